@@ -1,0 +1,128 @@
+/*
+ * Configuration: what informerd caches, from where, and for whom; one struct merged from
+ * the configuration file (--config, YAML) and the command line (options.h).
+ *
+ * A flag wins over the file; lists (resources, indexes, uids, gids) are joined. What is wrong
+ * is refused with file:line:column, or the flag, and the nearest known name. Resource
+ * names are only known after discovery, so their checks are a second step,
+ * config_check_resolved().
+ */
+#ifndef INFORMER_WRITER_CONFIG_H
+#define INFORMER_WRITER_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "writer/kube/resource_name.h"
+
+#define CONFIG_DEFAULT_MAX_READERS 256
+#define CONFIG_MAX_RESOURCES	   256
+#define CONFIG_MAX_INDEXES	   256
+
+/* One --resource, or one entry of `resources:`. */
+struct config_resource {
+	char *resource;	      /* as the user wrote it: "pods", "widgets.v1.example.com" */
+	char *namespace_;     /* NULL: all */
+	char *label_selector; /* NULL: none; sent to the server as it is */
+	char *field_selector;
+	char **drops;	      /* paths whose values are not stored; metadata.managedFields is not among them,
+				 see keep_managed_fields */
+	size_t n_drops;
+	char *origin;	      /* for messages: "--resource pods" or "file:line:column" */
+	bool namespace_is_default; /* from --namespace, not this entry's own */
+};
+
+/* One --index, or one entry of `indexes:`. */
+struct config_index {
+	char *name;
+	char *resource; /* must mean one of the resources */
+	char **paths;
+	size_t n_paths;
+	char *split; /* NULL, or the separator of a value that is a list in one string */
+	char *origin;
+};
+
+struct config {
+	/* the API server; see struct kubeconfig_choice */
+	char *kubeconfig, *context, *server;
+
+	/* what is cached */
+	char *namespace_; /* default for entries without one; NULL: all */
+	struct config_resource *resources;
+	size_t n_resources;
+	struct config_index *indexes;
+	size_t n_indexes;
+	bool keep_managed_fields, allow_secrets;
+
+	/* where it is kept and who may read it */
+	char *socket;		  /* never NULL after config_build() */
+	char *arena_dir;	  /* NULL: shm_open()'s */
+	char *arena_name;	  /* never NULL after config_build(): "informer" for the default socket of root, else
+				     with a hash of the socket's path, so that two daemons never meet */
+	uint64_t arena_max_bytes; /* 0: as much as the file system allows */
+	uid_t *allow_uids;	  /* both lists empty: informerd's own user and root */
+	gid_t *allow_gids;
+	size_t n_allow_uids, n_allow_gids;
+	unsigned max_readers;
+
+	int log_level; /* enum log_level; -1 before config_build(): not said */
+};
+
+struct options;
+
+/*
+ * The whole configuration: the file that options name, if any, with the flags merged in,
+ * defaults filled, everything checked that can be without the server.
+ *
+ * ret_config  set on success only; give it to config_done()
+ * Returns     0, -EINVAL with message, a negative errno for a file that cannot be read, -ENOMEM
+ */
+int config_build(const struct options *options, struct config *ret_config, char **ret_error);
+
+/* Read a configuration file alone. Unset fields are zero. Returns as config_build(). */
+int config_load(const char *path, struct config *ret_config, char **ret_error);
+
+/* Free what `config` owns, not itself; a zeroed one is fine. */
+void config_done(struct config *config);
+
+/*
+ * All names to ask discovery for: those of the resources, then those of the indexes,
+ * n_resources + n_indexes of them. The array is the caller's to free(), its strings are not.
+ * NULL without memory.
+ */
+const char **config_names(const struct config *config);
+
+/*
+ * The checks that need the server's answer. `resolved` goes with config_names(). Refused: Secrets
+ * without allowSecrets; a namespace for a resource that has none (one from --namespace is
+ * dropped silently); two entries of one resource that are not disjoint by namespace; an
+ * index over a resource that is not cached. NULL in `resolved` (it did not resolve this
+ * time) takes part in no check.
+ *
+ * Returns   0, -EINVAL with message that names both entries, -EPERM for Secrets
+ */
+int config_check_resolved(struct config *config, const struct kube_resource *const *resolved, char **ret_error);
+
+/*
+ * Parsers of the flags' values, shared with options.c. Each returns 0, -EINVAL with message, -ENOMEM.
+ *
+ * resource  NAME[?namespace=NS][&labelSelector=SEL][&fieldSelector=SEL], the API's own query
+ *           syntax, so that commas and '=' in selectors need no quoting; %XX is decoded
+ * index     NAME=RESOURCE:PATH[:split=SEP]
+ * size      bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024)
+ */
+int config_add_resource(struct config *config, const char *text, char **ret_error);
+int config_add_index(struct config *config, const char *text, char **ret_error);
+int config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error);
+int config_add_uid(struct config *config, const char *text, char **ret_error);
+int config_add_gid(struct config *config, const char *text, char **ret_error);
+
+/*
+ * Whether a path can be one: names joined by dots, ["name"] or ['name'] for names with dots,
+ * [*] for all elements, [N] for one. Returns 0, or -EINVAL with a message that marks the place.
+ */
+int config_check_path(const char *path, char **ret_error);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Discovery: which resources the API server has, asked just as far as the wanted names
+ * need it: /api/v1 first; then /apis, and of it the named groups; all groups only for
+ * an unqualified name that core does not have, or for an unknown one.
+ *
+ * A group that cannot be read (an aggregated API server that is down) leaves the others
+ * usable. Where discovery itself is forbidden (403) a built-in table of well-known
+ * resources answers.
+ *
+ * An ambiguous name means core first, then preferred versions in the server's order of
+ * groups, then other versions, as with kubectl.
+ */
+#ifndef INFORMER_WRITER_KUBE_DISCOVERY_H
+#define INFORMER_WRITER_KUBE_DISCOVERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "writer/kube/resource_name.h"
+#include "writer/kube/transport.h"
+
+struct discovery;
+
+/*
+ * Called once, from the loop.
+ *
+ * result    0: discovery_resolve() may be asked. Otherwise nothing is known: the error of
+ *           transport.h for a server that was not reached (try again), -EACCES for 401,
+ *           -EAGAIN for a 429 or 5xx answer (try again), -EPROTO for one that is no
+ *           Kubernetes API
+ * message   borrowed for the call; "" when result is 0
+ * The discovery may be freed inside it.
+ */
+typedef void discovery_done_fn(void *ctx, struct discovery *discovery, int result, const char *message);
+
+/*
+ * Start to find out what `names` mean (as users write them; copied). To try again, free
+ * and start anew.
+ *
+ * Returns   0, -EINVAL with message for a name that can be none, -ENOMEM
+ */
+int discovery_start(struct transport *transport, const char *const *names, size_t n_names, discovery_done_fn *on_done,
+		    void *ctx, struct discovery **ret_discovery, char **ret_error);
+
+/* Also while it runs (then on_done is not called). NULL is fine. */
+void discovery_free(struct discovery *discovery);
+
+/*
+ * What a name means.
+ *
+ * ret_resource  borrowed until discovery_free()
+ * Returns   0, or
+ *           -ENOENT   no such resource; the message has the nearest names, and the groups
+ *                     that could not be read
+ *           -EAGAIN   unknown, but its group (or, for an unqualified name, some group) could
+ *                     not be read this time: try again later
+ *           -ENOTSUP  it exists but cannot be listed and watched
+ *           -EINVAL   not a name
+ */
+int discovery_resolve(const struct discovery *discovery, const char *name, const struct kube_resource **ret_resource,
+		      char **ret_error);
+
+/* Whether the built-in table had to answer (403); worth a line in the log. */
+bool discovery_used_builtin(const struct discovery *discovery);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * RBAC help: the rule that is missing when a server answers 403.
+ */
+#ifndef INFORMER_WRITER_KUBE_RBAC_H
+#define INFORMER_WRITER_KUBE_RBAC_H
+
+#include "writer/kube/resource_name.h"
+
+/*
+ * The rule to add, as YAML that can be pasted, with the kind of role it belongs to:
+ *
+ *	add this rule to a ClusterRole bound to informerd's user or service account:
+ *	- apiGroups: ["apps"]
+ *	  resources: ["deployments"]
+ *	  verbs: ["list", "watch"]
+ *
+ * namespace_  NULL or "" for all of them (then it must be a ClusterRole)
+ * Returns     an allocated text of several lines, NULL without memory
+ */
+char *rbac_hint(const struct kube_resource *resource, const char *namespace_);
+
+/* The same rule in one line, for the log: {apiGroups: [apps], resources: [deployments], verbs: [list, watch]} */
+char *rbac_hint_line(const struct kube_resource *resource, const char *namespace_);
+
+#endif

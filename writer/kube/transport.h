@@ -1,0 +1,122 @@
+/*
+ * Transport: GET requests to one API server, on one libuv loop (libcurl's multi_socket
+ * interface). Bodies are handed on as they arrive and never gathered here, so that a LIST
+ * of any size and an endless WATCH are the same thing.
+ *
+ *	transport_get ──▶ on_response (once, unless it failed before) ──▶ on_data* ──▶ on_done (once)
+ *
+ * Invariants
+ *   - no callback runs before transport_get() returned, and none after transport_cancel();
+ *     all run on the loop's thread, from the loop
+ *   - exactly one on_done for each request that was not cancelled; inside it the request's
+ *     pointer is valid for the last time
+ *   - a callback may start, cancel, pause and resume any request, its own too, and may call
+ *     transport_free()
+ *
+ * What it sets by itself: HTTP/2 with multiplexing over TLS where the server offers it, else
+ * HTTP/1.1 with kept connections; TLS 1.2 at least; connect timeout 10 s; TCP keepalive (idle
+ * 30 s, a dead peer is noticed within about a minute); User-Agent, Accept: application/json,
+ * credentials; gzip for finite answers of servers that are not on this machine. Redirects are
+ * not followed. Proxies: the kubeconfig's, else libcurl's environment variables. A finite answer
+ * (no TRANSPORT_WATCH) that delivers nothing for 90 s fails; nothing else is limited.
+ *
+ * The process must ignore SIGPIPE (OpenSSL writes to sockets without MSG_NOSIGNAL).
+ *
+ * Threads   everything on the loop's thread
+ */
+#ifndef INFORMER_WRITER_KUBE_TRANSPORT_H
+#define INFORMER_WRITER_KUBE_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "writer/kube/kubeconfig.h"
+
+struct transport;
+struct transport_request;
+
+/* What is known when the header is complete; borrowed for the callback. */
+struct transport_response {
+	int status;			/* 200, 410, ... never 1xx */
+	const char *content_type;	/* "" when the server sent none */
+	long retry_after_s;		/* seconds; 0 when the server sent none */
+};
+
+struct transport_callbacks {
+	/* The header is complete. May be NULL. */
+	void (*on_response)(void *ctx, const struct transport_response *response);
+
+	/*
+	 * Bytes of the body, of error answers too (a Status then; see status.h).
+	 * Returns 0, or a negative number to abort: on_done then gets that number.
+	 */
+	int (*on_data)(void *ctx, const void *data, size_t len);
+
+	/*
+	 * The end. result is 0 when a whole answer came, whatever its status; else
+	 *   -ECONNREFUSED  nobody listens there
+	 *   -ETIMEDOUT     connecting took 10 s, keepalive found the peer dead, or 90 s of silence
+	 *   -EHOSTUNREACH  no such host, or no route
+	 *   -EPROTO        TLS failed, or what came is not HTTP
+	 *   -EKEYREJECTED  the server's certificate is not trusted or not for this name
+	 *   -ECONNRESET    the connection ended before the answer did
+	 *   -EACCES        credentials cannot be read (token file)
+	 *   -EIO           anything else of libcurl's
+	 *   or what on_data returned
+	 * message        one sentence with the server's URL (never a secret); "" when result is 0
+	 */
+	void (*on_done)(void *ctx, int result, const char *message);
+};
+
+enum transport_flags {
+	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
+};
+
+/*
+ * Make a transport for `config` (copied). No connection is made yet, but certificates and
+ * keys that stand in `config` are checked to be PEM.
+ *
+ * Returns   0, or a negative errno with message
+ * Lifetime  the loop must outlive it and be run once more after transport_free()
+ */
+int transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct transport **ret_transport,
+		  char **ret_error);
+
+/*
+ * Cancel all requests (no callbacks) and give everything back. The loop's handles are
+ * closed by the loop's next run, then the memory goes. NULL is fine.
+ */
+void transport_free(struct transport *transport);
+
+/*
+ * Ask for a path with its query, already percent-encoded: "/api/v1/pods?limit=500".
+ *
+ * callbacks    borrowed until the end; on_data and on_done must be set
+ * ret_request  NULL when it will never be cancelled or paused
+ * Returns      0, or -EINVAL (no leading '/', or control characters), -ENOMEM
+ */
+int transport_get(struct transport *transport, const char *path_and_query, unsigned flags,
+		  const struct transport_callbacks *callbacks, void *ctx, struct transport_request **ret_request);
+
+/* End a request without on_done. The pointer is invalid afterwards. NULL is fine. */
+void transport_cancel(struct transport_request *request);
+
+/*
+ * Back-pressure: after pause the socket (or HTTP/2 stream) is not read on; on_data may still
+ * be called for what libcurl holds only after resume. Both may be repeated. Neither calls back.
+ */
+void transport_pause(struct transport_request *request);
+void transport_resume(struct transport_request *request);
+
+/* The server's URL, for messages. Borrowed. */
+const char *transport_server(const struct transport *transport);
+
+/* Connections made since transport_new() and requests under way, for metrics. */
+struct transport_stats {
+	unsigned long connections, requests_started;
+	size_t requests_active;
+};
+void transport_stats(const struct transport *transport, struct transport_stats *ret_stats);
+
+#endif

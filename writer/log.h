@@ -1,0 +1,47 @@
+/*
+ * The daemon's log: one line an event, to standard error.
+ *
+ * Under systemd (JOURNAL_STREAM names the device and inode of standard error) a line
+ * starts with sd-daemon's "<N>" priority; otherwise with the time (ISO 8601, UTC, to the
+ * millisecond) and the level. Control characters in a message are written as \xNN, so
+ * that nothing a server answers can forge a second line. No secret is ever passed here.
+ * Only the place that decides about a failure logs it; libraries below return errors.
+ */
+#ifndef INFORMER_WRITER_LOG_H
+#define INFORMER_WRITER_LOG_H
+
+#include <stdbool.h>
+
+enum log_level {
+	LOG_LEVEL_ERROR,   /* somebody must act: a resource or the daemon does not work */
+	LOG_LEVEL_WARNING, /* something failed and is tried again */
+	LOG_LEVEL_INFO,    /* started, listed, adopted, moved: what an operator reads */
+	LOG_LEVEL_DEBUG,   /* each request and each decision */
+};
+
+#define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...) log_write(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_info(...)    log_write(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)   (log_enabled(LOG_LEVEL_DEBUG) ? log_write(LOG_LEVEL_DEBUG, __VA_ARGS__) : (void)0)
+
+/*
+ * Choose the least important level that is written (LOG_LEVEL_INFO before the first
+ * call) and the descriptor; looks whether that descriptor is the journal. Call once,
+ * before threads start.
+ */
+void log_open(enum log_level level, int fd);
+
+bool log_enabled(enum log_level level);
+
+/*
+ * Write one line. Longer ones than 4096 bytes are cut and end in "...".
+ *
+ * Threads   any; a line is one write(2), lines do not mix
+ * Errors    a line that cannot be written is dropped; errno is preserved
+ */
+void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "error", "warning" (or "warn"), "info", "debug". Returns 0, or -EINVAL. */
+int log_level_parse(const char *text, enum log_level *ret_level);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Messages: how the writer's functions say what went wrong.
+ *
+ * A function that can fail for reasons a person must act on takes `char **ret_error`
+ * as its last parameter. On failure it stores an allocated sentence there (what
+ * happened, what to do; no newline, never a secret), which the caller frees; on
+ * success it does not touch it. NULL means that nobody wants the sentence.
+ * The code below the daemon's decisions never logs: it returns these.
+ */
+#ifndef INFORMER_WRITER_MESSAGE_H
+#define INFORMER_WRITER_MESSAGE_H
+
+#include <stddef.h>
+
+#ifndef _cleanup_
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#endif
+
+/*
+ * Store a formatted message and hand the code through, so that a failure is one line:
+ *
+ *	return message_set(ret_error, -EINVAL, "%s: not a port: '%s'", name, text);
+ *
+ * A message that *ret_error already holds is freed. Without memory the message is NULL.
+ * Returns   code
+ */
+int message_set(char **ret_error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* for _cleanup_(message_freep) char *text = NULL; any string of malloc's */
+void message_freep(char **text);
+
+/*
+ * The name among `names` that a person most probably meant, or NULL when none is near
+ * (more than a third of the letters differ). Case does not count. Borrowed from `names`.
+ */
+const char *message_nearest(const char *typed, const char *const *names, size_t n);
+
+#endif
