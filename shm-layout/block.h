@@ -1,0 +1,134 @@
+/*
+ * Blocks: the immutable pieces of which everything after the arena's header is made.
+ *
+ * A block starts on a 16-byte boundary and is named by a *ref*: its offset in the
+ * arena divided by 16. Ref 0 (the header) names nothing. A ref has 31 bits, so an
+ * arena holds at most 32 GiB; bit 31 belongs to links (trie.h).
+ *
+ *   0                8               12              16
+ *   +----------------+---------------+---------------+------------------ - -
+ *   | tag            | type : length | aux           | payload
+ *   +----------------+---------------+---------------+------------------ - -
+ *
+ *   tag     integrity tag over offset, type, length, aux and payload (tag.h)
+ *   type    bits 28..31, enum block_type
+ *   length  bits 0..27, bytes of payload
+ *   aux     by type: a trie node's shift; of VALUE and SHAPE the low 32 bits of the
+ *           payload's content hash, so that the writer's books find them; else 0
+ *
+ * Invariant: once a published root reaches a block, no byte of it changes until
+ * no reader can reach it any more.
+ *
+ * Readers treat all of it as input: block_at() checks alignment by construction,
+ * bounds, type and length, and answers NULL where something is off.
+ */
+#ifndef SHM_LAYOUT_BLOCK_H
+#define SHM_LAYOUT_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REF_UNIT      16u
+#define REF_MAX       0x7fffffffu
+#define BLOCK_LENGTH_MAX 0x0fffffffu
+
+enum block_type {
+	BLOCK_ROOT = 1,		/* root.h: one version of the whole store */
+	BLOCK_RESOURCE = 2,	/* root.h: one version of one resource */
+	BLOCK_NODE = 3,		/* trie.h */
+	BLOCK_OBJECT = 4,	/* object.h: one Kubernetes object */
+	BLOCK_VALUE = 5,	/* value.h: a shared value (string, array, object) */
+	BLOCK_SHAPE = 6,	/* value.h: the field names of an object, in order */
+	BLOCK_POSTINGS = 7,	/* posting.h: an index value and the ordinals that have it */
+	BLOCK_COLLISION = 8,	/* trie.h: the links of one 64-bit key that several entries share */
+};
+
+struct block {
+	uint64_t tag;
+	uint32_t type_length;
+	uint32_t aux;
+	uint8_t payload[];
+};
+_Static_assert(sizeof(struct block) == 16, "block: header is 16 bytes");
+_Static_assert(offsetof(struct block, type_length) == 8, "block: type_length moved");
+_Static_assert(offsetof(struct block, aux) == 12, "block: aux moved");
+
+struct block_verifier;
+
+/*
+ * An arena as somebody reads it.
+ *
+ * base       where it is mapped
+ * committed  bytes that may be touched; the writer grows it, never shrinks it
+ * verifier   NULL, or what checks each block's tag at its first touch (tag.h)
+ */
+struct arena_view {
+	const uint8_t *base;
+	uint64_t committed;
+	struct block_verifier *verifier;
+};
+
+static inline enum block_type
+block_type(const struct block *b)
+{
+	return (enum block_type)(b->type_length >> 28);
+}
+
+static inline uint32_t
+block_length(const struct block *b)
+{
+	return b->type_length & BLOCK_LENGTH_MAX;
+}
+
+/* Bytes a block with `length` bytes of payload takes, header and padding included. */
+static inline uint64_t
+block_footprint(uint32_t length)
+{
+	return (sizeof(struct block) + (uint64_t)length + REF_UNIT - 1) & ~(uint64_t)(REF_UNIT - 1);
+}
+
+static inline uint64_t
+ref_offset(uint32_t ref)
+{
+	return (uint64_t)ref * REF_UNIT;
+}
+
+/* Slow path of block_at(): check the tag of a block that lies within bounds. */
+bool block_verify(const struct arena_view *view, uint32_t ref, const struct block *b);
+
+/*
+ * The block named by ref, whatever its type.
+ *
+ * Returns   the block, or NULL when ref is 0, or the block does not lie within
+ *           the committed bytes, or (with a verifier) its tag is wrong
+ * Cost      two comparisons; the block's first cache line is touched
+ */
+static inline const struct block *
+block_any(const struct arena_view *view, uint32_t ref)
+{
+	uint64_t off = ref_offset(ref);
+	const struct block *b;
+
+	if (ref == 0 || ref > REF_MAX || off + sizeof(*b) > view->committed)
+		return NULL;
+	b = (const struct block *)(const void *)(view->base + off);
+	if (off + sizeof(*b) + block_length(b) > view->committed)
+		return NULL;
+	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, ref, b))
+		return NULL;
+	return b;
+}
+
+/* The same, and NULL unless it has this type and at least min_length bytes of payload. */
+static inline const struct block *
+block_at(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length)
+{
+	const struct block *b = block_any(view, ref);
+
+	if (!b || block_type(b) != type || block_length(b) < min_length)
+		return NULL;
+	return b;
+}
+
+#endif

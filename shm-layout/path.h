@@ -1,0 +1,54 @@
+/*
+ * Paths into a document, compiled once, followed often.
+ *
+ *	metadata.labels            spec.containers[*].image        status.podIPs[0].ip
+ *	metadata.annotations["a.b/c"]      metadata.labels['app.kubernetes.io/name']
+ *
+ * A leading '.' or '$.' and surrounding '{ }' (as kubectl's JSONPath writes it) are accepted. [*] visits every element of an
+ * array or every value of an object.
+ */
+#ifndef SHM_LAYOUT_PATH_H
+#define SHM_LAYOUT_PATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm-layout/value.h"
+
+#define PATH_STEPS_MAX 16u
+#define PATH_TEXT_MAX 1024u
+
+enum path_step_kind { PATH_KEY, PATH_ELEMENT, PATH_ANY };
+
+struct path_step {
+	enum path_step_kind kind;
+	uint8_t fingerprint;
+	uint16_t name_offset;	/* into path.names */
+	uint16_t name_length;
+	uint32_t element;
+};
+
+struct path {
+	unsigned count;
+	struct path_step steps[PATH_STEPS_MAX];
+	char names[PATH_TEXT_MAX];
+};
+
+/* Low byte of FNV-1a 32, as shapes carry it. */
+uint8_t path_fingerprint(const char *name, size_t length);
+
+/*
+ * Compile text.
+ * ret_offset  on failure, the byte at which it stopped making sense (may be NULL)
+ * ret_why     on failure, a constant text (may be NULL)
+ * Returns 0, -EINVAL, or -E2BIG (too many steps, too long)
+ */
+int path_compile(struct path *ret_path, const char *text, size_t length, size_t *ret_offset, const char **ret_why);
+
+/* Follow a path without [*] (with one: its first hit). at == NULL when nothing is there. No allocation, no parse. */
+struct value path_get(const struct path *path, struct value root);
+
+/* Every hit of a path, in order. A non-zero result of each stops and is returned; else 0, or -EBADMSG. */
+int path_each(const struct path *path, struct value root, int (*each)(struct value hit, void *context), void *context);
+
+#endif

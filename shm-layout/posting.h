@@ -1,0 +1,62 @@
+/*
+ * Postings: an index value and the ordinals of the objects that have it.
+ *
+ * An index is a trie from SipHash(hash_key, value) to
+ *   - an immediate ordinal, when one object has the value (compare the object's own index value!),
+ *   - a BLOCK_POSTINGS, when several have it,
+ *   - a BLOCK_COLLISION of such links, when several values share the hash.
+ *
+ * BLOCK_POSTINGS payload:
+ *
+ *   0        4              8                                       
+ *   +--------+--------------+----------------------------+---------------+
+ *   | count  | value_length | ordinals[count], or a link | value bytes   |
+ *   +--------+--------------+----------------------------+---------------+
+ *
+ *   count <= POSTING_ARRAY_MAX   the ordinals themselves stand there, ascending, 4 bytes each
+ *   count >  POSTING_ARRAY_MAX   the link (4 bytes) of a trie ordinal -> immediate ordinal
+ */
+#ifndef SHM_LAYOUT_POSTING_H
+#define SHM_LAYOUT_POSTING_H
+
+#include <stdint.h>
+
+#include "shm-layout/block.h"
+#include "shm-layout/trie.h"
+
+#define POSTING_ARRAY_MAX 32u
+
+struct posting {
+	uint32_t count;
+	uint32_t value_length;
+	uint32_t ordinals[];	/* or one link */
+};
+_Static_assert(offsetof(struct posting, ordinals) == 8, "posting: ordinals moved");
+
+/* The postings of this block, checked against its length; NULL when damaged or another type. */
+const struct posting *posting_at(const struct arena_view *view, uint32_t ref);
+
+/* The value's bytes (posting->value_length of them). */
+const char *posting_value(const struct posting *p);
+
+/*
+ * Walk a set of ordinals, ascending.
+ *
+ *	for (int r = ordinal_first(&it, view, leaf); r > 0; r = ordinal_next(&it))
+ *		use(it.ordinal);
+ *
+ * leaf   an immediate ordinal or the ref of a BLOCK_POSTINGS
+ * Returns 1 at an ordinal, 0 at the end, -EBADMSG damaged.
+ */
+struct ordinal_iter {
+	uint32_t ordinal;
+	const uint32_t *array;	/* what is left of an array, or NULL */
+	uint32_t array_left;
+	bool in_trie;
+	struct trie_iter trie;
+};
+
+int ordinal_first(struct ordinal_iter *it, const struct arena_view *view, uint32_t leaf);
+int ordinal_next(struct ordinal_iter *it);
+
+#endif

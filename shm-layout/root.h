@@ -1,0 +1,95 @@
+/*
+ * The root: the immutable record from which one version of the whole store is reached, and a
+ * resource's part of it.
+ *
+ *   root ──▶ resource[0] ──▶ identity trie   hash of "namespace/name" ──▶ ordinal
+ *        │               ├─▶ ordinals trie   ordinal ──▶ object
+ *        │               ├─▶ by-seq trie     seq ──▶ ordinal
+ *        │               ├─▶ index[0..n)     hash of a value ──▶ ordinal, or postings
+ *        │               └─▶ descriptor      what the resource is and how it is indexed
+ *        └▶ resource[1] …
+ *
+ * A commit writes the resource blocks that changed and a new root, and stores its offset in the header:
+ * all resources and all indexes change together.
+ */
+#ifndef SHM_LAYOUT_ROOT_H
+#define SHM_LAYOUT_ROOT_H
+
+#include <stdint.h>
+
+#include "shm-layout/block.h"
+#include "shm-layout/header.h"
+
+/*
+ * BLOCK_ROOT payload.
+ *
+ *   tag             tag.h, root tag; checked by the writer at adoption
+ *   epoch           the commit's number; never 0 or 1 (slot.h)
+ *   seq             the last modification sequence number given out
+ *   lineage         random id of an unbroken count of seq; kept by adoption
+ *   committed_*_ns  when it was published
+ */
+struct root {
+	uint8_t tag[32];
+	uint64_t epoch;
+	uint64_t seq;
+	uint8_t lineage[16];
+	uint64_t committed_boot_ns;
+	uint64_t committed_wall_ns;
+	uint32_t resource_count;
+	uint32_t reserved;
+	uint32_t resources[];
+};
+_Static_assert(offsetof(struct root, epoch) == 32, "root: epoch moved");
+_Static_assert(offsetof(struct root, lineage) == 48, "root: lineage moved");
+_Static_assert(offsetof(struct root, resource_count) == 80, "root: resource_count moved");
+_Static_assert(sizeof(struct root) == 88, "root: size");
+
+enum resource_state {
+	RESOURCE_LISTING = 1,	/* the first list is not whole yet; its RV says nothing */
+	RESOURCE_SYNCED = 2,	/* everything up to its RV is in */
+};
+
+#define RESOURCE_VERSION_MAX 63
+
+/*
+ * BLOCK_RESOURCE payload.
+ *
+ *   descriptor        ref of a BLOCK_VALUE: a JSON document (LAYOUT.md, DESCRIPTOR)
+ *   state             enum resource_state
+ *   object_count      objects present
+ *   next_ordinal      ordinals below it have been given out
+ *   changed_seq       seq of its last change
+ *   tombstone_floor   deletes after this seq still stand in by-seq
+ *   fingerprint       BLAKE2b-256 of where its content came from
+ *   version           the API server's resourceVersion, opaque, length first; empty: none
+ *   identity, ordinals, by_seq, indexes[]  links (trie.h)
+ */
+struct resource {
+	uint32_t descriptor;
+	uint32_t state;
+	uint64_t object_count;
+	uint64_t next_ordinal;
+	uint64_t changed_seq;
+	uint64_t tombstone_floor;
+	uint8_t fingerprint[32];
+	uint8_t version_length;
+	char version[RESOURCE_VERSION_MAX];
+	uint32_t identity;
+	uint32_t ordinals;
+	uint32_t by_seq;
+	uint32_t index_count;
+	uint32_t indexes[];
+};
+_Static_assert(offsetof(struct resource, fingerprint) == 40, "resource: fingerprint moved");
+_Static_assert(offsetof(struct resource, version_length) == 72, "resource: version moved");
+_Static_assert(offsetof(struct resource, identity) == 136, "resource: identity moved");
+_Static_assert(sizeof(struct resource) == 152, "resource: size");
+
+/* The root at this offset, or NULL: bounds, type, and room for its resources are checked. */
+const struct root *root_at(const struct arena_view *view, uint64_t offset);
+
+/* Resource i of a root, or NULL where it is damaged or there is none. */
+const struct resource *root_resource(const struct arena_view *view, const struct root *root, uint32_t i);
+
+#endif

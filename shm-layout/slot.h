@@ -1,0 +1,77 @@
+/*
+ * A slot: what one attached reader process writes and the writer reads. One page, a memfd of the reader's own, sealed
+ * against shrinking and growing; to the writer everything in it is hostile input: read once, clamped, never an index.
+ *
+ *   offset  bytes  field
+ *        0      4  armed      1: the reader sleeps and wants its eventfd signalled at the next commit
+ *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
+ *
+ * Pin protocol. Reader and writer each store first, then look at the other:
+ *
+ *   R1  cell: FREE -> ACQUIRING       W1  header.root = new root
+ *   R2  load header.root              W2  scan the cells
+ *   R3  cell = root's epoch           W3  reuse blocks retired at or before the oldest pin
+ *
+ * Invariant: never do both miss. If R2 loads the root that W1 replaced, W2 finds the cell taken, and W3 keeps what that
+ * root reaches: ACQUIRING counts as the horizon at which the writer first saw it.
+ * Order: R1 and W1 are followed by a full fence. Release/acquire would let R2 pass R1 (a load may overtake an earlier
+ * store, on x86 too): both miss, and the block that holds the root is reused between R2 and R3.
+ * Bound: no loop. A writer that dies, or commits without pause, delays nobody.
+ * Pairs with: slots_horizon() in writer/slots.c.
+ */
+#ifndef SHM_LAYOUT_SLOT_H
+#define SHM_LAYOUT_SLOT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm-layout/header.h"
+
+#define SLOT_BYTES 4096u
+#define SLOT_CELLS 63u
+#define CELL_FREE 0u
+#define CELL_ACQUIRING 1u
+#define EPOCH_FIRST 2u
+
+struct pin_cell {
+	_Alignas(64) _Atomic uint64_t epoch;
+};
+
+struct slot {
+	_Alignas(64) _Atomic uint32_t armed;
+	struct pin_cell cells[SLOT_CELLS];
+};
+_Static_assert(offsetof(struct slot, cells) == 64, "slot: cells moved");
+_Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: one page");
+
+/*
+ * R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do not meet).
+ * Returns the cell, or NULL when all SLOT_CELLS are taken. A full fence follows the claim.
+ */
+struct pin_cell *slot_claim(struct slot *slot, unsigned hint);
+
+/*
+ * R2: the current root's offset. Between slot_claim() and slot_pin() the caller may look at the root's block.
+ */
+static inline uint64_t
+slot_load_root(const struct header *h)
+{
+	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->root, memory_order_acquire);
+}
+
+/* R3: the cell now protects this epoch. */
+static inline void
+slot_pin(struct pin_cell *cell, uint64_t epoch)
+{
+	atomic_store_explicit(&cell->epoch, epoch, memory_order_release);
+}
+
+static inline void
+slot_unpin(struct pin_cell *cell)
+{
+	atomic_store_explicit(&cell->epoch, CELL_FREE, memory_order_release);
+}
+
+#endif

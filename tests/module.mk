@@ -1,0 +1,33 @@
+# Each tests/ROOM/NAME_test.c is one cmocka program, build/tests/ROOM/NAME_test,
+# linked with all rooms' objects; each tests/e2e/*.sh drives the real binaries.
+
+UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*_test.c tests/reader-lib/*_test.c tests/tools/*_test.c)
+UNIT     := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC))
+E2E      := $(sort $(wildcard tests/e2e/*.sh))
+PROG_SRC := $(wildcard tests/support/prog/*.c)
+PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
+
+TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(SHM_OBJS)
+# tools are tested against the tool's own objects as well
+$(B)/tests/tools/%: TEST_EXTRA = $(filter-out %/main.o,$(CTL_OBJS)) $(SIM_OBJS)
+$(B)/tests/tools/%: $(filter-out %/main.o,$(CTL_OBJS)) $(SIM_OBJS)
+
+$(B)/tests/%_test: $(B)/obj/tests/%_test.o $(TEST_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(TEST_EXTRA) $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
+
+$(B)/tests/%: $(B)/obj/tests/support/prog/%.o $(TEST_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
+
+.PHONY: tests check unit e2e
+tests: $(UNIT) $(PROGS)
+unit: all tests
+	$(Q)sh tests/run.sh $(B) $(UNIT)
+check: all tests
+	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
+test: setup
+	$(Q)$(MAKE) --no-print-directory check
+	$(Q)$(MAKE) --no-print-directory SAN=address,undefined check

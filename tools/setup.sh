@@ -1,0 +1,32 @@
+#!/bin/sh
+# Install the Debian/Ubuntu packages named as arguments, as far as they are
+# missing; where that cannot be done, print what to do instead.
+set -eu
+missing=
+if command -v dpkg-query >/dev/null 2>&1; then
+	for p in "$@"; do
+		dpkg-query -W -f='${Status}\n' "$p" 2>/dev/null | grep -q '^install ok installed' || missing="$missing $p"
+	done
+else
+	missing=" $*"
+fi
+[ -n "$missing" ] || exit 0
+if command -v apt-get >/dev/null 2>&1; then
+	if [ "$(id -u)" = 0 ]; then
+		echo "set-up: apt-get install$missing"
+		export DEBIAN_FRONTEND=noninteractive
+		log=$(mktemp)
+		if { apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
+			rm -f "$log"
+			exit 0
+		fi
+		tail -n 20 "$log" >&2
+		rm -f "$log"
+		exit 1
+	fi
+	echo "set-up: some packages are missing; run" >&2
+	echo "    sudo apt-get install -y --no-install-recommends$missing" >&2
+	exit 1
+fi
+echo "set-up: install your system's packages for these (Debian's names):$missing" >&2
+exit 1

@@ -1,0 +1,53 @@
+/*
+ * The arena's books: which 16-byte units are in use, where the free runs are, what waits for readers.
+ *
+ * In private memory: one bit a unit (set: in use), the heads of the free lists by size class, and a queue of retired refs.
+ * A free run keeps its links in its own bytes, which no reader reads:
+ *
+ *   0        4        8                             end - 4
+ *   +--------+--------+--------+--- - - ---+--------+
+ *   | next   | prev   | units  |           | units  |      refs of the list's neighbours; size in front and behind
+ *   +--------+--------+--------+--- - - ---+--------+      (a run of one unit: 16 bytes, all four words)
+ *
+ * Invariant: two free runs never touch (they are merged), so the unit before and after a run is in use, or the file's end.
+ *
+ * Good fit: exact size classes below 64 units, eight to a power of two above; a run is split, its rest goes back.
+ */
+#ifndef WRITER_ARENA_BOOKS_H
+#define WRITER_ARENA_BOOKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena_books;
+
+/* base: where the arena is mapped; max_units bounds its growth. NULL: no memory. */
+struct arena_books *books_new(uint8_t *base, uint64_t max_units);
+void books_free(struct arena_books *b);
+
+/* The arena grew: units [from, to) are new and free. */
+void books_extend(struct arena_books *b, uint64_t from, uint64_t to);
+
+/* A run of this many units, or 0 when no free run is that large. */
+uint32_t books_take(struct arena_books *b, uint32_t units);
+/* Whole blocks and the tails of shortened ones come back alike; books_forget_block() takes a block out of the count. */
+void books_give(struct arena_books *b, uint32_t ref, uint32_t units);
+void books_forget_block(struct arena_books *b);
+
+/* Retirement: remember {ref, units, epoch}; epochs never fall. False: no memory. */
+bool books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch);
+/* Give back what was retired at or before horizon. */
+void books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*units_of)(void *context, uint32_t ref), void *context);
+
+/* Rebuilding: forget all; mark runs in use; make free runs of what is left below `end`. */
+int books_clear(struct arena_books *b);	/* 0, -ENOMEM */
+/* 1 marked, 0 it was marked exactly so before, -1 it overlaps something else. Start units are told apart by a second bitmap. */
+int books_mark(struct arena_books *b, uint32_t ref, uint32_t units);
+void books_fill(struct arena_books *b, uint64_t from, uint64_t end);
+
+struct books_stats {
+	uint64_t free_units, used_units, retired_units, private_bytes, blocks;
+};
+void books_stats(const struct arena_books *b, struct books_stats *ret);
+
+#endif

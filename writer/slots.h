@@ -1,0 +1,51 @@
+/*
+ * The slots of all attached readers, as the writer sees them: hostile input.
+ *
+ * Invariant: an effective pin never goes down. What a reader stores below the horizon, or above the current
+ * epoch, hurts only the reader that stored it.
+ *
+ * Threads: the writer's loop thread only.
+ */
+#ifndef WRITER_SLOTS_H
+#define WRITER_SLOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shm-layout/slot.h"
+
+struct slots;
+
+struct slots *slots_new(unsigned max_slots);
+void slots_free(struct slots *s);	/* unmaps and closes what is left */
+
+/*
+ * Make a slot: a sealed memfd of SLOT_BYTES, mapped.
+ * epoch      the current epoch: what the new reader may pin is at least this
+ * ret_id     names the slot
+ * ret_fd     the memfd, owned by the slot; the broker passes it on
+ * Returns    0, -EUSERS when max_slots are taken, or negative errno
+ */
+int slots_add(struct slots *s, uint64_t epoch, unsigned *ret_id, int *ret_fd);
+void slots_remove(struct slots *s, unsigned id);
+
+/*
+ * W2: the oldest epoch that some reader may still read, never above `current`, never below what it said before.
+ * To be called after the root of epoch `current` was published; issues the full fence that pairs with slot_claim().
+ * Blocks retired at or before the result may be reused.
+ */
+uint64_t slots_horizon(struct slots *s, uint64_t current);
+
+/* For the wake-up: true when the reader of this slot sleeps; the flag is taken back. */
+bool slots_take_armed(struct slots *s, unsigned id);
+
+struct slot_stat {
+	unsigned pins;			/* cells in use */
+	uint64_t oldest_epoch;		/* 0: none */
+	uint64_t oldest_since_ns;	/* CLOCK_BOOTTIME at which the writer first saw that pin */
+};
+void slots_stat(struct slots *s, unsigned id, struct slot_stat *ret);
+/* The same over all slots: who holds the horizon back. Returns its id, or -1. */
+int slots_oldest(struct slots *s, struct slot_stat *ret);
+
+#endif

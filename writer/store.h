@@ -1,0 +1,106 @@
+/*
+ * The store: the working version of all resources over an arena, and the commits that publish it.
+ *
+ *	apply … apply … set_version … commit        one new root; everything changes together
+ *
+ * Invariant: what a root shows is the state after a prefix of each resource's arrivals, and the resourceVersion beside it is
+ * that of the prefix's last arrival (design: the RV rule).
+ *
+ * The store keeps no second copy of an object: known state is read from the arena.
+ * Errors (-ENOSPC, -ENOMEM) of an apply leave the object as it was and everything else usable; the caller puts the delta back.
+ *
+ * Threads: the writer's loop thread only. Readers need none of this.
+ */
+#ifndef WRITER_STORE_H
+#define WRITER_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm-layout/root.h"
+#include "writer/arena.h"
+#include "writer/decoder.h"
+#include "writer/intern.h"
+#include "writer/slots.h"
+
+struct store;
+
+/*
+ * slots     whose pins hold memory back; borrowed; may be NULL (nobody reads)
+ * The arena is borrowed; the store publishes an empty root at once.
+ */
+int store_new(struct arena *arena, struct slots *slots, struct store **ret_store);
+void store_free(struct store *s);
+
+struct arena *store_arena(const struct store *s);
+struct intern *store_intern(const struct store *s);
+
+/*
+ * Add a resource, or find it again after adoption (same fingerprint). Its position in the root is its id.
+ *
+ * descriptor_json   LAYOUT.md, DESCRIPTOR: identity, selectors, index definitions
+ * fingerprint       where its content comes from
+ * ret_id            its id
+ * Returns 0; 1 it was there with this fingerprint, kept with its content; negative errno
+ * A resource of the same name with another fingerprint or descriptor is emptied and set to LISTING.
+ */
+int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id);
+/* After all were added: drop those that adoption brought and nobody asked for. */
+int store_drop_unclaimed(struct store *s);
+
+unsigned store_resource_count(const struct store *s);
+const struct resource *store_resource(const struct store *s, unsigned id);	/* working version; until the next call */
+
+/* ---- what is known ---- */
+
+/* The ref of the known object with this key hash and key, or 0. */
+uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+		    const char *name, size_t name_length);
+/* The ref of the object with this ordinal, or 0; ordinals run from 0 to store_resource()->next_ordinal. */
+uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal);
+/* metadata.uid and metadata.resourceVersion of a draft or known object; lengths 0 when absent. */
+void store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
+			   const char **ret_version, size_t *ret_version_length);
+
+/* ---- changes ---- */
+
+enum store_change { STORE_ADDED, STORE_UPDATED, STORE_DELETED, STORE_NOTHING };
+
+/*
+ * Put an object: add, or update of the one with its key. The draft is the store's on success, still the caller's on failure.
+ * A known object with another metadata.uid is removed first (delete and add).
+ * ret_change  may be NULL
+ */
+int store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change);
+/* Remove by key; STORE_NOTHING when unknown. */
+int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+		 const char *name, size_t name_length, enum store_change *ret_change);
+
+/* The RV and state that the next commit shows with the changes so far. version longer than RESOURCE_VERSION_MAX: -E2BIG. */
+int store_set_version(struct store *s, unsigned resource, const char *version, size_t length);
+void store_set_state(struct store *s, unsigned resource, enum resource_state state);
+
+/*
+ * Publish. Nothing to publish is success.
+ * Returns 0, or -ENOSPC/-ENOMEM: the working version stays, readers see the old one; try again.
+ */
+int store_commit(struct store *s);
+/* Called after each commit that published something (the broker wakes sleepers). */
+void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context);
+
+uint64_t store_epoch(const struct store *s);		/* of the published root */
+
+struct store_stats {
+	uint64_t epoch, seq, commits, generation;
+	uint64_t arena_bytes;		/* committed size of the file */
+	uint64_t used_bytes;		/* blocks in use, those that wait for readers included */
+	uint64_t retired_bytes;		/* of these: waiting for readers */
+	uint64_t free_bytes;
+	uint64_t private_bytes;		/* the books */
+	uint64_t shared_blocks;
+	uint64_t leaked_blocks;
+};
+void store_stats(const struct store *s, struct store_stats *ret);
+
+#endif

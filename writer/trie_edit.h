@@ -1,0 +1,43 @@
+/*
+ * Edits of the persistent trie (shm-layout/trie.h): copy-on-write, a node copied at most once a commit.
+ *
+ * A node made since the last commit is *fresh*: no reader can reach it, so it is edited in place (or moved to a larger
+ * block and the old one freed at once). A node of an earlier commit is copied, and the old one retired. trie_edit_seal()
+ * gives every fresh node that is still in use its tag.
+ *
+ * Errors leave the trie as it was: *root is stored only on success.
+ */
+#ifndef WRITER_TRIE_EDIT_H
+#define WRITER_TRIE_EDIT_H
+
+#include <stdint.h>
+
+#include "shm-layout/trie.h"
+#include "writer/arena.h"
+
+struct trie_edit;
+
+struct trie_edit *trie_edit_new(struct arena *arena);
+void trie_edit_free(struct trie_edit *edit);
+
+/*
+ * Put a leaf under a key. keys gives the keys of leaves (needed where a new leaf meets an old one).
+ *
+ * replace   the leaf that stands there for the same key is exchanged for leaf; its link is returned in *ret_old (0: there was
+ *           none). What the old leaf refers to is the caller's to retire.
+ */
+int trie_put(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_old);
+
+/* Take a key's leaf out. *ret_old is 0 when there was none. */
+int trie_remove(struct trie_edit *edit, uint32_t *root, uint64_t key, const struct trie_keys *keys, uint32_t *ret_old);
+
+/*
+ * Tag all fresh nodes; to be called before a commit publishes them. After it, they are no longer fresh.
+ * Cannot fail.
+ */
+void trie_edit_seal(struct trie_edit *edit);
+
+/* Retire every node of a trie (not its leaves): the whole trie has become unreachable. */
+void trie_retire_all(struct trie_edit *edit, uint32_t root);
+
+#endif
