@@ -46,6 +46,9 @@ struct slot {
 _Static_assert(offsetof(struct slot, cells) == 64, "slot: cells moved");
 _Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: one page");
 
+/* A full fence: the one of W1. R1's is inside slot_claim(). */
+void slot_fence(void);
+
 /*
  * R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do not meet).
  * Returns the cell, or NULL when all SLOT_CELLS are taken. A full fence follows the claim.
