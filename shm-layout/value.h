@@ -29,7 +29,11 @@
  * BLOCK_SHAPE payload: u16 count, count fingerprint bytes (low byte of the name's FNV-1a 32), zeroes up to a
  * multiple of 4, count refs (u32) of BLOCK_VALUEs that hold the names, which are distinct, in the document's order.
  *
- * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included.
+ * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included; OWN_NAME and OWN_NAMESPACE stand in an
+ * object's own block only.
+ *
+ * All of it is input: whatever the bytes are, each function ends and reads nothing outside the block; what does not
+ * make sense is "no such field", or -EBADMSG where a function can say so.
  */
 #ifndef SHM_LAYOUT_VALUE_H
 #define SHM_LAYOUT_VALUE_H
@@ -116,6 +120,12 @@ struct value_iter {
 struct value_iter value_iterate(struct value v);
 bool value_next(struct value_iter *it);
 
+/* Where the encoded value at `at` ends; NULL when that is not within end. */
+const uint8_t *value_after(const uint8_t *at, const uint8_t *end);
+
+/* The refs of a BLOCK_SHAPE's names, checked against its length (not what they refer to); NULL when damaged. */
+const uint32_t *value_shape_names(const struct block *shape, uint32_t *ret_count);
+
 /*
  * Call each(ref, context) for every ref that stands directly in an encoded value of a payload (shapes and shared
  * values, not what those refer to). Stops at the first non-zero result and returns it; -EBADMSG when damaged.
@@ -125,9 +135,10 @@ int value_each_ref(const uint8_t *at, const uint8_t *end, int (*each)(uint32_t r
 /*
  * Write a value as JSON, fields in their order, without white space.
  *
- * emit     called with pieces; a non-zero result stops and is returned
- * Returns  0, emit's result, or -EBADMSG
+ * emit     called with pieces of up to 4 KiB; a non-zero result stops and is returned
+ * Returns  0, emit's result, or -EBADMSG (damaged, deeper than VALUE_DEPTH_MAX, or more than VALUE_ITEMS_MAX values)
  */
+#define VALUE_ITEMS_MAX (1u << 26)
 int value_to_json(struct value v, int (*emit)(const char *data, size_t length, void *context), void *context);
 
 #endif

@@ -1,0 +1,288 @@
+/*
+ * Index functions as data. Writer and reader both compile this file, so that what the writer files an object under is
+ * what a reader finds in it.
+ */
+#include "shm-layout/index_def.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct value
+field(struct value object, const char *name)
+{
+	size_t length = strlen(name);
+
+	return value_field(object, name, length, path_fingerprint(name, length));
+}
+
+/* ---- reading a definition ---- */
+
+static int
+refuse(const char **ret_why, const char *why)
+{
+	if (ret_why)
+		*ret_why = why;
+	return -EINVAL;
+}
+
+static int
+read_as(struct index_rule *rule, struct value as)
+{
+	static const struct {
+		const char *word;
+		enum index_as as;
+	} words[] = {
+		{"string", INDEX_STRING}, {"scheme", INDEX_SCHEME},	  {"keyvalue", INDEX_KEYVALUE},
+		{"split", INDEX_SPLIT},	  {"namespace", INDEX_NAMESPACE},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (value_equals_string(as, words[i].word, strlen(words[i].word))) {
+			rule->as = words[i].as;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static int
+read_rule(struct index_rule *rule, struct value document, const char **ret_why)
+{
+	struct value path = field(document, "path"), separator = field(document, "separator");
+	const char *text;
+	size_t length;
+
+	if (value_kind(document) != VALUE_OBJECT)
+		return refuse(ret_why, "a rule of an index is an object");
+	if (read_as(rule, field(document, "as")) < 0)
+		return refuse(ret_why, "as: one of string, scheme, keyvalue, split, namespace is expected");
+	if (rule->as == INDEX_NAMESPACE)
+		return path.at ? refuse(ret_why, "path: a rule as namespace has none") : 0;
+	if (value_kind(path) != VALUE_STRING || !value_string(path, &text, &length))
+		return refuse(ret_why, "path: a string is expected");
+	if (path_compile(&rule->path, text, length, NULL, ret_why) < 0)
+		return -EINVAL;
+	if (rule->path.count == 0)
+		return refuse(ret_why, "path: the whole object cannot be indexed");
+	if (rule->as == INDEX_SPLIT) {
+		if (value_kind(separator) != VALUE_STRING || !value_string(separator, &text, &length) || length != 1)
+			return refuse(ret_why, "separator: one character is expected");
+		rule->separator = text[0];
+	}
+	return 0;
+}
+
+int
+index_def_read(struct index_def *ret_def, struct value document, const char **ret_why)
+{
+	struct value name = field(document, "name"), rules = field(document, "rules");
+	struct value_iter it;
+	const char *text;
+	size_t length, count;
+	int r = 0;
+
+	memset(ret_def, 0, sizeof(*ret_def));
+	if (value_kind(name) != VALUE_STRING || !value_string(name, &text, &length) || length == 0 ||
+	    length > INDEX_NAME_MAX || memchr(text, '\0', length))
+		return refuse(ret_why, "name: a string of 1 to 63 bytes is expected");
+	count = value_count(rules);
+	if (value_kind(rules) != VALUE_ARRAY || count == 0 || count > INDEX_RULES_MAX)
+		return refuse(ret_why, "rules: an array of 1 to 8 rules is expected");
+	ret_def->rules = calloc(count, sizeof(ret_def->rules[0]));
+	if (!ret_def->rules)
+		return -ENOMEM;
+	memcpy(ret_def->name, text, length);
+	it = value_iterate(rules);
+	while (r == 0 && ret_def->rule_count < count && value_next(&it))
+		r = read_rule(&ret_def->rules[ret_def->rule_count++], it.item, ret_why);
+	if (r == 0 && it.damaged)
+		r = refuse(ret_why, "the definition is damaged");
+	if (r < 0)
+		index_def_done(ret_def);
+	return r;
+}
+
+void
+index_def_done(struct index_def *def)
+{
+	free(def->rules);
+	memset(def, 0, sizeof(*def));
+}
+
+/* ---- an object's values ---- */
+
+struct values {
+	const struct index_rule *rule;
+	int (*each)(const char *data, size_t length, void *context);
+	void *context;
+};
+
+struct text {
+	char data[INDEX_VALUE_MAX];
+	size_t length;
+};
+
+static int
+append(const char *data, size_t length, void *context)
+{
+	struct text *t = context;
+
+	if (length > sizeof(t->data) - t->length)
+		return -E2BIG;
+	memcpy(t->data + t->length, data, length);
+	t->length += length;
+	return 0;
+}
+
+/* The text of a scalar, at t's end: 1, or 0 when it has none or does not fit, or -EBADMSG. */
+static int
+append_scalar(struct text *t, struct value v)
+{
+	const char *data;
+	size_t length;
+	int r;
+
+	switch (value_kind(v)) {
+	case VALUE_STRING:
+		if (!value_string(v, &data, &length))
+			return -EBADMSG;
+		r = append(data, length, t);
+		break;
+	case VALUE_BOOL:
+	case VALUE_INT:
+	case VALUE_UINT:
+	case VALUE_DOUBLE:
+	case VALUE_NUMBER:
+		r = value_to_json(v, append, t);
+		break;
+	default:
+		return 0;
+	}
+	return r == 0 ? 1 : r == -E2BIG ? 0 : r;
+}
+
+static int
+hand_over(const struct values *vs, const char *data, size_t length)
+{
+	return length <= INDEX_VALUE_MAX ? vs->each(data, length, vs->context) : 0;
+}
+
+/* Behind "containerd://" and its like: letters, digits, '+', '-', '.' and then "://". */
+static size_t
+scheme_length(const char *data, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && ((data[i] >= 'a' && data[i] <= 'z') || (data[i] >= 'A' && data[i] <= 'Z') ||
+			      (data[i] >= '0' && data[i] <= '9') || data[i] == '+' || data[i] == '-' || data[i] == '.'))
+		i++;
+	return i > 0 && length - i >= 3 && memcmp(data + i, "://", 3) == 0 ? i + 3 : 0;
+}
+
+static int
+each_part(const struct values *vs, const char *data, size_t length)
+{
+	const char *end = data + length;
+	int r = 0;
+
+	while (r == 0 && data <= end) {
+		const char *stop = memchr(data, vs->rule->separator, (size_t)(end - data));
+		const char *from = data, *to;
+
+		if (!stop)
+			stop = end;
+		to = stop;
+		while (from < to && (*from == ' ' || *from == '\t'))
+			from++;
+		while (to > from && (to[-1] == ' ' || to[-1] == '\t'))
+			to--;
+		if (to > from)
+			r = hand_over(vs, from, (size_t)(to - from));
+		data = stop + 1;
+	}
+	return r;
+}
+
+static int
+each_field(const struct values *vs, struct value object)
+{
+	struct value_iter it = value_iterate(object);
+	struct text t;
+	int r = 0;
+
+	if (value_kind(object) != VALUE_OBJECT)
+		return 0;
+	while (r == 0 && value_next(&it)) {
+		t.length = 0;
+		if (append(it.key, it.key_length, &t) < 0 || append("=", 1, &t) < 0)
+			continue;
+		r = append_scalar(&t, it.item);
+		if (r > 0)
+			r = hand_over(vs, t.data, t.length);
+	}
+	return r == 0 && it.damaged ? -EBADMSG : r;
+}
+
+static int
+each_hit(struct value hit, void *context)
+{
+	const struct values *vs = context;
+	const char *data;
+	size_t length, skip;
+	struct text t;
+	int r;
+
+	if (vs->rule->as == INDEX_KEYVALUE)
+		return each_field(vs, hit);
+	if (value_kind(hit) != VALUE_STRING) {
+		t.length = 0;
+		r = append_scalar(&t, hit);
+		return r > 0 ? hand_over(vs, t.data, t.length) : r;
+	}
+	if (!value_string(hit, &data, &length))
+		return -EBADMSG;
+	if (vs->rule->as == INDEX_SPLIT)
+		return each_part(vs, data, length);
+	if (vs->rule->as == INDEX_STRING)
+		return hand_over(vs, data, length);
+	skip = scheme_length(data, length);
+	return length > skip ? hand_over(vs, data + skip, length - skip) : 0;
+}
+
+int
+index_def_each(const struct index_def *def, struct value body, int (*each)(const char *data, size_t length, void *context),
+	       void *context)
+{
+	struct values vs = {.each = each, .context = context};
+	int r = 0;
+
+	for (unsigned i = 0; i < def->rule_count && r == 0; i++) {
+		vs.rule = &def->rules[i];
+		if (vs.rule->as != INDEX_NAMESPACE)
+			r = path_each(&vs.rule->path, body, each_hit, &vs);
+		else if (body.own && body.own->namespace_length > 0)
+			r = each(object_namespace(body.own), body.own->namespace_length, context);
+	}
+	return r;
+}
+
+struct wanted {
+	const char *data;
+	size_t length;
+};
+
+static int
+is_wanted(const char *data, size_t length, void *context)
+{
+	const struct wanted *w = context;
+
+	return length == w->length && memcmp(data, w->data, length) == 0;
+}
+
+int
+index_def_has(const struct index_def *def, struct value body, const char *data, size_t length)
+{
+	struct wanted w = {data, length};
+
+	return index_def_each(def, body, is_wanted, &w);
+}

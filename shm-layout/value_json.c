@@ -1,0 +1,275 @@
+/*
+ * Values as JSON text, and numbers between their forms. What is printed reads back as the same value: integers are
+ * exact, a double gets the fewest of 15 .. 17 digits that bring it back, and keeps a ".0" where it would look like an
+ * integer; other numbers are their own text.
+ *
+ * The library may run under any LC_NUMERIC: printf's decimal point is replaced, whatever it is.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/value.h"
+
+struct printer {
+	int (*emit)(const char *data, size_t length, void *context);
+	void *context;
+	size_t used;
+	uint32_t items;
+	char buffer[4096];
+};
+
+static int
+flush(struct printer *p)
+{
+	int r = p->used ? p->emit(p->buffer, p->used, p->context) : 0;
+
+	p->used = 0;
+	return r;
+}
+
+static int
+put(struct printer *p, const char *data, size_t length)
+{
+	int r;
+
+	while (length > 0) {
+		size_t n = sizeof(p->buffer) - p->used;
+
+		if (n == 0) {
+			r = flush(p);
+			if (r != 0)
+				return r;
+			continue;
+		}
+		if (n > length)
+			n = length;
+		memcpy(p->buffer + p->used, data, n);
+		p->used += n;
+		data += n;
+		length -= n;
+	}
+	return 0;
+}
+
+static int
+put_string(struct printer *p, const char *data, size_t length)
+{
+	static const char hex[] = "0123456789abcdef";
+	static const char short_form[32] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+	size_t clean = 0, i;
+	int r = put(p, "\"", 1);
+
+	for (i = 0; i < length && r == 0; i++) {
+		unsigned char c = (unsigned char)data[i];
+		char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+		size_t n = 6;
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		if (c >= 0x20 || short_form[c]) {
+			escape[1] = c >= 0x20 ? (char)c : short_form[c];
+			n = 2;
+		}
+		r = put(p, data + clean, i - clean);
+		if (r == 0)
+			r = put(p, escape, n);
+		clean = i + 1;
+	}
+	if (r == 0)
+		r = put(p, data + clean, length - clean);
+	return r ? r : put(p, "\"", 1);
+}
+
+static int
+put_uint(struct printer *p, uint64_t n, bool negative)
+{
+	char text[21];
+	size_t at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n > 0);
+	if (negative)
+		text[--at] = '-';
+	return put(p, text + at, sizeof(text) - at);
+}
+
+static int
+put_double(struct printer *p, double n)
+{
+	char text[64], out[64];
+	size_t used = 0;
+	bool looks_integer = true;
+	int digits;
+
+	if (n != n || n - n != 0) /* NaN and infinities are no JSON; the decoder makes none */
+		return -EBADMSG;
+	for (digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, n);
+		if (strtod(text, NULL) == n)
+			break;
+	}
+	for (const char *c = text; *c; c++) {
+		if ((*c >= '0' && *c <= '9') || *c == '-' || *c == '+') {
+			out[used++] = *c;
+		} else if (*c == 'e') {
+			out[used++] = 'e';
+			looks_integer = false;
+		} else if (used == 0 || out[used - 1] != '.') {
+			out[used++] = '.';
+			looks_integer = false;
+		}
+	}
+	if (looks_integer) {
+		out[used++] = '.';
+		out[used++] = '0';
+	}
+	return put(p, out, used);
+}
+
+static int
+put_number_text(struct printer *p, struct value v)
+{
+	const char *text;
+	size_t length;
+
+	if (!value_string(v, &text, &length) || length == 0)
+		return -EBADMSG;
+	for (size_t i = 0; i < length; i++)
+		if (!((text[i] >= '0' && text[i] <= '9') || text[i] == '-' || text[i] == '+' || text[i] == '.' ||
+		      text[i] == 'e' || text[i] == 'E'))
+			return -EBADMSG;
+	return put(p, text, length);
+}
+
+static int put_value(struct printer *p, struct value v, unsigned depth);
+
+static int
+put_container(struct printer *p, struct value v, unsigned depth)
+{
+	bool object = value_kind(v) == VALUE_OBJECT;
+	struct value_iter it = value_iterate(v);
+	const char *separator = object ? "{" : "[";
+	int r = 0;
+
+	if (depth >= VALUE_DEPTH_MAX)
+		return -EBADMSG;
+	while (r == 0 && value_next(&it)) {
+		r = put(p, separator, 1);
+		separator = ",";
+		if (object && r == 0)
+			r = put_string(p, it.key, it.key_length);
+		if (object && r == 0)
+			r = put(p, ":", 1);
+		if (r == 0)
+			r = put_value(p, it.item, depth + 1);
+	}
+	if (r == 0 && it.damaged)
+		r = -EBADMSG;
+	if (r == 0 && *separator != ',')
+		r = put(p, separator, 1);
+	return r ? r : put(p, object ? "}" : "]", 1);
+}
+
+static int
+put_value(struct printer *p, struct value v, unsigned depth)
+{
+	const char *data;
+	size_t length;
+	int64_t n;
+	uint64_t u;
+	double f;
+
+	if (++p->items > VALUE_ITEMS_MAX)
+		return -EBADMSG;
+	switch (value_kind(v)) {
+	case VALUE_NULL:
+		return put(p, "null", 4);
+	case VALUE_BOOL:
+		return *v.at == TAG_TRUE ? put(p, "true", 4) : put(p, "false", 5);
+	case VALUE_INT:
+		if (!value_int(v, &n))
+			return -EBADMSG;
+		return put_uint(p, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, n < 0);
+	case VALUE_UINT:
+		return value_uint(v, &u) ? put_uint(p, u, false) : -EBADMSG;
+	case VALUE_DOUBLE:
+		return value_double(v, &f) ? put_double(p, f) : -EBADMSG;
+	case VALUE_NUMBER:
+		return put_number_text(p, v);
+	case VALUE_STRING:
+		return value_string(v, &data, &length) ? put_string(p, data, length) : -EBADMSG;
+	case VALUE_ARRAY:
+	case VALUE_OBJECT:
+		return put_container(p, v, depth);
+	case VALUE_NONE:
+		break;
+	}
+	return -EBADMSG;
+}
+
+int
+value_to_json(struct value v, int (*emit)(const char *data, size_t length, void *context), void *context)
+{
+	struct printer p;
+	int r;
+
+	p.emit = emit;
+	p.context = context;
+	p.used = 0;
+	p.items = 0;
+	r = put_value(&p, v, 0);
+	return r ? r : flush(&p);
+}
+
+bool
+value_double(struct value v, double *ret)
+{
+	locale_t c_locale;
+	char text[1100];
+	const char *data;
+	size_t length;
+	int64_t n;
+	uint64_t u;
+
+	switch (value_kind(v)) {
+	case VALUE_INT:
+		if (!value_int(v, &n))
+			return false;
+		*ret = (double)n;
+		return true;
+	case VALUE_UINT:
+		if (!value_uint(v, &u))
+			return false;
+		*ret = (double)u;
+		return true;
+	case VALUE_DOUBLE:
+		if (!value_after(v.at, v.end))
+			return false;
+		memcpy(ret, v.at + 1, sizeof(*ret));
+		return true;
+	case VALUE_NUMBER:
+		/* An integer beyond 64 bits, or beyond what a double holds: digits after the first 1,000 change nothing
+		 * but the magnitude, and that of so long a text is infinite. */
+		if (!value_string(v, &data, &length))
+			return false;
+		if (length >= sizeof(text)) {
+			*ret = data[0] == '-' ? -__builtin_inf() : __builtin_inf();
+			return true;
+		}
+		memcpy(text, data, length);
+		text[length] = '\0';
+		c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant of libc's, nothing is allocated */
+		if (!c_locale)
+			return false;
+		*ret = strtod_l(text, NULL, c_locale);
+		freelocale(c_locale);
+		return true;
+	default:
+		return false;
+	}
+}
