@@ -152,6 +152,7 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 	uint32_t link = root;
 	unsigned shift = NO_PARENT, differ;
 	const struct trie_node *node;
+	struct trie_way way = {0, 0};
 	uint64_t key;
 	int r;
 
@@ -165,13 +166,16 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 
 		if (node->map == 0)
 			return -EBADMSG;
-		link = node->links[node->map >> digit & 1 ? rank_of(node->map, digit) : 0];
+		if (!(node->map >> digit & 1))
+			digit = (unsigned)__builtin_ctzll(node->map);
+		trie_way_add(&way, shift, digit);
+		link = node->links[rank_of(node->map, digit)];
 		if (link == 0)
 			return -EBADMSG;
 	}
 	if (r < 0)
 		return r;
-	r = keys->key_of(keys, view, link, &key);
+	r = keys->key_of(keys, view, link, way, &key);
 	if (r < 0)
 		return r;
 	differ = 0;

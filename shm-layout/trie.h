@@ -84,12 +84,30 @@ int trie_get(const struct arena_view *view, uint32_t root, uint64_t key, uint32_
 
 /*
  * The key of a leaf, for ordered iteration and for the writer's edits.
+ *
+ * way   what is known of it from the nodes passed: (key & way.mask) == way.bits. An object that is filed under several keys
+ *       of one trie has one leaf for each, and they look alike: just one of its keys fits the way.
+ *
  * Returns 0, or -EBADMSG.
  */
+struct trie_way {
+	uint64_t mask;
+	uint64_t bits;
+};
+
 struct trie_keys {
-	int (*key_of)(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, uint64_t *ret_key);
+	int (*key_of)(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+		      uint64_t *ret_key);
 	void *context;
 };
+
+/* One node passed: `digit` was taken at `shift`. */
+static inline void
+trie_way_add(struct trie_way *way, unsigned shift, unsigned digit)
+{
+	way->mask |= 63ull << shift;
+	way->bits |= (uint64_t)digit << shift;
+}
 
 /*
  * Ordered iteration over the leaves; a plain struct, nothing to free.

@@ -10,6 +10,8 @@
 #ifndef WRITER_TRIE_EDIT_H
 #define WRITER_TRIE_EDIT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "shm-layout/trie.h"
@@ -19,6 +21,20 @@ struct trie_edit;
 
 struct trie_edit *trie_edit_new(struct arena *arena);
 void trie_edit_free(struct trie_edit *edit);
+
+/*
+ * Blocks with the life of a node, for what hangs on leaves (postings, collisions): fresh until the next seal, which tags them.
+ * A fresh block may be changed in place; drop frees a fresh block at once and retires another one.
+ */
+int trie_edit_new_block(struct trie_edit *edit, enum block_type type, uint32_t length, uint32_t aux, uint32_t *ret_ref);
+bool trie_edit_is_fresh(const struct trie_edit *edit, uint32_t ref);
+void trie_edit_drop_block(struct trie_edit *edit, uint32_t ref);
+
+/* Make sure that the next `blocks` new blocks need no private memory. 0, -ENOMEM. */
+int trie_edit_reserve(struct trie_edit *edit, size_t blocks);
+
+/* The leaf of just this key: 1 and the link, 0 none, -EBADMSG. */
+int trie_find(struct trie_edit *edit, uint32_t root, uint64_t key, const struct trie_keys *keys, uint32_t *ret_leaf);
 
 /*
  * Put a leaf under a key. keys gives the keys of leaves (needed where a new leaf meets an old one).
