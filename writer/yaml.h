@@ -31,7 +31,7 @@ struct yaml;
  */
 int yaml_parse(const char *name, const char *data, size_t len, struct yaml **ret_yaml, char **ret_error);
 
-/* Read a file (regular, at most YAML_MAX_BYTES) and parse it. Returns as above, or a negative errno. */
+/* Read a file (or pipe) and parse it. Returns as above, or a negative errno. */
 int yaml_load(const char *path, struct yaml **ret_yaml, char **ret_error);
 
 /* Wipes strings before it frees them: kubeconfigs hold secrets. NULL is fine. */
@@ -53,11 +53,10 @@ enum yaml_at { YAML_AT_VALUE, YAML_AT_KEY };
 int yaml_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **ret_error, int code,
 	       const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Line and column (from 1) of a node; 0 and 0 for one that is not of this tree. */
-void yaml_position(const struct yaml *yaml, const cJSON *node, enum yaml_at at, unsigned *ret_line,
-		   unsigned *ret_column);
+/* Line and column (both from 1) of a node, which must be of a tree of this kind. */
+void yaml_position(const cJSON *node, enum yaml_at at, unsigned *ret_line, unsigned *ret_column);
 
-/* void free function for _cleanup_(yaml_freep) */
+/* for _cleanup_(yaml_freep) struct yaml *yaml = NULL; */
 void yaml_freep(struct yaml **yaml);
 
 #endif
