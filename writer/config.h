@@ -18,6 +18,7 @@
 #include "writer/kube/resource_name.h"
 
 #define CONFIG_DEFAULT_MAX_READERS 256
+#define CONFIG_LIMIT_MAX_READERS   4096
 #define CONFIG_MAX_RESOURCES	   256
 #define CONFIG_MAX_INDEXES	   256
 
@@ -81,7 +82,10 @@ struct options;
  */
 int config_build(const struct options *options, struct config *ret_config, char **ret_error);
 
-/* Read a configuration file alone. Unset fields are zero. Returns as config_build(). */
+/*
+ * Read a configuration file alone (config_file.c). Unset fields are zero, log_level -1.
+ * Returns as config_build().
+ */
 int config_load(const char *path, struct config *ret_config, char **ret_error);
 
 /* Free what `config` owns, not itself; a zeroed one is fine. */
@@ -106,23 +110,23 @@ const char **config_names(const struct config *config);
 int config_check_resolved(struct config *config, const struct kube_resource *const *resolved, char **ret_error);
 
 /*
- * Parsers of the flags' values, shared with options.c. Each returns 0, -EINVAL with message, -ENOMEM.
- *
- * resource  NAME[?namespace=NS][&labelSelector=SEL][&fieldSelector=SEL], the API's own query
- *           syntax, so that commas and '=' in selectors need no quoting; %XX is decoded
- * index     NAME=RESOURCE:PATH[:split=SEP]
- * size      bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024)
+ * Add what a flag says (see config_parse.h for the syntax). Each returns 0, -EINVAL with
+ * message, -ENOMEM.
  */
 int config_add_resource(struct config *config, const char *text, char **ret_error);
 int config_add_index(struct config *config, const char *text, char **ret_error);
-int config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error);
-int config_add_uid(struct config *config, const char *text, char **ret_error);
-int config_add_gid(struct config *config, const char *text, char **ret_error);
+int config_add_uid(struct config *config, uid_t uid);
+int config_add_gid(struct config *config, gid_t gid);
+
+/* Free what one entry owns; a zeroed one is fine. */
+void config_resource_done(struct config_resource *resource);
+void config_index_done(struct config_index *index);
 
 /*
- * Whether a path can be one: names joined by dots, ["name"] or ['name'] for names with dots,
- * [*] for all elements, [N] for one. Returns 0, or -EINVAL with a message that marks the place.
+ * Append an entry, taking what it owns (on failure too). Returns 0, -E2BIG with message beyond
+ * CONFIG_MAX_*, -ENOMEM.
  */
-int config_check_path(const char *path, char **ret_error);
+int config_take_resource(struct config *config, struct config_resource *resource, char **ret_error);
+int config_take_index(struct config *config, struct config_index *index, char **ret_error);
 
 #endif

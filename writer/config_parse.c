@@ -1,0 +1,313 @@
+/* Parsers of single configuration values; see config_parse.h. */
+#include "writer/config_parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/message.h"
+
+#define RESOURCE_SYNTAX "write it as pods or 'pods?namespace=NS&labelSelector=app in (a,b)&fieldSelector=spec.nodeName=N'"
+#define INDEX_SYNTAX	"write it as NAME=RESOURCE:PATH or NAME=RESOURCE:PATH:split=,"
+
+int
+config_parse_number(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error)
+{
+	uint64_t number = 0;
+
+	for (const char *p = text; *p || p == text; p++) {
+		if (!isdigit((unsigned char)*p))
+			return message_set(ret_error, -EINVAL, "'%s' is not a whole number", text);
+		if (number > (max - (uint64_t)(*p - '0')) / 10)
+			return message_set(ret_error, -EINVAL, "'%s' is more than %llu", text, (unsigned long long)max);
+		number = number * 10 + (uint64_t)(*p - '0');
+	}
+	*ret_number = number;
+	return 0;
+}
+
+int
+config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error)
+{
+	static const char units[] = "KMGT";
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text + digits;
+	uint64_t number = 0, factor = 1;
+
+	if (digits == 0 || digits > 19)
+		goto wrong;
+	number = strtoull(text, NULL, 10);
+	if (*unit && strchr(units, toupper((unsigned char)*unit))) {
+		size_t power = (size_t)(strchr(units, toupper((unsigned char)*unit)) - units) + 1;
+		uint64_t base = unit[1] == 'i' ? 1024 : 1000;
+
+		unit += unit[1] == 'i' ? 2 : 1;
+		while (power-- > 0)
+			factor *= base;
+	}
+	if (*unit == 'B')
+		unit++;
+	if (*unit || number > INT64_MAX / factor)
+		goto wrong;
+	*ret_bytes = number * factor;
+	return 0;
+wrong:
+	return message_set(ret_error, -EINVAL, "'%s' is not a size; write it as 512Mi, 4Gi or in bytes", text);
+}
+
+int
+config_check_namespace(const char *text, char **ret_error)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	if (len == 0 || len > 63 || text[len] || *text == '-' || text[len - 1] == '-')
+		return message_set(ret_error, -EINVAL, "'%s' cannot be a namespace (lower-case letters, digits and '-')",
+				   text);
+	return 0;
+}
+
+int
+config_check_index_name(const char *text, char **ret_error)
+{
+	size_t len = 0;
+
+	while (isalnum((unsigned char)text[len]) || (len > 0 && (text[len] == '-' || text[len] == '_')))
+		len++;
+	if (len == 0 || len > 63 || text[len] || !isalpha((unsigned char)*text))
+		return message_set(ret_error, -EINVAL,
+				   "'%s' cannot be an index's name (a letter, then letters, digits, '-' and '_')", text);
+	return 0;
+}
+
+/* ---- paths --------------------------------------------------------------------------------- */
+
+static int
+wrong_path(const char *path, const char *at, const char *why, char **ret_error)
+{
+	return message_set(ret_error, -EINVAL, "path '%s', character %zu: %s", path, (size_t)(at - path) + 1, why);
+}
+
+/* [*], [N], ["name"], ['name']; moves *at behind the bracket */
+static int
+check_bracket(const char *path, const char **at, char **ret_error)
+{
+	const char *p = *at + 1, *end;
+
+	if (*p == '"' || *p == '\'') {
+		for (end = p + 1; *end && *end != *p; end++)
+			if (*end == '\\' && end[1])
+				end++;
+		if (!*end)
+			return wrong_path(path, p, "the quote is not closed", ret_error);
+		end++;
+	} else if (*p == '*') {
+		end = p + 1;
+	} else {
+		end = p + strspn(p, "0123456789");
+		if (end == p)
+			return wrong_path(path, p, "in brackets stands *, a number, or a name in quotes", ret_error);
+		if (end - p > 9)
+			return wrong_path(path, p, "no list is that long", ret_error);
+	}
+	if (*end != ']')
+		return wrong_path(path, end, "a ']' is missing", ret_error);
+	*at = end + 1;
+	return 0;
+}
+
+int
+config_check_path(const char *path, char **ret_error)
+{
+	const char *p = path;
+	int r;
+
+	if (!*path)
+		return message_set(ret_error, -EINVAL, "an empty path; write it as metadata.labels or spec.containers[*].image");
+	if (*p == '.' && p[1] != '.') /* kubectl's jsonpath begins so */
+		p++;
+	for (;;) {
+		if (*p == '[') {
+			r = check_bracket(path, &p, ret_error);
+			if (r < 0)
+				return r;
+		} else {
+			size_t len = strcspn(p, ".[]\"'*{}$ ");
+
+			if (len == 0 || (p[len] && p[len] != '.' && p[len] != '['))
+				return wrong_path(path, p + len, *(p + len) ? "a name was expected; one with signs in it stands "
+									       "in brackets: [\"a.b/c\"]"
+									     : "a name was expected",
+						  ret_error);
+			p += len;
+		}
+		if (!*p)
+			return 0;
+		if (*p == '.')
+			p++;
+		else if (*p != '[')
+			return wrong_path(path, p, "a '.' or '[' was expected", ret_error);
+		if (!*p)
+			return wrong_path(path, p, "a name was expected", ret_error);
+	}
+}
+
+/* ---- resources ------------------------------------------------------------------------------ */
+
+static int
+hex_digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+}
+
+/* Decode %XX in place. */
+static int
+percent_decode(char *text, char **ret_error)
+{
+	char *out = text;
+
+	for (const char *in = text; *in; in++) {
+		if (*in == '%') {
+			int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
+
+			if (low < 0 || high + low == 0)
+				return message_set(ret_error, -EINVAL, "'%s': behind a %% stand two hexadecimal digits", text);
+			*out++ = (char)(high * 16 + low);
+			in += 2;
+		} else {
+			*out++ = *in;
+		}
+	}
+	*out = '\0';
+	return 0;
+}
+
+static int
+take_parameter(char *parameter, struct config_resource *resource, char **ret_error)
+{
+	static const char *const names[] = {"namespace", "labelSelector", "fieldSelector"};
+	char **fields[] = {&resource->namespace_, &resource->label_selector, &resource->field_selector};
+	char *value = strchr(parameter, '=');
+	const char *near;
+	int r;
+
+	if (!value || !value[1])
+		return message_set(ret_error, -EINVAL, "'%s' needs a value; " RESOURCE_SYNTAX, parameter);
+	*value++ = '\0';
+	r = percent_decode(value, ret_error);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(parameter, names[i]) != 0)
+			continue;
+		if (*fields[i])
+			return message_set(ret_error, -EINVAL, "%s is given twice", parameter);
+		*fields[i] = strdup(value);
+		return *fields[i] ? 0 : -ENOMEM;
+	}
+	near = message_nearest(parameter, names, sizeof(names) / sizeof(*names));
+	return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX, parameter,
+			   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+}
+
+int
+config_parse_resource(const char *text, struct config_resource *ret, char **ret_error)
+{
+	struct config_resource resource = {0};
+	char *copy = strdup(text), *rest, *parameter;
+	struct resource_name name;
+	int r;
+
+	*ret = resource;
+	if (!copy)
+		return -ENOMEM;
+	rest = copy;
+	parameter = strsep(&rest, "?");
+	r = resource_name_parse(parameter, &name, ret_error);
+	if (r == 0) {
+		resource_name_done(&name);
+		resource.resource = strdup(parameter);
+		r = resource.resource ? 0 : -ENOMEM;
+	}
+	while (r == 0 && (parameter = strsep(&rest, "&")))
+		r = take_parameter(parameter, &resource, ret_error);
+	if (r == 0 && resource.namespace_)
+		r = config_check_namespace(resource.namespace_, ret_error);
+	free(copy);
+	if (r < 0) {
+		config_resource_done(&resource);
+		return r;
+	}
+	*ret = resource;
+	return 0;
+}
+
+/* ---- indexes -------------------------------------------------------------------------------- */
+
+/* The last ":split=" that is not inside brackets, or NULL. */
+static char *
+find_split(char *path)
+{
+	char *found = NULL;
+	int depth = 0;
+
+	for (char *p = path; *p; p++) {
+		depth += (*p == '[') - (*p == ']');
+		if (depth <= 0 && strncmp(p, ":split=", 7) == 0)
+			found = p;
+	}
+	return found;
+}
+
+int
+config_parse_index(const char *text, struct config_index *ret, char **ret_error)
+{
+	struct config_index index = {0};
+	char *copy = strdup(text), *resource, *path, *split;
+	struct resource_name name;
+	int r = -ENOMEM;
+
+	*ret = index;
+	if (!copy)
+		return -ENOMEM;
+	resource = strchr(copy, '=');
+	path = resource ? strchr(resource, ':') : NULL;
+	if (!path) {
+		r = message_set(ret_error, -EINVAL, "'%s' is no index; " INDEX_SYNTAX, text);
+		goto out;
+	}
+	*resource++ = '\0';
+	*path++ = '\0';
+	split = find_split(path);
+	if (split) {
+		*split = '\0';
+		split += strlen(":split=");
+	}
+	if ((r = config_check_index_name(copy, ret_error)) < 0 || (r = resource_name_parse(resource, &name, ret_error)) < 0)
+		goto out;
+	resource_name_done(&name);
+	r = config_check_path(path, ret_error);
+	if (r < 0)
+		goto out;
+	if (split && !*split) {
+		r = message_set(ret_error, -EINVAL, "split= needs a separator, as in split=,");
+		goto out;
+	}
+	index.name = strdup(copy);
+	index.resource = strdup(resource);
+	index.paths = calloc(1, sizeof(*index.paths));
+	if (index.paths && (index.paths[0] = strdup(path)))
+		index.n_paths = 1;
+	if (split)
+		index.split = strdup(split);
+	r = index.name && index.resource && index.n_paths && (!split || index.split) ? 0 : -ENOMEM;
+out:
+	free(copy);
+	if (r < 0) {
+		config_index_done(&index);
+		return r;
+	}
+	*ret = index;
+	return 0;
+}
