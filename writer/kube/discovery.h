@@ -46,7 +46,7 @@ int discovery_start(struct transport *transport, const char *const *names, size_
 void discovery_free(struct discovery *discovery);
 
 /*
- * What a name means.
+ * What a name means; one of those given to discovery_start(), since no more was asked for.
  *
  * ret_resource  borrowed until discovery_free()
  * Returns   0, or

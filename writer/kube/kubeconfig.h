@@ -62,6 +62,9 @@ int kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_c
 /* Free and wipe what `config` owns, not itself; a zeroed one is fine. */
 void kube_client_config_done(struct kube_client_config *config);
 
+/* A deep copy into *ret, for kube_client_config_done(). Returns 0 or -ENOMEM. */
+int kube_client_config_copy(const struct kube_client_config *config, struct kube_client_config *ret);
+
 /*
  * The bytes of the CA bundle, for the fingerprint of where a cache came from. *ret_pem is
  * NULL and 0 long when the system's bundle is used.

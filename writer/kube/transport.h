@@ -61,7 +61,7 @@ struct transport_callbacks {
 	 *   -EPROTO        TLS failed, or what came is not HTTP
 	 *   -EKEYREJECTED  the server's certificate is not trusted or not for this name
 	 *   -ECONNRESET    the connection ended before the answer did
-	 *   -EACCES        credentials cannot be read (token file)
+	 *   -EACCES        credentials cannot be read (token file, client certificate or key)
 	 *   -EIO           anything else of libcurl's
 	 *   or what on_data returned
 	 * message        one sentence with the server's URL (never a secret); "" when result is 0
@@ -74,8 +74,7 @@ enum transport_flags {
 };
 
 /*
- * Make a transport for `config` (copied). No connection is made yet, but certificates and
- * keys that stand in `config` are checked to be PEM.
+ * Make a transport for `config` (copied). No connection is made yet.
  *
  * Returns   0, or a negative errno with message
  * Lifetime  the loop must outlive it and be run once more after transport_free()
@@ -103,8 +102,10 @@ int transport_get(struct transport *transport, const char *path_and_query, unsig
 void transport_cancel(struct transport_request *request);
 
 /*
- * Back-pressure: after pause the socket (or HTTP/2 stream) is not read on; on_data may still
- * be called for what libcurl holds only after resume. Both may be repeated. Neither calls back.
+ * Back-pressure: after pause on_data is not called until resume (on_done only with an error),
+ * and the server is not read further than one buffer (TCP or HTTP/2 flow control then holds it).
+ * Over HTTP/2 requests share a connection, so a long pause of one can hold up the others. Both
+ * may be repeated; neither calls back by itself.
  */
 void transport_pause(struct transport_request *request);
 void transport_resume(struct transport_request *request);

@@ -1,0 +1,50 @@
+/*
+ * Transport set-up: the libcurl options of one request, from a struct kube_client_config, and what
+ * libcurl's results mean in our codes. Used by transport.c alone.
+ */
+#ifndef INFORMER_WRITER_KUBE_TRANSPORT_SETUP_H
+#define INFORMER_WRITER_KUBE_TRANSPORT_SETUP_H
+
+#include <stdbool.h>
+
+#include <curl/curl.h>
+
+#include "writer/kube/kubeconfig.h"
+
+/* What is the same for all requests to one server, worked out once. */
+struct transport_setup {
+	const struct kube_client_config *config; /* borrowed */
+	char *base;			/* URL before the path; its host is tls-server-name where that is set */
+	char *host_header;		/* "Host: real:port", or NULL */
+	struct curl_slist *connect_to;	/* where `base` really is, or NULL */
+	bool tls, loopback;
+};
+
+/* Returns 0, -EINVAL with message, -ENOMEM. */
+int transport_setup_init(struct transport_setup *setup, const struct kube_client_config *config, char **ret_error);
+void transport_setup_done(struct transport_setup *setup);
+
+/*
+ * Set everything on `easy` but callbacks and headers.
+ * Returns 0, or -ENOMEM (the only reason for which libcurl 7.88 refuses these).
+ */
+int transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query, bool watch);
+
+/*
+ * The request's headers.
+ * bearer   token or NULL
+ * Returns  a list for transport_setup_headers_free(), NULL without memory
+ */
+struct curl_slist *transport_setup_headers(const struct transport_setup *setup, const char *bearer);
+void transport_setup_headers_free(struct curl_slist *headers);
+
+/*
+ * Turn a failed transfer into a negative code of transport.h and a sentence.
+ *
+ * detail       libcurl's error buffer
+ * ret_message  allocated, may be NULL without memory
+ */
+int transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcode code, const char *detail,
+			    char **ret_message);
+
+#endif
