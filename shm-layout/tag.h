@@ -16,7 +16,7 @@
  * so a payload is hashed once: h finds an equal block in the writer's books, and the
  * tag that covers offset and bytes follows from it at the price of 24 bytes more.
  *
- *   root tag          = BLAKE2b-256(root, root payload after its tag | LE64 offset | header identity)
+ *   root tag          = BLAKE2b-256(root, root payload after its tag | LE64 offset | hash_key)
  */
 #ifndef SHM_LAYOUT_TAG_H
 #define SHM_LAYOUT_TAG_H

@@ -326,6 +326,20 @@ arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t
 	return 0;
 }
 
+int
+arena_ensure(struct arena *a, uint64_t bytes)
+{
+	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT;
+
+	if (units > UINT32_MAX)
+		return -ENOSPC;
+	if (a->private->fail_after == 0)
+		return -ENOSPC;
+	if (books_fits(a->private->books, (uint32_t)units))
+		return 0;
+	return arena_grow(a, units * REF_UNIT);
+}
+
 void
 arena_trim_block(struct arena *a, uint32_t ref, uint32_t length)
 {

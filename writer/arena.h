@@ -89,6 +89,12 @@ arena_payload(const struct arena *a, uint32_t ref)
 	return arena_block(a, ref)->payload;
 }
 
+/*
+ * Make sure that blocks of `bytes` in all can be had: after success, allocations of that much (footprints, see
+ * block_footprint()) do not fail. 0, -ENOSPC.
+ */
+int arena_ensure(struct arena *a, uint64_t bytes);
+
 /* Shorten a block that is not sealed yet; what becomes free is given back. */
 void arena_trim_block(struct arena *a, uint32_t ref, uint32_t length);
 

@@ -254,6 +254,12 @@ books_extend(struct arena_books *b, uint64_t from, uint64_t to)
 	make_free(b, from, to - from, to);
 }
 
+bool
+books_fits(const struct arena_books *b, uint32_t units)
+{
+	return find_run(b, units) != 0;
+}
+
 uint32_t
 books_take(struct arena_books *b, uint32_t units)
 {

@@ -27,10 +27,11 @@
 struct store;
 
 /*
+ * arena     borrowed; without a root, an empty one is published at once; with one (adopt.h), the store goes on from it
+ * intern    NULL for an arena without a root; else the table that adoption rebuilt, which the store owns from now on
  * slots     whose pins hold memory back; borrowed; may be NULL (nobody reads)
- * The arena is borrowed; the store publishes an empty root at once.
  */
-int store_new(struct arena *arena, struct slots *slots, struct store **ret_store);
+int store_new(struct arena *arena, struct intern *intern, struct slots *slots, struct store **ret_store);
 void store_free(struct store *s);
 
 struct arena *store_arena(const struct store *s);
@@ -88,6 +89,9 @@ void store_set_state(struct store *s, unsigned resource, enum resource_state sta
 int store_commit(struct store *s);
 /* Called after each commit that published something (the broker wakes sleepers). */
 void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context);
+
+/* Free what no reader can see any more. A commit does it by itself once enough has gathered. */
+void store_reclaim(struct store *s);
 
 uint64_t store_epoch(const struct store *s);		/* of the published root */
 

@@ -372,6 +372,18 @@ trie_find(struct trie_edit *e, uint32_t root, uint64_t key, const struct trie_ke
 	return 1;
 }
 
+int
+trie_exchange(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf)
+{
+	struct change c = {0};
+	struct trail t;
+	int r = follow(e, *root, key, true, &t);
+
+	if (r < 0)
+		return r;
+	return t.leaf ? place_link(e, &c, root, &t, t.depth, leaf) : -EBADMSG;
+}
+
 /* ---- remove ---- */
 
 int

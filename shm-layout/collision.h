@@ -1,0 +1,33 @@
+/*
+ * Collisions: several entries under one 64-bit key. BLOCK_COLLISION's payload is an array of two or more links, none of them
+ * a node or another collision.
+ *
+ * leaf_link() lets the reader of a leaf treat one entry and many alike:
+ *
+ *	for (uint32_t i = 0; (link = leaf_link(view, leaf, i)) != 0; i++)
+ *		...
+ */
+#ifndef SHM_LAYOUT_COLLISION_H
+#define SHM_LAYOUT_COLLISION_H
+
+#include "shm-layout/trie.h"
+
+static inline bool
+leaf_is_collision(const struct arena_view *view, uint32_t leaf)
+{
+	return !link_is_immediate(leaf) && block_at(view, leaf, BLOCK_COLLISION, 2 * sizeof(uint32_t)) != NULL;
+}
+
+/* Entry i of a leaf: of a collision its i-th link, of any other leaf (i == 0) itself; 0 past the end. */
+static inline uint32_t
+leaf_link(const struct arena_view *view, uint32_t leaf, uint32_t i)
+{
+	const struct block *b;
+
+	if (!leaf_is_collision(view, leaf))
+		return i == 0 ? leaf : 0;
+	b = block_any(view, leaf);
+	return i < block_length(b) / sizeof(uint32_t) ? ((const uint32_t *)(const void *)b->payload)[i] : 0;
+}
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * Walking everything that a root reaches.
+ */
+#include "shm-layout/walk.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "shm-layout/collision.h"
+#include "shm-layout/object.h"
+#include "shm-layout/posting.h"
+#include "shm-layout/root.h"
+#include "shm-layout/trie.h"
+#include "shm-layout/value.h"
+
+struct walk {
+	const struct arena_view *view;
+	const struct walk_visitor *visitor;
+	struct walk_damage *damage;
+	unsigned depth;		/* of shared values */
+	uint32_t holder;	/* the block whose references are being followed */
+};
+
+static int
+damaged(struct walk *w, uint32_t ref, const char *why)
+{
+	w->damage->ref = ref;
+	w->damage->why = why;
+	return -EBADMSG;
+}
+
+/* The block, checked for bounds and type, and shown to the visitor. */
+static int
+enter(struct walk *w, uint32_t ref, enum block_type type, const struct block **ret)
+{
+	const struct block *b = block_any(w->view, ref);
+
+	if (!b)
+		return damaged(w, w->holder, "it refers to a place outside the arena");
+	if (block_type(b) != type)
+		return damaged(w, w->holder, "it refers to a block of another type than belongs there");
+	*ret = b;
+	return w->visitor->block(w->visitor->context, ref, b);
+}
+
+/* ---- values ---- */
+
+static int walk_value_block(struct walk *w, uint32_t ref);
+
+static int
+walk_shape(struct walk *w, uint32_t ref)
+{
+	const struct block *b;
+	uint32_t holder = w->holder, count, names;
+	int r = enter(w, ref, BLOCK_SHAPE, &b);
+
+	if (r <= 0)
+		return r;
+	count = block_length(b) < 2 ? 0 : *(const uint16_t *)(const void *)b->payload;
+	names = (2 + count + 3) & ~3u;
+	if (count == 0 || block_length(b) != names + count * sizeof(uint32_t))
+		return damaged(w, ref, "a shape whose length does not fit its count");
+	w->holder = ref;
+	for (uint32_t i = 0; i < count && r >= 0; i++)
+		r = walk_value_block(w, ((const uint32_t *)(const void *)(b->payload + names))[i]);
+	w->holder = holder;
+	return r < 0 ? r : 0;
+}
+
+/* A ref within a value is a shared value or a shape. */
+static int
+walk_value_ref(uint32_t ref, void *context)
+{
+	struct walk *w = context;
+	const struct block *b = block_any(w->view, ref);
+
+	if (b && block_type(b) == BLOCK_SHAPE)
+		return walk_shape(w, ref);
+	return walk_value_block(w, ref);
+}
+
+static int
+walk_value_bytes(struct walk *w, uint32_t ref, const uint8_t *at, const uint8_t *end)
+{
+	uint32_t holder = w->holder;
+	int r;
+
+	if (w->depth > VALUE_DEPTH_MAX)
+		return damaged(w, ref, "values nested too deep");
+	w->depth++;
+	w->holder = ref;
+	w->damage->ref = 0;
+	r = value_each_ref(at, end, walk_value_ref, w);
+	w->depth--;
+	w->holder = holder;
+	if (r == -EBADMSG && w->damage->ref == 0)
+		return damaged(w, ref, "a value that is not well-formed");
+	return r;
+}
+
+static int
+walk_value_block(struct walk *w, uint32_t ref)
+{
+	const struct block *b;
+	int r = enter(w, ref, BLOCK_VALUE, &b);
+
+	if (r <= 0)
+		return r;
+	return walk_value_bytes(w, ref, b->payload, b->payload + block_length(b));
+}
+
+static int
+walk_object(struct walk *w, uint32_t ref)
+{
+	const struct block *b;
+	const struct object *o;
+	int r = enter(w, ref, BLOCK_OBJECT, &b);
+
+	if (r <= 0)
+		return r;
+	o = object_at(w->view, ref);
+	if (!o)
+		return damaged(w, ref, "an object whose lengths do not fit its block");
+	return walk_value_bytes(w, ref, b->payload + o->body_offset, b->payload + block_length(b));
+}
+
+/* ---- tries ---- */
+
+enum leaf_kind { LEAF_ORDINAL, LEAF_OBJECT, LEAF_POSTINGS };
+
+static int walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind);
+
+static int
+walk_postings(struct walk *w, uint32_t ref)
+{
+	const struct block *b;
+	const struct posting *p;
+	uint32_t holder = w->holder;
+	int r = enter(w, ref, BLOCK_POSTINGS, &b);
+
+	if (r <= 0)
+		return r;
+	p = posting_at(w->view, ref);
+	if (!p || p->count < 2)
+		return damaged(w, ref, "postings whose length does not fit their count");
+	if (p->count <= POSTING_ARRAY_MAX)
+		return 0;
+	w->holder = ref;
+	r = walk_trie(w, p->ordinals[0], TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
+	w->holder = holder;
+	return r;
+}
+
+static int
+walk_leaf(struct walk *w, uint32_t link, enum leaf_kind kind)
+{
+	if (link_is_immediate(link))
+		return kind == LEAF_OBJECT ? damaged(w, w->holder, "an ordinal where an object belongs") : 0;
+	switch (kind) {
+	case LEAF_OBJECT:
+		return walk_object(w, link);
+	case LEAF_POSTINGS:
+		return walk_postings(w, link);
+	case LEAF_ORDINAL:
+		break;
+	}
+	return damaged(w, w->holder, "a block where an ordinal belongs");
+}
+
+static int
+walk_collision(struct walk *w, uint32_t ref, enum leaf_kind kind)
+{
+	const struct block *b;
+	uint32_t holder = w->holder, count;
+	int r = enter(w, ref, BLOCK_COLLISION, &b);
+
+	if (r <= 0)
+		return r;
+	count = block_length(b) / (uint32_t)sizeof(uint32_t);
+	if (count < 2 || block_length(b) % sizeof(uint32_t) != 0)
+		return damaged(w, ref, "a collision of less than two entries");
+	w->holder = ref;
+	for (uint32_t i = 0; i < count && r >= 0; i++)
+		r = walk_leaf(w, ((const uint32_t *)(const void *)b->payload)[i], kind);
+	w->holder = holder;
+	return r < 0 ? r : 0;
+}
+
+static int
+walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind)
+{
+	const struct block *b = NULL;
+	const struct trie_node *node;
+	uint32_t holder = w->holder;
+	unsigned count;
+	int r;
+
+	if (link == 0)
+		return below > TRIE_SHIFT_TOP ? 0 : damaged(w, w->holder, "an empty link");
+	if (link_is_immediate(link))
+		return walk_leaf(w, link, kind);
+	b = block_any(w->view, link);
+	if (b && block_type(b) == BLOCK_COLLISION && kind != LEAF_OBJECT)
+		return walk_collision(w, link, kind);
+	if (b && block_type(b) != BLOCK_NODE)
+		return walk_leaf(w, link, kind);
+	r = enter(w, link, BLOCK_NODE, &b);
+	if (r <= 0)
+		return r;
+	node = trie_node_of(b, below);
+	if (!node || (node->map & (node->map - 1)) == 0)
+		return damaged(w, link, "a trie node that is not well-formed");
+	count = (unsigned)__builtin_popcountll(node->map);
+	w->holder = link;
+	for (unsigned i = 0; i < count && r >= 0; i++)
+		r = walk_trie(w, node->links[i], b->aux, kind);
+	w->holder = holder;
+	return r < 0 ? r : 0;
+}
+
+/* ---- root and resources ---- */
+
+static int
+walk_resource(struct walk *w, uint32_t ref)
+{
+	const struct block *b;
+	const struct resource *res;
+	int r = enter(w, ref, BLOCK_RESOURCE, &b);
+
+	if (r <= 0)
+		return r;
+	res = (const struct resource *)(const void *)b->payload;
+	if (block_length(b) < sizeof(*res) || res->version_length > RESOURCE_VERSION_MAX ||
+	    (block_length(b) - sizeof(*res)) / sizeof(res->indexes[0]) < res->index_count)
+		return damaged(w, ref, "a resource whose lengths do not fit its block");
+	w->holder = ref;
+	r = walk_value_block(w, res->descriptor);
+	/* objects first: they are what the other tries lead to, and they lie in the order of their ordinals */
+	if (r >= 0)
+		r = walk_trie(w, res->ordinals, TRIE_SHIFT_TOP + 6, LEAF_OBJECT);
+	if (r >= 0)
+		r = walk_trie(w, res->identity, TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
+	if (r >= 0)
+		r = walk_trie(w, res->by_seq, TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
+	for (uint32_t i = 0; i < res->index_count && r >= 0; i++)
+		r = walk_trie(w, res->indexes[i], TRIE_SHIFT_TOP + 6, LEAF_POSTINGS);
+	return r < 0 ? r : 0;
+}
+
+int
+walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk_visitor *visitor, struct walk_damage *ret_damage)
+{
+	struct walk w = {.view = view, .visitor = visitor, .damage = ret_damage};
+	const struct root *root = root_at(view, root_offset);
+	uint32_t ref = (uint32_t)(root_offset / REF_UNIT);
+	int r;
+
+	ret_damage->ref = 0;
+	ret_damage->why = NULL;
+	if (!root)
+		return damaged(&w, ref, "no root where the header points");
+	r = visitor->block(visitor->context, ref, block_any(view, ref));
+	for (uint32_t i = 0; i < root->resource_count && r >= 0; i++) {
+		w.holder = ref;
+		r = walk_resource(&w, root->resources[i]);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* ---- what was seen ---- */
+
+int
+walk_seen_init(struct walk_seen *seen, uint64_t arena_bytes)
+{
+	void *p;
+
+	seen->bytes = (arena_bytes / REF_UNIT + 63) / 64 * 8 + 8;
+	p = mmap(NULL, seen->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	seen->bits = p;
+	return 0;
+}
+
+void
+walk_seen_done(struct walk_seen *seen)
+{
+	if (seen->bits)
+		munmap(seen->bits, seen->bytes);
+	seen->bits = NULL;
+}

@@ -1,0 +1,61 @@
+/*
+ * The store's inside, shared by store.c (what is known, changes), store_resources.c (which resources there are) and commit.c (publishing).
+ */
+#ifndef WRITER_STORE_INTERNAL_H
+#define WRITER_STORE_INTERNAL_H
+
+#include "shm-layout/index_def.h"
+#include "writer/index_edit.h"
+#include "writer/store.h"
+#include "writer/trie_edit.h"
+#include "writer/value_set.h"
+
+/* An ordinal that was given back, and the epoch from which on it may name another object. */
+struct free_ordinal {
+	uint64_t epoch;
+	uint32_t ordinal;
+};
+
+struct store_resource {
+	struct resource now;		/* working version; indexes stand in index_roots */
+	uint32_t *index_roots;
+	struct index_def *defs;
+	unsigned index_count;
+	uint32_t published;		/* ref of the BLOCK_RESOURCE that the current root has; 0: none */
+	bool dirty;
+	bool claimed;			/* somebody asked for it since the store was made */
+	char name[256];			/* resource.group */
+	struct free_ordinal *free_ordinals;	/* ring */
+	size_t free_head, free_count, free_capacity;
+};
+
+struct store {
+	struct arena *arena;
+	struct intern *intern;
+	struct slots *slots;
+	struct trie_edit *edit;
+	struct store_resource *resources[RESOURCE_MAX];
+	unsigned resource_count;
+	uint64_t seq;
+	uint64_t epoch;			/* published */
+	uint64_t commits;
+	uint8_t lineage[16];
+	uint32_t root;			/* ref of the published root; 0: none */
+	bool resources_changed;
+	struct value_set old_values, new_values;	/* scratch */
+	struct path uid_path, version_path;
+	void (*on_commit)(void *context, uint64_t epoch);
+	void *on_commit_context;
+};
+
+/* Index definitions and names out of a descriptor. 0, -EINVAL, -ENOMEM. */
+int store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why);
+
+/* Take over what a published root holds. 0, -EBADMSG, -ENOMEM. */
+int store_load_resources(struct store *s, const struct root *root);
+void store_resource_free(struct store_resource *res);
+
+/* Take out every object and index; the resource stays, empty, LISTING. */
+void store_empty_resource(struct store *s, struct store_resource *res);
+
+#endif

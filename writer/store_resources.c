@@ -1,0 +1,315 @@
+/*
+ * Which resources the store has: added by configuration, taken over from an adopted root, emptied, dropped.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/store_internal.h"
+
+void
+store_resource_free(struct store_resource *res)
+{
+	if (!res)
+		return;
+	for (unsigned i = 0; i < res->index_count; i++)
+		index_def_done(&res->defs[i]);
+	free(res->defs);
+	free(res->index_roots);
+	free(res->free_ordinals);
+	free(res);
+}
+
+static struct value
+field(struct value object, const char *name)
+{
+	return value_field(object, name, strlen(name), path_fingerprint(name, strlen(name)));
+}
+
+/* resource.group into name; false when it is missing or too long. */
+static bool
+read_name(struct value document, char *name, size_t size)
+{
+	const char *resource, *group = "";
+	size_t resource_length, group_length = 0;
+
+	if (!value_string(field(document, "resource"), &resource, &resource_length) || resource_length == 0)
+		return false;
+	value_string(field(document, "group"), &group, &group_length);
+	return (size_t)snprintf(name, size, "%.*s%s%.*s", (int)resource_length, resource, group_length ? "." : "",
+				(int)group_length, group) < size;
+}
+
+int
+store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why)
+{
+	struct value document = value_of_block(&s->arena->view, res->now.descriptor), indexes;
+	struct value_iter it;
+	size_t count;
+
+	*ret_why = "the descriptor names no resource";
+	if (!read_name(document, res->name, sizeof(res->name)))
+		return -EINVAL;
+	indexes = field(document, "indexes");
+	count = value_kind(indexes) == VALUE_ARRAY ? value_count(indexes) : 0;
+	res->defs = calloc(count ? count : 1, sizeof(*res->defs));
+	res->index_roots = calloc(count ? count : 1, sizeof(*res->index_roots));
+	if (!res->defs || !res->index_roots)
+		return -ENOMEM;
+	if (count == 0)
+		return 0;
+	it = value_iterate(indexes);
+	while (value_next(&it)) {
+		int r = index_def_read(&res->defs[res->index_count], it.item, ret_why);
+
+		if (r < 0)
+			return r;
+		res->index_count++;
+	}
+	return it.damaged || res->index_count != count ? -EBADMSG : 0;
+}
+
+/* ---- descriptors: JSON into a shared value ---- */
+
+struct descriptor_draft {
+	struct draft draft;
+	bool made;
+};
+
+static int
+keep_draft(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct descriptor_draft *kept = context;
+
+	(void)type;
+	(void)type_length;
+	kept->draft = d;
+	kept->made = true;
+	return 0;
+}
+
+static int
+refuse_bad(void *context, const char *why)
+{
+	(void)context;
+	(void)why;
+	return -EINVAL;
+}
+
+/* The document as a BLOCK_VALUE with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
+static int
+make_descriptor(struct store *s, const char *json, uint32_t *ret_ref)
+{
+	static const struct decoder_events events = {.on_object = keep_draft, .on_bad_object = refuse_bad};
+	struct descriptor_draft kept = {.made = false};
+	struct decoder *decoder =
+		decoder_new(DECODE_DOCUMENT, s->arena, s->intern, NULL, &events, &kept, BLOCK_LENGTH_MAX);
+	const struct block *b;
+	const struct object *o;
+	const uint8_t *body;
+	uint32_t length;
+	bool known;
+	int r;
+
+	if (!decoder)
+		return -ENOMEM;
+	r = decoder_feed(decoder, json, strlen(json));
+	if (r == 0)
+		r = decoder_finish(decoder);
+	decoder_free(decoder);
+	if (r == 0 && !kept.made)
+		r = -EINVAL;
+	if (r < 0)
+		return r == -EBADMSG ? -EINVAL : r;
+	b = arena_block(s->arena, kept.draft.ref);
+	o = object_at(&s->arena->view, kept.draft.ref);
+	body = b->payload + o->body_offset;
+	length = block_length(b) - o->body_offset;
+	if (*body == TAG_REF) {
+		memcpy(ret_ref, body + 1, sizeof(*ret_ref));
+		intern_ref(s->intern, *ret_ref);
+		draft_discard(s->arena, s->intern, kept.draft);
+		return 0;
+	}
+	r = intern_get(s->intern, BLOCK_VALUE, body, length, ret_ref, &known);
+	if (r < 0 || known)
+		draft_discard(s->arena, s->intern, kept.draft);
+	else
+		arena_free(s->arena, kept.draft.ref); /* what it refers to has a new holder */
+	return r;
+}
+
+/* ---- adding, emptying, dropping ---- */
+
+void
+store_empty_resource(struct store *s, struct store_resource *res)
+{
+	struct trie_iter it;
+
+	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals); r > 0; r = trie_next(&it)) {
+		const struct object *o = object_at(&s->arena->view, it.leaf);
+		const struct block *b = arena_block(s->arena, it.leaf);
+
+		if (!o)
+			continue;
+		intern_release_value(s->intern, b->payload + o->body_offset, b->payload + block_length(b));
+		arena_retire(s->arena, it.leaf);
+	}
+	index_retire_all(s->edit, s->arena, res->now.identity);
+	trie_retire_all(s->edit, res->now.ordinals);
+	trie_retire_all(s->edit, res->now.by_seq);
+	for (unsigned i = 0; i < res->index_count; i++) {
+		index_retire_all(s->edit, s->arena, res->index_roots[i]);
+		res->index_roots[i] = 0;
+	}
+	res->now.identity = res->now.ordinals = res->now.by_seq = 0;
+	res->now.object_count = res->now.next_ordinal = 0;
+	res->now.version_length = 0;
+	memset(res->now.version, 0, sizeof(res->now.version));
+	res->now.state = RESOURCE_LISTING;
+	res->now.changed_seq = ++s->seq;
+	res->now.tombstone_floor = s->seq;
+	res->free_count = 0;
+	res->dirty = true;
+}
+
+static void
+remove_resource(struct store *s, unsigned i)
+{
+	struct store_resource *res = s->resources[i];
+
+	store_empty_resource(s, res);
+	intern_unref(s->intern, res->now.descriptor);
+	if (res->published)
+		arena_retire(s->arena, res->published);
+	store_resource_free(res);
+	s->resource_count--;
+	memmove(&s->resources[i], &s->resources[i + 1], (s->resource_count - i) * sizeof(s->resources[0]));
+	s->resources_changed = true;
+}
+
+int
+store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id)
+{
+	struct store_resource *res = calloc(1, sizeof(*res)), *known = NULL;
+	const char *why;
+	unsigned i;
+	int r;
+
+	if (!res)
+		return -ENOMEM;
+	r = make_descriptor(s, descriptor_json, &res->now.descriptor);
+	if (r < 0) {
+		free(res);
+		return r;
+	}
+	r = store_read_descriptor(s, res, &why);
+	if (r < 0)
+		goto refuse;
+	for (i = 0; i < s->resource_count && !known; i++)
+		if (!s->resources[i]->claimed && s->resources[i]->now.descriptor == res->now.descriptor &&
+		    memcmp(s->resources[i]->now.fingerprint, fingerprint, 32) == 0)
+			known = s->resources[i];
+	if (known) {
+		/* equal descriptors are one block: same definitions, same content */
+		intern_unref(s->intern, res->now.descriptor);
+		store_resource_free(res);
+		known->claimed = true;
+		*ret_id = i - 1;
+		return 1;
+	}
+	r = -ENOSPC;
+	if (s->resource_count == RESOURCE_MAX)
+		goto refuse;
+	memcpy(res->now.fingerprint, fingerprint, 32);
+	res->now.state = RESOURCE_LISTING;
+	res->now.changed_seq = s->seq;
+	res->now.tombstone_floor = s->seq;
+	res->claimed = true;
+	res->dirty = true;
+	*ret_id = s->resource_count;
+	s->resources[s->resource_count++] = res;
+	s->resources_changed = true;
+	return 0;
+refuse:
+	intern_unref(s->intern, res->now.descriptor);
+	store_resource_free(res);
+	return r;
+}
+
+int
+store_drop_unclaimed(struct store *s)
+{
+	for (unsigned i = 0; i < s->resource_count;) {
+		if (s->resources[i]->claimed)
+			i++;
+		else
+			remove_resource(s, i);
+	}
+	return 0;
+}
+
+/* ---- adoption ---- */
+
+/* Ordinals below next_ordinal that name nothing are free at once: no root of this generation but the current one was ever seen. */
+static int
+find_free_ordinals(struct store *s, struct store_resource *res)
+{
+	uint32_t expected = 0;
+	size_t room = (size_t)(res->now.next_ordinal - res->now.object_count);
+	struct trie_iter it;
+
+	if (res->now.next_ordinal < res->now.object_count || res->now.next_ordinal > LINK_IMMEDIATE)
+		return -EBADMSG;
+	if (room == 0)
+		return 0;
+	res->free_ordinals = calloc(room, sizeof(*res->free_ordinals));
+	if (!res->free_ordinals)
+		return -ENOMEM;
+	res->free_capacity = room;
+	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals);; r = trie_next(&it)) {
+		const struct object *o = r > 0 ? object_at(&s->arena->view, it.leaf) : NULL;
+		uint64_t stop = o ? o->ordinal : res->now.next_ordinal;
+
+		if (r < 0 || (r > 0 && !o) || stop > res->now.next_ordinal)
+			return -EBADMSG;
+		for (; expected < stop; expected++) {
+			if (res->free_count == room)
+				return -EBADMSG;
+			res->free_ordinals[res->free_count++] = (struct free_ordinal){0, expected};
+		}
+		if (r == 0)
+			return 0;
+		expected = (uint32_t)stop + 1;
+	}
+}
+
+int
+store_load_resources(struct store *s, const struct root *root)
+{
+	for (uint32_t i = 0; i < root->resource_count; i++) {
+		const struct resource *r = root_resource(&s->arena->view, root, i);
+		struct store_resource *res;
+		const char *why;
+		int rc;
+
+		if (!r)
+			return -EBADMSG;
+		res = calloc(1, sizeof(*res));
+		if (!res)
+			return -ENOMEM;
+		s->resources[s->resource_count++] = res;
+		memcpy(&res->now, r, sizeof(res->now));
+		res->published = root->resources[i];
+		rc = store_read_descriptor(s, res, &why);
+		if (rc == 0 && res->index_count != r->index_count)
+			rc = -EBADMSG;
+		if (rc == 0)
+			rc = find_free_ordinals(s, res);
+		if (rc < 0)
+			return rc;
+		memcpy(res->index_roots, r->indexes, r->index_count * sizeof(uint32_t));
+	}
+	return 0;
+}

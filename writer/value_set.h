@@ -1,0 +1,40 @@
+/*
+ * The values that one object has in one index, as a set: hashed, sorted, without duplicates. Two of them, of an object's
+ * old and new state, are compared side by side.
+ */
+#ifndef WRITER_VALUE_SET_H
+#define WRITER_VALUE_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm-layout/index_def.h"
+
+struct value_entry {
+	uint64_t hash;
+	uint32_t offset;
+	uint32_t length;
+};
+
+/* Zeroed is empty; keeps its memory between uses. */
+struct value_set {
+	struct value_entry *entries;
+	size_t count, capacity;
+	char *bytes;
+	size_t used, room;
+};
+
+/* Fill it with the values of a body. 0, -ENOMEM, -EBADMSG. */
+int value_set_fill(struct value_set *set, const struct index_def *def, struct value body, const uint8_t hash_key[16]);
+void value_set_done(struct value_set *set);
+
+static inline const char *
+value_set_bytes(const struct value_set *set, size_t i)
+{
+	return set->bytes + set->entries[i].offset;
+}
+
+/* <0, 0, >0 as entry i of a sorts before, equals, or sorts behind entry j of b. */
+int value_set_compare(const struct value_set *a, size_t i, const struct value_set *b, size_t j);
+
+#endif
