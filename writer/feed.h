@@ -1,0 +1,26 @@
+/*
+ * Feed: what the LIST and the WATCH of one resource work with. All of it is borrowed.
+ */
+#ifndef WRITER_FEED_H
+#define WRITER_FEED_H
+
+#include "writer/clock.h"
+#include "writer/decoder.h"
+#include "writer/delta_fifo.h"
+#include "writer/lister_watcher.h"
+
+struct feed {
+	const char *name;		/* "pods", "deployments.apps in team-a": for messages */
+	struct lister_watcher *source;
+	struct delta_fifo *fifo;
+	struct arena *arena;
+	struct intern *intern;
+	struct decoder_schema *schema;
+	struct clock *clock;
+	uint64_t max_item_bytes;	/* 0: the decoder's own limit */
+	/* The server was heard; may be NULL. */
+	void (*on_contact)(void *context);
+	void *context;
+};
+
+#endif

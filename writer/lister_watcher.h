@@ -1,0 +1,56 @@
+/*
+ * ListerWatcher: the transport as a Reflector is given it, for one resource, namespace and pair of selectors. The real one
+ * (lister_watcher.c) makes requests of writer/kube/transport.h; tests give a fake.
+ *
+ * What the callbacks promise is transport.h's: on_response at most once, any number of on_data, exactly one on_done
+ * unless the request was cancelled, none of them before list() or watch() returned.
+ */
+#ifndef WRITER_LISTER_WATCHER_H
+#define WRITER_LISTER_WATCHER_H
+
+#include "writer/kube/resource_name.h"
+#include "writer/kube/transport.h"
+
+/* Strings may be NULL: then the parameter is left out. */
+struct list_params {
+	const char *resource_version;	/* "" is left out, too */
+	const char *resource_version_match;
+	const char *continue_token;
+	unsigned limit;			/* 0: left out */
+};
+
+struct watch_params {
+	const char *resource_version;
+	unsigned timeout_s;
+};
+
+struct lister_watcher {
+	void *context;
+	/* Start a request. Returns 0, -EINVAL, -ENOMEM; *ret_request is for the three below, valid until on_done. */
+	int (*list)(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx,
+		    void **ret_request);
+	int (*watch)(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx,
+		     void **ret_request);
+	void (*cancel)(void *context, void *request);	/* no callback comes any more */
+	void (*pause)(void *context, void *request);
+	void (*resume)(void *context, void *request);
+};
+
+/* The real one. Everything but the strings is borrowed; lister_watcher_done() frees what it holds. */
+struct kube_lister_watcher {
+	struct lister_watcher base;
+	struct transport *transport;
+	char *path;			/* "/api/v1/namespaces/ns/pods" */
+	char *selectors;		/* "&labelSelector=…&fieldSelector=…", encoded; or "" */
+};
+
+/* namespace_ and selectors may be NULL. Returns 0 or -ENOMEM. */
+int kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *transport, const struct kube_resource *resource,
+			     const char *namespace_, const char *label_selector, const char *field_selector);
+void kube_lister_watcher_done(struct kube_lister_watcher *lw);
+
+/* The path and query of a request; allocated, NULL without memory. */
+char *kube_list_url(const struct kube_lister_watcher *lw, const struct list_params *params);
+char *kube_watch_url(const struct kube_lister_watcher *lw, const struct watch_params *params);
+
+#endif

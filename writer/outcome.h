@@ -1,0 +1,64 @@
+/*
+ * Outcome: how a LIST or a WATCH ended, in the words on which a Reflector decides.
+ */
+#ifndef WRITER_OUTCOME_H
+#define WRITER_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/kube/status.h"
+#include "writer/kube/transport.h"
+
+enum outcome_kind {
+	OUTCOME_OK,		/* the list is whole; the watch was ended by the server in good order */
+	OUTCOME_EXPIRED,	/* 410: the RV or continue token is too old */
+	OUTCOME_TOO_LARGE,	/* the RV is ahead of the server */
+	OUTCOME_REFUSED,	/* 401, 403, 404: somebody must do something */
+	OUTCOME_THROTTLED,	/* 429 */
+	OUTCOME_FAILED,		/* not reached, broken off, or any other answer */
+	OUTCOME_BROKEN,		/* bytes came that are no JSON: the stream cannot be followed */
+	OUTCOME_LOST,		/* an event came that cannot be kept: what it said is lost unless one lists again */
+	OUTCOME_NO_SPACE,	/* the arena, or private memory, is exhausted */
+};
+
+#define OUTCOME_REASON_MAX 63
+
+struct outcome {
+	enum outcome_kind kind;
+	int code;			/* HTTP status or Status code; 0 when there was none */
+	unsigned retry_after_s;
+	char reason[OUTCOME_REASON_MAX + 1]; /* "Forbidden", "Expired"; or "" */
+	char *message;			/* one sentence; owned, NULL for none */
+};
+
+void outcome_done(struct outcome *o);
+
+/* Set kind and a formatted message. */
+void outcome_set(struct outcome *o, enum outcome_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What a Status says: of an answer that is no success, or of a watch's ERROR event. */
+void outcome_from_status(struct outcome *o, const struct kube_status *status);
+
+/*
+ * An answer as it comes in: whether it is a success, and if not its body, to become the outcome.
+ */
+#define ANSWER_BODY_MAX 65536u
+
+struct answer {
+	int status;			/* 0: no header yet */
+	long retry_after_s;
+	char *body;			/* of an error; owned */
+	size_t length;
+};
+
+void answer_done(struct answer *a);
+void answer_begin(struct answer *a, const struct transport_response *response);
+bool answer_is_success(const struct answer *a);
+/* Bytes of an error's body; what is above ANSWER_BODY_MAX is dropped. 0 or -ENOMEM. */
+int answer_append(struct answer *a, const void *data, size_t length);
+/* The end of a request that was no success, or that broke off with result (of transport.h) and message. */
+void answer_outcome(const struct answer *a, int result, const char *message, struct outcome *o);
+
+#endif

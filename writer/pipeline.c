@@ -1,0 +1,287 @@
+/*
+ * Pipeline.
+ */
+#include "writer/pipeline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/backoff.h"
+#include "writer/log.h"
+
+struct lane {
+	unsigned resource;
+	const char *name;
+	struct delta_fifo *fifo;
+	void (*on_popped)(void *context);
+	void *context;
+	bool popped;				/* in this batch */
+	uint8_t version_length;			/* what the store was told last … */
+	char version[RESOURCE_VERSION_MAX];
+	bool version_known;			/* … if it was */
+};
+
+struct pipeline {
+	struct store *store;
+	struct clock *clock;
+	struct lane *lanes;
+	size_t lane_count, turn;
+	struct backoff backoff;
+	struct clock_timer retry;
+	bool dirty;				/* something is to be committed */
+	bool commit_waits;			/* it failed; again when `retry` fires */
+	char trouble[320];
+	struct lane *lane;			/* being popped */
+};
+
+/* ---- applying ------------------------------------------------------------------ */
+
+static int
+apply_one(struct pipeline *p, const struct deltas *d, const struct delta *delta)
+{
+	unsigned resource = p->lane->resource;
+	int r;
+
+	if (delta->unchanged || delta->type == DELTA_SYNC)
+		return 0;
+	if (delta->type != DELTA_DELETED)
+		return store_put(p->store, resource, (struct draft){ delta->ref }, NULL);
+	r = store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length, NULL);
+	if (r == 0 && !delta->tombstone)
+		draft_discard(store_arena(p->store), store_intern(p->store), (struct draft){ delta->ref });
+	return r;
+}
+
+static int
+apply(void *context, const struct deltas *d, size_t *ret_done)
+{
+	struct pipeline *p = context;
+	int r;
+
+	for (size_t i = 0; i < d->count; i++) {
+		r = apply_one(p, d, &d->items[i]);
+		if (r < 0)
+			return r;
+		p->dirty |= !d->items[i].unchanged && d->items[i].type != DELTA_SYNC;
+		*ret_done = i + 1;
+	}
+	return 0;
+}
+
+/* ---- trouble -------------------------------------------------------------------- */
+
+static void
+on_retry(void *context)
+{
+	struct pipeline *p = context;
+
+	/* pipeline_run() comes with the next turn of the loop. */
+	p->commit_waits = false;
+	for (size_t i = 0; i < p->lane_count; i++)
+		delta_fifo_retry(p->lanes[i].fifo);
+}
+
+static void
+in_trouble(struct pipeline *p, int error)
+{
+	bool first = p->trouble[0] == '\0';
+	struct store_stats stats;
+
+	store_stats(p->store, &stats);
+	if (error == -ENOSPC)
+		snprintf(p->trouble, sizeof(p->trouble),
+			 "the arena is full (%" PRIu64 " MiB, %" PRIu64 " MiB of it wait for readers to let go) and cannot grow: raise "
+			 "arena.maxBytes, the size of its tmpfs, or the memory limit; changes wait until then",
+			 stats.arena_bytes >> 20, stats.retired_bytes >> 20);
+	else
+		snprintf(p->trouble, sizeof(p->trouble), "changes cannot be applied (%s) and wait", strerror(-error));
+	if (first)
+		log_error("%s", p->trouble);
+	if (!p->retry.armed)
+		clock_set(p->clock, &p->retry, backoff_next(&p->backoff, p->clock, 0), on_retry, p);
+}
+
+static void
+out_of_trouble(struct pipeline *p)
+{
+	if (p->trouble[0] == '\0')
+		return;
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (delta_fifo_waiting(p->lanes[i].fifo) > 0)
+			return;
+	p->trouble[0] = '\0';
+	clock_clear(p->clock, &p->retry);
+	log_info("the changes that waited are applied");
+}
+
+/* ---- a batch ---------------------------------------------------------------------- */
+
+static void
+pop(struct pipeline *p, struct lane *lane, size_t max)
+{
+	size_t before = delta_fifo_queued(lane->fifo);
+	int r;
+
+	if (before == 0)
+		return;
+	p->lane = lane;
+	lane->popped = true;
+	r = delta_fifo_pop(lane->fifo, max, apply, p, NULL);
+	if (r < 0 && r != -ESHUTDOWN)
+		in_trouble(p, r);
+}
+
+/* Lists share one budget a commit, by turns, and the next commit begins with the next in turn. */
+static void
+pop_lists(struct pipeline *p)
+{
+	size_t budget = PIPELINE_LIST_BATCH, idle = 0;
+
+	while (budget > 0 && idle < p->lane_count) {
+		struct lane *lane = &p->lanes[p->turn++ % p->lane_count];
+		size_t queued = delta_fifo_queued(lane->fifo), take;
+
+		if (queued == 0 || !delta_fifo_is_listing(lane->fifo)) {
+			idle++;
+			continue;
+		}
+		idle = 0;
+		take = queued < PIPELINE_LIST_QUANTUM ? queued : PIPELINE_LIST_QUANTUM;
+		take = take < budget ? take : budget;
+		pop(p, lane, take);
+		budget -= take;
+	}
+}
+
+/* What the next commit says about a resource beside its objects. */
+static void
+settle(struct pipeline *p, struct lane *lane)
+{
+	size_t length;
+	const char *version = delta_fifo_version(lane->fifo, &length);
+
+	if (!delta_fifo_is_empty(lane->fifo)) {
+		if (delta_fifo_is_listing(lane->fifo) && store_resource(p->store, lane->resource)->state != RESOURCE_LISTING) {
+			store_set_state(p->store, lane->resource, RESOURCE_LISTING);
+			lane->version_known = false;
+			p->dirty = true;
+		}
+		return;
+	}
+	if (length == 0 || (lane->version_known && lane->version_length == length && memcmp(lane->version, version, length) == 0))
+		return;
+	if (store_set_version(p->store, lane->resource, version, length) < 0)
+		return;
+	store_set_state(p->store, lane->resource, RESOURCE_SYNCED);
+	memcpy(lane->version, version, length);
+	lane->version_length = (uint8_t)length;
+	lane->version_known = true;
+	p->dirty = true;
+}
+
+bool
+pipeline_run(struct pipeline *p)
+{
+	bool more = false;
+	int r;
+
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (!delta_fifo_is_listing(p->lanes[i].fifo))
+			pop(p, &p->lanes[i], SIZE_MAX);
+	pop_lists(p);
+	for (size_t i = 0; i < p->lane_count; i++)
+		settle(p, &p->lanes[i]);
+	if (p->dirty && !p->commit_waits) {
+		r = store_commit(p->store);
+		p->commit_waits = r < 0;
+		if (r < 0)
+			in_trouble(p, r);
+		else
+			p->dirty = false;
+	}
+	if (!p->dirty)
+		out_of_trouble(p);
+	for (size_t i = 0; i < p->lane_count; i++) {
+		struct lane *lane = &p->lanes[i];
+
+		if (lane->popped && lane->on_popped)
+			lane->on_popped(lane->context);
+		lane->popped = false;
+		more |= delta_fifo_queued(lane->fifo) > 0;
+	}
+	return more;
+}
+
+void
+pipeline_flush(struct pipeline *p)
+{
+	on_retry(p);
+	while (pipeline_run(p))
+		;
+}
+
+/* ---- the lanes ---------------------------------------------------------------------- */
+
+struct pipeline *
+pipeline_new(struct store *store, struct clock *clock)
+{
+	struct pipeline *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->store = store;
+	p->clock = clock;
+	return p;
+}
+
+void
+pipeline_free(struct pipeline *p)
+{
+	if (!p)
+		return;
+	clock_clear(p->clock, &p->retry);
+	free(p->lanes);
+	free(p);
+}
+
+int
+pipeline_add(struct pipeline *p, unsigned resource, const char *name, struct delta_fifo *fifo,
+	     void (*on_popped)(void *context), void *context)
+{
+	const struct resource *known = store_resource(p->store, resource);
+	struct lane *grown = realloc(p->lanes, (p->lane_count + 1) * sizeof(*grown)), *lane;
+
+	if (!grown)
+		return -ENOMEM;
+	p->lanes = grown;
+	lane = &p->lanes[p->lane_count++];
+	*lane = (struct lane){
+		.resource = resource, .name = name, .fifo = fifo, .on_popped = on_popped, .context = context,
+	};
+	if (known->state == RESOURCE_SYNCED) {
+		lane->version_known = true;
+		lane->version_length = known->version_length;
+		memcpy(lane->version, known->version, known->version_length);
+	}
+	return 0;
+}
+
+void
+pipeline_remove(struct pipeline *p, unsigned resource)
+{
+	for (size_t i = 0; i < p->lane_count; i++) {
+		if (p->lanes[i].resource != resource)
+			continue;
+		p->lanes[i] = p->lanes[--p->lane_count];
+		return;
+	}
+}
+
+const char *
+pipeline_trouble(const struct pipeline *p)
+{
+	return p->trouble;
+}

@@ -1,0 +1,77 @@
+/*
+ * Reflector: keeps one resource's DeltaFIFO fed. LIST, then WATCH from the list's RV, again and again:
+ *
+ *	            ┌────────── whole ──────────┐   ┌── ended in good order: at once ──┐
+ *	start ──▶ LISTING ◀──── 410, lost ──── WATCHING ◀───────────────────────────────┘
+ *	  │         │ failed                   ▲  │ failed, throttled, refused
+ *	  │         ▼                          │  ▼
+ *	  │       BACKING_OFF ── list again    BACKING_OFF ── watch again from the last RV
+ *	  └── with a stored RV ────────────────┘
+ *
+ * Only 410, and an event that could not be kept, make it list again. A list that fails changes nothing. 401, 403 and 404
+ * are REFUSED: tried again with the same backoff, with the RBAC rule to add in the message; other resources have their
+ * own Reflectors and notice nothing.
+ *
+ * An RV that the server does not know yet (restored from a backup, or another server) is not refused but answered with
+ * silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the RV, and lists if not.
+ *
+ * Source    client-go tools/cache/reflector.go
+ * Threads   the writer's loop thread only
+ */
+#ifndef WRITER_REFLECTOR_H
+#define WRITER_REFLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shm-layout/root.h"
+#include "writer/feed.h"
+
+struct reflector;
+
+/* Zero means the default. */
+struct reflector_timing {
+	uint64_t silence_ms;		/* 90,000 */
+	uint64_t progress_ms;		/* 2,000: how often a long list is logged */
+	unsigned watch_timeout_s;	/* 300: the server ends a watch between this and twice this */
+};
+
+struct reflector_options {
+	const struct feed *feed;	/* copied */
+	const char *refusal_hint;	/* what to do about 403; copied; may be NULL */
+	struct reflector_timing timing;
+};
+
+/* NULL: no memory. */
+struct reflector *reflector_new(const struct reflector_options *options);
+/* Also while it runs. NULL is fine. */
+void reflector_free(struct reflector *r);
+
+/*
+ * Start with a LIST; or, when the store's content stands at a known RV (adoption), with a WATCH from there and no LIST.
+ * version  length 0: LIST
+ */
+void reflector_start(struct reflector *r, const char *version, size_t length);
+
+/* The FIFO was popped from; goes on with a paused stream. */
+void reflector_relax(struct reflector *r);
+
+enum reflector_state { REFLECTOR_IDLE, REFLECTOR_LISTING, REFLECTOR_WATCHING, REFLECTOR_BACKING_OFF, REFLECTOR_REFUSED };
+const char *reflector_state_name(enum reflector_state state);
+
+struct reflector_status {
+	enum reflector_state state;
+	uint64_t state_since_ms;	/* by the feed's clock */
+	uint64_t next_try_ms;		/* BACKING_OFF, REFUSED: when */
+	uint64_t list_items;		/* LISTING: so far */
+	int64_t list_remaining;		/* LISTING: -1 unknown */
+	uint64_t list_bytes;
+	uint64_t lists, watches, events, bookmarks, bad_events, failures; /* since the start */
+	bool paused;			/* the stream waits for the store */
+	const char *last_error;		/* "" when the last thing that was tried worked; lent */
+	const char *last_reason;	/* the Status' reason, or "" */
+	int last_code;			/* HTTP status or Status code, or 0 */
+};
+void reflector_get_status(const struct reflector *r, struct reflector_status *ret);
+
+#endif

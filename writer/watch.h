@@ -1,0 +1,50 @@
+/*
+ * WATCH: one stream of events from an RV on. Each whole event goes into the DeltaFIFO at once, with its RV; a bookmark
+ * moves the RV and nothing else. What is cut off in the middle of an event was not heard: the next watch, from the last
+ * RV, hears it again.
+ *
+ * Back-pressure: while the FIFO holds more than WATCH_QUEUE_MAX keys (the arena is full, or a list is being applied) the
+ * stream is paused; watch_relax() lets it go on.
+ *
+ * Source    client-go reflector.go, watchHandler
+ * Threads   the writer's loop thread only
+ */
+#ifndef WRITER_WATCH_H
+#define WRITER_WATCH_H
+
+#include "writer/feed.h"
+#include "writer/outcome.h"
+
+#define WATCH_QUEUE_MAX 4096u
+
+struct watch;
+
+struct watch_stats {
+	uint64_t events, bookmarks, bad_events, bytes;
+	uint64_t started_ms;
+	bool paused;
+};
+
+/*
+ * on_open   the server accepted the watch
+ * on_heard  an event or bookmark came
+ * on_end    called once, from the loop; watch_free() may be called inside it. outcome is lent for the call.
+ *           OUTCOME_LOST: an event came that could not be kept; the RV stands before it
+ * Returns   0, -EINVAL, -ENOMEM (then on_end is not called)
+ */
+struct watch_events {
+	void (*on_open)(void *context);
+	void (*on_heard)(void *context);
+	void (*on_end)(void *context, struct watch *watch, const struct outcome *outcome);
+};
+int watch_start(const struct feed *feed, const struct watch_params *params, const struct watch_events *events, void *context,
+		struct watch **ret_watch);
+/* Also while it runs. NULL is fine. */
+void watch_free(struct watch *watch);
+
+/* The FIFO was popped from: go on if that is what was waited for. */
+void watch_relax(struct watch *watch);
+
+void watch_get_stats(const struct watch *watch, struct watch_stats *ret);
+
+#endif
