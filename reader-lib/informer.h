@@ -345,7 +345,7 @@ INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *sn
  *		r = use(&pod);
  *
  * The functions that start one return 0 also when there will be no object. The order is the same for the same snapshot,
- * otherwise unspecified.
+ * otherwise unspecified. Strings they are given (value, ns) are borrowed for as long as the iteration goes on.
  */
 struct informer_iter {
 	uint64_t private_[64];

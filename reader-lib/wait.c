@@ -1,0 +1,266 @@
+/*
+ * Dispatch, and waiting.
+ *
+ * Several threads may wait, and others dispatch, though there is one descriptor and what it tells is told once. So one waiter,
+ * the leader, sleeps in poll(); the others sleep on a condition that the leader signals when it wakes. A dispatch by a thread
+ * that does not wait may take the news before the leader's poll() returns: it kicks the leader.
+ *
+ * A commit cannot be missed: arm, then look, then sleep. The writer publishes, then looks at the armed word; with the full
+ * fence between both steps on either side, one of the two sees the other (as in slot.h).
+ */
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader-lib/internal.h"
+
+/* Wake all waiters, whoever found the news. */
+static void
+tell_waiters(struct informer *inf)
+{
+	pthread_mutex_lock(&inf->wait_lock);
+	if (inf->leader)
+		eventfd_write(inf->kick, 1);
+	pthread_cond_broadcast(&inf->wait_cond);
+	pthread_mutex_unlock(&inf->wait_lock);
+}
+
+bool
+informer_step(struct informer *inf)
+{
+	eventfd_t count;
+	bool changed;
+
+	pthread_mutex_lock(&inf->lock);
+	changed = eventfd_read(inf->told, &count) == 0;
+	if (connection_step(inf))
+		changed = true;
+	pthread_mutex_unlock(&inf->lock);
+	if (changed)
+		tell_waiters(inf);
+	return changed;
+}
+
+int
+informer_dispatch(struct informer *inf)
+{
+	int saved = errno;
+	bool changed;
+
+	if (!inf)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	changed = informer_step(inf);
+	errno = saved;
+	return changed;
+}
+
+/* Ask to be signalled at the next commit; full fence. What is looked at afterwards is newer, or the signal comes. */
+static void
+arm(struct informer *inf)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
+
+	if (m)
+		atomic_exchange_explicit(&m->slot->armed, 1, memory_order_seq_cst);
+	slot_fence();
+}
+
+/* What is waited for. Returns 1 it is so, 0 not yet, or negative. why: what is missing. */
+struct condition {
+	int (*met)(struct informer *inf, const void *what, const char **ret_why);
+	const void *what;
+};
+
+/* Leave the state of being attached (or not) to begin(). */
+static int
+begin_or_wait(struct informer *inf, struct informer_snapshot *snap, const char **ret_why)
+{
+	int r = informer_begin(inf, snap);
+
+	*ret_why = "no arena is attached";
+	return r == INFORMER_E_NOT_READY ? 0 : r < 0 ? r : 1;
+}
+
+static int
+attached(struct informer *inf, const void *what, const char **ret_why)
+{
+	struct informer_snapshot snap;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	(void)what;
+	if (r > 0)
+		informer_end(&snap);
+	return r;
+}
+
+static int
+newer(struct informer *inf, const void *what, const char **ret_why)
+{
+	const struct informer_moment *seen = what;
+	struct informer_moment now;
+	struct informer_snapshot snap;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	if (r <= 0)
+		return r;
+	r = informer_snapshot_moment(&snap, &now);
+	informer_end(&snap);
+	*ret_why = "nothing was committed";
+	if (r < 0)
+		return r == INFORMER_E_EXPIRED ? 0 : r;
+	return !seen || now.generation != seen->generation || now.epoch > seen->epoch;
+}
+
+static int
+all_synced(const struct informer_snapshot *snap)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < informer_resource_count(snap); i++) {
+		int r = informer_resource_info_at(snap, i, &info);
+
+		if (r == INFORMER_E_NOT_FOUND)
+			continue;
+		if (r < 0)
+			return r;
+		if (!info.synced)
+			return 0;
+		seen++;
+	}
+	return seen > 0;
+}
+
+static int
+synced(struct informer *inf, const void *what, const char **ret_why)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_resource *res = (struct informer_resource *)(uintptr_t)what;
+	struct informer_snapshot snap;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	if (r <= 0)
+		return r;
+	*ret_why = "the first list is not in";
+	if (res) {
+		r = informer_resource_info(&snap, res, &info);
+		if (r == 0)
+			r = info.synced;
+		else if (r == INFORMER_E_NO_RESOURCE)
+			*ret_why = "informerd does not cache it";
+	} else {
+		r = all_synced(&snap);
+	}
+	informer_end(&snap);
+	/* The daemon may add the resource yet; an arena that was taken back is followed by another. */
+	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_EXPIRED ? 0 : r;
+}
+
+/* Sleep until something may have changed, or the deadline. wait_lock is held, and given up meanwhile. */
+static void
+sleep_once(struct informer *inf, uint64_t end_ns)
+{
+	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN}, {.fd = inf->kick, .events = POLLIN}};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	eventfd_t count;
+	int ms = -1;
+
+	if (inf->leader) {
+		struct timespec until = {.tv_sec = (time_t)(end_ns / 1000000000u), .tv_nsec = (long)(end_ns % 1000000000u)};
+
+		if (end_ns == UINT64_MAX)
+			pthread_cond_wait(&inf->wait_cond, &inf->wait_lock);
+		else
+			pthread_cond_timedwait(&inf->wait_cond, &inf->wait_lock, &until);
+		return;
+	}
+	inf->leader = true;
+	pthread_mutex_unlock(&inf->wait_lock);
+	if (end_ns != UINT64_MAX) {
+		uint64_t left = end_ns > now ? (end_ns - now) / 1000000u + 1 : 0;
+
+		ms = left > INT_MAX ? INT_MAX : (int)left;
+	}
+	poll(fds, 2, ms);
+	eventfd_read(inf->kick, &count);
+	informer_step(inf);
+	pthread_mutex_lock(&inf->wait_lock);
+	inf->leader = false;
+	/* Another one leads from here, if this one is content. */
+	pthread_cond_broadcast(&inf->wait_cond);
+}
+
+static int
+wait_for(struct informer *inf, struct condition condition, int timeout_ms)
+{
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	const char *why = "";
+	char reason[256] = "";
+	int r;
+
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	informer_step(inf);
+	pthread_mutex_lock(&inf->wait_lock);
+	for (;;) {
+		/* With wait_lock held: news that comes from here on finds us listening. */
+		arm(inf);
+		r = condition.met(inf, condition.what, &why);
+		if (r != 0 || (end != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= end))
+			break;
+		sleep_once(inf, end);
+	}
+	pthread_mutex_unlock(&inf->wait_lock);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	pthread_mutex_lock(&inf->lock);
+	memcpy(reason, inf->reason, sizeof(reason));
+	pthread_mutex_unlock(&inf->lock);
+	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s", timeout_ms, why, reason[0] ? "; " : "", reason);
+}
+
+int
+informer_wait_attached(struct informer *inf, int timeout_ms)
+{
+	return inf ? wait_for(inf, (struct condition){attached, NULL}, timeout_ms) : -EINVAL;
+}
+
+int
+informer_wait_synced(struct informer *inf, const char *resource, int timeout_ms)
+{
+	struct informer_resource *res = NULL;
+	int r;
+
+	if (!inf)
+		return -EINVAL;
+	if (resource) {
+		r = informer_resource_open(inf, resource, &res);
+		if (r < 0)
+			return r;
+	}
+	return wait_for(inf, (struct condition){synced, res}, timeout_ms);
+}
+
+int
+informer_wait_commit(struct informer *inf, const struct informer_moment *seen, int timeout_ms)
+{
+	return inf ? wait_for(inf, (struct condition){newer, seen}, timeout_ms) : -EINVAL;
+}
+
+int
+informer_arm(struct informer *inf, const struct informer_moment *seen)
+{
+	const char *why;
+
+	if (!inf)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	arm(inf);
+	return newer(inf, seen, &why);
+}
