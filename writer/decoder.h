@@ -34,10 +34,12 @@
 struct decoder_schema;
 
 /*
- * drops   paths (path.h syntax; [*] allowed) whose values are left out of bodies, e.g. "metadata.managedFields"
+ * drops   paths (path.h syntax; [*] allowed) whose values are left out of bodies, e.g. "metadata.managedFields". Impossible: what does not
+ *         compile, single elements ([0]), and what would take away metadata, its name, namespace, uid or resourceVersion
  * Returns NULL when out of memory, or when a path is impossible (ret_bad: its index; -1 for memory)
  */
 struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad);
+/* Before the intern table whose blocks it remembers: that of the decoders that used it last. */
 void decoder_schema_free(struct decoder_schema *s);
 
 /*
@@ -69,15 +71,14 @@ struct decoder_events {
 	int (*on_other)(void *context, const char *type, size_t type_length, const char *json, size_t length);
 	/* An item that is well-formed JSON but no object we can keep: why is a sentence with the offset. The stream goes on. */
 	int (*on_bad_object)(void *context, const char *why);
-	/* DECODE_LIST: the list's captured fields, at the end of the document. Strings are empty when absent. */
+	/* DECODE_LIST: the list's captured fields, at the end of the document. Strings are empty, remaining is 0 when absent. */
 	int (*on_list_end)(void *context, const char *resource_version, const char *continue_token, int64_t remaining);
 };
 
 struct decoder;
 
 /*
- * schema    borrowed; may be NULL for DECODE_DOCUMENT
- * hash_key  the arena's, for key_hash
+ * schema    borrowed; may be NULL: then the decoder has one of its own
  * max_bytes an item longer than this is refused with on_bad_object, and skipped; 0: 64 MiB
  */
 struct decoder *decoder_new(enum decoder_mode mode, struct arena *arena, struct intern *in, struct decoder_schema *schema,

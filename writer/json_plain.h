@@ -1,0 +1,50 @@
+/*
+ * The plain run: bytes of a JSON string that stand for themselves (printable ASCII but quote and backslash).
+ */
+#ifndef WRITER_JSON_PLAIN_H
+#define WRITER_JSON_PLAIN_H
+
+#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* The first byte in [p, end) that is none, or end. */
+static inline const char *
+json_plain_end(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(0x20);
+
+	while (end - p >= 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+		/* compared as signed bytes, those above 7Fh are below 20h too */
+		__m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)),
+					    _mm_cmplt_epi8(v, blank));
+		int mask = _mm_movemask_epi8(stop);
+
+		if (mask != 0)
+			return p + __builtin_ctz((unsigned)mask);
+		p += 16;
+	}
+#else
+	const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u;
+
+	while (end - p >= 8) {
+		uint64_t v, quote, backslash;
+
+		memcpy(&v, p, 8);
+		quote = v ^ ones * '"';
+		backslash = v ^ ones * '\\';
+		if ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((v - ones * 0x20) & ~v) | v) & tops)
+			break;
+		p += 8;
+	}
+#endif
+	while (p < end && (signed char)*p >= 0x20 && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
+#endif
