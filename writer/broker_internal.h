@@ -1,0 +1,125 @@
+/*
+ * What the broker's files share: broker.c listens, admits and counts; broker_client.c talks to one client; broker_wake.c
+ * writes eventfds.
+ */
+#ifndef WRITER_BROKER_INTERNAL_H
+#define WRITER_BROKER_INTERNAL_H
+
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+#include "shm-layout/protocol.h"
+#include "writer/broker.h"
+
+#define BROKER_PENDING_MAX 64u		/* connections that are not attached */
+#define BROKER_PENDING_UID_MAX 16u	/* of these, of one user */
+#define BROKER_DEADLINE_MS 5000u	/* for a greeting to come, for a packet to be taken */
+
+/* ---- broker_wake.c ---- */
+
+/* An eventfd, shared by its client and the task that writes to it. */
+struct waker {
+	int fd;
+	unsigned references;
+	bool stuck;		/* a write to it had to be set free: its reader is hostile */
+};
+
+struct wake {
+	struct broker *broker;
+	uv_work_t work;
+	uv_timer_t watchdog;
+	bool active;
+	bool again;		/* clients became due while the task ran */
+	struct waker **list;	/* room for max_readers */
+	size_t count;
+	_Atomic size_t at;	/* 1 + the one that is written to; 0: the task has not begun */
+	size_t last_at;		/* what the watchdog saw last */
+	uint64_t wakeups;
+};
+
+int waker_new(struct waker **ret_waker);
+void waker_unref(struct waker *waker);
+/* Write to the eventfds of all clients that are due. */
+void wake_start(struct broker *b);
+
+/* ---- broker_client.c ---- */
+
+enum client_state { CLIENT_GREETING, CLIENT_ATTACHED, CLIENT_REPORTING };
+
+struct client {
+	struct broker *broker;
+	struct client *next, *previous;
+	enum client_state state;
+	struct ucred peer;
+	bool admitted;
+	bool privileged;	/* root, or the daemon's own user: not counted against max_per_uid */
+	int fd, pidfd;
+	uv_poll_t poll, death;
+	bool has_death;
+	unsigned open_handles;
+	uint64_t deadline_ms;	/* uv_now(); 0: none */
+	char name[65];
+	bool want_keys;
+
+	struct slots *slots;
+	unsigned slot;
+	struct waker *waker;
+	bool due;		/* to be woken */
+	bool moved;		/* MOVED could not be sent yet */
+	uint64_t generation;
+
+	char *report;
+	size_t report_length, report_sent;
+};
+
+/* Take over a connection. */
+void client_new(struct broker *b, int fd);
+/* End it: its slot is given back at once, its memory when the loop has closed its handles. */
+void client_drop(struct client *c);
+/* Give an attached client the current arena, with a new slot. */
+void client_move(struct client *c);
+/* Hang up on clients whose time is over. */
+void clients_expire(struct broker *b);
+
+/* ---- broker.c ---- */
+
+struct broker {
+	uv_loop_t *loop;
+	struct broker_options options;
+	uid_t *allow_uids;
+	gid_t *allow_gids;
+	char *path;
+	dev_t device;		/* of the socket's file, to know it again */
+	ino_t inode;
+	uv_poll_t listener;
+	uv_timer_t clock;	/* runs while a client has a deadline */
+	int fd;
+	int reserve;		/* given up to accept and refuse when descriptors run out */
+	struct client *clients;
+	unsigned pending;
+	struct wake wake;
+	struct broker_stats stats;
+	/* the arena, re-opened read-only */
+	int arena_fd;
+	uint64_t arena_generation;
+	const struct arena *arena;
+	/* closing */
+	bool closing;
+	unsigned open_handles;
+	void (*done)(void *context);
+	void *done_context;
+};
+
+/* A handle of the broker or of a client was closed: free the broker when it was the last. */
+void broker_settle(struct broker *b);
+/* The last handle to go when the broker closes: no task runs any more. */
+void broker_close_watchdog(struct broker *b);
+/* The source, with the arena's read-only descriptor. -EAGAIN: nothing is served yet. */
+int broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd);
+/* Attached readers of this user. */
+unsigned broker_readers_of(const struct broker *b, uid_t uid);
+unsigned broker_pending_of(const struct broker *b, uid_t uid);
+/* A deadline was set: see to it that it is looked at. */
+void broker_watch_deadlines(struct broker *b);
+
+#endif

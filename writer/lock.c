@@ -1,0 +1,102 @@
+/*
+ * The lock (lock.h): an open-file-description lock, which the kernel drops with the last descriptor. The descriptor is
+ * close-on-exec, so a child program does not keep its dead parent's lock.
+ */
+#include "writer/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "writer/message.h"
+
+/* Make what is missing of the directories in path. */
+static int
+make_directories(const char *path, char **ret_error)
+{
+	_cleanup_(message_freep) char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
+			return message_set(ret_error, -errno, "cannot make the directory %s for the socket: %s; make it, or choose "
+					   "another place with --socket", copy, strerror(errno));
+		*slash = '/';
+	}
+	return 0;
+}
+
+static int
+held_by_another(int fd, const char *path, char **ret_error)
+{
+	char text[32] = "";
+	long pid = 0;
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n > 0)
+		pid = strtol(text, NULL, 10);
+	if (pid > 0)
+		return message_set(ret_error, -EBUSY, "another informerd (pid %ld) serves this socket: it holds %s; stop it, or "
+				   "choose another socket with --socket", pid, path);
+	return message_set(ret_error, -EBUSY, "another informerd serves this socket: it holds %s; stop it, or choose another "
+			   "socket with --socket", path);
+}
+
+int
+lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	_cleanup_(message_freep) char *path = NULL;
+	char text[32];
+	struct stat st;
+	int fd, r, n;
+
+	if (strlen(socket_path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return message_set(ret_error, -ENAMETOOLONG, "the socket's path has %zu bytes, the system allows %zu: choose a "
+				   "shorter one with --socket (%s)", strlen(socket_path),
+				   sizeof(((struct sockaddr_un *)0)->sun_path) - 1, socket_path);
+	if (asprintf(&path, "%s.lock", socket_path) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	r = make_directories(path, ret_error);
+	if (r < 0)
+		return r;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
+	if (fd < 0)
+		return message_set(ret_error, -errno, "cannot open the lock file %s: %s", path, strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return message_set(ret_error, -EINVAL, "%s is no regular file: remove it", path);
+	}
+	if (fcntl(fd, F_OFD_SETLK, &whole) < 0) {
+		r = errno == EAGAIN || errno == EACCES ? held_by_another(fd, path, ret_error) :
+			message_set(ret_error, -errno, "cannot lock %s: %s", path, strerror(errno));
+		close(fd);
+		return r;
+	}
+	/* For the message above; nothing depends on it. */
+	n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) < 0) {
+		r = message_set(ret_error, -errno, "cannot write to %s: %s", path, strerror(errno));
+		close(fd);
+		return r;
+	}
+	ret_lock->fd = fd;
+	return 0;
+}
+
+void
+lock_release(struct lock *lock)
+{
+	if (lock->fd > 0)
+		close(lock->fd);
+	lock->fd = 0;
+}

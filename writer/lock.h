@@ -1,0 +1,27 @@
+/*
+ * The lock: one writer a socket.
+ *
+ * SOCKET.lock stands beside the socket, is never unlinked, and is locked for as long as its writer lives. It is taken before
+ * socket or arena is touched; who holds it may replace what a dead predecessor left.
+ */
+#ifndef WRITER_LOCK_H
+#define WRITER_LOCK_H
+
+#include <stdbool.h>
+
+struct lock {
+	int fd;
+};
+
+/*
+ * Take the lock, making the directories above it (0755) when they are not there.
+ *
+ * Returns  0; -EBUSY another writer holds it (the message names its pid where known); -ENAMETOOLONG the socket's path does not
+ *          fit an address; other negative errno, with message
+ */
+int lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error);
+
+/* Give it back. A zeroed or released one is fine. */
+void lock_release(struct lock *lock);
+
+#endif
