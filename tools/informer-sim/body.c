@@ -1,0 +1,179 @@
+/*
+ * Request bodies: format, kind, name, namespace; with the real server's answers
+ * to bad ones.
+ */
+#include "tools/informer-sim/body.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+char *
+sim_request_key(const struct sim_request *request, const char *name)
+{
+	struct sim_buf key = {0};
+
+	if (request->resource->namespaced)
+		sim_buf_printf(&key, "%s/", request->namespace_);
+	sim_buf_puts(&key, name);
+	return sim_buf_take(&key);
+}
+
+struct sim_object *
+sim_request_object(struct sim_request *request)
+{
+	_cleanup_(sim_freep) char *key = sim_request_key(request, request->name);
+	struct sim_object *object = sim_store_get(request->server->store, request->resource, key);
+
+	if (!object)
+		sim_status_not_found(&request->status, request->resource, request->name);
+	return object;
+}
+
+int
+sim_body_dry_run(struct sim_request *request, const struct sim_node *delete_options)
+{
+	const char *dry = sim_request_query(request, "dryRun");
+
+	if ((dry && dry[0]) || sim_count(sim_get(delete_options, "dryRun")))
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "informer-sim does not serve dryRun: leave it out, or try it on a real API server");
+	return 0;
+}
+
+static int
+check_type(struct sim_request *request)
+{
+	const char *type = sim_request_header(request, "Content-Type");
+	size_t len = type ? strcspn(type, "; ") : 0;
+
+	if (len == 0 || (len == 16 && !strncasecmp(type, "application/json", 16)) || !strncmp(type, "*/*", 3))
+		return 0;
+	return sim_status_set(&request->status, 415, "UnsupportedMediaType",
+			      "the body of the request was in an unknown format - accepted media types include: "
+			      "application/json");
+}
+
+static int
+check_kind(struct sim_request *request, const struct sim_doc *doc)
+{
+	const struct sim_resource *resource = request->resource;
+	const struct sim_node *kind = sim_get(doc->root, "kind"), *version = sim_get(doc->root, "apiVersion");
+	_cleanup_(sim_freep) char *have_kind = sim_text_dup(kind);
+	_cleanup_(sim_freep) char *have_version = sim_text_dup(version);
+
+	if (doc->root->type != SIM_OBJECT)
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "the object provided is unrecognized (must be of type %s): couldn't get version/kind; "
+				      "json parse error: it is no JSON object",
+				      resource->kind);
+	if (have_version[0] && strcmp(have_version, resource->api_version) != 0)
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "the API version in the data (%s) does not match the expected API version (%s)",
+				      have_version, resource->api_version);
+	if (have_kind[0] && strcmp(have_kind, resource->kind) != 0)
+		return sim_status_set(&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s",
+				      have_kind, resource->version, resource->kind);
+	return 0;
+}
+
+int
+sim_body_parse(struct sim_request *request, struct sim_doc *doc)
+{
+	struct sim_doc_error error;
+	int r;
+
+	r = sim_body_dry_run(request, NULL);
+	if (r < 0)
+		return r;
+	r = check_type(request);
+	if (r < 0)
+		return r;
+	sim_buf_put(&request->body, "", 0);
+	if (sim_doc_parse(doc, request->body.data, request->body.len, NULL, &error) < 0)
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "the object provided is unrecognized (must be of type %s): couldn't get version/kind; "
+				      "json parse error: %s (%.100s)",
+				      request->resource->kind, error.text, request->body.data);
+	return check_kind(request, doc);
+}
+
+struct sim_node *
+sim_body_metadata(struct sim_doc *doc)
+{
+	struct sim_node *meta = sim_get(doc->root, "metadata");
+
+	if (!meta || meta->type == SIM_NULL) {
+		sim_set(doc, doc->root, "metadata", sim_new(doc, SIM_OBJECT));
+		meta = sim_get(doc->root, "metadata");
+	}
+	return meta;
+}
+
+/* Parts of lower-case letters, digits and '-', joined by '.', each beginning and ending alphanumeric. */
+static bool
+is_subdomain(const char *name)
+{
+	char before = '.';
+
+	if (strlen(name) > 253)
+		return false;
+	for (const char *c = name; *c; before = *c++) {
+		bool plain = islower((unsigned char)*c) || isdigit((unsigned char)*c);
+
+		if (!plain && (before == '.' || (*c != '-' && *c != '.') || (*c == '.' && before == '-')))
+			return false;
+	}
+	return before != '.' && before != '-';
+}
+
+int
+sim_body_check_name(struct sim_request *request, const char *name)
+{
+	char text[700];
+
+	if (!name[0])
+		return sim_status_invalid(&request->status, request->resource, name, "FieldValueRequired", "metadata.name",
+					  "Required value: name or generateName is required");
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		snprintf(text, sizeof(text), "Invalid value: \"%s\": may not be '%s'", name, name);
+	else if (strpbrk(name, "/%"))
+		snprintf(text, sizeof(text), "Invalid value: \"%.250s\": may not contain '%c'", name, *strpbrk(name, "/%"));
+	else if (!is_subdomain(name))
+		snprintf(text, sizeof(text),
+			 "Invalid value: \"%.250s\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
+			 "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "
+			 "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+			 name);
+	else
+		return 0;
+	return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid", "metadata.name", text);
+}
+
+int
+sim_body_check_namespace(struct sim_request *request, const struct sim_node *meta)
+{
+	_cleanup_(sim_freep) char *have = sim_text_dup(sim_get(meta, "namespace"));
+
+	if (have[0] && (!request->namespace_ || strcmp(have, request->namespace_) != 0))
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "the namespace of the provided object does not match the namespace sent on the request");
+	return 0;
+}
+
+int
+sim_body_object(struct sim_request *request, struct sim_doc *doc, const char *name, struct sim_object **ret_object)
+{
+	struct sim_object_error error;
+
+	if (sim_object_new(request->resource, doc, ret_object, &error) == 0)
+		return 0;
+	if (!strcmp(error.field, "metadata.name"))
+		return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid", error.field,
+					  error.text);
+	return sim_status_set(&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s: %s",
+			      request->resource->kind, request->resource->version, request->resource->kind, error.text);
+}

@@ -1,0 +1,165 @@
+/*
+ * Growing byte buffer: doubles when full, keeps a NUL behind its contents.
+ */
+#include "tools/informer-sim/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void __attribute__((noreturn))
+out_of_memory(size_t bytes)
+{
+	fprintf(stderr, "informer-sim: out of memory (asked for %zu bytes): load less, or fewer --replicas\n", bytes);
+	exit(1);
+}
+
+void *
+sim_alloc(size_t bytes)
+{
+	void *block = malloc(bytes ? bytes : 1);
+
+	if (!block)
+		out_of_memory(bytes);
+	return block;
+}
+
+void *
+sim_realloc(void *block, size_t bytes)
+{
+	void *grown = realloc(block, bytes ? bytes : 1);
+
+	if (!grown)
+		out_of_memory(bytes);
+	return grown;
+}
+
+char *
+sim_strndup(const char *text, size_t len)
+{
+	char *copy = sim_alloc(len + 1);
+
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+static void
+reserve(struct sim_buf *buf, size_t more)
+{
+	size_t cap = buf->cap ? buf->cap : 256;
+
+	if (buf->len + more + 1 <= buf->cap)
+		return;
+	while (cap < buf->len + more + 1)
+		cap *= 2;
+	buf->data = sim_realloc(buf->data, cap);
+	buf->cap = cap;
+}
+
+void
+sim_buf_put(struct sim_buf *buf, const void *data, size_t len)
+{
+	reserve(buf, len);
+	if (len)
+		memcpy(buf->data + buf->len, data, len);
+	buf->len += len;
+	buf->data[buf->len] = '\0';
+}
+
+void
+sim_buf_puts(struct sim_buf *buf, const char *text)
+{
+	sim_buf_put(buf, text, strlen(text));
+}
+
+void
+sim_buf_printf(struct sim_buf *buf, const char *format, ...)
+{
+	va_list args;
+	int need;
+
+	reserve(buf, 128);
+	va_start(args, format);
+	need = vsnprintf(buf->data + buf->len, buf->cap - buf->len, format, args);
+	va_end(args);
+	if (need < 0)
+		return;
+	if ((size_t)need >= buf->cap - buf->len) {
+		reserve(buf, (size_t)need);
+		va_start(args, format);
+		(void)vsnprintf(buf->data + buf->len, buf->cap - buf->len, format, args);
+		va_end(args);
+	}
+	buf->len += (size_t)need;
+}
+
+void
+sim_buf_json(struct sim_buf *buf, const char *text, size_t len)
+{
+	size_t plain = 0;
+
+	sim_buf_put(buf, "\"", 1);
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		sim_buf_put(buf, text + plain, i - plain);
+		plain = i + 1;
+		if (c == '"' || c == '\\')
+			sim_buf_printf(buf, "\\%c", c);
+		else if (c == '\n')
+			sim_buf_put(buf, "\\n", 2);
+		else if (c == '\t')
+			sim_buf_put(buf, "\\t", 2);
+		else if (c == '\r')
+			sim_buf_put(buf, "\\r", 2);
+		else
+			sim_buf_printf(buf, "\\u%04x", c);
+	}
+	sim_buf_put(buf, text + plain, len - plain);
+	sim_buf_put(buf, "\"", 1);
+}
+
+void
+sim_buf_json_str(struct sim_buf *buf, const char *text)
+{
+	sim_buf_json(buf, text, strlen(text));
+}
+
+void
+sim_buf_reset(struct sim_buf *buf)
+{
+	buf->len = 0;
+	if (buf->data)
+		buf->data[0] = '\0';
+}
+
+void
+sim_buf_done(struct sim_buf *buf)
+{
+	if (!buf)
+		return;
+	free(buf->data);
+	*buf = (struct sim_buf){0};
+}
+
+char *
+sim_buf_take(struct sim_buf *buf)
+{
+	char *data;
+
+	reserve(buf, 0);
+	buf->data[buf->len] = '\0';
+	data = buf->data;
+	*buf = (struct sim_buf){0};
+	return data;
+}
+
+void
+sim_freep(char **text)
+{
+	free(*text);
+}

@@ -1,0 +1,20 @@
+/*
+ * A made-up cluster: nodes, namespaces, workloads with their owners, pods,
+ * services and endpoints, in the sizes and the variety of real ones.
+ */
+#ifndef SIM_CLUSTER_H
+#define SIM_CLUSTER_H
+
+#include "tools/informer-sim/replica.h"
+#include "tools/informer-sim/store.h"
+
+/* Generate hosts->count nodes with pods_per_node pods on each, and what belongs to them. */
+void
+sim_cluster_generate(struct sim_registry *registry, struct sim_store *store, const struct sim_hosts *hosts,
+		     unsigned pods_per_node, int64_t now, struct sim_rng *rng);
+
+/* Add the Namespace and Node objects that stored objects name and nobody loaded. */
+void
+sim_cluster_complete(struct sim_registry *registry, struct sim_store *store, int64_t now, struct sim_rng *rng);
+
+#endif

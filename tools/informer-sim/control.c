@@ -1,0 +1,121 @@
+/*
+ * Pages of the simulator's own: health, metrics, and /sim/, by which a test
+ * starts churn, drops history and asks for numbers.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/churn.h"
+#include "tools/informer-sim/server.h"
+
+static enum MHD_Result
+text(struct sim_request *request, const char *line)
+{
+	struct sim_buf body = {0};
+
+	sim_buf_puts(&body, line);
+	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
+}
+
+static enum MHD_Result
+metrics(struct sim_request *request)
+{
+	struct sim_server *server = request->server;
+	const struct sim_registry *registry = server->registry;
+	struct sim_buf body = {0};
+
+	sim_metrics_print(&server->metrics, &body);
+	sim_buf_puts(&body, "# HELP apiserver_storage_objects Number of stored objects by resource.\n"
+			    "# TYPE apiserver_storage_objects gauge\n");
+	for (unsigned i = 0; i < registry->count; i++)
+		sim_buf_printf(&body, "apiserver_storage_objects{resource=\"%s\"} %zu\n",
+			       registry->items[i]->group_resource, sim_store_count(server->store, registry->items[i]));
+	pthread_mutex_lock(&server->lock);
+	sim_buf_printf(&body,
+		       "# HELP informer_sim_watches Watches open now.\n# TYPE informer_sim_watches gauge\n"
+		       "informer_sim_watches %u\n"
+		       "# HELP informer_sim_watches_cut_total Watches ended because their client was too slow.\n"
+		       "# TYPE informer_sim_watches_cut_total counter\ninformer_sim_watches_cut_total %" PRIu64 "\n",
+		       server->watch_count, server->watches_cut);
+	pthread_mutex_unlock(&server->lock);
+	return sim_reply(request, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
+}
+
+static enum MHD_Result
+stats(struct sim_request *request)
+{
+	struct sim_server *server = request->server;
+	const struct sim_registry *registry = server->registry;
+	struct sim_churn_stats churn = sim_churn_stats(server->churn);
+	struct sim_buf body = {0};
+	bool first = true;
+
+	pthread_mutex_lock(&server->lock);
+	sim_buf_printf(&body, "{\"watches\":%u,\"watchesCut\":%" PRIu64, server->watch_count, server->watches_cut);
+	pthread_mutex_unlock(&server->lock);
+	sim_buf_printf(&body,
+		       ",\"resourceVersion\":%" PRIu64 ",\"changes\":%" PRIu64
+		       ",\"churn\":{\"rate\":%g,\"done\":%" PRIu64 ",\"remaining\":%" PRIu64 ",\"running\":%s},\"objects\":{",
+		       sim_store_rv(server->store), sim_store_changes(server->store), churn.rate, churn.done,
+		       churn.remaining, churn.running ? "true" : "false");
+	for (unsigned i = 0; i < registry->count; i++) {
+		size_t count = sim_store_count(server->store, registry->items[i]);
+
+		if (!count)
+			continue;
+		sim_buf_printf(&body, "%s\"%s\":{\"count\":%zu,\"oldestResourceVersion\":%" PRIu64 "}", first ? "" : ",",
+			       registry->items[i]->group_resource, count,
+			       sim_store_floor(server->store, registry->items[i]));
+		first = false;
+	}
+	sim_buf_puts(&body, "}}\n");
+	return sim_reply(request, 200, "application/json", &body);
+}
+
+static enum MHD_Result
+churn(struct sim_request *request)
+{
+	const char *rate_text = sim_request_query(request, "rate"), *count_text = sim_request_query(request, "count");
+	char *rate_end = NULL, *count_end = NULL;
+	double rate = rate_text ? strtod(rate_text, &rate_end) : -1;
+	unsigned long long count = count_text ? strtoull(count_text, &count_end, 10) : 0;
+
+	if (!rate_text || *rate_end || !(rate >= 0 && rate <= 1e6) || (count_text && (*count_end || count_text[0] == '-'))) {
+		sim_status_set(&request->status, 400, "BadRequest",
+			       "say POST /sim/churn?rate=R[&count=N]: R changes a second (0 stops), N changes in all");
+		return sim_reply_status(request);
+	}
+	sim_churn_set(request->server->churn, rate, count);
+	return stats(request);
+}
+
+bool
+sim_handle_control(struct sim_request *request, enum MHD_Result *ret_result)
+{
+	static const char *const health[] = {"/healthz", "/livez", "/readyz"};
+	const char *url = request->url;
+	bool get = !strcmp(request->method, "GET"), post = !strcmp(request->method, "POST");
+
+	for (size_t i = 0; get && i < 3; i++) {
+		size_t len = strlen(health[i]);
+
+		if (!strncmp(url, health[i], len) && (url[len] == '\0' || url[len] == '/')) {
+			*ret_result = text(request, "ok");
+			return true;
+		}
+	}
+	if (get && !strcmp(url, "/metrics")) {
+		*ret_result = metrics(request);
+	} else if (get && !strcmp(url, "/sim/stats")) {
+		*ret_result = stats(request);
+	} else if (post && !strcmp(url, "/sim/churn")) {
+		*ret_result = churn(request);
+	} else if (post && !strcmp(url, "/sim/compact")) {
+		sim_store_compact(request->server->store);
+		*ret_result = stats(request);
+	} else {
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,260 @@
+/*
+ * Single objects: get, create, delete, deletecollection. update.c has PUT and
+ * PATCH. As in a server without admission and without namespace lifecycle:
+ * a namespace need not exist, nothing is defaulted, a status given at creation
+ * is kept, and a pod is deleted at once unless it has finalizers.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/informer-sim/body.h"
+#include "tools/informer-sim/query.h"
+
+enum MHD_Result
+sim_handle_get(struct sim_request *request)
+{
+	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
+	_cleanup_(sim_query_done) struct sim_query query = {0};
+
+	request->verb = "GET";
+	if (sim_query_parse(request, &query) < 0 || (query.rv && sim_query_await(request, query.rv) < 0))
+		return sim_reply_status(request);
+	object = sim_request_object(request);
+	return object ? sim_reply_object(request, 200, object, 0) : sim_reply_status(request);
+}
+
+/* ---- create --------------------------------------------------------------- */
+
+/* Fill what the server fills. */
+static int
+complete(struct sim_request *request, struct sim_doc *doc, char **ret_name)
+{
+	struct sim_node *meta = sim_body_metadata(doc);
+	char uid[SIM_UID_SIZE], time_text[SIM_TIME_SIZE], suffix[6];
+	_cleanup_(sim_freep) char *prefix = NULL;
+	struct sim_buf name = {0};
+	int r;
+
+	sim_text(sim_get(meta, "name"), &name);
+	if (name.len == 0 && sim_get(meta, "generateName")) {
+		prefix = sim_text_dup(sim_get(meta, "generateName"));
+		if (prefix[0]) {
+			sim_server_suffix(request->server, suffix);
+			sim_buf_printf(&name, "%.58s%s", prefix, suffix);
+		}
+	}
+	*ret_name = sim_buf_take(&name);
+	r = sim_body_check_name(request, *ret_name);
+	if (r < 0)
+		return r;
+	r = sim_body_check_namespace(request, meta);
+	if (r < 0)
+		return r;
+	sim_set_string(doc, meta, "name", *ret_name);
+	if (request->namespace_)
+		sim_set_string(doc, meta, "namespace", request->namespace_);
+	sim_server_uid(request->server, uid);
+	sim_time_print((int64_t)time(NULL), time_text);
+	sim_set_string(doc, meta, "uid", uid);
+	sim_remove(meta, "resourceVersion");
+	sim_remove(meta, "deletionTimestamp");
+	sim_remove(meta, "deletionGracePeriodSeconds");
+	sim_set_string(doc, meta, "creationTimestamp", time_text);
+	return 0;
+}
+
+static int
+create(struct sim_request *request, struct sim_object **ret_object)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(sim_freep) char *name = NULL;
+	int r;
+
+	r = sim_body_parse(request, &doc);
+	if (r < 0)
+		return r;
+	r = complete(request, &doc, &name);
+	if (r < 0)
+		return r;
+	r = sim_body_object(request, &doc, name, ret_object);
+	if (r < 0)
+		return r;
+	if (sim_store_create(request->server->store, request->resource, *ret_object) == -EEXIST) {
+		sim_status_set(&request->status, 409, "AlreadyExists", "%s \"%s\" already exists",
+			       request->resource->group_resource, name);
+		sim_status_about(&request->status, request->resource, NULL, name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+enum MHD_Result
+sim_handle_create(struct sim_request *request)
+{
+	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
+
+	request->verb = "CREATE";
+	if (create(request, &object) < 0)
+		return sim_reply_status(request);
+	return sim_reply_object(request, 201, object, 0);
+}
+
+/* ---- delete --------------------------------------------------------------- */
+
+/* Hold the object for its finalizers: it becomes one that is being deleted. */
+static int
+mark_deleted(struct sim_request *request, struct sim_object *old, struct sim_doc *doc, struct sim_object **ret_object)
+{
+	struct sim_node *meta = sim_get(doc->root, "metadata");
+	struct sim_object_error error;
+	char time_text[SIM_TIME_SIZE];
+	int r;
+
+	if (sim_get(meta, "deletionTimestamp")) {
+		*ret_object = sim_object_ref(old);
+		return 0;
+	}
+	sim_time_print((int64_t)time(NULL), time_text);
+	sim_set_string(doc, meta, "deletionTimestamp", time_text);
+	sim_set(doc, meta, "deletionGracePeriodSeconds", sim_new_token(doc, SIM_NUMBER, "0"));
+	r = sim_object_new(request->resource, doc, ret_object, &error);
+	if (r < 0)
+		return r;
+	r = sim_store_update(request->server->store, request->resource, old, *ret_object);
+	if (r < 0) {
+		sim_object_unref(*ret_object);
+		*ret_object = NULL;
+	}
+	return r;
+}
+
+/* Delete or mark; *ret_rv is the RV to show, 0 for the object's own. -ESTALE: look again. */
+static int
+delete_one(struct sim_request *request, struct sim_object *old, struct sim_object **ret_object, uint64_t *ret_rv)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	int r;
+
+	*ret_rv = 0;
+	sim_object_edit(request->resource, old, &doc);
+	if (sim_count(sim_path(doc.root, "metadata.finalizers")))
+		return mark_deleted(request, old, &doc, ret_object);
+	r = sim_store_delete(request->server->store, request->resource, old, ret_rv);
+	if (r == 0)
+		*ret_object = sim_object_ref(old);
+	return r;
+}
+
+static int
+check_preconditions(struct sim_request *request, const struct sim_doc *options, const struct sim_object *old)
+{
+	const struct sim_node *uid = sim_path(options->root, "preconditions.uid");
+	const struct sim_node *rv = sim_path(options->root, "preconditions.resourceVersion");
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(sim_freep) char *want_uid = sim_text_dup(uid);
+	_cleanup_(sim_freep) char *want_rv = sim_text_dup(rv);
+	_cleanup_(sim_freep) char *have = NULL;
+	char own_rv[24];
+
+	sim_object_edit(request->resource, old, &doc);
+	have = sim_text_dup(sim_path(doc.root, "metadata.uid"));
+	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
+	if (want_uid[0] && strcmp(want_uid, have) != 0)
+		sim_status_set(&request->status, 409, "Conflict",
+			       "Operation cannot be fulfilled on %s \"%s\": the UID in the precondition (%s) does not match "
+			       "the UID in record (%s). The object might have been deleted and then recreated",
+			       request->resource->kind, request->name, want_uid, have);
+	else if (want_rv[0] && strcmp(want_rv, own_rv) != 0)
+		sim_status_set(&request->status, 409, "Conflict",
+			       "Operation cannot be fulfilled on %s \"%s\": the ResourceVersion in the precondition (%s) does "
+			       "not match the ResourceVersion in record (%s). The object might have been modified",
+			       request->resource->kind, request->name, want_rv, own_rv);
+	else
+		return 0;
+	sim_status_about(&request->status, request->resource, request->resource->kind, request->name);
+	return -EINVAL;
+}
+
+enum MHD_Result
+sim_handle_delete(struct sim_request *request)
+{
+	_cleanup_(sim_doc_done) struct sim_doc options = {0};
+	struct sim_doc_error error;
+
+	request->verb = "DELETE";
+	if (request->body.len && sim_doc_parse(&options, request->body.data, request->body.len, NULL, &error) < 0) {
+		sim_status_set(&request->status, 400, "BadRequest", "couldn't get version/kind; json parse error: %s",
+			       error.text);
+		return sim_reply_status(request);
+	}
+	if (sim_body_dry_run(request, options.root) < 0)
+		return sim_reply_status(request);
+	for (;;) {
+		_cleanup_(sim_object_unrefp) struct sim_object *old = sim_request_object(request);
+		_cleanup_(sim_object_unrefp) struct sim_object *gone = NULL;
+		uint64_t rv;
+		int r;
+
+		if (!old || check_preconditions(request, &options, old) < 0)
+			return sim_reply_status(request);
+		r = delete_one(request, old, &gone, &rv);
+		if (r == 0)
+			return sim_reply_object(request, 200, gone, rv);
+	}
+}
+
+/* Delete the object that a view showed, whatever became of it meanwhile. */
+static void
+delete_listed(struct sim_request *request, const struct sim_query *query, const struct sim_object *listed)
+{
+	for (;;) {
+		_cleanup_(sim_object_unrefp) struct sim_object *old =
+			sim_store_get(request->server->store, request->resource, listed->key);
+		_cleanup_(sim_object_unrefp) struct sim_object *gone = NULL;
+		uint64_t rv;
+
+		if (!old || !sim_query_matches(query, old) || delete_one(request, old, &gone, &rv) == 0)
+			return;
+	}
+}
+
+enum MHD_Result
+sim_handle_delete_collection(struct sim_request *request)
+{
+	_cleanup_(sim_query_done) struct sim_query query = {0};
+	_cleanup_(sim_buf_done) struct sim_buf prefix = {0};
+	const struct sim_resource *resource = request->resource;
+	struct sim_buf body = {0};
+	struct sim_view view;
+	const struct sim_object *object;
+	bool first = true;
+
+	request->verb = "DELETECOLLECTION";
+	if (sim_query_parse(request, &query) < 0 || sim_body_dry_run(request, NULL) < 0)
+		return sim_reply_status(request);
+	if (request->namespace_)
+		sim_buf_printf(&prefix, "%s/", request->namespace_);
+	else
+		sim_buf_puts(&prefix, "");
+	sim_store_view(request->server->store, resource, 0, &view, NULL);
+	sim_view_seek(&view, prefix.data);
+	sim_buf_printf(&body, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
+			      "\"},\"items\":[",
+		       resource->kind, resource->api_version, view.rv);
+	while ((object = sim_view_next(&view)) && !strncmp(object->key, prefix.data, prefix.len)) {
+		if (!sim_query_matches(&query, object))
+			continue;
+		sim_buf_puts(&body, first ? "" : ",");
+		sim_buf_put(&body, resource->item_head, resource->item_head_len);
+		sim_buf_put(&body, object->text, object->text_len);
+		first = false;
+		delete_listed(request, &query, object);
+	}
+	sim_view_done(&view);
+	sim_buf_puts(&body, "]}\n");
+	return sim_reply(request, 200, "application/json", &body);
+}

@@ -1,0 +1,238 @@
+/*
+ * LIST: picks the objects of one consistent view, then streams their texts. The
+ * view's references keep them alive; no response is ever built as a whole.
+ *
+ * Which RV is answered, and whether `limit` counts, follows the real server:
+ *
+ *   resourceVersion  match        the state      limit
+ *   (none)                        now            counts
+ *   0                             now            ignored: the watch cache answers
+ *   N                             not before N   counts: then the state is exactly N's
+ *   N                Exact        exactly N      counts
+ *   N                NotOlderThan not before N   counts
+ *   continue                      the token's    counts
+ *
+ * States of the past come from the event ring: what was changed since is undone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/page.h"
+#include "tools/informer-sim/query.h"
+
+struct list {
+	const struct sim_resource *resource;
+	struct sim_view view;
+	struct sim_object **items; /* borrowed from the view */
+	size_t count;
+	size_t cap;
+	struct sim_buf head;
+	/* the stream: piece 0 is the head, then three for each item, then the tail */
+	size_t piece;
+	size_t offset;
+};
+
+static void
+list_free(void *cls)
+{
+	struct list *list = cls;
+
+	sim_view_done(&list->view);
+	free(list->items);
+	sim_buf_done(&list->head);
+	free(list);
+}
+
+/* The bytes of a piece; NULL behind the last. */
+static const char *
+piece(const struct list *list, size_t i, size_t *ret_len)
+{
+	const struct sim_object *object;
+
+	if (i == 0) {
+		*ret_len = list->head.len;
+		return list->head.data;
+	}
+	i--;
+	if (i >= list->count * 3) {
+		*ret_len = 3;
+		return i == list->count * 3 ? "]}\n" : NULL;
+	}
+	object = list->items[i / 3];
+	switch (i % 3) {
+	case 0:
+		*ret_len = i > 0;
+		return ",";
+	case 1:
+		*ret_len = list->resource->item_head_len;
+		return list->resource->item_head;
+	default:
+		*ret_len = object->text_len;
+		return object->text;
+	}
+}
+
+static ssize_t
+read_list(void *cls, uint64_t position, char *out, size_t max)
+{
+	struct list *list = cls;
+	size_t done = 0;
+
+	(void)position; /* read in order */
+	while (done < max) {
+		size_t len, n;
+		const char *bytes = piece(list, list->piece, &len);
+
+		if (!bytes)
+			break;
+		n = len - list->offset < max - done ? len - list->offset : max - done;
+		memcpy(out + done, bytes + list->offset, n);
+		done += n;
+		list->offset += n;
+		if (list->offset == len) {
+			list->piece++;
+			list->offset = 0;
+		}
+	}
+	return done ? (ssize_t)done : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void
+add(struct list *list, struct sim_object *object)
+{
+	if (list->count == list->cap) {
+		list->cap = list->cap ? list->cap * 2 : 256;
+		list->items = sim_realloc(list->items, list->cap * sizeof(struct sim_object *));
+	}
+	list->items[list->count++] = object;
+}
+
+/* Pick the page's items; if more follow, *ret_last is the page's last key, else NULL. *ret_left counts the rest. */
+static void
+pick(struct list *list, const struct sim_query *query, const char *prefix, const struct sim_page *page,
+     uint64_t limit, const char **ret_last, uint64_t *ret_left)
+{
+	size_t prefix_len = strlen(prefix);
+	const struct sim_object *last = NULL;
+	struct sim_object *object;
+
+	*ret_last = NULL;
+	*ret_left = 0;
+	sim_view_seek(&list->view, page->start);
+	while ((object = sim_view_next(&list->view))) {
+		if (strncmp(object->key, prefix, prefix_len) != 0)
+			break;
+		if (page->after && !strcmp(object->key, page->start))
+			continue;
+		if (limit && list->count == limit) {
+			*ret_last = last->key;
+			++*ret_left;
+			continue;
+		}
+		last = object;
+		if (sim_query_matches(query, object))
+			add(list, object);
+	}
+}
+
+static int
+open_view(struct sim_request *request, const struct sim_query *query, struct sim_page *page, struct list *list)
+{
+	struct sim_store *store = request->server->store;
+	bool exact = query->match == SIM_MATCH_EXACT || (query->match == SIM_MATCH_UNSET && query->limit);
+	uint64_t rv = 0;
+	int r;
+
+	if (query->next_token) {
+		if (query->rv_given && query->rv != 0)
+			return sim_status_set(&request->status, 400, "BadRequest",
+					      "specifying resource version is not allowed when using continue");
+		r = sim_page_decode(request, query->next_token, page);
+		if (r < 0)
+			return r;
+		rv = page->rv > 0 ? (uint64_t)page->rv : 0;
+	} else if (query->rv) {
+		r = sim_query_await(request, query->rv);
+		if (r < 0)
+			return r;
+		if (exact)
+			rv = query->rv;
+	}
+	if (rv > sim_store_rv(store))
+		return sim_status_too_large_rv(&request->status, rv, sim_store_rv(store));
+	r = sim_store_view(store, request->resource, rv, &list->view, NULL);
+	if (r == 0)
+		return 0;
+	if (query->next_token)
+		return sim_page_expired(request, page);
+	return sim_status_set(&request->status, 410, "Expired",
+			      "The resourceVersion for the provided list is too old.");
+}
+
+static int
+build(struct sim_request *request, const struct sim_query *query, struct list *list, bool cached)
+{
+	_cleanup_(sim_page_done) struct sim_page page = {0};
+	_cleanup_(sim_buf_done) struct sim_buf prefix = {0};
+	const struct sim_resource *resource = request->resource;
+	const char *last;
+	uint64_t left;
+	int r;
+
+	if (request->namespace_)
+		sim_buf_printf(&prefix, "%s/", request->namespace_);
+	else
+		sim_buf_puts(&prefix, "");
+	r = open_view(request, query, &page, list);
+	if (r < 0)
+		return r;
+	if (!page.start)
+		page.start = sim_strndup(prefix.data, prefix.len);
+	pick(list, query, prefix.data, &page, cached ? 0 : query->limit, &last, &left);
+
+	sim_buf_printf(&list->head, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"",
+		       resource->kind, resource->api_version, list->view.rv);
+	if (last) {
+		sim_buf_puts(&list->head, ",\"continue\":\"");
+		sim_page_encode((int64_t)list->view.rv, last + prefix.len, true, &list->head);
+		sim_buf_puts(&list->head, "\"");
+		if (sim_selector_empty(query->labels) && sim_selector_empty(query->fields))
+			sim_buf_printf(&list->head, ",\"remainingItemCount\":%" PRIu64, left);
+	}
+	sim_buf_puts(&list->head, "},\"items\":[");
+	return 0;
+}
+
+enum MHD_Result
+sim_handle_list(struct sim_request *request)
+{
+	_cleanup_(sim_query_done) struct sim_query query = {0};
+	struct MHD_Response *response;
+	struct list *list;
+	uint64_t total = 0;
+	bool cached;
+
+	request->verb = "LIST";
+	if (sim_query_parse(request, &query) < 0)
+		return sim_reply_status(request);
+	list = sim_alloc(sizeof(*list));
+	*list = (struct list){.resource = request->resource};
+	cached = query.rv_given && query.rv == 0 && !query.next_token;
+	if (build(request, &query, list, cached) < 0) {
+		list_free(list);
+		return sim_reply_status(request);
+	}
+	/* What the watch cache answers comes chunked, what storage answers with its length: clients must take both. */
+	if (cached || (query.rv && !query.limit && query.match != SIM_MATCH_EXACT)) {
+		total = MHD_SIZE_UNKNOWN;
+	} else {
+		for (size_t i = 0, len; piece(list, i, &len); i++)
+			total += len;
+	}
+	response = MHD_create_response_from_callback(total, 256 * 1024, read_list, list, list_free);
+	if (!response)
+		list_free(list);
+	return sim_reply_response(request, 200, "application/json", response);
+}

@@ -1,0 +1,348 @@
+/*
+ * Loading. A dump may be hundreds of megabytes, so a list is not parsed as a
+ * whole: its items are found by skipping through the text, then parsed one by one.
+ */
+#include "tools/informer-sim/load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int __attribute__((format(printf, 3, 4)))
+fail(char **ret_error, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(ret_error, format, args) < 0)
+		*ret_error = NULL;
+	va_end(args);
+	return code;
+}
+
+static int
+bad_json(char **ret_error, const char *name, const char *text, const struct sim_doc_error *error)
+{
+	size_t line = 1;
+
+	for (size_t i = 0; i < error->offset; i++)
+		line += text[i] == '\n';
+	return fail(ret_error, -EINVAL, "%s: line %zu, byte %zu: not JSON: %s", name, line, error->offset, error->text);
+}
+
+/* ---- one object ----------------------------------------------------------- */
+
+/* The resource of an object with these two, which may be empty; declared if it is new. */
+static struct sim_resource *
+find_resource(struct sim_loader *loader, const struct sim_node *root, const char *api_version, const char *kind)
+{
+	const struct sim_node *namespace_ = sim_path(root, "metadata.namespace");
+	_cleanup_(sim_freep) char *group = NULL;
+	struct sim_resource *resource = NULL;
+	const char *slash;
+
+	if (!kind[0])
+		return sim_path(root, "spec.containers") ? sim_registry_kind(loader->registry, "v1", "Pod") : NULL;
+	resource = sim_registry_kind(loader->registry, api_version[0] ? api_version : "v1", kind);
+	if (resource || !api_version[0])
+		return resource;
+	slash = strchr(api_version, '/');
+	group = sim_strndup(api_version, slash ? (size_t)(slash - api_version) : 0);
+	if (sim_registry_add(loader->registry, group, slash ? slash + 1 : api_version, NULL, kind,
+			     namespace_ && namespace_->type == SIM_STRING, &resource) < 0)
+		return NULL;
+	return resource;
+}
+
+static void
+complete(struct sim_loader *loader, const struct sim_resource *resource, struct sim_doc *doc)
+{
+	struct sim_node *meta = sim_get(doc->root, "metadata");
+	char uid[SIM_UID_SIZE], text[SIM_TIME_SIZE];
+
+	if (!meta || meta->type != SIM_OBJECT)
+		return; /* sim_object_new says so */
+	if (resource->namespaced && !sim_get(meta, "namespace"))
+		sim_set_string(doc, meta, "namespace", "default");
+	if (!sim_get(meta, "name") && sim_get(meta, "generateName")) {
+		_cleanup_(sim_freep) char *prefix = sim_text_dup(sim_get(meta, "generateName"));
+		_cleanup_(sim_buf_done) struct sim_buf name = {0};
+		char suffix[6];
+
+		sim_rng_suffix(loader->rng, suffix, 5);
+		sim_buf_printf(&name, "%s%s", prefix, suffix);
+		sim_set_string(doc, meta, "name", name.data);
+	}
+	if (!sim_get(meta, "uid")) {
+		sim_rng_uid(loader->rng, uid);
+		sim_set_string(doc, meta, "uid", uid);
+	}
+	if (!sim_get(meta, "creationTimestamp")) {
+		sim_time_print(loader->now, text);
+		sim_set_string(doc, meta, "creationTimestamp", text);
+	}
+}
+
+static void
+store(struct sim_loader *loader, const struct sim_resource *resource, struct sim_object *object)
+{
+	struct sim_object *old;
+
+	if (sim_store_create(loader->store, resource, object) == 0) {
+		loader->objects++;
+		return;
+	}
+	old = sim_store_get(loader->store, resource, object->key);
+	sim_store_update(loader->store, resource, old, object);
+	sim_object_unref(old);
+	loader->replaced++;
+}
+
+/* The other replicas of a loaded pod. Names are drawn until one is free. */
+static void
+replicate(struct sim_loader *loader, const struct sim_resource *resource, const char *text, size_t len)
+{
+	for (unsigned i = 1; i < loader->replicas;) {
+		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+		_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
+		struct sim_doc_error error;
+		struct sim_object_error object_error;
+
+		if (sim_doc_parse(&doc, text, len, NULL, &error) < 0)
+			return; /* it was parsed before */
+		complete(loader, resource, &doc);
+		sim_replica_make(&doc, loader->hosts, loader->rng);
+		if (sim_object_new(resource, &doc, &object, &object_error) < 0)
+			return; /* nor can this be, once the first one was fine */
+		if (sim_store_create(loader->store, resource, object) == 0) {
+			loader->objects++;
+			i++;
+		}
+	}
+}
+
+/* One item; of_version and of_kind come from the list around it, "" where it has none. */
+static int
+load_object(struct sim_loader *loader, const char *name, const char *text, size_t begin, size_t end,
+	    const char *of_version, const char *of_kind, char **ret_error)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
+	_cleanup_(sim_freep) char *version = NULL;
+	_cleanup_(sim_freep) char *kind = NULL;
+	struct sim_object_error object_error;
+	struct sim_doc_error error;
+	struct sim_resource *resource;
+
+	if (sim_doc_parse(&doc, text + begin, end - begin, NULL, &error) < 0) {
+		error.offset += begin;
+		return bad_json(ret_error, name, text, &error);
+	}
+	version = sim_text_dup(sim_get(doc.root, "apiVersion"));
+	kind = sim_text_dup(sim_get(doc.root, "kind"));
+	resource = find_resource(loader, doc.root, kind[0] ? version : of_version, kind[0] ? kind : of_kind);
+	if (!resource)
+		return fail(ret_error, -EINVAL,
+			    "%s: object at byte %zu: cannot tell what it is: give it kind and apiVersion (only pods are "
+			    "known without, by spec.containers)",
+			    name, begin);
+	complete(loader, resource, &doc);
+	if (sim_object_new(resource, &doc, &object, &object_error) < 0)
+		return fail(ret_error, -EINVAL, "%s: %s at byte %zu: %s", name, resource->kind, begin, object_error.text);
+	store(loader, resource, object);
+	if (loader->replicas > 1 && !strcmp(resource->plural, "pods") && !resource->group[0])
+		replicate(loader, resource, text + begin, end - begin);
+	return 0;
+}
+
+/* ---- documents ------------------------------------------------------------ */
+
+/* What a document's top level says about it. */
+struct outline {
+	char *version;
+	char *kind;
+	size_t items_begin; /* of the array's first byte behind '[' */
+	bool has_items;
+};
+
+static void
+outline_done(struct outline *outline)
+{
+	free(outline->version);
+	free(outline->kind);
+}
+
+static char *
+string_at(const char *text, size_t begin, size_t end)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	struct sim_doc_error error;
+
+	if (sim_doc_parse(&doc, text + begin, end - begin, NULL, &error) < 0)
+		return sim_strndup("", 0);
+	return sim_text_dup(doc.root);
+}
+
+/* Read the members of the object at `begin`, which was checked, without building any. */
+static void
+read_outline(const char *text, size_t begin, size_t end, struct outline *ret)
+{
+	struct sim_doc_error error;
+	size_t at = begin + 1, key_begin, key_end, value_begin, value_end;
+
+	*ret = (struct outline){0};
+	ret->version = sim_strndup("", 0);
+	ret->kind = sim_strndup("", 0);
+	if (text[begin] != '{')
+		return;
+	while (sim_doc_skip(text, end, at, &key_begin, &key_end, &error) == 0) {
+		_cleanup_(sim_freep) char *key = string_at(text, key_begin, key_end);
+
+		for (at = key_end; text[at] != ':'; at++)
+			;
+		if (sim_doc_skip(text, end, at + 1, &value_begin, &value_end, &error) < 0)
+			return;
+		if (!strcmp(key, "kind")) {
+			free(ret->kind);
+			ret->kind = string_at(text, value_begin, value_end);
+		} else if (!strcmp(key, "apiVersion")) {
+			free(ret->version);
+			ret->version = string_at(text, value_begin, value_end);
+		} else if (!strcmp(key, "items") && text[value_begin] == '[') {
+			ret->has_items = true;
+			ret->items_begin = value_begin + 1;
+		}
+		for (at = value_end; at < end && text[at] != ',' && text[at] != '}'; at++)
+			;
+		if (at >= end || text[at] == '}')
+			return;
+		at++;
+	}
+}
+
+static int
+load_items(struct sim_loader *loader, const char *name, const char *text, size_t end, const struct outline *outline,
+	   char **ret_error)
+{
+	_cleanup_(sim_freep) char *kind = NULL;
+	size_t kind_len = strlen(outline->kind), at = outline->items_begin, begin, item_end;
+	struct sim_doc_error error;
+	int r;
+
+	/* a PodList's items are Pods; a List's items say themselves what they are */
+	kind = sim_strndup(outline->kind, kind_len > 4 ? kind_len - 4 : 0);
+	while (sim_doc_skip(text, end, at, &begin, &item_end, &error) == 0) {
+		r = load_object(loader, name, text, begin, item_end, outline->version, kind, ret_error);
+		if (r < 0)
+			return r;
+		for (at = item_end; text[at] != ',' && text[at] != ']'; at++)
+			;
+		if (text[at] == ']')
+			break;
+		at++;
+	}
+	return 0;
+}
+
+int
+sim_load_text(struct sim_loader *loader, const char *name, const char *text, size_t len, char **ret_error)
+{
+	size_t at = 0, begin, end;
+	struct sim_doc_error error;
+
+	for (;;) {
+		_cleanup_(outline_done) struct outline outline = {0};
+		size_t kind_len;
+		int r;
+
+		while (at < len && strchr(" \t\r\n", text[at]) && text[at])
+			at++;
+		if (at == len)
+			return 0;
+		if (sim_doc_skip(text, len, at, &begin, &end, &error) < 0)
+			return bad_json(ret_error, name, text, &error);
+		read_outline(text, begin, end, &outline);
+		kind_len = strlen(outline.kind);
+		if (outline.has_items && (kind_len == 0 || (kind_len >= 4 && !strcmp(outline.kind + kind_len - 4, "List"))))
+			r = load_items(loader, name, text, end, &outline, ret_error);
+		else
+			r = load_object(loader, name, text, begin, end, "", "", ret_error);
+		if (r < 0)
+			return r;
+		at = end;
+	}
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+static int
+load_file(struct sim_loader *loader, const char *path, char **ret_error)
+{
+	struct stat st;
+	void *map;
+	int fd, r;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		r = -errno;
+		if (fd >= 0)
+			close(fd);
+		return fail(ret_error, r, "%s: %s", path, strerror(-r));
+	}
+	if (st.st_size == 0) {
+		close(fd);
+		return fail(ret_error, -EINVAL, "%s: the file is empty", path);
+	}
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	r = -errno;
+	close(fd);
+	if (map == MAP_FAILED)
+		return fail(ret_error, r, "%s: %s", path, strerror(-r));
+	r = sim_load_text(loader, path, map, (size_t)st.st_size, ret_error);
+	munmap(map, (size_t)st.st_size);
+	return r;
+}
+
+static int
+is_json(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 5 && !strcmp(entry->d_name + len - 5, ".json") && entry->d_name[0] != '.';
+}
+
+int
+sim_load(struct sim_loader *loader, const char *path, char **ret_error)
+{
+	struct dirent **entries;
+	struct stat st;
+	int count, r = 0;
+
+	if (stat(path, &st) < 0)
+		return fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return load_file(loader, path, ret_error);
+	count = scandir(path, &entries, is_json, alphasort);
+	if (count < 0)
+		return fail(ret_error, -errno, "%s: %s", path, strerror(errno));
+	if (count == 0)
+		r = fail(ret_error, -ENOENT, "%s: no *.json file in it", path);
+	for (int i = 0; i < count; i++) {
+		struct sim_buf file = {0};
+
+		sim_buf_printf(&file, "%s/%s", path, entries[i]->d_name);
+		if (r == 0)
+			r = load_file(loader, file.data, ret_error);
+		sim_buf_done(&file);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}

@@ -1,0 +1,127 @@
+/*
+ * informer-sim: an API server without a cluster. Flags, start, signals, end.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/informer-sim/churn.h"
+#include "tools/informer-sim/cluster.h"
+#include "tools/informer-sim/kubeconfig.h"
+#include "tools/informer-sim/load.h"
+#include "tools/informer-sim/options.h"
+#include "tools/informer-sim/server.h"
+
+static int
+load(const struct sim_options *options, struct sim_registry *registry, struct sim_store *store)
+{
+	struct sim_rng rng = {options->seed};
+	struct sim_hosts hosts;
+	struct sim_loader loader = {.registry = registry,
+				    .store = store,
+				    .rng = &rng,
+				    .hosts = &hosts,
+				    .replicas = options->replicas,
+				    .now = options->now};
+	int r = 0;
+
+	sim_hosts_init(&hosts, options->nodes ? options->nodes : 200, &rng);
+	for (unsigned i = 0; i < options->load_count && r == 0; i++) {
+		_cleanup_(sim_freep) char *error = NULL;
+
+		r = sim_load(&loader, options->load[i], &error);
+		if (r < 0)
+			fprintf(stderr, "informer-sim: --load %s\n", error ? error : options->load[i]);
+	}
+	if (r == 0 && options->nodes)
+		sim_cluster_generate(registry, store, &hosts, options->pods_per_node, options->now, &rng);
+	if (r == 0)
+		sim_cluster_complete(registry, store, options->now, &rng);
+	if (loader.replaced)
+		fprintf(stderr, "informer-sim: %zu objects were loaded more than once under one name; the last one counts\n",
+			loader.replaced);
+	sim_hosts_done(&hosts);
+	/* what was there at the start is no history */
+	sim_store_compact(store);
+	return r;
+}
+
+static int
+announce(const struct sim_options *options, const struct sim_server *server)
+{
+	char url[128];
+	bool v6 = strchr(options->server.address, ':') != NULL;
+	int r = 0;
+
+	snprintf(url, sizeof(url), "%s://%s%s%s:%u", options->server.tls_cert ? "https" : "http", v6 ? "[" : "",
+		 options->server.address, v6 ? "]" : "", server->port);
+	if (options->kubeconfig)
+		r = sim_kubeconfig_write(options->kubeconfig, url, options->server.token, options->server.tls_cert);
+	if (r < 0) {
+		fprintf(stderr, "informer-sim: --write-kubeconfig %s: %s\n", options->kubeconfig, strerror(-r));
+		return r;
+	}
+	printf("READY url=%s kubeconfig=%s pid=%ld\n", url, options->kubeconfig ? options->kubeconfig : "-", (long)getpid());
+	fflush(stdout);
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sim_options options;
+	struct sim_registry registry;
+	struct sim_server server = {0};
+	sigset_t signals;
+	int r, signal_number;
+
+	r = sim_options_parse(argc, argv, &options);
+	if (r >= 0) { /* --help, or a usage error */
+		sim_options_done(&options);
+		return r;
+	}
+	if (sodium_init() < 0) {
+		fputs("informer-sim: libsodium does not start\n", stderr);
+		return 1;
+	}
+	/* Blocked before any thread is made: the main thread alone takes them. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+
+	sim_registry_init(&registry);
+	r = sim_options_resources(&options, &registry);
+	server.registry = &registry;
+	server.options = options.server;
+	server.rng.state = options.seed + 1;
+	server.store = sim_store_new(options.history, options.start_rv);
+	if (r == 0)
+		r = load(&options, &registry, server.store);
+	if (r == 0) {
+		server.churn = sim_churn_new(&registry, server.store, options.seed);
+		r = sim_server_start(&server);
+	}
+	if (r == 0) {
+		r = announce(&options, &server);
+		if (r == 0) {
+			if (options.churn > 0)
+				sim_churn_set(server.churn, options.churn, options.churn_count);
+			sigwait(&signals, &signal_number);
+		}
+		sim_server_stop(&server);
+	}
+	sim_churn_free(server.churn);
+	sim_store_free(server.store);
+	sim_registry_done(&registry);
+	sim_options_done(&options);
+	return r == 0 ? 0 : 1;
+}

@@ -1,0 +1,77 @@
+/*
+ * Request counters: a short list, searched in order; there are as many entries
+ * as combinations of verb, resource and code that were ever seen.
+ */
+#include "tools/informer-sim/metrics.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/buf.h"
+
+void
+sim_metrics_init(struct sim_metrics *metrics)
+{
+	*metrics = (struct sim_metrics){0};
+	pthread_mutex_init(&metrics->lock, NULL);
+}
+
+void
+sim_metrics_done(struct sim_metrics *metrics)
+{
+	free(metrics->counters);
+	pthread_mutex_destroy(&metrics->lock);
+}
+
+void
+sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource, unsigned code)
+{
+	size_t i;
+
+	pthread_mutex_lock(&metrics->lock);
+	for (i = 0; i < metrics->count; i++) {
+		const struct sim_counter *c = &metrics->counters[i];
+
+		if (c->resource == resource && c->code == code && !strcmp(c->verb, verb))
+			break;
+	}
+	if (i == metrics->count) {
+		metrics->counters = sim_realloc(metrics->counters, (i + 1) * sizeof(*metrics->counters));
+		metrics->counters[i] = (struct sim_counter){.verb = verb, .resource = resource, .code = code};
+		metrics->count++;
+	}
+	metrics->counters[i].count++;
+	pthread_mutex_unlock(&metrics->lock);
+}
+
+uint64_t
+sim_metrics_sum(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource)
+{
+	uint64_t sum = 0;
+
+	pthread_mutex_lock(&metrics->lock);
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct sim_counter *c = &metrics->counters[i];
+
+		if ((!resource || c->resource == resource) && (!verb || !strcmp(c->verb, verb)))
+			sum += c->count;
+	}
+	pthread_mutex_unlock(&metrics->lock);
+	return sum;
+}
+
+void
+sim_metrics_print(struct sim_metrics *metrics, struct sim_buf *buf)
+{
+	sim_buf_puts(buf, "# HELP apiserver_request_total Counter of apiserver requests broken out for each verb, "
+			  "resource and HTTP response code.\n# TYPE apiserver_request_total counter\n");
+	pthread_mutex_lock(&metrics->lock);
+	for (size_t i = 0; i < metrics->count; i++) {
+		const struct sim_counter *c = &metrics->counters[i];
+
+		sim_buf_printf(buf, "apiserver_request_total{verb=\"%s\",resource=\"%s\",code=\"%u\"} %" PRIu64 "\n",
+			       c->verb, c->resource->plural, c->code, c->count);
+	}
+	pthread_mutex_unlock(&metrics->lock);
+}

@@ -1,0 +1,45 @@
+/*
+ * Counters of requests, under Kubernetes' own name, so that a test can prove
+ * that no second LIST was made:
+ *
+ *   apiserver_request_total{verb="LIST",resource="pods",code="200"} 3
+ *
+ * A WATCH counts when it is opened. Threads: any.
+ */
+#ifndef SIM_METRICS_H
+#define SIM_METRICS_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "tools/informer-sim/resource.h"
+
+struct sim_counter {
+	const char *verb; /* a literal */
+	const struct sim_resource *resource;
+	unsigned code;
+	uint64_t count;
+};
+
+struct sim_metrics {
+	pthread_mutex_t lock;
+	struct sim_counter *counters;
+	size_t count;
+};
+
+void
+sim_metrics_init(struct sim_metrics *metrics);
+void
+sim_metrics_done(struct sim_metrics *metrics);
+void
+sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource, unsigned code);
+/* Sum over resources and codes; NULL stands for any. */
+uint64_t
+sim_metrics_sum(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource);
+
+struct sim_buf;
+/* Append the counters in Prometheus' text format. */
+void
+sim_metrics_print(struct sim_metrics *metrics, struct sim_buf *buf);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * ListOptions: the order of the checks, their codes and their sentences are the
+ * real server's.
+ */
+#include "tools/informer-sim/query.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void
+sim_query_done(struct sim_query *query)
+{
+	sim_selector_free(query->labels);
+	sim_selector_free(query->fields);
+	*query = (struct sim_query){0};
+}
+
+bool
+sim_query_matches(const struct sim_query *query, const struct sim_object *object)
+{
+	return sim_selector_matches(query->labels, object) && sim_selector_matches(query->fields, object);
+}
+
+/* A bool as the server converts it: there, and neither "false" nor "0". */
+static bool
+flag(const struct sim_request *request, const char *name)
+{
+	return MHD_lookup_connection_value_n(request->connection, MHD_GET_ARGUMENT_KIND, name, strlen(name), NULL, NULL) &&
+	       (!sim_request_query(request, name) || (strcasecmp(sim_request_query(request, name), "false") != 0 &&
+						       strcmp(sim_request_query(request, name), "0") != 0));
+}
+
+bool
+sim_query_is_watch(const struct sim_request *request)
+{
+	return flag(request, "watch");
+}
+
+/* 0, -EINVAL (no digits), -ERANGE */
+static int
+parse_unsigned(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (*end)
+		return -EINVAL;
+	return errno ? -ERANGE : 0;
+}
+
+static int
+parse_int(struct sim_request *request, const char *name, int64_t *ret)
+{
+	const char *text = sim_request_query(request, name);
+	uint64_t value;
+	bool negative;
+	int r;
+
+	*ret = 0;
+	if (!text || !text[0])
+		return 0;
+	negative = text[0] == '-';
+	r = parse_unsigned(text + (negative || text[0] == '+'), &value);
+	if (r < 0 || value > INT64_MAX)
+		return sim_status_set(&request->status, 400, "BadRequest", "strconv.ParseInt: parsing \"%s\": %s", text,
+				      r == -EINVAL ? "invalid syntax" : "value out of range");
+	*ret = negative ? -(int64_t)value : (int64_t)value;
+	return 0;
+}
+
+static void
+forbid(struct sim_request *request, const char *field, const char *why)
+{
+	struct sim_status *status = &request->status;
+
+	if (status->code == 0) {
+		sim_status_set(status, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: Forbidden: %s", field,
+			       why);
+	} else {
+		/* a second one: the messages become a list */
+		struct sim_buf buf = {0};
+		const char *first = strstr(status->message, "invalid: ") + 9;
+
+		sim_buf_printf(&buf, "ListOptions.meta.k8s.io \"\" is invalid: [%s, %s: Forbidden: %s]", first, field, why);
+		free(status->message);
+		status->message = sim_buf_take(&buf);
+	}
+	status->group = "meta.k8s.io";
+	status->kind = "ListOptions";
+	sim_status_cause(status, "FieldValueForbidden", field, "Forbidden: %s", why);
+}
+
+static int
+check_match(struct sim_request *request, const struct sim_query *query, bool initial_given)
+{
+	const char *match = sim_request_query(request, "resourceVersionMatch");
+	const char *rv = sim_request_query(request, "resourceVersion");
+	bool match_given = match && match[0];
+
+	if (query->watch && match_given && !initial_given) {
+		forbid(request, "resourceVersionMatch",
+		       "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+	} else if (query->watch && initial_given && request->server->options.no_watch_list) {
+		forbid(request, "sendInitialEvents",
+		       "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+	} else if (query->watch && initial_given && (!match_given || strcmp(match, "NotOlderThan") != 0)) {
+		forbid(request, "resourceVersionMatch",
+		       "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+	} else if (!query->watch) {
+		if (match_given && !query->rv_given && query->next_token)
+			forbid(request, "resourceVersionMatch", "resourceVersionMatch is forbidden for continue");
+		else if (match_given && !query->rv_given)
+			forbid(request, "resourceVersionMatch",
+			       "resourceVersionMatch is forbidden unless resourceVersion is provided");
+		else if (match_given && query->match == SIM_MATCH_EXACT && !strcmp(rv, "0"))
+			forbid(request, "resourceVersionMatch",
+			       "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+		if (initial_given)
+			forbid(request, "sendInitialEvents", "sendInitialEvents is forbidden for list");
+	}
+	return request->status.code ? -EINVAL : 0;
+}
+
+static int
+parse_rv(struct sim_request *request, struct sim_query *query)
+{
+	const char *text = sim_request_query(request, "resourceVersion");
+	const char *why;
+	int r;
+
+	if (!query->rv_given)
+		return 0;
+	r = parse_unsigned(text, &query->rv);
+	if (r == 0)
+		return 0;
+	why = r == -EINVAL ? "invalid syntax" : "value out of range";
+	if (query->watch)
+		return sim_status_set(&request->status, 500, "",
+				      "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": %s", text,
+				      text, why);
+	return sim_status_set(&request->status, 400, "BadRequest",
+			      "invalid resource version: resourceVersion: Invalid value: \"%s\": strconv.ParseUint: "
+			      "parsing \"%s\": %s",
+			      text, text, why);
+}
+
+static int
+parse(struct sim_request *request, struct sim_query *query)
+{
+	_cleanup_(sim_freep) char *error = NULL;
+	const char *text;
+	int64_t limit, timeout;
+
+	query->watch = flag(request, "watch");
+	query->bookmarks = flag(request, "allowWatchBookmarks");
+	query->initial = flag(request, "sendInitialEvents");
+	text = sim_request_query(request, "resourceVersion");
+	query->rv_given = text && text[0];
+	text = sim_request_query(request, "continue");
+	query->next_token = text && text[0] ? text : NULL;
+	if (parse_int(request, "limit", &limit) < 0 || parse_int(request, "timeoutSeconds", &timeout) < 0)
+		return -EINVAL;
+	query->limit = limit > 0 ? (uint64_t)limit : 0;
+	query->timeout = timeout > 0 ? (unsigned)(timeout > 1000000 ? 1000000 : timeout) : 0;
+
+	text = sim_request_query(request, "labelSelector");
+	if (text && sim_labels_parse(text, &query->labels, &error) < 0)
+		return sim_status_set(&request->status, 400, "BadRequest", "%s", error);
+	text = sim_request_query(request, "fieldSelector");
+	if (text && sim_fields_parse(request->resource, text, &query->fields, &error) < 0)
+		return sim_status_set(&request->status, 400, "BadRequest", "%s", error);
+
+	text = sim_request_query(request, "resourceVersionMatch");
+	if (text && !strcmp(text, "Exact"))
+		query->match = SIM_MATCH_EXACT;
+	else if (text && !strcmp(text, "NotOlderThan"))
+		query->match = SIM_MATCH_NOT_OLDER;
+	if (check_match(request, query, flag(request, "sendInitialEvents")) < 0)
+		return -EINVAL;
+	if (text && text[0] && query->match == SIM_MATCH_UNSET) {
+		sim_status_set(&request->status, 422, "Invalid",
+			       "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Unsupported value: \"%s\": "
+			       "supported values: \"Exact\", \"NotOlderThan\"",
+			       text);
+		request->status.group = "meta.k8s.io";
+		request->status.kind = "ListOptions";
+		sim_status_cause(&request->status, "FieldValueNotSupported", "resourceVersionMatch",
+				 "Unsupported value: \"%s\": supported values: \"Exact\", \"NotOlderThan\"", text);
+		return -EINVAL;
+	}
+	return parse_rv(request, query);
+}
+
+int
+sim_query_parse(struct sim_request *request, struct sim_query *ret_query)
+{
+	struct sim_query query = {0};
+	int r = parse(request, &query);
+
+	if (r < 0)
+		sim_query_done(&query);
+	*ret_query = query;
+	return r;
+}
+
+int
+sim_query_await(struct sim_request *request, uint64_t rv)
+{
+	uint64_t current;
+
+	if (sim_store_wait_rv(request->server->store, rv, 3000, &current) < 0)
+		return sim_status_too_large_rv(&request->status, rv, current);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * The parameters of LIST, WATCH and deletecollection, checked as the real server
+ * checks them: meta/v1 ListOptions.
+ */
+#ifndef SIM_QUERY_H
+#define SIM_QUERY_H
+
+#include "tools/informer-sim/selector.h"
+#include "tools/informer-sim/server.h"
+
+enum sim_match { SIM_MATCH_UNSET, SIM_MATCH_EXACT, SIM_MATCH_NOT_OLDER };
+
+struct sim_query {
+	struct sim_selector *labels; /* NULL: all */
+	struct sim_selector *fields;
+	bool watch;
+	bool bookmarks;
+	bool initial;  /* sendInitialEvents=true */
+	bool rv_given; /* resourceVersion is there and not empty */
+	uint64_t rv;
+	enum sim_match match;
+	uint64_t limit; /* 0: none */
+	unsigned timeout; /* seconds, 0: not given */
+	const char *next_token; /* continue, or NULL */
+};
+
+/* Is it a WATCH? (watch=true, watch=1, watch) */
+bool
+sim_query_is_watch(const struct sim_request *request);
+
+/* Returns 0, or -EINVAL with request->status set. */
+int
+sim_query_parse(struct sim_request *request, struct sim_query *ret_query);
+/* Cleanup function. */
+void
+sim_query_done(struct sim_query *query);
+bool
+sim_query_matches(const struct sim_query *query, const struct sim_object *object);
+
+/*
+ * Wait for a resourceVersion that is not reached yet, as the watch cache does: 3 s.
+ * Returns 0, or -EINVAL with the status "Too large resource version".
+ */
+int
+sim_query_await(struct sim_request *request, uint64_t rv);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * Another pod like this one: the same workload, but a name, UID, addresses,
+ * container ids, node and times of its own. What replicas share (labels, owner,
+ * containers, volumes, ...) stays equal, as in a real cluster.
+ */
+#ifndef SIM_REPLICA_H
+#define SIM_REPLICA_H
+
+#include "tools/informer-sim/doc.h"
+#include "tools/informer-sim/rng.h"
+
+struct sim_host {
+	char name[64];
+	char ip[16];
+};
+
+/* The nodes pods are put on. */
+struct sim_hosts {
+	struct sim_host *items;
+	unsigned count;
+};
+
+/* `count` made-up hosts; up to 60,000 have different names and addresses. */
+void
+sim_hosts_init(struct sim_hosts *hosts, unsigned count, struct sim_rng *rng);
+void
+sim_hosts_done(struct sim_hosts *hosts);
+
+/* An address from the pods' network. */
+void
+sim_pod_ip(struct sim_rng *rng, char out[16]);
+
+/*
+ * A replica's name: the pod's without its last five-letter part, and a new one.
+ * Free it.
+ */
+char *
+sim_replica_name(const char *name, struct sim_rng *rng);
+
+/* Turn a pod's document into a replica's. All times move back by the same 0 to 30 days. */
+void
+sim_replica_make(struct sim_doc *pod, const struct sim_hosts *hosts, struct sim_rng *rng);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * What kinds of objects the server has: the built-in table, resources declared
+ * with --crd, and resources guessed from loaded objects.
+ *
+ * The registry grows only before the server serves; from then on it is read by
+ * all threads without a lock. A resource is named in messages as Kubernetes'
+ * GroupResource: "pods", "deployments.apps".
+ */
+#ifndef SIM_RESOURCE_H
+#define SIM_RESOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SIM_RESOURCES_MAX 256
+#define SIM_FIELDS_MAX 12
+
+/* A field that fieldSelector may name. */
+struct sim_field {
+	const char *label;   /* as in the selector: "spec.nodeName" */
+	const char *path;    /* where it stands in the object */
+	const char *missing; /* its value when it is absent: "" or "false" or "0" */
+};
+
+struct sim_resource {
+	unsigned index;	   /* position in the registry */
+	const char *group; /* "" for the core group */
+	const char *version;
+	const char *plural;
+	const char *singular;
+	const char *kind;
+	const char *shorts[3];	/* short names, NULL ended */
+	bool namespaced;
+	bool has_status;  /* serves .../status, and keeps status apart from the rest */
+	bool in_all;	  /* category "all" */
+	bool custom;	  /* declared or guessed: list items carry kind and apiVersion, as of a CRD */
+	const struct sim_field *fields; /* beyond metadata.name and metadata.namespace; label NULL ends */
+	/* message for a label that is none of these: %s is the label */
+	const char *field_error;
+
+	char *group_resource; /* "deployments.apps" */
+	char *api_version;    /* "apps/v1" */
+	char *head;	      /* what an object begins with outside lists: {"kind":"Pod","apiVersion":"v1", */
+	size_t head_len;
+	char *item_head; /* what it begins with in a list: { , or the same as head for a custom one */
+	size_t item_head_len;
+};
+
+struct sim_registry {
+	struct sim_resource *items[SIM_RESOURCES_MAX];
+	unsigned count;
+};
+
+/* A registry with the built-in resources. Free with sim_registry_done(). */
+void
+sim_registry_init(struct sim_registry *registry);
+void
+sim_registry_done(struct sim_registry *registry);
+
+/* By URL: group "", version "v1", plural "pods". NULL if there is none. */
+struct sim_resource *
+sim_registry_find(const struct sim_registry *registry, const char *group, const char *version, const char *plural);
+/* By an object's apiVersion and kind. */
+struct sim_resource *
+sim_registry_kind(const struct sim_registry *registry, const char *api_version, const char *kind);
+
+/*
+ * Declare a custom resource. kind NULL: guessed from the plural ("widgets": Widget);
+ * plural NULL: guessed from the kind ("Policy": policies). One of both is given.
+ *
+ * Returns  0 with *ret_resource (an equal one that exists is returned as it is),
+ *          -EINVAL  a part is empty or not a DNS label
+ *          -ENOSPC  SIM_RESOURCES_MAX reached
+ */
+int
+sim_registry_add(struct sim_registry *registry, const char *group, const char *version, const char *plural,
+		 const char *kind, bool namespaced, struct sim_resource **ret_resource);
+
+/* Parse and declare "widgets.v1.example.com" or "widgets/Widget.v1.example.com". As sim_registry_add. */
+int
+sim_registry_declare(struct sim_registry *registry, const char *text, struct sim_resource **ret_resource);
+
+#endif

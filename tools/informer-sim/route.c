@@ -1,0 +1,155 @@
+/*
+ * From path and method to a handler.
+ *
+ *   /api/v1/RESOURCE[/NAME[/status]]
+ *   /api/v1/namespaces/NS/RESOURCE[/NAME[/status]]
+ *   /apis/GROUP/VERSION/...  the same
+ *   everything else: discovery.c, control.c
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/query.h"
+#include "tools/informer-sim/server.h"
+
+#define SEGMENTS_MAX 10
+
+static enum MHD_Result
+no_method(struct sim_request *request)
+{
+	sim_status_set(&request->status, 405, "MethodNotAllowed",
+		       "the server does not allow this method on the requested resource");
+	request->status.has_details = true;
+	return sim_reply_status(request);
+}
+
+static enum MHD_Result
+no_resource(struct sim_request *request)
+{
+	sim_status_set(&request->status, 404, "NotFound", "the server could not find the requested resource");
+	request->status.has_details = true;
+	return sim_reply_status(request);
+}
+
+static enum MHD_Result
+no_page(struct sim_request *request)
+{
+	struct sim_buf body = {0};
+
+	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/metrics\",\"/readyz\","
+			    "\"/sim/churn\",\"/sim/compact\",\"/sim/stats\",\"/version\"]}\n");
+	return sim_reply(request, 404, "application/json", &body);
+}
+
+/* Only JSON is served: refuse a client that takes nothing but protobuf, CBOR or YAML. */
+static bool
+acceptable(const struct sim_request *request)
+{
+	const char *accept = sim_request_header(request, "Accept");
+
+	return !accept || !accept[0] || strstr(accept, "application/json") || strstr(accept, "*/*") ||
+	       strstr(accept, "application/*");
+}
+
+static enum MHD_Result
+not_acceptable(struct sim_request *request)
+{
+	sim_status_set(&request->status, 406, "NotAcceptable",
+		       "406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch");
+	request->status.has_details = true;
+	return sim_reply_status(request);
+}
+
+static enum MHD_Result
+collection(struct sim_request *request)
+{
+	const char *method = request->method;
+	bool writable = !request->resource->namespaced || request->namespace_;
+
+	if (!strcmp(method, "GET"))
+		return sim_query_is_watch(request) ? sim_handle_watch(request) : sim_handle_list(request);
+	if (!strcmp(method, "POST") && writable)
+		return sim_handle_create(request);
+	if (!strcmp(method, "DELETE") && writable)
+		return sim_handle_delete_collection(request);
+	return no_method(request);
+}
+
+static enum MHD_Result
+item(struct sim_request *request)
+{
+	const char *method = request->method;
+
+	if (!strcmp(method, "GET"))
+		return sim_handle_get(request);
+	if (!strcmp(method, "PUT"))
+		return sim_handle_update(request);
+	if (!strcmp(method, "PATCH"))
+		return sim_handle_patch(request);
+	if (!strcmp(method, "DELETE") && !request->subresource)
+		return sim_handle_delete(request);
+	return no_method(request);
+}
+
+static bool
+is_subresource_of_namespace(const char *segment)
+{
+	return !strcmp(segment, "status") || !strcmp(segment, "finalize");
+}
+
+/* segments: what follows /api/v1 or /apis/GROUP/VERSION */
+static enum MHD_Result
+resource(struct sim_request *request, const char *group, const char *version, char **segments, unsigned count)
+{
+	unsigned at = 0;
+
+	if (count >= 3 && !strcmp(segments[0], "namespaces") &&
+	    !(count == 3 && !group[0] && is_subresource_of_namespace(segments[2]))) {
+		request->namespace_ = segments[1];
+		at = 2;
+	}
+	request->resource = sim_registry_find(request->server->registry, group, version, segments[at]);
+	at++;
+	if (!request->resource || (request->namespace_ && !request->resource->namespaced))
+		return no_resource(request);
+	if (at < count)
+		request->name = segments[at++];
+	if (at < count)
+		request->subresource = segments[at++];
+	if (at < count || (request->name && request->resource->namespaced && !request->namespace_) ||
+	    (request->subresource && (strcmp(request->subresource, "status") != 0 || !request->resource->has_status)))
+		return no_resource(request);
+	if (!acceptable(request))
+		return not_acceptable(request);
+	return request->name ? item(request) : collection(request);
+}
+
+enum MHD_Result
+sim_route(struct sim_request *request)
+{
+	_cleanup_(sim_freep) char *path = sim_strndup(request->url, strlen(request->url));
+	char *segments[SEGMENTS_MAX], *rest = path, *segment;
+	enum MHD_Result result;
+	unsigned count = 0;
+
+	if (sim_handle_control(request, &result) || sim_handle_discovery(request, &result))
+		return result;
+	while ((segment = strsep(&rest, "/"))) {
+		if (!segment[0])
+			continue;
+		if (count == SEGMENTS_MAX)
+			return no_page(request);
+		segments[count++] = segment;
+	}
+	/* Handlers keep no pointer into path beyond their answer: a stream copies what it needs. */
+	if (count >= 3 && !strcmp(segments[0], "api"))
+		result = resource(request, "", segments[1], segments + 2, count - 2);
+	else if (count >= 4 && !strcmp(segments[0], "apis"))
+		result = resource(request, segments[1], segments[2], segments + 3, count - 3);
+	else if (count && !strncmp(segments[0], "api", 3))
+		result = no_resource(request);
+	else
+		result = no_page(request);
+	request->namespace_ = request->name = request->subresource = NULL;
+	return result;
+}

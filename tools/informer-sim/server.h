@@ -1,0 +1,137 @@
+/*
+ * The HTTP side: one libmicrohttpd daemon with a thread for each connection, so
+ * that a handler may simply block (a quiet watch, a list at a future RV).
+ *
+ * A request goes through http.c (collect the body, authenticate), route.c (path
+ * and method to a handler), and one of the handlers: list.c, watch.c, crud.c,
+ * discovery.c, control.c. All answer by the sim_reply functions.
+ */
+#ifndef SIM_SERVER_H
+#define SIM_SERVER_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#include "tools/informer-sim/metrics.h"
+#include "tools/informer-sim/rng.h"
+#include "tools/informer-sim/status.h"
+#include "tools/informer-sim/store.h"
+
+struct sim_churn;
+struct sim_watch;
+
+struct sim_server_options {
+	const char *address;
+	uint16_t port;
+	const char *token;		/* the bearer token to ask for, or NULL */
+	const char *tls_cert, *tls_key; /* PEM texts, or NULL */
+	unsigned bookmark_interval;	/* seconds */
+	bool no_watch_list;		/* refuse sendInitialEvents, as with the feature gate off */
+};
+
+struct sim_server {
+	const struct sim_registry *registry;
+	struct sim_store *store;
+	struct sim_server_options options;
+	struct sim_metrics metrics;
+	struct sim_churn *churn;
+	struct MHD_Daemon *daemon;
+	uint16_t port; /* the one it listens on */
+
+	pthread_mutex_t lock; /* of what follows */
+	struct sim_rng rng;
+	struct sim_watch *watches; /* the open ones */
+	unsigned watch_count;
+	uint64_t watches_cut; /* ended because their client was too slow */
+	bool stopping;
+	pthread_cond_t stop;
+	pthread_t warden; /* cuts off clients that lost their place */
+};
+
+/* As the real server's limit of a request's body. */
+#define SIM_BODY_MAX (3u * 1024 * 1024)
+
+struct sim_request {
+	struct sim_server *server;
+	struct MHD_Connection *connection;
+	const char *method;
+	const char *url;
+	struct sim_buf body;
+	bool too_large;
+
+	const char *verb; /* for the metrics: "LIST", ...; NULL: not counted */
+	const struct sim_resource *resource;
+	const char *namespace_; /* NULL: all of them, or a cluster-wide resource */
+	const char *name;	/* NULL: the collection */
+	const char *subresource;
+	struct sim_status status;
+};
+
+/*
+ * Start serving. The server's registry, store, options and churn are set, the rest zero.
+ *
+ * Returns  0, or negative errno with a message on stderr
+ */
+int
+sim_server_start(struct sim_server *server);
+/* Stop, waiting for every request to end. */
+void
+sim_server_stop(struct sim_server *server);
+
+/* Find the handler of a complete request and answer it. */
+enum MHD_Result
+sim_route(struct sim_request *request);
+
+/* A query parameter, NULL if absent. */
+const char *
+sim_request_query(const struct sim_request *request, const char *name);
+const char *
+sim_request_header(const struct sim_request *request, const char *name);
+
+/* Answer; the body is taken over. */
+enum MHD_Result
+sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body);
+/* Answer with request->status. */
+enum MHD_Result
+sim_reply_status(struct sim_request *request);
+/* Answer with an object. */
+enum MHD_Result
+sim_reply_object(struct sim_request *request, unsigned code, const struct sim_object *object, uint64_t rv);
+/* Answer with a response made by the caller, which is given up here. */
+enum MHD_Result
+sim_reply_response(struct sim_request *request, unsigned code, const char *content_type,
+		   struct MHD_Response *response);
+
+/* A fresh UID, a name suffix of 5 characters. */
+void
+sim_server_uid(struct sim_server *server, char out[SIM_UID_SIZE]);
+void
+sim_server_suffix(struct sim_server *server, char out[6]);
+
+/* ---- the handlers --------------------------------------------------------- */
+
+enum MHD_Result
+sim_handle_list(struct sim_request *request);
+enum MHD_Result
+sim_handle_watch(struct sim_request *request);
+enum MHD_Result
+sim_handle_get(struct sim_request *request);
+enum MHD_Result
+sim_handle_create(struct sim_request *request);
+enum MHD_Result
+sim_handle_update(struct sim_request *request);
+enum MHD_Result
+sim_handle_patch(struct sim_request *request);
+enum MHD_Result
+sim_handle_delete(struct sim_request *request);
+enum MHD_Result
+sim_handle_delete_collection(struct sim_request *request);
+/* /api, /apis and below, /version; false: no such page */
+bool
+sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result);
+/* /sim/..., /metrics, /healthz and its like; false: no such page */
+bool
+sim_handle_control(struct sim_request *request, enum MHD_Result *ret_result);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * PUT and merge PATCH, of an object or of its status.
+ *
+ * Both build the whole new document from the current object and then replace
+ * exactly that object; if it changed meanwhile, a PATCH (and a PUT without an
+ * RV) starts again, a PUT with an RV is a Conflict. What does not change the
+ * document keeps the RV and makes no event. The last finalizer's removal from an
+ * object that is being deleted deletes it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tools/informer-sim/body.h"
+
+#define MODIFIED_MESSAGE "the object has been modified; please apply your changes to the latest version and try again"
+
+/* What a client may not change goes back to what it was. */
+static void
+keep(struct sim_doc *doc, struct sim_node *to, const struct sim_node *from, const char *key)
+{
+	const struct sim_node *old = sim_get(from, key);
+
+	if (old)
+		sim_set(doc, to, key, sim_clone(doc, old));
+	else
+		sim_remove(to, key);
+}
+
+static int
+check_identity(struct sim_request *request, const struct sim_node *meta, const struct sim_object *old,
+	       const struct sim_node *old_meta)
+{
+	_cleanup_(sim_freep) char *name = sim_text_dup(sim_get(meta, "name"));
+	_cleanup_(sim_freep) char *uid = sim_text_dup(sim_get(meta, "uid"));
+	_cleanup_(sim_freep) char *old_uid = sim_text_dup(sim_get(old_meta, "uid"));
+	_cleanup_(sim_freep) char *rv = sim_text_dup(sim_get(meta, "resourceVersion"));
+	char own_rv[24], why[400];
+
+	if (name[0] && strcmp(name, request->name) != 0)
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "the name of the object (%s) does not match the name on the URL (%s)", name,
+				      request->name);
+	if (sim_body_check_namespace(request, meta) < 0)
+		return -EINVAL;
+	if (uid[0] && strcmp(uid, old_uid) != 0) {
+		snprintf(why, sizeof(why), "Precondition failed: UID in precondition: %.100s, UID in object meta: %.100s",
+			 uid, old_uid);
+		return sim_status_conflict(&request->status, request->resource, request->name, why);
+	}
+	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
+	if (!rv[0] && request->resource->custom && !strcmp(request->method, "PUT"))
+		return sim_status_invalid(&request->status, request->resource, request->name, "FieldValueInvalid",
+					  "metadata.resourceVersion", "Invalid value: 0: must be specified for an update");
+	if (rv[0] && strcmp(rv, own_rv) != 0)
+		return sim_status_conflict(&request->status, request->resource, request->name, MODIFIED_MESSAGE);
+	return 0;
+}
+
+/*
+ * Replace `old` (whose document is old_doc) by what doc holds. Returns 0 with the object to show and the
+ * RV to show it with, -ESTALE if it was no longer current, -EINVAL with the status.
+ */
+static int
+replace(struct sim_request *request, struct sim_object *old, const struct sim_doc *old_doc, struct sim_doc *doc,
+	struct sim_object **ret_object, uint64_t *ret_rv)
+{
+	const struct sim_resource *resource = request->resource;
+	const struct sim_node *old_meta = sim_get(old_doc->root, "metadata");
+	struct sim_node *meta = sim_body_metadata(doc);
+	int r;
+
+	if (meta->type != SIM_OBJECT)
+		return sim_status_set(&request->status, 400, "BadRequest", "metadata must be an object");
+	r = check_identity(request, meta, old, old_meta);
+	if (r < 0)
+		return r;
+	sim_set_string(doc, meta, "name", request->name);
+	if (request->namespace_)
+		sim_set_string(doc, meta, "namespace", request->namespace_);
+	if (request->subresource) {
+		/* only the status counts: everything else is as it was */
+		struct sim_node *status = sim_get(doc->root, "status");
+
+		doc->root = sim_clone(doc, old_doc->root);
+		meta = sim_get(doc->root, "metadata");
+		if (status)
+			sim_set(doc, doc->root, "status", status);
+		else
+			sim_remove(doc->root, "status");
+	} else if (resource->has_status) {
+		keep(doc, doc->root, old_doc->root, "status");
+	}
+	keep(doc, doc->root, old_doc->root, "kind");
+	keep(doc, doc->root, old_doc->root, "apiVersion");
+	keep(doc, meta, old_meta, "uid");
+	keep(doc, meta, old_meta, "resourceVersion");
+	keep(doc, meta, old_meta, "creationTimestamp");
+	keep(doc, meta, old_meta, "deletionTimestamp");
+	keep(doc, meta, old_meta, "deletionGracePeriodSeconds");
+	*ret_rv = 0;
+	if (sim_equal(doc->root, old_doc->root)) {
+		*ret_object = sim_object_ref(old);
+		return 0;
+	}
+	r = sim_body_object(request, doc, request->name, ret_object);
+	if (r < 0)
+		return r;
+	if (sim_get(meta, "deletionTimestamp") && sim_count(sim_get(meta, "finalizers")) == 0)
+		r = sim_store_delete(request->server->store, resource, old, ret_rv);
+	else
+		r = sim_store_update(request->server->store, resource, old, *ret_object);
+	if (r < 0) {
+		sim_object_unref(*ret_object);
+		*ret_object = NULL;
+	}
+	return r;
+}
+
+enum MHD_Result
+sim_handle_update(struct sim_request *request)
+{
+	request->verb = "UPDATE";
+	for (;;) {
+		_cleanup_(sim_object_unrefp) struct sim_object *old = NULL;
+		_cleanup_(sim_object_unrefp) struct sim_object *now = NULL;
+		_cleanup_(sim_doc_done) struct sim_doc old_doc = {0};
+		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+		uint64_t rv;
+		int r;
+
+		if (sim_body_parse(request, &doc) < 0)
+			return sim_reply_status(request);
+		old = sim_request_object(request);
+		if (!old)
+			return sim_reply_status(request);
+		sim_object_edit(request->resource, old, &old_doc);
+		r = replace(request, old, &old_doc, &doc, &now, &rv);
+		if (r == 0)
+			return sim_reply_object(request, 200, now, rv);
+		if (r != -ESTALE)
+			return sim_reply_status(request);
+	}
+}
+
+static int
+check_patch_type(struct sim_request *request)
+{
+	const char *type = sim_request_header(request, "Content-Type");
+
+	if (type && !strncasecmp(type, "application/merge-patch+json", 28))
+		return 0;
+	return sim_status_set(&request->status, 415, "UnsupportedMediaType",
+			      "the body of the request was in an unknown format - accepted media types include: "
+			      "application/merge-patch+json (with kubectl: patch --type=merge)");
+}
+
+enum MHD_Result
+sim_handle_patch(struct sim_request *request)
+{
+	_cleanup_(sim_doc_done) struct sim_doc patch = {0};
+	struct sim_doc_error error;
+
+	request->verb = "PATCH";
+	sim_buf_put(&request->body, "", 0);
+	if (sim_body_dry_run(request, NULL) < 0 || check_patch_type(request) < 0)
+		return sim_reply_status(request);
+	if (sim_doc_parse(&patch, request->body.data, request->body.len, NULL, &error) < 0 ||
+	    patch.root->type != SIM_OBJECT) {
+		sim_status_set(&request->status, 400, "BadRequest", "error decoding patch: %s",
+			       patch.root ? "it is no JSON object" : error.text);
+		return sim_reply_status(request);
+	}
+	for (;;) {
+		_cleanup_(sim_object_unrefp) struct sim_object *old = sim_request_object(request);
+		_cleanup_(sim_object_unrefp) struct sim_object *now = NULL;
+		_cleanup_(sim_doc_done) struct sim_doc old_doc = {0};
+		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+		uint64_t rv;
+		int r;
+
+		if (!old)
+			return sim_reply_status(request);
+		sim_object_edit(request->resource, old, &old_doc);
+		sim_object_edit(request->resource, old, &doc);
+		doc.root = sim_merge(&doc, doc.root, patch.root);
+		r = replace(request, old, &old_doc, &doc, &now, &rv);
+		if (r == 0)
+			return sim_reply_object(request, 200, now, rv);
+		if (r != -ESTALE)
+			return sim_reply_status(request);
+	}
+}

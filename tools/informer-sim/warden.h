@@ -1,0 +1,30 @@
+/*
+ * The warden: a thread that cuts off watches whose client reads so slowly that
+ * the ring of events has moved past it. Its connection thread sits in a send
+ * and would otherwise learn of it only when the client reads again.
+ */
+#ifndef SIM_WARDEN_H
+#define SIM_WARDEN_H
+
+#include "tools/informer-sim/server.h"
+
+/* One open watch, as the warden sees it. */
+struct sim_watch {
+	struct sim_watch *next, **link;
+	const struct sim_resource *resource;
+	_Atomic uint64_t position; /* in the ring */
+	int socket;
+	bool cut;
+};
+
+void
+sim_warden_start(struct sim_server *server);
+void
+sim_warden_stop(struct sim_server *server);
+/* Put a watch under its eyes, and take it away; the socket stays open in between. */
+void
+sim_warden_add(struct sim_server *server, struct sim_watch *watch);
+void
+sim_warden_remove(struct sim_server *server, struct sim_watch *watch);
+
+#endif
