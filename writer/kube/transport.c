@@ -382,12 +382,16 @@ start_request(struct transport_request *request)
 static void
 resume_request(struct transport_request *request)
 {
+	struct transport *t = request->transport;
 	CURLcode code;
+	int running;
 
 	request->resume = false;
 	code = curl_easy_pause(request->easy, CURLPAUSE_CONT); /* hands on what it kept, from in here */
 	if (request->abort_code || (code != CURLE_OK && !is_silenced(request)))
 		finish_transfer(request, code);
+	else /* it wants to go on at once, but not every libcurl tells its timer so */
+		curl_multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
 static bool

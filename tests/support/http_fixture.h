@@ -1,0 +1,54 @@
+/*
+ * A tiny HTTP server for tests of the transport and of what stands on it: answers from a
+ * table of routes, on a port of its own, one thread a connection. A stream route sends what the
+ * test gives to http_fixture_send(), until http_fixture_end().
+ */
+#ifndef INFORMER_TESTS_SUPPORT_HTTP_FIXTURE_H
+#define INFORMER_TESTS_SUPPORT_HTTP_FIXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct http_route {
+	const char *path;	  /* without query */
+	int status;
+	const char *body;	  /* NULL: none */
+	const char *content_type; /* NULL: application/json */
+	const char *retry_after;  /* NULL: no such header */
+	size_t generated;	  /* so many bytes 'x' instead of body */
+	bool stream;
+	bool cut;		  /* promise one byte more than there is, then close */
+};
+
+struct http_fixture;
+
+/*
+ * Start on 127.0.0.1. Routes are borrowed and end with one whose path is NULL; other paths are 404.
+ *
+ * key, cert  PEM text for TLS, or NULL
+ * Returns    NULL when it cannot (the reason is printed)
+ */
+struct http_fixture *http_fixture_new(const struct http_route *routes, const char *key, const char *cert);
+
+/* Ends streams, stops the server. NULL is fine. */
+void http_fixture_free(struct http_fixture *fixture);
+
+unsigned http_fixture_port(const struct http_fixture *fixture);
+
+/* "http://127.0.0.1:PORT" or "https://localhost:PORT". Borrowed. */
+const char *http_fixture_url(const struct http_fixture *fixture);
+
+/* Send on all stream routes. */
+void http_fixture_send(struct http_fixture *fixture, const char *text);
+void http_fixture_end(struct http_fixture *fixture);
+
+/* How many requests came for a path; all of them when NULL. */
+unsigned http_fixture_count(struct http_fixture *fixture, const char *path);
+
+/* A header of the newest request, or "". Valid until the next call. */
+const char *http_fixture_header(struct http_fixture *fixture, const char *name);
+
+/* The newest request's query ("a=b&c=d"), or "". Valid until the next call. */
+const char *http_fixture_query(struct http_fixture *fixture);
+
+#endif

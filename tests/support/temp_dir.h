@@ -1,0 +1,17 @@
+/*
+ * Temporary folders for tests: made by mkdtemp(), removed with all that is in them.
+ */
+#ifndef INFORMER_TESTS_SUPPORT_TEMP_DIR_H
+#define INFORMER_TESTS_SUPPORT_TEMP_DIR_H
+
+/* cmocka set-up and tear-down: *state is the folder's path (a char *). */
+int temp_dir_setup(void **state);
+int temp_dir_teardown(void **state);
+
+/* "DIR/NAME", written into one of a few static buffers. */
+const char *temp_path(const char *dir, const char *name);
+
+/* Write a file there (folders in `name` are made) and return its path, as temp_path(). */
+const char *temp_file(const char *dir, const char *name, const char *content);
+
+#endif

@@ -1,0 +1,112 @@
+/* Status bodies, as captured from a real API server. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "writer/kube/status.h"
+
+static struct kube_status
+parsed(const char *body, int http_code)
+{
+	struct kube_status status;
+
+	assert_int_equal(kube_status_parse(body, strlen(body), http_code, &status), 0);
+	return status;
+}
+
+/* A future RV is told from other timeouts by its cause, or by the words of older servers. */
+static void
+too_large_rv_is_recognised(void **state)
+{
+	struct kube_status s = parsed(
+		"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Timeout: Too "
+		"large resource version: 99999999, current: 9\",\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
+		"\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}],\"retryAfterSeconds\":1},\"code\":504}",
+		504);
+
+	(void)state;
+	assert_true(kube_status_is_too_large_rv(&s));
+	assert_false(kube_status_is_expired(&s));
+	assert_int_equal(s.code, 504);
+	assert_int_equal(s.retry_after_s, 1);
+	assert_int_equal(s.n_causes, 1);
+	kube_status_done(&s);
+	s = parsed("{\"kind\":\"Status\",\"reason\":\"Timeout\",\"message\":\"Too large resource version: 5, current: 4\"}", 504);
+	assert_true(kube_status_is_too_large_rv(&s));
+	kube_status_done(&s);
+	s = parsed("{\"kind\":\"Status\",\"reason\":\"Timeout\",\"message\":\"the request timed out\"}", 504);
+	assert_false(kube_status_is_too_large_rv(&s));
+	kube_status_done(&s);
+}
+
+/* 410, Expired and Gone all mean that the RV is too old; the fresh continue token is kept. */
+static void
+expired_is_recognised(void **state)
+{
+	struct kube_status s = parsed("{\"kind\":\"Status\",\"metadata\":{\"continue\":\"eyJ\"},\"status\":\"Failure\","
+				      "\"message\":\"The provided continue parameter is too old\",\"reason\":\"Expired\",\"code\":410}",
+				      410);
+
+	(void)state;
+	assert_true(kube_status_is_expired(&s));
+	assert_string_equal(s.continue_token, "eyJ");
+	kube_status_done(&s);
+	s = parsed("{\"kind\":\"Status\",\"reason\":\"Gone\"}", 200);
+	assert_true(kube_status_is_expired(&s));
+	kube_status_done(&s);
+	s = parsed("", 410);
+	assert_true(kube_status_is_expired(&s));
+	kube_status_done(&s);
+}
+
+/* A body that is no Status gives its first line, without control characters, as message. */
+static void
+a_body_that_is_no_status_gives_its_first_line(void **state)
+{
+	static const char *const bodies[] = {"\n <h1>Bad\tGateway</h1>\r\nmore", "{\"kind\":\"Status\",\"code\":41", "[1]", "null", ""};
+	static const char *const messages[] = {"<h1>Bad?Gateway</h1>", "{\"kind\":\"Status\",\"code\":41", "[1]", "null", ""};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
+		struct kube_status s = parsed(bodies[i], 502);
+
+		assert_string_equal(s.message, messages[i]);
+		assert_int_equal(s.code, 502);
+		assert_string_equal(s.reason, "");
+		kube_status_done(&s);
+	}
+}
+
+/* Fields of wrong types count as absent. */
+static void
+wrong_types_count_as_absent(void **state)
+{
+	struct kube_status s = parsed("{\"kind\":\"Status\",\"code\":\"x\",\"reason\":5,\"message\":null,\"metadata\":[],"
+				      "\"details\":{\"causes\":[1,{\"reason\":{}}],\"retryAfterSeconds\":-5}}",
+				      500);
+
+	(void)state;
+	assert_int_equal(s.code, 500);
+	assert_string_equal(s.reason, "");
+	assert_int_equal(s.retry_after_s, 0);
+	assert_int_equal(s.n_causes, 2);
+	assert_string_equal(s.causes[1].reason, "");
+	kube_status_done(&s);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(too_large_rv_is_recognised),
+		cmocka_unit_test(expired_is_recognised),
+		cmocka_unit_test(a_body_that_is_no_status_gives_its_first_line),
+		cmocka_unit_test(wrong_types_count_as_absent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
