@@ -3,6 +3,7 @@
  */
 #include "writer/fingerprint.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

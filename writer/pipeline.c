@@ -269,15 +269,31 @@ pipeline_add(struct pipeline *p, unsigned resource, const char *name, struct del
 	return 0;
 }
 
-void
-pipeline_remove(struct pipeline *p, unsigned resource)
+static struct lane *
+find_lane(const struct pipeline *p, const struct delta_fifo *fifo)
 {
-	for (size_t i = 0; i < p->lane_count; i++) {
-		if (p->lanes[i].resource != resource)
-			continue;
-		p->lanes[i] = p->lanes[--p->lane_count];
-		return;
-	}
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (p->lanes[i].fifo == fifo)
+			return &p->lanes[i];
+	return NULL;
+}
+
+void
+pipeline_remove(struct pipeline *p, const struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	if (lane)
+		*lane = p->lanes[--p->lane_count];
+}
+
+void
+pipeline_renumber(struct pipeline *p, const struct delta_fifo *fifo, unsigned resource)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	if (lane)
+		lane->resource = resource;
 }
 
 const char *

@@ -44,7 +44,9 @@ void pipeline_free(struct pipeline *p);
  */
 int pipeline_add(struct pipeline *p, unsigned resource, const char *name, struct delta_fifo *fifo,
 		 void (*on_popped)(void *context), void *context);
-void pipeline_remove(struct pipeline *p, unsigned resource);
+void pipeline_remove(struct pipeline *p, const struct delta_fifo *fifo);
+/* The resource's position in the store has become another one. */
+void pipeline_renumber(struct pipeline *p, const struct delta_fifo *fifo, unsigned resource);
 
 /*
  * Apply what is queued and commit it. True: more is queued that could be applied now (a list's rest); call again

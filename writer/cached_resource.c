@@ -1,0 +1,217 @@
+/*
+ * One resource that is cached.
+ */
+#include "writer/cached_resource.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "writer/descriptor.h"
+#include "writer/kube/rbac.h"
+#include "writer/message.h"
+
+/* A WATCH's objects carry these two, a LIST's do not: they stand in the descriptor. */
+static const char *const always_dropped[] = { "apiVersion", "kind" };
+
+static void
+on_contact(void *context)
+{
+	const struct cached_resource *c = context;
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	if (c->id < RESOURCE_MAX)
+		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id],
+				      (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, memory_order_relaxed);
+}
+
+static void
+on_popped(void *context)
+{
+	struct cached_resource *c = context;
+
+	if (c->reflector)
+		reflector_relax(c->reflector);
+}
+
+/* What the configuration leaves out of bodies; free() the array alone. NULL without memory. */
+static const char **
+drops_of(const struct config *config, const struct config_resource *entry, size_t *ret_count)
+{
+	const char **drops = calloc(entry->n_drops + 1, sizeof(*drops));
+	size_t count = 0;
+
+	if (!drops)
+		return NULL;
+	if (!config->keep_managed_fields)
+		drops[count++] = "metadata.managedFields";
+	for (size_t i = 0; i < entry->n_drops; i++)
+		drops[count++] = entry->drops[i];
+	*ret_count = count;
+	return drops;
+}
+
+static int
+make_schema(struct cached_resource *c, const char *const *drops, size_t drop_count, char **ret_error)
+{
+	size_t extra = sizeof(always_dropped) / sizeof(always_dropped[0]);
+	const char **all = calloc(drop_count + extra, sizeof(*all));
+	int bad = -1;
+
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, always_dropped, sizeof(always_dropped));
+	if (drop_count > 0)
+		memcpy(all + extra, drops, drop_count * sizeof(*drops));
+	c->schema = decoder_schema_new(all, drop_count + extra, &bad);
+	if (!c->schema && bad >= 0)
+		message_set(ret_error, -EINVAL, "%s: drop: '%s' is no possible path", c->entry->origin, all[bad]);
+	free(all);
+	return c->schema ? 0 : bad >= 0 ? -EINVAL : -ENOMEM;
+}
+
+static int
+add_to_store(struct cached_resource *c, const struct cached_resource_world *world, const char *const *drops,
+	     size_t drop_count, const struct config_index *const *indexes, size_t index_count, char **ret_error)
+{
+	_cleanup_(message_freep) char *json = NULL;
+	uint8_t fingerprint[FINGERPRINT_BYTES];
+	struct fingerprint_source source = {
+		.server = world->server, .ca = world->ca, .ca_length = world->ca_length, .resource = &c->kube,
+		.namespace_ = c->entry->namespace_, .label_selector = c->entry->label_selector,
+		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count,
+	};
+	struct descriptor_source descriptor = {
+		.resource = &c->kube, .namespace_ = c->entry->namespace_, .label_selector = c->entry->label_selector,
+		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count, .indexes = indexes,
+		.index_count = index_count,
+	};
+	int r;
+
+	r = descriptor_build(&descriptor, &json, ret_error);
+	if (r == 0)
+		r = fingerprint_make(&source, fingerprint);
+	if (r == 0)
+		r = store_add_resource(world->store, json, fingerprint, &c->id);
+	if (r < 0)
+		return r;
+	c->adopted = r == 1 && store_resource(world->store, c->id)->state == RESOURCE_SYNCED &&
+		     store_resource(world->store, c->id)->version_length > 0;
+	return 0;
+}
+
+static int
+make_feed(struct cached_resource *c, const struct cached_resource_world *world)
+{
+	_cleanup_(message_freep) char *hint = rbac_hint_line(&c->kube, c->entry->namespace_);
+	_cleanup_(message_freep) char *text = NULL;
+	struct known_objects known;
+	struct feed feed;
+	struct reflector_options options = { .feed = &feed, .timing = world->timing };
+
+	if (hint && asprintf(&text, "grant informerd this RBAC rule: %s", hint) < 0)
+		text = NULL;
+	options.refusal_hint = text;
+	c->known = (struct store_known){ world->store, c->id };
+	known = store_known_objects(&c->known);
+	c->fifo = delta_fifo_new(&known);
+	if (!c->fifo || kube_lister_watcher_init(&c->source, world->transport, &c->kube, c->entry->namespace_,
+						 c->entry->label_selector, c->entry->field_selector) < 0)
+		return -ENOMEM;
+	feed = (struct feed){
+		.name = c->name, .source = &c->source.base, .fifo = c->fifo, .arena = store_arena(world->store),
+		.intern = store_intern(world->store), .schema = c->schema, .clock = world->clock,
+		.on_contact = on_contact, .context = c,
+	};
+	c->reflector = reflector_new(&options);
+	if (!c->reflector)
+		return -ENOMEM;
+	if (pipeline_add(world->pipeline, c->id, c->name, c->fifo, on_popped, c) < 0)
+		return -ENOMEM;
+	c->pipeline = world->pipeline;
+	return 0;
+}
+
+int
+cached_resource_new(const struct cached_resource_world *world, const struct kube_resource *kube,
+		    const struct config_resource *entry, const struct config_index *const *indexes, size_t index_count,
+		    struct cached_resource **ret, char **ret_error)
+{
+	struct cached_resource *c = calloc(1, sizeof(*c));
+	const char **drops = NULL;
+	size_t drop_count = 0;
+	int r = -ENOMEM;
+
+	if (!c)
+		return -ENOMEM;
+	c->entry = entry;
+	c->store = world->store;
+	c->group_name = kube_resource_group_name(kube);
+	if (!c->group_name || kube_resource_copy(kube, &c->kube) < 0)
+		goto out;
+	c->name = NULL;
+	if (asprintf(&c->name, "%s%s%s", c->group_name, entry->namespace_ ? " in " : "",
+		     entry->namespace_ ? entry->namespace_ : "") < 0) {
+		c->name = NULL;
+		goto out;
+	}
+	drops = drops_of(world->config, entry, &drop_count);
+	if (!drops)
+		goto out;
+	r = make_schema(c, drops, drop_count, ret_error);
+	if (r == 0)
+		r = add_to_store(c, world, drops, drop_count, indexes, index_count, ret_error);
+	if (r == 0)
+		r = make_feed(c, world);
+out:
+	free(drops);
+	if (r < 0)
+		cached_resource_free(c);
+	else
+		*ret = c;
+	return r;
+}
+
+void
+cached_resource_free(struct cached_resource *c)
+{
+	if (!c)
+		return;
+	reflector_free(c->reflector);
+	if (c->pipeline)
+		pipeline_remove(c->pipeline, c->fifo);
+	kube_lister_watcher_done(&c->source);
+	delta_fifo_free(c->fifo);
+	decoder_schema_free(c->schema);
+	kube_resource_done(&c->kube);
+	free(c->name);
+	free(c->group_name);
+	free(c);
+}
+
+void
+cached_resource_start(struct cached_resource *c)
+{
+	const struct resource *known = store_resource(c->store, c->id);
+	char version[RESOURCE_VERSION_MAX];
+	size_t length = c->adopted ? known->version_length : 0;
+
+	memcpy(version, known->version, length);
+	reflector_start(c->reflector, version, length);
+}
+
+void
+cached_resource_renumber(struct cached_resource *c, unsigned id)
+{
+	c->id = id;
+	c->known.resource = id;
+	pipeline_renumber(c->pipeline, c->fifo, id);
+}
+
+bool
+cached_resource_is_synced(const struct cached_resource *c)
+{
+	return store_resource(c->store, c->id)->state == RESOURCE_SYNCED;
+}

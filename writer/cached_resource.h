@@ -1,0 +1,68 @@
+/*
+ * One resource that is cached: a configuration entry and what discovery made of it, with everything between the API server
+ * and the store that is its own: schema, DeltaFIFO, ListerWatcher, Reflector.
+ *
+ * Threads: the writer's loop thread only.
+ */
+#ifndef WRITER_CACHED_RESOURCE_H
+#define WRITER_CACHED_RESOURCE_H
+
+#include "writer/config.h"
+#include "writer/fingerprint.h"
+#include "writer/kube/transport.h"
+#include "writer/lister_watcher.h"
+#include "writer/pipeline.h"
+#include "writer/reflector.h"
+#include "writer/store.h"
+#include "writer/store_known.h"
+
+struct cached_resource {
+	struct kube_resource kube;
+	const struct config_resource *entry;
+	char *name;		/* "pods", "deployments.apps in team-a": for messages and stat */
+	char *group_name;	/* "pods", "deployments.apps" */
+	unsigned id;		/* in the store */
+	struct store *store;
+	struct pipeline *pipeline;
+	struct store_known known;
+	struct decoder_schema *schema;
+	struct delta_fifo *fifo;
+	struct kube_lister_watcher source;
+	struct reflector *reflector;
+	bool adopted;		/* its content was kept, at the RV that the store says */
+};
+
+/* What all of them share; borrowed. */
+struct cached_resource_world {
+	const struct config *config;
+	struct store *store;
+	struct pipeline *pipeline;
+	struct clock *clock;
+	struct transport *transport;
+	const char *server;		/* URL */
+	const void *ca;
+	size_t ca_length;
+	struct reflector_timing timing;
+};
+
+/*
+ * Add a resource to the store and make everything that feeds it; nothing is requested yet. kube is copied, entry borrowed.
+ *
+ * indexes    what config declares for it
+ * Returns    0 with *ret; -EINVAL with message (an index or drop that is impossible); other negative errno
+ */
+int cached_resource_new(const struct cached_resource_world *world, const struct kube_resource *kube,
+			const struct config_resource *entry, const struct config_index *const *indexes, size_t index_count,
+			struct cached_resource **ret, char **ret_error);
+void cached_resource_free(struct cached_resource *c);
+
+/* LIST, or WATCH from the adopted RV. */
+void cached_resource_start(struct cached_resource *c);
+
+/* Its position in the store has become another one (store_drop_unclaimed()). */
+void cached_resource_renumber(struct cached_resource *c, unsigned id);
+
+/* Its published content is whole. */
+bool cached_resource_is_synced(const struct cached_resource *c);
+
+#endif

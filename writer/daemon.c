@@ -1,0 +1,296 @@
+/*
+ * Daemon: the life of the process.
+ */
+#include "writer/daemon_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "writer/log.h"
+#include "writer/message.h"
+#include "writer/notify.h"
+
+#define HEARTBEAT_MS 1000u
+
+uint64_t
+daemon_boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void
+daemon_stop(struct daemon *d, int exit_code)
+{
+	if (!d->stopping)
+		d->exit_code = exit_code;
+	d->stopping = true;
+	uv_stop(&d->loop);
+}
+
+/* ---- each turn of the loop ------------------------------------------------------ */
+
+/* Every resource can be read, or the server refused it and somebody was told. */
+static bool
+is_ready(const struct daemon *d)
+{
+	struct reflector_status status;
+
+	for (size_t i = 0; i < d->cached_count; i++) {
+		if (!d->cached[i])
+			return false;
+		if (cached_resource_is_synced(d->cached[i]))
+			continue;
+		reflector_get_status(d->cached[i]->reflector, &status);
+		if (status.state != REFLECTOR_REFUSED)
+			return false;
+	}
+	return true;
+}
+
+static void
+tell_status(struct daemon *d)
+{
+	char summary[sizeof(d->status_text)];
+
+	stat_summary(d, summary, sizeof(summary));
+	if (strcmp(summary, d->status_text) == 0)
+		return;
+	strcpy(d->status_text, summary);
+	notify_format("STATUS=%s", summary);
+}
+
+static void idle_turn(uv_idle_t *idle);
+
+/*
+ * After the poll phase everything that was there has been read and queued; before it, timers may have queued something.
+ * What is left then (the rest of a list) keeps the poll from waiting.
+ */
+static void
+turn(struct daemon *d)
+{
+	bool more = pipeline_run(d->pipeline);
+
+	if (more && !d->stopping)
+		uv_idle_start(&d->idle, idle_turn);
+	else
+		uv_idle_stop(&d->idle);
+	if (!d->ready && is_ready(d)) {
+		d->ready = true;
+		log_info("ready: %zu resource%s", d->cached_count, d->cached_count == 1 ? "" : "s");
+		tell_status(d);
+		notify("READY=1");
+	}
+}
+
+static void
+idle_turn(uv_idle_t *idle)
+{
+	(void)idle;
+}
+
+static void
+prepare_turn(uv_prepare_t *prepare)
+{
+	turn(prepare->data);
+}
+
+static void
+check_turn(uv_check_t *check)
+{
+	turn(check->data);
+}
+
+static void
+beat(uv_timer_t *timer)
+{
+	struct daemon *d = timer->data;
+
+	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
+	tell_status(d);
+}
+
+static void
+on_signal(uv_signal_t *handle, int number)
+{
+	struct daemon *d = handle->data;
+
+	log_info("%s: finishing", number == SIGINT ? "interrupted" : "asked to end");
+	daemon_stop(d, DAEMON_OK);
+}
+
+/* ---- what the broker asks -------------------------------------------------------- */
+
+static void
+broker_source_now(void *context, struct broker_source *ret)
+{
+	struct daemon *d = context;
+
+	*ret = (struct broker_source){ &d->home.arena, d->home.slots, store_epoch(d->home.store) };
+}
+
+static char *
+broker_report(void *context)
+{
+	return stat_report(context);
+}
+
+static int
+start_broker(struct daemon *d, char **ret_error)
+{
+	struct broker_options options = {
+		.socket_path = d->config->socket,
+		.allow_uids = d->config->allow_uids, .n_allow_uids = d->config->n_allow_uids,
+		.allow_gids = d->config->allow_gids, .n_allow_gids = d->config->n_allow_gids,
+		.max_readers = d->config->max_readers,
+		.source = broker_source_now, .report = broker_report, .context = d,
+	};
+	int r = broker_new(&d->loop, &options, &d->broker, ret_error);
+
+	if (r == 0)
+		store_on_commit(d->home.store, broker_wake, d->broker);
+	return r;
+}
+
+/* ---- start ------------------------------------------------------------------------ */
+
+static int
+start_transport(struct daemon *d, char **ret_error)
+{
+	struct kubeconfig_choice choice = {
+		.kubeconfig = d->config->kubeconfig, .context = d->config->context, .server = d->config->server,
+	};
+	int r;
+
+	r = kubeconfig_load(&choice, &d->kube, ret_error);
+	if (r == 0)
+		r = kube_client_config_read_ca(&d->kube, &d->ca, &d->ca_length, ret_error);
+	if (r == 0)
+		r = transport_new(&d->loop, &d->kube, &d->transport, ret_error);
+	return r;
+}
+
+static void
+start_loop(struct daemon *d)
+{
+	uv_loop_init(&d->loop);
+	clock_uv_init(&d->clock, &d->loop);
+	uv_prepare_init(&d->loop, &d->prepare);
+	uv_check_init(&d->loop, &d->check);
+	uv_idle_init(&d->loop, &d->idle);
+	uv_timer_init(&d->loop, &d->heartbeat);
+	uv_signal_init(&d->loop, &d->terminate);
+	uv_signal_init(&d->loop, &d->interrupt);
+	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->terminate.data = d->interrupt.data = d;
+	uv_signal_start(&d->terminate, on_signal, SIGTERM);
+	uv_signal_start(&d->interrupt, on_signal, SIGINT);
+}
+
+static int
+start(struct daemon *d, char **ret_error)
+{
+	int r = home_open(&d->home, d->config, ret_error);
+
+	if (r < 0)
+		return r;
+	beat(&d->heartbeat);
+	d->pipeline = pipeline_new(d->home.store, &d->clock.clock);
+	d->cached_count = d->config->n_resources;
+	d->cached = calloc(d->cached_count ? d->cached_count : 1, sizeof(struct cached_resource *));
+	if (!d->pipeline || !d->cached)
+		return -ENOMEM;
+	r = start_broker(d, ret_error);
+	if (r == 0)
+		r = start_transport(d, ret_error);
+	if (r < 0)
+		return r;
+	uv_timer_start(&d->heartbeat, beat, HEARTBEAT_MS, HEARTBEAT_MS);
+	uv_prepare_start(&d->prepare, prepare_turn);
+	uv_check_start(&d->check, check_turn);
+	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin, d->config->socket);
+	daemon_discover(d);
+	return 0;
+}
+
+/* ---- end --------------------------------------------------------------------------- */
+
+static void
+close_handle(uv_handle_t *handle, void *unused)
+{
+	(void)unused;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+/*
+ * What was heard is applied and committed; then everything goes, what is used last. The handles of broker and transport
+ * are closed by the loop while their memory still stands.
+ */
+static void
+finish(struct daemon *d)
+{
+	notify("STOPPING=1");
+	clock_clear(&d->clock.clock, &d->discovery_retry);
+	discovery_free(d->discovery);
+	if (d->pipeline && d->exit_code == DAEMON_OK)
+		pipeline_flush(d->pipeline);
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		cached_resource_free(d->cached[i]);
+	free(d->cached);
+	pipeline_free(d->pipeline);
+	transport_free(d->transport);
+	if (d->home.store)
+		store_on_commit(d->home.store, NULL, NULL);
+	if (d->broker)
+		broker_free(d->broker, NULL, NULL);
+	uv_prepare_stop(&d->prepare);
+	uv_check_stop(&d->check);
+	uv_idle_stop(&d->idle);
+	uv_timer_stop(&d->heartbeat);
+	clock_uv_close(&d->clock);
+	uv_close((uv_handle_t *)&d->prepare, NULL);
+	uv_close((uv_handle_t *)&d->check, NULL);
+	uv_close((uv_handle_t *)&d->idle, NULL);
+	uv_close((uv_handle_t *)&d->heartbeat, NULL);
+	uv_close((uv_handle_t *)&d->terminate, NULL);
+	uv_close((uv_handle_t *)&d->interrupt, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_walk(&d->loop, close_handle, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&d->loop);
+	home_close(&d->home);
+	kube_client_config_done(&d->kube);
+	free(d->ca);
+	free(d->discovery_error);
+}
+
+int
+daemon_run(struct config *config)
+{
+	struct daemon *d = calloc(1, sizeof(*d));
+	_cleanup_(message_freep) char *error = NULL;
+	int r, code;
+
+	if (!d)
+		return DAEMON_RUNTIME;
+	d->config = config;
+	d->started_boot_ns = daemon_boot_ns();
+	start_loop(d);
+	r = start(d, &error);
+	if (r < 0) {
+		log_error("%s", error ? error : strerror(-r));
+		d->exit_code = DAEMON_RUNTIME;
+	} else if (!d->stopping) {
+		uv_run(&d->loop, UV_RUN_DEFAULT);
+	}
+	finish(d);
+	code = d->exit_code;
+	free(d);
+	return code;
+}

@@ -1,0 +1,28 @@
+/*
+ * Daemon: informerd from the first lock to the last commit, on one loop.
+ *
+ *	home_open()          lock, key, arena: what was known is published before anything else, server or not
+ *	broker               readers attach, and find the resources as they come
+ *	discovery            tried again until the server answers; a name that nobody knows ends the daemon
+ *	resources            LIST, or WATCH from the adopted RV, each on its own
+ *	  each turn          read what is there, pop, apply, commit, wake
+ *	SIGTERM, SIGINT      the last commit is finished, the arena marked STALE and left
+ *
+ * Readiness (sd_notify) is told when every resource is synced, or was refused by the server and reported.
+ */
+#ifndef WRITER_DAEMON_H
+#define WRITER_DAEMON_H
+
+#include "writer/config.h"
+
+enum daemon_exit { DAEMON_OK = 0, DAEMON_RUNTIME = 1, DAEMON_USAGE = 2 };
+
+/*
+ * Run until a signal, or an error that cannot be waited out (logged). config is borrowed; SIGPIPE must be ignored, and
+ * sodium_init() have been called.
+ *
+ * Returns what the process should exit with
+ */
+int daemon_run(struct config *config);
+
+#endif

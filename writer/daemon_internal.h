@@ -1,0 +1,67 @@
+/*
+ * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from it),
+ * stat_report.c (what `informerctl stat` shows).
+ */
+#ifndef WRITER_DAEMON_INTERNAL_H
+#define WRITER_DAEMON_INTERNAL_H
+
+#include <uv.h>
+
+#include "writer/backoff.h"
+#include "writer/broker.h"
+#include "writer/cached_resource.h"
+#include "writer/clock_uv.h"
+#include "writer/daemon.h"
+#include "writer/home.h"
+#include "writer/kube/discovery.h"
+
+struct daemon {
+	struct config *config;
+	struct home home;
+	uv_loop_t loop;
+	uv_prepare_t prepare;
+	uv_check_t check;
+	uv_idle_t idle;			/* active while a list waits to be applied: then the poll does not wait */
+	uv_timer_t heartbeat;
+	uv_signal_t terminate, interrupt;
+	struct clock_uv clock;
+
+	struct broker *broker;
+	struct kube_client_config kube;
+	struct transport *transport;
+	char *ca;
+	size_t ca_length;
+	struct discovery *discovery;
+	struct backoff discovery_backoff;
+	struct clock_timer discovery_retry;
+	char *discovery_error;		/* why there are no resources yet; or NULL */
+
+	struct pipeline *pipeline;
+	struct cached_resource **cached; /* one an entry of config->resources; NULL: not resolved yet */
+	size_t cached_count;		/* n_resources */
+
+	uint64_t started_boot_ns;
+	bool ready;			/* told */
+	bool stopping;
+	int exit_code;
+	char status_text[512];		/* told to systemd last */
+};
+
+/* Begin, or go on, to find out what the configured names mean. Logs, and tries again by itself. */
+void daemon_discover(struct daemon *d);
+
+/* The answer to STAT: JSON, schema 1; malloc'ed, NULL without memory. */
+char *stat_report(struct daemon *d);
+
+/* "pods: 1200 objects, watching; services: listing, 300 so far": for systemd's STATUS=. */
+void stat_summary(const struct daemon *d, char *text, size_t size);
+
+/* One resource in one word: synced, listing, backing-off, refused, waiting. */
+const char *stat_word(const struct cached_resource *c);
+
+/* End the loop; the first code counts. */
+void daemon_stop(struct daemon *d, int exit_code);
+
+uint64_t daemon_boot_ns(void);
+
+#endif

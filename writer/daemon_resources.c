@@ -1,0 +1,205 @@
+/*
+ * From names to resources: discovery, the checks that need its answer, and the start of each Reflector.
+ */
+#include "writer/daemon_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/log.h"
+#include "writer/message.h"
+
+static void
+on_retry(void *context)
+{
+	daemon_discover(context);
+}
+
+static void
+discover_later(struct daemon *d, const char *why)
+{
+	uint64_t wait = backoff_next(&d->discovery_backoff, &d->clock.clock, 0);
+
+	if (!d->discovery_error || strcmp(d->discovery_error, why) != 0)
+		log_warning("discovery: %s; trying again in %.1f s", why, (double)wait / 1000);
+	free(d->discovery_error);
+	d->discovery_error = strdup(why);
+	clock_set(&d->clock.clock, &d->discovery_retry, wait, on_retry, d);
+}
+
+/* The declared indexes whose resource resolved to this one; free() the array. NULL without memory. */
+static const struct config_index **
+indexes_of(const struct daemon *d, const struct kube_resource *const *resolved, const struct kube_resource *resource,
+	   size_t *ret_count)
+{
+	const struct config_index **indexes = calloc(d->config->n_indexes + 1, sizeof(*indexes));
+
+	*ret_count = 0;
+	for (size_t i = 0; indexes && i < d->config->n_indexes; i++) {
+		const struct kube_resource *of = resolved[d->config->n_resources + i];
+
+		if (of && strcmp(of->group, resource->group) == 0 && strcmp(of->version, resource->version) == 0 &&
+		    strcmp(of->resource, resource->resource) == 0)
+			indexes[(*ret_count)++] = &d->config->indexes[i];
+	}
+	return indexes;
+}
+
+static int
+add_resource(struct daemon *d, size_t i, const struct kube_resource *const *resolved, char **ret_error)
+{
+	struct cached_resource_world world = {
+		.config = d->config, .store = d->home.store, .pipeline = d->pipeline, .clock = &d->clock.clock,
+		.transport = d->transport, .server = d->kube.server, .ca = d->ca, .ca_length = d->ca_length,
+	};
+	size_t count;
+	const struct config_index **indexes = indexes_of(d, resolved, resolved[i], &count);
+	int r;
+
+	if (!indexes)
+		return -ENOMEM;
+	r = cached_resource_new(&world, resolved[i], &d->config->resources[i], indexes, count, &d->cached[i], ret_error);
+	free(indexes);
+	return r;
+}
+
+/* What adoption brought and nobody asks for goes; those behind it in the store move up. */
+static void
+drop_unclaimed(struct daemon *d)
+{
+	unsigned before = store_resource_count(d->home.store), *next;
+
+	store_drop_unclaimed(d->home.store);
+	if (store_resource_count(d->home.store) == before)
+		return;
+	next = calloc(before, sizeof(*next));
+	if (!next)
+		abort(); /* a few bytes at start, and everything depends on the numbers */
+	for (size_t i = 0; i < d->cached_count; i++)
+		next[d->cached[i]->id] = 1;
+	for (unsigned id = 0, rank = 0; id < before; id++) {
+		unsigned is_ours = next[id];
+
+		next[id] = rank;
+		rank += is_ours;
+	}
+	for (size_t i = 0; i < d->cached_count; i++)
+		cached_resource_renumber(d->cached[i], next[d->cached[i]->id]);
+	free(next);
+}
+
+/*
+ * Ask what each name means. 0: all are known; 1: some could not be found out this time (resolved[i] is NULL, *ret_error says
+ * which); negative errno with message: one of them is wrong.
+ */
+static int
+resolve(const struct daemon *d, const struct discovery *discovery, const char *const *names,
+	const struct kube_resource **resolved, char **ret_error)
+{
+	int unknown = 0, r;
+
+	for (size_t i = 0; i < d->config->n_resources + d->config->n_indexes; i++) {
+		_cleanup_(message_freep) char *error = NULL;
+
+		r = discovery_resolve(discovery, names[i], &resolved[i], &error);
+		if (r == 0)
+			continue;
+		if (r != -EAGAIN)
+			return message_set(ret_error, r, "%s: %s",
+					   i < d->config->n_resources ? d->config->resources[i].origin :
+									d->config->indexes[i - d->config->n_resources].origin,
+					   error ? error : strerror(-r));
+		resolved[i] = NULL;
+		unknown = message_set(ret_error, 1, "%s", error ? error : names[i]);
+	}
+	return unknown;
+}
+
+static void
+fail(struct daemon *d, int error, const char *message)
+{
+	bool typed = error == -EINVAL || error == -ENOENT || error == -EPERM || error == -ENOTSUP;
+
+	log_error("%s", message ? message : strerror(-error));
+	daemon_stop(d, typed ? DAEMON_USAGE : DAEMON_RUNTIME);
+}
+
+static void
+use_discovery(struct daemon *d, const struct discovery *discovery)
+{
+	size_t count = d->config->n_resources + d->config->n_indexes;
+	const struct kube_resource **resolved = calloc(count, sizeof(*resolved));
+	const char **names = config_names(d->config);
+	_cleanup_(message_freep) char *error = NULL;
+	bool *fresh = calloc(d->cached_count, sizeof(*fresh));
+	int unknown = 0, r = -ENOMEM;
+
+	if (!resolved || !names || !fresh)
+		goto out;
+	unknown = r = resolve(d, discovery, names, resolved, &error);
+	if (r >= 0) {
+		_cleanup_(message_freep) char *wrong = NULL;
+
+		r = config_check_resolved(d->config, resolved, &wrong);
+		if (r < 0) {
+			message_set(&error, r, "%s", wrong ? wrong : strerror(-r));
+			goto out;
+		}
+	}
+	for (size_t i = 0; r == 0 && i < d->cached_count; i++) {
+		if (d->cached[i] || !resolved[i])
+			continue;
+		r = add_resource(d, i, resolved, &error);
+		fresh[i] = r == 0;
+	}
+	if (r < 0)
+		goto out;
+	if (discovery_used_builtin(discovery))
+		log_warning("the server forbids discovery; well-known resources are taken as every Kubernetes has them");
+	if (unknown == 0)
+		drop_unclaimed(d);
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (fresh[i])
+			cached_resource_start(d->cached[i]);
+	if (unknown) {
+		discover_later(d, error ? error : "some resources are not known yet");
+	} else {
+		free(d->discovery_error);
+		d->discovery_error = NULL;
+	}
+out:
+	if (r < 0)
+		fail(d, r, error);
+	free(fresh);
+	free(names);
+	free(resolved);
+}
+
+static void
+on_discovered(void *ctx, struct discovery *discovery, int result, const char *message)
+{
+	struct daemon *d = ctx;
+
+	if (result < 0)
+		discover_later(d, message);
+	else
+		use_discovery(d, discovery);
+	discovery_free(discovery);
+	d->discovery = NULL;
+}
+
+void
+daemon_discover(struct daemon *d)
+{
+	const char **names = config_names(d->config);
+	_cleanup_(message_freep) char *error = NULL;
+	int r = -ENOMEM;
+
+	if (names)
+		r = discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes, on_discovered, d,
+				    &d->discovery, &error);
+	free(names);
+	if (r < 0)
+		fail(d, r, error);
+}

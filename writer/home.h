@@ -1,0 +1,39 @@
+/*
+ * Home: what the daemon keeps on this machine: lock, key file, arena and store; opened in this order, closed in the
+ * other one.
+ *
+ * Threads: the writer's loop thread only.
+ */
+#ifndef WRITER_HOME_H
+#define WRITER_HOME_H
+
+#include <stdbool.h>
+
+#include "writer/adopt.h"
+#include "writer/config.h"
+#include "writer/lock.h"
+#include "writer/slots.h"
+#include "writer/store.h"
+
+struct home {
+	struct lock lock;
+	struct arena_place place;
+	struct arena arena;
+	bool has_arena;
+	struct slots *slots;
+	struct store *store;
+	struct adoption adoption;
+};
+
+/*
+ * Take the lock of the configured socket, find or make the arena, and publish it: the new generation is LIVE, what an
+ * adopted one holds can be read at once. What there is to tell about adoption is logged.
+ *
+ * Returns 0, or negative errno with message; on failure nothing stays open
+ */
+int home_open(struct home *home, const struct config *config, char **ret_error);
+
+/* The arena stays, marked STALE: whole, and without a writer. A zeroed home is fine. */
+void home_close(struct home *home);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * informerd: reads options and configuration, then runs the daemon.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "writer/config.h"
+#include "writer/daemon.h"
+#include "writer/log.h"
+#include "writer/message.h"
+#include "writer/options.h"
+
+/* Descriptors 0 to 2 are taken, by /dev/null if by nobody else: none of ours may be mistaken for them. */
+static int
+take_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			return -1;
+	} while (fd <= STDERR_FILENO);
+	close(fd);
+	return 0;
+}
+
+static int
+complain(const char *message)
+{
+	fprintf(stderr, "informerd: %s\n", message ? message : "out of memory");
+	return DAEMON_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	struct options options;
+	struct config config;
+	int code;
+
+	if (take_standard_descriptors() < 0 || sodium_init() < 0)
+		return DAEMON_RUNTIME;
+	signal(SIGPIPE, SIG_IGN);
+	if (options_parse(argc, argv, &options, &error) < 0)
+		return complain(error);
+	if (options.help || options.version) {
+		if (options.help)
+			options_help(stdout);
+		else
+			printf("informerd %s\n", INFORMER_VERSION);
+		code = fflush(stdout) == 0 ? DAEMON_OK : DAEMON_RUNTIME;
+		options_done(&options);
+		return code;
+	}
+	if (config_build(&options, &config, &error) < 0) {
+		options_done(&options);
+		return complain(error);
+	}
+	options_done(&options);
+	log_open((enum log_level)config.log_level, STDERR_FILENO);
+	code = daemon_run(&config);
+	config_done(&config);
+	return code;
+}
