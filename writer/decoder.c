@@ -154,6 +154,13 @@ give_up_item(struct decoder *d, const char *p, const char *why)
 	return GO_ON;
 }
 
+static const char *
+too_long(const struct decoder *d, char why[static 64])
+{
+	snprintf(why, 64, "it is longer than %" PRIu64 " bytes", d->max_bytes);
+	return why;
+}
+
 /* What a function of the builder answered, when it was no success. */
 static int
 build_failed(struct decoder *d, const char *p, int r)
@@ -277,6 +284,7 @@ item_end(struct decoder *d, const char *p)
 	const char *problem = keyed ? key_problem(d) : NULL;
 	size_t name_length = keyed && !problem ? d->name_length : 0;
 	size_t ns_length = keyed && !problem && d->ns_state == KEY_GOOD ? d->ns_length : 0;
+	char why[64];
 	int r = 0;
 
 	d->in_item = false;
@@ -285,9 +293,8 @@ item_end(struct decoder *d, const char *p)
 	d->body.duplicate_keys = 0;
 	if (!d->bad && bytes > d->max_bytes) {
 		if (!keyed)
-			return fail(d, p, "the document is longer than allowed");
-		set_why(d, "the object at byte %" PRIu64 " is left out: it is longer than %" PRIu64 " bytes", d->item_start,
-			d->max_bytes);
+			return fail(d, p, too_long(d, why));
+		set_why(d, "the object at byte %" PRIu64 " is left out: %s", d->item_start, too_long(d, why));
 		d->bad = true;
 		body_clear(&d->body);
 	}
@@ -965,6 +972,7 @@ static int
 run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret_used)
 {
 	const char *p = bytes, *end = bytes + length;
+	char why[64];
 	int r;
 
 	d->buffer = bytes;
@@ -978,7 +986,7 @@ run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret
 		/* (what is skipped takes no memory; afterwards the item's length is compared again) */
 		if (r == NEED_MORE && d->in_item && !d->skipping &&
 		    d->offset + (uint64_t)(end - bytes) - d->item_start > d->max_bytes)
-			r = give_up_item(d, p, "it is longer than allowed");
+			r = give_up_item(d, p, too_long(d, why));
 	} while (r == GO_ON);
 	*ret_used = (size_t)(p - bytes);
 	d->offset += *ret_used;

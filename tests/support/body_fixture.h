@@ -1,0 +1,43 @@
+/*
+ * Values out of JSON texts, for tests: a private arena, an intern table, a decoder, and the way back to text.
+ */
+#ifndef TESTS_SUPPORT_BODY_FIXTURE_H
+#define TESTS_SUPPORT_BODY_FIXTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm-layout/value.h"
+#include "tests/support/arena_fixture.h"
+#include "writer/decoder.h"
+#include "writer/growing.h"
+#include "writer/intern.h"
+
+struct body_fixture {
+	struct arena *arena;
+	struct intern *intern;
+	struct decoder_schema *schema;
+	struct decoder *document;	/* DECODE_DOCUMENT over the schema */
+	struct bytes printed;		/* of body_fixture_print(), NUL-terminated */
+	uint32_t ref;			/* of the last draft; 0: none */
+	char error[256];		/* of the last body_fixture_decode() that failed */
+	uint64_t offset;
+};
+
+/* drops may be NULL. Aborts without memory. */
+struct body_fixture *body_fixture_new(const char *const *drops, size_t drop_count);
+void body_fixture_free(struct body_fixture *fx);	/* discards the last draft */
+
+/* Decode one document, fed in pieces of chunk bytes (0: all at once). Discards the draft before. The decoder's result. */
+int body_fixture_decode(struct body_fixture *fx, const char *text, size_t length, size_t chunk);
+
+/* The value of a text, which must be good: fails the test otherwise. Valid until the next decode. */
+struct value body_fixture_value(struct body_fixture *fx, const char *text);
+
+/* The text of a value; fails the test when it cannot be printed. */
+const char *body_fixture_print(struct body_fixture *fx, struct value v);
+
+/* The same for the object of a draft, whoever decoded it. */
+const char *body_fixture_print_ref(struct body_fixture *fx, uint32_t ref);
+
+#endif

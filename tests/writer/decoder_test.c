@@ -1,0 +1,799 @@
+/*
+ * The decoder against generated documents, a table of what RFC 8259 allows and refuses, real pods, and streams in which
+ * things are missing, too deep, too long, twice there, or in another order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/body_fixture.h"
+#include "tests/support/json_random.h"
+
+/* ---- documents ---- */
+
+/*
+ * 20,000 generated documents come out of their bodies as they went in, with the last of equal keys; fed whole or in pieces of any size;
+ * and once the drafts are gone the table holds nothing but what the schema remembers, and then nothing.
+ */
+static void
+generated_documents_survive_the_round_trip(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct json_random r = {.seed = 8259};
+	struct decoder_stats stats;
+	uint64_t duplicates = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		size_t chunk = i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : 1 + json_random_below(&r, 40);
+
+		json_random_document(&r);
+		duplicates += r.duplicates;
+		if (body_fixture_decode(fx, (char *)r.sent.data, r.sent.length, r.sent.length > 20000 ? 1000 : chunk) != 0)
+			fail_msg("document %u: byte %llu: %s\n%.2000s", i, (unsigned long long)fx->offset, fx->error, r.sent.data);
+		assert_string_equal(body_fixture_print_ref(fx, fx->ref), (char *)r.expected.data);
+	}
+	decoder_stats(fx->document, &stats);
+	assert_int_equal(stats.documents, 20000);
+	assert_int_equal(stats.duplicate_keys, duplicates);
+	assert_true(duplicates > 1000);
+	json_random_done(&r);
+	assert_int_equal(body_fixture_decode(fx, "0", 1, 0), 0);
+	decoder_free(fx->document);
+	fx->document = NULL;
+	decoder_schema_free(fx->schema);
+	fx->schema = NULL;
+	assert_int_equal(intern_count(fx->intern), 0);
+	body_fixture_free(fx);
+}
+
+/* A document fed byte by byte gives the same body as one fed whole, when what was learnt is the same: byte for byte. */
+static void
+the_pieces_make_no_difference(void **state)
+{
+	struct json_random r = {.seed = 5};
+
+	(void)state;
+	for (unsigned i = 0; i < 300; i++) {
+		struct body_fixture *a = body_fixture_new(NULL, 0), *b = body_fixture_new(NULL, 0);
+		const struct block *x, *y;
+
+		json_random_document(&r);
+		if (r.sent.length < 20000) {
+			assert_int_equal(body_fixture_decode(a, (char *)r.sent.data, r.sent.length, 0), 0);
+			assert_int_equal(body_fixture_decode(b, (char *)r.sent.data, r.sent.length, 1), 0);
+			x = arena_block(a->arena, a->ref);
+			y = arena_block(b->arena, b->ref);
+			assert_int_equal(x->type_length, y->type_length);
+			/* (the key hash differs with the arenas' hash keys) */
+			assert_memory_equal(x->payload + 24, y->payload + 24, block_length(x) - 24);
+			assert_int_equal(intern_count(a->intern), intern_count(b->intern));
+		}
+		body_fixture_free(a);
+		body_fixture_free(b);
+	}
+	json_random_done(&r);
+}
+
+static const char *const accepted[] = {
+	"0", "-0", "1e1", "1E+2", "0e-5", "-1.5e300", "1e-400", "\"\"", "\" \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u0000 \"", "[]", "{}", " [ ] ",
+	"\t{\r\n} ", "[[[]]]", "{\"\":0}", "{\"a\":{\"a\":{\"a\":[]}}}", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"\\udc00\\ud800x\"",
+	"\"\\ud800\\u0041\"", "\"\x7f\"", "\"\xc2\x80\"", "\"\xef\xbf\xbf\"", "\"\xf4\x8f\xbf\xbf\"", "null", "true", "false",
+	"{\"a\":1,\"a\":2}", "[1,2,3]", "123456789012345678901234567890", "1e999", "\"\\u00e9\xc3\xa9\"",
+};
+
+static const struct {
+	const char *text;
+	unsigned offset;
+} refused[] = {
+	{"", 0}, {" ", 1}, {"[1,]", 3}, {"[,1]", 1}, {"[1 2]", 3}, {"[", 1}, {"]", 0}, {"[1", 2}, {"[1}", 2}, {"{\"a\":1]", 6}, {"{", 1},
+	{"{\"a\"", 4}, {"{\"a\":", 5}, {"{\"a\":1", 6}, {"{\"a\":1,}", 7}, {"{,}", 1}, {"{a:1}", 1}, {"{'a':1}", 1}, {"{1:1}", 1},
+	{"{\"a\" 1}", 5}, {"{\"a\"::1}", 5}, {"{\"a\":1 \"b\":2}", 7}, {"01", 1}, {"-01", 2}, {"[01]", 2}, {"+1", 0}, {".5", 0}, {"1.", 2},
+	{"[1.]", 3}, {"1e", 2}, {"1e+", 3}, {"[1e+]", 4}, {"-", 1}, {"[-]", 2}, {"--1", 1}, {"0x10", 1}, {"1_000", 1}, {"NaN", 0},
+	{"Infinity", 0}, {"-Infinity", 1}, {"nul", 3}, {"nulL", 3}, {"True", 0}, {"truee", 4}, {"tru e", 3}, {"undefined", 0}, {"\"", 1},
+	{"\"abc", 4}, {"'abc'", 0}, {"\"\n\"", 1}, {"\"a\tb\"", 2}, {"\"\x1f\"", 1}, {"\"\\x41\"", 2}, {"\"\\u12G4\"", 5},
+	{"\"\\u123\"", 6}, {"\"\\", 2}, {"\"\\u00", 5}, {"\"\xff\"", 1}, {"\"\x80\"", 1}, {"\"\xc0\x80\"", 1}, {"\"\xe0\x80\x80\"", 1},
+	{"\"\xed\xa0\x80\"", 1}, {"\"\xf4\x90\x80\x80\"", 1}, {"\"\xf0\x80\x80\x80\"", 1}, {"\"\xc3\"", 1}, {"\"\xe2\x82\"", 1},
+	{"\"\xf5\x80\x80\x80\"", 1}, {"\xef\xbb\xbf{}", 0}, {"{}{}", 2}, {"1 2", 2}, {"[] x", 3}, {"// c\n1", 0}, {"[1/*c*/]", 2},
+	{"\f1", 0}, {"\xc2\xa0""1", 0}, {"[\"a\",\n4\n,1,", 11}, {"{\"a\":\"b\"}#", 9}, {"{\"a\":/*c*/1}", 5}, {"[\"\\u002c\",}", 10},
+	{"{\"\xff\":1}", 2}, {"{\"a\":tru}", 8},
+};
+
+/* What RFC 8259 allows is accepted, however it is cut. */
+static void
+what_the_grammar_allows_is_accepted(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
+		for (size_t chunk = 0; chunk < 4; chunk++)
+			if (body_fixture_decode(fx, accepted[i], strlen(accepted[i]), chunk) != 0)
+				fail_msg("%s: byte %llu: %s", accepted[i], (unsigned long long)fx->offset, fx->error);
+	body_fixture_free(fx);
+}
+
+/* What it does not allow is refused at the byte where it stops being JSON, however it is cut, kept or dropped. */
+static void
+what_the_grammar_forbids_is_refused_at_its_byte(void **state)
+{
+	const char *drops[] = {"dropped"};
+	struct body_fixture *fx = body_fixture_new(drops, 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		for (size_t chunk = 0; chunk < 8; chunk++) {
+			const char *text = refused[i].text;
+			char within[200];
+			int n = snprintf(within, sizeof(within), "{\"dropped\":%s", text);
+			bool document = strcmp(text, "{}{}") != 0 && strcmp(text, "1 2") != 0 && strcmp(text, "[] x") != 0;
+
+			assert_int_equal(body_fixture_decode(fx, text, strlen(text), chunk), -EBADMSG);
+			if (fx->offset != refused[i].offset)
+				fail_msg("%s (by %zu): byte %llu, expected %u: %s", text, chunk, (unsigned long long)fx->offset, refused[i].offset, fx->error);
+			assert_true(fx->error[0]);
+			assert_int_equal(body_fixture_decode(fx, within, (size_t)n, chunk), -EBADMSG);
+			if (document && fx->offset != refused[i].offset + 11)
+				fail_msg("%s (by %zu): byte %llu: %s", within, chunk, (unsigned long long)fx->offset, fx->error);
+		}
+	body_fixture_free(fx);
+}
+
+/* 128 levels are read and printed; the bracket that opens the 129th is refused. */
+static void
+nesting_ends_at_128(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	char text[1000];
+
+	(void)state;
+	for (unsigned depth = 127; depth <= 129; depth++) {
+		char *p = text;
+
+		for (unsigned i = 0; i < depth; i++)
+			p += sprintf(p, i % 2 ? "[" : "{\"a\":");
+		p += sprintf(p, "1");
+		for (unsigned i = depth; i > 0; i--)
+			*p++ = (i - 1) % 2 ? ']' : '}';
+		*p = '\0';
+		if (depth <= 128) {
+			assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, text)), text);
+		} else {
+			assert_int_equal(body_fixture_decode(fx, text, strlen(text), 0), -EBADMSG);
+			assert_int_equal(fx->offset, 64 * 6);
+		}
+	}
+	body_fixture_free(fx);
+}
+
+/* A lone surrogate becomes U+FFFD, a pair its character; U+0000 stays. */
+static void
+surrogates_become_what_the_api_server_makes_of_them(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+
+	(void)state;
+	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800\\udc00\\u0000\"")),
+			    "\"\xf0\x9f\x98\x80\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd\xf0\x90\x80\x80\\u0000\"");
+	body_fixture_free(fx);
+}
+
+/* The last of equal keys wins, at its place, whatever the values were; hundreds of keys, too. */
+static void
+the_last_of_equal_keys_wins(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct bytes text = {0}, expected = {0};
+	struct decoder_stats stats;
+	char field[100];
+
+	(void)state;
+	for (int again = 0; again < 3; again++)
+		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "{\"a\":{\"long\":\"a string long enough to be shared\"},"
+										  "\"b\":1,\"a\":[1,{\"x\":2}],\"\\u0061\":3}")),
+				    "{\"b\":1,\"a\":3}");
+	decoder_stats(fx->document, &stats);
+	assert_int_equal(stats.duplicate_keys, 6);
+	for (unsigned i = 0; i < 3000; i++) {
+		snprintf(field, sizeof(field), "%s\"k%u\":%u", i ? "," : "{", i % 1000, i);
+		assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
+		snprintf(field, sizeof(field), "%s\"k%u\":%u", i > 2000 ? "," : "{", i % 1000, i);
+		if (i >= 2000)
+			assert_int_equal(bytes_append(&expected, field, strlen(field)), 0);
+	}
+	assert_int_equal(bytes_append(&text, "}", 2), 0);
+	assert_int_equal(bytes_append(&expected, "}", 2), 0);
+	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)), (char *)expected.data);
+	bytes_done(&text);
+	bytes_done(&expected);
+	body_fixture_free(fx);
+}
+
+static int
+is_json(const struct dirent *e)
+{
+	const char *dot = strrchr(e->d_name, '.');
+
+	return dot && strcmp(dot, ".json") == 0;
+}
+
+static char *
+read_file(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	char *text = calloc(1, 1 << 20);
+	size_t n;
+
+	assert_non_null(f);
+	assert_non_null(text);
+	n = fread(text, 1, (1 << 20) - 1, f);
+	fclose(f);
+	while (n > 0 && strchr(" \r\n", text[n - 1]))
+		text[--n] = '\0';
+	return text;
+}
+
+/* Every real pod comes out as it went in, fed whole, in pieces of 1,000 bytes, and byte by byte, three times over. */
+static void
+real_pods_survive_the_round_trip(void **state)
+{
+	const char *dir = "../shared/data/real-pods";
+	struct body_fixture *fx;
+	struct dirent **files;
+	char path[4096];
+	int n = scandir(dir, &files, is_json, alphasort);
+
+	(void)state;
+	if (n <= 0) {
+		print_message("SKIP: %s is not here\n", dir);
+		skip();
+	}
+	fx = body_fixture_new(NULL, 0);
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < n; i++) {
+			const size_t chunks[] = {0, 1000, 1};
+			cJSON *in, *out;
+			char *text;
+
+			snprintf(path, sizeof(path), "%s/%s", dir, files[i]->d_name);
+			text = read_file(path);
+			assert_int_equal(body_fixture_decode(fx, text, strlen(text), chunks[(round + i) % 3]), 0);
+			in = cJSON_Parse(text);
+			out = cJSON_Parse(body_fixture_print_ref(fx, fx->ref));
+			assert_true(cJSON_Compare(in, out, true));
+			/* stronger, for files without white space: exact numbers, the order of fields */
+			if (!strchr(text, '\n') && !strstr(text, "\": "))
+				assert_string_equal((char *)fx->printed.data, text);
+			cJSON_Delete(in);
+			cJSON_Delete(out);
+			free(text);
+		}
+	for (int i = 0; i < n; i++)
+		free(files[i]);
+	free(files);
+	body_fixture_free(fx);
+}
+
+/* An object of more than 256 names, thousands of paths, deep paths: beyond what the schema remembers all is decoded just so. */
+static void
+documents_beyond_the_schema_are_decoded_all_the_same(void **state)
+{
+	const char *drops[] = {"deep[*].gone", "many.gone"};
+	struct body_fixture *fx = body_fixture_new(drops, 2);
+	char field[256];
+
+	(void)state;
+	for (unsigned doc = 0; doc < 3; doc++) {
+		struct bytes text = {0}, expected = {0};
+
+		assert_int_equal(bytes_append(&text, "{\"deep\":{", 9), 0);
+		assert_int_equal(bytes_append(&expected, "{\"deep\":{", 9), 0);
+		for (unsigned i = 0; i < 2500; i++) {
+			snprintf(field, sizeof(field), "%s\"name-%u-%u\":{\"gone\":[1,2],\"stays-%u\":{\"v\":[\"some text that may be shared\"]}}",
+				 i ? "," : "", doc, i, i % 7);
+			assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
+			snprintf(field, sizeof(field), "%s\"name-%u-%u\":{\"stays-%u\":{\"v\":[\"some text that may be shared\"]}}", i ? "," : "",
+				 doc, i, i % 7);
+			assert_int_equal(bytes_append(&expected, field, strlen(field)), 0);
+		}
+		assert_int_equal(bytes_append(&text, "},\"many\":{", 10), 0);
+		assert_int_equal(bytes_append(&expected, "},\"many\":{", 10), 0);
+		for (unsigned i = 0; i < 2500; i++) {
+			snprintf(field, sizeof(field), "%s\"key-%u\":%u", i ? "," : "", i, i);
+			assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
+			assert_int_equal(bytes_append(&expected, field, strlen(field)), 0);
+		}
+		assert_int_equal(bytes_append(&text, ",\"gone\":0}}", 12), 0);
+		assert_int_equal(bytes_append(&expected, "}}", 3), 0);
+		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)), (char *)expected.data);
+		bytes_done(&text);
+		bytes_done(&expected);
+	}
+	body_fixture_free(fx);
+}
+
+/* A string of 63 MiB in pieces of 16 KiB is read in time that grows with its length, and one of 64 MiB is refused. */
+static void
+huge_strings_are_read_up_to_the_limit(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	size_t length = 64u << 20;
+	const char *data;
+	struct value v;
+	char *text = malloc(length + 3);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, 'x', length + 2);
+	text[0] = text[length - 1] = '"';
+	assert_int_equal(body_fixture_decode(fx, text, length, 16384), 0);
+	v = value_of_object(&fx->arena->view, fx->ref);
+	assert_true(value_string(v, &data, &length));
+	assert_int_equal(length, (64u << 20) - 2);
+	assert_memory_equal(data, text + 1, length);
+	length += 2;
+	text[length - 1] = 'x';
+	text[length] = '"';
+	assert_int_equal(body_fixture_decode(fx, text, length + 1, 16384), -EBADMSG);
+	assert_non_null(strstr(fx->error, "longer"));
+	free(text);
+	body_fixture_free(fx);
+}
+
+/* ---- streams ---- */
+
+struct stream {
+	struct body_fixture *fx;
+	struct decoder *decoder;
+	char log[8192];
+	size_t used;
+	int answer;		/* what on_object returns */
+};
+
+static void __attribute__((format(printf, 2, 3)))
+note(struct stream *s, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	s->used += (size_t)vsnprintf(s->log + s->used, sizeof(s->log) - s->used, format, args);
+	va_end(args);
+	assert_true(s->used < sizeof(s->log));
+}
+
+static int
+on_object(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct stream *s = context;
+	const struct object *o = object_at(&s->fx->arena->view, d.ref);
+	char name[32], ns[32];
+
+	assert_non_null(o);
+	assert_int_equal(o->key_hash, object_key_hash(s->fx->arena->header->hash_key, object_namespace(o), o->namespace_length,
+						      object_name(o), o->name_length));
+	snprintf(name, sizeof(name), "%.*s", (int)o->name_length, object_name(o));
+	snprintf(ns, sizeof(ns), "%.*s", (int)o->namespace_length, object_namespace(o));
+	note(s, "%.*s[%s/%s]%s\n", (int)type_length, type, ns, name, body_fixture_print_ref(s->fx, d.ref));
+	draft_discard(s->fx->arena, s->fx->intern, d);
+	return s->answer;
+}
+
+static int
+on_other(void *context, const char *type, size_t type_length, const char *json, size_t length)
+{
+	note(context, "%.*s:%.*s\n", (int)type_length, type, (int)length, json);
+	return 0;
+}
+
+static int
+on_bad_object(void *context, const char *why)
+{
+	note(context, "BAD:%s\n", why);
+	return 0;
+}
+
+static int
+on_list_end(void *context, const char *resource_version, const char *continue_token, int64_t remaining)
+{
+	note(context, "END:%s,%s,%lld\n", resource_version, continue_token, (long long)remaining);
+	return 0;
+}
+
+static const struct decoder_events stream_events = {on_object, on_other, on_bad_object, on_list_end};
+
+/* What a stream is reported as, cut into pieces of 1, 2, … bytes and whole: always the same. */
+static void
+assert_stream_limited(enum decoder_mode mode, const char *const *drops, size_t drop_count, const char *text, size_t length,
+		      uint64_t max_bytes, const char *expected)
+{
+	const size_t chunks[] = {0, 1, 2, 3, 7, 16, 61};
+
+	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
+		struct stream s = {.fx = body_fixture_new(drops, drop_count)};
+		size_t chunk = chunks[i] ? chunks[i] : length;
+
+		s.decoder = decoder_new(mode, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, max_bytes);
+		for (size_t at = 0; at < length; at += chunk)
+			if (decoder_feed(s.decoder, text + at, length - at < chunk ? length - at : chunk) != 0)
+				fail_msg("%s", decoder_error(s.decoder, NULL));
+		assert_int_equal(decoder_finish(s.decoder), 0);
+		assert_string_equal(s.log, expected);
+		decoder_free(s.decoder);
+		decoder_free(s.fx->document);
+		s.fx->document = NULL;
+		decoder_schema_free(s.fx->schema);
+		s.fx->schema = NULL;
+		assert_int_equal(intern_count(s.fx->intern), 0);
+		body_fixture_free(s.fx);
+	}
+}
+
+static void
+assert_stream(enum decoder_mode mode, const char *text, const char *expected)
+{
+	assert_stream_limited(mode, NULL, 0, text, strlen(text), 0, expected);
+}
+
+/* A list gives its items in order, then its version, wherever in it these stand. */
+static void
+a_list_gives_items_and_version_in_any_order(void **state)
+{
+	const char *items = "\"items\":[{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},{\"spec\":1,\"metadata\":{\"namespace\":\"n\",\"name\":\"b\"}},"
+			    "{\"metadata\":{\"name\":\"c\"}}]";
+	const char *objects = "[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
+			      "[n/b]{\"spec\":1,\"metadata\":{\"namespace\":\"n\",\"name\":\"b\"}}\n"
+			      "[/c]{\"metadata\":{\"name\":\"c\"}}\n";
+	const char *metadata = "\"metadata\":{\"resourceVersion\":\"12\",\"x\":[{}],\"continue\":\"t\\u006fken\",\"remainingItemCount\":7}";
+	char text[1024], expected[1024];
+
+	(void)state;
+	snprintf(text, sizeof(text), "{\"kind\":\"PodList\",%s,%s}\n", metadata, items);
+	snprintf(expected, sizeof(expected), "%sEND:12,token,7\n", objects);
+	assert_stream(DECODE_LIST, text, expected);
+	snprintf(text, sizeof(text), " { %s , \"apiVersion\" : \"v1\" , %s } ", items, metadata);
+	assert_stream(DECODE_LIST, text, expected);
+	assert_stream(DECODE_LIST, "{\"items\":null,\"metadata\":{\"resourceVersion\":\"3\"}}", "END:3,,0\n");
+	assert_stream(DECODE_LIST, "{\"items\":[ ],\"metadata\":null}", "END:,,0\n");
+}
+
+/* Watch events give type and object in either order; bookmarks and errors are given as text. */
+static void
+a_watch_gives_events_in_any_order_of_fields(void **state)
+{
+	(void)state;
+	assert_stream(DECODE_WATCH,
+		      "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}}\n"
+		      "{\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},\"type\":\"DELETED\"}\n"
+		      "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"9\"}}}\n"
+		      "{\"object\":{\"kind\":\"Status\",\"metadata\":{},\"code\":410},\"type\":\"ERROR\"}"
+		      "{\"type\":\"MODIFIED\",\"extra\":[1,{\"object\":2}],\"object\":{\"metadata\":{\"name\":\"b\"}}}\n",
+		      "ADDED[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
+		      "DELETED[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
+		      "BOOKMARK:{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"9\"}}\n"
+		      "ERROR:{\"kind\":\"Status\",\"metadata\":{},\"code\":410}\n"
+		      "MODIFIED[/b]{\"metadata\":{\"name\":\"b\"}}\n");
+}
+
+/* Of an event's fields that stand there twice the last counts, and nothing of the first is left behind. */
+static void
+the_last_of_an_events_equal_fields_wins(void **state)
+{
+	(void)state;
+	assert_stream(DECODE_WATCH,
+		      "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"first, and long enough\"}},\"object\":{\"metadata\":{\"name\":\"x\"},"
+		      "\"metadata\":{\"name\":\"z\",\"namespace\":\"n\",\"name\":\"y\"}},\"type\":\"DELETED\"}",
+		      "DELETED[n/y]{\"metadata\":{\"namespace\":\"n\",\"name\":\"y\"}}\n");
+	assert_stream(DECODE_WATCH, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\"},\"metadata\":{\"namespace\":\"n\"}}}",
+		      "BAD:the object at byte 25 is left out: it has no metadata.name\n");
+}
+
+/* Objects without a usable key are reported with what is wrong, and the stream goes on. */
+static void
+objects_without_a_key_are_reported(void **state)
+{
+	static const struct {
+		const char *object, *why;
+	} cases[] = {
+		{"{}", "it has no metadata.name"},
+		{"{\"metadata\":{}}", "it has no metadata.name"},
+		{"{\"metadata\":5}", "it has no metadata.name"},
+		{"{\"metadata\":[{\"name\":\"x\"}]}", "it has no metadata.name"},
+		{"{\"spec\":{\"metadata\":{\"name\":\"x\"}}}", "it has no metadata.name"},
+		{"{\"metadata\":{\"name\":\"\"}}", "it has no metadata.name"},
+		{"{\"metadata\":{\"name\":7}}", "its metadata.name is not a string"},
+		{"{\"metadata\":{\"name\":{\"name\":\"x\"}}}", "its metadata.name is not a string"},
+		{"{\"metadata\":{\"name\":null}}", "its metadata.name is not a string"},
+		{"{\"metadata\":{\"name\":\"a/b\"}}", "its metadata.name contains a '/'"},
+		{"{\"metadata\":{\"name\":\"a\",\"namespace\":\"a/b\"}}", "its metadata.namespace contains a '/'"},
+		{"{\"metadata\":{\"name\":\"a\",\"namespace\":false}}", "its metadata.namespace is not a string"},
+		{"[]", "it is not a JSON object"},
+		{"null", "it is not a JSON object"},
+		{"\"metadata\"", "it is not a JSON object"},
+		{"12", "it is not a JSON object"},
+	};
+	char text[512], expected[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "{\"items\":[%s,{\"metadata\":{\"name\":\"ok\",\"namespace\":null}}]}", cases[i].object);
+		snprintf(expected, sizeof(expected),
+			 "BAD:the object at byte 10 is left out: %s\n[/ok]{\"metadata\":{\"name\":\"ok\",\"namespace\":null}}\nEND:,,0\n", cases[i].why);
+		assert_stream(DECODE_LIST, text, expected);
+	}
+	assert_stream(DECODE_WATCH, "{\"type\":\"ADDED\"}\n{\"object\":{\"metadata\":{\"name\":\"a\"}}}\n{\"type\":\"ADDED\",\"object\":null}\n",
+		      "BAD:the event that ends at byte 16 has no object\n"
+		      "BAD:the event with the object at byte 27 has no type\n"
+		      "BAD:the object at byte 79 is left out: it is not a JSON object\n");
+}
+
+/* Names and namespaces up to their limits are keys, longer ones are refused. */
+static void
+key_lengths_are_limited(void **state)
+{
+	char name[1100], ns[300], text[2000];
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	memset(ns, 's', sizeof(ns));
+	for (int over = 0; over < 3; over++) {
+		struct stream s = {.fx = body_fixture_new(NULL, 0)};
+		int n = snprintf(text, sizeof(text), "{\"items\":[{\"metadata\":{\"name\":\"%.*s\",\"namespace\":\"%.*s\"}}]}",
+				 1024 + (over == 1), name, 255 + (over == 2), ns);
+
+		s.decoder = decoder_new(DECODE_LIST, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+		assert_int_equal(decoder_feed(s.decoder, text, (size_t)n), 0);
+		if (over == 0)
+			assert_memory_equal(s.log, "[sssss", 6);
+		else
+			assert_non_null(strstr(s.log, over == 1 ? "name is longer than 1,024" : "namespace is longer than 255"));
+		decoder_free(s.decoder);
+		body_fixture_free(s.fx);
+	}
+}
+
+/* An item nested 10,000 deep, or longer than allowed, is reported and passed; its neighbours arrive. */
+static void
+items_too_deep_or_too_long_are_passed(void **state)
+{
+	const char *ok = "{\"metadata\":{\"name\":\"ok\"}}";
+	struct bytes text = {0};
+	char expected[512];
+
+	(void)state;
+	for (int kind = 0; kind < 3; kind++) {
+		text.length = 0;
+		assert_int_equal(bytes_append(&text, "{\"items\":[", 10), 0);
+		assert_int_equal(bytes_append(&text, ok, strlen(ok)), 0);
+		assert_int_equal(bytes_append(&text, ",{\"x\":{\"y\":", 11), 0);
+		if (kind == 0) {
+			for (int i = 0; i < 10000; i++)
+				assert_int_equal(bytes_append(&text, i % 2 ? "{\"a\":" : "[", i % 2 ? 5 : 1), 0);
+			assert_int_equal(bytes_append(&text, "{}", 2), 0);
+			for (int i = 10000; i > 0; i--)
+				assert_int_equal(bytes_append(&text, (i - 1) % 2 ? "}" : "]", 1), 0);
+		} else {
+			assert_int_equal(bytes_append(&text, kind == 1 ? "\"" : "[", 1), 0);
+			for (int i = 0; i < 5000; i++)
+				assert_int_equal(bytes_append(&text, kind == 1 ? "\\n" : "1,", 2), 0);
+			assert_int_equal(bytes_append(&text, kind == 1 ? "\"" : "1]", kind == 1 ? 1 : 2), 0);
+		}
+		assert_int_equal(bytes_append(&text, ",\"metadata\":{\"name\":\"bad\"}}},", 29), 0);
+		assert_int_equal(bytes_append(&text, ok, strlen(ok)), 0);
+		assert_int_equal(bytes_append(&text, "]}", 2), 0);
+		snprintf(expected, sizeof(expected), "[/ok]%s\nBAD:the object at byte 37 is left out: %s\n[/ok]%s\nEND:,,0\n", ok,
+			 kind == 0 ? "nested deeper than 128 levels" : "it is longer than 4000 bytes", ok);
+		assert_stream_limited(DECODE_LIST, NULL, 0, (char *)text.data, text.length, kind == 0 ? 0 : 4000, expected);
+	}
+	bytes_done(&text);
+}
+
+/* A length limit counts the item's own bytes: at the limit it is kept, one byte more and it is not. */
+static void
+the_length_limit_is_exact(void **state)
+{
+	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"ok\"}}]}";
+
+	(void)state;
+	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 26, "[/ok]{\"metadata\":{\"name\":\"ok\"}}\nEND:,,0\n");
+	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 25,
+			      "BAD:the object at byte 10 is left out: it is longer than 25 bytes\nEND:,,0\n");
+}
+
+/* Dropped paths are left out, under every spelling of their names, in arrays and under [*]; what only looks like them stays. */
+static void
+drops_leave_out_their_paths(void **state)
+{
+	const char *drops[] = {"metadata.managedFields", "spec.containers[*].env", "status['a.b'].c", "data[*].secret", "all[*]"};
+	const char *text = "{\"items\":[{\"metadata\":{\"managedFields\":[{\"f\":{\"x\":[1,2]}},\"}]\"],\"name\":\"a\"},"
+			   "\"managedFields\":1,\"spec\":{\"containers\":[{\"env\":[],\"image\":\"i\"},{\"image\":\"j\",\"\\u0065nv\":{}},{\"env\":1}],\"env\":2},"
+			   "\"status\":{\"a.b\":{\"c\":1,\"d\":2},\"c\":3},\"data\":{\"x\":{\"secret\":1,\"y\":2},\"secret\":{\"z\":1}},\"all\":[1,2,3]}]}";
+
+	(void)state;
+	assert_stream_limited(DECODE_LIST, drops, 5, text, strlen(text), 0,
+			      "[/a]{\"metadata\":{\"name\":\"a\"},\"managedFields\":1,\"spec\":{\"containers\":[{\"image\":\"i\"},{\"image\":\"j\"},{}],\"env\":2},"
+			      "\"status\":{\"a.b\":{\"d\":2},\"c\":3},\"data\":{\"x\":{\"y\":2},\"secret\":{\"z\":1}},\"all\":[]}\nEND:,,0\n");
+}
+
+/* Drops that cannot be: what is no path, single elements, and what would take away what an object is found by. */
+static void
+impossible_drops_are_refused(void **state)
+{
+	static const char *const impossible[] = {"", "a..b", "a[", "a[0]", "metadata", "metadata.name", "metadata.namespace",
+						 "metadata.uid", "metadata.resourceVersion", "[*]", "[*].name", "metadata[*]", "."};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
+		const char *drops[] = {"metadata.managedFields", impossible[i]};
+		int bad = 99;
+
+		if (decoder_schema_new(drops, 2, &bad))
+			fail_msg("%s was accepted", impossible[i]);
+		assert_int_equal(bad, 1);
+	}
+}
+
+/* What stands around the items is checked, too. */
+static void
+broken_envelopes_are_refused(void **state)
+{
+	static const struct {
+		enum decoder_mode mode;
+		const char *text;
+		unsigned offset;
+	} cases[] = {
+		{DECODE_LIST, "[]", 0}, {DECODE_LIST, "{\"items\":{}}", 9}, {DECODE_LIST, "{\"items\":[{}}", 12}, {DECODE_LIST, "{\"items\":[{},]}", 13},
+		{DECODE_LIST, "{\"items\":[],}", 12}, {DECODE_LIST, "{\"metadata\":7}", 12}, {DECODE_LIST, "{\"metadata\":{\"resourceVersion\":7}}", 31},
+		{DECODE_LIST, "{\"metadata\":{\"remainingItemCount\":\"7\"}}", 34}, {DECODE_LIST, "{} {}", 3}, {DECODE_LIST, "", 0}, {DECODE_LIST, "{\"items\":[", 10},
+		{DECODE_WATCH, "[1]", 0}, {DECODE_WATCH, "{\"type\":1}", 8}, {DECODE_WATCH, "{\"type\":\"ADDED\",\"object\":{\"a\":1}", 32},
+		{DECODE_WATCH, "{\"type\" \"ADDED\"}", 8}, {DECODE_WATCH, "{}{}}", 4}, {DECODE_WATCH, "{\"x\":[1,}", 8},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (size_t chunk = 1; chunk < 50; chunk += 6) {
+			struct stream s = {.fx = body_fixture_new(NULL, 0)};
+			size_t length = strlen(cases[i].text);
+			uint64_t offset = 0;
+			int r = 0;
+
+			s.decoder = decoder_new(cases[i].mode, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+			for (size_t at = 0; at < length && r == 0; at += chunk)
+				r = decoder_feed(s.decoder, cases[i].text + at, length - at < chunk ? length - at : chunk);
+			if (r == 0)
+				r = decoder_finish(s.decoder);
+			assert_int_equal(r, -EBADMSG);
+			if (strlen(decoder_error(s.decoder, &offset)) == 0 || offset != cases[i].offset)
+				fail_msg("%s: byte %llu: %s", cases[i].text, (unsigned long long)offset, decoder_error(s.decoder, NULL));
+			decoder_free(s.decoder);
+			body_fixture_free(s.fx);
+		}
+}
+
+/* What a callback answers stops the decoder and is returned, whether negative or positive; after a reset it reads again. */
+static void
+a_callback_stops_the_decoder(void **state)
+{
+	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"}}]}";
+	const int answers[] = {-ENOSPC, 1, 77, -1};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct stream s = {.fx = body_fixture_new(NULL, 0), .answer = answers[i]};
+
+		s.decoder = decoder_new(DECODE_LIST, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+		assert_int_equal(decoder_feed(s.decoder, text, strlen(text)), answers[i]);
+		assert_string_equal(s.log, "[/a]{\"metadata\":{\"name\":\"a\"}}\n");
+		s.answer = 0;
+		s.used = 0;
+		decoder_reset(s.decoder);
+		assert_int_equal(decoder_feed(s.decoder, text, strlen(text)), 0);
+		assert_string_equal(s.log, "[/a]{\"metadata\":{\"name\":\"a\"}}\n[/b]{\"metadata\":{\"name\":\"b\"}}\nEND:,,0\n");
+		decoder_free(s.decoder);
+		body_fixture_free(s.fx);
+	}
+}
+
+/* An arena that is full at any allocation: the decoder says so, gives back what it had, and reads on after a reset. */
+static void
+a_full_arena_leaves_nothing_behind(void **state)
+{
+	struct json_random r = {.seed = 99};
+	unsigned failed = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		struct body_fixture *fx = body_fixture_new(NULL, 0);
+		int result;
+
+		do
+			json_random_document(&r);
+		while (r.sent.length < 200 || r.sent.length > 20000);
+		for (uint64_t n = 0;; n++) {
+			arena_fail_after(fx->arena, n);
+			result = body_fixture_decode(fx, (char *)r.sent.data, r.sent.length, 100);
+			if (result == 0)
+				break;
+			assert_int_equal(result, -ENOSPC);
+			failed++;
+		}
+		arena_fail_after(fx->arena, UINT64_MAX);
+		assert_string_equal(body_fixture_print_ref(fx, fx->ref), (char *)r.expected.data);
+		assert_int_equal(body_fixture_decode(fx, "0", 1, 0), 0);
+		decoder_free(fx->document);
+		fx->document = NULL;
+		decoder_schema_free(fx->schema);
+		fx->schema = NULL;
+		assert_int_equal(intern_count(fx->intern), 0);
+		body_fixture_free(fx);
+	}
+	assert_true(failed > 100);
+	json_random_done(&r);
+}
+
+/* A schema taken to another arena forgets the first one's blocks and serves the second. */
+static void
+a_schema_moves_to_another_arena(void **state)
+{
+	struct body_fixture *a = body_fixture_new(NULL, 0), *b = body_fixture_new(NULL, 0);
+	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"a\",\"labels\":{\"k\":\"v\"}}}]}";
+	struct stream s = {.fx = a};
+
+	(void)state;
+	s.decoder = decoder_new(DECODE_LIST, a->arena, a->intern, a->schema, &stream_events, &s, 0);
+	assert_int_equal(decoder_feed(s.decoder, text, strlen(text)), 0);
+	decoder_free(s.decoder);
+	assert_true(intern_count(a->intern) > 0);
+	s.fx = b;
+	s.decoder = decoder_new(DECODE_LIST, b->arena, b->intern, a->schema, &stream_events, &s, 0);
+	assert_int_equal(intern_count(a->intern), 0);
+	assert_int_equal(decoder_feed(s.decoder, text, strlen(text)), 0);
+	decoder_free(s.decoder);
+	decoder_free(a->document);
+	a->document = NULL;
+	decoder_schema_free(a->schema);
+	a->schema = NULL;
+	assert_int_equal(intern_count(b->intern), 0);
+	body_fixture_free(a);
+	body_fixture_free(b);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(generated_documents_survive_the_round_trip),
+		cmocka_unit_test(the_pieces_make_no_difference),
+		cmocka_unit_test(what_the_grammar_allows_is_accepted),
+		cmocka_unit_test(what_the_grammar_forbids_is_refused_at_its_byte),
+		cmocka_unit_test(nesting_ends_at_128),
+		cmocka_unit_test(surrogates_become_what_the_api_server_makes_of_them),
+		cmocka_unit_test(the_last_of_equal_keys_wins),
+		cmocka_unit_test(real_pods_survive_the_round_trip),
+		cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
+		cmocka_unit_test(huge_strings_are_read_up_to_the_limit),
+		cmocka_unit_test(a_list_gives_items_and_version_in_any_order),
+		cmocka_unit_test(a_watch_gives_events_in_any_order_of_fields),
+		cmocka_unit_test(the_last_of_an_events_equal_fields_wins),
+		cmocka_unit_test(objects_without_a_key_are_reported),
+		cmocka_unit_test(key_lengths_are_limited),
+		cmocka_unit_test(items_too_deep_or_too_long_are_passed),
+		cmocka_unit_test(the_length_limit_is_exact),
+		cmocka_unit_test(drops_leave_out_their_paths),
+		cmocka_unit_test(impossible_drops_are_refused),
+		cmocka_unit_test(broken_envelopes_are_refused),
+		cmocka_unit_test(a_callback_stops_the_decoder),
+		cmocka_unit_test(a_full_arena_leaves_nothing_behind),
+		cmocka_unit_test(a_schema_moves_to_another_arena),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
