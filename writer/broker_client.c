@@ -210,17 +210,13 @@ head_init(struct message_head *head, enum message_type type, size_t length)
 static void
 refuse(struct client *c, enum refusal code, const char *text)
 {
-	struct {
-		struct message_refused message;
-		char text[256];
-	} packet = {0};
 	size_t length = strlen(text);
+	struct message_refused message = {.code = code, .text_length = (uint32_t)length};
+	struct iovec io[2] = {{&message, sizeof(message)}, {(void *)(uintptr_t)text, length}};
+	struct msghdr packet = {.msg_iov = io, .msg_iovlen = 2};
 
-	head_init(&packet.message.head, MESSAGE_REFUSED, sizeof(packet.message) + length);
-	packet.message.code = code;
-	packet.message.text_length = (uint32_t)length;
-	memcpy(packet.message.text, text, length);
-	send(c->fd, &packet, packet.message.head.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
+	sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
 	log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, text);
 	c->broker->stats.refused++;
 	client_drop(c);

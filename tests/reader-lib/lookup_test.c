@@ -1,0 +1,410 @@
+/*
+ * Lookups, against a writer in this process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+static const char *const pods[] = {
+	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"11\","
+	"\"labels\":{\"app\":\"web\",\"tier\":\"front\"},\"annotations\":{\"users\":\"ernie,bert\"}},"
+	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"fd00::1\"}]}}",
+	"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"default\",\"uid\":\"u-2\",\"labels\":{\"app\":\"web\"},"
+	"\"annotations\":{\"users\":\"bert\"}},"
+	"\"spec\":{\"nodeName\":\"n2\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}]}}",
+	"{\"metadata\":{\"name\":\"done\",\"namespace\":\"jobs\",\"uid\":\"u-3\"},"
+	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Succeeded\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}]}}",
+	"{\"metadata\":{\"name\":\"agent\",\"namespace\":\"kube-system\",\"uid\":\"u-4\",\"labels\":{\"app\":\"web\"}},"
+	"\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}",
+	"{\"metadata\":{\"name\":\"failed\",\"namespace\":\"jobs\",\"uid\":\"u-5\"},"
+	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Failed\",\"podIPs\":[{\"ip\":\"10.0.0.9\"}]}}",
+	NULL,
+};
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	broker_fixture_put(w->fx, pods);
+	w->inf = broker_fixture_attach(w->fx, INFORMER_VERIFY);
+	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_end(&w->snap);
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static void
+assert_name(const struct informer_object *o, const char *name)
+{
+	const char *data;
+	size_t length;
+
+	assert_int_equal(informer_object_name(o, &data, &length), 0);
+	assert_int_equal(length, strlen(name));
+	assert_memory_equal(data, name, length);
+}
+
+/* The names an iteration gives, sorted, joined with blanks. */
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void
+assert_names(int r, struct informer_iter *it, const char *expected)
+{
+	char *names[64], text[1024] = "";
+	struct informer_object o;
+	size_t n = 0;
+
+	assert_int_equal(r, 0);
+	while ((r = informer_next(it, &o)) > 0) {
+		const char *data;
+		size_t length;
+
+		assert_int_equal(informer_object_name(&o, &data, &length), 0);
+		names[n++] = strndup(data, length);
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(informer_next(it, &o), 0);
+	qsort(names, n, sizeof(names[0]), compare);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "", names[i]);
+		free(names[i]);
+	}
+	assert_string_equal(text, expected);
+}
+
+/* An object is found by namespace and name, given apart, terminated, or as one key. */
+static void
+an_object_is_found_by_its_key(void **state)
+{
+	struct world *w = *state;
+	struct informer_object o;
+
+	assert_int_equal(informer_get(&w->snap, w->pods, "default", 7, "web-0", 5, &o), 0);
+	assert_name(&o, "web-0");
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "jobs", "done", &o), 0);
+	assert_name(&o, "done");
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/web-1", 13, &o), 0);
+	assert_name(&o, "web-1");
+}
+
+/* A key that does not exist is NOT_FOUND, whatever is near it; also one that no object can have. */
+static void
+a_key_that_does_not_exist_is_not_found(void **state)
+{
+	struct world *w = *state;
+	struct informer_object o;
+	char *much = calloc(1, 70000);
+
+	memset(much, 'x', 69999);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", "web-2", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "jobs", "web-0", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, NULL, "web-0", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "", "", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/web-0/x", 15, &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, much, "web-0", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", much, &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", NULL, &o), -EINVAL);
+	free(much);
+}
+
+/* An object is found by its UID. */
+static void
+an_object_is_found_by_its_uid(void **state)
+{
+	struct world *w = *state;
+	struct informer_object o;
+
+	assert_int_equal(informer_get_by_uid(&w->snap, w->pods, "u-4", 3, &o), 0);
+	assert_name(&o, "agent");
+	assert_int_equal(informer_get_by_uid(&w->snap, w->pods, "u-", 2, &o), INFORMER_E_NOT_FOUND);
+}
+
+/* An index gives the objects of a value, several values an object, and counts them. */
+static void
+an_index_gives_the_objects_of_a_value(void **state)
+{
+	struct world *w = *state;
+	struct informer_iter it;
+	uint64_t count;
+
+	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &it), &it, "agent done failed web-0");
+	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n2", 2, &it), &it, "web-1");
+	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n3", 2, &it), &it, "");
+	assert_names(informer_by_index(&w->snap, w->pods, "byUser", "bert", 4, &it), &it, "web-0 web-1");
+	assert_names(informer_by_index(&w->snap, w->pods, "byUser", "ernie", 5, &it), &it, "web-0");
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &count), 0);
+	assert_int_equal(count, 4);
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "nodeName", "n3", 2, &count), 0);
+	assert_int_equal(count, 0);
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &count), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &it), INFORMER_E_NO_INDEX);
+}
+
+/* A list gives all objects, or those of one namespace. */
+static void
+a_list_gives_all_or_one_namespace(void **state)
+{
+	struct world *w = *state;
+	struct informer_iter it;
+
+	assert_names(informer_list(&w->snap, w->pods, &it), &it, "agent done failed web-0 web-1");
+	assert_names(informer_list_namespace(&w->snap, w->pods, "jobs", 4, &it), &it, "done failed");
+	assert_names(informer_list_namespace(&w->snap, w->pods, "", 0, &it), &it, "agent done failed web-0 web-1");
+	assert_names(informer_list_namespace(&w->snap, w->pods, "nowhere", 7, &it), &it, "");
+}
+
+/* A selector narrows by label, and by namespace, whether an index helps or not. */
+static void
+a_selector_narrows_a_list(void **state)
+{
+	static const struct {
+		const char *ns, *selector, *names;
+	} cases[] = {
+		{"", "app=web", "agent web-0 web-1"},
+		{"default", "app=web", "web-0 web-1"},
+		{"default", "app==web,tier in (front)", "web-0"},
+		{"", "!app", "done failed"},
+		{"", "app!=web", "done failed"},
+		{"jobs", "", "done failed"},
+		{"", "app,!tier", "agent web-1"},
+		{"", "tier notin (front,back)", "agent done failed web-1"},
+		{"jobs", "app=web", ""},
+		{"", "app=nothing", ""},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct informer_selector *sel;
+		struct informer_iter it;
+		int r = informer_selector_compile(w->inf, cases[i].selector, strlen(cases[i].selector), &sel, NULL);
+
+		assert_int_equal(r, 0);
+		assert_names(informer_select(&w->snap, w->pods, cases[i].ns, strlen(cases[i].ns), sel, &it), &it, cases[i].names);
+		informer_selector_free(sel);
+	}
+}
+
+/* Of the pods with an address, the one that answers there: not on the host's network, not finished. */
+static void
+a_pod_is_found_by_an_address_that_is_its_own(void **state)
+{
+	struct world *w = *state;
+	struct informer_object o;
+
+	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.1", 8, &o), 0);
+	assert_name(&o, "web-0");
+	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "fd00::1", 7, &o), 0);
+	assert_name(&o, "web-0");
+	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.2", 8, &o), 0);
+	assert_name(&o, "web-1");
+	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.9", 8, &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.77", 9, &o), INFORMER_E_NOT_FOUND);
+	/* the fixture's pods have no container index */
+	assert_int_equal(informer_pod_by_container_id(&w->snap, w->pods, "containerd://abc", 16, &o), INFORMER_E_NO_INDEX);
+}
+
+/* A resource is known by every name that kubectl takes; others are NO_RESOURCE. */
+static void
+a_resource_is_known_by_its_names(void **state)
+{
+	static const char *const good[] = {"pods", "po", "pod", "Pod", "PODS", "pods.v1", "pods.v1."};
+	static const char *const bad[] = {"pods.apps", "pods.v2", "poods", "nodes", "pods.v1.apps"};
+	struct world *w = *state;
+	struct informer_resource *res, *again;
+	struct informer_object o;
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(informer_resource_open(w->inf, good[i], &res), 0);
+		assert_int_equal(informer_get_z(&w->snap, res, "default", "web-0", &o), 0);
+		assert_int_equal(informer_resource_open(w->inf, good[i], &again), 0);
+		assert_ptr_equal(res, again);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(informer_resource_open(w->inf, bad[i], &res), 0);
+		assert_int_equal(informer_get_z(&w->snap, res, "default", "web-0", &o), INFORMER_E_NO_RESOURCE);
+	}
+	assert_int_equal(informer_resource_open(w->inf, "", &res), -EINVAL);
+	assert_int_equal(informer_resource_open(w->inf, ".v1", &res), -EINVAL);
+}
+
+/* What the store says about a resource: identity, version, count, indexes. */
+static void
+a_resource_says_what_it_is_and_how_fresh(void **state)
+{
+	struct world *w = *state;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	const char *name;
+	size_t length;
+	uint32_t position;
+
+	assert_int_equal(informer_resource_count(&w->snap), 1);
+	assert_int_equal(informer_resource_position(&w->snap, w->pods, &position), 0);
+	assert_int_equal(position, 0);
+	assert_int_equal(informer_resource_info(&w->snap, w->pods, &info), 0);
+	assert_memory_equal(info.resource, "pods", info.resource_length);
+	assert_memory_equal(info.kind, "Pod", info.kind_length);
+	assert_int_equal(info.group_length, 0);
+	assert_true(info.namespaced);
+	assert_true(info.synced);
+	assert_int_equal(info.object_count, 5);
+	assert_int_equal(info.resource_version_length, 3);
+	assert_memory_equal(info.resource_version, "100", 3);
+	assert_int_equal(info.index_count, 6);
+	assert_int_equal(informer_resource_index_name(&w->snap, 0, 3, &name, &length), 0);
+	assert_memory_equal(name, "nodeName", length);
+	assert_int_equal(informer_resource_index_name(&w->snap, 0, 6, &name, &length), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_short_name(&w->snap, 0, 0, &name, &length), 0);
+	assert_memory_equal(name, "po", length);
+	assert_int_equal(informer_resource_info_at(&w->snap, 1, &info), INFORMER_E_NOT_FOUND);
+}
+
+static void
+add_second_entry(struct broker_fixture *fx, void *context)
+{
+	static const uint8_t fingerprint[32] = "pods of another namespace";
+	static const char descriptor[] =
+		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":"
+		"[\"po\"],\"namespaced\":true,\"namespace\":\"other\",\"indexes\":["
+		"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
+		"{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
+	unsigned first = fx->store->pods, id;
+
+	(void)context;
+	assert_true(store_add_resource(fx->store->store, descriptor, fingerprint, &id) >= 0);
+	assert_int_not_equal(id, first);
+	fx->store->pods = id;
+	assert_int_equal(store_fixture_put(fx->store, "{\"metadata\":{\"name\":\"far\",\"namespace\":\"other\"},"
+						      "\"spec\":{\"nodeName\":\"n1\"}}"), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+	fx->store->pods = first;
+}
+
+/* A resource that is cached by two entries (of two namespaces) is one to whoever looks things up. */
+static void
+two_entries_of_one_resource_are_looked_up_as_one(void **state)
+{
+	struct world *w = *state;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_object o;
+	struct informer_iter it;
+	uint64_t count;
+
+	broker_fixture_do(w->fx, add_second_entry, NULL);
+	/* the older snapshot goes on showing what it showed */
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "other", "far", &o), INFORMER_E_NOT_FOUND);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "other", "far", &o), 0);
+	assert_int_equal(informer_object_position(&o), 1);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", "web-0", &o), 0);
+	assert_int_equal(informer_object_position(&o), 0);
+	assert_names(informer_list(&w->snap, w->pods, &it), &it, "agent done failed far web-0 web-1");
+	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &it), &it, "agent done failed far web-0");
+	assert_names(informer_list_namespace(&w->snap, w->pods, "other", 5, &it), &it, "far");
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &count), 0);
+	assert_int_equal(count, 5);
+	assert_int_equal(informer_resource_info(&w->snap, w->pods, &info), 0);
+	assert_int_equal(info.object_count, 6);
+	assert_false(info.synced);
+}
+
+/* Thousands of objects: each is found, each is listed once, and a large posting is walked whole. */
+static void
+many_objects_are_all_found(void **state)
+{
+	struct world *w = *state;
+	struct informer_object o;
+	struct informer_iter it;
+	char name[32];
+	uint64_t count = 0;
+	int r;
+
+	informer_end(&w->snap);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		broker_fixture_pod(w->fx, name);
+	}
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		assert_int_equal(informer_get_z(&w->snap, w->pods, "default", name, &o), 0);
+		assert_name(&o, name);
+	}
+	r = informer_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &it);
+	while (r == 0 && informer_next(&it, &o) > 0)
+		count++;
+	assert_int_equal(count, 3004);
+	r = informer_list(&w->snap, w->pods, &it);
+	for (count = 0; r == 0 && informer_next(&it, &o) > 0;)
+		count++;
+	assert_int_equal(count, 3005);
+}
+
+/* Verification of the whole reports nothing for a sound arena, and has looked at every tag. */
+static void
+a_sound_arena_verifies(void **state)
+{
+	struct world *w = *state;
+	struct informer_verify_counts counts;
+
+	assert_int_equal(informer_verify(&w->snap, NULL, NULL, &counts), 0);
+	assert_true(counts.blocks > 20);
+	assert_int_equal(counts.tags, counts.blocks);
+	assert_int_equal(counts.faults, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_object_is_found_by_its_key),
+		TEST(a_key_that_does_not_exist_is_not_found),
+		TEST(an_object_is_found_by_its_uid),
+		TEST(an_index_gives_the_objects_of_a_value),
+		TEST(a_list_gives_all_or_one_namespace),
+		TEST(a_selector_narrows_a_list),
+		TEST(a_pod_is_found_by_an_address_that_is_its_own),
+		TEST(a_resource_is_known_by_its_names),
+		TEST(a_resource_says_what_it_is_and_how_fresh),
+		TEST(two_entries_of_one_resource_are_looked_up_as_one),
+		TEST(many_objects_are_all_found),
+		TEST(a_sound_arena_verifies),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,265 @@
+/*
+ * A writer in this process.
+ */
+#include "tests/support/broker_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void
+need(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "broker_fixture: %s\n", what);
+	abort();
+}
+
+static void
+give_source(void *context, struct broker_source *ret)
+{
+	struct broker_fixture *fx = context;
+
+	if (fx->starting)
+		return;
+	ret->arena = fx->store->arena;
+	ret->slots = fx->store->slots;
+	ret->epoch = store_epoch(fx->store->store);
+}
+
+static char *
+give_report(void *context)
+{
+	struct broker_fixture *fx = context;
+	cJSON *readers = broker_readers_json(fx->broker);
+	char *text = cJSON_PrintUnformatted(readers);
+
+	cJSON_Delete(readers);
+	return text;
+}
+
+static struct store_fixture *
+live_store(void)
+{
+	struct store_fixture *store = store_fixture_new(0);
+
+	arena_set_state(store->arena, HEADER_LIVE);
+	return store;
+}
+
+struct broker_fixture *
+broker_fixture_new(void)
+{
+	struct broker_fixture *fx = calloc(1, sizeof(*fx));
+
+	need(fx != NULL, "no memory");
+	snprintf(fx->directory, sizeof(fx->directory), "/tmp/informer-test-XXXXXX");
+	need(mkdtemp(fx->directory) != NULL, "no directory");
+	snprintf(fx->socket, sizeof(fx->socket), "%s/informer.sock", fx->directory);
+	fx->store = live_store();
+	fx->options = (struct broker_options){.socket_path = fx->socket,
+					      .max_readers = 6,
+					      .source = give_source,
+					      .report = give_report,
+					      .context = fx};
+	pthread_mutex_init(&fx->lock, NULL);
+	pthread_cond_init(&fx->done, NULL);
+	return fx;
+}
+
+static void
+run_task(uv_async_t *async)
+{
+	struct broker_fixture *fx = async->data;
+
+	pthread_mutex_lock(&fx->lock);
+	if (fx->task) {
+		fx->task(fx, fx->task_context);
+		fx->task = NULL;
+		pthread_cond_signal(&fx->done);
+	}
+	pthread_mutex_unlock(&fx->lock);
+}
+
+static void *
+run_loop(void *context)
+{
+	struct broker_fixture *fx = context;
+
+	uv_run(&fx->loop, UV_RUN_DEFAULT);
+	return NULL;
+}
+
+void
+broker_fixture_start(struct broker_fixture *fx)
+{
+	char *error = NULL;
+
+	uv_loop_init(&fx->loop);
+	uv_async_init(&fx->loop, &fx->async, run_task);
+	fx->async.data = fx;
+	if (broker_new(&fx->loop, &fx->options, &fx->broker, &error) < 0)
+		need(false, error ? error : "no broker");
+	store_on_commit(fx->store->store, broker_wake, fx->broker);
+	need(pthread_create(&fx->thread, NULL, run_loop, fx) == 0, "no thread");
+	fx->running = true;
+}
+
+void
+broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context), void *context)
+{
+	if (!fx->running) {
+		task(fx, context);
+		return;
+	}
+	pthread_mutex_lock(&fx->lock);
+	fx->task = task;
+	fx->task_context = context;
+	uv_async_send(&fx->async);
+	while (fx->task)
+		pthread_cond_wait(&fx->done, &fx->lock);
+	pthread_mutex_unlock(&fx->lock);
+}
+
+static void
+close_broker(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	store_on_commit(fx->store->store, NULL, NULL);
+	broker_free(fx->broker, NULL, NULL);
+	fx->broker = NULL;
+	uv_close((uv_handle_t *)&fx->async, NULL);
+}
+
+void
+broker_fixture_stop(struct broker_fixture *fx)
+{
+	if (!fx->running)
+		return;
+	broker_fixture_do(fx, close_broker, NULL);
+	pthread_join(fx->thread, NULL);
+	fx->running = false;
+	need(uv_loop_close(&fx->loop) == 0, "the broker left handles in the loop");
+}
+
+void
+broker_fixture_free(struct broker_fixture *fx)
+{
+	char lock[128];
+
+	if (!fx)
+		return;
+	broker_fixture_stop(fx);
+	store_fixture_free(fx->store);
+	for (unsigned i = 0; i < fx->old_count; i++)
+		store_fixture_free(fx->old[i]);
+	snprintf(lock, sizeof(lock), "%s.lock", fx->socket);
+	unlink(lock);
+	unlink(fx->socket);
+	rmdir(fx->directory);
+	pthread_mutex_destroy(&fx->lock);
+	pthread_cond_destroy(&fx->done);
+	free(fx);
+}
+
+static void
+put_all(struct broker_fixture *fx, void *context)
+{
+	const char *const *objects = context;
+
+	for (; *objects; objects++)
+		need(store_fixture_put(fx->store, *objects) == 0, *objects);
+	store_set_version(fx->store->store, fx->store->pods, "100", 3);
+	store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
+	need(store_commit(fx->store->store) == 0, "no commit");
+}
+
+void
+broker_fixture_put(struct broker_fixture *fx, const char *const *objects)
+{
+	broker_fixture_do(fx, put_all, (void *)(uintptr_t)objects);
+}
+
+void
+broker_fixture_commit(struct broker_fixture *fx)
+{
+	broker_fixture_put(fx, (const char *const[]){NULL});
+}
+
+void
+broker_fixture_pod(struct broker_fixture *fx, const char *name)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%s\","
+		 "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}}", name, name, name);
+	broker_fixture_put(fx, (const char *const[]){text, NULL});
+}
+
+struct replacement {
+	bool mark, announce;
+};
+
+static void
+replace(struct broker_fixture *fx, void *context)
+{
+	const struct replacement *how = context;
+	struct store_fixture *old = fx->store;
+
+	store_on_commit(old->store, NULL, NULL);
+	fx->old[fx->old_count++] = old;
+	fx->store = live_store();
+	if (how->announce)
+		broker_announce(fx->broker);
+	if (how->mark)
+		atomic_store(&old->arena->header->superseded_by, 2);
+	if (fx->broker)
+		store_on_commit(fx->store->store, broker_wake, fx->broker);
+}
+
+void
+broker_fixture_replace(struct broker_fixture *fx, bool mark, bool announce)
+{
+	need(fx->old_count < 8, "too many generations");
+	broker_fixture_do(fx, replace, &(struct replacement){mark, announce});
+}
+
+static void
+take_stats(struct broker_fixture *fx, void *context)
+{
+	broker_stats(fx->broker, context);
+}
+
+struct broker_stats
+broker_fixture_stats(struct broker_fixture *fx)
+{
+	struct broker_stats stats = {0};
+
+	broker_fixture_do(fx, take_stats, &stats);
+	return stats;
+}
+
+void
+broker_fixture_wait_readers(struct broker_fixture *fx, unsigned readers)
+{
+	for (int i = 0; i < 10000 && broker_fixture_stats(fx).readers != readers; i++)
+		usleep(1000);
+	assert_int_equal(broker_fixture_stats(fx).readers, readers);
+}
+
+struct informer *
+broker_fixture_attach(struct broker_fixture *fx, uint32_t flags)
+{
+	struct informer_options options = {
+		.size = sizeof(options), .flags = flags, .socket_path = fx->socket, .reader_name = "test"};
+	struct informer *inf;
+
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	return inf;
+}

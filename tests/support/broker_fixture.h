@@ -1,0 +1,64 @@
+/*
+ * A writer in this process: a store (store_fixture.h) and a broker on a socket in a directory of its own, on a loop in a thread
+ * of its own. What touches either runs there, by broker_fixture_do().
+ */
+#ifndef TESTS_SUPPORT_BROKER_FIXTURE_H
+#define TESTS_SUPPORT_BROKER_FIXTURE_H
+
+#include <pthread.h>
+
+#include "reader-lib/informer.h"
+#include "tests/support/store_fixture.h"
+#include "writer/broker.h"
+
+struct broker_fixture {
+	char directory[64];
+	char socket[100];
+	struct broker_options options;	/* may be changed before broker_fixture_start() */
+	struct store_fixture *store;
+	struct store_fixture *old[8];	/* what was replaced */
+	unsigned old_count;
+	bool starting;			/* the source says "nothing yet" */
+
+	bool running;
+	struct broker *broker;
+	uv_loop_t loop;
+	uv_async_t async;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	void (*task)(struct broker_fixture *fx, void *context);
+	void *task_context;
+};
+
+/* Directory and store; nobody listens yet. */
+struct broker_fixture *broker_fixture_new(void);
+void broker_fixture_start(struct broker_fixture *fx);
+/* As a writer that ends without a word: connections close, the socket's file stays away. */
+void broker_fixture_stop(struct broker_fixture *fx);
+/* NULL is fine. */
+void broker_fixture_free(struct broker_fixture *fx);
+
+/* Run a function on the loop's thread, and wait for it. Without a running loop, here. */
+void broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context), void *context);
+
+/* Put objects (JSON texts, NULL at the end) and commit; the resource becomes synced. */
+void broker_fixture_put(struct broker_fixture *fx, const char *const *objects);
+/* One pod with a name, on node "n1", labelled app=NAME, and commit. */
+void broker_fixture_pod(struct broker_fixture *fx, const char *name);
+void broker_fixture_commit(struct broker_fixture *fx);
+
+/*
+ * A new generation with an empty store takes the place of the old one, whose superseded word is set (mark), and is announced
+ * to the readers (announce).
+ */
+void broker_fixture_replace(struct broker_fixture *fx, bool mark, bool announce);
+
+struct broker_stats broker_fixture_stats(struct broker_fixture *fx);
+/* Wait until so many readers are attached; fails the test after 10 s. */
+void broker_fixture_wait_readers(struct broker_fixture *fx, unsigned readers);
+
+/* Attach to the fixture's socket, with flags. Fails the test when that fails. */
+struct informer *broker_fixture_attach(struct broker_fixture *fx, uint32_t flags);
+
+#endif
