@@ -3,10 +3,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/path.h"
 #include "writer/message.h"
 
 #define RESOURCE_SYNTAX "write it as pods or 'pods?namespace=NS&labelSelector=app in (a,b)&fieldSelector=spec.nodeName=N'"
@@ -81,76 +81,20 @@ config_check_index_name(const char *text, char **ret_error)
 	return 0;
 }
 
-/* ---- paths --------------------------------------------------------------------------------- */
-
-static int
-wrong_path(const char *path, const char *at, const char *why, char **ret_error)
-{
-	return message_set(ret_error, -EINVAL, "path '%s', character %zu: %s", path, (size_t)(at - path) + 1, why);
-}
-
-/* [*], [N], ["name"], ['name']; moves *at behind the bracket */
-static int
-check_bracket(const char *path, const char **at, char **ret_error)
-{
-	const char *p = *at + 1, *end;
-
-	if (*p == '"' || *p == '\'') {
-		for (end = p + 1; *end && *end != *p; end++)
-			if (*end == '\\' && end[1])
-				end++;
-		if (!*end)
-			return wrong_path(path, p, "the quote is not closed", ret_error);
-		end++;
-	} else if (*p == '*') {
-		end = p + 1;
-	} else {
-		end = p + strspn(p, "0123456789");
-		if (end == p)
-			return wrong_path(path, p, "in brackets stands *, a number, or a name in quotes", ret_error);
-		if (end - p > 9)
-			return wrong_path(path, p, "no list is that long", ret_error);
-	}
-	if (*end != ']')
-		return wrong_path(path, end, "a ']' is missing", ret_error);
-	*at = end + 1;
-	return 0;
-}
-
 int
 config_check_path(const char *path, char **ret_error)
 {
-	const char *p = path;
+	const char *why = "";
+	struct path compiled;
+	size_t offset = 0;
 	int r;
 
 	if (!*path)
 		return message_set(ret_error, -EINVAL, "an empty path; write it as metadata.labels or spec.containers[*].image");
-	if (*p == '.' && p[1] != '.') /* kubectl's jsonpath begins so */
-		p++;
-	for (;;) {
-		if (*p == '[') {
-			r = check_bracket(path, &p, ret_error);
-			if (r < 0)
-				return r;
-		} else {
-			size_t len = strcspn(p, ".[]\"'*{}$ ");
-
-			if (len == 0 || (p[len] && p[len] != '.' && p[len] != '['))
-				return wrong_path(path, p + len, *(p + len) ? "a name was expected; one with signs in it stands "
-									       "in brackets: [\"a.b/c\"]"
-									     : "a name was expected",
-						  ret_error);
-			p += len;
-		}
-		if (!*p)
-			return 0;
-		if (*p == '.')
-			p++;
-		else if (*p != '[')
-			return wrong_path(path, p, "a '.' or '[' was expected", ret_error);
-		if (!*p)
-			return wrong_path(path, p, "a name was expected", ret_error);
-	}
+	r = path_compile(&compiled, path, strlen(path), &offset, &why);
+	if (r < 0)
+		return message_set(ret_error, -EINVAL, "path '%s', character %zu: %s", path, offset + 1, why);
+	return 0;
 }
 
 /* ---- resources ------------------------------------------------------------------------------ */

@@ -25,9 +25,8 @@ int config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error);
 int config_parse_number(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error);
 
 /*
- * Whether a path can be one: names joined by dots, ["name"] or ['name'] for names with dots or
- * other signs, [*] for all elements, [N] for one: metadata.annotations["a.b/c"],
- * spec.containers[*].image.
+ * Whether a path can be one, by the compiler of shm-layout/path.h: metadata.annotations["a.b/c"],
+ * spec.containers[*].image. The message has the path and the character where it stopped.
  */
 int config_check_path(const char *path, char **ret_error);
 

@@ -5,6 +5,7 @@
 #include "writer/message.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,21 +13,22 @@
 
 #define NEAREST_MAX_LEN 64
 
-int
-message_set(char **ret_error, int code, const char *format, ...)
+void
+message_format(char **ret_error, const char *format, ...)
 {
+	int saved_errno = errno;
 	char *text = NULL;
 	va_list ap;
 
 	if (!ret_error)
-		return code;
+		return;
 	va_start(ap, format);
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
 	va_end(ap);
 	free(*ret_error); /* after formatting: it may be one of the arguments */
 	*ret_error = text;
-	return code;
+	errno = saved_errno;
 }
 
 void

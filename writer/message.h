@@ -21,10 +21,19 @@
  *
  *	return message_set(ret_error, -EINVAL, "%s: not a port: '%s'", name, text);
  *
- * A message that *ret_error already holds is freed. Without memory the message is NULL.
- * Returns   code
+ * A message that *ret_error already holds is freed, after formatting: it may be an argument.
+ * Without memory the message is NULL. errno stays as it was. A macro, so that whoever reads
+ * the caller (compiler, analyzer) sees which code comes back.
  */
-int message_set(char **ret_error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define message_set(ret_error, code, ...) message_code((message_format(ret_error, __VA_ARGS__), (code)))
+
+void message_format(char **ret_error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline int
+message_code(int code)
+{
+	return code;
+}
 
 /* for _cleanup_(message_freep) char *text = NULL; any string of malloc's */
 void message_freep(char **text);

@@ -190,11 +190,19 @@ options_name(size_t i)
 }
 
 static const struct option_row *
-find_row(const char *name, size_t len, char letter)
+find_name(const char *name, size_t len)
 {
 	for (size_t i = 0; i < N_ROWS; i++)
-		if (letter ? rows[i].letter == letter
-			   : strlen(rows[i].name) == len && strncmp(rows[i].name, name, len) == 0)
+		if (strlen(rows[i].name) == len && strncmp(rows[i].name, name, len) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+static const struct option_row *
+find_letter(char letter)
+{
+	for (size_t i = 0; i < N_ROWS; i++)
+		if (rows[i].letter == letter)
 			return &rows[i];
 	return NULL;
 }
@@ -232,11 +240,11 @@ take_flag(struct options *options, int argc, char *const *argv, int *at, char **
 	if (strncmp(argument, "--", 2) == 0) {
 		size_t len = strcspn(argument + 2, "=");
 
-		row = find_row(argument + 2, len, 0);
+		row = find_name(argument + 2, len);
 		if (argument[2 + len] == '=')
 			value = argument + 2 + len + 1;
 	} else if (argument[0] == '-' && argument[1]) {
-		row = find_row(NULL, 0, argument[1]);
+		row = find_letter(argument[1]);
 		if (row && argument[2])
 			value = argument + 2 + (argument[2] == '=');
 	}

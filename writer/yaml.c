@@ -70,12 +70,11 @@ node_free(struct node *node)
 	free(node);
 }
 
-static int
-fail_at(struct composer *c, const yaml_mark_t *mark, int code, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+static void
+format_at(struct composer *c, const yaml_mark_t *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-static int
-fail_at(struct composer *c, const yaml_mark_t *mark, int code, const char *format, ...)
+static void
+format_at(struct composer *c, const yaml_mark_t *mark, const char *format, ...)
 {
 	_cleanup_(message_freep) char *text = NULL;
 	va_list ap;
@@ -84,9 +83,11 @@ fail_at(struct composer *c, const yaml_mark_t *mark, int code, const char *forma
 	if (vasprintf(&text, format, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	return message_set(c->ret_error, code, "%s:%zu:%zu: %s", c->name, mark->line + 1, mark->column + 1,
-			   text ? text : "no memory");
+	message_format(c->ret_error, "%s:%zu:%zu: %s", c->name, mark->line + 1, mark->column + 1,
+		       text ? text : "no memory");
 }
+
+#define fail_at(c, mark, code, ...) message_code((format_at(c, mark, __VA_ARGS__), (code)))
 
 static int
 next_event(struct composer *c, yaml_event_t *ret_event)
@@ -634,9 +635,8 @@ yaml_position(const cJSON *node, enum yaml_at at, unsigned *ret_line, unsigned *
 	*ret_column = key ? n->key_column : n->column;
 }
 
-int
-yaml_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **ret_error, int code,
-	   const char *format, ...)
+void
+yaml_format_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **ret_error, const char *format, ...)
 {
 	_cleanup_(message_freep) char *text = NULL;
 	unsigned line, column;
@@ -647,5 +647,5 @@ yaml_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **r
 		text = NULL;
 	va_end(ap);
 	yaml_position(node, at, &line, &column);
-	return message_set(ret_error, code, "%s:%u:%u: %s", yaml->name, line, column, text ? text : "no memory");
+	message_format(ret_error, "%s:%u:%u: %s", yaml->name, line, column, text ? text : "no memory");
 }

@@ -16,6 +16,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "writer/message.h"
+
 #define YAML_MAX_BYTES (4u << 20)
 #define YAML_MAX_DEPTH 64
 #define YAML_MAX_NODES 100000
@@ -46,12 +48,14 @@ const char *yaml_name(const struct yaml *yaml);
 /*
  * Make an error about a node: "name:line:column: " and the message. For a member of an
  * object YAML_AT_KEY says where its key stands, YAML_AT_VALUE where its value does.
- *
- * Returns   code
+ * A macro as message_set(): it hands the code through.
  */
+#define yaml_error(yaml, node, at, ret_error, code, ...)                                                               \
+	message_code((yaml_format_error(yaml, node, at, ret_error, __VA_ARGS__), (code)))
+
 enum yaml_at { YAML_AT_VALUE, YAML_AT_KEY };
-int yaml_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **ret_error, int code,
-	       const char *format, ...) __attribute__((format(printf, 6, 7)));
+void yaml_format_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **ret_error,
+		       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Line and column (both from 1) of a node, which must be of a tree of this kind. */
 void yaml_position(const cJSON *node, enum yaml_at at, unsigned *ret_line, unsigned *ret_column);

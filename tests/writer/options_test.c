@@ -145,7 +145,7 @@ a_wrong_value_names_its_flag(void **state)
 	assert_refused(ARGS("-r", "pods?fieldSelector=a%2"), "two hexadecimal digits");
 	assert_refused(ARGS("--index", "x"), "is no index");
 	assert_refused(ARGS("--index", "a b=pods:metadata.name"), "cannot be an index's name");
-	assert_refused(ARGS("--index", "x=pods:metadata..name"), "character 10: a name was expected");
+	assert_refused(ARGS("--index", "x=pods:metadata..name"), "--index: path 'metadata..name', character 10");
 	assert_refused(ARGS("--index", "x=pods:a:split="), "needs a separator");
 }
 

@@ -115,6 +115,8 @@ split_short_names(const char *text, struct kube_resource *resource)
 static int
 fill_builtin(struct source *source)
 {
+	if (!source->group || !source->version)
+		return -EINVAL; /* /apis itself is not of the table */
 	source->discovery->used_builtin = true;
 	source->resources = calloc(n_well_known, sizeof(*source->resources));
 	if (!source->resources)
@@ -264,7 +266,6 @@ take_groups(struct discovery *d, const struct source *source)
 static int
 take_answer(struct source *source, char **ret_error)
 {
-	_cleanup_(message_freep) char *what = NULL;
 	struct discovery *d = source->discovery;
 	struct kube_status status;
 	int r;

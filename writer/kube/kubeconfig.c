@@ -576,7 +576,7 @@ kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_confi
 		if (!config.server || !config.origin)
 			r = -ENOMEM;
 	}
-	if (r == 0)
+	if (r == 0 && config.server)
 		r = normalise_server(&config, given ? "--server" : config.origin, ret_error);
 	if (r < 0) {
 		kube_client_config_done(&config);
