@@ -94,6 +94,8 @@ config_check_path(const char *path, char **ret_error)
 	r = path_compile(&compiled, path, strlen(path), &offset, &why);
 	if (r < 0)
 		return message_set(ret_error, -EINVAL, "path '%s', character %zu: %s", path, offset + 1, why);
+	if (compiled.count == 0)
+		return message_set(ret_error, -EINVAL, "path '%s', character 1: names the whole object; name a field of it", path);
 	return 0;
 }
 

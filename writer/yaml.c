@@ -5,7 +5,7 @@
  */
 #include "writer/yaml.h"
 
-#include <ctype.h>
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -452,6 +452,7 @@ compose_mapping(struct composer *c, struct node *node, unsigned depth)
 			free(key);
 			return r;
 		}
+		assert(child);
 		child->json.string = key;
 		child->key_line = (unsigned)mark.line + 1;
 		child->key_column = (unsigned)mark.column + 1;
@@ -546,6 +547,7 @@ compose_stream(struct composer *c, struct node **ret_root)
 		node_free(root);
 		return r;
 	}
+	assert(root);
 	if (root->json.type == cJSON_NULL) /* nothing but comments behind a --- */
 		root->json.type = cJSON_Object;
 	*ret_root = root;
