@@ -4,7 +4,8 @@
  * An index is a trie from SipHash(hash_key, value) to
  *   - an immediate ordinal, when one object has the value (compare the object's own index value!),
  *   - a BLOCK_POSTINGS, when several have it,
- *   - a BLOCK_COLLISION of such links, when several values share the hash.
+ *   - a BLOCK_COLLISION of BLOCK_POSTINGS, when several values share the hash; there, one ordinal has postings too, for an ordinal alone
+ *     would not say for which of its object's values it stands.
  *
  * BLOCK_POSTINGS payload:
  *

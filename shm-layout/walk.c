@@ -141,7 +141,7 @@ walk_postings(struct walk *w, uint32_t ref)
 	if (r <= 0)
 		return r;
 	p = posting_at(w->view, ref);
-	if (!p || p->count < 2)
+	if (!p || p->count == 0)
 		return damaged(w, ref, "postings whose length does not fit their count");
 	if (p->count <= POSTING_ARRAY_MAX)
 		return 0;

@@ -27,6 +27,7 @@ struct arena_private {
 	uint64_t working_epoch;
 	uint64_t leaked_blocks;
 	uint64_t fail_after;
+	bool reserve_open;
 };
 
 static uint64_t
@@ -181,7 +182,7 @@ arena_create(struct arena *ret, int directory, const char *name, uint64_t genera
 	     const uint8_t master[TAG_MASTER_BYTES])
 {
 	struct arena a = {0};
-	uint64_t bytes = HEADER_BYTES + 64 * 1024;
+	uint64_t bytes = HEADER_BYTES + ARENA_RESERVE;
 	int fd, r;
 
 	if (strlen(name) >= sizeof(a.name))
@@ -208,7 +209,7 @@ arena_create_private(struct arena *ret, uint64_t max_bytes)
 {
 	struct arena a = {0};
 	uint8_t master[TAG_MASTER_BYTES];
-	uint64_t bytes = HEADER_BYTES + 64 * 1024;
+	uint64_t bytes = HEADER_BYTES + ARENA_RESERVE;
 	int fd = memfd_create("informer-arena", MFD_CLOEXEC);
 	int r;
 
@@ -295,6 +296,33 @@ units_of_block(void *context, uint32_t ref)
 	return (uint32_t)(block_footprint(block_length(arena_block(a, ref))) / REF_UNIT);
 }
 
+/* Would units more leave the reserve alone? */
+static bool
+has_room(const struct arena *a, uint64_t units)
+{
+	return a->private->reserve_open || books_free_units(a->private->books) >= units + ARENA_RESERVE / REF_UNIT;
+}
+
+void
+arena_open_reserve(struct arena *a, bool open)
+{
+	a->private->reserve_open = open;
+}
+
+int
+arena_ensure(struct arena *a, uint64_t bytes)
+{
+	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT, reserve = a->private->reserve_open ? 0 : ARENA_RESERVE;
+
+	if (units > UINT32_MAX)
+		return -ENOSPC;
+	if (a->private->fail_after == 0)
+		return -ENOSPC;
+	if (has_room(a, units) && books_fits(a->private->books, (uint32_t)units))
+		return 0;
+	return arena_grow(a, units * REF_UNIT + reserve);
+}
+
 int
 arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t aux, uint32_t *ret_ref)
 {
@@ -308,9 +336,9 @@ arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t
 		private->fail_after = 0;
 		return -ENOSPC;
 	}
-	ref = books_take(private->books, units);
+	ref = has_room(a, units) ? books_take(private->books, units) : 0;
 	if (!ref) {
-		int r = arena_grow(a, (uint64_t)units * REF_UNIT);
+		int r = arena_ensure(a, (uint64_t)units * REF_UNIT);
 
 		if (r < 0)
 			return r;
@@ -324,20 +352,6 @@ arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t
 	b->aux = aux;
 	*ret_ref = ref;
 	return 0;
-}
-
-int
-arena_ensure(struct arena *a, uint64_t bytes)
-{
-	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT;
-
-	if (units > UINT32_MAX)
-		return -ENOSPC;
-	if (a->private->fail_after == 0)
-		return -ENOSPC;
-	if (books_fits(a->private->books, (uint32_t)units))
-		return 0;
-	return arena_grow(a, units * REF_UNIT);
 }
 
 void

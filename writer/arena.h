@@ -28,7 +28,7 @@ struct arena {
 	char name[256];			/* file name within its directory */
 };
 
-#define ARENA_BYTES_MIN (256u * 1024u)
+#define ARENA_BYTES_MIN (4u << 20)
 #define ARENA_BYTES_LIMIT (((uint64_t)REF_MAX + 1) * REF_UNIT)
 
 /*
@@ -94,6 +94,13 @@ arena_payload(const struct arena *a, uint32_t ref)
  * block_footprint()) do not fail. 0, -ENOSPC.
  */
 int arena_ensure(struct arena *a, uint64_t bytes);
+
+/*
+ * The last ARENA_RESERVE bytes are kept for what makes room: deletes and commits open the reserve; whatever adds finds the arena
+ * full before it is touched. Closed at first.
+ */
+#define ARENA_RESERVE (512u * 1024u)
+void arena_open_reserve(struct arena *a, bool open);
 
 /* Shorten a block that is not sealed yet; what becomes free is given back. */
 void arena_trim_block(struct arena *a, uint32_t ref, uint32_t length);

@@ -254,6 +254,12 @@ books_extend(struct arena_books *b, uint64_t from, uint64_t to)
 	make_free(b, from, to - from, to);
 }
 
+uint64_t
+books_free_units(const struct arena_books *b)
+{
+	return b->free_units;
+}
+
 bool
 books_fits(const struct arena_books *b, uint32_t units)
 {

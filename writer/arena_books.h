@@ -29,6 +29,7 @@ void books_free(struct arena_books *b);
 void books_extend(struct arena_books *b, uint64_t from, uint64_t to);
 
 /* A run of this many units, or 0 when no free run is that large; whether there is one. */
+uint64_t books_free_units(const struct arena_books *b);
 bool books_fits(const struct arena_books *b, uint32_t units);
 uint32_t books_take(struct arena_books *b, uint32_t units);
 /* Whole blocks and the tails of shortened ones come back alike; books_forget_block() takes a block out of the count. */

@@ -97,16 +97,14 @@ anything_to_publish(const struct store *s)
  * W1 and W3 of slot.h's protocol. The root is stored only when all that it reaches stands sealed in the arena; nothing that it replaces
  * is reused before the pins were looked at, which happens after the store.
  */
-int
-store_commit(struct store *s)
+static int
+publish(struct store *s)
 {
 	uint64_t bytes = block_footprint(root_length(s));
 	struct arena_stats stats;
 	uint32_t root, ref;
 	int r;
 
-	if (!anything_to_publish(s))
-		return 0;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		bytes += block_footprint(resource_length(s->resources[i]));
 	r = arena_ensure(s->arena, bytes);
@@ -143,6 +141,19 @@ store_commit(struct store *s)
 	if (stats.retired_bytes >= RECLAIM_BYTES)
 		store_reclaim(s);
 	return 0;
+}
+
+int
+store_commit(struct store *s)
+{
+	int r;
+
+	if (!anything_to_publish(s))
+		return 0;
+	arena_open_reserve(s->arena, true);
+	r = publish(s);
+	arena_open_reserve(s->arena, false);
+	return r;
 }
 
 void

@@ -109,6 +109,14 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 		*ret_key = index_value_hash(search.hash_key, posting_value(p), p->value_length);
 		return 0;
 	}
+	if (link_value(link) == ix->ordinal) { /* half changed: its object does not say which values are filed */
+		for (size_t i = 0; i < ix->own->count; i++) {
+			*ret_key = ix->own->entries[i].hash;
+			if (ix->own->entries[i].filed && (*ret_key & way.mask) == way.bits)
+				return 0;
+		}
+		return -EBADMSG;
+	}
 	r = object_of(ix, link_value(link), &ref);
 	if (r < 0)
 		return r;
@@ -130,6 +138,12 @@ entry_has_value(const struct index_edit *ix, uint32_t link, const char *value, s
 		const struct posting *p = posting_at(&ix->arena->view, link);
 
 		return p ? p->value_length == length && memcmp(posting_value(p), value, length) == 0 : -EBADMSG;
+	}
+	if (link_value(link) == ix->ordinal) {
+		for (size_t i = 0; i < ix->own->count; i++)
+			if (ix->own->entries[i].length == length && memcmp(value_set_bytes(ix->own, i), value, length) == 0)
+				return ix->own->entries[i].filed;
+		return 0;
 	}
 	r = object_of(ix, link_value(link), &ref);
 	return r < 0 ? r : index_def_has(ix->def, value_of_object(&ix->arena->view, ref), value, length);
@@ -273,9 +287,10 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 	return 0;
 }
 
-/* The same with one ordinal less; *ret_link is 0 when none is left. */
+/* The same with one ordinal less; *ret_link is 0 when none is left. A single one stays in postings within a collision. */
 static int
-entry_remove(const struct index_edit *ix, uint32_t link, const char *value, size_t length, uint32_t ordinal, uint32_t *ret_link)
+entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const char *value, size_t length, uint32_t ordinal,
+	     uint32_t *ret_link)
 {
 	const struct posting *old;
 	struct posting *p;
@@ -314,8 +329,8 @@ entry_remove(const struct index_edit *ix, uint32_t link, const char *value, size
 		at++;
 	if (at == old->count)
 		return -EBADMSG;
-	if (old->count == 2) {
-		*ret_link = link_of(old->ordinals[!at]);
+	if (old->count == 1 || (old->count == 2 && !collision)) {
+		*ret_link = old->count == 1 ? 0 : link_of(old->ordinals[!at]);
 		trie_edit_drop_block(ix->edit, link);
 		return 0;
 	}
@@ -330,56 +345,153 @@ entry_remove(const struct index_edit *ix, uint32_t link, const char *value, size
 	return 0;
 }
 
+/* ---- values that share a hash ---- */
+
+/* Postings of their own for the ordinal that stands alone under this hash. */
+static int
+single_posting(const struct index_edit *ix, uint32_t ordinal, const char *value, size_t length, uint32_t *ret_link)
+{
+	struct posting *p;
+	int r = new_posting(ix, 1, 1, value, length, ret_link, &p);
+
+	if (r == 0)
+		p->ordinals[0] = ordinal;
+	return r;
+}
+
+struct posting_maker {
+	const struct index_edit *ix;
+	uint64_t hash;
+	uint32_t ordinal;
+	uint32_t link;
+};
+
+static int
+make_if_hash(const char *data, size_t length, void *context)
+{
+	struct posting_maker *m = context;
+	int r;
+
+	if (index_value_hash(m->ix->arena->header->hash_key, data, length) != m->hash)
+		return 0;
+	r = single_posting(m->ix, m->ordinal, data, length, &m->link);
+	return r < 0 ? r : 1;
+}
+
+/* leaf, which stands under this hash for another value, and the changing object under `value`: a collision of postings. */
+static int
+collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *value, size_t length, uint32_t *ret_leaf)
+{
+	uint32_t link;
+	int r = single_posting(ix, ix->ordinal, value, length, &link);
+
+	if (r == 0 && link_is_immediate(leaf) && link_value(leaf) == ix->ordinal) {
+		size_t i = 0;
+
+		while (i < ix->own->count && !(ix->own->entries[i].filed && ix->own->entries[i].hash == hash))
+			i++;
+		if (i == ix->own->count)
+			return -EBADMSG;
+		r = single_posting(ix, ix->ordinal, value_set_bytes(ix->own, i), ix->own->entries[i].length, &leaf);
+	} else if (r == 0 && link_is_immediate(leaf)) {
+		struct posting_maker m = {ix, hash, link_value(leaf), 0};
+		uint32_t ref;
+
+		r = object_of(ix, m.ordinal, &ref);
+		if (r == 0)
+			r = index_def_each(ix->def, value_of_object(&ix->arena->view, ref), make_if_hash, &m);
+		if (r == 0)
+			r = -EBADMSG;
+		leaf = m.link;
+	}
+	return r < 0 ? r : collision_add(ix->edit, ix->arena, leaf, link, ret_leaf);
+}
+
+/* Outside a collision an ordinal alone stands immediately. */
+static uint32_t
+without_single_posting(const struct index_edit *ix, uint32_t link)
+{
+	const struct posting *p = link && !link_is_immediate(link) ? posting_at(&ix->arena->view, link) : NULL;
+	uint32_t ordinal;
+
+	if (!p || p->count != 1)
+		return link;
+	ordinal = p->ordinals[0];
+	trie_edit_drop_block(ix->edit, link);
+	return link_of(ordinal);
+}
+
 /* ---- the index ---- */
 
 int
-index_file(const struct index_edit *ix, uint32_t *root, uint64_t hash, const char *value, size_t length, uint32_t ordinal)
+index_file(const struct index_edit *ix, uint32_t *root, size_t n)
 {
 	struct trie_keys keys = {key_of_leaf, (void *)(uintptr_t)ix};
+	struct value_entry *entry = &ix->own->entries[n];
+	const char *value = value_set_bytes(ix->own, n);
 	uint32_t leaf = 0, link, next, i;
-	int r = trie_find(ix->edit, *root, hash, &keys, &leaf);
+	bool collision;
+	int r = trie_find(ix->edit, *root, entry->hash, &keys, &leaf);
 
-	if (r < 0)
-		return r;
-	if (r == 0)
-		return trie_put(ix->edit, root, hash, link_of(ordinal), &keys, NULL);
-	r = find_entry(ix, leaf, value, length, &i, &link);
 	if (r < 0)
 		return r;
 	if (r == 0) {
-		r = collision_add(ix->edit, ix->arena, leaf, link_of(ordinal), &next);
+		r = trie_put(ix->edit, root, entry->hash, link_of(ix->ordinal), &keys, NULL);
+		entry->filed = r == 0;
+		return r;
+	}
+	collision = leaf_is_collision(&ix->arena->view, leaf);
+	r = find_entry(ix, leaf, value, entry->length, &i, &link);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		r = collide(ix, leaf, entry->hash, value, entry->length, &next);
 	} else {
-		r = entry_add(ix, link, value, length, ordinal, &next);
-		if (r == 0 && next == link)
+		r = entry_add(ix, link, value, entry->length, ix->ordinal, &next);
+		if (r == 0 && next == link) { /* grown in place */
+			entry->filed = true;
 			return 0;
-		if (r == 0 && leaf_is_collision(&ix->arena->view, leaf))
+		}
+		if (r == 0 && collision)
 			r = collision_set(ix->edit, ix->arena, leaf, i, next, &next);
 	}
-	return r < 0 ? r : trie_exchange(ix->edit, root, hash, next);
+	if (r == 0)
+		r = trie_exchange(ix->edit, root, entry->hash, leaf, next);
+	entry->filed = r == 0;
+	return r;
 }
 
 int
-index_unfile(const struct index_edit *ix, uint32_t *root, uint64_t hash, const char *value, size_t length, uint32_t ordinal)
+index_unfile(const struct index_edit *ix, uint32_t *root, size_t n)
 {
 	struct trie_keys keys = {key_of_leaf, (void *)(uintptr_t)ix};
+	struct value_entry *entry = &ix->own->entries[n];
+	const char *value = value_set_bytes(ix->own, n);
 	uint32_t leaf = 0, link, next, i;
-	int r = trie_find(ix->edit, *root, hash, &keys, &leaf);
+	bool collision;
+	int r = trie_find(ix->edit, *root, entry->hash, &keys, &leaf);
 
 	if (r < 0)
 		return r;
-	if (r == 0 || find_entry(ix, leaf, value, length, &i, &link) <= 0)
+	if (r == 0 || find_entry(ix, leaf, value, entry->length, &i, &link) <= 0)
 		return -EBADMSG;
-	r = entry_remove(ix, link, value, length, ordinal, &next);
-	if (r < 0 || next == link)
-		return r;
-	if (leaf_is_collision(&ix->arena->view, leaf)) {
-		r = collision_set(ix->edit, ix->arena, leaf, i, next, &next);
-		if (r < 0)
-			return r;
+	collision = leaf_is_collision(&ix->arena->view, leaf);
+	r = entry_remove(ix, collision, link, value, entry->length, ix->ordinal, &next);
+	if (r == 0 && next == link) { /* shrunk in place */
+		entry->filed = false;
+		return 0;
 	}
-	if (next == 0)
-		return trie_remove(ix->edit, root, hash, &keys, NULL);
-	return trie_exchange(ix->edit, root, hash, next);
+	if (r == 0 && collision) {
+		r = collision_set(ix->edit, ix->arena, leaf, i, next, &next);
+		if (r == 0)
+			next = without_single_posting(ix, next);
+	}
+	if (r == 0 && next == 0)
+		r = trie_remove(ix->edit, root, entry->hash, &keys, NULL);
+	else if (r == 0)
+		r = trie_exchange(ix->edit, root, entry->hash, leaf, next);
+	entry->filed = r < 0;
+	return r;
 }
 
 void

@@ -13,22 +13,30 @@
 
 #include "shm-layout/index_def.h"
 #include "writer/trie_edit.h"
+#include "writer/value_set.h"
 
 /*
  * def       how values are computed
  * ordinals  the resource's ordinals trie as it is now: an immediate ordinal's value is read from its object there. So while an object
  *           changes, values leave while it still leads to the old state, and come when it leads to the new one.
+ * ordinal   the object that changes
+ * own       its values; while they come and go one by one, those marked `filed` are the ones that the index has
  */
 struct index_edit {
 	struct trie_edit *edit;
 	struct arena *arena;
 	const struct index_def *def;
 	uint32_t ordinals;
+	uint32_t ordinal;
+	struct value_set *own;
 };
 
-/* Both leave the index as it was on failure. A value filed twice, or taken out without being there, is -EBADMSG. */
-int index_file(const struct index_edit *ix, uint32_t *root, uint64_t hash, const char *value, size_t length, uint32_t ordinal);
-int index_unfile(const struct index_edit *ix, uint32_t *root, uint64_t hash, const char *value, size_t length, uint32_t ordinal);
+/*
+ * File the changing object under own's entry i, or take it out; the entry's mark is set or cleared.
+ * Both leave the index as it was on failure. A value filed twice, or taken out without being there, is -EBADMSG.
+ */
+int index_file(const struct index_edit *ix, uint32_t *root, size_t i);
+int index_unfile(const struct index_edit *ix, uint32_t *root, size_t i);
 
 /* Retire the whole index: nodes, postings and all. */
 void index_retire_all(struct trie_edit *edit, struct arena *arena, uint32_t root);

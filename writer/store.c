@@ -271,6 +271,23 @@ give_ordinal(struct store *s, struct store_resource *res, uint32_t ordinal)
 
 /* ---- indexes ---- */
 
+/* Before anything moves, the index has all old values, and of the new ones those that are old too. */
+static void
+mark_filed(struct value_set *old, struct value_set *new)
+{
+	size_t i = 0, j = 0;
+
+	for (i = 0; i < old->count; i++)
+		old->entries[i].filed = true;
+	for (i = 0; i < old->count && j < new->count;) {
+		int order = value_set_compare(old, i, new, j);
+
+		new->entries[j].filed |= order == 0;
+		i += order <= 0;
+		j += order >= 0;
+	}
+}
+
 enum index_phase { COUNT_CHANGES, LEAVE_OLD, ENTER_NEW };
 
 /*
@@ -285,8 +302,9 @@ change_indexes(struct store *s, struct store_resource *res, enum index_phase pha
 	const uint8_t *hash_key = s->arena->header->hash_key;
 
 	for (unsigned n = 0; n < res->index_count; n++) {
-		struct index_edit ix = {s->edit, s->arena, &res->defs[n], res->now.ordinals};
 		struct value_set *old = &s->old_values, *new = &s->new_values;
+		struct index_edit ix = {s->edit, s->arena, &res->defs[n], res->now.ordinals, ordinal,
+					phase == LEAVE_OLD ? old : new};
 		size_t i = 0, j = 0;
 		int r = 0;
 
@@ -295,20 +313,17 @@ change_indexes(struct store *s, struct store_resource *res, enum index_phase pha
 			r = value_set_fill(old, ix.def, before, hash_key);
 		if (r == 0 && after.at)
 			r = value_set_fill(new, ix.def, after, hash_key);
+		if (r == 0)
+			mark_filed(old, new);
 		while (r == 0 && (i < old->count || j < new->count)) {
 			int order = i == old->count ? 1 : j == new->count ? -1 : value_set_compare(old, i, new, j);
-			const struct value_set *set = order < 0 ? old : new;
-			size_t at = order < 0 ? i : j;
-			const struct value_entry *e = &set->entries[at];
 
 			if (order != 0 && phase == COUNT_CHANGES)
-				*bytes += index_edit_bytes(e->length);
+				*bytes += index_edit_bytes(order < 0 ? old->entries[i].length : new->entries[j].length);
 			else if (order < 0 && phase == LEAVE_OLD)
-				r = index_unfile(&ix, &res->index_roots[n], e->hash, value_set_bytes(set, at), e->length,
-						 ordinal);
+				r = index_unfile(&ix, &res->index_roots[n], i);
 			else if (order > 0 && phase == ENTER_NEW)
-				r = index_file(&ix, &res->index_roots[n], e->hash, value_set_bytes(set, at), e->length,
-					       ordinal);
+				r = index_file(&ix, &res->index_roots[n], j);
 			i += order <= 0;
 			j += order >= 0;
 		}
@@ -394,7 +409,7 @@ add_object(struct store *s, unsigned id, uint32_t ref)
 	} else if (r > 0) { /* another key with this hash */
 		r = collision_add(s->edit, s->arena, leaf, link_of(ordinal), &entry);
 		if (r == 0)
-			r = trie_exchange(s->edit, &res->now.identity, key_hash, entry);
+			r = trie_exchange(s->edit, &res->now.identity, key_hash, leaf, entry);
 	}
 	if (r < 0)
 		return r;
@@ -439,7 +454,7 @@ remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_
 	if (r == 0 && leaf_is_collision(&s->arena->view, leaf)) {
 		r = collision_set(s->edit, s->arena, leaf, i, 0, &entry);
 		if (r == 0)
-			r = trie_exchange(s->edit, &res->now.identity, o->key_hash, entry);
+			r = trie_exchange(s->edit, &res->now.identity, o->key_hash, leaf, entry);
 	} else if (r == 0) {
 		r = trie_remove(s->edit, &res->now.identity, o->key_hash, &identity.keys, NULL);
 	}
@@ -496,6 +511,7 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 	r = prepare_change(s, res, before, after);
 	if (r < 0)
 		return r;
+	arena_open_reserve(s->arena, true);
 	if (known && change == STORE_UPDATED) {
 		r = update_object(s, resource, known, d.ref);
 	} else {
@@ -504,6 +520,7 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		if (r == 0)
 			r = add_object(s, resource, d.ref);
 	}
+	arena_open_reserve(s->arena, false);
 	if (r == 0 && ret_change)
 		*ret_change = change;
 	return r;
@@ -522,8 +539,12 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 		*ret_change = known ? STORE_DELETED : STORE_NOTHING;
 	if (!known)
 		return 0;
+	arena_open_reserve(s->arena, true);
 	r = prepare_change(s, s->resources[resource], value_of_object(&s->arena->view, known), nothing);
-	return r < 0 ? r : remove_object(s, resource, known, leaf, i);
+	if (r == 0)
+		r = remove_object(s, resource, known, leaf, i);
+	arena_open_reserve(s->arena, false);
+	return r;
 }
 
 int

@@ -201,9 +201,10 @@ place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct t
 
 /*
  * Follow key's digits. Where one is missing, stop there when `exact`, else go on along the first link, so as to reach some leaf.
+ * `known` is a link of which the caller says that it is a leaf: it is not looked at (0: none).
  */
 static int
-follow(const struct trie_edit *e, uint32_t root, uint64_t key, bool exact, struct trail *t)
+follow(const struct trie_edit *e, uint32_t root, uint64_t key, bool exact, uint32_t known, struct trail *t)
 {
 	const struct arena_view *view = &e->arena->view;
 	uint32_t link = root;
@@ -220,7 +221,7 @@ follow(const struct trie_edit *e, uint32_t root, uint64_t key, bool exact, struc
 
 		if (link == 0)
 			return -EBADMSG;
-		if (!link_is_immediate(link)) {
+		if (!link_is_immediate(link) && link != known) {
 			b = block_any(view, link);
 			if (!b)
 				return -EBADMSG;
@@ -323,14 +324,14 @@ trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const
 		*root = leaf;
 		return 0;
 	}
-	r = follow(e, *root, key, true, &t);
+	r = follow(e, *root, key, true, 0, &t);
 	if (r < 0)
 		return r;
 	/* every level has a node: the missing digit is the only difference */
 	if (t.leaf == 0 && !t.skipped)
 		return add_link(e, root, &t, t.depth, key, leaf);
 	if (t.leaf == 0) {
-		r = follow(e, *root, key, false, &t);
+		r = follow(e, *root, key, false, 0, &t);
 		if (r < 0)
 			return r;
 	}
@@ -362,7 +363,7 @@ trie_find(struct trie_edit *e, uint32_t root, uint64_t key, const struct trie_ke
 
 	if (root == 0)
 		return 0;
-	r = follow(e, root, key, true, &t);
+	r = follow(e, root, key, true, 0, &t);
 	if (r < 0 || t.leaf == 0)
 		return r;
 	r = keys->key_of(keys, &e->arena->view, t.leaf, t.way, &other);
@@ -373,15 +374,15 @@ trie_find(struct trie_edit *e, uint32_t root, uint64_t key, const struct trie_ke
 }
 
 int
-trie_exchange(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf)
+trie_exchange(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t old_leaf, uint32_t leaf)
 {
 	struct change c = {0};
 	struct trail t;
-	int r = follow(e, *root, key, true, &t);
+	int r = follow(e, *root, key, true, old_leaf, &t);
 
 	if (r < 0)
 		return r;
-	return t.leaf ? place_link(e, &c, root, &t, t.depth, leaf) : -EBADMSG;
+	return t.leaf == old_leaf ? place_link(e, &c, root, &t, t.depth, leaf) : -EBADMSG;
 }
 
 /* ---- remove ---- */
@@ -402,7 +403,7 @@ trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, const struct trie
 		*ret_old = 0;
 	if (*root == 0)
 		return 0;
-	r = follow(e, *root, key, true, &t);
+	r = follow(e, *root, key, true, 0, &t);
 	if (r < 0 || t.leaf == 0)
 		return r;
 	r = keys->key_of(keys, &e->arena->view, t.leaf, t.way, &other);

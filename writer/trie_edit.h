@@ -44,8 +44,11 @@ int trie_find(struct trie_edit *edit, uint32_t root, uint64_t key, const struct 
  */
 int trie_put(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_old);
 
-/* Let the leaf that stands under this key, which must be there (trie_find said so), be `leaf`. No key is compared. */
-int trie_exchange(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t leaf);
+/*
+ * Let old_leaf, which stands under this key (trie_find said so), be `leaf`. No key is compared, and old_leaf's block, which may be
+ * dropped already, is not looked at.
+ */
+int trie_exchange(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t old_leaf, uint32_t leaf);
 
 /* Take a key's leaf out. *ret_old is 0 when there was none. */
 int trie_remove(struct trie_edit *edit, uint32_t *root, uint64_t key, const struct trie_keys *keys, uint32_t *ret_old);

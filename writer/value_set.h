@@ -5,6 +5,7 @@
 #ifndef WRITER_VALUE_SET_H
 #define WRITER_VALUE_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct value_entry {
 	uint64_t hash;
 	uint32_t offset;
 	uint32_t length;
+	bool filed;		/* for the caller's use: the index has it */
 };
 
 /* Zeroed is empty; keeps its memory between uses. */

@@ -1,0 +1,293 @@
+/*
+ * A store fed in this process.
+ */
+#include "tests/support/store_fixture.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "shm-layout/collision.h"
+#include "shm-layout/index_def.h"
+#include "shm-layout/posting.h"
+#include "shm-layout/walk.h"
+
+const char pods_descriptor[] =
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
+	"\"shortNames\":[\"po\"],\"namespaced\":true,\"indexes\":["
+	"{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]},"
+	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
+	"{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
+	"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
+	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
+	"{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":\"split\",\"separator\":\",\"}]}"
+	"]}";
+const uint8_t pods_fingerprint[32] = "pods of the test fixture";
+
+static int
+put_object(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct store_fixture *fx = context;
+
+	(void)type;
+	(void)type_length;
+	fx->result = store_put(fx->store, fx->pods, d, &fx->change);
+	if (fx->result < 0)
+		draft_discard(fx->arena, store_intern(fx->store), d);
+	return 0;
+}
+
+static int
+note_bad(void *context, const char *why)
+{
+	struct store_fixture *fx = context;
+
+	(void)why;
+	fx->result = -EBADMSG;
+	return 0;
+}
+
+static const struct decoder_events events = {.on_object = put_object, .on_bad_object = note_bad};
+
+static void *
+need(void *p, const char *what)
+{
+	if (p)
+		return p;
+	fprintf(stderr, "store_fixture: no %s\n", what);
+	abort();
+}
+
+struct store_fixture *
+store_fixture_over(struct arena *arena, struct intern *intern)
+{
+	struct store_fixture *fx = need(calloc(1, sizeof(*fx)), "memory");
+
+	fx->arena = arena;
+	fx->slots = need(slots_new(8), "slots");
+	if (store_new(fx->arena, intern, fx->slots, &fx->store) < 0 ||
+	    store_add_resource(fx->store, pods_descriptor, pods_fingerprint, &fx->pods) < 0 || store_commit(fx->store) < 0) {
+		fprintf(stderr, "store_fixture: no store\n");
+		abort();
+	}
+	store_fixture_renew_decoder(fx);
+	return fx;
+}
+
+void
+store_fixture_renew_decoder(struct store_fixture *fx)
+{
+	fx->schema = need(decoder_schema_new(NULL, 0, NULL), "schema");
+	fx->decoder = need(decoder_new(DECODE_WATCH, fx->arena, store_intern(fx->store), fx->schema, &events, fx, 0), "decoder");
+}
+
+struct slot *
+test_map_slot(int fd)
+{
+	void *p = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return need(p == MAP_FAILED ? NULL : p, "slot");
+}
+
+void
+test_unmap_slot(struct slot *slot)
+{
+	munmap(slot, SLOT_BYTES);
+}
+
+struct store_fixture *
+store_fixture_new(uint64_t max_bytes)
+{
+	struct store_fixture *fx;
+	struct arena *arena = need(calloc(1, sizeof(*arena)), "memory");
+
+	if (sodium_init() < 0 || arena_create_private(arena, max_bytes ? max_bytes : 1u << 30) < 0)
+		need(NULL, "arena");
+	fx = store_fixture_over(arena, NULL);
+	fx->owns_arena = 1;
+	return fx;
+}
+
+void
+store_fixture_free(struct store_fixture *fx)
+{
+	if (!fx)
+		return;
+	decoder_free(fx->decoder);
+	decoder_schema_free(fx->schema);
+	store_free(fx->store);
+	slots_free(fx->slots);
+	if (fx->owns_arena) {
+		arena_close(fx->arena);
+		free(fx->arena);
+	}
+	free(fx);
+}
+
+int
+store_fixture_put(struct store_fixture *fx, const char *json)
+{
+	static const char head[] = "{\"type\":\"MODIFIED\",\"object\":";
+	int r;
+
+	fx->result = -EBADMSG;
+	r = decoder_feed(fx->decoder, head, sizeof(head) - 1);
+	if (r == 0)
+		r = decoder_feed(fx->decoder, json, strlen(json));
+	if (r == 0)
+		r = decoder_feed(fx->decoder, "}\n", 2);
+	if (r < 0) {
+		decoder_reset(fx->decoder);
+		return r;
+	}
+	return fx->result;
+}
+
+int
+store_fixture_putf(struct store_fixture *fx, const char *format, ...)
+{
+	va_list args;
+	char *json;
+	int r;
+
+	va_start(args, format);
+	r = vasprintf(&json, format, args);
+	va_end(args);
+	if (r < 0)
+		return -ENOMEM;
+	r = store_fixture_put(fx, json);
+	free(json);
+	return r;
+}
+
+int
+store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name)
+{
+	uint64_t hash = object_key_hash(fx->arena->header->hash_key, ns, strlen(ns), name, strlen(name));
+
+	return store_delete(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name), &fx->change);
+}
+
+uint32_t
+store_fixture_find(struct store_fixture *fx, const char *ns, const char *name)
+{
+	uint64_t hash = object_key_hash(fx->arena->header->hash_key, ns, strlen(ns), name, strlen(name));
+
+	return store_find(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name));
+}
+
+static int
+append(const char *data, size_t length, void *context)
+{
+	return fwrite(data, 1, length, context) == length ? 0 : -EIO;
+}
+
+char *
+store_fixture_json(struct store_fixture *fx, uint32_t ref)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f;
+
+	if (!ref)
+		return NULL;
+	f = need(open_memstream(&text, &size), "memory");
+	if (value_to_json(value_of_object(&fx->arena->view, ref), append, f) < 0)
+		fprintf(f, "(damaged)");
+	fclose(f);
+	return text;
+}
+
+long
+store_fixture_count_by_index(struct store_fixture *fx, const char *index, const char *value)
+{
+	static const char *const names[] = {"namespace", "uid", "labels", "nodeName", "podIP", "byUser"};
+	const struct arena_view *view = &fx->arena->view;
+	const struct root *root = root_at(view, atomic_load(&fx->arena->header->root));
+	const struct resource *res = root ? root_resource(view, root, fx->pods) : NULL;
+	struct value indexes;
+	struct index_def def;
+	const char *why;
+	uint64_t hash = index_value_hash(fx->arena->header->hash_key, value, strlen(value));
+	uint32_t n = 0, leaf, link;
+	long count = 0;
+	int r;
+
+	while (n < 6 && strcmp(names[n], index) != 0)
+		n++;
+	if (!res || n >= res->index_count)
+		return -1;
+	indexes = value_field(value_of_block(view, res->descriptor), "indexes", 7, path_fingerprint("indexes", 7));
+	if (index_def_read(&def, value_element(indexes, n), &why) < 0)
+		return -1;
+	r = trie_get(view, res->indexes[n], hash, &leaf);
+	for (uint32_t i = 0; r > 0 && count >= 0 && (link = leaf_link(view, leaf, i)) != 0; i++) {
+		uint32_t ref;
+
+		if (link_is_immediate(link)) {
+			int has = trie_get(view, res->ordinals, link_value(link), &ref) > 0
+					  ? index_def_has(&def, value_of_object(view, ref), value, strlen(value))
+					  : -1;
+			count = has < 0 ? -1 : count + has;
+			if (has > 0) /* a value has one entry */
+				break;
+		} else {
+			const struct posting *p = posting_at(view, link);
+			struct ordinal_iter it;
+			uint32_t steps = 0;
+
+			if (!p) {
+				count = -1;
+				break;
+			}
+			if (p->value_length != strlen(value) || memcmp(posting_value(p), value, p->value_length) != 0)
+				continue;
+			for (r = ordinal_first(&it, view, link); r > 0; r = ordinal_next(&it))
+				steps++;
+			count = r < 0 || steps != p->count ? -1 : count + (long)p->count;
+			r = 1;
+		}
+	}
+	index_def_done(&def);
+	return r < 0 ? -1 : count;
+}
+
+struct checking {
+	struct store_fixture *fx;
+	struct walk_seen seen;
+};
+
+static int
+check_block(void *context, uint32_t ref, const struct block *b)
+{
+	struct checking *c = context;
+
+	if (!walk_seen_first(&c->seen, ref))
+		return 0;
+	if (!tag_block_ok(&c->fx->arena->keys, ref_offset(ref), b)) {
+		fprintf(stderr, "block %llu: wrong tag\n", (unsigned long long)ref_offset(ref));
+		return -EBADMSG;
+	}
+	return 1;
+}
+
+int
+store_fixture_verify(struct store_fixture *fx)
+{
+	struct checking c = {.fx = fx};
+	struct walk_visitor visitor = {check_block, &c};
+	struct walk_damage damage;
+	int r = walk_seen_init(&c.seen, fx->arena->view.committed);
+
+	if (r < 0)
+		return r;
+	r = walk_root(&fx->arena->view, atomic_load(&fx->arena->header->root), &visitor, &damage);
+	if (r == -EBADMSG && damage.why)
+		fprintf(stderr, "block %llu: %s\n", (unsigned long long)ref_offset(damage.ref), damage.why);
+	walk_seen_done(&c.seen);
+	return r;
+}

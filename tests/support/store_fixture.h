@@ -1,0 +1,60 @@
+/*
+ * A store with one resource, pods, fed with JSON texts in this process: no daemon, no network.
+ */
+#ifndef TESTS_SUPPORT_STORE_FIXTURE_H
+#define TESTS_SUPPORT_STORE_FIXTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/decoder.h"
+#include "writer/store.h"
+
+/* Pods with the indexes that tests ask for: namespace, uid, labels, nodeName, podIP, byUser (split at ','). */
+extern const char pods_descriptor[];
+extern const uint8_t pods_fingerprint[32];
+
+struct store_fixture {
+	struct arena *arena;
+	struct slots *slots;
+	struct store *store;
+	struct decoder_schema *schema;
+	struct decoder *decoder;
+	unsigned pods;			/* the resource's id */
+	enum store_change change;	/* of the last put or delete */
+	int result;
+	int owns_arena;
+};
+
+/* A private arena of at most max_bytes (0: 1 GiB). Aborts when it cannot be had. */
+struct store_fixture *store_fixture_new(uint64_t max_bytes);
+
+/* The same over an arena (and rebuilt table) of the caller's, who closes it after store_fixture_free(); with owns_arena set, that closes and free()s it. */
+struct store_fixture *store_fixture_over(struct arena *arena, struct intern *intern);
+void store_fixture_free(struct store_fixture *fx);
+
+/* Decode one object's JSON and put it. Returns store_put()'s result; -EBADMSG when it does not decode. */
+int store_fixture_put(struct store_fixture *fx, const char *json);
+int store_fixture_putf(struct store_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name);
+
+/* After decoder and schema were freed by a test (set to NULL): new ones. */
+void store_fixture_renew_decoder(struct store_fixture *fx);
+
+/* Map a slot's memfd as its reader would. Aborts when it cannot. */
+struct slot *test_map_slot(int fd);
+void test_unmap_slot(struct slot *slot);
+
+/* The ref of ns/name, or 0. */
+uint32_t store_fixture_find(struct store_fixture *fx, const char *ns, const char *name);
+
+/* The object's JSON; free() it. NULL when there is none. */
+char *store_fixture_json(struct store_fixture *fx, uint32_t ref);
+
+/* How many objects the *published* root has under this value, by the reading code; -1 when the index is unknown or damaged. */
+long store_fixture_count_by_index(struct store_fixture *fx, const char *index, const char *value);
+
+/* Check every tag and every reachable offset of the published root: 0, or -EBADMSG with the reason printed. */
+int store_fixture_verify(struct store_fixture *fx);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * Equal hashes. The linker puts __wrap_crypto_shorthash in libsodium's place, and it answers with three bits: every trie of the store is
+ * full of collisions, the books of shared blocks too, and all must be found as if nothing were the matter.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/store_fixture.h"
+
+int __real_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length, const unsigned char *key);
+int __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length, const unsigned char *key);
+
+static uint64_t hash_mask = ~0ull;
+
+int
+__wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length, const unsigned char *key)
+{
+	uint64_t hash;
+	int r = __real_crypto_shorthash((unsigned char *)&hash, in, length, key);
+
+	hash &= hash_mask;
+	memcpy(out, &hash, sizeof(hash));
+	return r;
+}
+
+#define PODS 120
+
+static void
+fill_and_check(uint64_t mask)
+{
+	struct store_fixture *fx;
+	uint8_t present[PODS] = {0};
+	uint64_t random = 7;
+	char name[32], value[64];
+
+	hash_mask = mask;
+	fx = store_fixture_new(0);
+	for (unsigned round = 0; round < 40; round++) {
+		for (unsigned n = 0; n < 60; n++) {
+			unsigned i;
+
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			i = (unsigned)(random >> 33) % PODS;
+			snprintf(name, sizeof(name), "pod-%u", i);
+			if ((random >> 60) < 5) {
+				assert_int_equal(store_fixture_delete(fx, "ns", name), 0);
+				present[i] = 0;
+				continue;
+			}
+			assert_int_equal(store_fixture_putf(fx,
+							    "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
+							    "\"resourceVersion\":\"%u-%u\",\"labels\":{\"own\":\"%u\",\"half\":\"%u\","
+							    "\"all\":\"x\"}},\"spec\":{\"nodeName\":\"n%u\"}}",
+							    name, i, round, n, i, i % 2, i % 7),
+					 0);
+			present[i] = 1;
+		}
+		assert_int_equal(store_commit(fx->store), 0);
+		assert_int_equal(store_fixture_verify(fx), 0);
+		long all = 0, half[2] = {0}, node[7] = {0};
+		for (unsigned i = 0; i < PODS; i++) {
+			snprintf(name, sizeof(name), "pod-%u", i);
+			assert_int_equal(store_fixture_find(fx, "ns", name) != 0, present[i]);
+			snprintf(value, sizeof(value), "own=%u", i);
+			assert_int_equal(store_fixture_count_by_index(fx, "labels", value), present[i]);
+			all += present[i];
+			half[i % 2] += present[i];
+			node[i % 7] += present[i];
+		}
+		assert_int_equal(store_fixture_count_by_index(fx, "labels", "all=x"), all);
+		assert_int_equal(store_fixture_count_by_index(fx, "labels", "half=0"), half[0]);
+		assert_int_equal(store_fixture_count_by_index(fx, "labels", "half=1"), half[1]);
+		for (unsigned v = 0; v < 7; v++) {
+			snprintf(value, sizeof(value), "n%u", v);
+			assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value), node[v]);
+		}
+	}
+	for (unsigned i = 0; i < PODS; i++) {
+		snprintf(name, sizeof(name), "pod-%u", i);
+		assert_int_equal(store_fixture_delete(fx, "ns", name), 0);
+	}
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_resource(fx->store, fx->pods)->identity, 0);
+	store_fixture_free(fx);
+}
+
+/* Hashes that differ in the lowest three bits only: the tries' last level, and collisions under it. */
+static void
+hashes_of_three_low_bits_are_told_apart_by_their_keys(void **state)
+{
+	(void)state;
+	fill_and_check(7);
+}
+
+/* Hashes that differ at the top only: the level with 16 digits. */
+static void
+hashes_of_three_high_bits_are_told_apart_by_their_keys(void **state)
+{
+	(void)state;
+	fill_and_check(7ull << 61);
+}
+
+/* No hash at all: everything is one collision. */
+static void
+even_equal_hashes_are_told_apart(void **state)
+{
+	(void)state;
+	fill_and_check(0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hashes_of_three_low_bits_are_told_apart_by_their_keys),
+		cmocka_unit_test(hashes_of_three_high_bits_are_told_apart_by_their_keys),
+		cmocka_unit_test(even_equal_hashes_are_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
