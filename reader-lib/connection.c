@@ -68,10 +68,9 @@ go_down(struct informer *inf, const char *reason)
 	inf->link = LINK_DOWN;
 	if (inf->reason != reason)
 		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
-	if (lost)
-		inf->delay_ns = 0;
+	inf->delay_ns = lost ? 0 : inf->delay_ns < DELAY_MIN_NS ? DELAY_MIN_NS : inf->delay_ns;
 	set_timer(inf, clock_ns(CLOCK_MONOTONIC) + inf->delay_ns);
-	inf->delay_ns = inf->delay_ns == 0 ? DELAY_MIN_NS : inf->delay_ns * 2 > DELAY_MAX_NS ? DELAY_MAX_NS : inf->delay_ns * 2;
+	inf->delay_ns = inf->delay_ns * 2 > DELAY_MAX_NS ? DELAY_MAX_NS : inf->delay_ns * 2;
 	if (lost || new_reason)
 		log_say(inf, lost ? INFORMER_LOG_WARNING : INFORMER_LOG_INFO, "%s", inf->reason);
 }
@@ -271,7 +270,9 @@ receive_step(struct informer *inf)
 	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) && packet.head.type == MESSAGE_REFUSED) {
 		message_refusal(inf, &packet, (size_t)n);
 		informer_last_error(inf, reason, sizeof(reason));
-		inf->delay_ns = DELAY_MAX_NS;
+		/* Who is busy will soon not be; for the rest somebody must act. */
+		if (((const struct message_refused *)(const void *)&packet)->code != REFUSED_BUSY)
+			inf->delay_ns = DELAY_MAX_NS;
 	} else if (n > 0) {
 		snprintf(reason, sizeof(reason), "informerd sent a packet that makes no sense: is it of another release?");
 		inf->delay_ns = DELAY_MAX_NS;

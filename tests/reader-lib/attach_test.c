@@ -1,0 +1,501 @@
+/*
+ * Attaching, losing the daemon, getting it back, forking.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+static int
+set_up(void **state)
+{
+	*state = broker_fixture_new();
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	broker_fixture_free(*state);
+	return 0;
+}
+
+static struct informer_status
+status_of(struct informer *inf)
+{
+	struct informer_status status = {.size = sizeof(status)};
+
+	assert_int_equal(informer_status(inf, &status), 0);
+	return status;
+}
+
+static int
+get(struct informer *inf, const char *name)
+{
+	struct informer_snapshot snap;
+	struct informer_resource *pods;
+	struct informer_object o;
+	int r = informer_resource_open(inf, "pods", &pods);
+
+	if (r == 0)
+		r = informer_begin(inf, &snap);
+	if (r < 0)
+		return r;
+	r = informer_get_z(&snap, pods, "default", name, &o);
+	informer_end(&snap);
+	return r;
+}
+
+/* Poll and dispatch, as an event loop does, until something holds. */
+#define DISPATCH_UNTIL(inf, condition)                                                                                 \
+	do {                                                                                                           \
+		for (int i_ = 0; i_ < 1000 && !(condition); i_++) {                                                    \
+			struct pollfd p_ = {.fd = informer_fd(inf), .events = POLLIN};                                 \
+			poll(&p_, 1, 10000);                                                                           \
+			assert_true(informer_dispatch(inf) >= 0);                                                      \
+		}                                                                                                      \
+		assert_true(condition);                                                                                \
+	} while (0)
+
+/* Attach succeeds before the daemon exists; lookups say NOT_READY; the descriptor tells when it has come. */
+static void
+attach_succeeds_before_the_daemon_exists(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = broker_fixture_attach(fx, 0);
+	struct informer_status status = status_of(inf);
+
+	assert_false(status.attached);
+	assert_true(status.stale);
+	assert_non_null(strstr(status.reason, "is informerd running?"));
+	assert_int_equal(get(inf, "a"), INFORMER_E_NOT_READY);
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	DISPATCH_UNTIL(inf, status_of(inf).attached);
+	assert_int_equal(get(inf, "a"), 0);
+	status = status_of(inf);
+	assert_true(status.connected);
+	assert_string_equal(status.reason, "");
+	assert_int_equal(status.attaches, 1);
+	informer_detach(inf);
+	broker_fixture_wait_readers(fx, 0);
+}
+
+/* A program that never dispatches is attached all the same, by informer_begin(). */
+static void
+begin_attaches_for_those_who_never_dispatch(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = broker_fixture_attach(fx, 0);
+	int r = INFORMER_E_NOT_READY;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	for (int i = 0; i < 10000 && r == INFORMER_E_NOT_READY; i++) {
+		r = get(inf, "a");
+		usleep(1000);
+	}
+	assert_int_equal(r, 0);
+	informer_detach(inf);
+}
+
+/* The daemon ends: what was read is read on, the status tells, the age grows; it comes again: the reader moves over by itself. */
+static void
+a_reader_outlives_the_daemon_and_moves_to_the_next(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer_snapshot old;
+	struct informer_resource *pods;
+	struct informer_object o;
+	struct informer *inf;
+	struct informer_moment moment;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(informer_begin(inf, &old), 0);
+	broker_fixture_stop(fx);
+	DISPATCH_UNTIL(inf, !status_of(inf).connected);
+	assert_true(status_of(inf).stale);
+	assert_true(status_of(inf).attached);
+	assert_string_not_equal(status_of(inf).reason, "");
+	assert_int_equal(get(inf, "a"), 0);
+
+	broker_fixture_replace(fx, true, false);
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "b");
+	DISPATCH_UNTIL(inf, status_of(inf).connected);
+	assert_int_equal(get(inf, "b"), 0);
+	assert_int_equal(get(inf, "a"), INFORMER_E_NOT_FOUND);
+	assert_int_equal(status_of(inf).attaches, 2);
+	/* the old snapshot is what it was */
+	assert_int_equal(informer_get_z(&old, pods, "default", "a", &o), 0);
+	assert_int_equal(informer_get_z(&old, pods, "default", "b", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_snapshot_moment(&old, &moment), 0);
+	informer_end(&old);
+	informer_end(&old);
+	informer_dispatch(inf);
+	informer_detach(inf);
+}
+
+/* A daemon that moves to a new generation while it lives brings its readers along. */
+static void
+an_announced_generation_reaches_attached_readers(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(get(inf, "a"), 0);
+	for (unsigned i = 1; i <= 5; i++) {
+		broker_fixture_replace(fx, true, true);
+		broker_fixture_pod(fx, "b");
+		DISPATCH_UNTIL(inf, status_of(inf).attaches == 1 + i);
+		assert_int_equal(get(inf, "b"), 0);
+		assert_int_equal(get(inf, "a"), INFORMER_E_NOT_FOUND);
+	}
+	assert_int_equal(broker_fixture_stats(fx).readers, 1);
+	informer_detach(inf);
+}
+
+/* begin() sees the superseded word and moves, without dispatch; until the new arena has come it shows the old one. */
+static void
+begin_moves_on_the_superseded_word(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf;
+	int r;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	broker_fixture_stop(fx);
+	broker_fixture_replace(fx, true, false);
+	assert_int_equal(get(inf, "a"), 0);
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "b");
+	for (int i = 0; i < 10000 && (r = get(inf, "b")) == INFORMER_E_NOT_FOUND; i++) {
+		assert_int_equal(get(inf, "a"), 0);
+		usleep(1000);
+	}
+	assert_int_equal(r, 0);
+	informer_detach(inf);
+}
+
+/* When our connection was lost and the writer was not, the slot is gone and old snapshots expire; new ones are fine. */
+static void
+snapshots_expire_when_their_slot_is_lost(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer_snapshot old;
+	struct informer_resource *pods;
+	struct informer_object o;
+	struct informer *inf;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(informer_begin(inf, &old), 0);
+	broker_fixture_stop(fx);	/* only the broker: the arena is the same one afterwards */
+	broker_fixture_start(fx);
+	DISPATCH_UNTIL(inf, status_of(inf).attaches == 2);
+	assert_int_equal(informer_get_z(&old, pods, "default", "a", &o), INFORMER_E_EXPIRED);
+	informer_end(&old);
+	assert_int_equal(get(inf, "a"), 0);
+	informer_detach(inf);
+}
+
+/* While the daemon has nothing to give yet, readers are put off and come again by themselves. */
+static void
+a_starting_daemon_puts_readers_off(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf;
+
+	fx->starting = true;
+	broker_fixture_start(fx);
+	inf = broker_fixture_attach(fx, 0);
+	assert_non_null(strstr(status_of(inf).reason, "nothing to read yet"));
+	assert_int_equal(get(inf, "a"), INFORMER_E_NOT_READY);
+	fx->starting = false;
+	broker_fixture_pod(fx, "a");
+	DISPATCH_UNTIL(inf, status_of(inf).attached);
+	assert_int_equal(get(inf, "a"), 0);
+	informer_detach(inf);
+}
+
+/* In a child every call says FORKED, detach there leaves the parent alone, and the child can attach for itself. */
+static void
+every_call_in_a_child_says_forked(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer_snapshot snap, other;
+	struct informer_resource *pods;
+	struct informer_object o, found;
+	struct informer_value v;
+	struct informer_path *path;
+	struct informer_selector *sel;
+	struct informer_iter it;
+	struct informer *inf;
+	const char *data;
+	size_t length;
+	int wait_status;
+	pid_t pid;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, INFORMER_VERIFY);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(informer_path_compile(inf, "spec.nodeName", 13, &path), 0);
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_get_z(&snap, pods, "default", "a", &o), 0);
+	assert_int_equal(informer_object_value(&o, &v), 0);
+	assert_int_equal(informer_list(&snap, pods, &it), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct informer_status status = {.size = sizeof(status)};
+		struct informer_resource_info info = {.size = sizeof(info)};
+		struct informer_moment moment;
+		char *text;
+		int bad = 0;
+
+#define FORKED(call) bad += (call) != INFORMER_E_FORKED
+		FORKED(informer_begin(inf, &other));
+		FORKED(informer_dispatch(inf));
+		FORKED(informer_fd(inf));
+		FORKED(informer_status(inf, &status));
+		FORKED(informer_get_z(&snap, pods, "default", "a", &found));
+		FORKED(informer_get_string(&o, path, &data, &length));
+		FORKED(informer_object_name(&o, &data, &length));
+		FORKED(informer_object_value(&o, &v));
+		FORKED(informer_next(&it, &found));
+		FORKED(informer_list(&snap, pods, &it));
+		FORKED(informer_value_field(&v, "spec", 4, &v));
+		FORKED(informer_resource_open(inf, "nodes", &pods));
+		FORKED(informer_resource_info(&snap, pods, &info));
+		FORKED(informer_snapshot_moment(&snap, &moment));
+		FORKED(informer_wait_attached(inf, 0));
+		FORKED(informer_wait_commit(inf, NULL, 0));
+		FORKED(informer_arm(inf, NULL));
+		FORKED(informer_stat_json(inf, 0, &text, &length));
+		FORKED(informer_selector_compile(inf, "a", 1, &sel, NULL));
+		FORKED(informer_path_compile(inf, "a", 1, &path));
+		FORKED(informer_verify(&snap, NULL, NULL, NULL));
+#undef FORKED
+		informer_end(&snap);
+		informer_detach(inf);
+		_exit(bad);
+	}
+	assert_int_equal(waitpid(pid, &wait_status, 0), pid);
+	assert_true(WIFEXITED(wait_status));
+	assert_int_equal(WEXITSTATUS(wait_status), 0);
+	assert_int_equal(informer_get_string(&o, path, &data, &length), 0);
+	informer_end(&snap);
+	assert_int_equal(get(inf, "a"), 0);
+	assert_true(status_of(inf).connected);
+	assert_int_equal(broker_fixture_stats(fx).readers, 1);
+	informer_path_free(path);
+	informer_detach(inf);
+}
+
+static int
+count_descriptors(bool *ret_all_cloexec)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+	int n = 0;
+
+	*ret_all_cloexec = true;
+	while ((e = readdir(d)) != NULL) {
+		int fd = atoi(e->d_name);
+
+		if (e->d_name[0] == '.' || fd == dirfd(d))
+			continue;
+		n++;
+		if (fd > 2 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+			*ret_all_cloexec = false;
+	}
+	closedir(d);
+	return n;
+}
+
+/* Every descriptor is close-on-exec, and detach closes all of them, also after moves. */
+static void
+descriptors_are_close_on_exec_and_closed_by_detach(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf;
+	bool before_cloexec, cloexec;
+	int before;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	informer_detach(inf);
+	broker_fixture_wait_readers(fx, 0);
+	before = count_descriptors(&before_cloexec);
+	inf = broker_fixture_attach(fx, 0);
+	count_descriptors(&cloexec);
+	assert_int_equal(cloexec, before_cloexec);
+	broker_fixture_replace(fx, true, true);
+	DISPATCH_UNTIL(inf, status_of(inf).attaches == 2);
+	informer_detach(inf);
+	broker_fixture_wait_readers(fx, 0);
+	/* the new generation's memfd is the fixture's */
+	assert_int_equal(count_descriptors(&cloexec), before + 1);
+}
+
+/* Options that make no sense are refused; shorter ones, of an older header, are taken with zeroes behind. */
+static void
+options_are_checked(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
+	struct informer *inf = NULL;
+	char path[300];
+
+	options.flags = 1u << 31;
+	assert_int_equal(informer_attach(&options, &inf), -EINVAL);
+	options.flags = 0;
+	options.size = 4;
+	assert_int_equal(informer_attach(&options, &inf), -EINVAL);
+	options.size = offsetof(struct informer_options, reader_name);
+	options.reader_name = (const char *)1;
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	informer_detach(inf);
+	options.size = sizeof(options);
+	options.reader_name = NULL;
+	memset(path, 'x', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	options.socket_path = path;
+	inf = NULL;
+	assert_int_equal(informer_attach(&options, &inf), -ENAMETOOLONG);
+	assert_null(inf);
+	assert_int_equal(informer_attach(&options, NULL), -EINVAL);
+	informer_detach(NULL);
+}
+
+struct counts {
+	size_t live, total, fail_at;
+};
+
+static void *
+counting_allocate(void *context, size_t size)
+{
+	struct counts *c = context;
+
+	if (++c->total == c->fail_at)
+		return NULL;
+	c->live++;
+	return malloc(size);
+}
+
+static void
+counting_release(void *context, void *memory)
+{
+	struct counts *c = context;
+
+	c->live--;
+	free(memory);
+}
+
+/* All memory comes from the caller's allocator and goes back to it; each failure of it is an error, not a crash. */
+static void
+each_failed_allocation_is_survived(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct counts c = {0};
+	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket, .allocate = counting_allocate,
+					   .release = counting_release, .allocator_context = &c};
+	bool whole = false;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	for (size_t n = 1; n < 100 && !whole; n++) {
+		struct informer *inf;
+		struct informer_selector *sel;
+		struct informer_path *path;
+		char *text;
+
+		c = (struct counts){.fail_at = n};
+		if (informer_attach(&options, &inf) == 0) {
+			int r = informer_wait_attached(inf, 100), got = r == 0 ? get(inf, "a") : r;
+			int compiled = informer_selector_compile(inf, "a=b", 3, &sel, NULL);
+			int path_made = informer_path_compile(inf, "a.b", 3, &path);
+			int stat = informer_stat_json(inf, 10000, &text, NULL);
+
+			if (compiled == 0)
+				informer_selector_free(sel);
+			if (path_made == 0)
+				informer_path_free(path);
+			if (stat == 0)
+				informer_free(inf, text);
+			whole = c.total < n;
+			if (whole)
+				assert_true(got == 0 && compiled == 0 && path_made == 0 && stat == 0);
+			informer_detach(inf);
+		}
+		assert_int_equal(c.live, 0);
+	}
+	assert_true(whole);
+}
+
+/* Several handles live in one process without knowing of each other. */
+static void
+several_handles_live_side_by_side(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf[3];
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	for (int i = 0; i < 3; i++)
+		inf[i] = broker_fixture_attach(fx, i == 1 ? INFORMER_VERIFY : 0);
+	assert_int_equal(broker_fixture_stats(fx).readers, 3);
+	informer_detach(inf[1]);
+	assert_int_equal(get(inf[0], "a"), 0);
+	assert_int_equal(get(inf[2], "a"), 0);
+	informer_detach(inf[0]);
+	informer_detach(inf[2]);
+	broker_fixture_wait_readers(fx, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(attach_succeeds_before_the_daemon_exists),
+		TEST(begin_attaches_for_those_who_never_dispatch),
+		TEST(a_reader_outlives_the_daemon_and_moves_to_the_next),
+		TEST(an_announced_generation_reaches_attached_readers),
+		TEST(begin_moves_on_the_superseded_word),
+		TEST(snapshots_expire_when_their_slot_is_lost),
+		TEST(a_starting_daemon_puts_readers_off),
+		TEST(every_call_in_a_child_says_forked),
+		TEST(descriptors_are_close_on_exec_and_closed_by_detach),
+		TEST(options_are_checked),
+		TEST(each_failed_allocation_is_survived),
+		TEST(several_handles_live_side_by_side),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

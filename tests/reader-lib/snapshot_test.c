@@ -1,0 +1,285 @@
+/*
+ * Snapshots: what they show, how many there may be, when they end early.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+#define PINS 63
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_resource *pods;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	broker_fixture_pod(w->fx, "a");
+	w->inf = broker_fixture_attach(w->fx, 0);
+	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static int
+has(struct world *w, const struct informer_snapshot *snap, const char *name)
+{
+	struct informer_object o;
+
+	return informer_get_z(snap, w->pods, "default", name, &o);
+}
+
+/* A handle has 63 pins: the 64th snapshot is BUSY, and one that ends makes room. */
+static void
+the_sixty_fourth_snapshot_is_busy(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot snaps[PINS + 1];
+	struct informer_status status = {.size = sizeof(status)};
+
+	for (int i = 0; i < PINS; i++)
+		assert_int_equal(informer_begin(w->inf, &snaps[i]), 0);
+	assert_int_equal(informer_begin(w->inf, &snaps[PINS]), INFORMER_E_BUSY);
+	assert_int_equal(informer_status(w->inf, &status), 0);
+	assert_int_equal(status.pins, PINS);
+	informer_end(&snaps[17]);
+	assert_int_equal(informer_begin(w->inf, &snaps[PINS]), 0);
+	for (int i = 0; i <= PINS; i++)
+		informer_end(&snaps[i]);
+	assert_int_equal(informer_status(w->inf, &status), 0);
+	assert_int_equal(status.pins, 0);
+}
+
+/* A snapshot shows one version for as long as it is open, whatever is committed meanwhile. */
+static void
+a_snapshot_shows_one_version(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot old, new;
+	struct informer_moment then, now;
+
+	assert_int_equal(informer_begin(w->inf, &old), 0);
+	for (int i = 0; i < 200; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "b%d", i);
+		broker_fixture_pod(w->fx, name);
+	}
+	assert_int_equal(has(w, &old, "a"), 0);
+	assert_int_equal(has(w, &old, "b0"), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_begin(w->inf, &new), 0);
+	assert_int_equal(has(w, &new, "b199"), 0);
+	assert_int_equal(informer_snapshot_moment(&old, &then), 0);
+	assert_int_equal(informer_snapshot_moment(&new, &now), 0);
+	assert_true(now.epoch >= then.epoch + 200);
+	assert_true(now.seq >= then.seq + 200);
+	assert_int_equal(now.generation, then.generation);
+	informer_end(&old);
+	informer_end(&new);
+}
+
+/* A snapshot that is not open is refused, and ending it again is nothing. */
+static void
+a_snapshot_that_is_not_open_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot snap = {0};
+	struct informer_moment moment;
+	struct informer_iter it;
+
+	informer_end(&snap);
+	informer_end(NULL);
+	assert_int_equal(has(w, &snap, "a"), -EINVAL);
+	assert_int_equal(informer_snapshot_moment(&snap, &moment), -EINVAL);
+	assert_int_equal(informer_list(&snap, w->pods, &it), -EINVAL);
+	assert_int_equal(informer_resource_count(&snap), 0);
+	assert_int_equal(informer_begin(w->inf, &snap), 0);
+	informer_end(&snap);
+	assert_int_equal(has(w, &snap, "a"), -EINVAL);
+}
+
+static void
+take_back(struct broker_fixture *fx, void *context)
+{
+	struct arena *arena = fx->old[0]->arena;
+
+	(void)context;
+	arena_set_state(arena, HEADER_REVOKED);
+	assert_int_equal(madvise((uint8_t *)arena->header + HEADER_BYTES, arena->view.committed - HEADER_BYTES, MADV_REMOVE), 0);
+}
+
+/* A generation whose pages were taken back ends its snapshots with EXPIRED, in each call, and new ones show the next. */
+static void
+a_revoked_snapshot_expires(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot old, new;
+	struct informer_moment moment;
+	struct informer_object o;
+	struct informer_value v;
+	struct informer_iter it;
+	const char *data;
+	size_t length;
+
+	assert_int_equal(informer_begin(w->inf, &old), 0);
+	assert_int_equal(informer_get_z(&old, w->pods, "default", "a", &o), 0);
+	assert_int_equal(informer_object_value(&o, &v), 0);
+	assert_int_equal(informer_list(&old, w->pods, &it), 0);
+	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_pod(w->fx, "b");
+	broker_fixture_do(w->fx, take_back, NULL);
+	assert_int_equal(has(w, &old, "a"), INFORMER_E_EXPIRED);
+	assert_int_equal(has(w, &old, "z"), INFORMER_E_EXPIRED);
+	assert_int_equal(informer_next(&it, &o), INFORMER_E_EXPIRED);
+	assert_int_equal(informer_object_uid(&o, &data, &length), INFORMER_E_EXPIRED);
+	assert_int_equal(informer_value_field(&v, "spec", 4, &v), INFORMER_E_EXPIRED);
+	assert_int_equal(informer_snapshot_moment(&old, &moment), INFORMER_E_EXPIRED);
+	assert_int_equal(informer_verify(&old, NULL, NULL, NULL), INFORMER_E_EXPIRED);
+	while (informer_wait_attached(w->inf, 10) < 0 || informer_begin(w->inf, &new) < 0)
+		;
+	assert_int_equal(has(w, &new, "b"), 0);
+	informer_end(&new);
+	informer_end(&old);
+}
+
+/* What one thread of many does: look, check that what is seen is whole, and that time does not go back. */
+struct looker {
+	struct world *w;
+	_Atomic bool *stop;
+	uint64_t looks, moves;
+	int failed;
+};
+
+static void *
+look(void *context)
+{
+	struct looker *l = context;
+	struct informer_moment last = {0};
+
+	while (!atomic_load(l->stop) && !l->failed) {
+		struct informer_resource_info info = {.size = sizeof(info)};
+		struct informer_snapshot snap;
+		struct informer_moment now;
+		struct informer_iter it;
+		struct informer_object o;
+		uint64_t count = 0;
+		int r = informer_begin(l->w->inf, &snap);
+
+		if (r < 0) {
+			l->failed = r;
+			break;
+		}
+		informer_snapshot_moment(&snap, &now);
+		r = informer_list(&snap, l->w->pods, &it);
+		while (r == 0 && (r = informer_next(&it, &o)) > 0) {
+			const char *data;
+			size_t length;
+
+			r = informer_object_uid(&o, &data, &length);
+			if (r == 0 && (length < 4 || memcmp(data, "uid-", 4) != 0))
+				r = INFORMER_E_CORRUPT;
+			count++;
+		}
+		if (r == 0)
+			r = informer_resource_info(&snap, l->w->pods, &info);
+		/* an announced generation begins without resources */
+		if (r == INFORMER_E_NO_RESOURCE)
+			r = 0;
+		else if (r == 0 && info.object_count != count)
+			r = INFORMER_E_CORRUPT;
+		if (now.generation == last.generation && memcmp(now.lineage, last.lineage, 16) == 0 && now.epoch < last.epoch)
+			r = -1;
+		l->moves += memcmp(now.lineage, last.lineage, 16) != 0;
+		last = now;
+		l->looks++;
+		informer_end(&snap);
+		if (r < 0)
+			l->failed = r;
+	}
+	return NULL;
+}
+
+static void
+change(struct broker_fixture *fx, void *context)
+{
+	unsigned n = *(unsigned *)context;
+	char name[32];
+
+	snprintf(name, sizeof(name), "c%u", n % 50);
+	if (n % 3 == 0)
+		store_fixture_delete(fx->store, "default", name);
+	else
+		store_fixture_putf(fx->store, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%u\","
+				   "\"labels\":{\"n\":\"%u\"}},\"spec\":{\"nodeName\":\"n%u\"}}", name, n % 50, n, n % 7);
+	store_commit(fx->store->store);
+	store_reclaim(fx->store->store);
+}
+
+/* Readers in threads, a writer that commits, reclaims and moves: every snapshot is whole, none goes back in time. */
+static void
+snapshots_are_whole_under_churn(void **state)
+{
+	struct world *w = *state;
+	_Atomic bool stop = false;
+	struct looker lookers[3] = {{0}};
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++) {
+		lookers[i] = (struct looker){.w = w, .stop = &stop};
+		assert_int_equal(pthread_create(&threads[i], NULL, look, &lookers[i]), 0);
+	}
+	for (unsigned n = 0; n < 4000; n++) {
+		broker_fixture_do(w->fx, change, &n);
+		if (n % 1000 == 999)
+			broker_fixture_replace(w->fx, true, true);
+	}
+	atomic_store(&stop, true);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(lookers[i].failed, 0);
+		assert_true(lookers[i].looks > 0);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_sixty_fourth_snapshot_is_busy),
+		TEST(a_snapshot_shows_one_version),
+		TEST(a_snapshot_that_is_not_open_is_refused),
+		TEST(a_revoked_snapshot_expires),
+		TEST(snapshots_are_whole_under_churn),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

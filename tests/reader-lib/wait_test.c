@@ -1,0 +1,263 @@
+/*
+ * Waiting: for an arena, for the first list, for a commit; from several threads.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+static int
+set_up(void **state)
+{
+	*state = broker_fixture_new();
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	broker_fixture_free(*state);
+	return 0;
+}
+
+static struct informer_moment
+moment_of(struct informer *inf)
+{
+	struct informer_snapshot snap;
+	struct informer_moment moment;
+
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_snapshot_moment(&snap, &moment), 0);
+	informer_end(&snap);
+	return moment;
+}
+
+/* A wait that is not met says so at its deadline, and what is missing. */
+static void
+a_wait_ends_at_its_deadline(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = broker_fixture_attach(fx, 0);
+	struct informer_moment moment;
+	char text[256];
+
+	assert_int_equal(informer_wait_attached(inf, 20), -ETIMEDOUT);
+	assert_true(informer_last_error(inf, text, sizeof(text)) > 0);
+	assert_non_null(strstr(text, "no arena is attached"));
+	broker_fixture_start(fx);
+	assert_int_equal(informer_wait_attached(inf, 10000), 0);
+	assert_int_equal(informer_wait_synced(inf, "pods", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(inf, NULL, 0), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(inf, "nodes", 20), -ETIMEDOUT);
+	informer_last_error(inf, text, sizeof(text));
+	assert_non_null(strstr(text, "does not cache"));
+	moment = moment_of(inf);
+	assert_int_equal(informer_wait_commit(inf, &moment, 20), -ETIMEDOUT);
+	broker_fixture_pod(fx, "a");
+	assert_int_equal(informer_wait_commit(inf, &moment, 10000), 0);
+	assert_int_equal(informer_wait_synced(inf, "pods", 0), 0);
+	assert_int_equal(informer_wait_synced(inf, NULL, 0), 0);
+	assert_int_equal(informer_wait_commit(inf, NULL, 0), 0);
+	informer_detach(inf);
+}
+
+struct sleeper {
+	struct informer *inf;
+	struct informer_moment seen;
+	const char *resource;
+	int result;
+};
+
+static void *
+sleep_for_commit(void *context)
+{
+	struct sleeper *s = context;
+
+	s->result = s->resource ? informer_wait_synced(s->inf, s->resource, 20000) :
+		informer_wait_commit(s->inf, &s->seen, 20000);
+	return NULL;
+}
+
+/* Several threads that wait on one handle are all woken by one commit, also while another thread dispatches. */
+static void
+one_commit_wakes_every_waiter(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct sleeper sleepers[4];
+	pthread_t threads[4];
+	struct informer *inf;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	for (int round = 0; round < 50; round++) {
+		struct informer_moment seen = moment_of(inf);
+		char name[16];
+
+		for (int i = 0; i < 4; i++) {
+			sleepers[i] = (struct sleeper){.inf = inf, .seen = seen, .result = 1};
+			assert_int_equal(pthread_create(&threads[i], NULL, sleep_for_commit, &sleepers[i]), 0);
+		}
+		if (round % 2)
+			usleep(2000);
+		snprintf(name, sizeof(name), "p%d", round);
+		broker_fixture_pod(fx, name);
+		for (int i = 0; i < 10; i++)
+			informer_dispatch(inf);
+		for (int i = 0; i < 4; i++) {
+			pthread_join(threads[i], NULL);
+			assert_int_equal(sleepers[i].result, 0);
+		}
+	}
+	informer_detach(inf);
+}
+
+/* A wait begun before the daemon exists ends when the first list is in. */
+static void
+a_wait_spans_the_daemons_start(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct sleeper s = {.resource = "pods", .result = 1};
+	pthread_t thread;
+
+	s.inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(pthread_create(&thread, NULL, sleep_for_commit, &s), 0);
+	usleep(30000);
+	broker_fixture_start(fx);
+	usleep(30000);
+	broker_fixture_pod(fx, "a");
+	pthread_join(thread, NULL);
+	assert_int_equal(s.result, 0);
+	informer_detach(s.inf);
+}
+
+/* A commit wait ends when another generation takes over. */
+static void
+a_commit_wait_ends_with_a_new_generation(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct sleeper s = {.result = 1};
+	pthread_t thread;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	s.inf = broker_fixture_attach(fx, 0);
+	s.seen = moment_of(s.inf);
+	assert_int_equal(pthread_create(&thread, NULL, sleep_for_commit, &s), 0);
+	broker_fixture_replace(fx, true, true);
+	for (int i = 0; i < 200 && s.seen.epoch >= store_epoch(fx->store->store); i++)
+		broker_fixture_pod(fx, "b");
+	pthread_join(thread, NULL);
+	assert_int_equal(s.result, 0);
+	informer_detach(s.inf);
+}
+
+/* For event loops: once armed, the descriptor becomes readable at the next commit, and not before; unarmed it stays quiet. */
+static void
+the_descriptor_tells_of_a_commit_once_armed(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer_moment seen;
+	struct informer *inf;
+	struct pollfd p = {.events = POLLIN};
+	struct broker_stats stats;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	p.fd = informer_fd(inf);
+	while (informer_dispatch(inf) > 0)
+		;
+	broker_fixture_pod(fx, "b");
+	assert_int_equal(poll(&p, 1, 0), 0);
+	seen = moment_of(inf);
+	assert_int_equal(informer_arm(inf, &seen), 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	broker_fixture_pod(fx, "c");
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(informer_dispatch(inf), 1);
+	assert_int_equal(informer_dispatch(inf), 0);
+	assert_int_equal(poll(&p, 1, 0), 0);
+	assert_int_equal(informer_arm(inf, &seen), 1);
+	stats = broker_fixture_stats(fx);
+	assert_true(stats.wakeups >= 1);
+	informer_detach(inf);
+}
+
+/* The report comes whole, however long it is, and needs no slot. */
+static char *
+long_report(void *context)
+{
+	char *text = malloc(300001);
+
+	(void)context;
+	for (int i = 0; i < 300000; i++)
+		text[i] = (char)('a' + i % 26);
+	text[300000] = '\0';
+	return text;
+}
+
+static void
+the_report_comes_in_pieces(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf[6], *other;
+	char *text;
+	size_t length;
+
+	fx->options.report = long_report;
+	broker_fixture_start(fx);
+	for (int i = 0; i < 6; i++)
+		inf[i] = broker_fixture_attach(fx, 0);
+	other = broker_fixture_attach(fx, 0);
+	assert_int_equal(informer_stat_json(other, 10000, &text, &length), 0);
+	assert_int_equal(length, 300000);
+	for (size_t i = 0; i < length; i++)
+		assert_int_equal(text[i], 'a' + (int)(i % 26));
+	informer_free(other, text);
+	informer_detach(other);
+	for (int i = 0; i < 6; i++)
+		informer_detach(inf[i]);
+}
+
+/* Without a daemon there is no report, and the error says where it was looked for. */
+static void
+without_a_daemon_there_is_no_report(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = broker_fixture_attach(fx, 0);
+	char *text, error[256];
+
+	assert_int_equal(informer_stat_json(inf, 1000, &text, NULL), -ENOENT);
+	informer_last_error(inf, error, sizeof(error));
+	assert_non_null(strstr(error, fx->socket));
+	informer_detach(inf);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_wait_ends_at_its_deadline),
+		TEST(one_commit_wakes_every_waiter),
+		TEST(a_wait_spans_the_daemons_start),
+		TEST(a_commit_wait_ends_with_a_new_generation),
+		TEST(the_descriptor_tells_of_a_commit_once_armed),
+		TEST(the_report_comes_in_pieces),
+		TEST(without_a_daemon_there_is_no_report),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
