@@ -205,6 +205,11 @@ cached_resource_start(struct cached_resource *c)
 void
 cached_resource_renumber(struct cached_resource *c, unsigned id)
 {
+	_Atomic uint64_t *contact = store_arena(c->store)->header->contact_boot_ns;
+
+	if (id < RESOURCE_MAX && c->id < RESOURCE_MAX)
+		atomic_store_explicit(&contact[id], atomic_load_explicit(&contact[c->id], memory_order_relaxed),
+				      memory_order_relaxed);
 	c->id = id;
 	c->known.resource = id;
 	pipeline_renumber(c->pipeline, c->fifo, id);

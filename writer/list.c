@@ -11,6 +11,9 @@
 
 #include "shm-layout/root.h"
 #include "writer/log.h"
+#include "writer/ration.h"
+
+#define TURN_BYTES (512u << 10) /* about two milliseconds of decoding */
 
 struct list {
 	struct feed feed;
@@ -19,6 +22,7 @@ struct list {
 
 	struct decoder *decoder;
 	void *request;			/* under way, or NULL */
+	struct ration ration;
 	struct answer answer;
 	char *first_version;		/* what the first request asked for; NULL for none */
 	unsigned limit;
@@ -152,6 +156,7 @@ on_data(void *ctx, const void *data, size_t length)
 		l->feed.on_contact(l->feed.context);
 	if (!answer_is_success(&l->answer))
 		return answer_append(&l->answer, data, length);
+	ration_use(&l->ration, length);
 	return decoder_feed(l->decoder, data, length);
 }
 
@@ -205,6 +210,7 @@ on_done(void *ctx, int result, const char *message)
 	int r;
 
 	l->request = NULL;
+	ration_stop(&l->ration);
 	judge_page(l, result, message, &outcome);
 	if (outcome.kind == OUTCOME_EXPIRED && later_page) {
 		log_info("%s: the list took too long for its continue token; listing again in one piece", l->feed.name);
@@ -264,6 +270,7 @@ list_start(const struct feed *feed, const struct list_params *params, list_done_
 	l->limit = params->limit;
 	l->progress.remaining = -1;
 	l->progress.started_ms = feed->clock->now_ms(feed->clock);
+	ration_init(&l->ration, &l->feed, &l->request, TURN_BYTES);
 	l->decoder = decoder_new(DECODE_LIST, feed->arena, feed->intern, feed->schema, &events, l, feed->max_item_bytes);
 	if (params->resource_version)
 		l->first_version = strdup(params->resource_version);
@@ -284,6 +291,7 @@ list_free(struct list *l)
 		return;
 	if (l->request)
 		l->feed.source->cancel(l->feed.source->context, l->request);
+	ration_stop(&l->ration);
 	decoder_free(l->decoder);
 	discard_items(l);
 	answer_done(&l->answer);

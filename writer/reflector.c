@@ -176,9 +176,9 @@ on_list_done(void *context, struct list *list, const struct outcome *outcome)
 	r->status.bad_events += p.bad_items;
 	if (outcome->kind == OUTCOME_OK) {
 		last_version(r, version);
-		log_info("%s: listed %" PRIu64 " objects at resourceVersion %s in %.1f s (%u page%s, %.1f MB)", r->feed.name,
-			 p.items, version, (double)(now_ms(r) - p.started_ms) / 1000, p.pages, p.pages == 1 ? "" : "s",
-			 (double)p.bytes / 1e6);
+		log_info("%s: listed %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%u page%s, %" PRIu64 " KB)",
+			 r->feed.name, p.items, version, now_ms(r) - p.started_ms, p.pages, p.pages == 1 ? "" : "s",
+			 p.bytes / 1000);
 		if (p.pages > 1 && strcmp(r->list_version, "0") == 0)
 			r->paginated = true;
 		r->version_unavailable = false;

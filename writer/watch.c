@@ -14,6 +14,7 @@
 #include "shm-layout/root.h"
 #include "shm-layout/value.h"
 #include "writer/log.h"
+#include "writer/ration.h"
 
 struct watch {
 	struct feed feed;
@@ -22,6 +23,7 @@ struct watch {
 
 	struct decoder *decoder;
 	void *request;		/* under way, or NULL */
+	struct ration ration;	/* in events */
 	struct answer answer;
 	struct outcome end;	/* what an event in the stream said, when the stream was ended for it */
 	bool ended;		/* `end` is valid */
@@ -170,6 +172,7 @@ static int
 on_data(void *ctx, const void *data, size_t length)
 {
 	struct watch *w = ctx;
+	uint64_t before;
 	int r;
 
 	w->stats.bytes += length;
@@ -177,12 +180,16 @@ on_data(void *ctx, const void *data, size_t length)
 		w->feed.on_contact(w->feed.context);
 	if (!answer_is_success(&w->answer))
 		return answer_append(&w->answer, data, length);
+	before = w->stats.events;
 	r = decoder_feed(w->decoder, data, length);
-	if (r == 0 && !w->stats.paused && delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX) {
+	if (r < 0)
+		return r;
+	ration_use(&w->ration, w->stats.events - before);
+	if (delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX) {
 		w->stats.paused = true;
-		w->feed.source->pause(w->feed.source->context, w->request);
+		ration_hold(&w->ration);
 	}
-	return r;
+	return 0;
 }
 
 static void
@@ -194,6 +201,7 @@ on_done(void *ctx, int result, const char *message)
 	const char *error;
 
 	w->request = NULL;
+	ration_stop(&w->ration);
 	if (w->ended) {
 		outcome = w->end;
 		w->end = (struct outcome){ 0 };
@@ -228,6 +236,7 @@ watch_start(const struct feed *feed, const struct watch_params *params, const st
 	w->events = events;
 	w->context = context;
 	w->stats.started_ms = feed->clock->now_ms(feed->clock);
+	ration_init(&w->ration, &w->feed, &w->request, WATCH_TURN_EVENTS);
 	w->decoder = decoder_new(DECODE_WATCH, feed->arena, feed->intern, feed->schema, &decoder_events, w, feed->max_item_bytes);
 	if (w->decoder)
 		r = feed->source->watch(feed->source->context, params, &callbacks, w, &w->request);
@@ -246,6 +255,7 @@ watch_free(struct watch *w)
 		return;
 	if (w->request)
 		w->feed.source->cancel(w->feed.source->context, w->request);
+	ration_stop(&w->ration);
 	decoder_free(w->decoder);
 	answer_done(&w->answer);
 	outcome_done(&w->end);
@@ -258,8 +268,7 @@ watch_relax(struct watch *w)
 	if (!w->stats.paused || delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX / 2)
 		return;
 	w->stats.paused = false;
-	if (w->request)
-		w->feed.source->resume(w->feed.source->context, w->request);
+	ration_release(&w->ration);
 }
 
 void

@@ -16,6 +16,7 @@
 #include "writer/outcome.h"
 
 #define WATCH_QUEUE_MAX 4096u
+#define WATCH_TURN_EVENTS 64u	/* in one turn of the loop, rounded up to what one read brings */
 
 struct watch;
 
