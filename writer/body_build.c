@@ -367,8 +367,10 @@ share(struct body *b, const struct body_frame *f, struct stocked_ref *shape_from
 		shape_from->stock++;
 		b->refs.count--;
 	}
-	if (known)
+	if (known) {
 		release_from(b, &b->refs, f->refs_start);
+		b->known_ref = ref;
+	}
 	b->refs.count = f->refs_start;
 	b->out.length = f->start + encode_ref(b->out.data + f->start, ref);
 	return hold(b, &b->refs, ref);
@@ -383,6 +385,7 @@ body_close(struct body *b)
 	uint32_t shape = 0;
 	int r = 0;
 
+	b->known_ref = 0;
 	if (empty) {
 		b->out.data[f->start] = f->object ? TAG_EMPTY_OBJECT : TAG_EMPTY_ARRAY;
 		b->out.length = f->start + 1;
@@ -409,6 +412,18 @@ body_close(struct body *b)
 	return 0;
 }
 
+int
+body_shared(struct body *b, struct path_node *node, struct text_memo_place *place)
+{
+	int r = bytes_room(&b->out, ENCODED_HEAD_MAX);
+
+	if (r < 0)
+		return r;
+	b->out.length += encode_ref(b->out.data + b->out.length, place->value.ref);
+	sharing_note(&node->containers, true, place->length);
+	return hold(b, &b->refs, stocked_ref_take(&place->value, b->intern));
+}
+
 /* ---- scalars ---- */
 
 int
@@ -421,10 +436,30 @@ body_tag(struct body *b, enum value_tag tag)
 	return r;
 }
 
+/* The place of a string that was met here lately, or NULL. */
+static struct stocked_ref *
+known_string(const struct body *b, const struct path_node *node, uint32_t hash, const char *data, size_t length)
+{
+	struct stocked_ref *place;
+	const struct block *block;
+	uint8_t head[ENCODED_HEAD_MAX];
+	size_t head_bytes;
+
+	if (!node->known_strings || node->known_strings->hashes[hash % STRING_MEMO_PLACES] != hash)
+		return NULL;
+	place = &node->known_strings->values[hash % STRING_MEMO_PLACES];
+	head_bytes = encode_string_head(head, length);
+	if (!place->ref)
+		return NULL;
+	block = arena_block(b->arena, place->ref);
+	return block_length(block) == head_bytes + length && memcmp(block->payload + head_bytes, data, length) == 0 ? place : NULL;
+}
+
 int
 body_string(struct body *b, struct path_node *node, const char *data, size_t length)
 {
-	uint32_t ref;
+	struct stocked_ref *place;
+	uint32_t ref, hash;
 	uint8_t *at;
 	size_t bytes;
 	bool known;
@@ -434,15 +469,26 @@ body_string(struct body *b, struct path_node *node, const char *data, size_t len
 		return r;
 	at = b->out.data + b->out.length;
 	bytes = encode_string_head(at, length);
-	memcpy(at + bytes, data, length);
-	bytes += length;
-	if (length < SHARING_STRING_MIN || b->depth == 0 || bytes > BLOCK_LENGTH_MAX || !sharing_wanted(&node->strings)) {
-		b->out.length += bytes;
+	if (length < SHARING_STRING_MIN || b->depth == 0 || bytes + length > BLOCK_LENGTH_MAX || !sharing_wanted(&node->strings)) {
+		memcpy(at + bytes, data, length);
+		b->out.length += bytes + length;
 		return 0;
 	}
-	r = intern_get(b->intern, BLOCK_VALUE, at, (uint32_t)bytes, &ref, &known);
-	if (r < 0)
-		return r;
+	hash = string_memo_hash(data, length);
+	place = known_string(b, node, hash, data, length);
+	if (place) {
+		known = true;
+		bytes += length;
+		ref = stocked_ref_take(place, b->intern);
+	} else {
+		memcpy(at + bytes, data, length);
+		bytes += length;
+		r = intern_get(b->intern, BLOCK_VALUE, at, (uint32_t)bytes, &ref, &known);
+		if (r < 0)
+			return r;
+		if (known)
+			schema_remember_string(b->schema, node, hash, ref);
+	}
 	sharing_note(&node->strings, known, (uint32_t)bytes);
 	b->out.length += encode_ref(at, ref);
 	return hold(b, &b->refs, ref);

@@ -20,6 +20,7 @@ struct body_frame {
 	struct path_node *node;
 	struct path_node *child;	/* of the value that comes next */
 	struct path_node **predict;	/* what came next last time, and is set to what comes now; NULL: nothing is known */
+	uint64_t text_start;		/* for the decoder: where its text begins in the stream */
 	size_t start;			/* of its head in out */
 	uint32_t refs_start;
 	uint32_t names_start;
@@ -37,6 +38,7 @@ struct body {
 	struct refs loose;	/* names that nobody remembers: a reference each, until their shape has one */
 	unsigned depth;
 	uint64_t duplicate_keys;
+	uint32_t known_ref;	/* what the last close made of a container: the block that was there already; else 0 */
 	struct body_frame frames[VALUE_DEPTH_MAX];
 };
 
@@ -52,6 +54,7 @@ int body_name(struct body *b, const char *name, size_t length);		/* sets the fra
 int body_string(struct body *b, struct path_node *node, const char *data, size_t length);
 int body_number(struct body *b, const char *text, size_t length, bool integer);
 int body_tag(struct body *b, enum value_tag tag);
+int body_shared(struct body *b, struct path_node *node, struct text_memo_place *place);	/* a container whose text is known */
 
 /*
  * The finished value as a BLOCK_OBJECT with this key; the builder is empty afterwards.

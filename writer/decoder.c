@@ -548,6 +548,29 @@ take_expected_name(struct decoder *d, struct body *b, struct body_frame *f, cons
 	return true;
 }
 
+/* A container whose whole text was met here before passes by one comparison, too. False: it is to be read. */
+static inline bool
+take_known_text(struct body *b, struct path_node *node, const char **p, const char *end, int *ret_result)
+{
+	struct text_memo_place *place = node->texts ? text_memo_find(node->texts, *p, end) : NULL;
+
+	if (!place)
+		return false;
+	*ret_result = body_shared(b, node, place);
+	*p += place->length;
+	return true;
+}
+
+/* The container of frame f, which ends before p, became a block that was there already. (Duplicate keys want to be counted each time.) */
+static void
+remember_text(struct decoder *d, const struct body_frame *f, const char *p)
+{
+	uint64_t end = d->offset + (uint64_t)(p - d->buffer);
+
+	if (f->text_start >= d->offset && d->body.duplicate_keys == 0)
+		schema_remember_text(d->schema, f->node, p - (end - f->text_start), (size_t)(end - f->text_start), d->body.known_ref);
+}
+
 /*
  * The body, from d->state on, until it is whole, or a part of it is to be skipped.
  * Each label is a json_state; where bytes run out, the state and the token's beginning are what is kept.
@@ -635,6 +658,11 @@ value:
 		goto leave;
 	}
 	if (*p == '{' || *p == '[') {
+		if (take_known_text(b, f->child, &p, end, &r)) {
+			if (r < 0)
+				goto leave;
+			goto next;
+		}
 		if (b->depth == VALUE_DEPTH_MAX) {
 			r = give_up_item(d, p, "nested deeper than 128 levels");
 			goto leave;
@@ -643,6 +671,7 @@ value:
 		if (r < 0)
 			goto leave;
 		f = &b->frames[b->depth - 1];
+		f->text_start = d->offset + (uint64_t)(p - d->buffer);
 		if (*p++ == '{')
 			goto first_name;
 		goto first_element;
@@ -683,6 +712,8 @@ close:
 	}
 	p++;
 	if (b->depth > 0) {
+		if (b->known_ref)
+			remember_text(d, f, p);
 		f = &b->frames[b->depth - 1];
 		goto next;
 	}

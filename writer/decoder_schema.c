@@ -29,6 +29,7 @@ struct decoder_schema {
 	uint32_t node_count;
 	uint32_t open_items;
 	uint32_t recycle_pause;
+	size_t text_bytes;
 	struct drop_step *steps;
 	uint16_t step_count;
 	uint16_t *starts;
@@ -43,8 +44,13 @@ forget_node(struct decoder_schema *s, struct path_node *n)
 	if (n->name_ref)
 		intern_unref(s->intern, n->name_ref);
 	for (unsigned i = 0; i < SCHEMA_SHAPES; i++)
-		if (n->shapes[i].ref)
-			intern_unref_many(s->intern, n->shapes[i].ref, n->shapes[i].stock + 1);
+		stocked_ref_set(&n->shapes[i], s->intern, 0);
+	for (unsigned i = 0; n->known_strings && i < STRING_MEMO_PLACES; i++)
+		stocked_ref_set(&n->known_strings->values[i], s->intern, 0);
+	if (n->texts)
+		text_memo_clear(n->texts, s->intern, &s->text_bytes);
+	free(n->known_strings);
+	free(n->texts);
 	free(n->children);
 	free(n->pending);
 	free(n);
@@ -268,10 +274,33 @@ schema_remember_shape(struct decoder_schema *s, struct path_node *node, uint32_t
 	if (node == s->anything)
 		return;
 	node->oldest_shape = (uint8_t)((node->oldest_shape + 1) % SCHEMA_SHAPES);
-	if (place->ref)
-		intern_unref_many(s->intern, place->ref, place->stock + 1);
-	intern_ref(s->intern, ref);
-	*place = (struct stocked_ref){.ref = ref};
+	stocked_ref_set(place, s->intern, ref);
+}
+
+void
+schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length, uint32_t ref)
+{
+	if (node == s->anything) /* it stands at many depths: a text that fits one may be too deep for another */
+		return;
+	if (s->text_bytes + length > SCHEMA_TEXT_BYTES)
+		for (struct path_node *n = s->nodes; n; n = n->chain)
+			if (n->texts)
+				text_memo_clear(n->texts, s->intern, &s->text_bytes);
+	if (!node->texts)
+		node->texts = calloc(1, sizeof(*node->texts));
+	if (node->texts)
+		text_memo_put(node->texts, s->intern, text, length, ref, &s->text_bytes);
+}
+
+void
+schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref)
+{
+	if (!node->known_strings)
+		node->known_strings = calloc(1, sizeof(*node->known_strings));
+	if (!node->known_strings)
+		return;
+	node->known_strings->hashes[hash % STRING_MEMO_PLACES] = hash;
+	stocked_ref_set(&node->known_strings->values[hash % STRING_MEMO_PLACES], s->intern, ref);
 }
 
 /* ---- items ---- */

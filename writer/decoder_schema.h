@@ -21,18 +21,14 @@
 #include "writer/decoder.h"
 #include "writer/intern.h"
 #include "writer/sharing.h"
+#include "writer/text_memo.h"
 
 #define SCHEMA_NODES_MAX 4096u
 #define SCHEMA_CHILDREN_MAX 256u
 #define SCHEMA_NAME_MAX 256u
 #define SCHEMA_SHAPES 4u
+#define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
 #define SCHEMA_DROPS_MAX 256u	/* paths to drop */
-
-/* A shared block that is often needed at a path, with a stock of references to hand out. */
-struct stocked_ref {
-	uint32_t ref;
-	uint32_t stock;
-};
 
 enum path_role { ROLE_NONE, ROLE_METADATA, ROLE_NAME, ROLE_NAMESPACE };
 
@@ -57,6 +53,8 @@ struct path_node {
 	uint32_t name_length;
 
 	struct stocked_ref shapes[SCHEMA_SHAPES];
+	struct text_memo *texts;	/* of shared containers here; NULL: none */
+	struct string_memo *known_strings;
 	struct sharing strings;
 	struct sharing containers;
 
@@ -85,19 +83,11 @@ struct path_node *schema_element(struct decoder_schema *s, struct path_node *par
 /* Put a shape in the place of the oldest remembered one. The schema takes references of its own. */
 void schema_remember_shape(struct decoder_schema *s, struct path_node *node, uint32_t ref);
 
-/* One reference from the stock. */
-static inline uint32_t
-stocked_ref_take(struct stocked_ref *r, struct intern *in)
-{
-	enum { REFILL = 64 };
-
-	if (r->stock == 0) {
-		intern_ref_many(in, r->ref, REFILL);
-		r->stock = REFILL;
-	}
-	r->stock--;
-	return r->ref;
-}
+/*
+ * Remember that a container's text at this path is the value in ref: it has been met at least twice. The schema takes references of its own.
+ */
+void schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length, uint32_t ref);
+void schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref);
 
 uint32_t schema_node_count(const struct decoder_schema *s);
 
