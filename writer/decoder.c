@@ -24,6 +24,7 @@
 #include "writer/body_build.h"
 #include "writer/decoder_schema.h"
 #include "writer/growing.h"
+#include "writer/json_plain.h"
 #include "writer/json_scan.h"
 #include "writer/json_skip.h"
 
@@ -537,8 +538,14 @@ take_expected_name(struct decoder *d, struct body *b, struct body_frame *f, cons
 {
 	struct path_node *c = f->predict ? *f->predict : NULL;
 
-	if (!c || (size_t)(end - *p) < c->text_length || memcmp(*p, c->text, c->text_length) != 0 || c->name_ref == 0)
+	if (!c || c->name_ref == 0)
 		return false;
+	if (end - *p >= SCHEMA_TEXT_ROOM && c->text_length <= SCHEMA_TEXT_ROOM) {
+		if (!json_same_32(*p, c->text, c->text_length))
+			return false;
+	} else if ((size_t)(end - *p) < c->text_length || memcmp(*p, c->text, c->text_length) != 0) {
+		return false;
+	}
 	if (!c->drop && refs_push(&b->names, c->name_ref) < 0)
 		return false;
 	*p += c->text_length;

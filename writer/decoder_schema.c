@@ -74,7 +74,7 @@ forget_all(struct decoder_schema *s)
 static struct path_node *
 new_node(struct decoder_schema *s, const char *name, size_t length)
 {
-	struct path_node *n = calloc(1, sizeof(*n) + length + 3);
+	struct path_node *n = calloc(1, sizeof(*n) + length + 3 + SCHEMA_TEXT_ROOM);
 	bool plain = name != NULL;
 	char *text;
 

@@ -26,6 +26,7 @@
 #define SCHEMA_NODES_MAX 4096u
 #define SCHEMA_CHILDREN_MAX 256u
 #define SCHEMA_NAME_MAX 256u
+#define SCHEMA_TEXT_ROOM 32
 #define SCHEMA_SHAPES 4u
 #define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
 #define SCHEMA_DROPS_MAX 256u	/* paths to drop */
@@ -34,7 +35,7 @@ enum path_role { ROLE_NONE, ROLE_METADATA, ROLE_NAME, ROLE_NAMESPACE };
 
 struct path_node {
 	/* what the next bytes are compared with: "name": as it stands in a document without white space */
-	const char *text;
+	const char *text;		/* SCHEMA_TEXT_ROOM bytes at least may be read */
 	uint32_t text_length;		/* 0: the name needs escapes, or there is none */
 	uint32_t name_ref;
 	struct path_node *next;		/* the sibling that came after this one last time; may be NULL */

@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "writer/json_plain.h"
 
@@ -241,21 +244,42 @@ unicode_escape(const char *p, const char *end, size_t *used)
 	return 0xfffd;
 }
 
+/* Copy up to the next backslash. Writes up to 15 bytes more than that, into room that the escape's bytes leave. */
+static inline const char *
+copy_plain(char **out, const char *text, const char *end)
+{
+	char *to = *out;
+#ifdef __SSE2__
+	const __m128i backslash = _mm_set1_epi8('\\');
+
+	while (end - text >= 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)text);
+		int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(v, backslash));
+
+		_mm_storeu_si128((__m128i *)(void *)to, v);
+		if (mask != 0) {
+			*out = to + __builtin_ctz((unsigned)mask);
+			return text + __builtin_ctz((unsigned)mask);
+		}
+		text += 16;
+		to += 16;
+	}
+#endif
+	while (text < end && *text != '\\')
+		*to++ = *text++;
+	*out = to;
+	return text;
+}
+
 size_t
-json_unescape(char *to, const char *text, size_t length)
+json_unescape(char *restrict to, const char *restrict text, size_t length)
 {
 	const char *end = text + length;
 	char *out = to;
 
-	while (text < end) {
-		const char *stop = memchr(text, '\\', (size_t)(end - text));
-		size_t clean = (size_t)((stop ? stop : end) - text), used = 2;
+	while ((text = copy_plain(&out, text, end)) < end) {
+		size_t used = 2;
 
-		memmove(out, text, clean);
-		out += clean;
-		text += clean;
-		if (!stop)
-			break;
 		switch (text[1]) {
 		case 'b':
 			*out++ = '\b';

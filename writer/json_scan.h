@@ -38,9 +38,9 @@ enum json_scan_result json_scan_number(struct json_scan *s, const char *text, co
 bool json_scan_number_ends(const struct json_scan *s);
 
 /*
- * The string that scanned text stands for. `to` has room for `length` bytes; to == text is allowed.
+ * The string that scanned text stands for. `to` has room for `length` bytes and does not overlap with text.
  * A lone surrogate becomes U+FFFD. Returns the bytes written.
  */
-size_t json_unescape(char *to, const char *text, size_t length);
+size_t json_unescape(char *restrict to, const char *restrict text, size_t length);
 
 #endif
