@@ -157,7 +157,7 @@ informer_next(struct informer_iter *iter, struct informer_object *ret_object)
 			if (r > 0)
 				continue;
 			if (r == 0)
-				break;
+				return snapshot_settle(it->s, 0);
 		}
 		if (r < 0)
 			it->part = it->binding->count;	/* an iterator that failed is at its end */

@@ -131,6 +131,11 @@ take_back(struct broker_fixture *fx, void *context)
 	struct arena *arena = fx->old[0]->arena;
 
 	(void)context;
+	/* The writer has done with it: what it still holds there is let go before the pages are. */
+	decoder_free(fx->old[0]->decoder);
+	decoder_schema_free(fx->old[0]->schema);
+	fx->old[0]->decoder = NULL;
+	fx->old[0]->schema = NULL;
 	arena_set_state(arena, HEADER_REVOKED);
 	assert_int_equal(madvise((uint8_t *)arena->header + HEADER_BYTES, arena->view.committed - HEADER_BYTES, MADV_REMOVE), 0);
 }
