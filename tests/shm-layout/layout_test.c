@@ -1,0 +1,124 @@
+/*
+ * LAYOUT.md says of every fixed structure what the compiler says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/header.h"
+#include "shm-layout/object.h"
+#include "shm-layout/posting.h"
+#include "shm-layout/root.h"
+
+struct field {
+	const char *section, *name;
+	size_t offset, bytes; /* bytes 0: open-ended */
+};
+
+#define FIXED(section, type, member) {section, #member, offsetof(type, member), sizeof(((type *)0)->member)}
+#define OPEN(section, type, member) {section, #member, offsetof(type, member), 0}
+
+static const struct field fields[] = {
+	FIXED("HEADER", struct header, magic), FIXED("HEADER", struct header, layout_major),
+	FIXED("HEADER", struct header, layout_minor), FIXED("HEADER", struct header, byte_order),
+	FIXED("HEADER", struct header, incompatible), FIXED("HEADER", struct header, compatible),
+	FIXED("HEADER", struct header, fingerprint), FIXED("HEADER", struct header, generation),
+	FIXED("HEADER", struct header, incarnation), FIXED("HEADER", struct header, max_bytes),
+	FIXED("HEADER", struct header, created_boot_ns), FIXED("HEADER", struct header, created_wall_ns),
+	FIXED("HEADER", struct header, hash_key), FIXED("HEADER", struct header, key_id),
+	FIXED("HEADER", struct header, reserved), FIXED("HEADER", struct header, tag), FIXED("HEADER", struct header, root),
+	FIXED("HEADER", struct header, committed_bytes), FIXED("HEADER", struct header, state),
+	FIXED("HEADER", struct header, superseded_by), FIXED("HEADER", struct header, heartbeat_boot_ns),
+	FIXED("HEADER", struct header, contact_boot_ns),
+	FIXED("BLOCK", struct block, tag), FIXED("BLOCK", struct block, type_length), FIXED("BLOCK", struct block, aux),
+	OPEN("BLOCK", struct block, payload),
+	FIXED("ROOT", struct root, tag), FIXED("ROOT", struct root, epoch), FIXED("ROOT", struct root, seq),
+	FIXED("ROOT", struct root, lineage), FIXED("ROOT", struct root, committed_boot_ns),
+	FIXED("ROOT", struct root, committed_wall_ns), FIXED("ROOT", struct root, resource_count),
+	FIXED("ROOT", struct root, reserved), OPEN("ROOT", struct root, resources),
+	FIXED("RESOURCE", struct resource, descriptor), FIXED("RESOURCE", struct resource, state),
+	FIXED("RESOURCE", struct resource, object_count), FIXED("RESOURCE", struct resource, next_ordinal),
+	FIXED("RESOURCE", struct resource, changed_seq), FIXED("RESOURCE", struct resource, tombstone_floor),
+	FIXED("RESOURCE", struct resource, fingerprint), FIXED("RESOURCE", struct resource, version_length),
+	FIXED("RESOURCE", struct resource, version), FIXED("RESOURCE", struct resource, identity),
+	FIXED("RESOURCE", struct resource, ordinals), FIXED("RESOURCE", struct resource, by_seq),
+	FIXED("RESOURCE", struct resource, index_count), OPEN("RESOURCE", struct resource, indexes),
+	FIXED("POSTINGS", struct posting, count), FIXED("POSTINGS", struct posting, value_length),
+	OPEN("POSTINGS", struct posting, ordinals),
+	FIXED("OBJECT", struct object, seq), FIXED("OBJECT", struct object, created_seq),
+	FIXED("OBJECT", struct object, key_hash), FIXED("OBJECT", struct object, ordinal),
+	FIXED("OBJECT", struct object, resource), FIXED("OBJECT", struct object, namespace_length),
+	FIXED("OBJECT", struct object, flags), FIXED("OBJECT", struct object, name_length),
+	FIXED("OBJECT", struct object, body_offset), OPEN("OBJECT", struct object, key),
+};
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+/* Every row of a section's table is a field of its struct, at that offset and of that size, and no field is missing. */
+static void
+the_page_and_the_structs_agree(void **state)
+{
+	FILE *f = fopen("shm-layout/LAYOUT.md", "re");
+	char line[1024], section[64] = "";
+	unsigned found[FIELDS] = {0};
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		char name[64], bytes[16];
+		unsigned long offset;
+		size_t i;
+
+		if (sscanf(line, "## %63[A-Z]", section) == 1)
+			continue;
+		if (sscanf(line, "| %lu | %15[0-9 ]| %63[a-z_] |", &offset, bytes, name) != 3 &&
+		    (strcpy(bytes, ""), sscanf(line, "| %lu | | %63[a-z_] |", &offset, name)) != 2)
+			continue;
+		for (i = 0; i < FIELDS; i++)
+			if (strcmp(fields[i].section, section) == 0 && strcmp(fields[i].name, name) == 0)
+				break;
+		if (i == FIELDS)
+			continue; /* another kind of table */
+		if (fields[i].offset != offset || fields[i].bytes != strtoul(bytes, NULL, 10))
+			print_message("%s.%s: the struct says %zu, %zu\n", section, name, fields[i].offset, fields[i].bytes);
+		assert_int_equal(fields[i].offset, offset);
+		assert_int_equal(fields[i].bytes, strtoul(bytes, NULL, 10));
+		found[i]++;
+	}
+	fclose(f);
+	for (size_t i = 0; i < FIELDS; i++) {
+		if (found[i] != 1)
+			print_message("%s.%s stands %u times in the page\n", fields[i].section, fields[i].name, found[i]);
+		assert_int_equal(found[i], 1);
+	}
+}
+
+/* The fingerprint is what the page's list of numbers gives. */
+static void
+the_fingerprint_is_what_the_page_says(void **state)
+{
+	static const uint32_t numbers[] = {8192, 16, 88, 152, 8, 8, 36, 4096, 8, 16, 32, 60, 63};
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		for (unsigned byte = 0; byte < 4; byte++)
+			hash = (hash ^ ((numbers[i] >> (8 * byte)) & 0xff)) * 0x100000001b3ull;
+	assert_true(hash == header_fingerprint());
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_page_and_the_structs_agree),
+		cmocka_unit_test(the_fingerprint_is_what_the_page_says),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
