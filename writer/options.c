@@ -173,7 +173,7 @@ static const struct option_row rows[] = {
 	{"arena-name", 0, "NAME", take_arena_name, "the arena's name there (default: follows from the socket)", NULL},
 	{"arena-max", 0, "SIZE", take_arena_max, "the arena's largest size, as 512Mi or 4Gi (default: what fits)", NULL},
 	{"allow-uid", 0, "UID", take_allow_uid,
-	 "let this user attach; may be repeated (default: informerd's own user and root)", NULL},
+	 "let this user attach; may be repeated (informerd's own user and root always may)", NULL},
 	{"allow-gid", 0, "GID", take_allow_gid, "let this group attach; may be repeated", NULL},
 	{"max-readers", 0, "N", take_max_readers, "readers at one time (default: 256)", NULL},
 	{"config", 'c', "FILE", take_config, "a configuration file (YAML); flags win over it, lists are joined", "The daemon"},
