@@ -136,6 +136,12 @@ slots_remove(struct slots *s, unsigned id)
 		s->used--;
 }
 
+struct slot *
+slots_page(struct slots *s, unsigned id)
+{
+	return id < s->used && s->slots[id] ? s->slots[id]->page : NULL;
+}
+
 static uint64_t
 now_ns(void)
 {

@@ -29,6 +29,9 @@ void slots_free(struct slots *s);	/* unmaps and closes what is left */
 int slots_add(struct slots *s, uint64_t epoch, unsigned *ret_id, int *ret_fd);
 void slots_remove(struct slots *s, unsigned id);
 
+/* The page as it is mapped here: for readers that are threads of this process (the thread sanitizer follows addresses). */
+struct slot *slots_page(struct slots *s, unsigned id);
+
 /*
  * W2: the oldest epoch that some reader may still read, never above `current`, never below what it said before.
  * To be called after the root of epoch `current` was published; issues the full fence that pairs with slot_claim().

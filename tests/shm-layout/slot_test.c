@@ -2,6 +2,7 @@
  * The pin protocol, both sides as threads of one process: also meant for the thread sanitizer (make tsan).
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "tests/support/store_fixture.h"
 #include "writer/slots.h"
 
 /* Every cell can be claimed, the next claim gets none, and a freed one is found wherever the search begins. */
@@ -64,6 +64,9 @@ read_on(void *context)
 		struct pin_cell *cell = slot_claim(w->slot, hint);			/* R1 */
 		uint64_t root = atomic_load_explicit(&w->root, memory_order_acquire);	/* R2 */
 
+		/* the dangerous moment: the root is known, its epoch does not stand in the cell yet */
+		if (looks % 4 == 0)
+			sched_yield();
 		if (w->blocks[root % BLOCKS] != root)
 			atomic_fetch_add(&w->wrong, 1);
 		slot_pin(cell, root);							/* R3 */
@@ -93,7 +96,7 @@ no_block_is_reused_under_a_reader(void **state)
 	atomic_store(&w.root, published);
 	w.blocks[published % BLOCKS] = published;
 	assert_int_equal(slots_add(slots, published, &id, &fd), 0);
-	w.slot = test_map_slot(fd);
+	w.slot = slots_page(slots, id);
 	for (int i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_on, &w), 0);
 	for (uint64_t n = 0; n < ROUNDS; n++) {
@@ -120,7 +123,6 @@ no_block_is_reused_under_a_reader(void **state)
 	assert_int_equal(atomic_load(&w.wrong), 0);
 	assert_true(atomic_load(&w.looks) > 0);
 	assert_true(published > EPOCH_FIRST + BLOCKS);
-	test_unmap_slot(w.slot);
 	slots_free(slots);
 }
 
