@@ -1,0 +1,77 @@
+/*
+ * One resource, pods, between a scripted API server and a real store: what a Reflector works with, without network and
+ * without waiting.
+ *
+ * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; ", and the test answers the one under way.
+ */
+#ifndef TESTS_SUPPORT_FEED_FIXTURE_H
+#define TESTS_SUPPORT_FEED_FIXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tests/support/store_fixture.h"
+#include "tests/support/virtual_clock.h"
+#include "writer/feed.h"
+#include "writer/pipeline.h"
+#include "writer/store_known.h"
+
+#define SCRIPTED_REQUESTS 64
+
+struct scripted_request {
+	struct feed_fixture *fixture;
+	bool watch, open, cancelled, paused;
+	unsigned timeout_s;
+	const struct transport_callbacks *callbacks;
+	void *ctx;
+};
+
+struct feed_fixture {
+	struct store_fixture *store;
+	struct virtual_clock clock;
+	struct store_known known;
+	struct delta_fifo *fifo;
+	struct pipeline *pipeline;
+	struct lister_watcher source;
+	struct feed feed;
+
+	struct scripted_request requests[SCRIPTED_REQUESTS];
+	size_t request_count;
+	char diary[4096];
+	int refuse;			/* what the next list() or watch() returns instead of a request */
+	unsigned contacts;		/* calls of on_contact */
+};
+
+/* max_bytes: of the arena; 0: 1 GiB. Aborts when it cannot be had. */
+struct feed_fixture *feed_fixture_new(uint64_t max_bytes);
+void feed_fixture_free(struct feed_fixture *fx);
+
+/* The diary since the last call. */
+const char *diary(struct feed_fixture *fx);
+
+/*
+ * Answer the request that was made last and is still open (server_* fail the test when there is none).
+ *
+ * server_answer  status and a whole body
+ * server_open    the header: 200
+ * server_send    bytes of the body, as they come; a stream that refuses them is ended with what it answered
+ * server_end     the end of the stream, in good order (0) or not
+ */
+void server_answer(struct feed_fixture *fx, int status, const char *body);
+void server_answer_retry_after(struct feed_fixture *fx, int status, const char *body, long retry_after_s);
+void server_open(struct feed_fixture *fx);
+void server_send(struct feed_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void server_end(struct feed_fixture *fx, int result);
+bool server_has_request(struct feed_fixture *fx);
+struct scripted_request *server_request(struct feed_fixture *fx);
+
+/* A pod "ns/name" at an RV, as JSON, in one of a few static buffers; uid follows from the name. */
+const char *pod(const char *key, unsigned version);
+
+/* The body of a list of pods, NULL-terminated: pod_list("10", "next-page" or NULL, pod(…), pod(…), NULL). */
+const char *pod_list(const char *version, const char *continue_token, ...);
+
+/* "a/x@5 a/y@7 ": the pods that the published root shows, by name; with the RV first: "[10] ", "[-] " while it is listing. */
+const char *published(struct feed_fixture *fx);
+
+#endif

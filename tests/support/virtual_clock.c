@@ -1,0 +1,52 @@
+/*
+ * A clock that a test moves.
+ */
+#include "tests/support/virtual_clock.h"
+
+static uint64_t
+now_ms(struct clock *clock)
+{
+	return ((struct virtual_clock *)(void *)clock)->now;
+}
+
+static uint32_t
+chance(struct clock *clock, uint32_t below)
+{
+	uint32_t answer = ((struct virtual_clock *)(void *)clock)->chance;
+
+	return answer < below ? answer : below - 1;
+}
+
+static void
+wake_at(struct clock *clock, uint64_t due_ms)
+{
+	(void)clock;
+	(void)due_ms;
+}
+
+void
+virtual_clock_init(struct virtual_clock *c)
+{
+	*c = (struct virtual_clock){ .clock = { .now_ms = now_ms, .chance = chance, .wake_at = wake_at }, .now = 1000000 };
+}
+
+void
+virtual_clock_advance(struct virtual_clock *c, uint64_t ms)
+{
+	uint64_t end = c->now + ms;
+
+	while (c->clock.timers && c->clock.timers->due_ms <= end) {
+		if (c->clock.timers->due_ms > c->now)
+			c->now = c->clock.timers->due_ms;
+		clock_run(&c->clock);
+	}
+	c->now = end;
+}
+
+uint64_t
+virtual_clock_next(const struct virtual_clock *c)
+{
+	if (!c->clock.timers)
+		return CLOCK_NEVER;
+	return c->clock.timers->due_ms > c->now ? c->clock.timers->due_ms - c->now : 0;
+}

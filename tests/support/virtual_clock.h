@@ -1,0 +1,23 @@
+/*
+ * A clock that a test moves: no waiting, and chance is what the test says.
+ */
+#ifndef TESTS_SUPPORT_VIRTUAL_CLOCK_H
+#define TESTS_SUPPORT_VIRTUAL_CLOCK_H
+
+#include "writer/clock.h"
+
+struct virtual_clock {
+	struct clock clock;
+	uint64_t now;
+	uint32_t chance;	/* the next answers, clamped below the bound */
+};
+
+void virtual_clock_init(struct virtual_clock *c);
+
+/* Let time pass, timer by timer. */
+void virtual_clock_advance(struct virtual_clock *c, uint64_t ms);
+
+/* Milliseconds until the next timer; CLOCK_NEVER when none is armed. */
+uint64_t virtual_clock_next(const struct virtual_clock *c);
+
+#endif
