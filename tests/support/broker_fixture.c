@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -50,6 +51,8 @@ live_store(void)
 	struct store_fixture *store = store_fixture_new(0);
 
 	arena_set_state(store->arena, HEADER_LIVE);
+	/* as arena_create() makes the daemon's file; a memfd is 0777 otherwise */
+	need(fchmod(store->arena->fd, 0600) == 0, "no mode");
 	return store;
 }
 
