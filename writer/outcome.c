@@ -101,7 +101,9 @@ answer_outcome(const struct answer *a, int result, const char *message, struct o
 	struct kube_status status;
 
 	if (result == -ENOSPC || result == -ENOMEM) {
-		outcome_set(o, OUTCOME_NO_SPACE, "%s", result == -ENOSPC ? "the arena is full" : "out of memory");
+		outcome_set(o, OUTCOME_NO_SPACE, "%s",
+			    result == -ENOSPC ? "the arena is full: raise arena.maxBytes, the size of its tmpfs, or the memory "
+						"limit" : "out of memory");
 	} else if (result < 0) {
 		outcome_set(o, OUTCOME_FAILED, "%s", message && *message ? message : strerror(-result));
 	} else if (kube_status_parse(a->body ? a->body : "", a->length, a->status, &status) < 0) {
