@@ -1,0 +1,447 @@
+/*
+ * Reading values in place: what was written is read back, in every form; and whatever bytes stand there, reading ends, stays
+ * within the block, and says no more than that something is absent or damaged.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <float.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shm-layout/path.h"
+#include "tests/support/body_fixture.h"
+#include "tests/support/json_random.h"
+
+static struct value
+field(struct value v, const char *name)
+{
+	return value_field(v, name, strlen(name), path_fingerprint(name, strlen(name)));
+}
+
+/* Integers come back exactly, at each size at which their form changes. */
+static void
+integers_are_exact(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	char text[32];
+
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++)
+		for (int delta = -2; delta <= 2; delta++)
+			for (int sign = -1; sign <= 1; sign += 2) {
+				int64_t n = (int64_t)(sign * (__int128)((uint64_t)(1ull << bit) / (bit == 63 ? 2 : 1)) + delta), got;
+				struct value v;
+
+				snprintf(text, sizeof(text), "%lld", (long long)n);
+				v = body_fixture_value(fx, text);
+				assert_int_equal(value_kind(v), VALUE_INT);
+				assert_true(value_int(v, &got));
+				assert_true(got == n);
+				assert_string_equal(body_fixture_print(fx, v), text);
+			}
+	body_fixture_free(fx);
+}
+
+/* Numbers that are no int64_t: up to 2^64 - 1, doubles, and texts; each answers what it can. */
+static void
+other_numbers_keep_their_kind(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct value v;
+	uint64_t u = 0;
+	int64_t n = 0;
+	double d = 0;
+
+	(void)state;
+	v = body_fixture_value(fx, "18446744073709551615");
+	assert_int_equal(value_kind(v), VALUE_UINT);
+	assert_true(value_uint(v, &u) && u == UINT64_MAX);
+	assert_false(value_int(v, &n));
+	assert_true(value_double(v, &d) && d == (double)UINT64_MAX);
+	v = body_fixture_value(fx, "-5");
+	assert_false(value_uint(v, &u));
+	assert_true(value_double(v, &d) && d == -5);
+	v = body_fixture_value(fx, "0.1");
+	assert_int_equal(value_kind(v), VALUE_DOUBLE);
+	assert_true(value_double(v, &d) && d == 0.1);
+	assert_false(value_int(v, &n));
+	v = body_fixture_value(fx, "-0");
+	assert_int_equal(value_kind(v), VALUE_DOUBLE);
+	assert_string_equal(body_fixture_print(fx, v), "-0.0");
+	v = body_fixture_value(fx, "18446744073709551616");
+	assert_int_equal(value_kind(v), VALUE_NUMBER);
+	assert_true(value_double(v, &d) && d == 18446744073709551616.0);
+	assert_string_equal(body_fixture_print(fx, v), "18446744073709551616");
+	v = body_fixture_value(fx, "-1.5e999");
+	assert_int_equal(value_kind(v), VALUE_NUMBER);
+	assert_true(value_double(v, &d) && d < -DBL_MAX);
+	assert_string_equal(body_fixture_print(fx, v), "-1.5e999");
+	body_fixture_free(fx);
+}
+
+/* Doubles are read and printed alike in a locale whose decimal point is a comma. */
+static void
+numbers_do_not_depend_on_the_locale(void **state)
+{
+	static const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ru_RU.UTF-8", "es_ES.UTF-8", "nl_NL.UTF-8"};
+	struct body_fixture *fx;
+	const char *set = NULL;
+	double d = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(commas) / sizeof(commas[0]) && !set; i++)
+		set = setlocale(LC_NUMERIC, commas[i]);
+	if (!set) {
+		print_message("SKIP: no locale with a decimal comma is installed\n");
+		skip();
+	}
+	fx = body_fixture_new(NULL, 0);
+	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "[1.5,-2.25e-7,1e22,1.0]")), "[1.5,-2.25e-07,1e+22,1.0]");
+	assert_true(value_double(body_fixture_value(fx, "1.5"), &d) && d == 1.5);
+	setlocale(LC_NUMERIC, "C");
+	body_fixture_free(fx);
+}
+
+/* Strings of each length at which their form changes, whether they stand inline or shared. */
+static void
+strings_of_every_form(void **state)
+{
+	static const size_t lengths[] = {0, 1, 11, 12, 62, 63, 64, 65, 255, 256, 65535, 65536, 100000};
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	char *text = malloc(200020);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct value v;
+		const char *data;
+		size_t length;
+
+		text[0] = '[';
+		text[1] = '"';
+		memset(text + 2, 'a' + (int)i, lengths[i]);
+		strcpy(text + 2 + lengths[i], "\",1]");
+		v = value_element(body_fixture_value(fx, text), 0);
+		assert_int_equal(value_kind(v), VALUE_STRING);
+		assert_true(value_string(v, &data, &length));
+		assert_int_equal(length, lengths[i]);
+		assert_memory_equal(data, text + 2, length);
+		assert_true(value_equals_string(v, text + 2, length));
+		assert_false(value_equals_string(v, text + 2, length + 1));
+		assert_string_equal(body_fixture_print_ref(fx, fx->ref), text);
+	}
+	free(text);
+	body_fixture_free(fx);
+}
+
+/* Fields are found by name, elements by position; what is not there is absent, on values of every kind. */
+static void
+fields_and_elements_are_found(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct value v = body_fixture_value(fx, "{\"a\":1,\"\":2,\"b\":{\"c\":[10,20,{\"d\":null}]},\"x\\u0000y\":true,\"e\":{},\"f\":[]}");
+	int64_t n = 0;
+	bool b = false;
+
+	(void)state;
+	assert_int_equal(value_kind(v), VALUE_OBJECT);
+	assert_int_equal(value_count(v), 6);
+	assert_true(value_int(field(v, "a"), &n) && n == 1);
+	assert_true(value_int(field(v, ""), &n) && n == 2);
+	assert_true(value_int(value_element(field(field(v, "b"), "c"), 1), &n) && n == 20);
+	assert_int_equal(value_kind(field(value_element(field(field(v, "b"), "c"), 2), "d")), VALUE_NULL);
+	assert_true(value_bool(value_field(v, "x\0y", 3, path_fingerprint("x\0y", 3)), &b) && b);
+	assert_int_equal(value_count(field(v, "e")), 0);
+	assert_int_equal(value_count(field(v, "f")), 0);
+	assert_int_equal(value_kind(field(v, "e")), VALUE_OBJECT);
+	assert_int_equal(value_kind(field(v, "f")), VALUE_ARRAY);
+	assert_int_equal(value_count(field(field(v, "b"), "c")), 3);
+	assert_null(field(v, "c").at);
+	assert_null(field(v, "aa").at);
+	assert_null(value_element(field(field(v, "b"), "c"), 3).at);
+	assert_null(field(field(v, "a"), "a").at);
+	assert_null(value_element(v, 0).at);
+	assert_null(field(field(v, "e"), "a").at);
+	assert_null(value_element(field(v, "f"), 0).at);
+	assert_int_equal(value_kind(field(v, "nothing")), VALUE_NONE);
+	assert_null(field(field(v, "nothing"), "x").at);
+	body_fixture_free(fx);
+}
+
+/* Stepping visits fields with their names and elements without, in order, and nothing in other values. */
+static void
+stepping_visits_everything_in_order(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct value v = body_fixture_value(fx, "{\"b\":[1,2,3],\"a\":{},\"text\":\"no container\"}");
+	const char *names[] = {"b", "a", "text"};
+	struct value_iter it = value_iterate(v);
+	unsigned i = 0;
+	int64_t n;
+
+	(void)state;
+	for (; value_next(&it); i++) {
+		assert_int_equal(it.key_length, strlen(names[i]));
+		assert_memory_equal(it.key, names[i], it.key_length);
+	}
+	assert_int_equal(i, 3);
+	assert_false(it.damaged);
+	it = value_iterate(field(v, "b"));
+	for (i = 1; value_next(&it); i++) {
+		assert_null(it.key);
+		assert_true(value_int(it.item, &n) && n == i);
+	}
+	assert_int_equal(i, 4);
+	it = value_iterate(field(v, "a"));
+	assert_false(value_next(&it));
+	it = value_iterate(field(v, "text"));
+	assert_false(value_next(&it));
+	assert_false(it.damaged);
+	body_fixture_free(fx);
+}
+
+/* An object's name and namespace stand in its header, and are read as the strings they are. */
+static void
+own_names_come_from_the_header(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	uint8_t payload[] = {TAG_ARRAY16, 3, 0, TAG_OWN_NAME, TAG_OWN_NAMESPACE, TAG_TRUE};
+	const char *data;
+	struct object *o;
+	struct value v;
+	uint32_t ref;
+	size_t length;
+
+	(void)state;
+	assert_int_equal(arena_new_block(fx->arena, BLOCK_OBJECT, offsetof(struct object, key) + 5 + sizeof(payload), 0, &ref), 0);
+	o = arena_payload(fx->arena, ref);
+	memset(o, 0, sizeof(*o));
+	o->namespace_length = 2;
+	o->name_length = 3;
+	o->body_offset = offsetof(struct object, key) + 5;
+	memcpy(o->key, "nsabc", 5);
+	memcpy(o->key + 5, payload, sizeof(payload));
+	v = value_of_object(&fx->arena->view, ref);
+	assert_string_equal(body_fixture_print(fx, v), "[\"abc\",\"ns\",true]");
+	assert_true(value_string(value_element(v, 1), &data, &length));
+	assert_ptr_equal(data, o->key);
+	/* outside an object they mean nothing */
+	v.own = NULL;
+	assert_int_equal(value_kind(value_element(v, 0)), VALUE_NONE);
+	assert_false(value_string(value_element(v, 0), &data, &length));
+	body_fixture_free(fx);
+}
+
+static int
+nothing(const char *data, size_t length, void *context)
+{
+	(void)data;
+	*(size_t *)context += length;
+	return 0;
+}
+
+static int
+count_ref(uint32_t ref, void *context)
+{
+	assert_int_not_equal(ref, 0xffffffff);
+	++*(unsigned *)context;
+	return 0;
+}
+
+/* Every reading function over a value and what is in it. */
+static void
+read_all(struct value v, unsigned depth)
+{
+	struct value_iter it = value_iterate(v);
+	const char *data;
+	size_t length;
+	uint64_t u;
+	int64_t n;
+	double d;
+	bool b;
+	unsigned steps = 0;
+
+	value_string(v, &data, &length);
+	value_int(v, &n);
+	value_uint(v, &u);
+	value_double(v, &d);
+	value_bool(v, &b);
+	value_count(v);
+	field(v, "name");
+	field(v, "containers");
+	value_element(v, 2);
+	while (value_next(&it) && steps++ < 50)
+		if (depth < 6)
+			read_all(it.item, depth + 1);
+}
+
+/*
+ * An arena of one document at the very end of a mapping, so that a byte read beyond it is a fault: with each bit of it flipped,
+ * everything that reads it ends.
+ */
+static void
+every_flipped_bit_is_survived(void **state)
+{
+	const char *text = "{\"metadata\":{\"name\":\"a name that is long\",\"labels\":{\"k\":\"v\",\"l\":\"w\"}},\"spec\":{\"containers\":"
+			   "[{\"name\":\"one\",\"args\":[\"x\",1,-70000,2.5,18446744073709551615,1e999,null,true]},{\"name\":\"two\",\"args\":[]}]}}";
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), length;
+	struct value v = body_fixture_value(fx, text);
+	struct arena_view view = fx->arena->view;
+	struct arena_stats stats;
+	uint64_t used = 0, bytes;
+	uint8_t *map;
+
+	(void)state;
+	(void)v;
+	arena_stats(fx->arena, &stats);
+	for (uint64_t at = HEADER_BYTES; at < fx->arena->view.committed; at += REF_UNIT)
+		for (unsigned i = 0; i < REF_UNIT; i++)
+			if (view.base[at + i])
+				used = at + REF_UNIT;
+	bytes = (used + page - 1) & ~(page - 1);
+	map = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(map != MAP_FAILED);
+	assert_int_equal(mprotect(map + bytes, page, PROT_NONE), 0);
+	view.base = map + bytes - used;
+	view.committed = used;
+	memcpy(map + bytes - used, fx->arena->view.base, used);
+	assert_int_equal((uintptr_t)view.base % 16, 0);
+	for (uint64_t bit = HEADER_BYTES * 8; bit < used * 8; bit++) {
+		uint8_t *byte = map + bytes - used + bit / 8;
+		const struct block *b;
+		unsigned refs = 0;
+
+		*byte = (uint8_t)(*byte ^ 1u << bit % 8);
+		v = value_of_object(&view, fx->ref);
+		read_all(v, 0);
+		length = 0;
+		value_to_json(v, nothing, &length);
+		b = block_any(&view, fx->ref);
+		if (b)
+			value_each_ref(b->payload + offsetof(struct object, key), b->payload + block_length(b), count_ref, &refs);
+		*byte = (uint8_t)(*byte ^ 1u << bit % 8);
+	}
+	length = 0;
+	assert_int_equal(value_to_json(value_of_object(&view, fx->ref), nothing, &length), 0);
+	assert_int_equal(length, strlen(text));
+	munmap(map, bytes + page);
+	body_fixture_free(fx);
+}
+
+/* Random bytes as values, at the end of a mapping: the same. */
+static void
+random_bytes_are_survived(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *map = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct arena_view view = {.base = map, .committed = 2 * page};
+	struct json_random r = {.seed = 77};
+	struct object own = {.name_length = 0};
+
+	(void)state;
+	assert_true(map != MAP_FAILED);
+	assert_int_equal(mprotect(map + 2 * page, page, PROT_NONE), 0);
+	for (unsigned i = 0; i < 20000; i++) {
+		uint32_t n = 1 + json_random_below(&r, 100);
+		struct value v = {.view = &view, .own = &own, .at = map + 2 * page - n, .end = map + 2 * page};
+		unsigned refs = 0;
+		size_t length = 0;
+
+		for (uint32_t k = 0; k < n; k++) {
+			static const uint8_t tags[] = {TAG_OBJECT16, TAG_ARRAY16, TAG_REF, TAG_STRING8, TAG_NUMBER8, TAG_OWN_NAME, 0x41, 0x82};
+
+			map[2 * page - n + k] = (uint8_t)(json_random_below(&r, 3) ? json_random_below(&r, 256) : tags[json_random_below(&r, 8)]);
+		}
+		read_all(v, 0);
+		value_to_json(v, nothing, &length);
+		value_each_ref(v.at, v.end, count_ref, &refs);
+	}
+	munmap(map, 3 * page);
+}
+
+/* A shape or a value that leads back to itself, or doubles at each of 100 levels, ends in an error and not in a loop. */
+static void
+loops_in_a_damaged_arena_end(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	uint32_t refs[101];
+	size_t length = 0;
+	uint8_t *p;
+
+	(void)state;
+	assert_int_equal(arena_new_block(fx->arena, BLOCK_VALUE, 8, 0, &refs[0]), 0);
+	p = arena_payload(fx->arena, refs[0]);
+	memcpy(p, (uint8_t[]){TAG_ARRAY16, 5, 0, TAG_REF}, 4);
+	memcpy(p + 4, &refs[0], 4);
+	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[0]), nothing, &length), -EBADMSG);
+	p[0] = TAG_NULL;
+	for (unsigned i = 1; i <= 100; i++) {
+		assert_int_equal(arena_new_block(fx->arena, BLOCK_VALUE, 13, 0, &refs[i]), 0);
+		p = arena_payload(fx->arena, refs[i]);
+		memcpy(p, (uint8_t[]){TAG_ARRAY16, 10, 0, TAG_REF, 0, 0, 0, 0, TAG_REF}, 9);
+		memcpy(p + 4, &refs[i - 1], 4);
+		memcpy(p + 9, &refs[i - 1], 4);
+	}
+	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[100]), nothing, &length), -EBADMSG);
+	/* a reference to a reference is none */
+	p = arena_payload(fx->arena, refs[1]);
+	p[0] = TAG_REF;
+	assert_null(value_of_block(&fx->arena->view, refs[1]).at);
+	body_fixture_free(fx);
+}
+
+/* The refs of a document are told one by one: as many as the printed tree needs, and the walk stops when it is told to. */
+static int
+stop_at_once(uint32_t ref, void *context)
+{
+	(void)ref;
+	++*(unsigned *)context;
+	return 7;
+}
+
+static void
+every_ref_is_told(void **state)
+{
+	uint8_t value[] = {TAG_OBJECT16, 16, 0, 1, 0, 0, 0, TAG_REF, 2, 0, 0, 0, TAG_ARRAY16, 6, 0, TAG_REF, 3, 0, 0, 0, TAG_NULL, TAG_TRUE, TAG_FALSE,
+			   TAG_REF, 9, 9, 9, 9};
+	unsigned count = 0;
+
+	(void)state;
+	assert_int_equal(value_each_ref(value, value + sizeof(value), count_ref, &count), 0);
+	assert_int_equal(count, 3);
+	count = 0;
+	assert_int_equal(value_each_ref(value, value + sizeof(value), stop_at_once, &count), 7);
+	assert_int_equal(count, 1);
+	assert_int_equal(value_each_ref(value, value + 20, count_ref, &count), -EBADMSG);
+	value[13] = 60;
+	assert_int_equal(value_each_ref(value, value + sizeof(value), count_ref, &count), -EBADMSG);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(integers_are_exact),
+		cmocka_unit_test(other_numbers_keep_their_kind),
+		cmocka_unit_test(numbers_do_not_depend_on_the_locale),
+		cmocka_unit_test(strings_of_every_form),
+		cmocka_unit_test(fields_and_elements_are_found),
+		cmocka_unit_test(stepping_visits_everything_in_order),
+		cmocka_unit_test(own_names_come_from_the_header),
+		cmocka_unit_test(every_flipped_bit_is_survived),
+		cmocka_unit_test(random_bytes_are_survived),
+		cmocka_unit_test(loops_in_a_damaged_arena_end),
+		cmocka_unit_test(every_ref_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
