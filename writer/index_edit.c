@@ -431,12 +431,9 @@ index_file(const struct index_edit *ix, uint32_t *root, size_t n)
 	const char *value = value_set_bytes(ix->own, n);
 	uint32_t leaf = 0, link, next, i;
 	bool collision;
-	int r = trie_find(ix->edit, *root, entry->hash, &keys, &leaf);
+	int r = trie_insert(ix->edit, root, entry->hash, link_of(ix->ordinal), &keys, &leaf);
 
-	if (r < 0)
-		return r;
-	if (r == 0) {
-		r = trie_put(ix->edit, root, entry->hash, link_of(ix->ordinal), &keys, NULL);
+	if (r <= 0) {
 		entry->filed = r == 0;
 		return r;
 	}

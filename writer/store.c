@@ -72,8 +72,7 @@ store_free(struct store *s)
 		return;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		store_resource_free(s->resources[i]);
-	value_set_done(&s->old_values);
-	value_set_done(&s->new_values);
+	index_change_done(&s->change);
 	trie_edit_free(s->edit);
 	intern_free(s->intern);
 	free(s);
@@ -269,91 +268,32 @@ give_ordinal(struct store *s, struct store_resource *res, uint32_t ordinal)
 		(struct free_ordinal){s->epoch + 1, ordinal};
 }
 
-/* ---- indexes ---- */
-
-/* Before anything moves, the index has all old values, and of the new ones those that are old too. */
-static void
-mark_filed(struct value_set *old, struct value_set *new)
-{
-	size_t i = 0, j = 0;
-
-	for (i = 0; i < old->count; i++)
-		old->entries[i].filed = true;
-	for (i = 0; i < old->count && j < new->count;) {
-		int order = value_set_compare(old, i, new, j);
-
-		new->entries[j].filed |= order == 0;
-		i += order <= 0;
-		j += order >= 0;
-	}
-}
-
-enum index_phase { COUNT_CHANGES, LEAVE_OLD, ENTER_NEW };
-
-/*
- * Compare an object's values before and after (at == NULL: there is no such state) in all indexes.
- * COUNT_CHANGES adds to *bytes what the edits may need; LEAVE_OLD takes out values that only the old state has; ENTER_NEW files
- * those that only the new one has.
- */
-static int
-change_indexes(struct store *s, struct store_resource *res, enum index_phase phase, struct value before, struct value after,
-	       uint32_t ordinal, uint64_t *bytes)
-{
-	const uint8_t *hash_key = s->arena->header->hash_key;
-
-	for (unsigned n = 0; n < res->index_count; n++) {
-		struct value_set *old = &s->old_values, *new = &s->new_values;
-		struct index_edit ix = {s->edit, s->arena, &res->defs[n], res->now.ordinals, ordinal,
-					phase == LEAVE_OLD ? old : new};
-		size_t i = 0, j = 0;
-		int r = 0;
-
-		old->count = new->count = 0;
-		if (before.at)
-			r = value_set_fill(old, ix.def, before, hash_key);
-		if (r == 0 && after.at)
-			r = value_set_fill(new, ix.def, after, hash_key);
-		if (r == 0)
-			mark_filed(old, new);
-		while (r == 0 && (i < old->count || j < new->count)) {
-			int order = i == old->count ? 1 : j == new->count ? -1 : value_set_compare(old, i, new, j);
-
-			if (order != 0 && phase == COUNT_CHANGES)
-				*bytes += index_edit_bytes(order < 0 ? old->entries[i].length : new->entries[j].length);
-			else if (order < 0 && phase == LEAVE_OLD)
-				r = index_unfile(&ix, &res->index_roots[n], i);
-			else if (order > 0 && phase == ENTER_NEW)
-				r = index_file(&ix, &res->index_roots[n], j);
-			i += order <= 0;
-			j += order >= 0;
-		}
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 /* ---- changes ---- */
 
-/* All memory that a change of one object may need. 0, -ENOSPC, -ENOMEM. */
+/* Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC, -ENOMEM. */
 static int
-prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after)
+prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after, bool replaced)
 {
-	static const struct value nothing;
-	uint64_t bytes = 8 * PATH_BYTES;
-	int r;
+	uint64_t bytes;
+	int r = index_change_prepare(&s->change, &res->indexes, s->arena->header->hash_key, before, after, replaced, &bytes);
 
-	if (before.at && after.at) {
-		r = change_indexes(s, res, COUNT_CHANGES, before, after, 0, &bytes);
-	} else {
-		r = before.at ? change_indexes(s, res, COUNT_CHANGES, before, nothing, 0, &bytes) : 0;
-		if (r == 0 && after.at)
-			r = change_indexes(s, res, COUNT_CHANGES, nothing, after, 0, &bytes);
-	}
 	if (r < 0)
 		return r;
+	bytes += 8 * PATH_BYTES; /* ordinals, by-seq and identity, twice for an object that replaces another */
 	r = trie_edit_reserve(s->edit, (size_t)(bytes / 48));
 	return r < 0 ? r : arena_ensure(s->arena, bytes);
+}
+
+static int
+leave_indexes(struct store *s, struct store_resource *res, uint32_t ordinal)
+{
+	return index_change_leave(&s->change, &res->indexes, s->edit, s->arena, res->now.ordinals, ordinal);
+}
+
+static int
+enter_indexes(struct store *s, struct store_resource *res, uint32_t ordinal)
+{
+	return index_change_enter(&s->change, &res->indexes, s->edit, s->arena, res->now.ordinals, ordinal);
 }
 
 /* The draft becomes the state that ordinals and by-seq lead to. */
@@ -391,7 +331,6 @@ retire_object(struct store *s, uint32_t ref)
 static int
 add_object(struct store *s, unsigned id, uint32_t ref)
 {
-	static const struct value nothing;
 	struct store_resource *res = s->resources[id];
 	struct leaf_keys identity = {{identity_of_leaf, NULL}, s, id};
 	uint64_t key_hash = object_of(s, ref)->key_hash;
@@ -403,10 +342,8 @@ add_object(struct store *s, unsigned id, uint32_t ref)
 	r = put_object(s, id, ref, ordinal, 0);
 	if (r < 0)
 		return r;
-	r = trie_find(s->edit, res->now.identity, key_hash, &identity.keys, &leaf);
-	if (r == 0) {
-		r = trie_put(s->edit, &res->now.identity, key_hash, link_of(ordinal), &identity.keys, NULL);
-	} else if (r > 0) { /* another key with this hash */
+	r = trie_insert(s->edit, &res->now.identity, key_hash, link_of(ordinal), &identity.keys, &leaf);
+	if (r > 0) { /* another key with this hash */
 		r = collision_add(s->edit, s->arena, leaf, link_of(ordinal), &entry);
 		if (r == 0)
 			r = trie_exchange(s->edit, &res->now.identity, key_hash, leaf, entry);
@@ -414,7 +351,7 @@ add_object(struct store *s, unsigned id, uint32_t ref)
 	if (r < 0)
 		return r;
 	res->now.object_count++;
-	return change_indexes(s, res, ENTER_NEW, nothing, value_of_object(&s->arena->view, ref), ordinal, NULL);
+	return enter_indexes(s, res, ordinal);
 }
 
 static int
@@ -423,16 +360,14 @@ update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 	struct store_resource *res = s->resources[id];
 	struct leaf_keys by_seq = {{seq_of_leaf, NULL}, s, id};
 	const struct object *old = object_of(s, old_ref);
-	struct value before = value_of_object(&s->arena->view, old_ref), after = value_of_object(&s->arena->view, ref);
-	int r;
+	int r = leave_indexes(s, res, old->ordinal);
 
-	r = change_indexes(s, res, LEAVE_OLD, before, after, old->ordinal, NULL);
 	if (r == 0)
 		r = trie_remove(s->edit, &res->now.by_seq, old->seq, &by_seq.keys, NULL);
 	if (r == 0)
 		r = put_object(s, id, ref, old->ordinal, old->created_seq);
 	if (r == 0)
-		r = change_indexes(s, res, ENTER_NEW, before, after, old->ordinal, NULL);
+		r = enter_indexes(s, res, old->ordinal);
 	if (r == 0)
 		retire_object(s, old_ref);
 	return r;
@@ -441,14 +376,12 @@ update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 static int
 remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i)
 {
-	static const struct value nothing;
 	struct store_resource *res = s->resources[id];
 	struct leaf_keys identity = {{identity_of_leaf, NULL}, s, id}, by_seq = {{seq_of_leaf, NULL}, s, id};
 	const struct object *o = object_of(s, ref);
 	uint32_t entry;
-	int r;
+	int r = leave_indexes(s, res, o->ordinal);
 
-	r = change_indexes(s, res, LEAVE_OLD, value_of_object(&s->arena->view, ref), nothing, o->ordinal, NULL);
 	if (r == 0)
 		r = trie_remove(s->edit, &res->now.by_seq, o->seq, &by_seq.keys, NULL);
 	if (r == 0 && leaf_is_collision(&s->arena->view, leaf)) {
@@ -508,7 +441,7 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		}
 		before = value_of_object(&s->arena->view, known);
 	}
-	r = prepare_change(s, res, before, after);
+	r = prepare_change(s, res, before, after, change == STORE_ADDED);
 	if (r < 0)
 		return r;
 	arena_open_reserve(s->arena, true);
@@ -540,7 +473,7 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 	if (!known)
 		return 0;
 	arena_open_reserve(s->arena, true);
-	r = prepare_change(s, s->resources[resource], value_of_object(&s->arena->view, known), nothing);
+	r = prepare_change(s, s->resources[resource], value_of_object(&s->arena->view, known), nothing, false);
 	if (r == 0)
 		r = remove_object(s, resource, known, leaf, i);
 	arena_open_reserve(s->arena, false);

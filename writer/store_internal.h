@@ -5,10 +5,9 @@
 #define WRITER_STORE_INTERNAL_H
 
 #include "shm-layout/index_def.h"
-#include "writer/index_edit.h"
+#include "writer/index_change.h"
 #include "writer/store.h"
 #include "writer/trie_edit.h"
-#include "writer/value_set.h"
 
 /* An ordinal that was given back, and the epoch from which on it may name another object. */
 struct free_ordinal {
@@ -17,10 +16,8 @@ struct free_ordinal {
 };
 
 struct store_resource {
-	struct resource now;		/* working version; indexes stand in index_roots */
-	uint32_t *index_roots;
-	struct index_def *defs;
-	unsigned index_count;
+	struct resource now;		/* working version; the indexes' links stand in `indexes` */
+	struct index_table indexes;
 	uint32_t published;		/* ref of the BLOCK_RESOURCE that the current root has; 0: none */
 	bool dirty;
 	bool claimed;			/* somebody asked for it since the store was made */
@@ -42,7 +39,7 @@ struct store {
 	uint8_t lineage[16];
 	uint32_t root;			/* ref of the published root; 0: none */
 	bool resources_changed;
-	struct value_set old_values, new_values;	/* scratch */
+	struct index_change change;	/* scratch */
 	struct path uid_path, version_path;
 	void (*on_commit)(void *context, uint64_t epoch);
 	void *on_commit_context;

@@ -13,10 +13,10 @@ store_resource_free(struct store_resource *res)
 {
 	if (!res)
 		return;
-	for (unsigned i = 0; i < res->index_count; i++)
-		index_def_done(&res->defs[i]);
-	free(res->defs);
-	free(res->index_roots);
+	for (unsigned i = 0; i < res->indexes.count; i++)
+		index_def_done(&res->indexes.defs[i]);
+	free(res->indexes.defs);
+	free(res->indexes.roots);
 	free(res->free_ordinals);
 	free(res);
 }
@@ -53,21 +53,21 @@ store_read_descriptor(struct store *s, struct store_resource *res, const char **
 		return -EINVAL;
 	indexes = field(document, "indexes");
 	count = value_kind(indexes) == VALUE_ARRAY ? value_count(indexes) : 0;
-	res->defs = calloc(count ? count : 1, sizeof(*res->defs));
-	res->index_roots = calloc(count ? count : 1, sizeof(*res->index_roots));
-	if (!res->defs || !res->index_roots)
+	res->indexes.defs = calloc(count ? count : 1, sizeof(*res->indexes.defs));
+	res->indexes.roots = calloc(count ? count : 1, sizeof(*res->indexes.roots));
+	if (!res->indexes.defs || !res->indexes.roots)
 		return -ENOMEM;
 	if (count == 0)
 		return 0;
 	it = value_iterate(indexes);
 	while (value_next(&it)) {
-		int r = index_def_read(&res->defs[res->index_count], it.item, ret_why);
+		int r = index_def_read(&res->indexes.defs[res->indexes.count], it.item, ret_why);
 
 		if (r < 0)
 			return r;
-		res->index_count++;
+		res->indexes.count++;
 	}
-	return it.damaged || res->index_count != count ? -EBADMSG : 0;
+	return it.damaged || res->indexes.count != count ? -EBADMSG : 0;
 }
 
 /* ---- descriptors: JSON into a shared value ---- */
@@ -159,9 +159,9 @@ store_empty_resource(struct store *s, struct store_resource *res)
 	index_retire_all(s->edit, s->arena, res->now.identity);
 	trie_retire_all(s->edit, res->now.ordinals);
 	trie_retire_all(s->edit, res->now.by_seq);
-	for (unsigned i = 0; i < res->index_count; i++) {
-		index_retire_all(s->edit, s->arena, res->index_roots[i]);
-		res->index_roots[i] = 0;
+	for (unsigned i = 0; i < res->indexes.count; i++) {
+		index_retire_all(s->edit, s->arena, res->indexes.roots[i]);
+		res->indexes.roots[i] = 0;
 	}
 	res->now.identity = res->now.ordinals = res->now.by_seq = 0;
 	res->now.object_count = res->now.next_ordinal = 0;
@@ -303,13 +303,13 @@ store_load_resources(struct store *s, const struct root *root)
 		memcpy(&res->now, r, sizeof(res->now));
 		res->published = root->resources[i];
 		rc = store_read_descriptor(s, res, &why);
-		if (rc == 0 && res->index_count != r->index_count)
+		if (rc == 0 && res->indexes.count != r->index_count)
 			rc = -EBADMSG;
 		if (rc == 0)
 			rc = find_free_ordinals(s, res);
 		if (rc < 0)
 			return rc;
-		memcpy(res->index_roots, r->indexes, r->index_count * sizeof(uint32_t));
+		memcpy(res->indexes.roots, r->indexes, r->index_count * sizeof(uint32_t));
 	}
 	return 0;
 }

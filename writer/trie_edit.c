@@ -309,8 +309,8 @@ add_fork(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned de
 	return place_link(e, &c, root, t, depth, ref);
 }
 
-int
-trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_old)
+static int
+put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, bool exchange, uint32_t *ret_old)
 {
 	struct change c = {0};
 	struct trail t;
@@ -318,8 +318,7 @@ trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const
 	unsigned differ, depth;
 	int r;
 
-	if (ret_old)
-		*ret_old = 0;
+	*ret_old = 0;
 	if (*root == 0) {
 		*root = leaf;
 		return 0;
@@ -339,9 +338,8 @@ trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const
 	if (r < 0)
 		return r;
 	if (other == key) {
-		if (ret_old)
-			*ret_old = t.leaf;
-		return place_link(e, &c, root, &t, t.depth, leaf);
+		*ret_old = t.leaf;
+		return exchange ? place_link(e, &c, root, &t, t.depth, leaf) : 1;
 	}
 	differ = TRIE_SHIFT_TOP;
 	while (key >> differ == other >> differ)
@@ -371,6 +369,20 @@ trie_find(struct trie_edit *e, uint32_t root, uint64_t key, const struct trie_ke
 		return r;
 	*ret_leaf = t.leaf;
 	return 1;
+}
+
+int
+trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_old)
+{
+	uint32_t old;
+
+	return put(e, root, key, leaf, keys, true, ret_old ? ret_old : &old);
+}
+
+int
+trie_insert(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_known)
+{
+	return put(e, root, key, leaf, keys, false, ret_known);
 }
 
 int

@@ -45,6 +45,11 @@ int trie_find(struct trie_edit *edit, uint32_t root, uint64_t key, const struct 
 int trie_put(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_old);
 
 /*
+ * The same, but a leaf that stands there stays: 0 put, 1 there is one (*ret_known), negative as above.
+ */
+int trie_insert(struct trie_edit *edit, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_known);
+
+/*
  * Let old_leaf, which stands under this key (trie_find said so), be `leaf`. No key is compared, and old_leaf's block, which may be
  * dropped already, is not looked at.
  */

@@ -59,7 +59,7 @@ add(const char *data, size_t length, void *context)
 	}
 	memcpy(set->bytes + set->used, data, length);
 	set->entries[set->count++] = (struct value_entry){index_value_hash(f->hash_key, data, length), (uint32_t)set->used,
-							  (uint32_t)length, false};
+							  (uint32_t)length, false, false};
 	set->used += length;
 	return 0;
 }

@@ -15,7 +15,8 @@ struct value_entry {
 	uint64_t hash;
 	uint32_t offset;
 	uint32_t length;
-	bool filed;		/* for the caller's use: the index has it */
+	bool filed;		/* for the caller: the index has it */
+	bool stays;		/* for the caller: it has it before and after the change */
 };
 
 /* Zeroed is empty; keeps its memory between uses. */

@@ -85,6 +85,23 @@ store_fixture_renew_decoder(struct store_fixture *fx)
 	fx->decoder = need(decoder_new(DECODE_WATCH, fx->arena, store_intern(fx->store), fx->schema, &events, fx, 0), "decoder");
 }
 
+void
+store_fixture_settle(struct store_fixture *fx)
+{
+	static unsigned count;
+	char version[32];
+
+	decoder_free(fx->decoder);
+	decoder_schema_free(fx->schema);
+	fx->decoder = NULL;
+	fx->schema = NULL;
+	/* what was released since the last commit counts as retired by the next one */
+	snprintf(version, sizeof(version), "settled-%u", ++count);
+	if (store_set_version(fx->store, fx->pods, version, strlen(version)) < 0 || store_commit(fx->store) < 0)
+		abort();
+	store_reclaim(fx->store);
+}
+
 struct slot *
 test_map_slot(int fd)
 {

@@ -38,7 +38,11 @@ int store_fixture_put(struct store_fixture *fx, const char *json);
 int store_fixture_putf(struct store_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name);
 
-/* After decoder and schema were freed by a test (set to NULL): new ones. */
+/*
+ * Free decoder and schema, whose memory of names and texts holds references, and let everything that nobody refers to go: what is
+ * in use then is what the published root reaches. renew makes new ones.
+ */
+void store_fixture_settle(struct store_fixture *fx);
 void store_fixture_renew_decoder(struct store_fixture *fx);
 
 /* Map a slot's memfd as its reader would. Aborts when it cannot. */

@@ -200,11 +200,7 @@ rebuilt_books_say_what_the_old_ones_said(void **state)
 
 	for (unsigned long round = 1; round <= 33; round++)
 		assert_int_equal(commit_round(fx, round), 0);
-	decoder_free(fx->decoder);
-	decoder_schema_free(fx->schema);
-	fx->decoder = NULL;
-	fx->schema = NULL;
-	store_reclaim(fx->store);
+	store_fixture_settle(fx);
 	store_stats(fx->store, &before);
 	store_fixture_renew_decoder(fx);
 	store_fixture_free(fx);

@@ -196,11 +196,7 @@ deleting_everything_gives_all_memory_back(void **state)
 			pods[i].present = 0;
 		}
 		assert_int_equal(store_commit(fx->store), 0);
-		decoder_schema_free(fx->schema); /* what it remembers holds references */
-		decoder_free(fx->decoder);
-		fx->decoder = NULL;
-		fx->schema = NULL;
-		store_reclaim(fx->store);
+		store_fixture_settle(fx);
 		store_stats(fx->store, &again);
 		if (round == 0)
 			once = again;
