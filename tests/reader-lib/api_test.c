@@ -1,0 +1,247 @@
+/*
+ * The library as something to link: which symbols it exports, which languages its header is, what its errors say. Works on
+ * $B/libinformer.so; the build directory is where this program is.
+ */
+#include <libgen.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/informer.h"
+
+/* The build directory: $B, else two levels above this program's. */
+static const char *
+build_directory(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n;
+
+	if (getenv("B"))
+		return getenv("B");
+	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	assert_true(n > 0);
+	path[n] = '\0';
+	for (int i = 0; i < 3; i++)
+		*strrchr(path, '/') = '\0';
+	return path;
+}
+
+/* Lines of a command's output, sorted by it, as one text. */
+static char *
+output_of(const char *format, ...)
+{
+	char *command, *text = NULL;
+	size_t size = 0;
+	va_list args;
+	FILE *in, *out = open_memstream(&text, &size);
+	int c;
+
+	va_start(args, format);
+	assert_true(vasprintf(&command, format, args) > 0);
+	va_end(args);
+	in = popen(command, "re");
+	assert_non_null(in);
+	while ((c = fgetc(in)) != EOF)
+		fputc(c, out);
+	pclose(in);
+	fclose(out);
+	free(command);
+	return text;
+}
+
+static void
+need_source_tree(void)
+{
+	if (access("reader-lib/informer.h", R_OK) < 0) {
+		print_message("SKIP: not started in the source tree\n");
+		skip();
+	}
+}
+
+/* Header, version script and library name the same functions, one by one. */
+static void
+header_map_and_library_agree(void **state)
+{
+	char *header, *map, *library;
+
+	(void)state;
+	need_source_tree();
+	header = output_of("grep -h -A1 '^INFORMER_API ' reader-lib/informer.h | grep -oE '\\binformer_[a-z_]+\\(' | tr -d '(' | "
+			   "LC_ALL=C sort -u");
+	map = output_of("grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
+	assert_string_equal(header, map);
+	assert_true(strlen(header) > 1000);
+	library = output_of("nm -D --defined-only %s/libinformer.so 2>/dev/null | awk '$2 == \"T\" { sub(/@.*/, \"\", $3); print $3 }'"
+			    " | LC_ALL=C sort -u", build_directory());
+	if (!*library) {
+		print_message("SKIP: no %s/libinformer.so\n", build_directory());
+		skip();
+	}
+	assert_string_equal(library, map);
+	free(header);
+	free(map);
+	free(library);
+}
+
+/* The static library offers the same names, and no other. */
+static void
+the_static_library_offers_no_other_name(void **state)
+{
+	char *map, *library;
+
+	(void)state;
+	need_source_tree();
+	map = output_of("grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
+	library = output_of("nm -g --defined-only %s/libinformer.a 2>/dev/null | awk 'NF == 3 && $3 !~ /^__?[a-z]*san_|^__odr/ "
+			    "{ print $3 }' | LC_ALL=C sort -u", build_directory());
+	if (!*library) {
+		print_message("SKIP: no %s/libinformer.a\n", build_directory());
+		skip();
+	}
+	assert_string_equal(library, map);
+	free(map);
+	free(library);
+}
+
+/* libc and libsodium are all it needs. */
+static void
+it_needs_libc_and_libsodium_alone(void **state)
+{
+	char *needed;
+
+	(void)state;
+	need_source_tree();
+	needed = output_of("objdump -p %s/libinformer.so 2>/dev/null | awk '$1 == \"NEEDED\" { print $2 }' | "
+			   "grep -vE '^lib(c|sodium|asan|ubsan|tsan)\\.so|^ld-linux'", build_directory());
+	assert_string_equal(needed, "");
+	free(needed);
+}
+
+static void
+compiles_as(const char *compiler, const char *standard, const char *language)
+{
+	char *errors, *there = output_of("command -v %s", compiler);
+	bool have = *there;
+
+	free(there);
+	if (!have) {
+		print_message("SKIP: no %s\n", compiler);
+		skip();
+	}
+	errors = output_of("echo '#include \"reader-lib/informer.h\"\nint main(void) { struct informer_snapshot s; "
+			   "struct informer_iter i; (void)s; (void)i; return INFORMER_E_BUSY == 0; }' | %s -std=%s -Wall -Wextra "
+			   "-Wpedantic -Werror -I. -x %s -fsyntax-only - 2>&1", compiler, standard, language);
+	assert_string_equal(errors, "");
+	free(errors);
+}
+
+/* The header is C11. */
+static void
+the_header_is_c11(void **state)
+{
+	(void)state;
+	need_source_tree();
+	compiles_as("cc", "c11", "c");
+}
+
+/* The header is C++17. */
+static void
+the_header_is_cpp17(void **state)
+{
+	(void)state;
+	need_source_tree();
+	compiles_as("g++", "c++17", "c++");
+}
+
+/* Every code has a name, a cause and a remedy; unknown ones have a sentence too; and all lie below those of the system. */
+static void
+every_error_has_name_cause_and_remedy(void **state)
+{
+	(void)state;
+#define X(name, code, cause, remedy)                                                                                   \
+	assert_true(INFORMER_E_##name < -4095);                                                                        \
+	assert_string_equal(informer_error_name(INFORMER_E_##name), "INFORMER_E_" #name);                              \
+	assert_string_equal(informer_strerror(INFORMER_E_##name), cause);                                              \
+	assert_string_equal(informer_error_remedy(INFORMER_E_##name), remedy);                                         \
+	assert_true(strlen(cause) > 10 && strlen(remedy) > 10);
+	INFORMER_ERRORS(X)
+#undef X
+	assert_string_equal(informer_error_name(0), "INFORMER_OK");
+	assert_string_equal(informer_error_name(-2), "ENOENT");
+	assert_string_equal(informer_strerror(-2), "No such file or directory");
+	assert_string_equal(informer_error_name(-99999), "UNKNOWN");
+	assert_string_equal(informer_strerror(-99999), "unknown error");
+	assert_string_equal(informer_strerror(INT_MIN), "unknown error");
+	assert_string_equal(informer_error_remedy(-2), "");
+}
+
+/* Library and header say which version they are. */
+static void
+versions_are_told(void **state)
+{
+	(void)state;
+	assert_int_equal(informer_api_version(), INFORMER_API_VERSION);
+	assert_string_equal(informer_library_version(), INFORMER_VERSION);
+}
+
+/* Every exported function stands on a page of section 3. */
+static void
+every_function_has_a_page(void **state)
+{
+	char *missing;
+
+	(void)state;
+	need_source_tree();
+	missing = output_of("for f in $(grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';'); do "
+			    "grep -lq -- \"$f\" reader-lib/man/*.3 || echo $f; done");
+	assert_string_equal(missing, "");
+	free(missing);
+}
+
+/* NULL handles are -EINVAL, not a crash. */
+static void
+null_handles_are_refused(void **state)
+{
+	struct informer_status status = {.size = sizeof(status)};
+	struct informer_resource *res;
+	struct informer_snapshot snap;
+	char text[8];
+
+	(void)state;
+	assert_int_equal(informer_begin(NULL, &snap), -22);
+	assert_int_equal(informer_dispatch(NULL), -22);
+	assert_int_equal(informer_fd(NULL), -22);
+	assert_int_equal(informer_status(NULL, &status), -22);
+	assert_int_equal(informer_resource_open(NULL, "pods", &res), -22);
+	assert_int_equal(informer_wait_attached(NULL, 0), -22);
+	assert_int_equal(informer_wait_synced(NULL, "pods", 0), -22);
+	assert_int_equal(informer_wait_commit(NULL, NULL, 0), -22);
+	assert_int_equal(informer_arm(NULL, NULL), -22);
+	assert_int_equal(informer_last_error(NULL, text, sizeof(text)), 0);
+	informer_free(NULL, NULL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(header_map_and_library_agree),
+		cmocka_unit_test(the_static_library_offers_no_other_name),
+		cmocka_unit_test(it_needs_libc_and_libsodium_alone),
+		cmocka_unit_test(the_header_is_c11),
+		cmocka_unit_test(the_header_is_cpp17),
+		cmocka_unit_test(every_error_has_name_cause_and_remedy),
+		cmocka_unit_test(versions_are_told),
+		cmocka_unit_test(every_function_has_a_page),
+		cmocka_unit_test(null_handles_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

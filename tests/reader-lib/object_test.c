@@ -1,0 +1,299 @@
+/*
+ * Objects and values as an agent reads them.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+/* As the API server would send it: what is kept is what comes out. */
+static const char pod[] =
+	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\","
+	"\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,"
+	"\"big\":18446744073709551615,\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,\"none\":{},\"empty\":[],"
+	"\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},{\"name\":\"c2\",\"image\":\"i2\"}]},\"text\":\"\\u0000\xc3\xa4\\n\"}";
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct informer_object pod;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	broker_fixture_put(w->fx, (const char *const[]){pod, NULL});
+	w->inf = broker_fixture_attach(w->fx, 0);
+	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", "web-0", &w->pod), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_end(&w->snap);
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static struct informer_path *
+path_of(struct world *w, const char *text)
+{
+	struct informer_path *path;
+
+	assert_int_equal(informer_path_compile(w->inf, text, strlen(text), &path), 0);
+	return path;
+}
+
+static void
+assert_text(int r, const char *data, size_t length, const char *expected)
+{
+	assert_int_equal(r, 0);
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(data, expected, length);
+}
+
+/* Identity: namespace, name, UID, version, the changes that made it. */
+static void
+an_object_says_who_it_is(void **state)
+{
+	struct world *w = *state;
+	const char *data;
+	size_t length;
+	int r;
+
+	r = informer_object_namespace(&w->pod, &data, &length);
+	assert_text(r, data, length, "default");
+	r = informer_object_name(&w->pod, &data, &length);
+	assert_text(r, data, length, "web-0");
+	r = informer_object_uid(&w->pod, &data, &length);
+	assert_text(r, data, length, "u-1");
+	r = informer_object_resource_version(&w->pod, &data, &length);
+	assert_text(r, data, length, "77");
+	assert_true(informer_object_seq(&w->pod) > 0);
+	assert_int_equal(informer_object_seq(&w->pod), informer_object_created_seq(&w->pod));
+	assert_int_equal(informer_object_seq(NULL), 0);
+}
+
+/* A field is read by its path, as its own kind only; an absent one is NOT_FOUND. */
+static void
+fields_are_read_by_path_and_kind(void **state)
+{
+	struct world *w = *state;
+	struct informer_path *paths[8];
+	const char *data;
+	size_t length;
+	int64_t n = 0;
+	double d = 0;
+	bool b = true;
+	int r;
+
+	paths[0] = path_of(w, "spec.nodeName");
+	paths[1] = path_of(w, ".spec.priority");
+	paths[2] = path_of(w, "{.spec.hostNetwork}");
+	paths[3] = path_of(w, "spec.containers[*].image");
+	paths[4] = path_of(w, "metadata.labels[\"a.b/c\"]");
+	paths[5] = path_of(w, "spec.absent.deep");
+	paths[6] = path_of(w, "spec.big");
+	paths[7] = path_of(w, "metadata.name");
+	r = informer_get_string(&w->pod, paths[0], &data, &length);
+	assert_text(r, data, length, "n1");
+	assert_int_equal(informer_get_int(&w->pod, paths[1], &n), 0);
+	assert_int_equal(n, -5);
+	assert_int_equal(informer_get_double(&w->pod, paths[1], &d), 0);
+	assert_true(d == -5);
+	assert_int_equal(informer_get_bool(&w->pod, paths[2], &b), 0);
+	assert_false(b);
+	r = informer_get_string(&w->pod, paths[3], &data, &length);
+	assert_text(r, data, length, "i1");
+	r = informer_get_string(&w->pod, paths[4], &data, &length);
+	assert_text(r, data, length, "d");
+	r = informer_get_string(&w->pod, paths[7], &data, &length);
+	assert_text(r, data, length, "web-0");
+	assert_int_equal(informer_get_string(&w->pod, paths[5], &data, &length), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_string(&w->pod, paths[1], &data, &length), INFORMER_E_TYPE);
+	assert_int_equal(informer_get_int(&w->pod, paths[0], &n), INFORMER_E_TYPE);
+	assert_int_equal(informer_get_bool(&w->pod, paths[0], &b), INFORMER_E_TYPE);
+	assert_int_equal(informer_get_int(&w->pod, paths[6], &n), -ERANGE);
+	assert_int_equal(informer_get_string(&w->pod, NULL, &data, &length), -EINVAL);
+	for (int i = 0; i < 8; i++)
+		informer_path_free(paths[i]);
+	informer_path_free(NULL);
+}
+
+/* A path that makes no sense is refused with the place and the reason. */
+static void
+a_bad_path_is_refused_with_its_place(void **state)
+{
+	struct world *w = *state;
+	struct informer_path *path;
+	char text[256];
+
+	assert_int_equal(informer_path_compile(w->inf, "spec..x", 7, &path), INFORMER_E_SYNTAX);
+	informer_last_error(w->inf, text, sizeof(text));
+	assert_non_null(strstr(text, "spec..x"));
+	assert_non_null(strstr(text, "at byte 5"));
+	assert_int_equal(informer_last_error(w->inf, text, 3), strlen(text) > 2 ? informer_last_error(w->inf, NULL, 0) : 0);
+	assert_int_equal(strlen(text), 2);
+}
+
+static int
+join(void *context, const struct informer_value *value)
+{
+	const char *data;
+	size_t length;
+	int r = informer_value_string(value, &data, &length);
+
+	strncat(context, data, length);
+	return r < 0 ? r : strcmp(context, "i1i2") == 0 && length == 2 ? 0 : 0;
+}
+
+static int
+stop_at_once(void *context, const struct informer_value *value)
+{
+	(void)value;
+	++*(int *)context;
+	return 42;
+}
+
+/* A path with [*] visits every hit in order; the callback can stop it. */
+static void
+every_hit_of_a_path_is_visited(void **state)
+{
+	struct world *w = *state;
+	struct informer_path *path = path_of(w, "spec.containers[*].image");
+	char text[32] = "";
+	int calls = 0;
+
+	assert_int_equal(informer_each_value(&w->pod, path, join, text), 0);
+	assert_string_equal(text, "i1i2");
+	assert_int_equal(informer_each_value(&w->pod, path, stop_at_once, &calls), 42);
+	assert_int_equal(calls, 1);
+	informer_path_free(path);
+}
+
+/* Values are walked by field, element and step; each kind is told. */
+static void
+values_are_walked(void **state)
+{
+	static const struct {
+		const char *field;
+		enum informer_kind kind;
+	} kinds[] = {
+		{"nodeName", INFORMER_STRING}, {"hostNetwork", INFORMER_BOOL}, {"priority", INFORMER_INT},
+		{"big", INFORMER_UINT}, {"huge", INFORMER_NUMBER}, {"ratio", INFORMER_DOUBLE}, {"nothing", INFORMER_NULL},
+		{"none", INFORMER_OBJECT}, {"empty", INFORMER_ARRAY}, {"containers", INFORMER_ARRAY},
+	};
+	struct world *w = *state;
+	struct informer_value root, spec, v, none = {{0}};
+	struct informer_value_iter it;
+	const char *data;
+	size_t length;
+	uint64_t u;
+	unsigned i = 0;
+	int r;
+
+	assert_int_equal(informer_object_value(&w->pod, &root), 0);
+	assert_int_equal(informer_value_kind(&root), INFORMER_OBJECT);
+	assert_int_equal(informer_value_field(&root, "spec", 4, &spec), 0);
+	assert_int_equal(informer_value_count(&spec), 10);
+	informer_value_iterate(&spec, &it);
+	while ((r = informer_value_next(&it)) > 0) {
+		assert_text(0, it.key, it.key_length, kinds[i].field);
+		assert_int_equal(informer_value_kind(&it.item), kinds[i].kind);
+		i++;
+	}
+	assert_int_equal(r, 0);
+	assert_int_equal(informer_value_next(&it), 0);
+	assert_int_equal(i, 10);
+	assert_int_equal(informer_value_field(&spec, "big", 3, &v), 0);
+	assert_int_equal(informer_value_uint(&v, &u), 0);
+	assert_true(u == UINT64_MAX);
+	assert_int_equal(informer_value_field(&spec, "huge", 4, &v), 0);
+	r = informer_value_string(&v, &data, &length);
+	assert_text(r, data, length, "1e999");
+	assert_int_equal(informer_value_field(&spec, "containers", 10, &v), 0);
+	assert_int_equal(informer_value_count(&v), 2);
+	assert_int_equal(informer_value_element(&v, 1, &v), 0);
+	assert_int_equal(informer_value_field(&v, "name", 4, &v), 0);
+	r = informer_value_string(&v, &data, &length);
+	assert_text(r, data, length, "c2");
+	assert_int_equal(informer_value_field(&v, "x", 1, &v), INFORMER_E_TYPE);
+	assert_int_equal(informer_value_field(&spec, "x", 1, &v), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_value_element(&spec, 0, &v), INFORMER_E_TYPE);
+	assert_int_equal(informer_value_kind(&none), INFORMER_NONE);
+	assert_int_equal(informer_value_field(&none, "x", 1, &v), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_value_iterate(&none, &it), INFORMER_E_NOT_FOUND);
+	/* embedded U+0000 is a character like others */
+	assert_int_equal(informer_value_field(&root, "text", 4, &v), 0);
+	assert_int_equal(informer_value_string(&v, &data, &length), 0);
+	assert_int_equal(length, 4);
+	assert_memory_equal(data, "\0\xc3\xa4\n", 4);
+}
+
+static int
+fail_at_once(void *context, const char *data, size_t length)
+{
+	(void)context;
+	(void)data;
+	(void)length;
+	return 7;
+}
+
+/* An object written out is the document that came in; a buffer too small gets what fits, and the length. */
+static void
+an_object_comes_out_as_the_json_that_came_in(void **state)
+{
+	struct world *w = *state;
+	char text[2048], small[10];
+	size_t length, again;
+
+	assert_int_equal(informer_object_json(&w->pod, text, sizeof(text), &length), 0);
+	assert_int_equal(strlen(text), length);
+	/* the input has no white space, and escapes only what must be */
+	assert_string_equal(text, pod);
+	assert_int_equal(informer_object_json(&w->pod, small, sizeof(small), &again), 0);
+	assert_int_equal(again, length);
+	assert_int_equal(strlen(small), 9);
+	assert_memory_equal(small, text, 9);
+	assert_int_equal(informer_object_json(&w->pod, NULL, 0, &again), 0);
+	assert_int_equal(again, length);
+	assert_int_equal(informer_object_to_json(&w->pod, fail_at_once, NULL), 7);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_object_says_who_it_is),
+		TEST(fields_are_read_by_path_and_kind),
+		TEST(a_bad_path_is_refused_with_its_place),
+		TEST(every_hit_of_a_path_is_visited),
+		TEST(values_are_walked),
+		TEST(an_object_comes_out_as_the_json_that_came_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/*
+ * Label selectors: the API's syntax, and what it means.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\","
+			  "\"app.kubernetes.io/name\":\"x.y_z-1\",\"weight\":\"7\",\"in\":\"notin\"}}}";
+static const char bare[] = "{\"metadata\":{\"name\":\"bare\",\"namespace\":\"d\"}}";
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_snapshot snap;
+	struct informer_object pod, bare;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct informer_resource *pods;
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	broker_fixture_put(w->fx, (const char *const[]){pod, bare, NULL});
+	w->inf = broker_fixture_attach(w->fx, 0);
+	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_get_z(&w->snap, pods, "d", "p", &w->pod), 0);
+	assert_int_equal(informer_get_z(&w->snap, pods, "d", "bare", &w->bare), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_end(&w->snap);
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+/* Each operator, against an object with labels and one without. */
+static void
+each_operator_means_what_the_api_says(void **state)
+{
+	static const struct {
+		const char *text;
+		int labelled, bare;
+	} cases[] = {
+		{"", 1, 1}, {"  ", 1, 1},
+		{"app=web", 1, 0}, {"app==web", 1, 0}, {" app = web ", 1, 0}, {"app=db", 0, 0},
+		{"app!=web", 0, 1}, {"app!=db", 1, 1}, {"absent!=x", 1, 1},
+		{"app", 1, 0}, {"!app", 0, 1}, {"! app", 0, 1}, {"absent", 0, 0}, {"!absent", 1, 1},
+		{"app in (web)", 1, 0}, {"app in (db,web)", 1, 0}, {"app in ( db , web )", 1, 0}, {"app in (db)", 0, 0},
+		{"app notin (web)", 0, 1}, {"app notin (db)", 1, 1},
+		{"tier=", 1, 0}, {"tier in ()", 1, 0}, {"tier in (,a)", 1, 0}, {"tier!=", 0, 1}, {"app=", 0, 0},
+		{"weight>6", 1, 0}, {"weight>7", 0, 0}, {"weight<8", 1, 0}, {"weight > 6,weight < 8", 1, 0}, {"app>1", 0, 0},
+		{"app.kubernetes.io/name=x.y_z-1", 1, 0}, {"in=notin", 1, 0}, {"in in (in,notin)", 1, 0},
+		{"app=web,tier,!absent,in notin (x)", 1, 0}, {"app=web,absent", 0, 0},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct informer_selector *sel;
+		char *text = strdup(cases[i].text);
+		int r = informer_selector_compile(w->inf, text, strlen(text), &sel, NULL);
+
+		/* nothing of the text is needed afterwards */
+		memset(text, '#', strlen(text));
+		free(text);
+		if (r < 0)
+			print_message("selector '%s'\n", cases[i].text);
+		assert_int_equal(r, 0);
+		if (informer_selector_matches(sel, &w->pod) != cases[i].labelled ||
+		    informer_selector_matches(sel, &w->bare) != cases[i].bare)
+			fail_msg("selector '%s' matches wrongly", cases[i].text);
+		informer_selector_free(sel);
+	}
+	informer_selector_free(NULL);
+}
+
+/* What is no selector is refused at the byte where it stops making sense. */
+static void
+what_is_no_selector_is_refused_with_its_place(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t offset;
+	} cases[] = {
+		{",", 0}, {"app,", 4}, {"app web", 4}, {"app=web;", 7}, {"=web", 0}, {"app in web", 7}, {"app in (web", 11},
+		{"app in", 6}, {"app notin (a b)", 13}, {"!", 1}, {"!app=web", 4}, {"app=a=b", 5}, {"app>x", 4}, {"app<", 4},
+		{"-app=web", 0}, {"app-=web", 0}, {"a/b/c=d", 0}, {"/b=d", 0}, {"A.b/c=d", 0}, {"a..b/c=d", 0}, {"app=a/b", 4},
+		{"app=-", 4}, {"a,b,c,$", 6},
+		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0},
+		{"a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct informer_selector *sel;
+		size_t offset = 999;
+		char text[400];
+		int r = informer_selector_compile(w->inf, cases[i].text, strlen(cases[i].text), &sel, &offset);
+
+		if (r != INFORMER_E_SYNTAX || offset != cases[i].offset)
+			fail_msg("selector '%s': %d at %zu", cases[i].text, r, offset);
+		informer_last_error(w->inf, text, sizeof(text));
+		assert_non_null(strstr(text, cases[i].text));
+	}
+}
+
+/* Any bytes at all are either a selector or refused. */
+static void
+any_bytes_are_survived(void **state)
+{
+	static const char alphabet[] = "ab,()!=<>in notin \t/.-_1\0\xff";
+	struct world *w = *state;
+
+	srand(11);
+	for (int i = 0; i < 20000; i++) {
+		struct informer_selector *sel;
+		char text[40];
+		size_t n = (size_t)rand() % sizeof(text);
+		char *exact = malloc(n ? n : 1);
+
+		for (size_t k = 0; k < n; k++)
+			exact[k] = alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
+		if (informer_selector_compile(w->inf, exact, n, &sel, NULL) == 0) {
+			assert_true(informer_selector_matches(sel, &w->pod) >= 0);
+			informer_selector_free(sel);
+		}
+		free(exact);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_operator_means_what_the_api_says),
+		TEST(what_is_no_selector_is_refused_with_its_place),
+		TEST(any_bytes_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
