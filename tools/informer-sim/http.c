@@ -159,7 +159,7 @@ completed(void *cls, struct MHD_Connection *connection, void **state, enum MHD_R
 	*state = NULL;
 }
 
-static void
+static void __attribute__((format(printf, 2, 0)))
 complain(void *cls, const char *format, va_list args)
 {
 	const struct sim_server *server = cls;

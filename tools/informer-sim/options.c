@@ -292,7 +292,7 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 	for (size_t i = 0; i < FLAG_COUNT; i++)
 		long_options[i] = (struct option){.name = flags[i].name,
 						  .has_arg = flags[i].argument ? required_argument : no_argument,
-						  .val = flags[i].flag};
+						  .val = (int)flags[i].flag};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
 		int r;

@@ -1,0 +1,353 @@
+/*
+ * Loading and replicating in informer-sim: the shapes of input it takes, what it
+ * fills in, what a replica keeps and what is its own.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/cluster.h"
+#include "tools/informer-sim/load.h"
+
+struct world {
+	struct sim_registry registry;
+	struct sim_store *store;
+	struct sim_rng rng;
+	struct sim_hosts hosts;
+	struct sim_loader loader;
+	char *error;
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	sim_registry_init(&w->registry);
+	w->store = sim_store_new(1000, 0);
+	w->rng.state = 7;
+	sim_hosts_init(&w->hosts, 20, &w->rng);
+	w->loader = (struct sim_loader){.registry = &w->registry,
+					.store = w->store,
+					.rng = &w->rng,
+					.hosts = &w->hosts,
+					.replicas = 1,
+					.now = 1767225600};
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	free(w->error);
+	sim_hosts_done(&w->hosts);
+	sim_store_free(w->store);
+	sim_registry_done(&w->registry);
+	free(w);
+	return 0;
+}
+
+static int
+load(struct world *w, const char *text)
+{
+	free(w->error);
+	w->error = NULL;
+	return sim_load_text(&w->loader, "in.json", text, strlen(text), &w->error);
+}
+
+static size_t
+count(struct world *w, const char *group, const char *plural)
+{
+	const struct sim_resource *resource = sim_registry_find(&w->registry, group, "v1", plural);
+
+	return resource ? sim_store_count(w->store, resource) : 0;
+}
+
+/* The text of an object, as a GET would show it; free it. */
+static char *
+shown(struct world *w, const char *group, const char *plural, const char *key)
+{
+	const struct sim_resource *resource = sim_registry_find(&w->registry, group, "v1", plural);
+	_cleanup_(sim_object_unrefp) struct sim_object *object = sim_store_get(w->store, resource, key);
+	struct sim_buf text = {0};
+
+	assert_non_null(object);
+	sim_object_print(resource, object, 0, &text);
+	return sim_buf_take(&text);
+}
+
+/* A List, a PodList with items of no kind, single manifests, and all of them one behind the other. */
+static void
+every_shape_of_dump_is_taken(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(load(w, "{\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Service\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
+				 "\"s\",\"namespace\":\"n\"}},{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"w1\"}}],"
+				 "\"kind\":\"List\"}"),
+			 0);
+	assert_int_equal(load(w, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"a\","
+				 "\"namespace\":\"n\"}} , {\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"}}]}\n"
+				 "{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"},\"spec\":{\"containers\":[]}}"
+				 "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"d\"}}\n"),
+			 0);
+	assert_int_equal(load(w, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[]}"), 0);
+	assert_int_equal(count(w, "", "services"), 1);
+	assert_int_equal(count(w, "", "nodes"), 1);
+	assert_int_equal(count(w, "", "pods"), 3);
+	assert_int_equal(count(w, "apps", "deployments"), 1);
+	assert_int_equal(w->loader.objects, 6);
+}
+
+/* A missing namespace, UID and creation time are filled in; the RV is always the server's. */
+static void
+what_is_missing_is_filled_in(void **state)
+{
+	struct world *w = *state;
+	_cleanup_(sim_freep) char *text = NULL;
+
+	assert_int_equal(load(w, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c\",\"resourceVersion\":"
+				 "\"777\"},\"data\":{\"big\":\"9007199254740993\"}}"),
+			 0);
+	text = shown(w, "", "configmaps", "default/c");
+	assert_non_null(strstr(text, "\"resourceVersion\":\"1\""));
+	assert_non_null(strstr(text, "\"uid\":\""));
+	assert_non_null(strstr(text, "\"creationTimestamp\":\"2026-01-01T00:00:00Z\""));
+}
+
+/* An unknown kind becomes a resource of that name, with the plural guessed. */
+static void
+an_unknown_kind_becomes_a_resource(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(load(w, "{\"kind\":\"NetworkPolicy\",\"apiVersion\":\"networking.k8s.io/v1\",\"metadata\":{\"name\":\"p\","
+				 "\"namespace\":\"n\"}}"),
+			 0);
+	assert_int_equal(count(w, "networking.k8s.io", "networkpolicies"), 1);
+	assert_true(sim_registry_find(&w->registry, "networking.k8s.io", "v1", "networkpolicies")->namespaced);
+	assert_int_equal(load(w, "{\"kind\":\"StorageClass\",\"apiVersion\":\"storage.k8s.io/v1\",\"metadata\":{\"name\":\"gp3\"}}"),
+			 0);
+	assert_false(sim_registry_find(&w->registry, "storage.k8s.io", "v1", "storageclasses")->namespaced);
+}
+
+/* Bad input names file, place and reason, and leaves what was loaded before. */
+static void
+bad_input_says_where_and_why(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(load(w, "{\"kind\":\"Node\",\n\"apiVersion\":}"), -EINVAL);
+	assert_string_equal(w->error,
+			    "in.json: line 2, byte 29: not JSON: invalid character '}' looking for beginning of value");
+	assert_int_equal(load(w, "{\"metadata\":{\"name\":\"x\"}}"), -EINVAL);
+	assert_non_null(strstr(w->error, "object at byte 0: cannot tell what it is"));
+	assert_int_equal(load(w, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{}}"), -EINVAL);
+	assert_non_null(strstr(w->error, "Pod at byte 0: name or generateName is required"));
+	assert_int_equal(load(w, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":1}}}"), -EINVAL);
+	assert_non_null(strstr(w->error, "each label's value must be a string"));
+	assert_int_equal(load(w, "[]"), -EINVAL);
+	free(w->error);
+	assert_int_equal(sim_load(&w->loader, "/nonexistent", &w->error), -ENOENT);
+	assert_int_equal(w->loader.objects, 0);
+}
+
+#define POD                                                                                                            \
+	"{\"metadata\":{\"name\":\"web-7d9c-abcde\",\"namespace\":\"shop\",\"uid\":\"u0\",\"creationTimestamp\":"               \
+	"\"2025-06-01T10:00:00Z\",\"labels\":{\"app\":\"web\"},\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"uid\":\"r0\"}]}," \
+	"\"spec\":{\"nodeName\":\"n0\",\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Running\",\"podIP\":\"10.1.1.1\","   \
+	"\"podIPs\":[{\"ip\":\"10.1.1.1\"},{\"ip\":\"fd00::1\"}],\"hostIP\":\"10.9.9.9\",\"startTime\":\"2025-06-01T10:00:05Z\","       \
+	"\"containerStatuses\":[{\"name\":\"c\",\"containerID\":\"containerd://00ff\",\"restartCount\":3}]}}"
+
+/* The first pod stays as it is; the others keep what a template gives and have the rest for themselves. */
+static void
+a_replica_is_another_pod_of_the_same_workload(void **state)
+{
+	struct world *w = *state;
+	const struct sim_resource *pods = sim_registry_find(&w->registry, "", "v1", "pods");
+	struct sim_object *object;
+	struct sim_view view;
+	unsigned originals = 0;
+
+	w->loader.replicas = 50;
+	assert_int_equal(load(w, POD), 0);
+	assert_int_equal(sim_store_count(w->store, pods), 50);
+	assert_int_equal(sim_store_view(w->store, pods, 0, &view, NULL), 0);
+	while ((object = sim_view_next(&view))) {
+		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+		_cleanup_(sim_freep) char *id = NULL;
+		_cleanup_(sim_freep) char *created = NULL;
+		_cleanup_(sim_freep) char *started = NULL;
+		_cleanup_(sim_freep) char *ip = NULL;
+		int64_t from, to;
+
+		sim_object_edit(pods, object, &doc);
+		assert_true(!strncmp(object->key, "shop/web-7d9c-", 14) && strlen(object->key) == 19);
+		assert_string_equal(sim_object_label(object, "app"), "web");
+		assert_true(sim_is(sim_path(doc.root, "metadata.namespace"), "shop"));
+		assert_true(sim_is(sim_get(sim_path(doc.root, "metadata.ownerReferences")->child, "uid"), "r0"));
+		if (sim_is(sim_path(doc.root, "metadata.uid"), "u0")) {
+			originals++;
+			assert_string_equal(object->key, "shop/web-7d9c-abcde");
+			continue;
+		}
+		id = sim_text_dup(sim_get(sim_path(doc.root, "status.containerStatuses")->child, "containerID"));
+		assert_true(!strncmp(id, "containerd://", 13) && strlen(id) == 13 + 64);
+		ip = sim_text_dup(sim_path(doc.root, "status.podIP"));
+		assert_string_not_equal(ip, "10.1.1.1");
+		assert_true(sim_is(sim_get(sim_path(doc.root, "status.podIPs")->child, "ip"), ip));
+		assert_false(sim_is(sim_get(sim_path(doc.root, "status.podIPs")->child->next, "ip"), "fd00::1"));
+		assert_false(sim_is(sim_path(doc.root, "spec.nodeName"), "n0"));
+		created = sim_text_dup(sim_path(doc.root, "metadata.creationTimestamp"));
+		started = sim_text_dup(sim_path(doc.root, "status.startTime"));
+		assert_int_equal(sim_time_parse(created, strlen(created), &from), 0);
+		assert_int_equal(sim_time_parse(started, strlen(started), &to), 0);
+		assert_int_equal(to - from, 5);
+		assert_true(from <= 1748772000);
+	}
+	sim_view_done(&view);
+	assert_int_equal(originals, 1);
+}
+
+/* The address of a pod on its host's network is its host's. */
+static void
+a_replica_on_the_host_network_has_its_hosts_address(void **state)
+{
+	static const char text[] = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"hostNetwork\":true,\"nodeName\":\"n\"},\"status\":{"
+				   "\"podIP\":\"1.1.1.1\",\"hostIP\":\"1.1.1.1\"}}";
+	struct world *w = *state;
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(sim_freep) char *ip = NULL;
+	struct sim_doc_error error;
+
+	assert_int_equal(sim_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
+	sim_replica_make(&doc, &w->hosts, &w->rng);
+	ip = sim_text_dup(sim_path(doc.root, "status.podIP"));
+	assert_true(sim_is(sim_path(doc.root, "status.hostIP"), ip));
+	assert_string_not_equal(ip, "1.1.1.1");
+}
+
+/* Print all objects of all resources into one text. */
+static char *
+everything(struct sim_registry *registry, struct sim_store *store)
+{
+	struct sim_buf text = {0};
+
+	for (unsigned i = 0; i < registry->count; i++) {
+		struct sim_object *object;
+		struct sim_view view;
+
+		sim_store_view(store, registry->items[i], 0, &view, NULL);
+		while ((object = sim_view_next(&view)))
+			sim_object_print(registry->items[i], object, 0, &text);
+		sim_view_done(&view);
+	}
+	return sim_buf_take(&text);
+}
+
+static char *
+generate(uint64_t seed, size_t *ret_pods)
+{
+	struct sim_registry registry;
+	struct sim_store *store = sim_store_new(10, 0);
+	struct sim_rng rng = {seed};
+	struct sim_hosts hosts;
+	char *text;
+
+	sim_registry_init(&registry);
+	sim_hosts_init(&hosts, 7, &rng);
+	sim_cluster_generate(&registry, store, &hosts, 23, 1767225600, &rng);
+	sim_cluster_complete(&registry, store, 1767225600, &rng);
+	*ret_pods = sim_store_count(store, sim_registry_kind(&registry, "v1", "Pod"));
+	text = everything(&registry, store);
+	sim_hosts_done(&hosts);
+	sim_store_free(store);
+	sim_registry_done(&registry);
+	return text;
+}
+
+/* A generated cluster has exactly the pods asked for, and equal seeds make it equal to the byte. */
+static void
+equal_seeds_generate_equal_clusters(void **state)
+{
+	size_t pods;
+	_cleanup_(sim_freep) char *a = generate(1, &pods);
+	_cleanup_(sim_freep) char *b = generate(1, &pods);
+	_cleanup_(sim_freep) char *c = generate(2, &pods);
+
+	(void)state;
+	assert_int_equal(pods, 7 * 23);
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+}
+
+/* Each generated pod is owned by an object that is there, and runs on a node that is there. */
+static void
+generated_pods_have_owners_and_nodes(void **state)
+{
+	struct world *w = *state;
+	const struct sim_resource *pods = sim_registry_find(&w->registry, "", "v1", "pods");
+	const struct sim_resource *nodes = sim_registry_find(&w->registry, "", "v1", "nodes");
+	struct sim_object *object;
+	struct sim_view view;
+
+	sim_cluster_generate(&w->registry, w->store, &w->hosts, 30, 1767225600, &w->rng);
+	sim_cluster_complete(&w->registry, w->store, 1767225600, &w->rng);
+	sim_store_view(w->store, pods, 0, &view, NULL);
+	while ((object = sim_view_next(&view))) {
+		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+		_cleanup_(sim_doc_done) struct sim_doc owner_doc = {0};
+		_cleanup_(sim_freep) char *kind = NULL, *version = NULL, *name = NULL, *uid = NULL;
+		_cleanup_(sim_buf_done) struct sim_buf key = {0};
+		_cleanup_(sim_object_unrefp) struct sim_object *owner_object = NULL;
+		_cleanup_(sim_object_unrefp) struct sim_object *node = NULL;
+		const struct sim_resource *resource;
+		const struct sim_node *owner;
+
+		sim_object_edit(pods, object, &doc);
+		owner = sim_path(doc.root, "metadata.ownerReferences")->child;
+		kind = sim_text_dup(sim_get(owner, "kind"));
+		version = sim_text_dup(sim_get(owner, "apiVersion"));
+		name = sim_text_dup(sim_get(owner, "name"));
+		uid = sim_text_dup(sim_get(owner, "uid"));
+		resource = sim_registry_kind(&w->registry, version, kind);
+		sim_buf_printf(&key, "%.*s/%s", (int)object->namespace_len, object->key, name);
+		owner_object = sim_store_get(w->store, resource, key.data);
+		assert_non_null(owner_object);
+		sim_object_edit(resource, owner_object, &owner_doc);
+		assert_true(sim_is(sim_path(owner_doc.root, "metadata.uid"), uid));
+		if (!sim_object_field(object, 0)[0]) {
+			assert_true(sim_is(sim_path(doc.root, "status.phase"), "Pending"));
+			continue;
+		}
+		node = sim_store_get(w->store, nodes, sim_object_field(object, 0));
+		assert_non_null(node);
+	}
+	sim_view_done(&view);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_shape_of_dump_is_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_missing_is_filled_in, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_unknown_kind_becomes_a_resource, setup, teardown),
+		cmocka_unit_test_setup_teardown(bad_input_says_where_and_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replica_is_another_pod_of_the_same_workload, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replica_on_the_host_network_has_its_hosts_address, setup, teardown),
+		cmocka_unit_test(equal_seeds_generate_equal_clusters),
+		cmocka_unit_test_setup_teardown(generated_pods_have_owners_and_nodes, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
