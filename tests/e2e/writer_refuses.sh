@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# What a person gets wrong is refused with a sentence that says what to do, and exit code 2; what the machine lacks, with 1.
+. "$(dirname "$0")/../support/daemon.sh"
+
+# refused CODE PATTERN FLAGS...
+refused() {
+	want=$1 pattern=$2; shift 2
+	code=0
+	timeout 20 "$B"/informerd --kubeconfig "$T/kubeconfig" --arena-dir "$T" "$@" >"$T/out.log" 2>&1 || code=$?
+	[ "$code" = "$want" ] || fail "informerd $*: exit code $code instead of $want"
+	grep -q -- "$pattern" "$T/out.log" || fail "informerd $*: no '$pattern'"
+}
+
+start_sim --nodes 1 --pods-per-node 2
+refused 2 'pods' --socket "$S" --resource podz
+refused 2 'llowSecrets' --socket "$S" --resource secrets
+refused 2 'pods' --socket "$S" --resource pods --resource 'po?namespace=default'
+refused 2 'uid' --socket "$S" --resource pods --index 'uid=pods:metadata.name'
+refused 2 'esource' --socket "$S"
+refused 2 'index\|resource' --socket "$S" --resource pods --index 'byType=services:spec.type'
+refused 2 'unknown\|did you mean' --socket "$S" --resurce pods
+refused 1 'no/such/dir' --socket "$S" --resource pods --arena-dir /no/such/dir
+refused 2 'too long' --socket "$T/$(printf 'x%.0s' $(seq 200))" --resource pods
+refused 1 'no/such/kubeconfig' --socket "$S" --resource pods --kubeconfig /no/such/kubeconfig
+ls "$T"/informer*.[0-9]* 2>/dev/null | wc -l | grep -qx '[01]' || fail "arena files were left: $(ls "$T")"
+
+# a second writer on the same socket is refused, and the first one does not notice
+start_daemon --resource pods
+wait_ready
+refused 1 "$daemon_pid" --socket "$S" --resource pods
+stat_is '.synced' true || fail "the first writer was disturbed"
+stat_is '.resources[0].objects' 2 || fail "objects"
+# one on another socket is welcome
+S2=$T/other.sock
+NOTIFY_SOCKET='' "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S2" --arena-dir "$T" --resource pods 2>>"$T/other.log" &
+other=$!
+until_true 20 grep -q ready "$T/other.log" || { kill -9 $other; fail "no second instance"; }
+kill $other
+wait $other || fail "the second instance ended with $?"
+stat_is '.resources[0].objects' 2 || fail "objects"
+echo "ok"

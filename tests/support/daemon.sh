@@ -1,0 +1,99 @@
+# For end-to-end tests of the daemon: sourced with B set to the build directory. Makes a directory $T of the test's own,
+# removes it and ends whatever was started when the script ends, however it ends.
+set -eu
+: "${B:=build}"
+T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e.XXXXXX")
+S=$T/s.sock
+sim_pid= daemon_pid= notify_pid=
+sim_port=0
+
+fail() {
+	echo "FAILED: $*"
+	for f in "$T"/*.log; do
+		[ -e "$f" ] && { echo "--- $f"; tail -n 40 "$f"; }
+	done
+	exit 1
+}
+
+clean_up() {
+	for pid in $daemon_pid $sim_pid $notify_pid; do
+		kill -9 "$pid" 2>/dev/null || true
+	done
+	wait 2>/dev/null || true
+	rm -rf "$T"
+}
+trap clean_up EXIT
+trap 'exit 1' INT TERM
+
+# until_true SECONDS COMMAND...: wait for a condition.
+until_true() {
+	deadline=$(($(date +%s) + $1)); shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$(date +%s)" -lt "$deadline" ] || return 1
+		sleep 0.05
+	done
+}
+
+# start_sim FLAGS...: an API server; sets sim_pid, url, and sim_port, on which the next one listens again.
+start_sim() {
+	"$B"/informer-sim --port "$sim_port" --write-kubeconfig "$T/kubeconfig" "$@" >"$T/sim.out" 2>>"$T/sim.log" &
+	sim_pid=$!
+	until_true 60 grep -q ^READY "$T/sim.out" || fail "informer-sim does not start"
+	url=$(sed -n 's/^READY url=\([^ ]*\).*/\1/p' "$T/sim.out")
+	sim_port=${url##*:}
+}
+
+stop_sim() {
+	kill -9 "$sim_pid"
+	wait "$sim_pid" 2>/dev/null || true
+	sim_pid=
+}
+
+# start_daemon FLAGS...: sets daemon_pid; what it logs is in $T/daemon.log, what it told systemd in $T/notify.log.
+start_daemon() {
+	if [ -z "$notify_pid" ]; then
+		"$B"/tests/notify_listen "$T/notify" >"$T/notify.log" &
+		notify_pid=$!
+		until_true 10 grep -q LISTENING "$T/notify.log" || fail "notify_listen does not start"
+	fi
+	: >"$T/notify.log"
+	NOTIFY_SOCKET=$T/notify "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --arena-dir "$T" "$@" 2>>"$T/daemon.log" &
+	daemon_pid=$!
+}
+
+wait_ready() {
+	until_true 60 grep -q '^READY=1' "$T/notify.log" || fail "informerd is not ready"
+}
+
+# stop_daemon SIGNAL: ends it; the exit code is in $code.
+stop_daemon() {
+	code=0
+	kill "-$1" "$daemon_pid"
+	wait "$daemon_pid" 2>/dev/null || code=$?
+	daemon_pid=
+}
+
+# stat FILTER: a jq expression on the daemon's report.
+stat() {
+	"$B"/tests/stat_query "$S" | jq -r "$1"
+}
+
+# stat_is FILTER VALUE
+stat_is() {
+	[ "$(stat "$1")" = "$2" ]
+}
+
+# expect_stat FILTER VALUE: within 20 seconds.
+expect_stat() {
+	until_true 20 stat_is "$1" "$2" || fail "$1 is $(stat "$1"), not $2"
+}
+
+# lists RESOURCE: LIST requests that the server answered so far.
+lists() {
+	curl -s "$url/metrics" | sed -n "s/^apiserver_request_total{.*verb=\"LIST\".*resource=\"$1\".*} //p" | awk '{n += $1} END {print n + 0}'
+}
+
+# on_server PATH: how many items the server has.
+on_server() {
+	curl -s "$url$1" | jq '.items | length'
+}
