@@ -161,7 +161,7 @@ start_broker(struct daemon *d, char **ret_error)
 /* ---- start ------------------------------------------------------------------------ */
 
 static int
-start_transport(struct daemon *d, char **ret_error)
+make_transport(struct daemon *d, char **ret_error)
 {
 	struct kubeconfig_choice choice = {
 		.kubeconfig = d->config->kubeconfig, .context = d->config->context, .server = d->config->server,
@@ -195,8 +195,10 @@ start_loop(struct daemon *d)
 static int
 start(struct daemon *d, char **ret_error)
 {
-	int r = home_open(&d->home, d->config, ret_error);
+	int r = make_transport(d, ret_error); /* what can be wrong with it is found before anything is touched */
 
+	if (r == 0)
+		r = home_open(&d->home, d->config, ret_error);
 	if (r < 0)
 		return r;
 	beat(&d->heartbeat);
@@ -206,8 +208,6 @@ start(struct daemon *d, char **ret_error)
 	if (!d->pipeline || !d->cached)
 		return -ENOMEM;
 	r = start_broker(d, ret_error);
-	if (r == 0)
-		r = start_transport(d, ret_error);
 	if (r < 0)
 		return r;
 	uv_timer_start(&d->heartbeat, beat, HEARTBEAT_MS, HEARTBEAT_MS);

@@ -129,11 +129,12 @@ home_open(struct home *home, const struct config *config, char **ret_error)
 void
 home_close(struct home *home)
 {
+	bool keep = home->store && store_resource_count(home->store) > 0;
+
 	store_free(home->store);
 	if (home->has_arena) {
-		if (home->store)
-			arena_set_state(&home->arena, HEADER_STALE);
-		else
+		arena_set_state(&home->arena, HEADER_STALE);
+		if (!keep)
 			unlinkat(home->place.directory, home->arena.name, 0);
 		arena_close(&home->arena);
 	}

@@ -33,7 +33,10 @@ struct home {
  */
 int home_open(struct home *home, const struct config *config, char **ret_error);
 
-/* The arena stays, marked STALE: whole, and without a writer. A zeroed home is fine. */
+/*
+ * The arena stays, marked STALE: whole, and without a writer; but for one without any resource, which is worth nothing to
+ * anybody. A zeroed home is fine.
+ */
 void home_close(struct home *home);
 
 #endif

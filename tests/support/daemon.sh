@@ -52,7 +52,7 @@ stop_sim() {
 # start_daemon FLAGS...: sets daemon_pid; what it logs is in $T/daemon.log, what it told systemd in $T/notify.log.
 start_daemon() {
 	if [ -z "$notify_pid" ]; then
-		"$B"/tests/notify_listen "$T/notify" >"$T/notify.log" &
+		"$B"/tests/notify_listen "$T/notify" >>"$T/notify.log" &
 		notify_pid=$!
 		until_true 10 grep -q LISTENING "$T/notify.log" || fail "notify_listen does not start"
 	fi
