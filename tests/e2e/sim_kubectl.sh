@@ -39,3 +39,13 @@ kubectl delete widget w1 || fail "delete and wait"
 kubectl get pod p1 2>"$DIR/e" && fail "it is still there"
 same "NotFound" 'Error from server (NotFound): pods "p1" not found' "$(cat "$DIR/e")"
 same "version" "v1.32.0+informer-sim" "$(kubectl version -o json | jq -r .serverVersion.gitVersion)"
+
+# ---- TLS, with the CA inline in the kubeconfig
+kill "$SIM"
+wait "$SIM"
+command -v openssl >/dev/null || { echo "ok: (TLS not tried: openssl is not installed)"; exit 0; }
+openssl req -x509 -newkey rsa:2048 -nodes -keyout "$DIR/key.pem" -out "$DIR/cert.pem" -days 2 -subj /CN=sim \
+	-addext subjectAltName=IP:127.0.0.1 2>/dev/null || fail "a certificate"
+start --tls-cert "$DIR/cert.pem" --tls-key "$DIR/key.pem" --nodes 2 --pods-per-node 5
+same "over TLS" "https 10" "${URL%%:*} $(kubectl get pods -A -o name | wc -l)"
+same "a watch over TLS" 10 "$(curl -sN --cacert "$DIR/cert.pem" "$URL/api/v1/pods?watch=1&timeoutSeconds=1" | wc -l)"

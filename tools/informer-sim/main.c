@@ -57,6 +57,8 @@ load(const struct sim_options *options, struct sim_registry *registry, struct si
 static int
 announce(const struct sim_options *options, const struct sim_server *server)
 {
+	/* over TLS kubectl asks its user for a name and password when the kubeconfig has no credential at all */
+	const char *token = options->server.token || !options->server.tls_cert ? options->server.token : "none-is-asked-for";
 	char url[128];
 	bool v6 = strchr(options->server.address, ':') != NULL;
 	int r = 0;
@@ -64,7 +66,7 @@ announce(const struct sim_options *options, const struct sim_server *server)
 	snprintf(url, sizeof(url), "%s://%s%s%s:%u", options->server.tls_cert ? "https" : "http", v6 ? "[" : "",
 		 options->server.address, v6 ? "]" : "", server->port);
 	if (options->kubeconfig)
-		r = sim_kubeconfig_write(options->kubeconfig, url, options->server.token, options->server.tls_cert);
+		r = sim_kubeconfig_write(options->kubeconfig, url, token, options->server.tls_cert);
 	if (r < 0) {
 		fprintf(stderr, "informer-sim: --write-kubeconfig %s: %s\n", options->kubeconfig, strerror(-r));
 		return r;
