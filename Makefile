@@ -24,14 +24,14 @@ MANDIR ?= $(PREFIX)/share/man
 # Everything the build needs, as Debian packages; `make setup` installs what is
 # missing, or says how.
 PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
-	libuv1-dev libyaml-dev libmicrohttpd-dev libcmocka-dev liblmdb-dev jq
+	libuv1-dev libyaml-dev libmicrohttpd-dev libcmocka-dev liblmdb-dev binutils jq curl
 LINT_PACKAGES := clang clang-tidy cppcheck
 MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd cmocka lmdb
 
 .DEFAULT_GOAL := all
 no_build_goals := setup setup-lint clean help demo
 ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
-ifneq ($(shell pkg-config --exists $(MODULES) 2>/dev/null && command -v jq >/dev/null && echo ok),ok)
+ifneq ($(shell pkg-config --exists $(MODULES) 2>/dev/null && command -v jq curl ld >/dev/null && echo ok),ok)
 $(shell sh tools/setup.sh $(PACKAGES) >&2)
 ifneq ($(shell pkg-config --exists $(MODULES) 2>/dev/null && echo ok),ok)
 $(error the build needs the packages named above)

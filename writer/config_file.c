@@ -419,6 +419,18 @@ take_indexes(const struct reading *in, const cJSON *value, void *into)
 	return r;
 }
 
+static int
+take_seconds(const struct reading *in, const cJSON *value, void *into)
+{
+	uint64_t number;
+	int r;
+
+	r = take_whole_number(in, value, 1, 86400, &number);
+	if (r == 0)
+		*(unsigned *)into = (unsigned)number;
+	return r;
+}
+
 /* ---- the whole file ------------------------------------------------------------------------------ */
 
 static int
@@ -428,9 +440,11 @@ take_arena(const struct reading *in, const cJSON *value, void *into)
 		{"dir", take_string, offsetof(struct config, arena_dir)},
 		{"name", take_string, offsetof(struct config, arena_name)},
 		{"maxBytes", take_size, offsetof(struct config, arena_max_bytes)},
+		{"holdBytes", take_size, offsetof(struct config, hold_bytes)},
+		{"holdSeconds", take_seconds, offsetof(struct config, hold_seconds)},
 	};
 
-	return take_mapping(in, value, FIELDS(fields), into, "a mapping with dir, name, maxBytes");
+	return take_mapping(in, value, FIELDS(fields), into, "a mapping with dir, name, maxBytes, holdBytes, holdSeconds");
 }
 
 static int

@@ -13,6 +13,7 @@
 #include "writer/log.h"
 #include "writer/message.h"
 #include "writer/notify.h"
+#include "writer/patience.h"
 
 #define HEARTBEAT_MS 1000u
 
@@ -107,6 +108,42 @@ check_turn(uv_check_t *check)
 	turn(check->data);
 }
 
+/* Does a reader hold back more than it may? */
+static void
+watch_patience(struct daemon *d)
+{
+	struct patience limits = {
+		d->config->hold_bytes ? d->config->hold_bytes : PATIENCE_DEFAULT_BYTES,
+		(d->config->hold_seconds ? d->config->hold_seconds : PATIENCE_DEFAULT_SECONDS) * 1000000000ull,
+	};
+	struct store_stats stats;
+	struct slot_stat oldest;
+	enum patience_says says;
+	uint64_t now = daemon_boot_ns(), held;
+
+	store_stats(d->home.store, &stats);
+	if (stats.retired_bytes < limits.bytes / 2)
+		return;
+	store_reclaim(d->home.store); /* looks at the pins anew */
+	store_stats(d->home.store, &stats);
+	if (slots_oldest(d->home.slots, &oldest) < 0)
+		return;
+	held = now > oldest.oldest_since_ns ? now - oldest.oldest_since_ns : 0;
+	says = patience_ask(&limits, stats.retired_bytes, held);
+	if (says == PATIENCE_WORN && !d->patience_told) {
+		d->patience_told = true;
+		log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it; informerctl stat names it",
+			    (unsigned long long)(held / 1000000000u), (unsigned long long)(stats.retired_bytes >> 20));
+	}
+	if (says != PATIENCE_OVER || d->stopping)
+		return;
+	log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it: moving to a new generation; the reader keeps "
+		    "the old one",
+		    (unsigned long long)(held / 1000000000u), (unsigned long long)(stats.retired_bytes >> 20));
+	d->again = true;
+	daemon_stop(d, DAEMON_OK);
+}
+
 static void
 beat(uv_timer_t *timer)
 {
@@ -114,6 +151,7 @@ beat(uv_timer_t *timer)
 
 	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
 	tell_status(d);
+	watch_patience(d);
 }
 
 static void
@@ -122,6 +160,7 @@ on_signal(uv_signal_t *handle, int number)
 	struct daemon *d = handle->data;
 
 	log_info("%s: finishing", number == SIGINT ? "interrupted" : "asked to end");
+	d->again = false;
 	daemon_stop(d, DAEMON_OK);
 }
 
@@ -235,7 +274,8 @@ close_handle(uv_handle_t *handle, void *unused)
 static void
 finish(struct daemon *d)
 {
-	notify("STOPPING=1");
+	if (!d->again)
+		notify("STOPPING=1");
 	clock_clear(&d->clock.clock, &d->discovery_retry);
 	discovery_free(d->discovery);
 	if (d->pipeline && d->exit_code == DAEMON_OK)
@@ -270,13 +310,15 @@ finish(struct daemon *d)
 	free(d->discovery_error);
 }
 
-int
-daemon_run(struct config *config)
+/* From first lock to last commit. *ret_again: it ended only to begin anew. */
+static int
+run_once(struct config *config, bool *ret_again)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
 	_cleanup_(message_freep) char *error = NULL;
 	int r, code;
 
+	*ret_again = false;
 	if (!d)
 		return DAEMON_RUNTIME;
 	d->config = config;
@@ -291,6 +333,19 @@ daemon_run(struct config *config)
 	}
 	finish(d);
 	code = d->exit_code;
+	*ret_again = d->again;
 	free(d);
+	return code;
+}
+
+int
+daemon_run(struct config *config)
+{
+	bool again;
+	int code;
+
+	do
+		code = run_once(config, &again);
+	while (again && code == DAEMON_OK);
 	return code;
 }

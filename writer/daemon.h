@@ -8,6 +8,8 @@
  *	  each turn          read what is there, pop, apply, commit, wake
  *	SIGTERM, SIGINT      the last commit is finished, the arena marked STALE and left
  *
+ *	a stuck reader       patience.h: all is ended in good order and begun again, over a new generation
+ *
  * Readiness (sd_notify) is told when every resource is synced, or was refused by the server and reported.
  */
 #ifndef WRITER_DAEMON_H

@@ -43,6 +43,8 @@ struct daemon {
 	uint64_t started_boot_ns;
 	bool ready;			/* told */
 	bool stopping;
+	bool again;			/* end, and begin anew with a new generation */
+	bool patience_told;
 	int exit_code;
 	char status_text[512];		/* told to systemd last */
 };

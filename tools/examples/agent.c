@@ -1,0 +1,24 @@
+#include <informer.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	struct informer *inf;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct informer_iter it;
+	struct informer_object pod;
+	const char *name;
+	size_t n;
+
+	if (argc != 2 || informer_attach(NULL, &inf) || informer_wait_synced(inf, "pods", 5000))
+		return fprintf(stderr, "usage: agent NODE (and is informerd running?)\n"), 1;
+	informer_resource_open(inf, "pods", &pods);
+	informer_begin(inf, &snap);                 /* one consistent view; lookups need no system call */
+	informer_by_index(&snap, pods, "nodeName", argv[1], strlen(argv[1]), &it);
+	while (informer_next(&it, &pod) > 0 && !informer_object_name(&pod, &name, &n))
+		printf("%.*s\n", (int)n, name);
+	informer_end(&snap);
+	informer_detach(inf);
+}

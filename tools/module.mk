@@ -1,0 +1,11 @@
+# The demo's reader and the README's example: agents that link the library as anybody would.
+
+$(B)/demo-reader: $(B)/obj/tools/demo/reader.o $(B)/libinformer.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(SHM_LIBS)
+
+$(B)/agent: tools/examples/agent.c $(B)/libinformer.a reader-lib/informer.h
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS)
+
+all: $(B)/demo-reader $(B)/agent
