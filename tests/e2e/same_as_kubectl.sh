@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# What informerctl prints is what kubectl prints, document by document: on real pods, after 100,000 changes and three kill -9 of the daemon.
+# Without ../shared/data/real-pods a generated cluster stands in; without kubectl the server is asked directly.
+. "$(dirname "$0")/../support/daemon.sh"
+
+pods=../shared/data/real-pods
+if [ -d "$pods" ]; then
+	start_sim --load "$pods" --replicas "${REPLICAS:-60}"
+else
+	echo "SKIP real pods: $pods is missing; a generated cluster stands in"
+	start_sim --nodes 40 --pods-per-node 50
+fi
+start_daemon --resource pods
+wait_ready
+
+server() {
+	if command -v kubectl >/dev/null; then
+		kubectl --kubeconfig "$T/kubeconfig" get pods -A -o json
+	else
+		curl -s "$url/api/v1/pods" | jq '{apiVersion: "v1", kind: "List", metadata: {resourceVersion: ""},
+			items: [.items[] | {apiVersion: "v1", kind: "Pod"} + .]}'
+	fi
+}
+normal() { jq -S 'del(.items[].metadata.managedFields) | .items |= sort_by(.metadata.namespace, .metadata.name)'; }
+expect_same() {
+	server | normal >"$T/server.json"
+	"$B"/informerctl --socket "$S" get pods -A -o json | normal >"$T/arena.json"
+	cmp "$T/server.json" "$T/arena.json" || { diff "$T/server.json" "$T/arena.json" | head -n 20; fail "$1: they differ"; }
+	echo "the same, $1: $(jq '.items | length' "$T/arena.json") pods"
+}
+
+expect_same "after the list"
+changes=${CHANGES:-100000}
+events() { curl -s "$url/sim/stats" | jq .churn.done; }
+curl -sf -X POST "$url/sim/churn?rate=${RATE:-8000}&count=$changes" >/dev/null || fail "no churn"
+for part in 1 2 3; do
+	past() { [ "$(events)" -ge $((changes * part / 4)) ]; }
+	until_true 240 past || fail "churn does not go on: $(curl -s "$url/sim/stats")"
+	stop_daemon KILL
+	start_daemon --resource pods
+done
+past() { [ "$(events)" -ge "$changes" ]; }
+until_true 240 past || fail "churn does not end: $(curl -s "$url/sim/stats")"
+wait_ready
+newest=$(curl -s "$url/api/v1/pods" | jq -r '[.items[].metadata.resourceVersion | tonumber] | max')
+caught_up() { [ "$(stat '.resources[0].rv')" -ge "$newest" ]; }
+until_true 120 caught_up || fail "RV $(stat '.resources[0].rv') instead of $newest"
+expect_same "after $changes changes and three kills"
+"$B"/informerctl --socket "$S" verify || fail "verify"
+echo ok
