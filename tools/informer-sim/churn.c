@@ -158,7 +158,7 @@ nap(struct sim_churn *churn)
 	struct timespec at;
 
 	clock_gettime(CLOCK_REALTIME, &at);
-	at.tv_nsec += TICK_MS * 1000000;
+	at.tv_nsec += TICK_MS * 1000000L;
 	if (at.tv_nsec >= 1000000000) {
 		at.tv_nsec -= 1000000000;
 		at.tv_sec++;

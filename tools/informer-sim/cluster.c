@@ -4,6 +4,7 @@
  */
 #include "tools/informer-sim/cluster.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "tools/informer-sim/workload.h"
 
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof(*(array))))
-#define DAY 86400
+#define DAY 86400L
 
 struct builder {
 	struct sim_registry *registry;
@@ -203,18 +204,20 @@ add_workload(struct builder *b, struct sim_workload *w)
 	static const char *const kinds[] = {"Deployment", "DaemonSet", "StatefulSet", "Job"};
 	_cleanup_(sim_buf_done) struct sim_buf endpoints = {0};
 	_cleanup_(sim_buf_done) struct sim_buf ready = {0};
-	unsigned running = 0;
+	unsigned running = 0, hosts = b->hosts->count;
+
+	assert(hosts > 0);
 
 	w->seed = sim_rng_next(b->rng);
 	sim_rng_uid(b->rng, w->uid);
 	sim_rng_uid(b->rng, w->set_uid);
 	sim_rng_suffix(b->rng, w->hash, 10);
-	w->created = b->now - 3600 - sim_rng_below(b->rng, 90 * DAY);
+	w->created = b->now - 3600 - sim_rng_below(b->rng, (uint32_t)(90 * DAY));
 	for (unsigned i = 0; i < w->replicas;) {
 		size_t at = w->kind == SIM_DAEMON_SET ? i : b->slot;
 		struct sim_pod pod;
 
-		sim_workload_pod(w, i, &b->hosts->items[at % b->hosts->count], b->now, b->rng, &pod);
+		sim_workload_pod(w, i, &b->hosts->items[at % hosts], b->now, b->rng, &pod);
 		sim_buf_reset(&b->text);
 		sim_workload_pod_text(w, &pod, b->rng, &b->text);
 		if (!add(b, "v1", "Pod"))

@@ -282,9 +282,9 @@ sim_new_token(struct sim_doc *doc, enum sim_type type, const char *token)
 {
 	struct sim_node *node = sim_new(doc, type);
 	size_t len = strlen(token);
-	char *copy = sim_doc_alloc(doc, len);
+	char *copy = sim_doc_alloc(doc, len + 1);
 
-	memcpy(copy, token, len);
+	memcpy(copy, token, len + 1);
 	node->text = copy;
 	node->text_len = (uint32_t)len;
 	return node;

@@ -4,6 +4,7 @@
  */
 #include "tools/informer-sim/doc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -209,8 +210,8 @@ drop_duplicates(struct sim_doc *doc, struct sim_node *object, size_t members)
 	if (members > 16) {
 		for (mask = 64; mask < members * 2; mask *= 2)
 			;
-		table = (struct sim_node **)(void *)sim_doc_alloc(doc, mask * sizeof(*table));
-		memset(table, 0, mask * sizeof(*table));
+		table = (struct sim_node **)(void *)sim_doc_alloc(doc, mask * sizeof(struct sim_node *));
+		memset((void *)table, 0, mask * sizeof(struct sim_node *));
 		mask--;
 	}
 	for (struct sim_node *node = object->child; node; node = next) {
@@ -240,7 +241,8 @@ drop_duplicates(struct sim_doc *doc, struct sim_node *object, size_t members)
 		same->text_len = node->text_len;
 		same->child = node->child;
 		same->last = node->last;
-		before->next = next; /* never NULL: `same` came before */
+		assert(before); /* `same` came before */
+		before->next = next;
 		if (object->last == node)
 			object->last = before;
 	}
@@ -331,7 +333,7 @@ value(struct parser *p, struct sim_node **ret_node)
 	struct sim_node *node = NULL;
 	enum sim_type type;
 	const char *text = "";
-	uint32_t text_len;
+	uint32_t text_len = 0;
 	size_t begin;
 	int r;
 

@@ -200,7 +200,7 @@ sim_server_start(struct sim_server *server)
 	/* The error log first: what it has to say about the options behind it would be lost. */
 	server->daemon = MHD_start_daemon(flags, o->port, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, complain,
 					  server, MHD_OPTION_SOCK_ADDR, address->ai_addr, MHD_OPTION_NOTIFY_COMPLETED,
-					  completed, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(256 * 1024),
+					  completed, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)256 * 1024,
 					  MHD_OPTION_CONNECTION_LIMIT, 2000u, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u,
 					  MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	freeaddrinfo(address);

@@ -127,7 +127,7 @@ pick(struct list *list, const struct sim_query *query, const char *prefix, const
 		if (page->after && !strcmp(object->key, page->start))
 			continue;
 		if (limit && list->count == limit) {
-			*ret_last = last->key;
+			*ret_last = last ? last->key : NULL;
 			++*ret_left;
 			continue;
 		}
@@ -231,7 +231,7 @@ sim_handle_list(struct sim_request *request)
 		for (size_t i = 0, len; piece(list, i, &len); i++)
 			total += len;
 	}
-	response = MHD_create_response_from_callback(total, 256 * 1024, read_list, list, list_free);
+	response = MHD_create_response_from_callback(total, (size_t)256 * 1024, read_list, list, list_free);
 	if (!response)
 		list_free(list);
 	return sim_reply_response(request, 200, "application/json", response);

@@ -50,7 +50,7 @@ struct sim_server {
 };
 
 /* As the real server's limit of a request's body. */
-#define SIM_BODY_MAX (3u * 1024 * 1024)
+#define SIM_BODY_MAX 3145728u /* 3 MiB */
 
 struct sim_request {
 	struct sim_server *server;

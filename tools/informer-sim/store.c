@@ -308,7 +308,7 @@ undo(struct sim_view *view)
 {
 	size_t kept = 0;
 
-	if (view->overlay_count == 0)
+	if (!view->overlay || view->overlay_count == 0)
 		return;
 	qsort(view->overlay, view->overlay_count, sizeof(*view->overlay), compare_overlay);
 	for (size_t i = 0; i < view->overlay_count; i++) {

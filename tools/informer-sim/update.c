@@ -129,7 +129,7 @@ sim_handle_update(struct sim_request *request)
 		_cleanup_(sim_object_unrefp) struct sim_object *now = NULL;
 		_cleanup_(sim_doc_done) struct sim_doc old_doc = {0};
 		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-		uint64_t rv;
+		uint64_t rv = 0;
 		int r;
 
 		if (sim_body_parse(request, &doc) < 0)
@@ -179,7 +179,7 @@ sim_handle_patch(struct sim_request *request)
 		_cleanup_(sim_object_unrefp) struct sim_object *now = NULL;
 		_cleanup_(sim_doc_done) struct sim_doc old_doc = {0};
 		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-		uint64_t rv;
+		uint64_t rv = 0;
 		int r;
 
 		if (!old)

@@ -384,7 +384,7 @@ sim_handle_watch(struct sim_request *request)
 	s->watch.resource = s->resource;
 	atomic_init(&s->watch.position, s->position);
 	sim_warden_add(s->server, &s->watch);
-	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 256 * 1024, read_stream, s, stream_free);
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)256 * 1024, read_stream, s, stream_free);
 	if (!response)
 		stream_free(s);
 	return sim_reply_response(request, 200, "application/json", response);

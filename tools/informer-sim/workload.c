@@ -52,7 +52,7 @@ container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_r
 	unsigned port = 8080 + i;
 	char name[96];
 
-	snprintf(name, sizeof(name), i == 0 ? "%s%s" : "%s%s", init ? "init-" : "",
+	snprintf(name, sizeof(name), "%s%s", init ? "init-" : "",
 		 i == 0 ? w->name : container_names[i % COUNT(container_names)]);
 	sim_buf_printf(buf, "{\"name\":\"%s\",\"image\":\"%s%s\"", name, w->image, i == 0 ? "" : "-sidecar");
 	if (init)
