@@ -200,9 +200,27 @@ every_function_has_a_page(void **state)
 	(void)state;
 	need_source_tree();
 	missing = output_of("for f in $(grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';'); do "
-			    "grep -lq -- \"$f\" reader-lib/man/*.3 || echo $f; done");
+			    "grep -q -- \"$f\" reader-lib/man/*.3 || echo $f; done");
 	assert_string_equal(missing, "");
 	free(missing);
+}
+
+/* Every page's example compiles as printed. */
+static void
+every_example_compiles(void **state)
+{
+	char *errors;
+
+	(void)state;
+	need_source_tree();
+	errors = output_of("for f in reader-lib/man/*.3; do awk '/^\\.EX/ { on = 1; next } /^\\.EE/ { on = 0 } on' $f | "
+			   "sed 's/\\\\e/\\\\/g' | cc -std=c11 -Wall -Wextra -Werror -Ireader-lib -fsyntax-only -x c - "
+			   "2>&1 | sed \"s|^|$f: |\"; done");
+	assert_string_equal(errors, "");
+	free(errors);
+	errors = output_of("for f in reader-lib/man/*.3; do grep -L '^.EX' $f; done");
+	assert_string_equal(errors, "");
+	free(errors);
 }
 
 /* NULL handles are -EINVAL, not a crash. */
@@ -240,6 +258,7 @@ main(void)
 		cmocka_unit_test(every_error_has_name_cause_and_remedy),
 		cmocka_unit_test(versions_are_told),
 		cmocka_unit_test(every_function_has_a_page),
+		cmocka_unit_test(every_example_compiles),
 		cmocka_unit_test(null_handles_are_refused),
 	};
 
