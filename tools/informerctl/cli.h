@@ -1,0 +1,102 @@
+/*
+ * What the commands of informerctl share: flags from one table each (parser, help and hints), messages, attaching.
+ *
+ * Exit codes: EXIT_SUCCESS done; 1 what was asked for is not so (not found, not synced, damaged); 2 usage, or no daemon.
+ */
+#ifndef INFORMERCTL_CLI_H
+#define INFORMERCTL_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reader-lib/informer.h"
+
+#define EXIT_CONDITION 1
+#define EXIT_USAGE 2
+
+/* A flag. Exactly one of the outputs is set; `values` collects up to `max` of them. */
+struct cli_flag {
+	const char *name;
+	char letter;		/* or 0 */
+	const char *argument;	/* what the help calls its value; NULL for a switch */
+	const char *help;	/* lines separated by \n */
+	bool *on;
+	const char **value;
+	struct cli_values *values;
+};
+
+#define CLI_VALUES_MAX 64
+struct cli_values {
+	const char *items[CLI_VALUES_MAX];
+	size_t count;
+};
+
+struct cli_command {
+	const char *name;
+	const char *summary;  /* for the list of commands */
+	const char *usage;    /* lines of its help, after the name of the command */
+	const char *details;  /* more lines, behind the flags; may be NULL */
+	int (*run)(const struct cli_command *command, int argc, char **argv);
+};
+
+extern const struct cli_command command_get, command_stat, command_verify, command_wait;
+
+/* Say on stderr, with "informerctl: " in front and a line feed behind. Always returns EXIT_USAGE. */
+int
+cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Parse a command's flags, which may stand anywhere; --socket, --help are added. `--` ends flags.
+ *
+ * ret_args     what is no flag, up to `args->max`
+ * ret_socket   --socket, or NULL
+ * Returns      -1 to go on, else the exit code (after help, or a message)
+ */
+struct cli_args {
+	const char **items; /* free() */
+	size_t count;
+	const char *socket;
+};
+int
+cli_parse(const struct cli_command *command, const struct cli_flag *flags, size_t flag_count, int argc, char **argv,
+	  struct cli_args *ret_args);
+
+
+/* Attach under the name informerctl. Returns NULL after a message. */
+struct informer *
+cli_attach(const struct cli_args *args, unsigned flags);
+
+/* The daemon's report (informer_stat_json()). Returns -1 with it, else the exit code, after a message. */
+int
+cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size_t *ret_length);
+
+/*
+ * Begin a snapshot; while the daemon is about to publish its first arena, for a moment of patience.
+ *
+ * Returns -1 with a snapshot, else the exit code, after a message that says what to do.
+ */
+int
+cli_begin(struct informer *inf, const struct cli_args *args, struct informer_snapshot *ret_snapshot);
+
+/* A failure of the library as a message, with its remedy. Returns EXIT_USAGE. */
+int
+cli_fail_code(struct informer *inf, int code, const char *what);
+
+/* Where the library looks for the daemon, for messages. */
+const char *
+cli_socket(const struct cli_args *args);
+
+/* After the last write: 0, or a message and EXIT_USAGE. A reader that went away is no failure. */
+struct text;
+int
+cli_finish(struct text *out);
+
+/* "30s", "2m", "1h30m", "500ms", "0": milliseconds; "-1s" or less means for ever (-1). False when it makes no sense. */
+bool
+cli_duration(const char *text, int *ret_ms);
+
+/* The resource's nearest name in a snapshot; NULL when none is near. Valid until the next call. */
+const char *
+cli_nearest_resource(const struct informer_snapshot *snap, const char *name);
+
+#endif

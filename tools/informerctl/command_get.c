@@ -1,0 +1,130 @@
+/*
+ * informerctl get: objects as kubectl prints them, from shared memory.
+ *
+ * All of one run comes from one snapshot. It is kept open only until the output is complete in memory (text.h).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informerctl/cli.h"
+#include "tools/informerctl/get.h"
+
+static const char *const outputs[] = {"json", "yaml", "name", "wide", "table"};
+
+/* "json" and so on; GET_OUTPUT_COUNT when it is none. */
+static enum get_output
+parse_output(const char *name)
+{
+	enum get_output output = GET_JSON;
+
+	while (output < GET_OUTPUT_COUNT && strcmp(outputs[output], name) != 0)
+		output++;
+	return output;
+}
+
+/* "pods,svc" and names behind it, or "pod/a svc/b". */
+static int
+parse_targets(struct get *get, const struct cli_args *args)
+{
+	bool slashes = args->count > 0 && strchr(args->items[0], '/');
+
+	if (args->count == 0)
+		return cli_fail("get what? informerctl get pods; informerctl stat lists what is cached");
+	if (slashes) {
+		for (size_t i = 0; i < args->count; i++) {
+			const char *slash = strchr(args->items[i], '/');
+
+			if (!slash || slash == args->items[i] || !slash[1])
+				return cli_fail("'%s': with RESOURCE/NAME all arguments must have this form", args->items[i]);
+			if (get_add_target(get, args->items[i], (size_t)(slash - args->items[i]), slash + 1) < 0)
+				return cli_fail("no memory");
+		}
+		return -1;
+	}
+	for (const char *at = args->items[0]; *at; at += *at == ',') {
+		size_t length = strcspn(at, ",");
+
+		if (length == 0)
+			return cli_fail("'%s': a resource is missing between the commas", args->items[0]);
+		for (size_t i = 1; i < args->count || i == 1; i++)
+			if (get_add_target(get, at, length, i < args->count ? args->items[i] : NULL) < 0)
+				return cli_fail("no memory");
+		at += length;
+	}
+	return -1;
+}
+
+/* What does not go together. Returns -1, or the exit code. */
+static int
+check(struct get *get, const char *output, const char *index)
+{
+	if (get->output == GET_OUTPUT_COUNT)
+		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table", output);
+	for (size_t i = 0; i < get->target_count; i++) {
+		if (!get->targets[i].name)
+			continue;
+		if (get->all_namespaces)
+			return cli_fail("a name stands in one namespace: name it with -n instead of -A");
+		if (get->selector_text || index)
+			return cli_fail("a name says it all: leave out %s", get->selector_text ? "-l" : "--index");
+		if (strchr(get->targets[i].name, '/'))
+			return cli_fail("'%s': a name has no '/'; write RESOURCE/NAME without a resource before it", get->targets[i].name);
+	}
+	if (index) {
+		const char *equals = strchr(index, '=');
+
+		if (!equals || equals == index)
+			return cli_fail("--index %s: write --index NAME=VALUE, as in --index nodeName=node-1", index);
+		get->index_name = strndup(index, (size_t)(equals - index));
+		get->index_value = equals + 1;
+		if (!get->index_name)
+			return cli_fail("no memory");
+	}
+	return -1;
+}
+
+static int
+run(const struct cli_command *command, int argc, char **argv)
+{
+	struct get get = {.namespace_ = "default"};
+	const char *output = "table", *index = NULL;
+	const struct cli_flag flags[] = {
+		{"namespace", 'n', "NS", "the namespace (default: default)", NULL, &get.namespace_, NULL},
+		{"all-namespaces", 'A', NULL, "all namespaces", &get.all_namespaces, NULL, NULL},
+		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL, &get.selector_text, NULL},
+		{"index", 0, "NAME=VALUE", "those that an index of informerd has under this value: nodeName=node-1", NULL, &index, NULL},
+		{"output", 'o', "FORMAT", "table (default), wide, name, json or yaml", NULL, &output, NULL},
+		{"no-headers", 0, NULL, "a table without its first line", &get.no_headers, NULL, NULL},
+		{"show-labels", 0, NULL, "all labels as the last column", &get.show_labels, NULL, NULL},
+		{"label-columns", 'L', "KEY[,KEY]", "a column for each of these labels; may be repeated", NULL, NULL, &get.label_columns},
+		{"show-kind", 0, NULL, "kinds before names, as with several resources", &get.show_kind, NULL, NULL},
+		{"ignore-not-found", 0, NULL, "be silent, with exit code 0, when there is no such object", &get.ignore_not_found, NULL, NULL},
+	};
+	struct cli_args args;
+	int r = cli_parse(command, flags, sizeof(flags) / sizeof(*flags), argc, argv, &args);
+
+	get.args = &args;
+	if (r < 0)
+		r = parse_targets(&get, &args);
+	if (r < 0) {
+		get.output = parse_output(output);
+		r = check(&get, output, index);
+	}
+	if (r < 0)
+		r = get_run(&get);
+	get_done(&get);
+	free(args.items);
+	return r;
+}
+
+const struct cli_command command_get = {
+	.name = "get",
+	.summary = "show objects as kubectl does",
+	.usage = "informerctl get RESOURCE[,RESOURCE...] [NAME...] [flags]\n"
+		 "       informerctl get RESOURCE/NAME... [flags]",
+	.details = "RESOURCE as kubectl takes it: pods, po, pod, deployments.apps; informerctl stat lists what is cached.\n"
+		   "Exit codes: 0 done (also when nothing matches), 1 a named object does not exist, 2 usage or no daemon.",
+	.run = run,
+};

@@ -1,0 +1,336 @@
+/*
+ * informerctl stat: the daemon's report (schema 1) for people, or as it is.
+ *
+ * With --watch the handle stays attached; while the daemon is gone the arena's own word is shown instead.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cjson/cJSON.h>
+
+#include "tools/informerctl/age.h"
+#include "tools/informerctl/cli.h"
+#include "tools/informerctl/table.h"
+#include "tools/informerctl/text.h"
+
+#define ASK_MS 2000
+
+static struct field
+member(struct field object, const char *name)
+{
+	return field_get(object, name);
+}
+
+static void
+add_size(struct text *text, int64_t bytes)
+{
+	if (bytes < 1 << 20)
+		text_addf(text, "%.1f KiB", (double)bytes / 1024);
+	else
+		text_addf(text, "%.1f MiB", (double)bytes / 1048576);
+}
+
+/* A short time in tenths of seconds, a longer one as ages are printed; negative: never. */
+static void
+cell_age(int64_t ns, struct cells *cells)
+{
+	char age[AGE_TEXT_MAX];
+
+	if (ns < 0)
+		cells_adds(cells, "never");
+	else if (ns < 10 * NS_PER_S)
+		cells_addf(cells, "%.1fs", (double)ns / 1e9);
+	else
+		cells_adds(cells, age_format(ns, age));
+}
+
+static void
+cell_int(struct field number, struct cells *cells)
+{
+	cells_addf(cells, "%" PRId64, field_int(number));
+}
+
+/* "deployments.apps", and what narrows it. */
+static void
+cell_resource(struct field resource, struct cells *cells)
+{
+	struct text *text = &cells->text;
+	struct field_text part = field_string(member(resource, "resource"));
+	static const char *const narrow[][2] = {{"namespace", "namespace"}, {"labelSelector", "labels"}, {"fieldSelector", "fields"}};
+
+	text_add(text, part.data, part.length);
+	part = field_string(member(resource, "group"));
+	if (part.length > 0)
+		text_addc(text, '.');
+	text_add(text, part.data, part.length);
+	for (size_t i = 0; i < 3; i++) {
+		part = field_string(member(resource, narrow[i][0]));
+		if (part.length == 0)
+			continue;
+		text_addf(text, " %s=", narrow[i][1]);
+		text_add(text, part.data, part.length);
+	}
+	cells_end(cells);
+}
+
+static void
+cell_progress(struct field resource, struct cells *cells)
+{
+	struct field progress = member(resource, "progress");
+	int64_t items = field_int(member(progress, "items")), remaining = field_int(member(progress, "remaining"));
+	struct field_text activity = field_string(member(resource, "activity"));
+
+	if (!field_is_set(progress))
+		cells_add(cells, activity);
+	else if (remaining >= 0)
+		cells_addf(cells, "listing %" PRId64 "/%" PRId64, items, items + remaining);
+	else
+		cells_addf(cells, "listing %" PRId64, items);
+}
+
+static void
+add_resources(struct field report, struct text *out)
+{
+	static const char *const heading[] = {"RESOURCE", "STATE", "ACTIVITY", "OBJECTS", "RV", "HEARD", "LISTS", "EVENTS"};
+	struct cells cells = CELLS_INIT;
+	struct field_iter it;
+
+	for (size_t i = 0; i < 8; i++)
+		cells_adds(&cells, heading[i]);
+	field_iterate(member(report, "resources"), &it);
+	while (field_next(&it)) {
+		cell_resource(it.item, &cells);
+		cells_add(&cells, field_string(member(it.item, "state")));
+		cell_progress(it.item, &cells);
+		cell_int(member(it.item, "objects"), &cells);
+		cells_add_or(&cells, field_string(member(it.item, "rv")), "-");
+		cell_age(field_int(member(it.item, "age_ns")), &cells);
+		cell_int(member(it.item, "lists"), &cells);
+		cell_int(member(it.item, "events"), &cells);
+	}
+	table_write(&cells, 8, out);
+	cells_done(&cells);
+}
+
+/* What went wrong lately, one line each. */
+static void
+add_errors(struct field report, struct text *out)
+{
+	struct field_text trouble = field_string(member(report, "trouble"));
+	struct field_iter it;
+
+	if (trouble.length > 0)
+		text_addf(out, "\ntrouble: %.*s\n", (int)trouble.length, trouble.data);
+	field_iterate(member(report, "resources"), &it);
+	while (field_next(&it)) {
+		struct field_text name = field_string(member(it.item, "resource")), error = field_string(member(it.item, "last_error"));
+
+		if (error.length > 0)
+			text_addf(out, "\n%.*s: %.*s\n", (int)name.length, name.data, (int)error.length, error.data);
+	}
+}
+
+static void
+add_readers(struct field report, struct text *out)
+{
+	static const char *const heading[] = {"READER", "PID", "UID", "GENERATION", "PINS", "OLDEST PIN", "LAG"};
+	struct field readers = member(report, "readers");
+	struct cells cells = CELLS_INIT;
+	struct field_iter it;
+
+	if (field_count(readers) == 0)
+		return;
+	for (size_t i = 0; i < 7; i++)
+		cells_adds(&cells, heading[i]);
+	field_iterate(readers, &it);
+	while (field_next(&it)) {
+		cells_add(&cells, field_string(member(it.item, "name")));
+		cell_int(member(it.item, "pid"), &cells);
+		cell_int(member(it.item, "uid"), &cells);
+		cell_int(member(it.item, "generation"), &cells);
+		cell_int(member(it.item, "pins"), &cells);
+		if (field_int(member(it.item, "pins")) > 0)
+			cell_age(field_int(member(it.item, "oldest_age_ns")), &cells);
+		else
+			cells_adds(&cells, "-");
+		cells_addf(&cells, "%" PRId64 " epochs", field_int(member(it.item, "lag_epochs")));
+	}
+	text_addc(out, '\n');
+	table_write(&cells, 7, out);
+	cells_done(&cells);
+}
+
+static void
+add_daemon(struct field report, struct text *out)
+{
+	struct field arena = member(report, "arena");
+	struct field_text version = field_string(member(report, "version")), server = field_string(member(report, "server")),
+			  file = field_string(member(arena, "file"));
+	char age[AGE_TEXT_MAX];
+
+	text_addf(out, "informerd %.*s, pid %" PRId64 ", up %s, server %.*s\n", (int)version.length, version.data,
+		  field_int(member(report, "pid")), age_format(field_int(member(report, "uptime_ns")), age), (int)server.length,
+		  server.data);
+	text_addf(out, "arena %.*s: generation %" PRId64 ", epoch %" PRId64 ", seq %" PRId64 ", ", (int)file.length, file.data,
+		  field_int(member(report, "generation")), field_int(member(report, "epoch")), field_int(member(report, "seq")));
+	add_size(out, field_int(member(arena, "bytes")));
+	text_adds(out, " (");
+	add_size(out, field_int(member(arena, "used_bytes")));
+	text_adds(out, " used, ");
+	add_size(out, field_int(member(arena, "retired_bytes")));
+	text_adds(out, " retired, ");
+	add_size(out, field_int(member(arena, "free_bytes")));
+	text_adds(out, " free), writer's own ");
+	add_size(out, field_int(member(arena, "private_bytes")));
+	text_adds(out, "\n\n");
+}
+
+/* The report as tables. */
+static int
+add_report(const char *json, size_t length, struct text *out)
+{
+	cJSON *root = cJSON_ParseWithLength(json, length);
+	struct field report = field_of_cjson(root);
+	int64_t schema = field_int(field_get(report, "schema"));
+
+	if (!root || schema < 1) {
+		cJSON_Delete(root);
+		return cli_fail("informerd's report is not understood; are informerd and informerctl of one release?");
+	}
+	add_daemon(report, out);
+	add_resources(report, out);
+	add_errors(report, out);
+	add_readers(report, out);
+	cJSON_Delete(root);
+	return -1;
+}
+
+/* What the arena tells by itself, while no daemon does. */
+static int
+add_arena(struct informer *inf, struct text *out)
+{
+	static const char *const heading[] = {"RESOURCE", "STATE", "OBJECTS", "RV", "HEARD"};
+	struct informer_status status = {.size = sizeof(status)};
+	struct informer_moment moment = {0};
+	struct informer_snapshot snap;
+	struct cells cells = CELLS_INIT;
+	int r = informer_begin(inf, &snap);
+
+	if (r < 0)
+		return cli_fail_code(inf, r, "cannot read the arena");
+	informer_status(inf, &status);
+	informer_snapshot_moment(&snap, &moment);
+	text_addf(out, "informerd does not answer: %s\narena: generation %" PRIu64 ", epoch %" PRIu64 ", seq %" PRIu64 "\n\n",
+		  *status.reason ? status.reason : "no sign of life", moment.generation, moment.epoch, moment.seq);
+	for (size_t i = 0; i < 5; i++)
+		cells_adds(&cells, heading[i]);
+	for (uint32_t i = 0; i < informer_resource_count(&snap); i++) {
+		struct informer_resource_info info = {.size = sizeof(info)};
+
+		if (informer_resource_info_at(&snap, i, &info) != 0)
+			continue;
+		cells_add(&cells, (struct field_text){info.resource, info.resource_length});
+		cells_adds(&cells, info.synced ? "synced" : "listing");
+		cells_addf(&cells, "%" PRIu64, info.object_count);
+		cells_add_or(&cells, (struct field_text){info.resource_version, info.resource_version_length}, "-");
+		cell_age(info.age_ns == UINT64_MAX ? -1 : (int64_t)info.age_ns, &cells);
+	}
+	table_write(&cells, 5, out);
+	cells_done(&cells);
+	informer_end(&snap);
+	return -1;
+}
+
+/* One look. Returns -1 to go on, or the exit code. */
+static int
+look(struct informer *inf, const struct cli_args *args, bool json, struct text *out)
+{
+	struct informer_status status = {.size = sizeof(status)};
+	size_t length;
+	char *report;
+	int r = informer_stat_json(inf, ASK_MS, &report, &length);
+
+	informer_status(inf, &status);
+	if (r < 0 && status.attached && !json)
+		return add_arena(inf, out);
+	if (r < 0) {
+		r = cli_ask(inf, args, &report, &length);
+		if (r >= 0)
+			return r;
+	}
+	if (json) {
+		text_add(out, report, length);
+		text_addc(out, '\n');
+		r = -1;
+	} else {
+		r = add_report(report, length, out);
+	}
+	informer_free(inf, report);
+	return r;
+}
+
+static int
+show(struct informer *inf, const struct cli_args *args, bool json, bool watch)
+{
+	const struct timespec pause = {.tv_sec = 1};
+	struct text out = TEXT_INIT(1);
+	int r = look(inf, args, json, &out);
+
+	while (r < 0 && watch && text_flush(&out) == 0) {
+		nanosleep(&pause, NULL);
+		informer_dispatch(inf);
+		if (!json)
+			text_addc(&out, '\n');
+		r = look(inf, args, json, &out);
+	}
+	if (r < 0)
+		r = cli_finish(&out);
+	text_done(&out);
+	return r;
+}
+
+static int
+run(const struct cli_command *command, int argc, char **argv)
+{
+	const char *output = "table";
+	bool watch = false;
+	const struct cli_flag flags[] = {
+		{"output", 'o', "FORMAT", "table (default), or json: the report, whose form is stable (\"schema\": 1)", NULL, &output, NULL},
+		{"watch", 'w', NULL, "again each second; while informerd is gone, what its arena still tells", &watch, NULL, NULL},
+	};
+	struct informer *inf = NULL;
+	struct cli_args args;
+	int r = cli_parse(command, flags, 2, argc, argv, &args);
+
+	if (r >= 0)
+		goto out;
+	r = EXIT_USAGE;
+	if (args.count > 0) {
+		cli_fail("stat takes no argument, but there is '%s'", args.items[0]);
+		goto out;
+	}
+	if (strcmp(output, "json") != 0 && strcmp(output, "table") != 0) {
+		cli_fail("-o %s is not known; there are table and json", output);
+		goto out;
+	}
+	inf = cli_attach(&args, 0);
+	if (inf)
+		r = show(inf, &args, strcmp(output, "json") == 0, watch);
+out:
+	informer_detach(inf);
+	free(args.items);
+	return r;
+}
+
+const struct cli_command command_stat = {
+	.name = "stat",
+	.summary = "how informerd is: resources, arena, readers",
+	.usage = "informerctl stat [-o table|json] [--watch]",
+	.details = "STATE is what readers get; ACTIVITY is what informerd does at the moment; HEARD is how long ago the API server\n"
+		   "was heard of on the resource. LAG is how many versions a reader's oldest open snapshot lies behind.",
+	.run = run,
+};

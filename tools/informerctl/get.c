@@ -1,0 +1,346 @@
+/* Finding the objects of `informerctl get`; see get.h. */
+#include "tools/informerctl/get.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informerctl/age.h"
+
+int
+get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name)
+{
+	struct get_target *targets = reallocarray(get->targets, get->target_count + 1, sizeof(*targets));
+	char *copy = strndup(resource, resource_length);
+
+	if (targets)
+		get->targets = targets;
+	if (!targets || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	targets[get->target_count++] = (struct get_target){.resource_name = copy, .name = name};
+	return 0;
+}
+
+void
+get_done(struct get *get)
+{
+	informer_selector_free(get->selector);
+	informer_end(&get->snap);
+	informer_detach(get->inf);
+	for (size_t i = 0; i < get->target_count; i++)
+		free(get->targets[i].resource_name);
+	free(get->targets);
+	free(get->index_name);
+	free(get->hits);
+}
+
+static void
+add_names(struct text *line, const char *name, size_t length)
+{
+	text_adds(line, line->length ? ", " : "");
+	text_add(line, name, length);
+}
+
+static int
+fail_no_resource(struct get *get, const char *name)
+{
+	const char *near = cli_nearest_resource(&get->snap, name);
+	struct text line = TEXT_INIT(-1);
+
+	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
+		struct informer_resource_info info = {.size = sizeof(info)};
+
+		if (informer_resource_info_at(&get->snap, i, &info) == 0)
+			add_names(&line, info.resource, info.resource_length);
+	}
+	if (near)
+		cli_fail("informerd does not cache '%s'; did you mean %s? It caches: %s", name, near, line.data ? line.data : "nothing yet");
+	else
+		cli_fail("informerd does not cache '%s'; it caches: %s\nto add it: informerd --resource %s ...", name,
+			 line.data ? line.data : "nothing yet", name);
+	text_done(&line);
+	return EXIT_USAGE;
+}
+
+static int
+fail_no_index(struct get *get, const struct get_target *target)
+{
+	struct text line = TEXT_INIT(-1);
+	uint32_t position;
+	const char *name;
+	size_t length;
+
+	if (informer_resource_position(&get->snap, target->resource, &position) == 0)
+		for (uint32_t i = 0; informer_resource_index_name(&get->snap, position, i, &name, &length) == 0; i++)
+			add_names(&line, name, length);
+	cli_fail("%s have no index '%s'; they have: %s\nto add one: informerd --index %s=%s:PATH ...", target->resource_name,
+		 get->index_name, line.data ? line.data : "none", get->index_name, target->resource_name);
+	text_done(&line);
+	return EXIT_USAGE;
+}
+
+/* Whether a namespace is one of those that are cached for this resource. True where all are. */
+static bool
+namespace_is_cached(struct get *get, const struct get_target *target, const char *ns)
+{
+	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
+		struct informer_resource_info info = {.size = sizeof(info)};
+
+		if (informer_resource_info_at(&get->snap, i, &info) != 0 || info.resource_length != target->info.resource_length ||
+		    memcmp(info.resource, target->info.resource, info.resource_length) != 0 ||
+		    info.group_length != target->info.group_length ||
+		    memcmp(info.group, target->info.group, info.group_length) != 0)
+			continue;
+		if (info.namespace_length == 0)
+			return true;
+		if (ns && field_text_is((struct field_text){info.namespace_, info.namespace_length}, ns))
+			return true;
+	}
+	return false;
+}
+
+/* What the answer may lack, on stderr. */
+static void
+warn(struct get *get, const struct get_target *target)
+{
+	if (!target->info.synced)
+		cli_fail("%s: the first list is not in yet, the answer is incomplete; informerctl wait --for=synced %s",
+			 target->resource_name, target->resource_name);
+	if (!target->info.namespaced)
+		return;
+	if (get->all_namespaces && !namespace_is_cached(get, target, NULL))
+		cli_fail("%s: informerd caches only some namespaces, see informerctl stat", target->resource_name);
+	else if (!get->all_namespaces && !namespace_is_cached(get, target, get->namespace_))
+		cli_fail("%s: informerd does not cache namespace %s, see informerctl stat", target->resource_name, get->namespace_);
+}
+
+static int
+open_target(struct get *get, struct get_target *target)
+{
+	int r = informer_resource_open(get->inf, target->resource_name, &target->resource);
+
+	target->info.size = sizeof(target->info);
+	if (r == 0)
+		r = informer_resource_info(&get->snap, target->resource, &target->info);
+	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL)
+		return fail_no_resource(get, target->resource_name);
+	if (r < 0)
+		return cli_fail_code(get->inf, r, target->resource_name);
+	warn(get, target);
+	return -1;
+}
+
+static int
+add_hit(struct get *get, const struct informer_object *object, size_t target)
+{
+	struct get_hit hit = {.object = *object, .target = target};
+	int r = informer_object_name(object, &hit.name.data, &hit.name.length);
+
+	if (r == 0)
+		r = informer_object_namespace(object, &hit.namespace_.data, &hit.namespace_.length);
+	if (r < 0)
+		return r;
+	if (get->hit_count == get->hit_size) {
+		size_t size = get->hit_size ? get->hit_size * 2 : 256;
+		struct get_hit *hits = reallocarray(get->hits, size, sizeof(*hits));
+
+		if (!hits)
+			return -ENOMEM;
+		get->hits = hits;
+		get->hit_size = size;
+	}
+	get->hits[get->hit_count++] = hit;
+	return 0;
+}
+
+/* "pods", "deployments.apps". */
+static void
+group_resource(const struct get_target *target, char *buffer, size_t size)
+{
+	const struct informer_resource_info *info = &target->info;
+
+	snprintf(buffer, size, "%.*s%s%.*s", (int)info->resource_length, info->resource, info->group_length ? "." : "",
+		 (int)info->group_length, info->group);
+}
+
+static int
+find_one(struct get *get, size_t i)
+{
+	const struct get_target *target = &get->targets[i];
+	struct informer_object object;
+	char resource[256];
+	int r = informer_get_z(&get->snap, target->resource, target->info.namespaced ? get->namespace_ : NULL, target->name, &object);
+
+	if (r == 0)
+		r = add_hit(get, &object, i);
+	if (r != INFORMER_E_NOT_FOUND)
+		return r;
+	if (get->ignore_not_found)
+		return 0;
+	group_resource(target, resource, sizeof(resource));
+	/* kubectl's words; scripts look for them. */
+	fprintf(stderr, "Error from server (NotFound): %s \"%s\" not found\n", resource, target->name);
+	get->missed = true;
+	return 0;
+}
+
+static int
+start(struct get *get, const struct get_target *target, struct informer_iter *it)
+{
+	bool narrow = target->info.namespaced && !get->all_namespaces;
+	const char *ns = narrow ? get->namespace_ : "";
+
+	if (get->index_name)
+		return informer_by_index(&get->snap, target->resource, get->index_name, get->index_value, strlen(get->index_value), it);
+	if (get->selector)
+		return informer_select(&get->snap, target->resource, ns, strlen(ns), get->selector, it);
+	if (narrow)
+		return informer_list_namespace(&get->snap, target->resource, ns, strlen(ns), it);
+	return informer_list(&get->snap, target->resource, it);
+}
+
+/* What an index does not narrow by itself: 1, 0 or negative. */
+static int
+wanted(struct get *get, const struct get_target *target, const struct informer_object *object)
+{
+	struct field_text ns;
+	int r;
+
+	if (!get->index_name)
+		return 1;
+	if (target->info.namespaced && !get->all_namespaces) {
+		r = informer_object_namespace(object, &ns.data, &ns.length);
+		if (r < 0 || !field_text_is(ns, get->namespace_))
+			return r;
+	}
+	return get->selector ? informer_selector_matches(get->selector, object) : 1;
+}
+
+static int
+find_all(struct get *get, size_t i)
+{
+	const struct get_target *target = &get->targets[i];
+	struct informer_object object;
+	struct informer_iter it;
+	int r = start(get, target, &it);
+
+	while (r == 0 && (r = informer_next(&it, &object)) > 0) {
+		r = wanted(get, target, &object);
+		if (r > 0)
+			r = add_hit(get, &object, i);
+	}
+	return r;
+}
+
+/* The API server's order: by the bytes of namespace/name. */
+static int
+compare_hits(const void *a, const void *b)
+{
+	const struct get_hit *x = a, *y = b;
+	const struct field_text *m = &x->namespace_, *n = &y->namespace_;
+	size_t both = m->length < n->length ? m->length : n->length;
+	int r;
+
+	if (x->target != y->target)
+		return x->target < y->target ? -1 : 1;
+	r = memcmp(m->data, n->data, both);
+	if (r == 0 && m->length != n->length)
+		r = m->length < n->length ? '/' - n->data[both] : m->data[both] - '/';
+	return r ? r : field_text_compare(&x->name, &y->name);
+}
+
+static int
+compile_selector(struct get *get)
+{
+	size_t offset = 0;
+	char detail[512];
+	int r;
+
+	if (!get->selector_text)
+		return -1;
+	r = informer_selector_compile(get->inf, get->selector_text, strlen(get->selector_text), &get->selector, &offset);
+	if (r == 0)
+		return -1;
+	if (r != INFORMER_E_SYNTAX)
+		return cli_fail_code(get->inf, r, "-l");
+	informer_last_error(get->inf, detail, sizeof(detail));
+	return cli_fail("-l %s\n                %*s^ %s", get->selector_text, (int)offset, "", detail);
+}
+
+static int
+find(struct get *get)
+{
+	int r = compile_selector(get);
+
+	for (size_t i = 0; i < get->target_count && r < 0; i++)
+		r = open_target(get, &get->targets[i]);
+	if (r >= 0)
+		return r;
+	for (size_t i = 0; i < get->target_count; i++) {
+		r = get->targets[i].name ? find_one(get, i) : find_all(get, i);
+		if (r == INFORMER_E_NO_INDEX)
+			return fail_no_index(get, &get->targets[i]);
+		if (r < 0)
+			return cli_fail_code(get->inf, r, get->targets[i].resource_name);
+	}
+	/* Named ones stay in the order in which they were named, as targets are. */
+	if (get->hit_count > 1)
+		qsort(get->hits, get->hit_count, sizeof(*get->hits), compare_hits);
+	return -1;
+}
+
+/* How old all this is, when nobody keeps it up to date. */
+static void
+warn_stale(struct get *get)
+{
+	struct informer_status status = {.size = sizeof(status)};
+	char age[AGE_TEXT_MAX];
+
+	if (informer_status(get->inf, &status) == 0 && status.stale)
+		cli_fail("what follows is as of %s ago: %s", age_format((int64_t)status.age_ns, age),
+			 *status.reason ? status.reason : "informerd shows no sign of life");
+}
+
+/* kubectl's words. */
+static void
+say_nothing_found(const struct get *get)
+{
+	bool namespaced = !get->all_namespaces;
+
+	for (size_t i = 0; i < get->target_count; i++)
+		namespaced &= get->targets[i].info.namespaced;
+	if (namespaced)
+		fprintf(stderr, "No resources found in %s namespace.\n", get->namespace_);
+	else
+		fprintf(stderr, "No resources found\n");
+}
+
+int
+get_run(struct get *get)
+{
+	struct text out = TEXT_INIT(1);
+	int r, error;
+
+	get->inf = cli_attach(get->args, 0);
+	if (!get->inf)
+		return EXIT_USAGE;
+	r = cli_begin(get->inf, get->args, &get->snap);
+	if (r >= 0)
+		return r;
+	warn_stale(get);
+	r = find(get);
+	if (r >= 0)
+		return r;
+	if (get->hit_count == 0 && !get->missed && !get->ignore_not_found && get->output >= GET_WIDE)
+		say_nothing_found(get);
+	get_show(get, &out);
+	error = field_take_error();
+	informer_end(&get->snap);
+	r = error < 0 ? cli_fail_code(get->inf, error, "the output is incomplete") : cli_finish(&out);
+	text_done(&out);
+	return r ? r : get->missed ? EXIT_CONDITION : EXIT_SUCCESS;
+}

@@ -1,0 +1,255 @@
+/* Showing the objects of `informerctl get`; see get.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informerctl/age.h"
+#include "tools/informerctl/document.h"
+#include "tools/informerctl/get.h"
+#include "tools/informerctl/print.h"
+#include "tools/informerctl/table.h"
+
+static struct field
+field_of_hit(const struct get_hit *hit)
+{
+	struct informer_value value;
+
+	if (informer_object_value(&hit->object, &value) != 0)
+		memset(&value, 0, sizeof(value));
+	return field_of_value(&value);
+}
+
+/* ---- documents ---- */
+
+/* What documents of one target have in common; terminated copies. */
+struct identity {
+	char api_version[256];
+	char kind[128];
+};
+
+static void
+identify(const struct get_target *target, struct identity *ret)
+{
+	const struct informer_resource_info *info = &target->info;
+
+	snprintf(ret->api_version, sizeof(ret->api_version), "%.*s%s%.*s", (int)info->group_length, info->group,
+		 info->group_length ? "/" : "", (int)info->version_length, info->version);
+	snprintf(ret->kind, sizeof(ret->kind), "%.*s", (int)info->kind_length, info->kind);
+}
+
+struct hit_list {
+	struct document_list list;
+	const struct get *get;
+	size_t at;
+	struct identity identity;
+};
+
+static bool
+next_document(struct document_list *list, struct document *ret)
+{
+	struct hit_list *hits = (struct hit_list *)list;
+	const struct get_hit *hit;
+
+	if (hits->at == hits->get->hit_count)
+		return false;
+	hit = &hits->get->hits[hits->at++];
+	identify(&hits->get->targets[hit->target], &hits->identity);
+	*ret = (struct document){field_of_hit(hit), hits->identity.api_version, hits->identity.kind};
+	return true;
+}
+
+static void
+show_documents(const struct get *get, struct text *out)
+{
+	struct hit_list hits = {.list.next = next_document, .get = get};
+	struct document document;
+	bool yaml = get->output == GET_YAML;
+
+	if (get->target_count == 1 && get->targets[0].name) {
+		if (!next_document(&hits.list, &document))
+			return;
+		if (yaml)
+			document_yaml(&document, out);
+		else
+			document_json(&document, out);
+	} else if (get->hit_count == 0 && get->missed) {
+		/* The message is on stderr; kubectl prints no empty list then. */
+		return;
+	} else if (yaml) {
+		document_list_yaml(&hits.list, out);
+	} else {
+		document_list_json(&hits.list, out);
+	}
+}
+
+/* ---- names and tables ---- */
+
+/* "pod/", "deployment.apps/". */
+static void
+add_kind(const struct get_target *target, struct text *text)
+{
+	for (size_t i = 0; i < target->info.kind_length; i++)
+		text_addc(text, (char)tolower((unsigned char)target->info.kind[i]));
+	if (target->info.group_length > 0)
+		text_addc(text, '.');
+	text_add(text, target->info.group, target->info.group_length);
+	text_addc(text, '/');
+}
+
+static void
+show_names(const struct get *get, struct text *out)
+{
+	for (size_t i = 0; i < get->hit_count; i++) {
+		add_kind(&get->targets[get->hits[i].target], out);
+		text_add(out, get->hits[i].name.data, get->hits[i].name.length);
+		text_addc(out, '\n');
+	}
+}
+
+/* The columns' last part of a label key, in capitals. */
+static void
+add_label_heading(const char *key, size_t length, struct cells *cells)
+{
+	size_t start = length;
+
+	while (start > 0 && key[start - 1] != '/')
+		start--;
+	for (size_t i = start; i < length; i++)
+		text_addc(&cells->text, (char)toupper((unsigned char)key[i]));
+	cells_end(cells);
+}
+
+/* Columns of -L: for the heading (object NULL) or for an object. Returns how many. */
+static size_t
+add_label_columns(const struct get *get, const struct field *labels, struct cells *cells)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < get->label_columns.count; i++) {
+		for (const char *at = get->label_columns.items[i]; *at; at += *at == ',') {
+			size_t length = strcspn(at, ",");
+
+			count++;
+			if (labels)
+				cells_add(cells, field_string(field_get_n(*labels, at, length)));
+			else
+				add_label_heading(at, length, cells);
+			at += length;
+		}
+	}
+	return count;
+}
+
+struct table {
+	const struct get *get;
+	const struct get_target *target;
+	const struct printer *printer;
+	struct print_options options;
+	bool namespaces;
+	bool kinds;
+};
+
+/* Returns the number of columns; the cells are those of a heading. */
+static size_t
+add_heading(const struct table *table, struct cells *cells)
+{
+	size_t count = 0;
+
+	if (table->namespaces) {
+		cells_adds(cells, "NAMESPACE");
+		count++;
+	}
+	for (size_t i = 0; i < table->printer->column_count; i++) {
+		if (table->printer->columns[i].wide && !table->options.wide)
+			continue;
+		cells_adds(cells, table->printer->columns[i].name);
+		count++;
+	}
+	count += add_label_columns(table->get, NULL, cells);
+	if (table->get->show_labels) {
+		cells_adds(cells, "LABELS");
+		count++;
+	}
+	return count;
+}
+
+static void
+add_row(const struct table *table, const struct get_hit *hit, struct cells *cells)
+{
+	struct field object = field_of_hit(hit), labels;
+
+	if (table->namespaces)
+		cells_add(cells, hit->namespace_);
+	if (table->kinds)
+		add_kind(table->target, &cells->text);
+	table->printer->print(object, &table->options, cells);
+	if (table->get->label_columns.count == 0 && !table->get->show_labels)
+		return;
+	labels = field_at(object, "metadata", "labels");
+	add_label_columns(table->get, &labels, cells);
+	if (table->get->show_labels) {
+		print_labels(labels, &cells->text);
+		cells_end(cells);
+	}
+}
+
+static bool
+same_resource(const struct get_target *a, const struct get_target *b)
+{
+	return a->resource == b->resource ||
+	       (a->info.kind_length == b->info.kind_length && memcmp(a->info.kind, b->info.kind, a->info.kind_length) == 0 &&
+		a->info.group_length == b->info.group_length && memcmp(a->info.group, b->info.group, a->info.group_length) == 0);
+}
+
+/* The hits from `first` on that are of one resource, as a table. Returns the first of the next. */
+static size_t
+show_table(const struct get *get, size_t first, bool kinds, struct text *out)
+{
+	const struct get_target *target = &get->targets[get->hits[first].target];
+	const struct informer_resource_info *info = &target->info;
+	struct table table = {
+		.get = get,
+		.target = target,
+		.printer = print_find((struct field_text){info->group, info->group_length},
+				      (struct field_text){info->resource, info->resource_length}),
+		.options = {.wide = get->output == GET_WIDE, .now_ns = age_now()},
+		.namespaces = get->all_namespaces && info->namespaced,
+		.kinds = kinds,
+	};
+	struct cells heading = CELLS_INIT, cells = CELLS_INIT;
+	size_t columns, i = first;
+
+	columns = add_heading(&table, get->no_headers ? &heading : &cells);
+	for (; i < get->hit_count && same_resource(&get->targets[get->hits[i].target], target); i++)
+		add_row(&table, &get->hits[i], &cells);
+	table_write(&cells, columns, out);
+	cells_done(&heading);
+	cells_done(&cells);
+	return i;
+}
+
+static void
+show_tables(const struct get *get, struct text *out)
+{
+	bool kinds = get->show_kind;
+
+	for (size_t i = 1; i < get->target_count; i++)
+		kinds |= !same_resource(&get->targets[0], &get->targets[i]);
+	for (size_t i = 0; i < get->hit_count;) {
+		if (i > 0)
+			text_addc(out, '\n');
+		i = show_table(get, i, kinds, out);
+	}
+}
+
+void
+get_show(struct get *get, struct text *out)
+{
+	if (get->output == GET_NAME)
+		show_names(get, out);
+	else if (get->output == GET_JSON || get->output == GET_YAML)
+		show_documents(get, out);
+	else
+		show_tables(get, out);
+}

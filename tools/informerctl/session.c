@@ -1,0 +1,159 @@
+/* Attaching, and saying why it did not work; see cli.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/informerctl/cli.h"
+#include "tools/informerctl/nearest.h"
+#include "tools/informerctl/text.h"
+
+#define DEFAULT_SOCKET "/run/informer/informer.sock"
+#define START_MS 5000
+#define ASK_MS 2000
+
+const char *
+cli_socket(const struct cli_args *args)
+{
+	static char path[256];
+	const char *named = getenv("INFORMER_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+
+	if (args->socket)
+		return args->socket;
+	if (named && *named)
+		return named;
+	if (geteuid() == 0 || !runtime || !*runtime || access(DEFAULT_SOCKET, F_OK) == 0)
+		return DEFAULT_SOCKET;
+	snprintf(path, sizeof(path), "%s/informer/informer.sock", runtime);
+	return path;
+}
+
+int
+cli_fail_code(struct informer *inf, int code, const char *what)
+{
+	const char *remedy = informer_error_remedy(code);
+	char detail[512] = "";
+
+	if (inf)
+		informer_last_error(inf, detail, sizeof(detail));
+	return cli_fail("%s: %s%s%s%s%s", what, informer_strerror(code), *detail ? ": " : "", detail, *remedy ? "; " : "", remedy);
+}
+
+struct informer *
+cli_attach(const struct cli_args *args, unsigned flags)
+{
+	struct informer_options options = {
+		.size = sizeof(options), .flags = flags, .socket_path = args->socket, .reader_name = "informerctl"};
+	struct informer *inf;
+	int r = informer_attach(&options, &inf);
+
+	if (r == 0)
+		return inf;
+	if (r == -ENAMETOOLONG)
+		cli_fail("the socket's path is too long for a Unix socket (107 bytes): %s", cli_socket(args));
+	else
+		cli_fail_code(NULL, r, "cannot attach");
+	return NULL;
+}
+
+/* Why there is no arena, by asking the daemon. `r` is what it answered. */
+static int
+explain(struct informer *inf, const struct cli_args *args, int r)
+{
+	const char *socket = cli_socket(args);
+	struct informer_status status = {.size = sizeof(status)};
+	char detail[512] = "";
+
+	informer_last_error(inf, detail, sizeof(detail));
+	informer_status(inf, &status);
+	switch (r) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		return cli_fail("informerd is not running, or listens elsewhere; socket tried: %s\n"
+				"start it:            informerd --resource pods%s%s\n"
+				"or name its socket:  informerctl --socket PATH, or $INFORMER_SOCKET",
+				socket, args->socket ? " --socket " : "", args->socket ? args->socket : "");
+	case -EACCES:
+	case -EPERM:
+		return cli_fail("no permission to use informerd's socket %s\n"
+				"run as root or informerd's user, or let your group in: informerd --allow-gid %lu",
+				socket, (unsigned long)getegid());
+	case INFORMER_E_REFUSED:
+		return cli_fail("%s (socket %s)", *detail ? detail : "informerd refused this reader", socket);
+	case 0:
+		return cli_fail("informerd runs, but has published nothing yet%s%s\n"
+				"see informerctl stat; wait with informerctl wait --for=synced",
+				*status.reason ? ": " : "", status.reason);
+	default:
+		return cli_fail("cannot reach informerd at %s: %s", socket, *detail ? detail : informer_strerror(r));
+	}
+}
+
+int
+cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size_t *ret_length)
+{
+	int r = informer_stat_json(inf, ASK_MS, ret_text, ret_length);
+
+	return r == 0 ? -1 : explain(inf, args, r);
+}
+
+int
+cli_begin(struct informer *inf, const struct cli_args *args, struct informer_snapshot *ret_snapshot)
+{
+	int r = informer_begin(inf, ret_snapshot), asked;
+	size_t length;
+	char *text;
+
+	if (r == INFORMER_E_NOT_READY) {
+		asked = informer_stat_json(inf, ASK_MS, &text, &length);
+		if (asked < 0)
+			return explain(inf, args, asked);
+		informer_free(inf, text);
+		informer_wait_attached(inf, START_MS);
+		r = informer_begin(inf, ret_snapshot);
+		if (r == INFORMER_E_NOT_READY)
+			return explain(inf, args, 0);
+	}
+	return r == 0 ? -1 : cli_fail_code(inf, r, "cannot read the arena");
+}
+
+int
+cli_finish(struct text *out)
+{
+	int r = text_flush(out);
+
+	if (r == 0 || r == -EPIPE)
+		return 0;
+	return cli_fail("cannot write the output: %s", strerror(-r));
+}
+
+const char *
+cli_nearest_resource(const struct informer_snapshot *snap, const char *name)
+{
+	static char found[256];
+	const char *names[512], *near;
+	char *copies[512];
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < informer_resource_count(snap) && count + 3 < 512; i++) {
+		struct informer_resource_info info = {.size = sizeof(info)};
+		const char *short_name;
+		size_t length;
+
+		if (informer_resource_info_at(snap, i, &info) != 0)
+			continue;
+		copies[count++] = strndup(info.resource, info.resource_length);
+		copies[count++] = strndup(info.singular, info.singular_length);
+		if (informer_resource_short_name(snap, i, 0, &short_name, &length) == 0)
+			copies[count++] = strndup(short_name, length);
+	}
+	for (size_t i = 0; i < count; i++)
+		names[i] = copies[i] ? copies[i] : "";
+	near = nearest(name, names, count);
+	if (near)
+		snprintf(found, sizeof(found), "%s", near);
+	for (size_t i = 0; i < count; i++)
+		free(copies[i]);
+	return near ? found : NULL;
+}

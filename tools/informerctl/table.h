@@ -1,0 +1,16 @@
+/*
+ * A table for people: columns as wide as their widest cell and three spaces, no space at a line's end; as kubectl lays them out.
+ *
+ * Source: k8s.io/cli-runtime pkg/printers (tabwriter with a minimal width of 6 and a padding of 3)
+ */
+#ifndef INFORMERCTL_TABLE_H
+#define INFORMERCTL_TABLE_H
+
+#include "tools/informerctl/print.h"
+#include "tools/informerctl/text.h"
+
+/* Rows of `columns` cells each; the first row is the heading where there is one. A cell's line feed cuts it, with "...". */
+void
+table_write(const struct cells *cells, size_t columns, struct text *out);
+
+#endif
