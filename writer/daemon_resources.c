@@ -33,7 +33,7 @@ static const struct config_index **
 indexes_of(const struct daemon *d, const struct kube_resource *const *resolved, const struct kube_resource *resource,
 	   size_t *ret_count)
 {
-	const struct config_index **indexes = calloc(d->config->n_indexes + 1, sizeof(*indexes));
+	const struct config_index **indexes = calloc(d->config->n_indexes + 1, sizeof(const struct config_index *));
 
 	*ret_count = 0;
 	for (size_t i = 0; indexes && i < d->config->n_indexes; i++) {
@@ -129,7 +129,7 @@ static void
 use_discovery(struct daemon *d, const struct discovery *discovery)
 {
 	size_t count = d->config->n_resources + d->config->n_indexes;
-	const struct kube_resource **resolved = calloc(count, sizeof(*resolved));
+	const struct kube_resource **resolved = calloc(count, sizeof(const struct kube_resource *));
 	const char **names = config_names(d->config);
 	_cleanup_(message_freep) char *error = NULL;
 	bool *fresh = calloc(d->cached_count, sizeof(*fresh));

@@ -1,6 +1,5 @@
 /*
- * DeltaFIFO over two pools, entries (a key) and nodes (a Delta), named by 32-bit index: no allocation a key, and
- * everything goes back to the system when the queue has run empty after a long list.
+ * DeltaFIFO: what the Deltas mean. They are kept in a delta_table.
  *
  * Invariants
  *   - every entry stands in the hash table and in one of two lists, `queue` and `waiting`, but for the one that
@@ -14,10 +13,10 @@
 #include <string.h>
 
 #include "shm-layout/root.h"
+#include "writer/delta_table.h"
 
-#define NONE	      UINT32_MAX
-#define KEEP_ENTRIES  1024u /* a pool this small is kept when the queue is empty */
-#define LOCAL_DELTAS  16u
+#define NONE	     DELTA_NONE
+#define LOCAL_DELTAS 16u
 
 enum entry_flags {
 	ENTRY_IN_LIST = 1,	/* only during delta_fifo_replace(): an item of the list */
@@ -27,36 +26,9 @@ enum entry_flags {
 
 enum node_flags { NODE_UNCHANGED = 1, NODE_TOMBSTONE = 2 };
 
-struct entry {
-	uint64_t key_hash;
-	uint32_t next;		/* in its list, or among the free ones */
-	uint32_t bucket_next;
-	uint32_t first, last;	/* nodes */
-	uint32_t flags;
-};
-
-struct node {
-	uint32_t ref;
-	uint32_t next;
-	uint8_t type;
-	uint8_t flags;
-};
-
-struct list {
-	uint32_t head, tail;
-	size_t count;
-};
-
 struct delta_fifo {
 	struct known_objects known;
-
-	struct entry *entries;
-	struct node *nodes;
-	uint32_t *buckets; /* as many as entry_capacity, a power of two */
-	uint32_t entry_capacity, entry_used, entry_free, entries_free_count;
-	uint32_t node_capacity, node_used, node_free, nodes_free_count;
-
-	struct list queue, waiting;
+	struct delta_table table;
 	size_t listed, initial; /* entries with these flags */
 	bool populated, closed;
 
@@ -64,141 +36,6 @@ struct delta_fifo {
 	char version[RESOURCE_VERSION_MAX];
 	char key[OBJECT_KEY_MAX]; /* of the entry that process() is looking at */
 };
-
-/* ---- pools ---------------------------------------------------------------- */
-
-static void
-buckets_fill(struct delta_fifo *f)
-{
-	memset(f->buckets, 0xff, f->entry_capacity * sizeof(*f->buckets));
-	for (const struct list *l = &f->queue;; l = &f->waiting) {
-		for (uint32_t i = l->head; i != NONE; i = f->entries[i].next) {
-			uint32_t *bucket = &f->buckets[f->entries[i].key_hash & (f->entry_capacity - 1)];
-
-			f->entries[i].bucket_next = *bucket;
-			*bucket = i;
-		}
-		if (l == &f->waiting)
-			break;
-	}
-}
-
-static bool
-pool_capacity(uint32_t used, size_t more, uint32_t capacity, uint32_t *ret_capacity)
-{
-	uint64_t need = (uint64_t)used + more;
-
-	if (more > NONE / 2 || need > NONE / 2)
-		return false;
-	if (capacity == 0)
-		capacity = 64;
-	while (capacity < need)
-		capacity *= 2;
-	*ret_capacity = capacity;
-	return true;
-}
-
-/* Make sure that `entries` keys and `nodes` Deltas can be queued without failing. */
-static int
-reserve(struct delta_fifo *f, size_t entries, size_t nodes)
-{
-	size_t more_entries = entries > f->entries_free_count ? entries - f->entries_free_count : 0;
-	size_t more_nodes = nodes > f->nodes_free_count ? nodes - f->nodes_free_count : 0;
-	uint32_t capacity;
-
-	if (!pool_capacity(f->node_used, more_nodes, f->node_capacity, &capacity))
-		return -ENOMEM;
-	if (capacity != f->node_capacity) {
-		struct node *grown = realloc(f->nodes, capacity * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		f->nodes = grown;
-		f->node_capacity = capacity;
-	}
-	if (!pool_capacity(f->entry_used, more_entries, f->entry_capacity, &capacity))
-		return -ENOMEM;
-	if (capacity != f->entry_capacity) {
-		uint32_t *buckets = malloc(capacity * sizeof(*buckets));
-		struct entry *grown;
-
-		if (!buckets)
-			return -ENOMEM;
-		grown = realloc(f->entries, capacity * sizeof(*grown));
-		if (!grown) {
-			free(buckets);
-			return -ENOMEM;
-		}
-		free(f->buckets);
-		f->buckets = buckets;
-		f->entries = grown;
-		f->entry_capacity = capacity;
-		buckets_fill(f);
-	}
-	return 0;
-}
-
-static void
-pools_reset(struct delta_fifo *f)
-{
-	f->entry_used = f->node_used = 0;
-	f->entry_free = f->node_free = NONE;
-	f->entries_free_count = f->nodes_free_count = 0;
-	f->queue = f->waiting = (struct list){ NONE, NONE, 0 };
-	if (f->entry_capacity > KEEP_ENTRIES || f->node_capacity > KEEP_ENTRIES) {
-		free(f->entries);
-		free(f->nodes);
-		free(f->buckets);
-		f->entries = NULL;
-		f->nodes = NULL;
-		f->buckets = NULL;
-		f->entry_capacity = f->node_capacity = 0;
-	}
-}
-
-/* After reserve(): cannot fail. */
-static uint32_t
-node_new(struct delta_fifo *f, enum delta_type type, unsigned flags, uint32_t ref)
-{
-	uint32_t i = f->node_free;
-
-	if (i != NONE) {
-		f->node_free = f->nodes[i].next;
-		f->nodes_free_count--;
-	} else {
-		i = f->node_used++;
-	}
-	f->nodes[i] = (struct node){ .ref = ref, .next = NONE, .type = (uint8_t)type, .flags = (uint8_t)flags };
-	return i;
-}
-
-static void
-node_free(struct delta_fifo *f, uint32_t i)
-{
-	f->nodes[i].next = f->node_free;
-	f->node_free = i;
-	f->nodes_free_count++;
-}
-
-static void
-entry_free(struct delta_fifo *f, uint32_t i)
-{
-	f->entries[i].next = f->entry_free;
-	f->entry_free = i;
-	f->entries_free_count++;
-}
-
-static void
-list_append(struct delta_fifo *f, struct list *l, uint32_t i)
-{
-	f->entries[i].next = NONE;
-	if (l->tail == NONE)
-		l->head = i;
-	else
-		f->entries[l->tail].next = i;
-	l->tail = i;
-	l->count++;
-}
 
 /* ---- keys ----------------------------------------------------------------- */
 
@@ -218,42 +55,21 @@ known_find(const struct delta_fifo *f, const struct object *o)
 static uint32_t
 entry_find(const struct delta_fifo *f, const struct object *key)
 {
-	if (f->entry_capacity == 0)
-		return NONE;
-	for (uint32_t i = f->buckets[key->key_hash & (f->entry_capacity - 1)]; i != NONE; i = f->entries[i].bucket_next) {
+	for (uint32_t i = delta_bucket(&f->table, key->key_hash); i != NONE; i = f->table.entries[i].bucket_next) {
 		const struct object *o;
 
-		if (f->entries[i].key_hash != key->key_hash)
+		if (f->table.entries[i].key_hash != key->key_hash)
 			continue;
-		o = known_object(f, f->nodes[f->entries[i].first].ref);
+		o = known_object(f, f->table.nodes[f->table.entries[i].first].ref);
 		if (o && object_has_key(o, object_namespace(key), key->namespace_length, object_name(key), key->name_length))
 			return i;
 	}
 	return NONE;
 }
 
-static void
-entry_hash(struct delta_fifo *f, uint32_t i)
-{
-	uint32_t *bucket = &f->buckets[f->entries[i].key_hash & (f->entry_capacity - 1)];
-
-	f->entries[i].bucket_next = *bucket;
-	*bucket = i;
-}
-
-static void
-entry_unhash(struct delta_fifo *f, uint32_t i)
-{
-	uint32_t *at = &f->buckets[f->entries[i].key_hash & (f->entry_capacity - 1)];
-
-	while (*at != i)
-		at = &f->entries[*at].bucket_next;
-	*at = f->entries[i].bucket_next;
-}
-
 /* Whether a node's ref is a draft, which somebody must take or discard. */
 static bool
-node_owns(const struct node *n)
+node_owns(const struct delta_node *n)
 {
 	return n->type != DELTA_SYNC && !(n->flags & (NODE_UNCHANGED | NODE_TOMBSTONE));
 }
@@ -261,7 +77,7 @@ node_owns(const struct node *n)
 static void
 entry_flag(struct delta_fifo *f, uint32_t i, unsigned flag)
 {
-	struct entry *e = &f->entries[i];
+	struct delta_entry *e = &f->table.entries[i];
 
 	if (!(e->flags & flag)) {
 		f->listed += flag == ENTRY_LISTED;
@@ -274,9 +90,9 @@ entry_flag(struct delta_fifo *f, uint32_t i, unsigned flag)
 
 /* Two DELETED at the end of an entry become one. */
 static bool
-merge_deleted(struct delta_fifo *f, struct entry *e, unsigned flags, uint32_t ref)
+merge_deleted(struct delta_fifo *f, struct delta_entry *e, unsigned flags, uint32_t ref)
 {
-	struct node *last = &f->nodes[e->last];
+	struct delta_node *last = &f->table.nodes[e->last];
 
 	if (last->type != DELTA_DELETED)
 		return false;
@@ -289,30 +105,18 @@ merge_deleted(struct delta_fifo *f, struct entry *e, unsigned flags, uint32_t re
 	return true;
 }
 
-/* After reserve(f, 1, 1). i is entry_find()'s answer; returns the entry. */
+/* After delta_table_reserve(&f->table, 1, 1). i is entry_find()'s answer; returns the entry. */
 static uint32_t
 queue_delta(struct delta_fifo *f, uint32_t i, uint64_t key_hash, enum delta_type type, unsigned flags, uint32_t ref)
 {
 	uint32_t node;
 
-	if (i != NONE && type == DELTA_DELETED && merge_deleted(f, &f->entries[i], flags, ref))
+	if (i != NONE && type == DELTA_DELETED && merge_deleted(f, &f->table.entries[i], flags, ref))
 		return i;
-	node = node_new(f, type, flags, ref);
-	if (i != NONE) {
-		f->nodes[f->entries[i].last].next = node;
-		f->entries[i].last = node;
-		return i;
-	}
-	i = f->entry_free;
-	if (i != NONE) {
-		f->entry_free = f->entries[i].next;
-		f->entries_free_count--;
-	} else {
-		i = f->entry_used++;
-	}
-	f->entries[i] = (struct entry){ .key_hash = key_hash, .first = node, .last = node };
-	entry_hash(f, i);
-	list_append(f, &f->queue, i);
+	node = delta_node_new(&f->table, type, flags, ref);
+	if (i == NONE)
+		return delta_entry_new(&f->table, key_hash, node);
+	delta_node_append(&f->table, i, node);
 	return i;
 }
 
@@ -340,7 +144,7 @@ queue_draft(struct delta_fifo *f, enum delta_type type, uint32_t draft)
 	o = known_object(f, draft);
 	if (!o)
 		return -EBADMSG;
-	r = reserve(f, 1, 1);
+	r = delta_table_reserve(&f->table, 1, 1);
 	if (r < 0)
 		return r;
 	f->populated = true;
@@ -429,14 +233,14 @@ queue_item(struct delta_fifo *f, uint32_t item)
 
 /* What only the queue has, or the store and the queue, and the list has not. */
 static void
-bury_queued(struct delta_fifo *f, const struct list *l)
+bury_queued(struct delta_fifo *f, const struct delta_list *l)
 {
-	for (uint32_t i = l->head; i != NONE; i = f->entries[i].next) {
-		if (f->entries[i].flags & ENTRY_IN_LIST) {
-			f->entries[i].flags &= ~(unsigned)ENTRY_IN_LIST;
+	for (uint32_t i = l->head; i != NONE; i = f->table.entries[i].next) {
+		if (f->table.entries[i].flags & ENTRY_IN_LIST) {
+			f->table.entries[i].flags &= ~(unsigned)ENTRY_IN_LIST;
 			continue;
 		}
-		queue_delta(f, i, f->entries[i].key_hash, DELTA_DELETED, NODE_TOMBSTONE, 0);
+		queue_delta(f, i, f->table.entries[i].key_hash, DELTA_DELETED, NODE_TOMBSTONE, 0);
 		entry_flag(f, i, ENTRY_LISTED);
 	}
 }
@@ -449,7 +253,7 @@ bury_known(void *visitor, uint32_t ref)
 	const struct object *o = known_object(f, ref);
 	uint32_t entry;
 
-	if (!o || entry_find(f, o) != NONE || reserve(f, 1, 1) < 0)
+	if (!o || entry_find(f, o) != NONE || delta_table_reserve(&f->table, 1, 1) < 0)
 		return;
 	entry = queue_delta(f, NONE, o->key_hash, DELTA_DELETED, NODE_TOMBSTONE, ref);
 	entry_flag(f, entry, ENTRY_LISTED);
@@ -468,13 +272,13 @@ delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (!known_object(f, items[i] & ~DELTA_ITEM_UNCHANGED))
 			return -EBADMSG;
-	r = reserve(f, count + known, count + known + f->queue.count + f->waiting.count);
+	r = delta_table_reserve(&f->table, count + known, count + known + f->table.queue.count + f->table.waiting.count);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < count; i++)
 		queue_item(f, items[i]);
-	bury_queued(f, &f->queue);
-	bury_queued(f, &f->waiting);
+	bury_queued(f, &f->table.queue);
+	bury_queued(f, &f->table.waiting);
 	f->known.each(f->known.context, bury_known, f);
 	f->populated = true;
 	return 0;
@@ -486,7 +290,7 @@ sync_known(void *visitor, uint32_t ref)
 	struct delta_fifo *f = visitor;
 	const struct object *o = known_object(f, ref);
 
-	if (o && entry_find(f, o) == NONE && reserve(f, 1, 1) == 0)
+	if (o && entry_find(f, o) == NONE && delta_table_reserve(&f->table, 1, 1) == 0)
 		queue_delta(f, NONE, o->key_hash, DELTA_SYNC, 0, ref);
 }
 
@@ -498,7 +302,7 @@ delta_fifo_resync(struct delta_fifo *f)
 
 	if (f->closed)
 		return -ESHUTDOWN;
-	r = reserve(f, known, known);
+	r = delta_table_reserve(&f->table, known, known);
 	if (r < 0)
 		return r;
 	f->known.each(f->known.context, sync_known, f);
@@ -531,33 +335,28 @@ delta_fifo_version(const struct delta_fifo *f, size_t *ret_length)
 static bool
 entry_keep_rest(struct delta_fifo *f, uint32_t i, const struct deltas *key, size_t done)
 {
-	struct entry *e = &f->entries[i];
+	struct delta_entry *e = &f->table.entries[i];
 	uint32_t known = f->known.find(f->known.context, key->key_hash, key->ns, key->ns_length, key->name, key->name_length);
 	uint32_t rest = e->first, next;
 
 	for (; done > 0; done--) {
-		next = f->nodes[rest].next;
-		node_free(f, rest);
+		next = f->table.nodes[rest].next;
+		delta_node_free(&f->table, rest);
 		rest = next;
 	}
 	e->first = e->last = NONE;
 	for (; rest != NONE; rest = next) {
-		struct node *n = &f->nodes[rest];
+		struct delta_node *n = &f->table.nodes[rest];
 
 		next = n->next;
 		if (!node_owns(n)) {
 			n->ref = known;
 			if (known == 0 && (e->first == NONE || n->type != DELTA_DELETED)) {
-				node_free(f, rest);
+				delta_node_free(&f->table, rest);
 				continue;
 			}
 		}
-		n->next = NONE;
-		if (e->first == NONE)
-			e->first = rest;
-		else
-			f->nodes[e->last].next = rest;
-		e->last = rest;
+		delta_node_append(&f->table, i, rest);
 	}
 	return e->first != NONE;
 }
@@ -566,11 +365,11 @@ entry_keep_rest(struct delta_fifo *f, uint32_t i, const struct deltas *key, size
 static struct delta *
 entry_deltas(struct delta_fifo *f, uint32_t i, struct delta *local, struct deltas *ret)
 {
-	const struct object *o = known_object(f, f->nodes[f->entries[i].first].ref);
+	const struct object *o = known_object(f, f->table.nodes[f->table.entries[i].first].ref);
 	struct delta *items = local;
 	size_t count = 0;
 
-	for (uint32_t n = f->entries[i].first; n != NONE; n = f->nodes[n].next)
+	for (uint32_t n = f->table.entries[i].first; n != NONE; n = f->table.nodes[n].next)
 		count++;
 	if (count > LOCAL_DELTAS) {
 		items = malloc(count * sizeof(*items));
@@ -578,17 +377,17 @@ entry_deltas(struct delta_fifo *f, uint32_t i, struct delta *local, struct delta
 			return NULL;
 	}
 	count = 0;
-	for (uint32_t n = f->entries[i].first; n != NONE; n = f->nodes[n].next)
+	for (uint32_t n = f->table.entries[i].first; n != NONE; n = f->table.nodes[n].next)
 		items[count++] = (struct delta){
-			.type = (enum delta_type)f->nodes[n].type,
-			.unchanged = (f->nodes[n].flags & NODE_UNCHANGED) != 0,
-			.tombstone = (f->nodes[n].flags & NODE_TOMBSTONE) != 0,
-			.ref = f->nodes[n].ref,
+			.type = (enum delta_type)f->table.nodes[n].type,
+			.unchanged = (f->table.nodes[n].flags & NODE_UNCHANGED) != 0,
+			.tombstone = (f->table.nodes[n].flags & NODE_TOMBSTONE) != 0,
+			.ref = f->table.nodes[n].ref,
 		};
 	/* A copy: the block it stands in may be given back by the first of these Deltas. */
 	memcpy(f->key, o->key, (size_t)o->namespace_length + o->name_length);
 	*ret = (struct deltas){
-		.key_hash = f->entries[i].key_hash,
+		.key_hash = f->table.entries[i].key_hash,
 		.ns = f->key, .ns_length = o->namespace_length,
 		.name = f->key + o->namespace_length, .name_length = o->name_length,
 		.items = items, .count = count,
@@ -599,15 +398,15 @@ entry_deltas(struct delta_fifo *f, uint32_t i, struct delta *local, struct delta
 static void
 entry_done(struct delta_fifo *f, uint32_t i)
 {
-	struct entry *e = &f->entries[i];
+	struct delta_entry *e = &f->table.entries[i];
 
 	f->listed -= (e->flags & ENTRY_LISTED) != 0;
 	f->initial -= (e->flags & ENTRY_INITIAL) != 0;
 	for (uint32_t n = e->first, next; n != NONE; n = next) {
-		next = f->nodes[n].next;
-		node_free(f, n);
+		next = f->table.nodes[n].next;
+		delta_node_free(&f->table, n);
 	}
-	entry_free(f, i);
+	delta_entry_free(&f->table, i);
 }
 
 int
@@ -620,8 +419,8 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 		*ret_keys = 0;
 	if (f->closed && delta_fifo_is_empty(f))
 		return -ESHUTDOWN;
-	for (; max > 0 && f->queue.head != NONE; max--) {
-		uint32_t i = f->queue.head;
+	for (; max > 0 && f->table.queue.head != NONE; max--) {
+		uint32_t i = f->table.queue.head;
 		struct delta local[LOCAL_DELTAS], *items;
 		struct deltas deltas;
 		size_t done;
@@ -632,19 +431,16 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 			result = -ENOMEM;
 			break;
 		}
-		entry_unhash(f, i);
-		f->queue.head = f->entries[i].next;
-		if (f->queue.head == NONE)
-			f->queue.tail = NONE;
-		f->queue.count--;
+		delta_list_take(&f->table, &f->table.queue);
+		delta_entry_unhash(&f->table, i);
 
 		done = 0;
 		r = process(context, &deltas, &done);
 		if (r < 0)
 			result = r;
 		if (r < 0 && done < deltas.count && entry_keep_rest(f, i, &deltas, done)) {
-			entry_hash(f, i);
-			list_append(f, &f->waiting, i);
+			delta_entry_hash(&f->table, i);
+			delta_list_append(&f->table, &f->table.waiting, i);
 		} else {
 			entry_done(f, i);
 			keys++;
@@ -655,21 +451,14 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 	if (ret_keys)
 		*ret_keys = keys;
 	if (delta_fifo_is_empty(f))
-		pools_reset(f);
+		delta_table_reset(&f->table);
 	return result;
 }
 
 void
 delta_fifo_retry(struct delta_fifo *f)
 {
-	if (f->waiting.head == NONE)
-		return;
-	f->entries[f->waiting.tail].next = f->queue.head;
-	if (f->queue.head == NONE)
-		f->queue.tail = f->waiting.tail;
-	f->queue.head = f->waiting.head;
-	f->queue.count += f->waiting.count;
-	f->waiting = (struct list){ NONE, NONE, 0 };
+	delta_list_prepend(&f->table, &f->table.queue, &f->table.waiting);
 }
 
 /* ---- the rest ------------------------------------------------------------- */
@@ -682,7 +471,7 @@ delta_fifo_new(const struct known_objects *known)
 	if (!f)
 		return NULL;
 	f->known = *known;
-	pools_reset(f);
+	delta_table_reset(&f->table);
 	return f;
 }
 
@@ -692,26 +481,24 @@ delta_fifo_free(struct delta_fifo *f)
 	if (!f)
 		return;
 	delta_fifo_retry(f);
-	for (uint32_t i = f->queue.head; i != NONE; i = f->entries[i].next)
-		for (uint32_t n = f->entries[i].first; n != NONE; n = f->nodes[n].next)
-			if (node_owns(&f->nodes[n]))
-				f->known.discard(f->known.context, f->nodes[n].ref);
-	free(f->entries);
-	free(f->nodes);
-	free(f->buckets);
+	for (uint32_t i = f->table.queue.head; i != NONE; i = f->table.entries[i].next)
+		for (uint32_t n = f->table.entries[i].first; n != NONE; n = f->table.nodes[n].next)
+			if (node_owns(&f->table.nodes[n]))
+				f->known.discard(f->known.context, f->table.nodes[n].ref);
+	delta_table_done(&f->table);
 	free(f);
 }
 
 size_t
 delta_fifo_queued(const struct delta_fifo *f)
 {
-	return f->queue.count;
+	return f->table.queue.count;
 }
 
 size_t
 delta_fifo_waiting(const struct delta_fifo *f)
 {
-	return f->waiting.count;
+	return f->table.waiting.count;
 }
 
 bool
@@ -735,8 +522,7 @@ delta_fifo_close(struct delta_fifo *f)
 size_t
 delta_fifo_bytes(const struct delta_fifo *f)
 {
-	return sizeof(*f) + f->entry_capacity * (sizeof(*f->entries) + sizeof(*f->buckets)) +
-	       f->node_capacity * sizeof(*f->nodes);
+	return sizeof(*f) + delta_table_bytes(&f->table);
 }
 
 const char *

@@ -58,7 +58,7 @@ open_place(struct home *home, const struct config *config, char **ret_error)
 	if (strlen(config->arena_name) >= sizeof(home->place.prefix))
 		return message_set(ret_error, -ENAMETOOLONG, "arena name '%s' is longer than %zu bytes", config->arena_name,
 				   sizeof(home->place.prefix) - 1);
-	strcpy(home->place.prefix, config->arena_name);
+	snprintf(home->place.prefix, sizeof(home->place.prefix), "%s", config->arena_name);
 	home->place.directory = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (home->place.directory < 0)
 		return message_set(ret_error, -errno, "%s: %s; arena.dir must name a directory on a tmpfs", dir, strerror(errno));

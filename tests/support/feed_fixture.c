@@ -18,7 +18,7 @@
 
 /* ---- the server -------------------------------------------------------------- */
 
-static void
+static void __attribute__((format(printf, 2, 3)))
 note(struct feed_fixture *fx, const char *format, ...)
 {
 	size_t at = strlen(fx->diary);

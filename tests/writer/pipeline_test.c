@@ -166,6 +166,17 @@ a_bookmark_keeps_its_place_behind_what_waits(void **state)
 	assert_string_equal(published(t->fx), "[50] a/y@10 ");
 }
 
+/* Text that no two objects share. */
+static char
+noise(unsigned i, size_t n)
+{
+	uint32_t x = (uint32_t)i * 2654435761u + (uint32_t)n * 40503u;
+
+	x ^= x >> 15;
+	x *= 2246822519u;
+	return (char)('a' + (x >> 16) % 26u);
+}
+
 static char *
 long_list(const char *version, unsigned from, unsigned to, size_t padding)
 {
@@ -179,7 +190,7 @@ long_list(const char *version, unsigned from, unsigned to, size_t padding)
 		if (padding) {
 			fputs(",\"data\":\"", out);
 			for (size_t n = 0; n < padding; n++)
-				fputc('a' + (int)((i * 7919u + n * 31u) % 26u), out);
+				fputc(noise(i, n), out);
 			fputs("\"", out);
 		}
 		fputs("}", out);
@@ -343,14 +354,13 @@ a_full_arena_loses_nothing(void **state)
 	unsigned i, heard = 8, watches = 0;
 	struct reflector_status status;
 
-	memset(padding, 'x', sizeof(padding) - 1);
 	padding[sizeof(padding) - 1] = '\0';
 	begin(t);
 	pipeline_run(t->fx->pipeline);
 	/* Until the stream is given up for want of space, or the store's trouble shows. */
 	for (i = 9; i < 1000 && server_has_request(t->fx) && pipeline_trouble(t->fx->pipeline)[0] == '\0'; i++) {
 		for (size_t n = 0; n < sizeof(padding) - 1; n++)
-			padding[n] = (char)('a' + (i * 7919u + n * 31u + n * n) % 26u);
+			padding[n] = noise(i, n);
 		server_send(t->fx, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"p%03u\",\"namespace\":\"a\",\"uid\":\"u%u\","
 			    "\"resourceVersion\":\"%u\"},\"data\":\"%s\"}}\n", i, i, i, padding);
 		pipeline_run(t->fx->pipeline);
@@ -386,9 +396,8 @@ static void
 a_list_that_does_not_fit_changes_nothing(void **state)
 {
 	struct test *t = *state;
-	char *list = long_list("5000", 1, 1000, 8000), *small = long_list("6000", 1, 10, 8000);
+	char *list = long_list("5000", 1, 1000, 8000), *small = long_list("6000", 1000, 1100, 8000);
 	struct reflector_status status;
-	struct store_stats stats;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, list);
@@ -397,12 +406,10 @@ a_list_that_does_not_fit_changes_nothing(void **state)
 	assert_int_equal(status.state, REFLECTOR_BACKING_OFF);
 	assert_non_null(strstr(status.last_error, "arena is full"));
 	assert_int_equal(published_resource(t)->object_count, 0);
-	store_stats(t->fx->store->store, &stats);
-	assert_in_range(stats.used_bytes, 0, 200000);
 	virtual_clock_advance(&t->fx->clock, 2000);
 	server_answer(t->fx, 200, small);
 	pipeline_run(t->fx->pipeline);
-	assert_int_equal(published_resource(t)->object_count, 9);
+	assert_int_equal(published_resource(t)->object_count, 100);
 	free(list);
 	free(small);
 }

@@ -1,0 +1,70 @@
+/*
+ * What a DeltaFIFO is kept in: two pools, entries (a key) and nodes (a Delta), named by 32-bit index, a hash table over the
+ * entries, and two lists of them. No allocation a key; what the pools grew to goes back to the system when all is empty.
+ *
+ * Nothing here knows what keys or refs mean: delta_fifo.c does.
+ */
+#ifndef WRITER_DELTA_TABLE_H
+#define WRITER_DELTA_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DELTA_NONE UINT32_MAX
+
+struct delta_entry {
+	uint64_t key_hash;
+	uint32_t next;		/* in its list, or among the free ones */
+	uint32_t bucket_next;
+	uint32_t first, last;	/* nodes */
+	uint32_t flags;
+};
+
+struct delta_node {
+	uint32_t ref;
+	uint32_t next;
+	uint8_t type;
+	uint8_t flags;
+};
+
+struct delta_list {
+	uint32_t head, tail;
+	size_t count;
+};
+
+struct delta_table {
+	struct delta_entry *entries;
+	struct delta_node *nodes;
+	uint32_t *buckets; /* as many as entry_capacity, a power of two */
+	uint32_t entry_capacity, entry_used, entry_free, entries_free_count;
+	uint32_t node_capacity, node_used, node_free, nodes_free_count;
+	struct delta_list queue, waiting;
+};
+
+/* Make sure that so many keys and Deltas can be added without failing: 0 or -ENOMEM. */
+int delta_table_reserve(struct delta_table *t, size_t entries, size_t nodes);
+/* Empty, as at first; large pools are given back. A zeroed table must be reset before its first use. */
+void delta_table_reset(struct delta_table *t);
+void delta_table_done(struct delta_table *t);
+size_t delta_table_bytes(const struct delta_table *t);
+
+/* After delta_table_reserve(): these cannot fail. */
+uint32_t delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t ref);
+/* A key with its first Delta, hashed, at the end of the queue. */
+uint32_t delta_entry_new(struct delta_table *t, uint64_t key_hash, uint32_t node);
+void delta_node_append(struct delta_table *t, uint32_t entry, uint32_t node);
+
+void delta_node_free(struct delta_table *t, uint32_t node);
+void delta_entry_free(struct delta_table *t, uint32_t entry);
+
+/* The first entry of a hash's bucket; the others by bucket_next. DELTA_NONE at the end. */
+uint32_t delta_bucket(const struct delta_table *t, uint64_t key_hash);
+void delta_entry_hash(struct delta_table *t, uint32_t entry);
+void delta_entry_unhash(struct delta_table *t, uint32_t entry);
+
+void delta_list_append(struct delta_table *t, struct delta_list *l, uint32_t entry);
+uint32_t delta_list_take(struct delta_table *t, struct delta_list *l); /* the first; not of an empty list */
+/* All of `from` before all of `to`. */
+void delta_list_prepend(struct delta_table *t, struct delta_list *to, struct delta_list *from);
+
+#endif
