@@ -292,7 +292,7 @@ other_shape(struct body *b, struct body_frame *f, uint32_t *ret_ref)
 		return r;
 	for (uint32_t i = 0; i < count && !known; i++)
 		intern_ref(b->intern, names[i]);
-	schema_remember_shape(b->schema, f->node, ref);
+	schema_remember_shape(b->schema, f->node, schema_shape_place(names, count), ref);
 	*ret_ref = ref;
 	return 0;
 }
@@ -304,15 +304,13 @@ find_shape(struct body *b, struct body_frame *f, uint32_t *ret_ref, struct stock
 	uint32_t count = b->names.count - f->names_start;
 	const uint32_t *names = b->names.at + f->names_start;
 	struct shape_layout at = shape_layout(count);
+	struct stocked_ref *place = &f->node->shapes[schema_shape_place(names, count)];
+	const struct block *shape = place->ref ? arena_block(b->arena, place->ref) : NULL;
 
-	for (unsigned i = 0; i < SCHEMA_SHAPES && f->node->shapes[i].ref; i++) {
-		const struct block *shape = arena_block(b->arena, f->node->shapes[i].ref);
-
-		if (block_length(shape) == at.length && memcmp(shape->payload + at.names, names, 4 * (size_t)count) == 0) {
-			*ret_from = &f->node->shapes[i];
-			*ret_ref = stocked_ref_take(*ret_from, b->intern);
-			return 0;
-		}
+	if (shape && block_length(shape) == at.length && memcmp(shape->payload + at.names, names, 4 * (size_t)count) == 0) {
+		*ret_from = place;
+		*ret_ref = stocked_ref_take(place, b->intern);
+		return 0;
 	}
 	*ret_from = NULL;
 	return other_shape(b, f, ret_ref);

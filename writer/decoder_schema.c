@@ -267,14 +267,9 @@ schema_element(struct decoder_schema *s, struct path_node *parent)
 }
 
 void
-schema_remember_shape(struct decoder_schema *s, struct path_node *node, uint32_t ref)
+schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned place, uint32_t ref)
 {
-	struct stocked_ref *place = &node->shapes[node->oldest_shape];
-
-	if (node == s->anything)
-		return;
-	node->oldest_shape = (uint8_t)((node->oldest_shape + 1) % SCHEMA_SHAPES);
-	stocked_ref_set(place, s->intern, ref);
+	stocked_ref_set(&node->shapes[place], s->intern, ref);
 }
 
 void

@@ -27,7 +27,7 @@
 #define SCHEMA_CHILDREN_MAX 256u
 #define SCHEMA_NAME_MAX 256u
 #define SCHEMA_TEXT_ROOM 32
-#define SCHEMA_SHAPES 4u
+#define SCHEMA_SHAPES 16u	/* remembered at a path, by a hash of their names */
 #define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
 #define SCHEMA_DROPS_MAX 256u	/* paths to drop */
 
@@ -43,7 +43,6 @@ struct path_node {
 	bool drop;
 	bool unshared;			/* its containers are never shared */
 	uint8_t role;			/* enum path_role; counts when the decoder emits objects with keys */
-	uint8_t oldest_shape;
 
 	struct path_node *element;	/* of an array's elements, all of them */
 	struct path_node *rest;		/* of fields whose names are not remembered */
@@ -81,8 +80,18 @@ void schema_item_end(struct decoder_schema *s);
 struct path_node *schema_child(struct decoder_schema *s, struct path_node *parent, const char *name, size_t length);
 struct path_node *schema_element(struct decoder_schema *s, struct path_node *parent);
 
-/* Put a shape in the place of the oldest remembered one. The schema takes references of its own. */
-void schema_remember_shape(struct decoder_schema *s, struct path_node *node, uint32_t ref);
+/* The place at a path of a shape with these names, at least one. */
+static inline unsigned
+schema_shape_place(const uint32_t *names, uint32_t count)
+{
+	uint32_t h = (names[0] ^ count << 20) * 0x9e3779b1u ^ names[count / 2] * 0x85ebca77u ^ names[count - 1] * 0xc2b2ae3du;
+
+	return (h ^ h >> 15) * 0x27d4eb2fu >> 28;
+}
+_Static_assert(SCHEMA_SHAPES == 1u << 4, "decoder_schema: the place has four bits");
+
+/* Put a shape in its place. The schema takes references of its own. */
+void schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned place, uint32_t ref);
 
 /*
  * Remember that a container's text at this path is the value in ref: it has been met at least twice. The schema takes references of its own.
