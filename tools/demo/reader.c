@@ -84,10 +84,11 @@ main(int argc, char **argv)
 		uint64_t lookups = 0, failed = 0, gone = 0, on_node = 0;
 		double start = now(), taken = 0;
 
-		while (now() < start + 1) { /* 512 lookups by key, each in a snapshot of its own; then rest a little */
+		while (now() < start + 1) { /* some thousand lookups by key, each in a snapshot of its own; then rest a little */
 			double t = now();
 
-			for (int i = 0; i < count; i++) {
+			for (int n = 0; n < 16 * count; n++) {
+				int i = n % count;
 				struct informer_object pod;
 				const char *on;
 				size_t on_length;
