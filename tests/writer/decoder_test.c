@@ -349,6 +349,48 @@ huge_strings_are_read_up_to_the_limit(void **state)
 	body_fixture_free(fx);
 }
 
+/*
+ * 2,000 objects of 20 kinds in random order: what they have in common stands in the arena once, what is each one's own stands in its own
+ * block, and both read as they were sent.
+ */
+static void
+what_repeats_is_shared_and_the_rest_stands_inline(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct json_random r = {.seed = 44};
+	uint64_t sent = 0, late = 0, shared;
+	static uint32_t refs[2000];
+	struct arena_stats stats;
+	char text[2048];
+
+	(void)state;
+	for (unsigned i = 0; i < 2000; i++) {
+		unsigned kind = json_random_below(&r, 20);
+		size_t n = (size_t)snprintf(text, sizeof(text),
+					    "{\"uid\":\"%08x-aaaa-bbbb-cccc-%012x\",\"spec\":{\"containers\":[{\"name\":\"container-number-%u\",\"image\":"
+					    "\"registry.example.com/some/image/of/kind:%u\",\"env\":[{\"name\":\"A_VARIABLE\",\"value\":\"its value in kind %u\"},"
+					    "{\"name\":\"ANOTHER\",\"value\":\"%u\"}],\"args\":[\"--one\",\"--two\",\"--three\"]}],\"restartPolicy\":\"Always\"}}",
+					    json_random_below(&r, 1u << 31), json_random_below(&r, 1u << 31), kind, kind, kind, kind);
+
+		sent += n;
+		assert_int_equal(body_fixture_decode(fx, text, n, i % 2 ? 0 : 100), 0);
+		assert_string_equal(body_fixture_print_ref(fx, fx->ref), text);
+		refs[i] = fx->ref;
+		fx->ref = 0; /* kept */
+		if (i >= 1000)
+			late += block_footprint(block_length(arena_block(fx->arena, refs[i])));
+	}
+	arena_stats(fx->arena, &stats);
+	shared = intern_count(fx->intern);
+	/* the uid, a reference, and the heads */
+	assert_true(late / 1000 <= 144);
+	assert_true(stats.used_bytes < sent / 2);
+	assert_true(shared < 500);
+	for (unsigned i = 0; i < 2000; i++)
+		draft_discard(fx->arena, fx->intern, (struct draft){refs[i]});
+	body_fixture_free(fx);
+}
+
 /* ---- streams ---- */
 
 struct stream {
@@ -779,6 +821,7 @@ main(void)
 		cmocka_unit_test(the_last_of_equal_keys_wins),
 		cmocka_unit_test(real_pods_survive_the_round_trip),
 		cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
+		cmocka_unit_test(what_repeats_is_shared_and_the_rest_stands_inline),
 		cmocka_unit_test(huge_strings_are_read_up_to_the_limit),
 		cmocka_unit_test(a_list_gives_items_and_version_in_any_order),
 		cmocka_unit_test(a_watch_gives_events_in_any_order_of_fields),
