@@ -32,8 +32,8 @@ expect_stat '.resources[0].objects' $((n + 1))
 # SIGTERM: exit 0, STOPPING=1, the arena stays
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
-grep -q STOPPING=1 "$T/notify.log" || fail "STOPPING=1 was not told"
-[ "$(find "$T" -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
+grep -q STOPPING=1 "$notify_log" || fail "STOPPING=1 was not told"
+[ "$(find "$T" -type f -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
 [ ! -e "$S" ] || fail "the socket was left"
 
 # what happens meanwhile is heard by the next one, without a LIST
@@ -44,7 +44,7 @@ wait_ready
 expect_stat '.resources[0].objects' $((n + 2))
 [ "$(lists pods)" = "$before" ] || fail "a LIST was made though the RV was known"
 stat_is '.generation' 2 || fail "generation $(stat .generation)"
-[ "$(find "$T" -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
+[ "$(find "$T" -type f -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
 
 # another selection is other content: LIST
 stop_daemon INT

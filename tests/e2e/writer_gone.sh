@@ -33,7 +33,7 @@ start_daemon --resource pods
 until_true 20 grep -q 'discovery: .*trying again' "$T/daemon.log" || fail "no word about discovery"
 stat_is '.resources[0].state' waiting || fail "state $(stat '.resources[0].state')"
 stat '.trouble' | grep -q 127.0.0.1 || fail "no trouble: $(stat .trouble)"
-! grep -q READY=1 "$T/notify.log" || fail "ready without a server"
+! grep -q READY=1 "$notify_log" || fail "ready without a server"
 
 # it comes back, at a lower RV than ours, as after a restore: 60 pods are the truth
 start_sim --nodes 6 --pods-per-node 10 --start-rv 100000000

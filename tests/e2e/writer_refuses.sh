@@ -22,7 +22,7 @@ refused 2 'unknown\|did you mean' --socket "$S" --resurce pods
 refused 1 'no/such/dir' --socket "$S" --resource pods --arena-dir /no/such/dir
 refused 2 'too long' --socket "$T/$(printf 'x%.0s' $(seq 200))" --resource pods
 refused 1 'no/such/kubeconfig' --socket "$S" --resource pods --kubeconfig /no/such/kubeconfig
-[ -z "$(find "$T" -name 'informer*.[0-9]*')" ] || fail "arena files were left: $(ls "$T")"
+[ -z "$(find "$T" -type f -name 'informer*.[0-9]*')" ] || fail "arena files were left: $(ls "$T")"
 
 # a second writer on the same socket is refused, and the first one does not notice
 start_daemon --resource pods

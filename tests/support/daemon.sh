@@ -49,20 +49,22 @@ stop_sim() {
 	sim_pid=
 }
 
-# start_daemon FLAGS...: sets daemon_pid; what it logs is in $T/daemon.log, what it told systemd in $T/notify.log.
+# start_daemon FLAGS...: sets daemon_pid; what it logs is in $T/daemon.log, what it told systemd in $notify_log: a listener
+# of its own, so that nothing its predecessor said is mistaken for its word.
+starts=0
 start_daemon() {
-	if [ -z "$notify_pid" ]; then
-		"$B"/tests/notify_listen "$T/notify" >>"$T/notify.log" &
-		notify_pid=$!
-		until_true 10 grep -q LISTENING "$T/notify.log" || fail "notify_listen does not start"
-	fi
-	: >"$T/notify.log"
-	NOTIFY_SOCKET=$T/notify "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --arena-dir "$T" "$@" 2>>"$T/daemon.log" &
+	starts=$((starts + 1))
+	notify_log=$T/notify.$starts.log
+	[ -z "$notify_pid" ] || kill "$notify_pid"
+	"$B"/tests/notify_listen "$T/notify.$starts" >"$notify_log" &
+	notify_pid=$!
+	until_true 10 grep -q LISTENING "$notify_log" || fail "notify_listen does not start"
+	NOTIFY_SOCKET=$T/notify.$starts "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --arena-dir "$T" "$@" 2>>"$T/daemon.log" &
 	daemon_pid=$!
 }
 
 wait_ready() {
-	until_true 60 grep -q '^READY=1' "$T/notify.log" || fail "informerd is not ready"
+	until_true 60 grep -q '^READY=1' "$notify_log" || fail "informerd is not ready"
 }
 
 # stop_daemon SIGNAL: ends it; the exit code is in $code.
