@@ -34,3 +34,18 @@ test: setup
 
 # hashes cut short, see the test
 $(B)/tests/writer/short_hash_test: LDFLAGS += -Wl,--wrap=crypto_shorthash
+
+# ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
+# QUICK=1: a minute, rough figures. ONLY=lbdp: lookups, bytes, decode, peak of a list.
+REAL_PODS  ?= ../shared/data/real-pods
+PEER       ?= ../shared/peer
+BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
+
+$(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SHM_OBJS) $(B)/libinformer.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(WRITER_LIBS) $(call pkg,--libs,lmdb)
+
+.PHONY: bench
+bench: all $(B)/bench/bench
+	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) sh tests/bench/run.sh $(B) $(REAL_PODS) $(PEER)

@@ -1,0 +1,90 @@
+/*
+ * The bench: what the cache costs, beside what else does the work, in one run on one machine.
+ *
+ * Each measurement alternates rounds of ours and the peer's, takes the median of each, and reports the ratio of the two; a round's
+ * noise hits both. Nothing here passes or fails: figures are reported, and marked against what the project wants to reach.
+ */
+#ifndef TESTS_BENCH_BENCH_H
+#define TESTS_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "tests/bench/pods.h"
+#include "tests/bench/report.h"
+
+#ifndef _cleanup_
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#endif
+
+/*
+ * quick        fewer and shorter rounds
+ * build        where the real binaries lie
+ * self         this program's own file
+ * client_go    the peer program; NULL: why_no_client_go says what is missing
+ * directory    a folder of this run's own, on tmpfs, removed at the end whatever happens
+ * pods         the real ones, or a generated cluster's (pods_note says which)
+ */
+struct bench {
+	bool quick;
+	const char *build;
+	const char *self;
+	const char *pods_directory;
+	const char *client_go;
+	const char *why_no_client_go;
+	char directory[64];
+	char pods_note[96];
+	double client_go_heap;	/* bytes a pod, once measured */
+	struct pods *pods;
+	struct report *report;
+};
+
+/* ---- the measurements, each in a file of its own; what cannot be measured is reported as skipped ---- */
+
+struct world;
+struct lookup_reader;
+struct questions;
+struct process;
+
+void measure_lookups(struct bench *b);	/* get_*, by_index_*; and while its stores stand, the next three */
+/* get_10k_with_writer_10k_per_s, worst_get_10k_with_writer_us; go may be NULL, idle_ns is the figure without a writer */
+void measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *reader, const struct questions *q,
+			 struct process *go, double idle_ns);
+/* reader_private_bytes, attach_us */
+void measure_reader(struct bench *b, struct world *w, const struct questions *q);
+/* adopt_ms, verify_100k_ms; the world's writer dies on the way */
+void measure_adopt(struct bench *b, struct world *w);
+
+void measure_decode(struct bench *b);	/* decode_commit_us, update_commit_us */
+void measure_bytes(struct bench *b);	/* bytes_per_pod*, writer_private_bytes_per_pod */
+void measure_list(struct bench *b);	/* list_peak_bytes, restart_100k_ms */
+
+/* `bench reader SOCKET KEYS ROUNDS`: the process that measure_reader() looks at. */
+int reader_main(int argc, char **argv);
+
+/* ---- time and rounds ---- */
+
+static inline uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#define ROUNDS_MAX 63
+
+struct rounds {
+	unsigned count;
+	double value[ROUNDS_MAX];
+};
+
+void rounds_add(struct rounds *r, double value);
+double rounds_median(const struct rounds *r);	/* 0 without any */
+double rounds_min(const struct rounds *r);
+double rounds_max(const struct rounds *r);
+
+#endif

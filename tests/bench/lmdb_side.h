@@ -1,0 +1,49 @@
+/*
+ * LMDB with the same pods, used as fast as it can be: on tmpfs, nothing synced, one read transaction kept and renewed for each
+ * lookup. A value is the node's name, where it is cheapest to find, and behind it the pod's JSON.
+ */
+#ifndef TESTS_BENCH_LMDB_SIDE_H
+#define TESTS_BENCH_LMDB_SIDE_H
+
+#include <lmdb.h>
+
+#include "tests/bench/bench.h"
+
+struct lmdb_side {
+	char directory[96];
+	MDB_env *env;
+	MDB_dbi pods;
+	MDB_dbi nodes;		/* DUPSORT: node name -> keys */
+};
+
+/* Returns NULL, and says why on stderr, when it cannot be had. */
+struct lmdb_side *lmdb_side_new(const struct bench *b, enum pods_naming naming, size_t total);
+void lmdb_side_free(struct lmdb_side *l);
+
+struct lmdb_reader {
+	const struct lmdb_side *side;
+	MDB_txn *txn;		/* reset between lookups */
+	MDB_cursor *by_node;
+};
+
+int lmdb_reader_init(struct lmdb_reader *r, const struct lmdb_side *l);
+void lmdb_reader_done(struct lmdb_reader *r);
+
+/* One lookup by key: renew, get, the node's name read, reset. Returns what it read, 0 when there is no such pod. */
+static inline unsigned
+lmdb_get(struct lmdb_reader *r, const char *key, size_t length)
+{
+	MDB_val k = {length, (void *)(uintptr_t)key}, v;
+	unsigned read = 0;
+
+	mdb_txn_renew(r->txn);
+	if (mdb_get(r->txn, r->side->pods, &k, &v) == 0)
+		read = ((const unsigned char *)v.mv_data)[0] + ((const unsigned char *)v.mv_data)[1];
+	mdb_txn_reset(r->txn);
+	return read;
+}
+
+/* One lookup by node: renew, each key of the node, its pod read, reset. Returns how many. */
+unsigned lmdb_by_node(struct lmdb_reader *r, const char *node, size_t length, unsigned *sum);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * A lookup as an agent makes it, and what is asked for: all keys and nodes, in random order.
+ */
+#ifndef TESTS_BENCH_LOOKUP_H
+#define TESTS_BENCH_LOOKUP_H
+
+#include "reader-lib/informer.h"
+#include "tests/bench/bench.h"
+
+struct question {
+	const char *key;	/* "namespace/name", terminated */
+	uint16_t ns_length, name_length;
+};
+
+struct questions {
+	struct question *keys;
+	size_t count;
+	char (*nodes)[64];
+	size_t node_count;
+	char *text;
+};
+
+void questions_init(struct questions *q, const struct bench *b, enum pods_naming naming, size_t total);
+void questions_done(struct questions *q);
+
+struct lookup_reader {
+	struct informer *inf;
+	struct informer_resource *pods;
+	struct informer_path *node;
+	unsigned long missed;
+};
+
+int lookup_reader_init(struct lookup_reader *r, const char *socket);
+void lookup_reader_done(struct lookup_reader *r);
+
+extern unsigned long lookup_sink;	/* what was read goes here, so that it has to be read */
+
+/* Returns what it read of the node's name; 0 when there is no such pod. */
+static inline unsigned
+lookup_one(struct lookup_reader *r, const struct question *q)
+{
+	struct informer_snapshot s;
+	struct informer_object pod;
+	const char *node;
+	size_t length;
+	unsigned read = 0;
+
+	if (informer_begin(r->inf, &s) < 0)
+		return 0;
+	if (informer_get(&s, r->pods, q->key, q->ns_length, q->key + q->ns_length + 1, q->name_length, &pod) == 0 &&
+	    informer_get_string(&pod, r->node, &node, &length) == 0 && length > 0)
+		read = (unsigned)length + (unsigned char)node[0];
+	informer_end(&s);
+	return read;
+}
+
+#endif

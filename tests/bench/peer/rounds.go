@@ -1,0 +1,255 @@
+package main
+
+// Rounds on demand, so that client-go's figures are taken between ours and not before or after: one command a line on stdin,
+// one line of figures on stdout.
+//
+//	peer rounds -n 10000      builds the indexer; prints "ready HEAP_BYTES_A_POD JSON_BYTES_A_POD"
+//	get OPS                   GetByKey, the node's name read: ns a lookup
+//	get2 OPS                  the same, two goroutines: mean ns of each
+//	index OPS                 ByIndex, each pod's name read: ns a lookup, pods a lookup
+//	writer OPS RATE           get with a writer that decodes (protobuf) and updates: ns a lookup, worst ns, p99.99 ns, achieved RATE,
+//	                          lookups left out because the scheduler had interrupted them
+//	decode                    ns a real pod: the JSON codec, the protobuf codec
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"math/rand"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+	corev1 "k8s.io/api/core/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	sjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	sproto "k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/cache"
+)
+
+func init() {
+	if len(os.Args) > 1 && os.Args[1] == "rounds" {
+		roundsMain(os.Args[2:])
+		os.Exit(0)
+	}
+}
+
+type rounds struct {
+	g     *Gen
+	ix    cache.Indexer
+	keys  []string // in random order
+	nodes []string
+	at    int
+	evs   [][]byte
+}
+
+func (r *rounds) get(ops, at int) (float64, int) {
+	n, s := len(r.keys), 0
+	t := time.Now()
+	for i := 0; i < ops; i++ {
+		o, ok, _ := r.ix.GetByKey(r.keys[at])
+		if !ok {
+			panic("miss " + r.keys[at])
+		}
+		node := o.(*corev1.Pod).Spec.NodeName
+		s += len(node) + int(node[0])
+		if at++; at == n {
+			at = 0
+		}
+	}
+	d := time.Since(t)
+	atomic.AddInt64(&sink, int64(s))
+	return float64(d.Nanoseconds()) / float64(ops), at
+}
+
+func (r *rounds) index(ops int) (float64, float64) {
+	got, s := 0, 0
+	t := time.Now()
+	for i := 0; i < ops; i++ {
+		l, err := r.ix.ByIndex("byNode", r.nodes[r.at%len(r.nodes)])
+		die(err)
+		for _, o := range l {
+			name := o.(*corev1.Pod).Name
+			s += len(name) + int(name[0])
+		}
+		got += len(l)
+		r.at++
+	}
+	d := time.Since(t)
+	atomic.AddInt64(&sink, int64(s))
+	return float64(d.Nanoseconds()) / float64(ops), float64(got) / float64(ops)
+}
+
+func interrupted() int64 {
+	var u unix.Rusage
+	unix.Getrusage(unix.RUSAGE_THREAD, &u)
+	return u.Nivcsw
+}
+
+func (r *rounds) writer(ops int, rate float64) {
+	var done atomic.Bool
+	var wrote atomic.Int64
+	var wg sync.WaitGroup
+	if r.evs == nil {
+		for i := 0; i < 512; i++ {
+			b, err := decodePod(r.g.JSON(i * 37 % r.g.n)).Marshal()
+			die(err)
+			r.evs = append(r.evs, b)
+		}
+	}
+	wg.Add(1)
+	start := time.Now()
+	go func() {
+		defer wg.Done()
+		pace(rate, 1<<40, done.Load, func(i int) {
+			p := &corev1.Pod{}
+			die(p.Unmarshal(r.evs[i&511]))
+			die(r.ix.Update(p))
+			wrote.Add(1)
+		})
+	}()
+	ns, at := r.get(ops, 0)
+	runtime.LockOSThread()
+	lat := make([]int64, 0, ops)
+	cut, n := interrupted(), 0
+	for i := 0; i < ops; i++ {
+		a := time.Now()
+		o, ok, _ := r.ix.GetByKey(r.keys[at])
+		if ok {
+			sink += int64(o.(*corev1.Pod).Spec.NodeName[0])
+		}
+		d := int64(time.Since(a))
+		if at++; at == len(r.keys) {
+			at = 0
+		}
+		if d > 20000 {
+			if c := interrupted(); c != cut {
+				cut = c
+				n++
+				continue
+			}
+		}
+		lat = append(lat, d)
+	}
+	runtime.UnlockOSThread()
+	achieved := float64(wrote.Load()) / time.Since(start).Seconds()
+	done.Store(true)
+	wg.Wait()
+	s := sorted(lat)
+	fmt.Printf("%.1f %d %d %.0f %d\n", ns, s[len(s)-1], pct(s, .9999), achieved, n)
+}
+
+func (r *rounds) get2(ops int) float64 {
+	var wg sync.WaitGroup
+	var ns [2]float64
+	for w := 0; w < 2; w++ {
+		wg.Add(1)
+		go func(w int) {
+			defer wg.Done()
+			ns[w], _ = r.get(ops, w*len(r.keys)/2)
+		}(w)
+	}
+	wg.Wait()
+	return (ns[0] + ns[1]) / 2
+}
+
+func (r *rounds) decode() {
+	gvk := schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
+	js := sjson.NewSerializerWithOptions(sjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, sjson.SerializerOptions{})
+	ps := sproto.NewSerializer(scheme.Scheme, scheme.Scheme)
+	var texts, envs [][]byte
+	for i := range r.g.t {
+		b := r.g.t[i].rawJSON
+		texts = append(texts, append([]byte(`{"kind":"Pod","apiVersion":"v1",`), b[1:]...))
+		p := decodePod(b)
+		p.Kind, p.APIVersion = "Pod", "v1"
+		e, err := apiruntime.Encode(ps, p)
+		die(err)
+		envs = append(envs, e)
+	}
+	run := func(d apiruntime.Decoder, in [][]byte, rounds int) float64 {
+		runtime.GC()
+		t := time.Now()
+		for k := 0; k < rounds; k++ {
+			for _, b := range in {
+				_, _, err := d.Decode(b, &gvk, nil)
+				die(err)
+			}
+		}
+		return float64(time.Since(t).Nanoseconds()) / float64(rounds*len(in))
+	}
+	fmt.Printf("%.0f %.0f\n", run(js, texts, 10), run(ps, envs, 60))
+}
+
+func (r *rounds) build(n int) {
+	r.g = loadGen(n)
+	h0 := heap()
+	r.ix = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
+		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "byNode": byNode})
+	var jsonBytes atomic.Int64
+	var wg sync.WaitGroup
+	workers := runtime.NumCPU()
+	for w := 0; w < workers; w++ {
+		wg.Add(1)
+		go func(w int) {
+			defer wg.Done()
+			for i := w; i < n; i += workers {
+				b := r.g.JSON(i)
+				jsonBytes.Add(int64(len(b)))
+				die(r.ix.Add(decodePod(b)))
+			}
+		}(w)
+	}
+	wg.Wait()
+	h1 := heap()
+	perm := rand.New(rand.NewSource(1)).Perm(n)
+	for _, j := range perm {
+		r.keys = append(r.keys, string([]byte(r.g.Key(j))))
+	}
+	for i := 0; i < r.g.nodes; i++ {
+		r.nodes = append(r.nodes, nodeName(i))
+	}
+	rand.New(rand.NewSource(2)).Shuffle(len(r.nodes), func(a, b int) { r.nodes[a], r.nodes[b] = r.nodes[b], r.nodes[a] })
+	freeOS()
+	fmt.Printf("ready %d %d\n", (h1-h0)/uint64(n), jsonBytes.Load()/int64(n))
+}
+
+func roundsMain(args []string) {
+	fs := flag.NewFlagSet("rounds", flag.ExitOnError)
+	n := fs.Int("n", 10000, "pods")
+	fs.Parse(args)
+	debug.SetGCPercent(400)
+	var r rounds
+	r.build(*n)
+	at := 0
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var what string
+		var ops int
+		var rate float64
+		fmt.Sscan(in.Text(), &what, &ops, &rate)
+		switch what {
+		case "get":
+			var ns float64
+			ns, at = r.get(ops, at)
+			fmt.Printf("%.2f\n", ns)
+		case "get2":
+			fmt.Printf("%.2f\n", r.get2(ops))
+		case "index":
+			ns, pods := r.index(ops)
+			fmt.Printf("%.1f %.1f\n", ns, pods)
+		case "writer":
+			r.writer(ops, rate)
+		case "decode":
+			r.decode()
+		default:
+			fmt.Println("0")
+		}
+	}
+}

@@ -1,0 +1,301 @@
+/*
+ * A writer in this process.
+ */
+#include "tests/bench/world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "writer/descriptor.h"
+#include "writer/message.h"
+
+static const uint8_t fingerprint[32] = "pods of the bench";
+
+int
+world_commit(struct world *w)
+{
+	w->uncommitted = 0;
+	return store_commit(w->store);
+}
+
+static int
+take(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct world *w = context;
+	int r = store_put(w->store, w->pods, d, NULL);
+
+	(void)type;
+	(void)type_length;
+	if (r < 0) {
+		draft_discard(&w->arena, store_intern(w->store), d);
+		return r;
+	}
+	w->stored++;
+	return ++w->uncommitted < WORLD_BATCH ? 0 : world_commit(w);
+}
+
+static int
+bad(void *context, const char *why)
+{
+	(void)context;
+	fprintf(stderr, "bench: %s\n", why);
+	return -EBADMSG;
+}
+
+static int
+list_end(void *context, const char *version, const char *more, int64_t remaining)
+{
+	(void)context;
+	(void)version;
+	(void)more;
+	(void)remaining;
+	return 0;
+}
+
+static const struct decoder_events events = {.on_object = take, .on_bad_object = bad, .on_list_end = list_end};
+
+/* ---- the store ---- */
+
+static int
+add_pods(struct world *w)
+{
+	static char short_name[] = "po", *short_names[] = {short_name}, core[] = "", v1[] = "v1", plural[] = "pods", kind[] = "Pod",
+		    singular[] = "pod";
+	static const char *const drops[] = {"apiVersion", "kind", "metadata.managedFields"};
+	struct kube_resource pods = {core, v1, plural, kind, singular, short_names, 1, true, true, true};
+	struct descriptor_source source = {.resource = &pods, .drops = drops + 2, .drop_count = 1};
+	_cleanup_(message_freep) char *json = NULL, *error = NULL;
+	int r = descriptor_build(&source, &json, &error);
+
+	if (r == 0)
+		r = store_add_resource(w->store, json, fingerprint, &w->pods);
+	if (r < 0)
+		return r;
+	w->schema = decoder_schema_new(drops, 3, NULL);
+	return w->schema ? store_commit(w->store) : -ENOMEM;
+}
+
+static int
+open_store(struct world *w)
+{
+	struct intern *intern = NULL;
+	int r = adopt_arena(&w->place, &w->arena, &intern, &w->adoption);
+
+	if (r < 0)
+		return r;
+	w->slots = slots_new(64);
+	r = w->slots ? store_new(&w->arena, intern, w->slots, &w->store) : -ENOMEM;
+	if (r == 0)
+		adopt_finish(&w->place, &w->arena, &w->adoption);
+	return r;
+}
+
+/* As a process that ends: nothing is said to anybody, the file stays. */
+static void
+drop_store(struct world *w)
+{
+	decoder_free(w->decoder);
+	w->decoder = NULL;
+	decoder_schema_free(w->schema);
+	w->schema = NULL;
+	store_free(w->store);
+	w->store = NULL;
+	slots_free(w->slots);
+	w->slots = NULL;
+	if (w->arena.header)
+		arena_close(&w->arena);
+	w->arena = (struct arena){0};
+}
+
+struct world *
+world_new(const struct bench *b)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		abort();
+	snprintf(w->directory, sizeof(w->directory), "%s/w-XXXXXX", b->directory);
+	if (!mkdtemp(w->directory)) {
+		fprintf(stderr, "bench: %s: %s\n", w->directory, strerror(errno));
+		free(w);
+		return NULL;
+	}
+	snprintf(w->socket, sizeof(w->socket), "%s/s", w->directory);
+	w->place.directory = open(w->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(w->place.prefix, sizeof(w->place.prefix), "arena");
+	w->place.max_bytes = (uint64_t)8 << 30;
+	memset(w->place.master, 7, sizeof(w->place.master));
+	r = open_store(w);
+	if (r == 0)
+		r = add_pods(w);
+	if (r < 0) {
+		fprintf(stderr, "bench: no store: %s %s\n", strerror(-r), w->adoption.message);
+		world_free(w);
+		return NULL;
+	}
+	return w;
+}
+
+void
+world_free(struct world *w)
+{
+	char path[512];
+
+	if (!w)
+		return;
+	world_stop_serving(w);
+	snprintf(path, sizeof(path), "%s/%s", w->directory, w->arena.name);
+	drop_store(w);
+	unlink(path);
+	close(w->place.directory);
+	rmdir(w->directory);
+	free(w);
+}
+
+int
+world_feed(struct world *w, enum decoder_mode mode, const char *bytes, size_t length)
+{
+	if (!w->decoder || w->mode != mode) {
+		decoder_free(w->decoder);
+		w->mode = mode;
+		w->decoder = decoder_new(mode, &w->arena, store_intern(w->store), w->schema, &events, w, 0);
+		if (!w->decoder)
+			return -ENOMEM;
+	}
+	return decoder_feed(w->decoder, bytes, length);
+}
+
+int
+world_synced(struct world *w, const char *version)
+{
+	int r = store_set_version(w->store, w->pods, version, strlen(version));
+
+	if (r < 0)
+		return r;
+	store_set_state(w->store, w->pods, RESOURCE_SYNCED);
+	return world_commit(w);
+}
+
+int
+world_load(struct world *w, const struct bench *b, enum pods_naming naming, size_t total)
+{
+	static const char head[] = "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[";
+	struct bytes text = {0};
+	int r = world_feed(w, DECODE_LIST, head, sizeof(head) - 1);
+
+	for (size_t i = 0; r == 0 && i < total; i++) {
+		text.length = 0;
+		if (i > 0 && bytes_append(&text, ",", 1) < 0)
+			abort();
+		pods_make(b->pods, naming, i, total, 0, &text);
+		r = world_feed(w, DECODE_LIST, (const char *)text.data, text.length);
+	}
+	bytes_done(&text);
+	if (r == 0)
+		r = world_feed(w, DECODE_LIST, "]}\n", 3);
+	if (r == 0)
+		r = world_synced(w, "1");
+	if (r < 0)
+		fprintf(stderr, "bench: %zu pods could not be stored: %s\n", total, strerror(-r));
+	return r;
+}
+
+int
+world_adopt(struct world *w, uint64_t *ret_ns)
+{
+	uint64_t t;
+	int r;
+
+	drop_store(w);
+	t = now_ns();
+	r = open_store(w);
+	*ret_ns = now_ns() - t;
+	if (r == 0 && w->adoption.how != ADOPTION_ADOPTED)
+		r = -EBADMSG;
+	if (r == 0)
+		r = add_pods(w);
+	if (r < 0)
+		fprintf(stderr, "bench: not adopted: %s\n", w->adoption.message);
+	return r;
+}
+
+/* ---- the broker ---- */
+
+static void
+give_source(void *context, struct broker_source *ret)
+{
+	struct world *w = context;
+
+	ret->arena = &w->arena;
+	ret->slots = w->slots;
+	ret->epoch = store_epoch(w->store);
+}
+
+static char *
+give_report(void *context)
+{
+	(void)context;
+	return strdup("{}");
+}
+
+static void
+on_end(uv_async_t *async)
+{
+	struct world *w = async->data;
+
+	broker_free(w->broker, NULL, NULL);
+	w->broker = NULL;
+	uv_close((uv_handle_t *)&w->end, NULL);
+}
+
+static void *
+run_loop(void *context)
+{
+	struct world *w = context;
+
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	return NULL;
+}
+
+int
+world_serve(struct world *w)
+{
+	struct broker_options options = {
+		.socket_path = w->socket, .max_readers = 64, .source = give_source, .report = give_report, .context = w};
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	uv_loop_init(&w->loop);
+	uv_async_init(&w->loop, &w->end, on_end);
+	w->end.data = w;
+	r = broker_new(&w->loop, &options, &w->broker, &error);
+	if (r < 0) {
+		fprintf(stderr, "bench: %s\n", error ? error : "no broker");
+		uv_close((uv_handle_t *)&w->end, NULL);
+		uv_run(&w->loop, UV_RUN_DEFAULT);
+		uv_loop_close(&w->loop);
+		return r;
+	}
+	if (pthread_create(&w->thread, NULL, run_loop, w) != 0)
+		abort();
+	w->serving = true;
+	return 0;
+}
+
+void
+world_stop_serving(struct world *w)
+{
+	if (!w->serving)
+		return;
+	uv_async_send(&w->end);
+	pthread_join(w->thread, NULL);
+	uv_loop_close(&w->loop);
+	unlink(w->socket);
+	w->serving = false;
+}

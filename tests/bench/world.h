@@ -1,0 +1,69 @@
+/*
+ * A writer in this process: a store of pods with all built-in indexes in an arena file of its own, and a broker on a thread of its
+ * own, so that readers attach as they do to the daemon.
+ *
+ * What touches the store runs on the caller's thread; while somebody attaches it must not.
+ */
+#ifndef TESTS_BENCH_WORLD_H
+#define TESTS_BENCH_WORLD_H
+
+#include <pthread.h>
+
+#include <uv.h>
+
+#include "tests/bench/bench.h"
+#include "writer/adopt.h"
+#include "writer/broker.h"
+#include "writer/decoder.h"
+#include "writer/store.h"
+
+struct world {
+	char directory[96];
+	char socket[112];
+	struct arena_place place;
+	struct adoption adoption;
+	struct arena arena;
+	struct slots *slots;
+	struct store *store;
+	unsigned pods;				/* the resource's id */
+	struct decoder_schema *schema;
+	struct decoder *decoder;		/* of lists, or of a watch */
+	enum decoder_mode mode;
+	unsigned uncommitted;
+	uint64_t stored;
+	int result;
+
+	bool serving;
+	struct broker *broker;
+	uv_loop_t loop;
+	uv_async_t end;
+	pthread_t thread;
+};
+
+#define WORLD_BATCH 64u		/* changes a commit, as the daemon has it */
+
+/* A new, empty one, in a folder of its own within the bench's. Returns NULL, and says why on stderr, when there is no room. */
+struct world *world_new(const struct bench *b);
+void world_free(struct world *w);
+
+/* Feed bytes as they would come from the server: of a LIST, of a WATCH. Objects are put and committed as they come. */
+int world_feed(struct world *w, enum decoder_mode mode, const char *bytes, size_t length);
+/* Commit what is open. */
+int world_commit(struct world *w);
+/* The same, and call the resource synced at this RV. */
+int world_synced(struct world *w, const char *version);
+
+/* List `total` replicas. Returns 0 or negative errno. */
+int world_load(struct world *w, const struct bench *b, enum pods_naming naming, size_t total);
+
+/* Let readers attach at w->socket. */
+int world_serve(struct world *w);
+void world_stop_serving(struct world *w);
+
+/*
+ * The writer is gone without a word, and another one comes: the arena file is adopted by a new generation, and the store goes on.
+ * w->adoption tells how it went; ret_ns how long.
+ */
+int world_adopt(struct world *w, uint64_t *ret_ns);
+
+#endif
