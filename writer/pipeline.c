@@ -31,6 +31,7 @@ struct pipeline {
 	size_t lane_count, turn;
 	struct backoff backoff;
 	struct clock_timer retry;
+	uint64_t changes;			/* Deltas applied so far, those that say "unchanged" aside */
 	bool dirty;				/* something is to be committed */
 	bool commit_waits;			/* it failed; again when `retry` fires */
 	char trouble[320];
@@ -65,7 +66,10 @@ apply(void *context, const struct deltas *d, size_t *ret_done)
 		r = apply_one(p, d, &d->items[i]);
 		if (r < 0)
 			return r;
-		p->dirty |= !d->items[i].unchanged && d->items[i].type != DELTA_SYNC;
+		if (!d->items[i].unchanged && d->items[i].type != DELTA_SYNC) {
+			p->changes++;
+			p->dirty = true;
+		}
 		*ret_done = i + 1;
 	}
 	return 0;
@@ -134,11 +138,15 @@ pop(struct pipeline *p, struct lane *lane, size_t max)
 		in_trouble(p, r);
 }
 
-/* Lists share one budget a commit, by turns, and the next commit begins with the next in turn. */
+/*
+ * Lists share one budget a commit, by turns, and the next commit begins with the next in turn. What a relist repeats costs
+ * next to nothing: mostly one that changes little is applied whole, and nobody sees it as LISTING.
+ */
 static void
 pop_lists(struct pipeline *p)
 {
-	size_t budget = PIPELINE_LIST_BATCH, idle = 0;
+	uint64_t budget = PIPELINE_LIST_BATCH * PIPELINE_UNCHANGED, cost, before;
+	size_t idle = 0;
 
 	while (budget > 0 && idle < p->lane_count) {
 		struct lane *lane = &p->lanes[p->turn++ % p->lane_count];
@@ -150,9 +158,10 @@ pop_lists(struct pipeline *p)
 		}
 		idle = 0;
 		take = queued < PIPELINE_LIST_QUANTUM ? queued : PIPELINE_LIST_QUANTUM;
-		take = take < budget ? take : budget;
+		before = p->changes;
 		pop(p, lane, take);
-		budget -= take;
+		cost = (p->changes - before) * PIPELINE_UNCHANGED + take;
+		budget -= cost < budget ? cost : budget;
 	}
 }
 

@@ -26,7 +26,8 @@
 #include "writer/delta_fifo.h"
 #include "writer/store.h"
 
-#define PIPELINE_LIST_BATCH   1024u /* keys of lists a commit, over all resources */
+#define PIPELINE_LIST_BATCH   1024u /* changes by lists a commit, over all resources */
+#define PIPELINE_UNCHANGED    128u  /* so many keys that are unchanged count as one that is not */
 #define PIPELINE_LIST_QUANTUM 128u  /* of one resource before the next has its turn */
 
 struct pipeline;

@@ -254,6 +254,28 @@ a_long_relist_is_listing_meanwhile(void **state)
 	assert_memory_equal(published_resource(t)->version, "9000", 4);
 }
 
+/* A long relist that changes little is applied whole: nobody sees it as listing. */
+static void
+a_relist_that_changes_little_is_never_listing(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 3001, 0), *relist = long_list("9000", 2, 3002, 0);
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	while (pipeline_run(t->fx->pipeline))
+		;
+	server_answer(t->fx, 410, "");
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, relist);
+	free(list);
+	free(relist);
+	assert_false(pipeline_run(t->fx->pipeline));
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	assert_int_equal(published_resource(t)->object_count, 3000);
+	assert_memory_equal(published_resource(t)->version, "9000", 4);
+}
+
 /* Events that arrive while a list is applied are behind it, and the RV of the last of them is stored with the last Delta. */
 static void
 events_behind_a_list_wait_for_it(void **state)
@@ -426,6 +448,7 @@ main(void)
 		T(a_bookmark_keeps_its_place_behind_what_waits),
 		T(a_long_list_is_listing_until_its_last_delta),
 		T(a_long_relist_is_listing_meanwhile),
+		T(a_relist_that_changes_little_is_never_listing),
 		T(events_behind_a_list_wait_for_it),
 		T(a_long_list_starves_nobody),
 		S(a_full_arena_loses_nothing),
