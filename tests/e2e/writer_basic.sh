@@ -53,4 +53,25 @@ start_daemon --resource 'pods?labelSelector=app%3Dv'
 wait_ready
 expect_stat '.resources | length' 1
 expect_stat '.resources[0].objects' 1
+
+# two namespaces of one resource, each on its own
+stop_daemon TERM
+start_daemon --resource 'pods?namespace=default' --resource 'pods?namespace=kube-system'
+wait_ready
+expect_stat '.resources[0].objects' "$(on_server /api/v1/namespaces/default/pods)"
+expect_stat '.resources[1].objects' "$(on_server /api/v1/namespaces/kube-system/pods)"
+
+# a resource that is asked for no longer goes, the other keeps its content and its place in the count
+before=$(lists pods)
+stop_daemon TERM
+start_daemon --resource 'pods?namespace=kube-system'
+wait_ready
+expect_stat '.resources | length' 1
+stat_is '.resources[0].lists' 0 || fail "a LIST was made though the RV was known"
+n=$(on_server /api/v1/namespaces/kube-system/pods)
+stat_is '.resources[0].objects' "$n" || fail "objects"
+sed 's/default/kube-system/' <<<"$(pod e2e-4)" | curl -sf -X POST -H 'Content-Type: application/json' --data-binary @- "$url/api/v1/namespaces/kube-system/pods" >/dev/null
+expect_stat '.resources[0].objects' $((n + 1))
+stop_daemon TERM
+[ "$code" = 0 ] || fail "exit code $code"
 echo "ok"
