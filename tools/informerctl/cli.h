@@ -61,7 +61,6 @@ int
 cli_parse(const struct cli_command *command, const struct cli_flag *flags, size_t flag_count, int argc, char **argv,
 	  struct cli_args *ret_args);
 
-
 /* Attach under the name informerctl. Returns NULL after a message. */
 struct informer *
 cli_attach(const struct cli_args *args, unsigned flags);

@@ -100,8 +100,8 @@ describe_all(const struct waiting *w, struct text *line)
 			text_addf(line, "%s%s", line->length > 0 ? "; " : "", string_of(report, "trouble"));
 	}
 	informer_status(w->inf, &status);
-	if (line->length == 0)
-		text_addf(line, "%s (socket %s)", *status.reason ? status.reason : "informerd is not there", cli_socket(w->args));
+	if (!report)
+		text_addf(line, "%s (socket %s)", *status.reason ? status.reason : "informerd does not answer", cli_socket(w->args));
 	cJSON_Delete(report);
 }
 
@@ -116,12 +116,38 @@ all_configured_synced(struct informer *inf)
 	return synced;
 }
 
+/* informerd is there, and does not cache this. */
+static bool
+is_unknown(struct informer *inf, const char *resource)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_resource *handle;
+	struct informer_snapshot snap;
+	bool unknown;
+
+	if (informer_resource_open(inf, resource, &handle) < 0 || informer_begin(inf, &snap) < 0)
+		return false;
+	unknown = informer_resource_info(&snap, handle, &info) == INFORMER_E_NO_RESOURCE;
+	informer_end(&snap);
+	return unknown;
+}
+
 static void
-say_progress(struct waiting *w)
+describe_missing(const struct waiting *w, const char *resource, struct text *line)
+{
+	if (resource && is_unknown(w->inf, resource))
+		text_addf(line, "informerd does not cache '%s' (add it: informerd --resource %s ...)", resource, resource);
+	describe_all(w, line);
+	if (line->length == 0)
+		text_adds(line, "the first list is not in");
+}
+
+static void
+say_progress(struct waiting *w, const char *resource)
 {
 	struct text line = TEXT_INIT(-1);
 
-	describe_all(w, &line);
+	describe_missing(w, resource, &line);
 	fprintf(stderr, "informerctl: waiting: %s\n", line.data ? line.data : "");
 	text_done(&line);
 	w->next_say_ms = now_ms() + SAY_MS;
@@ -131,13 +157,9 @@ static int
 time_out(const struct waiting *w, const char *resource)
 {
 	struct text line = TEXT_INIT(-1);
-	char detail[512] = "";
 
-	if (resource)
-		informer_last_error(w->inf, detail, sizeof(detail));
-	describe_all(w, &line);
-	cli_fail("timed out waiting for %s: %s%s%s", resource ? resource : "all resources", detail, *detail ? "; " : "",
-		 line.data ? line.data : "");
+	describe_missing(w, resource, &line);
+	cli_fail("timed out waiting for %s: %s", resource ? resource : "all resources", line.data ? line.data : "");
 	text_done(&line);
 	return EXIT_CONDITION;
 }
@@ -169,7 +191,7 @@ wait_for(struct waiting *w, const char *resource)
 			}
 		}
 		if (now_ms() >= w->next_say_ms)
-			say_progress(w);
+			say_progress(w, resource);
 	}
 }
 

@@ -3,11 +3,10 @@
  *
  * Source: k8s.io/cli-runtime pkg/printers/json.go
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/informerctl/document.h"
-
-#include <stdlib.h>
 
 #define INDENT 4
 #define NUMBER_MAX 512

@@ -7,19 +7,31 @@
 
 #include "tools/informerctl/document.h"
 #include "tools/informerctl/emitter.h"
+#include "tools/informerctl/scalar.h"
 
 #define NUMBER_MAX 512
-/* A longer key is written as "? key" and ": value". */
+/* A longer key, or one of several lines, is written as "? key" and ": value". */
 #define KEY_MAX 128
 
 static void
 write_value(struct emitter *e, const struct document *document, bool in_mapping);
 
+static bool
+is_simple(struct field_text key)
+{
+	if (key.length > KEY_MAX)
+		return false;
+	for (size_t i = 0; i < key.length; i += scalar_width(key, i))
+		if (scalar_break(key, i))
+			return false;
+	return true;
+}
+
 /* "key:", for a value to follow. */
 static void
 write_key(struct emitter *e, struct field_text key)
 {
-	bool simple = key.length <= KEY_MAX;
+	bool simple = is_simple(key);
 
 	emitter_indent(e);
 	if (!simple)

@@ -73,7 +73,7 @@ explain(struct informer *inf, const struct cli_args *args, int r)
 		return cli_fail("informerd is not running, or listens elsewhere; socket tried: %s\n"
 				"start it:            informerd --resource pods%s%s\n"
 				"or name its socket:  informerctl --socket PATH, or $INFORMER_SOCKET",
-				socket, args->socket ? " --socket " : "", args->socket ? args->socket : "");
+				socket, strcmp(socket, DEFAULT_SOCKET) ? " --socket " : "", strcmp(socket, DEFAULT_SOCKET) ? socket : "");
 	case -EACCES:
 	case -EPERM:
 		return cli_fail("no permission to use informerd's socket %s\n"
