@@ -67,6 +67,20 @@ tell_status(struct daemon *d)
 	notify_format("STATUS=%s", summary);
 }
 
+static void
+tell_ready(const struct daemon *d)
+{
+	size_t refused = 0;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		refused += !cached_resource_is_synced(d->cached[i]);
+	if (refused)
+		log_warning("ready: %zu of %zu resources; the others are refused by the server, see above", d->cached_count - refused,
+			    d->cached_count);
+	else
+		log_info("ready: %zu resource%s", d->cached_count, d->cached_count == 1 ? "" : "s");
+}
+
 static void idle_turn(uv_idle_t *idle);
 
 /*
@@ -84,7 +98,7 @@ turn(struct daemon *d)
 		uv_idle_stop(&d->idle);
 	if (!d->ready && is_ready(d)) {
 		d->ready = true;
-		log_info("ready: %zu resource%s", d->cached_count, d->cached_count == 1 ? "" : "s");
+		tell_ready(d);
 		tell_status(d);
 		notify("READY=1");
 	}

@@ -362,6 +362,53 @@ a_long_list_starves_nobody(void **state)
 	delta_fifo_free(n.fifo);
 }
 
+/* A resource that the server refuses leaves the other alone, and comes when it is allowed. */
+static void
+a_refused_resource_leaves_the_other_alone(void **state)
+{
+	static const char forbidden[] = "{\"kind\":\"Status\",\"message\":\"services is forbidden\",\"reason\":\"Forbidden\",\"code\":403}";
+	struct test *t = *state;
+	struct neighbour n;
+	struct reflector_options options = { 0 };
+	struct reflector_status status;
+	struct feed feed;
+	struct reflector *reflector;
+
+	neighbour_init(&n, t);
+	feed = t->fx->feed;
+	feed.fifo = n.fifo;
+	feed.name = "services";
+	options.feed = &feed;
+	reflector = reflector_new(&options);
+	reflector_start(reflector, "", 0);
+	server_answer(t->fx, 403, forbidden);
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	server_open(t->fx);
+	pipeline_run(t->fx->pipeline);
+	assert_string_equal(published(t->fx), "[10] a/x@5 ");
+	for (unsigned round = 0; round < 3; round++) {
+		virtual_clock_advance(&t->fx->clock, 10000);
+		assert_string_equal(diary(t->fx), round == 0 ? "LIST rv=0 limit=500; LIST rv=0 limit=500; WATCH rv=10; LIST rv=0 limit=500; " :
+								"LIST rv=0 limit=500; ");
+		server_answer(t->fx, 403, forbidden);
+		reflector_get_status(reflector, &status);
+		assert_int_equal(status.state, REFLECTOR_REFUSED);
+		server_send(t->fx, EVENT("MODIFIED", pod("a/x", 11 + round)));
+		pipeline_run(t->fx->pipeline);
+		reflector_get_status(t->reflector, &status);
+		assert_int_equal(status.state, REFLECTOR_WATCHING);
+	}
+	assert_string_equal(published(t->fx), "[13] a/x@13 ");
+	virtual_clock_advance(&t->fx->clock, 20000);
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/service", 15), NULL));
+	pipeline_run(t->fx->pipeline);
+	assert_int_equal(store_resource(t->fx->store->store, n.id)->object_count, 1);
+	reflector_free(reflector);
+	pipeline_remove(t->fx->pipeline, n.fifo);
+	delta_fifo_free(n.fifo);
+}
+
 /* ---- no space ---------------------------------------------------------------------------- */
 
 /*
@@ -451,6 +498,7 @@ main(void)
 		T(a_relist_that_changes_little_is_never_listing),
 		T(events_behind_a_list_wait_for_it),
 		T(a_long_list_starves_nobody),
+		T(a_refused_resource_leaves_the_other_alone),
 		S(a_full_arena_loses_nothing),
 		S(a_list_that_does_not_fit_changes_nothing),
 	};
