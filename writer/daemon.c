@@ -63,7 +63,7 @@ tell_status(struct daemon *d)
 	stat_summary(d, summary, sizeof(summary));
 	if (strcmp(summary, d->status_text) == 0)
 		return;
-	strcpy(d->status_text, summary);
+	snprintf(d->status_text, sizeof(d->status_text), "%s", summary);
 	notify_format("STATUS=%s", summary);
 }
 

@@ -145,7 +145,7 @@ pop(struct pipeline *p, struct lane *lane, size_t max)
 static void
 pop_lists(struct pipeline *p)
 {
-	uint64_t budget = PIPELINE_LIST_BATCH * PIPELINE_UNCHANGED, cost, before;
+	uint64_t budget = (uint64_t)PIPELINE_LIST_BATCH * PIPELINE_UNCHANGED, cost, before;
 	size_t idle = 0;
 
 	while (budget > 0 && idle < p->lane_count) {

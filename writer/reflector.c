@@ -210,7 +210,7 @@ start_list(struct reflector *r)
 	if (r->version_unavailable)
 		r->list_version[0] = '\0';
 	else if (r->list_version[0] == '\0')
-		strcpy(r->list_version, "0");
+		memcpy(r->list_version, "0", 2);
 	r->list_at_latest = r->list_version[0] == '\0';
 	/* At an explicit RV the watch cache answers in one piece, unless it was seen not to. */
 	if (r->list_at_latest || strcmp(r->list_version, "0") == 0 || r->paginated)
