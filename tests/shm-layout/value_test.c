@@ -397,8 +397,10 @@ loops_in_a_damaged_arena_end(void **state)
 	}
 	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[100]), nothing, &length), -EBADMSG);
 	/* a reference to a reference is none */
+	assert_int_equal(value_kind(value_of_block(&fx->arena->view, refs[0])), VALUE_NULL);
 	p = arena_payload(fx->arena, refs[1]);
 	p[0] = TAG_REF;
+	memcpy(p + 1, &refs[0], 4);
 	assert_null(value_of_block(&fx->arena->view, refs[1]).at);
 	body_fixture_free(fx);
 }

@@ -182,8 +182,8 @@ surrogates_become_what_the_api_server_makes_of_them(void **state)
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
 	(void)state;
-	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800\\udc00\\u0000\"")),
-			    "\"\xf0\x9f\x98\x80\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd\xf0\x90\x80\x80\\u0000\"");
+	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800\\udc00\\u0000\\udc01\\udc02\"")),
+			    "\"\xf0\x9f\x98\x80\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd\xf0\x90\x80\x80\\u0000\xef\xbf\xbd\xef\xbf\xbd\"");
 	body_fixture_free(fx);
 }
 
@@ -318,6 +318,77 @@ documents_beyond_the_schema_are_decoded_all_the_same(void **state)
 		bytes_done(&text);
 		bytes_done(&expected);
 	}
+	body_fixture_free(fx);
+}
+
+/* A document that fills the schema, so that what comes after it has no nodes of its own. */
+static void
+fill_schema(struct body_fixture *fx)
+{
+	struct bytes text = {0};
+	char field[64];
+
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(field, sizeof(field), "%s\"f%u\":%s{\"x%u\":1", i == 0 ? "{" : i % 100 ? "," : "},", i, i % 100 ? "" : "{\"y\":", i);
+		assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
+		assert_int_equal(bytes_append(&text, "}", 1), 0);
+	}
+	assert_int_equal(bytes_append(&text, "}}", 2), 0);
+	if (body_fixture_decode(fx, (char *)text.data, text.length, 0) != 0)
+		fail_msg("byte %llu: %s", (unsigned long long)fx->offset, fx->error);
+	bytes_done(&text);
+}
+
+/* Where paths are not told apart any more, what was learnt at one of them is not believed at another: neither drops nor depth. */
+static void
+a_full_schema_confuses_no_paths(void **state)
+{
+	const char *drops[] = {"A.gone"};
+	struct body_fixture *fx = body_fixture_new(drops, 1);
+	struct bytes text = {0};
+
+	(void)state;
+	fill_schema(fx);
+	fill_schema(fx); /* a full one starts anew, but not at each item */
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "{\"A\":{\"new1\":1,\"gone\":2},\"B\":{\"new2\":1,\"gone\":3}}")),
+				    "{\"A\":{\"new1\":1},\"B\":{\"new2\":1,\"gone\":3}}");
+	/* 100 levels are fine below one, and too many below sixty */
+	for (int round = 0; round < 8; round++) {
+		int outer = round < 7 ? 1 : 60;
+
+		text.length = 0;
+		for (int i = 0; i < outer; i++)
+			assert_int_equal(bytes_append(&text, "{\"C\":", 5), 0);
+		for (int i = 0; i < 100; i++)
+			assert_int_equal(bytes_append(&text, "[\"x\",", 5), 0);
+		assert_int_equal(bytes_append(&text, "0", 1), 0);
+		for (int i = 0; i < 100; i++)
+			assert_int_equal(bytes_append(&text, "]", 1), 0);
+		for (int i = 0; i < outer; i++)
+			assert_int_equal(bytes_append(&text, "}", 1), 0);
+		assert_int_equal(body_fixture_decode(fx, (char *)text.data, text.length, 0), outer == 1 ? 0 : -EBADMSG);
+	}
+	bytes_done(&text);
+	body_fixture_free(fx);
+}
+
+/* Duplicates are counted each time, also in a sub-tree whose text came before. */
+static void
+duplicates_in_known_texts_are_counted(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct decoder_stats stats;
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "{\"x\":{\"a\":1,\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\","
+										  "\"elem 6\",\"elem 7\",\"elem 8\"],\"c\":\"in line\",\"d\":\"in line\",\"e\":"
+										  "\"in line\",\"f\":\"in line\",\"g\":\"in line\",\"h\":\"in line\",\"a\":2}}")),
+				    "{\"x\":{\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\",\"elem 6\",\"elem 7\",\"elem 8\"],"
+				    "\"c\":\"in line\",\"d\":\"in line\",\"e\":\"in line\",\"f\":\"in line\",\"g\":\"in line\",\"h\":\"in line\",\"a\":2}}");
+	decoder_stats(fx->document, &stats);
+	assert_int_equal(stats.duplicate_keys, 10);
 	body_fixture_free(fx);
 }
 
@@ -821,6 +892,8 @@ main(void)
 		cmocka_unit_test(the_last_of_equal_keys_wins),
 		cmocka_unit_test(real_pods_survive_the_round_trip),
 		cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
+		cmocka_unit_test(a_full_schema_confuses_no_paths),
+		cmocka_unit_test(duplicates_in_known_texts_are_counted),
 		cmocka_unit_test(what_repeats_is_shared_and_the_rest_stands_inline),
 		cmocka_unit_test(huge_strings_are_read_up_to_the_limit),
 		cmocka_unit_test(a_list_gives_items_and_version_in_any_order),
