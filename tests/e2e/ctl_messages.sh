@@ -1,0 +1,97 @@
+#!/bin/bash
+# informerctl says what is wrong and what to do: exit codes and messages without a daemon, without permission, with typos,
+# for what does not exist; stat, verify and wait tell how the daemon is.
+set -uo pipefail
+B=${B:-build}
+T=$(mktemp -d)
+pids=()
+cleanup() {
+	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
+	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null; done
+	rm -rf "$T"
+}
+trap cleanup EXIT
+fail() { echo "FAIL: $*"; echo "stdout: $(head -c 2000 "$T/out")"; echo "stderr: $(cat "$T/err")"; tail -n 5 "$T"/*.log 2>/dev/null; exit 1; }
+ctl="$B/informerctl"
+# expect EXIT_CODE PATTERN ARGUMENT...: the pattern is looked for in what was printed
+expect() {
+	local want=$1 pattern=$2 got
+	shift 2
+	"$ctl" "$@" >"$T/out" 2>"$T/err"
+	got=$?
+	[ "$got" = "$want" ] || fail "informerctl $*: exit $got, expected $want"
+	[ -z "$pattern" ] || cat "$T/out" "$T/err" | grep -Eq -- "$pattern" || fail "informerctl $*: no '$pattern'"
+}
+export INFORMER_SOCKET=$T/informer.sock
+
+# usage
+expect 0 'usage: informerctl' --help
+expect 0 '^informerctl [0-9]+\.[0-9]+' --version
+expect 2 'usage: informerctl'
+expect 2 'unknown command gte; did you mean get\?' gte
+expect 2 'unknown flag --selctor; did you mean --selector\?' get po --selctor x
+expect 2 'unknown flag -z' get po -z
+expect 2 '--selector needs a value' get po -l
+expect 2 "-o toml is not known" get po -o toml
+expect 2 'get what\?' get
+expect 2 '--index nodeName: write' get po --index nodeName
+expect 2 'name it with -n instead of -A' get po x -A
+expect 2 'must have this form' get po/x y
+expect 2 'what to wait for' wait
+expect 2 '--for=ready is not known' wait --for=ready
+expect 2 'is no time' wait --for=synced --timeout=soon
+for command in get stat wait verify; do expect 0 "usage: informerctl $command" "$command" --help; done
+
+# no daemon
+for command in 'get po' stat verify; do
+	expect 2 "informerd is not running.*socket tried: $T/informer.sock" $command
+	expect 2 "start it: +informerd --resource pods --socket $T/informer.sock" $command
+done
+expect 2 "socket tried: $T/other" get po --socket "$T/other"
+expect 2 "socket tried: $T/other" --socket "$T/other" get po
+expect 2 'too long' get po --socket "/$(printf 'x%.0s' $(seq 200))"
+expect 1 'timed out waiting for all resources' wait --for=synced --timeout=100ms
+
+# a wait begins before its daemon is there, and tells of it after two seconds
+"$ctl" wait --for=synced --timeout=60s >"$T/out" 2>"$T/wait.err" &
+waiter=$!
+for _ in $(seq 100); do [ -s "$T/wait.err" ] && break; sleep 0.1; done
+grep -q '^informerctl: waiting: ' "$T/wait.err" || fail "no progress from wait"
+"$B/informer-sim" --port 0 --nodes 2 --pods-per-node 5 --write-kubeconfig "$T/kubeconfig" >"$T/sim.log" 2>&1 &
+pids+=($!)
+for _ in $(seq 100); do grep -q ^READY "$T/sim.log" && break; sleep 0.1; done
+"$B/informerd" --kubeconfig "$T/kubeconfig" --resource 'pods?namespace=kube-system' --resource nodes >"$T/informerd.log" 2>&1 &
+pids+=($!)
+wait "$waiter" || fail "wait did not see the daemon come: $(cat "$T/wait.err")"
+expect 0 '' wait --for=synced po nodes --timeout=10s
+expect 1 "does not cache 'secrets' \(add it: informerd --resource secrets" wait --for=synced secrets --timeout=100ms
+
+# typos and what does not exist
+expect 2 "does not cache 'podz'; did you mean pods\?" get podz
+expect 2 "to add it: informerd --resource configmaps" get configmaps
+expect 2 "no index 'nodename'; they have: .*nodeName" get po --index nodename=x
+expect 2 "^informerctl: -l a in \(" get po -l 'a in ('
+expect 1 '^Error from server \(NotFound\): pods "nope" not found$' get po nope -n kube-system
+expect 0 '^No resources found in default namespace\.$' get po
+expect 0 'does not cache namespace default' get po
+expect 0 '^No resources found$' get nodes -l no=such
+expect 0 '"items": \[\]' get po -o json
+
+# stat and verify
+expect 0 '^pods namespace=kube-system +synced +watching' stat
+expect 0 '^informerctl +[0-9]+' stat
+expect 0 '"schema": ?1' stat -o json
+jq -e '.synced and (.resources | length == 2)' "$T/out" >/dev/null || fail "stat -o json"
+expect 0 '^ok: generation [0-9]+, epoch [0-9]+: [1-9][0-9]* blocks, [1-9][0-9]* tags, .* 0 faults' verify
+
+# without permission
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 711 "$T"
+	cp "$ctl" "$T/informerctl"
+	chmod 755 "$T/informerctl"
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$T/informerctl" get po >"$T/out" 2>"$T/err"
+	[ $? = 2 ] && grep -Eq 'permission|refused|allow' "$T/err" || fail "message without permission"
+else
+	echo "SKIP (one part): needs root to try without permission"
+fi
+echo "messages are clear"

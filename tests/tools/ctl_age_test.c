@@ -1,0 +1,158 @@
+/* Ages and times as kubectl prints them; flags' durations; nearest names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informerctl/age.h"
+#include "tools/informerctl/cli.h"
+#include "tools/informerctl/nearest.h"
+
+#define MINUTE 60
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+#define YEAR (365 * (int64_t)DAY)
+
+static void
+assert_age(int64_t seconds, const char *text)
+{
+	char buffer[AGE_TEXT_MAX];
+
+	assert_string_equal(age_format(seconds * NS_PER_S, buffer), text);
+}
+
+/* Each range has its own two units, as in Kubernetes' own test of HumanDuration. */
+static void
+ages_are_kubectls(void **state)
+{
+	(void)state;
+	assert_age(0, "0s");
+	assert_age(1, "1s");
+	assert_age(70, "70s");
+	assert_age(119, "119s");
+	assert_age(2 * MINUTE, "2m");
+	assert_age(190, "3m10s");
+	assert_age(10 * MINUTE - 1, "9m59s");
+	assert_age(10 * MINUTE + 5, "10m");
+	assert_age(70 * MINUTE, "70m");
+	assert_age(3 * HOUR - 1, "179m");
+	assert_age(3 * HOUR, "3h");
+	assert_age(3 * HOUR + 10 * MINUTE, "3h10m");
+	assert_age(8 * HOUR - 1, "7h59m");
+	assert_age(8 * HOUR + 10 * MINUTE, "8h");
+	assert_age(47 * HOUR + 59 * MINUTE, "47h");
+	assert_age(2 * DAY, "2d");
+	assert_age(2 * DAY + 3 * HOUR, "2d3h");
+	assert_age(8 * DAY - 1, "7d23h");
+	assert_age(8 * DAY + 5 * HOUR, "8d");
+	assert_age(2 * YEAR - 1, "729d");
+	assert_age(2 * YEAR, "2y");
+	assert_age(2 * YEAR + 78 * DAY, "2y78d");
+	assert_age(8 * YEAR - 1, "7y364d");
+	assert_age(8 * YEAR + 200 * DAY, "8y");
+}
+
+/* A clock that is a second behind is forgiven, one that is further behind is not. */
+static void
+the_future_is_invalid(void **state)
+{
+	char buffer[AGE_TEXT_MAX];
+
+	(void)state;
+	assert_age(-1, "0s");
+	assert_string_equal(age_format(-NS_PER_S - NS_PER_S / 2, buffer), "0s");
+	assert_age(-2, "<invalid>");
+}
+
+static int64_t
+seconds_of(const char *text)
+{
+	int64_t ns;
+
+	return age_parse((struct field_text){text, strlen(text)}, &ns) ? ns / NS_PER_S : -1;
+}
+
+/* Times come in UTC, with an offset, with fractions. */
+static void
+times_of_rfc3339_are_read(void **state)
+{
+	(void)state;
+	assert_int_equal(seconds_of("1970-01-01T00:00:00Z"), 0);
+	assert_int_equal(seconds_of("2026-03-01T12:00:00Z"), 1772366400);
+	assert_int_equal(seconds_of("2026-03-01T14:00:00+02:00"), 1772366400);
+	assert_int_equal(seconds_of("2026-03-01T12:00:00.999999Z"), 1772366400);
+}
+
+/* What is no time is refused, wherever it ends. */
+static void
+what_is_no_time_is_refused(void **state)
+{
+	static const char whole[] = "2026-03-01T12:00:00+02:00";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(whole) - 1; i++) {
+		int64_t ns;
+
+		assert_false(age_parse((struct field_text){whole, i}, &ns));
+	}
+	assert_int_equal(seconds_of("2026-13-01T12:00:00Z"), -1);
+	assert_int_equal(seconds_of("2026-03-01T12:00:00Zx"), -1);
+	assert_int_equal(seconds_of("0001-01-01T00:00:00Z"), -1);
+	assert_int_equal(seconds_of("9999-01-01T00:00:00Z"), -1);
+}
+
+static int
+ms_of(const char *text)
+{
+	int ms;
+
+	return cli_duration(text, &ms) ? ms : -77;
+}
+
+/* --timeout takes Go's durations. */
+static void
+durations_are_gos(void **state)
+{
+	(void)state;
+	assert_int_equal(ms_of("30s"), 30000);
+	assert_int_equal(ms_of("500ms"), 500);
+	assert_int_equal(ms_of("1h30m"), 5400000);
+	assert_int_equal(ms_of("1.5s"), 1500);
+	assert_int_equal(ms_of("0"), 0);
+	assert_int_equal(ms_of("-1s"), -1);
+	assert_int_equal(ms_of("30"), -77);
+	assert_int_equal(ms_of("s"), -77);
+	assert_int_equal(ms_of(""), -77);
+	assert_int_equal(ms_of("-"), -77);
+	assert_int_equal(ms_of("1x"), -77);
+}
+
+/* A typo has a nearest name, swapped letters count once, and a wild word has none. */
+static void
+typos_find_their_name(void **state)
+{
+	static const char *const names[] = {"pods", "services", "deployments", "nodes"};
+
+	(void)state;
+	assert_string_equal(nearest("pdos", names, 4), "pods");
+	assert_string_equal(nearest("podz", names, 4), "pods");
+	assert_string_equal(nearest("Deployment", names, 4), "deployments");
+	assert_string_equal(nearest("sevrices", names, 4), "services");
+	assert_null(nearest("configmaps", names, 4));
+	assert_null(nearest("x", names, 4));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ages_are_kubectls),	     cmocka_unit_test(the_future_is_invalid),
+		cmocka_unit_test(times_of_rfc3339_are_read), cmocka_unit_test(what_is_no_time_is_refused),
+		cmocka_unit_test(durations_are_gos),	     cmocka_unit_test(typos_find_their_name),
+	};
+
+	return cmocka_run_group_tests_name("ctl_age", tests, NULL, NULL);
+}
