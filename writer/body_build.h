@@ -1,9 +1,11 @@
 /*
- * Building a body: values are appended in their final form to one buffer, in the order in which they arrive.
+ * Building a body: values are appended in their final form to one buffer, in the order in which they
+ * arrive.
  *
- * A container's head is reserved when it opens and filled in when it closes; then it may turn out to be shared, and a reference takes its
- * place. Every ref that stands in the buffer stands in `refs` too, in the same order, with one reference that the builder holds: that is what goes to
- * a shared block, or to the draft, or back.
+ * A container's head is reserved when it opens and filled in when it closes; then it may turn out to be
+ * shared, and a reference takes its place. Every ref that stands in the buffer stands in `refs` too, in the
+ * same order, with one reference that the builder holds: that is what goes to a shared block, or to the
+ * draft, or back.
  */
 #ifndef WRITER_BODY_BUILD_H
 #define WRITER_BODY_BUILD_H

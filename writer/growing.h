@@ -1,6 +1,6 @@
 /*
- * Arrays that grow: of bytes, and of refs. Zeroed is empty. What passed GROWING_KEEP is given back when it is cleared, so that one
- * huge document does not stay in memory.
+ * Arrays that grow: of bytes, and of refs. Zeroed is empty. What passed GROWING_KEEP is given back when it
+ * is cleared, so that one huge document does not stay in memory.
  */
 #ifndef WRITER_GROWING_H
 #define WRITER_GROWING_H

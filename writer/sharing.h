@@ -1,13 +1,15 @@
 /*
  * Whether sharing pays at a path, learnt from what arrives there.
  *
- * A shared block that is met again saves the value's bytes but for a reference; one that is not costs a block header and padding.
- * Both are added up as they come, the old fading, and the sign of the sum decides.
+ * A shared block that is met again saves the value's bytes but for a reference; one that is not costs a
+ * block header and padding. Both are added up as they come, the old fading, and the sign of the sum
+ * decides.
  *
- * At first everything is new, so the sum may not decide before there was time to meet something twice. A trial lasts SHARING_TRIAL samples; it is
- * broken off early when next to nothing was met twice, after the fewer samples the less a hit would save: a large container pays at
- * one hit in twenty, so it is tried for long. After a trial that failed values stand inline for a while, longer each time. What
- * earlier trials shared is still there, so a later one starts with more to meet.
+ * At first everything is new, so the sum may not decide before there was time to meet something twice. A
+ * trial lasts SHARING_TRIAL samples; it is broken off early when next to nothing was met twice, after the
+ * fewer samples the less a hit would save: a large container pays at one hit in twenty, so it is tried for
+ * long. After a trial that failed values stand inline for a while, longer each time. What earlier trials
+ * shared is still there, so a later one starts with more to meet.
  */
 #ifndef WRITER_SHARING_H
 #define WRITER_SHARING_H

@@ -1,9 +1,11 @@
 /*
- * Texts seen before: at a path where containers are shared, the JSON text of some of them and the block that each became.
+ * Texts seen before: at a path where containers are shared, the JSON text of some of them and the block
+ * that each became.
  *
- * Documents of one kind repeat whole sub-trees byte for byte. A container ends where its text ends, so when the next bytes equal a remembered text they
- * stand for the same value: it passes at the price of one memcmp, however much there is in it. Which text to compare with follows from the container's
- * first TEXT_MEMO_PREFIX bytes.
+ * Documents of one kind repeat whole sub-trees byte for byte. A container ends where its text ends, so when
+ * the next bytes equal a remembered text they stand for the same value: it passes at the price of one
+ * memcmp, however much there is in it. Which text to compare with follows from the container's first
+ * TEXT_MEMO_PREFIX bytes.
  *
  * It is a cache, two places a prefix; whoever owns it holds the references and bounds the bytes.
  */

@@ -1,9 +1,11 @@
 /*
- * The decoder under arbitrary bytes. One input is decoded as a document, a list and a watch, whole and in pieces, and these must agree; a document that
- * is accepted must print, and what it prints must decode to what prints the same; when all drafts are gone the intern table must be as empty as before.
- * Anything else aborts.
+ * The decoder under arbitrary bytes. One input is decoded as a document, a list and a watch, whole and in
+ * pieces, and these must agree; a document that is accepted must print, and what it prints must decode to
+ * what prints the same; when all drafts are gone the intern table must be as empty as before. Anything else
+ * aborts.
  *
- * With libFuzzer:  clang -std=gnu17 -D_GNU_SOURCE -I. -g -fsanitize=fuzzer,address,undefined tests/support/prog/fuzz_decoder.c tests/support/json_random.c
+ * With libFuzzer:  clang -std=gnu17 -D_GNU_SOURCE -I. -g -fsanitize=fuzzer,address,undefined
+ *                  -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION tests/support/prog/fuzz_decoder.c tests/support/json_random.c
  *                  shm-layout/[a-z]*.c writer/{arena,arena_books,memory_limit,intern,json_scan,json_skip,text_memo,decoder_schema,body_build,decoder}.c -lsodium
  * Without:         fuzz_decoder [-n MUTATIONS] [-s SEED] [FILE|DIR...]
  *                  each file, and then as many mutations of files and of generated documents
