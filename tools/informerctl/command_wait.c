@@ -94,7 +94,8 @@ describe_all(const struct waiting *w, struct text *line)
 	const cJSON *resource;
 
 	if (report) {
-		cJSON_ArrayForEach(resource, cJSON_GetObjectItemCaseSensitive(report, "resources"))
+		resource = cJSON_GetObjectItemCaseSensitive(report, "resources");
+		for (resource = resource ? resource->child : NULL; resource; resource = resource->next)
 			describe(resource, line);
 		if (*string_of(report, "trouble"))
 			text_addf(line, "%s%s", line->length > 0 ? "; " : "", string_of(report, "trouble"));
