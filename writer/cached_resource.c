@@ -121,7 +121,7 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 						 c->entry->label_selector, c->entry->field_selector) < 0)
 		return -ENOMEM;
 	feed = (struct feed){
-		.name = c->name, .source = &c->source.base, .fifo = c->fifo, .arena = store_arena(world->store),
+		.name = c->name, .kind = c->kube.kind, .custom = strchr(c->kube.group, '.') != NULL, .source = &c->source.base, .fifo = c->fifo, .arena = store_arena(world->store),
 		.intern = store_intern(world->store), .schema = c->schema, .clock = world->clock,
 		.on_contact = on_contact, .context = c,
 	};

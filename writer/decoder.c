@@ -30,14 +30,15 @@
 
 #define ITEM_BYTES_DEFAULT (64u << 20)
 #define CARRY_STEP_MIN 256u
-#define WHY_MAX 200u
+#define WHY_MAX 320u
+#define KIND_TEXT_MAX 128u
 
 /* What the parts answer besides negative errno. */
 enum { NEED_MORE = 0, GO_ON = 1, STOPPED = INT_MIN };
 
 enum place { BETWEEN_DOCUMENTS, IN_LIST, IN_LIST_METADATA, IN_ITEMS, IN_EVENT };
 /* What the next value of the envelope is. */
-enum target { TARGET_NOTHING, TARGET_DOCUMENT, TARGET_ITEM, TARGET_ITEMS, TARGET_METADATA, TARGET_TYPE, TARGET_VERSION, TARGET_CONTINUE, TARGET_REMAINING };
+enum target { TARGET_NOTHING, TARGET_DOCUMENT, TARGET_ITEM, TARGET_ITEMS, TARGET_METADATA, TARGET_KIND, TARGET_TYPE, TARGET_VERSION, TARGET_CONTINUE, TARGET_REMAINING };
 enum key_part { KEY_ABSENT, KEY_GOOD, KEY_WRONG_TYPE, KEY_WRONG_BYTES, KEY_TOO_LONG };
 
 struct decoder {
@@ -49,6 +50,7 @@ struct decoder {
 	const struct decoder_events *events;
 	void *context;
 	uint64_t max_bytes;
+	const char *expected_kind;	/* NULL: any */
 
 	/* where we are */
 	enum place place;
@@ -56,6 +58,7 @@ struct decoder {
 	enum json_state state;	/* of the envelope, or of the body while one is open */
 	bool skipping;
 	bool skipping_item;	/* the item is bad, and ends with what is skipped */
+	bool skipping_kind;	/* what is skipped is the item's kind */
 	bool in_item;
 	struct json_scan scan;
 	struct json_skip skip;
@@ -72,6 +75,7 @@ struct decoder {
 	size_t name_length, ns_length;
 	char name[OBJECT_NAME_MAX];
 	char ns[OBJECT_NAMESPACE_MAX];
+	struct bytes kind;	/* as it stands there, in quotes; as much as is of interest */
 
 	/* the event or document whose end is not there yet */
 	bool has_draft;
@@ -82,9 +86,11 @@ struct decoder {
 
 	/* captured */
 	struct bytes type;
+	struct bytes list_kind;
 	struct bytes version;
 	struct bytes continue_token;
 	int64_t remaining;
+	bool has_items;
 
 	uint64_t documents;	/* of this stream */
 	int callback_result;
@@ -121,6 +127,30 @@ set_why(struct decoder *d, const char *format, ...)
 	va_end(args);
 }
 
+static bool
+is_plain(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] <= ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+static const char *key_problem(const struct decoder *d);
+
+/* Why the item that is open is left out; with its key, if that is known and fit to be shown. */
+static void
+set_left_out(struct decoder *d, const char *why)
+{
+	size_t name = key_problem(d) ? 0 : d->name_length, ns = d->ns_state == KEY_GOOD ? d->ns_length : 0;
+
+	if (name == 0 || name + ns > WHY_MAX / 2 || !is_plain(d->name, name) || !is_plain(d->ns, ns))
+		set_why(d, "the object at byte %" PRIu64 " is left out: %s", d->item_start, why);
+	else
+		set_why(d, "the object %.*s%s%.*s at byte %" PRIu64 " is left out: %s", (int)ns, d->ns, ns ? "/" : "", (int)name,
+			d->name, d->item_start, why);
+}
+
 static int
 report_bad(struct decoder *d)
 {
@@ -139,7 +169,7 @@ give_up_item(struct decoder *d, const char *p, const char *why)
 
 	if (d->mode == DECODE_DOCUMENT)
 		return fail(d, p, why);
-	set_why(d, "the object at byte %" PRIu64 " is left out: %s", d->item_start, why);
+	set_left_out(d, why);
 	json_skip_begin(&d->skip);
 	for (unsigned i = 0; i < d->body.depth; i++) {
 		r = json_skip_push(&d->skip, d->body.frames[i].object);
@@ -234,6 +264,29 @@ key_problem(const struct decoder *d)
 	return NULL;
 }
 
+/*
+ * Is the item of another kind than all are to be? *why says which. An item without a kind is one of those of a list; a kind that is no
+ * string, or has escapes, says nothing.
+ */
+static bool
+is_of_another_kind(const struct decoder *d, char why[static KIND_TEXT_MAX + 64])
+{
+	const char *text = (const char *)d->kind.data, *end = text + d->kind.length;
+	size_t length;
+
+	if (!d->expected_kind || d->kind.length == 0)
+		return false;
+	text = json_space_end(text, end);
+	length = (size_t)(end - text);
+	if (length < 2 || *text != '"' || memchr(text, '\\', length))
+		return false;
+	if (length == strlen(d->expected_kind) + 2 && memcmp(text + 1, d->expected_kind, length - 2) == 0)
+		return false;
+	snprintf(why, KIND_TEXT_MAX + 64, "it is a %.*s, not a %.40s", (int)(is_plain(text, length) ? length - 1 : 1) - 1, text + 1,
+		 d->expected_kind);
+	return true;
+}
+
 /* ---- items ---- */
 
 static void
@@ -257,6 +310,7 @@ item_begin(struct decoder *d, const char *p)
 	d->item_start = d->offset + (uint64_t)(p - d->buffer);
 	d->name_state = KEY_ABSENT;
 	d->ns_state = KEY_ABSENT;
+	d->kind.length = 0;
 	return 0;
 }
 
@@ -285,7 +339,7 @@ item_end(struct decoder *d, const char *p)
 	const char *problem = keyed ? key_problem(d) : NULL;
 	size_t name_length = keyed && !problem ? d->name_length : 0;
 	size_t ns_length = keyed && !problem && d->ns_state == KEY_GOOD ? d->ns_length : 0;
-	char why[64];
+	char why[KIND_TEXT_MAX + 64];
 	int r = 0;
 
 	d->in_item = false;
@@ -295,7 +349,7 @@ item_end(struct decoder *d, const char *p)
 	if (!d->bad && bytes > d->max_bytes) {
 		if (!keyed)
 			return fail(d, p, too_long(d, why));
-		set_why(d, "the object at byte %" PRIu64 " is left out: %s", d->item_start, too_long(d, why));
+		set_left_out(d, too_long(d, why));
 		d->bad = true;
 		body_clear(&d->body);
 	}
@@ -303,7 +357,7 @@ item_end(struct decoder *d, const char *p)
 		r = body_emit(&d->body, d->ns, ns_length, d->name, name_length, &d->draft.ref);
 		d->has_draft = r == 0;
 		if (r == -E2BIG) {
-			set_why(d, "the object at byte %" PRIu64 " is left out: it is too large for one block", d->item_start);
+			set_left_out(d, "it is too large for one block");
 			body_clear(&d->body);
 			d->bad = true;
 			r = 0;
@@ -311,8 +365,13 @@ item_end(struct decoder *d, const char *p)
 		if (r < 0)
 			return r;
 	}
+	if (!d->bad && is_of_another_kind(d, why)) {
+		if (d->mode == DECODE_LIST) /* what else would such a list leave out? */
+			return fail(d, p, why);
+		problem = why;
+	}
 	if (!d->bad && problem) {
-		set_why(d, "the object at byte %" PRIu64 " is left out: %s", d->item_start, problem);
+		set_left_out(d, problem);
 		d->key_bad = true;
 	}
 	bytes_clear(&d->text);
@@ -393,9 +452,11 @@ document_end(struct decoder *d, const char *p)
 	else if (d->mode == DECODE_LIST)
 		r = list_end(d);
 	bytes_clear(&d->type);
+	bytes_clear(&d->list_kind);
 	bytes_clear(&d->version);
 	bytes_clear(&d->continue_token);
 	d->remaining = 0;
+	d->has_items = false;
 	return r;
 }
 
@@ -645,6 +706,9 @@ named:
 	if (f->child->drop) {
 		json_skip_begin(&d->skip);
 		d->skipping = true;
+		d->skipping_kind = f->child->role == ROLE_KIND;
+		if (d->skipping_kind)
+			d->kind.length = 0;
 		d->state = JSON_NEXT;
 		r = GO_ON;
 		goto leave;
@@ -852,6 +916,7 @@ envelope_value(struct decoder *d, const char **p, const char *end, bool final)
 			return fail(d, *p, d->mode == DECODE_LIST ? "a list is a JSON object" : "a watch event is a JSON object");
 		return enter(d, p, d->mode == DECODE_LIST ? IN_LIST : IN_EVENT, JSON_FIRST_NAME);
 	case TARGET_ITEMS:
+		d->has_items = true;
 		if (**p == 'n')
 			return begin_skip(d);
 		if (**p != '[')
@@ -863,6 +928,8 @@ envelope_value(struct decoder *d, const char **p, const char *end, bool final)
 		if (**p != '{')
 			return fail(d, *p, "the list's metadata is not an object");
 		return enter(d, p, IN_LIST_METADATA, JSON_FIRST_NAME);
+	case TARGET_KIND:
+		return capture_string(d, p, end, &d->list_kind, "the list's kind is not a string");
 	case TARGET_TYPE:
 		return capture_string(d, p, end, &d->type, "type is not a string");
 	case TARGET_VERSION:
@@ -886,6 +953,7 @@ target_of(enum place place, const char *name, size_t length)
 	} known[] = {
 		{IN_LIST, TARGET_ITEMS, "items"},
 		{IN_LIST, TARGET_METADATA, "metadata"},
+		{IN_LIST, TARGET_KIND, "kind"},
 		{IN_LIST_METADATA, TARGET_VERSION, "resourceVersion"},
 		{IN_LIST_METADATA, TARGET_CONTINUE, "continue"},
 		{IN_LIST_METADATA, TARGET_REMAINING, "remainingItemCount"},
@@ -992,13 +1060,21 @@ run_envelope(struct decoder *d, const char **p, const char *end, bool final)
 static int
 run_skip(struct decoder *d, const char **p, const char *end, bool final)
 {
+	const char *from = *p;
 	int r = json_skip_run(&d->skip, p, end, final);
 
 	if (r == -EBADMSG)
 		return fail(d, *p, d->skip.why);
+	if (d->skipping_kind && r >= 0 && d->kind.length < KIND_TEXT_MAX) {
+		size_t passed = (size_t)(*p - from), room = KIND_TEXT_MAX - d->kind.length;
+
+		if (bytes_append(&d->kind, from, passed < room ? passed : room) < 0)
+			return -ENOMEM;
+	}
 	if (r <= 0)
 		return r;
 	d->skipping = false;
+	d->skipping_kind = false;
 	if (!d->skipping_item)
 		return GO_ON;
 	d->skipping_item = false;
@@ -1131,15 +1207,19 @@ decoder_reset(struct decoder *d)
 	d->target = TARGET_NOTHING;
 	d->skipping = false;
 	d->skipping_item = false;
+	d->skipping_kind = false;
 	memset(&d->scan, 0, sizeof(d->scan));
 	d->offset = 0;
 	d->buffer = NULL;
 	bytes_clear(&d->carry);
 	bytes_clear(&d->text);
 	bytes_clear(&d->type);
+	bytes_clear(&d->kind);
+	bytes_clear(&d->list_kind);
 	bytes_clear(&d->version);
 	bytes_clear(&d->continue_token);
 	d->remaining = 0;
+	d->has_items = false;
 	d->documents = 0;
 	d->error[0] = '\0';
 	d->error_offset = 0;
@@ -1156,6 +1236,8 @@ decoder_free(struct decoder *d)
 	bytes_done(&d->carry);
 	bytes_done(&d->text);
 	bytes_done(&d->type);
+	bytes_done(&d->kind);
+	bytes_done(&d->list_kind);
 	bytes_done(&d->version);
 	bytes_done(&d->continue_token);
 	decoder_schema_free(d->own_schema);
@@ -1168,6 +1250,20 @@ decoder_error(const struct decoder *d, uint64_t *ret_offset)
 	if (ret_offset)
 		*ret_offset = d->error_offset;
 	return d->error;
+}
+
+void
+decoder_expect_kind(struct decoder *d, const char *kind)
+{
+	d->expected_kind = kind;
+}
+
+const char *
+decoder_list_kind(const struct decoder *d, size_t *ret_length, bool *ret_has_items)
+{
+	*ret_length = d->list_kind.length;
+	*ret_has_items = d->has_items;
+	return d->list_kind.data ? (const char *)d->list_kind.data : "";
 }
 
 void

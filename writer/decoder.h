@@ -54,7 +54,7 @@ void draft_discard(struct arena *arena, struct intern *in, struct draft d);
 
 enum decoder_mode {
 	DECODE_DOCUMENT,	/* one JSON document, any value, becomes one draft without a key (tools, tests, descriptors) */
-	DECODE_LIST,		/* emit items[*]; capture metadata.resourceVersion, metadata.continue, metadata.remainingItemCount, kind, apiVersion */
+	DECODE_LIST,		/* emit items[*]; capture metadata.resourceVersion, metadata.continue, metadata.remainingItemCount, kind */
 	DECODE_WATCH,		/* many documents; emit object of each; capture type */
 };
 
@@ -85,6 +85,15 @@ struct decoder *decoder_new(enum decoder_mode mode, struct arena *arena, struct 
 			    const struct decoder_events *events, void *context, uint64_t max_bytes);
 void decoder_free(struct decoder *d);		/* discards what is unfinished */
 void decoder_reset(struct decoder *d);		/* the same; ready for another stream */
+
+/*
+ * What the items' `kind` must be, where they have one and the schema drops it: an event's object of another kind is reported by
+ * on_bad_object, a list with such an item is malformed. Borrowed; NULL: anything.
+ */
+void decoder_expect_kind(struct decoder *d, const char *kind);
+
+/* Within on_list_end: the list's own kind, empty when it has none, and whether it has a field `items` at all. */
+const char *decoder_list_kind(const struct decoder *d, size_t *ret_length, bool *ret_has_items);
 
 /*
  * The next bytes of the stream. All of them are consumed.

@@ -315,7 +315,7 @@ add_role(struct decoder_schema *s, struct path_node *parent, const char *name, e
 static int
 plant(struct decoder_schema *s)
 {
-	struct path_node *metadata = NULL;
+	struct path_node *metadata = NULL, *kind;
 	int r = 0;
 
 	s->anything = new_node(s, NULL, 0);
@@ -336,6 +336,9 @@ plant(struct decoder_schema *s)
 	if (!metadata || !add_role(s, metadata, "name", ROLE_NAME) || !add_role(s, metadata, "namespace", ROLE_NAMESPACE))
 		return -ENOMEM;
 	metadata->unshared = true;
+	kind = find_child(s->root, "kind", 4);
+	if (kind && kind->drop)
+		kind->role = ROLE_KIND;
 	return 0;
 }
 

@@ -31,7 +31,7 @@
 #define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
 #define SCHEMA_DROPS_MAX 256u	/* paths to drop */
 
-enum path_role { ROLE_NONE, ROLE_METADATA, ROLE_NAME, ROLE_NAMESPACE };
+enum path_role { ROLE_NONE, ROLE_METADATA, ROLE_NAME, ROLE_NAMESPACE, ROLE_KIND /* of dropped fields only */ };
 
 struct path_node {
 	/* what the next bytes are compared with: "name": as it stands in a document without white space */

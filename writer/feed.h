@@ -4,6 +4,8 @@
 #ifndef WRITER_FEED_H
 #define WRITER_FEED_H
 
+#include <stdbool.h>
+
 #include "writer/clock.h"
 #include "writer/decoder.h"
 #include "writer/delta_fifo.h"
@@ -11,6 +13,8 @@
 
 struct feed {
 	const char *name;		/* "pods", "deployments.apps in team-a": for messages */
+	const char *kind;		/* "Pod": what items and events must be, where they say it; NULL: anything */
+	bool custom;			/* a custom resource's list may be of any kind; others are a PodList */
 	struct lister_watcher *source;
 	struct delta_fifo *fifo;
 	struct arena *arena;

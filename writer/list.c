@@ -33,6 +33,7 @@ struct list {
 	size_t count, capacity;
 	char version[RESOURCE_VERSION_MAX + 1];	/* the first page's; "" before */
 	const char *why;		/* what is wrong with the answer, if its content is */
+	char wrong_kind[128];		/* room for that */
 
 	struct list_progress progress;
 };
@@ -85,12 +86,37 @@ on_bad_object(void *context, const char *why)
 	return 0;
 }
 
+/*
+ * Is it a list of what was asked for? An answer of another kind, or without items, taken for an empty list would delete
+ * everything.
+ */
+static void
+check_kind(struct list *l)
+{
+	size_t length, expected = l->feed.kind ? strlen(l->feed.kind) : 0;
+	bool has_items;
+	const char *kind = decoder_list_kind(l->decoder, &length, &has_items);
+	bool same = length == expected && memcmp(kind, l->feed.kind, length) == 0;
+
+	if (length > 0 && expected > 0 && (same || !l->feed.custom || !has_items) &&
+	    !(length == expected + 4 && memcmp(kind, l->feed.kind, expected) == 0 && memcmp(kind + expected, "List", 4) == 0)) {
+		snprintf(l->wrong_kind, sizeof(l->wrong_kind), "the answer is a %.*s, not a %.40sList", length < 40 ? (int)length : 40, kind,
+			 l->feed.kind);
+		l->why = l->wrong_kind;
+	} else if (!has_items) {
+		l->why = "the answer is no list: it has no items";
+	}
+}
+
 static int
 on_list_end(void *context, const char *resource_version, const char *continue_token, int64_t remaining)
 {
 	struct list *l = context;
 	size_t length = strlen(resource_version);
 
+	check_kind(l);
+	if (l->why)
+		return -EPROTO;
 	if (length == 0)
 		l->why = "the answer is no list: it has no metadata.resourceVersion";
 	else if (length > RESOURCE_VERSION_MAX)
@@ -99,6 +125,10 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 		return -EPROTO;
 	if (l->version[0] == '\0')
 		memcpy(l->version, resource_version, length + 1);
+	if (l->continue_token && strcmp(l->continue_token, continue_token) == 0) {
+		l->why = "the server gives the same continue token again and again";
+		return -EPROTO;
+	}
 	free(l->continue_token);
 	l->continue_token = NULL;
 	if (continue_token[0] != '\0') {
@@ -193,8 +223,7 @@ judge_page(struct list *l, int result, const char *message, struct outcome *outc
 		outcome_set(outcome, OUTCOME_FAILED, "%s", l->why);
 	} else if (result < 0) {
 		error = decoder_error(l->decoder, &offset);
-		outcome_set(outcome, OUTCOME_BROKEN, "the list is not valid JSON at byte %" PRIu64 ": %s", offset,
-			    error ? error : strerror(-result));
+		answer_unreadable(&l->answer, "list", offset, error, outcome);
 	} else if (!l->page_ended) {
 		outcome_set(outcome, OUTCOME_FAILED, "the answer is no list");
 	}
@@ -272,6 +301,8 @@ list_start(const struct feed *feed, const struct list_params *params, list_done_
 	l->progress.started_ms = feed->clock->now_ms(feed->clock);
 	ration_init(&l->ration, &l->feed, &l->request, TURN_BYTES);
 	l->decoder = decoder_new(DECODE_LIST, feed->arena, feed->intern, feed->schema, &events, l, feed->max_item_bytes);
+	if (l->decoder)
+		decoder_expect_kind(l->decoder, feed->kind);
 	if (params->resource_version)
 		l->first_version = strdup(params->resource_version);
 	if (l->decoder && (l->first_version || !params->resource_version))

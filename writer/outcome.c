@@ -4,6 +4,7 @@
 #include "writer/outcome.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,9 @@ answer_begin(struct answer *a, const struct transport_response *response)
 	answer_done(a);
 	a->status = response->status;
 	a->retry_after_s = response->retry_after_s;
+	if (response->content_type)
+		snprintf(a->content_type, sizeof(a->content_type), "%.*s", (int)strcspn(response->content_type, "; \t"),
+			 response->content_type);
 }
 
 bool
@@ -108,10 +112,28 @@ answer_outcome(const struct answer *a, int result, const char *message, struct o
 		outcome_set(o, OUTCOME_FAILED, "%s", message && *message ? message : strerror(-result));
 	} else if (kube_status_parse(a->body ? a->body : "", a->length, a->status, &status) < 0) {
 		outcome_set(o, OUTCOME_NO_SPACE, "out of memory");
+	} else if (a->status >= 300 && a->status < 400) {
+		outcome_set(o, OUTCOME_FAILED, "the server redirects to another address (%d), which is not followed: name the API server itself",
+			    a->status);
+		o->code = a->status;
+		kube_status_done(&status);
 	} else {
 		outcome_from_status(o, &status);
 		kube_status_done(&status);
 	}
 	if (a->retry_after_s > 0 && (unsigned long)a->retry_after_s > o->retry_after_s)
 		o->retry_after_s = (unsigned)a->retry_after_s;
+}
+
+void
+answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error, struct outcome *o)
+{
+	bool foreign = a->content_type[0] != '\0' && strncmp(a->content_type, "application/json", 16) != 0;
+
+	if (foreign)
+		outcome_set(o, OUTCOME_BROKEN,
+			    "the answer is %s and no %s in JSON: does a proxy or a login page stand before the API server? (byte %" PRIu64 ": %s)",
+			    a->content_type, what, offset, error ? error : "?");
+	else
+		outcome_set(o, OUTCOME_BROKEN, "the %s cannot be read at byte %" PRIu64 ": %s", what, offset, error ? error : "?");
 }

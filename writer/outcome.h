@@ -49,6 +49,7 @@ void outcome_from_status(struct outcome *o, const struct kube_status *status);
 struct answer {
 	int status;			/* 0: no header yet */
 	long retry_after_s;
+	char content_type[64];		/* cut; what follows a ; is left out */
 	char *body;			/* of an error; owned */
 	size_t length;
 };
@@ -60,5 +61,8 @@ bool answer_is_success(const struct answer *a);
 int answer_append(struct answer *a, const void *data, size_t length);
 /* The end of a request that was no success, or that broke off with result (of transport.h) and message. */
 void answer_outcome(const struct answer *a, int result, const char *message, struct outcome *o);
+
+/* An answer of success whose content is not what it should be; error: what the decoder says, at that offset. */
+void answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error, struct outcome *o);
 
 #endif

@@ -44,7 +44,6 @@ static int
 lost(struct watch *w, const char *why)
 {
 	w->stats.bad_events++;
-	log_warning("%s: an event cannot be kept: %s", w->feed.name, why);
 	outcome_set(&w->end, OUTCOME_LOST, "an event cannot be kept: %s", why);
 	return end_with(w);
 }
@@ -209,8 +208,7 @@ on_done(void *ctx, int result, const char *message)
 		outcome_set(&outcome, OUTCOME_FAILED, "the server ended the stream in the middle of an event");
 	} else if (result == -EBADMSG) {
 		error = decoder_error(w->decoder, &offset);
-		outcome_set(&outcome, OUTCOME_BROKEN, "the stream is not valid JSON at byte %" PRIu64 ": %s", offset,
-			    error ? error : "?");
+		answer_unreadable(&w->answer, "stream of events", offset, error, &outcome);
 		w->stats.bad_events++;
 	} else if (result < 0 || !answer_is_success(&w->answer)) {
 		answer_outcome(&w->answer, result, message, &outcome);
@@ -238,6 +236,8 @@ watch_start(const struct feed *feed, const struct watch_params *params, const st
 	w->stats.started_ms = feed->clock->now_ms(feed->clock);
 	ration_init(&w->ration, &w->feed, &w->request, WATCH_TURN_EVENTS);
 	w->decoder = decoder_new(DECODE_WATCH, feed->arena, feed->intern, feed->schema, &decoder_events, w, feed->max_item_bytes);
+	if (w->decoder)
+		decoder_expect_kind(w->decoder, feed->kind);
 	if (w->decoder)
 		r = feed->source->watch(feed->source->context, params, &callbacks, w, &w->request);
 	if (r < 0) {

@@ -718,7 +718,50 @@ the_length_limit_is_exact(void **state)
 	(void)state;
 	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 26, "[/ok]{\"metadata\":{\"name\":\"ok\"}}\nEND:,,0\n");
 	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 25,
-			      "BAD:the object at byte 10 is left out: it is longer than 25 bytes\nEND:,,0\n");
+			      "BAD:the object ok at byte 10 is left out: it is longer than 25 bytes\nEND:,,0\n");
+}
+
+/* The log of a stream of which Pods are expected, and whose kinds are dropped; its error at the end. */
+static void
+assert_pods(enum decoder_mode mode, const char *text, const char *expected)
+{
+	static const char *const drops[] = {"apiVersion", "kind"};
+	const size_t chunks[] = {1, 2, 7, 1000};
+
+	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
+		struct stream s = {.fx = body_fixture_new(drops, 2)};
+		size_t length = strlen(text), chunk = chunks[i];
+		int r = 0;
+
+		s.decoder = decoder_new(mode, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+		decoder_expect_kind(s.decoder, "Pod");
+		for (size_t at = 0; at < length && r == 0; at += chunk)
+			r = decoder_feed(s.decoder, text + at, length - at < chunk ? length - at : chunk);
+		if (r < 0)
+			note(&s, "ERROR:%s", decoder_error(s.decoder, NULL));
+		assert_string_equal(s.log, expected);
+		decoder_free(s.decoder);
+		body_fixture_free(s.fx);
+	}
+}
+
+/* An event with an object of another kind is reported, a list with such an item refused; bookmarks and errors may be of any kind. */
+static void
+objects_of_another_kind_are_told(void **state)
+{
+	(void)state;
+	assert_pods(DECODE_WATCH,
+		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"}}}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"b\"}}}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"}, \"kind\" : \"Service\" }}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Po\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"d\"}}}\n"
+		    "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Service\"}}\n"
+		    "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"}}\n",
+		    "ADDED[/a]{\"metadata\":{\"name\":\"a\"}}\nADDED[/b]{\"metadata\":{\"name\":\"b\"}}\n"
+		    "BAD:the object n/c at byte 160 is left out: it is a Service, not a Pod\n"
+		    "ADDED[/d]{\"metadata\":{\"name\":\"d\"}}\nBOOKMARK:{}\nERROR:{}\n");
+	assert_pods(DECODE_LIST, "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"kind\":\"Node\"}]}",
+		    "[/a]{\"metadata\":{\"name\":\"a\"}}\nERROR:it is a Node, not a Pod");
 }
 
 /* Dropped paths are left out, under every spelling of their names, in arrays and under [*]; what only looks like them stays. */
@@ -903,6 +946,7 @@ main(void)
 		cmocka_unit_test(key_lengths_are_limited),
 		cmocka_unit_test(items_too_deep_or_too_long_are_passed),
 		cmocka_unit_test(the_length_limit_is_exact),
+		cmocka_unit_test(objects_of_another_kind_are_told),
 		cmocka_unit_test(drops_leave_out_their_paths),
 		cmocka_unit_test(impossible_drops_are_refused),
 		cmocka_unit_test(broken_envelopes_are_refused),

@@ -39,6 +39,7 @@ set_up(void **state)
 	struct reflector_options options = { .refusal_hint = "grant informerd this RBAC rule: {…}" };
 
 	t->fx = feed_fixture_new(0);
+	t->fx->feed.kind = "Pod";
 	options.feed = &t->fx->feed;
 	t->reflector = reflector_new(&options);
 	*state = t;
@@ -272,7 +273,9 @@ static void
 an_answer_that_is_no_list_deletes_nothing(void **state)
 {
 	static const char *const answers[] = { "{}", "[]", "", "<html>hello</html>", "{\"metadata\":{\"resourceVersion\":\"\"},\"items\":[]}",
-		"{\"kind\":\"Status\",\"status\":\"Success\"}", "null" };
+		"{\"kind\":\"Status\",\"status\":\"Success\"}", "null",
+		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"20\"}}", "{\"metadata\":{\"resourceVersion\":\"20\"}}",
+		"{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"20\"},\"items\":[]}" };
 	struct test *t = *state;
 
 	start_watching(t);
@@ -284,6 +287,40 @@ an_answer_that_is_no_list_deletes_nothing(void **state)
 		assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
 		assert_string_not_equal(status_of(t).last_error, "");
 	}
+}
+
+/* A custom resource's list may have a kind of its own, but not that of a single object. */
+static void
+a_custom_list_may_be_called_anything(void **state)
+{
+	struct test *t = *state;
+
+	t->fx->feed.custom = true;
+	reflector_free(t->reflector);
+	t->reflector = reflector_new(&(struct reflector_options){ .feed = &t->fx->feed });
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, "{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
+	assert_string_equal(seen(t), "[-] ");
+	assert_string_equal(status_of(t).last_error, "LIST failed: the answer is a Pod, not a PodList");
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, "{\"kind\":\"Pods\",\"metadata\":{\"resourceVersion\":\"8\"},\"items\":[]}");
+	assert_string_equal(seen(t), "[8] ");
+}
+
+/* A continue token that leads to itself ends the list with an error instead of going round for ever. */
+static void
+pages_that_never_end_are_an_error(void **state)
+{
+	struct test *t = *state;
+
+	start_watching(t);
+	server_send(t->fx, ERROR_EVENT(EXPIRED));
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, pod_list("20", "again", pod("a/y", 15), NULL));
+	server_answer(t->fx, 200, pod_list("20", "again", pod("a/y", 15), NULL));
+	assert_string_equal(status_of(t).last_error, "LIST failed: the server gives the same continue token again and again");
+	assert_string_equal(seen(t), "[10] a/x@5 ");
+	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
 }
 
 /* A later list publishes differences: what is unchanged stays, what is missing goes. */
@@ -806,6 +843,8 @@ main(void)
 		T(a_list_that_fails_changes_nothing),
 		T(a_list_without_its_end_is_not_taken_for_whole),
 		T(an_answer_that_is_no_list_deletes_nothing),
+		T(a_custom_list_may_be_called_anything),
+		T(pages_that_never_end_are_an_error),
 		T(a_later_list_publishes_differences),
 		T(an_empty_list_is_a_list),
 		T(an_item_without_a_name_is_left_out),
