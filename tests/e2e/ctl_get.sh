@@ -27,7 +27,7 @@ JSON
 pids+=($!)
 for _ in $(seq 100); do grep -q ^READY "$T/sim.log" && break; sleep 0.1; done
 export INFORMER_SOCKET=$T/informer.sock KUBECONFIG=$T/kubeconfig HOME=$T
-"$B/informerd" --kubeconfig "$T/kubeconfig" --resource pods --resource services --resource nodes --resource deployments.apps \
+"$B/informerd" --arena-dir "$T" --kubeconfig "$T/kubeconfig" --resource pods --resource services --resource nodes --resource deployments.apps \
 	--resource configmaps --index byApp='pods:metadata.labels["app.kubernetes.io/name"]' >"$T/informerd.log" 2>&1 &
 pids+=($!)
 ctl="$B/informerctl"
