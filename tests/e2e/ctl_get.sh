@@ -25,7 +25,7 @@ cat >"$T/awkward.json" <<'JSON'
 JSON
 "$B/informer-sim" --port 0 --nodes 3 --pods-per-node 20 --load "$T/awkward.json" --write-kubeconfig "$T/kubeconfig" >"$T/sim.log" 2>&1 &
 pids+=($!)
-for _ in $(seq 100); do grep -q ^READY "$T/sim.log" && break; sleep 0.1; done
+for _ in $(seq 100); do grep -qs ^READY "$T/sim.log" && break; sleep 0.1; done
 export INFORMER_SOCKET=$T/informer.sock KUBECONFIG=$T/kubeconfig HOME=$T
 "$B/informerd" --arena-dir "$T" --kubeconfig "$T/kubeconfig" --resource pods --resource services --resource nodes --resource deployments.apps \
 	--resource configmaps --index byApp='pods:metadata.labels["app.kubernetes.io/name"]' >"$T/informerd.log" 2>&1 &

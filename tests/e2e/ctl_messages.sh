@@ -59,7 +59,7 @@ for _ in $(seq 100); do [ -s "$T/wait.err" ] && break; sleep 0.1; done
 grep -q '^informerctl: waiting: ' "$T/wait.err" || fail "no progress from wait"
 "$B/informer-sim" --port 0 --nodes 2 --pods-per-node 5 --write-kubeconfig "$T/kubeconfig" >"$T/sim.log" 2>&1 &
 pids+=($!)
-for _ in $(seq 100); do grep -q ^READY "$T/sim.log" && break; sleep 0.1; done
+for _ in $(seq 100); do grep -qs ^READY "$T/sim.log" && break; sleep 0.1; done
 "$B/informerd" --arena-dir "$T" --kubeconfig "$T/kubeconfig" --resource 'pods?namespace=kube-system' --resource nodes >"$T/informerd.log" 2>&1 &
 pids+=($!)
 wait "$waiter" || fail "wait did not see the daemon come: $(cat "$T/wait.err")"
