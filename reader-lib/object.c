@@ -315,7 +315,7 @@ informer_object_json(const struct informer_object *object, char *buffer, size_t 
 
 	if (r < 0)
 		return r;
-	if (b.size > 0)
+	if (buffer && size > 0)
 		buffer[b.length < size ? b.length : size - 1] = '\0';
 	if (ret_length)
 		*ret_length = b.length;

@@ -130,7 +130,7 @@ is_name(struct text t)
 static bool
 is_key(struct text t)
 {
-	const char *slash = memchr(t.data, '/', t.length);
+	const char *slash = t.length ? memchr(t.data, '/', t.length) : NULL;
 	size_t prefix = slash ? (size_t)(slash - t.data) : 0;
 	char before = '.';
 
@@ -192,7 +192,7 @@ parse_value(struct parser *p, struct requirement *req)
 static int
 parse_set(struct parser *p, struct requirement *req)
 {
-	int r;
+	int r = 0;
 
 	advance(p);
 	if (p->token != TOKEN_OPEN)

@@ -22,7 +22,7 @@ struct report {
 static int
 report_append(struct informer *inf, struct report *report, const char *data, size_t length)
 {
-	if (report->length + length + 1 > report->size) {
+	if (!report->text || report->length + length + 1 > report->size) {
 		size_t size = (report->length + length + 1) * 2;
 		char *text = size > REPORT_MAX ? NULL : memory_get(inf, size);
 

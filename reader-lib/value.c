@@ -84,6 +84,7 @@ informer_value_string(const struct informer_value *value, const char **ret_data,
 	return r;
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type in parentheses is none */
 #define SCALAR(name, type)                                                                                             \
 	int informer_value_##name(const struct informer_value *value, type *ret)                                      \
 	{                                                                                                              \
@@ -99,6 +100,7 @@ informer_value_string(const struct informer_value *value, const char **ret_data,
 		return r;                                                                                              \
 	}
 
+/* NOLINTEND(bugprone-macro-parentheses) */
 SCALAR(bool, bool)
 SCALAR(int, int64_t)
 SCALAR(uint, uint64_t)

@@ -189,22 +189,25 @@ value_kind(struct value v)
 bool
 value_string(struct value v, const char **ret_data, size_t *ret_length)
 {
-	enum value_kind kind = value_kind(v);
+	enum value_kind kind;
 	const uint8_t *contents;
 	size_t length;
 
-	if (kind != VALUE_STRING && kind != VALUE_NUMBER)
+	if (!v.at)
 		return false;
-	if (*v.at == TAG_OWN_NAME) {
+	if (v.own && *v.at == TAG_OWN_NAME) {
 		*ret_data = object_name(v.own);
 		*ret_length = v.own->name_length;
 		return true;
 	}
-	if (*v.at == TAG_OWN_NAMESPACE) {
+	if (v.own && *v.at == TAG_OWN_NAMESPACE) {
 		*ret_data = object_namespace(v.own);
 		*ret_length = v.own->namespace_length;
 		return true;
 	}
+	kind = value_kind(v);
+	if (kind != VALUE_STRING && kind != VALUE_NUMBER)
+		return false;
 	if (!extent(v.at, v.end, &contents, &length))
 		return false;
 	*ret_data = (const char *)contents;

@@ -425,7 +425,7 @@ supersede(int fd, uint64_t generation)
 void
 adopt_finish(const struct arena_place *place, struct arena *arena, struct adoption *adoption)
 {
-	uint64_t generations[GENERATIONS_MAX];
+	uint64_t generations[GENERATIONS_MAX] = {0};
 	int count;
 
 	arena_set_state(arena, HEADER_LIVE);

@@ -16,10 +16,10 @@
 #include "writer/arena_books.h"
 #include "writer/memory_limit.h"
 
-#define GROWTH_MIN (512u * 1024u)
-#define GROWTH_MAX (32u * 1024u * 1024u)
+#define GROWTH_MIN (512ull * 1024)
+#define GROWTH_MAX (32ull * 1024 * 1024)
 /* What must stay free under a memory cgroup's limit for the writer itself. */
-#define LIMIT_RESERVE (8u * 1024u * 1024u)
+#define LIMIT_RESERVE (8ull * 1024 * 1024)
 
 /* What belongs to the books and is not part of the contract. */
 struct arena_private {
@@ -193,12 +193,12 @@ arena_create(struct arena *ret, int directory, const char *name, uint64_t genera
 	if (fd < 0)
 		return fd;
 	r = arena_set_up(&a, fd, bytes, max_bytes, master);
-	if (r < 0) {
+	if (r != 0) {
 		close(fd);
 		unlinkat(directory, name, 0);
 		return r;
 	}
-	strcpy(a.name, name);
+	memcpy(a.name, name, strlen(name) + 1);
 	write_identity(&a, generation, master, NULL);
 	books_extend(a.private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
 	atomic_store_explicit(&a.header->committed_bytes, bytes, memory_order_release);
@@ -219,7 +219,7 @@ arena_create_private(struct arena *ret, uint64_t max_bytes)
 		return -errno;
 	randombytes_buf(master, sizeof(master));
 	r = arena_set_up(&a, fd, bytes, max_bytes, master);
-	if (r < 0) {
+	if (r != 0) {
 		close(fd);
 		return r;
 	}
@@ -246,12 +246,12 @@ arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t g
 		return fd;
 	/* the tmpfs must hold the whole copy, but the pages are filled by the copy itself */
 	r = arena_set_up(&a, fd, source_bytes, max_bytes > source_bytes ? max_bytes : source_bytes, master);
-	if (r < 0) {
+	if (r != 0) {
 		close(fd);
 		unlinkat(directory, name, 0);
 		return r;
 	}
-	strcpy(a.name, name);
+	memcpy(a.name, name, strlen(name) + 1);
 	memcpy((uint8_t *)a.header + HEADER_BYTES, (const uint8_t *)source + HEADER_BYTES, source_bytes - HEADER_BYTES);
 	for (unsigned i = 0; i < RESOURCE_MAX; i++)
 		atomic_store_explicit(&a.header->contact_boot_ns[i],

@@ -309,12 +309,13 @@ static bool
 ring_grow(void **ring, uint64_t *capacity, uint64_t *head, uint64_t *tail, size_t size)
 {
 	uint64_t wider = *capacity ? *capacity * 2 : 256;
+	const uint8_t *old = *ring;
 	uint8_t *p = malloc(wider * size);
 
 	if (!p)
 		return false;
-	for (uint64_t i = *head; i != *tail; i++)
-		memcpy(p + (i - *head) * size, (uint8_t *)*ring + (i & (*capacity - 1)) * size, size);
+	for (uint64_t i = *head; old && i != *tail; i++)
+		memcpy(p + (i - *head) * size, old + (i & (*capacity - 1)) * size, size);
 	free(*ring);
 	*ring = p;
 	*tail -= *head;
@@ -334,7 +335,7 @@ books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch
 	if (b->groups_tail != b->groups_head)
 		last = &b->groups[(b->groups_tail - 1) & (b->groups_capacity - 1)];
 	if (!last || last->epoch != epoch) {
-		if (b->groups_tail - b->groups_head == b->groups_capacity &&
+		if ((!b->groups || b->groups_tail - b->groups_head == b->groups_capacity) &&
 		    !ring_grow((void **)&b->groups, &b->groups_capacity, &b->groups_head, &b->groups_tail,
 			       sizeof(*b->groups)))
 			return false;

@@ -254,7 +254,7 @@ client_move(struct client *c)
 {
 	struct broker_source source;
 	unsigned slot;
-	int arena_fd, slot_fd, r;
+	int arena_fd, slot_fd = -1, r;
 
 	r = broker_source(c->broker, &source, &arena_fd);
 	if (r == 0)
@@ -330,12 +330,12 @@ attach(struct client *c, const struct message_hello *hello)
 {
 	struct broker *b = c->broker;
 	struct broker_source source;
-	int arena_fd, slot_fd, r;
+	int arena_fd, slot_fd = -1, r;
 	char text[200];
 
 	if (hello->layout_major != LAYOUT_MAJOR) {
 		snprintf(text, sizeof(text), "the reader's library knows layout %u, this informerd writes layout %u: install both "
-			 "from one release", hello->layout_major, LAYOUT_MAJOR);
+			 "from one release", hello->layout_major, (unsigned)LAYOUT_MAJOR);
 		refuse(c, REFUSED_LAYOUT, text);
 		return;
 	}

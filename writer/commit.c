@@ -11,7 +11,7 @@
 #include "writer/store_internal.h"
 
 /* Below this, it is not worth looking at the readers' pins. */
-#define RECLAIM_BYTES (64u * 1024u)
+#define RECLAIM_BYTES (64ull * 1024)
 
 static uint64_t
 now_ns(clockid_t clock)

@@ -222,7 +222,8 @@ put_utf8(char *to, uint32_t c)
 static uint32_t
 four_digits(const char *p)
 {
-	return (uint32_t)(hex_digit(p[0]) << 12 | hex_digit(p[1]) << 8 | hex_digit(p[2]) << 4 | hex_digit(p[3]));
+	return (uint32_t)hex_digit(p[0]) << 12 | (uint32_t)hex_digit(p[1]) << 8 | (uint32_t)hex_digit(p[2]) << 4 |
+	       (uint32_t)hex_digit(p[3]);
 }
 
 /* The character of the \u escape at p; *used is 6, or 12 for a pair. */

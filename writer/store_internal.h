@@ -6,24 +6,18 @@
 
 #include "shm-layout/index_def.h"
 #include "writer/index_change.h"
+#include "writer/ordinals.h"
 #include "writer/store.h"
 #include "writer/trie_edit.h"
 
-/* An ordinal that was given back, and the epoch from which on it may name another object. */
-struct free_ordinal {
-	uint64_t epoch;
-	uint32_t ordinal;
-};
-
 struct store_resource {
-	struct resource now;		/* working version; the indexes' links stand in `indexes` */
 	struct index_table indexes;
 	uint32_t published;		/* ref of the BLOCK_RESOURCE that the current root has; 0: none */
 	bool dirty;
 	bool claimed;			/* somebody asked for it since the store was made */
 	char name[256];			/* resource.group */
-	struct free_ordinal *free_ordinals;	/* ring */
-	size_t free_head, free_count, free_capacity;
+	struct ordinals ordinals;	/* those to be used again */
+	struct resource now;		/* working version; the indexes' links stand in `indexes`, nothing follows it here */
 };
 
 struct store {

@@ -36,11 +36,11 @@ age_format(int64_t ns, char buffer[AGE_TEXT_MAX])
 		two(buffer, hours, 'h', minutes % 60, 'm');
 	else if (hours < 48)
 		two(buffer, hours, 'h', 0, 0);
-	else if (hours < 24 * 8)
+	else if (hours < 24ll * 8)
 		two(buffer, days, 'd', hours % 24, 'h');
-	else if (hours < 24 * 365 * 2)
+	else if (hours < 24ll * 365 * 2)
 		two(buffer, days, 'd', 0, 0);
-	else if (hours < 24 * 365 * 8)
+	else if (hours < 24ll * 365 * 8)
 		two(buffer, days / 365, 'y', days % 365, 'd');
 	else
 		two(buffer, days / 365, 'y', 0, 0);
@@ -77,7 +77,7 @@ parse_zone(const char *at, int64_t *ret_seconds)
 	if (hours < 0 || hours > 23 || *at++ != ':')
 		return false;
 	minutes = number(&at, 2);
-	*ret_seconds = sign * (hours * 3600 + minutes * 60);
+	*ret_seconds = (int64_t)sign * (hours * 3600 + minutes * 60);
 	return minutes >= 0 && minutes < 60 && *at == '\0';
 }
 

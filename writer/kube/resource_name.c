@@ -87,8 +87,8 @@ kube_resource_path(const struct kube_resource *resource, const char *namespace_)
 	char *path;
 
 	encoded = percent_encode(in_namespace ? namespace_ : "");
-	if (!encoded || asprintf(&path, "%s%s%s/%s%s%s/%s", core ? "/api" : "/apis/", resource->group, core ? "" : "",
-				 resource->version, in_namespace ? "/namespaces/" : "", encoded, resource->resource) < 0)
+	if (!encoded || asprintf(&path, "%s%s/%s%s%s/%s", core ? "/api" : "/apis/", resource->group, resource->version,
+				 in_namespace ? "/namespaces/" : "", encoded, resource->resource) < 0)
 		return NULL;
 	return path;
 }

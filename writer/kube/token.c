@@ -77,7 +77,7 @@ token_get(struct token *token, uint64_t now_ms, const char **ret_value, char **r
 {
 	int r;
 
-	if (token->file && (token->stale || now_ms - token->read_at_ms >= TOKEN_REREAD_S * 1000)) {
+	if (token->file && (token->stale || now_ms - token->read_at_ms >= TOKEN_REREAD_S * 1000ll)) {
 		r = token_read(token, token->value ? NULL : ret_error);
 		if (r < 0 && !token->value)
 			return r;
