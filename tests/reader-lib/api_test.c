@@ -34,7 +34,7 @@ build_directory(void)
 }
 
 /* Lines of a command's output, sorted by it, as one text. */
-static char *
+__attribute__((format(printf, 1, 2))) static char *
 output_of(const char *format, ...)
 {
 	char *command, *text = NULL;

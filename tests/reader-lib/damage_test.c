@@ -177,7 +177,7 @@ damage_anywhere_is_found_by_verification(void **state)
 		int r;
 
 		/* a few bytes of each block: header, ends, and one that wanders */
-		size_t at[] = {0, 9, 11, 13, 16, bytes - 1, 16 + (i * 31u) % (bytes - 16)};
+		size_t at[] = {0, 9, 11, 13, 16, bytes - 1, 16 + (i * (size_t)31) % (bytes - 16)};
 
 		for (size_t k = 0; k < sizeof(at) / sizeof(at[0]); k++) {
 			uint8_t *byte = (uint8_t *)b + at[k];
@@ -208,7 +208,8 @@ random_damage_is_survived_without_verification(void **state)
 	struct arena *arena = w->fx->store->arena;
 	struct informer_resource *pods;
 	struct informer *inf = broker_fixture_attach(w->fx, 0);
-	unsigned seed = (unsigned)(getenv("SEED") ? atoi(getenv("SEED")) : 5), corrupt = 0;
+	const char *env = getenv("SEED");
+	unsigned seed = env ? (unsigned)atoi(env) : 5, corrupt = 0;
 
 	print_message("SEED=%u\n", seed);
 	srand(seed);

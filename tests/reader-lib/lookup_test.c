@@ -83,7 +83,7 @@ compare(const void *a, const void *b)
 static void
 assert_names(int r, struct informer_iter *it, const char *expected)
 {
-	char *names[64], text[1024] = "";
+	char *names[64] = {0}, text[1024] = "";
 	struct informer_object o;
 	size_t n = 0;
 

@@ -197,6 +197,7 @@ stepping_visits_everything_in_order(void **state)
 
 	(void)state;
 	for (; value_next(&it); i++) {
+		assert_true(i < 3);
 		assert_int_equal(it.key_length, strlen(names[i]));
 		assert_memory_equal(it.key, names[i], it.key_length);
 	}
@@ -319,7 +320,7 @@ every_flipped_bit_is_survived(void **state)
 	view.committed = used;
 	memcpy(map + bytes - used, fx->arena->view.base, used);
 	assert_int_equal((uintptr_t)view.base % 16, 0);
-	for (uint64_t bit = HEADER_BYTES * 8; bit < used * 8; bit++) {
+	for (uint64_t bit = HEADER_BYTES * 8ull; bit < used * 8; bit++) {
 		uint8_t *byte = map + bytes - used + bit / 8;
 		const struct block *b;
 		unsigned refs = 0;

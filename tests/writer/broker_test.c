@@ -48,15 +48,15 @@ tear_down(void **state)
 /* ---- a client without the library ---- */
 
 struct answer {
+	ssize_t length;
+	int fds[4];
+	unsigned fd_count;
 	union {
 		struct message_head head;
 		struct message_welcome welcome;
 		struct message_refused refused;
 		char bytes[PROTOCOL_PACKET_MAX];
 	} u;
-	ssize_t length;
-	int fds[4];
-	unsigned fd_count;
 };
 
 static int
@@ -459,7 +459,7 @@ garbage_is_refused(void **state)
 {
 	struct broker_fixture *fx = *state;
 	struct answer honest, a;
-	char noise[2000];
+	char noise[2000] = {0};
 	int good, fd;
 
 	broker_fixture_start(fx);

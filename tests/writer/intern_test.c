@@ -247,7 +247,7 @@ the_table_stays_small(void **state)
 		get_string(&w, text, &known);
 	}
 	assert_int_equal(intern_count(w.intern), 100000);
-	assert_true(intern_private_bytes(w.intern) <= 100000 * 32);
+	assert_true(intern_private_bytes(w.intern) <= 100000 * 32ul);
 	free_world(&w);
 }
 

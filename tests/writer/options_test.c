@@ -80,9 +80,8 @@ values_stand_behind_the_flag_or_after_equals(void **state)
 static void
 a_resource_takes_selectors_as_a_query(void **state)
 {
-	struct options o = parsed(ARGS("-r", "pods?namespace=web&labelSelector=app in (a,b),tier!=x&fieldSelector=spec."
-					     "nodeName=n1%26",
-				       "--resource=deploy.apps"));
+	char part[] = "pods?namespace=web&labelSelector=app in (a,b),tier!=x&fieldSelector=spec.nodeName=n1%26";
+	struct options o = parsed(ARGS("-r", part, "--resource=deploy.apps"));
 
 	(void)state;
 	assert_int_equal(o.flags.n_resources, 2);

@@ -109,6 +109,7 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 	uint32_t root = 0, roots[VERSIONS] = {0};
 	uint64_t epoch = 2;
 
+	assert_true(w->universe_count > 0);
 	print_message("seed %llu, %u keys, %u operations\n", (unsigned long long)seed, w->universe_count, operations);
 	arena_set_working_epoch(w->arena, epoch);
 	for (uint32_t done = 0; done < operations;) {
