@@ -12,7 +12,8 @@ B      ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 comma  := ,
 V      ?=
 Q      := $(if $(V),,@)
-say     = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
+# one line a step; V=1 shows the commands instead, make -s nothing
+say     = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-7s %s\n' $(1) $(2))
 
 CC     ?= cc
 OPT    ?= -O2
@@ -20,41 +21,49 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 MANDIR ?= $(PREFIX)/share/man
 
+# Targets that start a build of their own use every processor, unless a -j was given.
+CPUS   := $(shell nproc 2>/dev/null || echo 2)
+SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
+
 # ---- set-up ---------------------------------------------------------------
 # Everything the build needs, as Debian packages; `make setup` installs what is
-# missing, or says how.
+# missing, or says how. Other systems name their packages otherwise: there the
+# modules and commands are what is looked for.
 PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
 	libuv1-dev libyaml-dev libmicrohttpd-dev libcmocka-dev liblmdb-dev binutils jq curl
 LINT_PACKAGES := clang clang-tidy cppcheck
 MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd cmocka lmdb
+present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl $(1); do command -v $$c || exit 1; done >/dev/null
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-lint clean help demo
+no_build_goals := setup setup-lint clean help demo test lint tsan
 ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
-ifneq ($(shell pkg-config --exists $(MODULES) 2>/dev/null && command -v jq curl ld >/dev/null && echo ok),ok)
+ifneq ($(shell $(call present) && echo ok),ok)
 $(shell sh tools/setup.sh $(PACKAGES) >&2)
-ifneq ($(shell pkg-config --exists $(MODULES) 2>/dev/null && echo ok),ok)
+ifneq ($(shell $(call present) && echo ok),ok)
 $(error the build needs the packages named above)
 endif
 endif
 endif
 
-pkg = $(shell pkg-config $(1) $(2))
+pkg = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 # ---- flags ----------------------------------------------------------------
+# CPPFLAGS, CFLAGS and LDFLAGS belong to whoever types make: they come last and take nothing away. WERROR=1: warnings are errors.
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
-	-Wpointer-arith -Wcast-qual -Wvla -Wformat=2
-CPPFLAGS += -D_GNU_SOURCE -DINFORMER_VERSION='"$(VERSION)"' -I.
-CFLAGS   += -std=gnu17 $(OPT) -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer $(WARN)
-CFLAGS   += $(call pkg,--cflags,$(MODULES))
+	-Wpointer-arith -Wcast-qual -Wvla -Wformat=2 $(if $(WERROR),-Werror)
+OUR_CPPFLAGS := -D_GNU_SOURCE -DINFORMER_VERSION='"$(VERSION)"' -I. $(call pkg,--cflags,$(MODULES))
+OUR_CFLAGS   := -std=gnu17 $(OPT) -g -fPIC -fvisibility=hidden -fno-omit-frame-pointer $(WARN)
 # x86-64-v2: every x86 server since 2009; popcount is one instruction, and each step down a trie takes one
 ifeq ($(shell uname -m),x86_64)
-CFLAGS   += -march=x86-64-v2
+OUR_CFLAGS   += -march=x86-64-v2
 endif
 ifneq ($(SAN),)
-CFLAGS   += -fsanitize=$(SAN) -fno-sanitize-recover=all
-LDFLAGS  += -fsanitize=$(SAN)
+OUR_CFLAGS   += -fsanitize=$(SAN) -fno-sanitize-recover=all
+OUR_LDFLAGS  := -fsanitize=$(SAN)
 endif
+COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
+LINK    = $(CC) $(OUR_LDFLAGS) $(LDFLAGS)
 
 SHM_LIBS    := $(call pkg,--libs,libsodium)
 WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1) -lpthread -lm
@@ -75,23 +84,32 @@ SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
 
 all: $(B)/informerd $(B)/informerctl $(B)/informer-sim $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
 
-$(B)/obj/%.o: %.c Makefile
+# Other flags are another build: what was compiled with others is compiled again.
+FORCE:
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call quote,$(COMPILE) $(LINK)) >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+quote = '$(subst ','\'',$(1))'
+
+.SECONDARY:
+$(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
 $(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(SHM_OBJS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(WRITER_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 
 $(B)/informerctl: $(CTL_OBJS) $(B)/libinformer.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(TOOL_LIBS)
 
 $(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(SIM_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(SIM_LIBS)
 
 # The static library is one object in which only informer_* is global, so that
 # an agent that links it meets no other name of ours.
@@ -105,39 +123,54 @@ $(B)/libinformer.a: $(READER_OBJS) $(SHM_OBJS)
 SONAME := libinformer.so.$(SOMAJOR)
 $(B)/libinformer.so.$(VERSION): $(READER_OBJS) $(SHM_OBJS) reader-lib/libinformer.map
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=reader-lib/libinformer.map \
+	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=reader-lib/libinformer.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(READER_OBJS) $(SHM_OBJS) $(SHM_LIBS)
 $(B)/libinformer.so: $(B)/libinformer.so.$(VERSION)
 	$(Q)ln -sf $(<F) $(B)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $@
 
-$(B)/libinformer.pc: reader-lib/libinformer.pc.in Makefile
+# FORCE: `make install PREFIX=` may name another place than the build did
+$(B)/libinformer.pc: reader-lib/libinformer.pc.in FORCE
+	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|g; s|@LIBDIR@|$(LIBDIR)|g; s|@VERSION@|$(VERSION)|g' $< >$@
 
 include tests/module.mk
 
 # ---- the other targets ----------------------------------------------------
-.PHONY: all setup setup-lint demo test tsan lint bench install clean help
+.PHONY: all setup setup-lint demo test tsan lint tidy bench install clean help FORCE
 setup:
-	$(Q)sh tools/setup.sh $(PACKAGES)
-setup-lint:
-	$(Q)sh tools/setup.sh $(PACKAGES) $(LINT_PACKAGES)
+	$(Q)($(call present)) || sh tools/setup.sh $(PACKAGES)
+setup-lint: setup
+	$(Q)(for c in gcc $(LINT_PACKAGES); do command -v $$c || exit 1; done) >/dev/null || sh tools/setup.sh gcc $(LINT_PACKAGES)
 
-demo:
-	$(Q)$(MAKE) --no-print-directory all
+demo: setup
+	$(SUBMAKE) all
 	$(Q)KEEP=$(KEEP) sh tools/demo/demo.sh $(B)
 
-LINT_SRC = $(wildcard shm-layout/*.c reader-lib/*.c writer/*.c writer/kube/*.c tools/informerctl/*.c tools/informer-sim/*.c)
+# All of it, the tests too: what gcc, clang, cppcheck and clang-tidy have to say. Silent but for one line a step when that is nothing.
 lint: setup-lint
-	$(call say,LINT,"gcc -Werror + clang -Werror")
-	$(Q)$(MAKE) --no-print-directory B=build-lint-gcc  CC=gcc   CFLAGS=-Werror all
-	$(Q)$(MAKE) --no-print-directory B=build-lint-clang CC=clang CFLAGS=-Werror all
-	$(call say,LINT,cppcheck)
-	$(Q)cppcheck --quiet --std=c11 --inline-suppr --enable=warning,portability,performance --error-exitcode=1 \
-		--suppressions-list=.cppcheck -D_GNU_SOURCE -I. $(LINT_SRC)
-	$(call say,LINT,clang-tidy)
-	$(Q)printf '%s\n' $(LINT_SRC) | xargs -P2 -n4 -I{} clang-tidy --quiet --warnings-as-errors='*' {} -- \
-		-std=gnu17 -DINFORMER_VERSION='"$(VERSION)"' -D_GNU_SOURCE -I. $(call pkg,--cflags,$(MODULES)) 2>/dev/null
+	$(call say,LINT,'gcc -Werror')
+	$(SUBMAKE) -s WERROR=1 B=build-lint-gcc  CC=gcc   all tests build-lint-gcc/bench/bench
+	$(call say,LINT,'clang -Werror')
+	$(SUBMAKE) -s WERROR=1 B=build-lint-clang CC=clang all tests build-lint-clang/bench/bench
+	$(call say,LINT,'cppcheck')
+	$(Q)cppcheck --quiet -j$(CPUS) --std=c11 --inline-suppr --enable=warning,portability,performance --error-exitcode=1 \
+		--suppressions-list=.cppcheck -D_GNU_SOURCE -DINFORMER_VERSION='""' \
+		-D'cJSON_ArrayForEach(e,a)=for (e = (a) ? (a)->child : 0; e; e = e->next)' -I. $(LINT_SRC)
+	$(call say,LINT,'clang-tidy')
+	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
+
+LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*.c writer/*.c writer/kube/*.c tools/*/*.c \
+	tests/*/*.c tests/support/prog/*.c))
+# the examples include the library's header as users do
+$(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib
+tidy: $(LINT_SRC:%.c=$(B)/tidy/%.ok)
+# after the object, whose dependencies say when to look again
+$(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy
+	@mkdir -p $(@D)
+	$(call say,TIDY,$<)
+	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(OUR_CPPFLAGS) $(CPPFLAGS) -std=gnu17 >$@.log 2>&1 && mv $@.log $@ \
+		|| { grep -v 'warnings* generated' $@.log >&2; exit 1; }
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig

@@ -15,12 +15,12 @@ $(filter $(B)/tests/tools/%,$(UNIT)): $(filter-out %/main.o,$(CTL_OBJS)) $(SIM_O
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(TEST_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(TEST_EXTRA) $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
+	$(Q)$(LINK) -o $@ $< $(TEST_EXTRA) $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
 
 $(B)/tests/%: $(B)/obj/tests/support/prog/%.o $(TEST_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
+	$(Q)$(LINK) -o $@ $< $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
 
 .PHONY: tests check unit e2e
 tests: $(UNIT) $(PROGS)
@@ -29,11 +29,20 @@ unit: all tests
 check: all tests
 	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
 test: setup
-	$(Q)$(MAKE) --no-print-directory check
-	$(Q)$(MAKE) --no-print-directory SAN=address,undefined check
+	$(SUBMAKE) check
+	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check
+
+# The protocols between processes, as threads of one: what ThreadSanitizer can follow.
+TSAN_TESTS := shm-layout/slot writer/slots writer/broker writer/store writer/adopt reader-lib/attach reader-lib/snapshot reader-lib/lookup \
+	reader-lib/wait tools/sim_store
+tsan: setup
+	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check
+.PHONY: tsan-check
+tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
+	$(Q)sh tests/run.sh $(B) $^
 
 # hashes cut short, see the test
-$(B)/tests/writer/short_hash_test: LDFLAGS += -Wl,--wrap=crypto_shorthash
+$(B)/tests/writer/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash
 
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
 # QUICK=1: a minute, rough figures. ONLY=lbdp: lookups, bytes, decode, peak of a list.
@@ -44,7 +53,7 @@ BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 $(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SHM_OBJS) $(B)/libinformer.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(WRITER_LIBS) $(call pkg,--libs,lmdb)
+	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS) $(call pkg,--libs,lmdb)
 
 .PHONY: bench
 bench: all $(B)/bench/bench

@@ -2,10 +2,10 @@
 
 $(B)/demo-reader: $(B)/obj/tools/demo/reader.o $(B)/libinformer.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(SHM_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(SHM_LIBS)
 
 $(B)/agent: tools/examples/agent.c $(B)/libinformer.a reader-lib/informer.h
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) $(if $(SAN),-fsanitize=$(SAN)) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS)
+	$(Q)$(LINK) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS)
 
 all: $(B)/demo-reader $(B)/agent
