@@ -44,11 +44,4 @@ void index_retire_all(struct trie_edit *edit, struct arena *arena, uint32_t root
 /* An upper bound of what either allocates, for arena_ensure(). */
 uint64_t index_edit_bytes(size_t value_length);
 
-/* ---- collisions: entries whose 64-bit keys are equal; also for identities ---- */
-
-/* leaf with `link` added: a BLOCK_COLLISION (fresh). leaf itself is dropped when it was one. */
-int collision_add(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32_t link, uint32_t *ret_leaf);
-/* leaf, which is a BLOCK_COLLISION, with the link at position i replaced by `link`, or taken out when that is 0. */
-int collision_set(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32_t i, uint32_t link, uint32_t *ret_leaf);
-
 #endif

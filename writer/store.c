@@ -13,8 +13,8 @@
 
 #include "shm-layout/collision.h"
 #include "shm-layout/object.h"
+#include "writer/collision_edit.h"
 
-#define ORDINAL_MAX 0x7ffffffeu
 #define PATH_BYTES (TRIE_DEPTH_MAX * 288u)
 
 /* ---- life ---- */
@@ -228,46 +228,6 @@ ordinal_of_leaf(const struct trie_keys *self, const struct arena_view *view, uin
 
 static const struct trie_keys ordinal_keys = {ordinal_of_leaf, NULL};
 
-/* ---- ordinals ---- */
-
-static int
-take_ordinal(struct store *s, struct store_resource *res, uint32_t *ret)
-{
-	const struct free_ordinal *oldest = &res->free_ordinals[res->free_head];
-
-	if (res->free_count > 0 && oldest->epoch <= s->epoch) {
-		*ret = oldest->ordinal;
-		res->free_head = (res->free_head + 1) % res->free_capacity;
-		res->free_count--;
-		return 0;
-	}
-	if (res->now.next_ordinal > ORDINAL_MAX)
-		return -ENOSPC;
-	*ret = (uint32_t)res->now.next_ordinal++;
-	return 0;
-}
-
-/* Where memory is short, the ordinal is not used again; that costs nothing but a number. */
-static void
-give_ordinal(struct store *s, struct store_resource *res, uint32_t ordinal)
-{
-	if (res->free_count == res->free_capacity) {
-		size_t wider = res->free_capacity ? res->free_capacity * 2 : 64;
-		struct free_ordinal *p = malloc(wider * sizeof(*p));
-
-		if (!p)
-			return;
-		for (size_t i = 0; i < res->free_count; i++)
-			p[i] = res->free_ordinals[(res->free_head + i) % res->free_capacity];
-		free(res->free_ordinals);
-		res->free_ordinals = p;
-		res->free_capacity = wider;
-		res->free_head = 0;
-	}
-	res->free_ordinals[(res->free_head + res->free_count++) % res->free_capacity] =
-		(struct free_ordinal){s->epoch + 1, ordinal};
-}
-
 /* ---- changes ---- */
 
 /* Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC, -ENOMEM. */
@@ -335,7 +295,7 @@ add_object(struct store *s, unsigned id, uint32_t ref)
 	struct leaf_keys identity = {{identity_of_leaf, NULL}, s, id};
 	uint64_t key_hash = object_of(s, ref)->key_hash;
 	uint32_t ordinal, leaf, entry;
-	int r = take_ordinal(s, res, &ordinal);
+	int r = ordinals_take(&res->ordinals, s->epoch, &res->now.next_ordinal, &ordinal);
 
 	if (r < 0)
 		return r;
@@ -395,7 +355,7 @@ remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_
 		r = trie_remove(s->edit, &res->now.ordinals, o->ordinal, &ordinal_keys, NULL);
 	if (r < 0)
 		return r;
-	give_ordinal(s, res, o->ordinal);
+	ordinals_give(&res->ordinals, s->epoch + 1, o->ordinal);
 	res->now.object_count--;
 	res->now.changed_seq = ++s->seq;
 	res->dirty = true;

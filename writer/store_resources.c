@@ -17,7 +17,7 @@ store_resource_free(struct store_resource *res)
 		index_def_done(&res->indexes.defs[i]);
 	free(res->indexes.defs);
 	free(res->indexes.roots);
-	free(res->free_ordinals);
+	ordinals_done(&res->ordinals);
 	free(res);
 }
 
@@ -170,7 +170,7 @@ store_empty_resource(struct store *s, struct store_resource *res)
 	res->now.state = RESOURCE_LISTING;
 	res->now.changed_seq = ++s->seq;
 	res->now.tombstone_floor = s->seq;
-	res->free_count = 0;
+	ordinals_done(&res->ordinals);
 	res->dirty = true;
 }
 
@@ -256,18 +256,11 @@ store_drop_unclaimed(struct store *s)
 static int
 find_free_ordinals(struct store *s, struct store_resource *res)
 {
-	uint32_t expected = 0;
-	size_t room = (size_t)(res->now.next_ordinal - res->now.object_count);
+	uint64_t expected = 0, room = res->now.next_ordinal - res->now.object_count;
 	struct trie_iter it;
 
 	if (res->now.next_ordinal < res->now.object_count || res->now.next_ordinal > LINK_IMMEDIATE)
 		return -EBADMSG;
-	if (room == 0)
-		return 0;
-	res->free_ordinals = calloc(room, sizeof(*res->free_ordinals));
-	if (!res->free_ordinals)
-		return -ENOMEM;
-	res->free_capacity = room;
 	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals);; r = trie_next(&it)) {
 		const struct object *o = r > 0 ? object_at(&s->arena->view, it.leaf) : NULL;
 		uint64_t stop = o ? o->ordinal : res->now.next_ordinal;
@@ -275,13 +268,13 @@ find_free_ordinals(struct store *s, struct store_resource *res)
 		if (r < 0 || (r > 0 && !o) || stop > res->now.next_ordinal)
 			return -EBADMSG;
 		for (; expected < stop; expected++) {
-			if (res->free_count == room)
+			if (room-- == 0)
 				return -EBADMSG;
-			res->free_ordinals[res->free_count++] = (struct free_ordinal){0, expected};
+			ordinals_give(&res->ordinals, 0, (uint32_t)expected);
 		}
 		if (r == 0)
 			return 0;
-		expected = (uint32_t)stop + 1;
+		expected = stop + 1;
 	}
 }
 
