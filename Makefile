@@ -155,8 +155,7 @@ lint: setup-lint
 	$(SUBMAKE) -s WERROR=1 B=build-lint-clang CC=clang all tests build-lint-clang/bench/bench
 	$(call say,LINT,'cppcheck')
 	$(Q)cppcheck --quiet -j$(CPUS) --std=c11 --inline-suppr --enable=warning,portability,performance --error-exitcode=1 \
-		--suppressions-list=.cppcheck -D_GNU_SOURCE -DINFORMER_VERSION='""' \
-		-D'cJSON_ArrayForEach(e,a)=for (e = (a) ? (a)->child : 0; e; e = e->next)' -I. $(LINT_SRC)
+		--library=.cppcheck.cfg --suppressions-list=.cppcheck -D_GNU_SOURCE -DINFORMER_VERSION='""' -I. $(LINT_SRC)
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
 
