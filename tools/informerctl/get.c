@@ -107,9 +107,11 @@ namespace_is_cached(struct get *get, const struct get_target *target, const char
 static void
 warn(struct get *get, const struct get_target *target)
 {
-	if (!target->info.synced)
-		cli_fail("%s: the first list is not in yet, the answer is incomplete; informerctl wait --for=synced %s",
-			 target->resource_name, target->resource_name);
+	if (!target->info.synced) {
+		cli_fail("%s: the first list is not in yet, the answer is incomplete; informerctl stat says why, informerctl wait "
+			 "--for=synced %s waits for it", target->resource_name, target->resource_name);
+		get->missed = true; /* a script must not take this for all there is */
+	}
 	if (!target->info.namespaced)
 		return;
 	if (get->all_namespaces && !namespace_is_cached(get, target, NULL))
