@@ -141,8 +141,9 @@ look_up(const struct informer_object *object, const struct informer_path *path, 
 		return r;
 	if (unlikely(!path))
 		return -EINVAL;
-	*ret = path_get(&path->path, body_of(object));
-	return ret->at ? 0 : INFORMER_E_NOT_FOUND;
+	return value_open_object(ret, &snapshot_of(object->snapshot_)->view, object->ref_) && path_follow(&path->path, ret)
+		       ? 0
+		       : INFORMER_E_NOT_FOUND;
 }
 
 static inline int
@@ -160,7 +161,7 @@ informer_get_string(const struct informer_object *object, const struct informer_
 	size_t length;
 	int r = look_up(object, path, &v);
 
-	if (r == 0 && (value_kind(v) != VALUE_STRING || !value_string(v, &data, &length)))
+	if (r == 0 && !value_text(&v, &data, &length))
 		r = INFORMER_E_TYPE;
 	r = settle(object, r);
 	if (r == 0) {

@@ -276,19 +276,31 @@ keep_first(struct value hit, void *context)
 	return 1;
 }
 
+bool
+path_follow(const struct path *path, struct value *v)
+{
+	for (unsigned i = 0; i < path->count; i++) {
+		const struct path_step *step = &path->steps[i];
+
+		if (step->kind == PATH_KEY) {
+			if (!value_enter(v, path->names + step->name_offset, step->name_length, step->fingerprint))
+				return false;
+		} else if (step->kind == PATH_ELEMENT) {
+			*v = value_element(*v, step->element);
+			if (!v->at)
+				return false;
+		} else {
+			struct value from = *v;
+			struct walk w = {.path = path, .each = keep_first, .context = v, .left = VALUE_ITEMS_MAX};
+
+			return walk_from(&w, i, from) > 0;
+		}
+	}
+	return v->at != NULL;
+}
+
 struct value
 path_get(const struct path *path, struct value root)
 {
-	struct value v = root;
-
-	for (unsigned i = 0; i < path->count && v.at; i++) {
-		if (path->steps[i].kind == PATH_ANY) {
-			struct value hit = {0};
-
-			path_each(path, root, keep_first, &hit);
-			return hit;
-		}
-		v = take_step(path, &path->steps[i], v);
-	}
-	return v;
+	return path_follow(path, &root) ? root : (struct value){0};
 }

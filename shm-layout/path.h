@@ -48,6 +48,9 @@ int path_compile(struct path *ret_path, const char *text, size_t length, size_t 
 /* Follow a path without [*] (with one: its first hit). at == NULL when nothing is there. No allocation, no parse. */
 struct value path_get(const struct path *path, struct value root);
 
+/* The same in place, from v on. False when nothing is there, and v means nothing then. */
+bool path_follow(const struct path *path, struct value *v);
+
 /* Every hit of a path, in order. A non-zero result of each stops and is returned; else 0, or -EBADMSG. */
 int path_each(const struct path *path, struct value root, int (*each)(struct value hit, void *context), void *context);
 

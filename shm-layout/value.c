@@ -88,13 +88,19 @@ extent(const uint8_t *at, const uint8_t *end, const uint8_t **ret_contents, size
 	return true;
 }
 
-const uint8_t *
-value_after(const uint8_t *at, const uint8_t *end)
+static inline const uint8_t *
+after(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *contents;
 	size_t length;
 
 	return extent(at, end, &contents, &length) ? contents + length : NULL;
+}
+
+const uint8_t *
+value_after(const uint8_t *at, const uint8_t *end)
+{
+	return after(at, end);
 }
 
 static struct value
@@ -103,43 +109,70 @@ no_value(void)
 	return (struct value){0};
 }
 
-/* The value at `at`, its reference followed. at == NULL unless it lies within end. */
+/* v becomes what the BLOCK_VALUE of this ref holds. */
+static inline bool
+open_block(struct value *v, const struct arena_view *view, uint32_t ref)
+{
+	const struct block *b = block_at(view, ref, BLOCK_VALUE, 1);
+
+	if (!b || b->payload[0] == TAG_REF)
+		return false;
+	v->view = view;
+	v->own = NULL;
+	v->at = b->payload;
+	v->end = after(b->payload, b->payload + block_length(b));
+	return v->end != NULL;
+}
+
+/* v becomes the value at `at`, its reference followed. False unless it lies within end. */
+static inline bool
+open_here(struct value *v, const struct arena_view *view, const struct object *own, const uint8_t *at, const uint8_t *end)
+{
+	if (at >= end)
+		return false;
+	if (*at == TAG_REF)
+		return end - at >= 5 && open_block(v, view, load32(at + 1));
+	v->view = view;
+	v->own = own;
+	v->at = at;
+	v->end = after(at, end);
+	return v->end != NULL;
+}
+
 static struct value
 value_here(const struct arena_view *view, const struct object *own, const uint8_t *at, const uint8_t *end)
 {
-	struct value v = {.view = view, .own = own, .at = at, .end = end};
+	struct value v;
 
-	if (at >= end)
-		return no_value();
-	if (*at == TAG_REF) {
-		if (end - at < 5)
-			return no_value();
-		return value_of_block(view, load32(at + 1));
-	}
-	v.end = value_after(at, end);
-	return v.end ? v : no_value();
+	return open_here(&v, view, own, at, end) ? v : no_value();
 }
 
-struct value
-value_of_object(const struct arena_view *view, uint32_t ref)
+bool
+value_open_object(struct value *v, const struct arena_view *view, uint32_t ref)
 {
 	const struct block *b;
 	const struct object *o = object_at(view, ref);
 
 	if (!o)
-		return no_value();
+		return false;
 	b = (const struct block *)(const void *)(view->base + ref_offset(ref));
-	return value_here(view, o, b->payload + o->body_offset, b->payload + block_length(b));
+	return open_here(v, view, o, b->payload + o->body_offset, b->payload + block_length(b));
+}
+
+struct value
+value_of_object(const struct arena_view *view, uint32_t ref)
+{
+	struct value v;
+
+	return value_open_object(&v, view, ref) ? v : no_value();
 }
 
 struct value
 value_of_block(const struct arena_view *view, uint32_t ref)
 {
-	const struct block *b = block_at(view, ref, BLOCK_VALUE, 1);
+	struct value v;
 
-	if (!b || b->payload[0] == TAG_REF)
-		return no_value();
-	return value_here(view, NULL, b->payload, b->payload + block_length(b));
+	return open_block(&v, view, ref) ? v : no_value();
 }
 
 enum value_kind
@@ -209,6 +242,23 @@ value_string(struct value v, const char **ret_data, size_t *ret_length)
 	if (kind != VALUE_STRING && kind != VALUE_NUMBER)
 		return false;
 	if (!extent(v.at, v.end, &contents, &length))
+		return false;
+	*ret_data = (const char *)contents;
+	*ret_length = length;
+	return true;
+}
+
+bool
+value_text(const struct value *v, const char **ret_data, size_t *ret_length)
+{
+	const uint8_t *contents;
+	size_t length;
+
+	if (!v->at)
+		return false;
+	if (*v->at < TAG_STRING0 && *v->at != TAG_STRING8 && *v->at != TAG_STRING16 && *v->at != TAG_STRING32)
+		return (*v->at == TAG_OWN_NAME || *v->at == TAG_OWN_NAMESPACE) && value_string(*v, ret_data, ret_length);
+	if (*v->at > TAG_STRING63 || !extent(v->at, v->end, &contents, &length))
 		return false;
 	*ret_data = (const char *)contents;
 	*ret_length = length;
@@ -327,16 +377,23 @@ value_shape_names(const struct block *shape, uint32_t *ret_count)
 }
 
 /* The bytes of a name: an inline string in a block of its own. */
-static bool
+static inline bool
 name_of(const struct arena_view *view, uint32_t ref, const char **ret_name, size_t *ret_length)
 {
-	struct value v = value_of_block(view, ref);
+	const struct block *b = block_at(view, ref, BLOCK_VALUE, 1);
+	const uint8_t *contents;
 
-	return value_kind(v) == VALUE_STRING && value_string(v, ret_name, ret_length);
+	if (!b || (b->payload[0] != TAG_STRING8 && b->payload[0] != TAG_STRING16 && b->payload[0] != TAG_STRING32 &&
+		   (b->payload[0] < TAG_STRING0 || b->payload[0] > TAG_STRING63)))
+		return false;
+	if (!extent(b->payload, b->payload + block_length(b), &contents, ret_length))
+		return false;
+	*ret_name = (const char *)contents;
+	return true;
 }
 
-struct value
-value_field(struct value object, const char *name, size_t length, uint8_t name_fp)
+bool
+value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp)
 {
 	const uint8_t *at, *end, *fps, *hit;
 	const struct block *shape;
@@ -344,28 +401,33 @@ value_field(struct value object, const char *name, size_t length, uint8_t name_f
 	uint32_t count, i;
 	size_t bytes;
 
-	if (value_kind(object) != VALUE_OBJECT || *object.at == TAG_EMPTY_OBJECT ||
-	    !extent(object.at, object.end, &at, &bytes))
-		return no_value();
+	if (!v->at || (*v->at != TAG_OBJECT16 && *v->at != TAG_OBJECT32) || !extent(v->at, v->end, &at, &bytes))
+		return false;
 	end = at + bytes;
-	shape = block_at(object.view, load32(at - 4), BLOCK_SHAPE, 0);
+	shape = block_at(v->view, load32(at - 4), BLOCK_SHAPE, 0);
 	names = value_shape_names(shape, &count);
 	if (!names)
-		return no_value();
+		return false;
 	fps = shape->payload + 2;
 	for (hit = fps; (hit = memchr(hit, name_fp, count - (size_t)(hit - fps))) != NULL; hit++) {
 		const char *found;
 		size_t found_length;
 
-		if (name_of(object.view, names[hit - fps], &found, &found_length) && found_length == length &&
+		if (name_of(v->view, names[hit - fps], &found, &found_length) && found_length == length &&
 		    memcmp(found, name, length) == 0)
 			break;
 	}
 	if (!hit)
-		return no_value();
+		return false;
 	for (i = (uint32_t)(hit - fps); i > 0 && at; i--)
-		at = value_after(at, end);
-	return at ? value_here(object.view, object.own, at, end) : no_value();
+		at = after(at, end);
+	return at && open_here(v, v->view, v->own, at, end);
+}
+
+struct value
+value_field(struct value object, const char *name, size_t length, uint8_t name_fp)
+{
+	return value_enter(&object, name, length, name_fp) ? object : no_value();
 }
 
 struct value

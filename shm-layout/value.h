@@ -82,6 +82,16 @@ struct value value_of_object(const struct arena_view *view, uint32_t ref);
 /* The value that a BLOCK_VALUE holds. */
 struct value value_of_block(const struct arena_view *view, uint32_t ref);
 
+/*
+ * The same in place: v becomes the object's body, then the field of the object that it was; false when there is none, and v
+ * means nothing then. For lookups: a struct that was stored in words and is copied in vectors at once, as arguments are,
+ * stalls the processor each time.
+ */
+bool value_open_object(struct value *v, const struct arena_view *view, uint32_t ref);
+bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp);
+/* The bytes of a STRING, and of nothing else. */
+bool value_text(const struct value *v, const char **ret_data, size_t *ret_length);
+
 enum value_kind value_kind(struct value v);
 /* Strings and NUMBER texts: true and the bytes, lent for as long as the block lives. */
 bool value_string(struct value v, const char **ret_data, size_t *ret_length);
