@@ -25,6 +25,7 @@
 struct arena_private {
 	struct arena_books *books;
 	uint64_t working_epoch;
+	uint64_t retired_since_bytes;
 	uint64_t leaked_blocks;
 	uint64_t fail_after;
 	bool reserve_open;
@@ -396,7 +397,9 @@ arena_retire(struct arena *a, uint32_t ref)
 {
 	struct arena_private *private = a->private;
 
-	if (!books_retire(private->books, ref, units_of_block(a, ref), private->working_epoch))
+	if (books_retire(private->books, ref, units_of_block(a, ref), private->working_epoch))
+		private->retired_since_bytes += (uint64_t)units_of_block(a, ref) * REF_UNIT;
+	else
 		private->leaked_blocks++;
 }
 
@@ -404,6 +407,7 @@ void
 arena_set_working_epoch(struct arena *a, uint64_t epoch)
 {
 	a->private->working_epoch = epoch;
+	a->private->retired_since_bytes = 0;
 }
 
 void
@@ -450,6 +454,7 @@ arena_stats(const struct arena *a, struct arena_stats *ret)
 	ret->private_bytes = books.private_bytes;
 	ret->leaked_blocks = a->private->leaked_blocks;
 	ret->blocks = books.blocks;
+	ret->retired_since_bytes = a->private->retired_since_bytes;
 }
 
 void

@@ -135,6 +135,7 @@ void arena_books_finish(struct arena *a);
 struct arena_stats {
 	uint64_t committed_bytes, used_bytes, retired_bytes, free_bytes, private_bytes, leaked_blocks;
 	uint64_t blocks;
+	uint64_t retired_since_bytes;	/* of retired_bytes: since the working epoch was set */
 };
 void arena_stats(const struct arena *a, struct arena_stats *ret);
 

@@ -12,6 +12,8 @@
 
 /* Below this, it is not worth looking at the readers' pins. */
 #define RECLAIM_BYTES (64ull * 1024)
+/* Below this, it is not worth a commit without a change. */
+#define SWEEP_BYTES (256ull * 1024)
 
 static uint64_t
 now_ns(clockid_t clock)
@@ -153,6 +155,21 @@ store_commit(struct store *s)
 	arena_open_reserve(s->arena, true);
 	r = publish(s);
 	arena_open_reserve(s->arena, false);
+	return r;
+}
+
+int
+store_sweep(struct store *s)
+{
+	struct arena_stats stats;
+	int r;
+
+	arena_stats(s->arena, &stats);
+	if (stats.retired_since_bytes < SWEEP_BYTES || anything_to_publish(s))
+		return 0;
+	s->resources_changed = true;
+	r = store_commit(s);
+	s->resources_changed = false;
 	return r;
 }
 

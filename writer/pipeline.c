@@ -211,7 +211,7 @@ pipeline_run(struct pipeline *p)
 		else
 			p->dirty = false;
 	}
-	if (!p->dirty)
+	if (!p->dirty && store_sweep(p->store) == 0)
 		out_of_trouble(p);
 	for (size_t i = 0; i < p->lane_count; i++) {
 		struct lane *lane = &p->lanes[i];

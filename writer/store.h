@@ -90,6 +90,12 @@ int store_commit(struct store *s);
 /* Called after each commit that published something (the broker wakes sleepers). */
 void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context);
 
+/*
+ * When much was retired since the last commit, and nothing is to be published that would let it be reused (a list that failed
+ * left what its drafts shared), publish the same content anew. 0 or negative errno.
+ */
+int store_sweep(struct store *s);
+
 /* Free what no reader can see any more. A commit does it by itself once enough has gathered. */
 void store_reclaim(struct store *s);
 

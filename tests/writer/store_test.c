@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tests/support/store_fixture.h"
+#include "writer/value_encode.h"
 
 #define PODS 400
 #define NODES 7
@@ -337,6 +338,41 @@ an_unchanged_object_publishes_nothing(void **state)
 	store_fixture_free(fx);
 }
 
+/* What drafts shared and gave back before anything was committed is free after a sweep, though there is nothing to commit. */
+static void
+a_sweep_frees_what_a_failed_list_shared(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	uint8_t payload[1024] = {0};
+	uint32_t ref, refs[1000];
+	struct store_stats before, after;
+	size_t length;
+	bool known;
+
+	(void)state;
+	store_stats(fx->store, &before);
+	assert_int_equal(store_sweep(fx->store), 0);
+	assert_int_equal(store_epoch(fx->store), before.epoch); /* nothing to sweep */
+	length = encode_string_head(payload, 1000) + 1000;
+	for (unsigned i = 0; i < 1000; i++) {
+		memcpy(payload + length - sizeof(i), &i, sizeof(i));
+		assert_int_equal(intern_get(store_intern(fx->store), BLOCK_VALUE, payload, (uint32_t)length, &ref, &known), 0);
+		assert_false(known);
+		refs[i] = ref;
+	}
+	for (unsigned i = 0; i < 1000; i++)
+		intern_unref(store_intern(fx->store), refs[i]);
+	store_stats(fx->store, &after);
+	assert_true(after.retired_bytes > 1000 * 1000);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_sweep(fx->store), 0);
+	store_stats(fx->store, &after);
+	assert_int_equal(after.epoch, before.epoch + 1);
+	assert_true(after.retired_bytes < 4096);
+	assert_true(after.used_bytes < before.used_bytes + 4096);
+	store_fixture_free(fx);
+}
+
 /* An update that changes no index value touches no index: their links in the root are the same. */
 static void
 an_update_that_moves_no_value_touches_no_index(void **state)
@@ -374,6 +410,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_unchanged_object_publishes_nothing),
+		cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
 		cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
 		cmocka_unit_test(random_changes_agree_with_a_plain_table),
 		cmocka_unit_test(deleting_everything_gives_all_memory_back),

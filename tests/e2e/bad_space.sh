@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# A full tmpfs: informerd says what to do, readers read on, nothing is lost, and it goes on by itself once objects are deleted on the server.
+# The same for a first list that does not fit, and for a restart when two generations do not fit.
+. "$(dirname "$0")/../support/daemon.sh"
+
+A=$T/shm
+mkdir "$A"
+if ! mount -t tmpfs -o size=6m,mode=0700 informer-test "$A" 2>"$T/mount.log"; then
+	echo "SKIP: a small tmpfs cannot be mounted: $(cat "$T/mount.log")"
+	exit 77
+fi
+unmount_and_clean_up() {
+	for pid in $daemon_pid; do kill -9 "$pid" 2>/dev/null || true; done
+	umount -l "$A" || true
+	clean_up
+}
+trap unmount_and_clean_up EXIT
+
+pods=/api/v1/namespaces/default/pods
+# a pod of 60 KB that shares nothing with others
+create() {
+	printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s","namespace":"default","annotations":{"x":"%s"}},"spec":{"containers":[{"name":"c","image":"i"}]}}' \
+		"$1" "$(head -c 45000 /dev/urandom | base64 -w0)" |
+		curl -sf -X POST -H 'Content-Type: application/json' --data-binary @- "$url$pods" >/dev/null
+}
+delete() { curl -sf -X DELETE "$url$pods/$1" >/dev/null; }
+ctl() { "$B"/informerctl --socket "$S" "$@"; }
+in_trouble() { stat .trouble | grep -q 'the arena is full.*raise arena.maxBytes, the size of its tmpfs, or the memory limit'; }
+same() { [ "$(stat '.resources[0].objects')" = "$(on_server /api/v1/pods)" ] && stat_is .trouble ''; }
+
+start_sim --nodes 1 --pods-per-node 5
+start_daemon --arena-dir "$A" --resource pods --resource nodes
+wait_ready
+for i in $(seq 150); do
+	create "big-$i"
+	! in_trouble || break
+done
+until_true 10 in_trouble || fail "$i pods of 60 KB fit into 6 MiB: $(df "$A")"
+grep -q 'error the arena is full' "$T/daemon.log" || fail "nothing in the log"
+n=$(stat '.resources[0].objects')
+[ "$n" -ge 40 ] || fail "only $n pods fit"
+
+# readers read on
+[ "$(ctl get pods -A -o name | wc -l)" = "$n" ] || fail "a reader does not get the $n pods that are there"
+ctl get pod big-1 -n default -o json | jq -e '.metadata.annotations.x | length == 60000' >/dev/null || fail "big-1"
+ctl verify >"$T/verify.log" 2>&1 || fail "$(cat "$T/verify.log")"
+stat_is '.resources[1].state' synced || fail "nodes"
+
+# room is made on the server
+for j in $(seq $((i / 2))); do delete "big-$j"; done
+until_true 20 same || fail "$(stat '.resources[0].objects') pods, the server has $(on_server /api/v1/pods); trouble: $(stat .trouble)"
+grep -q 'the changes that waited are applied' "$T/daemon.log" || fail "nobody was told"
+[ "$(lists pods)" -ge 1 ] && stat_is '.resources[0].lists' 1 || fail "$(stat '.resources[0].lists') lists"
+
+# a restart: two generations do not fit, the second is built from a LIST
+stop_daemon KILL
+start_daemon --arena-dir "$A" --resource pods --resource nodes
+wait_ready
+until_true 20 same || fail "after the restart: $(stat '.resources[0].objects') pods; trouble: $(stat .trouble)"
+[ "$(find "$A" -type f | wc -l)" = 1 ] || fail "$(ls "$A")"
+
+# a first list that does not fit
+for j in $(seq 150 240); do create "big-$j"; done
+stop_daemon TERM
+rm -f "$A"/*
+start_daemon --arena-dir "$A" --resource pods --resource nodes
+refused() { stat '.resources[0].last_error' | grep -q 'LIST failed: the arena is full: raise'; }
+until_true 10 refused || fail "a list of 8 MB fits into 6 MiB: $(stat '.resources[0]')"
+expect_stat '.resources[1].state' synced
+for j in $(seq 150 240); do delete "big-$j"; done
+until_true 30 same || fail "the list does not come: $(stat '.resources[0]')"
+stop_daemon TERM
+[ "$code" = 0 ] || fail "exit code $code"
+echo ok
