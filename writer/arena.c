@@ -142,7 +142,7 @@ arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes, const 
 		return r;
 	base = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (base == MAP_FAILED)
-		return -errno;
+		return -ENOMEM;
 	private = calloc(1, sizeof(*private));
 	if (private)
 		private->books = books_new(base, max_bytes / REF_UNIT);
@@ -194,7 +194,7 @@ arena_create(struct arena *ret, int directory, const char *name, uint64_t genera
 	if (fd < 0)
 		return fd;
 	r = arena_set_up(&a, fd, bytes, max_bytes, master);
-	if (r != 0) {
+	if (r < 0) {
 		close(fd);
 		unlinkat(directory, name, 0);
 		return r;
@@ -220,7 +220,7 @@ arena_create_private(struct arena *ret, uint64_t max_bytes)
 		return -errno;
 	randombytes_buf(master, sizeof(master));
 	r = arena_set_up(&a, fd, bytes, max_bytes, master);
-	if (r != 0) {
+	if (r < 0) {
 		close(fd);
 		return r;
 	}
@@ -247,7 +247,7 @@ arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t g
 		return fd;
 	/* the tmpfs must hold the whole copy, but the pages are filled by the copy itself */
 	r = arena_set_up(&a, fd, source_bytes, max_bytes > source_bytes ? max_bytes : source_bytes, master);
-	if (r != 0) {
+	if (r < 0) {
 		close(fd);
 		unlinkat(directory, name, 0);
 		return r;

@@ -253,7 +253,7 @@ void
 client_move(struct client *c)
 {
 	struct broker_source source;
-	unsigned slot;
+	unsigned slot = 0;
 	int arena_fd, slot_fd = -1, r;
 
 	r = broker_source(c->broker, &source, &arena_fd);

@@ -96,7 +96,7 @@ check_kind(struct list *l)
 	size_t length, expected = l->feed.kind ? strlen(l->feed.kind) : 0;
 	bool has_items;
 	const char *kind = decoder_list_kind(l->decoder, &length, &has_items);
-	bool same = length == expected && memcmp(kind, l->feed.kind, length) == 0;
+	bool same = l->feed.kind && length == expected && memcmp(kind, l->feed.kind, length) == 0;
 
 	if (length > 0 && expected > 0 && (same || !l->feed.custom || !has_items) &&
 	    !(length == expected + 4 && memcmp(kind, l->feed.kind, expected) == 0 && memcmp(kind + expected, "List", 4) == 0)) {

