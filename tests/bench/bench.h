@@ -75,6 +75,19 @@ now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/*
+ * CPU time of this thread: what a round of lookups or of decoding took, however busy the machine is otherwise. On a quiet one it
+ * is the same as now_ns().
+ */
+static inline uint64_t
+cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 #define ROUNDS_MAX 63
 
 struct rounds {

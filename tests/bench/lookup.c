@@ -24,56 +24,41 @@ unsigned long lookup_sink;
 
 /* ---- what is asked for ---- */
 
-static void
-shuffle(uint32_t *order, size_t n)
+static size_t
+pick(uint64_t *seed, size_t below)
 {
-	uint64_t seed = 42;
-
-	for (size_t i = 0; i < n; i++)
-		order[i] = (uint32_t)i;
-	for (size_t i = n; i > 1; i--) {
-		size_t k;
-		uint32_t swap;
-
-		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		k = (size_t)((seed >> 33) % i);
-		swap = order[i - 1];
-		order[i - 1] = order[k];
-		order[k] = swap;
-	}
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (size_t)((*seed >> 32) * below >> 32);
 }
 
 void
 questions_init(struct questions *q, const struct bench *b, enum pods_naming naming, size_t total)
 {
-	uint32_t *order = malloc(total * sizeof(*order));
-	char *at;
+	size_t room = QUESTIONS * 128u, used = 0;
+	uint64_t seed = 42;
 
-	*q = (struct questions){.count = total, .node_count = total / 50 ? total / 50 : 1};
-	q->keys = calloc(total, sizeof(*q->keys));
-	q->text = at = malloc(total * 256);
+	*q = (struct questions){.pods = total, .count = QUESTIONS, .node_count = total / 50 ? total / 50 : 1};
+	q->keys = calloc(q->count, sizeof(*q->keys));
+	q->text = malloc(room);
 	q->nodes = calloc(q->node_count, sizeof(*q->nodes));
-	if (!order || !q->keys || !at || !q->nodes)
+	if (!q->keys || !q->text || !q->nodes)
 		abort();
-	shuffle(order, total);
-	for (size_t i = 0; i < total; i++) {
+	for (size_t i = 0; i < q->count; i++) {
 		struct pod_names names;
 		struct question *k = &q->keys[i];
 
-		pods_names(b->pods, naming, order[i], total, &names);
-		k->key = at;
+		pods_names(b->pods, naming, pick(&seed, total), total, &names);
+		if (room - used < sizeof(names)) {	/* names are longer than usual: ask fewer questions */
+			q->count = i;
+			break;
+		}
+		k->key = q->text + used;
 		k->ns_length = (uint16_t)strlen(names.ns);
 		k->name_length = (uint16_t)strlen(names.name);
-		at += sprintf(at, "%s/%s", names.ns, names.name) + 1;
+		used += (size_t)sprintf(q->text + used, "%s/%s", names.ns, names.name) + 1;
 	}
-	free(order);
-	order = malloc(q->node_count * sizeof(*order));
-	if (!order)
-		abort();
-	shuffle(order, q->node_count);
 	for (size_t i = 0; i < q->node_count; i++)
-		pods_node_name(order[i], q->nodes[i]);
-	free(order);
+		pods_node_name(pick(&seed, q->node_count), q->nodes[i]);
 }
 
 void
@@ -120,7 +105,7 @@ static double
 round_get(struct lookup_reader *r, const struct questions *q, size_t ops, size_t *at)
 {
 	unsigned long sum = 0;
-	uint64_t t = now_ns();
+	uint64_t t = cpu_ns();
 
 	for (size_t i = 0, k = *at; i < ops; i++) {
 		unsigned read = lookup_one(r, &q->keys[k]);
@@ -131,7 +116,7 @@ round_get(struct lookup_reader *r, const struct questions *q, size_t ops, size_t
 		if (++k == q->count)
 			k = 0;
 	}
-	t = now_ns() - t;
+	t = cpu_ns() - t;
 	*at = (*at + ops) % q->count;
 	lookup_sink += sum;
 	return (double)t / (double)ops;
@@ -141,7 +126,7 @@ static double
 round_index(struct lookup_reader *r, const struct questions *q, size_t ops, size_t *at, double *ret_pods)
 {
 	unsigned long sum = 0, pods = 0;
-	uint64_t t = now_ns();
+	uint64_t t = cpu_ns();
 
 	for (size_t i = 0; i < ops; i++, (*at)++) {
 		const char *node = q->nodes[*at % q->node_count];
@@ -160,7 +145,7 @@ round_index(struct lookup_reader *r, const struct questions *q, size_t ops, size
 			}
 		informer_end(&s);
 	}
-	t = now_ns() - t;
+	t = cpu_ns() - t;
 	lookup_sink += sum;
 	*ret_pods = (double)pods / (double)ops;
 	return (double)t / (double)ops;
@@ -172,14 +157,14 @@ static double
 round_lmdb_get(struct lmdb_reader *r, const struct questions *q, size_t ops, size_t *at)
 {
 	unsigned long sum = 0;
-	uint64_t t = now_ns();
+	uint64_t t = cpu_ns();
 
 	for (size_t i = 0, k = *at; i < ops; i++) {
 		sum += lmdb_get(r, q->keys[k].key, q->keys[k].ns_length + 1u + q->keys[k].name_length);
 		if (++k == q->count)
 			k = 0;
 	}
-	t = now_ns() - t;
+	t = cpu_ns() - t;
 	*at = (*at + ops) % q->count;
 	lookup_sink += sum;
 	return (double)t / (double)ops;
@@ -189,14 +174,14 @@ static double
 round_lmdb_index(struct lmdb_reader *r, const struct questions *q, size_t ops, size_t *at)
 {
 	unsigned sum = 0;
-	uint64_t t = now_ns();
+	uint64_t t = cpu_ns();
 
 	for (size_t i = 0; i < ops; i++, (*at)++) {
 		const char *node = q->nodes[*at % q->node_count];
 
 		lmdb_by_node(r, node, strlen(node), &sum);
 	}
-	t = now_ns() - t;
+	t = cpu_ns() - t;
 	lookup_sink += sum;
 	return (double)t / (double)ops;
 }
@@ -229,8 +214,9 @@ compare(struct size *s)
 	double pods, answer[2];
 
 	/* caches, page tables and predictors see each side once before it counts */
-	round_get(&s->reader, &s->questions, s->total, &at);
-	round_lmdb_get(&s->lmdb_reader, &s->questions, s->total, &lmdb_at);
+	round_get(&s->reader, &s->questions, ops, &at);
+	round_lmdb_get(&s->lmdb_reader, &s->questions, ops, &lmdb_at);
+	at = lmdb_at = 0;
 	for (unsigned i = 0; i < rounds; i++) {
 		rounds_add(&s->get, round_get(&s->reader, &s->questions, ops, &at));
 		rounds_add(&s->lmdb_get, round_lmdb_get(&s->lmdb_reader, &s->questions, ops, &lmdb_at));

@@ -1,5 +1,6 @@
 /*
- * A lookup as an agent makes it, and what is asked for: all keys and nodes, in random order.
+ * A lookup as an agent makes it, and what is asked for: keys picked at random, again and again, so many that no branch predictor
+ * learns their order; each with a text of its own, one behind the other, so that reading the question costs the same at any size.
  */
 #ifndef TESTS_BENCH_LOOKUP_H
 #define TESTS_BENCH_LOOKUP_H
@@ -12,7 +13,10 @@ struct question {
 	uint16_t ns_length, name_length;
 };
 
+#define QUESTIONS (1u << 19)
+
 struct questions {
+	size_t pods;
 	struct question *keys;
 	size_t count;
 	char (*nodes)[64];

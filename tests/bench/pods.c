@@ -152,8 +152,8 @@ pods_load(const char *directory, struct pods **ret_pods)
 		FILE *f;
 
 		snprintf(path, sizeof(path), "%s/%s", directory, files[i]->d_name);
-		free(files[i]);
 		f = dot && strcmp(dot, ".json") == 0 ? fopen(path, "re") : NULL;
+		free(files[i]);
 		if (!f)
 			continue;
 		while ((got = fread(block, 1, sizeof(block), f)) > 0)
@@ -265,7 +265,7 @@ pods_names(const struct pods *p, enum pods_naming naming, size_t i, size_t total
 		pods_node_name(i * 7919 % nodes, ret->node);
 		return;
 	}
-	if (n > 6 && t->name[n - 6] == '-')
+	if (n > 6 && t->name[n - 6] == '-' && !strchr(t->name + n - 5, '-') && !strchr(t->name + n - 5, '.'))
 		n -= 6;
 	snprintf(ret->ns, sizeof(ret->ns), "%.90s", t->ns);
 	snprintf(ret->name, sizeof(ret->name), "%.*s-%s", (int)(n < 150 ? n : 150), t->name, letters);

@@ -122,7 +122,7 @@ write_keys(const struct questions *q, const char *path)
 
 	if (!f)
 		return -errno;
-	for (size_t i = 0; i < q->count; i++)
+	for (size_t i = 0; i < q->pods && i < q->count; i++)
 		fprintf(f, "%s\n", q->keys[i].key);
 	return fclose(f) == 0 ? 0 : -errno;
 }
@@ -165,15 +165,15 @@ measure_reader(struct bench *b, struct world *w, const struct questions *q)
 		return;
 	}
 	row = report_add(b->report, "reader_private_bytes", "bytes", rounds_median(&bytes),
-			 b->client_go_heap > 0 ? "client-go's heap for 10k pods" : NULL, b->client_go_heap * (double)q->count,
+			 b->client_go_heap > 0 ? "client-go's heap for 10k pods" : NULL, b->client_go_heap * (double)q->pods,
 			 "private pages (Private_Clean + Private_Dirty of all mappings but the arena) that a process has more after attach and "
 			 "%.0f lookups in %zu pods than before; %.0f lookups failed; page tables besides: %.0f KiB; %u processes, "
 			 "%.0f–%.0f KiB",
-			 asked, q->count, missed, tables / 1024, bytes.count, rounds_min(&bytes) / 1024, rounds_max(&bytes) / 1024);
+			 asked, q->pods, missed, tables / 1024, bytes.count, rounds_min(&bytes) / 1024, rounds_max(&bytes) / 1024);
 	row->target = (struct target){.value = 1 << 20};
 	row = report_add(b->report, "attach_us", "us", rounds_median(&us), NULL, 0,
 			 "informer_attach, resource and path compiled, first lookup answered; %zu pods; %s attaches in each of %u processes, "
 			 "%.0f–%.0f",
-			 q->count, attaches, us.count, least, most);
+			 q->pods, attaches, us.count, least, most);
 	row->target = (struct target){.value = 5000};
 }

@@ -27,8 +27,8 @@ elif [ ! -x "$program" ] || [ -n "$(find "$here/peer" "$PEER" -newer "$program" 
 	fi
 fi
 if [ -z "$why" ]; then
-	mkdir -p "$work/data"
-	rm -f "$work/data/real-pods"
+	rm -rf "$work/data"	# ours: holds this link alone, or is one
+	mkdir "$work/data"
 	ln -s "$(cd "$PODS" && pwd)" "$work/data/real-pods"
 	set -- --client-go "$(cd "$work/peer" && pwd)/peer"
 else

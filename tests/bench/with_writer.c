@@ -114,7 +114,7 @@ round_with_writer(struct churn *c, struct lookup_reader *r, const struct questio
 	c->changes = c->commits = 0;
 	if (pthread_create(&writer, NULL, write_on, c) != 0)
 		abort();
-	t = now_ns();
+	t = cpu_ns();
 	for (size_t i = 0; i < ops; i++) {
 		unsigned read = lookup_one(r, &q->keys[k]);
 
@@ -122,7 +122,7 @@ round_with_writer(struct churn *c, struct lookup_reader *r, const struct questio
 		sum += read;
 		k = k + 1 < q->count ? k + 1 : 0;
 	}
-	ns = (double)(now_ns() - t) / (double)ops;
+	ns = (double)(cpu_ns() - t) / (double)ops;
 	cut = interrupted();
 	for (size_t i = 0; i < ops; i++) {
 		unsigned read;
@@ -174,7 +174,7 @@ measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *read
 	if (!c)
 		abort();
 	c->world = w;
-	make_texts(c, b, q->count);
+	make_texts(c, b, q->pods);
 	snprintf(question, sizeof(question), "writer %zu %u", ops, RATE);
 	for (unsigned i = 0; i < (b->quick ? 2u : 5u) && c->result == 0; i++) {
 		rounds_add(&ours, round_with_writer(c, reader, q, ops, &singles));
