@@ -2,7 +2,7 @@
 # removes it and ends whatever was started when the script ends, however it ends.
 set -eu
 : "${B:=build}"
-T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e.XXXXXX")
+T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e-XXXXXX")
 S=$T/s.sock
 sim_pid= daemon_pid= notify_pid=
 sim_port=0
