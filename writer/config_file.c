@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "writer/config_parse.h"
+#include "writer/decoder.h"
 #include "writer/log.h"
 #include "writer/message.h"
 #include "writer/yaml.h"
@@ -211,8 +212,20 @@ static int
 take_drop(const struct reading *in, const cJSON *value, void *into)
 {
 	struct config_resource *resource = into;
+	struct decoder_schema *schema;
+	int bad = -1, r = take_paths(in, value, &resource->drops, &resource->n_drops);
 
-	return take_paths(in, value, &resource->drops, &resource->n_drops);
+	if (r < 0)
+		return r;
+	schema = decoder_schema_new((const char *const *)resource->drops, resource->n_drops, &bad);
+	decoder_schema_free(schema);
+	if (schema)
+		return 0;
+	if (bad < 0)
+		return -ENOMEM;
+	return yaml_error(in->yaml, cJSON_GetArrayItem(value, bad), YAML_AT_VALUE, in->ret_error, -EINVAL,
+			  "'%s' cannot be dropped: an object is found by its name, namespace, uid and resourceVersion, and a list cannot "
+			  "lose single elements", resource->drops[bad]);
 }
 
 static int

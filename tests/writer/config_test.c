@@ -185,6 +185,16 @@ an_impossible_path_names_itself(void **state)
 		       "this index has no 'path'");
 }
 
+/* What objects are found by cannot be dropped, and it is said before anything is begun. */
+static void
+an_impossible_drop_names_its_place(void **state)
+{
+	assert_refused(*state, "resources:\n- resource: pods\n  drop: [spec.volumes, metadata.name]\n", NULL, -EINVAL,
+		       "conf.yaml:3:24: 'metadata.name' cannot be dropped");
+	assert_refused(*state, "resources:\n- resource: pods\n  drop: ['spec.containers[0]']\n", NULL, -EINVAL,
+		       "conf.yaml:3:10: 'spec.containers[0]' cannot be dropped");
+}
+
 /* Names, quoted names, stars and numbers are paths. */
 static void
 possible_paths_are_taken(void **state)
@@ -336,6 +346,7 @@ main(void)
 		TEST(an_unknown_field_names_its_place_and_the_nearest),
 		TEST(a_wrong_type_names_its_place),
 		TEST(an_impossible_path_names_itself),
+		TEST(an_impossible_drop_names_its_place),
 		TEST(possible_paths_are_taken),
 		TEST(no_resource_is_refused),
 		TEST(secrets_need_allow_secrets),
