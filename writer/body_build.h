@@ -17,6 +17,10 @@
 #include "writer/decoder_schema.h"
 #include "writer/growing.h"
 
+/* Room for a container's head, as long as its contents are not beyond 16 bits: tag, u16 length; of an object also u32 shape. */
+#define BODY_OBJECT_HEAD 7u
+#define BODY_ARRAY_HEAD 3u
+
 /* An open container. */
 struct body_frame {
 	struct path_node *node;
@@ -52,10 +56,6 @@ void body_done(struct body *b);
 /* All of these: 0, -ENOSPC, -ENOMEM; -E2BIG the value cannot be represented. After a failure only clear and done. */
 int body_open(struct body *b, struct path_node *node, bool object);	/* depth < VALUE_DEPTH_MAX */
 int body_close(struct body *b);
-int body_name(struct body *b, const char *name, size_t length);		/* sets the frame's child */
-int body_string(struct body *b, struct path_node *node, const char *data, size_t length);
-int body_number(struct body *b, const char *text, size_t length, bool integer);
-int body_tag(struct body *b, enum value_tag tag);
 int body_shared(struct body *b, struct path_node *node, struct text_memo_place *place);	/* a container whose text is known */
 
 /*
@@ -63,5 +63,26 @@ int body_shared(struct body *b, struct path_node *node, struct text_memo_place *
  * Returns 0, -ENOSPC, -ENOMEM, -E2BIG.
  */
 int body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length, uint32_t *ret_ref);
+
+/* ---- for body_shape.c and body_scalar.c ---- */
+
+/* Take over one reference that the caller holds. 0 or -ENOMEM: then it is given back. */
+static inline int
+body_hold(struct body *b, struct refs *list, uint32_t ref)
+{
+	int r = refs_push(list, ref);
+
+	if (r < 0)
+		intern_unref(b->intern, ref);
+	return r;
+}
+
+/* Give back what a list holds beyond its first `start`. */
+static inline void
+body_release(struct body *b, struct refs *r, uint32_t start)
+{
+	while (r->count > start)
+		intern_unref(b->intern, r->at[--r->count]);
+}
 
 #endif

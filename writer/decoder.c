@@ -22,6 +22,8 @@
 #include "shm-layout/object.h"
 #include "shm-layout/value.h"
 #include "writer/body_build.h"
+#include "writer/body_scalar.h"
+#include "writer/body_shape.h"
 #include "writer/decoder_schema.h"
 #include "writer/growing.h"
 #include "writer/json_plain.h"
