@@ -8,14 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH 1120
-#define LEFT 330		/* where bars begin */
-#define RIGHT 830		/* where the longest ends */
+#define WIDTH 1210
+#define LEFT 290		/* of the scale: 0.3 x */
+#define RIGHT 700		/* of the scale; longer bars are cut there */
+#define FIGURES 775		/* where the figures stand */
+#define LOWEST (-0.5)		/* decades */
+#define HIGHEST 3.0
 #define TOP 132
 #define LINE 30
 #define BAR 18
 
-/* What people read instead of a name; rows not named here are shown by their name. */
+/* What people read instead of a name, in the order of the picture; a row not named here is not in it. */
 static const struct {
 	const char *name, *label;
 	bool left_out;	/* of the picture: said already by another row */
@@ -54,14 +57,7 @@ static const struct {
 	{"list_100k_ms", "LIST of 100,000 pods until readable", false},
 };
 
-static const char *
-label_of(const struct row *row)
-{
-	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++)
-		if (strcmp(labels[i].name, row->name) == 0)
-			return labels[i].left_out ? NULL : labels[i].label;
-	return row->name;
-}
+#define LABELS (sizeof(labels) / sizeof(labels[0]))
 
 static void
 escaped(FILE *f, const char *text)
@@ -95,11 +91,12 @@ colour(const struct row *row)
 }
 
 static double
-place(double ratio, double decades)
+place(double ratio)
 {
-	double at = log10(ratio < 0.1 ? 0.1 : ratio);
+	double at = log10(ratio > 0 ? ratio : 1e-9);
 
-	return LEFT + (RIGHT - LEFT) * (at < 0 ? 0 : at > decades ? decades : at) / decades;
+	at = at < LOWEST ? LOWEST : at > HIGHEST ? HIGHEST : at;
+	return LEFT + (RIGHT - LEFT) * (at - LOWEST) / (HIGHEST - LOWEST);
 }
 
 static void
@@ -131,32 +128,33 @@ head(FILE *f, const struct report *r, int height)
 }
 
 static void
-scale(FILE *f, double decades, int bottom)
+scale(FILE *f, int bottom)
 {
-	for (int d = 0; d <= (int)decades; d++) {
-		double ratio = pow(10, d), x = place(ratio, decades);
-		char label[24];
+	static const char *const marks[] = {"1×", "10×", "100×", "1,000×"};
+
+	for (int d = 0; d <= (int)HIGHEST; d++) {
+		double x = place(pow(10, d));
 
 		fprintf(f, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"%s\"/>\n", x, TOP - 10, x, bottom,
 			d == 0 ? "#1f2933" : "#e3e7eb");
-		snprintf(label, sizeof(label), d < 3 ? "%.0f×" : "%.0f,000×", d < 3 ? ratio : ratio / 1000);
-		text(f, x, TOP - 16, "axis", label);
+		text(f, x, TOP - 16, "axis", marks[d]);
 	}
 }
 
 static void
-bar(FILE *f, const struct row *row, const char *label, double decades, int y)
+bar(FILE *f, const struct row *row, const char *label, int y)
 {
-	double ratio = row_ratio(row), end = place(ratio, decades);
+	double ratio = row_ratio(row), one = place(1), end = place(ratio);
 	char ours[32], theirs[32], figures[160], value[32];
 
 	row_figure(row->value, row->unit, ours, sizeof(ours));
 	row_figure(row->peer_value, row->unit, theirs, sizeof(theirs));
 	text(f, LEFT - 14, y + BAR - 4, "label", label);
-	fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"4\" fill=\"%s\"/>\n", LEFT, y,
-		end - LEFT > 2 ? end - LEFT : 2, BAR, ratio >= 1 ? colour(row) : "#c92a2a");
-	if (row->target.ratio > 1) {
-		double x = place(row->target.ratio, decades);
+	fprintf(f, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"4\" fill=\"%s\"/>\n", end < one ? end : one, y,
+		fabs(end - one) > 2 ? fabs(end - one) : 2, BAR, ratio >= 1 ? colour(row) : "#c92a2a");
+	end = end > one ? end : one;
+	if (row->target.ratio >= 1) {
+		double x = place(row->target.ratio);
 
 		fprintf(f, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#d9480f\" stroke-width=\"3\"/>\n", x, y - 3, x,
 			y + BAR + 3);
@@ -165,69 +163,70 @@ bar(FILE *f, const struct row *row, const char *label, double decades, int y)
 	snprintf(value, sizeof(value), ratio < 10 ? "%.1f×" : "%.0f×", ratio);
 	text(f, end + 8, y + BAR - 4, "value", value);
 	snprintf(figures, sizeof(figures), "%s against %s, %s", ours, theirs, row->peer);
-	text(f, end + 8 + 9.5 * (double)(strlen(value) - 1) + 8, y + BAR - 4, "figures", figures);
+	text(f, FIGURES, y + BAR - 4, "figures", figures);
 }
 
-static bool
-has_bar(const struct row *row)
+/* The row that a label stands for, where the picture shows it as a bar, or (bars false) as a line below. */
+static const struct row *
+shown(const struct report *r, size_t i, bool bars)
 {
-	return row_ratio(row) > 0 && label_of(row);
+	const struct row *row = labels[i].left_out ? NULL : report_find(r, labels[i].name);
+
+	return row && row->measured && (row_ratio(row) > 0) == bars ? row : NULL;
 }
 
-static bool
-has_line(const struct row *row)
+static void
+figures_without_peer(FILE *f, const struct report *r, int y)
 {
-	return row->measured && row_ratio(row) <= 0 && label_of(row);
-}
+	bool right = false;
 
-int
-report_picture(const struct report *r, const char *path)
-{
-	int bars = 0, lines = 0, y = TOP, height, column = 0;
-	double most = 10, decades;
-	FILE *f = fopen(path, "we");
-
-	if (!f)
-		return -errno;
-	for (size_t i = 0; i < r->count; i++) {
-		bars += has_bar(&r->rows[i]);
-		lines += has_line(&r->rows[i]);
-		if (has_bar(&r->rows[i]) && row_ratio(&r->rows[i]) > most)
-			most = row_ratio(&r->rows[i]);
-	}
-	decades = ceil(log10(most));
-	height = TOP + bars * LINE + 24 + (lines ? 44 + (lines + 1) / 2 * 26 : 0) + 16;
-	head(f, r, height);
-	scale(f, decades, TOP + bars * LINE);
-	for (size_t i = 0; i < r->count; i++) {
-		if (!has_bar(&r->rows[i]))
-			continue;
-		bar(f, &r->rows[i], label_of(&r->rows[i]), decades, y + (LINE - BAR) / 2);
-		y += LINE;
-	}
-	y += 44;
-	if (lines)
-		text(f, 32, y, "head", "and, without a peer");
+	text(f, 32, y, "head", "and, without a peer");
 	y += 28;
-	for (size_t i = 0; i < r->count; i++) {
-		const struct row *row = &r->rows[i];
+	for (size_t i = 0; i < LABELS; i++) {
+		const struct row *row = shown(r, i, false);
 		char figure[32], least[32], wanted[64] = "";
-		double x = column ? 580 : 32;
+		double x = right ? 640 : 32;
 
-		if (!has_line(row))
+		if (!row)
 			continue;
 		row_figure(row->value, row->unit, figure, sizeof(figure));
 		if (row->target.value > 0) {
 			row_figure(row->target.value, row->unit, least, sizeof(least));
 			snprintf(wanted, sizeof(wanted), "%s wanted: at most %s", row_mark(row), least);
 		}
-		text(f, x, y, "plain", label_of(row));
-		text(f, x + 350, y, "number", figure);
-		text(f, x + 362, y, "figures", wanted);
-		column = !column;
-		if (!column)
+		text(f, x, y, "plain", labels[i].label);
+		text(f, x + 340, y, "number", figure);
+		text(f, x + 352, y, "figures", wanted);
+		right = !right;
+		if (!right)
 			y += 26;
 	}
+}
+
+int
+report_picture(const struct report *r, const char *path)
+{
+	int bars = 0, lines = 0, y = TOP;
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return -errno;
+	for (size_t i = 0; i < LABELS; i++) {
+		bars += shown(r, i, true) != NULL;
+		lines += shown(r, i, false) != NULL;
+	}
+	head(f, r, TOP + bars * LINE + 24 + (lines ? 44 + (lines + 1) / 2 * 26 : 0) + 16);
+	scale(f, TOP + bars * LINE);
+	for (size_t i = 0; i < LABELS; i++) {
+		const struct row *row = shown(r, i, true);
+
+		if (!row)
+			continue;
+		bar(f, row, labels[i].label, y + (LINE - BAR) / 2);
+		y += LINE;
+	}
+	if (lines)
+		figures_without_peer(f, r, y + 44);
 	fputs("</svg>\n", f);
 	return fclose(f) == 0 ? 0 : -errno;
 }
