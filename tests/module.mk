@@ -33,8 +33,8 @@ test: setup
 	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check
 
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
-TSAN_TESTS := shm-layout/slot writer/slots writer/broker writer/store writer/adopt reader-lib/attach reader-lib/snapshot reader-lib/lookup \
-	reader-lib/wait tools/sim_store
+TSAN_TESTS := shm-layout/slot writer/slots writer/broker reader-lib/attach reader-lib/snapshot reader-lib/lookup reader-lib/wait \
+	tools/sim_store
 tsan: setup
 	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check
 .PHONY: tsan-check
