@@ -10,6 +10,7 @@
  * BROKER_DEADLINE_MS is dropped.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@
 #define SO_PEERPIDFD 77
 #endif
 #define PIECE_BYTES 32768u
+
+#define LINES_MAX 20u	/* about refused connections, … */
+#define LINES_MS  10000u	/* … in so many milliseconds */
 
 static void on_packet(uv_poll_t *poll, int status, int events);
 
@@ -111,11 +115,33 @@ client_drop(struct client *c)
 	}
 }
 
+/* Strangers may come as often as they like: a few lines now and then, else a count, so that nobody fills the log. */
+static bool
+is_worth_a_line(struct broker *b)
+{
+	uint64_t now = uv_now(b->loop);
+
+	if (now - b->lines_since_ms >= LINES_MS) {
+		if (b->untold > 0)
+			log_info("%" PRIu64 " more connections were refused or closed", b->untold);
+		b->lines_since_ms = now;
+		b->lines = 0;
+		b->untold = 0;
+	}
+	if (b->lines < LINES_MAX) {
+		b->lines++;
+		return true;
+	}
+	b->untold++;
+	return false;
+}
+
 /* Drop for what it did, or did not do. */
 static void
 drop_for(struct client *c, const char *why)
 {
-	log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, why);
+	if (is_worth_a_line(c->broker))
+		log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, why);
 	c->broker->stats.dropped++;
 	client_drop(c);
 }
@@ -217,7 +243,8 @@ refuse(struct client *c, enum refusal code, const char *text)
 
 	head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
 	sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
-	log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, text);
+	if (is_worth_a_line(c->broker))
+		log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, text);
 	c->broker->stats.refused++;
 	client_drop(c);
 }

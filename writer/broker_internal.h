@@ -99,6 +99,8 @@ struct broker {
 	unsigned pending;
 	struct wake wake;
 	struct broker_stats stats;
+	uint64_t lines_since_ms, untold; /* of what is said about refused connections */
+	unsigned lines;
 	/* the arena, re-opened read-only */
 	int arena_fd;
 	uint64_t arena_generation;
