@@ -11,10 +11,22 @@
 enum source { SOURCE_NONE, SOURCE_ALL, SOURCE_POSTINGS };
 
 /*
+ * How many objects of postings are found, and fetched into the cache, before they are asked for: the memory's answers to so many
+ * questions come together.
+ */
+#define AHEAD 8u
+
+struct found_ahead {
+	uint32_t ordinal;
+	uint32_t ref;
+};
+
+/*
  * index, value   postings of this index (its name; NULL: none asked for) and value
  * ns             only objects of this namespace (ns_length 0: all)
  * selector       only those that it matches; may be NULL
  * fresh          the source stands before its first element
+ * ahead          what of the postings was found already
  */
 struct iter {
 	const struct snapshot *s;
@@ -31,6 +43,9 @@ struct iter {
 	enum source source;
 	bool fresh;
 	bool filter_ns;
+	bool drained;		/* the postings have no more */
+	uint8_t first, count;	/* of ahead: a ring */
+	struct found_ahead ahead[AHEAD];
 	union {
 		struct trie_iter all;
 		struct ordinal_iter some;
@@ -79,6 +94,8 @@ begin_part(struct iter *it)
 
 	it->source = SOURCE_NONE;
 	it->fresh = true;
+	it->drained = false;
+	it->first = it->count = 0;
 	it->resource = part_resource(it->s, part);
 	if (!it->resource)
 		return -EBADMSG;
@@ -102,6 +119,32 @@ seek_part(struct iter *it)
 	return r;
 }
 
+/* Find objects of the postings until AHEAD wait. 0 or negative. */
+static int
+look_ahead(struct iter *it)
+{
+	while (!it->drained && it->count < AHEAD) {
+		struct found_ahead *next = &it->ahead[(it->first + it->count) % AHEAD];
+		int r = it->fresh ? ordinal_first(&it->at.some, &it->s->view, it->leaf) : ordinal_next(&it->at.some);
+
+		it->fresh = false;
+		if (r > 0) {
+			next->ordinal = it->at.some.ordinal;
+			r = trie_get(&it->s->view, it->resource->ordinals, next->ordinal, &next->ref);
+			if (r == 0 || (r > 0 && link_is_immediate(next->ref)))
+				r = -EBADMSG;
+		}
+		if (r < 0)
+			return r;
+		it->drained = r == 0;
+		if (r > 0) {
+			__builtin_prefetch(it->s->view.base + ref_offset(next->ref));
+			it->count++;
+		}
+	}
+	return 0;
+}
+
 /* The source's next object: 1, 0 at its end, or negative. */
 static int
 step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
@@ -117,12 +160,16 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 		*ret_object = link_is_immediate(*ret_ref) ? NULL : object_at(&it->s->view, *ret_ref);
 		return *ret_object ? 1 : -EBADMSG;
 	}
-	r = it->fresh ? ordinal_first(&it->at.some, &it->s->view, it->leaf) : ordinal_next(&it->at.some);
-	it->fresh = false;
-	if (r <= 0)
+	r = look_ahead(it);
+	if (r < 0 || it->count == 0)
 		return r;
-	r = object_of_ordinal(it->s, it->resource, it->at.some.ordinal, ret_ref, ret_object);
-	return r == 0 ? -EBADMSG : r;
+	*ret_ref = it->ahead[it->first].ref;
+	*ret_object = object_at(&it->s->view, *ret_ref);
+	if (!*ret_object || (*ret_object)->ordinal != it->ahead[it->first].ordinal)
+		return -EBADMSG;
+	it->first = (uint8_t)((it->first + 1) % AHEAD);
+	it->count--;
+	return 1;
 }
 
 static int

@@ -75,7 +75,7 @@ const struct trie_node *trie_node_of(const struct block *b, unsigned below);
  * Find the leaf that can have this key.
  *
  * root      link of the trie
- * ret_leaf  set on success: a link that is no node
+ * ret_leaf  set on success: a link that is no node; a block's ref is not checked, whoever reads it does
  *
  * Returns   1 found a candidate (compare its key!), 0 none, -EBADMSG damaged
  * Cost      one node a level that branches; no allocation

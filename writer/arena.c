@@ -24,6 +24,7 @@
 /* What belongs to the books and is not part of the contract. */
 struct arena_private {
 	struct arena_books *books;
+	uint64_t blocks;
 	uint64_t working_epoch;
 	uint64_t retired_since_bytes;
 	uint64_t leaked_blocks;
@@ -292,10 +293,8 @@ arena_set_state(struct arena *a, enum header_state state)
 /* ---- blocks ---- */
 
 static uint32_t
-units_of_block(void *context, uint32_t ref)
+units_of_block(const struct arena *a, uint32_t ref)
 {
-	const struct arena *a = context;
-
 	return (uint32_t)(block_footprint(block_length(arena_block(a, ref))) / REF_UNIT);
 }
 
@@ -353,6 +352,7 @@ arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t
 	b->tag = 0;
 	b->type_length = (uint32_t)type << 28 | length;
 	b->aux = aux;
+	private->blocks++;
 	*ret_ref = ref;
 	return 0;
 }
@@ -385,11 +385,21 @@ arena_seal(struct arena *a, uint32_t ref)
 	arena_seal_hashed(a, ref, tag_content_hash(&a->keys, b->payload, block_length(b)));
 }
 
+static uint32_t
+give_block(void *context, uint32_t ref)
+{
+	struct arena *a = context;
+	uint32_t units = units_of_block(a, ref);
+
+	books_give(a->private->books, ref, units);
+	a->private->blocks--;
+	return units;
+}
+
 void
 arena_free(struct arena *a, uint32_t ref)
 {
-	books_forget_block(a->private->books);
-	books_give(a->private->books, ref, units_of_block(a, ref));
+	give_block(a, ref);
 }
 
 void
@@ -413,7 +423,7 @@ arena_set_working_epoch(struct arena *a, uint64_t epoch)
 void
 arena_reclaim(struct arena *a, uint64_t horizon)
 {
-	books_reclaim(a->private->books, horizon, units_of_block, a);
+	books_reclaim(a->private->books, horizon, give_block, a);
 }
 
 /* ---- rebuilding, statistics, tests ---- */
@@ -421,7 +431,10 @@ arena_reclaim(struct arena *a, uint64_t horizon)
 int
 arena_books_begin(struct arena *a)
 {
-	return books_clear(a->private->books);
+	struct arena_private *private = a->private;
+
+	private->blocks = 0;
+	return books_clear(private->books, HEADER_BYTES / REF_UNIT, a->view.committed / REF_UNIT);
 }
 
 int
@@ -432,13 +445,14 @@ arena_books_mark(struct arena *a, uint32_t ref, bool *ret_first)
 	if (r < 0)
 		return -EBADMSG;
 	*ret_first = r > 0;
+	a->private->blocks += r > 0;
 	return 0;
 }
 
 void
 arena_books_finish(struct arena *a)
 {
-	books_fill(a->private->books, HEADER_BYTES / REF_UNIT, a->view.committed / REF_UNIT);
+	books_fill(a->private->books);
 }
 
 void
@@ -448,12 +462,12 @@ arena_stats(const struct arena *a, struct arena_stats *ret)
 
 	books_stats(a->private->books, &books);
 	ret->committed_bytes = a->view.committed;
-	ret->used_bytes = books.used_units * REF_UNIT;
+	ret->used_bytes = HEADER_BYTES + books.used_units * REF_UNIT;
 	ret->retired_bytes = books.retired_units * REF_UNIT;
 	ret->free_bytes = books.free_units * REF_UNIT;
 	ret->private_bytes = books.private_bytes;
 	ret->leaked_blocks = a->private->leaked_blocks;
-	ret->blocks = books.blocks;
+	ret->blocks = a->private->blocks;
 	ret->retired_since_bytes = a->private->retired_since_bytes;
 }
 

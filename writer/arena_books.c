@@ -31,12 +31,13 @@ struct epoch_group {
 struct arena_books {
 	uint8_t *base;
 	uint64_t max_units;
-	uint64_t *used;		/* bitmap, reserved for max_units, touched as far as the file reaches */
+	uint64_t *free;		/* bitmap, reserved for max_units, touched as far as there are free units */
 	uint64_t *starts;	/* bitmap of block starts, only while rebuilding */
+	uint64_t from, end;	/* only while rebuilding */
 	uint64_t bitmap_bytes;
 	uint64_t nonempty[(CLASSES + 63) / 64];
 	uint32_t heads[CLASSES];
-	uint64_t free_units, used_units, retired_units, blocks;
+	uint64_t free_units, used_units, retired_units;
 
 	uint32_t *refs;		/* ring, capacity a power of two */
 	uint64_t refs_capacity, refs_head, refs_tail;
@@ -77,18 +78,18 @@ bits_fill(uint64_t *map, uint64_t from, uint64_t count, bool value)
 }
 
 static bool
-bits_any(const uint64_t *map, uint64_t from, uint64_t count)
+bits_all(const uint64_t *map, uint64_t from, uint64_t count)
 {
 	while (count > 0) {
 		uint64_t in_word = 64 - from % 64, n = count < in_word ? count : in_word;
 		uint64_t mask = (n == 64 ? ~0ull : (1ull << n) - 1) << (from % 64);
 
-		if (map[from / 64] & mask)
-			return true;
+		if ((map[from / 64] & mask) != mask)
+			return false;
 		from += n;
 		count -= n;
 	}
-	return false;
+	return true;
 }
 
 /* ---- free runs ---- */
@@ -194,8 +195,8 @@ books_new(uint8_t *base, uint64_t max_units)
 	b->base = base;
 	b->max_units = max_units;
 	b->bitmap_bytes = (max_units + 63) / 64 * 8;
-	b->used = bitmap_reserve(b->bitmap_bytes);
-	if (!b->used) {
+	b->free = bitmap_reserve(b->bitmap_bytes);
+	if (!b->free) {
 		free(b);
 		return NULL;
 	}
@@ -207,7 +208,7 @@ books_free(struct arena_books *b)
 {
 	if (!b)
 		return;
-	munmap(b->used, b->bitmap_bytes);
+	munmap(b->free, b->bitmap_bytes);
 	if (b->starts)
 		munmap(b->starts, b->bitmap_bytes);
 	free(b->refs);
@@ -215,18 +216,19 @@ books_free(struct arena_books *b)
 	free(b);
 }
 
-/* Units [from, from + units) become free; free neighbours are merged in. The bitmap already says free. */
+/* Units [from, from + units) become a free run; free neighbours are merged in. */
 static void
-make_free(struct arena_books *b, uint64_t from, uint64_t units, uint64_t end)
+make_free(struct arena_books *b, uint64_t from, uint64_t units)
 {
-	if (from > 0 && !bit(b->used, from - 1)) {
+	bits_fill(b->free, from, units, true);
+	if (from > 0 && bit(b->free, from - 1)) {
 		uint32_t before = ((const uint32_t *)(const void *)(b->base + from * REF_UNIT))[-1];
 
 		run_remove(b, from - before);
 		from -= before;
 		units += before;
 	}
-	if (from + units < end && !bit(b->used, from + units)) {
+	if (from + units < b->max_units && bit(b->free, from + units)) {
 		uint32_t after = run_at(b, from + units)->units;
 
 		run_remove(b, from + units);
@@ -235,23 +237,11 @@ make_free(struct arena_books *b, uint64_t from, uint64_t units, uint64_t end)
 	run_insert(b, from, units);
 }
 
-/* Where the file ends, in units: all beyond is neither used nor a run. */
-static uint64_t
-end_of(const struct arena_books *b)
-{
-	return b->free_units + b->used_units;
-}
-
 void
 books_extend(struct arena_books *b, uint64_t from, uint64_t to)
 {
-	if (end_of(b) == 0) {
-		/* the units before `from` are the header's */
-		bits_fill(b->used, 0, from, true);
-		b->used_units = from;
-	}
 	b->free_units += to - from;
-	make_free(b, from, to - from, to);
+	make_free(b, from, to - from);
 }
 
 uint64_t
@@ -278,28 +268,18 @@ books_take(struct arena_books *b, uint32_t units)
 	rest = run_at(b, ref)->units - units;
 	if (rest)
 		run_insert(b, ref + units, rest);
-	bits_fill(b->used, ref, units, true);
+	bits_fill(b->free, ref, units, false);
 	b->free_units -= units;
 	b->used_units += units;
-	b->blocks++;
 	return ref;
 }
 
 void
 books_give(struct arena_books *b, uint32_t ref, uint32_t units)
 {
-	uint64_t end = end_of(b);
-
-	bits_fill(b->used, ref, units, false);
 	b->free_units += units;
 	b->used_units -= units;
-	make_free(b, ref, units, end);
-}
-
-void
-books_forget_block(struct arena_books *b)
-{
-	b->blocks--;
+	make_free(b, ref, units);
 }
 
 /* ---- retirement ---- */
@@ -350,21 +330,15 @@ books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch
 }
 
 void
-books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*units_of)(void *context, uint32_t ref), void *context)
+books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref), void *context)
 {
 	while (b->groups_head != b->groups_tail) {
 		struct epoch_group *oldest = &b->groups[b->groups_head & (b->groups_capacity - 1)];
 
 		if (oldest->epoch > horizon)
 			return;
-		for (; oldest->count > 0; oldest->count--) {
-			uint32_t ref = b->refs[b->refs_head++ & (b->refs_capacity - 1)];
-			uint32_t units = units_of(context, ref);
-
-			b->retired_units -= units;
-			b->blocks--;
-			books_give(b, ref, units);
-		}
+		for (; oldest->count > 0; oldest->count--)
+			b->retired_units -= give(context, b->refs[b->refs_head++ & (b->refs_capacity - 1)]);
 		b->groups_head++;
 	}
 }
@@ -372,18 +346,21 @@ books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*units_of)(void
 /* ---- rebuilding ---- */
 
 int
-books_clear(struct arena_books *b)
+books_clear(struct arena_books *b, uint64_t from, uint64_t end)
 {
 	/* dropping the pages both zeroes the bitmap and gives its memory back */
-	madvise(b->used, b->bitmap_bytes, MADV_DONTNEED);
+	madvise(b->free, b->bitmap_bytes, MADV_DONTNEED);
 	if (!b->starts)
 		b->starts = bitmap_reserve(b->bitmap_bytes);
 	if (!b->starts)
 		return -ENOMEM;
 	memset(b->nonempty, 0, sizeof(b->nonempty));
 	memset(b->heads, 0, sizeof(b->heads));
-	b->free_units = b->used_units = b->retired_units = b->blocks = 0;
+	b->free_units = b->used_units = b->retired_units = 0;
 	b->refs_head = b->refs_tail = b->groups_head = b->groups_tail = 0;
+	b->from = from;
+	b->end = end;
+	bits_fill(b->free, from, end - from, true);
 	return 0;
 }
 
@@ -392,36 +369,32 @@ books_mark(struct arena_books *b, uint32_t ref, uint32_t units)
 {
 	if (bit(b->starts, ref))
 		return 0;
-	if (bits_any(b->used, ref, units))
+	if (!bits_all(b->free, ref, units))
 		return -1;
 	bits_fill(b->starts, ref, 1, true);
-	bits_fill(b->used, ref, units, true);
-	b->blocks++;
+	bits_fill(b->free, ref, units, false);
+	b->used_units += units;
 	return 1;
 }
 
 void
-books_fill(struct arena_books *b, uint64_t from, uint64_t end)
+books_fill(struct arena_books *b)
 {
-	uint64_t at = from;
+	uint64_t at = b->from;
 
 	munmap(b->starts, b->bitmap_bytes);
 	b->starts = NULL;
-	bits_fill(b->used, 0, from, true);
-	while (at < end) {
+	while (at < b->end) {
 		uint64_t stop = at;
 
-		if (bit(b->used, at)) {
-			at++;
-			continue;
-		}
-		while (stop < end && !bit(b->used, stop))
+		while (stop < b->end && bit(b->free, stop))
 			stop++;
-		run_insert(b, at, stop - at);
-		b->free_units += stop - at;
-		at = stop;
+		if (stop > at) {
+			run_insert(b, at, stop - at);
+			b->free_units += stop - at;
+		}
+		at = stop + 1;
 	}
-	b->used_units = end - b->free_units;
 }
 
 void
@@ -430,7 +403,6 @@ books_stats(const struct arena_books *b, struct books_stats *ret)
 	ret->free_units = b->free_units;
 	ret->used_units = b->used_units;
 	ret->retired_units = b->retired_units;
-	ret->blocks = b->blocks;
-	ret->private_bytes = sizeof(*b) + end_of(b) / 8 + b->refs_capacity * sizeof(*b->refs) +
+	ret->private_bytes = sizeof(*b) + (b->free_units + b->used_units) / 8 + b->refs_capacity * sizeof(*b->refs) +
 			     b->groups_capacity * sizeof(*b->groups);
 }

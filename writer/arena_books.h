@@ -1,7 +1,7 @@
 /*
- * The arena's books: which 16-byte units are in use, where the free runs are, what waits for readers.
+ * The arena's books: which 16-byte units are free, where the free runs are, what waits for readers.
  *
- * In private memory: one bit a unit (set: in use), the heads of the free lists by size class, and a queue of retired refs.
+ * In private memory: one bit a unit (set: free), the heads of the free lists by size class, and a queue of retired refs.
  * A free run keeps its links in its own bytes, which no reader reads:
  *
  *   0        4        8                             end - 4
@@ -9,7 +9,7 @@
  *   | next   | prev   | units  |           | units  |      refs of the list's neighbours; size in front and behind
  *   +--------+--------+--------+--- - - ---+--------+      (a run of one unit: 16 bytes, all four words)
  *
- * Invariant: two free runs never touch (they are merged), so the unit before and after a run is in use, or the file's end.
+ * Invariant: two free runs never touch (they are merged), so the units before and after a run are not free.
  *
  * Good fit: exact size classes below 64 units, eight to a power of two above; a run is split, its rest goes back.
  */
@@ -25,30 +25,28 @@ struct arena_books;
 struct arena_books *books_new(uint8_t *base, uint64_t max_units);
 void books_free(struct arena_books *b);
 
-/* The arena grew: units [from, to) are new and free. */
+/* Units [from, to) are these books' from now on, and free. */
 void books_extend(struct arena_books *b, uint64_t from, uint64_t to);
 
 /* A run of this many units, or 0 when no free run is that large; whether there is one. */
 uint64_t books_free_units(const struct arena_books *b);
 bool books_fits(const struct arena_books *b, uint32_t units);
 uint32_t books_take(struct arena_books *b, uint32_t units);
-/* Whole blocks and the tails of shortened ones come back alike; books_forget_block() takes a block out of the count. */
 void books_give(struct arena_books *b, uint32_t ref, uint32_t units);
-void books_forget_block(struct arena_books *b);
 
 /* Retirement: remember {ref, units, epoch}; epochs never fall. False: no memory. */
 bool books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch);
-/* Give back what was retired at or before horizon. */
-void books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*units_of)(void *context, uint32_t ref), void *context);
+/* Hand out what was retired at or before horizon: give() frees it, and returns its units. */
+void books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref), void *context);
 
-/* Rebuilding: forget all; mark runs in use; make free runs of what is left below `end`. */
-int books_clear(struct arena_books *b);	/* 0, -ENOMEM */
+/* Rebuilding: forget all, everything in [from, end) is free; take out the runs in use; make free runs of what is left. */
+int books_clear(struct arena_books *b, uint64_t from, uint64_t end);	/* 0, -ENOMEM */
 /* 1 marked, 0 it was marked exactly so before, -1 it overlaps something else. Start units are told apart by a second bitmap. */
 int books_mark(struct arena_books *b, uint32_t ref, uint32_t units);
-void books_fill(struct arena_books *b, uint64_t from, uint64_t end);
+void books_fill(struct arena_books *b);
 
 struct books_stats {
-	uint64_t free_units, used_units, retired_units, private_bytes, blocks;
+	uint64_t free_units, used_units, retired_units, private_bytes;
 };
 void books_stats(const struct arena_books *b, struct books_stats *ret);
 
