@@ -48,13 +48,17 @@ start_daemon --resource services $(for c in $cases; do echo --resource "pods?nam
 wait_ready
 for c in $cases; do expired >>"$R/$c/pods.watch"; done
 
-# of NAMESPACE FIELD
-of() { stat ".resources[] | select(.namespace == \"$1\") | .$2"; }
-failed() { of "$1" last_error | grep -q 'LIST failed'; }
+# of NAMESPACE FIELDS, in the report
+of() { jq -r ".resources[] | select(.namespace == \"$1\") | \"$2\"" "$T/report"; }
+all_failed() {
+	stat . >"$T/report"
+	jq -e '[.resources[] | select(.namespace != "") | .last_error | contains("LIST failed")] | all' "$T/report"
+}
+until_true 15 all_failed || fail "not all lists failed: $(jq -c '.resources[] | [.namespace, .last_error]' "$T/report")"
 for c in $cases; do
-	until_true 15 failed "$c" || fail "$c: '$(of "$c" last_error)' is no failed LIST"
-	of "$c" last_error | grep -q -- "$(cat "$R/$c/pattern")" || fail "$c: '$(of "$c" last_error)' is not '$(cat "$R/$c/pattern")'"
-	[ "$(of "$c" objects) $(of "$c" rv) $(of "$c" state)" = '2 10 synced' ] || fail "$c: something was lost"
+	said=$(of "$c" '\(.state) \(.objects) \(.rv) \(.last_error)')
+	[ "${said#synced 2 10 }" != "$said" ] || fail "$c: something was lost: $said"
+	grep -q -- "$(cat "$R/$c/pattern")" <<<"$said" || fail "$c: '$said' is not '$(cat "$R/$c/pattern")'"
 done
 stat_is '.resources[0].objects' 1 || fail "services"
 stat_is '.resources[0].activity' watching || fail "services were disturbed"
@@ -66,10 +70,11 @@ for c in $cases; do
 	mv "$R/$c/new" "$R/$c/pods.list"
 	rm "$R/$c/pods.watch"
 done
-for c in $cases; do
-	recovered() { [ "$(of "$c" objects) $(of "$c" rv)" = '1 30' ]; }
-	until_true 15 recovered || fail "$c: $(of "$c" objects) objects, RV $(of "$c" rv), $(of "$c" last_error)"
-done
+recovered() {
+	stat . >"$T/report"
+	jq -e '[.resources[] | select(.namespace != "") | .objects == 1 and .rv == "30"] | all' "$T/report"
+}
+until_true 20 recovered || fail "not all recovered: $(jq -c '.resources[] | [.namespace, .objects, .rv, .last_error]' "$T/report")"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo ok
