@@ -355,22 +355,15 @@ value_count(struct value v)
 	}
 }
 
-/* Where the refs stand in a shape's payload. */
-static inline uint32_t
-shape_names_offset(uint32_t count)
-{
-	return (2 + count + 3) & ~3u;
-}
-
 const uint32_t *
 value_shape_names(const struct block *shape, uint32_t *ret_count)
 {
 	uint32_t count;
 
-	if (!shape || block_length(shape) < 2)
+	if (!shape || block_length(shape) < SHAPE_FINGERPRINTS)
 		return NULL;
-	count = load16(shape->payload);
-	if (block_length(shape) != shape_names_offset(count) + 4 * count)
+	count = load32(shape->payload);
+	if (count > SHAPE_FIELDS_MAX || block_length(shape) != shape_length(count))
 		return NULL;
 	*ret_count = count;
 	return (const uint32_t *)(const void *)(shape->payload + shape_names_offset(count));
@@ -408,7 +401,7 @@ value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp)
 	names = value_shape_names(shape, &count);
 	if (!names)
 		return false;
-	fps = shape->payload + 2;
+	fps = shape->payload + SHAPE_FINGERPRINTS;
 	for (hit = fps; (hit = memchr(hit, name_fp, count - (size_t)(hit - fps))) != NULL; hit++) {
 		const char *found;
 		size_t found_length;

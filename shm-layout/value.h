@@ -26,7 +26,7 @@
  * Strings are UTF-8, may hold U+0000, and have no terminator.
  *
  * BLOCK_VALUE payload: exactly one value (never 18: references do not chain).
- * BLOCK_SHAPE payload: u16 count, count fingerprint bytes (low byte of the name's FNV-1a 32), zeroes up to a
+ * BLOCK_SHAPE payload: u32 count, count fingerprint bytes (low byte of the name's FNV-1a 32), zeroes up to a
  * multiple of 4, count refs (u32) of BLOCK_VALUEs that hold the names, which are distinct, in the document's order.
  *
  * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included; OWN_NAME and OWN_NAMESPACE stand in an
@@ -132,6 +132,20 @@ bool value_next(struct value_iter *it);
 
 /* Where the encoded value at `at` ends; NULL when that is not within end. */
 const uint8_t *value_after(const uint8_t *at, const uint8_t *end);
+
+/* Where in a BLOCK_SHAPE's payload the fingerprints stand, where the names' refs, and how long it is. count <= SHAPE_FIELDS_MAX */
+#define SHAPE_FINGERPRINTS 4u
+#define SHAPE_FIELDS_MAX ((BLOCK_LENGTH_MAX - SHAPE_FINGERPRINTS - 3) / 5)
+static inline uint32_t
+shape_names_offset(uint32_t count)
+{
+	return (SHAPE_FINGERPRINTS + count + 3) & ~3u;
+}
+static inline uint32_t
+shape_length(uint32_t count)
+{
+	return shape_names_offset(count) + 4 * count;
+}
 
 /* The refs of a BLOCK_SHAPE's names, checked against its length (not what they refer to); NULL when damaged. */
 const uint32_t *value_shape_names(const struct block *shape, uint32_t *ret_count);

@@ -51,18 +51,18 @@ static int
 walk_shape(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
-	uint32_t holder = w->holder, count, names;
+	uint32_t holder = w->holder, count = 0;
+	const uint32_t *names;
 	int r = enter(w, ref, BLOCK_SHAPE, &b);
 
 	if (r <= 0)
 		return r;
-	count = block_length(b) < 2 ? 0 : *(const uint16_t *)(const void *)b->payload;
-	names = (2 + count + 3) & ~3u;
-	if (count == 0 || block_length(b) != names + count * sizeof(uint32_t))
+	names = value_shape_names(b, &count);
+	if (!names || count == 0)
 		return damaged(w, ref, "a shape whose length does not fit its count");
 	w->holder = ref;
 	for (uint32_t i = 0; i < count && r >= 0; i++)
-		r = walk_value_block(w, ((const uint32_t *)(const void *)(b->payload + names))[i]);
+		r = walk_value_block(w, names[i]);
 	w->holder = holder;
 	return r < 0 ? r : 0;
 }

@@ -12,8 +12,6 @@
 #include "shm-layout/value.h"
 #include "writer/value_encode.h"
 
-#define FIELDS_MAX UINT16_MAX
-
 /* ---- names ---- */
 
 static int
@@ -169,9 +167,7 @@ int
 body_shape_other(struct body *b, struct body_frame *f, uint32_t *ret_ref)
 {
 	uint32_t count = b->names.count - f->names_start, *names = b->names.at + f->names_start;
-	struct shape_layout at;
 	uint8_t *payload;
-	uint16_t stored;
 	uint32_t ref;
 	bool known;
 	int r = has_duplicates(names, count);
@@ -181,24 +177,22 @@ body_shape_other(struct body *b, struct body_frame *f, uint32_t *ret_ref)
 	if (r < 0)
 		return r;
 	count = b->names.count - f->names_start;
-	if (count > FIELDS_MAX)
+	if (count > SHAPE_FIELDS_MAX)
 		return -E2BIG;
-	at = shape_layout(count);
-	payload = calloc(1, at.length);
+	payload = calloc(1, shape_length(count));
 	if (!payload)
 		return -ENOMEM;
-	stored = (uint16_t)count;
-	memcpy(payload, &stored, sizeof(stored));
+	memcpy(payload, &count, sizeof(count));
 	for (uint32_t i = 0; i < count; i++) {
 		struct value name = value_of_block(&b->arena->view, names[i]);
 		const char *data = "";
 		size_t length = 0;
 
 		value_string(name, &data, &length);
-		payload[2 + i] = path_fingerprint(data, length);
+		payload[SHAPE_FINGERPRINTS + i] = path_fingerprint(data, length);
 	}
-	memcpy(payload + at.names, names, 4 * (size_t)count);
-	r = intern_get(b->intern, BLOCK_SHAPE, payload, at.length, &ref, &known);
+	memcpy(payload + shape_names_offset(count), names, 4 * (size_t)count);
+	r = intern_get(b->intern, BLOCK_SHAPE, payload, shape_length(count), &ref, &known);
 	free(payload);
 	if (r < 0)
 		return r;

@@ -24,31 +24,17 @@ int body_name(struct body *b, const char *name, size_t length);
  */
 int body_shape_other(struct body *b, struct body_frame *f, uint32_t *ret_ref);
 
-/* A shape's payload. */
-struct shape_layout {
-	uint32_t names;	/* where the refs stand */
-	uint32_t length;
-};
-
-static inline struct shape_layout
-shape_layout(uint32_t count)
-{
-	uint32_t names = (2 + count + 3) & ~3u;
-
-	return (struct shape_layout){names, names + 4 * count};
-}
-
 /* The shape of the object that closes, with one reference. ret_from: from whose stock it was taken, or NULL. */
 static inline int
 body_shape(struct body *b, struct body_frame *f, uint32_t *ret_ref, struct stocked_ref **ret_from)
 {
 	uint32_t count = b->names.count - f->names_start;
 	const uint32_t *names = b->names.at + f->names_start;
-	struct shape_layout at = shape_layout(count);
 	struct stocked_ref *place = &f->node->shapes[schema_shape_place(names, count)];
 	const struct block *shape = place->ref ? arena_block(b->arena, place->ref) : NULL;
 
-	if (shape && block_length(shape) == at.length && memcmp(shape->payload + at.names, names, 4 * (size_t)count) == 0) {
+	if (shape && block_length(shape) == shape_length(count) &&
+	    memcmp(shape->payload + shape_names_offset(count), names, 4 * (size_t)count) == 0) {
 		*ret_from = place;
 		*ret_ref = stocked_ref_take(place, b->intern);
 		return 0;

@@ -198,7 +198,7 @@ item_give_up_long(struct decoder *d, const char *p)
 int
 item_build_failed(struct decoder *d, const char *p, int r)
 {
-	return r == -E2BIG ? item_give_up(d, p, "it is too large for one block, or an object in it has more than 65,535 fields") : r;
+	return r == -E2BIG ? item_give_up(d, p, "it is too large for one block") : r;
 }
 
 /* ---- beginning and end ---- */

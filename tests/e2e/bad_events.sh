@@ -29,7 +29,6 @@ event ADDED '{"kind":"Service","metadata":{"name":"s","namespace":"n","resourceV
 	'the object n/s at byte [0-9]* is left out: it is a Service, not a Pod' list
 event ADDED '"boo"' | stream string 'it is not a JSON object' list
 stream noobject 'has no object' list <<<'{"type":"ADDED"}'
-event ADDED "$(pod fields ",\"x\":{$(seq 70000 | sed 's/.*/"k&":0,/')\"z\":0}")" | stream fields 'more than 65,535 fields' list
 event RENAMED "$(pod b)" | stream othertype 'an event of the unknown type "RENAMED" is ignored' watch
 event BOOKMARK '{"kind":"Pod","metadata":{}}' | stream bookmark 'a bookmark without a usable resourceVersion is ignored' watch
 event ERROR '{"kind":"Status","code":500,"message":"etcd is gone"}' | stream error 'WATCH failed: etcd is gone (500)' again

@@ -142,13 +142,14 @@ class Arena:
 
     def shape(self, ref):
         at, length, _ = self.block(ref, SHAPE)
-        count = U16.unpack_from(self.m, at)[0]
-        refs = at + (2 + count + 3 & ~3)
+        count = self.u32(at)
+        refs = at + (4 + count + 3 & ~3)
+        assert length == refs + 4 * count - at
         names = []
         for i in range(count):
             payload, _, _ = self.block(self.u32(refs + 4 * i), VALUE)
             names.append(self.value(payload)[0])
-            assert self.m[at + 2 + i] == fnv_byte(names[-1].encode())
+            assert self.m[at + 4 + i] == fnv_byte(names[-1].encode())
         return names
 
     def object(self, ref):

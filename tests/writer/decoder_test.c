@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/path.h"
 #include "tests/support/body_fixture.h"
 #include "tests/support/json_random.h"
 
@@ -215,6 +216,35 @@ the_last_of_equal_keys_wins(void **state)
 	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)), (char *)expected.data);
 	bytes_done(&text);
 	bytes_done(&expected);
+	body_fixture_free(fx);
+}
+
+/* An object may have more fields than 16 bits count: 70,000 are decoded, whole or in pieces, found by name, and printed as they came. */
+static void
+an_object_of_70000_fields_is_kept(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct bytes text = {0};
+	char field[100];
+	struct value v;
+	int64_t n;
+
+	(void)state;
+	for (unsigned i = 0; i < 70000; i++) {
+		snprintf(field, sizeof(field), "%s\"k%u\":%u", i ? "," : "{\"data\":{", i, i);
+		assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
+	}
+	assert_int_equal(bytes_append(&text, "}}", 3), 0);
+	for (size_t chunk = 0; chunk < 3000; chunk += 1000) {
+		assert_int_equal(body_fixture_decode(fx, (char *)text.data, text.length - 1, chunk), 0);
+		assert_string_equal(body_fixture_print_ref(fx, fx->ref), (char *)text.data);
+		v = value_field(value_of_object(&fx->arena->view, fx->ref), "data", 4, path_fingerprint("data", 4));
+		assert_int_equal(value_count(v), 70000);
+		assert_true(value_int(value_field(v, "k69998", 6, path_fingerprint("k69998", 6)), &n));
+		assert_int_equal(n, 69998);
+		assert_null(value_field(v, "k70000", 6, path_fingerprint("k70000", 6)).at);
+	}
+	bytes_done(&text);
 	body_fixture_free(fx);
 }
 
@@ -933,6 +963,7 @@ main(void)
 		cmocka_unit_test(nesting_ends_at_128),
 		cmocka_unit_test(surrogates_become_what_the_api_server_makes_of_them),
 		cmocka_unit_test(the_last_of_equal_keys_wins),
+		cmocka_unit_test(an_object_of_70000_fields_is_kept),
 		cmocka_unit_test(real_pods_survive_the_round_trip),
 		cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
 		cmocka_unit_test(a_full_schema_confuses_no_paths),

@@ -131,14 +131,14 @@ static void
 the_last_reference_takes_what_it_referred_to_along(void **state)
 {
 	struct world w = new_world();
-	uint8_t shape[8] = {1, 0, 0, 0}, object[] = {TAG_OBJECT16, 5, 0, 0, 0, 0, 0, TAG_REF, 0, 0, 0, 0};
+	uint8_t shape[12] = {1, 0, 0, 0}, object[] = {TAG_OBJECT16, 5, 0, 0, 0, 0, 0, TAG_REF, 0, 0, 0, 0};
 	uint32_t name, text, shape_ref, object_ref, again;
 	bool known;
 
 	(void)state;
 	name = get_string(&w, "name", &known);
 	text = get_string(&w, "a text", &known);
-	memcpy(shape + 4, &name, 4);
+	memcpy(shape + 8, &name, 4);
 	assert_int_equal(intern_get(w.intern, BLOCK_SHAPE, shape, sizeof(shape), &shape_ref, &known), 0);
 	memcpy(object + 3, &shape_ref, 4);
 	memcpy(object + 8, &text, 4);
