@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "reader-lib/internal.h"
+#include "shm-layout/huge_map.h"
 
 static uint64_t
 load_committed(const struct header *h)
@@ -61,7 +62,7 @@ map_arena(struct informer *inf, struct mapping *m)
 	if (r < 0)
 		return error_set(inf, INFORMER_E_CORRUPT, "the arena is damaged: %s", why);
 
-	base = mmap(NULL, (size_t)m->max_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, m->arena_fd, 0);
+	base = huge_map((size_t)m->max_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, m->arena_fd);
 	if (base == MAP_FAILED)
 		return error_set(inf, -errno, "cannot reserve %llu bytes of address space for the arena: %s; is there an "
 				 "address space limit (ulimit -v)?", (unsigned long long)m->max_bytes, strerror(errno));

@@ -13,8 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm-layout/huge_map.h"
 #include "writer/arena_books.h"
 #include "writer/memory_limit.h"
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* Linux 6.1; glibc does not know it yet */
+#endif
 
 #define GROWTH_MIN (512ull * 1024)
 #define GROWTH_MAX (32ull * 1024 * 1024)
@@ -25,6 +30,7 @@
 struct arena_private {
 	struct arena_books *books;
 	uint64_t blocks;
+	uint64_t huge_bytes;	/* so far the file was offered to the kernel as huge pages */
 	uint64_t working_epoch;
 	uint64_t retired_since_bytes;
 	uint64_t leaked_blocks;
@@ -89,6 +95,22 @@ arena_grow(struct arena *a, uint64_t need)
 	return 0;
 }
 
+/*
+ * Linux 6.1 gathers a file's pages into a huge one on request, whatever the system's setting for tmpfs is. Where it cannot, nothing is lost;
+ * the region is not offered again.
+ */
+bool
+arena_gather_pages(struct arena *a)
+{
+	uint64_t from = a->private->huge_bytes;
+
+	if (from + HUGE_PAGE_BYTES > a->view.committed)
+		return false;
+	madvise((uint8_t *)a->header + from, HUGE_PAGE_BYTES, MADV_COLLAPSE);
+	a->private->huge_bytes = from + HUGE_PAGE_BYTES;
+	return a->private->huge_bytes + HUGE_PAGE_BYTES <= a->view.committed;
+}
+
 /* ---- making ---- */
 
 void
@@ -141,7 +163,7 @@ arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes, const 
 	r = reserve_bytes(fd, 0, bytes);
 	if (r < 0)
 		return r;
-	base = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	base = huge_map(max_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
 	if (base == MAP_FAILED)
 		return -ENOMEM;
 	private = calloc(1, sizeof(*private));

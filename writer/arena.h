@@ -132,6 +132,12 @@ int arena_books_begin(struct arena *a);
 int arena_books_mark(struct arena *a, uint32_t ref, bool *ret_first);
 void arena_books_finish(struct arena *a);
 
+/*
+ * Ask the kernel to gather the next 2 MiB of the file into a huge page: lookups in a large arena spend much of their time on address
+ * translation. Some milliseconds; readers are not disturbed. False when there is nothing more to gather for now.
+ */
+bool arena_gather_pages(struct arena *a);
+
 struct arena_stats {
 	uint64_t committed_bytes, used_bytes, retired_bytes, free_bytes, private_bytes, leaked_blocks;
 	uint64_t blocks;

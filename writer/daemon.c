@@ -16,6 +16,7 @@
 #include "writer/patience.h"
 
 #define HEARTBEAT_MS 1000u
+#define GATHER_A_BEAT 8u /* some 20 ms */
 
 uint64_t
 daemon_boot_ns(void)
@@ -166,6 +167,8 @@ beat(uv_timer_t *timer)
 	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
 	tell_status(d);
 	watch_patience(d);
+	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->home.arena); i++)
+		;
 }
 
 static void

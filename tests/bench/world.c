@@ -203,6 +203,9 @@ world_load(struct world *w, const struct bench *b, enum pods_naming naming, size
 		r = world_synced(w, "1");
 	if (r < 0)
 		fprintf(stderr, "bench: %zu pods could not be stored: %s\n", total, strerror(-r));
+	/* the daemon's heartbeat does this in its first seconds */
+	while (r == 0 && arena_gather_pages(&w->arena))
+		;
 	return r;
 }
 
