@@ -171,19 +171,24 @@ $(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy
 	$(Q)clang-tidy --quiet --warnings-as-errors='*' $< -- $(OUR_CPPFLAGS) $(CPPFLAGS) -std=gnu17 >$@.log 2>&1 && mv $@.log $@ \
 		|| { grep -v 'warnings* generated' $@.log >&2; exit 1; }
 
+# put MODE FILES DIRECTORY: `install` into the staged tree
+put = $(Q)install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
-	install -m 755 $(B)/informerd $(DESTDIR)$(PREFIX)/sbin/
-	install -m 755 $(B)/informerctl $(B)/informer-sim $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 reader-lib/informer.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 $(B)/libinformer.a $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(B)/libinformer.so.$(VERSION) $(DESTDIR)$(LIBDIR)/
-	ln -sf libinformer.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
-	install -m 644 $(B)/libinformer.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
-	for s in 1 3 7 8; do install -d $(DESTDIR)$(MANDIR)/man$$s; \
-		for f in writer/man/*.$$s reader-lib/man/*.$$s tools/man/*.$$s; do \
-			[ -e $$f ] && install -m 644 $$f $(DESTDIR)$(MANDIR)/man$$s/; done; done; true
+	$(call put,755,$(B)/informerd,$(PREFIX)/sbin)
+	$(call put,755,$(B)/informerctl $(B)/informer-sim,$(PREFIX)/bin)
+	$(call put,644,reader-lib/informer.h,$(PREFIX)/include)
+	$(call put,755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))
+	$(call put,644,$(B)/libinformer.a,$(LIBDIR))
+	$(call put,644,$(B)/libinformer.pc,$(LIBDIR)/pkgconfig)
+	$(Q)ln -sf libinformer.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
+	$(foreach s,1 3 7 8,$(call put,644,$(wildcard */man/*.$(s)),$(MANDIR)/man$(s))$(newline))
+	$(if $(DESTDIR),,$(Q)ldconfig 2>/dev/null || true)
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+define newline
+
+
+endef
 
 clean:
 	rm -rf build build-*

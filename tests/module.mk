@@ -3,7 +3,8 @@
 
 UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*_test.c tests/reader-lib/*_test.c tests/tools/*_test.c)
 UNIT     := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC))
-E2E      := $(sort $(wildcard tests/e2e/*.sh))
+# what is installed is a plain build, never a sanitizer's
+E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tests/e2e/*.sh)))
 PROG_SRC := $(wildcard tests/support/prog/*.c)
 PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 

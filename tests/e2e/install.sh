@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# make install fills a staged tree, from which README's agent builds as printed and works; the library brings its own names alone, and
+# needs libsodium and libc only.
+. "$(dirname "$0")/../support/daemon.sh"
+
+# the flags that this build was made with, without the job server, which is not for us
+export MAKEFLAGS
+MAKEFLAGS=$(printf '%s' "${MAKEFLAGS:-}" | sed 's/ -j[0-9]*//; s/ --jobserver[^ ]*//g')
+root=$T/root
+make -s B="$B" DESTDIR="$root" PREFIX=/usr install >"$T/install.log" 2>&1 || fail "make install"
+for f in sbin/informerd bin/informerctl bin/informer-sim include/informer.h lib/libinformer.a lib/libinformer.so lib/pkgconfig/libinformer.pc \
+	share/man/man1/informerctl.1 share/man/man3/informer_attach.3 share/man/man7/informer.7 share/man/man8/informerd.8; do
+	[ -s "$root/usr/$f" ] || fail "$f is not installed"
+done
+for page in */man/*.[1-8]; do
+	[ -s "$root/usr/share/man/man${page##*.}/${page##*/}" ] || fail "$page is not installed"
+done
+! grep -r "$T" "$root/usr/lib/pkgconfig" || fail "the staging directory stands in libinformer.pc"
+
+# ---- the agent, as README prints it
+sed -n '/^```c$/,/^```$/p' README.md | sed '1d;$d' >"$T/agent.c"
+[ "$(grep -c main "$T/agent.c")" = 1 ] || fail "README.md has no example"
+sodium=$(pkg-config --libs libsodium)
+# pkg-config leaves paths out that are the system's anyway; in a staged tree they are not
+export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+version=$(pkg-config --modversion libinformer)
+"$B"/informerctl --version | grep -qF "$version" || fail "libinformer.pc says $version"
+${CC:-cc} "$T/agent.c" -Wall -Wextra -Werror $(pkg-config --cflags --libs libinformer) -o "$T/agent" 2>"$T/cc.log" || fail "README's example does not build"
+${CC:-cc} "$T/agent.c" $(pkg-config --cflags libinformer) "$root/usr/lib/libinformer.a" $sodium -o "$T/agent-static" 2>"$T/cc.log" ||
+	fail "the static library needs more than libsodium and libc"
+
+start_sim --nodes 3 --pods-per-node 5
+start_daemon --resource pods
+wait_ready
+node=$(curl -s "$url/api/v1/pods" | jq -r '.items[0].spec.nodeName')
+curl -s "$url/api/v1/pods" | jq -r --arg node "$node" '.items[] | select(.spec.nodeName == $node) | .metadata.name' | sort >"$T/want"
+[ -s "$T/want" ] || fail "no pods on $node"
+for agent in agent agent-static; do
+	LD_LIBRARY_PATH=$root/usr/lib INFORMER_SOCKET=$S "$T/$agent" "$node" 2>"$T/agent.log" | sort >"$T/got"
+	cmp -s "$T/want" "$T/got" || fail "$agent prints $(cat "$T/got")"
+done
+
+# ---- what the library brings and needs
+nm -g --defined-only "$root/usr/lib/libinformer.a" | awk 'NF == 3 {print $3}' >"$T/names"
+[ "$(wc -l <"$T/names")" -gt 20 ] || fail "hardly any names"
+! grep -v '^informer_' "$T/names" || fail "libinformer.a brings names that are not informer_*"
+readelf -d "$root/usr/lib/libinformer.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$T/needed"
+! grep -v '^\(libsodium\|libc\|ld-linux[^.]*\)\.so' "$T/needed" || fail "libinformer.so needs more than libsodium and libc"
+readelf -d "$root/usr/lib/libinformer.so" | grep -q 'SONAME.*\[libinformer\.so\.[0-9]*\]' || fail "no soname"
+echo ok
