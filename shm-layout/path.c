@@ -228,12 +228,19 @@ path_compile(struct path *ret_path, const char *text, size_t length, size_t *ret
 	return r;
 }
 
+static bool
+enter_key(const struct path *path, const struct path_step *step, struct value *v)
+{
+	return value_enter(v, path->names + step->name_offset, step->name_length, step->fingerprint,
+			   (struct value_memo *)(uintptr_t)&step->memo);
+}
+
 static struct value
 take_step(const struct path *path, const struct path_step *step, struct value v)
 {
-	return step->kind == PATH_KEY ? value_field(v, path->names + step->name_offset, step->name_length,
-						    step->fingerprint)
-				      : value_element(v, step->element);
+	if (step->kind != PATH_KEY)
+		return value_element(v, step->element);
+	return enter_key(path, step, &v) ? v : (struct value){0};
 }
 
 struct walk {
@@ -283,7 +290,7 @@ path_follow(const struct path *path, struct value *v)
 		const struct path_step *step = &path->steps[i];
 
 		if (step->kind == PATH_KEY) {
-			if (!value_enter(v, path->names + step->name_offset, step->name_length, step->fingerprint))
+			if (!enter_key(path, step, v))
 				return false;
 		} else if (step->kind == PATH_ELEMENT) {
 			*v = value_element(*v, step->element);

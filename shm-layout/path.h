@@ -26,6 +26,7 @@ struct path_step {
 	uint16_t name_offset;	/* into path.names */
 	uint16_t name_length;
 	uint32_t element;
+	struct value_memo memo;	/* changes while the path is followed, by any thread */
 };
 
 struct path {

@@ -385,34 +385,66 @@ name_of(const struct arena_view *view, uint32_t ref, const char **ret_name, size
 	return true;
 }
 
-bool
-value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp)
-{
-	const uint8_t *at, *end, *fps, *hit;
-	const struct block *shape;
-	const uint32_t *names;
-	uint32_t count, i;
-	size_t bytes;
+/* The position of a name in a shape, or MEMO_ABSENT. */
+#define MEMO_ABSENT 0xffffu
 
-	if (!v->at || (*v->at != TAG_OBJECT16 && *v->at != TAG_OBJECT32) || !extent(v->at, v->end, &at, &bytes))
-		return false;
-	end = at + bytes;
-	shape = block_at(v->view, load32(at - 4), BLOCK_SHAPE, 0);
+static uint32_t
+position_of(const struct arena_view *view, const struct block *shape, const char *name, size_t length, uint8_t name_fp)
+{
+	const uint8_t *fps, *hit;
+	const uint32_t *names;
+	uint32_t count;
+
 	names = value_shape_names(shape, &count);
 	if (!names)
-		return false;
+		return UINT32_MAX;
 	fps = shape->payload + SHAPE_FINGERPRINTS;
 	for (hit = fps; (hit = memchr(hit, name_fp, count - (size_t)(hit - fps))) != NULL; hit++) {
 		const char *found;
 		size_t found_length;
 
-		if (name_of(v->view, names[hit - fps], &found, &found_length) && found_length == length &&
+		if (name_of(view, names[hit - fps], &found, &found_length) && found_length == length &&
 		    memcmp(found, name, length) == 0)
-			break;
+			return (uint32_t)(hit - fps);
 	}
-	if (!hit)
+	return UINT32_MAX;
+}
+
+bool
+value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, struct value_memo *memo)
+{
+	const uint8_t *at, *end;
+	const struct block *shape;
+	_Atomic uint64_t *known;
+	uint32_t ref, i;
+	uint64_t word;
+	size_t bytes;
+
+	if (!v->at || (*v->at != TAG_OBJECT16 && *v->at != TAG_OBJECT32) || !extent(v->at, v->end, &at, &bytes))
 		return false;
-	for (i = (uint32_t)(hit - fps); i > 0 && at; i--)
+	end = at + bytes;
+	ref = load32(at - 4);
+	shape = block_at(v->view, ref, BLOCK_SHAPE, 0);
+	if (!shape)
+		return false;
+	if (memo) {
+		known = &memo->words[ref % VALUE_MEMOS];
+		word = atomic_load_explicit(known, memory_order_relaxed);
+		i = (uint32_t)(word & MEMO_ABSENT);
+		if ((word ^ shape->tag) > MEMO_ABSENT) { /* another shape's */
+			i = position_of(v->view, shape, name, length, name_fp);
+			if (i < MEMO_ABSENT || i == UINT32_MAX)
+				atomic_store_explicit(known, (shape->tag & ~(uint64_t)MEMO_ABSENT) | (i & MEMO_ABSENT),
+						      memory_order_relaxed);
+		} else if (i == MEMO_ABSENT) {
+			i = UINT32_MAX;
+		}
+	} else {
+		i = position_of(v->view, shape, name, length, name_fp);
+	}
+	if (i == UINT32_MAX)
+		return false;
+	for (; i > 0 && at; i--)
 		at = after(at, end);
 	return at && open_here(v, v->view, v->own, at, end);
 }
@@ -420,7 +452,7 @@ value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp)
 struct value
 value_field(struct value object, const char *name, size_t length, uint8_t name_fp)
 {
-	return value_enter(&object, name, length, name_fp) ? object : no_value();
+	return value_enter(&object, name, length, name_fp, NULL) ? object : no_value();
 }
 
 struct value

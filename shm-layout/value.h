@@ -38,6 +38,7 @@
 #ifndef SHM_LAYOUT_VALUE_H
 #define SHM_LAYOUT_VALUE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -88,7 +89,16 @@ struct value value_of_block(const struct arena_view *view, uint32_t ref);
  * stalls the processor each time.
  */
 bool value_open_object(struct value *v, const struct arena_view *view, uint32_t ref);
-bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp);
+
+/*
+ * Where a name stood in the last few shapes, so that finding it again costs one comparison: the upper 48 bits of the shape's integrity tag,
+ * which follows from its content and place, and the position in the lower 16. Zeroed is empty. Threads may share one.
+ */
+#define VALUE_MEMOS 8u
+struct value_memo {
+	_Atomic uint64_t words[VALUE_MEMOS];
+};
+bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, struct value_memo *memo);	/* memo: or NULL */
 /* The bytes of a STRING, and of nothing else. */
 bool value_text(const struct value *v, const char **ret_data, size_t *ret_length);
 
