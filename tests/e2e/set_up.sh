@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The set-up installs what is missing as root, prints the line to type without root, names the packages on other systems, and says
+# nothing where nothing is missing. A PATH of stubs stands for each of these machines.
+set -eu
+T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e.XXXXXX")
+trap 'rm -rf "$T"' EXIT
+
+fail() {
+	echo "FAILED: $*"
+	cat "$T/out"
+	exit 1
+}
+stub() {
+	mkdir -p "$T/$1"
+	printf '#!/bin/sh\n%s\n' "$3" >"$T/$1/$2"
+	chmod +x "$T/$1/$2"
+}
+# machine NAME UID: one without a package manager
+machine() {
+	mkdir -p "$T/$1"
+	for c in sh cat cmp find grep make mkdir mktemp mv nproc rm sed tail uname; do
+		ln -sf "$(command -v $c)" "$T/$1/$c"
+	done
+	stub "$1" id "echo $2"
+}
+# debian NAME UID: one that has gcc, and no other package
+debian() {
+	machine "$1" "$2"
+	stub "$1" dpkg-query 'for p; do :; done; [ "$p" = gcc ] && echo install ok installed'
+	stub "$1" apt-get "echo \"\$*\" >>$T/apt"
+}
+# on NAME CODE COMMAND...
+on() {
+	name=$1 want=$2; shift 2
+	code=0
+	PATH=$T/$name "$@" >"$T/out" 2>&1 || code=$?
+	[ "$code" = "$want" ] || fail "$name: exit code $code instead of $want"
+}
+
+debian user 1000
+on user 1 sh tools/setup.sh gcc jq curl
+grep -qx ' *sudo apt-get install -y --no-install-recommends jq curl' "$T/out" || fail "no line to type"
+[ ! -e "$T/apt" ] || fail "apt-get was called"
+
+debian root 0
+on root 0 sh tools/setup.sh gcc jq curl
+grep -q '^install .* jq curl$' "$T/apt" || fail "not installed: $(cat "$T/apt")"
+rm "$T/apt"
+on root 0 sh tools/setup.sh gcc
+[ ! -e "$T/apt" ] && [ ! -s "$T/out" ] || fail "nothing was missing"
+
+machine other 0
+on other 1 sh tools/setup.sh gcc jq
+grep -q 'gcc jq$' "$T/out" || fail "the packages are not named"
+
+# make itself: the line, and no error of a compiler's
+unset MAKEFLAGS MFLAGS MAKELEVEL
+on user 2 make B="$T/build"
+grep -q 'sudo apt-get install .*libsodium-dev' "$T/out" || fail "make does not say what to install"
+grep -q 'the build needs the packages named above' "$T/out" || fail "make goes on"
+[ ! -e "$T/build" ] || fail "make builds"
+echo ok
