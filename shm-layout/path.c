@@ -235,12 +235,14 @@ enter_key(const struct path *path, const struct path_step *step, struct value *v
 			   (struct value_memo *)(uintptr_t)&step->memo);
 }
 
-static struct value
-take_step(const struct path *path, const struct path_step *step, struct value v)
+/* v becomes what the step leads to; false when nothing is there. In place, see value_enter(). */
+static bool
+take_step(const struct path *path, const struct path_step *step, struct value *v)
 {
-	if (step->kind != PATH_KEY)
-		return value_element(v, step->element);
-	return enter_key(path, step, &v) ? v : (struct value){0};
+	if (step->kind == PATH_KEY)
+		return enter_key(path, step, v);
+	*v = value_element(*v, step->element);
+	return v->at != NULL;
 }
 
 struct walk {
@@ -251,20 +253,21 @@ struct walk {
 };
 
 static int
-walk_from(struct walk *w, unsigned i, struct value v)
+walk_from(struct walk *w, unsigned i, struct value *v)
 {
 	struct value_iter it;
 	int r = 0;
 
-	while (i < w->path->count && w->path->steps[i].kind != PATH_ANY && v.at)
-		v = take_step(w->path, &w->path->steps[i++], v);
-	if (!v.at)
+	if (!v->at)
 		return 0;
+	for (; i < w->path->count && w->path->steps[i].kind != PATH_ANY; i++)
+		if (!take_step(w->path, &w->path->steps[i], v))
+			return 0;
 	if (i == w->path->count)
-		return w->each(v, w->context);
-	it = value_iterate(v);
+		return w->each(*v, w->context);
+	it = value_iterate(*v);
 	while (r == 0 && value_next(&it))
-		r = w->left-- > 0 ? walk_from(w, i + 1, it.item) : -EBADMSG;
+		r = w->left-- > 0 ? walk_from(w, i + 1, &it.item) : -EBADMSG;
 	return r == 0 && it.damaged ? -EBADMSG : r;
 }
 
@@ -273,7 +276,7 @@ path_each(const struct path *path, struct value root, int (*each)(struct value h
 {
 	struct walk w = {.path = path, .each = each, .context = context, .left = VALUE_ITEMS_MAX};
 
-	return walk_from(&w, 0, root);
+	return walk_from(&w, 0, &root);
 }
 
 static int
@@ -289,19 +292,14 @@ path_follow(const struct path *path, struct value *v)
 	for (unsigned i = 0; i < path->count; i++) {
 		const struct path_step *step = &path->steps[i];
 
-		if (step->kind == PATH_KEY) {
-			if (!enter_key(path, step, v))
-				return false;
-		} else if (step->kind == PATH_ELEMENT) {
-			*v = value_element(*v, step->element);
-			if (!v->at)
-				return false;
-		} else {
+		if (step->kind == PATH_ANY) {
 			struct value from = *v;
 			struct walk w = {.path = path, .each = keep_first, .context = v, .left = VALUE_ITEMS_MAX};
 
-			return walk_from(&w, i, from) > 0;
+			return walk_from(&w, i, &from) > 0;
 		}
+		if (!take_step(path, step, v))
+			return false;
 	}
 	return v->at != NULL;
 }
