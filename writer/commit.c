@@ -162,14 +162,16 @@ int
 store_sweep(struct store *s)
 {
 	struct arena_stats stats;
+	bool changed = s->resources_changed;
 	int r;
 
 	arena_stats(s->arena, &stats);
-	if (stats.retired_since_bytes < SWEEP_BYTES || anything_to_publish(s))
+	if (stats.retired_since_bytes < SWEEP_BYTES)
 		return 0;
 	s->resources_changed = true;
 	r = store_commit(s);
-	s->resources_changed = false;
+	if (r < 0)
+		s->resources_changed = changed;
 	return r;
 }
 

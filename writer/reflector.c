@@ -37,7 +37,7 @@ struct reflector {
 	bool version_unavailable;	/* the server cannot list at the last RV: list at "" */
 	bool list_at_latest;		/* the list under way has RV "" */
 	bool paginated;			/* a list at RV 0 came in pages: so will others */
-	bool stream_was_broken;		/* the last watch, from the same RV, ended in bytes that are no JSON */
+	bool stream_was_broken;		/* the last watch, from the same RV, ended in bytes that are no JSON, or do not fit */
 	char list_version[RESOURCE_VERSION_MAX + 1]; /* asked for */
 
 	struct reflector_status status;
@@ -341,14 +341,17 @@ on_watch_end(void *context, struct watch *watch, const struct outcome *outcome)
 		back_off(r, NEXT_LIST, "WATCH ended, listing again", outcome);
 		break;
 	case OUTCOME_BROKEN:
-		/* What was broken comes again from the same RV. When it is broken again, a list goes around it. */
+	case OUTCOME_NO_SPACE:
+		/*
+		 * What was broken, or did not fit, comes again from the same RV. When it does so again, a list goes around it; the
+		 * deletions that make room may stand behind it in the stream.
+		 */
 		back_off(r, r->stream_was_broken ? NEXT_LIST : NEXT_WATCH, "WATCH failed", outcome);
 		r->stream_was_broken = true;
 		break;
 	case OUTCOME_REFUSED:
 	case OUTCOME_THROTTLED:
 	case OUTCOME_FAILED:
-	case OUTCOME_NO_SPACE:
 		back_off(r, NEXT_WATCH, "WATCH failed", outcome);
 		break;
 	}

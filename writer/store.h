@@ -91,8 +91,8 @@ int store_commit(struct store *s);
 void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context);
 
 /*
- * When much was retired since the last commit, and nothing is to be published that would let it be reused (a list that failed
- * left what its drafts shared), publish the same content anew. 0 or negative errno.
+ * When much was retired since the last commit, and no other commit is near that would let it be reused (a list that failed
+ * left what its drafts shared), publish what there is anew. 0 or negative errno.
  */
 int store_sweep(struct store *s);
 

@@ -553,6 +553,27 @@ a_broken_line_is_watched_again_then_listed(void **state)
 	assert_int_equal(status_of(t).bad_events, 2);
 }
 
+/* An event that does not fit comes again with the next watch; when it still does not, a LIST goes around it: what makes room may stand behind it. */
+static void
+an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
+{
+	struct test *t = *state;
+
+	start_watching(t);
+	arena_fail_after(t->fx->store->arena, 0);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
+	assert_non_null(strstr(status_of(t).last_error, "the arena is full"));
+	virtual_clock_advance(&t->fx->clock, 2000);
+	assert_string_equal(diary(t->fx), "WATCH rv=10; ");
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
+	virtual_clock_advance(&t->fx->clock, 4000);
+	assert_string_equal(diary(t->fx), "LIST rv=10; ");
+	arena_fail_after(t->fx->store->arena, UINT64_MAX);
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/z", 15), NULL));
+	assert_string_equal(seen(t), "[20] a/z@15 ");
+}
+
 /* An event whose object cannot be kept is not skipped: its RV does not move, and one lists. */
 static void
 an_event_that_cannot_be_kept_lists_again(void **state)
@@ -858,6 +879,7 @@ main(void)
 		T(an_event_cut_off_comes_again),
 		T(a_clean_end_inside_an_event_loses_nothing),
 		T(a_broken_line_is_watched_again_then_listed),
+		T(an_event_that_does_not_fit_is_watched_again_then_listed),
 		T(an_event_that_cannot_be_kept_lists_again),
 		T(an_event_without_a_version_lists_again),
 		T(an_unknown_type_is_ignored),
