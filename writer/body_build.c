@@ -166,14 +166,14 @@ body_close(struct body *b)
 }
 
 int
-body_shared(struct body *b, struct path_node *node, struct text_memo_place *place)
+body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *place)
 {
 	int r = bytes_room(&b->out, ENCODED_HEAD_MAX);
 
 	if (r < 0)
 		return r;
 	b->out.length += encode_ref(b->out.data + b->out.length, place->value.ref);
-	sharing_note(&node->containers, true, place->length);
+	sharing_note(sharing, true, place->length);
 	return body_hold(b, &b->refs, stocked_ref_take(&place->value, b->intern));
 }
 

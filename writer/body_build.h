@@ -44,7 +44,7 @@ struct body {
 	struct refs loose;	/* names that nobody remembers: a reference each, until their shape has one */
 	unsigned depth;
 	uint64_t duplicate_keys;
-	uint32_t known_ref;	/* what the last close made of a container: the block that was there already; else 0 */
+	uint32_t known_ref;	/* what the last close, or body_string(), made of it: the block that was there already; else 0 */
 	struct body_frame frames[VALUE_DEPTH_MAX];
 };
 
@@ -56,7 +56,7 @@ void body_done(struct body *b);
 /* All of these: 0, -ENOSPC, -ENOMEM; -E2BIG the value cannot be represented. After a failure only clear and done. */
 int body_open(struct body *b, struct path_node *node, bool object);	/* depth < VALUE_DEPTH_MAX */
 int body_close(struct body *b);
-int body_shared(struct body *b, struct path_node *node, struct text_memo_place *place);	/* a container whose text is known */
+int body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *place);	/* a value whose text is known */
 
 /*
  * The finished value as a BLOCK_OBJECT with this key; the builder is empty afterwards.

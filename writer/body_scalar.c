@@ -74,6 +74,7 @@ body_string(struct body *b, struct path_node *node, const char *data, size_t len
 			schema_remember_string(b->schema, node, hash, ref);
 	}
 	sharing_note(&node->strings, known, (uint32_t)bytes);
+	b->known_ref = known ? ref : 0;
 	b->out.length += encode_ref(at, ref);
 	return body_hold(b, &b->refs, ref);
 }

@@ -13,27 +13,50 @@
 
 /* ---- tokens ---- */
 
+/* A value whose whole text was met here before passes by one comparison, too. False: it is to be read. */
+static inline bool
+take_known_text(struct body *b, const struct path_node *node, struct sharing *sharing, const char **p, const char *end, int *ret_result)
+{
+	struct text_memo_place *place = node->texts ? text_memo_find(node->texts, *p, end) : NULL;
+
+	if (!place)
+		return false;
+	*ret_result = body_shared(b, sharing, place);
+	*p += place->length;
+	return true;
+}
+
 /* A string at *p (its quote). */
 static int
 take_string(struct decoder *d, struct path_node *node, const char **p, const char *end)
 {
-	enum json_scan_result scanned = json_scan_string(&d->scan, *p + 1, end);
+	bool keyed = node->role != ROLE_NONE;
+	enum json_scan_result scanned;
 	const char *text, *next;
 	size_t length;
 	int r;
 
+	if (!keyed && take_known_text(&d->body, node, &node->strings, p, end, &r)) {
+		memset(&d->scan, 0, sizeof(d->scan));
+		return r < 0 ? r : GO_ON;
+	}
+	scanned = json_scan_string(&d->scan, *p + 1, end);
 	if (scanned == JSON_SCAN_MORE)
 		return NEED_MORE;
 	if (scanned == JSON_SCAN_BAD)
 		return decoder_fail(d, *p + 1 + d->scan.scanned, d->scan.why);
 	next = *p + d->scan.scanned + 2;
 	r = decoder_text(d, *p + 1, &text, &length);
-	if (r == 0 && node->role != ROLE_NONE && d->mode != DECODE_DOCUMENT)
+	d->body.known_ref = 0;
+	if (r == 0 && keyed && d->mode != DECODE_DOCUMENT)
 		r = item_key_string(d, node, text, length);
 	else if (r == 0)
 		r = body_string(&d->body, node, text, length);
 	if (r < 0)
 		return item_build_failed(d, *p, r);
+	/* one with escapes costs more to read than to compare */
+	if (text != *p + 1 && !keyed && d->body.known_ref)
+		schema_remember_text(d->schema, node, *p, (size_t)(next - *p), d->body.known_ref);
 	*p = next;
 	return GO_ON;
 }
@@ -144,19 +167,6 @@ take_expected_name(struct decoder *d, struct body *b, struct body_frame *f, cons
 	f->child = c;
 	f->predict = &c->next;
 	d->scan.scanned = 0;	/* it may have come in two pieces */
-	return true;
-}
-
-/* A container whose whole text was met here before passes by one comparison, too. False: it is to be read. */
-static inline bool
-take_known_text(struct body *b, struct path_node *node, const char **p, const char *end, int *ret_result)
-{
-	struct text_memo_place *place = node->texts ? text_memo_find(node->texts, *p, end) : NULL;
-
-	if (!place)
-		return false;
-	*ret_result = body_shared(b, node, place);
-	*p += place->length;
 	return true;
 }
 
@@ -289,7 +299,7 @@ value:
 		goto leave;
 	}
 	if (*p == '{' || *p == '[') {
-		if (take_known_text(b, f->child, &p, end, &r)) {
+		if (take_known_text(b, f->child, &f->child->containers, &p, end, &r)) {
 			if (r < 0)
 				goto leave;
 			goto next;

@@ -27,7 +27,7 @@
 #define SCHEMA_CHILDREN_MAX 256u
 #define SCHEMA_NAME_MAX 256u
 #define SCHEMA_TEXT_ROOM 32
-#define SCHEMA_SHAPES 16u	/* remembered at a path, by a hash of their names */
+#define SCHEMA_SHAPES 32u	/* remembered at a path, by a hash of their names */
 #define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
 #define SCHEMA_DROPS_MAX 256u	/* paths to drop */
 
@@ -86,9 +86,9 @@ schema_shape_place(const uint32_t *names, uint32_t count)
 {
 	uint32_t h = (names[0] ^ count << 20) * 0x9e3779b1u ^ names[count / 2] * 0x85ebca77u ^ names[count - 1] * 0xc2b2ae3du;
 
-	return (h ^ h >> 15) * 0x27d4eb2fu >> 28;
+	return (h ^ h >> 15) * 0x27d4eb2fu >> 27;
 }
-_Static_assert(SCHEMA_SHAPES == 1u << 4, "decoder_schema: the place has four bits");
+_Static_assert(SCHEMA_SHAPES == 1u << 5, "decoder_schema: the place has five bits");
 
 /* Put a shape in its place. The schema takes references of its own. */
 void schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned place, uint32_t ref);

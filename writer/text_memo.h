@@ -110,7 +110,7 @@ void text_memo_clear(struct text_memo *m, struct intern *in, size_t *bytes);
 
 /* ---- strings: the length is known, and the text is the block's own ---- */
 
-#define STRING_MEMO_PLACES 128u
+#define STRING_MEMO_PLACES 256u
 
 struct string_memo {
 	uint32_t hashes[STRING_MEMO_PLACES];

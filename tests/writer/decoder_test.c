@@ -248,6 +248,33 @@ an_object_of_70000_fields_is_kept(void **state)
 	body_fixture_free(fx);
 }
 
+/*
+ * Strings with escapes that come again are taken by their text, one block for all of them, and come out as they went in: whole or in pieces,
+ * also when another begins or goes on alike.
+ */
+static void
+strings_with_escapes_that_come_again_are_the_same(void **state)
+{
+	static const char *const tails[] = {"", "\\n", "x", "\\u00e9", "\\\\"};
+	static const char head[] = "{\"a\":[\"{\\\"name\\\": \\\"a text that is long enough\\\", \\\"and\\\": \\\"has escapes\\\"";
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	char text[300];
+
+	(void)state;
+	for (unsigned i = 0; i < 500; i++) {
+		unsigned k = i % 5;
+		int n = snprintf(text, sizeof(text), "%s%s\",\"%s\"]}", head, tails[k], tails[(k + 1) % 5]);
+
+		assert_int_equal(body_fixture_decode(fx, text, (size_t)n, i / 5 % 4 * 37), 0);
+		if (k == 3) /* the API server's form of \u00e9 is the character itself */
+			assert_non_null(strstr(body_fixture_print_ref(fx, fx->ref), "has escapes\\\"\xc3\xa9\","));
+		else if (k != 2)
+			assert_string_equal(body_fixture_print_ref(fx, fx->ref), text);
+		assert_true(intern_count(fx->intern) < 12);
+	}
+	body_fixture_free(fx);
+}
+
 static int
 is_json(const struct dirent *e)
 {
@@ -703,6 +730,25 @@ key_lengths_are_limited(void **state)
 	}
 }
 
+/* What a schema remembers of texts it met is not taken for a name: that goes into the key. */
+static void
+a_name_with_escapes_that_comes_again_is_a_name(void **state)
+{
+	static const char item[] = "{\"metadata\":{\"name\":\"a-name-that-has-\\u0065scapes-and-is-long-enough-to-be-remembered\"}}";
+	struct stream s = {.fx = body_fixture_new(NULL, 0)};
+	char text[200];
+	int n = snprintf(text, sizeof(text), "{\"items\":[%s]}", item);
+
+	(void)state;
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(body_fixture_decode(s.fx, item, sizeof(item) - 1, 0), 0);
+	s.decoder = decoder_new(DECODE_LIST, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+	assert_int_equal(decoder_feed(s.decoder, text, (size_t)n), 0);
+	assert_memory_equal(s.log, "[/a-name-that-has-escapes-and", 29);
+	decoder_free(s.decoder);
+	body_fixture_free(s.fx);
+}
+
 /* An item nested 10,000 deep, or longer than allowed, is reported and passed; its neighbours arrive. */
 static void
 items_too_deep_or_too_long_are_passed(void **state)
@@ -964,6 +1010,7 @@ main(void)
 		cmocka_unit_test(surrogates_become_what_the_api_server_makes_of_them),
 		cmocka_unit_test(the_last_of_equal_keys_wins),
 		cmocka_unit_test(an_object_of_70000_fields_is_kept),
+		cmocka_unit_test(strings_with_escapes_that_come_again_are_the_same),
 		cmocka_unit_test(real_pods_survive_the_round_trip),
 		cmocka_unit_test(documents_beyond_the_schema_are_decoded_all_the_same),
 		cmocka_unit_test(a_full_schema_confuses_no_paths),
@@ -975,6 +1022,7 @@ main(void)
 		cmocka_unit_test(the_last_of_an_events_equal_fields_wins),
 		cmocka_unit_test(objects_without_a_key_are_reported),
 		cmocka_unit_test(key_lengths_are_limited),
+		cmocka_unit_test(a_name_with_escapes_that_comes_again_is_a_name),
 		cmocka_unit_test(items_too_deep_or_too_long_are_passed),
 		cmocka_unit_test(the_length_limit_is_exact),
 		cmocka_unit_test(objects_of_another_kind_are_told),
