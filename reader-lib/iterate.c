@@ -162,7 +162,7 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 	}
 	r = look_ahead(it);
 	if (r < 0 || it->count == 0)
-		return r;
+		return r < 0 ? r : 0;
 	*ret_ref = it->ahead[it->first].ref;
 	*ret_object = object_at(&it->s->view, *ret_ref);
 	if (!*ret_object || (*ret_object)->ordinal != it->ahead[it->first].ordinal)

@@ -57,7 +57,7 @@ struct key {
 static inline void
 prefetch_body(const struct object *o)
 {
-	for (unsigned line = 2; line < 8; line++)
+	for (size_t line = 2; line < 8; line++)
 		__builtin_prefetch((const char *)o + line * 64);
 }
 

@@ -34,7 +34,7 @@ pick(uint64_t *seed, size_t below)
 void
 questions_init(struct questions *q, const struct bench *b, enum pods_naming naming, size_t total)
 {
-	size_t room = QUESTIONS * 128u, used = 0;
+	size_t room = (size_t)QUESTIONS * 128, used = 0;
 	uint64_t seed = 42;
 
 	*q = (struct questions){.pods = total, .count = QUESTIONS, .node_count = total / 50 ? total / 50 : 1};
