@@ -266,7 +266,7 @@ strings_with_escapes_that_come_again_are_the_same(void **state)
 		int n = snprintf(text, sizeof(text), "{\"a\":[\"%s%s\",\"%s\",\"%s%s\"]}", head, tails[k], tails[(k + 1) % 5], head,
 				 tails[k]);
 
-		assert_int_equal(body_fixture_decode(fx, text, (size_t)n, i / 5 % 4 * 37), 0);
+		assert_int_equal(body_fixture_decode(fx, text, (size_t)n, (size_t)(i / 5 % 4) * 37), 0);
 		if (k == 3) /* the API server's form of \u00e9 is the character itself */
 			assert_non_null(strstr(body_fixture_print_ref(fx, fx->ref), "has escapes\\\"\xc3\xa9\"]"));
 		else if (k != 2)
