@@ -15,5 +15,5 @@ grep -q '^MOVED 1 to 2' "$T/hold.log" || fail "no move"
 grep -q 'a reader has held a snapshot for' "$T/daemon.log" || fail "nobody was told"
 wait_ready
 [ "$(lists pods)" = "$before" ] || fail "$(lists pods) LISTs instead of $before"
-[ "$(find "$T" -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
+[ "$(find "$T" -type f -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
 echo ok
