@@ -41,12 +41,8 @@ all_cells_can_be_claimed_and_no_more(void **state)
  * nonsense once the horizon says that no reader can see it. A reader that finds anything but its root's own number has been
  * shown memory that was reused under it.
  */
-#define BLOCKS 64
-#ifdef __SANITIZE_THREAD__
-#define VERSIONS 4000			/* it sees what is unordered, however seldom that goes wrong */
-#else
-#define VERSIONS 20000
-#endif
+#define BLOCKS 1024		/* the writer goes around them once, then waits for readers that hold a pin and no processor */
+#define VERSIONS (1000 * BLOCKS)
 #define READERS 3
 
 struct world {
@@ -55,6 +51,7 @@ struct world {
 	struct slot *slot;
 	_Atomic bool stop;
 	_Atomic uint64_t wrong, looks;
+	_Atomic unsigned started;
 };
 
 static void *
@@ -64,12 +61,13 @@ read_on(void *context)
 	unsigned hint = (unsigned)(uintptr_t)&hint;
 	uint64_t looks = 0;
 
+	atomic_fetch_add(&w->started, 1);
 	while (!atomic_load_explicit(&w->stop, memory_order_relaxed)) {
 		struct pin_cell *cell = slot_claim(w->slot, hint);			/* R1 */
 		uint64_t root = atomic_load_explicit(&w->root, memory_order_acquire);	/* R2 */
 
 		/* the dangerous moment: the root is known, its epoch does not stand in the cell yet */
-		if (looks % 64 == 0)
+		if (looks % 4096 == 0)
 			sched_yield();
 		if (w->blocks[root % BLOCKS] != root)
 			atomic_fetch_add(&w->wrong, 1);
@@ -78,7 +76,8 @@ read_on(void *context)
 			if (w->blocks[root % BLOCKS] != root)
 				atomic_fetch_add(&w->wrong, 1);
 		slot_unpin(cell);
-		looks++;
+		if (++looks % 64 == 0)
+			sched_yield();
 	}
 	atomic_fetch_add(&w->looks, looks);
 	return NULL;
@@ -103,6 +102,8 @@ no_block_is_reused_under_a_reader(void **state)
 	w.slot = slots_page(slots, id);
 	for (int i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_on, &w), 0);
+	while (atomic_load(&w.started) < READERS)
+		sched_yield();
 	while (published < EPOCH_FIRST + VERSIONS) {
 		uint64_t horizon;
 
