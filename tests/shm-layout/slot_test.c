@@ -42,7 +42,8 @@ all_cells_can_be_claimed_and_no_more(void **state)
  * shown memory that was reused under it.
  */
 #define BLOCKS 1024		/* the writer goes around them once, then waits for readers that hold a pin and no processor */
-#define VERSIONS (1000 * BLOCKS)
+#define VERSIONS (100 * BLOCKS)
+#define DANGERS 1000			/* moments below in which a reader gives its processor away */
 #define READERS 3
 
 struct world {
@@ -51,7 +52,7 @@ struct world {
 	struct slot *slot;
 	_Atomic bool stop;
 	_Atomic uint64_t wrong, looks;
-	_Atomic unsigned started;
+	_Atomic unsigned started, dangers;
 };
 
 static void *
@@ -67,8 +68,10 @@ read_on(void *context)
 		uint64_t root = atomic_load_explicit(&w->root, memory_order_acquire);	/* R2 */
 
 		/* the dangerous moment: the root is known, its epoch does not stand in the cell yet */
-		if (looks % 4096 == 0)
+		if (looks % 1024 == 0) {
+			atomic_fetch_add(&w->dangers, 1);
 			sched_yield();
+		}
 		if (w->blocks[root % BLOCKS] != root)
 			atomic_fetch_add(&w->wrong, 1);
 		slot_pin(cell, root);							/* R3 */
@@ -104,7 +107,7 @@ no_block_is_reused_under_a_reader(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_on, &w), 0);
 	while (atomic_load(&w.started) < READERS)
 		sched_yield();
-	while (published < EPOCH_FIRST + VERSIONS) {
+	while (published < EPOCH_FIRST + VERSIONS || atomic_load(&w.dangers) < DANGERS) {
 		uint64_t horizon;
 
 		/* the next version takes a block that was freed; without one the writer has to wait */
