@@ -20,7 +20,8 @@ expect() {
 	"$ctl" "$@" >"$T/out" 2>"$T/err"
 	got=$?
 	[ "$got" = "$want" ] || fail "informerctl $*: exit $got, expected $want"
-	[ -z "$pattern" ] || cat "$T/out" "$T/err" | grep -Eq -- "$pattern" || fail "informerctl $*: no '$pattern'"
+	# grep -q would end before cat has written all, and pipefail call that a failure
+	[ -z "$pattern" ] || cat "$T/out" "$T/err" | grep -E -- "$pattern" >/dev/null || fail "informerctl $*: no '$pattern'"
 }
 export INFORMER_SOCKET=$T/informer.sock
 
