@@ -176,7 +176,7 @@ put = $(Q)install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
 install: all
 	$(call put,755,$(B)/informerd,$(PREFIX)/sbin)
 	$(call put,755,$(B)/informerctl $(B)/informer-sim,$(PREFIX)/bin)
-	$(call put,644,reader-lib/informer.h,$(PREFIX)/include)
+	$(call put,644,reader-lib/informer.h $(wildcard reader-lib/informer-*.h),$(PREFIX)/include)
 	$(call put,755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))
 	$(call put,644,$(B)/libinformer.a,$(LIBDIR))
 	$(call put,644,$(B)/libinformer.pc,$(LIBDIR)/pkgconfig)

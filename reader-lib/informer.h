@@ -90,7 +90,8 @@ INFORMER_API const char *informer_library_version(void);
 	  "see the sentence: permission, too many readers, or another release")                                        \
 	X(SYNTAX, -4106, "a path or selector could not be understood; informer_last_error() tells where",              \
 	  "correct the text")                                                                                          \
-	X(TYPE, -4107, "the value is of another kind than the one asked for", "look with informer_value_kind() first")
+	X(TYPE, -4107, "the value is of another kind than the one asked for", "look with informer_value_kind() first")          \
+	X(STOPPED, -4108, "informer_stop() was called on this handle", "attach another handle for new handlers")
 
 enum informer_error {
 	INFORMER_OK = 0,
@@ -555,5 +556,10 @@ INFORMER_API int informer_verify(const struct informer_snapshot *snapshot,
 #ifdef __cplusplus
 }
 #endif
+
+/* Events, shared informers, workqueues: pages of their own. */
+#include "informer-factory.h"
+#include "informer-handlers.h"
+#include "informer-workqueue.h"
 
 #endif

@@ -42,6 +42,9 @@ enum block_type {
 	BLOCK_SHAPE = 6,	/* value.h: the field names of an object, in order */
 	BLOCK_POSTINGS = 7,	/* posting.h: an index value and the ordinals that have it */
 	BLOCK_COLLISION = 8,	/* trie.h: the links of one 64-bit key that several entries share */
+	BLOCK_TOMBSTONE = 9,	/* tombstone.h: a deleted object */
+	BLOCK_CONSUMERS = 10,	/* consumer.h: cursors of named consumers */
+	BLOCK_SHORTCUT = 11,	/* shortcut.h: from a key or an ordinal straight to an object; the one block that changes in place */
 };
 
 struct block {

@@ -5,6 +5,11 @@
  *   broker → reader   WELCOME   generation; carries with SCM_RIGHTS, in this order: arena (O_RDONLY), slot (read-write), eventfd
  *                     REFUSED   code and a sentence
  *   broker → reader   MOVED     a new generation stands ready; carries the same three descriptors as WELCOME
+ *   reader → broker   SUBSCRIBE    once attached: fill a queue with the changes of a resource (queue.h). Its number names it from
+ *                                  then on; a number that is in use is unsubscribed first
+ *   broker → reader   SUBSCRIBED   from which seq on; carries the queue (read-only)
+ *                     UNSUBSCRIBED code and a sentence: it was refused
+ *   reader → broker   UNSUBSCRIBE  the queue with this number is no longer read; no answer
  *   reader → broker   STAT      a question; no slot is needed
  *   broker → reader   REPORT    its answer: one JSON document, in as many packets as it takes; `more` tells
  *
@@ -16,12 +21,15 @@
 
 #include <stdint.h>
 
+#include "shm-layout/consumer.h"
+
 #define PROTOCOL_MAGIC 0x31464e49u /* "INF1" */
 #define PROTOCOL_VERSION 1
 #define PROTOCOL_PACKET_MAX 65536u
 #define PROTOCOL_DESCRIPTORS 3
 
-enum message_type { MESSAGE_HELLO = 1, MESSAGE_WELCOME, MESSAGE_REFUSED, MESSAGE_MOVED, MESSAGE_STAT, MESSAGE_REPORT };
+enum message_type { MESSAGE_HELLO = 1, MESSAGE_WELCOME, MESSAGE_REFUSED, MESSAGE_MOVED, MESSAGE_STAT, MESSAGE_REPORT,
+		    MESSAGE_SUBSCRIBE, MESSAGE_SUBSCRIBED, MESSAGE_UNSUBSCRIBED, MESSAGE_UNSUBSCRIBE };
 
 struct message_head {
 	uint32_t magic;
@@ -49,13 +57,61 @@ struct message_welcome {
 	uint8_t keys[32];	/* struct tag_keys, when has_keys */
 };
 
-enum refusal { REFUSED_PERMISSION = 1, REFUSED_FULL = 2, REFUSED_LAYOUT = 3, REFUSED_PROTOCOL = 4, REFUSED_BUSY = 5 };
+enum refusal { REFUSED_PERMISSION = 1, REFUSED_FULL = 2, REFUSED_LAYOUT = 3, REFUSED_PROTOCOL = 4, REFUSED_BUSY = 5,
+	       REFUSED_CONSUMER = 6 /* another process is attached as this consumer */ };
 
 struct message_refused {
 	struct message_head head;
 	uint32_t code;
 	uint32_t text_length;
 	char text[];
+};
+
+/*
+ * number       0 .. SLOT_QUEUES - 1: of this reader's queues; its cursor in the slot is set to 0 by the broker before it answers
+ * entries      wanted capacity; 0: the default. Rounded up to a power of two, and capped by the daemon's configuration
+ * resource     "pods", "deployments.apps": plural name, and group when there is one; not terminated when it fills the field.
+ *              One that the daemon does not cache is no error: it may come. Several entries of one resource count as one
+ * namespace_   only this namespace; empty: all
+ * consumer     named consumer whose cursor is kept; empty: none
+ */
+struct message_subscribe {
+	struct message_head head;
+	uint32_t number;
+	uint32_t entries;
+	char resource[320];
+	char namespace_[256];
+	char consumer[CONSUMER_NAME_MAX + 1];
+};
+
+/*
+ * base         the queue holds every change with a greater seq
+ * has_cursor   lineage and seq are where the consumer of that name had got to; 0: nobody of that name is known
+ */
+struct message_subscribed {
+	struct message_head head;
+	uint32_t number;
+	uint32_t entries;
+	uint64_t base;
+	uint8_t lineage[16];
+	uint64_t seq;
+	uint32_t has_cursor;
+	uint32_t reserved;
+};
+
+/* In answer to SUBSCRIBE: why not. */
+struct message_unsubscribed {
+	struct message_head head;
+	uint32_t number;
+	uint32_t code;		/* enum refusal */
+	uint32_t text_length;
+	char text[];
+};
+
+struct message_unsubscribe {
+	struct message_head head;
+	uint32_t number;
+	uint32_t reserved;
 };
 
 #endif

@@ -4,7 +4,7 @@
  *
  *   root ──▶ resource[0] ──▶ identity trie   hash of "namespace/name" ──▶ ordinal
  *        │               ├─▶ ordinals trie   ordinal ──▶ object
- *        │               ├─▶ by-seq trie     seq ──▶ ordinal
+ *        │               ├─▶ by-seq trie     seq ──▶ ordinal, or tombstone
  *        │               ├─▶ index[0..n)     hash of a value ──▶ ordinal, or postings
  *        │               └─▶ descriptor      what the resource is and how it is indexed
  *        └▶ resource[1] …
@@ -28,6 +28,7 @@
  *   seq             the last modification sequence number given out
  *   lineage         random id of an unbroken count of seq; kept by adoption
  *   committed_*_ns  when it was published
+ *   consumers       ref of a BLOCK_CONSUMERS (consumer.h), or 0
  */
 struct root {
 	uint8_t tag[32];
@@ -37,7 +38,7 @@ struct root {
 	uint64_t committed_boot_ns;
 	uint64_t committed_wall_ns;
 	uint32_t resource_count;
-	uint32_t reserved;
+	uint32_t consumers;
 	uint32_t resources[];
 };
 _Static_assert(offsetof(struct root, epoch) == 32, "root: epoch moved");
@@ -63,7 +64,9 @@ enum resource_state {
  *   tombstone_floor   deletes after this seq still stand in by-seq
  *   fingerprint       BLAKE2b-256 of where its content came from
  *   version           the API server's resourceVersion, opaque, length first; empty: none
- *   identity, ordinals, by_seq, indexes[]  links (trie.h)
+ *   identity, ordinals, by_seq, deleted, indexes[]  links (trie.h; deleted: tombstone.h)
+ *   by_key, by_ordinal  refs of BLOCK_SHORTCUTs (shortcut.h), or 0
+ *   status            ref of a BLOCK_VALUE: what the Reflector last met (LAYOUT.md, STATUS), or 0
  */
 struct resource {
 	uint32_t descriptor;
@@ -78,13 +81,17 @@ struct resource {
 	uint32_t identity;
 	uint32_t ordinals;
 	uint32_t by_seq;
+	uint32_t deleted;
+	uint32_t by_key;
+	uint32_t by_ordinal;
+	uint32_t status;
 	uint32_t index_count;
 	uint32_t indexes[];
 };
 _Static_assert(offsetof(struct resource, fingerprint) == 40, "resource: fingerprint moved");
 _Static_assert(offsetof(struct resource, version_length) == 72, "resource: version moved");
 _Static_assert(offsetof(struct resource, identity) == 136, "resource: identity moved");
-_Static_assert(sizeof(struct resource) == 152, "resource: size");
+_Static_assert(sizeof(struct resource) == 168, "resource: size");
 
 /* The root at this offset, or NULL: bounds, type, and room for its resources are checked. */
 const struct root *root_at(const struct arena_view *view, uint64_t offset);

@@ -1,10 +1,12 @@
 /*
- * A slot: what one attached reader process writes and the writer reads. One page, a memfd of the reader's own, sealed
+ * A slot: what one attached reader process writes and the writer reads. Two pages, a memfd of the reader's own, sealed
  * against shrinking and growing; to the writer everything in it is hostile input: read once, clamped, never an index.
  *
  *   offset  bytes  field
- *        0      4  armed      1: the reader sleeps and wants its eventfd signalled at the next commit
+ *        0      4  armed      the reader sleeps and wants its eventfd signalled: ARMED_COMMIT at the next commit,
+ *                             ARMED_QUEUE when one of its queues has something for it; bits
  *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
+ *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by the queue's number
  *
  * Pin protocol. Reader and writer each store first, then look at the other:
  *
@@ -29,8 +31,11 @@
 
 #include "shm-layout/header.h"
 
-#define SLOT_BYTES 4096u
+#define SLOT_BYTES 8192u
 #define SLOT_CELLS 63u
+#define SLOT_QUEUES 64u
+#define ARMED_COMMIT 1u
+#define ARMED_QUEUE 2u
 #define CELL_FREE 0u
 #define CELL_ACQUIRING 1u
 #define EPOCH_FIRST 2u
@@ -39,12 +44,24 @@ struct pin_cell {
 	_Alignas(64) _Atomic uint64_t epoch;
 };
 
+/*
+ * consumed      entries of the queue that the reader has done with; between what it was and the queue's head
+ * acknowledged  a named consumer's cursor: everything up to this seq need not be told again. Counts only when it grows
+ *               and is not beyond the seq of a published root
+ */
+struct queue_cursor {
+	_Alignas(64) _Atomic uint64_t consumed;
+	_Atomic uint64_t acknowledged;
+};
+
 struct slot {
 	_Alignas(64) _Atomic uint32_t armed;
 	struct pin_cell cells[SLOT_CELLS];
+	struct queue_cursor queues[SLOT_QUEUES];
 };
 _Static_assert(offsetof(struct slot, cells) == 64, "slot: cells moved");
-_Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: one page");
+_Static_assert(offsetof(struct slot, queues) == 4096, "slot: queues moved");
+_Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: two pages");
 
 /* A full fence: the one of W1. R1's is inside slot_claim(). */
 void slot_fence(void);

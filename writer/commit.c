@@ -77,7 +77,7 @@ write_root(struct store *s, uint32_t ref)
 	root->committed_boot_ns = now_ns(CLOCK_BOOTTIME);
 	root->committed_wall_ns = now_ns(CLOCK_REALTIME);
 	root->resource_count = s->resource_count;
-	root->reserved = 0;
+	root->consumers = 0;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		root->resources[i] = s->resources[i]->published;
 	commit_root_tag(s->arena, ref, root->tag);

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shm-layout/consumer.h"
 #include "shm-layout/root.h"
 #include "writer/arena.h"
 #include "writer/decoder.h"
@@ -89,6 +90,75 @@ void store_set_state(struct store *s, unsigned resource, enum resource_state sta
 int store_commit(struct store *s);
 /* Called after each commit that published something (the broker wakes sleepers). */
 void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context);
+
+/* ---- events, tombstones, consumers (store_events.c) ---- */
+
+/*
+ * What a commit changed, in order of seq, for the queues (fan_out.h).
+ *
+ * kind      enum queue_kind (shm-layout/queue.h)
+ * seq       of the change; of SYNCED, RESET, STATUS that of the last change before
+ * old_ref, new_ref   BLOCK_OBJECTs (STATUS: new_ref is a BLOCK_VALUE), or 0
+ */
+struct store_event {
+	uint64_t seq;
+	uint16_t kind;
+	uint16_t resource;
+	uint32_t old_ref;
+	uint32_t new_ref;
+};
+
+/*
+ * Called in each commit that published something, after its root was stored and before store_on_commit()'s callback.
+ * base  seq of the root before: all events are later
+ */
+void store_on_events(struct store *s, void (*callback)(void *context, const struct store_event *events, size_t count, uint64_t base),
+		     void *context);
+
+/*
+ * Objects that were replaced or deleted stay whole for as long as some queue shows them: `lowest` answers with the lowest seq that
+ * stands unread in an open queue of this resource, UINT64_MAX when there is none. What left the store at or after that seq is held; the rest
+ * is retired by store_release_held(), which each commit calls, and whoever closes or overflows a queue. Without `lowest`
+ * nothing is held.
+ */
+void store_hold_for(struct store *s, uint64_t (*lowest)(void *context, unsigned resource), void *context);
+void store_release_held(struct store *s);
+/* Bytes held of a resource for those who have not read beyond seq (footprints of objects; shared values not counted). O(log n). */
+uint64_t store_held_bytes(const struct store *s, unsigned resource, uint64_t seq);
+
+/*
+ * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold more than `bytes`, or are
+ * older than `age_ns`; count 0: none are kept. By age they go in store_expire_tombstones(), which publishes nothing by itself.
+ * The default is STORE_TOMBSTONES.
+ */
+struct tombstone_limits {
+	uint64_t count;
+	uint64_t bytes;
+	uint64_t age_ns;
+};
+#define STORE_TOMBSTONES ((struct tombstone_limits){10000, 16u << 20, 300ull * 1000000000u})
+void store_set_tombstone_limits(struct store *s, unsigned resource, struct tombstone_limits limits);
+void store_expire_tombstones(struct store *s, uint64_t now_boot_ns);
+
+struct tombstone_stats {
+	uint64_t count, bytes, oldest_boot_ns;
+};
+void store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone_stats *ret);
+
+/*
+ * What the Reflector met, for readers' on_error: {"recovered":bool,"code":n,"reason":"…","message":"…","since":"RFC 3339","count":n}
+ * (LAYOUT.md, STATUS). Shown with the next commit and as a QUEUE_STATUS event. 0, -ENOSPC, -ENOMEM.
+ */
+int store_set_status(struct store *s, unsigned resource, const char *json);
+
+/* The named consumers that the next commit shows (shm-layout/consumer.h), and those that are shown (adoption brings them). */
+int store_set_consumers(struct store *s, const struct consumer *consumers, size_t count);
+const struct consumer *store_consumers(const struct store *s, size_t *ret_count);
+
+void store_lineage(const struct store *s, uint8_t ret_lineage[16]);
+uint64_t store_seq(const struct store *s);		/* of the last change, published or not */
+
+/* ---- room ---- */
 
 /*
  * When much was retired since the last commit, and no other commit is near that would let it be reused (a list that failed

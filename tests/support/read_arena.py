@@ -64,7 +64,7 @@ class Arena:
         assert U64.unpack_from(head, 16)[0] == 0, "a feature that this reader does not know"
         assert U32.unpack_from(head, 384)[0] in (1, 2)
         self.hash_key = bytes(head[88:104])
-        self.slot = mmap.mmap(fds[1], 4096)
+        self.slot = mmap.mmap(fds[1], 8192)
         # pin: R1 to R3. (Python has no fences; the interpreter's own locking does as one.)
         U64.pack_into(self.slot, 64, 1)
         root = U64.unpack_from(head, 256)[0]
@@ -218,7 +218,7 @@ class Arena:
     def by_index(self, r, descriptor, index, value):
         number = [i["name"] for i in descriptor["indexes"]].index(index)
         wanted = value.encode()
-        for entry in self.entries(self.get(self.u32(r + 152 + 4 * number), siphash(self.hash_key, wanted))):
+        for entry in self.entries(self.get(self.u32(r + 168 + 4 * number), siphash(self.hash_key, wanted))):
             if entry & IMMEDIATE:
                 found = self.by_ordinal(r, entry & ~IMMEDIATE)
                 if value in self.values(descriptor["indexes"][number], found):

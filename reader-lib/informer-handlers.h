@@ -1,0 +1,245 @@
+/*
+ * libinformer, events: handlers are told of every object that is there, and then of each change.
+ *
+ *	static void on_add(void *context, const struct informer_object *pod, bool is_initial) { … }
+ *	static void on_update(void *context, const struct informer_object *old, const struct informer_object *pod) { … }
+ *	static void on_delete(void *context, const struct informer_object *pod, bool final_state_known) { … }
+ *
+ *	struct informer_handler_options o = {.size = sizeof(o), .resource = "pods",
+ *		.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
+ *	informer_add_handler(inf, &o, NULL);
+ *
+ *	informer_run(inf);		a thread a handler, until informer_stop(); or, in an event loop of your own:
+ *	while (poll(&(struct pollfd){informer_fd(inf), POLLIN, 0}, 1, -1) >= 0)
+ *		informer_dispatch(inf);
+ *
+ * What a handler is told (client-go's rules, with the differences in informer-from-client-go(7)):
+ *
+ * - First every object that is present, as an add with is_initial, then each change after that, in order; never one object's
+ *   states out of order, never two calls of one handler at once. A name that was deleted and created anew is a delete and an add.
+ * - Each handler has a queue of its own in shared memory, of bounded size. While it keeps up it gets every change, with old and
+ *   new state. When it falls behind, on_overflow says INFORMER_COALESCED and it gets one event a key, with the newest state (old
+ *   unknown: NULL; deletes included), and then each change again. When it was away for longer than deletions are remembered, or
+ *   the store was rebuilt, on_overflow says INFORMER_RESYNC: between on_resync_begin and on_resync_end it gets everything that is
+ *   present as adds with is_initial; what it knew and was not told again is gone. With track_keys there is no RESYNC: the handler
+ *   gets adds, updates and deletes that lead from what it was told to what is.
+ * - A handler that is slow, or hangs, or whose process dies, delays no other handler and not the daemon.
+ *
+ * Objects given to a handler are lent: valid until it returns. informer_object_copy() keeps one for longer.
+ *
+ * Within a handler everything of this library may be called but informer_detach(), informer_stop() and informer_factory_shutdown();
+ * informer_remove_handler() may.
+ */
+#ifndef INFORMER_HANDLERS_H
+#define INFORMER_HANDLERS_H
+
+#include "informer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct informer_handler;
+
+enum informer_overflow {
+	INFORMER_COALESCED = 1, /* what follows is one event a key, with its newest state */
+	INFORMER_RESYNC = 2,	/* what follows is everything that is present; what is not told again is gone */
+};
+
+/*
+ * Where a handler stands: everything up to seq was told. A lineage is an unbroken count of seq.
+ */
+struct informer_cursor {
+	uint8_t lineage[16];
+	uint64_t seq;
+};
+
+/*
+ * What the daemon met while it listed or watched the resource (client-go's WatchErrorHandler).
+ *
+ * resource    its name, terminated
+ * recovered   true: it is in order again, and the rest is empty
+ * http_code   0: there was no answer
+ * reason      the API's own ("Expired", "Forbidden", …) or ""; message: a sentence. Terminated
+ */
+struct informer_watch_status {
+	size_t size;
+	const char *resource;
+	bool recovered;
+	int http_code;
+	const char *reason;
+	const char *message;
+};
+
+/*
+ * size             sizeof(struct informer_handler_options)
+ * resource         as informer_resource_open() takes it. It need not be cached yet: events begin when it is
+ * namespace_       only this namespace; NULL or "": all
+ * label_selector   only objects that it matches; an update that crosses it is an add, or a delete with the last matching state.
+ *                  NULL or "": all
+ * field_selector   comma-separated path=value, path==value, path!=value on any path ("spec.nodeName=n1,status.phase!=Running");
+ *                  an absent field counts as "" (the API server's rule). NULL or "": all
+ * resync_ms        every so often each object is told again, as an update whose old and new are the same object, spread over the
+ *                  period; keys that have an event waiting are left out. 0: never; 1 .. 999 count as 1,000. Served from this
+ *                  process's own view; the daemon has no part in it
+ * queue_entries    size of the queue; 0: 4,096; the daemon may cap it. 24 bytes of shared memory each
+ * consumer         a name under which the daemon remembers how far this handler has got, for this user: after a restart it goes on
+ *                  from there, without initial adds (they come when the name is new). One process at a time. At most 91 bytes
+ * manual_ack       with consumer: only what informer_acknowledge() names counts as done; else each event when its calls returned
+ * track_keys       remember each key told, 80 bytes each (and its length), for exact events also after a RESYNC
+ *
+ * The functions may be NULL. context is passed to each.
+ *
+ * on_add           is_initial: it was there when the handler came, or is told again by a RESYNC
+ * on_update        old NULL: not known (COALESCED). old == object: a resync
+ * on_delete        final_state_known: object is the last state it had (for a handler with selectors: the last that matched).
+ *                  Else the object may have only its key (informer_object_key(), _name(), _namespace()): the state that it had
+ *                  when it went is not known
+ * on_synced        once every object that was there has been told (has_synced); again after each RESYNC's end
+ * on_error         see struct informer_watch_status; the strings are lent
+ * on_done          the last call: nothing is called after it and context may be freed. Not called in informer_detach() of a
+ *                  forked child
+ */
+struct informer_handler_options {
+	size_t size;
+	const char *resource;
+	const char *namespace_;
+	const char *label_selector;
+	const char *field_selector;
+	uint32_t resync_ms;
+	uint32_t queue_entries;
+	const char *consumer;
+	bool manual_ack;
+	bool track_keys;
+	void *context;
+	void (*on_add)(void *context, const struct informer_object *object, bool is_initial);
+	void (*on_update)(void *context, const struct informer_object *old, const struct informer_object *object);
+	void (*on_delete)(void *context, const struct informer_object *object, bool final_state_known);
+	void (*on_overflow)(void *context, enum informer_overflow kind);
+	void (*on_resync_begin)(void *context);
+	void (*on_resync_end)(void *context);
+	void (*on_synced)(void *context);
+	void (*on_error)(void *context, const struct informer_watch_status *status);
+	void (*on_done)(void *context);
+};
+
+/*
+ * Add a handler; at any time, also while others run. Its first calls come from the next informer_dispatch(), or from a thread of
+ * informer_run(); never from within this function.
+ *
+ * ret_handler  for the functions below; may be NULL. It is valid until removed, or until informer_detach()
+ * Returns      0; -EINVAL; INFORMER_E_SYNTAX (a selector; informer_last_error() says where); -ENAMETOOLONG; -ENOMEM; -EUSERS: 64
+ *              handlers are there already; INFORMER_E_STOPPED after informer_stop(); INFORMER_E_FORKED
+ */
+INFORMER_API int informer_add_handler(struct informer *informer, const struct informer_handler_options *options,
+				      struct informer_handler **ret_handler);
+
+/*
+ * Remove it. From another thread: waits until a call that runs has returned; no other begins. From within the handler: this call
+ * was the last one. on_done follows. Removing what was removed already is fine as long as the handle is attached.
+ */
+INFORMER_API void informer_remove_handler(struct informer_handler *handler);
+
+/* Whether the resource's first list is in and every object that was there has been told. */
+INFORMER_API bool informer_handler_has_synced(const struct informer_handler *handler);
+/* Until then. NULL: all handlers of the handle. Somebody has to dispatch or run meanwhile. 0, -ETIMEDOUT, INFORMER_E_FORKED. */
+INFORMER_API int informer_wait_handler_synced(struct informer *informer, struct informer_handler *handler, int timeout_ms);
+
+/*
+ * Where it stands. Within a call: the event that is being told (initial adds: the snapshot they come from).
+ */
+INFORMER_API int informer_handler_cursor(const struct informer_handler *handler, struct informer_cursor *ret_cursor);
+
+/*
+ * With manual_ack: everything up to this cursor is done and need not be told again after a restart. Lower ones than before, and those of
+ * another lineage, change nothing. Cost: one store; the daemon keeps it with one of its next commits (within a second).
+ */
+INFORMER_API int informer_acknowledge(struct informer_handler *handler, const struct informer_cursor *cursor);
+
+/*
+ * size        to be set by the caller: sizeof(struct informer_handler_stats)
+ * events      calls of on_add, on_update and on_delete so far
+ * waiting     entries in the queue that are not told yet
+ * coalesced, resyncs   how often on_overflow told either
+ * lag_seq     changes (of any resource) between where it stands and the newest commit
+ */
+struct informer_handler_stats {
+	size_t size;
+	uint64_t events;
+	uint64_t waiting;
+	uint64_t coalesced;
+	uint64_t resyncs;
+	uint64_t lag_seq;
+	bool synced;
+	bool subscribed;
+};
+INFORMER_API int informer_handler_stats(const struct informer_handler *handler, struct informer_handler_stats *stats);
+
+/* ---- driving ------------------------------------------------------------------------------------------------------------ */
+
+/*
+ * Own threads: one that sleeps on informer_fd(), and as many more as there are handlers with something to do, so that a slow
+ * handler delays no other. They are started as needed, have all signals blocked, and sleep without system calls while nothing happens.
+ * informer_dispatch() then does nothing.
+ *
+ * Returns 0; also when it runs already; -EAGAIN, -ENOMEM; INFORMER_E_STOPPED; INFORMER_E_FORKED
+ */
+INFORMER_API int informer_run(struct informer *informer);
+
+/*
+ * Stop: no new events are taken, what runs is waited for, threads end, each handler gets on_done. Handlers cannot be added
+ * afterwards; lookups go on. Idempotent. Not from within a handler: -EDEADLK.
+ */
+INFORMER_API int informer_stop(struct informer *informer);
+
+/* ---- objects that stay ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * Copy an object, so that it outlives its snapshot or handler call. All functions on objects and values take the copy; its
+ * snapshot_ is its own. Free it with informer_object_free(). A copy is immutable and may be used by several threads.
+ *
+ * Cost      one allocation of about the size of the JSON text's two thirds, and a walk over all its values (some microseconds)
+ * Returns   0, -ENOMEM, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED
+ */
+INFORMER_API int informer_object_copy(struct informer *informer, const struct informer_object *object,
+				      struct informer_object *ret_copy);
+/* NULL, and one that is all zero, are fine; one that is no copy is left alone. */
+INFORMER_API void informer_object_free(struct informer_object *copy);
+
+/*
+ * The key, "namespace/name" or "name": for objects of all kinds, tombstones and key-only ones included (client-go's
+ * DeletionHandlingMetaNamespaceKeyFunc).
+ *
+ * ret_length  of the key, whether it fitted (length < size) or not; terminated when size > 0
+ */
+INFORMER_API int informer_object_key(const struct informer_object *object, char *buffer, size_t size, size_t *ret_length);
+
+/* ---- deleted objects -------------------------------------------------------------------------------------------------------- */
+
+enum informer_by {
+	INFORMER_BY_KEY,	  /* "namespace/name" or "name" */
+	INFORMER_BY_UID,
+	INFORMER_BY_IP,		  /* pods; hostNetwork ones are passed over, finished ones are not */
+	INFORMER_BY_CONTAINER_ID, /* pods; with or without "containerd://" */
+};
+
+/*
+ * Look an object up that is present or was deleted a short while ago (the daemon keeps deleted ones for some minutes, at least 60 s
+ * unless a cap forbids): log lines and flow records arrive after their pods are gone. What is present comes first; of several
+ * deleted ones the last.
+ *
+ * Returns 0 present; 1 deleted (informer_object_deleted() says when); INFORMER_E_NOT_FOUND, and what lookups return otherwise
+ */
+INFORMER_API int informer_find(const struct informer_snapshot *snapshot, struct informer_resource *resource, enum informer_by by,
+			       const char *value, size_t length, struct informer_object *ret_object);
+/*
+ * Whether an object was found as a deleted one (by informer_find(); one given to on_delete is one too, when its time is known).
+ * ret_wall_ns  CLOCK_REALTIME at which the daemon learnt of it; may be NULL
+ */
+INFORMER_API bool informer_object_deleted(const struct informer_object *object, uint64_t *ret_wall_ns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

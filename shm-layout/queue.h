@@ -1,0 +1,98 @@
+/*
+ * A queue: a bounded ring of events that the writer fills for one subscription of one reader (a handler, as a rule). A memfd of
+ * its own, mapped read-only by the reader; how far the reader has read stands in the reader's slot (slot.h, queue_cursor).
+ *
+ *   offset  bytes  field
+ *        0      8  head       entries pushed so far; entry n stands at ring[n % capacity]
+ *        8      8  base       after (re)opening: the ring has every change of its subscription with seq > base
+ *       16      8  openings   how often it was opened: 1, and one more each time it reopened after an overflow
+ *       24      4  state      0 OPEN, 1 OVERFLOWED
+ *       28      4  capacity   entries, a power of two, QUEUE_ENTRIES_MIN .. QUEUE_ENTRIES_MAX; never changes
+ *     4096  24*n  entries     {seq, kind, resource, old, new}
+ *
+ * Invariant: while OPEN, what an unread entry refers to stays in the arena. An unread entry is never overwritten.
+ *
+ * The reader, for each look:                      The writer, after each commit that was published:
+ *
+ *   Q1  pin the current root (full fence)           P1  OVERFLOWED and consumed == head: base = last seq before this
+ *   Q2  state, openings, head (acquire)                 commit, openings += 1, state = OPEN (release)
+ *   Q3  OVERFLOWED: consumed = head (throw away),   P2  OPEN, and room, and within budget: entries, head (release)
+ *       catch up: walk by-seq (cursor, root.seq]    P3  no room, or budget spent: state = OVERFLOWED; full fence; then
+ *   Q4  openings changed: if cursor < base, catch       what only this queue held is *retired* at the working epoch
+ *       up likewise; then drop entries <= cursor
+ *   Q5  read entries up to head, follow them,       P4  wake the reader when it sleeps (also while OVERFLOWED)
+ *       consumed = n, unpin when the handler is out
+ *
+ * Why: if Q2 sees OPEN, P3's retirement comes after Q1's pin, which then protects what the entries refer to. If Q2
+ * sees OVERFLOWED, no entry is followed. P1's base is the seq of a root that was current before, so the root of Q1 has it.
+ *
+ * To sleep: armed |= ARMED_QUEUE (slot.h), full fence, look at head and state once more, poll the eventfd.
+ *
+ * To the reader all of it is input: head - consumed is clamped to capacity, refs are checked where they are followed.
+ */
+#ifndef SHM_LAYOUT_QUEUE_H
+#define SHM_LAYOUT_QUEUE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define QUEUE_ENTRIES_MIN 64u
+#define QUEUE_ENTRIES_DEFAULT 4096u
+#define QUEUE_ENTRIES_MAX 65536u
+#define QUEUE_ENTRIES_OFFSET 4096u
+
+enum queue_state { QUEUE_OPEN = 0, QUEUE_OVERFLOWED = 1 };
+
+/*
+ * What an entry tells.
+ *
+ *   ADDED     new: the object             UPDATED  old, new            DELETED  old: its last state
+ *   SYNCED    the resource's first list is in (again after a RESET)
+ *   RESET     the resource was emptied and is listed anew: what was known of it no longer counts
+ *   STATUS    the Reflector met an error, or recovered; new: a VALUE (LAYOUT.md, STATUS)
+ */
+enum queue_kind {
+	QUEUE_ADDED = 1, QUEUE_UPDATED = 2, QUEUE_DELETED = 3, QUEUE_SYNCED = 4, QUEUE_RESET = 5, QUEUE_STATUS = 6,
+};
+
+/*
+ * seq       of the change; of SYNCED, RESET and STATUS the last one before them
+ * kind      enum queue_kind
+ * resource  position of its resource in the root
+ * old, new  refs of BLOCK_OBJECTs (of a BLOCK_VALUE in STATUS), or 0
+ */
+struct queue_entry {
+	uint64_t seq;
+	uint16_t kind;
+	uint16_t resource;
+	uint32_t old_ref;
+	uint32_t new_ref;
+	uint32_t reserved;
+};
+_Static_assert(sizeof(struct queue_entry) == 24, "queue_entry: size");
+_Static_assert(offsetof(struct queue_entry, old_ref) == 12, "queue_entry: old_ref moved");
+
+struct queue {
+	_Atomic uint64_t head;
+	_Atomic uint64_t base;
+	_Atomic uint64_t openings;
+	_Atomic uint32_t state;
+	uint32_t capacity;
+};
+_Static_assert(offsetof(struct queue, state) == 24, "queue: state moved");
+_Static_assert(sizeof(struct queue) == 32, "queue: size");
+
+static inline size_t
+queue_bytes(uint32_t capacity)
+{
+	return QUEUE_ENTRIES_OFFSET + (size_t)capacity * sizeof(struct queue_entry);
+}
+
+static inline struct queue_entry *
+queue_ring(const struct queue *q)
+{
+	return (struct queue_entry *)(void *)((uint8_t *)(uintptr_t)q + QUEUE_ENTRIES_OFFSET);
+}
+
+#endif
