@@ -140,6 +140,15 @@ INFORMER_API int informer_add_handler(struct informer *informer, const struct in
  */
 INFORMER_API void informer_remove_handler(struct informer_handler *handler);
 
+/*
+ * Hold a handler back, or let it go on: for those who hand events on and have only so much room. From within the handler: this call is
+ * the last one until it is let go on, also amid initial adds, a catch-up or a RESYNC. Meanwhile no snapshot is open for it, informer_fd()
+ * does not tell of its events, and its queue fills and overflows as a slow handler's does. Idempotent; any thread.
+ *
+ * Returns 0; INFORMER_E_FORKED
+ */
+INFORMER_API int informer_pause_handler(struct informer_handler *handler, bool pause);
+
 /* Whether the resource's first list is in and every object that was there has been told. */
 INFORMER_API bool informer_handler_has_synced(const struct informer_handler *handler);
 /* Until then. NULL: all handlers of the handle. Somebody has to dispatch or run meanwhile. 0, -ETIMEDOUT, INFORMER_E_FORKED. */
