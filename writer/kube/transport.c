@@ -1,9 +1,7 @@
 /*
- * Transport: libcurl's multi interface driven by libuv.
+ * Transport: requests of libcurl's multi interface, which transport_loop.c drives by libuv.
  *
- * libcurl tells which sockets (on_socket) and which timeout (on_timeout) it wants watched;
- * libuv calls back when one is ready, and curl_multi_socket_action() goes on, calling the
- * header and body callbacks. libcurl forbids adding and removing requests from inside those, so
+ * libcurl forbids adding and removing requests from inside those, so
  * whatever a caller asks for is only noted, and done by kick(), a timer of zero that runs
  * in the loop's next turn:
  *
@@ -25,6 +23,7 @@
 #include <curl/curl.h>
 
 #include "writer/kube/token.h"
+#include "writer/kube/transport_loop.h"
 #include "writer/kube/transport_setup.h"
 #include "writer/message.h"
 
@@ -45,26 +44,16 @@ struct transport_request {
 	char detail[CURL_ERROR_SIZE];
 };
 
-/* One socket of libcurl's that libuv watches. */
-struct watched {
-	uv_poll_t poll;
-	struct transport *transport;
-	struct watched *prev, *next;
-	curl_socket_t fd;
-};
-
 struct transport {
 	struct kube_client_config config;
 	struct transport_setup setup;
 	struct token token;
-	CURLM *multi;
-	uv_loop_t *loop;
-	uv_timer_t timeout, kick;
-	struct watched *watched;
+	struct transport_loop loop;
+	uv_timer_t kick;
 	struct transport_request *requests;
 	uint64_t last_serial;
 	unsigned depth;
-	size_t n_handles; /* of libuv, not closed yet */
+	unsigned n_parts; /* loop and kick, while they are being closed */
 	bool closing;
 	struct transport_stats stats;
 };
@@ -85,7 +74,7 @@ request_free(struct transport_request *request)
 	struct transport *t = request->transport;
 
 	if (request->active)
-		curl_multi_remove_handle(t->multi, request->easy);
+		curl_multi_remove_handle(t->loop.multi, request->easy);
 	curl_easy_cleanup(request->easy);
 	transport_setup_headers_free(request->headers);
 	if (request->prev)
@@ -190,8 +179,10 @@ finish_transfer(struct transport_request *request, CURLcode code)
 static void teardown(struct transport *t);
 
 static void
-enter(struct transport *t)
+enter(void *owner)
 {
+	struct transport *t = owner;
+
 	t->depth++;
 }
 
@@ -202,7 +193,7 @@ finish_transfers(struct transport *t)
 	CURLMsg *message;
 	int left;
 
-	while (!t->closing && (message = curl_multi_info_read(t->multi, &left))) {
+	while (!t->closing && (message = curl_multi_info_read(t->loop.multi, &left))) {
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&request);
@@ -211,144 +202,14 @@ finish_transfers(struct transport *t)
 }
 
 static void
-leave(struct transport *t)
+leave(void *owner)
 {
+	struct transport *t = owner;
+
 	if (t->depth == 1)
 		finish_transfers(t);
 	if (--t->depth == 0 && t->closing)
 		teardown(t);
-}
-
-static void
-on_ready(uv_poll_t *poll, int status, int events)
-{
-	struct watched *w = (struct watched *)(void *)poll;
-	struct transport *t = w->transport;
-	int action = 0, running;
-
-	if (status < 0)
-		action = CURL_CSELECT_ERR;
-	if (events & UV_READABLE)
-		action |= CURL_CSELECT_IN;
-	if (events & UV_WRITABLE)
-		action |= CURL_CSELECT_OUT;
-	enter(t);
-	curl_multi_socket_action(t->multi, w->fd, action, &running);
-	leave(t);
-}
-
-static void
-on_timeout_passed(uv_timer_t *timer)
-{
-	struct transport *t = timer->data;
-	int running;
-
-	enter(t);
-	curl_multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	leave(t);
-}
-
-static int
-on_timeout(CURLM *multi, long timeout_ms, void *ctx)
-{
-	struct transport *t = ctx;
-
-	(void)multi;
-	if (t->closing || timeout_ms < 0)
-		uv_timer_stop(&t->timeout);
-	else
-		uv_timer_start(&t->timeout, on_timeout_passed, (uint64_t)timeout_ms, 0);
-	return 0;
-}
-
-static void
-handle_gone(struct transport *t)
-{
-	if (--t->n_handles > 0)
-		return;
-	transport_setup_done(&t->setup);
-	token_done(&t->token);
-	kube_client_config_done(&t->config);
-	free(t);
-}
-
-static void
-on_watched_closed(uv_handle_t *handle)
-{
-	struct watched *w = (struct watched *)(void *)handle;
-	struct transport *t = w->transport;
-
-	free(w);
-	handle_gone(t);
-}
-
-static void
-on_timer_closed(uv_handle_t *handle)
-{
-	handle_gone(handle->data);
-}
-
-static void
-unwatch(struct watched *w)
-{
-	struct transport *t = w->transport;
-
-	if (w->prev)
-		w->prev->next = w->next;
-	else
-		t->watched = w->next;
-	if (w->next)
-		w->next->prev = w->prev;
-	uv_poll_stop(&w->poll);
-	uv_close((uv_handle_t *)&w->poll, on_watched_closed);
-}
-
-static struct watched *
-watch(struct transport *t, curl_socket_t fd)
-{
-	struct watched *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	if (uv_poll_init_socket(t->loop, &w->poll, fd) < 0) {
-		free(w);
-		return NULL;
-	}
-	t->n_handles++;
-	w->transport = t;
-	w->fd = fd;
-	w->next = t->watched;
-	if (w->next)
-		w->next->prev = w;
-	t->watched = w;
-	curl_multi_assign(t->multi, fd, w);
-	return w;
-}
-
-static int
-on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
-{
-	struct transport *t = ctx;
-	struct watched *w = socket_ctx;
-	int events = 0;
-
-	(void)easy;
-	if (what == CURL_POLL_REMOVE) {
-		if (w) {
-			curl_multi_assign(t->multi, fd, NULL);
-			unwatch(w);
-		}
-		return 0;
-	}
-	if (!w)
-		w = watch(t, fd);
-	if (!w)
-		return -1;
-	if (what & CURL_POLL_IN)
-		events |= UV_READABLE;
-	if (what & CURL_POLL_OUT)
-		events |= UV_WRITABLE;
-	return uv_poll_start(&w->poll, events, on_ready) < 0 ? -1 : 0;
 }
 
 /* ---- what callers asked for -------------------------------------------------------------- */
@@ -361,7 +222,7 @@ start_request(struct transport_request *request)
 	const char *bearer = NULL;
 	int r;
 
-	r = token_get(&t->token, uv_now(t->loop), &bearer, &error);
+	r = token_get(&t->token, uv_now(t->loop.loop), &bearer, &error);
 	if (r < 0) {
 		message_set(&message, r, "the token to show to %s cannot be read: %s", t->config.server,
 			    error ? error : "no memory");
@@ -371,7 +232,7 @@ start_request(struct transport_request *request)
 	request->headers = transport_setup_headers(&t->setup, bearer);
 	if (!request->headers ||
 	    curl_easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers) != CURLE_OK ||
-	    curl_multi_add_handle(t->multi, request->easy) != CURLM_OK) {
+	    curl_multi_add_handle(t->loop.multi, request->easy) != CURLM_OK) {
 		request_finish(request, -ENOMEM, NULL);
 		return;
 	}
@@ -384,14 +245,13 @@ resume_request(struct transport_request *request)
 {
 	struct transport *t = request->transport;
 	CURLcode code;
-	int running;
 
 	request->resume = false;
 	code = curl_easy_pause(request->easy, CURLPAUSE_CONT); /* hands on what it kept, from in here */
 	if (request->abort_code || (code != CURLE_OK && !is_silenced(request)))
 		finish_transfer(request, code);
 	else /* it wants to go on at once, but not every libcurl tells its timer so */
-		curl_multi_socket_action(t->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+		transport_loop_turn(&t->loop);
 }
 
 static bool
@@ -504,6 +364,35 @@ transport_resume(struct transport_request *request)
 
 /* ---- the transport itself ------------------------------------------------------------------ */
 
+static void
+on_gone(void *owner)
+{
+	struct transport *t = owner;
+
+	if (--t->n_parts > 0)
+		return;
+	transport_setup_done(&t->setup);
+	token_done(&t->token);
+	kube_client_config_done(&t->config);
+	free(t);
+}
+
+static void
+on_kick_closed(uv_handle_t *handle)
+{
+	on_gone(handle->data);
+}
+
+static void
+teardown(struct transport *t)
+{
+	while (t->requests)
+		request_free(t->requests);
+	t->n_parts = 2;
+	transport_loop_close(&t->loop);
+	uv_close((uv_handle_t *)&t->kick, on_kick_closed);
+}
+
 int
 transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct transport **ret_transport,
 	      char **ret_error)
@@ -515,14 +404,14 @@ transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct t
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	t->loop = loop;
+	t->loop = (struct transport_loop){.enter = enter, .leave = leave, .gone = on_gone, .owner = t};
 	r = kube_client_config_copy(config, &t->config);
 	if (r == 0)
 		r = token_init(&t->token, &t->config);
 	if (r == 0)
 		r = transport_setup_init(&t->setup, &t->config, ret_error);
-	if (r == 0 && !(t->multi = curl_multi_init()))
-		r = -ENOMEM;
+	if (r == 0)
+		r = transport_loop_init(&t->loop, loop);
 	if (r < 0) {
 		transport_setup_done(&t->setup);
 		token_done(&t->token);
@@ -530,29 +419,10 @@ transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct t
 		free(t);
 		return r;
 	}
-	curl_multi_setopt(t->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-	curl_multi_setopt(t->multi, CURLMOPT_SOCKETDATA, t);
-	curl_multi_setopt(t->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
-	curl_multi_setopt(t->multi, CURLMOPT_TIMERDATA, t);
-	curl_multi_setopt(t->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-	uv_timer_init(loop, &t->timeout);
 	uv_timer_init(loop, &t->kick);
-	t->timeout.data = t->kick.data = t;
-	t->n_handles = 2;
+	t->kick.data = t;
 	*ret_transport = t;
 	return 0;
-}
-
-static void
-teardown(struct transport *t)
-{
-	while (t->requests)
-		request_free(t->requests);
-	curl_multi_cleanup(t->multi); /* closes connections, which unwatches their sockets */
-	while (t->watched)
-		unwatch(t->watched);
-	uv_close((uv_handle_t *)&t->timeout, on_timer_closed);
-	uv_close((uv_handle_t *)&t->kick, on_timer_closed);
 }
 
 void

@@ -1,0 +1,176 @@
+/* libcurl's sockets and its timeout on libuv; see transport_loop.h. */
+#include "writer/kube/transport_loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* One socket of libcurl's that libuv watches. */
+struct watched {
+	uv_poll_t poll;
+	struct transport_loop *loop;
+	struct watched *prev, *next;
+	curl_socket_t fd;
+};
+
+static void
+on_ready(uv_poll_t *poll, int status, int events)
+{
+	struct watched *w = (struct watched *)(void *)poll;
+	struct transport_loop *l = w->loop;
+	int action = 0, running;
+
+	if (status < 0)
+		action = CURL_CSELECT_ERR;
+	if (events & UV_READABLE)
+		action |= CURL_CSELECT_IN;
+	if (events & UV_WRITABLE)
+		action |= CURL_CSELECT_OUT;
+	l->enter(l->owner);
+	curl_multi_socket_action(l->multi, w->fd, action, &running);
+	l->leave(l->owner);
+}
+
+static void
+on_timeout_passed(uv_timer_t *timer)
+{
+	struct transport_loop *l = timer->data;
+
+	l->enter(l->owner);
+	transport_loop_turn(l);
+	l->leave(l->owner);
+}
+
+static int
+on_timeout(CURLM *multi, long timeout_ms, void *ctx)
+{
+	struct transport_loop *l = ctx;
+
+	(void)multi;
+	if (l->closing || timeout_ms < 0)
+		uv_timer_stop(&l->timeout);
+	else
+		uv_timer_start(&l->timeout, on_timeout_passed, (uint64_t)timeout_ms, 0);
+	return 0;
+}
+
+static void
+handle_gone(struct transport_loop *l)
+{
+	if (--l->n_handles == 0)
+		l->gone(l->owner);
+}
+
+static void
+on_watched_closed(uv_handle_t *handle)
+{
+	struct watched *w = (struct watched *)(void *)handle;
+	struct transport_loop *l = w->loop;
+
+	free(w);
+	handle_gone(l);
+}
+
+static void
+on_timer_closed(uv_handle_t *handle)
+{
+	handle_gone(handle->data);
+}
+
+static void
+unwatch(struct watched *w)
+{
+	struct transport_loop *l = w->loop;
+
+	if (w->prev)
+		w->prev->next = w->next;
+	else
+		l->watched = w->next;
+	if (w->next)
+		w->next->prev = w->prev;
+	uv_poll_stop(&w->poll);
+	uv_close((uv_handle_t *)&w->poll, on_watched_closed);
+}
+
+static struct watched *
+watch(struct transport_loop *l, curl_socket_t fd)
+{
+	struct watched *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	if (uv_poll_init_socket(l->loop, &w->poll, fd) < 0) {
+		free(w);
+		return NULL;
+	}
+	l->n_handles++;
+	w->loop = l;
+	w->fd = fd;
+	w->next = l->watched;
+	if (w->next)
+		w->next->prev = w;
+	l->watched = w;
+	curl_multi_assign(l->multi, fd, w);
+	return w;
+}
+
+static int
+on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
+{
+	struct transport_loop *l = ctx;
+	struct watched *w = socket_ctx;
+	int events = 0;
+
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		if (w) {
+			curl_multi_assign(l->multi, fd, NULL);
+			unwatch(w);
+		}
+		return 0;
+	}
+	if (!w)
+		w = watch(l, fd);
+	if (!w)
+		return -1;
+	if (what & CURL_POLL_IN)
+		events |= UV_READABLE;
+	if (what & CURL_POLL_OUT)
+		events |= UV_WRITABLE;
+	return uv_poll_start(&w->poll, events, on_ready) < 0 ? -1 : 0;
+}
+
+int
+transport_loop_init(struct transport_loop *loop, uv_loop_t *uv)
+{
+	loop->multi = curl_multi_init();
+	if (!loop->multi)
+		return -ENOMEM;
+	loop->loop = uv;
+	curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
+	curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timeout);
+	curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
+	curl_multi_setopt(loop->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+	uv_timer_init(uv, &loop->timeout);
+	loop->timeout.data = loop;
+	loop->n_handles = 1;
+	return 0;
+}
+
+void
+transport_loop_turn(struct transport_loop *loop)
+{
+	int running;
+
+	curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+void
+transport_loop_close(struct transport_loop *loop)
+{
+	loop->closing = true;
+	curl_multi_cleanup(loop->multi); /* closes connections, which unwatches their sockets */
+	while (loop->watched)
+		unwatch(loop->watched);
+	uv_close((uv_handle_t *)&loop->timeout, on_timer_closed);
+}
