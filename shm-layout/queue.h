@@ -57,7 +57,7 @@ enum queue_kind {
 };
 
 /*
- * seq       of the change; of SYNCED, RESET and STATUS the last one before them
+ * seq       of the change, RESET included; of SYNCED and STATUS that of the last one before them
  * kind      enum queue_kind
  * resource  position of its resource in the root
  * old, new  refs of BLOCK_OBJECTs (of a BLOCK_VALUE in STATUS), or 0

@@ -7,9 +7,11 @@
 #include <sys/mman.h>
 
 #include "shm-layout/collision.h"
+#include "shm-layout/consumer.h"
 #include "shm-layout/object.h"
 #include "shm-layout/posting.h"
 #include "shm-layout/root.h"
+#include "shm-layout/tombstone.h"
 #include "shm-layout/trie.h"
 #include "shm-layout/value.h"
 
@@ -124,9 +126,29 @@ walk_object(struct walk *w, uint32_t ref)
 	return walk_value_bytes(w, ref, b->payload + o->body_offset, b->payload + block_length(b));
 }
 
+static int
+walk_tombstone(struct walk *w, uint32_t ref)
+{
+	const struct block *b;
+	const struct tombstone *t;
+	uint32_t holder = w->holder;
+	int r = enter(w, ref, BLOCK_TOMBSTONE, &b);
+
+	if (r <= 0)
+		return r;
+	t = tombstone_at(w->view, ref);
+	if (!t)
+		return damaged(w, ref, "a tombstone of another length");
+	w->holder = ref;
+	r = walk_object(w, t->object);
+	w->holder = holder;
+	return r < 0 ? r : 0;
+}
+
 /* ---- tries ---- */
 
-enum leaf_kind { LEAF_ORDINAL, LEAF_OBJECT, LEAF_POSTINGS };
+/* CHANGE: of by-seq, an ordinal or a tombstone. */
+enum leaf_kind { LEAF_ORDINAL, LEAF_OBJECT, LEAF_POSTINGS, LEAF_CHANGE, LEAF_TOMBSTONE };
 
 static int walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind);
 
@@ -155,12 +177,16 @@ static int
 walk_leaf(struct walk *w, uint32_t link, enum leaf_kind kind)
 {
 	if (link_is_immediate(link))
-		return kind == LEAF_OBJECT ? damaged(w, w->holder, "an ordinal where an object belongs") : 0;
+		return kind == LEAF_OBJECT || kind == LEAF_TOMBSTONE
+			       ? damaged(w, w->holder, "an ordinal where a block belongs") : 0;
 	switch (kind) {
 	case LEAF_OBJECT:
 		return walk_object(w, link);
 	case LEAF_POSTINGS:
 		return walk_postings(w, link);
+	case LEAF_CHANGE:
+	case LEAF_TOMBSTONE:
+		return walk_tombstone(w, link);
 	case LEAF_ORDINAL:
 		break;
 	}
@@ -200,7 +226,7 @@ walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind)
 	if (link_is_immediate(link))
 		return walk_leaf(w, link, kind);
 	b = block_any(w->view, link);
-	if (b && block_type(b) == BLOCK_COLLISION && kind != LEAF_OBJECT)
+	if (b && block_type(b) == BLOCK_COLLISION && kind != LEAF_OBJECT && kind != LEAF_CHANGE)
 		return walk_collision(w, link, kind);
 	if (b && block_type(b) != BLOCK_NODE)
 		return walk_leaf(w, link, kind);
@@ -235,16 +261,31 @@ walk_resource(struct walk *w, uint32_t ref)
 		return damaged(w, ref, "a resource whose lengths do not fit its block");
 	w->holder = ref;
 	r = walk_value_block(w, res->descriptor);
+	if (r >= 0 && res->status)
+		r = walk_value_block(w, res->status);
 	/* objects first: they are what the other tries lead to, and they lie in the order of their ordinals */
 	if (r >= 0)
 		r = walk_trie(w, res->ordinals, TRIE_SHIFT_TOP + 6, LEAF_OBJECT);
 	if (r >= 0)
 		r = walk_trie(w, res->identity, TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
 	if (r >= 0)
-		r = walk_trie(w, res->by_seq, TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
+		r = walk_trie(w, res->by_seq, TRIE_SHIFT_TOP + 6, LEAF_CHANGE);
+	if (r >= 0)
+		r = walk_trie(w, res->deleted, TRIE_SHIFT_TOP + 6, LEAF_TOMBSTONE);
 	for (uint32_t i = 0; i < res->index_count && r >= 0; i++)
 		r = walk_trie(w, res->indexes[i], TRIE_SHIFT_TOP + 6, LEAF_POSTINGS);
 	return r < 0 ? r : 0;
+}
+
+static int
+walk_consumers(struct walk *w, uint32_t ref)
+{
+	const struct block *b;
+	int r = enter(w, ref, BLOCK_CONSUMERS, &b);
+
+	if (r <= 0)
+		return r;
+	return block_length(b) % sizeof(struct consumer) == 0 ? 0 : damaged(w, ref, "named consumers that end within a record");
 }
 
 int
@@ -260,6 +301,9 @@ walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk
 	if (!root)
 		return damaged(&w, ref, "no root where the header points");
 	r = visitor->block(visitor->context, ref, block_any(view, ref));
+	w.holder = ref;
+	if (r >= 0 && root->consumers)
+		r = walk_consumers(&w, root->consumers);
 	for (uint32_t i = 0; i < root->resource_count && r >= 0; i++) {
 		w.holder = ref;
 		r = walk_resource(&w, root->resources[i]);

@@ -201,6 +201,8 @@ rebuild_block(void *context, uint32_t ref, const struct block *b)
 	}
 	rb->bad_ref = ref;
 	r = arena_books_mark(rb->arena, ref, &marked);
+	if (r == 0 && !marked && type == BLOCK_TOMBSTONE) /* by-seq and several keys lead to it */
+		return 0;
 	if (r < 0 || !marked) {
 		rb->why = "it overlaps another block";
 		return -EBADMSG;
@@ -218,7 +220,8 @@ type_name(const struct arena *a, uint32_t ref)
 {
 	static const char *const names[] = {[BLOCK_ROOT] = "root", [BLOCK_RESOURCE] = "resource", [BLOCK_NODE] = "trie node",
 					    [BLOCK_OBJECT] = "object", [BLOCK_VALUE] = "value", [BLOCK_SHAPE] = "shape",
-					    [BLOCK_POSTINGS] = "postings", [BLOCK_COLLISION] = "collision"};
+					    [BLOCK_POSTINGS] = "postings", [BLOCK_COLLISION] = "collision",
+					    [BLOCK_TOMBSTONE] = "tombstone", [BLOCK_CONSUMERS] = "consumers"};
 	const struct block *b = block_any(&a->view, ref);
 	unsigned type = b ? block_type(b) : 0;
 

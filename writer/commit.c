@@ -77,7 +77,7 @@ write_root(struct store *s, uint32_t ref)
 	root->committed_boot_ns = now_ns(CLOCK_BOOTTIME);
 	root->committed_wall_ns = now_ns(CLOCK_REALTIME);
 	root->resource_count = s->resource_count;
-	root->consumers = 0;
+	root->consumers = s->consumers;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		root->resources[i] = s->resources[i]->published;
 	commit_root_tag(s->arena, ref, root->tag);
@@ -87,7 +87,7 @@ write_root(struct store *s, uint32_t ref)
 static bool
 anything_to_publish(const struct store *s)
 {
-	if (s->resources_changed)
+	if (s->root_changed)
 		return true;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		if (s->resources[i]->dirty)
@@ -103,10 +103,13 @@ static int
 publish(struct store *s)
 {
 	uint64_t bytes = block_footprint(root_length(s));
+	uint64_t base = s->published_seq;
 	struct arena_stats stats;
 	uint32_t root, ref;
-	int r;
+	int r = store_prepare_events(s);
 
+	if (r < 0)
+		return r;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		bytes += block_footprint(resource_length(s->resources[i]));
 	r = arena_ensure(s->arena, bytes);
@@ -134,9 +137,12 @@ publish(struct store *s)
 	s->root = root;
 	s->epoch++;
 	s->commits++;
-	s->resources_changed = false;
+	s->root_changed = false;
+	s->published_seq = s->seq;
 	arena_set_working_epoch(s->arena, s->epoch + 1);
 
+	store_tell_events(s, base);
+	store_release_held(s);
 	if (s->on_commit)
 		s->on_commit(s->on_commit_context, s->epoch);
 	arena_stats(s->arena, &stats);
@@ -162,16 +168,16 @@ int
 store_sweep(struct store *s)
 {
 	struct arena_stats stats;
-	bool changed = s->resources_changed;
+	bool changed = s->root_changed;
 	int r;
 
 	arena_stats(s->arena, &stats);
 	if (stats.retired_since_bytes < SWEEP_BYTES)
 		return 0;
-	s->resources_changed = true;
+	s->root_changed = true;
 	r = store_commit(s);
 	if (r < 0)
-		s->resources_changed = changed;
+		s->root_changed = changed;
 	return r;
 }
 

@@ -97,7 +97,7 @@ void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t e
  * What a commit changed, in order of seq, for the queues (fan_out.h).
  *
  * kind      enum queue_kind (shm-layout/queue.h)
- * seq       of the change; of SYNCED, RESET, STATUS that of the last change before
+ * seq       of the change, RESET included; of SYNCED and STATUS that of the last change before
  * old_ref, new_ref   BLOCK_OBJECTs (STATUS: new_ref is a BLOCK_VALUE), or 0
  */
 struct store_event {
@@ -110,7 +110,7 @@ struct store_event {
 
 /*
  * Called in each commit that published something, after its root was stored and before store_on_commit()'s callback.
- * base  seq of the root before: all events are later
+ * base  seq of the root before: changes are later, a SYNCED or STATUS may stand at it. count 0: a commit that no reader need be told of
  */
 void store_on_events(struct store *s, void (*callback)(void *context, const struct store_event *events, size_t count, uint64_t base),
 		     void *context);
@@ -123,7 +123,10 @@ void store_on_events(struct store *s, void (*callback)(void *context, const stru
  */
 void store_hold_for(struct store *s, uint64_t (*lowest)(void *context, unsigned resource), void *context);
 void store_release_held(struct store *s);
-/* Bytes held of a resource for those who have not read beyond seq (footprints of objects; shared values not counted). O(log n). */
+/*
+ * Bytes held of a resource for one who has read everything up to seq and nothing after it: what left the store later (footprints of
+ * objects; shared values are not counted). O(log n).
+ */
 uint64_t store_held_bytes(const struct store *s, unsigned resource, uint64_t seq);
 
 /*

@@ -1,10 +1,13 @@
 /*
- * The store's inside, shared by store.c (what is known, changes), store_resources.c (which resources there are) and commit.c (publishing).
+ * The store's inside, shared by store.c (what is known), store_change.c (changes), store_tombstones.c (what remains of the deleted),
+ * store_events.c (what readers are told, and what is held for them), store_resources.c (which resources there are) and commit.c (publishing).
  */
 #ifndef WRITER_STORE_INTERNAL_H
 #define WRITER_STORE_INTERNAL_H
 
 #include "shm-layout/index_def.h"
+#include "shm-layout/queue.h"
+#include "writer/held.h"
 #include "writer/index_change.h"
 #include "writer/ordinals.h"
 #include "writer/store.h"
@@ -15,8 +18,11 @@ struct store_resource {
 	uint32_t published;		/* ref of the BLOCK_RESOURCE that the current root has; 0: none */
 	bool dirty;
 	bool claimed;			/* somebody asked for it since the store was made */
+	bool synced_told;		/* readers know that it is SYNCED */
 	char name[256];			/* resource.group */
 	struct ordinals ordinals;	/* those to be used again */
+	struct held left;		/* what was replaced or deleted, by the seq of that */
+	struct held fallen;		/* objects of tombstones that went, by the seq of their deletion */
 	struct resource now;		/* working version; the indexes' links stand in `indexes`, nothing follows it here */
 };
 
@@ -32,12 +38,23 @@ struct store {
 	uint64_t commits;
 	uint8_t lineage[16];
 	uint32_t root;			/* ref of the published root; 0: none */
-	bool resources_changed;
+	bool root_changed;
 	struct index_change change;	/* scratch */
 	struct path uid_path, version_path;
 	void (*on_commit)(void *context, uint64_t epoch);
 	void *on_commit_context;
+	void (*on_events)(void *context, const struct store_event *events, size_t count, uint64_t base);
+	void *on_events_context;
+	uint64_t (*lowest)(void *context, unsigned resource);
+	void *lowest_context;
+	struct store_event *events;	/* of the next commit, in order of seq */
+	size_t event_count, event_capacity;
+	uint64_t published_seq;		/* of the published root */
+	uint32_t consumers;		/* ref of the BLOCK_CONSUMERS that the next commit shows; 0: none */
 };
+
+/* A path through a trie that is edited, at its longest. */
+#define PATH_BYTES (TRIE_DEPTH_MAX * 288ull)
 
 /* Index definitions and names out of a descriptor. 0, -EINVAL, -ENOMEM. */
 int store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why);
@@ -47,6 +64,33 @@ int store_load_resources(struct store *s, const struct root *root);
 void store_resource_free(struct store_resource *res);
 
 /* Take out every object and index; the resource stays, empty, LISTING. */
-void store_empty_resource(struct store *s, struct store_resource *res);
+void store_empty_resource(struct store *s, unsigned id);
+
+/* A JSON document as a BLOCK_VALUE with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
+int store_make_document(struct store *s, const char *json, uint32_t *ret_ref);
+
+/* The ref of the resource's object with this ordinal, or 0. */
+uint32_t store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal);
+
+/*
+ * The ref of the object with this key, or 0; the leaf of its hash in the identity trie, and its position in that.
+ */
+uint32_t store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+			const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i);
+
+/* ---- what readers are told, and what is held for them (store_events.c) ---- */
+
+/* Make sure that the next `count` changes of a resource can be noted and held without memory. 0, -ENOMEM. */
+int store_reserve_notes(struct store *s, struct store_resource *res, size_t count);
+/* Note an event for the next commit; its memory was reserved. */
+void store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref, uint32_t new_ref);
+/* Let go of an object or a shared value that left the resource with this seq: at once, or when no queue shows it any more. */
+void store_let_go(struct store *s, struct held *log, uint64_t seq, uint32_t ref);
+/* Before a commit: what store_tell_events() will need. 0, -ENOMEM. */
+int store_prepare_events(struct store *s);
+/* Tell the events of the commit that was just published, SYNCED included; base: seq of the root before. */
+void store_tell_events(struct store *s, uint64_t base);
+/* The resource goes: its events too, those behind it move up; what is still held of it stays where it is until the next generation. */
+void store_forget_notes(struct store *s, unsigned id);
 
 #endif

@@ -18,6 +18,8 @@ store_resource_free(struct store_resource *res)
 	free(res->indexes.defs);
 	free(res->indexes.roots);
 	ordinals_done(&res->ordinals);
+	held_done(&res->left);
+	held_done(&res->fallen);
 	free(res);
 }
 
@@ -70,9 +72,9 @@ store_read_descriptor(struct store *s, struct store_resource *res, const char **
 	return it.damaged || res->indexes.count != count ? -EBADMSG : 0;
 }
 
-/* ---- descriptors: JSON into a shared value ---- */
+/* ---- documents (descriptors, status): JSON into a shared value ---- */
 
-struct descriptor_draft {
+struct document_draft {
 	struct draft draft;
 	bool made;
 };
@@ -80,7 +82,7 @@ struct descriptor_draft {
 static int
 keep_draft(void *context, const char *type, size_t type_length, struct draft d)
 {
-	struct descriptor_draft *kept = context;
+	struct document_draft *kept = context;
 
 	(void)type;
 	(void)type_length;
@@ -97,12 +99,11 @@ refuse_bad(void *context, const char *why)
 	return -EINVAL;
 }
 
-/* The document as a BLOCK_VALUE with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
-static int
-make_descriptor(struct store *s, const char *json, uint32_t *ret_ref)
+int
+store_make_document(struct store *s, const char *json, uint32_t *ret_ref)
 {
 	static const struct decoder_events events = {.on_object = keep_draft, .on_bad_object = refuse_bad};
-	struct descriptor_draft kept = {.made = false};
+	struct document_draft kept = {.made = false};
 	struct decoder *decoder =
 		decoder_new(DECODE_DOCUMENT, s->arena, s->intern, NULL, &events, &kept, BLOCK_LENGTH_MAX);
 	const struct block *b;
@@ -143,19 +144,15 @@ make_descriptor(struct store *s, const char *json, uint32_t *ret_ref)
 /* ---- adding, emptying, dropping ---- */
 
 void
-store_empty_resource(struct store *s, struct store_resource *res)
+store_empty_resource(struct store *s, unsigned id)
 {
+	struct store_resource *res = s->resources[id];
 	struct trie_iter it;
 
-	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals); r > 0; r = trie_next(&it)) {
-		const struct object *o = object_at(&s->arena->view, it.leaf);
-		const struct block *b = arena_block(s->arena, it.leaf);
-
-		if (!o)
-			continue;
-		intern_release_value(s->intern, b->payload + o->body_offset, b->payload + block_length(b));
-		arena_retire(s->arena, it.leaf);
-	}
+	store_note(s, QUEUE_RESET, id, ++s->seq, 0, 0);
+	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals); r > 0; r = trie_next(&it))
+		if (object_at(&s->arena->view, it.leaf))
+			store_let_go(s, &res->left, s->seq, it.leaf);
 	index_retire_all(s->edit, s->arena, res->now.identity);
 	trie_retire_all(s->edit, res->now.ordinals);
 	trie_retire_all(s->edit, res->now.by_seq);
@@ -168,8 +165,9 @@ store_empty_resource(struct store *s, struct store_resource *res)
 	res->now.version_length = 0;
 	memset(res->now.version, 0, sizeof(res->now.version));
 	res->now.state = RESOURCE_LISTING;
-	res->now.changed_seq = ++s->seq;
+	res->now.changed_seq = s->seq;
 	res->now.tombstone_floor = s->seq;
+	res->synced_told = false;
 	ordinals_done(&res->ordinals);
 	res->dirty = true;
 }
@@ -179,27 +177,49 @@ remove_resource(struct store *s, unsigned i)
 {
 	struct store_resource *res = s->resources[i];
 
-	store_empty_resource(s, res);
+	store_empty_resource(s, i);
+	store_forget_notes(s, i);
 	intern_unref(s->intern, res->now.descriptor);
+	if (res->now.status)
+		intern_unref(s->intern, res->now.status);
 	if (res->published)
 		arena_retire(s->arena, res->published);
 	store_resource_free(res);
 	s->resource_count--;
 	memmove(&s->resources[i], &s->resources[i + 1], (s->resource_count - i) * sizeof(s->resources[0]));
-	s->resources_changed = true;
+	s->root_changed = true;
+}
+
+/* `known` had this name before, with other content or other definitions: it stays where it is, empty, and becomes `res`, which is freed. */
+static void
+renew_resource(struct store *s, unsigned id, struct store_resource *res)
+{
+	struct store_resource *known = s->resources[id];
+	struct index_table indexes = known->indexes;
+
+	store_empty_resource(s, id);
+	intern_unref(s->intern, known->now.descriptor);
+	known->now.descriptor = res->now.descriptor;
+	memcpy(known->now.fingerprint, res->now.fingerprint, sizeof(known->now.fingerprint));
+	known->indexes = res->indexes;
+	known->claimed = true;
+	res->indexes = indexes;
+	store_resource_free(res);
 }
 
 int
 store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id)
 {
-	struct store_resource *res = calloc(1, sizeof(*res)), *known = NULL;
+	struct store_resource *res = calloc(1, sizeof(*res));
+	unsigned same_name = RESOURCE_MAX;
 	const char *why;
-	unsigned i;
 	int r;
 
 	if (!res)
 		return -ENOMEM;
-	r = make_descriptor(s, descriptor_json, &res->now.descriptor);
+	r = store_prepare_events(s);
+	if (r == 0)
+		r = store_make_document(s, descriptor_json, &res->now.descriptor);
 	if (r < 0) {
 		free(res);
 		return r;
@@ -207,22 +227,31 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 	r = store_read_descriptor(s, res, &why);
 	if (r < 0)
 		goto refuse;
-	for (i = 0; i < s->resource_count && !known; i++)
-		if (!s->resources[i]->claimed && s->resources[i]->now.descriptor == res->now.descriptor &&
-		    memcmp(s->resources[i]->now.fingerprint, fingerprint, 32) == 0)
-			known = s->resources[i];
-	if (known) {
+	memcpy(res->now.fingerprint, fingerprint, sizeof(res->now.fingerprint));
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		struct store_resource *known = s->resources[i];
+
+		if (known->claimed || strcmp(known->name, res->name) != 0)
+			continue;
+		if (same_name == RESOURCE_MAX)
+			same_name = i;
+		if (known->now.descriptor != res->now.descriptor || memcmp(known->now.fingerprint, fingerprint, 32) != 0)
+			continue;
 		/* equal descriptors are one block: same definitions, same content */
 		intern_unref(s->intern, res->now.descriptor);
 		store_resource_free(res);
 		known->claimed = true;
-		*ret_id = i - 1;
+		*ret_id = i;
 		return 1;
+	}
+	if (same_name < RESOURCE_MAX) {
+		renew_resource(s, same_name, res);
+		*ret_id = same_name;
+		return 0;
 	}
 	r = -ENOSPC;
 	if (s->resource_count == RESOURCE_MAX)
 		goto refuse;
-	memcpy(res->now.fingerprint, fingerprint, 32);
 	res->now.state = RESOURCE_LISTING;
 	res->now.changed_seq = s->seq;
 	res->now.tombstone_floor = s->seq;
@@ -230,7 +259,7 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 	res->dirty = true;
 	*ret_id = s->resource_count;
 	s->resources[s->resource_count++] = res;
-	s->resources_changed = true;
+	s->root_changed = true;
 	return 0;
 refuse:
 	intern_unref(s->intern, res->now.descriptor);
@@ -295,6 +324,7 @@ store_load_resources(struct store *s, const struct root *root)
 		s->resources[s->resource_count++] = res;
 		memcpy(&res->now, r, sizeof(res->now));
 		res->published = root->resources[i];
+		res->synced_told = r->state == RESOURCE_SYNCED;
 		rc = store_read_descriptor(s, res, &why);
 		if (rc == 0 && res->indexes.count != r->index_count)
 			rc = -EBADMSG;

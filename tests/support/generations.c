@@ -1,0 +1,57 @@
+/*
+ * Generations of arenas in a directory of their own.
+ */
+#include "tests/support/generations.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void
+generations_begin(struct generations *g)
+{
+	memset(g, 0, sizeof(*g));
+	snprintf(g->path, sizeof(g->path), "/dev/shm/informer-test-XXXXXX");
+	if (sodium_init() < 0 || !mkdtemp(g->path))
+		abort();
+	g->place.directory = open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (g->place.directory < 0)
+		abort();
+	snprintf(g->place.prefix, sizeof(g->place.prefix), "arena");
+	g->place.max_bytes = 64u << 20;
+	memset(g->place.master, 7, sizeof(g->place.master));
+}
+
+void
+generations_end(struct generations *g)
+{
+	DIR *dir = fdopendir(g->place.directory);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(dir), e->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(g->path);
+}
+
+struct arena *
+generations_next(struct generations *g, struct intern **ret_intern)
+{
+	struct arena *arena = calloc(1, sizeof(*arena));
+	struct adoption adoption;
+
+	if (!arena || adopt_arena(&g->place, arena, ret_intern, &adoption) < 0) {
+		fprintf(stderr, "generations: no arena\n");
+		abort();
+	}
+	if (adoption.message[0])
+		fprintf(stderr, "generations: %s\n", adoption.message);
+	adopt_finish(&g->place, arena, &adoption);
+	return arena;
+}

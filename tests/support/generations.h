@@ -1,0 +1,24 @@
+/*
+ * A directory in which arenas follow each other as generations: each start takes over what the one before left.
+ */
+#ifndef TESTS_SUPPORT_GENERATIONS_H
+#define TESTS_SUPPORT_GENERATIONS_H
+
+#include "writer/adopt.h"
+
+struct generations {
+	char path[64];
+	struct arena_place place;
+};
+
+/* A new directory in /dev/shm. Aborts when it cannot be had. */
+void generations_begin(struct generations *g);
+void generations_end(struct generations *g);
+
+/*
+ * Adopt the last generation, or make the first. *ret_intern belongs to the store that is made over the arena (NULL: a new one). The arena is
+ * live at once; arena_close() and free() it. Aborts when it cannot be had.
+ */
+struct arena *generations_next(struct generations *g, struct intern **ret_intern);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * Changes to what the store knows: objects come, change, go.
+ *
+ * A change touches several tries; it may not stop half way. So each first makes sure of the memory that it can need at most
+ * (arena_ensure, store_reserve_notes), and then cannot fail but for a damaged arena.
+ */
+#include "writer/store_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "shm-layout/collision.h"
+#include "shm-layout/object.h"
+#include "writer/collision_edit.h"
+
+/* ---- keys of leaves ---- */
+
+struct leaf_keys {
+	struct trie_keys keys;
+	const struct store *store;
+	const struct store_resource *resource;
+};
+
+static int
+identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+		 uint64_t *ret_key)
+{
+	const struct leaf_keys *k = (const struct leaf_keys *)(const void *)self;
+	uint32_t link = leaf_link(view, leaf, 0);
+	uint32_t ref = link_is_immediate(link) ? store_ordinal_ref(k->store, k->resource, link_value(link)) : 0;
+
+	(void)way;
+	if (!ref)
+		return -EBADMSG;
+	*ret_key = object_at(view, ref)->key_hash;
+	return 0;
+}
+
+static int
+seq_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+{
+	const struct leaf_keys *k = (const struct leaf_keys *)(const void *)self;
+	uint32_t ref = link_is_immediate(leaf) ? store_ordinal_ref(k->store, k->resource, link_value(leaf)) : 0;
+
+	(void)way;
+	if (!ref)
+		return -EBADMSG;
+	*ret_key = object_at(view, ref)->seq;
+	return 0;
+}
+
+static int
+ordinal_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+		uint64_t *ret_key)
+{
+	const struct object *o = object_at(view, leaf);
+
+	(void)self;
+	(void)way;
+	if (!o)
+		return -EBADMSG;
+	*ret_key = o->ordinal;
+	return 0;
+}
+
+static const struct trie_keys ordinal_keys = {ordinal_of_leaf, NULL};
+
+/* ---- changes ---- */
+
+/* Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC, -ENOMEM. */
+static int
+prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after, bool replaced)
+{
+	uint64_t bytes;
+	int r = index_change_prepare(&s->change, &res->indexes, s->arena->header->hash_key, before, after, replaced, &bytes);
+
+	if (r < 0)
+		return r;
+	bytes += 8 * PATH_BYTES; /* ordinals, by-seq and identity, twice for an object that replaces another */
+	r = trie_edit_reserve(s->edit, (size_t)(bytes / 48));
+	if (r == 0)
+		r = store_reserve_notes(s, res, 2);
+	return r < 0 ? r : arena_ensure(s->arena, bytes);
+}
+
+static int
+leave_indexes(struct store *s, struct store_resource *res, uint32_t ordinal)
+{
+	return index_change_leave(&s->change, &res->indexes, s->edit, s->arena, res->now.ordinals, ordinal);
+}
+
+static int
+enter_indexes(struct store *s, struct store_resource *res, uint32_t ordinal)
+{
+	return index_change_enter(&s->change, &res->indexes, s->edit, s->arena, res->now.ordinals, ordinal);
+}
+
+/* The draft becomes the state that ordinals and by-seq lead to. */
+static int
+put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint64_t created_seq)
+{
+	struct store_resource *res = s->resources[id];
+	struct leaf_keys by_seq = {{seq_of_leaf, NULL}, s, res};
+	struct object *o = arena_payload(s->arena, ref);
+	int r;
+
+	o->seq = ++s->seq;
+	o->created_seq = created_seq ? created_seq : o->seq;
+	o->ordinal = ordinal;
+	o->resource = (uint16_t)id;
+	arena_seal(s->arena, ref);
+	r = trie_put(s->edit, &res->now.ordinals, ordinal, ref, &ordinal_keys, NULL);
+	if (r == 0)
+		r = trie_put(s->edit, &res->now.by_seq, o->seq, link_of(ordinal), &by_seq.keys, NULL);
+	res->now.changed_seq = s->seq;
+	res->dirty = true;
+	return r;
+}
+
+static int
+add_object(struct store *s, unsigned id, uint32_t ref)
+{
+	struct store_resource *res = s->resources[id];
+	struct leaf_keys identity = {{identity_of_leaf, NULL}, s, res};
+	uint64_t key_hash = object_at(&s->arena->view, ref)->key_hash;
+	uint32_t ordinal, leaf, entry;
+	int r = ordinals_take(&res->ordinals, s->epoch, &res->now.next_ordinal, &ordinal);
+
+	if (r < 0)
+		return r;
+	r = put_object(s, id, ref, ordinal, 0);
+	if (r < 0)
+		return r;
+	r = trie_insert(s->edit, &res->now.identity, key_hash, link_of(ordinal), &identity.keys, &leaf);
+	if (r > 0) { /* another key with this hash */
+		r = collision_add(s->edit, s->arena, leaf, link_of(ordinal), &entry);
+		if (r == 0)
+			r = trie_exchange(s->edit, &res->now.identity, key_hash, leaf, entry);
+	}
+	if (r < 0)
+		return r;
+	res->now.object_count++;
+	store_note(s, QUEUE_ADDED, id, s->seq, 0, ref);
+	return enter_indexes(s, res, ordinal);
+}
+
+static int
+update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
+{
+	struct store_resource *res = s->resources[id];
+	struct leaf_keys by_seq = {{seq_of_leaf, NULL}, s, res};
+	const struct object *old = object_at(&s->arena->view, old_ref);
+	int r = leave_indexes(s, res, old->ordinal);
+
+	if (r == 0)
+		r = trie_remove(s->edit, &res->now.by_seq, old->seq, &by_seq.keys, NULL);
+	if (r == 0)
+		r = put_object(s, id, ref, old->ordinal, old->created_seq);
+	if (r == 0)
+		r = enter_indexes(s, res, old->ordinal);
+	if (r < 0)
+		return r;
+	store_note(s, QUEUE_UPDATED, id, s->seq, old_ref, ref);
+	store_let_go(s, &res->left, s->seq, old_ref);
+	return 0;
+}
+
+static int
+remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i)
+{
+	struct store_resource *res = s->resources[id];
+	struct leaf_keys identity = {{identity_of_leaf, NULL}, s, res}, by_seq = {{seq_of_leaf, NULL}, s, res};
+	const struct object *o = object_at(&s->arena->view, ref);
+	uint32_t entry;
+	int r = leave_indexes(s, res, o->ordinal);
+
+	if (r == 0)
+		r = trie_remove(s->edit, &res->now.by_seq, o->seq, &by_seq.keys, NULL);
+	if (r == 0 && leaf_is_collision(&s->arena->view, leaf)) {
+		r = collision_set(s->edit, s->arena, leaf, i, 0, &entry);
+		if (r == 0)
+			r = trie_exchange(s->edit, &res->now.identity, o->key_hash, leaf, entry);
+	} else if (r == 0) {
+		r = trie_remove(s->edit, &res->now.identity, o->key_hash, &identity.keys, NULL);
+	}
+	if (r == 0)
+		r = trie_remove(s->edit, &res->now.ordinals, o->ordinal, &ordinal_keys, NULL);
+	if (r < 0)
+		return r;
+	ordinals_give(&res->ordinals, s->epoch + 1, o->ordinal);
+	res->now.object_count--;
+	res->now.changed_seq = ++s->seq;
+	res->dirty = true;
+	store_note(s, QUEUE_DELETED, id, s->seq, ref, 0);
+	store_let_go(s, &res->left, s->seq, ref);
+	return 0;
+}
+
+static bool
+same(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+int
+store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change)
+{
+	static const struct value nothing;
+	struct store_resource *res = s->resources[resource];
+	const struct object *o = object_at(&s->arena->view, d.ref);
+	enum store_change change = STORE_ADDED;
+	struct value before = nothing, after;
+	uint32_t known, leaf, i;
+	int r;
+
+	if (!o || o->name_length == 0)
+		return -EBADMSG;
+	known = store_find_key(s, resource, o->key_hash, object_namespace(o), o->namespace_length, object_name(o), o->name_length,
+			 &leaf, &i);
+	after = value_of_object(&s->arena->view, d.ref);
+	if (known) {
+		const char *uid, *version, *known_uid, *known_version;
+		size_t uid_length, version_length, known_uid_length, known_version_length;
+
+		store_object_identity(s, d.ref, &uid, &uid_length, &version, &version_length);
+		store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
+		change = same(uid, uid_length, known_uid, known_uid_length) ? STORE_UPDATED : STORE_ADDED;
+		if (change == STORE_UPDATED && version_length > 0 &&
+		    same(version, version_length, known_version, known_version_length)) {
+			draft_discard(s->arena, s->intern, d);
+			if (ret_change)
+				*ret_change = STORE_NOTHING;
+			return 0;
+		}
+		before = value_of_object(&s->arena->view, known);
+	}
+	r = prepare_change(s, res, before, after, change == STORE_ADDED);
+	if (r < 0)
+		return r;
+	arena_open_reserve(s->arena, true);
+	if (known && change == STORE_UPDATED) {
+		r = update_object(s, resource, known, d.ref);
+	} else {
+		/* another UID under the name: the old object is gone, this is a new one */
+		r = known ? remove_object(s, resource, known, leaf, i) : 0;
+		if (r == 0)
+			r = add_object(s, resource, d.ref);
+	}
+	arena_open_reserve(s->arena, false);
+	if (r == 0 && ret_change)
+		*ret_change = change;
+	return r;
+}
+
+int
+store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
+	     size_t name_length, enum store_change *ret_change)
+{
+	static const struct value nothing;
+	uint32_t leaf, i;
+	uint32_t known = store_find_key(s, resource, key_hash, ns, ns_length, name, name_length, &leaf, &i);
+	int r;
+
+	if (ret_change)
+		*ret_change = known ? STORE_DELETED : STORE_NOTHING;
+	if (!known)
+		return 0;
+	arena_open_reserve(s->arena, true);
+	r = prepare_change(s, s->resources[resource], value_of_object(&s->arena->view, known), nothing, false);
+	if (r == 0)
+		r = remove_object(s, resource, known, leaf, i);
+	arena_open_reserve(s->arena, false);
+	return r;
+}
