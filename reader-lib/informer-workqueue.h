@@ -59,7 +59,7 @@ INFORMER_API int informer_workqueue_new(const struct informer_workqueue_options 
 /* Nobody may be in it or come. NULL is fine. */
 INFORMER_API void informer_workqueue_free(struct informer_workqueue *queue);
 
-/* Returns 0; -ESHUTDOWN after a shut down (the item is not taken); -ENOMEM */
+/* Returns 0; -ESHUTDOWN after a shut down (the item is not taken); -ENOMEM; -EINVAL: a key of more than 1 MiB. */
 INFORMER_API int informer_workqueue_add(struct informer_workqueue *queue, const char *key, size_t length);
 /* After a delay; of two delays for one key the earlier one counts. delay 0: at once. */
 INFORMER_API int informer_workqueue_add_after(struct informer_workqueue *queue, const char *key, size_t length, uint64_t delay_ns);
@@ -71,7 +71,8 @@ INFORMER_API void informer_workqueue_forget(struct informer_workqueue *queue, co
 INFORMER_API uint32_t informer_workqueue_num_requeues(struct informer_workqueue *queue, const char *key, size_t length);
 
 /*
- * The next key, in order of adding; waits for one at most timeout_ms (negative: for ever). Give it back with done.
+ * The next key, in order of adding; waits for one at most timeout_ms (negative: for ever; real time, also with a clock of the
+ * caller's). Give it back with done.
  * Returns 0; -ETIMEDOUT; -ESHUTDOWN: shut down, and nothing is left
  */
 INFORMER_API int informer_workqueue_get(struct informer_workqueue *queue, int timeout_ms, struct informer_work_item *ret_item);
@@ -82,7 +83,11 @@ INFORMER_API size_t informer_workqueue_length(struct informer_workqueue *queue);
 
 /* No adds from now on; get hands out what is left, then says -ESHUTDOWN. Delayed keys are dropped. */
 INFORMER_API void informer_workqueue_shut_down(struct informer_workqueue *queue);
-/* The same, and waits until everything handed out is done, and added again while processed too. -ETIMEDOUT, or 0. */
+/*
+ * The same, and waits until all of it is done: what is processed, what waits, and what was added again while processed. (client-go's
+ * does not wait for what nobody got yet.)
+ * Returns  0; -ETIMEDOUT; -ECANCELED: another thread called informer_workqueue_shut_down() meanwhile
+ */
 INFORMER_API int informer_workqueue_shut_down_with_drain(struct informer_workqueue *queue, int timeout_ms);
 INFORMER_API bool informer_workqueue_is_shutting_down(struct informer_workqueue *queue);
 
