@@ -310,10 +310,38 @@ random_changes_match_a_plain_model(void **state)
 	}
 }
 
+/* Going back to an RV undoes what came later, counts on from there, and ends every watch. */
+static void
+a_restored_store_is_the_old_one(void **state)
+{
+	struct world *w = *state;
+	struct sim_event events[4];
+	uint64_t position, rv, floor;
+
+	create(w, w->pods, "a");
+	create(w, w->pods, "b");
+	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);
+	update(w, w->pods, "a", 1);
+	delete (w, w->pods, "b");
+	create(w, w->maps, "c");
+	assert_int_equal(sim_store_restore(w->store, 6), -ESTALE);
+	assert_int_equal(sim_store_restore(w->store, 2), 0);
+	assert_int_equal(sim_store_rv(w->store), 2);
+	assert_int_equal(sim_store_count(w->store, w->pods), 2);
+	assert_int_equal(sim_store_count(w->store, w->maps), 0);
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), -EOVERFLOW);
+	assert_int_equal(sim_store_position(w->store, w->pods, 1, &position, &floor), -ESTALE);
+	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);
+	assert_int_equal(create(w, w->pods, "d"), 3);
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), 1);
+	sim_events_done(events, 1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_restored_store_is_the_old_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_counter_numbers_the_changes_of_all_resources, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_of_an_outdated_object_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_view_shows_the_state_at_its_rv, setup, teardown),

@@ -3,6 +3,7 @@
  */
 #include "tools/informer-sim/buf.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,25 @@ void
 sim_buf_json_str(struct sim_buf *buf, const char *text)
 {
 	sim_buf_json(buf, text, strlen(text));
+}
+
+int
+sim_buf_read_file(struct sim_buf *buf, const char *path, size_t max)
+{
+	FILE *file = fopen(path, "re");
+	char block[4096];
+	size_t n;
+	int r;
+
+	if (!file)
+		return -errno;
+	sim_buf_puts(buf, "");
+	errno = 0;
+	while (buf->len <= max && (n = fread(block, 1, sizeof(block), file)) > 0)
+		sim_buf_put(buf, block, n);
+	r = ferror(file) ? -(errno ? errno : EIO) : buf->len > max ? -EFBIG : 0;
+	fclose(file);
+	return r;
 }
 
 void

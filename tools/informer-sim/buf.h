@@ -40,6 +40,10 @@ sim_buf_json(struct sim_buf *buf, const char *text, size_t len);
 void
 sim_buf_json_str(struct sim_buf *buf, const char *text);
 
+/* Append a file's contents. Returns 0, negative errno, -EFBIG: longer than max. */
+int
+sim_buf_read_file(struct sim_buf *buf, const char *path, size_t max);
+
 /* Forget the contents, keep the memory. */
 void
 sim_buf_reset(struct sim_buf *buf);

@@ -1,6 +1,6 @@
 /*
  * Pages of the simulator's own: health, metrics, and /sim/, by which a test
- * starts churn, drops history and asks for numbers.
+ * starts churn, drops history, makes faults, and asks for numbers and for what was said.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -90,12 +90,77 @@ churn(struct sim_request *request)
 	return stats(request);
 }
 
+static enum MHD_Result
+faults(struct sim_request *request)
+{
+	struct sim_server *server = request->server;
+	_cleanup_(sim_freep) char *error = NULL;
+	struct sim_buf body = {0};
+
+	if (!strcmp(request->method, "DELETE"))
+		sim_faults_clear(server->faults);
+	sim_buf_puts(&request->body, "");
+	if (!strcmp(request->method, "POST") && sim_faults_add(server->faults, request->body.data, &error) < 0) {
+		sim_status_set(&request->status, 400, "BadRequest", "%s (informer-sim(1) has the words of a fault script)", error);
+		return sim_reply_status(request);
+	}
+	sim_faults_print(server->faults, &body);
+	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
+}
+
+static enum MHD_Result
+journal(struct sim_request *request)
+{
+	struct sim_buf body = {0};
+
+	sim_journal_print(&request->server->journal, &body);
+	if (!strcmp(request->method, "DELETE"))
+		sim_journal_clear(&request->server->journal);
+	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
+}
+
+static enum MHD_Result
+restore(struct sim_request *request)
+{
+	const char *text = sim_request_query(request, "rv");
+	char *end = NULL;
+	unsigned long long rv = text ? strtoull(text, &end, 10) : 0;
+
+	if (!text || !text[0] || *end || text[0] == '-') {
+		sim_status_set(&request->status, 400, "BadRequest", "say POST /sim/restore?rv=N: the resource version to go back to");
+		return sim_reply_status(request);
+	}
+	if (sim_store_restore(request->server->store, rv) < 0) {
+		sim_status_set(&request->status, 409, "Conflict",
+			       "resource version %llu is not in the history (now %" PRIu64 "): see oldestResourceVersion in GET "
+			       "/sim/stats, and --history",
+			       rv, sim_store_rv(request->server->store));
+		return sim_reply_status(request);
+	}
+	return stats(request);
+}
+
+static enum MHD_Result
+compact(struct sim_request *request)
+{
+	sim_store_compact(request->server->store);
+	return stats(request);
+}
+
 bool
 sim_handle_control(struct sim_request *request, enum MHD_Result *ret_result)
 {
 	static const char *const health[] = {"/healthz", "/livez", "/readyz"};
+	static const struct {
+		const char *methods, *url;
+		enum MHD_Result (*handler)(struct sim_request *);
+	} pages[] = {
+		{"GET", "/metrics", metrics},	     {"GET", "/sim/stats", stats},     {"POST", "/sim/churn", churn},
+		{"POST", "/sim/compact", compact},   {"POST", "/sim/restore", restore}, {"GET POST DELETE", "/sim/faults", faults},
+		{"GET DELETE", "/sim/log", journal},
+	};
 	const char *url = request->url;
-	bool get = !strcmp(request->method, "GET"), post = !strcmp(request->method, "POST");
+	bool get = !strcmp(request->method, "GET");
 
 	for (size_t i = 0; get && i < 3; i++) {
 		size_t len = strlen(health[i]);
@@ -105,17 +170,11 @@ sim_handle_control(struct sim_request *request, enum MHD_Result *ret_result)
 			return true;
 		}
 	}
-	if (get && !strcmp(url, "/metrics")) {
-		*ret_result = metrics(request);
-	} else if (get && !strcmp(url, "/sim/stats")) {
-		*ret_result = stats(request);
-	} else if (post && !strcmp(url, "/sim/churn")) {
-		*ret_result = churn(request);
-	} else if (post && !strcmp(url, "/sim/compact")) {
-		sim_store_compact(request->server->store);
-		*ret_result = stats(request);
-	} else {
-		return false;
+	for (size_t i = 0; i < sizeof(pages) / sizeof(*pages); i++) {
+		if (strcmp(url, pages[i].url) != 0 || !strstr(pages[i].methods, request->method))
+			continue;
+		*ret_result = pages[i].handler(request);
+		return true;
 	}
-	return true;
+	return false;
 }

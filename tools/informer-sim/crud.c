@@ -12,7 +12,27 @@
 #include <time.h>
 
 #include "tools/informer-sim/body.h"
+#include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/query.h"
+
+/* The object as it was so many RVs ago, referenced; NULL with the status NotFound. */
+static struct sim_object *
+stale_object(struct sim_request *request)
+{
+	_cleanup_(sim_freep) char *key = sim_request_key(request, request->name);
+	struct sim_object *object;
+	struct sim_view view;
+
+	if (sim_store_view(request->server->store, request->resource, sim_fault_stale_rv(request), &view, NULL) < 0)
+		return sim_request_object(request);
+	sim_view_seek(&view, key);
+	object = sim_view_next(&view);
+	object = object && !strcmp(object->key, key) ? sim_object_ref(object) : NULL;
+	sim_view_done(&view);
+	if (!object)
+		sim_status_not_found(&request->status, request->resource, request->name);
+	return object;
+}
 
 enum MHD_Result
 sim_handle_get(struct sim_request *request)
@@ -23,7 +43,7 @@ sim_handle_get(struct sim_request *request)
 	request->verb = "GET";
 	if (sim_query_parse(request, &query) < 0 || (query.rv && sim_query_await(request, query.rv) < 0))
 		return sim_reply_status(request);
-	object = sim_request_object(request);
+	object = request->stale ? stale_object(request) : sim_request_object(request);
 	return object ? sim_reply_object(request, 200, object, 0) : sim_reply_status(request);
 }
 

@@ -191,6 +191,19 @@ version(struct sim_request *request)
 }
 
 bool
+sim_is_discovery(const struct sim_request *request)
+{
+	const char *url = request->url;
+	unsigned slashes = 0;
+
+	for (const char *c = url; *c; c++)
+		slashes += *c == '/' && c[1];
+	return !strcmp(request->method, "GET") &&
+	       (!strcmp(url, "/version") || (!strncmp(url, "/apis", 5) && slashes <= 3) ||
+		(!strncmp(url, "/api", 4) && url[4] != 's' && slashes <= 2) || !strncmp(url, "/openapi/", 9));
+}
+
+bool
 sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result)
 {
 	_cleanup_(sim_freep) char *path = sim_strndup(request->url, strlen(request->url));

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/listen.h"
 #include "tools/informer-sim/warden.h"
 
 const char *
@@ -25,12 +26,33 @@ sim_request_header(const struct sim_request *request, const char *name)
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
+int
+sim_request_socket(const struct sim_request *request)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
+/* The request's line in the journal; what the simulator offers beside the API is not talked of. */
+static void
+note(const struct sim_request *request, unsigned code)
+{
+	_cleanup_(sim_buf_done) struct sim_buf line = {0};
+
+	if (!request->logged)
+		return;
+	sim_journal_request(request, &line);
+	sim_journal_add(&request->server->journal, "%s -> %u%s", line.data, code, request->note.data ? request->note.data : "");
+}
+
 enum MHD_Result
 sim_reply_response(struct sim_request *request, unsigned code, const char *content_type,
 		   struct MHD_Response *response)
 {
 	enum MHD_Result result;
-	char uid[SIM_UID_SIZE];
+	char uid[SIM_UID_SIZE], seconds[16];
 
 	if (!response)
 		return MHD_NO;
@@ -38,10 +60,13 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
 	MHD_add_response_header(response, "Audit-Id", uid);
 	MHD_add_response_header(response, "Cache-Control", "no-cache, private");
 	MHD_add_response_header(response, "Content-Type", content_type);
-	if (request->status.code == (int)code && request->status.retry_after)
-		MHD_add_response_header(response, "Retry-After", "1");
+	if (request->status.code == (int)code && request->status.retry_after) {
+		snprintf(seconds, sizeof(seconds), "%u", request->status.retry_after);
+		MHD_add_response_header(response, "Retry-After", seconds);
+	}
 	if (request->verb && request->resource)
 		sim_metrics_count(&request->server->metrics, request->verb, request->resource, code);
+	note(request, code);
 	result = MHD_queue_response(request->connection, code, response);
 	MHD_destroy_response(response);
 	return result;
@@ -51,11 +76,29 @@ enum MHD_Result
 sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body)
 {
 	size_t len = body->len;
-	char *data = sim_buf_take(body);
-	struct MHD_Response *response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
+	struct MHD_Response *response;
+	char *data;
 
+	if (request->fault.kind)
+		return sim_fault_reply_buffer(request, code, content_type, body);
+	data = sim_buf_take(body);
+	response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
 	if (!response)
 		free(data);
+	return sim_reply_response(request, code, content_type, response);
+}
+
+enum MHD_Result
+sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
+		 MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls)
+{
+	struct MHD_Response *response;
+
+	if (request->fault.kind)
+		return sim_fault_reply(request, code, content_type, size, told, reader, cls, free_cls);
+	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024, reader, cls, free_cls);
+	if (!response)
+		free_cls(cls);
 	return sim_reply_response(request, code, content_type, response);
 }
 
@@ -114,10 +157,13 @@ handle(void *cls, struct MHD_Connection *connection, const char *url, const char
 	struct sim_request *request = *state;
 
 	(void)version;
+	/* a server that is down answers on old connections neither */
+	if (!request && sim_listen_refusing(((struct sim_server *)cls)->listen))
+		return MHD_NO;
 	if (!request) {
 		request = sim_alloc(sizeof(*request));
 		*request = (struct sim_request){
-			.server = cls, .connection = connection, .method = method, .url = url};
+			.server = cls, .connection = connection, .method = method, .url = url, .page = 1};
 		*state = request;
 		return MHD_YES;
 	}
@@ -154,6 +200,7 @@ completed(void *cls, struct MHD_Connection *connection, void **state, enum MHD_R
 	if (!request)
 		return;
 	sim_buf_done(&request->body);
+	sim_buf_done(&request->note);
 	sim_status_done(&request->status);
 	free(request);
 	*state = NULL;
@@ -164,31 +211,46 @@ complain(void *cls, const char *format, va_list args)
 {
 	const struct sim_server *server = cls;
 
-	/* Before the port is known it tells why starting failed; later, only of clients that went away. */
-	if (server->port == 0) {
+	/* Before it serves it tells why starting failed; later, only of clients that went away. */
+	if (!server->serving) {
 		fputs("informer-sim: ", stderr);
 		vfprintf(stderr, format, args);
 	}
 }
 
-int
-sim_server_start(struct sim_server *server)
+/* Bind as the options say; explained on stderr where that fails. */
+static int
+open_listen(struct sim_server *server)
 {
 	const struct sim_server_options *o = &server->options;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV};
 	struct addrinfo *address = NULL;
-	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ERROR_LOG;
-	struct MHD_OptionItem tls[] = {{MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}};
-	const union MHD_DaemonInfo *info;
 	char port[8];
+	int r;
 
 	snprintf(port, sizeof(port), "%u", o->port);
 	if (getaddrinfo(o->address, port, &hints, &address) != 0) {
 		fprintf(stderr, "informer-sim: --address %s: not an IP address\n", o->address);
 		return -EINVAL;
 	}
-	if (address->ai_family == AF_INET6)
-		flags |= MHD_USE_IPv6;
+	r = sim_listen_new(address->ai_addr, address->ai_addrlen, &server->listen, &server->port);
+	freeaddrinfo(address);
+	if (r < 0)
+		fprintf(stderr, "informer-sim: cannot listen on %s port %u: %s\n", o->address, o->port, strerror(-r));
+	return r;
+}
+
+int
+sim_server_start(struct sim_server *server)
+{
+	const struct sim_server_options *o = &server->options;
+	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ERROR_LOG |
+			 MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC;
+	struct MHD_OptionItem tls[] = {{MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}};
+	int r = open_listen(server);
+
+	if (r < 0)
+		return r;
 	if (o->tls_cert) {
 		flags |= MHD_USE_TLS;
 		tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->tls_key};
@@ -197,30 +259,34 @@ sim_server_start(struct sim_server *server)
 	signal(SIGPIPE, SIG_IGN);
 	pthread_mutex_init(&server->lock, NULL);
 	sim_metrics_init(&server->metrics);
+	sim_journal_init(&server->journal);
 	/* The error log first: what it has to say about the options behind it would be lost. */
-	server->daemon = MHD_start_daemon(flags, o->port, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, complain,
-					  server, MHD_OPTION_SOCK_ADDR, address->ai_addr, MHD_OPTION_NOTIFY_COMPLETED,
-					  completed, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)256 * 1024,
-					  MHD_OPTION_CONNECTION_LIMIT, 2000u, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024u,
-					  MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
-	freeaddrinfo(address);
+	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, complain, server,
+					  MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+					  (size_t)256 * 1024, MHD_OPTION_CONNECTION_LIMIT, 2000u, MHD_OPTION_ARRAY, tls,
+					  MHD_OPTION_END);
+	server->serving = server->daemon != NULL;
 	if (!server->daemon) {
-		fprintf(stderr, "informer-sim: cannot listen on %s port %u: %s\n", o->address, o->port, strerror(errno));
+		fputs("informer-sim: the HTTP server does not start\n", stderr);
 		sim_metrics_done(&server->metrics);
-		return -EADDRINUSE;
+		sim_journal_done(&server->journal);
+		sim_listen_free(server->listen);
+		return -EIO;
 	}
-	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
-	server->port = info ? info->port : o->port;
 	sim_warden_start(server);
+	sim_listen_start(server->listen, server->daemon);
 	return 0;
 }
 
 void
 sim_server_stop(struct sim_server *server)
 {
+	sim_listen_stop(server->listen);
 	sim_store_stop(server->store);
 	sim_warden_stop(server);
 	MHD_stop_daemon(server->daemon);
+	sim_listen_free(server->listen);
+	sim_journal_done(&server->journal);
 	sim_metrics_done(&server->metrics);
 	pthread_mutex_destroy(&server->lock);
 }

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/page.h"
 #include "tools/informer-sim/query.h"
 
@@ -160,6 +161,8 @@ open_view(struct sim_request *request, const struct sim_query *query, struct sim
 		if (exact)
 			rv = query->rv;
 	}
+	if (request->stale && !query->next_token)
+		rv = sim_fault_stale_rv(request);
 	if (rv > sim_store_rv(store))
 		return sim_status_too_large_rv(&request->status, rv, sim_store_rv(store));
 	r = sim_store_view(store, request->resource, rv, &list->view, NULL);
@@ -195,8 +198,12 @@ build(struct sim_request *request, const struct sim_query *query, struct list *l
 	sim_buf_printf(&list->head, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"",
 		       resource->kind, resource->api_version, list->view.rv);
 	if (last) {
+		size_t at;
+
 		sim_buf_puts(&list->head, ",\"continue\":\"");
+		at = list->head.len;
 		sim_page_encode((int64_t)list->view.rv, last + prefix.len, true, &list->head);
+		sim_faults_note_page(request->server->faults, list->head.data + at, request->page + 1);
 		sim_buf_puts(&list->head, "\"");
 		if (sim_selector_empty(query->labels) && sim_selector_empty(query->fields))
 			sim_buf_printf(&list->head, ",\"remainingItemCount\":%" PRIu64, left);
@@ -209,10 +216,9 @@ enum MHD_Result
 sim_handle_list(struct sim_request *request)
 {
 	_cleanup_(sim_query_done) struct sim_query query = {0};
-	struct MHD_Response *response;
 	struct list *list;
 	uint64_t total = 0;
-	bool cached;
+	bool cached, told;
 
 	request->verb = "LIST";
 	if (sim_query_parse(request, &query) < 0)
@@ -224,15 +230,12 @@ sim_handle_list(struct sim_request *request)
 		list_free(list);
 		return sim_reply_status(request);
 	}
+	sim_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu", list->view.rv, list->count);
 	/* What the watch cache answers comes chunked, what storage answers with its length: clients must take both. */
-	if (cached || (query.rv && !query.limit && query.match != SIM_MATCH_EXACT)) {
+	told = !cached && !(query.rv && !query.limit && query.match != SIM_MATCH_EXACT);
+	if (!told && !request->fault.kind)
 		total = MHD_SIZE_UNKNOWN;
-	} else {
-		for (size_t i = 0, len; piece(list, i, &len); i++)
-			total += len;
-	}
-	response = MHD_create_response_from_callback(total, (size_t)256 * 1024, read_list, list, list_free);
-	if (!response)
-		list_free(list);
-	return sim_reply_response(request, 200, "application/json", response);
+	for (size_t i = 0, len; total != MHD_SIZE_UNKNOWN && piece(list, i, &len); i++)
+		total += len;
+	return sim_reply_reader(request, 200, "application/json", total, told, read_list, list, list_free);
 }

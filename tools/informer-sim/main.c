@@ -54,6 +54,25 @@ load(const struct sim_options *options, struct sim_registry *registry, struct si
 	return r;
 }
 
+/* The scripts of --faults. */
+static int
+load_faults(const struct sim_options *options, struct sim_faults *faults)
+{
+	for (unsigned i = 0; i < options->fault_count; i++) {
+		_cleanup_(sim_freep) char *error = NULL;
+		_cleanup_(sim_buf_done) struct sim_buf script = {0};
+		int r = sim_buf_read_file(&script, options->faults[i], 1 << 20);
+
+		if (r < 0)
+			fprintf(stderr, "informer-sim: --faults %s: %s\n", options->faults[i], strerror(-r));
+		else if ((r = sim_faults_add(faults, script.data, &error)) < 0)
+			fprintf(stderr, "informer-sim: --faults %s: %s\n", options->faults[i], error);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int
 announce(const struct sim_options *options, const struct sim_server *server)
 {
@@ -106,6 +125,9 @@ main(int argc, char **argv)
 	server.options = options.server;
 	server.rng.state = options.seed + 1;
 	server.store = sim_store_new(options.history, options.start_rv);
+	server.faults = sim_faults_new();
+	if (r == 0)
+		r = load_faults(&options, server.faults);
 	if (r == 0)
 		r = load(&options, &registry, server.store);
 	if (r == 0) {
@@ -122,6 +144,7 @@ main(int argc, char **argv)
 		sim_server_stop(&server);
 	}
 	sim_churn_free(server.churn);
+	sim_faults_free(server.faults);
 	sim_store_free(server.store);
 	sim_registry_done(&registry);
 	sim_options_done(&options);

@@ -30,6 +30,8 @@ enum flag {
 	FLAG_START_RV,
 	FLAG_BOOKMARKS,
 	FLAG_NO_WATCH_LIST,
+	FLAG_RV_WAIT,
+	FLAG_FAULTS,
 	FLAG_HELP,
 	FLAG_VERSION,
 };
@@ -60,6 +62,8 @@ static const struct {
 	{FLAG_START_RV, "start-rv", "N", NULL, "count resource versions from N; default 0"},
 	{FLAG_BOOKMARKS, "bookmark-interval", "SECONDS", NULL, "between two bookmarks of a watch; default 60"},
 	{FLAG_NO_WATCH_LIST, "no-watch-list", NULL, NULL, "refuse sendInitialEvents, as a server without the WatchList feature"},
+	{FLAG_RV_WAIT, "rv-wait", "MS", NULL, "how long a request at a future RV waits for its 504; default 3000"},
+	{FLAG_FAULTS, "faults", "FILE", NULL, "a script of faults, see below; repeatable"},
 	{FLAG_HELP, "help", NULL, "Help", "print this"},
 	{FLAG_VERSION, "version", NULL, NULL, "print the version"},
 };
@@ -92,7 +96,19 @@ help(void)
 	puts("\nPages of its own (besides the API, /metrics, /healthz, /readyz, /livez, /version)\n"
 	     "  POST /sim/churn?rate=R&count=N   start, change or (R=0) stop churn\n"
 	     "  POST /sim/compact                forget the history: watches of older RVs get 410\n"
+	     "  POST /sim/restore?rv=N           go back to an older RV, as after a restore: watches end\n"
+	     "  GET, POST, DELETE /sim/faults    the fault rules with how often each acted; add; drop all\n"
+	     "  GET, DELETE /sim/log             what was asked and answered, a line each; and forget it\n"
 	     "  GET  /sim/stats                  RV, objects, watches, churn, as JSON\n"
+	     "\n"
+	     "Fault scripts, a rule a line\n"
+	     "  when VERB [RESOURCE] [in NAMESPACE] [page N] [rv none|RV] [nth N]\n"
+	     "       [after N events|N bytes|TIME] then ACTION [once|times N]\n"
+	     "  random [seed=N] rate=P% [VERB [RESOURCE]] ACTION...\n"
+	     "  VERB    LIST WATCH WATCHLIST GET CREATE UPDATE PATCH DELETE DELETECOLLECTION DISCOVERY ANY\n"
+	     "  ACTION  refuse [TIME] | close [mid-frame] | end | 410, 429 [retry-after S], 500, ... | gone |\n"
+	     "          too-large | slow TIME | slow N bytes every TIME | truncate | invalid | stale N |\n"
+	     "          restore N | freeze [TIME]\n"
 	     "\n"
 	     "Not served: tables (kubectl prints NAME AGE), strategic merge and server-side apply\n"
 	     "(kubectl patch needs --type=merge, create needs --validate=false), dryRun, admission,\n"
@@ -174,16 +190,13 @@ number(const char *flag, const char *text, uint64_t low, uint64_t high, uint64_t
 static int
 read_file(const char *flag, const char *path, char **ret_text)
 {
-	FILE *file = fopen(path, "re");
 	struct sim_buf buf = {0};
-	char block[4096];
-	size_t n;
+	int r = sim_buf_read_file(&buf, path, 1 << 20);
 
-	if (!file)
-		return usage("--%s %s: %s", flag, path, strerror(errno));
-	while ((n = fread(block, 1, sizeof(block), file)) > 0 && buf.len < 1 << 20)
-		sim_buf_put(&buf, block, n);
-	fclose(file);
+	if (r < 0) {
+		sim_buf_done(&buf);
+		return usage("--%s %s: %s", flag, path, strerror(-r));
+	}
 	free(*ret_text);
 	*ret_text = sim_buf_take(&buf);
 	if (!strstr(*ret_text, "-----BEGIN"))
@@ -266,6 +279,12 @@ apply(struct sim_options *o, enum flag flag, const char *name, const char *text)
 	case FLAG_NO_WATCH_LIST:
 		o->server.no_watch_list = true;
 		return -1;
+	case FLAG_RV_WAIT:
+		r = number(name, text, 0, 3600000, &n);
+		o->server.await_ms = (unsigned)n;
+		return r;
+	case FLAG_FAULTS:
+		return repeat(name, text, o->faults, &o->fault_count);
 	case FLAG_VERSION:
 		puts("informer-sim " INFORMER_VERSION);
 		return 0;
@@ -283,7 +302,7 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 	struct sim_options *o = ret_options;
 	int c;
 
-	*o = (struct sim_options){.server = {.address = "127.0.0.1", .bookmark_interval = 60},
+	*o = (struct sim_options){.server = {.address = "127.0.0.1", .bookmark_interval = 60, .await_ms = 3000},
 				  .replicas = 1,
 				  .pods_per_node = 30,
 				  .seed = 1,

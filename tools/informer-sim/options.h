@@ -16,6 +16,8 @@ struct sim_options {
 	unsigned load_count;
 	const char *crds[SIM_REPEAT_MAX];
 	unsigned crd_count;
+	const char *faults[SIM_REPEAT_MAX];
+	unsigned fault_count;
 	unsigned replicas;
 	unsigned nodes;
 	unsigned pods_per_node;

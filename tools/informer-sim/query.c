@@ -215,7 +215,7 @@ sim_query_await(struct sim_request *request, uint64_t rv)
 {
 	uint64_t current;
 
-	if (sim_store_wait_rv(request->server->store, rv, 3000, &current) < 0)
+	if (sim_store_wait_rv(request->server->store, rv, request->server->options.await_ms, &current) < 0)
 		return sim_status_too_large_rv(&request->status, rv, current);
 	return 0;
 }

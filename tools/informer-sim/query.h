@@ -38,7 +38,7 @@ bool
 sim_query_matches(const struct sim_query *query, const struct sim_object *object);
 
 /*
- * Wait for a resourceVersion that is not reached yet, as the watch cache does: 3 s.
+ * Wait for a resourceVersion that is not reached yet, as the watch cache does: options.await_ms (3 s).
  * Returns 0, or -EINVAL with the status "Too large resource version".
  */
 int

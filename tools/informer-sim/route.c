@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/query.h"
 #include "tools/informer-sim/server.h"
 
@@ -37,7 +38,7 @@ no_page(struct sim_request *request)
 	struct sim_buf body = {0};
 
 	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/metrics\",\"/readyz\","
-			    "\"/sim/churn\",\"/sim/compact\",\"/sim/stats\",\"/version\"]}\n");
+			    "\"/sim/churn\",\"/sim/compact\",\"/sim/faults\",\"/sim/log\",\"/sim/restore\",\"/sim/stats\",\"/version\"]}\n");
 	return sim_reply(request, 404, "application/json", &body);
 }
 
@@ -101,6 +102,7 @@ is_subresource_of_namespace(const char *segment)
 static enum MHD_Result
 resource(struct sim_request *request, const char *group, const char *version, char **segments, unsigned count)
 {
+	enum MHD_Result result;
 	unsigned at = 0;
 
 	if (count >= 3 && !strcmp(segments[0], "namespaces") &&
@@ -121,6 +123,8 @@ resource(struct sim_request *request, const char *group, const char *version, ch
 		return no_resource(request);
 	if (!acceptable(request))
 		return not_acceptable(request);
+	if (sim_fault_request(request, &result))
+		return result;
 	return request->name ? item(request) : collection(request);
 }
 
@@ -132,7 +136,12 @@ sim_route(struct sim_request *request)
 	enum MHD_Result result;
 	unsigned count = 0;
 
-	if (sim_handle_control(request, &result) || sim_handle_discovery(request, &result))
+	if (sim_handle_control(request, &result))
+		return result;
+	request->logged = true;
+	if (sim_is_discovery(request) && sim_fault_request(request, &result))
+		return result;
+	if (sim_handle_discovery(request, &result))
 		return result;
 	while ((segment = strsep(&rest, "/"))) {
 		if (!segment[0])

@@ -13,12 +13,15 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "tools/informer-sim/fault.h"
+#include "tools/informer-sim/journal.h"
 #include "tools/informer-sim/metrics.h"
 #include "tools/informer-sim/rng.h"
 #include "tools/informer-sim/status.h"
 #include "tools/informer-sim/store.h"
 
 struct sim_churn;
+struct sim_listen;
 struct sim_watch;
 
 struct sim_server_options {
@@ -28,6 +31,7 @@ struct sim_server_options {
 	const char *tls_cert, *tls_key; /* PEM texts, or NULL */
 	unsigned bookmark_interval;	/* seconds */
 	bool no_watch_list;		/* refuse sendInitialEvents, as with the feature gate off */
+	unsigned await_ms;		/* how long a future RV is waited for */
 };
 
 struct sim_server {
@@ -35,9 +39,13 @@ struct sim_server {
 	struct sim_store *store;
 	struct sim_server_options options;
 	struct sim_metrics metrics;
+	struct sim_journal journal;
+	struct sim_faults *faults;
 	struct sim_churn *churn;
 	struct MHD_Daemon *daemon;
+	struct sim_listen *listen;
 	uint16_t port; /* the one it listens on */
+	bool serving;
 
 	pthread_mutex_t lock; /* of what follows */
 	struct sim_rng rng;
@@ -59,17 +67,23 @@ struct sim_request {
 	const char *url;
 	struct sim_buf body;
 	bool too_large;
+	bool logged; /* in the journal: it is one of the API's */
 
 	const char *verb; /* for the metrics: "LIST", ...; NULL: not counted */
 	const struct sim_resource *resource;
 	const char *namespace_; /* NULL: all of them, or a cluster-wide resource */
 	const char *name;	/* NULL: the collection */
 	const char *subresource;
+	unsigned page; /* of a LIST, from 1 */
 	struct sim_status status;
+
+	struct sim_fault fault; /* of the answer's body, or of the watch */
+	uint64_t stale;		/* answer as of so many RVs ago */
+	struct sim_buf note;	/* for the journal, behind the code: " rv=20 items=3" */
 };
 
 /*
- * Start serving. The server's registry, store, options and churn are set, the rest zero.
+ * Start serving. The server's registry, store, options, faults and churn are set, the rest zero.
  *
  * Returns  0, or negative errno with a message on stderr
  */
@@ -89,6 +103,10 @@ sim_request_query(const struct sim_request *request, const char *name);
 const char *
 sim_request_header(const struct sim_request *request, const char *name);
 
+/* The connection's socket, or -1. */
+int
+sim_request_socket(const struct sim_request *request);
+
 /* Answer; the body is taken over. */
 enum MHD_Result
 sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body);
@@ -102,6 +120,16 @@ sim_reply_object(struct sim_request *request, unsigned code, const struct sim_ob
 enum MHD_Result
 sim_reply_response(struct sim_request *request, unsigned code, const char *content_type,
 		   struct MHD_Response *response);
+
+/*
+ * Answer with what a reader gives; `cls` is freed by `free_cls`, also on failure.
+ *
+ * size  of it all, or MHD_SIZE_UNKNOWN where no fault needs it
+ * told  send the size ahead, as Content-Length; else in chunks
+ */
+enum MHD_Result
+sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
+		 MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls);
 
 /* A fresh UID, a name suffix of 5 characters. */
 void
@@ -127,6 +155,9 @@ enum MHD_Result
 sim_handle_delete(struct sim_request *request);
 enum MHD_Result
 sim_handle_delete_collection(struct sim_request *request);
+/* Does it ask for what is served, and not for objects? */
+bool
+sim_is_discovery(const struct sim_request *request);
 /* /api, /apis and below, /version; false: no such page */
 bool
 sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result);

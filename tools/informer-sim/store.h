@@ -64,6 +64,15 @@ sim_store_changes(struct sim_store *store);
 void
 sim_store_compact(struct sim_store *store);
 
+/*
+ * Put everything back to what it was at an RV and count on from there, as a server does that was restored
+ * from a backup and started anew: RVs are given a second time, there is no history, every watch ends.
+ *
+ * Returns  0, or -ESTALE  the RV lies in the future, or below some resource's floor
+ */
+int
+sim_store_restore(struct sim_store *store, uint64_t rv);
+
 /* Wait until the RV is reached, at most timeout_ms. Returns 0, or -ETIMEDOUT with *ret_current. */
 int
 sim_store_wait_rv(struct sim_store *store, uint64_t rv, unsigned timeout_ms, uint64_t *ret_current);

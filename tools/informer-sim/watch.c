@@ -12,57 +12,20 @@
  * it a DELETED that shows the old object with the new RV. Nothing is queued for
  * a client: a slow one is overtaken by the ring and ended (warden.h).
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "tools/informer-sim/query.h"
-#include "tools/informer-sim/warden.h"
+#include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/watch_stream.h"
 
-#define BATCH 64
 #define HANGUP_CHECK_MS 500
+#define FAULT_CHECK_MS 50 /* while there are fault rules */
 
-struct piece {
-	const char *bytes;
-	size_t len;
-};
-
-struct stream {
-	struct sim_watch watch;
-	struct sim_server *server;
-	const struct sim_resource *resource;
-	struct sim_query query;
-	char *prefix; /* "namespace/", or "" */
-	size_t prefix_len;
-
-	bool initial;	/* the view is still being sent */
-	bool end_mark;	/* and then the bookmark that says so */
-	bool error;	/* own holds an ERROR line: send it and end */
-	bool ended;
-	struct sim_view view;
-	uint64_t position;
-	uint64_t after_rv; /* events up to here are not sent: the client asked from a future RV */
-	uint64_t deadline_ms;
-	uint64_t bookmark_ms; /* when the next one is due */
-
-	struct sim_event events[BATCH];
-	unsigned event_count;
-	unsigned event_at;
-
-	struct piece pieces[6]; /* the line being sent */
-	unsigned piece_count;
-	unsigned piece_at;
-	size_t piece_offset;
-	struct sim_buf own; /* bytes of the line that are no object's */
-	char rv[24];
-};
-
-static uint64_t
-now_ms(void)
+uint64_t
+sim_watch_now_ms(void)
 {
 	struct timespec at;
 
@@ -73,9 +36,14 @@ now_ms(void)
 static void
 stream_free(void *cls)
 {
-	struct stream *s = cls;
+	struct sim_stream *s = cls;
 
 	sim_warden_remove(s->server, &s->watch);
+	sim_journal_add(&s->server->journal, "%s ended after %" PRIu64 " %s: %s", s->name, s->sent, s->sent == 1 ? "event" : "events",
+			s->watch.cut ? "too slow" : s->end ? s->end : "the client went");
+	free(s->name);
+	free(s->namespace_);
+	free(s->asked_rv);
 	sim_events_done(s->events, s->event_count);
 	sim_view_done(&s->view);
 	sim_query_done(&s->query);
@@ -87,13 +55,13 @@ stream_free(void *cls)
 /* ---- lines ---------------------------------------------------------------- */
 
 static void
-put(struct stream *s, const char *bytes, size_t len)
+put(struct sim_stream *s, const char *bytes, size_t len)
 {
-	s->pieces[s->piece_count++] = (struct piece){bytes, len};
+	s->pieces[s->piece_count++] = (struct sim_piece){bytes, len};
 }
 
 static void
-begin_line(struct stream *s)
+begin_line(struct sim_stream *s)
 {
 	s->piece_count = s->piece_at = 0;
 	s->piece_offset = 0;
@@ -101,7 +69,7 @@ begin_line(struct stream *s)
 
 /* rv 0: the object's own. The object stays referenced by its batch or view until the line is sent. */
 static void
-line(struct stream *s, enum sim_change change, const struct sim_object *object, uint64_t rv)
+line(struct sim_stream *s, enum sim_change change, const struct sim_object *object, uint64_t rv)
 {
 	static const char *const begin[] = {
 		[SIM_ADDED] = "{\"type\":\"ADDED\",\"object\":",
@@ -125,15 +93,15 @@ line(struct stream *s, enum sim_change change, const struct sim_object *object, 
 	put(s, "}\n", 2);
 }
 
-static void
-own_line(struct stream *s)
+void
+sim_watch_own_line(struct sim_stream *s)
 {
 	begin_line(s);
 	put(s, s->own.data, s->own.len);
 }
 
 static void
-bookmark_line(struct stream *s, uint64_t rv, bool end_mark)
+bookmark_line(struct sim_stream *s, uint64_t rv, bool end_mark)
 {
 	sim_buf_reset(&s->own);
 	sim_buf_puts(&s->own, "{\"type\":\"BOOKMARK\",\"object\":");
@@ -143,11 +111,11 @@ bookmark_line(struct stream *s, uint64_t rv, bool end_mark)
 	if (!strcmp(s->resource->plural, "pods") && !s->resource->group[0])
 		sim_buf_puts(&s->own, ",\"spec\":{\"containers\":null},\"status\":{}");
 	sim_buf_puts(&s->own, "}}\n");
-	own_line(s);
+	sim_watch_own_line(s);
 }
 
-static void
-error_line(struct stream *s, const struct sim_status *status)
+void
+sim_watch_error(struct sim_stream *s, const struct sim_status *status)
 {
 	sim_buf_reset(&s->own);
 	sim_buf_puts(&s->own, "{\"type\":\"ERROR\",\"object\":");
@@ -159,13 +127,13 @@ error_line(struct stream *s, const struct sim_status *status)
 /* ---- what comes next ------------------------------------------------------ */
 
 static bool
-selected(const struct stream *s, const struct sim_object *object)
+selected(const struct sim_stream *s, const struct sim_object *object)
 {
 	return !strncmp(object->key, s->prefix, s->prefix_len) && sim_query_matches(&s->query, object);
 }
 
 static bool
-next_initial(struct stream *s)
+next_initial(struct sim_stream *s)
 {
 	struct sim_object *object;
 
@@ -186,7 +154,7 @@ next_initial(struct stream *s)
 
 /* The next event of the batch that concerns this client. */
 static bool
-next_event(struct stream *s)
+next_event(struct sim_stream *s)
 {
 	while (s->event_at < s->event_count) {
 		const struct sim_event *event = &s->events[s->event_at++];
@@ -209,7 +177,7 @@ next_event(struct stream *s)
 }
 
 static bool
-bookmark_due(struct stream *s, uint64_t now, uint64_t rv)
+bookmark_due(struct sim_stream *s, uint64_t now, uint64_t rv)
 {
 	if (!s->query.bookmarks || now < s->bookmark_ms)
 		return false;
@@ -222,7 +190,7 @@ bookmark_due(struct stream *s, uint64_t now, uint64_t rv)
 
 /* Prepare the next line, if there is one now. Sets ended where there will be none. */
 static bool
-next_line(struct stream *s)
+any_line(struct sim_stream *s)
 {
 	uint64_t rv = 0, now;
 	int n;
@@ -230,26 +198,32 @@ next_line(struct stream *s)
 	if (s->error) {
 		s->error = false;
 		s->ended = true;
-		own_line(s);
+		if (!s->end)
+			s->end = "error";
+		sim_watch_own_line(s);
 		return true;
 	}
 	if (s->ended)
 		return false;
 	if (s->initial)
-		return next_initial(s) || next_line(s);
+		return next_initial(s) || any_line(s);
 	for (;;) {
 		if (next_event(s))
 			return true;
 		sim_events_done(s->events, s->event_count);
 		s->event_count = s->event_at = 0;
-		n = sim_store_events(s->server->store, s->resource, &s->position, s->events, BATCH, &rv);
-		if (n < 0)
+		n = sim_store_events(s->server->store, s->resource, &s->position, s->events, SIM_WATCH_BATCH, &rv);
+		if (n < 0) {
+			s->end = "its place in the history is gone";
 			break;
+		}
 		atomic_store_explicit(&s->watch.position, s->position, memory_order_relaxed);
 		s->event_count = (unsigned)n;
-		now = now_ms();
-		if (now >= s->deadline_ms)
+		now = sim_watch_now_ms();
+		if (now >= s->deadline_ms) {
+			s->end = "timeout";
 			break;
+		}
 		if (n == 0) {
 			if (!bookmark_due(s, now, rv))
 				return false;
@@ -261,39 +235,61 @@ next_line(struct stream *s)
 	return false;
 }
 
-/* Has the client gone? A quiet watch writes nothing, so it must look. */
+/* The same with what goes wrong. A fault may put an ERROR line in the place of the one prepared, or end the stream. */
 static bool
-hung_up(const struct stream *s)
+next_line(struct sim_stream *s)
 {
-	struct pollfd fd = {.fd = s->watch.socket, .events = POLLRDHUP};
+	bool faulty = sim_faults_any(s->server->faults) || s->fault.kind;
 
-	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
+	if (s->ended || s->broken)
+		return false;
+	any_line(s);
+	if (faulty && (!s->ended || s->piece_at < s->piece_count)) {
+		sim_watch_ask(s, s->piece_at < s->piece_count);
+		sim_watch_spoil(s);
+		if (s->error)
+			any_line(s);
+	}
+	s->sent += s->piece_at < s->piece_count;
+	return s->piece_at < s->piece_count;
 }
 
 static void
-wait_for_more(struct stream *s)
+wait_for_more(struct sim_stream *s)
 {
-	uint64_t now = now_ms(), until = s->deadline_ms;
+	uint64_t now = sim_watch_now_ms(), until = s->deadline_ms;
+	unsigned most;
 
 	if (s->query.bookmarks && s->bookmark_ms < until)
 		until = s->bookmark_ms;
 	until = until > now ? until - now : 0;
-	sim_store_wait(s->server->store, s->resource, s->position,
-		       until < HANGUP_CHECK_MS ? (unsigned)until : HANGUP_CHECK_MS);
-	if (sim_store_stopped(s->server->store) || hung_up(s))
-		s->ended = true;
+	most = sim_faults_any(s->server->faults) ? FAULT_CHECK_MS : HANGUP_CHECK_MS;
+	sim_store_wait(s->server->store, s->resource, s->position, until < most ? (unsigned)until : most);
+	/* a quiet watch writes nothing, so it must look whether its client is still there */
+	if (!sim_store_stopped(s->server->store) && !sim_hung_up(s->watch.socket))
+		return;
+	s->ended = true;
+	if (sim_store_stopped(s->server->store))
+		s->end = "the server stops";
 }
 
 static ssize_t
 read_stream(void *cls, uint64_t position, char *out, size_t max)
 {
-	struct stream *s = cls;
+	struct sim_stream *s = cls;
 	size_t done = 0;
 
 	(void)position;
 	for (;;) {
+		if (s->frozen || s->fault.kind == SIM_FAULT_SLOW) {
+			if (done)
+				return (ssize_t)done;
+			max = sim_watch_slow(s, max);
+			if (max == 0)
+				return MHD_CONTENT_READER_END_WITH_ERROR;
+		}
 		while (s->piece_at < s->piece_count && done < max) {
-			const struct piece *piece = &s->pieces[s->piece_at];
+			const struct sim_piece *piece = &s->pieces[s->piece_at];
 			size_t n = piece->len - s->piece_offset;
 
 			if (n > max - done)
@@ -310,6 +306,8 @@ read_stream(void *cls, uint64_t position, char *out, size_t max)
 			return (ssize_t)done;
 		if (s->piece_at < s->piece_count)
 			continue;
+		if (s->broken)
+			return MHD_CONTENT_READER_END_WITH_ERROR;
 		if (s->ended)
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		wait_for_more(s);
@@ -319,7 +317,7 @@ read_stream(void *cls, uint64_t position, char *out, size_t max)
 /* ---- opening -------------------------------------------------------------- */
 
 static void
-open_initial(struct stream *s)
+open_initial(struct sim_stream *s)
 {
 	s->initial = true;
 	s->end_mark = s->query.initial && s->query.bookmarks;
@@ -328,14 +326,14 @@ open_initial(struct stream *s)
 }
 
 static void
-open_at(struct stream *s, struct sim_request *request)
+open_at(struct sim_stream *s, struct sim_request *request)
 {
 	uint64_t floor = 0, rv = s->query.rv;
 	struct sim_status *status = &request->status;
 
 	if (sim_store_position(s->server->store, s->resource, rv, &s->position, &floor) < 0) {
 		sim_status_set(status, 410, "Expired", "too old resource version: %" PRIu64 " (%" PRIu64 ")", rv, floor);
-		error_line(s, status);
+		sim_watch_error(s, status);
 		sim_status_done(status);
 	}
 	s->after_rv = rv;
@@ -345,8 +343,9 @@ enum MHD_Result
 sim_handle_watch(struct sim_request *request)
 {
 	struct MHD_Response *response;
-	const union MHD_ConnectionInfo *info;
-	struct stream *s;
+	struct sim_buf name = {0};
+	const char *rv;
+	struct sim_stream *s;
 	struct sim_query query;
 	struct sim_buf prefix = {0};
 	uint64_t now, timeout_ms, interval_ms;
@@ -355,21 +354,28 @@ sim_handle_watch(struct sim_request *request)
 	if (sim_query_parse(request, &query) < 0)
 		return sim_reply_status(request);
 	s = sim_alloc(sizeof(*s));
-	*s = (struct stream){.server = request->server, .resource = request->resource, .query = query};
+	*s = (struct sim_stream){.server = request->server, .resource = request->resource, .query = query};
 	if (request->namespace_)
 		sim_buf_printf(&prefix, "%s/", request->namespace_);
 	s->prefix_len = prefix.len;
 	s->prefix = sim_buf_take(&prefix);
 
 	if (query.initial && query.rv && sim_query_await(request, query.rv) < 0) {
-		error_line(s, &request->status);
+		sim_watch_error(s, &request->status);
 		sim_status_done(&request->status);
 	} else if (query.initial || !query.rv) {
 		open_initial(s);
 	} else {
 		open_at(s, request);
 	}
-	now = now_ms();
+	sim_journal_request(request, &name);
+	s->name = sim_buf_take(&name);
+	s->verb = sim_request_verb(request);
+	s->namespace_ = request->namespace_ ? sim_strndup(request->namespace_, strlen(request->namespace_)) : NULL;
+	rv = sim_request_query(request, "resourceVersion");
+	s->asked_rv = rv ? sim_strndup(rv, strlen(rv)) : NULL;
+	s->fault = request->fault;
+	s->opened_ms = now = sim_watch_now_ms();
 	pthread_mutex_lock(&s->server->lock);
 	timeout_ms = query.timeout ? query.timeout * 1000ull : 1800000u + sim_rng_below(&s->server->rng, 1800000);
 	pthread_mutex_unlock(&s->server->lock);
@@ -379,8 +385,7 @@ sim_handle_watch(struct sim_request *request)
 	if (timeout_ms > 2000 && s->bookmark_ms > s->deadline_ms - 2000)
 		s->bookmark_ms = s->deadline_ms - 2000;
 
-	info = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	s->watch.socket = info ? info->connect_fd : -1;
+	s->watch.socket = sim_request_socket(request);
 	s->watch.resource = s->resource;
 	atomic_init(&s->watch.position, s->position);
 	sim_warden_add(s->server, &s->watch);

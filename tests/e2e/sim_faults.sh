@@ -1,0 +1,146 @@
+#!/bin/bash
+# What goes wrong on the wire goes wrong as the script says: each rule, how often, and the conversation told by the log.
+. "$(dirname "$0")/sim_common.inc"
+for n in a b c d e; do
+	echo '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"'$n'","namespace":"n"},"spec":{"containers":[]}}'
+done >"$DIR/pods.json"
+echo 'when GET pods then 503 once # from the start' >"$DIR/script"
+start --load "$DIR/pods.json" --faults "$DIR/script" --rv-wait 100
+PODS=/api/v1/namespaces/n/pods
+MAPS=/api/v1/namespaces/n/configmaps
+faults() { api DELETE /sim/faults >/dev/null; api POST /sim/faults --data-binary "$1" -o "$DIR/rules" -w '%{http_code}' | grep -q 200 || fail "$(cat "$DIR/rules")"; api DELETE /sim/log >/dev/null; }
+# curl's own exit code, then the HTTP code
+curl_code() { curl -s -o "$DIR/body" -w '%{http_code}' --max-time "${MAX:-10}" "$URL$1" >"$DIR/code"; echo "$? $(cat "$DIR/code")"; }
+types() { jq -r '[.type, .object.metadata.name // .object.code] | join(" ")' "$DIR/body" 2>/dev/null | tr '\n' ,; }
+put() { api POST $MAPS -d '{"metadata":{"name":"'$1'"}}' >/dev/null; }
+
+same "a script of --faults acts" "503 ServiceUnavailable the server is currently unable to handle the request" "$(status GET $PODS/a)"
+same "once" a "$(api GET $PODS/a | jq -r .metadata.name)"
+same "and counts" "when GET pods then 503 once  # 1" "$(api GET /sim/faults)"
+
+# ---- answers
+faults 'when LIST pods nth 2 then 429 retry-after 7 once
+when LIST pods page 2 then 410 once
+when LIST rv 77 then too-large
+when LIST rv none in m then gone
+when DISCOVERY then 500 times 2'
+same "the first LIST is served" 200 "$(code GET $PODS)"
+same "the second is one too many" "429 7" "$(curl -s -o "$DIR/body" -w '%{http_code} %header{retry-after}' "$URL$PODS")"
+same "which says when to come back" 7 "$(jq .details.retryAfterSeconds "$DIR/body")"
+TOKEN=$(api GET "$PODS?limit=2" | jq -r .metadata.continue)
+api GET "$PODS?limit=2&continue=$TOKEN" >"$DIR/410"
+same "page 2 expires" "410 Expired" "$(jq -r '"\(.code) \(.reason)"' "$DIR/410")"
+same "with the token that goes on inconsistently" "c d" "$(api GET "$PODS?limit=2&continue=$(jq -r .metadata.continue "$DIR/410")" | jq -r '[.items[].metadata.name]|join(" ")')"
+same "too large" "504 ResourceVersionTooLarge" "$(api GET "$PODS?resourceVersion=77" | jq -r '"\(.code) \(.details.causes[0].reason)"')"
+same "gone" "410 Gone" "$(api GET /api/v1/namespaces/m/pods | jq -r '"\(.code) \(.reason)"')"
+same "discovery" "500 500 200" "$(code GET /api/v1) $(code GET /apis) $(code GET /api)"
+same "the conversation" "LIST pods in n -> 200
+LIST pods in n -> 429
+LIST pods in n limit=2 -> 200
+LIST pods in n page=2 limit=2 -> 410
+LIST pods in n page=2 limit=2 -> 200
+LIST pods in n rv=77 -> 504
+LIST pods in m -> 410
+GET /api/v1 -> 500
+GET /apis -> 500
+GET /api -> 200" "$(api GET /sim/log | sed 's/ rv=[0-9]* items=.*//')"
+same "a future RV is told after --rv-wait" "504 true" "$(curl -s -o /dev/null -w '%{http_code} %{time_total}' "$URL$PODS?resourceVersion=9999" | awk '{print $1, ($2 < 2 ? "true" : $2)}')"
+
+# ---- documents
+faults 'when LIST pods then close once
+when LIST pods then close mid-frame once
+when LIST pods after 10 bytes then truncate once
+when LIST pods then invalid once
+when LIST pods then slow 100 bytes every 5ms once
+when LIST pods then slow 50ms once
+when LIST pods then freeze once'
+same "no answer" "52 000" "$(curl_code $PODS)"
+same "half a document" "18 200" "$(curl_code $PODS)"
+same "ten bytes, as if they were all" "0 200 10" "$(curl_code $PODS) $(wc -c <"$DIR/body")"
+curl_code $PODS >/dev/null
+jq . "$DIR/body" >/dev/null 2>&1 && fail "invalid JSON is none"
+same "slow, but whole" "0 200 5" "$(curl_code $PODS) $(jq '.items|length' "$DIR/body")"
+same "late" "0 200 5" "$(curl_code $PODS) $(jq '.items|length' "$DIR/body")"
+same "frozen until the client loses patience" "28 000" "$(MAX=0.3 curl_code $PODS)"
+same "then all is well" "0 200" "$(curl_code $PODS)"
+
+# ---- an older state
+put old
+RV=$(api GET $MAPS | jq -r .metadata.resourceVersion)
+put new
+faults 'when LIST configmaps then stale 1 once
+when GET configmaps then stale 1 once'
+same "a server that lags behind lists what was" "old $RV" "$(api GET $MAPS | jq -r '"\([.items[].metadata.name]|join(" ")) \(.metadata.resourceVersion)"')"
+same "and has not heard of it" 404 "$(code GET $MAPS/new)"
+same "until it has" 200 "$(code GET $MAPS/new)"
+
+# ---- watches
+W="$MAPS?watch=1&resourceVersion=$RV&timeoutSeconds=1"
+for n in 1 2 3 4; do put n$n; done
+# told WHAT RULE EXPECTED: the same watch each time, and one thing that goes wrong
+told() { faults "when WATCH configmaps $2 once"; same "$1" "$3" "$(curl_code "$W") $(types)"; }
+told "410 at open" "then 410" "0 410  ,"
+told "an ERROR in the stream ends it" "after 3 events then 410" "0 200 ADDED new,ADDED n1,ADDED n2,ERROR 410,"
+told "closed behind a line" "after 2 events then close" "18 200 ADDED new,ADDED n1,"
+told "closed within a line" "after 2 events then close mid-frame" "18 200 ADDED new,ADDED n1,"
+[ "$(wc -l <"$DIR/body")" = 2 ] && [ "$(tail -c 1 "$DIR/body")" != "" ] || fail "there is half a line behind: $(cat "$DIR/body")"
+same "the log tells why" "WATCH configmaps in n rv=$RV timeout=1 ended after 3 events: close mid-frame" "$(api GET /sim/log | tail -1)"
+told "ended cleanly" "after 2 events then end" "0 200 ADDED new,ADDED n1,"
+told "a line that breaks off, and a clean end" "after 1 event then truncate" "0 200 ADDED new,"
+told "a line that is no JSON" "after 2 events then invalid" "0 200 ADDED new,ADDED n1,"
+told "old events again" "after 2 events then stale 2" "0 200 ADDED new,ADDED n1,ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,"
+told "an error after some time" "after 100ms then 500" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,ERROR 500,"
+told "slow, but whole" "then slow 50 bytes every 1ms" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,"
+MAX=0.5 told "frozen behind the first event" "after 1 event then freeze" "28 200 ADDED new,"
+frozen() { api GET /sim/log | grep -q "ended after 1 event: freeze"; }
+until_true "the frozen one is noticed to be gone" frozen
+faults 'when WATCHLIST then 422 once'
+same "WatchList refused" "422 Invalid" "$(api GET "$PODS?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan" | jq -r '"\(.code) \(.reason)"')"
+
+# ---- no server at all
+faults 'when LIST pods then refuse 300ms once'
+curl_code $PODS >/dev/null
+same "nobody listens" "7 000" "$(curl_code $PODS)"
+served() { curl -sf -o /dev/null "$URL$PODS"; }
+until_true "it comes back on its port" served
+
+# ---- restored from a backup
+faults ''
+put late
+NOW=$(api GET $MAPS | jq -r .metadata.resourceVersion)
+curl -sN "$URL$MAPS?watch=1&resourceVersion=$NOW&timeoutSeconds=60" >"$DIR/body" & CURL=$!
+watched() { [ "$(api GET /sim/stats | jq .watches)" = 1 ]; }
+until_true "it is watched" watched
+same "back at the older RV" "$RV" "$(api POST "/sim/restore?rv=$RV" | jq .resourceVersion)"
+wait $CURL
+same "watches end" 0 $?
+same "what came later never was" "old $RV" "$(api GET $MAPS | jq -r '"\([.items[].metadata.name]|join(" ")) \(.metadata.resourceVersion)"')"
+put other
+same "RVs are given a second time" $((RV + 1)) "$(api GET $MAPS/other | jq -r '.metadata.resourceVersion')"
+same "one who knows more than the server waits" "504 Timeout" "$(api GET "$MAPS?resourceVersion=$NOW" | jq -r '"\(.code) \(.reason)"')"
+same "there is no way to the future" 409 "$(code POST '/sim/restore?rv=99999')"
+faults 'when GET pods then restore 1 once'
+api GET $PODS/a >/dev/null
+same "a rule can do it too" "$RV" "$(api GET $MAPS | jq -r .metadata.resourceVersion)"
+
+# ---- chance
+codes() { for i in $(seq 40); do curl_code $PODS/a; done | sort | uniq -c | tr -s ' ' | tr '\n' ,; }
+faults 'random seed=7 rate=30% GET pods close 410 500'
+one=$(codes)
+faults 'random seed=7 rate=30% GET pods close 410 500'
+same "equal seeds give equal faults" "$one" "$(codes)"
+for code in 200 410 500 000; do case $one in *\ $code*) ;; *) fail "no $code among $one" ;; esac; done
+faults 'random seed=1 rate=100% WATCH configmaps end'
+same "chance strikes watches too" "0 200 " "$(curl_code "$MAPS?watch=1&resourceVersion=$RV") $(types)"
+
+# ---- scripts that cannot be read
+bad() { api POST /sim/faults --data-binary "$1" | jq -r .message | sed 's/ (informer-sim(1).*//'; }
+same "an unknown action" 'line 2: "explode" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, too-large, slow, truncate, invalid, stale, restore or freeze' "$(bad '
+when LIST then explode')"
+same "an unknown verb" 'line 1: "LOST" is no verb: LIST, WATCH, WATCHLIST, GET, CREATE, UPDATE, PATCH, DELETE, DELETECOLLECTION, DISCOVERY or ANY' "$(bad 'when LOST then 410')"
+same "a bad percentage" 'line 1: rate= wants a percentage, as rate=1%' "$(bad 'random rate=3 close')"
+same "more than a rule" 'line 1: nothing should follow here: "please"' "$(bad 'when LIST then 410 once please')"
+echo 'when LIST' >"$DIR/script"
+"$BIN" --faults "$DIR/script" 2>"$DIR/e"
+same "of --faults: code 1" 1 $?
+grep -q 'line 1: "" is no condition' "$DIR/e" || fail "and says why: $(cat "$DIR/e")"

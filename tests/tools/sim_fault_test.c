@@ -1,0 +1,272 @@
+/*
+ * Fault scripts: which rule acts when, how often, and what is said of a script that cannot be read.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/fault.h"
+
+struct world {
+	struct sim_registry registry;
+	const struct sim_resource *pods, *deployments;
+	struct sim_faults *faults;
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	sim_registry_init(&w->registry);
+	w->pods = sim_registry_find(&w->registry, "", "v1", "pods");
+	w->deployments = sim_registry_find(&w->registry, "apps", "v1", "deployments");
+	w->faults = sim_faults_new();
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	sim_faults_free(w->faults);
+	sim_registry_done(&w->registry);
+	free(w);
+	return 0;
+}
+
+static void
+script(struct world *w, const char *text)
+{
+	_cleanup_(sim_freep) char *error = NULL;
+
+	if (sim_faults_add(w->faults, text, &error) < 0)
+		fail_msg("%s", error);
+}
+
+/* What happens to a request that has just come: a status, 0 for nothing, else -kind. */
+static int
+request(struct world *w, const char *verb, const struct sim_resource *resource, const char *rv, unsigned page)
+{
+	struct sim_fault_moment moment = {.verb = verb, .resource = resource, .rv = rv, .page = page};
+	struct sim_fault fault;
+
+	if (!sim_faults_ask(w->faults, &moment, &fault))
+		return 0;
+	return fault.kind == SIM_FAULT_STATUS ? fault.code : -(int)fault.kind;
+}
+
+/* The same for a watch of pods that has sent so many events. */
+static int
+stream(struct world *w, struct sim_fault_seen *seen, uint64_t events, uint64_t elapsed_ms, bool line)
+{
+	struct sim_fault_moment moment = {.verb = "WATCH",
+					  .resource = w->pods,
+					  .page = 1,
+					  .streaming = true,
+					  .events = events,
+					  .elapsed_ms = elapsed_ms,
+					  .line = line,
+					  .seen = seen};
+	struct sim_fault fault;
+
+	if (!sim_faults_ask(w->faults, &moment, &fault))
+		return 0;
+	return fault.kind == SIM_FAULT_STATUS ? fault.code : -(int)fault.kind;
+}
+
+/* A rule acts on the verb, resource, page and RV it names, the resource by any of its names. */
+static void
+a_rule_acts_on_what_it_names(void **state)
+{
+	struct world *w = *state;
+
+	script(w, "when LIST po page 2 then 410\nwhen GET deployments.apps then 500\nwhen LIST rv none then 429");
+	assert_int_equal(request(w, "LIST", w->pods, "0", 2), 410);
+	assert_int_equal(request(w, "LIST", w->pods, "0", 1), 0);
+	assert_int_equal(request(w, "GET", w->pods, NULL, 1), 0);
+	assert_int_equal(request(w, "GET", w->deployments, NULL, 1), 500);
+	assert_int_equal(request(w, "LIST", w->deployments, NULL, 1), 429);
+	assert_int_equal(request(w, "DISCOVERY", NULL, NULL, 1), 0);
+}
+
+/* Without `once` a rule acts always, with it once, `times` so often, `nth` from that one on. */
+static void
+a_rule_acts_as_often_as_it_says(void **state)
+{
+	struct world *w = *state;
+	static const int expected[] = {401, 402, 402, 403, 404, 405, 405};
+
+	script(w, "when GET then 401 once\nwhen GET then 402 times 2\nwhen GET nth 1 then 403 once\n"
+		  "when GET nth 1 then 404\nwhen GET then 405");
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
+		assert_int_equal(request(w, "GET", w->pods, NULL, 1), expected[i]);
+}
+
+/* `after 2 events` acts between the second and the third line, and once in one stream however often it is asked. */
+static void
+a_streams_rule_waits_for_its_moment(void **state)
+{
+	struct world *w = *state;
+	struct sim_fault_seen first = {0}, second = {0};
+
+	script(w, "when WATCH pods after 2 events then 410\nwhen WATCH pods after 100ms then close");
+	assert_int_equal(request(w, "WATCH", w->pods, "5", 1), 0);
+	assert_int_equal(stream(w, &first, 1, 0, true), 0);
+	assert_int_equal(stream(w, &first, 2, 0, false), 410);
+	assert_int_equal(stream(w, &first, 2, 0, true), 0);
+	assert_int_equal(stream(w, &first, 3, 99, false), 0);
+	assert_int_equal(stream(w, &first, 3, 101, false), -SIM_FAULT_CLOSE);
+	assert_int_equal(stream(w, &second, 2, 0, true), 410);
+}
+
+/* What cuts a line in two waits until there is one. */
+static void
+a_cut_waits_for_a_line(void **state)
+{
+	struct world *w = *state;
+	struct sim_fault_seen seen = {0};
+
+	script(w, "when WATCH after 1 event then close mid-frame once");
+	assert_int_equal(stream(w, &seen, 1, 0, false), 0);
+	assert_int_equal(stream(w, &seen, 1, 0, true), -SIM_FAULT_MID_FRAME);
+}
+
+/* A rule for WATCH holds for a watch that begins with the list, one for WATCHLIST for no other. */
+static void
+a_watch_list_is_a_watch(void **state)
+{
+	struct world *w = *state;
+
+	script(w, "when WATCHLIST then 422 once\nwhen WATCH then 500");
+	assert_int_equal(request(w, "WATCH", w->pods, "5", 1), 500);
+	assert_int_equal(request(w, "WATCHLIST", w->pods, NULL, 1), 422);
+	assert_int_equal(request(w, "WATCHLIST", w->pods, NULL, 1), 500);
+}
+
+/* Rules that came later do not inherit what a stream met of those before. */
+static void
+new_rules_are_new_to_an_old_stream(void **state)
+{
+	struct world *w = *state;
+	struct sim_fault_seen seen = {0};
+
+	script(w, "when WATCH after 1 event then 410 once");
+	assert_int_equal(stream(w, &seen, 1, 0, true), 410);
+	sim_faults_clear(w->faults);
+	script(w, "when WATCH after 1 event then 429 once");
+	assert_int_equal(stream(w, &seen, 1, 0, true), 429);
+}
+
+static void
+draw(struct world *w, const char *rule, char out[201])
+{
+	sim_faults_clear(w->faults);
+	script(w, rule);
+	for (int i = 0; i < 200; i++)
+		out[i] = (char)('a' + request(w, "LIST", w->pods, NULL, 1) % 26);
+	out[200] = '\0';
+}
+
+/* Equal seeds draw equal faults, others do not; about as many as the rate says. */
+static void
+chance_follows_its_seed(void **state)
+{
+	struct world *w = *state;
+	char one[201], two[201], other[201];
+	unsigned hit = 0;
+
+	draw(w, "random seed=7 rate=20% LIST pods 410 429 500", one);
+	draw(w, "random seed=7 rate=20% LIST pods 410 429 500", two);
+	draw(w, "random seed=8 rate=20% LIST pods 410 429 500", other);
+	assert_string_equal(one, two);
+	assert_string_not_equal(one, other);
+	for (int i = 0; i < 200; i++)
+		hit += one[i] != 'a';
+	assert_in_range(hit, 20, 60);
+}
+
+/* A script is taken whole or not at all; what is wrong is said with its line. */
+static void
+a_bad_script_adds_nothing(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{"when LIST then 410\nwhen LIST pods then", "line 2: \"\" is no action"},
+		{"when LIST pods page 0 then 410", "line 1: page wants a number from 1 here: \"0\""},
+		{"when LIST then 200", "line 1: a status wants a number from 400 here: \"200\""},
+		{"when LIST then 600", "line 1: 600 is no status of a failure: 400 to 599"},
+		{"when LIST after 3 events then 410", "line 1: after events and after a time are for WATCH and WATCHLIST"},
+		{"when WATCH after 3 bytes then close", "line 1: after bytes is for documents; a watch counts events"},
+		{"when LIST after 3 bytes then 410", "line 1: after bytes goes with close, truncate, invalid and freeze"},
+		{"when LIST then end", "line 1: end is for WATCH and WATCHLIST"},
+		{"when WATCH after 3 then close", "line 1: say after 3 events, after 100 bytes or after 200ms"},
+		{"when LIST then slow 3 bytes", "line 1: say slow 100ms, or slow 10 bytes every 50ms"},
+		{"when GET page 2 then 410", "line 1: page is for LIST"},
+		{"random close", "line 1: random wants rate=1% or so"},
+		{"random rate=1%", "line 1: \"\" is no action"},
+		{"whenever", "line 1: a rule begins with when or random: \"whenever\""},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_(sim_freep) char *error = NULL;
+
+		assert_int_equal(sim_faults_add(w->faults, cases[i].text, &error), -22);
+		if (strncmp(error, cases[i].why, strlen(cases[i].why)) != 0)
+			fail_msg("\"%s\" is answered by: %s", cases[i].text, error);
+		assert_false(sim_faults_any(w->faults));
+	}
+}
+
+/* Comments and empty lines are none; the rules are shown as they were written, with how often they acted. */
+static void
+rules_are_shown_with_their_count(void **state)
+{
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	struct world *w = *state;
+
+	script(w, "# a comment\n\n  when LIST   then 410 # why\r\nrandom rate=0% close mid-frame freeze 2s");
+	assert_int_equal(request(w, "LIST", w->pods, NULL, 1), 410);
+	sim_faults_print(w->faults, &text);
+	assert_string_equal(text.data, "when LIST   then 410  # 1\nrandom rate=0% close mid-frame freeze 2s  # 0\n");
+}
+
+/* A continue token is known by the page it was given for; one that is not known opens some later page. */
+static void
+pages_are_known_by_their_tokens(void **state)
+{
+	struct world *w = *state;
+
+	sim_faults_note_page(w->faults, "abc", 3);
+	assert_int_equal(sim_faults_page(w->faults, "abc"), 3);
+	assert_int_equal(sim_faults_page(w->faults, "xyz"), 2);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_rule_acts_on_what_it_names),
+		TEST(a_rule_acts_as_often_as_it_says),
+		TEST(a_streams_rule_waits_for_its_moment),
+		TEST(a_cut_waits_for_a_line),
+		TEST(a_watch_list_is_a_watch),
+		TEST(new_rules_are_new_to_an_old_stream),
+		TEST(chance_follows_its_seed),
+		TEST(a_bad_script_adds_nothing),
+		TEST(rules_are_shown_with_their_count),
+		TEST(pages_are_known_by_their_tokens),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

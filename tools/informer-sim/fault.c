@@ -1,0 +1,265 @@
+/*
+ * The rules in force, under one lock; which of them acts now.
+ */
+#include "tools/informer-sim/fault.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/fault_rule.h"
+
+#define RULES_MAX 64 /* bits of struct sim_fault_seen */
+#define PAGES_MAX 64
+
+struct page {
+	char *token;
+	unsigned number;
+};
+
+struct sim_faults {
+	pthread_mutex_t lock;
+	_Atomic unsigned count; /* changed under the lock, looked at without */
+	unsigned generation;
+	struct sim_fault_rule rules[RULES_MAX];
+	struct page pages[PAGES_MAX]; /* the last ones given out, a ring */
+	unsigned page_next;
+};
+
+struct sim_faults *
+sim_faults_new(void)
+{
+	struct sim_faults *faults = sim_alloc(sizeof(*faults));
+
+	memset(faults, 0, sizeof(*faults));
+	pthread_mutex_init(&faults->lock, NULL);
+	return faults;
+}
+
+void
+sim_faults_free(struct sim_faults *faults)
+{
+	if (!faults)
+		return;
+	sim_faults_clear(faults);
+	for (unsigned i = 0; i < PAGES_MAX; i++)
+		free(faults->pages[i].token);
+	pthread_mutex_destroy(&faults->lock);
+	free(faults);
+}
+
+void
+sim_faults_clear(struct sim_faults *faults)
+{
+	pthread_mutex_lock(&faults->lock);
+	for (unsigned i = 0; i < faults->count; i++)
+		sim_fault_rule_done(&faults->rules[i]);
+	faults->count = 0;
+	faults->generation++;
+	pthread_mutex_unlock(&faults->lock);
+}
+
+/* One line of a script into rules[*count]; comments and empty ones add nothing. */
+static int
+add_line(struct sim_fault_rule *rules, unsigned *count, char *line, unsigned number, char **ret_error)
+{
+	_cleanup_(sim_freep) char *why = NULL;
+	struct sim_buf text = {0};
+
+	line[strcspn(line, "#")] = '\0';
+	for (size_t len = strlen(line); len && strchr(" \t\r", line[len - 1]);)
+		line[--len] = '\0';
+	line += strspn(line, " \t\r");
+	if (!line[0])
+		return 0;
+	if (*count == RULES_MAX)
+		sim_buf_printf(&text, "line %u: more than %d rules", number, RULES_MAX);
+	else if (sim_fault_rule_parse(line, &rules[*count], &why) == 0)
+		++*count;
+	else
+		sim_buf_printf(&text, "line %u: %s", number, why);
+	if (!text.len)
+		return 0;
+	*ret_error = sim_buf_take(&text);
+	return -EINVAL;
+}
+
+int
+sim_faults_add(struct sim_faults *faults, const char *script, char **ret_error)
+{
+	_cleanup_(sim_freep) char *copy = sim_strndup(script, strlen(script));
+	struct sim_fault_rule *rules = sim_alloc(RULES_MAX * sizeof(*rules));
+	unsigned count = 0, number = 0;
+	char *rest = copy, *line;
+	int r = 0;
+
+	*ret_error = NULL;
+	while (r == 0 && (line = strsep(&rest, "\n")))
+		r = add_line(rules, &count, line, ++number, ret_error);
+	pthread_mutex_lock(&faults->lock);
+	if (r == 0 && faults->count + count > RULES_MAX) {
+		*ret_error = sim_strndup("there would be more than 64 rules", 33);
+		r = -EINVAL;
+	}
+	if (r == 0 && count) {
+		memcpy(&faults->rules[faults->count], rules, count * sizeof(*rules));
+		faults->count += count;
+		count = 0;
+	}
+	pthread_mutex_unlock(&faults->lock);
+	for (unsigned i = 0; i < count; i++)
+		sim_fault_rule_done(&rules[i]);
+	free(rules);
+	return r;
+}
+
+void
+sim_faults_print(struct sim_faults *faults, struct sim_buf *buf)
+{
+	pthread_mutex_lock(&faults->lock);
+	for (unsigned i = 0; i < faults->count; i++)
+		sim_buf_printf(buf, "%s  # %" PRIu64 "\n", faults->rules[i].text, faults->rules[i].acted);
+	pthread_mutex_unlock(&faults->lock);
+}
+
+bool
+sim_faults_any(struct sim_faults *faults)
+{
+	return atomic_load_explicit(&faults->count, memory_order_relaxed) != 0;
+}
+
+/* ---- which rule ------------------------------------------------------------ */
+
+static bool
+names_resource(const char *name, const struct sim_resource *resource)
+{
+	if (!resource)
+		return false;
+	for (size_t i = 0; i < 3 && resource->shorts[i]; i++)
+		if (!strcmp(name, resource->shorts[i]))
+			return true;
+	return !strcmp(name, resource->plural) || !strcmp(name, resource->group_resource);
+}
+
+/* The conditions that hold or do not hold for the whole request. */
+static bool
+concerns(const struct sim_fault_rule *rule, const struct sim_fault_moment *m)
+{
+	const char *rv = m->rv ? m->rv : "";
+
+	/* a watch that begins with the list is a watch too */
+	if (rule->verb && strcmp(rule->verb, m->verb) != 0 &&
+	    !(!strcmp(rule->verb, "WATCH") && !strcmp(m->verb, "WATCHLIST")))
+		return false;
+	return (!rule->resource || names_resource(rule->resource, m->resource)) &&
+	       (!rule->namespace_ || (m->namespace_ && !strcmp(rule->namespace_, m->namespace_))) &&
+	       (!rule->page || rule->page == m->page) && (!rule->rv || !strcmp(rule->rv, rv));
+}
+
+/* Is this the moment? A document's bytes are counted by who sends them. */
+static bool
+is_now(const struct sim_fault_rule *rule, const struct sim_fault_moment *m)
+{
+	if (rule->random)
+		return !m->streaming || m->line;
+	switch (rule->after) {
+	case SIM_AFTER_REQUEST:
+	case SIM_AFTER_BYTES:
+		return !m->streaming;
+	case SIM_AFTER_EVENTS:
+		return m->streaming && m->events == rule->after_amount;
+	case SIM_AFTER_TIME:
+		return m->streaming && m->elapsed_ms >= rule->after_amount;
+	}
+	return false;
+}
+
+/* Does what it tells go with a whole answer, or a whole line, that is about to begin? Else wait for one. */
+static bool
+fits(const struct sim_fault *action, const struct sim_fault_moment *m)
+{
+	if (!m->streaming)
+		return action->kind != SIM_FAULT_END || !strncmp(m->verb, "WATCH", 5);
+	return m->line || (action->kind != SIM_FAULT_MID_FRAME && action->kind != SIM_FAULT_TRUNCATE &&
+			   action->kind != SIM_FAULT_INVALID);
+}
+
+/* Draw, or count: does it act this time? */
+static bool
+acts(struct sim_fault_rule *rule, unsigned i, const struct sim_fault_moment *m, struct sim_fault *ret_fault)
+{
+	unsigned drawn = 0;
+
+	if (rule->random) {
+		double dice = (double)(sim_rng_next(&rule->rng) >> 11) * 0x1p-53;
+
+		drawn = sim_rng_below(&rule->rng, rule->action_count);
+		if (dice >= rule->rate || !fits(&rule->actions[drawn], m))
+			return false;
+	} else {
+		if (!fits(&rule->actions[0], m))
+			return false;
+		/* in a stream the moment may be looked at twice */
+		if (m->seen) {
+			if (m->seen->rules >> i & 1)
+				return false;
+			m->seen->rules |= UINT64_C(1) << i;
+		}
+		rule->met++;
+		if ((rule->nth && rule->met != rule->nth) || (rule->times && rule->acted >= rule->times))
+			return false;
+	}
+	rule->acted++;
+	*ret_fault = rule->actions[drawn];
+	return true;
+}
+
+bool
+sim_faults_ask(struct sim_faults *faults, const struct sim_fault_moment *moment, struct sim_fault *ret_fault)
+{
+	bool found = false;
+
+	*ret_fault = (struct sim_fault){0};
+	if (!sim_faults_any(faults))
+		return false;
+	pthread_mutex_lock(&faults->lock);
+	if (moment->seen && moment->seen->generation != faults->generation)
+		*moment->seen = (struct sim_fault_seen){.generation = faults->generation};
+	for (unsigned i = 0; i < faults->count && !found; i++) {
+		struct sim_fault_rule *rule = &faults->rules[i];
+
+		found = concerns(rule, moment) && is_now(rule, moment) && acts(rule, i, moment, ret_fault);
+	}
+	pthread_mutex_unlock(&faults->lock);
+	return found;
+}
+
+/* ---- pages ------------------------------------------------------------------ */
+
+void
+sim_faults_note_page(struct sim_faults *faults, const char *token, unsigned page)
+{
+	struct page *slot;
+
+	pthread_mutex_lock(&faults->lock);
+	slot = &faults->pages[faults->page_next++ % PAGES_MAX];
+	free(slot->token);
+	*slot = (struct page){sim_strndup(token, strlen(token)), page};
+	pthread_mutex_unlock(&faults->lock);
+}
+
+unsigned
+sim_faults_page(struct sim_faults *faults, const char *token)
+{
+	unsigned page = 2;
+
+	pthread_mutex_lock(&faults->lock);
+	for (unsigned i = 0; i < PAGES_MAX; i++)
+		if (faults->pages[i].token && !strcmp(faults->pages[i].token, token))
+			page = faults->pages[i].number;
+	pthread_mutex_unlock(&faults->lock);
+	return page;
+}

@@ -1,0 +1,336 @@
+/*
+ * Doing faults. A body's fault is a reader between the answer's own reader and the HTTP library.
+ */
+#include "tools/informer-sim/fault_act.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/informer-sim/listen.h"
+#include "tools/informer-sim/page.h"
+
+#define LOOK_MS 20
+
+/* ---- waiting --------------------------------------------------------------- */
+
+bool
+sim_hung_up(int socket)
+{
+	struct pollfd fd = {.fd = socket, .events = POLLRDHUP};
+
+	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+bool
+sim_fault_sleep(struct sim_server *server, int socket, unsigned ms)
+{
+	for (unsigned slept = 0; ms == 0 || slept < ms;) {
+		unsigned n = ms && ms - slept < LOOK_MS ? ms - slept : LOOK_MS;
+		struct timespec at = {.tv_nsec = (long)n * 1000000};
+
+		if (sim_store_stopped(server->store) || sim_hung_up(socket))
+			return false;
+		nanosleep(&at, NULL);
+		slept += n;
+	}
+	return true;
+}
+
+/* ---- what is answered -------------------------------------------------------- */
+
+uint64_t
+sim_fault_stale_rv(const struct sim_request *request)
+{
+	uint64_t now = sim_store_rv(request->server->store), floor = sim_store_floor(request->server->store, request->resource);
+	uint64_t rv = now > request->stale ? now - request->stale : 1;
+
+	return rv > floor ? rv : floor;
+}
+
+void
+sim_fault_restore(struct sim_server *server, uint64_t back)
+{
+	uint64_t now = sim_store_rv(server->store), rv = now > back ? now - back : 0;
+
+	for (unsigned i = 0; i < server->registry->count; i++) {
+		uint64_t floor = sim_store_floor(server->store, server->registry->items[i]);
+
+		rv = rv > floor ? rv : floor;
+	}
+	(void)sim_store_restore(server->store, rv); /* a change meanwhile only makes more history */
+}
+
+static void
+expired(struct sim_server *server, const struct sim_fault *fault, const char *verb, const char *rv, struct sim_status *status)
+{
+	const char *reason = fault->kind == SIM_FAULT_GONE ? "Gone" : "Expired";
+
+	if (!strncmp(verb, "WATCH", 5))
+		sim_status_set(status, 410, reason, "too old resource version: %s (%" PRIu64 ")", rv && rv[0] ? rv : "0",
+			       sim_store_rv(server->store));
+	else
+		sim_status_set(status, 410, reason, "The resourceVersion for the provided list is too old.");
+}
+
+void
+sim_fault_status(struct sim_server *server, const struct sim_fault *fault, const struct sim_resource *resource,
+		 const char *verb, const char *rv, struct sim_status *status)
+{
+	static const struct {
+		int code;
+		const char *reason, *message;
+	} words[] = {
+		{400, "BadRequest", "the request is bad: injected"},
+		{401, "Unauthorized", "Unauthorized"},
+		{403, "Forbidden", "forbidden: injected"},
+		{404, "NotFound", "the server could not find the requested resource"},
+		{409, "Conflict", "conflict: injected"},
+		{422, "Invalid",
+		 "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for "
+		 "watch unless the WatchList feature gate is enabled"},
+		{429, "TooManyRequests", "storage is (re)initializing"},
+		{500, "InternalError", "Internal error occurred: injected"},
+		{503, "ServiceUnavailable", "the server is currently unable to handle the request"},
+		{504, "Timeout", "Timeout: request did not complete within the allotted timeout"},
+	};
+	uint64_t asked = rv ? strtoull(rv, NULL, 10) : 0;
+
+	if (fault->kind == SIM_FAULT_TOO_LARGE) {
+		sim_status_too_large_rv(status, asked ? asked : sim_store_rv(server->store) + 1, sim_store_rv(server->store));
+	} else if (fault->kind == SIM_FAULT_GONE || fault->code == 410) {
+		expired(server, fault, verb, rv, status);
+	} else {
+		sim_status_set(status, fault->code, "", "an error on the server has prevented the request from succeeding");
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (words[i].code == fault->code)
+				sim_status_set(status, fault->code, words[i].reason, "%s", words[i].message);
+		if (fault->code == 404 && resource)
+			status->has_details = true;
+	}
+	if (fault->retry_after) {
+		status->retry_after = fault->retry_after;
+		status->has_details = true;
+	}
+}
+
+static enum MHD_Result
+reply_status(struct sim_request *request, const struct sim_fault *fault, const char *verb)
+{
+	_cleanup_(sim_page_done) struct sim_page page = {0};
+	const char *token = sim_request_query(request, "continue");
+
+	request->verb = !strcmp(verb, "WATCHLIST") ? "WATCH" : verb;
+	/* an expired page carries the token to go on inconsistently */
+	if (fault->kind == SIM_FAULT_STATUS && fault->code == 410 && request->page > 1 && token &&
+	    sim_page_decode(request, token, &page) == 0)
+		sim_page_expired(request, &page);
+	else
+		sim_fault_status(request->server, fault, request->resource, verb, sim_request_query(request, "resourceVersion"),
+				 &request->status);
+	return sim_reply_status(request);
+}
+
+static void
+note(const struct sim_request *request, const char *what)
+{
+	_cleanup_(sim_buf_done) struct sim_buf line = {0};
+
+	sim_journal_request(request, &line);
+	sim_journal_add(&request->server->journal, "%s -> %s", line.data, what);
+}
+
+bool
+sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
+{
+	struct sim_server *server = request->server;
+	const char *verb = sim_request_verb(request), *token = sim_request_query(request, "continue");
+	struct sim_fault_moment moment = {.verb = verb,
+					  .resource = request->resource,
+					  .namespace_ = request->namespace_,
+					  .rv = sim_request_query(request, "resourceVersion")};
+	struct sim_fault fault;
+
+	if (!strcmp(verb, "LIST") && token && token[0])
+		request->page = sim_faults_page(server->faults, token);
+	moment.page = request->page;
+	if (!sim_faults_ask(server->faults, &moment, &fault))
+		return false;
+	*ret_result = MHD_NO; /* closes the connection */
+	switch (fault.kind) {
+	case SIM_FAULT_REFUSE:
+		sim_listen_refuse(server->listen, fault.ms);
+		note(request, "refused");
+		return true;
+	case SIM_FAULT_CLOSE:
+		if (fault.after_bytes)
+			break;
+		note(request, "closed");
+		return true;
+	case SIM_FAULT_FREEZE:
+		if (fault.after_bytes)
+			break;
+		note(request, "frozen");
+		return !sim_fault_sleep(server, sim_request_socket(request), fault.ms);
+	case SIM_FAULT_STATUS:
+	case SIM_FAULT_GONE:
+	case SIM_FAULT_TOO_LARGE:
+		*ret_result = reply_status(request, &fault, verb);
+		return true;
+	case SIM_FAULT_SLOW:
+		if (fault.amount)
+			break;
+		return !sim_fault_sleep(server, sim_request_socket(request), fault.ms);
+	case SIM_FAULT_STALE:
+		if (!strncmp(verb, "WATCH", 5))
+			break;
+		request->stale = fault.amount;
+		return false;
+	case SIM_FAULT_RESTORE:
+		sim_fault_restore(server, fault.amount);
+		return false;
+	default:
+		break;
+	}
+	request->fault = fault;
+	return false;
+}
+
+/* ---- bodies ------------------------------------------------------------------ */
+
+struct body {
+	struct sim_server *server;
+	int socket;
+	struct sim_fault fault;
+	uint64_t at; /* where the fault is */
+	uint64_t sent;
+	bool done; /* the fault, where it comes once */
+	MHD_ContentReaderCallback reader;
+	void *cls;
+	MHD_ContentReaderFreeCallback free_cls;
+};
+
+static void
+body_free(void *cls)
+{
+	struct body *b = cls;
+
+	b->free_cls(b->cls);
+	free(b);
+}
+
+/* What happens at the place; > 0: read on, at most so many bytes. */
+static ssize_t
+happen(struct body *b, size_t max)
+{
+	switch (b->fault.kind) {
+	case SIM_FAULT_CLOSE:
+	case SIM_FAULT_MID_FRAME:
+		return MHD_CONTENT_READER_END_WITH_ERROR;
+	case SIM_FAULT_TRUNCATE:
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	case SIM_FAULT_FREEZE:
+		b->done = true;
+		return sim_fault_sleep(b->server, b->socket, b->fault.ms) ? (ssize_t)max : MHD_CONTENT_READER_END_WITH_ERROR;
+	case SIM_FAULT_INVALID:
+		return 1;
+	default:
+		b->done = true;
+		return (ssize_t)max;
+	}
+}
+
+static ssize_t
+read_body(void *cls, uint64_t position, char *out, size_t max)
+{
+	struct body *b = cls;
+	ssize_t n = (ssize_t)max;
+	bool here = false;
+
+	if (b->fault.kind == SIM_FAULT_SLOW) {
+		n = (ssize_t)(max < b->fault.amount ? max : b->fault.amount);
+		if (b->sent && !sim_fault_sleep(b->server, b->socket, b->fault.ms))
+			return MHD_CONTENT_READER_END_WITH_ERROR;
+	} else if (!b->done && b->sent < b->at) {
+		n = (ssize_t)(max < b->at - b->sent ? max : b->at - b->sent);
+	} else if (!b->done) {
+		n = happen(b, max);
+		here = b->fault.kind == SIM_FAULT_INVALID;
+		if (n < 0)
+			return n;
+	}
+	n = b->reader(b->cls, position, out, (size_t)n);
+	if (n <= 0)
+		return n;
+	if (here) {
+		out[0] = 0x01; /* in no JSON text may this stand */
+		b->done = true;
+	}
+	b->sent += (uint64_t)n;
+	return n;
+}
+
+enum MHD_Result
+sim_fault_reply(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
+		MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls)
+{
+	struct body *b = sim_alloc(sizeof(*b));
+	struct MHD_Response *response;
+
+	*b = (struct body){.server = request->server,
+			   .socket = sim_request_socket(request),
+			   .fault = request->fault,
+			   .at = request->fault.after_bytes && request->fault.after_bytes < size ? request->fault.after_bytes
+												 : size / 2,
+			   .reader = reader,
+			   .cls = cls,
+			   .free_cls = free_cls};
+	if (request->fault.kind == SIM_FAULT_TRUNCATE)
+		size = b->at;
+	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024, read_body, b, body_free);
+	if (!response)
+		body_free(b);
+	sim_buf_puts(&request->note, " damaged");
+	return sim_reply_response(request, code, content_type, response);
+}
+
+/* ---- a buffer as a reader */
+
+struct whole {
+	struct sim_buf buf;
+};
+
+static void
+whole_free(void *cls)
+{
+	struct whole *w = cls;
+
+	sim_buf_done(&w->buf);
+	free(w);
+}
+
+static ssize_t
+read_whole(void *cls, uint64_t position, char *out, size_t max)
+{
+	const struct whole *w = cls;
+	size_t n;
+
+	if (position >= w->buf.len)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	n = w->buf.len - position < max ? w->buf.len - position : max;
+	memcpy(out, w->buf.data + position, n);
+	return (ssize_t)n;
+}
+
+enum MHD_Result
+sim_fault_reply_buffer(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body)
+{
+	struct whole *w = sim_alloc(sizeof(*w));
+	size_t len = body->len;
+
+	w->buf = *body;
+	*body = (struct sim_buf){0};
+	return sim_fault_reply(request, code, content_type, len, true, read_whole, w, whole_free);
+}

@@ -1,0 +1,50 @@
+/*
+ * One rule of a fault script, between its reader (fault_parse.c) and its use (fault.c).
+ */
+#ifndef SIM_FAULT_RULE_H
+#define SIM_FAULT_RULE_H
+
+#include "tools/informer-sim/fault.h"
+#include "tools/informer-sim/rng.h"
+
+#define SIM_FAULT_ACTIONS_MAX 16
+
+enum sim_fault_after { SIM_AFTER_REQUEST, SIM_AFTER_EVENTS, SIM_AFTER_BYTES, SIM_AFTER_TIME };
+
+struct sim_fault_rule {
+	char *text; /* as it was written */
+
+	/* when: NULL and 0 stand for any */
+	const char *verb; /* a literal */
+	char *resource;	  /* plural, short name or plural.group */
+	char *namespace_;
+	char *rv; /* "" for none */
+	unsigned page;
+	uint64_t nth;
+	enum sim_fault_after after;
+	uint64_t after_amount; /* events, bytes or ms */
+
+	/* then */
+	struct sim_fault actions[SIM_FAULT_ACTIONS_MAX]; /* one; of a random rule one is drawn */
+	unsigned action_count;
+	uint64_t times; /* how often it may act; 0: always */
+
+	bool random;
+	double rate; /* 0..1 */
+	struct sim_rng rng;
+
+	uint64_t met;	/* how often its conditions were */
+	uint64_t acted; /* how often it acted */
+};
+
+/*
+ * Read one line, which may not be empty or a comment.
+ *
+ * Returns  0, or -EINVAL with a sentence in *ret_error (free it)
+ */
+int
+sim_fault_rule_parse(const char *line, struct sim_fault_rule *ret_rule, char **ret_error);
+void
+sim_fault_rule_done(struct sim_fault_rule *rule);
+
+#endif

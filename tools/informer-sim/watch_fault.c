@@ -1,0 +1,154 @@
+/*
+ * Faults of a watch. They come between two lines, or to the line that is about to be sent.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/listen.h"
+#include "tools/informer-sim/watch_stream.h"
+
+/* Drop what is prepared; nothing more is sent. */
+static void
+stop(struct sim_stream *s, const char *end)
+{
+	s->piece_count = s->piece_at = 0;
+	s->piece_offset = 0;
+	s->initial = s->error = false;
+	s->end = end;
+}
+
+/* Go back some events; those that the ring still has come again, and behind them the one that was prepared. */
+static void
+repeat(struct sim_stream *s, uint64_t back)
+{
+	uint64_t at = s->position - (s->event_count - s->event_at);
+
+	back += s->piece_at < s->piece_count;
+	s->piece_count = s->piece_at = 0;
+	sim_events_done(s->events, s->event_count);
+	s->event_count = s->event_at = 0;
+	while (back && at && !sim_store_lost(s->server->store, s->resource, at - 1)) {
+		at--;
+		back--;
+	}
+	s->position = at;
+	s->after_rv = 0;
+}
+
+static void
+act(struct sim_stream *s, const struct sim_fault *fault)
+{
+	struct sim_status status = {0};
+
+	switch (fault->kind) {
+	case SIM_FAULT_REFUSE:
+		sim_listen_refuse(s->server->listen, fault->ms);
+		stop(s, "refuse");
+		s->broken = true;
+		break;
+	case SIM_FAULT_CLOSE:
+		stop(s, "close");
+		s->broken = true;
+		break;
+	case SIM_FAULT_END:
+		stop(s, "end");
+		s->ended = true;
+		break;
+	case SIM_FAULT_STATUS:
+	case SIM_FAULT_GONE:
+	case SIM_FAULT_TOO_LARGE:
+		sim_fault_status(s->server, fault, s->resource, s->verb, s->asked_rv, &status);
+		stop(s, "error");
+		sim_watch_error(s, &status);
+		sim_status_done(&status);
+		break;
+	case SIM_FAULT_RESTORE:
+		sim_fault_restore(s->server, fault->amount);
+		break;
+	case SIM_FAULT_STALE:
+		if (!s->initial)
+			repeat(s, fault->amount);
+		break;
+	case SIM_FAULT_FREEZE:
+		s->frozen = true;
+		s->fault = *fault;
+		break;
+	default:
+		s->fault = *fault;
+	}
+}
+
+void
+sim_watch_ask(struct sim_stream *s, bool line)
+{
+	struct sim_fault_moment moment = {.verb = s->verb,
+					  .resource = s->resource,
+					  .namespace_ = s->namespace_,
+					  .rv = s->asked_rv,
+					  .page = 1,
+					  .streaming = true,
+					  .events = s->sent,
+					  .elapsed_ms = sim_watch_now_ms() - s->opened_ms,
+					  .line = line,
+					  .seen = &s->seen};
+	struct sim_fault fault = s->fault;
+
+	/* one that came with the request */
+	if (fault.kind == SIM_FAULT_END || fault.kind == SIM_FAULT_STALE) {
+		s->fault = (struct sim_fault){0};
+		act(s, &fault);
+	} else if (sim_faults_ask(s->server->faults, &moment, &fault)) {
+		act(s, &fault);
+	}
+}
+
+void
+sim_watch_spoil(struct sim_stream *s)
+{
+	enum sim_fault_kind kind = s->fault.kind;
+	struct sim_buf whole = {0};
+	size_t len;
+
+	if ((kind != SIM_FAULT_MID_FRAME && kind != SIM_FAULT_TRUNCATE && kind != SIM_FAULT_INVALID) || s->piece_at >= s->piece_count)
+		return;
+	for (unsigned i = 0; i < s->piece_count; i++)
+		sim_buf_put(&whole, s->pieces[i].bytes, s->pieces[i].len);
+	s->fault = (struct sim_fault){0};
+	len = whole.len / 2;
+	if (kind == SIM_FAULT_INVALID) {
+		whole.data[len] = 0x01; /* in no JSON text may this stand */
+	} else {
+		whole.len = len;
+		s->broken = kind == SIM_FAULT_MID_FRAME;
+		s->ended = kind == SIM_FAULT_TRUNCATE;
+		s->end = s->broken ? "close mid-frame" : "truncate";
+	}
+	sim_buf_done(&s->own);
+	s->own = whole;
+	sim_watch_own_line(s);
+}
+
+size_t
+sim_watch_slow(struct sim_stream *s, size_t max)
+{
+	struct sim_fault *fault = &s->fault;
+
+	if (s->frozen) {
+		s->frozen = false;
+		s->end = "freeze";
+		if (!sim_fault_sleep(s->server, s->watch.socket, fault->ms)) {
+			s->sent -= s->piece_at < s->piece_count; /* the line that waited */
+			return 0;
+		}
+		s->end = NULL;
+		*fault = (struct sim_fault){0};
+	} else if (fault->kind == SIM_FAULT_SLOW) {
+		if (!sim_fault_sleep(s->server, s->watch.socket, fault->ms))
+			return 0;
+		if (fault->amount)
+			return max < fault->amount ? max : (size_t)fault->amount;
+		*fault = (struct sim_fault){0};
+	}
+	return max;
+}

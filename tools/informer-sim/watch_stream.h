@@ -1,0 +1,80 @@
+/*
+ * One watch being served: what watch.c, which writes its lines, and watch_fault.c, which spoils them, both see.
+ */
+#ifndef SIM_WATCH_STREAM_H
+#define SIM_WATCH_STREAM_H
+
+#include "tools/informer-sim/query.h"
+#include "tools/informer-sim/warden.h"
+
+#define SIM_WATCH_BATCH 64
+
+struct sim_piece {
+	const char *bytes;
+	size_t len;
+};
+
+struct sim_stream {
+	struct sim_watch watch;
+	struct sim_server *server;
+	const struct sim_resource *resource;
+	struct sim_query query;
+	char *prefix;	 /* "namespace/", or "" */
+	size_t prefix_len;
+
+	bool initial;	/* the view is still being sent */
+	bool end_mark;	/* and then the bookmark that says so */
+	bool error;	/* own holds an ERROR line: send it and end */
+	bool ended;
+	struct sim_view view;
+	uint64_t position;
+	uint64_t after_rv; /* events up to here are not sent: the client asked from a future RV */
+	uint64_t deadline_ms;
+	uint64_t bookmark_ms; /* when the next one is due */
+
+	struct sim_event events[SIM_WATCH_BATCH];
+	unsigned event_count;
+	unsigned event_at;
+
+	struct sim_piece pieces[6]; /* the line being sent */
+	unsigned piece_count;
+	unsigned piece_at;
+	size_t piece_offset;
+	struct sim_buf own; /* bytes of the line that are no object's */
+	char rv[24];
+
+	uint64_t opened_ms;
+	uint64_t sent; /* lines, bookmarks too */
+	const char *end; /* why it ends, for the journal */
+
+	char *name;	     /* how the journal calls it: "WATCH pods rv=20" */
+	const char *verb;    /* WATCH or WATCHLIST */
+	char *namespace_;    /* or NULL */
+	char *asked_rv;	     /* resourceVersion as it was given, or NULL */
+	struct sim_fault_seen seen;
+	struct sim_fault fault; /* waits for the next line, or slows all */
+	bool broken;		/* ends with the connection, not with the stream */
+	bool frozen;		/* before the next byte */
+};
+
+uint64_t
+sim_watch_now_ms(void);
+
+/* Make the stream's own text (s->own) the line to send. */
+void
+sim_watch_own_line(struct sim_stream *s);
+/* Put an ERROR line there; it is sent next, and then the stream ends. */
+void
+sim_watch_error(struct sim_stream *s, const struct sim_status *status);
+
+/* Between two lines: does something go wrong? line: one is about to be sent. */
+void
+sim_watch_ask(struct sim_stream *s, bool line);
+/* Do to the line that is about to be sent what s->fault says. */
+void
+sim_watch_spoil(struct sim_stream *s);
+/* Before bytes are given out: be slow or frozen. Returns how many may be, 0: the client has gone. */
+size_t
+sim_watch_slow(struct sim_stream *s, size_t max);
+
+#endif
