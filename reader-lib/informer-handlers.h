@@ -204,11 +204,16 @@ INFORMER_API int informer_stop(struct informer *informer);
 /* ---- objects that stay ---------------------------------------------------------------------------------------------------- */
 
 /*
- * Copy an object, so that it outlives its snapshot or handler call. All functions on objects and values take the copy; its
- * snapshot_ is its own. Free it with informer_object_free(). A copy is immutable and may be used by several threads.
+ * Copy an object, so that it outlives its snapshot, its handler call, and the handle. All functions on objects and values take the
+ * copy; its snapshot_ is its own, in which there are no resources. Free it with informer_object_free(). A copy is immutable and may
+ * be used by several threads. It is private memory: a forked child may use, and free, its own.
  *
- * Cost      one allocation of about the size of the JSON text's two thirds, and a walk over all its values (some microseconds)
- * Returns   0, -ENOMEM, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED
+ * informer_object_position() of a copy is that of its source, and says something only about snapshots of the source's time.
+ *
+ * ret_copy  may be the object itself
+ * Cost      one allocation of about 1.3 times the JSON text's length, and a walk over all its values. The mean of 35 real pods (8.9 kB of
+ *           JSON): 11.7 kB and 7 microseconds; writing their JSON takes 40
+ * Returns   0, -ENOMEM, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED, -EINVAL
  */
 INFORMER_API int informer_object_copy(struct informer *informer, const struct informer_object *object,
 				      struct informer_object *ret_copy);

@@ -34,6 +34,7 @@
  */
 struct mapping {
 	const struct header *header;	/* the arena's base */
+	_Atomic uint32_t *state;	/* the header's */
 	struct slot *slot;
 	struct block_verifier *verifier;	/* NULL unless INFORMER_VERIFY; keys then holds the block keys */
 	_Atomic uint64_t checked;	/* bytes known to lie within the file */
@@ -142,7 +143,13 @@ bool informer_step(struct informer *inf);
 
 /* ---- snapshot.c ---- */
 
-/* What struct informer_snapshot holds. The view comes first: values point at it, and so find their snapshot. */
+struct copy;
+
+/*
+ * What struct informer_snapshot holds. The view comes first: values point at it, and so find their snapshot.
+ *
+ * copies  objects that were copied for it and go with it (copy.h); NULL: none
+ */
 struct snapshot {
 	struct arena_view view;
 	struct informer *inf;
@@ -150,6 +157,7 @@ struct snapshot {
 	struct pin_cell *cell;
 	const struct root *root;
 	uint64_t epoch;
+	struct copy *copies;
 };
 _Static_assert(sizeof(struct snapshot) <= sizeof(struct informer_snapshot), "snapshot: private_ is too small");
 
@@ -186,8 +194,7 @@ snapshot_settle(const struct snapshot *s, int r)
 #else
 	atomic_thread_fence(memory_order_acquire);
 #endif
-	if (unlikely(atomic_load_explicit(&((struct header *)(uintptr_t)s->mapping->header)->state,
-					  memory_order_relaxed) == HEADER_REVOKED ||
+	if (unlikely(atomic_load_explicit(s->mapping->state, memory_order_relaxed) == HEADER_REVOKED ||
 		     atomic_load_explicit(&s->mapping->expired, memory_order_relaxed)))
 		return INFORMER_E_EXPIRED;
 	return r == -EBADMSG ? INFORMER_E_CORRUPT : r;
@@ -269,6 +276,18 @@ int index_leaf(const struct snapshot *s, const struct part *part, const struct r
 	       size_t value_length, uint32_t *ret_leaf);
 /* How many ordinals a leaf stands for; 0 when damaged. */
 uint64_t leaf_count(const struct snapshot *s, uint32_t leaf);
+
+/*
+ * An object's entry_: the position of its resource, and what is known of this very state. A position is below RESOURCE_MAX.
+ *
+ * OBJECT_DELETED  it was found as a deleted one, or was told as such: see object_mark_deleted()
+ * OBJECT_COPIED   informer_object_free() has something to free
+ */
+#define OBJECT_POSITION 0xffffu
+#define OBJECT_DELETED	(1u << 30)
+#define OBJECT_COPIED	(1u << 31)
+_Static_assert(RESOURCE_MAX <= OBJECT_POSITION, "object: a position needs more bits");
+
 static inline void
 object_set(struct informer_object *ret, const struct snapshot *s, const struct object *o, uint32_t ref, uint32_t position)
 {
@@ -276,6 +295,27 @@ object_set(struct informer_object *ret, const struct snapshot *s, const struct o
 	ret->object_ = o;
 	ret->ref_ = ref;
 	ret->entry_ = position;
+}
+
+/* Of one that is given to on_delete. */
+static inline void
+object_mark_deleted(struct informer_object *object)
+{
+	object->entry_ |= OBJECT_DELETED;
+}
+
+/* An object of which only the key is known: see key_object.h. */
+static inline bool
+object_is_key_only(const struct informer_object *object)
+{
+	return object->ref_ == 0;
+}
+
+/* 0, or why the object may not be read. */
+static inline int
+object_usable(const struct informer_object *object)
+{
+	return unlikely(!object || !object->object_) ? -EINVAL : snapshot_usable(snapshot_of(object->snapshot_));
 }
 
 /* ---- selector.c ---- */

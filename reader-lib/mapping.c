@@ -67,6 +67,7 @@ map_arena(struct informer *inf, struct mapping *m)
 		return error_set(inf, -errno, "cannot reserve %llu bytes of address space for the arena: %s; is there an "
 				 "address space limit (ulimit -v)?", (unsigned long long)m->max_bytes, strerror(errno));
 	m->header = base;
+	m->state = &((struct header *)base)->state;
 	if (madvise(base, (size_t)m->max_bytes, MADV_DONTFORK) < 0)
 		return error_set(inf, -errno, "cannot keep the arena from being inherited: %s", strerror(errno));
 	memcpy(m->hash_key, m->header->hash_key, sizeof(m->hash_key));

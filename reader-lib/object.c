@@ -6,12 +6,6 @@
 
 #include "reader-lib/internal.h"
 
-static inline int
-object_usable(const struct informer_object *object)
-{
-	return unlikely(!object || !object->object_) ? -EINVAL : snapshot_usable(snapshot_of(object->snapshot_));
-}
-
 static inline const struct object *
 header_of(const struct informer_object *object)
 {
@@ -94,7 +88,46 @@ informer_object_created_seq(const struct informer_object *object)
 uint32_t
 informer_object_position(const struct informer_object *object)
 {
-	return object ? object->entry_ : UINT32_MAX;
+	return object ? object->entry_ & OBJECT_POSITION : UINT32_MAX;
+}
+
+/* Store what fits of a piece. */
+static void
+place(char *buffer, size_t size, size_t at, const char *data, size_t length)
+{
+	if (at < size)
+		memcpy(buffer + at, data, length < size - at ? length : size - at);
+}
+
+int
+informer_object_key(const struct informer_object *object, char *buffer, size_t size, size_t *ret_length)
+{
+	size_t ns, name, length;
+	const struct object *o;
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	if (!buffer)
+		size = 0;
+	o = header_of(object);
+	ns = o->namespace_length;
+	name = o->name_length;
+	length = ns + (ns > 0) + name;
+	if (name > OBJECT_NAME_MAX) {
+		r = INFORMER_E_CORRUPT;
+	} else {
+		place(buffer, size, 0, o->key, ns);
+		if (ns > 0)
+			place(buffer, size, ns, "/", 1);
+		place(buffer, size, length - name, o->key + ns, name);
+		if (size > 0)
+			buffer[length < size ? length : size - 1] = '\0';
+	}
+	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	if (r == 0 && ret_length)
+		*ret_length = length;
+	return r;
 }
 
 int
@@ -227,7 +260,8 @@ informer_object_value(const struct informer_object *object, struct informer_valu
 	if (r < 0)
 		return r;
 	v = body_of(object);
-	r = snapshot_settle(snapshot_of(object->snapshot_), v.at ? 0 : INFORMER_E_CORRUPT);
+	r = v.at ? 0 : object_is_key_only(object) ? INFORMER_E_NOT_FOUND : INFORMER_E_CORRUPT;
+	r = snapshot_settle(snapshot_of(object->snapshot_), r);
 	if (r == 0)
 		memcpy(ret_value, &v, sizeof(v));
 	return r;

@@ -402,9 +402,13 @@ informer_selector_matches(const struct informer_selector *sel, const struct info
 	const struct snapshot *s;
 	int r;
 
-	if (!sel || !object || !object->object_)
+	if (!sel)
 		return -EINVAL;
+	r = object_usable(object);
+	if (r < 0)
+		return r;
+	if (object_is_key_only(object))
+		return INFORMER_E_NOT_FOUND;
 	s = snapshot_of(object->snapshot_);
-	r = snapshot_usable(s);
-	return r < 0 ? r : snapshot_settle(s, selector_match(sel, value_of_object(&s->view, object->ref_)));
+	return snapshot_settle(s, selector_match(sel, value_of_object(&s->view, object->ref_)));
 }

@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include "reader-lib/copy.h"
 #include "reader-lib/internal.h"
 
 #define TRIES 4
@@ -115,6 +116,7 @@ informer_begin(struct informer *inf, struct informer_snapshot *ret_snapshot)
 	s->inf = inf;
 	s->mapping = m;
 	s->cell = cell;
+	s->copies = NULL;
 	s->root = root_at(&s->view, offset);
 	if (unlikely(!s->root || s->root->epoch < EPOCH_FIRST)) {
 		r = offset == 0 ? INFORMER_E_NOT_READY : snapshot_settle(s, INFORMER_E_CORRUPT);
@@ -133,6 +135,8 @@ informer_end(struct informer_snapshot *snapshot)
 	struct snapshot *s = (struct snapshot *)(void *)snapshot;
 
 	if (unlikely(!s || !s->cell))
+		return;
+	if (unlikely(s->copies) && !copies_end(s))
 		return;
 	if (!forked(s->inf))
 		slot_unpin(s->cell);

@@ -1,0 +1,772 @@
+/*
+ * Objects that stay: copies, what paths leave of them, copies that go with their snapshot, objects that have only a key.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/copy.h"
+#include "reader-lib/key_object.h"
+#include "shm-layout/walk.h"
+#include "tests/support/broker_fixture.h"
+
+#define REAL_PODS "../shared/data/real-pods"
+
+static const char pod[] =
+	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\","
+	"\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"},\"annotations\":{\"long\":\"01234567890123456789012345678901234567890123456789012345"
+	"67890123456789\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,\"big\":18446744073709551615,"
+	"\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,\"none\":{},\"empty\":[],"
+	"\"containers\":[{\"name\":\"c1\",\"image\":\"i1\",\"env\":[{\"name\":\"A\",\"value\":\"1\"}]},"
+	"{\"name\":\"c2\",\"image\":\"i2\",\"env\":[]}]},\"text\":\"\\u0000\xc3\xa4\\n\",\"status\":{\"phase\":\"Running\"}}";
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct informer_object pod;
+	char text[1u << 20], again[1u << 20];
+};
+
+static void
+look(struct world *w, const char *name, struct informer_object *ret)
+{
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", name, ret), 0);
+}
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	/* a second one like it, so that the daemon shares what can be shared */
+	broker_fixture_pod(w->fx, "other");
+	broker_fixture_put(w->fx, (const char *const[]){pod, NULL});
+	w->inf = broker_fixture_attach(w->fx, 0);
+	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	look(w, "web-0", &w->pod);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_end(&w->snap);
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static const char *
+json_of(char *buffer, const struct informer_object *object)
+{
+	size_t length = 0;
+
+	assert_int_equal(informer_object_json(object, buffer, 1u << 20, &length), 0);
+	assert_true(length < 1u << 20);
+	return buffer;
+}
+
+static void
+assert_text(int r, const char *data, size_t length, const char *expected)
+{
+	assert_int_equal(r, 0);
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(data, expected, length);
+}
+
+static struct informer_path *
+path_of(struct world *w, const char *text)
+{
+	struct informer_path *path;
+
+	assert_int_equal(informer_path_compile(w->inf, text, strlen(text), &path), 0);
+	return path;
+}
+
+/* A copy says the same as its source, to every question. */
+static void
+a_copy_says_what_its_source_says(void **state)
+{
+	struct world *w = *state;
+	struct informer_path *path = path_of(w, "spec.containers[*].image");
+	struct informer_selector *selector;
+	struct informer_object copy;
+	struct informer_value value;
+	const char *data;
+	size_t length;
+	char key[64];
+	int r;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	assert_string_equal(json_of(w->again, &copy), pod);
+	r = informer_object_namespace(&copy, &data, &length);
+	assert_text(r, data, length, "default");
+	r = informer_object_name(&copy, &data, &length);
+	assert_text(r, data, length, "web-0");
+	r = informer_object_uid(&copy, &data, &length);
+	assert_text(r, data, length, "u-1");
+	r = informer_object_key(&copy, key, sizeof(key), &length);
+	assert_text(r, key, length, "default/web-0");
+	assert_int_equal(informer_object_seq(&copy), informer_object_seq(&w->pod));
+	assert_int_equal(informer_object_created_seq(&copy), informer_object_created_seq(&w->pod));
+	assert_int_equal(informer_object_position(&copy), informer_object_position(&w->pod));
+	/* the path knows the shapes of the one, then of the other */
+	for (int i = 0; i < 3; i++) {
+		r = informer_get_string(&w->pod, path, &data, &length);
+		assert_text(r, data, length, "i1");
+		r = informer_get_string(&copy, path, &data, &length);
+		assert_text(r, data, length, "i1");
+	}
+	assert_int_equal(informer_object_value(&copy, &value), 0);
+	assert_int_equal(informer_value_count(&value), 4);
+	assert_int_equal(informer_selector_compile(w->inf, "app=web", 7, &selector, NULL), 0);
+	assert_int_equal(informer_selector_matches(selector, &copy), 1);
+	informer_selector_free(selector);
+	informer_path_free(path);
+	informer_object_free(&copy);
+	assert_null(copy.object_);
+	informer_object_free(&copy);
+}
+
+/* A copy outlives its snapshot, its object, and its handle. */
+static void
+a_copy_outlives_snapshot_and_handle(void **state)
+{
+	struct world *w = *state;
+	struct informer_object copy, second;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	informer_end(&w->snap);
+	assert_int_equal(informer_object_copy(w->inf, &copy, &second), 0);
+	informer_detach(w->inf);
+	w->inf = NULL;
+	assert_string_equal(json_of(w->text, &copy), pod);
+	informer_object_free(&copy);
+	assert_string_equal(json_of(w->text, &second), pod);
+	informer_object_free(&second);
+}
+
+/* A copy is private memory: a forked child may read and free its own, though the parent's handle is closed to it. */
+static void
+a_forked_child_may_use_its_copy(void **state)
+{
+	struct world *w = *state;
+	struct informer_object copy, more;
+	int status;
+	pid_t child;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	child = fork();
+	if (child == 0) {
+		size_t length = 0;
+		bool ok = informer_object_json(&copy, w->again, sizeof(w->again), &length) == 0 && strcmp(w->again, pod) == 0 &&
+			  informer_object_copy(w->inf, &w->pod, &more) == INFORMER_E_FORKED &&
+			  informer_object_copy(w->inf, &copy, &more) == INFORMER_E_FORKED;
+
+		informer_object_free(&copy);
+		_exit(ok ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_string_equal(json_of(w->text, &copy), pod);
+	informer_object_free(&copy);
+}
+
+/* What is no copy is left alone; what makes no sense is refused. */
+static void
+only_copies_are_freed(void **state)
+{
+	struct world *w = *state;
+	struct informer_object same = w->pod, zero = {0};
+
+	informer_object_free(NULL);
+	informer_object_free(&zero);
+	informer_object_free(&same);
+	assert_string_equal(json_of(w->text, &same), pod);
+	assert_int_equal(informer_object_copy(NULL, &same, &zero), -EINVAL);
+	assert_int_equal(informer_object_copy(w->inf, NULL, &zero), -EINVAL);
+	assert_int_equal(informer_object_copy(w->inf, &zero, &zero), -EINVAL);
+	assert_int_equal(informer_object_copy(w->inf, &same, NULL), -EINVAL);
+	informer_end(&w->snap);
+	assert_int_equal(informer_object_copy(w->inf, &same, &zero), -EINVAL);
+}
+
+/* A copy stands in no snapshot of the store: questions about resources find none, lookups are refused, ending it does nothing. */
+static void
+a_copys_own_snapshot_has_no_resources(void **state)
+{
+	struct world *w = *state;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_object copy, found;
+	struct informer_iter it;
+	uint32_t position;
+	const char *data;
+	size_t length;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	assert_int_equal(informer_resource_count(copy.snapshot_), 0);
+	assert_int_equal(informer_resource_info_at(copy.snapshot_, informer_object_position(&copy), &info), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_index_name(copy.snapshot_, 0, 0, &data, &length), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_info(copy.snapshot_, w->pods, &info), -EINVAL);
+	assert_int_equal(informer_resource_position(copy.snapshot_, w->pods, &position), -EINVAL);
+	assert_int_equal(informer_get_z(copy.snapshot_, w->pods, "default", "web-0", &found), -EINVAL);
+	assert_int_equal(informer_list(copy.snapshot_, w->pods, &it), -EINVAL);
+	assert_int_equal(informer_verify(copy.snapshot_, NULL, NULL, NULL), -EINVAL);
+	informer_end((struct informer_snapshot *)(uintptr_t)copy.snapshot_);
+	assert_string_equal(json_of(w->text, &copy), pod);
+	informer_object_free(&copy);
+}
+
+static void *
+read_often(void *context)
+{
+	const struct informer_object *copy = context;
+	char text[2048];
+	size_t length;
+
+	for (int i = 0; i < 200; i++) {
+		if (informer_object_json(copy, text, sizeof(text), &length) < 0 || strcmp(text, pod) != 0)
+			return context;
+	}
+	return NULL;
+}
+
+/* Several threads read one copy, while its source's handle works. */
+static void
+threads_share_a_copy(void **state)
+{
+	struct world *w = *state;
+	struct informer_object copy;
+	pthread_t threads[4];
+	void *bad;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_often, &copy), 0);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &bad);
+		assert_null(bad);
+	}
+	informer_object_free(&copy);
+}
+
+/* ---- filtered ---- */
+
+static void
+expect_filtered(struct world *w, const char *const *keep, const char *const *drop, const char *expected)
+{
+	struct informer_object copy;
+	struct path_set *set;
+	size_t n_keep = 0, n_drop = 0;
+
+	while (keep && keep[n_keep])
+		n_keep++;
+	while (drop && drop[n_drop])
+		n_drop++;
+	assert_int_equal(path_set_compile(w->inf, keep, n_keep, drop, n_drop, &set), 0);
+	assert_int_equal(object_copy_filtered(w->inf, &w->pod, set, &copy), 0);
+	assert_string_equal(json_of(w->text, &copy), expected);
+	informer_object_free(&copy);
+	path_set_free(w->inf, set);
+}
+
+#define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
+#define WHO "\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\""
+
+/* What keep names is kept with all that is below it, and who the object is; the rest is gone. */
+static void
+keep_leaves_what_it_names(void **state)
+{
+	struct world *w = *state;
+
+	expect_filtered(w, LIST("spec.nodeName"), NULL, "{\"metadata\":{" WHO "},\"spec\":{\"nodeName\":\"n1\"}}");
+	expect_filtered(w, LIST("status"), NULL, "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	expect_filtered(w, LIST("spec.containers[*].image", "metadata.labels"), NULL,
+			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},"
+			"\"spec\":{\"containers\":[{\"image\":\"i1\"},{\"image\":\"i2\"}]}}");
+	/* on the way to nothing */
+	expect_filtered(w, LIST("spec.absent", "text.deeper", "spec.empty[*].x"), NULL,
+			"{\"metadata\":{" WHO "},\"spec\":{\"empty\":[]}}");
+	expect_filtered(w, LIST("status.absent"), NULL, "{\"metadata\":{" WHO "},\"status\":{}}");
+	expect_filtered(w, LIST("."), NULL, pod);
+	/* a path that is reached in two ways */
+	expect_filtered(w, LIST("spec[*].name", "[*].phase"), NULL,
+			"{\"metadata\":{" WHO "},\"spec\":{\"none\":{},\"empty\":[],\"containers\":[]},\"status\":{\"phase\":\"Running\"}}");
+}
+
+/* What drop names is gone, the rest is kept; of two that apply, drop wins. */
+static void
+drop_takes_what_it_names(void **state)
+{
+	struct world *w = *state;
+
+	expect_filtered(w, NULL, LIST("spec", "text", "metadata.annotations"),
+			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"status\":{\"phase\":\"Running\"}}");
+	expect_filtered(w, LIST("spec.containers"), LIST("spec.containers[*].env"),
+			"{\"metadata\":{" WHO "},\"spec\":{\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},"
+			"{\"name\":\"c2\",\"image\":\"i2\"}]}}");
+	expect_filtered(w, LIST("spec.containers"), LIST("spec.containers[*]"), "{\"metadata\":{" WHO "},\"spec\":{\"containers\":[]}}");
+	expect_filtered(w, LIST("status.phase"), LIST("status.phase"), "{\"metadata\":{" WHO "},\"status\":{}}");
+	expect_filtered(w, LIST("metadata.labels"), LIST("metadata.labels[\"a.b/c\"]"),
+			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\"}}}");
+	expect_filtered(w, NULL, LIST("absent", "spec.absent"), pod);
+}
+
+/* Who the object is cannot be dropped, whatever is tried. */
+static void
+an_object_stays_somebody(void **state)
+{
+	struct world *w = *state;
+
+	expect_filtered(w, LIST("nothing"), NULL, "{\"metadata\":{" WHO "}}");
+	expect_filtered(w, NULL, LIST("metadata", "spec", "text", "status"), "{\"metadata\":{" WHO "}}");
+	expect_filtered(w, NULL, LIST("[*]", "[*][*]"), "{\"metadata\":{" WHO "}}");
+	expect_filtered(w, NULL, LIST("metadata.name", "metadata.uid", "metadata[*]", "spec", "text", "status"),
+			"{\"metadata\":{" WHO "}}");
+}
+
+/* A path that knows the shapes of a whole object finds its way in what is left of it. */
+static void
+paths_find_their_way_in_filtered_copies(void **state)
+{
+	struct world *w = *state;
+	struct informer_path *path = path_of(w, "spec.containers[*].image"), *name = path_of(w, "spec.containers[*].name");
+	struct informer_object copy;
+	struct path_set *set;
+	const char *data;
+	size_t length;
+	int r;
+
+	assert_int_equal(path_set_compile(w->inf, LIST("spec.containers[*].image"), 1, NULL, 0, &set), 0);
+	assert_int_equal(object_copy_filtered(w->inf, &w->pod, set, &copy), 0);
+	for (int i = 0; i < 3; i++) {
+		r = informer_get_string(&w->pod, path, &data, &length);
+		assert_text(r, data, length, "i1");
+		r = informer_get_string(&copy, path, &data, &length);
+		assert_text(r, data, length, "i1");
+		r = informer_get_string(&w->pod, name, &data, &length);
+		assert_text(r, data, length, "c1");
+		assert_int_equal(informer_get_string(&copy, name, &data, &length), INFORMER_E_NOT_FOUND);
+	}
+	informer_object_free(&copy);
+	path_set_free(w->inf, set);
+	informer_path_free(path);
+	informer_path_free(name);
+}
+
+/* Impossible paths are refused, with their text. */
+static void
+impossible_paths_are_refused(void **state)
+{
+	struct world *w = *state;
+	const char *many[PATH_SET_MAX + 1];
+	struct path_set *set;
+	char why[512];
+
+	assert_int_equal(path_set_compile(w->inf, LIST("spec", "spec..x"), 2, NULL, 0, &set), INFORMER_E_SYNTAX);
+	informer_last_error(w->inf, why, sizeof(why));
+	assert_non_null(strstr(why, "spec..x"));
+	assert_non_null(strstr(why, "at byte 5"));
+	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("spec.containers[0].env"), 1, &set), INFORMER_E_SYNTAX);
+	informer_last_error(w->inf, why, sizeof(why));
+	assert_non_null(strstr(why, "single elements"));
+	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("."), 1, &set), INFORMER_E_SYNTAX);
+	for (size_t i = 0; i <= PATH_SET_MAX; i++)
+		many[i] = "spec.a";
+	assert_int_equal(path_set_compile(w->inf, many, PATH_SET_MAX + 1, NULL, 0, &set), -E2BIG);
+	assert_int_equal(path_set_compile(w->inf, many, PATH_SET_MAX, many, PATH_SET_MAX, &set), 0);
+	path_set_free(w->inf, set);
+	path_set_free(w->inf, NULL);
+}
+
+static int allocations;
+
+static void *
+count_allocate(void *context, size_t size)
+{
+	(void)context;
+	allocations++;
+	return malloc(size);
+}
+
+static void
+count_release(void *context, void *memory)
+{
+	(void)context;
+	allocations--;
+	free(memory);
+}
+
+/* A lent copy goes with its snapshot; freeing it by hand does nothing. */
+static void
+a_lent_copy_goes_with_its_snapshot(void **state)
+{
+	struct world *w = *state;
+	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
+					   .allocate = count_allocate, .release = count_release};
+	struct informer_object object, lent, kept;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct path_set *set;
+	struct informer *inf;
+	int before;
+
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(path_set_compile(inf, LIST("status"), 1, NULL, 0, &set), 0);
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_get_z(&snap, pods, "default", "web-0", &object), 0);
+	before = allocations;
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(object_copy_lent(inf, &object, set, &lent), 0);
+		informer_object_free(&lent);
+		assert_string_equal(json_of(w->text, &lent), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	}
+	assert_int_equal(allocations, before + 10);
+	/* copied, it stays */
+	assert_int_equal(informer_object_copy(inf, &lent, &kept), 0);
+	assert_int_equal(object_copy_lent(inf, &kept, set, &lent), -EINVAL);
+	informer_end(&snap);
+	assert_int_equal(allocations, before + 1);
+	assert_string_equal(json_of(w->text, &kept), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	informer_object_free(&kept);
+	assert_int_equal(allocations, before);
+	path_set_free(inf, set);
+	informer_detach(inf);
+	assert_int_equal(allocations, 0);
+}
+
+static int fail_at;
+
+static void *
+fail_allocate(void *context, size_t size)
+{
+	(void)context;
+	return fail_at-- == 0 ? NULL : malloc(size);
+}
+
+static void
+just_release(void *context, void *memory)
+{
+	(void)context;
+	free(memory);
+}
+
+/* Whichever allocation fails: -ENOMEM, and nothing is lost. */
+static void
+a_copy_that_gets_no_memory_says_so(void **state)
+{
+	struct world *w = *state;
+	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
+					   .allocate = fail_allocate, .release = just_release};
+	struct informer_object object, copy;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct informer *inf;
+	char big[200000];
+	size_t n;
+	int r, tries = 0;
+
+	/* more than the memory that costs no allocation: text, names */
+	n = (size_t)snprintf(big, sizeof(big), "{\"metadata\":{\"name\":\"big\",\"namespace\":\"default\"},\"data\":{");
+	for (int i = 0; i < 1500; i++)
+		n += (size_t)snprintf(big + n, sizeof(big) - n, "%s\"a-field-of-its-own-%d\":\"with some text %d\"", i ? "," : "", i, i);
+	snprintf(big + n, sizeof(big) - n, "}}");
+	broker_fixture_put(w->fx, (const char *const[]){big, NULL});
+	fail_at = 1000;
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_get_z(&snap, pods, "default", "big", &object), 0);
+	do {
+		fail_at = tries;
+		r = informer_object_copy(inf, &object, &copy);
+	} while (r == -ENOMEM && ++tries < 100);
+	assert_int_equal(r, 0);
+	assert_true(tries > 3);
+	assert_string_equal(json_of(w->text, &copy), big);
+	fail_at = 1000;
+	informer_object_free(&copy);
+	informer_end(&snap);
+	informer_detach(inf);
+}
+
+/* ---- real and damaged ones ---- */
+
+static char *
+file_text(const char *name)
+{
+	char path[1024], *text = calloc(1, 1u << 20);
+	FILE *f;
+
+	snprintf(path, sizeof(path), REAL_PODS "/%s", name);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	assert_true(fread(text, 1, (1u << 20) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+/* Every real pod comes back from its copy as it went in, and from a copy of it that keeps everything by name. */
+static void
+real_pods_survive_copying(void **state)
+{
+	struct world *w = *state;
+	struct informer_object object, copy;
+	struct path_set *all, *none;
+	struct informer_iter it;
+	struct dirent *entry;
+	int count = 0;
+	DIR *directory = opendir(REAL_PODS);
+
+	if (!directory) {
+		print_message("SKIP: no %s\n", REAL_PODS);
+		skip();
+	}
+	while ((entry = readdir(directory))) {
+		char *text;
+
+		if (!strstr(entry->d_name, ".json"))
+			continue;
+		text = file_text(entry->d_name);
+		broker_fixture_put(w->fx, (const char *const[]){text, NULL});
+		free(text);
+	}
+	closedir(directory);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(path_set_compile(w->inf, LIST("[*]"), 1, LIST("no.such[*].path", "spec.nor.this"), 2, &all), 0);
+	assert_int_equal(path_set_compile(w->inf, LIST("spec[*][*][*]", "metadata", "status[*]", "kind", "apiVersion", "spec"), 6, NULL, 0,
+					  &none), 0);
+	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
+	while (informer_next(&it, &object) > 0) {
+		json_of(w->text, &object);
+		assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
+		assert_string_equal(json_of(w->again, &copy), w->text);
+		informer_object_free(&copy);
+		assert_int_equal(object_copy_filtered(w->inf, &object, all, &copy), 0);
+		assert_string_equal(json_of(w->again, &copy), w->text);
+		informer_object_free(&copy);
+		if (!strstr(w->text, "\"text\"")) { /* not the one that has more than pods have */
+			assert_int_equal(object_copy_filtered(w->inf, &object, none, &copy), 0);
+			assert_string_equal(json_of(w->again, &copy), w->text);
+			informer_object_free(&copy);
+		}
+		count++;
+	}
+	assert_true(count > 30);
+	path_set_free(w->inf, all);
+	path_set_free(w->inf, none);
+}
+
+struct blocks {
+	uint32_t refs[1024];
+	unsigned count;
+	struct walk_seen seen;
+};
+
+static int
+collect(void *context, uint32_t ref, const struct block *b)
+{
+	struct blocks *blocks = context;
+
+	if (!walk_seen_first(&blocks->seen, ref))
+		return 0;
+	if (blocks->count < 1024 && (block_type(b) == BLOCK_OBJECT || block_type(b) == BLOCK_VALUE || block_type(b) == BLOCK_SHAPE))
+		blocks->refs[blocks->count++] = ref;
+	return 1;
+}
+
+static int
+count_bytes(void *context, const char *data, size_t length)
+{
+	/* every byte that is handed out is there to be read */
+	for (size_t i = 0; i < length; i++)
+		*(uint64_t *)context += (uint8_t)data[i];
+	return 0;
+}
+
+/* Copy in all ways, and read what comes. */
+static void
+copy_and_read(struct world *w, const struct path_set *set, unsigned *corrupt)
+{
+	struct informer_object object, copy;
+	const struct path_set *sets[] = {NULL, set};
+	uint64_t sum = 0;
+	int r;
+
+	r = informer_get_z(&w->snap, w->pods, "default", "web-0", &object);
+	if (r < 0)
+		object = w->pod;	/* as one whose header was read before */
+	for (int i = 0; i < 2; i++) {
+		r = object_copy_filtered(w->inf, &object, sets[i], &copy);
+		if (r < 0) {
+			assert_int_equal(r, INFORMER_E_CORRUPT);
+			++*corrupt;
+			continue;
+		}
+		r = informer_object_to_json(&copy, count_bytes, &sum);
+		assert_true(r == 0 || r == INFORMER_E_CORRUPT);
+		informer_object_free(&copy);
+	}
+}
+
+/* Each bit of each block that an object reaches, flipped in turn: an error or a copy as wrong, and never a crash. */
+static void
+damaged_objects_are_refused_or_copied_as_they_are(void **state)
+{
+	static struct blocks blocks;
+	struct world *w = *state;
+	struct arena *arena = w->fx->store->arena;
+	struct walk_visitor visitor = {collect, &blocks};
+	struct walk_damage damage;
+	struct path_set *set;
+	unsigned corrupt = 0;
+
+	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("spec.containers[*].env", "metadata.annotations"), 2, &set), 0);
+	blocks.count = 0;
+	assert_int_equal(walk_seen_init(&blocks.seen, arena->view.committed), 0);
+	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);
+	walk_seen_done(&blocks.seen);
+	for (unsigned i = 0; i < blocks.count; i++) {
+		struct block *b = arena_block(arena, blocks.refs[i]);
+		size_t bytes = sizeof(*b) + block_length(b);
+
+		for (size_t at = 8; at < bytes; at++) {
+			uint8_t *byte = (uint8_t *)b + at;
+
+			for (unsigned bit = 0; bit < 8; bit++) {
+				*byte ^= (uint8_t)(1u << bit);
+				copy_and_read(w, set, &corrupt);
+				*byte ^= (uint8_t)(1u << bit);
+			}
+		}
+	}
+	assert_true(corrupt > 100);
+	look(w, "web-0", &w->pod);
+	assert_string_equal(json_of(w->text, &w->pod), pod);
+	path_set_free(w->inf, set);
+}
+
+/* ---- keys ---- */
+
+/* The key of every kind of object; a buffer too small gets what fits. */
+static void
+a_key_is_namespace_and_name(void **state)
+{
+	struct world *w = *state;
+	struct key_object memory;
+	struct informer_object object;
+	char key[64];
+	size_t length;
+	int r;
+
+	r = informer_object_key(&w->pod, key, sizeof(key), &length);
+	assert_text(r, key, length, "default/web-0");
+	assert_int_equal(strlen(key), length);
+	for (size_t size = 1; size <= 13; size++) {
+		memset(key, 'x', sizeof(key));
+		assert_int_equal(informer_object_key(&w->pod, key, size, &length), 0);
+		assert_int_equal(length, 13);
+		assert_int_equal(strlen(key), size - 1);
+		assert_memory_equal(key, "default/web-0", size - 1);
+		assert_int_equal(key[size], 'x');
+	}
+	assert_int_equal(informer_object_key(&w->pod, NULL, 0, &length), 0);
+	assert_int_equal(length, 13);
+	assert_int_equal(informer_object_key(NULL, key, sizeof(key), &length), -EINVAL);
+	/* cluster-scoped */
+	assert_int_equal(key_object_set(&memory, NULL, 0, "node-1", 6, 3, &object), 0);
+	r = informer_object_key(&object, key, sizeof(key), NULL);
+	assert_text(r, key, strlen(key), "node-1");
+}
+
+/* An object that has only its key answers for that, and has no field; so does its copy. */
+static void
+an_object_may_have_only_its_key(void **state)
+{
+	struct world *w = *state;
+	struct informer_path *path = path_of(w, "spec.nodeName");
+	struct informer_object object, copy;
+	struct informer_selector *selector;
+	struct informer_value value;
+	struct key_object memory;
+	const char *data;
+	uint64_t sum = 0;
+	size_t length;
+	int64_t n;
+	int r;
+
+	assert_int_equal(informer_selector_compile(w->inf, "!canary", 7, &selector, NULL), 0);
+	assert_int_equal(key_object_set(&memory, "default", 7, "web-9", 5, 2, &object), 0);
+	assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
+	for (int i = 0; i < 2; i++) {
+		r = informer_object_namespace(&object, &data, &length);
+		assert_text(r, data, length, "default");
+		r = informer_object_name(&object, &data, &length);
+		assert_text(r, data, length, "web-9");
+		assert_int_equal(informer_object_position(&object), 2);
+		assert_int_equal(informer_object_seq(&object), 0);
+		assert_int_equal(informer_object_uid(&object, &data, &length), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_object_resource_version(&object, &data, &length), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_get_string(&object, path, &data, &length), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_get_int(&object, path, &n), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_get_value(&object, path, &value), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_object_value(&object, &value), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_each_value(&object, path, NULL, NULL), -EINVAL);
+		assert_int_equal(informer_object_to_json(&object, count_bytes, &sum), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_selector_matches(selector, &object), INFORMER_E_NOT_FOUND);
+		object = copy;
+	}
+	informer_object_free(&copy);
+	assert_int_equal(key_object_set(&memory, w->text, 256, "a", 1, 0, &object), -ENAMETOOLONG);
+	informer_selector_free(selector);
+	informer_path_free(path);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_copy_says_what_its_source_says),
+		TEST(a_copy_outlives_snapshot_and_handle),
+		TEST(a_forked_child_may_use_its_copy),
+		TEST(only_copies_are_freed),
+		TEST(a_copys_own_snapshot_has_no_resources),
+		TEST(threads_share_a_copy),
+		TEST(keep_leaves_what_it_names),
+		TEST(drop_takes_what_it_names),
+		TEST(an_object_stays_somebody),
+		TEST(paths_find_their_way_in_filtered_copies),
+		TEST(impossible_paths_are_refused),
+		TEST(a_lent_copy_goes_with_its_snapshot),
+		TEST(a_copy_that_gets_no_memory_says_so),
+		TEST(real_pods_survive_copying),
+		TEST(damaged_objects_are_refused_or_copied_as_they_are),
+		TEST(a_key_is_namespace_and_name),
+		TEST(an_object_may_have_only_its_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
