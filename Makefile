@@ -76,6 +76,7 @@ objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 SHM_OBJS    := $(call objs,$(wildcard shm-layout/*.c))
 READER_OBJS := $(call objs,$(wildcard reader-lib/*.c))
 WRITER_OBJS := $(call objs,$(filter-out writer/main.c,$(wildcard writer/*.c writer/kube/*.c)))
+PRINTER_OBJS:= $(call objs,$(wildcard tools/printer/*.c))
 CTL_OBJS    := $(call objs,$(wildcard tools/informerctl/*.c))
 SIM_OBJS    := $(call objs,$(filter-out tools/informer-sim/main.c,$(wildcard tools/informer-sim/*.c)))
 SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
@@ -103,11 +104,11 @@ $(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(SHM_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 
-$(B)/informerctl: $(CTL_OBJS) $(B)/libinformer.a
+$(B)/informerctl: $(CTL_OBJS) $(PRINTER_OBJS) $(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(TOOL_LIBS)
 
-$(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS)
+$(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(PRINTER_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(SIM_LIBS)
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tools/informerctl/age.h"
+#include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/nearest.h"
 

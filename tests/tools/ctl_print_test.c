@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "tools/informerctl/age.h"
-#include "tools/informerctl/print.h"
+#include "tools/printer/age.h"
+#include "tools/printer/print.h"
 
 #define NOW "2026-03-01T12:00:00Z"
 

@@ -12,10 +12,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "tools/informerctl/age.h"
+#include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/table.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/text.h"
 
 #define ASK_MS 2000
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/text.h"
 
 /* Faults that are told one by one; a damaged trie can make many. */
 #define FAULTS_MAX 100

@@ -14,7 +14,7 @@
 #include <cjson/cJSON.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/text.h"
 
 #define SAY_MS 2000
 #define ASK_MS 1000

@@ -5,8 +5,8 @@
 #ifndef INFORMERCTL_DOCUMENT_H
 #define INFORMERCTL_DOCUMENT_H
 
-#include "tools/informerctl/field.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/field.h"
+#include "tools/printer/text.h"
 
 /* An object, and what a list leaves out of its items: apiVersion and kind are added where the object lacks them. */
 struct document {

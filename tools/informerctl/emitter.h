@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tools/informerctl/field.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/field.h"
+#include "tools/printer/text.h"
 
 /*
  * indent      of the lines of the collection that is written; -1 outside of any

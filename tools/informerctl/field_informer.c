@@ -2,7 +2,7 @@
  * Fields in the arena, read through the library. The accessors of field.h answer "nothing" when a read fails; the first failure
  * is kept here, so that whoever prints can tell a field that is absent from one that could not be read.
  */
-#include "tools/informerctl/field.h"
+#include "tools/informerctl/field_informer.h"
 
 #include <errno.h>
 #include <string.h>

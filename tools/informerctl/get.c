@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/age.h"
+#include "tools/informerctl/field_informer.h"
+#include "tools/printer/age.h"
 
 int
 get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name)

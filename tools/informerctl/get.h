@@ -9,8 +9,8 @@
 
 #include "reader-lib/informer.h"
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/field.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/field.h"
+#include "tools/printer/text.h"
 
 /* In the order of the names in command_get.c. */
 enum get_output { GET_JSON, GET_YAML, GET_NAME, GET_WIDE, GET_TABLE, GET_OUTPUT_COUNT };

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/age.h"
 #include "tools/informerctl/document.h"
+#include "tools/informerctl/field_informer.h"
 #include "tools/informerctl/get.h"
-#include "tools/informerctl/print.h"
 #include "tools/informerctl/table.h"
+#include "tools/printer/age.h"
+#include "tools/printer/print.h"
 
 static struct field
 field_of_hit(const struct get_hit *hit)

@@ -7,7 +7,7 @@
 
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/nearest.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/text.h"
 
 #define DEFAULT_SOCKET "/run/informer/informer.sock"
 #define START_MS 5000

@@ -6,8 +6,8 @@
 #ifndef INFORMERCTL_TABLE_H
 #define INFORMERCTL_TABLE_H
 
-#include "tools/informerctl/print.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/print.h"
+#include "tools/printer/text.h"
 
 /* Rows of `columns` cells each; the first row is the heading where there is one. A cell's line feed cuts it, with "...". */
 void

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/print.h"
+#include "tools/printer/print.h"
 
 void
 cells_done(struct cells *cells)

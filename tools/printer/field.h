@@ -3,15 +3,15 @@
  *
  * The printers (print.h) and the texts (document.h) are written against this and not against informer_value or cJSON, for two
  * reasons: an object in the arena is printed in place, without a copy and without numbers going through double, and an API
- * server that keeps its objects otherwise (informer-sim's Table answers) can use the same printers by writing one
- * field_source.
+ * server that keeps its objects otherwise (informer-sim, for its Table answers) uses the same printers by one field_source of
+ * its own.
  *
  * A field is a value: copied freely, nothing to free. Texts are lent for as long as the object stays, and not terminated.
  * What is absent is a field of kind FIELD_NONE, on which everything may be asked and which has nothing in it; so printers read
  * `field_at(pod, "status", "phase")` without a check between.
  */
-#ifndef INFORMERCTL_FIELD_H
-#define INFORMERCTL_FIELD_H
+#ifndef PRINTER_FIELD_H
+#define PRINTER_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,23 +64,14 @@ struct field_source {
 	bool (*next)(struct field_iter *it);
 };
 
-/* ---- where they come from ---- */
+/* ---- where they come from; objects of the arena: tools/informerctl/field_informer.h ---- */
 
-struct field
-field_of_value(const struct informer_value *value);
 /* Borrowed; NULL gives FIELD_NONE. */
 struct field
 field_of_cjson(const cJSON *node);
 /* A terminated string by itself. Borrowed. */
 struct field
 field_of_text(const char *text);
-
-/*
- * The first failure that reading through informer_value met since the last call (INFORMER_E_CORRUPT, INFORMER_E_EXPIRED), or
- * 0: what was read meanwhile may lack something.
- */
-int
-field_take_error(void);
 
 /* ---- reading ---- */
 

@@ -1,5 +1,5 @@
 /* Reading fields, whatever their source; see field.h. */
-#include "tools/informerctl/field.h"
+#include "tools/printer/field.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/print.h"
+#include "tools/printer/print.h"
 
 #define ROLE_PREFIX "node-role.kubernetes.io/"
 #define ROLE_LABEL "kubernetes.io/role"

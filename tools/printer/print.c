@@ -1,10 +1,10 @@
 /* The table of printers, the printer of what has none, and shared pieces; see print.h. */
-#include "tools/informerctl/print.h"
+#include "tools/printer/print.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/age.h"
+#include "tools/printer/age.h"
 
 static void
 print_any(struct field object, const struct print_options *options, struct cells *cells)

@@ -1,5 +1,5 @@
 /* Times as kubectl prints them; see age.h. */
-#include "tools/informerctl/age.h"
+#include "tools/printer/age.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,13 +3,13 @@
  *
  * Source: k8s.io/apimachinery pkg/util/duration, HumanDuration; metav1.Time (RFC 3339)
  */
-#ifndef INFORMERCTL_AGE_H
-#define INFORMERCTL_AGE_H
+#ifndef PRINTER_AGE_H
+#define PRINTER_AGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/informerctl/field.h"
+#include "tools/printer/field.h"
 
 #define AGE_TEXT_MAX 32
 #define NS_PER_S INT64_C(1000000000)

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/informerctl/age.h"
-#include "tools/informerctl/print.h"
+#include "tools/printer/age.h"
+#include "tools/printer/print.h"
 
 struct pod_view {
 	char reason[512];

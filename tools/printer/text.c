@@ -1,5 +1,5 @@
 /* Growing texts; see text.h. */
-#include "tools/informerctl/text.h"
+#include "tools/printer/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,13 +4,13 @@
  * Output is built in memory and written when it is complete, so that a pager at the other end of a pipe does not keep a
  * snapshot open (which would hold memory back in the daemon); past TEXT_FLUSH bytes it is written as it grows.
  */
-#ifndef INFORMERCTL_TEXT_H
-#define INFORMERCTL_TEXT_H
+#ifndef PRINTER_TEXT_H
+#define PRINTER_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tools/informerctl/field.h"
+#include "tools/printer/field.h"
 
 #define TEXT_FLUSH (64u << 20)
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/print.h"
+#include "tools/printer/print.h"
 
 /* Sorted by its first member. */
 struct term {

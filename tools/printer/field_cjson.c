@@ -1,5 +1,5 @@
 /* Fields in a cJSON tree, and texts that stand by themselves. */
-#include "tools/informerctl/field.h"
+#include "tools/printer/field.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,19 +2,19 @@
  * Printers: from an object to the cells of its table row, as the API server answers kubectl.
  *
  * A printer is a list of columns and a function, and knows neither where the object is kept (field.h) nor how a table is laid
- * out (table.h): informerctl prints cells in columns, an API server could put them into a Table answer.
+ * out (table.h): informerctl prints cells in columns, informer-sim puts them into a Table answer.
  *
  * Source: Kubernetes, pkg/printers/internalversion/printers.go (1.32), of which each print_*.c follows one function
  */
-#ifndef INFORMERCTL_PRINT_H
-#define INFORMERCTL_PRINT_H
+#ifndef PRINTER_PRINT_H
+#define PRINTER_PRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/informerctl/field.h"
-#include "tools/informerctl/text.h"
+#include "tools/printer/field.h"
+#include "tools/printer/text.h"
 
 /* Cells, one behind the other: cell i ends at ends[i] of the text and begins where the one before it ends. */
 struct cells {
