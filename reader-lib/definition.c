@@ -1,12 +1,12 @@
 /*
- * Definitions: what a resource's descriptor in the arena says about its indexes, read once and kept until detach. The index a
- * built-in lookup uses is known by what it does, not by what it is called.
+ * Definitions: what a resource's descriptor in the arena says about its indexes, read once and kept until detach.
  */
 #include <string.h>
 
 #include <sodium.h>
 
 #include "reader-lib/internal.h"
+#include "shm-layout/index_role.h"
 
 #define INDEXES_MAX 256u
 
@@ -47,34 +47,6 @@ digest_of(struct value v, uint8_t ret_digest[16])
 	if (r == 0)
 		crypto_generichash_final(&state, ret_digest, 16);
 	return r;
-}
-
-static bool
-path_is(const struct path *path, const char *text)
-{
-	struct path other;
-
-	if (path_compile(&other, text, strlen(text), NULL, NULL) < 0 || path->count != other.count)
-		return false;
-	for (unsigned i = 0; i < path->count; i++) {
-		const struct path_step *a = &path->steps[i], *b = &other.steps[i];
-
-		if (a->kind != b->kind || a->element != b->element || a->name_length != b->name_length ||
-		    memcmp(path->names + a->name_offset, other.names + b->name_offset, a->name_length) != 0)
-			return false;
-	}
-	return true;
-}
-
-/* The first index that has a rule of this kind over this path (NULL: over any). -1: none. */
-static int
-index_that(const struct definition *d, enum index_as as, const char *path)
-{
-	for (uint32_t i = 0; i < d->index_count; i++)
-		for (unsigned k = 0; k < d->indexes[i].rule_count; k++)
-			if (d->indexes[i].rules[k].as == as && (!path || path_is(&d->indexes[i].rules[k].path, path)))
-				return (int)i;
-	return -1;
 }
 
 static void
@@ -121,11 +93,11 @@ read_definition(struct informer *inf, struct value descriptor, struct definition
 		definition_free(inf, d);
 		return r == -ENOMEM ? r : -EBADMSG;
 	}
-	d->namespace_ = index_that(d, INDEX_NAMESPACE, NULL);
-	d->labels = index_that(d, INDEX_KEYVALUE, "metadata.labels");
-	d->uid = index_that(d, INDEX_STRING, "metadata.uid");
-	d->address = index_that(d, INDEX_STRING, "status.podIPs[*].ip");
-	d->container = index_that(d, INDEX_SCHEME, NULL);
+	d->namespace_ = index_with_role(d->indexes, d->index_count, INDEX_ROLE_NAMESPACE);
+	d->labels = index_with_role(d->indexes, d->index_count, INDEX_ROLE_LABELS);
+	d->uid = index_with_role(d->indexes, d->index_count, INDEX_ROLE_UID);
+	d->address = index_with_role(d->indexes, d->index_count, INDEX_ROLE_ADDRESS);
+	d->container = index_with_role(d->indexes, d->index_count, INDEX_ROLE_CONTAINER);
 	*ret_definition = d;
 	return 0;
 }

@@ -44,6 +44,8 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
 
 # hashes cut short, see the test
 $(B)/tests/writer/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash
+# private memory that runs out, see the test
+$(B)/tests/writer/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=realloc -Wl,--wrap=calloc
 
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
 # QUICK=1: a minute, rough figures. ONLY=lbdp: lookups, bytes, decode, peak of a list.

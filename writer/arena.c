@@ -36,6 +36,7 @@ struct arena_private {
 	uint64_t leaked_blocks;
 	uint64_t fail_after;
 	bool reserve_open;
+	bool refused;
 };
 
 static uint64_t
@@ -333,8 +334,17 @@ arena_open_reserve(struct arena *a, bool open)
 	a->private->reserve_open = open;
 }
 
-int
-arena_ensure(struct arena *a, uint64_t bytes)
+bool
+arena_was_refused(struct arena *a)
+{
+	bool refused = a->private->refused;
+
+	a->private->refused = false;
+	return refused;
+}
+
+static int
+find_room(struct arena *a, uint64_t bytes)
 {
 	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT, reserve = a->private->reserve_open ? 0 : ARENA_RESERVE;
 
@@ -348,6 +358,15 @@ arena_ensure(struct arena *a, uint64_t bytes)
 }
 
 int
+arena_ensure(struct arena *a, uint64_t bytes)
+{
+	int r = find_room(a, bytes);
+
+	a->private->refused |= r == -ENOSPC;
+	return r;
+}
+
+int
 arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t aux, uint32_t *ret_ref)
 {
 	struct arena_private *private = a->private;
@@ -358,6 +377,7 @@ arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t
 		return -E2BIG;
 	if (private->fail_after != UINT64_MAX && private->fail_after-- == 0) {
 		private->fail_after = 0;
+		private->refused = true;
 		return -ENOSPC;
 	}
 	ref = has_room(a, units) ? books_take(private->books, units) : 0;

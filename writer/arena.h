@@ -102,6 +102,9 @@ int arena_ensure(struct arena *a, uint64_t bytes);
 #define ARENA_RESERVE (512u * 1024u)
 void arena_open_reserve(struct arena *a, bool open);
 
+/* Was anything refused for want of room since this was asked last? */
+bool arena_was_refused(struct arena *a);
+
 /* Shorten a block that is not sealed yet; what becomes free is given back. */
 void arena_trim_block(struct arena *a, uint32_t ref, uint32_t length);
 

@@ -156,6 +156,7 @@ store_commit(struct store *s)
 {
 	int r;
 
+	tombstones_give_way(s);
 	if (!anything_to_publish(s))
 		return 0;
 	arena_open_reserve(s->arena, true);
@@ -171,6 +172,8 @@ store_sweep(struct store *s)
 	bool changed = s->root_changed;
 	int r;
 
+	if (tombstones_give_way(s))
+		return store_commit(s);
 	arena_stats(s->arena, &stats);
 	if (stats.retired_since_bytes < SWEEP_BYTES)
 		return 0;

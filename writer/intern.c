@@ -226,6 +226,39 @@ intern_release_value(struct intern *in, const uint8_t *at, const uint8_t *end)
 	value_each_ref(at, end, release, in);
 }
 
+struct own_bytes {
+	const struct intern *intern;
+	uint64_t sum;
+};
+
+static int
+add_own(uint32_t ref, void *context)
+{
+	struct own_bytes *own = context;
+	const struct block *b = arena_block(own->intern->arena, ref);
+	const uint32_t *names;
+	uint32_t count = 0;
+
+	if (entry_of_ref(own->intern, ref)->count != 1)
+		return 0;
+	own->sum += block_footprint(block_length(b));
+	if (block_type(b) == BLOCK_VALUE)
+		return value_each_ref(b->payload, b->payload + block_length(b), add_own, own);
+	names = value_shape_names(b, &count);
+	for (uint32_t i = 0; names && i < count; i++)
+		add_own(names[i], own);
+	return 0;
+}
+
+uint64_t
+intern_own_bytes(const struct intern *in, const uint8_t *at, const uint8_t *end)
+{
+	struct own_bytes own = {in, 0};
+
+	value_each_ref(at, end, add_own, &own);
+	return own.sum;
+}
+
 int
 intern_restore(struct intern *in, uint32_t ref, bool *ret_first)
 {

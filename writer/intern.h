@@ -41,6 +41,9 @@ void intern_unref_many(struct intern *in, uint32_t ref, uint32_t times);
 /* Release all refs that stand directly in an encoded value (an object's body at its retirement). */
 void intern_release_value(struct intern *in, const uint8_t *at, const uint8_t *end);
 
+/* Bytes of the blocks that nobody but this encoded value refers to, directly or through each other. */
+uint64_t intern_own_bytes(const struct intern *in, const uint8_t *at, const uint8_t *end);
+
 /*
  * For rebuilding the books: one more place holds ref. *ret_first is set when the block was not in the table yet:
  * the caller then walks what it refers to. Returns 0, -ENOMEM.

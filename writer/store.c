@@ -71,6 +71,7 @@ store_free(struct store *s)
 	trie_edit_free(s->edit);
 	intern_free(s->intern);
 	free(s->events);
+	free(s->tombstone_keys.keys);
 	free(s);
 }
 

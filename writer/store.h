@@ -130,9 +130,10 @@ void store_release_held(struct store *s);
 uint64_t store_held_bytes(const struct store *s, unsigned resource, uint64_t seq);
 
 /*
- * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold more than `bytes`, or are
- * older than `age_ns`; count 0: none are kept. By age they go in store_expire_tombstones(), which publishes nothing by itself.
- * The default is STORE_TOMBSTONES.
+ * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold more than `bytes` (with what
+ * their objects shared with no other when they were deleted) or an eighth of the arena's largest size, or are older than `age_ns`;
+ * count 0: none are kept. By age they go in store_expire_tombstones(), which publishes nothing by itself. When the arena refused something
+ * for want of room, half of them go with the next commit or store_sweep(). The default is STORE_TOMBSTONES.
  */
 struct tombstone_limits {
 	uint64_t count;

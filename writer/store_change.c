@@ -11,21 +11,16 @@
 
 #include "shm-layout/collision.h"
 #include "shm-layout/object.h"
+#include "shm-layout/tombstone.h"
 #include "writer/collision_edit.h"
 
 /* ---- keys of leaves ---- */
-
-struct leaf_keys {
-	struct trie_keys keys;
-	const struct store *store;
-	const struct store_resource *resource;
-};
 
 static int
 identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
 		 uint64_t *ret_key)
 {
-	const struct leaf_keys *k = (const struct leaf_keys *)(const void *)self;
+	const struct store_keys *k = (const struct store_keys *)(const void *)self;
 	uint32_t link = leaf_link(view, leaf, 0);
 	uint32_t ref = link_is_immediate(link) ? store_ordinal_ref(k->store, k->resource, link_value(link)) : 0;
 
@@ -39,14 +34,35 @@ identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, ui
 static int
 seq_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
 {
-	const struct leaf_keys *k = (const struct leaf_keys *)(const void *)self;
-	uint32_t ref = link_is_immediate(leaf) ? store_ordinal_ref(k->store, k->resource, link_value(leaf)) : 0;
+	const struct store_keys *k = (const struct store_keys *)(const void *)self;
+	const struct tombstone *t;
+	uint32_t ref;
 
 	(void)way;
+	if (!link_is_immediate(leaf)) {
+		t = tombstone_at(view, leaf);
+		if (!t)
+			return -EBADMSG;
+		*ret_key = t->seq;
+		return 0;
+	}
+	ref = store_ordinal_ref(k->store, k->resource, link_value(leaf));
 	if (!ref)
 		return -EBADMSG;
 	*ret_key = object_at(view, ref)->seq;
 	return 0;
+}
+
+struct store_keys
+store_by_seq_keys(const struct store *s, const struct store_resource *res)
+{
+	return (struct store_keys){{seq_of_leaf, NULL}, s, res};
+}
+
+static struct store_keys
+identity_keys(const struct store *s, const struct store_resource *res)
+{
+	return (struct store_keys){{identity_of_leaf, NULL}, s, res};
 }
 
 static int
@@ -67,20 +83,35 @@ static const struct trie_keys ordinal_keys = {ordinal_of_leaf, NULL};
 
 /* ---- changes ---- */
 
-/* Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC, -ENOMEM. */
+/*
+ * Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC, -ENOMEM.
+ *
+ * leaving   the object that goes, or 0
+ * ret_keep  it leaves a tombstone: limits allow it, and there is room
+ */
 static int
-prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after, bool replaced)
+prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after, uint32_t leaving, bool *ret_keep)
 {
-	uint64_t bytes;
-	int r = index_change_prepare(&s->change, &res->indexes, s->arena->header->hash_key, before, after, replaced, &bytes);
+	uint64_t bytes, more = 0;
+	int r = index_change_prepare(&s->change, &res->indexes, s->arena->header->hash_key, before, after, leaving != 0, &bytes);
 
 	if (r < 0)
 		return r;
 	bytes += 8 * PATH_BYTES; /* ordinals, by-seq and identity, twice for an object that replaces another */
-	r = trie_edit_reserve(s->edit, (size_t)(bytes / 48));
+	r = store_reserve_notes(s, res, 2);
+	*ret_keep = leaving && res->tombstones.limits.count > 0;
+	if (r == 0 && *ret_keep)
+		r = tombstone_prepare(s, res, leaving, &more);
 	if (r == 0)
-		r = store_reserve_notes(s, res, 2);
-	return r < 0 ? r : arena_ensure(s->arena, bytes);
+		r = trie_edit_reserve(s->edit, (size_t)((bytes + more) / 48));
+	if (r < 0)
+		return r;
+	r = arena_ensure(s->arena, bytes + more);
+	if (r == -ENOSPC && *ret_keep) { /* it must be able to go all the same */
+		*ret_keep = false;
+		r = arena_ensure(s->arena, bytes);
+	}
+	return r;
 }
 
 static int
@@ -100,7 +131,7 @@ static int
 put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint64_t created_seq)
 {
 	struct store_resource *res = s->resources[id];
-	struct leaf_keys by_seq = {{seq_of_leaf, NULL}, s, res};
+	const struct store_keys by_seq = store_by_seq_keys(s, res);
 	struct object *o = arena_payload(s->arena, ref);
 	int r;
 
@@ -121,7 +152,7 @@ static int
 add_object(struct store *s, unsigned id, uint32_t ref)
 {
 	struct store_resource *res = s->resources[id];
-	struct leaf_keys identity = {{identity_of_leaf, NULL}, s, res};
+	const struct store_keys identity = identity_keys(s, res);
 	uint64_t key_hash = object_at(&s->arena->view, ref)->key_hash;
 	uint32_t ordinal, leaf, entry;
 	int r = ordinals_take(&res->ordinals, s->epoch, &res->now.next_ordinal, &ordinal);
@@ -148,7 +179,7 @@ static int
 update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 {
 	struct store_resource *res = s->resources[id];
-	struct leaf_keys by_seq = {{seq_of_leaf, NULL}, s, res};
+	const struct store_keys by_seq = store_by_seq_keys(s, res);
 	const struct object *old = object_at(&s->arena->view, old_ref);
 	int r = leave_indexes(s, res, old->ordinal);
 
@@ -166,10 +197,10 @@ update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 }
 
 static int
-remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i)
+remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i, bool keep)
 {
 	struct store_resource *res = s->resources[id];
-	struct leaf_keys identity = {{identity_of_leaf, NULL}, s, res}, by_seq = {{seq_of_leaf, NULL}, s, res};
+	const struct store_keys identity = identity_keys(s, res), by_seq = store_by_seq_keys(s, res);
 	const struct object *o = object_at(&s->arena->view, ref);
 	uint32_t entry;
 	int r = leave_indexes(s, res, o->ordinal);
@@ -192,6 +223,9 @@ remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_
 	res->now.changed_seq = ++s->seq;
 	res->dirty = true;
 	store_note(s, QUEUE_DELETED, id, s->seq, ref, 0);
+	if (keep)
+		return tombstone_leave(s, res, ref, s->seq);
+	res->now.tombstone_floor = s->seq;
 	store_let_go(s, &res->left, s->seq, ref);
 	return 0;
 }
@@ -211,6 +245,7 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 	enum store_change change = STORE_ADDED;
 	struct value before = nothing, after;
 	uint32_t known, leaf, i;
+	bool keep;
 	int r;
 
 	if (!o || o->name_length == 0)
@@ -234,7 +269,7 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		}
 		before = value_of_object(&s->arena->view, known);
 	}
-	r = prepare_change(s, res, before, after, change == STORE_ADDED);
+	r = prepare_change(s, res, before, after, change == STORE_ADDED ? known : 0, &keep);
 	if (r < 0)
 		return r;
 	arena_open_reserve(s->arena, true);
@@ -242,9 +277,11 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		r = update_object(s, resource, known, d.ref);
 	} else {
 		/* another UID under the name: the old object is gone, this is a new one */
-		r = known ? remove_object(s, resource, known, leaf, i) : 0;
+		r = known ? remove_object(s, resource, known, leaf, i, keep) : 0;
 		if (r == 0)
 			r = add_object(s, resource, d.ref);
+		if (r == 0 && known)
+			tombstones_trim(s, res);
 	}
 	arena_open_reserve(s->arena, false);
 	if (r == 0 && ret_change)
@@ -257,8 +294,10 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 	     size_t name_length, enum store_change *ret_change)
 {
 	static const struct value nothing;
+	struct store_resource *res = s->resources[resource];
 	uint32_t leaf, i;
 	uint32_t known = store_find_key(s, resource, key_hash, ns, ns_length, name, name_length, &leaf, &i);
+	bool keep;
 	int r;
 
 	if (ret_change)
@@ -266,9 +305,11 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 	if (!known)
 		return 0;
 	arena_open_reserve(s->arena, true);
-	r = prepare_change(s, s->resources[resource], value_of_object(&s->arena->view, known), nothing, false);
+	r = prepare_change(s, res, value_of_object(&s->arena->view, known), nothing, known, &keep);
 	if (r == 0)
-		r = remove_object(s, resource, known, leaf, i);
+		r = remove_object(s, resource, known, leaf, i, keep);
+	if (r == 0)
+		tombstones_trim(s, res);
 	arena_open_reserve(s->arena, false);
 	return r;
 }

@@ -13,6 +13,28 @@
 #include "writer/store.h"
 #include "writer/trie_edit.h"
 
+/* The tombstones that stand (store_tombstones.c). */
+struct tombstones {
+	struct tombstone_note {
+		uint32_t ref;
+		uint32_t units;		/* of REF_UNIT bytes, that it held when it was left */
+	} *ring;			/* in order of seq */
+	size_t head, count, capacity;
+	uint64_t bytes;
+	struct tombstone_limits limits;
+	int indexes[4];			/* by enum tombstone_by: the index whose values they are filed under, or -1 */
+};
+
+/* The tombstone that is being filed or taken out, and the hashes that it is for. */
+struct tombstone_keys {
+	uint32_t ref;
+	size_t count, capacity;
+	struct tombstone_key {
+		uint64_t hash;
+		bool filed;
+	} *keys;
+};
+
 struct store_resource {
 	struct index_table indexes;
 	uint32_t published;		/* ref of the BLOCK_RESOURCE that the current root has; 0: none */
@@ -21,6 +43,7 @@ struct store_resource {
 	bool synced_told;		/* readers know that it is SYNCED */
 	char name[256];			/* resource.group */
 	struct ordinals ordinals;	/* those to be used again */
+	struct tombstones tombstones;
 	struct held left;		/* what was replaced or deleted, by the seq of that */
 	struct held fallen;		/* objects of tombstones that went, by the seq of their deletion */
 	struct resource now;		/* working version; the indexes' links stand in `indexes`, nothing follows it here */
@@ -40,6 +63,7 @@ struct store {
 	uint32_t root;			/* ref of the published root; 0: none */
 	bool root_changed;
 	struct index_change change;	/* scratch */
+	struct tombstone_keys tombstone_keys;	/* scratch */
 	struct path uid_path, version_path;
 	void (*on_commit)(void *context, uint64_t epoch);
 	void *on_commit_context;
@@ -77,6 +101,36 @@ uint32_t store_ordinal_ref(const struct store *s, const struct store_resource *r
  */
 uint32_t store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
 			const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i);
+
+/* How the keys of a trie's leaves are found in the objects of a resource. */
+struct store_keys {
+	struct trie_keys keys;
+	const struct store *store;
+	const struct store_resource *resource;
+};
+struct store_keys store_by_seq_keys(const struct store *s, const struct store_resource *res);
+
+/* ---- tombstones (store_tombstones.c) ---- */
+
+/* Which indexes they go by; after the definitions were read. */
+void tombstones_begin(struct store_resource *res);
+void tombstones_done(struct store_resource *res);
+/* Find those that an adopted resource has. 0, -EBADMSG, -ENOMEM. */
+int tombstones_load(struct store *s, struct store_resource *res);
+
+/*
+ * An object is about to go: make sure of private memory, and say what arena its tombstone takes at most. 0, -ENOMEM, -EBADMSG.
+ * Then, without anything between but the change itself: leave it. 0, or -EBADMSG.
+ */
+int tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, uint64_t *ret_bytes);
+int tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq);
+
+/* Drop the oldest while there are too many; what finds no memory stays. The arena's reserve is open. */
+void tombstones_trim(struct store *s, struct store_resource *res);
+/* When the arena refused somebody since this was asked last: half of all go. Whether any went. */
+bool tombstones_give_way(struct store *s);
+/* The resource is being emptied and its by-seq trie gone already: forget all of them. */
+void tombstones_drop_all(struct store *s, struct store_resource *res);
 
 /* ---- what readers are told, and what is held for them (store_events.c) ---- */
 

@@ -18,6 +18,7 @@ store_resource_free(struct store_resource *res)
 	free(res->indexes.defs);
 	free(res->indexes.roots);
 	ordinals_done(&res->ordinals);
+	tombstones_done(res);
 	held_done(&res->left);
 	held_done(&res->fallen);
 	free(res);
@@ -59,6 +60,8 @@ store_read_descriptor(struct store *s, struct store_resource *res, const char **
 	res->indexes.roots = calloc(count ? count : 1, sizeof(*res->indexes.roots));
 	if (!res->indexes.defs || !res->indexes.roots)
 		return -ENOMEM;
+	res->tombstones.limits = STORE_TOMBSTONES;
+	tombstones_begin(res);
 	if (count == 0)
 		return 0;
 	it = value_iterate(indexes);
@@ -69,6 +72,7 @@ store_read_descriptor(struct store *s, struct store_resource *res, const char **
 			return r;
 		res->indexes.count++;
 	}
+	tombstones_begin(res);
 	return it.damaged || res->indexes.count != count ? -EBADMSG : 0;
 }
 
@@ -169,6 +173,7 @@ store_empty_resource(struct store *s, unsigned id)
 	res->now.tombstone_floor = s->seq;
 	res->synced_told = false;
 	ordinals_done(&res->ordinals);
+	tombstones_drop_all(s, res);
 	res->dirty = true;
 }
 
@@ -202,6 +207,7 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 	known->now.descriptor = res->now.descriptor;
 	memcpy(known->now.fingerprint, res->now.fingerprint, sizeof(known->now.fingerprint));
 	known->indexes = res->indexes;
+	tombstones_begin(known);
 	known->claimed = true;
 	res->indexes = indexes;
 	store_resource_free(res);
@@ -330,6 +336,8 @@ store_load_resources(struct store *s, const struct root *root)
 			rc = -EBADMSG;
 		if (rc == 0)
 			rc = find_free_ordinals(s, res);
+		if (rc == 0)
+			rc = tombstones_load(s, res);
 		if (rc < 0)
 			return rc;
 		memcpy(res->indexes.roots, r->indexes, r->index_count * sizeof(uint32_t));

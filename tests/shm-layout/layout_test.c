@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/consumer.h"
 #include "shm-layout/header.h"
 #include "shm-layout/object.h"
 #include "shm-layout/posting.h"
 #include "shm-layout/root.h"
+#include "shm-layout/tombstone.h"
 
 struct field {
 	const char *section, *name;
@@ -58,6 +60,12 @@ static const struct field fields[] = {
 	FIXED("OBJECT", struct object, resource), FIXED("OBJECT", struct object, namespace_length),
 	FIXED("OBJECT", struct object, flags), FIXED("OBJECT", struct object, name_length),
 	FIXED("OBJECT", struct object, body_offset), OPEN("OBJECT", struct object, key),
+	FIXED("TOMBSTONE", struct tombstone, seq), FIXED("TOMBSTONE", struct tombstone, deleted_boot_ns),
+	FIXED("TOMBSTONE", struct tombstone, deleted_wall_ns), FIXED("TOMBSTONE", struct tombstone, object),
+	FIXED("TOMBSTONE", struct tombstone, reserved),
+	FIXED("CONSUMERS", struct consumer, lineage), FIXED("CONSUMERS", struct consumer, seq),
+	FIXED("CONSUMERS", struct consumer, last_seen_wall_ns), FIXED("CONSUMERS", struct consumer, uid),
+	FIXED("CONSUMERS", struct consumer, name_length), FIXED("CONSUMERS", struct consumer, name),
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 

@@ -65,12 +65,18 @@ need(void *p, const char *what)
 struct store_fixture *
 store_fixture_over(struct arena *arena, struct intern *intern)
 {
+	return store_fixture_of(arena, intern, pods_descriptor);
+}
+
+struct store_fixture *
+store_fixture_of(struct arena *arena, struct intern *intern, const char *descriptor)
+{
 	struct store_fixture *fx = need(calloc(1, sizeof(*fx)), "memory");
 
 	fx->arena = arena;
 	fx->slots = need(slots_new(8), "slots");
 	if (store_new(fx->arena, intern, fx->slots, &fx->store) < 0 ||
-	    store_add_resource(fx->store, pods_descriptor, pods_fingerprint, &fx->pods) < 0 || store_commit(fx->store) < 0) {
+	    store_add_resource(fx->store, descriptor, pods_fingerprint, &fx->pods) < 0 || store_commit(fx->store) < 0) {
 		fprintf(stderr, "store_fixture: no store\n");
 		abort();
 	}

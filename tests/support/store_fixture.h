@@ -31,6 +31,8 @@ struct store_fixture *store_fixture_new(uint64_t max_bytes);
 
 /* The same over an arena (and rebuilt table) of the caller's, who closes it after store_fixture_free(); with owns_arena set, that closes and free()s it. */
 struct store_fixture *store_fixture_over(struct arena *arena, struct intern *intern);
+/* The same with pods of another description. */
+struct store_fixture *store_fixture_of(struct arena *arena, struct intern *intern, const char *descriptor);
 void store_fixture_free(struct store_fixture *fx);
 
 /* Decode one object's JSON and put it. Returns store_put()'s result; -EBADMSG when it does not decode. */

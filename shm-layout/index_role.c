@@ -1,0 +1,46 @@
+/*
+ * Indexes by what they do.
+ */
+#include "shm-layout/index_role.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool
+path_is(const struct path *path, const char *text)
+{
+	struct path other;
+
+	if (path_compile(&other, text, strlen(text), NULL, NULL) < 0 || path->count != other.count)
+		return false;
+	for (unsigned i = 0; i < path->count; i++) {
+		const struct path_step *a = &path->steps[i], *b = &other.steps[i];
+
+		if (a->kind != b->kind || a->element != b->element || a->name_length != b->name_length ||
+		    memcmp(path->names + a->name_offset, other.names + b->name_offset, a->name_length) != 0)
+			return false;
+	}
+	return true;
+}
+
+int
+index_with_role(const struct index_def *defs, unsigned count, enum index_role role)
+{
+	static const struct {
+		enum index_as as;
+		const char *path; /* NULL: any */
+	} rules[] = {
+		[INDEX_ROLE_NAMESPACE] = {INDEX_NAMESPACE, NULL},
+		[INDEX_ROLE_LABELS] = {INDEX_KEYVALUE, "metadata.labels"},
+		[INDEX_ROLE_UID] = {INDEX_STRING, "metadata.uid"},
+		[INDEX_ROLE_ADDRESS] = {INDEX_STRING, "status.podIPs[*].ip"},
+		[INDEX_ROLE_CONTAINER] = {INDEX_SCHEME, NULL},
+	};
+
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < defs[i].rule_count; k++)
+			if (defs[i].rules[k].as == rules[role].as &&
+			    (!rules[role].path || path_is(&defs[i].rules[k].path, rules[role].path)))
+				return (int)i;
+	return -1;
+}
