@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reader-lib/copier.h"
+#include "reader-lib/find.h"
 
 #define COPY_HEAD_BYTES ((sizeof(struct copy) + REF_UNIT - 1) & ~(size_t)(REF_UNIT - 1))
 
@@ -29,6 +30,8 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 	if (!copy)
 		return -ENOMEM;
 	private_home_set(&copy->home, copy, bytes);
+	if (source->entry_ & OBJECT_DELETED)
+		copy->home.deleted_wall_ns = object_deleted_wall_ns(source);
 	copy->next = NULL;
 	copy->release = inf->release;
 	copy->allocator_context = inf->allocator_context;

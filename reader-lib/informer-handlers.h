@@ -239,16 +239,24 @@ enum informer_by {
 
 /*
  * Look an object up that is present or was deleted a short while ago (the daemon keeps deleted ones for some minutes, at least 60 s
- * unless a cap forbids): log lines and flow records arrive after their pods are gone. What is present comes first; of several
- * deleted ones the last.
+ * unless a cap forbids): log lines and flow records arrive after their pods are gone. What is present comes first (by address: what runs,
+ * then what has finished, the last one); of several deleted ones the last.
  *
  * Returns 0 present; 1 deleted (informer_object_deleted() says when); INFORMER_E_NOT_FOUND, and what lookups return otherwise
  */
 INFORMER_API int informer_find(const struct informer_snapshot *snapshot, struct informer_resource *resource, enum informer_by by,
 			       const char *value, size_t length, struct informer_object *ret_object);
 /*
- * Whether an object was found as a deleted one (by informer_find(); one given to on_delete is one too, when its time is known).
- * ret_wall_ns  CLOCK_REALTIME at which the daemon learnt of it; may be NULL
+ * Every deleted object that is remembered, of several entries' one entry after the other, the oldest deletion first. A non-zero result of
+ * each stops and is returned.
+ * Cost  a walk over the last change of every object, present ones too
+ */
+INFORMER_API int informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_resource *resource,
+				       int (*each)(void *context, const struct informer_object *object), void *context);
+/*
+ * Whether an object was found as a deleted one, by informer_find(), informer_each_deleted() or an on_delete, or is a copy of
+ * such a one.
+ * ret_wall_ns  CLOCK_REALTIME at which the daemon learnt of it, 0 when that is not known any more; may be NULL
  */
 INFORMER_API bool informer_object_deleted(const struct informer_object *object, uint64_t *ret_wall_ns);
 

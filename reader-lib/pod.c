@@ -3,14 +3,24 @@
  */
 #include <string.h>
 
+#include "reader-lib/find.h"
 #include "reader-lib/internal.h"
 
-/* Step to the first object of an index that `fits` (NULL: any). which gives the number of the index. */
+/* Which object of an index's value is wanted: any; one that fits; or, of those that fit, the one that came last. */
+enum wanted { WANTED_FIRST, WANTED_NEWEST };
+
+/*
+ * The object of an index's value.
+ * which  gives the number of the index
+ * fits   NULL: any
+ */
 static int
-first_of(const struct informer_snapshot *snapshot, struct informer_resource *res, int (*which)(const struct definition *),
-	 const char *value, size_t length, bool (*fits)(struct value body), struct informer_object *ret_object)
+one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, int (*which)(const struct definition *),
+       const char *value, size_t length, bool (*fits)(struct value body), enum wanted wanted, struct informer_object *ret_object)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
+	const struct object *best = NULL;
+	struct informer_object found;
 	const struct binding *b;
 	int r = snapshot_usable(s);
 
@@ -20,7 +30,7 @@ first_of(const struct informer_snapshot *snapshot, struct informer_resource *res
 		r = resource_bind(s, res, &b);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < b->count; i++) {
+	for (uint32_t i = 0; i < b->count && !(best && wanted == WANTED_FIRST); i++) {
 		const struct part *part = &b->parts[i];
 		const struct resource *entry = part_resource(s, part);
 		struct ordinal_iter it;
@@ -36,18 +46,21 @@ first_of(const struct informer_snapshot *snapshot, struct informer_resource *res
 			r = object_of_ordinal(s, entry, it.ordinal, &ref, &o);
 			if (r <= 0)
 				return snapshot_settle(s, -EBADMSG);
-			if (!fits || fits(value_of_object(&s->view, ref))) {
-				r = snapshot_settle(s, 0);
-				if (r == 0)
-					object_set(ret_object, s, o, ref, part->position);
-				return r;
+			if ((!best || o->created_seq > best->created_seq) && (!fits || fits(value_of_object(&s->view, ref)))) {
+				best = o;
+				object_set(&found, s, o, ref, part->position);
+				if (wanted == WANTED_FIRST)
+					break;
 			}
 			r = ordinal_next(&it);
 		}
 		if (r < 0)
 			return snapshot_settle(s, r);
 	}
-	return snapshot_settle(s, INFORMER_E_NOT_FOUND);
+	r = snapshot_settle(s, best ? 0 : INFORMER_E_NOT_FOUND);
+	if (r == 0)
+		*ret_object = found;
+	return r;
 }
 
 static int
@@ -68,40 +81,67 @@ container_index(const struct definition *d)
 	return d->container;
 }
 
+bool
+pod_on_host_network(struct value pod)
+{
+	bool host_network = false;
+
+	value_bool(value_at_name(value_at_name(pod, "spec"), "hostNetwork"), &host_network);
+	return host_network;
+}
+
+static bool
+has_own_address(struct value pod)
+{
+	return !pod_on_host_network(pod);
+}
+
 /* Only a pod of its own address, and one that runs or will, is who answers there. */
 static bool
 owns_address(struct value pod)
 {
 	struct value phase = value_at_name(value_at_name(pod, "status"), "phase");
-	bool host_network = false;
 
-	value_bool(value_at_name(value_at_name(pod, "spec"), "hostNetwork"), &host_network);
-	return !host_network && !value_equals_string(phase, "Succeeded", 9) && !value_equals_string(phase, "Failed", 6);
+	return has_own_address(pod) && !value_equals_string(phase, "Succeeded", 9) && !value_equals_string(phase, "Failed", 6);
 }
 
 int
 informer_get_by_uid(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *uid, size_t length,
 		    struct informer_object *ret_object)
 {
-	return first_of(snapshot, res, uid_index, uid, length, NULL, ret_object);
+	return one_of(snapshot, res, uid_index, uid, length, NULL, WANTED_FIRST, ret_object);
 }
 
 int
 informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip, size_t length,
 		   struct informer_object *ret_object)
 {
-	return first_of(snapshot, pods, address_index, ip, length, owns_address, ret_object);
+	return one_of(snapshot, pods, address_index, ip, length, owns_address, WANTED_FIRST, ret_object);
+}
+
+int
+pod_newest_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip, size_t length,
+		 struct informer_object *ret_object)
+{
+	return one_of(snapshot, pods, address_index, ip, length, has_own_address, WANTED_NEWEST, ret_object);
+}
+
+void
+container_id_strip(const char **id, size_t *length)
+{
+	const char *scheme = memmem(*id, *length, "://", 3);
+
+	if (scheme) {
+		*length -= (size_t)(scheme + 3 - *id);
+		*id = scheme + 3;
+	}
 }
 
 int
 informer_pod_by_container_id(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *id,
 			     size_t length, struct informer_object *ret_object)
 {
-	const char *scheme = id ? memmem(id, length, "://", 3) : NULL;
-
-	if (scheme) {
-		length -= (size_t)(scheme + 3 - id);
-		id = scheme + 3;
-	}
-	return first_of(snapshot, pods, container_index, id, length, NULL, ret_object);
+	if (id)
+		container_id_strip(&id, &length);
+	return one_of(snapshot, pods, container_index, id, length, NULL, WANTED_FIRST, ret_object);
 }

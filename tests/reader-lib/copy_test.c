@@ -542,6 +542,7 @@ real_pods_survive_copying(void **state)
 	if (!directory) {
 		print_message("SKIP: no %s\n", REAL_PODS);
 		skip();
+		return;
 	}
 	while ((entry = readdir(directory))) {
 		char *text;

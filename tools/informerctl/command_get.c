@@ -56,6 +56,24 @@ parse_targets(struct get *get, const struct cli_args *args)
 	return -1;
 }
 
+/* The indexes by which informer_find() finds what was deleted. */
+static bool
+find_by_index(const char *index, enum informer_by *ret_by)
+{
+	static const struct {
+		const char *index;
+		enum informer_by by;
+	} ways[] = {{"uid", INFORMER_BY_UID}, {"podIP", INFORMER_BY_IP}, {"containerID", INFORMER_BY_CONTAINER_ID}};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (strcmp(ways[i].index, index) == 0) {
+			*ret_by = ways[i].by;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* What does not go together. Returns -1, or the exit code. */
 static int
 check(struct get *get, const char *output, const char *index)
@@ -81,6 +99,8 @@ check(struct get *get, const char *output, const char *index)
 		get->index_value = equals + 1;
 		if (!get->index_name)
 			return cli_fail("no memory");
+		if (get->deleted && !find_by_index(get->index_name, &get->find_by))
+			return cli_fail("--deleted --index %s: what was deleted is found by uid, podIP, containerID, or by name", get->index_name);
 	}
 	return -1;
 }
@@ -95,6 +115,8 @@ run(const struct cli_command *command, int argc, char **argv)
 		{"all-namespaces", 'A', NULL, "all namespaces", &get.all_namespaces, NULL, NULL},
 		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL, &get.selector_text, NULL},
 		{"index", 0, "NAME=VALUE", "those that an index of informerd has under this value: nodeName=node-1", NULL, &index, NULL},
+		{"deleted", 0, NULL, "what was deleted a short while ago: all of it, or found by name or --index uid, podIP, containerID",
+		 &get.deleted, NULL, NULL},
 		{"output", 'o', "FORMAT", "table (default), wide, name, json or yaml", NULL, &output, NULL},
 		{"no-headers", 0, NULL, "a table without its first line", &get.no_headers, NULL, NULL},
 		{"show-labels", 0, NULL, "all labels as the last column", &get.show_labels, NULL, NULL},

@@ -174,10 +174,20 @@ static int
 find_one(struct get *get, size_t i)
 {
 	const struct get_target *target = &get->targets[i];
+	const char *ns = target->info.namespaced ? get->namespace_ : NULL;
 	struct informer_object object;
 	char resource[256];
-	int r = informer_get_z(&get->snap, target->resource, target->info.namespaced ? get->namespace_ : NULL, target->name, &object);
+	int r = informer_get_z(&get->snap, target->resource, ns, target->name, &object);
 
+	if (r == INFORMER_E_NOT_FOUND && get->deleted) {
+		char key[1600];
+		int length = snprintf(key, sizeof(key), "%s%s%s", ns ? ns : "", ns ? "/" : "", target->name);
+
+		if (length < (int)sizeof(key)) /* no object has a longer one */
+			r = informer_find(&get->snap, target->resource, INFORMER_BY_KEY, key, (size_t)length, &object);
+	}
+	if (r > 0)
+		r = 0;
 	if (r == 0)
 		r = add_hit(get, &object, i);
 	if (r != INFORMER_E_NOT_FOUND)
@@ -206,14 +216,14 @@ start(struct get *get, const struct get_target *target, struct informer_iter *it
 	return informer_list(&get->snap, target->resource, it);
 }
 
-/* What an index does not narrow by itself: 1, 0 or negative. */
+/* What an index, or the list of the deleted, does not narrow by itself: 1, 0 or negative. */
 static int
 wanted(struct get *get, const struct get_target *target, const struct informer_object *object)
 {
 	struct field_text ns;
 	int r;
 
-	if (!get->index_name)
+	if (!get->index_name && !get->deleted)
 		return 1;
 	if (target->info.namespaced && !get->all_namespaces) {
 		r = informer_object_namespace(object, &ns.data, &ns.length);
@@ -223,13 +233,45 @@ wanted(struct get *get, const struct get_target *target, const struct informer_o
 	return get->selector ? informer_selector_matches(get->selector, object) : 1;
 }
 
+struct deleted_call {
+	struct get *get;
+	size_t target;
+};
+
+static int
+add_wanted(void *context, const struct informer_object *object)
+{
+	const struct deleted_call *call = context;
+	int r = wanted(call->get, &call->get->targets[call->target], object);
+
+	return r > 0 ? add_hit(call->get, object, call->target) : r;
+}
+
+/* The deleted ones; with an index, what is present or was. */
+static int
+find_deleted(struct get *get, size_t i)
+{
+	struct deleted_call call = {get, i};
+	struct informer_object object;
+	int r;
+
+	if (!get->index_name)
+		return informer_each_deleted(&get->snap, get->targets[i].resource, add_wanted, &call);
+	r = informer_find(&get->snap, get->targets[i].resource, get->find_by, get->index_value, strlen(get->index_value), &object);
+	return r >= 0 ? add_wanted(&call, &object) : r == INFORMER_E_NOT_FOUND ? 0 : r;
+}
+
 static int
 find_all(struct get *get, size_t i)
 {
 	const struct get_target *target = &get->targets[i];
 	struct informer_object object;
 	struct informer_iter it;
-	int r = start(get, target, &it);
+	int r;
+
+	if (get->deleted)
+		return find_deleted(get, i);
+	r = start(get, target, &it);
 
 	while (r == 0 && (r = informer_next(&it, &object)) > 0) {
 		r = wanted(get, target, &object);
@@ -253,7 +295,11 @@ compare_hits(const void *a, const void *b)
 	r = memcmp(m->data, n->data, both);
 	if (r == 0 && m->length != n->length)
 		r = m->length < n->length ? '/' - n->data[both] : m->data[both] - '/';
-	return r ? r : field_text_compare(&x->name, &y->name);
+	if (r == 0)
+		r = field_text_compare(&x->name, &y->name);
+	if (r == 0 && informer_object_seq(&x->object) != informer_object_seq(&y->object))
+		r = informer_object_seq(&x->object) < informer_object_seq(&y->object) ? -1 : 1;
+	return r;
 }
 
 static int

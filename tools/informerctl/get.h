@@ -38,11 +38,13 @@ struct get {
 	const char *selector_text;
 	char *index_name;
 	const char *index_value;
+	enum informer_by find_by; /* what the index says to informer_find(), with --deleted */
 	enum get_output output;
 	bool no_headers;
 	bool show_labels;
 	bool show_kind;
 	bool ignore_not_found;
+	bool deleted; /* --deleted: what was deleted counts too; without name or index, that alone */
 	struct cli_values label_columns;
 
 	struct get_target *targets;

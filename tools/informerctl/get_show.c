@@ -167,12 +167,29 @@ add_heading(const struct table *table, struct cells *cells)
 		cells_adds(cells, table->printer->columns[i].name);
 		count++;
 	}
+	if (table->get->deleted) {
+		cells_adds(cells, "DELETED");
+		count++;
+	}
 	count += add_label_columns(table->get, NULL, cells);
 	if (table->get->show_labels) {
 		cells_adds(cells, "LABELS");
 		count++;
 	}
 	return count;
+}
+
+/* How long ago it was deleted; "<none>" for what is present. */
+static void
+add_deleted(const struct table *table, const struct get_hit *hit, struct cells *cells)
+{
+	char age[AGE_TEXT_MAX];
+	uint64_t wall_ns;
+
+	if (!informer_object_deleted(&hit->object, &wall_ns))
+		cells_adds(cells, "<none>");
+	else
+		cells_adds(cells, wall_ns ? age_format(table->options.now_ns - (int64_t)wall_ns, age) : "<unknown>");
 }
 
 static void
@@ -185,6 +202,8 @@ add_row(const struct table *table, const struct get_hit *hit, struct cells *cell
 	if (table->kinds)
 		add_kind(table->target, &cells->text);
 	table->printer->print(object, &table->options, cells);
+	if (table->get->deleted)
+		add_deleted(table, hit, cells);
 	if (table->get->label_columns.count == 0 && !table->get->show_labels)
 		return;
 	labels = field_at(object, "metadata", "labels");

@@ -1,0 +1,471 @@
+/*
+ * Finding what is present or was deleted a short while ago.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "shm-layout/tombstone.h"
+#include "shm-layout/walk.h"
+#include "tests/support/broker_fixture.h"
+
+/* As pods are, with every index by which deleted ones are found. */
+static const char workers_descriptor[] =
+	"{\"group\":\"example.org\",\"version\":\"v1\",\"resource\":\"workers\",\"kind\":\"Worker\",\"singular\":\"worker\","
+	"\"shortNames\":[],\"namespaced\":true,\"indexes\":["
+	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
+	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
+	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"}]}]}";
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_resource *workers;
+	struct informer_snapshot snap;
+	struct informer_object object;
+};
+
+static void
+add_workers(struct broker_fixture *fx, void *context)
+{
+	uint8_t fingerprint[32] = "workers";
+
+	(void)context;
+	assert_int_equal(store_add_resource(fx->store->store, workers_descriptor, fingerprint, &fx->store->pods), 0);
+}
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_do(w->fx, add_workers, NULL);
+	broker_fixture_commit(w->fx);
+	broker_fixture_start(w->fx);
+	w->inf = broker_fixture_attach(w->fx, 0);
+	assert_int_equal(informer_resource_open(w->inf, "workers", &w->workers), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_end(&w->snap);
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+/* A worker with this uid, address, container "c-UID", in this phase. */
+static void
+put(struct world *w, const char *name, const char *uid, const char *ip, const char *phase, bool host_network)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"%s\",\"labels\":{\"app\":\"%s\"}},\"spec\":{\"hostNetwork\":%s},"
+		 "\"status\":{\"phase\":\"%s\",\"podIPs\":[{\"ip\":\"%s\"}],\"containerStatuses\":[{\"containerID\":\"containerd://c-%s\"}]}}",
+		 name, uid, name, host_network ? "true" : "false", phase, ip, uid);
+	broker_fixture_put(w->fx, (const char *const[]){text, NULL});
+}
+
+static void
+run(struct world *w, const char *name, const char *uid, const char *ip)
+{
+	put(w, name, uid, ip, "Running", false);
+}
+
+static void
+delete_one(struct broker_fixture *fx, void *context)
+{
+	assert_int_equal(store_fixture_delete(fx->store, "n", context), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static void
+forget(struct world *w, const char *name)
+{
+	broker_fixture_do(w->fx, delete_one, (void *)(uintptr_t)name);
+}
+
+/* In a new snapshot. */
+static int
+find(struct world *w, enum informer_by by, const char *value)
+{
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	memset(&w->object, 0, sizeof(w->object));
+	return informer_find(&w->snap, w->workers, by, value, strlen(value), &w->object);
+}
+
+/* present: what informer_find() must return; and whose state. */
+static void
+expect(struct world *w, enum informer_by by, const char *value, int result, const char *uid)
+{
+	const char *data;
+	size_t length;
+	int r = find(w, by, value);
+
+	if (r != result)
+		fail_msg("%d '%s': %d", (int)by, value, r);
+	assert_int_equal(informer_object_uid(&w->object, &data, &length), 0);
+	if (length != strlen(uid) || memcmp(data, uid, length) != 0)
+		fail_msg("%d '%s': %.*s", (int)by, value, (int)length, data);
+	assert_int_equal(informer_object_deleted(&w->object, NULL), result == 1);
+}
+
+/* What is present is found by each of its names, and is not deleted. */
+static void
+the_present_is_found_by_each_name(void **state)
+{
+	struct world *w = *state;
+
+	run(w, "a", "u-a", "10.0.0.1");
+	expect(w, INFORMER_BY_KEY, "n/a", 0, "u-a");
+	expect(w, INFORMER_BY_UID, "u-a", 0, "u-a");
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 0, "u-a");
+	expect(w, INFORMER_BY_CONTAINER_ID, "c-u-a", 0, "u-a");
+	expect(w, INFORMER_BY_CONTAINER_ID, "containerd://c-u-a", 0, "u-a");
+}
+
+static uint64_t
+wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What was deleted is found by each of its names, in its last state, with the time. */
+static void
+the_deleted_is_found_by_each_name(void **state)
+{
+	struct world *w = *state;
+	uint64_t before, after, when = 0;
+	struct informer_path *path;
+	const char *data;
+	size_t length;
+
+	run(w, "a", "u-a", "10.0.0.1");
+	put(w, "a", "u-a", "10.0.0.1", "Succeeded", false);
+	run(w, "b", "u-b", "10.0.0.2");
+	before = wall_ns();
+	forget(w, "a");
+	after = wall_ns();
+	expect(w, INFORMER_BY_UID, "u-a", 1, "u-a");
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 1, "u-a");
+	expect(w, INFORMER_BY_CONTAINER_ID, "c-u-a", 1, "u-a");
+	expect(w, INFORMER_BY_CONTAINER_ID, "cri-o://c-u-a", 1, "u-a");
+	expect(w, INFORMER_BY_KEY, "n/a", 1, "u-a");
+	assert_true(informer_object_deleted(&w->object, &when));
+	assert_true(when >= before && when <= after);
+	assert_int_equal(informer_path_compile(w->inf, "status.phase", 12, &path), 0);
+	assert_int_equal(informer_get_string(&w->object, path, &data, &length), 0);
+	assert_int_equal(length, 9);
+	assert_memory_equal(data, "Succeeded", 9);
+	informer_path_free(path);
+	/* other lookups do not know it */
+	assert_int_equal(informer_get_z(&w->snap, w->workers, "n", "a", &w->object), INFORMER_E_NOT_FOUND);
+}
+
+/* A name that is taken again means the new one; the old one is still found by what is its own. */
+static void
+a_re_created_name_is_the_new_one(void **state)
+{
+	struct world *w = *state;
+
+	run(w, "a", "u-1", "10.0.0.1");
+	forget(w, "a");
+	run(w, "a", "u-2", "10.0.0.2");
+	expect(w, INFORMER_BY_KEY, "n/a", 0, "u-2");
+	expect(w, INFORMER_BY_UID, "u-1", 1, "u-1");
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 1, "u-1");
+	expect(w, INFORMER_BY_CONTAINER_ID, "c-u-1", 1, "u-1");
+	expect(w, INFORMER_BY_IP, "10.0.0.2", 0, "u-2");
+}
+
+/* Of several that were deleted under one name, the last one is meant. */
+static void
+of_several_deleted_the_last_is_found(void **state)
+{
+	struct world *w = *state;
+
+	run(w, "a", "u-1", "10.0.0.1");
+	run(w, "b", "u-2", "10.0.0.1");
+	forget(w, "b");
+	forget(w, "a");
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 1, "u-1");
+	run(w, "a", "u-3", "10.0.0.3");
+	forget(w, "a");
+	run(w, "a", "u-4", "10.0.0.4");
+	forget(w, "a");
+	expect(w, INFORMER_BY_KEY, "n/a", 1, "u-4");
+	expect(w, INFORMER_BY_IP, "10.0.0.3", 1, "u-3");
+}
+
+/* By address: who runs, then who has finished (the last), then who was deleted; those on the host's network never. */
+static void
+an_address_belongs_to_who_had_it_last(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "host", "u-h", "10.0.0.1", "Running", true);
+	assert_int_equal(find(w, INFORMER_BY_IP, "10.0.0.1"), INFORMER_E_NOT_FOUND);
+	forget(w, "host");
+	assert_int_equal(find(w, INFORMER_BY_IP, "10.0.0.1"), INFORMER_E_NOT_FOUND);
+	run(w, "gone", "u-g", "10.0.0.1");
+	forget(w, "gone");
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 1, "u-g");
+	put(w, "job-1", "u-1", "10.0.0.1", "Succeeded", false);
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 0, "u-1");
+	put(w, "job-2", "u-2", "10.0.0.1", "Failed", false);
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 0, "u-2");
+	put(w, "job-1", "u-1", "10.0.0.1", "Failed", false);
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 0, "u-2");
+	run(w, "web", "u-w", "10.0.0.1");
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 0, "u-w");
+	/* the newer deletion is one on the host's network */
+	forget(w, "web");
+	forget(w, "job-1");
+	forget(w, "job-2");
+	put(w, "host", "u-h", "10.0.0.1", "Running", true);
+	forget(w, "host");
+	expect(w, INFORMER_BY_IP, "10.0.0.1", 1, "u-2");
+}
+
+/* What is not there, cannot be there, or makes no sense. */
+static void
+what_is_not_there_is_not_found(void **state)
+{
+	struct world *w = *state;
+	struct informer_resource *pods, *none;
+	char longest[5000];
+
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	run(w, "a", "u-a", "10.0.0.1");
+	forget(w, "a");
+	assert_int_equal(find(w, INFORMER_BY_KEY, "n/b"), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, INFORMER_BY_KEY, "a"), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, INFORMER_BY_KEY, ""), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, INFORMER_BY_KEY, longest), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, INFORMER_BY_UID, "n/a"), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, INFORMER_BY_UID, longest), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, INFORMER_BY_IP, "u-a"), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, (enum informer_by)9, "u-a"), -EINVAL);
+	assert_int_equal(informer_find(&w->snap, w->workers, INFORMER_BY_UID, NULL, 0, &w->object), -EINVAL);
+	assert_int_equal(informer_find(&w->snap, w->workers, INFORMER_BY_UID, "x", 1, NULL), -EINVAL);
+	assert_int_equal(informer_find(NULL, w->workers, INFORMER_BY_UID, "x", 1, &w->object), -EINVAL);
+	/* pods of the fixture lack the index of containers */
+	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->object), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_UID, "u-a", 3, &w->object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_open(w->inf, "nothing", &none), 0);
+	assert_int_equal(informer_find(&w->snap, none, INFORMER_BY_KEY, "x", 1, &w->object), INFORMER_E_NO_RESOURCE);
+	assert_false(informer_object_deleted(NULL, NULL));
+	assert_false(informer_object_deleted(&(struct informer_object){0}, NULL));
+}
+
+static void
+remember_no_deletions(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	store_set_tombstone_limits(fx->store->store, fx->store->pods, (struct tombstone_limits){0, 0, 0});
+	store_expire_tombstones(fx->store->store, UINT64_MAX);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* A snapshot goes on showing a deletion that is forgotten meanwhile; a copy keeps its time for ever. */
+static void
+a_forgotten_deletion_stays_in_its_snapshot_and_copies(void **state)
+{
+	struct world *w = *state;
+	struct informer_object copy, second;
+	uint64_t when = 0, again = 0;
+
+	run(w, "a", "u-a", "10.0.0.1");
+	forget(w, "a");
+	assert_int_equal(find(w, INFORMER_BY_UID, "u-a"), 1);
+	broker_fixture_do(w->fx, remember_no_deletions, NULL);
+	run(w, "b", "u-b", "10.0.0.2");
+	assert_true(informer_object_deleted(&w->object, &when));
+	assert_true(when > 0);
+	assert_int_equal(informer_object_copy(w->inf, &w->object, &copy), 0);
+	assert_int_equal(find(w, INFORMER_BY_UID, "u-a"), INFORMER_E_NOT_FOUND);
+	assert_true(informer_object_deleted(&copy, &again));
+	assert_true(again == when);
+	assert_int_equal(informer_object_copy(w->inf, &copy, &second), 0);
+	informer_object_free(&copy);
+	again = 0;
+	assert_true(informer_object_deleted(&second, &again));
+	assert_true(again == when);
+	informer_object_free(&second);
+}
+
+struct seen {
+	char names[64];
+	int stop_after;
+};
+
+static int
+see(void *context, const struct informer_object *object)
+{
+	struct seen *seen = context;
+	uint64_t when = 0;
+	const char *data;
+	size_t length;
+
+	assert_true(informer_object_deleted(object, &when));
+	assert_true(when > 0);
+	assert_int_equal(informer_object_uid(object, &data, &length), 0);
+	strncat(seen->names, data, length);
+	return --seen->stop_after == 0 ? 7 : 0;
+}
+
+/* All that is remembered, the oldest deletion first; what is present is passed over. */
+static void
+the_deleted_are_listed_oldest_first(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {"", 0};
+
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_each_deleted(&w->snap, w->workers, see, &seen), 0);
+	informer_end(&w->snap);
+	run(w, "a", "1", "10.0.0.1");
+	run(w, "b", "2", "10.0.0.1");
+	run(w, "c", "3", "10.0.0.1");
+	forget(w, "b");
+	forget(w, "a");
+	run(w, "b", "4", "10.0.0.1");
+	forget(w, "b");
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_each_deleted(&w->snap, w->workers, see, &seen), 0);
+	assert_string_equal(seen.names, "214");
+	seen = (struct seen){"", 2};
+	assert_int_equal(informer_each_deleted(&w->snap, w->workers, see, &seen), 7);
+	assert_string_equal(seen.names, "21");
+	assert_int_equal(informer_each_deleted(&w->snap, w->workers, NULL, &seen), -EINVAL);
+	assert_int_equal(informer_each_deleted(NULL, w->workers, see, &seen), -EINVAL);
+}
+
+struct blocks {
+	uint32_t refs[1024];
+	unsigned count;
+	struct walk_seen seen;
+};
+
+static int
+collect(void *context, uint32_t ref, const struct block *b)
+{
+	struct blocks *blocks = context;
+
+	(void)b;
+	if (!walk_seen_first(&blocks->seen, ref))
+		return 0;
+	if (blocks->count < 1024)
+		blocks->refs[blocks->count++] = ref;
+	return 1;
+}
+
+static int
+look_at(void *context, const struct informer_object *object)
+{
+	char text[4096];
+	size_t length;
+	int r = informer_object_json(object, text, sizeof(text), &length);
+
+	(void)context;
+	assert_true(r == 0 || r == INFORMER_E_CORRUPT);
+	informer_object_deleted(object, NULL);
+	return 0;
+}
+
+/* Each bit of each block flipped in turn: what is found may be wrong or CORRUPT, and nothing crashes. */
+static void
+damage_is_survived(void **state)
+{
+	static const struct {
+		enum informer_by by;
+		const char *value;
+	} questions[] = {{INFORMER_BY_KEY, "n/a"}, {INFORMER_BY_UID, "u-2"}, {INFORMER_BY_IP, "10.0.0.1"},
+			 {INFORMER_BY_CONTAINER_ID, "c-u-1"}};
+	static struct blocks blocks;
+	struct world *w = *state;
+	struct arena *arena = w->fx->store->arena;
+	struct walk_visitor visitor = {collect, &blocks};
+	struct walk_damage damage;
+	unsigned corrupt = 0;
+
+	run(w, "a", "u-1", "10.0.0.1");
+	run(w, "b", "u-2", "10.0.0.1");
+	forget(w, "a");
+	run(w, "a", "u-3", "10.0.0.1");
+	forget(w, "a");
+	forget(w, "b");
+	assert_int_equal(find(w, INFORMER_BY_KEY, "n/a"), 1);
+	blocks.count = 0;
+	assert_int_equal(walk_seen_init(&blocks.seen, arena->view.committed), 0);
+	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);
+	walk_seen_done(&blocks.seen);
+	for (unsigned i = 0; i < blocks.count; i++) {
+		struct block *b = arena_block(arena, blocks.refs[i]);
+		size_t bytes = sizeof(*b) + block_length(b);
+
+		if (block_type(b) == BLOCK_ROOT)
+			continue;
+		for (size_t bit = 64; bit < bytes * 8; bit++) {
+			uint8_t *byte = (uint8_t *)b + bit / 8;
+
+			*byte ^= (uint8_t)(1u << bit % 8);
+			for (size_t k = 0; k < sizeof(questions) / sizeof(questions[0]); k++) {
+				int r = informer_find(&w->snap, w->workers, questions[k].by, questions[k].value,
+						      strlen(questions[k].value), &w->object);
+
+				corrupt += r == INFORMER_E_CORRUPT;
+				if (r >= 0)
+					look_at(NULL, &w->object);
+				else if (r != INFORMER_E_CORRUPT && r != INFORMER_E_NOT_FOUND && r != INFORMER_E_NO_INDEX &&
+					 r != INFORMER_E_NO_RESOURCE)
+					fail_msg("%s", informer_error_name(r));
+			}
+			informer_each_deleted(&w->snap, w->workers, look_at, NULL);
+			*byte ^= (uint8_t)(1u << bit % 8);
+		}
+	}
+	assert_true(corrupt > 100);
+	expect(w, INFORMER_BY_KEY, "n/a", 1, "u-3");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_present_is_found_by_each_name),
+		TEST(the_deleted_is_found_by_each_name),
+		TEST(a_re_created_name_is_the_new_one),
+		TEST(of_several_deleted_the_last_is_found),
+		TEST(an_address_belongs_to_who_had_it_last),
+		TEST(what_is_not_there_is_not_found),
+		TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies),
+		TEST(the_deleted_are_listed_oldest_first),
+		TEST(damage_is_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
