@@ -72,6 +72,24 @@ make_schema(struct cached_resource *c, const char *const *drops, size_t drop_cou
 	return c->schema ? 0 : bad >= 0 ? -EINVAL : -ENOMEM;
 }
 
+/* What this entry says about deletions, else what the file says for all, else the default. */
+static struct tombstone_limits
+limits_of(const struct config *config, const struct config_resource *entry)
+{
+	const struct config_tombstones *said[] = {&config->tombstones, &entry->tombstones};
+	struct tombstone_limits limits = STORE_TOMBSTONES;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (said[i]->count_said)
+			limits.count = said[i]->count;
+		if (said[i]->bytes)
+			limits.bytes = said[i]->bytes;
+		if (said[i]->seconds)
+			limits.age_ns = said[i]->seconds * 1000000000ull;
+	}
+	return limits;
+}
+
 static int
 add_to_store(struct cached_resource *c, const struct cached_resource_world *world, const char *const *drops,
 	     size_t drop_count, const struct config_index *const *indexes, size_t index_count, char **ret_error)
@@ -97,6 +115,7 @@ add_to_store(struct cached_resource *c, const struct cached_resource_world *worl
 		r = store_add_resource(world->store, json, fingerprint, &c->id);
 	if (r < 0)
 		return r;
+	store_set_tombstone_limits(world->store, c->id, limits_of(world->config, c->entry));
 	c->adopted = r == 1 && store_resource(world->store, c->id)->state == RESOURCE_SYNCED &&
 		     store_resource(world->store, c->id)->version_length > 0;
 	return 0;

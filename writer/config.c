@@ -225,6 +225,7 @@ merge_resource(struct config *config, const struct config_resource *from, char *
 		return -ENOMEM;
 	}
 	copy.n_drops = from->n_drops;
+	copy.tombstones = from->tombstones;
 	return config_take_resource(config, &copy, ret_error);
 }
 

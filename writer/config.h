@@ -22,6 +22,16 @@
 #define CONFIG_MAX_RESOURCES	   256
 #define CONFIG_MAX_INDEXES	   256
 
+#define CONFIG_LIMIT_TOMBSTONES	   10000000
+
+/* How long deletions are remembered (struct tombstone_limits); 0: not said. */
+struct config_tombstones {
+	bool count_said;	/* 0 is a count, too: none are kept */
+	uint64_t count;
+	uint64_t bytes;
+	unsigned seconds;
+};
+
 /* One --resource, or one entry of `resources:`. */
 struct config_resource {
 	char *resource;	      /* as the user wrote it: "pods", "widgets.v1.example.com" */
@@ -31,6 +41,7 @@ struct config_resource {
 	char **drops;	      /* paths whose values are not stored; metadata.managedFields is not among them,
 				 see keep_managed_fields */
 	size_t n_drops;
+	struct config_tombstones tombstones; /* what is not said here is as in struct config */
 	char *origin;	      /* for messages: "--resource pods" or "file:line:column" */
 	bool namespace_is_default; /* from --namespace, not this entry's own */
 };
@@ -56,6 +67,7 @@ struct config {
 	struct config_index *indexes;
 	size_t n_indexes;
 	bool keep_managed_fields, allow_secrets;
+	struct config_tombstones tombstones;
 
 	/* where it is kept and who may read it */
 	char *socket;		  /* never NULL after config_build() */

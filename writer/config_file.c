@@ -154,6 +154,18 @@ take_max_readers(const struct reading *in, const cJSON *value, void *into)
 }
 
 static int
+take_seconds(const struct reading *in, const cJSON *value, void *into)
+{
+	uint64_t number;
+	int r;
+
+	r = take_whole_number(in, value, 1, 86400, &number);
+	if (r == 0)
+		*(unsigned *)into = (unsigned)number;
+	return r;
+}
+
+static int
 take_size(const struct reading *in, const cJSON *value, void *into)
 {
 	_cleanup_(message_freep) char *error = NULL;
@@ -335,6 +347,27 @@ take_index_name(const struct reading *in, const cJSON *value, void *into)
 #define FIELDS(array) array, sizeof(array) / sizeof(*(array))
 
 static int
+take_tombstone_count(const struct reading *in, const cJSON *value, void *into)
+{
+	struct config_tombstones *tombstones = into;
+
+	tombstones->count_said = true;
+	return take_whole_number(in, value, 0, CONFIG_LIMIT_TOMBSTONES, &tombstones->count);
+}
+
+static int
+take_tombstones(const struct reading *in, const cJSON *value, void *into)
+{
+	static const struct field fields[] = {
+		{"count", take_tombstone_count, 0},
+		{"bytes", take_size, offsetof(struct config_tombstones, bytes)},
+		{"seconds", take_seconds, offsetof(struct config_tombstones, seconds)},
+	};
+
+	return take_mapping(in, value, FIELDS(fields), into, "a mapping with count, bytes, seconds");
+}
+
+static int
 take_resource(const struct reading *in, const cJSON *entry)
 {
 	static const struct field fields[] = {
@@ -343,6 +376,7 @@ take_resource(const struct reading *in, const cJSON *entry)
 		{"labelSelector", take_string, offsetof(struct config_resource, label_selector)},
 		{"fieldSelector", take_string, offsetof(struct config_resource, field_selector)},
 		{"drop", take_drop, 0},
+		{"tombstones", take_tombstones, offsetof(struct config_resource, tombstones)},
 	};
 	_cleanup_(message_freep) char *error = NULL;
 	struct config_resource resource = {0};
@@ -432,18 +466,6 @@ take_indexes(const struct reading *in, const cJSON *value, void *into)
 	return r;
 }
 
-static int
-take_seconds(const struct reading *in, const cJSON *value, void *into)
-{
-	uint64_t number;
-	int r;
-
-	r = take_whole_number(in, value, 1, 86400, &number);
-	if (r == 0)
-		*(unsigned *)into = (unsigned)number;
-	return r;
-}
-
 /* ---- the whole file ------------------------------------------------------------------------------ */
 
 static int
@@ -487,6 +509,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"socket", take_string, offsetof(struct config, socket)},
 		{"arena", take_arena, 0},
 		{"access", take_access, 0},
+		{"tombstones", take_tombstones, offsetof(struct config, tombstones)},
 		{"logLevel", take_log_level, offsetof(struct config, log_level)},
 	};
 	_Static_assert(sizeof(fields) / sizeof(*fields) <= MAX_FIELDS, "take_mapping() lists their names");

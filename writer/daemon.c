@@ -166,6 +166,8 @@ beat(uv_timer_t *timer)
 
 	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
 	tell_status(d);
+	store_expire_tombstones(d->home.store, daemon_boot_ns());
+	store_commit(d->home.store); /* without room it is tried again with the next beat, or the next change */
 	watch_patience(d);
 	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->home.arena); i++)
 		;

@@ -85,6 +85,20 @@ add_activity(cJSON *object, const struct daemon *d, const struct cached_resource
 	number(object, "failures", status.failures);
 }
 
+/* Deletions that are still remembered. */
+static void
+add_tombstones(cJSON *object, const struct store *store, unsigned id, uint64_t now)
+{
+	cJSON *tombstones = cJSON_AddObjectToObject(object, "tombstones");
+	struct tombstone_stats stats;
+
+	store_tombstone_stats(store, id, &stats);
+	number(tombstones, "count", stats.count);
+	number(tombstones, "bytes", stats.bytes);
+	number(tombstones, "oldest_age_ns", stats.count && now > stats.oldest_boot_ns ? now - stats.oldest_boot_ns : 0);
+	number(tombstones, "floor", store_resource(store, id)->tombstone_floor);
+}
+
 static void
 add_resource(cJSON *resources, const struct daemon *d, const struct cached_resource *c)
 {
@@ -111,6 +125,7 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	number(object, "objects", known->object_count);
 	text(object, "rv", version);
 	cJSON_AddNumberToObject(object, "age_ns", contact ? (double)(now > contact ? now - contact : 0) : -1);
+	add_tombstones(object, d->home.store, c->id, now);
 	number(object, "queued", delta_fifo_queued(c->fifo) + delta_fifo_waiting(c->fifo));
 	add_activity(object, d, c);
 }

@@ -45,10 +45,13 @@ struct intern *store_intern(const struct store *s);
  * fingerprint       where its content comes from
  * ret_id            its id
  * Returns 0; 1 it was there with this fingerprint, kept with its content; negative errno
- * A resource of the same name with another fingerprint or descriptor is emptied and set to LISTING.
+ * A resource of the same name and namespace with another fingerprint or descriptor is emptied, keeps its position, and is LISTING.
  */
 int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id);
-/* After all were added: drop those that adoption brought and nobody asked for. */
+/*
+ * After all were added: drop those that adoption brought and nobody asked for. Those behind them move up: positions that queues name
+ * change their meaning. What queues still hold of the dropped stays in the arena until the next generation.
+ */
 int store_drop_unclaimed(struct store *s);
 
 unsigned store_resource_count(const struct store *s);
@@ -132,7 +135,8 @@ uint64_t store_held_bytes(const struct store *s, unsigned resource, uint64_t seq
 /*
  * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold more than `bytes` (with what
  * their objects shared with no other when they were deleted) or an eighth of the arena's largest size, or are older than `age_ns`;
- * count 0: none are kept. By age they go in store_expire_tombstones(), which publishes nothing by itself. When the arena refused something
+ * count 0: none are kept. By age they go in store_expire_tombstones(), which publishes nothing by itself, and leaves alone what nobody
+ * asked for yet (store_add_resource). When the arena refused something
  * for want of room, half of them go with the next commit or store_sweep(). The default is STORE_TOMBSTONES.
  */
 struct tombstone_limits {

@@ -195,7 +195,20 @@ remove_resource(struct store *s, unsigned i)
 	s->root_changed = true;
 }
 
-/* `known` had this name before, with other content or other definitions: it stays where it is, empty, and becomes `res`, which is freed. */
+/* Do both describe the same resource, in the same namespace or all of them? */
+static bool
+same_place(const struct store *s, const struct store_resource *a, const struct store_resource *b)
+{
+	const struct arena_view *view = &s->arena->view;
+	const char *x = "", *y = "";
+	size_t x_length = 0, y_length = 0;
+
+	value_string(field(value_of_block(view, a->now.descriptor), "namespace"), &x, &x_length);
+	value_string(field(value_of_block(view, b->now.descriptor), "namespace"), &y, &y_length);
+	return strcmp(a->name, b->name) == 0 && x_length == y_length && memcmp(x, y, x_length) == 0;
+}
+
+/* `known` had this place before, with other content or other definitions: it stays where it is, empty, and becomes `res`, which is freed. */
 static void
 renew_resource(struct store *s, unsigned id, struct store_resource *res)
 {
@@ -217,7 +230,7 @@ int
 store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id)
 {
 	struct store_resource *res = calloc(1, sizeof(*res));
-	unsigned same_name = RESOURCE_MAX;
+	unsigned place = RESOURCE_MAX;
 	const char *why;
 	int r;
 
@@ -237,10 +250,10 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 	for (unsigned i = 0; i < s->resource_count; i++) {
 		struct store_resource *known = s->resources[i];
 
-		if (known->claimed || strcmp(known->name, res->name) != 0)
+		if (known->claimed || !same_place(s, known, res))
 			continue;
-		if (same_name == RESOURCE_MAX)
-			same_name = i;
+		if (place == RESOURCE_MAX)
+			place = i;
 		if (known->now.descriptor != res->now.descriptor || memcmp(known->now.fingerprint, fingerprint, 32) != 0)
 			continue;
 		/* equal descriptors are one block: same definitions, same content */
@@ -250,9 +263,9 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 		*ret_id = i;
 		return 1;
 	}
-	if (same_name < RESOURCE_MAX) {
-		renew_resource(s, same_name, res);
-		*ret_id = same_name;
+	if (place < RESOURCE_MAX) {
+		renew_resource(s, place, res);
+		*ret_id = place;
 		return 0;
 	}
 	r = -ENOSPC;

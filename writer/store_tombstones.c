@@ -405,6 +405,8 @@ store_expire_tombstones(struct store *s, uint64_t now_boot_ns)
 		struct store_resource *res = s->resources[i];
 		uint64_t age = res->tombstones.limits.age_ns;
 
+		if (!res->claimed) /* adopted, and not known yet what limits it has */
+			continue;
 		tombstones_trim(s, res); /* what found no memory before */
 		for (unsigned n = 0; n < EXPIRE_BATCH && res->tombstones.count > 0; n++) {
 			const struct tombstone *t = tombstone_at(&s->arena->view, oldest(&res->tombstones));

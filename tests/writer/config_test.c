@@ -228,6 +228,29 @@ secrets_need_allow_secrets(void **state)
 	config_done(&c);
 }
 
+/* Deletions are remembered as the file says, for all resources or for one; a count of 0 is said, too. */
+static void
+tombstones_are_limited_for_all_and_for_one(void **state)
+{
+	struct config c = built(*state,
+				"tombstones: {count: 50, bytes: 2Mi, seconds: 600}\n"
+				"resources:\n- pods\n- resource: services\n  tombstones: {count: 0}\n",
+				NULL);
+
+	assert_true(c.tombstones.count_said);
+	assert_int_equal(c.tombstones.count, 50);
+	assert_int_equal(c.tombstones.bytes, 2u << 20);
+	assert_int_equal(c.tombstones.seconds, 600);
+	assert_false(c.resources[0].tombstones.count_said);
+	assert_true(c.resources[1].tombstones.count_said);
+	assert_int_equal(c.resources[1].tombstones.count, 0);
+	assert_int_equal(c.resources[1].tombstones.seconds, 0);
+	config_done(&c);
+	assert_refused(*state, "resources: [pods]\ntombstones: {count: -1}\n", NULL, -EINVAL, "a whole number from 0 to 10000000");
+	assert_refused(*state, "resources: [pods]\ntombstones: {second: 1}\n", NULL, -EINVAL, "did you mean seconds?");
+	assert_refused(*state, "resources: [pods]\ntombstones: 5\n", NULL, -EINVAL, "a mapping with count, bytes, seconds");
+}
+
 /* A socket path that no socket address holds is refused before anything is made. */
 static void
 a_socket_path_that_is_too_long_is_refused(void **state)
@@ -350,6 +373,7 @@ main(void)
 		TEST(possible_paths_are_taken),
 		TEST(no_resource_is_refused),
 		TEST(secrets_need_allow_secrets),
+		TEST(tombstones_are_limited_for_all_and_for_one),
 		TEST(a_socket_path_that_is_too_long_is_refused),
 		TEST(the_arena_name_follows_the_socket),
 		TEST(entries_of_one_resource_must_be_disjoint),

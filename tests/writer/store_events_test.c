@@ -271,6 +271,46 @@ another_fingerprint_is_a_reset_in_place(void **state)
 	generations_end(&generations);
 }
 
+/* Of two entries of one resource, in namespaces of their own, only that one is reset which changed, whatever the order they are asked for in. */
+static void
+a_reset_is_of_its_own_namespace(void **state)
+{
+	static const char in_a[] = "{\"resource\":\"pods\",\"namespace\":\"a\",\"indexes\":[]}";
+	static const char in_b[] = "{\"resource\":\"pods\",\"namespace\":\"b\",\"indexes\":[]}";
+	static const uint8_t one[32] = "one", other[32] = "other";
+	struct generations generations;
+	struct intern *intern;
+	struct arena *arena;
+	struct store *s;
+	unsigned a, b;
+
+	(void)state;
+	generations_begin(&generations);
+	arena = generations_next(&generations, &intern);
+	assert_int_equal(store_new(arena, intern, NULL, &s), 0);
+	assert_int_equal(store_add_resource(s, in_a, one, &a), 0);
+	assert_int_equal(store_add_resource(s, in_b, one, &b), 0);
+	store_set_state(s, a, RESOURCE_SYNCED);
+	store_set_state(s, b, RESOURCE_SYNCED);
+	assert_int_equal(store_commit(s), 0);
+	store_free(s);
+	arena_close(arena);
+	free(arena);
+
+	arena = generations_next(&generations, &intern);
+	assert_int_equal(store_new(arena, intern, NULL, &s), 0);
+	assert_int_equal(store_add_resource(s, in_b, other, &b), 0);
+	assert_int_equal(store_add_resource(s, in_a, one, &a), 1);
+	assert_int_equal(a, 0);
+	assert_int_equal(b, 1);
+	assert_int_equal(store_resource(s, a)->state, RESOURCE_SYNCED);
+	assert_int_equal(store_resource(s, b)->state, RESOURCE_LISTING);
+	store_free(s);
+	arena_close(arena);
+	free(arena);
+	generations_end(&generations);
+}
+
 /* Named consumers stand in the root with the next commit; the same again is nothing new. */
 static void
 consumers_are_shown_with_the_next_commit(void **state)
@@ -372,6 +412,7 @@ main(void)
 		cmocka_unit_test(synced_is_told_when_it_is_shown),
 		cmocka_unit_test(a_status_is_told_and_shown),
 		cmocka_unit_test(another_fingerprint_is_a_reset_in_place),
+		cmocka_unit_test(a_reset_is_of_its_own_namespace),
 		cmocka_unit_test(consumers_are_shown_with_the_next_commit),
 		cmocka_unit_test(adoption_keeps_consumers_status_and_seq),
 		cmocka_unit_test(a_failed_commit_keeps_its_events),
