@@ -349,7 +349,7 @@ INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *sn
  * otherwise unspecified. Strings they are given (value, ns) are borrowed for as long as the iteration goes on.
  */
 struct informer_iter {
-	uint64_t private_[64];
+	uint64_t private_[80];
 };
 struct informer_selector;
 

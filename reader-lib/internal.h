@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/un.h>
 
 #include "reader-lib/informer.h"
@@ -20,6 +21,7 @@
 #include "shm-layout/posting.h"
 #include "shm-layout/protocol.h"
 #include "shm-layout/root.h"
+#include "shm-layout/shortcut.h"
 #include "shm-layout/slot.h"
 #include "shm-layout/tag.h"
 
@@ -61,7 +63,15 @@ void mapping_free(struct informer *inf, struct mapping *m, bool forked);
 void mapping_reap(struct informer *inf);
 /* The arena grew: look whether the file did too. Returns how many bytes may be touched. */
 uint64_t mapping_grown(struct mapping *m, uint64_t committed);
-bool mapping_superseded(const struct mapping *m);
+static inline bool
+mapping_superseded(const struct mapping *m)
+{
+	struct header *h = (struct header *)(uintptr_t)m->header;
+
+	return atomic_load_explicit(&h->superseded_by, memory_order_relaxed) != 0 ||
+	       atomic_load_explicit(&h->state, memory_order_relaxed) == HEADER_REVOKED ||
+	       atomic_load_explicit(&m->expired, memory_order_relaxed);
+}
 unsigned mapping_pins(const struct mapping *m);
 
 /* ---- the handle ---- */
@@ -158,6 +168,7 @@ struct snapshot {
 	const struct root *root;
 	uint64_t epoch;
 	struct copy *copies;
+	_Atomic uint32_t *alive;	/* the handle's; NULL: the snapshot is not open. Every accessor looks at it */
 };
 _Static_assert(sizeof(struct snapshot) <= sizeof(struct informer_snapshot), "snapshot: private_ is too small");
 
@@ -177,9 +188,9 @@ snapshot_of_view(const struct arena_view *view)
 static inline int
 snapshot_usable(const struct snapshot *s)
 {
-	if (unlikely(!s || !s->cell))
+	if (unlikely(!s || !s->alive))
 		return -EINVAL;
-	return forked(s->inf) ? INFORMER_E_FORKED : 0;
+	return unlikely(atomic_load_explicit(s->alive, memory_order_relaxed) == 0) ? INFORMER_E_FORKED : 0;
 }
 
 /*
@@ -254,13 +265,67 @@ struct informer_resource {
  * The binding of a resource that holds for this snapshot.
  * Returns 0, INFORMER_E_NO_RESOURCE, INFORMER_E_CORRUPT, -ENOMEM, -EINVAL for another handle's resource
  */
-int resource_bind(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding);
+int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding);
 void resources_free(struct informer *inf);
 /* The resource block of a part; NULL when damaged. */
 static inline const struct resource *
 part_resource(const struct snapshot *s, const struct part *part)
 {
 	return root_resource(&s->view, s->root, part->position);
+}
+
+static inline uint64_t
+fingerprint_of(const struct resource *r)
+{
+	uint64_t f;
+
+	memcpy(&f, r->fingerprint, sizeof(f));
+	return f;
+}
+
+/* Whether a binding, made from an earlier root of this arena, holds for this one. */
+static inline bool
+binding_holds(const struct binding *b, const struct snapshot *s, const struct resource **ret_first)
+{
+	if (b->mapping != s->mapping || b->resource_count != s->root->resource_count)
+		return false;
+	for (uint32_t i = b->count; i-- > 0;) {
+		const struct resource *r = part_resource(s, &b->parts[i]);
+
+		if (unlikely(!r || r->descriptor != b->parts[i].descriptor || fingerprint_of(r) != b->parts[i].fingerprint))
+			return false;
+		*ret_first = r;
+	}
+	return true;
+}
+
+/* The same, and the resource block of its first part. */
+static inline int
+resource_bind_first(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding,
+		    const struct resource **ret_first)
+{
+	const struct binding *b;
+	int r;
+
+	if (unlikely(!res))
+		return -EINVAL;
+	b = atomic_load_explicit(&res->binding, memory_order_acquire);
+	if (likely(b && binding_holds(b, s, ret_first))) {
+		*ret_binding = b;
+		return 0;
+	}
+	r = resource_bind_slowly(s, res, ret_binding);
+	if (r == 0)
+		*ret_first = part_resource(s, &(*ret_binding)->parts[0]);
+	return r;
+}
+
+static inline int
+resource_bind(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding)
+{
+	const struct resource *first;
+
+	return resource_bind_first(s, res, ret_binding, &first);
 }
 
 /* ---- lookup.c ---- */

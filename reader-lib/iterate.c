@@ -11,14 +11,14 @@
 enum source { SOURCE_NONE, SOURCE_ALL, SOURCE_POSTINGS };
 
 /*
- * How many objects of postings are found, and fetched into the cache, before they are asked for: the memory's answers to so many
- * questions come together.
+ * Objects of postings are found so many at a time, and fetched into the cache before the first of them is asked for: the memory's
+ * answers to so many questions come together.
  */
-#define AHEAD 8u
+#define AHEAD 16u
 
 struct found_ahead {
 	uint32_t ordinal;
-	uint32_t ref;
+	uint32_t ref;	/* where it is likely to be; 0: not known */
 };
 
 /*
@@ -26,7 +26,8 @@ struct found_ahead {
  * ns             only objects of this namespace (ns_length 0: all)
  * selector       only those that it matches; may be NULL
  * fresh          the source stands before its first element
- * ahead          what of the postings was found already
+ * cells          the resource's shortcuts by ordinal; NULL: none
+ * ahead          what of the postings was found already; from next to count is not given out yet
  */
 struct iter {
 	const struct snapshot *s;
@@ -38,13 +39,15 @@ struct iter {
 	size_t ns_length;
 	const struct informer_selector *selector;
 	const struct resource *resource;
+	const void *cells;
+	uint32_t cell_count;
 	uint32_t part;
 	uint32_t leaf;
 	enum source source;
 	bool fresh;
 	bool filter_ns;
 	bool drained;		/* the postings have no more */
-	uint8_t first, count;	/* of ahead: a ring */
+	uint8_t next, count;
 	struct found_ahead ahead[AHEAD];
 	union {
 		struct trie_iter all;
@@ -95,10 +98,13 @@ begin_part(struct iter *it)
 	it->source = SOURCE_NONE;
 	it->fresh = true;
 	it->drained = false;
-	it->first = it->count = 0;
+	it->next = it->count = 0;
 	it->resource = part_resource(it->s, part);
 	if (!it->resource)
 		return -EBADMSG;
+	it->cells = it->resource->by_ordinal && !it->s->view.verifier
+			    ? shortcut_cells(&it->s->view, it->resource->by_ordinal, SHORTCUT_BY_ORDINAL, &it->cell_count)
+			    : NULL;
 	if (!it->index)
 		return narrow(it, part);
 	r = index_leaf(it->s, part, it->resource, definition_index(part->definition, it->index), it->value,
@@ -119,36 +125,51 @@ seek_part(struct iter *it)
 	return r;
 }
 
-/* Find objects of the postings until AHEAD wait. 0 or negative. */
+/* By the shortcut, else by the trie. */
+static inline uint32_t
+likely_ref(const struct iter *it, uint32_t ordinal)
+{
+	uint32_t ref = it->cells ? shortcut_cell(it->cells, it->cell_count, ordinal) : 0;
+
+	if (unlikely(ref == 0) &&
+	    (trie_get(&it->s->view, it->resource->ordinals, ordinal, &ref) <= 0 || link_is_immediate(ref)))
+		ref = 0;
+	return ref <= REF_MAX ? ref : 0;
+}
+
+/* Find the next objects of the postings: how many, 0 at the end, or negative. */
 static int
 look_ahead(struct iter *it)
 {
-	while (!it->drained && it->count < AHEAD) {
-		struct found_ahead *next = &it->ahead[(it->first + it->count) % AHEAD];
-		int r = it->fresh ? ordinal_first(&it->at.some, &it->s->view, it->leaf) : ordinal_next(&it->at.some);
+	unsigned n = 0;
+	int r = 1;
 
+	while (n < AHEAD && !it->drained) {
+		struct found_ahead *found = &it->ahead[n];
+
+		r = it->fresh ? ordinal_first(&it->at.some, &it->s->view, it->leaf) : ordinal_next(&it->at.some);
 		it->fresh = false;
-		if (r > 0) {
-			next->ordinal = it->at.some.ordinal;
-			r = trie_get(&it->s->view, it->resource->ordinals, next->ordinal, &next->ref);
-			if (r == 0 || (r > 0 && link_is_immediate(next->ref)))
-				r = -EBADMSG;
-		}
 		if (r < 0)
 			return r;
 		it->drained = r == 0;
-		if (r > 0) {
-			__builtin_prefetch(it->s->view.base + ref_offset(next->ref));
-			it->count++;
-		}
+		if (r == 0)
+			break;
+		found->ordinal = it->at.some.ordinal;
+		found->ref = likely_ref(it, found->ordinal);
+		__builtin_prefetch(it->s->view.base + ref_offset(found->ref));
+		__builtin_prefetch(it->s->view.base + ref_offset(found->ref) + 64);
+		n++;
 	}
-	return 0;
+	it->next = 0;
+	it->count = (uint8_t)n;
+	return (int)n;
 }
 
 /* The source's next object: 1, 0 at its end, or negative. */
-static int
+static inline int
 step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 {
+	const struct found_ahead *found;
 	int r;
 
 	if (it->source == SOURCE_ALL) {
@@ -160,19 +181,21 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 		*ret_object = link_is_immediate(*ret_ref) ? NULL : object_at(&it->s->view, *ret_ref);
 		return *ret_object ? 1 : -EBADMSG;
 	}
-	r = look_ahead(it);
-	if (r < 0 || it->count == 0)
-		return r < 0 ? r : 0;
-	*ret_ref = it->ahead[it->first].ref;
-	*ret_object = object_at(&it->s->view, *ret_ref);
-	if (!*ret_object || (*ret_object)->ordinal != it->ahead[it->first].ordinal)
+	if (it->next == it->count) {
+		r = look_ahead(it);
+		if (r <= 0)
+			return r;
+	}
+	found = &it->ahead[it->next++];
+	*ret_ref = found->ref;
+	*ret_object = shortcut_object(&it->s->view, found->ref, it->s->root->seq, found->ordinal);
+	/* it has changed since; or every ordinal that postings name has an object, and this is damage */
+	if (unlikely(!*ret_object) && object_of_ordinal(it->s, it->resource, found->ordinal, ret_ref, ret_object) <= 0)
 		return -EBADMSG;
-	it->first = (uint8_t)((it->first + 1) % AHEAD);
-	it->count--;
 	return 1;
 }
 
-static int
+static inline int
 wanted(const struct iter *it, uint32_t ref, const struct object *o)
 {
 	if (it->filter_ns &&

@@ -61,16 +61,15 @@ prefetch_body(const struct object *o)
 		__builtin_prefetch((const char *)o + line * 64);
 }
 
-static int
-get_in_part(const struct snapshot *s, const struct part *part, const struct key *key, struct informer_object *ret)
+/* By the tries: what the shortcut does not know, and what is not there. */
+static __attribute__((noinline)) int
+get_by_tries(const struct snapshot *s, const struct resource *r, const struct part *part, const struct key *key,
+	     struct informer_object *ret)
 {
-	const struct resource *r = part_resource(s, part);
 	const uint32_t *links;
 	uint32_t leaf, count;
 	int found;
 
-	if (unlikely(!r))
-		return -EBADMSG;
 	found = trie_get(&s->view, r->identity, key->hash, &leaf);
 	if (found <= 0)
 		return found < 0 ? found : INFORMER_E_NOT_FOUND;
@@ -96,12 +95,30 @@ get_in_part(const struct snapshot *s, const struct part *part, const struct key 
 	return INFORMER_E_NOT_FOUND;
 }
 
+static inline int
+get_in_part(const struct snapshot *s, const struct resource *r, const struct part *part, const struct key *key,
+	    struct informer_object *ret)
+{
+	const struct object *o;
+	uint32_t ref;
+
+	if (unlikely(!r))
+		return -EBADMSG;
+	o = shortcut_by_key(&s->view, r->by_key, s->root->seq, key->hash, &ref);
+	if (likely(o && object_has_key(o, key->ns, key->ns_length, key->name, key->name_length))) {
+		object_set(ret, s, o, ref, part->position);
+		return 0;
+	}
+	return get_by_tries(s, r, part, key, ret);
+}
+
 int
 informer_get(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *ns, size_t ns_length,
 	     const char *name, size_t name_length, struct informer_object *ret_object)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct binding *b;
+	const struct resource *first = NULL;
 	struct informer_object found;
 	struct key key = {ns_length ? ns : "", name, ns_length, name_length, 0};
 	int r = snapshot_usable(s);
@@ -110,15 +127,15 @@ informer_get(const struct informer_snapshot *snapshot, struct informer_resource 
 		return r;
 	if (unlikely(!name || (ns_length && !ns) || !ret_object))
 		return -EINVAL;
-	r = resource_bind(s, res, &b);
+	r = resource_bind_first(s, res, &b, &first);
 	if (unlikely(r < 0))
 		return r;
 	if (unlikely(ns_length > OBJECT_NAMESPACE_MAX || name_length > OBJECT_NAME_MAX))
 		return INFORMER_E_NOT_FOUND;
 	key.hash = object_key_hash(s->mapping->hash_key, key.ns, ns_length, name, name_length);
-	r = INFORMER_E_NOT_FOUND;
-	for (uint32_t i = 0; i < b->count && r == INFORMER_E_NOT_FOUND; i++)
-		r = get_in_part(s, &b->parts[i], &key, &found);
+	r = get_in_part(s, first, &b->parts[0], &key, &found);
+	for (uint32_t i = 1; unlikely(i < b->count) && r == INFORMER_E_NOT_FOUND; i++)
+		r = get_in_part(s, part_resource(s, &b->parts[i]), &b->parts[i], &key, &found);
 	r = snapshot_settle(s, r);
 	if (r == 0)
 		*ret_object = found;

@@ -20,16 +20,6 @@ load_committed(const struct header *h)
 	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->committed_bytes, memory_order_acquire);
 }
 
-bool
-mapping_superseded(const struct mapping *m)
-{
-	struct header *h = (struct header *)(uintptr_t)m->header;
-
-	return atomic_load_explicit(&h->superseded_by, memory_order_relaxed) != 0 ||
-	       atomic_load_explicit(&h->state, memory_order_relaxed) == HEADER_REVOKED ||
-	       atomic_load_explicit(&m->expired, memory_order_relaxed);
-}
-
 static int
 map_arena(struct informer *inf, struct mapping *m)
 {

@@ -185,6 +185,28 @@ settle(const struct informer_object *object, int r)
 	return r == -EINVAL || r == INFORMER_E_FORKED ? r : snapshot_settle(snapshot_of(object->snapshot_), r);
 }
 
+/* A string that stands in the object's header. False: look into the body. */
+static inline bool
+header_string(const struct object *o, const struct path *path, const char **ret_data, size_t *ret_length)
+{
+	switch (path->header) {
+	case PATH_NODE_NAME:
+		return object_near(o, NEAR_NODE_NAME, ret_data, ret_length);
+	case PATH_PHASE:
+		return object_near(o, NEAR_PHASE, ret_data, ret_length);
+	case PATH_NAME:
+		*ret_data = object_name(o);
+		*ret_length = o->name_length;
+		return o->name_length > 0;
+	case PATH_NAMESPACE:
+		*ret_data = object_namespace(o);
+		*ret_length = o->namespace_length;
+		return o->namespace_length > 0;
+	default:
+		return false;
+	}
+}
+
 int
 informer_get_string(const struct informer_object *object, const struct informer_path *path, const char **ret_data,
 		    size_t *ret_length)
@@ -192,8 +214,21 @@ informer_get_string(const struct informer_object *object, const struct informer_
 	struct value v;
 	const char *data;
 	size_t length;
-	int r = look_up(object, path, &v);
+	int r = object_usable(object);
 
+	if (unlikely(r < 0))
+		return r;
+	if (unlikely(!path))
+		return -EINVAL;
+	if (header_string(header_of(object), &path->path, &data, &length)) {
+		r = snapshot_settle(snapshot_of(object->snapshot_), 0);
+		if (r == 0) {
+			*ret_data = data;
+			*ret_length = length;
+		}
+		return r;
+	}
+	r = look_up(object, path, &v);
 	if (r == 0 && !value_text(&v, &data, &length))
 		r = INFORMER_E_TYPE;
 	r = settle(object, r);

@@ -92,30 +92,6 @@ same_resource(struct value a, struct value b)
 	return true;
 }
 
-static uint64_t
-fingerprint_of(const struct resource *r)
-{
-	uint64_t f;
-
-	memcpy(&f, r->fingerprint, sizeof(f));
-	return f;
-}
-
-/* Whether a binding, made from an earlier root of this arena, holds for this one. */
-static inline bool
-binding_holds(const struct binding *b, const struct snapshot *s)
-{
-	if (b->mapping != s->mapping || b->resource_count != s->root->resource_count)
-		return false;
-	for (uint32_t i = 0; i < b->count; i++) {
-		const struct resource *r = part_resource(s, &b->parts[i]);
-
-		if (!r || r->descriptor != b->parts[i].descriptor || fingerprint_of(r) != b->parts[i].fingerprint)
-			return false;
-	}
-	return true;
-}
-
 /*
  * The entries that the name means, all of one resource: the core group's before others', then the first. An entry of the
  * root that cannot be read makes the result -EBADMSG only when no other fits.
@@ -195,9 +171,10 @@ bind_anew(const struct snapshot *s, struct informer_resource *res, const struct 
 	return 0;
 }
 
-static __attribute__((noinline)) int
-bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding)
+int
+resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding)
 {
+	const struct resource *first;
 	int r = -EBADMSG;
 
 	if (res->inf != s->inf)
@@ -205,7 +182,7 @@ bind_slowly(const struct snapshot *s, struct informer_resource *res, const struc
 	pthread_mutex_lock(&s->inf->bind_lock);
 	/* Another thread may have made it, or a snapshot of an older arena may use what was made before. */
 	for (struct binding *b = res->bindings; b && r != 0; b = b->next) {
-		if (binding_holds(b, s)) {
+		if (binding_holds(b, s, &first)) {
 			*ret_binding = b;
 			r = 0;
 		}
@@ -214,21 +191,6 @@ bind_slowly(const struct snapshot *s, struct informer_resource *res, const struc
 		r = bind_anew(s, res, ret_binding);
 	pthread_mutex_unlock(&s->inf->bind_lock);
 	return snapshot_settle(s, r);
-}
-
-int
-resource_bind(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding)
-{
-	const struct binding *b;
-
-	if (unlikely(!res))
-		return -EINVAL;
-	b = atomic_load_explicit(&res->binding, memory_order_acquire);
-	if (likely(b && binding_holds(b, s))) {
-		*ret_binding = b;
-		return 0;
-	}
-	return bind_slowly(s, res, ret_binding);
 }
 
 int

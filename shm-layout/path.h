@@ -29,8 +29,12 @@ struct path_step {
 	struct value_memo memo;	/* changes while the path is followed, by any thread */
 };
 
+/* Fields that stand in an object's header, too (object.h). */
+enum path_header { PATH_BODY = 0, PATH_NAME, PATH_NAMESPACE, PATH_NODE_NAME, PATH_PHASE };
+
 struct path {
 	unsigned count;
+	enum path_header header;
 	struct path_step steps[PATH_STEPS_MAX];
 	char names[PATH_TEXT_MAX];
 };

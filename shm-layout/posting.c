@@ -62,15 +62,10 @@ ordinal_first(struct ordinal_iter *it, const struct arena_view *view, uint32_t l
 }
 
 int
-ordinal_next(struct ordinal_iter *it)
+ordinal_next_in_trie(struct ordinal_iter *it)
 {
 	int r;
 
-	if (it->array_left > 0) {
-		it->ordinal = *it->array++;
-		it->array_left--;
-		return 1;
-	}
 	if (!it->in_trie)
 		return 0;
 	r = trie_next(&it->trie);

@@ -25,7 +25,7 @@
 #include "shm-layout/block.h"
 #include "shm-layout/trie.h"
 
-#define POSTING_ARRAY_MAX 32u
+#define POSTING_ARRAY_MAX 128u
 
 struct posting {
 	uint32_t count;
@@ -58,6 +58,15 @@ struct ordinal_iter {
 };
 
 int ordinal_first(struct ordinal_iter *it, const struct arena_view *view, uint32_t leaf);
-int ordinal_next(struct ordinal_iter *it);
+int ordinal_next_in_trie(struct ordinal_iter *it);
+static inline int
+ordinal_next(struct ordinal_iter *it)
+{
+	if (it->array_left == 0)
+		return ordinal_next_in_trie(it);
+	it->ordinal = *it->array++;
+	it->array_left--;
+	return 1;
+}
 
 #endif

@@ -20,7 +20,7 @@ slot_fence(void)
 }
 
 struct pin_cell *
-slot_claim(struct slot *slot, unsigned hint)
+slot_claim_any(struct slot *slot, unsigned hint)
 {
 	unsigned at = hint % SLOT_CELLS;
 

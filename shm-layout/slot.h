@@ -70,7 +70,23 @@ void slot_fence(void);
  * R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do not meet).
  * Returns the cell, or NULL when all SLOT_CELLS are taken. A full fence follows the claim.
  */
-struct pin_cell *slot_claim(struct slot *slot, unsigned hint);
+struct pin_cell *slot_claim_any(struct slot *slot, unsigned hint);
+static inline struct pin_cell *
+slot_claim(struct slot *slot, unsigned hint)
+{
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+	struct pin_cell *cell = &slot->cells[hint % SLOT_CELLS];
+	uint64_t expected = CELL_FREE;
+
+	/* A locked exchange is a full fence there; only the compiler has to be told. */
+	if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING, memory_order_seq_cst,
+						    memory_order_relaxed)) {
+		atomic_signal_fence(memory_order_seq_cst);
+		return cell;
+	}
+#endif
+	return slot_claim_any(slot, hint);
+}
 
 /*
  * R2: the current root's offset. Between slot_claim() and slot_pin() the caller may look at the root's block.

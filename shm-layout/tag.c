@@ -6,6 +6,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "shm-layout/shortcut.h"
+
 _Static_assert(crypto_shorthash_KEYBYTES == 16, "tag: SipHash keys are 16 bytes");
 _Static_assert(crypto_kdf_KEYBYTES == TAG_MASTER_BYTES, "tag: the key file is a kdf key");
 
@@ -45,8 +47,14 @@ tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b, u
 	return tag;
 }
 
+uint32_t
+tag_covered(const struct block *b)
+{
+	return block_type(b) == BLOCK_SHORTCUT && block_length(b) > SHORTCUT_TAGGED ? SHORTCUT_TAGGED : block_length(b);
+}
+
 bool
 tag_block_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b)
 {
-	return b->tag == tag_block(keys, offset, b, tag_content_hash(keys, b->payload, block_length(b)));
+	return b->tag == tag_block(keys, offset, b, tag_content_hash(keys, b->payload, tag_covered(b)));
 }

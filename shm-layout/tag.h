@@ -43,6 +43,9 @@ void tag_derive(const uint8_t master[TAG_MASTER_BYTES], struct tag_keys *ret_key
 uint64_t tag_content_hash(const struct tag_keys *keys, const void *payload, uint32_t length);
 uint64_t tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint64_t content_hash);
 
+/* How many bytes of a block's payload its tag covers: all but for a shortcut, whose cells change in place. */
+uint32_t tag_covered(const struct block *b);
+
 /* True when b, which lies at offset, carries the tag that it should. Cost: one hash of its payload. */
 bool tag_block_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b);
 

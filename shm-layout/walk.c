@@ -12,6 +12,7 @@
 #include "shm-layout/posting.h"
 #include "shm-layout/root.h"
 #include "shm-layout/tombstone.h"
+#include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"
 #include "shm-layout/value.h"
 
@@ -246,6 +247,23 @@ walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind)
 
 /* ---- root and resources ---- */
 
+/* A table of hints: what its cells lead to is not walked, for it counts only where the tries agree. */
+static int
+walk_shortcut(struct walk *w, uint32_t holder, uint32_t ref, enum shortcut_kind kind)
+{
+	const struct block *b;
+	uint32_t cells;
+	int r;
+
+	if (ref == 0)
+		return 0;
+	w->holder = holder;
+	r = enter(w, ref, BLOCK_SHORTCUT, &b);
+	if (r < 0)
+		return r;
+	return shortcut_cells(w->view, ref, kind, &cells) ? 0 : damaged(w, ref, "a shortcut whose lengths do not fit its block");
+}
+
 static int
 walk_resource(struct walk *w, uint32_t ref)
 {
@@ -274,6 +292,10 @@ walk_resource(struct walk *w, uint32_t ref)
 		r = walk_trie(w, res->deleted, TRIE_SHIFT_TOP + 6, LEAF_TOMBSTONE);
 	for (uint32_t i = 0; i < res->index_count && r >= 0; i++)
 		r = walk_trie(w, res->indexes[i], TRIE_SHIFT_TOP + 6, LEAF_POSTINGS);
+	if (r >= 0)
+		r = walk_shortcut(w, ref, res->by_key, SHORTCUT_BY_KEY);
+	if (r >= 0)
+		r = walk_shortcut(w, ref, res->by_ordinal, SHORTCUT_BY_ORDINAL);
 	return r < 0 ? r : 0;
 }
 

@@ -43,7 +43,7 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
 	$(Q)sh tests/run.sh $(B) $^
 
 # hashes cut short, see the test
-$(B)/tests/writer/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash
+$(B)/tests/writer/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash,--wrap=key_hash,--wrap=key_hash_name
 # private memory that runs out, see the test
 $(B)/tests/writer/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=realloc -Wl,--wrap=calloc
 

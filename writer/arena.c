@@ -424,7 +424,7 @@ arena_seal(struct arena *a, uint32_t ref)
 {
 	struct block *b = arena_block(a, ref);
 
-	arena_seal_hashed(a, ref, tag_content_hash(&a->keys, b->payload, block_length(b)));
+	arena_seal_hashed(a, ref, tag_content_hash(&a->keys, b->payload, tag_covered(b)));
 }
 
 static uint32_t

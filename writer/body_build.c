@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "shm-layout/path.h"
+
 #include "shm-layout/object.h"
 #include "writer/body_shape.h"
 #include "writer/value_encode.h"
@@ -179,10 +181,40 @@ body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *pla
 
 /* ---- the end ---- */
 
+/* A field of a field of the finished body, when it is a string: its length, and the bytes behind it; else length 0. */
+static size_t
+near_string(const struct body *b, const char *outer, const char *inner, uint8_t *to)
+{
+	struct value v = {.view = &b->arena->view, .at = b->out.data, .end = b->out.data + b->out.length};
+	const char *data = NULL;
+	size_t length = 0;
+
+	if (!value_enter(&v, outer, strlen(outer), path_fingerprint(outer, strlen(outer)), NULL) ||
+	    !value_enter(&v, inner, strlen(inner), path_fingerprint(inner, strlen(inner)), NULL) ||
+	    !value_text(&v, &data, &length) || length > UINT8_MAX)
+		length = 0;
+	*to = (uint8_t)length;
+	if (length)
+		memcpy(to + 1, data, length);
+	return 1 + length;
+}
+
+/* What object.h keeps near. Returns its length, 0 when there is nothing to keep. */
+static size_t
+near_strings(const struct body *b, uint8_t *to)
+{
+	size_t node = near_string(b, "spec", "nodeName", to);
+	size_t phase = near_string(b, "status", "phase", to + node);
+
+	return node + phase > OBJECT_NEARS ? node + phase : 0;
+}
+
 int
 body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length, uint32_t *ret_ref)
 {
-	size_t body_offset = offsetof(struct object, key) + ns_length + name_length;
+	uint8_t near[OBJECT_NEARS * (1 + UINT8_MAX)];
+	size_t near_length = name_length ? near_strings(b, near) : 0;
+	size_t body_offset = offsetof(struct object, key) + ns_length + name_length + near_length;
 	struct object *o;
 	uint32_t ref;
 	int r;
@@ -200,6 +232,10 @@ body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, si
 	o->body_offset = (uint16_t)body_offset;
 	memcpy(o->key, ns, ns_length);
 	memcpy(o->key + ns_length, name, name_length);
+	if (near_length) {
+		o->flags = OBJECT_NEAR;
+		memcpy(o->key + ns_length + name_length, near, near_length);
+	}
 	memcpy((uint8_t *)o + body_offset, b->out.data, b->out.length);
 	refs_clear(&b->refs);	/* the references are the draft's now */
 	body_clear(b);

@@ -130,6 +130,8 @@ publish(struct store *s)
 	}
 	trie_edit_seal(s->edit);
 	write_root(s, root);
+	for (unsigned i = 0; i < s->resource_count; i++)
+		shortcut_apply(&s->resources[i]->shortcuts, s->arena, &s->resources[i]->now);
 	if (s->root)
 		arena_retire(s->arena, s->root);
 
@@ -159,6 +161,9 @@ store_commit(struct store *s)
 	tombstones_give_way(s);
 	if (!anything_to_publish(s))
 		return 0;
+	for (unsigned i = 0; i < s->resource_count; i++)
+		if (s->resources[i]->dirty)
+			shortcut_fit(&s->resources[i]->shortcuts, s->arena, &s->resources[i]->now);
 	arena_open_reserve(s->arena, true);
 	r = publish(s);
 	arena_open_reserve(s->arena, false);

@@ -172,6 +172,7 @@ add_object(struct store *s, unsigned id, uint32_t ref)
 		return r;
 	res->now.object_count++;
 	store_note(s, QUEUE_ADDED, id, s->seq, 0, ref);
+	shortcut_note(&res->shortcuts, key_hash, ordinal, 0, ref);
 	return enter_indexes(s, res, ordinal);
 }
 
@@ -192,6 +193,7 @@ update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 	if (r < 0)
 		return r;
 	store_note(s, QUEUE_UPDATED, id, s->seq, old_ref, ref);
+	shortcut_note(&res->shortcuts, old->key_hash, old->ordinal, old_ref, ref);
 	store_let_go(s, &res->left, s->seq, old_ref);
 	return 0;
 }
@@ -223,6 +225,7 @@ remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_
 	res->now.changed_seq = ++s->seq;
 	res->dirty = true;
 	store_note(s, QUEUE_DELETED, id, s->seq, ref, 0);
+	shortcut_note(&res->shortcuts, o->key_hash, o->ordinal, ref, 0);
 	if (keep)
 		return tombstone_leave(s, res, ref, s->seq);
 	res->now.tombstone_floor = s->seq;

@@ -10,6 +10,7 @@
 #include "writer/held.h"
 #include "writer/index_change.h"
 #include "writer/ordinals.h"
+#include "writer/shortcut_edit.h"
 #include "writer/store.h"
 #include "writer/trie_edit.h"
 
@@ -46,6 +47,7 @@ struct store_resource {
 	struct tombstones tombstones;
 	struct held left;		/* what was replaced or deleted, by the seq of that */
 	struct held fallen;		/* objects of tombstones that went, by the seq of their deletion */
+	struct shortcut_edit shortcuts;
 	struct resource now;		/* working version; the indexes' links stand in `indexes`, nothing follows it here */
 };
 

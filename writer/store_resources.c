@@ -21,6 +21,7 @@ store_resource_free(struct store_resource *res)
 	tombstones_done(res);
 	held_done(&res->left);
 	held_done(&res->fallen);
+	shortcut_edit_done(&res->shortcuts);
 	free(res);
 }
 
@@ -164,6 +165,7 @@ store_empty_resource(struct store *s, unsigned id)
 		index_retire_all(s->edit, s->arena, res->indexes.roots[i]);
 		res->indexes.roots[i] = 0;
 	}
+	shortcut_drop(&res->shortcuts, s->arena, &res->now);
 	res->now.identity = res->now.ordinals = res->now.by_seq = 0;
 	res->now.object_count = res->now.next_ordinal = 0;
 	res->now.version_length = 0;
@@ -354,6 +356,7 @@ store_load_resources(struct store *s, const struct root *root)
 		if (rc < 0)
 			return rc;
 		memcpy(res->indexes.roots, r->indexes, r->index_count * sizeof(uint32_t));
+		shortcut_rebuild(s->arena, &res->now);
 	}
 	return 0;
 }

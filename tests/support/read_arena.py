@@ -17,29 +17,48 @@ IMMEDIATE = 1 << 31
 MASK = (1 << 64) - 1
 
 
-def siphash(key, data):
-    """SipHash-2-4."""
-    k0, k1 = struct.unpack("<QQ", key)
-    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+class KeyHash:
+    """The hash of names and index values (LAYOUT.md, HASH)."""
 
-    def rotate(x, n):
-        return (x << n | x >> (64 - n)) & MASK
+    def __init__(self, key):
+        words = struct.unpack("<QQ", key)
+        self.s = [(words[i % 2] + (i + 1) * 0x9E3779B97F4A7C15) & MASK for i in range(13)]
 
-    def rounds(n):
-        for _ in range(n):
-            v[0] = (v[0] + v[1]) & MASK; v[1] = rotate(v[1], 13) ^ v[0]; v[0] = rotate(v[0], 32)
-            v[2] = (v[2] + v[3]) & MASK; v[3] = rotate(v[3], 16) ^ v[2]
-            v[0] = (v[0] + v[3]) & MASK; v[3] = rotate(v[3], 21) ^ v[0]
-            v[2] = (v[2] + v[1]) & MASK; v[1] = rotate(v[1], 17) ^ v[2]; v[2] = rotate(v[2], 32)
+    @staticmethod
+    def mix(a, b):
+        return a * b >> 64 ^ a * b & MASK
 
-    padded = data + bytes(7 - len(data) % 8) + bytes([len(data) & 0xFF])
-    for (m,) in U64.iter_unpack(padded):
-        v[3] ^= m
-        rounds(2)
-        v[0] ^= m
-    v[2] ^= 0xFF
-    rounds(4)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
+    @staticmethod
+    def word(p, at, size=8):
+        return int.from_bytes(p[at : at + size], "little")
+
+    def pair(self, p, at, i):
+        return self.mix(self.word(p, at) ^ self.s[i], self.word(p, at + 8) ^ self.s[i + 1])
+
+    def piece(self, p):
+        n, s = len(p), self.s
+        if n == 0:
+            return self.mix(s[0], s[1])
+        if n < 4:
+            return self.mix((p[0] << 16 | p[n // 2] << 8 | p[n - 1]) ^ s[0], s[1])
+        if n < 8:
+            return self.mix(self.word(p, 0, 4) ^ s[0], self.word(p, n - 4, 4) ^ s[1])
+        if n <= 16:
+            return self.mix(self.word(p, 0) ^ s[0], self.word(p, n - 8) ^ s[1])
+        if n <= 32:
+            return self.pair(p, 0, 0) + self.pair(p, n - 16, 2) & MASK
+        if n <= 64:
+            return (self.pair(p, 0, 0) + self.pair(p, 16, 2) + self.pair(p, n - 32, 4) + self.pair(p, n - 16, 6)) & MASK
+        h = 0
+        for at in range(0, n - 64, 64):
+            h = self.mix(h ^ s[8], self.piece(p[at : at + 64]))
+        return self.mix(h ^ s[8], self.piece(p[-64:]))
+
+    def value(self, v):
+        return self.mix(self.piece(v) ^ self.s[9], len(v) ^ self.s[10])
+
+    def name(self, ns, name):
+        return self.mix(self.piece(ns) ^ self.s[11], self.piece(name) ^ (len(ns) << 32 | len(name)) ^ self.s[12])
 
 
 def fnv_byte(name):
@@ -63,7 +82,7 @@ class Arena:
         assert U16.unpack_from(head, 8)[0] == 1 and U32.unpack_from(head, 12)[0] == 0x01020304
         assert U64.unpack_from(head, 16)[0] == 0, "a feature that this reader does not know"
         assert U32.unpack_from(head, 384)[0] in (1, 2)
-        self.hash_key = bytes(head[88:104])
+        self.hash = KeyHash(bytes(head[88:104]))
         self.slot = mmap.mmap(fds[1], 8192)
         # pin: R1 to R3. (Python has no fences; the interpreter's own locking does as one.)
         U64.pack_into(self.slot, 64, 1)
@@ -208,8 +227,7 @@ class Arena:
         return found
 
     def find(self, r, ns, name):
-        key = (ns + "/" + name if ns else name).encode()
-        for entry in self.entries(self.get(self.u32(r + 136), siphash(self.hash_key, key))):
+        for entry in self.entries(self.get(self.u32(r + 136), self.hash.name(ns.encode(), name.encode()))):
             found = self.by_ordinal(r, entry & ~IMMEDIATE)
             if found[:2] == (ns, name):
                 return found
@@ -218,7 +236,7 @@ class Arena:
     def by_index(self, r, descriptor, index, value):
         number = [i["name"] for i in descriptor["indexes"]].index(index)
         wanted = value.encode()
-        for entry in self.entries(self.get(self.u32(r + 168 + 4 * number), siphash(self.hash_key, wanted))):
+        for entry in self.entries(self.get(self.u32(r + 168 + 4 * number), self.hash.value(wanted))):
             if entry & IMMEDIATE:
                 found = self.by_ordinal(r, entry & ~IMMEDIATE)
                 if value in self.values(descriptor["indexes"][number], found):
@@ -226,10 +244,10 @@ class Arena:
                 continue
             at, length, _ = self.block(entry, POSTINGS)
             count, value_length = struct.unpack_from("<II", self.m, at)
-            slots = count if count <= 32 else 1
+            slots = count if count <= 128 else 1
             if self.m[at + 8 + 4 * slots:at + 8 + 4 * slots + value_length] != wanted:
                 continue
-            if count <= 32:
+            if count <= 128:
                 ordinals = [self.u32(at + 8 + 4 * i) for i in range(count)]
             else:
                 ordinals = [leaf & ~IMMEDIATE for leaf in self.leaves(self.u32(at + 8))]

@@ -453,8 +453,11 @@ a_full_arena_loses_nothing(void **state)
 		server_send(t->fx, EVENT("DELETED", pod(key, 2000 + deleted)));
 		pipeline_run(t->fx->pipeline);
 	}
-	virtual_clock_advance(&t->fx->clock, 31000);
-	pipeline_run(t->fx->pipeline);
+	/* Tombstones give way half at a time, each with a commit, and what they held is free after the next. */
+	for (unsigned tries = 0; tries < 10 && !delta_fifo_is_empty(t->fx->fifo); tries++) {
+		virtual_clock_advance(&t->fx->clock, 31000);
+		pipeline_run(t->fx->pipeline);
+	}
 	assert_string_equal(pipeline_trouble(t->fx->pipeline), "");
 	assert_true(delta_fifo_is_empty(t->fx->fifo));
 	assert_memory_equal(published_resource(t)->version, "2030", 4);

@@ -1,5 +1,5 @@
 /*
- * Equal hashes. The linker puts __wrap_crypto_shorthash in libsodium's place, and it answers with three bits: every trie of the store is
+ * Equal hashes. The linker puts the functions below in the place of libsodium's and our own, and they answer with three bits: every trie of the store is
  * full of collisions, the books of shared blocks too, and all must be found as if nothing were the matter.
  */
 #include <setjmp.h>
@@ -30,6 +30,23 @@ __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned lo
 		hash &= hash_mask;
 	memcpy(out, &hash, sizeof(hash));
 	return r;
+}
+
+uint64_t __real_key_hash(const uint8_t key[16], const void *value, size_t length);
+uint64_t __wrap_key_hash(const uint8_t key[16], const void *value, size_t length);
+uint64_t __real_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length);
+uint64_t __wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length);
+
+uint64_t
+__wrap_key_hash(const uint8_t key[16], const void *value, size_t length)
+{
+	return __real_key_hash(key, value, length) & hash_mask;
+}
+
+uint64_t
+__wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length)
+{
+	return __real_key_hash_name(key, ns, ns_length, name, name_length) & hash_mask;
 }
 
 #define PODS 120
