@@ -15,16 +15,21 @@
  * The reader, for each look:                      The writer, after each commit that was published:
  *
  *   Q1  pin the current root (full fence)           P1  OVERFLOWED and consumed == head: base = last seq before this
- *   Q2  state, openings, head (acquire)                 commit, openings += 1, state = OPEN (release)
- *   Q3  OVERFLOWED: consumed = head (throw away),   P2  OPEN, and room, and within budget: entries, head (release)
- *       catch up: walk by-seq (cursor, root.seq]    P3  no room, or budget spent: state = OVERFLOWED; full fence; then
- *   Q4  openings changed: if cursor < base, catch       what only this queue held is *retired* at the working epoch
- *       up likewise; then drop entries <= cursor
- *   Q5  read entries up to head, follow them,       P4  wake the reader when it sleeps (also while OVERFLOWED)
- *       consumed = n, unpin when the handler is out
+ *   Q2  head, then state, then openings (acquire)       commit, openings += 1, state = OPEN (release)
+ *   Q3  OVERFLOWED: consumed = that head (throw     P2  OPEN, and room, and within budget: entries, head (release)
+ *       away), catch up: walk by-seq                P3  no room, or budget spent: state = OVERFLOWED; full fence; then
+ *       (cursor, root.seq]                              what only this queue held is *retired* at the working epoch
+ *   Q4  openings changed: if root.seq < base, begin P4  wake the reader when it sleeps (also while OVERFLOWED)
+ *       anew at Q1; if cursor < base, catch up
+ *       likewise; then drop entries <= cursor
+ *   Q5  read entries up to that head, follow them,
+ *       consumed = n (release), unpin when the
+ *       handler is out
  *
  * Why: if Q2 sees OPEN, P3's retirement comes after Q1's pin, which then protects what the entries refer to. If Q2
- * sees OVERFLOWED, no entry is followed. P1's base is the seq of a root that was current before, so the root of Q1 has it.
+ * sees OVERFLOWED, no entry is followed. P1's base is the seq of a root that was current before, so one can always be pinned
+ * that has it. Head comes first in Q2: were it loaded after OVERFLOWED was seen, the queue could have been reopened and filled in
+ * between, and Q3 would throw away entries that neither its root nor a later base covers.
  *
  * To sleep: armed |= ARMED_QUEUE (slot.h), full fence, look at head and state once more, poll the eventfd.
  *
@@ -61,6 +66,7 @@ enum queue_kind {
  * kind      enum queue_kind
  * resource  position of its resource in the root
  * old, new  refs of BLOCK_OBJECTs (of a BLOCK_VALUE in STATUS), or 0
+ * pushed_ms CLOCK_BOOTTIME in milliseconds when it was pushed, the low 32 bits: how far one lags
  */
 struct queue_entry {
 	uint64_t seq;
@@ -68,7 +74,7 @@ struct queue_entry {
 	uint16_t resource;
 	uint32_t old_ref;
 	uint32_t new_ref;
-	uint32_t reserved;
+	uint32_t pushed_ms;
 };
 _Static_assert(sizeof(struct queue_entry) == 24, "queue_entry: size");
 _Static_assert(offsetof(struct queue_entry, old_ref) == 12, "queue_entry: old_ref moved");

@@ -4,7 +4,7 @@
  *	slot.acknowledged ──poll, clamp──▶ table ──store_set_consumers()──▶ arena ──adoption──▶ table
  *
  * A cursor counts only when it grows within its lineage and is not beyond a published seq. Names are capped a user; the oldest absent
- * one of a user gives way to a new one.
+ * one of a user gives way to a new one. A name that never acknowledged anything is remembered only while it is attached.
  *
  * Threads: the writer's loop thread only.
  */
@@ -38,9 +38,12 @@ void consumers_free(struct consumers *c);
 int consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length, const struct queue_cursor *cursor,
 		  struct consumer_seat **ret_seat, uint8_t ret_lineage[16], uint64_t *ret_seq);
 /* It goes: its last acknowledgement is taken. */
-void consumers_leave(struct consumer_seat *seat);
+void consumers_leave(struct consumer_seat *seat);	/* NULL is fine */
 
-/* Take acknowledgements; true when there is something for a commit to keep. Called before commits, and once a second. */
+/*
+ * Take acknowledgements, forget who is too old, and hand what changed to the store. True when there is something for a commit to keep.
+ * Called once a second, and before the last commit; the caller commits.
+ */
 bool consumers_poll(struct consumers *c, uint64_t now_wall_ns);
 
 /* [{"name","uid","seq","lag","attached":bool,"lastSeen"}] for the report. NULL: no memory. */

@@ -6,7 +6,10 @@
  *	  └──── lowest ──────┘	what queues still show stays in the arena
  *
  * A subscription is a resource and a namespace (or all); those of other resources cost nothing, those of other namespaces a
- * comparison. A queue that is full, holds more than its share of bytes, or has not been read for too long, overflows.
+ * comparison of two numbers. A queue that is full, holds more than its share of bytes, or has not been read for too long,
+ * overflows. That wakes nobody: a reader with unread entries was told of them.
+ *
+ * Whose queue holds most of a resource is who has read least of it, so the share of bytes is asked of that one alone.
  *
  * Threads: the writer's loop thread only.
  */
@@ -43,9 +46,9 @@ void fan_out_free(struct fan_out *f);
 /*
  * resource    "pods", "deployments.apps"; one that the store has not (yet) is fine. Several entries of it: all
  * cursor      the reader's cursor for this queue, in its slot
- * on_due      called when a commit, or an overflow, gave its reader something to look at
+ * on_due      called within a commit that gave its reader something to look at
  * ret_base    the queue has everything with a greater seq
- * ret_fd      of the queue, owned by the subscription
+ * ret_fd      of the queue, read-only; the caller's to close
  */
 struct subscription_options {
 	const char *resource;
@@ -61,11 +64,19 @@ int fan_out_subscribe(struct fan_out *f, const struct subscription_options *opti
 		      uint64_t *ret_base, int *ret_fd);
 void fan_out_unsubscribe(struct subscription *s);
 
-/* Resources were added to the store, or dropped: subscriptions are matched anew. */
+/*
+ * Resources were added to the store, or dropped: subscriptions are matched anew, before the commit that shows it. Entries whose
+ * resource has another position now are not shown any more: their queue overflows.
+ */
 void fan_out_rebind(struct fan_out *f);
 
 /* Once a second: overflow what is over its age; release what nobody shows any more. */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
+
+/* What is said of it in reports; lent. */
+const char *subscription_resource(const struct subscription *s);
+const char *subscription_namespace(const struct subscription *s);
+uint32_t subscription_capacity(const struct subscription *s);
 
 struct subscription_stats {
 	uint64_t unread;
@@ -74,6 +85,6 @@ struct subscription_stats {
 	bool open;
 	uint32_t capacity;
 };
-void subscription_stats(const struct subscription *s, struct subscription_stats *ret);
+void subscription_stats(struct subscription *s, struct subscription_stats *ret);
 
 #endif

@@ -2,7 +2,8 @@
  * One subscription's queue, the writer's side of shm-layout/queue.h: the ring in its sealed memfd, pushes, overflow, reopening.
  *
  * Invariant: an unread entry is never overwritten, and nothing that a reader stores makes the writer wait, allocate, or touch
- * memory outside the ring: consumed is read once, and counts only between what it was and head.
+ * memory outside the ring: consumed is read once, and counts only between what it was and head. The ring itself is writable
+ * here and nowhere else (it is sealed against other writers), so what stands in it is trusted.
  *
  * Threads: the writer's loop thread only.
  */
@@ -17,28 +18,37 @@
 
 struct queue_out;
 
+/* The capacity that a queue for so many entries has: a power of two within the bounds of shm-layout/queue.h. */
+uint32_t queue_out_capacity(uint32_t entries);
+
 /*
- * capacity  is rounded up to a power of two within the bounds of shm-layout/queue.h
- * cursor    the reader's; borrowed, hostile
+ * capacity  as queue_out_capacity() says
+ * cursor    the reader's; borrowed, hostile; a consumed of 0 is where it begins
  * base      the seq from which on it is complete
- * ret_fd    the memfd, sealed, mode 0600, owned by the queue; to be passed on re-opened read-only
+ * ret_fd    read-only, for the reader; the caller's to close
  */
 int queue_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, struct queue_out **ret_queue, int *ret_fd);
 void queue_out_free(struct queue_out *q);
 
-/* Q: what the reader has consumed, clamped. To be called once before the pushes of a commit: reopens when it may (P1). */
+/* To be called once before the pushes of a commit: takes what the reader has consumed; reopens when it may (P1). */
 void queue_out_begin(struct queue_out *q, uint64_t base);
-/* Add an entry (P2), or overflow (P3) when there is no room; the entry shows when queue_out_publish() was called. */
+/*
+ * Add an entry (P2), or overflow (P3) when there is no room; it shows when queue_out_publish() was called. pushed_ms is filled
+ * in from now_boot_ns.
+ */
 void queue_out_push(struct queue_out *q, const struct queue_entry *entry, uint64_t now_boot_ns);
 /* Store head. True when the reader has something to look at: new entries, or changes that it missed while overflowed. */
 bool queue_out_publish(struct queue_out *q);
-/* Budget spent: overflow now. */
+/* Budget spent: overflow now. What is pushed but not published is gone. */
 void queue_out_overflow(struct queue_out *q);
 
 bool queue_out_is_open(const struct queue_out *q);
 uint64_t queue_out_unread(struct queue_out *q);
-/* seq of the first unread entry while open, and when it was pushed; UINT64_MAX when there is none. Cost: O(1) */
-uint64_t queue_out_lowest(struct queue_out *q, uint64_t *ret_pushed_boot_ns);
+/* seq of the first unread entry while open, UINT64_MAX when there is none. Cost: O(1) */
+uint64_t queue_out_lowest(struct queue_out *q);
+/* For how long that entry has been unread. */
+uint64_t queue_out_age_ms(struct queue_out *q, uint64_t now_boot_ns);
+uint32_t queue_out_entries(const struct queue_out *q);
 uint64_t queue_out_overflows(const struct queue_out *q);
 
 #endif

@@ -105,6 +105,12 @@ store_resource(const struct store *s, unsigned id)
 	return id < s->resource_count ? &s->resources[id]->now : NULL;
 }
 
+const char *
+store_resource_name(const struct store *s, unsigned id)
+{
+	return id < s->resource_count ? s->resources[id]->name : "";
+}
+
 /* ---- what is known ---- */
 
 static const struct object *

@@ -56,6 +56,7 @@ int store_drop_unclaimed(struct store *s);
 
 unsigned store_resource_count(const struct store *s);
 const struct resource *store_resource(const struct store *s, unsigned id);	/* working version; until the next call */
+const char *store_resource_name(const struct store *s, unsigned id);		/* "pods", "deployments.apps" */
 
 /* ---- what is known ---- */
 
