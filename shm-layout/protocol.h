@@ -74,6 +74,9 @@ struct message_refused {
  *              One that the daemon does not cache is no error: it may come. Several entries of one resource count as one
  * namespace_   only this namespace; empty: all
  * consumer     named consumer whose cursor is kept; empty: none
+ *
+ * Names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT entries in all; those that
+ * come last get what is left, QUEUE_ENTRIES_MIN at least.
  */
 struct message_subscribe {
 	struct message_head head;

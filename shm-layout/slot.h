@@ -4,7 +4,8 @@
  *
  *   offset  bytes  field
  *        0      4  armed      the reader sleeps and wants its eventfd signalled: ARMED_COMMIT at the next commit,
- *                             ARMED_QUEUE when one of its queues has something for it; bits
+ *                             ARMED_QUEUE when one of its queues has something for it; bits. With the signal the writer takes
+ *                             back the bits that it answers, no others: who waits for something else is still armed
  *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
  *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by the queue's number
  *

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "writer/broker_internal.h"
@@ -131,7 +130,7 @@ broker_destroy(struct broker *b)
 		close(b->arena_fd);
 	if (b->reserve >= 0)
 		close(b->reserve);
-	free(b->wake.list);
+	wake_done(b);
 	free(b->allow_uids);
 	free(b->allow_gids);
 	free(b->path);
@@ -188,8 +187,7 @@ copy_options(struct broker *b, const struct broker_options *options)
 	b->path = strdup(options->socket_path);
 	b->allow_uids = copy_of(options->allow_uids, options->n_allow_uids * sizeof(uid_t));
 	b->allow_gids = copy_of(options->allow_gids, options->n_allow_gids * sizeof(gid_t));
-	b->wake.list = calloc(b->options.max_readers, sizeof(b->wake.list[0]));
-	return b->path && b->allow_uids && b->allow_gids && b->wake.list ? 0 : -ENOMEM;
+	return b->path && b->allow_uids && b->allow_gids ? wake_init(b) : -ENOMEM;
 }
 
 int
@@ -202,7 +200,6 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 		return -ENOMEM;
 	b->loop = loop;
 	b->fd = b->arena_fd = -1;
-	b->wake.broker = b;
 	b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = copy_options(b, options);
 	if (r == 0)
@@ -309,49 +306,4 @@ void
 broker_stats(const struct broker *b, struct broker_stats *ret)
 {
 	*ret = b->stats;
-}
-
-static bool
-add_reader(cJSON *array, const struct client *c, const struct broker_source *source)
-{
-	cJSON *o = cJSON_CreateObject();
-	struct slot_stat stat;
-	struct timespec t;
-	double now_ns;
-
-	if (!o || !cJSON_AddItemToArray(array, o)) {
-		cJSON_Delete(o);
-		return false;
-	}
-	slots_stat(c->slots, c->slot, &stat);
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	now_ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-	return cJSON_AddNumberToObject(o, "pid", c->peer.pid) && cJSON_AddNumberToObject(o, "uid", c->peer.uid) &&
-	       cJSON_AddStringToObject(o, "name", c->name) &&
-	       cJSON_AddNumberToObject(o, "generation", (double)c->generation) &&
-	       cJSON_AddNumberToObject(o, "pins", stat.pins) &&
-	       cJSON_AddNumberToObject(o, "oldest_epoch", (double)stat.oldest_epoch) &&
-	       cJSON_AddNumberToObject(o, "oldest_age_ns", stat.pins ? now_ns - (double)stat.oldest_since_ns : 0) &&
-	       cJSON_AddNumberToObject(o, "lag_epochs", stat.pins && source->epoch > stat.oldest_epoch ?
-				       (double)(source->epoch - stat.oldest_epoch) : 0);
-}
-
-cJSON *
-broker_readers_json(struct broker *b)
-{
-	cJSON *array = cJSON_CreateArray();
-	struct broker_source source = {0};
-	bool ok = array != NULL;
-
-	b->options.source(b->options.context, &source);
-	if (source.arena && source.slots)
-		slots_horizon(source.slots, source.epoch);	/* a fresh look at the pins */
-	for (const struct client *c = b->clients; c && ok; c = c->next)
-		if (c->state == CLIENT_ATTACHED)
-			ok = add_reader(array, c, &source);
-	if (!ok) {
-		cJSON_Delete(array);
-		return NULL;
-	}
-	return array;
 }

@@ -2,10 +2,10 @@
  * The broker: who may read, and what each reader is given.
  *
  * It serves a SOCK_SEQPACKET Unix socket (shm-layout/protocol.h), admits by the peer's credentials, hands out the arena
- * read-only, a slot and an eventfd, notices when a reader is gone (its connection or its process, whichever tells), and wakes
- * the readers that sleep when there is a commit. Nothing that a client does makes the loop wait or memory grow without bound.
+ * read-only, a slot, an eventfd, and queues for what it subscribes to; notices when a reader is gone (its connection or its
+ * process, whichever tells), and wakes the readers that sleep when there is a commit, or something in one of their queues. Nothing that a client does makes the loop wait or memory grow without bound.
  *
- * Threads: the writer's loop thread only. One task at a time runs on libuv's thread pool (broker_wake.c).
+ * Threads: the writer's loop thread only. Where eventfds have to be written, one task at a time does that on libuv's thread pool (broker_wake.c).
  */
 #ifndef WRITER_BROKER_H
 #define WRITER_BROKER_H
@@ -22,16 +22,21 @@
 #include "writer/slots.h"
 
 struct broker;
+struct fan_out;
+struct consumers;
 
 /*
- * What is served at the moment. arena and slots are borrowed until the next call of the source function that says
+ * What is served at the moment. All is borrowed until the next call of the source function that says
  * otherwise, and broker_announce().
- * arena  NULL: nothing yet; readers are told REFUSED_BUSY and come again
+ * arena      NULL: nothing yet; readers are told REFUSED_BUSY and come again
+ * fan_out, consumers  of the same store; NULL: there are no queues
  */
 struct broker_source {
 	const struct arena *arena;
 	struct slots *slots;
 	uint64_t epoch;
+	struct fan_out *fan_out;
+	struct consumers *consumers;
 };
 
 /*
@@ -40,6 +45,7 @@ struct broker_source {
  * allow_uids    who may attach besides root and the daemon's own user; allow_gids: of which groups, supplementary ones too
  * max_readers   attached at once; 0: 256
  * max_per_uid   of these for one user (root and the daemon's own excepted); 0: half of max_readers
+ * wake_by_writing  as where the kernel does not signal eventfds for us (broker_wake.c): for tests
  * source        what is served; called when it is needed
  * report        the answer to STAT, a malloc'ed JSON text, or NULL
  */
@@ -52,6 +58,7 @@ struct broker_options {
 	size_t n_allow_gids;
 	unsigned max_readers;
 	unsigned max_per_uid;
+	bool wake_by_writing;
 	void (*source)(void *context, struct broker_source *ret_source);
 	char *(*report)(void *context);
 	void *context;
@@ -69,12 +76,13 @@ int broker_new(uv_loop_t *loop, const struct broker_options *options, struct bro
  */
 void broker_free(struct broker *broker, void (*done)(void *context), void *context);
 
-/* There was a commit: wake the readers that asked for it. Cheap when nobody sleeps. Fits store_on_commit() by its argument order. */
+/* There was a commit: wake the readers that wait for one, and those that wait for their queues and were given something. Cheap when nobody sleeps. Fits store_on_commit() by its argument order. */
 void broker_wake(void *broker, uint64_t epoch);
 
 /*
- * Another arena is served from now on (the source function says which): every attached reader gets it, with a new slot. Its
- * old slot is given back to the old slots, which have to live until this returned.
+ * Another arena is served from now on (the source function says which): every attached reader gets it, with a new slot, and
+ * subscribes again by itself. Its old slot is given back to the old slots, its queues to the old fan-out, which have to live until
+ * this returned.
  */
 void broker_announce(struct broker *broker);
 
@@ -82,8 +90,8 @@ void broker_announce(struct broker *broker);
 void broker_wake_all(struct broker *broker);
 
 /*
- * The attached readers for the report: [{"pid","uid","name","generation","pins","oldest_epoch","oldest_age_ns","lag_epochs"}].
- * NULL without memory.
+ * The attached readers for the report: [{"pid","uid","name","generation","pins","oldest_epoch","oldest_age_ns","lag_epochs",
+ * "queues":[{"number","resource","namespace","consumer","capacity","unread","held_bytes","overflows","open"}]}]. NULL without memory.
  */
 cJSON *broker_readers_json(struct broker *broker);
 

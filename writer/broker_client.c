@@ -1,7 +1,7 @@
 /*
  * One client of the broker: its greeting, what it is given, its end.
  *
- *	GREETING ──HELLO──▶ ATTACHED (says nothing more)
+ *	GREETING ──HELLO──▶ ATTACHED (broker_subscribe.c hears what it says)
  *	   │  ▲
  *	  STAT └── all sent ── REPORTING
  *
@@ -30,48 +30,6 @@
 
 static void on_packet(uv_poll_t *poll, int status, int events);
 
-/* ---- admission ---- */
-
-static bool
-group_allowed(const struct broker *b, gid_t gid)
-{
-	for (size_t i = 0; i < b->options.n_allow_gids; i++)
-		if (b->allow_gids[i] == gid)
-			return true;
-	return false;
-}
-
-/* Whether one of the peer's supplementary groups is allowed. */
-static bool
-peer_groups_allowed(const struct broker *b, int fd)
-{
-	gid_t few[64], *groups = few;
-	socklen_t bytes = sizeof(few);
-	bool allowed = false;
-	int r = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, few, &bytes);
-
-	if (r < 0 && errno == ERANGE) {
-		groups = malloc(bytes);
-		if (!groups)
-			return false;
-		r = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &bytes);
-	}
-	for (size_t i = 0; r == 0 && !allowed && i < bytes / sizeof(gid_t); i++)
-		allowed = group_allowed(b, groups[i]);
-	if (groups != few)
-		free(groups);
-	return allowed;
-}
-
-static bool
-uid_allowed(const struct broker *b, uid_t uid)
-{
-	for (size_t i = 0; i < b->options.n_allow_uids; i++)
-		if (b->allow_uids[i] == uid)
-			return true;
-	return false;
-}
-
 /* ---- life ---- */
 
 static void
@@ -94,6 +52,7 @@ client_drop(struct client *c)
 	struct broker *b = c->broker;
 
 	if (c->state == CLIENT_ATTACHED) {
+		client_unsubscribe_all(c);
 		slots_remove(c->slots, c->slot);
 		b->stats.readers--;
 	} else {
@@ -136,9 +95,8 @@ is_worth_a_line(struct broker *b)
 	return false;
 }
 
-/* Drop for what it did, or did not do. */
-static void
-drop_for(struct client *c, const char *why)
+void
+client_drop_for(struct client *c, const char *why)
 {
 	if (is_worth_a_line(c->broker))
 		log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, why);
@@ -212,7 +170,7 @@ client_new(struct broker *b, int fd)
 	c->poll.data = c;
 	c->open_handles = 1;
 	c->privileged = c->peer.uid == 0 || c->peer.uid == geteuid();
-	c->admitted = c->privileged || uid_allowed(b, c->peer.uid) || group_allowed(b, c->peer.gid) || peer_groups_allowed(b, fd);
+	c->admitted = peer_is_allowed(b, &c->peer, fd);
 	b->open_handles++;
 	b->pending++;
 	c->next = b->clients;
@@ -226,8 +184,8 @@ client_new(struct broker *b, int fd)
 
 /* ---- sending ---- */
 
-static void
-head_init(struct message_head *head, enum message_type type, size_t length)
+void
+message_head_init(struct message_head *head, enum message_type type, size_t length)
 {
 	*head = (struct message_head){
 		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = (uint16_t)type, .length = (uint32_t)length};
@@ -241,7 +199,7 @@ refuse(struct client *c, enum refusal code, const char *text)
 	struct iovec io[2] = {{&message, sizeof(message)}, {(void *)(uintptr_t)text, length}};
 	struct msghdr packet = {.msg_iov = io, .msg_iovlen = 2};
 
-	head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
+	message_head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
 	sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (is_worth_a_line(c->broker))
 		log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, text);
@@ -249,31 +207,38 @@ refuse(struct client *c, enum refusal code, const char *text)
 	client_drop(c);
 }
 
+int
+client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
+	} control = {0};
+	struct iovec io = {(void *)(uintptr_t)message, length};
+	struct msghdr packet = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+	return sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
 /* Send the arena, the client's slot and its eventfd. Returns 0 or negative errno. */
 static int
 send_arena(struct client *c, enum message_type type, const struct arena *arena, int arena_fd, int slot_fd)
 {
 	struct message_welcome welcome = {.generation = arena->header->generation, .slot_bytes = SLOT_BYTES};
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
-	} control = {0};
 	int fds[PROTOCOL_DESCRIPTORS] = {arena_fd, slot_fd, c->waker->fd};
-	struct iovec io = {&welcome, sizeof(welcome)};
-	struct msghdr message = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 
-	head_init(&welcome.head, type, sizeof(welcome));
+	message_head_init(&welcome.head, type, sizeof(welcome));
 	if (c->want_keys) {
 		_Static_assert(sizeof(arena->keys) == sizeof(welcome.keys), "protocol: keys");
 		memcpy(welcome.keys, &arena->keys, sizeof(welcome.keys));
 		welcome.has_keys = 1;
 	}
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(sizeof(fds));
-	memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
-	return sendmsg(c->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return client_send_fds(c, &welcome, sizeof(welcome), fds, PROTOCOL_DESCRIPTORS);
 }
 
 void
@@ -287,21 +252,23 @@ client_move(struct client *c)
 	if (r == 0)
 		r = slots_add(source.slots, source.epoch, &slot, &slot_fd);
 	if (r < 0) {
-		drop_for(c, "there is no room for it in the new generation");
+		client_drop_for(c, "there is no room for it in the new generation");
 		return;
 	}
 	r = send_arena(c, MESSAGE_MOVED, source.arena, arena_fd, slot_fd);
+	client_unsubscribe_all(c);
 	slots_remove(c->slots, c->slot);
 	c->slots = source.slots;
 	c->slot = slot;
 	c->generation = source.arena->header->generation;
 	c->moved = r == -EAGAIN;
 	if (c->moved) {
-		/* Its old slot is gone with the old generation; the new one waits here until the client takes it. */
+		/* Its old slot is gone with the old generation; the new one waits here until the client takes it. What it says
+		 * meanwhile waits too: no answer may come before this one. */
 		set_deadline(c);
-		listen_for(c, UV_READABLE | UV_WRITABLE);
+		listen_for(c, UV_WRITABLE);
 	} else if (r < 0) {
-		drop_for(c, "the new generation could not be sent");
+		client_drop_for(c, "the new generation could not be sent");
 	} else {
 		c->deadline_ms = 0;
 		listen_for(c, UV_READABLE);
@@ -319,7 +286,7 @@ send_report(struct client *c)
 	for (;;) {
 		size_t left = c->report_length - c->report_sent, n = left < PIECE_BYTES ? left : PIECE_BYTES;
 
-		head_init(&packet.head, MESSAGE_REPORT, sizeof(packet.head) + n);
+		message_head_init(&packet.head, MESSAGE_REPORT, sizeof(packet.head) + n);
 		packet.head.more = n < left;
 		memcpy(packet.bytes + sizeof(packet.head), c->report + c->report_sent, n);
 		if (send(c->fd, &packet, packet.head.length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
@@ -424,7 +391,8 @@ take_packet(struct client *c)
 	union {
 		struct message_head head;
 		struct message_hello hello;
-		char bytes[512];
+		struct message_subscribe subscribe;
+		char bytes[1024];
 	} packet;
 	ssize_t n = recv(c->fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_TRUNC);
 
@@ -434,8 +402,12 @@ take_packet(struct client *c)
 		client_drop(c);
 		return;
 	}
-	if (c->state != CLIENT_GREETING) {
-		drop_for(c, "it speaks when it has nothing to say");
+	if (c->state == CLIENT_REPORTING) {
+		client_drop_for(c, "it speaks when it has nothing to say");
+		return;
+	}
+	if (c->state == CLIENT_ATTACHED) {
+		client_speaks(c, &packet.head, (size_t)n);
 		return;
 	}
 	if ((size_t)n < sizeof(packet.head) || (size_t)n > sizeof(packet) || packet.head.magic != PROTOCOL_MAGIC ||
@@ -494,6 +466,6 @@ clients_expire(struct broker *b)
 	for (struct client *c = b->clients; c; c = next) {
 		next = c->next;
 		if (c->deadline_ms && now >= c->deadline_ms)
-			drop_for(c, c->state == CLIENT_GREETING ? "it did not greet" : "it does not take what it is sent");
+			client_drop_for(c, c->state == CLIENT_GREETING ? "it did not greet" : "it does not take what it is sent");
 	}
 }

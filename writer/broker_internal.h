@@ -1,6 +1,6 @@
 /*
- * What the broker's files share: broker.c listens, admits and counts; broker_client.c talks to one client; broker_wake.c
- * writes eventfds.
+ * What the broker's files share: broker.c listens and counts; broker_admit.c decides who may come; broker_client.c talks to one
+ * client; broker_subscribe.c gives it queues; broker_wake.c signals eventfds; broker_report.c tells of the readers.
  */
 #ifndef WRITER_BROKER_INTERNAL_H
 #define WRITER_BROKER_INTERNAL_H
@@ -26,6 +26,8 @@ struct waker {
 
 struct wake {
 	struct broker *broker;
+	struct eventfd_signal *signal; /* NULL: eventfds are written by the task */
+	int *fds;		/* room for max_readers */
 	uv_work_t work;
 	uv_timer_t watchdog;
 	bool active;
@@ -39,7 +41,10 @@ struct wake {
 
 int waker_new(struct waker **ret_waker);
 void waker_unref(struct waker *waker);
-/* Write to the eventfds of all clients that are due. */
+/* 0, -ENOMEM. wake_done() is fine after failure. */
+int wake_init(struct broker *b);
+void wake_done(struct broker *b);
+/* Signal the eventfds of all clients that are due. */
 void wake_start(struct broker *b);
 
 /* ---- broker_client.c ---- */
@@ -65,6 +70,8 @@ struct client {
 	unsigned slot;
 	struct waker *waker;
 	bool due;		/* to be woken */
+	bool queue_due;		/* this commit gave one of its queues something */
+	struct reader_queue *queues; /* SLOT_QUEUES of them, or NULL */
 	bool moved;		/* MOVED could not be sent yet */
 	uint64_t generation;
 
@@ -80,6 +87,36 @@ void client_drop(struct client *c);
 void client_move(struct client *c);
 /* Hang up on clients whose time is over. */
 void clients_expire(struct broker *b);
+
+/* A head for a packet of that length. */
+void message_head_init(struct message_head *head, enum message_type type, size_t length);
+/* Hang up for what it did, or did not do. */
+void client_drop_for(struct client *c, const char *why);
+/* Send descriptors along. 0 or negative errno. */
+int client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count);
+
+/* ---- broker_admit.c ---- */
+
+/* May this peer attach? fd: its connection. */
+bool peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd);
+
+/* ---- broker_subscribe.c ---- */
+
+struct subscription;
+struct consumer_seat;
+
+/* One of a reader's queues; subscription NULL: not in use. */
+struct reader_queue {
+	struct subscription *subscription;
+	struct consumer_seat *seat;	/* NULL: no consumer */
+	uint32_t entries;
+	char consumer[CONSUMER_NAME_MAX + 1];
+};
+
+/* A packet of an attached client; the client may be gone afterwards. */
+void client_speaks(struct client *c, const struct message_head *head, size_t length);
+/* End all its subscriptions, before its slot goes. */
+void client_unsubscribe_all(struct client *c);
 
 /* ---- broker.c ---- */
 

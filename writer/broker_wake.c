@@ -2,8 +2,11 @@
  * Waking readers.
  *
  * An eventfd's O_NONBLOCK belongs to the open file, which its reader shares: it can clear the flag and fill the counter, and
- * then a write blocks. So eventfds are written on the thread pool, and a watchdog in the loop sets a write that hangs free by
- * reading the counter (without waiting), and has the reader dropped. Honest readers behind it wait 40 ms at most, once.
+ * then a write blocks. So the kernel is asked to signal eventfds in a way that never waits (eventfd_signal.h), from the loop.
+ *
+ * Where there is no such way (a kernel without it, a filter of system calls) they are written on the thread pool, and a watchdog in
+ * the loop sets a write that hangs free by reading the counter (without waiting), and has the reader dropped. Honest readers behind
+ * it wait 40 ms at most, once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 #include "writer/broker_internal.h"
+#include "writer/eventfd_signal.h"
 #include "writer/log.h"
 
 #define WATCHDOG_MS 20
@@ -122,11 +126,55 @@ written(uv_work_t *work, int status)
 		wake_start(b);
 }
 
+int
+wake_init(struct broker *b)
+{
+	struct wake *wake = &b->wake;
+
+	wake->broker = b;
+	wake->list = calloc(b->options.max_readers, sizeof(wake->list[0]));
+	wake->fds = calloc(b->options.max_readers, sizeof(wake->fds[0]));
+	if (!b->options.wake_by_writing && eventfd_signal_new(&wake->signal) < 0)
+		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a thread writes to their eventfds, "
+			 "which takes longer");
+	return wake->list && wake->fds ? 0 : -ENOMEM;
+}
+
+void
+wake_done(struct broker *b)
+{
+	eventfd_signal_free(b->wake.signal);
+	free(b->wake.list);
+	free(b->wake.fds);
+}
+
+/* From here. What the kernel refused stays due, for a thread to write. */
+static void
+signal_all(struct broker *b)
+{
+	struct wake *wake = &b->wake;
+	size_t count = 0, done;
+
+	for (struct client *c = b->clients; c; c = c->next)
+		if (c->due && c->waker && count < b->options.max_readers)
+			wake->fds[count++] = c->waker->fd;
+	done = eventfd_signal_all(wake->signal, wake->fds, count);
+	b->stats.wakeups += done;
+	for (struct client *c = b->clients; c && done > 0; c = c->next) {
+		if (!c->due || !c->waker)
+			continue;
+		c->due = false;
+		done--;
+	}
+}
+
 void
 wake_start(struct broker *b)
 {
 	struct wake *wake = &b->wake;
 
+	if (wake->signal)
+		signal_all(b);
 	if (wake->active) {
 		wake->again = true;
 		return;
@@ -161,10 +209,13 @@ broker_wake(void *broker, uint64_t epoch)
 	bool any = false;
 
 	(void)epoch;
-	/* The root was stored; the armed words are loaded after it (reader-lib/wait.c has the other half). */
+	/* Root and queues were stored; the armed words are loaded after them (reader-lib/wait.c has the other half). */
 	slot_fence();
 	for (struct client *c = b->clients; c; c = c->next) {
-		if (c->state == CLIENT_ATTACHED && slots_take_armed(c->slots, c->slot)) {
+		uint32_t answers = ARMED_COMMIT | (c->queue_due ? ARMED_QUEUE : 0);
+
+		c->queue_due = false;
+		if (c->state == CLIENT_ATTACHED && slots_take_armed(c->slots, c->slot, answers)) {
 			c->due = true;
 			any = true;
 		}

@@ -19,6 +19,7 @@
 
 #define CONFIG_DEFAULT_MAX_READERS 256
 #define CONFIG_LIMIT_MAX_READERS   4096
+#define CONFIG_LIMIT_CONSUMERS	   65536
 #define CONFIG_MAX_RESOURCES	   256
 #define CONFIG_MAX_INDEXES	   256
 
@@ -81,6 +82,12 @@ struct config {
 	gid_t *allow_gids;
 	size_t n_allow_uids, n_allow_gids;
 	unsigned max_readers;
+
+	/* events and consumers; 0: the defaults of fan_out.h and consumers.h */
+	unsigned queue_entries, max_queue_entries;
+	uint64_t queue_bytes;
+	unsigned queue_seconds;
+	unsigned consumers_per_user, consumers_total, consumer_days;
 
 	int log_level; /* enum log_level; -1 before config_build(): not said */
 };

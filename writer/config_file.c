@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/queue.h"
 #include "writer/config_parse.h"
 #include "writer/decoder.h"
 #include "writer/log.h"
@@ -494,6 +495,68 @@ take_access(const struct reading *in, const cJSON *value, void *into)
 	return take_mapping(in, value, FIELDS(fields), into, "a mapping with uids, gids, maxReaders");
 }
 
+static int
+take_entries(const struct reading *in, const cJSON *value, void *into)
+{
+	uint64_t number;
+	int r;
+
+	r = take_whole_number(in, value, QUEUE_ENTRIES_MIN, QUEUE_ENTRIES_MAX, &number);
+	if (r == 0)
+		*(unsigned *)into = (unsigned)number;
+	return r;
+}
+
+static int
+take_consumer_count(const struct reading *in, const cJSON *value, void *into)
+{
+	uint64_t number;
+	int r;
+
+	r = take_whole_number(in, value, 1, CONFIG_LIMIT_CONSUMERS, &number);
+	if (r == 0)
+		*(unsigned *)into = (unsigned)number;
+	return r;
+}
+
+static int
+take_days(const struct reading *in, const cJSON *value, void *into)
+{
+	uint64_t number;
+	int r;
+
+	r = take_whole_number(in, value, 1, 3650, &number);
+	if (r == 0)
+		*(unsigned *)into = (unsigned)number;
+	return r;
+}
+
+static int
+take_events(const struct reading *in, const cJSON *value, void *into)
+{
+	static const struct field fields[] = {
+		{"queueEntries", take_entries, offsetof(struct config, queue_entries)},
+		{"maxQueueEntries", take_entries, offsetof(struct config, max_queue_entries)},
+		{"queueBytes", take_size, offsetof(struct config, queue_bytes)},
+		{"queueSeconds", take_seconds, offsetof(struct config, queue_seconds)},
+	};
+
+	return take_mapping(in, value, FIELDS(fields), into,
+			    "a mapping with queueEntries, maxQueueEntries, queueBytes, queueSeconds");
+}
+
+static int
+take_consumers(const struct reading *in, const cJSON *value, void *into)
+{
+	static const struct field fields[] = {
+		{"perUser", take_consumer_count, offsetof(struct config, consumers_per_user)},
+		{"total", take_consumer_count, offsetof(struct config, consumers_total)},
+		{"days", take_days, offsetof(struct config, consumer_days)},
+	};
+
+	return take_mapping(in, value, FIELDS(fields), into, "a mapping with perUser, total, days");
+}
+
 int
 config_load(const char *path, struct config *ret_config, char **ret_error)
 {
@@ -510,6 +573,8 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"arena", take_arena, 0},
 		{"access", take_access, 0},
 		{"tombstones", take_tombstones, offsetof(struct config, tombstones)},
+		{"events", take_events, 0},
+		{"consumers", take_consumers, 0},
 		{"logLevel", take_log_level, offsetof(struct config, log_level)},
 	};
 	_Static_assert(sizeof(fields) / sizeof(*fields) <= MAX_FIELDS, "take_mapping() lists their names");

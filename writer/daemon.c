@@ -159,6 +159,21 @@ watch_patience(struct daemon *d)
 	daemon_stop(d, DAEMON_OK);
 }
 
+/* Old deletions are forgotten, queues that nobody reads overflow; what consumers acknowledged is kept, also when nothing else is committed. */
+static void
+watch_events(struct daemon *d)
+{
+	struct timespec wall;
+
+	if (!d->fan_out || !d->consumers)
+		return;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	store_expire_tombstones(d->home.store, daemon_boot_ns());
+	fan_out_tick(d->fan_out, daemon_boot_ns());
+	consumers_poll(d->consumers, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+	store_commit(d->home.store); /* without room it is tried again with the next beat, or the next change */
+}
+
 static void
 beat(uv_timer_t *timer)
 {
@@ -166,8 +181,7 @@ beat(uv_timer_t *timer)
 
 	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
 	tell_status(d);
-	store_expire_tombstones(d->home.store, daemon_boot_ns());
-	store_commit(d->home.store); /* without room it is tried again with the next beat, or the next change */
+	watch_events(d);
 	watch_patience(d);
 	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->home.arena); i++)
 		;
@@ -190,13 +204,39 @@ broker_source_now(void *context, struct broker_source *ret)
 {
 	struct daemon *d = context;
 
-	*ret = (struct broker_source){ &d->home.arena, d->home.slots, store_epoch(d->home.store) };
+	*ret = (struct broker_source){ &d->home.arena, d->home.slots, store_epoch(d->home.store), d->fan_out, d->consumers };
 }
 
 static char *
 broker_report(void *context)
 {
 	return stat_report(context);
+}
+
+static int
+start_events(struct daemon *d)
+{
+	const struct config *config = d->config;
+	struct fan_out_limits events = FAN_OUT_LIMITS;
+	struct consumers_limits consumers = CONSUMERS_LIMITS;
+	int r;
+
+	if (config->queue_entries)
+		events.entries = config->queue_entries;
+	if (config->max_queue_entries)
+		events.max_entries = config->max_queue_entries;
+	if (config->queue_bytes)
+		events.bytes = config->queue_bytes;
+	if (config->queue_seconds)
+		events.age_ns = config->queue_seconds * 1000000000ull;
+	if (config->consumers_per_user)
+		consumers.per_uid = config->consumers_per_user;
+	if (config->consumers_total)
+		consumers.total = config->consumers_total;
+	if (config->consumer_days)
+		consumers.age_ns = config->consumer_days * 24ull * 3600 * 1000000000u;
+	r = fan_out_new(d->home.store, events, &d->fan_out);
+	return r < 0 ? r : consumers_new(d->home.store, consumers, &d->consumers);
 }
 
 static int
@@ -265,7 +305,9 @@ start(struct daemon *d, char **ret_error)
 	d->cached = calloc(d->cached_count ? d->cached_count : 1, sizeof(struct cached_resource *));
 	if (!d->pipeline || !d->cached)
 		return -ENOMEM;
-	r = start_broker(d, ret_error);
+	r = start_events(d);
+	if (r == 0)
+		r = start_broker(d, ret_error);
 	if (r < 0)
 		return r;
 	uv_timer_start(&d->heartbeat, beat, HEARTBEAT_MS, HEARTBEAT_MS);
@@ -308,6 +350,10 @@ finish(struct daemon *d)
 		store_on_commit(d->home.store, NULL, NULL);
 	if (d->broker)
 		broker_free(d->broker, NULL, NULL);
+	/* the readers are gone, and left their last acknowledgements */
+	watch_events(d);
+	consumers_free(d->consumers);
+	fan_out_free(d->fan_out);
 	uv_prepare_stop(&d->prepare);
 	uv_check_stop(&d->check);
 	uv_idle_stop(&d->idle);

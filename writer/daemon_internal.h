@@ -11,7 +11,9 @@
 #include "writer/broker.h"
 #include "writer/cached_resource.h"
 #include "writer/clock_uv.h"
+#include "writer/consumers.h"
 #include "writer/daemon.h"
+#include "writer/fan_out.h"
 #include "writer/home.h"
 #include "writer/kube/discovery.h"
 
@@ -26,6 +28,8 @@ struct daemon {
 	uv_signal_t terminate, interrupt;
 	struct clock_uv clock;
 
+	struct fan_out *fan_out;	/* what commits change goes to the readers' queues; before anything is committed */
+	struct consumers *consumers;
 	struct broker *broker;
 	struct kube_client_config kube;
 	struct transport *transport;

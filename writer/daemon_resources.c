@@ -159,6 +159,7 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 		log_warning("the server forbids discovery; well-known resources are taken as every Kubernetes has them");
 	if (unknown == 0)
 		drop_unclaimed(d);
+	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (fresh[i])
 			cached_resource_start(d->cached[i]);

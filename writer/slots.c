@@ -207,13 +207,13 @@ slots_horizon(struct slots *s, uint64_t current)
 }
 
 bool
-slots_take_armed(struct slots *s, unsigned id)
+slots_take_armed(struct slots *s, unsigned id, uint32_t answers)
 {
 	struct seen_slot *slot = id < s->used ? s->slots[id] : NULL;
 
-	if (!slot || atomic_load_explicit(&slot->page->armed, memory_order_relaxed) == 0)
+	if (!slot || (atomic_load_explicit(&slot->page->armed, memory_order_relaxed) & answers) == 0)
 		return false;
-	return atomic_exchange_explicit(&slot->page->armed, 0, memory_order_seq_cst) != 0;
+	return (atomic_fetch_and_explicit(&slot->page->armed, ~answers, memory_order_seq_cst) & answers) != 0;
 }
 
 static void

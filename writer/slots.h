@@ -39,8 +39,12 @@ struct slot *slots_page(struct slots *s, unsigned id);
  */
 uint64_t slots_horizon(struct slots *s, uint64_t current);
 
-/* For the wake-up: true when the reader of this slot sleeps; the flag is taken back. */
-bool slots_take_armed(struct slots *s, unsigned id);
+/*
+ * For the wake-up: true when the reader of this slot sleeps and waits for one of these (ARMED_COMMIT, ARMED_QUEUE). What it waited for of
+ * them is taken back, and nothing else: several threads of one reader wait for different things, and one that is not answered stays
+ * armed. Other bits mean nothing and are left alone.
+ */
+bool slots_take_armed(struct slots *s, unsigned id, uint32_t answers);
 
 struct slot_stat {
 	unsigned pins;			/* cells in use */

@@ -15,7 +15,8 @@
  *	    "objects", "rv", "age_ns",                               age: since the server was heard; -1: never
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
  *	    "lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
- *	  "readers": […]                    broker.h
+ *	  "readers": […],                   broker.h
+ *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]    lag -1: of another lineage
  *	}
  *
  * "state" is what readers get: a resource that is synced stays so while its Reflector waits; "activity" is what the
@@ -169,7 +170,7 @@ add_arena(cJSON *report, const struct daemon *d, const struct store_stats *stats
 char *
 stat_report(struct daemon *d)
 {
-	cJSON *report = cJSON_CreateObject(), *resources, *readers;
+	cJSON *report = cJSON_CreateObject(), *resources, *readers, *consumers;
 	struct store_stats stats;
 	bool synced = true;
 	char *json;
@@ -202,6 +203,10 @@ stat_report(struct daemon *d)
 	if (!readers)
 		readers = cJSON_CreateArray();
 	cJSON_AddItemToObject(report, "readers", readers);
+	consumers = d->consumers ? consumers_json(d->consumers) : NULL;
+	if (!consumers)
+		consumers = cJSON_CreateArray();
+	cJSON_AddItemToObject(report, "consumers", consumers);
 	json = cJSON_PrintUnformatted(report);
 	cJSON_Delete(report);
 	return json;

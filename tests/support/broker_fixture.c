@@ -32,6 +32,8 @@ give_source(void *context, struct broker_source *ret)
 	ret->arena = fx->store->arena;
 	ret->slots = fx->store->slots;
 	ret->epoch = store_epoch(fx->store->store);
+	ret->fan_out = fx->fan_out;
+	ret->consumers = fx->consumers;
 }
 
 static char *
@@ -56,6 +58,14 @@ live_store(void)
 	return store;
 }
 
+static void
+new_store(struct broker_fixture *fx)
+{
+	fx->store = live_store();
+	need(fan_out_new(fx->store->store, fx->fan_out_limits, &fx->fan_out) == 0, "no fan-out");
+	need(consumers_new(fx->store->store, CONSUMERS_LIMITS, &fx->consumers) == 0, "no consumers");
+}
+
 struct broker_fixture *
 broker_fixture_new(void)
 {
@@ -65,7 +75,8 @@ broker_fixture_new(void)
 	snprintf(fx->directory, sizeof(fx->directory), "/tmp/informer-test-XXXXXX");
 	need(mkdtemp(fx->directory) != NULL, "no directory");
 	snprintf(fx->socket, sizeof(fx->socket), "%s/informer.sock", fx->directory);
-	fx->store = live_store();
+	fx->fan_out_limits = FAN_OUT_LIMITS;
+	new_store(fx);
 	fx->options = (struct broker_options){.socket_path = fx->socket,
 					      .max_readers = 6,
 					      .source = give_source,
@@ -74,6 +85,14 @@ broker_fixture_new(void)
 	pthread_mutex_init(&fx->lock, NULL);
 	pthread_cond_init(&fx->done, NULL);
 	return fx;
+}
+
+void
+broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits)
+{
+	fan_out_free(fx->fan_out);
+	fx->fan_out_limits = limits;
+	need(fan_out_new(fx->store->store, limits, &fx->fan_out) == 0, "no fan-out");
 }
 
 static void
@@ -159,9 +178,14 @@ broker_fixture_free(struct broker_fixture *fx)
 	if (!fx)
 		return;
 	broker_fixture_stop(fx);
+	consumers_free(fx->consumers);
+	fan_out_free(fx->fan_out);
 	store_fixture_free(fx->store);
-	for (unsigned i = 0; i < fx->old_count; i++)
+	for (unsigned i = 0; i < fx->old_count; i++) {
+		consumers_free(fx->old_consumers[i]);
+		fan_out_free(fx->old_fan_out[i]);
 		store_fixture_free(fx->old[i]);
+	}
 	snprintf(lock, sizeof(lock), "%s.lock", fx->socket);
 	unlink(lock);
 	unlink(fx->socket);
@@ -216,8 +240,10 @@ replace(struct broker_fixture *fx, void *context)
 	struct store_fixture *old = fx->store;
 
 	store_on_commit(old->store, NULL, NULL);
+	fx->old_fan_out[fx->old_count] = fx->fan_out;
+	fx->old_consumers[fx->old_count] = fx->consumers;
 	fx->old[fx->old_count++] = old;
-	fx->store = live_store();
+	new_store(fx);
 	if (how->announce)
 		broker_announce(fx->broker);
 	if (how->mark)

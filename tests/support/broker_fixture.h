@@ -10,13 +10,20 @@
 #include "reader-lib/informer.h"
 #include "tests/support/store_fixture.h"
 #include "writer/broker.h"
+#include "writer/consumers.h"
+#include "writer/fan_out.h"
 
 struct broker_fixture {
 	char directory[64];
 	char socket[100];
 	struct broker_options options;	/* may be changed before broker_fixture_start() */
 	struct store_fixture *store;
+	struct fan_out_limits fan_out_limits;
+	struct fan_out *fan_out;
+	struct consumers *consumers;
 	struct store_fixture *old[8];	/* what was replaced */
+	struct fan_out *old_fan_out[8];
+	struct consumers *old_consumers[8];
 	unsigned old_count;
 	bool starting;			/* the source says "nothing yet" */
 
@@ -33,6 +40,8 @@ struct broker_fixture {
 
 /* Directory and store; nobody listens yet. */
 struct broker_fixture *broker_fixture_new(void);
+/* Other limits for queues; before broker_fixture_start(). */
+void broker_fixture_limit_queues(struct broker_fixture *fx, struct fan_out_limits limits);
 void broker_fixture_start(struct broker_fixture *fx);
 /* As a writer that ends without a word: connections close, the socket's file stays away. */
 void broker_fixture_stop(struct broker_fixture *fx);

@@ -25,6 +25,7 @@
 
 #include "shm-layout/protocol.h"
 #include "tests/support/broker_fixture.h"
+#include "tests/support/raw_reader.h"
 #include "writer/lock.h"
 #include "writer/log.h"
 
@@ -45,93 +46,18 @@ tear_down(void **state)
 	return 0;
 }
 
-/* ---- a client without the library ---- */
-
-struct answer {
-	ssize_t length;
-	int fds[4];
-	unsigned fd_count;
-	union {
-		struct message_head head;
-		struct message_welcome welcome;
-		struct message_refused refused;
-		char bytes[PROTOCOL_PACKET_MAX];
-	} u;
-};
-
-static int
-connect_to(struct broker_fixture *fx)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fx->socket);
-	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	return fd;
-}
-
-static void
-say_hello(int fd, uint32_t flags)
-{
-	struct message_hello hello = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
-				      .layout_major = LAYOUT_MAJOR, .flags = flags, .reader_name = "raw \x1b[31m client"};
-
-	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
-}
-
-/* The next packet; length 0 at hang-up. Fails after 10 s. */
-static void
-hear(int fd, struct answer *a)
-{
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int) * 4)];
-	} control;
-	struct iovec io = {&a->u, sizeof(a->u)};
-	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-
-	a->fd_count = 0;
-	assert_int_equal(poll(&p, 1, 10000), 1);
-	a->length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-	if (a->length < 0 && errno == ECONNRESET)
-		a->length = 0;
-	assert_true(a->length >= 0);
-	if (a->length > 0 && CMSG_FIRSTHDR(&message)) {
-		a->fd_count = (unsigned)((CMSG_FIRSTHDR(&message)->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		memcpy(a->fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), a->fd_count * sizeof(int));
-	}
-}
-
-static void
-attach_raw(struct broker_fixture *fx, int *ret_fd, struct answer *a, uint32_t flags)
-{
-	*ret_fd = connect_to(fx);
-	say_hello(*ret_fd, flags);
-	hear(*ret_fd, a);
-	assert_int_equal(a->u.head.type, MESSAGE_WELCOME);
-	assert_int_equal(a->fd_count, 3);
-}
-
-static void
-close_answer(struct answer *a)
-{
-	for (unsigned i = 0; i < a->fd_count; i++)
-		close(a->fds[i]);
-}
-
 static void
 assert_refused(int fd, enum refusal code, const char *part)
 {
-	struct answer a;
+	struct raw_answer a;
 	char text[300] = "";
 
-	hear(fd, &a);
+	raw_hear(fd, &a);
 	assert_int_equal(a.u.head.type, MESSAGE_REFUSED);
 	assert_int_equal(a.u.refused.code, code);
 	memcpy(text, a.u.bytes + sizeof(a.u.refused), a.u.refused.text_length);
 	assert_non_null(strstr(text, part));
-	hear(fd, &a);
+	raw_hear(fd, &a);
 	assert_int_equal(a.length, 0);
 	close(fd);
 }
@@ -165,12 +91,12 @@ static void
 the_arena_is_handed_out_read_only(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct answer a;
+	struct raw_answer a;
 	void *p;
 	int fd;
 
 	broker_fixture_start(fx);
-	attach_raw(fx, &fd, &a, 0);
+	raw_attach(fx, &fd, &a, 0);
 	assert_int_equal(fcntl(a.fds[0], F_GETFL) & O_ACCMODE, O_RDONLY);
 	assert_int_equal(a.u.welcome.has_keys, 0);
 	for (size_t i = 0; i < sizeof(a.u.welcome.keys); i++)
@@ -186,7 +112,7 @@ the_arena_is_handed_out_read_only(void **state)
 	assert_int_equal(ftruncate(a.fds[0], 0), -1);
 	assert_int_equal(fallocate(a.fds[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), -1);
 	munmap(p, HEADER_BYTES);
-	close_answer(&a);
+	raw_close(&a);
 	close(fd);
 }
 
@@ -210,14 +136,14 @@ static void
 another_user_cannot_reopen_the_arena_for_writing(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct answer a;
+	struct raw_answer a;
 	int fd, r;
 
 	broker_fixture_start(fx);
-	attach_raw(fx, &fd, &a, 0);
+	raw_attach(fx, &fd, &a, 0);
 	r = as_another_user(reopen_for_writing, a.fds, 0);
 	assert_int_equal(r, 0);
-	close_answer(&a);
+	raw_close(&a);
 	close(fd);
 }
 
@@ -226,14 +152,14 @@ static void
 keys_are_given_on_request(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct answer a;
+	struct raw_answer a;
 	int fd;
 
 	broker_fixture_start(fx);
-	attach_raw(fx, &fd, &a, HELLO_WANT_KEYS);
+	raw_attach(fx, &fd, &a, HELLO_WANT_KEYS);
 	assert_int_equal(a.u.welcome.has_keys, 1);
 	assert_memory_equal(a.u.welcome.keys, &fx->store->arena->keys, sizeof(a.u.welcome.keys));
-	close_answer(&a);
+	raw_close(&a);
 	close(fd);
 }
 
@@ -296,27 +222,27 @@ static void
 the_reader_too_many_is_refused(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct answer a[6];
+	struct raw_answer a[6];
 	int fds[6], fd;
 
 	broker_fixture_start(fx);
 	for (int i = 0; i < 6; i++)
-		attach_raw(fx, &fds[i], &a[i], 0);
-	fd = connect_to(fx);
-	say_hello(fd, 0);
+		raw_attach(fx, &fds[i], &a[i], 0);
+	fd = raw_connect(fx);
+	raw_hello(fd, 0);
 	assert_refused(fd, REFUSED_FULL, "6 are attached");
 	close(fds[3]);
 	broker_fixture_wait_readers(fx, 5);
-	fd = connect_to(fx);
-	say_hello(fd, 0);
-	hear(fd, &a[3]);
+	fd = raw_connect(fx);
+	raw_hello(fd, 0);
+	raw_hear(fd, &a[3]);
 	assert_int_equal(a[3].u.head.type, MESSAGE_WELCOME);
-	close_answer(&a[3]);
+	raw_close(&a[3]);
 	close(fd);
 	for (int i = 0; i < 6; i++) {
 		if (i == 3)
 			continue;
-		close_answer(&a[i]);
+		raw_close(&a[i]);
 		close(fds[i]);
 	}
 }
@@ -369,12 +295,12 @@ another_layout_is_refused(void **state)
 	int fd;
 
 	broker_fixture_start(fx);
-	fd = connect_to(fx);
+	fd = raw_connect(fx);
 	send(fd, &hello, sizeof(hello), 0);
 	assert_refused(fd, REFUSED_LAYOUT, "from one release");
 	hello.layout_major = LAYOUT_MAJOR;
 	hello.head.version = PROTOCOL_VERSION + 1;
-	fd = connect_to(fx);
+	fd = raw_connect(fx);
 	send(fd, &hello, sizeof(hello), 0);
 	assert_refused(fd, REFUSED_LAYOUT, "protocol version");
 }
@@ -437,10 +363,10 @@ a_dead_reader_is_noticed_though_its_child_lives(void **state)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
-		struct answer a;
+		struct raw_answer a;
 		int fd;
 
-		attach_raw(fx, &fd, &a, 0);
+		raw_attach(fx, &fd, &a, 0);
 		child = fork();
 		if (child == 0) {
 			pause();
@@ -468,12 +394,12 @@ static void
 garbage_is_refused(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct answer honest, a;
+	struct raw_answer honest, a;
 	char noise[2000] = {0};
 	int good, fd;
 
 	broker_fixture_start(fx);
-	attach_raw(fx, &good, &honest, 0);
+	raw_attach(fx, &good, &honest, 0);
 	srand(3);
 	for (int i = 0; i < 300; i++) {
 		size_t n = (size_t)rand() % sizeof(noise) + 1;
@@ -486,26 +412,26 @@ garbage_is_refused(void **state)
 						      i % 4 == 1 ? (uint32_t)n : (uint32_t)rand(), 0};
 		if (i % 2 && head->type == MESSAGE_STAT)
 			head->type = MESSAGE_REPORT;
-		fd = connect_to(fx);
+		fd = raw_connect(fx);
 		send(fd, noise, n, MSG_NOSIGNAL);
-		hear(fd, &a);
+		raw_hear(fd, &a);
 		assert_true(a.length == 0 || a.u.head.type == MESSAGE_REFUSED || a.u.head.type == MESSAGE_WELCOME);
-		close_answer(&a);
+		raw_close(&a);
 		close(fd);
 	}
-	fd = connect_to(fx);
+	fd = raw_connect(fx);
 	send(fd, "", 0, MSG_NOSIGNAL);
-	hear(fd, &a);
+	raw_hear(fd, &a);
 	assert_int_equal(a.length, 0);
 	close(fd);
 	broker_fixture_wait_readers(fx, 1);
 	/* one that is attached has nothing to say */
 	send(good, noise, 10, MSG_NOSIGNAL);
-	hear(good, &a);
+	raw_hear(good, &a);
 	assert_int_equal(a.length, 0);
 	broker_fixture_wait_readers(fx, 0);
 	assert_true(broker_fixture_stats(fx).dropped >= 1);
-	close_answer(&honest);
+	raw_close(&honest);
 	close(good);
 }
 
@@ -534,7 +460,7 @@ descriptors_that_are_sent_are_dropped(void **state)
 	} control = {0};
 	struct iovec io = {&head, sizeof(head)};
 	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-	struct answer a;
+	struct raw_answer a;
 
 	for (int i = 0; i < 50; i++)
 		passed[i] = null;
@@ -543,13 +469,13 @@ descriptors_that_are_sent_are_dropped(void **state)
 	control.head.cmsg_len = CMSG_LEN(sizeof(passed));
 	memcpy(CMSG_DATA(&control.head), passed, sizeof(passed));
 	broker_fixture_start(fx);
-	fd = connect_to(fx);
+	fd = raw_connect(fx);
 	assert_int_equal(send(fd, &head, sizeof(head), 0), sizeof(head));
-	hear(fd, &a);
+	raw_hear(fd, &a);
 	before = descriptors();
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(sendmsg(fd, &message, MSG_NOSIGNAL), sizeof(head));
-		hear(fd, &a);
+		raw_hear(fd, &a);
 		assert_int_equal(a.u.head.type, MESSAGE_REPORT);
 	}
 	assert_int_equal(descriptors(), before);
@@ -563,58 +489,57 @@ silent_connections_are_ended(void **state)
 {
 	struct broker_fixture *fx = *state;
 	struct pollfd p = {.events = POLLIN};
-	struct answer a;
+	struct raw_answer a;
 	int fds[40], good;
 
 	broker_fixture_start(fx);
 	for (int i = 0; i < 40; i++)
-		fds[i] = connect_to(fx);
+		fds[i] = raw_connect(fx);
 	/* beyond 16 of one user they are closed at once */
 	p.fd = fds[39];
 	assert_int_equal(poll(&p, 1, 10000), 1);
 	for (int i = 10; i < 40; i++)
 		close(fds[i]);
 	for (int i = 0; i < 1000; i++) {
-		good = connect_to(fx);
-		say_hello(good, 0);
-		hear(good, &a);
+		good = raw_connect(fx);
+		raw_hello(good, 0);
+		raw_hear(good, &a);
 		if (a.length > 0)
 			break;
 		close(good);
 		usleep(1000);
 	}
 	assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
-	hear(fds[0], &(struct answer){0});
+	raw_hear(fds[0], &(struct raw_answer){0});
 	for (int i = 0; i < 10; i++)
 		close(fds[i]);
 	assert_int_equal(broker_fixture_stats(fx).readers, 1);
-	close_answer(&a);
+	raw_close(&a);
 	close(good);
 }
 
 /*
- * A reader that clears O_NONBLOCK of its eventfd and fills the counter makes the write block. The loop goes on, the others are
- * woken, and that reader is dropped.
+ * Two readers sleep, one of which cleared O_NONBLOCK of its eventfd and filled the counter, so that a write would block. The loop goes on
+ * and the other one is woken. Returns how many were dropped.
  */
-static void
-a_reader_that_blocks_its_wake_up_stops_nobody(void **state)
+static uint64_t
+wake_with_one_that_blocks(struct broker_fixture *fx, unsigned readers_left)
 {
-	struct broker_fixture *fx = *state;
-	struct answer bad, good;
+	struct raw_answer bad, good;
 	struct slot *bad_slot, *good_slot;
 	struct pollfd p = {.events = POLLIN};
-	uint64_t full = 0xfffffffffffffffeull;
+	uint64_t full = 0xfffffffffffffffeull, dropped;
 	int bad_fd, good_fd;
 
 	broker_fixture_start(fx);
-	attach_raw(fx, &good_fd, &good, 0);
-	attach_raw(fx, &bad_fd, &bad, 0);
+	raw_attach(fx, &good_fd, &good, 0);
+	raw_attach(fx, &bad_fd, &bad, 0);
 	good_slot = test_map_slot(good.fds[1]);
 	bad_slot = test_map_slot(bad.fds[1]);
 	assert_int_equal(fcntl(bad.fds[2], F_SETFL, 0), 0);
 	assert_int_equal(write(bad.fds[2], &full, sizeof(full)), sizeof(full));
-	atomic_store(&bad_slot->armed, 1);
-	atomic_store(&good_slot->armed, 1);
+	atomic_store(&bad_slot->armed, ARMED_COMMIT);
+	atomic_store(&good_slot->armed, ARMED_COMMIT);
 	for (int i = 0; i < 20; i++) {
 		char name[16];
 
@@ -624,14 +549,32 @@ a_reader_that_blocks_its_wake_up_stops_nobody(void **state)
 	}
 	p.fd = good.fds[2];
 	assert_int_equal(poll(&p, 1, 10000), 1);
-	broker_fixture_wait_readers(fx, 1);
-	assert_int_equal(broker_fixture_stats(fx).dropped, 1);
+	broker_fixture_wait_readers(fx, readers_left);
+	dropped = broker_fixture_stats(fx).dropped;
 	test_unmap_slot(good_slot);
 	test_unmap_slot(bad_slot);
-	close_answer(&good);
-	close_answer(&bad);
+	raw_close(&good);
+	raw_close(&bad);
 	close(good_fd);
 	close(bad_fd);
+	return dropped;
+}
+
+/* A reader whose eventfd is full and blocks stops nobody. */
+static void
+a_reader_that_blocks_its_wake_up_stops_nobody(void **state)
+{
+	assert_int_equal(wake_with_one_that_blocks(*state, 2), 0);
+}
+
+/* Where the kernel does not signal for us and the write hangs, it is set free, and its reader is dropped. */
+static void
+a_write_that_hangs_is_set_free(void **state)
+{
+	struct broker_fixture *fx = *state;
+
+	fx->options.wake_by_writing = true;
+	assert_int_equal(wake_with_one_that_blocks(fx, 1), 1);
 }
 
 /* ---- the report ---- */
@@ -643,7 +586,7 @@ the_report_lists_readers(void **state)
 	struct broker_fixture *fx = *state;
 	struct informer_snapshot snap;
 	struct informer *inf;
-	struct answer a;
+	struct raw_answer a;
 	cJSON *report, *r;
 	size_t length;
 	char *text;
@@ -651,7 +594,7 @@ the_report_lists_readers(void **state)
 
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "a");
-	attach_raw(fx, &fd, &a, 0);
+	raw_attach(fx, &fd, &a, 0);
 	inf = broker_fixture_attach(fx, 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
 	broker_fixture_pod(fx, "b");
@@ -676,7 +619,7 @@ the_report_lists_readers(void **state)
 	informer_free(inf, text);
 	informer_end(&snap);
 	informer_detach(inf);
-	close_answer(&a);
+	raw_close(&a);
 	close(fd);
 }
 
@@ -756,7 +699,7 @@ a_stale_socket_is_replaced_and_nothing_else(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
 	broker_fixture_start(fx);
-	close(connect_to(fx));
+	close(raw_connect(fx));
 	assert_int_equal(stat(fx->socket, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0666);
 	broker_fixture_stop(fx);
@@ -790,6 +733,7 @@ main(void)
 		TEST(descriptors_that_are_sent_are_dropped),
 		TEST(silent_connections_are_ended),
 		TEST(a_reader_that_blocks_its_wake_up_stops_nobody),
+		TEST(a_write_that_hangs_is_set_free),
 		TEST(the_report_lists_readers),
 		TEST(a_second_writer_is_refused),
 		TEST(a_child_program_does_not_keep_the_lock),

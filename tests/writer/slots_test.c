@@ -165,7 +165,7 @@ garbage_hurts_only_its_owner(void **state)
 		if (pinned)
 			assert_true(horizon <= pinned);
 		last = horizon;
-		slots_take_armed(w->slots, w->id);
+		slots_take_armed(w->slots, w->id, UINT32_MAX);
 	}
 	/* and when the vandal goes, what it held is free */
 	slots_remove(w->slots, w->id);
@@ -207,18 +207,25 @@ slots_are_given_out_up_to_the_limit(void **state)
 	assert_int_equal(other, id);
 }
 
-/* Armed is told once. */
+/* Armed is told once, for what was answered; who waits for something else stays armed, and bits that mean nothing wake nobody. */
 static void
 armed_is_taken_once(void **state)
 {
 	struct world *w = *state;
 
-	assert_false(slots_take_armed(w->slots, w->id));
-	atomic_store(&w->page->armed, 1);
-	assert_true(slots_take_armed(w->slots, w->id));
-	assert_false(slots_take_armed(w->slots, w->id));
-	assert_false(slots_take_armed(w->slots, 3));
-	assert_false(slots_take_armed(w->slots, 77));
+	assert_false(slots_take_armed(w->slots, w->id, ARMED_COMMIT));
+	atomic_store(&w->page->armed, ARMED_COMMIT);
+	assert_false(slots_take_armed(w->slots, w->id, ARMED_QUEUE));
+	assert_true(slots_take_armed(w->slots, w->id, ARMED_COMMIT));
+	assert_false(slots_take_armed(w->slots, w->id, ARMED_COMMIT));
+	atomic_store(&w->page->armed, ARMED_COMMIT | ARMED_QUEUE);
+	assert_true(slots_take_armed(w->slots, w->id, ARMED_COMMIT));
+	assert_true(slots_take_armed(w->slots, w->id, ARMED_COMMIT | ARMED_QUEUE));
+	assert_int_equal(atomic_load(&w->page->armed), 0);
+	atomic_store(&w->page->armed, ~(uint32_t)(ARMED_COMMIT | ARMED_QUEUE));
+	assert_false(slots_take_armed(w->slots, w->id, ARMED_COMMIT | ARMED_QUEUE));
+	assert_false(slots_take_armed(w->slots, 3, ARMED_COMMIT));
+	assert_false(slots_take_armed(w->slots, 77, ARMED_COMMIT));
 }
 
 /* Who holds the horizon back is found, with the time since when. */

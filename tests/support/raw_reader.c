@@ -1,0 +1,153 @@
+/*
+ * A reader without the library.
+ */
+#include "tests/support/raw_reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+int
+raw_connect(struct broker_fixture *fx)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fx->socket);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+void
+raw_hello(int fd, uint32_t flags)
+{
+	struct message_hello hello = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
+				      .layout_major = LAYOUT_MAJOR, .flags = flags, .reader_name = "raw \x1b[31m client"};
+
+	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
+}
+
+void
+raw_hear(int fd, struct raw_answer *a)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int) * 4)];
+	} control;
+	struct iovec io = {&a->u, sizeof(a->u)};
+	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	a->fd_count = 0;
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	a->length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	if (a->length < 0 && errno == ECONNRESET)
+		a->length = 0;
+	assert_true(a->length >= 0);
+	if (a->length > 0 && CMSG_FIRSTHDR(&message)) {
+		a->fd_count = (unsigned)((CMSG_FIRSTHDR(&message)->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(a->fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), a->fd_count * sizeof(int));
+	}
+}
+
+void
+raw_attach(struct broker_fixture *fx, int *ret_fd, struct raw_answer *a, uint32_t flags)
+{
+	*ret_fd = raw_connect(fx);
+	raw_hello(*ret_fd, flags);
+	raw_hear(*ret_fd, a);
+	assert_int_equal(a->u.head.type, MESSAGE_WELCOME);
+	assert_int_equal(a->fd_count, 3);
+}
+
+void
+raw_close(struct raw_answer *a)
+{
+	for (unsigned i = 0; i < a->fd_count; i++)
+		close(a->fds[i]);
+}
+
+void
+raw_subscribe(int fd, uint32_t number, const char *resource, const char *ns, const char *consumer)
+{
+	struct message_subscribe wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
+					 .number = number};
+
+	snprintf(wish.resource, sizeof(wish.resource), "%s", resource);
+	snprintf(wish.namespace_, sizeof(wish.namespace_), "%s", ns ? ns : "");
+	snprintf(wish.consumer, sizeof(wish.consumer), "%s", consumer ? consumer : "");
+	assert_int_equal(send(fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+}
+
+struct raw_reader *
+raw_reader_new(struct broker_fixture *fx)
+{
+	struct raw_reader *r = calloc(1, sizeof(*r));
+
+	assert_non_null(r);
+	raw_attach(fx, &r->fd, &r->answer, 0);
+	r->slot = test_map_slot(r->answer.fds[1]);
+	r->eventfd = r->answer.fds[2];
+	close(r->answer.fds[0]);
+	close(r->answer.fds[1]);
+	return r;
+}
+
+void
+raw_reader_free(struct raw_reader *r)
+{
+	test_unmap_slot(r->slot);
+	close(r->eventfd);
+	close(r->fd);
+	free(r);
+}
+
+const struct queue *
+raw_reader_subscribe(struct raw_reader *r, uint32_t number, const char *resource, const char *ns, const char *consumer)
+{
+	const struct queue *q;
+
+	raw_subscribe(r->fd, number, resource, ns, consumer);
+	raw_hear(r->fd, &r->answer);
+	assert_int_equal(r->answer.u.head.type, MESSAGE_SUBSCRIBED);
+	assert_int_equal(r->answer.u.subscribed.number, number);
+	assert_int_equal(r->answer.fd_count, 1);
+	q = mmap(NULL, queue_bytes(r->answer.u.subscribed.entries), PROT_READ, MAP_SHARED, r->answer.fds[0], 0);
+	assert_ptr_not_equal(q, MAP_FAILED);
+	assert_int_equal(q->capacity, r->answer.u.subscribed.entries);
+	close(r->answer.fds[0]);
+	return q;
+}
+
+void
+raw_unmap_queue(const struct queue *q)
+{
+	munmap((void *)(uintptr_t)q, queue_bytes(q->capacity));
+}
+
+void
+raw_reader_is_refused(struct raw_reader *r, uint32_t number, const char *resource, const char *consumer, enum refusal code,
+		      const char *part)
+{
+	char text[300] = "";
+
+	raw_subscribe(r->fd, number, resource, NULL, consumer);
+	raw_hear(r->fd, &r->answer);
+	assert_int_equal(r->answer.u.head.type, MESSAGE_UNSUBSCRIBED);
+	assert_int_equal(r->answer.u.unsubscribed.number, number);
+	assert_int_equal(r->answer.u.unsubscribed.code, code);
+	memcpy(text, r->answer.u.bytes + sizeof(r->answer.u.unsubscribed), r->answer.u.unsubscribed.text_length);
+	if (!strstr(text, part))
+		print_message("%s\n", text);
+	assert_non_null(strstr(text, part));
+}
