@@ -46,7 +46,7 @@ same "one that changes nothing keeps the RV" "$BEFORE" "$(patch $PODS/a0 '{"meta
 same "status by PATCH" "10.1.2.3" "$(patch $PODS/a0/status '{"status":{"podIP":"10.1.2.3"}}' | jq -r .status.podIP)"
 same "the field selector sees it" a0 "$(api GET "$PODS?fieldSelector=status.podIP%3D10.1.2.3" | jq -r '.items[].metadata.name')"
 same "a patch with an old RV: Conflict" 409 "$(patch $PODS/a0 '{"metadata":{"resourceVersion":"1","labels":{"y":"1"}}}' | jq .code)"
-same "other patches are refused" 415 "$(curl -s -X PATCH -H 'Content-Type: application/json-patch+json' -d '[]' -o /dev/null -w '%{http_code}' "$URL$PODS/a0")"
+same "other patches are refused" 415 "$(curl -s -X PATCH -H 'Content-Type: application/apply-patch+yaml' -d '[]' -o /dev/null -w '%{http_code}' "$URL$PODS/a0")"
 same "a patch that is no object" 400 "$(patch $PODS/a0 '[]' | jq .code)"
 
 # ---- many at once: every one of 40 patches is kept

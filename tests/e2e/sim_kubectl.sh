@@ -9,12 +9,14 @@ same "api-resources" "cm,po,deploy,ds" "$(kubectl api-resources --no-headers | a
 same "get -o json pages and adds kinds" "30 List Pod" "$(kubectl get pods -A -o json --chunk-size=7 | jq -r '"\(.items|length) \(.kind) \(.items|map(.kind)|unique|join(","))"')"
 same "document by document what the server has" "$(api GET /api/v1/pods | jq -cS '.items[]' | md5sum)" "$(kubectl get pods -A -o json --show-managed-fields | jq -cS '.items[]|del(.kind,.apiVersion)' | md5sum)"
 kubectl get pods -A >"$DIR/table" || fail "the plain table"
-same "the plain table" "NAMESPACE NAME AGE 30" "$(awk 'NR==1{h=$1" "$2" "$3} END{print h" "NR-1}' "$DIR/table")"
+same "the plain table" "NAMESPACE NAME READY STATUS RESTARTS AGE 30" "$(awk 'NR==1{$1=$1; h=$0} END{print h" "NR-1}' "$DIR/table")"
+same "the wide one" "NAME STATUS ROLES AGE VERSION INTERNAL-IP EXTERNAL-IP OS-IMAGE KERNEL-VERSION CONTAINER-RUNTIME" "$(kubectl get nodes -o wide | awk 'NR==1{$1=$1; print}')"
+same "pages of a table" "$(cut -c1-60 "$DIR/table" | md5sum)" "$(kubectl get pods -A --chunk-size=7 | cut -c1-60 | md5sum)"
 for r in nodes namespaces services endpoints configmaps serviceaccounts deployments rs ds sts jobs endpointslices widgets; do
 	kubectl get $r -A -o yaml >/dev/null || fail "get $r -o yaml"
 done
 same "get --raw" PodList "$(kubectl get --raw '/api/v1/pods?limit=1' | jq -r .kind)"
-kubectl create --validate=false -f - <<-'YAML' || fail "create"
+kubectl create -f - <<-'YAML' || fail "create"
 	apiVersion: v1
 	kind: Pod
 	metadata: {name: p1, namespace: default, labels: {app: web}}
@@ -34,6 +36,60 @@ kubectl create --validate=false -f - <<-'YAML' || fail "create a custom object"
 	spec: {size: 3}
 YAML
 same "get it by its short path" 3 "$(kubectl get widgets.v1.example.com w1 -o jsonpath='{.spec.size}')"
+
+# ---- what edits
+cat >"$DIR/dep.yaml" <<-'YAML'
+	apiVersion: apps/v1
+	kind: Deployment
+	metadata: {name: d, namespace: default}
+	spec:
+	  replicas: 2
+	  selector: {matchLabels: {a: b}}
+	  template:
+	    metadata: {labels: {a: b}}
+	    spec:
+	      containers:
+	      - {name: one, image: "i:1", ports: [{containerPort: 80}]}
+	      - {name: two, image: "i:1"}
+YAML
+same "apply makes it" "deployment.apps/d created" "$(kubectl apply -f "$DIR/dep.yaml")"
+same "apply that changes nothing" "deployment.apps/d unchanged" "$(kubectl apply -f "$DIR/dep.yaml")"
+sed -i 's/- {name: two.*/- {name: three, image: "i:3"}/; s/"i:1"/"i:2"/' "$DIR/dep.yaml"
+same "apply changes it" "deployment.apps/d configured" "$(kubectl apply -f "$DIR/dep.yaml")"
+same "lists by their keys" "one:i:2 three:i:3" "$(kubectl get deploy d -o json | jq -r '[.spec.template.spec.containers|sort_by(.name)[]|"\(.name):\(.image)"]|join(" ")')"
+same "scale" "deployment.apps/d scaled 5" "$(kubectl scale deploy d --replicas=5) $(kubectl get deploy d -o jsonpath='{.spec.replicas}')"
+same "scale, if it has as many" "deployment.apps/d scaled 1" "$(kubectl scale deploy d --current-replicas=5 --replicas=1) $(kubectl get deploy d -o jsonpath='{.spec.replicas}')"
+kubectl scale deploy d --current-replicas=5 --replicas=9 2>"$DIR/e" && fail "it had not"
+same "set image" "deployment.apps/d image updated i:9" "$(kubectl set image deploy/d one=i:9) $(kubectl get deploy d -o json | jq -r '.spec.template.spec.containers[]|select(.name=="one").image')"
+same "patch, strategic" "i:10 2" "$(kubectl patch deploy d -p '{"spec":{"template":{"spec":{"containers":[{"name":"one","image":"i:10"}]}}}}' -o json | jq -r '.spec.template.spec.containers|"\(map(select(.name=="one"))[0].image) \(length)"')"
+same "patch, JSON" "7" "$(kubectl patch deploy d --type=json -p '[{"op":"test","path":"/metadata/name","value":"d"},{"op":"replace","path":"/spec/replicas","value":7}]' -o jsonpath='{.spec.replicas}')"
+kubectl apply --server-side -f "$DIR/dep.yaml" 2>"$DIR/e" && fail "there is no server-side apply"
+grep -q '^error: Server-side apply not available on the server' "$DIR/e" || fail "and kubectl says so: $(cat "$DIR/e")"
+same "explain says that it does not know" 1 "$(kubectl explain pods | grep -c 'A real API server explains them')"
+same "api-versions" "apps/v1 v1" "$(kubectl api-versions | grep -xE 'v1|apps/v1' | xargs)"
+
+# ---- watching with a table
+kubectl get configmaps -w >"$DIR/watch" 2>&1 & PIDS="$PIDS $!"
+watched() { [ "$(api GET /sim/stats | jq .watches)" = 1 ]; }
+until_true "get -w watches" watched
+echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"fresh","namespace":"default"},"data":{"a":"b"}}' | kubectl create -f - || fail "create configmap"
+shown() { grep -q '^fresh ' "$DIR/watch"; }
+until_true "get -w shows it" shown
+kill "${PIDS##* }"
+
+# ---- delete
+kubectl create -f - <<-'YAML' || fail "create with a finalizer"
+	apiVersion: v1
+	kind: ConfigMap
+	metadata: {name: held, namespace: default, finalizers: [example.com/hold]}
+YAML
+kubectl delete configmap held >"$DIR/deleted" 2>&1 & DELETE=$!; PIDS="$PIDS $DELETE"
+until_true "delete waits for the finalizer" watched
+kill -0 $DELETE || fail "it did not wait: $(cat "$DIR/deleted")"
+kubectl patch configmap held --type=merge -p '{"metadata":{"finalizers":null}}' || fail "let go"
+wait $DELETE
+same "until it is gone" '0 configmap "held" deleted' "$? $(sed 's/ from .* namespace//' "$DIR/deleted")"
+kubectl delete deploy d || fail "delete a deployment"
 kubectl delete --wait=false pod p1 || fail "delete"
 kubectl delete widget w1 || fail "delete and wait"
 kubectl get pod p1 2>"$DIR/e" && fail "it is still there"

@@ -199,7 +199,7 @@ unknown_resources_have_name_and_age(void **state)
 
 	(void)state;
 	assert_int_equal(any->column_count, 2);
-	assert_string_equal(any->columns[1].name, "AGE");
+	assert_string_equal(any->columns[1].name, "Age");
 	assert_ptr_equal(print_find((struct field_text){"", 0}, (struct field_text){"pods", 4}), &print_pod);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/doc.h"
+#include "tools/informer-sim/merge.h"
 
 /* Parse, print, compare. */
 static void

@@ -1,7 +1,7 @@
 /*
  * Single objects: get, create, delete, deletecollection. update.c has PUT and
  * PATCH. As in a server without admission and without namespace lifecycle:
- * a namespace need not exist, nothing is defaulted, a status given at creation
+ * a namespace need not exist, nothing but a phase is defaulted, a status given at creation
  * is kept, and a pod is deleted at once unless it has finalizers.
  */
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/query.h"
+#include "tools/informer-sim/scale.h"
 
 /* The object as it was so many RVs ago, referenced; NULL with the status NotFound. */
 static struct sim_object *
@@ -44,10 +45,29 @@ sim_handle_get(struct sim_request *request)
 	if (sim_query_parse(request, &query) < 0 || (query.rv && sim_query_await(request, query.rv) < 0))
 		return sim_reply_status(request);
 	object = request->stale ? stale_object(request) : sim_request_object(request);
+	if (object && sim_is_scale(request))
+		return sim_scale_reply(request, object);
 	return object ? sim_reply_object(request, 200, object, 0) : sim_reply_status(request);
 }
 
 /* ---- create --------------------------------------------------------------- */
+
+/* The phase that the server gives to new pods and namespaces. */
+static void
+set_phase(const struct sim_resource *resource, struct sim_doc *doc)
+{
+	bool pod = !resource->group[0] && !strcmp(resource->plural, "pods");
+	bool namespace_ = !resource->group[0] && !strcmp(resource->plural, "namespaces");
+	struct sim_node *status = sim_get(doc->root, "status");
+
+	if ((!pod && !namespace_) || (status && status->type != SIM_OBJECT) || sim_get(status, "phase"))
+		return;
+	if (!status) {
+		sim_set(doc, doc->root, "status", sim_new(doc, SIM_OBJECT));
+		status = sim_get(doc->root, "status");
+	}
+	sim_set_string(doc, status, "phase", pod ? "Pending" : "Active");
+}
 
 /* Fill what the server fills. */
 static int
@@ -84,6 +104,7 @@ complete(struct sim_request *request, struct sim_doc *doc, char **ret_name)
 	sim_remove(meta, "deletionTimestamp");
 	sim_remove(meta, "deletionGracePeriodSeconds");
 	sim_set_string(doc, meta, "creationTimestamp", time_text);
+	set_phase(request->resource, doc);
 	return 0;
 }
 

@@ -2,15 +2,14 @@
  * Discovery, the old way (before aggregated discovery): APIVersions, APIGroupList
  * and an APIResourceList for each group and version. kubectl falls back to it.
  */
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/discovery.h"
 
-static enum MHD_Result
-reply_json(struct sim_request *request, cJSON *json)
+enum MHD_Result
+sim_discovery_reply(struct sim_request *request, cJSON *json, const char *content_type)
 {
 	char *text = cJSON_PrintUnformatted(json);
 	struct sim_buf body = {0};
@@ -19,7 +18,22 @@ reply_json(struct sim_request *request, cJSON *json)
 	sim_buf_puts(&body, text ? text : "{}");
 	sim_buf_puts(&body, "\n");
 	cJSON_free(text);
-	return sim_reply(request, 200, "application/json", &body);
+	return sim_reply(request, 200, content_type, &body);
+}
+
+static enum MHD_Result
+reply_json(struct sim_request *request, cJSON *json)
+{
+	return sim_discovery_reply(request, json, "application/json");
+}
+
+cJSON *
+sim_discovery_verbs(bool subresource)
+{
+	static const char *const verbs[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+	static const char *const few[] = {"get", "patch", "update"};
+
+	return subresource ? cJSON_CreateStringArray(few, 3) : cJSON_CreateStringArray(verbs, 8);
 }
 
 static cJSON *
@@ -52,7 +66,7 @@ api_group(const struct sim_registry *registry, const char *group)
 
 	cJSON_AddStringToObject(json, "name", group);
 	versions = cJSON_AddArrayToObject(json, "versions");
-	for (unsigned i = 0; i < registry->count; i++) {
+	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
 		const struct sim_resource *r = registry->items[i];
 		bool listed = false;
 		const cJSON *old;
@@ -63,7 +77,7 @@ api_group(const struct sim_registry *registry, const char *group)
 
 			listed |= !strcmp(name->valuestring, r->api_version);
 		}
-		if (listed || strcmp(r->group, group) != 0)
+		if (listed || strcmp(r->group, group) != 0 || !sim_resource_served(r))
 			continue;
 		version = cJSON_CreateObject();
 		cJSON_AddStringToObject(version, "groupVersion", r->api_version);
@@ -76,12 +90,12 @@ api_group(const struct sim_registry *registry, const char *group)
 	return json;
 }
 
-/* Is it the first resource of its group? */
+/* Is it the first one served of its group? */
 static bool
 first_of_group(const struct sim_registry *registry, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (!strcmp(registry->items[k]->group, registry->items[i]->group))
+		if (sim_resource_served(registry->items[k]) && !strcmp(registry->items[k]->group, registry->items[i]->group))
 			return false;
 	return true;
 }
@@ -92,8 +106,8 @@ api_groups(struct sim_request *request)
 	const struct sim_registry *registry = request->server->registry;
 	cJSON *json = document("APIGroupList", "v1"), *groups = cJSON_AddArrayToObject(json, "groups");
 
-	for (unsigned i = 0; i < registry->count; i++)
-		if (registry->items[i]->group[0] && first_of_group(registry, i))
+	for (unsigned i = 0; i < sim_registry_count(registry); i++)
+		if (sim_resource_served(registry->items[i]) && registry->items[i]->group[0] && first_of_group(registry, i))
 			cJSON_AddItemToArray(groups, api_group(registry, registry->items[i]->group));
 	return reply_json(request, json);
 }
@@ -101,8 +115,6 @@ api_groups(struct sim_request *request)
 static void
 add_resource(cJSON *list, const struct sim_resource *r, const char *subresource)
 {
-	static const char *const verbs[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
-	static const char *const status_verbs[] = {"get", "patch", "update"};
 	cJSON *json = cJSON_CreateObject();
 	char name[400];
 	cJSON *array;
@@ -111,9 +123,12 @@ add_resource(cJSON *list, const struct sim_resource *r, const char *subresource)
 	cJSON_AddStringToObject(json, "name", name);
 	cJSON_AddStringToObject(json, "singularName", subresource[0] ? "" : r->singular);
 	cJSON_AddBoolToObject(json, "namespaced", r->namespaced);
-	cJSON_AddStringToObject(json, "kind", r->kind);
-	cJSON_AddItemToObject(json, "verbs", subresource[0] ? cJSON_CreateStringArray(status_verbs, 3)
-							     : cJSON_CreateStringArray(verbs, 8));
+	if (!strcmp(subresource, "/scale")) {
+		cJSON_AddStringToObject(json, "group", "autoscaling");
+		cJSON_AddStringToObject(json, "version", "v1");
+	}
+	cJSON_AddStringToObject(json, "kind", strcmp(subresource, "/scale") == 0 ? "Scale" : r->kind);
+	cJSON_AddItemToObject(json, "verbs", sim_discovery_verbs(subresource[0] != '\0'));
 	if (!subresource[0] && r->shorts[0]) {
 		array = cJSON_AddArrayToObject(json, "shortNames");
 		for (size_t i = 0; i < 3 && r->shorts[i]; i++)
@@ -133,12 +148,14 @@ resource_list(struct sim_request *request, const char *api_version, enum MHD_Res
 
 	cJSON_AddStringToObject(json, "groupVersion", api_version);
 	list = cJSON_AddArrayToObject(json, "resources");
-	for (unsigned i = 0; i < registry->count; i++) {
+	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
 		const struct sim_resource *r = registry->items[i];
 
-		if (strcmp(r->api_version, api_version) != 0)
+		if (strcmp(r->api_version, api_version) != 0 || !sim_resource_served(r))
 			continue;
 		add_resource(list, r, "");
+		if (r->scale)
+			add_resource(list, r, "/scale");
 		if (r->has_status)
 			add_resource(list, r, "/status");
 	}
@@ -156,8 +173,8 @@ one_group(struct sim_request *request, const char *group, enum MHD_Result *ret_r
 	const struct sim_registry *registry = request->server->registry;
 	cJSON *json, *parts;
 
-	for (unsigned i = 0; i < registry->count; i++) {
-		if (strcmp(registry->items[i]->group, group) != 0)
+	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
+		if (strcmp(registry->items[i]->group, group) != 0 || !sim_resource_served(registry->items[i]))
 			continue;
 		json = document("APIGroup", "v1");
 		parts = api_group(registry, group);
@@ -215,6 +232,8 @@ sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result)
 		path[--len] = '\0';
 	if (!strcmp(path, "/version"))
 		*ret_result = version(request);
+	else if ((!strcmp(path, "/api") || !strcmp(path, "/apis")) && sim_discovery_wants_aggregated(request))
+		*ret_result = sim_discovery_aggregated(request, !strcmp(path, "/api"));
 	else if (!strcmp(path, "/api"))
 		*ret_result = api_versions(request);
 	else if (!strcmp(path, "/apis"))

@@ -302,8 +302,8 @@ sim_append(struct sim_node *array, struct sim_node *value)
 }
 
 /* The value takes over the member's name and place. */
-static void
-become(struct sim_node *member, const struct sim_node *value)
+void
+sim_become(struct sim_node *member, const struct sim_node *value)
 {
 	struct sim_node *next = member->next;
 	const char *key = member->key;
@@ -321,7 +321,7 @@ sim_set(struct sim_doc *doc, struct sim_node *object, const char *key, struct si
 	struct sim_node *member = sim_get(object, key);
 
 	if (member) {
-		become(member, value);
+		sim_become(member, value);
 		return;
 	}
 	value->key = escape(doc, key, strlen(key), &value->key_len);
@@ -416,49 +416,6 @@ sim_equal(const struct sim_node *a, const struct sim_node *b)
 			return false;
 	}
 	return true;
-}
-
-/* What a patch puts where nothing was: itself without its nulls. */
-static struct sim_node *
-without_nulls(struct sim_doc *doc, const struct sim_node *patch)
-{
-	struct sim_node *copy;
-
-	if (patch->type != SIM_OBJECT)
-		return sim_clone(doc, patch);
-	copy = sim_new(doc, SIM_OBJECT);
-	for (const struct sim_node *child = patch->child; child; child = child->next) {
-		struct sim_node *value;
-
-		if (child->type == SIM_NULL)
-			continue;
-		value = without_nulls(doc, child);
-		value->key = child->key;
-		value->key_len = child->key_len;
-		sim_append(copy, value);
-	}
-	return copy;
-}
-
-struct sim_node *
-sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch)
-{
-	if (patch->type != SIM_OBJECT || !target || target->type != SIM_OBJECT)
-		return without_nulls(doc, patch);
-	for (const struct sim_node *child = patch->child; child; child = child->next) {
-		_cleanup_(sim_buf_done) struct sim_buf key = {0};
-		struct sim_node *old;
-
-		sim_key(child, &key);
-		old = sim_get(target, key.data ? key.data : "");
-		if (child->type == SIM_NULL)
-			sim_remove(target, key.data ? key.data : "");
-		else if (old)
-			become(old, sim_merge(doc, old, child));
-		else
-			sim_set(doc, target, key.data ? key.data : "", without_nulls(doc, child));
-	}
-	return target;
 }
 
 /* ---- printing ------------------------------------------------------------- */

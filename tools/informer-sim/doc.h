@@ -116,6 +116,9 @@ sim_set_string(struct sim_doc *doc, struct sim_node *object, const char *key, co
 void
 sim_set_after(struct sim_doc *doc, struct sim_node *object, const char *after, const char *key,
 	      struct sim_node *value);
+/* The value takes over a member's name and place; its members and elements are shared. */
+void
+sim_become(struct sim_node *member, const struct sim_node *value);
 /* Make the node a string with these contents. */
 void
 sim_put_text(struct sim_doc *doc, struct sim_node *node, const char *text);
@@ -134,10 +137,6 @@ sim_count(const struct sim_node *node);
 /* Equal as documents: order of members does not matter, spelling of escapes does. */
 bool
 sim_equal(const struct sim_node *a, const struct sim_node *b);
-
-/* JSON merge patch (RFC 7386): returns the patched target, which may be a new node. `target` may be NULL. */
-struct sim_node *
-sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch);
 
 /* Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the quote). */
 void

@@ -117,7 +117,7 @@ sim_reply_object(struct sim_request *request, unsigned code, const struct sim_ob
 {
 	struct sim_buf body = {0};
 
-	sim_object_print(request->resource, object, rv, &body);
+	sim_shape_print(&request->shape, request->resource, object, rv, &body);
 	sim_buf_puts(&body, "\n");
 	return sim_reply(request, code, "application/json", &body);
 }

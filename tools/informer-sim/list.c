@@ -29,8 +29,10 @@ struct list {
 	struct sim_object **items; /* borrowed from the view */
 	size_t count;
 	size_t cap;
-	struct sim_buf head;
-	/* the stream: piece 0 is the head, then three for each item, then the tail */
+	struct sim_buf head; /* of a Table: with all its rows, and no items are left */
+	struct sim_buf item_head; /* of metadata alone */
+	bool partial;
+	/* the stream: piece 0 is the head, then four for each item, then the tail */
 	size_t piece;
 	size_t offset;
 };
@@ -43,6 +45,7 @@ list_free(void *cls)
 	sim_view_done(&list->view);
 	free(list->items);
 	sim_buf_done(&list->head);
+	sim_buf_done(&list->item_head);
 	free(list);
 }
 
@@ -57,21 +60,24 @@ piece(const struct list *list, size_t i, size_t *ret_len)
 		return list->head.data;
 	}
 	i--;
-	if (i >= list->count * 3) {
+	if (i >= list->count * 4) {
 		*ret_len = 3;
-		return i == list->count * 3 ? "]}\n" : NULL;
+		return i == list->count * 4 ? "]}\n" : NULL;
 	}
-	object = list->items[i / 3];
-	switch (i % 3) {
+	object = list->items[i / 4];
+	switch (i % 4) {
 	case 0:
 		*ret_len = i > 0;
 		return ",";
 	case 1:
-		*ret_len = list->resource->item_head_len;
-		return list->resource->item_head;
+		*ret_len = list->partial ? list->item_head.len : list->resource->item_head_len;
+		return list->partial ? list->item_head.data : list->resource->item_head;
+	case 2:
+		*ret_len = list->partial ? object->meta_len : object->text_len;
+		return list->partial ? object->text + object->meta_at : object->text;
 	default:
-		*ret_len = object->text_len;
-		return object->text;
+		*ret_len = list->partial;
+		return "}";
 	}
 }
 
@@ -174,12 +180,42 @@ open_view(struct sim_request *request, const struct sim_query *query, struct sim
 			      "The resourceVersion for the provided list is too old.");
 }
 
+/* What stands before the items, in the shape that was asked for; meta: the inside of metadata. */
+static void
+begin(const struct sim_request *request, struct list *list, const char *meta)
+{
+	const struct sim_shape *shape = &request->shape;
+	const struct sim_resource *resource = request->resource;
+
+	switch (shape->kind) {
+	case SIM_TABLE:
+		sim_table_head(shape, resource, meta, true, &list->head);
+		for (size_t i = 0; i < list->count; i++) {
+			sim_buf_puts(&list->head, i ? "," : "");
+			sim_table_row(shape, resource, list->items[i], 0, &list->head);
+		}
+		list->count = 0;
+		break;
+	case SIM_PARTIAL:
+	case SIM_PARTIAL_LIST:
+		list->partial = true;
+		sim_shape_partial_head(shape, &list->item_head);
+		sim_buf_printf(&list->head,
+			       "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{%s},\"items\":[",
+			       shape->version, meta);
+		break;
+	case SIM_PLAIN:
+		sim_buf_printf(&list->head, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{%s},\"items\":[",
+			       resource->kind, resource->api_version, meta);
+	}
+}
+
 static int
 build(struct sim_request *request, const struct sim_query *query, struct list *list, bool cached)
 {
 	_cleanup_(sim_page_done) struct sim_page page = {0};
 	_cleanup_(sim_buf_done) struct sim_buf prefix = {0};
-	const struct sim_resource *resource = request->resource;
+	_cleanup_(sim_buf_done) struct sim_buf meta = {0};
 	const char *last;
 	uint64_t left;
 	int r;
@@ -195,20 +231,20 @@ build(struct sim_request *request, const struct sim_query *query, struct list *l
 		page.start = sim_strndup(prefix.data, prefix.len);
 	pick(list, query, prefix.data, &page, cached ? 0 : query->limit, &last, &left);
 
-	sim_buf_printf(&list->head, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"",
-		       resource->kind, resource->api_version, list->view.rv);
+	sim_buf_printf(&meta, "\"resourceVersion\":\"%" PRIu64 "\"", list->view.rv);
 	if (last) {
 		size_t at;
 
-		sim_buf_puts(&list->head, ",\"continue\":\"");
-		at = list->head.len;
-		sim_page_encode((int64_t)list->view.rv, last + prefix.len, true, &list->head);
-		sim_faults_note_page(request->server->faults, list->head.data + at, request->page + 1);
-		sim_buf_puts(&list->head, "\"");
+		sim_buf_puts(&meta, ",\"continue\":\"");
+		at = meta.len;
+		sim_page_encode((int64_t)list->view.rv, last + prefix.len, true, &meta);
+		sim_faults_note_page(request->server->faults, meta.data + at, request->page + 1);
+		sim_buf_puts(&meta, "\"");
 		if (sim_selector_empty(query->labels) && sim_selector_empty(query->fields))
-			sim_buf_printf(&list->head, ",\"remainingItemCount\":%" PRIu64, left);
+			sim_buf_printf(&meta, ",\"remainingItemCount\":%" PRIu64, left);
 	}
-	sim_buf_puts(&list->head, "},\"items\":[");
+	sim_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu", list->view.rv, list->count);
+	begin(request, list, meta.data);
 	return 0;
 }
 
@@ -230,7 +266,6 @@ sim_handle_list(struct sim_request *request)
 		list_free(list);
 		return sim_reply_status(request);
 	}
-	sim_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu", list->view.rv, list->count);
 	/* What the watch cache answers comes chunked, what storage answers with its length: clients must take both. */
 	told = !cached && !(query.rv && !query.limit && query.match != SIM_MATCH_EXACT);
 	if (!told && !request->fault.kind)

@@ -91,7 +91,7 @@ sim_object_new(const struct sim_resource *resource, struct sim_doc *doc, struct 
 	_cleanup_(sim_buf_done) struct sim_buf side = {0};
 	struct sim_node *meta, *rv;
 	struct sim_object *object;
-	size_t key_len, labels_at, fields_at, rv_at = 0;
+	size_t key_len, labels_at, fields_at, rv_at = 0, meta_at = 0, meta_len = 0;
 	uint32_t namespace_len = 0, label_count;
 	char *at;
 	int r = check(resource, doc->root, ret_error);
@@ -127,7 +127,9 @@ sim_object_new(const struct sim_resource *resource, struct sim_doc *doc, struct 
 			continue;
 		if (text.len)
 			sim_buf_put(&text, ",", 1);
+		meta_at = child == meta ? text.len + strlen("\"metadata\":") : meta_at;
 		sim_print_member(child, &text, rv, &rv_at);
+		meta_len = child == meta ? text.len - meta_at : meta_len;
 	}
 	sim_buf_put(&text, "}", 1);
 
@@ -138,6 +140,8 @@ sim_object_new(const struct sim_resource *resource, struct sim_doc *doc, struct 
 		.namespace_len = namespace_len,
 		.text_len = text.len,
 		.rv_at = rv_at,
+		.meta_at = meta_at,
+		.meta_len = meta_len,
 		.label_count = label_count,
 		.key = at,
 		.labels = at + labels_at,
@@ -181,6 +185,7 @@ sim_object_stamp(struct sim_object *object, uint64_t rv)
 	memmove(at + len, at + object->rv_len, object->text_len - object->rv_at - object->rv_len);
 	memcpy(at, digits, len);
 	object->text_len += len - object->rv_len;
+	object->meta_len += len - object->rv_len;
 	object->rv_len = (uint32_t)len;
 	object->rv = rv;
 }

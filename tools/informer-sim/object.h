@@ -26,6 +26,8 @@ struct sim_object {
 	uint64_t rv;
 	size_t text_len;
 	size_t rv_at;
+	size_t meta_at; /* metadata's value in text, from brace to brace; the RV lies in it */
+	size_t meta_len;
 	uint32_t rv_len;
 	uint32_t label_count;
 	const char *key;

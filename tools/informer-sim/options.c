@@ -30,6 +30,7 @@ enum flag {
 	FLAG_START_RV,
 	FLAG_BOOKMARKS,
 	FLAG_NO_WATCH_LIST,
+	FLAG_NO_AGGREGATED,
 	FLAG_RV_WAIT,
 	FLAG_FAULTS,
 	FLAG_HELP,
@@ -62,6 +63,7 @@ static const struct {
 	{FLAG_START_RV, "start-rv", "N", NULL, "count resource versions from N; default 0"},
 	{FLAG_BOOKMARKS, "bookmark-interval", "SECONDS", NULL, "between two bookmarks of a watch; default 60"},
 	{FLAG_NO_WATCH_LIST, "no-watch-list", NULL, NULL, "refuse sendInitialEvents, as a server without the WatchList feature"},
+	{FLAG_NO_AGGREGATED, "no-aggregated-discovery", NULL, NULL, "serve discovery the old way only"},
 	{FLAG_RV_WAIT, "rv-wait", "MS", NULL, "how long a request at a future RV waits for its 504; default 3000"},
 	{FLAG_FAULTS, "faults", "FILE", NULL, "a script of faults, see below; repeatable"},
 	{FLAG_HELP, "help", NULL, "Help", "print this"},
@@ -110,9 +112,8 @@ help(void)
 	     "          too-large | slow TIME | slow N bytes every TIME | truncate | invalid | stale N |\n"
 	     "          restore N | freeze [TIME]\n"
 	     "\n"
-	     "Not served: tables (kubectl prints NAME AGE), strategic merge and server-side apply\n"
-	     "(kubectl patch needs --type=merge, create needs --validate=false), dryRun, admission,\n"
-	     "defaulting. A namespace need not exist; pods are deleted at once.\n"
+	     "Not served: server-side apply, dryRun, protobuf, admission, defaulting. Fields are not\n"
+	     "validated, a namespace need not exist, pods are deleted at once.\n"
 	     "See informer-sim(1).");
 }
 
@@ -278,6 +279,9 @@ apply(struct sim_options *o, enum flag flag, const char *name, const char *text)
 		return r;
 	case FLAG_NO_WATCH_LIST:
 		o->server.no_watch_list = true;
+		return -1;
+	case FLAG_NO_AGGREGATED:
+		o->server.no_aggregated_discovery = true;
 		return -1;
 	case FLAG_RV_WAIT:
 		r = number(name, text, 0, 3600000, &n);

@@ -49,6 +49,7 @@ static const struct sim_field event_fields[] = {
 #define NAMESPACED .namespaced = true
 #define STATUS .has_status = true
 #define ALL .in_all = true
+#define SCALE .scale = true
 
 static const struct sim_resource built_in[] = {
 	{.version = "v1", .plural = "configmaps", .kind = "ConfigMap", .shorts = {"cm"}, NAMESPACED},
@@ -61,7 +62,7 @@ static const struct sim_resource built_in[] = {
 	 STATUS},
 	{.version = "v1", .plural = "pods", .kind = "Pod", .shorts = {"po"}, NAMESPACED, STATUS, ALL, .fields = pod_fields},
 	{.version = "v1", .plural = "replicationcontrollers", .kind = "ReplicationController", .shorts = {"rc"}, NAMESPACED,
-	 STATUS, ALL, .fields = replica_fields},
+	 STATUS, SCALE, ALL, .fields = replica_fields},
 	{.version = "v1", .plural = "secrets", .kind = "Secret", NAMESPACED, .fields = secret_fields},
 	{.version = "v1", .plural = "serviceaccounts", .kind = "ServiceAccount", .shorts = {"sa"}, NAMESPACED},
 	{.version = "v1", .plural = "services", .kind = "Service", .shorts = {"svc"}, NAMESPACED, STATUS, ALL,
@@ -69,11 +70,11 @@ static const struct sim_resource built_in[] = {
 	{.group = "apps", .version = "v1", .plural = "daemonsets", .kind = "DaemonSet", .shorts = {"ds"}, NAMESPACED, STATUS,
 	 ALL},
 	{.group = "apps", .version = "v1", .plural = "deployments", .kind = "Deployment", .shorts = {"deploy"}, NAMESPACED,
-	 STATUS, ALL},
-	{.group = "apps", .version = "v1", .plural = "replicasets", .kind = "ReplicaSet", .shorts = {"rs"}, NAMESPACED, STATUS,
+	 STATUS, SCALE, ALL},
+	{.group = "apps", .version = "v1", .plural = "replicasets", .kind = "ReplicaSet", .shorts = {"rs"}, NAMESPACED, STATUS, SCALE,
 	 ALL, .fields = replica_fields, .field_error = "field label not supported for appsv1.ReplicaSet: %s"},
 	{.group = "apps", .version = "v1", .plural = "statefulsets", .kind = "StatefulSet", .shorts = {"sts"}, NAMESPACED,
-	 STATUS, ALL},
+	 STATUS, SCALE, ALL},
 	{.group = "batch", .version = "v1", .plural = "cronjobs", .kind = "CronJob", .shorts = {"cj"}, NAMESPACED, STATUS, ALL},
 	{.group = "batch", .version = "v1", .plural = "jobs", .kind = "Job", NAMESPACED, STATUS, ALL, .fields = job_fields,
 	 .field_error = "field label \"%s\" not supported for batchv1.Job"},
@@ -121,7 +122,8 @@ complete(struct sim_registry *registry, const struct sim_resource *from)
 	r->head = sim_buf_take(&buf);
 	r->item_head_len = r->custom ? r->head_len : 1;
 	r->item_head = sim_strndup(r->head, r->item_head_len);
-	registry->items[registry->count++] = r;
+	registry->items[r->index] = r;
+	atomic_store_explicit(&registry->count, r->index + 1, memory_order_release);
 	return r;
 }
 
@@ -129,6 +131,7 @@ void
 sim_registry_init(struct sim_registry *registry)
 {
 	registry->count = 0;
+	pthread_mutex_init(&registry->lock, NULL);
 	for (size_t i = 0; i < sizeof(built_in) / sizeof(*built_in); i++)
 		complete(registry, &built_in[i]);
 }
@@ -142,7 +145,7 @@ free_text(const char *text)
 void
 sim_registry_done(struct sim_registry *registry)
 {
-	for (unsigned i = 0; i < registry->count; i++) {
+	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
 		struct sim_resource *r = registry->items[i];
 
 		free_text(r->group);
@@ -156,16 +159,18 @@ sim_registry_done(struct sim_registry *registry)
 		free(r->item_head);
 		free(r);
 	}
+	pthread_mutex_destroy(&registry->lock);
 	registry->count = 0;
 }
 
 struct sim_resource *
 sim_registry_find(const struct sim_registry *registry, const char *group, const char *version, const char *plural)
 {
-	for (unsigned i = 0; i < registry->count; i++) {
+	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
 		struct sim_resource *r = registry->items[i];
 
-		if (!strcmp(r->plural, plural) && !strcmp(r->group, group) && !strcmp(r->version, version))
+		if (sim_resource_served(r) && !strcmp(r->plural, plural) && !strcmp(r->group, group) &&
+		    !strcmp(r->version, version))
 			return r;
 	}
 	return NULL;
@@ -174,10 +179,10 @@ sim_registry_find(const struct sim_registry *registry, const char *group, const 
 struct sim_resource *
 sim_registry_kind(const struct sim_registry *registry, const char *api_version, const char *kind)
 {
-	for (unsigned i = 0; i < registry->count; i++) {
+	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
 		struct sim_resource *r = registry->items[i];
 
-		if (!strcmp(r->kind, kind) && !strcmp(r->api_version, api_version))
+		if (sim_resource_served(r) && !strcmp(r->kind, kind) && !strcmp(r->api_version, api_version))
 			return r;
 	}
 	return NULL;

@@ -2,13 +2,17 @@
  * What kinds of objects the server has: the built-in table, resources declared
  * with --crd, and resources guessed from loaded objects.
  *
- * The registry grows only before the server serves; from then on it is read by
- * all threads without a lock. A resource is named in messages as Kubernetes'
- * GroupResource: "pods", "deployments.apps".
+ * A CustomResourceDefinition adds resources and takes them away while the server
+ * serves. The registry is read by all threads without a lock: entries are only
+ * ever added, count is stored behind them, and one that was taken away is marked
+ * as not served and stays, for a request may still be at it. A resource is named
+ * in messages as Kubernetes' GroupResource: "pods", "deployments.apps".
  */
 #ifndef SIM_RESOURCE_H
 #define SIM_RESOURCE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,10 +37,13 @@ struct sim_resource {
 	bool namespaced;
 	bool has_status;  /* serves .../status, and keeps status apart from the rest */
 	bool in_all;	  /* category "all" */
+	bool scale;	  /* serves .../scale */
 	bool custom;	  /* declared or guessed: list items carry kind and apiVersion, as of a CRD */
 	const struct sim_field *fields; /* beyond metadata.name and metadata.namespace; label NULL ends */
 	/* message for a label that is none of these: %s is the label */
 	const char *field_error;
+
+	_Atomic bool gone; /* its CustomResourceDefinition was deleted */
 
 	char *group_resource; /* "deployments.apps" */
 	char *api_version;    /* "apps/v1" */
@@ -48,8 +55,22 @@ struct sim_resource {
 
 struct sim_registry {
 	struct sim_resource *items[SIM_RESOURCES_MAX];
-	unsigned count;
+	_Atomic unsigned count;
+	pthread_mutex_t lock; /* of those who add */
 };
+
+/* How many entries there are now, gone ones too; entries below that stay where they are. */
+static inline unsigned
+sim_registry_count(const struct sim_registry *registry)
+{
+	return atomic_load_explicit(&registry->count, memory_order_acquire);
+}
+
+static inline bool
+sim_resource_served(const struct sim_resource *resource)
+{
+	return !atomic_load_explicit(&resource->gone, memory_order_acquire);
+}
 
 /* A registry with the built-in resources. Free with sim_registry_done(). */
 void
@@ -57,7 +78,7 @@ sim_registry_init(struct sim_registry *registry);
 void
 sim_registry_done(struct sim_registry *registry);
 
-/* By URL: group "", version "v1", plural "pods". NULL if there is none. */
+/* By URL, served ones only: group "", version "v1", plural "pods". NULL if there is none. */
 struct sim_resource *
 sim_registry_find(const struct sim_registry *registry, const char *group, const char *version, const char *plural);
 /* By an object's apiVersion and kind. */

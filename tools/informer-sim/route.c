@@ -6,6 +6,7 @@
  *   /apis/GROUP/VERSION/...  the same
  *   everything else: discovery.c, control.c
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,28 +38,36 @@ no_page(struct sim_request *request)
 {
 	struct sim_buf body = {0};
 
-	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/metrics\",\"/readyz\","
+	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/metrics\",\"/openapi/v2\",\"/openapi/v3\",\"/readyz\","
 			    "\"/sim/churn\",\"/sim/compact\",\"/sim/faults\",\"/sim/log\",\"/sim/restore\",\"/sim/stats\",\"/version\"]}\n");
 	return sim_reply(request, 404, "application/json", &body);
 }
 
-/* Only JSON is served: refuse a client that takes nothing but protobuf, CBOR or YAML. */
-static bool
-acceptable(const struct sim_request *request)
+/* Which shape is asked for; -EINVAL with the status where none of those is served. Only JSON is. */
+static int
+choose_shape(struct sim_request *request)
 {
-	const char *accept = sim_request_header(request, "Accept");
+	const char *rows = sim_request_query(request, "includeObject");
+	bool list = !request->name && !strcmp(request->method, "GET") && !sim_query_is_watch(request);
 
-	return !accept || !accept[0] || strstr(accept, "application/json") || strstr(accept, "*/*") ||
-	       strstr(accept, "application/*");
-}
-
-static enum MHD_Result
-not_acceptable(struct sim_request *request)
-{
-	sim_status_set(&request->status, 406, "NotAcceptable",
-		       "406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch");
+	if (sim_shape_parse(sim_request_header(request, "Accept"), &request->shape) < 0)
+		sim_status_set(&request->status, 406, "NotAcceptable",
+			       "406: Not Acceptable\n\nAvailable representations: application/json, "
+			       "application/json;stream=watch");
+	else if (list && request->shape.kind == SIM_PARTIAL)
+		sim_status_set(&request->status, 406, "NotAcceptable",
+			       "you requested PartialObjectMetadata, but the requested object is a list (%sList)",
+			       request->resource->kind);
+	else if (!list && request->name && request->shape.kind == SIM_PARTIAL_LIST)
+		sim_status_set(&request->status, 406, "NotAcceptable",
+			       "you requested PartialObjectMetadataList, but the requested object is not a list (%s)",
+			       request->resource->kind);
+	if (rows && !strcmp(rows, "None"))
+		request->shape.rows = SIM_ROW_NONE;
+	else if (rows && !strcmp(rows, "Object"))
+		request->shape.rows = SIM_ROW_OBJECT;
 	request->status.has_details = true;
-	return sim_reply_status(request);
+	return request->status.code ? -EINVAL : 0;
 }
 
 static enum MHD_Result
@@ -98,6 +107,12 @@ is_subresource_of_namespace(const char *segment)
 	return !strcmp(segment, "status") || !strcmp(segment, "finalize");
 }
 
+static bool
+has_subresource(const struct sim_resource *resource, const char *name)
+{
+	return (!strcmp(name, "status") && resource->has_status) || (!strcmp(name, "scale") && resource->scale);
+}
+
 /* segments: what follows /api/v1 or /apis/GROUP/VERSION */
 static enum MHD_Result
 resource(struct sim_request *request, const char *group, const char *version, char **segments, unsigned count)
@@ -119,10 +134,10 @@ resource(struct sim_request *request, const char *group, const char *version, ch
 	if (at < count)
 		request->subresource = segments[at++];
 	if (at < count || (request->name && request->resource->namespaced && !request->namespace_) ||
-	    (request->subresource && (strcmp(request->subresource, "status") != 0 || !request->resource->has_status)))
+	    (request->subresource && !has_subresource(request->resource, request->subresource)))
 		return no_resource(request);
-	if (!acceptable(request))
-		return not_acceptable(request);
+	if (choose_shape(request) < 0)
+		return sim_reply_status(request);
 	if (sim_fault_request(request, &result))
 		return result;
 	return request->name ? item(request) : collection(request);
@@ -141,7 +156,7 @@ sim_route(struct sim_request *request)
 	request->logged = true;
 	if (sim_is_discovery(request) && sim_fault_request(request, &result))
 		return result;
-	if (sim_handle_discovery(request, &result))
+	if (sim_handle_discovery(request, &result) || sim_handle_openapi(request, &result))
 		return result;
 	while ((segment = strsep(&rest, "/"))) {
 		if (!segment[0])

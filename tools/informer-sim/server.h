@@ -17,6 +17,7 @@
 #include "tools/informer-sim/journal.h"
 #include "tools/informer-sim/metrics.h"
 #include "tools/informer-sim/rng.h"
+#include "tools/informer-sim/shape.h"
 #include "tools/informer-sim/status.h"
 #include "tools/informer-sim/store.h"
 
@@ -31,6 +32,7 @@ struct sim_server_options {
 	const char *tls_cert, *tls_key; /* PEM texts, or NULL */
 	unsigned bookmark_interval;	/* seconds */
 	bool no_watch_list;		/* refuse sendInitialEvents, as with the feature gate off */
+	bool no_aggregated_discovery;	/* only the old way, as before 1.26 */
 	unsigned await_ms;		/* how long a future RV is waited for */
 };
 
@@ -75,6 +77,7 @@ struct sim_request {
 	const char *name;	/* NULL: the collection */
 	const char *subresource;
 	unsigned page; /* of a LIST, from 1 */
+	struct sim_shape shape; /* of the objects in the answer */
 	struct sim_status status;
 
 	struct sim_fault fault; /* of the answer's body, or of the watch */
@@ -113,7 +116,7 @@ sim_reply(struct sim_request *request, unsigned code, const char *content_type, 
 /* Answer with request->status. */
 enum MHD_Result
 sim_reply_status(struct sim_request *request);
-/* Answer with an object. */
+/* Answer with an object, in the shape that was asked for. */
 enum MHD_Result
 sim_reply_object(struct sim_request *request, unsigned code, const struct sim_object *object, uint64_t rv);
 /* Answer with a response made by the caller, which is given up here. */
@@ -161,6 +164,9 @@ sim_is_discovery(const struct sim_request *request);
 /* /api, /apis and below, /version; false: no such page */
 bool
 sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result);
+/* /openapi/...; false: no such page */
+bool
+sim_handle_openapi(struct sim_request *request, enum MHD_Result *ret_result);
 /* /sim/..., /metrics, /healthz and its like; false: no such page */
 bool
 sim_handle_control(struct sim_request *request, enum MHD_Result *ret_result);

@@ -1,5 +1,5 @@
 /*
- * PUT and merge PATCH, of an object or of its status.
+ * PUT and PATCH, of an object, of its status or scale.
  *
  * Both build the whole new document from the current object and then replace
  * exactly that object; if it changed meanwhile, a PATCH (and a PUT without an
@@ -15,6 +15,8 @@
 #include <strings.h>
 
 #include "tools/informer-sim/body.h"
+#include "tools/informer-sim/merge.h"
+#include "tools/informer-sim/scale.h"
 
 #define MODIFIED_MESSAGE "the object has been modified; please apply your changes to the latest version and try again"
 
@@ -81,7 +83,7 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 	sim_set_string(doc, meta, "name", request->name);
 	if (request->namespace_)
 		sim_set_string(doc, meta, "namespace", request->namespace_);
-	if (request->subresource) {
+	if (request->subresource && !sim_is_scale(request)) {
 		/* only the status counts: everything else is as it was */
 		struct sim_node *status = sim_get(doc->root, "status");
 
@@ -138,24 +140,64 @@ sim_handle_update(struct sim_request *request)
 		if (!old)
 			return sim_reply_status(request);
 		sim_object_edit(request->resource, old, &old_doc);
-		r = replace(request, old, &old_doc, &doc, &now, &rv);
+		r = sim_is_scale(request) ? sim_scale_apply(request, old, &doc) : 0;
 		if (r == 0)
-			return sim_reply_object(request, 200, now, rv);
+			r = replace(request, old, &old_doc, &doc, &now, &rv);
+		if (r == 0)
+			return sim_is_scale(request) ? sim_scale_reply(request, now) : sim_reply_object(request, 200, now, rv);
 		if (r != -ESTALE)
 			return sim_reply_status(request);
 	}
 }
 
-static int
-check_patch_type(struct sim_request *request)
-{
-	const char *type = sim_request_header(request, "Content-Type");
+enum patch_type { PATCH_MERGE, PATCH_STRATEGIC, PATCH_JSON };
 
-	if (type && !strncasecmp(type, "application/merge-patch+json", 28))
-		return 0;
+static int
+patch_type(struct sim_request *request, enum patch_type *ret_type)
+{
+	static const char *const types[] = {[PATCH_MERGE] = "application/merge-patch+json",
+					    [PATCH_STRATEGIC] = "application/strategic-merge-patch+json",
+					    [PATCH_JSON] = "application/json-patch+json"};
+	const char *type = sim_request_header(request, "Content-Type");
+	size_t len = type ? strcspn(type, "; ") : 0;
+
+	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		/* the server has no types of custom objects, and so no merge keys */
+		if (i == PATCH_STRATEGIC && request->resource->custom)
+			continue;
+		if (len == strlen(types[i]) && !strncasecmp(type, types[i], len)) {
+			*ret_type = (enum patch_type)i;
+			return 0;
+		}
+	}
+	/* as a server without server-side apply: kubectl says that it is not available */
 	return sim_status_set(&request->status, 415, "UnsupportedMediaType",
 			      "the body of the request was in an unknown format - accepted media types include: "
-			      "application/merge-patch+json (with kubectl: patch --type=merge)");
+			      "application/json-patch+json, application/merge-patch+json%s",
+			      request->resource->custom ? "" : ", application/strategic-merge-patch+json");
+}
+
+/* Do the patch to doc, a document of the object as it is. */
+static int
+patch_doc(struct sim_request *request, enum patch_type type, const struct sim_node *patch, struct sim_doc *doc)
+{
+	_cleanup_(sim_freep) char *error = NULL;
+	int r = 0;
+
+	switch (type) {
+	case PATCH_MERGE:
+		doc->root = sim_merge(doc, doc->root, patch);
+		break;
+	case PATCH_STRATEGIC:
+		r = sim_merge_strategic(doc, doc->root, patch, &error);
+		break;
+	case PATCH_JSON:
+		r = sim_patch_json(doc, patch, &error);
+		break;
+	}
+	if (r < 0 && type == PATCH_JSON)
+		return sim_status_set(&request->status, 422, "Invalid", "%s", error);
+	return r < 0 ? sim_status_set(&request->status, 400, "BadRequest", "%s", error) : 0;
 }
 
 enum MHD_Result
@@ -163,13 +205,14 @@ sim_handle_patch(struct sim_request *request)
 {
 	_cleanup_(sim_doc_done) struct sim_doc patch = {0};
 	struct sim_doc_error error;
+	enum patch_type type = PATCH_MERGE;
 
 	request->verb = "PATCH";
 	sim_buf_put(&request->body, "", 0);
-	if (sim_body_dry_run(request, NULL) < 0 || check_patch_type(request) < 0)
+	if (sim_body_dry_run(request, NULL) < 0 || patch_type(request, &type) < 0)
 		return sim_reply_status(request);
 	if (sim_doc_parse(&patch, request->body.data, request->body.len, NULL, &error) < 0 ||
-	    patch.root->type != SIM_OBJECT) {
+	    (type != PATCH_JSON && patch.root->type != SIM_OBJECT)) {
 		sim_status_set(&request->status, 400, "BadRequest", "error decoding patch: %s",
 			       patch.root ? "it is no JSON object" : error.text);
 		return sim_reply_status(request);
@@ -186,10 +229,15 @@ sim_handle_patch(struct sim_request *request)
 			return sim_reply_status(request);
 		sim_object_edit(request->resource, old, &old_doc);
 		sim_object_edit(request->resource, old, &doc);
-		doc.root = sim_merge(&doc, doc.root, patch.root);
-		r = replace(request, old, &old_doc, &doc, &now, &rv);
+		if (sim_is_scale(request))
+			sim_scale_of(request, &doc);
+		r = patch_doc(request, type, patch.root, &doc);
+		if (r == 0 && sim_is_scale(request))
+			r = sim_scale_apply(request, old, &doc);
 		if (r == 0)
-			return sim_reply_object(request, 200, now, rv);
+			r = replace(request, old, &old_doc, &doc, &now, &rv);
+		if (r == 0)
+			return sim_is_scale(request) ? sim_scale_reply(request, now) : sim_reply_object(request, 200, now, rv);
 		if (r != -ESTALE)
 			return sim_reply_status(request);
 	}

@@ -48,6 +48,7 @@ stream_free(void *cls)
 	sim_view_done(&s->view);
 	sim_query_done(&s->query);
 	sim_buf_done(&s->own);
+	sim_buf_done(&s->head);
 	free(s->prefix);
 	free(s);
 }
@@ -67,6 +68,20 @@ begin_line(struct sim_stream *s)
 	s->piece_offset = 0;
 }
 
+/* A Table with one row, or for a bookmark none; the first one of a stream names the columns. */
+static void
+table(struct sim_stream *s, const struct sim_object *object, uint64_t rv)
+{
+	char meta[128];
+
+	snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv || !object ? rv : object->rv);
+	sim_table_head(&s->shape, s->resource, meta, !s->headed, &s->own);
+	s->headed = true;
+	if (object)
+		sim_table_row(&s->shape, s->resource, object, rv, &s->own);
+	sim_buf_puts(&s->own, "]}");
+}
+
 /* rv 0: the object's own. The object stays referenced by its batch or view until the line is sent. */
 static void
 line(struct sim_stream *s, enum sim_change change, const struct sim_object *object, uint64_t rv)
@@ -77,20 +92,32 @@ line(struct sim_stream *s, enum sim_change change, const struct sim_object *obje
 		[SIM_DELETED] = "{\"type\":\"DELETED\",\"object\":",
 	};
 
+	bool partial = s->shape.kind != SIM_PLAIN;
+	const char *text = object->text + (partial ? object->meta_at : 0);
+	size_t len = partial ? object->meta_len : object->text_len, at = object->rv_at - (partial ? object->meta_at : 0);
+
+	if (s->shape.kind == SIM_TABLE) {
+		sim_buf_reset(&s->own);
+		sim_buf_puts(&s->own, begin[change]);
+		table(s, object, rv);
+		sim_buf_puts(&s->own, "}\n");
+		sim_watch_own_line(s);
+		return;
+	}
 	begin_line(s);
 	put(s, begin[change], strlen(begin[change]));
-	put(s, s->resource->head, s->resource->head_len);
+	put(s, s->head.data, s->head.len);
 	if (rv == 0) {
-		put(s, object->text, object->text_len);
+		put(s, text, len);
 	} else {
-		size_t behind = object->rv_at + object->rv_len;
-		int len = snprintf(s->rv, sizeof(s->rv), "%" PRIu64, rv);
+		size_t behind = at + object->rv_len;
+		int digits = snprintf(s->rv, sizeof(s->rv), "%" PRIu64, rv);
 
-		put(s, object->text, object->rv_at);
-		put(s, s->rv, (size_t)len);
-		put(s, object->text + behind, object->text_len - behind);
+		put(s, text, at);
+		put(s, s->rv, (size_t)digits);
+		put(s, text + behind, len - behind);
 	}
-	put(s, "}\n", 2);
+	put(s, partial ? "}}\n" : "}\n", partial ? 3 : 2);
 }
 
 void
@@ -105,12 +132,17 @@ bookmark_line(struct sim_stream *s, uint64_t rv, bool end_mark)
 {
 	sim_buf_reset(&s->own);
 	sim_buf_puts(&s->own, "{\"type\":\"BOOKMARK\",\"object\":");
-	sim_buf_put(&s->own, s->resource->head, s->resource->head_len);
-	sim_buf_printf(&s->own, "\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}", rv,
-		       end_mark ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
-	if (!strcmp(s->resource->plural, "pods") && !s->resource->group[0])
-		sim_buf_puts(&s->own, ",\"spec\":{\"containers\":null},\"status\":{}");
-	sim_buf_puts(&s->own, "}}\n");
+	if (s->shape.kind == SIM_TABLE) {
+		table(s, NULL, rv);
+	} else {
+		sim_buf_put(&s->own, s->head.data, s->head.len);
+		sim_buf_printf(&s->own, "%s{\"resourceVersion\":\"%" PRIu64 "\"%s}", s->shape.kind == SIM_PLAIN ? "\"metadata\":" : "",
+			       rv, end_mark ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+		if (s->shape.kind == SIM_PLAIN && !strcmp(s->resource->plural, "pods") && !s->resource->group[0])
+			sim_buf_puts(&s->own, ",\"spec\":{\"containers\":null},\"status\":{}");
+		sim_buf_puts(&s->own, "}");
+	}
+	sim_buf_puts(&s->own, "}\n");
 	sim_watch_own_line(s);
 }
 
@@ -354,7 +386,11 @@ sim_handle_watch(struct sim_request *request)
 	if (sim_query_parse(request, &query) < 0)
 		return sim_reply_status(request);
 	s = sim_alloc(sizeof(*s));
-	*s = (struct sim_stream){.server = request->server, .resource = request->resource, .query = query};
+	*s = (struct sim_stream){.server = request->server, .resource = request->resource, .query = query, .shape = request->shape};
+	if (s->shape.kind == SIM_PLAIN)
+		sim_buf_put(&s->head, s->resource->head, s->resource->head_len);
+	else
+		sim_shape_partial_head(&s->shape, &s->head);
 	if (request->namespace_)
 		sim_buf_printf(&prefix, "%s/", request->namespace_);
 	s->prefix_len = prefix.len;

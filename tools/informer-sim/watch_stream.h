@@ -19,6 +19,9 @@ struct sim_stream {
 	struct sim_server *server;
 	const struct sim_resource *resource;
 	struct sim_query query;
+	struct sim_shape shape;
+	bool headed;	 /* a Table's columns were sent: the first line has them, the others do not */
+	struct sim_buf head; /* what an object begins with: {"kind":"Pod",... or the same for metadata alone */
 	char *prefix;	 /* "namespace/", or "" */
 	size_t prefix_len;
 

@@ -164,7 +164,7 @@ add_heading(const struct table *table, struct cells *cells)
 	for (size_t i = 0; i < table->printer->column_count; i++) {
 		if (table->printer->columns[i].wide && !table->options.wide)
 			continue;
-		cells_adds(cells, table->printer->columns[i].name);
+		cells_add_heading(cells, table->printer->columns[i].name);
 		count++;
 	}
 	if (table->get->deleted) {

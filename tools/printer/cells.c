@@ -1,4 +1,5 @@
 /* Cells; see print.h. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,6 +58,14 @@ cells_addf(struct cells *cells, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	cells_adds(cells, text);
+}
+
+void
+cells_add_heading(struct cells *cells, const char *name)
+{
+	for (; *name; name++)
+		text_addc(&cells->text, (char)toupper((unsigned char)*name));
+	cells_end(cells);
 }
 
 void

@@ -44,6 +44,7 @@ struct field_iter {
 	union {
 		struct informer_value_iter value;
 		const cJSON *next;
+		const void *next_node;
 	} private_;
 };
 

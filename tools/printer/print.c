@@ -13,7 +13,7 @@ print_any(struct field object, const struct print_options *options, struct cells
 	print_age(object, options, cells);
 }
 
-static const struct print_column any_columns[] = {{"NAME", false}, {"AGE", false}};
+static const struct print_column any_columns[] = {{"Name", false}, {"Age", false}};
 static const struct printer any = {"", "", any_columns, 2, print_any};
 
 const struct printer *

@@ -38,6 +38,9 @@ void
 cells_adds(struct cells *cells, const char *string);
 void
 cells_addf(struct cells *cells, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same in capitals, as kubectl heads its columns. */
+void
+cells_add_heading(struct cells *cells, const char *name);
 /* The text, or `otherwise` when it is empty. */
 void
 cells_add_or(struct cells *cells, struct field_text text, const char *otherwise);
@@ -51,7 +54,7 @@ struct print_options {
 };
 
 struct print_column {
-	const char *name;
+	const char *name; /* as the API server names it: "Nominated Node"; clients show it in capitals */
 	bool wide;
 };
 

@@ -103,8 +103,8 @@ print(struct field deployment, const struct print_options *options, struct cells
 }
 
 static const struct print_column columns[] = {
-	{"NAME", false}, {"READY", false},     {"UP-TO-DATE", false}, {"AVAILABLE", false},
-	{"AGE", false},	 {"CONTAINERS", true}, {"IMAGES", true},      {"SELECTOR", true},
+	{"Name", false}, {"Ready", false},     {"Up-to-date", false}, {"Available", false},
+	{"Age", false},	 {"Containers", true}, {"Images", true},      {"Selector", true},
 };
 
 const struct printer print_deployment = {"apps", "deployments", columns, sizeof(columns) / sizeof(*columns), print};

@@ -95,8 +95,8 @@ print(struct field node, const struct print_options *options, struct cells *cell
 }
 
 static const struct print_column columns[] = {
-	{"NAME", false},       {"STATUS", false},     {"ROLES", false},	  {"AGE", false},	     {"VERSION", false},
-	{"INTERNAL-IP", true}, {"EXTERNAL-IP", true}, {"OS-IMAGE", true}, {"KERNEL-VERSION", true}, {"CONTAINER-RUNTIME", true},
+	{"Name", false},       {"Status", false},     {"Roles", false},	  {"Age", false},	     {"Version", false},
+	{"Internal-IP", true}, {"External-IP", true}, {"OS-Image", true}, {"Kernel-Version", true}, {"Container-Runtime", true},
 };
 
 const struct printer print_node = {"", "nodes", columns, sizeof(columns) / sizeof(*columns), print};

@@ -241,8 +241,8 @@ print(struct field pod, const struct print_options *options, struct cells *cells
 }
 
 static const struct print_column columns[] = {
-	{"NAME", false}, {"READY", false}, {"STATUS", false}, {"RESTARTS", false},	 {"AGE", false},
-	{"IP", true},	 {"NODE", true},   {"NOMINATED NODE", true}, {"READINESS GATES", true},
+	{"Name", false}, {"Ready", false}, {"Status", false}, {"Restarts", false},	 {"Age", false},
+	{"IP", true},	 {"Node", true},   {"Nominated Node", true}, {"Readiness Gates", true},
 };
 
 const struct printer print_pod = {"", "pods", columns, sizeof(columns) / sizeof(*columns), print};

@@ -113,8 +113,8 @@ print(struct field service, const struct print_options *options, struct cells *c
 }
 
 static const struct print_column columns[] = {
-	{"NAME", false},    {"TYPE", false}, {"CLUSTER-IP", false}, {"EXTERNAL-IP", false},
-	{"PORT(S)", false}, {"AGE", false},  {"SELECTOR", true},
+	{"Name", false},    {"Type", false}, {"Cluster-IP", false}, {"External-IP", false},
+	{"Port(s)", false}, {"Age", false},  {"Selector", true},
 };
 
 const struct printer print_service = {"", "services", columns, sizeof(columns) / sizeof(*columns), print};

@@ -1,0 +1,163 @@
+/*
+ * informer-sim's patches: strategic merge patch with its merge keys and directives, JSON patch.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/merge.h"
+
+enum how { STRATEGIC, JSON_PATCH };
+
+/* Patch one text by another; what comes out, or "! " and the error. Free it. */
+static char *
+patched(enum how how, const char *text, const char *patch_text)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(sim_doc_done) struct sim_doc patch = {0};
+	_cleanup_(sim_freep) char *error = NULL;
+	struct sim_doc_error why;
+	struct sim_buf out = {0};
+	int r;
+
+	assert_int_equal(sim_doc_parse(&doc, text, strlen(text), NULL, &why), 0);
+	assert_int_equal(sim_doc_parse(&patch, patch_text, strlen(patch_text), NULL, &why), 0);
+	if (how == STRATEGIC)
+		r = sim_merge_strategic(&doc, doc.root, patch.root, &error);
+	else
+		r = sim_patch_json(&doc, patch.root, &error);
+	if (r < 0)
+		sim_buf_printf(&out, "! %s", error);
+	else
+		sim_print(doc.root, &out, NULL, NULL);
+	return sim_buf_take(&out);
+}
+
+static void
+expect(enum how how, const char *text, const char *patch, const char *expected)
+{
+	_cleanup_(sim_freep) char *got = patched(how, text, patch);
+
+	assert_string_equal(got, expected);
+}
+
+/* A list with a merge key is merged by it: known elements change, new ones are added, the others stay. */
+static void
+lists_are_merged_by_their_key(void **state)
+{
+	(void)state;
+	expect(STRATEGIC, "{\"containers\":[{\"name\":\"a\",\"image\":\"1\",\"env\":[{\"name\":\"X\",\"value\":\"1\"}]},{\"name\":\"b\"}]}",
+	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"}]},{\"name\":\"c\"}]}",
+	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"X\",\"value\":\"1\"},{\"name\":\"Y\",\"value\":\"2\"}]},"
+	       "{\"name\":\"b\"},{\"name\":\"c\"}]}");
+	expect(STRATEGIC, "{\"ports\":[{\"port\":80,\"a\":1}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}");
+	expect(STRATEGIC, "{\"ports\":[{\"containerPort\":80}]}", "{\"ports\":[{\"containerPort\":81}]}",
+	       "{\"ports\":[{\"containerPort\":80},{\"containerPort\":81}]}");
+}
+
+/* A list without one is replaced, a set of strings is united. */
+static void
+other_lists_are_replaced(void **state)
+{
+	(void)state;
+	expect(STRATEGIC, "{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}", "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}",
+	       "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}");
+	expect(STRATEGIC, "{\"finalizers\":[\"a\"]}", "{\"finalizers\":[\"a\",\"b\"]}", "{\"finalizers\":[\"a\",\"b\"]}");
+}
+
+/* null removes, also where the patch makes something new. */
+static void
+null_removes(void **state)
+{
+	(void)state;
+	expect(STRATEGIC, "{\"a\":1,\"labels\":{\"x\":\"1\",\"y\":\"2\"}}", "{\"a\":null,\"labels\":{\"x\":null},\"new\":{\"z\":null,\"b\":1}}",
+	       "{\"labels\":{\"y\":\"2\"},\"new\":{\"b\":1}}");
+}
+
+/* The directives: delete and replace an element, a list or a map, keep only some keys, set an order, delete from a set. */
+static void
+directives_are_followed(void **state)
+{
+	(void)state;
+	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}", "{\"volumes\":[{\"$patch\":\"delete\",\"name\":\"a\"}]}",
+	       "{\"volumes\":[{\"name\":\"b\"}]}");
+	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}", "{\"volumes\":[{\"$patch\":\"replace\"},{\"name\":\"c\"}]}",
+	       "{\"volumes\":[{\"name\":\"c\"}]}");
+	expect(STRATEGIC, "{\"m\":{\"a\":1,\"b\":2}}", "{\"m\":{\"$patch\":\"replace\",\"c\":3}}", "{\"m\":{\"c\":3}}");
+	expect(STRATEGIC, "{\"m\":{\"a\":1},\"n\":1}", "{\"m\":{\"$patch\":\"delete\"}}", "{\"n\":1}");
+	expect(STRATEGIC, "{\"strategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{}}}",
+	       "{\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"Recreate\"}}", "{\"strategy\":{\"type\":\"Recreate\"}}");
+	expect(STRATEGIC, "{\"env\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	       "{\"$setElementOrder/env\":[{\"name\":\"c\"},{\"name\":\"b\"}],\"env\":[{\"name\":\"c\"}]}",
+	       "{\"env\":[{\"name\":\"c\"},{\"name\":\"b\"},{\"name\":\"a\"}]}");
+	expect(STRATEGIC, "{\"finalizers\":[\"a\",\"b\"]}", "{\"$deleteFromPrimitiveList/finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\"]}");
+}
+
+/* What is no patch is refused with the reason. */
+static void
+bad_strategic_patches_are_refused(void **state)
+{
+	(void)state;
+	expect(STRATEGIC, "{}", "{\"m\":{\"$patch\":\"explode\"}}", "! Unknown patch type found: explode");
+	expect(STRATEGIC, "{}", "{\"containers\":[{\"image\":\"x\"}]}", "! map does not contain declared merge key: name");
+	expect(STRATEGIC, "{}", "{\"$setElementOrder/env\":3}", "! a directive wants a list: ");
+}
+
+/* JSON patch: every operation, with escaped pointers and the end of a list. */
+static void
+json_patch_does_its_operations(void **state)
+{
+	(void)state;
+	expect(JSON_PATCH, "{\"a\":{\"b/c\":1},\"l\":[1,3]}",
+	       "[{\"op\":\"test\",\"path\":\"/a/b~1c\",\"value\":1},{\"op\":\"add\",\"path\":\"/l/1\",\"value\":2},"
+	       "{\"op\":\"add\",\"path\":\"/l/-\",\"value\":4},{\"op\":\"replace\",\"path\":\"/l/0\",\"value\":0},"
+	       "{\"op\":\"copy\",\"from\":\"/l/1\",\"path\":\"/two\"},{\"op\":\"move\",\"from\":\"/a\",\"path\":\"/z\"},"
+	       "{\"op\":\"remove\",\"path\":\"/l/2\"}]",
+	       "{\"l\":[0,2,4],\"two\":2,\"z\":{\"b/c\":1}}");
+}
+
+/* An operation that cannot be done says which. */
+static void
+bad_json_patches_are_refused(void **state)
+{
+	static const struct {
+		const char *patch, *why;
+	} cases[] = {
+		{"{}", "it is no list of operations: "},
+		{"[{\"op\":\"remove\",\"path\":\"/x\"}]", "there is nothing at this path: /x"},
+		{"[{\"op\":\"test\",\"path\":\"/a\",\"value\":2}]", "testing value failed at this path: /a"},
+		{"[{\"op\":\"add\",\"path\":\"/l/9\",\"value\":2}]", "a bad operation at this path: /l/9"},
+		{"[{\"op\":\"add\",\"path\":\"/x/y/z\",\"value\":2}]", "there is nothing at this path: /x/y/z"},
+		{"[{\"op\":\"add\",\"path\":\"a\"}]", "a bad operation at this path: a"},
+		{"[{\"op\":\"eat\",\"path\":\"/a\"}]", "an unknown operation at this path: /a"},
+		{"[{\"op\":\"move\",\"from\":\"/q\",\"path\":\"/a\"}]", "there is nothing at this path: /a"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_(sim_freep) char *got = patched(JSON_PATCH, "{\"a\":1,\"l\":[1]}", cases[i].patch);
+
+		if (!strstr(got, cases[i].why))
+			fail_msg("%s is answered by: %s", cases[i].patch, got);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_are_merged_by_their_key),
+		cmocka_unit_test(other_lists_are_replaced),
+		cmocka_unit_test(null_removes),
+		cmocka_unit_test(directives_are_followed),
+		cmocka_unit_test(bad_strategic_patches_are_refused),
+		cmocka_unit_test(json_patch_does_its_operations),
+		cmocka_unit_test(bad_json_patches_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

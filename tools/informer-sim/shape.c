@@ -1,0 +1,160 @@
+/*
+ * Accept, PartialObjectMetadata and Tables. A list of metadata is streamed as pieces of the stored texts (list.c),
+ * as a plain one is; rows of a Table are made here, by the printers of tools/printer.
+ */
+#include "tools/informer-sim/shape.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/informer-sim/field_sim.h"
+#include "tools/printer/print.h"
+
+/* One media range: "application/json;as=Table;v=v1;g=meta.k8s.io". Is it served, and in which shape? */
+static bool
+served(char *range, struct sim_shape *shape)
+{
+	const char *type, *as = "", *version = "v1", *group = "meta.k8s.io";
+	char *part;
+
+	type = strsep(&range, ";");
+	type += strspn(type, " ");
+	while ((part = strsep(&range, ";"))) {
+		part += strspn(part, " ");
+		part[strcspn(part, " ")] = '\0';
+		if (!strncmp(part, "as=", 3))
+			as = part + 3;
+		else if (!strncmp(part, "v=", 2))
+			version = part + 2;
+		else if (!strncmp(part, "g=", 2))
+			group = part + 2;
+		else if (!strncmp(part, "stream=", 7) && strcmp(part + 7, "watch") != 0)
+			return false;
+	}
+	if (strncmp(type, "application/json", 16) != 0 && strncmp(type, "*/*", 3) != 0 && strncmp(type, "application/*", 13) != 0)
+		return false;
+	*shape = (struct sim_shape){.kind = SIM_PLAIN, .version = "v1"};
+	if (!as[0])
+		return true;
+	if (strcmp(group, "meta.k8s.io") != 0 || (strcmp(version, "v1") != 0 && strcmp(version, "v1beta1") != 0))
+		return false;
+	shape->version = strcmp(version, "v1") == 0 ? "v1" : "v1beta1";
+	if (!strcmp(as, "Table"))
+		shape->kind = SIM_TABLE;
+	else if (!strcmp(as, "PartialObjectMetadata"))
+		shape->kind = SIM_PARTIAL;
+	else if (!strcmp(as, "PartialObjectMetadataList"))
+		shape->kind = SIM_PARTIAL_LIST;
+	else
+		return false;
+	return true;
+}
+
+int
+sim_shape_parse(const char *accept, struct sim_shape *ret_shape)
+{
+	_cleanup_(sim_freep) char *copy = sim_strndup(accept ? accept : "", accept ? strlen(accept) : 0);
+	char *rest = copy, *range;
+
+	*ret_shape = (struct sim_shape){.kind = SIM_PLAIN, .version = "v1"};
+	if (!copy[strspn(copy, " ")])
+		return 0;
+	while ((range = strsep(&rest, ",")))
+		if (served(range, ret_shape))
+			return 0;
+	return -ENOTSUP;
+}
+
+void
+sim_shape_partial_head(const struct sim_shape *shape, struct sim_buf *buf)
+{
+	sim_buf_printf(buf, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":", shape->version);
+}
+
+static void
+partial(const struct sim_shape *shape, const struct sim_object *object, uint64_t rv, struct sim_buf *buf)
+{
+	const char *meta = object->text + object->meta_at;
+	size_t before = object->rv_at - object->meta_at, behind = before + object->rv_len;
+
+	sim_shape_partial_head(shape, buf);
+	sim_buf_put(buf, meta, before);
+	sim_buf_printf(buf, "%" PRIu64, rv ? rv : object->rv);
+	sim_buf_put(buf, meta + behind, object->meta_len - behind);
+	sim_buf_puts(buf, "}");
+}
+
+static const struct printer *
+printer_of(const struct sim_resource *resource)
+{
+	return print_find((struct field_text){resource->group, strlen(resource->group)},
+			  (struct field_text){resource->plural, strlen(resource->plural)});
+}
+
+void
+sim_table_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
+	       struct sim_buf *buf)
+{
+	const struct printer *printer = printer_of(resource);
+
+	sim_buf_printf(buf, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{%s},\"columnDefinitions\":",
+		       shape->version, meta);
+	for (size_t i = 0; columns && i < printer->column_count; i++)
+		sim_buf_printf(buf, "%s{\"name\":\"%s\",\"type\":\"string\",\"format\":\"%s\",\"description\":\"\",\"priority\":%d}",
+			       i ? "," : "[", printer->columns[i].name, i ? "" : "name", printer->columns[i].wide);
+	sim_buf_puts(buf, columns ? "],\"rows\":[" : "null,\"rows\":[");
+}
+
+void
+sim_table_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
+	      uint64_t rv, struct sim_buf *buf)
+{
+	struct print_options options = {.wide = true, .now_ns = (int64_t)time(NULL) * 1000000000};
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(cells_done) struct cells cells = CELLS_INIT;
+
+	sim_object_edit(resource, object, &doc);
+	printer_of(resource)->print(field_of_doc(&doc), &options, &cells);
+	sim_buf_puts(buf, "{\"cells\":[");
+	for (size_t i = 0; i < cells.count; i++) {
+		struct field_text cell = cells_at(&cells, i);
+
+		sim_buf_puts(buf, i ? "," : "");
+		sim_buf_json(buf, cell.data, cell.length);
+	}
+	sim_buf_puts(buf, "]");
+	if (shape->rows != SIM_ROW_NONE)
+		sim_buf_puts(buf, ",\"object\":");
+	if (shape->rows == SIM_ROW_METADATA)
+		partial(shape, object, rv, buf);
+	else if (shape->rows == SIM_ROW_OBJECT)
+		sim_object_print(resource, object, rv, buf);
+	sim_buf_puts(buf, "}");
+}
+
+void
+sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
+		uint64_t rv, struct sim_buf *buf)
+{
+	char meta[64];
+
+	switch (shape->kind) {
+	case SIM_PLAIN:
+		sim_object_print(resource, object, rv, buf);
+		break;
+	case SIM_PARTIAL:
+	case SIM_PARTIAL_LIST:
+		partial(shape, object, rv, buf);
+		break;
+	case SIM_TABLE:
+		snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv ? rv : object->rv);
+		sim_table_head(shape, resource, meta, true, buf);
+		sim_table_row(shape, resource, object, rv, buf);
+		sim_buf_puts(buf, "]}");
+		break;
+	}
+}

@@ -1,0 +1,44 @@
+/*
+ * In which shape objects are answered: as they are, their metadata alone, or rows of a Table. The client says
+ * so in Accept: application/json;as=Table;v=v1;g=meta.k8s.io
+ */
+#ifndef SIM_SHAPE_H
+#define SIM_SHAPE_H
+
+#include "tools/informer-sim/object.h"
+
+enum sim_shape_kind { SIM_PLAIN, SIM_PARTIAL, SIM_PARTIAL_LIST, SIM_TABLE };
+
+/* What a Table's rows carry beside their cells: ?includeObject= */
+enum sim_row_object { SIM_ROW_METADATA, SIM_ROW_NONE, SIM_ROW_OBJECT };
+
+struct sim_shape {
+	enum sim_shape_kind kind;
+	const char *version; /* of meta.k8s.io: "v1" or "v1beta1"; a literal */
+	enum sim_row_object rows;
+};
+
+/* The first of Accept's media types that is served. -ENOTSUP: none is. accept may be NULL. */
+int
+sim_shape_parse(const char *accept, struct sim_shape *ret_shape);
+
+/* Append `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`, which metadata and } follow. */
+void
+sim_shape_partial_head(const struct sim_shape *shape, struct sim_buf *buf);
+/* Append an object in its shape; a Table is a whole one with one row. rv 0: the object's own. */
+void
+sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
+		uint64_t rv, struct sim_buf *buf);
+
+/*
+ * A Table in parts: everything up to the rows' opening bracket (meta: the inside of metadata; columns: with their
+ * definitions, or null), then rows with commas between, then "]}".
+ */
+void
+sim_table_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
+	       struct sim_buf *buf);
+void
+sim_table_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
+	      uint64_t rv, struct sim_buf *buf);
+
+#endif
