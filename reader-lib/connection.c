@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "reader-lib/internal.h"
+#include "reader-lib/subscription.h"
 
 #define DELAY_MIN_NS 10000000ull
 #define DELAY_MAX_NS 1000000000ull
@@ -34,6 +35,13 @@ set_timer(struct informer *inf, uint64_t at_ns)
 		when.it_value.tv_nsec = 1;
 	inf->attempt_ns = at_ns;
 	timerfd_settime(inf->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+void
+connection_timer(struct informer *inf, uint64_t at_ns)
+{
+	if (inf->link == LINK_UP && at_ns < inf->attempt_ns)
+		set_timer(inf, at_ns);
 }
 
 static void
@@ -62,10 +70,14 @@ connection_close(struct informer *inf, bool in_child)
 static void
 go_down(struct informer *inf, const char *reason)
 {
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
 	bool lost = inf->link == LINK_UP, new_reason = strcmp(inf->reason, reason) != 0;
 
 	connection_close(inf, false);
 	inf->link = LINK_DOWN;
+	if (m)
+		atomic_store_explicit(&m->lost, true, memory_order_relaxed);
+	subscriptions_lost(inf);
 	if (inf->reason != reason)
 		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
 	inf->delay_ns = lost ? 0 : inf->delay_ns < DELAY_MIN_NS ? DELAY_MIN_NS : inf->delay_ns;
@@ -203,6 +215,7 @@ receive_arena(struct informer *inf, const struct message_welcome *welcome, const
 		return;
 	}
 	make_current(inf, m);
+	subscriptions_reset(inf, inf->link == LINK_UP);
 	inf->link = LINK_UP;
 	inf->delay_ns = 0;
 	inf->reason[0] = '\0';
@@ -265,6 +278,8 @@ receive_step(struct informer *inf)
 		receive_arena(inf, &packet.welcome, fds);
 		return true;
 	}
+	if (n > 0 && inf->link == LINK_UP && subscriptions_receive(inf, &packet, (size_t)n, fds, count))
+		return true;
 	for (unsigned i = 0; i < count; i++)
 		close(fds[i]);
 	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) && packet.head.type == MESSAGE_REFUSED) {
@@ -302,6 +317,9 @@ connection_step(struct informer *inf)
 		while (inf->link != LINK_DOWN && receive_step(inf))
 			changed = true;
 	}
+	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
+		inf->attempt_ns = UINT64_MAX;
+	atomic_store_explicit(&inf->subscription_waits, inf->subscriptions && subscriptions_step(inf), memory_order_relaxed);
 	if (inf->mappings && inf->mappings->next)
 		mapping_reap(inf);
 	return changed;

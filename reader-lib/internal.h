@@ -41,6 +41,8 @@ struct mapping {
 	struct block_verifier *verifier;	/* NULL unless INFORMER_VERIFY; keys then holds the block keys */
 	_Atomic uint64_t checked;	/* bytes known to lie within the file */
 	_Atomic bool expired;		/* the same arena was attached again: our old slot protects nothing */
+	_Atomic bool lost;		/* the connection that it came over is gone: does the slot still protect? */
+	_Atomic unsigned holds;		/* rings whose entries refer to it */
 	uint8_t hash_key[16];
 	uint64_t generation;
 	uint64_t max_bytes;
@@ -87,18 +89,38 @@ struct informer {
 	_Atomic uint64_t next_step_ns;	/* informer_begin() drives the connection from then on (CLOCK_MONOTONIC) */
 	enum link_state link;
 	int socket;
-	int epoll;
+	int epoll;			/* of all that the leader polls */
 	int timer;
 	uint64_t attempt_ns;		/* DOWN: when to try; GREETING: when to give up */
 	uint64_t delay_ns;
 	uint64_t attaches;
 	char reason[256];
+	struct subscription *subscriptions;
+	uint8_t unanswered[SLOT_QUEUES];	/* SUBSCRIBEs of each number that no answer came to yet */
+	_Atomic bool subscription_waits;	/* for its resource to appear: to be woken at commits */
 
 	pthread_mutex_t wait_lock;
 	pthread_cond_t wait_cond;
 	bool leader;			/* one waiter sleeps in poll(); the others on wait_cond */
 	int kick;			/* wakes the leader when another thread's dispatch took the news */
 	int told;			/* in epoll: informer_begin() took news that dispatch has to tell */
+	unsigned waiters;		/* in wait_for() */
+
+	/* run.c, with wait_lock */
+	struct informer_handler *handlers;
+	unsigned handler_count;		/* that are not gone */
+	pthread_cond_t handler_cond;	/* a handler was let go, or is gone */
+	_Atomic unsigned watchers;	/* of handler_cond */
+	pthread_cond_t run_idle;
+	unsigned idle;			/* threads in run_idle */
+	pthread_t threads[SLOT_QUEUES];
+	unsigned thread_count;
+	bool running, stopping, stopped;
+	int outer;			/* informer_fd(): epoll, and due */
+	int due;			/* handlers have something to do that nobody does */
+	bool due_set;
+	int alarm;			/* in epoll: a handler becomes due by the time */
+	uint64_t alarm_at;
 
 	pthread_mutex_t bind_lock;
 	struct informer_resource *resources;
@@ -140,6 +162,8 @@ void log_say(struct informer *inf, enum informer_log_level level, const char *fo
 /* Do what can be done without waiting. Returns whether something changed. */
 bool connection_step(struct informer *inf);
 void connection_close(struct informer *inf, bool forked);
+/* While the link is up: look again at this time (CLOCK_MONOTONIC), or earlier. */
+void connection_timer(struct informer *inf, uint64_t at_ns);
 /* A connected socket, or negative errno. For informer_stat_json() as well. */
 int connection_open(struct informer *inf, bool nonblocking);
 /* Check the head of a packet. Returns whether it is one of ours with its true length. */
@@ -150,6 +174,8 @@ int message_refusal(struct informer *inf, const void *packet, size_t length);
 
 /* dispatch with the lock held by nobody; wakes waiters. */
 bool informer_step(struct informer *inf);
+/* The same, and the caller wakes them. */
+bool informer_step_quietly(struct informer *inf);
 
 /* ---- snapshot.c ---- */
 
@@ -171,6 +197,14 @@ struct snapshot {
 	_Atomic uint32_t *alive;	/* the handle's; NULL: the snapshot is not open. Every accessor looks at it */
 };
 _Static_assert(sizeof(struct snapshot) <= sizeof(struct informer_snapshot), "snapshot: private_ is too small");
+
+/*
+ * informer_begin() on a mapping that the caller holds mapped (it holds a ring of it, or `lock` while it is current): also on one
+ * that was superseded. Without the part of informer_begin() that drives the connection.
+ */
+int snapshot_begin_on(struct informer *inf, struct mapping *m, struct informer_snapshot *ret_snapshot);
+/* The arena may have grown since: see to it that what is published now can be followed. */
+void snapshot_stretch(struct informer_snapshot *snapshot);
 
 static inline const struct snapshot *
 snapshot_of(const struct informer_snapshot *s)

@@ -171,7 +171,8 @@ mapping_reap(struct informer *inf)
 {
 	slot_fence();
 	for (struct mapping *m = inf->mappings; m; m = m->next)
-		if (m != atomic_load_explicit(&inf->current, memory_order_relaxed) && !m->unmapped && mapping_pins(m) == 0)
+		if (m != atomic_load_explicit(&inf->current, memory_order_relaxed) && !m->unmapped &&
+		    atomic_load_explicit(&m->holds, memory_order_acquire) == 0 && mapping_pins(m) == 0)
 			unmap_arena(m, false);
 }
 

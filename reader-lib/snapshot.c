@@ -90,24 +90,14 @@ claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct 
 	return INFORMER_E_NOT_READY;
 }
 
-int
-informer_begin(struct informer *inf, struct informer_snapshot *ret_snapshot)
+/* R2 and R3, with a claimed cell, which is given back on failure. */
+static inline int
+open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, struct snapshot *s)
 {
-	struct snapshot *s = (struct snapshot *)(void *)ret_snapshot;
-	struct mapping *m;
-	struct pin_cell *cell;
-	struct header *h;
+	struct header *h = (struct header *)(uintptr_t)m->header;
 	uint64_t offset, committed;
 	int r;
 
-	if (unlikely(!inf || !s))
-		return -EINVAL;
-	if (forked(inf))
-		return INFORMER_E_FORKED;
-	r = claim(inf, cell_hint(s), &m, &cell);
-	if (unlikely(r < 0))
-		return r;
-	h = (struct header *)(uintptr_t)m->header;
 	offset = slot_load_root(h);								/* R2 */
 	committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);
 	if (unlikely(committed > atomic_load_explicit(&m->checked, memory_order_relaxed)))
@@ -129,6 +119,44 @@ informer_begin(struct informer *inf, struct informer_snapshot *ret_snapshot)
 	s->epoch = s->root->epoch;
 	slot_pin(cell, s->epoch);								/* R3 */
 	return 0;
+}
+
+int
+informer_begin(struct informer *inf, struct informer_snapshot *ret_snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(void *)ret_snapshot;
+	struct mapping *m;
+	struct pin_cell *cell;
+	int r;
+
+	if (unlikely(!inf || !s))
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	r = claim(inf, cell_hint(s), &m, &cell);
+	return unlikely(r < 0) ? r : open_snapshot(inf, m, cell, s);
+}
+
+int
+snapshot_begin_on(struct informer *inf, struct mapping *m, struct informer_snapshot *ret_snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(void *)ret_snapshot;
+	struct pin_cell *cell = slot_claim(m->slot, cell_hint(s));				/* R1 */
+
+	return cell ? open_snapshot(inf, m, cell, s) : INFORMER_E_BUSY;
+}
+
+void
+snapshot_stretch(struct informer_snapshot *snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(void *)snapshot;
+	struct header *h = (struct header *)(uintptr_t)s->mapping->header;
+	uint64_t committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);
+
+	if (unlikely(committed > atomic_load_explicit(&s->mapping->checked, memory_order_relaxed)))
+		committed = mapping_grown(s->mapping, committed);
+	if (committed > s->view.committed)
+		s->view.committed = committed;
 }
 
 void
