@@ -15,7 +15,7 @@
 
 #include <sodium.h>
 
-#include "reader-lib/internal.h"
+#include "reader-lib/run.h"
 
 #define GUARD_BYTES 4096u
 #define FIRST_ANSWER_MS 100
@@ -149,10 +149,16 @@ make_descriptors(struct informer *inf)
 	inf->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	inf->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	inf->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (inf->epoll < 0 || inf->timer < 0 || inf->kick < 0 || inf->told < 0)
+	inf->outer = epoll_create1(EPOLL_CLOEXEC);
+	inf->due = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	inf->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (inf->epoll < 0 || inf->timer < 0 || inf->kick < 0 || inf->told < 0 || inf->outer < 0 || inf->due < 0 || inf->alarm < 0)
 		return -errno;
 	if (epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->timer, &event) < 0 ||
-	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->told, &event) < 0)
+	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->told, &event) < 0 ||
+	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->alarm, &event) < 0 ||
+	    epoll_ctl(inf->outer, EPOLL_CTL_ADD, inf->epoll, &event) < 0 ||
+	    epoll_ctl(inf->outer, EPOLL_CTL_ADD, inf->due, &event) < 0)
 		return -errno;
 	return 0;
 }
@@ -169,6 +175,8 @@ make_locks(struct informer *inf)
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&inf->wait_cond, &attributes);
+	pthread_cond_init(&inf->handler_cond, &attributes);
+	pthread_cond_init(&inf->run_idle, &attributes);
 	pthread_condattr_destroy(&attributes);
 }
 
@@ -217,7 +225,8 @@ informer_attach(const struct informer_options *given, struct informer **ret_info
 	inf->log = options.log;
 	inf->log_context = options.log_context;
 	inf->flags = options.flags;
-	inf->socket = inf->epoll = inf->timer = inf->kick = inf->told = -1;
+	inf->socket = inf->epoll = inf->timer = inf->kick = inf->told = inf->outer = inf->due = inf->alarm = -1;
+	inf->alarm_at = UINT64_MAX;
 	snprintf(inf->reader_name, sizeof(inf->reader_name), "%s",
 		 options.reader_name ? options.reader_name : program_invocation_short_name);
 	make_locks(inf);
@@ -235,6 +244,14 @@ informer_attach(const struct informer_options *given, struct informer **ret_info
 	return 0;
 }
 
+static void
+close_all(const int *fds, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
 void
 informer_detach(struct informer *inf)
 {
@@ -243,6 +260,9 @@ informer_detach(struct informer *inf)
 	if (!inf)
 		return;
 	in_child = inf->alive && forked(inf);
+	if (!in_child)
+		run_stop(inf);
+	run_free(inf, in_child);
 	connection_close(inf, in_child);
 	while (inf->mappings) {
 		struct mapping *m = inf->mappings;
@@ -254,16 +274,11 @@ informer_detach(struct informer *inf)
 	definitions_free(inf);
 	if (inf->alive)
 		munmap((void *)(uintptr_t)inf->alive, GUARD_BYTES);
-	if (inf->epoll >= 0)
-		close(inf->epoll);
-	if (inf->timer >= 0)
-		close(inf->timer);
-	if (inf->kick >= 0)
-		close(inf->kick);
-	if (inf->told >= 0)
-		close(inf->told);
+	close_all((const int[]){inf->epoll, inf->timer, inf->kick, inf->told, inf->outer, inf->due, inf->alarm}, 7);
 	/* In a child another thread of the parent may have held them; they own nothing, and are left. */
 	if (!in_child) {
+		pthread_cond_destroy(&inf->run_idle);
+		pthread_cond_destroy(&inf->handler_cond);
 		pthread_cond_destroy(&inf->wait_cond);
 		pthread_mutex_destroy(&inf->wait_lock);
 		pthread_mutex_destroy(&inf->lock);
@@ -278,7 +293,7 @@ informer_fd(const struct informer *inf)
 {
 	if (!inf)
 		return -EINVAL;
-	return forked(inf) ? INFORMER_E_FORKED : inf->epoll;
+	return forked(inf) ? INFORMER_E_FORKED : inf->outer;
 }
 
 int

@@ -151,11 +151,12 @@ INFORMER_API int informer_pause_handler(struct informer_handler *handler, bool p
 
 /* Whether the resource's first list is in and every object that was there has been told. */
 INFORMER_API bool informer_handler_has_synced(const struct informer_handler *handler);
-/* Until then. NULL: all handlers of the handle. Somebody has to dispatch or run meanwhile. 0, -ETIMEDOUT, INFORMER_E_FORKED. */
+/* Until then; not from within a handler. NULL: all handlers of the handle. Another thread has to dispatch, or informer_run(). 0, -ETIMEDOUT, INFORMER_E_FORKED. */
 INFORMER_API int informer_wait_handler_synced(struct informer *informer, struct informer_handler *handler, int timeout_ms);
 
 /*
- * Where it stands. Within a call: the event that is being told (initial adds: the snapshot they come from).
+ * Where it stands; within a call, of the event that is being told. What was not told yet has a higher seq, so it may be acknowledged
+ * once the event is done. Between on_resync_begin and on_resync_end it stays what it was before: until all is told anew, nothing is done.
  */
 INFORMER_API int informer_handler_cursor(const struct informer_handler *handler, struct informer_cursor *ret_cursor);
 

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reader-lib/internal.h"
+#include "reader-lib/run.h"
 
 /* Wake all waiters, whoever found the news. */
 static void
@@ -25,11 +25,12 @@ tell_waiters(struct informer *inf)
 	if (inf->leader)
 		eventfd_write(inf->kick, 1);
 	pthread_cond_broadcast(&inf->wait_cond);
+	run_wake(inf);
 	pthread_mutex_unlock(&inf->wait_lock);
 }
 
 bool
-informer_step(struct informer *inf)
+informer_step_quietly(struct informer *inf)
 {
 	eventfd_t count;
 	bool changed;
@@ -39,6 +40,14 @@ informer_step(struct informer *inf)
 	if (connection_step(inf))
 		changed = true;
 	pthread_mutex_unlock(&inf->lock);
+	return changed;
+}
+
+bool
+informer_step(struct informer *inf)
+{
+	bool changed = informer_step_quietly(inf);
+
 	if (changed)
 		tell_waiters(inf);
 	return changed;
@@ -55,6 +64,7 @@ informer_dispatch(struct informer *inf)
 	if (forked(inf))
 		return INFORMER_E_FORKED;
 	changed = informer_step(inf);
+	changed |= run_dispatch(inf);
 	errno = saved;
 	return changed;
 }
@@ -66,7 +76,7 @@ arm(struct informer *inf)
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
 
 	if (m)
-		atomic_exchange_explicit(&m->slot->armed, 1, memory_order_seq_cst);
+		atomic_fetch_or_explicit(&m->slot->armed, ARMED_COMMIT, memory_order_seq_cst);
 	slot_fence();
 }
 
@@ -179,6 +189,9 @@ sleep_once(struct informer *inf, uint64_t end_ns)
 			pthread_cond_timedwait(&inf->wait_cond, &inf->wait_lock, &until);
 		return;
 	}
+	/* Whoever sleeps first sleeps for the handlers too. */
+	if (run_prepare_sleep(inf))
+		run_wake(inf);
 	inf->leader = true;
 	pthread_mutex_unlock(&inf->wait_lock);
 	if (end_ns != UINT64_MAX) {
@@ -191,8 +204,10 @@ sleep_once(struct informer *inf, uint64_t end_ns)
 	informer_step(inf);
 	pthread_mutex_lock(&inf->wait_lock);
 	inf->leader = false;
+	inf->alarm_at = inf->alarm_at <= clock_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
 	/* Another one leads from here, if this one is content. */
 	pthread_cond_broadcast(&inf->wait_cond);
+	run_wake(inf);
 }
 
 static int
@@ -207,6 +222,7 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 		return INFORMER_E_FORKED;
 	informer_step(inf);
 	pthread_mutex_lock(&inf->wait_lock);
+	inf->waiters++;
 	for (;;) {
 		/* With wait_lock held: news that comes from here on finds us listening. */
 		arm(inf);
@@ -215,6 +231,7 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 			break;
 		sleep_once(inf, end);
 	}
+	inf->waiters--;
 	pthread_mutex_unlock(&inf->wait_lock);
 	if (r != 0)
 		return r < 0 ? r : 0;

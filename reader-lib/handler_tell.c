@@ -1,0 +1,535 @@
+/*
+ * From an item of the feed to calls.
+ *
+ *	item, what was believed        selected: yes                       no
+ *	present, absent                add                                 -
+ *	present, may be there          update, old unknown                 delete, final state unknown
+ *	present, told                  update, old unknown                 delete, final state unknown
+ *	present, another was told      delete of that one, then as absent
+ *	gone, absent                   -                                   -
+ *	gone, may be there or told     delete                              delete, final state unknown
+ *	added                          add                                 -
+ *	updated, told                  update                              delete with the old state
+ *	updated, not told              add                                 -
+ *	deleted, told                  delete                              delete
+ *
+ * What was believed: of a settled feed, that the old state was told if it was selected; in an episode see belief.h; with
+ * track_keys what the table says.
+ */
+#include <string.h>
+
+#include "reader-lib/handler.h"
+#include "reader-lib/key_object.h"
+
+static inline struct informer_object
+object_for_call(const struct feed *f, uint32_t part, const struct object *o, uint32_t ref)
+{
+	struct informer_object object;
+
+	object_set(&object, feed_snapshot(f), o, ref, f->binding->parts[part].position);
+	return object;
+}
+
+int
+handler_matches(const struct handler_work *w, const struct snapshot *s, uint32_t ref)
+{
+	struct value body;
+	int r = 1;
+
+	if (!w->labels && !w->fields)
+		return 1;
+	body = value_of_object(&s->view, ref);
+	if (w->labels)
+		r = selector_match(w->labels, body);
+	if (r > 0 && w->fields)
+		r = field_selector_match(w->fields, body);
+	return snapshot_settle(s, r);
+}
+
+void
+handler_show(struct informer_handler *h, uint64_t seq)
+{
+	const struct feed *f = &h->work->feed;
+	uint64_t lineage[2];
+
+	/* Until everything was told anew, nothing is done in the new count. */
+	if (f->walk == WALK_RESYNC && !f->settled)
+		return;
+	_Static_assert(sizeof(lineage) == sizeof(f->cursor.lineage), "cursor: lineage");
+	memcpy(lineage, f->cursor.lineage, sizeof(lineage));
+	if (atomic_load_explicit(&h->shown_lineage[0], memory_order_relaxed) != lineage[0] ||
+	    atomic_load_explicit(&h->shown_lineage[1], memory_order_relaxed) != lineage[1]) {
+		atomic_fetch_add(&h->shown_version, 1);
+		atomic_store(&h->shown_lineage[0], lineage[0]);
+		atomic_store(&h->shown_lineage[1], lineage[1]);
+		atomic_store(&h->shown_seq, seq);
+		atomic_fetch_add(&h->shown_version, 1);
+	}
+	atomic_store_explicit(&h->shown_seq, seq, memory_order_relaxed);
+}
+
+/* ---- calls: false when the handler leaves off before the call ---- */
+
+/* What comes is not each change: say so first, once. */
+static bool
+notice(struct informer_handler *h, bool exact)
+{
+	struct handler_work *w = h->work;
+
+	if (exact) {
+		w->coalescing = false;
+		return true;
+	}
+	if (w->coalescing)
+		return true;
+	w->coalescing = true;
+	atomic_fetch_add_explicit(&h->coalesced, 1, memory_order_relaxed);
+	if (w->o.on_overflow)
+		w->o.on_overflow(w->o.context, INFORMER_COALESCED);
+	return !handler_leaves(h);
+}
+
+static bool
+tell_add(struct informer_handler *h, const struct feed_item *item, bool exact)
+{
+	struct handler_work *w = h->work;
+	struct informer_object object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+	bool initial = item->initial && !(w->o.track_keys && w->feed.walk == WALK_RESYNC && item->kind == FEED_PRESENT);
+
+	if (!notice(h, exact))
+		return false;
+	if (w->o.on_add)
+		w->o.on_add(w->o.context, &object, initial);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+static bool
+tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact)
+{
+	struct handler_work *w = h->work;
+	struct informer_object old, object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+
+	if (with_old)
+		old = object_for_call(&w->feed, item->part, item->old_object, item->old_ref);
+	if (!notice(h, exact))
+		return false;
+	if (w->o.on_update)
+		w->o.on_update(w->o.context, with_old ? &old : NULL, &object);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+/* use_old: of the item's objects, the old one. */
+static bool
+tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known, bool exact)
+{
+	struct handler_work *w = h->work;
+	struct informer_object object = use_old ? object_for_call(&w->feed, item->part, item->old_object, item->old_ref) :
+						  object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+
+	if (item->kind == FEED_GONE || item->kind == FEED_DELETED)
+		object_mark_deleted(&object);
+	if (!notice(h, exact))
+		return false;
+	if (w->o.on_delete)
+		w->o.on_delete(w->o.context, &object, final_known);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+/* Of which only the key is known. */
+static bool
+tell_delete_key(struct informer_handler *h, const struct told_key *e)
+{
+	struct handler_work *w = h->work;
+	struct informer_object object;
+	struct key_object memory;
+
+	if (key_object_set(&memory, e->key, e->ns_length, e->key + e->ns_length, e->name_length, e->position,
+			   &object) < 0)
+		return true;
+	object_mark_deleted(&object);
+	if (!notice(h, false))
+		return false;
+	if (w->o.on_delete)
+		w->o.on_delete(w->o.context, &object, false);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+/* ---- what was believed, and what is from now on ---- */
+
+static uint64_t
+metadata_hash(const struct handler_work *w, uint32_t ref, const char *field)
+{
+	struct value body = value_of_object(&feed_snapshot(&w->feed)->view, ref);
+
+	return told_keys_hash(&w->keys, value_at_name(value_at_name(body, "metadata"), field));
+}
+
+static enum belief
+believed(struct handler_work *w, const struct feed_item *item, const struct object *o, uint32_t ref, struct told_key **ret_entry)
+{
+	const struct feed *f = &w->feed;
+	enum belief belief = BELIEF_NONE;
+
+	*ret_entry = w->o.track_keys ? told_keys_find(&w->keys, o) : NULL;
+	if (*ret_entry)
+		return (*ret_entry)->uid == metadata_hash(w, ref, "uid") ? BELIEF_PRESENT : BELIEF_OTHER;
+	if (w->o.track_keys && w->whole)
+		return BELIEF_ABSENT;
+	if (!f->settled)
+		belief = beliefs_get(&w->beliefs, item->part, o->ordinal);
+	if (belief == BELIEF_NONE)
+		belief = !f->settled && o->created_seq <= f->from ? BELIEF_MAYBE : BELIEF_ABSENT;
+	return belief;
+}
+
+/* Room for what note() will store. */
+static int
+reserve(struct informer_handler *h, const struct feed_item *item, const struct object *o, bool selected)
+{
+	struct handler_work *w = h->work;
+
+	if (!w->feed.settled && beliefs_reserve(h->inf, &w->beliefs, item->part, o->ordinal) < 0)
+		return -ENOMEM;
+	return selected && w->o.track_keys && told_keys_get(h->inf, &w->keys, o) == NULL ? -ENOMEM : 0;
+}
+
+static void
+note(struct informer_handler *h, const struct feed_item *item, const struct object *o, uint32_t ref, bool present)
+{
+	struct handler_work *w = h->work;
+	struct told_key *e;
+
+	if (!w->feed.settled)
+		beliefs_set(&w->beliefs, item->part, o->ordinal, present ? BELIEF_PRESENT : BELIEF_ABSENT);
+	if (!w->o.track_keys)
+		return;
+	if (!present) {
+		told_keys_remove(h->inf, &w->keys, told_keys_find(&w->keys, o));
+		return;
+	}
+	e = told_keys_get(h->inf, &w->keys, o);
+	if (!e)
+		return;
+	e->uid = metadata_hash(w, ref, "uid");
+	e->version = metadata_hash(w, ref, "resourceVersion");
+	e->round = w->round;
+	e->position = w->feed.binding->parts[item->part].position;
+}
+
+/* ---- items ---- */
+
+static bool
+walk_is_exact(const struct handler_work *w)
+{
+	return w->feed.fresh && w->feed.walk != WALK_COALESCED && !(w->o.track_keys && w->feed.walk == WALK_RESYNC);
+}
+
+static int
+take_present(struct informer_handler *h, const struct feed_item *item)
+{
+	struct handler_work *w = h->work;
+	const struct object *o = item->new_object;
+	bool exact = walk_is_exact(w), told = true;
+	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref);
+	struct told_key *entry;
+	enum belief belief;
+
+	if (selected < 0)
+		return selected;
+	belief = believed(w, item, o, item->new_ref, &entry);
+	if (belief == BELIEF_OTHER) {
+		if (!tell_delete_key(h, entry))
+			return 0;
+		told_keys_remove(h->inf, &w->keys, entry);
+		entry = NULL;
+		belief = BELIEF_ABSENT;
+		if (handler_leaves(h))
+			return 0;
+	}
+	if (reserve(h, item, o, false) < 0)
+		return -ENOMEM;
+	if (selected && belief == BELIEF_ABSENT)
+		told = tell_add(h, item, exact);
+	else if (selected && !(entry && entry->version && entry->version == metadata_hash(w, item->new_ref, "resourceVersion")))
+		told = tell_update(h, item, false, exact);
+	else if (!selected && belief != BELIEF_ABSENT)
+		told = tell_delete(h, item, false, false, exact);
+	if (told)
+		note(h, item, o, item->new_ref, selected);
+	return told;
+}
+
+static int
+take_gone(struct informer_handler *h, const struct feed_item *item)
+{
+	struct handler_work *w = h->work;
+	const struct object *o = item->old_object;
+	struct told_key *entry;
+	enum belief belief = believed(w, item, o, item->old_ref, &entry);
+	int selected;
+
+	if (belief == BELIEF_ABSENT || belief == BELIEF_OTHER)
+		return 1;
+	selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
+	if (selected < 0)
+		return selected;
+	if (reserve(h, item, o, false) < 0)
+		return -ENOMEM;
+	if (!tell_delete(h, item, true, selected, walk_is_exact(w)))
+		return 0;
+	note(h, item, o, item->old_ref, false);
+	return 1;
+}
+
+static int
+take_added(struct informer_handler *h, const struct feed_item *item)
+{
+	struct handler_work *w = h->work;
+	const struct object *o = item->new_object;
+	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref);
+
+	if (selected < 0)
+		return selected;
+	if (reserve(h, item, o, selected) < 0)
+		return -ENOMEM;
+	if (selected && !tell_add(h, item, true))
+		return 0;
+	note(h, item, o, item->new_ref, selected);
+	return 1;
+}
+
+static int
+take_updated(struct informer_handler *h, const struct feed_item *item)
+{
+	struct handler_work *w = h->work;
+	const struct object *o = item->new_object;
+	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref), before;
+	enum belief belief;
+	struct told_key *entry;
+	bool told = true;
+
+	if (selected < 0)
+		return selected;
+	belief = believed(w, item, o, item->new_ref, &entry);
+	if (w->feed.settled && !w->o.track_keys) {
+		before = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
+		if (before < 0)
+			return before;
+		belief = before ? BELIEF_PRESENT : BELIEF_ABSENT;
+	}
+	if (reserve(h, item, o, selected) < 0)
+		return -ENOMEM;
+	switch (belief) {
+	case BELIEF_PRESENT:
+	case BELIEF_OTHER:
+		told = selected ? tell_update(h, item, true, true) : tell_delete(h, item, true, true, true);
+		break;
+	case BELIEF_MAYBE:
+		told = selected ? tell_update(h, item, false, false) : tell_delete(h, item, false, false, false);
+		break;
+	case BELIEF_ABSENT:
+	case BELIEF_NONE:
+		if (selected) {
+			struct feed_item add = *item;
+
+			/* moved on by a change while the walk that would have told of it was under way */
+			add.initial |= !w->feed.settled && w->feed.walk != WALK_COALESCED && o->created_seq <= w->feed.gone_after;
+			told = tell_add(h, &add, true);
+		}
+		break;
+	}
+	if (told)
+		note(h, item, o, item->new_ref, selected);
+	return told;
+}
+
+static int
+take_deleted(struct informer_handler *h, const struct feed_item *item)
+{
+	struct handler_work *w = h->work;
+	const struct object *o = item->old_object;
+	int selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
+	struct told_key *entry;
+	enum belief belief;
+
+	if (selected < 0)
+		return selected;
+	belief = believed(w, item, o, item->old_ref, &entry);
+	if (w->feed.settled && !w->o.track_keys)
+		belief = selected ? BELIEF_PRESENT : BELIEF_ABSENT;
+	if (reserve(h, item, o, false) < 0)
+		return -ENOMEM;
+	if (belief != BELIEF_ABSENT && !tell_delete(h, item, true, selected, belief != BELIEF_MAYBE))
+		return 0;
+	note(h, item, o, item->old_ref, false);
+	return 1;
+}
+
+/* The keys of what is there, for one that goes on from a cursor: what was created up to it counts as told. */
+static int
+seed_keys(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+	struct feed *f = &w->feed;
+	struct found found;
+	int r = by_seq_start(&f->by_seq, feed_snapshot(f), f->binding, 0);
+
+	while (r >= 0 && (r = by_seq_next(&f->by_seq, &found)) > 0) {
+		struct told_key *e;
+
+		if (found.object->created_seq > f->from || (found.gone && found.seq <= f->from))
+			continue;
+		if (f->ns_length > 0 && (found.object->namespace_length != f->ns_length ||
+					 memcmp(object_namespace(found.object), f->sub->ns, f->ns_length) != 0))
+			continue;
+		/* What changed since was in whatever state; what has not was told if it is selected. */
+		if (found.seq <= f->from) {
+			r = handler_matches(w, feed_snapshot(f), found.ref);
+			if (r < 0)
+				return r;
+			if (r == 0)
+				continue;
+		}
+		e = told_keys_get(h->inf, &w->keys, found.object);
+		if (!e)
+			return -ENOMEM;
+		e->uid = metadata_hash(w, found.ref, "uid");
+		e->version = found.seq <= f->from ? metadata_hash(w, found.ref, "resourceVersion") : 0;
+		e->round = w->round;
+		e->position = f->binding->parts[found.part].position;
+	}
+	return r < 0 ? snapshot_settle(feed_snapshot(f), r) : 0;
+}
+
+static int
+take_begin(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+	struct feed *f = &w->feed;
+	int r = 0;
+
+	if (f->fresh) {
+		beliefs_clear(h->inf, &w->beliefs);
+		w->round++;
+		if (f->walk == WALK_COALESCED && w->o.track_keys && !w->whole) {
+			r = seed_keys(h);
+			w->whole = r == 0;
+		} else if (f->walk != WALK_COALESCED && !(w->o.track_keys && w->whole)) {
+			told_keys_clear(h->inf, &w->keys);
+			w->whole = w->o.track_keys;
+			if (f->walk == WALK_RESYNC) {
+				w->pending |= PENDING_OVERFLOW | PENDING_BEGIN;
+				w->coalescing = false;
+				w->synced_told = false;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < f->binding->count && r == 0; i++) {
+		const struct resource *part = part_resource(feed_snapshot(f), &f->binding->parts[i]);
+
+		if (part && part->status)
+			r = handler_tell_status(h, feed_snapshot(f), part->status, true);
+	}
+	return r < 0 ? r : 1;
+}
+
+int
+handler_take(struct informer_handler *h, const struct feed_item *item)
+{
+	struct handler_work *w = h->work;
+	int r;
+
+	if (item->kind != FEED_BEGIN && item->kind != FEED_SETTLED)
+		handler_show(h, item->seq);
+	switch (item->kind) {
+	case FEED_BEGIN:
+		return take_begin(h);
+	case FEED_ADDED:
+		return take_added(h, item);
+	case FEED_UPDATED:
+		return take_updated(h, item);
+	case FEED_DELETED:
+		return take_deleted(h, item);
+	case FEED_PRESENT:
+		return take_present(h, item);
+	case FEED_GONE:
+		return take_gone(h, item);
+	case FEED_STATUS:
+		r = handler_tell_status(h, feed_snapshot(&w->feed), item->new_ref, false);
+		return r < 0 ? r : 1;
+	case FEED_LISTED:
+		return 1;
+	case FEED_SETTLED:
+		beliefs_clear(h->inf, &w->beliefs);
+		if (w->feed.walk == WALK_RESYNC) {
+			w->swept = 0;
+			w->pending |= w->resyncing ? PENDING_END : 0;
+		}
+		w->pending |= PENDING_SWEEP;
+		return 1;
+	}
+	return 1;
+}
+
+static bool
+sweep(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+	struct told_key *e;
+
+	/* Only a RESYNC looks at everything. */
+	while (w->o.track_keys && w->feed.walk == WALK_RESYNC && (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
+		if (handler_leaves(h) || !tell_delete_key(h, e))
+			return false;
+		told_keys_remove(h->inf, &w->keys, e);
+	}
+	w->coalescing = false;
+	return true;
+}
+
+bool
+handler_pending_calls(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+
+	if (w->feed.settled && w->feed.has_cursor && w->feed.mode == FEED_MODE_RING && !w->synced_told && feed_all_listed(&w->feed)) {
+		w->synced_told = true;
+		w->pending |= PENDING_SYNCED;
+	}
+	for (unsigned bit = PENDING_OVERFLOW; w->pending && bit <= PENDING_SYNCED; bit <<= 1) {
+		if (!(w->pending & bit))
+			continue;
+		if (handler_leaves(h) || (bit == PENDING_SWEEP && !sweep(h)))
+			return false;
+		w->pending &= ~bit;
+		switch (bit) {
+		case PENDING_OVERFLOW:
+			atomic_fetch_add_explicit(&h->resyncs, 1, memory_order_relaxed);
+			if (w->o.on_overflow)
+				w->o.on_overflow(w->o.context, INFORMER_RESYNC);
+			break;
+		case PENDING_BEGIN:
+			w->resyncing = true;
+			if (w->o.on_resync_begin)
+				w->o.on_resync_begin(w->o.context);
+			break;
+		case PENDING_END:
+			w->resyncing = false;
+			if (w->o.on_resync_end)
+				w->o.on_resync_end(w->o.context);
+			break;
+		case PENDING_SYNCED:
+			atomic_store_explicit(&h->synced, true, memory_order_release);
+			if (w->o.on_synced)
+				w->o.on_synced(w->o.context);
+			break;
+		default:
+			break;
+		}
+	}
+	return !handler_leaves(h);
+}

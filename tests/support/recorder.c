@@ -1,0 +1,300 @@
+/*
+ * A handler that writes down what it is told.
+ */
+#include "tests/support/recorder.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+__attribute__((format(printf, 2, 3))) static void
+write_down(struct recorder *r, const char *format, ...)
+{
+	va_list args;
+	char *word, *log;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&word, format, args);
+	va_end(args);
+	if (n < 0)
+		abort();
+	pthread_mutex_lock(&r->lock);
+	log = realloc(r->log, r->length + (size_t)n + 2);
+	if (!log)
+		abort();
+	r->log = log;
+	memcpy(r->log + r->length, word, (size_t)n);
+	r->length += (size_t)n;
+	r->log[r->length++] = ' ';
+	r->log[r->length] = '\0';
+	pthread_mutex_unlock(&r->lock);
+	free(word);
+	r->calls++;
+}
+
+static const char *
+name_of(const struct informer_object *o, char *buffer, size_t size)
+{
+	const char *ns, *name, *version;
+	size_t ns_length, name_length, version_length;
+
+	if (informer_object_namespace(o, &ns, &ns_length) < 0 || informer_object_name(o, &name, &name_length) < 0)
+		return "(unreadable)";
+	if (informer_object_resource_version(o, &version, &version_length) < 0) {
+		version = "!";
+		version_length = 1;
+	}
+	snprintf(buffer, size, "%.*s%s%.*s%.*s", ns_length == 7 && memcmp(ns, "default", 7) == 0 ? 0 : (int)ns_length, ns,
+		 ns_length == 7 && memcmp(ns, "default", 7) == 0 ? "" : "/", (int)name_length, name, (int)version_length, version);
+	return buffer;
+}
+
+static void
+each(struct recorder *r)
+{
+	if (r->each)
+		r->each(r);
+}
+
+static void
+on_add(void *context, const struct informer_object *o, bool initial)
+{
+	struct recorder *r = context;
+	char name[300];
+
+	write_down(r, "+%s%s", name_of(o, name, sizeof(name)), initial ? "*" : "");
+	each(r);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *o)
+{
+	struct recorder *r = context;
+	char name[300], old_name[300];
+
+	write_down(r, "%s%s%s", old ? name_of(old, old_name, sizeof(old_name)) : "?", old == o ? "=" : ">",
+		   name_of(o, name, sizeof(name)));
+	each(r);
+}
+
+static void
+on_delete(void *context, const struct informer_object *o, bool final_known)
+{
+	struct recorder *r = context;
+	char name[300];
+	bool only_key;
+
+	name_of(o, name, sizeof(name));
+	only_key = strchr(name, '!') != NULL;
+	write_down(r, "-%s%s", name, final_known || only_key ? "" : "?");
+	each(r);
+}
+
+static void
+on_overflow(void *context, enum informer_overflow kind)
+{
+	write_down(context, "%s", kind == INFORMER_COALESCED ? "COALESCED" : "RESYNC");
+}
+
+static void
+on_resync_begin(void *context)
+{
+	write_down(context, "BEGIN");
+}
+
+static void
+on_resync_end(void *context)
+{
+	write_down(context, "END");
+}
+
+static void
+on_synced(void *context)
+{
+	write_down(context, "SYNCED");
+}
+
+static void
+on_error(void *context, const struct informer_watch_status *status)
+{
+	if (status->recovered)
+		write_down(context, "RECOVERED");
+	else
+		write_down(context, "ERROR(%s %d %s)", status->resource, status->http_code, status->reason);
+}
+
+static void
+on_done(void *context)
+{
+	write_down(context, "DONE");
+}
+
+struct recorder *
+recorder_new(struct informer *inf)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		abort();
+	r->inf = inf;
+	pthread_mutex_init(&r->lock, NULL);
+	r->options = (struct informer_handler_options){
+		.size = sizeof(r->options), .resource = "pods", .context = r, .on_add = on_add, .on_update = on_update,
+		.on_delete = on_delete, .on_overflow = on_overflow, .on_resync_begin = on_resync_begin,
+		.on_resync_end = on_resync_end, .on_synced = on_synced, .on_error = on_error, .on_done = on_done};
+	return r;
+}
+
+void
+recorder_add(struct recorder *r)
+{
+	assert_int_equal(informer_add_handler(r->inf, &r->options, &r->handler), 0);
+}
+
+void
+recorder_free(struct recorder *r)
+{
+	free(r->log);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+char *
+recorder_text(struct recorder *r, bool take)
+{
+	char *text;
+
+	pthread_mutex_lock(&r->lock);
+	text = strndup(r->log ? r->log : "", r->length ? r->length - 1 : 0);
+	if (take)
+		r->length = 0;
+	pthread_mutex_unlock(&r->lock);
+	return text;
+}
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void
+recorder_pump(struct informer *inf)
+{
+	struct pollfd p = {.fd = informer_fd(inf), .events = POLLIN};
+
+	do
+		while (informer_dispatch(inf) > 0)
+			;
+	while (poll(&p, 1, 0) > 0);
+}
+
+static void
+expect(struct recorder *r, const char *expected, bool dispatch)
+{
+	uint64_t end = now_ms() + 10000;
+	char *text;
+
+	for (;;) {
+		struct pollfd p = {.fd = informer_fd(r->inf), .events = POLLIN};
+		bool same;
+
+		if (dispatch)
+			recorder_pump(r->inf);
+		text = recorder_text(r, false);
+		same = strcmp(text, expected) == 0;
+		if (same || now_ms() > end)
+			break;
+		free(text);
+		if (dispatch)
+			poll(&p, 1, 20);
+		else
+			usleep(1000);
+	}
+	assert_string_equal(text, expected);
+	free(text);
+	free(recorder_text(r, true));
+}
+
+void
+recorder_expect(struct recorder *r, const char *expected)
+{
+	expect(r, expected, true);
+}
+
+void
+recorder_await(struct recorder *r, const char *expected)
+{
+	expect(r, expected, false);
+}
+
+struct changes {
+	const char *text;
+	bool synced;
+};
+
+static void
+change(struct broker_fixture *fx, void *context)
+{
+	const struct changes *c = context;
+	static unsigned version;
+	char number[16];
+
+	for (const char *at = c->text; *at;) {
+		char ns[64] = "default", name[64], rv[32] = "", label[64] = "none";
+		size_t length = strcspn(at, " ");
+		char word[200];
+		const char *p = word;
+
+		snprintf(word, sizeof(word), "%.*s", (int)length, at);
+		at += length + (at[length] == ' ');
+		if (*p == '-')
+			p++;
+		if (strchr(p, '/')) {
+			snprintf(ns, sizeof(ns), "%.*s", (int)strcspn(p, "/"), p);
+			p = strchr(p, '/') + 1;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(p, "0123456789:"), p);
+		p += strlen(name);
+		snprintf(rv, sizeof(rv), "%.*s", (int)strspn(p, "0123456789"), p);
+		if (strchr(p, ':'))
+			snprintf(label, sizeof(label), "%s", strchr(p, ':') + 1);
+		if (word[0] == '-') {
+			assert_int_equal(store_fixture_delete(fx->store, ns, name), 0);
+			continue;
+		}
+		assert_int_equal(store_fixture_putf(fx->store,
+			"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"uid-%s-%s\",\"resourceVersion\":\"%s\","
+			"\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"}}", name, ns, name,
+			strstr(label, "new") ? "2" : "1", rv, label), 0);
+	}
+	if (c->synced) {
+		snprintf(number, sizeof(number), "%u", ++version);
+		store_set_version(fx->store->store, fx->store->pods, number, strlen(number));
+		store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
+	}
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+void
+recorder_change(struct broker_fixture *fx, const char *changes)
+{
+	broker_fixture_do(fx, change, &(struct changes){changes, true});
+}
+
+void
+recorder_change_unsynced(struct broker_fixture *fx, const char *changes)
+{
+	broker_fixture_do(fx, change, &(struct changes){changes, false});
+}

@@ -1,0 +1,52 @@
+/*
+ * A handler that writes down what it is told, in short:
+ *
+ *	+a1*  add of a, in version 1, initial		+a1  add, not initial
+ *	a1>a2 update					?>a2 update, old unknown	a2=a2 resync
+ *	-a2   delete, final state known			-a2? delete, unknown		-a!  delete, only the key is known
+ *	COALESCED RESYNC BEGIN END SYNCED DONE		ERROR(reason) RECOVERED
+ *
+ * The version is metadata.resourceVersion. Objects of other namespaces than "default" are written with it: "+x/a1".
+ */
+#ifndef TESTS_SUPPORT_RECORDER_H
+#define TESTS_SUPPORT_RECORDER_H
+
+#include <pthread.h>
+
+#include "reader-lib/informer.h"
+#include "tests/support/broker_fixture.h"
+
+struct recorder {
+	struct informer *inf;
+	struct informer_handler *handler;
+	struct informer_handler_options options;
+	pthread_mutex_t lock;
+	char *log;
+	size_t length;
+	_Atomic unsigned calls;			/* of any kind */
+	void (*each)(struct recorder *r);	/* within each call of add, update and delete; may be NULL */
+	void *context;
+};
+
+/* Options for pods that call the recorder; to be changed before recorder_add(). */
+struct recorder *recorder_new(struct informer *inf);
+void recorder_add(struct recorder *r);
+/* After detach, or its removal. */
+void recorder_free(struct recorder *r);
+
+/* What was written so far, without the last blank; free() it. take: and forget it. */
+char *recorder_text(struct recorder *r, bool take);
+
+/* Dispatch until the log is this, and forget it; fails the test after 10 s with what it is. */
+void recorder_expect(struct recorder *r, const char *expected);
+/* The same where informer_run() does the work. */
+void recorder_await(struct recorder *r, const char *expected);
+/* Dispatch, as an event loop does, for as long as there is something to do. */
+void recorder_pump(struct informer *inf);
+
+/* Put pods and commit once: "a1 b2 x/c3"; with a label: "a1:web" (label app). "-a" deletes. */
+void recorder_change(struct broker_fixture *fx, const char *changes);
+/* The same without synced state or version. */
+void recorder_change_unsynced(struct broker_fixture *fx, const char *changes);
+
+#endif
