@@ -34,7 +34,7 @@ test: setup
 	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check
 
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
-TSAN_TESTS := shm-layout/slot writer/slots writer/broker reader-lib/attach reader-lib/snapshot reader-lib/lookup reader-lib/wait \
+TSAN_TESTS := shm-layout/slot writer/slots writer/broker reader-lib/attach reader-lib/snapshot reader-lib/lookup reader-lib/wait reader-lib/run \
 	reader-lib/workqueue tools/sim_store
 tsan: setup
 	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check

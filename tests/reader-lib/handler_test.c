@@ -1,0 +1,632 @@
+/*
+ * Handlers: what they are told, driven by informer_dispatch(), with a writer in this process.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/recorder.h"
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct recorder *r;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	recorder_change(w->fx, "");
+	w->inf = broker_fixture_attach(w->fx, 0);
+	w->r = recorder_new(w->inf);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_detach(w->inf);
+	recorder_free(w->r);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+/* What is there comes first, as initial adds, then on_synced, then each change with old and new state. */
+static void
+present_objects_come_first_then_each_change(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1 b1");
+	recorder_add(w->r);
+	assert_false(informer_handler_has_synced(w->r->handler));
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	assert_true(informer_handler_has_synced(w->r->handler));
+	recorder_change(w->fx, "c1 a2");
+	recorder_change(w->fx, "a3 -b");
+	recorder_expect(w->r, "+c1 a1>a2 a2>a3 -b1");
+}
+
+/* A name that is deleted and created anew is a delete and an add. */
+static void
+a_name_created_anew_is_a_delete_and_an_add(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx, "a2:new");
+	recorder_expect(w->r, "-a1 +a2");
+}
+
+/* Before the first list is in, what comes is initial; on_synced comes with its end. */
+static void
+what_comes_before_the_list_is_in_is_initial(void **state)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct informer *inf;
+	struct recorder *r;
+
+	(void)state;
+	broker_fixture_start(fx);
+	recorder_change_unsynced(fx, "a1");
+	inf = broker_fixture_attach(fx, 0);
+	r = recorder_new(inf);
+	recorder_add(r);
+	recorder_expect(r, "+a1*");
+	recorder_change_unsynced(fx, "b1");
+	recorder_expect(r, "+b1*");
+	assert_false(informer_handler_has_synced(r->handler));
+	recorder_change(fx, "c1");
+	recorder_expect(r, "+c1* SYNCED");
+	recorder_change(fx, "d1");
+	recorder_expect(r, "+d1");
+	informer_detach(inf);
+	recorder_free(r);
+	broker_fixture_free(fx);
+}
+
+/* A namespace's handler hears of that namespace alone. */
+static void
+a_namespace_narrows_what_is_told(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1 x/b1 y/c1");
+	w->r->options.namespace_ = "x";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+x/b1* SYNCED");
+	recorder_change(w->fx, "a2 x/b2 y/d1 x/e1 -a -x/b");
+	recorder_expect(w->r, "x/b1>x/b2 +x/e1 -x/b2");
+}
+
+/* An update that crosses a selector is an add, or a delete with the last state that matched. */
+static void
+updates_that_cross_the_selector_become_add_or_delete(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1:web b1:db");
+	w->r->options.label_selector = "app=web";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx, "a2:db b2:web");
+	recorder_change(w->fx, "a3:db b3:web");
+	recorder_change(w->fx, "-a -b");
+	recorder_expect(w->r, "-a1 +b2 b2>b3 -b3");
+}
+
+/* The same for field selectors, on any path. */
+static void
+field_selectors_select_as_label_selectors_do(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1:web b1:db");
+	w->r->options.field_selector = "metadata.labels.app!=db,spec.nodeName=n1";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx, "a2:db b2:web");
+	recorder_expect(w->r, "-a1 +b2");
+}
+
+/* A selector that makes no sense is refused with a sentence. */
+static void
+bad_options_are_refused(void **state)
+{
+	struct world *w = *state;
+	char text[300], longer[300];
+
+	memset(longer, 'n', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	w->r->options.label_selector = "app in (";
+	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), INFORMER_E_SYNTAX);
+	informer_last_error(w->inf, text, sizeof(text));
+	assert_non_null(strstr(text, "app in ("));
+	w->r->options.label_selector = NULL;
+	w->r->options.field_selector = "spec.nodeName";
+	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), INFORMER_E_SYNTAX);
+	w->r->options.field_selector = NULL;
+	w->r->options.consumer = longer;
+	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), -ENAMETOOLONG);
+	w->r->options.consumer = NULL;
+	w->r->options.namespace_ = longer;
+	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), -ENAMETOOLONG);
+	w->r->options.namespace_ = NULL;
+	w->r->options.resource = NULL;
+	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), -EINVAL);
+	assert_int_equal(informer_add_handler(NULL, &w->r->options, NULL), -EINVAL);
+	assert_int_equal(informer_add_handler(w->inf, NULL, NULL), -EINVAL);
+}
+
+/* A late handler gets everything present as initial adds, then the events after that; the one that was there gets just those. */
+static void
+a_late_handler_is_told_of_all_that_is_there(void **state)
+{
+	struct world *w = *state;
+	struct recorder *late = recorder_new(w->inf);
+
+	recorder_change(w->fx, "a1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx, "b1 a2");
+	recorder_add(late);
+	recorder_expect(late, "+b1* +a2* SYNCED");
+	recorder_change(w->fx, "a3");
+	recorder_expect(w->r, "+b1 a1>a2 a2>a3");
+	recorder_expect(late, "a2>a3");
+	informer_remove_handler(late->handler);
+	recorder_free(late);
+}
+
+/* A handler of a resource that is not cached waits for it. */
+static void
+a_resource_that_is_not_cached_yet_is_waited_for(void **state)
+{
+	struct world *w = *state;
+
+	w->r->options.resource = "nodes";
+	recorder_add(w->r);
+	recorder_pump(w->inf);
+	recorder_change(w->fx, "a1");
+	recorder_expect(w->r, "");
+	informer_remove_handler(w->r->handler);
+	recorder_expect(w->r, "DONE");
+	w->r->options.resource = "po";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+}
+
+/* A handler may be added before there is a daemon. */
+static void
+a_handler_may_come_before_the_daemon(void **state)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct informer *inf = broker_fixture_attach(fx, 0);
+	struct recorder *r = recorder_new(inf);
+
+	(void)state;
+	recorder_add(r);
+	recorder_pump(inf);
+	broker_fixture_start(fx);
+	recorder_change(fx, "a1");
+	recorder_expect(r, "+a1* SYNCED");
+	recorder_change(fx, "a2");
+	recorder_expect(r, "a1>a2");
+	informer_detach(inf);
+	recorder_free(r);
+	broker_fixture_free(fx);
+}
+
+/* A queue that is full: one event a key with the newest state, said so, and then each change again. */
+static void
+a_full_queue_is_coalesced(void **state)
+{
+	struct world *w = *state;
+	char word[32];
+
+	recorder_change(w->fx, "a1 b1 c1");
+	w->r->options.queue_entries = 64;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	for (int i = 2; i < 80; i++) {
+		snprintf(word, sizeof(word), "a%d b%d", i, i);
+		recorder_change(w->fx, word);
+	}
+	recorder_change(w->fx, "-b d1");
+	recorder_change(w->fx, "c2:new");
+	recorder_expect(w->r, "COALESCED ?>a79 -b79 +d1 -c1 +c2");
+	recorder_change(w->fx, "a80");
+	recorder_expect(w->r, "a79>a80");
+	recorder_change(w->fx, "-a");
+	recorder_expect(w->r, "-a80");
+}
+
+/* In a catch-up: an object within the selector is an update, or an add if it is new; one outside a delete of unknown state. */
+static void
+selectors_in_a_catch_up(void **state)
+{
+	struct world *w = *state;
+	char word[32];
+
+	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
+	w->r->options.queue_entries = 64;
+	w->r->options.label_selector = "app=web";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	for (int i = 0; i < 80; i++) {
+		snprintf(word, sizeof(word), "x%d:db", i);
+		recorder_change(w->fx, word);
+	}
+	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
+	recorder_expect(w->r, "COALESCED ?>a2 -b2? ?>c2 +e1 -d2?");
+	recorder_change(w->fx, "b3:web c3:db");
+	recorder_expect(w->r, "+b3 -c2");
+}
+
+/* With track_keys a catch-up is exact across selectors too. */
+static void
+track_keys_makes_a_catch_up_exact(void **state)
+{
+	struct world *w = *state;
+	char word[32];
+
+	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
+	w->r->options.queue_entries = 64;
+	w->r->options.label_selector = "app=web";
+	w->r->options.track_keys = true;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	for (int i = 0; i < 80; i++) {
+		snprintf(word, sizeof(word), "x%d:db", i);
+		recorder_change(w->fx, word);
+	}
+	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
+	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1");
+	recorder_change(w->fx, "b3:web c3:db -e");
+	recorder_expect(w->r, "+b3 -c2 -e1");
+}
+
+/* A store that was built anew: everything present between begin and end, so that what is not told again is gone. */
+static void
+another_lineage_is_a_resync(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1 b1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	broker_fixture_replace(w->fx, true, true);
+	/* not before its list is in: what is still to come would look gone */
+	recorder_change_unsynced(w->fx, "b2");
+	recorder_pump(w->inf);
+	recorder_change(w->fx, "c1");
+	recorder_expect(w->r, "RESYNC BEGIN +b2* +c1* END SYNCED");
+	recorder_change(w->fx, "c2");
+	recorder_expect(w->r, "c1>c2");
+}
+
+/* With track_keys the same comes as adds, updates and deletes. */
+static void
+with_track_keys_another_lineage_is_exact(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1 b1 c1 d1");
+	w->r->options.track_keys = true;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* +c1* +d1* SYNCED");
+	recorder_change(w->fx, "d2");
+	recorder_expect(w->r, "d1>d2");
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "b2 c1 d9:new e1");
+	recorder_expect(w->r, "COALESCED ?>b2 -d! +d9 +e1 -a!");
+	recorder_change(w->fx, "-c e2");
+	recorder_expect(w->r, "-c1 e1>e2");
+}
+
+/* Removed: no call after on_done; removing again is fine. */
+static void
+a_removed_handler_is_called_no_more(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	informer_remove_handler(w->r->handler);
+	recorder_change(w->fx, "a2");
+	recorder_pump(w->inf);
+	recorder_expect(w->r, "DONE");
+	informer_remove_handler(w->r->handler);
+	recorder_expect(w->r, "");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a2* SYNCED");
+}
+
+static void
+remove_itself(struct recorder *r)
+{
+	informer_remove_handler(r->handler);
+}
+
+/* From within: the call was the last one. */
+static void
+a_handler_may_remove_itself(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1 b1");
+	w->r->each = remove_itself;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* DONE");
+	informer_remove_handler(w->r->handler);
+}
+
+static void
+pause_itself(struct recorder *r)
+{
+	assert_int_equal(informer_pause_handler(r->handler, true), 0);
+}
+
+/* Held back amid initial adds, it goes on where it was; what happened meanwhile is not lost. */
+static void
+a_handler_that_is_held_back_goes_on_where_it_was(void **state)
+{
+	struct world *w = *state;
+	struct informer_status status = {.size = sizeof(status)};
+
+	recorder_change(w->fx, "a1 b1 c1");
+	w->r->each = pause_itself;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1*");
+	recorder_change(w->fx, "b2 d1");
+	recorder_pump(w->inf);
+	assert_int_equal(informer_status(w->inf, &status), 0);
+	assert_int_equal(status.pins, 0);
+	informer_pause_handler(w->r->handler, false);
+	recorder_expect(w->r, "+c1*");
+	informer_pause_handler(w->r->handler, false);
+	recorder_expect(w->r, "+b2*");
+	w->r->each = NULL;
+	informer_pause_handler(w->r->handler, false);
+	recorder_expect(w->r, "+d1 SYNCED");
+}
+
+/* After informer_stop() there are no calls, no handlers can be added, lookups go on. */
+static void
+a_stopped_handle_refuses_handlers(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot snap;
+
+	recorder_change(w->fx, "a1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	assert_int_equal(informer_stop(w->inf), 0);
+	recorder_expect(w->r, "DONE");
+	recorder_change(w->fx, "a2");
+	recorder_pump(w->inf);
+	recorder_expect(w->r, "");
+	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), INFORMER_E_STOPPED);
+	assert_int_equal(informer_run(w->inf), INFORMER_E_STOPPED);
+	assert_int_equal(informer_stop(w->inf), 0);
+	assert_int_equal(informer_begin(w->inf, &snap), 0);
+	informer_end(&snap);
+}
+
+/* Detach stops handlers that are still there. */
+static void
+detach_ends_what_is_left(void **state)
+{
+	struct world *w = *state;
+	char *text;
+
+	recorder_change(w->fx, "a1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	informer_detach(w->inf);
+	w->inf = NULL;
+	text = recorder_text(w->r, true);
+	assert_string_equal(text, "DONE");
+	free(text);
+}
+
+/* 64 handlers are served; one more is refused with a sentence. */
+static void
+there_is_room_for_64_handlers(void **state)
+{
+	struct world *w = *state;
+	struct recorder *all[64];
+	char text[200];
+
+	recorder_change(w->fx, "a1");
+	for (int i = 0; i < 64; i++) {
+		all[i] = recorder_new(w->inf);
+		recorder_add(all[i]);
+	}
+	assert_int_equal(informer_add_handler(w->inf, &w->r->options, NULL), -EUSERS);
+	informer_last_error(w->inf, text, sizeof(text));
+	assert_non_null(strstr(text, "64"));
+	for (int i = 0; i < 64; i++)
+		recorder_expect(all[i], "+a1* SYNCED");
+	recorder_change(w->fx, "a2");
+	for (int i = 0; i < 64; i++)
+		recorder_expect(all[i], "a1>a2");
+	informer_remove_handler(all[5]->handler);
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a2* SYNCED");
+	informer_stop(w->inf);
+	for (int i = 0; i < 64; i++)
+		recorder_free(all[i]);
+}
+
+static void
+set_status(struct broker_fixture *fx, void *context)
+{
+	assert_int_equal(store_set_status(fx->store->store, fx->store->pods, context), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* What the Reflector met is told, and that it recovered; a handler that comes while it is in trouble hears of it. */
+static void
+errors_of_the_reflector_are_told(void **state)
+{
+	static char expired[] = "{\"recovered\":false,\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\",\"since\":"
+				"\"2026-01-01T00:00:00Z\",\"count\":1}";
+	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\",\"since\":"
+				  "\"2026-01-01T00:00:01Z\",\"count\":0}";
+	struct world *w = *state;
+	struct recorder *late = recorder_new(w->inf);
+
+	recorder_add(w->r);
+	recorder_expect(w->r, "SYNCED");
+	broker_fixture_do(w->fx, set_status, expired);
+	recorder_expect(w->r, "ERROR(pods 410 Expired)");
+	recorder_add(late);
+	recorder_expect(late, "ERROR(pods 410 Expired) SYNCED");
+	broker_fixture_do(w->fx, set_status, recovered);
+	recorder_expect(w->r, "RECOVERED");
+	recorder_expect(late, "RECOVERED");
+	informer_remove_handler(late->handler);
+	recorder_free(late);
+}
+
+/* Resync tells each object again as an update of itself, once a period, and not one that has an event waiting. */
+static void
+resync_tells_each_object_again(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1 b1");
+	w->r->options.resync_ms = 1;	/* counts as 1,000 */
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_expect(w->r, "a1=a1");
+	recorder_expect(w->r, "b1=b1");
+	recorder_expect(w->r, "a1=a1");
+}
+
+/* A child of fork may free the handle, which calls nobody; the parent's goes on. */
+static void
+a_forked_child_calls_no_handler(void **state)
+{
+	struct world *w = *state;
+	struct informer_handler_stats stats = {.size = sizeof(stats)};
+	struct informer_cursor cursor;
+	int status;
+	pid_t child;
+
+	recorder_change(w->fx, "a1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	child = fork();
+	if (child == 0) {
+		unsigned calls = w->r->calls;
+		bool good = informer_add_handler(w->inf, &w->r->options, NULL) == INFORMER_E_FORKED &&
+			    informer_handler_stats(w->r->handler, &stats) == INFORMER_E_FORKED &&
+			    informer_handler_cursor(w->r->handler, &cursor) == INFORMER_E_FORKED &&
+			    informer_pause_handler(w->r->handler, true) == INFORMER_E_FORKED &&
+			    informer_run(w->inf) == INFORMER_E_FORKED && informer_stop(w->inf) == INFORMER_E_FORKED &&
+			    informer_dispatch(w->inf) == INFORMER_E_FORKED && !informer_handler_has_synced(w->r->handler);
+
+		informer_remove_handler(w->r->handler);
+		informer_detach(w->inf);
+		_exit(good && w->r->calls == calls ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	recorder_change(w->fx, "a2");
+	recorder_expect(w->r, "a1>a2");
+}
+
+/* Where it stands: the event that is being told, and the stats. */
+static void
+read_cursor(struct recorder *r)
+{
+	struct informer_cursor cursor;
+
+	assert_int_equal(informer_handler_cursor(r->handler, &cursor), 0);
+	*(uint64_t *)r->context = cursor.seq;
+}
+
+static void
+cursor_and_stats_tell_where_it_stands(void **state)
+{
+	struct world *w = *state;
+	struct informer_handler_stats stats = {.size = sizeof(stats)};
+	uint64_t seq = 0, first;
+
+	w->r->each = read_cursor;
+	w->r->context = &seq;
+	recorder_change(w->fx, "a1 b1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	first = seq;
+	assert_true(first > 0);
+	recorder_change(w->fx, "a2");
+	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	assert_int_equal(stats.waiting, 1);
+	assert_int_equal(stats.lag_seq, 1);
+	recorder_expect(w->r, "a1>a2");
+	assert_int_equal(seq, first + 1);
+	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	assert_int_equal(stats.events, 3);
+	assert_int_equal(stats.waiting, 0);
+	assert_int_equal(stats.lag_seq, 0);
+	assert_true(stats.synced && stats.subscribed);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(present_objects_come_first_then_each_change),
+		TEST(a_name_created_anew_is_a_delete_and_an_add),
+		cmocka_unit_test(what_comes_before_the_list_is_in_is_initial),
+		TEST(a_namespace_narrows_what_is_told),
+		TEST(updates_that_cross_the_selector_become_add_or_delete),
+		TEST(field_selectors_select_as_label_selectors_do),
+		TEST(bad_options_are_refused),
+		TEST(a_late_handler_is_told_of_all_that_is_there),
+		TEST(a_resource_that_is_not_cached_yet_is_waited_for),
+		cmocka_unit_test(a_handler_may_come_before_the_daemon),
+		TEST(a_full_queue_is_coalesced),
+		TEST(selectors_in_a_catch_up),
+		TEST(track_keys_makes_a_catch_up_exact),
+		TEST(another_lineage_is_a_resync),
+		TEST(with_track_keys_another_lineage_is_exact),
+		TEST(a_removed_handler_is_called_no_more),
+		TEST(a_handler_may_remove_itself),
+		TEST(a_handler_that_is_held_back_goes_on_where_it_was),
+		TEST(a_stopped_handle_refuses_handlers),
+		TEST(detach_ends_what_is_left),
+		TEST(there_is_room_for_64_handlers),
+		TEST(errors_of_the_reflector_are_told),
+		TEST(resync_tells_each_object_again),
+		TEST(a_forked_child_calls_no_handler),
+		TEST(cursor_and_stats_tell_where_it_stands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

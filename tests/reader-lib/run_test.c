@@ -1,0 +1,349 @@
+/*
+ * Handlers under informer_run(): threads, slow ones, removal and stop while they run, and an idle reader's silence.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/recorder.h"
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct recorder *r, *other;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	recorder_change(w->fx, "a1");
+	w->inf = broker_fixture_attach(w->fx, 0);
+	w->r = recorder_new(w->inf);
+	w->other = recorder_new(w->inf);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_detach(w->inf);
+	recorder_free(w->r);
+	recorder_free(w->other);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+/* Events come without anybody's dispatching; handlers may be added while it runs. */
+static void
+it_runs_by_itself(void **state)
+{
+	struct world *w = *state;
+
+	recorder_add(w->r);
+	assert_int_equal(informer_run(w->inf), 0);
+	assert_int_equal(informer_run(w->inf), 0);
+	assert_int_equal(informer_wait_handler_synced(w->inf, w->r->handler, 10000), 0);
+	recorder_await(w->r, "+a1* SYNCED");
+	recorder_change(w->fx, "a2 b1");
+	recorder_await(w->r, "a1>a2 +b1");
+	recorder_add(w->other);
+	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 10000), 0);
+	recorder_await(w->other, "+a2* +b1* SYNCED");
+	recorder_change(w->fx, "-a");
+	recorder_await(w->r, "-a2");
+	recorder_await(w->other, "-a2");
+}
+
+/* A wait for sync that is not met ends at its deadline. */
+static void
+a_wait_for_sync_ends_at_its_deadline(void **state)
+{
+	struct world *w = *state;
+
+	w->r->options.resource = "nodes";
+	recorder_add(w->r);
+	assert_int_equal(informer_run(w->inf), 0);
+	assert_int_equal(informer_wait_handler_synced(w->inf, w->r->handler, 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 0), -ETIMEDOUT);
+}
+
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool open, waiting;
+};
+
+static void
+gate_init(struct gate *g)
+{
+	*g = (struct gate){0};
+	pthread_mutex_init(&g->lock, NULL);
+	pthread_cond_init(&g->changed, NULL);
+}
+
+static void
+gate_open(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	g->open = true;
+	pthread_cond_broadcast(&g->changed);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void
+wait_for_gate(struct recorder *r)
+{
+	struct gate *g = r->context;
+
+	pthread_mutex_lock(&g->lock);
+	g->waiting = true;
+	pthread_cond_broadcast(&g->changed);
+	while (!g->open)
+		pthread_cond_wait(&g->changed, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+static void
+await_waiting(struct gate *g)
+{
+	pthread_mutex_lock(&g->lock);
+	while (!g->waiting)
+		pthread_cond_wait(&g->changed, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* A handler that hangs delays no other, and gets what it missed when it goes on. */
+static void
+a_slow_handler_delays_no_other(void **state)
+{
+	struct world *w = *state;
+	struct gate gate;
+
+	gate_init(&gate);
+	w->r->each = wait_for_gate;
+	w->r->context = &gate;
+	recorder_add(w->r);
+	recorder_add(w->other);
+	assert_int_equal(informer_run(w->inf), 0);
+	await_waiting(&gate);
+	recorder_await(w->other, "+a1* SYNCED");
+	for (int i = 2; i < 30; i++) {
+		char change[16], expected[32];
+
+		snprintf(change, sizeof(change), "a%d", i);
+		snprintf(expected, sizeof(expected), "a%d>a%d", i - 1, i);
+		recorder_change(w->fx, change);
+		recorder_await(w->other, expected);
+	}
+	gate_open(&gate);
+	for (int i = 0; i < 10000 && w->r->calls < 30; i++)
+		usleep(1000);
+	assert_int_equal(w->r->calls, 30);	/* an add, 28 updates, on_synced */
+}
+
+static void *
+remove_now(void *context)
+{
+	struct recorder *r = context;
+
+	informer_remove_handler(r->handler);
+	return NULL;
+}
+
+/* Removal by another thread waits for the call that runs; nothing comes after it. */
+static void
+removal_waits_for_the_call_that_runs(void **state)
+{
+	struct world *w = *state;
+	pthread_t thread;
+	struct gate gate;
+
+	gate_init(&gate);
+	recorder_change(w->fx, "b1");
+	w->r->each = wait_for_gate;
+	w->r->context = &gate;
+	recorder_add(w->r);
+	assert_int_equal(informer_run(w->inf), 0);
+	await_waiting(&gate);
+	assert_int_equal(pthread_create(&thread, NULL, remove_now, w->r), 0);
+	usleep(20000);
+	recorder_await(w->r, "+a1*");
+	gate_open(&gate);
+	pthread_join(thread, NULL);
+	recorder_await(w->r, "DONE");
+	informer_remove_handler(w->r->handler);
+}
+
+static void
+stop_within(struct recorder *r)
+{
+	assert_int_equal(informer_stop(r->inf), -EDEADLK);
+	informer_remove_handler(r->handler);
+}
+
+/* informer_stop() from within a handler is refused; informer_remove_handler() is not. */
+static void
+within_a_handler_it_cannot_be_stopped(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "b1");
+	w->r->each = stop_within;
+	recorder_add(w->r);
+	assert_int_equal(informer_run(w->inf), 0);
+	recorder_await(w->r, "+a1* DONE");
+	assert_int_equal(informer_stop(w->inf), 0);
+}
+
+/* Stop ends threads and handlers, while changes go on; afterwards nothing is called. */
+static void
+stop_ends_everything_under_churn(void **state)
+{
+	struct world *w = *state;
+	unsigned calls;
+	char change[16], *text;
+
+	recorder_add(w->r);
+	recorder_add(w->other);
+	assert_int_equal(informer_run(w->inf), 0);
+	for (int i = 2; i < 200; i++) {
+		snprintf(change, sizeof(change), "a%d", i);
+		recorder_change(w->fx, change);
+	}
+	assert_int_equal(informer_stop(w->inf), 0);
+	calls = w->r->calls;
+	text = recorder_text(w->r, true);
+	assert_string_equal(text + strlen(text) - 4, "DONE");
+	free(text);
+	recorder_change(w->fx, "a1000");
+	usleep(10000);
+	assert_int_equal(w->r->calls, calls);
+	assert_int_equal(informer_stop(w->inf), 0);
+}
+
+struct adder {
+	struct informer *inf;
+	_Atomic bool stop;
+};
+
+static void *
+add_and_remove(void *context)
+{
+	struct adder *a = context;
+
+	while (!a->stop) {
+		struct recorder *r = recorder_new(a->inf);
+		char *text;
+
+		recorder_add(r);
+		for (int i = 0; i < 10000 && r->calls < 2; i++)
+			usleep(100);
+		informer_remove_handler(r->handler);
+		text = recorder_text(r, true);
+		/* a is there all the time, so it is the first that is told; on_done is the last */
+		assert_true(strncmp(text, "+a", 2) == 0);
+		assert_string_equal(text + strlen(text) - 4, "DONE");
+		free(text);
+		recorder_free(r);
+	}
+	return NULL;
+}
+
+/* Handlers come and go beside churn, from several threads; one that stays misses nothing. */
+static void
+handlers_come_and_go_beside_churn(void **state)
+{
+	struct world *w = *state;
+	struct adder adder = {.inf = w->inf};
+	pthread_t threads[3];
+	char change[16], expected[32];
+
+	recorder_add(w->r);
+	assert_int_equal(informer_run(w->inf), 0);
+	recorder_await(w->r, "+a1* SYNCED");
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, add_and_remove, &adder), 0);
+	for (int i = 2; i < 300; i++) {
+		snprintf(change, sizeof(change), "a%d", i);
+		snprintf(expected, sizeof(expected), "a%d>a%d", i - 1, i);
+		recorder_change(w->fx, change);
+		recorder_await(w->r, expected);
+	}
+	adder.stop = true;
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* System calls of this process's threads so far that made them give up the processor. */
+static unsigned long
+switches(void)
+{
+	char line[200];
+	unsigned long n = 0;
+	FILE *f = popen("cat /proc/$PPID/task/*/status 2>/dev/null", "re");
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, "voluntary_ctxt_switches:", 24) == 0)
+			n += strtoul(line + 24, NULL, 10);
+	pclose(f);
+	return n;
+}
+
+/* Threads with nothing to do do not wake up. */
+static void
+an_idle_reader_sleeps(void **state)
+{
+	struct world *w = *state;
+	unsigned long before, after, base;
+
+	recorder_add(w->r);
+	recorder_add(w->other);
+	assert_int_equal(informer_run(w->inf), 0);
+	recorder_await(w->r, "+a1* SYNCED");
+	recorder_await(w->other, "+a1* SYNCED");
+	usleep(50000);
+	/* what the measuring costs by itself */
+	base = switches();
+	base = switches() - base;
+	before = switches();
+	usleep(500000);
+	after = switches();
+	/* the fixture's loop sleeps too; each look at a timer would be seen */
+	assert_true(after - before <= base + 5);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_runs_by_itself),
+		TEST(a_wait_for_sync_ends_at_its_deadline),
+		TEST(a_slow_handler_delays_no_other),
+		TEST(removal_waits_for_the_call_that_runs),
+		TEST(within_a_handler_it_cannot_be_stopped),
+		TEST(stop_ends_everything_under_churn),
+		TEST(handlers_come_and_go_beside_churn),
+		TEST(an_idle_reader_sleeps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
