@@ -54,9 +54,7 @@ config_index_done(struct config_index *index)
 void
 config_done(struct config *config)
 {
-	free(config->kubeconfig);
-	free(config->context);
-	free(config->server);
+	connection_done(&config->connection);
 	free(config->namespace_);
 	for (size_t i = 0; i < config->n_resources; i++)
 		config_resource_done(&config->resources[i]);
@@ -249,9 +247,7 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 {
 	int r = 0;
 
-	if ((r = copy_over(&config->kubeconfig, flags->kubeconfig)) < 0 ||
-	    (r = copy_over(&config->context, flags->context)) < 0 ||
-	    (r = copy_over(&config->server, flags->server)) < 0 ||
+	if ((r = connection_merge(&config->connection, &flags->connection)) < 0 ||
 	    (r = copy_over(&config->namespace_, flags->namespace_)) < 0 ||
 	    (r = copy_over(&config->socket, flags->socket)) < 0 ||
 	    (r = copy_over(&config->arena_dir, flags->arena_dir)) < 0 ||

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "writer/connection.h"
 #include "writer/kube/resource_name.h"
 
 #define CONFIG_DEFAULT_MAX_READERS 256
@@ -58,8 +59,7 @@ struct config_index {
 };
 
 struct config {
-	/* the API server; see struct kubeconfig_choice */
-	char *kubeconfig, *context, *server;
+	struct connection connection;
 
 	/* what is cached */
 	char *namespace_; /* default for entries without one; NULL: all */

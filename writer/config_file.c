@@ -17,7 +17,7 @@
 #include "writer/message.h"
 #include "writer/yaml.h"
 
-#define MAX_FIELDS 16
+#define MAX_FIELDS 32
 
 struct reading {
 	const struct yaml *yaml;
@@ -189,6 +189,18 @@ take_log_level(const struct reading *in, const cJSON *value, void *into)
 		return wrong(in, value, "error, warning, info or debug");
 	*(int *)into = (int)level;
 	return 0;
+}
+
+static int
+take_timeout(const struct reading *in, const cJSON *value, void *into)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	if (!cJSON_IsString(value))
+		return wrong(in, value, "a time as a string, such as 30s or 2m");
+	r = connection_parse_timeout(value->valuestring, into, &error);
+	return r < 0 ? placed(in, value, r, &error) : 0;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------ */
@@ -557,13 +569,42 @@ take_consumers(const struct reading *in, const cJSON *value, void *into)
 	return take_mapping(in, value, FIELDS(fields), into, "a mapping with perUser, total, days");
 }
 
+static int
+take_groups(const struct reading *in, const cJSON *value, void *into)
+{
+	const cJSON *item;
+	int r;
+
+	if (!cJSON_IsArray(value))
+		return wrong(in, value, "a list of groups");
+	cJSON_ArrayForEach(item, value) {
+		if (!cJSON_IsString(item) || !*item->valuestring)
+			return wrong(in, item, "a group");
+		r = connection_add_group(into, item->valuestring);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int
 config_load(const char *path, struct config *ret_config, char **ret_error)
 {
 	static const struct field fields[] = {
-		{"kubeconfig", take_path, offsetof(struct config, kubeconfig)},
-		{"context", take_string, offsetof(struct config, context)},
-		{"server", take_string, offsetof(struct config, server)},
+		{"kubeconfig", take_path, offsetof(struct config, connection.kubeconfig)},
+		{"context", take_string, offsetof(struct config, connection.context)},
+		{"cluster", take_string, offsetof(struct config, connection.cluster)},
+		{"user", take_string, offsetof(struct config, connection.user)},
+		{"server", take_string, offsetof(struct config, connection.server)},
+		{"certificateAuthority", take_path, offsetof(struct config, connection.certificate_authority)},
+		{"insecureSkipTlsVerify", take_bool, offsetof(struct config, connection.insecure_skip_tls_verify)},
+		{"tlsServerName", take_string, offsetof(struct config, connection.tls_server_name)},
+		{"clientCertificate", take_path, offsetof(struct config, connection.client_certificate)},
+		{"clientKey", take_path, offsetof(struct config, connection.client_key)},
+		{"as", take_string, offsetof(struct config, connection.as)},
+		{"asUid", take_string, offsetof(struct config, connection.as_uid)},
+		{"asGroups", take_groups, offsetof(struct config, connection)},
+		{"requestTimeout", take_timeout, offsetof(struct config, connection.request_timeout_ms)},
 		{"namespace", take_namespace, offsetof(struct config, namespace_)},
 		{"resources", take_resources, 0},
 		{"indexes", take_indexes, 0},

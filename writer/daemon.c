@@ -261,9 +261,7 @@ start_broker(struct daemon *d, char **ret_error)
 static int
 make_transport(struct daemon *d, char **ret_error)
 {
-	struct kubeconfig_choice choice = {
-		.kubeconfig = d->config->kubeconfig, .context = d->config->context, .server = d->config->server,
-	};
+	struct kubeconfig_choice choice = connection_choice(&d->config->connection);
 	int r;
 
 	r = kubeconfig_load(&choice, &d->kube, ret_error);

@@ -39,13 +39,44 @@ set_string(char **field, const char *value)
 		(void)ret_error;                                                                                       \
 		return set_string(&options->field, value);                                                             \
 	}
-TAKE_STRING(take_kubeconfig, flags.kubeconfig)
-TAKE_STRING(take_context, flags.context)
-TAKE_STRING(take_server, flags.server)
+TAKE_STRING(take_kubeconfig, flags.connection.kubeconfig)
+TAKE_STRING(take_context, flags.connection.context)
+TAKE_STRING(take_cluster, flags.connection.cluster)
+TAKE_STRING(take_user, flags.connection.user)
+TAKE_STRING(take_server, flags.connection.server)
+TAKE_STRING(take_certificate_authority, flags.connection.certificate_authority)
+TAKE_STRING(take_tls_server_name, flags.connection.tls_server_name)
+TAKE_STRING(take_client_certificate, flags.connection.client_certificate)
+TAKE_STRING(take_client_key, flags.connection.client_key)
+TAKE_STRING(take_token, flags.connection.token)
+TAKE_STRING(take_as, flags.connection.as)
+TAKE_STRING(take_as_uid, flags.connection.as_uid)
 TAKE_STRING(take_socket, flags.socket)
 TAKE_STRING(take_config, config_path)
 TAKE_STRING(take_arena_dir, flags.arena_dir)
 TAKE_STRING(take_arena_name, flags.arena_name)
+
+static int
+take_as_group(struct options *options, const char *value, char **ret_error)
+{
+	(void)ret_error;
+	return connection_add_group(&options->flags.connection, value);
+}
+
+static int
+take_insecure(struct options *options, const char *value, char **ret_error)
+{
+	(void)value;
+	(void)ret_error;
+	options->flags.connection.insecure_skip_tls_verify = true;
+	return 0;
+}
+
+static int
+take_request_timeout(struct options *options, const char *value, char **ret_error)
+{
+	return connection_parse_timeout(value, &options->flags.connection.request_timeout_ms, ret_error);
+}
 
 static int
 take_namespace(struct options *options, const char *value, char **ret_error)
@@ -160,10 +191,30 @@ static const struct option_row rows[] = {
 	{"keep-managed-fields", 0, NULL, take_keep_managed_fields, "keep metadata.managedFields, which are dropped otherwise",
 	 NULL},
 	{"kubeconfig", 0, "FILE", take_kubeconfig,
-	 "default: $KUBECONFIG, else ~/.kube/config, else the service account of the pod", "Which API server"},
+	 "default: the files of $KUBECONFIG, merged, else ~/.kube/config, else the service account\n"
+	 "of the pod",
+	 "Which API server, and as whom (as for kubectl)"},
 	{"context", 0, "NAME", take_context, "the kubeconfig's context (default: its current-context)", NULL},
+	{"cluster", 0, "NAME", take_cluster, "the kubeconfig's cluster instead of the context's", NULL},
+	{"user", 0, "NAME", take_user, "the kubeconfig's user instead of the context's", NULL},
 	{"server", 's', "URL", take_server, "the API server's address instead of the kubeconfig's; enough alone, without\n"
 					    "credentials",
+	 NULL},
+	{"certificate-authority", 0, "FILE", take_certificate_authority, "the CA that the server's certificate is from", NULL},
+	{"insecure-skip-tls-verify", 0, NULL, take_insecure, "believe any certificate: whoever is between can read all", NULL},
+	{"tls-server-name", 0, "NAME", take_tls_server_name, "the name in the server's certificate, if not the server's", NULL},
+	{"client-certificate", 0, "FILE", take_client_certificate, "who we are, with --client-key", NULL},
+	{"client-key", 0, "FILE", take_client_key, "the key of --client-certificate", NULL},
+	{"token", 0, "TOKEN", take_token,
+	 "who we are, instead of the kubeconfig's token, password or plugin; others on this machine\n"
+	 "can see a command line: a kubeconfig with tokenFile is better",
+	 NULL},
+	{"as", 0, "USER", take_as, "impersonate this user, system:serviceaccount:NS:NAME for a service account", NULL},
+	{"as-group", 0, "GROUP", take_as_group, "impersonate this group, too; may be repeated", NULL},
+	{"as-uid", 0, "UID", take_as_uid, "impersonate this UID, too", NULL},
+	{"request-timeout", 0, "TIME", take_request_timeout,
+	 "give up a list that takes longer, as 30s or 2m (default: 0, no limit but 90 s of silence);\n"
+	 "watches have no end and no limit",
 	 NULL},
 	{"socket", 0, "PATH", take_socket,
 	 "where readers attach (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"
@@ -250,8 +301,10 @@ take_flag(struct options *options, int argc, char *const *argv, int *at, char **
 	}
 	if (!row)
 		return unknown(argument, ret_error);
-	if (!row->value && value)
-		return message_set(ret_error, -EINVAL, "--%s takes no value", row->name);
+	if (!row->value && value && strcmp(value, "false") == 0)
+		return 0; /* --flag=false is as if it were not there */
+	if (!row->value && value && strcmp(value, "true") != 0)
+		return message_set(ret_error, -EINVAL, "--%s takes no value (but =true or =false)", row->name);
 	if (row->value && !value) {
 		if (*at + 1 >= argc)
 			return message_set(ret_error, -EINVAL, "--%s needs a value: --%s %s", row->name, row->name,

@@ -91,12 +91,12 @@ static void
 every_field_of_a_file_is_taken(void **state)
 {
 	struct config c = built(*state, full, NULL);
-	const char *slash = strrchr(c.kubeconfig, '/');
+	const char *slash = strrchr(c.connection.kubeconfig, '/');
 
-	assert_memory_equal(c.kubeconfig, *state, strlen(*state));
+	assert_memory_equal(c.connection.kubeconfig, *state, strlen(*state));
 	assert_string_equal(slash, "/config");
-	assert_string_equal(c.context, "prod");
-	assert_string_equal(c.server, "https://api:6443");
+	assert_string_equal(c.connection.context, "prod");
+	assert_string_equal(c.connection.server, "https://api:6443");
 	assert_int_equal(c.n_resources, 3);
 	assert_string_equal(c.resources[0].label_selector, "app in (a, b)");
 	assert_int_equal(c.resources[0].n_drops, 2);
@@ -119,6 +119,36 @@ every_field_of_a_file_is_taken(void **state)
 	config_done(&c);
 }
 
+/* What there is to say about the connection may stand in the file; a flag wins, and groups of flags are instead. */
+static void
+the_connection_may_stand_in_the_file(void **state)
+{
+	static const char text[] = "cluster: c\nuser: u\ncertificateAuthority: ca.crt\ninsecureSkipTlsVerify: false\n"
+				   "tlsServerName: n\nclientCertificate: /c\nclientKey: k\nas: a\nasUid: '7'\n"
+				   "asGroups: [g, h]\nrequestTimeout: 2m\nresources: [pods]\n";
+	char *flags[] = {"--as", "b", "--as-group", "i", NULL};
+	struct config c = built(*state, text, NULL);
+
+	assert_string_equal(c.connection.cluster, "c");
+	assert_string_equal(c.connection.user, "u");
+	assert_string_equal(c.connection.certificate_authority, temp_path(*state, "ca.crt"));
+	assert_string_equal(c.connection.tls_server_name, "n");
+	assert_string_equal(c.connection.client_certificate, "/c");
+	assert_string_equal(c.connection.client_key, temp_path(*state, "k"));
+	assert_string_equal(c.connection.as_uid, "7");
+	assert_int_equal(c.connection.n_as_groups, 2);
+	assert_int_equal(c.connection.request_timeout_ms, 120000);
+	config_done(&c);
+	c = built(*state, text, flags);
+	assert_string_equal(c.connection.as, "b");
+	assert_int_equal(c.connection.n_as_groups, 1);
+	assert_string_equal(c.connection.as_groups[0], "i");
+	config_done(&c);
+	assert_refused(*state, "requestTimeout: soon\n", NULL, -EINVAL, "conf.yaml:1:17: 'soon' is not a time");
+	assert_refused(*state, "asGroups: g\n", NULL, -EINVAL, "conf.yaml:1:11: asGroups must be a list of groups");
+	assert_refused(*state, "token: t\n", NULL, -EINVAL, "unknown field 'token'");
+}
+
 /* A flag wins over the file's value, and lists are joined. */
 static void
 flags_win_and_lists_are_joined(void **state)
@@ -126,7 +156,7 @@ flags_win_and_lists_are_joined(void **state)
 	char *flags[] = {"--context", "test", "--resource", "deploy", "--allow-uid", "5", "--log-level=error", NULL};
 	struct config c = built(*state, full, flags);
 
-	assert_string_equal(c.context, "test");
+	assert_string_equal(c.connection.context, "test");
 	assert_int_equal(c.log_level, LOG_LEVEL_ERROR);
 	assert_int_equal(c.n_resources, 4);
 	assert_string_equal(c.resources[3].resource, "deploy");
@@ -365,6 +395,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_field_of_a_file_is_taken),
+		TEST(the_connection_may_stand_in_the_file),
 		TEST(flags_win_and_lists_are_joined),
 		TEST(an_unknown_field_names_its_place_and_the_nearest),
 		TEST(a_wrong_type_names_its_place),

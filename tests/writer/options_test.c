@@ -61,10 +61,10 @@ values_stand_behind_the_flag_or_after_equals(void **state)
 				       "--max-readers", "12", "--keep-managed-fields", "-c", "conf.yaml"));
 
 	(void)state;
-	assert_string_equal(o.flags.kubeconfig, "/k");
-	assert_string_equal(o.flags.context, "c");
+	assert_string_equal(o.flags.connection.kubeconfig, "/k");
+	assert_string_equal(o.flags.connection.context, "c");
 	assert_string_equal(o.flags.namespace_, "web");
-	assert_string_equal(o.flags.server, "server");
+	assert_string_equal(o.flags.connection.server, "server");
 	assert_int_equal(o.flags.log_level, LOG_LEVEL_DEBUG);
 	assert_true(o.flags.arena_max_bytes == 2ull << 30);
 	assert_int_equal(o.flags.n_allow_uids, 2);
@@ -74,6 +74,59 @@ values_stand_behind_the_flag_or_after_equals(void **state)
 	assert_true(o.flags.keep_managed_fields);
 	assert_string_equal(o.config_path, "conf.yaml");
 	options_done(&o);
+}
+
+/* All of kubectl's flags for connecting are known; groups are repeated, a switch may say =true or =false. */
+static void
+kubectls_flags_for_connecting_are_known(void **state)
+{
+	struct options o = parsed(ARGS("--cluster=c", "--user=u", "--token=t", "--as=a", "--as-group=g", "--as-group", "h", "--as-uid=i",
+				       "--client-certificate=/c", "--client-key=/k", "--certificate-authority=/ca",
+				       "--insecure-skip-tls-verify=true", "--tls-server-name=n", "--request-timeout=1m30s"));
+	const struct connection *c = &o.flags.connection;
+
+	(void)state;
+	assert_string_equal(c->cluster, "c");
+	assert_string_equal(c->user, "u");
+	assert_string_equal(c->token, "t");
+	assert_string_equal(c->as, "a");
+	assert_int_equal(c->n_as_groups, 2);
+	assert_string_equal(c->as_groups[1], "h");
+	assert_string_equal(c->as_uid, "i");
+	assert_string_equal(c->client_certificate, "/c");
+	assert_string_equal(c->client_key, "/k");
+	assert_string_equal(c->certificate_authority, "/ca");
+	assert_true(c->insecure_skip_tls_verify);
+	assert_string_equal(c->tls_server_name, "n");
+	assert_int_equal(c->request_timeout_ms, 90000);
+	options_done(&o);
+	o = parsed(ARGS("--insecure-skip-tls-verify=false"));
+	assert_false(o.flags.connection.insecure_skip_tls_verify);
+	options_done(&o);
+}
+
+/* A time is seconds, or numbers with units, as Go reads them. */
+static void
+a_timeout_is_read_as_kubectl_does(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t ms; /* -1: refused */
+	} times[] = {
+		{"0", 0}, {"30", 30000}, {"30s", 30000}, {"1m30s", 90000}, {"1.5h", 5400000}, {"250ms", 250}, {"1ns", 1}, {"2us", 1},
+		{"", -1}, {"s", -1}, {"1.5", -1}, {"1m30", -1}, {"5 s", -1}, {"1d", -1}, {"-1s", -1}, {"1e3s", -1}, {"9999h", -1},
+		{"1..5s", -1}, {"inf", -1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		uint64_t ms = 0;
+		int r = connection_parse_timeout(times[i].text, &ms, NULL);
+
+		if (times[i].ms < 0 ? r != -EINVAL : r < 0 || ms != (uint64_t)times[i].ms)
+			fail_msg("%s: %d, %llu", times[i].text, r, (unsigned long long)ms);
+	}
+	assert_refused(ARGS("--request-timeout=soon"), "--request-timeout: 'soon' is not a time");
 }
 
 /* A resource takes selectors as the API's own query, commas and equals signs included. */
@@ -222,6 +275,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_stand_behind_the_flag_or_after_equals),
+		cmocka_unit_test(kubectls_flags_for_connecting_are_known),
+		cmocka_unit_test(a_timeout_is_read_as_kubectl_does),
 		cmocka_unit_test(a_resource_takes_selectors_as_a_query),
 		cmocka_unit_test(an_index_names_resource_path_and_separator),
 		cmocka_unit_test(an_unknown_flag_suggests_the_nearest),

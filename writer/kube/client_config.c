@@ -13,11 +13,57 @@ wipe(char *text)
 	file_wipe(text, text ? strlen(text) : 0);
 }
 
-static void
-pem_done(struct kube_pem *pem)
+int
+kube_pairs_add(struct kube_pairs *pairs, const char *name, const char *value)
+{
+	struct kube_pair *larger = reallocarray(pairs->items, pairs->n + 1, sizeof(*larger)), pair = {0};
+
+	if (!larger)
+		return -ENOMEM;
+	pairs->items = larger;
+	if ((name && !(pair.name = strdup(name))) || !(pair.value = strdup(value))) {
+		free(pair.name);
+		return -ENOMEM;
+	}
+	larger[pairs->n++] = pair;
+	return 0;
+}
+
+void
+kube_pairs_done(struct kube_pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->n; i++) {
+		free(pairs->items[i].name);
+		wipe(pairs->items[i].value);
+	}
+	free(pairs->items);
+	memset(pairs, 0, sizeof(*pairs));
+}
+
+void
+kube_pem_done(struct kube_pem *pem)
 {
 	file_wipe(pem->data, pem->len);
 	free(pem->file);
+	memset(pem, 0, sizeof(*pem));
+}
+
+bool
+kube_pem_given(const struct kube_pem *pem)
+{
+	return pem->data || pem->file;
+}
+
+void
+kube_exec_done(struct kube_exec *exec)
+{
+	free(exec->command);
+	free(exec->api_version);
+	kube_pairs_done(&exec->args);
+	kube_pairs_done(&exec->env);
+	wipe(exec->cluster_config);
+	free(exec->install_hint);
+	memset(exec, 0, sizeof(*exec));
 }
 
 void
@@ -29,13 +75,18 @@ kube_client_config_done(struct kube_client_config *config)
 	free(config->namespace_);
 	free(config->tls_server_name);
 	wipe(config->proxy_url); /* may hold a password */
-	pem_done(&config->ca);
-	pem_done(&config->client_cert);
-	pem_done(&config->client_key);
+	kube_pem_done(&config->ca);
+	kube_pem_done(&config->client_cert);
+	kube_pem_done(&config->client_key);
 	wipe(config->token);
 	free(config->token_file);
 	free(config->username);
 	wipe(config->password);
+	kube_exec_done(&config->exec);
+	free(config->as.user);
+	free(config->as.uid);
+	kube_pairs_done(&config->as.groups);
+	kube_pairs_done(&config->as.extra);
 	memset(config, 0, sizeof(*config));
 }
 
@@ -58,10 +109,40 @@ copy_pem(const struct kube_pem *from, struct kube_pem *ret)
 	return copy_string(from->file, &ret->file);
 }
 
+static bool
+copy_pairs(const struct kube_pairs *from, struct kube_pairs *ret)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (kube_pairs_add(ret, from->items[i].name, from->items[i].value) < 0)
+			return false;
+	return true;
+}
+
+static bool
+copy_exec(const struct kube_exec *from, struct kube_exec *ret)
+{
+	ret->provide_cluster_info = from->provide_cluster_info;
+	return copy_string(from->command, &ret->command) && copy_string(from->api_version, &ret->api_version) &&
+	       copy_pairs(&from->args, &ret->args) && copy_pairs(&from->env, &ret->env) &&
+	       copy_string(from->cluster_config, &ret->cluster_config) &&
+	       copy_string(from->install_hint, &ret->install_hint);
+}
+
+static bool
+copy_impersonation(const struct kube_impersonation *from, struct kube_impersonation *ret)
+{
+	return copy_string(from->user, &ret->user) && copy_string(from->uid, &ret->uid) &&
+	       copy_pairs(&from->groups, &ret->groups) && copy_pairs(&from->extra, &ret->extra);
+}
+
 int
 kube_client_config_copy(const struct kube_client_config *config, struct kube_client_config *ret)
 {
-	struct kube_client_config copy = {.insecure_skip_tls_verify = config->insecure_skip_tls_verify};
+	struct kube_client_config copy = {
+		.insecure_skip_tls_verify = config->insecure_skip_tls_verify,
+		.disable_compression = config->disable_compression,
+		.request_timeout_ms = config->request_timeout_ms,
+	};
 
 	if (!copy_string(config->server, &copy.server) || !copy_string(config->origin, &copy.origin) ||
 	    !copy_string(config->context, &copy.context) || !copy_string(config->namespace_, &copy.namespace_) ||
@@ -69,7 +150,8 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 	    !copy_string(config->proxy_url, &copy.proxy_url) || !copy_pem(&config->ca, &copy.ca) ||
 	    !copy_pem(&config->client_cert, &copy.client_cert) || !copy_pem(&config->client_key, &copy.client_key) ||
 	    !copy_string(config->token, &copy.token) || !copy_string(config->token_file, &copy.token_file) ||
-	    !copy_string(config->username, &copy.username) || !copy_string(config->password, &copy.password)) {
+	    !copy_string(config->username, &copy.username) || !copy_string(config->password, &copy.password) ||
+	    !copy_exec(&config->exec, &copy.exec) || !copy_impersonation(&config->as, &copy.as)) {
 		kube_client_config_done(&copy);
 		return -ENOMEM;
 	}

@@ -2,14 +2,15 @@
  * Client configuration: where the API server is and who we are there; what kubeconfig.h
  * finds out, and the only thing transport.h needs.
  *
- * It holds secrets (key, token, password): they are never put into a message or the log, and
- * are wiped when freed.
+ * It holds secrets (key, token, password, a plugin's environment): they are never put into a
+ * message or the log, and are wiped when freed.
  */
 #ifndef INFORMER_WRITER_KUBE_CLIENT_CONFIG_H
 #define INFORMER_WRITER_KUBE_CLIENT_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define KUBE_PEM_MAX_BYTES (4u << 20)
 
@@ -20,19 +21,63 @@ struct kube_pem {
 	char *file; /* absolute, or relative to the working directory when the kubeconfig was */
 };
 
+/* A name and a value of it; a name may stand there several times. */
+struct kube_pair {
+	char *name, *value;
+};
+
+struct kube_pairs {
+	struct kube_pair *items;
+	size_t n;
+};
+
+/* Whom the server shall take us for, if our own user may do that. */
+struct kube_impersonation {
+	char *user;		  /* NULL: nobody, and the rest is empty */
+	char *uid;		  /* or NULL */
+	struct kube_pairs groups; /* value: the group */
+	struct kube_pairs extra;
+};
+
+/* A credential plugin; see exec_plugin.h. */
+struct kube_exec {
+	char *command;		/* NULL: none. With a '/' it is a path, else looked for in $PATH */
+	char *api_version;	/* "client.authentication.k8s.io/v1" or ".../v1beta1" */
+	struct kube_pairs args; /* value: the argument */
+	struct kube_pairs env;	/* besides our own environment */
+	bool provide_cluster_info;
+	char *cluster_config;	/* JSON: the cluster's extension for plugins, or NULL */
+	char *install_hint;	/* or NULL */
+};
+
 struct kube_client_config {
 	char *server;		/* "https://host:6443" or "http://127.0.0.1:8080/prefix"; no slash at its end */
 	char *origin;		/* for messages: the kubeconfig's path, "--server", or "in-cluster" */
 	char *context;		/* the context's name, or NULL */
 	char *namespace_;	/* the context's namespace, or NULL */
 	char *tls_server_name;	/* name to verify instead of the server's host, or NULL */
-	char *proxy_url;	/* or NULL: environment decides */
+	char *proxy_url;	/* or NULL: environment decides, see proxy.h */
 	bool insecure_skip_tls_verify;
+	bool disable_compression;
+	uint64_t request_timeout_ms; /* for an answer that has an end; 0: no limit */
 	struct kube_pem ca, client_cert, client_key;
 	char *token;		/* or NULL */
 	char *token_file;	/* or NULL; wins over token, re-read by token.h */
 	char *username, *password; /* both or neither */
+	struct kube_exec exec;	/* only where nothing of the above says who we are */
+	struct kube_impersonation as;
 };
+
+/* Append copies; `name` may be NULL. Returns 0 or -ENOMEM. */
+int kube_pairs_add(struct kube_pairs *pairs, const char *name, const char *value);
+
+/* Free and wipe; a zeroed one is fine. */
+void kube_pairs_done(struct kube_pairs *pairs);
+void kube_pem_done(struct kube_pem *pem);
+void kube_exec_done(struct kube_exec *exec);
+
+/* Whether there is anything in it. */
+bool kube_pem_given(const struct kube_pem *pem);
 
 /* Free and wipe what `config` owns, not itself; a zeroed one is fine. */
 void kube_client_config_done(struct kube_client_config *config);

@@ -1,5 +1,6 @@
 /*
- * kubeconfig: finding the file, and choosing context, cluster and user in it; see kubeconfig.h.
+ * kubeconfig: finding the files, choosing context, cluster and user in them, and what flags
+ * replace; see kubeconfig.h.
  */
 #include "writer/kube/kubeconfig.h"
 
@@ -13,9 +14,9 @@
 #include <curl/curl.h>
 
 #include "writer/kube/in_cluster.h"
-#include "writer/kube/kubeconfig_fields.h"
+#include "writer/kube/kubeconfig_entries.h"
+#include "writer/kube/kubeconfig_set.h"
 #include "writer/message.h"
-#include "writer/yaml.h"
 
 static const char *
 env(const struct kubeconfig_choice *choice, const char *name)
@@ -25,226 +26,186 @@ env(const struct kubeconfig_choice *choice, const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* ---- named entries: contexts, clusters, users ------------------------------------------- */
-
-static void
-append_names(const cJSON *list, char *text, size_t size)
+/* "" is as if it were not there */
+static const char *
+given(const char *text)
 {
-	size_t at = strlen(text);
-	const cJSON *entry;
-
-	cJSON_ArrayForEach(entry, list) {
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(entry, "name");
-
-		if (!cJSON_IsString(name) || at + strlen(name->valuestring) + 3 >= size)
-			continue;
-		at += (size_t)snprintf(text + at, size - at, "%s%s", *text ? ", " : "", name->valuestring);
-	}
-}
-
-/* Find `- name: NAME` in the list LISTs and lend what stands under LIST there. */
-static int
-find_entry(const struct kubeconfig_reader *in, const char *list_name, const char *entry_name, const char *name,
-	   const cJSON **ret_object)
-{
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(yaml_root(in->yaml), list_name), *entry, *object;
-	char names[512] = "";
-
-	if (list && !cJSON_IsNull(list) && !cJSON_IsArray(list))
-		return yaml_error(in->yaml, list, YAML_AT_VALUE, in->ret_error, -EINVAL, "%s must be a list", list_name);
-	cJSON_ArrayForEach(entry, list) {
-		const cJSON *entry_is = cJSON_GetObjectItemCaseSensitive(entry, "name");
-
-		if (!cJSON_IsString(entry_is) || strcmp(entry_is->valuestring, name) != 0)
-			continue;
-		object = cJSON_GetObjectItemCaseSensitive(entry, entry_name);
-		if (object && !cJSON_IsNull(object) && !cJSON_IsObject(object))
-			return yaml_error(in->yaml, object, YAML_AT_VALUE, in->ret_error, -EINVAL,
-					  "%s must be a mapping", entry_name);
-		*ret_object = object;
-		return 0;
-	}
-	append_names(list, names, sizeof(names));
-	return message_set(in->ret_error, -EINVAL, "%s: no %s '%s' in it; it has: %s", yaml_name(in->yaml), entry_name,
-			   name, *names ? names : "none");
-}
-
-static int
-take_cluster(const struct kubeconfig_reader *in, const char *name, struct kube_client_config *config)
-{
-	const cJSON *cluster = NULL;
-	int r;
-
-	r = find_entry(in, "clusters", "cluster", name, &cluster);
-	if (r == 0)
-		r = kubeconfig_take_string(in, cluster, "server", &config->server);
-	if (r == 0)
-		r = kubeconfig_take_pem(in, cluster, "certificate-authority", &config->ca);
-	if (r == 0)
-		r = kubeconfig_take_bool(in, cluster, "insecure-skip-tls-verify", &config->insecure_skip_tls_verify);
-	if (r == 0)
-		r = kubeconfig_take_string(in, cluster, "tls-server-name", &config->tls_server_name);
-	if (r == 0)
-		r = kubeconfig_take_string(in, cluster, "proxy-url", &config->proxy_url);
-	if (r < 0)
-		return r;
-	if (config->insecure_skip_tls_verify && (config->ca.data || config->ca.file))
-		return yaml_error(in->yaml, cluster, YAML_AT_VALUE, in->ret_error, -EINVAL,
-				  "cluster '%s' has a certificate-authority and insecure-skip-tls-verify; keep one",
-				  name);
-	return 0;
-}
-
-static int
-take_user(const struct kubeconfig_reader *in, const char *name, struct kube_client_config *config)
-{
-	static const struct {
-		const char *field, *instead;
-	} unsupported[] = {
-		{"exec", "runs a credential plugin, which informerd does not yet do; use a token, tokenFile or client "
-			 "certificate (kubectl create token SERVICEACCOUNT makes one)"},
-		{"auth-provider", "is the old way of credential plugins, removed from Kubernetes; use a token, tokenFile "
-				  "or client certificate"},
-		{"as", "impersonates, which informerd does not do; give its own user the rights"},
-	};
-	const cJSON *user = NULL, *field;
-	int r;
-
-	r = find_entry(in, "users", "user", name, &user);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < sizeof(unsupported) / sizeof(*unsupported); i++) {
-		field = cJSON_GetObjectItemCaseSensitive(user, unsupported[i].field);
-		if (field && !cJSON_IsNull(field))
-			return yaml_error(in->yaml, field, YAML_AT_KEY, in->ret_error, -ENOTSUP, "user '%s': %s %s", name,
-					  unsupported[i].field, unsupported[i].instead);
-	}
-	r = kubeconfig_take_string(in, user, "token", &config->token);
-	if (r == 0)
-		r = kubeconfig_take_path(in, user, "tokenFile", &config->token_file);
-	if (r == 0)
-		r = kubeconfig_take_pem(in, user, "client-certificate", &config->client_cert);
-	if (r == 0)
-		r = kubeconfig_take_pem(in, user, "client-key", &config->client_key);
-	if (r == 0)
-		r = kubeconfig_take_string(in, user, "username", &config->username);
-	if (r == 0)
-		r = kubeconfig_take_string(in, user, "password", &config->password);
-	if (r < 0)
-		return r;
-	if (!(config->client_cert.data || config->client_cert.file) !=
-	    !(config->client_key.data || config->client_key.file))
-		return yaml_error(in->yaml, user, YAML_AT_VALUE, in->ret_error, -EINVAL,
-				  "user '%s' has only one of client-certificate and client-key", name);
-	if (config->token)
-		for (const char *p = config->token; *p; p++)
-			if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
-				return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(user, "token"),
-						  YAML_AT_VALUE, in->ret_error, -EINVAL,
-						  "token has a character that cannot stand in one");
-	if (config->username && !config->password)
-		config->password = strdup("");
-	return config->username && !config->password ? -ENOMEM : 0;
-}
-
-static int
-read_file(const struct kubeconfig_choice *choice, const char *path, struct kube_client_config *config, char **ret_error)
-{
-	_cleanup_(yaml_freep) struct yaml *yaml = NULL;
-	const char *context_name = choice->context, *cluster = NULL, *user = NULL;
-	const cJSON *context = NULL;
-	struct kubeconfig_reader in;
-	char names[512] = "";
-	int r;
-
-	r = yaml_load(path, &yaml, ret_error);
-	if (r < 0)
-		return r;
-	in = (struct kubeconfig_reader){yaml, ret_error};
-	if (!cJSON_IsObject(yaml_root(yaml)))
-		return yaml_error(yaml, yaml_root(yaml), YAML_AT_VALUE, ret_error, -EINVAL, "not a kubeconfig");
-	config->origin = strdup(path);
-	if (!config->origin)
-		return -ENOMEM;
-	if (!context_name || !*context_name) {
-		r = kubeconfig_get_string(&in, yaml_root(yaml), "current-context", &context_name);
-		if (r < 0)
-			return r;
-	}
-	if (!context_name) {
-		if (choice->server)
-			return 0; /* the server alone, without credentials */
-		append_names(cJSON_GetObjectItemCaseSensitive(yaml_root(yaml), "contexts"), names, sizeof(names));
-		return message_set(ret_error, -EINVAL, "%s: no current-context; choose one with --context; it has: %s", path,
-				   *names ? names : "none");
-	}
-	config->context = strdup(context_name);
-	if (!config->context)
-		return -ENOMEM;
-	r = find_entry(&in, "contexts", "context", context_name, &context);
-	if (r == 0)
-		r = kubeconfig_get_string(&in, context, "cluster", &cluster);
-	if (r == 0)
-		r = kubeconfig_get_string(&in, context, "user", &user);
-	if (r == 0)
-		r = kubeconfig_take_string(&in, context, "namespace", &config->namespace_);
-	if (r == 0 && cluster)
-		r = take_cluster(&in, cluster, config);
-	if (r == 0 && user)
-		r = take_user(&in, user, config);
-	if (r == 0 && !config->server && !choice->server)
-		return message_set(ret_error, -EINVAL, "%s: context '%s' names no cluster with a server", path,
-				   context_name);
-	return r;
+	return text && *text ? text : NULL;
 }
 
 /* ---- finding ---------------------------------------------------------------------------- */
 
-/* The kubeconfig to read, or NULL when none is named and none exists. Allocated. */
+/* The files of a path list that exist, each once. */
 static int
-find_file(const struct kubeconfig_choice *choice, char **ret_path, char **ret_searched)
+add_list(struct kubeconfig_set *set, const char *list, char **ret_error)
+{
+	int r = 0;
+
+	for (const char *p = list; *p && r == 0; p += strcspn(p, ":"), p += *p == ':') {
+		_cleanup_(message_freep) char *path = strndup(p, strcspn(p, ":"));
+		bool is_new = true;
+
+		if (!path)
+			return -ENOMEM;
+		for (size_t i = 0; i < set->n; i++)
+			is_new &= strcmp(yaml_name(set->docs[i]), path) != 0;
+		if (*path && is_new && (access(path, F_OK) == 0 || errno != ENOENT))
+			r = kubeconfig_set_add_file(set, path, ret_error);
+	}
+	return r;
+}
+
+/* Read the files there are. *ret_searched says where was looked; NULL: nowhere. Allocated. */
+static int
+find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, char **ret_searched, char **ret_error)
 {
 	const char *list = env(choice, "KUBECONFIG"), *home = env(choice, "HOME");
 
-	*ret_path = NULL;
-	if (choice->kubeconfig && *choice->kubeconfig) {
-		*ret_path = strdup(choice->kubeconfig);
-		return *ret_path ? 0 : -ENOMEM;
-	}
-	if (list) {
+	if (given(choice->kubeconfig))
+		return kubeconfig_set_add_file(set, choice->kubeconfig, ret_error);
+	if (list)
 		*ret_searched = strdup(list);
-		for (const char *p = list; *p; p += strcspn(p, ":"), p += *p == ':') {
-			char *path = strndup(p, strcspn(p, ":"));
+	else if (home && asprintf(ret_searched, "%s/.kube/config", home) < 0)
+		*ret_searched = NULL;
+	if ((list || home) && !*ret_searched)
+		return -ENOMEM;
+	if (list)
+		return add_list(set, list, ret_error);
+	return home && access(*ret_searched, F_OK) == 0 ? kubeconfig_set_add_file(set, *ret_searched, ret_error) : 0;
+}
 
-			if (!path)
-				return -ENOMEM;
-			if (*path && access(path, F_OK) == 0) {
-				*ret_path = path;
-				return 0;
-			}
-			free(path);
-		}
+/* ---- choosing --------------------------------------------------------------------------- */
+
+static int
+take_entry(const struct kubeconfig_set *set, enum kubeconfig_kind kind, const char *name,
+	   const struct kubeconfig_choice *choice, struct kube_client_config *config, char **ret_error)
+{
+	struct kubeconfig_reader in;
+	const cJSON *object = NULL;
+	int r;
+
+	r = kubeconfig_set_find(set, kind, name, &in, &object, ret_error);
+	if (r < 0)
+		return r;
+	return kind == KUBECONFIG_CLUSTER ? kubeconfig_take_cluster(&in, name, object, choice, config) :
+					    kubeconfig_take_user(&in, name, object, choice, config);
+}
+
+static int
+read_set(const struct kubeconfig_set *set, const struct kubeconfig_choice *choice, struct kube_client_config *config,
+	 char **ret_error)
+{
+	const char *context_name = choice->context, *cluster = NULL, *user = NULL;
+	struct kubeconfig_reader in = {NULL, ret_error};
+	const cJSON *context = NULL;
+	char names[512];
+	int r = 0;
+
+	config->origin = strdup(set->origin);
+	if (!config->origin)
+		return -ENOMEM;
+	if (!context_name)
+		r = kubeconfig_set_current_context(set, &context_name, ret_error);
+	if (r == 0 && context_name) {
+		config->context = strdup(context_name);
+		r = config->context ? kubeconfig_set_find(set, KUBECONFIG_CONTEXT, context_name, &in, &context, ret_error)
+				    : -ENOMEM;
+	}
+	if (r == 0 && context)
+		r = kubeconfig_get_string(&in, context, "cluster", &cluster);
+	if (r == 0 && context)
+		r = kubeconfig_get_string(&in, context, "user", &user);
+	if (r == 0 && context)
+		r = kubeconfig_take_string(&in, context, "namespace", &config->namespace_);
+	cluster = choice->cluster ? choice->cluster : cluster;
+	user = choice->user ? choice->user : user;
+	if (r == 0 && cluster)
+		r = take_entry(set, KUBECONFIG_CLUSTER, cluster, choice, config, ret_error);
+	if (r == 0 && user)
+		r = take_entry(set, KUBECONFIG_USER, user, choice, config, ret_error);
+	if (r < 0 || config->server || choice->server)
+		return r;
+	if (cluster)
+		return message_set(ret_error, -EINVAL, "%s: cluster '%s' has no server", set->origin, cluster);
+	if (context_name)
+		return message_set(ret_error, -EINVAL, "%s: context '%s' names no cluster with a server", set->origin,
+				   context_name);
+	kubeconfig_set_names(set, KUBECONFIG_CONTEXT, names, sizeof(names));
+	return message_set(ret_error, -EINVAL, "%s: no current-context; choose one with --context; it has: %s", set->origin,
+			   names);
+}
+
+/* ---- flags ------------------------------------------------------------------------------ */
+
+static int
+replace(char **field, const char *value)
+{
+	char *copy;
+
+	if (!value)
 		return 0;
-	}
-	if (home) {
-		if (asprintf(ret_searched, "%s/.kube/config", home) < 0) {
-			*ret_searched = NULL;
-			return -ENOMEM;
-		}
-		if (access(*ret_searched, F_OK) == 0) {
-			*ret_path = *ret_searched;
-			*ret_searched = NULL;
-		}
-	}
+	copy = strdup(value);
+	if (!copy)
+		return -ENOMEM;
+	free(*field);
+	*field = copy;
 	return 0;
 }
+
+static int
+replace_file(struct kube_pem *pem, const char *path)
+{
+	if (!path)
+		return 0;
+	kube_pem_done(pem);
+	return replace(&pem->file, path);
+}
+
+/* What flags say over what files and service account say. */
+static int
+apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *config)
+{
+	int r;
+
+	if (choice->token) { /* the service account's, too */
+		free(config->token_file);
+		config->token_file = NULL;
+	}
+	if (choice->certificate_authority || choice->insecure_skip_tls_verify) {
+		kube_pem_done(&config->ca);
+		config->insecure_skip_tls_verify = choice->insecure_skip_tls_verify;
+	}
+	if (choice->request_timeout_ms)
+		config->request_timeout_ms = choice->request_timeout_ms;
+	r = replace(&config->server, choice->server);
+	if (r == 0)
+		r = replace(&config->origin, config->origin ? NULL : "--server");
+	if (r == 0)
+		r = replace(&config->tls_server_name, choice->tls_server_name);
+	if (r == 0)
+		r = replace(&config->token, choice->token);
+	if (r == 0)
+		r = replace_file(&config->ca, choice->certificate_authority);
+	if (r == 0)
+		r = replace_file(&config->client_cert, choice->client_certificate);
+	if (r == 0)
+		r = replace_file(&config->client_key, choice->client_key);
+	if (r == 0)
+		r = replace(&config->as.user, choice->as);
+	if (r == 0)
+		r = replace(&config->as.uid, choice->as_uid);
+	for (size_t i = 0; i < choice->n_as_groups && r == 0; i++)
+		r = kube_pairs_add(&config->as.groups, NULL, choice->as_groups[i]);
+	return r;
+}
+
+/* ---- checks ------------------------------------------------------------------------------ */
 
 /* Check the URL, add a scheme where it has none, cut slashes at its end. */
 static int
 normalise_server(struct kube_client_config *config, const char *where, char **ret_error)
 {
-	bool tls = config->ca.data || config->ca.file || config->client_cert.data || config->client_cert.file ||
-		   config->insecure_skip_tls_verify;
+	bool tls = kube_pem_given(&config->ca) || kube_pem_given(&config->client_cert) || config->insecure_skip_tls_verify;
 	char *host = NULL, *part = NULL, *url;
 	CURLU *parsed = NULL;
 	const char *wrong = NULL;
@@ -279,6 +240,58 @@ normalise_server(struct kube_client_config *config, const char *where, char **re
 	return wrong ? message_set(ret_error, -EINVAL, "%s: the server's URL is wrong: %s", where, wrong) : 0;
 }
 
+/* What becomes a header must not end it. */
+static bool
+fits_header(const char *text)
+{
+	for (; text && *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return false;
+	return true;
+}
+
+static int
+check_impersonation(const struct kube_impersonation *as, const char *where, char **ret_error)
+{
+	bool fits = fits_header(as->user) && fits_header(as->uid);
+
+	if (!as->user && (as->uid || as->groups.n || as->extra.n))
+		return message_set(ret_error, -EINVAL,
+				   "%s: a uid, group or user-extra to impersonate without a user; name one with --as", where);
+	for (size_t i = 0; i < as->groups.n; i++)
+		fits &= fits_header(as->groups.items[i].value);
+	for (size_t i = 0; i < as->extra.n; i++)
+		fits &= fits_header(as->extra.items[i].value);
+	if (!fits)
+		return message_set(ret_error, -EINVAL, "%s: a control character in whom to impersonate", where);
+	return 0;
+}
+
+/* What can only be said when files and flags are together; and of several ways to say who we are, which one counts. */
+static int
+finish(const struct kubeconfig_choice *choice, struct kube_client_config *config, char **ret_error)
+{
+	const char *where = config->origin;
+
+	if (config->insecure_skip_tls_verify && kube_pem_given(&config->ca))
+		return message_set(ret_error, -EINVAL,
+				   "--certificate-authority and --insecure-skip-tls-verify contradict each other; keep one");
+	if (kube_pem_given(&config->client_cert) != kube_pem_given(&config->client_key))
+		return message_set(ret_error, -EINVAL, "%s: only one of client-certificate and client-key is given", where);
+	for (const char *p = choice->token; p && *p; p++)
+		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
+			return message_set(ret_error, -EINVAL, "--token has a character that cannot stand in a token");
+	if (config->token || config->token_file || config->username || kube_pem_given(&config->client_cert))
+		kube_exec_done(&config->exec);
+	if (config->server) {
+		int r = normalise_server(config, choice->server ? "--server" : where, ret_error);
+
+		if (r < 0)
+			return r;
+	}
+	return check_impersonation(&config->as, where, ret_error);
+}
+
 static int
 nothing_found(const char *searched, char **ret_error)
 {
@@ -287,43 +300,89 @@ nothing_found(const char *searched, char **ret_error)
 			   searched ? " does not exist" : "");
 }
 
+static int
+choose(const struct kubeconfig_set *set, const struct kubeconfig_choice *choice, const char *searched,
+       struct kube_client_config *config, char **ret_error)
+{
+	const char *host = env(choice, "KUBERNETES_SERVICE_HOST");
+	const char *named = choice->context ? choice->context : choice->cluster ? choice->cluster : choice->user;
+	int r = 0;
+
+	if (set->n > 0 && (named || !kubeconfig_set_is_empty(set) || (!host && !choice->server)))
+		r = read_set(set, choice, config, ret_error);
+	else if (named)
+		r = message_set(ret_error, -ENOENT, "--%s %s, but there is no kubeconfig (%s); name one with --kubeconfig",
+				choice->context ? "context" : choice->cluster ? "cluster" : "user", named,
+				searched ? searched : "no home folder");
+	else if (!choice->server && host)
+		r = in_cluster_read(host, env(choice, "KUBERNETES_SERVICE_PORT"), choice->root ? choice->root : "", config,
+				    ret_error);
+	else if (!choice->server)
+		r = nothing_found(searched, ret_error);
+	if (r == 0)
+		r = apply_flags(choice, config);
+	return r < 0 ? r : finish(choice, config, ret_error);
+}
+
+/* An empty string is no choice. */
+static struct kubeconfig_choice
+without_empty(const struct kubeconfig_choice *choice)
+{
+	struct kubeconfig_choice c = *choice;
+
+	c.context = given(c.context);
+	c.cluster = given(c.cluster);
+	c.user = given(c.user);
+	c.server = given(c.server);
+	c.certificate_authority = given(c.certificate_authority);
+	c.tls_server_name = given(c.tls_server_name);
+	c.client_certificate = given(c.client_certificate);
+	c.client_key = given(c.client_key);
+	c.token = given(c.token);
+	c.as = given(c.as);
+	c.as_uid = given(c.as_uid);
+	return c;
+}
+
 int
 kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config, char **ret_error)
 {
-	_cleanup_(message_freep) char *path = NULL, *searched = NULL;
+	_cleanup_(message_freep) char *searched = NULL;
+	struct kubeconfig_choice chosen = without_empty(choice);
 	struct kube_client_config config = {0};
-	bool given = choice->server && *choice->server;
-	struct kubeconfig_choice chosen = *choice;
+	struct kubeconfig_set set = {0};
 	int r;
 
-	chosen.server = given ? choice->server : NULL;
-	r = find_file(&chosen, &path, &searched);
+	r = find_files(&chosen, &set, &searched, ret_error);
+	if (r == 0)
+		r = choose(&set, &chosen, searched, &config, ret_error);
+	kubeconfig_set_done(&set);
 	if (r < 0)
-		return r;
-	if (path)
-		r = read_file(&chosen, path, &config, ret_error);
-	else if (chosen.context && *chosen.context)
-		r = message_set(ret_error, -ENOENT, "--context %s, but there is no kubeconfig (%s); name one with --kubeconfig",
-				chosen.context, searched ? searched : "no home folder");
-	else if (!given && env(choice, "KUBERNETES_SERVICE_HOST"))
-		r = in_cluster_read(env(choice, "KUBERNETES_SERVICE_HOST"), env(choice, "KUBERNETES_SERVICE_PORT"),
-				    choice->root ? choice->root : "", &config, ret_error);
-	else if (!given)
-		r = nothing_found(searched, ret_error);
-	if (r == 0 && given) {
-		free(config.server);
-		config.server = strdup(choice->server);
-		if (!config.origin)
-			config.origin = strdup("--server");
-		if (!config.server || !config.origin)
-			r = -ENOMEM;
-	}
-	if (r == 0 && config.server)
-		r = normalise_server(&config, given ? "--server" : config.origin, ret_error);
-	if (r < 0) {
 		kube_client_config_done(&config);
-		return r;
-	}
-	*ret_config = config;
-	return 0;
+	else
+		*ret_config = config;
+	return r;
+}
+
+int
+kubeconfig_parse(const char *name, const char *data, size_t len, const struct kubeconfig_choice *choice,
+		 struct kube_client_config *ret_config, char **ret_error)
+{
+	struct kubeconfig_choice chosen = without_empty(choice);
+	struct kube_client_config config = {0};
+	struct kubeconfig_set set = {0};
+	struct yaml *doc = NULL;
+	int r;
+
+	r = yaml_parse(name, data, len, &doc, ret_error);
+	if (r == 0)
+		r = kubeconfig_set_add(&set, doc, ret_error);
+	if (r == 0)
+		r = choose(&set, &chosen, name, &config, ret_error);
+	kubeconfig_set_done(&set);
+	if (r < 0)
+		kube_client_config_done(&config);
+	else
+		*ret_config = config;
+	return r;
 }

@@ -1,9 +1,8 @@
 /*
- * kubeconfig: where the API server is and who we are there, from a kubeconfig file or
- * from the service account of a pod.
+ * kubeconfig: where the API server is and who we are there, from the command line, kubeconfig
+ * files, or the service account of a pod.
  *
- * Source    client-go tools/clientcmd: field names, relative paths resolved against the
- *           file's folder, data before file, in-cluster paths
+ * Source    client-go tools/clientcmd: which files, how they are merged, which flag replaces what
  */
 #ifndef INFORMER_WRITER_KUBE_KUBECONFIG_H
 #define INFORMER_WRITER_KUBE_KUBECONFIG_H
@@ -14,27 +13,45 @@
 	"name one with --kubeconfig or KUBECONFIG, or the server with --server "                                      \
 	"(in a pod the service account is found by itself)"
 
-/* What the command line and the environment say; every field may be NULL. */
+/* What the command line and the environment say; every field may be zero. Borrowed for the call. */
 struct kubeconfig_choice {
-	const char *kubeconfig;	/* --kubeconfig */
-	const char *context;	/* --context */
-	const char *server;	/* --server: replaces the cluster's server; alone it is enough */
+	const char *kubeconfig;	/* --kubeconfig: this file alone */
+	const char *context, *cluster, *user; /* instead of current-context, and of what the context says */
+	const char *server;	/* instead of the cluster's; alone it is enough */
+	const char *certificate_authority;
+	bool insecure_skip_tls_verify; /* this or the one above replaces both of the cluster's */
+	const char *tls_server_name;
+	const char *client_certificate, *client_key;
+	const char *token;	/* instead of the user's token, password or plugin */
+	const char *as, *as_uid;
+	const char *const *as_groups;
+	size_t n_as_groups;
+	uint64_t request_timeout_ms;
 	const char *root;	/* "" normally; a folder that stands for / of the in-cluster files in tests */
 	const char *(*getenv)(const char *name); /* NULL: the process's own environment */
 };
 
 /*
- * Find and read the configuration: the named file; else the first file of $KUBECONFIG that
- * exists; else ~/.kube/config; else the service account of a pod (KUBERNETES_SERVICE_HOST).
- * --server alone, with none of these, means that server without credentials.
+ * Find and read the configuration: the named file; else the files of $KUBECONFIG, merged
+ * (kubeconfig_set.h), those that do not exist left out; else ~/.kube/config. When these say nothing:
+ * the service account of a pod (KUBERNETES_SERVICE_HOST), or --server alone.
  *
  * ret_config  set on success only; give it to kube_client_config_done()
  * Returns     0, or
  *             -ENOENT   nothing found, or the named file is missing (the message says what to do)
  *             -EINVAL   not valid, with file:line:column where one can be named
- *             -ENOTSUP  exec or auth-provider plugins, which informerd does not run
+ *             -ENOTSUP  auth-provider, or a plugin that needs a person at a terminal
  *             other negative errno from reading files; -ENOMEM
  */
 int kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config, char **ret_error);
+
+/*
+ * The same from the bytes of one file.
+ *
+ * name      for messages, and relative paths stand beside it
+ * Returns   as kubeconfig_load()
+ */
+int kubeconfig_parse(const char *name, const char *data, size_t len, const struct kubeconfig_choice *choice,
+		     struct kube_client_config *ret_config, char **ret_error);
 
 #endif

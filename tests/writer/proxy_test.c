@@ -1,0 +1,182 @@
+/* Which proxy leads to a server. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/kube/proxy.h"
+
+static const char *upper, *lower, *none, *plain;
+
+static const char *
+fake_getenv(const char *name)
+{
+	if (strcmp(name, "HTTPS_PROXY") == 0)
+		return upper;
+	if (strcmp(name, "https_proxy") == 0)
+		return lower;
+	if (strcmp(name, "HTTP_PROXY") == 0)
+		return plain;
+	if (strcmp(name, "NO_PROXY") == 0)
+		return none;
+	if (strcmp(name, "ALL_PROXY") == 0 || strcmp(name, "all_proxy") == 0)
+		return "http://never:1";
+	return NULL;
+}
+
+static void
+assert_proxy(const char *server, const char *explicit_url, const char *expected)
+{
+	char *proxy;
+
+	assert_int_equal(proxy_for_server(server, explicit_url, fake_getenv, &proxy), 0);
+	if (!expected)
+		assert_null(proxy);
+	else
+		assert_string_equal(proxy, expected);
+	free(proxy);
+}
+
+/* The kubeconfig's proxy-url counts before everything, for servers on this machine, too. */
+static void
+the_kubeconfigs_proxy_always_counts(void **state)
+{
+	(void)state;
+	upper = "http://env:1";
+	lower = plain = NULL;
+	none = "*";
+	assert_proxy("https://api:6443", "http://u:p@mine:3128", "http://u:p@mine:3128");
+	assert_proxy("https://127.0.0.1:6443", "http://mine:3128", "http://mine:3128");
+	assert_proxy("https://api:6443", "socks5://mine:1080", "socks5h://mine:1080");
+}
+
+/* HTTPS_PROXY is for https, capitals before small letters; ALL_PROXY is nobody's; a scheme may be missing. */
+static void
+the_environments_proxy_goes_by_scheme(void **state)
+{
+	(void)state;
+	upper = lower = none = plain = NULL;
+	assert_proxy("https://api:6443", NULL, NULL);
+	lower = "http://low:1";
+	assert_proxy("https://api:6443", NULL, "http://low:1");
+	assert_proxy("http://api:8080", NULL, NULL);
+	upper = "up:2";
+	assert_proxy("https://api:6443", NULL, "http://up:2");
+	plain = "socks5://plain:3";
+	assert_proxy("http://api:8080", NULL, "socks5h://plain:3");
+}
+
+/* A server on this machine, or one that NO_PROXY has, is reached without the environment's proxy. */
+static void
+excluded_servers_are_reached_directly(void **state)
+{
+	(void)state;
+	upper = "http://up:2";
+	lower = plain = none = NULL;
+	assert_proxy("https://localhost:6443", NULL, NULL);
+	assert_proxy("https://127.9.9.9:6443", NULL, NULL);
+	assert_proxy("https://[::1]:6443", NULL, NULL);
+	none = "10.0.0.0/8,example.com";
+	assert_proxy("https://10.9.8.7:6443/prefix", NULL, NULL);
+	assert_proxy("https://api.example.com", NULL, NULL);
+	assert_proxy("https://[fd00::1]:6443", NULL, "http://up:2");
+}
+
+/* The table of golang.org/x/net/http/httpproxy's own tests, and more: what NO_PROXY means for Go. */
+static void
+no_proxy_means_what_it_means_for_go(void **state)
+{
+	static const struct {
+		const char *no_proxy, *host, *port;
+		bool excluded;
+	} cases[] = {
+		{"foobar.com, .barbaz.net, *.wildcard.io, 192.168.1.1, 192.168.1.2:81, 192.168.1.3:80, 10.0.0.0/30, "
+		 "2001:db8::52:0:1, [2001:db8::52:0:2]:443, [2001:db8::52:0:3]:80, 2002:db8:a::45/64",
+		 "", "", false},
+		{NULL, "localhost", "80", true},
+		{NULL, "127.0.0.1", "80", true},
+		{NULL, "127.0.0.2", "80", true},
+		{NULL, "::1", "80", true},
+		{NULL, "::2", "80", false},
+		{NULL, "192.168.1.1", "80", true},
+		{NULL, "192.168.1.2", "80", false},
+		{NULL, "192.168.1.2", "81", true},
+		{NULL, "192.168.1.3", "80", true},
+		{NULL, "192.168.1.4", "80", false},
+		{NULL, "10.0.0.2", "80", true},
+		{NULL, "10.0.0.4", "80", false},
+		{NULL, "2001:db8::52:0:1", "80", true},
+		{NULL, "2001:db8::52:0:2", "80", false},
+		{NULL, "2001:db8::52:0:2", "443", true},
+		{NULL, "2001:db8::52:0:3", "80", true},
+		{NULL, "2002:db8:a::123", "80", true},
+		{NULL, "2002:db8:a:1::123", "80", false},
+		{NULL, "fe80::424b:c8be:1643:a1b6", "80", false},
+		{NULL, "barbaz.net", "80", false},
+		{NULL, "www.barbaz.net", "80", true},
+		{NULL, "foobar.com", "80", true},
+		{NULL, "www.foobar.com", "80", true},
+		{NULL, "foofoobar.com", "80", false},
+		{NULL, "baz.com", "80", false},
+		{NULL, "localhost.net", "80", false},
+		{NULL, "local.localhost", "80", false},
+		{NULL, "barbarbaz.net", "80", false},
+		{NULL, "wildcard.io", "80", false},
+		{NULL, "nested.wildcard.io", "80", true},
+		{NULL, "awildcard.io", "80", false},
+		{"*", "example.com", "80", true},
+		{"*", "fd00::1", "80", true},
+		{"example.com:443", "example.com", "443", true},
+		{"example.com:443", "example.com", "80", false},
+		{"EXAMPLE.com", "example.COM", "80", true},
+		{":80,,  ,a", "b", "80", false},
+		{"10.0.0.0/99,/8,::/200,10.0.0.0/8x", "10.0.0.1", "80", false},
+		{"0.0.0.0/0", "8.8.8.8", "80", true},
+		{"0.0.0.0/0", "example.com", "80", false},
+		{"::ffff:10.0.0.1", "10.0.0.1", "80", true},
+		{"[fd00::1]", "fd00::1", "80", false},
+		{"fd00::/7", "fd00::1", "80", true},
+		{"fd00::/7", "fa00::1", "80", false},
+	};
+	const char *list = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (cases[i].no_proxy)
+			list = cases[i].no_proxy;
+		if (*cases[i].host && proxy_is_excluded(list, cases[i].host, cases[i].port) != cases[i].excluded)
+			fail_msg("%s port %s: not %d with NO_PROXY=%s", cases[i].host, cases[i].port, cases[i].excluded, list);
+	}
+}
+
+/* proxy-url is http, https or socks5, as kubectl takes it. */
+static void
+other_proxy_urls_are_not_usable(void **state)
+{
+	(void)state;
+	assert_true(proxy_url_is_usable("http://proxy:3128"));
+	assert_true(proxy_url_is_usable("https://u:p@proxy"));
+	assert_true(proxy_url_is_usable("socks5://[::1]:1080"));
+	assert_false(proxy_url_is_usable("socks4://proxy:1080"));
+	assert_false(proxy_url_is_usable("proxy:3128"));
+	assert_false(proxy_url_is_usable("http://"));
+	assert_false(proxy_url_is_usable("ftp://proxy"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_kubeconfigs_proxy_always_counts),
+		cmocka_unit_test(the_environments_proxy_goes_by_scheme),
+		cmocka_unit_test(excluded_servers_are_reached_directly),
+		cmocka_unit_test(no_proxy_means_what_it_means_for_go),
+		cmocka_unit_test(other_proxy_urls_are_not_usable),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,43 @@
+/*
+ * Connection: what the command line and the configuration file say about how to reach the API server
+ * and who we are there; the words are kubectl's.
+ */
+#ifndef INFORMER_WRITER_CONNECTION_H
+#define INFORMER_WRITER_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/kube/kubeconfig.h"
+
+/* Strings are NULL when nobody said so. See struct kubeconfig_choice, which borrows from this one. */
+struct connection {
+	char *kubeconfig, *context, *cluster, *user, *server;
+	char *certificate_authority, *tls_server_name, *client_certificate, *client_key;
+	char *token; /* a secret */
+	char *as, *as_uid;
+	char **as_groups;
+	size_t n_as_groups;
+	bool insecure_skip_tls_verify;
+	uint64_t request_timeout_ms; /* 0: none */
+};
+
+/* Free what it owns, not itself; a zeroed one is fine. */
+void connection_done(struct connection *connection);
+
+/* Returns 0 or -ENOMEM. */
+int connection_add_group(struct connection *connection, const char *group);
+
+/* What `flags` say replaces what stands there; their groups replace all groups. Returns 0 or -ENOMEM. */
+int connection_merge(struct connection *connection, const struct connection *flags);
+
+struct kubeconfig_choice connection_choice(const struct connection *connection);
+
+/*
+ * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none.
+ * Returns 0, -EINVAL with message.
+ */
+int connection_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * Kubeconfig set: one or several kubeconfig files as one, merged by kubectl's rules.
+ *
+ * The first file that has a context, cluster or user of a name wins with the whole entry;
+ * nothing of a second one of that name is looked at. current-context is that of the first file that
+ * sets it. Each entry knows its own file, so that relative paths and messages are of that file.
+ *
+ * Source    client-go tools/clientcmd ClientConfigLoadingRules.Load()
+ */
+#ifndef INFORMER_WRITER_KUBE_KUBECONFIG_SET_H
+#define INFORMER_WRITER_KUBE_KUBECONFIG_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "writer/kube/kubeconfig_fields.h"
+#include "writer/yaml.h"
+
+/* Zeroed: without any file. */
+struct kubeconfig_set {
+	struct yaml **docs;
+	size_t n;
+	char *origin; /* the files' names, joined by ':'; NULL when there is none */
+};
+
+void kubeconfig_set_done(struct kubeconfig_set *set);
+
+/*
+ * Add a document behind the others; it is taken, on failure too.
+ * Returns 0, -EINVAL with message when it is no kubeconfig or names an entry twice, -ENOMEM.
+ */
+int kubeconfig_set_add(struct kubeconfig_set *set, struct yaml *doc, char **ret_error);
+
+/* Read and add a file. Returns as above, or a negative errno. */
+int kubeconfig_set_add_file(struct kubeconfig_set *set, const char *path, char **ret_error);
+
+/* Whether no context, cluster or user is anywhere. */
+bool kubeconfig_set_is_empty(const struct kubeconfig_set *set);
+
+/* *ret_name is NULL when no file sets one; borrowed. Returns 0 or -EINVAL with message. */
+int kubeconfig_set_current_context(const struct kubeconfig_set *set, const char **ret_name, char **ret_error);
+
+enum kubeconfig_kind { KUBECONFIG_CONTEXT, KUBECONFIG_CLUSTER, KUBECONFIG_USER };
+
+/*
+ * Find an entry by its name.
+ *
+ * ret_in      reads its fields; its ret_error is the one given here
+ * ret_object  the entry's mapping, NULL when it is empty; borrowed
+ * Returns     0, -EINVAL with a message that lists the names there are
+ */
+int kubeconfig_set_find(const struct kubeconfig_set *set, enum kubeconfig_kind kind, const char *name,
+			struct kubeconfig_reader *ret_in, const cJSON **ret_object, char **ret_error);
+
+/* The names of all entries, "a, b" or "none", cut to `size`. */
+void kubeconfig_set_names(const struct kubeconfig_set *set, enum kubeconfig_kind kind, char *text, size_t size);
+
+#endif
