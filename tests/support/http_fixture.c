@@ -124,11 +124,20 @@ respond(struct http_fixture *f, const struct http_route *route)
 	return response;
 }
 
+static bool
+shows(struct MHD_Connection *connection, const char *bearer)
+{
+	const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+
+	return value && strncmp(value, "Bearer ", 7) == 0 && strcmp(value + 7, bearer) == 0;
+}
+
 static enum MHD_Result
 on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
 	   const char *data, size_t *data_size, void **request_ctx)
 {
 	static const struct http_route missing = {.path = "", .status = 404, .body = "{\"kind\":\"Status\",\"code\":404}"};
+	static const struct http_route stranger = {.path = "", .status = 401, .body = "{\"kind\":\"Status\",\"code\":401}"};
 	struct http_fixture *f = ctx;
 	const struct http_route *route = f->routes;
 	struct MHD_Response *response;
@@ -151,6 +160,8 @@ on_request(void *ctx, struct MHD_Connection *connection, const char *url, const 
 		route++;
 	if (!route->path)
 		route = &missing;
+	if (route->bearer && !shows(connection, route->bearer))
+		route = &stranger;
 	response = respond(f, route);
 	MHD_add_response_header(response, "Content-Type", route->content_type ? route->content_type : "application/json");
 	if (route->retry_after)
@@ -256,8 +267,12 @@ http_fixture_header(struct http_fixture *fixture, const char *name)
 	pthread_mutex_lock(&fixture->lock);
 	fixture->answer[0] = '\0';
 	for (size_t i = 0; i < fixture->n_headers; i++)
-		if (strcasecmp(fixture->headers[i].name, name) == 0)
-			snprintf(fixture->answer, sizeof(fixture->answer), "%s", fixture->headers[i].value);
+		if (strcasecmp(fixture->headers[i].name, name) == 0) {
+			size_t at = strlen(fixture->answer);
+
+			snprintf(fixture->answer + at, sizeof(fixture->answer) - at, "%s%s", at ? ", " : "",
+				 fixture->headers[i].value);
+		}
 	pthread_mutex_unlock(&fixture->lock);
 	return fixture->answer;
 }

@@ -17,6 +17,7 @@ struct http_route {
 	const char *retry_after;  /* NULL: no such header */
 	size_t generated;	  /* so many bytes 'x' instead of body */
 	bool stream;
+	const char *bearer;	  /* NULL, or the token without which the answer is 401 */
 	bool cut;		  /* promise one byte more than there is, then close */
 };
 
@@ -45,7 +46,7 @@ void http_fixture_end(struct http_fixture *fixture);
 /* How many requests came for a path; all of them when NULL. */
 unsigned http_fixture_count(struct http_fixture *fixture, const char *path);
 
-/* A header of the newest request, or "". Valid until the next call. */
+/* A header of the newest request, or ""; one that came repeatedly as "a, b". Valid until the next call. */
 const char *http_fixture_header(struct http_fixture *fixture, const char *name);
 
 /* The newest request's query ("a=b&c=d"), or "". Valid until the next call. */

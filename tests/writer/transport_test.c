@@ -8,21 +8,16 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <microhttpd.h>
-
-#include "tests/support/http_fixture.h"
 #include "tests/support/temp_dir.h"
-#include "writer/kube/transport.h"
+#include "tests/support/transport_world.h"
 #include "writer/message.h"
 
-#define WATCHDOG_MS 30000
 #define BIG	    (32u << 20)
 
 static const struct http_route routes[] = {
@@ -39,143 +34,12 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-/* One test's world: a loop, a server, a transport. */
-struct world {
-	char *dir;
-	uv_loop_t loop;
-	uv_timer_t watchdog;
-	bool late; /* the watchdog's */
-	struct http_fixture *server;
-	struct kube_client_config config;
-	struct transport *transport;
-};
-
-/* What a request told. Each callback stops the loop's turn, so that run_until() looks again. */
-struct seen {
-	struct world *world;
-	struct transport_request *request;
-	int status, result, n_responses, n_done;
-	long retry_after;
-	char content_type[64], message[512], text[256];
-	size_t bytes;
-	int answer;	       /* what on_data returns */
-	bool cancel, pause, free_transport, cancel_at_response;
-	struct seen *start;    /* started from on_done */
-	const char *start_path;
-};
-
-static void get(struct world *w, const char *path, unsigned flags, struct seen *seen);
-
-static void
-on_response(void *ctx, const struct transport_response *response)
-{
-	struct seen *seen = ctx;
-
-	uv_stop(&seen->world->loop);
-	seen->n_responses++;
-	seen->status = response->status;
-	seen->retry_after = response->retry_after_s;
-	snprintf(seen->content_type, sizeof(seen->content_type), "%s", response->content_type);
-	if (seen->cancel_at_response)
-		transport_cancel(seen->request);
-}
-
-static int
-on_data(void *ctx, const void *data, size_t len)
-{
-	struct seen *seen = ctx;
-	size_t at = strlen(seen->text), n = len < sizeof(seen->text) - 1 - at ? len : sizeof(seen->text) - 1 - at;
-
-	uv_stop(&seen->world->loop);
-	memcpy(seen->text + at, data, n);
-	seen->bytes += len;
-	if (seen->cancel)
-		transport_cancel(seen->request);
-	if (seen->pause)
-		transport_pause(seen->request);
-	if (seen->free_transport) {
-		transport_free(seen->world->transport);
-		seen->world->transport = NULL;
-	}
-	return seen->answer;
-}
-
-static void
-on_done(void *ctx, int result, const char *message)
-{
-	struct seen *seen = ctx;
-
-	uv_stop(&seen->world->loop);
-	seen->n_done++;
-	seen->result = result;
-	seen->request = NULL;
-	snprintf(seen->message, sizeof(seen->message), "%s", message);
-	if (seen->start)
-		get(seen->world, seen->start_path, 0, seen->start);
-}
-
-static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
-
-static void
-get(struct world *w, const char *path, unsigned flags, struct seen *seen)
-{
-	seen->world = w;
-	assert_int_equal(transport_get(w->transport, path, flags, &callbacks, seen, &seen->request), 0);
-	assert_int_equal(seen->n_done, 0);
-}
-
-static void
-on_watchdog(uv_timer_t *timer)
-{
-	*(bool *)timer->data = true;
-	uv_stop(timer->loop);
-}
-
-#define run_until(w, condition)                                                                                        \
-	do {                                                                                                           \
-		(w)->late = false;                                                                                     \
-		uv_timer_start(&(w)->watchdog, on_watchdog, WATCHDOG_MS, 0);                                           \
-		while (!(condition) && !(w)->late)                                                                     \
-			uv_run(&(w)->loop, UV_RUN_ONCE);                                                               \
-		uv_timer_stop(&(w)->watchdog);                                                                         \
-		if ((w)->late)                                                                                         \
-			fail_msg("not in %d ms: %s", WATCHDOG_MS, #condition);                                         \
-	} while (0)
-
-static void
-connect_to(struct world *w, const char *url)
-{
-	_cleanup_(message_freep) char *error = NULL;
-
-	free(w->config.server);
-	w->config.server = strdup(url);
-	if (transport_new(&w->loop, &w->config, &w->transport, &error) < 0)
-		fail_msg("%s", error);
-}
-
-static int
-setup(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	void *dir = NULL;
-
-	signal(SIGPIPE, SIG_IGN);
-	if (!w || temp_dir_setup(&dir) < 0)
-		return -1;
-	w->dir = dir;
-	uv_loop_init(&w->loop);
-	uv_timer_init(&w->loop, &w->watchdog);
-	w->watchdog.data = &w->late;
-	*state = w;
-	return 0;
-}
-
 static int
 setup_plain(void **state)
 {
 	struct world *w;
 
-	if (setup(state) < 0)
+	if (transport_world_setup(state) < 0)
 		return -1;
 	w = *state;
 	w->server = http_fixture_new(routes, NULL, NULL);
@@ -183,24 +47,6 @@ setup_plain(void **state)
 		return -1;
 	connect_to(w, http_fixture_url(w->server));
 	return 0;
-}
-
-static int
-teardown(void **state)
-{
-	struct world *w = *state;
-	void *dir = w->dir;
-	int r;
-
-	transport_free(w->transport);
-	uv_close((uv_handle_t *)&w->watchdog, NULL);
-	uv_run(&w->loop, UV_RUN_DEFAULT);
-	r = uv_loop_close(&w->loop); /* EBUSY when a handle was forgotten */
-	http_fixture_free(w->server);
-	kube_client_config_done(&w->config);
-	temp_dir_teardown(&dir);
-	free(w);
-	return r;
 }
 
 /* A whole answer is told in order: header, bytes, end. */
@@ -463,9 +309,9 @@ impossible_paths_are_refused(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(transport_get(w->transport, "api", 0, &callbacks, w, NULL), -EINVAL);
-	assert_int_equal(transport_get(w->transport, "/a b", 0, &callbacks, w, NULL), -EINVAL);
-	assert_int_equal(transport_get(w->transport, "/a\r\nX: y", 0, &callbacks, w, NULL), -EINVAL);
+	assert_int_equal(transport_get(w->transport, "api", 0, &seen_callbacks, w, NULL), -EINVAL);
+	assert_int_equal(transport_get(w->transport, "/a b", 0, &seen_callbacks, w, NULL), -EINVAL);
+	assert_int_equal(transport_get(w->transport, "/a\r\nX: y", 0, &seen_callbacks, w, NULL), -EINVAL);
 }
 
 /* A token stands in Authorization; its file is read again after the server said 401. */
@@ -531,54 +377,6 @@ a_password_is_sent_as_basic_authentication(void **state)
 
 /* ---- TLS ---------------------------------------------------------------------------------------- */
 
-static char *
-slurp(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	char *text = calloc(1, 16384);
-
-	assert_non_null(file);
-	assert_non_null(text);
-	assert_true(fread(text, 1, 16383, file) > 0);
-	fclose(file);
-	return text;
-}
-
-/* A CA, and a certificate by it for the name "api.test" and 127.0.0.1; a server that has it. */
-static void
-start_tls(struct world *w)
-{
-	char command[4096], *key, *cert;
-
-	snprintf(command, sizeof(command),
-		 "cd %s && exec 2>/dev/null && command -v openssl >/dev/null &&"
-		 " openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.crt -days 2"
-		 " -subj /CN=test-ca &&"
-		 " openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout s.key -out s.csr -subj /CN=api &&"
-		 " printf 'subjectAltName=DNS:api.test,IP:127.0.0.1' >ext &&"
-		 " openssl x509 -req -in s.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile ext -out s.crt",
-		 w->dir);
-	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES || system(command) != 0) {
-		print_message("SKIP openssl, or a libmicrohttpd with TLS, is not there\n");
-		skip();
-	}
-	key = slurp(temp_path(w->dir, "s.key"));
-	cert = slurp(temp_path(w->dir, "s.crt"));
-	w->server = http_fixture_new(routes, key, cert);
-	free(key);
-	free(cert);
-	assert_non_null(w->server);
-}
-
-static void
-connect_tls(struct world *w, const char *host)
-{
-	char url[64];
-
-	snprintf(url, sizeof(url), "https://%s:%u", host, http_fixture_port(w->server));
-	connect_to(w, url);
-}
-
 /* A server whose certificate the kubeconfig's CA signed is believed; the CA as file and inline. */
 static void
 a_certificate_of_the_ca_is_accepted(void **state)
@@ -586,7 +384,7 @@ a_certificate_of_the_ca_is_accepted(void **state)
 	struct world *w = *state;
 	struct seen file = {0}, inline_ = {0};
 
-	start_tls(w);
+	start_tls(w, routes);
 	w->config.ca.file = strdup(temp_path(w->dir, "ca.crt"));
 	connect_tls(w, "127.0.0.1");
 	get(w, "/api/v1/pods", 0, &file);
@@ -610,7 +408,7 @@ a_certificate_of_a_stranger_is_refused(void **state)
 	struct world *w = *state;
 	struct seen unknown_ca = {0}, other_name = {0};
 
-	start_tls(w);
+	start_tls(w, routes);
 	connect_tls(w, "127.0.0.1");
 	get(w, "/api/v1/pods", 0, &unknown_ca);
 	run_until(w, unknown_ca.n_done);
@@ -633,7 +431,7 @@ tls_server_name_is_what_is_verified(void **state)
 	struct seen right = {0}, wrong = {0};
 	char host[64];
 
-	start_tls(w);
+	start_tls(w, routes);
 	w->config.ca.file = strdup(temp_path(w->dir, "ca.crt"));
 	w->config.tls_server_name = strdup("api.test");
 	connect_tls(w, "localhost");
@@ -660,7 +458,7 @@ insecure_believes_any_certificate(void **state)
 	struct world *w = *state;
 	struct seen seen = {0};
 
-	start_tls(w);
+	start_tls(w, routes);
 	w->config.insecure_skip_tls_verify = true;
 	connect_tls(w, "localhost");
 	get(w, "/watch", TRANSPORT_WATCH, &seen);
@@ -683,8 +481,8 @@ a_server_that_speaks_no_tls_is_an_error(void **state)
 	assert_int_equal(seen.result, -EPROTO);
 }
 
-#define PLAIN(name) cmocka_unit_test_setup_teardown(name, setup_plain, teardown)
-#define BARE(name)  cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define PLAIN(name) cmocka_unit_test_setup_teardown(name, setup_plain, transport_world_teardown)
+#define BARE(name)  cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
 
 int
 main(void)

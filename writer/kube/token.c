@@ -67,6 +67,8 @@ token_read(struct token *token, char **ret_error)
 	file_wipe(text, len);
 	if (r < 0)
 		return r;
+	if (!token->value || strcmp(token->value, value) != 0)
+		token->changes++;
 	wipe(token->value);
 	token->value = value;
 	return 0;

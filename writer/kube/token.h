@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "writer/kube/kubeconfig.h"
+#include "writer/kube/client_config.h"
 
 #define TOKEN_REREAD_S 50
 
@@ -20,6 +20,7 @@ struct token {
 	char *value;		/* or NULL: none known */
 	uint64_t read_at_ms;
 	bool stale;		/* read again at the next use */
+	unsigned long changes;	/* how often the file held another value */
 };
 
 /* Returns 0 or -ENOMEM; reads nothing yet. */

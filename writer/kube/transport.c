@@ -9,6 +9,9 @@
  *	transport_cancel  cancelled ── kick ──▶ freed, without a word
  *	transport_resume  resume   ── kick ──▶ curl_easy_pause(CURLPAUSE_CONT)
  *
+ * A NEW request waits while a credential plugin runs. One that was answered 401 is NEW again, once, where
+ * other credentials may be had; nobody hears of that first answer.
+ *
  * While libcurl or a callback runs, `depth` is above zero; a transport_free() then only sets
  * `closing`, which silences everything, and the outermost leave() tears down.
  */
@@ -22,7 +25,7 @@
 
 #include <curl/curl.h>
 
-#include "writer/kube/token.h"
+#include "writer/kube/credentials.h"
 #include "writer/kube/transport_loop.h"
 #include "writer/kube/transport_setup.h"
 #include "writer/message.h"
@@ -40,6 +43,10 @@ struct transport_request {
 	bool responded; /* on_response was called */
 	bool paused;
 	bool resume;	/* to be told to libcurl */
+	bool waiting;	/* for credentials */
+	bool refused;	/* answered 401 with credentials that may be renewed: to be asked again */
+	bool renewed;	/* it was */
+	unsigned long generation; /* of the credentials it was sent with */
 	int abort_code; /* what on_data returned */
 	char detail[CURL_ERROR_SIZE];
 };
@@ -47,7 +54,7 @@ struct transport_request {
 struct transport {
 	struct kube_client_config config;
 	struct transport_setup setup;
-	struct token token;
+	struct credentials credentials;
 	struct transport_loop loop;
 	uv_timer_t kick;
 	struct transport_request *requests;
@@ -57,6 +64,8 @@ struct transport {
 	bool closing;
 	struct transport_stats stats;
 };
+
+static void kick(struct transport *t);
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
 
@@ -118,7 +127,7 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 
 	if (is_silenced(request))
 		return 0;
-	if (request->responded || len == 0 || (line[0] != '\r' && line[0] != '\n'))
+	if (request->responded || request->refused || len == 0 || (line[0] != '\r' && line[0] != '\n'))
 		return len; /* not the empty line that ends the header, or a trailer */
 	curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (status < 200)
@@ -127,8 +136,11 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	curl_easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	curl_easy_getinfo(request->easy, CURLINFO_NUM_CONNECTS, &connects);
 	request->transport->stats.connections += (unsigned long)connects;
-	if (status == 401)
-		token_reject(&request->transport->token);
+	if (status == 401 && credentials_refuse(&request->transport->credentials, request->generation) &&
+	    !request->renewed) {
+		request->refused = true;
+		return len;
+	}
 	request->responded = true;
 	response.status = (int)status;
 	response.content_type = content_type ? content_type : "";
@@ -147,6 +159,8 @@ on_body(char *data, size_t size, size_t n, void *ctx)
 
 	if (is_silenced(request) || request->abort_code)
 		return 0;
+	if (request->refused)
+		return len;
 	if (request->paused)
 		return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes and reads no more */
 	if (len == 0)
@@ -157,12 +171,30 @@ on_body(char *data, size_t size, size_t n, void *ctx)
 	return r < 0 || is_silenced(request) ? 0 : len;
 }
 
+/* Once more, with other credentials. */
+static void
+renew(struct transport_request *request)
+{
+	curl_multi_remove_handle(request->transport->loop.multi, request->easy);
+	request->active = false;
+	request->refused = false;
+	request->renewed = true;
+	request->detail[0] = '\0';
+	kick(request->transport);
+}
+
 static void
 finish_transfer(struct transport_request *request, CURLcode code)
 {
 	_cleanup_(message_freep) char *message = NULL;
 	int result = 0;
 
+	if (request->refused && !is_silenced(request)) {
+		renew(request);
+		return;
+	}
+	if (code == CURLE_SSL_CERTPROBLEM) /* files that were being written when they were read */
+		credentials_refuse(&request->transport->credentials, request->generation);
 	if (request->abort_code)
 		result = message_set(&message, request->abort_code, "%s: the answer was refused here", request->transport->config.server);
 	else if (code != CURLE_OK)
@@ -219,19 +251,22 @@ start_request(struct transport_request *request)
 {
 	_cleanup_(message_freep) char *error = NULL, *message = NULL;
 	struct transport *t = request->transport;
-	const char *bearer = NULL;
+	struct credentials_now now;
 	int r;
 
-	r = token_get(&t->token, uv_now(t->loop.loop), &bearer, &error);
+	r = credentials_get(&t->credentials, &now, &error);
+	if (r == -EAGAIN) {
+		request->waiting = true;
+		return;
+	}
 	if (r < 0) {
-		message_set(&message, r, "the token to show to %s cannot be read: %s", t->config.server,
+		message_set(&message, r, "there are no credentials to show to %s: %s", t->config.server,
 			    error ? error : "no memory");
 		request_finish(request, r == -ENOMEM ? -ENOMEM : -EACCES, message);
 		return;
 	}
-	request->headers = transport_setup_headers(&t->setup, bearer);
-	if (!request->headers ||
-	    curl_easy_setopt(request->easy, CURLOPT_HTTPHEADER, request->headers) != CURLE_OK ||
+	request->generation = now.generation;
+	if (transport_setup_identity(&t->setup, request->easy, &now, &request->headers) < 0 ||
 	    curl_multi_add_handle(t->loop.multi, request->easy) != CURLM_OK) {
 		request_finish(request, -ENOMEM, NULL);
 		return;
@@ -260,7 +295,7 @@ serve_one(struct transport *t, uint64_t up_to)
 	for (struct transport_request *request = t->requests; request; request = request->next) {
 		if (request->cancelled)
 			request_free(request);
-		else if (!request->active && request->serial <= up_to)
+		else if (!request->active && !request->waiting && request->serial <= up_to)
 			start_request(request);
 		else if (request->active && request->resume)
 			resume_request(request);
@@ -365,6 +400,16 @@ transport_resume(struct transport_request *request)
 /* ---- the transport itself ------------------------------------------------------------------ */
 
 static void
+on_credentials(void *ctx)
+{
+	struct transport *t = ctx;
+
+	for (struct transport_request *request = t->requests; request; request = request->next)
+		request->waiting = false;
+	kick(t);
+}
+
+static void
 on_gone(void *owner)
 {
 	struct transport *t = owner;
@@ -372,7 +417,6 @@ on_gone(void *owner)
 	if (--t->n_parts > 0)
 		return;
 	transport_setup_done(&t->setup);
-	token_done(&t->token);
 	kube_client_config_done(&t->config);
 	free(t);
 }
@@ -389,6 +433,7 @@ teardown(struct transport *t)
 	while (t->requests)
 		request_free(t->requests);
 	t->n_parts = 2;
+	credentials_done(&t->credentials);
 	transport_loop_close(&t->loop);
 	uv_close((uv_handle_t *)&t->kick, on_kick_closed);
 }
@@ -407,15 +452,15 @@ transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct t
 	t->loop = (struct transport_loop){.enter = enter, .leave = leave, .gone = on_gone, .owner = t};
 	r = kube_client_config_copy(config, &t->config);
 	if (r == 0)
-		r = token_init(&t->token, &t->config);
+		r = credentials_init(&t->credentials, loop, &t->config, on_credentials, t);
 	if (r == 0)
 		r = transport_setup_init(&t->setup, &t->config, ret_error);
 	if (r == 0)
 		r = transport_loop_init(&t->loop, loop);
 	if (r < 0) {
 		transport_setup_done(&t->setup);
-		token_done(&t->token);
-		kube_client_config_done(&t->config);
+		credentials_done(&t->credentials);
+			kube_client_config_done(&t->config);
 		free(t);
 		return r;
 	}

@@ -2,6 +2,7 @@
 #include "writer/kube/transport_setup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 #include <sys/socket.h>
 
 #include "writer/file.h"
+#include "writer/kube/impersonate.h"
+#include "writer/kube/proxy.h"
+#include "writer/kube/redact.h"
 #include "writer/message.h"
 
 #define CONNECT_TIMEOUT_S   10L
@@ -80,6 +84,12 @@ transport_setup_init(struct transport_setup *setup, const struct kube_client_con
 	}
 	setup->tls = strcmp(scheme, "https") == 0;
 	setup->loopback = is_loopback(host);
+	r = proxy_for_server(config->server, config->proxy_url, NULL, &setup->proxy);
+	if (r == 0 && !setup->proxy)
+		r = (setup->proxy = strdup("")) ? 0 : -ENOMEM;
+	if (r < 0)
+		goto out;
+	setup->may_authenticate = setup->tls || (setup->loopback && !*setup->proxy);
 	r = setup->tls && config->tls_server_name ? use_server_name(setup, url, host, port) : 0;
 out:
 	curl_free(host);
@@ -97,10 +107,12 @@ transport_setup_done(struct transport_setup *setup)
 	curl_slist_free_all(setup->connect_to);
 	free(setup->host_header);
 	free(setup->base);
+	if (setup->proxy)
+		file_wipe(setup->proxy, strlen(setup->proxy));
 	memset(setup, 0, sizeof(*setup));
 }
 
-/* What curl's own keepalive options do not cover: how many probes, and unacknowledged data. */
+/* What curl's own options do not cover: how many probes, unacknowledged data, and that no other program gets it. */
 static int
 set_socket_options(void *ctx, curl_socket_t fd, curlsocktype purpose)
 {
@@ -108,6 +120,7 @@ set_socket_options(void *ctx, curl_socket_t fd, curlsocktype purpose)
 	unsigned timeout_ms = UNACKED_TIMEOUT_MS;
 
 	(void)ctx;
+	(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	if (purpose == CURLSOCKTYPE_IPCXN) {
 		/* best effort: without them a dead peer is noticed later */
 		(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
@@ -117,14 +130,17 @@ set_socket_options(void *ctx, curl_socket_t fd, curlsocktype purpose)
 }
 
 static CURLcode
-set_pem(CURL *easy, const struct kube_pem *pem, CURLoption blob_option, CURLoption file_option)
+set_blob(CURL *easy, const struct kube_pem *pem, CURLoption option)
 {
-	if (pem->data) {
-		struct curl_blob blob = {.data = pem->data, .len = pem->len, .flags = CURL_BLOB_COPY};
+	struct curl_blob blob = {.data = pem->data, .len = pem->len, .flags = CURL_BLOB_COPY};
 
-		return curl_easy_setopt(easy, blob_option, &blob);
-	}
-	return pem->file ? curl_easy_setopt(easy, file_option, pem->file) : CURLE_OK;
+	return curl_easy_setopt(easy, option, &blob);
+}
+
+static CURLcode
+set_ca(CURL *easy, const struct kube_pem *pem, CURLoption blob_option, CURLoption file_option)
+{
+	return pem->data ? set_blob(easy, pem, blob_option) : curl_easy_setopt(easy, file_option, pem->file);
 }
 
 #define SET(option, value)                                                                                             \
@@ -147,16 +163,36 @@ set_tls(const struct transport_setup *setup, CURL *easy)
 		SET(CURLOPT_SSL_VERIFYPEER, 0L);
 		SET(CURLOPT_SSL_VERIFYHOST, 0L);
 	}
-	if (config->ca.data || config->ca.file) {
+	if (kube_pem_given(&config->ca)) {
 		SET(CURLOPT_CAPATH, NULL); /* the cluster's CA alone, not the system's beside it */
-		if (set_pem(easy, &config->ca, CURLOPT_CAINFO_BLOB, CURLOPT_CAINFO) != CURLE_OK)
+		if (set_ca(easy, &config->ca, CURLOPT_CAINFO_BLOB, CURLOPT_CAINFO) != CURLE_OK)
 			return -ENOMEM;
 	}
-	if (set_pem(easy, &config->client_cert, CURLOPT_SSLCERT_BLOB, CURLOPT_SSLCERT) != CURLE_OK ||
-	    set_pem(easy, &config->client_key, CURLOPT_SSLKEY_BLOB, CURLOPT_SSLKEY) != CURLE_OK)
-		return -ENOMEM;
 	if (setup->connect_to)
 		SET(CURLOPT_CONNECT_TO, setup->connect_to);
+	return 0;
+}
+
+/* A proxy that is reached by TLS is trusted as the server is; so does kubectl. */
+static int
+set_proxy(const struct transport_setup *setup, CURL *easy)
+{
+	const struct kube_client_config *config = setup->config;
+
+	SET(CURLOPT_PROXY, setup->proxy);
+	SET(CURLOPT_NOPROXY, ""); /* was looked at */
+	if (strncasecmp(setup->proxy, "https://", 8) != 0)
+		return 0;
+	SET(CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (config->insecure_skip_tls_verify) {
+		SET(CURLOPT_PROXY_SSL_VERIFYPEER, 0L);
+		SET(CURLOPT_PROXY_SSL_VERIFYHOST, 0L);
+	}
+	if (kube_pem_given(&config->ca)) {
+		SET(CURLOPT_PROXY_CAPATH, NULL);
+		if (set_ca(easy, &config->ca, CURLOPT_PROXY_CAINFO_BLOB, CURLOPT_PROXY_CAINFO) != CURLE_OK)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -187,17 +223,17 @@ transport_setup_request(const struct transport_setup *setup, CURL *easy, const c
 		SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
 		SET(CURLOPT_LOW_SPEED_TIME, SILENCE_LIMIT_S);
 	}
-	if (!watch && !setup->loopback)
+	if (!watch && !setup->loopback && !config->disable_compression)
 		SET(CURLOPT_ACCEPT_ENCODING, "gzip");
-	if (config->proxy_url)
-		SET(CURLOPT_PROXY, config->proxy_url);
-	else if (setup->loopback)
-		SET(CURLOPT_PROXY, ""); /* as Go: the environment's proxy is not for this machine */
-	if (config->username) {
+	if (!watch && config->request_timeout_ms)
+		SET(CURLOPT_TIMEOUT_MS, (long)config->request_timeout_ms);
+	if (config->username && setup->may_authenticate) {
 		SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
 		SET(CURLOPT_USERNAME, config->username);
 		SET(CURLOPT_PASSWORD, config->password);
 	}
+	if (set_proxy(setup, easy) < 0)
+		return -ENOMEM;
 	return setup->tls ? set_tls(setup, easy) : 0;
 }
 
@@ -211,27 +247,45 @@ append(struct curl_slist **headers, const char *line)
 	return longer;
 }
 
-struct curl_slist *
-transport_setup_headers(const struct transport_setup *setup, const char *bearer)
+static bool
+append_bearer(struct curl_slist **headers, const char *bearer)
 {
-	struct curl_slist *headers = NULL;
 	char *line = NULL;
+	bool ok = asprintf(&line, "Authorization: Bearer %s", bearer) >= 0;
+
+	if (!ok)
+		return false;
+	ok = append(headers, line);
+	file_wipe(line, strlen(line));
+	return ok;
+}
+
+int
+transport_setup_identity(const struct transport_setup *setup, CURL *easy, const struct credentials_now *now,
+			 struct curl_slist **headers)
+{
+	struct curl_slist *list = NULL;
 	bool ok;
 
-	ok = append(&headers, "Accept: application/json");
+	ok = append(&list, "Accept: application/json");
 	if (ok && setup->host_header)
-		ok = append(&headers, setup->host_header);
-	if (ok && bearer) {
-		ok = asprintf(&line, "Authorization: Bearer %s", bearer) >= 0;
-		if (ok) {
-			ok = append(&headers, line);
-			file_wipe(line, strlen(line));
-		}
-	}
+		ok = append(&list, setup->host_header);
+	if (ok && now->bearer && setup->may_authenticate)
+		ok = append_bearer(&list, now->bearer);
 	if (ok)
-		return headers;
-	transport_setup_headers_free(headers);
-	return NULL;
+		ok = impersonate_headers(&setup->config->as, &list) == 0;
+	if (ok && setup->tls && now->cert)
+		ok = set_blob(easy, now->cert, CURLOPT_SSLCERT_BLOB) == CURLE_OK &&
+		     set_blob(easy, now->key, CURLOPT_SSLKEY_BLOB) == CURLE_OK;
+	if (ok)
+		ok = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, list) == CURLE_OK;
+	if (!ok) {
+		transport_setup_headers_free(list);
+		return -ENOMEM;
+	}
+	transport_setup_headers_free(*headers);
+	*headers = list;
+	return 0;
 }
 
 void
@@ -243,7 +297,7 @@ transport_setup_headers_free(struct curl_slist *headers)
 }
 
 int
-transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcode code, const char *detail,
+transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcode code, char *detail,
 			char **ret_message)
 {
 	const char *server = setup->config->server;
@@ -251,7 +305,8 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 
 	(void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_errno);
 	if (!*detail)
-		detail = curl_easy_strerror(code);
+		snprintf(detail, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
+	redact_userinfo(detail); /* of a proxy's URL */
 	switch (code) {
 	case CURLE_COULDNT_CONNECT:
 		if (os_errno == ECONNREFUSED)

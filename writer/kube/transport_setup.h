@@ -9,7 +9,8 @@
 
 #include <curl/curl.h>
 
-#include "writer/kube/kubeconfig.h"
+#include "writer/kube/client_config.h"
+#include "writer/kube/credentials.h"
 
 /* What is the same for all requests to one server, worked out once. */
 struct transport_setup {
@@ -17,7 +18,9 @@ struct transport_setup {
 	char *base;			/* URL before the path; its host is tls-server-name where that is set */
 	char *host_header;		/* "Host: real:port", or NULL */
 	struct curl_slist *connect_to;	/* where `base` really is, or NULL */
+	char *proxy;			/* "" for none */
 	bool tls, loopback;
+	bool may_authenticate;		/* as kubectl: no secret goes over a network without TLS */
 };
 
 /* Returns 0, -EINVAL with message, -ENOMEM. */
@@ -25,26 +28,28 @@ int transport_setup_init(struct transport_setup *setup, const struct kube_client
 void transport_setup_done(struct transport_setup *setup);
 
 /*
- * Set everything on `easy` but callbacks and headers.
+ * Set everything on `easy` but callbacks and what credentials say.
  * Returns 0, or -ENOMEM (the only reason for which libcurl 7.88 refuses these).
  */
 int transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query, bool watch);
 
 /*
- * The request's headers.
- * bearer   token or NULL
- * Returns  a list for transport_setup_headers_free(), NULL without memory
+ * Say who we are: headers and client certificate. May be repeated for the same `easy` while it is at rest.
+ *
+ * headers   what the last call gave, or NULL; for transport_setup_headers_free() when `easy` is gone
+ * Returns   0 or -ENOMEM
  */
-struct curl_slist *transport_setup_headers(const struct transport_setup *setup, const char *bearer);
+int transport_setup_identity(const struct transport_setup *setup, CURL *easy, const struct credentials_now *now,
+			     struct curl_slist **headers);
 void transport_setup_headers_free(struct curl_slist *headers);
 
 /*
  * Turn a failed transfer into a negative code of transport.h and a sentence.
  *
- * detail       libcurl's error buffer
+ * detail       libcurl's error buffer, of CURL_ERROR_SIZE bytes; rid of secrets here
  * ret_message  allocated, may be NULL without memory
  */
-int transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcode code, const char *detail,
+int transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcode code, char *detail,
 			    char **ret_message);
 
 #endif

@@ -1,0 +1,177 @@
+/* The world of a transport's test; see transport_world.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/support/transport_world.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <microhttpd.h>
+
+#include "tests/support/temp_dir.h"
+#include "writer/message.h"
+
+static void
+on_response(void *ctx, const struct transport_response *response)
+{
+	struct seen *seen = ctx;
+
+	uv_stop(&seen->world->loop);
+	seen->n_responses++;
+	seen->status = response->status;
+	seen->retry_after = response->retry_after_s;
+	snprintf(seen->content_type, sizeof(seen->content_type), "%s", response->content_type);
+	if (seen->cancel_at_response)
+		transport_cancel(seen->request);
+}
+
+static int
+on_data(void *ctx, const void *data, size_t len)
+{
+	struct seen *seen = ctx;
+	size_t at = strlen(seen->text), n = len < sizeof(seen->text) - 1 - at ? len : sizeof(seen->text) - 1 - at;
+
+	uv_stop(&seen->world->loop);
+	memcpy(seen->text + at, data, n);
+	seen->bytes += len;
+	if (seen->cancel)
+		transport_cancel(seen->request);
+	if (seen->pause)
+		transport_pause(seen->request);
+	if (seen->free_transport) {
+		transport_free(seen->world->transport);
+		seen->world->transport = NULL;
+	}
+	return seen->answer;
+}
+
+static void
+on_done(void *ctx, int result, const char *message)
+{
+	struct seen *seen = ctx;
+
+	uv_stop(&seen->world->loop);
+	seen->n_done++;
+	seen->result = result;
+	seen->request = NULL;
+	snprintf(seen->message, sizeof(seen->message), "%s", message);
+	if (seen->start)
+		get(seen->world, seen->start_path, 0, seen->start);
+}
+
+const struct transport_callbacks seen_callbacks = {on_response, on_data, on_done};
+
+void
+get(struct world *w, const char *path, unsigned flags, struct seen *seen)
+{
+	seen->world = w;
+	assert_int_equal(transport_get(w->transport, path, flags, &seen_callbacks, seen, &seen->request), 0);
+	assert_int_equal(seen->n_done, 0);
+}
+
+void
+on_watchdog(uv_timer_t *timer)
+{
+	*(bool *)timer->data = true;
+	uv_stop(timer->loop);
+}
+
+void
+connect_to(struct world *w, const char *url)
+{
+	_cleanup_(message_freep) char *error = NULL;
+
+	free(w->config.server);
+	w->config.server = strdup(url);
+	if (transport_new(&w->loop, &w->config, &w->transport, &error) < 0)
+		fail_msg("%s", error);
+}
+
+int
+transport_world_setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	void *dir = NULL;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (!w || temp_dir_setup(&dir) < 0)
+		return -1;
+	w->dir = dir;
+	uv_loop_init(&w->loop);
+	uv_timer_init(&w->loop, &w->watchdog);
+	w->watchdog.data = &w->late;
+	*state = w;
+	return 0;
+}
+
+int
+transport_world_teardown(void **state)
+{
+	struct world *w = *state;
+	void *dir = w->dir;
+	int r;
+
+	transport_free(w->transport);
+	uv_close((uv_handle_t *)&w->watchdog, NULL);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	r = uv_loop_close(&w->loop); /* EBUSY when a handle was forgotten */
+	http_fixture_free(w->server);
+	kube_client_config_done(&w->config);
+	temp_dir_teardown(&dir);
+	free(w);
+	return r;
+}
+
+char *
+slurp(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char *text = calloc(1, 16384);
+
+	assert_non_null(file);
+	assert_non_null(text);
+	assert_true(fread(text, 1, 16383, file) > 0);
+	fclose(file);
+	return text;
+}
+
+/* A CA, and a certificate by it for the name "api.test" and 127.0.0.1; a server that has it. */
+void
+start_tls(struct world *w, const struct http_route *routes)
+{
+	char command[4096], *key, *cert;
+
+	snprintf(command, sizeof(command),
+		 "cd %s && exec 2>/dev/null && command -v openssl >/dev/null &&"
+		 " openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.crt -days 2"
+		 " -subj /CN=test-ca &&"
+		 " openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout s.key -out s.csr -subj /CN=api &&"
+		 " printf 'subjectAltName=DNS:api.test,IP:127.0.0.1' >ext &&"
+		 " openssl x509 -req -in s.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile ext -out s.crt",
+		 w->dir);
+	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES || system(command) != 0) {
+		print_message("SKIP openssl, or a libmicrohttpd with TLS, is not there\n");
+		skip();
+	}
+	key = slurp(temp_path(w->dir, "s.key"));
+	cert = slurp(temp_path(w->dir, "s.crt"));
+	w->server = http_fixture_new(routes, key, cert);
+	free(key);
+	free(cert);
+	assert_non_null(w->server);
+}
+
+void
+connect_tls(struct world *w, const char *host)
+{
+	char url[64];
+
+	snprintf(url, sizeof(url), "https://%s:%u", host, http_fixture_port(w->server));
+	connect_to(w, url);
+}

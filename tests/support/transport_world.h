@@ -1,0 +1,76 @@
+/*
+ * The world of a transport's test: a loop, a server (http_fixture.h), a transport, and what
+ * requests told.
+ */
+#ifndef INFORMER_TESTS_SUPPORT_TRANSPORT_WORLD_H
+#define INFORMER_TESTS_SUPPORT_TRANSPORT_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "tests/support/http_fixture.h"
+#include "writer/kube/transport.h"
+
+#define WATCHDOG_MS 30000
+
+/* One test's world: a loop, a server, a transport. */
+struct world {
+	char *dir;
+	uv_loop_t loop;
+	uv_timer_t watchdog;
+	bool late; /* the watchdog's */
+	struct http_fixture *server;
+	struct kube_client_config config;
+	struct transport *transport;
+};
+
+/* What a request told. Each callback stops the loop's turn, so that run_until() looks again. */
+struct seen {
+	struct world *world;
+	struct transport_request *request;
+	int status, result, n_responses, n_done;
+	long retry_after;
+	char content_type[64], message[512], text[256];
+	size_t bytes;
+	int answer;	       /* what on_data returns */
+	bool cancel, pause, free_transport, cancel_at_response;
+	struct seen *start;    /* started from on_done */
+	const char *start_path;
+};
+
+/* cmocka set-up and tear-down: *state is a world without server and transport. */
+int transport_world_setup(void **state);
+int transport_world_teardown(void **state);
+
+/* Make the transport from w->config and this URL. */
+void connect_to(struct world *w, const char *url);
+
+extern const struct transport_callbacks seen_callbacks;
+
+/* Start a request. */
+void get(struct world *w, const char *path, unsigned flags, struct seen *seen);
+
+#define run_until(w, condition)                                                                                        \
+	do {                                                                                                           \
+		(w)->late = false;                                                                                     \
+		uv_timer_start(&(w)->watchdog, on_watchdog, WATCHDOG_MS, 0);                                           \
+		while (!(condition) && !(w)->late)                                                                     \
+			uv_run(&(w)->loop, UV_RUN_ONCE);                                                               \
+		uv_timer_stop(&(w)->watchdog);                                                                         \
+		if ((w)->late)                                                                                         \
+			fail_msg("not in %d ms: %s", WATCHDOG_MS, #condition);                                         \
+	} while (0)
+void on_watchdog(uv_timer_t *timer);
+
+/*
+ * A server on TLS, whose certificate, for the name "api.test" and 127.0.0.1, is by the CA in w->dir/ca.crt. Skips the
+ * test where that cannot be made.
+ */
+void start_tls(struct world *w, const struct http_route *routes);
+void connect_tls(struct world *w, const char *host);
+
+/* A file's text; free() it. */
+char *slurp(const char *path);
+
+#endif

@@ -1,0 +1,308 @@
+/* Who the transport says that it is: credentials that are renewed, plugins, impersonation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/transport_world.h"
+
+#define V1 "client.authentication.k8s.io/v1"
+
+static const struct http_route routes[] = {
+	{.path = "/open", .status = 200, .body = "{}"},
+	{.path = "/new", .status = 200, .body = "welcome", .bearer = "new"},
+	{.path = "/2", .status = 200, .body = "{}", .bearer = "token-2"},
+	{.path = "/never", .status = 200, .body = "{}", .bearer = "nobody has this"},
+	{.path = "/watch", .status = 200, .stream = true, .bearer = "new"},
+	{0},
+};
+
+/* A plugin that counts its runs in the folder, and gives token-N in the Nth; `more` are further fields of the status. */
+static void
+use_plugin(struct world *w, const char *before, const char *more)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text),
+		 "#!/bin/sh\ncd %s\necho x >>runs\nN=$(grep -c x runs)\n%s\n"
+		 "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{%s\"token\":\"'token-$N'\"}}'\n",
+		 w->dir, before, more);
+	chmod(temp_file(w->dir, "plugin", text), 0755);
+	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
+	w->config.exec.api_version = strdup(V1);
+}
+
+static unsigned
+runs(struct world *w)
+{
+	FILE *file = fopen(temp_path(w->dir, "runs"), "r");
+	unsigned n = 0;
+
+	if (!file)
+		return 0;
+	while (fgetc(file) != EOF)
+		n++;
+	fclose(file);
+	return n / 2;
+}
+
+/* A 401 is answered by reading the token file and asking once more; nobody hears of it. */
+static void
+a_401_renews_the_token_and_asks_again(void **state)
+{
+	struct world *w = *state;
+	struct seen first = {0}, second = {0}, watch = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	w->config.token_file = strdup(temp_file(w->dir, "token", "old"));
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/open", 0, &first);
+	run_until(w, first.n_done);
+	temp_file(w->dir, "token", "new");
+	get(w, "/new", 0, &second);
+	run_until(w, second.n_done);
+	assert_int_equal(second.n_responses, 1);
+	assert_int_equal(second.status, 200);
+	assert_string_equal(second.text, "welcome");
+	assert_int_equal(http_fixture_count(w->server, "/new"), 2);
+	http_fixture_send(w->server, "event");
+	get(w, "/watch", TRANSPORT_WATCH, &watch);
+	run_until(w, watch.bytes);
+	assert_string_equal(watch.text, "event");
+	transport_cancel(watch.request);
+	http_fixture_end(w->server);
+}
+
+/* A second 401 is the answer; a token that cannot change is not sent twice. */
+static void
+a_second_401_is_the_answer(void **state)
+{
+	struct world *w = *state;
+	struct seen file = {0}, fixed = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	w->config.token_file = strdup(temp_file(w->dir, "token", "old"));
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/never", 0, &file);
+	run_until(w, file.n_done);
+	assert_int_equal(file.result, 0);
+	assert_int_equal(file.status, 401);
+	assert_non_null(strstr(file.text, "401"));
+	assert_int_equal(http_fixture_count(w->server, "/never"), 2);
+	transport_free(w->transport);
+
+	free(w->config.token_file);
+	w->config.token_file = NULL;
+	w->config.token = strdup("fixed");
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/never", 0, &fixed);
+	run_until(w, fixed.n_done);
+	assert_int_equal(fixed.status, 401);
+	assert_int_equal(http_fixture_count(w->server, "/never"), 3);
+}
+
+/* Requests wait for one run of the plugin, and what it gave serves until it expires. */
+static void
+one_run_of_a_plugin_serves_many_requests(void **state)
+{
+	struct world *w = *state;
+	struct seen one = {0}, two = {0}, three = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	use_plugin(w, "", "\"expirationTimestamp\":\"2200-01-01T00:00:00Z\",");
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/open", 0, &one);
+	get(w, "/open", 0, &two);
+	run_until(w, one.n_done && two.n_done);
+	assert_int_equal(two.status, 200);
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer token-1");
+	get(w, "/open", 0, &three);
+	run_until(w, three.n_done);
+	assert_int_equal(runs(w), 1);
+}
+
+/* When it has expired the plugin is run again. */
+static void
+expired_credentials_are_renewed(void **state)
+{
+	struct world *w = *state;
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	use_plugin(w, "", "\"expirationTimestamp\":\"2001-01-01T00:00:00Z\",");
+	connect_to(w, http_fixture_url(w->server));
+	for (int i = 0; i < 1000 && runs(w) < 2; i++) {
+		struct seen seen = {0};
+
+		get(w, "/open", 0, &seen);
+		run_until(w, seen.n_done);
+		assert_int_equal(seen.result, 0);
+		uv_sleep(5);
+	}
+	assert_int_equal(runs(w), 2); /* once a second at most */
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer token-2");
+}
+
+/* A 401 runs the plugin once more, whatever expiry it named. */
+static void
+a_401_runs_the_plugin_again(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	use_plugin(w, "", "");
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/2", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_int_equal(seen.status, 200);
+	assert_int_equal(runs(w), 2);
+}
+
+/* A plugin that fails ends all requests that wait for it, with its words; it is not run for each. */
+static void
+a_failing_plugin_ends_what_waits_for_it(void **state)
+{
+	struct world *w = *state;
+	struct seen one = {0}, two = {0}, three = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	use_plugin(w, "echo 'login first; token=hunter2' >&2; exit 1", "");
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/open", 0, &one);
+	get(w, "/open", 0, &two);
+	get(w, "/open", 0, &three);
+	transport_cancel(three.request);
+	run_until(w, one.n_done && two.n_done);
+	assert_int_equal(one.result, -EACCES);
+	assert_int_equal(two.result, -EACCES);
+	assert_non_null(strstr(one.message, "failed with exit code 1: login first; token=[redacted]"));
+	assert_int_equal(three.n_done, 0);
+	assert_int_equal(runs(w), 1);
+	assert_int_equal(http_fixture_count(w->server, NULL), 0);
+}
+
+/* A transport that goes kills the plugin that it waits for. */
+static void
+a_transport_that_goes_takes_its_plugin_along(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	use_plugin(w, "sleep 1000", "");
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/open", 0, &seen);
+	while (runs(w) == 0)
+		uv_run(&w->loop, UV_RUN_NOWAIT);
+	transport_free(w->transport);
+	w->transport = NULL;
+	uv_run(&w->loop, UV_RUN_NOWAIT);
+	assert_int_equal(seen.n_done, 0); /* teardown() waits for the loop's last handle */
+}
+
+/* Whom to impersonate stands in headers, one a group; keys that cannot be a header's name are escaped. */
+static void
+impersonation_stands_in_headers(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	w->config.as.user = strdup("system:serviceaccount:web:shop");
+	w->config.as.uid = strdup("123");
+	kube_pairs_add(&w->config.as.groups, NULL, "system:authenticated");
+	kube_pairs_add(&w->config.as.groups, NULL, "dev team");
+	kube_pairs_add(&w->config.as.extra, "example.com/scopes%", "view");
+	kube_pairs_add(&w->config.as.extra, "example.com/scopes%", "list");
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/open", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-User"), "system:serviceaccount:web:shop");
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-Uid"), "123");
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-Group"), "system:authenticated, dev team");
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-Extra-example.com%2Fscopes%25"), "view, list");
+}
+
+/* Through a proxy, which is no longer this machine, no secret goes without TLS; impersonation does, as kubectl's. */
+static void
+no_secret_goes_without_tls(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL); /* it is the proxy */
+	w->config.proxy_url = strdup(http_fixture_url(w->server));
+	w->config.token = strdup("hunter2");
+	w->config.as.user = strdup("me");
+	connect_to(w, "http://api.test:8080");
+	get(w, "/open", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_int_equal(seen.result, 0);
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "");
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-User"), "me");
+}
+
+/* An answer with an end is given up after the request timeout; a watch is not. */
+static void
+the_request_timeout_is_for_answers_with_an_end(void **state)
+{
+	struct world *w = *state;
+	struct seen list = {0}, watch = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	w->config.token = strdup("new");
+	w->config.request_timeout_ms = 200;
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/watch", TRANSPORT_WATCH, &watch);
+	get(w, "/watch", 0, &list); /* a stream that does not end in time */
+	run_until(w, list.n_done);
+	assert_int_equal(list.result, -ETIMEDOUT);
+	http_fixture_send(w->server, "event");
+	run_until(w, watch.bytes);
+	assert_int_equal(watch.n_done, 0);
+}
+
+/* The words about a proxy that cannot be used hold no password of its URL. */
+static void
+a_proxys_password_is_in_no_message(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	w->config.proxy_url = strdup("socks9://u:hunter2@proxy:1");
+	connect_to(w, "https://api.test:6443");
+	get(w, "/open", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_true(seen.result < 0);
+	assert_null(strstr(seen.message, "hunter2"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_401_renews_the_token_and_asks_again),
+		TEST(a_second_401_is_the_answer),
+		TEST(one_run_of_a_plugin_serves_many_requests),
+		TEST(expired_credentials_are_renewed),
+		TEST(a_401_runs_the_plugin_again),
+		TEST(a_failing_plugin_ends_what_waits_for_it),
+		TEST(a_transport_that_goes_takes_its_plugin_along),
+		TEST(impersonation_stands_in_headers),
+		TEST(no_secret_goes_without_tls),
+		TEST(the_request_timeout_is_for_answers_with_an_end),
+		TEST(a_proxys_password_is_in_no_message),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,518 @@
+/*
+ * One run of a credential plugin; see exec_plugin.h.
+ *
+ * It is over when the process has ended and its standard output is closed (a child of it may
+ * still write), or when a limit is passed. Memory goes when the last handle is closed:
+ *
+ *	start ──▶ exit and end of output ──▶ done() ──▶ handles closed ──▶ freed
+ *	      └─▶ cancel, or a limit: killed ──▶ exit ──┘ (without done() when cancelled)
+ */
+#include "writer/kube/exec_plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "writer/file.h"
+#include "writer/kube/redact.h"
+#include "writer/message.h"
+
+#define INFO	     "KUBERNETES_EXEC_INFO"
+#define STDERR_KEEP  4096u
+#define STDERR_SHOWN 400u
+
+struct exec_plugin {
+	uv_process_t process;
+	uv_pipe_t out, err;
+	uv_timer_t limit;
+	unsigned n_handles;
+	exec_plugin_done *done; /* NULL: told, or cancelled */
+	void *ctx;
+	struct kube_client_config config;
+	uint64_t timeout_ms;
+	char *data; /* what it printed, EXEC_PLUGIN_MAX_BYTES + 1 at most */
+	size_t len, size;
+	char tail[STDERR_KEEP]; /* the end of what it wrote on stderr */
+	size_t tail_len;
+	bool exited, out_ended, closing;
+	int64_t exit_code;
+	int exit_signal;
+	char *failure; /* why it was killed */
+	struct kube_pairs secrets; /* what its words must not show */
+};
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct exec_plugin *plugin = handle->data;
+
+	if (--plugin->n_handles > 0)
+		return;
+	kube_client_config_done(&plugin->config);
+	file_wipe(plugin->data, plugin->len);
+	kube_pairs_done(&plugin->secrets);
+	free(plugin->failure);
+	free(plugin);
+}
+
+static void
+close_handles(struct exec_plugin *plugin)
+{
+	if (!plugin->closing) {
+		plugin->closing = true;
+		uv_close((uv_handle_t *)&plugin->out, on_closed);
+		uv_close((uv_handle_t *)&plugin->err, on_closed);
+		uv_close((uv_handle_t *)&plugin->limit, on_closed);
+	}
+	/* not before its end, or nobody would wait for it */
+	if (plugin->exited && plugin->process.loop && !uv_is_closing((uv_handle_t *)&plugin->process))
+		uv_close((uv_handle_t *)&plugin->process, on_closed);
+}
+
+static void
+kill_all(struct exec_plugin *plugin)
+{
+	if (!plugin->exited || !plugin->out_ended)
+		kill(-plugin->process.pid, SIGKILL);
+}
+
+static void
+keep_tail(struct exec_plugin *plugin, const char *data, size_t len)
+{
+	size_t room;
+
+	if (len > STDERR_KEEP) {
+		data += len - STDERR_KEEP;
+		len = STDERR_KEEP;
+	}
+	room = STDERR_KEEP - plugin->tail_len;
+	if (len > room) {
+		memmove(plugin->tail, plugin->tail + (len - room), plugin->tail_len - (len - room));
+		plugin->tail_len -= len - room;
+	}
+	memcpy(plugin->tail + plugin->tail_len, data, len);
+	plugin->tail_len += len;
+}
+
+/* What the pipe still holds; its other end may stay open in a process that the plugin left behind. */
+static void
+drain_stderr(struct exec_plugin *plugin)
+{
+	char buffer[4096];
+	uv_os_fd_t fd;
+	ssize_t n;
+
+	if (uv_fileno((uv_handle_t *)&plugin->err, &fd) < 0)
+		return;
+	for (int i = 0; i < 16 && (n = read(fd, buffer, sizeof(buffer))) > 0; i++) /* as much as a pipe holds */
+		keep_tail(plugin, buffer, (size_t)n);
+}
+
+/* "credential plugin aws: WHY: what it wrote" */
+static void
+tell_failure(struct exec_plugin *plugin, const char *why)
+{
+	_cleanup_(message_freep) char *error = NULL, *words = NULL;
+
+	words = redact_text(plugin->tail, plugin->tail_len, &plugin->secrets, STDERR_SHOWN);
+	message_format(&error, "credential plugin %s %s%s%s", plugin->config.exec.command, why, words && *words ? ": " : "",
+		       words ? words : "");
+	plugin->done(plugin->ctx, NULL, error ? error : "no memory for a credential plugin's error");
+}
+
+static void
+judge(struct exec_plugin *plugin)
+{
+	_cleanup_(message_freep) char *error = NULL, *why = NULL;
+	struct exec_credential credential;
+
+	if (plugin->failure) {
+		tell_failure(plugin, plugin->failure);
+	} else if (plugin->exit_signal) {
+		message_format(&why, "was ended by signal %d", plugin->exit_signal);
+		tell_failure(plugin, why ? why : "failed");
+	} else if (plugin->exit_code != 0) {
+		message_format(&why, "failed with exit code %lld", (long long)plugin->exit_code);
+		tell_failure(plugin, why ? why : "failed");
+	} else if (exec_credential_parse(plugin->data ? plugin->data : "", plugin->len, plugin->config.exec.api_version,
+					 &credential, &error) < 0) {
+		message_format(&why, "is of no use: %s", error ? error : "no memory");
+		tell_failure(plugin, why ? why : "failed");
+	} else {
+		plugin->done(plugin->ctx, &credential, NULL);
+	}
+}
+
+static void
+maybe_finish(struct exec_plugin *plugin)
+{
+	if (!plugin->exited || (!plugin->out_ended && !plugin->failure)) {
+		if (plugin->closing)
+			close_handles(plugin);
+		return;
+	}
+	if (plugin->done) {
+		drain_stderr(plugin);
+		judge(plugin);
+		plugin->done = NULL;
+	}
+	close_handles(plugin);
+}
+
+/* Too much or too long. `why` is part of the message. */
+static void
+give_up(struct exec_plugin *plugin, const char *why)
+{
+	if (plugin->failure)
+		return;
+	plugin->failure = strdup(why);
+	kill_all(plugin);
+	maybe_finish(plugin);
+}
+
+/* ---- while it runs ------------------------------------------------------------------------- */
+
+static void
+on_exit_(uv_process_t *process, int64_t exit_code, int exit_signal)
+{
+	struct exec_plugin *plugin = process->data;
+
+	plugin->exited = true;
+	plugin->exit_code = exit_code;
+	plugin->exit_signal = exit_signal;
+	if (plugin->closing)
+		close_handles(plugin);
+	else
+		maybe_finish(plugin);
+}
+
+static void
+on_limit(uv_timer_t *timer)
+{
+	struct exec_plugin *plugin = timer->data;
+	char why[96];
+
+	snprintf(why, sizeof(why), "did not end within %.1f s and was killed", (double)plugin->timeout_ms / 1000);
+	give_up(plugin, why);
+}
+
+/* Room for what it prints; not realloc(), which would leave a copy of a secret behind. */
+static void
+give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+	struct exec_plugin *plugin = handle->data;
+	size_t larger = plugin->size ? 2 * plugin->size : 4096;
+	char *data;
+
+	(void)suggested;
+	if (plugin->size == plugin->len && plugin->size <= EXEC_PLUGIN_MAX_BYTES && (data = malloc(larger))) {
+		if (plugin->len)
+			memcpy(data, plugin->data, plugin->len);
+		file_wipe(plugin->data, plugin->len);
+		plugin->data = data;
+		plugin->size = larger;
+	}
+	*ret = uv_buf_init(plugin->data ? plugin->data + plugin->len : NULL, (unsigned)(plugin->size - plugin->len));
+}
+
+static void
+on_printed(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
+{
+	struct exec_plugin *plugin = stream->data;
+
+	(void)buffer;
+	if (n > 0)
+		plugin->len += (size_t)n;
+	if (plugin->len > EXEC_PLUGIN_MAX_BYTES) {
+		uv_read_stop(stream);
+		give_up(plugin, "printed more than 1 MiB and was killed");
+	} else if (n == UV_ENOBUFS) {
+		uv_read_stop(stream);
+		give_up(plugin, "was killed: no memory for what it prints");
+	} else if (n < 0) {
+		uv_read_stop(stream);
+		plugin->out_ended = true;
+		maybe_finish(plugin);
+	}
+}
+
+static void
+give_scratch(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+	static char scratch[4096]; /* one loop, one callback at a time */
+
+	(void)handle;
+	(void)suggested;
+	*ret = uv_buf_init(scratch, sizeof(scratch));
+}
+
+static void
+on_complained(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
+{
+	struct exec_plugin *plugin = stream->data;
+
+	if (n > 0)
+		keep_tail(plugin, buffer->base, (size_t)n);
+	if (buffer->base)
+		explicit_bzero(buffer->base, n > 0 ? (size_t)n : 0);
+	if (n < 0)
+		uv_read_stop(stream);
+}
+
+/* ---- the start ------------------------------------------------------------------------------ */
+
+/* Ours, but for these: who has them speaks for us to systemd. */
+static bool
+is_ours_alone(const char *entry)
+{
+	static const char *const names[] = {"NOTIFY_SOCKET=", "LISTEN_FDS=", "LISTEN_PID=", "LISTEN_FDNAMES=", "WATCHDOG_USEC=",
+					    "WATCHDOG_PID=", INFO "="};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(entry, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_replaced(const char *entry, const struct kube_pairs *env)
+{
+	for (size_t i = 0; i < env->n; i++) {
+		size_t len = strlen(env->items[i].name);
+
+		if (strncmp(entry, env->items[i].name, len) == 0 && entry[len] == '=')
+			return true;
+	}
+	return false;
+}
+
+static void
+free_strings(char **strings)
+{
+	for (size_t i = 0; strings && strings[i]; i++)
+		file_wipe(strings[i], strlen(strings[i]));
+	free(strings);
+}
+
+static char **
+make_environment(const struct kube_pairs *env, const char *info)
+{
+	size_t n = 0, at = 0;
+	char **strings;
+
+	while (environ[n])
+		n++;
+	strings = calloc(n + env->n + 2, sizeof(*strings));
+	if (!strings)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!is_ours_alone(environ[i]) && !is_replaced(environ[i], env) && !(strings[at++] = strdup(environ[i])))
+			goto fail;
+	for (size_t i = 0; i < env->n; i++)
+		if (asprintf(&strings[at++], "%s=%s", env->items[i].name, env->items[i].value) < 0) {
+			strings[at - 1] = NULL;
+			goto fail;
+		}
+	if (asprintf(&strings[at], INFO "=%s", info) >= 0)
+		return strings;
+	strings[at] = NULL;
+fail:
+	free_strings(strings);
+	return NULL;
+}
+
+static char **
+make_arguments(const struct kube_exec *exec)
+{
+	char **strings = calloc(exec->args.n + 2, sizeof(*strings));
+	bool ok = strings && (strings[0] = strdup(exec->command));
+
+	for (size_t i = 0; ok && i < exec->args.n; i++)
+		ok = (strings[i + 1] = strdup(exec->args.items[i].value));
+	if (ok)
+		return strings;
+	free_strings(strings);
+	return NULL;
+}
+
+static bool
+names_secret(const char *flag)
+{
+	static const char *const words[] = {"secret", "password", "token", "key", "credential"};
+
+	for (size_t i = 0; *flag == '-' && i < sizeof(words) / sizeof(*words); i++)
+		if (strcasestr(flag, words[i]))
+			return true;
+	return false;
+}
+
+/* The values of the kubeconfig's env, and of arguments as --client-secret=x or --client-secret x. */
+static int
+note_secrets(const struct kube_exec *exec, struct kube_pairs *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < exec->env.n && r == 0; i++)
+		r = kube_pairs_add(ret, NULL, exec->env.items[i].value);
+	for (size_t i = 0; i < exec->args.n && r == 0; i++) {
+		const char *value = exec->args.items[i].value, *equals = strchr(value, '=');
+
+		if (!names_secret(value))
+			continue;
+		if (equals)
+			r = kube_pairs_add(ret, NULL, equals + 1);
+		else if (i + 1 < exec->args.n && exec->args.items[i + 1].value[0] != '-')
+			r = kube_pairs_add(ret, NULL, exec->args.items[i + 1].value);
+	}
+	return r;
+}
+
+/*
+ * Nothing that we have open is meant for another program, whoever opened it: libraries, or the shell
+ * that started us. What the kernel cannot do at once (before 5.11) is done one by one.
+ */
+static void
+keep_descriptors(void)
+{
+	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+		return;
+	for (int fd = 3, max = (int)sysconf(_SC_OPEN_MAX); fd < max; fd++) {
+		int flags = fcntl(fd, F_GETFD);
+
+		if (flags >= 0 && !(flags & FD_CLOEXEC))
+			fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
+	}
+}
+
+/* A real pipe, which the plugin may open once more as /dev/stderr; libuv's own are sockets. */
+static int
+open_pipe(uv_pipe_t *handle, uv_file *ret_write_end)
+{
+	uv_file ends[2];
+	int r = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
+
+	if (r < 0)
+		return r;
+	r = uv_pipe_open(handle, ends[0]);
+	if (r < 0) {
+		close(ends[0]);
+		close(ends[1]);
+		return r;
+	}
+	*ret_write_end = ends[1];
+	return 0;
+}
+
+/* 0, or a negative errno; then, too, the handles must be closed. */
+static int
+spawn(struct exec_plugin *plugin, uv_loop_t *loop, char **arguments, char **environment)
+{
+	uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}, {.flags = UV_INHERIT_FD}};
+	uv_process_options_t options = {
+		.file = arguments[0], .args = arguments, .env = environment, .exit_cb = on_exit_,
+		.flags = UV_PROCESS_DETACHED, /* a session of its own: all of it can be killed, and it finds no terminal */
+		.stdio = stdio, .stdio_count = 3,
+	};
+	uv_file out = -1, err = -1;
+	int r;
+
+	uv_pipe_init(loop, &plugin->out, 0);
+	uv_pipe_init(loop, &plugin->err, 0);
+	uv_timer_init(loop, &plugin->limit);
+	plugin->n_handles = 3;
+	plugin->process.data = plugin->out.data = plugin->err.data = plugin->limit.data = plugin;
+	r = open_pipe(&plugin->out, &out);
+	if (r == 0)
+		r = open_pipe(&plugin->err, &err);
+	if (r == 0) {
+		keep_descriptors();
+		stdio[1].data.fd = out;
+		stdio[2].data.fd = err;
+		plugin->n_handles++; /* the process's, also when it does not start */
+		r = uv_spawn(loop, &plugin->process, &options);
+	}
+	if (out >= 0)
+		close(out);
+	if (err >= 0)
+		close(err);
+	if (r < 0)
+		return r;
+	uv_read_start((uv_stream_t *)&plugin->out, give_room, on_printed);
+	uv_read_start((uv_stream_t *)&plugin->err, give_scratch, on_complained);
+	uv_timer_start(&plugin->limit, on_limit, plugin->timeout_ms, 0);
+	return 0;
+}
+
+static int
+explain_start(const struct kube_exec *exec, int code, char **ret_error)
+{
+	_cleanup_(message_freep) char *hint = NULL;
+
+	if (code == -ENOENT && exec->install_hint)
+		hint = redact_text(exec->install_hint, strlen(exec->install_hint), &exec->env, STDERR_SHOWN);
+	return message_set(ret_error, code, "credential plugin %s cannot be started: %s%s%s", exec->command, strerror(-code),
+			   hint && *hint ? "; " : code == -ENOENT ? "; install it, or name its whole path in the kubeconfig" : "",
+			   hint ? hint : "");
+}
+
+int
+exec_plugin_start(uv_loop_t *loop, const struct kube_client_config *config, exec_plugin_done *done, void *ctx,
+		  struct exec_plugin **ret_plugin, char **ret_error)
+{
+	_cleanup_(message_freep) char *info = NULL;
+	char **arguments = NULL, **environment = NULL;
+	struct exec_plugin *plugin;
+	int r;
+
+	r = exec_credential_info(config, &info, ret_error);
+	if (r < 0)
+		return r;
+	plugin = calloc(1, sizeof(*plugin));
+	if (!plugin)
+		return -ENOMEM;
+	plugin->done = done;
+	plugin->ctx = ctx;
+	plugin->timeout_ms = EXEC_PLUGIN_TIMEOUT_MS;
+	if (config->request_timeout_ms && config->request_timeout_ms < plugin->timeout_ms)
+		plugin->timeout_ms = config->request_timeout_ms;
+	arguments = make_arguments(&config->exec);
+	environment = make_environment(&config->exec.env, info);
+	r = arguments && environment ? kube_client_config_copy(config, &plugin->config) : -ENOMEM;
+	if (r == 0)
+		r = note_secrets(&config->exec, &plugin->secrets);
+	if (r < 0) {
+		kube_client_config_done(&plugin->config);
+		kube_pairs_done(&plugin->secrets);
+		free(plugin);
+		goto out;
+	}
+	r = spawn(plugin, loop, arguments, environment);
+	if (r < 0) {
+		plugin->done = NULL;
+		plugin->exited = true; /* it never was */
+		close_handles(plugin);
+		r = explain_start(&config->exec, r, ret_error);
+		goto out;
+	}
+	*ret_plugin = plugin;
+out:
+	free_strings(arguments);
+	free_strings(environment);
+	return r;
+}
+
+void
+exec_plugin_cancel(struct exec_plugin *plugin)
+{
+	if (!plugin)
+		return;
+	plugin->done = NULL;
+	kill_all(plugin);
+	close_handles(plugin);
+}

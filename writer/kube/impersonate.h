@@ -1,0 +1,16 @@
+/*
+ * Impersonate: the headers that ask the server to take us for somebody else.
+ *
+ * Source    client-go transport/round_trippers.go
+ */
+#ifndef INFORMER_WRITER_KUBE_IMPERSONATE_H
+#define INFORMER_WRITER_KUBE_IMPERSONATE_H
+
+#include <curl/curl.h>
+
+#include "writer/kube/client_config.h"
+
+/* Append Impersonate-User, -Uid, -Group and -Extra-KEY. Returns 0 or -ENOMEM. */
+int impersonate_headers(const struct kube_impersonation *as, struct curl_slist **headers);
+
+#endif
