@@ -1,5 +1,5 @@
 /*
- * Objects that stay: copies, what paths leave of them, copies that go with their snapshot, objects that have only a key.
+ * Objects that stay: copies, and copies that go with their snapshot. What paths leave of them: path_set_test.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include "reader-lib/copy.h"
-#include "reader-lib/key_object.h"
 #include "shm-layout/walk.h"
 #include "tests/support/broker_fixture.h"
 
@@ -269,134 +268,8 @@ threads_share_a_copy(void **state)
 	informer_object_free(&copy);
 }
 
-/* ---- filtered ---- */
-
-static void
-expect_filtered(struct world *w, const char *const *keep, const char *const *drop, const char *expected)
-{
-	struct informer_object copy;
-	struct path_set *set;
-	size_t n_keep = 0, n_drop = 0;
-
-	while (keep && keep[n_keep])
-		n_keep++;
-	while (drop && drop[n_drop])
-		n_drop++;
-	assert_int_equal(path_set_compile(w->inf, keep, n_keep, drop, n_drop, &set), 0);
-	assert_int_equal(object_copy_filtered(w->inf, &w->pod, set, &copy), 0);
-	assert_string_equal(json_of(w->text, &copy), expected);
-	informer_object_free(&copy);
-	path_set_free(w->inf, set);
-}
-
 #define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
 #define WHO "\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\""
-
-/* What keep names is kept with all that is below it, and who the object is; the rest is gone. */
-static void
-keep_leaves_what_it_names(void **state)
-{
-	struct world *w = *state;
-
-	expect_filtered(w, LIST("spec.nodeName"), NULL, "{\"metadata\":{" WHO "},\"spec\":{\"nodeName\":\"n1\"}}");
-	expect_filtered(w, LIST("status"), NULL, "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
-	expect_filtered(w, LIST("spec.containers[*].image", "metadata.labels"), NULL,
-			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},"
-			"\"spec\":{\"containers\":[{\"image\":\"i1\"},{\"image\":\"i2\"}]}}");
-	/* on the way to nothing */
-	expect_filtered(w, LIST("spec.absent", "text.deeper", "spec.empty[*].x"), NULL,
-			"{\"metadata\":{" WHO "},\"spec\":{\"empty\":[]}}");
-	expect_filtered(w, LIST("status.absent"), NULL, "{\"metadata\":{" WHO "},\"status\":{}}");
-	expect_filtered(w, LIST("."), NULL, pod);
-	/* a path that is reached in two ways */
-	expect_filtered(w, LIST("spec[*].name", "[*].phase"), NULL,
-			"{\"metadata\":{" WHO "},\"spec\":{\"none\":{},\"empty\":[],\"containers\":[]},\"status\":{\"phase\":\"Running\"}}");
-}
-
-/* What drop names is gone, the rest is kept; of two that apply, drop wins. */
-static void
-drop_takes_what_it_names(void **state)
-{
-	struct world *w = *state;
-
-	expect_filtered(w, NULL, LIST("spec", "text", "metadata.annotations"),
-			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"status\":{\"phase\":\"Running\"}}");
-	expect_filtered(w, LIST("spec.containers"), LIST("spec.containers[*].env"),
-			"{\"metadata\":{" WHO "},\"spec\":{\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},"
-			"{\"name\":\"c2\",\"image\":\"i2\"}]}}");
-	expect_filtered(w, LIST("spec.containers"), LIST("spec.containers[*]"), "{\"metadata\":{" WHO "},\"spec\":{\"containers\":[]}}");
-	expect_filtered(w, LIST("status.phase"), LIST("status.phase"), "{\"metadata\":{" WHO "},\"status\":{}}");
-	expect_filtered(w, LIST("metadata.labels"), LIST("metadata.labels[\"a.b/c\"]"),
-			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\"}}}");
-	expect_filtered(w, NULL, LIST("absent", "spec.absent"), pod);
-}
-
-/* Who the object is cannot be dropped, whatever is tried. */
-static void
-an_object_stays_somebody(void **state)
-{
-	struct world *w = *state;
-
-	expect_filtered(w, LIST("nothing"), NULL, "{\"metadata\":{" WHO "}}");
-	expect_filtered(w, NULL, LIST("metadata", "spec", "text", "status"), "{\"metadata\":{" WHO "}}");
-	expect_filtered(w, NULL, LIST("[*]", "[*][*]"), "{\"metadata\":{" WHO "}}");
-	expect_filtered(w, NULL, LIST("metadata.name", "metadata.uid", "metadata[*]", "spec", "text", "status"),
-			"{\"metadata\":{" WHO "}}");
-}
-
-/* A path that knows the shapes of a whole object finds its way in what is left of it. */
-static void
-paths_find_their_way_in_filtered_copies(void **state)
-{
-	struct world *w = *state;
-	struct informer_path *path = path_of(w, "spec.containers[*].image"), *name = path_of(w, "spec.containers[*].name");
-	struct informer_object copy;
-	struct path_set *set;
-	const char *data;
-	size_t length;
-	int r;
-
-	assert_int_equal(path_set_compile(w->inf, LIST("spec.containers[*].image"), 1, NULL, 0, &set), 0);
-	assert_int_equal(object_copy_filtered(w->inf, &w->pod, set, &copy), 0);
-	for (int i = 0; i < 3; i++) {
-		r = informer_get_string(&w->pod, path, &data, &length);
-		assert_text(r, data, length, "i1");
-		r = informer_get_string(&copy, path, &data, &length);
-		assert_text(r, data, length, "i1");
-		r = informer_get_string(&w->pod, name, &data, &length);
-		assert_text(r, data, length, "c1");
-		assert_int_equal(informer_get_string(&copy, name, &data, &length), INFORMER_E_NOT_FOUND);
-	}
-	informer_object_free(&copy);
-	path_set_free(w->inf, set);
-	informer_path_free(path);
-	informer_path_free(name);
-}
-
-/* Impossible paths are refused, with their text. */
-static void
-impossible_paths_are_refused(void **state)
-{
-	struct world *w = *state;
-	const char *many[PATH_SET_MAX + 1];
-	struct path_set *set;
-	char why[512];
-
-	assert_int_equal(path_set_compile(w->inf, LIST("spec", "spec..x"), 2, NULL, 0, &set), INFORMER_E_SYNTAX);
-	informer_last_error(w->inf, why, sizeof(why));
-	assert_non_null(strstr(why, "spec..x"));
-	assert_non_null(strstr(why, "at byte 5"));
-	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("spec.containers[0].env"), 1, &set), INFORMER_E_SYNTAX);
-	informer_last_error(w->inf, why, sizeof(why));
-	assert_non_null(strstr(why, "single elements"));
-	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("."), 1, &set), INFORMER_E_SYNTAX);
-	for (size_t i = 0; i <= PATH_SET_MAX; i++)
-		many[i] = "spec.a";
-	assert_int_equal(path_set_compile(w->inf, many, PATH_SET_MAX + 1, NULL, 0, &set), -E2BIG);
-	assert_int_equal(path_set_compile(w->inf, many, PATH_SET_MAX, many, PATH_SET_MAX, &set), 0);
-	path_set_free(w->inf, set);
-	path_set_free(w->inf, NULL);
-}
 
 static int allocations;
 
@@ -669,82 +542,6 @@ damaged_objects_are_refused_or_copied_as_they_are(void **state)
 	path_set_free(w->inf, set);
 }
 
-/* ---- keys ---- */
-
-/* The key of every kind of object; a buffer too small gets what fits. */
-static void
-a_key_is_namespace_and_name(void **state)
-{
-	struct world *w = *state;
-	struct key_object memory;
-	struct informer_object object;
-	char key[64];
-	size_t length;
-	int r;
-
-	r = informer_object_key(&w->pod, key, sizeof(key), &length);
-	assert_text(r, key, length, "default/web-0");
-	assert_int_equal(strlen(key), length);
-	for (size_t size = 1; size <= 13; size++) {
-		memset(key, 'x', sizeof(key));
-		assert_int_equal(informer_object_key(&w->pod, key, size, &length), 0);
-		assert_int_equal(length, 13);
-		assert_int_equal(strlen(key), size - 1);
-		assert_memory_equal(key, "default/web-0", size - 1);
-		assert_int_equal(key[size], 'x');
-	}
-	assert_int_equal(informer_object_key(&w->pod, NULL, 0, &length), 0);
-	assert_int_equal(length, 13);
-	assert_int_equal(informer_object_key(NULL, key, sizeof(key), &length), -EINVAL);
-	/* cluster-scoped */
-	assert_int_equal(key_object_set(&memory, NULL, 0, "node-1", 6, 3, &object), 0);
-	r = informer_object_key(&object, key, sizeof(key), NULL);
-	assert_text(r, key, strlen(key), "node-1");
-}
-
-/* An object that has only its key answers for that, and has no field; so does its copy. */
-static void
-an_object_may_have_only_its_key(void **state)
-{
-	struct world *w = *state;
-	struct informer_path *path = path_of(w, "spec.nodeName");
-	struct informer_object object, copy;
-	struct informer_selector *selector;
-	struct informer_value value;
-	struct key_object memory;
-	const char *data;
-	uint64_t sum = 0;
-	size_t length;
-	int64_t n;
-	int r;
-
-	assert_int_equal(informer_selector_compile(w->inf, "!canary", 7, &selector, NULL), 0);
-	assert_int_equal(key_object_set(&memory, "default", 7, "web-9", 5, 2, &object), 0);
-	assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
-	for (int i = 0; i < 2; i++) {
-		r = informer_object_namespace(&object, &data, &length);
-		assert_text(r, data, length, "default");
-		r = informer_object_name(&object, &data, &length);
-		assert_text(r, data, length, "web-9");
-		assert_int_equal(informer_object_position(&object), 2);
-		assert_int_equal(informer_object_seq(&object), 0);
-		assert_int_equal(informer_object_uid(&object, &data, &length), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_object_resource_version(&object, &data, &length), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_get_string(&object, path, &data, &length), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_get_int(&object, path, &n), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_get_value(&object, path, &value), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_object_value(&object, &value), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_each_value(&object, path, NULL, NULL), -EINVAL);
-		assert_int_equal(informer_object_to_json(&object, count_bytes, &sum), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_selector_matches(selector, &object), INFORMER_E_NOT_FOUND);
-		object = copy;
-	}
-	informer_object_free(&copy);
-	assert_int_equal(key_object_set(&memory, w->text, 256, "a", 1, 0, &object), -ENAMETOOLONG);
-	informer_selector_free(selector);
-	informer_path_free(path);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -757,17 +554,10 @@ main(void)
 		TEST(only_copies_are_freed),
 		TEST(a_copys_own_snapshot_has_no_resources),
 		TEST(threads_share_a_copy),
-		TEST(keep_leaves_what_it_names),
-		TEST(drop_takes_what_it_names),
-		TEST(an_object_stays_somebody),
-		TEST(paths_find_their_way_in_filtered_copies),
-		TEST(impossible_paths_are_refused),
 		TEST(a_lent_copy_goes_with_its_snapshot),
 		TEST(a_copy_that_gets_no_memory_says_so),
 		TEST(real_pods_survive_copying),
 		TEST(damaged_objects_are_refused_or_copied_as_they_are),
-		TEST(a_key_is_namespace_and_name),
-		TEST(an_object_may_have_only_its_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

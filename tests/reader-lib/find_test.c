@@ -246,6 +246,44 @@ an_address_belongs_to_who_had_it_last(void **state)
 	expect(w, INFORMER_BY_IP, "10.0.0.1", 1, "u-2");
 }
 
+static void
+add_second_entry(struct broker_fixture *fx, void *context)
+{
+	const uint8_t fingerprint[32] = "workers of another namespace";
+	char descriptor[1024];
+
+	snprintf(descriptor, sizeof(descriptor), "{\"namespace\":\"other\",%s", workers_descriptor + 1);
+	assert_int_equal(store_add_resource(fx->store->store, descriptor, fingerprint, context), 0);
+}
+
+static void
+use_entry(struct broker_fixture *fx, void *context)
+{
+	fx->store->pods = *(unsigned *)context;
+}
+
+/* Of a resource that is cached by two entries the last deletion is found, whichever it stands in. */
+static void
+two_entries_are_searched_as_one(void **state)
+{
+	struct world *w = *state;
+	unsigned entries[2] = {w->fx->store->pods};
+
+	broker_fixture_do(w->fx, add_second_entry, &entries[1]);
+	for (int i = 0; i < 2; i++) {
+		const char *ip = i ? "10.0.0.2" : "10.0.0.1";
+
+		broker_fixture_do(w->fx, use_entry, &entries[i]);
+		run(w, "a", "u-a", ip);
+		forget(w, "a");
+		broker_fixture_do(w->fx, use_entry, &entries[1 - i]);
+		run(w, "b", "u-b", ip);
+		forget(w, "b");
+		expect(w, INFORMER_BY_IP, ip, 1, "u-b");
+		assert_true(informer_object_position(&w->object) == entries[1 - i]);
+	}
+}
+
 /* What is not there, cannot be there, or makes no sense. */
 static void
 what_is_not_there_is_not_found(void **state)
@@ -461,6 +499,7 @@ main(void)
 		TEST(a_re_created_name_is_the_new_one),
 		TEST(of_several_deleted_the_last_is_found),
 		TEST(an_address_belongs_to_who_had_it_last),
+		TEST(two_entries_are_searched_as_one),
 		TEST(what_is_not_there_is_not_found),
 		TEST(a_forgotten_deletion_stays_in_its_snapshot_and_copies),
 		TEST(the_deleted_are_listed_oldest_first),
