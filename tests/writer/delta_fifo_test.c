@@ -543,6 +543,37 @@ a_refused_replace_changes_nothing(void **state)
 	delta_fifo_unstage(FIFO(w), items[0]);
 }
 
+/* Whatever is queued for a key that a list lacks, one burial stands at its end, however many lists lack it. [ReplaceMakesDeletionsForObjectsInQueue] */
+static void
+a_key_that_goes_is_buried_once(void **state)
+{
+	struct world *w = *state;
+	uint32_t item;
+
+	/* deleted already */
+	know(w, "deleted", 1);
+	ok(delta_fifo_delete(FIFO(w), draft(w, "deleted", 2)));
+	replace(w, 0, NULL);
+	assert_string_equal(pop(w, 100), "deleted: D2 | ");
+	/* waiting to be told again */
+	know(w, "synced", 1);
+	ok(delta_fifo_resync(FIFO(w)));
+	replace(w, 0, NULL);
+	assert_string_equal(pop(w, 100), "synced: S D? | ");
+	/* in one list, and missing from the next two */
+	item = draft(w, "listed", 1);
+	replace(w, 1, &item);
+	replace(w, 0, NULL);
+	replace(w, 0, NULL);
+	assert_string_equal(pop(w, 100), "listed: R1 D? | ");
+	/* only added, and missing from two lists */
+	ok(delta_fifo_add(FIFO(w), draft(w, "added", 1)));
+	replace(w, 0, NULL);
+	replace(w, 0, NULL);
+	assert_string_equal(pop(w, 100), "added: A1 D? | ");
+	assert_int_equal(world_count(w), 0);
+}
+
 /* Resync queues a SYNC for every known object but those that have something queued. */
 static void
 resync_skips_keys_with_something_queued(void **state)
@@ -593,6 +624,39 @@ synced_at_once_when_something_came_before_a_list(void **state)
 	struct world *w = *state;
 
 	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 1)));
+	assert_true(delta_fifo_has_synced(FIFO(w)));
+}
+
+/* An add before any list syncs at once. [HasSynced] */
+static void
+synced_at_once_by_an_add_before_a_list(void **state)
+{
+	struct world *w = *state;
+
+	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
+	assert_true(delta_fifo_has_synced(FIFO(w)));
+}
+
+/* An update before any list syncs at once. [HasSynced] */
+static void
+synced_at_once_by_an_update_before_a_list(void **state)
+{
+	struct world *w = *state;
+
+	ok(delta_fifo_update(FIFO(w), draft(w, "x", 1)));
+	assert_true(delta_fifo_has_synced(FIFO(w)));
+}
+
+/* A list that follows an add is no first list: there is nothing to wait for. [HasSynced] */
+static void
+a_list_behind_an_add_does_not_take_the_sync_back(void **state)
+{
+	struct world *w = *state;
+	uint32_t item;
+
+	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
+	item = draft(w, "y", 2);
+	replace(w, 1, &item);
 	assert_true(delta_fifo_has_synced(FIFO(w)));
 }
 
@@ -748,6 +812,8 @@ closed_refuses_and_then_says_so(void **state)
 	delta_fifo_close(FIFO(w));
 	late = draft(w, "y", 2);
 	assert_int_equal(delta_fifo_add(FIFO(w), late), -ESHUTDOWN);
+	assert_int_equal(delta_fifo_update(FIFO(w), late), -ESHUTDOWN);
+	assert_int_equal(delta_fifo_delete(FIFO(w), late), -ESHUTDOWN);
 	assert_int_equal(delta_fifo_replace(FIFO(w), &late, 1), -ESHUTDOWN);
 	assert_int_equal(delta_fifo_resync(FIFO(w)), -ESHUTDOWN);
 	delta_fifo_unstage(FIFO(w), late);
@@ -890,10 +956,14 @@ main(void)
 		T(replace_keeps_what_is_queued_before_it),
 		T(a_second_replace_buries_what_only_the_first_had),
 		T(a_refused_replace_changes_nothing),
+		T(a_key_that_goes_is_buried_once),
 		T(resync_skips_keys_with_something_queued),
 		T(synced_when_the_first_list_was_popped),
 		T(synced_at_once_after_an_empty_list),
 		T(synced_at_once_when_something_came_before_a_list),
+		T(synced_at_once_by_an_add_before_a_list),
+		T(synced_at_once_by_an_update_before_a_list),
+		T(a_list_behind_an_add_does_not_take_the_sync_back),
 		T(a_later_list_does_not_take_the_sync_back),
 		T(a_failed_key_of_the_first_list_holds_the_sync_back),
 		T(listing_lasts_until_the_last_key_of_the_list),

@@ -1,0 +1,280 @@
+/*
+ * Store and indexes, as client-go's users know them: what is put is got, by key and by every value; what changes moves; what goes leaves no
+ * trace. Behaviours of its store_test.go, index_test.go and thread_safe_store_test.go carry their names in brackets.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	char text[4096];
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	w->inf = broker_fixture_attach(w->fx, 0);
+	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_end(&w->snap);
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static void
+look_again(struct world *w)
+{
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+}
+
+/* A pod of namespace "default" whose byUser index has these values; then a new snapshot. */
+static void
+put(struct world *w, const char *name, const char *users, unsigned version)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u-%s\",\"resourceVersion\":\"%u\","
+		 "\"annotations\":{\"users\":\"%s\"}}}", name, name, version, users);
+	broker_fixture_put(w->fx, (const char *const[]){text, NULL});
+	look_again(w);
+}
+
+static void
+delete_one(struct broker_fixture *fx, void *context)
+{
+	assert_int_equal(store_fixture_delete(fx->store, "default", context), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static void
+delete(struct world *w, const char *name)
+{
+	broker_fixture_do(w->fx, delete_one, (void *)(uintptr_t)name);
+	look_again(w);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* The keys of an iteration, sorted, joined with blanks: client-go's index_keys, list_keys. */
+static const char *
+keys_of(struct world *w, int r, struct informer_iter *it)
+{
+	char keys[64][64];
+	struct informer_object object;
+	size_t count = 0, length;
+
+	assert_int_equal(r, 0);
+	while ((r = informer_next(it, &object)) > 0) {
+		assert_true(count < 64);
+		assert_int_equal(informer_object_key(&object, keys[count++], sizeof(keys[0]), &length), 0);
+	}
+	assert_int_equal(r, 0);
+	qsort(keys, count, sizeof(keys[0]), compare);
+	w->text[0] = '\0';
+	for (size_t i = 0; i < count; i++)
+		snprintf(w->text + strlen(w->text), sizeof(w->text) - strlen(w->text), "%s%s", i ? " " : "", keys[i] + strlen("default/"));
+	return w->text;
+}
+
+static const char *
+by_user(struct world *w, const char *user)
+{
+	struct informer_iter it;
+	int r = informer_by_index(&w->snap, w->pods, "byUser", user, strlen(user), &it);
+
+	return keys_of(w, r, &it);
+}
+
+static const char *
+list(struct world *w)
+{
+	struct informer_iter it;
+	int r = informer_list(&w->snap, w->pods, &it);
+
+	return keys_of(w, r, &it);
+}
+
+/* Several values an object, several objects a value; deletes and updates move them. [MultiIndexKeys] */
+static void
+values_and_objects_are_many_to_many(void **state)
+{
+	struct world *w = *state;
+
+	put(w, "one", "ernie,bert", 1);
+	put(w, "two", "bert,oscar", 1);
+	put(w, "tre", "ernie,elmo", 1);
+	assert_string_equal(by_user(w, "ernie"), "one tre");
+	assert_string_equal(by_user(w, "bert"), "one two");
+	assert_string_equal(by_user(w, "elmo"), "tre");
+	assert_string_equal(by_user(w, "oscar"), "two");
+	assert_string_equal(by_user(w, "elmo1"), "");
+	delete(w, "tre");
+	assert_string_equal(by_user(w, "ernie"), "one");
+	assert_string_equal(by_user(w, "elmo"), "");
+	put(w, "two", "oscar", 2);
+	assert_string_equal(by_user(w, "bert"), "one");
+	assert_string_equal(by_user(w, "oscar"), "two");
+}
+
+/* Whatever set of values follows another, the object stands under each of the new ones once, and under no other. [IndexingFunctionsWithMultipleValues] */
+static void
+an_update_moves_an_object_to_its_new_values(void **state)
+{
+	static const char *const rounds[] = {"foo,bar", "foo,bar", "foo", "bar", "", "foo,bar,baz", "baz,foo", "bar,bar,bar", "foo,foo"};
+	static const char *const values[] = {"foo", "bar", "baz"};
+	struct world *w = *state;
+	uint64_t count;
+
+	put(w, "other", "foo", 1);
+	for (unsigned i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++) {
+		put(w, "key", rounds[i], i + 1);
+		for (unsigned k = 0; k < 3; k++) {
+			bool has = strstr(rounds[i], values[k]) != NULL;
+
+			assert_string_equal(by_user(w, values[k]), k == 0 ? has ? "key other" : "other" : has ? "key" : "");
+			assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUser", values[k], 3, &count), 0);
+			assert_int_equal(count, (k == 0) + has);
+		}
+	}
+}
+
+/* A value whose last object went is gone; one that has others stays. [DeleteRemovesEmptySetsFromIndex, AddKeepsNonEmptySetPostDeleteFromIndex] */
+static void
+a_value_goes_with_its_last_object(void **state)
+{
+	struct world *w = *state;
+	uint64_t count = 7;
+
+	put(w, "a", "shared", 1);
+	put(w, "b", "shared", 1);
+	delete(w, "a");
+	assert_string_equal(by_user(w, "shared"), "b");
+	put(w, "a", "shared", 2);
+	delete(w, "b");
+	assert_string_equal(by_user(w, "shared"), "a");
+	delete(w, "a");
+	assert_string_equal(by_user(w, "shared"), "");
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUser", "shared", 6, &count), 0);
+	assert_int_equal(count, 0);
+	put(w, "b", "shared", 2);
+	assert_string_equal(by_user(w, "shared"), "b");
+}
+
+/* Using an index that is not there is an error, whatever for. */
+static void
+an_unknown_index_is_an_error(void **state)
+{
+	struct world *w = *state;
+	struct informer_iter it;
+	uint64_t count;
+
+	put(w, "a", "x", 1);
+	assert_int_equal(informer_by_index(&w->snap, w->pods, "byUse", "x", 1, &it), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUsers", "x", 1, &count), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_by_index(&w->snap, w->pods, "", "x", 1, &it), INFORMER_E_NO_INDEX);
+}
+
+/* Put, get, put again, list, delete: the newest state is got, by key and by object. [Store] */
+static void
+what_is_put_is_got(void **state)
+{
+	struct world *w = *state;
+	struct informer_object object;
+	const char *data;
+	size_t length;
+
+	look_again(w);
+	assert_string_equal(list(w), "");
+	put(w, "foo", "bar", 1);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object), 0);
+	put(w, "foo", "baz", 2);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object), 0);
+	assert_int_equal(informer_object_resource_version(&object, &data, &length), 0);
+	assert_memory_equal(data, "2", 1);
+	assert_string_equal(list(w), "foo");
+	put(w, "bar", "baz", 3);
+	assert_string_equal(list(w), "bar foo");
+	delete(w, "foo");
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object), INFORMER_E_NOT_FOUND);
+	assert_string_equal(list(w), "bar");
+	assert_string_equal(by_user(w, "baz"), "bar");
+}
+
+/* Whoever iterates sees the moment at which the snapshot began, whatever is put and deleted meanwhile. */
+static void
+an_iteration_sees_one_moment(void **state)
+{
+	struct world *w = *state;
+	struct informer_object object;
+	struct informer_snapshot old;
+	struct informer_iter it;
+	int count = 0;
+
+	for (int i = 0; i < 20; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%d", i);
+		put(w, name, "all", 1);
+	}
+	assert_int_equal(informer_begin(w->inf, &old), 0);
+	assert_int_equal(informer_by_index(&old, w->pods, "byUser", "all", 3, &it), 0);
+	while (informer_next(&it, &object) > 0) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%d", count++);
+		if (count % 2)
+			delete(w, name);
+		else
+			put(w, name, "none", 2);
+	}
+	assert_int_equal(count, 20);
+	informer_end(&old);
+	assert_string_equal(by_user(w, "all"), "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(values_and_objects_are_many_to_many),
+		TEST(an_update_moves_an_object_to_its_new_values),
+		TEST(a_value_goes_with_its_last_object),
+		TEST(an_unknown_index_is_an_error),
+		TEST(what_is_put_is_got),
+		TEST(an_iteration_sees_one_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
