@@ -121,28 +121,44 @@ INFORMER_API int informer_lister_get(struct informer_lister *lister, const struc
 INFORMER_API int informer_lister_list(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *ns,
 				      const char *selector, int (*each)(void *context, const struct informer_object *object),
 				      void *context);
-/* By one of the daemon's indexes, or one of informer_add_index()'s. */
+/*
+ * By one of the daemon's indexes, or one of informer_add_index()'s: in order of key, each object once. What is found is gathered first
+ * (64 bytes and the key's length each, until the call returns).
+ *
+ * Returns  0; INFORMER_E_NO_INDEX; what each returned; what lookups return
+ */
 INFORMER_API int informer_lister_by_index(struct informer_lister *lister, const struct informer_snapshot *snapshot,
 					  const char *index, const char *value, size_t value_length,
 					  int (*each)(void *context, const struct informer_object *object), void *context);
+/* The same for all values that an object has (client-go's Index): those that share one with it. Of the same resource, else -EINVAL. */
+INFORMER_API int informer_lister_index(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index,
+				       const struct informer_object *object,
+				       int (*each)(void *context, const struct informer_object *object), void *context);
 
 /* ---- private indexes -------------------------------------------------------------------------------------------------------- */
 
 /*
  * An index by an arbitrary function, private to this process, also on a filled store.
  *
- * function   calls emit for each value of the object; any number of times. Must depend on the object alone
- * Returns    0; -EEXIST: the name is taken, also by one of the daemon's; -EINVAL; -ENOMEM
- * Cost       the first use calls function for every object present; each later use for those that changed since. Private
- *            memory: about 120 bytes a value of an object, and the lengths of value and key.
- * Threads    uses of one index are serialised by a lock
+ * function   calls emit for each value of the object, any number of times (one that comes twice counts once). Must depend on the
+ *            object alone, and use no index
+ * Returns    0; -EEXIST: the name is taken, also by one of the daemon's (as far as that can be seen while nothing is attached: then the
+ *            private one is used); -EINVAL; -ENOMEM; INFORMER_E_FORKED
+ * Cost       the first use calls function for every object present; each later use for those that changed since. In a snapshot that
+ *            is older than one it was used with: for those that changed after it. When the daemon has forgotten deletions that are
+ *            younger than the last use, or lists anew: for every object again. Private memory: about 50 bytes a value of an
+ *            object, 100 an object that has any and 60 a value, and the lengths of keys and values
+ * Threads    uses of one index are serialised by a lock, under which function is called
  */
 typedef void (*informer_emit_value)(void *emit_context, const char *value, size_t length);
 INFORMER_API int informer_add_index(struct informer_lister *lister, const char *name,
 				    void (*function)(void *context, const struct informer_object *object,
 						     informer_emit_value emit, void *emit_context),
 				    void *context);
-/* The values that some object has, each once, in no order; of the daemon's indexes too. A non-zero result of each stops and is returned. */
+/*
+ * The values that some object has, each once, in no order; of the daemon's indexes too. Of an unknown index: none. A non-zero result of
+ * each stops and is returned. Cost: of the daemon's, a look at every object.
+ */
 INFORMER_API int informer_index_values(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index,
 				       int (*each)(void *context, const char *value, size_t length), void *context);
 

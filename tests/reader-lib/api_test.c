@@ -20,7 +20,7 @@
 #define HEADERS "reader-lib/informer.h reader-lib/informer-workqueue.h"
 
 /* Those of which some are. */
-#define GROWING "reader-lib/informer-handlers.h"
+#define GROWING "reader-lib/informer-factory.h reader-lib/informer-handlers.h"
 
 /* The build directory: $B, else two levels above this program's. */
 static const char *

@@ -1,0 +1,18 @@
+/*
+ * Resources named by group/version/resource, as client-go's factories take them: "apps/v1/deployments", "v1/pods" (or
+ * "/v1/pods") for the core group. Kubectl's form, which the rest of the library takes, says the same: "deployments.v1.apps".
+ */
+#ifndef READER_LIB_GVR_H
+#define READER_LIB_GVR_H
+
+#include <stddef.h>
+
+#define RESOURCE_NAME_MAX 512u
+
+/*
+ * Kubectl's form of either form.
+ * Returns 0; -EINVAL: neither form, empty, or longer than RESOURCE_NAME_MAX
+ */
+int resource_name_of(const char *text, char ret_name[RESOURCE_NAME_MAX + 1]);
+
+#endif

@@ -1,0 +1,449 @@
+/*
+ * Listers, against a writer in this process: client-go's Store, Indexer and Lister, line by line, as far as reading goes. (Writing is the
+ * daemon's: tests/writer/store_test.c.)
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/lister_fixture.h"
+
+static int
+set_up(void **state)
+{
+	struct lister_fixture *fx = lister_fixture_new(NULL);
+
+	lister_fixture_pod(fx, "default", "web-0", "ernie,bert", "web");
+	lister_fixture_pod(fx, "default", "web-1", "bert,oscar", "web");
+	lister_fixture_pod(fx, "jobs", "done", "ernie,elmo", "job");
+	lister_fixture_pod(fx, "jobs", "bare", NULL, NULL);
+	*state = fx;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	lister_fixture_free(*state);
+	return 0;
+}
+
+static void
+begin(struct lister_fixture *fx, struct informer_snapshot *snapshot)
+{
+	assert_int_equal(informer_begin(fx->inf, snapshot), 0);
+}
+
+static void
+assert_error_is(struct lister_fixture *fx, const char *expected)
+{
+	char text[512];
+
+	informer_last_error(fx->inf, text, sizeof(text));
+	assert_string_equal(text, expected);
+}
+
+static struct informer_lister *
+lister_of(struct lister_fixture *fx, const char *resource)
+{
+	struct informer_shared *shared;
+
+	assert_int_equal(informer_factory_for(fx->factory, resource, &shared), 0);
+	return informer_shared_lister(shared);
+}
+
+/* ---- get ---- */
+
+/* An object is found by namespace and name; a cluster-scoped one by name alone. */
+static void
+an_object_is_found_by_namespace_and_name(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot;
+	struct informer_object o;
+	const char *name;
+	size_t length;
+
+	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-1", &o), 0);
+	assert_int_equal(informer_object_name(&o, &name, &length), 0);
+	assert_memory_equal(name, "web-1", length);
+	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &o), 0);
+	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, "", "n1", &o), 0);
+	informer_end(&snapshot);
+}
+
+/* What is missing is NOT_FOUND, with the resource's name as the API says it: with its group where it has one. */
+static void
+what_is_missing_is_not_found_by_name(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot;
+	struct informer_object o;
+
+	lister_fixture_put(fx, fx->deployments, "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"u-d\"}}");
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-9", &o), INFORMER_E_NOT_FOUND);
+	assert_error_is(fx, "pods \"web-9\" not found");
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "other", "web-0", &o), INFORMER_E_NOT_FOUND);
+	assert_error_is(fx, "pods \"web-0\" not found");
+	assert_int_equal(informer_lister_get(lister_of(fx, "apps/v1/deployments"), &snapshot, "default", "web", &o), 0);
+	assert_int_equal(informer_lister_get(lister_of(fx, "deploy"), &snapshot, "jobs", "web", &o), INFORMER_E_NOT_FOUND);
+	assert_error_is(fx, "deployments.apps \"web\" not found");
+	assert_int_equal(informer_lister_get(lister_of(fx, "no"), &snapshot, NULL, "n9", &o), INFORMER_E_NOT_FOUND);
+	assert_error_is(fx, "nodes \"n9\" not found");
+	informer_end(&snapshot);
+}
+
+/* A resource that is not cached is not "not found": it is said to be unknown. */
+static void
+a_resource_that_is_not_cached_is_told_apart(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot;
+	struct informer_object o;
+	struct word_list list = {0};
+
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(lister_of(fx, "secrets"), &snapshot, "a", "b", &o), INFORMER_E_NO_RESOURCE);
+	assert_int_equal(informer_lister_list(lister_of(fx, "secrets"), &snapshot, NULL, NULL, word_list_add_key, &list),
+			 INFORMER_E_NO_RESOURCE);
+	informer_end(&snapshot);
+}
+
+/* ---- list ---- */
+
+/* All objects, those of a namespace, those that a selector matches, and both. */
+static void
+lists_go_by_namespace_and_selector(void **state)
+{
+	struct lister_fixture *fx = *state;
+
+	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL), "default/web-0 default/web-1 jobs/bare jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, "", ""), "default/web-0 default/web-1 jobs/bare jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, "jobs", NULL), "jobs/bare jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, NULL, "app in (web,other)"), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app"), "jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app=web"), "");
+	assert_string_equal(lister_fixture_list_now(fx, "nowhere", NULL), "");
+	assert_string_equal(lister_fixture_list_now(fx, NULL, "app=="), "");
+	assert_string_equal(lister_fixture_list_now(fx, NULL, "app=,,"), "error INFORMER_E_SYNTAX");
+}
+
+static int
+stop_at_second(void *context, const struct informer_object *object)
+{
+	(void)object;
+	return ++*(int *)context == 2 ? 42 : 0;
+}
+
+/* A non-zero result of the caller's function stops, and is returned. */
+static void
+a_result_of_the_callers_stops(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot;
+	int calls = 0;
+
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, stop_at_second, &calls), 42);
+	assert_int_equal(calls, 2);
+	calls = 0;
+	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "nodeName", "n1", 2, stop_at_second, &calls), 42);
+	assert_int_equal(calls, 2);
+	informer_end(&snapshot);
+}
+
+/* All listers agree in one snapshot: what changes afterwards is in none of them. */
+static void
+all_listers_agree_in_one_snapshot(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot;
+	struct informer_object o;
+
+	begin(fx, &snapshot);
+	lister_fixture_pod(fx, "default", "web-2", "oscar", "web");
+	lister_fixture_delete(fx, "default", "web-0");
+	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
+	assert_string_equal(lister_fixture_list(fx, &snapshot, "default", NULL), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_by_index(fx, &snapshot, "byUser", "oscar"), "default/web-1");
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
+	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &o), INFORMER_E_NOT_FOUND);
+	informer_end(&snapshot);
+	assert_string_equal(lister_fixture_list_now(fx, "default", NULL), "default/web-1 default/web-2");
+}
+
+/* ---- the daemon's indexes ---- */
+
+/*
+ * Several values an object: each is found under each of its values, and a value with no object left disappears.
+ * [IndexingFunctionsWithMultipleValues, MultiIndexKeys]
+ */
+static void
+objects_are_found_by_each_of_their_values(void **state)
+{
+	struct lister_fixture *fx = *state;
+
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "default/web-0 jobs/done");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"), "default/web-1");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo"), "jobs/done");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo1"), "");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", ""), "");
+	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert elmo ernie oscar");
+
+	lister_fixture_delete(fx, "jobs", "done");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "default/web-0");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo"), "");
+	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert ernie oscar");
+
+	/* an update that changes values moves the object */
+	lister_fixture_pod(fx, "default", "web-0", "oscar", "web");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-1");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"), "default/web-0 default/web-1");
+	/* one that does not touches no index */
+	lister_fixture_pod(fx, "default", "web-0", "oscar", "other");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert oscar");
+}
+
+/* What an index gives comes in order of key. */
+static void
+an_index_gives_in_order_of_key(void **state)
+{
+	struct lister_fixture *fx = *state;
+
+	for (int i = 20; i-- > 0;) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%02d", i);
+		lister_fixture_pod(fx, i % 2 ? "a-b" : "a", name, "many", NULL);
+	}
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "many"),
+			    "a-b/p01 a-b/p03 a-b/p05 a-b/p07 a-b/p09 a-b/p11 a-b/p13 a-b/p15 a-b/p17 a-b/p19 "
+			    "a/p00 a/p02 a/p04 a/p06 a/p08 a/p10 a/p12 a/p14 a/p16 a/p18");
+}
+
+/* An unknown index has no values; any other use of it is an error. */
+static void
+an_unknown_index_has_no_values_and_is_an_error(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot;
+	struct word_list list = {0};
+	struct informer_object o;
+
+	assert_string_equal(lister_fixture_values_now(fx, "nothing"), "");
+	assert_string_equal(lister_fixture_by_index_now(fx, "nothing", "x"), "error INFORMER_E_NO_INDEX");
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "nothing", &o, word_list_add_key, &list), INFORMER_E_NO_INDEX);
+	informer_end(&snapshot);
+}
+
+/* Those that share a value with an object: a union without duplicates. [IndexingFunctionsWithMultipleValues] */
+static void
+those_that_share_a_value_come_once_each(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot;
+	struct word_list list = {0};
+	struct informer_object o;
+
+	lister_fixture_pod(fx, "jobs", "two", "bert,ernie", NULL);
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list), 0);
+	word_list_join(&list, false, fx->text, sizeof(fx->text));
+	assert_string_equal(fx->text, "default/web-0 default/web-1 jobs/done jobs/two");
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "bare", &o), 0);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list), 0);
+	assert_int_equal(list.count, 0);
+	/* an object of another resource has no values here */
+	assert_int_equal(informer_lister_index(lister_of(fx, "deployments"), &snapshot, "namespace", &o, word_list_add_key, &list),
+			 -EINVAL);
+	informer_end(&snapshot);
+}
+
+/* ---- what an informer shows ---- */
+
+/* A lister of a factory with a namespace knows no other. Cluster-scoped objects are in every namespace. */
+static void
+a_factorys_namespace_hides_all_others(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "jobs"};
+	struct informer_snapshot snapshot;
+	struct informer_object object;
+	struct word_list list = {0};
+
+	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
+	lister_fixture_renew(fx, &o);
+	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL), "jobs/bare jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app"), "jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, "default", NULL), "");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "jobs/done");
+	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "elmo ernie");
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "done", &object), 0);
+	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &object), 0);
+	assert_int_equal(informer_lister_list(lister_of(fx, "nodes"), &snapshot, NULL, NULL, word_list_add_key, &list), 0);
+	informer_end(&snapshot);
+	word_list_join(&list, true, fx->text, sizeof(fx->text));
+	assert_string_equal(fx->text, "n1");
+}
+
+/* A resource's tweak hides what its selectors do not match, together with the selector that is asked with. */
+static void
+a_tweaks_selectors_hide_what_they_do_not_match(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_tweak tweaks[] = {
+		{.resource = "pods", .label_selector = "app=job"},
+		{.resource = "v1/pods", .label_selector = "app", .field_selector = "metadata.name!=web-1"},
+		{.resource = "nodes", .label_selector = "none"},
+	};
+	struct informer_factory_options o = {.size = sizeof(o), .tweaks = tweaks, .n_tweaks = 3};
+	struct informer_snapshot snapshot;
+	struct informer_object object;
+
+	lister_fixture_renew(fx, &o);
+	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL), "default/web-0 jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, NULL, "app!=job"), "default/web-0");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-0");
+	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert elmo ernie");
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-1", &object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "bare", &object), INFORMER_E_NOT_FOUND);
+	informer_end(&snapshot);
+}
+
+/* The text of an object as a lister gives it. */
+static void
+assert_json(struct lister_fixture *fx, const char *ns, const char *name, const char *expected)
+{
+	struct informer_snapshot snapshot;
+	struct informer_object object;
+	char text[1024];
+	size_t length;
+
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, ns, name, &object), 0);
+	assert_int_equal(informer_object_json(&object, text, sizeof(text), &length), 0);
+	informer_end(&snapshot);
+	assert_string_equal(text, expected);
+}
+
+/* With a transform a lister gives only what it keeps, without what it drops, in whatever way it was asked. */
+static void
+a_transform_keeps_and_drops(void **state)
+{
+	struct lister_fixture *fx = *state;
+	const char *keep[] = {"metadata.annotations", "status"}, *drop[] = {"spec", "metadata.annotations"};
+	struct informer_factory_options o = {.size = sizeof(o), .keep = keep, .n_keep = 2};
+
+	lister_fixture_renew(fx, &o);
+	assert_json(fx, "default", "web-0", "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"uid-default-web-0\","
+		    "\"annotations\":{\"users\":\"ernie,bert\"}},\"status\":{\"phase\":\"Running\"}}");
+	o = (struct informer_factory_options){.size = sizeof(o), .drop = drop, .n_drop = 2};
+	lister_fixture_renew(fx, &o);
+	assert_json(fx, "default", "web-0", "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"uid-default-web-0\","
+		    "\"labels\":{\"app\":\"web\"}},\"status\":{\"phase\":\"Running\"}}");
+	assert_string_equal(lister_fixture_list_now(fx, "jobs", NULL), "jobs/bare jobs/done");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo"), "jobs/done");
+}
+
+struct kept {
+	struct informer_object objects[8];
+	unsigned count;
+};
+
+static int
+keep_object(void *context, const struct informer_object *object)
+{
+	struct kept *k = context;
+
+	k->objects[k->count++] = *object;
+	return 0;
+}
+
+/* What a lister with a transform gave stays as long as the snapshot, as without one. */
+static void
+transformed_objects_live_as_long_as_the_snapshot(void **state)
+{
+	struct lister_fixture *fx = *state;
+	const char *drop[] = {"spec"};
+	struct informer_factory_options o = {.size = sizeof(o), .drop = drop, .n_drop = 1};
+	struct informer_snapshot snapshot;
+	struct kept kept = {0};
+	const char *name;
+	size_t length;
+
+	lister_fixture_renew(fx, &o);
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, keep_object, &kept), 0);
+	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "byUser", "bert", 4, keep_object, &kept), 0);
+	assert_int_equal(kept.count, 6);
+	for (unsigned i = 0; i < kept.count; i++)
+		assert_int_equal(informer_object_name(&kept.objects[i], &name, &length), 0);
+	informer_end(&snapshot);
+}
+
+/* Impossible arguments are refused, and a snapshot that is not open. */
+static void
+impossible_arguments_are_refused(void **state)
+{
+	struct lister_fixture *fx = *state;
+	struct informer_snapshot snapshot = {0};
+	struct word_list list = {0};
+	struct informer_object o;
+
+	assert_int_equal(informer_lister_get(NULL, &snapshot, NULL, "a", &o), -EINVAL);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, NULL, "a", &o), -EINVAL);
+	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, word_list_add_key, &list), -EINVAL);
+	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "uid", "a", 1, word_list_add_key, &list), -EINVAL);
+	assert_int_equal(informer_index_values(fx->pods, &snapshot, "uid", NULL, NULL), -EINVAL);
+	begin(fx, &snapshot);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, NULL, NULL, &o), -EINVAL);
+	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, NULL, NULL), -EINVAL);
+	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, NULL, "a", 1, word_list_add_key, &list), -EINVAL);
+	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "uid", NULL, 1, word_list_add_key, &list), -EINVAL);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "uid", NULL, word_list_add_key, &list), -EINVAL);
+	informer_end(&snapshot);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_object_is_found_by_namespace_and_name),
+		TEST(what_is_missing_is_not_found_by_name),
+		TEST(a_resource_that_is_not_cached_is_told_apart),
+		TEST(lists_go_by_namespace_and_selector),
+		TEST(a_result_of_the_callers_stops),
+		TEST(all_listers_agree_in_one_snapshot),
+		TEST(objects_are_found_by_each_of_their_values),
+		TEST(an_index_gives_in_order_of_key),
+		TEST(an_unknown_index_has_no_values_and_is_an_error),
+		TEST(those_that_share_a_value_come_once_each),
+		TEST(a_factorys_namespace_hides_all_others),
+		TEST(a_tweaks_selectors_hide_what_they_do_not_match),
+		TEST(a_transform_keeps_and_drops),
+		TEST(transformed_objects_live_as_long_as_the_snapshot),
+		TEST(impossible_arguments_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

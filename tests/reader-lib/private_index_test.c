@@ -1,0 +1,606 @@
+/*
+ * Private indexes: that they follow the store, at the cost they state, and say of every snapshot what is in that snapshot.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/lister_fixture.h"
+
+struct world {
+	struct lister_fixture *fx;
+	struct informer_path *users;
+	_Atomic unsigned calls;		/* of the function below */
+};
+
+/* Each of the users, cut at commas: as the daemon's index byUser does. */
+static void
+by_user(void *context, const struct informer_object *object, informer_emit_value emit, void *emit_context)
+{
+	struct world *w = context;
+	const char *data, *end;
+	size_t length;
+
+	atomic_fetch_add(&w->calls, 1);
+	if (informer_get_string(object, w->users, &data, &length) < 0)
+		return;
+	for (end = data + length; data < end;) {
+		const char *comma = memchr(data, ',', (size_t)(end - data));
+		size_t n = comma ? (size_t)(comma - data) : (size_t)(end - data);
+
+		emit(emit_context, data, n);
+		data += n + 1;
+	}
+}
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = lister_fixture_new(NULL);
+	assert_int_equal(informer_path_compile(w->fx->inf, "metadata.annotations.users", 26, &w->users), 0);
+	lister_fixture_pod(w->fx, "default", "one", "ernie,bert", "web");
+	lister_fixture_pod(w->fx, "default", "two", "bert,oscar", "web");
+	lister_fixture_pod(w->fx, "default", "tre", "ernie,elmo", "job");
+	assert_int_equal(informer_add_index(w->fx->pods, "users", by_user, w), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_path_free(w->users);
+	lister_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static void
+begin(struct world *w, struct informer_snapshot *snapshot)
+{
+	assert_int_equal(informer_begin(w->fx->inf, snapshot), 0);
+}
+
+#define assert_users(w, value, expected) assert_string_equal(lister_fixture_by_index_now((w)->fx, "users", value), expected)
+
+/* How often the function was called since the last time this was asked. */
+static unsigned
+calls(struct world *w)
+{
+	return atomic_exchange(&w->calls, 0);
+}
+
+/* An index added to a filled store knows what is there. [MultiIndexKeys, TestThreadSafeStoreAddIndexersWithItems] */
+static void
+an_index_added_to_a_filled_store_knows_what_is_there(void **state)
+{
+	struct world *w = *state;
+
+	assert_users(w, "ernie", "default/one default/tre");
+	assert_users(w, "bert", "default/one default/two");
+	assert_users(w, "elmo", "default/tre");
+	assert_users(w, "oscar", "default/two");
+	assert_users(w, "elmo1", "");
+	assert_string_equal(lister_fixture_values_now(w->fx, "users"), "bert elmo ernie oscar");
+	assert_int_equal(calls(w), 3);
+}
+
+/* Objects that come, change and go are followed: a value with no object left disappears. [MultiIndexKeys] */
+static void
+an_index_follows_what_changes(void **state)
+{
+	struct world *w = *state;
+
+	assert_users(w, "ernie", "default/one default/tre");
+	lister_fixture_delete(w->fx, "default", "tre");
+	assert_users(w, "elmo", "");
+	assert_users(w, "ernie", "default/one");
+	assert_string_equal(lister_fixture_values_now(w->fx, "users"), "bert ernie oscar");
+	lister_fixture_pod(w->fx, "default", "two", "oscar,elmo", "web");
+	assert_users(w, "bert", "default/one");
+	assert_users(w, "elmo", "default/two");
+	lister_fixture_pod(w->fx, "default", "two", NULL, "web");
+	assert_users(w, "oscar", "");
+	lister_fixture_pod(w->fx, "jobs", "new", "bert", NULL);
+	assert_users(w, "bert", "default/one jobs/new");
+	lister_fixture_delete(w->fx, "jobs", "new");
+	lister_fixture_pod(w->fx, "jobs", "new", "elmo", NULL);
+	assert_users(w, "bert", "default/one");
+	assert_users(w, "elmo", "jobs/new");
+}
+
+/* Each use calls the function for what changed since the last one, and for nothing else. */
+static void
+a_use_costs_what_changed_since_the_last(void **state)
+{
+	struct world *w = *state;
+
+	assert_users(w, "bert", "default/one default/two");
+	assert_int_equal(calls(w), 3);
+	assert_users(w, "oscar", "default/two");
+	assert_string_equal(lister_fixture_values_now(w->fx, "users"), "bert elmo ernie oscar");
+	assert_int_equal(calls(w), 0);
+	lister_fixture_pod(w->fx, "default", "one", "oscar", "web");
+	lister_fixture_pod(w->fx, "default", "one", "oscar,bert", "web");
+	lister_fixture_delete(w->fx, "default", "tre");
+	assert_int_equal(calls(w), 0);
+	assert_users(w, "oscar", "default/one default/two");
+	assert_int_equal(calls(w), 1);
+}
+
+/* A value that is emitted twice counts once; those that share a value come once each. */
+static void
+a_value_that_is_emitted_twice_counts_once(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot snapshot;
+	struct informer_object object;
+	struct word_list list = {0};
+
+	lister_fixture_pod(w->fx, "default", "one", "bert,bert,ernie,,bert,ernie", "web");
+	assert_users(w, "bert", "default/one default/two");
+	assert_users(w, "", "default/one");
+	lister_fixture_pod(w->fx, "default", "one", "bert,ernie", "web");
+	assert_users(w, "", "");
+	begin(w, &snapshot);
+	assert_int_equal(informer_lister_get(w->fx->pods, &snapshot, "default", "one", &object), 0);
+	assert_int_equal(informer_lister_index(w->fx->pods, &snapshot, "users", &object, word_list_add_key, &list), 0);
+	informer_end(&snapshot);
+	word_list_join(&list, false, w->fx->text, sizeof(w->fx->text));
+	assert_string_equal(w->fx->text, "default/one default/tre default/two");
+}
+
+/* A snapshot that is older than the index has seen is answered as it is, at the cost of what changed since. */
+static void
+an_older_snapshot_is_answered_as_it_is(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot old, older;
+
+	begin(w, &older);
+	assert_users(w, "bert", "default/one default/two");
+	lister_fixture_delete(w->fx, "default", "one");
+	lister_fixture_pod(w->fx, "default", "two", "elmo", "web");
+	begin(w, &old);
+	lister_fixture_pod(w->fx, "default", "one", "oscar", "web");
+	lister_fixture_pod(w->fx, "jobs", "new", "bert", NULL);
+	assert_users(w, "bert", "jobs/new");
+	calls(w);
+	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "bert"), "");
+	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "elmo"), "default/tre default/two");
+	assert_int_equal(calls(w), 0);
+	assert_string_equal(lister_fixture_by_index(w->fx, &older, "users", "bert"), "default/one default/two");
+	assert_string_equal(lister_fixture_by_index(w->fx, &older, "users", "elmo"), "default/tre");
+	assert_string_equal(lister_fixture_values(w->fx, &older, "users"), "bert elmo ernie oscar");
+	assert_string_equal(lister_fixture_values(w->fx, &old, "users"), "elmo ernie");
+	/* and the newest is as it was, without a new look at anything */
+	calls(w);
+	assert_users(w, "bert", "jobs/new");
+	assert_users(w, "oscar", "default/one");
+	assert_int_equal(calls(w), 0);
+	informer_end(&old);
+	informer_end(&older);
+}
+
+/* A snapshot from before the index was made, too. */
+static void
+a_snapshot_from_before_the_first_use_is_answered_as_it_is(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot old;
+
+	begin(w, &old);
+	lister_fixture_pod(w->fx, "default", "one", "oscar", "web");
+	lister_fixture_delete(w->fx, "default", "two");
+	assert_users(w, "oscar", "default/one");
+	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "bert"), "default/one default/two");
+	assert_users(w, "oscar", "default/one");
+	informer_end(&old);
+}
+
+static void
+forget_deletions(struct broker_fixture *writer, void *context)
+{
+	(void)context;
+	store_set_tombstone_limits(writer->store->store, writer->store->pods, (struct tombstone_limits){0, 0, 0});
+}
+
+/* When the daemon has forgotten a deletion, the index is made anew, and right. */
+static void
+forgotten_deletions_make_it_anew(void **state)
+{
+	struct world *w = *state;
+
+	assert_users(w, "bert", "default/one default/two");
+	broker_fixture_do(w->fx->writer, forget_deletions, NULL);
+	lister_fixture_delete(w->fx, "default", "one");
+	calls(w);
+	assert_users(w, "bert", "default/two");
+	assert_users(w, "ernie", "default/tre");
+	assert_int_equal(calls(w), 2);
+}
+
+/* Another lineage is another world, also when it has counted farther: the index is made anew. */
+static void
+another_lineage_makes_it_anew(void **state)
+{
+	struct world *w = *state;
+
+	assert_users(w, "bert", "default/one default/two");
+	broker_fixture_replace(w->fx->writer, true, true);
+	for (int i = 0; i < 20; i++)
+		broker_fixture_pod(w->fx->writer, "y");
+	broker_fixture_put(w->fx->writer, (const char *const[]){
+		"{\"metadata\":{\"name\":\"x\",\"namespace\":\"default\",\"annotations\":{\"users\":\"bert\"}}}", NULL});
+	for (;;) {
+		struct informer_status status = {.size = sizeof(status)};
+
+		assert_int_equal(informer_status(w->fx->inf, &status), 0);
+		if (status.attaches > 1)
+			break;
+		assert_true(informer_dispatch(w->fx->inf) >= 0);
+	}
+	assert_users(w, "bert", "default/x");
+	assert_users(w, "ernie", "");
+}
+
+/* More deletions than are remembered key by key: older snapshots are answered all the same. */
+static void
+many_deletions_are_followed(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot old;
+	char name[32];
+
+	begin(w, &old);
+	assert_users(w, "many", "");
+	for (int i = 0; i < 1100; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		lister_fixture_pod(w->fx, "default", name, "many", NULL);
+		if (i % 100 == 0)
+			(void)lister_fixture_values_now(w->fx, "users");
+		lister_fixture_delete(w->fx, "default", name);
+	}
+	lister_fixture_pod(w->fx, "default", "one", "oscar", "web");
+	assert_users(w, "many", "");
+	assert_users(w, "oscar", "default/one default/two");
+	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "bert"), "default/one default/two");
+	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "many"), "");
+	assert_users(w, "bert", "default/two");
+	informer_end(&old);
+}
+
+/* Two indexes of one name are refused, also when the daemon has the other; none is left changed. */
+static void
+a_name_is_taken_once(void **state)
+{
+	struct world *w = *state;
+	char text[256];
+
+	assert_int_equal(informer_add_index(w->fx->pods, "users", by_user, w), -EEXIST);
+	informer_last_error(w->fx->inf, text, sizeof(text));
+	assert_string_equal(text, "there is an index of the name 'users' already");
+	assert_int_equal(informer_add_index(w->fx->pods, "byUser", by_user, w), -EEXIST);
+	informer_last_error(w->fx->inf, text, sizeof(text));
+	assert_string_equal(text, "informerd has an index of the name 'byUser' already");
+	assert_int_equal(informer_add_index(w->fx->pods, "users2", by_user, w), 0);
+	assert_int_equal(informer_add_index(w->fx->pods, "", by_user, w), -EINVAL);
+	assert_int_equal(informer_add_index(w->fx->pods, NULL, by_user, w), -EINVAL);
+	assert_int_equal(informer_add_index(w->fx->pods, "x", NULL, w), -EINVAL);
+	assert_int_equal(informer_add_index(NULL, "x", by_user, w), -EINVAL);
+	assert_users(w, "bert", "default/one default/two");
+	assert_string_equal(lister_fixture_by_index_now(w->fx, "users2", "bert"), "default/one default/two");
+}
+
+static void
+by_fields(void *context, const struct informer_object *object, informer_emit_value emit, void *emit_context)
+{
+	char text[1024];
+	size_t length;
+
+	(void)context;
+	if (informer_object_json(object, text, sizeof(text), &length) == 0)
+		emit(emit_context, text, length);
+}
+
+/* The function sees of an object what the informer shows: after the transform, and only what the selectors match. */
+static void
+the_function_sees_what_the_informer_shows(void **state)
+{
+	struct world *w = *state;
+	const char *drop[] = {"metadata.annotations", "metadata.labels", "metadata.uid", "spec"};
+	struct informer_tweak tweak = {.resource = "pods", .label_selector = "app=web"};
+	struct informer_factory_options o = {
+		.size = sizeof(o), .namespace_ = "default", .tweaks = &tweak, .n_tweaks = 1, .drop = drop, .n_drop = 4};
+
+	lister_fixture_pod(w->fx, "jobs", "web", "bert", "web");
+	lister_fixture_renew(w->fx, &o);
+	assert_int_equal(informer_add_index(w->fx->pods, "fields", by_fields, w), 0);
+	assert_string_equal(lister_fixture_values_now(w->fx, "fields"),
+			    "{\"metadata\":{\"name\":\"one\",\"namespace\":\"default\",\"uid\":\"uid-default-one\"},\"status\":{\"phase\":\"Running\"}} "
+			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-two\"},\"status\":{\"phase\":\"Running\"}}");
+	/* an update that leaves the selector takes it out, one that comes back puts it in */
+	lister_fixture_pod(w->fx, "default", "one", NULL, "job");
+	lister_fixture_pod(w->fx, "default", "tre", NULL, "web");
+	assert_string_equal(lister_fixture_values_now(w->fx, "fields"),
+			    "{\"metadata\":{\"name\":\"tre\",\"namespace\":\"default\",\"uid\":\"uid-default-tre\"},\"status\":{\"phase\":\"Running\"}} "
+			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-two\"},\"status\":{\"phase\":\"Running\"}}");
+}
+
+/* ---- memory ---- */
+
+struct purse {
+	size_t out;
+	size_t left;	/* allocations that succeed; SIZE_MAX: all */
+};
+
+static void *
+purse_allocate(void *context, size_t size)
+{
+	struct purse *p = context;
+
+	if (p->left == 0)
+		return NULL;
+	if (p->left != SIZE_MAX)
+		p->left--;
+	p->out++;
+	return malloc(size);
+}
+
+static void
+purse_release(void *context, void *memory)
+{
+	struct purse *p = context;
+
+	p->out--;
+	free(memory);
+}
+
+/*
+ * Whichever allocation of a use fails, the use says so; the next one with memory is right. All is given back.
+ */
+static void
+a_use_without_memory_says_so_and_the_next_is_right(void **state)
+{
+	struct world *w = *state;
+	struct purse purse = {.left = SIZE_MAX};
+	struct informer_options o = {.size = sizeof(o), .socket_path = w->fx->writer->socket, .reader_name = "test",
+				     .allocate = purse_allocate, .release = purse_release, .allocator_context = &purse};
+	struct informer *inf = w->fx->inf;
+	struct informer_factory *factory;
+	struct informer_shared *shared;
+	struct informer_lister *pods = w->fx->pods;
+	unsigned failures = 0, round = 0;
+
+	assert_int_equal(informer_attach(&o, &w->fx->inf), 0);
+	assert_int_equal(informer_factory_new(w->fx->inf, NULL, &factory), 0);
+	assert_int_equal(informer_factory_for(factory, "pods", &shared), 0);
+	w->fx->pods = informer_shared_lister(shared);
+	assert_int_equal(informer_add_index(w->fx->pods, "users", by_user, w), 0);
+	(void)lister_fixture_list_now(w->fx, NULL, NULL);
+	for (bool failed = true; failed; round++) {
+		lister_fixture_pod(w->fx, "default", "one", round % 2 ? "ernie,bert" : "bert,x", "web");
+		purse.left = round;
+		failed = strcmp(lister_fixture_by_index_now(w->fx, "users", "bert"), "error ENOMEM") == 0;
+		purse.left = SIZE_MAX;
+		failures += failed;
+		assert_users(w, "bert", "default/one default/two");
+		assert_users(w, "x", round % 2 ? "" : "default/one");
+	}
+	assert_true(failures > 5);
+	informer_factory_shutdown(factory);
+	informer_detach(w->fx->inf);
+	w->fx->inf = inf;
+	w->fx->pods = pods;
+	assert_int_equal(purse.out, 0);
+}
+
+/* ---- against a plain scan ---- */
+
+static const char *const words[] = {"ernie", "bert", "oscar", "elmo"};
+
+/* The answer of a plain scan: every object is asked whether it has the value. */
+struct scan {
+	struct world *w;
+	const char *value;
+	struct word_list list;
+};
+
+struct seen {
+	const char *value;
+	bool has;
+};
+
+static void
+see(void *context, const char *value, size_t length)
+{
+	struct seen *s = context;
+
+	s->has |= strlen(s->value) == length && memcmp(value, s->value, length) == 0;
+}
+
+static int
+scan_one(void *context, const struct informer_object *object)
+{
+	struct scan *scan = context;
+	struct seen seen = {scan->value, false};
+
+	by_user(scan->w, object, see, &seen);
+	if (seen.has)
+		word_list_add_key(&scan->list, object);
+	return 0;
+}
+
+static void
+assert_as_scanned(struct world *w, const struct informer_snapshot *snapshot, const char *value)
+{
+	struct scan scan = {.w = w, .value = value};
+	char expected[4096];
+
+	assert_int_equal(informer_lister_list(w->fx->pods, snapshot, NULL, NULL, scan_one, &scan), 0);
+	word_list_join(&scan.list, true, expected, sizeof(expected));
+	assert_string_equal(lister_fixture_by_index(w->fx, snapshot, "users", value), expected);
+}
+
+static void
+random_change(struct world *w)
+{
+	const char *ns = rand() % 3 ? "default" : "jobs";
+	char name[16], users[64] = "";
+
+	snprintf(name, sizeof(name), "p%d", rand() % 12);
+	for (int i = rand() % 3; i > 0; i--)
+		snprintf(users + strlen(users), sizeof(users) - strlen(users), "%s,", words[rand() % 4]);
+	if (rand() % 3 == 0)
+		lister_fixture_delete(w->fx, ns, name);
+	else
+		lister_fixture_pod(w->fx, ns, name, rand() % 8 ? users : NULL, NULL);
+}
+
+/*
+ * Random changes, with snapshots of any age open, some asked for, at any time: the index says what a scan of that snapshot says. Now
+ * and then deletions are forgotten.
+ */
+static void
+it_says_of_any_snapshot_what_a_scan_says(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot snapshots[6];
+	bool open[6] = {false};
+	unsigned seed = (unsigned)getpid();
+
+	print_message("seed %u\n", seed);
+	srand(seed);
+	for (int step = 0; step < 1500; step++) {
+		unsigned i = (unsigned)rand() % 6;
+
+		random_change(w);
+		if (step == 1000)
+			broker_fixture_do(w->fx->writer, forget_deletions, NULL);
+		if (rand() % 8 == 0) {
+			if (open[i])
+				informer_end(&snapshots[i]);
+			begin(w, &snapshots[i]);
+			open[i] = true;
+		}
+		i = (unsigned)rand() % 6;
+		if (open[i] && rand() % 3 == 0)
+			assert_as_scanned(w, &snapshots[i], words[rand() % 4]);
+	}
+	for (unsigned i = 0; i < 6; i++) {
+		if (open[i])
+			informer_end(&snapshots[i]);
+	}
+}
+
+/* ---- threads ---- */
+
+struct asker {
+	struct world *w;
+	pthread_t thread;
+	atomic_bool *over;
+	unsigned answers, wrong;
+};
+
+static int
+count_object(void *context, const struct informer_object *object)
+{
+	(void)object;
+	++*(unsigned *)context;
+	return 0;
+}
+
+/* Of "pair-a" and "pair-b" always just one has the user "token", in any snapshot. */
+static void *
+ask(void *context)
+{
+	struct asker *a = context;
+
+	while (!atomic_load(a->over)) {
+		struct informer_snapshot snapshot;
+		unsigned n = 0;
+
+		if (informer_begin(a->w->fx->inf, &snapshot) < 0)
+			continue;
+		if (informer_lister_by_index(a->w->fx->pods, &snapshot, "users", "token", 5, count_object, &n) < 0 || n != 1)
+			a->wrong++;
+		a->answers++;
+		informer_end(&snapshot);
+	}
+	return NULL;
+}
+
+static void
+swap(struct broker_fixture *writer, void *context)
+{
+	int which = *(int *)context;
+
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(store_fixture_putf(writer->store, "{\"metadata\":{\"name\":\"pair-%c\",\"namespace\":\"default\","
+						    "\"annotations\":{\"users\":\"%s\"}}}", 'a' + i, which == i ? "token" : "none"), 0);
+	}
+	assert_int_equal(store_commit(writer->store->store), 0);
+}
+
+/* Several threads use one index while the store changes: each gets what its snapshot has. */
+static void
+threads_get_what_their_snapshots_have(void **state)
+{
+	struct world *w = *state;
+	struct asker askers[3];
+	atomic_bool over = false;
+	int which = 0;
+
+	broker_fixture_do(w->fx->writer, swap, &which);
+	for (unsigned i = 0; i < 3; i++) {
+		askers[i] = (struct asker){.w = w, .over = &over};
+		assert_int_equal(pthread_create(&askers[i].thread, NULL, ask, &askers[i]), 0);
+	}
+	for (int i = 0; i < 500; i++) {
+		which = i % 2;
+		broker_fixture_do(w->fx->writer, swap, &which);
+	}
+	atomic_store(&over, true);
+	for (unsigned i = 0; i < 3; i++) {
+		pthread_join(askers[i].thread, NULL);
+		assert_int_equal(askers[i].wrong, 0);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_index_added_to_a_filled_store_knows_what_is_there),
+		TEST(an_index_follows_what_changes),
+		TEST(a_use_costs_what_changed_since_the_last),
+		TEST(a_value_that_is_emitted_twice_counts_once),
+		TEST(an_older_snapshot_is_answered_as_it_is),
+		TEST(a_snapshot_from_before_the_first_use_is_answered_as_it_is),
+		TEST(forgotten_deletions_make_it_anew),
+		TEST(another_lineage_makes_it_anew),
+		TEST(many_deletions_are_followed),
+		TEST(a_name_is_taken_once),
+		TEST(the_function_sees_what_the_informer_shows),
+		TEST(a_use_without_memory_says_so_and_the_next_is_right),
+		TEST(it_says_of_any_snapshot_what_a_scan_says),
+		TEST(threads_get_what_their_snapshots_have),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
