@@ -143,8 +143,8 @@ what_a_queue_shows_stays_until_it_is_read(void **state)
 	}
 	store_stats(fx->store, &held);
 	assert_true(is_version(fx, first, 100));
-	assert_true(held.used_bytes - held.retired_bytes > before.used_bytes + 499 * 64);
-	assert_true(store_held_bytes(fx->store, fx->pods, start) >= 499 * 64);
+	assert_true(held.used_bytes - held.retired_bytes > before.used_bytes + 499ull * 64);
+	assert_true(store_held_bytes(fx->store, fx->pods, start) >= 499ull * 64);
 	assert_int_equal(store_held_bytes(fx->store, fx->pods, store_seq(fx->store)), 0);
 
 	lowest_unread = UINT64_MAX;

@@ -206,6 +206,18 @@ by_seq(struct store_fixture *fx)
 	return text;
 }
 
+static size_t
+count_filed(struct store_fixture *fx)
+{
+	struct trie_iter it;
+	size_t count = 0;
+
+	for (int r = trie_first(&it, &fx->arena->view, published(fx)->deleted); r > 0; r = trie_next(&it))
+		for (uint32_t i = 0; leaf_link(&fx->arena->view, it.leaf, i) != 0; i++)
+			count++;
+	return count;
+}
+
 static uint64_t
 boot_ns(void)
 {
@@ -435,38 +447,60 @@ tombstones_give_way_in_a_full_arena(void **state)
 	store_fixture_free(fx);
 }
 
-/* A delete that finds no room for a tombstone happens, and the floor says that it cannot be found. */
+/* A delete that finds room for itself but not for a tombstone happens, and the floor says that it cannot be found. */
 static void
 a_delete_without_room_raises_the_floor(void **state)
 {
 	struct store_fixture *fx = new_store(4u << 20);
-	unsigned filled = 0;
-	int r = 0;
+	uint32_t filler[1024];
+	struct tombstone_stats stats;
+	unsigned count = 0;
+	int r;
 
 	(void)state;
-	while (r == 0 && filled < 1000) {
-		r = store_fixture_putf(fx,
-				       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-%u\"},\"status\":{\"podIPs\":["
-				       "{\"ip\":\"%0100u\"},{\"ip\":\"%0101u\"},{\"ip\":\"%0102u\"}]},\"x\":\"%030000u\"}",
-				       filled, filled, filled, filled, filled, filled);
-		filled += r == 0;
-	}
-	assert_int_equal(r, -ENOSPC);
-	arena_fail_after(fx->arena, 0);
-	assert_int_equal(delete(fx, 0), -ENOSPC); /* not even the change itself */
-	arena_fail_after(fx->arena, UINT64_MAX);
-	assert_int_equal(published(fx)->tombstone_floor, 0);
-	for (unsigned i = 0; i < filled; i++) { /* no commit gives anything back */
-		struct tombstone_stats before, after;
+	assert_int_equal(put(fx, 1, 11, 1), 0);
+	assert_int_equal(put(fx, 2, 12, 1), 0);
+	assert_int_equal(delete(fx, 2), 0);
+	commit(fx);
+	arena_open_reserve(fx->arena, true);
+	while (count < 1024 && arena_new_block(fx->arena, BLOCK_VALUE, 4096 - sizeof(struct block), 0, &filler[count]) == 0)
+		count++;
+	arena_open_reserve(fx->arena, false);
+	assert_in_range(count, 100, 1023);
+	while ((r = delete(fx, 1)) == -ENOSPC && count > 0)
+		arena_free(fx->arena, filler[--count]);
+	assert_int_equal(r, 0);
+	store_tombstone_stats(fx->store, fx->pods, &stats);
+	assert_int_equal(stats.count, 1);
+	assert_int_equal(store_resource(fx->store, fx->pods)->tombstone_floor, 4);
+	while (count > 0)
+		arena_free(fx->arena, filler[--count]);
+	commit(fx); /* the arena refused something: what is left gives way */
+	assert_string_equal(by_seq(fx), "");
+	assert_int_equal(published(fx)->tombstone_floor, 4);
+	store_fixture_free(fx);
+}
 
-		store_tombstone_stats(fx->store, fx->pods, &before);
-		r = delete(fx, i);
-		store_tombstone_stats(fx->store, fx->pods, &after);
-		if (r == 0 && after.count <= before.count)
-			assert_int_equal(store_resource(fx->store, fx->pods)->tombstone_floor >= before.count, 1);
-		assert_true(r == 0 || r == -ENOSPC);
+/* A value that an object has twice is filed once, and taken out once. */
+static void
+a_value_that_stands_twice_is_filed_once(void **state)
+{
+	struct store_fixture *fx = new_store(1u << 30);
+
+	(void)state;
+	for (unsigned n = 0; n < 2; n++) {
+		assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"pod-1\",\"namespace\":\"n\",\"uid\":\"uid-1\"},\"status\":"
+						       "{\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]}}"), 0);
+		assert_int_equal(delete(fx, 1), 0);
 	}
 	commit(fx);
+	assert_int_equal(count_filed(fx), 6);
+	limit(fx, 1, UINT64_MAX, 300);
+	commit(fx);
+	assert_int_equal(count_filed(fx), 3);
+	limit(fx, 0, UINT64_MAX, 300);
+	commit(fx);
+	assert_int_equal(published(fx)->deleted, 0);
 	store_fixture_free(fx);
 }
 
@@ -516,6 +550,57 @@ adoption_keeps_them(void **state)
 	generations_end(&generations);
 }
 
+/* A resource whose content comes from elsewhere forgets the deletions of the old content, and gives back what they held. */
+static void
+a_reset_forgets_all(void **state)
+{
+	static const uint8_t other[32] = "another server";
+	struct generations generations;
+	struct tombstone_stats stats;
+	struct store_fixture *fx;
+	struct intern *intern;
+	struct arena *arena;
+	struct store *s;
+	unsigned id;
+
+	(void)state;
+	generations_begin(&generations);
+	arena = generations_next(&generations, &intern);
+	fx = over(arena, intern);
+	for (unsigned i = 0; i < 20; i++) {
+		assert_int_equal(put(fx, i % 3, i, i), 0);
+		assert_int_equal(delete(fx, i % 3), 0);
+	}
+	commit(fx);
+	store_fixture_free(fx);
+
+	arena = generations_next(&generations, &intern);
+	assert_int_equal(store_new(arena, intern, NULL, &s), 0);
+	store_tombstone_stats(s, 0, &stats);
+	assert_int_equal(stats.count, 20);
+	store_expire_tombstones(s, UINT64_MAX);
+	store_tombstone_stats(s, 0, &stats);
+	assert_int_equal(stats.count, 20); /* nobody said yet what limits they have */
+	assert_int_equal(store_add_resource(s, descriptor, other, &id), 0);
+	assert_int_equal(id, 0);
+	store_tombstone_stats(s, 0, &stats);
+	assert_int_equal(stats.count + stats.bytes, 0);
+	assert_int_equal(store_resource(s, 0)->tombstone_floor, store_seq(s));
+	assert_int_equal(store_commit(s), 0);
+	store_free(s);
+	arena_close(arena);
+	free(arena);
+
+	/* what is left is the description and what it is made of: as much as without any deletion */
+	arena = generations_next(&generations, &intern);
+	fx = over(arena, intern);
+	assert_int_equal(published(fx)->deleted, 0);
+	assert_int_equal(published(fx)->by_seq, 0);
+	assert_int_equal(store_fixture_verify(fx), 0);
+	store_fixture_free(fx);
+	generations_end(&generations);
+}
+
 /* ---- all of it against a plain list ---- */
 
 #define NAMES 40u
@@ -544,18 +629,6 @@ has_tombstone(struct store_fixture *fx, uint64_t hash, uint64_t seq)
 		if (tombstone_at(&fx->arena->view, link)->seq == seq)
 			return true;
 	return false;
-}
-
-static size_t
-count_filed(struct store_fixture *fx)
-{
-	struct trie_iter it;
-	size_t count = 0;
-
-	for (int r = trie_first(&it, &fx->arena->view, published(fx)->deleted); r > 0; r = trie_next(&it))
-		for (uint32_t i = 0; leaf_link(&fx->arena->view, it.leaf, i) != 0; i++)
-			count++;
-	return count;
 }
 
 static void
@@ -768,7 +841,9 @@ main(void)
 		cmocka_unit_test(the_old_go_when_their_time_is_over),
 		cmocka_unit_test(tombstones_give_way_in_a_full_arena),
 		cmocka_unit_test(a_delete_without_room_raises_the_floor),
+		cmocka_unit_test(a_value_that_stands_twice_is_filed_once),
 		cmocka_unit_test(adoption_keeps_them),
+		cmocka_unit_test(a_reset_forgets_all),
 		cmocka_unit_test(random_changes_agree_with_a_plain_list),
 		cmocka_unit_test(each_private_allocation_of_a_delete_may_fail),
 	};
