@@ -71,7 +71,7 @@ same "only JSON is served" 406 "$(code GET /api/v1/pods -H 'Accept: application/
 same "no such method" "405 MethodNotAllowed the server does not allow this method on the requested resource" "$(status PUT /api/v1/namespaces/wire/pods -d '{}')"
 
 # ---- discovery, metrics, health
-same "groups" "apps batch discovery.k8s.io example.com" "$(api GET /apis | jq -r '[.groups[].name]|join(" ")')"
+same "groups" "apiextensions.k8s.io apps batch discovery.k8s.io example.com" "$(api GET /apis | jq -r '[.groups[].name]|join(" ")')"
 same "a resource's description" '{"name":"pods","singularName":"pod","namespaced":true,"kind":"Pod","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["po"],"categories":["all"]}' "$(api GET /api/v1 | jq -c '.resources[]|select(.name=="pods")')"
 for page in healthz livez readyz; do same "/$page" ok "$(api GET /$page)"; done
 LISTS=$(api GET /metrics | sed -n 's/^apiserver_request_total{verb="LIST",resource="pods",code="200"} //p')

@@ -18,6 +18,13 @@ text(struct sim_request *request, const char *line)
 	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
 }
 
+/* Served, and not just another version of one. */
+static bool
+is_shown(const struct sim_registry *registry, unsigned i)
+{
+	return sim_resource_served(registry->items[i]) && registry->items[i]->index == i;
+}
+
 static enum MHD_Result
 metrics(struct sim_request *request)
 {
@@ -28,8 +35,9 @@ metrics(struct sim_request *request)
 	sim_metrics_print(&server->metrics, &body);
 	sim_buf_puts(&body, "# HELP apiserver_storage_objects Number of stored objects by resource.\n"
 			    "# TYPE apiserver_storage_objects gauge\n");
-	for (unsigned i = 0; i < registry->count; i++)
-		sim_buf_printf(&body, "apiserver_storage_objects{resource=\"%s\"} %zu\n",
+	for (unsigned i = 0; i < sim_registry_count(registry); i++)
+		if (is_shown(registry, i))
+			sim_buf_printf(&body, "apiserver_storage_objects{resource=\"%s\"} %zu\n",
 			       registry->items[i]->group_resource, sim_store_count(server->store, registry->items[i]));
 	pthread_mutex_lock(&server->lock);
 	sim_buf_printf(&body,
@@ -59,10 +67,10 @@ stats(struct sim_request *request)
 		       ",\"churn\":{\"rate\":%g,\"done\":%" PRIu64 ",\"remaining\":%" PRIu64 ",\"running\":%s},\"objects\":{",
 		       sim_store_rv(server->store), sim_store_changes(server->store), churn.rate, churn.done,
 		       churn.remaining, churn.running ? "true" : "false");
-	for (unsigned i = 0; i < registry->count; i++) {
+	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
 		size_t count = sim_store_count(server->store, registry->items[i]);
 
-		if (!count)
+		if (!count || !is_shown(registry, i))
 			continue;
 		sim_buf_printf(&body, "%s\"%s\":{\"count\":%zu,\"oldestResourceVersion\":%" PRIu64 "}", first ? "" : ",",
 			       registry->items[i]->group_resource, count,

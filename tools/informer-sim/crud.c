@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "tools/informer-sim/body.h"
+#include "tools/informer-sim/crd.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/query.h"
 #include "tools/informer-sim/scale.h"
@@ -121,6 +122,8 @@ create(struct sim_request *request, struct sim_object **ret_object)
 	r = complete(request, &doc, &name);
 	if (r < 0)
 		return r;
+	if (sim_is_crd(request->resource) && sim_crd_prepare(request->resource, &doc, &request->status) < 0)
+		return -EINVAL;
 	r = sim_body_object(request, &doc, name, ret_object);
 	if (r < 0)
 		return r;
@@ -130,6 +133,8 @@ create(struct sim_request *request, struct sim_object **ret_object)
 		sim_status_about(&request->status, request->resource, NULL, name);
 		return -EINVAL;
 	}
+	if (sim_is_crd(request->resource))
+		sim_crd_serve(request->server->registry, request->server->store, request->resource, NULL, *ret_object);
 	return 0;
 }
 
@@ -185,6 +190,8 @@ delete_one(struct sim_request *request, struct sim_object *old, struct sim_objec
 	if (sim_count(sim_path(doc.root, "metadata.finalizers")))
 		return mark_deleted(request, old, &doc, ret_object);
 	r = sim_store_delete(request->server->store, request->resource, old, ret_rv);
+	if (r == 0 && sim_is_crd(request->resource))
+		sim_crd_withdraw(request->server->registry, request->server->store, request->resource, old);
 	if (r == 0)
 		*ret_object = sim_object_ref(old);
 	return r;

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/informer-sim/crd.h"
+
 static int __attribute__((format(printf, 3, 4)))
 fail(char **ret_error, int code, const char *format, ...)
 {
@@ -97,10 +99,14 @@ store(struct sim_loader *loader, const struct sim_resource *resource, struct sim
 
 	if (sim_store_create(loader->store, resource, object) == 0) {
 		loader->objects++;
+		if (sim_is_crd(resource))
+			sim_crd_serve(loader->registry, loader->store, resource, NULL, object);
 		return;
 	}
 	old = sim_store_get(loader->store, resource, object->key);
 	sim_store_update(loader->store, resource, old, object);
+	if (sim_is_crd(resource))
+		sim_crd_serve(loader->registry, loader->store, resource, old, object);
 	sim_object_unref(old);
 	loader->replaced++;
 }
@@ -137,6 +143,7 @@ load_object(struct sim_loader *loader, const char *name, const char *text, size_
 	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
 	_cleanup_(sim_freep) char *version = NULL;
 	_cleanup_(sim_freep) char *kind = NULL;
+	_cleanup_(sim_status_done) struct sim_status status = {0};
 	struct sim_object_error object_error;
 	struct sim_doc_error error;
 	struct sim_resource *resource;
@@ -154,6 +161,8 @@ load_object(struct sim_loader *loader, const char *name, const char *text, size_
 			    "known without, by spec.containers)",
 			    name, begin);
 	complete(loader, resource, &doc);
+	if (sim_is_crd(resource) && sim_crd_prepare(resource, &doc, &status) < 0)
+		return fail(ret_error, -EINVAL, "%s: object at byte %zu: %s", name, begin, status.message);
 	if (sim_object_new(resource, &doc, &object, &object_error) < 0)
 		return fail(ret_error, -EINVAL, "%s: %s at byte %zu: %s", name, resource->kind, begin, object_error.text);
 	store(loader, resource, object);

@@ -67,6 +67,8 @@ static const struct sim_resource built_in[] = {
 	{.version = "v1", .plural = "serviceaccounts", .kind = "ServiceAccount", .shorts = {"sa"}, NAMESPACED},
 	{.version = "v1", .plural = "services", .kind = "Service", .shorts = {"svc"}, NAMESPACED, STATUS, ALL,
 	 .fields = service_fields},
+	{.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions",
+	 .kind = "CustomResourceDefinition", .shorts = {"crd", "crds"}, STATUS},
 	{.group = "apps", .version = "v1", .plural = "daemonsets", .kind = "DaemonSet", .shorts = {"ds"}, NAMESPACED, STATUS,
 	 ALL},
 	{.group = "apps", .version = "v1", .plural = "deployments", .kind = "Deployment", .shorts = {"deploy"}, NAMESPACED,
@@ -93,13 +95,16 @@ lower(const char *text)
 
 /* Fill what follows from the rest, and own every string of a custom resource. */
 static struct sim_resource *
-complete(struct sim_registry *registry, const struct sim_resource *from)
+complete(struct sim_registry *registry, const struct sim_resource *from, const struct sim_resource *first)
 {
 	struct sim_resource *r = sim_alloc(sizeof(*r));
+	unsigned at = sim_registry_count(registry);
 	struct sim_buf buf = {0};
 
 	*r = *from;
-	r->index = registry->count;
+	r->index = first ? first->index : at;
+	for (size_t i = 0; i < 3; i++)
+		r->shorts[i] = from->shorts[i] ? sim_strndup(from->shorts[i], strlen(from->shorts[i])) : NULL;
 	r->group = sim_strndup(from->group ? from->group : "", from->group ? strlen(from->group) : 0);
 	r->version = sim_strndup(from->version, strlen(from->version));
 	r->plural = sim_strndup(from->plural, strlen(from->plural));
@@ -122,8 +127,8 @@ complete(struct sim_registry *registry, const struct sim_resource *from)
 	r->head = sim_buf_take(&buf);
 	r->item_head_len = r->custom ? r->head_len : 1;
 	r->item_head = sim_strndup(r->head, r->item_head_len);
-	registry->items[r->index] = r;
-	atomic_store_explicit(&registry->count, r->index + 1, memory_order_release);
+	registry->items[at] = r;
+	atomic_store_explicit(&registry->count, at + 1, memory_order_release);
 	return r;
 }
 
@@ -133,7 +138,7 @@ sim_registry_init(struct sim_registry *registry)
 	registry->count = 0;
 	pthread_mutex_init(&registry->lock, NULL);
 	for (size_t i = 0; i < sizeof(built_in) / sizeof(*built_in); i++)
-		complete(registry, &built_in[i]);
+		complete(registry, &built_in[i], NULL);
 }
 
 static void
@@ -153,6 +158,8 @@ sim_registry_done(struct sim_registry *registry)
 		free_text(r->plural);
 		free_text(r->kind);
 		free_text(r->singular);
+		for (size_t k = 0; k < 3; k++)
+			free_text(r->shorts[k]);
 		free(r->group_resource);
 		free(r->api_version);
 		free(r->head);
@@ -257,16 +264,58 @@ sim_registry_add(struct sim_registry *registry, const char *group, const char *v
 	if (!found) {
 		if (registry->count == SIM_RESOURCES_MAX)
 			return -ENOSPC;
-		found = complete(registry, &(struct sim_resource){.group = group,
-								  .version = version,
-								  .plural = own_plural,
-								  .kind = own_kind,
-								  .namespaced = namespaced,
-								  .has_status = true,
-								  .custom = true});
+		found = complete(registry,
+				 &(struct sim_resource){.group = group,
+							.version = version,
+							.plural = own_plural,
+							.kind = own_kind,
+							.namespaced = namespaced,
+							.has_status = true,
+							.custom = true},
+				 NULL);
 	}
 	*ret_resource = found;
 	return 0;
+}
+
+static bool
+equal(const struct sim_resource *a, const struct sim_resource *b)
+{
+	for (size_t i = 0; i < 3; i++)
+		if (strcmp(a->shorts[i] ? a->shorts[i] : "", b->shorts[i] ? b->shorts[i] : "") != 0)
+			return false;
+	return a->custom == b->custom && !strcmp(a->plural, b->plural) && !strcmp(a->group, b->group) &&
+	       !strcmp(a->version, b->version) && !strcmp(a->kind, b->kind) &&
+	       !strcmp(a->singular, b->singular ? b->singular : a->singular) && a->namespaced == b->namespaced &&
+	       a->has_status == b->has_status && a->in_all == b->in_all;
+}
+
+int
+sim_registry_define(struct sim_registry *registry, const struct sim_resource *like, const struct sim_resource *first,
+		    struct sim_resource **ret_resource)
+{
+	struct sim_resource *found = NULL;
+
+	if (!is_name(like->version, "") || !is_name(like->group, "-.") || !is_name(like->plural, "-") || !is_name(like->kind, ""))
+		return -EINVAL;
+	pthread_mutex_lock(&registry->lock);
+	for (unsigned i = 0; i < registry->count && !found; i++)
+		if (!sim_resource_served(registry->items[i]) && equal(registry->items[i], like) &&
+		    registry->items[i]->index == (first ? first->index : i))
+			found = registry->items[i];
+	if (!found && registry->count < SIM_RESOURCES_MAX)
+		found = complete(registry, like, first);
+	else if (found)
+		atomic_store_explicit(&found->gone, false, memory_order_release);
+	pthread_mutex_unlock(&registry->lock);
+	*ret_resource = found;
+	return found ? 0 : -ENOSPC;
+}
+
+void
+sim_registry_drop(struct sim_resource *resource)
+{
+	atomic_store_explicit(&resource->gone, true, memory_order_release);
 }
 
 int

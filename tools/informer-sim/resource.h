@@ -27,7 +27,7 @@ struct sim_field {
 };
 
 struct sim_resource {
-	unsigned index;	   /* position in the registry */
+	unsigned index;	   /* of its objects in the store: its position, or that of the resource it is another version of */
 	const char *group; /* "" for the core group */
 	const char *version;
 	const char *plural;
@@ -96,6 +96,20 @@ sim_registry_kind(const struct sim_registry *registry, const char *api_version, 
 int
 sim_registry_add(struct sim_registry *registry, const char *group, const char *version, const char *plural,
 		 const char *kind, bool namespaced, struct sim_resource **ret_resource);
+
+/*
+ * Serve what a definition names: strings are copied, index and the texts made of the others are filled here. One that
+ * was dropped before and is equal is served again.
+ *
+ * first  an entry whose objects are shown under this name too, or NULL
+ * Returns 0 with *ret_resource, -EINVAL and -ENOSPC as sim_registry_add
+ */
+int
+sim_registry_define(struct sim_registry *registry, const struct sim_resource *like, const struct sim_resource *first,
+		    struct sim_resource **ret_resource);
+/* Serve it no more. */
+void
+sim_registry_drop(struct sim_resource *resource);
 
 /* Parse and declare "widgets.v1.example.com" or "widgets/Widget.v1.example.com". As sim_registry_add. */
 int

@@ -37,7 +37,7 @@ struct sim_server_options {
 };
 
 struct sim_server {
-	const struct sim_registry *registry;
+	struct sim_registry *registry;
 	struct sim_store *store;
 	struct sim_server_options options;
 	struct sim_metrics metrics;

@@ -119,17 +119,29 @@ sim_store_floor(struct sim_store *store, const struct sim_resource *resource)
 	return floor;
 }
 
+/* Lock held. */
+static void
+forget(struct sim_store *store, struct shelf *shelf)
+{
+	for (; shelf->first < shelf->next; shelf->first++)
+		sim_events_done(&shelf->ring[shelf->first % store->history], 1);
+	shelf->floor = store->rv;
+}
+
 void
 sim_store_compact(struct sim_store *store)
 {
 	pthread_mutex_lock(&store->lock);
-	for (unsigned i = 0; i < store->count; i++) {
-		struct shelf *shelf = &store->shelves[i];
+	for (unsigned i = 0; i < store->count; i++)
+		forget(store, &store->shelves[i]);
+	pthread_mutex_unlock(&store->lock);
+}
 
-		for (; shelf->first < shelf->next; shelf->first++)
-			sim_events_done(&shelf->ring[shelf->first % store->history], 1);
-		shelf->floor = store->rv;
-	}
+void
+sim_store_forget(struct sim_store *store, const struct sim_resource *resource)
+{
+	pthread_mutex_lock(&store->lock);
+	forget(store, &store->shelves[resource->index]);
 	pthread_mutex_unlock(&store->lock);
 }
 

@@ -64,6 +64,10 @@ sim_store_changes(struct sim_store *store);
 void
 sim_store_compact(struct sim_store *store);
 
+/* The same for one resource: it begins anew. */
+void
+sim_store_forget(struct sim_store *store, const struct sim_resource *resource);
+
 /*
  * Put everything back to what it was at an RV and count on from there, as a server does that was restored
  * from a backup and started anew: RVs are given a second time, there is no history, every watch ends.

@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "tools/informer-sim/body.h"
+#include "tools/informer-sim/crd.h"
 #include "tools/informer-sim/merge.h"
 #include "tools/informer-sim/scale.h"
 
@@ -108,6 +109,8 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 		*ret_object = sim_object_ref(old);
 		return 0;
 	}
+	if (sim_is_crd(resource) && !request->subresource && sim_crd_prepare(resource, doc, &request->status) < 0)
+		return -EINVAL;
 	r = sim_body_object(request, doc, request->name, ret_object);
 	if (r < 0)
 		return r;
@@ -115,6 +118,10 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 		r = sim_store_delete(request->server->store, resource, old, ret_rv);
 	else
 		r = sim_store_update(request->server->store, resource, old, *ret_object);
+	if (r == 0 && sim_is_crd(resource) && *ret_rv)
+		sim_crd_withdraw(request->server->registry, request->server->store, resource, old);
+	else if (r == 0 && sim_is_crd(resource))
+		sim_crd_serve(request->server->registry, request->server->store, resource, old, *ret_object);
 	if (r < 0) {
 		sim_object_unref(*ret_object);
 		*ret_object = NULL;

@@ -252,6 +252,10 @@ any_line(struct sim_stream *s)
 		atomic_store_explicit(&s->watch.position, s->position, memory_order_relaxed);
 		s->event_count = (unsigned)n;
 		now = sim_watch_now_ms();
+		if (n == 0 && !sim_resource_served(s->resource)) {
+			s->end = "the resource is gone";
+			break;
+		}
 		if (now >= s->deadline_ms) {
 			s->end = "timeout";
 			break;
