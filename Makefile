@@ -30,7 +30,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$
 # missing, or says how. Other systems name their packages otherwise: there the
 # modules and commands are what is looked for.
 PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
-	libuv1-dev libyaml-dev libmicrohttpd-dev libcmocka-dev liblmdb-dev binutils jq curl
+	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev libcmocka-dev liblmdb-dev binutils jq curl
 LINT_PACKAGES := clang clang-tidy cppcheck
 MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd cmocka lmdb
 present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl $(1); do command -v $$c || exit 1; done >/dev/null
@@ -68,7 +68,7 @@ LINK    = $(CC) $(OUR_LDFLAGS) $(LDFLAGS)
 SHM_LIBS    := $(call pkg,--libs,libsodium)
 WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1) -lpthread -lm
 TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium) -lm
-SIM_LIBS    := $(call pkg,--libs,libmicrohttpd libcjson libsodium) -lpthread -lm
+SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium) -lpthread -lm
 TEST_LIBS   := $(call pkg,--libs,cmocka lmdb)
 
 # ---- sources: each room's .c files ----------------------------------------

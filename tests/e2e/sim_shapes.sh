@@ -52,3 +52,18 @@ kill "$SIM"
 wait "$SIM"
 start --no-aggregated-discovery
 same "as on a server that has none" "APIVersions APIGroupList" "$(as "$V2" /api | jq -r .kind) $(as "$V2" /apis | jq -r .kind)"
+
+# ---- gzip
+kill "$SIM"
+wait "$SIM"
+start --nodes 10 --pods-per-node 20
+same "no gzip below 128 KiB" "" "$(curl -s -o /dev/null -w '%header{content-encoding}' -H 'Accept-Encoding: gzip' "$URL/api/v1/pods?limit=2")"
+same "above it is" "gzip Accept-Encoding" "$(curl -s -o "$DIR/packed" -w '%header{content-encoding} %header{vary}' -H 'Accept-Encoding: gzip' "$URL/api/v1/pods")"
+same "unasked it is not" "" "$(curl -s -o "$DIR/plain" -w '%header{content-encoding}' "$URL/api/v1/pods")"
+same "the same document" "$(md5sum <"$DIR/plain")" "$(gzip -dc <"$DIR/packed" | md5sum)"
+[ $(($(stat -c %s "$DIR/packed") * 3)) -lt "$(stat -c %s "$DIR/plain")" ] || fail "it pays: $(stat -c %s "$DIR/packed") of $(stat -c %s "$DIR/plain")"
+same "at RV 0 too" "$(md5sum <"$DIR/plain")" "$(curl -s --compressed "$URL/api/v1/pods?resourceVersion=0" | md5sum)"
+same "a watch is not" "" "$(curl -s -o /dev/null -w '%header{content-encoding}' -H 'Accept-Encoding: gzip' "$URL/api/v1/pods?watch=1&timeoutSeconds=1")"
+api POST /sim/faults --data-binary 'when LIST pods then close mid-frame once' >/dev/null
+curl -s --compressed "$URL/api/v1/pods" >/dev/null
+same "faults strike what is compressed" 18 $?

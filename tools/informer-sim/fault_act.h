@@ -19,9 +19,6 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result);
 enum MHD_Result
 sim_fault_reply(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
 		MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls);
-/* As sim_reply(). */
-enum MHD_Result
-sim_fault_reply_buffer(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body);
 
 /* request->stale RVs ago, but what can still be served. */
 uint64_t

@@ -1,16 +1,16 @@
 /*
- * The daemon: collects each request's body, checks the token, and hands whole
- * requests to route.c; builds the answers.
+ * The daemon: collects each request's body, checks who asks, and hands whole
+ * requests to route.c. reply.c answers.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <gnutls/gnutls.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/listen.h"
 #include "tools/informer-sim/warden.h"
 
@@ -35,93 +35,6 @@ sim_request_socket(const struct sim_request *request)
 	return info ? info->connect_fd : -1;
 }
 
-/* The request's line in the journal; what the simulator offers beside the API is not talked of. */
-static void
-note(const struct sim_request *request, unsigned code)
-{
-	_cleanup_(sim_buf_done) struct sim_buf line = {0};
-
-	if (!request->logged)
-		return;
-	sim_journal_request(request, &line);
-	sim_journal_add(&request->server->journal, "%s -> %u%s", line.data, code, request->note.data ? request->note.data : "");
-}
-
-enum MHD_Result
-sim_reply_response(struct sim_request *request, unsigned code, const char *content_type,
-		   struct MHD_Response *response)
-{
-	enum MHD_Result result;
-	char uid[SIM_UID_SIZE], seconds[16];
-
-	if (!response)
-		return MHD_NO;
-	sim_server_uid(request->server, uid);
-	MHD_add_response_header(response, "Audit-Id", uid);
-	MHD_add_response_header(response, "Cache-Control", "no-cache, private");
-	MHD_add_response_header(response, "Content-Type", content_type);
-	if (request->status.code == (int)code && request->status.retry_after) {
-		snprintf(seconds, sizeof(seconds), "%u", request->status.retry_after);
-		MHD_add_response_header(response, "Retry-After", seconds);
-	}
-	if (request->verb && request->resource)
-		sim_metrics_count(&request->server->metrics, request->verb, request->resource, code);
-	note(request, code);
-	result = MHD_queue_response(request->connection, code, response);
-	MHD_destroy_response(response);
-	return result;
-}
-
-enum MHD_Result
-sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body)
-{
-	size_t len = body->len;
-	struct MHD_Response *response;
-	char *data;
-
-	if (request->fault.kind)
-		return sim_fault_reply_buffer(request, code, content_type, body);
-	data = sim_buf_take(body);
-	response = MHD_create_response_from_buffer(len, data, MHD_RESPMEM_MUST_FREE);
-	if (!response)
-		free(data);
-	return sim_reply_response(request, code, content_type, response);
-}
-
-enum MHD_Result
-sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
-		 MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls)
-{
-	struct MHD_Response *response;
-
-	if (request->fault.kind)
-		return sim_fault_reply(request, code, content_type, size, told, reader, cls, free_cls);
-	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024, reader, cls, free_cls);
-	if (!response)
-		free_cls(cls);
-	return sim_reply_response(request, code, content_type, response);
-}
-
-enum MHD_Result
-sim_reply_status(struct sim_request *request)
-{
-	struct sim_buf body = {0};
-
-	sim_status_print(&request->status, &body);
-	sim_buf_puts(&body, "\n");
-	return sim_reply(request, (unsigned)request->status.code, "application/json", &body);
-}
-
-enum MHD_Result
-sim_reply_object(struct sim_request *request, unsigned code, const struct sim_object *object, uint64_t rv)
-{
-	struct sim_buf body = {0};
-
-	sim_shape_print(&request->shape, request->resource, object, rv, &body);
-	sim_buf_puts(&body, "\n");
-	return sim_reply(request, code, "application/json", &body);
-}
-
 void
 sim_server_uid(struct sim_server *server, char out[SIM_UID_SIZE])
 {
@@ -138,16 +51,28 @@ sim_server_suffix(struct sim_server *server, char out[6])
 	pthread_mutex_unlock(&server->lock);
 }
 
+/* Did the client show a certificate that our authority signed, and that is valid today? */
+static bool
+has_certificate(const struct sim_request *request)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	unsigned status = 0;
+
+	return info && info->tls_session && gnutls_certificate_verify_peers2(info->tls_session, &status) == 0 && status == 0;
+}
+
 static bool
 authorized(const struct sim_request *request)
 {
-	const char *token = request->server->options.token;
+	const struct sim_server_options *o = &request->server->options;
 	const char *header;
 
-	if (!token)
+	if (!o->token && !o->client_ca)
+		return true;
+	if (o->client_ca && has_certificate(request))
 		return true;
 	header = sim_request_header(request, "Authorization");
-	return header && !strncmp(header, "Bearer ", 7) && !strcmp(header + 7, token);
+	return o->token && header && !strncmp(header, "Bearer ", 7) && !strcmp(header + 7, o->token);
 }
 
 static enum MHD_Result
@@ -246,7 +171,8 @@ sim_server_start(struct sim_server *server)
 	const struct sim_server_options *o = &server->options;
 	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ERROR_LOG |
 			 MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC;
-	struct MHD_OptionItem tls[] = {{MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}};
+	struct MHD_OptionItem tls[4] = {{MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL},
+					{MHD_OPTION_END, 0, NULL}};
 	int r = open_listen(server);
 
 	if (r < 0)
@@ -255,6 +181,9 @@ sim_server_start(struct sim_server *server)
 		flags |= MHD_USE_TLS;
 		tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->tls_key};
 		tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->tls_cert};
+		/* a client is asked for a certificate; one that has none may have a token */
+		if (o->client_ca)
+			tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0, (void *)(uintptr_t)o->client_ca};
 	}
 	signal(SIGPIPE, SIG_IGN);
 	pthread_mutex_init(&server->lock, NULL);

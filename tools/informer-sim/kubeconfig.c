@@ -15,31 +15,39 @@
 #include "tools/informer-sim/buf.h"
 
 static void
-print(struct sim_buf *yaml, const char *url, const char *token, const char *ca)
+data(struct sim_buf *yaml, const char *name, const char *pem)
+{
+	size_t size = sodium_base64_encoded_len(strlen(pem), sodium_base64_VARIANT_ORIGINAL);
+	_cleanup_(sim_freep) char *text = sim_alloc(size);
+
+	sodium_bin2base64(text, size, (const unsigned char *)pem, strlen(pem), sodium_base64_VARIANT_ORIGINAL);
+	sim_buf_printf(yaml, "    %s: %s\n", name, text);
+}
+
+static void
+print(struct sim_buf *yaml, const struct sim_kubeconfig *config)
 {
 	sim_buf_printf(yaml, "apiVersion: v1\nkind: Config\nclusters:\n- name: informer-sim\n  cluster:\n    server: %s\n",
-		       url);
-	if (ca) {
-		size_t size = sodium_base64_encoded_len(strlen(ca), sodium_base64_VARIANT_ORIGINAL);
-		_cleanup_(sim_freep) char *text = sim_alloc(size);
-
-		sodium_bin2base64(text, size, (const unsigned char *)ca, strlen(ca), sodium_base64_VARIANT_ORIGINAL);
-		sim_buf_printf(yaml, "    certificate-authority-data: %s\n", text);
-	}
+		       config->url);
+	if (config->ca)
+		data(yaml, "certificate-authority-data", config->ca);
 	sim_buf_puts(yaml, "users:\n- name: informer-sim\n  user:");
-	if (token) {
-		sim_buf_puts(yaml, "\n    token: ");
-		sim_buf_json_str(yaml, token);
+	sim_buf_puts(yaml, config->token || config->client ? "\n" : " {}\n");
+	if (config->token) {
+		sim_buf_puts(yaml, "    token: ");
+		sim_buf_json_str(yaml, config->token);
 		sim_buf_puts(yaml, "\n");
-	} else {
-		sim_buf_puts(yaml, " {}\n");
+	}
+	if (config->client) {
+		data(yaml, "client-certificate-data", config->client);
+		data(yaml, "client-key-data", config->client_key);
 	}
 	sim_buf_puts(yaml, "contexts:\n- name: informer-sim\n  context:\n    cluster: informer-sim\n    user: informer-sim\n"
 			   "current-context: informer-sim\n");
 }
 
 int
-sim_kubeconfig_write(const char *path, const char *url, const char *token, const char *ca)
+sim_kubeconfig_write(const char *path, const struct sim_kubeconfig *config)
 {
 	_cleanup_(sim_buf_done) struct sim_buf yaml = {0};
 	_cleanup_(sim_buf_done) struct sim_buf beside = {0};
@@ -48,7 +56,7 @@ sim_kubeconfig_write(const char *path, const char *url, const char *token, const
 	bool plain = stat(path, &st) < 0 || S_ISREG(st.st_mode);
 	int fd, r = 0;
 
-	print(&yaml, url, token, ca);
+	print(&yaml, config);
 	sim_buf_printf(&beside, plain ? "%s.%ld.tmp" : "%s", path, (long)getpid());
 	fd = open(beside.data, plain ? O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0600);
 	if (fd < 0)

@@ -4,14 +4,20 @@
 #ifndef SIM_KUBECONFIG_H
 #define SIM_KUBECONFIG_H
 
+/* What it tells; PEM texts are put inline. All but url may be NULL. */
+struct sim_kubeconfig {
+	const char *url;
+	const char *token;
+	const char *ca;			  /* the certificate that the server's is signed by */
+	const char *client, *client_key; /* the user's */
+};
+
 /*
  * Write it (mode 0600, replacing what is there in one step).
  *
- * token  or NULL
- * ca     PEM text of the server's certificate, put inline; or NULL
  * Returns 0 or negative errno
  */
 int
-sim_kubeconfig_write(const char *path, const char *url, const char *token, const char *ca);
+sim_kubeconfig_write(const char *path, const struct sim_kubeconfig *config);
 
 #endif

@@ -268,7 +268,7 @@ sim_handle_list(struct sim_request *request)
 	}
 	/* What the watch cache answers comes chunked, what storage answers with its length: clients must take both. */
 	told = !cached && !(query.rv && !query.limit && query.match != SIM_MATCH_EXACT);
-	if (!told && !request->fault.kind)
+	if (!told && !request->fault.kind && !sim_reply_may_gzip(request))
 		total = MHD_SIZE_UNKNOWN;
 	for (size_t i = 0, len; total != MHD_SIZE_UNKNOWN && piece(list, i, &len); i++)
 		total += len;

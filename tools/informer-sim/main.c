@@ -76,16 +76,22 @@ load_faults(const struct sim_options *options, struct sim_faults *faults)
 static int
 announce(const struct sim_options *options, const struct sim_server *server)
 {
-	/* over TLS kubectl asks its user for a name and password when the kubeconfig has no credential at all */
-	const char *token = options->server.token || !options->server.tls_cert ? options->server.token : "none-is-asked-for";
+	struct sim_kubeconfig config = {.token = options->server.token,
+					.ca = options->tls ? options->certs.ca : options->server.tls_cert,
+					.client = options->certs.client,
+					.client_key = options->certs.client_key};
 	char url[128];
 	bool v6 = strchr(options->server.address, ':') != NULL;
 	int r = 0;
 
 	snprintf(url, sizeof(url), "%s://%s%s%s:%u", options->server.tls_cert ? "https" : "http", v6 ? "[" : "",
 		 options->server.address, v6 ? "]" : "", server->port);
+	config.url = url;
+	/* over TLS kubectl asks its user for a name and password when the kubeconfig has no credential at all */
+	if (options->server.tls_cert && !config.token && !config.client)
+		config.token = "none-is-asked-for";
 	if (options->kubeconfig)
-		r = sim_kubeconfig_write(options->kubeconfig, url, token, options->server.tls_cert);
+		r = sim_kubeconfig_write(options->kubeconfig, &config);
 	if (r < 0) {
 		fprintf(stderr, "informer-sim: --write-kubeconfig %s: %s\n", options->kubeconfig, strerror(-r));
 		return r;
@@ -121,6 +127,8 @@ main(int argc, char **argv)
 
 	sim_registry_init(&registry);
 	r = sim_options_resources(&options, &registry);
+	if (r == 0)
+		r = sim_options_certs(&options);
 	server.registry = &registry;
 	server.options = options.server;
 	server.rng.state = options.seed + 1;

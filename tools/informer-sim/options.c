@@ -16,8 +16,11 @@ enum flag {
 	FLAG_ADDRESS,
 	FLAG_KUBECONFIG,
 	FLAG_TOKEN,
+	FLAG_TLS,
+	FLAG_TLS_DIR,
 	FLAG_TLS_CERT,
 	FLAG_TLS_KEY,
+	FLAG_CLIENT_CA,
 	FLAG_LOAD,
 	FLAG_REPLICAS,
 	FLAG_NODES,
@@ -48,8 +51,11 @@ static const struct {
 	{FLAG_ADDRESS, "address", "IP", NULL, "listen on this address; default 127.0.0.1"},
 	{FLAG_KUBECONFIG, "write-kubeconfig", "FILE", NULL, "write a kubeconfig that points here"},
 	{FLAG_TOKEN, "token", "TOKEN", NULL, "ask every client for this bearer token"},
+	{FLAG_TLS, "tls", NULL, NULL, "serve TLS with certificates made for this run, ask clients for theirs (in the kubeconfig)"},
+	{FLAG_TLS_DIR, "tls-dir", "DIR", NULL, "the same, and keep them here: ca, server, client .crt and .key; a CA that is there stays"},
 	{FLAG_TLS_CERT, "tls-cert", "FILE", NULL, "serve TLS with this certificate (PEM), which becomes the kubeconfig's CA"},
 	{FLAG_TLS_KEY, "tls-key", "FILE", NULL, "and this key (PEM)"},
+	{FLAG_CLIENT_CA, "client-ca", "FILE", NULL, "let clients in whose certificate this CA (PEM) signed; others need --token"},
 	{FLAG_LOAD, "load", "FILE|DIR", "Objects", "load JSON manifests or `kubectl get -o json` dumps; repeatable"},
 	{FLAG_REPLICAS, "replicas", "N", NULL, "make each loaded pod N pods, with names, UIDs, addresses, times of their own"},
 	{FLAG_NODES, "nodes", "N", NULL, "generate a cluster of N nodes"},
@@ -239,6 +245,15 @@ apply(struct sim_options *o, enum flag flag, const char *name, const char *text)
 		return read_file(name, text, &o->tls_cert_text);
 	case FLAG_TLS_KEY:
 		return read_file(name, text, &o->tls_key_text);
+	case FLAG_CLIENT_CA:
+		return read_file(name, text, &o->client_ca_text);
+	case FLAG_TLS_DIR:
+		o->tls_dir = text;
+		o->tls = true;
+		return -1;
+	case FLAG_TLS:
+		o->tls = true;
+		return -1;
 	case FLAG_LOAD:
 		return repeat(name, text, o->load, &o->load_count);
 	case FLAG_CRD:
@@ -334,12 +349,17 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 		return usage("%s: it takes flags only", argv[optind]);
 	if (!o->tls_cert_text != !o->tls_key_text)
 		return usage("--tls-cert and --tls-key go together");
+	if (o->tls && (o->tls_cert_text || o->client_ca_text))
+		return usage("--tls makes its own certificates: it does not go with --tls-cert and --client-ca");
+	if (o->client_ca_text && !o->tls_cert_text)
+		return usage("--client-ca needs --tls-cert and --tls-key");
 	if (o->replicas > 1 && !o->load_count)
 		return usage("--replicas multiplies what --load loads: give --load too");
 	if (o->churn_count && o->churn == 0)
 		return usage("--churn-count needs --churn");
 	o->server.tls_cert = o->tls_cert_text;
 	o->server.tls_key = o->tls_key_text;
+	o->server.client_ca = o->client_ca_text;
 	return -1;
 }
 
@@ -358,9 +378,28 @@ sim_options_resources(const struct sim_options *options, struct sim_registry *re
 	return 0;
 }
 
+int
+sim_options_certs(struct sim_options *options)
+{
+	_cleanup_(sim_freep) char *error = NULL;
+	int r;
+
+	if (!options->tls)
+		return 0;
+	r = sim_certs_make(options->server.address, options->tls_dir, &options->certs, &error);
+	if (r < 0)
+		fprintf(stderr, "informer-sim: --tls: %s\n", error);
+	options->server.tls_cert = options->certs.cert;
+	options->server.tls_key = options->certs.key;
+	options->server.client_ca = options->certs.ca;
+	return r;
+}
+
 void
 sim_options_done(struct sim_options *options)
 {
+	sim_certs_done(&options->certs);
+	free(options->client_ca_text);
 	free(options->tls_cert_text);
 	free(options->tls_key_text);
 }

@@ -4,7 +4,7 @@
  *
  * A request goes through http.c (collect the body, authenticate), route.c (path
  * and method to a handler), and one of the handlers: list.c, watch.c, crud.c,
- * discovery.c, control.c. All answer by the sim_reply functions.
+ * discovery.c, control.c. All answer by the sim_reply functions (reply.c).
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
@@ -30,6 +30,7 @@ struct sim_server_options {
 	uint16_t port;
 	const char *token;		/* the bearer token to ask for, or NULL */
 	const char *tls_cert, *tls_key; /* PEM texts, or NULL */
+	const char *client_ca;		/* PEM text: clients whose certificate it signed are let in; or NULL */
 	unsigned bookmark_interval;	/* seconds */
 	bool no_watch_list;		/* refuse sendInitialEvents, as with the feature gate off */
 	bool no_aggregated_discovery;	/* only the old way, as before 1.26 */
@@ -82,6 +83,7 @@ struct sim_request {
 
 	struct sim_fault fault; /* of the answer's body, or of the watch */
 	uint64_t stale;		/* answer as of so many RVs ago */
+	bool gzip;		/* the body is compressed */
 	struct sim_buf note;	/* for the journal, behind the code: " rv=20 items=3" */
 };
 
@@ -127,12 +129,16 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
 /*
  * Answer with what a reader gives; `cls` is freed by `free_cls`, also on failure.
  *
- * size  of it all, or MHD_SIZE_UNKNOWN where no fault needs it
+ * size  of it all, or MHD_SIZE_UNKNOWN where neither a fault nor gzip needs it
  * told  send the size ahead, as Content-Length; else in chunks
  */
 enum MHD_Result
 sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
 		 MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls);
+
+/* Does the client take gzip? Then readers are asked for their size. */
+bool
+sim_reply_may_gzip(const struct sim_request *request);
 
 /* A fresh UID, a name suffix of 5 characters. */
 void

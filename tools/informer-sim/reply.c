@@ -1,0 +1,177 @@
+/*
+ * Answers: headers, bodies whole or from a reader, compressed where the client takes that and it pays (above
+ * 128 KiB, as the real server does it; never a watch).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/gzip.h"
+
+#define GZIP_MIN ((size_t)128 * 1024)
+#define DRAIN_BYTES ((size_t)256 * 1024)
+
+/* The request's line in the journal; what the simulator offers beside the API is not talked of. */
+static void
+note(const struct sim_request *request, unsigned code)
+{
+	_cleanup_(sim_buf_done) struct sim_buf line = {0};
+
+	if (!request->logged)
+		return;
+	sim_journal_request(request, &line);
+	sim_journal_add(&request->server->journal, "%s -> %u%s", line.data, code, request->note.data ? request->note.data : "");
+}
+
+enum MHD_Result
+sim_reply_response(struct sim_request *request, unsigned code, const char *content_type,
+		   struct MHD_Response *response)
+{
+	enum MHD_Result result;
+	char uid[SIM_UID_SIZE], seconds[16];
+
+	if (!response)
+		return MHD_NO;
+	sim_server_uid(request->server, uid);
+	MHD_add_response_header(response, "Audit-Id", uid);
+	MHD_add_response_header(response, "Cache-Control", "no-cache, private");
+	MHD_add_response_header(response, "Content-Type", content_type);
+	if (request->status.code == (int)code && request->status.retry_after) {
+		snprintf(seconds, sizeof(seconds), "%u", request->status.retry_after);
+		MHD_add_response_header(response, "Retry-After", seconds);
+	}
+	if (request->gzip) {
+		MHD_add_response_header(response, "Content-Encoding", "gzip");
+		MHD_add_response_header(response, "Vary", "Accept-Encoding");
+	}
+	if (request->verb && request->resource)
+		sim_metrics_count(&request->server->metrics, request->verb, request->resource, code);
+	note(request, code);
+	result = MHD_queue_response(request->connection, code, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* ---- a buffer as a reader */
+
+static void
+whole_free(void *cls)
+{
+	struct sim_buf *whole = cls;
+
+	sim_buf_done(whole);
+	free(whole);
+}
+
+static ssize_t
+read_whole(void *cls, uint64_t position, char *out, size_t max)
+{
+	const struct sim_buf *whole = cls;
+	size_t n;
+
+	if (position >= whole->len)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	n = whole->len - position < max ? whole->len - position : max;
+	memcpy(out, whole->data + position, n);
+	return (ssize_t)n;
+}
+
+/* ---- bodies */
+
+bool
+sim_reply_may_gzip(const struct sim_request *request)
+{
+	const char *accept = sim_request_header(request, "Accept-Encoding");
+
+	return accept && strstr(accept, "gzip");
+}
+
+/* As it is, told or in chunks. */
+static enum MHD_Result
+send_buffer(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body, bool told)
+{
+	struct sim_buf *whole = sim_alloc(sizeof(*whole));
+	size_t len = body->len;
+	struct MHD_Response *response;
+
+	*whole = *body;
+	*body = (struct sim_buf){0};
+	if (request->fault.kind)
+		return sim_fault_reply(request, code, content_type, len, told, read_whole, whole, whole_free);
+	response = MHD_create_response_from_callback(told ? len : MHD_SIZE_UNKNOWN, (size_t)64 * 1024, read_whole, whole, whole_free);
+	if (!response)
+		whole_free(whole);
+	return sim_reply_response(request, code, content_type, response);
+}
+
+enum MHD_Result
+sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body)
+{
+	struct sim_buf packed = {0};
+
+	sim_buf_put(body, "", 0);
+	if (body->len <= GZIP_MIN || code != 200 || !sim_reply_may_gzip(request))
+		return send_buffer(request, code, content_type, body, true);
+	sim_gzip(body->data, body->len, &packed);
+	sim_buf_done(body);
+	request->gzip = true;
+	return send_buffer(request, code, content_type, &packed, false);
+}
+
+/* All that a reader gives; false: it failed. */
+static bool
+drain(MHD_ContentReaderCallback reader, void *cls, struct sim_buf *buf)
+{
+	char *block = sim_alloc(DRAIN_BYTES);
+	ssize_t n;
+
+	while ((n = reader(cls, buf->len, block, DRAIN_BYTES)) > 0)
+		sim_buf_put(buf, block, (size_t)n);
+	free(block);
+	return n != MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+enum MHD_Result
+sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
+		 MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls)
+{
+	struct MHD_Response *response;
+
+	if (sim_reply_may_gzip(request) && size != MHD_SIZE_UNKNOWN && size > GZIP_MIN) {
+		struct sim_buf body = {0};
+		bool whole = drain(reader, cls, &body);
+
+		free_cls(cls);
+		if (whole)
+			return sim_reply(request, code, content_type, &body);
+		sim_buf_done(&body);
+		return MHD_NO;
+	}
+	if (request->fault.kind)
+		return sim_fault_reply(request, code, content_type, size, told, reader, cls, free_cls);
+	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024, reader, cls, free_cls);
+	if (!response)
+		free_cls(cls);
+	return sim_reply_response(request, code, content_type, response);
+}
+
+enum MHD_Result
+sim_reply_status(struct sim_request *request)
+{
+	struct sim_buf body = {0};
+
+	sim_status_print(&request->status, &body);
+	sim_buf_puts(&body, "\n");
+	return sim_reply(request, (unsigned)request->status.code, "application/json", &body);
+}
+
+enum MHD_Result
+sim_reply_object(struct sim_request *request, unsigned code, const struct sim_object *object, uint64_t rv)
+{
+	struct sim_buf body = {0};
+
+	sim_shape_print(&request->shape, request->resource, object, rv, &body);
+	sim_buf_puts(&body, "\n");
+	return sim_reply(request, code, "application/json", &body);
+}
