@@ -68,6 +68,7 @@ LINK    = $(CC) $(OUR_LDFLAGS) $(LDFLAGS)
 SHM_LIBS    := $(call pkg,--libs,libsodium)
 WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1) -lpthread -lm
 TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium) -lm
+RUN_LIBS    := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium) -lpthread -lm
 TEST_LIBS   := $(call pkg,--libs,cmocka lmdb)
 
@@ -78,12 +79,14 @@ READER_OBJS := $(call objs,$(wildcard reader-lib/*.c))
 WRITER_OBJS := $(call objs,$(filter-out writer/main.c,$(wildcard writer/*.c writer/kube/*.c)))
 PRINTER_OBJS:= $(call objs,$(wildcard tools/printer/*.c))
 CTL_OBJS    := $(call objs,$(wildcard tools/informerctl/*.c))
+CHANGE_OBJS := $(call objs,$(wildcard tools/change/*.c))
+RUN_OBJS    := $(call objs,$(filter-out tools/informer-run/main.c,$(wildcard tools/informer-run/*.c)))
 SIM_OBJS    := $(call objs,$(filter-out tools/informer-sim/main.c,$(wildcard tools/informer-sim/*.c)))
 SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
 
 -include $(wildcard shm-layout/module.mk reader-lib/module.mk writer/module.mk tools/module.mk)
 
-all: $(B)/informerd $(B)/informerctl $(B)/informer-sim $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
+all: $(B)/informerd $(B)/informerctl $(B)/informer-run $(B)/informer-sim $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
 
 # Other flags are another build: what was compiled with others is compiled again.
 FORCE:
@@ -104,9 +107,14 @@ $(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(SHM_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 
-$(B)/informerctl: $(CTL_OBJS) $(PRINTER_OBJS) $(B)/libinformer.a
+$(B)/informerctl: $(CTL_OBJS) $(CHANGE_OBJS) $(PRINTER_OBJS) $(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(TOOL_LIBS)
+
+$(B)/informer-run: $(B)/obj/tools/informer-run/main.o $(RUN_OBJS) $(CHANGE_OBJS) $(call objs,tools/printer/text.c tools/informerctl/nearest.c) \
+		$(B)/libinformer.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(RUN_LIBS)
 
 $(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(PRINTER_OBJS)
 	$(call say,LINK,$@)
@@ -176,7 +184,7 @@ $(B)/tidy/%.ok: %.c $(B)/obj/%.o .clang-tidy
 put = $(Q)install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3)/
 install: all
 	$(call put,755,$(B)/informerd,$(PREFIX)/sbin)
-	$(call put,755,$(B)/informerctl $(B)/informer-sim,$(PREFIX)/bin)
+	$(call put,755,$(B)/informerctl $(B)/informer-run $(B)/informer-sim,$(PREFIX)/bin)
 	$(call put,644,reader-lib/informer.h $(wildcard reader-lib/informer-*.h),$(PREFIX)/include)
 	$(call put,755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))
 	$(call put,644,$(B)/libinformer.a,$(LIBDIR))

@@ -10,8 +10,9 @@ PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(SHM_OBJS)
 # tools are tested against the tool's own objects as well
-$(B)/tests/tools/%: TEST_EXTRA = $(filter-out %/main.o,$(CTL_OBJS)) $(SIM_OBJS) $(PRINTER_OBJS)
-$(filter $(B)/tests/tools/%,$(UNIT)): $(filter-out %/main.o,$(CTL_OBJS)) $(SIM_OBJS) $(PRINTER_OBJS)
+TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
+$(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
+$(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
 
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(TEST_OBJS)
 	@mkdir -p $(@D)

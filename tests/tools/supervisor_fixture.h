@@ -1,0 +1,219 @@
+/*
+ * A supervisor with workers, a source and a clock that a test plays: what the supervisor asks for is kept in struct world.
+ */
+#ifndef TESTS_TOOLS_SUPERVISOR_FIXTURE_H
+#define TESTS_TOOLS_SUPERVISOR_FIXTURE_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informer-run/supervisor.h"
+
+#define WORLD_WORKERS 8
+#define WORLD_SENT 4096
+#define UNUSED __attribute__((unused))
+
+struct world_worker {
+	uint64_t sent[WORLD_SENT]; /* seqs, in order; a mark as 1000000 + its type */
+	size_t sent_count;
+	unsigned starts;
+	bool up;
+	bool killed;
+};
+
+struct world {
+	struct supervisor *s;
+	uint64_t now;
+	struct world_worker workers[WORLD_WORKERS];
+	uint64_t acknowledged;
+	uint64_t dead[64];
+	size_t dead_count;
+	int dead_error;
+	int start_error;
+	int send_error;
+	bool held;
+	unsigned holds;
+};
+#define MARK(type) (1000000u + (type))
+
+static int
+world_start(void *context, uint32_t i)
+{
+	struct world *w = context;
+
+	if (w->start_error < 0)
+		return w->start_error;
+	w->workers[i].up = true;
+	w->workers[i].killed = false;
+	w->workers[i].starts++;
+	return 0;
+}
+
+static int
+world_send(void *context, uint32_t i, const struct event *event)
+{
+	struct world *w = context;
+
+	assert_true(w->workers[i].sent_count < WORLD_SENT);
+	w->workers[i].sent[w->workers[i].sent_count++] = event->seq;
+	return w->send_error;
+}
+
+static void
+world_mark(void *context, uint32_t i, const struct event *mark)
+{
+	struct world *w = context;
+
+	w->workers[i].sent[w->workers[i].sent_count++] = MARK(mark->type);
+}
+
+static void
+world_kill(void *context, uint32_t i, const char *why)
+{
+	struct world *w = context;
+
+	assert_non_null(why);
+	w->workers[i].killed = true;
+}
+
+static void
+world_acknowledge(void *context, const struct informer_cursor *cursor)
+{
+	struct world *w = context;
+
+	assert_true(cursor->seq >= w->acknowledged);
+	w->acknowledged = cursor->seq;
+}
+
+static int
+world_set_aside(void *context, const struct event *event, const char *why)
+{
+	struct world *w = context;
+
+	assert_non_null(why);
+	if (w->dead_error < 0)
+		return w->dead_error;
+	assert_true(w->dead_count < 64);
+	w->dead[w->dead_count++] = event->seq;
+	return 0;
+}
+
+static void
+world_hold(void *context, bool hold)
+{
+	struct world *w = context;
+
+	assert_true(w->held != hold);
+	w->held = hold;
+	w->holds += hold;
+}
+
+static const struct supervisor_ops world_ops = {world_start, world_send,	   world_mark, world_kill,
+						world_acknowledge, world_set_aside, world_hold};
+
+UNUSED static void
+world_init(struct world *w, struct supervisor_options options)
+{
+	memset(w, 0, sizeof(*w));
+	w->now = 1000;
+	assert_int_equal(supervisor_new(&options, &world_ops, w, &w->s), 0);
+	supervisor_tick(w->s, w->now);
+}
+
+UNUSED static void
+world_done(struct world *w)
+{
+	supervisor_free(w->s);
+}
+
+static struct informer_cursor
+world_cursor(uint64_t seq)
+{
+	return (struct informer_cursor){.lineage = {7}, .seq = seq};
+}
+
+/* An event whose object says its seq. */
+UNUSED static struct event *
+world_event(enum change_type type, const char *key, uint64_t seq)
+{
+	struct event *event = event_new(type, key);
+	int n;
+
+	assert_non_null(event);
+	event->seq = seq;
+	event->cursor = world_cursor(seq);
+	event->advances = type != CHANGE_COALESCED && type != CHANGE_RESYNC;
+	if (key) {
+		n = asprintf(&event->object, "{\"v\":%llu}", (unsigned long long)seq);
+		assert_true(n > 0);
+		event->object_length = (size_t)n;
+	}
+	return event;
+}
+
+UNUSED static void
+world_offer(struct world *w, enum change_type type, const char *key, uint64_t seq)
+{
+	assert_int_equal(supervisor_offer(w->s, world_event(type, key, seq), w->now), 0);
+}
+
+UNUSED static void
+world_offer_initial(struct world *w, const char *key, uint64_t seq)
+{
+	struct event *event = world_event(CHANGE_ADDED, key, seq);
+
+	event->initial = true;
+	event->advances = false;
+	assert_int_equal(supervisor_offer(w->s, event, w->now), 0);
+}
+
+UNUSED static void
+world_ack(struct world *w, uint32_t i, uint64_t seq)
+{
+	assert_true(supervisor_acknowledged(w->s, i, seq, w->now));
+}
+
+UNUSED static void
+world_crash(struct world *w, uint32_t i)
+{
+	w->workers[i].up = false;
+	supervisor_exited(w->s, i, SUPERVISOR_END_CRASH, "signal 9", w->now);
+}
+
+/* Let time pass, one thing after another. */
+UNUSED static void
+world_pass(struct world *w, uint64_t ms)
+{
+	uint64_t end = w->now + ms, next;
+
+	while ((next = supervisor_next(w->s)) <= end && next != SUPERVISOR_NEVER) {
+		w->now = next > w->now ? next : w->now;
+		supervisor_tick(w->s, w->now);
+		if (supervisor_next(w->s) <= w->now)
+			break; /* it wants what the test has to give */
+	}
+	w->now = end;
+	supervisor_tick(w->s, w->now);
+}
+
+/* What a worker was sent from `from` on is just this. */
+#define world_expect(w, i, from, ...)                                                                                  \
+	do {                                                                                                           \
+		const uint64_t expected_[] = {__VA_ARGS__};                                                            \
+		size_t count_ = sizeof(expected_) / sizeof(*expected_);                                                \
+		assert_int_equal((w)->workers[i].sent_count, (from) + count_);                                         \
+		for (size_t k_ = 0; k_ < count_; k_++)                                                                 \
+			assert_int_equal((w)->workers[i].sent[(from) + k_], expected_[k_]);                            \
+	} while (0)
+/* It was sent no more than `count` things. */
+#define world_expect_count(w, i, count) assert_int_equal((w)->workers[i].sent_count, count)
+
+#endif

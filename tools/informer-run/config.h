@@ -1,0 +1,37 @@
+/*
+ * A file that says which handlers to run (YAML):
+ *
+ *	socket: /run/informer/informer.sock      # all but handlers is optional
+ *	drainTimeout: 30s
+ *	handlers:
+ *	- name: net                              # default: the consumer
+ *	  resource: pods
+ *	  namespace: shop                        # default: all
+ *	  selector: app=web
+ *	  fieldSelector: spec.nodeName=n1
+ *	  consumer: net-policy
+ *	  workers: 2
+ *	  window: 16
+ *	  queue: 4096
+ *	  deadline: 30s
+ *	  maxCrashes: 3
+ *	  deadLetters: /var/lib/net/dead.jsonl
+ *	  execPerEvent: false
+ *	  command: [./handler, --verbose]        # or a string: given to sh -c
+ */
+#ifndef INFORMER_RUN_CONFIG_H
+#define INFORMER_RUN_CONFIG_H
+
+#include <stdio.h>
+
+#include "tools/informer-run/settings.h"
+
+/*
+ * Read it into settings, which has no handlers yet; what the command line set (the socket) stays.
+ *
+ * Returns -1, or EXIT_USAGE after a message that begins FILE:LINE:COLUMN
+ */
+int
+settings_load(const char *path, struct settings *settings);
+
+#endif

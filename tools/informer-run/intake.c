@@ -1,0 +1,271 @@
+/* Events from the library; see intake.h. */
+#include "tools/informer-run/intake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-run/loop.h"
+#include "tools/informer-run/say.h"
+
+#define KEY_MAX 512
+
+/*
+ * amid    between on_resync_begin and on_resync_end
+ * failed  an event was lost for want of memory; said once
+ * told    the cursor that was told last
+ */
+struct intake {
+	struct informer *informer;
+	struct informer_handler *handler;
+	const struct handler_settings *settings;
+	struct supervisor *supervisor;
+	bool amid;
+	bool failed;
+	bool troubled;
+	struct informer_cursor told;
+};
+
+static struct informer_cursor
+cursor_of(const struct intake *intake)
+{
+	struct informer_cursor cursor = {0};
+
+	informer_handler_cursor(intake->handler, &cursor);
+	return cursor;
+}
+
+static void
+offer(struct intake *intake, struct event *event)
+{
+	int r = event ? supervisor_offer(intake->supervisor, event, loop_now()) : -ENOMEM;
+
+	if (r == 0)
+		return;
+	/* it comes again after a restart: what follows is delivered, but not acknowledged */
+	supervisor_lose(intake->supervisor);
+	if (!intake->failed)
+		say(intake->settings->name, "an event was lost: %s; nothing more is acknowledged, restart informer-run", strerror(-r));
+	intake->failed = true;
+}
+
+/* The JSON of an object, allocated. NULL: without memory, or it cannot be read. */
+static char *
+json_of(const struct informer_object *object, size_t *ret_length)
+{
+	struct text text = TEXT_INIT(-1);
+
+	if (change_object(object, &text) < 0 || text.error < 0) {
+		text_done(&text);
+		return NULL;
+	}
+	*ret_length = text.length;
+	return text.data;
+}
+
+static struct event *
+event_of(struct intake *intake, enum change_type type, const struct informer_object *object, const struct informer_object *old)
+{
+	char key[KEY_MAX];
+	size_t length;
+	struct event *event;
+
+	if (informer_object_key(object, key, sizeof(key), &length) < 0 || length >= sizeof(key))
+		return NULL;
+	event = event_new(type, key);
+	if (!event)
+		return NULL;
+	event->cursor = cursor_of(intake);
+	event->seq = change_seq(type, object, &event->cursor);
+	event->object = json_of(object, &event->object_length);
+	if (event->object && old)
+		event->old = json_of(old, &event->old_length);
+	if (event->object && (!old || event->old))
+		return event;
+	event_free(event);
+	return NULL;
+}
+
+static void
+on_add(void *context, const struct informer_object *object, bool is_initial)
+{
+	struct intake *intake = context;
+	struct event *event = event_of(intake, CHANGE_ADDED, object, NULL);
+
+	if (event) {
+		event->initial = is_initial;
+		event->advances = !is_initial && !intake->amid;
+	}
+	offer(intake, event);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *object)
+{
+	struct intake *intake = context;
+	struct event *event = event_of(intake, CHANGE_MODIFIED, object, old);
+
+	if (event)
+		event->advances = !intake->amid;
+	offer(intake, event);
+}
+
+static void
+on_delete(void *context, const struct informer_object *object, bool final_state_known)
+{
+	struct intake *intake = context;
+	struct event *event = event_of(intake, CHANGE_DELETED, object, NULL);
+
+	if (event) {
+		event->final_unknown = !final_state_known;
+		event->advances = !intake->amid;
+	}
+	offer(intake, event);
+}
+
+static void
+mark(struct intake *intake, enum change_type type)
+{
+	struct event *event = event_new(type, NULL);
+
+	if (event) {
+		event->cursor = cursor_of(intake);
+		event->seq = event->cursor.seq;
+		event->advances = type == CHANGE_RESYNC_END;
+	}
+	offer(intake, event);
+}
+
+static void
+on_overflow(void *context, enum informer_overflow kind)
+{
+	if (kind == INFORMER_COALESCED)
+		mark(context, CHANGE_COALESCED);
+}
+
+static void
+on_resync_begin(void *context)
+{
+	struct intake *intake = context;
+
+	intake->amid = true;
+	mark(intake, CHANGE_RESYNC);
+}
+
+static void
+on_resync_end(void *context)
+{
+	struct intake *intake = context;
+
+	intake->amid = false;
+	mark(intake, CHANGE_RESYNC_END);
+}
+
+static void
+tell(struct intake *intake)
+{
+	struct informer_cursor cursor = cursor_of(intake);
+
+	if (memcmp(&cursor, &intake->told, sizeof(cursor)) == 0)
+		return;
+	intake->told = cursor;
+	supervisor_told(intake->supervisor, &cursor, loop_now());
+}
+
+static void
+on_synced(void *context)
+{
+	tell(context);
+}
+
+static void
+on_error(void *context, const struct informer_watch_status *status)
+{
+	struct intake *intake = context;
+
+	if (status->recovered && intake->troubled)
+		say(intake->settings->name, "%s: informerd is up to date again", status->resource);
+	else if (!status->recovered)
+		say(intake->settings->name, "%s: informerd has trouble with the API server: %s%s%s", status->resource, status->reason,
+		    *status->reason && *status->message ? ": " : "", status->message);
+	intake->troubled = !status->recovered;
+}
+
+int
+intake_new(struct informer *informer, const struct handler_settings *settings, struct supervisor *supervisor, struct intake **ret_intake)
+{
+	struct intake *intake = calloc(1, sizeof(*intake));
+	const struct informer_handler_options options = {
+		.size = sizeof(options),
+		.resource = settings->resource,
+		.namespace_ = settings->namespace_,
+		.label_selector = settings->labels,
+		.field_selector = settings->fields,
+		.queue_entries = settings->queue_entries,
+		.consumer = settings->consumer,
+		.manual_ack = true,
+		.context = intake,
+		.on_add = on_add,
+		.on_update = on_update,
+		.on_delete = on_delete,
+		.on_overflow = on_overflow,
+		.on_resync_begin = on_resync_begin,
+		.on_resync_end = on_resync_end,
+		.on_synced = on_synced,
+		.on_error = on_error,
+	};
+	char detail[512] = "";
+	int r;
+
+	if (!intake)
+		return -ENOMEM;
+	intake->informer = informer;
+	intake->settings = settings;
+	intake->supervisor = supervisor;
+	r = informer_add_handler(informer, &options, &intake->handler);
+	if (r == 0) {
+		*ret_intake = intake;
+		return 0;
+	}
+	informer_last_error(informer, detail, sizeof(detail));
+	say(settings->name, "%s", *detail ? detail : r > -4096 ? strerror(-r) : informer_strerror(r));
+	free(intake);
+	return r;
+}
+
+void
+intake_free(struct intake *intake)
+{
+	if (!intake)
+		return;
+	informer_remove_handler(intake->handler);
+	free(intake);
+}
+
+void
+intake_hold(struct intake *intake, bool hold)
+{
+	informer_pause_handler(intake->handler, hold);
+}
+
+void
+intake_acknowledge(struct intake *intake, const struct informer_cursor *cursor)
+{
+	informer_acknowledge(intake->handler, cursor);
+}
+
+void
+intake_settle(struct intake *intake)
+{
+	if (!intake->amid && informer_handler_has_synced(intake->handler))
+		tell(intake);
+}
+
+void
+intake_stats(const struct intake *intake, struct intake_stats *ret_stats)
+{
+	struct informer_handler_stats stats = {.size = sizeof(stats)};
+
+	informer_handler_stats(intake->handler, &stats);
+	*ret_stats = (struct intake_stats){stats.waiting, stats.lag_seq, stats.synced, stats.subscribed};
+}

@@ -1,0 +1,48 @@
+/*
+ * One event loop: descriptors and one next time. Nothing more is needed, since the supervisors keep their own times.
+ *
+ * Threads: one.
+ */
+#ifndef INFORMER_RUN_LOOP_H
+#define INFORMER_RUN_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A descriptor that is watched; a member of what it belongs to. fd -1: none. */
+struct watch {
+	int fd;
+	uint32_t events;
+	void (*ready)(void *context, uint32_t events);
+	void *context;
+};
+#define WATCH_NONE ((struct watch){.fd = -1})
+
+struct loop {
+	int epoll;
+};
+
+/* Returns 0 or a negative errno. */
+int
+loop_init(struct loop *loop);
+void
+loop_done(struct loop *loop);
+
+/* Watch (EPOLLIN, EPOLLOUT; 0: errors only); change what for. The fd stays the caller's. Returns 0 or a negative errno. */
+int
+loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events, void (*ready)(void *, uint32_t), void *context);
+void
+loop_change(struct loop *loop, struct watch *watch, uint32_t events);
+/* No more; to be called before the fd is closed. One that watches nothing is fine. */
+void
+loop_unwatch(struct loop *loop, struct watch *watch);
+
+/* Sleep until a descriptor is ready, and call for it; at most until until_ms (loop_now(), UINT64_MAX: for ever). */
+void
+loop_once(struct loop *loop, uint64_t until_ms);
+
+/* Monotonic milliseconds. */
+uint64_t
+loop_now(void);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * informer-run's command line. One table makes the parser and --help.
+ */
+#ifndef INFORMER_RUN_OPTIONS_H
+#define INFORMER_RUN_OPTIONS_H
+
+#include "tools/informer-run/settings.h"
+
+/*
+ * Parse; with --config also read the file.
+ *
+ * ret_settings  set when -1 is returned; give it to settings_done()
+ * Returns       -1 to go on, else the exit code, after the help or a message
+ */
+int
+options_parse_run(int argc, char **argv, struct settings *ret_settings);
+
+/* Of `informer-run status [NAME] [-o table|json]`: -1 to go on. */
+struct status_options {
+	const char *name;
+	bool json;
+};
+int
+options_parse_status(int argc, char **argv, struct status_options *ret_options);
+
+#endif

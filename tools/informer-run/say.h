@@ -1,0 +1,11 @@
+/* What informer-run says: lines on standard error. */
+#ifndef INFORMER_RUN_SAY_H
+#define INFORMER_RUN_SAY_H
+
+#define EXIT_USAGE 2
+
+/* "informer-run: " and the sentence; with a name, "informer-run: NAME: ". Returns EXIT_USAGE. */
+int
+say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * What informer-run is to do: its handlers, from the command line (options.h) or a file (config.h).
+ */
+#ifndef INFORMER_RUN_SETTINGS_H
+#define INFORMER_RUN_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SETTINGS_HANDLERS_MAX 64
+#define SETTINGS_WORKERS_MAX 256
+#define SETTINGS_WINDOW_MAX 4096
+
+/* Strings are allocated; what was not set is NULL, zero or false. argv ends with NULL. */
+struct handler_settings {
+	char *name; /* default: the consumer's */
+	char *resource;
+	char *namespace_;
+	char *labels;
+	char *fields;
+	char *consumer;
+	char *dead_letters;
+	uint32_t workers;
+	uint32_t window;
+	uint32_t deadline_ms;
+	uint32_t max_crashes;
+	uint32_t queue_entries;
+	bool exec;
+	char **argv;
+};
+
+struct settings {
+	char *socket;
+	uint32_t drain_ms;
+	struct handler_settings *handlers;
+	size_t count;
+};
+
+/* All defaults but those that stand on other settings (settings_check() puts them in). */
+void
+handler_settings_init(struct handler_settings *handler);
+void
+settings_done(struct settings *settings);
+/* Another one, initialised; NULL: no memory, or there are SETTINGS_HANDLERS_MAX. */
+struct handler_settings *
+settings_add(struct settings *settings);
+
+/* Copy a value. False: no memory. */
+bool
+settings_set(char **at, const char *value);
+
+/* "30s", "500ms", "1m30s", "2h" to milliseconds, 1 ms to 24 days. "0" too. */
+bool
+settings_duration(const char *text, uint32_t *ret_ms);
+/* A number from low to high. */
+bool
+settings_number(const char *text, uint32_t low, uint32_t high, uint32_t *ret);
+
+/*
+ * What a handler lacks, or does not go together; puts names and the dead letters' place in.
+ *
+ * error    a sentence, when it returns false
+ */
+bool
+settings_check(struct settings *settings, char *error, size_t size);
+
+#endif

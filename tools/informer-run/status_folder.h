@@ -1,0 +1,17 @@
+/* Where status sockets stand, for both ends; see status.h. */
+#ifndef INFORMER_RUN_STATUS_FOLDER_H
+#define INFORMER_RUN_STATUS_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Returns 0 or -ENAMETOOLONG. */
+int
+status_folder(char *buffer, size_t size);
+bool
+status_is_socket(const char *name);
+/* Returns a descriptor or a negative errno. */
+int
+status_connect(const char *folder, const char *name);
+
+#endif
