@@ -39,7 +39,7 @@ struct cli_command {
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };
 
-extern const struct cli_command command_get, command_stat, command_verify, command_wait;
+extern const struct cli_command command_changes, command_get, command_stat, command_verify, command_wait;
 
 /* Say on stderr, with "informerctl: " in front and a line feed behind. Always returns EXIT_USAGE. */
 int

@@ -90,6 +90,8 @@ check(struct get *get, const char *output, const char *index)
 		if (strchr(get->targets[i].name, '/'))
 			return cli_fail("'%s': a name has no '/'; write RESOURCE/NAME without a resource before it", get->targets[i].name);
 	}
+	if (!get->watch && (get->watch_events || get->field_text || get->timeout))
+		return cli_fail("%s goes with --watch", get->watch_events ? "--output-watch-events" : get->timeout ? "--timeout" : "--field-selector");
 	if (index) {
 		const char *equals = strchr(index, '=');
 
@@ -123,6 +125,13 @@ run(const struct cli_command *command, int argc, char **argv)
 		{"label-columns", 'L', "KEY[,KEY]", "a column for each of these labels; may be repeated", NULL, NULL, &get.label_columns},
 		{"show-kind", 0, NULL, "kinds before names, as with several resources", &get.show_kind, NULL, NULL},
 		{"ignore-not-found", 0, NULL, "be silent, with exit code 0, when there is no such object", &get.ignore_not_found, NULL, NULL},
+		{"watch", 'w', NULL, "then each change as it comes: a row, document or name each", &get.watch, NULL, NULL},
+		{"watch-only", 0, NULL, "the changes alone", &get.watch_only, NULL, NULL},
+		{"output-watch-events", 0, NULL, "with --watch: say of each whether it was ADDED, MODIFIED or DELETED", &get.watch_events, NULL,
+		 NULL},
+		{"field-selector", 0, "SELECTOR", "with --watch: paths and values, as in spec.nodeName=n1,status.phase!=Running", NULL,
+		 &get.field_text, NULL},
+		{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)", NULL, &get.timeout, NULL},
 	};
 	struct cli_args args;
 	int r = cli_parse(command, flags, sizeof(flags) / sizeof(*flags), argc, argv, &args);
@@ -132,10 +141,11 @@ run(const struct cli_command *command, int argc, char **argv)
 		r = parse_targets(&get, &args);
 	if (r < 0) {
 		get.output = parse_output(output);
+		get.watch |= get.watch_only;
 		r = check(&get, output, index);
 	}
 	if (r < 0)
-		r = get_run(&get);
+		r = get.watch ? get_watch(&get) : get_run(&get);
 	get_done(&get);
 	free(args.items);
 	return r;

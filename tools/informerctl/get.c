@@ -32,8 +32,10 @@ get_done(struct get *get)
 	informer_selector_free(get->selector);
 	informer_end(&get->snap);
 	informer_detach(get->inf);
-	for (size_t i = 0; i < get->target_count; i++)
+	for (size_t i = 0; i < get->target_count; i++) {
 		free(get->targets[i].resource_name);
+		free(get->targets[i].kept);
+	}
 	free(get->targets);
 	free(get->index_name);
 	free(get->hits);
@@ -121,8 +123,8 @@ warn(struct get *get, const struct get_target *target)
 		cli_fail("%s: informerd does not cache namespace %s, see informerctl stat", target->resource_name, get->namespace_);
 }
 
-static int
-open_target(struct get *get, struct get_target *target)
+int
+get_open_target(struct get *get, struct get_target *target)
 {
 	int r = informer_resource_open(get->inf, target->resource_name, &target->resource);
 
@@ -135,6 +137,26 @@ open_target(struct get *get, struct get_target *target)
 		return cli_fail_code(get->inf, r, target->resource_name);
 	warn(get, target);
 	return -1;
+}
+
+bool
+get_keep_names(struct get_target *target)
+{
+	struct informer_resource_info *info = &target->info;
+	const char **const texts[] = {&info->group, &info->version, &info->resource, &info->kind, &info->singular};
+	const size_t lengths[] = {info->group_length, info->version_length, info->resource_length, info->kind_length, info->singular_length};
+	size_t total = 1;
+	char *at;
+
+	for (size_t i = 0; i < 5; i++)
+		total += lengths[i];
+	at = target->kept = malloc(total);
+	for (size_t i = 0; i < 5 && at; i++) {
+		memcpy(at, *texts[i], lengths[i]);
+		*texts[i] = at;
+		at += lengths[i];
+	}
+	return target->kept != NULL;
 }
 
 static int
@@ -170,13 +192,24 @@ group_resource(const struct get_target *target, char *buffer, size_t size)
 		 (int)info->group_length, info->group);
 }
 
+void
+get_say_not_found(struct get *get, const struct get_target *target)
+{
+	char resource[256];
+
+	if (get->ignore_not_found)
+		return;
+	group_resource(target, resource, sizeof(resource));
+	fprintf(stderr, "Error from server (NotFound): %s \"%s\" not found\n", resource, target->name);
+	get->missed = true;
+}
+
 static int
 find_one(struct get *get, size_t i)
 {
 	const struct get_target *target = &get->targets[i];
 	const char *ns = target->info.namespaced ? get->namespace_ : NULL;
 	struct informer_object object;
-	char resource[256];
 	int r = informer_get_z(&get->snap, target->resource, ns, target->name, &object);
 
 	if (r == INFORMER_E_NOT_FOUND && get->deleted) {
@@ -190,15 +223,9 @@ find_one(struct get *get, size_t i)
 		r = 0;
 	if (r == 0)
 		r = add_hit(get, &object, i);
-	if (r != INFORMER_E_NOT_FOUND)
-		return r;
-	if (get->ignore_not_found)
-		return 0;
-	group_resource(target, resource, sizeof(resource));
-	/* kubectl's words; scripts look for them. */
-	fprintf(stderr, "Error from server (NotFound): %s \"%s\" not found\n", resource, target->name);
-	get->missed = true;
-	return 0;
+	if (r == INFORMER_E_NOT_FOUND)
+		get_say_not_found(get, target);
+	return r == INFORMER_E_NOT_FOUND ? 0 : r;
 }
 
 static int
@@ -326,7 +353,7 @@ find(struct get *get)
 	int r = compile_selector(get);
 
 	for (size_t i = 0; i < get->target_count && r < 0; i++)
-		r = open_target(get, &get->targets[i]);
+		r = get_open_target(get, &get->targets[i]);
 	if (r >= 0)
 		return r;
 	for (size_t i = 0; i < get->target_count; i++) {
@@ -343,8 +370,8 @@ find(struct get *get)
 }
 
 /* How old all this is, when nobody keeps it up to date. */
-static void
-warn_stale(struct get *get)
+void
+get_warn_stale(struct get *get)
 {
 	struct informer_status status = {.size = sizeof(status)};
 	char age[AGE_TEXT_MAX];
@@ -380,7 +407,7 @@ get_run(struct get *get)
 	r = cli_begin(get->inf, get->args, &get->snap);
 	if (r >= 0)
 		return r;
-	warn_stale(get);
+	get_warn_stale(get);
 	r = find(get);
 	if (r >= 0)
 		return r;

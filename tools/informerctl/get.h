@@ -1,5 +1,6 @@
 /*
- * One run of `informerctl get`: what is asked for (command_get.c), how it is found (get.c), how it is shown (get_show.c).
+ * One run of `informerctl get`: what is asked for (command_get.c), how it is found (get.c), how it is shown (get_show.c), and how
+ * it is followed (get_watch.c).
  */
 #ifndef INFORMERCTL_GET_H
 #define INFORMERCTL_GET_H
@@ -10,6 +11,7 @@
 #include "reader-lib/informer.h"
 #include "tools/informerctl/cli.h"
 #include "tools/printer/field.h"
+#include "tools/printer/print.h"
 #include "tools/printer/text.h"
 
 /* In the order of the names in command_get.c. */
@@ -21,6 +23,7 @@ struct get_target {
 	const char *name;
 	struct informer_resource *resource;
 	struct informer_resource_info info;
+	char *kept; /* get_keep_names() */
 };
 
 /* An object that was found; `target` says what it is. Sorted by key before it is shown. */
@@ -45,6 +48,11 @@ struct get {
 	bool show_kind;
 	bool ignore_not_found;
 	bool deleted; /* --deleted: what was deleted counts too; without name or index, that alone */
+	bool watch;
+	bool watch_only;
+	bool watch_events;
+	const char *field_text;
+	const char *timeout;
 	struct cli_values label_columns;
 
 	struct get_target *targets;
@@ -71,5 +79,35 @@ get_done(struct get *get);
 /* Write the hits as asked for. */
 void
 get_show(struct get *get, struct text *out);
+
+/* get -w: the same, and each change from then on, until the output's reader or the time ends. Returns the exit code. */
+int
+get_watch(struct get *get);
+
+/* ---- pieces that both share ---- */
+
+/* Find out what a target is, in get->snap; warn of what the answer may lack. Returns -1, or the exit code. */
+int
+get_open_target(struct get *get, struct get_target *target);
+/* Copy what info lends, so that it outlives the snapshot. False: no memory. */
+bool
+get_keep_names(struct get_target *target);
+void
+get_warn_stale(struct get *get);
+/* kubectl's words; scripts look for them. */
+void
+get_say_not_found(struct get *get, const struct get_target *target);
+
+/* Of a table: cells of the heading (returns how many columns), of one object. */
+size_t
+get_add_heading(const struct get *get, const struct get_target *target, struct cells *cells);
+void
+get_add_row(const struct get *get, const struct get_target *target, struct field object, struct field_text ns, struct cells *cells);
+/* "pod/web-0" */
+void
+get_add_name(const struct get_target *target, struct field_text name, struct text *out);
+/* One object as JSON or YAML. */
+void
+get_add_document(const struct get *get, const struct get_target *target, struct field object, struct text *out);
 
 #endif

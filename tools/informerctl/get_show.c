@@ -84,6 +84,20 @@ show_documents(const struct get *get, struct text *out)
 	}
 }
 
+void
+get_add_document(const struct get *get, const struct get_target *target, struct field object, struct text *out)
+{
+	struct identity identity;
+	struct document document;
+
+	identify(target, &identity);
+	document = (struct document){object, identity.api_version, identity.kind};
+	if (get->output == GET_YAML)
+		document_yaml(&document, out);
+	else
+		document_json(&document, out);
+}
+
 /* ---- names and tables ---- */
 
 /* "pod/", "deployment.apps/". */
@@ -98,14 +112,19 @@ add_kind(const struct get_target *target, struct text *text)
 	text_addc(text, '/');
 }
 
+void
+get_add_name(const struct get_target *target, struct field_text name, struct text *out)
+{
+	add_kind(target, out);
+	text_add(out, name.data, name.length);
+	text_addc(out, '\n');
+}
+
 static void
 show_names(const struct get *get, struct text *out)
 {
-	for (size_t i = 0; i < get->hit_count; i++) {
-		add_kind(&get->targets[get->hits[i].target], out);
-		text_add(out, get->hits[i].name.data, get->hits[i].name.length);
-		text_addc(out, '\n');
-	}
+	for (size_t i = 0; i < get->hit_count; i++)
+		get_add_name(&get->targets[get->hits[i].target], get->hits[i].name, out);
 }
 
 /* The columns' last part of a label key, in capitals. */
@@ -181,29 +200,30 @@ add_heading(const struct table *table, struct cells *cells)
 
 /* How long ago it was deleted; "<none>" for what is present. */
 static void
-add_deleted(const struct table *table, const struct get_hit *hit, struct cells *cells)
+add_deleted(const struct table *table, const struct informer_object *object, struct cells *cells)
 {
 	char age[AGE_TEXT_MAX];
 	uint64_t wall_ns;
 
-	if (!informer_object_deleted(&hit->object, &wall_ns))
+	if (!object || !informer_object_deleted(object, &wall_ns))
 		cells_adds(cells, "<none>");
 	else
 		cells_adds(cells, wall_ns ? age_format(table->options.now_ns - (int64_t)wall_ns, age) : "<unknown>");
 }
 
+/* whole: the object itself; NULL where only its fields are known */
 static void
-add_row(const struct table *table, const struct get_hit *hit, struct cells *cells)
+add_row(const struct table *table, const struct informer_object *whole, struct field object, struct field_text ns, struct cells *cells)
 {
-	struct field object = field_of_hit(hit), labels;
+	struct field labels;
 
 	if (table->namespaces)
-		cells_add(cells, hit->namespace_);
+		cells_add(cells, ns);
 	if (table->kinds)
 		add_kind(table->target, &cells->text);
 	table->printer->print(object, &table->options, cells);
 	if (table->get->deleted)
-		add_deleted(table, hit, cells);
+		add_deleted(table, whole, cells);
 	if (table->get->label_columns.count == 0 && !table->get->show_labels)
 		return;
 	labels = field_at(object, "metadata", "labels");
@@ -222,13 +242,12 @@ same_resource(const struct get_target *a, const struct get_target *b)
 		a->info.group_length == b->info.group_length && memcmp(a->info.group, b->info.group, a->info.group_length) == 0);
 }
 
-/* The hits from `first` on that are of one resource, as a table. Returns the first of the next. */
-static size_t
-show_table(const struct get *get, size_t first, bool kinds, struct text *out)
+static struct table
+table_of(const struct get *get, const struct get_target *target, bool kinds)
 {
-	const struct get_target *target = &get->targets[get->hits[first].target];
 	const struct informer_resource_info *info = &target->info;
-	struct table table = {
+
+	return (struct table){
 		.get = get,
 		.target = target,
 		.printer = print_find((struct field_text){info->group, info->group_length},
@@ -237,12 +256,36 @@ show_table(const struct get *get, size_t first, bool kinds, struct text *out)
 		.namespaces = get->all_namespaces && info->namespaced,
 		.kinds = kinds,
 	};
+}
+
+size_t
+get_add_heading(const struct get *get, const struct get_target *target, struct cells *cells)
+{
+	const struct table table = table_of(get, target, get->show_kind);
+
+	return add_heading(&table, cells);
+}
+
+void
+get_add_row(const struct get *get, const struct get_target *target, struct field object, struct field_text ns, struct cells *cells)
+{
+	const struct table table = table_of(get, target, get->show_kind);
+
+	add_row(&table, NULL, object, ns, cells);
+}
+
+/* The hits from `first` on that are of one resource, as a table. Returns the first of the next. */
+static size_t
+show_table(const struct get *get, size_t first, bool kinds, struct text *out)
+{
+	const struct get_target *target = &get->targets[get->hits[first].target];
+	const struct table table = table_of(get, target, kinds);
 	struct cells heading = CELLS_INIT, cells = CELLS_INIT;
 	size_t columns, i = first;
 
 	columns = add_heading(&table, get->no_headers ? &heading : &cells);
 	for (; i < get->hit_count && same_resource(&get->targets[get->hits[i].target], target); i++)
-		add_row(&table, &get->hits[i], &cells);
+		add_row(&table, &get->hits[i].object, field_of_hit(&get->hits[i]), get->hits[i].namespace_, &cells);
 	table_write(&cells, columns, out);
 	cells_done(&heading);
 	cells_done(&cells);

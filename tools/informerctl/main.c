@@ -11,7 +11,7 @@
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/nearest.h"
 
-static const struct cli_command *const commands[] = {&command_get, &command_stat, &command_wait, &command_verify};
+static const struct cli_command *const commands[] = {&command_get, &command_changes, &command_stat, &command_wait, &command_verify};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
 
 static void
@@ -25,6 +25,8 @@ help(void)
 	puts("\n"
 	     "  informerctl get pods -A                  as kubectl prints them, without the API server\n"
 	     "  informerctl get pods -A --index nodeName=node-1\n"
+	     "  informerctl get pods -w                  and each change\n"
+	     "  informerctl changes pods -A              the same for scripts, as lines of JSON\n"
 	     "  informerctl stat                         how informerd is\n"
 	     "  informerctl wait --for=synced --timeout=30s\n"
 	     "\n"

@@ -48,13 +48,10 @@ write_cell(struct field_text cell, struct text *out)
 }
 
 void
-table_write(const struct cells *cells, size_t columns, struct text *out)
+table_write_more(const struct cells *cells, size_t columns, size_t *widths, struct text *out)
 {
-	size_t *widths = calloc(columns + 1, sizeof(*widths));
-
-	if (!widths || cells->text.error < 0) {
-		out->error = widths ? cells->text.error : -ENOMEM;
-		free(widths);
+	if (cells->text.error < 0) {
+		out->error = cells->text.error;
 		return;
 	}
 	for (size_t i = 0; i < cells->count; i++) {
@@ -72,5 +69,16 @@ table_write(const struct cells *cells, size_t columns, struct text *out)
 		else
 			text_pad(out, ' ', widths[i % columns] - width(cell));
 	}
+}
+
+void
+table_write(const struct cells *cells, size_t columns, struct text *out)
+{
+	size_t *widths = calloc(columns + 1, sizeof(*widths));
+
+	if (widths)
+		table_write_more(cells, columns, widths, out);
+	else
+		out->error = -ENOMEM;
 	free(widths);
 }

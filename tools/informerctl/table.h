@@ -12,5 +12,8 @@
 /* Rows of `columns` cells each; the first row is the heading where there is one. A cell's line feed cuts it, with "...". */
 void
 table_write(const struct cells *cells, size_t columns, struct text *out);
+/* The same for rows that follow others: columns are as wide as they were, or wider. widths: `columns` of them, zero at first. */
+void
+table_write_more(const struct cells *cells, size_t columns, size_t *widths, struct text *out);
 
 #endif

@@ -1,0 +1,209 @@
+/*
+ * informerctl changes: every object that is there, then each change, as lines of JSON (change.h); for scripts, and for programs in
+ * languages that the library does not know.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/change/change.h"
+#include "tools/informerctl/cli.h"
+#include "tools/informerctl/follow.h"
+
+/* left: lines that are still wanted. object, old: memory for their JSON, used again and again. */
+struct changes {
+	struct follow follow;
+	struct text out;
+	struct text object, old;
+	uint64_t left;
+	int error;
+};
+
+/* One line. NULL objects: a mark. */
+static void
+add(struct changes *changes, enum change_type type, bool initial, bool known, const struct informer_object *object,
+    const struct informer_object *old)
+{
+	struct informer_cursor cursor = {.seq = 0};
+	struct change change = {.type = type, .initial = initial, .final_unknown = !known};
+	int r = 0;
+
+	if (changes->follow.stop)
+		return;
+	informer_handler_cursor(changes->follow.handler, &cursor);
+	change.seq = change_seq(type, object, &cursor);
+	changes->object.length = changes->old.length = 0;
+	if (object)
+		r = change_object(object, &changes->object);
+	if (r == 0 && old)
+		r = change_object(old, &changes->old);
+	change.object = changes->object.data;
+	change.object_length = changes->object.length;
+	change.old = old ? changes->old.data : NULL;
+	change.old_length = changes->old.length;
+	if (r == 0)
+		change_line(&change, &changes->out);
+	else
+		changes->error = r;
+	if (r < 0 || (changes->left > 0 && --changes->left == 0))
+		changes->follow.stop = true;
+	follow_added(&changes->follow);
+}
+
+static void
+on_add(void *context, const struct informer_object *object, bool is_initial)
+{
+	add(context, CHANGE_ADDED, is_initial, true, object, NULL);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *object)
+{
+	add(context, CHANGE_MODIFIED, false, true, object, old);
+}
+
+static void
+on_delete(void *context, const struct informer_object *object, bool final_state_known)
+{
+	add(context, CHANGE_DELETED, false, final_state_known, object, NULL);
+}
+
+static void
+on_overflow(void *context, enum informer_overflow kind)
+{
+	if (kind == INFORMER_COALESCED)
+		add(context, CHANGE_COALESCED, false, true, NULL, NULL);
+}
+
+static void
+on_resync_begin(void *context)
+{
+	add(context, CHANGE_RESYNC, false, true, NULL, NULL);
+}
+
+static void
+on_resync_end(void *context)
+{
+	add(context, CHANGE_RESYNC_END, false, true, NULL, NULL);
+}
+
+/* A resource that the daemon does not cache is a mistake here; a daemon that is not there yet, too. */
+static int
+check_resource(struct informer *inf, const struct cli_args *args, const char *resource, bool all_namespaces, const char **ns)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_resource *handle;
+	struct informer_snapshot snap;
+	int r = cli_begin(inf, args, &snap);
+
+	if (r >= 0)
+		return r;
+	r = informer_resource_open(inf, resource, &handle);
+	if (r == 0)
+		r = informer_resource_info(&snap, handle, &info);
+	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL) {
+		const char *near = cli_nearest_resource(&snap, resource);
+
+		r = cli_fail("informerd does not cache '%s'%s%s%s; informerctl stat lists what it caches", resource,
+			     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	} else if (r < 0) {
+		r = cli_fail_code(inf, r, resource);
+	} else {
+		if (all_namespaces || !info.namespaced)
+			*ns = NULL;
+		r = -1;
+	}
+	informer_end(&snap);
+	return r;
+}
+
+static int
+finish(struct changes *changes, bool timed_out, bool counted)
+{
+	int r = cli_finish(&changes->out);
+
+	if (r == 0 && changes->error < 0)
+		r = cli_fail_code(changes->follow.inf, changes->error, "an object cannot be read");
+	return r ? r : timed_out && counted ? EXIT_CONDITION : EXIT_SUCCESS;
+}
+
+static int
+run(const struct cli_command *command, int argc, char **argv)
+{
+	struct changes changes = {.out = TEXT_INIT(1), .object = TEXT_INIT(-1), .old = TEXT_INIT(-1)};
+	const char *ns = "default", *labels = NULL, *fields = NULL, *output = "json", *count = NULL, *timeout = NULL;
+	bool all = false, timed_out = false;
+	const struct cli_flag flags[] = {
+		{"namespace", 'n', "NS", "the namespace (default: default)", NULL, &ns, NULL},
+		{"all-namespaces", 'A', NULL, "all namespaces", &all, NULL, NULL},
+		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL, &labels, NULL},
+		{"field-selector", 0, "SELECTOR", "paths and values: spec.nodeName=n1,status.phase!=Running", NULL, &fields, NULL},
+		{"output", 'o', "FORMAT", "json, a line each", NULL, &output, NULL},
+		{"count", 0, "N", "end after N lines", NULL, &count, NULL},
+		{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)", NULL, &timeout, NULL},
+	};
+	struct cli_args args;
+	char *end = NULL;
+	int r = cli_parse(command, flags, sizeof(flags) / sizeof(*flags), argc, argv, &args);
+
+	if (r >= 0)
+		goto out;
+	changes.follow.out = &changes.out;
+	changes.follow.timeout_ms = -1;
+	if (count)
+		changes.left = strtoull(count, &end, 10);
+	if (args.count != 1)
+		r = cli_fail("changes of what? informerctl changes pods; one resource");
+	else if (strcmp(output, "json") != 0)
+		r = cli_fail("-o %s is not known; there is json", output);
+	else if (count && (*end || changes.left == 0 || *count == '-'))
+		r = cli_fail("--count %s: must be a number from 1 up", count);
+	else if (timeout && !cli_duration(timeout, &changes.follow.timeout_ms))
+		r = cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", timeout);
+	if (r >= 0)
+		goto out;
+	changes.follow.inf = cli_attach(&args, 0);
+	r = changes.follow.inf ? check_resource(changes.follow.inf, &args, args.items[0], all, &ns) : EXIT_USAGE;
+	if (r < 0) {
+		const struct informer_handler_options options = {
+			.size = sizeof(options),
+			.resource = args.items[0],
+			.namespace_ = ns,
+			.label_selector = labels,
+			.field_selector = fields,
+			.context = &changes,
+			.on_add = on_add,
+			.on_update = on_update,
+			.on_delete = on_delete,
+			.on_overflow = on_overflow,
+			.on_resync_begin = on_resync_begin,
+			.on_resync_end = on_resync_end,
+		};
+
+		r = follow_run(&changes.follow, &options, &timed_out);
+	}
+	if (r < 0)
+		r = finish(&changes, timed_out, count != NULL);
+	informer_detach(changes.follow.inf);
+out:
+	text_done(&changes.out);
+	text_done(&changes.object);
+	text_done(&changes.old);
+	free(args.items);
+	return r;
+}
+
+const struct cli_command command_changes = {
+	.name = "changes",
+	.summary = "what there is and each change, as lines of JSON",
+	.usage = "informerctl changes RESOURCE [-n NS | -A] [-l SELECTOR] [--field-selector SELECTOR]",
+	.details = "  {\"seq\":7,\"type\":\"ADDED|MODIFIED|DELETED\",\"initial\":false,\"object\":{...},\"old\":{...}}\n"
+		   "  {\"seq\":9,\"type\":\"COALESCED|RESYNC|RESYNC_END\"}\n"
+		   "\n"
+		   "Objects that are there come first, as ADDED with \"initial\":true. After COALESCED (we were slow) it is one line\n"
+		   "an object, with its newest state. Between RESYNC and RESYNC_END everything that is there comes again: what does\n"
+		   "not is gone. It goes on by itself when informerd is restarted.\n"
+		   "Exit codes: 0 done, 1 timed out before --count lines, 2 usage or no daemon.",
+	.run = run,
+};
