@@ -8,4 +8,9 @@ $(B)/agent: tools/examples/agent.c $(B)/libinformer.a reader-lib/informer.h
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS)
 
-all: $(B)/demo-reader $(B)/agent
+# the other examples, by the same rule
+$(B)/pod-logger $(B)/event-loop: $(B)/%: tools/examples/%.c $(B)/libinformer.a reader-lib/informer.h
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS) -lpthread
+
+all: $(B)/demo-reader $(B)/agent $(B)/event-loop

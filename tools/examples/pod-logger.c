@@ -1,0 +1,78 @@
+/*
+ * The field's classic example: say of each pod when it comes, changes and goes. Once a minute each pod is told again (resync).
+ *
+ *	cc pod-logger.c $(pkg-config --cflags --libs libinformer) -o pod-logger && ./pod-logger [NAMESPACE]
+ */
+#include <informer.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *name_of(const struct informer_object *pod, char name[256])
+{
+	const char *data = "";
+	size_t length = 0;
+
+	informer_object_name(pod, &data, &length);
+	snprintf(name, 256, "%.*s", (int)length, data);
+	return name;
+}
+
+static void on_add(void *context, const struct informer_object *pod, bool is_initial)
+{
+	char name[256];
+
+	(void)context, (void)is_initial;
+	printf("New Pod Added to Store: %s\n", name_of(pod, name));
+}
+
+static void on_update(void *context, const struct informer_object *old, const struct informer_object *pod)
+{
+	char before[256], after[256];
+
+	(void)context;
+	/* old is not known when we were too slow for each single change: the name is the same in any case */
+	printf("%s Pod Updated to %s\n", name_of(old ? old : pod, before), name_of(pod, after));
+}
+
+static void on_delete(void *context, const struct informer_object *pod, bool final_state_known)
+{
+	char name[256];
+
+	/* where the final state is not known, the name is */
+	(void)context, (void)final_state_known;
+	printf("Pod Deleted from Store: %s\n", name_of(pod, name));
+}
+
+int main(int argc, char **argv)
+{
+	const struct informer_factory_options defaults = {
+		.size = sizeof(defaults), .namespace_ = argc > 1 ? argv[1] : NULL, .resync_ms = 60 * 1000};
+	const struct informer_handler_options handler = {
+		.size = sizeof(handler), .on_add = on_add, .on_update = on_update, .on_delete = on_delete};
+	struct informer_factory *factory;
+	struct informer_shared *pods;
+	struct informer *inf;
+	sigset_t ends;
+	int signal;
+
+	/* before there are threads, so that all of them leave these signals to sigwait() */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+
+	if (informer_attach(NULL, &inf) < 0 || informer_factory_new(inf, &defaults, &factory) < 0)
+		return fprintf(stderr, "cannot attach\n"), 1;
+	if (informer_factory_for(factory, "pods", &pods) < 0 || informer_shared_add_handler(pods, &handler, NULL) < 0 ||
+	    informer_factory_start(factory) < 0 || informer_run(inf) < 0)
+		return fprintf(stderr, "cannot start\n"), 1;
+	if (informer_factory_wait_synced(factory, 10000, NULL, NULL) < 0)
+		fprintf(stderr, "not synced after 10 s; is informerd running, and does it cache pods?\n");
+
+	sigwait(&ends, &signal);
+	informer_factory_shutdown(factory);
+	informer_detach(inf);
+	return 0;
+}
