@@ -20,7 +20,7 @@ read_leaf(const struct snapshot *s, const struct resource *resource, uint32_t le
 		if (r <= 0)
 			return -EBADMSG;
 		ret->seq = ret->object->seq;
-		ret->gone = false;
+		ret->gone = ret->unseen = false;
 		return 0;
 	}
 	t = tombstone_at(&s->view, leaf);
@@ -30,6 +30,7 @@ read_leaf(const struct snapshot *s, const struct resource *resource, uint32_t le
 	ret->ref = t->object;
 	ret->seq = t->seq;
 	ret->gone = true;
+	ret->unseen = t->flags & TOMBSTONE_UNSEEN;
 	return 0;
 }
 

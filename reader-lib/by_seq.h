@@ -22,6 +22,7 @@ struct found {
 	uint32_t ref;
 	uint32_t part;
 	bool gone;
+	bool unseen;		/* gone, and its final state is not known */
 };
 
 struct by_seq_part {

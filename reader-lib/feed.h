@@ -63,6 +63,7 @@ struct feed_item {
 	const struct object *old_object, *new_object;
 	uint32_t old_ref, new_ref;
 	bool initial;
+	bool unseen;	/* GONE, DELETED: the final state is not known. Else new is the final one of a DELETED, old of a GONE */
 };
 
 enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };

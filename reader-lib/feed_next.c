@@ -88,6 +88,7 @@ next_of_walk(struct feed *f, struct feed_item *ret)
 		if (found.gone) {
 			f->item.old_object = found.object;
 			f->item.old_ref = found.ref;
+			f->item.unseen = found.unseen;
 		} else {
 			f->item.new_object = found.object;
 			f->item.new_ref = found.ref;
@@ -132,7 +133,14 @@ follow(struct feed *f, const struct queue_entry *e)
 		if (!item->old_object || item->old_object->seq >= e->seq)
 			return "an entry's old object";
 	}
-	return e->kind == QUEUE_UPDATED && item->old_object->ordinal != item->new_object->ordinal ? "an entry of two objects" : NULL;
+	if (e->kind == QUEUE_DELETED) {
+		item->unseen = e->new_ref == 0;
+		item->new_ref = item->unseen ? e->old_ref : e->new_ref;
+		item->new_object = object_at(view, item->new_ref);
+		if (!item->new_object)
+			return "an entry's final object";
+	}
+	return e->kind != QUEUE_ADDED && item->old_object->ordinal != item->new_object->ordinal ? "an entry of two objects" : NULL;
 }
 
 /* 1 it is an item; 0 it is nothing, go on; 2 the turn is over. */

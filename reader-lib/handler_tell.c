@@ -279,7 +279,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 		return selected;
 	if (reserve(h, item, o, false) < 0)
 		return -ENOMEM;
-	if (!tell_delete(h, item, true, selected, walk_is_exact(w)))
+	if (!tell_delete(h, item, true, selected && !item->unseen, walk_is_exact(w)))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;
@@ -353,6 +353,7 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->old_object;
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
+	int final;
 	struct told_key *entry;
 	enum belief belief;
 
@@ -363,7 +364,11 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 		belief = selected ? BELIEF_PRESENT : BELIEF_ABSENT;
 	if (reserve(h, item, o, false) < 0)
 		return -ENOMEM;
-	if (belief != BELIEF_ABSENT && !tell_delete(h, item, true, selected, belief != BELIEF_MAYBE))
+	/* the final state, unless it lies outside of the selection: then the last one within */
+	final = selected && item->new_ref != item->old_ref ? handler_matches(w, feed_snapshot(&w->feed), item->new_ref) : 0;
+	if (final < 0)
+		return final;
+	if (belief != BELIEF_ABSENT && !tell_delete(h, item, !final, selected && !item->unseen, belief != BELIEF_MAYBE))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;

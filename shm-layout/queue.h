@@ -52,7 +52,8 @@ enum queue_state { QUEUE_OPEN = 0, QUEUE_OVERFLOWED = 1 };
 /*
  * What an entry tells.
  *
- *   ADDED     new: the object             UPDATED  old, new            DELETED  old: its last state
+ *   ADDED     new: the object             UPDATED  old, new
+ *   DELETED   old: the last state before; new: the final state, 0 when the deletion was not seen, only that it is gone
  *   SYNCED    the resource's first list is in (again after a RESET)
  *   RESET     the resource was emptied and is listed anew: what was known of it no longer counts
  *   STATUS    the Reflector met an error, or recovered; new: a VALUE (LAYOUT.md, STATUS)

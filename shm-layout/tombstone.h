@@ -8,11 +8,12 @@
  *
  *   0      8                 16                 24       28
  *   +------+-----------------+------------------+--------+----------+
- *   | seq  | deleted_boot_ns | deleted_wall_ns  | object | reserved |
+ *   | seq  | deleted_boot_ns | deleted_wall_ns  | object | flags    |
  *   +------+-----------------+------------------+--------+----------+
  *
  *   seq     of the deletion; the object's own seq is that of its last change
  *   object  ref of the BLOCK_OBJECT as it was last; its body stays whole for as long as the tombstone stands
+ *   flags   TOMBSTONE_UNSEEN: that it was gone only showed in a list, or in another object of its name; object is its last known state
  *
  * `deleted` finds a tombstone by the object's key, and by every value that it had in the indexes uid, podIP and containerID (as far
  * as the resource has them). Different things lie in one trie, so what is found is compared by the rule of what was asked for.
@@ -27,12 +28,14 @@
 
 #include "shm-layout/block.h"
 
+#define TOMBSTONE_UNSEEN 1u
+
 struct tombstone {
 	uint64_t seq;
 	uint64_t deleted_boot_ns;
 	uint64_t deleted_wall_ns;
 	uint32_t object;
-	uint32_t reserved;
+	uint32_t flags;
 };
 _Static_assert(sizeof(struct tombstone) == 32, "tombstone: size");
 _Static_assert(offsetof(struct tombstone, object) == 24, "tombstone: object moved");

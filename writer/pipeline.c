@@ -44,16 +44,13 @@ static int
 apply_one(struct pipeline *p, const struct deltas *d, const struct delta *delta)
 {
 	unsigned resource = p->lane->resource;
-	int r;
 
 	if (delta->unchanged || delta->type == DELTA_SYNC)
 		return 0;
 	if (delta->type != DELTA_DELETED)
 		return store_put(p->store, resource, (struct draft){ delta->ref }, NULL);
-	r = store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length, NULL);
-	if (r == 0 && !delta->tombstone)
-		draft_discard(store_arena(p->store), store_intern(p->store), (struct draft){ delta->ref });
-	return r;
+	return store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length, !delta->tombstone,
+			    (struct draft){ delta->tombstone ? 0 : delta->ref }, NULL);
 }
 
 static int

@@ -79,9 +79,14 @@ enum store_change { STORE_ADDED, STORE_UPDATED, STORE_DELETED, STORE_NOTHING };
  * ret_change  may be NULL
  */
 int store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change);
-/* Remove by key; STORE_NOTHING when unknown. */
-int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-		 const char *name, size_t name_length, enum store_change *ret_change);
+/*
+ * Remove by key; STORE_NOTHING when unknown.
+ *
+ * seen   the deletion was told of; false: a list lacks it, so its final state is not known
+ * final  the final state that came with it (ref 0: what is known is final); the store's on success, still the caller's on failure
+ */
+int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
+		 size_t name_length, bool seen, struct draft final, enum store_change *ret_change);
 
 /* The RV and state that the next commit shows with the changes so far. version longer than RESOURCE_VERSION_MAX: -E2BIG. */
 int store_set_version(struct store *s, unsigned resource, const char *version, size_t length);

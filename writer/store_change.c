@@ -86,7 +86,7 @@ static const struct trie_keys ordinal_keys = {ordinal_of_leaf, NULL};
 /*
  * Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC, -ENOMEM.
  *
- * leaving   the object that goes, or 0
+ * leaving   the object that goes, in its final state, or 0
  * ret_keep  it leaves a tombstone: limits allow it, and there is room
  */
 static int
@@ -98,7 +98,7 @@ prepare_change(struct store *s, struct store_resource *res, struct value before,
 	if (r < 0)
 		return r;
 	bytes += 8 * PATH_BYTES; /* ordinals, by-seq and identity, twice for an object that replaces another */
-	r = store_reserve_notes(s, res, 2);
+	r = store_reserve_notes(s, res, 3);
 	*ret_keep = leaving && res->tombstones.limits.count > 0;
 	if (r == 0 && *ret_keep)
 		r = tombstone_prepare(s, res, leaving, &more);
@@ -198,8 +198,28 @@ update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 	return 0;
 }
 
+/* What is known of how an object ended: its final state (a ref; that of the last known when nothing else came), and whether it was seen. */
+struct ending {
+	uint32_t final;
+	bool seen;
+};
+
+/* The final state takes over what the store had given the object. */
+static void
+finish_final(struct store *s, uint32_t ref, uint32_t known)
+{
+	const struct object *last = object_at(&s->arena->view, known);
+	struct object *o = arena_payload(s->arena, ref);
+
+	o->seq = last->seq;
+	o->created_seq = last->created_seq;
+	o->ordinal = last->ordinal;
+	o->resource = last->resource;
+	arena_seal(s->arena, ref);
+}
+
 static int
-remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i, bool keep)
+remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i, bool keep, struct ending ending)
 {
 	struct store_resource *res = s->resources[id];
 	const struct store_keys identity = identity_keys(s, res), by_seq = store_by_seq_keys(s, res);
@@ -224,12 +244,16 @@ remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_
 	res->now.object_count--;
 	res->now.changed_seq = ++s->seq;
 	res->dirty = true;
-	store_note(s, QUEUE_DELETED, id, s->seq, ref, 0);
+	store_note(s, QUEUE_DELETED, id, s->seq, ref, ending.seen ? ending.final : 0);
 	shortcut_note(&res->shortcuts, o->key_hash, o->ordinal, ref, 0);
+	if (ending.final != ref) {
+		finish_final(s, ending.final, ref);
+		store_let_go(s, &res->left, s->seq, ref);
+	}
 	if (keep)
-		return tombstone_leave(s, res, ref, s->seq);
+		return tombstone_leave(s, res, ending.final, s->seq, ending.seen ? 0 : TOMBSTONE_UNSEEN);
 	res->now.tombstone_floor = s->seq;
-	store_let_go(s, &res->left, s->seq, ref);
+	store_let_go(s, &res->left, s->seq, ending.final);
 	return 0;
 }
 
@@ -280,7 +304,7 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		r = update_object(s, resource, known, d.ref);
 	} else {
 		/* another UID under the name: the old object is gone, this is a new one */
-		r = known ? remove_object(s, resource, known, leaf, i, keep) : 0;
+		r = known ? remove_object(s, resource, known, leaf, i, keep, (struct ending){known, false}) : 0;
 		if (r == 0)
 			r = add_object(s, resource, d.ref);
 		if (r == 0 && known)
@@ -294,23 +318,27 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 
 int
 store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
-	     size_t name_length, enum store_change *ret_change)
+	     size_t name_length, bool seen, struct draft final, enum store_change *ret_change)
 {
 	static const struct value nothing;
 	struct store_resource *res = s->resources[resource];
 	uint32_t leaf, i;
 	uint32_t known = store_find_key(s, resource, key_hash, ns, ns_length, name, name_length, &leaf, &i);
+	struct ending ending = {final.ref ? final.ref : known, seen};
 	bool keep;
 	int r;
 
 	if (ret_change)
 		*ret_change = known ? STORE_DELETED : STORE_NOTHING;
-	if (!known)
+	if (!known) {
+		if (final.ref)
+			draft_discard(s->arena, s->intern, final);
 		return 0;
+	}
 	arena_open_reserve(s->arena, true);
-	r = prepare_change(s, res, value_of_object(&s->arena->view, known), nothing, known, &keep);
+	r = prepare_change(s, res, value_of_object(&s->arena->view, known), nothing, ending.final, &keep);
 	if (r == 0)
-		r = remove_object(s, resource, known, leaf, i, keep);
+		r = remove_object(s, resource, known, leaf, i, keep, ending);
 	if (r == 0)
 		tombstones_trim(s, res);
 	arena_open_reserve(s->arena, false);

@@ -125,7 +125,7 @@ int tombstones_load(struct store *s, struct store_resource *res);
  * Then, without anything between but the change itself: leave it. 0, or -EBADMSG.
  */
 int tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, uint64_t *ret_bytes);
-int tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq);
+int tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq, uint32_t flags);
 
 /* Drop the oldest while there are too many; what finds no memory stays. The arena's reserve is open. */
 void tombstones_trim(struct store *s, struct store_resource *res);

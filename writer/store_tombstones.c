@@ -268,7 +268,7 @@ tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, 
 }
 
 int
-tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq)
+tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq, uint32_t flags)
 {
 	const struct store_keys by_seq = store_by_seq_keys(s, res);
 	struct tombstone *t;
@@ -280,6 +280,7 @@ tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, ui
 	t = arena_payload(s->arena, ref);
 	*t = (struct tombstone){
 		.seq = seq, .deleted_boot_ns = now_ns(CLOCK_BOOTTIME), .deleted_wall_ns = now_ns(CLOCK_REALTIME), .object = object,
+		.flags = flags,
 	};
 	s->tombstone_keys.ref = ref;
 	r = trie_put(s->edit, &res->now.by_seq, seq, ref, &by_seq.keys, NULL);

@@ -74,7 +74,40 @@ a_name_created_anew_is_a_delete_and_an_add(void **state)
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* SYNCED");
 	recorder_change(w->fx, "a2:new");
-	recorder_expect(w->r, "-a1 +a2");
+	recorder_expect(w->r, "-a1? +a2");
+}
+
+/*
+ * A deletion tells the final state that came with it; where the deletion was not seen, the last state known, which need not be final. With
+ * a selector it is the last state that matched.
+ */
+static void
+a_deletion_tells_the_final_state(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx, "a1:web b1:web c1:web d1:db");
+	w->r->options.label_selector = "app=web";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	recorder_change(w->fx, "-a2:web -b? -c2:db -d2:db");
+	recorder_expect(w->r, "-a2 -b1? -c1");
+}
+
+/* So does one that a late handler finds as a tombstone. */
+static void
+a_catch_up_tells_final_states(void **state)
+{
+	struct world *w = *state;
+
+	w->r->options.queue_entries = 64;
+	recorder_change(w->fx, "a1 b1 c1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	recorder_change(w->fx, "-a2 -b?");
+	for (unsigned i = 0; i < 100; i++)
+		recorder_change(w->fx, i % 2 ? "c2" : "c3");
+	recorder_expect(w->r, "COALESCED -a2 -b1? ?>c2");
 }
 
 /* Before the first list is in, what comes is initial; on_synced comes with its end. */
@@ -253,7 +286,7 @@ a_full_queue_is_coalesced(void **state)
 	}
 	recorder_change(w->fx, "-b d1");
 	recorder_change(w->fx, "c2:new");
-	recorder_expect(w->r, "COALESCED ?>a79 -b79 +d1 -c1 +c2");
+	recorder_expect(w->r, "COALESCED ?>a79 -b79 +d1 -c1? +c2");
 	recorder_change(w->fx, "a80");
 	recorder_expect(w->r, "a79>a80");
 	recorder_change(w->fx, "-a");
@@ -603,6 +636,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(present_objects_come_first_then_each_change),
 		TEST(a_name_created_anew_is_a_delete_and_an_add),
+		TEST(a_deletion_tells_the_final_state),
+		TEST(a_catch_up_tells_final_states),
 		cmocka_unit_test(what_comes_before_the_list_is_in_is_initial),
 		TEST(a_namespace_narrows_what_is_told),
 		TEST(updates_that_cross_the_selector_become_add_or_delete),

@@ -64,7 +64,7 @@ static const struct field fields[] = {
 	FIXED("OBJECT", struct object, body_offset), OPEN("OBJECT", struct object, key),
 	FIXED("TOMBSTONE", struct tombstone, seq), FIXED("TOMBSTONE", struct tombstone, deleted_boot_ns),
 	FIXED("TOMBSTONE", struct tombstone, deleted_wall_ns), FIXED("TOMBSTONE", struct tombstone, object),
-	FIXED("TOMBSTONE", struct tombstone, reserved),
+	FIXED("TOMBSTONE", struct tombstone, flags),
 	FIXED("CONSUMERS", struct consumer, lineage), FIXED("CONSUMERS", struct consumer, seq),
 	FIXED("CONSUMERS", struct consumer, last_seen_wall_ns), FIXED("CONSUMERS", struct consumer, uid),
 	FIXED("CONSUMERS", struct consumer, name_length), FIXED("CONSUMERS", struct consumer, name),

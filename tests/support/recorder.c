@@ -270,11 +270,14 @@ change(struct broker_fixture *fx, void *context)
 		snprintf(rv, sizeof(rv), "%.*s", (int)strspn(p, "0123456789"), p);
 		if (strchr(p, ':'))
 			snprintf(label, sizeof(label), "%s", strchr(p, ':') + 1);
-		if (word[0] == '-') {
-			assert_int_equal(store_fixture_delete(fx->store, ns, name), 0);
+		if (word[0] == '-' && rv[0] == '\0') {
+			if (strchr(word, '?'))
+				assert_int_equal(store_fixture_lose(fx->store, ns, strtok(name, "?")), 0);
+			else
+				assert_int_equal(store_fixture_delete(fx->store, ns, name), 0);
 			continue;
 		}
-		assert_int_equal(store_fixture_putf(fx->store,
+		assert_int_equal(store_fixture_sayf(fx->store, word[0] == '-' ? "DELETED" : "MODIFIED",
 			"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"uid-%s-%s\",\"resourceVersion\":\"%s\","
 			"\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"}}", name, ns, name,
 			strstr(label, "new") ? "2" : "1", rv, label), 0);

@@ -44,7 +44,10 @@ void recorder_await(struct recorder *r, const char *expected);
 /* Dispatch, as an event loop does, for as long as there is something to do. */
 void recorder_pump(struct informer *inf);
 
-/* Put pods and commit once: "a1 b2 x/c3"; with a label: "a1:web" (label app). "-a" deletes. */
+/*
+ * Put pods and commit once: "a1 b2 x/c3"; with a label: "a1:web" (label app). "-a" deletes, "-a7:db" does with
+ * this final state, "-a?" without being seen.
+ */
 void recorder_change(struct broker_fixture *fx, const char *changes);
 /* The same without synced state or version. */
 void recorder_change_unsynced(struct broker_fixture *fx, const char *changes);

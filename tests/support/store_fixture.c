@@ -32,10 +32,13 @@ static int
 put_object(void *context, const char *type, size_t type_length, struct draft d)
 {
 	struct store_fixture *fx = context;
+	const struct object *o = object_at(&fx->arena->view, d.ref);
 
-	(void)type;
-	(void)type_length;
-	fx->result = store_put(fx->store, fx->pods, d, &fx->change);
+	if (type_length == strlen("DELETED") && memcmp(type, "DELETED", type_length) == 0)
+		fx->result = store_delete(fx->store, fx->pods, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
+					  o->name_length, true, d, &fx->change);
+	else
+		fx->result = store_put(fx->store, fx->pods, d, &fx->change);
 	if (fx->result < 0)
 		draft_discard(fx->arena, store_intern(fx->store), d);
 	return 0;
@@ -151,18 +154,15 @@ store_fixture_free(struct store_fixture *fx)
 	free(fx);
 }
 
-int
-store_fixture_put(struct store_fixture *fx, const char *json)
+static int
+say(struct store_fixture *fx, const char *type, const char *json)
 {
-	static const char head[] = "{\"type\":\"MODIFIED\",\"object\":";
-	int r;
+	const char *const pieces[] = {"{\"type\":\"", type, "\",\"object\":", json, "}\n"};
+	int r = 0;
 
 	fx->result = -EBADMSG;
-	r = decoder_feed(fx->decoder, head, sizeof(head) - 1);
-	if (r == 0)
-		r = decoder_feed(fx->decoder, json, strlen(json));
-	if (r == 0)
-		r = decoder_feed(fx->decoder, "}\n", 2);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]) && r == 0; i++)
+		r = decoder_feed(fx->decoder, pieces[i], strlen(pieces[i]));
 	if (r < 0) {
 		decoder_reset(fx->decoder);
 		return r;
@@ -171,28 +171,66 @@ store_fixture_put(struct store_fixture *fx, const char *json)
 }
 
 int
-store_fixture_putf(struct store_fixture *fx, const char *format, ...)
+store_fixture_put(struct store_fixture *fx, const char *json)
 {
-	va_list args;
-	char *json;
-	int r;
+	return say(fx, "MODIFIED", json);
+}
 
-	va_start(args, format);
-	r = vasprintf(&json, format, args);
-	va_end(args);
+static __attribute__((format(printf, 3, 0))) int
+say_format(struct store_fixture *fx, const char *type, const char *format, va_list args)
+{
+	char *json;
+	int r = vasprintf(&json, format, args);
+
 	if (r < 0)
 		return -ENOMEM;
-	r = store_fixture_put(fx, json);
+	r = say(fx, type, json);
 	free(json);
 	return r;
 }
 
 int
-store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name)
+store_fixture_putf(struct store_fixture *fx, const char *format, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = say_format(fx, "MODIFIED", format, args);
+	va_end(args);
+	return r;
+}
+
+int
+store_fixture_sayf(struct store_fixture *fx, const char *type, const char *format, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = say_format(fx, type, format, args);
+	va_end(args);
+	return r;
+}
+
+static int
+delete_key(struct store_fixture *fx, const char *ns, const char *name, bool seen)
 {
 	uint64_t hash = object_key_hash(fx->arena->header->hash_key, ns, strlen(ns), name, strlen(name));
 
-	return store_delete(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name), &fx->change);
+	return store_delete(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name), seen, (struct draft){0}, &fx->change);
+}
+
+int
+store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name)
+{
+	return delete_key(fx, ns, name, true);
+}
+
+int
+store_fixture_lose(struct store_fixture *fx, const char *ns, const char *name)
+{
+	return delete_key(fx, ns, name, false);
 }
 
 uint32_t

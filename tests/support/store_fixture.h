@@ -38,7 +38,11 @@ void store_fixture_free(struct store_fixture *fx);
 /* Decode one object's JSON and put it. Returns store_put()'s result; -EBADMSG when it does not decode. */
 int store_fixture_put(struct store_fixture *fx, const char *json);
 int store_fixture_putf(struct store_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same as a watch's event: type "MODIFIED" or "DELETED" (the object is its final state). */
+int store_fixture_sayf(struct store_fixture *fx, const char *type, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Delete: the last state known is final; lose: the deletion was not seen. */
 int store_fixture_delete(struct store_fixture *fx, const char *ns, const char *name);
+int store_fixture_lose(struct store_fixture *fx, const char *ns, const char *name);
 
 /*
  * Free decoder and schema, whose memory of names and texts holds references, and let everything that nobody refers to go: what is

@@ -124,7 +124,7 @@ changes_are_told_in_order_with_old_and_new(void **state)
 	put(d, "a", "u1", "13");
 	assert_int_equal(store_fixture_delete(d->fx, "n", "b"), 0);
 	commit(d);
-	assert_string_equal(d->text, "0: 1A>10 2A>11\n2: 3U10>12 4U12>13 5D11>\n");
+	assert_string_equal(d->text, "0: 1A>10 2A>11\n2: 3U10>12 4U12>13 5D11>11\n");
 	end_diary(d);
 }
 
@@ -139,7 +139,7 @@ an_object_between_commits_is_an_add_and_a_delete(void **state)
 	assert_int_equal(store_fixture_delete(d->fx, "n", "a"), 0);
 	put(d, "a", "u2", "11");
 	commit(d);
-	assert_string_equal(d->text, "0: 1A>10 2D10> 3A>11\n");
+	assert_string_equal(d->text, "0: 1A>10 2D10>10 3A>11\n");
 	end_diary(d);
 }
 
