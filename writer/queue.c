@@ -184,6 +184,12 @@ queue_out_overflow(struct queue_out *q)
 	slot_fence();
 }
 
+const struct queue *
+queue_out_page(const struct queue_out *q)
+{
+	return q->shared;
+}
+
 bool
 queue_out_is_open(const struct queue_out *q)
 {

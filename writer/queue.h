@@ -42,6 +42,9 @@ bool queue_out_publish(struct queue_out *q);
 /* Budget spent: overflow now. What is pushed but not published is gone. */
 void queue_out_overflow(struct queue_out *q);
 
+/* The queue as it is mapped here: for readers that are threads of this process (the thread sanitizer follows addresses). */
+const struct queue *queue_out_page(const struct queue_out *q);
+
 bool queue_out_is_open(const struct queue_out *q);
 uint64_t queue_out_unread(struct queue_out *q);
 /* seq of the first unread entry while open, UINT64_MAX when there is none. Cost: O(1) */
