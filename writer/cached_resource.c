@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "shm-layout/path.h"
+#include "shm-layout/value.h"
 #include "writer/descriptor.h"
 #include "writer/kube/rbac.h"
 #include "writer/message.h"
@@ -25,6 +27,47 @@ on_contact(void *context)
 	if (c->id < RESOURCE_MAX)
 		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id],
 				      (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, memory_order_relaxed);
+}
+
+static void
+on_failure(void *context, int code, const char *reason, const char *message)
+{
+	struct cached_resource *c = context;
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	trouble_meet(&c->trouble, code, reason, message, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+}
+
+static void
+on_success(void *context)
+{
+	struct cached_resource *c = context;
+
+	trouble_end(&c->trouble);
+}
+
+void
+cached_resource_tell(struct cached_resource *c)
+{
+	char *news = trouble_news(&c->trouble);
+
+	/* Without room for it, it is tried again. */
+	if (news && store_set_status(c->store, c->id, news) == 0)
+		trouble_was_told(&c->trouble);
+	free(news);
+}
+
+/* The daemon before told of trouble, and not of its end. */
+static bool
+is_in_trouble(const struct cached_resource *c)
+{
+	static const char name[] = "recovered";
+	uint32_t status = store_resource(c->store, c->id)->status;
+	bool recovered;
+
+	return status && value_bool(value_field(value_of_block(&store_arena(c->store)->view, status), name, sizeof(name) - 1,
+						path_fingerprint(name, sizeof(name) - 1)), &recovered) && !recovered;
 }
 
 static void
@@ -142,7 +185,7 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 	feed = (struct feed){
 		.name = c->name, .kind = c->kube.kind, .custom = strchr(c->kube.group, '.') != NULL, .source = &c->source.base, .fifo = c->fifo, .arena = store_arena(world->store),
 		.intern = store_intern(world->store), .schema = c->schema, .clock = world->clock,
-		.on_contact = on_contact, .context = c,
+		.on_contact = on_contact, .on_failure = on_failure, .on_success = on_success, .context = c,
 	};
 	c->reflector = reflector_new(&options);
 	if (!c->reflector)
@@ -182,6 +225,8 @@ cached_resource_new(const struct cached_resource_world *world, const struct kube
 	r = make_schema(c, drops, drop_count, ret_error);
 	if (r == 0)
 		r = add_to_store(c, world, drops, drop_count, indexes, index_count, ret_error);
+	if (r == 0 && is_in_trouble(c))
+		trouble_adopt(&c->trouble);
 	if (r == 0)
 		r = make_feed(c, world);
 out:
@@ -201,6 +246,7 @@ cached_resource_free(struct cached_resource *c)
 	reflector_free(c->reflector);
 	if (c->pipeline)
 		pipeline_remove(c->pipeline, c->fifo);
+	trouble_done(&c->trouble);
 	kube_lister_watcher_done(&c->source);
 	delta_fifo_free(c->fifo);
 	decoder_schema_free(c->schema);

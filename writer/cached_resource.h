@@ -15,6 +15,7 @@
 #include "writer/reflector.h"
 #include "writer/store.h"
 #include "writer/store_known.h"
+#include "writer/trouble.h"
 
 struct cached_resource {
 	struct kube_resource kube;
@@ -29,6 +30,7 @@ struct cached_resource {
 	struct delta_fifo *fifo;
 	struct kube_lister_watcher source;
 	struct reflector *reflector;
+	struct trouble trouble;	/* what readers are told of its failures */
 	bool adopted;		/* its content was kept, at the RV that the store says */
 };
 
@@ -61,6 +63,9 @@ void cached_resource_start(struct cached_resource *c);
 
 /* Its position in the store has become another one (store_drop_unclaimed()). */
 void cached_resource_renumber(struct cached_resource *c, unsigned id);
+
+/* Once a second: readers are told, with the next commit, what the Reflector met or that it is over. */
+void cached_resource_tell(struct cached_resource *c);
 
 /* Its published content is whole. */
 bool cached_resource_is_synced(const struct cached_resource *c);

@@ -170,6 +170,9 @@ watch_events(struct daemon *d)
 	clock_gettime(CLOCK_REALTIME, &wall);
 	store_expire_tombstones(d->home.store, daemon_boot_ns());
 	fan_out_tick(d->fan_out, daemon_boot_ns());
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_tell(d->cached[i]);
 	consumers_poll(d->consumers, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
 	store_commit(d->home.store); /* without room it is tried again with the next beat, or the next change */
 }
@@ -342,6 +345,7 @@ finish(struct daemon *d)
 	for (size_t i = 0; d->cached && i < d->cached_count; i++)
 		cached_resource_free(d->cached[i]);
 	free(d->cached);
+	d->cached = NULL;
 	pipeline_free(d->pipeline);
 	transport_free(d->transport);
 	if (d->home.store)

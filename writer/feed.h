@@ -24,6 +24,9 @@ struct feed {
 	uint64_t max_item_bytes;	/* 0: the decoder's own limit */
 	/* The server was heard; may be NULL. */
 	void (*on_contact)(void *context);
+	/* A request failed, which is tried again: code, reason and message as reflector_status has them. And: one succeeded. May be NULL. */
+	void (*on_failure)(void *context, int code, const char *reason, const char *message);
+	void (*on_success)(void *context);
 	void *context;
 };
 

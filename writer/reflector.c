@@ -85,6 +85,8 @@ note_success(struct reflector *r)
 	r->last_error = NULL;
 	r->last_reason[0] = '\0';
 	r->status.last_code = 0;
+	if (r->feed.on_success)
+		r->feed.on_success(r->feed.context);
 }
 
 static void
@@ -101,6 +103,8 @@ note_failure(struct reflector *r, const char *doing, const struct outcome *outco
 	snprintf(r->last_reason, sizeof(r->last_reason), "%s", outcome->reason);
 	r->status.last_code = outcome->code;
 	r->status.failures++;
+	if (r->feed.on_failure)
+		r->feed.on_failure(r->feed.context, outcome->code, outcome->reason, text ? text : "out of memory");
 }
 
 /* One line for a failure, and none for its repetitions within a minute. */

@@ -15,6 +15,8 @@
 #include "shm-layout/header.h"
 #include "shm-layout/object.h"
 #include "shm-layout/posting.h"
+#include "shm-layout/protocol.h"
+#include "shm-layout/queue.h"
 #include "shm-layout/root.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/tombstone.h"
@@ -68,6 +70,26 @@ static const struct field fields[] = {
 	FIXED("CONSUMERS", struct consumer, lineage), FIXED("CONSUMERS", struct consumer, seq),
 	FIXED("CONSUMERS", struct consumer, last_seen_wall_ns), FIXED("CONSUMERS", struct consumer, uid),
 	FIXED("CONSUMERS", struct consumer, name_length), FIXED("CONSUMERS", struct consumer, name),
+	FIXED("QUEUE", struct queue, head), FIXED("QUEUE", struct queue, base),
+	FIXED("QUEUE", struct queue, openings), FIXED("QUEUE", struct queue, state),
+	FIXED("QUEUE", struct queue, capacity), FIXED("ENTRY", struct queue_entry, seq),
+	FIXED("ENTRY", struct queue_entry, kind), FIXED("ENTRY", struct queue_entry, resource),
+	FIXED("ENTRY", struct queue_entry, old_ref), FIXED("ENTRY", struct queue_entry, new_ref),
+	FIXED("ENTRY", struct queue_entry, pushed_ms), FIXED("SUBSCRIBE", struct message_subscribe, number),
+	FIXED("SUBSCRIBE", struct message_subscribe, entries), FIXED("SUBSCRIBE", struct message_subscribe, resource),
+	FIXED("SUBSCRIBE", struct message_subscribe, namespace_),
+	FIXED("SUBSCRIBE", struct message_subscribe, consumer),
+	FIXED("SUBSCRIBED", struct message_subscribed, number),
+	FIXED("SUBSCRIBED", struct message_subscribed, entries), FIXED("SUBSCRIBED", struct message_subscribed, base),
+	FIXED("SUBSCRIBED", struct message_subscribed, lineage), FIXED("SUBSCRIBED", struct message_subscribed, seq),
+	FIXED("SUBSCRIBED", struct message_subscribed, has_cursor),
+	FIXED("SUBSCRIBED", struct message_subscribed, reserved),
+	FIXED("UNSUBSCRIBED", struct message_unsubscribed, number),
+	FIXED("UNSUBSCRIBED", struct message_unsubscribed, code),
+	FIXED("UNSUBSCRIBED", struct message_unsubscribed, text_length),
+	OPEN("UNSUBSCRIBED", struct message_unsubscribed, text),
+	FIXED("UNSUBSCRIBE", struct message_unsubscribe, number),
+	FIXED("UNSUBSCRIBE", struct message_unsubscribe, reserved),
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 

@@ -20,7 +20,7 @@
 
 #define READERS 3
 #define CELLS 8192		/* refs */
-#define HELD_MAX 1500		/* the budget: who holds back more overflows */
+#define HELD_MAX 300 		/* the budget: who holds back more overflows */
 #if defined(__SANITIZE_THREAD__)
 #define CHANGES 20000ull	/* at least, and until what follows was seen so often */
 #define TOLD 2000		/* each reader, by entries */
@@ -97,6 +97,8 @@ look(struct reader *r, const struct cell *root)
 	if (r->pause)
 		sched_yield();
 	state = atomic_load_explicit(&q->state, memory_order_acquire);
+	if (r->pause)
+		sched_yield();
 	openings = atomic_load_explicit(&q->openings, memory_order_acquire);
 	if (state == QUEUE_OVERFLOWED) {						/* Q3 */
 		catch_up(r, root);
