@@ -390,6 +390,33 @@ an_index_needs_a_cached_resource(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
+/* What events and consumers may cost is configured; what is not said keeps the default, and what cannot be is refused. */
+static void
+queues_and_consumers_are_limited(void **state)
+{
+	struct config config = built(*state, "resources: [pods]\nevents: {queueEntries: 128, maxQueueEntries: 1000, queueBytes: 1Mi, "
+				     "queueSeconds: 5}\nconsumers: {perUser: 2, total: 3, days: 30}\n", NULL);
+
+	assert_int_equal(config.queue_entries, 128);
+	assert_int_equal(config.max_queue_entries, 1000);
+	assert_int_equal(config.queue_bytes, 1 << 20);
+	assert_int_equal(config.queue_seconds, 5);
+	assert_int_equal(config.consumers_per_user, 2);
+	assert_int_equal(config.consumers_total, 3);
+	assert_int_equal(config.consumer_days, 30);
+	config_done(&config);
+	config = built(*state, "resources: [pods]\nevents:\nconsumers: {}\n", NULL);
+	assert_int_equal(config.queue_entries + config.max_queue_entries + config.queue_seconds, 0);
+	assert_int_equal(config.queue_bytes + config.consumers_per_user + config.consumers_total + config.consumer_days, 0);
+	config_done(&config);
+	assert_refused(*state, "events: {queueEntries: 63}\n", NULL, -EINVAL, "from 64 to 65536");
+	assert_refused(*state, "events: {maxQueueEntries: 65537}\n", NULL, -EINVAL, "conf.yaml:1:27: maxQueueEntries must be");
+	assert_refused(*state, "events: {queueSecond: 1}\n", NULL, -EINVAL, "did you mean queueSeconds?");
+	assert_refused(*state, "events: [1]\n", NULL, -EINVAL, "a mapping with queueEntries");
+	assert_refused(*state, "consumers: {perUser: 0}\n", NULL, -EINVAL, "from 1 to 65536");
+	assert_refused(*state, "consumers: {days: 1.5}\n", NULL, -EINVAL, "from 1 to 3650");
+}
+
 int
 main(void)
 {
@@ -411,6 +438,7 @@ main(void)
 		TEST(resolved_secrets_are_refused),
 		TEST(cluster_resources_take_no_namespace),
 		TEST(an_index_needs_a_cached_resource),
+		TEST(queues_and_consumers_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

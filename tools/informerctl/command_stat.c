@@ -164,6 +164,73 @@ add_readers(struct field report, struct text *out)
 	cells_done(&cells);
 }
 
+/* The queues of all readers: who has how much unread, and what it holds back. */
+static void
+add_queues(struct field report, struct text *out)
+{
+	static const char *const heading[] = {"QUEUE", "READER", "PID", "CONSUMER", "STATE", "UNREAD", "HELD", "OVERFLOWS"};
+	struct cells cells = CELLS_INIT;
+	struct field_iter reader, queue;
+	unsigned count = 0;
+
+	for (size_t i = 0; i < 8; i++)
+		cells_adds(&cells, heading[i]);
+	field_iterate(member(report, "readers"), &reader);
+	while (field_next(&reader)) {
+		field_iterate(member(reader.item, "queues"), &queue);
+		for (; field_next(&queue); count++) {
+			cell_resource(queue.item, &cells);
+			cells_add(&cells, field_string(member(reader.item, "name")));
+			cell_int(member(reader.item, "pid"), &cells);
+			cells_add_or(&cells, field_string(member(queue.item, "consumer")), "-");
+			cells_adds(&cells, field_is_true(member(queue.item, "open")) ? "open" : "overflowed");
+			cells_addf(&cells, "%" PRId64 "/%" PRId64, field_int(member(queue.item, "unread")),
+				   field_int(member(queue.item, "capacity")));
+			add_size(&cells.text, field_int(member(queue.item, "held_bytes")));
+			cells_end(&cells);
+			cell_int(member(queue.item, "overflows"), &cells);
+		}
+	}
+	if (count > 0) {
+		text_addc(out, '\n');
+		table_write(&cells, 8, out);
+	}
+	cells_done(&cells);
+}
+
+static void
+add_consumers(struct field report, struct text *out)
+{
+	static const char *const heading[] = {"CONSUMER", "UID", "SEQ", "BEHIND", "SEEN"};
+	struct field consumers = member(report, "consumers");
+	struct cells cells = CELLS_INIT;
+	struct field_iter it;
+
+	if (field_count(consumers) == 0)
+		return;
+	for (size_t i = 0; i < 5; i++)
+		cells_adds(&cells, heading[i]);
+	field_iterate(consumers, &it);
+	while (field_next(&it)) {
+		int64_t lag = field_int(member(it.item, "lag"));
+
+		cells_add(&cells, field_string(member(it.item, "name")));
+		cell_int(member(it.item, "uid"), &cells);
+		cell_int(member(it.item, "seq"), &cells);
+		if (lag >= 0)
+			cells_addf(&cells, "%" PRId64, lag);
+		else
+			cells_adds(&cells, "of another count");
+		if (field_is_true(member(it.item, "attached")))
+			cells_adds(&cells, "attached");
+		else
+			cells_add(&cells, field_string(member(it.item, "lastSeen")));
+	}
+	text_addc(out, '\n');
+	table_write(&cells, 5, out);
+	cells_done(&cells);
+}
+
 static void
 add_daemon(struct field report, struct text *out)
 {
@@ -205,6 +272,8 @@ add_report(const char *json, size_t length, struct text *out)
 	add_resources(report, out);
 	add_errors(report, out);
 	add_readers(report, out);
+	add_queues(report, out);
+	add_consumers(report, out);
 	cJSON_Delete(root);
 	return -1;
 }
