@@ -14,6 +14,15 @@ beliefs_clear(struct informer *inf, struct beliefs *b)
 	*b = (struct beliefs){0};
 }
 
+void
+beliefs_fall_behind(struct beliefs *b)
+{
+	_Static_assert(BELIEF_PRESENT == 2 && BELIEF_BEHIND == 3, "the upper bit brings the lower one");
+	for (uint32_t i = 0; i < b->count; i++)
+		for (uint32_t k = 0; k < b->parts[i].room / 4; k++)
+			b->parts[i].bits[k] |= (uint8_t)(b->parts[i].bits[k] >> 1 & 0x55);
+}
+
 int
 beliefs_reserve(struct informer *inf, struct beliefs *b, uint32_t part, uint32_t ordinal)
 {

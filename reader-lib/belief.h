@@ -12,7 +12,8 @@
 enum belief {
 	BELIEF_NONE,	/* the episode has not told of it */
 	BELIEF_ABSENT,	/* it was looked at, and is not there, or not selected */
-	BELIEF_PRESENT, /* it was told */
+	BELIEF_PRESENT, /* it was told, in the state before the next that comes */
+	BELIEF_BEHIND,	/* it was told, but changes in between were missed */
 	BELIEF_MAYBE,	/* as a conclusion: it was there when the episode began, and may have been told */
 	BELIEF_OTHER,	/* as a conclusion: another object of that name was told */
 };
@@ -26,6 +27,8 @@ struct beliefs {
 	uint32_t count;
 };
 
+/* Changes may have been missed: PRESENT becomes BEHIND. */
+void beliefs_fall_behind(struct beliefs *b);
 void beliefs_clear(struct informer *inf, struct beliefs *b);
 /* Make room for an ordinal, so that it can be set: 0 or -ENOMEM. */
 int beliefs_reserve(struct informer *inf, struct beliefs *b, uint32_t part, uint32_t ordinal);

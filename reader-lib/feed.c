@@ -210,6 +210,11 @@ judge(struct feed *f, bool other_arrived)
 	}
 	if (first && f->settled)
 		note_lists(f);
+	if (overflowed && f->settled && f->cursor.seq == root->seq) {
+		/* Caught up; it opens with the next commit that has something for it. */
+		f->looked = f->root_epoch;
+		return 0;
+	}
 	if (overflowed || f->look.base > f->cursor.seq)						/* Q4 */
 		return begin_catch_up(f);
 	return 1;

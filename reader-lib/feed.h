@@ -130,6 +130,9 @@ int feed_next(struct feed *f, struct feed_item *ret_item);
 void feed_told(struct feed *f);
 void feed_close(struct feed *f);
 
+/* What was read makes no sense: give the ring up, with a message. Ends the turn. */
+void feed_broken(struct feed *f, const char *why);
+
 /* Whether a turn would find something. Cheap; may err towards true. */
 bool feed_due(const struct feed *f);
 

@@ -6,8 +6,6 @@
 
 #include "reader-lib/feed.h"
 
-/* Give the ring up, with a message; ends the turn. */
-void feed_broken(struct feed *f, const char *why);
 /* Go over to the ring that arrived; ends the turn. */
 void feed_change_over(struct feed *f);
 bool feed_part_state_is_synced(const struct feed *f, uint32_t part);

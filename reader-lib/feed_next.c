@@ -232,9 +232,7 @@ next_of_ring(struct feed *f, struct feed_item *ret)
 {
 	/* What the look at the turn's beginning saw closed, or beginning later, is the next turn's. */
 	if (!f->look.open || f->look.base > f->cursor.seq) {
-		f->looked = f->root_epoch;
-		f->over = true;
-		f->again = f->look.open;
+		f->over = f->again = true;
 		return 0;
 	}
 	while (f->n != f->look.head) {								/* Q5 */

@@ -138,8 +138,12 @@ handler_turn(struct informer_handler *h)
 		return 0;
 	r = feed_open(f);
 	if (r > 0) {
-		r = take_items(h);
+		r = handler_pending_calls(h) ? take_items(h) : 0;
 		did = r > 0 || f->again;
+	}
+	if (r == INFORMER_E_CORRUPT) {
+		feed_broken(f, "an object");
+		r = 0;
 	}
 	feed_close(f);
 	if (r < 0)

@@ -186,15 +186,30 @@ believed(struct handler_work *w, const struct feed_item *item, const struct obje
 	return belief;
 }
 
+/* What was told of it is not the state before this one: the episode has not come to it yet. */
+static bool
+is_behind(const struct handler_work *w, const struct feed_item *item, const struct object *o)
+{
+	enum belief belief = w->feed.settled ? BELIEF_PRESENT : beliefs_get(&w->beliefs, item->part, o->ordinal);
+
+	return belief == BELIEF_NONE || belief == BELIEF_BEHIND;
+}
+
+/* Another object of that name was told, of which nothing but the key is known: delete it. False: the handler leaves off. */
+static bool
+tell_other_gone(struct informer_handler *h, struct told_key *entry)
+{
+	if (!tell_delete_key(h, entry))
+		return false;
+	told_keys_remove(h->inf, &h->work->keys, entry);
+	return !handler_leaves(h);
+}
+
 /* Room for what note() will store. */
 static int
-reserve(struct informer_handler *h, const struct feed_item *item, const struct object *o, bool selected)
+reserve(struct informer_handler *h, const struct feed_item *item, const struct object *o)
 {
-	struct handler_work *w = h->work;
-
-	if (!w->feed.settled && beliefs_reserve(h->inf, &w->beliefs, item->part, o->ordinal) < 0)
-		return -ENOMEM;
-	return selected && w->o.track_keys && told_keys_get(h->inf, &w->keys, o) == NULL ? -ENOMEM : 0;
+	return h->work->feed.settled ? 0 : beliefs_reserve(h->inf, &h->work->beliefs, item->part, o->ordinal);
 }
 
 static void
@@ -212,8 +227,11 @@ note(struct informer_handler *h, const struct feed_item *item, const struct obje
 		return;
 	}
 	e = told_keys_get(h->inf, &w->keys, o);
-	if (!e)
+	if (!e) {
+		/* Without memory for a key the next RESYNC is one like other handlers'. */
+		w->whole = false;
 		return;
+	}
 	e->uid = metadata_hash(w, ref, "uid");
 	e->version = metadata_hash(w, ref, "resourceVersion");
 	e->round = w->round;
@@ -242,15 +260,12 @@ take_present(struct informer_handler *h, const struct feed_item *item)
 		return selected;
 	belief = believed(w, item, o, item->new_ref, &entry);
 	if (belief == BELIEF_OTHER) {
-		if (!tell_delete_key(h, entry))
+		if (!tell_other_gone(h, entry))
 			return 0;
-		told_keys_remove(h->inf, &w->keys, entry);
 		entry = NULL;
 		belief = BELIEF_ABSENT;
-		if (handler_leaves(h))
-			return 0;
 	}
-	if (reserve(h, item, o, false) < 0)
+	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
 	if (selected && belief == BELIEF_ABSENT)
 		told = tell_add(h, item, exact);
@@ -277,7 +292,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 	selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 	if (selected < 0)
 		return selected;
-	if (reserve(h, item, o, false) < 0)
+	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
 	if (!tell_delete(h, item, true, selected && !item->unseen, walk_is_exact(w)))
 		return 0;
@@ -291,10 +306,13 @@ take_added(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->new_object;
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref);
+	struct told_key *entry = w->o.track_keys ? told_keys_find(&w->keys, o) : NULL;
 
 	if (selected < 0)
 		return selected;
-	if (reserve(h, item, o, selected) < 0)
+	if (entry && !tell_other_gone(h, entry))
+		return 0;
+	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
 	if (selected && !tell_add(h, item, true))
 		return 0;
@@ -321,18 +339,26 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 			return before;
 		belief = before ? BELIEF_PRESENT : BELIEF_ABSENT;
 	}
-	if (reserve(h, item, o, selected) < 0)
+	if (belief == BELIEF_PRESENT && is_behind(w, item, o))
+		belief = BELIEF_MAYBE;
+	if (belief == BELIEF_OTHER) {
+		if (!tell_other_gone(h, entry))
+			return 0;
+		belief = BELIEF_ABSENT;
+	}
+	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
 	switch (belief) {
 	case BELIEF_PRESENT:
-	case BELIEF_OTHER:
 		told = selected ? tell_update(h, item, true, true) : tell_delete(h, item, true, true, true);
 		break;
+	case BELIEF_BEHIND:
 	case BELIEF_MAYBE:
 		told = selected ? tell_update(h, item, false, false) : tell_delete(h, item, false, false, false);
 		break;
 	case BELIEF_ABSENT:
 	case BELIEF_NONE:
+	case BELIEF_OTHER:
 		if (selected) {
 			struct feed_item add = *item;
 
@@ -362,13 +388,16 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	belief = believed(w, item, o, item->old_ref, &entry);
 	if (w->feed.settled && !w->o.track_keys)
 		belief = selected ? BELIEF_PRESENT : BELIEF_ABSENT;
-	if (reserve(h, item, o, false) < 0)
+	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
+	if (belief == BELIEF_OTHER)
+		return tell_other_gone(h, entry);
 	/* the final state, unless it lies outside of the selection: then the last one within */
 	final = selected && item->new_ref != item->old_ref ? handler_matches(w, feed_snapshot(&w->feed), item->new_ref) : 0;
 	if (final < 0)
 		return final;
-	if (belief != BELIEF_ABSENT && !tell_delete(h, item, !final, selected && !item->unseen, belief != BELIEF_MAYBE))
+	if (belief != BELIEF_ABSENT && !tell_delete(h, item, !final, selected && !item->unseen,
+						    belief == BELIEF_PRESENT && !is_behind(w, item, o)))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;
@@ -433,6 +462,8 @@ take_begin(struct informer_handler *h)
 			}
 		}
 	}
+	if (!f->fresh)
+		beliefs_fall_behind(&w->beliefs);
 	for (uint32_t i = 0; i < f->binding->count && r == 0; i++) {
 		const struct resource *part = part_resource(feed_snapshot(f), &f->binding->parts[i]);
 

@@ -58,10 +58,21 @@ live_store(void)
 	return store;
 }
 
+static struct store_fixture *
+next_generation(struct broker_fixture *fx)
+{
+	struct intern *intern = NULL;
+	struct arena *arena = generations_next(&fx->generations, &intern);
+	struct store_fixture *store = store_fixture_over(arena, intern);
+
+	store->owns_arena = 1;
+	return store;
+}
+
 static void
 new_store(struct broker_fixture *fx)
 {
-	fx->store = live_store();
+	fx->store = fx->in_generations ? next_generation(fx) : live_store();
 	need(fan_out_new(fx->store->store, fx->fan_out_limits, &fx->fan_out) == 0, "no fan-out");
 	need(consumers_new(fx->store->store, CONSUMERS_LIMITS, &fx->consumers) == 0, "no consumers");
 }
@@ -190,6 +201,8 @@ broker_fixture_free(struct broker_fixture *fx)
 	unlink(lock);
 	unlink(fx->socket);
 	rmdir(fx->directory);
+	if (fx->in_generations)
+		generations_end(&fx->generations);
 	pthread_mutex_destroy(&fx->lock);
 	pthread_cond_destroy(&fx->done);
 	free(fx);
@@ -227,6 +240,46 @@ broker_fixture_pod(struct broker_fixture *fx, const char *name)
 	snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%s\","
 		 "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}}", name, name, name);
 	broker_fixture_put(fx, (const char *const[]){text, NULL});
+}
+
+static void
+free_store(struct store_fixture *store, struct fan_out *fan_out, struct consumers *consumers)
+{
+	consumers_free(consumers);
+	fan_out_free(fan_out);
+	store_fixture_free(store);
+}
+
+void
+broker_fixture_keep_generations(struct broker_fixture *fx)
+{
+	free_store(fx->store, fx->fan_out, fx->consumers);
+	generations_begin(&fx->generations);
+	fx->in_generations = true;
+	new_store(fx);
+}
+
+static void
+adopt(struct broker_fixture *fx, void *context)
+{
+	struct store_fixture *old = fx->store;
+	struct fan_out *old_fan_out = fx->fan_out;
+	struct consumers *old_consumers = fx->consumers;
+
+	(void)context;
+	store_on_commit(old->store, NULL, NULL);
+	new_store(fx);
+	if (fx->broker) {
+		broker_announce(fx->broker);
+		store_on_commit(fx->store->store, broker_wake, fx->broker);
+	}
+	free_store(old, old_fan_out, old_consumers);
+}
+
+void
+broker_fixture_adopt(struct broker_fixture *fx)
+{
+	broker_fixture_do(fx, adopt, NULL);
 }
 
 struct replacement {

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "reader-lib/informer.h"
+#include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "writer/broker.h"
 #include "writer/consumers.h"
@@ -26,6 +27,8 @@ struct broker_fixture {
 	struct consumers *old_consumers[8];
 	unsigned old_count;
 	bool starting;			/* the source says "nothing yet" */
+	bool in_generations;
+	struct generations generations;
 
 	bool running;
 	struct broker *broker;
@@ -62,6 +65,14 @@ void broker_fixture_commit(struct broker_fixture *fx);
  * to the readers (announce).
  */
 void broker_fixture_replace(struct broker_fixture *fx, bool mark, bool announce);
+
+/*
+ * Arenas in a directory, as the daemon's are: before broker_fixture_start(). From then on broker_fixture_adopt() makes a new generation that
+ * takes over what the one before held, announced when the broker runs: with broker_fixture_stop() before and _start() after it, the
+ * daemon's death and return; without, a switch while it lives.
+ */
+void broker_fixture_keep_generations(struct broker_fixture *fx);
+void broker_fixture_adopt(struct broker_fixture *fx);
 
 struct broker_stats broker_fixture_stats(struct broker_fixture *fx);
 /* Wait until so many readers are attached; fails the test after 10 s. */

@@ -287,6 +287,8 @@ change(struct broker_fixture *fx, void *context)
 		store_set_version(fx->store->store, fx->store->pods, number, strlen(number));
 		store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
 	}
+	/* as the daemon does before a commit */
+	consumers_poll(fx->consumers, (uint64_t)time(NULL) * 1000000000u);
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
