@@ -133,8 +133,7 @@ informer_factory_new(struct informer *inf, const struct informer_factory_options
 
 /* ---- informers ---- */
 
-/* Whether two names mean one resource: they are the same, or the newest snapshot says so. */
-static bool
+bool
 same_resource(struct informer *inf, const char *one, const char *other)
 {
 	const char *names[] = {one, other};
@@ -259,19 +258,88 @@ informer_factory_new_exclusive(struct informer_factory *f, const char *resource,
 	return get_shared(f, resource, true, ret_shared);
 }
 
-struct informer_lister *
-informer_shared_lister(struct informer_shared *shared)
+/* ---- started, synced, shut down ---- */
+
+/* The first of the list; those behind it stay. */
+static struct informer_shared *
+first_shared(struct informer_factory *f)
 {
-	return shared ? &shared->lister : NULL;
+	struct informer_shared *first;
+
+	pthread_mutex_lock(&f->lock);
+	first = f->shared;
+	pthread_mutex_unlock(&f->lock);
+	return first;
 }
 
-/* ---- shut down ---- */
+int
+informer_factory_start(struct informer_factory *f)
+{
+	bool stopped;
+
+	if (!f)
+		return -EINVAL;
+	if (forked(f->inf))
+		return INFORMER_E_FORKED;
+	pthread_mutex_lock(&f->inf->wait_lock);
+	stopped = f->inf->stopped;
+	pthread_mutex_unlock(&f->inf->wait_lock);
+	if (stopped)
+		return error_set(f->inf, INFORMER_E_STOPPED, "informer_stop() was called: no informer can be started");
+	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next)
+		shared_start(shared);
+	return 0;
+}
+
+static bool
+handlers_synced(const struct informer *inf, const void *context)
+{
+	(void)inf;
+	return shared_handlers_synced(context);
+}
+
+static int
+remaining_ms(int timeout_ms, uint64_t end_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (timeout_ms < 0)
+		return -1;
+	return now < end_ns ? (int)((end_ns - now + 999999) / 1000000) : 0;
+}
+
+int
+informer_factory_wait_synced(struct informer_factory *f, int timeout_ms,
+			     void (*each)(void *context, const char *resource, bool synced), void *context)
+{
+	uint64_t end_ns;
+	int r = 0, one;
+
+	if (!f)
+		return -EINVAL;
+	end_ns = clock_ns(CLOCK_MONOTONIC) + (timeout_ms > 0 ? (uint64_t)timeout_ms * 1000000u : 0);
+	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next) {
+		if (!shared_is_started(shared))
+			continue;
+		one = informer_wait_synced(f->inf, shared->name, remaining_ms(timeout_ms, end_ns));
+		if (one == 0)
+			one = handlers_wait(f->inf, handlers_synced, shared, remaining_ms(timeout_ms, end_ns));
+		if (one < 0 && one != -ETIMEDOUT)
+			return one;
+		if (each)
+			each(context, shared->asked, one == 0);
+		r = one < 0 ? one : r;
+	}
+	return r;
+}
 
 void
 informer_factory_shutdown(struct informer_factory *f)
 {
 	if (!f)
 		return;
+	for (struct informer_shared *shared = f->shared; shared; shared = shared->next)
+		shared_stop(shared);
 	while (f->shared) {
 		struct informer_shared *shared = f->shared;
 

@@ -33,6 +33,8 @@
 #ifndef READER_LIB_FEED_H
 #define READER_LIB_FEED_H
 
+#include <string.h>
+
 #include "reader-lib/by_seq.h"
 #include "reader-lib/subscription.h"
 
@@ -140,6 +142,14 @@ static inline const struct snapshot *
 feed_snapshot(const struct feed *f)
 {
 	return snapshot_of(&f->snap);
+}
+
+/* Whether an object is in the handler's namespace. One that has none is in every namespace. */
+static inline bool
+feed_wants(const struct feed *f, const struct object *o)
+{
+	return f->ns_length == 0 || o->namespace_length == 0 ||
+	       (o->namespace_length == f->ns_length && memcmp(object_namespace(o), f->sub->ns, f->ns_length) == 0);
 }
 
 /* Whether all parts' lists are in, as far as was told. */

@@ -9,13 +9,6 @@
 #define SCAN_MAX 4096u
 
 static inline bool
-wanted(const struct feed *f, const struct object *o)
-{
-	return f->ns_length == 0 ||
-	       (o->namespace_length == f->ns_length && memcmp(object_namespace(o), f->sub->ns, f->ns_length) == 0);
-}
-
-static inline bool
 part_listed(const struct feed *f, uint32_t part)
 {
 	return f->listed[part / 64] >> part % 64 & 1;
@@ -78,7 +71,7 @@ next_of_walk(struct feed *f, struct feed_item *ret)
 			end_walk(f);
 			return 2;
 		}
-		if (!wanted(f, found.object)) {
+		if (!feed_wants(f, found.object)) {
 			f->position = found.seq;
 			continue;
 		}
@@ -196,7 +189,7 @@ outstanding(struct feed *f)
 	int r = by_seq_start(&f->by_seq, feed_snapshot(f), f->binding, f->cursor.seq);
 
 	while (r >= 0 && (r = by_seq_next(&f->by_seq, &found)) > 0)
-		if (wanted(f, found.object))
+		if (feed_wants(f, found.object))
 			break;
 	return r;
 }

@@ -80,6 +80,21 @@ struct informer_handler {
 	_Atomic uint32_t shown_version;	/* odd while the lineage changes */
 };
 
+/*
+ * informer_add_handler(), for those who have a word in it.
+ *
+ * admit  called last, with wait_lock and lock held, before the handler is in the list: may set h->paused, so that nothing is told until
+ *        it is let go on; a negative result is returned, and there is no handler. NULL: none
+ */
+int handler_add(struct informer *inf, const struct informer_handler_options *options,
+		int (*admit)(void *context, struct informer_handler *h), void *context, struct informer_handler **ret_handler);
+
+/*
+ * Wait for something about handlers: met is asked with wait_lock held, whenever a handler got on or went. 0, or -ETIMEDOUT.
+ */
+int handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context), const void *context,
+		  int timeout_ms);
+
 /* Copy the options, compile the selectors. Fails with a message in the handle. */
 int handler_work_new(struct informer *inf, const struct informer_handler_options *given, struct handler_work **ret_work);
 /* The feed's ring is still mapped; the subscription was removed. */

@@ -9,6 +9,13 @@
 int
 informer_add_handler(struct informer *inf, const struct informer_handler_options *options, struct informer_handler **ret_handler)
 {
+	return handler_add(inf, options, NULL, NULL, ret_handler);
+}
+
+int
+handler_add(struct informer *inf, const struct informer_handler_options *options,
+	    int (*admit)(void *context, struct informer_handler *h), void *context, struct informer_handler **ret_handler)
+{
 	struct informer_handler *h, **end;
 	struct handler_work *w;
 	int r;
@@ -33,11 +40,13 @@ informer_add_handler(struct informer *inf, const struct informer_handler_options
 	} else {
 		pthread_mutex_lock(&inf->lock);
 		r = subscription_add(inf, &w->sub);
-		if (r == 0)
-			atomic_store_explicit(&inf->subscription_waits, subscriptions_step(inf), memory_order_relaxed);
-		else
+		if (r < 0)
 			error_set(inf, r, "all %u queues of this handle are taken: remove a handler, or attach a second handle",
 				  SLOT_QUEUES);
+		else if (admit && (r = admit(context, h)) < 0)
+			subscription_remove(inf, &w->sub);
+		else
+			atomic_store_explicit(&inf->subscription_waits, subscriptions_step(inf), memory_order_relaxed);
 		pthread_mutex_unlock(&inf->lock);
 	}
 	if (r < 0) {
@@ -79,7 +88,7 @@ informer_handler_has_synced(const struct informer_handler *h)
 }
 
 static bool
-all_synced(const struct informer *inf, const struct informer_handler *one)
+all_synced(const struct informer *inf, const void *one)
 {
 	if (one)
 		return informer_handler_has_synced(one);
@@ -90,25 +99,32 @@ all_synced(const struct informer *inf, const struct informer_handler *one)
 }
 
 int
-informer_wait_handler_synced(struct informer *inf, struct informer_handler *h, int timeout_ms)
+handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context), const void *context,
+	      int timeout_ms)
 {
 	uint64_t end = timeout_ms < 0 ? 0 : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
-	bool met;
+	bool is;
 	int r = 0;
 
-	if (!inf || (h && h->inf != inf))
-		return -EINVAL;
-	if (forked(inf))
-		return INFORMER_E_FORKED;
 	pthread_mutex_lock(&inf->wait_lock);
 	inf->watchers++;
-	while (!(met = all_synced(inf, h)) && r == 0)
+	while (!(is = met(inf, context)) && r == 0)
 		r = timeout_ms < 0 ? pthread_cond_wait(&inf->handler_cond, &inf->wait_lock) :
 				     pthread_cond_timedwait(&inf->handler_cond, &inf->wait_lock, &until);
 	inf->watchers--;
 	pthread_mutex_unlock(&inf->wait_lock);
-	return met ? 0 : error_set(inf, -ETIMEDOUT, "after %d ms not every handler was told of all that was there", timeout_ms);
+	return is ? 0 : error_set(inf, -ETIMEDOUT, "after %d ms not every handler was told of all that was there", timeout_ms);
+}
+
+int
+informer_wait_handler_synced(struct informer *inf, struct informer_handler *h, int timeout_ms)
+{
+	if (!inf || (h && h->inf != inf))
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	return handlers_wait(inf, all_synced, h, timeout_ms);
 }
 
 int

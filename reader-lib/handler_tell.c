@@ -417,8 +417,7 @@ seed_keys(struct informer_handler *h)
 
 		if (found.object->created_seq > f->from || (found.gone && found.seq <= f->from))
 			continue;
-		if (f->ns_length > 0 && (found.object->namespace_length != f->ns_length ||
-					 memcmp(object_namespace(found.object), f->sub->ns, f->ns_length) != 0))
+		if (!feed_wants(f, found.object))
 			continue;
 		/* What changed since was in whatever state; what has not was told if it is selected. */
 		if (found.seq <= f->from) {

@@ -8,9 +8,10 @@
  *	informer_factory_for(factory, "pods", &pods);		the same one each time
  *	informer_shared_add_handler(pods, &options, NULL);
  *	informer_factory_start(factory);
+ *	informer_run(inf);					or dispatch in an event loop of your own
  *	informer_factory_wait_synced(factory, 5000, NULL, NULL);
  *	…
- *	informer_factory_shutdown(factory);
+ *	informer_factory_shutdown(factory);			before informer_detach()
  */
 #ifndef INFORMER_FACTORY_H
 #define INFORMER_FACTORY_H
@@ -43,13 +44,14 @@ struct informer_tweak {
 
 /*
  * size         sizeof(struct informer_factory_options)
- * namespace_   of all its informers; NULL or "": all namespaces
+ * namespace_   of all its informers; NULL or "": all namespaces. Resources without namespaces do not care
  * resync_ms    default resync of all handlers; one that brings its own keeps it
  * tweaks       n_tweaks of them; later ones win
  * keep, drop   transform: paths of objects as this process sees them, in handlers, listers and indexes ("metadata.managedFields",
  *              "spec.containers[*].env"): only what keep names (and apiVersion, kind, metadata.name, .namespace, .uid,
  *              .resourceVersion always), without what drop names. NULL: everything. An object that is transformed is copied: see
- *              informer_object_copy() for the cost; the copy is freed with its snapshot or call
+ *              informer_object_copy() for the cost; the copy is freed with its snapshot or call. Selectors are matched before. A
+ *              handler that is called while there is no memory for a copy is given the object as it is
  */
 struct informer_factory_options {
 	size_t size;
@@ -67,20 +69,30 @@ struct informer_factory_options {
 INFORMER_API int informer_factory_new(struct informer *informer, const struct informer_factory_options *options,
 				      struct informer_factory **ret_factory);
 
-/* The factory's informer of a resource: made at the first call, the same at each other one. Lent by the factory. */
+/*
+ * The factory's informer of a resource: made at the first call, the same at each other one, under whatever name (while nothing is
+ * attached: under names that are equal). Lent by the factory.
+ *
+ * Returns 0; -EINVAL: no resource name; -ENOMEM; INFORMER_E_FORKED
+ */
 INFORMER_API int informer_factory_for(struct informer_factory *factory, const char *resource, struct informer_shared **ret_shared);
 /* One of its own, in no list of the factory's but shut down with it (client-go's NewSharedIndexInformer). */
 INFORMER_API int informer_factory_new_exclusive(struct informer_factory *factory, const char *resource,
 						struct informer_shared **ret_shared);
 
-/* Start every informer that was asked for and does not run yet. Idempotent; to be called again after new ones were asked for. */
+/*
+ * Start every informer that was asked for and does not run yet. Idempotent; to be called again after new ones were asked for. Calls are
+ * made by informer_run()'s threads, or by informer_dispatch().
+ *
+ * Returns 0; INFORMER_E_STOPPED after informer_stop(); INFORMER_E_FORKED
+ */
 INFORMER_API int informer_factory_start(struct informer_factory *factory);
 
 /*
- * Wait until all started informers are synced: the store, and every handler.
+ * Wait until all started informers are synced: the store, and every handler (somebody has to run or dispatch meanwhile).
  *
- * each     called for every informer with the outcome; may be NULL
- * Returns  0 all are; -ETIMEDOUT; INFORMER_E_FORKED
+ * each     called for every started informer with the outcome, and the name by which it was asked for first; may be NULL
+ * Returns  0 all are; -ETIMEDOUT; INFORMER_E_FORKED; what informer_wait_synced() says of a damaged arena or too many pins
  */
 INFORMER_API int informer_factory_wait_synced(struct informer_factory *factory, int timeout_ms,
 					      void (*each)(void *context, const char *resource, bool synced), void *context);
@@ -95,11 +107,16 @@ INFORMER_API void informer_factory_shutdown(struct informer_factory *factory);
 
 /*
  * Like informer_add_handler(), with the informer's resource, namespace, selectors and resync put in where options have none
- * (options->resource and namespace_ must be NULL or the same). Before or after start: nothing is told before the start.
+ * (options->resource and namespace_ must be NULL or the same; resync_ms UINT32_MAX: none, whatever the default). Before or after start:
+ * nothing is told before the start.
+ *
+ * Returns as informer_add_handler(); INFORMER_E_STOPPED also while the factory is shut down
  */
 INFORMER_API int informer_shared_add_handler(struct informer_shared *shared, const struct informer_handler_options *options,
 					     struct informer_handler **ret_handler);
+/* Started, the store is synced, and every handler was told of what was there. */
 INFORMER_API bool informer_shared_has_synced(const struct informer_shared *shared);
+/* Its factory is being shut down, or informer_stop() was called: it takes no handlers. */
 INFORMER_API bool informer_shared_is_stopped(const struct informer_shared *shared);
 /* Lent; lives as long as the informer. */
 INFORMER_API struct informer_lister *informer_shared_lister(struct informer_shared *shared);

@@ -57,8 +57,7 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 	struct informer_object object;
 	int r;
 
-	if (o->seq > w->feed.cursor.seq || (w->feed.ns_length > 0 && (o->namespace_length != w->feed.ns_length ||
-					    memcmp(object_namespace(o), w->sub.ns, w->feed.ns_length) != 0)))
+	if (o->seq > w->feed.cursor.seq || !feed_wants(&w->feed, o))
 		return 0;
 	r = handler_matches(w, slice->s, ref);
 	if (r <= 0)

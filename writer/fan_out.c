@@ -219,7 +219,7 @@ push(struct subscription *s, const struct queue_entry *entry, uint64_t now_ns)
 		note_closed(s);
 }
 
-/* The namespace of what an event is about; false: it concerns all. */
+/* The namespace of what an event is about; false: it concerns all, as what has no namespace does. */
 static bool
 namespace_of(const struct fan_out *f, const struct store_event *event, const char **ret_ns, size_t *ret_length)
 {
@@ -232,7 +232,7 @@ namespace_of(const struct fan_out *f, const struct store_event *event, const cha
 		return false;
 	*ret_ns = object_namespace(o);
 	*ret_length = o->namespace_length;
-	return true;
+	return o->namespace_length > 0;
 }
 
 static void
