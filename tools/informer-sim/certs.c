@@ -82,7 +82,7 @@ describe(gnutls_x509_crt_t cert, enum role role, const char *address)
 	r = gnutls_x509_crt_set_version(cert, 3);
 	r = r < 0 ? r : gnutls_x509_crt_set_serial(cert, serial, sizeof(serial));
 	r = r < 0 ? r : gnutls_x509_crt_set_activation_time(cert, now - 3600);
-	r = r < 0 ? r : gnutls_x509_crt_set_expiration_time(cert, now + 365 * 86400);
+	r = r < 0 ? r : gnutls_x509_crt_set_expiration_time(cert, now + (time_t)365 * 86400);
 	r = r < 0 ? r : gnutls_x509_crt_set_dn(cert, names[role], NULL);
 	r = r < 0 ? r : gnutls_x509_crt_set_basic_constraints(cert, role == AUTHORITY, -1);
 	r = r < 0 ? r : gnutls_x509_crt_set_key_usage(cert, usage);

@@ -145,7 +145,7 @@ operation(struct sim_doc *doc, const struct sim_node *item, char **ret_error)
 	r = find(doc, path, &place);
 	if (r == 0 && moves) {
 		r = find(doc, from, &source);
-		if (r == 0 && !source.at)
+		if (r == 0 && (!source.parent || !source.at))
 			r = -ENOENT;
 		value = r == 0 ? sim_clone(doc, source.at) : NULL;
 		if (r == 0 && !strcmp(op, "move")) {
