@@ -70,6 +70,33 @@ set_phase(const struct sim_resource *resource, struct sim_doc *doc)
 	sim_set_string(doc, status, "phase", pod ? "Pending" : "Active");
 }
 
+/* Members of metadata in the order in which the server writes them; others stand behind. */
+static void
+order_metadata(struct sim_node *meta)
+{
+	static const char *const order[] = {"name",		 "generateName",      "namespace",
+					    "uid",		 "resourceVersion",   "generation",
+					    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+					    "labels",		 "annotations",	      "ownerReferences",
+					    "finalizers",	 "managedFields"};
+	struct sim_node ordered = {.type = SIM_OBJECT}, *next;
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		struct sim_node *member = sim_get(meta, order[i]);
+
+		if (!member)
+			continue;
+		sim_remove(meta, order[i]);
+		sim_append(&ordered, member);
+	}
+	for (struct sim_node *rest = meta->child; rest; rest = next) {
+		next = rest->next;
+		sim_append(&ordered, rest);
+	}
+	meta->child = ordered.child;
+	meta->last = ordered.last;
+}
+
 /* Fill what the server fills. */
 static int
 complete(struct sim_request *request, struct sim_doc *doc, char **ret_name)
@@ -106,6 +133,8 @@ complete(struct sim_request *request, struct sim_doc *doc, char **ret_name)
 	sim_remove(meta, "deletionGracePeriodSeconds");
 	sim_set_string(doc, meta, "creationTimestamp", time_text);
 	set_phase(request->resource, doc);
+	if (!request->resource->custom)
+		order_metadata(meta);
 	return 0;
 }
 
