@@ -219,7 +219,7 @@ static void
 add_row(struct watch *watch, const char *event, struct field object, struct field_text ns, struct cells *cells)
 {
 	if (watch->get->watch_events)
-		cells_adds(cells, event);
+		cells_addf(cells, "%-8s", event); /* as wide as the widest, from the first on */
 	get_add_row(watch->get, watch->target, object, ns, cells);
 }
 
