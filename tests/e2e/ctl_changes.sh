@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# informerctl changes tells every change as a line of JSON: replayed, its lines are the server's state at any time, over informerd's
+# death, over a RESYNC, and when it was stopped for a while; selectors make adds and deletes of what crosses them.
+. "$(dirname "$0")/../support/daemon.sh"
+changes_pids=
+clean_changes() { for p in $changes_pids; do kill -CONT "$p" 2>/dev/null || true; kill "$p" 2>/dev/null || true; done; clean_up; }
+trap clean_changes EXIT
+start_sim --nodes 4 --pods-per-node 10 --churn 500 --churn-count 1500
+start_daemon --resource pods --resource nodes
+wait_ready
+export INFORMER_SOCKET=$S
+"$B"/informerctl changes pods -A >"$T/all" 2>"$T/all.log" &
+changes_pids=$!
+all=$!
+"$B"/informerctl changes pods -A --field-selector status.phase=Running >"$T/running" 2>"$T/running.log" &
+changes_pids="$changes_pids $!"
+
+# what the lines so far lead to, as key and resourceVersion: initial adds between RESYNC and RESYNC_END begin anew
+replay() {
+	jq -nr 'reduce inputs as $l ({s: {}, new: null};
+		if $l.type == "RESYNC" then .new = {}
+		elif $l.type == "RESYNC_END" then .s = .new | .new = null
+		elif $l.type == "COALESCED" then .
+		else ($l.object.metadata | .namespace + "/" + .name) as $k
+			| (if $l.type == "DELETED" then (del(.s[$k]) | if .new then del(.new[$k]) else . end)
+				else (.s[$k] = $l.object.metadata.resourceVersion | if .new then .new[$k] = $l.object.metadata.resourceVersion else . end) end)
+		end) | .s | to_entries[] | "\(.key) \(.value)"' "$1" | LC_ALL=C sort
+}
+server() { curl -s "$url/api/v1/pods" | jq -r ".items[] $1 | \"\(.metadata.namespace)/\(.metadata.name) \(.metadata.resourceVersion)\"" | LC_ALL=C sort; }
+same_all() { server "" >"$T/want"; replay "$T/all" >"$T/got"; cmp -s "$T/want" "$T/got"; }
+same_running() { server '| select(.status.phase == "Running")' >"$T/want"; replay "$T/running" >"$T/got"; cmp -s "$T/want" "$T/got"; }
+rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
+rests() { a=$(rv); sleep 0.3; [ "$a" = "$(rv)" ]; }
+
+# ---- informerd dies twice under churn
+for i in 1 2; do
+	sleep 0.7
+	stop_daemon KILL
+	start_daemon --resource pods --resource nodes
+	wait_ready
+done
+until_true 30 rests || fail "the churn does not end"
+until_true 20 same_all || fail "replayed: $(diff "$T/want" "$T/got" | head)"
+until_true 20 same_running || fail "replayed by selector: $(diff "$T/want" "$T/got" | head)"
+[ "$(wc -l <"$T/want")" -gt 5 ] || fail "hardly any pods run"
+grep -q 'informerd is gone' "$T/all.log" || fail "its death is not told"
+
+# ---- every line has its form; seqs of one object grow
+jq -e -n 'all(inputs; if .object then (.type | IN("ADDED", "MODIFIED", "DELETED")) and (.initial | type == "boolean") and .seq > 0
+	and .object.kind == "Pod" and .object.apiVersion == "v1" else (.type | IN("COALESCED", "RESYNC", "RESYNC_END")) and (keys == ["seq", "type"]) end)' \
+	"$T/all" >/dev/null || fail "a line has another form"
+jq -e -n 'reduce (inputs | select(.object and (.initial | not))) as $l ({ok: true, s: {}};
+	($l.object.metadata.uid) as $k | (if .s[$k] and .s[$k] >= $l.seq then .ok = false else . end) | .s[$k] = $l.seq) | .ok' "$T/all" >/dev/null ||
+	fail "an object's seqs do not grow"
+jq -e -n '[inputs | select(.type == "MODIFIED" and .old)] | length > 20 and all(.[]; .old.metadata.uid == .object.metadata.uid and
+	.old.metadata.resourceVersion != .object.metadata.resourceVersion)' "$T/all" >/dev/null || fail "old states are missing or wrong"
+
+# ---- stopped through more than the queue holds: told as COALESCED, and right again
+kill -STOP "$all"
+curl -s -X POST "$url/sim/churn?rate=4000&count=9000" >/dev/null
+until_true 30 rests || fail "the churn does not end"
+kill -CONT "$all"
+until_true 30 same_all || fail "replayed after a stop: $(diff "$T/want" "$T/got" | head)"
+jq -e -n 'any(inputs; .type == "COALESCED")' "$T/all" >/dev/null || fail "COALESCED is not told"
+lines=$(wc -l <"$T/all")
+[ "$lines" -lt 9000 ] || fail "$lines lines: what was missed was not merged"
+
+# ---- a store that was rebuilt: RESYNC
+stop_daemon KILL
+rm -f "$T"/informer*.[0-9]*
+start_daemon --resource pods --resource nodes
+wait_ready
+resynced() { jq -e -n 'any(inputs; .type == "RESYNC_END")' "$T/all" >/dev/null; }
+until_true 20 resynced || fail "RESYNC is not told"
+until_true 20 same_all || fail "replayed after a RESYNC: $(diff "$T/want" "$T/got" | head)"
+kill "$all"
+
+# ---- for scripts
+[ "$("$B"/informerctl changes nodes --count 3 --timeout 20s | jq -r .object.kind | sort | uniq -c | tr -s ' ')" = " 3 Node" ] || fail "--count"
+code=0; "$B"/informerctl changes nodes --count 1000 --timeout 200ms >"$T/o" || code=$?
+[ $code = 1 ] && [ "$(wc -l <"$T/o")" = 4 ] || fail "--timeout with --count: exit $code"
+"$B"/informerctl changes nodes --timeout 100ms >/dev/null || fail "--timeout alone"
+timeout 20 "$B"/informerctl changes nodes 2>"$T/e" | head -n 1 >/dev/null
+[ "${PIPESTATUS[0]}" != 124 ] || fail "it does not end when its output is closed"
+[ ! -s "$T/e" ] || fail "not quiet: $(cat "$T/e")"
+code=0; "$B"/informerctl changes pod 2>"$T/e" --timeout nonsense || code=$?
+[ $code = 2 ] && grep -q 'is no time' "$T/e" || fail "--timeout nonsense: $code"
+code=0; "$B"/informerctl changes widgets 2>"$T/e" || code=$?
+[ $code = 2 ] && grep -q "does not cache 'widgets'" "$T/e" || fail "unknown resource: $code $(cat "$T/e")"
+code=0; "$B"/informerctl changes nodes -l 'a==(' 2>"$T/e" || code=$?
+[ $code = 2 ] && [ -s "$T/e" ] || fail "bad selector: $code"
+code=0; "$B"/informerctl --socket "$T/nosuch" changes nodes 2>"$T/e" || code=$?
+[ $code = 2 ] && grep -q 'not running' "$T/e" || fail "no daemon: $code"
+echo "ok: $lines lines"

@@ -1,0 +1,40 @@
+# For end-to-end tests of informer-run: sourced after daemon.sh. Everything is killed when the script ends, informer-run too.
+export INFORMER_SOCKET=$S INFORMER_RUN_DIR=$T/run OUT=$T/out
+run_pid=
+clean_up_run() {
+	[ -z "$run_pid" ] || kill -9 "$run_pid" 2>/dev/null || true
+	clean_up
+}
+trap clean_up_run EXIT
+
+# start_run FLAGS...: sets run_pid; what it says is in $T/run.log
+start_run() {
+	"$B"/informer-run "$@" 2>>"$T/run.log" >>"$T/run.out" &
+	run_pid=$!
+}
+
+# stop_run SIGNAL: ends it; the exit code is in $code.
+stop_run() {
+	code=0
+	kill "-$1" "$run_pid"
+	wait "$run_pid" 2>/dev/null || code=$?
+	run_pid=
+}
+
+# run_stat NAME FIELD
+run_stat() { "$B"/informer-run status "$1" -o json 2>/dev/null | jq -r ".handlers[0].$2"; }
+run_is() { [ "$(run_stat "$1" "$2")" = "$3" ]; }
+
+# in_order: an object's events in $OUT come in order; what comes again came before.
+in_order() {
+	awk '$4 ~ /\// {
+		if ($2 in seen) next
+		if ($2 <= newest[$4] + 0) { print "after " newest[$4] ": " $0; bad = 1 }
+		newest[$4] = $2; seen[$2] = 1
+	} END {exit bad}' "$OUT"
+}
+
+# The newest state of each object in $OUT, and the server's.
+told() { awk '$4 ~ /\// {if ($2 >= newest[$4] + 0) {newest[$4] = $2; s[$4] = $3 == "DELETED" ? "" : $5}} END {for (k in s) if (s[k] != "") print k, s[k]}' "$OUT" | LC_ALL=C sort; }
+server() { curl -s "$url/api/v1/pods" | jq -r '.items[].metadata | "\(.namespace)/\(.name) \(.resourceVersion)"' | LC_ALL=C sort; }
+same() { server >"$T/want"; told >"$T/got"; cmp -s "$T/want" "$T/got"; }
