@@ -16,7 +16,7 @@
 #include "writer/fan_out.h"
 
 /* Entries of all the queues of one reader; the last ones get what is left. */
-#define ENTRIES_MAX (SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT)
+#define ENTRIES_MAX ((uint64_t)SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT)
 
 static void
 end_queue(struct reader_queue *queue)

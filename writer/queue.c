@@ -91,7 +91,7 @@ queue_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, str
 	q->cursor = cursor;
 	q->open = true;
 	r = make_ring(queue_bytes(q->capacity), &q->shared, ret_fd);
-	if (r < 0) {
+	if (r < 0 || !q->shared) {
 		free(q);
 		return r;
 	}

@@ -468,7 +468,7 @@ entries_of_a_reader_are_bounded(void **state)
 		entries += r->answer.u.subscribed.entries;
 		raw_close(&r->answer);
 	}
-	assert_true(entries <= SLOT_QUEUES * (QUEUE_ENTRIES_DEFAULT + QUEUE_ENTRIES_MIN));
+	assert_true(entries <= (uint64_t)SLOT_QUEUES * (QUEUE_ENTRIES_DEFAULT + QUEUE_ENTRIES_MIN));
 	raw_reader_free(r);
 }
 

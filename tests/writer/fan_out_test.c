@@ -20,6 +20,11 @@
 #include "writer/fan_out.h"
 
 #define SECOND 1000000000ull
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define EVENTS 100000
+#else
+#define EVENTS 1000000
+#endif
 
 static const char services_descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\",\"namespaced\":true,\"indexes\":[]}";
@@ -173,7 +178,7 @@ static const char *
 read_all(struct world *w, struct reader *r)
 {
 	static const char kinds[] = "?AUDSRE";
-	static char text[2000];
+	static char text[65536];
 	size_t at = 0;
 
 	text[0] = '\0';
@@ -489,8 +494,7 @@ a_queue_reopens_at_any_commit(void **state)
 static void
 memory_is_bounded_through_a_million_events(void **state)
 {
-	const char *quick_run = getenv("INFORMER_TEST_EVENTS");
-	unsigned long events = quick_run ? strtoul(quick_run, NULL, 10) : 1000000;
+	unsigned long events = EVENTS;
 	struct world *w = *state;
 	struct reader *stopped, *quick;
 	struct store_stats before, after;
