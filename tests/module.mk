@@ -50,7 +50,7 @@ $(B)/tests/writer/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash,--wr
 $(B)/tests/writer/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=realloc -Wl,--wrap=calloc
 
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
-# QUICK=1: a minute, rough figures. ONLY=lbdp: lookups, bytes, decode, peak of a list.
+# QUICK=1: a minute, rough figures. ONLY=lbdpe: lookups, bytes, decode, peak of a list, events.
 REAL_PODS  ?= ../shared/data/real-pods
 PEER       ?= ../shared/peer
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))

@@ -37,6 +37,7 @@ struct bench {
 	char directory[64];
 	char pods_note[96];
 	double client_go_heap;	/* bytes a pod, once measured */
+	double client_go_pss;	/* of a process with an informer for 10k pods, once measured */
 	struct pods *pods;
 	struct report *report;
 };
@@ -60,6 +61,10 @@ void measure_adopt(struct bench *b, struct world *w);
 void measure_decode(struct bench *b);	/* decode_commit_us, update_commit_us */
 void measure_bytes(struct bench *b);	/* bytes_per_pod*, writer_private_bytes_per_pod */
 void measure_list(struct bench *b);	/* list_peak_bytes, restart_100k_ms */
+
+void measure_events(struct bench *b);		/* event_latency_*, commit_to_handler_*, events_sustained, writer_cpu_per_event_us */
+void measure_fan_out(struct bench *b);		/* commit_*_readers, commit_64_other_namespace, wake_64_cpu_per_event_us, stopped_reader_bytes */
+void measure_agents(struct bench *b);		/* eight_readers_pss, restart_requests */
 
 /* `bench reader SOCKET KEYS ROUNDS`: the process that measure_reader() looks at. */
 int reader_main(int argc, char **argv);
@@ -85,6 +90,16 @@ cpu_ns(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The clock that events are stamped with. */
+static inline uint64_t
+wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 

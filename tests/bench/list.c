@@ -14,25 +14,8 @@
 #include <unistd.h>
 
 #include "reader-lib/informer.h"
+#include "tests/bench/daemon.h"
 #include "tests/bench/sim.h"
-
-struct daemon {
-	struct process process;
-	char socket[96], log[96];
-};
-
-static int
-daemon_start(const struct bench *b, const struct sim *sim, struct daemon *d)
-{
-	char program[4096];
-	const char *argv[] = {program, "--kubeconfig", sim->kubeconfig, "--resource", "pods", "--socket", d->socket, "--arena-dir",
-			      b->directory, "--arena-name", "list", NULL};
-
-	snprintf(program, sizeof(program), "%s/informerd", b->build);
-	snprintf(d->socket, sizeof(d->socket), "%s/d", b->directory);
-	snprintf(d->log, sizeof(d->log), "%s/daemon.log", b->directory);
-	return process_start(&d->process, argv, NULL, d->log);
-}
 
 static void
 pause_us(long us)
@@ -166,7 +149,7 @@ measure_restart(struct bench *b, const struct sim *sim, struct daemon *d, struct
 		t = now_ns();
 		process_end(&d->process, SIGKILL);
 		if (r == 0)
-			r = daemon_start(b, sim, d);
+			r = daemon_start(b, "list", "--kubeconfig", sim->kubeconfig, d);
 		if (r == 0)
 			r = until_moved(inf, pods, names, status.generation, &n, &f, &us);
 		if (r < 0)
@@ -210,7 +193,7 @@ measure_list(struct bench *b)
 	}
 	r = sim_start(b, b->pods_directory, (total + real - 1) / real, total / 50, &sim);
 	if (r == 0)
-		r = daemon_start(b, &sim, &d);
+		r = daemon_start(b, "list", "--kubeconfig", sim.kubeconfig, &d);
 	options.socket_path = d.socket;
 	if (r == 0)
 		r = informer_attach(&options, &inf);
@@ -233,6 +216,6 @@ measure_list(struct bench *b)
 	measure_restart(b, &sim, &d, inf);
 out:
 	informer_detach(inf);
-	process_end(&d.process, SIGTERM);
+	daemon_end(b, &d);
 	sim_end(&sim);
 }

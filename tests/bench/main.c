@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/bench/handler.h"
 #include "tests/bench/sim.h"
 
 struct arguments {
@@ -103,6 +104,11 @@ run(struct bench *b, const struct arguments *a)
 		measure_decode(b);
 	if (wanted(a, 'p'))
 		measure_list(b);
+	if (wanted(a, 'e')) {
+		measure_events(b);
+		measure_fan_out(b);
+		measure_agents(b);
+	}
 	complete(b);
 	report_table(b->report);
 	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9, b->quick ? " (QUICK=1: few rounds, rough figures)" : "");
@@ -198,6 +204,8 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "reader") == 0)
 		return reader_main(argc, argv);
+	if (argc > 1 && strcmp(argv[1], "handler") == 0)
+		return handler_main(argc, argv);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 'b': b.build = optarg; break;

@@ -55,6 +55,18 @@ static const struct {
 	{"verify_100k_ms", "verify all tags, 100,000 pods", false},
 	{"list_peak_bytes", "peak memory, LIST of 100,000 pods", false},
 	{"list_100k_ms", "LIST of 100,000 pods until readable", false},
+	{"event_latency_100_p50_us", "change to handler, 100/s, median", false},
+	{"event_latency_100_p99_us", "change to handler, 100/s, p99", false},
+	{"event_latency_1000_p50_us", "change to handler, 1,000/s, median", false},
+	{"event_latency_1000_p99_us", "change to handler, 1,000/s, p99", false},
+	{"event_latency_5000_p50_us", "change to handler, 5,000/s, median", false},
+	{"event_latency_5000_p99_us", "change to handler, 5,000/s, p99", false},
+	{"commit_to_handler_1000_p50_us", "commit to handler, median", false},
+	{"events_sustained", "events a second, sustained", false},
+	{"writer_cpu_per_event_us", "CPU an event", false},
+	{"eight_readers_pss", "8 agents with handlers, 10,000 pods", false},
+	{"commit_64_readers", "commit with 64 interested readers", false},
+	{"wake_64_cpu_per_event_us", "commit that wakes 64 readers", false},
 };
 
 #define LABELS (sizeof(labels) / sizeof(labels[0]))

@@ -155,6 +155,37 @@ process_bytes(pid_t pid, const char *file, const char *key)
 	return at ? (int64_t)strtoll(at + strlen(key), NULL, 10) * 1024 : -1;
 }
 
+int64_t
+process_mapped(pid_t pid, const char *key, const char *but)
+{
+	static char text[1 << 20];
+	char path[64];
+	size_t n = 0;
+	int64_t bytes = 0;
+	bool counts = true;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), pid ? "/proc/%ld/smaps" : "/proc/self/smaps", (long)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	while (n < sizeof(text) - 1 && (got = read(fd, text + n, sizeof(text) - 1 - n)) > 0)
+		n += (size_t)got;
+	close(fd);
+	text[n] = '\0';
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		if (strncmp(line, key, strlen(key)) == 0) {
+			if (counts)
+				bytes += strtoll(strchr(line, ':') + 1, NULL, 10) * 1024;
+		} else if (strspn(line, "0123456789abcdef") > 0 && strchr(line, '-') < strchr(line, ' ')) {
+			counts = !strstr(line, but);
+		}
+	}
+	return n > 0 ? bytes : -1;
+}
+
 int
 client_go_start(const struct bench *b, struct process *p, size_t n, double *ret_heap, double *ret_json)
 {

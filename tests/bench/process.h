@@ -32,6 +32,12 @@ int process_ask(struct process *p, const char *question, double *ret, int count,
 int64_t process_bytes(pid_t pid, const char *file, const char *key);
 
 /*
+ * Sum of a kind of bytes, "Pss:", "Private_" (clean and dirty), over all mappings of a process but those whose path has `but` in it; -1 when
+ * it is not there. pid 0: this process.
+ */
+int64_t process_mapped(pid_t pid, const char *key, const char *but);
+
+/*
  * Run the client-go program on n pods: its heap bytes and JSON bytes a pod.
  * Returns 0 or negative errno
  */

@@ -24,27 +24,7 @@
 static void
 private_bytes(uint64_t *ret_private, uint64_t *ret_tables)
 {
-	static char text[1 << 20];
-	size_t n = 0;
-	bool arena = false;
-	ssize_t got;
-	int fd = open("/proc/self/smaps", O_RDONLY | O_CLOEXEC);
-
-	*ret_private = 0;
-	while (fd >= 0 && n < sizeof(text) - 1 && (got = read(fd, text + n, sizeof(text) - 1 - n)) > 0)
-		n += (size_t)got;
-	if (fd >= 0)
-		close(fd);
-	text[n] = '\0';
-	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		if (strncmp(line, "Private_", 8) == 0) {
-			if (!arena)
-				*ret_private += strtoull(strchr(line, ':') + 1, NULL, 10) * 1024;
-		} else if (strspn(line, "0123456789abcdef") > 0 && strchr(line, '-') < strchr(line, ' ')) {
-			arena = strstr(line, "/arena.") != NULL;
-		}
-	}
+	*ret_private = (uint64_t)process_mapped(0, "Private_", "/arena.");
 	*ret_tables = (uint64_t)process_bytes(0, "status", "VmPTE:");
 }
 

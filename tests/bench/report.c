@@ -81,6 +81,7 @@ report_add(struct report *r, const char *name, const char *unit, double value, c
 	va_end(args);
 	row->measured = true;
 	row->value = value;
+	row->more_is_better = strcmp(unit, "1/s") == 0;
 	if (peer) {
 		snprintf(row->peer, sizeof(row->peer), "%s", peer);
 		row->compared = peer_value > 0;
@@ -120,7 +121,15 @@ report_find(const struct report *r, const char *name)
 double
 row_ratio(const struct row *row)
 {
-	return row->measured && row->compared && row->value > 0 ? row->peer_value / row->value : 0;
+	if (!row->measured || !row->compared || row->value <= 0)
+		return 0;
+	return row->more_is_better ? row->value / row->peer_value : row->peer_value / row->value;
+}
+
+static bool
+falls_short(const struct row *row, double wanted)
+{
+	return row->more_is_better ? row->value < wanted : row->value > wanted;
 }
 
 const char *
@@ -130,12 +139,12 @@ row_mark(const struct row *row)
 	double ratio = row_ratio(row);
 	bool wanted = t->ratio > 0 || t->value > 0;
 
-	if (!row->measured || !wanted || (t->ratio > 0 && !row->compared))
+	if (!row->measured || (!wanted && t->value_aim <= 0) || (t->ratio > 0 && !row->compared))
 		return "";
-	if ((t->ratio > 0 && ratio < t->ratio) || (t->value > 0 && row->value > t->value))
+	if ((t->ratio > 0 && ratio < t->ratio) || (t->value > 0 && falls_short(row, t->value)))
 		return "✗";
-	if ((t->ratio_aim > 0 && ratio < t->ratio_aim) || (t->value_aim > 0 && row->value > t->value_aim))
-		return "✓";
+	if ((t->ratio_aim > 0 && ratio < t->ratio_aim) || (t->value_aim > 0 && falls_short(row, t->value_aim)))
+		return wanted ? "✓" : "";
 	return t->ratio_aim > 0 || t->value_aim > 0 ? "✓✓" : "✓";
 }
 
@@ -171,21 +180,18 @@ static void
 target_text(const struct row *row, char *buffer, size_t size)
 {
 	const struct target *t = &row->target;
-	char least[32], aim[32];
+	const char *sign = row->more_is_better ? "≥" : "≤";
+	char least[32] = "", aim[32] = "";
 
-	buffer[0] = '\0';
-	if (t->ratio > 0 && t->ratio_aim > t->ratio)
-		snprintf(buffer, size, "≥ %.3g x, aim %.3g", t->ratio, t->ratio_aim);
-	else if (t->ratio > 0)
-		snprintf(buffer, size, "≥ %.3g x", t->ratio);
-	else if (t->value > 0) {
-		row_figure(t->value, row->unit, least, sizeof(least));
+	if (t->ratio > 0)
+		snprintf(least, sizeof(least), "≥ %.3g x", t->ratio);
+	else if (t->value > 0)
+		row_figure(t->value, row->unit, least + sprintf(least, "%s ", sign), sizeof(least) - 8);
+	if (t->ratio_aim > t->ratio)
+		snprintf(aim, sizeof(aim), "%.3g", t->ratio_aim);
+	else if (t->value_aim > 0)
 		row_figure(t->value_aim, row->unit, aim, sizeof(aim));
-		if (t->value_aim > 0)
-			snprintf(buffer, size, "≤ %s, aim %s", least, aim);
-		else
-			snprintf(buffer, size, "≤ %s", least);
-	}
+	snprintf(buffer, size, "%s%s%s%s", least, least[0] && aim[0] ? ", " : "", aim[0] ? "aim " : "", aim);
 }
 
 /* Pad by characters, not bytes. */

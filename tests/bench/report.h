@@ -12,7 +12,8 @@
 
 /*
  * What must be reached, and what is aimed at; 0: nothing is said.
- * A ratio is wanted to be at least, a value at most that.
+ * With an aim alone there is no minimum to miss.
+ * A ratio is wanted to be at least, a value at most that (at least, where more is better).
  */
 struct target {
 	double ratio, ratio_aim;
@@ -24,12 +25,13 @@ struct row {
 	char unit[16];
 	char peer[48];			/* "" when there is none */
 	bool measured, compared;	/* value, and peer_value, mean something */
+	bool more_is_better;		/* rates; of all else less is */
 	double value, peer_value;
 	struct target target;
 	char conditions[640];		/* of a skipped one: SKIP and why */
 };
 
-#define ROWS_MAX 64
+#define ROWS_MAX 96
 
 struct report {
 	struct row rows[ROWS_MAX];
@@ -42,7 +44,7 @@ struct report {
 void report_machine(struct report *r);
 
 /*
- * Add a row, and say so on stderr as progress. peer NULL: none. Smaller values are better, in all rows.
+ * Add a row, and say so on stderr as progress. peer NULL: none.
  * Returns the row; its target is the caller's to set before the next call.
  */
 struct row *report_add(struct report *r, const char *name, const char *unit, double value, const char *peer, double peer_value,

@@ -58,16 +58,14 @@ on_bytes(char *bytes, size_t size, size_t count, void *context)
 }
 
 int
-sim_fetch(const struct sim *s, const char *path, int (*each)(void *context, const char *bytes, size_t length), void *context)
+url_fetch(const char *url, int (*each)(void *context, const char *bytes, size_t length), void *context)
 {
 	struct fetch f = {each, context, 0};
 	CURL *curl = curl_easy_init();
-	char url[512];
 	CURLcode code;
 
 	if (!curl)
 		return -ENOMEM;
-	snprintf(url, sizeof(url), "%s%s", s->url, path);
 	curl_easy_setopt(curl, CURLOPT_URL, url);
 	curl_easy_setopt(curl, CURLOPT_PROXY, "");
 	curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
@@ -78,4 +76,13 @@ sim_fetch(const struct sim *s, const char *path, int (*each)(void *context, cons
 	if (f.result < 0)
 		return f.result;
 	return code == CURLE_OK ? 0 : -EIO;
+}
+
+int
+sim_fetch(const struct sim *s, const char *path, int (*each)(void *context, const char *bytes, size_t length), void *context)
+{
+	char url[512];
+
+	snprintf(url, sizeof(url), "%s%s", s->url, path);
+	return url_fetch(url, each, context);
 }

@@ -19,5 +19,7 @@ void sim_end(struct sim *s);
 
 /* GET url/path, its body handed over as it comes; a non-zero result of each ends it. Returns 0 or negative errno. */
 int sim_fetch(const struct sim *s, const char *path, int (*each)(void *context, const char *bytes, size_t length), void *context);
+/* The same of any URL. */
+int url_fetch(const char *url, int (*each)(void *context, const char *bytes, size_t length), void *context);
 
 #endif

@@ -14,6 +14,8 @@
 #include "writer/descriptor.h"
 #include "writer/message.h"
 
+#define READERS_MAX 80u
+
 static const uint8_t fingerprint[32] = "pods of the bench";
 
 int
@@ -88,7 +90,7 @@ open_store(struct world *w)
 
 	if (r < 0)
 		return r;
-	w->slots = slots_new(64);
+	w->slots = slots_new(READERS_MAX);
 	r = w->slots ? store_new(&w->arena, intern, w->slots, &w->store) : -ENOMEM;
 	if (r == 0)
 		adopt_finish(&w->place, &w->arena, &w->adoption);
@@ -238,6 +240,7 @@ give_source(void *context, struct broker_source *ret)
 	ret->arena = &w->arena;
 	ret->slots = w->slots;
 	ret->epoch = store_epoch(w->store);
+	ret->fan_out = w->fan_out;
 }
 
 static char *
@@ -266,11 +269,11 @@ run_loop(void *context)
 	return NULL;
 }
 
-int
-world_serve(struct world *w)
+static int
+open_broker(struct world *w)
 {
 	struct broker_options options = {
-		.socket_path = w->socket, .max_readers = 64, .source = give_source, .report = give_report, .context = w};
+		.socket_path = w->socket, .max_readers = READERS_MAX, .source = give_source, .report = give_report, .context = w};
 	_cleanup_(message_freep) char *error = NULL;
 	int r;
 
@@ -283,22 +286,57 @@ world_serve(struct world *w)
 		uv_close((uv_handle_t *)&w->end, NULL);
 		uv_run(&w->loop, UV_RUN_DEFAULT);
 		uv_loop_close(&w->loop);
-		return r;
 	}
+	return r;
+}
+
+int
+world_serve(struct world *w)
+{
+	int r = open_broker(w);
+
+	if (r < 0)
+		return r;
 	if (pthread_create(&w->thread, NULL, run_loop, w) != 0)
 		abort();
 	w->serving = true;
 	return 0;
 }
 
+int
+world_serve_events(struct world *w)
+{
+	int r = fan_out_new(w->store, FAN_OUT_LIMITS, &w->fan_out);
+
+	if (r == 0)
+		r = open_broker(w);
+	if (r == 0)
+		store_on_commit(w->store, broker_wake, w->broker);
+	return r;
+}
+
+void
+world_turn(struct world *w)
+{
+	uv_run(&w->loop, UV_RUN_NOWAIT);
+}
+
 void
 world_stop_serving(struct world *w)
 {
-	if (!w->serving)
+	if (w->serving) {
+		uv_async_send(&w->end);
+		pthread_join(w->thread, NULL);
+	} else if (w->broker) {
+		store_on_commit(w->store, NULL, NULL);
+		uv_async_send(&w->end);
+		uv_run(&w->loop, UV_RUN_DEFAULT);
+	} else {
 		return;
-	uv_async_send(&w->end);
-	pthread_join(w->thread, NULL);
+	}
 	uv_loop_close(&w->loop);
+	fan_out_free(w->fan_out);
+	w->fan_out = NULL;
 	unlink(w->socket);
 	w->serving = false;
 }

@@ -15,6 +15,7 @@
 #include "writer/adopt.h"
 #include "writer/broker.h"
 #include "writer/decoder.h"
+#include "writer/fan_out.h"
 #include "writer/store.h"
 
 struct world {
@@ -33,7 +34,8 @@ struct world {
 	uint64_t stored;
 	int result;
 
-	bool serving;
+	bool serving;				/* on a thread of its own */
+	struct fan_out *fan_out;
 	struct broker *broker;
 	uv_loop_t loop;
 	uv_async_t end;
@@ -59,6 +61,13 @@ int world_load(struct world *w, const struct bench *b, enum pods_naming naming, 
 /* Let readers attach at w->socket. */
 int world_serve(struct world *w);
 void world_stop_serving(struct world *w);
+
+/*
+ * The same with queues, on this thread: the broker does what it has to in world_turn(), as commits touch the queues. Readers of the queues
+ * are woken from within commits.
+ */
+int world_serve_events(struct world *w);
+void world_turn(struct world *w);
 
 /*
  * The writer is gone without a word, and another one comes: the arena file is adopted by a new generation, and the store goes on.
