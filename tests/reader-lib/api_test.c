@@ -214,7 +214,7 @@ every_example_compiles(void **state)
 
 	(void)state;
 	need_source_tree();
-	errors = output_of("for f in reader-lib/man/*.3; do awk '/^\\.EX/ { on = 1; next } /^\\.EE/ { on = 0 } on' $f | "
+	errors = output_of("for f in $(grep -l '^.EX' reader-lib/man/*.[37]); do awk '/^\\.EX/ { on = 1; next } /^\\.EE/ { on = 0 } on' $f | "
 			   "sed 's/\\\\e/\\\\/g' | cc -std=c11 -Wall -Wextra -Werror -Ireader-lib -fsyntax-only -x c - "
 			   "2>&1 | sed \"s|^|$f: |\"; done");
 	assert_string_equal(errors, "");
