@@ -317,6 +317,7 @@ a_restored_store_is_the_old_one(void **state)
 	struct world *w = *state;
 	struct sim_event events[4];
 	uint64_t position, rv, floor;
+	struct sim_object *a;
 
 	create(w, w->pods, "a");
 	create(w, w->pods, "b");
@@ -329,6 +330,10 @@ a_restored_store_is_the_old_one(void **state)
 	assert_int_equal(sim_store_rv(w->store), 2);
 	assert_int_equal(sim_store_count(w->store, w->pods), 2);
 	assert_int_equal(sim_store_count(w->store, w->maps), 0);
+	a = sim_store_get(w->store, w->pods, "ns/a");
+	assert_int_equal(a->rv, 1);
+	assert_string_equal(sim_object_label(a, "v"), "0");
+	sim_object_unref(a);
 	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), -EOVERFLOW);
 	assert_int_equal(sim_store_position(w->store, w->pods, 1, &position, &floor), -ESTALE);
 	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);
