@@ -13,4 +13,4 @@ $(B)/pod-logger $(B)/event-loop: $(B)/%: tools/examples/%.c $(B)/libinformer.a r
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -Wall -Wextra -Ireader-lib -o $@ $< $(B)/libinformer.a $(SHM_LIBS) -lpthread
 
-all: $(B)/demo-reader $(B)/agent $(B)/event-loop
+all: $(B)/demo-reader $(B)/agent $(B)/pod-logger $(B)/event-loop

@@ -43,6 +43,14 @@ jq -e -s 'length == 2 and .[0].event.object.metadata.name == "poison-1" and (.[0
 # nothing but its workers is there, and no zombie
 [ "$(ps -o stat= --ppid "$run_pid" | grep -c Z)" = 0 ] || fail "zombies: $(ps --ppid "$run_pid")"
 
+# ---- a consumer's name is one process's; a second one waits for the first to end
+"$B"/informer-run --resource pods --consumer net --name second --dead-letters "$dead" -- "$B"/tests/run_handler 2>"$T/second.log" &
+second=$!
+until_true 10 grep -q 'another reader is attached as this consumer' "$T/second.log" || fail "two of one consumer: $(cat "$T/second.log")"
+run_is second state waiting || fail "two of one consumer: $(run_stat second state)"
+kill -TERM "$second"
+wait "$second" || fail "the second one ends with $?"
+
 # ---- SIGTERM: what is under way is waited for, nothing new is begun
 stop_run TERM
 [ "$code" = 0 ] || fail "SIGTERM: exit $code"

@@ -31,9 +31,22 @@ struct run {
 	bool lost;
 	uint64_t unknown;
 	uint64_t drain_end_ms;
+	char warning[512]; /* the last that was said */
 };
 
 /* ---- the daemon ---- */
+
+/* What the library warns of: a daemon that refuses events, which is asked again each second. Said when it is another one. */
+static void
+warned(void *context, enum informer_log_level level, const char *message)
+{
+	struct run *run = context;
+
+	if (level > INFORMER_LOG_WARNING || strcmp(run->warning, message) == 0)
+		return;
+	snprintf(run->warning, sizeof(run->warning), "%s", message);
+	say(NULL, "%s", message);
+}
 
 /* Resources that a daemon which has published does not cache: said once each, since it may yet. */
 static void
@@ -181,7 +194,8 @@ describe(void *context, struct text *out)
 static int
 start(struct run *run)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = run->settings.socket, .reader_name = "informer-run"};
+	struct informer_options options = {.size = sizeof(options), .socket_path = run->settings.socket, .reader_name = "informer-run",
+		.log = warned, .log_context = run};
 	int r = loop_init(&run->loop);
 
 	if (r == 0)

@@ -131,6 +131,15 @@ default_dead_letters(const char *consumer)
 }
 
 static bool
+is_name(const char *consumer)
+{
+	for (const char *at = consumer; *at; at++)
+		if ((unsigned char)*at <= ' ' || *at == 0x7f || *at == '/')
+			return false;
+	return *consumer && *consumer != '.' && strlen(consumer) <= 91;
+}
+
+static bool
 check_handler(struct handler_settings *handler, char *error, size_t size)
 {
 	const char *which = handler->name ? handler->name : handler->consumer ? handler->consumer : "a handler";
@@ -140,8 +149,8 @@ check_handler(struct handler_settings *handler, char *error, size_t size)
 	else if (!handler->consumer)
 		snprintf(error, size, "%s: under which name shall informerd remember how far it got? --consumer NAME (in a file: consumer: NAME)",
 			 which);
-	else if (strchr(handler->consumer, '/') || strlen(handler->consumer) > 91 || *handler->consumer == '.')
-		snprintf(error, size, "consumer '%s': at most 91 bytes, no '/', no '.' in front", handler->consumer);
+	else if (!is_name(handler->consumer))
+		snprintf(error, size, "consumer '%s': at most 91 bytes, no '/', no blanks, no '.' in front", handler->consumer);
 	else if (!handler->argv || !handler->argv[0])
 		snprintf(error, size, "%s: which command? -- ./handler args... (in a file: command: [./handler, args])", which);
 	else if (!(handler->name || settings_set(&handler->name, handler->consumer)) ||

@@ -40,11 +40,24 @@ cli_fail_code(struct informer *inf, int code, const char *what)
 	return cli_fail("%s: %s%s%s%s%s", what, informer_strerror(code), *detail ? ": " : "", detail, *remedy ? "; " : "", remedy);
 }
 
+/* What the library warns of (a daemon that refuses events, which is asked again each second), once. */
+static void
+warned(void *context, enum informer_log_level level, const char *message)
+{
+	static char last[512];
+
+	(void)context;
+	if (level > INFORMER_LOG_WARNING || strcmp(last, message) == 0)
+		return;
+	snprintf(last, sizeof(last), "%s", message);
+	cli_fail("%s", message);
+}
+
 struct informer *
 cli_attach(const struct cli_args *args, unsigned flags)
 {
 	struct informer_options options = {
-		.size = sizeof(options), .flags = flags, .socket_path = args->socket, .reader_name = "informerctl"};
+		.size = sizeof(options), .flags = flags, .socket_path = args->socket, .reader_name = "informerctl", .log = warned};
 	struct informer *inf;
 	int r = informer_attach(&options, &inf);
 
