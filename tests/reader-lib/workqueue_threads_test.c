@@ -1,0 +1,274 @@
+/*
+ * The workqueue between threads: no key with two workers, nobody left asleep.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/workqueue_world.h"
+
+/* ---- threads ---- */
+
+struct crowd {
+	struct informer_workqueue *q;
+	_Atomic unsigned busy[64];	/* workers that have this key: never two */
+	_Atomic unsigned worked[64];
+	_Atomic unsigned twice;
+	unsigned again;			/* how often a worker adds each key again while it has it */
+};
+
+static void *
+crowd_producer(void *context)
+{
+	struct crowd *c = context;
+	char key[8];
+
+	for (unsigned i = 0; i < 2000; i++) {
+		snprintf(key, sizeof(key), "%u", i % 50);
+		if (i % 3 == 0)
+			informer_workqueue_add_after(c->q, key, strlen(key), (uint64_t)i * 1000);
+		else
+			informer_workqueue_add(c->q, key, strlen(key));
+	}
+	return NULL;
+}
+
+static void *
+crowd_worker(void *context)
+{
+	struct crowd *c = context;
+	unsigned seen[64] = {0};
+	struct informer_work_item item;
+
+	while (informer_workqueue_get(c->q, -1, &item) == 0) {
+		unsigned k = (unsigned)atoi(item.key);
+
+		if (atomic_fetch_add(&c->busy[k], 1) > 0)
+			atomic_fetch_add(&c->twice, 1);
+		atomic_fetch_add(&c->worked[k], 1);
+		if (seen[k]++ < c->again)
+			informer_workqueue_add(c->q, item.key, item.length);
+		atomic_fetch_sub(&c->busy[k], 1);
+		informer_workqueue_done(c->q, &item);
+	}
+	return NULL;
+}
+
+/*
+ * Many producers and many workers: every key is worked on, none by two at once, and a shut down of either kind ends them all with
+ * nothing left. [TestBasic, TestAddWhileProcessing]
+ */
+static void
+no_key_is_ever_with_two_workers(void **state)
+{
+	(void)state;
+	for (unsigned drain = 0; drain < 2; drain++) {
+		struct crowd c = {.again = 2};
+		pthread_t producers[8], workers[10];
+
+		assert_int_equal(informer_workqueue_new(NULL, &c.q), 0);
+		for (unsigned i = 0; i < 10; i++)
+			assert_int_equal(pthread_create(&workers[i], NULL, crowd_worker, &c), 0);
+		for (unsigned i = 0; i < 8; i++)
+			assert_int_equal(pthread_create(&producers[i], NULL, crowd_producer, &c), 0);
+		for (unsigned i = 0; i < 8; i++)
+			pthread_join(producers[i], NULL);
+		if (drain)
+			assert_int_equal(informer_workqueue_shut_down_with_drain(c.q, 60000), 0);
+		else
+			informer_workqueue_shut_down(c.q);
+		assert_int_equal(informer_workqueue_add(c.q, "after", 5), -ESHUTDOWN);
+		for (unsigned i = 0; i < 10; i++)
+			pthread_join(workers[i], NULL);
+		assert_int_equal(c.twice, 0);
+		for (unsigned k = 0; k < 50; k++)
+			assert_true(c.worked[k] > 0);
+		assert_int_equal(informer_workqueue_length(c.q), 0);
+		informer_workqueue_free(c.q);
+	}
+}
+
+/* One who waits in get, in a thread of its own. */
+struct sleeper {
+	struct informer_workqueue *q;
+	int timeout_ms;
+	pthread_t thread;
+	_Atomic pid_t tid;
+	int result;
+};
+
+static void *
+sleeper_thread(void *context)
+{
+	struct sleeper *s = context;
+	struct informer_work_item item;
+
+	atomic_store(&s->tid, gettid());
+	s->result = informer_workqueue_get(s->q, s->timeout_ms, &item);
+	if (s->result == 0)
+		informer_workqueue_done(s->q, &item);
+	return NULL;
+}
+
+/* Whether a thread sleeps, or has ended. */
+static bool
+is_asleep(pid_t tid)
+{
+	char path[64], text[256] = "";
+	const char *state;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	in = fopen(path, "re");
+	if (!in)
+		return true;
+	if (!fgets(text, sizeof(text), in))
+		text[0] = '\0';
+	fclose(in);
+	state = strrchr(text, ')');
+	return !state || state[2] == 'S';
+}
+
+static void
+sleeper_start(struct sleeper *s, struct informer_workqueue *q, int timeout_ms)
+{
+	*s = (struct sleeper){.q = q, .timeout_ms = timeout_ms};
+	assert_int_equal(pthread_create(&s->thread, NULL, sleeper_thread, s), 0);
+	while (!atomic_load(&s->tid) || !is_asleep(atomic_load(&s->tid)))
+		sched_yield();
+}
+
+static int
+sleeper_end(struct sleeper *s)
+{
+	pthread_join(s->thread, NULL);
+	return s->result;
+}
+
+/* Everything was handed out when it was ready, not when those who waited for it had waited for long enough. */
+static void
+assert_in_time(struct informer_workqueue *q)
+{
+	struct informer_workqueue_metrics m = {.size = sizeof(m)};
+
+	assert_int_equal(informer_workqueue_metrics(q, &m), 0);
+	assert_true(m.queue_sum_ns < 3 * SECOND);
+}
+
+/* Those who wait get delayed keys when they are ready, one each, in whatever order they were added. */
+static void
+those_who_wait_get_delayed_keys_in_time(void **state)
+{
+	static const char *const keys[] = {"a", "b", "c", "d"};
+	struct informer_workqueue *q;
+	struct sleeper s[4];
+
+	(void)state;
+	assert_int_equal(informer_workqueue_new(NULL, &q), 0);
+	for (unsigned i = 0; i < 4; i++)
+		sleeper_start(&s[i], q, 5000);
+	for (unsigned i = 4; i-- > 0;)
+		assert_int_equal(informer_workqueue_add_after(q, keys[i], 1, 5 * MS * (i + 1)), 0);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(sleeper_end(&s[i]), 0);
+	assert_in_time(q);
+	informer_workqueue_free(q);
+}
+
+/* One who sleeps until the next delayed key is ready and gives up before leaves that to another who waits. */
+static void
+who_gives_up_leaves_the_watch_to_another(void **state)
+{
+	struct informer_workqueue *q;
+	struct sleeper first, second;
+
+	(void)state;
+	assert_int_equal(informer_workqueue_new(NULL, &q), 0);
+	assert_int_equal(informer_workqueue_add_after(q, "foo", 3, 60 * MS), 0);
+	sleeper_start(&first, q, 20);
+	sleeper_start(&second, q, 5000);
+	assert_int_equal(sleeper_end(&first), -ETIMEDOUT);
+	assert_int_equal(sleeper_end(&second), 0);
+	assert_in_time(q);
+	informer_workqueue_free(q);
+}
+
+/* Keys added in quick succession wake one each of those who wait, the one who watches the clock as well. */
+static void
+each_key_wakes_one_who_waits(void **state)
+{
+	struct informer_workqueue *q;
+	struct sleeper s[2];
+
+	(void)state;
+	for (unsigned round = 0; round < 50; round++) {
+		assert_int_equal(informer_workqueue_new(NULL, &q), 0);
+		assert_int_equal(informer_workqueue_add_after(q, "late", 4, 3600 * SECOND), 0);
+		for (unsigned i = 0; i < 2; i++)
+			sleeper_start(&s[i], q, 5000);
+		assert_int_equal(informer_workqueue_add(q, "a", 1), 0);
+		assert_int_equal(informer_workqueue_add(q, "b", 1), 0);
+		for (unsigned i = 0; i < 2; i++)
+			assert_int_equal(sleeper_end(&s[i]), 0);
+		assert_in_time(q);
+		informer_workqueue_free(q);
+	}
+}
+
+/* One who waits is let go by a shut down, and a wait ends after its time. */
+static void
+waiting_ends_by_shut_down_or_time(void **state)
+{
+	struct informer_workqueue *q;
+	struct informer_work_item item;
+	struct sleeper s;
+
+	(void)state;
+	assert_int_equal(informer_workqueue_new(NULL, &q), 0);
+	assert_int_equal(informer_workqueue_get(q, 5, &item), -ETIMEDOUT);
+	assert_int_equal(informer_workqueue_add_after(q, "late", 4, 3600 * SECOND), 0);
+	assert_int_equal(informer_workqueue_get(q, 5, &item), -ETIMEDOUT);
+	sleeper_start(&s, q, -1);
+	informer_workqueue_shut_down(q);
+	assert_int_equal(sleeper_end(&s), -ESHUTDOWN);
+	informer_workqueue_free(q);
+}
+
+/* With a clock of the caller's, a kick wakes those who wait for a key that is ready by then. */
+static void
+a_kick_wakes_who_waits_for_the_callers_clock(void **state)
+{
+	struct workqueue_world *w = *state;
+	struct sleeper s;
+
+	queue_add_after(w, "foo", 10 * SECOND);
+	sleeper_start(&s, w->q, -1);
+	pass_time(w, 10 * SECOND);
+	assert_int_equal(sleeper_end(&s), 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, workqueue_world_set_up, workqueue_world_tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_key_is_ever_with_two_workers),
+		cmocka_unit_test(those_who_wait_get_delayed_keys_in_time),
+		cmocka_unit_test(who_gives_up_leaves_the_watch_to_another),
+		cmocka_unit_test(each_key_wakes_one_who_waits),
+		cmocka_unit_test(waiting_ends_by_shut_down_or_time),
+		TEST(a_kick_wakes_who_waits_for_the_callers_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
