@@ -227,6 +227,20 @@ unusable_plugins_are_refused(void **state)
 	assert_user(*state, "{as-groups: [g]}", -EINVAL, "without a user");
 }
 
+/* A switch may be said in YAML 1.1's words, as kubectl reads them. */
+static void
+old_words_for_true_are_read(void **state)
+{
+	static const char text[] = "clusters: [{name: c, cluster: {server: 'https://x', insecure-skip-tls-verify: Yes, disable-compression: off}}]\n";
+	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text), .cluster = "c"});
+
+	assert_true(c.insecure_skip_tls_verify);
+	assert_false(c.disable_compression);
+	kube_client_config_done(&c);
+	temp_file(*state, "k", "clusters: [{name: c, cluster: {server: 'https://x', disable-compression: maybe}}]\n");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_path(*state, "k"), .cluster = "c"}, -EINVAL, "must be true or false");
+}
+
 /* A proxy-url that is none is refused without being shown. */
 static void
 a_wrong_proxy_url_is_refused(void **state)
@@ -252,6 +266,7 @@ main(void)
 		TEST(impersonation_by_flag),
 		TEST(flags_count_in_a_pod_too),
 		TEST(unusable_plugins_are_refused),
+		TEST(old_words_for_true_are_read),
 		TEST(a_wrong_proxy_url_is_refused),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <sodium.h>
 
@@ -117,6 +118,21 @@ kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, con
 	return 0;
 }
 
+/* The words of YAML 1.1, which kubectl still reads. */
+static bool
+is_old_bool(const cJSON *field, bool *ret)
+{
+	static const char *const words[] = {"y", "n", "yes", "no", "on", "off"};
+
+	for (size_t i = 0; cJSON_IsString(field) && i < sizeof(words) / sizeof(*words); i++) {
+		if (strcasecmp(field->valuestring, words[i]) != 0)
+			continue;
+		*ret = i % 2 == 0;
+		return true;
+	}
+	return false;
+}
+
 int
 kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, const char *name, bool *ret_value)
 {
@@ -124,9 +140,10 @@ kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, co
 
 	if (!field || cJSON_IsNull(field))
 		return 0;
-	if (!cJSON_IsBool(field))
+	if (cJSON_IsBool(field))
+		*ret_value = cJSON_IsTrue(field);
+	else if (!is_old_bool(field, ret_value))
 		return yaml_error(in->yaml, field, YAML_AT_VALUE, in->ret_error, -EINVAL, "%s must be true or false",
 				  name);
-	*ret_value = cJSON_IsTrue(field);
 	return 0;
 }
