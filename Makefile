@@ -36,7 +36,7 @@ MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd cmocka lmdb
 present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl $(1); do command -v $$c || exit 1; done >/dev/null
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-lint clean help demo test lint tsan
+no_build_goals := setup setup-lint clean help demo test lint tsan fuzz
 ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(call present) && echo ok),ok)
 $(shell sh tools/setup.sh $(PACKAGES) >&2)
@@ -207,6 +207,7 @@ help:
 	@echo 'make demo       a cluster without a cluster: sim, daemon, two readers, kills  (KEEP=1 leaves it running)'
 	@echo 'make test       set-up, build, all tests, again under ASan + UBSan'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
+	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'
 	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck'
 	@echo 'make bench      measure, beside LMDB, cJSON and client-go (where Go is present); build/bench.json, build/bench.svg'
 	@echo 'make install    DESTDIR= PREFIX=/usr/local'

@@ -49,6 +49,27 @@ $(B)/tests/writer/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash,--wr
 # private memory that runs out, see the test
 $(B)/tests/writer/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=realloc -Wl,--wrap=calloc
 
+# ---- fuzz: what a server, a file or a plugin sends, under libFuzzer (clang) ------------
+# FUZZ_SECONDS for each of tests/fuzz/NAME.c, from tests/fuzz/corpus/NAME; what it finds stays in build-fuzz/corpus/NAME,
+# and what breaks it in build-fuzz/NAME-crash-*. FUZZ=NAME: that one alone.
+FUZZ_SECONDS ?= 10
+FUZZ    ?= $(sort $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(WRITER_OBJS) $(SHM_OBJS) $(B)/obj/tests/support/json_random.o
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(WRITER_LIBS)
+.PHONY: fuzz fuzz-run
+fuzz: setup-lint
+	$(SUBMAKE) B=build-fuzz CC=clang SAN=address,undefined CFLAGS='$(CFLAGS) -fsanitize=fuzzer-no-link' fuzz-run
+fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
+	$(Q)for f in $(FUZZ); do \
+		mkdir -p $(B)/corpus/$$f; \
+		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 \
+			-artifact_prefix=$(B)/$$f- $(B)/corpus/$$f tests/fuzz/corpus/$$f </dev/null >$(B)/$$f.log 2>&1 \
+			|| { cat $(B)/$$f.log; echo "FAIL  fuzz $$f"; exit 1; }; \
+		printf 'ok    fuzz %s (%s inputs kept)\n' $$f $$(ls $(B)/corpus/$$f | wc -l); \
+	done
+
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
 # QUICK=1: a minute, rough figures. ONLY=lbdpe: lookups, bytes, decode, peak of a list, events.
 REAL_PODS  ?= ../shared/data/real-pods

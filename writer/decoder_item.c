@@ -108,11 +108,12 @@ static bool
 is_of_another_kind(const struct decoder *d, char why[static DECODER_KIND_MAX + 64])
 {
 	const struct decoder_item *item = &d->item;
-	const char *text = (const char *)item->kind.data, *end = text + item->kind.length;
+	const char *text = (const char *)item->kind.data, *end;
 	size_t length;
 
 	if (!d->expected_kind || item->kind.length == 0)
 		return false;
+	end = text + item->kind.length;
 	text = json_space_end(text, end);
 	length = (size_t)(end - text);
 	if (length < 2 || *text != '"' || memchr(text, '\\', length))

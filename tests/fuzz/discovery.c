@@ -1,0 +1,33 @@
+/* Any bytes as an answer to discovery: refused, or lists that can be read and freed. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/kube/api_lists.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct api_group_version *groups;
+	struct kube_resource *resources;
+	size_t n;
+
+	if (api_group_list_parse(data, size, &groups, &n) == 0) {
+		for (size_t i = 0; i < n; i++)
+			if (!groups[i].group || !groups[i].version)
+				abort();
+		api_group_versions_free(groups, n);
+	}
+	if (api_resource_list_parse(data, size, "apps", "v1", &resources, &n) == 0) {
+		for (size_t i = 0; i < n; i++) {
+			if (!resources[i].resource || !resources[i].group || !resources[i].version)
+				abort();
+			kube_resource_done(&resources[i]);
+		}
+		free(resources);
+	}
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* Any bytes as NO_PROXY, a server and a proxy, a line each. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/kube/proxy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char no_proxy[4096], proxy[4096];
+
+static const char *
+environment(const char *name)
+{
+	return strcmp(name, "NO_PROXY") == 0 ? no_proxy : strcmp(name, "HTTPS_PROXY") == 0 ? proxy : NULL;
+}
+
+static const uint8_t *
+take_line(const uint8_t *at, const uint8_t *end, char *to, size_t max)
+{
+	size_t n = 0;
+
+	for (; at < end && *at != '\n'; at++)
+		if (n + 1 < max)
+			to[n++] = (char)*at;
+	to[n] = '\0';
+	return at < end ? at + 1 : at;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char server[4096], *found;
+	const uint8_t *at = data, *end = data + size;
+
+	at = take_line(at, end, no_proxy, sizeof(no_proxy));
+	at = take_line(at, end, server, sizeof(server));
+	take_line(at, end, proxy, sizeof(proxy));
+	(void)proxy_url_is_usable(proxy);
+	if (proxy_for_server(server, NULL, environment, &found) == 0)
+		free(found);
+	(void)proxy_is_excluded(no_proxy, server, "443");
+	return 0;
+}
