@@ -50,7 +50,7 @@ read_pem(const struct kube_pem *from, struct kube_pem *ret, char **ret_error)
 static bool
 is_same(const struct kube_pem *a, const struct kube_pem *b)
 {
-	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+	return a->data && b->data && a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
 static int
@@ -65,7 +65,7 @@ refresh_pair(struct credentials *c, char **ret_error)
 		r = read_pem(&c->config->client_key, &key, ret_error);
 	if (r == 0 && (!strstr(cert.data, "-----BEGIN ") || !strstr(key.data, "-----BEGIN "))) /* half written */
 		r = message_set(ret_error, -EINVAL, "client certificate or key is not PEM text");
-	if (r < 0 || (pair->cert.data && is_same(&cert, &pair->cert) && is_same(&key, &pair->key))) {
+	if (r < 0 || (is_same(&cert, &pair->cert) && is_same(&key, &pair->key))) {
 		kube_pem_done(&cert);
 		kube_pem_done(&key);
 	} else {

@@ -57,7 +57,7 @@ parse_time(const char *text, int64_t *ret_s)
 	if (strcmp(text, "Z") != 0) {
 		if ((*text != '+' && *text != '-') || strlen(text) != 6 || sscanf(text + 1, "%2d:%2d", &hours, &minutes) != 2)
 			return false;
-		zone = (hours * 3600 + minutes * 60) * (*text == '-' ? -1 : 1);
+		zone = (hours * 3600ll + minutes * 60ll) * (*text == '-' ? -1 : 1);
 	}
 	if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_year < 1)
 		return false;

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "writer/file.h"
+#include "writer/kube/exec_command.h"
 #include "writer/kube/redact.h"
 #include "writer/message.h"
 
-#define INFO	     "KUBERNETES_EXEC_INFO"
 #define STDERR_KEEP  4096u
 #define STDERR_SHOWN 400u
 
@@ -267,112 +267,6 @@ on_complained(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 
 /* ---- the start ------------------------------------------------------------------------------ */
 
-/* Ours, but for these: who has them speaks for us to systemd. */
-static bool
-is_ours_alone(const char *entry)
-{
-	static const char *const names[] = {"NOTIFY_SOCKET=", "LISTEN_FDS=", "LISTEN_PID=", "LISTEN_FDNAMES=", "WATCHDOG_USEC=",
-					    "WATCHDOG_PID=", INFO "="};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strncmp(entry, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
-static bool
-is_replaced(const char *entry, const struct kube_pairs *env)
-{
-	for (size_t i = 0; i < env->n; i++) {
-		size_t len = strlen(env->items[i].name);
-
-		if (strncmp(entry, env->items[i].name, len) == 0 && entry[len] == '=')
-			return true;
-	}
-	return false;
-}
-
-static void
-free_strings(char **strings)
-{
-	for (size_t i = 0; strings && strings[i]; i++)
-		file_wipe(strings[i], strlen(strings[i]));
-	free(strings);
-}
-
-static char **
-make_environment(const struct kube_pairs *env, const char *info)
-{
-	size_t n = 0, at = 0;
-	char **strings;
-
-	while (environ[n])
-		n++;
-	strings = calloc(n + env->n + 2, sizeof(*strings));
-	if (!strings)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (!is_ours_alone(environ[i]) && !is_replaced(environ[i], env) && !(strings[at++] = strdup(environ[i])))
-			goto fail;
-	for (size_t i = 0; i < env->n; i++)
-		if (asprintf(&strings[at++], "%s=%s", env->items[i].name, env->items[i].value) < 0) {
-			strings[at - 1] = NULL;
-			goto fail;
-		}
-	if (asprintf(&strings[at], INFO "=%s", info) >= 0)
-		return strings;
-	strings[at] = NULL;
-fail:
-	free_strings(strings);
-	return NULL;
-}
-
-static char **
-make_arguments(const struct kube_exec *exec)
-{
-	char **strings = calloc(exec->args.n + 2, sizeof(*strings));
-	bool ok = strings && (strings[0] = strdup(exec->command));
-
-	for (size_t i = 0; ok && i < exec->args.n; i++)
-		ok = (strings[i + 1] = strdup(exec->args.items[i].value));
-	if (ok)
-		return strings;
-	free_strings(strings);
-	return NULL;
-}
-
-static bool
-names_secret(const char *flag)
-{
-	static const char *const words[] = {"secret", "password", "token", "key", "credential"};
-
-	for (size_t i = 0; *flag == '-' && i < sizeof(words) / sizeof(*words); i++)
-		if (strcasestr(flag, words[i]))
-			return true;
-	return false;
-}
-
-/* The values of the kubeconfig's env, and of arguments as --client-secret=x or --client-secret x. */
-static int
-note_secrets(const struct kube_exec *exec, struct kube_pairs *ret)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < exec->env.n && r == 0; i++)
-		r = kube_pairs_add(ret, NULL, exec->env.items[i].value);
-	for (size_t i = 0; i < exec->args.n && r == 0; i++) {
-		const char *value = exec->args.items[i].value, *equals = strchr(value, '=');
-
-		if (!names_secret(value))
-			continue;
-		if (equals)
-			r = kube_pairs_add(ret, NULL, equals + 1);
-		else if (i + 1 < exec->args.n && exec->args.items[i + 1].value[0] != '-')
-			r = kube_pairs_add(ret, NULL, exec->args.items[i + 1].value);
-	}
-	return r;
-}
-
 /*
  * Nothing that we have open is meant for another program, whoever opened it: libraries, or the shell
  * that started us. What the kernel cannot do at once (before 5.11) is done one by one.
@@ -481,11 +375,11 @@ exec_plugin_start(uv_loop_t *loop, const struct kube_client_config *config, exec
 	plugin->timeout_ms = EXEC_PLUGIN_TIMEOUT_MS;
 	if (config->request_timeout_ms && config->request_timeout_ms < plugin->timeout_ms)
 		plugin->timeout_ms = config->request_timeout_ms;
-	arguments = make_arguments(&config->exec);
-	environment = make_environment(&config->exec.env, info);
+	arguments = exec_command_arguments(&config->exec);
+	environment = exec_command_environment(&config->exec.env, info);
 	r = arguments && environment ? kube_client_config_copy(config, &plugin->config) : -ENOMEM;
 	if (r == 0)
-		r = note_secrets(&config->exec, &plugin->secrets);
+		r = exec_command_secrets(&config->exec, &plugin->secrets);
 	if (r < 0) {
 		kube_client_config_done(&plugin->config);
 		kube_pairs_done(&plugin->secrets);
@@ -502,8 +396,8 @@ exec_plugin_start(uv_loop_t *loop, const struct kube_client_config *config, exec
 	}
 	*ret_plugin = plugin;
 out:
-	free_strings(arguments);
-	free_strings(environment);
+	exec_command_free(arguments);
+	exec_command_free(environment);
 	return r;
 }
 

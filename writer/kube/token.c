@@ -65,7 +65,7 @@ token_read(struct token *token, char **ret_error)
 	if (r == 0 && !value)
 		r = -ENOMEM;
 	file_wipe(text, len);
-	if (r < 0)
+	if (r < 0 || !value)
 		return r;
 	if (!token->value || strcmp(token->value, value) != 0)
 		token->changes++;
