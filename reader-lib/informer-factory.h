@@ -89,7 +89,8 @@ INFORMER_API int informer_factory_new_exclusive(struct informer_factory *factory
 INFORMER_API int informer_factory_start(struct informer_factory *factory);
 
 /*
- * Wait until all started informers are synced: the store, and every handler (somebody has to run or dispatch meanwhile).
+ * Wait until all started informers are synced: the store, and every handler (somebody has to run or dispatch meanwhile; not from within a
+ * handler).
  *
  * each     called for every started informer with the outcome, and the name by which it was asked for first; may be NULL
  * Returns  0 all are; -ETIMEDOUT; INFORMER_E_FORKED; what informer_wait_synced() says of a damaged arena or too many pins
