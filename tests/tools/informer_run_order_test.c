@@ -217,6 +217,24 @@ a_key_that_is_never_done_takes_little_room(void **state)
 	world_done(&w);
 }
 
+/* Where the handler is merely slow, each event of a key is kept: then it is the source that waits. */
+static void
+a_key_whose_handler_is_slow_keeps_each_event(void **state)
+{
+	struct world w;
+	uint64_t seq = 0;
+
+	(void)state;
+	world_init(&w, SUPERVISOR_OPTIONS);
+	while (!w.held)
+		world_offer(&w, CHANGE_MODIFIED, "a", ++seq);
+	assert_int_equal(seq, 32);
+	for (uint64_t n = 1; n <= seq; n++)
+		world_ack(&w, 0, n);
+	assert_int_equal(w.acknowledged, 32);
+	world_done(&w);
+}
+
 /* Merging: from the first's old state to the last's new one; a delete and a new add stay two events. */
 static void
 merged_events_say_what_happened(void **state)
@@ -231,13 +249,13 @@ merged_events_say_what_happened(void **state)
 	later->old_length = 7;
 	assert_true(event_merge(event, later));
 	event_line(event, &line);
-	assert_string_equal(line.data, "{\"seq\":6,\"type\":\"MODIFIED\",\"initial\":false,\"object\":{\"v\":6},\"old\":{\"v\":4}}\n");
+	assert_string_equal(line.data, "{\"seq\":6,\"type\":\"MODIFIED\",\"initial\":false,\"coalesced\":true,\"object\":{\"v\":6},\"old\":{\"v\":4}}\n");
 	later = world_event(CHANGE_DELETED, "a", 7);
 	later->final_unknown = true;
 	assert_true(event_merge(event, later));
 	line.length = 0;
 	event_line(event, &line);
-	assert_string_equal(line.data, "{\"seq\":7,\"type\":\"DELETED\",\"initial\":false,\"finalStateKnown\":false,\"object\":{\"v\":7}}\n");
+	assert_string_equal(line.data, "{\"seq\":7,\"type\":\"DELETED\",\"initial\":false,\"finalStateKnown\":false,\"coalesced\":true,\"object\":{\"v\":7}}\n");
 	later = world_event(CHANGE_ADDED, "a", 8);
 	assert_false(event_merge(event, later));
 	event_free(event);
@@ -245,7 +263,7 @@ merged_events_say_what_happened(void **state)
 	assert_true(event_merge(event, world_event(CHANGE_MODIFIED, "a", 9)));
 	line.length = 0;
 	event_line(event, &line);
-	assert_string_equal(line.data, "{\"seq\":9,\"type\":\"ADDED\",\"initial\":false,\"object\":{\"v\":9}}\n");
+	assert_string_equal(line.data, "{\"seq\":9,\"type\":\"ADDED\",\"initial\":false,\"coalesced\":true,\"object\":{\"v\":9}}\n");
 	event_free(event);
 	text_done(&line);
 }
@@ -388,6 +406,7 @@ main(void)
 		cmocka_unit_test(retries_without_a_time_double),
 		cmocka_unit_test(what_is_held_is_bounded),
 		cmocka_unit_test(a_key_that_is_never_done_takes_little_room),
+		cmocka_unit_test(a_key_whose_handler_is_slow_keeps_each_event),
 		cmocka_unit_test(merged_events_say_what_happened),
 		cmocka_unit_test(marks_are_told_in_their_place),
 		cmocka_unit_test(a_retry_does_not_hold_marks_up),

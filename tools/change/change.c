@@ -45,6 +45,8 @@ change_line(const struct change *change, struct text *out)
 		text_addf(out, ",\"initial\":%s", change->initial ? "true" : "false");
 		if (change->final_unknown)
 			text_adds(out, ",\"finalStateKnown\":false");
+		if (change->coalesced)
+			text_adds(out, ",\"coalesced\":true");
 		text_adds(out, ",\"object\":");
 		text_add(out, change->object, change->object_length);
 		if (change->old) {

@@ -5,7 +5,7 @@
  *	{"seq":9,"type":"DELETED","initial":false,"finalStateKnown":false,"object":{…}}
  *	{"seq":9,"type":"RESYNC"}
  *
- * `old` stands only where it is known, finalStateKnown only where it is false. Nothing in a line is a line feed but its end.
+ * `old` stands only where it is known, finalStateKnown only where it is false, "coalesced":true only where it is so. Nothing in a line is a line feed but its end.
  */
 #ifndef TOOLS_CHANGE_H
 #define TOOLS_CHANGE_H
@@ -34,12 +34,14 @@ change_type_name(enum change_type type);
  * object, old   JSON, lent; old NULL: not known, or there is none; object NULL for marks
  * initial       it was there before
  * final_unknown a delete whose object may not be the last state
+ * coalesced     it stands for several changes
  */
 struct change {
 	uint64_t seq;
 	enum change_type type;
 	bool initial;
 	bool final_unknown;
+	bool coalesced;
 	const char *object;
 	size_t object_length;
 	const char *old;

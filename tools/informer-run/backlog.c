@@ -98,7 +98,7 @@ add_change(struct backlog *backlog, struct event *event, uint64_t now_ms)
 	uint64_t hash = hash_key(event->key);
 	struct chain **at = find_chain(backlog, event->key, hash), *chain = *at;
 
-	if (chain && chain->length >= BACKLOG_KEY_MAX && chain->last->epoch == event->epoch) {
+	if (chain && chain->first->retries > 0 && chain->length >= BACKLOG_KEY_MAX && chain->last->epoch == event->epoch) {
 		size_t before = event_bytes(chain->last);
 
 		if (event_merge(chain->last, event)) {

@@ -6,8 +6,8 @@
  *	chain "b"  2 ── 5
  *	ready      1 ── 2                               chains' firsts that no worker has and that wait for nothing, by arrival
  *
- * A key whose first event takes long (it is tried again and again) keeps BACKLOG_KEY_MAX events; what comes later is merged into
- * the last of them. So one key cannot fill the backlog.
+ * A key whose first event is tried again and again, because its handler asks for it, keeps BACKLOG_KEY_MAX events; what comes later is
+ * merged into the last of them, which says so. So one key cannot fill the backlog. All others get each event.
  *
  * Threads: one.
  */

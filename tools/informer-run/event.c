@@ -63,6 +63,7 @@ event_merge(struct event *into, struct event *later)
 	}
 	free(into->object);
 	free(into->old);
+	into->coalesced = true;
 	into->seq = later->seq;
 	into->type = later->type;
 	into->initial = later->initial;
@@ -84,6 +85,7 @@ event_line(const struct event *event, struct text *out)
 		.type = event->type,
 		.initial = event->initial,
 		.final_unknown = event->final_unknown,
+		.coalesced = event->coalesced,
 		.object = event->object,
 		.object_length = event->object_length,
 		.old = event->old,

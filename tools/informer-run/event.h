@@ -41,6 +41,7 @@ struct event {
 	bool initial;
 	bool final_unknown;
 	bool advances;
+	bool coalesced; /* others were merged into it */
 	char *key;
 	char *object;
 	size_t object_length;

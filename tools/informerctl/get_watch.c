@@ -284,7 +284,7 @@ show(struct watch *watch, const char *event, const struct informer_object *objec
 static bool
 wanted(const struct watch *watch, const struct informer_object *object)
 {
-	struct field_text name;
+	struct field_text name = {"", 0};
 
 	return !watch->target->name || (informer_object_name(object, &name.data, &name.length) == 0 &&
 					field_text_is(name, watch->target->name));

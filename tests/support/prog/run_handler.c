@@ -101,7 +101,7 @@ main(void)
 		return 1;
 	if (getenv("STARTED"))
 		note("STARTED");
-	while (getline(&line, &size, stdin) > 0)
+	while (getline(&line, &size, stdin) > 0 && line)
 		handle(line);
 	free(line);
 	return 0;

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# A handler that does not answer for thousands of changes: informer-run takes no more than it has room for, keeps no snapshot open, and its
+# memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told as RESYNC.
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/run.sh"
+rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
+rests() { a=$(rv); sleep 0.3; [ "$a" = "$(rv)" ]; }
+rss() { awk '/^VmRSS/ {print $2}' "/proc/$run_pid/status"; }
+export HOLD=$T/hold
+start_sim --nodes 4 --pods-per-node 10
+start_daemon --resource pods
+wait_ready
+start_run --resource pods --consumer slow --queue 256 --window 4 --deadline 5m --dead-letters "$T/dead" -- "$B"/tests/run_handler
+until_true 20 run_is slow processed 40 || fail "initial events: $(run_stat slow processed)"
+before=$(rss)
+touch "$HOLD"
+curl -s -X POST "$url/sim/churn?rate=4000&count=6000" >/dev/null
+until_true 30 rests || fail "the churn does not end"
+under_way=$(run_stat slow underWay)
+[ "$under_way" -ge 1 ] && [ "$under_way" -le 4 ] || fail "$under_way events are under way"
+[ "$(run_stat slow lagEvents)" -le $((8 + 256)) ] || fail "it holds $(run_stat slow lagEvents) events"
+[ "$(stat '[.readers[] | select(.name == "informer-run")][0].pins')" = 0 ] || fail "it keeps a snapshot open: $(stat .readers)"
+case $B in *address*) ;; *) [ $(($(rss) - before)) -lt 4096 ] || fail "its memory grew from $before to $(rss) KiB" ;; esac
+run_is slow coalesced 0 || fail "COALESCED is told too early"
+rm "$HOLD"
+until_true 30 same || fail "told: $(diff "$T/want" "$T/got" | head -20)"
+in_order || fail "out of order"
+grep -q ' COALESCED$' "$OUT" || fail "COALESCED is not told"
+run_is slow coalesced 1 || fail "COALESCED is counted $(run_stat slow coalesced) times"
+[ "$(wc -l <"$OUT")" -lt 3000 ] || fail "$(wc -l <"$OUT") events: what was missed was not merged"
+
+# ---- rebuilt: RESYNC, everything, RESYNC_END; the cursor goes on in the new lineage
+stop_daemon KILL
+rm -f "$T"/informer*.[0-9]*
+: >"$OUT"
+start_daemon --resource pods
+wait_ready
+until_true 20 grep -q ' RESYNC_END$' "$OUT" || fail "RESYNC_END is not told: $(head -5 "$OUT")"
+present=$(curl -s "$url/api/v1/pods" | jq '.items | length')
+[ "$(sed -n '/ RESYNC$/,/ RESYNC_END$/p' "$OUT" | grep -c ' ADDED ')" = "$present" ] || fail "RESYNC tells $(grep -c ' ADDED ' "$OUT") of $present"
+consumer_is_done() { [ "$(stat '.consumers[0].lag')" = 0 ]; }
+until_true 20 consumer_is_done || fail "the cursor lags: $(stat .consumers)"
+stop_run TERM
+[ "$code" = 0 ] || fail "SIGTERM: exit $code"
+echo ok
