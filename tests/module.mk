@@ -29,7 +29,7 @@ tests: $(UNIT) $(PROGS)
 unit: all tests
 	$(Q)sh tests/run.sh $(B) $(UNIT)
 check: all tests
-	$(Q)sh tests/run.sh $(B) $(UNIT) $(E2E)
+	$(Q)sh tests/run.sh $(B) $(E2E) $(UNIT)
 test: setup
 	$(SUBMAKE) check
 	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check

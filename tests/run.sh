@@ -2,40 +2,55 @@
 # Run test programs: run.sh BUILD_DIR TEST...  A test is a program or a .sh
 # script; exit 0 passed, 77 skipped (it says why), anything else failed.
 # A failed test's output is shown whole, of another what it skipped. ONLY=PART runs
-# those whose name has PART in it. A script drives several processes, kills some, and meets
-# the machine's moods: one that fails is shown and tried once more, and said to be AGAIN ok if it
+# those whose name has PART in it, JOBS=N so many at a time (default: one a processor; tests
+# share no port and no path). A script drives several processes, kills some, and meets the
+# machine's moods: one that fails is shown and tried once more, alone, and said to be AGAIN ok if it
 # passes then; a program is not. Ends with "N passed, N failed, N skipped".
 set -u
-B=$1; shift
-export B
-passed=0; failed=0; skipped=0
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-only=${ONLY:-}
-for t in "$@"; do
-	case $t in *"$only"*) ;; *) continue ;; esac
+
+# One test: its report to stdout at once, its verdict as a line of $RUN/verdicts.
+if [ "$1" = --one ]; then
+	t=$2
+	report=$(mktemp "$RUN/report.XXXXXX") log=$(mktemp "$RUN/log.XXXXXX")
 	start=$(date +%s)
-	word=ok
 	case $t in
-	*.sh)
-		bash "$t" >"$log" 2>&1 </dev/null
-		rc=$?
-		case $rc in 0|77) ;; *)
-			printf 'once  %s (exit %s)\n' "$t" "$rc"; cat "$log"
-			word='AGAIN ok'
-			bash "$t" >"$log" 2>&1 </dev/null
-			rc=$? ;;
-		esac ;;
-	*)
-		"$t" >"$log" 2>&1 </dev/null
-		rc=$? ;;
+	*.sh) bash "$t" >"$log" 2>&1 </dev/null ;;
+	*) "$t" >"$log" 2>&1 </dev/null ;;
 	esac
+	rc=$?
 	took=$(($(date +%s) - start))
 	case $rc in
-	0)  passed=$((passed + 1)); printf '%-5s %s (%ss)\n' "$word" "$t" "$took"; awk '/^SKIP|^\[  SKIPPED \] [a-z]/ && !seen[$0]++' "$log" ;;
-	77) skipped=$((skipped + 1)); printf 'SKIP  %s: %s\n' "$t" "$(tail -n 1 "$log")" ;;
-	*)  failed=$((failed + 1)); printf 'FAIL  %s (exit %s, %ss)\n' "$t" "$rc" "$took"; cat "$log" ;;
+	0)	verdict=passed
+		printf '%-5s %s (%ss)\n' "${WORD:-ok}" "$t" "$took" >"$report"
+		awk '/^SKIP|^\[  SKIPPED \] [a-z]/ && !seen[$0]++' "$log" >>"$report" ;;
+	77)	verdict=skipped
+		printf 'SKIP  %s: %s\n' "$t" "$(tail -n 1 "$log")" >"$report" ;;
+	*)	verdict=failed
+		case $t in *.sh) [ -n "${WORD:-}" ] || verdict=again ;; esac
+		[ $verdict = again ] && word=once || word=FAIL
+		{ printf '%-5s %s (exit %s, %ss)\n' $word "$t" "$rc" "$took"; cat "$log"; } >"$report" ;;
 	esac
-done
-printf '%s passed, %s failed, %s skipped\n' "$passed" "$failed" "$skipped"
+	flock "$RUN" cat "$report"
+	echo "$verdict $t" >>"$RUN/verdicts"
+	exit 0
+fi
+
+B=$1; shift
+RUN=$(mktemp -d)
+export B RUN
+trap 'rm -rf "$RUN"' EXIT
+trap 'exit 1' INT TERM
+: >"$RUN/verdicts"
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+for t in "$@"; do
+	case $t in *"${ONLY:-}"*) printf '%s\n' "$t" ;; esac
+done | xargs -r -P "$jobs" -I '{}' sh "$0" --one '{}'
+awk '$1 == "again" { print $2 }' "$RUN/verdicts" >"$RUN/again"
+while read -r t; do
+	WORD='AGAIN ok' sh "$0" --one "$t" </dev/null
+done <"$RUN/again"
+
+count() { awk -v v="$1" '$1 == v' "$RUN/verdicts" | wc -l | tr -d ' '; }
+failed=$(count failed)
+printf '%s passed, %s failed, %s skipped\n' "$(count passed)" "$failed" "$(count skipped)"
 [ "$failed" = 0 ]
