@@ -119,14 +119,26 @@ handler_leaves(const struct informer_handler *h)
 	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->paused, memory_order_relaxed);
 }
 
-/* Tell one item: 1 it was told, 0 the handler leaves off and wants it again; negative: it could not be told now. */
-int handler_take(struct informer_handler *h, const struct feed_item *item);
+/*
+ * Call on_add, on_update, on_delete for an item. exact: it is a change that was not coalesced; else on_overflow says so first.
+ * use_old: of the item's objects, the old one. False when the handler left off before the call.
+ */
+bool handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact);
+bool handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact);
+bool handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known, bool exact);
+/* on_delete of which only the key is known. */
+bool handler_tell_delete_key(struct informer_handler *h, const struct told_key *e);
 /* Make the calls that are pending. False: the handler leaves off. */
 bool handler_pending_calls(struct informer_handler *h);
 /* Whether the selectors match: 1, 0, negative. */
 int handler_matches(const struct handler_work *w, const struct snapshot *s, uint32_t ref);
 /* Show where it stands. */
 void handler_show(struct informer_handler *h, uint64_t seq);
+
+/* ---- handler_take.c: from an item of the feed to calls ---- */
+
+/* Tell one item: 1 it was told, 0 the handler leaves off and wants it again; negative: it could not be told now. */
+int handler_take(struct informer_handler *h, const struct feed_item *item);
 
 /* ---- handler_status.c ---- */
 

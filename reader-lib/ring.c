@@ -35,7 +35,7 @@ ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_s
 			r = error_set(inf, -errno, "cannot keep a queue from being inherited: %s", strerror(errno));
 	}
 	close(fd);
-	if (r < 0) {
+	if (r < 0 || !ring) {
 		if (page != MAP_FAILED)
 			munmap(page, queue_bytes(capacity));
 		memory_put(inf, ring);

@@ -29,7 +29,7 @@ struct history {
 	unsigned char key[VERSIONS], web[VERSIONS];
 	unsigned uid[VERSIONS];				/* which incarnation */
 	unsigned now[KEYS];				/* version present, 0: none */
-	bool was_deleted[VERSIONS];			/* it was the last of its incarnation */
+	_Atomic bool was_deleted[VERSIONS];			/* it was the last of its incarnation */
 	unsigned incarnation[KEYS];
 };
 
@@ -53,10 +53,11 @@ struct view {
 	struct informer_handler_options options;
 	bool web_only;
 	bool exact;				/* no step of it may be guessed */
-	unsigned told[KEYS];			/* version that was told and stands, 0: none */
+	_Atomic unsigned told[KEYS];		/* version that was told and stands, 0: none */
 	unsigned newest[KEYS];			/* of all that were told */
 	bool met[KEYS];				/* since on_resync_begin */
-	bool resyncing, synced, coalesced;
+	_Atomic bool resyncing, synced;
+	bool coalesced;
 	uint64_t calls, overflows, resyncs, initials, updates;
 	unsigned stall;				/* sleeps this often, of 1,000 calls */
 	char error[200];
@@ -119,6 +120,7 @@ forward(struct view *v, unsigned key, unsigned version, const char *call)
 		wrong(v, "%s of k%u: version %u is not selected", call, key, version);
 }
 
+/* TRACE=1: every call, to stderr. SEED=n: the same course of changes again. */
 static bool tracing;
 #define TRACE(v, format, ...) do { if (tracing) fprintf(stderr, "%s | " format, (v)->what, __VA_ARGS__); } while (0)
 
@@ -146,7 +148,7 @@ static void
 on_update(void *context, const struct informer_object *old, const struct informer_object *o)
 {
 	struct view *v = context;
-	unsigned key, version, old_key, old_version;
+	unsigned key, version, old_key = KEYS, old_version = 0;
 
 	if (!read_object(v, o, &key, &version))
 		return;
@@ -322,9 +324,11 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	struct view views[6] = {0};
 	struct informer *inf;
 	unsigned seed = (unsigned)time(NULL) ^ (unsigned)getpid() << 8;
+	const char *given = getenv("SEED");
 
-	if (getenv("SEED"))
-		seed = (unsigned)atoi(getenv("SEED"));
+	assert_non_null(history);
+	if (given)
+		seed = (unsigned)atoi(given);
 	print_message("SEED=%u\n", seed);
 	tracing = getenv("TRACE") != NULL;
 	random_state = seed | 1;
@@ -795,7 +799,5 @@ main(void)
 		TEST_IN(nonsense_in_a_ring_is_mended),
 	};
 
-	if (getenv("ONLY"))
-		cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
