@@ -69,6 +69,7 @@ notice(struct informer_handler *h, bool exact)
 		return true;
 	w->coalescing = true;
 	atomic_fetch_add_explicit(&h->coalesced, 1, memory_order_relaxed);
+	log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s missed changes: it is told the newest states", w->sub.resource->name);
 	if (w->o.on_overflow)
 		w->o.on_overflow(w->o.context, INFORMER_COALESCED);
 	return !handler_leaves(h);
@@ -178,6 +179,7 @@ handler_pending_calls(struct informer_handler *h)
 		switch (bit) {
 		case PENDING_OVERFLOW:
 			atomic_fetch_add_explicit(&h->resyncs, 1, memory_order_relaxed);
+			log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s is told of everything anew", w->sub.resource->name);
 			if (w->o.on_overflow)
 				w->o.on_overflow(w->o.context, INFORMER_RESYNC);
 			break;

@@ -91,11 +91,10 @@ bool
 ring_usable(const struct ring *ring)
 {
 	struct mapping *m = ring->mapping, *current = atomic_load_explicit(&ring->inf->current, memory_order_acquire);
+	uint32_t state = atomic_load_explicit(m->state, memory_order_acquire);
 
 	/* make_current() says `expired` before it says `current` */
-	if (atomic_load_explicit(&m->expired, memory_order_relaxed))
+	if (atomic_load_explicit(&m->expired, memory_order_relaxed) || state == HEADER_REVOKED)
 		return false;
-	if (m != current || !atomic_load_explicit(&m->lost, memory_order_relaxed))
-		return true;
-	return atomic_load_explicit(&((struct header *)(uintptr_t)m->header)->state, memory_order_acquire) == HEADER_STALE;
+	return m != current || !atomic_load_explicit(&m->lost, memory_order_relaxed) || state == HEADER_STALE;
 }

@@ -32,10 +32,8 @@ set_due(struct informer *inf, bool due)
 
 /* locked */
 static struct informer_handler *
-find_due(struct informer *inf, struct informer_handler *after)
+find_due(struct informer *inf, struct informer_handler *after, uint64_t now)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
 	for (struct informer_handler *h = after ? after->next : inf->handlers; h; h = h->next)
 		if (!h->claimed && handler_due(h, now))
 			return h;
@@ -96,15 +94,16 @@ arm_for_handlers(struct informer *inf)
 	slot_fence();
 }
 
+/* For what is not due yet: what is, was found, and an alarm that rang would keep a waiter awake. */
 static void
-set_alarm(struct informer *inf)
+set_alarm(struct informer *inf, uint64_t now)
 {
 	uint64_t at = UINT64_MAX, one;
 	struct itimerspec when = {0};
 
 	for (struct informer_handler *h = inf->handlers; h; h = h->next) {
 		one = h->claimed ? UINT64_MAX : handler_due_at(h);
-		at = one < at ? one : at;
+		at = one > now && one < at ? one : at;
 	}
 	if (at == inf->alarm_at)
 		return;
@@ -112,8 +111,6 @@ set_alarm(struct informer *inf)
 	if (at != UINT64_MAX) {
 		when.it_value.tv_sec = (time_t)(at / 1000000000u);
 		when.it_value.tv_nsec = (long)(at % 1000000000u);
-		if (at == 0)
-			when.it_value.tv_nsec = 1;
 	}
 	timerfd_settime(inf->alarm, TFD_TIMER_ABSTIME, &when, NULL);
 }
@@ -121,14 +118,16 @@ set_alarm(struct informer *inf)
 bool
 run_prepare_sleep(struct informer *inf)
 {
+	uint64_t now;
+	bool due;
+
 	if (inf->handler_count == 0)
 		return false;
+	now = clock_ns(CLOCK_MONOTONIC);
 	arm_for_handlers(inf);
-	if (find_due(inf, NULL))
-		return true;
-	set_alarm(inf);
-	/* the time may have come between the look and the alarm's being set: then it is readable */
-	return false;
+	due = find_due(inf, NULL, now) != NULL;
+	set_alarm(inf, now);
+	return due;
 }
 
 /* ---- threads of informer_run() ---- */
@@ -169,7 +168,7 @@ run_wake(struct informer *inf)
 		return;
 	if (inf->running)
 		call_another(inf);
-	else if (find_due(inf, NULL))
+	else if (find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC)))
 		set_due(inf, true);
 }
 
@@ -216,7 +215,7 @@ run_thread(void *context)
 	while (!inf->stopping) {
 		int r = 1;
 
-		h = find_due(inf, NULL);
+		h = find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC));
 		if (h) {
 			claim(h);
 			/* Somebody has to look after the others meanwhile. */
@@ -281,7 +280,7 @@ run_dispatch(struct informer *inf)
 		pthread_mutex_unlock(&inf->wait_lock);
 		return false;
 	}
-	while (!inf->stopping && !inf->running && (h = find_due(inf, h))) {
+	while (!inf->stopping && !inf->running && (h = find_due(inf, h, clock_ns(CLOCK_MONOTONIC)))) {
 		uint64_t end = clock_ns(CLOCK_MONOTONIC) + DISPATCH_NS;
 		int r = 1;
 
@@ -402,8 +401,10 @@ run_free(struct informer *inf, bool in_child)
 		struct informer_handler *h = inf->handlers;
 
 		inf->handlers = h->next;
-		if (h->work)
+		if (h->work) {
+			ring_free(subscription_take(&h->work->sub), in_child);
 			handler_work_free(inf, h->work, in_child);
+		}
 		memory_put(inf, h);
 	}
 }

@@ -192,6 +192,8 @@ receive_ring(struct informer *inf, const struct message_subscribed *answer, int 
 		return;
 	}
 	sub->state = SUBSCRIPTION_OPEN;
+	log_say(inf, INFORMER_LOG_DEBUG, "subscribed to %s: %u entries, from seq %llu on", sub->resource->name, ring->capacity,
+		(unsigned long long)answer->base);
 	ring_free(atomic_exchange_explicit(&sub->arrived, ring, memory_order_acq_rel), false);
 }
 

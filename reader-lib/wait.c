@@ -53,6 +53,20 @@ informer_step(struct informer *inf)
 	return changed;
 }
 
+/* What run_dispatch() does in this thread needs no other. */
+static void
+tell_others(struct informer *inf)
+{
+	pthread_mutex_lock(&inf->wait_lock);
+	if (inf->leader)
+		eventfd_write(inf->kick, 1);
+	if (inf->waiters)
+		pthread_cond_broadcast(&inf->wait_cond);
+	if (inf->running)
+		run_wake(inf);
+	pthread_mutex_unlock(&inf->wait_lock);
+}
+
 int
 informer_dispatch(struct informer *inf)
 {
@@ -63,7 +77,9 @@ informer_dispatch(struct informer *inf)
 		return -EINVAL;
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	changed = informer_step(inf);
+	changed = informer_step_quietly(inf);
+	if (changed)
+		tell_others(inf);
 	changed |= run_dispatch(inf);
 	errno = saved;
 	return changed;
