@@ -628,6 +628,63 @@ cursor_and_stats_tell_where_it_stands(void **state)
 	assert_true(stats.synced && stats.subscribed);
 }
 
+static unsigned second_pods;
+
+static void
+add_second_entry(struct broker_fixture *fx, void *context)
+{
+	static const uint8_t fingerprint[32] = "pods of namespace x";
+	char descriptor[2000];
+
+	(void)context;
+	snprintf(descriptor, sizeof(descriptor), "{\"namespace\":\"x\",%s", pods_descriptor + 1);
+	assert_int_equal(store_add_resource(fx->store->store, descriptor, fingerprint, &second_pods), 0);
+	fan_out_rebind(fx->fan_out);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* The same changes to the other entry. */
+static void
+change_second(struct broker_fixture *fx, const char *changes, bool synced)
+{
+	unsigned first = fx->store->pods;
+
+	fx->store->pods = second_pods;
+	if (synced)
+		recorder_change(fx, changes);
+	else
+		recorder_change_unsynced(fx, changes);
+	fx->store->pods = first;
+}
+
+/* A resource that is cached by several entries is told as one, in order; its list is in when all are. */
+static void
+several_entries_are_told_as_one(void **state)
+{
+	struct world *w = *state;
+	char word[32];
+
+	broker_fixture_do(w->fx, add_second_entry, NULL);
+	recorder_change(w->fx, "a1");
+	change_second(w->fx, "x/b1", false);
+	recorder_change(w->fx, "c1");
+	w->r->options.queue_entries = 64;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +x/b1* +c1*");
+	change_second(w->fx, "x/d1", true);
+	recorder_expect(w->r, "+x/d1* SYNCED");
+	recorder_change(w->fx, "a2");
+	change_second(w->fx, "x/b2 -x/d", true);
+	recorder_expect(w->r, "a1>a2 x/b1>x/b2 -x/d1");
+	for (int i = 3; i < 80; i++) {
+		snprintf(word, sizeof(word), "x/b%d", i);
+		change_second(w->fx, word, true);
+	}
+	recorder_change(w->fx, "a3 -c");
+	change_second(w->fx, "x/e1", true);
+	recorder_expect(w->r, "COALESCED ?>x/b79 ?>a3 -c1 +x/e1");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -661,6 +718,7 @@ main(void)
 		TEST(resync_tells_each_object_again),
 		TEST(a_forked_child_calls_no_handler),
 		TEST(cursor_and_stats_tell_where_it_stands),
+		TEST(several_entries_are_told_as_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
