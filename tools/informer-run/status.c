@@ -79,14 +79,19 @@ remove_dead(const char *folder)
 		closedir(dir);
 }
 
-/* A folder that only this user can put sockets into. */
 static int
 make_folder(const char *folder)
 {
-	struct stat info;
-
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
 		return -errno;
+	return status_check_folder(folder);
+}
+
+int
+status_check_folder(const char *folder)
+{
+	struct stat info;
+
 	if (lstat(folder, &info) < 0)
 		return -errno;
 	if (!S_ISDIR(info.st_mode))

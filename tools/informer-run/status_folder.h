@@ -8,6 +8,9 @@
 /* Returns 0 or -ENAMETOOLONG. */
 int
 status_folder(char *buffer, size_t size);
+/* Whether it is a folder into which only this user can put sockets. 0 or a negative errno. */
+int
+status_check_folder(const char *folder);
 bool
 status_is_socket(const char *name);
 /* Returns a descriptor or a negative errno. */

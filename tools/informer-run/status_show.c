@@ -131,8 +131,16 @@ status_show(const struct status_options *options)
 	char folder[108];
 	struct dirent *entry;
 	bool any;
-	DIR *dir = status_folder(folder, sizeof(folder)) == 0 ? opendir(folder) : NULL;
+	DIR *dir;
+	int r = status_folder(folder, sizeof(folder));
 
+	if (r == 0)
+		r = status_check_folder(folder);
+	if (r < 0 && r != -ENOENT) {
+		cJSON_Delete(all);
+		return say(NULL, "%s: %s; it must belong to this user alone", folder, strerror(-r));
+	}
+	dir = r == 0 ? opendir(folder) : NULL;
 	while (dir && (entry = readdir(dir))) {
 		cJSON *document = status_is_socket(entry->d_name) ? ask(folder, entry->d_name) : NULL;
 

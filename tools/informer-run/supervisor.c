@@ -1,54 +1,9 @@
-/* The supervisor's rules; see supervisor.h. Every input ends in settle(), which does all that has become possible. */
-#include "tools/informer-run/supervisor.h"
+/* The supervisor's rules; see supervisor.h. Every input ends in supervisor_settle(), which does all that has become possible. */
+#include "tools/informer-run/supervisor_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum worker_state { WORKER_DOWN, WORKER_UP, WORKER_CLOSING, WORKER_KILLED };
-
-/*
- * start_ms   WORKER_DOWN: when to start it
- * sent       what it has, in order of sending; `head_ms`: since when the first is the first
- * crashes    in a row
- * suspects   held events that are for it alone
- */
-struct worker {
-	enum worker_state state;
-	uint64_t start_ms;
-	struct event *sent_first, *sent_last;
-	uint32_t sent;
-	uint64_t head_ms;
-	uint32_t crashes;
-	uint32_t suspects;
-};
-
-/*
- * waiting        events that wait for their time, in no order; the earliest is waiting_ms
- * epoch          marks that were passed
- * failures       crashes since the last acknowledgement; acked: there was one since an event was set aside
- * broken         an event was lost: nothing is acknowledged any more
- */
-struct supervisor {
-	struct supervisor_options options;
-	const struct supervisor_ops *ops;
-	void *context;
-	struct backlog backlog;
-	struct event *waiting;
-	uint64_t waiting_ms;
-	uint64_t epoch;
-	uint32_t failures;
-	uint32_t suspects;
-	uint32_t under_way;
-	bool acked;
-	bool held;
-	bool draining;
-	bool broken;
-	struct event *resync; /* the mark, for workers that start amid it */
-	struct informer_cursor acknowledged;
-	struct supervisor_stats stats;
-	struct worker workers[];
-};
 
 int
 supervisor_new(const struct supervisor_options *options, const struct supervisor_ops *ops, void *context,
@@ -83,9 +38,8 @@ supervisor_free(struct supervisor *s)
 	free(s);
 }
 
-/* base * 2^n, at most max. */
-static uint64_t
-backoff(uint32_t base, uint32_t max, uint32_t n)
+uint64_t
+supervisor_backoff(uint32_t base, uint32_t max, uint32_t n)
 {
 	uint64_t ms = (uint64_t)base << (n < 20 ? n : 20);
 
@@ -108,30 +62,10 @@ wait_until(struct supervisor *s, struct event *event, uint64_t due_ms)
 		s->waiting_ms = due_ms;
 }
 
-static void
-wake_due(struct supervisor *s, uint64_t now_ms)
-{
-	if (now_ms < s->waiting_ms)
-		return;
-	s->waiting_ms = SUPERVISOR_NEVER;
-	for (struct event *event = s->waiting, *next; event; event = next) {
-		next = event->ready_after;
-		if (event->due_ms > now_ms) {
-			if (event->due_ms < s->waiting_ms)
-				s->waiting_ms = event->due_ms;
-			continue;
-		}
-		*(event->ready_before ? &event->ready_before->ready_after : &s->waiting) = next;
-		if (next)
-			next->ready_before = event->ready_before;
-		backlog_put(&s->backlog, event);
-	}
-}
-
 /* ---- what workers have ---- */
 
-static struct event *
-find_sent(const struct worker *worker, uint64_t seq)
+struct event *
+supervisor_find_sent(const struct worker *worker, uint64_t seq)
 {
 	struct event *event = worker->sent_first;
 
@@ -140,8 +74,8 @@ find_sent(const struct worker *worker, uint64_t seq)
 	return event;
 }
 
-static void
-take_from(struct supervisor *s, struct worker *worker, struct event *event, uint64_t now_ms)
+void
+supervisor_take_from(struct supervisor *s, struct worker *worker, struct event *event, uint64_t now_ms)
 {
 	if (worker->sent_first == event)
 		worker->head_ms = now_ms;
@@ -181,13 +115,12 @@ try_later(struct supervisor *s, struct event *event, int64_t ms, uint64_t now_ms
 	suspect(s, event, false);
 	s->stats.retries++;
 	event->answers++;
-	wait_until(s, event, now_ms + (ms >= 0 ? (uint64_t)ms : backoff(s->options.retry_ms, s->options.retry_max_ms, event->retries)));
+	wait_until(s, event, now_ms + (ms >= 0 ? (uint64_t)ms : supervisor_backoff(s->options.retry_ms, s->options.retry_max_ms, event->retries)));
 	event->retries++;
 }
 
-/* A worker crashed, with this event first in its hands, and alone or not. */
-static void
-crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone, const char *why, uint64_t now_ms)
+void
+supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone, const char *why, uint64_t now_ms)
 {
 	uint32_t n = event->crashes++;
 
@@ -209,174 +142,11 @@ crashed_on(struct supervisor *s, struct worker *worker, struct event *event, boo
 		wait_until(s, event, now_ms + s->options.backoff_max_ms);
 	} else if (s->options.exec) {
 		wait_until(s, event,
-			   now_ms + backoff(s->options.backoff_ms, s->options.backoff_max_ms, n > s->failures ? n : s->failures));
+			   now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms, n > s->failures ? n : s->failures));
 	} else {
 		suspect(s, event, true);
 		backlog_put(&s->backlog, event);
 	}
-}
-
-/* ---- settling ---- */
-
-static struct worker *
-least_busy(struct supervisor *s, const struct event *event)
-{
-	struct worker *best = NULL;
-
-	if (event->suspect) {
-		best = &s->workers[event->worker];
-		return best->state == WORKER_UP && best->sent == 0 ? best : NULL;
-	}
-	for (uint32_t i = 0; i < s->options.workers; i++) {
-		struct worker *worker = &s->workers[i];
-
-		/* a seq is an answer's address: not twice in one worker (a new lineage counts anew) */
-		if (worker->state == WORKER_UP && worker->suspects == 0 && worker->sent < s->options.window &&
-		    (!best || worker->sent < best->sent) && !find_sent(worker, event->seq))
-			best = worker;
-	}
-	return best;
-}
-
-static void
-exec_failed(struct supervisor *s, struct worker *worker, struct event *event, int error, uint64_t now_ms)
-{
-	take_from(s, worker, event, now_ms);
-	s->stats.restarts++;
-	crashed_on(s, worker, event, true, strerror(-error), now_ms);
-	s->failures++;
-}
-
-static void
-send_ready(struct supervisor *s, uint64_t now_ms)
-{
-	for (struct event *event = s->backlog.ready_first, *next; event && event->epoch <= s->epoch; event = next) {
-		struct worker *worker = least_busy(s, event);
-		int r;
-
-		next = event->ready_after;
-		if (!worker) {
-			if (s->suspects == 0 && s->under_way >= s->options.workers * s->options.window)
-				return;
-			continue;
-		}
-		backlog_take(&s->backlog, event, EVENT_SENT);
-		event->worker = (uint32_t)(worker - s->workers);
-		event->sent_before = worker->sent_last;
-		*(worker->sent_last ? &worker->sent_last->sent_after : &worker->sent_first) = event;
-		worker->sent_last = event;
-		if (worker->sent++ == 0)
-			worker->head_ms = now_ms;
-		s->under_way++;
-		r = s->ops->send(s->context, event->worker, event);
-		if (r < 0 && s->options.exec)
-			exec_failed(s, worker, event, r, now_ms);
-	}
-}
-
-/* Whether every key before a mark was answered at least once. */
-static bool
-all_answered(const struct event *mark)
-{
-	for (const struct event *event = mark->previous; event; event = event->previous)
-		if (event->chain && event->chain->first->answers == 0)
-			return false;
-	return true;
-}
-
-static bool
-any_up(const struct supervisor *s)
-{
-	for (uint32_t i = 0; i < s->options.workers; i++)
-		if (s->workers[i].state == WORKER_UP)
-			return true;
-	return false;
-}
-
-/* Pass marks whose time has come. Returns whether there was one. */
-static bool
-pass_mark(struct supervisor *s)
-{
-	struct event *mark = s->epoch < s->backlog.epochs ? backlog_mark(&s->backlog) : NULL;
-
-	if (!mark || (mark->type != CHANGE_COALESCED && (!any_up(s) || !all_answered(mark))))
-		return false;
-	for (uint32_t i = 0; i < s->options.workers; i++)
-		if (s->workers[i].state == WORKER_UP)
-			s->ops->mark(s->context, i, mark);
-	s->epoch++;
-	s->stats.coalesced += mark->type == CHANGE_COALESCED;
-	s->stats.resyncs += mark->type == CHANGE_RESYNC;
-	if (mark->type != CHANGE_COALESCED) {
-		event_free(s->resync);
-		s->resync = mark->type == CHANGE_RESYNC ? event_new(CHANGE_RESYNC, NULL) : NULL;
-		if (s->resync)
-			s->resync->seq = mark->seq;
-	}
-	backlog_remove(&s->backlog, mark);
-	return true;
-}
-
-static void
-start_due(struct supervisor *s, uint64_t now_ms)
-{
-	for (uint32_t i = 0; i < s->options.workers; i++) {
-		struct worker *worker = &s->workers[i];
-
-		if (worker->state != WORKER_DOWN || worker->start_ms > now_ms)
-			continue;
-		if (!s->options.exec && s->ops->start(s->context, i) < 0) {
-			worker->start_ms = now_ms + backoff(s->options.backoff_ms, s->options.backoff_max_ms, worker->crashes++);
-			continue;
-		}
-		worker->state = WORKER_UP;
-		if (s->resync)
-			s->ops->mark(s->context, i, s->resync);
-	}
-}
-
-static void
-kill_overdue(struct supervisor *s, uint64_t now_ms)
-{
-	for (uint32_t i = 0; i < s->options.workers; i++) {
-		struct worker *worker = &s->workers[i];
-
-		if (worker->state != WORKER_UP || worker->sent == 0 || now_ms < worker->head_ms + s->options.deadline_ms)
-			continue;
-		worker->state = WORKER_KILLED;
-		s->ops->kill(s->context, i, "no answer within the deadline");
-	}
-}
-
-static void
-report(struct supervisor *s)
-{
-	size_t limit = 2ul * s->options.workers * s->options.window;
-	bool hold = s->draining || s->backlog.count >= (s->held ? (limit + 1) / 2 : limit) || s->backlog.bytes >= SUPERVISOR_BYTES_MAX;
-	struct informer_cursor position;
-
-	if (hold != s->held) {
-		s->held = hold;
-		s->ops->hold(s->context, hold);
-	}
-	if (!s->broken && backlog_position(&s->backlog, &position) && memcmp(&position, &s->acknowledged, sizeof(position)) != 0) {
-		s->acknowledged = position;
-		s->ops->acknowledge(s->context, &position);
-	}
-}
-
-static void
-settle(struct supervisor *s, uint64_t now_ms)
-{
-	kill_overdue(s, now_ms);
-	if (!s->draining) {
-		wake_due(s, now_ms);
-		start_due(s, now_ms);
-		do
-			send_ready(s, now_ms);
-		while (pass_mark(s));
-	}
-	report(s);
 }
 
 /* ---- inputs ---- */
@@ -387,7 +157,7 @@ supervisor_offer(struct supervisor *s, struct event *event, uint64_t now_ms)
 	int r = backlog_add(&s->backlog, event, now_ms);
 
 	s->broken |= r < 0;
-	settle(s, now_ms);
+	supervisor_settle(s, now_ms);
 	return r;
 }
 
@@ -401,20 +171,20 @@ void
 supervisor_told(struct supervisor *s, const struct informer_cursor *cursor, uint64_t now_ms)
 {
 	backlog_told(&s->backlog, cursor);
-	settle(s, now_ms);
+	supervisor_settle(s, now_ms);
 }
 
 bool
 supervisor_acknowledged(struct supervisor *s, uint32_t i, uint64_t seq, uint64_t now_ms)
 {
 	struct worker *worker = &s->workers[i];
-	struct event *event = find_sent(worker, seq);
+	struct event *event = supervisor_find_sent(worker, seq);
 
 	if (!event)
 		return false;
-	take_from(s, worker, event, now_ms);
+	supervisor_take_from(s, worker, event, now_ms);
 	finish(s, worker, event);
-	settle(s, now_ms);
+	supervisor_settle(s, now_ms);
 	return true;
 }
 
@@ -422,13 +192,13 @@ bool
 supervisor_retry(struct supervisor *s, uint32_t i, uint64_t seq, int64_t ms, uint64_t now_ms)
 {
 	struct worker *worker = &s->workers[i];
-	struct event *event = find_sent(worker, seq);
+	struct event *event = supervisor_find_sent(worker, seq);
 
 	if (!event)
 		return false;
-	take_from(s, worker, event, now_ms);
+	supervisor_take_from(s, worker, event, now_ms);
 	try_later(s, event, ms, now_ms);
-	settle(s, now_ms);
+	supervisor_settle(s, now_ms);
 	return true;
 }
 
@@ -444,15 +214,15 @@ lost(struct supervisor *s, struct worker *worker, const char *why, uint64_t now_
 	while (worker->sent_last != head) {
 		struct event *event = worker->sent_last;
 
-		take_from(s, worker, event, now_ms);
+		supervisor_take_from(s, worker, event, now_ms);
 		suspect(s, event, true);
 		backlog_put(&s->backlog, event);
 	}
 	if (head) {
-		take_from(s, worker, head, now_ms);
-		crashed_on(s, worker, head, alone, why, now_ms);
+		supervisor_take_from(s, worker, head, now_ms);
+		supervisor_crashed_on(s, worker, head, alone, why, now_ms);
 	}
-	worker->start_ms = now_ms + backoff(s->options.backoff_ms, s->options.backoff_max_ms, worker->crashes);
+	worker->start_ms = now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms, worker->crashes);
 	worker->crashes++;
 	s->failures++;
 }
@@ -479,24 +249,24 @@ supervisor_exited(struct supervisor *s, uint32_t i, enum supervisor_end end, con
 			lost(s, worker, why, now_ms);
 	} else if (event) {
 		worker->state = WORKER_UP;
-		take_from(s, worker, event, now_ms);
+		supervisor_take_from(s, worker, event, now_ms);
 		if (end == SUPERVISOR_END_DONE) {
 			finish(s, worker, event);
 		} else if (end == SUPERVISOR_END_RETRY) {
 			try_later(s, event, -1, now_ms);
 		} else {
 			s->stats.restarts++;
-			crashed_on(s, worker, event, true, why, now_ms);
+			supervisor_crashed_on(s, worker, event, true, why, now_ms);
 			s->failures++;
 		}
 	}
-	settle(s, now_ms);
+	supervisor_settle(s, now_ms);
 }
 
 void
 supervisor_tick(struct supervisor *s, uint64_t now_ms)
 {
-	settle(s, now_ms);
+	supervisor_settle(s, now_ms);
 }
 
 uint64_t
@@ -522,7 +292,7 @@ void
 supervisor_drain(struct supervisor *s)
 {
 	s->draining = true;
-	report(s);
+	supervisor_report(s);
 }
 
 bool
