@@ -10,8 +10,20 @@ export HOLD=$T/hold
 start_sim --nodes 4 --pods-per-node 10
 start_daemon --resource pods
 wait_ready
-start_run --resource pods --consumer slow --queue 256 --window 4 --deadline 5m --dead-letters "$T/dead" -- "$B"/tests/run_handler
-until_true 20 run_is slow processed 40 || fail "initial events: $(run_stat slow processed)"
+# ---- killed amid the initial events: all of them come again, since none of them is done before all are
+flags="--resource pods --consumer slow --queue 256 --window 4 --deadline 5m --dead-letters $T/dead"
+hangs=$(curl -s "$url/api/v1/pods" | jq -r '.items[20].metadata.name')
+start_run $flags --workers 2 -- env HANG="$hangs" "$B"/tests/run_handler
+nearly_all_done() { [ "$(run_stat slow processed)" -ge 30 ]; }
+until_true 20 nearly_all_done || fail "initial events beside one that hangs: $(run_stat slow processed)"
+stop_run KILL
+start_run $flags -- "$B"/tests/run_handler
+until_true 20 run_is slow processed 40 || fail "initial events after a kill amid them: $(run_stat slow processed)"
+stop_run TERM
+
+# ---- slow
+start_run $flags -- "$B"/tests/run_handler
+until_true 20 run_is slow state running || fail "initial events: $(run_stat slow processed)"
 before=$(rss)
 touch "$HOLD"
 curl -s -X POST "$url/sim/churn?rate=4000&count=6000" >/dev/null

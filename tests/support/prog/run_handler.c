@@ -6,7 +6,6 @@
  *	HANG=TEXT        never answers such an event
  *	RETRY=TEXT       asks once for another try of it in 50 ms: where the file $OUT.retried is not there yet
  *	HOLD=FILE        acknowledges nothing while FILE exists
- *	STARTED=TEXT     notes "PID STARTED" when it starts, if set
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,14 +92,13 @@ handle(const char *line)
 int
 main(void)
 {
+	const char *path = getenv("OUT");
 	char *line = NULL;
 	size_t size = 0;
 
-	out = open(getenv("OUT") ? getenv("OUT") : "/dev/null", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	out = open(path ? path : "/dev/null", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (out < 0)
 		return 1;
-	if (getenv("STARTED"))
-		note("STARTED");
 	while (getline(&line, &size, stdin) > 0 && line)
 		handle(line);
 	free(line);
