@@ -126,6 +126,11 @@ stop_run TERM
 code=0; "$B"/informer-run status 2>/dev/null || code=$?
 [ $code = 1 ] || fail "status when nothing runs: exit $code"
 
+# ---- every flag has its place in the man page
+for flag in $("$B"/informer-run --help | sed -n 's/^ *\(-., \)\?--\([a-z-]*\).*/--\2/p'); do
+	sed 's/\\//g' tools/man/informer-run.1 | grep -q -- "^\.\(B\|BR\).*$flag" || fail "$flag is not in informer-run(1)"
+done
+
 # ---- mistakes
 code=0; "$B"/informer-run --resource pods --consumer x -- /nonexistent/handler 2>"$T/e" || code=$?
 [ $code = 2 ] && grep -q '/nonexistent/handler: No such file' "$T/e" || fail "no such command: $code $(cat "$T/e")"
