@@ -87,7 +87,7 @@ show_documents(const struct get *get, struct text *out)
 void
 get_add_document(const struct get *get, const struct get_target *target, struct field object, struct text *out)
 {
-	struct identity identity;
+	struct identity identity = {.api_version = ""};
 	struct document document;
 
 	identify(target, &identity);
