@@ -33,6 +33,9 @@ struct clock {
 void clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms, void (*fire)(void *context), void *context);
 void clock_clear(struct clock *clock, struct clock_timer *timer);
 
+/* The real time of this moment, to measure work within a turn of the loop, during which now_ms() stands still. */
+uint64_t clock_monotonic_us(void);
+
 /* Fire what is due. A timer may set and clear any timer, its own too. */
 void clock_run(struct clock *clock);
 

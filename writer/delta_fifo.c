@@ -475,6 +475,12 @@ delta_fifo_new(const struct known_objects *known)
 	return f;
 }
 
+const struct known_objects *
+delta_fifo_known(const struct delta_fifo *f)
+{
+	return &f->known;
+}
+
 void
 delta_fifo_free(struct delta_fifo *f)
 {

@@ -78,6 +78,8 @@ struct delta_fifo;
 
 /* known is copied, what it points to is borrowed. NULL: no memory. */
 struct delta_fifo *delta_fifo_new(const struct known_objects *known);
+/* What it was given. Lent. */
+const struct known_objects *delta_fifo_known(const struct delta_fifo *f);
 /* Discards the drafts that are still queued. NULL is fine. */
 void delta_fifo_free(struct delta_fifo *f);
 

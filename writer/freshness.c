@@ -60,7 +60,7 @@ freshness_start(const struct feed *feed, const char *version, freshness_fn *on_a
 {
 	static const struct transport_callbacks callbacks = { on_response, on_data, on_done };
 	struct list_params params = {
-		.resource_version = version, .resource_version_match = "NotOlderThan", .limit = 1,
+		.resource_version = version, .resource_version_match = "NotOlderThan", .limit = 1, .fresh_connection = true,
 	};
 	struct freshness *f = calloc(1, sizeof(*f));
 	int r;

@@ -12,6 +12,7 @@
 #include "shm-layout/root.h"
 #include "writer/log.h"
 #include "writer/ration.h"
+#include "writer/staging.h"
 
 #define TURN_BYTES (512u << 10) /* about two milliseconds of decoding */
 
@@ -29,13 +30,13 @@ struct list {
 	char *continue_token;		/* of the page that was read last; NULL: it was the last page */
 	bool page_ended;		/* the document is whole */
 
-	uint32_t *items;		/* staged */
-	size_t count, capacity;
+	struct staging staging;
 	char version[RESOURCE_VERSION_MAX + 1];	/* the first page's; "" before */
 	const char *why;		/* what is wrong with the answer, if its content is */
 	char wrong_kind[128];		/* room for that */
 
 	struct list_progress progress;
+	uint64_t asked_ms;		/* for the page that is under way */
 };
 
 static int ask(struct list *l, const struct list_params *params);
@@ -43,9 +44,7 @@ static int ask(struct list *l, const struct list_params *params);
 static void
 discard_items(struct list *l)
 {
-	for (size_t i = 0; i < l->count; i++)
-		delta_fifo_unstage(l->feed.fifo, l->items[i]);
-	l->count = 0;
+	staging_discard(&l->staging);
 	l->progress.items = 0;
 	l->progress.remaining = -1;
 	l->version[0] = '\0';
@@ -60,19 +59,11 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 
 	(void)type;
 	(void)type_length;
-	if (l->count == l->capacity) {
-		size_t capacity = l->capacity ? l->capacity * 2 : 512;
-		uint32_t *grown = realloc(l->items, capacity * sizeof(*grown));
-
-		if (!grown) {
-			draft_discard(l->feed.arena, l->feed.intern, d);
-			return -ENOMEM;
-		}
-		l->items = grown;
-		l->capacity = capacity;
+	if (staging_add(&l->staging, d.ref) < 0) {
+		draft_discard(l->feed.arena, l->feed.intern, d);
+		return -ENOMEM;
 	}
-	l->items[l->count++] = delta_fifo_stage(l->feed.fifo, d.ref);
-	l->progress.items = l->count;
+	l->progress.items = l->staging.count;
 	return 0;
 }
 
@@ -154,14 +145,10 @@ finish(struct list *l, struct outcome *outcome)
 static void
 replace_all(struct list *l, struct outcome *outcome)
 {
-	int r = delta_fifo_replace(l->feed.fifo, l->items, l->count);
+	int r = staging_replace(&l->staging, l->version);
 
-	if (r < 0) {
+	if (r < 0)
 		outcome_set(outcome, r == -ENOMEM ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "the list cannot be queued: %s", strerror(-r));
-		return;
-	}
-	l->count = 0;
-	delta_fifo_set_version(l->feed.fifo, l->version, strlen(l->version));
 }
 
 /* ---- the transport's reports --------------------------------------------------- */
@@ -172,6 +159,7 @@ on_response(void *ctx, const struct transport_response *response)
 	struct list *l = ctx;
 
 	answer_begin(&l->answer, response);
+	l->progress.waited_ms += l->feed.clock->now_ms(l->feed.clock) - l->asked_ms;
 	if (l->feed.on_contact)
 		l->feed.on_contact(l->feed.context);
 }
@@ -180,6 +168,8 @@ static int
 on_data(void *ctx, const void *data, size_t length)
 {
 	struct list *l = ctx;
+	uint64_t before;
+	int r;
 
 	l->progress.bytes += length;
 	if (l->feed.on_contact)
@@ -187,7 +177,10 @@ on_data(void *ctx, const void *data, size_t length)
 	if (!answer_is_success(&l->answer))
 		return answer_append(&l->answer, data, length);
 	ration_use(&l->ration, length);
-	return decoder_feed(l->decoder, data, length);
+	before = clock_monotonic_us();
+	r = decoder_feed(l->decoder, data, length);
+	l->progress.decoded_us += clock_monotonic_us() - before;
+	return r;
 }
 
 static bool
@@ -275,6 +268,7 @@ static int
 ask(struct list *l, const struct list_params *params)
 {
 	l->page_ended = false;
+	l->asked_ms = l->feed.clock->now_ms(l->feed.clock);
 	answer_done(&l->answer);
 	decoder_reset(l->decoder);
 	return l->feed.source->list(l->feed.source->context, params, &callbacks, l, &l->request);
@@ -294,6 +288,7 @@ list_start(const struct feed *feed, const struct list_params *params, list_done_
 	if (!l)
 		return -ENOMEM;
 	l->feed = *feed;
+	staging_init(&l->staging, feed->fifo);
 	l->on_done = on_done_fn;
 	l->context = context;
 	l->limit = params->limit;
@@ -324,9 +319,8 @@ list_free(struct list *l)
 		l->feed.source->cancel(l->feed.source->context, l->request);
 	ration_stop(&l->ration);
 	decoder_free(l->decoder);
-	discard_items(l);
+	staging_done(&l->staging);
 	answer_done(&l->answer);
-	free(l->items);
 	free(l->continue_token);
 	free(l->first_version);
 	free(l);

@@ -25,6 +25,8 @@ struct list_progress {
 	int64_t remaining;	/* as the server estimates; -1: it does not say */
 	unsigned pages;		/* answers that were read to their end */
 	uint64_t started_ms;
+	uint64_t waited_ms;	/* of that, for answers to begin */
+	uint64_t decoded_us;	/* and with decoding; the rest is the transfer, and other work of the loop */
 };
 
 /*

@@ -107,6 +107,10 @@ kube_watch_url(const struct kube_lister_watcher *lw, const struct watch_params *
 		return NULL;
 	put_parameter(&t, "watch", "true");
 	put_parameter(&t, "allowWatchBookmarks", "true");
+	if (params->initial_events) {
+		put_parameter(&t, "sendInitialEvents", "true");
+		put_parameter(&t, "resourceVersionMatch", "NotOlderThan");
+	}
 	put_parameter(&t, "resourceVersion", params->resource_version);
 	put_number(&t, "timeoutSeconds", params->timeout_s);
 	put_selectors(&t, lw);
@@ -118,7 +122,11 @@ start(const struct kube_lister_watcher *lw, char *url, unsigned flags, const str
       void **ret_request)
 {
 	struct transport_request *request = NULL;
-	int r = url ? transport_get(lw->transport, url, flags, callbacks, ctx, &request) : -ENOMEM;
+	int r;
+
+	if (lw->metadata_only)
+		flags |= TRANSPORT_METADATA;
+	r = url ? transport_get(lw->transport, url, flags, callbacks, ctx, &request) : -ENOMEM;
 
 	free(url);
 	if (r == 0)
@@ -130,14 +138,16 @@ static int
 kube_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx,
 	  void **ret_request)
 {
-	return start(context, kube_list_url(context, params), 0, callbacks, ctx, ret_request);
+	return start(context, kube_list_url(context, params), params->fresh_connection ? TRANSPORT_FRESH : 0, callbacks, ctx, ret_request);
 }
 
 static int
 kube_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx,
 	   void **ret_request)
 {
-	return start(context, kube_watch_url(context, params), TRANSPORT_WATCH, callbacks, ctx, ret_request);
+	unsigned flags = TRANSPORT_WATCH | (params->fresh_connection ? TRANSPORT_FRESH : 0u);
+
+	return start(context, kube_watch_url(context, params), flags, callbacks, ctx, ret_request);
 }
 
 static void

@@ -8,6 +8,8 @@
 #ifndef WRITER_LISTER_WATCHER_H
 #define WRITER_LISTER_WATCHER_H
 
+#include <stdbool.h>
+
 #include "writer/kube/resource_name.h"
 #include "writer/kube/transport.h"
 
@@ -17,11 +19,14 @@ struct list_params {
 	const char *resource_version_match;
 	const char *continue_token;
 	unsigned limit;			/* 0: left out */
+	bool fresh_connection;		/* not over one that stands */
 };
 
 struct watch_params {
-	const char *resource_version;
+	const char *resource_version;	/* "" is left out */
 	unsigned timeout_s;
+	bool fresh_connection;
+	bool initial_events;		/* a WatchList: the state first, up to its end mark */
 };
 
 struct lister_watcher {
@@ -42,6 +47,7 @@ struct kube_lister_watcher {
 	struct transport *transport;
 	char *path;			/* "/api/v1/namespaces/ns/pods" */
 	char *selectors;		/* "&labelSelector=…&fieldSelector=…", encoded; or "" */
+	bool metadata_only;		/* to be set after kube_lister_watcher_init(): ask for PartialObjectMetadata */
 };
 
 /* namespace_ and selectors may be NULL. Returns 0 or -ENOMEM. */

@@ -109,6 +109,7 @@ answer_outcome(const struct answer *a, int result, const char *message, struct o
 			    result == -ENOSPC ? "the arena is full: raise arena.maxBytes, the size of its tmpfs, or the memory "
 						"limit" : "out of memory");
 	} else if (result < 0) {
+		o->error = result;
 		outcome_set(o, OUTCOME_FAILED, "%s", message && *message ? message : strerror(-result));
 	} else if (kube_status_parse(a->body ? a->body : "", a->length, a->status, &status) < 0) {
 		outcome_set(o, OUTCOME_NO_SPACE, "out of memory");

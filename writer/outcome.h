@@ -20,6 +20,7 @@ enum outcome_kind {
 	OUTCOME_FAILED,		/* not reached, broken off, or any other answer */
 	OUTCOME_BROKEN,		/* bytes came that are no JSON: the stream cannot be followed */
 	OUTCOME_LOST,		/* an event came that cannot be kept: what it said is lost unless one lists again */
+	OUTCOME_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
 	OUTCOME_NO_SPACE,	/* the arena, or private memory, is exhausted */
 };
 
@@ -28,6 +29,8 @@ enum outcome_kind {
 struct outcome {
 	enum outcome_kind kind;
 	int code;			/* HTTP status or Status code; 0 when there was none */
+	int error;			/* of the transport (kube/transport.h); 0: the server answered */
+	bool in_stream;			/* an ERROR event within an answer of success */
 	unsigned retry_after_s;
 	char reason[OUTCOME_REASON_MAX + 1]; /* "Forbidden", "Expired"; or "" */
 	char *message;			/* one sentence; owned, NULL for none */

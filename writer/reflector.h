@@ -1,5 +1,6 @@
 /*
- * Reflector: keeps one resource's DeltaFIFO fed. LIST, then WATCH from the list's RV, again and again:
+ * Reflector: keeps one resource's DeltaFIFO fed. LIST, then WATCH from the list's RV, again and again; or a WatchList, one stream that
+ * brings first the state, then what happens to it:
  *
  *	            ┌────────── whole ──────────┐   ┌── ended in good order: at once ──┐
  *	start ──▶ LISTING ◀──── 410, lost ──── WATCHING ◀───────────────────────────────┘
@@ -8,12 +9,29 @@
  *	  │       BACKING_OFF ── list again    BACKING_OFF ── watch again from the last RV
  *	  └── with a stored RV ────────────────┘
  *
- * Only 410, and an event that could not be kept, make it list again. A list that fails changes nothing. 401, 403 and 404
+ * Which ends of a watch make it list again:
+ *
+ *	410, or an RV that is ahead of the server		list
+ *	an event that cannot be kept				list
+ *	the same broken or too large event twice		list
+ *	429, within the stream or instead of it			watch again
+ *	500 within the stream					watch again for 30 s, then list
+ *	another ERROR event					list
+ *	another answer than 200, no connection, a broken one	watch again
+ *
+ * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end mark), or without a byte for
+ * 30 s before the mark: LIST, and for an hour no other try. Expired: again at RV "". 429, connection refused, ended before the
+ * mark: again after a wait, the second time by LIST. Anything else: LIST this time.
+ *
+ * A list that fails changes nothing. 401, 403 and 404
  * are REFUSED: tried again with the same backoff, with the RBAC rule to add in the message; other resources have their
  * own Reflectors and notice nothing.
  *
  * An RV that the server does not know yet (restored from a backup, or another server) is not refused but answered with
- * silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the RV, and lists if not.
+ * silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the RV, and lists if not. A server that
+ * sent bookmarks sends one a minute: when they stop, and the server answers questions all the same, the stream is dead, and one
+ * watches again; so with a stream that the server ought to have ended by now. (A peer that is gone altogether is noticed by TCP's keepalive
+ * within a minute.)
  *
  * Source    client-go tools/cache/reflector.go
  * Threads   the writer's loop thread only
@@ -26,6 +44,7 @@
 
 #include "shm-layout/root.h"
 #include "writer/feed.h"
+#include "writer/reflector_choices.h"
 
 struct reflector;
 
@@ -34,12 +53,17 @@ struct reflector_timing {
 	uint64_t silence_ms;		/* 90,000 */
 	uint64_t progress_ms;		/* 2,000: how often a long list is logged */
 	unsigned watch_timeout_s;	/* 300: the server ends a watch between this and twice this */
+	uint64_t overdue_ms;		/* 30,000: what it may be late with that */
+	uint64_t quiet_ms;		/* 30,000: a WatchList without a byte before its end mark is given up */
+	uint64_t no_watch_list_ms;	/* 3,600,000: how long it is believed that the server cannot do it */
+	uint64_t internal_errors_ms;	/* 30,000: how long 500s within streams are met with another watch */
 };
 
 struct reflector_options {
 	const struct feed *feed;	/* copied */
 	const char *refusal_hint;	/* what to do about 403; copied; may be NULL */
 	struct reflector_timing timing;
+	struct reflector_choices choices;
 };
 
 /* NULL: no memory. */
@@ -66,7 +90,7 @@ struct reflector_status {
 	uint64_t list_items;		/* LISTING: so far */
 	int64_t list_remaining;		/* LISTING: -1 unknown */
 	uint64_t list_bytes;
-	uint64_t lists, watches, events, bookmarks, bad_events, failures; /* since the start */
+	uint64_t lists, watch_lists, watches, events, bookmarks, bad_events, failures; /* since the start */
 	bool paused;			/* the stream waits for the store */
 	const char *last_error;		/* "" when the last thing that was tried worked; lent */
 	const char *last_reason;	/* the Status' reason, or "" */

@@ -14,7 +14,7 @@
  *	    "progress": {"items", "remaining", "bytes"} or null,     of the list under way; remaining -1: unknown
  *	    "objects", "rv", "age_ns",                               age: since the server was heard; -1: never
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
- *	    "lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
+ *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
  *	  "readers": […],                   broker.h
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]    lag -1: of another lineage
  *	}
@@ -79,6 +79,7 @@ add_activity(cJSON *object, const struct daemon *d, const struct cached_resource
 	       (status.state == REFLECTOR_BACKING_OFF || status.state == REFLECTOR_REFUSED) && status.next_try_ms > now ?
 		       status.next_try_ms - now : 0);
 	number(object, "lists", status.lists);
+	number(object, "watch_lists", status.watch_lists);
 	number(object, "watches", status.watches);
 	number(object, "events", status.events);
 	number(object, "bookmarks", status.bookmarks);

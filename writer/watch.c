@@ -1,5 +1,5 @@
 /*
- * WATCH.
+ * WATCH, and the first part of a WatchList.
  */
 #include "writer/watch.h"
 
@@ -15,6 +15,7 @@
 #include "shm-layout/value.h"
 #include "writer/log.h"
 #include "writer/ration.h"
+#include "writer/staging.h"
 
 struct watch {
 	struct feed feed;
@@ -22,8 +23,9 @@ struct watch {
 	void *context;
 
 	struct decoder *decoder;
+	struct staging staging;	/* of a WatchList, until its end mark */
 	void *request;		/* under way, or NULL */
-	struct ration ration;	/* in events */
+	struct ration ration;	/* in events; before the end mark in bytes */
 	struct answer answer;
 	struct outcome end;	/* what an event in the stream said, when the stream was ended for it */
 	bool ended;		/* `end` is valid */
@@ -66,6 +68,50 @@ is(const char *type, size_t length, const char *name)
 	return length == strlen(name) && memcmp(type, name, length) == 0;
 }
 
+static uint64_t
+now_ms(const struct watch *w)
+{
+	return w->feed.clock->now_ms(w->feed.clock);
+}
+
+static void
+heard(struct watch *w)
+{
+	w->stats.heard_ms = now_ms(w);
+	w->events->on_heard(w->context);
+}
+
+/* Not one of those that change the store: nothing is lost with it, and the RV does not move. */
+static int
+ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
+{
+	w->stats.bad_events++;
+	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->feed.name, (int)(type_length < 40 ? type_length : 40),
+		    type);
+	draft_discard(w->feed.arena, w->feed.intern, d);
+	return 0;
+}
+
+/* A part of a WatchList's state, or of what happened to it meanwhile. */
+static int
+stage(struct watch *w, const char *type, size_t type_length, struct draft d)
+{
+	int r;
+
+	if (is(type, type_length, "ADDED"))
+		r = staging_add(&w->staging, d.ref);
+	else if (is(type, type_length, "MODIFIED"))
+		r = staging_change(&w->staging, d.ref);
+	else if (is(type, type_length, "DELETED"))
+		r = staging_delete(&w->staging, d.ref);
+	else
+		return ignore(w, type, type_length, d);
+	if (r < 0)
+		draft_discard(w->feed.arena, w->feed.intern, d);
+	w->stats.staged = w->staging.count;
+	return r;
+}
+
 static int
 on_object(void *context, const char *type, size_t type_length, struct draft d)
 {
@@ -76,20 +122,16 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	size_t length;
 	int r;
 
+	if (w->stats.initial)
+		return stage(w, type, type_length, d);
 	if (is(type, type_length, "ADDED"))
 		queue = delta_fifo_add;
 	else if (is(type, type_length, "MODIFIED"))
 		queue = delta_fifo_update;
 	else if (is(type, type_length, "DELETED"))
 		queue = delta_fifo_delete;
-	if (!queue) {
-		/* Not one of those that change the store: nothing is lost with it, and the RV does not move. */
-		w->stats.bad_events++;
-		log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->feed.name,
-			    (int)(type_length < 40 ? type_length : 40), type);
-		draft_discard(w->feed.arena, w->feed.intern, d);
-		return 0;
-	}
+	if (!queue)
+		return ignore(w, type, type_length, d);
 	if (!draft_version(w, d.ref, &text, &length)) {
 		draft_discard(w->feed.arena, w->feed.intern, d);
 		return lost(w, "its object has no usable metadata.resourceVersion");
@@ -102,8 +144,35 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	}
 	delta_fifo_set_version(w->feed.fifo, version, length);
 	w->stats.events++;
-	w->events->on_heard(w->context);
+	heard(w);
 	return 0;
+}
+
+/* The end mark: the state is whole as of this RV. */
+static int
+end_initial(struct watch *w, const char *version)
+{
+	int r = staging_replace(&w->staging, version);
+
+	if (r < 0) {
+		outcome_set(&w->end, r == -ENOMEM ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "the list cannot be queued: %s", strerror(-r));
+		return end_with(w);
+	}
+	w->stats.initial = false;
+	w->stats.bookmarks++;
+	w->stats.heard_ms = now_ms(w);
+	w->ration.share = WATCH_TURN_EVENTS;
+	w->events->on_listed(w->context);
+	return 0;
+}
+
+static bool
+is_end_mark(const cJSON *metadata)
+{
+	const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(annotations, "k8s.io/initial-events-end"));
+
+	return text && strcmp(text, "true") == 0;
 }
 
 static int
@@ -117,9 +186,15 @@ on_bookmark(struct watch *w, const cJSON *object)
 		log_warning("%s: a bookmark without a usable resourceVersion is ignored", w->feed.name);
 		return 0;
 	}
+	if (w->stats.initial && is_end_mark(metadata))
+		return end_initial(w, version);
+	if (w->stats.initial) {
+		outcome_set(&w->end, OUTCOME_UNSUPPORTED, "a bookmark came before the end mark: the server takes a WatchList for a plain WATCH");
+		return end_with(w);
+	}
 	delta_fifo_set_version(w->feed.fifo, version, strlen(version));
 	w->stats.bookmarks++;
-	w->events->on_heard(w->context);
+	heard(w);
 	return 0;
 }
 
@@ -139,6 +214,7 @@ on_other(void *context, const char *type, size_t type_length, const char *json, 
 		r = kube_status_from_json(object, 0, &status);
 		if (r == 0) {
 			outcome_from_status(&w->end, &status);
+			w->end.in_stream = true;
 			kube_status_done(&status);
 			r = end_with(w);
 		}
@@ -161,10 +237,23 @@ on_response(void *ctx, const struct transport_response *response)
 	struct watch *w = ctx;
 
 	answer_begin(&w->answer, response);
+	w->stats.byte_ms = now_ms(w);
+	w->stats.waited_ms = w->stats.byte_ms - w->stats.started_ms;
 	if (w->feed.on_contact)
 		w->feed.on_contact(w->feed.context);
 	if (answer_is_success(&w->answer))
 		w->events->on_open(w->context);
+}
+
+/* Where the time of a long list goes is worth two looks at the clock for each buffer; the feed's clock stands still meanwhile. */
+static int
+feed_timed(struct watch *w, const void *data, size_t length)
+{
+	uint64_t before = clock_monotonic_us();
+	int r = decoder_feed(w->decoder, data, length);
+
+	w->stats.decoded_us += clock_monotonic_us() - before;
+	return r;
 }
 
 static int
@@ -172,19 +261,22 @@ on_data(void *ctx, const void *data, size_t length)
 {
 	struct watch *w = ctx;
 	uint64_t before;
+	bool initial;
 	int r;
 
 	w->stats.bytes += length;
+	w->stats.byte_ms = now_ms(w);
 	if (w->feed.on_contact)
 		w->feed.on_contact(w->feed.context);
 	if (!answer_is_success(&w->answer))
 		return answer_append(&w->answer, data, length);
 	before = w->stats.events;
-	r = decoder_feed(w->decoder, data, length);
+	initial = w->stats.initial;
+	r = initial ? feed_timed(w, data, length) : decoder_feed(w->decoder, data, length);
 	if (r < 0)
 		return r;
-	ration_use(&w->ration, w->stats.events - before);
-	if (delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX) {
+	ration_use(&w->ration, initial ? length : w->stats.events - before);
+	if (!w->stats.initial && delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX) {
 		w->stats.paused = true;
 		ration_hold(&w->ration);
 	}
@@ -212,6 +304,8 @@ on_done(void *ctx, int result, const char *message)
 		w->stats.bad_events++;
 	} else if (result < 0 || !answer_is_success(&w->answer)) {
 		answer_outcome(&w->answer, result, message, &outcome);
+		if (w->stats.initial && (w->answer.status == 422 || strcmp(outcome.reason, "Invalid") == 0))
+			outcome.kind = OUTCOME_UNSUPPORTED;
 	}
 	w->events->on_end(w->context, w, &outcome);
 	outcome_done(&outcome);
@@ -233,8 +327,10 @@ watch_start(const struct feed *feed, const struct watch_params *params, const st
 	w->feed = *feed;
 	w->events = events;
 	w->context = context;
-	w->stats.started_ms = feed->clock->now_ms(feed->clock);
-	ration_init(&w->ration, &w->feed, &w->request, WATCH_TURN_EVENTS);
+	w->stats.started_ms = w->stats.byte_ms = w->stats.heard_ms = feed->clock->now_ms(feed->clock);
+	w->stats.initial = params->initial_events;
+	staging_init(&w->staging, feed->fifo);
+	ration_init(&w->ration, &w->feed, &w->request, w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);
 	w->decoder = decoder_new(DECODE_WATCH, feed->arena, feed->intern, feed->schema, &decoder_events, w, feed->max_item_bytes);
 	if (w->decoder)
 		decoder_expect_kind(w->decoder, feed->kind);
@@ -257,6 +353,7 @@ watch_free(struct watch *w)
 		w->feed.source->cancel(w->feed.source->context, w->request);
 	ration_stop(&w->ration);
 	decoder_free(w->decoder);
+	staging_done(&w->staging);
 	answer_done(&w->answer);
 	outcome_done(&w->end);
 	free(w);

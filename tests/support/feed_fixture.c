@@ -71,8 +71,10 @@ scripted_watch(void *context, const struct watch_params *params, const struct tr
 
 	if (fx->refuse < 0)
 		return fx->refuse;
-	note(fx, "WATCH rv=%s; ", params->resource_version);
-	return begin(fx, true, params->timeout_s, callbacks, ctx, ret_request);
+	note(fx, "%s rv=%s; ", params->initial_events ? "WATCHLIST" : "WATCH", params->resource_version[0] ? params->resource_version : "\"\"");
+	begin(fx, true, params->timeout_s, callbacks, ctx, ret_request);
+	((struct scripted_request *)*ret_request)->fresh = params->fresh_connection;
+	return 0;
 }
 
 static void
@@ -182,6 +184,21 @@ server_send(struct feed_fixture *fx, const char *format, ...)
 	va_end(arguments);
 	assert_true(length >= 0);
 	deliver(server_request(fx), text, (size_t)length);
+	free(text);
+}
+
+void
+server_send_on(struct scripted_request *request, const char *format, ...)
+{
+	char *text = NULL;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	assert_true(length >= 0 && request->open);
+	deliver(request, text, (size_t)length);
 	free(text);
 }
 

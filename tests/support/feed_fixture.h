@@ -2,7 +2,7 @@
  * One resource, pods, between a scripted API server and a real store: what a Reflector works with, without network and
  * without waiting.
  *
- * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; ", and the test answers the one under way.
+ * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; " or "WATCHLIST rv=\"\"; ", and the test answers the one under way.
  */
 #ifndef TESTS_SUPPORT_FEED_FIXTURE_H
 #define TESTS_SUPPORT_FEED_FIXTURE_H
@@ -20,7 +20,7 @@
 
 struct scripted_request {
 	struct feed_fixture *fixture;
-	bool watch, open, cancelled, paused;
+	bool watch, open, cancelled, paused, fresh;
 	unsigned timeout_s;
 	const struct transport_callbacks *callbacks;
 	void *ctx;
@@ -61,6 +61,8 @@ void server_answer(struct feed_fixture *fx, int status, const char *body);
 void server_answer_retry_after(struct feed_fixture *fx, int status, const char *body, long retry_after_s);
 void server_open(struct feed_fixture *fx);
 void server_send(struct feed_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* On a request that is not the last one. */
+void server_send_on(struct scripted_request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void server_end(struct feed_fixture *fx, int result);
 bool server_has_request(struct feed_fixture *fx);
 struct scripted_request *server_request(struct feed_fixture *fx);

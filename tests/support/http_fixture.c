@@ -147,7 +147,11 @@ on_request(void *ctx, struct MHD_Connection *connection, const char *url, const 
 	(void)version;
 	(void)data;
 	(void)data_size;
-	(void)request_ctx;
+	/* Whoever answers at the first call, before the (empty) body is read, closes the connection with it. */
+	if (!*request_ctx) {
+		*request_ctx = f;
+		return MHD_YES;
+	}
 	pthread_mutex_lock(&f->lock);
 	f->n_headers = 0;
 	f->query[0] = '\0';

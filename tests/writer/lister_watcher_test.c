@@ -98,9 +98,22 @@ static void
 a_watch_asks_for_bookmarks(void **state)
 {
 	(void)state;
-	expect_watch(&pods, "a", "app=w", NULL, (struct watch_params){ "11", 301 },
+	expect_watch(&pods, "a", "app=w", NULL, (struct watch_params){ .resource_version = "11", .timeout_s = 301 },
 		     "/api/v1/namespaces/a/pods?watch=true&allowWatchBookmarks=true&resourceVersion=11&timeoutSeconds=301"
 		     "&labelSelector=app%3Dw");
+}
+
+/* A WatchList asks for the initial events, NotOlderThan its RV; an RV "" is left out. */
+static void
+a_watch_list(void **state)
+{
+	(void)state;
+	expect_watch(&pods, NULL, NULL, NULL, (struct watch_params){ .resource_version = "", .timeout_s = 301, .initial_events = true },
+		     "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+		     "&timeoutSeconds=301");
+	expect_watch(&pods, NULL, NULL, NULL, (struct watch_params){ .resource_version = "7", .timeout_s = 301, .initial_events = true },
+		     "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+		     "&resourceVersion=7&timeoutSeconds=301");
 }
 
 int
@@ -110,6 +123,7 @@ main(void)
 		cmocka_unit_test(a_first_page), cmocka_unit_test(an_empty_version_is_left_out),
 		cmocka_unit_test(a_token_goes_encoded_with_the_selectors), cmocka_unit_test(selectors_alone_begin_the_query),
 		cmocka_unit_test(the_question_about_a_version), cmocka_unit_test(a_watch_asks_for_bookmarks),
+		cmocka_unit_test(a_watch_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,73 +13,26 @@
 
 #include <cmocka.h>
 
-#include "tests/support/feed_fixture.h"
+#include "tests/support/reflector_fixture.h"
 #include "writer/backoff.h"
-#include "writer/reflector.h"
 #include "writer/watch.h"
-
-#define EXPIRED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}"
-#define TOO_LARGE "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"Timeout: Too large resource version: 99, current: 9\"," \
-	"\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}]," \
-	"\"retryAfterSeconds\":1},\"code\":504}"
-#define FORBIDDEN "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is forbidden: User \\\"u\\\" cannot list resource\"," \
-	"\"reason\":\"Forbidden\",\"code\":403}"
-#define THROTTLED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"slow down\",\"reason\":\"TooManyRequests\",\"code\":429}"
-#define INTERNAL "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"boom\",\"reason\":\"InternalError\",\"code\":500}"
-
-struct test {
-	struct feed_fixture *fx;
-	struct reflector *reflector;
-};
 
 static int
 set_up(void **state)
 {
-	struct test *t = calloc(1, sizeof(*t));
-	struct reflector_options options = { .refusal_hint = "grant informerd this RBAC rule: {…}" };
-
-	t->fx = feed_fixture_new(0);
-	t->fx->feed.kind = "Pod";
-	options.feed = &t->fx->feed;
-	t->reflector = reflector_new(&options);
-	*state = t;
-	return t->reflector ? 0 : -1;
+	*state = reflector_fixture_new(NULL);
+	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct test *t = *state;
-	uint64_t timers;
-
-	reflector_free(t->reflector);
-	timers = t->fx->clock.clock.timers != NULL;
-	feed_fixture_free(t->fx);
-	free(t);
-	return timers ? -1 : 0;
-}
-
-/* One turn of the loop's end, and what readers then see. */
-static const char *
-seen(struct test *t)
-{
-	while (pipeline_run(t->fx->pipeline))
-		;
-	return published(t->fx);
-}
-
-static struct reflector_status
-status_of(struct test *t)
-{
-	struct reflector_status status;
-
-	reflector_get_status(t->reflector, &status);
-	return status;
+	return reflector_fixture_free(*state);
 }
 
 /* Listed a/x at RV 5, list at 10, watching from there. */
 static void
-start_watching(struct test *t)
+start_watching(struct reflector_fixture *t)
 {
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
@@ -88,17 +41,13 @@ start_watching(struct test *t)
 	diary(t->fx);
 }
 
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
-#define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%u\"}}}\n"
-#define ERROR_EVENT(body) "{\"type\":\"ERROR\",\"object\":" body "}\n"
-
 /* ---- the straight way ---------------------------------------------------------- */
 
 /* The first LIST asks for pages of 500 at RV 0, the WATCH goes on from the list's RV. */
 static void
 lists_then_watches_from_the_lists_version(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/y", 7), NULL));
@@ -111,7 +60,7 @@ lists_then_watches_from_the_lists_version(void **state)
 static void
 events_change_what_is_published(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
@@ -126,7 +75,7 @@ events_change_what_is_published(void **state)
 static void
 an_events_type_need_not_fit_what_is_known(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("MODIFIED", pod("a/new", 11)));
@@ -139,7 +88,7 @@ an_events_type_need_not_fit_what_is_known(void **state)
 static void
 a_bookmark_moves_the_version_only(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, BOOKMARK, 20);
@@ -155,7 +104,7 @@ a_bookmark_moves_the_version_only(void **state)
 static void
 fields_in_any_order_and_bytes_in_any_pieces(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	char event[700];
 
 	start_watching(t);
@@ -169,7 +118,7 @@ fields_in_any_order_and_bytes_in_any_pieces(void **state)
 static void
 a_watch_lasts_five_to_ten_minutes(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	assert_int_equal(server_request(t->fx)->timeout_s, 300);
@@ -183,7 +132,7 @@ a_watch_lasts_five_to_ten_minutes(void **state)
 static void
 every_answer_is_a_sign_of_life(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	unsigned before;
 
 	start_watching(t);
@@ -198,7 +147,7 @@ every_answer_is_a_sign_of_life(void **state)
 static void
 pages_are_followed_and_published_together(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, pod_list("10", "tok/1=", pod("a/x", 5), NULL));
@@ -216,7 +165,7 @@ pages_are_followed_and_published_together(void **state)
 static void
 an_expired_token_lists_again_in_one_piece(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, pod_list("10", "tok", pod("a/x", 5), NULL));
@@ -230,7 +179,7 @@ an_expired_token_lists_again_in_one_piece(void **state)
 static void
 a_list_that_fails_changes_nothing(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	const char *list;
 	struct store_stats before, after;
 
@@ -257,7 +206,7 @@ a_list_that_fails_changes_nothing(void **state)
 static void
 a_list_without_its_end_is_not_taken_for_whole(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	const char *list = pod_list("30", NULL, pod("a/x", 25), NULL);
 
 	reflector_start(t->reflector, "", 0);
@@ -276,7 +225,7 @@ an_answer_that_is_no_list_deletes_nothing(void **state)
 		"{\"kind\":\"Status\",\"status\":\"Success\"}", "null",
 		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"20\"}}", "{\"metadata\":{\"resourceVersion\":\"20\"}}",
 		"{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"20\"},\"items\":[]}" };
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, ERROR_EVENT(EXPIRED));
@@ -293,7 +242,7 @@ an_answer_that_is_no_list_deletes_nothing(void **state)
 static void
 a_custom_list_may_be_called_anything(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	t->fx->feed.custom = true;
 	reflector_free(t->reflector);
@@ -311,7 +260,7 @@ a_custom_list_may_be_called_anything(void **state)
 static void
 pages_that_never_end_are_an_error(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, ERROR_EVENT(EXPIRED));
@@ -327,7 +276,7 @@ pages_that_never_end_are_an_error(void **state)
 static void
 a_later_list_publishes_differences(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	uint64_t seq;
 	struct store_stats stats;
 
@@ -348,7 +297,7 @@ a_later_list_publishes_differences(void **state)
 static void
 an_empty_list_is_a_list(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[]}\n");
@@ -359,7 +308,7 @@ an_empty_list_is_a_list(void **state)
 static void
 an_item_without_a_name_is_left_out(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), "{\"metadata\":{}}", "42", pod("a/y", 6), NULL));
@@ -374,7 +323,7 @@ an_item_without_a_name_is_left_out(void **state)
 static void
 the_versions_that_lists_ask_for(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	const char *failures[] = { EXPIRED, TOO_LARGE, EXPIRED };
 	int codes[] = { 410, 504, 410 };
 	char version[8];
@@ -398,7 +347,7 @@ the_versions_that_lists_ask_for(void **state)
 static void
 a_second_410_waits(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 410, EXPIRED);
@@ -413,7 +362,7 @@ a_second_410_waits(void **state)
 static void
 once_paginated_always_paginated(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, pod_list("10", "tok", pod("a/x", 5), NULL));
@@ -431,7 +380,7 @@ once_paginated_always_paginated(void **state)
 static void
 a_clean_end_watches_again_at_once(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 17)));
@@ -448,7 +397,7 @@ a_clean_end_watches_again_at_once(void **state)
 static void
 a_watch_that_ends_at_once_backs_off(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_end(t->fx, 0);
@@ -464,7 +413,7 @@ a_watch_that_ends_at_once_backs_off(void **state)
 static void
 gone_410_lists_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, ERROR_EVENT(EXPIRED));
@@ -481,7 +430,7 @@ gone_410_lists_again(void **state)
 static void
 other_failures_watch_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_end(t->fx, -ECONNREFUSED);
@@ -491,23 +440,82 @@ other_failures_watch_again(void **state)
 	server_answer(t->fx, 500, INTERNAL);
 	virtual_clock_advance(&t->fx->clock, 31000);
 	server_open(t->fx);
-	server_send(t->fx, ERROR_EVENT(INTERNAL));
-	virtual_clock_advance(&t->fx->clock, 31000);
-	server_open(t->fx);
 	server_send(t->fx, ERROR_EVENT(THROTTLED));
 	virtual_clock_advance(&t->fx->clock, 31000);
 	server_answer(t->fx, 503, "upstream connect error");
 	virtual_clock_advance(&t->fx->clock, 31000);
 	assert_string_equal(diary(t->fx),
-			    "WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; ");
+			    "WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; ");
 	assert_int_equal(status_of(t).lists, 1);
+}
+
+/* 500s in the stream: watched again for 30 s, then listed. [RetryInternalError] */
+static void
+internal_errors_in_the_stream_are_waited_out_then_listed(void **state)
+{
+	struct reflector_fixture *t = *state;
+	uint64_t start = t->fx->clock.now;
+
+	start_watching(t);
+	for (unsigned i = 0; i < 6; i++) {
+		server_send(t->fx, ERROR_EVENT(INTERNAL));
+		virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+		server_open(t->fx);
+	}
+	/* after 0.8 + 1.6 + 3.2 + 6.4 + 12.8 s it is still watched, 25.6 s later no more */
+	assert_string_equal(diary(t->fx), "WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; ");
+	server_send(t->fx, ERROR_EVENT(INTERNAL));
+	virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+	assert_string_equal(diary(t->fx), "LIST rv=10; ");
+	assert_true(t->fx->clock.now - start > 30000);
+}
+
+/* An event between two 500s begins a new 30 s. */
+static void
+an_event_between_internal_errors_ends_the_count(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	for (unsigned i = 11; i < 31; i++) {
+		server_send(t->fx, EVENT("ADDED", pod("a/y", i)));
+		server_send(t->fx, ERROR_EVENT(INTERNAL));
+		virtual_clock_advance(&t->fx->clock, 60000);
+		server_open(t->fx);
+	}
+	assert_int_equal(status_of(t).lists, 1);
+}
+
+/* Any other ERROR event lists again, after a wait; so does an RV that is too large, at the latest. */
+static void
+other_errors_in_the_stream_list_again(void **state)
+{
+	static const struct { const char *event, *then; } cases[] = {
+		{ ERROR_EVENT(FORBIDDEN), "LIST rv=10; " },
+		{ ERROR_EVENT("{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"etcd\",\"reason\":\"ServiceUnavailable\",\"code\":503}"),
+		  "LIST rv=10; " },
+		{ ERROR_EVENT("{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"?\"}"), "LIST rv=10; " },
+		{ ERROR_EVENT(TOO_LARGE), "LIST rv=\"\" limit=500; " },
+	};
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		server_send(t->fx, "%s", cases[i].event);
+		assert_false(server_has_request(t->fx));
+		virtual_clock_advance(&t->fx->clock, 31000);
+		assert_string_equal(diary(t->fx), cases[i].then);
+		server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+		server_open(t->fx);
+		diary(t->fx);
+	}
 }
 
 /* Broken off in the middle of an event: it was not heard, and comes again. */
 static void
 an_event_cut_off_comes_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
@@ -525,7 +533,7 @@ an_event_cut_off_comes_again(void **state)
 static void
 a_clean_end_inside_an_event_loses_nothing(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, "{\"type\":\"MODIFIED\",\"object\":{\"metadata\"");
@@ -538,7 +546,7 @@ a_clean_end_inside_an_event_loses_nothing(void **state)
 static void
 a_broken_line_is_watched_again_then_listed(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
@@ -557,7 +565,7 @@ a_broken_line_is_watched_again_then_listed(void **state)
 static void
 an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	arena_fail_after(t->fx->store->arena, 0);
@@ -578,7 +586,7 @@ an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
 static void
 an_event_that_cannot_be_kept_lists_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
@@ -593,7 +601,7 @@ an_event_that_cannot_be_kept_lists_again(void **state)
 static void
 an_event_without_a_version_lists_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"x\",\"namespace\":\"a\"}}}\n");
@@ -606,7 +614,7 @@ an_event_without_a_version_lists_again(void **state)
 static void
 an_unknown_type_is_ignored(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("RENAMED", pod("a/y", 11)));
@@ -620,7 +628,7 @@ an_unknown_type_is_ignored(void **state)
 static void
 a_forbidden_list_names_the_rule_and_is_tried_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 403, FORBIDDEN);
@@ -641,7 +649,7 @@ a_forbidden_list_names_the_rule_and_is_tried_again(void **state)
 static void
 a_forbidden_watch_keeps_what_is_known(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	virtual_clock_advance(&t->fx->clock, 5000);
@@ -658,7 +666,7 @@ static void
 failures_wait_longer_and_longer(void **state)
 {
 	static const uint64_t waits[] = { 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000 };
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
@@ -672,7 +680,7 @@ failures_wait_longer_and_longer(void **state)
 static void
 retry_after_is_honoured(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
 	server_answer_retry_after(t->fx, 429, THROTTLED, 17);
@@ -683,7 +691,7 @@ retry_after_is_honoured(void **state)
 static void
 a_request_that_cannot_be_made_is_tried_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	t->fx->refuse = -ENOMEM;
 	reflector_start(t->reflector, "", 0);
@@ -700,7 +708,7 @@ a_request_that_cannot_be_made_is_tried_again(void **state)
 static void
 a_stored_version_needs_no_list(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "41", 2);
 	assert_string_equal(diary(t->fx), "WATCH rv=41; ");
@@ -713,7 +721,7 @@ a_stored_version_needs_no_list(void **state)
 static void
 silence_asks_and_goes_on_when_the_version_is_known(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "41", 2);
 	server_open(t->fx);
@@ -731,7 +739,7 @@ silence_asks_and_goes_on_when_the_version_is_known(void **state)
 static void
 a_server_restored_to_an_older_version_is_listed(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	start_watching(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/lost", 99)));
@@ -752,7 +760,7 @@ a_server_restored_to_an_older_version_is_listed(void **state)
 static void
 a_failed_question_is_asked_again(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "41", 2);
 	server_open(t->fx);
@@ -763,16 +771,16 @@ a_failed_question_is_asked_again(void **state)
 	assert_string_equal(diary(t->fx), "LIST rv=41 match=NotOlderThan limit=1; ");
 }
 
-/* Whoever sends a bookmark knows the RV: nothing is asked. */
+/* Whoever sends an event knows the RV: nothing is asked. */
 static void
-a_bookmark_ends_the_doubt(void **state)
+an_event_ends_the_doubt(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "41", 2);
 	server_open(t->fx);
 	virtual_clock_advance(&t->fx->clock, 60000);
-	server_send(t->fx, BOOKMARK, 42);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 42)));
 	virtual_clock_advance(&t->fx->clock, 200000);
 	assert_string_equal(diary(t->fx), "WATCH rv=41; ");
 }
@@ -783,7 +791,7 @@ a_bookmark_ends_the_doubt(void **state)
 static void
 a_stream_has_a_share_of_a_turn(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	char key[16];
 
 	start_watching(t);
@@ -801,7 +809,7 @@ a_stream_has_a_share_of_a_turn(void **state)
 static void
 a_stream_waits_for_the_store(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	char key[16];
 
 	start_watching(t);
@@ -823,7 +831,7 @@ a_stream_waits_for_the_store(void **state)
 static void
 it_can_be_freed_in_every_state(void **state)
 {
-	struct test *t = *state;
+	struct reflector_fixture *t = *state;
 	struct reflector_options options = { .feed = &t->fx->feed };
 
 	for (int step = 0; step < 6; step++) {
@@ -876,6 +884,9 @@ main(void)
 		T(a_watch_that_ends_at_once_backs_off),
 		T(gone_410_lists_again),
 		T(other_failures_watch_again),
+		T(internal_errors_in_the_stream_are_waited_out_then_listed),
+		T(an_event_between_internal_errors_ends_the_count),
+		T(other_errors_in_the_stream_list_again),
 		T(an_event_cut_off_comes_again),
 		T(a_clean_end_inside_an_event_loses_nothing),
 		T(a_broken_line_is_watched_again_then_listed),
@@ -892,7 +903,7 @@ main(void)
 		T(silence_asks_and_goes_on_when_the_version_is_known),
 		T(a_server_restored_to_an_older_version_is_listed),
 		T(a_failed_question_is_asked_again),
-		T(a_bookmark_ends_the_doubt),
+		T(an_event_ends_the_doubt),
 		T(a_stream_has_a_share_of_a_turn),
 		T(a_stream_waits_for_the_store),
 		T(it_can_be_freed_in_every_state),

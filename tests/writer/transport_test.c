@@ -134,6 +134,46 @@ a_stream_is_delivered_as_it_arrives(void **state)
 	assert_int_equal(seen.result, 0);
 }
 
+/* Metadata alone is asked for in a form of its own, without another to fall back to; everything else as JSON. */
+static void
+metadata_is_asked_for_in_its_own_form(void **state)
+{
+	static const struct { unsigned flags; const char *accept; } cases[] = {
+		{0, "application/json"}, {TRANSPORT_WATCH, "application/json"},
+		{TRANSPORT_METADATA, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"},
+		{TRANSPORT_METADATA | TRANSPORT_WATCH, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct seen seen = {0};
+
+		get(w, "/empty", cases[i].flags, &seen);
+		run_until(w, seen.n_done);
+		assert_string_equal(http_fixture_header(w->server, "Accept"), cases[i].accept);
+	}
+}
+
+/* A request that does not trust the connections that stand makes one of its own. */
+static void
+a_fresh_connection_is_made_where_it_is_asked_for(void **state)
+{
+	struct world *w = *state;
+	struct seen first = {0}, kept = {0}, fresh = {0};
+	struct transport_stats before, after;
+
+	get(w, "/api/v1/pods", 0, &first);
+	run_until(w, first.n_done);
+	get(w, "/api/v1/pods", 0, &kept);
+	run_until(w, kept.n_done);
+	transport_stats(w->transport, &before);
+	get(w, "/api/v1/pods", TRANSPORT_FRESH, &fresh);
+	run_until(w, fresh.n_done);
+	transport_stats(w->transport, &after);
+	assert_int_equal(before.connections, 1);
+	assert_int_equal(after.connections, 2);
+}
+
 /* on_data ends a request with the number that it returns. */
 static void
 on_data_aborts_with_its_number(void **state)
@@ -493,6 +533,8 @@ main(void)
 		PLAIN(an_error_answer_is_an_answer),
 		PLAIN(an_empty_answer_tells_its_header),
 		PLAIN(a_stream_is_delivered_as_it_arrives),
+		PLAIN(metadata_is_asked_for_in_its_own_form),
+		PLAIN(a_fresh_connection_is_made_where_it_is_asked_for),
 		PLAIN(on_data_aborts_with_its_number),
 		PLAIN(a_cancelled_request_is_silent),
 		PLAIN(on_done_may_start_a_request),

@@ -35,6 +35,7 @@ struct transport_request {
 	struct transport_request *prev, *next;
 	uint64_t serial;
 	const struct transport_callbacks *callbacks;
+	unsigned flags;			/* enum transport_flags */
 	void *ctx;
 	CURL *easy;
 	struct curl_slist *headers;
@@ -266,7 +267,7 @@ start_request(struct transport_request *request)
 		return;
 	}
 	request->generation = now.generation;
-	if (transport_setup_identity(&t->setup, request->easy, &now, &request->headers) < 0 ||
+	if (transport_setup_identity(&t->setup, request->easy, request->flags, &now, &request->headers) < 0 ||
 	    curl_multi_add_handle(t->loop.multi, request->easy) != CURLM_OK) {
 		request_finish(request, -ENOMEM, NULL);
 		return;
@@ -342,7 +343,7 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 		return -ENOMEM;
 	request->easy = curl_easy_init();
 	r = request->easy ? transport_setup_request(&transport->setup, request->easy, path_and_query,
-						    flags & TRANSPORT_WATCH)
+						    flags)
 			  : -ENOMEM;
 	if (r == 0 && (curl_easy_setopt(request->easy, CURLOPT_ERRORBUFFER, request->detail) != CURLE_OK ||
 		       curl_easy_setopt(request->easy, CURLOPT_PRIVATE, request) != CURLE_OK ||
@@ -358,6 +359,7 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 	}
 	request->transport = transport;
 	request->serial = ++transport->last_serial;
+	request->flags = flags;
 	request->callbacks = callbacks;
 	request->ctx = ctx;
 	request->next = transport->requests;

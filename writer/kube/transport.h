@@ -15,7 +15,7 @@
  *
  * What it sets by itself: HTTP/2 with multiplexing over TLS where the server offers it, else
  * HTTP/1.1 with kept connections; TLS 1.2 at least; connect timeout 10 s; TCP keepalive (idle
- * 30 s, a dead peer is noticed within about a minute); User-Agent, Accept: application/json,
+ * 30 s, a dead peer is noticed within about a minute); User-Agent, Accept (JSON),
  * credentials; gzip for finite answers of servers that are not on this machine. Redirects are
  * not followed. Proxies: the kubeconfig's, else libcurl's environment variables. A finite answer
  * (no TRANSPORT_WATCH) that delivers nothing for 90 s fails; nothing else is limited.
@@ -71,6 +71,8 @@ struct transport_callbacks {
 
 enum transport_flags {
 	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
+	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
+	TRANSPORT_METADATA = 1 << 2, /* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
 };
 
 /*

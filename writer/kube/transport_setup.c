@@ -15,6 +15,7 @@
 #include "writer/kube/impersonate.h"
 #include "writer/kube/proxy.h"
 #include "writer/kube/redact.h"
+#include "writer/kube/transport.h"
 #include "writer/message.h"
 
 #define CONNECT_TIMEOUT_S   10L
@@ -197,8 +198,10 @@ set_proxy(const struct transport_setup *setup, CURL *easy)
 }
 
 int
-transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query, bool watch)
+transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query,
+			unsigned flags)
 {
+	bool watch = (flags & TRANSPORT_WATCH) != 0;
 	const struct kube_client_config *config = setup->config;
 	_cleanup_(message_freep) char *url = NULL;
 
@@ -219,6 +222,8 @@ transport_setup_request(const struct transport_setup *setup, CURL *easy, const c
 	SET(CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
 	SET(CURLOPT_TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
 	SET(CURLOPT_SOCKOPTFUNCTION, set_socket_options);
+	if (flags & TRANSPORT_FRESH)
+		SET(CURLOPT_FRESH_CONNECT, 1L);
 	if (!watch) {
 		SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
 		SET(CURLOPT_LOW_SPEED_TIME, SILENCE_LIMIT_S);
@@ -260,14 +265,24 @@ append_bearer(struct curl_slist **headers, const char *bearer)
 	return ok;
 }
 
+/* Without another form to choose, a server that cannot do it says 406 and does not send everything. */
+static const char *
+accept_line(unsigned flags)
+{
+	if (!(flags & TRANSPORT_METADATA))
+		return "Accept: application/json";
+	return flags & TRANSPORT_WATCH ? "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+				       : "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+}
+
 int
-transport_setup_identity(const struct transport_setup *setup, CURL *easy, const struct credentials_now *now,
+transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags, const struct credentials_now *now,
 			 struct curl_slist **headers)
 {
 	struct curl_slist *list = NULL;
 	bool ok;
 
-	ok = append(&list, "Accept: application/json");
+	ok = append(&list, accept_line(flags));
 	if (ok && setup->host_header)
 		ok = append(&list, setup->host_header);
 	if (ok && now->bearer && setup->may_authenticate)

@@ -28,10 +28,11 @@ int transport_setup_init(struct transport_setup *setup, const struct kube_client
 void transport_setup_done(struct transport_setup *setup);
 
 /*
- * Set everything on `easy` but callbacks and what credentials say.
+ * Set everything on `easy` but callbacks and what credentials say. flags: enum transport_flags, here and below.
  * Returns 0, or -ENOMEM (the only reason for which libcurl 7.88 refuses these).
  */
-int transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query, bool watch);
+int transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query,
+			    unsigned flags);
 
 /*
  * Say who we are: headers and client certificate. May be repeated for the same `easy` while it is at rest.
@@ -39,7 +40,7 @@ int transport_setup_request(const struct transport_setup *setup, CURL *easy, con
  * headers   what the last call gave, or NULL; for transport_setup_headers_free() when `easy` is gone
  * Returns   0 or -ENOMEM
  */
-int transport_setup_identity(const struct transport_setup *setup, CURL *easy, const struct credentials_now *now,
+int transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags, const struct credentials_now *now,
 			     struct curl_slist **headers);
 void transport_setup_headers_free(struct curl_slist *headers);
 

@@ -1,0 +1,54 @@
+/*
+ * A Reflector over a feed fixture.
+ */
+#include "tests/support/reflector_fixture.h"
+
+#include <stdlib.h>
+
+struct reflector_fixture *
+reflector_fixture_new(const struct reflector_choices *choices)
+{
+	struct reflector_fixture *t = calloc(1, sizeof(*t));
+	struct reflector_options options = { .refusal_hint = "grant informerd this RBAC rule: {…}" };
+
+	if (!t)
+		abort();
+	t->fx = feed_fixture_new(0);
+	t->fx->feed.kind = "Pod";
+	options.feed = &t->fx->feed;
+	if (choices)
+		options.choices = *choices;
+	t->reflector = reflector_new(&options);
+	if (!t->reflector)
+		abort();
+	return t;
+}
+
+int
+reflector_fixture_free(struct reflector_fixture *t)
+{
+	bool timers;
+
+	reflector_free(t->reflector);
+	timers = t->fx->clock.clock.timers != NULL;
+	feed_fixture_free(t->fx);
+	free(t);
+	return timers ? -1 : 0;
+}
+
+const char *
+seen(struct reflector_fixture *t)
+{
+	while (pipeline_run(t->fx->pipeline))
+		;
+	return published(t->fx);
+}
+
+struct reflector_status
+status_of(struct reflector_fixture *t)
+{
+	struct reflector_status status;
+
+	reflector_get_status(t->reflector, &status);
+	return status;
+}

@@ -1,0 +1,42 @@
+/*
+ * A Reflector over a feed fixture, and what its server says: for tests of the Reflector.
+ */
+#ifndef TESTS_SUPPORT_REFLECTOR_FIXTURE_H
+#define TESTS_SUPPORT_REFLECTOR_FIXTURE_H
+
+#include "tests/support/feed_fixture.h"
+#include "writer/reflector.h"
+
+#define EXPIRED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}"
+#define TOO_LARGE "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"Timeout: Too large resource version: 99, current: 9\"," \
+	"\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}]," \
+	"\"retryAfterSeconds\":1},\"code\":504}"
+#define FORBIDDEN "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is forbidden: User \\\"u\\\" cannot list resource\"," \
+	"\"reason\":\"Forbidden\",\"code\":403}"
+#define THROTTLED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"slow down\",\"reason\":\"TooManyRequests\",\"code\":429}"
+#define INTERNAL "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"boom\",\"reason\":\"InternalError\",\"code\":500}"
+
+#define INVALID "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"ListOptions.meta.k8s.io \\\"\\\" is invalid: sendInitialEvents: Forbidden: " \
+	"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled\",\"reason\":\"Invalid\",\"code\":422}"
+
+#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
+#define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%u\"}}}\n"
+#define ERROR_EVENT(body) "{\"type\":\"ERROR\",\"object\":" body "}\n"
+#define END_MARK "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%u\"," \
+	"\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}},\"spec\":{\"containers\":null},\"status\":{}}}\n"
+
+struct reflector_fixture {
+	struct feed_fixture *fx;
+	struct reflector *reflector;
+};
+
+/* choices: NULL for none. */
+struct reflector_fixture *reflector_fixture_new(const struct reflector_choices *choices);
+/* 0; -1: timers were left behind. */
+int reflector_fixture_free(struct reflector_fixture *t);
+
+/* One turn of the loop's end, and what readers then see. */
+const char *seen(struct reflector_fixture *t);
+struct reflector_status status_of(struct reflector_fixture *t);
+
+#endif
