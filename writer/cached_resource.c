@@ -142,11 +142,12 @@ add_to_store(struct cached_resource *c, const struct cached_resource_world *worl
 	struct fingerprint_source source = {
 		.server = world->server, .ca = world->ca, .ca_length = world->ca_length, .resource = &c->kube,
 		.namespace_ = c->entry->namespace_, .label_selector = c->entry->label_selector,
-		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count,
+		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count, .metadata_only = c->entry->metadata_only,
 	};
 	struct descriptor_source descriptor = {
 		.resource = &c->kube, .namespace_ = c->entry->namespace_, .label_selector = c->entry->label_selector,
-		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count, .indexes = indexes,
+		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count,
+		.metadata_only = c->entry->metadata_only, .on_demand = c->entry->on_demand, .indexes = indexes,
 		.index_count = index_count,
 	};
 	int r;
@@ -171,7 +172,9 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 	_cleanup_(message_freep) char *text = NULL;
 	struct known_objects known;
 	struct feed feed;
-	struct reflector_options options = { .feed = &feed, .timing = world->timing };
+	struct reflector_options options = { .feed = &feed, .timing = world->timing, .choices = {
+		.watch_list = c->entry->watch_list != CONFIG_NO, .page_size = c->entry->page_size, .version = c->entry->version,
+	} };
 
 	if (hint && asprintf(&text, "grant informerd this RBAC rule: %s", hint) < 0)
 		text = NULL;
@@ -182,8 +185,10 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 	if (!c->fifo || kube_lister_watcher_init(&c->source, world->transport, &c->kube, c->entry->namespace_,
 						 c->entry->label_selector, c->entry->field_selector) < 0)
 		return -ENOMEM;
+	c->source.metadata_only = c->entry->metadata_only;
 	feed = (struct feed){
-		.name = c->name, .kind = c->kube.kind, .custom = strchr(c->kube.group, '.') != NULL, .source = &c->source.base, .fifo = c->fifo, .arena = store_arena(world->store),
+		.name = c->name, .kind = c->entry->metadata_only ? "PartialObjectMetadata" : c->kube.kind,
+		.custom = !c->entry->metadata_only && strchr(c->kube.group, '.') != NULL, .source = &c->source.base, .fifo = c->fifo, .arena = store_arena(world->store),
 		.intern = store_intern(world->store), .schema = c->schema, .clock = world->clock,
 		.on_contact = on_contact, .on_failure = on_failure, .on_success = on_success, .context = c,
 	};

@@ -11,7 +11,9 @@
 
 #include <sodium.h>
 
+#include "writer/config_expand.h"
 #include "writer/config_parse.h"
+#include "writer/config_resource.h"
 #include "writer/log.h"
 #include "writer/message.h"
 #include "writer/options.h"
@@ -26,18 +28,6 @@ free_strings(char **strings, size_t n)
 	for (size_t i = 0; i < n; i++)
 		free(strings[i]);
 	free(strings);
-}
-
-void
-config_resource_done(struct config_resource *resource)
-{
-	free(resource->resource);
-	free(resource->namespace_);
-	free(resource->label_selector);
-	free(resource->field_selector);
-	free_strings(resource->drops, resource->n_drops);
-	free(resource->origin);
-	memset(resource, 0, sizeof(*resource));
 }
 
 void
@@ -73,28 +63,6 @@ config_done(struct config *config)
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 int
-config_take_resource(struct config *config, struct config_resource *resource, char **ret_error)
-{
-	struct config_resource *larger;
-	int r = -ENOMEM;
-
-	if (config->n_resources >= CONFIG_MAX_RESOURCES) {
-		r = message_set(ret_error, -E2BIG, "%s: more than %d resources", resource->origin, CONFIG_MAX_RESOURCES);
-		goto fail;
-	}
-	larger = reallocarray(config->resources, config->n_resources + 1, sizeof(*larger));
-	if (!larger)
-		goto fail;
-	config->resources = larger;
-	larger[config->n_resources++] = *resource;
-	memset(resource, 0, sizeof(*resource));
-	return 0;
-fail:
-	config_resource_done(resource);
-	return r;
-}
-
-int
 config_take_index(struct config *config, struct config_index *index, char **ret_error)
 {
 	struct config_index *larger;
@@ -114,23 +82,6 @@ config_take_index(struct config *config, struct config_index *index, char **ret_
 fail:
 	config_index_done(index);
 	return r;
-}
-
-int
-config_add_resource(struct config *config, const char *text, char **ret_error)
-{
-	struct config_resource resource;
-	int r;
-
-	r = config_parse_resource(text, &resource, ret_error);
-	if (r < 0)
-		return r;
-	if (asprintf(&resource.origin, "--resource %s", text) < 0) {
-		resource.origin = NULL;
-		config_resource_done(&resource);
-		return -ENOMEM;
-	}
-	return config_take_resource(config, &resource, ret_error);
 }
 
 int
@@ -211,23 +162,6 @@ copy_strings(char *const *from, size_t n)
 }
 
 static int
-merge_resource(struct config *config, const struct config_resource *from, char **ret_error)
-{
-	struct config_resource copy = {.namespace_is_default = from->namespace_is_default};
-
-	if (!copy_opt(&copy.resource, from->resource) || !copy_opt(&copy.namespace_, from->namespace_) ||
-	    !copy_opt(&copy.label_selector, from->label_selector) ||
-	    !copy_opt(&copy.field_selector, from->field_selector) || !copy_opt(&copy.origin, from->origin) ||
-	    !(copy.drops = copy_strings(from->drops, from->n_drops))) {
-		config_resource_done(&copy);
-		return -ENOMEM;
-	}
-	copy.n_drops = from->n_drops;
-	copy.tombstones = from->tombstones;
-	return config_take_resource(config, &copy, ret_error);
-}
-
-static int
 merge_index(struct config *config, const struct config_index *from, char **ret_error)
 {
 	struct config_index copy = {0};
@@ -254,7 +188,7 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 	    (r = copy_over(&config->arena_name, flags->arena_name)) < 0)
 		return r;
 	for (size_t i = 0; i < flags->n_resources && r == 0; i++)
-		r = merge_resource(config, &flags->resources[i], ret_error);
+		r = config_merge_resource(config, &flags->resources[i], ret_error);
 	for (size_t i = 0; i < flags->n_indexes && r == 0; i++)
 		r = merge_index(config, &flags->indexes[i], ret_error);
 	for (size_t i = 0; i < flags->n_allow_uids && r == 0; i++)
@@ -267,6 +201,8 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 		config->max_readers = flags->max_readers;
 	if (flags->log_level >= 0)
 		config->log_level = flags->log_level;
+	if (flags->watch_list != CONFIG_NOT_SAID)
+		config->watch_list = flags->watch_list;
 	config->keep_managed_fields |= flags->keep_managed_fields;
 	config->allow_secrets |= flags->allow_secrets;
 	return r;
@@ -298,6 +234,8 @@ default_arena_name(const char *socket)
 static int
 fill_defaults(struct config *config, char **ret_error)
 {
+	int r;
+
 	if (!config->socket)
 		config->socket = options_default_socket();
 	if (!config->socket)
@@ -321,9 +259,18 @@ fill_defaults(struct config *config, char **ret_error)
 		config->max_readers = CONFIG_DEFAULT_MAX_READERS;
 	if (config->log_level < 0)
 		config->log_level = LOG_LEVEL_INFO;
-	for (size_t i = 0; config->namespace_ && i < config->n_resources; i++) {
+	if (config->watch_list == CONFIG_NOT_SAID)
+		config->watch_list = CONFIG_YES;
+	r = config_expand(&config->namespace_, ret_error);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < config->n_resources; i++) {
 		struct config_resource *resource = &config->resources[i];
 
+		if (resource->watch_list == CONFIG_NOT_SAID)
+			resource->watch_list = config->watch_list;
+		if (!config->namespace_)
+			continue;
 		if (resource->namespace_)
 			continue;
 		resource->namespace_ = strdup(config->namespace_);

@@ -17,6 +17,7 @@
 
 #include "writer/connection.h"
 #include "writer/kube/resource_name.h"
+#include "writer/reflector_choices.h"
 
 #define CONFIG_DEFAULT_MAX_READERS 256
 #define CONFIG_LIMIT_MAX_READERS   4096
@@ -25,6 +26,10 @@
 #define CONFIG_MAX_INDEXES	   256
 
 #define CONFIG_LIMIT_TOMBSTONES	   10000000
+
+#define CONFIG_LIMIT_PAGE_SIZE	   100000
+
+enum config_choice { CONFIG_NOT_SAID, CONFIG_NO, CONFIG_YES };
 
 /* How long deletions are remembered (struct tombstone_limits); 0: not said. */
 struct config_tombstones {
@@ -37,12 +42,17 @@ struct config_tombstones {
 /* One --resource, or one entry of `resources:`. */
 struct config_resource {
 	char *resource;	      /* as the user wrote it: "pods", "widgets.v1.example.com" */
-	char *namespace_;     /* NULL: all */
+	char *namespace_;     /* NULL: all. Before config_take_resource(): several, separated by commas */
 	char *label_selector; /* NULL: none; sent to the server as it is */
 	char *field_selector;
 	char **drops;	      /* paths whose values are not stored; metadata.managedFields is not among them,
 				 see keep_managed_fields */
 	size_t n_drops;
+	bool metadata_only;   /* PartialObjectMetadata: nothing but metadata is asked for, and stored */
+	bool on_demand;	      /* not asked for before a reader does */
+	enum config_choice watch_list; /* what is not said here is as in struct config */
+	unsigned page_size;   /* of LISTs; 0: as it is usual (reflector.h) */
+	enum reflector_version version; /* of the first LIST or WatchList */
 	struct config_tombstones tombstones; /* what is not said here is as in struct config */
 	char *origin;	      /* for messages: "--resource pods" or "file:line:column" */
 	bool namespace_is_default; /* from --namespace, not this entry's own */
@@ -68,6 +78,7 @@ struct config {
 	struct config_index *indexes;
 	size_t n_indexes;
 	bool keep_managed_fields, allow_secrets;
+	enum config_choice watch_list;
 	struct config_tombstones tombstones;
 
 	/* where it is kept and who may read it */
@@ -144,7 +155,8 @@ void config_resource_done(struct config_resource *resource);
 void config_index_done(struct config_index *index);
 
 /*
- * Append an entry, taking what it owns (on failure too). Returns 0, -E2BIG with message beyond
+ * Append an entry, taking what it owns (on failure too). A resource's ${VARIABLES} are replaced, and one with several namespaces
+ * becomes an entry for each. Returns 0, -EINVAL with message (a variable that is not set, no namespace), -E2BIG with message beyond
  * CONFIG_MAX_*, -ENOMEM.
  */
 int config_take_resource(struct config *config, struct config_resource *resource, char **ret_error);

@@ -90,7 +90,7 @@ config_field_namespace(const struct config_reading *in, const cJSON *value, void
 	r = config_field_string(in, value, into);
 	if (r < 0)
 		return r;
-	r = config_check_namespace(value->valuestring, &error);
+	r = strstr(value->valuestring, "${") ? 0 : config_check_namespace(value->valuestring, &error); /* what it becomes is checked later */
 	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
 }
 

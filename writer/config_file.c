@@ -228,15 +228,82 @@ take_tombstones(const struct config_reading *in, const cJSON *value, void *into)
 	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into, "a mapping with count, bytes, seconds");
 }
 
+/* One string, so that variables are replaced and names checked at one place. */
+static int
+take_namespaces(const struct config_reading *in, const cJSON *value, void *into)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	char **field = into, *longer;
+	const cJSON *item;
+	int r;
+
+	if (!cJSON_IsArray(value) || cJSON_GetArraySize(value) == 0)
+		return config_field_wrong(in, value, "a list of namespaces");
+	if (*field)
+		return config_field_wrong(in, value, "the only one of namespace and namespaces");
+	cJSON_ArrayForEach(item, value) {
+		if (!cJSON_IsString(item))
+			return config_field_wrong(in, item, "a namespace");
+		r = config_check_namespaces(item->valuestring, &error);
+		if (r < 0)
+			return config_field_placed(in, item, r, &error);
+		if (asprintf(&longer, "%s%s%s", *field ? *field : "", *field ? "," : "", item->valuestring) < 0)
+			return -ENOMEM;
+		free(*field);
+		*field = longer;
+	}
+	return 0;
+}
+
+static int
+take_choice(const struct config_reading *in, const cJSON *value, void *into)
+{
+	bool yes = false;
+	int r = config_field_bool(in, value, &yes);
+
+	if (r == 0)
+		*(enum config_choice *)into = yes ? CONFIG_YES : CONFIG_NO;
+	return r;
+}
+
+static int
+take_page_size(const struct config_reading *in, const cJSON *value, void *into)
+{
+	uint64_t number;
+	int r = config_field_number(in, value, 1, CONFIG_LIMIT_PAGE_SIZE, &number);
+
+	if (r == 0)
+		*(unsigned *)into = (unsigned)number;
+	return r;
+}
+
+static int
+take_version(const struct config_reading *in, const cJSON *value, void *into)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	if (!cJSON_IsString(value))
+		return config_field_wrong(in, value, "any or latest");
+	r = config_parse_version(value->valuestring, into, &error);
+	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
+}
+
 static int
 take_resource(const struct config_reading *in, const cJSON *entry)
 {
 	static const struct config_field fields[] = {
 		{"resource", take_resource_name, offsetof(struct config_resource, resource)},
 		{"namespace", config_field_namespace, offsetof(struct config_resource, namespace_)},
+		{"namespaces", take_namespaces, offsetof(struct config_resource, namespace_)},
 		{"labelSelector", config_field_string, offsetof(struct config_resource, label_selector)},
 		{"fieldSelector", config_field_string, offsetof(struct config_resource, field_selector)},
 		{"drop", take_drop, 0},
+		{"metadataOnly", config_field_bool, offsetof(struct config_resource, metadata_only)},
+		{"onDemand", config_field_bool, offsetof(struct config_resource, on_demand)},
+		{"watchList", take_choice, offsetof(struct config_resource, watch_list)},
+		{"pageSize", take_page_size, offsetof(struct config_resource, page_size)},
+		{"resourceVersion", take_version, offsetof(struct config_resource, version)},
 		{"tombstones", take_tombstones, offsetof(struct config_resource, tombstones)},
 	};
 	_cleanup_(message_freep) char *error = NULL;
@@ -457,6 +524,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"resources", take_resources, 0},
 		{"indexes", take_indexes, 0},
 		{"keepManagedFields", config_field_bool, offsetof(struct config, keep_managed_fields)},
+		{"watchList", take_choice, offsetof(struct config, watch_list)},
 		{"allowSecrets", config_field_bool, offsetof(struct config, allow_secrets)},
 		{"socket", config_field_string, offsetof(struct config, socket)},
 		{"arena", take_arena, 0},

@@ -69,6 +69,23 @@ config_check_namespace(const char *text, char **ret_error)
 }
 
 int
+config_check_namespaces(const char *text, char **ret_error)
+{
+	char *copy, *rest, *ns;
+	int r = 0;
+
+	if (strstr(text, "${"))
+		return 0;
+	copy = rest = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	while (r == 0 && (ns = strsep(&rest, ",")))
+		r = config_check_namespace(ns, ret_error);
+	free(copy);
+	return r;
+}
+
+int
 config_check_index_name(const char *text, char **ret_error)
 {
 	size_t len = 0;
@@ -129,13 +146,86 @@ percent_decode(char *text, char **ret_error)
 	return 0;
 }
 
-static int
-take_parameter(char *parameter, struct config_resource *resource, char **ret_error)
+int
+config_parse_version(const char *text, enum reflector_version *ret_version, char **ret_error)
 {
-	static const char *const names[] = {"namespace", "labelSelector", "fieldSelector"};
-	char **fields[] = {&resource->namespace_, &resource->label_selector, &resource->field_selector};
+	if (strcmp(text, "any") != 0 && strcmp(text, "latest") != 0)
+		return message_set(ret_error, -EINVAL, "'%s' is neither any nor latest", text);
+	*ret_version = *text == 'a' ? REFLECTOR_VERSION_ANY : REFLECTOR_VERSION_LATEST;
+	return 0;
+}
+
+int
+config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error)
+{
+	uint64_t number;
+	int r = config_parse_number(text, CONFIG_LIMIT_PAGE_SIZE, &number, ret_error);
+
+	if (r == 0 && number == 0)
+		r = message_set(ret_error, -EINVAL, "a page of 0 objects never comes to an end");
+	if (r == 0)
+		*ret_size = (unsigned)number;
+	return r;
+}
+
+static int
+parse_bool(const char *text, bool *ret, char **ret_error)
+{
+	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+		return message_set(ret_error, -EINVAL, "'%s' is neither true nor false", text);
+	*ret = *text == 't';
+	return 0;
+}
+
+static int
+take_text(char **field, const char *value)
+{
+	*field = strdup(value);
+	return *field ? 0 : -ENOMEM;
+}
+
+enum parameter { NAMESPACE, LABEL_SELECTOR, FIELD_SELECTOR, METADATA_ONLY, ON_DEMAND, WATCH_LIST, PAGE_SIZE, RESOURCE_VERSION };
+static const char *const parameter_names[] = {
+	"namespace", "labelSelector", "fieldSelector", "metadataOnly", "onDemand", "watchList", "pageSize", "resourceVersion",
+};
+
+static int
+take_value(enum parameter which, const char *value, struct config_resource *resource, char **ret_error)
+{
+	bool yes = false;
+	int r;
+
+	switch (which) {
+	case NAMESPACE:
+		r = config_check_namespaces(value, ret_error);
+		return r < 0 ? r : take_text(&resource->namespace_, value);
+	case LABEL_SELECTOR:
+		return take_text(&resource->label_selector, value);
+	case FIELD_SELECTOR:
+		return take_text(&resource->field_selector, value);
+	case METADATA_ONLY:
+		return parse_bool(value, &resource->metadata_only, ret_error);
+	case ON_DEMAND:
+		return parse_bool(value, &resource->on_demand, ret_error);
+	case WATCH_LIST:
+		r = parse_bool(value, &yes, ret_error);
+		resource->watch_list = yes ? CONFIG_YES : CONFIG_NO;
+		return r;
+	case PAGE_SIZE:
+		return config_parse_page_size(value, &resource->page_size, ret_error);
+	case RESOURCE_VERSION:
+		return config_parse_version(value, &resource->version, ret_error);
+	}
+	return -EINVAL;
+}
+
+static int
+take_parameter(char *parameter, unsigned *given, struct config_resource *resource, char **ret_error)
+{
+	_cleanup_(message_freep) char *error = NULL;
 	char *value = strchr(parameter, '=');
 	const char *near;
+	unsigned i, count = sizeof(parameter_names) / sizeof(*parameter_names);
 	int r;
 
 	if (!value || !value[1])
@@ -144,17 +234,20 @@ take_parameter(char *parameter, struct config_resource *resource, char **ret_err
 	r = percent_decode(value, ret_error);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (strcmp(parameter, names[i]) != 0)
-			continue;
-		if (*fields[i])
-			return message_set(ret_error, -EINVAL, "%s is given twice", parameter);
-		*fields[i] = strdup(value);
-		return *fields[i] ? 0 : -ENOMEM;
+	for (i = 0; i < count && strcmp(parameter, parameter_names[i]) != 0; i++)
+		;
+	if (i == count) {
+		near = message_nearest(parameter, parameter_names, count);
+		return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX, parameter,
+				   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
 	}
-	near = message_nearest(parameter, names, sizeof(names) / sizeof(*names));
-	return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX, parameter,
-			   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+	if (*given & 1u << i)
+		return message_set(ret_error, -EINVAL, "%s is given twice", parameter);
+	*given |= 1u << i;
+	r = take_value((enum parameter)i, value, resource, &error);
+	if (r < 0 && r != -ENOMEM)
+		return message_set(ret_error, r, i > FIELD_SELECTOR ? "%2$s: %1$s" : "%1$s", error ? error : value, parameter);
+	return r;
 }
 
 int
@@ -163,6 +256,7 @@ config_parse_resource(const char *text, struct config_resource *ret, char **ret_
 	struct config_resource resource = {0};
 	char *copy = strdup(text), *rest, *parameter;
 	struct resource_name name;
+	unsigned given = 0;
 	int r;
 
 	*ret = resource;
@@ -177,9 +271,7 @@ config_parse_resource(const char *text, struct config_resource *ret, char **ret_
 		r = resource.resource ? 0 : -ENOMEM;
 	}
 	while (r == 0 && (parameter = strsep(&rest, "&")))
-		r = take_parameter(parameter, &resource, ret_error);
-	if (r == 0 && resource.namespace_)
-		r = config_check_namespace(resource.namespace_, ret_error);
+		r = take_parameter(parameter, &given, &resource, ret_error);
 	free(copy);
 	if (r < 0) {
 		config_resource_done(&resource);

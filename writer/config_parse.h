@@ -12,7 +12,10 @@
 
 #include "writer/config.h"
 
-/* NAME[?namespace=NS][&labelSelector=SEL][&fieldSelector=SEL], percent-decoded. *ret is zeroed first. */
+/*
+ * NAME[?PARAMETER=VALUE[&PARAMETER=VALUE …]], percent-decoded: namespace=NS[,NS …], labelSelector, fieldSelector, metadataOnly, watchList
+ * and onDemand (true or false), pageSize, resourceVersion (any or latest). *ret is zeroed first.
+ */
 int config_parse_resource(const char *text, struct config_resource *ret, char **ret_error);
 
 /* NAME=RESOURCE:PATH[:split=SEP]. *ret is zeroed first. */
@@ -32,6 +35,15 @@ int config_check_path(const char *path, char **ret_error);
 
 /* A namespace is a DNS label: lower-case letters, digits and '-', 63 at most. */
 int config_check_namespace(const char *text, char **ret_error);
+
+/* The same, of several that are separated by commas, with ${VARIABLES} that are not known yet. */
+int config_check_namespaces(const char *text, char **ret_error);
+
+/* "any" or "latest". */
+int config_parse_version(const char *text, enum reflector_version *ret_version, char **ret_error);
+
+/* A LIST's page. */
+int config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error);
 
 /* An index's name: a letter, then letters, digits, '-' and '_', 63 at most. */
 int config_check_index_name(const char *text, char **ret_error);

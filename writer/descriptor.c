@@ -123,6 +123,8 @@ descriptor_build(const struct descriptor_source *source, char **ret_json, char *
 	    cJSON_AddBoolToObject(document, "namespaced", resource->namespaced) &&
 	    add_text(document, "namespace", source->namespace_) && add_text(document, "labelSelector", source->label_selector) &&
 	    add_text(document, "fieldSelector", source->field_selector) &&
+	    cJSON_AddBoolToObject(document, "metadataOnly", source->metadata_only) &&
+	    cJSON_AddBoolToObject(document, "onDemand", source->on_demand) &&
 	    add_strings(document, "drops", source->drops, source->drop_count)) {
 		r = add_indexes(document, source, ret_error);
 		if (r == 0) {

@@ -5,6 +5,7 @@
  *	  "group": "", "version": "v1", "resource": "pods", "kind": "Pod", "singular": "pod", "shortNames": ["po"],
  *	  "namespaced": true,
  *	  "namespace": "", "labelSelector": "", "fieldSelector": "",     which part of it is cached; "" is all
+ *	  "metadataOnly": false, "onDemand": false,                      only metadata; not asked for before a reader does
  *	  "drops": ["metadata.managedFields"],                           paths whose values are not stored
  *	  "indexes": [
  *	    {"name": "namespace", "rules": [{"as": "namespace"}]},
@@ -18,6 +19,7 @@
 #ifndef WRITER_DESCRIPTOR_H
 #define WRITER_DESCRIPTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "writer/config.h"
@@ -25,6 +27,7 @@
 struct descriptor_source {
 	const struct kube_resource *resource;
 	const char *namespace_, *label_selector, *field_selector; /* NULL is "" */
+	bool metadata_only, on_demand;
 	const char *const *drops;
 	size_t drop_count;
 	const struct config_index *const *indexes; /* declared ones of this resource, in their order */

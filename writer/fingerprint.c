@@ -57,6 +57,8 @@ fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprin
 	put_text(&state, source->field_selector);
 	for (size_t i = 0; i < source->drop_count; i++)
 		put_text(&state, drops[i]);
+	if (source->metadata_only)
+		put_text(&state, "metadata only"); /* no path of a drop has a blank */
 	crypto_generichash_final(&state, ret_fingerprint, FINGERPRINT_BYTES);
 	free(drops);
 	return 0;

@@ -1,10 +1,11 @@
 /*
  * Fingerprint: where a resource's content comes from, as 32 bytes that stand beside it in the arena. Another server, CA,
- * resource, namespace, selector or list of drops is other content: then a stored RV means nothing and one lists.
+ * resource, namespace, selector, list of drops or metadata alone is other content: then a stored RV means nothing and one lists.
  */
 #ifndef WRITER_FINGERPRINT_H
 #define WRITER_FINGERPRINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct fingerprint_source {
 	const char *namespace_, *label_selector, *field_selector;
 	const char *const *drops;	/* order does not count */
 	size_t drop_count;
+	bool metadata_only;
 };
 
 /* BLAKE2b-256. Returns 0 or -ENOMEM. sodium_init() must have been called. */

@@ -108,6 +108,15 @@ take_keep_managed_fields(struct options *options, const char *value, char **ret_
 }
 
 static int
+take_no_watch_list(struct options *options, const char *value, char **ret_error)
+{
+	(void)value;
+	(void)ret_error;
+	options->flags.watch_list = CONFIG_NO;
+	return 0;
+}
+
+static int
 take_arena_max(struct options *options, const char *value, char **ret_error)
 {
 	int r = config_parse_size(value, &options->flags.arena_max_bytes, ret_error);
@@ -180,8 +189,10 @@ take_help(struct options *options, const char *value, char **ret_error)
 static const struct option_row rows[] = {
 	{"resource", 'r', "NAME[?SELECT]", take_resource,
 	 "cache this resource; may be repeated. NAME is as for kubectl: pods, po, deployments.apps,\n"
-	 "widgets.v1.example.com. SELECT is namespace=NS, labelSelector=SEL, fieldSelector=SEL,\n"
-	 "joined by &, as in the API (quote it for the shell)",
+	 "widgets.v1.example.com. SELECT is namespace=NS[,NS], labelSelector=SEL, fieldSelector=SEL,\n"
+	 "joined by &, as in the API (quote it for the shell), ${NODE_NAME} in them is the\n"
+	 "environment's; and metadataOnly=true, onDemand=true, pageSize=N, watchList=false,\n"
+	 "resourceVersion=any|latest (see informerd(8))",
 	 "What to cache"},
 	{"namespace", 'n', "NS", take_namespace, "for each resource that names none itself (default: all namespaces)", NULL},
 	{"index", 0, "NAME=RESOURCE:PATH", take_index,
@@ -190,6 +201,8 @@ static const struct option_row rows[] = {
 	 NULL},
 	{"keep-managed-fields", 0, NULL, take_keep_managed_fields, "keep metadata.managedFields, which are dropped otherwise",
 	 NULL},
+	{"no-watch-list", 0, NULL, take_no_watch_list,
+	 "ask for lists, not for watches that begin with the state; for servers that answer these badly", NULL},
 	{"kubeconfig", 0, "FILE", take_kubeconfig,
 	 "default: the files of $KUBECONFIG, merged, else ~/.kube/config, else the service account\n"
 	 "of the pod",

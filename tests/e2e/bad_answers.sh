@@ -44,7 +44,7 @@ cases=$(ls "$R")
 list ServiceList 7 "$(object n s 6)" >"$R/services.list"
 
 start_bad_server
-start_daemon --resource services $(for c in $cases; do echo --resource "pods?namespace=$c"; done)
+start_daemon --no-watch-list --resource services $(for c in $cases; do echo --resource "pods?namespace=$c"; done)
 wait_ready
 for c in $cases; do expired >>"$R/$c/pods.watch"; done
 

@@ -37,7 +37,7 @@ items x 20 1000 >"$R/configmaps.list"
 : >"$R/configmaps.watch.1"
 list ServiceList 7 "$(object n s 6)" >"$R/services.list"
 start_bad_server
-start_daemon --arena-dir "$A" --resource configmaps --resource services
+start_daemon --no-watch-list --arena-dir "$A" --resource configmaps --resource services
 echo "$daemon_pid" >"$G/cgroup.procs"
 wait_ready
 

@@ -24,7 +24,7 @@ grep -q 'refused: that is not informer.s protocol' "$T/daemon.log" || fail "nobo
 expect_stat '.readers | length' 0
 same() { [ "$(stat '.resources[0].objects')" = "$(on_server /api/v1/pods)" ]; }
 until_true 20 same || fail "$(stat '.resources[0].objects') pods, the server has $(on_server /api/v1/pods)"
-stat_is '.resources[0].lists' 1 || fail "$(stat '.resources[0].lists') lists"
+stat_is '.resources[0].watch_lists' 1 || fail "$(stat '.resources[0].watch_lists') lists"
 # what hostile pins held back is free again
 bounded() { [ "$(stat '.arena.retired_bytes')" -lt 1000000 ]; }
 until_true 20 bounded || fail "$(stat '.arena.retired_bytes') bytes are still held"

@@ -65,7 +65,7 @@ for j in $(seq 150 240); do create "big-$j"; done
 stop_daemon TERM
 rm -f "$A"/*
 start_daemon --arena-dir "$A" --resource pods --resource nodes
-refused() { stat '.resources[0].last_error' | grep -q 'LIST failed: the arena is full: raise'; }
+refused() { stat '.resources[0].last_error' | grep -q 'WatchList failed: the arena is full: raise'; }
 until_true 10 refused || fail "a list of 8 MB fits into 6 MiB: $(stat '.resources[0]')"
 expect_stat '.resources[1].state' synced
 for j in $(seq 150 240); do delete "big-$j"; done

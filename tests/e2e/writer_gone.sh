@@ -15,7 +15,7 @@ until_true 30 passed || fail "no churn"
 before=$(lists pods)
 start_daemon --resource pods
 until_true 20 grep -q 'listing again.*too old\|listing again.*Expired' "$T/daemon.log" || fail "no 410"
-same() { [ "$(stat '.resources[0].lists')" = 1 ] && [ "$(stat '.resources[0].objects')" = "$(on_server /api/v1/pods)" ]; }
+same() { [ "$(stat '.resources[0].watch_lists')" = 1 ] && [ "$(stat '.resources[0].objects')" = "$(on_server /api/v1/pods)" ]; }
 until_true 20 same || fail "$(stat '.resources[0].objects') pods, the server has $(on_server /api/v1/pods)"
 [ "$(lists pods)" -gt "$before" ] || fail "no LIST"
 

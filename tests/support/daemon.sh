@@ -90,9 +90,12 @@ expect_stat() {
 	until_true 20 stat_is "$1" "$2" || fail "$1 is $(stat "$1"), not $2"
 }
 
-# lists RESOURCE: LIST requests that the server answered so far.
+# lists RESOURCE: LIST and WatchList requests that the server answered so far (its metrics call the latter WATCH).
 lists() {
-	curl -s "$url/metrics" | sed -n "s/^apiserver_request_total{.*verb=\"LIST\".*resource=\"$1\".*} //p" | awk '{n += $1} END {print n + 0}'
+	{
+		curl -s "$url/metrics" | sed -n "s/^apiserver_request_total{.*verb=\"LIST\".*resource=\"$1\".*} //p"
+		curl -s "$url/sim/log" | grep -c "^WATCHLIST $1 .*-> 200" || true
+	} | awk '{n += $1} END {print n + 0}'
 }
 
 # on_server PATH: how many items the server has.

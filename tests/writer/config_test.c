@@ -388,6 +388,136 @@ an_index_needs_a_cached_resource(void **state)
 				"--resource svc");
 }
 
+/* What is said about one resource reaches its entry, from the file and from a flag; the rest follows what is said for all. */
+static void
+a_resource_has_choices_of_its_own(void **state)
+{
+	static const char yaml[] = "watchList: false\n"
+				   "resources:\n"
+				   "- {resource: pods, metadataOnly: true, onDemand: true, watchList: true, pageSize: 50, resourceVersion: any}\n"
+				   "- services\n";
+	char *flags[] = {"-r", "nodes?metadataOnly=true&onDemand=false&pageSize=7&resourceVersion=latest&watchList=true", NULL};
+	struct config c = built(*state, yaml, flags);
+
+	assert_true(c.resources[0].metadata_only && c.resources[0].on_demand);
+	assert_int_equal(c.resources[0].watch_list, CONFIG_YES);
+	assert_int_equal(c.resources[0].page_size, 50);
+	assert_int_equal(c.resources[0].version, REFLECTOR_VERSION_ANY);
+	assert_false(c.resources[1].metadata_only || c.resources[1].on_demand);
+	assert_int_equal(c.resources[1].watch_list, CONFIG_NO);
+	assert_int_equal(c.resources[1].page_size, 0);
+	assert_int_equal(c.resources[1].version, REFLECTOR_VERSION_DEFAULT);
+	assert_true(c.resources[2].metadata_only && !c.resources[2].on_demand);
+	assert_int_equal(c.resources[2].watch_list, CONFIG_YES);
+	assert_int_equal(c.resources[2].page_size, 7);
+	assert_int_equal(c.resources[2].version, REFLECTOR_VERSION_LATEST);
+	config_done(&c);
+}
+
+/* WatchLists are used unless the file or a flag says otherwise; the flag wins. */
+static void
+watch_lists_are_used_unless_it_is_said_otherwise(void **state)
+{
+	char *plain[] = {"-r", "pods", NULL}, *without[] = {"-r", "pods", "--no-watch-list", NULL};
+	struct config c = built(*state, NULL, plain);
+
+	assert_int_equal(c.resources[0].watch_list, CONFIG_YES);
+	config_done(&c);
+	c = built(*state, "watchList: true\n", without);
+	assert_int_equal(c.resources[0].watch_list, CONFIG_NO);
+	config_done(&c);
+}
+
+/* Several namespaces are as many entries, each with all the rest. */
+static void
+several_namespaces_are_several_entries(void **state)
+{
+	static const char yaml[] = "resources:\n"
+				   "- {resource: pods, namespaces: [a, b], labelSelector: x=y, drop: [spec], pageSize: 9}\n";
+	char *flags[] = {"-r", "services?namespace=c,d", NULL};
+	static const char *const names[] = {"a", "b", "c", "d"};
+	struct config c = built(*state, yaml, flags);
+
+	assert_int_equal(c.n_resources, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_string_equal(c.resources[i].resource, i < 2 ? "pods" : "services");
+		assert_string_equal(c.resources[i].namespace_, names[i]);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		assert_string_equal(c.resources[i].label_selector, "x=y");
+		assert_string_equal(c.resources[i].drops[0], "spec");
+		assert_int_equal(c.resources[i].page_size, 9);
+	}
+	config_done(&c);
+	assert_refused(*state, "resources: [{resource: pods, namespaces: [a, B]}]\n", NULL, -EINVAL, "conf.yaml:1:46: 'B' cannot be a namespace");
+	assert_refused(*state, "resources: [{resource: pods, namespace: a, namespaces: [b]}]\n", NULL, -EINVAL, "the only one of namespace");
+}
+
+/* Variables of the environment stand in namespaces and selectors; what they bring is not looked at again. */
+static void
+variables_are_the_environments(void **state)
+{
+	static const char yaml[] = "namespace: ${INFORMER_TEST_NS}\n"
+				   "resources:\n"
+				   "- {resource: pods, fieldSelector: 'spec.nodeName=${INFORMER_TEST_NODE},a=${INFORMER_TEST_ODD}'}\n";
+	char *flags[] = {"-r", "services?namespace=x-${INFORMER_TEST_NS}&labelSelector=a=$b", NULL};
+	struct config c;
+
+	setenv("INFORMER_TEST_NODE", "node-7", 1);
+	setenv("INFORMER_TEST_NS", "web", 1);
+	setenv("INFORMER_TEST_ODD", "${INFORMER_TEST_NS}", 1);
+	c = built(*state, yaml, flags);
+	assert_string_equal(c.resources[0].field_selector, "spec.nodeName=node-7,a=${INFORMER_TEST_NS}");
+	assert_string_equal(c.resources[0].namespace_, "web");
+	assert_string_equal(c.resources[1].namespace_, "x-web");
+	assert_string_equal(c.resources[1].label_selector, "a=$b");
+	config_done(&c);
+}
+
+/* A variable that is not set, or empty, would make a selector mean another part: refused, with its name. */
+static void
+a_variable_without_a_value_is_refused(void **state)
+{
+	static const struct { const char *selector, *message; } cases[] = {
+		{"spec.nodeName=${INFORMER_TEST_UNSET}", "the environment variable INFORMER_TEST_UNSET is not set"},
+		{"spec.nodeName=${INFORMER_TEST_EMPTY}", "the environment variable INFORMER_TEST_EMPTY is empty"},
+		{"spec.nodeName=${}", "'${}' is no variable"},
+		{"spec.nodeName=${A-B}", "is no variable"},
+		{"spec.nodeName=${A", "is no variable"},
+	};
+	char text[200];
+
+	unsetenv("INFORMER_TEST_UNSET");
+	setenv("INFORMER_TEST_EMPTY", "", 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), "resources: [{resource: pods, fieldSelector: '%s'}]\n", cases[i].selector);
+		assert_refused(*state, text, NULL, -EINVAL, cases[i].message);
+	}
+	setenv("INFORMER_TEST_BAD", "No Namespace", 1);
+	assert_refused(*state, "resources: [{resource: pods, namespace: '${INFORMER_TEST_BAD}'}]\n", NULL, -EINVAL, "cannot be a namespace");
+}
+
+/* Impossible choices are refused where they stand. */
+static void
+impossible_choices_are_refused(void **state)
+{
+	static const struct { const char *entry, *message; } cases[] = {
+		{"{resource: pods, pageSize: 0}", "pageSize must be a whole number from 1"},
+		{"{resource: pods, resourceVersion: '0'}", "'0' is neither any nor latest"},
+		{"{resource: pods, onDemand: 1}", "onDemand must be true or false"},
+		{"'pods?pageSize=0'", "pageSize: a page of 0"},
+		{"'pods?onDemand=yes'", "onDemand: 'yes' is neither true nor false"},
+		{"'pods?metaDataOnly=true'", "did you mean metadataOnly?"},
+		{"'pods?pageSize=1&pageSize=2'", "pageSize is given twice"},
+	};
+	char text[200];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), "resources: [%s]\n", cases[i].entry);
+		assert_refused(*state, text, NULL, -EINVAL, cases[i].message);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
 /* What events and consumers may cost is configured; what is not said keeps the default, and what cannot be is refused. */
@@ -439,6 +569,12 @@ main(void)
 		TEST(cluster_resources_take_no_namespace),
 		TEST(an_index_needs_a_cached_resource),
 		TEST(queues_and_consumers_are_limited),
+		TEST(a_resource_has_choices_of_its_own),
+		TEST(watch_lists_are_used_unless_it_is_said_otherwise),
+		TEST(several_namespaces_are_several_entries),
+		TEST(variables_are_the_environments),
+		TEST(a_variable_without_a_value_is_refused),
+		TEST(impossible_choices_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ a_descriptor_of_pods(void **state)
 	assert_string_equal(
 		json,
 		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":[\"po\"],"
-		"\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"app=w\",\"fieldSelector\":\"\","
+		"\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"app=w\",\"fieldSelector\":\"\",\"metadataOnly\":false,\"onDemand\":false,"
 		"\"drops\":[\"metadata.managedFields\"],\"indexes\":["
 		"{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]},"
 		"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"},"
