@@ -24,14 +24,16 @@ slot_claim_any(struct slot *slot, unsigned hint)
 {
 	unsigned at = hint % SLOT_CELLS;
 
-	for (unsigned i = 0; i < SLOT_CELLS; i++) {
+	for (unsigned i = 0; i < SLOT_CELLS; i++, at = at + 1 == SLOT_CELLS ? 0 : at + 1) {
 		struct pin_cell *cell = &slot->cells[at];
 		uint64_t expected = CELL_FREE;
 
 		/* Look before the exchange: a taken cell's line is left where it is. */
-		if (atomic_load_explicit(&cell->epoch, memory_order_relaxed) == CELL_FREE &&
-		    atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING,
-							    memory_order_seq_cst, memory_order_relaxed)) {
+		if (atomic_load_explicit(&cell->epoch, memory_order_relaxed) != CELL_FREE)
+			continue;
+		slot_touch(slot, at);
+		if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING, memory_order_seq_cst,
+							    memory_order_relaxed)) {
 #if defined(__x86_64__)
 			/* A locked exchange is a full fence there; only the compiler has to be told. */
 			atomic_signal_fence(memory_order_seq_cst);
@@ -40,7 +42,6 @@ slot_claim_any(struct slot *slot, unsigned hint)
 #endif
 			return cell;
 		}
-		at = at + 1 == SLOT_CELLS ? 0 : at + 1;
 	}
 	return NULL;
 }

@@ -6,19 +6,23 @@
  *        0      4  armed      the reader sleeps and wants its eventfd signalled: ARMED_COMMIT at the next commit,
  *                             ARMED_QUEUE when one of its queues has something for it; bits. With the signal the writer takes
  *                             back the bits that it answers, no others: who waits for something else is still armed
+ *        8      8  touched    bit n: cell n was claimed some time; set by its reader before the claim, never cleared. The writer
+ *                             looks at no others: with many readers most cells are never used, and looking costs a cache line each
  *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
  *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by the queue's number
  *
  * Pin protocol. Reader and writer each store first, then look at the other:
  *
+ *   R0  touched |= its bit
  *   R1  cell: FREE -> ACQUIRING       W1  header.root = new root
- *   R2  load header.root              W2  scan the cells
+ *   R2  load header.root              W2  scan the cells that were touched
  *   R3  cell = root's epoch           W3  reuse blocks retired at or before the oldest pin
  *
  * Invariant: never do both miss. If R2 loads the root that W1 replaced, W2 finds the cell taken, and W3 keeps what that
  * root reaches: ACQUIRING counts as the horizon at which the writer first saw it.
  * Order: R1 and W1 are followed by a full fence. Release/acquire would let R2 pass R1 (a load may overtake an earlier
  * store, on x86 too): both miss, and the block that holds the root is reused between R2 and R3.
+ * R0 is to R1's fence as R1 itself is: who sees a bit that another thread set has it set for the writer too.
  * Bound: no loop. A writer that dies, or commits without pause, delays nobody.
  * Pairs with: slots_horizon() in writer/slots.c.
  */
@@ -57,9 +61,12 @@ struct queue_cursor {
 
 struct slot {
 	_Alignas(64) _Atomic uint32_t armed;
+	_Atomic uint64_t touched;
 	struct pin_cell cells[SLOT_CELLS];
 	struct queue_cursor queues[SLOT_QUEUES];
 };
+_Static_assert(SLOT_CELLS < 64, "slot: a bit for each cell");
+_Static_assert(offsetof(struct slot, touched) == 8, "slot: touched moved");
 _Static_assert(offsetof(struct slot, cells) == 64, "slot: cells moved");
 _Static_assert(offsetof(struct slot, queues) == 4096, "slot: queues moved");
 _Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: two pages");
@@ -67,8 +74,16 @@ _Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: two pages");
 /* A full fence: the one of W1. R1's is inside slot_claim(). */
 void slot_fence(void);
 
+/* R0 */
+static inline void
+slot_touch(struct slot *slot, unsigned cell)
+{
+	if ((atomic_load_explicit(&slot->touched, memory_order_relaxed) >> cell & 1) == 0)
+		atomic_fetch_or_explicit(&slot->touched, 1ull << cell, memory_order_relaxed);
+}
+
 /*
- * R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do not meet).
+ * R0 and R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do not meet).
  * Returns the cell, or NULL when all SLOT_CELLS are taken. A full fence follows the claim.
  */
 struct pin_cell *slot_claim_any(struct slot *slot, unsigned hint);
@@ -76,9 +91,11 @@ static inline struct pin_cell *
 slot_claim(struct slot *slot, unsigned hint)
 {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-	struct pin_cell *cell = &slot->cells[hint % SLOT_CELLS];
+	unsigned at = hint % SLOT_CELLS;
+	struct pin_cell *cell = &slot->cells[at];
 	uint64_t expected = CELL_FREE;
 
+	slot_touch(slot, at);
 	/* A locked exchange is a full fence there; only the compiler has to be told. */
 	if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING, memory_order_seq_cst,
 						    memory_order_relaxed)) {

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ALL_CELLS ((1ull << SLOT_CELLS) - 1)
+
 /*
  * One cell as it was seen last.
  *
@@ -30,6 +32,7 @@ struct seen_cell {
 struct seen_slot {
 	struct slot *page;	/* NULL: not in use */
 	int fd;
+	uint64_t touched;	/* all bits that were ever seen: a reader that takes one back is looked at all the same */
 	struct seen_cell cells[SLOT_CELLS];
 };
 
@@ -191,7 +194,9 @@ slots_horizon(struct slots *s, uint64_t current)
 
 		if (!slot)
 			continue;
-		for (unsigned c = 0; c < SLOT_CELLS; c++) {
+		slot->touched |= atomic_load_explicit(&slot->page->touched, memory_order_relaxed) & ALL_CELLS;
+		for (uint64_t rest = slot->touched; rest; rest &= rest - 1) {
+			unsigned c = (unsigned)__builtin_ctzll(rest);
 			struct seen_cell *cell = &slot->cells[c];
 
 			/* Acquire pairs with slot_unpin(): what the reader read is read before we write there. */

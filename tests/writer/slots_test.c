@@ -50,7 +50,23 @@ tear_down(void **state)
 static void
 put(struct world *w, unsigned cell, uint64_t value)
 {
+	slot_touch(w->page, cell);
 	atomic_store(&w->page->cells[cell].epoch, value);
+}
+
+/* A reader that takes back the bit of a cell it pinned keeps the pin; one that never set the bit has none. */
+static void
+cells_count_once_they_were_touched(void **state)
+{
+	struct world *w = *state;
+
+	put(w, 62, 15);
+	assert_int_equal(slots_horizon(w->slots, 20), 15);
+	atomic_store(&w->page->touched, 0);
+	atomic_store(&w->page->cells[3].epoch, 15);
+	assert_int_equal(slots_horizon(w->slots, 25), 15);
+	atomic_store(&w->page->cells[62].epoch, CELL_FREE);
+	assert_int_equal(slots_horizon(w->slots, 30), 30);
 }
 
 /* Without pins everything retired may go; with pins what the oldest one protects stays. */
@@ -151,6 +167,7 @@ garbage_hurts_only_its_owner(void **state)
 	srand(7);
 	assert_int_equal(slots_add(w->slots, 10, &id, &fd), 0);
 	honest = test_map_slot(fd);
+	slot_touch(honest, 9);
 	for (uint64_t epoch = 11; epoch < 3000; epoch++) {
 		uint64_t horizon;
 
@@ -241,6 +258,7 @@ the_oldest_reader_is_found(void **state)
 	assert_int_equal(slots_oldest(w->slots, &stat), -1);
 	assert_int_equal(slots_add(w->slots, 10, &id, &fd), 0);
 	other = test_map_slot(fd);
+	slot_touch(other, 7);
 	put(w, 0, 15);
 	put(w, 1, 14);
 	atomic_store(&other->cells[7].epoch, 13);
@@ -261,6 +279,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(cells_count_once_they_were_touched),
 		TEST(the_oldest_pin_is_the_horizon),
 		TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen),
 		TEST(a_pin_of_the_future_counts_as_the_present),
