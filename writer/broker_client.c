@@ -53,6 +53,7 @@ client_drop(struct client *c)
 
 	if (c->state == CLIENT_ATTACHED) {
 		client_unsubscribe_all(c);
+		wake_leave(c);
 		slots_remove(c->slots, c->slot);
 		b->stats.readers--;
 	} else {
@@ -260,6 +261,7 @@ client_move(struct client *c)
 	slots_remove(c->slots, c->slot);
 	c->slots = source.slots;
 	c->slot = slot;
+	wake_moved(c);
 	c->generation = source.arena->header->generation;
 	c->moved = r == -EAGAIN;
 	if (c->moved) {
@@ -360,6 +362,7 @@ attach(struct client *c, const struct message_hello *hello)
 	c->slots = source.slots;
 	c->generation = source.arena->header->generation;
 	c->state = CLIENT_ATTACHED;
+	wake_join(c);
 	c->deadline_ms = 0;
 	b->pending--;
 	b->stats.readers++;

@@ -35,7 +35,7 @@ client_unsubscribe_all(struct client *c)
 		end_queue(&c->queues[i]);
 	free(c->queues);
 	c->queues = NULL;
-	c->queue_due = false;
+	c->broker->wake.queue_due[c->sleeper] = false;
 }
 
 static void
@@ -56,7 +56,7 @@ on_due(void *context)
 {
 	struct client *c = context;
 
-	c->queue_due = true;
+	c->broker->wake.queue_due[c->sleeper] = true;
 }
 
 /* Why it may not have the queue, or 0. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -134,10 +135,13 @@ wake_init(struct broker *b)
 	wake->broker = b;
 	wake->list = calloc(b->options.max_readers, sizeof(wake->list[0]));
 	wake->fds = calloc(b->options.max_readers, sizeof(wake->fds[0]));
+	wake->sleepers = calloc(b->options.max_readers, sizeof(struct client *));
+	wake->armed = calloc(b->options.max_readers, sizeof(_Atomic uint32_t *));
+	wake->queue_due = calloc(b->options.max_readers, sizeof(wake->queue_due[0]));
 	if (!b->options.wake_by_writing && eventfd_signal_new(&wake->signal) < 0)
 		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a thread writes to their eventfds, "
 			 "which takes longer");
-	return wake->list && wake->fds ? 0 : -ENOMEM;
+	return wake->list && wake->fds && wake->sleepers && wake->armed && wake->queue_due ? 0 : -ENOMEM;
 }
 
 void
@@ -146,6 +150,39 @@ wake_done(struct broker *b)
 	eventfd_signal_free(b->wake.signal);
 	free(b->wake.list);
 	free(b->wake.fds);
+	free(b->wake.sleepers);
+	free(b->wake.armed);
+	free(b->wake.queue_due);
+}
+
+/* max_readers are attached at most. */
+void
+wake_join(struct client *c)
+{
+	struct wake *wake = &c->broker->wake;
+
+	c->sleeper = wake->sleeper_count++;
+	wake->sleepers[c->sleeper] = c;
+	wake->queue_due[c->sleeper] = false;
+	wake_moved(c);
+}
+
+void
+wake_moved(struct client *c)
+{
+	c->broker->wake.armed[c->sleeper] = &slots_page(c->slots, c->slot)->armed;
+}
+
+void
+wake_leave(struct client *c)
+{
+	struct wake *wake = &c->broker->wake;
+	size_t last = --wake->sleeper_count;
+
+	wake->sleepers[c->sleeper] = wake->sleepers[last];
+	wake->sleepers[c->sleeper]->sleeper = c->sleeper;
+	wake->armed[c->sleeper] = wake->armed[last];
+	wake->queue_due[c->sleeper] = wake->queue_due[last];
 }
 
 /* From here. What the kernel refused stays due, for a thread to write. */
@@ -206,20 +243,24 @@ void
 broker_wake(void *broker, uint64_t epoch)
 {
 	struct broker *b = broker;
+	struct wake *wake = &b->wake;
+	size_t count = wake->sleeper_count;
+	struct client *c;
 	bool any = false;
 
 	(void)epoch;
 	/* Root and queues were stored; the armed words are loaded after them (reader-lib/wait.c has the other half). */
 	slot_fence();
-	for (struct client *c = b->clients; c; c = c->next) {
-		uint32_t answers = ARMED_COMMIT | (c->queue_due ? ARMED_QUEUE : 0);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t answers = ARMED_COMMIT | (wake->queue_due[i] ? ARMED_QUEUE : 0);
 
-		c->queue_due = false;
-		if (c->state == CLIENT_ATTACHED && slots_take_armed(c->slots, c->slot, answers)) {
-			c->due = true;
-			any = true;
-		}
+		if ((atomic_load_explicit(wake->armed[i], memory_order_relaxed) & answers) == 0)
+			continue;
+		c = wake->sleepers[i];
+		c->due |= slots_take_armed(c->slots, c->slot, answers);
+		any |= c->due;
 	}
+	memset(wake->queue_due, 0, count * sizeof(wake->queue_due[0]));
 	if (any)
 		wake_start(b);
 }
