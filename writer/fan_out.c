@@ -40,6 +40,7 @@ struct audience {
 	struct binding **unread;	/* as much room as listeners */
 	size_t count, capacity, unread_count;
 	bool any_namespace;		/* some listener wants one namespace only */
+	uint64_t wanted;		/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
 	const struct binding *lowest_of;
 	uint64_t lowest;
 };
@@ -90,6 +91,13 @@ hash_of(const char *text, size_t length)
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
 	return hash ? hash : 1;
+}
+
+/* The upper bits: FNV-1a mixes them best. */
+static uint64_t
+wanted_bit(uint64_t ns_hash)
+{
+	return ns_hash ? 1ull << (ns_hash >> 58) : UINT64_MAX;
 }
 
 /* ---- what is unread ---- */
@@ -236,7 +244,7 @@ namespace_of(const struct fan_out *f, const struct store_event *event, const cha
 }
 
 static void
-tell(struct fan_out *f, const struct audience *a, const struct store_event *event, uint64_t now_ns)
+tell(struct fan_out *f, const struct audience *a, const struct store_event *event, uint64_t *now_ns)
 {
 	struct queue_entry entry = {
 		.seq = event->seq, .kind = event->kind, .resource = event->resource, .old_ref = event->old_ref,
@@ -247,8 +255,13 @@ tell(struct fan_out *f, const struct audience *a, const struct store_event *even
 	uint64_t hash = 0;
 	bool all = !a->any_namespace || !namespace_of(f, event, &ns, &length);
 
-	if (!all)
+	if (!all) {
 		hash = hash_of(ns, length);
+		if ((a->wanted & wanted_bit(hash)) == 0)
+			return;
+	}
+	if (!*now_ns)
+		*now_ns = boot_ns();
 	for (size_t i = 0; i < a->count; i++) {
 		const struct listener *l = &a->listeners[i];
 		struct subscription *s;
@@ -257,7 +270,7 @@ tell(struct fan_out *f, const struct audience *a, const struct store_event *even
 			continue;
 		s = l->binding->subscription;
 		if (all || l->ns_hash == 0 || (s->ns_length == length && memcmp(s->ns, ns, length) == 0))
-			push(s, &entry, now_ns);
+			push(s, &entry, *now_ns);
 	}
 }
 
@@ -276,11 +289,8 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 	for (size_t i = 0; i < count; i++) {
 		const struct audience *a = &f->audiences[events[i].resource];
 
-		if (a->count == 0)
-			continue;
-		if (!now_ns)
-			now_ns = boot_ns();
-		tell(f, a, &events[i], now_ns);
+		if (a->count > 0)
+			tell(f, a, &events[i], &now_ns);
 	}
 	while (f->touched) {
 		struct subscription *s = f->touched;
@@ -337,6 +347,9 @@ unbind(struct subscription *s)
 			a->listeners[k] = a->listeners[--a->count];
 			break;
 		}
+		a->wanted = 0;
+		for (size_t k = 0; k < a->count; k++)
+			a->wanted |= wanted_bit(a->listeners[k].ns_hash);
 		for (size_t k = 0; b->unread && k < a->unread_count; k++) {
 			if (a->unread[k] != b)
 				continue;
@@ -379,6 +392,7 @@ bind(struct subscription *s)
 		*b = (struct binding){.subscription = s, .resource = i};
 		a->listeners[a->count++] = (struct listener){s->ns_hash, b};
 		a->any_namespace |= s->ns_hash != 0;
+		a->wanted |= wanted_bit(s->ns_hash);
 		s->binding_count++;
 	}
 	return 0;
