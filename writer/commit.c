@@ -144,9 +144,10 @@ publish(struct store *s)
 	arena_set_working_epoch(s->arena, s->epoch + 1);
 
 	store_tell_events(s, base);
-	store_release_held(s);
+	/* Readers first: they are on their way while we clean up. */
 	if (s->on_commit)
 		s->on_commit(s->on_commit_context, s->epoch);
+	store_release_held(s);
 	arena_stats(s->arena, &stats);
 	if (stats.retired_bytes >= RECLAIM_BYTES)
 		store_reclaim(s);
