@@ -71,7 +71,8 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 	done
 
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
-# QUICK=1: a minute, rough figures. ONLY=lbdpe: lookups, bytes, decode, peak of a list, events.
+# QUICK=1: a minute, rough figures. ONLY=lbdpe: lookups, bytes, decode, peak of a list, events (v, f, a: from the server, fan-out,
+# agents).
 REAL_PODS  ?= ../shared/data/real-pods
 PEER       ?= ../shared/peer
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))

@@ -268,11 +268,11 @@ measure_stopped(struct bench *b, struct changes *c)
 		return r;
 	kill(reader.pid, SIGSTOP);
 	waitpid(reader.pid, &status, WUNTRACED);
-	was = process_mapped(reader.pid, "Private_", "/arena.");
+	was = process_mapped(reader.pid, "Anonymous:", "/arena.");
 	store_stats(c->world->store, &before);
 	r = run_many(c, count);
 	store_stats(c->world->store, &after);
-	is = process_mapped(reader.pid, "Private_", "/arena.");
+	is = process_mapped(reader.pid, "Anonymous:", "/arena.");
 	kill(reader.pid, SIGCONT);
 	if (r == 0)
 		r = handler_end(&reader, CHANGED, 20, &h);

@@ -104,11 +104,12 @@ run(struct bench *b, const struct arguments *a)
 		measure_decode(b);
 	if (wanted(a, 'p'))
 		measure_list(b);
-	if (wanted(a, 'e')) {
+	if (wanted(a, 'e') || wanted(a, 'v'))
 		measure_events(b);
+	if (wanted(a, 'e') || wanted(a, 'f'))
 		measure_fan_out(b);
+	if (wanted(a, 'e') || wanted(a, 'a'))
 		measure_agents(b);
-	}
 	complete(b);
 	report_table(b->report);
 	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9, b->quick ? " (QUICK=1: few rounds, rough figures)" : "");
