@@ -45,7 +45,8 @@ add(const char *data, size_t length, void *context)
 		set->entries = p;
 		set->capacity = wider;
 	}
-	if (set->used + length > set->room) {
+	/* also for an empty value that comes first, so that there is something to point into */
+	if (!set->bytes || set->used + length > set->room) {
 		size_t wider = set->room ? set->room * 2 : 4096;
 		char *p;
 

@@ -409,6 +409,20 @@ an_update_that_moves_no_value_touches_no_index(void **state)
 	store_fixture_free(fx);
 }
 
+/* An empty value is one, also when it is the first that its index ever had (what says nothing is no value). */
+static void
+an_empty_value_is_found(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+
+	(void)state;
+	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\",\"uid\":\"1\"},\"spec\":{\"nodeName\":\"\"}}"), 0);
+	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"b\",\"namespace\":\"x\",\"uid\":\"2\"},\"spec\":{}}"), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", ""), 1);
+	store_fixture_free(fx);
+}
+
 int
 main(void)
 {
@@ -416,6 +430,7 @@ main(void)
 		cmocka_unit_test(an_unchanged_object_publishes_nothing),
 		cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
 		cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
+		cmocka_unit_test(an_empty_value_is_found),
 		cmocka_unit_test(random_changes_agree_with_a_plain_table),
 		cmocka_unit_test(deleting_everything_gives_all_memory_back),
 		cmocka_unit_test(a_pinned_version_stays_as_it_was),
