@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Of 64 readers 16 are stalled: 12 are stopped, 4 never dispatch. The others are not told later than before, the daemon's memory and the arena
+# stay bounded through changes without end, and when the stalled ones go on, each comes to the exact state by states that were.
+. "$(dirname "$0")/../support/daemon.sh"
+seed=${SEED:-$(date +%s)}
+honest= stalled= change_pid=
+clean_fan_out() {
+	for p in $honest $stalled $change_pid; do kill -9 "$p" 2>/dev/null || true; done
+	clean_up
+}
+trap clean_fan_out EXIT
+mkdir "$T/told"
+cat >"$T/config.yaml" <<END
+events: {queueBytes: 1Mi}
+END
+start_sim
+start_daemon --config "$T/config.yaml" --resource pods
+wait_ready
+"$B"/tests/events_change "$url" "$T/history" "$seed" 60 even 2>>"$T/change.log" &
+change_pid=$!
+until_true 10 test -s "$T/history" || fail "no changes"
+for i in $(seq 48); do
+	"$B"/tests/event_lag "$S" "$([ $((i % 2)) = 0 ] && echo run || echo dispatch)" pods "" >"$T/lag.$i" 2>>"$T/reader.log" &
+	honest="$honest $!"
+done
+for i in $(seq 16); do
+	"$B"/tests/events_reader "$S" "$T/told" "r$i" "$((seed + i))" "$([ $((i % 4)) = 0 ] && echo late || echo plain)" 2>>"$T/reader.log" &
+	stalled="$stalled $!"
+done
+all_ready() { [ "$(grep -l READY "$T"/lag.* | wc -l)" = 48 ]; }
+until_true 60 all_ready || fail "readers do not start"
+plain_ready() { [ "$(grep -l '^S' "$T"/told/* | wc -l)" = 12 ]; }
+until_true 60 plain_ready || fail "readers that will be stopped do not start"
+
+asks=0
+ask() { # in $p50: of what the honest were told since, the median of their medians
+	asks=$((asks + 1))
+	for p in $honest; do kill -USR1 "$p"; done
+	said() { [ "$(cat "$T"/lag.* | grep -c EVENTS)" = $((48 * asks)) ]; }
+	until_true 30 said || fail "no reports"
+	for i in $(seq 48); do tail -n 1 "$T/lag.$i"; done >"$T/reports"
+	p50=$(awk '{print $8}' "$T/reports" | sort -n | sed -n 24p)
+}
+# ---- told as soon as before
+measure() {
+	ask
+	sleep 3
+	ask
+	[ "$(awk '$2 < 20' "$T/reports" | wc -l)" = 0 ] || fail "some are hardly told anything: $(cat "$T/reports")"
+}
+stall() { for p in $will_stop; do kill "-$1" "$p"; done; }
+will_stop=$(echo $stalled | tr ' ' '\n' | awk 'NR % 4 != 0')
+for try in 1 2; do
+	measure
+	without=$p50
+	stall STOP
+	measure
+	with=$p50
+	[ "$with" -gt $((without * 2 + 500)) ] || break
+	[ $try = 1 ] || fail "stalled readers slow others: $without us without, $with us with them"
+	stall CONT
+done
+
+# ---- bounded, while more happens than their queues hold
+kept() { echo $(($(awk '/^RssAnon/ {print $2}' "/proc/$daemon_pid/status") + $(stat '.arena.used_bytes + .arena.retired_bytes') / 1024)); }
+before=$(kept)
+from=$(wc -l <"$T/history")
+kill -USR1 "$change_pid"
+enough() { [ "$(wc -l <"$T/history")" -ge $((from + ${CHANGES:-8000})) ]; }
+until_true 120 enough || fail "the changes are slow: $(wc -l <"$T/history")"
+after=$(kept)
+[ $((after - before)) -lt 12288 ] || fail "memory grew from $before to $after KB: $(stat .arena) $(grep Rss "/proc/$daemon_pid/status")"
+[ "$(stat '[.readers[].queues[] | select(.overflows > 0)] | length')" -ge 16 ] || fail "nobody fell behind: $(stat '[.readers[].queues[].overflows]')"
+[ "$(stat '[.readers[].queues[] | select(.held_bytes > 1048576 * 2)] | length')" = 0 ] || fail "queues hold more than they may: $(stat '[.readers[].queues[].held_bytes]')"
+
+# ---- and they come to what is
+stall CONT
+for p in $stalled; do kill -USR1 "$p"; done
+kill "$change_pid"
+wait "$change_pid" || fail "the changes failed"
+change_pid=
+check() {
+	code=0
+	"$B"/tests/events_check "$T/history" 0 "$T"/told/* >"$T/result" 2>"$T/check.log" || code=$?
+	[ "$code" != 1 ]
+}
+until_true 60 check || true
+[ "$code" = 0 ] || fail "SEED=$seed: $(cat "$T/result")"
+grep -q ' 16 views compared' "$T/result" || fail "$(cat "$T/result")"
+for p in $stalled; do
+	kill "$p"
+	code=0
+	wait "$p" || code=$?
+	[ "$code" = 0 ] || fail "a reader ended with $code"
+done
+stalled=
+[ ! -s "$T/reader.log" ] || fail "readers complain: $(cat "$T/reader.log")"
+echo "ok: p50 $without us without, $with us with stalled readers; $before to $after KB over $(($(wc -l <"$T/history") - from)) changes; $(cat "$T/result")"

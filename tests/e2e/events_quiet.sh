@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# A reader with handlers that have nothing to be told makes no system call in 10 s, while others' objects change: with threads of the library's
+# own, and in an event loop. One that keeps up at 1,000 changes a second is told each of them, without COALESCED, and its queue never
+# overflows. SECONDS_LONG (15) is for how long.
+. "$(dirname "$0")/../support/daemon.sh"
+long=${SECONDS_LONG:-15}
+pids= count_pid=
+clean_quiet() {
+	for p in $pids $count_pid; do kill -9 "$p" 2>/dev/null || true; done
+	clean_up
+}
+trap clean_quiet EXIT
+rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
+rests() { a=$(rv); sleep 0.3; [ "$a" = "$(rv)" ]; }
+
+start_sim --nodes 10 --pods-per-node 30
+start_daemon --resource pods --resource nodes --resource configmaps
+wait_ready
+
+# ---- idle: of another namespace, and of another resource
+if ! strace -V >/dev/null 2>&1; then
+	echo "SKIP: no strace: idle readers' system calls are not counted"
+elif ! strace -o "$T/probe" true 2>/dev/null; then
+	echo "SKIP: ptrace is not allowed here: idle readers' system calls are not counted"
+else
+	for how in "run pods quiet" "dispatch pods quiet" "run configmaps -" "dispatch configmaps -"; do
+		set -- $how
+		out="$T/idle.$1.$2"
+		[ "$3" != - ] || set -- "$1" "$2" ""
+		"$B"/tests/event_lag "$S" "$@" >"$out" 2>>"$T/idle.log" &
+		pids="$pids $!"
+		until_true 20 grep -q READY "$out" || fail "event_lag $how does not start"
+	done
+	curl -s -X POST "$url/sim/churn?rate=200" >/dev/null
+	sleep 1
+	before=$(rv)
+	traced=
+	for p in $pids; do
+		strace -f -ttt -o "$T/trace.$p" -p "$p" 2>"$T/strace.$p" &
+		traced="$traced $!"
+	done
+	for p in $pids; do until_true 10 grep -q attached "$T/strace.$p" || fail "strace: $(cat "$T/strace.$p")"; done
+	# being attached to ends a wait and begins it anew
+	sleep 1
+	from=$(date +%s.%N)
+	sleep 10
+	for p in $traced; do kill -INT "$p"; wait "$p" 2>/dev/null || true; done
+	[ "$(rv)" -gt $((before + 500)) ] || fail "hardly anything changed: $before to $(rv)"
+	for p in $pids; do
+		awk -v from="$from" '$2 ~ /^[0-9.]+$/ && $2 + 0 > from && !/<detached/ {print} ' "$T/trace.$p" >"$T/calls.$p"
+		[ ! -s "$T/calls.$p" ] || fail "$(tr '\0' ' ' <"/proc/$p/cmdline"): $(wc -l <"$T/calls.$p") system calls: $(head -20 "$T/calls.$p")"
+	done
+	curl -s -X POST "$url/sim/churn?rate=0" >/dev/null
+	kill -9 $pids
+	pids=
+fi
+
+# ---- keeping up: as many events as a watch of the server's own has lines
+lines() { grep -c '"type":"\(ADDED\|MODIFIED\|DELETED\)"' "$T/watched" || true; }
+for how in run dispatch; do
+	until_true 20 rests || fail "the churn does not end"
+	: >"$T/keeps.$how"
+	"$B"/tests/event_lag "$S" $how pods "" >"$T/keeps.$how" 2>>"$T/keeps.log" &
+	pids="$pids $!"
+	until_true 20 grep -q READY "$T/keeps.$how" || fail "event_lag $how does not start"
+done
+curl -sN "$url/api/v1/pods?watch=true&timeoutSeconds=600&resourceVersion=$(rv)" >"$T/watched" &
+count_pid=$!
+sleep 0.3
+curl -s -X POST "$url/sim/churn?rate=1000&count=$((long * 1000))" >/dev/null
+started=$(date +%s%N)
+running() { [ "$(curl -s "$url/sim/stats" | jq .churn.running)" = true ]; }
+while running; do sleep 0.5; done
+took=$((($(date +%s%N) - started) / 1000000))
+until_true 20 rests || fail "the churn does not end"
+sleep 0.5
+for p in $pids; do kill -USR1 "$p"; done
+for how in run dispatch; do
+	until_true 10 grep -q EVENTS "$T/keeps.$how" || fail "no report"
+	set -- $(grep EVENTS "$T/keeps.$how")
+	[ "$4" = 0 ] && [ "$6" = 0 ] || fail "$how: $* in $took ms"
+	[ "$2" = "$(lines)" ] || fail "$how: $2 events, the server sent $(lines)"
+	[ "$2" -ge $((long * 800)) ] || fail "$how: only $2 events"
+done
+[ "$(stat '[.readers[].queues[].overflows] | add')" = 0 ] || fail "overflows: $(stat '[.readers[].queues[]]')"
+echo "ok: $2 events in $took ms"

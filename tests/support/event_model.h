@@ -1,0 +1,48 @@
+/*
+ * What the three programs of tests/e2e/events_model.sh agree on: who changes the server (events_change), who is told of it
+ * (events_reader) and who compares the two (events_check). Files of lines, a line of the server's history being
+ *
+ *	RV TYPE KEY UID HASH LABELS FIELDS	TYPE: A added, M modified, D deleted; then the selectors that match, as bits
+ *
+ * and those of a handler
+ *
+ *	H PID NS LABEL FIELD TRACK NAMED STEADY	a process begins; selectors by number; STEADY: it is never held up
+ *	A INITIAL KEY UID RV HASH		add
+ *	U KEY UID RV HASH OLDRV OLDHASH		update; OLDRV - : not known, = : a resync
+ *	D KNOWN KEY UID RV HASH			delete; RV - : only the key is known
+ *	C R B E S X				COALESCED, RESYNC, its begin and end, synced, done
+ */
+#ifndef TESTS_SUPPORT_EVENT_MODEL_H
+#define TESTS_SUPPORT_EVENT_MODEL_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define EVENT_MODEL_NAMESPACES 4
+#define EVENT_MODEL_LABELS 4
+#define EVENT_MODEL_FIELDS 4
+
+/* "ns0" .. */
+extern const char *const event_model_namespaces[EVENT_MODEL_NAMESPACES];
+/* Selectors; number 0 is none. Every one matches the pods named anchor, which are always there. */
+extern const char *const event_model_labels[EVENT_MODEL_LABELS];
+extern const char *const event_model_fields[EVENT_MODEL_FIELDS];
+
+/* The bits of the selectors that match, found without the library. */
+unsigned event_model_label_bits(const cJSON *pod);
+unsigned event_model_field_bits(const cJSON *pod);
+
+/* Of all its content but metadata.managedFields, kind and apiVersion, whatever the order of fields. */
+uint64_t event_model_hash(const cJSON *object);
+
+/* "" when it is not there. */
+const char *event_model_text(const cJSON *object, const char *outer, const char *field);
+
+struct event_model_random {
+	uint64_t state;
+};
+/* 0 .. below-1 */
+unsigned event_model_draw(struct event_model_random *random, unsigned below);
+
+#endif

@@ -1,0 +1,389 @@
+/*
+ * events_check HISTORY BOUND FILE...: compares what handlers were told (tests/support/event_model.h) with what the server was.
+ *
+ *	- each state told is one that the server had under that resourceVersion, and of the handler's selection
+ *	- of one object never an older state after a newer one; an add of what was absent, an update of what was present with the state
+ *	  that was told last as the old one, a delete of what was present; what is not so was announced by COALESCED or RESYNC
+ *	- up to resourceVersion BOUND a steady handler sees no COALESCED and no RESYNC, and every single state
+ *	- what the calls lead to is what the server has (of a handler whose process lives)
+ *
+ * Exits 0; 1 when only the last is not so (yet); 3 when another is not.
+ */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/event_model.h"
+
+#define KEYS_MAX 4096u
+
+/* A state: of the server, by resourceVersion; before and after are the same key's. */
+struct state {
+	uint64_t rv, hash;
+	char type;
+	char uid[64];
+	unsigned key, labels, fields;
+	uint64_t before;
+};
+
+static struct state *states; /* by rv; rv 0: none */
+static uint64_t n_states, bound;
+static char *keys[KEYS_MAX];
+static unsigned n_keys;
+static uint64_t newest[KEYS_MAX]; /* state of a key */
+
+/* What a handler was told of a key: 0 absent. again: told since the RESYNC began. last: the newest state told, present or not. */
+struct view {
+	uint64_t rv, last;
+	bool again;
+};
+
+struct handler {
+	const char *file;
+	unsigned line, label, field;
+	int pid;
+	char ns[32];
+	bool track, named, steady, done, loose, resyncing, whole, begun;
+	uint64_t newest;	/* resourceVersion told */
+	struct view *views;
+	unsigned events;
+};
+
+static bool unequal, wrong;
+
+static void __attribute__((format(printf, 2, 3)))
+say(const struct handler *h, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s:%u: ", h->file, h->line);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+#define WRONG(h, ...) (wrong = true, say(h, __VA_ARGS__))
+
+static unsigned
+key_number(const char *key)
+{
+	for (unsigned i = 0; i < n_keys; i++)
+		if (strcmp(keys[i], key) == 0)
+			return i;
+	if (n_keys == KEYS_MAX)
+		exit(2);
+	keys[n_keys] = strdup(key);
+	return n_keys++;
+}
+
+static void
+read_history(const char *path)
+{
+	char line[512], key[128];
+	FILE *f = fopen(path, "re");
+	struct state s = {0};
+	unsigned long long rv, hash;
+
+	if (!f)
+		exit(2);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llu %c %127s %63s %llx %u %u", &rv, &s.type, key, s.uid, &hash, &s.labels, &s.fields) != 7)
+			exit(2);
+		if (rv >= n_states) {
+			states = realloc(states, (rv + 1000) * sizeof(*states));
+			if (!states)
+				exit(2);
+			memset(states + n_states, 0, (rv + 1000 - n_states) * sizeof(*states));
+			n_states = rv + 1000;
+		}
+		s.rv = rv;
+		s.hash = hash;
+		s.key = key_number(key);
+		s.before = newest[s.key];
+		newest[s.key] = rv;
+		states[rv] = s;
+	}
+	fclose(f);
+}
+
+static bool
+selected(const struct handler *h, const struct state *s)
+{
+	size_t n = strlen(h->ns);
+
+	return (strcmp(h->ns, "-") == 0 || (strncmp(keys[s->key], h->ns, n) == 0 && keys[s->key][n] == '/')) &&
+	       (s->labels >> h->label & 1) && (s->fields >> h->field & 1);
+}
+
+static bool
+has_selectors(const struct handler *h)
+{
+	return h->label || h->field;
+}
+
+/* The server's state of that resourceVersion, if it is the one that was told. */
+static const struct state *
+real(const struct handler *h, const char *key, const char *uid, const char *rv, unsigned long long hash)
+{
+	uint64_t n = strtoull(rv, NULL, 10);
+	const struct state *s = n < n_states ? &states[n] : NULL;
+
+	if (!s || s->rv == 0 || strcmp(keys[s->key], key) != 0 || (uid && strcmp(s->uid, uid) != 0) || s->hash != hash) {
+		WRONG(h, "%s was never this under resourceVersion %s: %s %016llx", key, rv, uid ? uid : "(its old state)", hash);
+		return NULL;
+	}
+	return s;
+}
+
+/* Of the steady, whether every single state is due. */
+static bool
+whole(const struct handler *h, const struct state *s)
+{
+	return h->steady && !h->loose && s->rv <= bound;
+}
+
+static void
+present(struct handler *h, const struct state *s)
+{
+	struct view *v = &h->views[s->key];
+
+	h->newest = s->rv > h->newest ? s->rv : h->newest;
+	v->rv = v->last = s->rv;
+	v->again = true;
+}
+
+static void
+take_add(struct handler *h, const char *line)
+{
+	char key[128], uid[64], rv[32];
+	unsigned long long hash;
+	const struct state *s;
+	struct view *v;
+	int initial;
+
+	if (sscanf(line, "A %d %127s %63s %31s %llx", &initial, key, uid, rv, &hash) != 5) {
+		WRONG(h, "no add: %s", line);
+		return;
+	}
+	s = real(h, key, uid, rv, hash);
+	if (!s)
+		return;
+	/* a consumer that is not known any more begins anew, and can tell by this */
+	if (!h->begun && initial && !h->resyncing)
+		memset(h->views, 0, KEYS_MAX * sizeof(*h->views));
+	h->begun = true;
+	v = &h->views[s->key];
+	if (!selected(h, s) || s->type == 'D')
+		WRONG(h, "an add of what is not in the selection: %s", line);
+	if (v->rv && !h->resyncing && !(h->named && h->loose))
+		WRONG(h, "an add of what is there (%llu): %s", (unsigned long long)v->rv, line);
+	if (s->rv < v->last || (s->rv == v->last && !h->resyncing && !(h->named && h->loose)))
+		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
+	if (initial && h->whole && !h->resyncing && !h->loose)
+		WRONG(h, "an initial add after all were told: %s", line);
+	if (!initial && whole(h, s) && s->type != 'A' && !(s->before && !selected(h, &states[s->before])))
+		WRONG(h, "states before this one were not told: %s", line);
+	present(h, s);
+}
+
+static void
+take_update(struct handler *h, const char *line)
+{
+	char key[128], uid[64], rv[32], old_rv[32];
+	unsigned long long hash, old_hash;
+	const struct state *s, *o;
+	struct view *v;
+
+	if (sscanf(line, "U %127s %63s %31s %llx %31s %llx", key, uid, rv, &hash, old_rv, &old_hash) != 6) {
+		WRONG(h, "no update: %s", line);
+		return;
+	}
+	s = real(h, key, uid, rv, hash);
+	if (!s)
+		return;
+	h->begun = true;
+	v = &h->views[s->key];
+	if (!selected(h, s) || s->type == 'D')
+		WRONG(h, "an update to what is not in the selection: %s", line);
+	if (strcmp(old_rv, "=") == 0) {
+		if (v->rv != s->rv)
+			WRONG(h, "a resync of another state than %llu: %s", (unsigned long long)v->rv, line);
+		return;
+	}
+	if (s->rv < v->last || (s->rv == v->last && !(h->loose && h->named)))
+		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
+	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
+		WRONG(h, "an update of what is not there: %s", line);
+	if (v->rv && strcmp(states[v->rv].uid, s->uid) != 0)
+		WRONG(h, "an update of another object of that name: %s", line);
+	if (strcmp(old_rv, "-") == 0) {
+		if (!h->loose && !h->resyncing)
+			WRONG(h, "the old state is not known, and nobody said COALESCED: %s", line);
+	} else {
+		o = real(h, key, NULL, old_rv, old_hash);
+		if (o && o->rv != v->rv)
+			WRONG(h, "the old state is not the one told, %llu: %s", (unsigned long long)v->rv, line);
+		if (o && whole(h, s) && s->before != o->rv)
+			WRONG(h, "states between were not told: %s", line);
+	}
+	present(h, s);
+}
+
+static void
+take_delete(struct handler *h, const char *line)
+{
+	char key[128], uid[64], rv[32];
+	const struct state *s = NULL;
+	unsigned long long hash;
+	unsigned number;
+	struct view *v;
+	int known;
+
+	if (sscanf(line, "D %d %127s %63s %31s %llx", &known, key, uid, rv, &hash) != 5) {
+		WRONG(h, "no delete: %s", line);
+		return;
+	}
+	h->begun = true;
+	number = key_number(key);
+	v = &h->views[number];
+	if (strcmp(rv, "-") != 0)
+		s = real(h, key, uid, rv, hash);
+	if (known && !s)
+		WRONG(h, "the final state is said to be known: %s", line);
+	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
+		WRONG(h, "a delete of what is not there: %s", line);
+	if (s && v->rv && s->rv < v->rv && !(h->loose && h->named))
+		WRONG(h, "a delete with an older state than %llu: %s", (unsigned long long)v->rv, line);
+	if (s && known && !has_selectors(h) && s->type != 'D')
+		WRONG(h, "a final state that is none: %s", line);
+	if (s && known && !selected(h, s))
+		WRONG(h, "a final state outside the selection: %s", line);
+	if (s && known && whole(h, s) && s->type == 'D' && s->before != v->rv)
+		WRONG(h, "states before its end were not told: %s", line);
+	if (s && s->rv > v->last)
+		v->last = s->rv;
+	v->rv = 0;
+}
+
+static void
+begin_life(struct handler *h, const char *line)
+{
+	int track, named, steady;
+
+	if (sscanf(line, "H %d %31s %u %u %d %d %d", &h->pid, h->ns, &h->label, &h->field, &track, &named, &steady) != 7)
+		WRONG(h, "no beginning: %s", line);
+	h->track = track;
+	h->named = named;
+	h->steady = steady;
+	h->done = h->resyncing = h->whole = h->begun = false;
+	/* what its former life was told but did not come to acknowledge may come again */
+	h->loose = named;
+	for (unsigned i = 0; i < KEYS_MAX; i++)
+		h->views[i].last = 0;
+}
+
+static void
+take_line(struct handler *h, const char *line)
+{
+	switch (*line) {
+	case 'H':
+		begin_life(h, line);
+		break;
+	case 'A':
+		take_add(h, line);
+		break;
+	case 'U':
+		take_update(h, line);
+		break;
+	case 'D':
+		take_delete(h, line);
+		break;
+	case 'C':
+	case 'R':
+		/* what is not of its selection is not told: it may be ahead by so much */
+		if (h->steady && h->newest + 400 < bound)
+			WRONG(h, "a reader that keeps up fell behind");
+		h->loose = true;
+		break;
+	case 'B':
+		h->resyncing = true;
+		for (unsigned i = 0; i < KEYS_MAX; i++)
+			h->views[i].again = false;
+		break;
+	case 'E':
+		h->resyncing = false;
+		for (unsigned i = 0; i < KEYS_MAX; i++)
+			if (!h->views[i].again)
+				h->views[i].rv = 0;
+		break;
+	case 'S':
+		h->whole = true;
+		break;
+	case 'X':
+		h->done = true;
+		break;
+	default:
+		WRONG(h, "what is this: %s", line);
+	}
+	h->events += *line == 'A' || *line == 'U' || *line == 'D';
+}
+
+/* What it leads to; 1 when that was compared. */
+static bool
+compare(struct handler *h)
+{
+	if (h->done || kill(h->pid, 0) < 0)
+		return false;
+	for (unsigned i = 0; i < n_keys; i++) {
+		const struct state *s = &states[newest[i]];
+		uint64_t expected = newest[i] && s->type != 'D' && selected(h, s) ? s->rv : 0;
+
+		if (h->views[i].rv != expected) {
+			unequal = true;
+			say(h, "%s: the server has %llu, it was told %llu", keys[i], (unsigned long long)expected,
+			    (unsigned long long)h->views[i].rv);
+			break;
+		}
+	}
+	return true;
+}
+
+int
+main(int argc, char **argv)
+{
+	unsigned compared = 0, steady = 0, coalesced = 0, resyncs = 0, deletes = 0;
+	uint64_t events = 0;
+	char line[1024];
+
+	if (argc < 4)
+		return 2;
+	read_history(argv[1]);
+	bound = strtoull(argv[2], NULL, 10);
+	for (int i = 3; i < argc; i++) {
+		struct handler h = {.file = argv[i], .views = calloc(KEYS_MAX, sizeof(*h.views))};
+		FILE *f = fopen(argv[i], "re");
+
+		if (!f || !h.views)
+			return 2;
+		while (fgets(line, sizeof(line), f)) {
+			if (!strchr(line, '\n'))
+				break;
+			h.line++;
+			take_line(&h, line);
+			coalesced += *line == 'C';
+			resyncs += *line == 'R';
+			deletes += *line == 'D';
+		}
+		fclose(f);
+		events += h.events;
+		steady += h.steady;
+		compared += compare(&h);
+		free(h.views);
+	}
+	printf("%llu events to %d handlers (%u deletes), %u COALESCED, %u RESYNC, %u views compared, %u steady, %u names\n",
+	       (unsigned long long)events, argc - 3, deletes, coalesced, resyncs, compared, steady, n_keys);
+	return wrong ? 3 : unequal || compared == 0;
+}
