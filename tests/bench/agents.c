@@ -75,7 +75,7 @@ static int
 measure_restart(struct node *n)
 {
 	struct rounds ms = {0};
-	double before, after, pods = 0;
+	double before = 0, after = 0, pods = 0;
 	struct row *row;
 	int r = requests(&n->sim, &before);
 

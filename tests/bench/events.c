@@ -121,7 +121,7 @@ static int
 round_ours(struct sides *s, size_t i)
 {
 	size_t n = events_of(s->b, i);
-	struct handled h;
+	struct handled h = {0};
 	double cpu, start;
 	char url[256];
 	int r = handler_begin(&s->handler);

@@ -17,8 +17,8 @@
 #include "tests/bench/world.h"
 
 #define PODS 10000u
-#define CHANGED 512u	/* pods that change, each between … */
-#define STATES 2u	/* … so many states */
+#define CHANGED ((size_t)512)	/* pods that change, each between … */
+#define STATES ((size_t)2)	/* … so many states */
 
 struct changes {
 	struct world *world;
@@ -166,7 +166,6 @@ round_beside(const struct bench *b, struct changes *c, size_t i, struct beside *
 		r = commits(c, count, 0, &us);
 	if (r == 0)
 		rounds_add(&ret->busy[i], us);
-	before = wakeups(c->world);
 	if (r == 0 && (i == 0 || i == ALL)) {
 		nanosleep(&(struct timespec){0, 100000000}, NULL);
 		before = wakeups(c->world);

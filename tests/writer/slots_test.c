@@ -199,7 +199,7 @@ a_slot_cannot_be_resized(void **state)
 
 	assert_int_equal(ftruncate(w->fd, 0), -1);
 	assert_int_equal(errno, EPERM);
-	assert_int_equal(ftruncate(w->fd, 3 * SLOT_BYTES), -1);
+	assert_int_equal(ftruncate(w->fd, 3l * SLOT_BYTES), -1);
 	assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
 	assert_int_equal(fstat(w->fd, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);

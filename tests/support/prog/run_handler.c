@@ -99,8 +99,9 @@ main(void)
 	out = open(path ? path : "/dev/null", O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (out < 0)
 		return 1;
-	while (getline(&line, &size, stdin) > 0 && line)
-		handle(line);
+	while (getline(&line, &size, stdin) > 0)
+		if (line)
+			handle(line);
 	free(line);
 	return 0;
 }
