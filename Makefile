@@ -36,7 +36,7 @@ MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd cmocka lmdb
 present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl $(1); do command -v $$c || exit 1; done >/dev/null
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-lint clean help demo test lint tsan fuzz
+no_build_goals := setup setup-lint clean help demo test test-apiserver lint tsan fuzz
 ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(call present) && echo ok),ok)
 $(shell sh tools/setup.sh $(PACKAGES) >&2)
@@ -206,6 +206,7 @@ help:
 	@echo 'make            build everything into build/'
 	@echo 'make demo       a cluster without a cluster: sim, daemon, two readers, kills  (KEEP=1 leaves it running)'
 	@echo 'make test       set-up, build, all tests, again under ASan + UBSan'
+	@echo 'make test-apiserver  tests against upstream'\''s own API server, built with Go'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
 	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'
 	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck'

@@ -44,6 +44,20 @@ tsan: setup
 tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
 	$(Q)sh tests/run.sh $(B) $^
 
+# ---- upstream's own API server: tests/apiserver, which needs Go; where that is not to be had the target says SKIP and why ----
+# The same scripts as against informer-sim, smaller where a real server is slower, and those of its own.
+APISERVER_E2E := $(addprefix tests/e2e/,same_as_kubectl.sh writer_basic.sh writer_kill.sh writer_tombstones.sh ctl_watch.sh) \
+	$(sort $(wildcard tests/e2e-apiserver/*.sh))
+test-apiserver: setup
+	$(SUBMAKE) apiserver-check
+apiserver: $(B)/apiserver
+$(B)/apiserver: FORCE
+	@mkdir -p $(@D)
+	$(Q)sh tests/apiserver/build.sh $@ || [ $$? = 77 ]
+apiserver-check: all tests $(B)/apiserver
+	$(Q)[ ! -x $(B)/apiserver ] || SERVER=apiserver CHANGES=3000 RATE=500 REPLICAS=8 sh tests/run.sh $(B) $(APISERVER_E2E)
+.PHONY: test-apiserver apiserver apiserver-check
+
 # hashes cut short, see the test
 $(B)/tests/writer/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash,--wrap=key_hash,--wrap=key_hash_name
 # private memory that runs out, see the test

@@ -34,11 +34,21 @@ until_true() {
 	done
 }
 
-# start_sim FLAGS...: an API server; sets sim_pid, url, and sim_port, on which the next one listens again.
+# start_sim FLAGS...: an API server; sets sim_pid, url, and sim_port, on which the next one listens again. It is informer-sim, or,
+# with SERVER=apiserver, upstream's own (tests/apiserver), to which the flags are translated.
+: "${SERVER:=sim}"
 start_sim() {
-	"$B"/informer-sim --port "$sim_port" --write-kubeconfig "$T/kubeconfig" "$@" >"$T/sim.out" 2>>"$T/sim.log" &
+	case $SERVER in
+	sim) start_server informer-sim "$@" ;;
+	*) . "$(dirname "${BASH_SOURCE[0]}")/apiserver.sh"; start_apiserver "$@" ;;
+	esac
+}
+
+# start_server PROGRAM FLAGS...
+start_server() {
+	"$B/$1" --port "$sim_port" --write-kubeconfig "$T/kubeconfig" "${@:2}" >"$T/sim.out" 2>>"$T/sim.log" &
 	sim_pid=$!
-	until_true 60 grep -q ^READY "$T/sim.out" || fail "informer-sim does not start"
+	until_true 60 grep -q ^READY "$T/sim.out" || fail "$1 does not start"
 	url=$(sed -n 's/^READY url=\([^ ]*\).*/\1/p' "$T/sim.out")
 	sim_port=${url##*:}
 }
@@ -90,11 +100,12 @@ expect_stat() {
 	until_true 20 stat_is "$1" "$2" || fail "$1 is $(stat "$1"), not $2"
 }
 
-# lists RESOURCE: LIST and WatchList requests that the server answered so far (its metrics call the latter WATCH).
+# lists RESOURCE: LIST and WatchList requests that the server answered so far (informer-sim's metrics call the latter WATCH).
 lists() {
 	{
-		curl -s "$url/metrics" | sed -n "s/^apiserver_request_total{.*verb=\"LIST\".*resource=\"$1\".*} //p"
-		curl -s "$url/sim/log" | grep -c "^WATCHLIST $1 .*-> 200" || true
+		curl -s "$url/metrics" | awk -v resource="resource=\"$1\"" 'index($0, resource) &&
+			(/^apiserver_request_total{.*verb="LIST"/ || /^apiserver_watch_list_duration_seconds_count/) {print $NF}'
+		[ "$SERVER" != sim ] || curl -s "$url/sim/log" | grep -c "^WATCHLIST $1 .*-> 200" || true
 	} | awk '{n += $1} END {print n + 0}'
 }
 

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+var (
+	scheme = runtime.NewScheme()
+	codecs = serializer.NewCodecFactory(scheme)
+)
+
+// resource describes one served resource. Its Go type of k8s.io/api is registered
+// as the internal version too, so that nothing has to be converted.
+type resource struct {
+	gv          schema.GroupVersion
+	plural      string
+	single      string
+	short       []string
+	categories  []string
+	namespaced  bool
+	object      runtime.Object
+	list        runtime.Object
+	status      bool     // has /status
+	fieldLabels []string // field selectors besides name and namespace
+	fields      func(runtime.Object) fields.Set
+	columns     []metav1.TableColumnDefinition
+	row         func(runtime.Object) []any
+}
+
+var (
+	core      = corev1.SchemeGroupVersion
+	apps      = appsv1.SchemeGroupVersion
+	discovery = discoveryv1.SchemeGroupVersion
+
+	groupVersions = []schema.GroupVersion{core, apps, discovery}
+)
+
+var pods = &resource{gv: core, plural: "pods", single: "pod", short: []string{"po"}, categories: []string{"all"},
+	namespaced: true, status: true, object: &corev1.Pod{}, list: &corev1.PodList{}, columns: podColumns, row: podRow,
+	fields: podFields, fieldLabels: []string{"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
+		"spec.serviceAccountName", "spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"}}
+
+var namespaces = &resource{gv: core, plural: "namespaces", single: "namespace", short: []string{"ns"}, status: true,
+	object: &corev1.Namespace{}, list: &corev1.NamespaceList{}, fieldLabels: []string{"status.phase"},
+	fields: func(o runtime.Object) fields.Set {
+		return fields.Set{"status.phase": string(o.(*corev1.Namespace).Status.Phase)}
+	}}
+
+var resources = []*resource{
+	pods,
+	namespaces,
+	{gv: core, plural: "services", single: "service", short: []string{"svc"}, categories: []string{"all"}, namespaced: true,
+		status: true, object: &corev1.Service{}, list: &corev1.ServiceList{}},
+	{gv: core, plural: "nodes", single: "node", short: []string{"no"}, status: true,
+		object: &corev1.Node{}, list: &corev1.NodeList{}, fieldLabels: []string{"spec.unschedulable"},
+		fields: func(o runtime.Object) fields.Set {
+			return fields.Set{"spec.unschedulable": strconv.FormatBool(o.(*corev1.Node).Spec.Unschedulable)}
+		}},
+	{gv: core, plural: "configmaps", single: "configmap", short: []string{"cm"}, namespaced: true,
+		object: &corev1.ConfigMap{}, list: &corev1.ConfigMapList{}},
+	{gv: core, plural: "secrets", single: "secret", namespaced: true,
+		object: &corev1.Secret{}, list: &corev1.SecretList{}, fieldLabels: []string{"type"},
+		fields: func(o runtime.Object) fields.Set { return fields.Set{"type": string(o.(*corev1.Secret).Type)} }},
+	{gv: core, plural: "endpoints", single: "endpoints", short: []string{"ep"}, namespaced: true,
+		object: &corev1.Endpoints{}, list: &corev1.EndpointsList{}},
+	{gv: core, plural: "events", single: "event", short: []string{"ev"}, namespaced: true,
+		object: &corev1.Event{}, list: &corev1.EventList{}},
+	{gv: apps, plural: "deployments", single: "deployment", short: []string{"deploy"}, categories: []string{"all"},
+		namespaced: true, status: true, object: &appsv1.Deployment{}, list: &appsv1.DeploymentList{}},
+	{gv: discovery, plural: "endpointslices", single: "endpointslice", namespaced: true,
+		object: &discoveryv1.EndpointSlice{}, list: &discoveryv1.EndpointSliceList{}},
+}
+
+func init() {
+	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(appsv1.AddToScheme(scheme))
+	utilruntime.Must(discoveryv1.AddToScheme(scheme))
+	for _, r := range resources {
+		scheme.AddKnownTypes(schema.GroupVersion{Group: r.gv.Group, Version: runtime.APIVersionInternal}, r.object, r.list)
+		if len(r.fieldLabels) > 0 {
+			utilruntime.Must(scheme.AddFieldLabelConversionFunc(r.gv.WithKind(r.kind()), r.fieldLabel))
+		}
+	}
+	for _, gv := range groupVersions {
+		utilruntime.Must(scheme.SetVersionPriority(gv))
+	}
+}
+
+func (r *resource) kind() string              { return reflect.TypeOf(r.object).Elem().Name() }
+func (r *resource) newObject() runtime.Object { return fresh(r.object) }
+func (r *resource) newList() runtime.Object   { return fresh(r.list) }
+
+func fresh(o runtime.Object) runtime.Object {
+	return reflect.New(reflect.TypeOf(o).Elem()).Interface().(runtime.Object)
+}
+
+// fieldLabel says whether a field selector's label is one of this resource.
+func (r *resource) fieldLabel(label, value string) (string, string, error) {
+	known := label == "metadata.name" || (r.namespaced && label == "metadata.namespace")
+	for _, l := range r.fieldLabels {
+		known = known || l == label
+	}
+	if !known {
+		return "", "", fmt.Errorf("field label not supported: %s", label)
+	}
+	return label, value, nil
+}
+
+// find says which resource objects of a kind belong to; nil: none that is served.
+func find(apiVersion, kind string) *resource {
+	for _, r := range resources {
+		if r.gv.String() == apiVersion && r.kind() == kind {
+			return r
+		}
+	}
+	return nil
+}
+
+func podFields(o runtime.Object) fields.Set {
+	p := o.(*corev1.Pod)
+	ip := ""
+	if len(p.Status.PodIPs) > 0 {
+		ip = p.Status.PodIPs[0].IP
+	}
+	return fields.Set{
+		"spec.nodeName":            p.Spec.NodeName,
+		"spec.restartPolicy":       string(p.Spec.RestartPolicy),
+		"spec.schedulerName":       p.Spec.SchedulerName,
+		"spec.serviceAccountName":  p.Spec.ServiceAccountName,
+		"spec.hostNetwork":         strconv.FormatBool(p.Spec.HostNetwork),
+		"status.phase":             string(p.Status.Phase),
+		"status.podIP":             ip,
+		"status.nominatedNodeName": p.Status.NominatedNodeName,
+	}
+}

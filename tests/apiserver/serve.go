@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/apiserver/pkg/authentication/request/bearertoken"
+	"k8s.io/apiserver/pkg/authentication/token/tokenfile"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	apiopenapi "k8s.io/apiserver/pkg/endpoints/openapi"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	serveroptions "k8s.io/apiserver/pkg/server/options"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/apiserver/pkg/util/compatibility"
+
+	"informer.test/apiserver/openapi"
+)
+
+// How long the watch cache keeps events; upstream refuses less.
+const eventsHistory = 75 * time.Second
+
+// server is everything of one run.
+type server struct {
+	options *options
+	url     string
+	etcd    *etcd
+	config  *genericapiserver.Config
+	generic *genericapiserver.GenericAPIServer
+	stores  map[*resource]*store
+	churn   *churn
+}
+
+// newServer is ready to run; etcd runs already.
+func newServer(o *options, dir string) (*server, error) {
+	e, err := startEtcd(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{options: o, etcd: e, stores: map[*resource]*store{}, config: genericapiserver.NewConfig(codecs)}
+	if err := s.configure(dir); err != nil {
+		return nil, err
+	}
+	if s.generic, err = s.config.Complete(nil).New("apiserver", genericapiserver.NewEmptyDelegate()); err != nil {
+		return nil, err
+	}
+	for _, gv := range groupVersions {
+		if err := s.install(gv); err != nil {
+			return nil, err
+		}
+	}
+	s.churn = newChurn(s.stores[pods])
+	s.addControl()
+	s.generic.AddPostStartHookOrDie("objects", s.addObjects)
+	return s, nil
+}
+
+func (s *server) configure(dir string) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(s.options.port))
+	if err != nil {
+		return err
+	}
+	c := s.config
+	port := listener.Addr().(*net.TCPAddr).Port
+	s.url = fmt.Sprintf("https://127.0.0.1:%d", port)
+	c.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
+	c.MinRequestTimeout = s.options.minRequest
+	c.ExternalAddress = listener.Addr().String()
+	c.ShutdownDelayDuration, c.RequestTimeout = 0, 60*time.Second
+
+	serving := serveroptions.NewSecureServingOptions().WithLoopback()
+	serving.BindAddress, serving.BindPort, serving.Listener = net.IPv4(127, 0, 0, 1), port, listener
+	serving.ServerCert.CertDirectory, serving.ServerCert.PairName = filepath.Join(dir, "certs"), "apiserver"
+	if err := serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{serving.BindAddress}); err != nil {
+		return err
+	}
+	if err := serving.ApplyTo(&c.SecureServing, &c.LoopbackClientConfig); err != nil {
+		return err
+	}
+	ca := filepath.Join(dir, "certs", "apiserver.crt")
+	if err := writeKubeconfig(s.options.kubeconfig, s.url, ca, s.options.token); err != nil {
+		return err
+	}
+
+	admin := &user.DefaultInfo{Name: "admin", UID: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
+	c.Authentication.Authenticator = bearertoken.New(tokenfile.New(map[string]*user.DefaultInfo{s.options.token: admin}))
+	c.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+
+	namer := apiopenapi.NewDefinitionNamer(scheme)
+	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
+	c.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
+	c.OpenAPIConfig.Info.Title, c.OpenAPIV3Config.Info.Title = "apiserver", "apiserver"
+	return s.storage(corev1.SchemeGroupVersion).ApplyTo(c)
+}
+
+// storage says how objects of a group are kept: as a cluster does, in protobuf.
+func (s *server) storage(gv schema.GroupVersion) *serveroptions.EtcdOptions {
+	internal := schema.GroupVersion{Group: gv.Group, Version: runtime.APIVersionInternal}
+	codec := codecs.CodecForVersions(protobuf.NewSerializer(scheme, scheme), codecs.UniversalDeserializer(), gv, internal)
+	backend := storagebackend.NewDefaultConfig("/registry", codec)
+	backend.EncodeVersioner = runtime.NewMultiGroupVersioner(gv, schema.GroupKind{Group: gv.Group})
+	backend.Transport.ServerList = []string{s.etcd.endpoint}
+	backend.CompactionInterval, backend.EventsHistoryWindow = s.options.compactInterval, eventsHistory
+	o := serveroptions.NewEtcdOptions(backend)
+	o.DefaultStorageMediaType = runtime.ContentTypeProtobuf
+	o.EnableWatchCache = !s.options.noWatchCache
+	return o
+}
+
+// install adds one group with the resources that the table has of it.
+func (s *server) install(gv schema.GroupVersion) error {
+	info := genericapiserver.NewDefaultAPIGroupInfo(gv.Group, scheme, runtime.NewParameterCodec(scheme), codecs)
+	o := s.storage(gv)
+	o.SkipHealthEndpoints = true // once is enough
+	getter := o.CreateRESTOptionsGetter(&serveroptions.SimpleStorageFactory{StorageConfig: o.StorageConfig}, nil)
+	served := map[string]rest.Storage{}
+	for _, r := range resources {
+		if r.gv != gv {
+			continue
+		}
+		st, err := newStore(r, s.options, getter)
+		if err != nil {
+			return err
+		}
+		s.stores[r] = st
+		served[r.plural] = st
+		if r.status {
+			served[r.plural+"/status"] = st.status
+		}
+	}
+	info.VersionedResourcesStorageMap[gv.Version] = served
+	if gv.Group == "" {
+		return s.generic.InstallLegacyAPIGroup("/api", &info)
+	}
+	return s.generic.InstallAPIGroup(&info)
+}
