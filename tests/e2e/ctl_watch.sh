@@ -40,7 +40,9 @@ both -n "$ns" -w -L app --show-labels --no-headers
 started=$n
 count=$(kubectl get pods -n "$ns" -o name | wc -l)
 # each has listed: the ones that print it show it, all are attached
-listed() { [ "$(wc -l <"$T/theirs.1")" = $((count + 1)) ] && cmp -s "$T/theirs.1" "$T/ours.1" && cmp -s "$T/theirs.7" "$T/ours.7"; }
+ageless() { sed 's/ [0-9]\+[smhd][0-9smhd]*\( \|$\) */ AGE /g' "$1"; } # a second may pass between the two
+alike() { cmp -s <(ageless "$T/theirs.$1") <(ageless "$T/ours.$1"); }
+listed() { [ "$(wc -l <"$T/theirs.1")" = $((count + 1)) ] && alike 1 && alike 7; }
 until_true 20 listed || fail "what is there differs: $(diff "$T/theirs.1" "$T/ours.1"; diff "$T/theirs.7" "$T/ours.7" | cut -c1-300)"
 all_attached() { [ "$(stat '[.readers[] | select(.name == "informerctl")] | length')" -ge "$started" ]; }
 until_true 20 all_attached || fail "not all follow: $(stat '.readers | length')"
