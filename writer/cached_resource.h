@@ -31,6 +31,7 @@ struct cached_resource {
 	struct kube_lister_watcher source;
 	struct reflector *reflector;
 	struct trouble trouble;	/* what readers are told of its failures */
+	bool was_synced;	/* once, at least: daemon.c looks */
 	bool adopted;		/* its content was kept, at the RV that the store says */
 };
 

@@ -55,6 +55,7 @@ config_done(struct config *config)
 	free(config->socket);
 	free(config->arena_dir);
 	free(config->arena_name);
+	free(config->metrics_address);
 	free(config->allow_uids);
 	free(config->allow_gids);
 	memset(config, 0, sizeof(*config));
@@ -185,7 +186,8 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 	    (r = copy_over(&config->namespace_, flags->namespace_)) < 0 ||
 	    (r = copy_over(&config->socket, flags->socket)) < 0 ||
 	    (r = copy_over(&config->arena_dir, flags->arena_dir)) < 0 ||
-	    (r = copy_over(&config->arena_name, flags->arena_name)) < 0)
+	    (r = copy_over(&config->arena_name, flags->arena_name)) < 0 ||
+	    (r = copy_over(&config->metrics_address, flags->metrics_address)) < 0)
 		return r;
 	for (size_t i = 0; i < flags->n_resources && r == 0; i++)
 		r = config_merge_resource(config, &flags->resources[i], ret_error);

@@ -100,6 +100,8 @@ struct config {
 	unsigned queue_seconds;
 	unsigned consumers_per_user, consumers_total, consumer_days;
 
+	char *metrics_address;	/* where /metrics, /livez and /readyz are (listen_address.h); NULL: nowhere */
+
 	int log_level; /* enum log_level; -1 before config_build(): not said */
 };
 

@@ -13,6 +13,7 @@
 #include "writer/config_field.h"
 #include "writer/config_parse.h"
 #include "writer/decoder.h"
+#include "writer/listen_address.h"
 #include "writer/log.h"
 #include "writer/message.h"
 
@@ -51,6 +52,19 @@ take_timeout(const struct config_reading *in, const cJSON *value, void *into)
 		return config_field_wrong(in, value, "a time as a string, such as 30s or 2m");
 	r = connection_parse_timeout(value->valuestring, into, &error);
 	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
+}
+
+static int
+take_address(const struct config_reading *in, const cJSON *value, void *into)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	struct listen_address address;
+	int r;
+
+	r = config_field_string(in, value, into);
+	if (r == 0)
+		r = listen_address_parse(value->valuestring, &address, &error);
+	return r < 0 && error ? config_field_placed(in, value, r, &error) : r;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------ */
@@ -532,6 +546,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"tombstones", take_tombstones, offsetof(struct config, tombstones)},
 		{"events", take_events, 0},
 		{"consumers", take_consumers, 0},
+		{"metricsAddress", take_address, offsetof(struct config, metrics_address)},
 		{"logLevel", take_log_level, offsetof(struct config, log_level)},
 	};
 	_Static_assert(sizeof(fields) / sizeof(*fields) <= CONFIG_FIELDS_MAX, "config_field_mapping() lists their names");

@@ -82,6 +82,22 @@ tell_ready(const struct daemon *d)
 		log_info("ready: %zu resource%s", d->cached_count, d->cached_count == 1 ? "" : "s");
 }
 
+/* Later a list may be under way again; but once everything was there. */
+static void
+note_synced(struct daemon *d)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < d->cached_count; i++) {
+		struct cached_resource *c = d->cached[i];
+
+		if (c)
+			c->was_synced |= cached_resource_is_synced(c);
+		all &= c && c->was_synced;
+	}
+	d->was_synced = all;
+}
+
 static void idle_turn(uv_idle_t *idle);
 
 /*
@@ -97,6 +113,8 @@ turn(struct daemon *d)
 		uv_idle_start(&d->idle, idle_turn);
 	else
 		uv_idle_stop(&d->idle);
+	if (!d->was_synced)
+		note_synced(d);
 	if (!d->ready && is_ready(d)) {
 		d->ready = true;
 		tell_ready(d);
@@ -309,6 +327,8 @@ start(struct daemon *d, char **ret_error)
 	r = start_events(d);
 	if (r == 0)
 		r = start_broker(d, ret_error);
+	if (r == 0)
+		r = endpoints_start(d, ret_error);
 	if (r < 0)
 		return r;
 	uv_timer_start(&d->heartbeat, beat, HEARTBEAT_MS, HEARTBEAT_MS);
@@ -338,6 +358,7 @@ finish(struct daemon *d)
 {
 	if (!d->again)
 		notify("STOPPING=1");
+	http_server_free(d->http);
 	clock_clear(&d->clock.clock, &d->discovery_retry);
 	discovery_free(d->discovery);
 	if (d->pipeline && d->exit_code == DAEMON_OK)

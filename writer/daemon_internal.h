@@ -1,6 +1,6 @@
 /*
  * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from it),
- * stat_report.c (what `informerctl stat` shows).
+ * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c (/metrics).
  */
 #ifndef WRITER_DAEMON_INTERNAL_H
 #define WRITER_DAEMON_INTERNAL_H
@@ -15,6 +15,7 @@
 #include "writer/daemon.h"
 #include "writer/fan_out.h"
 #include "writer/home.h"
+#include "writer/http_server.h"
 #include "writer/kube/discovery.h"
 
 struct daemon {
@@ -31,6 +32,7 @@ struct daemon {
 	struct fan_out *fan_out;	/* what commits change goes to the readers' queues; before anything is committed */
 	struct consumers *consumers;
 	struct broker *broker;
+	struct http_server *http;	/* NULL: nobody wants metrics */
 	struct kube_client_config kube;
 	struct transport *transport;
 	char *ca;
@@ -46,6 +48,7 @@ struct daemon {
 
 	uint64_t started_boot_ns;
 	bool ready;			/* told */
+	bool was_synced;		/* every resource, once */
 	bool stopping;
 	bool again;			/* end, and begin anew with a new generation */
 	bool patience_told;
@@ -58,6 +61,12 @@ void daemon_discover(struct daemon *d);
 
 /* The answer to STAT: JSON, schema 1; malloc'ed, NULL without memory. */
 char *stat_report(struct daemon *d);
+
+/* The text of /metrics; malloc'ed, NULL without memory. */
+char *metrics_report(const struct daemon *d, size_t *ret_length);
+
+/* Serve /metrics, /livez and /readyz, if the configuration wants them. 0, or negative errno with message. */
+int endpoints_start(struct daemon *d, char **ret_error);
 
 /* "pods: 1200 objects, watching; services: listing, 300 so far": for systemd's STATUS=. */
 void stat_summary(const struct daemon *d, char *text, size_t size);

@@ -70,6 +70,7 @@ struct fan_out {
 	unsigned bound;			/* resources of the store when subscriptions were bound */
 	struct subscription *touched;	/* lists: of the commit that is being told; of those whose queue overflowed */
 	struct subscription *closed;
+	uint64_t past_overflows;	/* of queues that are gone */
 	uint64_t base;			/* of the commit that is being told */
 };
 
@@ -505,6 +506,7 @@ fan_out_unsubscribe(struct subscription *s)
 		f->subscriptions = s->next;
 	if (s->next)
 		s->next->previous = s->previous;
+	f->past_overflows += queue_out_overflows(s->queue);
 	subscription_destroy(s);
 	store_release_held(f->store);
 }
@@ -580,4 +582,14 @@ fan_out_free(struct fan_out *f)
 		free(f->audiences[i].unread);
 	}
 	free(f);
+}
+
+uint64_t
+fan_out_overflows(const struct fan_out *f)
+{
+	uint64_t overflows = f->past_overflows;
+
+	for (const struct subscription *s = f->subscriptions; s; s = s->next)
+		overflows += queue_out_overflows(s->queue);
+	return overflows;
 }

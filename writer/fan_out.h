@@ -73,6 +73,9 @@ void fan_out_rebind(struct fan_out *f);
 /* Once a second: overflow what is over its age; release what nobody shows any more. */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 
+/* Overflows of all queues since the start, those that are gone included. */
+uint64_t fan_out_overflows(const struct fan_out *f);
+
 /* What is said of it in reports; lent. */
 const char *subscription_resource(const struct subscription *s);
 const char *subscription_namespace(const struct subscription *s);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "writer/config_parse.h"
+#include "writer/listen_address.h"
 #include "writer/log.h"
 #include "writer/message.h"
 
@@ -169,6 +170,15 @@ take_log_level(struct options *options, const char *value, char **ret_error)
 }
 
 static int
+take_metrics_address(struct options *options, const char *value, char **ret_error)
+{
+	struct listen_address address;
+	int r = listen_address_parse(value, &address, ret_error);
+
+	return r < 0 ? r : set_string(&options->flags.metrics_address, value);
+}
+
+static int
 take_version(struct options *options, const char *value, char **ret_error)
 {
 	(void)value;
@@ -241,6 +251,10 @@ static const struct option_row rows[] = {
 	{"allow-gid", 0, "GID", take_allow_gid, "let this group attach; may be repeated", NULL},
 	{"max-readers", 0, "N", take_max_readers, "readers at one time (default: 256)", NULL},
 	{"config", 'c', "FILE", take_config, "a configuration file (YAML); flags win over it, lists are joined", "The daemon"},
+	{"metrics-address", 0, "ADDRESS", take_metrics_address,
+	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
+	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",
+	 NULL},
 	{"log-level", 0, "LEVEL", take_log_level, "error, warning, info (default) or debug", NULL},
 	{"version", 0, NULL, take_version, "print the version", NULL},
 	{"help", 'h', NULL, take_help, "print this", NULL},

@@ -138,3 +138,15 @@ answer_unreadable(const struct answer *a, const char *what, uint64_t offset, con
 	else
 		outcome_set(o, OUTCOME_BROKEN, "the %s cannot be read at byte %" PRIu64 ": %s", what, offset, error ? error : "?");
 }
+
+const char *
+outcome_name(enum outcome_kind kind)
+{
+	static const char *const names[OUTCOME_KINDS] = {
+		[OUTCOME_OK] = "start", [OUTCOME_EXPIRED] = "expired", [OUTCOME_TOO_LARGE] = "too-large", [OUTCOME_REFUSED] = "refused",
+		[OUTCOME_THROTTLED] = "throttled", [OUTCOME_FAILED] = "failed", [OUTCOME_BROKEN] = "broken", [OUTCOME_LOST] = "lost",
+		[OUTCOME_NO_SPACE] = "no-space", [OUTCOME_UNSUPPORTED] = "unsupported",
+	};
+
+	return (size_t)kind < OUTCOME_KINDS && names[kind] ? names[kind] : "other";
+}

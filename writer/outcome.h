@@ -23,6 +23,10 @@ enum outcome_kind {
 	OUTCOME_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
 	OUTCOME_NO_SPACE,	/* the arena, or private memory, is exhausted */
 };
+#define OUTCOME_KINDS (OUTCOME_NO_SPACE + 1)
+
+/* In one word: "expired", "too-large"; OUTCOME_OK: "start". */
+const char *outcome_name(enum outcome_kind kind);
 
 #define OUTCOME_REASON_MAX 63
 

@@ -66,6 +66,7 @@ note_failure(struct reflector *r, const char *doing, const struct outcome *outco
 	snprintf(r->last_reason, sizeof(r->last_reason), "%s", outcome->reason);
 	r->status.last_code = outcome->code;
 	r->status.failures++;
+	r->list_why = outcome->kind;
 	if (r->feed.on_failure)
 		r->feed.on_failure(r->feed.context, outcome->code, outcome->reason, text ? text : "out of memory");
 }
@@ -193,6 +194,7 @@ on_list_done(void *context, struct list *list, const struct outcome *outcome)
 		log_info("%s: the server cannot list at resourceVersion %s (%s); listing at the latest", r->feed.name,
 			 r->list_version, outcome->message ? outcome->message : "");
 		r->version_unavailable = true;
+		r->list_why = outcome->kind;
 		reflector_start_list(r);
 	} else {
 		reflector_back_off(r, NEXT_LISTING, "LIST failed", outcome);
@@ -220,6 +222,7 @@ reflector_start_list(struct reflector *r)
 
 	reflector_begin_progress(r);
 	r->status.lists++;
+	r->status.lists_for[r->list_why]++;
 	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->feed.name, r->list_version, params.limit);
 	error = list_start(&r->feed, &params, on_list_done, r, &r->list);
 	if (error < 0) {

@@ -44,6 +44,7 @@
 
 #include "shm-layout/root.h"
 #include "writer/feed.h"
+#include "writer/outcome.h"
 #include "writer/reflector_choices.h"
 
 struct reflector;
@@ -91,6 +92,7 @@ struct reflector_status {
 	int64_t list_remaining;		/* LISTING: -1 unknown */
 	uint64_t list_bytes;
 	uint64_t lists, watch_lists, watches, events, bookmarks, bad_events, failures; /* since the start */
+	uint64_t lists_for[OUTCOME_KINDS]; /* lists and watch_lists, by what made them necessary; OUTCOME_OK: the first one */
 	bool paused;			/* the stream waits for the store */
 	const char *last_error;		/* "" when the last thing that was tried worked; lent */
 	const char *last_reason;	/* the Status' reason, or "" */

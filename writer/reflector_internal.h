@@ -30,6 +30,7 @@ struct reflector {
 	struct clock_timer vigil;	/* over the stream */
 	uint64_t watch_ends_ms;		/* when the server ought to have ended it */
 	enum next_step next;
+	enum outcome_kind list_why;	/* what the next LIST or WatchList will be for */
 	struct backoff backoff;
 
 	bool version_unavailable;	/* the server cannot list at the last RV: list at "" */

@@ -39,6 +39,7 @@ list_instead(struct reflector *r, const char *why, bool remember)
 		r->no_watch_list_until_ms = reflector_now_ms(r) + r->timing.no_watch_list_ms;
 	clock_clear(r->feed.clock, &r->timer);
 	reflector_stop_watch(r);
+	r->list_why = OUTCOME_UNSUPPORTED;
 	reflector_start_list(r);
 }
 
@@ -112,6 +113,7 @@ on_freshness(void *context, enum freshness_answer answer, const struct outcome *
 			    r->feed.name, outcome->message ? outcome->message : "");
 		reflector_stop_watch(r);
 		r->version_unavailable = true;
+		r->list_why = OUTCOME_TOO_LARGE;
 		reflector_start_listing(r);
 		break;
 	}
@@ -208,6 +210,7 @@ after_watch_list(struct reflector *r, const struct outcome *outcome)
 			break;
 		}
 		r->version_unavailable = true;
+		r->list_why = outcome->kind;
 		reflector_start_watch_list(r);
 		break;
 	case OUTCOME_OK:
@@ -371,6 +374,7 @@ reflector_start_watch_list(struct reflector *r)
 	r->list_at_latest = r->list_version[0] == '\0';
 	reflector_begin_progress(r);
 	r->status.watch_lists++;
+	r->status.lists_for[r->list_why]++;
 	error = start_stream(r, &params);
 	log_debug("%s: WatchList at resourceVersion \"%s\" for %u s", r->feed.name, r->list_version, params.timeout_s);
 	if (error < 0) {

@@ -425,6 +425,24 @@ a_queue_over_its_bytes_overflows(void **state)
 	assert_true(stats.unread < 1000);
 }
 
+/* The overflows of a queue count on when its reader has gone. */
+static void
+overflows_are_counted_beyond_their_queue(void **state)
+{
+	struct world *w = *state;
+	struct reader *slow;
+
+	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
+	slow = subscribe(w, "pods", "");
+	assert_int_equal(fan_out_overflows(w->fan_out), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		put_pod(w, "a", "p");
+	assert_int_equal(fan_out_overflows(w->fan_out), 1);
+	fan_out_unsubscribe(slow->subscription);
+	slow->subscription = NULL;
+	assert_int_equal(fan_out_overflows(w->fan_out), 1);
+}
+
 /* What others change while one entry stays unread counts too: a reader of a quiet namespace cannot hold the resource's past forever. */
 static void
 a_quiet_namespace_holds_no_more_than_its_share(void **state)
@@ -546,6 +564,7 @@ main(void)
 		TEST(what_is_unread_stays_whole),
 		TEST(a_reader_that_goes_lets_go),
 		TEST(a_queue_over_its_bytes_overflows),
+		TEST(overflows_are_counted_beyond_their_queue),
 		TEST(a_quiet_namespace_holds_no_more_than_its_share),
 		TEST(a_queue_that_nobody_reads_overflows_by_age),
 		TEST(a_queue_reopens_at_any_commit),

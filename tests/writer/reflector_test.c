@@ -426,6 +426,26 @@ gone_410_lists_again(void **state)
 	assert_string_equal(seen(t), "[20] a/x@15 ");
 }
 
+/* Each list is counted by what made it necessary: the first one by the start, the others by how what went before ended. */
+static void
+lists_are_counted_by_their_reason(void **state)
+{
+	struct reflector_fixture *t = *state;
+	struct reflector_status status;
+
+	start_watching(t);
+	server_send(t->fx, ERROR_EVENT(EXPIRED));
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 500, INTERNAL);
+	virtual_clock_advance(&t->fx->clock, 4000);
+	status = status_of(t);
+	assert_int_equal(status.lists, 3);
+	assert_int_equal(status.lists_for[OUTCOME_OK], 1);
+	assert_int_equal(status.lists_for[OUTCOME_EXPIRED], 1);
+	assert_int_equal(status.lists_for[OUTCOME_FAILED], 1);
+	assert_string_equal(outcome_name(OUTCOME_EXPIRED), "expired");
+}
+
 /* Refused connections, 429, 500, broken streams: watch again from the last RV, never a LIST. [NoRelistOnTooManyRequests, InitConnBackoff] */
 static void
 other_failures_watch_again(void **state)
@@ -883,6 +903,7 @@ main(void)
 		T(a_clean_end_watches_again_at_once),
 		T(a_watch_that_ends_at_once_backs_off),
 		T(gone_410_lists_again),
+		T(lists_are_counted_by_their_reason),
 		T(other_failures_watch_again),
 		T(internal_errors_in_the_stream_are_waited_out_then_listed),
 		T(an_event_between_internal_errors_ends_the_count),

@@ -101,6 +101,27 @@ an_error_answer_is_an_answer(void **state)
 	assert_int_equal(moved.status, 302); /* redirects are not followed */
 }
 
+/* Answers are counted by their code, and how long they took; of a watch only that it was answered. */
+static void
+answers_are_counted(void **state)
+{
+	struct world *w = *state;
+	struct seen busy = {0}, pods = {0}, watch = {0};
+	const struct request_stats *stats = transport_requests(w->transport);
+
+	get(w, "/busy", 0, &busy);
+	get(w, "/api/v1/pods", 0, &pods);
+	get(w, "/watch", TRANSPORT_WATCH, &watch);
+	http_fixture_send(w->server, "one\n");
+	run_until(w, busy.n_done && pods.n_done && strcmp(watch.text, "one\n") == 0);
+	http_fixture_end(w->server);
+	run_until(w, watch.n_done);
+	assert_int_equal(stats->codes[429], 1);
+	assert_int_equal(stats->codes[200], 2);
+	assert_int_equal(stats->codes[0], 0);
+	assert_int_equal(stats->count, 2);
+}
+
 /* An answer without a body still tells its header. */
 static void
 an_empty_answer_tells_its_header(void **state)
@@ -339,6 +360,7 @@ nobody_listening_is_connection_refused(void **state)
 	run_until(w, seen.n_done);
 	close(fd);
 	assert_int_equal(seen.result, -ECONNREFUSED);
+	assert_int_equal(transport_requests(w->transport)->codes[0], 1); /* no answer */
 	assert_int_equal(seen.n_responses, 0);
 	assert_non_null(strstr(seen.message, url));
 }
@@ -534,6 +556,7 @@ main(void)
 		PLAIN(an_empty_answer_tells_its_header),
 		PLAIN(a_stream_is_delivered_as_it_arrives),
 		PLAIN(metadata_is_asked_for_in_its_own_form),
+		PLAIN(answers_are_counted),
 		PLAIN(a_fresh_connection_is_made_where_it_is_asked_for),
 		PLAIN(on_data_aborts_with_its_number),
 		PLAIN(a_cancelled_request_is_silent),

@@ -47,6 +47,7 @@ struct transport_request {
 	bool waiting;	/* for credentials */
 	bool refused;	/* answered 401 with credentials that may be renewed: to be asked again */
 	bool renewed;	/* it was */
+	bool watch;	/* endless: its duration says nothing */
 	unsigned long generation; /* of the credentials it was sent with */
 	int abort_code; /* what on_data returned */
 	char detail[CURL_ERROR_SIZE];
@@ -64,6 +65,7 @@ struct transport {
 	unsigned n_parts; /* loop and kick, while they are being closed */
 	bool closing;
 	struct transport_stats stats;
+	struct request_stats requests_seen;
 };
 
 static void kick(struct transport *t);
@@ -137,6 +139,7 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	curl_easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	curl_easy_getinfo(request->easy, CURLINFO_NUM_CONNECTS, &connects);
 	request->transport->stats.connections += (unsigned long)connects;
+	request_stats_answer(&request->transport->requests_seen, status);
 	if (status == 401 && credentials_refuse(&request->transport->credentials, request->generation) &&
 	    !request->renewed) {
 		request->refused = true;
@@ -172,6 +175,17 @@ on_body(char *data, size_t size, size_t n, void *ctx)
 	return r < 0 || is_silenced(request) ? 0 : len;
 }
 
+static void
+count_transfer(struct transport_request *request, CURLcode code)
+{
+	curl_off_t took_us = 0;
+
+	if (!request->responded)
+		request_stats_answer(&request->transport->requests_seen, 0);
+	else if (!request->watch && code == CURLE_OK && curl_easy_getinfo(request->easy, CURLINFO_TOTAL_TIME_T, &took_us) == CURLE_OK)
+		request_stats_duration(&request->transport->requests_seen, (double)took_us / 1e6);
+}
+
 /* Once more, with other credentials. */
 static void
 renew(struct transport_request *request)
@@ -194,6 +208,7 @@ finish_transfer(struct transport_request *request, CURLcode code)
 		renew(request);
 		return;
 	}
+	count_transfer(request, code);
 	if (code == CURLE_SSL_CERTPROBLEM) /* files that were being written when they were read */
 		credentials_refuse(&request->transport->credentials, request->generation);
 	if (request->abort_code)
@@ -358,6 +373,7 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 		return r;
 	}
 	request->transport = transport;
+	request->watch = flags & TRANSPORT_WATCH;
 	request->serial = ++transport->last_serial;
 	request->flags = flags;
 	request->callbacks = callbacks;
@@ -492,4 +508,10 @@ void
 transport_stats(const struct transport *transport, struct transport_stats *ret_stats)
 {
 	*ret_stats = transport->stats;
+}
+
+const struct request_stats *
+transport_requests(const struct transport *transport)
+{
+	return &transport->requests_seen;
 }

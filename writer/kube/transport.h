@@ -32,6 +32,7 @@
 #include <uv.h>
 
 #include "writer/kube/kubeconfig.h"
+#include "writer/kube/request_stats.h"
 
 struct transport;
 struct transport_request;
@@ -121,5 +122,8 @@ struct transport_stats {
 	size_t requests_active;
 };
 void transport_stats(const struct transport *transport, struct transport_stats *ret_stats);
+
+/* What was answered so far, and how fast. Borrowed. */
+const struct request_stats *transport_requests(const struct transport *transport);
 
 #endif

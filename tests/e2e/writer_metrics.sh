@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# informerd shows its figures to Prometheus and answers probes, on an address and on a Unix socket: alive without the API server,
+# ready once everything was there.
+. "$(dirname "$0")/../support/daemon.sh"
+
+M=$T/metrics.sock
+others=
+end_others() {
+	for pid in $others; do
+		kill -9 "$pid" 2>/dev/null || true
+	done
+	clean_up
+}
+trap end_others EXIT
+ask() { curl -s --max-time 20 --unix-socket "$M" "http://informer$1"; }
+status() { curl -s -o /dev/null --max-time 20 -w '%{http_code}' --unix-socket "$M" "$@"; }
+answers() { [ "$(status "http://informer$1")" = "$2" ]; }
+# metric SERIES: its value, or nothing
+metric() { ask /metrics | awk -v s="$1" 'index($0, s " ") == 1 {print $NF}'; }
+is() { [ "$(metric "$1")" = "$2" ]; }
+above() { awk -v v="$(metric "$1")" -v min="$2" 'BEGIN {exit !(v + 0 > min)}'; }
+
+# Without an API server: alive, not ready, and it says what it waits for.
+start_sim --nodes 2 --pods-per-node 10
+stop_sim
+start_daemon --resource pods --resource services --resource 'configmaps?namespace=kube-system' --metrics-address "unix:$M"
+until_true 20 answers /livez 200 || fail "/livez is $(status http://informer/livez)"
+[ "$(ask /livez)" = ok ] || fail "/livez says $(ask /livez)"
+answers /readyz 503 || fail "ready without an API server"
+until_true 10 sh -c "curl -s --unix-socket '$M' http://informer/readyz | grep -q '^\[-\]pods failed: .*nobody listens\|^\[-\]pods failed: .*refused'" || fail "$(ask /readyz)"
+above 'rest_client_requests_total{code="<error>",method="GET",host="127.0.0.1:'"$sim_port"'"}' 0 || fail "$(ask /metrics)"
+is informer_ready 0 || fail "informer_ready"
+[ "$(find "$M" -perm 660)" = "$M" ] || fail "$(ls -l "$M")"
+
+# With one: ready, and the figures are right.
+start_sim --nodes 2 --pods-per-node 10
+wait_ready
+until_true 10 answers /readyz 200 || fail "$(ask /readyz)"
+[ "$(ask /readyz)" = ok ] || fail "$(ask /readyz)"
+[ "$(ask '/readyz?verbose')" = "[+]pods ok
+[+]services ok
+[+]configmaps in kube-system ok
+readyz check passed" ] || fail "$(ask '/readyz?verbose')"
+n=$(on_server /api/v1/pods)
+is 'informer_objects{resource="pods"}' "$n" || fail "pods: $(metric 'informer_objects{resource="pods"}') instead of $n"
+is 'informer_objects{resource="configmaps",namespace="kube-system"}' "$(on_server /api/v1/namespaces/kube-system/configmaps)" || fail "configmaps"
+is informer_ready 1 || fail "informer_ready"
+is 'informer_resource_synced{resource="pods"}' 1 || fail "synced"
+is 'informer_reflector_state{resource="pods",state="watching"}' 1 || fail "state"
+is 'informer_epoch' "$(stat .epoch)" || fail "epoch"
+above informer_arena_used_bytes 1000 || fail "bytes"
+host="127.0.0.1:$sim_port"
+above 'rest_client_requests_total{code="200",method="GET",host="'"$host"'"}' 3 || fail "$(ask /metrics)"
+above 'rest_client_request_duration_seconds_count{verb="GET",host="'"$host"'"}' 0 || fail "$(ask /metrics)"
+is 'rest_client_request_duration_seconds_bucket{verb="GET",host="'"$host"'",le="+Inf"}' \
+	"$(metric 'rest_client_request_duration_seconds_count{verb="GET",host="'"$host"'"}')" || fail "buckets"
+[ "$(curl -s -D - -o /dev/null --unix-socket "$M" http://informer/metrics | tr -d '\r' | sed -n 's/^Content-Type: //p')" = \
+	'text/plain; version=0.0.4; charset=utf-8' ] || fail "content type"
+# every family has its head once, every sample its family
+ask /metrics | awk '/^# TYPE/ {if (seen[$3]++) exit 1; type[$3] = $4; next} /^#/ {next}
+	{name = $1; sub(/\{.*/, "", name); base = name; sub(/_(bucket|sum|count)$/, "", base); if (!(name in type) && !(base in type)) exit 1; n++}
+	END {exit n < 40}' || fail "$(ask /metrics)"
+
+# A reader with a name, a queue of its own, and what it has not read.
+INFORMER_SOCKET=$S "$B"/informerctl get pods -A -w >"$T/watch.out" 2>&1 &
+others="$others $!"
+until_true 20 is 'informer_readers{name="informerctl"}' 1 || fail "$(ask /metrics | grep readers)"
+until_true 20 is informer_queues 1 || fail "queues"
+is informer_queue_overflows_total 0 || fail "overflows"
+pod=$(curl -s "$url/api/v1/pods" | jq -r '.items[0].metadata | "\(.namespace)/pods/\(.name)"')
+curl -sf -X DELETE "$url/api/v1/namespaces/$pod" >/dev/null
+until_true 20 is 'informer_tombstones{resource="pods"}' 1 || fail "tombstones"
+
+# Other paths and methods, and nothing is changed by them.
+answers /else 404 || fail "404"
+[ "$(status -X POST http://informer/metrics)" = 405 ] || fail "405"
+[ "$(status -I http://informer/livez)" = 200 ] || fail "HEAD"
+
+# The API server goes: alive, still ready, and older by the second.
+stop_sim
+until_true 20 above 'informer_failures_total{resource="pods"}' 0 || fail "failures"
+answers /livez 200 || fail "not alive without the API server"
+answers /readyz 200 || fail "not ready any more"
+age=$(metric 'informer_resource_age_seconds{resource="pods"}')
+until_true 20 above 'informer_resource_age_seconds{resource="pods"}' "$age" || fail "age"
+
+# Whoever only holds connections keeps nobody else out for long, and the daemon not at all.
+python3 - "$M" <<'PY' &
+import socket, sys, time
+held = [socket.socket(socket.AF_UNIX) for _ in range(40)]
+for s in held:
+    s.connect(sys.argv[1])
+    s.send(b"GET /metrics HT")
+open(sys.argv[1] + ".held", "w")
+while True:
+    time.sleep(0.5)
+    for s in held:
+        try: s.send(b"T")
+        except OSError: pass
+PY
+others="$others $!"
+until_true 20 test -e "$M.held" || fail "held"
+stat_is .schema 1 || fail "the daemon does not answer"
+until_true 30 answers /livez 200 || fail "/livez is kept out"
+
+# It ends in good order, and takes the socket away.
+stop_daemon TERM
+[ "$code" = 0 ] || fail "exit code $code"
+[ ! -e "$M" ] || fail "the socket was left"
+
+# On a port; a second daemon is told that it is taken. An address that is none is refused at once.
+start_sim --nodes 1 --pods-per-node 1
+start_daemon --resource pods --metrics-address 127.0.0.1:0
+wait_ready
+at=$(sed -n 's/.*metrics: \(http:[^ ]*\)\/metrics.*/\1/p' "$T/daemon.log" | tail -n 1)
+until_true 10 curl -sf "$at/readyz" || fail "no answer at $at"
+curl -s "$at/metrics" | grep -q '^informer_objects{resource="pods"} [1-9]' || fail "$(curl -s "$at/metrics")"
+if "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$T/t.sock" --arena-dir "$T" -r pods --metrics-address "${at#http://}" 2>"$T/two.log"; then
+	fail "two at one address"
+fi
+grep -q "metrics-address ${at#http://}: cannot take that address: Address already in use" "$T/two.log" || fail "$(cat "$T/two.log")"
+if "$B"/informerd -r pods --metrics-address localhost:80 2>"$T/three.log"; then
+	fail "a name was taken"
+fi
+grep -q "names are not looked up" "$T/three.log" || fail "$(cat "$T/three.log")"
+stop_daemon TERM
+[ "$code" = 0 ] || fail "exit code $code"
+echo "ok"
