@@ -48,6 +48,27 @@ claim(struct informer_handler *h)
 	h->retry_ns = 0;
 }
 
+/* For what is not due yet: what is, was found, and an alarm that rang would keep a waiter awake. */
+static void
+set_alarm(struct informer *inf, uint64_t now)
+{
+	uint64_t at = UINT64_MAX, one;
+	struct itimerspec when = {0};
+
+	for (struct informer_handler *h = inf->handlers; h; h = h->next) {
+		one = h->claimed ? UINT64_MAX : handler_due_at(h);
+		at = one > now && one < at ? one : at;
+	}
+	if (at == inf->alarm_at)
+		return;
+	inf->alarm_at = at;
+	if (at != UINT64_MAX) {
+		when.it_value.tv_sec = (time_t)(at / 1000000000u);
+		when.it_value.tv_nsec = (long)(at % 1000000000u);
+	}
+	timerfd_settime(inf->alarm, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
 /* locked. r: what the last turn returned. */
 static void
 let_go(struct informer *inf, struct informer_handler *h, int r)
@@ -59,6 +80,9 @@ let_go(struct informer *inf, struct informer_handler *h, int r)
 	if (r < 0)
 		h->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	h->claimed = false;
+	/* Who sleeps for all left it out when setting the alarm. */
+	if (inf->leader)
+		set_alarm(inf, clock_ns(CLOCK_MONOTONIC));
 	if (inf->watchers)
 		pthread_cond_broadcast(&inf->handler_cond);
 }
@@ -92,27 +116,6 @@ arm_for_handlers(struct informer *inf)
 	if (m && (atomic_load_explicit(&m->slot->armed, memory_order_relaxed) & bits) != bits)
 		atomic_fetch_or_explicit(&m->slot->armed, bits, memory_order_seq_cst);
 	slot_fence();
-}
-
-/* For what is not due yet: what is, was found, and an alarm that rang would keep a waiter awake. */
-static void
-set_alarm(struct informer *inf, uint64_t now)
-{
-	uint64_t at = UINT64_MAX, one;
-	struct itimerspec when = {0};
-
-	for (struct informer_handler *h = inf->handlers; h; h = h->next) {
-		one = h->claimed ? UINT64_MAX : handler_due_at(h);
-		at = one > now && one < at ? one : at;
-	}
-	if (at == inf->alarm_at)
-		return;
-	inf->alarm_at = at;
-	if (at != UINT64_MAX) {
-		when.it_value.tv_sec = (time_t)(at / 1000000000u);
-		when.it_value.tv_nsec = (long)(at % 1000000000u);
-	}
-	timerfd_settime(inf->alarm, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
 bool

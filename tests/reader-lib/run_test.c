@@ -128,6 +128,32 @@ await_waiting(struct gate *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
+static void
+take_a_while(struct recorder *r)
+{
+	(void)r;
+	usleep(3000);
+}
+
+/* A handler whose next resync is set while another thread sleeps already for all of them is woken in time all the same. */
+static void
+resync_goes_on_beside_other_handlers(void **state)
+{
+	struct world *w = *state;
+	unsigned before;
+
+	w->r->options.resync_ms = 1000;
+	w->r->each = take_a_while;
+	recorder_add(w->r);
+	recorder_add(w->other);
+	assert_int_equal(informer_run(w->inf), 0);
+	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 10000), 0);
+	before = atomic_load(&w->r->calls);
+	for (int i = 0; i < 10000 && atomic_load(&w->r->calls) < before + 3; i++)
+		usleep(1000);
+	assert_true(atomic_load(&w->r->calls) >= before + 3);
+}
+
 /* A handler that hangs delays no other, and gets what it missed when it goes on. */
 static void
 a_slow_handler_delays_no_other(void **state)
@@ -341,6 +367,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_runs_by_itself),
 		TEST(a_wait_for_sync_ends_at_its_deadline),
+		TEST(resync_goes_on_beside_other_handlers),
 		TEST(a_slow_handler_delays_no_other),
 		TEST(removal_waits_for_the_call_that_runs),
 		TEST(within_a_handler_it_cannot_be_stopped),
