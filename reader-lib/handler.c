@@ -85,7 +85,10 @@ acknowledge(struct handler_work *w)
 	struct feed *f = &w->feed;
 	uint64_t seq = f->cursor.seq;
 
-	if (!f->ring || !f->settled || !f->has_cursor || f->mode != FEED_MODE_RING)
+	if (!f->ring || !f->settled || !f->has_cursor || f->mode != FEED_MODE_RING || (w->pending & PENDING_TELLS))
+		return;
+	/* a slot counts in its arena's lineage, and this ring may be one that was not looked at yet */
+	if (memcmp(f->ring->arena_lineage, f->cursor.lineage, sizeof(f->cursor.lineage)) != 0)
 		return;
 	if (w->o.manual_ack) {
 		/* a new slot does not know what was acknowledged in the old one */

@@ -27,6 +27,8 @@ enum handler_pending {
 	PENDING_END = 8,
 	PENDING_SYNCED = 16,
 };
+/* Those that tell of objects: before them an episode is not over. */
+#define PENDING_TELLS (PENDING_SWEEP | PENDING_END)
 
 /*
  * Everything that goes when the handler goes.

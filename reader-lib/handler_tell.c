@@ -38,7 +38,7 @@ handler_show(struct informer_handler *h, uint64_t seq)
 	uint64_t lineage[2];
 
 	/* Until everything was told anew, nothing is done in the new count. */
-	if (f->walk == WALK_RESYNC && !f->settled)
+	if (f->walk == WALK_RESYNC && (!f->settled || (h->work->pending & PENDING_TELLS)))
 		return;
 	_Static_assert(sizeof(lineage) == sizeof(f->cursor.lineage), "cursor: lineage");
 	memcpy(lineage, f->cursor.lineage, sizeof(lineage));

@@ -376,6 +376,59 @@ with_track_keys_another_lineage_is_exact(void **state)
 	recorder_expect(w->r, "-c1 e1>e2");
 }
 
+/* A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one, where counting begins anew. */
+static void
+in_another_lineage_a_consumer_acknowledges_anew(void **state)
+{
+	struct world *w = *state;
+
+	w->r->options.consumer = "agent";
+	recorder_add(w->r);
+	recorder_expect(w->r, "SYNCED");
+	recorder_change(w->fx, "a1 b1 c1 d1 e1 f1");
+	recorder_expect(w->r, "+a1 +b1 +c1 +d1 +e1 +f1");
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "a2 b2");
+	recorder_expect(w->r, "RESYNC BEGIN +a2* +b2* END SYNCED");
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	recorder_change(w->fx, "a3 -b");
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	recorder_add(w->r);
+	recorder_expect(w->r, "COALESCED ?>a3 -b2 SYNCED");
+}
+
+static void remove_itself(struct recorder *r);
+
+/* A RESYNC is acknowledged when all that it brought was told: the deletions at its end too. */
+static void
+deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
+{
+	struct world *w = *state;
+	struct informer_handler_stats stats = {.size = sizeof(stats)};
+	char *text;
+
+	recorder_change(w->fx, "a1 b1 c1");
+	w->r->options.consumer = "agent";
+	w->r->options.track_keys = true;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	w->r->each = remove_itself;
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "c1");
+	for (int i = 0; i < 10000 && informer_handler_stats(w->r->handler, &stats) == 0 && stats.subscribed; i++) {
+		recorder_pump(w->inf);
+		usleep(1000);
+	}
+	text = recorder_text(w->r, true);
+	/* which of the two comes first is their hashes' */
+	assert_true(strcmp(text, "COALESCED -a! DONE") == 0 || strcmp(text, "COALESCED -b! DONE") == 0);
+	free(text);
+	w->r->each = NULL;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+c1* SYNCED");
+}
+
 /* Removed: no call after on_done; removing again is fine. */
 static void
 a_removed_handler_is_called_no_more(void **state)
@@ -708,6 +761,8 @@ main(void)
 		TEST(track_keys_makes_a_catch_up_exact),
 		TEST(another_lineage_is_a_resync),
 		TEST(with_track_keys_another_lineage_is_exact),
+		TEST(in_another_lineage_a_consumer_acknowledges_anew),
+		TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged),
 		TEST(a_removed_handler_is_called_no_more),
 		TEST(a_handler_may_remove_itself),
 		TEST(a_handler_that_is_held_back_goes_on_where_it_was),
