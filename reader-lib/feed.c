@@ -99,9 +99,8 @@ note_lists(struct feed *f)
 	return feed_all_listed(f);
 }
 
-/* Whether deletions after this seq were forgotten. */
-static bool
-forgotten_after(const struct feed *f, uint64_t seq)
+bool
+feed_forgotten_after(const struct feed *f, uint64_t seq)
 {
 	for (uint32_t i = 0; i < f->binding->count; i++) {
 		const struct resource *r = part_resource(feed_snapshot(f), &f->binding->parts[i]);
@@ -152,7 +151,7 @@ begin_resync(struct feed *f)
 static int
 begin_catch_up(struct feed *f)
 {
-	if (forgotten_after(f, f->cursor.seq))
+	if (feed_forgotten_after(f, f->cursor.seq))
 		return begin_resync(f);
 	if (f->settled) {
 		begin_walk(f, WALK_COALESCED, f->cursor.seq);
@@ -202,7 +201,7 @@ judge(struct feed *f, bool other_arrived)
 		return begin_resync(f);
 	case FEED_MODE_WALK:
 		if (f->target > f->gone_after &&
-		    forgotten_after(f, f->position > f->gone_after ? f->position : f->gone_after))
+		    feed_forgotten_after(f, f->position > f->gone_after ? f->position : f->gone_after))
 			return begin_resync(f);
 		return 1;
 	case FEED_MODE_RING:

@@ -207,7 +207,9 @@ drained(struct feed *f, struct feed_item *ret)
 		if (r < 0)
 			return damaged(f, "the index by seq");
 		if (r == 0) {
-			f->cursor.seq = f->cursor.seq > seq ? f->cursor.seq : seq;
+			/* A deletion that nothing here shows any more stands in the ring, or will in a moment. */
+			if (f->cursor.seq < seq && !feed_forgotten_after(f, f->cursor.seq))
+				f->cursor.seq = seq;
 			return give_settled(f, ret);
 		}
 	}
