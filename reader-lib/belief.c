@@ -44,6 +44,8 @@ beliefs_reserve(struct informer *inf, struct beliefs *b, uint32_t part, uint32_t
 	p = &b->parts[part];
 	if (ordinal < p->room)
 		return 0;
+	if (ordinal >= LINK_IMMEDIATE) /* there is none; doubling would not end */
+		return -ENOMEM;
 	room = p->room ? p->room : 1024;
 	while (room <= ordinal)
 		room *= 2;
