@@ -50,7 +50,8 @@ struct intern *store_intern(const struct store *s);
 int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id);
 /*
  * After all were added: drop those that adoption brought and nobody asked for. Those behind them move up: positions that queues name
- * change their meaning. What queues still hold of the dropped stays in the arena until the next generation.
+ * change their meaning. What queues still hold of the dropped stays in the arena until the next generation. Others of its name (other
+ * namespaces) are as if reset, for readers that know all of them as one: QUEUE_RESET, and a higher tombstone floor.
  */
 int store_drop_unclaimed(struct store *s);
 

@@ -179,11 +179,30 @@ store_empty_resource(struct store *s, unsigned id)
 	res->dirty = true;
 }
 
+/* Part of what readers know under this name went without a word: let them look at all of it anew. */
+static void
+reset_others(struct store *s, const char *name)
+{
+	/* without memory for a note, the floor still tells those who come later */
+	store_prepare_events(s);
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		struct store_resource *res = s->resources[i];
+
+		if (strcmp(res->name, name) != 0)
+			continue;
+		store_note(s, QUEUE_RESET, i, s->seq, 0, 0);
+		res->now.tombstone_floor = s->seq;
+		res->dirty = true;
+	}
+}
+
 static void
 remove_resource(struct store *s, unsigned i)
 {
 	struct store_resource *res = s->resources[i];
+	char name[sizeof(res->name)];
 
+	memcpy(name, res->name, sizeof(name));
 	store_empty_resource(s, i);
 	store_forget_notes(s, i);
 	intern_unref(s->intern, res->now.descriptor);
@@ -195,6 +214,7 @@ remove_resource(struct store *s, unsigned i)
 	s->resource_count--;
 	memmove(&s->resources[i], &s->resources[i + 1], (s->resource_count - i) * sizeof(s->resources[0]));
 	s->root_changed = true;
+	reset_others(s, name);
 }
 
 /* Do both describe the same resource, in the same namespace or all of them? */

@@ -311,6 +311,50 @@ a_reset_is_of_its_own_namespace(void **state)
 	generations_end(&generations);
 }
 
+/* Of two entries of one resource one is dropped: readers that know both as one are told to look anew, and who comes later sees it too. */
+static void
+dropping_an_entry_resets_the_others_of_its_name(void **state)
+{
+	static const char in_a[] = "{\"resource\":\"pods\",\"namespace\":\"a\",\"indexes\":[]}";
+	static const char in_b[] = "{\"resource\":\"pods\",\"namespace\":\"b\",\"indexes\":[]}";
+	static const char nodes[] = "{\"resource\":\"nodes\",\"indexes\":[]}";
+	static const uint8_t one[32] = "one";
+	struct generations generations;
+	struct store_fixture fx = {0};
+	struct diary d = {.fx = &fx};
+	struct intern *intern;
+	struct arena *arena;
+	unsigned a, b, n;
+
+	(void)state;
+	generations_begin(&generations);
+	arena = generations_next(&generations, &intern);
+	assert_int_equal(store_new(arena, intern, NULL, &fx.store), 0);
+	assert_int_equal(store_add_resource(fx.store, in_a, one, &a), 0);
+	assert_int_equal(store_add_resource(fx.store, in_b, one, &b), 0);
+	assert_int_equal(store_add_resource(fx.store, nodes, one, &n), 0);
+	assert_int_equal(store_commit(fx.store), 0);
+	store_free(fx.store);
+	arena_close(arena);
+	free(arena);
+
+	arena = generations_next(&generations, &intern);
+	assert_int_equal(store_new(arena, intern, NULL, &fx.store), 0);
+	fx.arena = arena;
+	store_on_events(fx.store, write_down, &d);
+	assert_int_equal(store_add_resource(fx.store, in_b, one, &b), 1);
+	assert_int_equal(store_add_resource(fx.store, nodes, one, &n), 1);
+	assert_int_equal(store_drop_unclaimed(fx.store), 0);
+	assert_int_equal(store_commit(fx.store), 0);
+	assert_string_equal(d.text, "0: 1R>\n");
+	assert_int_equal(store_resource(fx.store, 0)->tombstone_floor, 1);
+	assert_int_equal(store_resource(fx.store, 1)->tombstone_floor, 0);
+	store_free(fx.store);
+	arena_close(arena);
+	free(arena);
+	generations_end(&generations);
+}
+
 /* Named consumers stand in the root with the next commit; the same again is nothing new. */
 static void
 consumers_are_shown_with_the_next_commit(void **state)
@@ -413,6 +457,7 @@ main(void)
 		cmocka_unit_test(a_status_is_told_and_shown),
 		cmocka_unit_test(another_fingerprint_is_a_reset_in_place),
 		cmocka_unit_test(a_reset_is_of_its_own_namespace),
+		cmocka_unit_test(dropping_an_entry_resets_the_others_of_its_name),
 		cmocka_unit_test(consumers_are_shown_with_the_next_commit),
 		cmocka_unit_test(adoption_keeps_consumers_status_and_seq),
 		cmocka_unit_test(a_failed_commit_keeps_its_events),
