@@ -290,3 +290,12 @@ cached_resource_is_synced(const struct cached_resource *c)
 {
 	return store_resource(c->store, c->id)->state == RESOURCE_SYNCED;
 }
+
+bool
+cached_resource_is_dormant(const struct cached_resource *c)
+{
+	struct reflector_status status;
+
+	reflector_get_status(c->reflector, &status);
+	return c->entry->on_demand && status.state == REFLECTOR_IDLE;
+}

@@ -68,6 +68,9 @@ void cached_resource_renumber(struct cached_resource *c, unsigned id);
 /* Once a second: readers are told, with the next commit, what the Reflector met or that it is over. */
 void cached_resource_tell(struct cached_resource *c);
 
+/* It is for whoever asks, and nobody did yet: nobody misses it. */
+bool cached_resource_is_dormant(const struct cached_resource *c);
+
 /* Its published content is whole. */
 bool cached_resource_is_synced(const struct cached_resource *c);
 

@@ -50,6 +50,7 @@ struct config_resource {
 	size_t n_drops;
 	bool metadata_only;   /* PartialObjectMetadata: nothing but metadata is asked for, and stored */
 	bool on_demand;	      /* not asked for before a reader does */
+	bool optional;	      /* the server may not know it yet: it is asked again */
 	enum config_choice watch_list; /* what is not said here is as in struct config */
 	unsigned page_size;   /* of LISTs; 0: as it is usual (reflector.h) */
 	enum reflector_version version; /* of the first LIST or WatchList */

@@ -315,6 +315,7 @@ take_resource(const struct config_reading *in, const cJSON *entry)
 		{"drop", take_drop, 0},
 		{"metadataOnly", config_field_bool, offsetof(struct config_resource, metadata_only)},
 		{"onDemand", config_field_bool, offsetof(struct config_resource, on_demand)},
+		{"optional", config_field_bool, offsetof(struct config_resource, optional)},
 		{"watchList", take_choice, offsetof(struct config_resource, watch_list)},
 		{"pageSize", take_page_size, offsetof(struct config_resource, page_size)},
 		{"resourceVersion", take_version, offsetof(struct config_resource, version)},

@@ -184,9 +184,10 @@ take_text(char **field, const char *value)
 	return *field ? 0 : -ENOMEM;
 }
 
-enum parameter { NAMESPACE, LABEL_SELECTOR, FIELD_SELECTOR, METADATA_ONLY, ON_DEMAND, WATCH_LIST, PAGE_SIZE, RESOURCE_VERSION };
+enum parameter { NAMESPACE, LABEL_SELECTOR, FIELD_SELECTOR, METADATA_ONLY, ON_DEMAND, WATCH_LIST, PAGE_SIZE, RESOURCE_VERSION, OPTIONAL };
 static const char *const parameter_names[] = {
 	"namespace", "labelSelector", "fieldSelector", "metadataOnly", "onDemand", "watchList", "pageSize", "resourceVersion",
+	"optional",
 };
 
 static int
@@ -215,6 +216,8 @@ take_value(enum parameter which, const char *value, struct config_resource *reso
 		return config_parse_page_size(value, &resource->page_size, ret_error);
 	case RESOURCE_VERSION:
 		return config_parse_version(value, &resource->version, ret_error);
+	case OPTIONAL:
+		return parse_bool(value, &resource->optional, ret_error);
 	}
 	return -EINVAL;
 }

@@ -13,8 +13,8 @@
 #include "writer/config.h"
 
 /*
- * NAME[?PARAMETER=VALUE[&PARAMETER=VALUE …]], percent-decoded: namespace=NS[,NS …], labelSelector, fieldSelector, metadataOnly, watchList
- * and onDemand (true or false), pageSize, resourceVersion (any or latest). *ret is zeroed first.
+ * NAME[?PARAMETER=VALUE[&PARAMETER=VALUE …]], percent-decoded: namespace=NS[,NS …], labelSelector, fieldSelector, metadataOnly, watchList,
+ * onDemand and optional (true or false), pageSize, resourceVersion (any or latest). *ret is zeroed first.
  */
 int config_parse_resource(const char *text, struct config_resource *ret, char **ret_error);
 

@@ -44,7 +44,11 @@ is_ready(const struct daemon *d)
 {
 	struct reflector_status status;
 
+	if (!d->discovered)
+		return false;
 	for (size_t i = 0; i < d->cached_count; i++) {
+		if (!d->cached[i] && d->config->resources[i].optional)
+			continue;
 		if (!d->cached[i])
 			return false;
 		if (cached_resource_is_synced(d->cached[i]))
@@ -71,29 +75,33 @@ tell_status(struct daemon *d)
 static void
 tell_ready(const struct daemon *d)
 {
-	size_t refused = 0;
+	size_t refused = 0, absent = 0;
 
 	for (size_t i = 0; i < d->cached_count; i++)
-		refused += !cached_resource_is_synced(d->cached[i]);
+		if (d->cached[i])
+			refused += !cached_resource_is_synced(d->cached[i]);
+		else
+			absent++;
 	if (refused)
-		log_warning("ready: %zu of %zu resources; the others are refused by the server, see above", d->cached_count - refused,
+		log_warning("ready: %zu of %zu resources; the others are refused by the server, see above", d->cached_count - refused - absent,
 			    d->cached_count);
 	else
-		log_info("ready: %zu resource%s", d->cached_count, d->cached_count == 1 ? "" : "s");
+		log_info("ready: %zu resource%s%s", d->cached_count - absent, d->cached_count - absent == 1 ? "" : "s",
+			 absent ? ", without those that the server does not have" : "");
 }
 
 /* Later a list may be under way again; but once everything was there. */
 static void
 note_synced(struct daemon *d)
 {
-	bool all = true;
+	bool all = d->discovered;
 
 	for (size_t i = 0; i < d->cached_count; i++) {
 		struct cached_resource *c = d->cached[i];
 
 		if (c)
 			c->was_synced |= cached_resource_is_synced(c);
-		all &= c && c->was_synced;
+		all &= c ? c->was_synced || cached_resource_is_dormant(c) : d->config->resources[i].optional;
 	}
 	d->was_synced = all;
 }
@@ -113,8 +121,7 @@ turn(struct daemon *d)
 		uv_idle_start(&d->idle, idle_turn);
 	else
 		uv_idle_stop(&d->idle);
-	if (!d->was_synced)
-		note_synced(d);
+	note_synced(d);
 	if (!d->ready && is_ready(d)) {
 		d->ready = true;
 		tell_ready(d);
@@ -396,6 +403,7 @@ finish(struct daemon *d)
 	kube_client_config_done(&d->kube);
 	free(d->ca);
 	free(d->discovery_error);
+	free(d->absent_told);
 }
 
 /* From first lock to last commit. *ret_again: it ended only to begin anew. */

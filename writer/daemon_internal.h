@@ -41,6 +41,8 @@ struct daemon {
 	struct backoff discovery_backoff;
 	struct clock_timer discovery_retry;
 	char *discovery_error;		/* why there are no resources yet; or NULL */
+	char *absent_told;		/* which optional resources the server lacks, as it was logged last; or NULL */
+	bool discovered;		/* every name was known once, but for optional ones */
 
 	struct pipeline *pipeline;
 	struct cached_resource **cached; /* one an entry of config->resources; NULL: not resolved yet */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "writer/log.h"
 #include "writer/message.h"
@@ -14,6 +15,19 @@ static void
 on_retry(void *context)
 {
 	daemon_discover(context);
+}
+
+/* Optional resources that the server does not have: nothing is wrong, and one asks again. */
+static void
+discover_absent_later(struct daemon *d, const char *absent)
+{
+	uint64_t wait = backoff_next(&d->discovery_backoff, &d->clock.clock, 0);
+
+	if (!d->absent_told || strcmp(d->absent_told, absent) != 0)
+		log_info("%s; asking again until it is there", absent);
+	free(d->absent_told);
+	d->absent_told = strdup(absent);
+	clock_set(&d->clock.clock, &d->discovery_retry, wait, on_retry, d);
 }
 
 static void
@@ -77,7 +91,8 @@ drop_unclaimed(struct daemon *d)
 	if (!next)
 		abort(); /* a few bytes at start, and everything depends on the numbers */
 	for (size_t i = 0; i < d->cached_count; i++)
-		next[d->cached[i]->id] = 1;
+		if (d->cached[i])
+			next[d->cached[i]->id] = 1;
 	for (unsigned id = 0, rank = 0; id < before; id++) {
 		unsigned is_ours = next[id];
 
@@ -85,17 +100,30 @@ drop_unclaimed(struct daemon *d)
 		rank += is_ours;
 	}
 	for (size_t i = 0; i < d->cached_count; i++)
-		cached_resource_renumber(d->cached[i], next[d->cached[i]->id]);
+		if (d->cached[i])
+			cached_resource_renumber(d->cached[i], next[d->cached[i]->id]);
 	free(next);
 }
 
+/* What the server lacks and may lack: a resource said to be optional, or that was there before; an index over one. */
+static bool
+may_be_absent(const struct daemon *d, size_t i, const char *const *names)
+{
+	if (i < d->config->n_resources)
+		return d->config->resources[i].optional || d->cached[i];
+	for (size_t j = 0; j < d->config->n_resources; j++)
+		if ((d->config->resources[j].optional || d->discovered) && strcasecmp(names[i], names[j]) == 0)
+			return true;
+	return d->discovered;
+}
+
 /*
- * Ask what each name means. 0: all are known; 1: some could not be found out this time (resolved[i] is NULL, *ret_error says
- * which); negative errno with message: one of them is wrong.
+ * Ask what each name means. 0: all are known, but for those in *ret_absent (not NULL then); 1: some could not be found out this time
+ * (*ret_error says which); negative errno with message: one of them is wrong. What is not known has NULL in `resolved`.
  */
 static int
 resolve(const struct daemon *d, const struct discovery *discovery, const char *const *names,
-	const struct kube_resource **resolved, char **ret_error)
+	const struct kube_resource **resolved, char **ret_absent, char **ret_error)
 {
 	int unknown = 0, r;
 
@@ -105,12 +133,17 @@ resolve(const struct daemon *d, const struct discovery *discovery, const char *c
 		r = discovery_resolve(discovery, names[i], &resolved[i], &error);
 		if (r == 0)
 			continue;
+		resolved[i] = NULL;
+		if (r == -ENOENT && may_be_absent(d, i, names)) {
+			if (i < d->config->n_resources && !d->cached[i])
+				message_set(ret_absent, 0, "%s", error ? error : names[i]);
+			continue;
+		}
 		if (r != -EAGAIN)
 			return message_set(ret_error, r, "%s: %s",
 					   i < d->config->n_resources ? d->config->resources[i].origin :
 									d->config->indexes[i - d->config->n_resources].origin,
 					   error ? error : strerror(-r));
-		resolved[i] = NULL;
 		unknown = message_set(ret_error, 1, "%s", error ? error : names[i]);
 	}
 	return unknown;
@@ -132,12 +165,13 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 	const struct kube_resource **resolved = calloc(count, sizeof(const struct kube_resource *));
 	const char **names = config_names(d->config);
 	_cleanup_(message_freep) char *error = NULL;
+	_cleanup_(message_freep) char *absent = NULL;
 	bool *fresh = calloc(d->cached_count, sizeof(*fresh));
 	int unknown = 0, r = -ENOMEM;
 
 	if (!resolved || !names || !fresh)
 		goto out;
-	unknown = r = resolve(d, discovery, names, resolved, &error);
+	unknown = r = resolve(d, discovery, names, resolved, &absent, &error);
 	if (r >= 0) {
 		_cleanup_(message_freep) char *wrong = NULL;
 
@@ -157,8 +191,10 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 		goto out;
 	if (discovery_used_builtin(discovery))
 		log_warning("the server forbids discovery; well-known resources are taken as every Kubernetes has them");
-	if (unknown == 0)
+	if (unknown == 0 && !d->discovered) {
 		drop_unclaimed(d);
+		d->discovered = true;
+	}
 	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (fresh[i])
@@ -168,6 +204,8 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 	} else {
 		free(d->discovery_error);
 		d->discovery_error = NULL;
+		if (absent)
+			discover_absent_later(d, absent);
 	}
 out:
 	if (r < 0)

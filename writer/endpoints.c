@@ -48,7 +48,7 @@ answer_ready(const struct daemon *d, bool verbose, struct http_answer *answer)
 {
 	static const char passed[] = "readyz check passed\n", not_passed[] = "readyz check failed\n";
 	struct bytes text = {0};
-	bool failed = false, ready = true;
+	bool failed = false, ready = true, ok;
 
 	for (size_t i = 0; i < d->cached_count; i++) {
 		const struct cached_resource *c = d->cached[i];
@@ -56,14 +56,17 @@ answer_ready(const struct daemon *d, bool verbose, struct http_answer *answer)
 		const char *why = d->discovery_error ? d->discovery_error : "the API server was not heard yet";
 
 		if (!c) {
-			add_check(&text, &failed, d->config->resources[i].resource, false, why);
-			ready = false;
+			bool absent = d->discovered && d->config->resources[i].optional;
+
+			add_check(&text, &failed, d->config->resources[i].resource, absent, why);
+			ready &= absent;
 			continue;
 		}
 		reflector_get_status(c->reflector, &status);
 		why = status.last_error && *status.last_error ? status.last_error : stat_word(c);
-		add_check(&text, &failed, c->name, c->was_synced, why);
-		ready &= c->was_synced;
+		ok = c->was_synced || cached_resource_is_dormant(c);
+		add_check(&text, &failed, c->name, ok, why);
+		ready &= ok;
 	}
 	if (bytes_append(&text, ready ? passed : not_passed, ready ? sizeof(passed) : sizeof(not_passed)) < 0)
 		failed = true;

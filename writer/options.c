@@ -201,8 +201,8 @@ static const struct option_row rows[] = {
 	 "cache this resource; may be repeated. NAME is as for kubectl: pods, po, deployments.apps,\n"
 	 "widgets.v1.example.com. SELECT is namespace=NS[,NS], labelSelector=SEL, fieldSelector=SEL,\n"
 	 "joined by &, as in the API (quote it for the shell), ${NODE_NAME} in them is the\n"
-	 "environment's; and metadataOnly=true, onDemand=true, pageSize=N, watchList=false,\n"
-	 "resourceVersion=any|latest (see informerd(8))",
+	 "environment's; and metadataOnly=true, onDemand=true, optional=true, pageSize=N,\n"
+	 "watchList=false, resourceVersion=any|latest (see informerd(8))",
 	 "What to cache"},
 	{"namespace", 'n', "NS", take_namespace, "for each resource that names none itself (default: all namespaces)", NULL},
 	{"index", 0, "NAME=RESOURCE:PATH", take_index,

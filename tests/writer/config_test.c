@@ -394,12 +394,13 @@ a_resource_has_choices_of_its_own(void **state)
 {
 	static const char yaml[] = "watchList: false\n"
 				   "resources:\n"
-				   "- {resource: pods, metadataOnly: true, onDemand: true, watchList: true, pageSize: 50, resourceVersion: any}\n"
+				   "- {resource: pods, metadataOnly: true, onDemand: true, optional: true, watchList: true, pageSize: 50, resourceVersion: any}\n"
 				   "- services\n";
-	char *flags[] = {"-r", "nodes?metadataOnly=true&onDemand=false&pageSize=7&resourceVersion=latest&watchList=true", NULL};
+	char *flags[] = {"-r", "nodes?metadataOnly=true&onDemand=false&optional=true&pageSize=7&resourceVersion=latest&watchList=true", NULL};
 	struct config c = built(*state, yaml, flags);
 
 	assert_true(c.resources[0].metadata_only && c.resources[0].on_demand);
+	assert_true(c.resources[0].optional && !c.resources[1].optional && c.resources[2].optional);
 	assert_int_equal(c.resources[0].watch_list, CONFIG_YES);
 	assert_int_equal(c.resources[0].page_size, 50);
 	assert_int_equal(c.resources[0].version, REFLECTOR_VERSION_ANY);
