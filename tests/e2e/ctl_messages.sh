@@ -30,6 +30,11 @@ expect 0 'usage: informerctl' --help
 expect 0 '^informerctl [0-9]+\.[0-9]+' --version
 expect 2 'usage: informerctl'
 expect 2 'unknown command gte; did you mean get\?' gte
+expect 2 'here it is informerctl get RESOURCE --watch' watch pods
+expect 2 'objects are shown by informerctl get pods' pods
+expect 2 '--field-selector goes with --watch; .*--index' get po --field-selector spec.nodeName=x
+expect 2 'changes of one resource; run one' changes po,no
+expect 2 '--field-selector metadata.name=x' changes po/x
 expect 2 'unknown flag --selctor; did you mean --selector\?' get po --selctor x
 expect 2 'unknown flag -z' get po -z
 expect 2 '--selector needs a value' get po -l
@@ -77,6 +82,10 @@ expect 0 '^No resources found in default namespace\.$' get po
 expect 0 'does not cache namespace default' get po
 expect 0 '^No resources found$' get nodes -l no=such
 expect 0 '"items": \[\]' get po -o json
+
+# a watch of what is empty says so, and where it looks
+expect 0 '^informerctl: no nodes that match yet, waiting for changes$' get nodes -l no=such -w --timeout=1s
+expect 0 '^informerctl: no po in namespace default yet, waiting for changes \(-A: of all namespaces\)$' changes po --timeout=1s
 
 # stat and verify
 expect 0 '^pods namespace=kube-system +synced +watching' stat

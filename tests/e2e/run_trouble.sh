@@ -61,6 +61,7 @@ pod held-1; pod held-2
 until_true 20 has held-1 || fail "held-1 does not come"
 kill -TERM "$run_pid"
 until_true 10 run_is net state draining || fail "it does not drain"
+until_true 10 grep -q 'asked to end: waiting up to' "$T/run.log" || fail "it does not tell that it waits"
 rm "$T/hold"
 code=0; wait "$run_pid" || code=$?
 [ "$code" = 0 ] || fail "drained: exit $code"

@@ -4,16 +4,21 @@
 
 int main(int argc, char **argv)
 {
-	struct informer *inf;
+	struct informer *inf = NULL;
 	struct informer_resource *pods;
 	struct informer_snapshot snap;
 	struct informer_iter it;
 	struct informer_object pod;
 	const char *name;
+	char why[512];
 	size_t n;
 
-	if (argc != 2 || informer_attach(NULL, &inf) || informer_wait_synced(inf, "pods", 5000))
-		return fprintf(stderr, "usage: agent NODE (and is informerd running?)\n"), 1;
+	if (argc != 2)
+		return fprintf(stderr, "usage: agent NODE\n"), 1;
+	if (informer_attach(NULL, &inf) || informer_wait_synced(inf, "pods", 5000)) {
+		informer_last_error(inf, why, sizeof(why));
+		return fprintf(stderr, "agent: %s\n", why), 1;
+	}
 	informer_resource_open(inf, "pods", &pods);
 	informer_begin(inf, &snap);                 /* one consistent view; lookups need no system call */
 	informer_by_index(&snap, pods, "nodeName", argv[1], strlen(argv[1]), &it);

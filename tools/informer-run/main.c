@@ -18,6 +18,8 @@
 #include "tools/informer-run/status.h"
 
 #define EXIT_UNDONE 1
+/* an end that takes longer than this is explained */
+#define DRAIN_TOLD_MS 1000
 
 /* lost: said that the daemon is gone; unknown: bit of each handler whose resource is not cached, said */
 struct run {
@@ -30,7 +32,7 @@ struct run {
 	bool draining;
 	bool lost;
 	uint64_t unknown;
-	uint64_t drain_end_ms;
+	uint64_t drain_end_ms, drain_told_ms;
 	char warning[512]; /* the last that was said */
 };
 
@@ -120,6 +122,20 @@ drain(struct run *run)
 	run->drain_end_ms = loop_now() + run->settings.drain_ms;
 	for (size_t i = 0; i < run->settings.count; i++)
 		runner_drain(run->runners[i]);
+	run->drain_told_ms = loop_now() + DRAIN_TOLD_MS;
+}
+
+/* Whoever waits for us to end is told after a while why we do not. */
+static void
+tell_drain(struct run *run)
+{
+	uint64_t now = loop_now();
+
+	if (!run->draining || now < run->drain_told_ms || now >= run->drain_end_ms)
+		return;
+	run->drain_told_ms = UINT64_MAX;
+	say(NULL, "asked to end: waiting up to %llu s for what is under way (another SIGINT ends it at once)",
+	    (unsigned long long)(run->drain_end_ms - now + 999) / 1000);
 }
 
 static void
@@ -230,6 +246,8 @@ round_once(struct run *run)
 	uint64_t next = run->draining ? run->drain_end_ms : UINT64_MAX;
 	bool wants = false;
 
+	if (run->draining && run->drain_told_ms < next)
+		next = run->drain_told_ms;
 	for (size_t i = 0; i < run->settings.count; i++) {
 		uint64_t its = runner_next(run->runners[i]);
 
@@ -253,8 +271,10 @@ run_all(struct run *run)
 	dispatch(run);
 	for (size_t i = 0; i < run->settings.count; i++)
 		runner_tick(run->runners[i]);
-	while (!run->draining || (busy(run) && loop_now() < run->drain_end_ms))
+	while (!run->draining || (busy(run) && loop_now() < run->drain_end_ms)) {
 		round_once(run);
+		tell_drain(run);
+	}
 	if (!busy(run))
 		return EXIT_SUCCESS;
 	say(NULL, "not everything that was under way was answered in time; it comes again with the next start");

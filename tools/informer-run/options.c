@@ -191,14 +191,17 @@ static int
 unknown(const char *argument)
 {
 	const char *names[FLAG_COUNT], *near;
+	bool is_long = strncmp(argument, "--", 2) == 0;
 	char name[64];
 
+	if (strcmp(argument, "-A") == 0 || strcmp(argument, "--all-namespaces") == 0)
+		return say(NULL, "unknown flag %s; all namespaces is the default, leave it out", argument);
 	for (size_t i = 0; i < FLAG_COUNT; i++)
 		names[i] = flags[i].name;
 	argument += strspn(argument, "-");
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
 	near = nearest(name, names, FLAG_COUNT);
-	return say(NULL, "unknown flag --%s%s%s%s; see informer-run --help", name, near ? "; did you mean --" : "", near ? near : "",
+	return say(NULL, "unknown flag %s%s%s%s%s; see informer-run --help", is_long ? "--" : "-", name, near ? "; did you mean --" : "", near ? near : "",
 		   near ? "?" : "");
 }
 

@@ -44,7 +44,9 @@ odd_line(struct runner *runner, const char *line)
 {
 	if (runner->odd_lines++ < ODD_LINES_MAX)
 		say(runner->settings->name, "a handler wrote '%.100s', which is neither 'ack SEQ' nor 'retry SEQ [ms]' of an event it has%s", line,
-		    runner->odd_lines == ODD_LINES_MAX ? "; further ones are not told" : "");
+		    runner->odd_lines == ODD_LINES_MAX ? "; further ones are not told" :
+		    runner->odd_lines == 1	       ? "; what is for people belongs on standard error" :
+							 "");
 }
 
 /* "ack 12", "retry 12", "retry 12 500". */

@@ -11,9 +11,11 @@
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/follow.h"
 
-/* left: lines that are still wanted. object, old: memory for their JSON, used again and again. */
+/* left: lines that are still wanted. object, old: memory for their JSON, used again and again. told: a line was written. */
 struct changes {
 	struct follow follow;
+	const struct informer_handler_options *options;
+	bool told;
 	struct text out;
 	struct text object, old;
 	uint64_t left;
@@ -31,6 +33,7 @@ add(struct changes *changes, enum change_type type, bool initial, bool known, co
 
 	if (changes->follow.stop)
 		return;
+	changes->told = true;
 	informer_handler_cursor(changes->follow.handler, &cursor);
 	change.seq = change_seq(type, object, &cursor);
 	changes->object.length = changes->old.length = 0;
@@ -88,6 +91,15 @@ on_resync_end(void *context)
 	add(context, CHANGE_RESYNC_END, false, true, NULL, NULL);
 }
 
+static void
+on_synced(void *context)
+{
+	const struct changes *changes = context;
+
+	if (!changes->told)
+		follow_say_empty(changes->options);
+}
+
 /* A resource that the daemon does not cache is a mistake here; a daemon that is not there yet, too. */
 static int
 check_resource(struct informer *inf, const struct cli_args *args, const char *resource, bool all_namespaces, const char **ns)
@@ -112,6 +124,8 @@ check_resource(struct informer *inf, const struct cli_args *args, const char *re
 	} else {
 		if (all_namespaces || !info.namespaced)
 			*ns = NULL;
+		if (!info.synced)
+			cli_fail("%s: the first list is not in yet, waiting for it; informerctl stat says why", resource);
 		r = -1;
 	}
 	informer_end(&snap);
@@ -155,6 +169,11 @@ run(const struct cli_command *command, int argc, char **argv)
 		changes.left = strtoull(count, &end, 10);
 	if (args.count != 1)
 		r = cli_fail("changes of what? informerctl changes pods; one resource");
+	else if (strchr(args.items[0], ','))
+		r = cli_fail("'%s': changes of one resource; run one informerctl changes for each", args.items[0]);
+	else if (strchr(args.items[0], '/'))
+		r = cli_fail("'%s': changes of a resource; of one object: --field-selector metadata.name=%s", args.items[0],
+			     strchr(args.items[0], '/') + 1);
 	else if (strcmp(output, "json") != 0)
 		r = cli_fail("-o %s is not known; there is json", output);
 	else if (count && (*end || changes.left == 0 || *count == '-'))
@@ -179,8 +198,10 @@ run(const struct cli_command *command, int argc, char **argv)
 			.on_overflow = on_overflow,
 			.on_resync_begin = on_resync_begin,
 			.on_resync_end = on_resync_end,
+			.on_synced = on_synced,
 		};
 
+		changes.options = &options;
 		r = follow_run(&changes.follow, &options, &timed_out);
 	}
 	if (r < 0)

@@ -91,7 +91,8 @@ check(struct get *get, const char *output, const char *index)
 			return cli_fail("'%s': a name has no '/'; write RESOURCE/NAME without a resource before it", get->targets[i].name);
 	}
 	if (!get->watch && (get->watch_events || get->field_text || get->timeout))
-		return cli_fail("%s goes with --watch", get->watch_events ? "--output-watch-events" : get->timeout ? "--timeout" : "--field-selector");
+		return cli_fail("%s goes with --watch%s", get->watch_events ? "--output-watch-events" : get->timeout ? "--timeout" : "--field-selector",
+				get->watch_events || get->timeout ? "" : "; else an index finds it: --index nodeName=node-1, or -l by labels");
 	if (index) {
 		const char *equals = strchr(index, '=');
 

@@ -101,8 +101,13 @@ describe_all(const struct waiting *w, struct text *line)
 			text_addf(line, "%s%s", line->length > 0 ? "; " : "", string_of(report, "trouble"));
 	}
 	informer_status(w->inf, &status);
-	if (!report)
-		text_addf(line, "%s (socket %s)", *status.reason ? status.reason : "informerd does not answer", cli_socket(w->args));
+	if (!report) {
+		const char *reason = *status.reason ? status.reason : "informerd does not answer", *socket = cli_socket(w->args);
+
+		text_adds(line, reason);
+		if (!strstr(reason, socket))
+			text_addf(line, " (socket %s)", socket);
+	}
 	cJSON_Delete(report);
 }
 

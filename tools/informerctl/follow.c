@@ -40,6 +40,18 @@ follow_added(struct follow *follow)
 	informer_pause_handler(follow->handler, true);
 }
 
+void
+follow_say_empty(const struct informer_handler_options *options)
+{
+	const char *what = options->label_selector || options->field_selector ? " that match" : "";
+
+	if (options->namespace_)
+		cli_fail("no %s%s in namespace %s yet, waiting for changes (-A: of all namespaces)", options->resource, what,
+			 options->namespace_);
+	else
+		cli_fail("no %s%s yet, waiting for changes", options->resource, what);
+}
+
 /* What has come is written; what was held back goes on. Returns -1, or the exit code. */
 static int
 write_out(struct follow *follow, bool *ret_gone)

@@ -40,4 +40,12 @@ follow_run(struct follow *follow, const struct informer_handler_options *options
 void
 follow_added(struct follow *follow);
 
+/*
+ * For on_synced, when nothing was there: say so on stderr, and where we look; silence would look like a fault.
+ *
+ * options    the handler's; namespace_ NULL: everywhere
+ */
+void
+follow_say_empty(const struct informer_handler_options *options);
+
 #endif

@@ -33,6 +33,7 @@ struct watch {
 	struct get *get;
 	const struct get_target *target;
 	struct follow follow;
+	const struct informer_handler_options *options;
 	struct text out;
 	bool listing;
 	struct present *present;
@@ -330,6 +331,8 @@ on_synced(void *context)
 	if (watch->target->name && watch->present_count == 0 && !watch->get->watch_only) {
 		get_say_not_found(watch->get, watch->target);
 		watch->follow.stop = true;
+	} else if (watch->present_count == 0 && !watch->get->watch_only) {
+		follow_say_empty(watch->options);
 	}
 	show_present(watch);
 	follow_added(&watch->follow);
@@ -381,6 +384,7 @@ follow(struct watch *watch)
 	bool timed_out;
 	int r;
 
+	watch->options = &options;
 	watch->follow = (struct follow){.inf = get->inf, .out = &watch->out, .timeout_ms = -1};
 	if (get->timeout && !cli_duration(get->timeout, &watch->follow.timeout_ms))
 		return cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", get->timeout);

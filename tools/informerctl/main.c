@@ -38,18 +38,31 @@ help(void)
 	     "damaged, 2 usage or no daemon. See informerctl(1).");
 }
 
+/* What others call it. */
+static const struct {
+	const char *word, *ours;
+} habits[] = {
+	{"watch", "get RESOURCE --watch"},  {"list", "get"},	      {"ls", "get"},		  {"describe", "get RESOURCE NAME -o yaml"},
+	{"events", "changes"},		    {"status", "stat"},	      {"version", "--version"},	  {"api-resources", "stat"},
+};
+
 static int
 unknown(const char *word)
 {
 	const char *names[COMMAND_COUNT + 2], *near;
+
+	for (size_t i = 0; i < sizeof(habits) / sizeof(*habits); i++)
+		if (strcmp(habits[i].word, word) == 0)
+			return cli_fail("unknown command %s; here it is informerctl %s; see informerctl --help", word, habits[i].ours);
 
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		names[i] = commands[i]->name;
 	if (*word == '-')
 		return cli_fail("unknown flag %s; flags stand behind the command, see informerctl --help", word);
 	near = nearest(word, names, COMMAND_COUNT);
-	return cli_fail("unknown command %s%s%s%s; see informerctl --help", word, near ? "; did you mean " : "", near ? near : "",
-			near ? "?" : "");
+	if (!near)
+		return cli_fail("unknown command %s; objects are shown by informerctl get %s; see informerctl --help", word, word);
+	return cli_fail("unknown command %s; did you mean %s?; see informerctl --help", word, near);
 }
 
 /* --socket in front of the command: kept for the command by the environment that the library reads as well. */
