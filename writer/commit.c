@@ -193,7 +193,15 @@ store_sweep(struct store *s)
 void
 store_reclaim(struct store *s)
 {
+	if (s->keeps)
+		return;
 	arena_reclaim(s->arena, s->slots ? slots_horizon(s->slots, s->epoch) : s->epoch); /* W2, W3 */
+}
+
+void
+store_keep(struct store *s)
+{
+	s->keeps = true;
 }
 
 void

@@ -376,8 +376,11 @@ finish(struct daemon *d)
 	d->cached = NULL;
 	pipeline_free(d->pipeline);
 	transport_free(d->transport);
-	if (d->home.store)
+	if (d->home.store) {
 		store_on_commit(d->home.store, NULL, NULL);
+		/* what is committed below must not be written over what readers still read in the old arena */
+		store_keep(d->home.store);
+	}
 	if (d->broker)
 		broker_free(d->broker, NULL, NULL);
 	/* the readers are gone, and left their last acknowledgements */

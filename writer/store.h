@@ -183,6 +183,11 @@ int store_sweep(struct store *s);
 
 /* Free what no reader can see any more. A commit does it by itself once enough has gathered. */
 void store_reclaim(struct store *s);
+/*
+ * Free nothing any more: readers are about to be left alone with this arena, and go on reading what their pins and the unread entries of
+ * their queues show, which nobody will see from then on.
+ */
+void store_keep(struct store *s);
 
 uint64_t store_epoch(const struct store *s);		/* of the published root */
 

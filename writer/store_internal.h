@@ -54,6 +54,7 @@ struct store_resource {
 struct store {
 	struct arena *arena;
 	struct intern *intern;
+	bool keeps;
 	struct slots *slots;
 	struct trie_edit *edit;
 	struct store_resource *resources[RESOURCE_MAX];

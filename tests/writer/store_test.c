@@ -423,6 +423,38 @@ an_empty_value_is_found(void **state)
 	store_fixture_free(fx);
 }
 
+/* From store_keep() on, what was replaced stays as it was, whatever is committed and whoever has unpinned. */
+static void
+what_is_kept_is_not_written_over(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
+	char *before, *after;
+	uint32_t ref;
+
+	(void)state;
+	filler_bytes = 20000;
+	assert_int_equal(put(fx, 1, &p), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	ref = store_fixture_find(fx, "ns-1", "pod-1");
+	before = store_fixture_json(fx, ref);
+	assert_non_null(before);
+	store_keep(fx->store);
+	for (int i = 2; i < 200; i++) {
+		p.version = i;
+		assert_int_equal(put(fx, 1, &p), 0);
+		assert_int_equal(store_commit(fx->store), 0);
+		store_reclaim(fx->store);
+	}
+	after = store_fixture_json(fx, ref);
+	assert_non_null(after);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	filler_bytes = 0;
+	store_fixture_free(fx);
+}
+
 int
 main(void)
 {
@@ -431,6 +463,7 @@ main(void)
 		cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
 		cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
 		cmocka_unit_test(an_empty_value_is_found),
+		cmocka_unit_test(what_is_kept_is_not_written_over),
 		cmocka_unit_test(random_changes_agree_with_a_plain_table),
 		cmocka_unit_test(deleting_everything_gives_all_memory_back),
 		cmocka_unit_test(a_pinned_version_stays_as_it_was),

@@ -34,10 +34,14 @@ static char *keys[KEYS_MAX];
 static unsigned n_keys;
 static uint64_t newest[KEYS_MAX]; /* state of a key */
 
-/* What a handler was told of a key: 0 absent. again: told since the RESYNC began. last: the newest state told, present or not. */
+/* What a handler was told of a key: 0 absent. again: told since the RESYNC began. last: the newest state told, present or not.
+ * unsure: told in a former life, and not since. What a consumer was told of but had not acknowledged when it died, and what is gone when it
+ * comes back, nobody knows of any more.
+ */
 struct view {
 	uint64_t rv, last;
 	bool again;
+	bool unsure;
 };
 
 struct handler {
@@ -153,6 +157,7 @@ present(struct handler *h, const struct state *s)
 	h->newest = s->rv > h->newest ? s->rv : h->newest;
 	v->rv = v->last = s->rv;
 	v->again = true;
+	v->unsure = false;
 }
 
 static void
@@ -217,7 +222,7 @@ take_update(struct handler *h, const char *line)
 		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
 	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
 		WRONG(h, "an update of what is not there: %s", line);
-	if (v->rv && strcmp(states[v->rv].uid, s->uid) != 0)
+	if (v->rv && !v->unsure && strcmp(states[v->rv].uid, s->uid) != 0)
 		WRONG(h, "an update of another object of that name: %s", line);
 	if (strcmp(old_rv, "-") == 0) {
 		if (!h->loose && !h->resyncing)
@@ -281,8 +286,10 @@ begin_life(struct handler *h, const char *line)
 	h->done = h->resyncing = h->whole = h->begun = false;
 	/* what its former life was told but did not come to acknowledge may come again */
 	h->loose = named;
-	for (unsigned i = 0; i < KEYS_MAX; i++)
+	for (unsigned i = 0; i < KEYS_MAX; i++) {
 		h->views[i].last = 0;
+		h->views[i].unsure = h->views[i].rv != 0;
+	}
 }
 
 static void
@@ -341,7 +348,7 @@ compare(struct handler *h)
 		const struct state *s = &states[newest[i]];
 		uint64_t expected = newest[i] && s->type != 'D' && selected(h, s) ? s->rv : 0;
 
-		if (h->views[i].rv != expected) {
+		if (h->views[i].rv != expected && !(h->views[i].unsure && !expected)) {
 			unequal = true;
 			say(h, "%s: the server has %llu, it was told %llu", keys[i], (unsigned long long)expected,
 			    (unsigned long long)h->views[i].rv);
