@@ -596,6 +596,28 @@ errors_of_the_reflector_are_told(void **state)
 	recorder_free(late);
 }
 
+/* A resync is for the handler that asked for it, also when it came later; 0 is never. [ListenerResyncPeriods] */
+static void
+a_resync_is_for_the_one_who_asked(void **state)
+{
+	struct world *w = *state;
+	struct recorder *late = recorder_new(w->inf);
+
+	recorder_change(w->fx, "a1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	late->options.resync_ms = 1000;
+	recorder_add(late);
+	recorder_expect(late, "+a1* SYNCED");
+	recorder_expect(late, "a1=a1");
+	recorder_expect(late, "a1=a1");
+	recorder_expect(w->r, "");
+	informer_remove_handler(late->handler);
+	recorder_pump(w->inf);
+	recorder_expect(late, "DONE");
+	recorder_free(late);
+}
+
 /* Resync tells each object again as an update of itself, once a period, and not one that has an event waiting. */
 static void
 resync_tells_each_object_again(void **state)
@@ -770,6 +792,7 @@ main(void)
 		TEST(detach_ends_what_is_left),
 		TEST(there_is_room_for_64_handlers),
 		TEST(errors_of_the_reflector_are_told),
+		TEST(a_resync_is_for_the_one_who_asked),
 		TEST(resync_tells_each_object_again),
 		TEST(a_forked_child_calls_no_handler),
 		TEST(cursor_and_stats_tell_where_it_stands),

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -47,6 +48,23 @@ tear_down(void **state)
 	broker_fixture_free(w->fx);
 	free(w);
 	return 0;
+}
+
+/* How many calls of a handler run; the most there were. */
+struct in_flight {
+	_Atomic unsigned now, most;
+};
+
+static void
+stay_a_while(struct recorder *r)
+{
+	struct in_flight *f = r->context;
+	unsigned now = atomic_fetch_add(&f->now, 1) + 1;
+
+	if (now > atomic_load(&f->most))
+		atomic_store(&f->most, now);
+	usleep(50);
+	atomic_fetch_sub(&f->now, 1);
 }
 
 /* Events come without anybody's dispatching; handlers may be added while it runs. */
@@ -359,6 +377,34 @@ an_idle_reader_sleeps(void **state)
 	assert_true(after - before <= base + 5);
 }
 
+/* Of one handler never two calls run at once, whoever of the threads makes them, and they come in order; of two handlers they may. */
+static void
+a_handler_is_called_once_at_a_time(void **state)
+{
+	struct world *w = *state;
+	struct in_flight one = {0}, two = {0};
+	char change[16], expected[8192];
+	size_t n = 0;
+
+	w->r->each = w->other->each = stay_a_while;
+	w->r->context = &one;
+	w->other->context = &two;
+	recorder_add(w->r);
+	recorder_add(w->other);
+	assert_int_equal(informer_run(w->inf), 0);
+	recorder_await(w->r, "+a1* SYNCED");
+	recorder_await(w->other, "+a1* SYNCED");
+	for (int i = 2; i < 200; i++) {
+		snprintf(change, sizeof(change), "a%d", i);
+		n += (size_t)snprintf(expected + n, sizeof(expected) - n, "%sa%d>a%d", n ? " " : "", i - 1, i);
+		recorder_change(w->fx, change);
+	}
+	recorder_await(w->r, expected);
+	recorder_await(w->other, expected);
+	assert_int_equal(atomic_load(&one.most), 1);
+	assert_int_equal(atomic_load(&two.most), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -373,6 +419,7 @@ main(void)
 		TEST(within_a_handler_it_cannot_be_stopped),
 		TEST(stop_ends_everything_under_churn),
 		TEST(handlers_come_and_go_beside_churn),
+		TEST(a_handler_is_called_once_at_a_time),
 		TEST(an_idle_reader_sleeps),
 	};
 
