@@ -229,7 +229,7 @@ measure_beside(struct bench *b, struct changes *c)
 	struct beside *m = calloc(1, sizeof(*m));
 	int r = m ? 0 : -1;
 
-	for (unsigned round = 0; r == 0 && round < (b->quick ? 3u : 5u); round++)
+	for (unsigned round = 0; r == 0 && round < (b->quick ? 2u : 3u); round++)
 		for (size_t i = 0; r == 0 && i < CROWDS; i++)
 			r = round_beside(b, c, i, m);
 	if (r == 0)

@@ -63,6 +63,7 @@ static const struct {
 	{"event_latency_5000_p99_us", "change to handler, 5,000/s, p99", false},
 	{"commit_to_handler_1000_p50_us", "commit to handler, median", false},
 	{"events_sustained", "events a second, sustained", false},
+	{"events_closed_loop", "events a second, the most", false},
 	{"writer_cpu_per_event_us", "CPU an event", false},
 	{"eight_readers_pss", "8 agents with handlers, 10,000 pods", false},
 	{"commit_64_readers", "commit with 64 interested readers", false},
