@@ -5,6 +5,7 @@
 #include "tests/bench/bench.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 #define PODS 10000u
 #define CHANGED ((size_t)512)	/* pods that change, each between … */
 #define STATES ((size_t)2)	/* … so many states */
+#define SLEEPERS 64u
+#define PACE_US 4000L	/* between commits that are to find everybody asleep */
 
 struct changes {
 	struct world *world;
@@ -140,10 +143,10 @@ commits(struct changes *c, unsigned count, long pause_us, double *ret_us)
 static const struct {
 	unsigned readers;
 	bool elsewhere;
-} crowds[] = {{0, false}, {1, false}, {8, false}, {64, false}, {64, true}};
+} crowds[] = {{0, false}, {64, true}, {1, false}, {8, false}, {64, false}};
 #define CROWDS (sizeof(crowds) / sizeof(crowds[0]))
-#define ALL 3u
-#define ELSEWHERE 4u
+#define ELSEWHERE 1u
+#define ALL 4u
 
 struct beside {
 	struct rounds busy[CROWDS], paced[CROWDS], woken[CROWDS];
@@ -152,7 +155,7 @@ struct beside {
 static int
 round_beside(const struct bench *b, struct changes *c, size_t i, struct beside *ret)
 {
-	unsigned count = b->quick ? 2000 : 5000, paced = b->quick ? 100 : 200;
+	unsigned count = i <= ELSEWHERE ? 10000 : 2000, paced = b->quick ? 100 : 200;
 	struct process crowd = {0};
 	uint64_t before;
 	double us;
@@ -169,7 +172,7 @@ round_beside(const struct bench *b, struct changes *c, size_t i, struct beside *
 	if (r == 0 && (i == 0 || i == ALL)) {
 		nanosleep(&(struct timespec){0, 100000000}, NULL);
 		before = wakeups(c->world);
-		r = commits(c, paced, 4000, &us);
+		r = commits(c, paced, PACE_US, &us);
 		if (r == 0) {
 			rounds_add(&ret->paced[i], us);
 			rounds_add(&ret->woken[i], (double)(wakeups(c->world) - before) / paced);
@@ -197,14 +200,56 @@ eventfd_write_ns(void)
 	return rounds_median(&ns);
 }
 
+static void *
+sleep_on(void *context)
+{
+	eventfd_t value = 0;
+
+	while (eventfd_read(*(const int *)context, &value) == 0 && value < 1000)
+		;
+	return NULL;
+}
+
+/* The same to eventfds on each of which a thread sleeps. */
+static double
+eventfd_wake_ns(void)
+{
+	int fds[SLEEPERS];
+	pthread_t threads[SLEEPERS];
+	struct rounds ns = {0};
+
+	for (unsigned i = 0; i < SLEEPERS; i++) {
+		fds[i] = eventfd(0, EFD_CLOEXEC);
+		if (fds[i] < 0 || pthread_create(&threads[i], NULL, sleep_on, &fds[i]) != 0)
+			abort();
+	}
+	for (unsigned k = 0; k < 31; k++) {
+		uint64_t t;
+
+		nanosleep(&(struct timespec){0, PACE_US * 1000}, NULL);
+		t = cpu_ns();
+		for (unsigned i = 0; i < SLEEPERS; i++)
+			eventfd_write(fds[i], 1);
+		rounds_add(&ns, (double)(cpu_ns() - t) / SLEEPERS);
+	}
+	for (unsigned i = 0; i < SLEEPERS; i++) {
+		eventfd_write(fds[i], 1000);
+		pthread_join(threads[i], NULL);
+		close(fds[i]);
+	}
+	return rounds_median(&ns);
+}
+
 static void
 report_beside(struct bench *b, const struct beside *m)
 {
-	double write_ns = eventfd_write_ns();
+	double write_ns = eventfd_write_ns(), wake_ns = eventfd_wake_ns();
 	struct row *row;
 	char name[48];
 
-	for (size_t i = 0; i <= ALL; i++) {
+	for (size_t i = 0; i < CROWDS; i++) {
+		if (crowds[i].elsewhere)
+			continue;
 		snprintf(name, sizeof(name), "commit_%u_readers", crowds[i].readers);
 		report_add(b->report, name, "us", rounds_median(&m->busy[i]), NULL, 0,
 			   "CPU of a commit of one change (not its decoding), one right after the other, %u readers with a handler for all pods; "
@@ -218,9 +263,10 @@ report_beside(struct bench *b, const struct beside *m)
 			 rounds_max(&m->busy[ELSEWHERE]), rounds_min(&m->busy[0]), rounds_max(&m->busy[0]));
 	row->target.value = 1.1;
 	report_add(b->report, "wake_64_cpu_per_event_us", "us", rounds_median(&m->paced[ALL]), NULL, 0,
-		   "CPU of a commit of one change every 4 ms that finds 64 readers asleep and wakes %.1f of them; without readers %.1f; a write() to an "
-		   "eventfd takes %.0f ns here, 64 of them %.1f µs",
-		   rounds_median(&m->woken[ALL]), rounds_median(&m->paced[0]), write_ns, write_ns * 64 / 1e3);
+		   "CPU of a commit of one change every 4 ms that finds 64 readers asleep and wakes %.1f of them; without readers %.1f; 64 write()s to "
+		   "eventfds take %.1f µs here (%.0f ns each), and %.1f µs when a thread sleeps on each (%.0f ns)",
+		   rounds_median(&m->woken[ALL]), rounds_median(&m->paced[0]), write_ns * SLEEPERS / 1e3, write_ns,
+		   wake_ns * SLEEPERS / 1e3, wake_ns);
 }
 
 static int
