@@ -319,6 +319,8 @@ connection_step(struct informer *inf)
 	}
 	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 		inf->attempt_ns = UINT64_MAX;
+	if (atomic_load_explicit(&inf->wants, memory_order_relaxed))
+		resources_tell_wants(inf);
 	atomic_store_explicit(&inf->subscription_waits, inf->subscriptions && subscriptions_step(inf), memory_order_relaxed);
 	if (inf->mappings && inf->mappings->next)
 		mapping_reap(inf);

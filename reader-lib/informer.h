@@ -273,6 +273,8 @@ struct informer_resource_info {
 	uint64_t age_ns;
 	uint32_t index_count;
 	uint32_t short_name_count;
+	bool metadata_only;	/* objects have no more than their metadata */
+	bool on_demand;		/* cached from the first reader on that asks for it; until then it is not synced */
 };
 
 /*
@@ -511,10 +513,22 @@ INFORMER_API int informer_object_json(const struct informer_object *object, char
 
 /* Until an arena is attached. */
 INFORMER_API int informer_wait_attached(struct informer *informer, int timeout_ms);
-/* Until the resource is cached and its first list is in; NULL: all that are cached, at least one. */
+/*
+ * Until the resource is cached and its first list is in; NULL: all that are cached, at least one, but those that are cached on demand and
+ * that nobody asked for. To wait for one of these by its name is to ask for it.
+ */
 INFORMER_API int informer_wait_synced(struct informer *informer, const char *resource, int timeout_ms);
 /* Until there is a version newer than `seen` (another generation counts as newer); NULL: any version at all. */
 INFORMER_API int informer_wait_commit(struct informer *informer, const struct informer_moment *seen, int timeout_ms);
+
+/*
+ * Until what is shown of the resource is at least as new as this resourceVersion of it, which somebody has from the API server: "have
+ * I seen my own write?" Versions are compared as numbers, within one resource only: another one may live in another etcd. A resource
+ * in which nothing happens gets on by bookmarks, about once a minute.
+ *
+ * version  decimal digits; else -EINVAL
+ */
+INFORMER_API int informer_wait_version(struct informer *informer, const char *resource, const char *version, int timeout_ms);
 
 /*
  * For event loops: ask that informer_fd() becomes readable at the next commit, once.

@@ -124,6 +124,7 @@ struct informer {
 
 	pthread_mutex_t bind_lock;
 	struct informer_resource *resources;
+	_Atomic bool wants;		/* some of them are wanted */
 	struct definition *definitions;
 
 	pthread_mutex_t error_lock;
@@ -292,6 +293,8 @@ struct informer_resource {
 	struct informer *inf;
 	struct informer_resource *next;
 	struct binding *bindings;
+	bool wanted;			/* the daemon is to be told that we look at it; with bind_lock */
+	char canonical[sizeof(((struct message_want *)0)->resource)]; /* what the daemon calls it */
 	char name[];
 };
 
@@ -301,6 +304,8 @@ struct informer_resource {
  */
 int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding);
 void resources_free(struct informer *inf);
+/* Tell the daemon which resources on demand we look at. Called with `lock` held, and often. */
+void resources_tell_wants(struct informer *inf);
 /* The resource block of a part; NULL when damaged. */
 static inline const struct resource *
 part_resource(const struct snapshot *s, const struct part *part)

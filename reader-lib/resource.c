@@ -5,8 +5,11 @@
  * looked at with each lookup, in lines that the lookup reads anyway. Where it no longer holds, it is made anew under
  * bind_lock. Old bindings stay until detach: other threads may have older snapshots.
  */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "reader-lib/internal.h"
@@ -135,6 +138,67 @@ find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positi
 	return count ? 0 : -EBADMSG;
 }
 
+/* One that is cached on demand: the daemon is to know that somebody looks. */
+static void
+want(struct informer_resource *res, struct value descriptor)
+{
+	const char *plural, *group;
+	size_t plural_length, group_length;
+	bool on_demand;
+	int n;
+
+	if (!value_bool(value_at_name(descriptor, "onDemand"), &on_demand) || !on_demand)
+		return;
+	plural = descriptor_text(descriptor, "resource", &plural_length);
+	group = descriptor_text(descriptor, "group", &group_length);
+	n = snprintf(res->canonical, sizeof(res->canonical), "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "",
+		     (int)group_length, group);
+	if (n <= 0 || (size_t)n >= sizeof(res->canonical))
+		return;
+	res->wanted = true;
+	atomic_store_explicit(&res->inf->wants, true, memory_order_release);
+}
+
+void
+resources_tell_wants(struct informer *inf)
+{
+	struct message_want message = {0};
+	bool left = false;
+
+	if (inf->link != LINK_UP || !atomic_exchange_explicit(&inf->wants, false, memory_order_acquire))
+		return;
+	message_begin(&message.head, MESSAGE_WANT, sizeof(message));
+	pthread_mutex_lock(&inf->bind_lock);
+	for (struct informer_resource *res = inf->resources; res; res = res->next) {
+		if (!res->wanted)
+			continue;
+		memcpy(message.resource, res->canonical, sizeof(message.resource));
+		res->wanted = send(inf->socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0;
+		left |= res->wanted;
+	}
+	pthread_mutex_unlock(&inf->bind_lock);
+	if (left) /* the socket is full for a moment; or gone, and then another arena comes */
+		atomic_store_explicit(&inf->wants, true, memory_order_release);
+}
+
+/*
+ * Not with `lock` held by whoever waits for us: a thread that binds may hold it itself. Whoever has it now, or the next who looks
+ * after the connection, tells.
+ */
+static void
+tell_wants_soon(struct informer *inf)
+{
+	if (!atomic_load_explicit(&inf->wants, memory_order_relaxed))
+		return;
+	if (pthread_mutex_trylock(&inf->lock) == 0) {
+		resources_tell_wants(inf);
+		pthread_mutex_unlock(&inf->lock);
+	} else {
+		atomic_store_explicit(&inf->next_step_ns, 0, memory_order_relaxed);
+		eventfd_write(inf->told, 1);
+	}
+}
+
 static int
 bind_anew(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding)
 {
@@ -164,6 +228,7 @@ bind_anew(const struct snapshot *s, struct informer_resource *res, const struct 
 		memory_put(inf, b);
 		return r;
 	}
+	want(res, value_of_block(&s->view, b->parts[0].descriptor));
 	b->next = res->bindings;
 	res->bindings = b;
 	atomic_store_explicit(&res->binding, b, memory_order_release);
@@ -190,6 +255,7 @@ resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, co
 	if (r != 0)
 		r = bind_anew(s, res, ret_binding);
 	pthread_mutex_unlock(&s->inf->bind_lock);
+	tell_wants_soon(s->inf);
 	return snapshot_settle(s, r);
 }
 

@@ -55,6 +55,8 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	info->field_selector = descriptor_text(d, "fieldSelector", &info->field_selector_length);
 	namespaced = value_at_name(d, "namespaced");
 	value_bool(namespaced, &info->namespaced);
+	value_bool(value_at_name(d, "metadataOnly"), &info->metadata_only);
+	value_bool(value_at_name(d, "onDemand"), &info->on_demand);
 	info->index_count = (uint32_t)value_count(value_at_name(d, "indexes"));
 	info->short_name_count = (uint32_t)value_count(value_at_name(d, "shortNames"));
 	info->resource_version = r->version;

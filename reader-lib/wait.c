@@ -155,7 +155,8 @@ all_synced(const struct informer_snapshot *snap)
 			continue;
 		if (r < 0)
 			return r;
-		if (!info.synced)
+		/* One that is cached on demand is not waited for by who does not ask for it. */
+		if (!info.synced && !info.on_demand)
 			return 0;
 		seen++;
 	}
@@ -184,6 +185,68 @@ synced(struct informer *inf, const void *what, const char **ret_why)
 	}
 	informer_end(&snap);
 	/* The daemon may add the resource yet; an arena that was taken back is followed by another. */
+	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_EXPIRED ? 0 : r;
+}
+
+struct awaited_version {
+	struct informer_resource *resource;
+	const char *version;
+	size_t length;
+};
+
+static bool
+is_number(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+	return length > 0;
+}
+
+/* a >= b, of any length. */
+static bool
+not_less(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	for (; a_length > 1 && *a == '0'; a_length--)
+		a++;
+	for (; b_length > 1 && *b == '0'; b_length--)
+		b++;
+	return a_length != b_length ? a_length > b_length : memcmp(a, b, a_length) >= 0;
+}
+
+/* Of several entries of the resource each has to get there. */
+static int
+all_reached(const struct snapshot *s, const struct binding *b, const struct awaited_version *awaited)
+{
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct resource *r = part_resource(s, &b->parts[i]);
+
+		if (!r)
+			return -EBADMSG;
+		if (r->state != RESOURCE_SYNCED || !is_number(r->version, r->version_length) ||
+		    !not_less(r->version, r->version_length, awaited->version, awaited->length))
+			return 0;
+	}
+	return 1;
+}
+
+static int
+reached(struct informer *inf, const void *what, const char **ret_why)
+{
+	const struct awaited_version *awaited = what;
+	struct informer_snapshot snap;
+	const struct binding *b;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	if (r <= 0)
+		return r;
+	*ret_why = "the resource has not got to that version";
+	r = resource_bind(snapshot_of(&snap), awaited->resource, &b);
+	if (r == 0)
+		r = snapshot_settle(snapshot_of(&snap), all_reached(snapshot_of(&snap), b, awaited));
+	else if (r == INFORMER_E_NO_RESOURCE)
+		*ret_why = "informerd does not cache it";
+	informer_end(&snap);
 	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_EXPIRED ? 0 : r;
 }
 
@@ -277,6 +340,21 @@ informer_wait_synced(struct informer *inf, const char *resource, int timeout_ms)
 			return r;
 	}
 	return wait_for(inf, (struct condition){synced, res}, timeout_ms);
+}
+
+int
+informer_wait_version(struct informer *inf, const char *resource, const char *version, int timeout_ms)
+{
+	struct awaited_version awaited = {.version = version};
+	int r;
+
+	if (!inf || !resource || !version)
+		return -EINVAL;
+	awaited.length = strlen(version);
+	if (!is_number(version, awaited.length))
+		return error_set(inf, -EINVAL, "'%.40s' is no resourceVersion that could be compared: it has other signs than digits", version);
+	r = informer_resource_open(inf, resource, &awaited.resource);
+	return r < 0 ? r : wait_for(inf, (struct condition){reached, &awaited}, timeout_ms);
 }
 
 int

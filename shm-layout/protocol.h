@@ -10,6 +10,8 @@
  *   broker → reader   SUBSCRIBED   from which seq on; carries the queue (read-only)
  *                     UNSUBSCRIBED code and a sentence: it was refused
  *   reader → broker   UNSUBSCRIBE  the queue with this number is no longer read; no answer
+ *   reader → broker   WANT         once attached: it looks at this resource; one that is cached on demand is cached from now on. No
+ *                                  answer. SUBSCRIBE says the same
  *   reader → broker   STAT      a question; no slot is needed
  *   broker → reader   REPORT    its answer: one JSON document, in as many packets as it takes; `more` tells
  *
@@ -29,7 +31,7 @@
 #define PROTOCOL_DESCRIPTORS 3
 
 enum message_type { MESSAGE_HELLO = 1, MESSAGE_WELCOME, MESSAGE_REFUSED, MESSAGE_MOVED, MESSAGE_STAT, MESSAGE_REPORT,
-		    MESSAGE_SUBSCRIBE, MESSAGE_SUBSCRIBED, MESSAGE_UNSUBSCRIBED, MESSAGE_UNSUBSCRIBE };
+		    MESSAGE_SUBSCRIBE, MESSAGE_SUBSCRIBED, MESSAGE_UNSUBSCRIBED, MESSAGE_UNSUBSCRIBE, MESSAGE_WANT };
 
 struct message_head {
 	uint32_t magic;
@@ -109,6 +111,12 @@ struct message_unsubscribed {
 	uint32_t code;		/* enum refusal */
 	uint32_t text_length;
 	char text[];
+};
+
+/* resource as in SUBSCRIBE. */
+struct message_want {
+	struct message_head head;
+	char resource[320];
 };
 
 struct message_unsubscribe {

@@ -47,6 +47,7 @@ struct broker_source {
  * max_per_uid   of these for one user (root and the daemon's own excepted); 0: half of max_readers
  * wake_by_writing  as where the kernel does not signal eventfds for us (broker_wake.c): for tests
  * source        what is served; called when it is needed
+ * wanted        a reader looks at this resource, or subscribes to it: "pods", "deployments.apps"; not terminated. May be NULL
  * report        the answer to STAT, a malloc'ed JSON text, or NULL
  */
 struct broker_options {
@@ -60,6 +61,7 @@ struct broker_options {
 	unsigned max_per_uid;
 	bool wake_by_writing;
 	void (*source)(void *context, struct broker_source *ret_source);
+	void (*wanted)(void *context, const char *resource, size_t length);
 	char *(*report)(void *context);
 	void *context;
 };

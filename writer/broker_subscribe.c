@@ -122,6 +122,17 @@ take_seat(struct client *c, const struct broker_source *source, struct reader_qu
 		refuse(refused, REFUSED_FULL, strerror(-r));
 }
 
+/* Names that cannot be some are nobody's. */
+static void
+want(const struct client *c, const char *resource, size_t size)
+{
+	const struct broker_options *options = &c->broker->options;
+	size_t length = strnlen(resource, size);
+
+	if (options->wanted && length > 0 && is_printable(resource, length))
+		options->wanted(options->context, resource, length);
+}
+
 static void
 make_queue(struct client *c, const struct message_subscribe *wish, struct message_subscribed *answer, int *ret_fd,
 	   struct refused *refused)
@@ -192,6 +203,7 @@ subscribe(struct client *c, const struct message_subscribe *wish)
 		return;
 	}
 	message_head_init(&answer.head, MESSAGE_SUBSCRIBED, sizeof(answer));
+	want(c, wish->resource, sizeof(wish->resource));
 	r = client_send_fds(c, &answer, sizeof(answer), &fd, 1);
 	close(fd);
 	if (r < 0)
@@ -206,6 +218,10 @@ client_speaks(struct client *c, const struct message_head *head, size_t length)
 
 	if (is_ours && head->type == MESSAGE_SUBSCRIBE && length == sizeof(struct message_subscribe)) {
 		subscribe(c, (const struct message_subscribe *)(const void *)head);
+	} else if (is_ours && head->type == MESSAGE_WANT && length == sizeof(struct message_want)) {
+		const struct message_want *wish = (const struct message_want *)(const void *)head;
+
+		want(c, wish->resource, sizeof(wish->resource));
 	} else if (is_ours && head->type == MESSAGE_UNSUBSCRIBE && length == sizeof(struct message_unsubscribe)) {
 		uint32_t number = ((const struct message_unsubscribe *)(const void *)head)->number;
 

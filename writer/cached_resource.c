@@ -266,7 +266,12 @@ cached_resource_start(struct cached_resource *c)
 {
 	const struct resource *known = store_resource(c->store, c->id);
 	char version[RESOURCE_VERSION_MAX];
-	size_t length = c->adopted ? known->version_length : 0;
+	size_t length;
+
+	if (c->started)
+		return;
+	c->started = true;
+	length = c->adopted ? known->version_length : 0;
 
 	memcpy(version, known->version, length);
 	reflector_start(c->reflector, version, length);
@@ -294,8 +299,11 @@ cached_resource_is_synced(const struct cached_resource *c)
 bool
 cached_resource_is_dormant(const struct cached_resource *c)
 {
-	struct reflector_status status;
+	return !c->started;
+}
 
-	reflector_get_status(c->reflector, &status);
-	return c->entry->on_demand && status.state == REFLECTOR_IDLE;
+bool
+cached_resource_starts_by_itself(const struct cached_resource *c)
+{
+	return !c->entry->on_demand || c->adopted;
 }

@@ -32,6 +32,7 @@ struct cached_resource {
 	struct reflector *reflector;
 	struct trouble trouble;	/* what readers are told of its failures */
 	bool was_synced;	/* once, at least: daemon.c looks */
+	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
 	bool adopted;		/* its content was kept, at the RV that the store says */
 };
 
@@ -59,7 +60,7 @@ int cached_resource_new(const struct cached_resource_world *world, const struct 
 			struct cached_resource **ret, char **ret_error);
 void cached_resource_free(struct cached_resource *c);
 
-/* LIST, or WATCH from the adopted RV. */
+/* LIST, or WATCH from the adopted RV. Once is enough. */
 void cached_resource_start(struct cached_resource *c);
 
 /* Its position in the store has become another one (store_drop_unclaimed()). */
@@ -68,8 +69,13 @@ void cached_resource_renumber(struct cached_resource *c, unsigned id);
 /* Once a second: readers are told, with the next commit, what the Reflector met or that it is over. */
 void cached_resource_tell(struct cached_resource *c);
 
-/* It is for whoever asks, and nobody did yet: nobody misses it. */
+/* It is for whoever asks, and nobody did yet: nobody misses it. Or it is about to be started. */
 bool cached_resource_is_dormant(const struct cached_resource *c);
+/*
+ * Whether it is to be started before anybody asks for it: if it is not on demand; or if it is, and there is content of an earlier life,
+ * which would grow old.
+ */
+bool cached_resource_starts_by_itself(const struct cached_resource *c);
 
 /* Its published content is whole. */
 bool cached_resource_is_synced(const struct cached_resource *c);

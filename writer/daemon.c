@@ -51,7 +51,7 @@ is_ready(const struct daemon *d)
 			continue;
 		if (!d->cached[i])
 			return false;
-		if (cached_resource_is_synced(d->cached[i]))
+		if (cached_resource_is_synced(d->cached[i]) || cached_resource_is_dormant(d->cached[i]))
 			continue;
 		reflector_get_status(d->cached[i]->reflector, &status);
 		if (status.state != REFLECTOR_REFUSED)
@@ -79,7 +79,7 @@ tell_ready(const struct daemon *d)
 
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (d->cached[i])
-			refused += !cached_resource_is_synced(d->cached[i]);
+			refused += !cached_resource_is_dormant(d->cached[i]) && !cached_resource_is_synced(d->cached[i]);
 		else
 			absent++;
 	if (refused)
@@ -241,6 +241,12 @@ broker_report(void *context)
 	return stat_report(context);
 }
 
+static void
+broker_wanted(void *context, const char *resource, size_t length)
+{
+	daemon_want(context, resource, length);
+}
+
 static int
 start_events(struct daemon *d)
 {
@@ -275,7 +281,7 @@ start_broker(struct daemon *d, char **ret_error)
 		.allow_uids = d->config->allow_uids, .n_allow_uids = d->config->n_allow_uids,
 		.allow_gids = d->config->allow_gids, .n_allow_gids = d->config->n_allow_gids,
 		.max_readers = d->config->max_readers,
-		.source = broker_source_now, .report = broker_report, .context = d,
+		.source = broker_source_now, .wanted = broker_wanted, .report = broker_report, .context = d,
 	};
 	int r = broker_new(&d->loop, &options, &d->broker, ret_error);
 
@@ -374,6 +380,8 @@ finish(struct daemon *d)
 		cached_resource_free(d->cached[i]);
 	free(d->cached);
 	d->cached = NULL;
+	while (d->wanted_count > 0)
+		free(d->wanted[--d->wanted_count]);
 	pipeline_free(d->pipeline);
 	transport_free(d->transport);
 	if (d->home.store) {

@@ -47,6 +47,8 @@ struct daemon {
 	struct pipeline *pipeline;
 	struct cached_resource **cached; /* one an entry of config->resources; NULL: not resolved yet */
 	size_t cached_count;		/* n_resources */
+	char *wanted[CONFIG_MAX_RESOURCES]; /* resources on demand that readers asked for */
+	size_t wanted_count;
 
 	uint64_t started_boot_ns;
 	bool ready;			/* told */
@@ -61,6 +63,9 @@ struct daemon {
 /* Begin, or go on, to find out what the configured names mean. Logs, and tries again by itself. */
 void daemon_discover(struct daemon *d);
 
+/* A reader looks at this resource ("deployments.apps"; not terminated): one that is on demand begins. */
+void daemon_want(struct daemon *d, const char *resource, size_t length);
+
 /* The answer to STAT: JSON, schema 1; malloc'ed, NULL without memory. */
 char *stat_report(struct daemon *d);
 
@@ -73,7 +78,7 @@ int endpoints_start(struct daemon *d, char **ret_error);
 /* "pods: 1200 objects, watching; services: listing, 300 so far": for systemd's STATUS=. */
 void stat_summary(const struct daemon *d, char *text, size_t size);
 
-/* One resource in one word: synced, listing, backing-off, refused, waiting. */
+/* One resource in one word: synced, listing, backing-off, refused, idle, waiting. */
 const char *stat_word(const struct cached_resource *c);
 
 /* End the loop; the first code counts. */

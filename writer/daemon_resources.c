@@ -158,6 +158,54 @@ fail(struct daemon *d, int error, const char *message)
 	daemon_stop(d, typed ? DAEMON_USAGE : DAEMON_RUNTIME);
 }
 
+static bool
+is_wanted(const struct daemon *d, const char *group_name)
+{
+	for (size_t i = 0; i < d->wanted_count; i++)
+		if (strcmp(d->wanted[i], group_name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_on_demand(const struct daemon *d, const char *group_name)
+{
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i] && d->cached[i]->entry->on_demand && strcmp(d->cached[i]->group_name, group_name) == 0)
+			return true;
+	return false;
+}
+
+/* Some names are not resolved yet: what a reader saw of an earlier life may be one of them. */
+static bool
+may_come(const struct daemon *d)
+{
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (!d->cached[i])
+			return true;
+	return false;
+}
+
+void
+daemon_want(struct daemon *d, const char *resource, size_t length)
+{
+	char *name = strndup(resource, length);
+
+	if (!name || is_wanted(d, name) || d->wanted_count == CONFIG_MAX_RESOURCES || !(is_on_demand(d, name) || may_come(d))) {
+		free(name);
+		return;
+	}
+	d->wanted[d->wanted_count++] = name;
+	for (size_t i = 0; i < d->cached_count; i++) {
+		struct cached_resource *c = d->cached[i];
+
+		if (!c || c->started || strcmp(c->group_name, name) != 0)
+			continue;
+		log_info("%s: asked for by a reader", c->name);
+		cached_resource_start(c);
+	}
+}
+
 static void
 use_discovery(struct daemon *d, const struct discovery *discovery)
 {
@@ -197,7 +245,7 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 	}
 	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
 	for (size_t i = 0; i < d->cached_count; i++)
-		if (fresh[i])
+		if (fresh[i] && (cached_resource_starts_by_itself(d->cached[i]) || is_wanted(d, d->cached[i]->group_name)))
 			cached_resource_start(d->cached[i]);
 	if (unknown) {
 		discover_later(d, error ? error : "some resources are not known yet");

@@ -141,13 +141,11 @@ on_vigil(void *context)
 	uint64_t now = reflector_now_ms(r);
 
 	watch_get_stats(r->watch, &stats);
-	if (stats.paused)
-		keep_vigil(r);
-	else if (stats.initial && now >= stats.byte_ms + r->timing.quiet_ms)
+	if (!stats.paused && stats.initial && now >= stats.byte_ms + r->timing.quiet_ms)
 		list_instead(r, "nothing came for a while, and no end mark", true);
-	else if (now >= r->watch_ends_ms && !stats.initial)
+	else if (!stats.paused && now >= r->watch_ends_ms && !stats.initial)
 		rewatch(r, "the server did not end the stream when it should have");
-	else if (!stats.initial && now >= silence_due(r, &stats))
+	else if (!stats.paused && !stats.initial && now >= silence_due(r, &stats))
 		ask_whether_it_is_known(r);
 	else
 		keep_vigil(r);
@@ -325,7 +323,7 @@ start_stream(struct reflector *r, struct watch_params *params)
 	params->fresh_connection = r->connection_doubted;
 	r->connection_doubted = false;
 	params->timeout_s = r->timing.watch_timeout_s + r->feed.clock->chance(r->feed.clock, r->timing.watch_timeout_s);
-	r->watch_ends_ms = reflector_now_ms(r) + params->timeout_s * 1000u + r->timing.overdue_ms;
+	r->watch_ends_ms = reflector_now_ms(r) + (uint64_t)params->timeout_s * 1000u + r->timing.overdue_ms;
 	error = watch_start(&r->feed, params, &events, r, &r->watch);
 	if (error == 0)
 		keep_vigil(r);

@@ -8,8 +8,8 @@
  *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes", "private_bytes",
  *	            "shared_blocks", "leaked_blocks"},
  *	  "resources": [{
- *	    "resource": "pods", "group", "version", "kind", "namespace", "labelSelector", "fieldSelector",
- *	    "state": "synced" | "listing" | "backing-off" | "refused" | "waiting",
+ *	    "resource": "pods", "group", "version", "kind", "namespace", "labelSelector", "fieldSelector", "metadataOnly", "onDemand",
+ *	    "state": "synced" | "listing" | "backing-off" | "refused" | "idle" (on demand) | "waiting",
  *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
  *	    "progress": {"items", "remaining", "bytes"} or null,     of the list under way; remaining -1: unknown
  *	    "objects", "rv", "age_ns",                               age: since the server was heard; -1: never
@@ -38,6 +38,8 @@ stat_word(const struct cached_resource *c)
 	reflector_get_status(c->reflector, &status);
 	if (cached_resource_is_synced(c))
 		return "synced";
+	if (!c->started)
+		return "idle";
 	if (status.state == REFLECTOR_REFUSED || status.state == REFLECTOR_BACKING_OFF)
 		return reflector_state_name(status.state);
 	return "listing";
@@ -123,6 +125,8 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	text(object, "namespace", c->entry->namespace_);
 	text(object, "labelSelector", c->entry->label_selector);
 	text(object, "fieldSelector", c->entry->field_selector);
+	cJSON_AddBoolToObject(object, "metadataOnly", c->entry->metadata_only);
+	cJSON_AddBoolToObject(object, "onDemand", c->entry->on_demand);
 	text(object, "state", stat_word(c));
 	number(object, "objects", known->object_count);
 	text(object, "rv", version);
@@ -189,7 +193,7 @@ stat_report(struct daemon *d)
 	number(report, "seq", stats.seq);
 	number(report, "commits", stats.commits);
 	for (size_t i = 0; i < d->cached_count; i++)
-		synced &= d->cached[i] && cached_resource_is_synced(d->cached[i]);
+		synced &= d->cached[i] && (cached_resource_is_synced(d->cached[i]) || !d->cached[i]->started);
 	cJSON_AddBoolToObject(report, "synced", synced);
 	text(report, "trouble", d->discovery_error ? d->discovery_error : pipeline_trouble(d->pipeline));
 	add_arena(report, d, &stats);

@@ -77,6 +77,64 @@ new_store(struct broker_fixture *fx)
 	need(consumers_new(fx->store->store, CONSUMERS_LIMITS, &fx->consumers) == 0, "no consumers");
 }
 
+static void
+note_wanted(void *context, const char *resource, size_t length)
+{
+	struct broker_fixture *fx = context;
+	size_t at;
+
+	pthread_mutex_lock(&fx->wanted_lock);
+	at = strlen(fx->wanted);
+	snprintf(fx->wanted + at, sizeof(fx->wanted) - at, "%.*s ", (int)length, resource);
+	pthread_mutex_unlock(&fx->wanted_lock);
+}
+
+const char *
+broker_fixture_wanted(struct broker_fixture *fx, char text[WANTED_MAX])
+{
+	pthread_mutex_lock(&fx->wanted_lock);
+	memcpy(text, fx->wanted, sizeof(fx->wanted));
+	fx->wanted[0] = '\0';
+	pthread_mutex_unlock(&fx->wanted_lock);
+	return text;
+}
+
+void
+broker_fixture_on_demand(struct broker_fixture *fx)
+{
+	static const char descriptor[] =
+		"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"widgets\",\"kind\":\"Widget\",\"singular\":\"widget\","
+		"\"shortNames\":[\"wi\"],\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"\",\"fieldSelector\":\"\","
+		"\"metadataOnly\":false,\"onDemand\":true,\"drops\":[],\"indexes\":[]}";
+	static const uint8_t fingerprint[32] = {7};
+
+	need(store_add_resource(fx->store->store, descriptor, fingerprint, &fx->widgets) == 0, "no widgets");
+	need(store_commit(fx->store->store) >= 0, "no commit");
+}
+
+struct version_task {
+	unsigned resource;
+	const char *version;
+};
+
+static void
+show_version(struct broker_fixture *fx, void *context)
+{
+	const struct version_task *task = context;
+
+	need(store_set_version(fx->store->store, task->resource, task->version, strlen(task->version)) == 0, "no version");
+	store_set_state(fx->store->store, task->resource, RESOURCE_SYNCED);
+	need(store_commit(fx->store->store) >= 0, "no commit");
+}
+
+void
+broker_fixture_version(struct broker_fixture *fx, unsigned resource, const char *version)
+{
+	struct version_task task = {resource, version};
+
+	broker_fixture_do(fx, show_version, &task);
+}
+
 struct broker_fixture *
 broker_fixture_new(void)
 {
@@ -92,8 +150,10 @@ broker_fixture_new(void)
 					      .max_readers = 6,
 					      .source = give_source,
 					      .report = give_report,
+					      .wanted = note_wanted,
 					      .context = fx};
 	pthread_mutex_init(&fx->lock, NULL);
+	pthread_mutex_init(&fx->wanted_lock, NULL);
 	pthread_cond_init(&fx->done, NULL);
 	return fx;
 }

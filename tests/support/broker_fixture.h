@@ -14,6 +14,8 @@
 #include "writer/consumers.h"
 #include "writer/fan_out.h"
 
+#define WANTED_MAX 1024
+
 struct broker_fixture {
 	char directory[64];
 	char socket[100];
@@ -29,6 +31,10 @@ struct broker_fixture {
 	bool starting;			/* the source says "nothing yet" */
 	bool in_generations;
 	struct generations generations;
+
+	unsigned widgets;		/* broker_fixture_on_demand(): id of widgets.example.com */
+	pthread_mutex_t wanted_lock;
+	char wanted[WANTED_MAX];		/* "pods widgets.example.com ": what readers said they look at */
 
 	bool running;
 	struct broker *broker;
@@ -53,6 +59,13 @@ void broker_fixture_free(struct broker_fixture *fx);
 
 /* Run a function on the loop's thread, and wait for it. Without a running loop, here. */
 void broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context), void *context);
+
+/* widgets.example.com, cached on demand, beside pods; before broker_fixture_start(). */
+void broker_fixture_on_demand(struct broker_fixture *fx);
+/* What readers said they look at, since the last call; copied into text. */
+const char *broker_fixture_wanted(struct broker_fixture *fx, char text[WANTED_MAX]);
+/* Show an RV of a resource, as a bookmark does, and commit. */
+void broker_fixture_version(struct broker_fixture *fx, unsigned resource, const char *version);
 
 /* Put objects (JSON texts, NULL at the end) and commit; the resource becomes synced. */
 void broker_fixture_put(struct broker_fixture *fx, const char *const *objects);

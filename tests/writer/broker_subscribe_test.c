@@ -505,6 +505,32 @@ the_report_shows_queues(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Who subscribes to a resource, or says that it looks at it, wants it; what cannot be a name is nobody's. */
+static void
+what_readers_look_at_is_told(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct message_want wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_WANT, sizeof(wish), 0}, .resource = "a b"};
+	struct raw_reader *r;
+	char text[WANTED_MAX], expected[WANTED_MAX];
+
+	broker_fixture_start(fx);
+	r = raw_reader_new(fx);
+	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	memset(wish.resource, 'x', sizeof(wish.resource)); /* fills its field, without a terminator */
+	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	memset(wish.resource, 0, sizeof(wish.resource));
+	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	snprintf(wish.resource, sizeof(wish.resource), "deployments.apps");
+	assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+	raw_unmap_queue(raw_reader_subscribe(r, 0, "pods", NULL, NULL));
+	broker_fixture_wanted(fx, text);
+	memset(expected, 'x', sizeof(wish.resource));
+	snprintf(expected + sizeof(wish.resource), 64, " deployments.apps pods ");
+	assert_string_equal(text, expected);
+	raw_reader_free(r);
+}
+
 int
 main(void)
 {
@@ -522,6 +548,7 @@ main(void)
 		TEST(a_reader_that_takes_no_answer_is_dropped),
 		TEST(entries_of_a_reader_are_bounded),
 		TEST(the_report_shows_queues),
+		TEST(what_readers_look_at_is_told),
 	};
 
 	log_open(LOG_LEVEL_ERROR, 2);

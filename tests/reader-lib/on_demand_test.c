@@ -1,0 +1,205 @@
+/*
+ * Resources that are cached on demand: what a reader does says that it looks at them.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+static int
+set_up(void **state)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+
+	broker_fixture_on_demand(fx);
+	broker_fixture_start(fx);
+	*state = fx;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	broker_fixture_free(*state);
+	return 0;
+}
+
+static struct informer *
+attached(struct broker_fixture *fx)
+{
+	struct informer *inf = broker_fixture_attach(fx, 0);
+
+	assert_int_equal(informer_wait_attached(inf, 10000), 0);
+	return inf;
+}
+
+/* Wait until the daemon was told of exactly this. */
+static void
+expect_wanted(struct broker_fixture *fx, const char *expected)
+{
+	char text[WANTED_MAX];
+
+	for (unsigned i = 0; i < 10000; i++) {
+		if (broker_fixture_wanted(fx, text)[0]) {
+			assert_string_equal(text, expected);
+			return;
+		}
+		usleep(1000);
+	}
+	fail_msg("the daemon was not told of %s", expected);
+}
+
+static void
+look_up(struct informer *inf, const char *resource)
+{
+	struct informer_resource *res;
+	struct informer_snapshot snap;
+	struct informer_object object;
+
+	assert_int_equal(informer_resource_open(inf, resource, &res), 0);
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_get(&snap, res, "n", 1, "x", 1, &object), INFORMER_E_NOT_FOUND);
+	informer_end(&snap);
+}
+
+/* A mere lookup asks, by whatever name, once; one of another resource does not. */
+static void
+a_lookup_asks_for_its_resource(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = attached(fx);
+	char text[WANTED_MAX];
+
+	look_up(inf, "pods");
+	look_up(inf, "wi");
+	expect_wanted(fx, "widgets.example.com ");
+	look_up(inf, "wi");
+	assert_int_equal(informer_dispatch(inf) >= 0, 1);
+	/* what is answered proves that whatever was said before has been heard */
+	assert_int_equal(informer_wait_synced(inf, "wi", 20), -ETIMEDOUT);
+	broker_fixture_commit(fx);
+	assert_string_equal(broker_fixture_wanted(fx, text), "");
+	informer_detach(inf);
+}
+
+struct waiting {
+	struct informer *inf;
+	int result;
+};
+
+static void *
+wait_for_widgets(void *context)
+{
+	struct waiting *w = context;
+
+	w->result = informer_wait_synced(w->inf, "widgets", 10000);
+	return NULL;
+}
+
+/* A wait asks at once, though it sleeps, and ends when the list is in. */
+static void
+a_wait_asks_and_ends_when_the_list_is_in(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct waiting w = {attached(fx), 1};
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, wait_for_widgets, &w), 0);
+	expect_wanted(fx, "widgets.example.com ");
+	broker_fixture_version(fx, fx->widgets, "5");
+	pthread_join(thread, NULL);
+	assert_int_equal(w.result, 0);
+	informer_detach(w.inf);
+}
+
+/* Who waits for all that is cached does not wait for what nobody asked for. */
+static void
+a_wait_for_all_leaves_it_out(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = attached(fx);
+	char text[WANTED_MAX];
+
+	broker_fixture_pod(fx, "a");
+	assert_int_equal(informer_wait_synced(inf, NULL, 10000), 0);
+	assert_string_equal(broker_fixture_wanted(fx, text), "");
+	informer_detach(inf);
+}
+
+/* What one may know about it: that it is on demand. */
+static void
+its_description_says_so(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = attached(fx);
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_snapshot snap;
+
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_resource_info_at(&snap, 0, &info), 0);
+	assert_false(info.on_demand);
+	assert_int_equal(informer_resource_info_at(&snap, 1, &info), 0);
+	assert_true(info.on_demand);
+	assert_false(info.metadata_only);
+	informer_end(&snap);
+	informer_detach(inf);
+}
+
+/* ---- versions ---------------------------------------------------------------------------- */
+
+/* Versions count as numbers, within one resource: 9 is before 10, and zeros in front mean nothing. */
+static void
+a_version_is_waited_for_as_a_number(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf = attached(fx);
+
+	assert_int_equal(informer_wait_version(inf, "pods", "1", 20), -ETIMEDOUT);
+	broker_fixture_version(fx, fx->store->pods, "9");
+	broker_fixture_version(fx, fx->widgets, "100000");
+	assert_int_equal(informer_wait_version(inf, "pods", "9", 10000), 0);
+	assert_int_equal(informer_wait_version(inf, "pods", "0009", 0), 0);
+	assert_int_equal(informer_wait_version(inf, "pods", "10", 20), -ETIMEDOUT);
+	assert_int_equal(informer_wait_version(inf, "widgets", "10", 0), 0);
+	broker_fixture_version(fx, fx->store->pods, "99999999999999999999999999");
+	assert_int_equal(informer_wait_version(inf, "pods", "10000000000000000000000000", 10000), 0);
+	informer_detach(inf);
+}
+
+/* What is no number cannot be waited for. */
+static void
+a_version_that_is_no_number_is_refused(void **state)
+{
+	static const char *const versions[] = {"", "abc", "1x", "-1", " 1", "1.0"};
+	struct broker_fixture *fx = *state;
+	struct informer *inf = attached(fx);
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
+		assert_int_equal(informer_wait_version(inf, "pods", versions[i], 0), -EINVAL);
+	informer_detach(inf);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_lookup_asks_for_its_resource),
+		TEST(a_wait_asks_and_ends_when_the_list_is_in),
+		TEST(a_wait_for_all_leaves_it_out),
+		TEST(its_description_says_so),
+		TEST(a_version_is_waited_for_as_a_number),
+		TEST(a_version_that_is_no_number_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
