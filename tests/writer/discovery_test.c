@@ -44,6 +44,30 @@
 	LIST("{\"name\":\"widgets\",\"singularName\":\"widget\",\"namespaced\":true,\"kind\":\"Widget\"," ALL "}")
 #define EVENTS LIST("{\"name\":\"events\",\"singularName\":\"event\",\"namespaced\":true,\"kind\":\"Event\"," ALL "}")
 
+#define ENTRY(name, kind, singular, scope, more)                                                                          \
+	"{\"resource\":\"" name "\",\"responseKind\":{\"group\":\"\",\"version\":\"\",\"kind\":\"" kind "\"},\"scope\":\"" scope              \
+	"\",\"singularResource\":\"" singular "\"," ALL more "}"
+#define AGGREGATED                                                                                                       \
+	"{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\",\"metadata\":{},\"items\":["                 \
+	"{\"metadata\":{\"name\":\"apps\"},\"versions\":[{\"version\":\"v1\",\"freshness\":\"Current\",\"resources\":["              \
+	ENTRY("deployments", "Deployment", "deployment", "Namespaced",                                                    \
+	      ",\"shortNames\":[\"deploy\"],\"subresources\":[{\"subresource\":\"scale\"}]")                                    \
+	"]},{\"version\":\"v1beta1\",\"resources\":["                                                                       \
+	ENTRY("deployments", "Deployment", "deployment", "Namespaced", "") ","                                            \
+	ENTRY("relics", "Relic", "", "Cluster", "") "]}]},"                                                               \
+	"{\"metadata\":{\"name\":\"../evil\"},\"versions\":[{\"version\":\"v1\",\"resources\":[" ENTRY("x", "X", "x", "Cluster", "")   \
+	"]}]},"                                                                                                           \
+	"{\"metadata\":{\"name\":\"example.com\"},\"versions\":[{\"version\":\"v1\",\"freshness\":\"Stale\",\"resources\":[]}]}]}"
+
+static const struct http_route aggregated[] = {
+	{.path = "/api/v1", .status = 200, .body = CORE},
+	{.path = "/apis", .status = 200, .body = AGGREGATED},
+	{.path = "/apis/apps/v1", .status = 500},
+	{.path = "/apis/apps/v1beta1", .status = 500},
+	{.path = "/apis/example.com/v1", .status = 200, .body = WIDGETS},
+	{0},
+};
+
 static const struct http_route cluster[] = {
 	{.path = "/api/v1", .status = 200, .body = CORE},
 	{.path = "/apis", .status = 200, .body = GROUPS},
@@ -212,6 +236,41 @@ older_versions_are_found(void **state)
 	assert_resolves(w, "deployments.v1beta1.apps", "/apis/apps/v1beta1/deployments");
 }
 
+/* Where the server tells of everything at once, two requests are enough: for short names, older versions, and what has no namespace. */
+static void
+aggregated_discovery_costs_two_requests(void **state)
+{
+	const struct kube_resource *relics;
+	struct world *w = *state;
+
+	discover(w, aggregated, NAMES("deploy", "relics", "deployments.v1beta1.apps", "pods"));
+	assert_non_null(strstr(http_fixture_header(w->server, "Accept"), "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"));
+	assert_resolves(w, "deploy", "/apis/apps/v1/deployments");
+	assert_resolves(w, "deployments.v1beta1.apps", "/apis/apps/v1beta1/deployments");
+	assert_resolves(w, "relics", "/apis/apps/v1beta1/relics");
+	assert_resolves(w, "pods", "/api/v1/pods");
+	assert_int_equal(discovery_resolve(w->discovery, "relics", &relics, NULL), 0);
+	assert_false(relics->namespaced);
+	assert_string_equal(relics->kind, "Relic");
+	assert_string_equal(relics->singular, "relic");
+	assert_int_equal(http_fixture_count(w->server, "/apis"), 1);
+	assert_int_equal(http_fixture_count(w->server, "/apis/apps/v1"), 0);
+	assert_int_equal(http_fixture_count(w->server, "/apis/example.com/v1"), 0);
+}
+
+/* What the server calls stale is read by itself; an unknown name is refused with the nearest of what is known. */
+static void
+a_stale_group_is_read_by_itself(void **state)
+{
+	struct world *w = *state;
+
+	discover(w, aggregated, NAMES("widgets", "deploymnts"));
+	assert_resolves(w, "widgets", "/apis/example.com/v1/widgets");
+	assert_unresolved(w, "deploymnts", -ENOENT, "did you mean deployments.apps?");
+	assert_int_equal(http_fixture_count(w->server, "/apis/example.com/v1"), 1);
+	assert_int_equal(http_fixture_count(w->server, "/apis/apps/v1"), 0);
+}
+
 /* An ambiguous name means core; the group chooses the other. */
 static void
 an_ambiguous_name_means_core(void **state)
@@ -328,11 +387,24 @@ a_web_server_is_not_a_kubernetes_server(void **state)
 static void
 damaged_lists_never_crash(void **state)
 {
+	struct api_group_discovery *all;
 	struct api_group_version *groups;
 	struct kube_resource *resources;
 	size_t n;
 
 	(void)state;
+	for (size_t len = 0; len < strlen(AGGREGATED); len++)
+		assert_int_equal(api_group_discovery_parse(AGGREGATED, len, &all, &n), -EPROTO);
+	static const char strange[] = "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[1,{},{\"metadata\":{\"name\":\"g\"},\"versions\":{\"a\":1}},"
+				      "{\"metadata\":{\"name\":\"g\"},\"versions\":[7,{},{\"version\":\"v1\",\"resources\":{\"x\":{\"resource\":\"y\"}}},"
+				      "{\"version\":\"v2\",\"resources\":[3,{\"resource\":\"a/b\"},{\"resource\":\"ok\",\"verbs\":1}]}]}]}";
+	assert_int_equal(api_group_discovery_parse(strange, strlen(strange), &all, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(all[0].n_resources, 0);
+	assert_int_equal(all[1].n_resources, 1);
+	assert_true(all[0].preferred && !all[1].preferred);
+	assert_string_equal(all[1].resources[0].resource, "ok");
+	api_group_discoveries_free(all, n);
 	for (size_t len = 0; len <= strlen(CORE); len++) {
 		char *exact = strndup(CORE, len);
 		int r = api_resource_list_parse(exact, len, "", "v1", &resources, &n);
@@ -384,6 +456,8 @@ main(void)
 		TEST(a_named_group_is_asked_alone),
 		TEST(unqualified_names_prefer_preferred_versions),
 		TEST(older_versions_are_found),
+		TEST(aggregated_discovery_costs_two_requests),
+		TEST(a_stale_group_is_read_by_itself),
 		TEST(an_ambiguous_name_means_core),
 		TEST(an_unknown_name_suggests_the_nearest),
 		TEST(a_resource_without_list_is_refused),

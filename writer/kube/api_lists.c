@@ -129,17 +129,16 @@ take_short_names(const cJSON *names, struct kube_resource *resource)
 }
 
 static int
-take_resource(const cJSON *entry, const char *group, const char *version, struct kube_resource *ret)
+make_resource(const cJSON *entry, const char *group, const char *version, const char *name, const char *kind, const char *singular,
+	      bool namespaced, struct kube_resource *ret)
 {
-	const char *name = string_member(entry, "name"), *kind = string_member(entry, "kind");
-	const char *singular = string_member(entry, "singularName");
 	struct kube_resource resource = {
 		.group = strdup(group),
 		.version = strdup(version),
 		.resource = strdup(name),
 		.kind = strdup(kind ? kind : ""),
 		.singular = strdup(singular && *singular ? singular : kind ? kind : name),
-		.namespaced = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "namespaced")),
+		.namespaced = namespaced,
 		.can_list = has_verb(entry, "list"),
 		.can_watch = has_verb(entry, "watch"),
 	};
@@ -152,6 +151,105 @@ take_resource(const cJSON *entry, const char *group, const char *version, struct
 	for (char *p = resource.singular; *p; p++)
 		*p = (char)tolower((unsigned char)*p);
 	*ret = resource;
+	return 0;
+}
+
+/* An entry of an APIResourceList. */
+static int
+take_resource(const cJSON *entry, const char *group, const char *version, struct kube_resource *ret)
+{
+	return make_resource(entry, group, version, string_member(entry, "name"), string_member(entry, "kind"),
+			     string_member(entry, "singularName"), cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "namespaced")), ret);
+}
+
+/* One of a version in an APIGroupDiscoveryList. */
+static int
+take_discovered(const cJSON *entry, const char *group, const char *version, struct kube_resource *ret)
+{
+	const char *kind = string_member(cJSON_GetObjectItemCaseSensitive(entry, "responseKind"), "kind");
+	const char *scope = string_member(entry, "scope");
+
+	return make_resource(entry, group, version, string_member(entry, "resource"), kind, string_member(entry, "singularResource"),
+			     scope && strcmp(scope, "Namespaced") == 0, ret);
+}
+
+/* ---- aggregated ---- */
+
+void
+api_group_discoveries_free(struct api_group_discovery *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < list[i].n_resources; j++)
+			kube_resource_done(&list[i].resources[j]);
+		free(list[i].resources);
+		free(list[i].group);
+		free(list[i].version);
+	}
+	free(list);
+}
+
+/* On failure too, what `ret` has is for api_group_discoveries_free(). */
+static int
+take_version(const cJSON *version, const char *group, struct api_group_discovery *ret)
+{
+	const cJSON *resources = cJSON_GetObjectItemCaseSensitive(version, "resources"), *entry;
+	const char *name = string_member(version, "version"), *freshness = string_member(version, "freshness");
+	int r = 0;
+
+	ret->group = strdup(group);
+	ret->version = strdup(name);
+	ret->current = !freshness || strcmp(freshness, "Stale") != 0;
+	ret->resources = calloc((size_t)(cJSON_IsArray(resources) ? cJSON_GetArraySize(resources) : 0) + 1, sizeof(*ret->resources));
+	if (!ret->group || !ret->version || !ret->resources)
+		return -ENOMEM;
+	cJSON_ArrayForEach(entry, resources) {
+		if (r < 0 || !cJSON_IsArray(resources))
+			break;
+		if (!is_dns_name(string_member(entry, "resource")))
+			continue;
+		r = take_discovered(entry, group, name, &ret->resources[ret->n_resources]);
+		if (r == 0)
+			ret->n_resources++;
+	}
+	return r;
+}
+
+int
+api_group_discovery_parse(const void *body, size_t len, struct api_group_discovery **ret_list, size_t *ret_n)
+{
+	cJSON *document = len > 0 ? cJSON_ParseWithLength(body, len) : NULL;
+	const cJSON *groups = list_of(document, "APIGroupDiscoveryList", "items"), *group, *version;
+	struct api_group_discovery *list = NULL, *larger;
+	size_t n = 0;
+	int r = groups ? 0 : -EPROTO;
+
+	cJSON_ArrayForEach(group, groups) {
+		const char *name = string_member(cJSON_GetObjectItemCaseSensitive(group, "metadata"), "name");
+		bool first = true;
+
+		if (!is_dns_name(name))
+			continue;
+		cJSON_ArrayForEach(version, cJSON_GetObjectItemCaseSensitive(group, "versions")) {
+			if (r < 0 || n >= API_LISTS_MAX || !is_dns_name(string_member(version, "version")))
+				continue;
+			larger = reallocarray(list, n + 1, sizeof(*larger));
+			if (!larger) {
+				r = -ENOMEM;
+				continue;
+			}
+			list = larger;
+			list[n] = (struct api_group_discovery){.preferred = first};
+			r = take_version(version, name, &list[n++]);
+			first = false;
+		}
+	}
+	cJSON_Delete(document);
+	if (r < 0) {
+		api_group_discoveries_free(list, n);
+		return r;
+	}
+	*ret_list = list;
+	*ret_n = n;
 	return 0;
 }
 

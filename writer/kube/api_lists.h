@@ -1,6 +1,6 @@
 /*
- * API lists: parsing the two documents of discovery, APIGroupList (/apis) and APIResourceList
- * (/api/v1, /apis/GROUP/VERSION). Names in them go into request paths, so one that cannot
+ * API lists: parsing the documents of discovery, APIGroupDiscoveryList (/apis with all that is in it), APIGroupList (/apis of older
+ * servers) and APIResourceList (/api/v1, /apis/GROUP/VERSION). Names in them go into request paths, so one that cannot
  * be a DNS name is left out.
  */
 #ifndef INFORMER_WRITER_KUBE_API_LISTS_H
@@ -27,6 +27,24 @@ struct api_group_version {
  */
 int api_group_list_parse(const void *body, size_t len, struct api_group_version **ret_list, size_t *ret_n);
 void api_group_versions_free(struct api_group_version *list, size_t n);
+
+/* One group's version with its resources. */
+struct api_group_discovery {
+	char *group, *version;
+	bool preferred;
+	bool current;	/* false: the server behind it was not heard lately, and what is said of it may be old or nothing */
+	struct kube_resource *resources;
+	size_t n_resources;
+};
+
+/*
+ * Parse an aggregated /apis (apidiscovery.k8s.io/v2 and v2beta1).
+ *
+ * ret_list  an array, for api_group_discoveries_free(); in the server's order, the preferred version of each group first
+ * Returns   0, -EPROTO when the body is no APIGroupDiscoveryList, -ENOMEM
+ */
+int api_group_discovery_parse(const void *body, size_t len, struct api_group_discovery **ret_list, size_t *ret_n);
+void api_group_discoveries_free(struct api_group_discovery *list, size_t n);
 
 /*
  * Parse /api/v1 or /apis/GROUP/VERSION; subresources are left out.

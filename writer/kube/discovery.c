@@ -4,10 +4,12 @@
  * plan() looks again. Each round marks something not read before, or discovery is done:
  *
  *	1  /api/v1
- *	2  /apis                           a name is still unknown
+ *	2  /apis                           a name is still unknown; with all that is in it where the server can
  *	3  /apis/GROUP/VERSION...          of the groups that names name
  *	4  the other preferred versions    an unqualified or unknown name is left
  *	5  the other versions              the same
+ *
+ * Where /apis brought everything (aggregated discovery), 3 to 5 read only versions that it called stale.
  */
 #include "writer/kube/discovery.h"
 
@@ -246,13 +248,43 @@ plan(struct discovery *d)
 	return wanted;
 }
 
+/* /apis with everything: what it says of a stale version is not believed; that one is read by itself. */
+static int
+take_aggregated(struct discovery *d, struct api_group_discovery *list, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		struct source *added;
+
+		r = source_add(d, list[i].group, list[i].version, list[i].preferred, &added);
+		if (r < 0 || !list[i].current)
+			continue;
+		added->resources = list[i].resources;
+		added->n_resources = list[i].n_resources;
+		added->state = SOURCE_READ;
+		list[i].resources = NULL;
+		list[i].n_resources = 0;
+	}
+	return r;
+}
+
 static int
 take_groups(struct discovery *d, const struct source *source)
 {
+	struct api_group_discovery *all;
 	struct api_group_version *list;
 	size_t n;
 	int r;
 
+	r = api_group_discovery_parse(source->body, source->len, &all, &n);
+	if (r == 0) {
+		r = take_aggregated(d, all, n);
+		api_group_discoveries_free(all, n);
+		return r;
+	}
+	if (r != -EPROTO)
+		return r;
 	r = api_group_list_parse(source->body, source->len, &list, &n);
 	if (r < 0)
 		return r;
@@ -370,7 +402,7 @@ read_source(struct source *source)
 		snprintf(path, sizeof(path), "/api/%s", source->version);
 	else
 		snprintf(path, sizeof(path), "/apis/%s/%s", source->group, source->version);
-	r = transport_get(source->discovery->transport, path, 0, &callbacks, source, &source->request);
+	r = transport_get(source->discovery->transport, path, source->group ? 0 : TRANSPORT_DISCOVERY, &callbacks, source, &source->request);
 	if (r < 0)
 		return r;
 	source->state = SOURCE_READING;

@@ -1,7 +1,8 @@
 /*
  * Discovery: which resources the API server has, asked just as far as the wanted names
  * need it: /api/v1 first; then /apis, and of it the named groups; all groups only for
- * an unqualified name that core does not have, or for an unknown one.
+ * an unqualified name that core does not have, or for an unknown one. A server with aggregated discovery
+ * (apidiscovery.k8s.io) tells of all groups in its answer to /apis, others are asked group by group.
  *
  * A group that cannot be read (an aggregated API server that is down) leaves the others
  * usable. Where discovery itself is forbidden (403) a built-in table of well-known

@@ -73,6 +73,7 @@ struct transport_callbacks {
 enum transport_flags {
 	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
 	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
+	TRANSPORT_DISCOVERY = 1 << 3, /* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
 	TRANSPORT_METADATA = 1 << 2, /* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
 };
 

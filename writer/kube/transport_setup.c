@@ -265,10 +265,16 @@ append_bearer(struct curl_slist **headers, const char *bearer)
 	return ok;
 }
 
-/* Without another form to choose, a server that cannot do it says 406 and does not send everything. */
+/*
+ * Of discovery, an older server sends what it has. Of metadata, without another form to choose, a server that cannot do it says 406 and
+ * does not send everything.
+ */
 static const char *
 accept_line(unsigned flags)
 {
+	if (flags & TRANSPORT_DISCOVERY)
+		return "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+		       "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 	if (!(flags & TRANSPORT_METADATA))
 		return "Accept: application/json";
 	return flags & TRANSPORT_WATCH ? "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
