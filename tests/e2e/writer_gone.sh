@@ -27,6 +27,9 @@ stat_is '.resources[0].state' synced || fail "not synced any more"
 stat_is '.resources[0].objects' "$n" || fail "objects were lost"
 stat '.resources[0].last_error' | grep -q 127.0.0.1 || fail "no word about the server: $(stat '.resources[0].last_error')"
 
+told() { INFORMER_SOCKET=$S "$B"/informerctl stat | grep -q '^pods: WATCH failed: .*127.0.0.1.*; next try in [0-9.]* s$'; }
+until_true 10 told || fail "$(INFORMER_SOCKET=$S "$B"/informerctl stat)"
+
 # a daemon that starts while it is away publishes what it adopted, and waits
 stop_daemon KILL
 start_daemon --resource pods

@@ -74,6 +74,8 @@ cell_resource(struct field resource, struct cells *cells)
 		text_addf(text, " %s=", narrow[i][1]);
 		text_add(text, part.data, part.length);
 	}
+	if (field_is_true(member(resource, "metadataOnly")))
+		text_adds(text, " metadata only");
 	cells_end(cells);
 }
 
@@ -109,14 +111,14 @@ add_resources(struct field report, struct text *out)
 		cell_int(member(it.item, "objects"), &cells);
 		cells_add_or(&cells, field_string(member(it.item, "rv")), "-");
 		cell_age(field_int(member(it.item, "age_ns")), &cells);
-		cell_int(member(it.item, "lists"), &cells);
+		cells_addf(&cells, "%" PRId64, field_int(member(it.item, "lists")) + field_int(member(it.item, "watch_lists")));
 		cell_int(member(it.item, "events"), &cells);
 	}
 	table_write(&cells, 8, out);
 	cells_done(&cells);
 }
 
-/* What went wrong lately, one line each. */
+/* What went wrong lately, one line each, and until when is waited. */
 static void
 add_errors(struct field report, struct text *out)
 {
@@ -127,10 +129,15 @@ add_errors(struct field report, struct text *out)
 		text_addf(out, "\ntrouble: %.*s\n", (int)trouble.length, trouble.data);
 	field_iterate(member(report, "resources"), &it);
 	while (field_next(&it)) {
+		int64_t retry_ms = field_int(member(it.item, "retry_in_ms"));
 		struct field_text name = field_string(member(it.item, "resource")), error = field_string(member(it.item, "last_error"));
 
-		if (error.length > 0)
-			text_addf(out, "\n%.*s: %.*s\n", (int)name.length, name.data, (int)error.length, error.data);
+		if (error.length == 0)
+			continue;
+		text_addf(out, "\n%.*s: %.*s", (int)name.length, name.data, (int)error.length, error.data);
+		if (retry_ms > 0)
+			text_addf(out, "; next try in %.1f s", (double)retry_ms / 1000);
+		text_addc(out, '\n');
 	}
 }
 
