@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "tests/support/reflector_fixture.h"
+#include "writer/log.h"
 #include "writer/watch.h"
 
 static int
@@ -421,6 +424,47 @@ an_inconsistent_token_is_not_followed(void **state)
 	assert_string_equal(seen(t), "[27] a/y@15 ");
 }
 
+/* What is logged while a list of either kind takes 9 s to begin and 3 s to come. */
+static void
+expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
+{
+	char text[8192];
+	int fd = memfd_create("log", MFD_CLOEXEC);
+	ssize_t n;
+
+	assert_true(fd >= 0);
+	log_open(LOG_LEVEL_INFO, fd);
+	reflector_start(t->reflector, "", 0);
+	virtual_clock_advance(&t->fx->clock, 9000);
+	server_open(t->fx);
+	virtual_clock_advance(&t->fx->clock, 3000);
+	if (watch_list) {
+		server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+		server_send(t->fx, END_MARK, 10);
+	} else {
+		server_send(t->fx, "%s", pod_list("10", NULL, pod("a/x", 5), NULL));
+		server_end(t->fx, 0);
+	}
+	log_open(LOG_LEVEL_INFO, STDERR_FILENO);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	close(fd);
+	assert_true(n > 0);
+	text[n] = '\0';
+	if (!strstr(text, "pods: the list took 12.0 s: 9.0 s until the server began to answer, 0.0 s with decoding, 3.0 s with the transfer"))
+		fail_msg("not told: %s", text);
+}
+
+/* A list of either kind that takes over ten seconds says where the time went. */
+static void
+a_long_list_says_where_the_time_went(void **state)
+{
+	struct reflector_fixture *plain = reflector_fixture_new(NULL);
+
+	expect_where_the_time_went(*state, true);
+	expect_where_the_time_went(plain, false);
+	reflector_fixture_free(plain);
+}
+
 /* More than a turn's share of the state's bytes pauses the stream until the next turn. */
 static void
 a_state_has_a_share_of_a_turn(void **state)
@@ -590,6 +634,7 @@ main(void)
 		cmocka_unit_test(the_first_version_is_a_choice),
 		cmocka_unit_test(a_page_size_of_ones_own_holds_at_every_version),
 		PLAIN(an_inconsistent_token_is_not_followed),
+		T(a_long_list_says_where_the_time_went),
 		T(a_state_has_a_share_of_a_turn),
 		T(it_can_be_freed_in_the_middle_of_a_state),
 		PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead),
