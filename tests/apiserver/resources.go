@@ -62,7 +62,12 @@ var resources = []*resource{
 	pods,
 	namespaces,
 	{gv: core, plural: "services", single: "service", short: []string{"svc"}, categories: []string{"all"}, namespaced: true,
-		status: true, object: &corev1.Service{}, list: &corev1.ServiceList{}},
+		status: true, object: &corev1.Service{}, list: &corev1.ServiceList{},
+		fieldLabels: []string{"spec.clusterIP", "spec.type"},
+		fields: func(o runtime.Object) fields.Set {
+			s := o.(*corev1.Service)
+			return fields.Set{"spec.clusterIP": s.Spec.ClusterIP, "spec.type": string(s.Spec.Type)}
+		}},
 	{gv: core, plural: "nodes", single: "node", short: []string{"no"}, status: true,
 		object: &corev1.Node{}, list: &corev1.NodeList{}, fieldLabels: []string{"spec.unschedulable"},
 		fields: func(o runtime.Object) fields.Set {

@@ -4,7 +4,7 @@ set -eu
 : "${B:=build}"
 T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e-XXXXXX")
 S=$T/s.sock
-sim_pid= daemon_pid= notify_pid=
+sim_pid= daemon_pid= notify_pid= other_pid=
 sim_port=0
 
 fail() {
@@ -16,7 +16,7 @@ fail() {
 }
 
 clean_up() {
-	for pid in $daemon_pid $sim_pid $notify_pid; do
+	for pid in $daemon_pid $sim_pid $notify_pid $other_pid; do
 		kill -9 "$pid" 2>/dev/null || true
 	done
 	wait 2>/dev/null || true

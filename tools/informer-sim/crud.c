@@ -138,6 +138,17 @@ complete(struct sim_request *request, struct sim_doc *doc, char **ret_name)
 	return 0;
 }
 
+/* The real server notices only when it stores the object, and takes that for a fault of its own. */
+static int
+check_rv_unset(struct sim_request *request, struct sim_doc *doc)
+{
+	_cleanup_(sim_freep) char *rv = sim_text_dup(sim_get(sim_body_metadata(doc), "resourceVersion"));
+
+	if (!rv[0] || !strcmp(rv, "0"))
+		return 0;
+	return sim_status_set(&request->status, 500, "", "resourceVersion should not be set on objects to be created");
+}
+
 static int
 create(struct sim_request *request, struct sim_object **ret_object)
 {
@@ -146,6 +157,9 @@ create(struct sim_request *request, struct sim_object **ret_object)
 	int r;
 
 	r = sim_body_parse(request, &doc);
+	if (r < 0)
+		return r;
+	r = check_rv_unset(request, &doc);
 	if (r < 0)
 		return r;
 	r = complete(request, &doc, &name);
@@ -256,6 +270,40 @@ check_preconditions(struct sim_request *request, const struct sim_doc *options, 
 	return -EINVAL;
 }
 
+/*
+ * Does the answer to DELETE show what went? Of most kinds only its name and UID (ReturnDeletedObject in their registries);
+ * a namespace is shown for it takes a while to go.
+ */
+static bool
+shows_deleted(const struct sim_resource *resource)
+{
+	static const char *const plurals[] = {"pods", "services", "serviceaccounts", "persistentvolumeclaims", "namespaces"};
+
+	for (size_t i = 0; i < sizeof(plurals) / sizeof(*plurals); i++)
+		if (!resource->group[0] && !strcmp(resource->plural, plurals[i]))
+			return true;
+	return false;
+}
+
+static enum MHD_Result
+reply_deleted(struct sim_request *request, const struct sim_object *gone)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(sim_freep) char *uid = NULL;
+	struct sim_buf body = {0};
+
+	sim_object_edit(request->resource, gone, &doc);
+	uid = sim_text_dup(sim_path(doc.root, "metadata.uid"));
+	sim_buf_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"details\":{\"name\":");
+	sim_buf_json_str(&body, request->name);
+	if (request->resource->group[0])
+		sim_buf_printf(&body, ",\"group\":\"%s\"", request->resource->group);
+	sim_buf_printf(&body, ",\"kind\":\"%s\",\"uid\":", request->resource->plural);
+	sim_buf_json_str(&body, uid);
+	sim_buf_puts(&body, "}}\n");
+	return sim_reply(request, 200, "application/json", &body);
+}
+
 enum MHD_Result
 sim_handle_delete(struct sim_request *request)
 {
@@ -279,6 +327,8 @@ sim_handle_delete(struct sim_request *request)
 		if (!old || check_preconditions(request, &options, old) < 0)
 			return sim_reply_status(request);
 		r = delete_one(request, old, &gone, &rv);
+		if (r == 0 && rv && !shows_deleted(request->resource))
+			return reply_deleted(request, gone);
 		if (r == 0)
 			return sim_reply_object(request, 200, gone, rv);
 	}

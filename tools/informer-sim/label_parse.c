@@ -118,7 +118,8 @@ fail(struct parser *p, const char *prefix, const char *literal, const char *expe
 {
 	struct sim_buf buf = {0};
 
-	sim_buf_printf(&buf, "%sfound '%s', expected: %s", prefix, literal, expected);
+	/* upstream forgot one comma */
+	sim_buf_printf(&buf, "%sfound '%s'%s expected: %s", prefix, literal, strcmp(expected, "'('") ? "," : "", expected);
 	*p->error = sim_buf_take(&buf);
 	return -EINVAL;
 }

@@ -10,7 +10,7 @@
  *   N                             not before N   counts: then the state is exactly N's
  *   N                Exact        exactly N      counts
  *   N                NotOlderThan not before N   counts
- *   continue                      the token's    counts
+ *   continue                      the token's    counts, but not together with RV 0
  *
  * States of the past come from the event ring: what was changed since is undone.
  */
@@ -261,7 +261,7 @@ sim_handle_list(struct sim_request *request)
 		return sim_reply_status(request);
 	list = sim_alloc(sizeof(*list));
 	*list = (struct list){.resource = request->resource};
-	cached = query.rv_given && query.rv == 0 && !query.next_token;
+	cached = query.rv_given && query.rv == 0; /* behind a continue token too */
 	if (build(request, &query, list, cached) < 0) {
 		list_free(list);
 		return sim_reply_status(request);

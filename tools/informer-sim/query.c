@@ -76,25 +76,42 @@ parse_int(struct sim_request *request, const char *name, int64_t *ret)
 }
 
 static void
-forbid(struct sim_request *request, const char *field, const char *why)
+complain(struct sim_request *request, const char *field, const char *cause, const char *why)
 {
 	struct sim_status *status = &request->status;
 
 	if (status->code == 0) {
-		sim_status_set(status, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: Forbidden: %s", field,
-			       why);
+		sim_status_set(status, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: %s", field, why);
 	} else {
 		/* a second one: the messages become a list */
 		struct sim_buf buf = {0};
 		const char *first = strstr(status->message, "invalid: ") + 9;
 
-		sim_buf_printf(&buf, "ListOptions.meta.k8s.io \"\" is invalid: [%s, %s: Forbidden: %s]", first, field, why);
+		sim_buf_printf(&buf, "ListOptions.meta.k8s.io \"\" is invalid: [%s, %s: %s]", first, field, why);
 		free(status->message);
 		status->message = sim_buf_take(&buf);
 	}
 	status->group = "meta.k8s.io";
 	status->kind = "ListOptions";
-	sim_status_cause(status, "FieldValueForbidden", field, "Forbidden: %s", why);
+	sim_status_cause(status, cause, field, "%s", why);
+}
+
+static void
+forbid(struct sim_request *request, const char *field, const char *why)
+{
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+
+	sim_buf_printf(&text, "Forbidden: %s", why);
+	complain(request, field, "FieldValueForbidden", text.data);
+}
+
+static void
+unsupported_match(struct sim_request *request, const char *match, const char *supported)
+{
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+
+	sim_buf_printf(&text, "Unsupported value: \"%s\": supported values: %s", match, supported);
+	complain(request, "resourceVersionMatch", "FieldValueNotSupported", text.data);
 }
 
 static int
@@ -113,6 +130,8 @@ check_match(struct sim_request *request, const struct sim_query *query, bool ini
 	} else if (query->watch && initial_given && (!match_given || strcmp(match, "NotOlderThan") != 0)) {
 		forbid(request, "resourceVersionMatch",
 		       "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+		if (match_given)
+			unsupported_match(request, match, "\"NotOlderThan\"");
 	} else if (!query->watch) {
 		if (match_given && !query->rv_given && query->next_token)
 			forbid(request, "resourceVersionMatch", "resourceVersionMatch is forbidden for continue");
@@ -155,7 +174,7 @@ static int
 parse(struct sim_request *request, struct sim_query *query)
 {
 	_cleanup_(sim_freep) char *error = NULL;
-	const char *text;
+	const char *text, *initial;
 	int64_t limit, timeout;
 
 	query->watch = flag(request, "watch");
@@ -182,20 +201,19 @@ parse(struct sim_request *request, struct sim_query *query)
 		query->match = SIM_MATCH_EXACT;
 	else if (text && !strcmp(text, "NotOlderThan"))
 		query->match = SIM_MATCH_NOT_OLDER;
-	if (check_match(request, query, flag(request, "sendInitialEvents")) < 0)
+	initial = sim_request_query(request, "sendInitialEvents");
+	if (check_match(request, query, initial && initial[0]) < 0)
 		return -EINVAL;
 	if (text && text[0] && query->match == SIM_MATCH_UNSET) {
-		sim_status_set(&request->status, 422, "Invalid",
-			       "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Unsupported value: \"%s\": "
-			       "supported values: \"Exact\", \"NotOlderThan\"",
-			       text);
-		request->status.group = "meta.k8s.io";
-		request->status.kind = "ListOptions";
-		sim_status_cause(&request->status, "FieldValueNotSupported", "resourceVersionMatch",
-				 "Unsupported value: \"%s\": supported values: \"Exact\", \"NotOlderThan\"", text);
+		unsupported_match(request, text, "\"Exact\", \"NotOlderThan\", \"\"");
 		return -EINVAL;
 	}
-	return parse_rv(request, query);
+	if (parse_rv(request, query) < 0)
+		return -EINVAL;
+	/* a watch of old, from anywhere: the same as if it had asked (SetListOptionsDefaults of meta/v1) */
+	if (query->watch && query->rv == 0 && !(initial && initial[0]) && !request->server->options.no_watch_list)
+		query->initial = true;
+	return 0;
 }
 
 int

@@ -169,6 +169,15 @@ unsupported(const struct sim_resource *resource, const char *label)
 	return message(before, label, mark + 2);
 }
 
+/* In the real server's words, which do not say that =, == or != is missing. */
+static char *
+cannot_understand(const char *term)
+{
+	_cleanup_(sim_freep) char *first = message("invalid selector: '", term, "'; can't understand '");
+
+	return message(first, term, "'");
+}
+
 /* One term "label OP value" of len bytes, still escaped. */
 static int
 field_term(const struct sim_resource *resource, const char *term, size_t len, struct sim_selector *selector,
@@ -189,7 +198,7 @@ field_term(const struct sim_resource *resource, const char *term, size_t len, st
 	}
 	if (at >= len) {
 		label = sim_strndup(term, len);
-		*ret_error = message("invalid selector: '", label, "'; can't understand it: it needs =, == or !=");
+		*ret_error = cannot_understand(label);
 		return -EINVAL;
 	}
 	negated = term[at] == '!';
