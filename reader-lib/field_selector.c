@@ -269,3 +269,50 @@ field_selector_matches(const struct field_selector *selector, const struct infor
 	s = snapshot_of(object->snapshot_);
 	return snapshot_settle(s, field_selector_match(selector, value_of_object(&s->view, object->ref_)));
 }
+
+/* ---- the public face: it brings the allocator that it is freed with ---- */
+
+struct informer_field_selector {
+	struct field_selector *inner;
+	void (*release)(void *context, void *memory);
+	void *allocator_context;
+};
+
+int
+informer_field_selector_compile(struct informer *inf, const char *text, size_t length, struct informer_field_selector **ret_selector)
+{
+	struct informer_field_selector *selector;
+	int r;
+
+	if (!inf || !ret_selector)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	selector = memory_get(inf, sizeof(*selector));
+	if (!selector)
+		return -ENOMEM;
+	selector->release = inf->release;
+	selector->allocator_context = inf->allocator_context;
+	r = field_selector_compile(inf, text, length, &selector->inner);
+	if (r < 0) {
+		memory_put(inf, selector);
+		return r;
+	}
+	*ret_selector = selector;
+	return 0;
+}
+
+void
+informer_field_selector_free(struct informer_field_selector *selector)
+{
+	if (!selector)
+		return;
+	selector->release(selector->allocator_context, selector->inner);
+	selector->release(selector->allocator_context, selector);
+}
+
+int
+informer_field_selector_matches(const struct informer_field_selector *selector, const struct informer_object *object)
+{
+	return selector ? field_selector_matches(selector->inner, object) : -EINVAL;
+}

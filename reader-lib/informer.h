@@ -390,6 +390,17 @@ INFORMER_API void informer_selector_free(struct informer_selector *selector);
 /* Whether it matches an object: 1, 0, or negative. */
 INFORMER_API int informer_selector_matches(const struct informer_selector *selector, const struct informer_object *object);
 
+/*
+ * Field selectors: path=value, path==value, path!=value, joined by commas, on any path: spec.nodeName=n1,status.phase!=Running. An
+ * absent field counts as "". Errors, ownership and threads as above. No index helps: where there is one (nodeName, podIP), ask it.
+ */
+struct informer_field_selector;
+INFORMER_API int informer_field_selector_compile(struct informer *informer, const char *text, size_t length,
+						 struct informer_field_selector **ret_selector);
+INFORMER_API void informer_field_selector_free(struct informer_field_selector *selector);
+INFORMER_API int informer_field_selector_matches(const struct informer_field_selector *selector,
+						 const struct informer_object *object);
+
 /* ---- objects and values ---------------------------------------------------------------------------------------------- */
 
 INFORMER_API int informer_object_namespace(const struct informer_object *object, const char **ret_data, size_t *ret_length);

@@ -57,6 +57,8 @@ kubectl get pods -A -o json | jq -S . >"$T/kubectl.json"
 cmp "$T/kubectl.json" "$T/ctl.json" || fail "documents differ"
 
 # An index finds what a field selector finds.
+[ "$("$ctl" get pods -A --field-selector "spec.nodeName=$node,status.phase!=Failed" -o name)" = \
+	"$(kubectl get pods -A --field-selector "spec.nodeName=$node,status.phase!=Failed" -o name)" ] || fail "--field-selector"
 [ "$("$ctl" get pods -A --index "nodeName=$node" -o name)" = "$(kubectl get pods -A --field-selector "spec.nodeName=$node" -o name)" ] ||
 	fail "--index nodeName"
 [ "$("$ctl" get pods -A --index "byApp=$app" -o name)" = "$(kubectl get pods -A -l "app.kubernetes.io/name=$app" -o name)" ] ||

@@ -32,7 +32,6 @@ expect 2 'usage: informerctl'
 expect 2 'unknown command gte; did you mean get\?' gte
 expect 2 'here it is informerctl get RESOURCE --watch' watch pods
 expect 2 'objects are shown by informerctl get pods' pods
-expect 2 '--field-selector goes with --watch; .*--index' get po --field-selector spec.nodeName=x
 expect 2 'changes of one resource; run one' changes po,no
 expect 2 '--field-selector metadata.name=x' changes po/x
 expect 2 'unknown flag --selctor; did you mean --selector\?' get po --selctor x

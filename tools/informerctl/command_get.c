@@ -85,14 +85,13 @@ check(struct get *get, const char *output, const char *index)
 			continue;
 		if (get->all_namespaces)
 			return cli_fail("a name stands in one namespace: name it with -n instead of -A");
-		if (get->selector_text || index)
-			return cli_fail("a name says it all: leave out %s", get->selector_text ? "-l" : "--index");
+		if (get->selector_text || get->field_text || index)
+			return cli_fail("a name says it all: leave out %s", get->selector_text ? "-l" : index ? "--index" : "--field-selector");
 		if (strchr(get->targets[i].name, '/'))
 			return cli_fail("'%s': a name has no '/'; write RESOURCE/NAME without a resource before it", get->targets[i].name);
 	}
-	if (!get->watch && (get->watch_events || get->field_text || get->timeout))
-		return cli_fail("%s goes with --watch%s", get->watch_events ? "--output-watch-events" : get->timeout ? "--timeout" : "--field-selector",
-				get->watch_events || get->timeout ? "" : "; else an index finds it: --index nodeName=node-1, or -l by labels");
+	if (!get->watch && (get->watch_events || get->timeout))
+		return cli_fail("%s goes with --watch", get->watch_events ? "--output-watch-events" : "--timeout");
 	if (index) {
 		const char *equals = strchr(index, '=');
 
@@ -130,7 +129,7 @@ run(const struct cli_command *command, int argc, char **argv)
 		{"watch-only", 0, NULL, "the changes alone", &get.watch_only, NULL, NULL},
 		{"output-watch-events", 0, NULL, "with --watch: say of each whether it was ADDED, MODIFIED or DELETED", &get.watch_events, NULL,
 		 NULL},
-		{"field-selector", 0, "SELECTOR", "with --watch: paths and values, as in spec.nodeName=n1,status.phase!=Running", NULL,
+		{"field-selector", 0, "SELECTOR", "paths and values, as in spec.nodeName=n1,status.phase!=Running", NULL,
 		 &get.field_text, NULL},
 		{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)", NULL, &get.timeout, NULL},
 	};

@@ -30,6 +30,7 @@ void
 get_done(struct get *get)
 {
 	informer_selector_free(get->selector);
+	informer_field_selector_free(get->fields);
 	informer_end(&get->snap);
 	informer_detach(get->inf);
 	for (size_t i = 0; i < get->target_count; i++) {
@@ -243,13 +244,18 @@ start(struct get *get, const struct get_target *target, struct informer_iter *it
 	return informer_list(&get->snap, target->resource, it);
 }
 
-/* What an index, or the list of the deleted, does not narrow by itself: 1, 0 or negative. */
+/* What an index, a list, or the list of the deleted does not narrow by itself: 1, 0 or negative. */
 static int
 wanted(struct get *get, const struct get_target *target, const struct informer_object *object)
 {
 	struct field_text ns;
 	int r;
 
+	if (get->fields) {
+		r = informer_field_selector_matches(get->fields, object);
+		if (r <= 0)
+			return r;
+	}
 	if (!get->index_name && !get->deleted)
 		return 1;
 	if (target->info.namespaced && !get->all_namespaces) {
@@ -348,10 +354,29 @@ compile_selector(struct get *get)
 }
 
 static int
+compile_fields(struct get *get)
+{
+	char detail[512];
+	int r;
+
+	if (!get->field_text)
+		return -1;
+	r = informer_field_selector_compile(get->inf, get->field_text, strlen(get->field_text), &get->fields);
+	if (r == 0)
+		return -1;
+	if (r != INFORMER_E_SYNTAX)
+		return cli_fail_code(get->inf, r, "--field-selector");
+	informer_last_error(get->inf, detail, sizeof(detail));
+	return cli_fail("%s", detail);
+}
+
+static int
 find(struct get *get)
 {
 	int r = compile_selector(get);
 
+	if (r < 0)
+		r = compile_fields(get);
 	for (size_t i = 0; i < get->target_count && r < 0; i++)
 		r = get_open_target(get, &get->targets[i]);
 	if (r >= 0)
