@@ -48,6 +48,7 @@ fetch(struct feed *f)
 		f->has_cursor = true;
 		f->mode = FEED_MODE_RING;
 		f->settled = true;
+		f->stored_seq = f->cursor.seq;
 	}
 	return true;
 }
@@ -122,6 +123,8 @@ begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 	f->has_cursor = true;
 	f->walk = walk;
 	f->from = f->position = after;
+	f->unsure = walk == WALK_COALESCED && f->stored_seq > 0 && after == f->stored_seq;
+	f->stored_seq = 0;
 	f->target = root->seq;
 	f->gone_after = walk == WALK_COALESCED ? after : f->target;
 	f->mode = FEED_MODE_WALK;

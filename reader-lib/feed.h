@@ -78,6 +78,8 @@ enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
  * target      WALK: how far
  * gone_after  deletions after it must not be missed
  * settled     outside of episodes
+ * stored_seq  the cursor that the daemon had kept for a consumer, until the first episode; else 0
+ * unsure      the episode goes on from there: more than the cursor says may have been told, and not acknowledged
  * listed      bit for each part whose first list is in
  * proven      every entry up to this seq stood in the ring when the snapshot was taken
  * looked      epoch of the root with which it found nothing to do
@@ -90,7 +92,8 @@ struct feed {
 	struct informer_cursor cursor;
 	enum feed_mode mode;
 	enum feed_walk walk;
-	uint64_t from, position, target, gone_after;
+	uint64_t from, position, target, gone_after, stored_seq;
+	bool unsure;
 	bool settled;
 	bool begin;			/* FEED_BEGIN is to be told */
 	bool fresh;			/* FEED_BEGIN begins an episode; else the one that is goes on */

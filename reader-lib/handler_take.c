@@ -7,6 +7,8 @@
  *	present, told                  update, old unknown                 delete, final state unknown
  *	present, another was told      delete of that one, then as absent
  *	gone, absent                   -                                   -
+ *	  (an episode from a stored cursor: absent or gone and not selected is a delete all the same, for it may have been told
+ *	  before the consumer died, and not acknowledged)
  *	gone, may be there or told     delete                              delete, final state unknown
  *	added                          add                                 -
  *	updated, told                  update                              delete with the old state
@@ -46,6 +48,13 @@ believed(struct handler_work *w, const struct feed_item *item, const struct obje
 	if (belief == BELIEF_NONE)
 		belief = !f->settled && o->created_seq <= f->from ? BELIEF_MAYBE : BELIEF_ABSENT;
 	return belief;
+}
+
+/* In an episode from a stored cursor, what was created after it may still have been told: it was not acknowledged, no more. */
+static bool
+may_have_been_told(const struct handler_work *w)
+{
+	return !w->feed.settled && w->feed.unsure;
 }
 
 /* What was told of it is not the state before this one: the episode has not come to it yet. */
@@ -135,8 +144,8 @@ take_present(struct informer_handler *h, const struct feed_item *item)
 		told = handler_tell_add(h, item, exact);
 	else if (selected && !(entry && entry->version && entry->version == metadata_hash(w, item->new_ref, "resourceVersion")))
 		told = handler_tell_update(h, item, false, exact);
-	else if (!selected && belief != BELIEF_ABSENT)
-		told = handler_tell_delete(h, item, false, false, exact);
+	else if (!selected && (belief != BELIEF_ABSENT || may_have_been_told(w)))
+		told = handler_tell_delete(h, item, false, false, exact && belief != BELIEF_ABSENT);
 	if (told)
 		note(h, item, o, item->new_ref, selected);
 	return told;
@@ -151,14 +160,14 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 	enum belief belief = believed(w, item, o, item->old_ref, &entry);
 	int selected;
 
-	if (belief == BELIEF_ABSENT || belief == BELIEF_OTHER)
+	if ((belief == BELIEF_ABSENT && !may_have_been_told(w)) || belief == BELIEF_OTHER)
 		return 1;
 	selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 	if (selected < 0)
 		return selected;
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	if (!handler_tell_delete(h, item, true, selected && !item->unseen, walk_is_exact(w)))
+	if (!handler_tell_delete(h, item, true, selected && !item->unseen, walk_is_exact(w) && belief != BELIEF_ABSENT))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;
@@ -229,6 +238,8 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 			/* moved on by a change while the walk that would have told of it was under way */
 			add.initial |= !w->feed.settled && w->feed.walk != WALK_COALESCED && o->created_seq <= w->feed.gone_after;
 			told = handler_tell_add(h, &add, true);
+		} else if (may_have_been_told(w)) {
+			told = handler_tell_delete(h, item, false, false, false);
 		}
 		break;
 	}
@@ -260,7 +271,8 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	final = selected && item->new_ref != item->old_ref ? handler_matches(w, feed_snapshot(&w->feed), item->new_ref) : 0;
 	if (final < 0)
 		return final;
-	if (belief != BELIEF_ABSENT && !handler_tell_delete(h, item, !final, selected && !item->unseen,
+	if ((belief != BELIEF_ABSENT || may_have_been_told(w)) &&
+	    !handler_tell_delete(h, item, !final, selected && !item->unseen,
 						    belief == BELIEF_PRESENT && !is_behind(w, item, o)))
 		return 0;
 	note(h, item, o, item->old_ref, false);

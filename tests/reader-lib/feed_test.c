@@ -625,6 +625,33 @@ what_was_not_acknowledged_comes_again(void **state)
 	recorder_expect(w->r, "COALESCED ?>b2 +c1 SYNCED");
 }
 
+/*
+ * What was told, was not acknowledged, and is gone when the consumer comes back is deleted for it, though it was created after its
+ * cursor: else it would keep it for ever. That may tell deletes of what it never heard of.
+ */
+static void
+what_went_unacknowledged_and_is_gone_is_deleted(void **state)
+{
+	struct world *w = *state;
+	struct informer_cursor cursor;
+
+	w->r->options.consumer = "agent";
+	w->r->options.manual_ack = true;
+	w->r->options.label_selector = "app!=db";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
+	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	recorder_change(w->fx, "c1 d1");
+	recorder_expect(w->r, "+c1 +d1");
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	recorder_change(w->fx, "-c d2:db e1");
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	recorder_add(w->r);
+	recorder_expect(w->r, "COALESCED -c1 -d2? +e1 SYNCED");
+}
+
 /* A name that another process has is refused, said, and asked for again until it is free. */
 static void
 a_consumer_that_is_taken_is_waited_for(void **state)
@@ -794,6 +821,7 @@ main(void)
 		TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
 		TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
 		TEST_IN(a_named_consumer_goes_on_where_it_was),
+		TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
 		TEST_IN(what_was_not_acknowledged_comes_again),
 		TEST_IN(a_consumer_that_is_taken_is_waited_for),
 		TEST_IN(nonsense_in_a_ring_is_mended),

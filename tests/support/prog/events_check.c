@@ -348,7 +348,7 @@ compare(struct handler *h)
 		const struct state *s = &states[newest[i]];
 		uint64_t expected = newest[i] && s->type != 'D' && selected(h, s) ? s->rv : 0;
 
-		if (h->views[i].rv != expected && !(h->views[i].unsure && !expected)) {
+		if (h->views[i].rv != expected) {
 			unequal = true;
 			say(h, "%s: the server has %llu, it was told %llu", keys[i], (unsigned long long)expected,
 			    (unsigned long long)h->views[i].rv);
