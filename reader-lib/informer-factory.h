@@ -25,6 +25,8 @@ extern "C" {
 struct informer_factory;
 struct informer_shared;
 struct informer_lister;
+struct informer_handler;
+struct informer_handler_options;
 
 /* ---- factory ---------------------------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@ expect_stat '.resources[0].objects' 6
 
 # every request says the same: discovery, lists, watches
 requests=$(grep -c '^GET' "$T/gate.out")
-[ "$requests" -ge 5 ] || fail "$requests requests"
+[ "$requests" -ge 3 ] || fail "$requests requests"
 for header in 'Impersonate-User: system:serviceaccount:web:shop' 'Impersonate-Uid: 7' 'Impersonate-Group: dev' 'Impersonate-Group: ops' \
 	'Impersonate-Extra-example.com%2Fscope: view' 'Impersonate-Extra-example.com%2Fscope: a b' 'User-Agent: informerd/[0-9.]*'; do
 	n=$(grep -c "^> $header\$" "$T/gate.out" || true)
