@@ -33,7 +33,7 @@ struct watch {
 	struct get *get;
 	const struct get_target *target;
 	struct follow follow;
-	const struct informer_handler_options *options;
+	struct informer_handler_options options;
 	struct text out;
 	bool listing;
 	struct present *present;
@@ -332,7 +332,7 @@ on_synced(void *context)
 		get_say_not_found(watch->get, watch->target);
 		watch->follow.stop = true;
 	} else if (watch->present_count == 0 && !watch->get->watch_only) {
-		follow_say_empty(watch->options);
+		follow_say_empty(&watch->options);
 	}
 	show_present(watch);
 	follow_added(&watch->follow);
@@ -368,8 +368,11 @@ follow(struct watch *watch)
 {
 	struct get *get = watch->get;
 	const bool narrow = watch->target->info.namespaced && !get->all_namespaces;
-	const struct informer_handler_options options = {
-		.size = sizeof(options),
+	bool timed_out;
+	int r;
+
+	watch->options = (struct informer_handler_options){
+		.size = sizeof(watch->options),
 		.resource = watch->target->resource_name,
 		.namespace_ = narrow ? get->namespace_ : NULL,
 		.label_selector = get->selector_text,
@@ -381,14 +384,10 @@ follow(struct watch *watch)
 		.on_delete = on_delete,
 		.on_synced = on_synced,
 	};
-	bool timed_out;
-	int r;
-
-	watch->options = &options;
 	watch->follow = (struct follow){.inf = get->inf, .out = &watch->out, .timeout_ms = -1};
 	if (get->timeout && !cli_duration(get->timeout, &watch->follow.timeout_ms))
 		return cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", get->timeout);
-	r = follow_run(&watch->follow, &options, &timed_out);
+	r = follow_run(&watch->follow, &watch->options, &timed_out);
 	return r < 0 ? finish(watch) : r;
 }
 
