@@ -102,6 +102,7 @@ struct informer {
 	pthread_mutex_t wait_lock;
 	pthread_cond_t wait_cond;
 	bool leader;			/* one waiter sleeps in poll(); the others on wait_cond */
+	bool step_waits;		/* the leader has put the descriptors off, behind a handler */
 	int kick;			/* wakes the leader when another thread's dispatch took the news */
 	int told;			/* in epoll: informer_begin() took news that dispatch has to tell */
 	unsigned waiters;		/* in wait_for() */
