@@ -17,96 +17,30 @@
 
 #include "reader-lib/copy.h"
 #include "shm-layout/walk.h"
-#include "tests/support/broker_fixture.h"
+#include "tests/support/pod_world.h"
 
 #define REAL_PODS "../shared/data/real-pods"
-
-static const char pod[] =
-	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\","
-	"\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"},\"annotations\":{\"long\":\"01234567890123456789012345678901234567890123456789012345"
-	"67890123456789\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,\"big\":18446744073709551615,"
-	"\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,\"none\":{},\"empty\":[],"
-	"\"containers\":[{\"name\":\"c1\",\"image\":\"i1\",\"env\":[{\"name\":\"A\",\"value\":\"1\"}]},"
-	"{\"name\":\"c2\",\"image\":\"i2\",\"env\":[]}]},\"text\":\"\\u0000\xc3\xa4\\n\",\"status\":{\"phase\":\"Running\"}}";
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	struct informer_object pod;
-	char text[1u << 20], again[1u << 20];
-};
-
-static void
-look(struct world *w, const char *name, struct informer_object *ret)
-{
-	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", name, ret), 0);
-}
 
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	/* a second one like it, so that the daemon shares what can be shared */
-	broker_fixture_pod(w->fx, "other");
-	broker_fixture_put(w->fx, (const char *const[]){pod, NULL});
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	look(w, "web-0", &w->pod);
-	*state = w;
+	*state = pod_world_new(pod_of_all_kinds);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
+	pod_world_free(*state);
 	return 0;
-}
-
-static const char *
-json_of(char *buffer, const struct informer_object *object)
-{
-	size_t length = 0;
-
-	assert_int_equal(informer_object_json(object, buffer, 1u << 20, &length), 0);
-	assert_true(length < 1u << 20);
-	return buffer;
-}
-
-static void
-assert_text(int r, const char *data, size_t length, const char *expected)
-{
-	assert_int_equal(r, 0);
-	assert_int_equal(length, strlen(expected));
-	assert_memory_equal(data, expected, length);
-}
-
-static struct informer_path *
-path_of(struct world *w, const char *text)
-{
-	struct informer_path *path;
-
-	assert_int_equal(informer_path_compile(w->inf, text, strlen(text), &path), 0);
-	return path;
 }
 
 /* A copy says the same as its source, to every question. */
 static void
 a_copy_says_what_its_source_says(void **state)
 {
-	struct world *w = *state;
-	struct informer_path *path = path_of(w, "spec.containers[*].image");
+	struct pod_world *w = *state;
+	struct informer_path *path = pod_world_path(w, "spec.containers[*].image");
 	struct informer_selector *selector;
 	struct informer_object copy;
 	struct informer_value value;
@@ -116,7 +50,7 @@ a_copy_says_what_its_source_says(void **state)
 	int r;
 
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
-	assert_string_equal(json_of(w->again, &copy), pod);
+	assert_string_equal(pod_world_json(w->again, &copy), pod_of_all_kinds);
 	r = informer_object_namespace(&copy, &data, &length);
 	assert_text(r, data, length, "default");
 	r = informer_object_name(&copy, &data, &length);
@@ -150,7 +84,7 @@ a_copy_says_what_its_source_says(void **state)
 static void
 a_copy_outlives_snapshot_and_handle(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_object copy, second;
 
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
@@ -158,9 +92,9 @@ a_copy_outlives_snapshot_and_handle(void **state)
 	assert_int_equal(informer_object_copy(w->inf, &copy, &second), 0);
 	informer_detach(w->inf);
 	w->inf = NULL;
-	assert_string_equal(json_of(w->text, &copy), pod);
+	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
 	informer_object_free(&copy);
-	assert_string_equal(json_of(w->text, &second), pod);
+	assert_string_equal(pod_world_json(w->text, &second), pod_of_all_kinds);
 	informer_object_free(&second);
 }
 
@@ -168,7 +102,7 @@ a_copy_outlives_snapshot_and_handle(void **state)
 static void
 a_forked_child_may_use_its_copy(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_object copy, more;
 	int status;
 	pid_t child;
@@ -177,7 +111,7 @@ a_forked_child_may_use_its_copy(void **state)
 	child = fork();
 	if (child == 0) {
 		size_t length = 0;
-		bool ok = informer_object_json(&copy, w->again, sizeof(w->again), &length) == 0 && strcmp(w->again, pod) == 0 &&
+		bool ok = informer_object_json(&copy, w->again, sizeof(w->again), &length) == 0 && strcmp(w->again, pod_of_all_kinds) == 0 &&
 			  informer_object_copy(w->inf, &w->pod, &more) == INFORMER_E_FORKED &&
 			  informer_object_copy(w->inf, &copy, &more) == INFORMER_E_FORKED;
 
@@ -186,7 +120,7 @@ a_forked_child_may_use_its_copy(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	assert_string_equal(json_of(w->text, &copy), pod);
+	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
 	informer_object_free(&copy);
 }
 
@@ -194,13 +128,13 @@ a_forked_child_may_use_its_copy(void **state)
 static void
 only_copies_are_freed(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_object same = w->pod, zero = {0};
 
 	informer_object_free(NULL);
 	informer_object_free(&zero);
 	informer_object_free(&same);
-	assert_string_equal(json_of(w->text, &same), pod);
+	assert_string_equal(pod_world_json(w->text, &same), pod_of_all_kinds);
 	assert_int_equal(informer_object_copy(NULL, &same, &zero), -EINVAL);
 	assert_int_equal(informer_object_copy(w->inf, NULL, &zero), -EINVAL);
 	assert_int_equal(informer_object_copy(w->inf, &zero, &zero), -EINVAL);
@@ -213,7 +147,7 @@ only_copies_are_freed(void **state)
 static void
 a_copys_own_snapshot_has_no_resources(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_object copy, found;
 	struct informer_iter it;
@@ -231,7 +165,7 @@ a_copys_own_snapshot_has_no_resources(void **state)
 	assert_int_equal(informer_list(copy.snapshot_, w->pods, &it), -EINVAL);
 	assert_int_equal(informer_verify(copy.snapshot_, NULL, NULL, NULL), -EINVAL);
 	informer_end((struct informer_snapshot *)(uintptr_t)copy.snapshot_);
-	assert_string_equal(json_of(w->text, &copy), pod);
+	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
 	informer_object_free(&copy);
 }
 
@@ -243,7 +177,7 @@ read_often(void *context)
 	size_t length;
 
 	for (int i = 0; i < 200; i++) {
-		if (informer_object_json(copy, text, sizeof(text), &length) < 0 || strcmp(text, pod) != 0)
+		if (informer_object_json(copy, text, sizeof(text), &length) < 0 || strcmp(text, pod_of_all_kinds) != 0)
 			return context;
 	}
 	return NULL;
@@ -253,7 +187,7 @@ read_often(void *context)
 static void
 threads_share_a_copy(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_object copy;
 	pthread_t threads[4];
 	void *bad;
@@ -293,7 +227,7 @@ count_release(void *context, void *memory)
 static void
 a_lent_copy_goes_with_its_snapshot(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
 					   .allocate = count_allocate, .release = count_release};
 	struct informer_object object, lent, kept;
@@ -312,7 +246,7 @@ a_lent_copy_goes_with_its_snapshot(void **state)
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(object_copy_lent(inf, &object, set, &lent), 0);
 		informer_object_free(&lent);
-		assert_string_equal(json_of(w->text, &lent), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+		assert_string_equal(pod_world_json(w->text, &lent), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	}
 	assert_int_equal(allocations, before + 10);
 	/* copied, it stays */
@@ -320,7 +254,7 @@ a_lent_copy_goes_with_its_snapshot(void **state)
 	assert_int_equal(object_copy_lent(inf, &kept, set, &lent), -EINVAL);
 	informer_end(&snap);
 	assert_int_equal(allocations, before + 1);
-	assert_string_equal(json_of(w->text, &kept), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	assert_string_equal(pod_world_json(w->text, &kept), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	informer_object_free(&kept);
 	assert_int_equal(allocations, before);
 	path_set_free(inf, set);
@@ -348,7 +282,7 @@ just_release(void *context, void *memory)
 static void
 a_copy_that_gets_no_memory_says_so(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
 					   .allocate = fail_allocate, .release = just_release};
 	struct informer_object object, copy;
@@ -376,7 +310,7 @@ a_copy_that_gets_no_memory_says_so(void **state)
 	} while (r == -ENOMEM && ++tries < 100);
 	assert_int_equal(r, 0);
 	assert_true(tries > 3);
-	assert_string_equal(json_of(w->text, &copy), big);
+	assert_string_equal(pod_world_json(w->text, &copy), big);
 	fail_at = 1000;
 	informer_object_free(&copy);
 	informer_end(&snap);
@@ -404,7 +338,7 @@ file_text(const char *name)
 static void
 real_pods_survive_copying(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_object object, copy;
 	struct path_set *all, *none;
 	struct informer_iter it;
@@ -434,16 +368,16 @@ real_pods_survive_copying(void **state)
 					  &none), 0);
 	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
 	while (informer_next(&it, &object) > 0) {
-		json_of(w->text, &object);
+		pod_world_json(w->text, &object);
 		assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
-		assert_string_equal(json_of(w->again, &copy), w->text);
+		assert_string_equal(pod_world_json(w->again, &copy), w->text);
 		informer_object_free(&copy);
 		assert_int_equal(object_copy_filtered(w->inf, &object, all, &copy), 0);
-		assert_string_equal(json_of(w->again, &copy), w->text);
+		assert_string_equal(pod_world_json(w->again, &copy), w->text);
 		informer_object_free(&copy);
 		if (!strstr(w->text, "\"text\"")) { /* not the one that has more than pods have */
 			assert_int_equal(object_copy_filtered(w->inf, &object, none, &copy), 0);
-			assert_string_equal(json_of(w->again, &copy), w->text);
+			assert_string_equal(pod_world_json(w->again, &copy), w->text);
 			informer_object_free(&copy);
 		}
 		count++;
@@ -482,7 +416,7 @@ count_bytes(void *context, const char *data, size_t length)
 
 /* Copy in all ways, and read what comes. */
 static void
-copy_and_read(struct world *w, const struct path_set *set, unsigned *corrupt)
+copy_and_read(struct pod_world *w, const struct path_set *set, unsigned *corrupt)
 {
 	struct informer_object object, copy;
 	const struct path_set *sets[] = {NULL, set};
@@ -510,7 +444,7 @@ static void
 damaged_objects_are_refused_or_copied_as_they_are(void **state)
 {
 	static struct blocks blocks;
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct arena *arena = w->fx->store->arena;
 	struct walk_visitor visitor = {collect, &blocks};
 	struct walk_damage damage;
@@ -537,8 +471,8 @@ damaged_objects_are_refused_or_copied_as_they_are(void **state)
 		}
 	}
 	assert_true(corrupt > 100);
-	look(w, "web-0", &w->pod);
-	assert_string_equal(json_of(w->text, &w->pod), pod);
+	pod_world_look(w, "web-0", &w->pod);
+	assert_string_equal(pod_world_json(w->text, &w->pod), pod_of_all_kinds);
 	path_set_free(w->inf, set);
 }
 

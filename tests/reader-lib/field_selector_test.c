@@ -12,7 +12,7 @@
 
 #include "reader-lib/field_selector.h"
 #include "reader-lib/key_object.h"
-#include "tests/support/broker_fixture.h"
+#include "tests/support/pod_world.h"
 
 static const char pod[] =
 	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"labels\":{\"a=b\":\"c,d\",\"back\":\"x\\\\y\"}},"
@@ -20,44 +20,22 @@ static const char pod[] =
 	"\"nothing\":null,\"empty\":\"\",\"none\":[],"
 	"\"containers\":[{\"name\":\"c1\",\"image\":\"nginx\"},{\"name\":\"c2\",\"image\":\"redis\"},{\"name\":\"c3\"}]}}";
 
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_snapshot snap;
-	struct informer_object pod;
-};
-
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	struct informer_resource *pods;
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	broker_fixture_put(w->fx, (const char *const[]){pod, NULL});
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	assert_int_equal(informer_get_z(&w->snap, pods, "default", "web-0", &w->pod), 0);
-	*state = w;
+	*state = pod_world_new(pod);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
+	pod_world_free(*state);
 	return 0;
 }
 
 static void
-expect(struct world *w, const char *text, int expected)
+expect(struct pod_world *w, const char *text, int expected)
 {
 	struct field_selector *selector;
 	char why[512] = "";
@@ -77,7 +55,7 @@ expect(struct world *w, const char *text, int expected)
 static void
 strings_are_compared(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect(w, "spec.nodeName=n1", 1);
 	expect(w, "spec.nodeName==n1", 1);
@@ -93,7 +71,7 @@ strings_are_compared(void **state)
 static void
 requirements_are_joined_by_and(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect(w, "", 1);
 	expect(w, ",, ,", 1);
@@ -106,7 +84,7 @@ requirements_are_joined_by_and(void **state)
 static void
 an_absent_field_counts_as_empty(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect(w, "spec.absent.deep=", 1);
 	expect(w, "spec.absent!=", 0);
@@ -123,7 +101,7 @@ an_absent_field_counts_as_empty(void **state)
 static void
 numbers_and_booleans_compare_by_their_json_text(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect(w, "spec.priority=-5", 1);
 	expect(w, "spec.priority=-50", 0);
@@ -140,7 +118,7 @@ numbers_and_booleans_compare_by_their_json_text(void **state)
 static void
 containers_are_equal_to_nothing(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect(w, "spec.none=", 0);
 	expect(w, "spec.none!=", 1);
@@ -151,7 +129,7 @@ containers_are_equal_to_nothing(void **state)
 static void
 escapes_are_understood(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect(w, "metadata.labels[\"a=b\"]=c\\,d", 1);
 	expect(w, "metadata.labels['a=b']==c\\,d,spec.nodeName=n1", 1);
@@ -165,7 +143,7 @@ escapes_are_understood(void **state)
 static void
 a_path_with_many_hits_matches_when_one_does(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect(w, "spec.containers[*].image=redis", 1);
 	expect(w, "spec.containers[*].image=nginx,spec.containers[*].image=redis", 1);
@@ -178,7 +156,7 @@ a_path_with_many_hits_matches_when_one_does(void **state)
 }
 
 static void
-refuse(struct world *w, const char *text, unsigned at, const char *says)
+refuse(struct pod_world *w, const char *text, unsigned at, const char *says)
 {
 	struct field_selector *selector;
 	char why[512], place[32];
@@ -194,7 +172,7 @@ refuse(struct world *w, const char *text, unsigned at, const char *says)
 static void
 a_bad_selector_is_refused_with_its_place(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	char many[65 * 4 + 1];
 
 	refuse(w, "spec.nodeName", 13, "expected =, == or !=");
@@ -218,7 +196,7 @@ a_bad_selector_is_refused_with_its_place(void **state)
 static void
 a_key_alone_does_not_say(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct field_selector *selector;
 	struct key_object memory;
 	struct informer_object object;

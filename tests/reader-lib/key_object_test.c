@@ -12,76 +12,29 @@
 #include <cmocka.h>
 
 #include "reader-lib/key_object.h"
-#include "tests/support/broker_fixture.h"
+#include "tests/support/pod_world.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"}}";
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	struct informer_object pod;
-};
-
-static void
-look(struct world *w, const char *name, struct informer_object *ret)
-{
-	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", name, ret), 0);
-}
 
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	/* a second one like it, so that the daemon shares what can be shared */
-	broker_fixture_pod(w->fx, "other");
-	broker_fixture_put(w->fx, (const char *const[]){pod, NULL});
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	look(w, "web-0", &w->pod);
-	*state = w;
+	*state = pod_world_new(pod);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
+	pod_world_free(*state);
 	return 0;
-}
-
-static void
-assert_text(int r, const char *data, size_t length, const char *expected)
-{
-	assert_int_equal(r, 0);
-	assert_int_equal(length, strlen(expected));
-	assert_memory_equal(data, expected, length);
-}
-
-static struct informer_path *
-path_of(struct world *w, const char *text)
-{
-	struct informer_path *path;
-
-	assert_int_equal(informer_path_compile(w->inf, text, strlen(text), &path), 0);
-	return path;
 }
 
 /* The key of every kind of object; a buffer too small gets what fits. */
 static void
 a_key_is_namespace_and_name(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct key_object memory;
 	struct informer_object object;
 	char key[64];
@@ -120,8 +73,8 @@ count_bytes(void *context, const char *data, size_t length)
 static void
 an_object_may_have_only_its_key(void **state)
 {
-	struct world *w = *state;
-	struct informer_path *path = path_of(w, "spec.nodeName");
+	struct pod_world *w = *state;
+	struct informer_path *path = pod_world_path(w, "spec.nodeName");
 	struct informer_object object, copy;
 	struct informer_selector *selector;
 	struct informer_value value;

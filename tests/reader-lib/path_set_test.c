@@ -12,90 +12,24 @@
 #include <cmocka.h>
 
 #include "reader-lib/copy.h"
-#include "tests/support/broker_fixture.h"
-
-static const char pod[] =
-	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\","
-	"\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"},\"annotations\":{\"long\":\"01234567890123456789012345678901234567890123456789012345"
-	"67890123456789\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,\"big\":18446744073709551615,"
-	"\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,\"none\":{},\"empty\":[],"
-	"\"containers\":[{\"name\":\"c1\",\"image\":\"i1\",\"env\":[{\"name\":\"A\",\"value\":\"1\"}]},"
-	"{\"name\":\"c2\",\"image\":\"i2\",\"env\":[]}]},\"text\":\"\\u0000\xc3\xa4\\n\",\"status\":{\"phase\":\"Running\"}}";
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	struct informer_object pod;
-	char text[1u << 20], again[1u << 20];
-};
-
-static void
-look(struct world *w, const char *name, struct informer_object *ret)
-{
-	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", name, ret), 0);
-}
+#include "tests/support/pod_world.h"
 
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	/* a second one like it, so that the daemon shares what can be shared */
-	broker_fixture_pod(w->fx, "other");
-	broker_fixture_put(w->fx, (const char *const[]){pod, NULL});
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	look(w, "web-0", &w->pod);
-	*state = w;
+	*state = pod_world_new(pod_of_all_kinds);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
+	pod_world_free(*state);
 	return 0;
 }
 
-static const char *
-json_of(char *buffer, const struct informer_object *object)
-{
-	size_t length = 0;
-
-	assert_int_equal(informer_object_json(object, buffer, 1u << 20, &length), 0);
-	assert_true(length < 1u << 20);
-	return buffer;
-}
-
 static void
-assert_text(int r, const char *data, size_t length, const char *expected)
-{
-	assert_int_equal(r, 0);
-	assert_int_equal(length, strlen(expected));
-	assert_memory_equal(data, expected, length);
-}
-
-static struct informer_path *
-path_of(struct world *w, const char *text)
-{
-	struct informer_path *path;
-
-	assert_int_equal(informer_path_compile(w->inf, text, strlen(text), &path), 0);
-	return path;
-}
-
-static void
-expect_filtered(struct world *w, const char *const *keep, const char *const *drop, const char *expected)
+expect_filtered(struct pod_world *w, const char *const *keep, const char *const *drop, const char *expected)
 {
 	struct informer_object copy;
 	struct path_set *set;
@@ -107,7 +41,7 @@ expect_filtered(struct world *w, const char *const *keep, const char *const *dro
 		n_drop++;
 	assert_int_equal(path_set_compile(w->inf, keep, n_keep, drop, n_drop, &set), 0);
 	assert_int_equal(object_copy_filtered(w->inf, &w->pod, set, &copy), 0);
-	assert_string_equal(json_of(w->text, &copy), expected);
+	assert_string_equal(pod_world_json(w->text, &copy), expected);
 	informer_object_free(&copy);
 	path_set_free(w->inf, set);
 }
@@ -119,7 +53,7 @@ expect_filtered(struct world *w, const char *const *keep, const char *const *dro
 static void
 keep_leaves_what_it_names(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect_filtered(w, LIST("spec.nodeName"), NULL, "{\"metadata\":{" WHO "},\"spec\":{\"nodeName\":\"n1\"}}");
 	expect_filtered(w, LIST("status"), NULL, "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
@@ -130,7 +64,7 @@ keep_leaves_what_it_names(void **state)
 	expect_filtered(w, LIST("spec.absent", "text.deeper", "spec.empty[*].x"), NULL,
 			"{\"metadata\":{" WHO "},\"spec\":{\"empty\":[]}}");
 	expect_filtered(w, LIST("status.absent"), NULL, "{\"metadata\":{" WHO "},\"status\":{}}");
-	expect_filtered(w, LIST("."), NULL, pod);
+	expect_filtered(w, LIST("."), NULL, pod_of_all_kinds);
 	/* a path that is reached in two ways */
 	expect_filtered(w, LIST("spec[*].name", "[*].phase"), NULL,
 			"{\"metadata\":{" WHO "},\"spec\":{\"none\":{},\"empty\":[],\"containers\":[]},\"status\":{\"phase\":\"Running\"}}");
@@ -140,7 +74,7 @@ keep_leaves_what_it_names(void **state)
 static void
 drop_takes_what_it_names(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect_filtered(w, NULL, LIST("spec", "text", "metadata.annotations"),
 			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"status\":{\"phase\":\"Running\"}}");
@@ -152,14 +86,14 @@ drop_takes_what_it_names(void **state)
 	expect_filtered(w, LIST("spec.containers[*].image", "status.phase"), LIST("spec.containers", "status"), "{\"metadata\":{" WHO "},\"spec\":{}}");
 	expect_filtered(w, LIST("metadata.labels"), LIST("metadata.labels[\"a.b/c\"]"),
 			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\"}}}");
-	expect_filtered(w, NULL, LIST("absent", "spec.absent"), pod);
+	expect_filtered(w, NULL, LIST("absent", "spec.absent"), pod_of_all_kinds);
 }
 
 /* Who the object is cannot be dropped, whatever is tried. */
 static void
 an_object_stays_somebody(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 
 	expect_filtered(w, LIST("nothing"), NULL, "{\"metadata\":{" WHO "}}");
 	expect_filtered(w, NULL, LIST("metadata", "spec", "text", "status"), "{\"metadata\":{" WHO "}}");
@@ -172,8 +106,8 @@ an_object_stays_somebody(void **state)
 static void
 paths_find_their_way_in_filtered_copies(void **state)
 {
-	struct world *w = *state;
-	struct informer_path *path = path_of(w, "spec.containers[*].image"), *name = path_of(w, "spec.containers[*].name");
+	struct pod_world *w = *state;
+	struct informer_path *path = pod_world_path(w, "spec.containers[*].image"), *name = pod_world_path(w, "spec.containers[*].name");
 	struct informer_object copy;
 	struct path_set *set;
 	const char *data;
@@ -203,17 +137,17 @@ equal_shapes_may_be_filtered_differently(void **state)
 {
 	static const char twins[] = "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{\"x\":1,\"y\":2,\"z\":3},"
 				    "\"b\":{\"x\":4,\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8,\"z\":9}}";
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	struct informer_object object, copy;
 	struct path_set *set;
 
 	broker_fixture_put(w->fx, (const char *const[]){twins, NULL});
 	informer_end(&w->snap);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	look(w, "twins", &object);
+	pod_world_look(w, "twins", &object);
 	assert_int_equal(path_set_compile(w->inf, LIST("a.x", "a.y", "b.y", "b.z", "c.x", "c.y"), 6, NULL, 0, &set), 0);
 	assert_int_equal(object_copy_filtered(w->inf, &object, set, &copy), 0);
-	assert_string_equal(json_of(w->text, &copy), "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{\"x\":1,\"y\":2},"
+	assert_string_equal(pod_world_json(w->text, &copy), "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{\"x\":1,\"y\":2},"
 			    "\"b\":{\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8}}");
 	informer_object_free(&copy);
 	path_set_free(w->inf, set);
@@ -223,7 +157,7 @@ equal_shapes_may_be_filtered_differently(void **state)
 static void
 impossible_paths_are_refused(void **state)
 {
-	struct world *w = *state;
+	struct pod_world *w = *state;
 	const char *many[PATH_SET_MAX + 1];
 	struct path_set *set;
 	char why[512];
