@@ -13,23 +13,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm-layout/root.h"
 #include "shm-layout/walk.h"
 #include "writer/commit.h"
+#include "writer/time_ns.h"
 
 #define GENERATIONS_MAX 64u	/* files of ours looked at; more means somebody else plays with the names */
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void
 file_name(const struct arena_place *place, uint64_t generation, char *name, size_t size)
@@ -281,7 +272,7 @@ static int
 carry_over(const struct arena_place *place, const struct header *source, uint64_t bytes, struct arena *ret_arena,
 	   struct intern **ret_intern, struct adoption *ret)
 {
-	uint64_t start = now_ns(), copied;
+	uint64_t start = time_ns(CLOCK_MONOTONIC), copied;
 	char name[256], why[384] = "";
 	int r;
 
@@ -293,7 +284,7 @@ carry_over(const struct arena_place *place, const struct header *source, uint64_
 			 r == -ENOSPC ? "two generations do not fit into the memory allowed" : strerror(-r));
 		return r;
 	}
-	copied = now_ns();
+	copied = time_ns(CLOCK_MONOTONIC);
 	r = rebuild_books(ret_arena, ret_intern, &ret->blocks, why, sizeof(why));
 	if (r < 0) {
 		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " is damaged: %s", source->generation,
@@ -304,7 +295,7 @@ carry_over(const struct arena_place *place, const struct header *source, uint64_
 	}
 	ret->bytes = bytes;
 	ret->copy_ns = copied - start;
-	ret->verify_ns = now_ns() - copied;
+	ret->verify_ns = time_ns(CLOCK_MONOTONIC) - copied;
 	return 0;
 }
 

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm-layout/huge_map.h"
 #include "writer/arena_books.h"
 #include "writer/memory_limit.h"
+#include "writer/time_ns.h"
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25 /* Linux 6.1; glibc does not know it yet */
@@ -38,15 +38,6 @@ struct arena_private {
 	bool reserve_open;
 	bool refused;
 };
-
-static uint64_t
-now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- size ---- */
 
@@ -139,8 +130,8 @@ write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MA
 	h->generation = generation;
 	randombytes_buf(h->incarnation, sizeof(h->incarnation));
 	h->max_bytes = a->max_bytes;
-	h->created_boot_ns = now_ns(CLOCK_BOOTTIME);
-	h->created_wall_ns = now_ns(CLOCK_REALTIME);
+	h->created_boot_ns = time_ns(CLOCK_BOOTTIME);
+	h->created_wall_ns = time_ns(CLOCK_REALTIME);
 	if (hash_key)
 		memcpy(h->hash_key, hash_key, sizeof(h->hash_key));
 	else
@@ -309,7 +300,7 @@ arena_close(struct arena *a)
 void
 arena_set_state(struct arena *a, enum header_state state)
 {
-	atomic_store_explicit(&a->header->heartbeat_boot_ns, now_ns(CLOCK_BOOTTIME), memory_order_relaxed);
+	atomic_store_explicit(&a->header->heartbeat_boot_ns, time_ns(CLOCK_BOOTTIME), memory_order_relaxed);
 	atomic_store_explicit(&a->header->state, state, memory_order_release);
 }
 

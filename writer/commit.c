@@ -6,23 +6,14 @@
 #include <errno.h>
 #include <sodium.h>
 #include <string.h>
-#include <time.h>
 
 #include "writer/store_internal.h"
+#include "writer/time_ns.h"
 
 /* Below this, it is not worth looking at the readers' pins. */
 #define RECLAIM_BYTES (64ull * 1024)
 /* Below this, it is not worth a commit without a change. */
 #define SWEEP_BYTES (256ull * 1024)
-
-static uint64_t
-now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static uint32_t
 resource_length(const struct store_resource *res)
@@ -74,8 +65,8 @@ write_root(struct store *s, uint32_t ref)
 	root->epoch = s->epoch + 1;
 	root->seq = s->seq;
 	memcpy(root->lineage, s->lineage, sizeof(root->lineage));
-	root->committed_boot_ns = now_ns(CLOCK_BOOTTIME);
-	root->committed_wall_ns = now_ns(CLOCK_REALTIME);
+	root->committed_boot_ns = time_ns(CLOCK_BOOTTIME);
+	root->committed_wall_ns = time_ns(CLOCK_REALTIME);
 	root->resource_count = s->resource_count;
 	root->consumers = s->consumers;
 	for (unsigned i = 0; i < s->resource_count; i++)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "writer/time_ns.h"
+
 /* An attached consumer's time of being seen is renewed this often, so that a writer's death does not make it old. */
 #define RENEW_NS (3600ull * 1000000000u)
 
@@ -36,15 +38,6 @@ struct consumers {
 	uint8_t lineage[16];
 	bool changed;			/* since the store was told */
 };
-
-static uint64_t
-wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static uint64_t
 published_seq(const struct consumers *c)
@@ -209,7 +202,7 @@ consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length, c
 			return error < 0 ? error : -ENOMEM;
 		}
 	}
-	r->consumer.last_seen_wall_ns = wall_ns();
+	r->consumer.last_seen_wall_ns = time_ns(CLOCK_REALTIME);
 	c->changed |= r->kept;
 	r->seat = seat;
 	*seat = (struct consumer_seat){c, r, cursor};
@@ -230,7 +223,7 @@ consumers_leave(struct consumer_seat *seat)
 	c = seat->consumers;
 	r = seat->record;
 	take_acknowledgement(c, seat, published_seq(c));
-	r->consumer.last_seen_wall_ns = wall_ns();
+	r->consumer.last_seen_wall_ns = time_ns(CLOCK_REALTIME);
 	r->seat = NULL;
 	free(seat);
 	if (r->kept)

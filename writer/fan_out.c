@@ -14,10 +14,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm-layout/object.h"
+#include "writer/time_ns.h"
 
 /*
  * unread  it stands in its audience's `unread`
@@ -73,15 +73,6 @@ struct fan_out {
 	uint64_t past_overflows;	/* of queues that are gone */
 	uint64_t base;			/* of the commit that is being told */
 };
-
-static uint64_t
-boot_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* FNV-1a, never 0. What is equal in it is compared. */
 static uint64_t
@@ -262,7 +253,7 @@ tell(struct fan_out *f, const struct audience *a, const struct store_event *even
 			return;
 	}
 	if (!*now_ns)
-		*now_ns = boot_ns();
+		*now_ns = time_ns(CLOCK_BOOTTIME);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct listener *l = &a->listeners[i];
 		struct subscription *s;

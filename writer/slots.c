@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "writer/time_ns.h"
 
 #define ALL_CELLS ((1ull << SLOT_CELLS) - 1)
 
@@ -146,15 +147,6 @@ slots_page(struct slots *s, unsigned id)
 }
 
 static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t
 max_of(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
@@ -176,7 +168,7 @@ look_at_cell(const struct slots *s, struct seen_cell *cell, uint64_t raw, uint64
 	if (raw == cell->raw)
 		return;
 	if (!*now)
-		*now = now_ns();
+		*now = time_ns(CLOCK_BOOTTIME);
 	cell->since_ns = *now;
 	cell->raw = raw;
 	if (raw != CELL_FREE)

@@ -12,28 +12,19 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "shm-layout/collision.h"
 #include "shm-layout/index_role.h"
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
 #include "writer/collision_edit.h"
+#include "writer/time_ns.h"
 
 /* Tombstones that one call may drop for their age: a hundred thousand deletions at one moment must not stop the loop at another. */
 #define EXPIRE_BATCH 1000u
 /* No more than this part of what the arena may ever have. */
 #define ARENA_SHARE 8u
 #define NODE_BYTES_MIN 32u
-
-static uint64_t
-now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- the list, oldest first ---- */
 
@@ -279,7 +270,7 @@ tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, ui
 		return r;
 	t = arena_payload(s->arena, ref);
 	*t = (struct tombstone){
-		.seq = seq, .deleted_boot_ns = now_ns(CLOCK_BOOTTIME), .deleted_wall_ns = now_ns(CLOCK_REALTIME), .object = object,
+		.seq = seq, .deleted_boot_ns = time_ns(CLOCK_BOOTTIME), .deleted_wall_ns = time_ns(CLOCK_REALTIME), .object = object,
 		.flags = flags,
 	};
 	s->tombstone_keys.ref = ref;
