@@ -13,8 +13,8 @@ backoff_next(struct backoff *b, struct clock *clock, uint64_t retry_after_ms)
 	else
 		b->step_ms = b->step_ms * 2 < BACKOFF_MAX_MS ? b->step_ms * 2 : BACKOFF_MAX_MS;
 	b->last_ms = now;
-	wait = b->step_ms + clock->chance(clock, (uint32_t)b->step_ms + 1);
 	if (retry_after_ms > BACKOFF_RETRY_AFTER_MAX_MS)
 		retry_after_ms = BACKOFF_RETRY_AFTER_MAX_MS;
-	return wait > retry_after_ms ? wait : retry_after_ms;
+	wait = retry_after_ms > b->step_ms ? retry_after_ms : b->step_ms;
+	return wait + clock->chance(clock, (uint32_t)b->step_ms + 1);
 }

@@ -24,7 +24,8 @@ struct backoff {
 /*
  * The next wait, in milliseconds.
  *
- * retry_after_ms  what the server asked for, or 0; the wait is not shorter (a wish above five minutes is not believed)
+ * retry_after_ms  what the server asked for, or 0; the wait is not shorter (a wish above five minutes is not believed). Chance is
+ *                 added to it as well: a server that starts tells a thousand nodes the same second
  */
 uint64_t backoff_next(struct backoff *b, struct clock *clock, uint64_t retry_after_ms);
 

@@ -73,6 +73,21 @@ retry_after_is_a_lower_bound(void **state)
 	assert_int_equal(backoff_next(&b, &c.clock, 86400000), 300000);
 }
 
+/* A server that has just started tells every node the same Retry-After. */
+static void
+those_told_the_same_retry_after_do_not_come_back_together(void **state)
+{
+	struct virtual_clock c;
+	struct backoff one = { 0 }, other = { 0 };
+
+	(void)state;
+	virtual_clock_init(&c);
+	c.chance = 7;
+	assert_int_equal(backoff_next(&one, &c.clock, 10000), 10007);
+	c.chance = 700;
+	assert_int_equal(backoff_next(&other, &c.clock, 10000), 10700);
+}
+
 struct bell {
 	struct virtual_clock *clock;
 	struct clock_timer timer, *other;
@@ -142,6 +157,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_double_up_to_thirty_seconds), cmocka_unit_test(chance_adds_up_to_as_much_again),
 		cmocka_unit_test(two_quiet_minutes_begin_anew), cmocka_unit_test(retry_after_is_a_lower_bound),
+		cmocka_unit_test(those_told_the_same_retry_after_do_not_come_back_together),
 		cmocka_unit_test(timers_fire_once_in_order), cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
 	};
 
