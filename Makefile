@@ -204,7 +204,7 @@ clean:
 
 help:
 	@echo 'make            build everything into build/'
-	@echo 'make demo       a cluster without a cluster: sim, daemon, two readers, kills  (KEEP=1 leaves it running)'
+	@echo 'make demo       a cluster without a cluster: sync, lookups, events, kills, memory  (KEEP=1 leaves it running)'
 	@echo 'make test       set-up, build, all tests, again under ASan + UBSan'
 	@echo 'make test-apiserver  tests against upstream'\''s own API server, built with Go'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'

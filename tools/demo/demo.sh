@@ -1,18 +1,20 @@
 #!/bin/sh
-# make demo: real pods' way from an API server through the arena to readers, and what happens when things are killed.
+# make demo: real pods' way from an API server through the arena to readers and handlers, and what happens when things are killed.
 #   demo.sh BUILD_DIR         KEEP=1 leaves everything running and prints commands to try
+# Each step checks what it shows: the demo fails rather than tell a tale.
 set -eu
 B=$(cd "${1:-build}" && pwd)
 KEEP=${KEEP:-}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/informer-demo.XXXXXX")
 shm=$(mktemp -d /dev/shm/informer-demo.XXXXXX)
-sim=; daemon=; one=; two=
+export INFORMER_SOCKET=$dir/informer.sock INFORMER_RUN_DIR=$dir/run TOLD=$dir/told
+sim=; daemon=; agent=; run=
 
 cleanup() {
 	status=$?
 	trap - EXIT INT TERM
 	if [ -z "$KEEP" ] || [ "$status" != 0 ]; then
-		for p in $one $two $daemon $sim; do kill "$p" 2>/dev/null || true; done
+		for p in $agent $run $daemon $sim; do kill "$p" 2>/dev/null || true; done
 		wait 2>/dev/null || true
 		rm -rf "$dir" "$shm"
 	fi
@@ -23,73 +25,119 @@ trap 'exit 130' INT TERM
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 fail() { echo "demo: $*" >&2; for f in "$dir"/*.log; do echo "--- $f" >&2; tail -n 20 "$f" >&2; done; exit 1; }
-lists() { curl -s "$url/metrics" | sed -n 's/^apiserver_request_total{verb="LIST",resource="pods".*} //p'; }
-
+indent() { sed 's/^/   /'; }
+# until_true WHAT COMMAND...: at most a minute
+until_true() {
+	what=$1 tries=0; shift
+	until "$@" >/dev/null 2>&1; do tries=$((tries + 1)); [ "$tries" -lt 600 ] || fail "$what"; sleep 0.1; done
+}
 start_daemon() {
-	"$B/informerd" --kubeconfig "$dir/kubeconfig" --socket "$dir/informer.sock" --arena-dir "$shm" \
+	"$B/informerd" --kubeconfig "$dir/kubeconfig" --arena-dir "$shm" \
 		--resource pods --resource services --resource nodes --resource deployments.apps >>"$dir/informerd.log" 2>&1 &
 	daemon=$!
+	"$B/informerctl" wait --for=synced --timeout=60s 2>>"$dir/wait.log" || fail "informerd did not sync"
 }
+log() { grep -h "$1" "$dir/informerd.log" | sed 's/^[^ ]* info /   /'; }
+# LIST and WatchList requests for pods that the API server has answered
+lists() { curl -s "$url/sim/log" | grep -c '^\(LIST\|WATCHLIST\) pods .*-> 200'; }
+churn() { curl -s -X POST "$url/sim/churn?rate=$1" >"$dir/churn.log"; }
+lines() { wc -l <"$1" | tr -d ' '; }
+more_lines() { [ "$(lines "$1")" -ge "$2" ]; }
+agent_says() { n=$(lines "$dir/agent.log"); until_true "the agent says nothing" more_lines "$dir/agent.log" $((n + 2)); tail -n 1 "$dir/agent.log"; }
+handler() { "$B/informer-run" status demo -o json | jq -r ".handlers[0].$1"; }
+handler_is() { [ "$(handler "$1")" = "$2" ]; }
+# name and version of each pod: as the handler was told, and as the API server has it
+told() { awk '{ if ($1 == "DELETED") delete at[$2]; else at[$2] = $3 } END { for (k in at) print k, at[k] }' "$TOLD" | LC_ALL=C sort; }
+served() {
+	curl -s -H 'Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1' "$url/api/v1/pods" |
+		jq -r '.items[].metadata | "\(.namespace)/\(.name) \(.resourceVersion)"' | LC_ALL=C sort
+}
+same() { served >"$dir/served"; told >"$dir/known"; cmp -s "$dir/served" "$dir/known"; }
 
 say "1. An API server without a cluster: 40 nodes, 50 pods each, 200 changes a second"
 "$B/informer-sim" --port 0 --nodes 40 --pods-per-node 50 --churn 200 --write-kubeconfig "$dir/kubeconfig" >"$dir/sim.log" 2>&1 &
 sim=$!
-tries=0
-until grep -q '^READY' "$dir/sim.log"; do
-	kill -0 "$sim" 2>/dev/null || fail "informer-sim did not start"
-	tries=$((tries + 1)); [ "$tries" -lt 600 ] || fail "informer-sim is not ready after a minute"
-	sleep 0.1
-done
-sed 's/^/   /' "$dir/sim.log"
+until_true "informer-sim does not start" grep -q '^READY' "$dir/sim.log"
+indent <"$dir/sim.log"
 url=$(sed -n 's/^READY url=\([^ ]*\).*/\1/p' "$dir/sim.log")
 
 say "2. informerd lists and watches it, once for this node"
 start_daemon
-"$B/informerctl" --socket "$dir/informer.sock" wait --for=synced --timeout=30s || fail "informerd did not sync"
-sed 's/^/   /' "$dir/informerd.log"
+log ': listed'
 
 say "3. What kubectl would show, without asking the API server"
-"$B/informerctl" --socket "$dir/informer.sock" get pods -A | head -n 8
-node=$("$B/informerctl" --socket "$dir/informer.sock" get nodes -o name | head -n 1); node=${node#node/}
-echo "   … and the pods of $node, by index:"
-"$B/informerctl" --socket "$dir/informer.sock" get pods -A --index nodeName="$node" | head -n 5
+"$B/informerctl" get pods -A | head -n 4
+node=$("$B/informerctl" get nodes -o name | head -n 1); node=${node#node/}
+echo "   … and by index: --index nodeName=$node"
+"$B/informerctl" get pods -A --no-headers --index nodeName="$node" | head -n 2
 
-say "4. Two agents read at once, a lookup in a fraction of a microsecond"
-"$B/demo-reader" agent-1 "$dir/informer.sock" 600 >"$dir/agent-1.log" 2>&1 & one=$!
-"$B/demo-reader" agent-2 "$dir/informer.sock" 600 >"$dir/agent-2.log" 2>&1 & two=$!
-lines() { wc -l <"$dir/agent-$1.log"; }
-until_lines() { t=0; while [ "$(lines "$1")" -lt "$2" ]; do t=$((t + 1)); [ "$t" -lt 300 ] || fail "agent-$1 says nothing"; sleep 0.1; done; }
-until_lines 1 3; until_lines 2 3
-tail -n 2 "$dir/agent-1.log"; tail -n 2 "$dir/agent-2.log"
+say "4. An agent looks pods up, by key and by index, in a fraction of a microsecond"
+: >"$dir/agent.log"
+"$B/demo-reader" agent "$INFORMER_SOCKET" 600 >"$dir/agent.log" 2>&1 &
+agent=$!
+agent_says
 
-say "5. agent-1 is killed with -9; nobody notices"
-kill -9 "$one"; wait "$one" 2>/dev/null || true; one=
-n=$(lines 2); until_lines 2 $((n + 2)); tail -n 1 "$dir/agent-2.log"
+say "5. Events as they happen: informerctl get pods -A --watch-only --output-watch-events"
+"$B/informerctl" get pods -A --watch-only --output-watch-events --timeout 20s 2>"$dir/watch.log" | head -n 6
 
-say "6. informerd is killed with -9; agent-2 reads on"
-kill -9 "$daemon"; wait "$daemon" 2>/dev/null || true
-n=$(lines 2); until_lines 2 $((n + 2)); tail -n 1 "$dir/agent-2.log"
+say "6. A handler in a process of its own, by informer-run; it is killed with -9, three times"
+cat >"$dir/handler" <<'END'
+#!/bin/sh
+# Keeps a line of each event, then acknowledges it.
+jq --unbuffered -r 'select(.object) | [.seq, .type, "\(.object.metadata.namespace)/\(.object.metadata.name)", .object.metadata.resourceVersion] | @tsv' |
+while read -r seq type pod version; do
+	echo "$type $pod $version" >>"$TOLD" && echo "ack $seq"
+done
+END
+chmod +x "$dir/handler"
+: >"$TOLD"
+"$B/informer-run" --resource pods --consumer demo --dead-letters "$dir/dead" -- "$dir/handler" >"$dir/run.log" 2>&1 &
+run=$!
+until_true "the handler is told nothing" more_lines "$TOLD" 2000
+for i in 1 2 3; do
+	n=$(lines "$TOLD")
+	kill -9 "$(handler 'pids[0]')"
+	until_true "the handler does not come back" more_lines "$TOLD" $((n + 20))
+done
+echo "   $(lines "$TOLD") events so far, $(handler restarts) restarts; what was not acknowledged came again"
 
-say "7. informerd comes back: it adopts the arena, goes on watching, and makes no second LIST"
+say "7. informerd is killed with -9; the agent reads on"
 before=$(lists)
+kill -9 "$daemon"; wait "$daemon" 2>/dev/null || true
+agent_says
+
+say "8. It comes back, adopts the arena, and goes on watching without a LIST"
 start_daemon
-"$B/informerctl" --socket "$dir/informer.sock" wait --for=synced --timeout=30s || fail "informerd did not come back"
-n=$(lines 2); until_lines 2 $((n + 3)); tail -n 2 "$dir/agent-2.log"
-grep -h 'adopted' "$dir/informerd.log" | tail -n 1 | sed 's/^/   /'
-after=$(lists)
-echo "   LIST requests for pods that the API server has counted: before the kill $before, now $after"
-[ -n "$after" ] && [ "$before" = "$after" ] || fail "there was another LIST"
-if grep -qv ' 0 failed' "$dir/agent-2.log"; then fail "agent-2 saw a failed lookup"; fi
-awk '{ for (i = 1; i < NF; i++) if ($(i + 1) == "lookups") n += $i } END { printf "   agent-2 made %d lookups in all; none failed\n", n }' "$dir/agent-2.log"
+log ' adopted ' | tail -n 1
+agent_says
+echo "   times that the API server was asked to list pods: before the kill $before, now $(lists)"
+[ "$before" = 1 ] && [ "$(lists)" = 1 ] || fail "there was another LIST"
+! grep -v ' 0 failed' "$dir/agent.log" || fail "the agent saw a failed lookup"
+
+say "9. Was anything lost? What the handler was told, beside what the API server has"
+churn 0
+until_true "the handler was not told the server's state" same
+until_true "events are not done" handler_is lagEvents 0
+handler_is deadLetters 0 || fail "$(handler deadLetters) events were set aside"
+echo "   $(lines "$dir/served") pods, each at the same resourceVersion; $(lines "$TOLD") events in all"
+
+say "10. Memory"
+json=$(curl -s "$url/api/v1/pods" | wc -c)
+used=$("$B/informerctl" stat -o json | jq .arena.used_bytes)
+awk -v pods="$(lines "$dir/served")" -v json="$json" -v used="$used" 'BEGIN {
+	printf "   %5.1f MiB  %d pods as JSON\n", json / 1048576, pods
+	printf "   %5.1f MiB  a client-go informer of them, in each agent (16.9 KB a pod, as make bench measures it)\n", pods * 16893 / 1048576
+	printf "   %5.1f MiB  the arena, once for all agents, with services, nodes, deployments and all indexes\n", used / 1048576 }'
 
 if [ -n "$KEEP" ]; then
-	say "Left running (pids $sim $daemon $two). Try:"
-	echo "   export PATH=$B:\$PATH INFORMER_SOCKET=$dir/informer.sock KUBECONFIG=$dir/kubeconfig"
+	churn 200
+	say "Left running (pids $sim $daemon $agent $run). Try:"
+	echo "   export PATH=$B:\$PATH INFORMER_SOCKET=$INFORMER_SOCKET INFORMER_RUN_DIR=$INFORMER_RUN_DIR KUBECONFIG=$dir/kubeconfig"
 	echo "   informerctl get pods -A -l app --index nodeName=$node -o wide"
-	echo "   informerctl stat"
-	echo "   informerctl verify"
+	echo "   informerctl get pods -A -w               # or: informerctl changes pods -A | jq -c '[.type, .object.metadata.name]'"
+	echo "   informerctl stat; informerctl verify; informer-run status"
 	echo "   agent $node"
 	echo "   kill -9 $daemon        # then look at: informerctl get nodes"
 	echo "   kubectl get pods -A -o name | head       # the same, over the network"
-	echo "When done: kill $sim $daemon $two; rm -r $dir $shm"
+	echo "When done: kill $agent $run $daemon $sim; rm -r $dir $shm"
 fi
