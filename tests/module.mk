@@ -46,7 +46,7 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
 
 # ---- upstream's own API server: tests/apiserver, which needs Go; where that is not to be had the target says SKIP and why ----
 # The same scripts as against informer-sim, smaller where a real server is slower, and those of its own.
-APISERVER_E2E := $(addprefix tests/e2e/,same_as_kubectl.sh writer_basic.sh writer_kill.sh writer_tombstones.sh ctl_watch.sh) \
+APISERVER_E2E := $(addprefix tests/e2e/,same_as_kubectl.sh writer_basic.sh writer_kill.sh writer_tombstones.sh ctl_watch.sh connect_half_dead.sh) \
 	$(sort $(wildcard tests/e2e-apiserver/*.sh))
 test-apiserver: setup
 	$(SUBMAKE) apiserver-check

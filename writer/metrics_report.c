@@ -319,6 +319,8 @@ add_requests(struct metrics_text *m, const struct daemon *d)
 	metrics_sample(m, "_count", (double)stats->count, LABELS("verb", "GET", "host", host));
 	transport_stats(d->transport, &transport);
 	add_one(m, "informer_connections_total", "counter", "Connections made to the API server.", (double)transport.connections);
+	add_one(m, "informer_dead_connections_total", "counter", "Of these, given up because nothing came any more.",
+		(double)transport.dead_connections);
 	add_one(m, "informer_requests_active", "gauge", "Requests under way, watches included.", (double)transport.requests_active);
 }
 

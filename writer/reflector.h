@@ -30,8 +30,8 @@
  * An RV that the server does not know yet (restored from a backup, or another server) is not refused but answered with
  * silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the RV, and lists if not. A server that
  * sent bookmarks sends one a minute: when they stop, and the server answers questions all the same, the stream is dead, and one
- * watches again; so with a stream that the server ought to have ended by now. (A peer that is gone altogether is noticed by TCP's keepalive
- * within a minute.)
+ * watches again; so with a stream that the server ought to have ended by now. (A connection that is dead is noticed by the transport within a minute,
+ * kube/transport_ping.h: then the watch fails and is begun anew.)
  *
  * Source    client-go tools/cache/reflector.go
  * Threads   the writer's loop thread only

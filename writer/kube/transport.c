@@ -27,6 +27,7 @@
 
 #include "writer/kube/credentials.h"
 #include "writer/kube/transport_loop.h"
+#include "writer/kube/transport_ping.h"
 #include "writer/kube/transport_setup.h"
 #include "writer/message.h"
 
@@ -58,11 +59,12 @@ struct transport {
 	struct transport_setup setup;
 	struct credentials credentials;
 	struct transport_loop loop;
+	struct transport_ping ping;
 	uv_timer_t kick;
 	struct transport_request *requests;
 	uint64_t last_serial;
 	unsigned depth;
-	unsigned n_parts; /* loop and kick, while they are being closed */
+	unsigned n_parts; /* loop, kick and ping, while they are being closed */
 	bool closing;
 	struct transport_stats stats;
 	struct request_stats requests_seen;
@@ -198,6 +200,15 @@ renew(struct transport_request *request)
 	kick(request->transport);
 }
 
+static bool
+was_cut(const struct transport_request *request)
+{
+	long port = 0;
+
+	return curl_easy_getinfo(request->easy, CURLINFO_LOCAL_PORT, &port) == CURLE_OK &&
+	       transport_loop_was_cut(&request->transport->loop, port);
+}
+
 static void
 finish_transfer(struct transport_request *request, CURLcode code)
 {
@@ -213,6 +224,11 @@ finish_transfer(struct transport_request *request, CURLcode code)
 		credentials_refuse(&request->transport->credentials, request->generation);
 	if (request->abort_code)
 		result = message_set(&message, request->abort_code, "%s: the answer was refused here", request->transport->config.server);
+	else if (code != CURLE_OK && was_cut(request))
+		result = message_set(&message, -ETIMEDOUT,
+				     "%s: the connection was silent for %llu s, and the server did not answer a question; it is taken for dead",
+				     request->transport->config.server,
+				     (unsigned long long)(request->transport->ping.idle_ms + request->transport->ping.wait_ms) / 1000);
 	else if (code != CURLE_OK)
 		result = transport_setup_explain(&request->transport->setup, request->easy, code, request->detail,
 						 &message);
@@ -289,6 +305,7 @@ start_request(struct transport_request *request)
 	}
 	request->active = true;
 	t->stats.requests_started++;
+	transport_ping_started(&t->ping, request);
 }
 
 static void
@@ -446,14 +463,24 @@ on_kick_closed(uv_handle_t *handle)
 }
 
 static void
+on_ping_closed(uv_handle_t *handle)
+{
+	struct transport_ping *ping = handle->data;
+
+	on_gone(ping->transport);
+}
+
+static void
 teardown(struct transport *t)
 {
 	while (t->requests)
 		request_free(t->requests);
-	t->n_parts = 2;
+	t->n_parts = 3;
 	credentials_done(&t->credentials);
 	transport_loop_close(&t->loop);
 	uv_close((uv_handle_t *)&t->kick, on_kick_closed);
+	transport_ping_stop(&t->ping);
+	uv_close((uv_handle_t *)&t->ping.timer, on_ping_closed);
 }
 
 int
@@ -478,12 +505,13 @@ transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct t
 	if (r < 0) {
 		transport_setup_done(&t->setup);
 		credentials_done(&t->credentials);
-			kube_client_config_done(&t->config);
+		kube_client_config_done(&t->config);
 		free(t);
 		return r;
 	}
 	uv_timer_init(loop, &t->kick);
 	t->kick.data = t;
+	transport_ping_init(&t->ping, t, &t->loop);
 	*ret_transport = t;
 	return 0;
 }
@@ -508,6 +536,9 @@ void
 transport_stats(const struct transport *transport, struct transport_stats *ret_stats)
 {
 	*ret_stats = transport->stats;
+	ret_stats->dead_connections = transport->loop.cuts;
+	for (const struct transport_request *request = transport->requests; request; request = request->next)
+		ret_stats->requests_paused += request->paused;
 }
 
 const struct request_stats *

@@ -14,11 +14,14 @@
  *     transport_free()
  *
  * What it sets by itself: HTTP/2 with multiplexing over TLS where the server offers it, else
- * HTTP/1.1 with kept connections; TLS 1.2 at least; connect timeout 10 s; TCP keepalive (idle
- * 30 s, a dead peer is noticed within about a minute); User-Agent, Accept (JSON),
- * credentials; gzip for finite answers of servers that are not on this machine. Redirects are
- * not followed. Proxies: the kubeconfig's, else libcurl's environment variables. A finite answer
- * (no TRANSPORT_WATCH) that delivers nothing for 90 s fails; nothing else is limited.
+ * HTTP/1.1 with kept connections (as kubectl always, when DISABLE_HTTP2 stands in the environment); TLS 1.2 at least; connect
+ * timeout 10 s; User-Agent, Accept (JSON), credentials; gzip for finite answers of servers that are not on this machine.
+ * Redirects are not followed. Proxies: the kubeconfig's, else the environment's, see proxy.h. A finite answer
+ * (no TRANSPORT_WATCH) that delivers nothing for 90 s fails.
+ *
+ * A connection that is dead though nobody says so is noticed within a minute: a peer that is gone, by TCP keepalive and
+ * TCP_USER_TIMEOUT; one that is there and does not answer, after 45 s by a ping (transport_ping.h, which says why so and what it costs).
+ * What was under way on it fails with -ETIMEDOUT, and the next request makes another connection.
  *
  * The process must ignore SIGPIPE (OpenSSL writes to sockets without MSG_NOSIGNAL).
  *
@@ -57,7 +60,7 @@ struct transport_callbacks {
 	/*
 	 * The end. result is 0 when a whole answer came, whatever its status; else
 	 *   -ECONNREFUSED  nobody listens there
-	 *   -ETIMEDOUT     connecting took 10 s, keepalive found the peer dead, or 90 s of silence
+	 *   -ETIMEDOUT     connecting took 10 s, keepalive or a ping found the peer dead, or 90 s of silence
 	 *   -EHOSTUNREACH  no such host, or no route
 	 *   -EPROTO        TLS failed, or what came is not HTTP
 	 *   -EKEYREJECTED  the server's certificate is not trusted or not for this name
@@ -117,10 +120,10 @@ void transport_resume(struct transport_request *request);
 /* The server's URL, for messages. Borrowed. */
 const char *transport_server(const struct transport *transport);
 
-/* Connections made since transport_new() and requests under way, for metrics. */
+/* Connections made since transport_new(), and given up as dead; requests under way. */
 struct transport_stats {
-	unsigned long connections, requests_started;
-	size_t requests_active;
+	unsigned long connections, dead_connections, requests_started;
+	size_t requests_active, requests_paused;
 };
 void transport_stats(const struct transport *transport, struct transport_stats *ret_stats);
 

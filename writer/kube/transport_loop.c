@@ -1,8 +1,13 @@
 /* libcurl's sockets and its timeout on libuv; see transport_loop.h. */
 #include "writer/kube/transport_loop.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+
+#define CUT_TOLD_MS 1000u
 
 /* One socket of libcurl's that libuv watches. */
 struct watched {
@@ -10,6 +15,7 @@ struct watched {
 	struct transport_loop *loop;
 	struct watched *prev, *next;
 	curl_socket_t fd;
+	uint64_t heard_ms; /* when something last came; at first when it was made */
 };
 
 static void
@@ -21,8 +27,10 @@ on_ready(uv_poll_t *poll, int status, int events)
 
 	if (status < 0)
 		action = CURL_CSELECT_ERR;
-	if (events & UV_READABLE)
+	if (events & UV_READABLE) {
 		action |= CURL_CSELECT_IN;
+		w->heard_ms = uv_now(l->loop);
+	}
 	if (events & UV_WRITABLE)
 		action |= CURL_CSELECT_OUT;
 	l->enter(l->owner);
@@ -105,6 +113,7 @@ watch(struct transport_loop *l, curl_socket_t fd)
 	l->n_handles++;
 	w->loop = l;
 	w->fd = fd;
+	w->heard_ms = uv_now(l->loop);
 	w->next = l->watched;
 	if (w->next)
 		w->next->prev = w;
@@ -163,6 +172,60 @@ transport_loop_turn(struct transport_loop *loop)
 	int running;
 
 	curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+/* ---- silence ------------------------------------------------------------------------------ */
+
+uint64_t
+transport_loop_heard_ms(const struct transport_loop *loop)
+{
+	uint64_t oldest = TRANSPORT_LOOP_NONE;
+
+	for (const struct watched *w = loop->watched; w; w = w->next)
+		if (w->heard_ms < oldest)
+			oldest = w->heard_ms;
+	return oldest;
+}
+
+static uint16_t
+local_port(curl_socket_t fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} name = {0};
+	socklen_t len = sizeof(name);
+
+	if (getsockname(fd, &name.any, &len) < 0)
+		return 0;
+	return name.any.sa_family == AF_INET ? ntohs(name.v4.sin_port) : name.any.sa_family == AF_INET6 ? ntohs(name.v6.sin6_port) : 0;
+}
+
+void
+transport_loop_cut(struct transport_loop *loop, uint64_t heard_ms)
+{
+	loop->n_cut = 0;
+	loop->cut_ms = uv_now(loop->loop);
+	for (const struct watched *w = loop->watched; w; w = w->next) {
+		if (w->heard_ms > heard_ms)
+			continue;
+		if (loop->n_cut < sizeof(loop->cut_ports) / sizeof(*loop->cut_ports))
+			loop->cut_ports[loop->n_cut++] = local_port(w->fd);
+		loop->cuts++;
+		shutdown(w->fd, SHUT_RDWR);
+	}
+}
+
+bool
+transport_loop_was_cut(const struct transport_loop *loop, long port)
+{
+	if (uv_now(loop->loop) - loop->cut_ms > CUT_TOLD_MS)
+		return false;
+	for (unsigned i = 0; i < loop->n_cut; i++)
+		if (port == loop->cut_ports[i])
+			return true;
+	return false;
 }
 
 void

@@ -10,7 +10,10 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
+
+#define TRANSPORT_LOOP_NONE UINT64_MAX
 
 struct watched;
 
@@ -21,6 +24,10 @@ struct transport_loop {
 	struct watched *watched;
 	size_t n_handles; /* of libuv, not closed yet */
 	bool closing;
+	uint16_t cut_ports[64]; /* of the connections that transport_loop_cut() ended last */
+	unsigned n_cut;
+	unsigned long cuts; /* connections, since the beginning */
+	uint64_t cut_ms;
 	void (*enter)(void *owner);
 	void (*leave)(void *owner);
 	void (*gone)(void *owner); /* after transport_loop_close(): nothing of it is left */
@@ -32,6 +39,18 @@ int transport_loop_init(struct transport_loop *loop, uv_loop_t *uv);
 
 /* Let libcurl do what is due. Between enter and leave. */
 void transport_loop_turn(struct transport_loop *loop);
+
+/* When of all connections in use the one that is silent for longest was heard, by uv_now(); TRANSPORT_LOOP_NONE: none is in use. */
+uint64_t transport_loop_heard_ms(const struct transport_loop *loop);
+
+/*
+ * Shut down each connection in use that was last heard at `heard_ms` or before: libcurl finds it ended, and what is under way on it
+ * fails. Their local ports are kept for transport_loop_was_cut().
+ */
+void transport_loop_cut(struct transport_loop *loop, uint64_t heard_ms);
+
+/* Whether this local port is one of those; a port may be another connection's after a while, so each is told for a second. */
+bool transport_loop_was_cut(const struct transport_loop *loop, long port);
 
 /* Close connections and handles; gone() is called from the loop's next run. All transfers are removed before. */
 void transport_loop_close(struct transport_loop *loop);

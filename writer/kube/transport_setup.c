@@ -85,6 +85,7 @@ transport_setup_init(struct transport_setup *setup, const struct kube_client_con
 	}
 	setup->tls = strcmp(scheme, "https") == 0;
 	setup->loopback = is_loopback(host);
+	setup->no_http2 = getenv("DISABLE_HTTP2") && *getenv("DISABLE_HTTP2");
 	r = proxy_for_server(config->server, config->proxy_url, NULL, &setup->proxy);
 	if (r == 0 && !setup->proxy)
 		r = (setup->proxy = strdup("")) ? 0 : -ENOMEM;
@@ -156,7 +157,7 @@ set_tls(const struct transport_setup *setup, CURL *easy)
 	const struct kube_client_config *config = setup->config;
 
 	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	SET(CURLOPT_HTTP_VERSION, setup->no_http2 ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
 	SET(CURLOPT_PIPEWAIT, 1L);
 	SET(CURLOPT_CA_CACHE_TIMEOUT, CA_CACHE_S);
 	SET(CURLOPT_KEYPASSWD, ""); /* an encrypted key fails, and asks nobody at a terminal */

@@ -20,6 +20,7 @@ struct transport_setup {
 	struct curl_slist *connect_to;	/* where `base` really is, or NULL */
 	char *proxy;			/* "" for none */
 	bool tls, loopback;
+	bool no_http2;			/* DISABLE_HTTP2, as in client-go */
 	bool may_authenticate;		/* as kubectl: no secret goes over a network without TLS */
 };
 
