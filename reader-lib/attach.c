@@ -121,7 +121,7 @@ read_options(struct informer_options *ret, const struct informer_options *given)
 	if (given->size < sizeof(given->size) + sizeof(given->flags))
 		return -EINVAL;
 	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
-	if ((ret->flags & ~INFORMER_VERIFY) || !ret->allocate != !ret->release)
+	if ((ret->flags & ~(INFORMER_VERIFY | INFORMER_ORPHAN)) || !ret->allocate != !ret->release)
 		return -EINVAL;
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "reader-lib/internal.h"
+#include "reader-lib/orphan.h"
 #include "reader-lib/subscription.h"
 
 #define DELAY_MIN_NS 10000000ull
@@ -146,37 +147,6 @@ connection_open(struct informer *inf, bool nonblocking)
 	return r;
 }
 
-static void
-attempt(struct informer *inf)
-{
-	struct message_hello hello = {
-		.layout_major = LAYOUT_MAJOR,
-		.layout_minor = LAYOUT_MINOR,
-		.flags = inf->flags & INFORMER_VERIFY ? HELLO_WANT_KEYS : 0,
-	};
-	char reason[sizeof(inf->reason)];
-	int fd = connection_open(inf, true);
-
-	if (fd < 0) {
-		snprintf(reason, sizeof(reason), "cannot connect to %s: %s%s", inf->addresses[0].sun_path, strerror(-fd),
-			 fd == -EACCES ? " (is this user in the socket's group?)" :
-			 fd == -ENOENT || fd == -ECONNREFUSED ? " (is informerd running?)" : "");
-		go_down(inf, reason);
-		return;
-	}
-	inf->socket = fd;
-	message_begin(&hello.head, MESSAGE_HELLO, sizeof(hello));
-	memcpy(hello.reader_name, inf->reader_name, sizeof(hello.reader_name));
-	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		snprintf(reason, sizeof(reason), "cannot greet informerd: %s", strerror(errno));
-		go_down(inf, reason);
-		return;
-	}
-	inf->link = LINK_GREETING;
-	watch(inf, fd);
-	set_timer(inf, clock_ns(CLOCK_MONOTONIC) + GREETING_NS);
-}
-
 /*
  * Make an arena current. Its predecessor stays mapped for as long as it is read.
  * When it is the very arena we had (our connection was lost, the writer was not), the slot we had is gone, and with it what
@@ -199,6 +169,50 @@ make_current(struct informer *inf, struct mapping *m)
 	inf->attaches++;
 	mapping_reap(inf);
 	log_say(inf, INFORMER_LOG_INFO, "attached to generation %llu", (unsigned long long)m->generation);
+}
+
+/* Nobody listens, and there is nothing to read: what a writer that is gone has left, for those who asked for it. */
+static void
+take_orphan(struct informer *inf)
+{
+	struct mapping *m;
+
+	if (!(inf->flags & INFORMER_ORPHAN) || atomic_load_explicit(&inf->current, memory_order_relaxed) || orphan_find(inf, &m) < 0)
+		return;
+	atomic_store_explicit(&m->lost, true, memory_order_relaxed);
+	make_current(inf, m);
+}
+
+static void
+attempt(struct informer *inf)
+{
+	struct message_hello hello = {
+		.layout_major = LAYOUT_MAJOR,
+		.layout_minor = LAYOUT_MINOR,
+		.flags = inf->flags & INFORMER_VERIFY ? HELLO_WANT_KEYS : 0,
+	};
+	char reason[sizeof(inf->reason)];
+	int fd = connection_open(inf, true);
+
+	if (fd < 0) {
+		snprintf(reason, sizeof(reason), "cannot connect to %s: %s%s", inf->addresses[0].sun_path, strerror(-fd),
+			 fd == -EACCES ? " (is this user in the socket's group?)" :
+			 fd == -ENOENT || fd == -ECONNREFUSED ? " (is informerd running?)" : "");
+		go_down(inf, reason);
+		take_orphan(inf);
+		return;
+	}
+	inf->socket = fd;
+	message_begin(&hello.head, MESSAGE_HELLO, sizeof(hello));
+	memcpy(hello.reader_name, inf->reader_name, sizeof(hello.reader_name));
+	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		snprintf(reason, sizeof(reason), "cannot greet informerd: %s", strerror(errno));
+		go_down(inf, reason);
+		return;
+	}
+	inf->link = LINK_GREETING;
+	watch(inf, fd);
+	set_timer(inf, clock_ns(CLOCK_MONOTONIC) + GREETING_NS);
 }
 
 /* WELCOME or MOVED. The descriptors are ours. */
@@ -317,6 +331,7 @@ connection_step(struct informer *inf)
 		while (inf->link != LINK_DOWN && receive_step(inf))
 			changed = true;
 	}
+	changed |= atomic_load_explicit(&inf->current, memory_order_relaxed) != m;
 	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 		inf->attempt_ns = UINT64_MAX;
 	if (atomic_load_explicit(&inf->wants, memory_order_relaxed))

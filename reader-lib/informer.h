@@ -114,10 +114,16 @@ struct informer;
 enum informer_log_level { INFORMER_LOG_ERROR, INFORMER_LOG_WARNING, INFORMER_LOG_INFO, INFORMER_LOG_DEBUG };
 
 #define INFORMER_VERIFY 1u /* check each block's integrity tag when it is first touched */
+/*
+ * While no informerd runs, read what the last one left in memory, as of its last commit (informer_status() calls it stale), rather
+ * than nothing. For informerd's own user and for root, on the host; it is looked for until there is something to read. Once informerd is
+ * back, the handle moves over to it by itself. With INFORMER_VERIFY nothing is read so: the keys come from informerd.
+ */
+#define INFORMER_ORPHAN 2u
 
 /*
  * size         sizeof(struct informer_options); fields beyond it are taken as zero
- * flags        INFORMER_VERIFY
+ * flags        INFORMER_VERIFY, INFORMER_ORPHAN
  * socket_path  NULL: $INFORMER_SOCKET, else /run/informer/informer.sock, else, when not root and the former does not
  *              exist, $XDG_RUNTIME_DIR/informer/informer.sock
  * reader_name  what `informerctl stat` calls this reader, up to 64 bytes; NULL: the program's name

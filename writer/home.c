@@ -66,6 +66,22 @@ open_place(struct home *home, const struct config *config, char **ret_error)
 	return 0;
 }
 
+/* For readers that come when we are gone. */
+static void
+note_arena(const struct home *home, const struct config *config)
+{
+	_cleanup_(message_freep) char *path = NULL;
+	int r = -ENOMEM;
+
+	if (asprintf(&path, "%s/%s", config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR, home->arena.name) >= 0)
+		r = lock_note_arena(&home->lock, path, home->arena.header->incarnation);
+	else
+		path = NULL;
+	if (r < 0)
+		log_warning("the lock file does not say where the arena is (%s): readers that start while informerd is away find nothing",
+			    strerror(-r));
+}
+
 static int
 open_store(struct home *home, char **ret_error)
 {
@@ -119,11 +135,13 @@ home_open(struct home *home, const struct config *config, char **ret_error)
 	}
 	if (r == 0)
 		r = open_store(home, ret_error);
-	if (r < 0)
+	if (r < 0) {
 		home_close(home);
-	else
-		tell(home);
-	return r;
+		return r;
+	}
+	note_arena(home, config);
+	tell(home);
+	return 0;
 }
 
 void

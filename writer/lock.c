@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "shm-layout/lock_note.h"
 #include "writer/message.h"
 
 /* Make what is missing of the directories in path. */
@@ -36,15 +36,12 @@ make_directories(const char *path, char **ret_error)
 static int
 held_by_another(int fd, const char *path, char **ret_error)
 {
-	char text[32] = "";
-	long pid = 0;
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	struct lock_note note;
 
-	if (n > 0)
-		pid = strtol(text, NULL, 10);
-	if (pid > 0)
+	lock_note_read(fd, &note);
+	if (note.pid > 0)
 		return message_set(ret_error, -EBUSY, "another informerd (pid %ld) serves this socket: it holds %s; stop it, or "
-				   "choose another socket with --socket", pid, path);
+				   "choose another socket with --socket", note.pid, path);
 	return message_set(ret_error, -EBUSY, "another informerd serves this socket: it holds %s; stop it, or choose another "
 			   "socket with --socket", path);
 }
@@ -54,9 +51,9 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	_cleanup_(message_freep) char *path = NULL;
-	char text[32];
+	struct lock_note note;
 	struct stat st;
-	int fd, r, n;
+	int fd, r;
 
 	if (strlen(socket_path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return message_set(ret_error, -ENAMETOOLONG, "the socket's path has %zu bytes, the system allows %zu: choose a "
@@ -82,15 +79,29 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 		close(fd);
 		return r;
 	}
-	/* For the message above; nothing depends on it. */
-	n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
-	if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) < 0) {
-		r = message_set(ret_error, -errno, "cannot write to %s: %s", path, strerror(errno));
+	/* The arena that is named there stays, until this writer has one. */
+	lock_note_read(fd, &note);
+	note.pid = (long)getpid();
+	r = lock_note_write(fd, &note);
+	if (r < 0) {
+		r = message_set(ret_error, r, "cannot write to %s: %s", path, strerror(-r));
 		close(fd);
 		return r;
 	}
 	ret_lock->fd = fd;
 	return 0;
+}
+
+int
+lock_note_arena(const struct lock *lock, const char *path, const uint8_t incarnation[16])
+{
+	struct lock_note note = {.pid = (long)getpid()};
+
+	if (strlen(path) >= sizeof(note.arena))
+		return -ENAMETOOLONG;
+	memcpy(note.arena, path, strlen(path) + 1);
+	memcpy(note.incarnation, incarnation, sizeof(note.incarnation));
+	return lock_note_write(lock->fd, &note);
 }
 
 void

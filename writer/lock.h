@@ -7,7 +7,7 @@
 #ifndef WRITER_LOCK_H
 #define WRITER_LOCK_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 struct lock {
 	int fd;
@@ -20,6 +20,12 @@ struct lock {
  *          fit an address; other negative errno, with message
  */
 int lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error);
+
+/*
+ * Say in the lock file which arena this writer has published, for readers that come when it is gone (shm-layout/lock_note.h).
+ * Nothing of the writer depends on it. Returns 0, -ENAMETOOLONG, other negative errno
+ */
+int lock_note_arena(const struct lock *lock, const char *path, const uint8_t incarnation[16]);
 
 /* Give it back. A zeroed or released one is fine. */
 void lock_release(struct lock *lock);

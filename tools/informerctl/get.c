@@ -426,7 +426,7 @@ get_run(struct get *get)
 	struct text out = TEXT_INIT(1);
 	int r, error;
 
-	get->inf = cli_attach(get->args, 0);
+	get->inf = cli_attach(get->args, INFORMER_ORPHAN);
 	if (!get->inf)
 		return EXIT_USAGE;
 	r = cli_begin(get->inf, get->args, &get->snap);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/informerctl/cli.h"
@@ -70,6 +71,19 @@ cli_attach(const struct cli_args *args, unsigned flags)
 	return NULL;
 }
 
+/* While informerd is away its own user and root can read on: said to those who are neither. */
+static int
+say_who_may(const char *socket)
+{
+	char lock[300];
+	struct stat st;
+
+	snprintf(lock, sizeof(lock), "%s.lock", socket);
+	if (stat(lock, &st) == 0 && geteuid() != 0 && st.st_uid != geteuid())
+		cli_fail("what it left in memory can be read by root and by its user (uid %lu)", (unsigned long)st.st_uid);
+	return EXIT_USAGE;
+}
+
 /* Why there is no arena, by asking the daemon. `r` is what it answered. */
 static int
 explain(struct informer *inf, const struct cli_args *args, int r)
@@ -83,10 +97,11 @@ explain(struct informer *inf, const struct cli_args *args, int r)
 	switch (r) {
 	case -ENOENT:
 	case -ECONNREFUSED:
-		return cli_fail("informerd is not running, or listens elsewhere; socket tried: %s\n"
+		cli_fail("informerd is not running, or listens elsewhere; socket tried: %s\n"
 				"start it:            informerd --resource pods%s%s\n"
 				"or name its socket:  informerctl --socket PATH, or $INFORMER_SOCKET",
 				socket, strcmp(socket, DEFAULT_SOCKET) ? " --socket " : "", strcmp(socket, DEFAULT_SOCKET) ? socket : "");
+		return say_who_may(socket);
 	case -EACCES:
 	case -EPERM:
 		return cli_fail("no permission to use informerd's socket %s\n"
