@@ -11,7 +11,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "tests/bench/process.h"
+#include "tests/bench/client_go.h"
 #include "tests/bench/world.h"
 
 #define CHUNK 16384u	/* what a read from the network brings */
@@ -140,7 +140,7 @@ measure_decode(struct bench *b)
 	fprintf(stderr, "decode ...\n");
 	stream_init(&s, b);
 	if (b->client_go)
-		client_go_start(b, &go, 100, &heap, &json);
+		go_rounds_start(b, &go, 100, &heap, &json);
 	for (unsigned i = 0; i < (b->quick ? 3u : 9u); i++) {
 		if (round_ours(b, &s, &us[0], &us[1]) < 0) {
 			report_skip(b->report, "decode_commit_us", "us", "the store failed");

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/bench/client_go.h"
 #include "tests/bench/daemon.h"
 #include "tests/bench/handler.h"
-#include "tests/bench/sim.h"
 
 #define PODS 10000u
 
@@ -32,8 +32,8 @@ static const struct {
 
 struct sides {
 	struct bench *b;
-	struct process our_server, their_server, theirs, handler;
-	char our_url[128], their_url[128];
+	struct go_server our_server, their_server;
+	struct process theirs, handler;
 	struct daemon daemon;
 	struct figures ours[RATES], go[RATES];
 	struct rounds commit_p50[RATES], commit_p99[RATES];
@@ -41,60 +41,23 @@ struct sides {
 	unsigned coalesced[RATES];	/* rounds in which not every event was told */
 };
 
-/* "serving 10000 pods on 127.0.0.1:45711 rss MiB 282" */
-static int
-server_start(const struct bench *b, struct process *p, char url[128])
-{
-	char directory[4096], pods[16], line[256], *slash, *on;
-	const char *argv[] = {b->client_go, "serve", "-n", pods, "-proto", "-addr", "127.0.0.1:0", NULL};
-	int r;
-
-	snprintf(pods, sizeof(pods), "%u", PODS);
-	snprintf(directory, sizeof(directory), "%s", b->client_go);
-	slash = strrchr(directory, '/');
-	if (slash)
-		*slash = '\0';
-	r = process_start(p, argv, directory, NULL);
-	if (r == 0)
-		r = process_line(p, line, sizeof(line), 120);
-	on = r == 0 ? strstr(line, " on ") : NULL;
-	if (!on)
-		return r < 0 ? r : -EPROTO;
-	on[4 + strcspn(on + 4, " ")] = '\0';
-	snprintf(url, 128, "http://%.100s", on + 4);
-	return 0;
-}
-
-static int
-ignore(void *context, const char *bytes, size_t length)
-{
-	(void)context;
-	(void)bytes;
-	(void)length;
-	return 0;
-}
-
 static int
 open_sides(struct sides *s)
 {
-	const char *argv[] = {s->b->client_go, "events", "-server", s->their_url, NULL};
-	char line[128];
 	double pods = 0;
-	int r = server_start(s->b, &s->our_server, s->our_url);
+	int r = go_server_start(s->b, PODS, &s->our_server);
 
 	if (r == 0)
-		r = server_start(s->b, &s->their_server, s->their_url);
+		r = go_server_start(s->b, PODS, &s->their_server);
 	if (r == 0)
-		r = daemon_start(s->b, "events", "--server", s->our_url, &s->daemon);
+		r = daemon_start(s->b, "events", "--server", s->our_server.url, &s->daemon);
 	if (r == 0)
 		r = handler_start(s->b, s->daemon.socket, NULL, 1, &s->handler, &pods);
 	if (r == 0 && pods != PODS)
 		r = -EPROTO;
 	if (r == 0)
-		r = process_start(&s->theirs, argv, NULL, NULL);
-	if (r == 0)
-		r = process_line(&s->theirs, line, sizeof(line), 60);
-	if (r == 0 && (sscanf(line, "ready %lf", &pods) != 1 || pods != PODS))
+		r = go_informer_start(s->b, &s->their_server, &s->theirs, &pods);
+	if (r == 0 && pods != PODS)
 		r = -EPROTO;
 	if (r == 0)
 		r = process_ask(&s->theirs, "pss", &s->b->client_go_pss, 1, 10);
@@ -107,8 +70,8 @@ close_sides(struct sides *s)
 	process_end(&s->handler, SIGKILL);
 	process_end(&s->theirs, SIGKILL);
 	daemon_end(s->b, &s->daemon);
-	process_end(&s->our_server, SIGKILL);
-	process_end(&s->their_server, SIGKILL);
+	go_server_end(&s->our_server);
+	go_server_end(&s->their_server);
 }
 
 static size_t
@@ -125,15 +88,13 @@ round_ours(struct sides *s, size_t i)
 	size_t n = events_of(s->b, i);
 	struct handled h = {0};
 	double cpu, reader, start;
-	char url[256];
 	int r = handler_begin(&s->handler);
 
-	snprintf(url, sizeof(url), "%s/churn?rate=%u&n=%zu", s->our_url, rates[i].rate, n);
 	cpu = process_cpu_us(s->daemon.process.pid);
 	reader = process_cpu_us(s->handler.pid);
 	start = (double)wall_ns() / 1e3;
 	if (r == 0)
-		r = url_fetch(url, ignore, NULL);
+		r = go_server_change(&s->our_server, rates[i].rate, n);
 	if (r == 0)
 		r = handler_end(&s->handler, n, 20, &h);
 	if (r < 0)

@@ -15,9 +15,9 @@
 #include <sys/statvfs.h>
 
 #include "reader-lib/informer.h"
+#include "tests/bench/client_go.h"
 #include "tests/bench/lmdb_side.h"
 #include "tests/bench/lookup.h"
-#include "tests/bench/process.h"
 #include "tests/bench/world.h"
 
 unsigned long lookup_sink;
@@ -413,7 +413,7 @@ open_size(struct size *s)
 	} else if (process_bytes(0, "../meminfo", "MemAvailable:") < (int64_t)(s->total * 40000 + (1u << 30))) {
 		snprintf(s->why_no_go, sizeof(s->why_no_go), "client-go with %zu pods does not fit into this machine's memory",
 			 s->total);
-	} else if (client_go_start(b, &s->go, s->total, &s->go_heap, &s->go_json) < 0) {
+	} else if (go_rounds_start(b, &s->go, s->total, &s->go_heap, &s->go_json) < 0) {
 		snprintf(s->why_no_go, sizeof(s->why_no_go), "the client-go program failed");
 	}
 	return true;

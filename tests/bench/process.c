@@ -185,31 +185,3 @@ process_mapped(pid_t pid, const char *key, const char *but)
 	}
 	return n > 0 ? bytes : -1;
 }
-
-int
-client_go_start(const struct bench *b, struct process *p, size_t n, double *ret_heap, double *ret_json)
-{
-	char count[24], directory[4096], line[128], *slash;
-	const char *argv[] = {b->client_go, "rounds", "-n", count, NULL};
-	double answer[2] = {0, 0};
-	int r;
-
-	snprintf(count, sizeof(count), "%zu", n);
-	snprintf(directory, sizeof(directory), "%s", b->client_go);
-	slash = strrchr(directory, '/');
-	if (slash)
-		*slash = '\0';
-	r = process_start(p, argv, slash ? directory : NULL, NULL);
-	if (r == 0)
-		r = process_line(p, line, sizeof(line), 180);
-	if (r == 0)
-		r = strncmp(line, "ready ", 6) == 0 ? numbers(line + 6, answer, 2) : -EPROTO;
-	if (r < 0) {
-		fprintf(stderr, "bench: %s: %s\n", b->client_go, strerror(-r));
-		process_end(p, SIGKILL);
-		return r;
-	}
-	*ret_heap = answer[0];
-	*ret_json = answer[1];
-	return 0;
-}

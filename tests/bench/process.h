@@ -37,11 +37,4 @@ int64_t process_bytes(pid_t pid, const char *file, const char *key);
  */
 int64_t process_mapped(pid_t pid, const char *key, const char *but);
 
-/*
- * Run the client-go program on n pods: its heap bytes and JSON bytes a pod.
- * Returns 0 or negative errno
- */
-struct bench;
-int client_go_start(const struct bench *b, struct process *p, size_t n, double *ret_heap, double *ret_json);
-
 #endif

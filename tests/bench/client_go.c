@@ -1,0 +1,109 @@
+/*
+ * client-go's programs.
+ */
+#include "tests/bench/client_go.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/bench/sim.h"
+
+/* In the program's own folder, from where it finds its pods; until its first line. */
+static int
+start(const struct bench *b, const char *const *argv, struct process *p, char *line, size_t size, int timeout_s)
+{
+	char directory[4096], *slash;
+	int r;
+
+	snprintf(directory, sizeof(directory), "%s", b->client_go);
+	slash = strrchr(directory, '/');
+	if (slash)
+		*slash = '\0';
+	r = process_start(p, argv, slash ? directory : NULL, NULL);
+	if (r == 0)
+		r = process_line(p, line, size, timeout_s);
+	if (r < 0) {
+		fprintf(stderr, "bench: %s %s: %s\n", argv[0], argv[1], strerror(-r));
+		process_end(p, SIGKILL);
+	}
+	return r;
+}
+
+static int
+misunderstood(struct process *p)
+{
+	process_end(p, SIGKILL);
+	return -EPROTO;
+}
+
+/* "serving 10000 pods on 127.0.0.1:45711 rss MiB 282" */
+int
+go_server_start(const struct bench *b, unsigned pods, struct go_server *ret)
+{
+	char count[16], line[256], *on;
+	const char *argv[] = {b->client_go, "serve", "-n", count, "-proto", "-addr", "127.0.0.1:0", NULL};
+	int r;
+
+	snprintf(count, sizeof(count), "%u", pods);
+	r = start(b, argv, &ret->process, line, sizeof(line), 120);
+	if (r < 0)
+		return r;
+	on = strstr(line, " on ");
+	if (!on)
+		return misunderstood(&ret->process);
+	on[4 + strcspn(on + 4, " ")] = '\0';
+	snprintf(ret->url, sizeof(ret->url), "http://%.100s", on + 4);
+	return 0;
+}
+
+void
+go_server_end(struct go_server *s)
+{
+	process_end(&s->process, SIGKILL);
+}
+
+static int
+ignore(void *context, const char *bytes, size_t length)
+{
+	(void)context;
+	(void)bytes;
+	(void)length;
+	return 0;
+}
+
+int
+go_server_change(const struct go_server *s, unsigned rate, size_t n)
+{
+	char url[256];
+
+	snprintf(url, sizeof(url), "%s/churn?rate=%u&n=%zu", s->url, rate, n);
+	return url_fetch(url, ignore, NULL);
+}
+
+int
+go_informer_start(const struct bench *b, const struct go_server *s, struct process *ret, double *ret_pods)
+{
+	const char *argv[] = {b->client_go, "events", "-server", s->url, NULL};
+	char line[128];
+	int r = start(b, argv, ret, line, sizeof(line), 60);
+
+	if (r < 0)
+		return r;
+	return sscanf(line, "ready %lf", ret_pods) == 1 ? 0 : misunderstood(ret);
+}
+
+int
+go_rounds_start(const struct bench *b, struct process *p, size_t n, double *ret_heap, double *ret_json)
+{
+	char count[24], line[128];
+	const char *argv[] = {b->client_go, "rounds", "-n", count, NULL};
+	int r;
+
+	snprintf(count, sizeof(count), "%zu", n);
+	r = start(b, argv, p, line, sizeof(line), 180);
+	if (r < 0)
+		return r;
+	return sscanf(line, "ready %lf %lf", ret_heap, ret_json) == 2 ? 0 : misunderstood(p);
+}
