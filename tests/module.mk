@@ -85,8 +85,8 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 	done
 
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
-# QUICK=1: a minute, rough figures. ONLY=lbdpe: lookups, bytes, decode, peak of a list, events (v, f, a: from the server, fan-out,
-# agents).
+# QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, peak of a list, events (v, f, a: from the server, fan-out,
+# agents), initial sync beside client-go's, and what the server hears and sends for 1, 4 and 8 agents (t: that alone).
 REAL_PODS  ?= ../shared/data/real-pods
 PEER       ?= ../shared/peer
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))

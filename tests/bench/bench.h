@@ -66,6 +66,9 @@ void measure_events(struct bench *b);		/* event_latency_*, commit_to_handler_*, 
 void measure_fan_out(struct bench *b);		/* commit_*_readers, commit_64_other_namespace, wake_64_cpu_per_event_us, stopped_reader_bytes */
 void measure_agents(struct bench *b);		/* eight_readers_pss, restart_requests */
 
+void measure_sync(struct bench *b);	/* sync_10k_*, sync_50k_* */
+void measure_traffic(struct bench *b);	/* traffic_* */
+
 /* `bench reader SOCKET KEYS ROUNDS`: the process that measure_reader() looks at. */
 int reader_main(int argc, char **argv);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/bench/sim.h"
@@ -82,16 +83,59 @@ go_server_change(const struct go_server *s, unsigned rate, size_t n)
 	return url_fetch(url, ignore, NULL);
 }
 
-int
-go_informer_start(const struct bench *b, const struct go_server *s, struct process *ret, double *ret_pods)
+static int
+append(void *context, const char *bytes, size_t length)
 {
-	const char *argv[] = {b->client_go, "events", "-server", s->url, NULL};
-	char line[128];
-	int r = start(b, argv, ret, line, sizeof(line), 60);
+	return bytes_append(context, bytes, length);
+}
 
+int
+go_server_traffic(const struct go_server *s, double *ret_requests, double *ret_bytes)
+{
+	struct bytes text = {0};
+	char url[256];
+	int r;
+
+	snprintf(url, sizeof(url), "%s/bench/traffic", s->url);
+	r = url_fetch(url, append, &text);
+	if (r == 0)
+		r = bytes_append(&text, "", 1);
+	if (r == 0 && sscanf((char *)text.data, "%lf %lf", ret_requests, ret_bytes) != 2)
+		r = -EPROTO;
+	bytes_done(&text);
+	return r;
+}
+
+int
+go_informer_start(const struct bench *b, const struct go_server *s, unsigned ways, struct process *ret, double *ret_pods)
+{
+	const char *argv[] = {b->client_go, "events", "-server", s->url, ways & GO_JSON ? "-json" : NULL, NULL};
+	char line[128];
+	int r;
+
+	setenv("KUBE_FEATURE_WatchListClient", ways & GO_LIST ? "false" : "true", 1);
+	r = start(b, argv, ret, line, sizeof(line), 300);
+	unsetenv("KUBE_FEATURE_WatchListClient");
 	if (r < 0)
 		return r;
 	return sscanf(line, "ready %lf", ret_pods) == 1 ? 0 : misunderstood(ret);
+}
+
+int
+go_informer_begin(struct process *p)
+{
+	double answer;
+
+	return process_ask(p, "begin", &answer, 1, 10);
+}
+
+int
+go_informer_await(struct process *p, size_t n, unsigned seconds, double *ret_count)
+{
+	char question[64];
+
+	snprintf(question, sizeof(question), "await %u %zu", seconds, n);
+	return process_ask(p, question, ret_count, 1, (int)seconds + 10);
 }
 
 int

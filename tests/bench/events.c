@@ -56,7 +56,7 @@ open_sides(struct sides *s)
 	if (r == 0 && pods != PODS)
 		r = -EPROTO;
 	if (r == 0)
-		r = go_informer_start(s->b, &s->their_server, &s->theirs, &pods);
+		r = go_informer_start(s->b, &s->their_server, 0, &s->theirs, &pods);
 	if (r == 0 && pods != PODS)
 		r = -EPROTO;
 	if (r == 0)

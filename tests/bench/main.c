@@ -110,6 +110,10 @@ run(struct bench *b, const struct arguments *a)
 		measure_fan_out(b);
 	if (wanted(a, 'e') || wanted(a, 'a'))
 		measure_agents(b);
+	if (wanted(a, 's'))
+		measure_sync(b);
+	if (wanted(a, 's') || wanted(a, 't'))
+		measure_traffic(b);
 	complete(b);
 	report_table(b->report);
 	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9, b->quick ? " (QUICK=1: few rounds, rough figures)" : "");

@@ -172,7 +172,7 @@ row_figure(double value, const char *unit, char *buffer, size_t size)
 		value /= 1e3;
 		shown = "µs";
 	}
-	snprintf(buffer, size, "%.*f %s", value < 10 ? 2 : value < 1000 ? 1 : 0, value, shown);
+	snprintf(buffer, size, "%.*f %s", strcmp(unit, "requests") == 0 ? 0 : value < 10 ? 2 : value < 1000 ? 1 : 0, value, shown);
 }
 
 /* What a mark is measured against. */

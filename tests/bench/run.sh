@@ -21,8 +21,9 @@ elif [ ! -x "$program" ] || [ -n "$(find "$here/peer" "$PEER" -newer "$program" 
 	rm -rf "$work/peer"
 	mkdir -p "$work/peer"
 	cp "$PEER"/*.go "$PEER"/go.mod "$PEER"/go.sum "$here"/peer/*.go "$work/peer/" && chmod -R u+w "$work/peer"
-	# its server knows pods alone: it is given the discovery that informerd asks for, and tells the port it was given
+	# its server knows pods alone: it is given the discovery that informerd asks for, counts requests, and tells the port it was given
 	sed -i -e 's/mux := http.NewServeMux()/mux := benchDiscovery(http.NewServeMux())/' \
+		-e 's/http.Serve(cntLn{ln}, mux)/http.Serve(cntLn{ln}, benchTraffic(mux))/' \
 		-e 's/"pods on", \*addr/"pods on", ln.Addr()/' "$work/peer/serve.go"
 	if ! (cd "$work/peer" && GOFLAGS=-buildvcs=false go build -o peer .) >"$work/go-build.log" 2>&1; then
 		rm -f "$program"

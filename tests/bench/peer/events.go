@@ -2,12 +2,16 @@ package main
 
 // client-go's informer and a server that both sides watch, for figures taken in turn.
 //
-//	peer events -server URL     a protobuf informer of pods with one handler; prints "ready PODS" when that has synced
+//	peer events -server URL [-json]
+//	                            a protobuf (JSON) informer of pods with one handler; prints "ready PODS" when that has synced
 //	run RATE N                  has the server make N changes at RATE a second (0: as fast as the slowest watcher takes them):
 //	                            events got, p50, p99 µs from made to handler entered, events/s, µs of CPU an event
+//	begin                       forgets what came; answers 0
+//	await SECONDS N             until N updates came since then, at most so long: how many
 //	pss                         bytes of this process
 //
-// benchDiscovery() is what run.sh puts into `peer serve`, which answers no discovery: informerd asks what "pods" are.
+// benchDiscovery() and benchTraffic() are what run.sh puts into `peer serve`: it answers no discovery, and informerd asks what "pods" are;
+// and it does not count requests.
 
 import (
 	"bufio"
@@ -16,6 +20,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +48,21 @@ func benchDiscovery(mux *http.ServeMux) *http.ServeMux {
 	return mux
 }
 
+var apiRequests atomic.Int64
+
+func benchTraffic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/bench/traffic" {
+			fmt.Fprintln(w, apiRequests.Load(), atomic.LoadInt64(&bytesOut))
+			return
+		}
+		if strings.HasPrefix(r.URL.Path, "/api") {
+			apiRequests.Add(1)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 type eventSink struct {
 	mu   sync.Mutex
 	ns   []int64
@@ -57,13 +77,18 @@ func (s *eventSink) begin() {
 	s.got.Store(0)
 }
 
+func (s *eventSink) await(seconds float64, n int) int64 {
+	for end := time.Now().Add(time.Duration(seconds) * time.Second); s.got.Load() < int64(n) && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	return s.got.Load()
+}
+
 func (s *eventSink) run(server string, rate float64, n int) {
 	s.begin()
 	cpu, start := cpuSec(), time.Now()
 	httpGet(fmt.Sprintf("%s/churn?rate=%g&n=%d", server, rate, n))
-	for end := time.Now().Add(20 * time.Second); s.got.Load() < int64(n) && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	s.await(20, n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	us := sorted(s.ns)
@@ -75,10 +100,14 @@ func (s *eventSink) run(server string, rate float64, n int) {
 func eventsMain(args []string) {
 	fs := flag.NewFlagSet("events", flag.ExitOnError)
 	server := fs.String("server", "", "")
+	json := fs.Bool("json", false, "")
 	fs.Parse(args)
 	config := &rest.Config{Host: *server, QPS: -1}
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	config.ContentType = "application/json"
+	if !*json {
+		config.ContentType = "application/vnd.kubernetes.protobuf"
+		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	}
 	client, err := kubernetes.NewForConfig(config)
 	die(err)
 	factory := informers.NewSharedInformerFactory(client, 0)
@@ -112,6 +141,11 @@ func eventsMain(args []string) {
 		switch what {
 		case "run":
 			sink.run(*server, rate, n)
+		case "begin":
+			sink.begin()
+			fmt.Println("0")
+		case "await":
+			fmt.Println(sink.await(rate, n))
 		case "pss":
 			fmt.Println(pssKB() * 1024)
 		default:
