@@ -35,6 +35,7 @@ clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms, voi
 	timer->fire = fire;
 	timer->context = context;
 	timer->armed = true;
+	timer->set_after = clock->runs;
 	while (*at && (*at)->due_ms <= timer->due_ms)
 		at = &(*at)->next;
 	timer->next = *at;
@@ -56,7 +57,9 @@ clock_run(struct clock *clock)
 {
 	uint64_t now = clock->now_ms(clock);
 
-	while (clock->timers && clock->timers->due_ms <= now) {
+	clock->runs++;
+	/* what is set meanwhile stands behind all that was due before */
+	while (clock->timers && clock->timers->due_ms <= now && clock->timers->set_after < clock->runs) {
 		struct clock_timer *timer = clock->timers;
 
 		clock->timers = timer->next;

@@ -19,6 +19,7 @@ struct clock_timer {
 	void (*fire)(void *context);
 	void *context;
 	bool armed;
+	uint64_t set_after;	/* runs of the clock that had begun */
 };
 
 struct clock {
@@ -27,6 +28,7 @@ struct clock {
 	/* clock_run() is to be called at due_ms; CLOCK_NEVER: not at all. Replaces what was asked before. */
 	void (*wake_at)(struct clock *clock, uint64_t due_ms);
 	struct clock_timer *timers;			/* armed ones, earliest first */
+	uint64_t runs;					/* that have begun */
 };
 
 /* Arm a timer, or move it. fire(context) is called once, from clock_run(). */
@@ -36,7 +38,7 @@ void clock_clear(struct clock *clock, struct clock_timer *timer);
 /* The real time of this moment, to measure work within a turn of the loop, during which now_ms() stands still. */
 uint64_t clock_monotonic_us(void);
 
-/* Fire what is due. A timer may set and clear any timer, its own too. */
+/* Fire what is due. A timer may set and clear any timer, its own too; what it sets waits for the next run, however short its delay. */
 void clock_run(struct clock *clock);
 
 #endif
