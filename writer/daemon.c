@@ -413,6 +413,7 @@ finish(struct daemon *d)
 	home_close(&d->home);
 	kube_client_config_done(&d->kube);
 	free(d->ca);
+	known_names_done(&d->known);
 	free(d->discovery_error);
 	free(d->absent_told);
 }

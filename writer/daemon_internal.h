@@ -17,6 +17,7 @@
 #include "writer/home.h"
 #include "writer/http_server.h"
 #include "writer/kube/discovery.h"
+#include "writer/known_names.h"
 
 struct daemon {
 	struct config *config;
@@ -37,6 +38,7 @@ struct daemon {
 	struct transport *transport;
 	char *ca;
 	size_t ca_length;
+	struct known_names known;
 	struct discovery *discovery;
 	struct backoff discovery_backoff;
 	struct clock_timer discovery_retry;

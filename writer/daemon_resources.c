@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "writer/log.h"
 #include "writer/message.h"
@@ -105,50 +104,6 @@ drop_unclaimed(struct daemon *d)
 	free(next);
 }
 
-/* What the server lacks and may lack: a resource said to be optional, or that was there before; an index over one. */
-static bool
-may_be_absent(const struct daemon *d, size_t i, const char *const *names)
-{
-	if (i < d->config->n_resources)
-		return d->config->resources[i].optional || d->cached[i];
-	for (size_t j = 0; j < d->config->n_resources; j++)
-		if ((d->config->resources[j].optional || d->discovered) && strcasecmp(names[i], names[j]) == 0)
-			return true;
-	return d->discovered;
-}
-
-/*
- * Ask what each name means. 0: all are known, but for those in *ret_absent (not NULL then); 1: some could not be found out this time
- * (*ret_error says which); negative errno with message: one of them is wrong. What is not known has NULL in `resolved`.
- */
-static int
-resolve(const struct daemon *d, const struct discovery *discovery, const char *const *names,
-	const struct kube_resource **resolved, char **ret_absent, char **ret_error)
-{
-	int unknown = 0, r;
-
-	for (size_t i = 0; i < d->config->n_resources + d->config->n_indexes; i++) {
-		_cleanup_(message_freep) char *error = NULL;
-
-		r = discovery_resolve(discovery, names[i], &resolved[i], &error);
-		if (r == 0)
-			continue;
-		resolved[i] = NULL;
-		if (r == -ENOENT && may_be_absent(d, i, names)) {
-			if (i < d->config->n_resources && !d->cached[i])
-				message_set(ret_absent, 0, "%s", error ? error : names[i]);
-			continue;
-		}
-		if (r != -EAGAIN)
-			return message_set(ret_error, r, "%s: %s",
-					   i < d->config->n_resources ? d->config->resources[i].origin :
-									d->config->indexes[i - d->config->n_resources].origin,
-					   error ? error : strerror(-r));
-		unknown = message_set(ret_error, 1, "%s", error ? error : names[i]);
-	}
-	return unknown;
-}
-
 static void
 fail(struct daemon *d, int error, const char *message)
 {
@@ -206,47 +161,64 @@ daemon_want(struct daemon *d, const char *resource, size_t length)
 	}
 }
 
-static void
-use_discovery(struct daemon *d, const struct discovery *discovery)
+/*
+ * Add the resources whose names are known by now, and start them. Those that are not known yet, or not at the server, may come later.
+ * 0; negative errno with message.
+ */
+static int
+add_known(struct daemon *d, const struct kube_resource *const *resolved, bool all, char **ret_error)
 {
-	size_t count = d->config->n_resources + d->config->n_indexes;
-	const struct kube_resource **resolved = calloc(count, sizeof(const struct kube_resource *));
-	const char **names = config_names(d->config);
-	_cleanup_(message_freep) char *error = NULL;
-	_cleanup_(message_freep) char *absent = NULL;
 	bool *fresh = calloc(d->cached_count, sizeof(*fresh));
-	int unknown = 0, r = -ENOMEM;
+	int r = fresh ? 0 : -ENOMEM;
 
-	if (!resolved || !names || !fresh)
-		goto out;
-	unknown = r = resolve(d, discovery, names, resolved, &absent, &error);
-	if (r >= 0) {
-		_cleanup_(message_freep) char *wrong = NULL;
-
-		r = config_check_resolved(d->config, resolved, &wrong);
-		if (r < 0) {
-			message_set(&error, r, "%s", wrong ? wrong : strerror(-r));
-			goto out;
-		}
-	}
 	for (size_t i = 0; r == 0 && i < d->cached_count; i++) {
 		if (d->cached[i] || !resolved[i])
 			continue;
-		r = add_resource(d, i, resolved, &error);
+		r = add_resource(d, i, resolved, ret_error);
 		fresh[i] = r == 0;
 	}
-	if (r < 0)
-		goto out;
-	if (discovery_used_builtin(discovery))
-		log_warning("the server forbids discovery; well-known resources are taken as every Kubernetes has them");
-	if (unknown == 0 && !d->discovered) {
+	if (r == 0 && all && !d->discovered) {
 		drop_unclaimed(d);
 		d->discovered = true;
 	}
-	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
-	for (size_t i = 0; i < d->cached_count; i++)
+	if (r == 0)
+		fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
+	for (size_t i = 0; r == 0 && i < d->cached_count; i++)
 		if (fresh[i] && (cached_resource_starts_by_itself(d->cached[i]) || is_wanted(d, d->cached[i]->group_name)))
 			cached_resource_start(d->cached[i]);
+	free(fresh);
+	return r;
+}
+
+static void
+use_discovery(struct daemon *d, const struct discovery *discovery)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	_cleanup_(message_freep) char *absent = NULL;
+	const struct kube_resource **resolved = NULL;
+	int unknown, r;
+
+	unknown = r = known_names_learn(&d->known, d->config, discovery, &absent, &error);
+	if (r >= 0) {
+		resolved = known_names_of(&d->known, d->config);
+		r = resolved ? 0 : -ENOMEM;
+	}
+	if (r == 0) {
+		_cleanup_(message_freep) char *wrong = NULL;
+
+		r = config_check_resolved(d->config, resolved, &wrong);
+		if (r < 0)
+			message_set(&error, r, "%s", wrong ? wrong : strerror(-r));
+	}
+	if (r == 0)
+		r = add_known(d, resolved, unknown == 0, &error);
+	free(resolved);
+	if (r < 0) {
+		fail(d, r, error);
+		return;
+	}
+	if (discovery_used_builtin(discovery))
+		log_warning("the server forbids discovery; well-known resources are taken as every Kubernetes has them");
 	if (unknown) {
 		discover_later(d, error ? error : "some resources are not known yet");
 	} else {
@@ -255,12 +227,6 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 		if (absent)
 			discover_absent_later(d, absent);
 	}
-out:
-	if (r < 0)
-		fail(d, r, error);
-	free(fresh);
-	free(names);
-	free(resolved);
 }
 
 static void
