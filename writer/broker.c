@@ -191,6 +191,26 @@ copy_options(struct broker *b, const struct broker_options *options)
 }
 
 int
+broker_set_access(struct broker *b, const uid_t *uids, size_t n_uids, const gid_t *gids, size_t n_gids)
+{
+	uid_t *new_uids = copy_of(uids, n_uids * sizeof(*uids));
+	gid_t *new_gids = copy_of(gids, n_gids * sizeof(*gids));
+
+	if (!new_uids || !new_gids) {
+		free(new_uids);
+		free(new_gids);
+		return -ENOMEM;
+	}
+	free(b->allow_uids);
+	free(b->allow_gids);
+	b->allow_uids = new_uids;
+	b->allow_gids = new_gids;
+	b->options.n_allow_uids = n_uids;
+	b->options.n_allow_gids = n_gids;
+	return 0;
+}
+
+int
 broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker **ret_broker, char **ret_error)
 {
 	struct broker *b = calloc(1, sizeof(*b));

@@ -78,6 +78,9 @@ int broker_new(uv_loop_t *loop, const struct broker_options *options, struct bro
  */
 void broker_free(struct broker *broker, void (*done)(void *context), void *context);
 
+/* Who may attach from now on, besides root and the daemon's own user; who is attached stays. Copied. 0, -ENOMEM: as it was. */
+int broker_set_access(struct broker *broker, const uid_t *uids, size_t n_uids, const gid_t *gids, size_t n_gids);
+
 /* There was a commit: wake the readers that wait for one, and those that wait for their queues and were given something. Cheap when nobody sleeps. Fits store_on_commit() by its argument order. */
 void broker_wake(void *broker, uint64_t epoch);
 

@@ -165,6 +165,14 @@ add_to_store(struct cached_resource *c, const struct cached_resource_world *worl
 	return 0;
 }
 
+static struct reflector_choices
+choices_of(const struct config_resource *entry)
+{
+	return (struct reflector_choices){
+		.watch_list = entry->watch_list != CONFIG_NO, .page_size = entry->page_size, .version = entry->version,
+	};
+}
+
 static int
 make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 {
@@ -172,9 +180,7 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 	_cleanup_(message_freep) char *text = NULL;
 	struct known_objects known;
 	struct feed feed;
-	struct reflector_options options = { .feed = &feed, .timing = world->timing, .choices = {
-		.watch_list = c->entry->watch_list != CONFIG_NO, .page_size = c->entry->page_size, .version = c->entry->version,
-	} };
+	struct reflector_options options = { .feed = &feed, .timing = world->timing, .choices = choices_of(c->entry) };
 
 	if (hint && asprintf(&text, "grant informerd this RBAC rule: %s", hint) < 0)
 		text = NULL;
@@ -259,6 +265,14 @@ cached_resource_free(struct cached_resource *c)
 	free(c->name);
 	free(c->group_name);
 	free(c);
+}
+
+void
+cached_resource_set_entry(struct cached_resource *c, const struct config *config, const struct config_resource *entry)
+{
+	c->entry = entry;
+	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
+	reflector_set_choices(c->reflector, choices_of(entry));
 }
 
 void

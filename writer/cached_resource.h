@@ -60,6 +60,12 @@ int cached_resource_new(const struct cached_resource_world *world, const struct 
 			struct cached_resource **ret, char **ret_error);
 void cached_resource_free(struct cached_resource *c);
 
+/*
+ * The configuration was read again, and says this of the resource now; borrowed. Its selection, its drops and indexes are what they were.
+ * What is chosen about lists counts from the next one.
+ */
+void cached_resource_set_entry(struct cached_resource *c, const struct config *config, const struct config_resource *entry);
+
 /* LIST, or WATCH from the adopted RV. Once is enough. */
 void cached_resource_start(struct cached_resource *c);
 

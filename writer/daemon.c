@@ -10,10 +10,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "writer/hangup.h"
 #include "writer/log.h"
 #include "writer/message.h"
 #include "writer/notify.h"
 #include "writer/patience.h"
+#include "writer/time_ns.h"
 
 #define HEARTBEAT_MS 1000u
 #define GATHER_A_BEAT 8u /* some 20 ms */
@@ -225,6 +227,17 @@ on_signal(uv_signal_t *handle, int number)
 	daemon_stop(d, DAEMON_OK);
 }
 
+static void
+on_hangup(uv_poll_t *handle, int status, int events)
+{
+	struct daemon *d = handle->data;
+
+	(void)status;
+	(void)events;
+	if (hangup_take(d->hangup_fd) && !d->stopping)
+		daemon_reload(d);
+}
+
 /* ---- what the broker asks -------------------------------------------------------- */
 
 static void
@@ -247,13 +260,10 @@ broker_wanted(void *context, const char *resource, size_t length)
 	daemon_want(context, resource, length);
 }
 
-static int
-start_events(struct daemon *d)
+struct fan_out_limits
+daemon_queue_limits(const struct config *config)
 {
-	const struct config *config = d->config;
 	struct fan_out_limits events = FAN_OUT_LIMITS;
-	struct consumers_limits consumers = CONSUMERS_LIMITS;
-	int r;
 
 	if (config->queue_entries)
 		events.entries = config->queue_entries;
@@ -263,14 +273,29 @@ start_events(struct daemon *d)
 		events.bytes = config->queue_bytes;
 	if (config->queue_seconds)
 		events.age_ns = config->queue_seconds * 1000000000ull;
+	return events;
+}
+
+struct consumers_limits
+daemon_consumer_limits(const struct config *config)
+{
+	struct consumers_limits consumers = CONSUMERS_LIMITS;
+
 	if (config->consumers_per_user)
 		consumers.per_uid = config->consumers_per_user;
 	if (config->consumers_total)
 		consumers.total = config->consumers_total;
 	if (config->consumer_days)
 		consumers.age_ns = config->consumer_days * 24ull * 3600 * 1000000000u;
-	r = fan_out_new(d->home.store, events, &d->fan_out);
-	return r < 0 ? r : consumers_new(d->home.store, consumers, &d->consumers);
+	return consumers;
+}
+
+static int
+start_events(struct daemon *d)
+{
+	int r = fan_out_new(d->home.store, daemon_queue_limits(d->config), &d->fan_out);
+
+	return r < 0 ? r : consumers_new(d->home.store, daemon_consumer_limits(d->config), &d->consumers);
 }
 
 static int
@@ -320,6 +345,8 @@ start_loop(struct daemon *d)
 	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->terminate.data = d->interrupt.data = d;
 	uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	uv_signal_start(&d->interrupt, on_signal, SIGINT);
+	if (d->hangup_fd >= 0 && uv_poll_init(&d->loop, &d->hangup, d->hangup_fd) == 0)
+		d->hangup.data = d;
 }
 
 static int
@@ -349,6 +376,12 @@ start(struct daemon *d, char **ret_error)
 	uv_check_start(&d->check, check_turn);
 	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin, d->config->socket);
 	daemon_discover(d);
+	if (d->hangup.data)
+		uv_poll_start(&d->hangup, UV_READABLE, on_hangup);
+	if (d->reloads->interrupted) {
+		d->reloads->interrupted = false;
+		daemon_reload(d);
+	}
 	return 0;
 }
 
@@ -372,6 +405,7 @@ finish(struct daemon *d)
 	if (!d->again)
 		notify("STOPPING=1");
 	http_server_free(d->http);
+	daemon_reload_end(d);
 	clock_clear(&d->clock.clock, &d->discovery_retry);
 	discovery_free(d->discovery);
 	if (d->pipeline && d->exit_code == DAEMON_OK)
@@ -406,6 +440,8 @@ finish(struct daemon *d)
 	uv_close((uv_handle_t *)&d->heartbeat, NULL);
 	uv_close((uv_handle_t *)&d->terminate, NULL);
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
+	if (d->hangup.data)
+		uv_close((uv_handle_t *)&d->hangup, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
@@ -420,7 +456,7 @@ finish(struct daemon *d)
 
 /* From first lock to last commit. *ret_again: it ended only to begin anew. */
 static int
-run_once(struct config *config, bool *ret_again)
+run_once(const struct options *options, struct config *config, int hangup, struct reload_record *reloads, bool *ret_again)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
 	_cleanup_(message_freep) char *error = NULL;
@@ -429,7 +465,10 @@ run_once(struct config *config, bool *ret_again)
 	*ret_again = false;
 	if (!d)
 		return DAEMON_RUNTIME;
+	d->options = options;
 	d->config = config;
+	d->hangup_fd = hangup;
+	d->reloads = reloads;
 	d->started_boot_ns = daemon_boot_ns();
 	start_loop(d);
 	r = start(d, &error);
@@ -447,13 +486,15 @@ run_once(struct config *config, bool *ret_again)
 }
 
 int
-daemon_run(struct config *config)
+daemon_run(const struct options *options, struct config *config, int hangup)
 {
+	struct reload_record reloads = { .last_success_wall_ns = time_ns(CLOCK_REALTIME) };
 	bool again;
 	int code;
 
 	do
-		code = run_once(config, &again);
+		code = run_once(options, config, hangup, &reloads, &again);
 	while (again && code == DAEMON_OK);
+	reload_record_done(&reloads);
 	return code;
 }

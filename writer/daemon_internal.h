@@ -1,5 +1,5 @@
 /*
- * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from it),
+ * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from it), daemon_reload.c (SIGHUP),
  * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c (/metrics).
  */
 #ifndef WRITER_DAEMON_INTERNAL_H
@@ -18,9 +18,16 @@
 #include "writer/http_server.h"
 #include "writer/kube/discovery.h"
 #include "writer/known_names.h"
+#include "writer/reload.h"
+
+struct reload;
 
 struct daemon {
+	const struct options *options;
 	struct config *config;
+	struct reload *reload;		/* one that is not decided yet, or NULL */
+	struct reload_record *reloads;
+	int hangup_fd;
 	struct home home;
 	uv_loop_t loop;
 	uv_prepare_t prepare;
@@ -28,6 +35,7 @@ struct daemon {
 	uv_idle_t idle;			/* active while a list waits to be applied: then the poll does not wait */
 	uv_timer_t heartbeat;
 	uv_signal_t terminate, interrupt;
+	uv_poll_t hangup;
 	struct clock_uv clock;
 
 	struct fan_out *fan_out;	/* what commits change goes to the readers' queues; before anything is committed */
@@ -82,6 +90,10 @@ void stat_summary(const struct daemon *d, char *text, size_t size);
 
 /* One resource in one word: synced, listing, backing-off, refused, idle, waiting. */
 const char *stat_word(const struct cached_resource *c);
+
+/* What the configuration says about queues and consumers, else the defaults. */
+struct fan_out_limits daemon_queue_limits(const struct config *config);
+struct consumers_limits daemon_consumer_limits(const struct config *config);
 
 /* End the loop; the first code counts. */
 void daemon_stop(struct daemon *d, int exit_code);

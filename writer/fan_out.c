@@ -561,6 +561,12 @@ fan_out_new(struct store *store, struct fan_out_limits limits, struct fan_out **
 }
 
 void
+fan_out_set_limits(struct fan_out *f, struct fan_out_limits limits)
+{
+	f->limits = limits;
+}
+
+void
 fan_out_free(struct fan_out *f)
 {
 	if (!f)

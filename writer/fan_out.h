@@ -40,6 +40,8 @@ struct fan_out_limits {
 
 /* store is borrowed; its on_events and hold_for are taken over. */
 int fan_out_new(struct store *store, struct fan_out_limits limits, struct fan_out **ret_fan_out);
+/* From now on; queues that exist keep their capacity. */
+void fan_out_set_limits(struct fan_out *f, struct fan_out_limits limits);
 /* All subscriptions must be gone. */
 void fan_out_free(struct fan_out *f);
 

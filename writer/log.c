@@ -14,7 +14,7 @@
 #define LOG_MAX_LINE 4096
 
 static struct {
-	enum log_level level;
+	_Atomic enum log_level level;
 	int fd;
 	bool journal;
 } out = {LOG_LEVEL_INFO, STDERR_FILENO, false};
@@ -44,6 +44,12 @@ log_open(enum log_level level, int fd)
 	out.level = level;
 	out.fd = fd;
 	out.journal = is_journal(fd);
+}
+
+void
+log_set_level(enum log_level level)
+{
+	out.level = level;
 }
 
 bool

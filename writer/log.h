@@ -31,6 +31,9 @@ enum log_level {
  */
 void log_open(enum log_level level, int fd);
 
+/* Another level, from now on; from any thread. */
+void log_set_level(enum log_level level);
+
 bool log_enabled(enum log_level level);
 
 /*

@@ -12,6 +12,7 @@
 
 #include "writer/config.h"
 #include "writer/daemon.h"
+#include "writer/hangup.h"
 #include "writer/log.h"
 #include "writer/message.h"
 #include "writer/options.h"
@@ -44,7 +45,7 @@ main(int argc, char **argv)
 	_cleanup_(message_freep) char *error = NULL;
 	struct options options;
 	struct config config;
-	int code;
+	int code, hangup;
 
 	if (take_standard_descriptors() < 0 || sodium_init() < 0)
 		return DAEMON_RUNTIME;
@@ -60,13 +61,19 @@ main(int argc, char **argv)
 		options_done(&options);
 		return code;
 	}
+	/* Before the configuration is read: what is changed afterwards is read again. */
+	hangup = hangup_open();
+	if (hangup < 0) {
+		options_done(&options);
+		return complain(strerror(-hangup));
+	}
 	if (config_build(&options, &config, &error) < 0) {
 		options_done(&options);
 		return complain(error);
 	}
-	options_done(&options);
 	log_open((enum log_level)config.log_level, STDERR_FILENO);
-	code = daemon_run(&config);
+	code = daemon_run(&options, &config, hangup);
 	config_done(&config);
+	options_done(&options);
 	return code;
 }

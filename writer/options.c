@@ -395,7 +395,7 @@ options_help(FILE *out)
 		}
 	}
 	fputs("\nReaders are programs with libinformer, and informerctl(1): informerctl get pods -A\n"
-	      "The configuration file and all messages are in informerd(8).\n",
+	      "SIGHUP reads the configuration file again. The file and all messages are in informerd(8).\n",
 	      out);
 }
 

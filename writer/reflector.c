@@ -303,6 +303,12 @@ reflector_start(struct reflector *r, const char *version, size_t length)
 }
 
 void
+reflector_set_choices(struct reflector *r, struct reflector_choices choices)
+{
+	r->choices = choices;
+}
+
+void
 reflector_relax(struct reflector *r)
 {
 	if (r->watch)

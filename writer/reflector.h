@@ -78,6 +78,9 @@ void reflector_free(struct reflector *r);
  */
 void reflector_start(struct reflector *r, const char *version, size_t length);
 
+/* What the next LIST or WatchList is like. */
+void reflector_set_choices(struct reflector *r, struct reflector_choices choices);
+
 /* The FIFO was popped from; goes on with a paused stream. */
 void reflector_relax(struct reflector *r);
 

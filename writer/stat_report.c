@@ -5,6 +5,10 @@
  *	  "schema": 1, "version", "pid", "server", "uptime_ns",
  *	  "generation", "epoch", "seq", "commits", "synced",
  *	  "trouble": "",                    why changes wait, or why there are no resources yet
+ *	  "reload": {                       SIGHUP (reload.h)
+ *	    "state": "none" | "ok" | "refused" | "waiting", "time": of the last that was decided, RFC 3339, or "",
+ *	    "error": why it was refused, or what is waited for, "changes": what it changed, "needs_restart": fields,
+ *	    "succeeded", "refused"},        so many
  *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes", "private_bytes",
  *	            "shared_blocks", "leaked_blocks"},
  *	  "resources": [{
@@ -157,6 +161,27 @@ add_unresolved(cJSON *resources, const struct config_resource *entry)
 }
 
 static void
+add_reload(cJSON *report, const struct daemon *d)
+{
+	const struct reload_record *record = d->reloads;
+	const char *waits = daemon_reload_waits(d);
+	cJSON *reload = cJSON_AddObjectToObject(report, "reload");
+	time_t seconds = (time_t)(record->last_wall_ns / 1000000000u);
+	char time[32] = "";
+	struct tm tm;
+
+	if (record->last_wall_ns && gmtime_r(&seconds, &tm))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	text(reload, "state", waits ? "waiting" : !record->last_wall_ns ? "none" : record->last_failed ? "refused" : "ok");
+	text(reload, "time", time);
+	text(reload, "error", waits ? waits : record->error);
+	text(reload, "changes", record->changes);
+	text(reload, "needs_restart", record->later);
+	number(reload, "succeeded", record->succeeded);
+	number(reload, "refused", record->failed);
+}
+
+static void
 add_arena(cJSON *report, const struct daemon *d, const struct store_stats *stats)
 {
 	cJSON *arena = cJSON_AddObjectToObject(report, "arena");
@@ -196,6 +221,7 @@ stat_report(struct daemon *d)
 		synced &= d->cached[i] && (cached_resource_is_synced(d->cached[i]) || !d->cached[i]->started);
 	cJSON_AddBoolToObject(report, "synced", synced);
 	text(report, "trouble", d->discovery_error ? d->discovery_error : pipeline_trouble(d->pipeline));
+	add_reload(report, d);
 	add_arena(report, d, &stats);
 	resources = cJSON_AddArrayToObject(report, "resources");
 	for (size_t i = 0; i < d->cached_count; i++) {

@@ -238,6 +238,29 @@ add_consumers(struct field report, struct text *out)
 	cells_done(&cells);
 }
 
+/* The last SIGHUP, if there was one. */
+static void
+add_reload(struct field report, struct text *out)
+{
+	struct field reload = member(report, "reload");
+	struct field_text state = field_string(member(reload, "state")), time = field_string(member(reload, "time")),
+			  error = field_string(member(reload, "error")), changes = field_string(member(reload, "changes")),
+			  later = field_string(member(reload, "needs_restart"));
+
+	if (state.length == 0 || (state.length == 4 && memcmp(state.data, "none", 4) == 0))
+		return;
+	text_addf(out, "configuration reload: %.*s", (int)state.length, state.data);
+	if (time.length > 0)
+		text_addf(out, ", %.*s", (int)time.length, time.data);
+	if (error.length > 0)
+		text_addf(out, ": %.*s", (int)error.length, error.data);
+	else if (changes.length > 0)
+		text_addf(out, ": %.*s", (int)changes.length, changes.data);
+	if (later.length > 0)
+		text_addf(out, "\nneeds a restart: %.*s", (int)later.length, later.data);
+	text_adds(out, "\n");
+}
+
 static void
 add_daemon(struct field report, struct text *out)
 {
@@ -260,7 +283,9 @@ add_daemon(struct field report, struct text *out)
 	add_size(out, field_int(member(arena, "free_bytes")));
 	text_adds(out, " free), writer's own ");
 	add_size(out, field_int(member(arena, "private_bytes")));
-	text_adds(out, "\n\n");
+	text_addc(out, '\n');
+	add_reload(report, out);
+	text_addc(out, '\n');
 }
 
 /* The report as tables. */
