@@ -80,6 +80,7 @@ WRITER_OBJS := $(call objs,$(filter-out writer/main.c,$(wildcard writer/*.c writ
 PRINTER_OBJS:= $(call objs,$(wildcard tools/printer/*.c))
 CTL_OBJS    := $(call objs,$(wildcard tools/informerctl/*.c))
 CHANGE_OBJS := $(call objs,$(wildcard tools/change/*.c))
+FLAG_OBJS   := $(call objs,$(wildcard tools/flags/*.c))
 RUN_OBJS    := $(call objs,$(filter-out tools/informer-run/main.c,$(wildcard tools/informer-run/*.c)))
 SIM_OBJS    := $(call objs,$(filter-out tools/informer-sim/main.c,$(wildcard tools/informer-sim/*.c)))
 SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
@@ -107,16 +108,16 @@ $(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(SHM_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 
-$(B)/informerctl: $(CTL_OBJS) $(CHANGE_OBJS) $(PRINTER_OBJS) $(B)/libinformer.a
+$(B)/informerctl: $(CTL_OBJS) $(CHANGE_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS) $(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(TOOL_LIBS)
 
-$(B)/informer-run: $(B)/obj/tools/informer-run/main.o $(RUN_OBJS) $(CHANGE_OBJS) $(call objs,tools/printer/text.c tools/informerctl/nearest.c) \
+$(B)/informer-run: $(B)/obj/tools/informer-run/main.o $(RUN_OBJS) $(CHANGE_OBJS) $(FLAG_OBJS) $(call objs,tools/printer/text.c) \
 		$(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(RUN_LIBS)
 
-$(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(PRINTER_OBJS)
+$(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(SIM_LIBS)
 

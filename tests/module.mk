@@ -10,7 +10,7 @@ PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(SHM_OBJS)
 # tools are tested against the tool's own objects as well
-TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
+TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(FLAG_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
 $(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
 $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
 

@@ -9,7 +9,7 @@
 
 #include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/nearest.h"
+#include "tools/flags/nearest.h"
 
 #define MINUTE INT64_C(60)
 #define HOUR (60 * MINUTE)

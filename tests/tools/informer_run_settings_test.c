@@ -113,6 +113,8 @@ mistakes_are_explained(void **state)
 	refused("--resource pods --consumer a", "which command? -- ./handler");
 	refused("--resource pods --consumer a/b -- x", "no '/'");
 	refused("--resurce pods", "did you mean --resource?");
+	refused("--res pods", "did you mean --resource?");
+	refused("--dead=1s", "unknown flag --dead");
 	refused("--workers 0 x", "from 1 to 256");
 	refused("--workers", "--workers needs a value");
 	refused("--deadline 5 x", "is no time");

@@ -7,7 +7,7 @@
 #include <yaml.h>
 
 #include "tools/informer-run/say.h"
-#include "tools/informerctl/nearest.h"
+#include "tools/flags/nearest.h"
 
 struct reader {
 	const char *path;

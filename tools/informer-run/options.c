@@ -10,7 +10,8 @@
 #include "reader-lib/informer.h"
 #include "tools/informer-run/config.h"
 #include "tools/informer-run/say.h"
-#include "tools/informerctl/nearest.h"
+#include "tools/flags/nearest.h"
+#include "tools/flags/whole_flag.h"
 
 enum flag {
 	FLAG_RESOURCE = 256,
@@ -241,7 +242,14 @@ options_parse_run(int argc, char **argv, struct settings *ret_settings)
 		options[i] = (struct option){flags[i].name, flags[i].argument ? required_argument : no_argument, NULL, (int)flags[i].flag};
 	optind = 1;
 	opterr = 0;
-	while (r < 0 && (c = getopt_long(argc, argv, "+:n:l:h", options, NULL)) != -1) {
+	while (r < 0) {
+		if (!flag_is_whole(argv[optind], options)) {
+			r = unknown(argv[optind]);
+			break;
+		}
+		c = getopt_long(argc, argv, "+:n:l:h", options, NULL);
+		if (c == -1)
+			break;
 		if (c == 'n')
 			c = FLAG_NAMESPACE;
 		else if (c == 'l')
@@ -273,6 +281,9 @@ options_parse_status(int argc, char **argv, struct status_options *ret_options)
 	int c;
 
 	*ret_options = (struct status_options){0};
+	for (int i = 1; i < argc; i++)
+		if (!flag_is_whole(argv[i], options))
+			return say(NULL, "status takes a NAME and -o table|json; see informer-run --help");
 	optind = 1;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, ":o:h", options, NULL)) != -1) {

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/flags/nearest.h"
+#include "tools/flags/whole_flag.h"
+
 enum flag {
 	FLAG_PORT = 256,
 	FLAG_ADDRESS,
@@ -136,48 +139,17 @@ usage(const char *format, ...)
 	return 2;
 }
 
-/* Levenshtein distance of two short words. */
-static unsigned
-distance(const char *a, const char *b)
-{
-	unsigned row[64];
-	size_t len = strlen(b);
-
-	if (len >= 64)
-		return 64;
-	for (unsigned k = 0; k <= len; k++)
-		row[k] = k;
-	for (; *a; a++) {
-		unsigned diagonal = row[0]++;
-
-		for (size_t k = 1; k <= len; k++) {
-			unsigned best = diagonal + (*a != b[k - 1]);
-
-			diagonal = row[k];
-			best = best < row[k] + 1 ? best : row[k] + 1;
-			row[k] = best < row[k - 1] + 1 ? best : row[k - 1] + 1;
-		}
-	}
-	return row[len];
-}
-
 static int
 unknown(const char *argument)
 {
-	const char *name = argument + strspn(argument, "-"), *nearest = NULL;
+	const char *name = argument + strspn(argument, "-"), *names[FLAG_COUNT], *near;
 	_cleanup_(sim_freep) char *bare = sim_strndup(name, strcspn(name, "="));
-	unsigned best = 5;
 
-	for (size_t i = 0; i < FLAG_COUNT; i++) {
-		unsigned d = distance(bare, flags[i].name);
-
-		if (d < best) {
-			best = d;
-			nearest = flags[i].name;
-		}
-	}
-	if (nearest)
-		return usage("%s is no flag of it; did you mean --%s?", argument, nearest);
+	for (size_t i = 0; i < FLAG_COUNT; i++)
+		names[i] = flags[i].name;
+	near = nearest(bare, names, FLAG_COUNT);
+	if (near)
+		return usage("%s is no flag of it; did you mean --%s?", argument, near);
 	return usage("%s is no flag of it", argument);
 }
 
@@ -332,9 +304,14 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 						  .has_arg = flags[i].argument ? required_argument : no_argument,
 						  .val = (int)flags[i].flag};
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, "+:h", long_options, NULL)) != -1) {
+	for (;;) {
 		int r;
 
+		if (!flag_is_whole(argv[optind], long_options))
+			return unknown(argv[optind]);
+		c = getopt_long(argc, argv, "+:h", long_options, NULL);
+		if (c == -1)
+			break;
 		if (c == ':')
 			return usage("%s needs a value", argv[optind - 1]);
 		if (c == '?')

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/nearest.h"
+#include "tools/flags/nearest.h"
 
 int
 cli_fail(const char *format, ...)

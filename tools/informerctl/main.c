@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/nearest.h"
+#include "tools/flags/nearest.h"
 
 static const struct cli_command *const commands[] = {&command_get, &command_changes, &command_stat, &command_wait, &command_verify};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))

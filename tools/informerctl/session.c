@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/nearest.h"
+#include "tools/flags/nearest.h"
 #include "tools/printer/text.h"
 
 #define DEFAULT_SOCKET "/run/informer/informer.sock"

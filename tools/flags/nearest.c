@@ -1,10 +1,11 @@
 /* Which name somebody may have meant: the least number of letters added, left out, changed or swapped. */
-#include "tools/informerctl/nearest.h"
+#include "tools/flags/nearest.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #define LENGTH_MAX 62
+#define BEGINNING_MIN 3
 
 static size_t
 least(size_t a, size_t b)
@@ -41,12 +42,29 @@ distance(const char *a, const char *b)
 	return above[m];
 }
 
+static const char *
+only_beginning(const char *word, const char *const *names, size_t count)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(names[i], word, strlen(word)) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = names[i];
+	}
+	return found;
+}
+
 const char *
 nearest(const char *word, const char *const *names, size_t count)
 {
+	const char *found = strlen(word) >= BEGINNING_MIN ? only_beginning(word, names, count) : NULL;
 	size_t best = strlen(word) / 3 + 1, d;
-	const char *found = NULL;
 
+	if (found)
+		return found;
 	for (size_t i = 0; i < count; i++) {
 		d = distance(word, names[i]);
 		if (d < best || (d == best && !found && d < strlen(word))) {
