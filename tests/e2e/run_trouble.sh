@@ -43,6 +43,16 @@ jq -e -s 'length == 2 and .[0].event.object.metadata.name == "poison-1" and (.[0
 # nothing but its workers is there, and no zombie
 [ "$(ps -o stat= --ppid "$run_pid" | grep -c Z)" = 0 ] || fail "zombies: $(ps --ppid "$run_pid")"
 
+# ---- one that never answers is told how, as long as nothing was acknowledged
+for handler in 'sleep 100' true; do
+	"$B"/informer-run --resource nodes --consumer "mute-${handler%% *}" --dead-letters "$T/mute" --deadline 200ms --max-crashes 1 -- $handler 2>"$T/mute.log" &
+	mute=$!
+	until_true 10 grep -q "nothing was acknowledged yet: a handler writes 'ack SEQ'" "$T/mute.log" || fail "no hint: $(cat "$T/mute.log")"
+	kill -KILL "$mute"
+	wait "$mute" 2>/dev/null || true
+done
+! grep -q 'nothing was acknowledged' "$T/run.log" || fail "a hint for who acknowledges"
+
 # ---- a consumer's name is one process's; a second one waits for the first to end
 "$B"/informer-run --resource pods --consumer net --name second --dead-letters "$dead" -- "$B"/tests/run_handler 2>"$T/second.log" &
 second=$!

@@ -169,12 +169,25 @@ send_mark(void *context, uint32_t worker, const struct event *mark)
 						     "that was everything; what was not told is gone");
 }
 
+/* Until something was answered, ever: who writes their first handler may not know how, or that its output waits in a buffer. */
+static const char *
+answering_hint(const struct runner *runner)
+{
+	struct supervisor_stats stats;
+
+	supervisor_stats(runner->supervisor, &stats);
+	if (runner->settings->exec || stats.processed > 0 || stats.retries > 0)
+		return "";
+	return "; nothing was acknowledged yet: a handler writes 'ack SEQ' for each line it reads, at once (python -u, jq --unbuffered, stdbuf -oL), "
+	       "and reads on; or is run for each event, with --exec-per-event";
+}
+
 static void
 kill_worker(void *context, uint32_t worker, const char *why)
 {
 	struct runner *runner = context;
 
-	say(runner->settings->name, "worker %u is killed: %s", worker, why);
+	say(runner->settings->name, "worker %u is killed: %s%s", worker, why, answering_hint(runner));
 	process_signal(&runner->places[worker].process, SIGKILL);
 }
 
@@ -331,7 +344,7 @@ ended(struct place *place)
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == 75) /* EX_TEMPFAIL */
 		end = SUPERVISOR_END_RETRY;
 	if (!runner->settings->exec && !runner->draining)
-		say(runner->settings->name, "worker %u ended: %s", place->worker, why);
+		say(runner->settings->name, "worker %u ended: %s%s", place->worker, why, answering_hint(runner));
 	supervisor_exited(runner->supervisor, place->worker, end, why, loop_now());
 }
 
