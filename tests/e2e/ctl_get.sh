@@ -69,6 +69,14 @@ cmp "$T/kubectl.json" "$T/ctl.json" || fail "documents differ"
 head -n 1 "$T/table" | grep -Eq '^NAMESPACE +NAME +READY +STATUS +RESTARTS +AGE$' || fail "heading: $(head -n 1 "$T/table")"
 [ "$(tail -n +2 "$T/table" | awk '{print $1 "/" $2}')" = "$(kubectl get pods -A -o json | jq -r '.items[].metadata | .namespace + "/" + .name')" ] ||
 	fail "rows are not in the server's order"
+# The same order as kubectl's by a time, and by what only some have; kubectl leaves equal ones in any order.
+for path in .metadata.creationTimestamp '{.metadata.name}'; do
+	[ "$("$ctl" get pods -A --no-headers --sort-by="$path" | awk '{print $2}')" = "$(kubectl get pods -A --no-headers --sort-by="$path" | awk '{print $2}')" ] ||
+		fail "--sort-by $path"
+done
+"$ctl" get pods -A -o json --sort-by='{.status.containerStatuses[0].restartCount}' |
+	jq -e '[.items[] | .status.containerStatuses[0].restartCount // -1] | . == sort and (last > 0)' >/dev/null || fail "--sort-by a number"
+[ "$("$ctl" get all -A -o name | sort)" = "$("$ctl" get pods,services,deployments.apps -A -o name | sort)" ] || fail "all"
 "$ctl" get svc,no -A | grep '^NAME .*STATUS .*ROLES' >/dev/null || fail "several resources"
 "$ctl" get nodes --no-headers -L kubernetes.io/os --show-labels | grep ' linux ' >/dev/null || fail "label columns"
 

@@ -31,6 +31,18 @@ expect 0 '^informerctl [0-9]+\.[0-9]+' --version
 expect 2 'usage: informerctl'
 expect 2 'unknown command gte; did you mean get\?' gte
 expect 2 'here it is informerctl get RESOURCE --watch' watch pods
+expect 2 'no command logs here; that is for kubectl' logs po/x
+expect 2 'no flag --context here; that is informerd' --context x get po
+expect 2 'no flag -f here; objects come from informerd' get -f x.yaml
+expect 2 'use -o json with jq' get po -o 'jsonpath={.items[*].metadata.name}'
+expect 2 'use -o json with jq' get po -o custom-columns=NAME:.metadata.name
+expect 2 'that is for kubectl wait' wait --for=condition=Ready po/x
+expect 2 "'all' stands alone" get all,po
+expect 2 "'all' stands alone.*--watch follows one" get all -w
+expect 2 'does not go with --watch' get po -w --sort-by .metadata.name
+expect 0 'usage: informerctl stat' help stat
+expect 2 'no command logs' help logs
+expect 2 'n needs a value' -n
 expect 2 'objects are shown by informerctl get pods' pods
 expect 2 'changes of one resource; run one' changes po,no
 expect 2 '--field-selector metadata.name=x' changes po/x
@@ -81,6 +93,11 @@ expect 0 '^No resources found in default namespace\.$' get po
 expect 0 'does not cache namespace default' get po
 expect 0 '^No resources found$' get nodes -l no=such
 expect 0 '"items": \[\]' get po -o json
+
+expect 0 '^kube-proxy-' -n kube-system get po
+expect 0 '^kube-proxy-' --socket "$INFORMER_SOCKET" -nkube-system get po
+expect 0 '^pod/kube-proxy-' get all -n kube-system
+expect 2 "--sort-by a\[: path 'a\['" get po --sort-by 'a['
 
 # a watch of what is empty says so, and where it looks
 expect 0 '^informerctl: no nodes that match yet, waiting for changes$' get nodes -l no=such -w --timeout=1s

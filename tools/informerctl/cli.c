@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informerctl/habit.h"
 #include "tools/flags/nearest.h"
 
 int
@@ -53,7 +54,7 @@ print_help(const struct cli_command *command, const struct cli_flag *const *flag
 static int
 unknown_flag(const struct cli_command *command, const char *argument, const struct cli_flag *const *flags, size_t count)
 {
-	const char *names[64], *near;
+	const char *names[64], *near, *habit;
 	size_t n = 0, length;
 	char name[64];
 
@@ -62,6 +63,9 @@ unknown_flag(const struct cli_command *command, const char *argument, const stru
 	argument += strspn(argument, "-");
 	length = strcspn(argument, "=");
 	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : sizeof(name) - 1), argument);
+	habit = habit_flag(name);
+	if (habit)
+		return cli_fail("no flag %s%s here; %s", length > 1 ? "--" : "-", name, habit);
 	near = nearest(name, names, n);
 	return cli_fail("unknown flag %s%s%s%s%s; see informerctl %s --help", length > 1 ? "--" : "-", name,
 			near ? "; did you mean --" : "", near ? near : "", near ? "?" : "", command->name);

@@ -10,6 +10,7 @@
 
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/get.h"
+#include "tools/informerctl/habit.h"
 
 static const char *const outputs[] = {"json", "yaml", "name", "wide", "table"};
 
@@ -79,8 +80,11 @@ static int
 check(struct get *get, const char *output, const char *index)
 {
 	if (get->output == GET_OUTPUT_COUNT)
-		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table", output);
+		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table%s%s", output, habit_output(output) ? "; " : "",
+				habit_output(output) ? habit_output(output) : "");
 	for (size_t i = 0; i < get->target_count; i++) {
+		if (strcmp(get->targets[i].resource_name, GET_ALL) == 0 && (get->target_count > 1 || get->targets[i].name || get->watch))
+			return cli_fail("'all' stands alone, without names%s", get->watch ? "; --watch follows one resource" : "");
 		if (!get->targets[i].name)
 			continue;
 		if (get->all_namespaces)
@@ -92,6 +96,8 @@ check(struct get *get, const char *output, const char *index)
 	}
 	if (!get->watch && (get->watch_events || get->timeout))
 		return cli_fail("%s goes with --watch", get->watch_events ? "--output-watch-events" : "--timeout");
+	if (get->watch && get->sort_by)
+		return cli_fail("--sort-by does not go with --watch: changes come in their own order");
 	if (index) {
 		const char *equals = strchr(index, '=');
 
@@ -131,6 +137,7 @@ run(const struct cli_command *command, int argc, char **argv)
 		 NULL},
 		{"field-selector", 0, "SELECTOR", "paths and values, as in spec.nodeName=n1,status.phase!=Running", NULL,
 		 &get.field_text, NULL},
+		{"sort-by", 0, "PATH", "by this field, as in .metadata.creationTimestamp; what has none comes first", NULL, &get.sort_by, NULL},
 		{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)", NULL, &get.timeout, NULL},
 	};
 	struct cli_args args;
@@ -156,7 +163,8 @@ const struct cli_command command_get = {
 	.summary = "show objects as kubectl does",
 	.usage = "informerctl get RESOURCE[,RESOURCE...] [NAME...] [flags]\n"
 		 "       informerctl get RESOURCE/NAME... [flags]",
-	.details = "RESOURCE as kubectl takes it: pods, po, pod, deployments.apps; informerctl stat lists what is cached.\n"
+	.details = "RESOURCE as kubectl takes it: pods, po, pod, deployments.apps; informerctl stat lists what is cached; all: those that are\n"
+		   "cached of pods, services, deployments and the like.\n"
 		   "Exit codes: 0 done (also when nothing matches), 1 a named object does not exist, 2 usage or no daemon.",
 	.run = run,
 };

@@ -14,6 +14,7 @@
 #include <cjson/cJSON.h>
 
 #include "tools/informerctl/cli.h"
+#include "tools/informerctl/habit.h"
 #include "tools/printer/text.h"
 
 #define SAY_MS 2000
@@ -85,18 +86,38 @@ describe(const cJSON *resource, struct text *line)
 		text_addf(line, " (%s)", error);
 }
 
-/* What is missing, for people. */
+/* What the daemon calls it: "pods", "deployments.apps"; the name itself while that is not known. */
 static void
-describe_all(const struct waiting *w, struct text *line)
+canonical_name(struct informer *inf, const char *name, char *ret, size_t size)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_resource *handle;
+	struct informer_snapshot snap;
+
+	snprintf(ret, size, "%s", name);
+	if (informer_resource_open(inf, name, &handle) < 0 || informer_begin(inf, &snap) < 0)
+		return;
+	if (informer_resource_info(&snap, handle, &info) == 0)
+		snprintf(ret, size, "%.*s", (int)info.resource_length, info.resource);
+	informer_end(&snap);
+}
+
+/* What is missing of a resource (NULL: all), for people. */
+static void
+describe_all(const struct waiting *w, const char *name, struct text *line)
 {
 	struct informer_status status = {.size = sizeof(status)};
 	cJSON *report = ask(w->inf);
 	const cJSON *resource;
+	char wanted[256] = "";
 
+	if (name)
+		canonical_name(w->inf, name, wanted, sizeof(wanted));
 	if (report) {
 		resource = cJSON_GetObjectItemCaseSensitive(report, "resources");
 		for (resource = resource ? resource->child : NULL; resource; resource = resource->next)
-			describe(resource, line);
+			if (!name || strcmp(string_of(resource, "resource"), wanted) == 0)
+				describe(resource, line);
 		if (*string_of(report, "trouble"))
 			text_addf(line, "%s%s", line->length > 0 ? "; " : "", string_of(report, "trouble"));
 	}
@@ -143,7 +164,7 @@ describe_missing(const struct waiting *w, const char *resource, struct text *lin
 {
 	if (resource && is_unknown(w->inf, resource))
 		text_addf(line, "informerd does not cache '%s' (add it: informerd --resource %s ...)", resource, resource);
-	describe_all(w, line);
+	describe_all(w, resource, line);
 	if (line->length == 0)
 		text_adds(line, "the first list is not in");
 }
@@ -222,7 +243,8 @@ run(const struct cli_command *command, int argc, char **argv)
 		goto out;
 	}
 	if (strcmp(condition, "synced") != 0) {
-		cli_fail("--for=%s is not known; there is --for=synced", condition);
+		cli_fail("--for=%s is not known; there is --for=synced%s%s", condition, habit_condition(condition) ? "; " : "",
+			 habit_condition(condition) ? habit_condition(condition) : "");
 		goto out;
 	}
 	if (!cli_duration(timeout, &ms)) {

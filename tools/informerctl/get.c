@@ -10,6 +10,8 @@
 #include "tools/informerctl/field_informer.h"
 #include "tools/printer/age.h"
 
+#define ON_DEMAND_MS 5000
+
 int
 get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name)
 {
@@ -61,7 +63,10 @@ fail_no_resource(struct get *get, const char *name)
 		if (informer_resource_info_at(&get->snap, i, &info) == 0)
 			add_names(&line, info.resource, info.resource_length);
 	}
-	if (near)
+	if (strcmp(name, GET_ALL) == 0)
+		cli_fail("informerd caches nothing of what 'all' stands for (pods, services, deployments.apps, ...); it caches: %s",
+			 line.data ? line.data : "nothing yet");
+	else if (near)
 		cli_fail("informerd does not cache '%s'; did you mean %s? It caches: %s", name, near, line.data ? line.data : "nothing yet");
 	else
 		cli_fail("informerd does not cache '%s'; it caches: %s\nto add it: informerd --resource %s ...", name,
@@ -314,27 +319,6 @@ find_all(struct get *get, size_t i)
 	return r;
 }
 
-/* The API server's order: by the bytes of namespace/name. */
-static int
-compare_hits(const void *a, const void *b)
-{
-	const struct get_hit *x = a, *y = b;
-	const struct field_text *m = &x->namespace_, *n = &y->namespace_;
-	size_t both = m->length < n->length ? m->length : n->length;
-	int r;
-
-	if (x->target != y->target)
-		return x->target < y->target ? -1 : 1;
-	r = memcmp(m->data, n->data, both);
-	if (r == 0 && m->length != n->length)
-		r = m->length < n->length ? '/' - n->data[both] : m->data[both] - '/';
-	if (r == 0)
-		r = field_text_compare(&x->name, &y->name);
-	if (r == 0 && informer_object_seq(&x->object) != informer_object_seq(&y->object))
-		r = informer_object_seq(&x->object) < informer_object_seq(&y->object) ? -1 : 1;
-	return r;
-}
-
 static int
 compile_selector(struct get *get)
 {
@@ -370,6 +354,55 @@ compile_fields(struct get *get)
 	return cli_fail("%s", detail);
 }
 
+/* kubectl's category "all", as API servers have it. */
+static bool
+is_of_all(const struct informer_resource_info *info)
+{
+	static const char *const names[] = {"pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets",
+					    "statefulsets", "horizontalpodautoscalers", "cronjobs", "jobs"};
+	static const char *const groups[] = {"", "apps", "autoscaling", "batch"};
+	bool named = false, grouped = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		named |= field_text_is((struct field_text){info->resource, info->resource_length}, names[i]);
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		grouped |= field_text_is((struct field_text){info->group, info->group_length}, groups[i]);
+	return named && grouped;
+}
+
+/* The same resource with other namespaces or selectors is another entry, and is shown with the first. */
+static bool
+is_target(const struct get *get, const char *name)
+{
+	for (size_t i = 0; i < get->target_count; i++)
+		if (strcmp(get->targets[i].resource_name, name) == 0)
+			return true;
+	return false;
+}
+
+/* "all" becomes those of its resources that are cached. Returns -1, or the exit code. */
+static int
+expand_all(struct get *get)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	char name[512];
+
+	if (get->target_count != 1 || strcmp(get->targets[0].resource_name, GET_ALL) != 0)
+		return -1;
+	free(get->targets[0].resource_name);
+	get->target_count = 0;
+	get->show_kind = true;
+	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
+		if (informer_resource_info_at(&get->snap, i, &info) != 0 || !is_of_all(&info))
+			continue;
+		snprintf(name, sizeof(name), "%.*s%s%.*s", (int)info.resource_length, info.resource, info.group_length ? "." : "",
+			 (int)info.group_length, info.group);
+		if (!is_target(get, name) && get_add_target(get, name, strlen(name), NULL) < 0)
+			return cli_fail("no memory");
+	}
+	return get->target_count > 0 ? -1 : fail_no_resource(get, GET_ALL);
+}
+
 static int
 find(struct get *get)
 {
@@ -377,6 +410,8 @@ find(struct get *get)
 
 	if (r < 0)
 		r = compile_fields(get);
+	if (r < 0)
+		r = expand_all(get);
 	for (size_t i = 0; i < get->target_count && r < 0; i++)
 		r = get_open_target(get, &get->targets[i]);
 	if (r >= 0)
@@ -388,10 +423,7 @@ find(struct get *get)
 		if (r < 0)
 			return cli_fail_code(get->inf, r, get->targets[i].resource_name);
 	}
-	/* Named ones stay in the order in which they were named, as targets are. */
-	if (get->hit_count > 1)
-		qsort(get->hits, get->hit_count, sizeof(*get->hits), compare_hits);
-	return -1;
+	return get_sort(get);
 }
 
 /* How old all this is, when nobody keeps it up to date. */
@@ -404,6 +436,32 @@ get_warn_stale(struct get *get)
 	if (informer_status(get->inf, &status) == 0 && status.stale)
 		cli_fail("what follows is as of %s ago: %s", age_format((int64_t)status.age_ns, age),
 			 *status.reason ? status.reason : "informerd shows no sign of life");
+}
+
+/*
+ * A resource on demand is listed from the first look at it on: waited for a moment, as somebody who sits there would. Returns -1, or the
+ * exit code.
+ */
+static int
+wait_on_demand(struct get *get)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_resource *resource;
+	bool waited = false;
+
+	for (size_t i = 0; i < get->target_count; i++) {
+		const char *name = get->targets[i].resource_name;
+
+		if (informer_resource_open(get->inf, name, &resource) == 0 && informer_resource_info(&get->snap, resource, &info) == 0 &&
+		    info.on_demand && !info.synced) {
+			informer_wait_synced(get->inf, name, ON_DEMAND_MS);
+			waited = true;
+		}
+	}
+	if (!waited)
+		return -1;
+	informer_end(&get->snap);
+	return cli_begin(get->inf, get->args, &get->snap);
 }
 
 /* kubectl's words. */
@@ -433,7 +491,9 @@ get_run(struct get *get)
 	if (r >= 0)
 		return r;
 	get_warn_stale(get);
-	r = find(get);
+	r = wait_on_demand(get);
+	if (r < 0)
+		r = find(get);
 	if (r >= 0)
 		return r;
 	if (get->hit_count == 0 && !get->missed && !get->ignore_not_found && get->output >= GET_WIDE)

@@ -26,12 +26,17 @@ struct get_target {
 	char *kept; /* get_keep_names() */
 };
 
-/* An object that was found; `target` says what it is. Sorted by key before it is shown. */
+enum hit_value { HIT_NOTHING, HIT_NUMBER, HIT_TEXT };
+
+/* An object that was found; `target` says what it is. Sorted by key before it is shown, or first by what --sort-by names: `has`. */
 struct get_hit {
 	struct field_text namespace_;
 	struct field_text name;
 	struct informer_object object;
 	size_t target;
+	enum hit_value has;
+	double number;
+	struct field_text text;
 };
 
 struct get {
@@ -52,6 +57,7 @@ struct get {
 	bool watch_only;
 	bool watch_events;
 	const char *field_text;
+	const char *sort_by;
 	const char *timeout;
 	struct cli_values label_columns;
 
@@ -68,6 +74,9 @@ struct get {
 	bool missed; /* a named object does not exist */
 };
 
+/* What stands for those that are cached of kubectl's category of that name. */
+#define GET_ALL "all"
+
 /* Returns 0 or -ENOMEM. name NULL: all objects. Borrowed. */
 int
 get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name);
@@ -76,6 +85,10 @@ int
 get_run(struct get *get);
 void
 get_done(struct get *get);
+
+/* get_sort.c: put the hits in order. Returns -1, or the exit code. */
+int
+get_sort(struct get *get);
 
 /* Write the hits as asked for. */
 void

@@ -4,11 +4,13 @@
  * It uses what any agent has, informer.h, and nothing else of the project.
  */
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/informerctl/cli.h"
+#include "tools/informerctl/habit.h"
 #include "tools/flags/nearest.h"
 
 static const struct cli_command *const commands[] = {&command_get, &command_changes, &command_stat, &command_wait, &command_verify};
@@ -38,58 +40,82 @@ help(void)
 	     "damaged, 2 usage or no daemon. See informerctl(1).");
 }
 
-/* What others call it. */
-static const struct {
-	const char *word, *ours;
-} habits[] = {
-	{"watch", "get RESOURCE --watch"},  {"list", "get"},	      {"ls", "get"},		  {"describe", "get RESOURCE NAME -o yaml"},
-	{"events", "changes"},		    {"status", "stat"},	      {"version", "--version"},	  {"api-resources", "stat"},
-};
-
 static int
 unknown(const char *word)
 {
-	const char *names[COMMAND_COUNT + 2], *near;
+	const char *names[COMMAND_COUNT + 2], *near, *habit = habit_command(word);
 
-	for (size_t i = 0; i < sizeof(habits) / sizeof(*habits); i++)
-		if (strcmp(habits[i].word, word) == 0)
-			return cli_fail("unknown command %s; here it is informerctl %s; see informerctl --help", word, habits[i].ours);
-
+	if (habit)
+		return cli_fail("no command %s here; %s; see informerctl --help", word, habit);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		names[i] = commands[i]->name;
-	if (*word == '-')
-		return cli_fail("unknown flag %s; flags stand behind the command, see informerctl --help", word);
 	near = nearest(word, names, COMMAND_COUNT);
 	if (!near)
 		return cli_fail("unknown command %s; objects are shown by informerctl get %s; see informerctl --help", word, word);
 	return cli_fail("unknown command %s; did you mean %s?; see informerctl --help", word, near);
 }
 
-/* --socket in front of the command: kept for the command by the environment that the library reads as well. */
+/* How many arguments the flag takes that stands in front of the command, where kubectl takes flags, too. 0: it may not stand there. */
 static int
-take_socket(int argc, char **argv, int *at)
+leading_flag(const char *argument)
 {
-	const char *argument = argv[*at], *value = NULL;
+	static const char *const names[] = {"--socket", "--namespace", "-n"};
 
-	if (strncmp(argument, "--socket=", 9) == 0)
-		value = argument + 9;
-	else if (strcmp(argument, "--socket") == 0 && *at + 1 < argc)
-		value = argv[++*at];
-	if (!value || !*value)
-		return strncmp(argument, "--socket", 8) == 0 ? cli_fail("--socket needs a value: --socket PATH") : unknown(argument);
-	return setenv("INFORMER_SOCKET", value, 1) == 0 ? -1 : cli_fail("no memory");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t length = strlen(names[i]);
+
+		if (strcmp(argument, names[i]) == 0)
+			return 2;
+		if (strncmp(argument, names[i], length) == 0 && (argument[length] == '=' || names[i][1] != '-'))
+			return 1;
+	}
+	return 0;
+}
+
+static int
+unknown_flag(const char *flag)
+{
+	const char *name = flag + strspn(flag, "-"), *habit = habit_flag(name);
+
+	if (habit)
+		return cli_fail("no flag %s here; %s", flag, habit);
+	return cli_fail("unknown flag %s; flags stand behind the command, see informerctl --help", flag);
+}
+
+/* "informerctl help get" */
+static int
+help_of(const char *word)
+{
+	char *argv[] = {(char *)(uintptr_t)word, (char[]){"--help"}, NULL};
+
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(word, commands[i]->name) == 0)
+			return commands[i]->run(commands[i], 2, argv);
+	return unknown(word);
+}
+
+/* The command at argv[at], with the flags in front of it moved behind it. */
+static int
+run(int argc, char **argv, int at)
+{
+	char *word = argv[at];
+
+	memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof(*argv));
+	argv[1] = word;
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(word, commands[i]->name) == 0)
+			return commands[i]->run(commands[i], argc - 1, argv + 1);
+	return unknown(word);
 }
 
 int
 main(int argc, char **argv)
 {
-	int at = 1;
+	int at = 1, taken;
 
 	/* `informerctl get po -A | head` ends quietly, whatever a parent made of the signal. */
 	signal(SIGPIPE, SIG_DFL);
-	for (; at < argc && argv[at][0] == '-'; at++) {
-		int r;
-
+	for (; at < argc && argv[at][0] == '-'; at += taken) {
 		if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
 			help();
 			return EXIT_SUCCESS;
@@ -98,20 +124,21 @@ main(int argc, char **argv)
 			printf("informerctl %s (libinformer %s)\n", INFORMER_VERSION, informer_library_version());
 			return EXIT_SUCCESS;
 		}
-		r = take_socket(argc, argv, &at);
-		if (r >= 0)
-			return r;
+		taken = leading_flag(argv[at]);
+		if (taken == 0)
+			return unknown_flag(argv[at]);
+		if (at + taken > argc)
+			return cli_fail("%s needs a value", argv[at]);
 	}
 	if (at >= argc) {
 		help();
 		return EXIT_USAGE;
 	}
-	if (strcmp(argv[at], "help") == 0 && at + 1 >= argc) {
+	if (strcmp(argv[at], "help") == 0) {
+		if (at + 1 < argc)
+			return help_of(argv[at + 1]);
 		help();
 		return EXIT_SUCCESS;
 	}
-	for (size_t i = 0; i < COMMAND_COUNT; i++)
-		if (strcmp(argv[at], commands[i]->name) == 0)
-			return commands[i]->run(commands[i], argc - at, argv + at);
-	return unknown(argv[at]);
+	return run(argc, argv, at);
 }
