@@ -523,9 +523,9 @@ INFORMER_API int informer_object_json(const struct informer_object *object, char
 
 /*
  * timeout_ms  how long at most; negative: for ever; 0: only look
- * Returns     0, -ETIMEDOUT (informer_last_error() says what is missing), INFORMER_E_FORKED,
- *             INFORMER_E_BUSY, INFORMER_E_CORRUPT. Sleeps on a descriptor; no polling loop.
- *             A signal does not interrupt. Several threads may wait at once.
+ * Returns     0, -ETIMEDOUT (informer_last_error() says what is missing, and what the API server said to informerd: a resource that it
+ *             refuses is asked for again and again, and waited for), INFORMER_E_FORKED, INFORMER_E_BUSY, INFORMER_E_CORRUPT
+ * Threads     several may wait at once. They sleep on a descriptor; no polling loop. A signal does not interrupt
  */
 
 /* Until an arena is attached. */

@@ -10,12 +10,14 @@
  */
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "reader-lib/run.h"
+#include "reader-lib/watch_trouble.h"
 
 /* Wake all waiters, whoever found the news. */
 static void
@@ -96,10 +98,14 @@ arm(struct informer *inf)
 	slot_fence();
 }
 
-/* What is waited for. Returns 1 it is so, 0 not yet, or negative. why: what is missing. */
+/*
+ * What is waited for. Returns 1 it is so, 0 not yet, or negative. why: what is missing.
+ * resource  that this is about; NULL: none, or all
+ */
 struct condition {
 	int (*met)(struct informer *inf, const void *what, const char **ret_why);
 	const void *what;
+	struct informer_resource *resource;
 };
 
 /* Leave the state of being attached (or not) to begin(). */
@@ -289,12 +295,37 @@ sleep_once(struct informer *inf, uint64_t end_ns)
 	run_wake(inf);
 }
 
+/* "; LIST failed: forbidden: ... (403 Forbidden)": what keeps a resource from getting on, if its Reflector met something. */
+static void
+add_trouble(struct informer *inf, struct informer_resource *resource, char *text, size_t size)
+{
+	struct watch_trouble trouble = {.recovered = true};
+	struct informer_snapshot snap;
+	const struct binding *b;
+	const struct resource *part;
+
+	if (!resource || informer_begin(inf, &snap) < 0)
+		return;
+	if (resource_bind(snapshot_of(&snap), resource, &b) == 0)
+		for (uint32_t i = 0; i < b->count && trouble.recovered; i++) {
+			part = part_resource(snapshot_of(&snap), &b->parts[i]);
+			if (!part || !part->status || watch_trouble_read(snapshot_of(&snap), part->status, &trouble) < 0)
+				trouble.recovered = true;
+		}
+	informer_end(&snap);
+	if (trouble.recovered)
+		return;
+	for (char *c = trouble.message; *c; c++)
+		*c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
+	snprintf(text, size, "; %.390s", trouble.message);
+}
+
 static int
 wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 {
 	uint64_t end = timeout_ms < 0 ? UINT64_MAX : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	const char *why = "";
-	char reason[256] = "";
+	char reason[256] = "", trouble[400] = "";
 	int r;
 
 	if (forked(inf))
@@ -317,13 +348,14 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 	pthread_mutex_lock(&inf->lock);
 	memcpy(reason, inf->reason, sizeof(reason));
 	pthread_mutex_unlock(&inf->lock);
-	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s", timeout_ms, why, reason[0] ? "; " : "", reason);
+	add_trouble(inf, condition.resource, trouble, sizeof(trouble));
+	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble, reason[0] ? "; " : "", reason);
 }
 
 int
 informer_wait_attached(struct informer *inf, int timeout_ms)
 {
-	return inf ? wait_for(inf, (struct condition){attached, NULL}, timeout_ms) : -EINVAL;
+	return inf ? wait_for(inf, (struct condition){.met = attached}, timeout_ms) : -EINVAL;
 }
 
 int
@@ -339,7 +371,7 @@ informer_wait_synced(struct informer *inf, const char *resource, int timeout_ms)
 		if (r < 0)
 			return r;
 	}
-	return wait_for(inf, (struct condition){synced, res}, timeout_ms);
+	return wait_for(inf, (struct condition){synced, res, res}, timeout_ms);
 }
 
 int
@@ -354,13 +386,13 @@ informer_wait_version(struct informer *inf, const char *resource, const char *ve
 	if (!is_number(version, awaited.length))
 		return error_set(inf, -EINVAL, "'%.40s' is no resourceVersion that could be compared: it has other signs than digits", version);
 	r = informer_resource_open(inf, resource, &awaited.resource);
-	return r < 0 ? r : wait_for(inf, (struct condition){reached, &awaited}, timeout_ms);
+	return r < 0 ? r : wait_for(inf, (struct condition){reached, &awaited, awaited.resource}, timeout_ms);
 }
 
 int
 informer_wait_commit(struct informer *inf, const struct informer_moment *seen, int timeout_ms)
 {
-	return inf ? wait_for(inf, (struct condition){newer, seen}, timeout_ms) : -EINVAL;
+	return inf ? wait_for(inf, (struct condition){newer, seen, NULL}, timeout_ms) : -EINVAL;
 }
 
 int

@@ -71,6 +71,39 @@ a_wait_ends_at_its_deadline(void **state)
 	informer_detach(inf);
 }
 
+static void
+be_refused(struct broker_fixture *fx, void *context)
+{
+	assert_int_equal(store_set_status(fx->store->store, fx->store->pods, context), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* Who waited in vain for a resource is told what the API server said of it, as long as that is so. */
+static void
+a_wait_in_vain_tells_what_the_server_said(void **state)
+{
+	static char refused[] = "{\"recovered\":false,\"code\":403,\"reason\":\"Forbidden\",\"message\":\"LIST failed:\\nforbidden\"}";
+	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\"}";
+	struct broker_fixture *fx = *state;
+	struct informer *inf;
+	char text[256];
+
+	broker_fixture_start(fx);
+	broker_fixture_do(fx, be_refused, refused);
+	inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(informer_wait_synced(inf, "pods", 20), -ETIMEDOUT);
+	informer_last_error(inf, text, sizeof(text));
+	assert_non_null(strstr(text, "the first list is not in; LIST failed: forbidden"));
+	assert_int_equal(informer_wait_version(inf, "pods", "7", 20), -ETIMEDOUT);
+	informer_last_error(inf, text, sizeof(text));
+	assert_non_null(strstr(text, "LIST failed: forbidden"));
+	broker_fixture_do(fx, be_refused, recovered);
+	assert_int_equal(informer_wait_synced(inf, "pods", 20), -ETIMEDOUT);
+	informer_last_error(inf, text, sizeof(text));
+	assert_null(strstr(text, "LIST failed"));
+	informer_detach(inf);
+}
+
 struct sleeper {
 	struct informer *inf;
 	struct informer_moment seen;
@@ -251,6 +284,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_wait_ends_at_its_deadline),
+		TEST(a_wait_in_vain_tells_what_the_server_said),
 		TEST(one_commit_wakes_every_waiter),
 		TEST(a_wait_spans_the_daemons_start),
 		TEST(a_commit_wait_ends_with_a_new_generation),
