@@ -62,7 +62,8 @@ enum resource_state {
  *   next_ordinal      ordinals below it have been given out
  *   changed_seq       seq of its last change
  *   tombstone_floor   deletes after this seq still stand in by-seq
- *   fingerprint       BLAKE2b-256 of where its content came from
+ *   fingerprint       BLAKE2b-192 of what its content is
+ *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes: not known
  *   version           the API server's resourceVersion, opaque, length first; empty: none
  *   identity, ordinals, by_seq, deleted, indexes[]  links (trie.h; deleted: tombstone.h)
  *   by_key, by_ordinal  refs of BLOCK_SHORTCUTs (shortcut.h), or 0
@@ -75,7 +76,8 @@ struct resource {
 	uint64_t next_ordinal;
 	uint64_t changed_seq;
 	uint64_t tombstone_floor;
-	uint8_t fingerprint[32];
+	uint8_t fingerprint[24];
+	uint8_t cluster[8];
 	uint8_t version_length;
 	char version[RESOURCE_VERSION_MAX];
 	uint32_t identity;
@@ -89,6 +91,7 @@ struct resource {
 	uint32_t indexes[];
 };
 _Static_assert(offsetof(struct resource, fingerprint) == 40, "resource: fingerprint moved");
+_Static_assert(offsetof(struct resource, cluster) == 64, "resource: cluster moved");
 _Static_assert(offsetof(struct resource, version_length) == 72, "resource: version moved");
 _Static_assert(offsetof(struct resource, identity) == 136, "resource: identity moved");
 _Static_assert(sizeof(struct resource) == 168, "resource: size");

@@ -12,6 +12,7 @@
 #include "shm-layout/value.h"
 #include "writer/descriptor.h"
 #include "writer/kube/rbac.h"
+#include "writer/log.h"
 #include "writer/message.h"
 
 /* A WATCH's objects carry these two, a LIST's do not: they stand in the descriptor. */
@@ -133,6 +134,29 @@ limits_of(const struct config *config, const struct config_resource *entry)
 	return limits;
 }
 
+/*
+ * Whether the RV that stands beside the content may be gone on from. What came from another cluster, or from one that was not known, is
+ * LISTING from now on; where the cluster is hidden, the fingerprint alone must do.
+ */
+static bool
+trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id)
+{
+	const struct resource *known = store_resource(c->store, c->id);
+	uint8_t cluster[FINGERPRINT_CLUSTER_BYTES];
+	bool same;
+
+	fingerprint_cluster(cluster_id, cluster);
+	same = !*cluster_id || memcmp(known->cluster, cluster, sizeof(cluster)) == 0;
+	if (!same && kept && known->version_length > 0) {
+		log_warning("%s: what is in memory was not known to be of the cluster that answers now; listing anew", c->name);
+		store_set_version(c->store, c->id, "", 0);
+		store_set_state(c->store, c->id, RESOURCE_LISTING);
+	}
+	if (!same)
+		store_set_cluster(c->store, c->id, cluster);
+	return kept && same && known->state == RESOURCE_SYNCED && known->version_length > 0;
+}
+
 static int
 add_to_store(struct cached_resource *c, const struct cached_resource_world *world, const char *const *drops,
 	     size_t drop_count, const struct config_index *const *indexes, size_t index_count, char **ret_error)
@@ -140,7 +164,7 @@ add_to_store(struct cached_resource *c, const struct cached_resource_world *worl
 	_cleanup_(message_freep) char *json = NULL;
 	uint8_t fingerprint[FINGERPRINT_BYTES];
 	struct fingerprint_source source = {
-		.server = world->server, .ca = world->ca, .ca_length = world->ca_length, .resource = &c->kube,
+		.server = world->server, .ca = world->ca, .ca_length = world->ca_length, .as = world->as, .resource = &c->kube,
 		.namespace_ = c->entry->namespace_, .label_selector = c->entry->label_selector,
 		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count, .metadata_only = c->entry->metadata_only,
 	};
@@ -160,8 +184,7 @@ add_to_store(struct cached_resource *c, const struct cached_resource_world *worl
 	if (r < 0)
 		return r;
 	store_set_tombstone_limits(world->store, c->id, limits_of(world->config, c->entry));
-	c->adopted = r == 1 && store_resource(world->store, c->id)->state == RESOURCE_SYNCED &&
-		     store_resource(world->store, c->id)->version_length > 0;
+	c->adopted = trust_adopted(c, r == 1, world->cluster);
 	return 0;
 }
 
@@ -292,6 +315,19 @@ cached_resource_start(struct cached_resource *c)
 }
 
 void
+cached_resource_distrust(struct cached_resource *c, const char *cluster)
+{
+	uint8_t hash[FINGERPRINT_CLUSTER_BYTES];
+
+	fingerprint_cluster(cluster, hash);
+	pipeline_distrust(c->pipeline, c->fifo);
+	store_set_cluster(c->store, c->id, hash);
+	c->adopted = false;
+	if (c->started)
+		reflector_relist(c->reflector, OUTCOME_OTHER_CLUSTER);
+}
+
+void
 cached_resource_renumber(struct cached_resource *c, unsigned id)
 {
 	_Atomic uint64_t *contact = store_arena(c->store)->header->contact_boot_ns;
@@ -319,5 +355,5 @@ cached_resource_is_dormant(const struct cached_resource *c)
 bool
 cached_resource_starts_by_itself(const struct cached_resource *c)
 {
-	return !c->entry->on_demand || c->adopted;
+	return !c->entry->on_demand || c->adopted || store_resource(c->store, c->id)->object_count > 0;
 }

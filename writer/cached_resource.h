@@ -46,6 +46,8 @@ struct cached_resource_world {
 	const char *server;		/* URL */
 	const void *ca;
 	size_t ca_length;
+	const struct kube_impersonation *as;
+	const char *cluster;		/* its id (cluster_guard.h), "": hidden */
 	struct reflector_timing timing;
 };
 
@@ -68,6 +70,12 @@ void cached_resource_set_entry(struct cached_resource *c, const struct config *c
 
 /* LIST, or WATCH from the adopted RV. Once is enough. */
 void cached_resource_start(struct cached_resource *c);
+
+/*
+ * Another cluster answers: what is there stays until it is listed anew, at no RV that is known, and the list is published as a difference.
+ * cluster  its id
+ */
+void cached_resource_distrust(struct cached_resource *c, const char *cluster);
 
 /* Its position in the store has become another one (store_drop_unclaimed()). */
 void cached_resource_renumber(struct cached_resource *c, unsigned id);

@@ -374,6 +374,7 @@ start(struct daemon *d, char **ret_error)
 	uv_timer_start(&d->heartbeat, beat, HEARTBEAT_MS, HEARTBEAT_MS);
 	uv_prepare_start(&d->prepare, prepare_turn);
 	uv_check_start(&d->check, check_turn);
+	daemon_guard_cluster(d);
 	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin, d->config->socket);
 	daemon_discover(d);
 	if (d->hangup.data)
@@ -417,6 +418,7 @@ finish(struct daemon *d)
 	while (d->wanted_count > 0)
 		free(d->wanted[--d->wanted_count]);
 	pipeline_free(d->pipeline);
+	cluster_guard_done(&d->guard);
 	transport_free(d->transport);
 	if (d->home.store) {
 		store_on_commit(d->home.store, NULL, NULL);

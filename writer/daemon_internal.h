@@ -11,6 +11,7 @@
 #include "writer/broker.h"
 #include "writer/cached_resource.h"
 #include "writer/clock_uv.h"
+#include "writer/cluster_guard.h"
 #include "writer/consumers.h"
 #include "writer/daemon.h"
 #include "writer/fan_out.h"
@@ -44,6 +45,7 @@ struct daemon {
 	struct http_server *http;	/* NULL: nobody wants metrics */
 	struct kube_client_config kube;
 	struct transport *transport;
+	struct cluster_guard guard;
 	char *ca;
 	size_t ca_length;
 	struct known_names known;
@@ -72,6 +74,9 @@ struct daemon {
 
 /* Begin, or go on, to find out what the configured names mean. Logs, and tries again by itself. */
 void daemon_discover(struct daemon *d);
+
+/* Watch over which cluster answers; before the first daemon_discover(). */
+void daemon_guard_cluster(struct daemon *d);
 
 /* A reader looks at this resource ("deployments.apps"; not terminated): one that is on demand begins. */
 void daemon_want(struct daemon *d, const char *resource, size_t length);

@@ -64,7 +64,8 @@ add_resource(struct daemon *d, size_t i, const struct kube_resource *const *reso
 {
 	struct cached_resource_world world = {
 		.config = d->config, .store = d->home.store, .pipeline = d->pipeline, .clock = &d->clock.clock,
-		.transport = d->transport, .server = d->kube.server, .ca = d->ca, .ca_length = d->ca_length,
+		.transport = d->transport, .server = d->kube.server, .ca = d->ca, .ca_length = d->ca_length, .as = &d->kube.as,
+		.cluster = cluster_guard_id(&d->guard),
 	};
 	size_t count;
 	const struct config_index **indexes = indexes_of(d, resolved, resolved[i], &count);
@@ -242,13 +243,46 @@ on_discovered(void *ctx, struct discovery *discovery, int result, const char *me
 	d->discovery = NULL;
 }
 
+static void
+on_cluster_known(void *context, int result, const char *message)
+{
+	if (result < 0)
+		discover_later(context, message);
+	else
+		daemon_discover(context);
+}
+
+static void
+on_cluster_changed(void *context)
+{
+	struct daemon *d = context;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_distrust(d->cached[i], cluster_guard_id(&d->guard));
+}
+
+void
+daemon_guard_cluster(struct daemon *d)
+{
+	static const struct cluster_guard_events events = {on_cluster_known, on_cluster_changed};
+
+	cluster_guard_init(&d->guard, d->transport, &d->clock.clock, &events, d);
+}
+
 void
 daemon_discover(struct daemon *d)
 {
-	const char **names = config_names(d->config);
+	const char **names;
 	_cleanup_(message_freep) char *error = NULL;
 	int r = -ENOMEM;
 
+	if (!cluster_guard_is_settled(&d->guard)) {
+		if (cluster_guard_ask(&d->guard) < 0)
+			fail(d, -ENOMEM, NULL);
+		return;
+	}
+	names = config_names(d->config);
 	if (names)
 		r = discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes, on_discovered, d,
 				    &d->discovery, &error);

@@ -1,6 +1,11 @@
 /*
- * Fingerprint: where a resource's content comes from, as 32 bytes that stand beside it in the arena. Another server, CA,
- * resource, namespace, selector, list of drops or metadata alone is other content: then a stored RV means nothing and one lists.
+ * Fingerprint: what a resource's content is, as 24 bytes that stand beside it in the arena. Another server, CA, impersonated user,
+ * resource, namespace, selector, list of drops or metadata alone is other content: it goes, and one lists.
+ *
+ * Beside it stand 8 bytes for the cluster (cluster_guard.h). With another cluster the content stays until a list has replaced it, as a
+ * difference; the stored RV means nothing.
+ *
+ * Credentials are not in it: they are renewed all the time, and what a user may not see is refused, not left out.
  */
 #ifndef WRITER_FINGERPRINT_H
 #define WRITER_FINGERPRINT_H
@@ -9,15 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "writer/kube/client_config.h"
 #include "writer/kube/resource_name.h"
 
-#define FINGERPRINT_BYTES 32
+#define FINGERPRINT_BYTES 24
+#define FINGERPRINT_CLUSTER_BYTES 8
 
 /* Strings may be NULL, which is the same as "". */
 struct fingerprint_source {
 	const char *server;		/* URL */
 	const void *ca;			/* the bundle's bytes; NULL: the system's */
 	size_t ca_length;
+	const struct kube_impersonation *as; /* NULL: nobody */
 	const struct kube_resource *resource;
 	const char *namespace_, *label_selector, *field_selector;
 	const char *const *drops;	/* order does not count */
@@ -25,7 +33,10 @@ struct fingerprint_source {
 	bool metadata_only;
 };
 
-/* BLAKE2b-256. Returns 0 or -ENOMEM. sodium_init() must have been called. */
+/* BLAKE2b-192. Returns 0 or -ENOMEM. sodium_init() must have been called. */
 int fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprint[FINGERPRINT_BYTES]);
+
+/* the first 8 bytes of BLAKE2b-128 of a cluster's id, never zero; of "", which is not known, zeroes. */
+void fingerprint_cluster(const char *id, uint8_t ret_cluster[FINGERPRINT_CLUSTER_BYTES]);
 
 #endif

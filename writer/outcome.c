@@ -145,7 +145,7 @@ outcome_name(enum outcome_kind kind)
 	static const char *const names[OUTCOME_KINDS] = {
 		[OUTCOME_OK] = "start", [OUTCOME_EXPIRED] = "expired", [OUTCOME_TOO_LARGE] = "too-large", [OUTCOME_REFUSED] = "refused",
 		[OUTCOME_THROTTLED] = "throttled", [OUTCOME_FAILED] = "failed", [OUTCOME_BROKEN] = "broken", [OUTCOME_LOST] = "lost",
-		[OUTCOME_NO_SPACE] = "no-space", [OUTCOME_UNSUPPORTED] = "unsupported",
+		[OUTCOME_NO_SPACE] = "no-space", [OUTCOME_UNSUPPORTED] = "unsupported", [OUTCOME_OTHER_CLUSTER] = "other-cluster",
 	};
 
 	return (size_t)kind < OUTCOME_KINDS && names[kind] ? names[kind] : "other";

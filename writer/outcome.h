@@ -22,8 +22,9 @@ enum outcome_kind {
 	OUTCOME_LOST,		/* an event came that cannot be kept: what it said is lost unless one lists again */
 	OUTCOME_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
 	OUTCOME_NO_SPACE,	/* the arena, or private memory, is exhausted */
+	OUTCOME_OTHER_CLUSTER,	/* told from outside (cluster_guard.h): no RV means anything any more */
 };
-#define OUTCOME_KINDS (OUTCOME_NO_SPACE + 1)
+#define OUTCOME_KINDS (OUTCOME_OTHER_CLUSTER + 1)
 
 /* In one word: "expired", "too-large"; OUTCOME_OK: "start". */
 const char *outcome_name(enum outcome_kind kind);

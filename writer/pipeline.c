@@ -294,6 +294,20 @@ pipeline_remove(struct pipeline *p, const struct delta_fifo *fifo)
 }
 
 void
+pipeline_distrust(struct pipeline *p, struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	if (!lane)
+		return;
+	delta_fifo_set_version(fifo, "", 0);
+	lane->version_known = false;
+	store_set_version(p->store, lane->resource, "", 0);
+	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
+	p->dirty = true;
+}
+
+void
 pipeline_renumber(struct pipeline *p, const struct delta_fifo *fifo, unsigned resource)
 {
 	struct lane *lane = find_lane(p, fifo);

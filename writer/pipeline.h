@@ -50,6 +50,12 @@ void pipeline_remove(struct pipeline *p, const struct delta_fifo *fifo);
 void pipeline_renumber(struct pipeline *p, const struct delta_fifo *fifo, unsigned resource);
 
 /*
+ * The RV that is known, and everything since, is not to be trusted: nothing is left of it with the next commit, where the resource is
+ * LISTING with what is there, until the next list is applied.
+ */
+void pipeline_distrust(struct pipeline *p, struct delta_fifo *fifo);
+
+/*
  * Apply what is queued and commit it. True: more is queued that could be applied now (a list's rest); call again
  * after the next turn of the loop, without waiting.
  */

@@ -309,6 +309,19 @@ reflector_set_choices(struct reflector *r, struct reflector_choices choices)
 }
 
 void
+reflector_relist(struct reflector *r, enum outcome_kind why)
+{
+	if (r->status.state == REFLECTOR_IDLE)
+		return;
+	clock_clear(r->feed.clock, &r->timer);
+	list_free(r->list);
+	r->list = NULL;
+	reflector_stop_watch(r);
+	r->list_why = why;
+	reflector_start_listing(r);
+}
+
+void
 reflector_relax(struct reflector *r)
 {
 	if (r->watch)

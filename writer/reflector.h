@@ -81,6 +81,12 @@ void reflector_start(struct reflector *r, const char *version, size_t length);
 /* What the next LIST or WatchList is like. */
 void reflector_set_choices(struct reflector *r, struct reflector_choices choices);
 
+/*
+ * Leave what is under way and list anew at once, because of `why`. The FIFO's version, which was reset before, says at which RV. Nothing
+ * before reflector_start().
+ */
+void reflector_relist(struct reflector *r, enum outcome_kind why);
+
 /* The FIFO was popped from; goes on with a paused stream. */
 void reflector_relax(struct reflector *r);
 

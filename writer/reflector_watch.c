@@ -228,6 +228,7 @@ after_watch_list(struct reflector *r, const struct outcome *outcome)
 	case OUTCOME_FAILED:
 	case OUTCOME_BROKEN:
 	case OUTCOME_LOST:
+	case OUTCOME_OTHER_CLUSTER:
 		if (outcome->error == -ECONNREFUSED || outcome->error == -EHOSTUNREACH)
 			reflector_back_off(r, NEXT_LISTING, "WatchList failed", outcome);
 		else
@@ -270,6 +271,7 @@ after_watch(struct reflector *r, const struct outcome *outcome, bool too_short)
 		/* fall through */
 	case OUTCOME_EXPIRED:
 	case OUTCOME_LOST:
+	case OUTCOME_OTHER_CLUSTER:
 		reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", outcome);
 		break;
 	case OUTCOME_BROKEN:

@@ -2,7 +2,7 @@
  * What `informerctl stat -o json` shows, schema 1. Fields are only ever added.
  *
  *	{
- *	  "schema": 1, "version", "pid", "server", "uptime_ns",
+ *	  "schema": 1, "version", "pid", "server", "cluster", "uptime_ns",     cluster: its id; "": hidden, or not known yet
  *	  "generation", "epoch", "seq", "commits", "synced",
  *	  "trouble": "",                    why changes wait, or why there are no resources yet
  *	  "reload": {                       SIGHUP (reload.h)
@@ -212,6 +212,7 @@ stat_report(struct daemon *d)
 	text(report, "version", INFORMER_VERSION);
 	number(report, "pid", (uint64_t)getpid());
 	text(report, "server", d->kube.server);
+	text(report, "cluster", cluster_guard_id(&d->guard));
 	number(report, "uptime_ns", daemon_boot_ns() - d->started_boot_ns);
 	number(report, "generation", stats.generation);
 	number(report, "epoch", stats.epoch);

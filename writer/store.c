@@ -200,6 +200,17 @@ store_set_version(struct store *s, unsigned resource, const char *version, size_
 }
 
 void
+store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8])
+{
+	struct resource *now = &s->resources[resource]->now;
+
+	if (memcmp(now->cluster, cluster, sizeof(now->cluster)) == 0)
+		return;
+	memcpy(now->cluster, cluster, sizeof(now->cluster));
+	s->resources[resource]->dirty = true;
+}
+
+void
 store_set_state(struct store *s, unsigned resource, enum resource_state state)
 {
 	struct store_resource *res = s->resources[resource];

@@ -42,12 +42,12 @@ struct intern *store_intern(const struct store *s);
  * Add a resource, or find it again after adoption (same fingerprint). Its position in the root is its id.
  *
  * descriptor_json   LAYOUT.md, DESCRIPTOR: identity, selectors, index definitions
- * fingerprint       where its content comes from
+ * fingerprint       what its content is
  * ret_id            its id
  * Returns 0; 1 it was there with this fingerprint, kept with its content; negative errno
  * A resource of the same name and namespace with another fingerprint or descriptor is emptied, keeps its position, and is LISTING.
  */
-int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id);
+int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24], unsigned *ret_id);
 /*
  * After all were added: drop those that adoption brought and nobody asked for. Those behind them move up: positions that queues name
  * change their meaning. What queues still hold of the dropped stays in the arena until the next generation. Others of its name (other
@@ -88,6 +88,9 @@ int store_put(struct store *s, unsigned resource, struct draft d, enum store_cha
  */
 int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
 		 size_t name_length, bool seen, struct draft final, enum store_change *ret_change);
+
+/* From which cluster the content is (fingerprint.h); a new resource has zeroes. */
+void store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8]);
 
 /* The RV and state that the next commit shows with the changes so far. version longer than RESOURCE_VERSION_MAX: -E2BIG. */
 int store_set_version(struct store *s, unsigned resource, const char *version, size_t length);

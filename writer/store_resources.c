@@ -241,6 +241,7 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 	intern_unref(s->intern, known->now.descriptor);
 	known->now.descriptor = res->now.descriptor;
 	memcpy(known->now.fingerprint, res->now.fingerprint, sizeof(known->now.fingerprint));
+	memset(known->now.cluster, 0, sizeof(known->now.cluster));
 	known->indexes = res->indexes;
 	tombstones_begin(known);
 	known->claimed = true;
@@ -249,7 +250,7 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 }
 
 int
-store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[32], unsigned *ret_id)
+store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24], unsigned *ret_id)
 {
 	struct store_resource *res = calloc(1, sizeof(*res));
 	unsigned place = RESOURCE_MAX;
@@ -276,7 +277,7 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 			continue;
 		if (place == RESOURCE_MAX)
 			place = i;
-		if (known->now.descriptor != res->now.descriptor || memcmp(known->now.fingerprint, fingerprint, 32) != 0)
+		if (known->now.descriptor != res->now.descriptor || memcmp(known->now.fingerprint, fingerprint, sizeof(known->now.fingerprint)) != 0)
 			continue;
 		/* equal descriptors are one block: same definitions, same content */
 		intern_unref(s->intern, res->now.descriptor);

@@ -50,7 +50,7 @@ static const struct field fields[] = {
 	FIXED("RESOURCE", struct resource, descriptor), FIXED("RESOURCE", struct resource, state),
 	FIXED("RESOURCE", struct resource, object_count), FIXED("RESOURCE", struct resource, next_ordinal),
 	FIXED("RESOURCE", struct resource, changed_seq), FIXED("RESOURCE", struct resource, tombstone_floor),
-	FIXED("RESOURCE", struct resource, fingerprint), FIXED("RESOURCE", struct resource, version_length),
+	FIXED("RESOURCE", struct resource, fingerprint), FIXED("RESOURCE", struct resource, cluster), FIXED("RESOURCE", struct resource, version_length),
 	FIXED("RESOURCE", struct resource, version), FIXED("RESOURCE", struct resource, identity),
 	FIXED("RESOURCE", struct resource, ordinals), FIXED("RESOURCE", struct resource, by_seq),
 	FIXED("RESOURCE", struct resource, deleted), FIXED("RESOURCE", struct resource, by_key),

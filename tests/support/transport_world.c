@@ -93,6 +93,27 @@ connect_to(struct world *w, const char *url)
 		fail_msg("%s", error);
 }
 
+static void
+keep_turning(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+void
+run_for(struct world *w, uint64_t ms)
+{
+	uv_timer_t tick;
+	uint64_t until;
+
+	uv_update_time(&w->loop);
+	until = uv_now(&w->loop) + ms;
+	uv_timer_init(&w->loop, &tick);
+	uv_timer_start(&tick, keep_turning, 10, 10);
+	run_until(w, uv_now(&w->loop) >= until);
+	uv_close((uv_handle_t *)&tick, NULL);
+	uv_run(&w->loop, UV_RUN_NOWAIT);
+}
+
 int
 transport_world_setup(void **state)
 {

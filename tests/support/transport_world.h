@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
 
 #include "tests/support/http_fixture.h"
@@ -62,6 +63,9 @@ void get(struct world *w, const char *path, unsigned flags, struct seen *seen);
 			fail_msg("not in %d ms: %s", WATCHDOG_MS, #condition);                                         \
 	} while (0)
 void on_watchdog(uv_timer_t *timer);
+
+/* Let the loop run for so long. */
+void run_for(struct world *w, uint64_t ms);
 
 /*
  * A server on TLS, whose certificate, for the name "api.test" and 127.0.0.1, is by the CA in w->dir/ca.crt. Skips the

@@ -486,12 +486,39 @@ a_list_that_does_not_fit_changes_nothing(void **state)
 	free(small);
 }
 
+/*
+ * What is distrusted stays, as LISTING at no RV, whatever still waits in the FIFO, until the next list is applied; also when that has
+ * the very RV that was known.
+ */
+static void
+what_is_distrusted_waits_for_a_list(void **state)
+{
+	struct test *t = *state;
+	struct store *store = t->fx->store->store;
+	const uint32_t none[1] = { 0 };
+
+	begin(t);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
+	pipeline_run(t->fx->pipeline);
+	assert_string_equal(published(t->fx), "[9] a/x@9 ");
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
+	pipeline_distrust(t->fx->pipeline, t->fx->fifo);
+	pipeline_run(t->fx->pipeline);
+	assert_string_equal(published(t->fx), "[-] a/x@9 a/y@10 ");
+	assert_int_equal(store_resource(store, t->fx->store->pods)->version_length, 0);
+	assert_int_equal(delta_fifo_replace(t->fx->fifo, none, 0), 0);
+	delta_fifo_set_version(t->fx->fifo, "9", 1);
+	pipeline_run(t->fx->pipeline);
+	assert_string_equal(published(t->fx), "[9] ");
+}
+
 int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define S(name) cmocka_unit_test_setup_teardown(name, set_up_small, tear_down)
 	const struct CMUnitTest tests[] = {
+		T(what_is_distrusted_waits_for_a_list),
 		T(a_turn_is_one_commit),
 		T(nothing_new_is_no_commit),
 		T(a_delta_that_waits_holds_the_version_back),

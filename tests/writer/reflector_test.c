@@ -875,11 +875,48 @@ it_can_be_freed_in_every_state(void **state)
 	}
 }
 
+/* ---- told from outside ------------------------------------------------------------- */
+
+/* Another cluster: whatever is under way is left, a wait too, and everything is listed at no known RV. */
+static void
+it_lists_anew_when_told_so(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	pipeline_distrust(t->fx->pipeline, t->fx->fifo);
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER);
+	assert_string_equal(diary(t->fx), "CANCEL; LIST rv=0 limit=500; ");
+	assert_int_equal(status_of(t).state, REFLECTOR_LISTING);
+	assert_string_equal(seen(t), "[-] a/x@5 ");
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER); /* while it lists */
+	assert_string_equal(diary(t->fx), "CANCEL; LIST rv=0 limit=500; ");
+	server_answer(t->fx, 503, "{}");
+	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER); /* while it waits */
+	server_answer(t->fx, 200, pod_list("4", NULL, pod("a/z", 3), NULL));
+	assert_string_equal(diary(t->fx), "LIST rv=0 limit=500; WATCH rv=4; ");
+	assert_string_equal(seen(t), "[4] a/z@3 ");
+	assert_int_equal(status_of(t).lists_for[OUTCOME_OTHER_CLUSTER], 3);
+}
+
+/* One that has not begun has nothing to list anew. */
+static void
+it_is_not_begun_by_being_told_so(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER);
+	assert_string_equal(diary(t->fx), "");
+}
+
 int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
+		T(it_lists_anew_when_told_so),
+		T(it_is_not_begun_by_being_told_so),
 		T(lists_then_watches_from_the_lists_version),
 		T(events_change_what_is_published),
 		T(an_events_type_need_not_fit_what_is_known),

@@ -64,34 +64,6 @@ begin_watch(struct world *w, struct seen *seen)
 	run_until(w, seen->bytes);
 }
 
-static bool
-is_over(const struct world *w, uint64_t until_ms)
-{
-	return uv_now(&w->loop) >= until_ms;
-}
-
-static void
-keep_turning(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
-/* Let the loop run for so long. */
-static void
-run_for(struct world *w, uint64_t ms)
-{
-	uv_timer_t tick;
-	uint64_t until;
-
-	uv_update_time(&w->loop);
-	until = uv_now(&w->loop) + ms;
-	uv_timer_init(&w->loop, &tick);
-	uv_timer_start(&tick, keep_turning, 20, 20);
-	run_until(w, is_over(w, until));
-	uv_close((uv_handle_t *)&tick, NULL);
-	uv_run(&w->loop, UV_RUN_NOWAIT);
-}
-
 /* A watch that has nothing to tell goes on as long as its server answers questions, and is not asked about more often than it must. */
 static void
 a_silent_watch_of_a_server_that_answers_goes_on(void **state)

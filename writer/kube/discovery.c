@@ -319,7 +319,7 @@ take_answer(struct source *source, char **ret_error)
 	if (r < 0)
 		return r;
 	if (source->status == 401)
-		r = message_set(ret_error, -EACCES, "%s does not accept the credentials (401): check the kubeconfig's user",
+		r = message_set(ret_error, -EACCES, TRANSPORT_UNAUTHORIZED,
 				transport_server(d->transport));
 	else if (source->status == 429 || source->status >= 500)
 		r = message_set(ret_error, -EAGAIN, "%s answers %d to discovery: %s", transport_server(d->transport),

@@ -66,6 +66,8 @@ struct transport {
 	unsigned depth;
 	unsigned n_parts; /* loop, kick and ping, while they are being closed */
 	bool closing;
+	void (*on_connection)(void *ctx); /* or NULL */
+	void *connection_ctx;
 	struct transport_stats stats;
 	struct request_stats requests_seen;
 };
@@ -120,6 +122,16 @@ is_silenced(const struct transport_request *request)
 	return request->cancelled || request->transport->closing;
 }
 
+static void
+count_connections(const struct transport_request *request, long connects)
+{
+	struct transport *t = request->transport;
+
+	t->stats.connections += (unsigned long)connects;
+	if (connects > 0 && t->on_connection && !(request->flags & TRANSPORT_ASIDE))
+		t->on_connection(t->connection_ctx);
+}
+
 static size_t
 on_header(char *line, size_t size, size_t n, void *ctx)
 {
@@ -140,7 +152,7 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	curl_easy_getinfo(request->easy, CURLINFO_CONTENT_TYPE, &content_type);
 	curl_easy_getinfo(request->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	curl_easy_getinfo(request->easy, CURLINFO_NUM_CONNECTS, &connects);
-	request->transport->stats.connections += (unsigned long)connects;
+	count_connections(request, connects);
 	request_stats_answer(&request->transport->requests_seen, status);
 	if (status == 401 && credentials_refuse(&request->transport->credentials, request->generation) &&
 	    !request->renewed) {
@@ -524,6 +536,13 @@ transport_free(struct transport *transport)
 	transport->closing = true;
 	if (transport->depth == 0)
 		teardown(transport);
+}
+
+void
+transport_on_connection(struct transport *transport, void (*on_connection)(void *ctx), void *ctx)
+{
+	transport->on_connection = on_connection;
+	transport->connection_ctx = ctx;
 }
 
 const char *

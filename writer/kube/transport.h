@@ -37,6 +37,9 @@
 #include "writer/kube/kubeconfig.h"
 #include "writer/kube/request_stats.h"
 
+/* What to say when the answer is 401 after all; with the server's URL. */
+#define TRANSPORT_UNAUTHORIZED "%s does not accept the credentials (401): check the kubeconfig's user"
+
 struct transport;
 struct transport_request;
 
@@ -77,6 +80,7 @@ enum transport_flags {
 	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
 	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
 	TRANSPORT_DISCOVERY = 1 << 3, /* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
+	TRANSPORT_ASIDE = 1 << 4, /* a connection made for it is not told of, see transport_on_connection() */
 	TRANSPORT_METADATA = 1 << 2, /* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
 };
 
@@ -116,6 +120,12 @@ void transport_cancel(struct transport_request *request);
  */
 void transport_pause(struct transport_request *request);
 void transport_resume(struct transport_request *request);
+
+/*
+ * Call this whenever a request was answered over a new connection: another server, perhaps. From the loop; it may do what any callback
+ * may. NULL: nothing any more.
+ */
+void transport_on_connection(struct transport *transport, void (*on_connection)(void *ctx), void *ctx);
 
 /* The server's URL, for messages. Borrowed. */
 const char *transport_server(const struct transport *transport);
