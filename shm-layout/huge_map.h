@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#define HUGE_PAGE_BYTES (2u << 20)
+#define HUGE_PAGE_BYTES (2ull << 20)
 
 /* mmap() of fd from offset 0 at such an address. MAP_FAILED with errno. Unmap with munmap(address, bytes). */
 void *huge_map(size_t bytes, int protection, int flags, int fd);

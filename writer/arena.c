@@ -14,17 +14,11 @@
 
 #include "shm-layout/huge_map.h"
 #include "writer/arena_books.h"
-#include "writer/memory_limit.h"
+#include "writer/arena_pages.h"
 #include "writer/time_ns.h"
-
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25 /* Linux 6.1; glibc does not know it yet */
-#endif
 
 #define GROWTH_MIN (512ull * 1024)
 #define GROWTH_MAX (32ull * 1024 * 1024)
-/* What must stay free under a memory cgroup's limit for the writer itself. */
-#define LIMIT_RESERVE (8ull * 1024 * 1024)
 
 /* What belongs to the books and is not part of the contract. */
 struct arena_private {
@@ -41,45 +35,35 @@ struct arena_private {
 
 /* ---- size ---- */
 
-/* Make the file `bytes` long. 0, -ENOSPC (tmpfs full, or a memory cgroup's limit would be passed), other negative errno. */
-static int
-reserve_bytes(int fd, uint64_t from, uint64_t bytes)
+/*
+ * How long the file shall be: by an eighth more, and by what is needed; from 4 MiB on a multiple of 2 MiB, so that all of it can stand in
+ * huge pages.
+ */
+static uint64_t
+comfortable_bytes(const struct arena *a, uint64_t need)
 {
-	uint64_t more = bytes - from, left = memory_limit_left();
-	int r;
+	uint64_t old = a->view.committed, step = old / 8, unit = old < 2 * HUGE_PAGE_BYTES ? 4096 : HUGE_PAGE_BYTES, bytes;
 
-	if (left < more + LIMIT_RESERVE)
-		return -ENOSPC;
-	do
-		r = posix_fallocate(fd, (off_t)from, (off_t)more);
-	while (r == EINTR);
-	return -r;
+	step = step < GROWTH_MIN ? GROWTH_MIN : step > GROWTH_MAX ? GROWTH_MAX : step;
+	bytes = (old + (need > step ? need : step) + unit - 1) / unit * unit;
+	return bytes < a->max_bytes ? bytes : a->max_bytes;
 }
 
 static int
 arena_grow(struct arena *a, uint64_t need)
 {
-	uint64_t old = a->view.committed, step = old / 8, bytes;
+	uint64_t old = a->view.committed, least = (old + need + 4095) & ~4095ull, bytes = comfortable_bytes(a, need);
 	int r;
 
-	step = step < GROWTH_MIN ? GROWTH_MIN : step > GROWTH_MAX ? GROWTH_MAX : step;
-	bytes = (old + (need > step ? need : step) + 4095) & ~4095ull;
-	if (bytes > a->max_bytes)
-		bytes = a->max_bytes;
-	if (bytes < old + need)
+	if (least > a->max_bytes)
 		return -ENOSPC;
-	r = reserve_bytes(a->fd, old, bytes);
-	if (r < 0 && need < step) {
-		/* the comfortable step does not fit: try what is needed */
-		bytes = (old + need + 4095) & ~4095ull;
-		if (bytes > a->max_bytes)
-			return -ENOSPC;
-		r = reserve_bytes(a->fd, old, bytes);
+	r = arena_pages_extend(a->fd, a->header, old, bytes);
+	if (r < 0 && least < bytes) { /* no room for comfort */
+		bytes = least;
+		r = arena_pages_extend(a->fd, a->header, old, bytes);
 	}
 	if (r < 0)
 		return r;
-	/* one call instead of a page fault every 4 KiB; where the kernel does not know it, the faults do the same */
-	madvise((uint8_t *)a->header + old, bytes - old, MADV_POPULATE_WRITE);
 	books_extend(a->private->books, old / REF_UNIT, bytes / REF_UNIT);
 	a->view.committed = bytes;
 	/* readers may touch the new bytes from here on; pairs with the acquire load at a snapshot's begin */
@@ -87,10 +71,6 @@ arena_grow(struct arena *a, uint64_t need)
 	return 0;
 }
 
-/*
- * Linux 6.1 gathers a file's pages into a huge one on request, whatever the system's setting for tmpfs is. Where it cannot, nothing is lost;
- * the region is not offered again.
- */
 bool
 arena_gather_pages(struct arena *a)
 {
@@ -98,7 +78,7 @@ arena_gather_pages(struct arena *a)
 
 	if (from + HUGE_PAGE_BYTES > a->view.committed)
 		return false;
-	madvise((uint8_t *)a->header + from, HUGE_PAGE_BYTES, MADV_COLLAPSE);
+	arena_pages_gather((uint8_t *)a->header + from); /* or not: the region is not offered again */
 	a->private->huge_bytes = from + HUGE_PAGE_BYTES;
 	return a->private->huge_bytes + HUGE_PAGE_BYTES <= a->view.committed;
 }
@@ -152,12 +132,14 @@ arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes, const 
 
 	if (max_bytes < ARENA_BYTES_MIN || max_bytes > ARENA_BYTES_LIMIT || bytes > max_bytes)
 		return -EINVAL;
-	r = reserve_bytes(fd, 0, bytes);
-	if (r < 0)
-		return r;
 	base = huge_map(max_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
 	if (base == MAP_FAILED)
 		return -ENOMEM;
+	r = arena_pages_extend(fd, base, 0, bytes);
+	if (r < 0) {
+		munmap(base, max_bytes);
+		return r;
+	}
 	private = calloc(1, sizeof(*private));
 	if (private)
 		private->books = books_new(base, max_bytes / REF_UNIT);
