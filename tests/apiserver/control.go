@@ -15,6 +15,7 @@ func (s *server) addControl() {
 	mux.HandleFunc("/sim/stats", s.stats)
 	mux.HandleFunc("/sim/churn", s.setChurn)
 	mux.HandleFunc("/sim/compact", s.compact)
+	mux.Handle("/sim/log", &s.journal)
 }
 
 func (s *server) stats(w http.ResponseWriter, _ *http.Request) {

@@ -56,6 +56,29 @@ func startEtcd(dir string) (*etcd, error) {
 
 func (e *etcd) revision() int64 { return e.Server.KV().Rev() }
 
+// advance makes changes of no object until the revision is at least this.
+func (e *etcd) advance(ctx context.Context, to int64) error {
+	const hands = 64 // they share a turn of raft
+	failed := make(chan error, hands)
+	for range hands {
+		go func() {
+			put := &etcdserverpb.PutRequest{Key: []byte("advance")}
+			for e.revision() < to {
+				if _, err := e.Server.Put(ctx, put); err != nil {
+					failed <- err
+					return
+				}
+			}
+			failed <- nil
+		}()
+	}
+	var err error
+	for range hands {
+		err = errors.Join(err, <-failed)
+	}
+	return err
+}
+
 // compact forgets all history, and tells the API server as its own compactor does.
 func (e *etcd) compact(ctx context.Context) (int64, error) {
 	rev := e.revision()

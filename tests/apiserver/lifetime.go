@@ -49,7 +49,7 @@ func (s *server) announce(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
-		if resp, err := client.Get(s.url + "/readyz"); err == nil {
+		if resp, err := client.Get(s.config.LoopbackClientConfig.Host + "/readyz"); err == nil {
 			resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
 				fmt.Printf("READY url=%s kubeconfig=%s pid=%d\n", s.url, s.options.kubeconfig, os.Getpid())

@@ -25,7 +25,7 @@ import (
 // addObjects makes the namespaces every cluster has, then what --load names. It
 // is a post-start hook: /readyz waits for it. A restarted server has them already.
 func (s *server) addObjects(hook genericapiserver.PostStartHookContext) error {
-	for _, name := range []string{"default", "kube-system"} {
+	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system"} {
 		labels := map[string]string{"kubernetes.io/metadata.name": name}
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 		if err := s.create(hook, namespaces, ns); err != nil {

@@ -12,7 +12,8 @@
 //	kubectl --kubeconfig FILE get pods -A
 //
 // Flags and the READY line are informer-sim's where both have them, and so are
-// the pages /sim/stats, /sim/churn and /sim/compact: one script drives both.
+// the pages /sim/stats, /sim/log, /sim/churn and /sim/compact: one script drives
+// both.
 // Started with SERVER=apiserver, tests/support/daemon.sh starts this one.
 //
 // To restart it, kill it and start it with the same --data-dir and --port: what
@@ -23,10 +24,11 @@
 // # What it serves
 //
 // core/v1 pods, services, namespaces, nodes, configmaps, secrets, endpoints,
-// events; apps/v1 deployments; discovery.k8s.io/v1 endpointslices. Lists with
-// pages, snapshots and selectors, watches with bookmarks and initial events,
-// 410 and 504, JSON, YAML and protobuf, gzip, Table, PartialObjectMetadata,
-// aggregated discovery, OpenAPI, the four kinds of patch.
+// events; apps/v1 deployments; discovery.k8s.io/v1 endpointslices;
+// CustomResourceDefinitions and what they define. Lists with
+// pages, snapshots and selectors, watches with bookmarks and initial events, 410
+// and 504, JSON, YAML and protobuf, gzip, Table, PartialObjectMetadata, aggregated
+// discovery, OpenAPI, the four kinds of patch.
 //
 // # What is not as in a cluster
 //
@@ -78,6 +80,10 @@ type options struct {
 	storeStatus     bool
 	gracefulPods    bool
 	minRequest      int
+	plain           bool
+	certFile        string
+	keyFile         string
+	startRV         int64
 }
 
 // paths is a flag that may be given several times.
@@ -100,6 +106,10 @@ func parseFlags() *options {
 	flag.BoolVar(&o.gracefulPods, "graceful-pods", false, "let bound pods end gracefully: a deletionTimestamp first")
 	dropStatus := flag.Bool("drop-status", false, "take no .status from a POST, as a cluster does")
 	flag.IntVar(&o.minRequest, "min-request-timeout", 1800, "watches that ask for no end last at least so many `SECONDS`")
+	flag.BoolVar(&o.plain, "plain", false, "listen without TLS, and let everybody in")
+	flag.StringVar(&o.certFile, "tls-cert", "", "the server's certificate chain in PEM `FILE`; without it one is made")
+	flag.StringVar(&o.keyFile, "tls-key", "", "its key in PEM `FILE`")
+	flag.Int64Var(&o.startRV, "start-rv", 0, "let resource versions begin behind `N` (some 10,000 a second take their time)")
 	klog.InitFlags(nil)
 	quiet := map[string]string{"logtostderr": "false", "stderrthreshold": "ERROR"}
 	for name, value := range quiet {

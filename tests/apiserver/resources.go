@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,6 +59,9 @@ var namespaces = &resource{gv: core, plural: "namespaces", single: "namespace", 
 		return fields.Set{"status.phase": string(o.(*corev1.Namespace).Status.Phase)}
 	}}
 
+var deployments = &resource{gv: apps, plural: "deployments", single: "deployment", short: []string{"deploy"}, categories: []string{"all"},
+	namespaced: true, status: true, object: &appsv1.Deployment{}, list: &appsv1.DeploymentList{}}
+
 var resources = []*resource{
 	pods,
 	namespaces,
@@ -81,9 +85,11 @@ var resources = []*resource{
 	{gv: core, plural: "endpoints", single: "endpoints", short: []string{"ep"}, namespaced: true,
 		object: &corev1.Endpoints{}, list: &corev1.EndpointsList{}},
 	{gv: core, plural: "events", single: "event", short: []string{"ev"}, namespaced: true,
-		object: &corev1.Event{}, list: &corev1.EventList{}},
-	{gv: apps, plural: "deployments", single: "deployment", short: []string{"deploy"}, categories: []string{"all"},
-		namespaced: true, status: true, object: &appsv1.Deployment{}, list: &appsv1.DeploymentList{}},
+		object: &corev1.Event{}, list: &corev1.EventList{}, fields: eventFields,
+		fieldLabels: []string{"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+			"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+			"reportingComponent", "source", "type"}},
+	deployments,
 	{gv: discovery, plural: "endpointslices", single: "endpointslice", namespaced: true,
 		object: &discoveryv1.EndpointSlice{}, list: &discoveryv1.EndpointSliceList{}},
 }
@@ -92,6 +98,8 @@ func init() {
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(appsv1.AddToScheme(scheme))
 	utilruntime.Must(discoveryv1.AddToScheme(scheme))
+	utilruntime.Must(autoscalingv1.AddToScheme(scheme)) // for /scale
+	scheme.AddKnownTypes(schema.GroupVersion{Group: autoscaling.Group, Version: runtime.APIVersionInternal}, &autoscalingv1.Scale{})
 	for _, r := range resources {
 		scheme.AddKnownTypes(schema.GroupVersion{Group: r.gv.Group, Version: runtime.APIVersionInternal}, r.object, r.list)
 		if len(r.fieldLabels) > 0 {
@@ -148,5 +156,26 @@ func podFields(o runtime.Object) fields.Set {
 		"status.phase":             string(p.Status.Phase),
 		"status.podIP":             ip,
 		"status.nominatedNodeName": p.Status.NominatedNodeName,
+	}
+}
+
+func eventFields(o runtime.Object) fields.Set {
+	e := o.(*corev1.Event)
+	source := e.Source.Component
+	if source == "" {
+		source = e.ReportingController
+	}
+	return fields.Set{
+		"involvedObject.kind":            e.InvolvedObject.Kind,
+		"involvedObject.namespace":       e.InvolvedObject.Namespace,
+		"involvedObject.name":            e.InvolvedObject.Name,
+		"involvedObject.uid":             string(e.InvolvedObject.UID),
+		"involvedObject.apiVersion":      e.InvolvedObject.APIVersion,
+		"involvedObject.resourceVersion": e.InvolvedObject.ResourceVersion,
+		"involvedObject.fieldPath":       e.InvolvedObject.FieldPath,
+		"reason":                         e.Reason,
+		"reportingComponent":             e.ReportingController,
+		"source":                         source,
+		"type":                           e.Type,
 	}
 }

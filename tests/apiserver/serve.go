@@ -1,13 +1,15 @@
 package main
 
 import (
-	"fmt"
+	"context"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apiserver"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/token/tokenfile"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	aggregated "k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
 	apiopenapi "k8s.io/apiserver/pkg/endpoints/openapi"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
@@ -35,8 +38,11 @@ type server struct {
 	etcd    *etcd
 	config  *genericapiserver.Config
 	generic *genericapiserver.GenericAPIServer
+	crds    *apiextensions.CustomResourceDefinitions
 	stores  map[*resource]*store
 	churn   *churn
+	journal journal
+	plain   net.Listener // without TLS; or nil
 }
 
 // newServer is ready to run; etcd runs already.
@@ -45,11 +51,17 @@ func newServer(o *options, dir string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := e.advance(context.Background(), o.startRV); err != nil {
+		return nil, err
+	}
 	s := &server{options: o, etcd: e, stores: map[*resource]*store{}, config: genericapiserver.NewConfig(codecs)}
 	if err := s.configure(dir); err != nil {
 		return nil, err
 	}
-	if s.generic, err = s.config.Complete(nil).New("apiserver", genericapiserver.NewEmptyDelegate()); err != nil {
+	if s.crds, err = s.newCRDs(); err != nil {
+		return nil, err
+	}
+	if s.generic, err = s.config.Complete(nil).New("apiserver", s.crds.GenericAPIServer); err != nil {
 		return nil, err
 	}
 	for _, gv := range groupVersions {
@@ -59,18 +71,46 @@ func newServer(o *options, dir string) (*server, error) {
 	}
 	s.churn = newChurn(s.stores[pods])
 	s.addControl()
+	s.generic.AddPostStartHookOrDie("announce-crds", s.announceCRDs)
 	s.generic.AddPostStartHookOrDie("objects", s.addObjects)
+	if s.plain != nil {
+		s.generic.AddPostStartHookOrDie("plain", s.servePlain)
+	}
 	return s, nil
 }
 
-func (s *server) configure(dir string) error {
+// listen opens the port: for TLS, or without it, and then one for the server's own
+// requests beside it.
+func (s *server) listen() (net.Listener, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(s.options.port))
+	if err != nil {
+		return nil, err
+	}
+	s.url = "https://" + listener.Addr().String()
+	if s.options.plain {
+		s.url, s.plain = "http://"+listener.Addr().String(), listener
+		return net.Listen("tcp", "127.0.0.1:0")
+	}
+	return listener, nil
+}
+
+// servePlain lets everybody in as the one user.
+func (s *server) servePlain(hook genericapiserver.PostStartHookContext) error {
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+s.options.token)
+		s.generic.Handler.ServeHTTP(w, r)
+	})
+	go func() { _ = (&http.Server{Handler: h, ReadHeaderTimeout: time.Minute}).Serve(s.plain) }()
+	return nil
+}
+
+func (s *server) configure(dir string) error {
+	listener, err := s.listen()
 	if err != nil {
 		return err
 	}
 	c := s.config
 	port := listener.Addr().(*net.TCPAddr).Port
-	s.url = fmt.Sprintf("https://127.0.0.1:%d", port)
 	c.EffectiveVersion = compatibility.DefaultBuildEffectiveVersion()
 	c.MinRequestTimeout = s.options.minRequest
 	c.ExternalAddress = listener.Addr().String()
@@ -79,20 +119,24 @@ func (s *server) configure(dir string) error {
 	serving := serveroptions.NewSecureServingOptions().WithLoopback()
 	serving.BindAddress, serving.BindPort, serving.Listener = net.IPv4(127, 0, 0, 1), port, listener
 	serving.ServerCert.CertDirectory, serving.ServerCert.PairName = filepath.Join(dir, "certs"), "apiserver"
+	serving.ServerCert.CertKey = serveroptions.CertKey{CertFile: s.options.certFile, KeyFile: s.options.keyFile}
 	if err := serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{serving.BindAddress}); err != nil {
 		return err
 	}
 	if err := serving.ApplyTo(&c.SecureServing, &c.LoopbackClientConfig); err != nil {
 		return err
 	}
-	ca := filepath.Join(dir, "certs", "apiserver.crt")
-	if err := writeKubeconfig(s.options.kubeconfig, s.url, ca, s.options.token); err != nil {
+	if err := writeKubeconfig(s.options.kubeconfig, s.url, serving.ServerCert.CertKey.CertFile, s.options.token); err != nil {
 		return err
 	}
 
 	admin := &user.DefaultInfo{Name: "admin", UID: "admin", Groups: []string{user.SystemPrivilegedGroup, user.AllAuthenticated}}
 	c.Authentication.Authenticator = bearertoken.New(tokenfile.New(map[string]*user.DefaultInfo{s.options.token: admin}))
 	c.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
+	c.BuildHandlerChainFunc = func(h http.Handler, c *genericapiserver.Config) http.Handler {
+		return s.journal.around(genericapiserver.DefaultBuildHandlerChain(h, c), c.RequestInfoResolver)
+	}
+	c.AggregatedDiscoveryGroupManager = aggregated.NewResourceManager("apis") // one for both servers
 
 	namer := apiopenapi.NewDefinitionNamer(scheme)
 	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
@@ -134,6 +178,9 @@ func (s *server) install(gv schema.GroupVersion) error {
 		served[r.plural] = st
 		if r.status {
 			served[r.plural+"/status"] = st.status
+		}
+		if r == deployments {
+			served[r.plural+"/scale"] = &scaleStore{st.Store}
 		}
 	}
 	info.VersionedResourcesStorageMap[gv.Version] = served
