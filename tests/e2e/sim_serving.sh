@@ -62,6 +62,8 @@ same "bad RV" '400 BadRequest invalid resource version: resourceVersion: Invalid
 same "bad limit" '400 BadRequest strconv.ParseInt: parsing "x": invalid syntax' "$(status GET '/api/v1/pods?limit=x')"
 same "bad token" "400 BadRequest invalid continue token: continue key is not valid: invalid character 'i' looking for beginning of value" "$(status GET '/api/v1/pods?continue=abc')"
 same "token and RV" "400 BadRequest specifying resource version is not allowed when using continue" "$(status GET "/api/v1/pods?resourceVersion=5&continue=$TOKEN")"
+same "dryRun is refused, not ignored" 400 "$(code POST "/api/v1/namespaces/wire/pods?dryRun=All" -d '{"metadata":{"name":"dry"}}')"
+same "and nothing was made" 404 "$(code GET /api/v1/namespaces/wire/pods/dry)"
 same "bad label selector" "400 BadRequest unable to parse requirement: found '=', expected: identifier" "$(status GET '/api/v1/pods?labelSelector=a%3D%3D%3D')"
 same "bad field selector" "400 BadRequest field label not supported: spec.foo" "$(status GET '/api/v1/pods?fieldSelector=spec.foo%3Dx')"
 same "match without RV" '422 Invalid ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided' "$(status GET '/api/v1/pods?resourceVersionMatch=Exact')"

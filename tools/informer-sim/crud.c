@@ -107,6 +107,8 @@ complete(struct sim_request *request, struct sim_doc *doc, char **ret_name)
 	struct sim_buf name = {0};
 	int r;
 
+	if (meta->type != SIM_OBJECT)
+		return sim_status_set(&request->status, 400, "BadRequest", "metadata must be an object");
 	sim_text(sim_get(meta, "name"), &name);
 	if (name.len == 0 && sim_get(meta, "generateName")) {
 		prefix = sim_text_dup(sim_get(meta, "generateName"));

@@ -207,6 +207,17 @@ patch_doc(struct sim_request *request, enum patch_type type, const struct sim_no
 	return r < 0 ? sim_status_set(&request->status, 400, "BadRequest", "%s", error) : 0;
 }
 
+/* As the server's decoder says it of a document that is not what a patch is. */
+static int
+no_patch(struct sim_request *request, const struct sim_node *root)
+{
+	static const char *const types[] = {[SIM_STRING] = "string", [SIM_NUMBER] = "number", [SIM_TRUE] = "bool", [SIM_FALSE] = "bool",
+					    [SIM_ARRAY] = "array", [SIM_NULL] = "null"};
+
+	return sim_status_set(&request->status, 400, "BadRequest",
+			      "error decoding patch: json: cannot unmarshal %s into Go value of type map[string]interface {}", types[root->type]);
+}
+
 enum MHD_Result
 sim_handle_patch(struct sim_request *request)
 {
@@ -218,10 +229,12 @@ sim_handle_patch(struct sim_request *request)
 	sim_buf_put(&request->body, "", 0);
 	if (sim_body_dry_run(request, NULL) < 0 || patch_type(request, &type) < 0)
 		return sim_reply_status(request);
-	if (sim_doc_parse(&patch, request->body.data, request->body.len, NULL, &error) < 0 ||
-	    (type != PATCH_JSON && patch.root->type != SIM_OBJECT)) {
-		sim_status_set(&request->status, 400, "BadRequest", "error decoding patch: %s",
-			       patch.root ? "it is no JSON object" : error.text);
+	if (sim_doc_parse(&patch, request->body.data, request->body.len, NULL, &error) < 0) {
+		sim_status_set(&request->status, 400, "BadRequest", "error decoding patch: %s", error.text);
+		return sim_reply_status(request);
+	}
+	if (type != PATCH_JSON && patch.root->type != SIM_OBJECT) {
+		no_patch(request, patch.root);
 		return sim_reply_status(request);
 	}
 	for (;;) {
