@@ -26,8 +26,8 @@ grep -q '^hunter-one /api/v1/pods?.*watch=true' "$T/gate.out" || fail "no watch:
 use hunter-two
 echo hunter-two >"$T/valid"
 stop_sim
-start_sim --nodes 1 --pods-per-node 4 --start-rv 100000
-until_true 60 stat_is '.resources[0].objects' 4 || fail "it does not come back: $(stat '.resources[0]')"
+start_sim --nodes 1 --pods-per-node 4 --start-rv 1000
+until_true 150 stat_is '.resources[0].objects' 4 || fail "it does not come back: $(stat '.resources[0]')"
 grep -q '^hunter-two /api/v1/pods?.*watch=true' "$T/gate.out" || fail "no watch: $(cat "$T/gate.out")"
 grep -q '(401\|Unauthorized' "$T/daemon.log" && fail "a 401 that was mended was told"
 first() { awk -v cn="$1" '$1 == cn {print $3; exit}' "$T/gate.out"; }
@@ -66,8 +66,8 @@ wait_ready
 [ "$(runs)" = 1 ] || fail "$(runs) runs"
 echo hunter-three >"$T/valid"
 stop_sim
-start_sim --nodes 1 --pods-per-node 5 --start-rv 200000
-until_true 60 stat_is '.resources[0].objects' 5 || fail "it does not come back: $(stat '.resources[0]')"
+start_sim --nodes 1 --pods-per-node 5 --start-rv 2000
+until_true 150 stat_is '.resources[0].objects' 5 || fail "it does not come back: $(stat '.resources[0]')"
 [ "$(runs)" = 2 ] || fail "$(runs) runs"
 stat . >"$T/stat.json"
 stop_daemon TERM

@@ -28,8 +28,8 @@ cut -d ' ' -f 4- "$T/info" | jq -e --arg url "$gate" '.apiVersion == "client.aut
 # rotated: the server takes only the new one; nobody sees more than a watch that began anew
 echo hunter2-two >"$T/token"
 stop_sim
-start_sim --nodes 2 --pods-per-node 4 --start-rv 100000
-until_true 60 stat_is '.resources[0].objects' 8 || fail "it does not come back: $(stat '.resources[0]')"
+start_sim --nodes 2 --pods-per-node 4 --start-rv 1000
+until_true 150 stat_is '.resources[0].objects' 8 || fail "it does not come back: $(stat '.resources[0]')"
 [ "$(runs)" = 2 ] || fail "$(runs) runs"
 grep -q '(401\|Unauthorized' "$T/daemon.log" && fail "a 401 that was mended was told"
 stat . >"$T/stat.json"

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/connect.sh"
 
 make_certificates api.test
-start_sim --nodes 1 --pods-per-node 2 --tls-cert "$T/api.test.crt" --tls-key "$T/api.test.key"
+start_sim --nodes 1 --pods-per-node 2 --tls-cert "$T/api.test.crt" --tls-key "$T/api.test.key" --token hunter2
 start_gate
 server="https://api.test:$sim_port/"
 trust='certificate-authority: ca.crt'

@@ -39,7 +39,7 @@ for i in 1 2; do
 	start_daemon --resource pods --resource nodes
 	wait_ready
 done
-until_true 30 rests || fail "the churn does not end"
+until_true 120 rests || fail "the churn does not end"
 until_true 20 same_all || fail "replayed: $(diff "$T/want" "$T/got" | head)"
 until_true 20 same_running || fail "replayed by selector: $(diff "$T/want" "$T/got" | head)"
 [ "$(wc -l <"$T/want")" -gt 5 ] || fail "hardly any pods run"
@@ -58,7 +58,7 @@ jq -e -n '[inputs | select(.type == "MODIFIED" and .old)] | length > 20 and all(
 # ---- stopped through more than the queue holds: told as COALESCED, and right again
 kill -STOP "$all"
 curl -s -X POST "$url/sim/churn?rate=4000&count=9000" >/dev/null
-until_true 30 rests || fail "the churn does not end"
+until_true 120 rests || fail "the churn does not end"
 kill -CONT "$all"
 until_true 30 same_all || fail "replayed after a stop: $(diff "$T/want" "$T/got" | head)"
 jq -e -n 'any(inputs; .type == "COALESCED")' "$T/all" >/dev/null || fail "COALESCED is not told"

@@ -1,37 +1,25 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # informerctl get prints what kubectl prints: JSON, YAML and names of a generated cluster, and of objects full of awkward
 # texts, are the same bytes as kubectl's against the same server; selectors, indexes and names find the same objects.
-set -euo pipefail
-B=${B:-build}
-T=$(mktemp -d)
-pids=()
-cleanup() {
-	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
-	rm -rf "$T"
-}
-trap cleanup EXIT
-fail() { echo "FAIL: $*"; tail -n 5 "$T"/*.log; exit 1; }
+. "$(dirname "$0")/../support/daemon.sh"
+set -o pipefail
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 
 # A manifest whose texts are the ones that YAML and JSON writers trip over.
 cat >"$T/awkward.json" <<'JSON'
 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"awkward","namespace":"default",
-"annotations":{"y":"yes","b10":"1","b9":"0x1f","true":"12:30:45","1":"","n/a":"a: b","<k>":"<a>&\u2028"}},
-"data":{"lines":"a\n  b\n\n","lead":"  a\nb","tab":"a\tb","quote":"it's \"so\"","hash":"a #b","date":"2026-01-02",
+"annotations":{"y":"yes","b10":"1","b9":"0x1f","true":"12:30:45","1":"","n/a":"a: b"}},
+"data":{"<k>":"<a>&\u2028","lines":"a\n  b\n\n","lead":"  a\nb","tab":"a\tb","quote":"it's \"so\"","hash":"a #b","date":"2026-01-02",
 "long":"word word word word word word word word word word word word word word word word word word word word word",
 "long quoted":"a: b word word word word word word word word word word word word word word word word word word word",
 "emoji":"\ud83d\ude00","dashes":"---","null":"null","spaces":"   ","nl":"\n","cr":"a\r\nb","e":"1e3","star":"*x"}}
 JSON
-"$B/informer-sim" --port 0 --nodes 3 --pods-per-node 20 --load "$T/awkward.json" --write-kubeconfig "$T/kubeconfig" >"$T/sim.log" 2>&1 &
-pids+=($!)
-for _ in $(seq 100); do grep -qs ^READY "$T/sim.log" && break; sleep 0.1; done
-export INFORMER_SOCKET=$T/informer.sock KUBECONFIG=$T/kubeconfig HOME=$T
-"$B/informerd" --arena-dir "$T" --kubeconfig "$T/kubeconfig" --resource pods --resource services --resource nodes --resource deployments.apps \
-	--resource configmaps --index byApp='pods:metadata.labels["app.kubernetes.io/name"]' >"$T/informerd.log" 2>&1 &
-pids+=($!)
-ctl="$B/informerctl"
-"$ctl" wait --for=synced --timeout=30s || fail "informerd did not sync"
+start_sim --nodes 3 --pods-per-node 20 --load "$T/awkward.json"
+start_daemon --resource pods --resource services --resource nodes --resource deployments.apps --resource configmaps \
+	--index byApp='pods:metadata.labels["app.kubernetes.io/name"]'
+wait_ready
+export INFORMER_SOCKET=$S KUBECONFIG=$T/kubeconfig HOME=$T
+ctl=$B/informerctl
 
 same() {
 	kubectl get "$@" >"$T/kubectl.out" || fail "kubectl get $*"

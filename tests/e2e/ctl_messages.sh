@@ -1,17 +1,15 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # informerctl says what is wrong and what to do: exit codes and messages without a daemon, without permission, with typos,
 # for what does not exist; stat, verify and wait tell how the daemon is.
-set -uo pipefail
-B=${B:-build}
-T=$(mktemp -d)
-pids=()
-cleanup() {
-	for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null; done
-	for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null; done
-	rm -rf "$T"
+. "$(dirname "$0")/../support/daemon.sh"
+set +e -o pipefail
+fail() {
+	echo "FAIL: $*"
+	echo "stdout: $(head -c 2000 "$T/out")"
+	echo "stderr: $(cat "$T/err")"
+	tail -n 5 "$T"/*.log 2>/dev/null
+	exit 1
 }
-trap cleanup EXIT
-fail() { echo "FAIL: $*"; echo "stdout: $(head -c 2000 "$T/out")"; echo "stderr: $(cat "$T/err")"; tail -n 5 "$T"/*.log 2>/dev/null; exit 1; }
 ctl="$B/informerctl"
 # expect EXIT_CODE PATTERN ARGUMENT...: the pattern is looked for in what was printed
 expect() {
@@ -23,7 +21,7 @@ expect() {
 	# grep -q would end before cat has written all, and pipefail call that a failure
 	[ -z "$pattern" ] || cat "$T/out" "$T/err" | grep -E -- "$pattern" >/dev/null || fail "informerctl $*: no '$pattern'"
 }
-export INFORMER_SOCKET=$T/informer.sock
+export INFORMER_SOCKET=$S
 
 # usage
 expect 0 'usage: informerctl' --help
@@ -61,8 +59,8 @@ for command in get stat wait verify; do expect 0 "usage: informerctl $command" "
 
 # no daemon
 for command in 'get po' stat verify; do
-	expect 2 "informerd is not running.*socket tried: $T/informer.sock" $command
-	expect 2 "start it: +informerd --resource pods --socket $T/informer.sock" $command
+	expect 2 "informerd is not running.*socket tried: $S" $command
+	expect 2 "start it: +informerd --resource pods --socket $S" $command
 done
 expect 2 "socket tried: $T/other" get po --socket "$T/other"
 expect 2 "socket tried: $T/other" --socket "$T/other" get po
@@ -74,11 +72,8 @@ expect 1 'timed out waiting for all resources' wait --for=synced --timeout=100ms
 waiter=$!
 for _ in $(seq 100); do [ -s "$T/wait.err" ] && break; sleep 0.1; done
 grep -q '^informerctl: waiting: ' "$T/wait.err" || fail "no progress from wait"
-"$B/informer-sim" --port 0 --nodes 2 --pods-per-node 5 --write-kubeconfig "$T/kubeconfig" >"$T/sim.log" 2>&1 &
-pids+=($!)
-for _ in $(seq 100); do grep -qs ^READY "$T/sim.log" && break; sleep 0.1; done
-"$B/informerd" --arena-dir "$T" --kubeconfig "$T/kubeconfig" --resource 'pods?namespace=kube-system' --resource nodes >"$T/informerd.log" 2>&1 &
-pids+=($!)
+start_sim --nodes 2 --pods-per-node 5
+start_daemon --resource 'pods?namespace=kube-system' --resource nodes
 wait "$waiter" || fail "wait did not see the daemon come: $(cat "$T/wait.err")"
 expect 0 '' wait --for=synced po nodes --timeout=10s
 expect 1 "does not cache 'secrets' \(add it: informerd --resource secrets" wait --for=synced secrets --timeout=100ms

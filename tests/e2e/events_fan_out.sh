@@ -2,6 +2,7 @@
 # Of 64 readers 16 are stalled: 12 are stopped, 4 never dispatch. The others are not told later than before, the daemon's memory and the arena
 # stay bounded through changes without end, and when the stalled ones go on, each comes to the exact state by states that were.
 . "$(dirname "$0")/../support/daemon.sh"
+server_is_plain=yes # events_change speaks HTTP
 seed=${SEED:-$(date +%s)}
 honest= stalled= change_pid=
 clean_fan_out() {
@@ -66,7 +67,7 @@ kept() { echo $(($(awk '/^RssAnon/ {print $2}' "/proc/$daemon_pid/status") + $(s
 before=$(kept)
 from=$(wc -l <"$T/history")
 kill -USR1 "$change_pid"
-enough() { [ "$(wc -l <"$T/history")" -ge $((from + ${CHANGES:-8000})) ]; }
+enough() { [ "$(wc -l <"$T/history")" -ge $((from + ${FAN_OUT_CHANGES:-8000})) ]; }
 until_true 120 enough || fail "the changes are slow: $(wc -l <"$T/history")"
 after=$(kept)
 [ $((after - before)) -lt 12288 ] || fail "memory grew from $before to $after KB: $(stat .arena) $(grep Rss "/proc/$daemon_pid/status")"

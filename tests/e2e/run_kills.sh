@@ -24,7 +24,7 @@ for i in $(seq "$kills"); do
 	[ -z "$victim" ] || kill -9 "$victim" 2>/dev/null || true
 	sleep "0.0$((RANDOM % 8))"
 done
-until_true 30 rests || fail "the churn does not end"
+until_true 120 rests || fail "the churn does not end"
 until_true 30 same || fail "told: $(diff "$T/want" "$T/got" | head -20)"
 until_true 20 run_is k lagEvents 0 || fail "$(run_stat k lagEvents) events are not done"
 restarts=$(run_stat k restarts)
@@ -53,7 +53,7 @@ for i in 1 2 3 4; do
 	fi
 	start_run $flags -- "$B"/tests/run_handler
 done
-until_true 30 rests || fail "the churn does not end"
+until_true 120 rests || fail "the churn does not end"
 until_true 30 same || fail "told after kills of all: $(diff "$T/want" "$T/got" | head -20)"
 in_order || fail "out of order after kills of all"
 consumer_is_done() { [ "$(stat '.consumers[0].lag')" = 0 ]; }

@@ -27,7 +27,7 @@ until_true 20 run_is slow state running || fail "initial events: $(run_stat slow
 before=$(rss)
 touch "$HOLD"
 curl -s -X POST "$url/sim/churn?rate=4000&count=6000" >/dev/null
-until_true 30 rests || fail "the churn does not end"
+until_true 120 rests || fail "the churn does not end"
 under_way=$(run_stat slow underWay)
 [ "$under_way" -ge 1 ] && [ "$under_way" -le 4 ] || fail "$under_way events are under way"
 [ "$(run_stat slow lagEvents)" -le $((8 + 256)) ] || fail "it holds $(run_stat slow lagEvents) events"

@@ -3,20 +3,19 @@
 # waited for, and what is known can be read meanwhile.
 . "$(dirname "$0")/../support/daemon.sh"
 
-start_sim --nodes 10 --pods-per-node 10 --history 20 --churn 200
+start_sim --nodes 10 --pods-per-node 10
 start_daemon --resource pods
 wait_ready
 stop_daemon KILL
-# more changes than the server's history holds
-rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
-from=$(rv)
-passed() { [ "$(rv)" -gt $((from + 200)) ]; }
-until_true 30 passed || fail "no churn"
+curl -sf -X POST "$url/sim/churn?rate=1000&count=300" >/dev/null || fail "no churn"
+over() { [ "$(curl -s "$url/sim/stats" | jq .churn.running)" = false ]; }
+until_true 30 over || fail "the churn does not end: $(curl -s "$url/sim/stats")"
+forget_history
 before=$(lists pods)
 start_daemon --resource pods
 until_true 20 grep -q 'listing again.*too old\|listing again.*Expired' "$T/daemon.log" || fail "no 410"
-same() { [ "$(stat '.resources[0].watch_lists')" = 1 ] && [ "$(stat '.resources[0].objects')" = "$(on_server /api/v1/pods)" ]; }
-until_true 20 same || fail "$(stat '.resources[0].objects') pods, the server has $(on_server /api/v1/pods)"
+expect_stat '.resources[0].watch_lists' 1
+expect_stat '.resources[0].objects' "$(on_server /api/v1/pods)"
 [ "$(lists pods)" -gt "$before" ] || fail "no LIST"
 
 # the server goes away: what is known stays
@@ -38,7 +37,8 @@ stat_is '.resources[0].state' waiting || fail "state $(stat '.resources[0].state
 stat '.trouble' | grep -q 127.0.0.1 || fail "no trouble: $(stat .trouble)"
 ! grep -q READY=1 "$notify_log" || fail "ready without a server"
 
-# it comes back, at a lower RV than ours, as after a restore: 60 pods are the truth
-start_sim --nodes 6 --pods-per-node 10 --start-rv 100000000
+# another one comes in its place, whose history begins behind ours: its 60 pods are the truth
+start_sim --nodes 6 --pods-per-node 10 --start-rv 5000
 wait_ready
+expect_stat '.resources[0].objects' 60
 echo "ok"

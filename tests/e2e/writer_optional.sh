@@ -8,7 +8,10 @@ CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 GADGETS=/apis/example.com/v1/namespaces/default/gadgets
 ready() { curl -s -o /dev/null -w '%{http_code}' --unix-socket "$M" http://informer/readyz; }
 post() { curl -sf -X POST -H 'Content-Type: application/json' -d "$2" "$url$1" >/dev/null || fail "POST $1"; }
-define() { post $CRDS '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget","shortNames":["gd"]},"versions":[{"name":"v1","served":true,"storage":true}]}}'; }
+define() { post $CRDS '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget","shortNames":["gd"]},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}'; until_true 20 serves || fail "$GADGETS is not served"; }
+serves() { curl -sf "$url$GADGETS"; }
+undefine() { curl -sf -X DELETE "$url$CRDS/gadgets.example.com" >/dev/null || fail "not deleted"; until_true 20 undefined || fail "it stays"; }
+undefined() { ! curl -sf "$url$CRDS/gadgets.example.com"; }
 gadget() { post $GADGETS '{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"'"$1"'","labels":{"team":"a"}}}'; }
 
 start_sim --nodes 1 --pods-per-node 2
@@ -38,7 +41,7 @@ gadget two
 expect_stat '.resources[0].objects' 2
 
 # The definition is deleted: its objects go, pods stay watched.
-curl -sf -X DELETE "$url$CRDS/gadgets.example.com" >/dev/null
+undefine
 expect_stat '.resources[0].objects' 0
 expect_stat '.resources[0].activity' refused
 stat_is '.resources[1].activity' watching || fail "pods: $(stat .)"
@@ -55,7 +58,7 @@ stat_is '.resources[1] | .lists + .watches + .watch_lists' 1 || fail "pods were 
 # Gone while informerd was away: what it had cached is not shown for what is there, and it starts all the same.
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
-curl -sf -X DELETE "$url$CRDS/gadgets.example.com" >/dev/null
+undefine
 start_daemon --resource 'gadgets.example.com?optional=true' --resource pods
 wait_ready
 stat_is '.resources[0].state' waiting || fail "$(stat .)"

@@ -16,14 +16,17 @@ generated() {
 	wait "$generator" 2>/dev/null || true
 }
 
-# start_apiserver FLAGS...: of informer-sim
+# start_apiserver FLAGS...: of informer-sim. With --start-rv it is another cluster, which knows nothing of the one before.
 start_apiserver() {
-	flags=() generate=() rate=0 count=0
+	local flags=() generate=() rate=0 count=0 token=test-token plain=$server_is_plain
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--nodes|--pods-per-node|--seed) generate+=("$1" "$2") ;;
 		--churn) rate=$2 ;;
 		--churn-count) count=$2 ;;
+		--start-rv) rm -rf "$T/apiserver/etcd"; flags+=("$1" "$2") ;;
+		--token) token=$2 ;;
+		--tls-cert|--tls-key) flags+=("$1" "$2"); plain= ;;
 		--load|--replicas|--min-request-timeout|--feature-gates) flags+=("$1" "$2") ;;
 		*) echo "$1 is informer-sim's alone"; exit 77 ;;
 		esac
@@ -33,9 +36,10 @@ start_apiserver() {
 		generated "${generate[@]}"
 		flags+=(--load "$T/generated")
 	fi
-	start_server apiserver --data-dir "$T/apiserver" "${flags[@]}"
-	sed -n 's/.*certificate-authority-data: //p' "$T/kubeconfig" | base64 -d >"$T/ca.crt"
-	printf '%s\n' "cacert = \"$T/ca.crt\"" 'header = "Authorization: Bearer test-token"' 'user-agent = "e2e"' >"$T/.curlrc"
+	[ -z "$plain" ] || flags+=(--plain)
+	start_server apiserver --data-dir "$T/apiserver" --token "$token" "${flags[@]}"
+	sed -n 's/.*certificate-authority-data: //p' "$T/kubeconfig" | base64 -d >"$T/server.ca"
+	printf '%s\n' "cacert = \"$T/server.ca\"" "header = \"Authorization: Bearer $token\"" 'user-agent = "e2e"' >"$T/.curlrc"
 	export CURL_HOME=$T
 	[ "$rate" = 0 ] || curl -sf -X POST "$url/sim/churn?rate=$rate&count=$count" >/dev/null || fail "no churn"
 }

@@ -1,5 +1,6 @@
 # For tests of connecting: sourced after daemon.sh. A gate (tests/support/prog/gate.c) before the API server, and kubeconfigs.
 gate_pids=
+server_is_plain=yes
 
 # start_gate FLAGS...: sets gate (its URL); what it was asked is in $T/gate.out.
 start_gate() {

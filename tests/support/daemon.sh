@@ -35,8 +35,10 @@ until_true() {
 }
 
 # start_sim FLAGS...: an API server; sets sim_pid, url, and sim_port, on which the next one listens again. It is informer-sim, or,
-# with SERVER=apiserver, upstream's own (tests/apiserver), to which the flags are translated.
+# with SERVER=apiserver, upstream's own (tests/apiserver), to which the flags are translated. That one has TLS and wants its token, unless
+# server_is_plain says that what stands before it, or asks it, can do neither.
 : "${SERVER:=sim}"
+server_is_plain=
 start_sim() {
 	case $SERVER in
 	sim) start_server informer-sim "$@" ;;
@@ -48,7 +50,9 @@ start_sim() {
 start_server() {
 	"$B/$1" --port "$sim_port" --write-kubeconfig "$T/kubeconfig" "${@:2}" >"$T/sim.out" 2>>"$T/sim.log" &
 	sim_pid=$!
-	until_true 60 grep -q ^READY "$T/sim.out" || fail "$1 does not start"
+	started_or_ended() { grep -q ^READY "$T/sim.out" || ! kill -0 "$sim_pid"; }
+	until_true 60 started_or_ended || true
+	grep -q ^READY "$T/sim.out" || fail "$1 does not start"
 	url=$(sed -n 's/^READY url=\([^ ]*\).*/\1/p' "$T/sim.out")
 	sim_port=${url##*:}
 }
@@ -57,6 +61,12 @@ stop_sim() {
 	kill -9 "$sim_pid"
 	wait "$sim_pid" 2>/dev/null || true
 	sim_pid=
+}
+
+# forget_history: what changed so far cannot be watched any more. (Upstream's server still has it in its memory, and goes and comes back.)
+forget_history() {
+	curl -sf -X POST "$url/sim/compact" >/dev/null || fail "not compacted"
+	[ "$SERVER" = sim ] || { stop_sim; start_sim; }
 }
 
 # start_daemon FLAGS...: sets daemon_pid; what it logs is in $T/daemon.log, what it told systemd in $notify_log: a listener
