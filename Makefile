@@ -207,7 +207,7 @@ help:
 	@echo 'make            build everything into build/'
 	@echo 'make demo       a cluster without a cluster: sync, lookups, events, kills, memory  (KEEP=1 leaves it running)'
 	@echo 'make test       set-up, build, all tests, again under ASan + UBSan'
-	@echo 'make test-apiserver  tests against upstream'\''s own API server, built with Go'
+	@echo 'make test-apiserver  the end-to-end tests again, on upstream'\''s own API server, built with Go'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
 	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'
 	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck'

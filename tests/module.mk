@@ -81,13 +81,14 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(WRITER_OBJS) $(SHM_OBJS) $(B)/obj/tests/s
 fuzz: setup-lint
 	$(SUBMAKE) B=build-fuzz CC=clang SAN=address,undefined CFLAGS='$(CFLAGS) -fsanitize=fuzzer-no-link' fuzz-run
 fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
-	$(Q)for f in $(FUZZ); do \
+	$(Q)passed=0; for f in $(FUZZ); do \
 		mkdir -p $(B)/corpus/$$f; \
 		$(B)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -max_len=8192 -verbosity=0 \
 			-artifact_prefix=$(B)/$$f- $(B)/corpus/$$f tests/fuzz/corpus/$$f </dev/null >$(B)/$$f.log 2>&1 \
-			|| { cat $(B)/$$f.log; echo "FAIL  fuzz $$f"; exit 1; }; \
+			|| { cat $(B)/$$f.log; echo "FAIL  fuzz $$f"; echo "$$passed passed, 1 failed, 0 skipped"; exit 1; }; \
 		printf 'ok    fuzz %s (%s inputs kept)\n' $$f $$(ls $(B)/corpus/$$f | wc -l); \
-	done
+		passed=$$((passed + 1)); \
+	done; echo "$$passed passed, 0 failed, 0 skipped"
 
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
 # QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, peak of a list, events (v, f, a: from the server, fan-out,
