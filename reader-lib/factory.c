@@ -203,7 +203,7 @@ shared_new(struct informer_factory *f, const char *asked, const char *name, bool
 		if (same_resource(f->inf, f->tweaks[i].resource, name))
 			shared->tweak = &f->tweaks[i];
 	}
-	shared->resync_ms = shared->tweak && shared->tweak->resync_ms != UINT32_MAX ? shared->tweak->resync_ms : f->resync_ms;
+	shared->resync_ms = shared->tweak && shared->tweak->resync_ms ? shared->tweak->resync_ms : f->resync_ms;
 	r = shared->asked && shared->name ? informer_resource_open(f->inf, name, &shared->resource) : -ENOMEM;
 	if (r == 0)
 		r = open_scope(shared, &scope);

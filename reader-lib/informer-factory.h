@@ -34,7 +34,7 @@ struct informer_handler_options;
  * How one resource's informer differs from the factory's defaults. Strings are copied.
  *
  * resource         as informer_resource_open() takes it, or by group/version/resource: "apps/v1/deployments", "v1/pods"
- * resync_ms        its default resync; UINT32_MAX: the factory's
+ * resync_ms        its default resync; 0: the factory's; INFORMER_NO_RESYNC: none, whatever the factory's
  * label_selector, field_selector   its tweak: combined (and) with those a handler brings. NULL: none
  */
 struct informer_tweak {
@@ -47,7 +47,7 @@ struct informer_tweak {
 /*
  * size         sizeof(struct informer_factory_options)
  * namespace_   of all its informers; NULL or "": all namespaces. Resources without namespaces do not care
- * resync_ms    default resync of all handlers; one that brings its own keeps it
+ * resync_ms    default resync of all handlers; one that brings its own keeps it. 0: none
  * tweaks       n_tweaks of them; later ones win
  * keep, drop   transform: paths of objects as this process sees them, in handlers, listers and indexes ("metadata.managedFields",
  *              "spec.containers[*].env"): only what keep names (and apiVersion, kind, metadata.name, .namespace, .uid,
@@ -110,8 +110,8 @@ INFORMER_API void informer_factory_shutdown(struct informer_factory *factory);
 
 /*
  * Like informer_add_handler(), with the informer's resource, namespace, selectors and resync put in where options have none
- * (options->resource and namespace_ must be NULL or the same; resync_ms UINT32_MAX: none, whatever the default). Before or after start:
- * nothing is told before the start.
+ * (options->resource and namespace_ must be NULL or the same; resync_ms 0: the informer's; INFORMER_NO_RESYNC: none, whatever the default).
+ * Before or after start: nothing is told before the start.
  *
  * Returns as informer_add_handler(); INFORMER_E_STOPPED also while the factory is shut down
  */

@@ -71,6 +71,8 @@ struct informer_watch_status {
 	const char *message;
 };
 
+#define INFORMER_NO_RESYNC UINT32_MAX /* as resync_ms: never */
+
 /*
  * size             sizeof(struct informer_handler_options)
  * resource         as informer_resource_open() takes it. It need not be cached yet: events begin when it is
@@ -80,8 +82,9 @@ struct informer_watch_status {
  * field_selector   comma-separated path=value, path==value, path!=value on any path ("spec.nodeName=n1,status.phase!=Running");
  *                  an absent field counts as "" (the API server's rule). NULL or "": all
  * resync_ms        every so often each object is told again, as an update whose old and new are the same object, spread over the
- *                  period; keys that have an event waiting are left out. 0: never; 1 .. 999 count as 1,000. Served from this
- *                  process's own view; the daemon has no part in it
+ *                  period; keys that have an event waiting are left out. 0: as its factory says (informer-factory.h), without one
+ *                  never; INFORMER_NO_RESYNC: never; 1 .. 999 count as 1,000. Served from this process's own view; the daemon has no
+ *                  part in it
  * queue_entries    size of the queue; 0: 4,096; the daemon may cap it. 24 bytes of shared memory each
  * consumer         a name under which the daemon remembers how far this handler has got, for this user: after a restart it goes on
  *                  from there, without initial adds (they come when the name is new). One process at a time. At most 91 bytes. What was

@@ -21,7 +21,7 @@ resync_init(struct handler_work *w)
 	uint64_t ms = w->o.resync_ms;
 
 	w->due_ns = UINT64_MAX;
-	if (ms == 0)
+	if (ms == 0 || ms == INFORMER_NO_RESYNC)
 		return;
 	w->period_ns = (ms < PERIOD_MIN_MS ? PERIOD_MIN_MS : ms) * 1000000u;
 	w->step_ns = w->period_ns / SLICES;

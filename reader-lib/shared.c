@@ -233,7 +233,8 @@ informer_shared_add_handler(struct informer_shared *shared, const struct informe
 	o.size = sizeof(o);
 	o.resource = shared->name;
 	o.namespace_ = shared->factory->namespace_;
-	o.resync_ms = o.resync_ms == 0 ? shared->resync_ms : o.resync_ms == UINT32_MAX ? 0 : o.resync_ms;
+	if (o.resync_ms == 0)
+		o.resync_ms = shared->resync_ms;
 	put_between(&o, sh);
 	r = join(inf, shared->tweak ? shared->tweak->labels : NULL, o.label_selector, &labels);
 	if (r == 0)

@@ -381,19 +381,23 @@ the_nearest_resync_counts(void **state)
 {
 	struct world *w = *state;
 	struct informer_tweak tweaks[] = {{.resource = "nodes", .resync_ms = 30000},
-					  {.resource = "deployments.apps", .resync_ms = UINT32_MAX},
+					  {.resource = "deployments.apps", .label_selector = "app=web"},
+					  {.resource = "services", .resync_ms = INFORMER_NO_RESYNC},
 					  {.resource = "nodes", .resync_ms = 7000}};
-	struct informer_factory_options o = {.size = sizeof(o), .resync_ms = 60000, .tweaks = tweaks, .n_tweaks = 3};
+	struct informer_factory_options o = {.size = sizeof(o), .resync_ms = 60000, .tweaks = tweaks, .n_tweaks = 4};
 
 	assert_int_equal(resync_of(w, "pods", 0), 0);
+	assert_int_equal(resync_of(w, "pods", INFORMER_NO_RESYNC), 0);
 	assert_int_equal(resync_of(w, "pods", 5000), 5000);
 	assert_int_equal(resync_of(w, "pods", 1), 1000);
 	renew(w, &o);
 	assert_int_equal(resync_of(w, "pods", 0), 60000);
 	assert_int_equal(resync_of(w, "pods", 5000), 5000);
-	assert_int_equal(resync_of(w, "pods", UINT32_MAX), 0);
+	assert_int_equal(resync_of(w, "pods", INFORMER_NO_RESYNC), 0);
 	assert_int_equal(resync_of(w, "no", 0), 7000);
 	assert_int_equal(resync_of(w, "deploy", 0), 60000);
+	assert_int_equal(resync_of(w, "services", 0), 0);
+	assert_int_equal(resync_of(w, "services", 5000), 5000);
 }
 
 struct texts {
