@@ -37,6 +37,22 @@ kubectl create --validate=false -f - <<-'YAML' || fail "create a custom object"
 YAML
 same "get it by its short path" 3 "$(kubectl get widgets.v1.example.com w1 -o jsonpath='{.spec.size}')"
 
+# ---- what typed clients send, which is protobuf
+same "create a namespace" "namespace/made created" "$(kubectl create ns made)"
+same "a configmap" "b" "$(kubectl create configmap made --from-literal=a=b -o jsonpath='{.data.a}')"
+same "a secret" "cQ==" "$(kubectl create secret generic made --from-literal=p=q -o jsonpath='{.data.p}')"
+same "a service" "8080 ClusterIP" "$(kubectl create service clusterip made --tcp=80:8080 -o jsonpath='{.spec.ports[0].targetPort} {.spec.type}')"
+same "a deployment" "0 nginx 80" "$(kubectl create deployment made --image=nginx --port=80 --replicas=0 -o jsonpath='{.spec.replicas} {.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].ports[0].containerPort}')"
+same "a job" '["echo","hi"]' "$(kubectl create job made --image=i -o jsonpath='{.spec.template.spec.containers[0].command}' -- echo hi)"
+same "a cronjob" '*/5 * * * *' "$(kubectl create cronjob made --image=i --schedule='*/5 * * * *' -o jsonpath='{.spec.schedule}')"
+same "a serviceaccount" "serviceaccount/made created" "$(kubectl create sa made)"
+
+# ---- what it has not says so
+kubectl logs p1 2>"$DIR/e" && fail "there are no logs"
+grep -q '(NotImplemented): informer-sim keeps objects and runs no containers' "$DIR/e" || fail "and kubectl says so: $(cat "$DIR/e")"
+printf 'apiVersion: v1\nkind: Bogus\nmetadata: {name: b}\n' | kubectl apply -f - 2>"$DIR/e" && fail "there is no such kind"
+grep -q 'no matches for kind "Bogus" in version "v1"' "$DIR/e" || fail "and kubectl says so: $(cat "$DIR/e")"
+
 # ---- what edits
 cat >"$DIR/dep.yaml" <<-'YAML'
 	apiVersion: apps/v1

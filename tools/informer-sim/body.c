@@ -3,6 +3,7 @@
  * to bad ones.
  */
 #include "tools/informer-sim/body.h"
+#include "tools/informer-sim/protobuf.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -44,12 +45,32 @@ sim_body_dry_run(struct sim_request *request, const struct sim_node *delete_opti
 	return 0;
 }
 
+/* What typed clients send, put in JSON's place. */
+static int
+translate(struct sim_request *request)
+{
+	struct sim_buf json = {0};
+	char why[200];
+	int r = sim_protobuf_json(request->body.data ? request->body.data : "", request->body.len, &json, why);
+
+	if (r < 0) {
+		sim_buf_done(&json);
+		return r == -EPROTO ? sim_status_set(&request->status, 400, "BadRequest", "%s", why) :
+				      sim_status_set(&request->status, 415, "UnsupportedMediaType", "%s", why);
+	}
+	sim_buf_done(&request->body);
+	request->body = json;
+	return 0;
+}
+
 static int
 check_type(struct sim_request *request)
 {
 	const char *type = sim_request_header(request, "Content-Type");
 	size_t len = type ? strcspn(type, "; ") : 0;
 
+	if (len == sizeof(SIM_PROTOBUF_TYPE) - 1 && !strncasecmp(type, SIM_PROTOBUF_TYPE, len))
+		return translate(request);
 	if (len == 0 || (len == 16 && !strncasecmp(type, "application/json", 16)) || !strncmp(type, "*/*", 3))
 		return 0;
 	return sim_status_set(&request->status, 415, "UnsupportedMediaType",

@@ -15,7 +15,7 @@ sim_request_object(struct sim_request *request);
 char *
 sim_request_key(const struct sim_request *request, const char *name);
 
-/* Parse the body, which must be JSON of the resource's kind. Texts are borrowed from the request. */
+/* Parse the body, which must be JSON (or protobuf: protobuf.h) of the resource's kind. Texts are borrowed from the request. */
 int
 sim_body_parse(struct sim_request *request, struct sim_doc *doc);
 /* metadata; made when it is missing. */

@@ -4,7 +4,8 @@
  *
  *   /openapi/v3                       the documents there are
  *   /openapi/v3/api/v1, /openapi/v3/apis/GROUP/VERSION
- *   /openapi/v2                       all in one, for older clients that take JSON
+ *   /openapi/v2                       all in one, for older clients that take JSON; for kubectl, which wants protobuf here when it
+ *                                     meets a kind that no v3 document has, one without a schema: it then says that there is no such kind
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -162,6 +163,23 @@ index_of(const struct sim_registry *registry, struct sim_buf *body)
 	sim_buf_puts(body, "}}\n");
 }
 
+#define V2_PROTOBUF "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+
+/* openapi.v2.Document: swagger = 1, info = 2 {title = 1, version = 2}, paths = 8. */
+static void
+empty_v2(struct sim_buf *body)
+{
+	static const char title[] = "informer-sim", version[] = INFORMER_VERSION;
+	unsigned char info[] = {0x12, sizeof(title) - 1 + sizeof(version) - 1 + 4, 0x0a, sizeof(title) - 1};
+
+	sim_buf_put(body, "\x0a\x03" "2.0", 5);
+	sim_buf_put(body, info, sizeof(info));
+	sim_buf_puts(body, title);
+	sim_buf_put(body, (const unsigned char[]){0x12, sizeof(version) - 1}, 2);
+	sim_buf_puts(body, version);
+	sim_buf_put(body, "\x42\x00", 2);
+}
+
 bool
 sim_handle_openapi(struct sim_request *request, enum MHD_Result *ret_result)
 {
@@ -172,6 +190,12 @@ sim_handle_openapi(struct sim_request *request, enum MHD_Result *ret_result)
 
 	if (strcmp(request->method, "GET") != 0 || strncmp(url, "/openapi/v", 10) != 0)
 		return false;
+	if (!strcmp(url, "/openapi/v2") && accept && strstr(accept, V2_PROTOBUF) && !strstr(accept, "json")) {
+		empty_v2(&body);
+		/* upstream's name for it, since Go takes no '@' in one */
+		*ret_result = sim_reply(request, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", &body);
+		return true;
+	}
 	if (accept && accept[0] && !strstr(accept, "json") && !strstr(accept, "*/*")) {
 		sim_status_set(&request->status, 406, "NotAcceptable",
 			       "406: Not Acceptable\n\nAvailable representations: application/json");

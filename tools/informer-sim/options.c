@@ -121,7 +121,7 @@ help(void)
 	     "          too-large | slow TIME | slow N bytes every TIME | truncate | invalid | stale N |\n"
 	     "          restore N | freeze [TIME]\n"
 	     "\n"
-	     "Not served: server-side apply, dryRun, protobuf, admission, defaulting. Fields are not\n"
+	     "Not served: server-side apply, dryRun, logs and exec, admission, defaulting. Fields are not\n"
 	     "validated, a namespace need not exist, pods are deleted at once.\n"
 	     "See informer-sim(1).");
 }

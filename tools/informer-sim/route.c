@@ -113,6 +113,29 @@ has_subresource(const struct sim_resource *resource, const char *name)
 	return (!strcmp(name, "status") && resource->has_status) || (!strcmp(name, "scale") && resource->scale);
 }
 
+/* What only a node's kubelet can answer: `kubectl logs`, exec and their like are told so. */
+static bool
+needs_kubelet(const struct sim_request *request)
+{
+	static const char *const names[] = {"log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers"};
+
+	if (!request->resource || !request->subresource || strcmp(request->resource->plural, "pods") != 0 || request->resource->group[0])
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(request->subresource, names[i]))
+			return true;
+	return false;
+}
+
+static enum MHD_Result
+no_kubelet(struct sim_request *request)
+{
+	sim_status_set(&request->status, 501, "NotImplemented",
+		       "informer-sim keeps objects and runs no containers: there is nothing to read from, run in or attach to");
+	request->status.has_details = true;
+	return sim_reply_status(request);
+}
+
 /* segments: what follows /api/v1 or /apis/GROUP/VERSION */
 static enum MHD_Result
 resource(struct sim_request *request, const char *group, const char *version, char **segments, unsigned count)
@@ -133,6 +156,8 @@ resource(struct sim_request *request, const char *group, const char *version, ch
 		request->name = segments[at++];
 	if (at < count)
 		request->subresource = segments[at++];
+	if (needs_kubelet(request))
+		return no_kubelet(request);
 	if (at < count || (request->name && request->resource->namespaced && !request->namespace_) ||
 	    (request->subresource && !has_subresource(request->resource, request->subresource)))
 		return no_resource(request);

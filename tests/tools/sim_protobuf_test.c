@@ -1,0 +1,262 @@
+/*
+ * What typed clients send becomes the JSON that it stands for; what is not read is refused by name, and no bytes do harm.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informer-sim/protobuf.h"
+
+/* Fields of a message that is being built. */
+static void
+add_varint(struct sim_buf *buf, uint64_t value)
+{
+	for (; value > 0x7f; value >>= 7)
+		sim_buf_put(buf, &(char){(char)(value | 0x80)}, 1);
+	sim_buf_put(buf, &(char){(char)value}, 1);
+}
+
+static void
+add_int(struct sim_buf *buf, unsigned number, int64_t value)
+{
+	add_varint(buf, number << 3);
+	add_varint(buf, (uint64_t)value);
+}
+
+static void
+add_bytes(struct sim_buf *buf, unsigned number, const char *data, size_t len)
+{
+	add_varint(buf, number << 3 | 2);
+	add_varint(buf, len);
+	sim_buf_put(buf, data, len);
+}
+
+static void
+add_text(struct sim_buf *buf, unsigned number, const char *text)
+{
+	add_bytes(buf, number, text, strlen(text));
+}
+
+/* The inner message is used up. */
+static void
+add_message(struct sim_buf *buf, unsigned number, struct sim_buf *inner)
+{
+	add_bytes(buf, number, inner->data ? inner->data : "", inner->len);
+	sim_buf_done(inner);
+	*inner = (struct sim_buf){0};
+}
+
+static void
+add_entry(struct sim_buf *buf, unsigned number, const char *key, const char *value)
+{
+	struct sim_buf entry = {0};
+
+	add_text(&entry, 1, key);
+	add_text(&entry, 2, value);
+	add_message(buf, number, &entry);
+}
+
+/* The envelope around a message, which is used up. */
+static struct sim_buf
+wrapped(const char *api_version, const char *kind, struct sim_buf *raw)
+{
+	struct sim_buf body = {0}, type = {0};
+
+	sim_buf_put(&body, "k8s", 4);
+	add_text(&type, 1, api_version);
+	add_text(&type, 2, kind);
+	add_message(&body, 1, &type);
+	add_message(&body, 2, raw);
+	return body;
+}
+
+static void
+expect_json(struct sim_buf *body, const char *json)
+{
+	struct sim_buf out = {0};
+	char why[200] = "";
+
+	if (sim_protobuf_json(body->data, body->len, &out, why) < 0)
+		fail_msg("refused: %s", why);
+	assert_string_equal(out.data, json);
+	sim_buf_done(&out);
+	sim_buf_done(body);
+}
+
+static void
+expect_refused(struct sim_buf *body, int code, const char *part)
+{
+	struct sim_buf out = {0};
+	char why[200] = "";
+
+	assert_int_equal(sim_protobuf_json(body->data, body->len, &out, why), code);
+	if (!strstr(why, part))
+		fail_msg("'%s' is not in: %s", part, why);
+	sim_buf_done(&out);
+	sim_buf_done(body);
+}
+
+/* metadata with a name, and the empty fields that Go writes all the same */
+static void
+add_metadata(struct sim_buf *object, const char *name)
+{
+	struct sim_buf meta = {0}, never = {0};
+
+	add_text(&meta, 1, name);
+	add_text(&meta, 2, "");
+	add_text(&meta, 4, "");
+	add_int(&meta, 7, 0);
+	add_message(&meta, 8, &never);
+	add_message(object, 1, &meta);
+}
+
+/* A deployment as `kubectl create deployment` sends it, with what distinguishes 0 from nothing, and port names from numbers. */
+static struct sim_buf
+deployment(void)
+{
+	struct sim_buf object = {0}, spec = {0}, selector = {0}, template = {0}, pod = {0}, container = {0}, strategy = {0}, rolling = {0},
+		       value = {0}, limits = {0}, entry = {0}, quantity = {0}, status = {0};
+
+	add_metadata(&object, "web");
+	add_int(&spec, 1, 0);
+	add_entry(&selector, 1, "app", "web");
+	add_entry(&selector, 1, "quote", "\"");
+	add_message(&spec, 2, &selector);
+	add_text(&container, 1, "c");
+	add_text(&container, 2, "nginx");
+	add_text(&container, 3, "sleep");
+	add_text(&container, 3, "");
+	add_text(&container, 5, "");
+	add_text(&quantity, 1, "500m");
+	add_text(&entry, 1, "cpu");
+	add_message(&entry, 2, &quantity);
+	add_message(&limits, 1, &entry);
+	add_message(&container, 8, &limits);
+	add_int(&container, 16, 0);
+	add_int(&container, 18, 1);
+	add_message(&pod, 2, &container);
+	add_text(&pod, 3, "");
+	add_int(&pod, 4, 30);
+	add_int(&pod, 11, 0);
+	add_metadata(&template, "");
+	add_message(&template, 2, &pod);
+	add_message(&spec, 3, &template);
+	add_int(&value, 1, 1);
+	add_int(&value, 2, 0);
+	add_text(&value, 3, "25%");
+	add_message(&rolling, 1, &value);
+	add_int(&value, 1, 0);
+	add_int(&value, 2, -1);
+	add_text(&value, 3, "");
+	add_message(&rolling, 2, &value);
+	add_message(&strategy, 2, &rolling);
+	add_message(&spec, 4, &strategy);
+	add_message(&object, 2, &spec);
+	add_int(&status, 2, 0);
+	add_message(&object, 3, &status);
+	return wrapped("apps/v1", "Deployment", &object);
+}
+
+/* Names, maps, lists, quantities, numbers that may be texts; empty is left out as Go leaves it out, a pointer to 0 is not. */
+static void
+a_body_becomes_its_json(void **state)
+{
+	struct sim_buf body = deployment(), object = {0}, time = {0}, meta = {0};
+
+	(void)state;
+	expect_json(&body, "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":0,"
+			   "\"selector\":{\"matchLabels\":{\"app\":\"web\",\"quote\":\"\\\"\"}},\"template\":{\"metadata\":{},\"spec\":{\"containers\":"
+			   "[{\"name\":\"c\",\"image\":\"nginx\",\"command\":[\"sleep\",\"\"],\"resources\":{\"limits\":{\"cpu\":\"500m\"}},\"tty\":true}],"
+			   "\"terminationGracePeriodSeconds\":30}},\"strategy\":{\"rollingUpdate\":{\"maxUnavailable\":\"25%\",\"maxSurge\":-1}}}}");
+
+	add_metadata(&object, "s");
+	add_entry(&object, 2, "key", "\x01\xff");
+	add_text(&object, 3, "Opaque");
+	body = wrapped("v1", "Secret", &object);
+	expect_json(&body, "{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"s\"},\"data\":{\"key\":\"Af8=\"},\"type\":\"Opaque\"}");
+
+	add_text(&meta, 1, "n");
+	add_int(&time, 1, 1700000000);
+	add_int(&time, 2, 0);
+	add_message(&meta, 8, &time);
+	add_message(&object, 1, &meta);
+	body = wrapped("v1", "Namespace", &object);
+	expect_json(&body, "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n\",\"creationTimestamp\":\"2023-11-14T22:13:20Z\"}}");
+}
+
+/* A kind or field that is not read is named, and nothing is lost silently; an empty one is no loss. */
+static void
+what_is_not_read_is_refused_by_name(void **state)
+{
+	struct sim_buf object = {0}, spec = {0}, body;
+
+	(void)state;
+	add_metadata(&object, "q");
+	body = wrapped("v1", "ResourceQuota", &object);
+	expect_refused(&body, -EOPNOTSUPP, "protobuf ResourceQuota");
+	add_metadata(&object, "p");
+	add_text(&spec, 18, "an affinity");
+	add_message(&object, 2, &spec);
+	body = wrapped("v1", "Pod", &object);
+	expect_refused(&body, -EOPNOTSUPP, "field 18 of a protobuf PodSpec");
+	add_metadata(&object, "p");
+	add_text(&spec, 18, "");
+	add_message(&object, 2, &spec);
+	body = wrapped("v1", "Pod", &object);
+	expect_json(&body, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\"},\"spec\":{}}");
+	sim_buf_puts(&body, "{\"kind\":\"Pod\"}");
+	expect_refused(&body, -EPROTO, "no protobuf message");
+}
+
+/* A body that ends early, or has one wrong byte, is refused or becomes some JSON; under ASan: nothing beyond it is read. */
+static void
+no_bytes_do_harm(void **state)
+{
+	struct sim_buf body = deployment();
+	char why[200];
+
+	(void)state;
+	for (size_t len = 0; len < body.len; len++) {
+		char *copy = malloc(len + 1);
+		struct sim_buf out = {0};
+
+		assert_non_null(copy);
+		memcpy(copy, body.data, len);
+		copy = realloc(copy, len ? len : 1);
+		sim_protobuf_json(copy, len, &out, why);
+		sim_buf_done(&out);
+		free(copy);
+	}
+	for (size_t i = 0; i < body.len * 8; i++) {
+		char *copy = malloc(body.len);
+		struct sim_buf out = {0};
+
+		assert_non_null(copy);
+		memcpy(copy, body.data, body.len);
+		copy[i / 8] = (char)(copy[i / 8] ^ 1 << i % 8);
+		sim_protobuf_json(copy, body.len, &out, why);
+		sim_buf_done(&out);
+		free(copy);
+	}
+	body.len -= 1;
+	expect_refused(&body, -EPROTO, "no protobuf message");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_body_becomes_its_json),
+		cmocka_unit_test(what_is_not_read_is_refused_by_name),
+		cmocka_unit_test(no_bytes_do_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
