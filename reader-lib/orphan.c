@@ -58,7 +58,7 @@ map(struct informer *inf, int arena, struct mapping **ret_mapping)
 static int
 open_noted(int lock, const struct stat *lock_st, const struct lock_note *note)
 {
-	struct stat st;
+	struct stat st = {0};
 	int arena = open_plain(note->arena, &st), r;
 
 	if (arena < 0)
