@@ -45,6 +45,17 @@ GET /api/v1 -> 500
 GET /apis -> 500
 GET /api -> 200" "$(api GET /sim/log | sed 's/ rv=[0-9]* items=.*//')"
 same "a future RV is told after --rv-wait" "504 true" "$(curl -s -o /dev/null -w '%{http_code} %{time_total}' "$URL$PODS?resourceVersion=9999" | awk '{print $1, ($2 < 2 ? "true" : $2)}')"
+faults 'when LIST pods then too-large cause once
+when LIST pods then too-large message once'
+same "too large, told by the cause" "504 ResourceVersionTooLarge Timeout: the cache lags behind" "$(api GET $PODS | jq -r '"\(.code) \(.details.causes[0].reason) \(.message)"')"
+same "too large, told by the message" "504 Timeout Timeout: Too large resource version null" \
+	"$(api GET $PODS | jq -r '"\(.code) \(.reason) \(.message | split(":")[:2] | join(":")) \(.details.causes)"')"
+faults 'when LIST pods rv 0 then paginate 2
+when LIST pods then say <html>a proxy</html> once'
+TOKEN=$(api GET "$PODS?resourceVersion=0&limit=500" | jq -r '"\(.items|length) \(.metadata.continue)"')
+same "a server without a cache lists by pages" 2 "${TOKEN% *}"
+same "something else is said" "<html>a proxy</html>" "$(api GET "$PODS?limit=500&continue=${TOKEN#* }")"
+same "and then the next page" "c d e" "$(api GET "$PODS?limit=500&continue=${TOKEN#* }" | jq -r '[.items[].metadata.name]|join(" ")')"
 
 # ---- documents
 faults 'when LIST pods then close once
@@ -97,6 +108,36 @@ until_true "the frozen one is noticed to be gone" frozen
 faults 'when WATCHLIST then 422 once'
 same "WatchList refused" "422 Invalid" "$(api GET "$PODS?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan" | jq -r '"\(.code) \(.reason)"')"
 
+told "a bookmark behind what was sent" "idle then bookmark" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,BOOKMARK ,"
+same "has its RV" "$(api GET $MAPS | jq -r .metadata.resourceVersion)" "$(jq -r 'select(.type == "BOOKMARK").object.metadata.resourceVersion' "$DIR/body")"
+told "a line between two others" 'after 1 event then say {"type":"RENAMED","object":{"code":7}}' \
+	"0 200 ADDED new,RENAMED 7,ADDED n1,ADDED n2,ADDED n3,ADDED n4,"
+told "ended when all was sent" "idle then end" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,"
+marked() { curl_code "$PODS?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1" >/dev/null; grep -c initial-events-end "$DIR/body"; }
+faults 'when WATCHLIST then plain once'
+same "a server that does not know sendInitialEvents" "0 5" "$(marked) $(grep -c ADDED "$DIR/body")"
+same "and one that does" "1 5" "$(marked) $(grep -c ADDED "$DIR/body")"
+
+# ---- step by step
+faults 'when LIST pods then hold'
+held() { [ "$(api GET /sim/held)" = "$1" ]; }
+curl -s -o "$DIR/first" "$URL$PODS?limit=1" & FIRST=$!
+until_true "a request is held" held "LIST pods in n limit=1"
+curl -s -o "$DIR/second" "$URL$PODS?limit=2" & SECOND=$!
+until_true "and another one" held "LIST pods in n limit=1
+LIST pods in n limit=2"
+same "the first is answered as told" "LIST pods in n limit=2" "$(api POST /sim/held -d '429 retry-after 9')"
+wait $FIRST
+same "so" 429 "$(jq .code "$DIR/first")"
+api POST /sim/held >/dev/null
+wait $SECOND
+same "the other as if nothing were" "a b" "$(jq -r '[.items[].metadata.name]|join(" ")' "$DIR/second")"
+same "nobody is held" "409" "$(code POST /sim/held)"
+same "what is no answer" "400 400" "$(code POST /sim/held -d explode) $(code POST /sim/held -d hold)"
+MAX=0.2 curl_code $PODS >/dev/null
+until_true "a client that goes is not held any more" held ""
+faults ''
+
 # ---- no server at all
 faults 'when LIST pods then refuse 300ms once'
 curl_code $PODS >/dev/null
@@ -135,7 +176,7 @@ same "chance strikes watches too" "0 200 " "$(curl_code "$MAPS?watch=1&resourceV
 
 # ---- scripts that cannot be read
 bad() { api POST /sim/faults --data-binary "$1" | jq -r .message | sed 's/ (informer-sim(1).*//'; }
-same "an unknown action" 'line 2: "explode" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, too-large, slow, truncate, invalid, stale, restore or freeze' "$(bad '
+same "an unknown action" 'line 2: "explode" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, too-large, slow, truncate, invalid, stale, restore, freeze, hold, say, bookmark, paginate or plain' "$(bad '
 when LIST then explode')"
 same "an unknown verb" 'line 1: "LOST" is no verb: LIST, WATCH, WATCHLIST, GET, CREATE, UPDATE, PATCH, DELETE, DELETECOLLECTION, DISCOVERY or ANY' "$(bad 'when LOST then 410')"
 same "a bad percentage" 'line 1: rate= wants a percentage, as rate=1%' "$(bad 'random rate=3 close')"

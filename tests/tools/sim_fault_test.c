@@ -138,6 +138,68 @@ a_cut_waits_for_a_line(void **state)
 	assert_int_equal(stream(w, &seen, 1, 0, true), -SIM_FAULT_MID_FRAME);
 }
 
+/* `idle` waits until nothing is left to be sent, and so does a bookmark, whose RV is that of what was sent. */
+static void
+idle_waits_until_all_was_sent(void **state)
+{
+	struct world *w = *state;
+	struct sim_fault_seen seen = {0};
+
+	script(w, "when WATCH idle then end once\nwhen WATCH after 1 event then bookmark");
+	assert_int_equal(request(w, "WATCH", w->pods, "5", 1), 0);
+	assert_int_equal(stream(w, &seen, 1, 0, true), 0);
+	assert_int_equal(stream(w, &seen, 1, 0, false), -SIM_FAULT_END);
+	assert_int_equal(stream(w, &seen, 1, 0, false), -SIM_FAULT_BOOKMARK);
+}
+
+/* What is said stands to the end of its line, or to how often; it is there after the rules were dropped. */
+static void
+what_is_said_is_not_split(void **state)
+{
+	static const struct {
+		const char *rule, *text;
+	} cases[] = {
+		{"when LIST then say {\"a\":  [1, 2]}", "{\"a\":  [1, 2]}\n"},
+		{"when LIST then say it once once", "it once\n"},
+		{"when LIST then say  times 3 times 4", "times 3\n"},
+		{"when LIST then say times 10", "times 10\n"},
+	};
+	struct world *w = *state;
+	struct sim_fault_moment moment = {.verb = "LIST", .resource = w->pods, .page = 1};
+	struct sim_fault fault;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		script(w, cases[i].rule);
+		assert_true(sim_faults_ask(w->faults, &moment, &fault));
+		assert_int_equal(fault.kind, SIM_FAULT_SAY);
+		sim_faults_clear(w->faults);
+		assert_string_equal(fault.text, cases[i].text);
+	}
+}
+
+/* An action alone is read as in a rule; none is none. */
+static void
+an_action_alone_can_be_read(void **state)
+{
+	static const char *const bad[] = {"410 once", "explode", "say", "bookmark now"};
+	struct world *w = *state;
+	struct sim_fault fault;
+	char *error;
+
+	assert_int_equal(sim_faults_action(w->faults, "429 retry-after 5", &fault, &error), 0);
+	assert_int_equal(fault.kind, SIM_FAULT_STATUS);
+	assert_int_equal(fault.retry_after, 5);
+	assert_int_equal(sim_faults_action(w->faults, "say a b", &fault, &error), 0);
+	assert_string_equal(fault.text, "a b\n");
+	assert_int_equal(sim_faults_action(w->faults, " ", &fault, &error), 0);
+	assert_int_equal(fault.kind, SIM_FAULT_NONE);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_int_equal(sim_faults_action(w->faults, bad[i], &fault, &error), -22);
+		assert_non_null(error);
+		free(error);
+	}
+}
+
 /* A rule for WATCH holds for a watch that begins with the list, one for WATCHLIST for no other. */
 static void
 a_watch_list_is_a_watch(void **state)
@@ -203,7 +265,13 @@ a_bad_script_adds_nothing(void **state)
 		{"when LIST pods page 0 then 410", "line 1: page wants a number from 1 here: \"0\""},
 		{"when LIST then 200", "line 1: a status wants a number from 400 here: \"200\""},
 		{"when LIST then 600", "line 1: 600 is no status of a failure: 400 to 599"},
-		{"when LIST after 3 events then 410", "line 1: after events and after a time are for WATCH and WATCHLIST"},
+		{"when LIST after 3 events then 410", "line 1: after events, after a time and idle are for WATCH and WATCHLIST"},
+		{"when LIST idle then 410", "line 1: after events, after a time and idle are for WATCH and WATCHLIST"},
+		{"when LIST then say", "line 1: say wants a text behind it"},
+		{"when WATCH then bookmark", "line 1: bookmark wants to know when: idle, after 2 events or after 200ms"},
+		{"when LIST then plain", "line 1: bookmark and plain are for WATCH and WATCHLIST"},
+		{"when WATCH idle then hold", "line 1: hold, paginate and plain come with the request: without after and idle"},
+		{"when WATCH then paginate 2", "line 1: paginate is for LIST"},
 		{"when WATCH after 3 bytes then close", "line 1: after bytes is for documents; a watch counts events"},
 		{"when LIST after 3 bytes then 410", "line 1: after bytes goes with close, truncate, invalid and freeze"},
 		{"when LIST then end", "line 1: end is for WATCH and WATCHLIST"},
@@ -260,6 +328,9 @@ main(void)
 		TEST(a_rule_acts_as_often_as_it_says),
 		TEST(a_streams_rule_waits_for_its_moment),
 		TEST(a_cut_waits_for_a_line),
+		TEST(idle_waits_until_all_was_sent),
+		TEST(what_is_said_is_not_split),
+		TEST(an_action_alone_can_be_read),
 		TEST(a_watch_list_is_a_watch),
 		TEST(new_rules_are_new_to_an_old_stream),
 		TEST(chance_follows_its_seed),

@@ -112,7 +112,33 @@ faults(struct sim_request *request)
 		sim_status_set(&request->status, 400, "BadRequest", "%s (informer-sim(1) has the words of a fault script)", error);
 		return sim_reply_status(request);
 	}
+	sim_store_wake(server->store); /* streams look at the rules now */
 	sim_faults_print(server->faults, &body);
+	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
+}
+
+/* Who is held; or how the one that is held longest is answered. */
+static enum MHD_Result
+held(struct sim_request *request)
+{
+	struct sim_server *server = request->server;
+	_cleanup_(sim_freep) char *error = NULL;
+	struct sim_buf body = {0};
+	struct sim_fault fault;
+
+	sim_buf_puts(&request->body, "");
+	request->body.data[strcspn(request->body.data, "\r\n")] = '\0';
+	if (!strcmp(request->method, "POST")) {
+		if (sim_faults_action(server->faults, request->body.data, &fault, &error) < 0)
+			sim_status_set(&request->status, 400, "BadRequest", "%s (informer-sim(1) has the actions of a fault script)", error);
+		else if (fault.kind == SIM_FAULT_HOLD)
+			sim_status_set(&request->status, 400, "BadRequest", "it is held already: say how it is answered, or nothing");
+		else if (!sim_holds_answer(&server->holds, &fault))
+			sim_status_set(&request->status, 409, "Conflict", "no request is held: a rule as \"when LIST pods then hold\" does that");
+		if (request->status.code)
+			return sim_reply_status(request);
+	}
+	sim_holds_print(&server->holds, &body);
 	return sim_reply(request, 200, "text/plain; charset=utf-8", &body);
 }
 
@@ -165,7 +191,7 @@ sim_handle_control(struct sim_request *request, enum MHD_Result *ret_result)
 	} pages[] = {
 		{"GET", "/metrics", metrics},	     {"GET", "/sim/stats", stats},     {"POST", "/sim/churn", churn},
 		{"POST", "/sim/compact", compact},   {"POST", "/sim/restore", restore}, {"GET POST DELETE", "/sim/faults", faults},
-		{"GET DELETE", "/sim/log", journal},
+		{"GET DELETE", "/sim/log", journal}, {"GET POST", "/sim/held", held},
 	};
 	const char *url = request->url;
 	bool get = !strcmp(request->method, "GET");

@@ -23,8 +23,11 @@ struct page {
 struct sim_faults {
 	pthread_mutex_t lock;
 	_Atomic unsigned count; /* changed under the lock, looked at without */
+	_Atomic unsigned version;
 	unsigned generation;
 	struct sim_fault_rule rules[RULES_MAX];
+	char **texts; /* of rules that are gone, and of actions: a stream may still show them */
+	size_t text_count;
 	struct page pages[PAGES_MAX]; /* the last ones given out, a ring */
 	unsigned page_next;
 };
@@ -39,12 +42,25 @@ sim_faults_new(void)
 	return faults;
 }
 
+/* Under the lock. */
+static void
+keep_text(struct sim_faults *faults, char *text)
+{
+	if (!text)
+		return;
+	faults->texts = sim_realloc(faults->texts, (faults->text_count + 1) * sizeof(*faults->texts));
+	faults->texts[faults->text_count++] = text;
+}
+
 void
 sim_faults_free(struct sim_faults *faults)
 {
 	if (!faults)
 		return;
 	sim_faults_clear(faults);
+	for (size_t i = 0; i < faults->text_count; i++)
+		free(faults->texts[i]);
+	free(faults->texts);
 	for (unsigned i = 0; i < PAGES_MAX; i++)
 		free(faults->pages[i].token);
 	pthread_mutex_destroy(&faults->lock);
@@ -55,10 +71,16 @@ void
 sim_faults_clear(struct sim_faults *faults)
 {
 	pthread_mutex_lock(&faults->lock);
-	for (unsigned i = 0; i < faults->count; i++)
+	for (unsigned i = 0; i < faults->count; i++) {
+		for (unsigned j = 0; j < faults->rules[i].action_count; j++) {
+			keep_text(faults, faults->rules[i].actions[j].text);
+			faults->rules[i].actions[j].text = NULL;
+		}
 		sim_fault_rule_done(&faults->rules[i]);
+	}
 	faults->count = 0;
 	faults->generation++;
+	faults->version++;
 	pthread_mutex_unlock(&faults->lock);
 }
 
@@ -107,6 +129,7 @@ sim_faults_add(struct sim_faults *faults, const char *script, char **ret_error)
 	if (r == 0 && count) {
 		memcpy(&faults->rules[faults->count], rules, count * sizeof(*rules));
 		faults->count += count;
+		faults->version++;
 		count = 0;
 	}
 	pthread_mutex_unlock(&faults->lock);
@@ -129,6 +152,25 @@ bool
 sim_faults_any(struct sim_faults *faults)
 {
 	return atomic_load_explicit(&faults->count, memory_order_relaxed) != 0;
+}
+
+unsigned
+sim_faults_version(struct sim_faults *faults)
+{
+	return atomic_load(&faults->version);
+}
+
+int
+sim_faults_action(struct sim_faults *faults, const char *text, struct sim_fault *ret_fault, char **ret_error)
+{
+	int r = sim_fault_action_parse(text, ret_fault, ret_error);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&faults->lock);
+	keep_text(faults, ret_fault->text);
+	pthread_mutex_unlock(&faults->lock);
+	return 0;
 }
 
 /* ---- which rule ------------------------------------------------------------ */
@@ -173,6 +215,8 @@ is_now(const struct sim_fault_rule *rule, const struct sim_fault_moment *m)
 		return m->streaming && m->events == rule->after_amount;
 	case SIM_AFTER_TIME:
 		return m->streaming && m->elapsed_ms >= rule->after_amount;
+	case SIM_AFTER_ALL:
+		return m->streaming && !m->line;
 	}
 	return false;
 }
@@ -182,9 +226,21 @@ static bool
 fits(const struct sim_fault *action, const struct sim_fault_moment *m)
 {
 	if (!m->streaming)
-		return action->kind != SIM_FAULT_END || !strncmp(m->verb, "WATCH", 5);
-	return m->line || (action->kind != SIM_FAULT_MID_FRAME && action->kind != SIM_FAULT_TRUNCATE &&
-			   action->kind != SIM_FAULT_INVALID);
+		return action->kind != SIM_FAULT_BOOKMARK && (action->kind != SIM_FAULT_END || !strncmp(m->verb, "WATCH", 5));
+	switch (action->kind) {
+	case SIM_FAULT_MID_FRAME:
+	case SIM_FAULT_TRUNCATE:
+	case SIM_FAULT_INVALID:
+		return m->line;
+	case SIM_FAULT_BOOKMARK:
+		return !m->line; /* its RV is that of what was sent */
+	case SIM_FAULT_HOLD:
+	case SIM_FAULT_PAGINATE:
+	case SIM_FAULT_PLAIN:
+		return false;
+	default:
+		return true;
+	}
 }
 
 /* Draw, or count: does it act this time? */

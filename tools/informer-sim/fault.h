@@ -4,10 +4,11 @@
  *   when LIST pods page 2 then 410 once
  *   when WATCH pods after 3 events then close mid-frame
  *   when LIST rv none nth 2 then 429 retry-after 2 times 3
+ *   when WATCH pods idle then say {"type":"RENAMED","object":{}}
  *   random seed=7 rate=1% WATCH pods close 410 500
  *
  * Rules are asked in order, the first that applies acts. A rule without `after` is asked when a request
- * arrives; one with `after` while its answer is under way (a watch: before each line, and while it waits).
+ * arrives; one with `after` or `idle` while its answer is under way (a watch: before each line, and while it waits).
  * informer-sim(1) has the words of the script, fault_parse.c reads them, fault.c answers here, fault_act.c and
  * watch_fault.c do what is told.
  *
@@ -37,7 +38,15 @@ enum sim_fault_kind {
 	SIM_FAULT_STALE,     /* a state `amount` RVs back; a watch repeats its last `amount` events */
 	SIM_FAULT_RESTORE,   /* the whole server goes back by `amount` RVs */
 	SIM_FAULT_FREEZE,    /* nothing more comes, the connection stays; ms 0: until the client goes */
+	SIM_FAULT_HOLD,	     /* it waits until somebody says how it is answered (hold.h) */
+	SIM_FAULT_SAY,	     /* `text` is a line of the watch; or, with 200, the answer's body */
+	SIM_FAULT_BOOKMARK,  /* a watch sends one now */
+	SIM_FAULT_PAGINATE,  /* a list comes in pages of `amount`, whatever limit and RV it was asked for with */
+	SIM_FAULT_PLAIN,     /* a watch that should begin with the state is served as if that had not been asked for */
 };
+
+/* Which of the two signs of a TOO_LARGE its status has: `code` of such a fault. */
+enum sim_too_large { SIM_TOO_LARGE_BOTH, SIM_TOO_LARGE_CAUSE, SIM_TOO_LARGE_MESSAGE };
 
 struct sim_fault {
 	enum sim_fault_kind kind;
@@ -46,6 +55,7 @@ struct sim_fault {
 	unsigned ms;
 	uint64_t amount;
 	uint64_t after_bytes; /* of the body, where it is one of these: the fault comes there; 0: in its middle */
+	char *text; /* of SAY, ended by a newline. Of a fault that was asked for: lent, valid as long as the set of rules */
 };
 
 /* Which rules a stream has met already, so that none counts twice in one. Zeroed at first. */
@@ -64,7 +74,7 @@ struct sim_fault_moment {
 	bool streaming;			     /* false: the request has just come */
 	uint64_t events;		     /* lines of a watch sent so far */
 	uint64_t elapsed_ms;		     /* since it was opened */
-	bool line;			     /* is one about to be sent? else it waits */
+	bool line;			     /* is one about to be sent? else it is idle */
 	struct sim_fault_seen *seen;	     /* of a stream */
 };
 
@@ -91,6 +101,13 @@ sim_faults_print(struct sim_faults *faults, struct sim_buf *buf);
 /* Are there any rules? Cheap. */
 bool
 sim_faults_any(struct sim_faults *faults);
+/* Another number whenever rules were added or dropped. Cheap. */
+unsigned
+sim_faults_version(struct sim_faults *faults);
+
+/* Read an action alone: "429 retry-after 5"; "" is none. Its text is the set's. Returns as sim_faults_add(). */
+int
+sim_faults_action(struct sim_faults *faults, const char *text, struct sim_fault *ret_fault, char **ret_error);
 
 /* Does something go wrong now? false: *ret_fault is none. */
 bool

@@ -24,19 +24,31 @@ sim_hung_up(int socket)
 	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
+static void
+freeze(struct sim_server *server, int change)
+{
+	pthread_mutex_lock(&server->lock);
+	server->frozen += (unsigned)change;
+	pthread_mutex_unlock(&server->lock);
+}
+
 bool
 sim_fault_sleep(struct sim_server *server, int socket, unsigned ms)
 {
-	for (unsigned slept = 0; ms == 0 || slept < ms;) {
+	bool stays = true;
+
+	freeze(server, ms == 0 ? 1 : 0);
+	for (unsigned slept = 0; stays && (ms == 0 || slept < ms);) {
 		unsigned n = ms && ms - slept < LOOK_MS ? ms - slept : LOOK_MS;
 		struct timespec at = {.tv_nsec = (long)n * 1000000};
 
-		if (sim_store_stopped(server->store) || sim_hung_up(socket))
-			return false;
-		nanosleep(&at, NULL);
+		stays = !sim_store_stopped(server->store) && !sim_hung_up(socket);
+		if (stays)
+			nanosleep(&at, NULL);
 		slept += n;
 	}
-	return true;
+	freeze(server, ms == 0 ? -1 : 0);
+	return stays;
 }
 
 /* ---- what is answered -------------------------------------------------------- */
@@ -75,6 +87,23 @@ expired(struct sim_server *server, const struct sim_fault *fault, const char *ve
 		sim_status_set(status, 410, reason, "The resourceVersion for the provided list is too old.");
 }
 
+/* A client may know it by either of two signs. */
+static void
+too_large(struct sim_server *server, const struct sim_fault *fault, uint64_t asked, struct sim_status *status)
+{
+	if (fault->code == SIM_TOO_LARGE_CAUSE) {
+		sim_status_set(status, 504, "Timeout", "Timeout: the cache lags behind");
+		sim_status_cause(status, "ResourceVersionTooLarge", NULL, "the cache lags behind");
+		return;
+	}
+	sim_status_too_large_rv(status, asked, sim_store_rv(server->store));
+	if (fault->code == SIM_TOO_LARGE_MESSAGE) {
+		for (unsigned i = 0; i < status->cause_count; i++)
+			free(status->causes[i].message);
+		status->cause_count = 0;
+	}
+}
+
 void
 sim_fault_status(struct sim_server *server, const struct sim_fault *fault, const struct sim_resource *resource,
 		 const char *verb, const char *rv, struct sim_status *status)
@@ -99,7 +128,7 @@ sim_fault_status(struct sim_server *server, const struct sim_fault *fault, const
 	uint64_t asked = rv ? strtoull(rv, NULL, 10) : 0;
 
 	if (fault->kind == SIM_FAULT_TOO_LARGE) {
-		sim_status_too_large_rv(status, asked ? asked : sim_store_rv(server->store) + 1, sim_store_rv(server->store));
+		too_large(server, fault, asked ? asked : sim_store_rv(server->store) + 1, status);
 	} else if (fault->kind == SIM_FAULT_GONE || fault->code == 410) {
 		expired(server, fault, verb, rv, status);
 	} else {
@@ -142,6 +171,17 @@ note(const struct sim_request *request, const char *what)
 	sim_journal_add(&request->server->journal, "%s -> %s", line.data, what);
 }
 
+/* The text instead of an answer. */
+static enum MHD_Result
+say(struct sim_request *request, const struct sim_fault *fault)
+{
+	struct sim_buf body = {0};
+
+	sim_buf_puts(&body, fault->text);
+	sim_buf_puts(&request->note, " said");
+	return sim_reply(request, 200, fault->text[0] == '<' ? "text/html" : "application/json", &body);
+}
+
 bool
 sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 {
@@ -159,6 +199,10 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 	if (!sim_faults_ask(server->faults, &moment, &fault))
 		return false;
 	*ret_result = MHD_NO; /* closes the connection */
+	if (fault.kind == SIM_FAULT_HOLD && !sim_hold(request, &fault)) {
+		note(request, "the client went");
+		return true;
+	}
 	switch (fault.kind) {
 	case SIM_FAULT_REFUSE:
 		sim_listen_refuse(server->listen, fault.ms);
@@ -190,6 +234,15 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 		return false;
 	case SIM_FAULT_RESTORE:
 		sim_fault_restore(server, fault.amount);
+		return false;
+	case SIM_FAULT_SAY:
+		*ret_result = say(request, &fault);
+		return true;
+	case SIM_FAULT_PAGINATE:
+		request->paginate = fault.amount;
+		return false;
+	case SIM_FAULT_PLAIN:
+		request->plain = true;
 		return false;
 	default:
 		break;

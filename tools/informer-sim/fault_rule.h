@@ -9,7 +9,7 @@
 
 #define SIM_FAULT_ACTIONS_MAX 16
 
-enum sim_fault_after { SIM_AFTER_REQUEST, SIM_AFTER_EVENTS, SIM_AFTER_BYTES, SIM_AFTER_TIME };
+enum sim_fault_after { SIM_AFTER_REQUEST, SIM_AFTER_EVENTS, SIM_AFTER_BYTES, SIM_AFTER_TIME, SIM_AFTER_ALL };
 
 struct sim_fault_rule {
 	char *text; /* as it was written */
@@ -25,7 +25,7 @@ struct sim_fault_rule {
 	uint64_t after_amount; /* events, bytes or ms */
 
 	/* then */
-	struct sim_fault actions[SIM_FAULT_ACTIONS_MAX]; /* one; of a random rule one is drawn */
+	struct sim_fault actions[SIM_FAULT_ACTIONS_MAX]; /* one; of a random rule one is drawn. Their texts are the rule's */
 	unsigned action_count;
 	uint64_t times; /* how often it may act; 0: always */
 
@@ -46,5 +46,8 @@ int
 sim_fault_rule_parse(const char *line, struct sim_fault_rule *ret_rule, char **ret_error);
 void
 sim_fault_rule_done(struct sim_fault_rule *rule);
+/* The same for what stands behind `then`; "" is no action. Its text is the caller's to free. */
+int
+sim_fault_action_parse(const char *line, struct sim_fault *ret_action, char **ret_error);
 
 #endif

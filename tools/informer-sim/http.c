@@ -75,6 +75,16 @@ authorized(const struct sim_request *request)
 	return o->token && header && !strncmp(header, "Bearer ", 7) && !strcmp(header + 7, o->token);
 }
 
+/* A request has begun, or is over. */
+static void
+count(struct sim_server *server, int change)
+{
+	pthread_mutex_lock(&server->lock);
+	server->begun += change > 0;
+	server->under_way += (unsigned)change;
+	pthread_mutex_unlock(&server->lock);
+}
+
 static enum MHD_Result
 handle(void *cls, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
        const char *upload, size_t *upload_len, void **state)
@@ -90,6 +100,7 @@ handle(void *cls, struct MHD_Connection *connection, const char *url, const char
 		*request = (struct sim_request){
 			.server = cls, .connection = connection, .method = method, .url = url, .page = 1};
 		*state = request;
+		count(request->server, 1);
 		return MHD_YES;
 	}
 	if (*upload_len) {
@@ -124,6 +135,7 @@ completed(void *cls, struct MHD_Connection *connection, void **state, enum MHD_R
 	(void)why;
 	if (!request)
 		return;
+	count(request->server, -1);
 	sim_buf_done(&request->body);
 	sim_buf_done(&request->note);
 	sim_status_done(&request->status);
@@ -189,6 +201,7 @@ sim_server_start(struct sim_server *server)
 	pthread_mutex_init(&server->lock, NULL);
 	sim_metrics_init(&server->metrics);
 	sim_journal_init(&server->journal);
+	sim_holds_init(&server->holds);
 	/* The error log first: what it has to say about the options behind it would be lost. */
 	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, complain, server,
 					  MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -199,6 +212,7 @@ sim_server_start(struct sim_server *server)
 		fputs("informer-sim: the HTTP server does not start\n", stderr);
 		sim_metrics_done(&server->metrics);
 		sim_journal_done(&server->journal);
+		sim_holds_done(&server->holds);
 		sim_listen_free(server->listen);
 		return -EIO;
 	}
@@ -215,6 +229,7 @@ sim_server_stop(struct sim_server *server)
 	sim_warden_stop(server);
 	MHD_stop_daemon(server->daemon);
 	sim_listen_free(server->listen);
+	sim_holds_done(&server->holds);
 	sim_journal_done(&server->journal);
 	sim_metrics_done(&server->metrics);
 	pthread_mutex_destroy(&server->lock);

@@ -262,6 +262,10 @@ sim_handle_list(struct sim_request *request)
 	list = sim_alloc(sizeof(*list));
 	*list = (struct list){.resource = request->resource};
 	cached = query.rv_given && query.rv == 0; /* behind a continue token too */
+	if (request->paginate) {
+		query.limit = request->paginate;
+		cached = false;
+	}
 	if (build(request, &query, list, cached) < 0) {
 		list_free(list);
 		return sim_reply_status(request);

@@ -39,7 +39,7 @@ no_page(struct sim_request *request)
 	struct sim_buf body = {0};
 
 	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/metrics\",\"/openapi/v2\",\"/openapi/v3\",\"/readyz\","
-			    "\"/sim/churn\",\"/sim/compact\",\"/sim/faults\",\"/sim/log\",\"/sim/restore\",\"/sim/stats\",\"/version\"]}\n");
+			    "\"/sim/churn\",\"/sim/compact\",\"/sim/faults\",\"/sim/held\",\"/sim/log\",\"/sim/restore\",\"/sim/stats\",\"/version\"]}\n");
 	return sim_reply(request, 404, "application/json", &body);
 }
 

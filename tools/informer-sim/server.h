@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "tools/informer-sim/fault.h"
+#include "tools/informer-sim/hold.h"
 #include "tools/informer-sim/journal.h"
 #include "tools/informer-sim/metrics.h"
 #include "tools/informer-sim/rng.h"
@@ -44,6 +45,7 @@ struct sim_server {
 	struct sim_metrics metrics;
 	struct sim_journal journal;
 	struct sim_faults *faults;
+	struct sim_holds holds;
 	struct sim_churn *churn;
 	struct MHD_Daemon *daemon;
 	struct sim_listen *listen;
@@ -55,6 +57,9 @@ struct sim_server {
 	struct sim_watch *watches; /* the open ones */
 	unsigned watch_count;
 	uint64_t watches_cut; /* ended because their client was too slow */
+	uint64_t begun;	      /* requests */
+	unsigned under_way;   /* of these */
+	unsigned frozen;      /* of these: for as long as their client stays */
 	bool stopping;
 	pthread_cond_t stop;
 	pthread_t warden; /* cuts off clients that lost their place */
@@ -83,6 +88,8 @@ struct sim_request {
 
 	struct sim_fault fault; /* of the answer's body, or of the watch */
 	uint64_t stale;		/* answer as of so many RVs ago */
+	uint64_t paginate;	/* a list: in pages of so many items; 0: as it was asked for */
+	bool plain;		/* a watch: as if sendInitialEvents had not been asked for */
 	bool gzip;		/* the body is compressed */
 	struct sim_buf note;	/* for the journal, behind the code: " rv=20 items=3" */
 };

@@ -352,12 +352,35 @@ sim_store_wait(struct sim_store *store, const struct sim_resource *resource, uin
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	struct timespec at = deadline(timeout_ms);
+	unsigned wakes;
 	int r = 0;
 
 	pthread_mutex_lock(&store->lock);
-	while (shelf->next <= position && !store->stopped && r == 0)
+	wakes = store->wakes;
+	while (shelf->next <= position && !store->stopped && wakes == store->wakes && r == 0)
 		r = pthread_cond_timedwait(&shelf->changed, &store->lock, &at);
 	pthread_mutex_unlock(&store->lock);
+}
+
+void
+sim_store_wake(struct sim_store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	store->wakes++;
+	for (unsigned i = 0; i < store->count; i++)
+		pthread_cond_broadcast(&store->shelves[i].changed);
+	pthread_mutex_unlock(&store->lock);
+}
+
+uint64_t
+sim_store_end(struct sim_store *store, const struct sim_resource *resource)
+{
+	uint64_t end;
+
+	pthread_mutex_lock(&store->lock);
+	end = store->shelves[resource->index].next;
+	pthread_mutex_unlock(&store->lock);
+	return end;
 }
 
 bool

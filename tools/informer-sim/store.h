@@ -165,6 +165,12 @@ sim_events_done(struct sim_event *events, unsigned count);
 /* Wait for an event at the position, at most timeout_ms, or until sim_store_stop(). */
 void
 sim_store_wait(struct sim_store *store, const struct sim_resource *resource, uint64_t position, unsigned timeout_ms);
+/* End all such waits now, as if their time were up: their callers have something to look at. */
+void
+sim_store_wake(struct sim_store *store);
+/* The position behind the last event. */
+uint64_t
+sim_store_end(struct sim_store *store, const struct sim_resource *resource);
 /* Has the ring moved past the position? */
 bool
 sim_store_lost(struct sim_store *store, const struct sim_resource *resource, uint64_t position);

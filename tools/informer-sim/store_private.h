@@ -25,6 +25,7 @@ struct sim_store {
 	uint64_t changes;
 	size_t history;
 	bool stopped;
+	unsigned wakes; /* of sim_store_wake() */
 	unsigned count;
 	struct shelf shelves[SIM_RESOURCES_MAX]; /* found by the resource's index, which the registry bounds */
 };

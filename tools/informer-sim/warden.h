@@ -8,11 +8,20 @@
 
 #include "tools/informer-sim/server.h"
 
+enum sim_doing {
+	SIM_BUSY,
+	SIM_WAITING, /* for something to say */
+	SIM_FROZEN,  /* until the client goes */
+};
+
 /* One open watch, as the warden sees it. */
 struct sim_watch {
 	struct sim_watch *next, **link;
 	const struct sim_resource *resource;
 	_Atomic uint64_t position; /* in the ring */
+	_Atomic unsigned rules;	   /* the version of the fault rules that it last looked at */
+	_Atomic uint64_t given;	   /* bytes of its body */
+	_Atomic enum sim_doing doing;
 	int socket;
 	bool cut;
 };

@@ -22,7 +22,7 @@
 #include "tools/informer-sim/watch_stream.h"
 
 #define HANGUP_CHECK_MS 500
-#define FAULT_CHECK_MS 50 /* while there are fault rules */
+#define FAULT_CHECK_MS 20 /* while there are fault rules */
 
 uint64_t
 sim_watch_now_ms(void)
@@ -38,9 +38,9 @@ stream_free(void *cls)
 {
 	struct sim_stream *s = cls;
 
-	sim_warden_remove(s->server, &s->watch);
 	sim_journal_add(&s->server->journal, "%s ended after %" PRIu64 " %s: %s", s->name, s->sent, s->sent == 1 ? "event" : "events",
 			s->watch.cut ? "too slow" : s->end ? s->end : "the client went");
+	sim_warden_remove(s->server, &s->watch); /* it is told before it is gone */
 	free(s->name);
 	free(s->namespace_);
 	free(s->asked_rv);
@@ -48,6 +48,7 @@ stream_free(void *cls)
 	sim_view_done(&s->view);
 	sim_query_done(&s->query);
 	sim_buf_done(&s->own);
+	sim_buf_done(&s->between);
 	sim_buf_done(&s->head);
 	free(s->prefix);
 	free(s);
@@ -144,6 +145,12 @@ bookmark_line(struct sim_stream *s, uint64_t rv, bool end_mark)
 	}
 	sim_buf_puts(&s->own, "}\n");
 	sim_watch_own_line(s);
+}
+
+void
+sim_watch_bookmark(struct sim_stream *s)
+{
+	bookmark_line(s, s->told_rv, false);
 }
 
 void
@@ -251,6 +258,8 @@ any_line(struct sim_stream *s)
 		}
 		atomic_store_explicit(&s->watch.position, s->position, memory_order_relaxed);
 		s->event_count = (unsigned)n;
+		if (n == 0)
+			s->told_rv = rv > s->after_rv ? rv : s->after_rv;
 		now = sim_watch_now_ms();
 		if (n == 0 && !sim_resource_served(s->resource)) {
 			s->end = "the resource is gone";
@@ -279,6 +288,7 @@ next_line(struct sim_stream *s)
 
 	if (s->ended || s->broken)
 		return false;
+	s->rules = sim_faults_version(s->server->faults);
 	any_line(s);
 	if (faulty && (!s->ended || s->piece_at < s->piece_count)) {
 		sim_watch_ask(s, s->piece_at < s->piece_count);
@@ -300,7 +310,10 @@ wait_for_more(struct sim_stream *s)
 		until = s->bookmark_ms;
 	until = until > now ? until - now : 0;
 	most = sim_faults_any(s->server->faults) ? FAULT_CHECK_MS : HANGUP_CHECK_MS;
+	atomic_store(&s->watch.rules, s->rules);
+	atomic_store(&s->watch.doing, SIM_WAITING);
 	sim_store_wait(s->server->store, s->resource, s->position, until < most ? (unsigned)until : most);
+	atomic_store(&s->watch.doing, SIM_BUSY);
 	/* a quiet watch writes nothing, so it must look whether its client is still there */
 	if (!sim_store_stopped(s->server->store) && !sim_hung_up(s->watch.socket))
 		return;
@@ -310,12 +323,10 @@ wait_for_more(struct sim_stream *s)
 }
 
 static ssize_t
-read_stream(void *cls, uint64_t position, char *out, size_t max)
+read_lines(struct sim_stream *s, char *out, size_t max)
 {
-	struct sim_stream *s = cls;
 	size_t done = 0;
 
-	(void)position;
 	for (;;) {
 		if (s->frozen || s->fault.kind == SIM_FAULT_SLOW) {
 			if (done)
@@ -348,6 +359,18 @@ read_stream(void *cls, uint64_t position, char *out, size_t max)
 			return MHD_CONTENT_READER_END_OF_STREAM;
 		wait_for_more(s);
 	}
+}
+
+static ssize_t
+read_stream(void *cls, uint64_t position, char *out, size_t max)
+{
+	struct sim_stream *s = cls;
+	ssize_t n = read_lines(s, out, max);
+
+	(void)position;
+	if (n > 0)
+		atomic_fetch_add(&s->watch.given, (uint64_t)n);
+	return n;
 }
 
 /* ---- opening -------------------------------------------------------------- */
@@ -389,6 +412,7 @@ sim_handle_watch(struct sim_request *request)
 	request->verb = "WATCH";
 	if (sim_query_parse(request, &query) < 0)
 		return sim_reply_status(request);
+	query.initial &= !request->plain;
 	s = sim_alloc(sizeof(*s));
 	*s = (struct sim_stream){.server = request->server, .resource = request->resource, .query = query, .shape = request->shape};
 	if (s->shape.kind == SIM_PLAIN)

@@ -36,6 +36,21 @@ repeat(struct sim_stream *s, uint64_t back)
 	s->after_rv = 0;
 }
 
+/* A line more, before the one that is prepared, if one is. */
+static void
+say(struct sim_stream *s, const char *text)
+{
+	sim_buf_reset(&s->between);
+	sim_buf_puts(&s->between, text);
+	if (s->piece_at >= s->piece_count) {
+		s->piece_count = s->piece_at = 0;
+		s->piece_offset = 0;
+	}
+	memmove(s->pieces + 1, s->pieces, s->piece_count * sizeof(s->pieces[0]));
+	s->pieces[0] = (struct sim_piece){s->between.data, s->between.len};
+	s->piece_count++;
+}
+
 static void
 act(struct sim_stream *s, const struct sim_fault *fault)
 {
@@ -69,6 +84,12 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 	case SIM_FAULT_STALE:
 		if (!s->initial)
 			repeat(s, fault->amount);
+		break;
+	case SIM_FAULT_SAY:
+		say(s, fault->text);
+		break;
+	case SIM_FAULT_BOOKMARK:
+		sim_watch_bookmark(s);
 		break;
 	case SIM_FAULT_FREEZE:
 		s->frozen = true;
@@ -137,6 +158,8 @@ sim_watch_slow(struct sim_stream *s, size_t max)
 	if (s->frozen) {
 		s->frozen = false;
 		s->end = "freeze";
+		if (fault->ms == 0)
+			atomic_store(&s->watch.doing, SIM_FROZEN);
 		if (!sim_fault_sleep(s->server, s->watch.socket, fault->ms)) {
 			s->sent -= s->piece_at < s->piece_count; /* the line that waited */
 			return 0;

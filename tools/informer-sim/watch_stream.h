@@ -34,16 +34,18 @@ struct sim_stream {
 	uint64_t after_rv; /* events up to here are not sent: the client asked from a future RV */
 	uint64_t deadline_ms;
 	uint64_t bookmark_ms; /* when the next one is due */
+	uint64_t told_rv;     /* while nothing is left to send: the RV up to which everything was */
 
 	struct sim_event events[SIM_WATCH_BATCH];
 	unsigned event_count;
 	unsigned event_at;
 
-	struct sim_piece pieces[6]; /* the line being sent */
+	struct sim_piece pieces[8]; /* the line being sent; before it one that a rule says */
 	unsigned piece_count;
 	unsigned piece_at;
 	size_t piece_offset;
 	struct sim_buf own; /* bytes of the line that are no object's */
+	struct sim_buf between; /* lines that rules say, before it */
 	char rv[24];
 
 	uint64_t opened_ms;
@@ -55,6 +57,7 @@ struct sim_stream {
 	char *namespace_;    /* or NULL */
 	char *asked_rv;	     /* resourceVersion as it was given, or NULL */
 	struct sim_fault_seen seen;
+	unsigned rules; /* version of the rules, when they were last looked at */
 	struct sim_fault fault; /* waits for the next line, or slows all */
 	bool broken;		/* ends with the connection, not with the stream */
 	bool frozen;		/* before the next byte */
@@ -66,6 +69,9 @@ sim_watch_now_ms(void);
 /* Make the stream's own text (s->own) the line to send. */
 void
 sim_watch_own_line(struct sim_stream *s);
+/* Put a bookmark there. */
+void
+sim_watch_bookmark(struct sim_stream *s);
 /* Put an ERROR line there; it is sent next, and then the stream ends. */
 void
 sim_watch_error(struct sim_stream *s, const struct sim_status *status);

@@ -1,0 +1,136 @@
+/*
+ * Words, one behind the other. What is said is taken off before the line is split.
+ */
+#include "tools/informer-sim/fault_words.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+int
+sim_words_refuse(struct sim_words *w, const char *format, ...)
+{
+	struct sim_buf text = {0};
+	char *message = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&message, format, args) < 0)
+		message = NULL;
+	va_end(args);
+	sim_buf_puts(&text, message ? message : "it cannot be read");
+	free(message);
+	if (!*w->ret_error)
+		*w->ret_error = sim_buf_take(&text);
+	else
+		sim_buf_done(&text);
+	return -EINVAL;
+}
+
+const char *
+sim_words_peek(const struct sim_words *w)
+{
+	return w->at[w->next] ? w->at[w->next] : "";
+}
+
+bool
+sim_words_take(struct sim_words *w, const char *word)
+{
+	if (strcasecmp(sim_words_peek(w), word) != 0)
+		return false;
+	w->next++;
+	return true;
+}
+
+int
+sim_words_number(struct sim_words *w, const char *what, uint64_t low, uint64_t *ret)
+{
+	const char *text = sim_words_peek(w);
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno || *ret < low)
+		return sim_words_refuse(w, "%s wants a number from %" PRIu64 " here: \"%s\"", what, low, text);
+	w->next++;
+	return 0;
+}
+
+bool
+sim_is_time(const char *text, unsigned *ret_ms)
+{
+	char *end = NULL;
+	unsigned long n = isdigit((unsigned char)text[0]) ? strtoul(text, &end, 10) : ULONG_MAX;
+
+	if (n > 3600000 || (strcmp(end, "ms") != 0 && (strcmp(end, "s") != 0 || n > 3600)))
+		return false;
+	*ret_ms = (unsigned)(strcmp(end, "s") == 0 ? n * 1000 : n);
+	return true;
+}
+
+/* The end of a text whose last words are "once" or "times N": where they begin. */
+static size_t
+without_count(const char *text)
+{
+	size_t len = strlen(text), digits = len;
+
+	if (len > 5 && !strcmp(text + len - 5, " once"))
+		return len - 5;
+	while (digits > 0 && isdigit((unsigned char)text[digits - 1]))
+		digits--;
+	if (digits < len && digits > 7 && !strncmp(text + digits - 7, " times ", 7))
+		return digits - 7;
+	return len;
+}
+
+/* Take what is said off a line; what it was said with stays behind "say". */
+static char *
+take_said(char *line)
+{
+	char *say = strstr(line, "say "), *text;
+	struct sim_buf said = {0};
+	size_t len;
+
+	while (say && say != line && say[-1] != ' ' && say[-1] != '\t')
+		say = strstr(say + 1, "say ");
+	if (!say)
+		return NULL;
+	text = say + 4 + strspn(say + 4, " \t");
+	len = without_count(text);
+	if (len == 0)
+		return NULL;
+	sim_buf_put(&said, text, len);
+	sim_buf_puts(&said, "\n");
+	memmove(say + 4, text + len, strlen(text + len) + 1);
+	return sim_buf_take(&said);
+}
+
+int
+sim_words_split(struct sim_words *w, char *line)
+{
+	unsigned count = 0;
+	char *word;
+
+	w->said = take_said(line);
+	while ((word = strsep(&line, " \t\r"))) {
+		if (!word[0])
+			continue;
+		if (count == SIM_WORDS_MAX)
+			return sim_words_refuse(w, "more than %d words", SIM_WORDS_MAX);
+		w->at[count++] = word;
+	}
+	return 0;
+}
+
+int
+sim_words_end(struct sim_words *w)
+{
+	return sim_words_peek(w)[0] ? sim_words_refuse(w, "nothing should follow here: \"%s\"", sim_words_peek(w)) : 0;
+}
+

@@ -1,0 +1,48 @@
+/*
+ * Held requests: they have come, and wait until somebody says how they are answered. So a test, or a person with curl, goes
+ * through a conversation step by step, and nothing depends on who is quicker.
+ *
+ * Threads   any
+ */
+#ifndef SIM_HOLD_H
+#define SIM_HOLD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "tools/informer-sim/fault.h"
+
+struct sim_request;
+struct sim_held;
+
+struct sim_holds {
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	struct sim_held *first, **end; /* those without an answer, in the order in which they came */
+	unsigned count;
+};
+
+void
+sim_holds_init(struct sim_holds *holds);
+void
+sim_holds_done(struct sim_holds *holds);
+
+/*
+ * Wait for an answer.
+ *
+ * Returns  true with *ret_fault (SIM_FAULT_NONE: as if nobody had held it); false: the client went, or the server stops
+ */
+bool
+sim_hold(struct sim_request *request, struct sim_fault *ret_fault);
+
+/* Answer the one that waits longest. Returns false when none waits. */
+bool
+sim_holds_answer(struct sim_holds *holds, const struct sim_fault *fault);
+
+/* How many wait; and append a line for each: "LIST pods rv=0 limit=500". */
+unsigned
+sim_holds_count(struct sim_holds *holds);
+void
+sim_holds_print(struct sim_holds *holds, struct sim_buf *buf);
+
+#endif
