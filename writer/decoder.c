@@ -209,6 +209,12 @@ decoder_error(const struct decoder *d, uint64_t *ret_offset)
 	return d->error;
 }
 
+bool
+decoder_is_foreign(const struct decoder *d)
+{
+	return d->mode == DECODE_WATCH && d->item.foreign;
+}
+
 void
 decoder_expect_kind(struct decoder *d, const char *kind)
 {

@@ -92,6 +92,12 @@ void decoder_reset(struct decoder *d);		/* the same; ready for another stream */
  */
 void decoder_expect_kind(struct decoder *d, const char *kind);
 
+/*
+ * Within on_bad_object, in DECODE_WATCH: whether the event tells of none of the objects that are kept here. It is of another kind, or
+ * its object has no metadata. Else it tells of one, and nobody knows what.
+ */
+bool decoder_is_foreign(const struct decoder *d);
+
 /* Within on_list_end: the list's own kind, empty when it has none, and whether it has a field `items` at all. */
 const char *decoder_list_kind(const struct decoder *d, size_t *ret_length, bool *ret_has_items);
 

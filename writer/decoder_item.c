@@ -27,6 +27,7 @@ item_key_begins(struct decoder *d, const struct path_node *node)
 {
 	struct decoder_item *item = &d->item;
 
+	item->has_metadata = true;
 	if (node->role != ROLE_NAMESPACE)
 		item->name_state = node->role == ROLE_NAME ? KEY_WRONG_TYPE : KEY_ABSENT;
 	if (node->role != ROLE_NAME)
@@ -214,6 +215,7 @@ item_drop(struct decoder *d)
 	item->has_draft = false;
 	item->bad = false;
 	item->key_bad = false;
+	item->foreign = false;
 }
 
 int
@@ -229,6 +231,7 @@ item_begin(struct decoder *d, const char *p)
 	item->start = decoder_offset(d, p);
 	item->name_state = KEY_ABSENT;
 	item->ns_state = KEY_ABSENT;
+	item->has_metadata = false;
 	item->kind.length = 0;
 	return 0;
 }
@@ -289,10 +292,12 @@ item_end(struct decoder *d, const char *p)
 		if (d->mode == DECODE_LIST) /* what else would such a list leave out? */
 			return decoder_fail(d, p, why);
 		problem = why;
+		item->foreign = true;
 	}
 	if (!item->bad && problem) {
 		set_left_out(d, problem);
 		item->key_bad = true;
+		item->foreign |= !item->has_metadata;
 	}
 	bytes_clear(&d->text);
 	return d->mode == DECODE_LIST ? item_hand_over(d, "", 0) : GO_ON;

@@ -42,6 +42,8 @@ struct decoder_item {
 	struct draft draft;
 	bool bad;			/* it cannot be kept: */
 	bool key_bad;			/* the same, but a bookmark or an error may be so */
+	bool has_metadata;
+	bool foreign;			/* key_bad, and none of the objects that are kept */
 	char why[DECODER_WHY_MAX];
 };
 

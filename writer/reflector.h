@@ -12,7 +12,7 @@
  * Which ends of a watch make it list again:
  *
  *	410, or an RV that is ahead of the server		list
- *	an event that cannot be kept				list
+ *	an event that cannot be kept				list (of another kind, or without metadata: dropped)
  *	the same broken or too large event twice		list
  *	429, within the stream or instead of it			watch again
  *	500 within the stream					watch again for 30 s, then list

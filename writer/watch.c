@@ -223,10 +223,17 @@ on_other(void *context, const char *type, size_t type_length, const char *json, 
 	return r;
 }
 
+/* What tells of none of our objects is dropped, and moves nothing; anything else would be missed. */
 static int
 on_bad_object(void *context, const char *why)
 {
-	return lost(context, why);
+	struct watch *w = context;
+
+	if (!decoder_is_foreign(w->decoder))
+		return lost(w, why);
+	if (w->stats.bad_events++ < 10)
+		log_warning("%s: an event is dropped: %s", w->feed.name, why);
+	return 0;
 }
 
 /* ---- the transport's reports --------------------------------------------------- */

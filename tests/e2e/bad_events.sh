@@ -26,7 +26,8 @@ event ADDED '{"metadata":{"resourceVersion":"12"}}' | stream noname 'it has no m
 event ADDED '{"metadata":{"name":7,"resourceVersion":"12"}}' | stream numbername 'its metadata.name is not a string' list
 event ADDED '{"metadata":{"name":"x"}}' | stream norv 'no usable metadata.resourceVersion' list
 event ADDED '{"kind":"Service","metadata":{"name":"s","namespace":"n","resourceVersion":"12"}}' | stream otherkind \
-	'the object n/s at byte [0-9]* is left out: it is a Service, not a Pod' list
+	'an event is dropped: the object n/s at byte [0-9]* is left out: it is a Service, not a Pod' watch
+event ADDED '{"kind":"Pod"}' | stream nometadata 'an event is dropped: the object at byte [0-9]* is left out: it has no metadata.name' watch
 event ADDED '"boo"' | stream string 'it is not a JSON object' list
 stream noobject 'has no object' list <<<'{"type":"ADDED"}'
 event RENAMED "$(pod b)" | stream othertype 'an event of the unknown type "RENAMED" is ignored' watch

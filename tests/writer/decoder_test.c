@@ -568,7 +568,9 @@ on_other(void *context, const char *type, size_t type_length, const char *json, 
 static int
 on_bad_object(void *context, const char *why)
 {
-	note(context, "BAD:%s\n", why);
+	struct stream *s = context;
+
+	note(s, "%s:%s\n", decoder_is_foreign(s->decoder) ? "FOREIGN" : "BAD", why);
 	return 0;
 }
 
@@ -823,7 +825,7 @@ assert_pods(enum decoder_mode mode, const char *text, const char *expected)
 	}
 }
 
-/* An event with an object of another kind is reported, a list with such an item refused; bookmarks and errors may be of any kind. */
+/* An event with an object of another kind, or without metadata, is told as one of none of ours; a list with such an item refused; bookmarks and errors may be of any kind. */
 static void
 objects_of_another_kind_are_told(void **state)
 {
@@ -832,11 +834,15 @@ objects_of_another_kind_are_told(void **state)
 		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"}}}\n"
 		    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"b\"}}}\n"
 		    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"}, \"kind\" : \"Service\" }}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\"}}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{}}}\n"
 		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Po\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"d\"}}}\n"
 		    "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Service\"}}\n"
 		    "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"}}\n",
 		    "ADDED[/a]{\"metadata\":{\"name\":\"a\"}}\nADDED[/b]{\"metadata\":{\"name\":\"b\"}}\n"
-		    "BAD:the object n/c at byte 160 is left out: it is a Service, not a Pod\n"
+		    "FOREIGN:the object n/c at byte 160 is left out: it is a Service, not a Pod\n"
+		    "FOREIGN:the object at byte 249 is left out: it has no metadata.name\n"
+		    "BAD:the object at byte 290 is left out: it has no metadata.name\n"
 		    "ADDED[/d]{\"metadata\":{\"name\":\"d\"}}\nBOOKMARK:{}\nERROR:{}\n");
 	assert_pods(DECODE_LIST, "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"kind\":\"Node\"}]}",
 		    "[/a]{\"metadata\":{\"name\":\"a\"}}\nERROR:it is a Node, not a Pod");
