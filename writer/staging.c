@@ -1,6 +1,6 @@
 /*
- * Staging. Deletions are rare here (an object that goes while a WatchList still sends the state before that), so they are only
- * noted with their place among the items, and applied all together at the end, in one pass over the items.
+ * Staging. Deletions and changes are rare here (an object that goes, or changes, while a WatchList still sends the state before that), so
+ * they are only noted with their place among the items, and applied all together at the end, in one pass over the items.
  */
 #include "writer/staging.h"
 
@@ -10,11 +10,12 @@
 
 #define FIRST_CAPACITY 512u
 
-/* Items of this key in front of `before` are gone. */
+/* Items of this key in front of `before` do not count any more. */
 struct staged_deletion {
 	uint64_t key_hash;
 	uint32_t draft;		/* has the key */
 	size_t before;
+	bool change;		/* the draft is an item, the newer state; else it is nobody else's */
 };
 
 void
@@ -38,17 +39,18 @@ static void
 forget_deletions(struct staging *s)
 {
 	for (size_t i = 0; i < s->deletion_count; i++)
-		s->known.discard(s->known.context, s->deletions[i].draft);
+		if (!s->deletions[i].change)
+			s->known.discard(s->known.context, s->deletions[i].draft);
 	s->deletion_count = 0;
 }
 
 void
 staging_discard(struct staging *s)
 {
+	forget_deletions(s);
 	for (size_t i = 0; i < s->count; i++)
 		delta_fifo_unstage(s->fifo, s->items[i]);
 	s->count = 0;
-	forget_deletions(s);
 }
 
 static int
@@ -77,19 +79,8 @@ staging_add(struct staging *s, uint32_t draft)
 	return r;
 }
 
-/* Not compared with what is known: an item before it may say something else. */
-int
-staging_change(struct staging *s, uint32_t draft)
-{
-	int r = reserve(s);
-
-	if (r == 0)
-		s->items[s->count++] = draft;
-	return r;
-}
-
-int
-staging_delete(struct staging *s, uint32_t draft)
+static int
+note_deletion(struct staging *s, uint32_t draft, bool change)
 {
 	const struct object *o = s->known.object(s->known.context, draft);
 
@@ -104,8 +95,27 @@ staging_delete(struct staging *s, uint32_t draft)
 		s->deletions = grown;
 		s->deletion_capacity = capacity;
 	}
-	s->deletions[s->deletion_count++] = (struct staged_deletion){ o->key_hash, draft, s->count };
+	s->deletions[s->deletion_count++] = (struct staged_deletion){ o->key_hash, draft, s->count, change };
 	return 0;
+}
+
+/* Not compared with what is known: it may have been so before the item that it replaces. */
+int
+staging_change(struct staging *s, uint32_t draft)
+{
+	int r = reserve(s);
+
+	if (r == 0)
+		r = note_deletion(s, draft, true);
+	if (r == 0)
+		s->items[s->count++] = draft;
+	return r;
+}
+
+int
+staging_delete(struct staging *s, uint32_t draft)
+{
+	return note_deletion(s, draft, false);
 }
 
 static int
@@ -125,7 +135,7 @@ same_key(const struct object *a, const struct object *b)
 }
 
 static bool
-was_deleted(const struct staging *s, size_t position)
+is_gone(const struct staging *s, size_t position)
 {
 	const struct object *o = s->known.object(s->known.context, s->items[position] & ~DELTA_ITEM_UNCHANGED);
 	size_t low = 0, high = s->deletion_count;
@@ -149,31 +159,38 @@ was_deleted(const struct staging *s, size_t position)
 	return false;
 }
 
-static void
-apply_deletions(struct staging *s)
+int
+staging_settle(struct staging *s)
 {
+	bool *gone = s->deletion_count > 0 ? calloc(s->count + 1, sizeof(*gone)) : NULL;
 	size_t kept = 0;
 
 	if (s->deletion_count == 0)
-		return;
+		return 0;
+	if (!gone)
+		return -ENOMEM;
 	qsort(s->deletions, s->deletion_count, sizeof(s->deletions[0]), compare);
+	for (size_t i = 0; i < s->count; i++)
+		gone[i] = is_gone(s, i);
+	forget_deletions(s);
 	for (size_t i = 0; i < s->count; i++) {
-		if (was_deleted(s, i))
+		if (gone[i])
 			delta_fifo_unstage(s->fifo, s->items[i]);
 		else
 			s->items[kept++] = s->items[i];
 	}
 	s->count = kept;
-	forget_deletions(s);
+	free(gone);
+	return 0;
 }
 
 int
 staging_replace(struct staging *s, const char *version)
 {
-	int r;
+	int r = staging_settle(s);
 
-	apply_deletions(s);
-	r = delta_fifo_replace(s->fifo, s->items, s->count);
+	if (r == 0)
+		r = delta_fifo_replace(s->fifo, s->items, s->count);
 	if (r < 0)
 		return r;
 	s->count = 0; /* the FIFO's now */

@@ -29,7 +29,7 @@ void staging_done(struct staging *s);
 
 /*
  * add     an object that is there
- * change  a newer state of one that is, or may be
+ * change  a newer state of one that is, or may be; what came before it does not count
  * delete  it is gone; what came before it does not count
  * Return  0: the draft is the staging's; -ENOMEM, -EBADMSG: it stays the caller's
  */
@@ -39,6 +39,9 @@ int staging_delete(struct staging *s, uint32_t draft);
 
 /* Take everything back: it failed. Ready for another state. */
 void staging_discard(struct staging *s);
+
+/* It is whole: take back what does not count, so that `count` is that of the objects. 0, or -ENOMEM and everything is still staged. */
+int staging_settle(struct staging *s);
 
 /* It is whole, as of this RV. Returns as delta_fifo_replace(); after an error everything is still staged. */
 int staging_replace(struct staging *s, const char *version);

@@ -152,8 +152,11 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 static int
 end_initial(struct watch *w, const char *version)
 {
-	int r = staging_replace(&w->staging, version);
+	int r = staging_settle(&w->staging);
 
+	w->stats.staged = w->staging.count;
+	if (r == 0)
+		r = staging_replace(&w->staging, version);
 	if (r < 0) {
 		outcome_set(&w->end, r == -ENOMEM ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "the list cannot be queued: %s", strerror(-r));
 		return end_with(w);
