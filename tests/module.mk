@@ -1,7 +1,7 @@
 # Each tests/ROOM/NAME_test.c is one cmocka program, build/tests/ROOM/NAME_test,
 # linked with all rooms' objects; each tests/e2e/*.sh drives the real binaries.
 
-UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*_test.c tests/reader-lib/*_test.c tests/tools/*_test.c)
+UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*_test.c tests/reader-lib/*_test.c tests/tools/*_test.c tests/conversations/*_test.c)
 UNIT     := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC))
 # what is installed is a plain build, never a sanitizer's
 E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tests/e2e/*.sh)))
@@ -13,6 +13,10 @@ TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(SHM_OBJS)
 TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(FLAG_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
 $(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
 $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
+# conversations between the writer and informer-sim, played by what stands beside them
+TALK_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/conversations/*.c)))
+$(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS)
+$(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS)
 
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(TEST_OBJS)
 	@mkdir -p $(@D)

@@ -12,9 +12,12 @@ now_ms(struct clock *clock)
 static uint32_t
 chance(struct clock *clock, uint32_t below)
 {
-	uint32_t answer = ((struct virtual_clock *)(void *)clock)->chance;
+	struct virtual_clock *c = (struct virtual_clock *)(void *)clock;
 
-	return answer < below ? answer : below - 1;
+	if (c->seed == 0)
+		return c->chance < below ? c->chance : below - 1;
+	c->seed = c->seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((c->seed >> 33) * below >> 31);
 }
 
 static void

@@ -1,5 +1,5 @@
 /*
- * A clock that a test moves: no waiting, and chance is what the test says.
+ * A clock that a test moves: no waiting, and chance is what the test says, or drawn from a seed.
  */
 #ifndef TESTS_SUPPORT_VIRTUAL_CLOCK_H
 #define TESTS_SUPPORT_VIRTUAL_CLOCK_H
@@ -10,6 +10,7 @@ struct virtual_clock {
 	struct clock clock;
 	uint64_t now;
 	uint32_t chance;	/* the next answers, clamped below the bound */
+	uint64_t seed;		/* if not 0: answers are drawn, and this is the generator's state */
 };
 
 void virtual_clock_init(struct virtual_clock *c);

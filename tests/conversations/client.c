@@ -1,0 +1,384 @@
+/*
+ * What the daemon does with one resource, without the daemon. A tap in the ListerWatcher counts what goes over the wire.
+ */
+#include "tests/conversations/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/object.h"
+#include "shm-layout/queue.h"
+#include "shm-layout/trie.h"
+#include "writer/cached_resource.h"
+#include "writer/message.h"
+#include "writer/slots.h"
+
+#define ARENA_BYTES (64u << 20)
+#define OBJECTS_MAX 256
+
+/* A request, between the transport and who asked for it. */
+struct tap {
+	struct tap *next, **link;
+	struct talk_client *client;
+	const struct transport_callbacks *callbacks;
+	void *ctx, *request;
+	bool watch, opened;
+	uint64_t bytes;
+};
+
+struct talk_client {
+	struct virtual_clock clock;
+	struct config config;
+	struct kube_client_config kube;
+	struct arena arena;
+	struct slots *slots;
+	struct store *store;
+	struct pipeline *pipeline;
+	struct transport *transport;
+	struct cached_resource *cached;
+	struct lister_watcher real;	/* what the tap stands before */
+	struct tap *taps;
+	uint64_t begun;
+	FILE *told;
+	char *told_text;
+	size_t told_length;
+};
+
+/* ---- the tap ------------------------------------------------------------------ */
+
+static void
+tap_free(struct tap *tap)
+{
+	*tap->link = tap->next;
+	if (tap->next)
+		tap->next->link = tap->link;
+	free(tap);
+}
+
+static void
+on_response(void *ctx, const struct transport_response *response)
+{
+	struct tap *tap = ctx;
+
+	tap->opened = response->status == 200;
+	if (tap->callbacks->on_response)
+		tap->callbacks->on_response(tap->ctx, response);
+}
+
+static int
+on_data(void *ctx, const void *data, size_t length)
+{
+	struct tap *tap = ctx;
+
+	tap->bytes += length;
+	return tap->callbacks->on_data(tap->ctx, data, length);
+}
+
+static void
+on_done(void *ctx, int result, const char *message)
+{
+	struct tap *tap = ctx;
+	const struct transport_callbacks *callbacks = tap->callbacks;
+	void *inner = tap->ctx;
+
+	tap_free(tap);
+	callbacks->on_done(inner, result, message);
+}
+
+static const struct transport_callbacks tapped = { on_response, on_data, on_done };
+
+static struct tap *
+tap_new(struct talk_client *c, bool watch, const struct transport_callbacks *callbacks, void *ctx)
+{
+	struct tap *tap = calloc(1, sizeof(*tap));
+
+	if (!tap)
+		abort();
+	*tap = (struct tap){ .next = c->taps, .link = &c->taps, .client = c, .callbacks = callbacks, .ctx = ctx, .watch = watch };
+	if (tap->next)
+		tap->next->link = &tap->next;
+	c->taps = tap;
+	c->begun++;
+	return tap;
+}
+
+static int
+tap_begun(struct tap *tap, int r, void **ret_request)
+{
+	if (r < 0)
+		tap_free(tap);
+	else
+		*ret_request = tap;
+	return r;
+}
+
+static int
+tap_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx, void **ret_request)
+{
+	struct talk_client *c = context;
+	struct tap *tap = tap_new(c, false, callbacks, ctx);
+
+	return tap_begun(tap, c->real.list(c->real.context, params, &tapped, tap, &tap->request), ret_request);
+}
+
+static int
+tap_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx, void **ret_request)
+{
+	struct talk_client *c = context;
+	struct tap *tap = tap_new(c, true, callbacks, ctx);
+
+	return tap_begun(tap, c->real.watch(c->real.context, params, &tapped, tap, &tap->request), ret_request);
+}
+
+static void
+tap_cancel(void *context, void *request)
+{
+	struct tap *tap = request;
+	void *inner = tap->request;
+
+	tap_free(tap);
+	((struct talk_client *)context)->real.cancel(((struct talk_client *)context)->real.context, inner);
+}
+
+static void
+tap_pause(void *context, void *request)
+{
+	((struct talk_client *)context)->real.pause(((struct talk_client *)context)->real.context, ((struct tap *)request)->request);
+}
+
+static void
+tap_resume(void *context, void *request)
+{
+	((struct talk_client *)context)->real.resume(((struct talk_client *)context)->real.context, ((struct tap *)request)->request);
+}
+
+void
+talk_client_wire(const struct talk_client *c, struct talk_client_wire *ret)
+{
+	*ret = (struct talk_client_wire){ .begun = c->begun, .due = virtual_clock_next(&c->clock) == 0 };
+	for (const struct tap *tap = c->taps; tap; tap = tap->next) {
+		ret->under_way++;
+		ret->taken += tap->watch && tap->opened ? tap->bytes : 0;
+	}
+}
+
+/* ---- what is told ---------------------------------------------------------------- */
+
+/* "a@5", "ns/a@5" */
+static void
+put_object(const struct talk_client *c, uint32_t ref, FILE *out)
+{
+	const struct object *o = object_at(&c->arena.view, ref);
+	const char *uid, *version;
+	size_t uid_length, version_length;
+
+	if (!o)
+		abort();
+	store_object_identity(c->store, ref, &uid, &uid_length, &version, &version_length);
+	if (o->namespace_length != 7 || memcmp(object_namespace(o), "default", 7) != 0)
+		fprintf(out, "%.*s/", o->namespace_length, object_namespace(o));
+	fprintf(out, "%.*s@%.*s", o->name_length, object_name(o), (int)version_length, version);
+}
+
+static void
+on_events(void *context, const struct store_event *events, size_t count, uint64_t base)
+{
+	struct talk_client *c = context;
+
+	(void)base;
+	for (size_t i = 0; i < count; i++) {
+		const struct store_event *e = &events[i];
+
+		if (e->kind == QUEUE_STATUS)
+			continue;
+		if (ftell(c->told) > 0)
+			fputc(' ', c->told);
+		switch ((enum queue_kind)e->kind) {
+		case QUEUE_ADDED:
+			fputc('+', c->told);
+			put_object(c, e->new_ref, c->told);
+			break;
+		case QUEUE_UPDATED:
+			put_object(c, e->old_ref, c->told);
+			fputc('>', c->told);
+			put_object(c, e->new_ref, c->told);
+			break;
+		case QUEUE_DELETED:
+			fputc('-', c->told);
+			put_object(c, e->new_ref ? e->new_ref : e->old_ref, c->told);
+			fputs(e->new_ref ? "" : "?", c->told);
+			break;
+		case QUEUE_SYNCED:
+			fputs("synced", c->told);
+			break;
+		default:
+			fputs("reset", c->told);
+			break;
+		}
+	}
+}
+
+static void
+open_told(struct talk_client *c)
+{
+	c->told = open_memstream(&c->told_text, &c->told_length);
+	if (!c->told)
+		abort();
+}
+
+char *
+talk_client_told(struct talk_client *c)
+{
+	char *text;
+
+	fclose(c->told);
+	text = c->told_text;
+	open_told(c);
+	return text;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *
+talk_client_store(const struct talk_client *c)
+{
+	const struct arena_view *view = &c->arena.view;
+	const struct resource *resource = root_resource(view, root_at(view, c->arena.header->root), c->cached->id);
+	char *words[OBJECTS_MAX] = { 0 }, *text = NULL;
+	size_t count = 0, length;
+	struct trie_iter it;
+	FILE *out;
+
+	for (int r = trie_first(&it, view, resource->ordinals); r > 0 && count < OBJECTS_MAX; r = trie_next(&it)) {
+		out = open_memstream(&words[count++], &length);
+		put_object(c, it.leaf, out);
+		fclose(out);
+	}
+	qsort(words, count, sizeof(words[0]), compare);
+	out = open_memstream(&text, &length);
+	fputs(count == 0 ? "none" : "", out);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "%s%s", i > 0 ? " " : "", words[i]);
+		free(words[i]);
+	}
+	if (resource->state == RESOURCE_SYNCED)
+		fprintf(out, " at %.*s", resource->version_length, resource->version);
+	else
+		fputs(" listing", out);
+	fclose(out);
+	return text;
+}
+
+void
+talk_client_status(const struct talk_client *c, struct reflector_status *ret)
+{
+	reflector_get_status(c->cached->reflector, ret);
+}
+
+/* ---- the client ----------------------------------------------------------------------- */
+
+static int
+make_store(struct talk_client *c)
+{
+	if (arena_create_private(&c->arena, ARENA_BYTES) < 0)
+		abort();
+	c->slots = slots_new(8);
+	if (!c->slots || store_new(&c->arena, NULL, c->slots, &c->store) < 0)
+		abort();
+	open_told(c);
+	store_on_events(c->store, on_events, c);
+	c->pipeline = pipeline_new(c->store, &c->clock.clock);
+	return c->pipeline ? 0 : -ENOMEM;
+}
+
+static int
+make_transport(struct talk_client *c, const struct talk_client_options *options, char **ret_error)
+{
+	if (asprintf(&c->kube.server, "http://127.0.0.1:%u", options->port) < 0)
+		abort();
+	return transport_new(options->loop, &c->kube, &c->transport, ret_error);
+}
+
+int
+talk_client_new(const struct talk_client_options *options, struct talk_client **ret, char **ret_error)
+{
+	static char group[] = "", version[] = "v1", plural[] = "pods", kind[] = "Pod", singular[] = "pod";
+	static const struct kube_resource pods = { .group = group, .version = version, .resource = plural, .kind = kind,
+						   .singular = singular, .namespaced = true, .can_list = true, .can_watch = true };
+	struct talk_client *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		abort();
+	virtual_clock_init(&c->clock);
+	c->clock.chance = options->dice == TALK_HIGHEST ? UINT32_MAX : 0;
+	c->clock.seed = options->dice == TALK_DRAWN ? options->seed : 0;
+	r = config_add_resource(&c->config, options->resource, ret_error);
+	if (r == 0)
+		r = make_transport(c, options, ret_error);
+	if (r == 0)
+		r = make_store(c);
+	if (r == 0) {
+		struct cached_resource_world world = { .config = &c->config, .store = c->store, .pipeline = c->pipeline,
+						       .clock = &c->clock.clock, .transport = c->transport, .server = c->kube.server,
+						       .as = &c->kube.as, .cluster = "" };
+
+		r = cached_resource_new(&world, &pods, &c->config.resources[0], NULL, 0, &c->cached, ret_error);
+	}
+	if (r < 0) {
+		talk_client_free(c);
+		return r;
+	}
+	c->real = c->cached->source.base;
+	c->cached->source.base = (struct lister_watcher){ c, tap_list, tap_watch, tap_cancel, tap_pause, tap_resume };
+	if (store_commit(c->store) < 0)
+		abort();
+	*ret = c;
+	return 0;
+}
+
+void
+talk_client_free(struct talk_client *c)
+{
+	if (!c)
+		return;
+	cached_resource_free(c->cached);
+	pipeline_free(c->pipeline);
+	transport_free(c->transport);
+	if (c->store) {
+		store_free(c->store);
+		slots_free(c->slots);
+		arena_close(&c->arena);
+		fclose(c->told);
+		free(c->told_text);
+	}
+	kube_client_config_done(&c->kube);
+	config_done(&c->config);
+	free(c);
+}
+
+void
+talk_client_start(struct talk_client *c)
+{
+	cached_resource_start(c->cached);
+}
+
+struct virtual_clock *
+talk_client_clock(struct talk_client *c)
+{
+	return &c->clock;
+}
+
+void
+talk_client_turn(struct talk_client *c)
+{
+	virtual_clock_advance(&c->clock, 0);
+	while (pipeline_run(c->pipeline))
+		;
+}

@@ -1,0 +1,56 @@
+/*
+ * Both sides count requests and bytes; when the counts are equal, nothing is on its way.
+ */
+#include "tests/conversations/settle.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "writer/clock.h"
+
+#define PATIENCE_US 20000000u
+#define STEP_NS     100000
+
+static bool
+is_at_rest(struct settling *s)
+{
+	uint64_t begun = 0, taken = 0;
+	unsigned under_way = 0;
+	struct sim_rest server;
+
+	talk_server_rest(s->server, &server);
+	for (size_t i = 0; i < s->count; i++) {
+		struct talk_client_wire wire;
+
+		talk_client_wire(s->clients[i], &wire);
+		if (wire.due)
+			return false;
+		begun += wire.begun;
+		under_way += wire.under_way;
+		taken += wire.taken;
+	}
+	if (talk_server_is_down(s->server) && under_way == 0 && server.under_way == 0) {
+		s->unheard = begun > server.begun ? begun - server.begun : 0;
+		return true;
+	}
+	/* One that libcurl asked a second time, over another connection, has begun twice at the server. */
+	return server.at_rest && server.under_way == under_way && server.begun + s->unheard >= begun && server.given == taken;
+}
+
+int
+settle(struct settling *s)
+{
+	const struct timespec step = { .tv_nsec = STEP_NS };
+	uint64_t until = clock_monotonic_us() + PATIENCE_US;
+
+	for (;;) {
+		uv_run(s->loop, UV_RUN_NOWAIT);
+		for (size_t i = 0; i < s->count; i++)
+			talk_client_turn(s->clients[i]);
+		if (is_at_rest(s))
+			return 0;
+		if (clock_monotonic_us() > until)
+			return -ETIMEDOUT;
+		nanosleep(&step, NULL);
+	}
+}

@@ -1,0 +1,24 @@
+/*
+ * Settling: let what is on its way arrive, in both directions, and everybody do what can be done without time passing. Afterwards nothing
+ * happens by itself.
+ *
+ * Threads: the test's one.
+ */
+#ifndef TESTS_CONVERSATIONS_SETTLE_H
+#define TESTS_CONVERSATIONS_SETTLE_H
+
+#include "tests/conversations/client.h"
+#include "tests/conversations/server.h"
+
+struct settling {
+	uv_loop_t *loop;
+	struct talk_server *server;
+	struct talk_client **clients;
+	size_t count;
+	uint64_t unheard;	/* requests that clients have begun and the server, which was down, never saw; zeroed at first */
+};
+
+/* Returns 0, or -ETIMEDOUT: a fault of the test's own. */
+int settle(struct settling *s);
+
+#endif
