@@ -14,6 +14,7 @@
 #include "writer/kube/rbac.h"
 #include "writer/log.h"
 #include "writer/message.h"
+#include "writer/redefinition.h"
 
 /* A WATCH's objects carry these two, a LIST's do not: they stand in the descriptor. */
 static const char *const always_dropped[] = { "apiVersion", "kind" };
@@ -37,6 +38,7 @@ on_failure(void *context, int code, const char *reason, const char *message)
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
+	c->doubted |= redefinition_may_be(&c->kube, code);
 	trouble_meet(&c->trouble, code, reason, message, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
 }
 

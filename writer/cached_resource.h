@@ -33,6 +33,7 @@ struct cached_resource {
 	struct trouble trouble;	/* what readers are told of its failures */
 	bool was_synced;	/* once, at least: daemon.c looks */
 	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
+	bool doubted;		/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
 	bool adopted;		/* its content was kept, at the RV that the store says */
 };
 

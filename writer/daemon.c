@@ -213,6 +213,7 @@ beat(uv_timer_t *timer)
 	tell_status(d);
 	watch_events(d);
 	watch_patience(d);
+	daemon_ask_about_redefined(d);
 	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->home.arena); i++)
 		;
 }
@@ -409,6 +410,7 @@ finish(struct daemon *d)
 	daemon_reload_end(d);
 	clock_clear(&d->clock.clock, &d->discovery_retry);
 	discovery_free(d->discovery);
+	daemon_forget_redefined(d);
 	if (d->pipeline && d->exit_code == DAEMON_OK)
 		pipeline_flush(d->pipeline);
 	for (size_t i = 0; d->cached && i < d->cached_count; i++)

@@ -1,5 +1,6 @@
 /*
  * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from it), daemon_reload.c (SIGHUP),
+ * daemon_redefined.c (definitions that are other ones now),
  * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c (/metrics).
  */
 #ifndef WRITER_DAEMON_INTERNAL_H
@@ -19,6 +20,7 @@
 #include "writer/http_server.h"
 #include "writer/kube/discovery.h"
 #include "writer/known_names.h"
+#include "writer/redefinition.h"
 #include "writer/reload.h"
 
 struct reload;
@@ -49,6 +51,8 @@ struct daemon {
 	char *ca;
 	size_t ca_length;
 	struct known_names known;
+	struct redefinition_question redefinition;
+	char *redefinition_refused;	/* why one cannot be cached, as it was logged last; or NULL */
 	struct discovery *discovery;
 	struct backoff discovery_backoff;
 	struct clock_timer discovery_retry;
@@ -77,6 +81,17 @@ void daemon_discover(struct daemon *d);
 
 /* Watch over which cluster answers; before the first daemon_discover(). */
 void daemon_guard_cluster(struct daemon *d);
+
+/*
+ * Cache what is not cached yet of the names that are known (d->cached[i] NULL), and start it; what is unclaimed in the store goes, once all names
+ * were known. 0, or negative errno with message.
+ */
+int daemon_cache_known(struct daemon *d, char **ret_error);
+
+/* Ask anew what doubted resources are, if there are any and it is time (daemon_redefined.c). */
+void daemon_ask_about_redefined(struct daemon *d);
+/* At the end; before the transport goes. */
+void daemon_forget_redefined(struct daemon *d);
 
 /* A reader looks at this resource ("deployments.apps"; not terminated): one that is on demand begins. */
 void daemon_want(struct daemon *d, const char *resource, size_t length);

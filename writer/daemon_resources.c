@@ -191,6 +191,20 @@ add_known(struct daemon *d, const struct kube_resource *const *resolved, bool al
 	return r;
 }
 
+int
+daemon_cache_known(struct daemon *d, char **ret_error)
+{
+	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
+	int r = resolved ? add_known(d, resolved, false, ret_error) : -ENOMEM;
+
+	free(resolved);
+	if (r == 0 && d->discovered) {
+		drop_unclaimed(d);
+		fan_out_rebind(d->fan_out);
+	}
+	return r;
+}
+
 static void
 use_discovery(struct daemon *d, const struct discovery *discovery)
 {

@@ -54,6 +54,23 @@ known_names_add(struct known_names *known, const char *text, const struct kube_r
 	return 0;
 }
 
+int
+known_names_change(struct known_names *known, const char *text, const struct kube_resource *means)
+{
+	for (size_t i = 0; i < known->count; i++) {
+		struct kube_resource copy;
+
+		if (strcmp(known->names[i].text, text) != 0)
+			continue;
+		if (kube_resource_copy(means, &copy) < 0)
+			return -ENOMEM;
+		kube_resource_done(known->names[i].means);
+		*known->names[i].means = copy;
+		return 0;
+	}
+	return -ENOENT;
+}
+
 /* What the server lacks and may lack: a resource said to be optional; an index over one. */
 static bool
 may_be_absent(const struct config *config, size_t i, const char *const *names)

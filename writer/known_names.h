@@ -22,6 +22,9 @@ const struct kube_resource *known_names_find(const struct known_names *known, co
 /* Copied; a name that is known already keeps its meaning. 0, -ENOMEM. */
 int known_names_add(struct known_names *known, const char *text, const struct kube_resource *means);
 
+/* A known name means something else from now on; copied. 0; -ENOENT: it is not known; -ENOMEM: nothing has changed. */
+int known_names_change(struct known_names *known, const char *text, const struct kube_resource *means);
+
 /*
  * Learn what this configuration's names mean that are not known yet; what the server lacks and may lack (a resource that is optional, an index
  * over one) stays unknown.

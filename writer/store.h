@@ -55,6 +55,9 @@ int store_add_resource(struct store *s, const char *descriptor_json, const uint8
  */
 int store_drop_unclaimed(struct store *s);
 
+/* Nobody asks for this resource any more: the next store_drop_unclaimed() drops it. */
+void store_unclaim(struct store *s, unsigned resource);
+
 unsigned store_resource_count(const struct store *s);
 const struct resource *store_resource(const struct store *s, unsigned id);	/* working version; until the next call */
 const char *store_resource_name(const struct store *s, unsigned id);		/* "pods", "deployments.apps" */

@@ -309,6 +309,12 @@ refuse:
 	return r;
 }
 
+void
+store_unclaim(struct store *s, unsigned resource)
+{
+	s->resources[resource]->claimed = false;
+}
+
 int
 store_drop_unclaimed(struct store *s)
 {

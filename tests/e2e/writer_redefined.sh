@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# A definition that comes back as another one while informerd runs (another version, scope or kind) is noticed, and cached as what it is
+# now: readers are told, and nothing else is disturbed.
+. "$(dirname "$0")/../support/daemon.sh"
+
+CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
+watcher=
+trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true; clean_up' EXIT
+post() { curl -sf -X POST -H 'Content-Type: application/json' -d "$2" "$url$1" >/dev/null || fail "POST $1"; }
+answers() { [ "$(curl -s -o "$T/answer" -w '%{http_code}' "$url$1")" = "$2" ]; }
+define() { # VERSION SCOPE KIND
+	post $CRDS '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"'"$2"'","names":{"plural":"gadgets","singular":"gadget","kind":"'"$3"'","shortNames":["gd"]},"versions":[{"name":"'"$1"'","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}'
+	until_true 20 answers "/apis/example.com/$1/gadgets" 200 || fail "gadgets of $1 are not served"
+}
+undefine() {
+	curl -sf -X DELETE "$url$CRDS/gadgets.example.com" >/dev/null || fail "not deleted"
+	until_true 20 answers $CRDS/gadgets.example.com 404 || fail "the definition stays"
+}
+gadget() { # VERSION KIND NAME [NAMESPACE]
+	post "/apis/example.com/$1${4:+/namespaces/$4}/gadgets" '{"apiVersion":"example.com/'"$1"'","kind":"'"$2"'","metadata":{"name":"'"$3"'","labels":{"team":"a"}}}'
+}
+get() { INFORMER_SOCKET=$S "$B"/informerctl get "$@"; }
+# shows KEYS VERSION KIND: what informerctl has
+shows() {
+	[ "$(get gadgets.example.com -A -o json 2>"$T/get.log" |
+		jq -r '(.items // [.]) | map((.metadata.namespace // "-") + "/" + .metadata.name + " " + .apiVersion + " " + .kind) | join(",")')" = "$1 example.com/$2 $3" ]
+}
+expect_shown() { until_true 90 shows "$@" || fail "$*: $(get gadgets.example.com -A -o json 2>&1 | head -40) $(stat '.resources[0]')"; }
+undisturbed() { [ "$(stat '.resources[1] | [.lists + .watches + .watch_lists, .failures] | @csv')" = 1,0 ]; }
+
+start_sim --nodes 1 --pods-per-node 2
+define v1 Namespaced Gadget
+gadget v1 Gadget one default
+start_daemon --resource gadgets.example.com --resource pods --index byTeam=gadgets.example.com:metadata.labels.team
+wait_ready
+expect_shown default/one v1 Gadget
+INFORMER_SOCKET=$S "$B"/informerctl changes gadgets.example.com -A >"$T/changes" 2>"$T/changes.log" &
+watcher=$!
+until_true 20 grep -q '"one"' "$T/changes" || fail "the reader is not told what there is"
+[ "$(get gadgets -A --index byTeam=a -o name)" = gadget.example.com/one ] || fail "the index: $(get gadgets -A --index byTeam=a -o name 2>&1)"
+
+# another version
+undefine
+expect_stat '.resources[0].activity' refused
+define v2 Namespaced Gadget
+gadget v2 Gadget two default
+expect_shown default/two v2 Gadget
+[ "$(stat '.resources[0].version')" = v2 ] || fail "$(stat '.resources[0]')"
+until_true 20 grep -q '"two"' "$T/changes" || fail "the reader is not told: $(tail -n 3 "$T/changes")"
+grep -q '"RESYNC"' "$T/changes" || fail "no RESYNC: $(cat "$T/changes")"
+[ "$(get gadgets -A --index byTeam=a -o name)" = gadget.example.com/two ] || fail "the index: $(get gadgets -A --index byTeam=a -o name 2>&1)"
+grep -q 'gadgets.example.com: defined anew: v2, Gadget, namespaced now (was v1' "$T/daemon.log" || fail "nothing in the log"
+
+# another scope, and nobody was there to see it gone
+undefine
+define v2 Cluster Gadget
+gadget v2 Gadget three
+expect_shown -/three v2 Gadget
+get gadgets -o name >"$T/names" || fail "without a namespace: $(cat "$T/names")"
+grep -qx gadget.example.com/three "$T/names" || fail "without a namespace: $(cat "$T/names")"
+
+# another kind
+undefine
+define v2 Cluster Device
+gadget v2 Device four
+expect_shown -/four v2 Device
+until_true 20 grep -q '"four"' "$T/changes" || fail "the reader is not told: $(tail -n 3 "$T/changes")"
+
+# and on it goes, as any other
+gadget v2 Device five
+until_true 20 grep -q '"five"' "$T/changes" || fail "changes are not told: $(tail -n 3 "$T/changes")"
+expect_stat '.resources[0].objects' 2
+expect_stat '.resources[0].activity' watching
+undisturbed || fail "pods were disturbed: $(stat '.resources[1]')"
+stop_daemon TERM
+[ "$code" = 0 ] || fail "exit code $code"
+echo ok
