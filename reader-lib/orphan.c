@@ -74,7 +74,7 @@ find_beside(struct informer *inf, const char *socket, struct mapping **ret_mappi
 {
 	char path[sizeof(inf->addresses[0].sun_path) + sizeof(".lock")];
 	struct lock_note note;
-	struct stat st;
+	struct stat st = {0};
 	int lock, arena, r;
 
 	snprintf(path, sizeof(path), "%s.lock", socket);
