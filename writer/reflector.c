@@ -122,24 +122,39 @@ reflector_back_off(struct reflector *r, enum next_step next, const char *doing, 
 
 /* ---- LIST --------------------------------------------------------------------- */
 
-void
-reflector_log_listed(const struct reflector *r, const struct listed *listed)
+/* Where the time of a long list went, once all of it is applied. */
+static void
+tell_applied(struct reflector *r)
 {
-	uint64_t ms = reflector_now_ms(r) - listed->started_ms, decoded_ms = listed->decoded_us / 1000;
+	const struct listed *l = &r->applied;
+	uint64_t now = reflector_now_ms(r), decoded_ms = l->decoded_us / 1000, coming_ms;
+
+	if (r->applying_ms == 0 || delta_fifo_is_listing(r->feed.fifo))
+		return;
+	coming_ms = r->applying_ms - l->started_ms - l->waited_ms;
+	decoded_ms = decoded_ms < coming_ms ? decoded_ms : coming_ms;
+	if (now - l->started_ms >= LONG_LIST_MS)
+		log_warning("%s: the list took %.1f s: %.1f s until the server began to answer, %.1f s with the transfer and other work, "
+			    "%.1f s with decoding, %.1f s until it was applied", r->feed.name, (double)(now - l->started_ms) / 1000,
+			    (double)l->waited_ms / 1000, (double)(coming_ms - decoded_ms) / 1000, (double)decoded_ms / 1000,
+			    (double)(now - r->applying_ms) / 1000);
+	r->applying_ms = 0;
+}
+
+void
+reflector_log_listed(struct reflector *r, const struct listed *listed)
+{
+	uint64_t now = reflector_now_ms(r);
 	char version[RESOURCE_VERSION_MAX + 1], pages[32] = "";
 
 	reflector_last_version(r, version);
 	if (listed->pages > 0)
 		snprintf(pages, sizeof(pages), "%u page%s, ", listed->pages, listed->pages == 1 ? "" : "s");
 	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)", r->feed.name, listed->how,
-		 listed->items, version, ms, pages, listed->bytes / 1000);
-	if (ms < LONG_LIST_MS)
-		return;
-	if (decoded_ms > ms - listed->waited_ms)
-		decoded_ms = ms - listed->waited_ms;
-	log_warning("%s: the list took %.1f s: %.1f s until the server began to answer, %.1f s with decoding, %.1f s with the transfer "
-		    "and other work", r->feed.name, (double)ms / 1000, (double)listed->waited_ms / 1000, (double)decoded_ms / 1000,
-		    (double)(ms - listed->waited_ms - decoded_ms) / 1000);
+		 listed->items, version, now - listed->started_ms, pages, listed->bytes / 1000);
+	r->applied = *listed;
+	r->applying_ms = now;
+	tell_applied(r);
 }
 
 static void
@@ -164,6 +179,7 @@ reflector_begin_progress(struct reflector *r)
 {
 	reflector_enter(r, REFLECTOR_LISTING);
 	r->progress_bytes = 0;
+	r->applying_ms = 0;
 	clock_set(r->feed.clock, &r->timer, r->timing.progress_ms, on_progress, r);
 }
 
@@ -324,6 +340,7 @@ reflector_relist(struct reflector *r, enum outcome_kind why)
 void
 reflector_relax(struct reflector *r)
 {
+	tell_applied(r);
 	if (r->watch)
 		watch_relax(r->watch);
 }

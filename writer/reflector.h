@@ -87,7 +87,7 @@ void reflector_set_choices(struct reflector *r, struct reflector_choices choices
  */
 void reflector_relist(struct reflector *r, enum outcome_kind why);
 
-/* The FIFO was popped from; goes on with a paused stream. */
+/* The FIFO was popped from; goes on with a paused stream, and tells of a long list whose last Delta that was. */
 void reflector_relax(struct reflector *r);
 
 enum reflector_state { REFLECTOR_IDLE, REFLECTOR_LISTING, REFLECTOR_WATCHING, REFLECTOR_BACKING_OFF, REFLECTOR_REFUSED };

@@ -17,6 +17,14 @@ enum next_step {
 	NEXT_WATCH,
 };
 
+/* How the state came in. */
+struct listed {
+	const char *how;		/* "listed", "listed by watching" */
+	uint64_t items, bytes, started_ms;
+	unsigned pages;			/* 0: they do not count */
+	uint64_t waited_ms, decoded_us;
+};
+
 struct reflector {
 	struct feed feed;
 	char *refusal_hint;
@@ -50,6 +58,8 @@ struct reflector {
 	uint64_t logged_ms;
 	char *logged_error;
 	uint64_t progress_bytes;	/* at the last line of progress */
+	struct listed applied;		/* what is being applied since applying_ms; 0: nothing */
+	uint64_t applying_ms;
 	struct watch_stats watch_base;	/* sums of the watches before this one */
 };
 
@@ -75,13 +85,7 @@ void reflector_start_watch_list(struct reflector *r);
 /* LISTING, with a line in the log every while. */
 void reflector_begin_progress(struct reflector *r);
 
-/* The state is whole: a line in the log, and where the time went if it was long. */
-struct listed {
-	const char *how;		/* "listed", "listed by watching" */
-	uint64_t items, bytes, started_ms;
-	unsigned pages;			/* 0: they do not count */
-	uint64_t waited_ms, decoded_us;
-};
-void reflector_log_listed(const struct reflector *r, const struct listed *listed);
+/* The state is whole: a line in the log; and where the time went if it was long, as soon as it is applied (reflector_relax()). */
+void reflector_log_listed(struct reflector *r, const struct listed *listed);
 
 #endif
