@@ -534,6 +534,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"as", config_field_string, offsetof(struct config, connection.as)},
 		{"asUid", config_field_string, offsetof(struct config, connection.as_uid)},
 		{"asGroups", take_groups, offsetof(struct config, connection)},
+		{"disableCompression", config_field_bool, offsetof(struct config, connection.disable_compression)},
 		{"requestTimeout", take_timeout, offsetof(struct config, connection.request_timeout_ms)},
 		{"namespace", config_field_namespace, offsetof(struct config, namespace_)},
 		{"resources", take_resources, 0},

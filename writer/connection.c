@@ -8,14 +8,13 @@
 #include "writer/file.h"
 #include "writer/message.h"
 
-#define MAX_MS 86400e3 /* a day */
-
 static size_t const strings[] = {
 	offsetof(struct connection, kubeconfig),	 offsetof(struct connection, context),
 	offsetof(struct connection, cluster),		 offsetof(struct connection, user),
 	offsetof(struct connection, server),		 offsetof(struct connection, certificate_authority),
 	offsetof(struct connection, tls_server_name),	 offsetof(struct connection, client_certificate),
 	offsetof(struct connection, client_key),	 offsetof(struct connection, token),
+	offsetof(struct connection, username),		 offsetof(struct connection, password),
 	offsetof(struct connection, as),		 offsetof(struct connection, as_uid),
 };
 #define N_STRINGS (sizeof(strings) / sizeof(*strings))
@@ -86,6 +85,7 @@ connection_merge(struct connection *connection, const struct connection *flags)
 	for (size_t i = 0; i < flags->n_as_groups && r == 0; i++)
 		r = connection_add_group(connection, flags->as_groups[i]);
 	connection->insecure_skip_tls_verify |= flags->insecure_skip_tls_verify;
+	connection->disable_compression |= flags->disable_compression;
 	if (flags->request_timeout_ms)
 		connection->request_timeout_ms = flags->request_timeout_ms;
 	return r;
@@ -100,7 +100,8 @@ connection_choice(const struct connection *connection)
 		.certificate_authority = connection->certificate_authority,
 		.insecure_skip_tls_verify = connection->insecure_skip_tls_verify,
 		.tls_server_name = connection->tls_server_name, .client_certificate = connection->client_certificate,
-		.client_key = connection->client_key, .token = connection->token, .as = connection->as,
+		.client_key = connection->client_key, .token = connection->token, .username = connection->username,
+		.password = connection->password, .disable_compression = connection->disable_compression, .as = connection->as,
 		.as_uid = connection->as_uid, .as_groups = (const char *const *)connection->as_groups,
 		.n_as_groups = connection->n_as_groups, .request_timeout_ms = connection->request_timeout_ms,
 	};
@@ -130,7 +131,7 @@ int
 connection_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error)
 {
 	bool is_seconds = *text && text[strspn(text, "0123456789")] == '\0';
-	const char *at = text;
+	const char *at = text + (!is_seconds && *text == '+');
 	double ms = 0;
 
 	while (*at) {
@@ -146,8 +147,10 @@ connection_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error)
 			break;
 		ms += number * unit;
 	}
-	if (!*text || *at || ms > MAX_MS || (!is_seconds && text[strlen(text) - 1] <= '9'))
+	if (!*text || *at || (!is_seconds && text[strlen(text) - 1] <= '9'))
 		return message_set(ret_error, -EINVAL, "'%s' is not a time, such as 30s, 2m or 1m30s (0: no limit)", text);
+	if (ms > CONNECTION_TIMEOUT_MAX_MS)
+		ms = CONNECTION_TIMEOUT_MAX_MS;
 	*ret_ms = ms > 0 && ms < 1 ? 1 : (uint64_t)ms;
 	return 0;
 }

@@ -11,15 +11,17 @@
 
 #include "writer/kube/kubeconfig.h"
 
+#define CONNECTION_TIMEOUT_MAX_MS INT32_MAX /* libcurl knows no longer one */
+
 /* Strings are NULL when nobody said so. See struct kubeconfig_choice, which borrows from this one. */
 struct connection {
 	char *kubeconfig, *context, *cluster, *user, *server;
 	char *certificate_authority, *tls_server_name, *client_certificate, *client_key;
-	char *token; /* a secret */
+	char *token, *username, *password; /* secrets */
 	char *as, *as_uid;
 	char **as_groups;
 	size_t n_as_groups;
-	bool insecure_skip_tls_verify;
+	bool insecure_skip_tls_verify, disable_compression;
 	uint64_t request_timeout_ms; /* 0: none */
 };
 
@@ -35,7 +37,8 @@ int connection_merge(struct connection *connection, const struct connection *fla
 struct kubeconfig_choice connection_choice(const struct connection *connection);
 
 /*
- * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none.
+ * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than CONNECTION_TIMEOUT_MAX_MS (24 days) is cut to
+ * that, and one below nothing refused, of which kubectl makes what it likes.
  * Returns 0, -EINVAL with message.
  */
 int connection_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error);

@@ -50,6 +50,8 @@ TAKE_STRING(take_tls_server_name, flags.connection.tls_server_name)
 TAKE_STRING(take_client_certificate, flags.connection.client_certificate)
 TAKE_STRING(take_client_key, flags.connection.client_key)
 TAKE_STRING(take_token, flags.connection.token)
+TAKE_STRING(take_username, flags.connection.username)
+TAKE_STRING(take_password, flags.connection.password)
 TAKE_STRING(take_as, flags.connection.as)
 TAKE_STRING(take_as_uid, flags.connection.as_uid)
 TAKE_STRING(take_socket, flags.socket)
@@ -70,6 +72,15 @@ take_insecure(struct options *options, const char *value, char **ret_error)
 	(void)value;
 	(void)ret_error;
 	options->flags.connection.insecure_skip_tls_verify = true;
+	return 0;
+}
+
+static int
+take_disable_compression(struct options *options, const char *value, char **ret_error)
+{
+	(void)value;
+	(void)ret_error;
+	options->flags.connection.disable_compression = true;
 	return 0;
 }
 
@@ -196,6 +207,8 @@ take_help(struct options *options, const char *value, char **ret_error)
 	return 0;
 }
 
+#define KUBECTLS "Which API server, and as whom (as for kubectl)"
+
 static const struct option_row rows[] = {
 	{"resource", 'r', "NAME[?SELECT]", take_resource,
 	 "cache this resource; may be repeated. NAME is as for kubectl: pods, po, deployments.apps,\n"
@@ -216,7 +229,7 @@ static const struct option_row rows[] = {
 	{"kubeconfig", 0, "FILE", take_kubeconfig,
 	 "default: the files of $KUBECONFIG, merged, else ~/.kube/config, else the service account\n"
 	 "of the pod",
-	 "Which API server, and as whom (as for kubectl)"},
+	 KUBECTLS},
 	{"context", 0, "NAME", take_context, "the kubeconfig's context (default: its current-context)", NULL},
 	{"cluster", 0, "NAME", take_cluster, "the kubeconfig's cluster instead of the context's", NULL},
 	{"user", 0, "NAME", take_user, "the kubeconfig's user instead of the context's", NULL},
@@ -232,6 +245,8 @@ static const struct option_row rows[] = {
 	 "who we are, instead of the kubeconfig's token, password or plugin; others on this machine\n"
 	 "can see a command line: a kubeconfig with tokenFile is better",
 	 NULL},
+	{"username", 0, "NAME", take_username, "who we are, with --password, instead of the kubeconfig's", NULL},
+	{"password", 0, "WORD", take_password, "the password of --username; as with --token, a kubeconfig is better", NULL},
 	{"as", 0, "USER", take_as, "impersonate this user, system:serviceaccount:NS:NAME for a service account", NULL},
 	{"as-group", 0, "GROUP", take_as_group, "impersonate this group, too; may be repeated", NULL},
 	{"as-uid", 0, "UID", take_as_uid, "impersonate this UID, too", NULL},
@@ -239,6 +254,7 @@ static const struct option_row rows[] = {
 	 "give up a list that takes longer, as 30s or 2m (default: 0, no limit but 90 s of silence);\n"
 	 "watches have no end and no limit",
 	 NULL},
+	{"disable-compression", 0, NULL, take_disable_compression, "do not ask for compressed lists", NULL},
 	{"socket", 0, "PATH", take_socket,
 	 "where readers attach (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"
 	 "$XDG_RUNTIME_DIR/informer/informer.sock when not root)",
@@ -306,6 +322,27 @@ unknown(const char *argument, char **ret_error)
 			   near ? near : "", near ? "?" : "");
 }
 
+/* Which kubectl has, too. */
+static bool
+is_kubectls(const struct option_row *row)
+{
+	while (!row->section)
+		row--;
+	return strcmp(row->section, KUBECTLS) == 0;
+}
+
+/* What a switch's value says, in Go's words: 1, 0, -EINVAL. */
+static int
+parse_switch(const char *value)
+{
+	static const char *const yes[] = {"1", "t", "T", "true", "True", "TRUE"}, *const no[] = {"0", "f", "F", "false", "False", "FALSE"};
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
+		if (strcmp(value, yes[i]) == 0 || strcmp(value, no[i]) == 0)
+			return strcmp(value, yes[i]) == 0;
+	return -EINVAL;
+}
+
 /* One flag at argv[*at], with its value there or behind it; *at is moved to the last one used. */
 static int
 take_flag(struct options *options, int argc, char *const *argv, int *at, char **ret_error)
@@ -328,9 +365,10 @@ take_flag(struct options *options, int argc, char *const *argv, int *at, char **
 	}
 	if (!row)
 		return unknown(argument, ret_error);
-	if (!row->value && value && strcmp(value, "false") == 0)
+	r = row->value || !value ? 1 : parse_switch(value);
+	if (r == 0)
 		return 0; /* --flag=false is as if it were not there */
-	if (!row->value && value && strcmp(value, "true") != 0)
+	if (r < 0)
 		return message_set(ret_error, -EINVAL, "--%s takes no value (but =true or =false)", row->name);
 	if (row->value && !value) {
 		if (*at + 1 >= argc)
@@ -338,6 +376,8 @@ take_flag(struct options *options, int argc, char *const *argv, int *at, char **
 					   row->value);
 		value = argv[++*at];
 	}
+	if (row->value && !*value && is_kubectls(row))
+		return 0; /* as for kubectl: --context="$CONTEXT" of a variable that is not set */
 	if (row->value && !*value)
 		return message_set(ret_error, -EINVAL, "--%s needs a value that is not empty", row->name);
 	r = row->take(options, value, &error);

@@ -43,6 +43,7 @@ static const struct field fields[] = {
 	TEXT_FIELD("clientKey", connection.client_key, LATER),
 	TEXT_FIELD("as", connection.as, LATER),
 	TEXT_FIELD("asUid", connection.as_uid, LATER),
+	PLAIN_FIELD("disableCompression", connection.disable_compression, LATER),
 	PLAIN_FIELD("requestTimeout", connection.request_timeout_ms, LATER),
 	TEXT_FIELD("socket", socket, LATER),
 	TEXT_FIELD("arena.dir", arena_dir, LATER),

@@ -251,6 +251,38 @@ a_wrong_proxy_url_is_refused(void **state)
 		       "proxy-url must be a URL that starts with http://, https:// or socks5://");
 }
 
+/* A password by flag is instead of the user's password or plugin, but not of its token: which one counts would be a guess. */
+static void
+a_password_by_flag_replaces_the_users(void **state)
+{
+	const char *path = temp_file(*state, "k", full);
+	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = "plugin", .username = "me", .password = "pass"});
+
+	assert_string_equal(c.username, "me");
+	assert_string_equal(c.password, "pass");
+	assert_null(c.exec.command);
+	kube_client_config_done(&c);
+	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = "basic", .username = "her"});
+	assert_string_equal(c.username, "her");
+	assert_string_equal(c.password, "hunter2");
+	kube_client_config_done(&c);
+	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .username = "me", .password = "hunter2"}, -EINVAL, "keep one");
+}
+
+/* Compression may be turned off by flag as well as by cluster. */
+static void
+compression_by_flag(void **state)
+{
+	const char *path = temp_file(*state, "k", full);
+	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .cluster = "d"});
+
+	assert_false(c.disable_compression);
+	kube_client_config_done(&c);
+	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .disable_compression = true});
+	assert_true(c.disable_compression);
+	kube_client_config_done(&c);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
 
 int
@@ -263,6 +295,8 @@ main(void)
 		TEST(trust_by_flag_replaces_the_clusters),
 		TEST(a_token_by_flag_replaces_other_ways),
 		TEST(a_certificate_by_flag_replaces_the_users),
+		TEST(a_password_by_flag_replaces_the_users),
+		TEST(compression_by_flag),
 		TEST(impersonation_by_flag),
 		TEST(flags_count_in_a_pod_too),
 		TEST(unusable_plugins_are_refused),

@@ -100,8 +100,26 @@ kubectls_flags_for_connecting_are_known(void **state)
 	assert_string_equal(c->tls_server_name, "n");
 	assert_int_equal(c->request_timeout_ms, 90000);
 	options_done(&o);
-	o = parsed(ARGS("--insecure-skip-tls-verify=false"));
+	o = parsed(ARGS("--insecure-skip-tls-verify=false", "--disable-compression=T", "--username=me", "--password", "word"));
 	assert_false(o.flags.connection.insecure_skip_tls_verify);
+	assert_true(o.flags.connection.disable_compression);
+	assert_string_equal(o.flags.connection.username, "me");
+	assert_string_equal(o.flags.connection.password, "word");
+	options_done(&o);
+	assert_refused(ARGS("--insecure-skip-tls-verify=maybe"), "--insecure-skip-tls-verify takes no value (but =true or =false)");
+}
+
+/* As for kubectl, a flag for connecting whose value is empty, as of a variable that is not set, is not there. */
+static void
+kubectls_flags_may_be_empty(void **state)
+{
+	struct options o = parsed(ARGS("--kubeconfig=", "--context", "", "--cluster=", "--user=", "--server=", "-s", "", "--token=", "--as=",
+				       "--as-uid=", "--as-group=", "--username=", "--password=", "--client-certificate=", "--client-key=",
+				       "--certificate-authority=", "--tls-server-name=", "--request-timeout="));
+	const struct connection nothing = {0};
+
+	(void)state;
+	assert_memory_equal(&o.flags.connection, &nothing, sizeof(nothing));
 	options_done(&o);
 }
 
@@ -114,7 +132,8 @@ a_timeout_is_read_as_kubectl_does(void **state)
 		int64_t ms; /* -1: refused */
 	} times[] = {
 		{"0", 0}, {"30", 30000}, {"30s", 30000}, {"1m30s", 90000}, {"1.5h", 5400000}, {"250ms", 250}, {"1ns", 1}, {"2us", 1},
-		{"", -1}, {"s", -1}, {"1.5", -1}, {"1m30", -1}, {"5 s", -1}, {"1d", -1}, {"-1s", -1}, {"1e3s", -1}, {"9999h", -1},
+		{"", -1}, {"s", -1}, {"1.5", -1}, {"1m30", -1}, {"5 s", -1}, {"1d", -1}, {"-1s", -1}, {"1e3s", -1}, {"9999h", INT32_MAX},
+		{"+5s", 5000}, {"100h", 360000000}, {".5s", 500}, {"-1", -1}, {"+5", -1}, {"5S", -1}, {"99999999999999999999999999h", INT32_MAX},
 		{"1..5s", -1}, {"inf", -1},
 	};
 
@@ -276,6 +295,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_stand_behind_the_flag_or_after_equals),
 		cmocka_unit_test(kubectls_flags_for_connecting_are_known),
+		cmocka_unit_test(kubectls_flags_may_be_empty),
 		cmocka_unit_test(a_timeout_is_read_as_kubectl_does),
 		cmocka_unit_test(a_resource_takes_selectors_as_a_query),
 		cmocka_unit_test(an_index_names_resource_path_and_separator),

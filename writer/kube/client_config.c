@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "writer/file.h"
+#include "writer/message.h"
 
 static void
 wipe(char *text)
@@ -162,8 +163,16 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 int
 kube_client_config_read_ca(const struct kube_client_config *config, char **ret_pem, size_t *ret_len, char **ret_error)
 {
-	if (config->ca.file)
-		return file_read(config->ca.file, KUBE_PEM_MAX_BYTES, ret_pem, ret_len, ret_error);
+	if (config->ca.file) {
+		int r = file_read(config->ca.file, KUBE_PEM_MAX_BYTES, ret_pem, ret_len, ret_error);
+
+		if (r < 0 || strstr(*ret_pem, "-----BEGIN "))
+			return r;
+		file_wipe(*ret_pem, *ret_len);
+		*ret_pem = NULL;
+		return message_set(ret_error, -EINVAL, "%s: holds no certificate (PEM text that begins with -----BEGIN CERTIFICATE-----)",
+				   config->ca.file);
+	}
 	*ret_pem = NULL;
 	*ret_len = 0;
 	if (config->ca.data) {

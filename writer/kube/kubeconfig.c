@@ -161,6 +161,18 @@ replace_file(struct kube_pem *pem, const char *path)
 	return replace(&pem->file, path);
 }
 
+/* One of both alone is with the file's other, or with nothing. */
+static int
+replace_password(const struct kubeconfig_choice *choice, struct kube_client_config *config)
+{
+	int r;
+
+	if (!choice->username && !choice->password)
+		return 0;
+	r = replace(&config->username, choice->username ? choice->username : config->username ? NULL : "");
+	return r < 0 ? r : replace(&config->password, choice->password ? choice->password : config->password ? NULL : "");
+}
+
 /* What flags say over what files and service account say. */
 static int
 apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *config)
@@ -177,6 +189,7 @@ apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *c
 	}
 	if (choice->request_timeout_ms)
 		config->request_timeout_ms = choice->request_timeout_ms;
+	config->disable_compression |= choice->disable_compression;
 	r = replace(&config->server, choice->server);
 	if (r == 0)
 		r = replace(&config->origin, config->origin ? NULL : "--server");
@@ -184,6 +197,8 @@ apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *c
 		r = replace(&config->tls_server_name, choice->tls_server_name);
 	if (r == 0)
 		r = replace(&config->token, choice->token);
+	if (r == 0)
+		r = replace_password(choice, config);
 	if (r == 0)
 		r = replace_file(&config->ca, choice->certificate_authority);
 	if (r == 0)
@@ -278,6 +293,8 @@ finish(const struct kubeconfig_choice *choice, struct kube_client_config *config
 				   "--certificate-authority and --insecure-skip-tls-verify contradict each other; keep one");
 	if (kube_pem_given(&config->client_cert) != kube_pem_given(&config->client_key))
 		return message_set(ret_error, -EINVAL, "%s: only one of client-certificate and client-key is given", where);
+	if (config->token && config->username)
+		return message_set(ret_error, -EINVAL, "%s: a token and a username or password say who we are; keep one", where);
 	for (const char *p = choice->token; p && *p; p++)
 		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
 			return message_set(ret_error, -EINVAL, "--token has a character that cannot stand in a token");
@@ -339,6 +356,8 @@ without_empty(const struct kubeconfig_choice *choice)
 	c.client_certificate = given(c.client_certificate);
 	c.client_key = given(c.client_key);
 	c.token = given(c.token);
+	c.username = given(c.username);
+	c.password = given(c.password);
 	c.as = given(c.as);
 	c.as_uid = given(c.as_uid);
 	return c;

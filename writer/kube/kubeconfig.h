@@ -23,6 +23,8 @@ struct kubeconfig_choice {
 	const char *tls_server_name;
 	const char *client_certificate, *client_key;
 	const char *token;	/* instead of the user's token, password or plugin */
+	const char *username, *password; /* instead of the user's password or plugin */
+	bool disable_compression;
 	const char *as, *as_uid;
 	const char *const *as_groups;
 	size_t n_as_groups;
