@@ -323,8 +323,15 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 			char **ret_message)
 {
 	const char *server = setup->config->server;
-	long os_errno = 0;
+	long os_errno = 0, connect_code = 0, proxy_verified = 0;
 
+	(void)curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &connect_code);
+	(void)curl_easy_getinfo(easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verified);
+	if (connect_code == 407)
+		return message_set(ret_message, -EACCES, "%s: the proxy %s (407); check the kubeconfig's proxy-url, or HTTPS_PROXY", server,
+				   strchr(setup->proxy, '@') ? "does not accept the credentials in its URL" : "wants credentials");
+	if (connect_code >= 300)
+		return message_set(ret_message, -EPROTO, "%s: the proxy does not lead there (it answers %ld)", server, connect_code);
 	(void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_errno);
 	if (!*detail)
 		snprintf(detail, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
@@ -344,6 +351,10 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_ISSUER_ERROR:
+		if (proxy_verified)
+			return message_set(ret_message, -EKEYREJECTED,
+					   "%s: the proxy's certificate is not accepted (%s); the kubeconfig's certificate-authority must vouch for it, too",
+					   server, detail);
 		return message_set(ret_message, -EKEYREJECTED,
 				   "%s: the server's certificate is not accepted (%s); compare the kubeconfig's "
 				   "certificate-authority and tls-server-name",
