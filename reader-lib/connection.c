@@ -191,11 +191,12 @@ attempt(struct informer *inf)
 		.layout_minor = LAYOUT_MINOR,
 		.flags = inf->flags & INFORMER_VERIFY ? HELLO_WANT_KEYS : 0,
 	};
-	char reason[sizeof(inf->reason)];
+	char reason[2 * sizeof(inf->addresses[0].sun_path) + 128];
 	int fd = connection_open(inf, true);
 
 	if (fd < 0) {
-		snprintf(reason, sizeof(reason), "cannot connect to %s: %s%s", inf->addresses[0].sun_path, strerror(-fd),
+		snprintf(reason, sizeof(reason), "cannot connect to %s%s%s: %s%s", inf->addresses[0].sun_path,
+			 inf->address_count > 1 ? " or " : "", inf->address_count > 1 ? inf->addresses[1].sun_path : "", strerror(-fd),
 			 fd == -EACCES ? " (is this user in the socket's group?)" :
 			 fd == -ENOENT || fd == -ECONNREFUSED ? " (is informerd running?)" : "");
 		go_down(inf, reason);

@@ -32,6 +32,7 @@ struct runner {
 	uint32_t odd_lines;
 	int start_error;
 	bool wants_dispatch;
+	bool hinted;
 	bool draining;
 	bool inputs_closed;
 	struct place places[];
@@ -171,13 +172,14 @@ send_mark(void *context, uint32_t worker, const struct event *mark)
 
 /* Until something was answered, ever: who writes their first handler may not know how, or that its output waits in a buffer. */
 static const char *
-answering_hint(const struct runner *runner)
+answering_hint(struct runner *runner)
 {
 	struct supervisor_stats stats;
 
 	supervisor_stats(runner->supervisor, &stats);
-	if (runner->settings->exec || stats.processed > 0 || stats.retries > 0)
+	if (runner->hinted || runner->settings->exec || stats.processed > 0 || stats.retries > 0)
 		return "";
+	runner->hinted = true;
 	return "; nothing was acknowledged yet: a handler writes 'ack SEQ' for each line it reads, at once (python -u, jq --unbuffered, stdbuf -oL), "
 	       "and reads on; or is run for each event, with --exec-per-event";
 }
