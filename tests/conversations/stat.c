@@ -16,7 +16,7 @@ find_number(const struct reflector_status *s, const char *name, size_t length, u
 	const struct { const char *name; uint64_t value; } numbers[] = {
 		{ "lists", s->lists }, { "watch-lists", s->watch_lists }, { "watches", s->watches }, { "events", s->events },
 		{ "bookmarks", s->bookmarks }, { "bad", s->bad_events }, { "failures", s->failures }, { "code", (uint64_t)s->last_code },
-		{ "items", s->list_items },
+		{ "items", s->list_items }, { "remaining", (uint64_t)s->list_remaining },
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {

@@ -8,7 +8,7 @@
 #include "writer/reflector.h"
 
 /*
- * Numbers: lists watch-lists watches events bookmarks bad failures code items; lists-for-REASON (outcome_name()). Texts: reason=; error=, the
+ * Numbers: lists watch-lists watches events bookmarks bad failures code items remaining; lists-for-REASON (outcome_name()). Texts: reason=; error=, the
  * last one, which goes to the end of the line, and need only be a part.
  *
  * Returns  0, or -EINVAL with what is otherwise in *ret_why (free it)
