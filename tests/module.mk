@@ -41,6 +41,7 @@ test: setup
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
 TSAN_TESTS := shm-layout/slot writer/slots writer/broker reader-lib/attach reader-lib/snapshot reader-lib/lookup reader-lib/wait reader-lib/run \
 	reader-lib/workqueue reader-lib/workqueue_threads reader-lib/copy reader-lib/private_index reader-lib/factory tools/sim_store
+TSAN_TESTS += conversations/conversations conversations/herd
 TSAN_TESTS += shm-layout/queue writer/broker_subscribe reader-lib/handler reader-lib/feed reader-lib/on_demand
 tsan: setup
 	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check

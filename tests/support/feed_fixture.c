@@ -125,9 +125,9 @@ server_request(struct feed_fixture *fx)
 }
 
 static void
-respond(struct scripted_request *request, int status, long retry_after_s)
+respond(struct scripted_request *request, int status)
 {
-	struct transport_response response = { status, "application/json", retry_after_s };
+	struct transport_response response = { status, "application/json", 0 };
 
 	request->callbacks->on_response(request->ctx, &response);
 }
@@ -151,25 +151,19 @@ deliver(struct scripted_request *request, const char *bytes, size_t length)
 }
 
 void
-server_answer_retry_after(struct feed_fixture *fx, int status, const char *body, long retry_after_s)
+server_answer(struct feed_fixture *fx, int status, const char *body)
 {
 	struct scripted_request *request = server_request(fx);
 
-	respond(request, status, retry_after_s);
+	respond(request, status);
 	if (deliver(request, body, strlen(body)))
 		end(request, 0);
 }
 
 void
-server_answer(struct feed_fixture *fx, int status, const char *body)
-{
-	server_answer_retry_after(fx, status, body, 0);
-}
-
-void
 server_open(struct feed_fixture *fx)
 {
-	respond(server_request(fx), 200, 0);
+	respond(server_request(fx), 200);
 }
 
 void

@@ -58,7 +58,6 @@ const char *diary(struct feed_fixture *fx);
  * server_end     the end of the stream, in good order (0) or not
  */
 void server_answer(struct feed_fixture *fx, int status, const char *body);
-void server_answer_retry_after(struct feed_fixture *fx, int status, const char *body, long retry_after_s);
 void server_open(struct feed_fixture *fx);
 void server_send(struct feed_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* On a request that is not the last one. */

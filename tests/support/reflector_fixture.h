@@ -8,16 +8,8 @@
 #include "writer/reflector.h"
 
 #define EXPIRED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}"
-#define TOO_LARGE "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"Timeout: Too large resource version: 99, current: 9\"," \
-	"\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}]," \
-	"\"retryAfterSeconds\":1},\"code\":504}"
-#define FORBIDDEN "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is forbidden: User \\\"u\\\" cannot list resource\"," \
-	"\"reason\":\"Forbidden\",\"code\":403}"
 #define THROTTLED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"slow down\",\"reason\":\"TooManyRequests\",\"code\":429}"
 #define INTERNAL "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"boom\",\"reason\":\"InternalError\",\"code\":500}"
-
-#define INVALID "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"ListOptions.meta.k8s.io \\\"\\\" is invalid: sendInitialEvents: Forbidden: " \
-	"sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled\",\"reason\":\"Invalid\",\"code\":422}"
 
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
 #define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%u\"}}}\n"
