@@ -78,12 +78,20 @@ $(B)/tests/writer/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=real
 # and what breaks it in build-fuzz/NAME-crash-*. FUZZ=NAME: that one alone.
 FUZZ_SECONDS ?= 10
 FUZZ    ?= $(sort $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
-$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(WRITER_OBJS) $(SHM_OBJS) $(B)/obj/tests/support/json_random.o
+# one is linked with all rooms' objects, as tests are
+FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
+$(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(WRITER_LIBS)
-.PHONY: fuzz fuzz-run
-fuzz: setup-lint
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
+# libFuzzer and its sanitizers are a package of their own
+FUZZ_PACKAGES := clang libclang-rt-dev
+can_fuzz = echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' \
+	| clang -x c - -fsanitize=fuzzer,address,undefined -o /dev/null 2>/dev/null
+.PHONY: fuzz fuzz-run setup-fuzz
+setup-fuzz: setup
+	$(Q)($(can_fuzz)) || sh tools/setup.sh $(FUZZ_PACKAGES)
+fuzz: setup-fuzz
 	$(SUBMAKE) B=build-fuzz CC=clang SAN=address,undefined CFLAGS='$(CFLAGS) -fsanitize=fuzzer-no-link' fuzz-run
 fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 	$(Q)passed=0; for f in $(FUZZ); do \

@@ -1,0 +1,79 @@
+/*
+ * Any bytes as informerd's configuration file, or informer-run's: refused with a message, or settings that are whole. Also, a line each,
+ * what stands behind --resource and --index.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tools/informer-run/config.h"
+#include "writer/config.h"
+#include "writer/message.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+must(int truth)
+{
+	if (!truth)
+		abort();
+}
+
+static void
+flags(const uint8_t *data, size_t size)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	_cleanup_(message_freep) char *other = NULL;
+	struct config config = {0};
+	char line[1024];
+	size_t n = size < sizeof(line) - 1 ? size : sizeof(line) - 1;
+
+	memcpy(line, data, n);
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	must(config_add_resource(&config, line, &error) == 0 || (error && *error));
+	must(config_add_index(&config, line, &other) == 0 || (other && *other));
+	config_done(&config);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int file = -1, nowhere, said;
+	static char path[64];
+	struct config config;
+	struct settings settings = {0};
+	char *error = NULL;
+	char why[512] = "";
+
+	if (file < 0) {
+		file = memfd_create("config", MFD_CLOEXEC);
+		nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		said = dup(STDERR_FILENO);
+		must(file >= 0 && nowhere >= 0 && said >= 0);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	}
+	must(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
+	if (config_load(path, &config, &error) == 0) {
+		for (size_t i = 0; i < config.n_resources; i++)
+			must(config.resources[i].resource && *config.resources[i].resource && config.resources[i].origin);
+		for (size_t i = 0; i < config.n_indexes; i++)
+			must(config.indexes[i].name && *config.indexes[i].name && config.indexes[i].resource);
+		config_done(&config);
+	} else {
+		must(error && *error && !strchr(error, '\n'));
+		free(error);
+	}
+	flags(data, size);
+	must(dup2(nowhere, STDERR_FILENO) >= 0); /* where informer-run tells what is wrong */
+	if (settings_load(path, &settings) < 0)
+		must(settings_check(&settings, why, sizeof(why)) || *why);
+	must(dup2(said, STDERR_FILENO) >= 0);
+	settings_done(&settings);
+	return 0;
+}

@@ -1,0 +1,108 @@
+/*
+ * Any text as a label selector and as a field selector: libinformer and informer-sim take the same ones, and select the same by them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+#include "tools/informer-sim/object.h"
+#include "tools/informer-sim/selector.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\",\"weight\":\"7\",\"in\":\"notin\"}},"
+			  "\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}";
+
+static struct informer *inf;
+static struct informer_snapshot snapshot;
+static struct informer_object theirs;
+static struct sim_registry registry;
+static const struct sim_resource *pods;
+static struct sim_object *ours;
+
+static void
+must(int truth, const char *what)
+{
+	if (truth)
+		return;
+	fprintf(stderr, "selectors: %s\n", what);
+	abort();
+}
+
+static void
+set_up(void)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct informer_resource *resource;
+	struct sim_object_error object_error;
+	struct sim_doc_error error;
+	struct sim_doc doc = {0};
+
+	broker_fixture_start(fx);
+	broker_fixture_put(fx, (const char *const[]){pod, NULL});
+	inf = broker_fixture_attach(fx, 0);
+	must(informer_resource_open(inf, "pods", &resource) == 0 && informer_begin(inf, &snapshot) == 0 &&
+		     informer_get_z(&snapshot, resource, "d", "p", &theirs) == 0, "no pod");
+	sim_registry_init(&registry);
+	pods = sim_registry_find(&registry, "", "v1", "pods");
+	must(sim_doc_parse(&doc, pod, strlen(pod), NULL, &error) == 0 && sim_object_new(pods, &doc, &ours, &object_error) == 0, "no pod");
+	sim_doc_done(&doc);
+}
+
+static void
+labels(const char *text)
+{
+	struct informer_selector *reader = NULL;
+	struct sim_selector *sim = NULL;
+	char *error = NULL;
+	size_t offset = 0;
+	int r = informer_selector_compile(inf, text, strlen(text), &reader, &offset), s = sim_labels_parse(text, &sim, &error);
+
+	must(r == 0 || offset <= strlen(text), "an error behind the text");
+	must(s == 0 || (error && *error), "an error without a word");
+	if (r == 0 && s == 0)
+		must(informer_selector_matches(reader, &theirs) == (int)sim_selector_matches(sim, ours), "labels: they do not select the same");
+	informer_selector_free(reader);
+	sim_selector_free(sim);
+	free(error);
+}
+
+static void
+fields(const char *text)
+{
+	struct informer_field_selector *reader = NULL;
+	struct sim_selector *sim = NULL;
+	char *error = NULL;
+	int r = informer_field_selector_compile(inf, text, strlen(text), &reader), s = sim_fields_parse(pods, text, &sim, &error);
+
+	must(s == 0 || (error && *error), "an error without a word");
+	if (r == 0 && informer_field_selector_matches(reader, &theirs) >= 0 && s == 0)
+		must(informer_field_selector_matches(reader, &theirs) == (int)sim_selector_matches(sim, ours),
+		     "fields: they do not select the same");
+	informer_field_selector_free(reader);
+	sim_selector_free(sim);
+	free(error);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+
+	if (!inf)
+		set_up();
+	must(text != NULL, "no memory");
+	memcpy(text, data, size);
+	text[size] = '\0';
+	labels(text);
+	fields(text);
+	free(text);
+	return 0;
+}
