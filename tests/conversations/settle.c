@@ -16,6 +16,7 @@ is_at_rest(struct settling *s)
 {
 	uint64_t begun = 0, taken = 0;
 	unsigned under_way = 0;
+	int64_t surplus;
 	struct sim_rest server;
 
 	talk_server_rest(s->server, &server);
@@ -29,12 +30,13 @@ is_at_rest(struct settling *s)
 		under_way += wire.under_way;
 		taken += wire.taken;
 	}
-	if (talk_server_is_down(s->server) && under_way == 0 && server.under_way == 0) {
-		s->unheard = begun > server.begun ? begun - server.begun : 0;
-		return true;
-	}
-	/* One that libcurl asked a second time, over another connection, has begun twice at the server. */
-	return server.at_rest && server.under_way == under_way && server.begun + s->unheard >= begun && server.given == taken;
+	surplus = (int64_t)server.begun - (int64_t)begun;
+	if (talk_server_is_down(s->server) && under_way == 0 && server.under_way == 0)
+		s->unheard += surplus < s->surplus ? (uint64_t)(s->surplus - surplus) : 0;
+	else if (!server.at_rest || server.under_way != under_way || surplus < s->surplus || server.given != taken)
+		return false;
+	s->surplus = surplus;
+	return true;
 }
 
 int

@@ -15,7 +15,9 @@ struct settling {
 	struct talk_server *server;
 	struct talk_client **clients;
 	size_t count;
-	uint64_t unheard;	/* requests that clients have begun and the server, which was down, never saw; zeroed at first */
+	/* zeroed at first */
+	int64_t surplus;	/* requests that the server saw more than clients have begun, when all was at rest: libcurl asks again, itself … */
+	uint64_t unheard;	/* … and those that a server that was down never saw */
 };
 
 /* Returns 0, or -ETIMEDOUT: a fault of the test's own. */

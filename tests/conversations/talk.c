@@ -399,7 +399,7 @@ start_client(struct talk *t)
 	t->options.port = talk_server_port(t->server);
 	if (talk_client_new(&t->options, &t->client, &error) < 0)
 		return fail_with(t, error);
-	t->settling = (struct settling){ &t->loop, t->server, &t->client, 1, 0 };
+	t->settling = (struct settling){ &t->loop, t->server, &t->client, 1, 0, 0 };
 	t->start_ms = now_ms(t);
 	talk_client_start(t->client);
 	return come_to_rest(t);
