@@ -19,9 +19,9 @@
  *	another ERROR event					list
  *	another answer than 200, no connection, a broken one	watch again
  *
- * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end mark), or without a byte for
- * 30 s before the mark: LIST, and for an hour no other try. Expired: again at RV "". 429, connection refused, ended before the
- * mark: again after a wait, the second time by LIST. Anything else: LIST this time.
+ * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end mark), or accepted and without a
+ * byte for 30 s before the mark: LIST, and for an hour no other try. Expired: again at RV "". 429, connection refused, ended before the
+ * mark: again after a wait, the second time by LIST. Anything else, also not even accepted for 30 s: LIST this time.
  *
  * A list that fails changes nothing. 401, 403 and 404
  * are REFUSED: tried again with the same backoff, with the RBAC rule to add in the message; other resources have their
@@ -29,9 +29,9 @@
  *
  * An RV that the server does not know yet (restored from a backup, or another server) is not refused but answered with
  * silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the RV, and lists if not. A server that
- * sent bookmarks sends one a minute: when they stop, and the server answers questions all the same, the stream is dead, and one
- * watches again; so with a stream that the server ought to have ended by now. (A connection that is dead is noticed by the transport within a minute,
- * kube/transport_ping.h: then the watch fails and is begun anew.)
+ * sent bookmarks sends one a minute: when they stop, or the WATCH was not even accepted, and the server answers questions all the same, the
+ * stream is dead, and one watches again; so with a stream that the server ought to have ended by now. (A connection that is dead is
+ * noticed by the transport within a minute, kube/transport_ping.h: then the watch fails and is begun anew.)
  *
  * Source    client-go tools/cache/reflector.go
  * Threads   the writer's loop thread only

@@ -96,8 +96,9 @@ on_freshness(void *context, enum freshness_answer answer, const struct outcome *
 	watch_get_stats(r->watch, &stats);
 	switch (answer) {
 	case FRESHNESS_KNOWN:
-		if (stats.bookmarks > 0 && !stats.paused && reflector_now_ms(r) - stats.heard_ms >= r->timing.silence_ms) {
-			rewatch(r, "the server answers, but its bookmarks have stopped");
+		if ((stats.bookmarks > 0 || !stats.opened) && !stats.paused &&
+		    reflector_now_ms(r) - stats.heard_ms >= r->timing.silence_ms) {
+			rewatch(r, stats.opened ? "the server answers, but its bookmarks have stopped" : "the server answers, but not to the WATCH");
 			return;
 		}
 		log_debug("%s: silent, and the server knows the resourceVersion", r->feed.name);
@@ -142,7 +143,7 @@ on_vigil(void *context)
 
 	watch_get_stats(r->watch, &stats);
 	if (!stats.paused && stats.initial && now >= stats.byte_ms + r->timing.quiet_ms)
-		list_instead(r, "nothing came for a while, and no end mark", true);
+		list_instead(r, "nothing came for a while, and no end mark", stats.opened);
 	else if (!stats.paused && now >= r->watch_ends_ms && !stats.initial)
 		rewatch(r, "the server did not end the stream when it should have");
 	else if (!stats.paused && !stats.initial && now >= silence_due(r, &stats))

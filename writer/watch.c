@@ -251,7 +251,8 @@ on_response(void *ctx, const struct transport_response *response)
 	w->stats.waited_ms = w->stats.byte_ms - w->stats.started_ms;
 	if (w->feed.on_contact)
 		w->feed.on_contact(w->feed.context);
-	if (answer_is_success(&w->answer))
+	w->stats.opened = answer_is_success(&w->answer);
+	if (w->stats.opened)
 		w->events->on_open(w->context);
 }
 

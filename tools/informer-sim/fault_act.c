@@ -217,7 +217,10 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 		if (fault.after_bytes)
 			break;
 		note(request, "frozen");
-		return !sim_fault_sleep(server, sim_request_socket(request), fault.ms);
+		if (sim_fault_sleep(server, sim_request_socket(request), fault.ms))
+			return false;
+		note(request, "the client went");
+		return true;
 	case SIM_FAULT_STATUS:
 	case SIM_FAULT_GONE:
 	case SIM_FAULT_TOO_LARGE:
