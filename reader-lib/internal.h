@@ -275,7 +275,6 @@ const char *descriptor_text(struct value descriptor, const char *field, size_t *
 
 struct part {
 	uint32_t position;
-	uint32_t descriptor;
 	uint64_t fingerprint;
 	const struct definition *definition;
 };
@@ -284,7 +283,7 @@ struct part {
 struct binding {
 	struct binding *next;
 	const struct mapping *mapping;
-	uint32_t resource_count;
+	uint64_t table;			/* the root's */
 	uint32_t count;
 	struct part parts[];
 };
@@ -327,14 +326,12 @@ fingerprint_of(const struct resource *r)
 static inline bool
 binding_holds(const struct binding *b, const struct snapshot *s, const struct resource **ret_first)
 {
-	if (b->mapping != s->mapping || b->resource_count != s->root->resource_count)
+	if (b->mapping != s->mapping || b->table != s->root->table)
 		return false;
 	for (uint32_t i = b->count; i-- > 0;) {
-		const struct resource *r = part_resource(s, &b->parts[i]);
-
-		if (unlikely(!r || r->descriptor != b->parts[i].descriptor || fingerprint_of(r) != b->parts[i].fingerprint))
+		*ret_first = part_resource(s, &b->parts[i]);
+		if (unlikely(!*ret_first)) /* damaged */
 			return false;
-		*ret_first = r;
 	}
 	return true;
 }

@@ -1,9 +1,9 @@
 /*
  * Resources: names as people write them, bound to entries of a root.
  *
- * A binding holds for one arena for as long as the entries it names carry the same descriptor and fingerprint; that is
- * looked at with each lookup, in lines that the lookup reads anyway. Where it no longer holds, it is made anew under
- * bind_lock. Old bindings stay until detach: other threads may have older snapshots.
+ * A binding holds for one arena for as long as its table of resources is the same (root.h); that is looked at with each lookup, in a
+ * line that the lookup reads anyway. Where it no longer holds, it is made anew under bind_lock. Old bindings stay until detach:
+ * other threads may have older snapshots.
  */
 #include <stdio.h>
 #include <string.h>
@@ -216,19 +216,23 @@ bind_anew(const struct snapshot *s, struct informer_resource *res, const struct 
 	if (!b)
 		return -ENOMEM;
 	b->mapping = s->mapping;
-	b->resource_count = s->root->resource_count;
+	b->table = s->root->table;
 	b->count = count;
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		const struct resource *entry = root_resource(&s->view, s->root, positions[i]);
 
-		b->parts[i] = (struct part){positions[i], entry->descriptor, fingerprint_of(entry), NULL};
+		if (!entry) {
+			r = -EBADMSG;
+			break;
+		}
+		b->parts[i] = (struct part){positions[i], fingerprint_of(entry), NULL};
 		r = definition_get(inf, value_of_block(&s->view, entry->descriptor), &b->parts[i].definition);
 	}
 	if (r < 0) {
 		memory_put(inf, b);
 		return r;
 	}
-	want(res, value_of_block(&s->view, b->parts[0].descriptor));
+	want(res, value_of_block(&s->view, part_resource(s, &b->parts[0])->descriptor));
 	b->next = res->bindings;
 	res->bindings = b;
 	atomic_store_explicit(&res->binding, b, memory_order_release);

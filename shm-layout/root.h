@@ -29,6 +29,8 @@
  *   lineage         random id of an unbroken count of seq; kept by adoption
  *   committed_*_ns  when it was published
  *   consumers       ref of a BLOCK_CONSUMERS (consumer.h), or 0
+ *   table           epoch of the last root in which a resource came, went, or became another: what was learnt from one root about
+ *                   positions and descriptors holds for every root of the same arena with the same number
  */
 struct root {
 	uint8_t tag[32];
@@ -39,12 +41,14 @@ struct root {
 	uint64_t committed_wall_ns;
 	uint32_t resource_count;
 	uint32_t consumers;
+	uint64_t table;
 	uint32_t resources[];
 };
 _Static_assert(offsetof(struct root, epoch) == 32, "root: epoch moved");
 _Static_assert(offsetof(struct root, lineage) == 48, "root: lineage moved");
 _Static_assert(offsetof(struct root, resource_count) == 80, "root: resource_count moved");
-_Static_assert(sizeof(struct root) == 88, "root: size");
+_Static_assert(offsetof(struct root, table) == 88, "root: table moved");
+_Static_assert(sizeof(struct root) == 96, "root: size");
 
 enum resource_state {
 	RESOURCE_LISTING = 1,	/* the first list is not whole yet; its RV says nothing */

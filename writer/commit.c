@@ -69,6 +69,7 @@ write_root(struct store *s, uint32_t ref)
 	root->committed_wall_ns = time_ns(CLOCK_REALTIME);
 	root->resource_count = s->resource_count;
 	root->consumers = s->consumers;
+	root->table = s->table_changed ? s->epoch + 1 : s->table;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		root->resources[i] = s->resources[i]->published;
 	commit_root_tag(s->arena, ref, root->tag);
@@ -131,6 +132,8 @@ publish(struct store *s)
 	s->epoch++;
 	s->commits++;
 	s->root_changed = false;
+	s->table = s->table_changed ? s->epoch : s->table;
+	s->table_changed = false;
 	s->published_seq = s->seq;
 	arena_set_working_epoch(s->arena, s->epoch + 1);
 

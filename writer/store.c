@@ -40,6 +40,7 @@ store_new(struct arena *arena, struct intern *intern, struct slots *slots, struc
 		s->epoch = root->epoch;
 		s->seq = s->published_seq = root->seq;
 		s->consumers = root->consumers;
+		s->table = root->table;
 		memcpy(s->lineage, root->lineage, sizeof(s->lineage));
 		arena_set_working_epoch(arena, s->epoch + 1);
 	} else {

@@ -65,6 +65,8 @@ struct store {
 	uint8_t lineage[16];
 	uint32_t root;			/* ref of the published root; 0: none */
 	bool root_changed;
+	uint64_t table;			/* root.table of the next root … */
+	bool table_changed;		/* … if it is not that root itself */
 	struct index_change change;	/* scratch */
 	struct tombstone_keys tombstone_keys;	/* scratch */
 	struct path uid_path, version_path;

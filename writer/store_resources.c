@@ -213,7 +213,7 @@ remove_resource(struct store *s, unsigned i)
 	store_resource_free(res);
 	s->resource_count--;
 	memmove(&s->resources[i], &s->resources[i + 1], (s->resource_count - i) * sizeof(s->resources[0]));
-	s->root_changed = true;
+	s->root_changed = s->table_changed = true;
 	reset_others(s, name);
 }
 
@@ -245,6 +245,7 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 	known->indexes = res->indexes;
 	tombstones_begin(known);
 	known->claimed = true;
+	s->table_changed = true;
 	res->indexes = indexes;
 	store_resource_free(res);
 }
@@ -301,7 +302,7 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 	res->dirty = true;
 	*ret_id = s->resource_count;
 	s->resources[s->resource_count++] = res;
-	s->root_changed = true;
+	s->root_changed = s->table_changed = true;
 	return 0;
 refuse:
 	intern_unref(s->intern, res->now.descriptor);

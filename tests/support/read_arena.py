@@ -213,7 +213,7 @@ class Arena:
     def resource(self, name):
         at, _, _ = self.block(self.root, ROOT)
         for i in range(self.u32(at + 80)):
-            r, _, _ = self.block(self.u32(at + 88 + 4 * i), RESOURCE)
+            r, _, _ = self.block(self.u32(at + 96 + 4 * i), RESOURCE)
             payload, _, _ = self.block(self.u32(r), VALUE)
             descriptor = self.value(payload)[0]
             if descriptor["resource"] == name:
