@@ -102,6 +102,18 @@ index_def_read(struct index_def *ret_def, struct value document, const char **re
 	return r;
 }
 
+bool
+index_def_same(const struct index_def *a, const struct index_def *b)
+{
+	if (strcmp(a->name, b->name) != 0 || a->rule_count != b->rule_count)
+		return false;
+	for (unsigned i = 0; i < a->rule_count; i++)
+		if (a->rules[i].as != b->rules[i].as || a->rules[i].separator != b->rules[i].separator ||
+		    !path_same(&a->rules[i].path, &b->rules[i].path))
+			return false;
+	return true;
+}
+
 void
 index_def_done(struct index_def *def)
 {

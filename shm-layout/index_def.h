@@ -45,6 +45,9 @@ struct index_def {
 int index_def_read(struct index_def *ret_def, struct value document, const char **ret_why);
 void index_def_done(struct index_def *def);
 
+/* Whether both have the same name, and the same rules in the same order: then every object has the same values in both. */
+bool index_def_same(const struct index_def *a, const struct index_def *b);
+
 /*
  * Every value of an object in this index, duplicates included (the callers' sets remove them). The bytes are lent for the
  * duration of the call. A non-zero result of each stops and is returned; else 0, or -EBADMSG.

@@ -11,16 +11,7 @@ path_is(const struct path *path, const char *text)
 {
 	struct path other;
 
-	if (path_compile(&other, text, strlen(text), NULL, NULL) < 0 || path->count != other.count)
-		return false;
-	for (unsigned i = 0; i < path->count; i++) {
-		const struct path_step *a = &path->steps[i], *b = &other.steps[i];
-
-		if (a->kind != b->kind || a->element != b->element || a->name_length != b->name_length ||
-		    memcmp(path->names + a->name_offset, other.names + b->name_offset, a->name_length) != 0)
-			return false;
-	}
-	return true;
+	return path_compile(&other, text, strlen(text), NULL, NULL) == 0 && path_same(path, &other);
 }
 
 int

@@ -333,6 +333,21 @@ path_follow(const struct path *path, struct value *v)
 	return v->at != NULL;
 }
 
+bool
+path_same(const struct path *a, const struct path *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (unsigned i = 0; i < a->count; i++) {
+		const struct path_step *x = &a->steps[i], *y = &b->steps[i];
+
+		if (x->kind != y->kind || x->element != y->element || x->name_length != y->name_length ||
+		    memcmp(a->names + x->name_offset, b->names + y->name_offset, x->name_length) != 0)
+			return false;
+	}
+	return true;
+}
+
 struct value
 path_get(const struct path *path, struct value root)
 {

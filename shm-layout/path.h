@@ -50,6 +50,9 @@ uint8_t path_fingerprint(const char *name, size_t length);
  */
 int path_compile(struct path *ret_path, const char *text, size_t length, size_t *ret_offset, const char **ret_why);
 
+/* Whether both lead to the same places, however they were written. */
+bool path_same(const struct path *a, const struct path *b);
+
 /* Follow a path without [*] (with one: its first hit). at == NULL when nothing is there. No allocation, no parse. */
 struct value path_get(const struct path *path, struct value root);
 

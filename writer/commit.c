@@ -18,7 +18,7 @@
 static uint32_t
 resource_length(const struct store_resource *res)
 {
-	return (uint32_t)(sizeof(struct resource) + res->indexes.count * sizeof(uint32_t));
+	return (uint32_t)(sizeof(struct resource) + res->indexes.shown * sizeof(uint32_t));
 }
 
 static uint32_t
@@ -47,9 +47,9 @@ write_resource(struct store *s, struct store_resource *res, uint32_t ref)
 {
 	struct resource *r = arena_payload(s->arena, ref);
 
-	res->now.index_count = res->indexes.count;
+	res->now.index_count = res->indexes.shown;
 	memcpy(r, &res->now, sizeof(*r));
-	memcpy(r->indexes, res->indexes.roots, res->indexes.count * sizeof(uint32_t));
+	memcpy(r->indexes, res->indexes.roots, res->indexes.shown * sizeof(uint32_t));
 	arena_seal(s->arena, ref);
 	if (res->published)
 		arena_retire(s->arena, res->published);

@@ -55,6 +55,23 @@ compare_sets(struct value_set *old, struct value_set *new, bool replaced)
 	return bytes;
 }
 
+/* What the n-th index has of it before and after. */
+static int
+prepare_one(struct index_change *change, const struct index_table *table, unsigned n, const uint8_t hash_key[16], struct value before,
+	    struct value after, bool replaced, uint64_t *bytes)
+{
+	int r = 0;
+
+	change->old[n].count = change->new[n].count = 0;
+	if (before.at)
+		r = value_set_fill(&change->old[n], &table->defs[n], before, hash_key);
+	if (after.at && r == 0)
+		r = value_set_fill(&change->new[n], &table->defs[n], after, hash_key);
+	if (r == 0)
+		*bytes += compare_sets(&change->old[n], &change->new[n], replaced);
+	return r;
+}
+
 int
 index_change_prepare(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
 		     struct value before, struct value after, bool replaced, uint64_t *ret_bytes)
@@ -62,15 +79,24 @@ index_change_prepare(struct index_change *change, const struct index_table *tabl
 	int r = make_room(change, table->count);
 
 	*ret_bytes = 0;
-	for (unsigned n = 0; n < table->count && r == 0; n++) {
-		change->old[n].count = change->new[n].count = 0;
-		if (before.at)
-			r = value_set_fill(&change->old[n], &table->defs[n], before, hash_key);
-		if (after.at && r == 0)
-			r = value_set_fill(&change->new[n], &table->defs[n], after, hash_key);
-		if (r == 0)
-			*ret_bytes += compare_sets(&change->old[n], &change->new[n], replaced);
-	}
+	for (unsigned n = 0; n < table->count && r == 0; n++)
+		r = prepare_one(change, table, n, hash_key, before, after, replaced, ret_bytes);
+	return r;
+}
+
+int
+index_change_prepare_sync(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
+			  struct value before, struct value after, uint64_t *ret_bytes)
+{
+	static const struct value nothing;
+	bool changed = before.at != after.at;
+	int r = make_room(change, table->count);
+
+	*ret_bytes = 0;
+	for (unsigned n = 0; n < table->count && r == 0; n++)
+		r = n >= table->shown ? prepare_one(change, table, n, hash_key, nothing, after, false, ret_bytes) :
+					prepare_one(change, table, n, hash_key, changed ? before : nothing, changed ? after : nothing, false,
+						    ret_bytes);
 	return r;
 }
 

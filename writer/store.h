@@ -58,6 +58,33 @@ int store_drop_unclaimed(struct store *s);
 /* Nobody asks for this resource any more: the next store_drop_unclaimed() drops it. */
 void store_unclaim(struct store *s, unsigned resource);
 
+/*
+ * Another definition of a resource that goes on with its content: other indexes, another descriptor or fingerprint (store_redefine.c).
+ *
+ *	redefine ─▶ sync, of every known object, once ─▶ redefined ─▶ a commit that shows all of it at once
+ *
+ * Until then commits show the old definition, and its indexes. The first change that each object sees after redefine has to be its sync
+ * (a SYNC stands first in its key's Deltas, delta_fifo.h); objects that come later are no concern. To redefine while another
+ * definition is being filled gives that one up.
+ *
+ * Returns 0; -EINVAL (the descriptor), -ENOSPC, -ENOMEM: nothing has changed
+ */
+int store_redefine(struct store *s, unsigned resource, const char *descriptor_json, const uint8_t fingerprint[24]);
+/*
+ * ref      the known object
+ * changed  ref 0: its body stays, readers notice nothing; else its new state, which is published as an update; the store's on success,
+ *          still the caller's on failure
+ */
+int store_sync(struct store *s, unsigned resource, uint32_t ref, struct draft changed);
+/*
+ * Some bodies will differ from what the fingerprint promises: until store_redefined() the content is nobody's, and who adopts it lists. It is
+ * only shown when not all can be synced before a commit.
+ */
+void store_disown(struct store *s, unsigned resource);
+/* All are synced. 0; -ENOSPC, -ENOMEM: try again */
+int store_redefined(struct store *s, unsigned resource);
+bool store_is_redefining(const struct store *s, unsigned resource);
+
 unsigned store_resource_count(const struct store *s);
 const struct resource *store_resource(const struct store *s, unsigned id);	/* working version; until the next call */
 const char *store_resource_name(const struct store *s, unsigned id);		/* "pods", "deployments.apps" */
@@ -69,6 +96,13 @@ uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash,
 		    const char *name, size_t name_length);
 /* The ref of the object with this ordinal, or 0; ordinals run from 0 to store_resource()->next_ordinal. */
 uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal);
+/*
+ * The bodies that are known may lack what the server's have, though version and UID are the same: objects came through other drops. Until the
+ * resource is SYNCED, equal versions do not count as equal without a look at the bodies.
+ */
+void store_doubt(struct store *s, unsigned resource);
+/* Whether a draft says nothing that the known object does not: the same UID and version, neither empty, and the body where that is in doubt. */
+bool store_same_state(const struct store *s, unsigned resource, uint32_t known, uint32_t draft);
 /* metadata.uid and metadata.resourceVersion of a draft or known object; lengths 0 when absent. */
 void store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
 			   const char **ret_version, size_t *ret_version_length);

@@ -13,6 +13,7 @@
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
 #include "writer/collision_edit.h"
+#include "writer/value_same.h"
 
 /* ---- keys of leaves ---- */
 
@@ -288,7 +289,8 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
 		change = same(uid, uid_length, known_uid, known_uid_length) ? STORE_UPDATED : STORE_ADDED;
 		if (change == STORE_UPDATED && version_length > 0 &&
-		    same(version, version_length, known_version, known_version_length)) {
+		    same(version, version_length, known_version, known_version_length) &&
+		    (!res->doubtful || value_same(value_of_object(&s->arena->view, known), after))) {
 			draft_discard(s->arena, s->intern, d);
 			if (ret_change)
 				*ret_change = STORE_NOTHING;
@@ -341,6 +343,34 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 		r = remove_object(s, resource, known, leaf, i, keep, ending);
 	if (r == 0)
 		tombstones_trim(s, res);
+	arena_open_reserve(s->arena, false);
+	return r;
+}
+
+int
+store_sync(struct store *s, unsigned resource, uint32_t ref, struct draft changed)
+{
+	struct store_resource *res = s->resources[resource];
+	const struct object *o = object_at(&s->arena->view, ref);
+	struct value before = value_of_object(&s->arena->view, ref);
+	struct value after = changed.ref ? value_of_object(&s->arena->view, changed.ref) : before;
+	uint64_t bytes;
+	int r;
+
+	if (!o || !before.at || !after.at || store_ordinal_ref(s, res, o->ordinal) != ref)
+		return -EBADMSG;
+	r = index_change_prepare_sync(&s->change, &res->indexes, s->arena->header->hash_key, before, after, &bytes);
+	if (r == 0)
+		r = store_reserve_notes(s, res, 1);
+	bytes += 4 * PATH_BYTES;
+	if (r == 0)
+		r = trie_edit_reserve(s->edit, (size_t)(bytes / 48));
+	if (r == 0)
+		r = arena_ensure(s->arena, bytes);
+	if (r < 0)
+		return r;
+	arena_open_reserve(s->arena, true);
+	r = changed.ref ? update_object(s, resource, ref, changed.ref) : enter_indexes(s, res, o->ordinal);
 	arena_open_reserve(s->arena, false);
 	return r;
 }

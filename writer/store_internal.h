@@ -1,6 +1,7 @@
 /*
  * The store's inside, shared by store.c (what is known), store_change.c (changes), store_tombstones.c (what remains of the deleted),
- * store_events.c (what readers are told, and what is held for them), store_resources.c (which resources there are) and commit.c (publishing).
+ * store_events.c (what readers are told, and what is held for them), store_resources.c (which resources there are), store_redefine.c (what
+ * becomes of one that is defined otherwise) and commit.c (publishing).
  */
 #ifndef WRITER_STORE_INTERNAL_H
 #define WRITER_STORE_INTERNAL_H
@@ -42,6 +43,8 @@ struct store_resource {
 	bool dirty;
 	bool claimed;			/* somebody asked for it since the store was made */
 	bool synced_told;		/* readers know that it is SYNCED */
+	bool doubtful;			/* an object of the same version may have another body at the server (store_doubt) */
+	struct next_definition *next;	/* what it is becoming (store_redefine.c), or NULL */
 	char name[256];			/* resource.group */
 	struct ordinals ordinals;	/* those to be used again */
 	struct tombstones tombstones;
@@ -95,6 +98,9 @@ void store_resource_free(struct store_resource *res);
 /* Take out every object and index; the resource stays, empty, LISTING. */
 void store_empty_resource(struct store *s, unsigned id);
 
+/* Give up becoming something else: what was filled goes. */
+void store_redefine_abandon(struct store *s, struct store_resource *res);
+
 /* A JSON document as a BLOCK_VALUE with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
 int store_make_document(struct store *s, const char *json, uint32_t *ret_ref);
 
@@ -120,6 +126,11 @@ struct store_keys store_by_seq_keys(const struct store *s, const struct store_re
 /* Which indexes they go by; after the definitions were read. */
 void tombstones_begin(struct store_resource *res);
 void tombstones_done(struct store_resource *res);
+/*
+ * Of the resource's indexes those at these places are to be all. Where a tombstone would then stand under other values, all go. 0;
+ * -ENOSPC: not now, there is no memory for that.
+ */
+int tombstones_redefine(struct store *s, struct store_resource *res, const unsigned *places, unsigned count);
 /* Find those that an adopted resource has. 0, -EBADMSG, -ENOMEM. */
 int tombstones_load(struct store *s, struct store_resource *res);
 

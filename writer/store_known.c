@@ -3,8 +3,6 @@
  */
 #include "writer/store_known.h"
 
-#include <string.h>
-
 static const struct object *
 known_object(void *context, uint32_t ref)
 {
@@ -22,22 +20,11 @@ known_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, c
 }
 
 static bool
-same_text(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	return a_length > 0 && a_length == b_length && memcmp(a, b, a_length) == 0;
-}
-
-static bool
 known_same(void *context, uint32_t a, uint32_t b)
 {
 	const struct store_known *k = context;
-	const char *uid_a, *uid_b, *version_a, *version_b;
-	size_t uid_a_length, uid_b_length, version_a_length, version_b_length;
 
-	store_object_identity(k->store, a, &uid_a, &uid_a_length, &version_a, &version_a_length);
-	store_object_identity(k->store, b, &uid_b, &uid_b_length, &version_b, &version_b_length);
-	return same_text(version_a, version_a_length, version_b, version_b_length) &&
-	       same_text(uid_a, uid_a_length, uid_b, uid_b_length);
+	return store_same_state(k->store, k->resource, a, b);
 }
 
 static void

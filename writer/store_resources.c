@@ -21,6 +21,7 @@ store_resource_free(struct store_resource *res)
 	tombstones_done(res);
 	held_done(&res->left);
 	held_done(&res->fallen);
+	free(res->next);
 	shortcut_edit_done(&res->shortcuts);
 	free(res);
 }
@@ -73,6 +74,7 @@ store_read_descriptor(struct store *s, struct store_resource *res, const char **
 			return r;
 		res->indexes.count++;
 	}
+	res->indexes.shown = res->indexes.count;
 	tombstones_begin(res);
 	return it.damaged || res->indexes.count != count ? -EBADMSG : 0;
 }
@@ -154,6 +156,7 @@ store_empty_resource(struct store *s, unsigned id)
 	struct store_resource *res = s->resources[id];
 	struct trie_iter it;
 
+	store_redefine_abandon(s, res);
 	store_note(s, QUEUE_RESET, id, ++s->seq, 0, 0);
 	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals); r > 0; r = trie_next(&it))
 		if (object_at(&s->arena->view, it.leaf))

@@ -422,17 +422,42 @@ store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone
 
 /* ---- life ---- */
 
+static const enum index_role roles[] = {
+	[TOMBSTONE_BY_UID] = INDEX_ROLE_UID, [TOMBSTONE_BY_ADDRESS] = INDEX_ROLE_ADDRESS,
+	[TOMBSTONE_BY_CONTAINER] = INDEX_ROLE_CONTAINER,
+};
+
 void
 tombstones_begin(struct store_resource *res)
 {
-	static const enum index_role roles[] = {
-		[TOMBSTONE_BY_UID] = INDEX_ROLE_UID, [TOMBSTONE_BY_ADDRESS] = INDEX_ROLE_ADDRESS,
-		[TOMBSTONE_BY_CONTAINER] = INDEX_ROLE_CONTAINER,
-	};
-
 	res->tombstones.indexes[TOMBSTONE_BY_KEY] = -1;
 	for (unsigned by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
 		res->tombstones.indexes[by] = index_with_role(res->indexes.defs, res->indexes.count, roles[by]);
+}
+
+/* The place of the first of these indexes that has the role, or -1. */
+static int
+place_of_role(const struct index_table *table, const unsigned *places, unsigned count, enum index_role role)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (index_with_role(&table->defs[places[i]], 1, role) == 0)
+			return (int)places[i];
+	return -1;
+}
+
+int
+tombstones_redefine(struct store *s, struct store_resource *res, const unsigned *places, unsigned count)
+{
+	bool same = true;
+	int r = 0;
+
+	for (unsigned by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
+		same &= place_of_role(&res->indexes, places, count, roles[by]) == res->tombstones.indexes[by];
+	arena_open_reserve(s->arena, true);
+	while (!same && res->tombstones.count > 0 && r == 0)
+		r = drop_oldest(s, res);
+	arena_open_reserve(s->arena, false);
+	return r;
 }
 
 void
