@@ -31,6 +31,7 @@ struct delta_fifo {
 	struct delta_table table;
 	size_t listed, initial; /* entries with these flags */
 	bool populated, closed;
+	uint64_t lists;
 
 	uint8_t version_length;
 	char version[RESOURCE_VERSION_MAX];
@@ -281,6 +282,7 @@ delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count)
 	bury_queued(f, &f->table.waiting);
 	f->known.each(f->known.context, bury_known, f);
 	f->populated = true;
+	f->lists++;
 	return 0;
 }
 
@@ -505,6 +507,12 @@ size_t
 delta_fifo_waiting(const struct delta_fifo *f)
 {
 	return f->table.waiting.count;
+}
+
+uint64_t
+delta_fifo_lists(const struct delta_fifo *f)
+{
+	return f->lists;
 }
 
 bool

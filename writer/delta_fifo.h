@@ -142,6 +142,9 @@ delta_fifo_is_empty(const struct delta_fifo *f)
 	return delta_fifo_queued(f) + delta_fifo_waiting(f) == 0;
 }
 
+/* How many lists it was given so far. */
+uint64_t delta_fifo_lists(const struct delta_fifo *f);
+
 /* A list's Deltas are among what is queued: the content is neither the state before nor the state after it. */
 bool delta_fifo_is_listing(const struct delta_fifo *f);
 

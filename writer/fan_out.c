@@ -416,6 +416,17 @@ fan_out_rebind(struct fan_out *f)
 	store_release_held(f->store);
 }
 
+void
+fan_out_let_go(struct fan_out *f, unsigned resource)
+{
+	const struct audience *a = &f->audiences[resource];
+
+	for (size_t i = 0; i < a->count; i++)
+		if (queue_out_unread(a->listeners[i].binding->subscription->queue) > 0)
+			overflow(a->listeners[i].binding->subscription);
+	store_release_held(f->store);
+}
+
 /* ---- subscriptions ---- */
 
 static void

@@ -72,6 +72,9 @@ void fan_out_unsubscribe(struct subscription *s);
  */
 void fan_out_rebind(struct fan_out *f);
 
+/* This resource is about to go: queues that hold something of it unread overflow, and let it go. */
+void fan_out_let_go(struct fan_out *f, unsigned resource);
+
 /* Once a second: overflow what is over its age; release what nobody shows any more. */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 

@@ -22,6 +22,8 @@ struct lane {
 	uint8_t version_length;			/* what the store was told last … */
 	char version[RESOURCE_VERSION_MAX];
 	bool version_known;			/* … if it was */
+	struct pipeline_sync sync;		/* under way, or zeroed */
+	uint64_t lists_awaited;			/* the version counts when the FIFO was given so many lists */
 };
 
 struct pipeline {
@@ -45,7 +47,9 @@ apply_one(struct pipeline *p, const struct deltas *d, const struct delta *delta)
 {
 	unsigned resource = p->lane->resource;
 
-	if (delta->unchanged || delta->type == DELTA_SYNC)
+	if (delta->type == DELTA_SYNC)
+		return p->lane->sync.sync ? p->lane->sync.sync(p->lane->sync.context, delta->ref) : 0;
+	if (delta->unchanged)
 		return 0;
 	if (delta->type != DELTA_DELETED)
 		return store_put(p->store, resource, (struct draft){ delta->ref }, NULL);
@@ -63,7 +67,7 @@ apply(void *context, const struct deltas *d, size_t *ret_done)
 		r = apply_one(p, d, &d->items[i]);
 		if (r < 0)
 			return r;
-		if (!d->items[i].unchanged && d->items[i].type != DELTA_SYNC) {
+		if (!d->items[i].unchanged) {
 			p->changes++;
 			p->dirty = true;
 		}
@@ -162,12 +166,31 @@ pop_lists(struct pipeline *p)
 	}
 }
 
+/* Every known object was synced. */
+static void
+end_sync(struct pipeline *p, struct lane *lane)
+{
+	int r = lane->sync.done(lane->sync.context);
+
+	if (r < 0) {
+		in_trouble(p, r);
+		return;
+	}
+	lane->sync = (struct pipeline_sync){0};
+	p->dirty = true;
+}
+
 /* What the next commit says about a resource beside its objects. */
 static void
 settle(struct pipeline *p, struct lane *lane)
 {
 	size_t length;
 	const char *version = delta_fifo_version(lane->fifo, &length);
+
+	if (lane->sync.sync && delta_fifo_is_empty(lane->fifo))
+		end_sync(p, lane);
+	if (lane->sync.sync) /* content and definition are not one yet: no RV belongs to them */
+		return;
 
 	if (!delta_fifo_is_empty(lane->fifo)) {
 		if (delta_fifo_is_listing(lane->fifo) && store_resource(p->store, lane->resource)->state != RESOURCE_LISTING) {
@@ -177,6 +200,8 @@ settle(struct pipeline *p, struct lane *lane)
 		}
 		return;
 	}
+	if (delta_fifo_lists(lane->fifo) < lane->lists_awaited)
+		return;
 	if (length == 0 || (lane->version_known && lane->version_length == length && memcmp(lane->version, version, length) == 0))
 		return;
 	if (store_set_version(p->store, lane->resource, version, length) < 0)
@@ -293,6 +318,40 @@ pipeline_remove(struct pipeline *p, const struct delta_fifo *fifo)
 		*lane = p->lanes[--p->lane_count];
 }
 
+int
+pipeline_sync(struct pipeline *p, const struct delta_fifo *fifo, const struct pipeline_sync *sync)
+{
+	struct lane *lane = find_lane(p, fifo);
+	int r = delta_fifo_resync(lane->fifo);
+
+	if (r == 0)
+		lane->sync = *sync;
+	return r;
+}
+
+bool
+pipeline_is_syncing(const struct pipeline *p, const struct delta_fifo *fifo)
+{
+	return find_lane(p, fifo)->sync.sync != NULL;
+}
+
+void
+pipeline_await_list(struct pipeline *p, const struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	lane->lists_awaited = delta_fifo_lists(fifo) + 1;
+	lane->version_known = false;
+	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
+	p->dirty = true;
+}
+
+void
+pipeline_rename(struct pipeline *p, const struct delta_fifo *fifo, const char *name)
+{
+	find_lane(p, fifo)->name = name;
+}
+
 void
 pipeline_distrust(struct pipeline *p, struct delta_fifo *fifo)
 {
@@ -314,6 +373,12 @@ pipeline_renumber(struct pipeline *p, const struct delta_fifo *fifo, unsigned re
 
 	if (lane)
 		lane->resource = resource;
+}
+
+void
+pipeline_touch(struct pipeline *p)
+{
+	p->dirty = true;
 }
 
 const char *

@@ -46,6 +46,30 @@ void pipeline_free(struct pipeline *p);
 int pipeline_add(struct pipeline *p, unsigned resource, const char *name, struct delta_fifo *fifo,
 		 void (*on_popped)(void *context), void *context);
 void pipeline_remove(struct pipeline *p, const struct delta_fifo *fifo);
+/*
+ * Work through everything that is known: a SYNC for each object, which goes through the FIFO before whatever comes for it later. All of them
+ * are applied in one go and shown by one commit, unless there is no room for some: these wait, and are tried again.
+ *
+ * The FIFO is empty.
+ *
+ * sync      called for each known object; 0, or negative errno: again later
+ * done      called when all were synced, before the commit; 0, or negative errno: again later
+ * Returns   0, -ENOMEM
+ */
+struct pipeline_sync {
+	int (*sync)(void *context, uint32_t ref);
+	int (*done)(void *context);
+	void *context;
+};
+int pipeline_sync(struct pipeline *p, const struct delta_fifo *fifo, const struct pipeline_sync *sync);
+bool pipeline_is_syncing(const struct pipeline *p, const struct delta_fifo *fifo);
+
+/* What is shown is no state of the resource's any more: LISTING, with the next commit, until another list was applied. */
+void pipeline_await_list(struct pipeline *p, const struct delta_fifo *fifo);
+
+/* What is said of it in the log has become another text; borrowed. */
+void pipeline_rename(struct pipeline *p, const struct delta_fifo *fifo, const char *name);
+
 /* The resource's position in the store has become another one. */
 void pipeline_renumber(struct pipeline *p, const struct delta_fifo *fifo, unsigned resource);
 
@@ -63,6 +87,9 @@ bool pipeline_run(struct pipeline *p);
 
 /* The same until nothing more can be applied; at the end of the process. */
 void pipeline_flush(struct pipeline *p);
+
+/* The store was changed by somebody else: commit that with the next run. */
+void pipeline_touch(struct pipeline *p);
 
 /* "" while everything can be applied; else a sentence on what is in the way. Lent. */
 const char *pipeline_trouble(const struct pipeline *p);

@@ -318,6 +318,41 @@ reflector_start(struct reflector *r, const char *version, size_t length)
 	reflector_start_watch(r);
 }
 
+/* The content is whole, and its RV is where a watch goes on. */
+static bool
+may_go_on(const struct reflector *r)
+{
+	struct watch_stats stats = {0};
+
+	if (r->watch)
+		watch_get_stats(r->watch, &stats);
+	return (r->watch && !stats.initial) || (!r->watch && !r->list && r->next == NEXT_WATCH);
+}
+
+void
+reflector_renew(struct reflector *r, const struct reflector_options *options, bool list)
+{
+	bool go_on = may_go_on(r) && !list;
+
+	free(r->refusal_hint);
+	r->refusal_hint = options->refusal_hint ? strdup(options->refusal_hint) : NULL;
+	clock_clear(r->feed.clock, &r->timer);
+	list_free(r->list);
+	r->list = NULL;
+	reflector_stop_watch(r);
+	r->feed = *options->feed;
+	r->choices = options->choices;
+	r->stream_was_broken = false;
+	r->watch_list_was_cut = false;
+	r->list_why = OUTCOME_OK;
+	if (r->status.state == REFLECTOR_IDLE)
+		return;
+	if (go_on)
+		reflector_start_watch(r);
+	else
+		reflector_start_listing(r);
+}
+
 void
 reflector_set_choices(struct reflector *r, struct reflector_choices choices)
 {

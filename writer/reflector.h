@@ -78,6 +78,13 @@ void reflector_free(struct reflector *r);
  */
 void reflector_start(struct reflector *r, const char *version, size_t length);
 
+/*
+ * Another feed (name, source, schema) and other choices from now on. What is under way is given up and begun again by them; one that
+ * was not started stays so. With `list` the state is asked for anew; without, a watch goes on from the last RV, if there was one.
+ * options  as for reflector_new(); their timing is not looked at
+ */
+void reflector_renew(struct reflector *r, const struct reflector_options *options, bool list);
+
 /* What the next LIST or WatchList is like. */
 void reflector_set_choices(struct reflector *r, struct reflector_choices choices);
 
