@@ -4,20 +4,17 @@
 #include "writer/cached_resource.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "shm-layout/path.h"
 #include "shm-layout/value.h"
-#include "writer/descriptor.h"
-#include "writer/kube/rbac.h"
 #include "writer/log.h"
-#include "writer/message.h"
 #include "writer/redefinition.h"
-
-/* A WATCH's objects carry these two, a LIST's do not: they stand in the descriptor. */
-static const char *const always_dropped[] = { "apiVersion", "kind" };
+#include "writer/reload_plan.h"
+#include "writer/rework.h"
 
 static void
 on_contact(void *context)
@@ -38,7 +35,7 @@ on_failure(void *context, int code, const char *reason, const char *message)
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	c->doubted |= redefinition_may_be(&c->kube, code);
+	c->doubted |= redefinition_may_be(&c->spec->kube, code);
 	trouble_meet(&c->trouble, code, reason, message, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
 }
 
@@ -82,42 +79,6 @@ on_popped(void *context)
 		reflector_relax(c->reflector);
 }
 
-/* What the configuration leaves out of bodies; free() the array alone. NULL without memory. */
-static const char **
-drops_of(const struct config *config, const struct config_resource *entry, size_t *ret_count)
-{
-	const char **drops = calloc(entry->n_drops + 1, sizeof(*drops));
-	size_t count = 0;
-
-	if (!drops)
-		return NULL;
-	if (!config->keep_managed_fields)
-		drops[count++] = "metadata.managedFields";
-	for (size_t i = 0; i < entry->n_drops; i++)
-		drops[count++] = entry->drops[i];
-	*ret_count = count;
-	return drops;
-}
-
-static int
-make_schema(struct cached_resource *c, const char *const *drops, size_t drop_count, char **ret_error)
-{
-	size_t extra = sizeof(always_dropped) / sizeof(always_dropped[0]);
-	const char **all = calloc(drop_count + extra, sizeof(*all));
-	int bad = -1;
-
-	if (!all)
-		return -ENOMEM;
-	memcpy(all, always_dropped, sizeof(always_dropped));
-	if (drop_count > 0)
-		memcpy(all + extra, drops, drop_count * sizeof(*drops));
-	c->schema = decoder_schema_new(all, drop_count + extra, &bad);
-	if (!c->schema && bad >= 0)
-		message_set(ret_error, -EINVAL, "%s: drop: '%s' is no possible path", c->entry->origin, all[bad]);
-	free(all);
-	return c->schema ? 0 : bad >= 0 ? -EINVAL : -ENOMEM;
-}
-
 /* What this entry says about deletions, else what the file says for all, else the default. */
 static struct tombstone_limits
 limits_of(const struct config *config, const struct config_resource *entry)
@@ -150,7 +111,7 @@ trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id
 	fingerprint_cluster(cluster_id, cluster);
 	same = !*cluster_id || memcmp(known->cluster, cluster, sizeof(cluster)) == 0;
 	if (!same && kept && known->version_length > 0) {
-		log_warning("%s: what is in memory was not known to be of the cluster that answers now; listing anew", c->name);
+		log_warning("%s: what is in memory was not known to be of the cluster that answers now; listing anew", c->spec->name);
 		store_set_version(c->store, c->id, "", 0);
 		store_set_state(c->store, c->id, RESOURCE_LISTING);
 	}
@@ -160,33 +121,19 @@ trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id
 }
 
 static int
-add_to_store(struct cached_resource *c, const struct cached_resource_world *world, const char *const *drops,
-	     size_t drop_count, const struct config_index *const *indexes, size_t index_count, char **ret_error)
+add_to_store(struct cached_resource *c, const struct config *config, const char *cluster)
 {
-	_cleanup_(message_freep) char *json = NULL;
-	uint8_t fingerprint[FINGERPRINT_BYTES];
-	struct fingerprint_source source = {
-		.server = world->server, .ca = world->ca, .ca_length = world->ca_length, .as = world->as, .resource = &c->kube,
-		.namespace_ = c->entry->namespace_, .label_selector = c->entry->label_selector,
-		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count, .metadata_only = c->entry->metadata_only,
-	};
-	struct descriptor_source descriptor = {
-		.resource = &c->kube, .namespace_ = c->entry->namespace_, .label_selector = c->entry->label_selector,
-		.field_selector = c->entry->field_selector, .drops = drops, .drop_count = drop_count,
-		.metadata_only = c->entry->metadata_only, .on_demand = c->entry->on_demand, .indexes = indexes,
-		.index_count = index_count,
-	};
-	int r;
+	int r = store_add_resource(c->store, c->spec->descriptor, c->spec->fingerprint, &c->id);
 
-	r = descriptor_build(&descriptor, &json, ret_error);
-	if (r == 0)
-		r = fingerprint_make(&source, fingerprint);
-	if (r == 0)
-		r = store_add_resource(world->store, json, fingerprint, &c->id);
 	if (r < 0)
 		return r;
-	store_set_tombstone_limits(world->store, c->id, limits_of(world->config, c->entry));
-	c->adopted = trust_adopted(c, r == 1, world->cluster);
+	store_set_tombstone_limits(c->store, c->id, limits_of(config, c->entry));
+	if (r == 0 && c->id < RESOURCE_MAX) /* another one may have had its position before */
+		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0, memory_order_relaxed);
+	c->adopted = trust_adopted(c, r == 1, cluster);
+	/* A predecessor may have died when it had begun to keep more of each object, and had not listed it yet. */
+	if (r == 1 && !c->adopted)
+		store_doubt(c->store, c->id);
 	return 0;
 }
 
@@ -198,75 +145,62 @@ choices_of(const struct config_resource *entry)
 	};
 }
 
+/* What the Reflector works with, by the spec; feed is of the caller. */
+static struct reflector_options
+options_of(struct cached_resource *c, struct feed *feed)
+{
+	struct resource_spec *spec = c->spec;
+
+	*feed = (struct feed){
+		.name = spec->name, .kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
+		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL, .source = &spec->source.base, .fifo = c->fifo,
+		.arena = store_arena(c->store), .intern = store_intern(c->store), .schema = spec->schema, .clock = c->clock,
+		.on_contact = on_contact, .on_failure = on_failure, .on_success = on_success, .context = c,
+	};
+	return (struct reflector_options){ .feed = feed, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry) };
+}
+
 static int
 make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 {
-	_cleanup_(message_freep) char *hint = rbac_hint_line(&c->kube, c->entry->namespace_);
-	_cleanup_(message_freep) char *text = NULL;
 	struct known_objects known;
+	struct reflector_options options;
 	struct feed feed;
-	struct reflector_options options = { .feed = &feed, .timing = world->timing, .choices = choices_of(c->entry) };
 
-	if (hint && asprintf(&text, "grant informerd this RBAC rule: %s", hint) < 0)
-		text = NULL;
-	options.refusal_hint = text;
-	c->known = (struct store_known){ world->store, c->id };
+	c->known = (struct store_known){ c->store, c->id };
 	known = store_known_objects(&c->known);
 	c->fifo = delta_fifo_new(&known);
-	if (!c->fifo || kube_lister_watcher_init(&c->source, world->transport, &c->kube, c->entry->namespace_,
-						 c->entry->label_selector, c->entry->field_selector) < 0)
+	if (!c->fifo)
 		return -ENOMEM;
-	c->source.metadata_only = c->entry->metadata_only;
-	feed = (struct feed){
-		.name = c->name, .kind = c->entry->metadata_only ? "PartialObjectMetadata" : c->kube.kind,
-		.custom = !c->entry->metadata_only && strchr(c->kube.group, '.') != NULL, .source = &c->source.base, .fifo = c->fifo, .arena = store_arena(world->store),
-		.intern = store_intern(world->store), .schema = c->schema, .clock = world->clock,
-		.on_contact = on_contact, .on_failure = on_failure, .on_success = on_success, .context = c,
-	};
+	options = options_of(c, &feed);
+	options.timing = world->timing;
 	c->reflector = reflector_new(&options);
-	if (!c->reflector)
-		return -ENOMEM;
-	if (pipeline_add(world->pipeline, c->id, c->name, c->fifo, on_popped, c) < 0)
+	if (!c->reflector || pipeline_add(world->pipeline, c->id, c->spec->name, c->fifo, on_popped, c) < 0)
 		return -ENOMEM;
 	c->pipeline = world->pipeline;
 	return 0;
 }
 
 int
-cached_resource_new(const struct cached_resource_world *world, const struct kube_resource *kube,
-		    const struct config_resource *entry, const struct config_index *const *indexes, size_t index_count,
-		    struct cached_resource **ret, char **ret_error)
+cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec, const struct config_resource *entry,
+		    struct cached_resource **ret)
 {
 	struct cached_resource *c = calloc(1, sizeof(*c));
-	const char **drops = NULL;
-	size_t drop_count = 0;
-	int r = -ENOMEM;
+	int r;
 
-	if (!c)
+	if (!c) {
+		resource_spec_free(spec);
 		return -ENOMEM;
+	}
+	c->spec = spec;
 	c->entry = entry;
 	c->store = world->store;
-	c->group_name = kube_resource_group_name(kube);
-	if (!c->group_name || kube_resource_copy(kube, &c->kube) < 0)
-		goto out;
-	c->name = NULL;
-	if (asprintf(&c->name, "%s%s%s", c->group_name, entry->namespace_ ? " in " : "",
-		     entry->namespace_ ? entry->namespace_ : "") < 0) {
-		c->name = NULL;
-		goto out;
-	}
-	drops = drops_of(world->config, entry, &drop_count);
-	if (!drops)
-		goto out;
-	r = make_schema(c, drops, drop_count, ret_error);
-	if (r == 0)
-		r = add_to_store(c, world, drops, drop_count, indexes, index_count, ret_error);
+	c->clock = world->clock;
+	r = add_to_store(c, world->config, world->cluster);
 	if (r == 0 && is_in_trouble(c))
 		trouble_adopt(&c->trouble);
 	if (r == 0)
 		r = make_feed(c, world);
-out:
-	free(drops);
 	if (r < 0)
 		cached_resource_free(c);
 	else
@@ -283,12 +217,10 @@ cached_resource_free(struct cached_resource *c)
 	if (c->pipeline)
 		pipeline_remove(c->pipeline, c->fifo);
 	trouble_done(&c->trouble);
-	kube_lister_watcher_done(&c->source);
 	delta_fifo_free(c->fifo);
-	decoder_schema_free(c->schema);
-	kube_resource_done(&c->kube);
-	free(c->name);
-	free(c->group_name);
+	rework_free(c->rework);
+	resource_spec_free(c->spec);
+	resource_spec_free(c->next);
 	free(c);
 }
 
@@ -299,6 +231,136 @@ cached_resource_set_entry(struct cached_resource *c, const struct config *config
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
 	reflector_set_choices(c->reflector, choices_of(entry));
 }
+
+/* ---- another spec ------------------------------------------------------------------ */
+
+void
+cached_resource_change(struct cached_resource *c, struct resource_spec *spec, unsigned changes)
+{
+	resource_spec_free(c->next);
+	c->next = spec;
+	c->changes |= changes;
+	c->change_waits = false;
+}
+
+bool
+cached_resource_is_changing(const struct cached_resource *c)
+{
+	return c->next || pipeline_is_syncing(c->pipeline, c->fifo);
+}
+
+static int
+sync_object(void *context, uint32_t ref)
+{
+	struct cached_resource *c = context;
+	struct draft changed = {0};
+	int r = c->rework ? rework_object(c->rework, ref, &changed) : 0;
+
+	if (r == 0)
+		r = store_sync(c->store, c->id, ref, changed);
+	if (r < 0 && changed.ref)
+		draft_discard(store_arena(c->store), store_intern(c->store), changed);
+	return r;
+}
+
+static int
+end_sync(void *context)
+{
+	struct cached_resource *c = context;
+	int r = store_redefined(c->store, c->id);
+
+	if (r < 0)
+		return r;
+	rework_free(c->rework);
+	c->rework = NULL;
+	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms", c->spec->name,
+		 store_resource(c->store, c->id)->object_count, (clock_monotonic_us() - c->change_began_us) / 1000);
+	return 0;
+}
+
+/*
+ * The Reflector goes over to the new spec. What is on its way was decoded by the old schema, or is of the old selection: it is given up, and
+ * a watch goes on from the last RV.
+ */
+static void
+become(struct cached_resource *c)
+{
+	struct resource_spec *old = c->spec;
+	struct reflector_options options;
+	struct feed feed;
+
+	c->spec = c->next;
+	pipeline_rename(c->pipeline, c->fifo, c->spec->name);
+	options = options_of(c, &feed);
+	reflector_renew(c->reflector, &options, (c->changes & RELOAD_LISTS) != 0);
+	resource_spec_free(old);
+}
+
+/* Nothing that the Reflector works with has changed, and it goes on with it. */
+static void
+become_in_words(struct cached_resource *c)
+{
+	char *descriptor = c->spec->descriptor;
+
+	c->spec->descriptor = c->next->descriptor;
+	c->next->descriptor = descriptor;
+	memcpy(c->spec->fingerprint, c->next->fingerprint, sizeof(c->spec->fingerprint));
+	resource_spec_free(c->next);
+}
+
+/* 0; negative errno: nothing has changed, it may be tried again. */
+static int
+begin_change(struct cached_resource *c)
+{
+	const struct pipeline_sync sync = { sync_object, end_sync, c };
+	struct rework *rework = NULL;
+	int r;
+
+	if (c->changes & RELOAD_DROPS) {
+		rework = rework_new(store_arena(c->store), store_intern(c->store), c->next->schema, c->next->metadata_only);
+		if (!rework)
+			return -ENOMEM;
+	}
+	r = store_redefine(c->store, c->id, c->next->descriptor, c->next->fingerprint);
+	if (r == 0)
+		r = pipeline_sync(c->pipeline, c->fifo, &sync);
+	if (r < 0) {
+		rework_free(rework);
+		return r;
+	}
+	c->change_began_us = clock_monotonic_us();
+	c->rework = rework;
+	if (c->changes & RELOAD_DROPS)
+		store_disown(c->store, c->id);
+	if (c->changes & RELOAD_KEEPS)
+		store_doubt(c->store, c->id);
+	if (c->changes & RELOAD_LISTS)
+		pipeline_await_list(c->pipeline, c->fifo);
+	if (c->changes & (RELOAD_LISTS | RELOAD_DROPS))
+		become(c);
+	else
+		become_in_words(c);
+	return 0;
+}
+
+void
+cached_resource_turn(struct cached_resource *c)
+{
+	int r;
+
+	if (!c->next || !delta_fifo_is_empty(c->fifo) || pipeline_is_syncing(c->pipeline, c->fifo))
+		return;
+	r = begin_change(c);
+	if (r == 0) {
+		c->next = NULL;
+		c->changes = 0;
+	} else if (!c->change_waits) {
+		c->change_waits = true;
+		log_error("%s: the new configuration cannot be applied yet: %s", c->spec->name, strerror(-r));
+	}
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
 
 void
 cached_resource_start(struct cached_resource *c)

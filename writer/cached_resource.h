@@ -1,6 +1,13 @@
 /*
- * One resource that is cached: a configuration entry and what discovery made of it, with everything between the API server
- * and the store that is its own: schema, DeltaFIFO, ListerWatcher, Reflector.
+ * One resource that is cached: its spec, with everything between the API server and the store that is its own: DeltaFIFO, Reflector.
+ *
+ * When the configuration was read again its spec may become another one (cached_resource_change()). What the store has is worked
+ * through by SYNC deltas: new indexes are filled, what is dropped from now on is taken out of the bodies, and one commit shows it, with
+ * the new definition. What only the server has is listed; then the resource is LISTING until the list is in, and of what it brings
+ * only the differences are published.
+ *
+ * Killed at any moment, the next daemon finds content that is as its fingerprint says, or LISTING, or a fingerprint that is
+ * nobody's: then it lists.
  *
  * Threads: the writer's loop thread only.
  */
@@ -8,33 +15,35 @@
 #define WRITER_CACHED_RESOURCE_H
 
 #include "writer/config.h"
-#include "writer/fingerprint.h"
-#include "writer/kube/transport.h"
-#include "writer/lister_watcher.h"
 #include "writer/pipeline.h"
 #include "writer/reflector.h"
+#include "writer/resource_spec.h"
 #include "writer/store.h"
 #include "writer/store_known.h"
 #include "writer/trouble.h"
 
+struct rework;
+
 struct cached_resource {
-	struct kube_resource kube;
+	struct resource_spec *spec;	/* what it is */
+	struct resource_spec *next;	/* what it is to become as soon as its FIFO is empty, or NULL … */
+	unsigned changes;		/* … and how that differs (reload_plan.h) */
 	const struct config_resource *entry;
-	char *name;		/* "pods", "deployments.apps in team-a": for messages and stat */
-	char *group_name;	/* "pods", "deployments.apps" */
-	unsigned id;		/* in the store */
+	unsigned id;			/* in the store */
 	struct store *store;
 	struct pipeline *pipeline;
+	struct clock *clock;
 	struct store_known known;
-	struct decoder_schema *schema;
 	struct delta_fifo *fifo;
-	struct kube_lister_watcher source;
 	struct reflector *reflector;
+	struct rework *rework;		/* of the bodies that are being synced, or NULL */
+	uint64_t change_began_us;
 	struct trouble trouble;	/* what readers are told of its failures */
 	bool was_synced;	/* once, at least: daemon.c looks */
 	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
 	bool doubted;		/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
 	bool adopted;		/* its content was kept, at the RV that the store says */
+	bool change_waits;	/* it could not begin, and that was logged */
 };
 
 /* What all of them share; borrowed. */
@@ -43,31 +52,40 @@ struct cached_resource_world {
 	struct store *store;
 	struct pipeline *pipeline;
 	struct clock *clock;
-	struct transport *transport;
-	const char *server;		/* URL */
-	const void *ca;
-	size_t ca_length;
-	const struct kube_impersonation *as;
 	const char *cluster;		/* its id (cluster_guard.h), "": hidden */
 	struct reflector_timing timing;
 };
 
 /*
- * Add a resource to the store and make everything that feeds it; nothing is requested yet. kube is copied, entry borrowed.
+ * Add a resource to the store and make everything that feeds it; nothing is requested yet. entry is borrowed.
  *
- * indexes    what config declares for it
- * Returns    0 with *ret; -EINVAL with message (an index or drop that is impossible); other negative errno
+ * spec      taken, also on failure
+ * Returns   0 with *ret, or negative errno
  */
-int cached_resource_new(const struct cached_resource_world *world, const struct kube_resource *kube,
-			const struct config_resource *entry, const struct config_index *const *indexes, size_t index_count,
-			struct cached_resource **ret, char **ret_error);
+int cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec, const struct config_resource *entry,
+			struct cached_resource **ret);
 void cached_resource_free(struct cached_resource *c);
 
 /*
- * The configuration was read again, and says this of the resource now; borrowed. Its selection, its drops and indexes are what they were.
- * What is chosen about lists counts from the next one.
+ * The configuration was read again, and says this of the resource now; borrowed. What is chosen about lists counts from the next one, on
+ * what is remembered of deletions at once.
  */
 void cached_resource_set_entry(struct cached_resource *c, const struct config *config, const struct config_resource *entry);
+
+/*
+ * Become another spec of the same resource. What it was to become before, and is not yet, is forgotten, but for what has to be done
+ * to get there.
+ *
+ * spec     taken
+ * changes  enum reload_change
+ */
+void cached_resource_change(struct cached_resource *c, struct resource_spec *spec, unsigned changes);
+
+/* Once a turn of the loop, before the pipeline: begin what can begin now. */
+void cached_resource_turn(struct cached_resource *c);
+
+/* It is not what the configuration says yet. */
+bool cached_resource_is_changing(const struct cached_resource *c);
 
 /* LIST, or WATCH from the adopted RV. Once is enough. */
 void cached_resource_start(struct cached_resource *c);

@@ -117,7 +117,12 @@ static void idle_turn(uv_idle_t *idle);
 static void
 turn(struct daemon *d)
 {
-	bool more = pipeline_run(d->pipeline);
+	bool more;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_turn(d->cached[i]);
+	more = pipeline_run(d->pipeline);
 
 	if (more && !d->stopping)
 		uv_idle_start(&d->idle, idle_turn);

@@ -90,8 +90,22 @@ int daemon_cache_known(struct daemon *d, char **ret_error);
 
 /* Ask anew what doubted resources are, if there are any and it is time (daemon_redefined.c). */
 void daemon_ask_about_redefined(struct daemon *d);
-/* At the end; before the transport goes. */
+/* Nothing of that is under way any more; at the end, before the transport goes. */
 void daemon_forget_redefined(struct daemon *d);
+
+/* Other names: whatever was asked before is forgotten; asked again is, if some resources are absent. */
+void daemon_discover_again(struct daemon *d, bool absent);
+
+/* What entry i of a configuration means, once its name is known. As resource_spec_new(). */
+int daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+		     struct resource_spec **ret_spec, char **ret_error);
+/* Add it to the store; not started. As resource_spec_new() and cached_resource_new(). */
+int daemon_add_resource(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+			struct cached_resource **ret, char **ret_error);
+/* Start it, unless it is on demand and nobody asked for it. */
+void daemon_start_resource(const struct daemon *d, struct cached_resource *c);
+/* What the store has and none of `cached` is goes; those behind it in the store move up. */
+void daemon_drop_unclaimed(struct daemon *d);
 
 /* A reader looks at this resource ("deployments.apps"; not terminated): one that is on demand begins. */
 void daemon_want(struct daemon *d, const char *resource, size_t length);

@@ -16,7 +16,7 @@ doubted(const struct daemon *d, const struct kube_resource *is)
 	for (size_t i = 0; i < d->cached_count; i++) {
 		struct cached_resource *c = d->cached[i];
 
-		if (c && c->doubted && redefinition_between(&c->kube, is) == REDEFINITION_NONE)
+		if (c && c->doubted && redefinition_between(&c->spec->kube, is) == REDEFINITION_NONE)
 			return c;
 	}
 	return NULL;
@@ -88,9 +88,9 @@ cache_anew(struct daemon *d, const char *const *names, const struct kube_resourc
 
 		if (!c || !others[i])
 			continue;
-		log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s); listing it anew", c->name, others[i]->version, others[i]->kind,
-			    others[i]->namespaced ? "namespaced" : "cluster-wide", c->kube.version, c->kube.kind,
-			    c->kube.namespaced ? "namespaced" : "cluster-wide");
+		log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s); listing it anew", c->spec->name, others[i]->version, others[i]->kind,
+			    others[i]->namespaced ? "namespaced" : "cluster-wide", c->spec->kube.version, c->spec->kube.kind,
+			    c->spec->kube.namespaced ? "namespaced" : "cluster-wide");
 		store_unclaim(d->home.store, c->id);
 		cached_resource_free(c);
 		d->cached[i] = NULL;
@@ -115,7 +115,7 @@ settle(struct daemon *d, const struct discovery *discovery)
 		if (!c || !c->doubted)
 			continue;
 		if (discovery_resolve(discovery, d->config->resources[i].resource, &now, &error) == 0 &&
-		    redefinition_between(&c->kube, now) == REDEFINITION_NONE)
+		    redefinition_between(&c->spec->kube, now) == REDEFINITION_NONE)
 			c->doubted = false;
 		else
 			all = false;
@@ -177,6 +177,7 @@ daemon_forget_redefined(struct daemon *d)
 	clock_clear(&d->clock.clock, &d->redefinition.timer);
 	discovery_free(d->redefinition.discovery);
 	d->redefinition.discovery = NULL;
+	d->redefinition.waits = false;
 	free(d->redefinition_refused);
 	d->redefinition_refused = NULL;
 }

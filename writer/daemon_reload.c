@@ -108,26 +108,113 @@ apply_fields(struct daemon *d)
 	/* arena.holdBytes and arena.holdSeconds are looked at with each heartbeat */
 }
 
-/* Where each entry stands now, and what is said about it. 0, -ENOMEM: nothing has changed. */
-static int
-apply_entries(struct daemon *d, const struct reload_plan *plan)
-{
-	struct cached_resource **cached = calloc(plan->n_entries + 1, sizeof(struct cached_resource *));
+/* What has to be there before anything is touched: by entry of the new configuration. */
+struct ready {
+	size_t count;
+	struct resource_spec **specs;	/* of those that become something else */
+	struct cached_resource **fresh;	/* of those that are new */
+};
 
-	if (!cached)
-		return -ENOMEM;
-	for (size_t k = 0; k < plan->n_entries; k++) {
-		cached[k] = d->cached[plan->entries[k].from];
-		if (cached[k])
-			cached_resource_set_entry(cached[k], d->config, &d->config->resources[k]);
+/* All of it, or what is left of it. */
+static void
+undo(struct daemon *d, struct ready *ready)
+{
+	for (size_t k = 0; k < ready->count; k++) {
+		if (ready->specs)
+			resource_spec_free(ready->specs[k]);
+		if (!ready->fresh || !ready->fresh[k])
+			continue;
+		store_unclaim(d->home.store, ready->fresh[k]->id);
+		cached_resource_free(ready->fresh[k]);
 	}
-	free(d->cached);
-	d->cached = cached;
-	return 0;
+	free(ready->specs);
+	free(ready->fresh);
+	if (d->discovered)
+		daemon_drop_unclaimed(d);
+}
+
+/* 0; negative errno with message: something is wrong, and nothing has changed. */
+static int
+make_ready(struct daemon *d, const struct reload_plan *plan, const struct kube_resource *const *resolved, struct ready *ret,
+	   char **ret_error)
+{
+	const struct config *config = &d->reload->config;
+	struct ready ready = {
+		.count = plan->n_entries,
+		.specs = calloc(plan->n_entries + 1, sizeof(struct resource_spec *)),
+		.fresh = calloc(plan->n_entries + 1, sizeof(struct cached_resource *)),
+	};
+	int r = ready.specs && ready.fresh ? 0 : -ENOMEM;
+
+	for (size_t k = 0; r == 0 && k < plan->n_entries; k++) {
+		const struct reload_entry *entry = &plan->entries[k];
+
+		if (!resolved[k])
+			continue;
+		if (entry->from == RELOAD_NEW || !d->cached[entry->from])
+			r = daemon_add_resource(d, config, resolved, k, &ready.fresh[k], ret_error);
+		else if (entry->changes & (RELOAD_LISTS | RELOAD_DROPS | RELOAD_INDEXES | RELOAD_WORDS))
+			r = daemon_make_spec(d, config, resolved, k, &ready.specs[k], ret_error);
+	}
+	if (r < 0)
+		undo(d, &ready);
+	else
+		*ret = ready;
+	return r;
+}
+
+/* Resources that nobody asks for any more end, and leave the store. */
+static void
+end_resource(struct daemon *d, struct cached_resource *c)
+{
+	if (!c)
+		return;
+	log_info("%s: not cached any more", c->spec->name);
+	fan_out_let_go(d->fan_out, c->id);
+	store_unclaim(d->home.store, c->id);
+	cached_resource_free(c);
+}
+
+/* The new configuration is in force: each entry finds its resource, or the other way round. */
+static void
+apply_entries(struct daemon *d, const struct reload_plan *plan, struct ready *ready)
+{
+	struct cached_resource **old = d->cached;
+	bool absent = false;
+
+	store_commit(d->home.store); /* what is not told yet would keep what goes */
+	for (size_t i = 0; i < plan->n_gone; i++)
+		end_resource(d, old[plan->gone[i]]);
+	d->cached = ready->fresh;
+	d->cached_count = plan->n_entries;
+	for (size_t k = 0; k < plan->n_entries; k++) {
+		const struct reload_entry *entry = &plan->entries[k];
+
+		if (d->cached[k] || entry->from == RELOAD_NEW)
+			continue;
+		d->cached[k] = old[entry->from];
+		if (ready->specs[k])
+			cached_resource_change(d->cached[k], ready->specs[k], entry->changes);
+	}
+	free(old);
+	free(ready->specs);
+	daemon_drop_unclaimed(d);
+	d->discovered = true;
+	fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
+	for (size_t k = 0; k < plan->n_entries; k++) {
+		absent |= !d->cached[k];
+		if (!d->cached[k])
+			continue;
+		cached_resource_set_entry(d->cached[k], d->config, &d->config->resources[k]);
+		daemon_start_resource(d, d->cached[k]);
+	}
+	pipeline_touch(d->pipeline);
+	daemon_forget_redefined(d); /* its questions were about other names; what is in doubt is asked about again */
+	daemon_discover_again(d, absent);
 }
 
 static void
-go_over(struct daemon *d, struct reload_plan *plan)
+go_over(struct daemon *d, struct reload_plan *plan, struct ready *ready)
 {
 	struct config *config = &d->reload->config;
 	char *changes = reload_plan_text(plan, d->config, config), *later = reload_plan_later_text(plan);
@@ -138,29 +225,14 @@ go_over(struct daemon *d, struct reload_plan *plan)
 		log_info("reload: %s", changes ? changes : "done");
 	if (plan->n_later > 0)
 		log_warning("reload: %s: a restart is needed for that; until then it stays as it was", later ? later : "some fields");
-	if (reload_plan_is_empty(plan)) {
-		decided(d, false, NULL, changes, later);
-		return;
-	}
 	reload_keep_later(d->config, config);
 	config_done(d->config);
 	*d->config = *config;
 	memset(config, 0, sizeof(*config));
+	known_names_keep(&d->known, d->config);
 	apply_fields(d);
-	if (apply_entries(d, plan) < 0)
-		abort();
+	apply_entries(d, plan, ready);
 	decided(d, false, NULL, changes, later);
-}
-
-/* Whether resources come, go, or become something else. */
-static bool
-changes_resources(const struct reload_plan *plan)
-{
-	unsigned changes = plan->n_gone > 0 ? RELOAD_SELECTION : 0;
-
-	for (size_t k = 0; k < plan->n_entries; k++)
-		changes |= plan->entries[k].from == RELOAD_NEW ? RELOAD_SELECTION : plan->entries[k].changes;
-	return (changes & (RELOAD_LISTS | RELOAD_DROPS | RELOAD_INDEXES | RELOAD_WORDS)) != 0;
 }
 
 /* All names are known that can be. */
@@ -170,20 +242,19 @@ consider(struct daemon *d)
 	struct config *config = &d->reload->config;
 	_cleanup_(message_freep) char *error = NULL;
 	const struct kube_resource **before = known_names_of(&d->known, d->config), **after = known_names_of(&d->known, config);
-	struct reload_plan plan;
+	struct reload_plan plan = {0};
+	struct ready ready;
 	int r = before && after ? config_check_resolved(config, after, &error) : -ENOMEM;
 
 	if (r == 0)
 		r = reload_plan_make(&(struct reload_side){d->config, before}, &(struct reload_side){config, after}, &plan);
-	if (r < 0) {
+	if (r == 0)
+		r = make_ready(d, &plan, after, &ready, &error);
+	if (r == 0)
+		go_over(d, &plan, &ready);
+	else
 		refuse(d, r, error);
-	} else if (changes_resources(&plan)) {
-		refuse(d, -ENOTSUP, "other resources, selections, drops or indexes need a restart");
-		reload_plan_done(&plan);
-	} else {
-		go_over(d, &plan);
-		reload_plan_done(&plan);
-	}
+	reload_plan_done(&plan);
 	free(before);
 	free(after);
 }
@@ -231,10 +302,15 @@ ask(void *context)
 {
 	struct reload *reload = context;
 	struct daemon *d = reload->daemon;
-	const char **names = config_names(&reload->config);
 	_cleanup_(message_freep) char *error = NULL;
+	const char **names;
 	int r = -ENOMEM;
 
+	if (!cluster_guard_is_settled(&d->guard)) {
+		ask_later(reload, "it is not known yet which cluster answers");
+		return;
+	}
+	names = config_names(&reload->config);
 	if (names)
 		r = discovery_start(d->transport, names, reload->config.n_resources + reload->config.n_indexes, on_discovered, reload,
 				    &reload->discovery, &error);

@@ -43,44 +43,57 @@ discover_later(struct daemon *d, const char *why)
 
 /* The declared indexes whose resource resolved to this one; free() the array. NULL without memory. */
 static const struct config_index **
-indexes_of(const struct daemon *d, const struct kube_resource *const *resolved, const struct kube_resource *resource,
+indexes_of(const struct config *config, const struct kube_resource *const *resolved, const struct kube_resource *resource,
 	   size_t *ret_count)
 {
-	const struct config_index **indexes = calloc(d->config->n_indexes + 1, sizeof(const struct config_index *));
+	const struct config_index **indexes = calloc(config->n_indexes + 1, sizeof(const struct config_index *));
 
 	*ret_count = 0;
-	for (size_t i = 0; indexes && i < d->config->n_indexes; i++) {
-		const struct kube_resource *of = resolved[d->config->n_resources + i];
+	for (size_t i = 0; indexes && i < config->n_indexes; i++) {
+		const struct kube_resource *of = resolved[config->n_resources + i];
 
 		if (of && strcmp(of->group, resource->group) == 0 && strcmp(of->version, resource->version) == 0 &&
 		    strcmp(of->resource, resource->resource) == 0)
-			indexes[(*ret_count)++] = &d->config->indexes[i];
+			indexes[(*ret_count)++] = &config->indexes[i];
 	}
 	return indexes;
 }
 
-static int
-add_resource(struct daemon *d, size_t i, const struct kube_resource *const *resolved, char **ret_error)
+int
+daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+		 struct resource_spec **ret_spec, char **ret_error)
 {
-	struct cached_resource_world world = {
-		.config = d->config, .store = d->home.store, .pipeline = d->pipeline, .clock = &d->clock.clock,
-		.transport = d->transport, .server = d->kube.server, .ca = d->ca, .ca_length = d->ca_length, .as = &d->kube.as,
-		.cluster = cluster_guard_id(&d->guard),
+	struct resource_spec_world world = {
+		.config = config, .transport = d->transport, .server = d->kube.server, .ca = d->ca, .ca_length = d->ca_length,
+		.as = &d->kube.as,
 	};
 	size_t count;
-	const struct config_index **indexes = indexes_of(d, resolved, resolved[i], &count);
-	int r;
+	const struct config_index **indexes = indexes_of(config, resolved, resolved[i], &count);
+	int r = -ENOMEM;
 
-	if (!indexes)
-		return -ENOMEM;
-	r = cached_resource_new(&world, resolved[i], &d->config->resources[i], indexes, count, &d->cached[i], ret_error);
+	if (indexes)
+		r = resource_spec_new(&world, resolved[i], &config->resources[i], indexes, count, ret_spec, ret_error);
 	free(indexes);
 	return r;
 }
 
+int
+daemon_add_resource(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+		    struct cached_resource **ret, char **ret_error)
+{
+	struct cached_resource_world world = {
+		.config = config, .store = d->home.store, .pipeline = d->pipeline, .clock = &d->clock.clock,
+		.cluster = cluster_guard_id(&d->guard),
+	};
+	struct resource_spec *spec;
+	int r = daemon_make_spec(d, config, resolved, i, &spec, ret_error);
+
+	return r < 0 ? r : cached_resource_new(&world, spec, &config->resources[i], ret);
+}
+
 /* What adoption brought and nobody asks for goes; those behind it in the store move up. */
-static void
-drop_unclaimed(struct daemon *d)
+void
+daemon_drop_unclaimed(struct daemon *d)
 {
 	unsigned before = store_resource_count(d->home.store), *next;
 
@@ -127,7 +140,7 @@ static bool
 is_on_demand(const struct daemon *d, const char *group_name)
 {
 	for (size_t i = 0; i < d->cached_count; i++)
-		if (d->cached[i] && d->cached[i]->entry->on_demand && strcmp(d->cached[i]->group_name, group_name) == 0)
+		if (d->cached[i] && d->cached[i]->entry->on_demand && strcmp(d->cached[i]->spec->group_name, group_name) == 0)
 			return true;
 	return false;
 }
@@ -143,6 +156,13 @@ may_come(const struct daemon *d)
 }
 
 void
+daemon_start_resource(const struct daemon *d, struct cached_resource *c)
+{
+	if (cached_resource_starts_by_itself(c) || is_wanted(d, c->spec->group_name))
+		cached_resource_start(c);
+}
+
+void
 daemon_want(struct daemon *d, const char *resource, size_t length)
 {
 	char *name = strndup(resource, length);
@@ -155,9 +175,9 @@ daemon_want(struct daemon *d, const char *resource, size_t length)
 	for (size_t i = 0; i < d->cached_count; i++) {
 		struct cached_resource *c = d->cached[i];
 
-		if (!c || c->started || strcmp(c->group_name, name) != 0)
+		if (!c || c->started || strcmp(c->spec->group_name, name) != 0)
 			continue;
-		log_info("%s: asked for by a reader", c->name);
+		log_info("%s: asked for by a reader", c->spec->name);
 		cached_resource_start(c);
 	}
 }
@@ -175,18 +195,18 @@ add_known(struct daemon *d, const struct kube_resource *const *resolved, bool al
 	for (size_t i = 0; r == 0 && i < d->cached_count; i++) {
 		if (d->cached[i] || !resolved[i])
 			continue;
-		r = add_resource(d, i, resolved, ret_error);
+		r = daemon_add_resource(d, d->config, resolved, i, &d->cached[i], ret_error);
 		fresh[i] = r == 0;
 	}
 	if (r == 0 && all && !d->discovered) {
-		drop_unclaimed(d);
+		daemon_drop_unclaimed(d);
 		d->discovered = true;
 	}
 	if (r == 0)
 		fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
 	for (size_t i = 0; r == 0 && i < d->cached_count; i++)
-		if (fresh[i] && (cached_resource_starts_by_itself(d->cached[i]) || is_wanted(d, d->cached[i]->group_name)))
-			cached_resource_start(d->cached[i]);
+		if (fresh[i])
+			daemon_start_resource(d, d->cached[i]);
 	free(fresh);
 	return r;
 }
@@ -199,7 +219,7 @@ daemon_cache_known(struct daemon *d, char **ret_error)
 
 	free(resolved);
 	if (r == 0 && d->discovered) {
-		drop_unclaimed(d);
+		daemon_drop_unclaimed(d);
 		fan_out_rebind(d->fan_out);
 	}
 	return r;
@@ -303,4 +323,16 @@ daemon_discover(struct daemon *d)
 	free(names);
 	if (r < 0)
 		fail(d, r, error);
+}
+
+void
+daemon_discover_again(struct daemon *d, bool absent)
+{
+	discovery_free(d->discovery);
+	d->discovery = NULL;
+	clock_clear(&d->clock.clock, &d->discovery_retry);
+	free(d->discovery_error);
+	d->discovery_error = NULL;
+	if (absent)
+		daemon_discover(d);
 }

@@ -65,7 +65,7 @@ answer_ready(const struct daemon *d, bool verbose, struct http_answer *answer)
 		reflector_get_status(c->reflector, &status);
 		why = status.last_error && *status.last_error ? status.last_error : stat_word(c);
 		ok = c->was_synced || cached_resource_is_dormant(c);
-		add_check(&text, &failed, c->name, ok, why);
+		add_check(&text, &failed, c->spec->name, ok, why);
 		ready &= ok;
 	}
 	if (bytes_append(&text, ready ? passed : not_passed, ready ? sizeof(passed) : sizeof(not_passed)) < 0)

@@ -88,7 +88,7 @@ static const struct {
 static void
 sample_of(struct metrics_text *m, const struct view *v, double value, const char *name, const char *label)
 {
-	metrics_sample(m, "", value, LABELS("resource", v->c->group_name, "namespace", v->c->entry->namespace_, name, label));
+	metrics_sample(m, "", value, LABELS("resource", v->c->spec->group_name, "namespace", v->c->entry->namespace_, name, label));
 }
 
 static void

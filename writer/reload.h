@@ -8,6 +8,10 @@
  * /metrics and the log say so. What differs is taken over at once, or, where a running daemon cannot, said to need a restart, field by
  * field; that stays as it was, and is said again with each reload.
  *
+ * What a resource becomes, and how (cached_resource.h): other indexes and less of each object from what the store has, more of each object
+ * or another selection by one list. A resource that has something queued becomes another one when that is applied; another SIGHUP may come
+ * before. New resources are made before anything else is touched, so that what is wrong with one refuses the whole.
+ *
  * New names are asked for at the API server; while that does not answer the reload waits, and another SIGHUP takes its place.
  *
  * systemd (Type=notify-reload) is told RELOADING=1, and READY=1 when it is decided: in force, refused, or waiting for the server.

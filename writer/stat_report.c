@@ -17,6 +17,7 @@
  *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
  *	    "progress": {"items", "remaining", "bytes"} or null,     of the list under way; remaining -1: unknown
  *	    "objects", "rv", "age_ns",                               age: since the server was heard; -1: never
+ *	    "changing": it is not yet what the configuration says,
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
  *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
  *	  "readers": […],                   broker.h
@@ -122,10 +123,10 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 		return;
 	cJSON_AddItemToArray(resources, object);
 	memcpy(version, known->version, known->version_length);
-	text(object, "resource", c->kube.resource);
-	text(object, "group", c->kube.group);
-	text(object, "version", c->kube.version);
-	text(object, "kind", c->kube.kind);
+	text(object, "resource", c->spec->kube.resource);
+	text(object, "group", c->spec->kube.group);
+	text(object, "version", c->spec->kube.version);
+	text(object, "kind", c->spec->kube.kind);
 	text(object, "namespace", c->entry->namespace_);
 	text(object, "labelSelector", c->entry->label_selector);
 	text(object, "fieldSelector", c->entry->field_selector);
@@ -137,6 +138,7 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	cJSON_AddNumberToObject(object, "age_ns", contact ? (double)(now > contact ? now - contact : 0) : -1);
 	add_tombstones(object, d->home.store, c->id, now);
 	number(object, "queued", delta_fifo_queued(c->fifo) + delta_fifo_waiting(c->fifo));
+	cJSON_AddBoolToObject(object, "changing", cached_resource_is_changing(c));
 	add_activity(object, d, c);
 }
 
@@ -157,6 +159,7 @@ add_unresolved(cJSON *resources, const struct config_resource *entry)
 	number(object, "objects", 0);
 	text(object, "rv", "");
 	cJSON_AddNumberToObject(object, "age_ns", -1);
+	cJSON_AddBoolToObject(object, "changing", false);
 	text(object, "last_error", "");
 }
 
@@ -257,7 +260,7 @@ stat_summary(const struct daemon *d, char *summary, size_t size)
 
 		if (!c)
 			continue;
-		at += (size_t)snprintf(summary + at, size - at, "%s%s: %s, %" PRIu64 " objects", at ? "; " : "", c->name,
+		at += (size_t)snprintf(summary + at, size - at, "%s%s: %s, %" PRIu64 " objects", at ? "; " : "", c->spec->name,
 				       stat_word(c), store_resource(d->home.store, c->id)->object_count);
 	}
 }

@@ -325,18 +325,22 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 	if (r == 0)
 		r = make_store(c);
 	if (r == 0) {
+		struct resource_spec_world of_spec = { .config = &c->config, .transport = c->transport, .server = c->kube.server,
+						       .as = &c->kube.as };
 		struct cached_resource_world world = { .config = &c->config, .store = c->store, .pipeline = c->pipeline,
-						       .clock = &c->clock.clock, .transport = c->transport, .server = c->kube.server,
-						       .as = &c->kube.as, .cluster = "" };
+						       .clock = &c->clock.clock, .cluster = "" };
+		struct resource_spec *spec;
 
-		r = cached_resource_new(&world, &pods, &c->config.resources[0], NULL, 0, &c->cached, ret_error);
+		r = resource_spec_new(&of_spec, &pods, &c->config.resources[0], NULL, 0, &spec, ret_error);
+		if (r == 0)
+			r = cached_resource_new(&world, spec, &c->config.resources[0], &c->cached);
 	}
 	if (r < 0) {
 		talk_client_free(c);
 		return r;
 	}
-	c->real = c->cached->source.base;
-	c->cached->source.base = (struct lister_watcher){ c, tap_list, tap_watch, tap_cancel, tap_pause, tap_resume };
+	c->real = c->cached->spec->source.base;
+	c->cached->spec->source.base = (struct lister_watcher){ c, tap_list, tap_watch, tap_cancel, tap_pause, tap_resume };
 	if (store_commit(c->store) < 0)
 		abort();
 	*ret = c;

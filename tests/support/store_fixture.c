@@ -266,7 +266,6 @@ store_fixture_json(struct store_fixture *fx, uint32_t ref)
 long
 store_fixture_count_by_index(struct store_fixture *fx, const char *index, const char *value)
 {
-	static const char *const names[] = {"namespace", "uid", "labels", "nodeName", "podIP", "byUser"};
 	const struct arena_view *view = &fx->arena->view;
 	const struct root *root = root_at(view, atomic_load(&fx->arena->header->root));
 	const struct resource *res = root ? root_resource(view, root, fx->pods) : NULL;
@@ -278,13 +277,16 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 	long count = 0;
 	int r;
 
-	while (n < 6 && strcmp(names[n], index) != 0)
-		n++;
-	if (!res || n >= res->index_count)
+	if (!res)
 		return -1;
 	indexes = value_field(value_of_block(view, res->descriptor), "indexes", 7, path_fingerprint("indexes", 7));
-	if (index_def_read(&def, value_element(indexes, n), &why) < 0)
-		return -1;
+	for (;; n++) {
+		if (n >= res->index_count || index_def_read(&def, value_element(indexes, n), &why) < 0)
+			return -1;
+		if (strcmp(def.name, index) == 0)
+			break;
+		index_def_done(&def);
+	}
 	r = trie_get(view, res->indexes[n], hash, &leaf);
 	for (uint32_t i = 0; r > 0 && count >= 0 && (link = leaf_link(view, leaf, i)) != 0; i++) {
 		uint32_t ref;
