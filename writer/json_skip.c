@@ -1,11 +1,14 @@
 /*
- * Passing over a value. The same grammar as the decoder's, without anything to build.
+ * Passing over a value. The same grammar as the decoder's, without anything to build: a pod's managedFields are thousands of bytes that
+ * every watcher is sent and nobody reads.
  */
 #include "writer/json_skip.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "writer/json_plain.h"
 
 void
 json_skip_begin(struct json_skip *s)
@@ -60,12 +63,17 @@ refuse(struct json_skip *s, const char *why)
 	return -EBADMSG;
 }
 
-/* Within a string (after its quote): 1 behind the closing quote, 0 more, -EBADMSG. */
-static int
+/* Within a string (after its quote): 1 behind the closing quote, 0 more, -EBADMSG. Nearly all of them are plain and whole. */
+static inline int
 skip_string(struct json_skip *s, const char **p, const char *end)
 {
 	enum json_scan_result r;
 
+	*p = json_plain_end(*p, end);
+	if (*p < end && **p == '"') {
+		(*p)++;
+		return 1;
+	}
 	s->scan.scanned = 0;
 	r = json_scan_string(&s->scan, *p, end);
 	*p += s->scan.scanned;
@@ -108,28 +116,13 @@ json_literal(const char **p, const char *end, const char *word, size_t length)
 	return 1;
 }
 
-/* At the first character of a value. 1 it is passed or a container was entered; 0 more; negative errno. */
+/* A literal or a number at *p. 1 it is passed, 0 more, -EBADMSG. */
 static int
-skip_value(struct json_skip *s, const char **p, const char *end, bool final)
+skip_word(struct json_skip *s, const char **p, const char *end, bool final)
 {
 	int r;
 
-	s->state = JSON_NEXT;
 	switch (**p) {
-	case '"':
-		(*p)++;
-		r = skip_string(s, p, end);
-		if (r == 0)
-			s->state = JSON_IN_STRING;
-		return r;
-	case '{':
-	case '[':
-		s->state = **p == '{' ? JSON_FIRST_NAME : JSON_FIRST_ELEMENT;
-		r = json_skip_push(s, **p == '{');
-		if (r < 0)
-			return r == -E2BIG ? -EBADMSG : r;
-		(*p)++;
-		return 1;
 	case 't':
 		r = json_literal(p, end, "true", 4);
 		break;
@@ -147,68 +140,147 @@ skip_value(struct json_skip *s, const char **p, const char *end, bool final)
 			s->state = JSON_IN_NUMBER;
 		return r;
 	default:
-		return refuse(s, "a value is expected here");
+		r = -EBADMSG;
 	}
-	if (r == 0)
-		s->state = JSON_VALUE;
 	return r < 0 ? refuse(s, "a value is expected here") : r;
 }
 
+/* Each label is a json_state; where bytes run out, the state is what is kept. */
 int
-json_skip_run(struct json_skip *s, const char **p, const char *end, bool final)
+json_skip_run(struct json_skip *s, const char **pp, const char *end, bool final)
 {
-	int r;
+	bool object = s->depth > 0 && in_object(s);
+	const char *p = *pp;
+	int r = 0;
 
-	for (;;) {
-		switch (s->state) {
-		case JSON_IN_STRING:
-		case JSON_IN_NAME:
-			r = skip_string(s, p, end);
-			if (r > 0)
-				s->state = s->state == JSON_IN_NAME ? JSON_COLON : JSON_NEXT;
-			break;
-		case JSON_IN_NUMBER:
-			r = skip_number(s, p, end, final);
-			if (r > 0)
-				s->state = JSON_NEXT;
-			break;
-		default:
-			r = 1;
-			*p = json_space_end(*p, end);
-			if (s->state == JSON_NEXT && s->depth == 0)
-				return 1;
-			if (*p == end)
-				return 0;
-			if (s->state == JSON_VALUE || (s->state == JSON_FIRST_ELEMENT && **p != ']')) {
-				r = skip_value(s, p, end, final);
-			} else if (s->state == JSON_COLON) {
-				if (**p != ':')
-					return refuse(s, "a colon is expected here");
-				(*p)++;
-				s->state = JSON_VALUE;
-			} else if (s->state == JSON_NEXT && **p == ',') {
-				(*p)++;
-				s->state = in_object(s) ? JSON_NAME : JSON_VALUE;
-			} else if ((s->state == JSON_NEXT || s->state == JSON_FIRST_NAME ||
-				    s->state == JSON_FIRST_ELEMENT) &&
-				   **p == (in_object(s) ? '}' : ']')) {
-				(*p)++;
-				s->depth--;
-				s->state = JSON_NEXT;
-			} else if (s->state == JSON_NEXT) {
-				return refuse(s, in_object(s) ? "a comma or } is expected here"
-							      : "a comma or ] is expected here");
-			} else if (**p == '"') {
-				(*p)++;
-				r = skip_string(s, p, end);
-				s->state = r == 0 ? JSON_IN_NAME : JSON_COLON;
-			} else {
-				return refuse(s, "a field name in quotes is expected here");
-			}
-		}
+	switch (s->state) {
+	case JSON_VALUE:
+		goto value;
+	case JSON_FIRST_ELEMENT:
+		goto first_element;
+	case JSON_FIRST_NAME:
+		goto first_name;
+	case JSON_NAME:
+		goto name;
+	case JSON_COLON:
+		goto colon;
+	case JSON_NEXT:
+		goto next;
+	case JSON_IN_STRING:
+		goto string;
+	case JSON_IN_NAME:
+		goto name_text;
+	case JSON_IN_NUMBER:
+		r = skip_number(s, &p, end, final);
 		if (r <= 0)
-			return r;
-		if (s->state == JSON_NEXT && s->depth == 0)
-			return 1;
+			goto leave;
+		goto next;
 	}
+
+first_name:
+	s->state = JSON_FIRST_NAME;
+	p = json_space_end(p, end);
+	if (p == end)
+		goto more;
+	if (*p == '}')
+		goto close;
+
+name:
+	s->state = JSON_NAME;
+	p = json_space_end(p, end);
+	if (p == end)
+		goto more;
+	if (*p != '"') {
+		r = refuse(s, "a field name in quotes is expected here");
+		goto leave;
+	}
+	p++;
+
+name_text:
+	s->state = JSON_IN_NAME;
+	r = skip_string(s, &p, end);
+	if (r <= 0)
+		goto leave;
+
+colon:
+	s->state = JSON_COLON;
+	p = json_space_end(p, end);
+	if (p == end)
+		goto more;
+	if (*p != ':') {
+		r = refuse(s, "a colon is expected here");
+		goto leave;
+	}
+	p++;
+
+value:
+	s->state = JSON_VALUE;
+	p = json_space_end(p, end);
+	if (p == end)
+		goto more;
+	if (*p == '{' || *p == '[') {
+		object = *p == '{';
+		r = json_skip_push(s, object);
+		if (r < 0) {
+			r = r == -E2BIG ? -EBADMSG : r;
+			goto leave;
+		}
+		p++;
+		if (object)
+			goto first_name;
+		goto first_element;
+	}
+	if (*p != '"') {
+		r = skip_word(s, &p, end, final);
+		if (r <= 0)
+			goto leave;
+		goto next;
+	}
+	p++;
+
+string:
+	s->state = JSON_IN_STRING;
+	r = skip_string(s, &p, end);
+	if (r <= 0)
+		goto leave;
+
+next:
+	s->state = JSON_NEXT;
+	if (s->depth == 0) {
+		r = 1;
+		goto leave;
+	}
+	p = json_space_end(p, end);
+	if (p == end)
+		goto more;
+	if (*p == ',') {
+		p++;
+		if (object)
+			goto name;
+		goto value;
+	}
+	if (*p == (object ? '}' : ']'))
+		goto close;
+	r = refuse(s, object ? "a comma or } is expected here" : "a comma or ] is expected here");
+	goto leave;
+
+first_element:
+	s->state = JSON_FIRST_ELEMENT;
+	p = json_space_end(p, end);
+	if (p == end)
+		goto more;
+	if (*p != ']')
+		goto value;
+
+close:
+	p++;
+	s->depth--;
+	object = s->depth > 0 && in_object(s);
+	goto next;
+
+more:
+	r = 0;
+leave:
+	*pp = p;
+	return r;
 }
