@@ -87,6 +87,18 @@ event_model_hash(const cJSON *object)
 	return value_hash(object, 0);
 }
 
+bool
+event_model_read(const char *line, struct event_model_state *ret)
+{
+	unsigned long long rv, hash;
+
+	if (sscanf(line, "%llu %c %127s %63s %llx %u %u", &rv, &ret->type, ret->key, ret->uid, &hash, &ret->labels, &ret->fields) != 7)
+		return false;
+	ret->rv = rv;
+	ret->hash = hash;
+	return true;
+}
+
 unsigned
 event_model_draw(struct event_model_random *random, unsigned below)
 {

@@ -1,16 +1,18 @@
 /*
- * What the three programs of tests/e2e/events_model.sh agree on: who changes the server (events_change), who is told of it
- * (events_reader) and who compares the two (events_check). Files of lines, a line of the server's history being
+ * What the programs of tests/e2e/events_model.sh and chaos.sh agree on: who changes the server (events_change, chaos_change), who is told of it
+ * (events_reader, chaos_reader) and who compares the two (events_check, chaos_check). Files of lines, a line of the server's history being
  *
  *	RV TYPE KEY UID HASH LABELS FIELDS	TYPE: A added, M modified, D deleted; then the selectors that match, as bits
+ *						(of tests/e2e/chaos.sh also E, L: chaos_change.c)
  *
  * and those of a handler
  *
  *	H PID NS LABEL FIELD TRACK NAMED STEADY	a process begins; selectors by number; STEADY: it is never held up
- *	A INITIAL KEY UID RV HASH		add
- *	U KEY UID RV HASH OLDRV OLDHASH		update; OLDRV - : not known, = : a resync
- *	D KNOWN KEY UID RV HASH			delete; RV - : only the key is known
+ *	A INITIAL KEY UID RV HASH SEQ		add
+ *	U KEY UID RV HASH OLDRV OLDHASH SEQ	update; OLDRV - : not known, = : a resync
+ *	D KNOWN KEY UID RV HASH SEQ		delete; RV - : only the key is known; KNOWN 2: of a chaos_reader, not there
  *	C R B E S X				COALESCED, RESYNC, its begin and end, synced, done
+ *	T LINEAGE SEQ RV SYNCED			of a chaos_reader: what was told so far is a snapshot
  */
 #ifndef TESTS_SUPPORT_EVENT_MODEL_H
 #define TESTS_SUPPORT_EVENT_MODEL_H
@@ -35,6 +37,16 @@ unsigned event_model_field_bits(const cJSON *pod);
 
 /* Of all its content but metadata.managedFields, kind and apiVersion, whatever the order of fields. */
 uint64_t event_model_hash(const cJSON *object);
+
+/* A line of the history. */
+struct event_model_state {
+	uint64_t rv, hash;
+	char type;
+	char key[128], uid[64];
+	unsigned labels, fields;
+};
+/* False: it is none. */
+bool event_model_read(const char *line, struct event_model_state *ret);
 
 /* "" when it is not there. */
 const char *event_model_text(const cJSON *object, const char *outer, const char *field);

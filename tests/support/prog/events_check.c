@@ -21,10 +21,8 @@
 
 /* A state: of the server, by resourceVersion; before and after are the same key's. */
 struct state {
-	uint64_t rv, hash;
-	char type;
-	char uid[64];
-	unsigned key, labels, fields;
+	struct event_model_state is;
+	unsigned key;
 	uint64_t before;
 };
 
@@ -86,29 +84,26 @@ key_number(const char *key)
 static void
 read_history(const char *path)
 {
-	char line[512], key[128];
+	char line[512];
 	FILE *f = fopen(path, "re");
 	struct state s = {0};
-	unsigned long long rv, hash;
 
 	if (!f)
 		exit(2);
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%llu %c %127s %63s %llx %u %u", &rv, &s.type, key, s.uid, &hash, &s.labels, &s.fields) != 7)
+		if (!event_model_read(line, &s.is))
 			exit(2);
-		if (rv >= n_states) {
-			states = realloc(states, (rv + 1000) * sizeof(*states));
+		if (s.is.rv >= n_states) {
+			states = realloc(states, (s.is.rv + 1000) * sizeof(*states));
 			if (!states)
 				exit(2);
-			memset(states + n_states, 0, (rv + 1000 - n_states) * sizeof(*states));
-			n_states = rv + 1000;
+			memset(states + n_states, 0, (s.is.rv + 1000 - n_states) * sizeof(*states));
+			n_states = s.is.rv + 1000;
 		}
-		s.rv = rv;
-		s.hash = hash;
-		s.key = key_number(key);
+		s.key = key_number(s.is.key);
 		s.before = newest[s.key];
-		newest[s.key] = rv;
-		states[rv] = s;
+		newest[s.key] = s.is.rv;
+		states[s.is.rv] = s;
 	}
 	fclose(f);
 }
@@ -119,7 +114,7 @@ selected(const struct handler *h, const struct state *s)
 	size_t n = strlen(h->ns);
 
 	return (strcmp(h->ns, "-") == 0 || (strncmp(keys[s->key], h->ns, n) == 0 && keys[s->key][n] == '/')) &&
-	       (s->labels >> h->label & 1) && (s->fields >> h->field & 1);
+	       (s->is.labels >> h->label & 1) && (s->is.fields >> h->field & 1);
 }
 
 static bool
@@ -135,7 +130,7 @@ real(const struct handler *h, const char *key, const char *uid, const char *rv, 
 	uint64_t n = strtoull(rv, NULL, 10);
 	const struct state *s = n < n_states ? &states[n] : NULL;
 
-	if (!s || s->rv == 0 || strcmp(keys[s->key], key) != 0 || (uid && strcmp(s->uid, uid) != 0) || s->hash != hash) {
+	if (!s || s->is.rv == 0 || strcmp(keys[s->key], key) != 0 || (uid && strcmp(s->is.uid, uid) != 0) || s->is.hash != hash) {
 		WRONG(h, "%s was never this under resourceVersion %s: %s %016llx", key, rv, uid ? uid : "(its old state)", hash);
 		return NULL;
 	}
@@ -146,7 +141,7 @@ real(const struct handler *h, const char *key, const char *uid, const char *rv, 
 static bool
 whole(const struct handler *h, const struct state *s)
 {
-	return h->steady && !h->loose && s->rv <= bound;
+	return h->steady && !h->loose && s->is.rv <= bound;
 }
 
 static void
@@ -154,8 +149,8 @@ present(struct handler *h, const struct state *s)
 {
 	struct view *v = &h->views[s->key];
 
-	h->newest = s->rv > h->newest ? s->rv : h->newest;
-	v->rv = v->last = s->rv;
+	h->newest = s->is.rv > h->newest ? s->is.rv : h->newest;
+	v->rv = v->last = s->is.rv;
 	v->again = true;
 	v->unsure = false;
 }
@@ -181,15 +176,15 @@ take_add(struct handler *h, const char *line)
 		memset(h->views, 0, KEYS_MAX * sizeof(*h->views));
 	h->begun = true;
 	v = &h->views[s->key];
-	if (!selected(h, s) || s->type == 'D')
+	if (!selected(h, s) || s->is.type == 'D')
 		WRONG(h, "an add of what is not in the selection: %s", line);
 	if (v->rv && !h->resyncing && !(h->named && h->loose))
 		WRONG(h, "an add of what is there (%llu): %s", (unsigned long long)v->rv, line);
-	if (s->rv < v->last || (s->rv == v->last && !h->resyncing && !(h->named && h->loose)))
+	if (s->is.rv < v->last || (s->is.rv == v->last && !h->resyncing && !(h->named && h->loose)))
 		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
 	if (initial && h->whole && !h->resyncing && !h->loose)
 		WRONG(h, "an initial add after all were told: %s", line);
-	if (!initial && whole(h, s) && s->type != 'A' && !(s->before && !selected(h, &states[s->before])))
+	if (!initial && whole(h, s) && s->is.type != 'A' && !(s->before && !selected(h, &states[s->before])))
 		WRONG(h, "states before this one were not told: %s", line);
 	present(h, s);
 }
@@ -211,27 +206,27 @@ take_update(struct handler *h, const char *line)
 		return;
 	h->begun = true;
 	v = &h->views[s->key];
-	if (!selected(h, s) || s->type == 'D')
+	if (!selected(h, s) || s->is.type == 'D')
 		WRONG(h, "an update to what is not in the selection: %s", line);
 	if (strcmp(old_rv, "=") == 0) {
-		if (v->rv != s->rv)
+		if (v->rv != s->is.rv)
 			WRONG(h, "a resync of another state than %llu: %s", (unsigned long long)v->rv, line);
 		return;
 	}
-	if (s->rv < v->last || (s->rv == v->last && !(h->loose && h->named)))
+	if (s->is.rv < v->last || (s->is.rv == v->last && !(h->loose && h->named)))
 		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
 	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
 		WRONG(h, "an update of what is not there: %s", line);
-	if (v->rv && !v->unsure && strcmp(states[v->rv].uid, s->uid) != 0)
+	if (v->rv && !v->unsure && strcmp(states[v->rv].is.uid, s->is.uid) != 0)
 		WRONG(h, "an update of another object of that name: %s", line);
 	if (strcmp(old_rv, "-") == 0) {
 		if (!h->loose && !h->resyncing)
 			WRONG(h, "the old state is not known, and nobody said COALESCED: %s", line);
 	} else {
 		o = real(h, key, NULL, old_rv, old_hash);
-		if (o && o->rv != v->rv)
+		if (o && o->is.rv != v->rv)
 			WRONG(h, "the old state is not the one told, %llu: %s", (unsigned long long)v->rv, line);
-		if (o && whole(h, s) && s->before != o->rv)
+		if (o && whole(h, s) && s->before != o->is.rv)
 			WRONG(h, "states between were not told: %s", line);
 	}
 	present(h, s);
@@ -260,16 +255,16 @@ take_delete(struct handler *h, const char *line)
 		WRONG(h, "the final state is said to be known: %s", line);
 	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
 		WRONG(h, "a delete of what is not there: %s", line);
-	if (s && v->rv && s->rv < v->rv && !(h->loose && h->named))
+	if (s && v->rv && s->is.rv < v->rv && !(h->loose && h->named))
 		WRONG(h, "a delete with an older state than %llu: %s", (unsigned long long)v->rv, line);
-	if (s && known && !has_selectors(h) && s->type != 'D')
+	if (s && known && !has_selectors(h) && s->is.type != 'D')
 		WRONG(h, "a final state that is none: %s", line);
 	if (s && known && !selected(h, s))
 		WRONG(h, "a final state outside the selection: %s", line);
-	if (s && known && whole(h, s) && s->type == 'D' && s->before != v->rv)
+	if (s && known && whole(h, s) && s->is.type == 'D' && s->before != v->rv)
 		WRONG(h, "states before its end were not told: %s", line);
-	if (s && s->rv > v->last)
-		v->last = s->rv;
+	if (s && s->is.rv > v->last)
+		v->last = s->is.rv;
 	v->rv = 0;
 }
 
@@ -346,7 +341,7 @@ compare(struct handler *h)
 		return false;
 	for (unsigned i = 0; i < n_keys; i++) {
 		const struct state *s = &states[newest[i]];
-		uint64_t expected = newest[i] && s->type != 'D' && selected(h, s) ? s->rv : 0;
+		uint64_t expected = newest[i] && s->is.type != 'D' && selected(h, s) ? s->is.rv : 0;
 
 		if (h->views[i].rv != expected) {
 			unequal = true;

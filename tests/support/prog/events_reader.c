@@ -23,6 +23,7 @@
 
 #include "reader-lib/informer.h"
 #include "tests/support/event_model.h"
+#include "tests/support/told_state.h"
 
 #define HANDLERS 4
 
@@ -58,54 +59,6 @@ put(const struct told *t, const char *line, int length)
 	}
 }
 
-static uint64_t
-hash_of(const struct informer_object *object)
-{
-	static _Thread_local char buffer[1 << 16];
-	uint64_t hash = 0;
-	size_t length;
-	cJSON *json;
-
-	if (informer_object_json(object, buffer, sizeof(buffer), &length) == 0 && length < sizeof(buffer)) {
-		json = cJSON_ParseWithLength(buffer, length);
-		if (json)
-			hash = event_model_hash(json);
-		cJSON_Delete(json);
-	}
-	return hash;
-}
-
-struct state {
-	char key[128], uid[64], rv[32];
-	uint64_t hash;
-};
-
-static void
-copy_text(int result, const char *data, size_t length, char *buffer, size_t size)
-{
-	if (result < 0 || length == 0)
-		snprintf(buffer, size, "-");
-	else
-		snprintf(buffer, size, "%.*s", (int)length, data);
-}
-
-static void
-look_at(const struct informer_object *object, struct state *s)
-{
-	const char *data = NULL;
-	size_t length = 0;
-	int r;
-
-	if (informer_object_key(object, s->key, sizeof(s->key), NULL) < 0)
-		snprintf(s->key, sizeof(s->key), "?");
-	r = informer_object_uid(object, &data, &length);
-	copy_text(r, data, length, s->uid, sizeof(s->uid));
-	length = 0;
-	r = informer_object_resource_version(object, &data, &length);
-	copy_text(r, data, length, s->rv, sizeof(s->rv));
-	s->hash = strcmp(s->rv, "-") == 0 ? 0 : hash_of(object);
-}
-
 static void
 be_slow(const struct told *t)
 {
@@ -119,26 +72,27 @@ static void
 on_add(void *context, const struct informer_object *object, bool is_initial)
 {
 	char line[512];
-	struct state s;
+	struct told_state s;
 
-	look_at(object, &s);
-	put(context, line, snprintf(line, sizeof(line), "A %d %s %s %s %016llx\n", is_initial, s.key, s.uid, s.rv, (unsigned long long)s.hash));
+	told_state_of(object, &s);
+	put(context, line, snprintf(line, sizeof(line), "A %d %s %s %s %016llx %llu\n", is_initial, s.key, s.uid, s.rv,
+				    (unsigned long long)s.hash, (unsigned long long)s.seq));
 	be_slow(context);
 }
 
 static void
 on_update(void *context, const struct informer_object *old, const struct informer_object *object)
 {
-	struct state s, o = {.rv = "-"};
+	struct told_state s, o = {.rv = "-"};
 	char line[512];
 
-	look_at(object, &s);
+	told_state_of(object, &s);
 	if (old == object)
 		strcpy(o.rv, "=");
 	else if (old)
-		look_at(old, &o);
-	put(context, line, snprintf(line, sizeof(line), "U %s %s %s %016llx %s %016llx\n", s.key, s.uid, s.rv, (unsigned long long)s.hash, o.rv,
-				    (unsigned long long)o.hash));
+		told_state_of(old, &o);
+	put(context, line, snprintf(line, sizeof(line), "U %s %s %s %016llx %s %016llx %llu\n", s.key, s.uid, s.rv, (unsigned long long)s.hash,
+				    o.rv, (unsigned long long)o.hash, (unsigned long long)s.seq));
 	be_slow(context);
 }
 
@@ -146,11 +100,11 @@ static void
 on_delete(void *context, const struct informer_object *object, bool final_state_known)
 {
 	char line[512];
-	struct state s;
+	struct told_state s;
 
-	look_at(object, &s);
-	put(context, line, snprintf(line, sizeof(line), "D %d %s %s %s %016llx\n", final_state_known, s.key, s.uid, s.rv,
-				    (unsigned long long)s.hash));
+	told_state_of(object, &s);
+	put(context, line, snprintf(line, sizeof(line), "D %d %s %s %s %016llx %llu\n", final_state_known, s.key, s.uid, s.rv,
+				    (unsigned long long)s.hash, (unsigned long long)s.seq));
 	be_slow(context);
 }
 

@@ -1,0 +1,20 @@
+/*
+ * An object as a reader sees it, in the words in which tests write it down (tests/support/event_model.h).
+ */
+#ifndef TESTS_SUPPORT_TOLD_STATE_H
+#define TESTS_SUPPORT_TOLD_STATE_H
+
+#include <stdint.h>
+
+#include "reader-lib/informer.h"
+
+/* What is not known is "-". */
+struct told_state {
+	char key[128], uid[64], rv[32];
+	uint64_t hash;	/* event_model_hash(); 0: only the key is known */
+	uint64_t seq;
+};
+
+void told_state_of(const struct informer_object *object, struct told_state *ret);
+
+#endif
