@@ -48,7 +48,8 @@ start_sim() {
 
 # start_server PROGRAM FLAGS...
 start_server() {
-	"$B/$1" --port "$sim_port" --write-kubeconfig "$T/kubeconfig" "${@:2}" >"$T/sim.out" 2>>"$T/sim.log" &
+	: >"$T/sim.out" # so that the READY of the one before is not taken for this one's
+	"$B/$1" --port "$sim_port" --write-kubeconfig "$T/kubeconfig" "${@:2}" >>"$T/sim.out" 2>>"$T/sim.log" &
 	sim_pid=$!
 	started_or_ended() { grep -q ^READY "$T/sim.out" || ! kill -0 "$sim_pid"; }
 	until_true 60 started_or_ended || true
