@@ -131,9 +131,6 @@ add_to_store(struct cached_resource *c, const struct config *config, const char 
 	if (r == 0 && c->id < RESOURCE_MAX) /* another one may have had its position before */
 		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0, memory_order_relaxed);
 	c->adopted = trust_adopted(c, r == 1, cluster);
-	/* A predecessor may have died when it had begun to keep more of each object, and had not listed it yet. */
-	if (r == 1 && !c->adopted)
-		store_doubt(c->store, c->id);
 	return 0;
 }
 
@@ -332,8 +329,6 @@ begin_change(struct cached_resource *c)
 	c->rework = rework;
 	if (c->changes & RELOAD_DROPS)
 		store_disown(c->store, c->id);
-	if (c->changes & RELOAD_KEEPS)
-		store_doubt(c->store, c->id);
 	if (c->changes & RELOAD_LISTS)
 		pipeline_await_list(c->pipeline, c->fifo);
 	if (c->changes & (RELOAD_LISTS | RELOAD_DROPS))

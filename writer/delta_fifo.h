@@ -10,8 +10,8 @@
  * block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A key costs about 52
  * private bytes.
  *
- * Same UID and resourceVersion as the known object, and nothing else queued for its key: the draft is discarded at
- * once, and the delta says `unchanged`.
+ * Same UID, resourceVersion and content as the known object, and nothing else queued for its key: the draft is discarded at
+ * once, and the delta says `unchanged`. (A server that was restored to an older state gives resourceVersions a second time.)
  *
  * RV. delta_fifo_version() is that of the last arrival, bookmarks included, in their order. It may be shown beside the
  * store's content only when the FIFO is empty: while something is queued, or was put back, an arrival before it is missing.

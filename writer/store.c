@@ -192,7 +192,7 @@ same_text(const char *a, size_t a_length, const char *b, size_t b_length)
 }
 
 bool
-store_same_state(const struct store *s, unsigned resource, uint32_t known, uint32_t draft)
+store_same_state(const struct store *s, uint32_t known, uint32_t draft)
 {
 	const char *uid, *version, *known_uid, *known_version;
 	size_t uid_length, version_length, known_uid_length, known_version_length;
@@ -202,14 +202,7 @@ store_same_state(const struct store *s, unsigned resource, uint32_t known, uint3
 	if (uid_length == 0 || version_length == 0 || !same_text(uid, uid_length, known_uid, known_uid_length) ||
 	    !same_text(version, version_length, known_version, known_version_length))
 		return false;
-	return !s->resources[resource]->doubtful ||
-	       value_same(value_of_object(&s->arena->view, known), value_of_object(&s->arena->view, draft));
-}
-
-void
-store_doubt(struct store *s, unsigned resource)
-{
-	s->resources[resource]->doubtful = true;
+	return value_same(value_of_object(&s->arena->view, known), value_of_object(&s->arena->view, draft));
 }
 
 int
@@ -247,7 +240,5 @@ store_set_state(struct store *s, unsigned resource, enum resource_state state)
 	if (res->now.state == (uint32_t)state)
 		return;
 	res->now.state = (uint32_t)state;
-	if (state == RESOURCE_SYNCED)
-		res->doubtful = false;
 	res->dirty = true;
 }

@@ -97,12 +97,10 @@ uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash,
 /* The ref of the object with this ordinal, or 0; ordinals run from 0 to store_resource()->next_ordinal. */
 uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal);
 /*
- * The bodies that are known may lack what the server's have, though version and UID are the same: objects came through other drops. Until the
- * resource is SYNCED, equal versions do not count as equal without a look at the bodies.
+ * Whether a draft says nothing that the known object does not: the same UID and version, neither empty, and the same body. (A server that
+ * was restored to an older state gives versions a second time; and what is known may have come through other drops.)
  */
-void store_doubt(struct store *s, unsigned resource);
-/* Whether a draft says nothing that the known object does not: the same UID and version, neither empty, and the body where that is in doubt. */
-bool store_same_state(const struct store *s, unsigned resource, uint32_t known, uint32_t draft);
+bool store_same_state(const struct store *s, uint32_t known, uint32_t draft);
 /* metadata.uid and metadata.resourceVersion of a draft or known object; lengths 0 when absent. */
 void store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
 			   const char **ret_version, size_t *ret_version_length);

@@ -287,16 +287,15 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 
 		store_object_identity(s, d.ref, &uid, &uid_length, &version, &version_length);
 		store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
+		before = value_of_object(&s->arena->view, known);
 		change = same(uid, uid_length, known_uid, known_uid_length) ? STORE_UPDATED : STORE_ADDED;
 		if (change == STORE_UPDATED && version_length > 0 &&
-		    same(version, version_length, known_version, known_version_length) &&
-		    (!res->doubtful || value_same(value_of_object(&s->arena->view, known), after))) {
+		    same(version, version_length, known_version, known_version_length) && value_same(before, after)) {
 			draft_discard(s->arena, s->intern, d);
 			if (ret_change)
 				*ret_change = STORE_NOTHING;
 			return 0;
 		}
-		before = value_of_object(&s->arena->view, known);
 	}
 	r = prepare_change(s, res, before, after, change == STORE_ADDED ? known : 0, &keep);
 	if (r < 0)

@@ -43,7 +43,6 @@ struct store_resource {
 	bool dirty;
 	bool claimed;			/* somebody asked for it since the store was made */
 	bool synced_told;		/* readers know that it is SYNCED */
-	bool doubtful;			/* an object of the same version may have another body at the server (store_doubt) */
 	struct next_definition *next;	/* what it is becoming (store_redefine.c), or NULL */
 	char name[256];			/* resource.group */
 	struct ordinals ordinals;	/* those to be used again */

@@ -24,7 +24,7 @@ known_same(void *context, uint32_t a, uint32_t b)
 {
 	const struct store_known *k = context;
 
-	return store_same_state(k->store, k->resource, a, b);
+	return store_same_state(k->store, a, b);
 }
 
 static void

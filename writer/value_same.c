@@ -1,14 +1,32 @@
 /*
- * Two values, compared.
+ * Equal bytes say the same, for references lead to the same blocks then; other bytes are looked into.
  */
 #include "writer/value_same.h"
 
 #include <string.h>
 
-static bool same_at(struct value a, struct value b, unsigned depth);
+static bool
+same_within(struct value a, struct value b, unsigned depth);
+
+/* A name that stands in the object's header is the same where that is. What is shared has none. */
+static bool
+same_owner(const struct object *a, const struct object *b)
+{
+	return a == b || (a && b && a->namespace_length == b->namespace_length && a->name_length == b->name_length &&
+			  memcmp(object_namespace(a), object_namespace(b), a->namespace_length) == 0 &&
+			  memcmp(object_name(a), object_name(b), a->name_length) == 0);
+}
 
 static bool
-same_text(struct value a, struct value b)
+stored_alike(struct value a, struct value b)
+{
+	const uint8_t *a_end = value_after(a.at, a.end), *b_end = value_after(b.at, b.end);
+
+	return a_end && b_end && a_end - a.at == b_end - b.at && memcmp(a.at, b.at, (size_t)(a_end - a.at)) == 0;
+}
+
+static bool
+same_string(struct value a, struct value b)
 {
 	const char *x, *y;
 	size_t x_length, y_length;
@@ -24,36 +42,43 @@ same_items(struct value a, struct value b, unsigned depth)
 	for (;;) {
 		bool more = value_next(&x);
 
-		if (value_next(&y) != more || x.damaged || y.damaged)
+		if (value_next(&y) != more)
 			return false;
 		if (!more)
-			return true;
-		if (x.key_length != y.key_length || (x.key_length > 0 && memcmp(x.key, y.key, x.key_length) != 0) ||
-		    !same_at(x.item, y.item, depth + 1))
+			return !x.damaged && !y.damaged;
+		if (x.key && (x.key_length != y.key_length || memcmp(x.key, y.key, x.key_length) != 0))
+			return false;
+		if (!same_within(x.item, y.item, depth + 1))
 			return false;
 	}
 }
 
 static bool
-same_at(struct value a, struct value b, unsigned depth)
+same_within(struct value a, struct value b, unsigned depth)
 {
-	enum value_kind kind = value_kind(a);
-	const uint8_t *a_end, *b_end;
+	enum value_kind kind;
 
-	if (depth > VALUE_DEPTH_MAX || kind == VALUE_NONE || value_kind(b) != kind)
+	if (!a.at || !b.at || depth > VALUE_DEPTH_MAX)
 		return false;
-	if (kind == VALUE_OBJECT || kind == VALUE_ARRAY)
+	if (same_owner(a.own, b.own) && stored_alike(a, b))
+		return true;
+	kind = value_kind(a);
+	if (kind != value_kind(b))
+		return false;
+	switch (kind) {
+	case VALUE_STRING:
+	case VALUE_NUMBER:
+		return same_string(a, b);
+	case VALUE_ARRAY:
+	case VALUE_OBJECT:
 		return same_items(a, b, depth);
-	if (kind == VALUE_STRING)
-		return same_text(a, b);
-	/* the rest has one form for each value */
-	a_end = value_after(a.at, a.end);
-	b_end = value_after(b.at, b.end);
-	return a_end && b_end && a_end - a.at == b_end - b.at && memcmp(a.at, b.at, (size_t)(a_end - a.at)) == 0;
+	default: /* one form for each */
+		return stored_alike(a, b);
+	}
 }
 
 bool
 value_same(struct value a, struct value b)
 {
-	return same_at(a, b, 0);
+	return same_within(a, b, 0);
 }

@@ -317,7 +317,7 @@ a_full_arena_refuses_and_loses_nothing(void **state)
 	store_fixture_free(fx);
 }
 
-/* The same UID and resourceVersion again takes no new body and publishes nothing. */
+/* The same object again takes no new body and publishes nothing. */
 static void
 an_unchanged_object_publishes_nothing(void **state)
 {
@@ -336,6 +336,24 @@ an_unchanged_object_publishes_nothing(void **state)
 	assert_int_equal(store_commit(fx->store), 0);
 	assert_int_equal(store_epoch(fx->store), epoch);
 	assert_int_equal(store_fixture_find(fx, "ns-1", "pod-1"), ref);
+	store_fixture_free(fx);
+}
+
+/* A server that was restored to an older state gives resourceVersions again: the same one with another content is an update. */
+static void
+the_same_version_with_another_content_is_an_update(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod p = {1, 1, 1, 1, 1, 1, 1}, restored = {1, 1, 1, 2, 1, 1, 1};
+
+	(void)state;
+	assert_int_equal(put(fx, 1, &p), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(put(fx, 1, &restored), 0);
+	assert_int_equal(fx->change, STORE_UPDATED);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", "node-1"), 0);
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", "node-2"), 1);
 	store_fixture_free(fx);
 }
 
@@ -460,6 +478,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_unchanged_object_publishes_nothing),
+		cmocka_unit_test(the_same_version_with_another_content_is_an_update),
 		cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
 		cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
 		cmocka_unit_test(an_empty_value_is_found),
