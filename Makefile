@@ -170,7 +170,7 @@ lint: setup-lint
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
 
 LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*.c writer/*.c writer/kube/*.c tools/*/*.c \
-	tests/*/*.c tests/support/prog/*.c))
+	tests/*/*.c tests/support/prog/*.c tests/support/preload/*.c))
 # the examples include the library's header as users do
 $(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib
 tidy: $(LINT_SRC:%.c=$(B)/tidy/%.ok)

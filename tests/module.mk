@@ -28,8 +28,15 @@ $(B)/tests/%: $(B)/obj/tests/support/prog/%.o $(TEST_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $< $(TEST_OBJS) $(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)
 
+# preloaded by a process under test, so that it is no sanitizer's
+PRELOADS := $(patsubst tests/support/preload/%.c,$(B)/tests/%.so,$(wildcard tests/support/preload/*.c))
+$(B)/tests/%.so: tests/support/preload/%.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(OUR_CFLAGS) $(CFLAGS)) -shared -o $@ $<
+
 .PHONY: tests check unit e2e
-tests: $(UNIT) $(PROGS)
+tests: $(UNIT) $(PROGS) $(PRELOADS)
 unit: all tests
 	$(Q)sh tests/run.sh $(B) $(UNIT)
 check: all tests
@@ -54,9 +61,10 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
 #   bad_*.sh        a server that answers nonsense, or none that matters (but bad_moment.sh: killed at any moment of a LIST)
 #   sim_*.sh        informer-sim's own flags, faults and pages, and at once what it answers when they act; what it answers otherwise is
 #                   compared with upstream by same_answers.sh and same_for_kubectl.sh (but sim_changes.sh: it needs no flag)
+#   chaos.sh        comes by itself, and as large
 #   the rest        builds, installs, shows, fuzzes: no server
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
-	$(addprefix tests/e2e/,demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh)
+	$(addprefix tests/e2e/,chaos.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh)
 APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
 test-apiserver: setup
 	$(SUBMAKE) apiserver-check
@@ -66,6 +74,7 @@ $(B)/apiserver: FORCE
 	$(Q)sh tests/apiserver/build.sh $@ || [ $$? = 77 ]
 apiserver-check: all tests $(B)/apiserver
 	$(Q)SERVER=apiserver CHANGES=3000 RATE=500 REPLICAS=8 sh tests/run.sh $(B) $(APISERVER_E2E)
+	$(Q)SERVER=apiserver sh tests/run.sh $(B) tests/e2e/chaos.sh
 .PHONY: test-apiserver apiserver apiserver-check
 
 # hashes cut short, see the test

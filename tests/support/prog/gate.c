@@ -29,6 +29,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/duplex.h"
+
 #define HEAD_MAX 16384
 
 static unsigned upstream;
@@ -55,20 +57,6 @@ static bool
 read_exactly(int fd, void *to, size_t len)
 {
 	return len == 0 || recv(fd, to, len, MSG_WAITALL) == (ssize_t)len;
-}
-
-static int
-connect_to_port(unsigned port)
-{
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port),
-				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
 }
 
 static void
@@ -134,7 +122,7 @@ serve_socks(int fd)
 	if (!read_exactly(fd, port, 2))
 		return;
 	printf("SOCKS5 %s:%u%s%s\n", (char *)name, port[0] * 256u + port[1], *user ? " " : "", (char *)user);
-	to = connect_to_port(port[0] * 256u + port[1]);
+	to = duplex_connect(port[0] * 256u + port[1]);
 	send_all(fd, to < 0 ? "\5\5\0\1\0\0\0\0\0\0" : "\5\0\0\1\0\0\0\0\0\0", 10);
 	if (to >= 0) {
 		copy_between(fd, to);
@@ -206,7 +194,7 @@ serve_text(int fd)
 	tell(head);
 	rest = strstr(head, "\r\n") + 2;
 	if (strcmp(verb, "CONNECT") == 0) {
-		to = connect_to_port(port_of(target));
+		to = duplex_connect(port_of(target));
 		if (to >= 0)
 			send_all(fd, "HTTP/1.1 200 OK\r\n\r\n", 19);
 	} else {
@@ -219,7 +207,7 @@ serve_text(int fd)
 			send_all(fd, refused, strlen(refused));
 			return;
 		}
-		to = connect_to_port(is_proxy ? port_of(host) : upstream);
+		to = duplex_connect(is_proxy ? port_of(host) : upstream);
 		if (to >= 0) {
 			char first[4200];
 
