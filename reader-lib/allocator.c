@@ -32,9 +32,15 @@ allocator_init(struct allocator *a, void *(*allocate)(void *context, size_t size
 }
 
 void *
+allocator_get_raw(const struct allocator *a, size_t size)
+{
+	return a->allocate(a->context, size);
+}
+
+void *
 allocator_get(const struct allocator *a, size_t size)
 {
-	void *memory = a->allocate(a->context, size);
+	void *memory = allocator_get_raw(a, size);
 
 	return memory ? memset(memory, 0, size) : NULL;
 }

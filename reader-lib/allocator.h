@@ -1,5 +1,6 @@
 /*
- * Where a part of the library takes its memory from when it has no handle to ask: the caller's functions, or malloc().
+ * Where the library takes its memory from: the caller's functions, or malloc(). A handle has one; what is freed without a handle, or
+ * made without one, has a copy of its own.
  */
 #ifndef READER_LIB_ALLOCATOR_H
 #define READER_LIB_ALLOCATOR_H
@@ -17,7 +18,9 @@ int allocator_init(struct allocator *a, void *(*allocate)(void *context, size_t 
 		   void (*release)(void *context, void *memory), void *context);
 /* Zeroed; NULL when there is none. */
 void *allocator_get(const struct allocator *a, size_t size);
-/* NULL is fine. */
+/* The same, with whatever it holds: for what is written whole. */
+void *allocator_get_raw(const struct allocator *a, size_t size);
+/* NULL is fine. `a` may lie in the memory. */
 void allocator_put(const struct allocator *a, void *memory);
 
 #endif

@@ -42,35 +42,6 @@ clock_ns(int clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void *
-default_allocate(void *context, size_t size)
-{
-	(void)context;
-	return malloc(size);
-}
-
-static void
-default_release(void *context, void *memory)
-{
-	(void)context;
-	free(memory);
-}
-
-void *
-memory_get(const struct informer *inf, size_t size)
-{
-	void *memory = inf->allocate(inf->allocator_context, size);
-
-	return memory ? memset(memory, 0, size) : NULL;
-}
-
-void
-memory_put(const struct informer *inf, void *memory)
-{
-	if (memory)
-		inf->release(inf->allocator_context, memory);
-}
-
 void
 informer_free(struct informer *inf, void *memory)
 {
@@ -121,9 +92,7 @@ read_options(struct informer_options *ret, const struct informer_options *given)
 	if (given->size < sizeof(given->size) + sizeof(given->flags))
 		return -EINVAL;
 	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
-	if ((ret->flags & ~(INFORMER_VERIFY | INFORMER_ORPHAN)) || !ret->allocate != !ret->release)
-		return -EINVAL;
-	return 0;
+	return ret->flags & ~(INFORMER_VERIFY | INFORMER_ORPHAN) ? -EINVAL : 0;
 }
 
 static int
@@ -201,6 +170,7 @@ int
 informer_attach(const struct informer_options *given, struct informer **ret_informer)
 {
 	struct informer_options options;
+	struct allocator memory;
 	struct informer *inf;
 	int r;
 
@@ -211,17 +181,13 @@ informer_attach(const struct informer_options *given, struct informer **ret_info
 		return r;
 	if (sodium_init() < 0)
 		return -ENOSYS;
-	if (!options.allocate) {
-		options.allocate = default_allocate;
-		options.release = default_release;
-	}
-	inf = options.allocate(options.allocator_context, sizeof(*inf));
+	r = allocator_init(&memory, options.allocate, options.release, options.allocator_context);
+	if (r < 0)
+		return r;
+	inf = allocator_get(&memory, sizeof(*inf));
 	if (!inf)
 		return -ENOMEM;
-	memset(inf, 0, sizeof(*inf));
-	inf->allocate = options.allocate;
-	inf->release = options.release;
-	inf->allocator_context = options.allocator_context;
+	inf->memory = memory;
 	inf->log = options.log;
 	inf->log_context = options.log_context;
 	inf->flags = options.flags;

@@ -26,15 +26,14 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 
 	if (name_length > OBJECT_NAME_MAX || object_bytes > BLOCK_LENGTH_MAX)
 		return -EBADMSG;
-	copy = inf->allocate(inf->allocator_context, bytes);
+	copy = allocator_get_raw(&inf->memory, bytes);
 	if (!copy)
 		return -ENOMEM;
 	private_home_set(&copy->home, copy, bytes);
 	if (source->entry_ & OBJECT_DELETED)
 		copy->home.deleted_wall_ns = object_deleted_wall_ns(source);
 	copy->next = NULL;
-	copy->release = inf->release;
-	copy->allocator_context = inf->allocator_context;
+	copy->memory = inf->memory;
 	memcpy((uint8_t *)copy + COPY_HEAD_BYTES, c->blocks.data, c->blocks.used);
 	block = (struct block *)(void *)((uint8_t *)copy + COPY_HEAD_BYTES + c->blocks.used);
 	*block = (struct block){.type_length = (uint32_t)BLOCK_OBJECT << 28 | (uint32_t)object_bytes};
@@ -123,7 +122,7 @@ object_copy_lent(struct informer *inf, const struct informer_object *object, con
 static void
 copy_free(struct copy *copy)
 {
-	copy->release(copy->allocator_context, copy);
+	allocator_put(&copy->memory, copy);
 }
 
 bool

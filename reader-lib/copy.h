@@ -23,8 +23,7 @@
 struct copy {
 	struct private_home home;
 	struct copy *next;	/* of a snapshot's list */
-	void (*release)(void *context, void *memory);
-	void *allocator_context;
+	struct allocator memory;
 };
 
 /*

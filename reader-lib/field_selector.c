@@ -274,8 +274,7 @@ field_selector_matches(const struct field_selector *selector, const struct infor
 
 struct informer_field_selector {
 	struct field_selector *inner;
-	void (*release)(void *context, void *memory);
-	void *allocator_context;
+	struct allocator memory;
 };
 
 int
@@ -291,8 +290,7 @@ informer_field_selector_compile(struct informer *inf, const char *text, size_t l
 	selector = memory_get(inf, sizeof(*selector));
 	if (!selector)
 		return -ENOMEM;
-	selector->release = inf->release;
-	selector->allocator_context = inf->allocator_context;
+	selector->memory = inf->memory;
 	r = field_selector_compile(inf, text, length, &selector->inner);
 	if (r < 0) {
 		memory_put(inf, selector);
@@ -307,8 +305,8 @@ informer_field_selector_free(struct informer_field_selector *selector)
 {
 	if (!selector)
 		return;
-	selector->release(selector->allocator_context, selector->inner);
-	selector->release(selector->allocator_context, selector);
+	allocator_put(&selector->memory, selector->inner);
+	allocator_put(&selector->memory, selector);
 }
 
 int

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "reader-lib/allocator.h"
 #include "reader-lib/informer.h"
 #include "shm-layout/index_def.h"
 #include "shm-layout/posting.h"
@@ -137,9 +138,7 @@ struct informer {
 	char reader_name[64];
 	void (*log)(void *context, enum informer_log_level level, const char *message);
 	void *log_context;
-	void *(*allocate)(void *context, size_t size);
-	void (*release)(void *context, void *memory);
-	void *allocator_context;
+	struct allocator memory;
 };
 
 static inline bool
@@ -148,8 +147,18 @@ forked(const struct informer *inf)
 	return unlikely(atomic_load_explicit(inf->alive, memory_order_relaxed) == 0);
 }
 
-void *memory_get(const struct informer *inf, size_t size);	/* zeroed */
-void memory_put(const struct informer *inf, void *memory);
+static inline void *
+memory_get(const struct informer *inf, size_t size)
+{
+	return allocator_get(&inf->memory, size);
+}
+
+static inline void
+memory_put(const struct informer *inf, void *memory)
+{
+	allocator_put(&inf->memory, memory);
+}
+
 uint64_t clock_ns(int clock);
 
 /* ---- error.c ---- */
@@ -434,8 +443,7 @@ struct value value_at_name(struct value object, const char *name);
 
 struct informer_path {
 	struct path path;
-	void (*release)(void *context, void *memory);
-	void *allocator_context;
+	struct allocator memory;
 };
 
 #endif

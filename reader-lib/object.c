@@ -151,8 +151,7 @@ informer_path_compile(struct informer *inf, const char *text, size_t length, str
 		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), text,
 				 offset, why);
 	}
-	path->release = inf->release;
-	path->allocator_context = inf->allocator_context;
+	path->memory = inf->memory;
 	*ret_path = path;
 	return 0;
 }
@@ -161,7 +160,7 @@ void
 informer_path_free(struct informer_path *path)
 {
 	if (path)
-		path->release(path->allocator_context, path);
+		allocator_put(&path->memory, path);
 }
 
 /* The value at a path of an object that may be read. */

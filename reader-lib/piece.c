@@ -13,7 +13,7 @@ piece_grow(struct piece *p, size_t more)
 		return -EBADMSG;
 	while (size < p->used + more)
 		size *= 2;
-	bigger = p->inf->allocate(p->inf->allocator_context, size);
+	bigger = allocator_get_raw(&p->inf->memory, size);
 	if (!bigger)
 		return -ENOMEM;
 	memcpy(bigger, p->data, p->used);

@@ -24,7 +24,7 @@ private_index_new(const struct scope *scope, const char *name, index_function fu
 	ix->scope = scope;
 	ix->function = function;
 	ix->context = context;
-	ix->memory = (struct allocator){inf->allocate, inf->release, inf->allocator_context};
+	ix->memory = inf->memory;
 	if (key_table_init(&ix->records, &ix->memory) < 0 || key_table_init(&ix->values, &ix->memory) < 0) {
 		key_table_done(&ix->records);
 		memory_put(inf, ix);

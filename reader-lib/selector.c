@@ -41,8 +41,7 @@ struct requirement {
 
 /* One piece of memory: this, the text it points into, and the equalities. */
 struct informer_selector {
-	void (*release)(void *context, void *memory);
-	void *allocator_context;
+	struct allocator memory;
 	uint32_t count;
 	uint32_t value_count;
 	struct requirement requirements[REQUIREMENTS_MAX];
@@ -312,8 +311,7 @@ informer_selector_compile(struct informer *inf, const char *text, size_t length,
 	p.sel = memory_get(inf, sizeof(*p.sel) + 2 * length + 1);
 	if (!p.sel)
 		return -ENOMEM;
-	p.sel->release = inf->release;
-	p.sel->allocator_context = inf->allocator_context;
+	p.sel->memory = inf->memory;
 	if (length)
 		memcpy(p.sel->text, text, length);
 	p.sel->text_used = length;
@@ -335,7 +333,7 @@ void
 informer_selector_free(struct informer_selector *sel)
 {
 	if (sel)
-		sel->release(sel->allocator_context, sel);
+		allocator_put(&sel->memory, sel);
 }
 
 bool

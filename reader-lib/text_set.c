@@ -8,7 +8,7 @@
 int
 text_set_init(struct text_set *set, const struct informer *inf)
 {
-	set->memory = (struct allocator){inf->allocate, inf->release, inf->allocator_context};
+	set->memory = inf->memory;
 	set->first = NULL;
 	set->last = &set->first;
 	return key_table_init(&set->table, &set->memory);
