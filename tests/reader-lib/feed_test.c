@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "reader-lib/handler.h"
-#include "tests/support/recorder.h"
+#include "tests/support/recorder_world.h"
 
 #define KEYS 24
 #define VERSIONS 40000
@@ -443,42 +443,23 @@ forgotten_deletions_bring_a_resync(void **state)
 
 /* ---- generations ---- */
 
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct recorder *r;
-};
-
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_keep_generations(w->fx);
-	broker_fixture_start(w->fx);
-	recorder_change(w->fx, "a1 b1");
-	w->inf = broker_fixture_attach(w->fx, 0);
-	w->r = recorder_new(w->inf);
-	*state = w;
+	*state = recorder_world_new("a1 b1", true);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	informer_detach(w->inf);
-	recorder_free(w->r);
-	broker_fixture_free(w->fx);
-	free(w);
+	recorder_world_free(*state);
 	return 0;
 }
 
 /* Until events come from the current arena. */
 static void
-await_new_ring(struct world *w)
+await_new_ring(struct recorder_world *w)
 {
 	for (int i = 0; i < 10000; i++) {
 		struct ring *ring = w->r->handler->work->feed.ring;
@@ -495,7 +476,7 @@ await_new_ring(struct world *w)
 static void
 a_switch_of_generations_loses_no_change(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* +b1* SYNCED");
@@ -512,7 +493,7 @@ a_switch_of_generations_loses_no_change(void **state)
 static void
 a_daemon_that_comes_back_is_gone_on_with(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 
 	recorder_add(w->r);
@@ -538,7 +519,7 @@ a_daemon_that_comes_back_is_gone_on_with(void **state)
 static void
 what_changed_before_it_was_back_is_a_catch_up(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* +b1* SYNCED");
@@ -554,7 +535,7 @@ what_changed_before_it_was_back_is_a_catch_up(void **state)
 static void
 a_named_consumer_goes_on_where_it_was(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer *next;
 	struct recorder *r;
 
@@ -603,7 +584,7 @@ keep_first_cursor(struct recorder *r)
 static void
 what_was_not_acknowledged_comes_again(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_cursor cursor;
 
 	w->r->options.consumer = "agent";
@@ -632,7 +613,7 @@ what_was_not_acknowledged_comes_again(void **state)
 static void
 what_went_unacknowledged_and_is_gone_is_deleted(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_cursor cursor;
 
 	w->r->options.consumer = "agent";
@@ -656,7 +637,7 @@ what_went_unacknowledged_and_is_gone_is_deleted(void **state)
 static void
 a_consumer_that_is_taken_is_waited_for(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer *other = broker_fixture_attach(w->fx, 0);
 	struct recorder *r = recorder_new(other);
 	char text[300] = "";
@@ -750,7 +731,7 @@ spoil_entry(struct broker_fixture *fx, void *context)
 
 /* Nonsense in a ring is said, drops it, and is mended by a new one and a RESYNC. */
 static void
-survives(struct world *w, void (*spoil)(struct broker_fixture *fx, void *context))
+survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void *context))
 {
 	char text[300];
 
@@ -770,7 +751,7 @@ survives(struct world *w, void (*spoil)(struct broker_fixture *fx, void *context
 static void
 nonsense_in_a_ring_is_mended(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	static const struct queue_entry bad[] = {
 		{.seq = UINT64_MAX, .kind = QUEUE_ADDED, .new_ref = 5},
 		{.seq = 3, .kind = 99},

@@ -14,37 +14,19 @@
 
 #include <cmocka.h>
 
-#include "tests/support/recorder.h"
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct recorder *r;
-};
+#include "tests/support/recorder_world.h"
 
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	recorder_change(w->fx, "");
-	w->inf = broker_fixture_attach(w->fx, 0);
-	w->r = recorder_new(w->inf);
-	*state = w;
+	*state = recorder_world_new("", false);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	informer_detach(w->inf);
-	recorder_free(w->r);
-	broker_fixture_free(w->fx);
-	free(w);
+	recorder_world_free(*state);
 	return 0;
 }
 
@@ -52,7 +34,7 @@ tear_down(void **state)
 static void
 present_objects_come_first_then_each_change(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1 b1");
 	recorder_add(w->r);
@@ -68,7 +50,7 @@ present_objects_come_first_then_each_change(void **state)
 static void
 a_name_created_anew_is_a_delete_and_an_add(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1");
 	recorder_add(w->r);
@@ -84,7 +66,7 @@ a_name_created_anew_is_a_delete_and_an_add(void **state)
 static void
 a_deletion_tells_the_final_state(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1:web b1:web c1:web d1:db");
 	w->r->options.label_selector = "app=web";
@@ -98,7 +80,7 @@ a_deletion_tells_the_final_state(void **state)
 static void
 a_catch_up_tells_final_states(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	w->r->options.queue_entries = 64;
 	recorder_change(w->fx, "a1 b1 c1");
@@ -141,7 +123,7 @@ what_comes_before_the_list_is_in_is_initial(void **state)
 static void
 a_namespace_narrows_what_is_told(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1 x/b1 y/c1");
 	w->r->options.namespace_ = "x";
@@ -155,7 +137,7 @@ a_namespace_narrows_what_is_told(void **state)
 static void
 updates_that_cross_the_selector_become_add_or_delete(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1:web b1:db");
 	w->r->options.label_selector = "app=web";
@@ -171,7 +153,7 @@ updates_that_cross_the_selector_become_add_or_delete(void **state)
 static void
 field_selectors_select_as_label_selectors_do(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1:web b1:db");
 	w->r->options.field_selector = "metadata.labels.app!=db,spec.nodeName=n1";
@@ -185,7 +167,7 @@ field_selectors_select_as_label_selectors_do(void **state)
 static void
 bad_options_are_refused(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	char text[300], longer[300];
 
 	memset(longer, 'n', sizeof(longer) - 1);
@@ -214,7 +196,7 @@ bad_options_are_refused(void **state)
 static void
 a_late_handler_is_told_of_all_that_is_there(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
 	recorder_change(w->fx, "a1");
@@ -234,7 +216,7 @@ a_late_handler_is_told_of_all_that_is_there(void **state)
 static void
 a_resource_that_is_not_cached_yet_is_waited_for(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	w->r->options.resource = "nodes";
 	recorder_add(w->r);
@@ -273,7 +255,7 @@ a_handler_may_come_before_the_daemon(void **state)
 static void
 a_full_queue_is_coalesced(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	char word[32];
 
 	recorder_change(w->fx, "a1 b1 c1");
@@ -297,7 +279,7 @@ a_full_queue_is_coalesced(void **state)
 static void
 selectors_in_a_catch_up(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	char word[32];
 
 	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
@@ -319,7 +301,7 @@ selectors_in_a_catch_up(void **state)
 static void
 track_keys_makes_a_catch_up_exact(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	char word[32];
 
 	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
@@ -342,7 +324,7 @@ track_keys_makes_a_catch_up_exact(void **state)
 static void
 another_lineage_is_a_resync(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1 b1");
 	recorder_add(w->r);
@@ -361,7 +343,7 @@ another_lineage_is_a_resync(void **state)
 static void
 with_track_keys_another_lineage_is_exact(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1 b1 c1 d1");
 	w->r->options.track_keys = true;
@@ -380,7 +362,7 @@ with_track_keys_another_lineage_is_exact(void **state)
 static void
 in_another_lineage_a_consumer_acknowledges_anew(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	w->r->options.consumer = "agent";
 	recorder_add(w->r);
@@ -404,7 +386,7 @@ static void remove_itself(struct recorder *r);
 static void
 deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_handler_stats stats = {.size = sizeof(stats)};
 	char *text;
 
@@ -433,7 +415,7 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 static void
 a_removed_handler_is_called_no_more(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1");
 	recorder_add(w->r);
@@ -458,7 +440,7 @@ remove_itself(struct recorder *r)
 static void
 a_handler_may_remove_itself(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1 b1");
 	w->r->each = remove_itself;
@@ -477,7 +459,7 @@ pause_itself(struct recorder *r)
 static void
 a_handler_that_is_held_back_goes_on_where_it_was(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 
 	recorder_change(w->fx, "a1 b1 c1");
@@ -501,7 +483,7 @@ a_handler_that_is_held_back_goes_on_where_it_was(void **state)
 static void
 a_stopped_handle_refuses_handlers(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_snapshot snap;
 
 	recorder_change(w->fx, "a1");
@@ -523,7 +505,7 @@ a_stopped_handle_refuses_handlers(void **state)
 static void
 detach_ends_what_is_left(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	char *text;
 
 	recorder_change(w->fx, "a1");
@@ -540,7 +522,7 @@ detach_ends_what_is_left(void **state)
 static void
 there_is_room_for_64_handlers(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct recorder *all[64];
 	char text[200];
 
@@ -580,7 +562,7 @@ errors_of_the_reflector_are_told(void **state)
 				"\"2026-01-01T00:00:00Z\",\"count\":1}";
 	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\",\"since\":"
 				  "\"2026-01-01T00:00:01Z\",\"count\":0}";
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
 	recorder_add(w->r);
@@ -600,7 +582,7 @@ errors_of_the_reflector_are_told(void **state)
 static void
 a_resync_is_for_the_one_who_asked(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct recorder *late = recorder_new(w->inf);
 
 	recorder_change(w->fx, "a1");
@@ -622,7 +604,7 @@ a_resync_is_for_the_one_who_asked(void **state)
 static void
 resync_tells_each_object_again(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "a1 b1");
 	w->r->options.resync_ms = 1;	/* counts as 1,000 */
@@ -637,7 +619,7 @@ resync_tells_each_object_again(void **state)
 static void
 a_forked_child_calls_no_handler(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_handler_stats stats = {.size = sizeof(stats)};
 	struct informer_cursor cursor;
 	int status;
@@ -679,7 +661,7 @@ read_cursor(struct recorder *r)
 static void
 cursor_and_stats_tell_where_it_stands(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct informer_handler_stats stats = {.size = sizeof(stats)};
 	uint64_t seq = 0, first;
 
@@ -736,7 +718,7 @@ change_second(struct broker_fixture *fx, const char *changes, bool synced)
 static void
 several_entries_are_told_as_one(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	char word[32];
 
 	broker_fixture_do(w->fx, add_second_entry, NULL);

@@ -14,39 +14,19 @@
 
 #include <cmocka.h>
 
-#include "tests/support/recorder.h"
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct recorder *r, *other;
-};
+#include "tests/support/recorder_world.h"
 
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	recorder_change(w->fx, "a1");
-	w->inf = broker_fixture_attach(w->fx, 0);
-	w->r = recorder_new(w->inf);
-	w->other = recorder_new(w->inf);
-	*state = w;
+	*state = recorder_world_new("a1", false);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	struct world *w = *state;
-
-	informer_detach(w->inf);
-	recorder_free(w->r);
-	recorder_free(w->other);
-	broker_fixture_free(w->fx);
-	free(w);
+	recorder_world_free(*state);
 	return 0;
 }
 
@@ -71,7 +51,7 @@ stay_a_while(struct recorder *r)
 static void
 it_runs_by_itself(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_add(w->r);
 	assert_int_equal(informer_run(w->inf), 0);
@@ -92,7 +72,7 @@ it_runs_by_itself(void **state)
 static void
 a_wait_for_sync_ends_at_its_deadline(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	w->r->options.resource = "nodes";
 	recorder_add(w->r);
@@ -157,7 +137,7 @@ take_a_while(struct recorder *r)
 static void
 resync_goes_on_beside_other_handlers(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	unsigned before;
 
 	w->r->options.resync_ms = 1000;
@@ -176,7 +156,7 @@ resync_goes_on_beside_other_handlers(void **state)
 static void
 a_slow_handler_delays_no_other(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct gate gate;
 
 	gate_init(&gate);
@@ -214,7 +194,7 @@ remove_now(void *context)
 static void
 removal_waits_for_the_call_that_runs(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	pthread_t thread;
 	struct gate gate;
 
@@ -245,7 +225,7 @@ stop_within(struct recorder *r)
 static void
 within_a_handler_it_cannot_be_stopped(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 
 	recorder_change(w->fx, "b1");
 	w->r->each = stop_within;
@@ -259,7 +239,7 @@ within_a_handler_it_cannot_be_stopped(void **state)
 static void
 stop_ends_everything_under_churn(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	unsigned calls;
 	char change[16], *text;
 
@@ -313,7 +293,7 @@ add_and_remove(void *context)
 static void
 handlers_come_and_go_beside_churn(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct adder adder = {.inf = w->inf};
 	pthread_t threads[3];
 	char change[16], expected[32];
@@ -354,7 +334,7 @@ switches(void)
 static void
 an_idle_reader_sleeps(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	unsigned long before, after, base;
 
 #ifdef __SANITIZE_THREAD__
@@ -381,7 +361,7 @@ an_idle_reader_sleeps(void **state)
 static void
 a_handler_is_called_once_at_a_time(void **state)
 {
-	struct world *w = *state;
+	struct recorder_world *w = *state;
 	struct in_flight one = {0}, two = {0};
 	char change[16], expected[8192];
 	size_t n = 0;

@@ -1,0 +1,34 @@
+/*
+ * A world with recorders.
+ */
+#include "tests/support/recorder_world.h"
+
+#include <stdlib.h>
+
+struct recorder_world *
+recorder_world_new(const char *present, bool generations)
+{
+	struct recorder_world *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		abort();
+	w->fx = broker_fixture_new();
+	if (generations)
+		broker_fixture_keep_generations(w->fx);
+	broker_fixture_start(w->fx);
+	recorder_change(w->fx, present);
+	w->inf = broker_fixture_attach(w->fx, 0);
+	w->r = recorder_new(w->inf);
+	w->other = recorder_new(w->inf);
+	return w;
+}
+
+void
+recorder_world_free(struct recorder_world *w)
+{
+	informer_detach(w->inf);
+	recorder_free(w->r);
+	recorder_free(w->other);
+	broker_fixture_free(w->fx);
+	free(w);
+}
