@@ -86,6 +86,21 @@ get_run(struct get *get);
 void
 get_done(struct get *get);
 
+/* ---- get_target.c ---- */
+
+/* "all" becomes those of its resources that are cached. Returns -1, or the exit code. */
+int
+get_expand_all(struct get *get);
+/*
+ * A resource on demand is listed from the first look at it on: waited for a moment, as somebody who sits there would. get->snap may be
+ * another one then. Returns -1, or the exit code.
+ */
+int
+get_wait_on_demand(struct get *get);
+/* Say which indexes there are. Returns the exit code. */
+int
+get_fail_no_index(struct get *get, const struct get_target *target);
+
 /* get_sort.c: put the hits in order. Returns -1, or the exit code. */
 int
 get_sort(struct get *get);

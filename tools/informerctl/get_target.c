@@ -1,0 +1,238 @@
+/* What `informerctl get` is asked for: the resources, what they are, and what to say of those that are not there; see get.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informerctl/get.h"
+
+#define ON_DEMAND_MS 5000
+
+int
+get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name)
+{
+	struct get_target *targets = reallocarray(get->targets, get->target_count + 1, sizeof(*targets));
+	char *copy = strndup(resource, resource_length);
+
+	if (targets)
+		get->targets = targets;
+	if (!targets || !copy) {
+		free(copy);
+		return -ENOMEM;
+	}
+	targets[get->target_count++] = (struct get_target){.resource_name = copy, .name = name};
+	return 0;
+}
+
+static void
+add_names(struct text *line, const char *name, size_t length)
+{
+	text_adds(line, line->length ? ", " : "");
+	text_add(line, name, length);
+}
+
+static int
+fail_no_resource(struct get *get, const char *name)
+{
+	const char *near = cli_nearest_resource(&get->snap, name);
+	struct text line = TEXT_INIT(-1);
+
+	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
+		struct informer_resource_info info = {.size = sizeof(info)};
+
+		if (informer_resource_info_at(&get->snap, i, &info) == 0)
+			add_names(&line, info.resource, info.resource_length);
+	}
+	if (strcmp(name, GET_ALL) == 0)
+		cli_fail("informerd caches nothing of what 'all' stands for (pods, services, deployments.apps, ...); it caches: %s",
+			 line.data ? line.data : "nothing yet");
+	else if (near)
+		cli_fail("informerd does not cache '%s'; did you mean %s? It caches: %s", name, near, line.data ? line.data : "nothing yet");
+	else
+		cli_fail("informerd does not cache '%s'; it caches: %s\nto add it: informerd --resource %s ...", name,
+			 line.data ? line.data : "nothing yet", name);
+	text_done(&line);
+	return EXIT_USAGE;
+}
+
+int
+get_fail_no_index(struct get *get, const struct get_target *target)
+{
+	struct text line = TEXT_INIT(-1);
+	uint32_t position;
+	const char *name;
+	size_t length;
+
+	if (informer_resource_position(&get->snap, target->resource, &position) == 0)
+		for (uint32_t i = 0; informer_resource_index_name(&get->snap, position, i, &name, &length) == 0; i++)
+			add_names(&line, name, length);
+	cli_fail("%s have no index '%s'; they have: %s\nto add one: informerd --index %s=%s:PATH ...", target->resource_name,
+		 get->index_name, line.data ? line.data : "none", get->index_name, target->resource_name);
+	text_done(&line);
+	return EXIT_USAGE;
+}
+
+/* Whether a namespace is one of those that are cached for this resource. True where all are. */
+static bool
+namespace_is_cached(struct get *get, const struct get_target *target, const char *ns)
+{
+	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
+		struct informer_resource_info info = {.size = sizeof(info)};
+
+		if (informer_resource_info_at(&get->snap, i, &info) != 0 || info.resource_length != target->info.resource_length ||
+		    memcmp(info.resource, target->info.resource, info.resource_length) != 0 ||
+		    info.group_length != target->info.group_length ||
+		    memcmp(info.group, target->info.group, info.group_length) != 0)
+			continue;
+		if (info.namespace_length == 0)
+			return true;
+		if (ns && field_text_is((struct field_text){info.namespace_, info.namespace_length}, ns))
+			return true;
+	}
+	return false;
+}
+
+/* What the answer may lack, on stderr. */
+static void
+warn(struct get *get, const struct get_target *target)
+{
+	if (!target->info.synced) {
+		cli_fail("%s: the first list is not in yet, the answer is incomplete; informerctl stat says why, informerctl wait "
+			 "--for=synced %s waits for it", target->resource_name, target->resource_name);
+		get->missed = true; /* a script must not take this for all there is */
+	}
+	if (!target->info.namespaced)
+		return;
+	if (get->all_namespaces && !namespace_is_cached(get, target, NULL))
+		cli_fail("%s: informerd caches only some namespaces, see informerctl stat", target->resource_name);
+	else if (!get->all_namespaces && !namespace_is_cached(get, target, get->namespace_))
+		cli_fail("%s: informerd does not cache namespace %s, see informerctl stat", target->resource_name, get->namespace_);
+}
+
+int
+get_open_target(struct get *get, struct get_target *target)
+{
+	int r = informer_resource_open(get->inf, target->resource_name, &target->resource);
+
+	target->info.size = sizeof(target->info);
+	if (r == 0)
+		r = informer_resource_info(&get->snap, target->resource, &target->info);
+	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL)
+		return fail_no_resource(get, target->resource_name);
+	if (r < 0)
+		return cli_fail_code(get->inf, r, target->resource_name);
+	warn(get, target);
+	return -1;
+}
+
+bool
+get_keep_names(struct get_target *target)
+{
+	struct informer_resource_info *info = &target->info;
+	const char **const texts[] = {&info->group, &info->version, &info->resource, &info->kind, &info->singular};
+	const size_t lengths[] = {info->group_length, info->version_length, info->resource_length, info->kind_length, info->singular_length};
+	size_t total = 1;
+	char *at;
+
+	for (size_t i = 0; i < 5; i++)
+		total += lengths[i];
+	at = target->kept = malloc(total);
+	for (size_t i = 0; i < 5 && at; i++) {
+		memcpy(at, *texts[i], lengths[i]);
+		*texts[i] = at;
+		at += lengths[i];
+	}
+	return target->kept != NULL;
+}
+
+/* kubectl's category "all", as API servers have it. */
+static bool
+is_of_all(const struct informer_resource_info *info)
+{
+	static const char *const names[] = {"pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets",
+					    "statefulsets", "horizontalpodautoscalers", "cronjobs", "jobs"};
+	static const char *const groups[] = {"", "apps", "autoscaling", "batch"};
+	bool named = false, grouped = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		named |= field_text_is((struct field_text){info->resource, info->resource_length}, names[i]);
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		grouped |= field_text_is((struct field_text){info->group, info->group_length}, groups[i]);
+	return named && grouped;
+}
+
+/* The same resource with other namespaces or selectors is another entry, and is shown with the first. */
+static bool
+is_target(const struct get *get, const char *name)
+{
+	for (size_t i = 0; i < get->target_count; i++)
+		if (strcmp(get->targets[i].resource_name, name) == 0)
+			return true;
+	return false;
+}
+
+int
+get_expand_all(struct get *get)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	char name[512];
+
+	if (get->target_count != 1 || strcmp(get->targets[0].resource_name, GET_ALL) != 0)
+		return -1;
+	free(get->targets[0].resource_name);
+	get->target_count = 0;
+	get->show_kind = true;
+	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
+		if (informer_resource_info_at(&get->snap, i, &info) != 0 || !is_of_all(&info))
+			continue;
+		snprintf(name, sizeof(name), "%.*s%s%.*s", (int)info.resource_length, info.resource, info.group_length ? "." : "",
+			 (int)info.group_length, info.group);
+		if (!is_target(get, name) && get_add_target(get, name, strlen(name), NULL) < 0)
+			return cli_fail("no memory");
+	}
+	return get->target_count > 0 ? -1 : fail_no_resource(get, GET_ALL);
+}
+
+int
+get_wait_on_demand(struct get *get)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_resource *resource;
+	bool waited = false;
+
+	for (size_t i = 0; i < get->target_count; i++) {
+		const char *name = get->targets[i].resource_name;
+
+		if (informer_resource_open(get->inf, name, &resource) == 0 && informer_resource_info(&get->snap, resource, &info) == 0 &&
+		    info.on_demand && !info.synced) {
+			informer_wait_synced(get->inf, name, ON_DEMAND_MS);
+			waited = true;
+		}
+	}
+	if (!waited)
+		return -1;
+	informer_end(&get->snap);
+	return cli_begin(get->inf, get->args, &get->snap);
+}
+
+/* "pods", "deployments.apps". */
+static void
+group_resource(const struct get_target *target, char *buffer, size_t size)
+{
+	const struct informer_resource_info *info = &target->info;
+
+	snprintf(buffer, size, "%.*s%s%.*s", (int)info->resource_length, info->resource, info->group_length ? "." : "",
+		 (int)info->group_length, info->group);
+}
+
+void
+get_say_not_found(struct get *get, const struct get_target *target)
+{
+	char resource[256];
+
+	if (get->ignore_not_found)
+		return;
+	group_resource(target, resource, sizeof(resource));
+	fprintf(stderr, "Error from server (NotFound): %s \"%s\" not found\n", resource, target->name);
+	get->missed = true;
+}
