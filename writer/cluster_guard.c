@@ -66,7 +66,7 @@ cluster_guard_ask(struct cluster_guard *guard)
 		return 0;
 	guard->asked = true;
 	guard->asked_ms = guard->clock->now_ms(guard->clock);
-	return cluster_id_ask(guard->transport, on_answer, guard, &guard->question);
+	return cluster_id_ask(guard->transport, guard->settled, on_answer, guard, &guard->question);
 }
 
 /* The last answer may be another server's than the one that answers now. */

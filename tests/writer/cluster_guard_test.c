@@ -204,6 +204,35 @@ a_new_connection_is_asked_which_cluster_it_leads_to(void **state)
 	assert_int_equal(questions(t), 3);
 }
 
+static unsigned long
+connections(const struct test *t)
+{
+	struct transport_stats stats;
+
+	transport_stats(t->world->transport, &stats);
+	return stats.connections;
+}
+
+/* What was connected before still leads to the server from before: it cannot say where a new connection leads. */
+static void
+no_older_connection_answers_for_a_new_one(void **state)
+{
+	struct test *t = *state;
+	struct seen seen = {0};
+	unsigned long before;
+
+	settle(t);
+	make_connection(t);
+	before = connections(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	wait_for_answer(t);
+	assert_int_equal(connections(t), before + 1);
+	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER); /* the question's own is no reason to ask again */
+	get(t->world, "/list", 0, &seen);
+	run_until(t->world, seen.n_done);
+	assert_int_equal(connections(t), before + 1);
+}
+
 /* A connection that stands is the same server's. */
 static void
 a_kept_connection_is_not_asked_about(void **state)
@@ -279,6 +308,7 @@ main(void)
 		GUARD_TEST(a_hidden_id_is_no_obstacle),
 		GUARD_TEST(not_this_time_is_no_answer),
 		GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to),
+		GUARD_TEST(no_older_connection_answers_for_a_new_one),
 		GUARD_TEST(a_kept_connection_is_not_asked_about),
 		GUARD_TEST(another_cluster_is_told),
 		GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none),

@@ -100,7 +100,8 @@ on_done(void *ctx, int result, const char *message)
 }
 
 int
-cluster_id_ask(struct transport *transport, cluster_id_fn *on_answer, void *ctx, struct cluster_id_question **ret_question)
+cluster_id_ask(struct transport *transport, bool anew, cluster_id_fn *on_answer, void *ctx,
+	       struct cluster_id_question **ret_question)
 {
 	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
 	struct cluster_id_question *q = calloc(1, sizeof(*q));
@@ -109,7 +110,7 @@ cluster_id_ask(struct transport *transport, cluster_id_fn *on_answer, void *ctx,
 	if (!q)
 		return -ENOMEM;
 	*q = (struct cluster_id_question){.transport = transport, .on_answer = on_answer, .ctx = ctx};
-	r = transport_get(transport, PATH, TRANSPORT_ASIDE, &callbacks, q, &q->request);
+	r = transport_get(transport, PATH, anew ? TRANSPORT_ASIDE : 0, &callbacks, q, &q->request);
 	if (r < 0) {
 		free(q);
 		return r;

@@ -24,8 +24,12 @@ struct cluster_id_question;
  */
 typedef void cluster_id_fn(void *ctx, int result, const char *id, const char *message);
 
-/* Returns 0, -ENOMEM. */
-int cluster_id_ask(struct transport *transport, cluster_id_fn *on_answer, void *ctx, struct cluster_id_question **ret_question);
+/*
+ * anew     over a connection of its own (TRANSPORT_ASIDE): those that stand may lead to another server than one gets now
+ * Returns  0, -ENOMEM
+ */
+int cluster_id_ask(struct transport *transport, bool anew, cluster_id_fn *on_answer, void *ctx,
+		   struct cluster_id_question **ret_question);
 
 /* on_answer is not called. NULL is fine. */
 void cluster_id_cancel(struct cluster_id_question *question);

@@ -80,7 +80,7 @@ enum transport_flags {
 	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
 	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
 	TRANSPORT_DISCOVERY = 1 << 3, /* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
-	TRANSPORT_ASIDE = 1 << 4, /* a connection made for it is not told of, see transport_on_connection() */
+	TRANSPORT_ASIDE = 1 << 4, /* over a connection of its own, which ends with it and is not told of (transport_on_connection()) */
 	TRANSPORT_METADATA = 1 << 2, /* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
 };
 
