@@ -12,18 +12,25 @@
 
 #include "shm-layout/lock_note.h"
 
-/* Opens nothing but a plain file, which nobody else may write; never waits. */
+/*
+ * Opens nothing but a plain file, which nobody else may write; never waits. What stands there is looked at before it is opened: to open a
+ * device may do something, and whoever wrote the note chose the path.
+ */
 static int
 open_plain(const char *path, struct stat *ret_st)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd = -ENOENT;
+	char again[sizeof("/proc/self/fd/") + 3 * sizeof(place)];
 
-	if (fd < 0)
+	if (place < 0)
 		return -errno;
-	if (fstat(fd, ret_st) < 0 || !S_ISREG(ret_st->st_mode) || (ret_st->st_mode & 077) != 0) {
-		close(fd);
-		return -ENOENT;
+	if (fstat(place, ret_st) == 0 && S_ISREG(ret_st->st_mode) && (ret_st->st_mode & 077) == 0) {
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+		fd = open(again, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			fd = -errno;
 	}
+	close(place);
 	return fd;
 }
 

@@ -3,12 +3,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -266,6 +268,31 @@ a_file_in_other_hands_is_not_taken(void **state)
 	close(fd);
 }
 
+/* What is no plain file is not even opened: for a device that may already be too much. */
+static void
+what_is_no_file_is_not_opened(void **state)
+{
+	struct world *w = *state;
+	struct lock_note note;
+	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
+	const char *fifo = temp_path(w->dir, "fifo");
+	int fd, watch;
+
+	writer_dies(w);
+	fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(lock_note_read(fd, &note), 0);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	snprintf(note.arena, sizeof(note.arena), "%s", fifo);
+	assert_int_equal(lock_note_write(fd, &note), 0);
+	watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(inotify_add_watch(watch, fifo, IN_OPEN) >= 0);
+	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(read(watch, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(watch);
+	close(fd);
+}
+
 /* A lock file of whatever content is no crash, and nothing is read for it. */
 static void
 a_note_that_makes_no_sense_is_no_note(void **state)
@@ -314,6 +341,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_in_other_hands_is_not_taken, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_note_that_makes_no_sense_is_no_note, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable, set_up, tear_down),
 	};
