@@ -141,7 +141,7 @@ report(struct bench *b, unsigned agents, const struct traffic *ours, const struc
 		snprintf(beside, sizeof(beside), "; client-go in JSON, LIST and WATCH: %.0f requests, %.1f MB", json->requests, json->bytes / 1e6);
 	name_of(agents, "requests", name);
 	report_add(b->report, name, "requests", ours->requests, "client-go protobuf informers", protobuf->requests,
-		   "counted by the server, discovery included, from nothing until %u agent%s had all %u pods and heard of %u changes; one informerd "
+		   "counted by the server, those that look at the cluster included, from nothing until %u agent%s had all %u pods and heard of %u changes; one informerd "
 		   "and %u reader%s with a handler; client-go: an informer in each process, which streams its first list%s",
 		   agents, many, PODS, CHANGES, agents, many, beside);
 	name_of(agents, "bytes", name);
