@@ -70,7 +70,11 @@ struct fan_out {
 	unsigned bound;			/* resources of the store when subscriptions were bound */
 	struct subscription *touched;	/* lists: of the commit that is being told; of those whose queue overflowed */
 	struct subscription *closed;
-	uint64_t past_overflows;	/* of queues that are gone */
+	struct past_overflows {
+		char *resource;
+		uint64_t count;
+	} *past;			/* of queues that are gone; one for each resource whose queue ever overflowed */
+	size_t past_count;
 	uint64_t base;			/* of the commit that is being told */
 };
 
@@ -488,6 +492,31 @@ fan_out_subscribe(struct fan_out *f, const struct subscription_options *options,
 	return 0;
 }
 
+/* Only what the store has, or had, can overflow: so there are not more of these than resources. */
+static void
+remember_overflows(struct fan_out *f, const struct subscription *s)
+{
+	uint64_t count = queue_out_overflows(s->queue);
+	struct past_overflows *grown;
+	size_t i;
+
+	for (i = 0; i < f->past_count && strcmp(f->past[i].resource, s->resource) != 0; i++)
+		;
+	if (count == 0 || i < f->past_count) {
+		if (count)
+			f->past[i].count += count;
+		return;
+	}
+	grown = reallocarray(f->past, f->past_count + 1, sizeof(*grown));
+	if (!grown)
+		return; /* a figure is lost, and nothing else */
+	f->past = grown;
+	grown[i].resource = strdup(s->resource);
+	grown[i].count = count;
+	if (grown[i].resource)
+		f->past_count++;
+}
+
 void
 fan_out_unsubscribe(struct subscription *s)
 {
@@ -508,7 +537,7 @@ fan_out_unsubscribe(struct subscription *s)
 		f->subscriptions = s->next;
 	if (s->next)
 		s->next->previous = s->previous;
-	f->past_overflows += queue_out_overflows(s->queue);
+	remember_overflows(f, s);
 	subscription_destroy(s);
 	store_release_held(f->store);
 }
@@ -589,15 +618,22 @@ fan_out_free(struct fan_out *f)
 		free(f->audiences[i].listeners);
 		free(f->audiences[i].unread);
 	}
+	for (size_t i = 0; i < f->past_count; i++)
+		free(f->past[i].resource);
+	free(f->past);
 	free(f);
 }
 
 uint64_t
-fan_out_overflows(const struct fan_out *f)
+fan_out_overflows(const struct fan_out *f, const char *resource)
 {
-	uint64_t overflows = f->past_overflows;
+	uint64_t overflows = 0;
 
+	for (size_t i = 0; i < f->past_count; i++)
+		if (strcmp(f->past[i].resource, resource) == 0)
+			overflows = f->past[i].count;
 	for (const struct subscription *s = f->subscriptions; s; s = s->next)
-		overflows += queue_out_overflows(s->queue);
+		if (strcmp(s->resource, resource) == 0)
+			overflows += queue_out_overflows(s->queue);
 	return overflows;
 }

@@ -78,8 +78,8 @@ void fan_out_let_go(struct fan_out *f, unsigned resource);
 /* Once a second: overflow what is over its age; release what nobody shows any more. */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 
-/* Overflows of all queues since the start, those that are gone included. */
-uint64_t fan_out_overflows(const struct fan_out *f);
+/* Overflows of all queues of this resource ("deployments.apps") since the start, those that are gone included. */
+uint64_t fan_out_overflows(const struct fan_out *f, const char *resource);
 
 /* What is said of it in reports; lent. */
 const char *subscription_resource(const struct subscription *s);

@@ -248,6 +248,22 @@ sum_queues(const cJSON *readers)
 	return sums;
 }
 
+/* Several namespaces of one resource are one resource to a queue. */
+static void
+add_overflows(struct metrics_text *m, const struct daemon *d)
+{
+	metrics_family(m, "informer_queue_overflows_total", "counter", "Overflows of the queues of a resource, those that are gone included.");
+	for (size_t i = 0; i < d->cached_count; i++) {
+		const char *name = d->cached[i] ? d->cached[i]->spec->group_name : NULL;
+		bool first = name != NULL;
+
+		for (size_t j = 0; first && j < i; j++)
+			first = !d->cached[j] || strcmp(d->cached[j]->spec->group_name, name) != 0;
+		if (first)
+			metrics_sample(m, "", (double)fan_out_overflows(d->fan_out, name), LABELS("resource", name));
+	}
+}
+
 static bool
 add_readers(struct metrics_text *m, const struct daemon *d)
 {
@@ -270,8 +286,7 @@ add_readers(struct metrics_text *m, const struct daemon *d)
 	add_one(m, "informer_queues_overflowed", "gauge", "Of these, overflowed at the moment.", queues.closed);
 	add_one(m, "informer_queue_unread_events", "gauge", "Events that stand unread in them.", queues.unread);
 	add_one(m, "informer_queue_held_bytes", "gauge", "What the slowest one holds back in the arena.", queues.held);
-	add_one(m, "informer_queue_overflows_total", "counter", "Overflows of all queues, those that are gone included.",
-		(double)fan_out_overflows(d->fan_out));
+	add_overflows(m, d);
 	cJSON_Delete(readers);
 	return readers != NULL;
 }

@@ -54,6 +54,14 @@ above 'rest_client_requests_total{code="200",method="GET",host="'"$host"'"}' 3 |
 above 'rest_client_request_duration_seconds_count{verb="GET",host="'"$host"'"}' 0 || fail "$(ask /metrics)"
 is 'rest_client_request_duration_seconds_bucket{verb="GET",host="'"$host"'",le="+Inf"}' \
 	"$(metric 'rest_client_request_duration_seconds_count{verb="GET",host="'"$host"'"}')" || fail "buckets"
+# names, labels and bounds are those of Go clients (k8s.io/component-base/metrics/prometheus/restclient), so that dashboards fit
+[ "$(ask /metrics | sed -n 's/^rest_client_request_duration_seconds_bucket{verb="GET",host="[^"]*",le="\([^"]*\)"} .*/\1/p' | tr '\n' ' ')" = \
+	'0.005 0.025 0.1 0.25 0.5 1 2 4 8 15 30 60 +Inf ' ] || fail "bounds: $(ask /metrics | grep _bucket)"
+ask /metrics | grep '^rest_client_request_duration_seconds_bucket' | awk '{if ($NF + 0 < last + 0) exit 1; last = $NF}' || fail "buckets that shrink"
+ask /metrics | grep '^rest_client_requests_total' | grep -vE '^rest_client_requests_total\{code="([1-5][0-9][0-9]|<error>)",method="GET",host="'"$host"'"\} [0-9]+$' &&
+	fail "other labels than code, method and host"
+[ "$(ask /metrics | grep '^# TYPE rest_client')" = '# TYPE rest_client_requests_total counter
+# TYPE rest_client_request_duration_seconds histogram' ] || fail "$(ask /metrics | grep '^# TYPE rest')"
 [ "$(curl -s -D - -o /dev/null --unix-socket "$M" http://informer/metrics | tr -d '\r' | sed -n 's/^Content-Type: //p')" = \
 	'text/plain; version=0.0.4; charset=utf-8' ] || fail "content type"
 # every family has its head once, every sample its family
@@ -66,7 +74,7 @@ INFORMER_SOCKET=$S "$B"/informerctl get pods -A -w >"$T/watch.out" 2>&1 &
 others="$others $!"
 until_true 20 is 'informer_readers{name="informerctl"}' 1 || fail "$(ask /metrics | grep readers)"
 until_true 20 is informer_queues 1 || fail "queues"
-is informer_queue_overflows_total 0 || fail "overflows"
+is 'informer_queue_overflows_total{resource="pods"}' 0 || fail "overflows"
 pod=$(curl -s "$url/api/v1/pods" | jq -r '.items[0].metadata | "\(.namespace)/pods/\(.name)"')
 curl -sf -X DELETE "$url/api/v1/namespaces/$pod" >/dev/null
 until_true 20 is 'informer_tombstones{resource="pods"}' 1 || fail "tombstones"

@@ -425,7 +425,7 @@ a_queue_over_its_bytes_overflows(void **state)
 	assert_true(stats.unread < 1000);
 }
 
-/* The overflows of a queue count on when its reader has gone. */
+/* The overflows of a queue count on when its reader has gone, for its resource. */
 static void
 overflows_are_counted_beyond_their_queue(void **state)
 {
@@ -434,13 +434,14 @@ overflows_are_counted_beyond_their_queue(void **state)
 
 	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
 	slow = subscribe(w, "pods", "");
-	assert_int_equal(fan_out_overflows(w->fan_out), 0);
+	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		put_pod(w, "a", "p");
-	assert_int_equal(fan_out_overflows(w->fan_out), 1);
+	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 1);
 	fan_out_unsubscribe(slow->subscription);
 	slow->subscription = NULL;
-	assert_int_equal(fan_out_overflows(w->fan_out), 1);
+	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 1);
+	assert_int_equal(fan_out_overflows(w->fan_out, "nodes"), 0);
 }
 
 /* What others change while one entry stays unread counts too: a reader of a quiet namespace cannot hold the resource's past forever. */
