@@ -40,26 +40,20 @@ daemon_stop(struct daemon *d, int exit_code)
 
 /* ---- each turn of the loop ------------------------------------------------------ */
 
-/* Every resource can be read, or the server refused it and somebody was told. */
+/* What is not whole yet is refused by the server: waiting does not mend it, somebody must. */
 static bool
-is_ready(const struct daemon *d)
+waits_for_rights(const struct daemon *d)
 {
 	struct reflector_status status;
 
-	if (!d->discovered)
-		return false;
 	for (size_t i = 0; i < d->cached_count; i++) {
-		if (!d->cached[i] && d->config->resources[i].optional)
-			continue;
-		if (!d->cached[i])
-			return false;
-		if (cached_resource_is_synced(d->cached[i]) || cached_resource_is_dormant(d->cached[i]))
+		if (!d->cached[i] || d->cached[i]->was_synced || cached_resource_is_dormant(d->cached[i]))
 			continue;
 		reflector_get_status(d->cached[i]->reflector, &status);
 		if (status.state != REFLECTOR_REFUSED)
 			return false;
 	}
-	return true;
+	return d->discovered && !d->was_synced;
 }
 
 static void
@@ -77,19 +71,26 @@ tell_status(struct daemon *d)
 static void
 tell_ready(const struct daemon *d)
 {
+	size_t absent = 0;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		absent += !d->cached[i];
+	log_info("ready: %zu resource%s%s", d->cached_count - absent, d->cached_count - absent == 1 ? "" : "s",
+		 absent ? ", without those that the server does not have" : "");
+}
+
+static void
+tell_refused(const struct daemon *d)
+{
 	size_t refused = 0, absent = 0;
 
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (d->cached[i])
-			refused += !cached_resource_is_dormant(d->cached[i]) && !cached_resource_is_synced(d->cached[i]);
+			refused += !d->cached[i]->was_synced && !cached_resource_is_dormant(d->cached[i]);
 		else
 			absent++;
-	if (refused)
-		log_warning("ready: %zu of %zu resources; the others are refused by the server, see above", d->cached_count - refused - absent,
-			    d->cached_count);
-	else
-		log_info("ready: %zu resource%s%s", d->cached_count - absent, d->cached_count - absent == 1 ? "" : "s",
-			 absent ? ", without those that the server does not have" : "");
+	log_warning("%zu of %zu resources can be read; the others are refused by the server, see above; ready when they are granted",
+		    d->cached_count - refused - absent, d->cached_count);
 }
 
 /* Later a list may be under way again; but once everything was there. */
@@ -129,11 +130,15 @@ turn(struct daemon *d)
 	else
 		uv_idle_stop(&d->idle);
 	note_synced(d);
-	if (!d->ready && is_ready(d)) {
+	if (!d->ready && d->was_synced) {
 		d->ready = true;
 		tell_ready(d);
 		tell_status(d);
 		notify("READY=1");
+	}
+	if (!d->ready && !d->refused_told && waits_for_rights(d)) {
+		d->refused_told = true;
+		tell_refused(d);
 	}
 }
 
@@ -216,6 +221,8 @@ beat(uv_timer_t *timer)
 
 	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
 	tell_status(d);
+	if (!d->ready)
+		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
 	watch_events(d);
 	watch_patience(d);
 	daemon_ask_about_redefined(d);

@@ -11,7 +11,8 @@
  *
  *	a stuck reader       patience.h: all is ended in good order and begun again, over a new generation
  *
- * Readiness (sd_notify) is told when every resource is synced, or was refused by the server and reported.
+ * Ready is one thing, for systemd (READY=1), /readyz and the metric: every resource was whole once, but for those on demand that nobody
+ * asked for and optional ones that the server lacks. One that the server refuses was not. Until then systemd is asked for more time.
  */
 #ifndef WRITER_DAEMON_H
 #define WRITER_DAEMON_H

@@ -68,7 +68,8 @@ struct daemon {
 
 	uint64_t started_boot_ns;
 	bool ready;			/* told */
-	bool was_synced;		/* every resource, once */
+	bool refused_told;
+	bool was_synced;		/* every resource, once: what ready means, for systemd, /readyz and metrics */
 	bool stopping;
 	bool again;			/* end, and begin anew with a new generation */
 	bool patience_told;

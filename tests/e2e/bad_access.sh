@@ -17,9 +17,13 @@ status 403 Forbidden 'services is forbidden: User \"u\" cannot list resource \"s
 status 404 NotFound 'the server could not find the requested resource' >"$R/nodes.list"
 status 401 Unauthorized 'Unauthorized' >"$R/configmaps.list"
 start_bad_server
-start_daemon --resource services --resource nodes --resource configmaps --resource 'pods?namespace=team-a' --resource 'pods?namespace=team-b'
-wait_ready
-[ "$(stat '[.resources[].state] | join(" ")')" = 'refused refused refused synced synced' ] || fail "$(stat '[.resources[].state]')"
+start_daemon --metrics-address "unix:$T/metrics" --resource services --resource nodes --resource configmaps --resource 'pods?namespace=team-a' --resource 'pods?namespace=team-b'
+until_true 60 stat_is '[.resources[].state] | join(" ")' 'refused refused refused synced synced' || fail "$(stat '[.resources[].state]')"
+until_true 10 grep -q '2 of 5 resources can be read; the others are refused by the server' "$T/daemon.log" || fail "no word of what is missing"
+grep -q '^READY=1' "$notify_log" && fail "ready, though not everything was there once"
+grep -q '^EXTEND_TIMEOUT_USEC=' "$notify_log" || fail "systemd is not asked for time"
+[ "$(curl -s -o "$T/readyz" -w '%{http_code}' --unix-socket "$T/metrics" http://informer/readyz)" = 503 ] || fail "/readyz is another opinion"
+grep -q '^\[-\]services failed: .*RBAC' "$T/readyz" || fail "/readyz: $(cat "$T/readyz")"
 grep -q 'services: .*cannot list resource .*RBAC rule: .*"services".*"list".*"watch".*other resources go on' "$T/daemon.log" || fail "no rule"
 grep -q 'nodes: .*could not find the requested resource (404' "$T/daemon.log" || fail "no word about nodes"
 grep -q 'configmaps: .*Unauthorized' "$T/daemon.log" || fail "no word about config maps"
@@ -40,6 +44,12 @@ list ServiceList 12 "$(object n s 5)" >"$R/new"
 mv "$R/new" "$R/services.list"
 until_true 15 stat_is '.resources[0].state' synced || fail "services do not come: $(stat '.resources[0]')"
 stat_is '.resources[0].objects' 1 || fail "$(stat '.resources[0].objects') services"
+list NodeList 13 >"$R/new"
+mv "$R/new" "$R/nodes.list"
+list ConfigMapList 14 >"$R/new"
+mv "$R/new" "$R/configmaps.list"
+wait_ready # up to half a minute of waiting between tries
+[ "$(curl -s --unix-socket "$T/metrics" http://informer/readyz)" = ok ] || fail "/readyz is another opinion"
 
 # granted, and taken away again: what is known stays
 status 403 Forbidden 'no longer' >"$R/services.list.9"
