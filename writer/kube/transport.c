@@ -68,6 +68,7 @@ struct transport {
 	bool closing;
 	void (*on_connection)(void *ctx); /* or NULL */
 	void *connection_ctx;
+	uint64_t ca_doubted_until_ms; /* what was read of its file until now is out of the cache by then */
 	struct transport_stats stats;
 	struct request_stats requests_seen;
 };
@@ -247,6 +248,8 @@ finish_transfer(struct transport_request *request, CURLcode code)
 	else if (!request->responded)
 		result = message_set(&message, -EPROTO, "%s: an answer without a header",
 				     request->transport->config.server);
+	if (result == -EKEYREJECTED)
+		request->transport->ca_doubted_until_ms = uv_now(request->transport->loop.loop) + TRANSPORT_SETUP_CA_CACHE_S * 1000u;
 	request_finish(request, result, result ? message : "");
 }
 
@@ -385,6 +388,7 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 	request = calloc(1, sizeof(*request));
 	if (!request)
 		return -ENOMEM;
+	transport->setup.ca_doubted = uv_now(transport->loop.loop) < transport->ca_doubted_until_ms;
 	request->easy = curl_easy_init();
 	r = request->easy ? transport_setup_request(&transport->setup, request->easy, path_and_query,
 						    flags)

@@ -24,7 +24,6 @@
 #define KEEPALIVE_PROBES    3
 #define UNACKED_TIMEOUT_MS  60000u
 #define SILENCE_LIMIT_S	    90L
-#define CA_CACHE_S	    60L
 #define BUFFER_BYTES	    65536L
 
 static bool
@@ -159,7 +158,7 @@ set_tls(const struct transport_setup *setup, CURL *easy)
 	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(CURLOPT_HTTP_VERSION, setup->no_http2 ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
 	SET(CURLOPT_PIPEWAIT, 1L);
-	SET(CURLOPT_CA_CACHE_TIMEOUT, CA_CACHE_S);
+	SET(CURLOPT_CA_CACHE_TIMEOUT, setup->ca_doubted ? 0L : TRANSPORT_SETUP_CA_CACHE_S);
 	SET(CURLOPT_KEYPASSWD, ""); /* an encrypted key fails, and asks nobody at a terminal */
 	if (config->insecure_skip_tls_verify) {
 		SET(CURLOPT_SSL_VERIFYPEER, 0L);
@@ -320,6 +319,16 @@ transport_setup_headers_free(struct curl_slist *headers)
 	curl_slist_free_all(headers);
 }
 
+/*
+ * A signature that is not by the CA of that name. With another name OpenSSL says that the CA is not known; but a cluster's new CA mostly has
+ * the name of its old one, and then the end of OpenSSL's errors is about the arithmetic.
+ */
+static bool
+is_wrong_signature(const char *detail)
+{
+	return strstr(detail, "routines::EVP lib") || strstr(detail, "rsa routines") || strstr(detail, "bad signature");
+}
+
 int
 transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcode code, char *detail,
 			char **ret_message)
@@ -338,6 +347,8 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 	if (!*detail)
 		snprintf(detail, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
 	redact_userinfo(detail); /* of a proxy's URL */
+	if (code == CURLE_SSL_CONNECT_ERROR && is_wrong_signature(detail))
+		code = CURLE_PEER_FAILED_VERIFICATION;
 	switch (code) {
 	case CURLE_COULDNT_CONNECT:
 		if (os_errno == ECONNREFUSED)

@@ -12,6 +12,8 @@
 #include "writer/kube/client_config.h"
 #include "writer/kube/credentials.h"
 
+#define TRANSPORT_SETUP_CA_CACHE_S 60L /* so long a CA's file is not read again, unless ca_doubted */
+
 /* What is the same for all requests to one server, worked out once. */
 struct transport_setup {
 	const struct kube_client_config *config; /* borrowed */
@@ -20,6 +22,7 @@ struct transport_setup {
 	struct curl_slist *connect_to;	/* where `base` really is, or NULL */
 	char *proxy;			/* "" for none */
 	bool tls, loopback;
+	bool ca_doubted;		/* a certificate was not accepted: the CA's file may be another one by now */
 	bool no_http2;			/* DISABLE_HTTP2, as in client-go */
 	bool may_authenticate;		/* as kubectl: no secret goes over a network without TLS */
 };
