@@ -52,6 +52,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (options_parse(argc, argv, &options, &error) < 0)
 		return complain(error);
+	options_hide_secrets(argc, argv);
 	if (options.help || options.version) {
 		if (options.help)
 			options_help(stdout);

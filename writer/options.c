@@ -322,6 +322,27 @@ unknown(const char *argument, char **ret_error)
 			   near ? near : "", near ? "?" : "");
 }
 
+/* The flag that an argument is, and where in it its value begins; 0: not in it. */
+static const struct option_row *
+find_row(const char *argument, size_t *ret_value_at)
+{
+	const struct option_row *row = NULL;
+	size_t len;
+
+	*ret_value_at = 0;
+	if (strncmp(argument, "--", 2) == 0) {
+		len = strcspn(argument + 2, "=");
+		row = find_name(argument + 2, len);
+		if (argument[2 + len] == '=')
+			*ret_value_at = 2 + len + 1;
+	} else if (argument[0] == '-' && argument[1]) {
+		row = find_letter(argument[1]);
+		if (row && argument[2])
+			*ret_value_at = argument[2] == '=' ? 3 : 2;
+	}
+	return row;
+}
+
 /* Which kubectl has, too. */
 static bool
 is_kubectls(const struct option_row *row)
@@ -348,23 +369,15 @@ static int
 take_flag(struct options *options, int argc, char *const *argv, int *at, char **ret_error)
 {
 	_cleanup_(message_freep) char *error = NULL;
-	const char *argument = argv[*at], *value = NULL;
-	const struct option_row *row = NULL;
+	const char *value;
+	const struct option_row *row;
+	size_t value_at;
 	int r;
 
-	if (strncmp(argument, "--", 2) == 0) {
-		size_t len = strcspn(argument + 2, "=");
-
-		row = find_name(argument + 2, len);
-		if (argument[2 + len] == '=')
-			value = argument + 2 + len + 1;
-	} else if (argument[0] == '-' && argument[1]) {
-		row = find_letter(argument[1]);
-		if (row && argument[2])
-			value = argument + 2 + (argument[2] == '=');
-	}
+	row = find_row(argv[*at], &value_at);
 	if (!row)
-		return unknown(argument, ret_error);
+		return unknown(argv[*at], ret_error);
+	value = value_at ? argv[*at] + value_at : NULL;
 	r = row->value || !value ? 1 : parse_switch(value);
 	if (r == 0)
 		return 0; /* --flag=false is as if it were not there */
@@ -400,6 +413,27 @@ options_parse(int argc, char *const *argv, struct options *ret_options, char **r
 	}
 	*ret_options = options;
 	return 0;
+}
+
+static bool
+is_secret(const struct option_row *row)
+{
+	return row->take == take_token || row->take == take_password;
+}
+
+void
+options_hide_secrets(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		size_t value_at;
+		const struct option_row *row = find_row(argv[i], &value_at);
+		char *value = NULL;
+
+		if (row && row->value)
+			value = value_at ? argv[i] + value_at : i + 1 < argc ? argv[++i] : NULL;
+		if (value && is_secret(row))
+			memset(value, 'x', strlen(value));
+	}
 }
 
 void

@@ -26,6 +26,12 @@ struct options {
 int options_parse(int argc, char *const *argv, struct options *ret_options, char **ret_error);
 void options_done(struct options *options);
 
+/*
+ * Overwrite the secrets among the arguments, which everybody on this machine can read in /proc; after options_parse(). What a flag's
+ * value was is in `options` alone then.
+ */
+void options_hide_secrets(int argc, char **argv);
+
 /* What --help prints. */
 void options_help(FILE *out);
 

@@ -109,6 +109,27 @@ kubectls_flags_for_connecting_are_known(void **state)
 	assert_refused(ARGS("--insecure-skip-tls-verify=maybe"), "--insecure-skip-tls-verify takes no value (but =true or =false)");
 }
 
+/* What others can read of our arguments holds no secret; everything else stays as it was typed. */
+static void
+secrets_are_overwritten_in_the_arguments(void **state)
+{
+	char *typed[] = {"informerd", "--token=hunter2", "-r", "--token", "--password", "hunter3", "--username=--password", "--token", "hunter4", "-s",
+			 "https://x", "--token", NULL};
+	static const char *const shown[] = {"informerd", "--token=xxxxxxx", "-r", "--token", "--password", "xxxxxxx", "--username=--password",
+					    "--token", "xxxxxxx", "-s", "https://x", "--token"};
+	int n = sizeof(shown) / sizeof(*shown);
+	char *argv[sizeof(shown) / sizeof(*shown) + 1] = {NULL};
+
+	(void)state;
+	for (int i = 0; i < n; i++)
+		argv[i] = strdup(typed[i]);
+	options_hide_secrets(n, argv);
+	for (int i = 0; i < n; i++) {
+		assert_string_equal(argv[i], shown[i]);
+		free(argv[i]);
+	}
+}
+
 /* As for kubectl, a flag for connecting whose value is empty, as of a variable that is not set, is not there. */
 static void
 kubectls_flags_may_be_empty(void **state)
@@ -296,6 +317,7 @@ main(void)
 		cmocka_unit_test(values_stand_behind_the_flag_or_after_equals),
 		cmocka_unit_test(kubectls_flags_for_connecting_are_known),
 		cmocka_unit_test(kubectls_flags_may_be_empty),
+		cmocka_unit_test(secrets_are_overwritten_in_the_arguments),
 		cmocka_unit_test(a_timeout_is_read_as_kubectl_does),
 		cmocka_unit_test(a_resource_takes_selectors_as_a_query),
 		cmocka_unit_test(an_index_names_resource_path_and_separator),
