@@ -54,6 +54,8 @@ expect 2 'name it with -n instead of -A' get po x -A
 expect 2 'must have this form' get po/x y
 expect 2 'what to wait for' wait
 expect 2 '--for=ready is not known' wait --for=ready
+expect 2 'a number, and one resource' wait --for=resourceVersion=x pods
+expect 2 'a number, and one resource' wait --for=resourceVersion=1
 expect 2 'is no time' wait --for=synced --timeout=soon
 for command in get stat wait verify; do expect 0 "usage: informerctl $command" "$command" --help; done
 
@@ -77,6 +79,12 @@ start_daemon --resource 'pods?namespace=kube-system' --resource nodes
 wait "$waiter" || fail "wait did not see the daemon come: $(cat "$T/wait.err")"
 expect 0 '' wait --for=synced po nodes --timeout=10s
 expect 1 "does not cache 'secrets' \(add it: informerd --resource secrets" wait --for=synced secrets --timeout=100ms
+
+# what was written is waited for by its version; what never was times out
+rv=$(curl -s -X POST -H 'Content-Type: application/json' "$url/api/v1/nodes" -d '{"kind":"Node","apiVersion":"v1","metadata":{"name":"fresh"}}' | jq -r .metadata.resourceVersion)
+expect 0 '' wait --for="resourceVersion=$rv" nodes --timeout=10s
+expect 0 '^fresh ' get nodes
+expect 1 "timed out waiting for nodes: it has not got to resourceVersion 9$rv" wait --for="resourceVersion=9$rv" nodes --timeout=100ms
 
 # typos and what does not exist
 expect 2 "does not cache 'podz'; did you mean pods\?" get podz

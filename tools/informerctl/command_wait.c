@@ -25,6 +25,7 @@ struct waiting {
 	const struct cli_args *args;
 	int64_t end_ms;	     /* INT64_MAX: for ever */
 	int64_t next_say_ms; /* when to tell of progress next */
+	const char *version; /* resourceVersion to get to; NULL: the first list is enough */
 };
 
 static int64_t
@@ -165,7 +166,9 @@ describe_missing(const struct waiting *w, const char *resource, struct text *lin
 	if (resource && is_unknown(w->inf, resource))
 		text_addf(line, "informerd does not cache '%s' (add it: informerd --resource %s ...)", resource, resource);
 	describe_all(w, resource, line);
-	if (line->length == 0)
+	if (line->length == 0 && w->version)
+		text_addf(line, "it has not got to resourceVersion %s (a quiet resource gets on by bookmarks, once a minute)", w->version);
+	else if (line->length == 0)
 		text_adds(line, "the first list is not in");
 }
 
@@ -191,13 +194,19 @@ time_out(const struct waiting *w, const char *resource)
 	return EXIT_CONDITION;
 }
 
-/* Until `resource` (NULL: all) is synced. Returns -1, or the exit code. */
+static int
+wait_once(const struct waiting *w, const char *resource, int ms)
+{
+	return w->version ? informer_wait_version(w->inf, resource, w->version, ms) : informer_wait_synced(w->inf, resource, ms);
+}
+
+/* Until `resource` (NULL: all) is synced, or at the version. Returns -1, or the exit code. */
 static int
 wait_for(struct waiting *w, const char *resource)
 {
 	for (;;) {
 		int64_t now = now_ms(), until = w->next_say_ms < w->end_ms ? w->next_say_ms : w->end_ms;
-		int r = informer_wait_synced(w->inf, resource, until > now ? (int)(until - now) : 0);
+		int r = wait_once(w, resource, until > now ? (int)(until - now) : 0);
 
 		if (r == 0 && (resource || all_configured_synced(w->inf)))
 			return -1;
@@ -227,7 +236,8 @@ run(const struct cli_command *command, int argc, char **argv)
 {
 	const char *condition = NULL, *timeout = "30s";
 	const struct cli_flag flags[] = {
-		{"for", 0, "CONDITION", "what to wait for: synced (each first list is in)", NULL, &condition, NULL},
+		{"for", 0, "CONDITION", "what to wait for: synced (each first list is in), or resourceVersion=N (what is shown is\n"
+		 "as new as that, which the API server answered to a write; of one resource)", NULL, &condition, NULL},
 		{"timeout", 0, "TIME", "how long at most: 500ms, 30s, 2m; 0 only looks, -1s waits for ever (default: 30s)", NULL,
 		 &timeout, NULL},
 	};
@@ -242,8 +252,14 @@ run(const struct cli_command *command, int argc, char **argv)
 		cli_fail("what to wait for? informerctl wait --for=synced%s%s", args.count ? " " : "", args.count ? args.items[0] : "");
 		goto out;
 	}
-	if (strcmp(condition, "synced") != 0) {
-		cli_fail("--for=%s is not known; there is --for=synced%s%s", condition, habit_condition(condition) ? "; " : "",
+	if (strncmp(condition, "resourceVersion=", 16) == 0) {
+		w.version = condition + 16;
+		if (args.count != 1 || !*w.version || w.version[strspn(w.version, "0123456789")]) {
+			cli_fail("--for=%s: a number, and one resource: informerctl wait --for=resourceVersion=4711 pods", condition);
+			goto out;
+		}
+	} else if (strcmp(condition, "synced") != 0) {
+		cli_fail("--for=%s is not known; there are --for=synced and --for=resourceVersion=N%s%s", condition, habit_condition(condition) ? "; " : "",
 			 habit_condition(condition) ? habit_condition(condition) : "");
 		goto out;
 	}
@@ -251,7 +267,8 @@ run(const struct cli_command *command, int argc, char **argv)
 		cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", timeout);
 		goto out;
 	}
-	w = (struct waiting){.inf = cli_attach(&args, 0), .args = &args};
+	w.inf = cli_attach(&args, 0);
+	w.args = &args;
 	if (!w.inf)
 		goto out;
 	w.next_say_ms = now_ms() + SAY_MS;
@@ -268,9 +285,10 @@ out:
 
 const struct cli_command command_wait = {
 	.name = "wait",
-	.summary = "wait until resources are synced",
-	.usage = "informerctl wait --for=synced [RESOURCE...] [--timeout=30s]",
+	.summary = "wait until resources are synced, or as new as a write",
+	.usage = "informerctl wait --for=synced [RESOURCE...] [--timeout=30s]\n"
+		 "       informerctl wait --for=resourceVersion=N RESOURCE [--timeout=30s]",
 	.details = "Without a RESOURCE, all that informerd is configured to cache. Waits for an informerd that is not there yet, too.\n"
-		   "Exit codes: 0 synced, 1 timed out (stderr says what is missing), 2 usage.",
+		   "Exit codes: 0 it is so, 1 timed out (stderr says what is missing), 2 usage.",
 	.run = run,
 };
