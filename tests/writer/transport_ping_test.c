@@ -190,12 +190,10 @@ waiting_connections(int listener)
 	return n;
 }
 
-/* HTTP/1.1: a question over another connection finds the whole server frozen, and the watch ends with words for it. */
 static void
-a_watch_of_a_frozen_server_fails(void **state)
+watch_a_frozen_server(struct world *w)
 {
 	static const char header[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n";
-	struct world *w = *state;
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t len = sizeof(at);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), peer;
@@ -228,6 +226,23 @@ a_watch_of_a_frozen_server_fails(void **state)
 	assert_int_equal(waiting_connections(listener), 1); /* the question's */
 	close(peer);
 	close(listener);
+}
+
+/* HTTP/1.1: a question over another connection finds the whole server frozen, and the watch ends with words for it. */
+static void
+a_watch_of_a_frozen_server_fails(void **state)
+{
+	watch_a_frozen_server(*state);
+}
+
+/* A server that takes longer over an answer than lists may is not dead yet: the question has its own time. */
+static void
+a_request_timeout_is_not_for_the_question(void **state)
+{
+	struct world *w = *state;
+
+	w->config.request_timeout_ms = 200;
+	watch_a_frozen_server(w);
 }
 
 static pid_t
@@ -344,6 +359,7 @@ main(void)
 		PING_TEST(zero_seconds_turn_it_off),
 		PING_TEST(an_answer_that_arrived_while_we_slept_counts),
 		PING_TEST(a_watch_of_a_frozen_server_fails),
+		PING_TEST(a_request_timeout_is_not_for_the_question),
 		PING_TEST(over_http2_the_question_goes_over_the_same_connection),
 		PING_TEST(over_http2_all_watches_of_a_frozen_server_fail),
 	};

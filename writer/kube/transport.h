@@ -81,6 +81,7 @@ enum transport_flags {
 	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
 	TRANSPORT_DISCOVERY = 1 << 3, /* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
 	TRANSPORT_ASIDE = 1 << 4, /* over a connection of its own, which ends with it and is not told of (transport_on_connection()) */
+	TRANSPORT_UNTIMED = 1 << 5, /* the caller sees to its time: the user's request timeout is not for it */
 	TRANSPORT_METADATA = 1 << 2, /* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
 };
 

@@ -60,7 +60,7 @@ ask(struct transport_ping *ping)
 	static const struct transport_callbacks callbacks = {.on_data = on_data, .on_done = on_done};
 
 	ping->last_look = false;
-	if (transport_get(ping->transport, TRANSPORT_PING_PATH, 0, &callbacks, ping, &ping->request) < 0)
+	if (transport_get(ping->transport, TRANSPORT_PING_PATH, TRANSPORT_UNTIMED, &callbacks, ping, &ping->request) < 0)
 		set(ping, ping->idle_ms);
 }
 

@@ -232,7 +232,7 @@ transport_setup_request(const struct transport_setup *setup, CURL *easy, const c
 	}
 	if (!watch && !setup->loopback && !config->disable_compression)
 		SET(CURLOPT_ACCEPT_ENCODING, "gzip");
-	if (!watch && config->request_timeout_ms)
+	if (!watch && config->request_timeout_ms && !(flags & TRANSPORT_UNTIMED))
 		SET(CURLOPT_TIMEOUT_MS, (long)config->request_timeout_ms);
 	if (config->username && setup->may_authenticate) {
 		SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
