@@ -14,7 +14,7 @@ crd() { # crd SCOPE [VERSION...]
 discovered() { api GET "/apis/example.com/$1" | jq -c '[.resources[]?|[.name,.kind,.namespaced,.shortNames[0]]]'; }
 
 # ---- what is no definition
-same "the name must fit" '422 Invalid CustomResourceDefinition.apiextensions.k8s.io "gadgets.example.com" is invalid: metadata.name: Invalid value: must be spec.names.plural+"."+spec.group' "$(status POST $CRDS -d "$(crd Namespaced v1 | sed 's/"group":"example.com"/"group":"example.org"/')")"
+same "the name must fit" '422 Invalid CustomResourceDefinition.apiextensions.k8s.io "gadgets.example.com" is invalid: metadata.name: Invalid value: "gadgets.example.com": must be spec.names.plural+"."+spec.group' "$(status POST $CRDS -d "$(crd Namespaced v1 | sed 's/"group":"example.com"/"group":"example.org"/')")"
 same "one version is the stored one" '422 Invalid CustomResourceDefinition.apiextensions.k8s.io "gadgets.example.com" is invalid: spec.versions: Invalid value: must have exactly one version marked as storage version' "$(status POST $CRDS -d "$(crd Namespaced)")"
 same "the scope is one of two" 422 "$(code POST $CRDS -d "$(crd Nowhere v1)")"
 same "without a definition there is nothing" "404 404" "$(code GET $GADGETS) $(code GET /apis/example.com/v1)"

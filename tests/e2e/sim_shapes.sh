@@ -1,7 +1,7 @@
 #!/bin/bash
 # The same objects in other shapes: Tables, metadata alone, and discovery in one document; asked for by Accept.
 . "$(dirname "$0")/sim_common.inc"
-echo '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"n","uid":"u-1","labels":{"app":"w","q":"\"<&>"},"creationTimestamp":"2020-01-01T00:00:00Z"},"spec":{"nodeName":"no\u0064e","containers":[{"name":"c"}]},"status":{"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}],"containerStatuses":[{"name":"c","ready":true,"restartCount":2,"state":{"running":{}}}]}}' >"$DIR/pods.json"
+echo '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"n","uid":"u-1","labels":{"app":"w"},"annotations":{"q":"\"<&>"},"creationTimestamp":"2020-01-01T00:00:00Z"},"spec":{"nodeName":"no\u0064e","containers":[{"name":"c"}]},"status":{"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}],"containerStatuses":[{"name":"c","ready":true,"restartCount":2,"state":{"running":{}}}]}}' >"$DIR/pods.json"
 echo '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b","namespace":"n"},"spec":{"containers":[{"name":"c"}]},"status":{"phase":"Pending"}}' >>"$DIR/pods.json"
 start --load "$DIR/pods.json" --crd widgets.v1.example.com
 PODS=/api/v1/namespaces/n/pods
@@ -15,7 +15,7 @@ as "$TABLE" "$PODS" >"$DIR/table"
 same "a Table" "Table meta.k8s.io/v1 2" "$(jq -r '"\(.kind) \(.apiVersion) \(.rows|length)"' "$DIR/table")"
 same "with the real server's columns" '[{"name":"Name","type":"string","format":"name","description":"","priority":0},{"name":"Ready","type":"string","format":"","description":"","priority":0},{"name":"Status","type":"string","format":"","description":"","priority":0},{"name":"Restarts","type":"string","format":"","description":"","priority":0},{"name":"Age","type":"string","format":"","description":"","priority":0},{"name":"IP","type":"string","format":"","description":"","priority":1},{"name":"Node","type":"string","format":"","description":"","priority":1},{"name":"Nominated Node","type":"string","format":"","description":"","priority":1},{"name":"Readiness Gates","type":"string","format":"","description":"","priority":1}]' "$(jq -c .columnDefinitions "$DIR/table")"
 same "the printer's cells, escapes resolved" "a 1/1 Running 2 10.0.0.1 node <none> <none>" "$(jq -r '.rows[0].cells | del(.[4]) | join(" ")' "$DIR/table")"
-same "each row has its metadata" 'PartialObjectMetadata meta.k8s.io/v1 a u-1 "<&>' "$(jq -r '.rows[0].object|"\(.kind) \(.apiVersion) \(.metadata.name) \(.metadata.uid) \(.metadata.labels.q)"' "$DIR/table")"
+same "each row has its metadata" 'PartialObjectMetadata meta.k8s.io/v1 a u-1 "<&>' "$(jq -r '.rows[0].object|"\(.kind) \(.apiVersion) \(.metadata.name) \(.metadata.uid) \(.metadata.annotations.q)"' "$DIR/table")"
 same "or nothing" false "$(as "$TABLE" "$PODS?includeObject=None" | jq '.rows[0]|has("object")')"
 same "or the object" Running "$(as "$TABLE" "$PODS?includeObject=Object" | jq -r '.rows[0].object.status.phase')"
 same "in pages" "1 1 true" "$(as "$TABLE" "$PODS?limit=1" | jq -r '"\(.rows|length) \(.metadata.remainingItemCount) \(.metadata|has("continue"))"')"

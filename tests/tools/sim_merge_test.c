@@ -52,11 +52,14 @@ lists_are_merged_by_their_key(void **state)
 	(void)state;
 	expect(STRATEGIC, "{\"containers\":[{\"name\":\"a\",\"image\":\"1\",\"env\":[{\"name\":\"X\",\"value\":\"1\"}]},{\"name\":\"b\"}]}",
 	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"}]},{\"name\":\"c\"}]}",
-	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"X\",\"value\":\"1\"},{\"name\":\"Y\",\"value\":\"2\"}]},"
-	       "{\"name\":\"b\"},{\"name\":\"c\"}]}");
+	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"},{\"name\":\"X\",\"value\":\"1\"}]},"
+	       "{\"name\":\"c\"},{\"name\":\"b\"}]}");
 	expect(STRATEGIC, "{\"ports\":[{\"port\":80,\"a\":1}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}");
 	expect(STRATEGIC, "{\"ports\":[{\"containerPort\":80}]}", "{\"ports\":[{\"containerPort\":81}]}",
-	       "{\"ports\":[{\"containerPort\":80},{\"containerPort\":81}]}");
+	       "{\"ports\":[{\"containerPort\":81},{\"containerPort\":80}]}");
+	/* what stood in front of what the patch names stays there */
+	expect(STRATEGIC, "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}", "{\"containers\":[{\"name\":\"b\",\"image\":\"2\"},{\"name\":\"c\"}]}",
+	       "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"image\":\"2\"},{\"name\":\"c\"}]}");
 }
 
 /* A list without one is replaced, a set of strings is united. */

@@ -92,9 +92,9 @@ check_kind(struct sim_request *request, const struct sim_doc *doc)
 				      "json parse error: it is no JSON object",
 				      resource->kind);
 	if (have_version[0] && strcmp(have_version, resource->api_version) != 0)
-		return sim_status_set(&request->status, 400, "BadRequest",
-				      "the API version in the data (%s) does not match the expected API version (%s)",
-				      have_version, resource->api_version);
+		return sim_status_set(&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s",
+				      have_kind[0] ? have_kind : resource->kind,
+				      strchr(have_version, '/') ? strchr(have_version, '/') + 1 : have_version, resource->kind);
 	if (have_kind[0] && strcmp(have_kind, resource->kind) != 0)
 		return sim_status_set(&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s",
 				      have_kind, resource->version, resource->kind);
@@ -118,7 +118,7 @@ sim_body_parse(struct sim_request *request, struct sim_doc *doc)
 		return sim_status_set(&request->status, 400, "BadRequest",
 				      "the object provided is unrecognized (must be of type %s): couldn't get version/kind; "
 				      "json parse error: %s (%.100s)",
-				      request->resource->kind, error.text, request->body.data);
+				      request->resource->kind, error.text, request->body.len ? request->body.data : "<empty>");
 	/* a Scale is of a kind of its own */
 	return request->subresource && !strcmp(request->subresource, "scale") ? 0 : check_kind(request, doc);
 }

@@ -55,18 +55,23 @@ check(const struct sim_resource *crds, const struct sim_doc *doc, struct sim_sta
 	_cleanup_(sim_freep) char *plural = sim_text_dup(sim_path(doc->root, "spec.names.plural"));
 	_cleanup_(sim_freep) char *group = sim_text_dup(sim_path(doc->root, "spec.group"));
 	_cleanup_(sim_buf_done) struct sim_buf right = {0};
+	_cleanup_(sim_buf_done) struct sim_buf why = {0};
 	const struct sim_node *scope = sim_path(doc->root, "spec.scope");
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
 		if (require(crds, doc, name, needed[i], status) < 0)
 			return -EINVAL;
 	sim_buf_printf(&right, "%s.%s", plural, group);
-	if (strcmp(name, right.data) != 0)
-		return sim_status_invalid(status, crds, name, "FieldValueInvalid", "metadata.name",
-					  "Invalid value: must be spec.names.plural+\".\"+spec.group");
-	if (!sim_is(scope, "Namespaced") && !sim_is(scope, "Cluster"))
-		return sim_status_invalid(status, crds, name, "FieldValueNotSupported", "spec.scope",
-					  "Unsupported value: supported values: \"Cluster\", \"Namespaced\"");
+	if (strcmp(name, right.data) != 0) {
+		sim_buf_printf(&why, "Invalid value: \"%.250s\": must be spec.names.plural+\".\"+spec.group", name);
+		return sim_status_invalid(status, crds, name, "FieldValueInvalid", "metadata.name", why.data);
+	}
+	if (!sim_is(scope, "Namespaced") && !sim_is(scope, "Cluster")) {
+		_cleanup_(sim_freep) char *said = sim_text_dup(scope);
+
+		sim_buf_printf(&why, "Unsupported value: \"%.250s\": supported values: \"Cluster\", \"Namespaced\"", said);
+		return sim_status_invalid(status, crds, name, "FieldValueNotSupported", "spec.scope", why.data);
+	}
 	return check_versions(crds, doc, name, status);
 }
 

@@ -14,6 +14,7 @@
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/crd.h"
 #include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/names.h"
 #include "tools/informer-sim/query.h"
 #include "tools/informer-sim/scale.h"
 
@@ -135,9 +136,11 @@ complete(struct sim_request *request, struct sim_doc *doc, char **ret_name)
 	sim_remove(meta, "deletionGracePeriodSeconds");
 	sim_set_string(doc, meta, "creationTimestamp", time_text);
 	set_phase(request->resource, doc);
-	if (!request->resource->custom)
+	if (request->resource->custom)
+		sim_set_after(doc, meta, "uid", "generation", sim_new_token(doc, SIM_NUMBER, "1"));
+	else
 		order_metadata(meta);
-	return 0;
+	return sim_names_check(request->resource, meta, *ret_name, &request->status);
 }
 
 /* The real server notices only when it stores the object, and takes that for a fault of its own. */
@@ -149,6 +152,19 @@ check_rv_unset(struct sim_request *request, struct sim_doc *doc)
 	if (!rv[0] || !strcmp(rv, "0"))
 		return 0;
 	return sim_status_set(&request->status, 500, "", "resourceVersion should not be set on objects to be created");
+}
+
+static bool
+is_being_deleted(struct sim_request *request, const char *name)
+{
+	_cleanup_(sim_freep) char *key = sim_request_key(request, name);
+	_cleanup_(sim_object_unrefp) struct sim_object *object = sim_store_get(request->server->store, request->resource, key);
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+
+	if (!object)
+		return false;
+	sim_object_edit(request->resource, object, &doc);
+	return sim_path(doc.root, "metadata.deletionTimestamp") != NULL;
 }
 
 static int
@@ -173,8 +189,8 @@ create(struct sim_request *request, struct sim_object **ret_object)
 	if (r < 0)
 		return r;
 	if (sim_store_create(request->server->store, request->resource, *ret_object) == -EEXIST) {
-		sim_status_set(&request->status, 409, "AlreadyExists", "%s \"%s\" already exists",
-			       request->resource->group_resource, name);
+		sim_status_set(&request->status, 409, "AlreadyExists", "%s%s \"%s\" already exists",
+			       is_being_deleted(request, name) ? "object is being deleted: " : "", request->resource->group_resource, name);
 		sim_status_about(&request->status, request->resource, NULL, name);
 		return -EINVAL;
 	}
@@ -306,6 +322,29 @@ reply_deleted(struct sim_request *request, const struct sim_object *gone)
 	return sim_reply(request, 200, "application/json", &body);
 }
 
+/* In the query or the body. (Who waits for dependents to go waits for nothing here: there is no garbage collector.) */
+static int
+check_delete_options(struct sim_request *request, const struct sim_doc *options)
+{
+	static const char *const policies[] = {"", "Foreground", "Background", "Orphan"};
+	const char *asked = sim_request_query(request, "propagationPolicy"), *period = sim_request_query(request, "gracePeriodSeconds");
+	_cleanup_(sim_freep) char *said = sim_text_dup(sim_get(options->root, "propagationPolicy"));
+	const char *policy = asked ? asked : said;
+	char text[200];
+
+	if (period && period[0] && period[strspn(period, "-0123456789")])
+		return sim_status_set(&request->status, 400, "BadRequest", "strconv.ParseInt: parsing \"%.100s\": invalid syntax", period);
+	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
+		if (!strcmp(policy, policies[i]))
+			return 0;
+	snprintf(text, sizeof(text), "Unsupported value: \"%.100s\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"", policy);
+	sim_status_set(&request->status, 422, "Invalid", "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: %s", text);
+	request->status.group = "meta.k8s.io";
+	request->status.kind = "DeleteOptions";
+	sim_status_cause(&request->status, "FieldValueNotSupported", "propagationPolicy", "%s", text);
+	return -EINVAL;
+}
+
 enum MHD_Result
 sim_handle_delete(struct sim_request *request)
 {
@@ -318,7 +357,7 @@ sim_handle_delete(struct sim_request *request)
 			       error.text);
 		return sim_reply_status(request);
 	}
-	if (sim_body_dry_run(request, options.root) < 0)
+	if (sim_body_dry_run(request, options.root) < 0 || check_delete_options(request, &options) < 0)
 		return sim_reply_status(request);
 	for (;;) {
 		_cleanup_(sim_object_unrefp) struct sim_object *old = sim_request_object(request);

@@ -163,6 +163,50 @@ merge_list(struct sim_doc *doc, struct sim_node *target, const struct sim_node *
 	return 0;
 }
 
+static size_t
+place_of(const struct sim_node *list, const char *key, const struct sim_node *like)
+{
+	const struct sim_node *found = find_element(list, key, like);
+	size_t at = 0;
+
+	for (const struct sim_node *item = list->child; item != found; item = item->next)
+		at++;
+	return found ? at : SIZE_MAX;
+}
+
+/*
+ * As the server does it (normalizeElementOrder): what the patch names stands in its order, and in front of the rest but for what both stood
+ * behind before.
+ */
+static void
+arrange(struct sim_node *list, const struct sim_node *patch, const struct sim_node *before, const char *key)
+{
+	struct sim_node named = {.type = SIM_ARRAY}, rest = {.type = SIM_ARRAY}, *next;
+
+	for (const struct sim_node *item = patch->child; item; item = item->next) {
+		struct sim_node *found = find_element(list, key, item);
+
+		if (!found)
+			continue;
+		drop_element(list, found);
+		sim_append(&named, found);
+	}
+	for (struct sim_node *item = list->child; item; item = next) {
+		next = item->next;
+		sim_append(&rest, item);
+	}
+	list->child = list->last = NULL;
+	while (named.child || rest.child) {
+		size_t ours = named.child ? place_of(before, key, named.child) : SIZE_MAX;
+		size_t theirs = rest.child ? place_of(before, key, rest.child) : SIZE_MAX;
+		bool take_rest = !named.child || (rest.child && ours != SIZE_MAX && theirs < ours);
+		struct sim_node *from = take_rest ? &rest : &named, *first = from->child;
+
+		drop_element(from, first);
+		sim_append(list, first);
+	}
+}
+
 /* Elements that the order names come in it, the others behind them as they stood. */
 static void
 set_order(struct sim_node *list, const struct sim_node *order, const char *key)
@@ -230,8 +274,14 @@ merge_member(struct sim_doc *doc, struct sim_node *target, const char *name, con
 		sim_set(doc, target, name, sim_new(doc, value->type));
 		old = sim_get(target, name);
 	}
-	if (key)
-		return merge_list(doc, old, value, key, ret_error);
+	if (key) {
+		const struct sim_node *before = sim_clone(doc, old);
+		int r = merge_list(doc, old, value, key, ret_error);
+
+		if (r == 0)
+			arrange(old, value, before, key);
+		return r;
+	}
 	if (sim_is(sim_get(value, "$patch"), "delete")) {
 		sim_remove(target, name);
 		return 0;

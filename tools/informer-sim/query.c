@@ -133,12 +133,12 @@ check_match(struct sim_request *request, const struct sim_query *query, bool ini
 		if (match_given)
 			unsupported_match(request, match, "\"NotOlderThan\"");
 	} else if (!query->watch) {
-		if (match_given && !query->rv_given && query->next_token)
-			forbid(request, "resourceVersionMatch", "resourceVersionMatch is forbidden for continue");
-		else if (match_given && !query->rv_given)
+		if (match_given && !query->rv_given)
 			forbid(request, "resourceVersionMatch",
 			       "resourceVersionMatch is forbidden unless resourceVersion is provided");
-		else if (match_given && query->match == SIM_MATCH_EXACT && !strcmp(rv, "0"))
+		if (match_given && query->next_token)
+			forbid(request, "resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
+		else if (match_given && query->rv_given && query->match == SIM_MATCH_EXACT && !strcmp(rv, "0"))
 			forbid(request, "resourceVersionMatch",
 			       "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
 		if (initial_given)
@@ -160,7 +160,7 @@ parse_rv(struct sim_request *request, struct sim_query *query)
 	if (r == 0)
 		return 0;
 	why = r == -EINVAL ? "invalid syntax" : "value out of range";
-	if (query->watch)
+	if (query->watch || request->name)
 		return sim_status_set(&request->status, 500, "",
 				      "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": %s", text,
 				      text, why);

@@ -25,9 +25,31 @@ no_method(struct sim_request *request)
 	return sim_reply_status(request);
 }
 
-static enum MHD_Result
-no_resource(struct sim_request *request)
+/* Of a group that is built in? What else is there is defined by CustomResourceDefinitions, whose server has other words. */
+static bool
+is_builtin(const struct sim_request *request, const char *group)
 {
+	unsigned count = sim_registry_count(request->server->registry);
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct sim_resource *r = request->server->registry->items[i];
+
+		if (!r->custom && !strcmp(r->group, group))
+			return true;
+	}
+	return false;
+}
+
+/* group: NULL where none was named */
+static enum MHD_Result
+no_resource(struct sim_request *request, const char *group)
+{
+	struct sim_buf body = {0};
+
+	if (group && !is_builtin(request, group)) {
+		sim_buf_puts(&body, "404 page not found\n");
+		return sim_reply(request, 404, "text/plain; charset=utf-8", &body);
+	}
 	sim_status_set(&request->status, 404, "NotFound", "the server could not find the requested resource");
 	request->status.has_details = true;
 	return sim_reply_status(request);
@@ -66,6 +88,10 @@ choose_shape(struct sim_request *request)
 		request->shape.rows = SIM_ROW_NONE;
 	else if (rows && !strcmp(rows, "Object"))
 		request->shape.rows = SIM_ROW_OBJECT;
+	else if (rows && rows[0] && strcmp(rows, "Metadata") != 0 && request->shape.kind == SIM_TABLE && !request->status.code)
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "Unable to convert to Table as requested: includeObject: Invalid value: \"%.100s\": must be 'Metadata', "
+				      "'Object', 'None', or empty", rows);
 	request->status.has_details = true;
 	return request->status.code ? -EINVAL : 0;
 }
@@ -151,7 +177,7 @@ resource(struct sim_request *request, const char *group, const char *version, ch
 	request->resource = sim_registry_find(request->server->registry, group, version, segments[at]);
 	at++;
 	if (!request->resource || (request->namespace_ && !request->resource->namespaced))
-		return no_resource(request);
+		return no_resource(request, group);
 	if (at < count)
 		request->name = segments[at++];
 	if (at < count)
@@ -160,7 +186,7 @@ resource(struct sim_request *request, const char *group, const char *version, ch
 		return no_kubelet(request);
 	if (at < count || (request->name && request->resource->namespaced && !request->namespace_) ||
 	    (request->subresource && !has_subresource(request->resource, request->subresource)))
-		return no_resource(request);
+		return no_resource(request, group);
 	if (choose_shape(request) < 0)
 		return sim_reply_status(request);
 	if (sim_fault_request(request, &result))
@@ -196,7 +222,7 @@ sim_route(struct sim_request *request)
 	else if (count >= 4 && !strcmp(segments[0], "apis"))
 		result = resource(request, segments[1], segments[2], segments + 3, count - 3);
 	else if (count && !strncmp(segments[0], "api", 3))
-		result = no_resource(request);
+		result = no_resource(request, count > 1 && !strcmp(segments[0], "apis") ? segments[1] : NULL);
 	else
 		result = no_page(request);
 	request->namespace_ = request->name = request->subresource = NULL;

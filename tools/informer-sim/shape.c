@@ -35,7 +35,7 @@ served(char *range, struct sim_shape *shape)
 		else if (!strncmp(part, "stream=", 7) && strcmp(part + 7, "watch") != 0)
 			return false;
 	}
-	if (strncmp(type, "application/json", 16) != 0 && strncmp(type, "*/*", 3) != 0 && strncmp(type, "application/*", 13) != 0)
+	if (strncmp(type, "application/json", 16) != 0 && strncmp(type, "*/*", 3) != 0)
 		return false;
 	*shape = (struct sim_shape){.kind = SIM_PLAIN, .version = "v1"};
 	if (!as[0])
@@ -104,8 +104,10 @@ sim_table_head(const struct sim_shape *shape, const struct sim_resource *resourc
 	sim_buf_printf(buf, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{%s},\"columnDefinitions\":",
 		       shape->version, meta);
 	for (size_t i = 0; columns && i < printer->column_count; i++)
-		sim_buf_printf(buf, "%s{\"name\":\"%s\",\"type\":\"string\",\"format\":\"%s\",\"description\":\"\",\"priority\":%d}",
-			       i ? "," : "[", printer->columns[i].name, i ? "" : "name", printer->columns[i].wide);
+		sim_buf_printf(buf, "%s{\"name\":\"%s\",\"type\":\"%s\",\"format\":\"%s\",\"description\":\"\",\"priority\":%d}",
+			       i ? "," : "[", printer->columns[i].name,
+			       resource->custom && !strcmp(printer->columns[i].name, "Age") ? "date" : "string", i ? "" : "name",
+			       printer->columns[i].wide);
 	sim_buf_puts(buf, columns ? "],\"rows\":[" : "null,\"rows\":[");
 }
 

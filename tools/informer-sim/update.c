@@ -17,8 +17,10 @@
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/crd.h"
 #include "tools/informer-sim/merge.h"
+#include "tools/informer-sim/names.h"
 #include "tools/informer-sim/scale.h"
 
+#define UNCONDITIONAL_MESSAGE "Invalid value: 0: must be specified for an update"
 #define MODIFIED_MESSAGE "the object has been modified; please apply your changes to the latest version and try again"
 
 /* What a client may not change goes back to what it was. */
@@ -49,18 +51,75 @@ check_identity(struct sim_request *request, const struct sim_node *meta, const s
 				      request->name);
 	if (sim_body_check_namespace(request, meta) < 0)
 		return -EINVAL;
+	if (uid[0] && strcmp(uid, old_uid) != 0 && !strcmp(request->method, "PATCH")) {
+		snprintf(why, sizeof(why), "Invalid value: \"%.100s\": field is immutable", uid);
+		return sim_status_invalid(&request->status, request->resource, request->name, "FieldValueInvalid", "metadata.uid", why);
+	}
 	if (uid[0] && strcmp(uid, old_uid) != 0) {
 		snprintf(why, sizeof(why), "Precondition failed: UID in precondition: %.100s, UID in object meta: %.100s",
 			 uid, old_uid);
 		return sim_status_conflict(&request->status, request->resource, request->name, why);
 	}
 	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
-	if (!rv[0] && request->resource->custom && !strcmp(request->method, "PUT"))
-		return sim_status_invalid(&request->status, request->resource, request->name, "FieldValueInvalid",
-					  "metadata.resourceVersion", "Invalid value: 0: must be specified for an update");
+	if (!rv[0] && request->resource->custom && !strcmp(request->method, "PUT")) {
+		sim_status_set(&request->status, 422, "Invalid", "%s \"%s\" is invalid: metadata.resourceVersion: " UNCONDITIONAL_MESSAGE,
+			       request->resource->group_resource, request->name);
+		sim_status_about(&request->status, request->resource, request->resource->plural, request->name);
+		sim_status_cause(&request->status, "FieldValueInvalid", "metadata.resourceVersion", "%s", UNCONDITIONAL_MESSAGE);
+		return -EINVAL;
+	}
 	if (rv[0] && strcmp(rv, own_rv) != 0)
 		return sim_status_conflict(&request->status, request->resource, request->name, MODIFIED_MESSAGE);
 	return 0;
+}
+
+static bool
+has_text(const struct sim_node *list, const char *text)
+{
+	for (const struct sim_node *n = list && list->type == SIM_ARRAY ? list->child : NULL; n; n = n->next)
+		if (sim_is(n, text))
+			return true;
+	return false;
+}
+
+/* What is being deleted is held by nobody else any more. */
+static int
+check_finalizers(struct sim_request *request, const struct sim_node *meta, const struct sim_node *old_meta)
+{
+	const struct sim_node *list = sim_get(meta, "finalizers");
+
+	for (const struct sim_node *n = list && list->type == SIM_ARRAY ? list->child : NULL; n; n = n->next) {
+		_cleanup_(sim_freep) char *finalizer = sim_text_dup(n);
+		char text[400];
+
+		if (has_text(sim_get(old_meta, "finalizers"), finalizer))
+			continue;
+		snprintf(text, sizeof(text),
+			 "Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{\"%.200s\"}",
+			 finalizer);
+		return sim_status_invalid(&request->status, request->resource, request->name, "FieldValueForbidden",
+					  "metadata.finalizers", text);
+	}
+	return 0;
+}
+
+/* Custom objects count the changes of what is neither metadata nor status. */
+static void
+count_generation(struct sim_doc *doc, const struct sim_doc *old_doc, struct sim_node *meta)
+{
+	static const char *const apart[] = {"metadata", "status"};
+	_cleanup_(sim_doc_done) struct sim_doc plain = {0};
+	const struct sim_node *was = sim_path(old_doc->root, "metadata.generation");
+	struct sim_node *now = sim_clone(&plain, doc->root), *old = sim_clone(&plain, old_doc->root);
+	char text[24];
+
+	for (size_t i = 0; i < 2; i++) {
+		sim_remove(now, apart[i]);
+		sim_remove(old, apart[i]);
+	}
+	snprintf(text, sizeof(text), "%d", (was && was->type == SIM_NUMBER ? atoi(was->text) : 0) + !sim_equal(now, old));
+	if (strcmp(text, "0") != 0)
+		sim_set_after(doc, meta, "uid", "generation", sim_new_token(doc, SIM_NUMBER, text));
 }
 
 /*
@@ -102,6 +161,8 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 	keep(doc, meta, old_meta, "uid");
 	keep(doc, meta, old_meta, "resourceVersion");
 	keep(doc, meta, old_meta, "creationTimestamp");
+	if (resource->custom)
+		keep(doc, meta, old_meta, "generation");
 	keep(doc, meta, old_meta, "deletionTimestamp");
 	keep(doc, meta, old_meta, "deletionGracePeriodSeconds");
 	*ret_rv = 0;
@@ -109,6 +170,13 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 		*ret_object = sim_object_ref(old);
 		return 0;
 	}
+	r = sim_names_check(resource, meta, request->name, &request->status);
+	if (r == 0 && sim_get(old_meta, "deletionTimestamp"))
+		r = check_finalizers(request, meta, old_meta);
+	if (r < 0)
+		return r;
+	if (resource->custom)
+		count_generation(doc, old_doc, meta);
 	if (sim_is_crd(resource) && !request->subresource && sim_crd_prepare(resource, doc, &request->status) < 0)
 		return -EINVAL;
 	r = sim_body_object(request, doc, request->name, ret_object);
@@ -204,18 +272,21 @@ patch_doc(struct sim_request *request, enum patch_type type, const struct sim_no
 	}
 	if (r < 0 && type == PATCH_JSON)
 		return sim_status_set(&request->status, 422, "Invalid", "%s", error);
+	if (r < 0 && strstr(error, "merge key"))
+		return sim_status_set(&request->status, 500, "", "%s", error); /* the server takes it for a fault of its own */
 	return r < 0 ? sim_status_set(&request->status, 400, "BadRequest", "%s", error) : 0;
 }
 
 /* As the server's decoder says it of a document that is not what a patch is. */
 static int
-no_patch(struct sim_request *request, const struct sim_node *root)
+no_patch(struct sim_request *request, enum patch_type type, const struct sim_node *root)
 {
 	static const char *const types[] = {[SIM_STRING] = "string", [SIM_NUMBER] = "number", [SIM_TRUE] = "bool", [SIM_FALSE] = "bool",
 					    [SIM_ARRAY] = "array", [SIM_NULL] = "null"};
 
 	return sim_status_set(&request->status, 400, "BadRequest",
-			      "error decoding patch: json: cannot unmarshal %s into Go value of type map[string]interface {}", types[root->type]);
+			      "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
+			      type == PATCH_STRATEGIC ? "" : "error decoding patch: ", types[root->type]);
 }
 
 enum MHD_Result
@@ -233,8 +304,13 @@ sim_handle_patch(struct sim_request *request)
 		sim_status_set(&request->status, 400, "BadRequest", "error decoding patch: %s", error.text);
 		return sim_reply_status(request);
 	}
+	if (type == PATCH_JSON && patch.root->type == SIM_OBJECT) {
+		sim_status_set(&request->status, 400, "BadRequest",
+			       "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp");
+		return sim_reply_status(request);
+	}
 	if (type != PATCH_JSON && patch.root->type != SIM_OBJECT) {
-		no_patch(request, patch.root);
+		no_patch(request, type, patch.root);
 		return sim_reply_status(request);
 	}
 	for (;;) {
