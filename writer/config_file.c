@@ -564,7 +564,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 	r = config_field_mapping(&in, yaml_root(yaml), CONFIG_FIELDS(fields), &config, "a mapping with resources: and so on");
 	if (r < 0) {
 		config_done(&config);
-		return r;
+		return message_one_line(ret_error, r);
 	}
 	*ret_config = config;
 	return 0;

@@ -31,6 +31,15 @@ message_format(char **ret_error, const char *format, ...)
 	errno = saved_errno;
 }
 
+int
+message_one_line(char **error, int code)
+{
+	for (char *c = error ? *error : NULL; c && *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	return code;
+}
+
 void
 message_freep(char **text)
 {

@@ -35,6 +35,12 @@ message_code(int code)
 	return code;
 }
 
+/*
+ * For messages that quote what may be anybody's: control characters become question marks, so that it ends no line, and moves no
+ * terminal's cursor. Hands the code through. NULL, and a message that is not there, are fine.
+ */
+int message_one_line(char **error, int code);
+
 /* for _cleanup_(message_freep) char *text = NULL; any string of malloc's */
 void message_freep(char **text);
 

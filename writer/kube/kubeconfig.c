@@ -376,10 +376,11 @@ kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_confi
 	if (r == 0)
 		r = choose(&set, &chosen, searched, &config, ret_error);
 	kubeconfig_set_done(&set);
-	if (r < 0)
+	if (r < 0) {
 		kube_client_config_done(&config);
-	else
-		*ret_config = config;
+		return message_one_line(ret_error, r);
+	}
+	*ret_config = config;
 	return r;
 }
 
@@ -399,9 +400,10 @@ kubeconfig_parse(const char *name, const char *data, size_t len, const struct ku
 	if (r == 0)
 		r = choose(&set, &chosen, name, &config, ret_error);
 	kubeconfig_set_done(&set);
-	if (r < 0)
+	if (r < 0) {
 		kube_client_config_done(&config);
-	else
-		*ret_config = config;
+		return message_one_line(ret_error, r);
+	}
+	*ret_config = config;
 	return r;
 }
