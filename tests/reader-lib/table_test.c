@@ -1,0 +1,192 @@
+/*
+ * Resources that come, go, and are indexed otherwise while a reader is attached; against a writer in this process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+#define POD(name, ns) "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"" ns "\",\"uid\":\"u-" name "\",\"resourceVersion\":\"1\"," \
+	"\"labels\":{\"app\":\"web\"}},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}}"
+
+static const char *const pods[] = {POD("a", "x"), POD("b", "x"), NULL};
+
+struct world {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = broker_fixture_new();
+	broker_fixture_start(w->fx);
+	broker_fixture_put(w->fx, pods);
+	w->inf = broker_fixture_attach(w->fx, 0);
+	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	informer_end(&w->snap);
+	informer_detach(w->inf);
+	broker_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static long
+count(const struct world *w, const struct informer_snapshot *snap, const char *index, const char *value)
+{
+	uint64_t n = 0;
+	int r = informer_count_by_index(snap, w->pods, index, value, strlen(value), &n);
+
+	return r < 0 ? r : (long)n;
+}
+
+static unsigned
+add_entry(struct broker_fixture *fx, const char *head, const char *rest)
+{
+	static const uint8_t fingerprint[32] = "another entry";
+	char descriptor[2000];
+	unsigned id;
+
+	snprintf(descriptor, sizeof(descriptor), "%s%s", head, rest);
+	assert_int_equal(store_add_resource(fx->store->store, descriptor, fingerprint, &id), 0);
+	return id;
+}
+
+static void
+add_nodes(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	add_entry(fx, "", "{\"resource\":\"nodes\",\"kind\":\"Node\",\"indexes\":[]}");
+	fan_out_rebind(fx->fan_out);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* Nodes go, and in the same commit another entry of pods comes in their place. */
+static void
+pods_for_nodes(struct broker_fixture *fx, void *context)
+{
+	unsigned first = fx->store->pods;
+
+	(void)context;
+	store_unclaim(fx->store->store, 1);
+	fan_out_let_go(fx->fan_out, 1);
+	store_drop_unclaimed(fx->store->store);
+	fx->store->pods = add_entry(fx, "{\"namespace\":\"y\",", pods_descriptor + 1);
+	assert_int_equal(fx->store->pods, 1);
+	fan_out_rebind(fx->fan_out);
+	assert_int_equal(store_fixture_put(fx->store, POD("c", "y")), 0);
+	fx->store->pods = first;
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* One resource went and an entry of another came: there are as many as before, and where pods stood they stand. The reader sees both parts. */
+static void
+a_part_that_comes_for_another_resource_is_seen(void **state)
+{
+	struct world *w = *state;
+	struct informer_resource *nodes;
+	struct informer_object o;
+	struct informer_iter it;
+
+	broker_fixture_do(w->fx, add_nodes, NULL);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_resource_open(w->inf, "nodes", &nodes), 0);
+	assert_int_equal(informer_list(&w->snap, nodes, &it), 0);
+	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 2);
+
+	broker_fixture_do(w->fx, pods_for_nodes, NULL);
+	assert_int_equal(informer_list(&w->snap, nodes, &it), 0); /* an open snapshot stays what it is */
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "y", "c", &o), INFORMER_E_NOT_FOUND);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "y", "c", &o), 0);
+	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 3);
+	assert_int_equal(informer_list(&w->snap, nodes, &it), INFORMER_E_NO_RESOURCE);
+}
+
+/* byUser goes, phase comes; nodeName has the values of another path. */
+static const char other_indexes[] =
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":[\"po\"],\"namespaced\":true,"
+	"\"indexes\":[{\"name\":\"phase\",\"rules\":[{\"path\":\"status.phase\",\"as\":\"string\"}]},"
+	"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"metadata.labels.app\",\"as\":\"string\"}]}]}";
+
+static void
+redefine(struct broker_fixture *fx, void *context)
+{
+	struct store *s = fx->store->store;
+	unsigned *step = context;
+
+	if (*step == 0) {
+		assert_int_equal(store_redefine(s, fx->store->pods, other_indexes, pods_fingerprint), 0);
+		assert_int_equal(store_sync(s, fx->store->pods, store_fixture_find(fx->store, "x", "a"), (struct draft){0}), 0);
+		assert_int_equal(store_fixture_put(fx->store, POD("new", "x")), 0);
+	} else {
+		assert_int_equal(store_sync(s, fx->store->pods, store_fixture_find(fx->store, "x", "b"), (struct draft){0}), 0);
+		assert_int_equal(store_redefined(s, fx->store->pods), 0);
+	}
+	(*step)++;
+	assert_int_equal(store_commit(s), 0);
+}
+
+/* While indexes are filled, commits show the old ones; then all of the new ones at once, to whoever was attached before. */
+static void
+indexes_are_exchanged_in_one_commit(void **state)
+{
+	struct world *w = *state;
+	struct informer_snapshot open;
+	unsigned step = 0;
+
+	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 2);
+	broker_fixture_do(w->fx, redefine, &step);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 3);
+	assert_int_equal(count(w, &w->snap, "phase", "Running"), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_begin(w->inf, &open), 0);
+
+	broker_fixture_do(w->fx, redefine, &step);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(count(w, &w->snap, "phase", "Running"), 3);
+	assert_int_equal(count(w, &w->snap, "nodeName", "web"), 3);
+	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 0);
+	assert_int_equal(count(w, &w->snap, "byUser", "ernie"), INFORMER_E_NO_INDEX);
+	assert_int_equal(count(w, &open, "nodeName", "n1"), 3);
+	assert_int_equal(count(w, &open, "byUser", "ernie"), 0);
+	informer_end(&open);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_part_that_comes_for_another_resource_is_seen),
+		TEST(indexes_are_exchanged_in_one_commit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
