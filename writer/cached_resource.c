@@ -270,6 +270,7 @@ end_sync(void *context)
 		return r;
 	rework_free(c->rework);
 	c->rework = NULL;
+	c->applying = 0;
 	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms", c->spec->name,
 		 store_resource(c->store, c->id)->object_count, (clock_monotonic_us() - c->change_began_us) / 1000);
 	return 0;
@@ -326,6 +327,7 @@ begin_change(struct cached_resource *c)
 		return r;
 	}
 	c->change_began_us = clock_monotonic_us();
+	c->applying = c->changes;
 	c->rework = rework;
 	if (c->changes & RELOAD_DROPS)
 		store_disown(c->store, c->id);
@@ -338,12 +340,28 @@ begin_change(struct cached_resource *c)
 	return 0;
 }
 
+static void
+stop_change(struct cached_resource *c)
+{
+	log_warning("%s: giving up what could not be applied to all objects; the configuration is another one by now", c->spec->name);
+	c->changes |= c->applying; /* what was applied to some is still to be applied to the others */
+	c->applying = 0;
+	store_redefine_stop(c->store, c->id);
+	pipeline_stop_sync(c->pipeline, c->fifo);
+	rework_free(c->rework);
+	c->rework = NULL;
+}
+
 void
 cached_resource_turn(struct cached_resource *c)
 {
 	int r;
 
-	if (!c->next || !delta_fifo_is_empty(c->fifo) || pipeline_is_syncing(c->pipeline, c->fifo))
+	if (!c->next)
+		return;
+	if (pipeline_is_syncing(c->pipeline, c->fifo)) /* there was no room for what is not wanted any more */
+		stop_change(c);
+	if (!delta_fifo_is_empty(c->fifo))
 		return;
 	r = begin_change(c);
 	if (r == 0) {

@@ -28,6 +28,7 @@ struct cached_resource {
 	struct resource_spec *spec;	/* what it is */
 	struct resource_spec *next;	/* what it is to become as soon as its FIFO is empty, or NULL … */
 	unsigned changes;		/* … and how that differs (reload_plan.h) */
+	unsigned applying;		/* the changes that are being synced */
 	const struct config_resource *entry;
 	unsigned id;			/* in the store */
 	struct store *store;

@@ -329,6 +329,15 @@ pipeline_sync(struct pipeline *p, const struct delta_fifo *fifo, const struct pi
 	return r;
 }
 
+void
+pipeline_stop_sync(struct pipeline *p, const struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	lane->sync = (struct pipeline_sync){0};
+	delta_fifo_retry(lane->fifo);
+}
+
 bool
 pipeline_is_syncing(const struct pipeline *p, const struct delta_fifo *fifo)
 {

@@ -62,6 +62,8 @@ struct pipeline_sync {
 	void *context;
 };
 int pipeline_sync(struct pipeline *p, const struct delta_fifo *fifo, const struct pipeline_sync *sync);
+/* Leave it at that: what was not synced is not, and nothing waits for it. */
+void pipeline_stop_sync(struct pipeline *p, const struct delta_fifo *fifo);
 bool pipeline_is_syncing(const struct pipeline *p, const struct delta_fifo *fifo);
 
 /* What is shown is no state of the resource's any more: LISTING, with the next commit, until another list was applied. */

@@ -83,6 +83,8 @@ int store_sync(struct store *s, unsigned resource, uint32_t ref, struct draft ch
 void store_disown(struct store *s, unsigned resource);
 /* All are synced. 0; -ENOSPC, -ENOMEM: try again */
 int store_redefined(struct store *s, unsigned resource);
+/* Do not become what store_redefine() said: what was filled goes, what was synced stays synced. */
+void store_redefine_stop(struct store *s, unsigned resource);
 bool store_is_redefining(const struct store *s, unsigned resource);
 
 unsigned store_resource_count(const struct store *s);

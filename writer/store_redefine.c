@@ -40,6 +40,12 @@ store_redefine_abandon(struct store *s, struct store_resource *res)
 	res->next = NULL;
 }
 
+void
+store_redefine_stop(struct store *s, unsigned id)
+{
+	store_redefine_abandon(s, s->resources[id]);
+}
+
 /* Room for so many more. 0, -ENOMEM. */
 static int
 grow_table(struct index_table *table, unsigned more)

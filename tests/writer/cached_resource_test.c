@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/arena_fixture.h"
+#include <sodium.h>
+
 #include "tests/support/store_fixture.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/virtual_clock.h"
@@ -173,12 +174,14 @@ spec_of(const struct config *config)
 }
 
 static struct side *
-side_new(const char *dir, const char *yaml)
+side_of(const char *dir, const char *yaml, uint64_t max_bytes)
 {
 	struct side *side = calloc(1, sizeof(*side));
 	struct cached_resource_world world = {.config = &side->config, .cluster = ""};
 
-	side->arena = arena_fixture_new();
+	side->arena = calloc(1, sizeof(*side->arena));
+	assert_true(sodium_init() >= 0);
+	assert_int_equal(arena_create_private(side->arena, max_bytes), 0);
 	assert_int_equal(store_new(side->arena, NULL, NULL, &side->store), 0);
 	virtual_clock_init(&side->clock);
 	side->pipeline = pipeline_new(side->store, &side->clock.clock);
@@ -191,13 +194,20 @@ side_new(const char *dir, const char *yaml)
 	return side;
 }
 
+static struct side *
+side_new(const char *dir, const char *yaml)
+{
+	return side_of(dir, yaml, 1u << 30);
+}
+
 static void
 side_free(struct side *side)
 {
 	cached_resource_free(side->resource);
 	pipeline_free(side->pipeline);
 	store_free(side->store);
-	arena_fixture_free(side->arena);
+	arena_close(side->arena);
+	free(side->arena);
 	config_done(&side->config);
 	free(side);
 }
@@ -460,6 +470,78 @@ a_change_waits_for_what_is_queued(void **state)
 	server_done(&server);
 }
 
+#define NUMBERS 9000u
+
+/* A pod that takes 45 KB of the arena, and shares nothing of it. */
+static void
+server_put_large(struct server *s, unsigned i)
+{
+	size_t size = NUMBERS * 8 + 512, at;
+	char *json = malloc(size);
+
+	s->version++;
+	at = (size_t)snprintf(json, size,
+			      "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"n%u\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\"},"
+			      "\"status\":{\"phase\":\"v%u\"},\"spec\":{\"numbers\":[0", i, i % 3, i, s->version, i % VALUES);
+	for (unsigned k = 0; k < NUMBERS; k++)
+		at += (size_t)snprintf(json + at, size - at, ",%u", 1000000 + chance(9000000));
+	snprintf(json + at, size - at, "]}}");
+	s->objects[i] = json;
+}
+
+/* What a daemon that came now would find. */
+static const struct resource *
+published(const struct side *side)
+{
+	const struct root *root = root_at(&side->arena->view, atomic_load(&side->arena->header->root));
+
+	return root_resource(&side->arena->view, root, side->look.pods);
+}
+
+/*
+ * What there is no room for is not shown, neither whole nor in part, and the content is not taken for what it is not; with a configuration that
+ * fits everything goes on.
+ */
+static void
+what_does_not_fit_can_be_taken_back(void **state)
+{
+	static const uint8_t nobody[FINGERPRINT_BYTES];
+	struct side *side = side_of(*state, "resources: [pods]\n", ARENA_BYTES_MIN), *fresh;
+	struct server server = {.version = 10};
+
+	seed = 4;
+	for (unsigned i = 0; i < OBJECTS / 2; i++)
+		server_put_large(&server, i);
+	list(side, &server);
+	run(side);
+	reload(side, *state, "{resources: [{resource: pods, drop: [status.phase]}], indexes: ['number=pods:spec.numbers[*]']}\n");
+	for (unsigned turn = 0; turn < 5; turn++) {
+		run(side);
+		virtual_clock_advance(&side->clock, 60000);
+		store_commit(side->store);
+		assert_true(cached_resource_is_changing(side->resource));
+		assert_memory_equal(published(side)->fingerprint, nobody, sizeof(nobody));
+		assert_int_equal(store_fixture_count_by_index(&side->look, "number", "0"), -1);
+		assert_int_equal(store_fixture_verify(&side->look), 0);
+	}
+	server_put(&server, 1); /* it waits behind what does not fit */
+	delta_fifo_update(side->resource->fifo, draft_of(side, server.objects[1]));
+	set_version(side, &server);
+	run(side);
+	reload(side, *state, "resources: [{resource: pods, drop: [status.phase]}]\n");
+	run(side);
+	run(side);
+	assert_false(cached_resource_is_changing(side->resource));
+	assert_memory_equal(published(side)->fingerprint, side->resource->spec->fingerprint, FINGERPRINT_BYTES);
+	fresh = side_new(*state, "resources: [{resource: pods, drop: [status.phase]}]\n");
+	list(fresh, &server);
+	run(fresh);
+	assert_same(side, fresh, &server);
+	side_free(side);
+	side_free(fresh);
+	server_done(&server);
+}
+
 int
 main(void)
 {
@@ -468,6 +550,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(only_objects_that_change_are_updated, temp_dir_setup, temp_dir_teardown),
 		cmocka_unit_test_setup_teardown(a_list_brings_what_was_dropped, temp_dir_setup, temp_dir_teardown),
 		cmocka_unit_test_setup_teardown(a_change_waits_for_what_is_queued, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(what_does_not_fit_can_be_taken_back, temp_dir_setup, temp_dir_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

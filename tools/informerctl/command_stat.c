@@ -86,6 +86,8 @@ cell_progress(struct field resource, struct cells *cells)
 	int64_t items = field_int(member(progress, "items")), remaining = field_int(member(progress, "remaining"));
 	struct field_text activity = field_string(member(resource, "activity"));
 
+	if (field_is_true(member(resource, "changing"))) /* a reload is not applied to it yet */
+		text_adds(&cells->text, "reloading, ");
 	if (!field_is_set(progress))
 		cells_add(cells, activity);
 	else if (remaining >= 0)
