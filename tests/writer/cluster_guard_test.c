@@ -195,7 +195,7 @@ a_new_connection_is_asked_which_cluster_it_leads_to(void **state)
 	assert_int_equal(questions(t), 2);
 	assert_int_equal(t->changed, 0);
 
-	virtual_clock_advance(&t->clock, 10 * CLUSTER_GUARD_INTERVAL_MS);
+	virtual_clock_advance(&t->clock, 10ull * CLUSTER_GUARD_INTERVAL_MS);
 	assert_null(t->guard.question); /* nothing new, no question */
 	make_connection(t);
 	virtual_clock_advance(&t->clock, 0);

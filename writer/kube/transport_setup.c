@@ -68,6 +68,7 @@ out:
 int
 transport_setup_init(struct transport_setup *setup, const struct kube_client_config *config, char **ret_error)
 {
+	const char *no_http2 = getenv("DISABLE_HTTP2");
 	char *host = NULL, *port = NULL, *scheme = NULL;
 	CURLU *url = curl_url();
 	int r = -ENOMEM;
@@ -84,7 +85,7 @@ transport_setup_init(struct transport_setup *setup, const struct kube_client_con
 	}
 	setup->tls = strcmp(scheme, "https") == 0;
 	setup->loopback = is_loopback(host);
-	setup->no_http2 = getenv("DISABLE_HTTP2") && *getenv("DISABLE_HTTP2");
+	setup->no_http2 = no_http2 && *no_http2;
 	r = proxy_for_server(config->server, config->proxy_url, NULL, &setup->proxy);
 	if (r == 0 && !setup->proxy)
 		r = (setup->proxy = strdup("")) ? 0 : -ENOMEM;
