@@ -31,15 +31,8 @@ mounted() {
 	done
 }
 start_in_pod() {
-	starts=$((starts + 1))
-	notify_log=$T/notify.$starts.log
-	[ -z "$notify_pid" ] || kill "$notify_pid"
-	"$B"/tests/notify_listen "$T/notify.$starts" >"$notify_log" &
-	notify_pid=$!
-	until_true 10 grep -q LISTENING "$notify_log" || fail "notify_listen does not start"
-	NOTIFY_SOCKET=$T/notify.$starts KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=$sim_port \
-		"$B"/informerd --socket "$S" --arena-dir "$T" --resource pods "$@" 2>>"$T/daemon.log" &
-	daemon_pid=$!
+	export KUBERNETES_SERVICE_HOST=127.0.0.1 KUBERNETES_SERVICE_PORT=$sim_port
+	start_daemon_as --resource pods "$@"
 }
 no_secret() { ! grep -q hunter "$T"/daemon.log "$T"/notify.*.log "$T/stat.json" || fail "a token was told"; }
 

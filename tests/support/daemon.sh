@@ -73,14 +73,16 @@ forget_history() {
 # start_daemon FLAGS...: sets daemon_pid; what it logs is in $T/daemon.log, what it told systemd in $notify_log: a listener
 # of its own, so that nothing its predecessor said is mistaken for its word.
 starts=0
-start_daemon() {
+start_daemon() { start_daemon_as --kubeconfig "$T/kubeconfig" "$@"; }
+# without a kubeconfig
+start_daemon_as() {
 	starts=$((starts + 1))
 	notify_log=$T/notify.$starts.log
 	[ -z "$notify_pid" ] || kill "$notify_pid"
 	"$B"/tests/notify_listen "$T/notify.$starts" >"$notify_log" &
 	notify_pid=$!
 	until_true 10 grep -q LISTENING "$notify_log" || fail "notify_listen does not start"
-	NOTIFY_SOCKET=$T/notify.$starts "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --arena-dir "$T" "$@" 2>>"$T/daemon.log" &
+	NOTIFY_SOCKET=$T/notify.$starts "$B"/informerd --socket "$S" --arena-dir "$T" "$@" 2>>"$T/daemon.log" &
 	daemon_pid=$!
 }
 
