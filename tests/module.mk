@@ -61,10 +61,11 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
 #   bad_*.sh        a server that answers nonsense, or none that matters (but bad_moment.sh: killed at any moment of a LIST)
 #   sim_*.sh        informer-sim's own flags, faults and pages, and at once what it answers when they act; what it answers otherwise is
 #                   compared with upstream by same_answers.sh and same_for_kubectl.sh (but sim_changes.sh: it needs no flag)
+#   connect_other_cluster.sh  informer-sim is another cluster after each start, and hides which one by a fault
 #   chaos.sh        comes by itself, with figures of its own
 #   the rest        builds, installs, shows, fuzzes: no server
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
-	$(addprefix tests/e2e/,chaos.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh)
+	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh)
 APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
 test-apiserver: setup
 	$(SUBMAKE) apiserver-check
