@@ -53,6 +53,15 @@ END
 	reload <<<'resources: [gadgets.example.com]'
 	expect_whole "default/more$i" "v$i" "Gadget$i" "more$i"
 done
+[ "$(stat '[.resources[].resource] | join(",")')" = gadgets ] || fail "more is cached than the file says: $(stat .resources)"
+
+# What it became goes on with reloads as any other.
+reload <<'END'
+resources: [gadgets.example.com]
+indexes: [{name: team, resource: gadgets.example.com, path: metadata.labels.team}]
+END
+indexed() { [ "$(get gadgets -A --index team=a -o name)" = gadget5.example.com/more5 ]; }
+until_true 20 indexed || fail "the index: $(get gadgets -A --index team=a -o name 2>&1)"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo ok
