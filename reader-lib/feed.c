@@ -212,6 +212,8 @@ judge(struct feed *f, bool other_arrived)
 	}
 	if (first && f->settled)
 		note_lists(f);
+	if (f->takes_stock && f->stored_seq > 0)
+		return begin_catch_up(f);
 	if (overflowed && f->settled && f->cursor.seq == root->seq) {
 		/* Caught up; it opens with the next commit that has something for it. */
 		f->looked = f->root_epoch;

@@ -79,6 +79,7 @@ enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
  * gone_after  deletions after it must not be missed
  * settled     outside of episodes
  * stored_seq  the cursor that the daemon had kept for a consumer, until the first episode; else 0
+ * takes_stock whoever listens needs a walk before it goes on from a stored cursor, also where nothing was missed
  * unsure      the episode goes on from there: more than the cursor says may have been told, and not acknowledged
  * listed      bit for each part whose first list is in
  * proven      every entry up to this seq stood in the ring when the snapshot was taken
@@ -93,6 +94,7 @@ struct feed {
 	enum feed_mode mode;
 	enum feed_walk walk;
 	uint64_t from, position, target, gone_after, stored_seq;
+	bool takes_stock;
 	bool unsure;
 	bool settled;
 	bool begin;			/* FEED_BEGIN is to be told */

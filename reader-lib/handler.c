@@ -59,6 +59,7 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 	/* The caller's strings are not kept. */
 	w->o.resource = w->o.namespace_ = w->o.label_selector = w->o.field_selector = w->o.consumer = NULL;
 	feed_init(&w->feed, inf, &w->sub);
+	w->feed.takes_stock = w->o.track_keys; /* seed_keys() */
 	resync_init(w);
 	*ret_work = w;
 	return 0;

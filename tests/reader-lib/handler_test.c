@@ -380,6 +380,29 @@ in_another_lineage_a_consumer_acknowledges_anew(void **state)
 	recorder_expect(w->r, "COALESCED ?>a3 -b2 SYNCED");
 }
 
+/* A consumer that missed nothing while it was away: what its former life was told it can still be told the end of. */
+static void
+with_track_keys_a_consumer_knows_what_its_former_life_was_told(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->r->options.consumer = "agent";
+	w->r->options.track_keys = true;
+	recorder_change(w->fx, "a1 b1 c1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	recorder_add(w->r);
+	recorder_expect(w->r, "SYNCED");
+	recorder_change(w->fx, "a2 -b d1");
+	recorder_expect(w->r, "a1>a2 -b1 +d1");
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "a2 d2");
+	recorder_expect(w->r, "COALESCED ?>d2 -c!");
+}
+
 static void remove_itself(struct recorder *r);
 
 /* A RESYNC is acknowledged when all that it brought was told: the deletions at its end too. */
@@ -766,6 +789,7 @@ main(void)
 		TEST(another_lineage_is_a_resync),
 		TEST(with_track_keys_another_lineage_is_exact),
 		TEST(in_another_lineage_a_consumer_acknowledges_anew),
+		TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told),
 		TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged),
 		TEST(a_removed_handler_is_called_no_more),
 		TEST(a_handler_may_remove_itself),
