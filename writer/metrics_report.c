@@ -248,6 +248,19 @@ sum_queues(const cJSON *readers)
 	return sums;
 }
 
+/* Whether one of the resources before this one has its name, too. */
+static bool
+is_named_before(const struct daemon *d, size_t i, const char *group_name)
+{
+	while (i-- > 0) {
+		const char *name = d->cached[i] ? d->cached[i]->spec->group_name : NULL;
+
+		if (name && strcmp(name, group_name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Several namespaces of one resource are one resource to a queue. */
 static void
 add_overflows(struct metrics_text *m, const struct daemon *d)
@@ -255,11 +268,8 @@ add_overflows(struct metrics_text *m, const struct daemon *d)
 	metrics_family(m, "informer_queue_overflows_total", "counter", "Overflows of the queues of a resource, those that are gone included.");
 	for (size_t i = 0; i < d->cached_count; i++) {
 		const char *name = d->cached[i] ? d->cached[i]->spec->group_name : NULL;
-		bool first = name != NULL;
 
-		for (size_t j = 0; first && j < i; j++)
-			first = !d->cached[j] || strcmp(d->cached[j]->spec->group_name, name) != 0;
-		if (first)
+		if (name && !is_named_before(d, i, name))
 			metrics_sample(m, "", (double)fan_out_overflows(d->fan_out, name), LABELS("resource", name));
 	}
 }
