@@ -5,17 +5,17 @@
 # those whose name has PART in it, JOBS=N so many at a time (default: one a processor; tests
 # share no port and no path). A script drives several processes, kills some, and meets the
 # machine's moods: one that fails is shown and tried once more, alone, and said to be AGAIN ok if it
-# passes then; a program is not. Ends with "N passed, N failed, N skipped".
+# passes then; a program is not. What hangs is ended after TEST_SECONDS (900), exit 124. Ends with "N passed, N failed, N skipped".
 set -u
 
 # One test: its report to stdout at once, its verdict as a line of $RUN/verdicts.
 if [ "$1" = --one ]; then
 	t=$2
 	report=$(mktemp "$RUN/report.XXXXXX") log=$(mktemp "$RUN/log.XXXXXX")
-	start=$(date +%s)
+	start=$(date +%s) limit=${TEST_SECONDS:-900}
 	case $t in
-	*.sh) bash "$t" >"$log" 2>&1 </dev/null ;;
-	*) "$t" >"$log" 2>&1 </dev/null ;;
+	*.sh) timeout --foreground -k 30 "$limit" bash "$t" >"$log" 2>&1 </dev/null ;;
+	*) timeout --foreground -k 30 "$limit" "$t" >"$log" 2>&1 </dev/null ;;
 	esac
 	rc=$?
 	took=$(($(date +%s) - start))
