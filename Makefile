@@ -76,7 +76,7 @@ TEST_LIBS   := $(call pkg,--libs,cmocka lmdb)
 objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 SHM_OBJS    := $(call objs,$(wildcard shm-layout/*.c))
 READER_OBJS := $(call objs,$(wildcard reader-lib/*.c))
-WRITER_OBJS := $(call objs,$(filter-out writer/main.c,$(wildcard writer/*.c writer/kube/*.c)))
+WRITER_OBJS := $(call objs,$(wildcard writer/*/*.c))
 PRINTER_OBJS:= $(call objs,$(wildcard tools/printer/*.c))
 CTL_OBJS    := $(call objs,$(wildcard tools/informerctl/*.c))
 CHANGE_OBJS := $(call objs,$(wildcard tools/change/*.c))
@@ -85,7 +85,7 @@ RUN_OBJS    := $(call objs,$(filter-out tools/informer-run/main.c,$(wildcard too
 SIM_OBJS    := $(call objs,$(filter-out tools/informer-sim/main.c,$(wildcard tools/informer-sim/*.c)))
 SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
 
--include $(wildcard shm-layout/module.mk reader-lib/module.mk writer/module.mk tools/module.mk)
+include tools/module.mk
 
 all: $(B)/informerd $(B)/informerctl $(B)/informer-run $(B)/informer-sim $(B)/libinformer.a $(B)/libinformer.so $(B)/libinformer.pc
 
@@ -169,8 +169,7 @@ lint: setup-lint
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
 
-LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*.c writer/*.c writer/kube/*.c tools/*/*.c \
-	tests/*/*.c tests/support/prog/*.c tests/support/preload/*.c))
+LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*/*.c tests/*/*/*.c))
 # the examples include the library's header as users do
 $(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib
 tidy: $(LINT_SRC:%.c=$(B)/tidy/%.ok)

@@ -1,5 +1,5 @@
 /*
- * The note in a lock file: SOCKET.lock, which a writer holds locked for as long as it lives (writer/lock.h), says whose it is and
+ * The note in a lock file: SOCKET.lock, which a writer holds locked for as long as it lives (writer/daemon/lock.h), says whose it is and
  * which arena it writes; four lines:
  *
  *	informer 1

@@ -10,12 +10,12 @@
 
 #include <sodium.h>
 
-#include "writer/config.h"
-#include "writer/daemon.h"
-#include "writer/hangup.h"
-#include "writer/log.h"
-#include "writer/message.h"
-#include "writer/options.h"
+#include "writer/config/config.h"
+#include "writer/daemon/daemon.h"
+#include "writer/base/hangup.h"
+#include "writer/base/log.h"
+#include "writer/base/message.h"
+#include "writer/config/options.h"
 
 /* Descriptors 0 to 2 are taken, by /dev/null if by nobody else: none of ours may be mistaken for them. */
 static int

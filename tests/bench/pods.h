@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "writer/growing.h"
+#include "writer/base/growing.h"
 
 struct pods;
 

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "writer/descriptor.h"
-#include "writer/message.h"
+#include "writer/resource/descriptor.h"
+#include "writer/base/message.h"
 
 #define READERS_MAX 80u
 

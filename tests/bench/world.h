@@ -12,11 +12,11 @@
 #include <uv.h>
 
 #include "tests/bench/bench.h"
-#include "writer/adopt.h"
-#include "writer/broker.h"
-#include "writer/decoder.h"
-#include "writer/fan_out.h"
-#include "writer/store.h"
+#include "writer/store/adopt.h"
+#include "writer/serve/broker.h"
+#include "writer/decode/decoder.h"
+#include "writer/serve/fan_out.h"
+#include "writer/store/store.h"
 
 struct world {
 	char directory[96];

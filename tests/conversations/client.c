@@ -11,9 +11,9 @@
 #include "shm-layout/object.h"
 #include "shm-layout/queue.h"
 #include "shm-layout/trie.h"
-#include "writer/cached_resource.h"
-#include "writer/message.h"
-#include "writer/slots.h"
+#include "writer/resource/cached_resource.h"
+#include "writer/base/message.h"
+#include "writer/arena/slots.h"
 
 #define ARENA_BYTES (64u << 20)
 #define OBJECTS_MAX 256

@@ -13,7 +13,7 @@
 #include <uv.h>
 
 #include "tests/support/virtual_clock.h"
-#include "writer/reflector.h"
+#include "writer/reflect/reflector.h"
 
 struct talk_client;
 

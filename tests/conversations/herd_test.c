@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/conversations/settle.h"
-#include "writer/log.h"
+#include "writer/base/log.h"
 
 #define WRITERS  50u
 #define STEP_MS  20u

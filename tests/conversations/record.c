@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "writer/log.h"
+#include "writer/base/log.h"
 
 void
 record_open(struct record *r)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 /* Cut out what begins here, a blank, up to the next one. */
 static void

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 static const char *const names[] = {
 	[SCRIPT_GIVEN] = "given", [SCRIPT_SERVER] = "server", [SCRIPT_CLIENT] = "client", [SCRIPT_ANSWERS] = "answers",

@@ -17,7 +17,7 @@
 
 #include "tools/informer-sim/churn.h"
 #include "tools/informer-sim/listen.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define PODS_MAX 64
 #define AN_HOUR_MS 3600000u

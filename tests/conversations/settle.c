@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "writer/clock.h"
+#include "writer/base/clock.h"
 
 #define PATIENCE_US 20000000u
 #define STEP_NS     100000

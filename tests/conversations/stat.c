@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 static int
 find_number(const struct reflector_status *s, const char *name, size_t length, uint64_t *ret)

@@ -5,7 +5,7 @@
 #ifndef TESTS_CONVERSATIONS_STAT_H
 #define TESTS_CONVERSATIONS_STAT_H
 
-#include "writer/reflector.h"
+#include "writer/reflect/reflector.h"
 
 /*
  * Numbers: lists watch-lists watches events bookmarks bad failures code items remaining; lists-for-REASON (outcome_name()). Texts: reason=; error=, the

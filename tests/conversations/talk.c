@@ -16,7 +16,7 @@
 #include "tests/conversations/server.h"
 #include "tests/conversations/settle.h"
 #include "tests/conversations/stat.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define TOO_LONG_MS  7200000u	/* of virtual time, for the client to ask for something */
 

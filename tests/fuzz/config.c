@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "tools/informer-run/config.h"
-#include "writer/config.h"
-#include "writer/message.h"
+#include "writer/config/config.h"
+#include "writer/base/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

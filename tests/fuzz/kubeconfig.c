@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "writer/kube/kubeconfig.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

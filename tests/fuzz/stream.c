@@ -18,7 +18,7 @@
 #include <fcntl.h>
 
 #include "tests/support/reflector_fixture.h"
-#include "writer/log.h"
+#include "writer/base/log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

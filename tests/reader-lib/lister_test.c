@@ -1,6 +1,6 @@
 /*
  * Listers, against a writer in this process: client-go's Store, Indexer and Lister, line by line, as far as reading goes. (Writing is the
- * daemon's: tests/writer/store_test.c.)
+ * daemon's: tests/writer/store/store_test.c.)
  */
 #include <errno.h>
 #include <setjmp.h>

@@ -21,7 +21,7 @@
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "tests/support/temp_dir.h"
-#include "writer/lock.h"
+#include "writer/daemon/lock.h"
 
 struct world {
 	void *dir;

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "writer/queue.h"
-#include "writer/slots.h"
+#include "writer/serve/queue.h"
+#include "writer/arena/slots.h"
 
 #define READERS 3
 #define CELLS 8192		/* refs */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "writer/slots.h"
+#include "writer/arena/slots.h"
 
 /* Every cell can be claimed, the next claim gets none, and a freed one is found wherever the search begins. */
 static void

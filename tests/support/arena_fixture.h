@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_ARENA_FIXTURE_H
 #define TESTS_SUPPORT_ARENA_FIXTURE_H
 
-#include "writer/arena.h"
+#include "writer/arena/arena.h"
 
 struct arena *arena_fixture_new(void);			/* 1 GiB at most; aborts the test when it cannot be had */
 void arena_fixture_free(struct arena *arena);

@@ -9,9 +9,9 @@
 
 #include "shm-layout/value.h"
 #include "tests/support/arena_fixture.h"
-#include "writer/decoder.h"
-#include "writer/growing.h"
-#include "writer/intern.h"
+#include "writer/decode/decoder.h"
+#include "writer/base/growing.h"
+#include "writer/arena/intern.h"
 
 struct body_fixture {
 	struct arena *arena;

@@ -10,9 +10,9 @@
 #include "reader-lib/informer.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
-#include "writer/broker.h"
-#include "writer/consumers.h"
-#include "writer/fan_out.h"
+#include "writer/serve/broker.h"
+#include "writer/serve/consumers.h"
+#include "writer/serve/fan_out.h"
 
 #define WANTED_MAX 1024
 

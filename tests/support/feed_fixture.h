@@ -12,9 +12,9 @@
 
 #include "tests/support/store_fixture.h"
 #include "tests/support/virtual_clock.h"
-#include "writer/feed.h"
-#include "writer/pipeline.h"
-#include "writer/store_known.h"
+#include "writer/reflect/feed.h"
+#include "writer/fifo/pipeline.h"
+#include "writer/resource/store_known.h"
 
 #define SCRIPTED_REQUESTS 64
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_GENERATIONS_H
 #define TESTS_SUPPORT_GENERATIONS_H
 
-#include "writer/adopt.h"
+#include "writer/store/adopt.h"
 
 struct generations {
 	char path[64];

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "writer/growing.h"
+#include "writer/base/growing.h"
 
 struct json_random {
 	uint64_t seed;

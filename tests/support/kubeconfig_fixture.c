@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tests/support/temp_dir.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 static char environment[8][2][4096];
 static size_t n_environment;

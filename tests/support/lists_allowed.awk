@@ -1,5 +1,5 @@
 # lists_allowed.awk -v speed=N LOG: whether each LIST and WatchList in the log of a fault_proxy had a cause by which the field's reference
-# lists (writer/reflector.h), or better. A cause is good for one LIST, and used up when the state is whole or a watch was opened.
+# lists (writer/reflect/reflector.h), or better. A cause is good for one LIST, and used up when the state is whole or a watch was opened.
 #
 #	the first; what was asked for and did not come whole: an error, a broken one, one that was abandoned
 #	410 for a watch, or within one; another ERROR but 429; 500 again and again for 30 s (of the client's time, which runs speed times as fast)

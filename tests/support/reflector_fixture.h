@@ -5,7 +5,7 @@
 #define TESTS_SUPPORT_REFLECTOR_FIXTURE_H
 
 #include "tests/support/feed_fixture.h"
-#include "writer/reflector.h"
+#include "writer/reflect/reflector.h"
 
 #define EXPIRED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}"
 #define THROTTLED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"slow down\",\"reason\":\"TooManyRequests\",\"code\":429}"

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "writer/decoder.h"
-#include "writer/store.h"
+#include "writer/decode/decoder.h"
+#include "writer/store/store.h"
 
 /* Pods with the indexes that tests ask for: namespace, uid, labels, nodeName, podIP, byUser (split at ','). */
 extern const char pods_descriptor[];

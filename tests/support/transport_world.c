@@ -15,7 +15,7 @@
 #include <microhttpd.h>
 
 #include "tests/support/temp_dir.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 static void
 on_response(void *ctx, const struct transport_response *response)

@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_VIRTUAL_CLOCK_H
 #define TESTS_SUPPORT_VIRTUAL_CLOCK_H
 
-#include "writer/clock.h"
+#include "writer/base/clock.h"
 
 struct virtual_clock {
 	struct clock clock;

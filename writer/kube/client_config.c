@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "writer/file.h"
-#include "writer/message.h"
+#include "writer/base/file.h"
+#include "writer/base/message.h"
 
 static void
 wipe(char *text)

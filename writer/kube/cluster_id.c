@@ -7,7 +7,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define PATH	 "/api/v1/namespaces/kube-system?resourceVersion=0"
 #define BODY_MAX 65536u

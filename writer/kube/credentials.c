@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "writer/file.h"
+#include "writer/base/file.h"
 #include "writer/kube/exec_plugin.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 int
 credentials_init(struct credentials *credentials, uv_loop_t *loop, const struct kube_client_config *config,

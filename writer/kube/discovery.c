@@ -22,7 +22,7 @@
 #include "writer/kube/api_lists.h"
 #include "writer/kube/status.h"
 #include "writer/kube/well_known.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define MAX_IN_FLIGHT  8
 #define MAX_BODY_BYTES (64u << 20)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "writer/file.h"
+#include "writer/base/file.h"
 
 /* Ours, but for these: who has them speaks for us to systemd. */
 static bool

@@ -10,9 +10,9 @@
 #include <cjson/cJSON.h>
 #include <sodium.h>
 
-#include "writer/file.h"
-#include "writer/message.h"
-#include "writer/yaml.h"
+#include "writer/base/file.h"
+#include "writer/base/message.h"
+#include "writer/base/yaml.h"
 
 void
 exec_credential_done(struct exec_credential *credential)

@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "writer/file.h"
+#include "writer/base/file.h"
 #include "writer/kube/exec_command.h"
 #include "writer/kube/redact.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define STDERR_KEEP  4096u
 #define STDERR_SHOWN 400u

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "writer/file.h"
+#include "writer/base/file.h"
 #include "writer/kube/kubeconfig.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 

@@ -16,7 +16,7 @@
 #include "writer/kube/in_cluster.h"
 #include "writer/kube/kubeconfig_entries.h"
 #include "writer/kube/kubeconfig_set.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 static const char *
 env(const struct kubeconfig_choice *choice, const char *name)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "writer/kube/proxy.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define PLUGIN_EXTENSION "client.authentication.k8s.io/exec"
 

@@ -9,8 +9,8 @@
 
 #include <sodium.h>
 
-#include "writer/file.h"
-#include "writer/message.h"
+#include "writer/base/file.h"
+#include "writer/base/message.h"
 
 int
 kubeconfig_get_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name, const char **ret_value)

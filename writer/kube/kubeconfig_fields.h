@@ -9,7 +9,7 @@
 #define INFORMER_WRITER_KUBE_KUBECONFIG_FIELDS_H
 
 #include "writer/kube/client_config.h"
-#include "writer/yaml.h"
+#include "writer/base/yaml.h"
 
 struct kubeconfig_reader {
 	const struct yaml *yaml;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 static const struct {
 	const char *list, *entry;

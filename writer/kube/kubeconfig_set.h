@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "writer/kube/kubeconfig_fields.h"
-#include "writer/yaml.h"
+#include "writer/base/yaml.h"
 
 /* Zeroed: without any file. */
 struct kubeconfig_set {

@@ -10,7 +10,7 @@
 
 #include <curl/curl.h>
 
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 struct address {
 	unsigned char bytes[16]; /* IPv4 as ::ffff:a.b.c.d, so that both compare */

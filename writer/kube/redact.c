@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "writer/file.h"
+#include "writer/base/file.h"
 
 #define LONG_MIXED 20 /* capitals, small letters and digits */
 #define LONG_PLAIN 32 /* letters and digits */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define MAX_NAME 253 /* a DNS name, which every group and resource fits into */
 

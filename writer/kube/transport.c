@@ -29,7 +29,7 @@
 #include "writer/kube/transport_loop.h"
 #include "writer/kube/transport_ping.h"
 #include "writer/kube/transport_setup.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 struct transport_request {
 	struct transport *transport;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "writer/log.h"
+#include "writer/base/log.h"
 
 #define LAST_LOOK_MS 200u /* to read what has arrived, before the judgement */
 

@@ -11,12 +11,12 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "writer/file.h"
+#include "writer/base/file.h"
 #include "writer/kube/impersonate.h"
 #include "writer/kube/proxy.h"
 #include "writer/kube/redact.h"
 #include "writer/kube/transport.h"
-#include "writer/message.h"
+#include "writer/base/message.h"
 
 #define CONNECT_TIMEOUT_S   10L
 #define KEEPALIVE_IDLE_S    30L

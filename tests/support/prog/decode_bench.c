@@ -14,9 +14,9 @@
 #include <time.h>
 
 #include "tests/support/arena_fixture.h"
-#include "writer/decoder.h"
-#include "writer/growing.h"
-#include "writer/intern.h"
+#include "writer/decode/decoder.h"
+#include "writer/base/growing.h"
+#include "writer/arena/intern.h"
 
 #define CHUNK 16384u
 

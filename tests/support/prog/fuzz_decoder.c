@@ -20,10 +20,10 @@
 
 #include "shm-layout/value.h"
 #include "tests/support/json_random.h"
-#include "writer/arena.h"
-#include "writer/decoder.h"
-#include "writer/growing.h"
-#include "writer/intern.h"
+#include "writer/arena/arena.h"
+#include "writer/decode/decoder.h"
+#include "writer/base/growing.h"
+#include "writer/arena/intern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 #include <sodium.h>
 
 #include "writer/kube/transport.h"
-#include "writer/message.h"
-#include "writer/options.h"
+#include "writer/base/message.h"
+#include "writer/config/options.h"
 
 struct answer {
 	int status, result;

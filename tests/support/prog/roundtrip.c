@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "shm-layout/value.h"
-#include "writer/arena.h"
-#include "writer/decoder.h"
-#include "writer/intern.h"
+#include "writer/arena/arena.h"
+#include "writer/decode/decoder.h"
+#include "writer/arena/intern.h"
 
 struct round {
 	struct arena arena;

@@ -9,10 +9,10 @@
 #include <cjson/cJSON.h>
 #include <sodium.h>
 
-#include "writer/file.h"
+#include "writer/base/file.h"
 #include "writer/kube/kubeconfig.h"
-#include "writer/message.h"
-#include "writer/options.h"
+#include "writer/base/message.h"
+#include "writer/config/options.h"
 
 static void
 put(cJSON *object, const char *name, const char *value)

@@ -1,0 +1,201 @@
+/*
+ * The pages of an arena's file.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm-layout/huge_map.h"
+#include "writer/arena/arena_pages.h"
+
+#define ROOM (16 * HUGE_PAGE_BYTES)
+
+struct world {
+	int fd;
+	uint8_t *base;
+};
+
+static void
+world_open(struct world *w)
+{
+	w->fd = memfd_create("arena-pages", MFD_CLOEXEC);
+	assert_true(w->fd >= 0);
+	w->base = huge_map(ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, w->fd);
+	assert_ptr_not_equal(w->base, MAP_FAILED);
+}
+
+static void
+world_close(struct world *w)
+{
+	munmap(w->base, ROOM);
+	close(w->fd);
+}
+
+static void
+assert_no_holes(const struct world *w, uint64_t bytes)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(w->fd, &st), 0);
+	assert_int_equal(st.st_size, bytes);
+	assert_true((uint64_t)st.st_blocks * 512 >= bytes);
+}
+
+/* KiB of the mapping that stand in huge pages. */
+static unsigned long
+huge_kib(const struct world *w)
+{
+	char line[256];
+	bool ours = false;
+	unsigned long kib = 0;
+	FILE *f = fopen("/proc/self/smaps", "re");
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *end;
+		unsigned long from = strtoul(line, &end, 16);
+
+		if (*end == '-')
+			ours = from == (uintptr_t)w->base;
+		else if (ours && strncmp(line, "ShmemPmdMapped:", 15) == 0)
+			kib = strtoul(line + 15, NULL, 10);
+	}
+	fclose(f);
+	return kib;
+}
+
+/* A file that grows has all its pages at once, whatever pages they are, and they are zero. */
+static void
+a_file_that_grows_has_all_its_pages(void **state)
+{
+	static const uint64_t lengths[] = {4096, 12288, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES + 8192, 5 * HUGE_PAGE_BYTES, ROOM};
+	struct world w;
+	uint64_t from = 0;
+
+	(void)state;
+	world_open(&w);
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		assert_int_equal(arena_pages_extend(w.fd, w.base, from, lengths[i]), 0);
+		assert_no_holes(&w, lengths[i]);
+		for (uint64_t at = from; at < lengths[i]; at += 4096)
+			assert_int_equal(w.base[at], 0);
+		from = lengths[i];
+	}
+	world_close(&w);
+}
+
+/* What was written stays when the file grows next to it, and when its pages become a huge one. */
+static void
+what_was_written_stays(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w);
+	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, HUGE_PAGE_BYTES / 2), 0);
+	memset(w.base, 0xa5, HUGE_PAGE_BYTES / 2);
+	assert_int_equal(arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES / 2, 3 * HUGE_PAGE_BYTES), 0);
+	arena_pages_gather(w.base);
+	for (size_t i = 0; i < HUGE_PAGE_BYTES; i++)
+		assert_int_equal(w.base[i], i < HUGE_PAGE_BYTES / 2 ? 0xa5 : 0);
+	world_close(&w);
+}
+
+/* Each whole 2 MiB that come are a huge page from the beginning. */
+static void
+whole_regions_are_huge_pages_at_once(void **state)
+{
+	struct world w;
+	bool able;
+
+	(void)state;
+	world_open(&w);
+	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, HUGE_PAGE_BYTES - 4096), 0);
+	assert_int_equal(huge_kib(&w), 0);
+	assert_int_equal(arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES), 0);
+	able = arena_pages_gather(w.base);
+	if (able) {
+		assert_int_equal(arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES, 4 * HUGE_PAGE_BYTES + 4096), 0);
+		assert_int_equal(huge_kib(&w), 4 * HUGE_PAGE_BYTES / 1024);
+	}
+	world_close(&w);
+	if (!able) {
+		print_message("this kernel makes no huge pages of a file on request, or has no memory for one\n");
+		skip();
+	}
+}
+
+/* In a mount namespace of its own. 0, 1 it is not as it should be, 77 such a file system is not to be had. */
+static int
+fill_a_small_tmpfs(const char *directory)
+{
+	char path[64];
+	struct world w;
+	struct stat st;
+	int r;
+
+	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("informer-test", directory, "tmpfs", 0, "size=5m") < 0)
+		return 77;
+	snprintf(path, sizeof(path), "%s/file", directory);
+	w.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	w.base = huge_map(ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, w.fd);
+	if (w.fd < 0 || w.base == MAP_FAILED || arena_pages_extend(w.fd, w.base, 0, 4096) < 0)
+		return 1;
+	r = arena_pages_extend(w.fd, w.base, 4096, ROOM);
+	if (r != -ENOSPC || fstat(w.fd, &st) < 0 || st.st_size != 4096 || st.st_blocks * 512 != 4096)
+		return 1;
+	return arena_pages_extend(w.fd, w.base, 4096, 2 * HUGE_PAGE_BYTES) < 0;
+}
+
+/* Where there is no room the file stays as it was, and what it had got of the room is free again. */
+static void
+a_file_that_cannot_grow_stays_as_it_was(void **state)
+{
+	char directory[] = "/tmp/informer-pages-XXXXXX";
+	int status = -1;
+	pid_t child;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	child = fork();
+	if (child == 0)
+		_exit(fill_a_small_tmpfs(directory));
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	rmdir(directory);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message("a small tmpfs cannot be mounted here\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_grows_has_all_its_pages),
+		cmocka_unit_test(what_was_written_stays),
+		cmocka_unit_test(whole_regions_are_huge_pages_at_once),
+		cmocka_unit_test(a_file_that_cannot_grow_stays_as_it_was),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/*
+ * The table of shared blocks against a plain count of who refers to what.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/value.h"
+#include "tests/support/arena_fixture.h"
+#include "tests/support/json_random.h"
+#include "writer/arena/intern.h"
+
+#define VALUES 5000u
+
+struct world {
+	struct arena *arena;
+	struct intern *intern;
+	struct json_random random;
+};
+
+static struct world
+new_world(void)
+{
+	struct world w = {.arena = arena_fixture_new(), .random = {.seed = 12}};
+
+	w.intern = intern_new(w.arena);
+	assert_non_null(w.intern);
+	return w;
+}
+
+static void
+free_world(struct world *w)
+{
+	intern_free(w->intern);
+	arena_fixture_free(w->arena);
+}
+
+static uint32_t
+get_string(struct world *w, const char *text, bool *ret_known)
+{
+	uint8_t payload[64] = {(uint8_t)(TAG_STRING0 + strlen(text))};
+	uint32_t ref = 0;
+
+	memcpy(payload + 1, text, strlen(text));
+	assert_int_equal(intern_get(w->intern, BLOCK_VALUE, payload, (uint32_t)(1 + strlen(text)), &ref, ret_known), 0);
+	return ref;
+}
+
+/* Equal values have one block, sealed; others have others; type and content count. */
+static void
+equal_values_have_one_block(void **state)
+{
+	struct world w = new_world();
+	uint8_t same[4] = {TAG_ARRAY16, 1, 0, TAG_NULL};
+	uint32_t a, b, c, v, s;
+	bool known;
+
+	(void)state;
+	a = get_string(&w, "one", &known);
+	assert_false(known);
+	b = get_string(&w, "one", &known);
+	assert_true(known);
+	c = get_string(&w, "two", &known);
+	assert_false(known);
+	assert_int_equal(a, b);
+	assert_int_not_equal(a, c);
+	assert_true(tag_block_ok(&w.arena->keys, ref_offset(a), arena_block(w.arena, a)));
+	assert_int_equal(arena_block(w.arena, a)->aux, (uint32_t)tag_content_hash(&w.arena->keys, arena_payload(w.arena, a), 4));
+	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, same, 4, &v, &known), 0);
+	assert_int_equal(intern_get(w.intern, BLOCK_SHAPE, same, 4, &s, &known), 0);
+	assert_false(known);
+	assert_int_not_equal(v, s);
+	assert_int_equal(intern_count(w.intern), 4);
+	free_world(&w);
+}
+
+/* A million random gets, refs and unrefs, singly and many at once: the table holds what the plain count says. */
+static void
+a_million_changes_agree_with_a_plain_count(void **state)
+{
+	struct world w = new_world();
+	static uint32_t counts[VALUES], refs[VALUES];
+	uint64_t live = 0;
+	char text[32];
+	bool known;
+
+	(void)state;
+	for (unsigned step = 0; step < 1000000; step++) {
+		/* the set in use wanders, so that the table grows and empties */
+		uint32_t i = (json_random_below(&w.random, 300) + step / 200) % VALUES, n;
+
+		if (json_random_below(&w.random, 2) || counts[i] == 0) {
+			uint32_t before = refs[i];
+
+			snprintf(text, sizeof(text), "value %u", i);
+			refs[i] = get_string(&w, text, &known);
+			assert_int_equal(known, counts[i] > 0);
+			if (known)
+				assert_int_equal(refs[i], before);
+			live += counts[i]++ == 0;
+		} else if (json_random_below(&w.random, 10) == 0) {
+			n = json_random_below(&w.random, 5);
+			intern_ref_many(w.intern, refs[i], n);
+			counts[i] += n;
+		} else {
+			n = 1 + json_random_below(&w.random, counts[i]);
+			intern_unref_many(w.intern, refs[i], n);
+			counts[i] -= n;
+			live -= counts[i] == 0;
+		}
+		if (step % 1000 == 0)
+			arena_reclaim(w.arena, UINT64_MAX);
+		assert_int_equal(intern_count(w.intern), live);
+	}
+	for (uint32_t i = 0; i < VALUES; i++)
+		if (counts[i])
+			intern_unref_many(w.intern, refs[i], counts[i]);
+	assert_int_equal(intern_count(w.intern), 0);
+	free_world(&w);
+}
+
+/* With the last reference a value's own references go, down through values and shapes to names; before that, none. */
+static void
+the_last_reference_takes_what_it_referred_to_along(void **state)
+{
+	struct world w = new_world();
+	uint8_t shape[12] = {1, 0, 0, 0}, object[] = {TAG_OBJECT16, 5, 0, 0, 0, 0, 0, TAG_REF, 0, 0, 0, 0};
+	uint32_t name, text, shape_ref, object_ref, again;
+	bool known;
+
+	(void)state;
+	name = get_string(&w, "name", &known);
+	text = get_string(&w, "a text", &known);
+	memcpy(shape + 8, &name, 4);
+	assert_int_equal(intern_get(w.intern, BLOCK_SHAPE, shape, sizeof(shape), &shape_ref, &known), 0);
+	memcpy(object + 3, &shape_ref, 4);
+	memcpy(object + 8, &text, 4);
+	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, object, sizeof(object), &object_ref, &known), 0);
+	assert_false(known);
+	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, object, sizeof(object), &again, &known), 0);
+	assert_true(known);
+	assert_int_equal(intern_count(w.intern), 4);
+	intern_unref(w.intern, object_ref);
+	assert_int_equal(intern_count(w.intern), 4);
+	intern_ref(w.intern, text);
+	intern_unref(w.intern, object_ref);
+	assert_int_equal(intern_count(w.intern), 1);
+	intern_unref(w.intern, text);
+	assert_int_equal(intern_count(w.intern), 0);
+	free_world(&w);
+}
+
+/* Releasing an object's body gives back each ref that stands in it, once for each time it stands there. */
+static void
+a_body_is_released_ref_by_ref(void **state)
+{
+	struct world w = new_world();
+	uint8_t body[] = {TAG_ARRAY16, 11, 0, TAG_REF, 0, 0, 0, 0, TAG_TRUE, TAG_REF, 0, 0, 0, 0};
+	uint32_t text;
+	bool known;
+
+	(void)state;
+	text = get_string(&w, "twice", &known);
+	text = get_string(&w, "twice", &known);
+	memcpy(body + 4, &text, 4);
+	memcpy(body + 10, &text, 4);
+	intern_release_value(w.intern, body, body + sizeof(body));
+	assert_int_equal(intern_count(w.intern), 0);
+	free_world(&w);
+}
+
+/* A table rebuilt ref by ref counts as the old one did, and finds the same blocks. */
+static void
+a_rebuilt_table_counts_the_same(void **state)
+{
+	struct world w = new_world();
+	struct intern *rebuilt = intern_new(w.arena);
+	uint32_t refs[2000];
+	char text[32];
+	bool known;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "value %u", i);
+		refs[i] = get_string(&w, text, &known);
+		for (uint32_t k = 0; k <= i % 3; k++) {
+			bool first;
+
+			assert_int_equal(intern_restore(rebuilt, refs[i], &first), 0);
+			assert_int_equal(first, k == 0);
+		}
+	}
+	intern_free(w.intern);
+	w.intern = rebuilt;
+	assert_int_equal(intern_count(rebuilt), 2000);
+	for (uint32_t i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "value %u", i);
+		assert_int_equal(get_string(&w, text, &known), refs[i]);
+		assert_true(known);
+		intern_unref_many(rebuilt, refs[i], i % 3 + 1);
+		assert_int_equal(intern_count(rebuilt), 2000 - i);
+		intern_unref(rebuilt, refs[i]);
+	}
+	assert_int_equal(intern_count(rebuilt), 0);
+	free_world(&w);
+}
+
+/* A full arena is an error that changes nothing; what is there is still found. */
+static void
+a_full_arena_changes_nothing(void **state)
+{
+	struct world w = new_world();
+	uint8_t payload[2] = {TAG_STRING0 + 1, 'x'};
+	uint32_t ref, text;
+	bool known;
+
+	(void)state;
+	text = get_string(&w, "present", &known);
+	arena_fail_after(w.arena, 0);
+	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, payload, 2, &ref, &known), -ENOSPC);
+	assert_int_equal(get_string(&w, "present", &known), text);
+	assert_true(known);
+	assert_int_equal(intern_count(w.intern), 1);
+	arena_fail_after(w.arena, UINT64_MAX);
+	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, payload, 2, &ref, &known), 0);
+	free_world(&w);
+}
+
+/* Twelve bytes an entry, at most three quarters full, at least three eighths once it has grown. */
+static void
+the_table_stays_small(void **state)
+{
+	struct world w = new_world();
+	char text[32];
+	bool known;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100000; i++) {
+		snprintf(text, sizeof(text), "value %u", i);
+		get_string(&w, text, &known);
+	}
+	assert_int_equal(intern_count(w.intern), 100000);
+	assert_true(intern_private_bytes(w.intern) <= 100000 * 32ul);
+	free_world(&w);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_values_have_one_block),
+		cmocka_unit_test(a_million_changes_agree_with_a_plain_count),
+		cmocka_unit_test(the_last_reference_takes_what_it_referred_to_along),
+		cmocka_unit_test(a_body_is_released_ref_by_ref),
+		cmocka_unit_test(a_rebuilt_table_counts_the_same),
+		cmocka_unit_test(a_full_arena_changes_nothing),
+		cmocka_unit_test(the_table_stays_small),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

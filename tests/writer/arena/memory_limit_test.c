@@ -1,0 +1,107 @@
+/*
+ * What memory cgroups still allow, read from made-up hierarchies of both versions.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/support/temp_dir.h"
+#include "writer/arena/memory_limit.h"
+
+static uint64_t
+left(const char *dir)
+{
+	return memory_limit_left_at(temp_path(dir, "cgroup"), temp_path(dir, "fs"));
+}
+
+/* Without any group, or with groups that have no limit, there is none. */
+static void
+no_limit_is_no_limit(void **state)
+{
+	const char *dir = *state;
+
+	assert_true(left(dir) == UINT64_MAX);
+	temp_file(dir, "cgroup", "0::/a/b\n");
+	assert_true(left(dir) == UINT64_MAX);
+	temp_file(dir, "fs/a/b/memory.max", "max\n");
+	temp_file(dir, "fs/a/b/memory.current", "5000\n");
+	assert_true(left(dir) == UINT64_MAX);
+}
+
+/* The tightest limit of a group and all above it counts. */
+static void
+the_tightest_group_counts(void **state)
+{
+	const char *dir = *state;
+
+	temp_file(dir, "cgroup", "0::/a/b\n");
+	temp_file(dir, "fs/a/b/memory.max", "9000\n");
+	temp_file(dir, "fs/a/b/memory.current", "1000\n");
+	assert_int_equal(left(dir), 8000);
+	temp_file(dir, "fs/a/memory.max", "9000\n");
+	temp_file(dir, "fs/a/memory.current", "6000\n");
+	assert_int_equal(left(dir), 3000);
+	/* in a container the group's own files may stand at the top */
+	temp_file(dir, "fs/memory.max", "4000\n");
+	temp_file(dir, "fs/memory.current", "2000\n");
+	assert_int_equal(left(dir), 2000);
+	temp_file(dir, "fs/memory.current", "7000\n");
+	assert_int_equal(left(dir), 0);
+}
+
+/* Page cache that the kernel drops before it kills is not counted as used; what lies in tmpfs is. */
+static void
+page_cache_is_free_memory(void **state)
+{
+	const char *dir = *state;
+
+	temp_file(dir, "cgroup", "0::/a\n");
+	temp_file(dir, "fs/a/memory.max", "9000\n");
+	temp_file(dir, "fs/a/memory.current", "8000\n");
+	temp_file(dir, "fs/a/memory.stat", "anon 1000\nfile 7000\nshmem 4000\ninactive_file 2000\nactive_file 1000\n");
+	assert_int_equal(left(dir), 4000);
+}
+
+/* Version 1 has a hierarchy of memory's own, beside others. */
+static void
+version_1_is_understood(void **state)
+{
+	const char *dir = *state;
+
+	temp_file(dir, "cgroup", "12:cpu,cpuacct:/x\n5:memory:/pod/c\n1:name=systemd:/y\n");
+	temp_file(dir, "fs/memory/pod/c/memory.limit_in_bytes", "9000\n");
+	temp_file(dir, "fs/memory/pod/c/memory.usage_in_bytes", "2500\n");
+	assert_int_equal(left(dir), 6500);
+}
+
+/* Lines that are no group are passed over. */
+static void
+nonsense_is_passed_over(void **state)
+{
+	const char *dir = *state;
+
+	temp_file(dir, "cgroup", "\n:\nx:memory\n0::/a\n");
+	temp_file(dir, "fs/a/memory.max", "many\n");
+	temp_file(dir, "fs/a/memory.current", "-\n");
+	assert_true(left(dir) == UINT64_MAX);
+	temp_file(dir, "fs/a/memory.max", "100\n");
+	temp_file(dir, "fs/a/memory.current", "40\n");
+	assert_int_equal(left(dir), 60);
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
+	const struct CMUnitTest tests[] = {
+		T(no_limit_is_no_limit),
+		T(the_tightest_group_counts),
+		T(page_cache_is_free_memory),
+		T(version_1_is_understood),
+		T(nonsense_is_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

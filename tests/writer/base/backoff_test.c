@@ -1,0 +1,165 @@
+/*
+ * Backoff and the clock it stands on.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/virtual_clock.h"
+#include "writer/base/backoff.h"
+
+/* 0.8 s, doubling, at most 30 s. */
+static void
+waits_double_up_to_thirty_seconds(void **state)
+{
+	static const uint64_t expected[] = { 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000 };
+	struct virtual_clock c;
+	struct backoff b = { 0 };
+
+	(void)state;
+	virtual_clock_init(&c);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_int_equal(backoff_next(&b, &c.clock, 0), expected[i]);
+}
+
+/* Up to as much again by chance. */
+static void
+chance_adds_up_to_as_much_again(void **state)
+{
+	struct virtual_clock c;
+	struct backoff b = { 0 };
+
+	(void)state;
+	virtual_clock_init(&c);
+	c.chance = UINT32_MAX;
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 1600);
+	c.chance = 7;
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 1607);
+}
+
+/* Two minutes without a failure begin anew; a shorter time does not. */
+static void
+two_quiet_minutes_begin_anew(void **state)
+{
+	struct virtual_clock c;
+	struct backoff b = { 0 };
+
+	(void)state;
+	virtual_clock_init(&c);
+	backoff_next(&b, &c.clock, 0);
+	virtual_clock_advance(&c, 120000);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 1600);
+	virtual_clock_advance(&c, 120001);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 800);
+}
+
+/* What the server asks for is honoured, up to five minutes; a wait that is longer anyway stays. */
+static void
+retry_after_is_a_lower_bound(void **state)
+{
+	struct virtual_clock c;
+	struct backoff b = { 0 };
+
+	(void)state;
+	virtual_clock_init(&c);
+	assert_int_equal(backoff_next(&b, &c.clock, 10000), 10000);
+	assert_int_equal(backoff_next(&b, &c.clock, 1), 1600);
+	assert_int_equal(backoff_next(&b, &c.clock, 86400000), 300000);
+}
+
+/* A server that has just started tells every node the same Retry-After. */
+static void
+those_told_the_same_retry_after_do_not_come_back_together(void **state)
+{
+	struct virtual_clock c;
+	struct backoff one = { 0 }, other = { 0 };
+
+	(void)state;
+	virtual_clock_init(&c);
+	c.chance = 7;
+	assert_int_equal(backoff_next(&one, &c.clock, 10000), 10007);
+	c.chance = 700;
+	assert_int_equal(backoff_next(&other, &c.clock, 10000), 10700);
+}
+
+struct bell {
+	struct virtual_clock *clock;
+	struct clock_timer timer, *other;
+	char *log;
+	char name;
+	int again;
+};
+
+static void
+ring(void *context)
+{
+	struct bell *b = context;
+	size_t at = strlen(b->log);
+
+	b->log[at] = b->name;
+	b->log[at + 1] = 0;
+	if (b->other)
+		clock_clear(&b->clock->clock, b->other);
+	if (b->again-- > 0)
+		clock_set(&b->clock->clock, &b->timer, 10, ring, b);
+}
+
+/* Timers fire once, in the order of their times; one that is moved fires at its new time only. */
+static void
+timers_fire_once_in_order(void **state)
+{
+	struct virtual_clock c;
+	char log[16] = "";
+	struct bell x = { .clock = &c, .log = log, .name = 'x' }, y = x, z = x;
+
+	(void)state;
+	virtual_clock_init(&c);
+	y.name = 'y';
+	z.name = 'z';
+	clock_set(&c.clock, &x.timer, 30, ring, &x);
+	clock_set(&c.clock, &y.timer, 10, ring, &y);
+	clock_set(&c.clock, &z.timer, 20, ring, &z);
+	clock_set(&c.clock, &y.timer, 40, ring, &y);
+	assert_int_equal(virtual_clock_next(&c), 20);
+	virtual_clock_advance(&c, 39);
+	assert_string_equal(log, "zx");
+	virtual_clock_advance(&c, 100);
+	assert_string_equal(log, "zxy");
+}
+
+/* A timer may arm itself again, and take another one back that is due in the same moment. */
+static void
+a_timer_may_set_itself_and_clear_others(void **state)
+{
+	struct virtual_clock c;
+	char log[16] = "";
+	struct bell x = { .clock = &c, .log = log, .name = 'x', .again = 2 }, y = { .clock = &c, .log = log, .name = 'y' };
+
+	(void)state;
+	virtual_clock_init(&c);
+	x.other = &y.timer;
+	clock_set(&c.clock, &x.timer, 10, ring, &x);
+	clock_set(&c.clock, &y.timer, 10, ring, &y);
+	virtual_clock_advance(&c, 100);
+	assert_string_equal(log, "xxx");
+	clock_clear(&c.clock, &y.timer);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waits_double_up_to_thirty_seconds), cmocka_unit_test(chance_adds_up_to_as_much_again),
+		cmocka_unit_test(two_quiet_minutes_begin_anew), cmocka_unit_test(retry_after_is_a_lower_bound),
+		cmocka_unit_test(those_told_the_same_retry_after_do_not_come_back_together),
+		cmocka_unit_test(timers_fire_once_in_order), cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* SIGHUP as a descriptor. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <signal.h>
+
+#include "writer/base/hangup.h"
+
+/* The signal makes the descriptor readable until it is taken; several are one, and none ends the process. */
+static void
+several_hangups_are_one(void **state)
+{
+	struct pollfd fd = {.fd = hangup_open(), .events = POLLIN};
+
+	(void)state;
+	assert_true(fd.fd >= 0);
+	assert_false(hangup_take(fd.fd));
+	assert_int_equal(poll(&fd, 1, 0), 0);
+	raise(SIGHUP);
+	raise(SIGHUP);
+	assert_int_equal(poll(&fd, 1, 0), 1);
+	assert_true(hangup_take(fd.fd));
+	assert_false(hangup_take(fd.fd));
+	raise(SIGHUP);
+	assert_true(hangup_take(fd.fd));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(several_hangups_are_one)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* The log's lines, and the nearest name of messages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "writer/base/log.h"
+#include "writer/base/message.h"
+
+/* What was written to `fds` since the last call. */
+static const char *
+line_of(const int *fds)
+{
+	static char text[8192];
+	ssize_t n = read(fds[0], text, sizeof(text) - 1);
+
+	assert_true(n >= 0);
+	text[n] = '\0';
+	return text;
+}
+
+static int
+setup(void **state)
+{
+	static int fds[2];
+
+	unsetenv("JOURNAL_STREAM");
+	*state = fds;
+	return pipe(fds);
+}
+
+static int
+teardown(void **state)
+{
+	int *fds = *state;
+
+	close(fds[0]);
+	close(fds[1]);
+	log_open(LOG_LEVEL_INFO, STDERR_FILENO);
+	return 0;
+}
+
+/* A line has the time in UTC, the level, and the message. */
+static void
+a_line_has_time_level_and_message(void **state)
+{
+	const int *fds = *state;
+	const char *line;
+	int year, ms;
+
+	log_open(LOG_LEVEL_INFO, fds[1]);
+	log_info("listed %d pods", 7);
+	line = line_of(fds);
+	assert_int_equal(sscanf(line, "%4d-%*2d-%*2dT%*2d:%*2d:%*2d.%3dZ ", &year, &ms), 2);
+	assert_string_equal(line + strlen("2000-01-01T00:00:00.000Z"), " info listed 7 pods\n");
+}
+
+/* Under the journal the priority stands in front, and no time. */
+static void
+the_journal_gets_priorities(void **state)
+{
+	const int *fds = *state;
+	struct stat st;
+	char stream[64];
+
+	assert_int_equal(fstat(fds[1], &st), 0);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_open(LOG_LEVEL_DEBUG, fds[1]);
+	log_error("a");
+	log_warning("b");
+	log_info("c");
+	log_debug("d");
+	assert_string_equal(line_of(fds), "<3>a\n<4>b\n<6>c\n<7>d\n");
+	setenv("JOURNAL_STREAM", "1:1", 1); /* that of a parent, redirected since */
+	log_open(LOG_LEVEL_INFO, fds[1]);
+	log_error("a");
+	assert_non_null(strstr(line_of(fds), "Z error a\n"));
+	unsetenv("JOURNAL_STREAM");
+}
+
+/* What is less important than the chosen level is not written. */
+static void
+less_important_lines_are_left_out(void **state)
+{
+	const int *fds = *state;
+
+	log_open(LOG_LEVEL_WARNING, fds[1]);
+	log_info("no");
+	log_debug("no");
+	log_warning("yes");
+	assert_null(strstr(line_of(fds), "no"));
+	assert_false(log_enabled(LOG_LEVEL_INFO));
+}
+
+/* A message cannot make a second line, or speak to a terminal. */
+static void
+control_characters_are_escaped(void **state)
+{
+	const int *fds = *state;
+
+	log_open(LOG_LEVEL_INFO, fds[1]);
+	log_info("%s", "a\nb\x1b[31m\x7f");
+	assert_non_null(strstr(line_of(fds), " info a\\x0ab\\x1b[31m\\x7f\n"));
+}
+
+/* A message that is too long is cut, and is still one line. */
+static void
+long_messages_are_cut(void **state)
+{
+	const int *fds = *state;
+	char text[6000];
+	const char *line;
+	size_t len;
+
+	memset(text, '\n', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	log_open(LOG_LEVEL_INFO, fds[1]);
+	log_info("%s", text);
+	line = line_of(fds);
+	len = strlen(line);
+	assert_true(len <= 4096);
+	assert_string_equal(line + len - 4, "...\n");
+}
+
+/* Writing does not change errno, also when it fails. */
+static void
+errno_is_preserved(void **state)
+{
+	(void)state;
+	log_open(LOG_LEVEL_INFO, -1);
+	errno = ENOTTY;
+	log_info("lost");
+	assert_int_equal(errno, ENOTTY);
+}
+
+/* Level names are read back. */
+static void
+levels_have_names(void **state)
+{
+	enum log_level level;
+
+	(void)state;
+	assert_int_equal(log_level_parse("warn", &level), 0);
+	assert_int_equal(level, LOG_LEVEL_WARNING);
+	assert_int_equal(log_level_parse("debug", &level), 0);
+	assert_int_equal(level, LOG_LEVEL_DEBUG);
+	assert_int_equal(log_level_parse("Debug", &level), -EINVAL);
+}
+
+/* The nearest name is found over a letter too many, too few, wrong or swapped; a stranger has none. */
+static void
+the_nearest_name_is_found(void **state)
+{
+	static const char *const names[] = {"pods", "services", "deployments", "nodes"};
+
+	(void)state;
+	assert_string_equal(message_nearest("pds", names, 4), "pods");
+	assert_string_equal(message_nearest("podss", names, 4), "pods");
+	assert_string_equal(message_nearest("serivces", names, 4), "services");
+	assert_string_equal(message_nearest("Deploymnets", names, 4), "deployments");
+	assert_string_equal(message_nearest("deploments", names, 4), "deployments");
+	assert_null(message_nearest("x", names, 4));
+	assert_null(message_nearest("", names, 4));
+	assert_null(message_nearest("kubernetes", names, 4));
+}
+
+/* A second message replaces the first, which may be its argument; the code is handed through. */
+static void
+a_message_replaces_the_one_before(void **state)
+{
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(message_set(&error, -EINVAL, "inner %d", 1), -EINVAL);
+	assert_int_equal(message_set(&error, -EIO, "outer: %s", error), -EIO);
+	assert_string_equal(error, "outer: inner 1");
+	assert_int_equal(message_set(NULL, -EIO, "nobody listens"), -EIO);
+	message_freep(&error);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_line_has_time_level_and_message),
+		TEST(the_journal_gets_priorities),
+		TEST(less_important_lines_are_left_out),
+		TEST(control_characters_are_escaped),
+		TEST(long_messages_are_cut),
+		TEST(errno_is_preserved),
+		cmocka_unit_test(levels_have_names),
+		cmocka_unit_test(the_nearest_name_is_found),
+		cmocka_unit_test(a_message_replaces_the_one_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/*
+ * The exposition format of Prometheus, and the counting behind rest_client_*.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/kube/request_stats.h"
+#include "writer/base/metrics_text.h"
+
+static void
+assert_text(struct metrics_text *m, const char *expected)
+{
+	size_t length;
+	char *text = metrics_take(m, &length);
+
+	assert_non_null(text);
+	assert_int_equal(length, strlen(expected));
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* A family's head stands before its first sample, once; a family without samples is not there. */
+static void
+a_family_is_told_with_its_first_sample(void **state)
+{
+	struct metrics_text m = {0};
+
+	(void)state;
+	metrics_family(&m, "a_total", "counter", "Nothing yet.");
+	metrics_family(&m, "b", "gauge", "Two of them.");
+	metrics_sample(&m, "", 1, NULL);
+	metrics_sample(&m, "", 2, LABELS("x", "y"));
+	assert_text(&m, "# HELP b Two of them.\n# TYPE b gauge\nb 1\nb{x=\"y\"} 2\n");
+}
+
+/* Nothing that a label's value contains breaks the line or the quotes. */
+static void
+label_values_are_escaped(void **state)
+{
+	struct metrics_text m = {0};
+
+	(void)state;
+	metrics_family(&m, "b", "gauge", "h");
+	metrics_sample(&m, "", 1, LABELS("x", "a\"b\\c\nd\x01\xffz"));
+	assert_text(&m, "# HELP b h\n# TYPE b gauge\nb{x=\"a\\\"b\\\\c\\nd??z\"} 1\n");
+}
+
+/* A label without a value is left out, the others stay. */
+static void
+a_label_without_value_is_left_out(void **state)
+{
+	struct metrics_text m = {0};
+
+	(void)state;
+	metrics_family(&m, "b", "gauge", "h");
+	metrics_sample(&m, "", 1, LABELS("x", NULL, "y", "1"));
+	metrics_sample(&m, "", 1, LABELS("x", NULL));
+	assert_text(&m, "# HELP b h\n# TYPE b gauge\nb{y=\"1\"} 1\nb 1\n");
+}
+
+/* Whole numbers have no exponent and no point, up to 2^53; fractions keep their digits. */
+static void
+numbers_are_exact(void **state)
+{
+	struct metrics_text m = {0};
+
+	(void)state;
+	metrics_family(&m, "b", "gauge", "h");
+	metrics_sample(&m, "", 9007199254740992.0, NULL);
+	metrics_sample(&m, "", -1, NULL);
+	metrics_sample(&m, "", 0.005, NULL);
+	assert_text(&m, "# HELP b h\n# TYPE b gauge\nb 9007199254740992\nb -1\nb 0.005\n");
+}
+
+/* Nothing at all is an empty text. */
+static void
+nothing_is_an_empty_text(void **state)
+{
+	struct metrics_text m = {0};
+
+	(void)state;
+	assert_text(&m, "");
+}
+
+/* A duration falls into the first bucket whose bound it does not exceed, or behind all of them. */
+static void
+durations_fall_into_buckets(void **state)
+{
+	struct request_stats stats = {0};
+
+	(void)state;
+	request_stats_duration(&stats, 0.005);
+	request_stats_duration(&stats, 0.0051);
+	request_stats_duration(&stats, 61);
+	assert_int_equal(stats.buckets[0], 1);
+	assert_int_equal(stats.buckets[1], 1);
+	assert_int_equal(stats.buckets[REQUEST_BUCKETS], 1);
+	assert_int_equal(stats.count, 3);
+	assert_true(fabs(stats.seconds - 61.0101) < 1e-9);
+}
+
+/* A code that no server should send counts as no answer, and is written nowhere else. */
+static void
+impossible_codes_count_as_none(void **state)
+{
+	struct request_stats stats = {0};
+
+	(void)state;
+	request_stats_answer(&stats, 200);
+	request_stats_answer(&stats, -1);
+	request_stats_answer(&stats, 1000);
+	assert_int_equal(stats.codes[200], 1);
+	assert_int_equal(stats.codes[0], 2);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_family_is_told_with_its_first_sample),
+		cmocka_unit_test(label_values_are_escaped),
+		cmocka_unit_test(a_label_without_value_is_left_out),
+		cmocka_unit_test(numbers_are_exact),
+		cmocka_unit_test(nothing_is_an_empty_text),
+		cmocka_unit_test(durations_fall_into_buckets),
+		cmocka_unit_test(impossible_codes_count_as_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,107 @@
+/*
+ * What is learnt about sharing from streams of values: ever new ones, repeating ones, some of both, and a change of mind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/support/json_random.h"
+#include "writer/decode/sharing.h"
+
+/* Feed `count` values of `bytes` bytes, of which a fresh one comes with this chance in a thousand, else one of `kinds`. How many were looked up. */
+static unsigned
+feed(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes, unsigned kinds, unsigned fresh_per_mille, uint8_t *seen)
+{
+	unsigned looked_up = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		bool fresh = json_random_below(r, 1000) < fresh_per_mille;
+		uint32_t kind = kinds ? json_random_below(r, kinds) : 0;
+
+		if (!sharing_wanted(s))
+			continue;
+		looked_up++;
+		sharing_note(s, !fresh && seen[kind], bytes);
+		if (!fresh)
+			seen[kind] = 1;
+	}
+	return looked_up;
+}
+
+/* Values that never come again are soon left inline, and tried again ever more seldom. */
+static void
+what_never_comes_again_stands_inline(void **state)
+{
+	struct json_random r = {.seed = 3};
+	uint8_t seen[1] = {0};
+	struct sharing s = {0};
+	unsigned looked_up = feed(&s, &r, 1000, 36, 0, 1000, seen);
+
+	(void)state;
+	assert_in_range(looked_up, 32, 100);
+	feed(&s, &r, 100000, 36, 0, 1000, seen);
+	assert_true(feed(&s, &r, 100000, 36, 0, 1000, seen) < 400);
+}
+
+/* Values of 35 kinds in any order are shared from the first on, whatever their size and the order: 200 orders are tried. */
+static void
+what_comes_again_is_shared(void **state)
+{
+	static const uint32_t sizes[] = {20, 40, 200, 3000};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		for (unsigned i = 0; i < 4; i++) {
+			struct json_random r = {.seed = seed};
+			uint8_t seen[35] = {0};
+			struct sharing s = {0};
+			unsigned looked_up = feed(&s, &r, 10000, sizes[i], 35, 0, seen);
+
+			/* (a short string's first trial may fail; then what it shared makes the second succeed) */
+			assert_true(looked_up > (sizes[i] < 40 ? 9000 : 9999));
+		}
+}
+
+/* Where one large value in five is known sharing pays; where one short string in five is, it does not. */
+static void
+the_size_decides_where_few_come_again(void **state)
+{
+	struct json_random r = {.seed = 8};
+	uint8_t seen[8] = {0}, seen_too[8] = {0};
+	struct sharing large = {0}, small = {0};
+
+	(void)state;
+	assert_true(feed(&large, &r, 20000, 1000, 8, 800, seen) > 19900);
+	assert_true(feed(&small, &r, 20000, 24, 8, 800, seen_too) < 4000);
+}
+
+/* Values that stop coming again stop being shared, and are shared again when they do. */
+static void
+a_change_is_noticed(void **state)
+{
+	struct json_random r = {.seed = 21};
+	uint8_t seen[20] = {0};
+	struct sharing s = {0};
+
+	(void)state;
+	assert_int_equal(feed(&s, &r, 5000, 60, 20, 0, seen), 5000);
+	feed(&s, &r, 2000, 60, 20, 1000, seen);
+	assert_true(feed(&s, &r, 5000, 60, 20, 1000, seen) < 1000);
+	feed(&s, &r, 20000, 60, 20, 0, seen);
+	assert_int_equal(feed(&s, &r, 5000, 60, 20, 0, seen), 5000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_never_comes_again_stands_inline),
+		cmocka_unit_test(what_comes_again_is_shared),
+		cmocka_unit_test(the_size_decides_where_few_come_again),
+		cmocka_unit_test(a_change_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/*
+ * Remembered texts: found where they stand whole, by their last byte, and never otherwise; references and bytes go back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/value.h"
+#include "tests/support/arena_fixture.h"
+#include "writer/decode/text_memo.h"
+
+#define TEXTS 500
+
+static uint32_t
+block(struct intern *in, unsigned n)
+{
+	uint8_t payload[4] = {TAG_INT1 + 2, (uint8_t)n, (uint8_t)(n >> 8), 1};
+	uint32_t ref = 0;
+	bool known;
+
+	assert_int_equal(intern_get(in, BLOCK_VALUE, payload, 4, &ref, &known), 0);
+	return ref;
+}
+
+/* Texts that begin alike, that differ in the last byte only, or that end too early are told apart. */
+static void
+only_the_very_text_is_found(void **state)
+{
+	struct arena *arena = arena_fixture_new();
+	struct intern *in = intern_new(arena);
+	struct text_memo *m = calloc(1, sizeof(*m));
+	const char *text = "{\"a\":\"0123456789012345678901234567890123456789\",\"b\":1}";
+	size_t length = strlen(text), bytes = 0;
+	uint32_t ref = block(in, 1);
+	char other[100];
+
+	(void)state;
+	assert_null(text_memo_find(m, text, text + length));
+	text_memo_put(m, in, text, length, ref, &bytes);
+	assert_int_equal(bytes, length);
+	assert_non_null(text_memo_find(m, text, text + length));
+	assert_int_equal(text_memo_find(m, text, text + length)->value.ref, ref);
+	assert_null(text_memo_find(m, text, text + length - 1));
+	assert_null(text_memo_find(m, text, text + 10));
+	for (size_t i = 0; i < length; i++) {
+		strcpy(other, text);
+		other[i] ^= 1;
+		assert_null(text_memo_find(m, other, other + length));
+	}
+	/* too short and too long ones are not remembered */
+	text_memo_put(m, in, text, TEXT_MEMO_PREFIX - 1, ref, &bytes);
+	text_memo_put(m, in, text, TEXT_MEMO_TEXT_MAX + 1, ref, &bytes);
+	assert_int_equal(bytes, length);
+	intern_unref(in, ref);
+	assert_int_equal(intern_count(in), 1);
+	text_memo_clear(m, in, &bytes);
+	assert_int_equal(bytes, 0);
+	assert_int_equal(intern_count(in), 0);
+	free(m);
+	intern_free(in);
+	arena_fixture_free(arena);
+}
+
+/* Many more texts than places: what is found is right, the newest are found, the references balance, stock included. */
+static void
+more_texts_than_places_push_out_older_ones(void **state)
+{
+	struct arena *arena = arena_fixture_new();
+	struct intern *in = intern_new(arena);
+	struct text_memo *m = calloc(1, sizeof(*m));
+	size_t bytes = 0;
+	char text[128];
+	unsigned found = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 4; round++)
+		for (unsigned n = 0; n < TEXTS; n++) {
+			unsigned i = n * n % 211;
+			uint32_t ref = block(in, i);
+			size_t length = (size_t)snprintf(text, sizeof(text), "{\"name\":\"number %u\",\"padding\":\"................................\"}", i);
+			struct text_memo_place *place = text_memo_find(m, text, text + length);
+
+			if (place) {
+				assert_int_equal(place->value.ref, ref);
+				intern_unref(in, stocked_ref_take(&place->value, in));
+				found++;
+			}
+			text_memo_put(m, in, text, length, ref, &bytes);
+			place = text_memo_find(m, text, text + length);
+			assert_non_null(place);
+			assert_int_equal(place->value.ref, ref);
+			intern_unref(in, ref);
+			assert_true(intern_count(in) <= TEXT_MEMO_PLACES);
+			assert_true(bytes <= TEXT_MEMO_PLACES * sizeof(text));
+		}
+	assert_true(found > 0);
+	text_memo_clear(m, in, &bytes);
+	assert_int_equal(bytes, 0);
+	assert_int_equal(intern_count(in), 0);
+	free(m);
+	intern_free(in);
+	arena_fixture_free(arena);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_very_text_is_found),
+		cmocka_unit_test(more_texts_than_places_push_out_older_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

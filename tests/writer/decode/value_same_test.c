@@ -1,0 +1,145 @@
+/*
+ * Values are the same exactly when they print the same, however they are stored.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/body_fixture.h"
+#include "tests/support/json_random.h"
+#include "writer/decode/value_same.h"
+
+/* The fixture's draft is ours from now on. */
+static uint32_t
+keep(struct body_fixture *fx)
+{
+	uint32_t ref = fx->ref;
+
+	fx->ref = 0;
+	return ref;
+}
+
+static struct value
+of(struct body_fixture *fx, uint32_t ref)
+{
+	return value_of_object(&fx->arena->view, ref);
+}
+
+static size_t
+length_of(struct body_fixture *fx, uint32_t ref)
+{
+	struct value v = of(fx, ref);
+
+	return (size_t)(v.end - v.at);
+}
+
+static bool
+are_same(struct body_fixture *fx, const char *a, const char *b)
+{
+	uint32_t first, second;
+	bool same;
+
+	body_fixture_value(fx, a);
+	first = keep(fx);
+	body_fixture_value(fx, b);
+	second = keep(fx);
+	same = value_same(of(fx, first), of(fx, second));
+	assert_int_equal(same, value_same(of(fx, second), of(fx, first)));
+	draft_discard(fx->arena, fx->intern, (struct draft){first});
+	draft_discard(fx->arena, fx->intern, (struct draft){second});
+	return same;
+}
+
+/* Every kind of value is told from another one of its kind, and of another, wherever it stands. */
+static void
+what_differs_is_not_the_same(void **state)
+{
+	static const char *const values[] = {"null", "true", "false", "0", "1", "-1", "63", "64", "1000", "18446744073709551615", "0.5", "-0.0",
+					     "1e400", "1e401", "\"\"", "\"a\"", "\"1\"", "\"true\"", "[]", "[1]", "[1,2]", "[2,1]", "[[1]]", "{}",
+					     "{\"a\":1}", "{\"a\":2}", "{\"b\":1}", "{\"a\":1,\"b\":1}", "{\"a\":{\"a\":1}}",
+					     "\"a text of more than 63 bytes, which has another form in the arena than a short one\"",
+					     "\"a text of more than 63 bytes, which has another form in the arena than a short ONE\""};
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	char a[256], b[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
+		for (size_t j = 0; j < sizeof(values) / sizeof(*values); j++) {
+			snprintf(a, sizeof(a), "{\"x\":[{\"y\":%s}]}", values[i]);
+			snprintf(b, sizeof(b), "{\"x\":[{\"y\":%s}]}", values[j]);
+			assert_int_equal(are_same(fx, a, b), i == j);
+		}
+	body_fixture_free(fx);
+}
+
+/*
+ * Thousands of documents, each beside itself and the one before: what was seen to come again is shared by then, and is the same
+ * nevertheless as what stands inline.
+ */
+static void
+how_it_is_stored_does_not_matter(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct json_random r = {.seed = 5};
+	uint32_t before = 0, first, second;
+	unsigned stored_otherwise = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 3000; i++) {
+		char *text;
+		bool equal;
+
+		json_random_document(&r);
+		assert_int_equal(body_fixture_decode(fx, (const char *)r.sent.data, r.sent.length, 0), 0);
+		first = keep(fx);
+		assert_int_equal(body_fixture_decode(fx, (const char *)r.sent.data, r.sent.length, 0), 0);
+		second = keep(fx);
+		assert_true(value_same(of(fx, first), of(fx, second)));
+		stored_otherwise += length_of(fx, first) != length_of(fx, second);
+		if (before) {
+			text = strdup(body_fixture_print_ref(fx, before));
+			equal = strcmp(text, body_fixture_print_ref(fx, first)) == 0;
+			free(text);
+			assert_int_equal(value_same(of(fx, before), of(fx, first)), equal);
+			draft_discard(fx->arena, fx->intern, (struct draft){before});
+		}
+		draft_discard(fx->arena, fx->intern, (struct draft){second});
+		before = first;
+	}
+	draft_discard(fx->arena, fx->intern, (struct draft){before});
+	assert_true(stored_otherwise > 10);
+	json_random_done(&r);
+	body_fixture_free(fx);
+}
+
+/* What is absent is the same as nothing, not even as another absence. */
+static void
+what_is_not_there_is_the_same_as_nothing(void **state)
+{
+	struct body_fixture *fx = body_fixture_new(NULL, 0);
+	struct value v = body_fixture_value(fx, "{\"a\":1}");
+
+	(void)state;
+	assert_true(value_same(v, v));
+	assert_false(value_same(v, (struct value){0}));
+	assert_false(value_same((struct value){0}, (struct value){0}));
+	body_fixture_free(fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_differs_is_not_the_same),
+		cmocka_unit_test(how_it_is_stored_does_not_matter),
+		cmocka_unit_test(what_is_not_there_is_the_same_as_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

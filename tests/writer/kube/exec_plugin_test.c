@@ -1,0 +1,303 @@
+/* Running a credential plugin: a shell script here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/temp_dir.h"
+#include "writer/kube/exec_plugin.h"
+#include "writer/base/message.h"
+
+#define V1     "client.authentication.k8s.io/v1"
+#define ANSWER "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":\"hunter2\"}}'\n"
+
+struct world {
+	char *dir;
+	uv_loop_t loop;
+	struct kube_client_config config;
+	int n_done;
+	char token[64], error[1024];
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	void *dir = NULL;
+
+	if (!w || temp_dir_setup(&dir) < 0)
+		return -1;
+	w->dir = dir;
+	uv_loop_init(&w->loop);
+	w->config.server = strdup("https://x:6443");
+	w->config.exec.api_version = strdup(V1);
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+	void *dir = w->dir;
+	int r;
+
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	r = uv_loop_close(&w->loop); /* EBUSY when a handle was forgotten */
+	kube_client_config_done(&w->config);
+	temp_dir_teardown(&dir);
+	free(w);
+	return r;
+}
+
+static void
+on_done(void *ctx, struct exec_credential *credential, const char *error)
+{
+	struct world *w = ctx;
+
+	w->n_done++;
+	w->token[0] = w->error[0] = '\0';
+	if (credential) {
+		snprintf(w->token, sizeof(w->token), "%s", credential->token ? credential->token : "");
+		exec_credential_done(credential);
+	} else {
+		snprintf(w->error, sizeof(w->error), "%s", error);
+	}
+}
+
+/* What the script does is in $D/plugin; $D is its folder. */
+static void
+write_plugin(struct world *w, const char *body)
+{
+	char text[4096];
+
+	snprintf(text, sizeof(text), "#!/bin/sh\nD=%s\n%s", w->dir, body);
+	chmod(temp_file(w->dir, "plugin", text), 0755);
+	free(w->config.exec.command);
+	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
+}
+
+static struct exec_plugin *
+start(struct world *w)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	struct exec_plugin *plugin = NULL;
+
+	if (exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &error) < 0)
+		fail_msg("%s", error ? error : "no message");
+	assert_int_equal(w->n_done, 0);
+	return plugin;
+}
+
+static void
+run(struct world *w, const char *body)
+{
+	write_plugin(w, body);
+	w->n_done = 0;
+	start(w);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	assert_int_equal(w->n_done, 1);
+	if (strstr(w->error, "hunter"))
+		fail_msg("a secret is in '%s'", w->error);
+}
+
+static const char *
+read_file(struct world *w, const char *name)
+{
+	static char text[8192];
+	FILE *file = fopen(temp_path(w->dir, name), "r");
+	size_t n;
+
+	assert_non_null(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+/* What it prints is the credential; the loop goes on meanwhile. */
+static void
+what_it_prints_is_the_credential(void **state)
+{
+	struct world *w = *state;
+
+	run(w, ANSWER);
+	assert_string_equal(w->error, "");
+	assert_string_equal(w->token, "hunter2");
+}
+
+/* Arguments are handed on as they are; the environment is ours, with the kubeconfig's over it and the description in it. */
+static void
+arguments_and_environment_reach_it(void **state)
+{
+	struct world *w = *state;
+
+	setenv("CONNECT_TEST_KEPT", "kept", 1);
+	setenv("CONNECT_TEST_REPLACED", "old", 1);
+	setenv("NOTIFY_SOCKET", "/run/x", 1);
+	kube_pairs_add(&w->config.exec.args, NULL, "get token");
+	kube_pairs_add(&w->config.exec.args, NULL, "$(x)");
+	kube_pairs_add(&w->config.exec.env, "CONNECT_TEST_REPLACED", "new");
+	run(w, "printf '%s|' \"$@\" \"$CONNECT_TEST_KEPT\" \"$CONNECT_TEST_REPLACED\" \"${NOTIFY_SOCKET-none}\" "
+	       "\"$KUBERNETES_EXEC_INFO\" >$D/seen\n" ANSWER);
+	unsetenv("NOTIFY_SOCKET");
+	assert_string_equal(read_file(w, "seen"),
+			    "get token|$(x)|kept|new|none|{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
+			    "\",\"spec\":{\"interactive\":false}}|");
+}
+
+/* It has /dev/null to read, and nothing else that is ours: not even what was opened without close-on-exec. */
+static void
+it_inherits_no_descriptor(void **state)
+{
+	struct world *w = *state;
+	int leak = open("/etc/passwd", O_RDONLY), moved;
+
+	assert_true(leak >= 0);
+	moved = fcntl(leak, F_DUPFD, 200);
+	assert_int_equal(moved, 200);
+	run(w, "ls -l /proc/$$/fd >$D/seen\nreadlink /proc/$$/fd/0 >$D/in\n" ANSWER);
+	assert_null(strstr(read_file(w, "seen"), "passwd"));
+	assert_null(strstr(read_file(w, "seen"), "socket:"));
+	assert_null(strstr(read_file(w, "seen"), "eventpoll"));
+	assert_string_equal(read_file(w, "in"), "/dev/null\n");
+	close(leak);
+	close(moved);
+}
+
+/* A failure is told with the exit code and what it wrote on stderr, without secrets. */
+static void
+a_failure_tells_its_words_without_secrets(void **state)
+{
+	struct world *w = *state;
+
+	kube_pairs_add(&w->config.exec.env, "SECRET", "hunter3");
+	kube_pairs_add(&w->config.exec.args, NULL, "--client-secret=hunter4");
+	kube_pairs_add(&w->config.exec.args, NULL, "--password");
+	kube_pairs_add(&w->config.exec.args, NULL, "hunter5");
+	run(w, "echo \"no profile; tried $SECRET $1 $3\" >&2; echo 'token=hunter2' >&2; exit 3");
+	assert_non_null(strstr(w->error, "/plugin failed with exit code 3: no profile; tried [redacted]"));
+	run(w, "kill -9 $$");
+	assert_non_null(strstr(w->error, "was ended by signal 9"));
+}
+
+/* Garbage is refused, and not shown. */
+static void
+garbage_is_refused(void **state)
+{
+	struct world *w = *state;
+
+	run(w, "echo hunter2");
+	assert_non_null(strstr(w->error, "is of no use: it printed no ExecCredential"));
+	run(w, ":");
+	assert_non_null(strstr(w->error, "is of no use: it printed no ExecCredential"));
+	run(w, "head -c 300000 /dev/urandom");
+	assert_non_null(strstr(w->error, "is of no use"));
+}
+
+/* One that prints without end is killed, with its children. */
+static void
+endless_output_is_cut(void **state)
+{
+	struct world *w = *state;
+
+	run(w, "yes hunter2 | cat");
+	assert_non_null(strstr(w->error, "printed more than 1 MiB and was killed"));
+}
+
+/* One that hangs is killed when its time is over, with its children. */
+static void
+a_hanging_one_is_killed(void **state)
+{
+	struct world *w = *state;
+	pid_t child;
+
+	w->config.request_timeout_ms = 300;
+	run(w, "echo waiting for a browser >&2; sleep 1000 & echo $! >$D/child; wait");
+	assert_non_null(strstr(w->error, "did not end within 0.3 s and was killed: waiting for a browser"));
+	child = (pid_t)atol(read_file(w, "child"));
+	for (int i = 0; i < 2000 && kill(child, 0) == 0; i++) { /* a zombie counts until init has waited */
+		char path[64], text[256] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
+		file = fopen(path, "r");
+		if (!file || !fgets(text, sizeof(text), file) || strstr(text, ") Z "))
+			break;
+		fclose(file);
+		assert_true(i < 1999);
+		usleep(1000);
+	}
+}
+
+/* What it leaves running, with its stderr, is not waited for. */
+static void
+a_helper_left_behind_is_not_waited_for(void **state)
+{
+	struct world *w = *state;
+
+	run(w, "sleep 1000 >/dev/null & echo $! >$D/child\n" ANSWER);
+	assert_string_equal(w->token, "hunter2");
+	assert_int_equal(kill((pid_t)atol(read_file(w, "child")), SIGKILL), 0);
+}
+
+/* A command that does not exist says so, with the kubeconfig's hint. */
+static void
+a_missing_command_tells_the_hint(void **state)
+{
+	struct world *w = *state;
+	_cleanup_(message_freep) char *error = NULL, *hinted = NULL;
+	struct exec_plugin *plugin;
+
+	w->config.exec.command = strdup("no-such-plugin");
+	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &error), -ENOENT);
+	assert_string_equal(error, "credential plugin no-such-plugin cannot be started: No such file or directory; install it, or "
+				   "name its whole path in the kubeconfig");
+	w->config.exec.install_hint = strdup("Get it\nfrom example.com");
+	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &hinted), -ENOENT);
+	assert_non_null(strstr(hinted, "Get it; from example.com"));
+	assert_int_equal(w->n_done, 0);
+}
+
+/* A cancelled one is killed and silent. */
+static void
+a_cancelled_one_is_silent(void **state)
+{
+	struct world *w = *state;
+
+	write_plugin(w, "sleep 1000");
+	exec_plugin_cancel(start(w));
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	assert_int_equal(w->n_done, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_it_prints_is_the_credential),
+		TEST(arguments_and_environment_reach_it),
+		TEST(it_inherits_no_descriptor),
+		TEST(a_failure_tells_its_words_without_secrets),
+		TEST(garbage_is_refused),
+		TEST(endless_output_is_cut),
+		TEST(a_hanging_one_is_killed),
+		TEST(a_helper_left_behind_is_not_waited_for),
+		TEST(a_missing_command_tells_the_hint),
+		TEST(a_cancelled_one_is_silent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

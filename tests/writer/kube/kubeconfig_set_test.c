@@ -1,0 +1,187 @@
+/* Several kubeconfig files as one: kubectl's rules. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/kubeconfig_fixture.h"
+#include "tests/support/temp_dir.h"
+#include "writer/base/message.h"
+
+static void
+use_list(const char *first, const char *second)
+{
+	char list[4000];
+
+	snprintf(list, sizeof(list), "%.1900s:%.1900s", first, second);
+	set_env("KUBECONFIG", list);
+}
+
+/* A context of one file may lead to a cluster and a user of another. */
+static void
+entries_of_all_files_are_one(void **state)
+{
+	struct kube_client_config c;
+
+	use_list(temp_file(*state, "a", "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u, namespace: n}}]\n"),
+		 temp_file(*state, "b", "clusters: [{name: c, cluster: {server: 'https://b:1'}}]\nusers: [{name: u, user: {token: t}}]\n"));
+	c = loaded((struct kubeconfig_choice){0});
+	assert_string_equal(c.server, "https://b:1");
+	assert_string_equal(c.token, "t");
+	assert_string_equal(c.namespace_, "n");
+	assert_non_null(strstr(c.origin, "/a:"));
+	assert_non_null(strstr(c.origin, "/b"));
+	kube_client_config_done(&c);
+}
+
+/* Of two entries of one name the first counts whole: what only the second says is not there. */
+static void
+the_first_entry_of_a_name_wins_whole(void **state)
+{
+	struct kube_client_config c;
+
+	use_list(temp_file(*state, "a", "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+					"clusters: [{name: c, cluster: {server: 'https://first'}}]\nusers: [{name: u, user: {}}]\n"),
+		 temp_file(*state, "b", "current-context: x\ncontexts: [{name: x, context: {cluster: other, user: u, namespace: n}}]\n"
+					"clusters: [{name: c, cluster: {server: 'https://second', tls-server-name: z}}, "
+					"{name: other, cluster: {server: 'https://other'}}]\n"
+					"users: [{name: u, user: {token: t}}]\n"));
+	c = loaded((struct kubeconfig_choice){0});
+	assert_string_equal(c.server, "https://first");
+	assert_null(c.tls_server_name);
+	assert_null(c.token);
+	assert_null(c.namespace_);
+	kube_client_config_done(&c);
+}
+
+/* current-context is that of the first file that sets it; empty is not set. */
+static void
+the_first_current_context_counts(void **state)
+{
+	static const char rest[] = "contexts: [{name: x, context: {cluster: c}}, {name: y, context: {cluster: c}}]\n"
+				   "clusters: [{name: c, cluster: {server: 'https://s'}}]\n";
+	struct kube_client_config c;
+	char list[4000], text[512];
+
+	snprintf(text, sizeof(text), "current-context: x\n%s", rest);
+	snprintf(list, sizeof(list), "%.1000s:%.1000s:%.1000s", temp_file(*state, "a", "current-context: ''\n"),
+		 temp_file(*state, "b", "current-context: y\n"), temp_file(*state, "c", text));
+	set_env("KUBECONFIG", list);
+	c = loaded((struct kubeconfig_choice){0});
+	assert_string_equal(c.context, "y");
+	kube_client_config_done(&c);
+}
+
+/* A relative path stands beside the file that it stands in, also of a plugin; a command without a slash is for $PATH. */
+static void
+paths_stand_beside_their_own_file(void **state)
+{
+	struct kube_client_config c;
+
+	temp_file(*state, "one/ca", "-----BEGIN CERTIFICATE-----\n1");
+	temp_file(*state, "two/ca", "-----BEGIN CERTIFICATE-----\n2");
+	use_list(temp_file(*state, "one/k", "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+					    "clusters: [{name: c, cluster: {server: 'https://s', certificate-authority: ca}}]\n"),
+		 temp_file(*state, "two/k", "users: [{name: u, user: {tokenFile: t}}, {name: e, user: {exec: {command: ./bin/p, "
+					    "apiVersion: client.authentication.k8s.io/v1beta1}}}, {name: p, user: {exec: {command: p, "
+					    "apiVersion: client.authentication.k8s.io/v1beta1}}}]\n"));
+	c = loaded((struct kubeconfig_choice){0});
+	assert_string_equal(c.ca.file, temp_path(*state, "one/ca"));
+	assert_string_equal(c.token_file, temp_path(*state, "two/t"));
+	kube_client_config_done(&c);
+	c = loaded((struct kubeconfig_choice){.user = "e"});
+	assert_string_equal(c.exec.command, temp_path(*state, "two/./bin/p"));
+	kube_client_config_done(&c);
+	c = loaded((struct kubeconfig_choice){.user = "p"});
+	assert_string_equal(c.exec.command, "p");
+	kube_client_config_done(&c);
+}
+
+/* Files that do not exist are left out, and one that is named twice is read once; --kubeconfig is alone. */
+static void
+missing_files_are_left_out(void **state)
+{
+	static const char text[] = "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
+				   "clusters: [{name: c, cluster: {server: 'https://s'}}]\n";
+	char list[4000], path[1000];
+	struct kube_client_config c;
+
+	snprintf(path, sizeof(path), "%s", temp_file(*state, "k", text));
+	snprintf(list, sizeof(list), ":%s:%s:%s:", temp_path(*state, "missing"), path, path);
+	set_env("KUBECONFIG", list);
+	c = loaded((struct kubeconfig_choice){0});
+	assert_string_equal(c.origin, path);
+	kube_client_config_done(&c);
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "empty", "")}, -EINVAL, "no current-context");
+}
+
+/* One that cannot be read or understood is an error, though others are fine: what it says could change everything. */
+static void
+a_broken_file_is_an_error(void **state)
+{
+	const char *good = temp_file(*state, "a", "current-context: x\n");
+
+	use_list(good, temp_file(*state, "b", "users: [{name: u, user: {token: hunter2\n"));
+	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "/b:");
+	temp_file(*state, "b", "kind: Pod\n");
+	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "/b:1:7: not a kubeconfig");
+	temp_file(*state, "b", "users: [{name: u, user: {}}, {name: u, user: {}}]\n");
+	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "users has 'u' twice");
+	temp_file(*state, "b", "users: [{user: {}}]\n");
+	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "must be a mapping with name and user");
+	temp_file(*state, "b", "users: {}\n");
+	assert_refused((struct kubeconfig_choice){0}, -EINVAL, "users must be a list");
+}
+
+/* In a pod, kubeconfigs that say nothing are as if there were none. */
+static void
+empty_files_leave_a_pod_its_account(void **state)
+{
+	struct kube_client_config c;
+
+	set_env("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "t");
+	use_list(temp_file(*state, "a", ""), temp_file(*state, "b", "kind: Config\ncontexts: []\n"));
+	c = loaded((struct kubeconfig_choice){.root = *state});
+	assert_string_equal(c.origin, "in-cluster");
+	kube_client_config_done(&c);
+}
+
+/* The bytes of one file are read as a file is. */
+static void
+bytes_are_read_as_a_file(void **state)
+{
+	static const char text[] = "{\"clusters\":[{\"name\":\"c\",\"cluster\":{\"server\":\"https://s\"}}]}";
+	struct kubeconfig_choice choice = {.cluster = "c"};
+	struct kube_client_config c;
+
+	(void)state;
+	assert_int_equal(kubeconfig_parse("bytes", text, strlen(text), &choice, &c, NULL), 0);
+	assert_string_equal(c.server, "https://s");
+	kube_client_config_done(&c);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(entries_of_all_files_are_one),
+		TEST(the_first_entry_of_a_name_wins_whole),
+		TEST(the_first_current_context_counts),
+		TEST(paths_stand_beside_their_own_file),
+		TEST(missing_files_are_left_out),
+		TEST(a_broken_file_is_an_error),
+		TEST(empty_files_leave_a_pod_its_account),
+		TEST(bytes_are_read_as_a_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

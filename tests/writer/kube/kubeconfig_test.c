@@ -1,0 +1,254 @@
+/* kubeconfig files and the service account of a pod. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/kubeconfig_fixture.h"
+#include "tests/support/temp_dir.h"
+#include "writer/base/message.h"
+
+static const char two_contexts[] =
+	"apiVersion: v1\nkind: Config\ncurrent-context: prod\n"
+	"contexts:\n"
+	"- name: prod\n  context: {cluster: c1, user: u1, namespace: web}\n"
+	"- name: test\n  context: {cluster: c2, user: u2}\n"
+	"clusters:\n"
+	"- name: c1\n  cluster:\n    server: https://one:6443/\n"
+	"    certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCng=\n"
+	"    tls-server-name: api.one\n    proxy-url: http://proxy:3128\n"
+	"- name: c2\n  cluster: {server: 'https://two:6443/prefix', insecure-skip-tls-verify: true}\n"
+	"users:\n"
+	"- name: u1\n  user: {token: hunter2}\n"
+	"- name: u2\n  user: {username: me, password: hunter2}\n";
+
+/* The current context leads to its cluster and user. */
+static void
+the_current_context_is_used(void **state)
+{
+	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", two_contexts)});
+
+	assert_string_equal(c.server, "https://one:6443");
+	assert_string_equal(c.context, "prod");
+	assert_string_equal(c.namespace_, "web");
+	assert_string_equal(c.token, "hunter2");
+	assert_string_equal(c.ca.data, "-----BEGIN CERTIFICATE-----\nx");
+	assert_string_equal(c.tls_server_name, "api.one");
+	assert_string_equal(c.proxy_url, "http://proxy:3128");
+	assert_false(c.insecure_skip_tls_verify);
+	kube_client_config_done(&c);
+}
+
+/* --context chooses another one, --server another address. */
+static void
+context_and_server_can_be_chosen(void **state)
+{
+	const char *path = temp_file(*state, "k", two_contexts);
+	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .context = "test"});
+
+	assert_string_equal(c.server, "https://two:6443/prefix");
+	assert_true(c.insecure_skip_tls_verify);
+	assert_string_equal(c.username, "me");
+	assert_string_equal(c.password, "hunter2");
+	kube_client_config_done(&c);
+	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .server = "https://[::1]:1/"});
+	assert_string_equal(c.server, "https://[::1]:1");
+	assert_string_equal(c.token, "hunter2");
+	kube_client_config_done(&c);
+}
+
+/* A copy has all of it, and is freed alone. */
+static void
+a_copy_is_deep(void **state)
+{
+	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", two_contexts)});
+	struct kube_client_config copy;
+
+	assert_int_equal(kube_client_config_copy(&c, &copy), 0);
+	kube_client_config_done(&c);
+	assert_string_equal(copy.token, "hunter2");
+	assert_int_equal(copy.ca.len, strlen("-----BEGIN CERTIFICATE-----\nx"));
+	kube_client_config_done(&copy);
+}
+
+/* Files that a kubeconfig names stand relative to its own folder. */
+static void
+relative_files_stand_beside_the_kubeconfig(void **state)
+{
+	static const char text[] =
+		"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
+		"clusters: [{name: c, cluster: {server: 'https://x', certificate-authority: pki/ca.crt}}]\n"
+		"users: [{name: u, user: {client-certificate: pki/c.crt, client-key: pki/c.key, tokenFile: t}}]\n";
+	_cleanup_(message_freep) char *pem = NULL;
+	struct kube_client_config c;
+	size_t len;
+
+	temp_file(*state, "sub/pki/ca.crt", "-----BEGIN CERTIFICATE-----\nca");
+	temp_file(*state, "sub/pki/c.crt", "-----BEGIN CERTIFICATE-----\nc");
+	temp_file(*state, "sub/pki/c.key", "-----BEGIN EC PRIVATE KEY-----\nk");
+	c = loaded((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "sub/config", text)});
+	assert_string_equal(c.ca.file, temp_path(*state, "sub/pki/ca.crt"));
+	assert_string_equal(c.client_cert.file, temp_path(*state, "sub/pki/c.crt"));
+	assert_string_equal(c.client_key.file, temp_path(*state, "sub/pki/c.key"));
+	assert_string_equal(c.token_file, temp_path(*state, "sub/t"));
+	assert_int_equal(kube_client_config_read_ca(&c, &pem, &len, NULL), 0);
+	assert_string_equal(pem, "-----BEGIN CERTIFICATE-----\nca");
+	kube_client_config_done(&c);
+}
+
+/* Without --kubeconfig: the files of $KUBECONFIG that exist, else ~/.kube/config. */
+static void
+the_file_is_found_as_kubectl_does(void **state)
+{
+	char list[4000];
+	struct kube_client_config c;
+
+	snprintf(list, sizeof(list), "%.1900s::%.1900s", temp_path(*state, "missing"), temp_file(*state, "second", two_contexts));
+	set_env("HOME", *state);
+	temp_file(*state, ".kube/config", "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
+					  "clusters: [{name: c, cluster: {server: home}}]\n");
+	c = loaded((struct kubeconfig_choice){0});
+	assert_string_equal(c.server, "http://home");
+	kube_client_config_done(&c);
+	set_env("KUBECONFIG", list);
+	c = loaded((struct kubeconfig_choice){0});
+	assert_string_equal(c.server, "https://one:6443");
+	kube_client_config_done(&c);
+}
+
+/* With nothing at all the message says what can be done. */
+static void
+nothing_found_says_what_to_do(void **state)
+{
+	set_env("HOME", *state);
+	assert_refused((struct kubeconfig_choice){0}, -ENOENT, ".kube/config does not exist; name one with --kubeconfig or");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_path(*state, "typo")}, -ENOENT, "typo: No such file");
+	assert_refused((struct kubeconfig_choice){.context = "x"}, -ENOENT, "--context x, but there is no kubeconfig");
+}
+
+/* --server alone means that server, without credentials. */
+static void
+a_server_alone_is_enough(void **state)
+{
+	struct kube_client_config c;
+
+	set_env("HOME", *state);
+	c = loaded((struct kubeconfig_choice){.server = "127.0.0.1:8080/"});
+	assert_string_equal(c.server, "http://127.0.0.1:8080");
+	assert_null(c.token);
+	kube_client_config_done(&c);
+}
+
+/* In a pod the service account's files are used, IPv6 addresses in brackets. */
+static void
+a_pod_uses_its_service_account(void **state)
+{
+	struct kube_client_config c;
+
+	set_env("KUBERNETES_SERVICE_HOST", "fd00::1");
+	set_env("KUBERNETES_SERVICE_PORT", "6443");
+	assert_refused((struct kubeconfig_choice){.root = *state}, -ENOENT, "automountServiceAccountToken");
+	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "hunter2");
+	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/ca.crt", "-----BEGIN CERTIFICATE-----");
+	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/namespace", "web\n");
+	c = loaded((struct kubeconfig_choice){.root = *state});
+	assert_string_equal(c.server, "https://[fd00::1]:6443");
+	assert_string_equal(c.token_file, temp_path(*state, "var/run/secrets/kubernetes.io/serviceaccount/token"));
+	assert_non_null(c.ca.file);
+	assert_string_equal(c.namespace_, "web");
+	assert_string_equal(c.origin, "in-cluster");
+	kube_client_config_done(&c);
+}
+
+/* A name that leads nowhere is named, with those that are there. */
+static void
+names_that_lead_nowhere_are_named(void **state)
+{
+	struct kubeconfig_choice choice = {.kubeconfig = temp_file(*state, "k", two_contexts), .context = "prd"};
+
+	assert_refused(choice, -EINVAL, "no context 'prd' in it; it has: prod, test");
+	choice.context = NULL;
+	temp_file(*state, "k", "contexts: [{name: a, context: {cluster: c9}}]\nclusters: [{name: c1}]\n");
+	assert_refused(choice, -EINVAL, "no current-context; choose one with --context; it has: a");
+	choice.context = "a";
+	assert_refused(choice, -EINVAL, "no cluster 'c9' in it; it has: c1");
+	temp_file(*state, "k", "contexts: [{name: a, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: x}}]\n");
+	assert_refused(choice, -EINVAL, "no user 'u' in it; it has: none");
+}
+
+static void
+assert_user_refused(const char *dir, const char *user, int code, const char *message)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text),
+		 "current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
+		 "clusters: [{name: c, cluster: {server: 'https://x'}}]\nusers:\n- name: u\n  user: %s\n",
+		 user);
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(dir, "k", text)}, code, message);
+}
+
+/* What informerd cannot do with a user is said with its place, and never with the secret. */
+static void
+unusable_users_are_refused(void **state)
+{
+	assert_user_refused(*state, "{auth-provider: {name: gcp}}", -ENOTSUP, "k:6:10: user 'u': auth-provider is the old way");
+	assert_user_refused(*state, "{token: [hunter2]}", -EINVAL, "k:6:17: token must be a string");
+	assert_user_refused(*state, "{token: 'hunter2 x'}", -EINVAL, "k:6:17: token has a character");
+	assert_user_refused(*state, "{client-key-data: '!hunter2'}", -EINVAL, "k:6:27: client-key-data is not base64");
+	assert_user_refused(*state, "{client-key-data: aHVudGVyMg==}", -EINVAL, "client-key-data holds no PEM text");
+	assert_user_refused(*state, "{client-certificate: /nonexistent/hunter}", -ENOENT, "client-certificate: /nonexistent/hunter: No such");
+	assert_user_refused(*state, "{client-key-data: LS0tLS1CRUdJTiBY}", -EINVAL, "only one of client-certificate and client-key");
+}
+
+/* A server's URL that cannot be one, or that holds a password, is refused without being shown. */
+static void
+wrong_server_urls_are_refused(void **state)
+{
+	set_env("HOME", *state);
+	assert_refused((struct kubeconfig_choice){.server = "ftp://x"}, -EINVAL, "must start with https://");
+	assert_refused((struct kubeconfig_choice){.server = "https://me:hunter2@x"}, -EINVAL, "it holds credentials");
+	assert_refused((struct kubeconfig_choice){.server = "https://x?hunter2"}, -EINVAL, "query");
+	assert_refused((struct kubeconfig_choice){.server = "https://a b"}, -EINVAL, "not a URL");
+}
+
+/* A CA beside insecure-skip-tls-verify is a contradiction, as for kubectl. */
+static void
+a_ca_with_insecure_is_refused(void **state)
+{
+	static const char text[] =
+		"current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
+		"clusters: [{name: c, cluster: {server: 'https://x', insecure-skip-tls-verify: true, "
+		"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCng=}}]\n";
+
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text)}, -EINVAL, "keep one");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_current_context_is_used),
+		TEST(context_and_server_can_be_chosen),
+		TEST(a_copy_is_deep),
+		TEST(relative_files_stand_beside_the_kubeconfig),
+		TEST(the_file_is_found_as_kubectl_does),
+		TEST(nothing_found_says_what_to_do),
+		TEST(a_server_alone_is_enough),
+		TEST(a_pod_uses_its_service_account),
+		TEST(names_that_lead_nowhere_are_named),
+		TEST(unusable_users_are_refused),
+		TEST(wrong_server_urls_are_refused),
+		TEST(a_ca_with_insecure_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* Resource names, request paths and the RBAC rule. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/kube/rbac.h"
+#include "writer/kube/resource_name.h"
+#include "writer/base/message.h"
+
+static char *short_names[] = {(char *)(uintptr_t)"deploy"};
+
+static struct kube_resource
+resource(const char *group, const char *version, const char *plural, const char *kind, const char *singular, bool namespaced)
+{
+	return (struct kube_resource){.group = (char *)(uintptr_t)group,
+				      .version = (char *)(uintptr_t)version,
+				      .resource = (char *)(uintptr_t)plural,
+				      .kind = (char *)(uintptr_t)kind,
+				      .singular = (char *)(uintptr_t)singular,
+				      .short_names = short_names,
+				      .n_short_names = strcmp(plural, "deployments") == 0,
+				      .namespaced = namespaced};
+}
+
+static bool
+matches(const char *text, const struct kube_resource *r)
+{
+	struct resource_name name;
+	bool result;
+
+	assert_int_equal(resource_name_parse(text, &name, NULL), 0);
+	result = resource_name_matches(&name, r);
+	resource_name_done(&name);
+	return result;
+}
+
+/* Plural, singular, kind and short name mean the resource, in any case. */
+static void
+every_spelling_means_the_resource(void **state)
+{
+	static const char *const right[] = {"deployments",	    "deployment",	   "Deployment",	"deploy",
+					    "DEPLOY",		    "deployments.apps",	   "deploy.apps",	"deployments.v1.apps",
+					    "Deployment.v1.apps"};
+	static const char *const wrong[] = {"deploymen", "pods", "deployments.batch", "deployments.v2.apps", "deployments.v1.",
+					    "deployments."};
+	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
+		if (!matches(right[i], &r))
+			fail_msg("%s does not match", right[i]);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		if (matches(wrong[i], &r))
+			fail_msg("%s matches", wrong[i]);
+}
+
+/* A group with dots is told from a version before it; a group may even begin like a version. */
+static void
+groups_with_dots_are_told_from_versions(void **state)
+{
+	struct kube_resource widget = resource("example.com", "v1", "widgets", "Widget", "widget", true);
+	struct kube_resource odd = resource("v1.example.com", "v2", "widgets", "Widget", "widget", true);
+	struct kube_resource pods = resource("", "v1", "pods", "Pod", "pod", true);
+
+	(void)state;
+	assert_true(matches("widgets.v1.example.com", &widget));
+	assert_true(matches("widgets.example.com", &widget));
+	assert_false(matches("widgets.v2.example.com", &widget));
+	assert_true(matches("widgets.v1.example.com", &odd));
+	assert_true(matches("widgets.v2.v1.example.com", &odd));
+	assert_true(matches("pods.v1.", &pods));
+	assert_true(matches("pods.v1", &pods));
+	assert_true(matches("pods.", &pods));
+	assert_false(matches("pods.v2.", &pods));
+}
+
+/* Names that could do something to a request path are refused. */
+static void
+names_that_are_no_names_are_refused(void **state)
+{
+	static const char *const wrong[] = {"", "pods/log", "../secrets", "a b", "pods?x", ".apps", "a..b", "pods%2f"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		_cleanup_(message_freep) char *error = NULL;
+		struct resource_name name;
+
+		assert_int_equal(resource_name_parse(wrong[i], &name, &error), -EINVAL);
+		assert_non_null(strstr(error, "deployments.apps"));
+	}
+}
+
+/* What Kubernetes calls a version is one; other words are not. */
+static void
+versions_are_recognised(void **state)
+{
+	static const char *const right[] = {"v1", "v2", "v12", "v1alpha1", "v2beta3"};
+	static const char *const wrong[] = {"v", "v0", "1", "vx", "v1gamma1", "v1alpha", "v1beta0", "apps", "v1x"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
+		assert_true(resource_name_is_version(right[i]));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_false(resource_name_is_version(wrong[i]));
+}
+
+static void
+assert_path(const struct kube_resource *r, const char *namespace_, const char *expected)
+{
+	char *path = kube_resource_path(r, namespace_);
+
+	assert_string_equal(path, expected);
+	free(path);
+}
+
+/* Core stands under /api, groups under /apis; a namespace is a part of the path where there is one. */
+static void
+paths_follow_group_and_namespace(void **state)
+{
+	struct kube_resource pods = resource("", "v1", "pods", "Pod", "pod", true);
+	struct kube_resource nodes = resource("", "v1", "nodes", "Node", "node", false);
+	struct kube_resource deployments = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
+
+	(void)state;
+	assert_path(&pods, NULL, "/api/v1/pods");
+	assert_path(&pods, "", "/api/v1/pods");
+	assert_path(&pods, "web", "/api/v1/namespaces/web/pods");
+	assert_path(&pods, "../x", "/api/v1/namespaces/..%2Fx/pods");
+	assert_path(&nodes, "web", "/api/v1/nodes");
+	assert_path(&deployments, NULL, "/apis/apps/v1/deployments");
+	assert_path(&deployments, "web", "/apis/apps/v1/namespaces/web/deployments");
+}
+
+/* A copy is deep, and its group name is the short unambiguous one. */
+static void
+a_copy_is_deep(void **state)
+{
+	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true), copy;
+	char *name;
+
+	(void)state;
+	assert_int_equal(kube_resource_copy(&r, &copy), 0);
+	assert_string_equal(copy.short_names[0], "deploy");
+	assert_ptr_not_equal(copy.group, r.group);
+	name = kube_resource_group_name(&copy);
+	assert_string_equal(name, "deployments.apps");
+	free(name);
+	kube_resource_done(&copy);
+}
+
+/* The missing rule is printed as YAML that can be pasted, for a role of the right kind. */
+static void
+the_rbac_rule_can_be_pasted(void **state)
+{
+	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
+	char *all = rbac_hint(&r, NULL), *one = rbac_hint(&r, "web"), *line = rbac_hint_line(&r, NULL);
+
+	(void)state;
+	assert_string_equal(all, "add this rule to a ClusterRole bound to informerd's user or service account:\n"
+				 "- apiGroups: [\"apps\"]\n"
+				 "  resources: [\"deployments\"]\n"
+				 "  verbs: [\"list\", \"watch\"]\n");
+	assert_non_null(strstr(one, "Role in namespace web (or a ClusterRole)"));
+	assert_null(strchr(line, '\n'));
+	free(all);
+	free(one);
+	free(line);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_spelling_means_the_resource),
+		cmocka_unit_test(groups_with_dots_are_told_from_versions),
+		cmocka_unit_test(names_that_are_no_names_are_refused),
+		cmocka_unit_test(versions_are_recognised),
+		cmocka_unit_test(paths_follow_group_and_namespace),
+		cmocka_unit_test(a_copy_is_deep),
+		cmocka_unit_test(the_rbac_rule_can_be_pasted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,582 @@
+/* The transport against a small HTTP server of the test's own, plain and with TLS. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/support/temp_dir.h"
+#include "tests/support/transport_world.h"
+#include "writer/base/message.h"
+
+#define BIG	    (32u << 20)
+
+static const struct http_route routes[] = {
+	{.path = "/api/v1/pods", .status = 200, .body = "{\"kind\":\"PodList\"}"},
+	{.path = "/busy", .status = 429, .body = "{\"kind\":\"Status\",\"code\":429}", .retry_after = "7"},
+	{.path = "/gone", .status = 410, .body = "{\"kind\":\"Status\",\"reason\":\"Expired\",\"code\":410}"},
+	{.path = "/401", .status = 401, .body = "no"},
+	{.path = "/moved", .status = 302, .body = "elsewhere"},
+	{.path = "/text", .status = 200, .body = "x", .content_type = "text/plain"},
+	{.path = "/empty", .status = 200},
+	{.path = "/big", .status = 200, .generated = BIG},
+	{.path = "/cut", .status = 200, .body = "half", .cut = true},
+	{.path = "/watch", .status = 200, .stream = true},
+	{0},
+};
+
+static int
+setup_plain(void **state)
+{
+	struct world *w;
+
+	if (transport_world_setup(state) < 0)
+		return -1;
+	w = *state;
+	w->server = http_fixture_new(routes, NULL, NULL);
+	if (!w->server)
+		return -1;
+	connect_to(w, http_fixture_url(w->server));
+	return 0;
+}
+
+/* A whole answer is told in order: header, bytes, end. */
+static void
+a_whole_answer_ends_with_zero(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	get(w, "/api/v1/pods?limit=500&labelSelector=a%20in%20(b)", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_int_equal(seen.status, 200);
+	assert_string_equal(seen.content_type, "application/json");
+	assert_string_equal(seen.text, "{\"kind\":\"PodList\"}");
+	assert_int_equal(seen.result, 0);
+	assert_string_equal(seen.message, "");
+	assert_int_equal(seen.n_responses, 1);
+	assert_string_equal(http_fixture_query(w->server), "limit=500&labelSelector=a in (b)");
+}
+
+/* Requests say who asks, for what, and without compression to this machine. */
+static void
+requests_carry_the_expected_headers(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	get(w, "/api/v1/pods", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_string_equal(http_fixture_header(w->server, "User-Agent"), "informerd/" INFORMER_VERSION);
+	assert_string_equal(http_fixture_header(w->server, "Accept"), "application/json");
+	assert_string_equal(http_fixture_header(w->server, "Accept-Encoding"), "");
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "");
+}
+
+/* An error answer is an answer: status, Retry-After and body are handed on, the result is 0. */
+static void
+an_error_answer_is_an_answer(void **state)
+{
+	struct world *w = *state;
+	struct seen busy = {0}, gone = {0}, moved = {0};
+
+	get(w, "/busy", 0, &busy);
+	get(w, "/gone", TRANSPORT_WATCH, &gone);
+	get(w, "/moved", 0, &moved);
+	run_until(w, busy.n_done && gone.n_done && moved.n_done);
+	assert_int_equal(busy.status, 429);
+	assert_int_equal(busy.retry_after, 7);
+	assert_int_equal(busy.result, 0);
+	assert_int_equal(gone.status, 410);
+	assert_non_null(strstr(gone.text, "Expired"));
+	assert_int_equal(moved.status, 302); /* redirects are not followed */
+}
+
+/* Answers are counted by their code, and how long they took; of a watch only that it was answered. */
+static void
+answers_are_counted(void **state)
+{
+	struct world *w = *state;
+	struct seen busy = {0}, pods = {0}, watch = {0};
+	const struct request_stats *stats = transport_requests(w->transport);
+
+	get(w, "/busy", 0, &busy);
+	get(w, "/api/v1/pods", 0, &pods);
+	get(w, "/watch", TRANSPORT_WATCH, &watch);
+	http_fixture_send(w->server, "one\n");
+	run_until(w, busy.n_done && pods.n_done && strcmp(watch.text, "one\n") == 0);
+	http_fixture_end(w->server);
+	run_until(w, watch.n_done);
+	assert_int_equal(stats->codes[429], 1);
+	assert_int_equal(stats->codes[200], 2);
+	assert_int_equal(stats->codes[0], 0);
+	assert_int_equal(stats->count, 2);
+}
+
+/* An answer without a body still tells its header. */
+static void
+an_empty_answer_tells_its_header(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	get(w, "/empty", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_int_equal(seen.n_responses, 1);
+	assert_int_equal(seen.bytes, 0);
+	assert_int_equal(seen.result, 0);
+}
+
+/* The bytes of a watch come when the server sends them, not when the answer ends. */
+static void
+a_stream_is_delivered_as_it_arrives(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	get(w, "/watch", TRANSPORT_WATCH, &seen);
+	http_fixture_send(w->server, "one\n");
+	run_until(w, strcmp(seen.text, "one\n") == 0);
+	assert_int_equal(seen.status, 200);
+	assert_int_equal(seen.n_done, 0);
+	http_fixture_send(w->server, "two\n");
+	run_until(w, strcmp(seen.text, "one\ntwo\n") == 0);
+	http_fixture_end(w->server);
+	run_until(w, seen.n_done);
+	assert_int_equal(seen.result, 0);
+}
+
+/* Metadata alone is asked for in a form of its own, without another to fall back to; everything else as JSON. */
+static void
+metadata_is_asked_for_in_its_own_form(void **state)
+{
+	static const struct { unsigned flags; const char *accept; } cases[] = {
+		{0, "application/json"}, {TRANSPORT_WATCH, "application/json"},
+		{TRANSPORT_METADATA, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"},
+		{TRANSPORT_METADATA | TRANSPORT_WATCH, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct seen seen = {0};
+
+		get(w, "/empty", cases[i].flags, &seen);
+		run_until(w, seen.n_done);
+		assert_string_equal(http_fixture_header(w->server, "Accept"), cases[i].accept);
+	}
+}
+
+/* A request that does not trust the connections that stand makes one of its own. */
+static void
+a_fresh_connection_is_made_where_it_is_asked_for(void **state)
+{
+	struct world *w = *state;
+	struct seen first = {0}, kept = {0}, fresh = {0};
+	struct transport_stats before, after;
+
+	get(w, "/api/v1/pods", 0, &first);
+	run_until(w, first.n_done);
+	get(w, "/api/v1/pods", 0, &kept);
+	run_until(w, kept.n_done);
+	transport_stats(w->transport, &before);
+	get(w, "/api/v1/pods", TRANSPORT_FRESH, &fresh);
+	run_until(w, fresh.n_done);
+	transport_stats(w->transport, &after);
+	assert_int_equal(before.connections, 1);
+	assert_int_equal(after.connections, 2);
+}
+
+/* on_data ends a request with the number that it returns. */
+static void
+on_data_aborts_with_its_number(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {.answer = -EBADMSG};
+
+	get(w, "/big", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_int_equal(seen.result, -EBADMSG);
+	assert_true(seen.bytes < BIG);
+}
+
+/* After a cancel nothing is called back, while the others go on. */
+static void
+a_cancelled_request_is_silent(void **state)
+{
+	struct world *w = *state;
+	struct seen inside = {.cancel = true}, header = {.cancel_at_response = true}, early = {0}, other = {0};
+
+	get(w, "/big", 0, &inside);
+	get(w, "/big", 0, &header);
+	get(w, "/api/v1/pods", 0, &early);
+	transport_cancel(early.request);
+	get(w, "/watch", TRANSPORT_WATCH, &other);
+	http_fixture_send(w->server, "x");
+	run_until(w, inside.bytes && header.n_responses && other.bytes);
+	http_fixture_end(w->server);
+	run_until(w, other.n_done);
+	assert_int_equal(inside.n_done, 0);
+	assert_int_equal(header.n_done, 0);
+	assert_int_equal(header.bytes, 0);
+	assert_int_equal(early.n_responses, 0);
+	struct transport_stats stats;
+	transport_stats(w->transport, &stats);
+	assert_int_equal(stats.requests_active, 0);
+}
+
+/* A request may be started from the end of another one. */
+static void
+on_done_may_start_a_request(void **state)
+{
+	struct world *w = *state;
+	struct seen second = {0}, first = {.start = &second, .start_path = "/api/v1/pods"};
+
+	get(w, "/empty", 0, &first);
+	run_until(w, second.n_done);
+	assert_int_equal(second.status, 200);
+}
+
+/* A paused request gets nothing while others are served, and all of it after it is resumed. */
+static void
+a_paused_request_waits_for_resume(void **state)
+{
+	struct world *w = *state;
+	struct seen big = {.pause = true}, other = {0};
+	size_t at_pause;
+
+	get(w, "/big", 0, &big);
+	run_until(w, big.bytes);
+	at_pause = big.bytes;
+	for (int i = 0; i < 3; i++) {
+		memset(&other, 0, sizeof(other));
+		get(w, "/api/v1/pods", 0, &other);
+		run_until(w, other.n_done);
+	}
+	assert_int_equal(big.bytes, at_pause);
+	transport_resume(big.request); /* pauses again at its next bytes */
+	run_until(w, big.bytes > at_pause);
+	big.pause = false;
+	transport_resume(big.request);
+	run_until(w, big.n_done);
+	assert_int_equal(big.result, 0);
+	assert_int_equal(big.bytes, BIG);
+}
+
+/* A request that was paused before it was sent waits, too. */
+static void
+a_request_may_be_paused_at_once(void **state)
+{
+	struct world *w = *state;
+	struct seen first = {0}, other = {0};
+
+	get(w, "/api/v1/pods", 0, &first);
+	transport_pause(first.request);
+	run_until(w, first.n_responses);
+	get(w, "/empty", 0, &other);
+	run_until(w, other.n_done);
+	assert_int_equal(first.bytes, 0);
+	transport_resume(first.request);
+	run_until(w, first.n_done);
+	assert_int_equal(first.bytes, strlen("{\"kind\":\"PodList\"}"));
+}
+
+/* on_data that aborts while it gets the bytes kept during a pause ends the request once. */
+static void
+an_abort_after_resume_ends_once(void **state)
+{
+	struct world *w = *state;
+	struct seen big = {.pause = true};
+
+	get(w, "/big", 0, &big);
+	run_until(w, big.bytes);
+	for (int i = 0; i < 20; i++) /* let libcurl meet the pause */
+		uv_run(&w->loop, UV_RUN_NOWAIT);
+	big.answer = -ECANCELED;
+	transport_resume(big.request);
+	run_until(w, big.n_done);
+	for (int i = 0; i < 20; i++)
+		uv_run(&w->loop, UV_RUN_NOWAIT);
+	assert_int_equal(big.n_done, 1);
+	assert_int_equal(big.result, -ECANCELED);
+}
+
+/* The transport may be freed from inside a callback; nothing is called afterwards. */
+static void
+a_callback_may_free_the_transport(void **state)
+{
+	struct world *w = *state;
+	struct seen watch = {0}, freeing = {.free_transport = true};
+
+	get(w, "/watch", TRANSPORT_WATCH, &watch);
+	get(w, "/api/v1/pods", 0, &freeing);
+	run_until(w, freeing.bytes);
+	http_fixture_end(w->server);
+	uv_timer_stop(&w->watchdog);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+	assert_int_equal(freeing.n_done, 0);
+	assert_int_equal(watch.n_done, 0);
+}
+
+/* An answer that ends before its length is a connection error. */
+static void
+a_cut_answer_is_an_error(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	get(w, "/cut", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_string_equal(seen.text, "half");
+	assert_int_equal(seen.result, -ECONNRESET);
+	assert_non_null(strstr(seen.message, "ended before the answer did"));
+}
+
+/* Where nobody listens the result is -ECONNREFUSED, with the server's URL. */
+static void
+nobody_listening_is_connection_refused(void **state)
+{
+	struct world *w = *state;
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof(address);
+	struct seen seen = {0};
+	char url[64];
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	/* bound but not listening: nobody else can take the port meanwhile */
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(address.sin_port));
+	connect_to(w, url);
+	get(w, "/api", 0, &seen);
+	run_until(w, seen.n_done);
+	close(fd);
+	assert_int_equal(seen.result, -ECONNREFUSED);
+	assert_int_equal(transport_requests(w->transport)->codes[0], 1); /* no answer */
+	assert_int_equal(seen.n_responses, 0);
+	assert_non_null(strstr(seen.message, url));
+}
+
+/* A path that would break the request line is refused at once. */
+static void
+impossible_paths_are_refused(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(transport_get(w->transport, "api", 0, &seen_callbacks, w, NULL), -EINVAL);
+	assert_int_equal(transport_get(w->transport, "/a b", 0, &seen_callbacks, w, NULL), -EINVAL);
+	assert_int_equal(transport_get(w->transport, "/a\r\nX: y", 0, &seen_callbacks, w, NULL), -EINVAL);
+}
+
+/* A token stands in Authorization; its file is read again after the server said 401. */
+static void
+a_rejected_token_is_read_again(void **state)
+{
+	struct world *w = *state;
+	struct seen first = {0}, second = {0}, third = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	w->config.token_file = strdup(temp_file(w->dir, "token", "old\n"));
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/401", 0, &first);
+	run_until(w, first.n_done);
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer old");
+	temp_file(w->dir, "token", "new");
+	get(w, "/api/v1/pods", 0, &second);
+	run_until(w, second.n_done);
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer new");
+	temp_file(w->dir, "token", "newer"); /* not looked at before its time */
+	get(w, "/api/v1/pods", 0, &third);
+	run_until(w, third.n_done);
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Bearer new");
+}
+
+/* Without a readable token no request is sent; the message names the file, not what is in it. */
+static void
+an_unreadable_token_fails_the_request(void **state)
+{
+	struct world *w = *state;
+	struct seen missing = {0}, bad = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	w->config.token_file = strdup(temp_path(w->dir, "token"));
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/api/v1/pods", 0, &missing);
+	run_until(w, missing.n_done);
+	assert_int_equal(missing.result, -EACCES);
+	assert_non_null(strstr(missing.message, w->config.token_file));
+	temp_file(w->dir, "token", "se cret\n");
+	get(w, "/api/v1/pods", 0, &bad);
+	run_until(w, bad.n_done);
+	assert_int_equal(bad.result, -EACCES);
+	assert_null(strstr(bad.message, "cret"));
+	assert_int_equal(http_fixture_count(w->server, NULL), 0);
+}
+
+/* User name and password are sent as basic authentication. */
+static void
+a_password_is_sent_as_basic_authentication(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	w->config.username = strdup("u");
+	w->config.password = strdup("p:w");
+	connect_to(w, http_fixture_url(w->server));
+	get(w, "/api/v1/pods", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_string_equal(http_fixture_header(w->server, "Authorization"), "Basic dTpwOnc=");
+}
+
+/* ---- TLS ---------------------------------------------------------------------------------------- */
+
+/* A server whose certificate the kubeconfig's CA signed is believed; the CA as file and inline. */
+static void
+a_certificate_of_the_ca_is_accepted(void **state)
+{
+	struct world *w = *state;
+	struct seen file = {0}, inline_ = {0};
+
+	start_tls(w, routes);
+	w->config.ca.file = strdup(temp_path(w->dir, "ca.crt"));
+	connect_tls(w, "127.0.0.1");
+	get(w, "/api/v1/pods", 0, &file);
+	run_until(w, file.n_done);
+	assert_int_equal(file.result, 0);
+	assert_int_equal(file.status, 200);
+	transport_free(w->transport);
+
+	w->config.ca.data = slurp(w->config.ca.file);
+	w->config.ca.len = strlen(w->config.ca.data);
+	connect_tls(w, "127.0.0.1");
+	get(w, "/api/v1/pods", 0, &inline_);
+	run_until(w, inline_.n_done);
+	assert_int_equal(inline_.result, 0);
+}
+
+/* A certificate of nobody known, or for another name, is refused with what to compare. */
+static void
+a_certificate_of_a_stranger_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct seen unknown_ca = {0}, other_name = {0};
+
+	start_tls(w, routes);
+	connect_tls(w, "127.0.0.1");
+	get(w, "/api/v1/pods", 0, &unknown_ca);
+	run_until(w, unknown_ca.n_done);
+	assert_int_equal(unknown_ca.result, -EKEYREJECTED);
+	assert_non_null(strstr(unknown_ca.message, "certificate-authority"));
+	transport_free(w->transport);
+
+	w->config.ca.file = strdup(temp_path(w->dir, "ca.crt"));
+	connect_tls(w, "localhost");
+	get(w, "/api/v1/pods", 0, &other_name);
+	run_until(w, other_name.n_done);
+	assert_int_equal(other_name.result, -EKEYREJECTED);
+}
+
+/* tls-server-name is what is verified, while the request still goes to the server and names it. */
+static void
+tls_server_name_is_what_is_verified(void **state)
+{
+	struct world *w = *state;
+	struct seen right = {0}, wrong = {0};
+	char host[64];
+
+	start_tls(w, routes);
+	w->config.ca.file = strdup(temp_path(w->dir, "ca.crt"));
+	w->config.tls_server_name = strdup("api.test");
+	connect_tls(w, "localhost");
+	get(w, "/api/v1/pods", 0, &right);
+	run_until(w, right.n_done);
+	assert_string_equal(right.message, "");
+	assert_int_equal(right.status, 200);
+	snprintf(host, sizeof(host), "localhost:%u", http_fixture_port(w->server));
+	assert_string_equal(http_fixture_header(w->server, "Host"), host);
+	transport_free(w->transport);
+
+	free(w->config.tls_server_name);
+	w->config.tls_server_name = strdup("other.test");
+	connect_tls(w, "127.0.0.1");
+	get(w, "/api/v1/pods", 0, &wrong);
+	run_until(w, wrong.n_done);
+	assert_int_equal(wrong.result, -EKEYREJECTED);
+}
+
+/* insecure-skip-tls-verify believes any certificate. */
+static void
+insecure_believes_any_certificate(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	start_tls(w, routes);
+	w->config.insecure_skip_tls_verify = true;
+	connect_tls(w, "localhost");
+	get(w, "/watch", TRANSPORT_WATCH, &seen);
+	http_fixture_send(w->server, "event");
+	run_until(w, seen.bytes);
+	assert_string_equal(seen.text, "event");
+}
+
+/* HTTP spoken to a TLS port fails with a message, it does not hang. */
+static void
+a_server_that_speaks_no_tls_is_an_error(void **state)
+{
+	struct world *w = *state;
+	struct seen seen = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	connect_tls(w, "127.0.0.1");
+	get(w, "/api/v1/pods", 0, &seen);
+	run_until(w, seen.n_done);
+	assert_int_equal(seen.result, -EPROTO);
+}
+
+#define PLAIN(name) cmocka_unit_test_setup_teardown(name, setup_plain, transport_world_teardown)
+#define BARE(name)  cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLAIN(a_whole_answer_ends_with_zero),
+		PLAIN(requests_carry_the_expected_headers),
+		PLAIN(an_error_answer_is_an_answer),
+		PLAIN(an_empty_answer_tells_its_header),
+		PLAIN(a_stream_is_delivered_as_it_arrives),
+		PLAIN(metadata_is_asked_for_in_its_own_form),
+		PLAIN(answers_are_counted),
+		PLAIN(a_fresh_connection_is_made_where_it_is_asked_for),
+		PLAIN(on_data_aborts_with_its_number),
+		PLAIN(a_cancelled_request_is_silent),
+		PLAIN(on_done_may_start_a_request),
+		PLAIN(a_paused_request_waits_for_resume),
+		PLAIN(a_request_may_be_paused_at_once),
+		PLAIN(an_abort_after_resume_ends_once),
+		PLAIN(a_callback_may_free_the_transport),
+		PLAIN(a_cut_answer_is_an_error),
+		PLAIN(impossible_paths_are_refused),
+		BARE(nobody_listening_is_connection_refused),
+		BARE(a_rejected_token_is_read_again),
+		BARE(an_unreadable_token_fails_the_request),
+		BARE(a_password_is_sent_as_basic_authentication),
+		BARE(a_certificate_of_the_ca_is_accepted),
+		BARE(a_certificate_of_a_stranger_is_refused),
+		BARE(tls_server_name_is_what_is_verified),
+		BARE(insecure_believes_any_certificate),
+		BARE(a_server_that_speaks_no_tls_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

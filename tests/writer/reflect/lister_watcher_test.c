@@ -1,0 +1,130 @@
+/*
+ * Which paths and queries the ListerWatcher asks for, as ../shared/wire has them from a real server.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "writer/reflect/lister_watcher.h"
+
+static struct kube_resource pods = { .group = "", .version = "v1", .resource = "pods", .kind = "Pod", .namespaced = true };
+static struct kube_resource deployments = {
+	.group = "apps", .version = "v1", .resource = "deployments", .kind = "Deployment", .namespaced = true,
+};
+
+static void
+expect_list(const struct kube_resource *resource, const char *ns, const char *labels, const char *fields,
+	    struct list_params params, const char *expected)
+{
+	struct kube_lister_watcher lw;
+	char *url;
+
+	assert_int_equal(kube_lister_watcher_init(&lw, NULL, resource, ns, labels, fields), 0);
+	url = kube_list_url(&lw, &params);
+	assert_string_equal(url, expected);
+	free(url);
+	kube_lister_watcher_done(&lw);
+}
+
+static void
+expect_watch(const struct kube_resource *resource, const char *ns, const char *labels, const char *fields,
+	     struct watch_params params, const char *expected)
+{
+	struct kube_lister_watcher lw;
+	char *url;
+
+	assert_int_equal(kube_lister_watcher_init(&lw, NULL, resource, ns, labels, fields), 0);
+	url = kube_watch_url(&lw, &params);
+	assert_string_equal(url, expected);
+	free(url);
+	kube_lister_watcher_done(&lw);
+}
+
+/* A first page, all namespaces. */
+static void
+a_first_page(void **state)
+{
+	(void)state;
+	expect_list(&pods, NULL, NULL, NULL, (struct list_params){ .resource_version = "0", .limit = 500 },
+		    "/api/v1/pods?limit=500&resourceVersion=0");
+}
+
+/* An RV "" is left out, and with it the whole query. */
+static void
+an_empty_version_is_left_out(void **state)
+{
+	(void)state;
+	expect_list(&deployments, "team-a", NULL, NULL, (struct list_params){ .resource_version = "" },
+		    "/apis/apps/v1/namespaces/team-a/deployments");
+}
+
+/* A token goes encoded, and with the selectors. */
+static void
+a_token_goes_encoded_with_the_selectors(void **state)
+{
+	(void)state;
+	expect_list(&pods, NULL, "app in (a,b),!x", "spec.nodeName=n 1", (struct list_params){ .continue_token = "a+b/c=", .limit = 500 },
+		    "/api/v1/pods?limit=500&continue=a%2Bb%2Fc%3D&labelSelector=app%20in%20%28a%2Cb%29%2C%21x"
+		    "&fieldSelector=spec.nodeName%3Dn%201");
+}
+
+/* Selectors alone begin the query. */
+static void
+selectors_alone_begin_the_query(void **state)
+{
+	(void)state;
+	expect_list(&pods, NULL, NULL, "metadata.name=a", (struct list_params){ 0 },
+		    "/api/v1/pods?fieldSelector=metadata.name%3Da");
+}
+
+/* The question about an RV. */
+static void
+the_question_about_a_version(void **state)
+{
+	(void)state;
+	expect_list(&pods, NULL, NULL, NULL,
+		    (struct list_params){ .resource_version = "7", .resource_version_match = "NotOlderThan", .limit = 1 },
+		    "/api/v1/pods?limit=1&resourceVersion=7&resourceVersionMatch=NotOlderThan");
+}
+
+/* A watch asks for bookmarks and a timeout. */
+static void
+a_watch_asks_for_bookmarks(void **state)
+{
+	(void)state;
+	expect_watch(&pods, "a", "app=w", NULL, (struct watch_params){ .resource_version = "11", .timeout_s = 301 },
+		     "/api/v1/namespaces/a/pods?watch=true&allowWatchBookmarks=true&resourceVersion=11&timeoutSeconds=301"
+		     "&labelSelector=app%3Dw");
+}
+
+/* A WatchList asks for the initial events, NotOlderThan its RV; an RV "" is left out. */
+static void
+a_watch_list(void **state)
+{
+	(void)state;
+	expect_watch(&pods, NULL, NULL, NULL, (struct watch_params){ .resource_version = "", .timeout_s = 301, .initial_events = true },
+		     "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+		     "&timeoutSeconds=301");
+	expect_watch(&pods, NULL, NULL, NULL, (struct watch_params){ .resource_version = "7", .timeout_s = 301, .initial_events = true },
+		     "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+		     "&resourceVersion=7&timeoutSeconds=301");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_first_page), cmocka_unit_test(an_empty_version_is_left_out),
+		cmocka_unit_test(a_token_goes_encoded_with_the_selectors), cmocka_unit_test(selectors_alone_begin_the_query),
+		cmocka_unit_test(the_question_about_a_version), cmocka_unit_test(a_watch_asks_for_bookmarks),
+		cmocka_unit_test(a_watch_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

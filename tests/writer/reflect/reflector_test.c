@@ -1,0 +1,391 @@
+/*
+ * The Reflector between a scripted server and a real store, in what a conversation over the wire (tests/conversations) cannot show: streams cut at
+ * every byte, answers of every wrong kind, memory that runs out, an end in every state. Time is virtual.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/reflector_fixture.h"
+#include "writer/base/backoff.h"
+#include "writer/reflect/watch.h"
+
+static int
+set_up(void **state)
+{
+	*state = reflector_fixture_new(NULL);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	return reflector_fixture_free(*state);
+}
+
+/* Listed a/x at RV 5, list at 10, watching from there. */
+static void
+start_watching(struct reflector_fixture *t)
+{
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	server_open(t->fx);
+	assert_string_equal(seen(t), "[10] a/x@5 ");
+	diary(t->fx);
+}
+
+/* ---- bytes, signs of life ---------------------------------------------------------- */
+
+/* An event's fields may come in any order, and its bytes in any pieces. */
+static void
+fields_in_any_order_and_bytes_in_any_pieces(void **state)
+{
+	struct reflector_fixture *t = *state;
+	char event[700];
+
+	start_watching(t);
+	snprintf(event, sizeof(event), "{\"object\":%s,\"type\":\"ADDED\"}\n", pod("a/y", 11));
+	for (const char *c = event; *c; c++)
+		server_send(t->fx, "%c", *c);
+	assert_string_equal(seen(t), "[11] a/x@5 a/y@11 ");
+}
+
+/* Bytes from the server are noted, so that readers can tell the content's age. */
+static void
+every_answer_is_a_sign_of_life(void **state)
+{
+	struct reflector_fixture *t = *state;
+	unsigned before;
+
+	start_watching(t);
+	before = t->fx->contacts;
+	server_send(t->fx, BOOKMARK, 11);
+	assert_true(t->fx->contacts > before);
+}
+
+/* ---- LIST: pages, failures ------------------------------------------------------- */
+
+/* A list that fails, however far it came, changes nothing and leaves no block behind; the next one counts. [ListAndWatchWithErrors] */
+static void
+a_list_that_fails_changes_nothing(void **state)
+{
+	struct reflector_fixture *t = *state;
+	const char *list;
+	struct store_stats before, after;
+
+	start_watching(t);
+	list = pod_list("30", NULL, pod("a/x", 25), pod("a/y", 26), NULL);
+	server_send(t->fx, ERROR_EVENT(EXPIRED));
+	virtual_clock_advance(&t->fx->clock, 2000);
+	store_stats(t->fx->store->store, &before);
+	for (size_t cut = 100; cut < strlen(list) - 2; cut += 50) {
+		server_open(t->fx);
+		server_send(t->fx, "%.*s", (int)cut, list);
+		server_end(t->fx, -ECONNRESET);
+		assert_string_equal(seen(t), "[10] a/x@5 ");
+		assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
+		virtual_clock_advance(&t->fx->clock, 60000);
+	}
+	store_stats(t->fx->store->store, &after);
+	assert_in_range(after.used_bytes, 0, before.used_bytes + 4096);
+	server_answer(t->fx, 200, list);
+	assert_string_equal(seen(t), "[30] a/x@25 a/y@26 ");
+}
+
+/* An answer that is no list (a proxy's {}) is not taken for an empty one, which would delete everything. */
+static void
+an_answer_that_is_no_list_deletes_nothing(void **state)
+{
+	static const char *const answers[] = { "{}", "[]", "", "<html>hello</html>", "{\"metadata\":{\"resourceVersion\":\"\"},\"items\":[]}",
+		"{\"kind\":\"Status\",\"status\":\"Success\"}", "null",
+		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"20\"}}", "{\"metadata\":{\"resourceVersion\":\"20\"}}",
+		"{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"20\"},\"items\":[]}" };
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	server_send(t->fx, ERROR_EVENT(EXPIRED));
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		virtual_clock_advance(&t->fx->clock, 60000);
+		server_answer(t->fx, 200, answers[i]);
+		assert_string_equal(seen(t), "[10] a/x@5 ");
+		assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
+		assert_string_not_equal(status_of(t).last_error, "");
+	}
+}
+
+/* A custom resource's list may have a kind of its own, but not that of a single object. */
+static void
+a_custom_list_may_be_called_anything(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	t->fx->feed.custom = true;
+	reflector_free(t->reflector);
+	t->reflector = reflector_new(&(struct reflector_options){ .feed = &t->fx->feed });
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, "{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
+	assert_string_equal(seen(t), "[-] ");
+	assert_string_equal(status_of(t).last_error, "LIST failed: the answer is a Pod, not a PodList");
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, "{\"kind\":\"Pods\",\"metadata\":{\"resourceVersion\":\"8\"},\"items\":[]}");
+	assert_string_equal(seen(t), "[8] ");
+}
+
+/* A continue token that leads to itself ends the list with an error instead of going round for ever. */
+static void
+pages_that_never_end_are_an_error(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	server_send(t->fx, ERROR_EVENT(EXPIRED));
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, pod_list("20", "again", pod("a/y", 15), NULL));
+	server_answer(t->fx, 200, pod_list("20", "again", pod("a/y", 15), NULL));
+	assert_string_equal(status_of(t).last_error, "LIST failed: the server gives the same continue token again and again");
+	assert_string_equal(seen(t), "[10] a/x@5 ");
+	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
+}
+
+/* An item without a name is left out and counted; the others are kept. */
+static void
+an_item_without_a_name_is_left_out(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), "{\"metadata\":{}}", "42", pod("a/y", 6), NULL));
+	assert_string_equal(seen(t), "[10] a/x@5 a/y@6 ");
+	assert_int_equal(status_of(t).bad_events, 2);
+}
+
+/* ---- WATCH: how it ends ------------------------------------------------------------ */
+
+/* Refused connections, 429, 500, broken streams: watch again from the last RV, never a LIST. [NoRelistOnTooManyRequests, InitConnBackoff] */
+static void
+other_failures_watch_again(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	server_end(t->fx, -ECONNREFUSED);
+	virtual_clock_advance(&t->fx->clock, 31000);
+	server_answer(t->fx, 429, THROTTLED);
+	virtual_clock_advance(&t->fx->clock, 31000);
+	server_answer(t->fx, 500, INTERNAL);
+	virtual_clock_advance(&t->fx->clock, 31000);
+	server_open(t->fx);
+	server_send(t->fx, ERROR_EVENT(THROTTLED));
+	virtual_clock_advance(&t->fx->clock, 31000);
+	server_answer(t->fx, 503, "upstream connect error");
+	virtual_clock_advance(&t->fx->clock, 31000);
+	assert_string_equal(diary(t->fx),
+			    "WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; WATCH rv=10; ");
+	assert_int_equal(status_of(t).lists, 1);
+}
+
+/* An event that does not fit comes again with the next watch; when it still does not, a LIST goes around it: what makes room may stand behind it. */
+static void
+an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	arena_fail_after(t->fx->store->arena, 0);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
+	assert_non_null(strstr(status_of(t).last_error, "the arena is full"));
+	virtual_clock_advance(&t->fx->clock, 2000);
+	assert_string_equal(diary(t->fx), "WATCH rv=10; ");
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
+	virtual_clock_advance(&t->fx->clock, 4000);
+	assert_string_equal(diary(t->fx), "LIST rv=10; ");
+	arena_fail_after(t->fx->store->arena, UINT64_MAX);
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/z", 15), NULL));
+	assert_string_equal(seen(t), "[20] a/z@15 ");
+}
+
+/* ---- refusals, backoff ----------------------------------------------------------------- */
+
+/* A request that cannot even be made is tried again. */
+static void
+a_request_that_cannot_be_made_is_tried_again(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	t->fx->refuse = -ENOMEM;
+	reflector_start(t->reflector, "", 0);
+	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
+	t->fx->refuse = 0;
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, pod_list("10", NULL, NULL));
+	assert_string_equal(diary(t->fx), "LIST rv=0 limit=500; WATCH rv=10; ");
+}
+
+/* ---- going on from a stored RV ------------------------------------------------------------ */
+
+/* With content that stands at a known RV one watches from there: no LIST. */
+static void
+a_stored_version_needs_no_list(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	reflector_start(t->reflector, "41", 2);
+	assert_string_equal(diary(t->fx), "WATCH rv=41; ");
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 42)));
+	assert_string_equal(seen(t), "[42] a/y@42 ");
+}
+
+/* Whoever sends an event knows the RV: nothing is asked. */
+static void
+an_event_ends_the_doubt(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	reflector_start(t->reflector, "41", 2);
+	server_open(t->fx);
+	virtual_clock_advance(&t->fx->clock, 60000);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 42)));
+	virtual_clock_advance(&t->fx->clock, 200000);
+	assert_string_equal(diary(t->fx), "WATCH rv=41; ");
+}
+
+/* ---- back-pressure, the end ------------------------------------------------------------------ */
+
+/* More than a turn's share of events pauses the stream until the next turn. */
+static void
+a_stream_has_a_share_of_a_turn(void **state)
+{
+	struct reflector_fixture *t = *state;
+	char key[16];
+
+	start_watching(t);
+	for (unsigned i = 0; i < WATCH_TURN_EVENTS; i++) {
+		assert_false(server_request(t->fx)->paused);
+		snprintf(key, sizeof(key), "a/n%u", i);
+		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+	}
+	assert_true(server_request(t->fx)->paused);
+	virtual_clock_advance(&t->fx->clock, 0);
+	assert_false(server_request(t->fx)->paused);
+}
+
+/* While the store does not keep up the stream is paused; it goes on when there is room. */
+static void
+a_stream_waits_for_the_store(void **state)
+{
+	struct reflector_fixture *t = *state;
+	char key[16];
+
+	start_watching(t);
+	for (unsigned i = 0; i <= WATCH_QUEUE_MAX; i++) {
+		snprintf(key, sizeof(key), "a/n%u", i);
+		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+		virtual_clock_advance(&t->fx->clock, 1);
+	}
+	assert_true(server_request(t->fx)->paused);
+	assert_true(status_of(t).paused);
+	while (pipeline_run(t->fx->pipeline))
+		;
+	reflector_relax(t->reflector);
+	assert_false(server_request(t->fx)->paused);
+	assert_false(status_of(t).paused);
+}
+
+/* A Reflector can be freed in every state, and cancels what is under way. */
+static void
+it_can_be_freed_in_every_state(void **state)
+{
+	struct reflector_fixture *t = *state;
+	struct reflector_options options = { .feed = &t->fx->feed };
+
+	for (int step = 0; step < 6; step++) {
+		struct reflector *r = reflector_new(&options);
+
+		reflector_start(r, "41", step < 3 ? 0 : 2);
+		if (step == 1) {
+			server_open(t->fx);
+			server_send(t->fx, "%.150s", pod_list("10", NULL, pod("a/x", 5), NULL));
+		} else if (step == 2) {
+			server_end(t->fx, -ECONNREFUSED);
+		} else if (step == 4) {
+			server_open(t->fx);
+			server_send(t->fx, "{\"type\":\"ADDED\",\"obj");
+		} else if (step == 5) {
+			server_open(t->fx);
+			virtual_clock_advance(&t->fx->clock, 90000);
+		}
+		reflector_free(r);
+		assert_false(server_has_request(t->fx));
+	}
+}
+
+/* ---- told from outside ------------------------------------------------------------- */
+
+/* Another cluster: whatever is under way is left, a wait too, and everything is listed at no known RV. */
+static void
+it_lists_anew_when_told_so(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	pipeline_distrust(t->fx->pipeline, t->fx->fifo);
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER);
+	assert_string_equal(diary(t->fx), "CANCEL; LIST rv=0 limit=500; ");
+	assert_int_equal(status_of(t).state, REFLECTOR_LISTING);
+	assert_string_equal(seen(t), "[-] a/x@5 ");
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER); /* while it lists */
+	assert_string_equal(diary(t->fx), "CANCEL; LIST rv=0 limit=500; ");
+	server_answer(t->fx, 503, "{}");
+	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER); /* while it waits */
+	server_answer(t->fx, 200, pod_list("4", NULL, pod("a/z", 3), NULL));
+	assert_string_equal(diary(t->fx), "LIST rv=0 limit=500; WATCH rv=4; ");
+	assert_string_equal(seen(t), "[4] a/z@3 ");
+	assert_int_equal(status_of(t).lists_for[OUTCOME_OTHER_CLUSTER], 3);
+}
+
+/* One that has not begun has nothing to list anew. */
+static void
+it_is_not_begun_by_being_told_so(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER);
+	assert_string_equal(diary(t->fx), "");
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		T(it_lists_anew_when_told_so),
+		T(it_is_not_begun_by_being_told_so),
+		T(fields_in_any_order_and_bytes_in_any_pieces),
+		T(every_answer_is_a_sign_of_life),
+		T(a_list_that_fails_changes_nothing),
+		T(an_answer_that_is_no_list_deletes_nothing),
+		T(a_custom_list_may_be_called_anything),
+		T(pages_that_never_end_are_an_error),
+		T(an_item_without_a_name_is_left_out),
+		T(other_failures_watch_again),
+		T(an_event_that_does_not_fit_is_watched_again_then_listed),
+		T(a_request_that_cannot_be_made_is_tried_again),
+		T(a_stored_version_needs_no_list),
+		T(an_event_ends_the_doubt),
+		T(a_stream_has_a_share_of_a_turn),
+		T(a_stream_waits_for_the_store),
+		T(it_can_be_freed_in_every_state),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+/*
+ * The Reflector's WatchLists, and what it makes of streams that say nothing, in what a conversation over the wire (tests/conversations) cannot show:
+ * streams cut at every byte, memory that runs out, an end in the middle of a state, where the time went. Time is virtual.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/reflector_fixture.h"
+#include "writer/base/log.h"
+#include "writer/reflect/watch.h"
+
+static int
+set_up(void **state)
+{
+	*state = reflector_fixture_new(&(struct reflector_choices){ .watch_list = true });
+	return 0;
+}
+
+static int
+set_up_plain(void **state)
+{
+	*state = reflector_fixture_new(NULL);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	return reflector_fixture_free(*state);
+}
+
+/* Start, and send a state of a/x up to its end mark at 10. */
+static void
+start_watching(struct reflector_fixture *t)
+{
+	reflector_start(t->reflector, "", 0);
+	if (status_of(t).watch_lists > 0) {
+		server_open(t->fx);
+		server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+		server_send(t->fx, END_MARK, 10);
+	} else {
+		server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+		server_open(t->fx);
+	}
+	assert_string_equal(seen(t), "[10] a/x@5 ");
+	diary(t->fx);
+}
+
+/* Let the next wait pass. */
+static void
+wait_out(struct reflector_fixture *t)
+{
+	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
+	assert_false(server_has_request(t->fx));
+	virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+}
+
+/* ---- WatchList -------------------------------------------------------------------- */
+
+/* A stream that ends before its mark, at whatever byte, changes nothing and leaves no block behind. */
+static void
+a_state_without_its_mark_changes_nothing(void **state)
+{
+	struct reflector_fixture *t = *state;
+	struct store_stats before, after;
+	char text[2048];
+	int length;
+
+	start_watching(t);
+	length = snprintf(text, sizeof(text), EVENT("ADDED", pod("a/y", 25)));
+	length += snprintf(text + length, sizeof(text) - (size_t)length, EVENT("DELETED", pod("a/x", 26)));
+	store_stats(t->fx->store->store, &before);
+	for (int cut = 0; cut <= length; cut += 40) {
+		server_send(t->fx, ERROR_EVENT(EXPIRED));
+		wait_out(t);
+		while (server_request(t->fx)->watch) { /* by WatchList, once or twice, then by LIST */
+			server_open(t->fx);
+			server_send(t->fx, "%.*s", cut, text);
+			server_end(t->fx, 0);
+			assert_string_equal(seen(t), "[10] a/x@5 ");
+			if (!server_has_request(t->fx))
+				wait_out(t);
+		}
+		server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+		assert_string_equal(seen(t), "[10] a/x@5 ");
+		server_open(t->fx);
+	}
+	store_stats(t->fx->store->store, &after);
+	assert_in_range(after.used_bytes, 0, before.used_bytes + 4096);
+}
+
+/* A state that does not fit is taken back whole, and tried again later. */
+static void
+a_state_that_does_not_fit_is_taken_back(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	reflector_start(t->reflector, "", 0);
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+	arena_fail_after(t->fx->store->arena, 0);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 6)));
+	assert_non_null(strstr(status_of(t).last_error, "the arena is full"));
+	arena_fail_after(t->fx->store->arena, UINT64_MAX);
+	wait_out(t);
+	assert_string_equal(diary(t->fx), "WATCHLIST rv=\"\"; WATCHLIST rv=\"\"; ");
+}
+
+/* Where any RV will do, the server may answer from what it has at hand; where the latest is asked for, LISTs ask for it, too. */
+static void
+the_first_version_is_a_choice(void **state)
+{
+	static const struct { bool watch_list; enum reflector_version version; const char *first; } cases[] = {
+		{ true, REFLECTOR_VERSION_DEFAULT, "WATCHLIST rv=\"\"; " }, { true, REFLECTOR_VERSION_ANY, "WATCHLIST rv=0; " },
+		{ true, REFLECTOR_VERSION_LATEST, "WATCHLIST rv=\"\"; " }, { false, REFLECTOR_VERSION_DEFAULT, "LIST rv=0 limit=500; " },
+		{ false, REFLECTOR_VERSION_ANY, "LIST rv=0 limit=500; " }, { false, REFLECTOR_VERSION_LATEST, "LIST rv=\"\" limit=500; " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct reflector_fixture *t = reflector_fixture_new(
+			&(struct reflector_choices){ .watch_list = cases[i].watch_list, .version = cases[i].version });
+
+		reflector_start(t->reflector, "", 0);
+		assert_string_equal(diary(t->fx), cases[i].first);
+		reflector_fixture_free(t);
+	}
+}
+
+/* What is logged while a list of either kind takes 9 s to begin, 3 s to come and 2 s until the store has it. */
+static void
+expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
+{
+	char text[8192], *line;
+	int fd = memfd_create("log", MFD_CLOEXEC);
+	ssize_t n;
+
+	assert_true(fd >= 0);
+	log_open(LOG_LEVEL_INFO, fd);
+	reflector_start(t->reflector, "", 0);
+	virtual_clock_advance(&t->fx->clock, 9000);
+	server_open(t->fx);
+	virtual_clock_advance(&t->fx->clock, 3000);
+	if (watch_list) {
+		server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+		server_send(t->fx, END_MARK, 10);
+	} else {
+		server_send(t->fx, "%s", pod_list("10", NULL, pod("a/x", 5), NULL));
+		server_end(t->fx, 0);
+	}
+	assert_true(delta_fifo_is_listing(t->fx->fifo));
+	virtual_clock_advance(&t->fx->clock, 2000);
+	pipeline_flush(t->fx->pipeline);
+	reflector_relax(t->reflector);
+	reflector_relax(t->reflector);
+	log_open(LOG_LEVEL_INFO, STDERR_FILENO);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	close(fd);
+	assert_true(n > 0);
+	text[n] = '\0';
+	line = strstr(text, "pods: the list took 14.0 s: 9.0 s until the server began to answer, 3.0 s with the transfer and other work, 0.0 s with "
+			    "decoding, 2.0 s until it was applied");
+	if (!line || strstr(line + strlen("pods: the"), "the list took"))
+		fail_msg("not told, or not once: %s", text);
+}
+
+/* A list of either kind that takes over ten seconds says where the time went. */
+static void
+a_long_list_says_where_the_time_went(void **state)
+{
+	struct reflector_fixture *plain = reflector_fixture_new(NULL);
+
+	expect_where_the_time_went(*state, true);
+	expect_where_the_time_went(plain, false);
+	reflector_fixture_free(plain);
+}
+
+/* More than a turn's share of the state's bytes pauses the stream until the next turn. */
+static void
+a_state_has_a_share_of_a_turn(void **state)
+{
+	struct reflector_fixture *t = *state;
+	size_t sent = 0;
+	char key[16];
+
+	reflector_start(t->reflector, "", 0);
+	server_open(t->fx);
+	for (unsigned i = 0; sent < WATCH_TURN_BYTES; i++) {
+		assert_false(server_request(t->fx)->paused);
+		snprintf(key, sizeof(key), "a/n%u", i);
+		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+		sent += strlen(pod(key, 100 + i)) + strlen("{\"type\":\"ADDED\",\"object\":}\n");
+	}
+	assert_true(server_request(t->fx)->paused);
+	virtual_clock_advance(&t->fx->clock, 1);
+	assert_false(server_request(t->fx)->paused);
+}
+
+/* It can be freed in the middle of a state, and takes what is staged back. */
+static void
+it_can_be_freed_in_the_middle_of_a_state(void **state)
+{
+	struct reflector_fixture *t = *state;
+	struct store_stats before, after;
+
+	store_stats(t->fx->store->store, &before);
+	reflector_start(t->reflector, "", 0);
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+	server_send(t->fx, EVENT("DELETED", pod("a/y", 6)));
+	server_send(t->fx, "{\"type\":\"ADDED\",\"object\":{\"metadata\"");
+	reflector_free(t->reflector);
+	t->reflector = NULL;
+	assert_false(server_has_request(t->fx));
+	store_stats(t->fx->store->store, &after);
+	assert_in_range(after.used_bytes, 0, before.used_bytes + 4096);
+}
+
+/* ---- the vigil ------------------------------------------------------------------------ */
+
+/*
+ * Bookmarks that came every minute stop, and the server answers a question all the same: the stream is dead. It is begun again, over another
+ * connection and from the last RV; there is no LIST.
+ */
+static void
+bookmarks_that_stop_mean_that_the_stream_is_dead(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	for (unsigned i = 11; i < 13; i++) {
+		virtual_clock_advance(&t->fx->clock, 60000);
+		server_send(t->fx, BOOKMARK, i);
+	}
+	assert_string_equal(diary(t->fx), "");
+	virtual_clock_advance(&t->fx->clock, 90000);
+	assert_string_equal(diary(t->fx), "LIST rv=12 match=NotOlderThan limit=1; ");
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/x", 5), NULL));
+	assert_string_equal(diary(t->fx), "CANCEL; WATCH rv=12; ");
+	assert_true(server_request(t->fx)->fresh);
+	assert_int_equal(status_of(t).lists, 1);
+}
+
+/* A bookmark that comes while the question is under way ends the doubt. */
+static void
+a_late_bookmark_keeps_the_stream(void **state)
+{
+	struct reflector_fixture *t = *state;
+	struct scripted_request *stream;
+
+	start_watching(t);
+	server_send(t->fx, BOOKMARK, 11);
+	stream = server_request(t->fx);
+	virtual_clock_advance(&t->fx->clock, 90000);
+	assert_string_equal(diary(t->fx), "LIST rv=11 match=NotOlderThan limit=1; ");
+	server_send_on(stream, BOOKMARK, 12);
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/x", 5), NULL));
+	assert_string_equal(diary(t->fx), "");
+	assert_true(stream->open);
+}
+
+/* A stream that waits for the store is not dead: it is not read. */
+static void
+a_paused_stream_is_not_dead(void **state)
+{
+	struct reflector_fixture *t = *state;
+	char key[16];
+
+	start_watching(t);
+	server_send(t->fx, BOOKMARK, 11);
+	for (unsigned i = 0; i <= WATCH_QUEUE_MAX; i++) {
+		snprintf(key, sizeof(key), "a/n%u", i);
+		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+	}
+	assert_true(status_of(t).paused);
+	virtual_clock_advance(&t->fx->clock, 3600000);
+	assert_string_equal(diary(t->fx), "");
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define PLAIN(name) cmocka_unit_test_setup_teardown(name, set_up_plain, tear_down)
+	const struct CMUnitTest tests[] = {
+		T(a_state_without_its_mark_changes_nothing),
+		T(a_state_that_does_not_fit_is_taken_back),
+		cmocka_unit_test(the_first_version_is_a_choice),
+		T(a_long_list_says_where_the_time_went),
+		T(a_state_has_a_share_of_a_turn),
+		T(it_can_be_freed_in_the_middle_of_a_state),
+		PLAIN(bookmarks_that_stop_mean_that_the_stream_is_dead),
+		PLAIN(a_late_bookmark_keeps_the_stream),
+		PLAIN(a_paused_stream_is_not_dead),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* Which cluster answers, asked of a small server whose namespace kube-system the test changes; the clock is virtual. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/transport_world.h"
+#include "tests/support/virtual_clock.h"
+#include "writer/resource/cluster_guard.h"
+
+#define QUESTION "/api/v1/namespaces/kube-system"
+#define NAMESPACE(uid) "{\"kind\":\"Namespace\",\"metadata\":{\"name\":\"kube-system\",\"uid\":\"" uid "\"}}"
+
+struct test {
+	struct world *world;
+	struct http_route routes[3];
+	struct virtual_clock clock;
+	struct cluster_guard guard;
+	int settled, changed, result;
+	char message[256];
+};
+
+static void
+on_settled(void *context, int result, const char *message)
+{
+	struct test *t = context;
+
+	t->settled++;
+	t->result = result;
+	snprintf(t->message, sizeof(t->message), "%s", message);
+	uv_stop(&t->world->loop);
+}
+
+static void
+on_changed(void *context)
+{
+	struct test *t = context;
+
+	t->changed++;
+	uv_stop(&t->world->loop);
+}
+
+static int
+setup(void **state)
+{
+	static const struct cluster_guard_events events = {on_settled, on_changed};
+	static struct test t;
+	void *world = NULL;
+
+	memset(&t, 0, sizeof(t));
+	if (transport_world_setup(&world) < 0)
+		return -1;
+	t.world = world;
+	t.routes[0] = (struct http_route){.path = QUESTION, .status = 200, .body = NAMESPACE("aaaa-1111")};
+	t.routes[1] = (struct http_route){.path = "/list", .status = 200, .body = "{}"};
+	t.world->server = http_fixture_new(t.routes, NULL, NULL);
+	if (!t.world->server)
+		return -1;
+	connect_to(t.world, http_fixture_url(t.world->server));
+	virtual_clock_init(&t.clock);
+	cluster_guard_init(&t.guard, t.world->transport, &t.clock.clock, &events, &t);
+	*state = &t;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct test *t = *state;
+	void *world = t->world;
+
+	cluster_guard_done(&t->guard);
+	return transport_world_teardown(&world);
+}
+
+static unsigned
+questions(const struct test *t)
+{
+	return http_fixture_count(t->world->server, QUESTION);
+}
+
+static void
+settle(struct test *t)
+{
+	int before = t->settled;
+
+	assert_int_equal(cluster_guard_ask(&t->guard), 0);
+	run_until(t->world, t->settled > before);
+}
+
+static void
+make_connection(struct test *t)
+{
+	struct seen seen = {0};
+
+	get(t->world, "/list", TRANSPORT_FRESH, &seen);
+	run_until(t->world, seen.n_done);
+}
+
+/* Until the guard has no question under way. */
+static void
+wait_for_answer(struct test *t)
+{
+	for (int i = 0; t->guard.question && i < 1000; i++)
+		run_for(t->world, 10);
+	assert_null(t->guard.question);
+}
+
+static void
+answer(struct test *t, int status, const char *body)
+{
+	t->routes[0].status = status;
+	t->routes[0].body = body;
+}
+
+/* The UID of kube-system is the cluster's id; it is asked for where it costs the server least. */
+static void
+the_id_is_the_uid_of_kube_system(void **state)
+{
+	struct test *t = *state;
+
+	assert_false(cluster_guard_is_settled(&t->guard));
+	settle(t);
+	assert_int_equal(t->result, 0);
+	assert_true(cluster_guard_is_settled(&t->guard));
+	assert_string_equal(cluster_guard_id(&t->guard), "aaaa-1111");
+	assert_string_equal(http_fixture_query(t->world->server), "resourceVersion=0");
+	assert_int_equal(t->changed, 0);
+}
+
+/* Who may not see it, or asks a server without it, goes on without an id. */
+static void
+a_hidden_id_is_no_obstacle(void **state)
+{
+	static const struct { int status; const char *body; } cases[] = {
+		{403, "{}"}, {404, "{}"}, {200, "[]"}, {200, "no JSON"}, {200, NAMESPACE("")}, {200, NAMESPACE("not/an id")},
+		{200, NAMESPACE("0123456789012345678901234567890123456789012345678901234567890123456789")},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct test *t;
+
+		if (i > 0)
+			assert_int_equal(setup(state), 0);
+		t = *state;
+		answer(t, cases[i].status, cases[i].body);
+		settle(t);
+		assert_int_equal(t->result, 0);
+		assert_string_equal(cluster_guard_id(&t->guard), "");
+		if (i + 1 < sizeof(cases) / sizeof(*cases))
+			assert_int_equal(teardown(state), 0);
+	}
+}
+
+/* A server that cannot answer now is asked again, before anything is believed. */
+static void
+not_this_time_is_no_answer(void **state)
+{
+	struct test *t = *state;
+
+	answer(t, 503, "{}");
+	settle(t);
+	assert_int_equal(t->result, -EAGAIN);
+	assert_non_null(strstr(t->message, "503"));
+	assert_false(cluster_guard_is_settled(&t->guard));
+	answer(t, 401, "{}");
+	settle(t);
+	assert_int_equal(t->result, -EACCES);
+	assert_non_null(strstr(t->message, "does not accept the credentials (401)"));
+	answer(t, 200, NAMESPACE("aaaa-1111"));
+	settle(t);
+	assert_int_equal(t->result, 0);
+}
+
+/* Each new connection is one to another server, perhaps: it is asked; but not more often than every ten seconds. */
+static void
+a_new_connection_is_asked_which_cluster_it_leads_to(void **state)
+{
+	struct test *t = *state;
+
+	settle(t);
+	assert_int_equal(questions(t), 1);
+	make_connection(t);
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS - 1);
+	assert_null(t->guard.question);
+	virtual_clock_advance(&t->clock, 1);
+	assert_non_null(t->guard.question);
+	wait_for_answer(t);
+	assert_int_equal(questions(t), 2);
+	assert_int_equal(t->changed, 0);
+
+	virtual_clock_advance(&t->clock, 10ull * CLUSTER_GUARD_INTERVAL_MS);
+	assert_null(t->guard.question); /* nothing new, no question */
+	make_connection(t);
+	virtual_clock_advance(&t->clock, 0);
+	assert_non_null(t->guard.question); /* the first one after a while is asked at once */
+	wait_for_answer(t);
+	assert_int_equal(questions(t), 3);
+}
+
+static unsigned long
+connections(const struct test *t)
+{
+	struct transport_stats stats;
+
+	transport_stats(t->world->transport, &stats);
+	return stats.connections;
+}
+
+/* What was connected before still leads to the server from before: it cannot say where a new connection leads. */
+static void
+no_older_connection_answers_for_a_new_one(void **state)
+{
+	struct test *t = *state;
+	struct seen seen = {0};
+	unsigned long before;
+
+	settle(t);
+	make_connection(t);
+	before = connections(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	wait_for_answer(t);
+	assert_int_equal(connections(t), before + 1);
+	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER); /* the question's own is no reason to ask again */
+	get(t->world, "/list", 0, &seen);
+	run_until(t->world, seen.n_done);
+	assert_int_equal(connections(t), before + 1);
+}
+
+/* A connection that stands is the same server's. */
+static void
+a_kept_connection_is_not_asked_about(void **state)
+{
+	struct test *t = *state;
+	struct seen seen = {0};
+
+	settle(t);
+	get(t->world, "/list", 0, &seen);
+	run_until(t->world, seen.n_done);
+	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
+}
+
+/* Another cluster is told, with its id. */
+static void
+another_cluster_is_told(void **state)
+{
+	struct test *t = *state;
+
+	settle(t);
+	answer(t, 200, NAMESPACE("bbbb-2222"));
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	run_until(t->world, t->changed);
+	assert_int_equal(t->changed, 1);
+	assert_string_equal(cluster_guard_id(&t->guard), "bbbb-2222");
+}
+
+/* An id that was hidden and is no longer may be another cluster's. An id that is hidden later changes nothing. */
+static void
+an_id_that_appears_is_a_change_and_one_that_disappears_is_none(void **state)
+{
+	struct test *t = *state;
+
+	answer(t, 403, "{}");
+	settle(t);
+	answer(t, 200, NAMESPACE("aaaa-1111"));
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	run_until(t->world, t->changed);
+	answer(t, 403, "{}");
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	wait_for_answer(t);
+	assert_int_equal(t->changed, 1);
+	assert_string_equal(cluster_guard_id(&t->guard), "aaaa-1111");
+}
+
+/* A question that fails once the id is known is asked again, later. */
+static void
+a_question_that_failed_is_asked_again(void **state)
+{
+	struct test *t = *state;
+
+	settle(t);
+	answer(t, 500, "{}");
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	wait_for_answer(t);
+	assert_int_equal(t->settled, 1);
+	answer(t, 200, NAMESPACE("bbbb-2222"));
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	run_until(t->world, t->changed);
+}
+
+#define GUARD_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		GUARD_TEST(the_id_is_the_uid_of_kube_system),
+		GUARD_TEST(a_hidden_id_is_no_obstacle),
+		GUARD_TEST(not_this_time_is_no_answer),
+		GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to),
+		GUARD_TEST(no_older_connection_answers_for_a_new_one),
+		GUARD_TEST(a_kept_connection_is_not_asked_about),
+		GUARD_TEST(another_cluster_is_told),
+		GUARD_TEST(an_id_that_appears_is_a_change_and_one_that_disappears_is_none),
+		GUARD_TEST(a_question_that_failed_is_asked_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

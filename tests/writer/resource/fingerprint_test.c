@@ -1,0 +1,94 @@
+/* What makes content other content. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include <sodium.h>
+
+#include "writer/resource/fingerprint.h"
+
+static const char *const one_drop[] = {"metadata.managedFields"}, *const two_drops[] = {"a", "b"}, *const swapped[] = {"b", "a"};
+static struct kube_pair group = {NULL, (char[]){"dev"}}, scope = {(char[]){"scope"}, (char[]){"view"}};
+static struct kube_resource pods = {.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}};
+static struct kube_resource nodes = {.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"nodes"}};
+
+static void
+make(const struct fingerprint_source *source, uint8_t ret[FINGERPRINT_BYTES])
+{
+	assert_int_equal(fingerprint_make(source, ret), 0);
+}
+
+/* Each part counts, and none can be mistaken for another. */
+static void
+each_part_makes_it_another_one(void **state)
+{
+	struct kube_impersonation user = {.user = (char[]){"u"}}, uid = {.user = (char[]){"u"}, .uid = (char[]){"7"}};
+	struct kube_impersonation grouped = {.user = (char[]){"u"}, .groups = {&group, 1}};
+	struct kube_impersonation scoped = {.user = (char[]){"u"}, .extra = {&scope, 1}};
+	const struct fingerprint_source sources[] = {
+		{.resource = &pods}, {.resource = &nodes}, {.resource = &pods, .server = "https://a"}, {.resource = &pods, .server = "https://b"},
+		{.resource = &pods, .ca = "ca", .ca_length = 2}, {.resource = &pods, .namespace_ = "x"}, {.resource = &pods, .label_selector = "x"},
+		{.resource = &pods, .field_selector = "x"}, {.resource = &pods, .drops = one_drop, .drop_count = 1},
+		{.resource = &pods, .drops = two_drops, .drop_count = 2}, {.resource = &pods, .metadata_only = true},
+		{.resource = &pods, .as = &user}, {.resource = &pods, .as = &uid}, {.resource = &pods, .as = &grouped},
+		{.resource = &pods, .as = &scoped},
+	};
+	size_t n = sizeof(sources) / sizeof(*sources);
+	uint8_t made[sizeof(sources) / sizeof(*sources)][FINGERPRINT_BYTES];
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		make(&sources[i], made[i]);
+		for (size_t j = 0; j < i; j++)
+			assert_memory_not_equal(made[i], made[j], FINGERPRINT_BYTES);
+	}
+}
+
+/* Nobody to impersonate is nobody, however it is said; the order of drops does not count. */
+static void
+what_means_the_same_is_the_same(void **state)
+{
+	struct kube_impersonation nobody = {0};
+	struct fingerprint_source a = {.resource = &pods, .drops = two_drops, .drop_count = 2}, b = a;
+	uint8_t of_a[FINGERPRINT_BYTES], of_b[FINGERPRINT_BYTES];
+
+	(void)state;
+	b.as = &nobody;
+	b.drops = swapped;
+	b.namespace_ = "";
+	make(&a, of_a);
+	make(&b, of_b);
+	assert_memory_equal(of_a, of_b, FINGERPRINT_BYTES);
+}
+
+/* A cluster that is not known is zeroes, and no known one is. */
+static void
+a_cluster_has_a_mark_of_its_own(void **state)
+{
+	static const uint8_t none[FINGERPRINT_CLUSTER_BYTES];
+	uint8_t unknown[FINGERPRINT_CLUSTER_BYTES], a[FINGERPRINT_CLUSTER_BYTES], b[FINGERPRINT_CLUSTER_BYTES];
+
+	(void)state;
+	fingerprint_cluster("", unknown);
+	fingerprint_cluster("c425ac92-6380-4bdd-bcb6-395635824a26", a);
+	fingerprint_cluster("c425ac92-6380-4bdd-bcb6-395635824a27", b);
+	assert_memory_equal(unknown, none, sizeof(none));
+	assert_memory_not_equal(a, none, sizeof(none));
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_part_makes_it_another_one),
+		cmocka_unit_test(what_means_the_same_is_the_same),
+		cmocka_unit_test(a_cluster_has_a_mark_of_its_own),
+	};
+
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,746 @@
+/*
+ * The broker: admission, what is handed out, clients that die, and clients that misbehave.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "shm-layout/protocol.h"
+#include "tests/support/broker_fixture.h"
+#include "tests/support/raw_reader.h"
+#include "writer/daemon/lock.h"
+#include "writer/base/log.h"
+
+#define OTHER_UID 54321
+#define OTHER_GID 54322
+
+static int
+set_up(void **state)
+{
+	*state = broker_fixture_new();
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	broker_fixture_free(*state);
+	return 0;
+}
+
+static void
+assert_refused(int fd, enum refusal code, const char *part)
+{
+	struct raw_answer a;
+	char text[300] = "";
+
+	raw_hear(fd, &a);
+	assert_int_equal(a.u.head.type, MESSAGE_REFUSED);
+	assert_int_equal(a.u.refused.code, code);
+	memcpy(text, a.u.bytes + sizeof(a.u.refused), a.u.refused.text_length);
+	assert_non_null(strstr(text, part));
+	raw_hear(fd, &a);
+	assert_int_equal(a.length, 0);
+	close(fd);
+}
+
+/* Run a function in a child as another user; skipped without root. Its result is the exit code. */
+static int
+as_another_user(int (*body)(void *context), void *context, gid_t extra_group)
+{
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		print_message("SKIP: only root can become another user\n");
+		skip();
+	}
+	pid = fork();
+	if (pid == 0) {
+		if (setgroups(extra_group ? 1 : 0, &extra_group) < 0 || setgid(OTHER_GID) < 0 || setuid(OTHER_UID) < 0)
+			_exit(99);
+		_exit(body(context));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* ---- what is handed out ---- */
+
+/* A reader gets arena, slot and eventfd; the arena cannot be written through what it gets: not mapped, not re-protected. */
+static void
+the_arena_is_handed_out_read_only(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct raw_answer a;
+	void *p;
+	int fd;
+
+	broker_fixture_start(fx);
+	raw_attach(fx, &fd, &a, 0);
+	assert_int_equal(fcntl(a.fds[0], F_GETFL) & O_ACCMODE, O_RDONLY);
+	assert_int_equal(a.u.welcome.has_keys, 0);
+	for (size_t i = 0; i < sizeof(a.u.welcome.keys); i++)
+		assert_int_equal(a.u.welcome.keys[i], 0);
+	p = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, a.fds[0], 0);
+	assert_ptr_equal(p, MAP_FAILED);
+	assert_int_equal(errno, EACCES);
+	p = mmap(NULL, HEADER_BYTES, PROT_READ, MAP_SHARED, a.fds[0], 0);
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(mprotect(p, HEADER_BYTES, PROT_READ | PROT_WRITE), -1);
+	assert_int_equal(errno, EACCES);
+	assert_int_equal(write(a.fds[0], "x", 1), -1);
+	assert_int_equal(ftruncate(a.fds[0], 0), -1);
+	assert_int_equal(fallocate(a.fds[0], FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 4096), -1);
+	munmap(p, HEADER_BYTES);
+	raw_close(&a);
+	close(fd);
+}
+
+static int
+reopen_for_writing(void *context)
+{
+	int fds[2] = {((int *)context)[0], ((int *)context)[1]};
+	char path[64];
+	int bad = 0;
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[i]);
+		bad += open(path, O_RDWR | O_CLOEXEC) >= 0 || errno != EACCES;
+		bad += fchmod(fds[i], 0666) == 0;
+	}
+	return bad;
+}
+
+/* Another user cannot open what it got again for writing, by way of /proc. */
+static void
+another_user_cannot_reopen_the_arena_for_writing(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct raw_answer a;
+	int fd, r;
+
+	broker_fixture_start(fx);
+	raw_attach(fx, &fd, &a, 0);
+	r = as_another_user(reopen_for_writing, a.fds, 0);
+	assert_int_equal(r, 0);
+	raw_close(&a);
+	close(fd);
+}
+
+/* Keys go to those who ask for them. */
+static void
+keys_are_given_on_request(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct raw_answer a;
+	int fd;
+
+	broker_fixture_start(fx);
+	raw_attach(fx, &fd, &a, HELLO_WANT_KEYS);
+	assert_int_equal(a.u.welcome.has_keys, 1);
+	assert_memory_equal(a.u.welcome.keys, &fx->store->arena->keys, sizeof(a.u.welcome.keys));
+	raw_close(&a);
+	close(fd);
+}
+
+/* ---- admission ---- */
+
+static int
+attach_as_other(void *context)
+{
+	struct broker_fixture *fx = context;
+	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
+	struct informer_status status = {.size = sizeof(status)};
+	struct informer *inf;
+	int r = informer_attach(&options, &inf);
+
+	if (r < 0)
+		return 90;
+	informer_status(inf, &status);
+	r = status.attached ? 0 : strstr(status.reason, "--allow-uid 54321") ? 1 : 91;
+	informer_detach(inf);
+	return r;
+}
+
+/* Another user is refused, with the flag that would let it in; then let in by its uid, its group, a supplementary group. */
+static void
+admission_goes_by_user_and_group(void **state)
+{
+	static const uid_t uids[] = {1, OTHER_UID};
+	static const gid_t gids[] = {2, OTHER_GID}, more_gids[] = {77};
+	static const struct {
+		struct broker_options options;
+		gid_t extra;
+		int result;
+	} cases[] = {
+		{{.socket_path = NULL}, 0, 1},
+		{{.allow_uids = uids, .n_allow_uids = 2}, 0, 0},
+		{{.allow_uids = uids, .n_allow_uids = 1}, 0, 1},
+		{{.allow_gids = gids, .n_allow_gids = 2}, 0, 0},
+		{{.allow_gids = gids, .n_allow_gids = 1}, 0, 1},
+		{{.allow_gids = more_gids, .n_allow_gids = 1}, 77, 0},
+		{{.allow_gids = more_gids, .n_allow_gids = 1}, 78, 1},
+	};
+	struct broker_fixture *fx = *state;
+	int r;
+
+	assert_int_equal(chmod(fx->directory, 0755), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fx->options.allow_uids = cases[i].options.allow_uids;
+		fx->options.n_allow_uids = cases[i].options.n_allow_uids;
+		fx->options.allow_gids = cases[i].options.allow_gids;
+		fx->options.n_allow_gids = cases[i].options.n_allow_gids;
+		broker_fixture_start(fx);
+		r = as_another_user(attach_as_other, fx, cases[i].extra);
+		assert_int_equal(r, cases[i].result);
+		broker_fixture_stop(fx);
+	}
+}
+
+/* Attached readers are limited, and the one too many is told so; one that leaves makes room. */
+static void
+the_reader_too_many_is_refused(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct raw_answer a[6];
+	int fds[6], fd;
+
+	broker_fixture_start(fx);
+	for (int i = 0; i < 6; i++)
+		raw_attach(fx, &fds[i], &a[i], 0);
+	fd = raw_connect(fx);
+	raw_hello(fd, 0);
+	assert_refused(fd, REFUSED_FULL, "6 are attached");
+	close(fds[3]);
+	broker_fixture_wait_readers(fx, 5);
+	fd = raw_connect(fx);
+	raw_hello(fd, 0);
+	raw_hear(fd, &a[3]);
+	assert_int_equal(a[3].u.head.type, MESSAGE_WELCOME);
+	raw_close(&a[3]);
+	close(fd);
+	for (int i = 0; i < 6; i++) {
+		if (i == 3)
+			continue;
+		raw_close(&a[i]);
+		close(fds[i]);
+	}
+}
+
+static int
+attach_thrice(void *context)
+{
+	struct broker_fixture *fx = context;
+	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket};
+	struct informer *inf[3];
+	int attached = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct informer_status status = {.size = sizeof(status)};
+
+		if (informer_attach(&options, &inf[i]) < 0)
+			return 90;
+		informer_status(inf[i], &status);
+		attached += status.attached;
+	}
+	for (int i = 0; i < 3; i++)
+		informer_detach(inf[i]);
+	return attached;
+}
+
+/* One user cannot take all the places. */
+static void
+one_user_cannot_take_all_places(void **state)
+{
+	static const uid_t uids[] = {OTHER_UID};
+	struct broker_fixture *fx = *state;
+	int r;
+
+	assert_int_equal(chmod(fx->directory, 0755), 0);
+	fx->options.allow_uids = uids;
+	fx->options.n_allow_uids = 1;
+	fx->options.max_per_uid = 2;
+	broker_fixture_start(fx);
+	r = as_another_user(attach_thrice, fx, 0);
+	assert_int_equal(r, 2);
+}
+
+/* A reader of another layout is refused, and told which one each side has. */
+static void
+another_layout_is_refused(void **state)
+{
+	struct message_hello hello = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
+				      .layout_major = LAYOUT_MAJOR + 1};
+	struct broker_fixture *fx = *state;
+	int fd;
+
+	broker_fixture_start(fx);
+	fd = raw_connect(fx);
+	send(fd, &hello, sizeof(hello), 0);
+	assert_refused(fd, REFUSED_LAYOUT, "from one release");
+	hello.layout_major = LAYOUT_MAJOR;
+	hello.head.version = PROTOCOL_VERSION + 1;
+	fd = raw_connect(fx);
+	send(fd, &hello, sizeof(hello), 0);
+	assert_refused(fd, REFUSED_LAYOUT, "protocol version");
+}
+
+/* ---- clients that die ---- */
+
+/* How many epochs back a reader holds, asked where the broker gives slots back. */
+static void
+held_epochs(struct broker_fixture *fx, void *context)
+{
+	uint64_t epoch = store_epoch(fx->store->store);
+
+	*(uint64_t *)context = epoch - slots_horizon(fx->store->slots, epoch);
+}
+
+/* kill -9 of a reader that holds a pin gives its slot and its pin back. */
+static void
+a_killed_reader_gives_its_slot_back(void **state)
+{
+	struct broker_fixture *fx = *state;
+	int ready[2], status;
+	uint64_t held = 0;
+	pid_t pid;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct informer *inf = broker_fixture_attach(fx, 0);
+		struct informer_snapshot snap;
+
+		if (informer_begin(inf, &snap) == 0 && write(ready[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	assert_int_equal(read(ready[0], &status, 1), 1);
+	broker_fixture_wait_readers(fx, 1);
+	broker_fixture_pod(fx, "b");
+	broker_fixture_do(fx, held_epochs, &held);
+	assert_true(held > 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	broker_fixture_wait_readers(fx, 0);
+	broker_fixture_do(fx, held_epochs, &held);
+	assert_int_equal(held, 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* A reader whose forked child keeps the connection open is noticed by its process. */
+static void
+a_dead_reader_is_noticed_though_its_child_lives(void **state)
+{
+	struct broker_fixture *fx = *state;
+	int ready[2], status;
+	pid_t pid, child = 0;
+
+	broker_fixture_start(fx);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct raw_answer a;
+		int fd;
+
+		raw_attach(fx, &fd, &a, 0);
+		child = fork();
+		if (child == 0) {
+			pause();
+			_exit(0);
+		}
+		status = write(ready[1], &child, sizeof(child)) == sizeof(child);
+		pause();
+		_exit(status);
+	}
+	assert_int_equal(read(ready[0], &child, sizeof(child)), sizeof(child));
+	broker_fixture_wait_readers(fx, 1);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(kill(child, 0), 0);
+	broker_fixture_wait_readers(fx, 0);
+	kill(child, SIGKILL);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* ---- clients that misbehave ---- */
+
+/* Garbage is refused or hung up on, and nobody else notices. */
+static void
+garbage_is_refused(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct raw_answer honest, a;
+	char noise[2000] = {0};
+	int good, fd;
+
+	broker_fixture_start(fx);
+	raw_attach(fx, &good, &honest, 0);
+	srand(3);
+	for (int i = 0; i < 300; i++) {
+		size_t n = (size_t)rand() % sizeof(noise) + 1;
+		struct message_head *head = (struct message_head *)noise;
+
+		for (size_t k = 0; k < n; k++)
+			noise[k] = (char)rand();
+		if (i % 2 && n >= sizeof(*head))
+			*head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, (uint16_t)(rand() % 9),
+						      i % 4 == 1 ? (uint32_t)n : (uint32_t)rand(), 0};
+		if (i % 2 && head->type == MESSAGE_STAT)
+			head->type = MESSAGE_REPORT;
+		fd = raw_connect(fx);
+		send(fd, noise, n, MSG_NOSIGNAL);
+		raw_hear(fd, &a);
+		assert_true(a.length == 0 || a.u.head.type == MESSAGE_REFUSED || a.u.head.type == MESSAGE_WELCOME);
+		raw_close(&a);
+		close(fd);
+	}
+	fd = raw_connect(fx);
+	send(fd, "", 0, MSG_NOSIGNAL);
+	raw_hear(fd, &a);
+	assert_int_equal(a.length, 0);
+	close(fd);
+	broker_fixture_wait_readers(fx, 1);
+	/* one that is attached has nothing to say */
+	send(good, noise, 10, MSG_NOSIGNAL);
+	raw_hear(good, &a);
+	assert_int_equal(a.length, 0);
+	broker_fixture_wait_readers(fx, 0);
+	assert_true(broker_fixture_stats(fx).dropped >= 1);
+	raw_close(&honest);
+	close(good);
+}
+
+static int
+descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* Descriptors that a client sends along do not pile up in the daemon. */
+static void
+descriptors_that_are_sent_are_dropped(void **state)
+{
+	struct message_head head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_STAT, sizeof(head), 0};
+	struct broker_fixture *fx = *state;
+	int passed[50], fd, before, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(passed))];
+	} control = {0};
+	struct iovec io = {&head, sizeof(head)};
+	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct raw_answer a;
+
+	for (int i = 0; i < 50; i++)
+		passed[i] = null;
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(sizeof(passed));
+	memcpy(CMSG_DATA(&control.head), passed, sizeof(passed));
+	broker_fixture_start(fx);
+	fd = raw_connect(fx);
+	assert_int_equal(send(fd, &head, sizeof(head), 0), sizeof(head));
+	raw_hear(fd, &a);
+	before = descriptors();
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(sendmsg(fd, &message, MSG_NOSIGNAL), sizeof(head));
+		raw_hear(fd, &a);
+		assert_int_equal(a.u.head.type, MESSAGE_REPORT);
+	}
+	assert_int_equal(descriptors(), before);
+	close(fd);
+	close(null);
+}
+
+/* Connections that say nothing are limited, and ended after their time; an honest reader gets in meanwhile. */
+static void
+silent_connections_are_ended(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct pollfd p = {.events = POLLIN};
+	struct raw_answer a;
+	int fds[40], good;
+
+	broker_fixture_start(fx);
+	for (int i = 0; i < 40; i++)
+		fds[i] = raw_connect(fx);
+	/* beyond 16 of one user they are closed at once */
+	p.fd = fds[39];
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	for (int i = 10; i < 40; i++)
+		close(fds[i]);
+	for (int i = 0; i < 1000; i++) {
+		good = raw_connect(fx);
+		raw_hello(good, 0);
+		raw_hear(good, &a);
+		if (a.length > 0)
+			break;
+		close(good);
+		usleep(1000);
+	}
+	assert_int_equal(a.u.head.type, MESSAGE_WELCOME);
+	raw_hear(fds[0], &(struct raw_answer){0});
+	for (int i = 0; i < 10; i++)
+		close(fds[i]);
+	assert_int_equal(broker_fixture_stats(fx).readers, 1);
+	raw_close(&a);
+	close(good);
+}
+
+/*
+ * Two readers sleep, one of which cleared O_NONBLOCK of its eventfd and filled the counter, so that a write would block. The loop goes on
+ * and the other one is woken. Returns how many were dropped.
+ */
+static uint64_t
+wake_with_one_that_blocks(struct broker_fixture *fx, unsigned readers_left)
+{
+	struct raw_answer bad, good;
+	struct slot *bad_slot, *good_slot;
+	struct pollfd p = {.events = POLLIN};
+	uint64_t full = 0xfffffffffffffffeull, dropped;
+	int bad_fd, good_fd;
+
+	broker_fixture_start(fx);
+	raw_attach(fx, &good_fd, &good, 0);
+	raw_attach(fx, &bad_fd, &bad, 0);
+	good_slot = test_map_slot(good.fds[1]);
+	bad_slot = test_map_slot(bad.fds[1]);
+	assert_int_equal(fcntl(bad.fds[2], F_SETFL, 0), 0);
+	assert_int_equal(write(bad.fds[2], &full, sizeof(full)), sizeof(full));
+	atomic_store(&bad_slot->armed, ARMED_COMMIT);
+	atomic_store(&good_slot->armed, ARMED_COMMIT);
+	for (int i = 0; i < 20; i++) {
+		char name[16];
+
+		/* each of these runs on the loop */
+		snprintf(name, sizeof(name), "p%d", i);
+		broker_fixture_pod(fx, name);
+	}
+	p.fd = good.fds[2];
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	broker_fixture_wait_readers(fx, readers_left);
+	dropped = broker_fixture_stats(fx).dropped;
+	test_unmap_slot(good_slot);
+	test_unmap_slot(bad_slot);
+	raw_close(&good);
+	raw_close(&bad);
+	close(good_fd);
+	close(bad_fd);
+	return dropped;
+}
+
+/* A reader whose eventfd is full and blocks stops nobody. */
+static void
+a_reader_that_blocks_its_wake_up_stops_nobody(void **state)
+{
+	assert_int_equal(wake_with_one_that_blocks(*state, 2), 0);
+}
+
+/* Where the kernel does not signal for us and the write hangs, it is set free, and its reader is dropped. */
+static void
+a_write_that_hangs_is_set_free(void **state)
+{
+	struct broker_fixture *fx = *state;
+
+	fx->options.wake_by_writing = true;
+	assert_int_equal(wake_with_one_that_blocks(fx, 1), 1);
+}
+
+/* ---- the report ---- */
+
+/* The report lists readers with their pins and how far they lag, their names made harmless. */
+static void
+the_report_lists_readers(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer_snapshot snap;
+	struct informer *inf;
+	struct raw_answer a;
+	cJSON *report, *r;
+	size_t length;
+	char *text;
+	int fd;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	raw_attach(fx, &fd, &a, 0);
+	inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	broker_fixture_pod(fx, "b");
+	broker_fixture_pod(fx, "c");
+	assert_int_equal(informer_stat_json(inf, 10000, &text, &length), 0);
+	report = cJSON_Parse(text);
+	assert_non_null(report);
+	assert_int_equal(cJSON_GetArraySize(report), 2);
+	cJSON_ArrayForEach(r, report) {
+		const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(r, "name"));
+
+		assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(r, "pid")), getpid());
+		if (strcmp(name, "test") == 0) {
+			assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(r, "pins")), 1);
+			assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(r, "lag_epochs")), 2);
+		} else {
+			assert_string_equal(name, "raw ?[31m client");
+			assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(r, "pins")), 0);
+		}
+	}
+	cJSON_Delete(report);
+	informer_free(inf, text);
+	informer_end(&snap);
+	informer_detach(inf);
+	raw_close(&a);
+	close(fd);
+}
+
+/* ---- the socket and its lock ---- */
+
+/* A second writer is told who holds the lock, and takes nothing away from the first; after its end the lock is free. */
+static void
+a_second_writer_is_refused(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct lock lock = {0}, second = {0};
+	char *error = NULL, pid[32];
+
+	assert_int_equal(lock_take(fx->socket, &lock, &error), 0);
+	assert_int_equal(lock_take(fx->socket, &second, &error), -EBUSY);
+	snprintf(pid, sizeof(pid), "pid %ld", (long)getpid());
+	assert_non_null(strstr(error, pid));
+	free(error);
+	error = NULL;
+	lock_release(&lock);
+	lock_release(&lock);
+	assert_int_equal(lock_take(fx->socket, &second, &error), 0);
+	lock_release(&second);
+}
+
+/* A child that the writer started does not keep its lock: the descriptor is close-on-exec. */
+static void
+a_child_program_does_not_keep_the_lock(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct lock lock = {0};
+	char *error = NULL;
+
+	assert_int_equal(lock_take(fx->socket, &lock, &error), 0);
+	assert_true(fcntl(lock.fd, F_GETFD) & FD_CLOEXEC);
+	lock_release(&lock);
+}
+
+/* A path that does not fit a socket's address is named with both lengths, by lock and broker. */
+static void
+a_path_too_long_is_refused(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct broker_options options = fx->options;
+	struct lock lock;
+	struct broker *broker;
+	char path[200], *error = NULL;
+	uv_loop_t loop;
+
+	memset(path, 'p', sizeof(path));
+	path[0] = '/';
+	path[150] = '\0';
+	options.socket_path = path;
+	uv_loop_init(&loop);
+	assert_int_equal(broker_new(&loop, &options, &broker, &error), -ENAMETOOLONG);
+	assert_non_null(strstr(error, "150 bytes"));
+	free(error);
+	error = NULL;
+	assert_int_equal(lock_take(path, &lock, &error), -ENAMETOOLONG);
+	free(error);
+	assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+/* A socket that a dead writer left is replaced; anything else that stands there is left alone. */
+static void
+a_stale_socket_is_replaced_and_nothing_else(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct broker *broker;
+	char *error = NULL;
+	uv_loop_t loop;
+	struct stat st;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fx->socket);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	broker_fixture_start(fx);
+	close(raw_connect(fx));
+	assert_int_equal(stat(fx->socket, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0666);
+	broker_fixture_stop(fx);
+	assert_int_equal(stat(fx->socket, &st), -1);
+	fd = open(fx->socket, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	close(fd);
+	uv_loop_init(&loop);
+	assert_int_equal(broker_new(&loop, &fx->options, &broker, &error), -EEXIST);
+	assert_non_null(strstr(error, "no socket"));
+	free(error);
+	uv_loop_close(&loop);
+	assert_int_equal(stat(fx->socket, &st), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_arena_is_handed_out_read_only),
+		TEST(another_user_cannot_reopen_the_arena_for_writing),
+		TEST(keys_are_given_on_request),
+		TEST(admission_goes_by_user_and_group),
+		TEST(the_reader_too_many_is_refused),
+		TEST(one_user_cannot_take_all_places),
+		TEST(another_layout_is_refused),
+		TEST(a_killed_reader_gives_its_slot_back),
+		TEST(a_dead_reader_is_noticed_though_its_child_lives),
+		TEST(garbage_is_refused),
+		TEST(descriptors_that_are_sent_are_dropped),
+		TEST(silent_connections_are_ended),
+		TEST(a_reader_that_blocks_its_wake_up_stops_nobody),
+		TEST(a_write_that_hangs_is_set_free),
+		TEST(the_report_lists_readers),
+		TEST(a_second_writer_is_refused),
+		TEST(a_child_program_does_not_keep_the_lock),
+		TEST(a_path_too_long_is_refused),
+		TEST(a_stale_socket_is_replaced_and_nothing_else),
+	};
+
+	log_open(LOG_LEVEL_ERROR, 2);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,376 @@
+/*
+ * Named consumers: whose word counts, who gives way, and what outlives a daemon.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/support/generations.h"
+#include "tests/support/store_fixture.h"
+#include "writer/serve/consumers.h"
+
+#define DAY (24ull * 3600 * 1000000000u)
+
+struct world {
+	struct generations g;
+	struct store_fixture *fx;
+	struct consumers *consumers;
+	struct queue_cursor *cursors;	/* 16 of them, as in slots */
+	uint8_t lineage[16];
+	uint64_t seq;			/* what the last sit gave */
+	struct consumers_limits limits;
+};
+
+static uint64_t
+now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void
+begin(struct world *w)
+{
+	struct intern *intern;
+	struct arena *arena = generations_next(&w->g, &intern);
+
+	w->fx = store_fixture_over(arena, intern);
+	w->fx->owns_arena = 1;
+	assert_int_equal(consumers_new(w->fx->store, w->limits, &w->consumers), 0);
+}
+
+static void
+end(struct world *w)
+{
+	consumers_free(w->consumers);
+	store_fixture_free(w->fx);
+	memset(w->cursors, 0, 16 * sizeof(*w->cursors));
+}
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->cursors = aligned_alloc(64, 16 * sizeof(*w->cursors));
+	memset(w->cursors, 0, 16 * sizeof(*w->cursors));
+	w->limits = CONSUMERS_LIMITS;
+	generations_begin(&w->g);
+	begin(w);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	end(w);
+	generations_end(&w->g);
+	free(w->cursors);
+	free(w);
+	return 0;
+}
+
+static void
+limit(struct world *w, struct consumers_limits limits)
+{
+	w->limits = limits;
+	consumers_free(w->consumers);
+	assert_int_equal(consumers_new(w->fx->store, limits, &w->consumers), 0);
+}
+
+/* Changes that are published: seq rises by so many. */
+static void
+changes(struct world *w, unsigned count)
+{
+	static unsigned long version;
+
+	for (unsigned i = 0; i < count; i++) {
+		version++;
+		assert_int_equal(store_fixture_putf(w->fx, "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":"
+						    "\"%lu\"}}", version), 0);
+	}
+	assert_int_equal(store_commit(w->fx->store), 0);
+}
+
+static int
+sit(struct world *w, uid_t uid, const char *name, unsigned cursor, struct consumer_seat **ret)
+{
+	return consumers_sit(w->consumers, uid, name, strlen(name), &w->cursors[cursor], ret, w->lineage, &w->seq);
+}
+
+static void
+acknowledge(struct world *w, unsigned cursor, uint64_t seq)
+{
+	atomic_store(&w->cursors[cursor].acknowledged, seq);
+}
+
+/* Sit, acknowledge, leave. */
+static void
+visit(struct world *w, uid_t uid, const char *name, uint64_t seq)
+{
+	struct consumer_seat *seat;
+
+	assert_true(sit(w, uid, name, 15, &seat) >= 0);
+	acknowledge(w, 15, seq);
+	consumers_leave(seat);
+	acknowledge(w, 15, 0);
+}
+
+static bool
+is_known(struct world *w, uid_t uid, const char *name)
+{
+	struct consumer_seat *seat;
+	int r = sit(w, uid, name, 14, &seat);
+
+	if (r >= 0)
+		consumers_leave(seat);
+	return r == 1;
+}
+
+/* A new name has no cursor; one that acknowledged goes on from there, and only its user does. */
+static void
+a_consumer_goes_on_where_it_was(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *seat, *other;
+	uint8_t lineage[16];
+
+	changes(w, 5);
+	assert_int_equal(sit(w, 1000, "agent", 0, &seat), 0);
+	acknowledge(w, 0, 3);
+	consumers_leave(seat);
+	assert_int_equal(sit(w, 1001, "agent", 1, &other), 0);
+	assert_int_equal(sit(w, 1000, "agent", 1, &seat), 1);
+	store_lineage(w->fx->store, lineage);
+	assert_memory_equal(w->lineage, lineage, 16);
+	assert_int_equal(w->seq, 3);
+	consumers_leave(seat);
+	consumers_leave(other);
+	/* a name that never acknowledged leaves nothing */
+	assert_false(is_known(w, 1001, "agent"));
+	consumers_leave(NULL);
+}
+
+/* A seat has room for one, until that one leaves. */
+static void
+a_seat_has_room_for_one(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *first, *second = NULL;
+
+	assert_int_equal(sit(w, 0, "a", 0, &first), 0);
+	assert_int_equal(sit(w, 0, "a", 1, &second), -EBUSY);
+	assert_null(second);
+	consumers_leave(first);
+	assert_int_equal(sit(w, 0, "a", 1, &second), 0);
+	consumers_leave(second);
+	assert_int_equal(sit(w, 0, "", 1, &second), -EINVAL);
+}
+
+/* What is acknowledged counts when it grows and is published; anything else is as if nothing had been said. */
+static void
+only_sensible_acknowledgements_count(void **state)
+{
+	static const uint64_t nonsense[] = {UINT64_MAX, 1ull << 63, 11, 0, 4, 3};
+	struct world *w = *state;
+	struct consumer_seat *seat;
+	const struct consumer *shown;
+	size_t count;
+
+	changes(w, 10);
+	sit(w, 1000, "agent", 0, &seat);
+	assert_false(consumers_poll(w->consumers, now()));
+	acknowledge(w, 0, 4);
+	assert_true(consumers_poll(w->consumers, now()));
+	shown = store_consumers(w->fx->store, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(shown[0].seq, 4);
+	for (unsigned i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+		acknowledge(w, 0, nonsense[i]);
+		assert_false(consumers_poll(w->consumers, now()));
+	}
+	/* 11 was not there yet; now it is */
+	acknowledge(w, 0, 11);
+	changes(w, 1);
+	assert_true(consumers_poll(w->consumers, now()));
+	shown = store_consumers(w->fx->store, &count);
+	assert_int_equal(shown[0].seq, 11);
+	consumers_leave(seat);
+}
+
+/* What was acknowledged and committed is there for the next daemon, which goes on with the same lineage. */
+static void
+consumers_outlive_the_daemon(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *seat;
+	uint8_t lineage[16];
+
+	changes(w, 7);
+	store_lineage(w->fx->store, lineage);
+	visit(w, 1000, "gone", 5);
+	assert_int_equal(sit(w, 1001, "there", 0, &seat), 0);
+	acknowledge(w, 0, 6);
+	assert_true(consumers_poll(w->consumers, now()));
+	assert_int_equal(store_commit(w->fx->store), 0);
+	acknowledge(w, 0, 7);	/* after the last commit: lost */
+	end(w);
+	begin(w);
+	assert_int_equal(sit(w, 1000, "gone", 0, &seat), 1);
+	assert_int_equal(w->seq, 5);
+	assert_memory_equal(w->lineage, lineage, 16);
+	consumers_leave(seat);
+	assert_int_equal(sit(w, 1001, "there", 0, &seat), 1);
+	assert_int_equal(w->seq, 6);
+	consumers_leave(seat);
+}
+
+/* A user has so many names; the one absent longest gives way, never one that is attached or another user's. */
+static void
+names_are_capped_a_user(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *a, *d, *e, *f;
+
+	limit(w, (struct consumers_limits){3, 100, 7 * DAY});
+	changes(w, 3);
+	visit(w, 2000, "other", 1);
+	sit(w, 1000, "a", 0, &a);
+	acknowledge(w, 0, 1);
+	visit(w, 1000, "b", 1);
+	visit(w, 1000, "c", 1);
+	assert_int_equal(sit(w, 1000, "d", 1, &d), 0); /* in the place of b */
+	assert_int_equal(sit(w, 1000, "e", 2, &e), 0); /* of c */
+	assert_int_equal(sit(w, 1000, "f", 3, &f), -EUSERS);
+	consumers_leave(e);
+	assert_false(is_known(w, 1000, "b"));
+	assert_false(is_known(w, 1000, "c"));
+	assert_true(is_known(w, 2000, "other"));
+	consumers_leave(a);
+	assert_true(is_known(w, 1000, "a"));
+	consumers_leave(d);
+}
+
+/* All names together are capped too: a user makes room among its own. */
+static void
+names_are_capped_in_all(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *seat;
+
+	limit(w, (struct consumers_limits){3, 4, 7 * DAY});
+	changes(w, 3);
+	visit(w, 1000, "a", 1);
+	visit(w, 1000, "b", 1);
+	visit(w, 1000, "c", 1);
+	visit(w, 2000, "d", 1);
+	assert_int_equal(sit(w, 3000, "e", 0, &seat), -EUSERS);
+	visit(w, 2000, "f", 1);
+	assert_false(is_known(w, 2000, "d"));
+	assert_true(is_known(w, 1000, "a"));
+}
+
+/* Who was not seen for too long is forgotten, but not while it is attached; a clock that is set back makes nobody old. */
+static void
+consumers_are_forgotten_by_age(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *seat;
+	const struct consumer *shown;
+	size_t count;
+
+	changes(w, 3);
+	visit(w, 1000, "old", 1);
+	sit(w, 1000, "there", 0, &seat);
+	acknowledge(w, 0, 1);
+	assert_true(consumers_poll(w->consumers, now() + 6 * DAY));
+	store_consumers(w->fx->store, &count);
+	assert_int_equal(count, 2);
+	assert_false(consumers_poll(w->consumers, now() - 1000 * DAY));
+	assert_true(consumers_poll(w->consumers, now() + 8 * DAY));
+	shown = store_consumers(w->fx->store, &count);
+	assert_int_equal(count, 1);
+	assert_memory_equal(shown[0].name, "there", 5);
+	/* and the one that is there was seen then */
+	assert_true(shown[0].last_seen_wall_ns > now() + 7 * DAY);
+	consumers_leave(seat);
+}
+
+/* Without room in the arena nothing is lost: it is tried again. */
+static void
+without_room_it_is_tried_again(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *seat;
+	size_t count;
+
+	changes(w, 3);
+	sit(w, 1000, "a", 0, &seat);
+	acknowledge(w, 0, 2);
+	arena_fail_after(w->fx->arena, 0);
+	assert_false(consumers_poll(w->consumers, now()));
+	arena_fail_after(w->fx->arena, UINT64_MAX);
+	assert_true(consumers_poll(w->consumers, now()));
+	assert_false(consumers_poll(w->consumers, now()));
+	store_consumers(w->fx->store, &count);
+	assert_int_equal(count, 1);
+	consumers_leave(seat);
+}
+
+/* The report tells name, user, how far it got and how far behind that is. */
+static void
+the_report_lists_consumers(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *seat;
+	cJSON *report, *c;
+
+	changes(w, 10);
+	sit(w, 1000, "agent", 0, &seat);
+	acknowledge(w, 0, 7);
+	consumers_poll(w->consumers, now());
+	report = consumers_json(w->consumers);
+	c = cJSON_GetArrayItem(report, 0);
+	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(c, "name")), "agent");
+	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(c, "uid")), 1000);
+	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(c, "seq")), 7);
+	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(c, "lag")), 3);
+	assert_true(cJSON_IsTrue(cJSON_GetObjectItem(c, "attached")));
+	assert_non_null(strchr(cJSON_GetStringValue(cJSON_GetObjectItem(c, "lastSeen")), 'T'));
+	cJSON_Delete(report);
+	consumers_leave(seat);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_consumer_goes_on_where_it_was),
+		TEST(a_seat_has_room_for_one),
+		TEST(only_sensible_acknowledgements_count),
+		TEST(consumers_outlive_the_daemon),
+		TEST(names_are_capped_a_user),
+		TEST(names_are_capped_in_all),
+		TEST(consumers_are_forgotten_by_age),
+		TEST(without_room_it_is_tried_again),
+		TEST(the_report_lists_consumers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,576 @@
+/*
+ * Who gets what, what it holds back, and where that ends.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm-layout/object.h"
+#include "tests/support/generations.h"
+#include "tests/support/store_fixture.h"
+#include "writer/serve/fan_out.h"
+
+#define SECOND 1000000000ull
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define EVENTS 100000
+#else
+#define EVENTS 1000000
+#endif
+
+static const char services_descriptor[] =
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\",\"namespaced\":true,\"indexes\":[]}";
+static const char gadgets_descriptor[] =
+	"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"gadgets\",\"kind\":\"Gadget\",\"namespaced\":true,\"indexes\":[]}";
+
+/* A subscription as its reader sees it. */
+struct reader {
+	struct queue_cursor *cursor;
+	struct subscription *subscription;
+	const struct queue *queue;
+	unsigned due;
+	uint64_t base;
+};
+
+struct world {
+	struct store_fixture *fx;
+	struct fan_out *fan_out;
+	struct reader *readers[80];
+	unsigned count;
+	unsigned long version;
+};
+
+static void
+start(struct world *w, struct fan_out_limits limits)
+{
+	fan_out_free(w->fan_out);
+	assert_int_equal(fan_out_new(w->fx->store, limits, &w->fan_out), 0);
+}
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = store_fixture_new(0);
+	start(w, FAN_OUT_LIMITS);
+	*state = w;
+	return 0;
+}
+
+static void
+drop(struct reader *r)
+{
+	fan_out_unsubscribe(r->subscription);
+	munmap((void *)(uintptr_t)r->queue, queue_bytes(r->queue->capacity));
+	free(r->cursor);
+	free(r);
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	for (unsigned i = 0; i < w->count; i++)
+		if (w->readers[i])
+			drop(w->readers[i]);
+	fan_out_free(w->fan_out);
+	store_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+static void
+note_due(void *context)
+{
+	struct reader *r = context;
+
+	r->due++;
+}
+
+static struct reader *
+subscribe_n(struct world *w, const char *resource, const char *ns, uint32_t entries)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	struct subscription_options options = {
+		.resource = resource, .resource_length = strlen(resource), .ns = ns, .ns_length = strlen(ns), .entries = entries,
+		.on_due = note_due, .context = r,
+	};
+	struct subscription_stats stats;
+	int fd;
+
+	r->cursor = options.cursor = aligned_alloc(64, sizeof(*r->cursor));
+	memset(r->cursor, 0, sizeof(*r->cursor));
+	assert_int_equal(fan_out_subscribe(w->fan_out, &options, &r->subscription, &r->base, &fd), 0);
+	subscription_stats(r->subscription, &stats);
+	r->queue = mmap(NULL, queue_bytes(stats.capacity), PROT_READ, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(r->queue, MAP_FAILED);
+	close(fd);
+	w->readers[w->count++] = r;
+	return r;
+}
+
+static struct reader *
+subscribe(struct world *w, const char *resource, const char *ns)
+{
+	return subscribe_n(w, resource, ns, 0);
+}
+
+static void
+put(struct world *w, unsigned resource, const char *ns, const char *name)
+{
+	unsigned pods = w->fx->pods;
+
+	w->fx->pods = resource;
+	w->version++;
+	assert_int_equal(store_fixture_putf(w->fx, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":"
+					    "\"%lu\"},\"spec\":{\"nodeName\":\"n1\",\"version\":%lu}}", name, ns, name, w->version,
+					    w->version), 0);
+	w->fx->pods = pods;
+}
+
+static void
+commit(struct world *w)
+{
+	assert_int_equal(store_commit(w->fx->store), 0);
+}
+
+static void
+put_pod(struct world *w, const char *ns, const char *name)
+{
+	put(w, w->fx->pods, ns, name);
+	commit(w);
+}
+
+static unsigned
+add_resource(struct world *w, const char *descriptor, uint8_t fingerprint)
+{
+	uint8_t bytes[32] = {fingerprint};
+	unsigned id;
+
+	assert_int_equal(store_add_resource(w->fx->store, descriptor, bytes, &id), 0);
+	return id;
+}
+
+static uint64_t
+head(const struct reader *r)
+{
+	return atomic_load(&((struct queue *)(uintptr_t)r->queue)->head);
+}
+
+static bool
+is_open(const struct reader *r)
+{
+	return atomic_load(&((struct queue *)(uintptr_t)r->queue)->state) == QUEUE_OPEN;
+}
+
+/* What is unread, as "A default/a | U …"; consumed. */
+static const char *
+read_all(struct world *w, struct reader *r)
+{
+	static const char kinds[] = "?AUDSRE";
+	static char text[65536];
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (uint64_t i = atomic_load(&r->cursor->consumed); i < head(r); i++) {
+		const struct queue_entry *e = &queue_ring(r->queue)[i % r->queue->capacity];
+		const struct object *o = object_at(&w->fx->arena->view, e->new_ref ? e->new_ref : e->old_ref);
+
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%c", at ? " | " : "", kinds[e->kind]);
+		if (e->kind <= QUEUE_DELETED)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, " %.*s/%.*s", o->namespace_length, object_namespace(o),
+					       o->name_length, object_name(o));
+	}
+	atomic_store(&r->cursor->consumed, head(r));
+	return text;
+}
+
+static uint64_t
+held(struct world *w)
+{
+	return store_held_bytes(w->fx->store, w->fx->pods, 0);
+}
+
+/* ---- who gets what ---- */
+
+/* A reader gets what happens in its resource and namespace, and is told of nothing else. */
+static void
+events_go_by_resource_and_namespace(void **state)
+{
+	struct world *w = *state;
+	unsigned services = add_resource(w, services_descriptor, 1);
+	struct reader *all = subscribe(w, "pods", ""), *one = subscribe(w, "pods", "default"), *none = subscribe(w, "pods", "defaul");
+	struct reader *other = subscribe(w, "services", "");
+
+	put_pod(w, "default", "a");
+	put_pod(w, "kube-system", "b");
+	put_pod(w, "default", "a");
+	assert_int_equal(store_fixture_delete(w->fx, "default", "a"), 0);
+	commit(w);
+	assert_string_equal(read_all(w, all), "A default/a | A kube-system/b | U default/a | D default/a");
+	assert_string_equal(read_all(w, one), "A default/a | U default/a | D default/a");
+	assert_int_equal(all->due, 4);
+	assert_int_equal(one->due, 3);
+	assert_int_equal(none->due + other->due, 0);
+	put(w, services, "default", "s");
+	put(w, w->fx->pods, "default", "c");
+	commit(w);
+	assert_string_equal(read_all(w, other), "A default/s");
+	assert_string_equal(read_all(w, one), "A default/c");
+	assert_int_equal(none->due, 0);
+}
+
+/* What concerns the resource as a whole goes to every namespace. */
+static void
+news_of_the_resource_goes_to_every_namespace(void **state)
+{
+	struct world *w = *state;
+	struct reader *one = subscribe(w, "pods", "default"), *all = subscribe(w, "pods", "");
+
+	put_pod(w, "x", "a");
+	store_set_state(w->fx->store, w->fx->pods, RESOURCE_SYNCED);
+	commit(w);
+	assert_int_equal(store_set_status(w->fx->store, w->fx->pods, "{\"recovered\":false,\"code\":403}"), 0);
+	commit(w);
+	assert_string_equal(read_all(w, one), "S | E");
+	assert_string_equal(read_all(w, all), "A x/a | S | E");
+}
+
+/* The queue is complete from the published seq on, also when changes wait to be published. */
+static void
+a_queue_is_complete_from_its_base_on(void **state)
+{
+	struct world *w = *state;
+	struct reader *r;
+	uint64_t published;
+
+	put_pod(w, "default", "a");
+	published = store_seq(w->fx->store);
+	put(w, w->fx->pods, "default", "b");
+	r = subscribe(w, "pods", "");
+	assert_int_equal(r->base, published);
+	commit(w);
+	assert_string_equal(read_all(w, r), "A default/b");
+}
+
+/* A resource that is not cached yet matches once it is; the entries that stand in the queue already are kept. */
+static void
+a_resource_that_comes_later_matches(void **state)
+{
+	struct world *w = *state;
+	struct reader *r = subscribe(w, "gadgets.example.com", ""), *pods = subscribe(w, "pods", "");
+	unsigned gadgets;
+
+	put_pod(w, "default", "a");
+	gadgets = add_resource(w, gadgets_descriptor, 3);
+	fan_out_rebind(w->fan_out);
+	put(w, gadgets, "default", "g");
+	commit(w);
+	assert_string_equal(read_all(w, r), "A default/g");
+	assert_true(is_open(pods));
+	assert_string_equal(read_all(w, pods), "A default/a");
+}
+
+/* Several entries of one resource are one subscription. */
+static void
+several_entries_of_a_resource_are_one(void **state)
+{
+	struct world *w = *state;
+	struct reader *r = subscribe(w, "services", "");
+	unsigned first = add_resource(w, services_descriptor, 1), second = add_resource(w, services_descriptor, 2);
+	struct reader *late = subscribe(w, "services", "");
+
+	put(w, first, "a", "s");
+	put(w, second, "b", "s");
+	commit(w);
+	assert_string_equal(read_all(w, r), "A a/s | A b/s");
+	assert_string_equal(read_all(w, late), "A a/s | A b/s");
+	assert_int_equal(r->due, 1);
+}
+
+/* Where a resource gets another position, entries with the old one are shown no more; empty queues stay as they are. */
+static void
+entries_with_an_old_position_are_not_shown(void **state)
+{
+	struct world *w = *state;
+	struct generations g;
+	struct intern *intern;
+	struct arena *arena;
+	struct reader *slow, *quick, *pods;
+	uint8_t fingerprint[32] = {3};
+	unsigned gadgets;
+
+	fan_out_free(w->fan_out);
+	store_fixture_free(w->fx);
+	generations_begin(&g);
+	arena = generations_next(&g, &intern);
+	w->fx = store_fixture_over(arena, intern);
+	w->fx->owns_arena = true;
+	add_resource(w, services_descriptor, 1);
+	add_resource(w, gadgets_descriptor, 3);
+	commit(w);
+	store_fixture_free(w->fx);
+	/* another daemon takes it over, and nobody asks for services any more */
+	arena = generations_next(&g, &intern);
+	w->fx = store_fixture_over(arena, intern);
+	w->fx->owns_arena = true;
+	w->fan_out = NULL;
+	start(w, FAN_OUT_LIMITS);
+	assert_int_equal(store_add_resource(w->fx->store, gadgets_descriptor, fingerprint, &gadgets), 1);
+	assert_int_equal(gadgets, 2);
+	slow = subscribe(w, "gadgets.example.com", "");
+	quick = subscribe(w, "gadgets.example.com", "");
+	pods = subscribe(w, "pods", "");
+	put(w, gadgets, "a", "g");
+	put(w, w->fx->pods, "a", "p");
+	commit(w);
+	read_all(w, quick);
+	store_drop_unclaimed(w->fx->store);
+	fan_out_rebind(w->fan_out);
+	assert_false(is_open(slow));
+	assert_true(is_open(quick));
+	assert_true(is_open(pods));
+	put(w, 1, "a", "h");
+	commit(w);
+	assert_string_equal(read_all(w, quick), "A a/h");
+	assert_int_equal(slow->due, 2);
+	generations_end(&g);
+}
+
+/* ---- what is held back ---- */
+
+/* What an unread entry shows stays whole while the store goes on, and is let go when it was read. */
+static void
+what_is_unread_stays_whole(void **state)
+{
+	struct world *w = *state;
+	struct reader *r = subscribe(w, "pods", ""), *quick = subscribe(w, "pods", "");
+	char want[64];
+
+	put_pod(w, "default", "a");
+	read_all(w, r);
+	for (unsigned i = 0; i < 500; i++) {
+		put_pod(w, "default", "a");
+		read_all(w, quick);
+	}
+	assert_true(held(w) > 0);
+	for (uint64_t i = 1; i < head(r); i++) {
+		const struct queue_entry *e = &queue_ring(r->queue)[i % r->queue->capacity];
+		struct draft old = {e->old_ref};
+		char *json = store_fixture_json(w->fx, old.ref);
+
+		snprintf(want, sizeof(want), "\"version\":%llu}", (unsigned long long)i);
+		assert_non_null(strstr(json, want));
+		free(json);
+	}
+	read_all(w, r);
+	put_pod(w, "default", "b");
+	read_all(w, r);
+	read_all(w, quick);
+	store_release_held(w->fx->store);
+	assert_int_equal(held(w), 0);
+}
+
+/* A reader that goes lets go of everything that only it held. */
+static void
+a_reader_that_goes_lets_go(void **state)
+{
+	struct world *w = *state;
+	struct reader *r = subscribe(w, "pods", "");
+
+	put_pod(w, "default", "a");
+	for (unsigned i = 0; i < 10; i++)
+		put_pod(w, "default", "a");
+	assert_true(held(w) > 0);
+	drop(r);
+	w->readers[0] = NULL;
+	assert_int_equal(held(w), 0);
+}
+
+/* A queue whose reader holds back more than its share of bytes overflows, though it has room; the others stay open. */
+static void
+a_queue_over_its_bytes_overflows(void **state)
+{
+	struct world *w = *state;
+	struct reader *slow, *other, *quick;
+	struct subscription_stats stats;
+
+	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
+	slow = subscribe(w, "pods", "");
+	other = subscribe(w, "pods", "b");
+	quick = subscribe(w, "pods", "");
+	for (unsigned i = 0; i < 1000; i++) {
+		put_pod(w, "a", "p");
+		read_all(w, quick);
+		assert_true(held(w) <= 20000 + 1000);
+	}
+	assert_false(is_open(slow));
+	assert_true(is_open(other));
+	assert_true(is_open(quick));
+	store_release_held(w->fx->store);
+	assert_int_equal(held(w), 0);
+	subscription_stats(slow->subscription, &stats);
+	assert_int_equal(stats.overflows, 1);
+	assert_false(stats.open);
+	assert_true(stats.unread < 1000);
+}
+
+/* The overflows of a queue count on when its reader has gone, for its resource. */
+static void
+overflows_are_counted_beyond_their_queue(void **state)
+{
+	struct world *w = *state;
+	struct reader *slow;
+
+	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
+	slow = subscribe(w, "pods", "");
+	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		put_pod(w, "a", "p");
+	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 1);
+	fan_out_unsubscribe(slow->subscription);
+	slow->subscription = NULL;
+	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 1);
+	assert_int_equal(fan_out_overflows(w->fan_out, "nodes"), 0);
+}
+
+/* What others change while one entry stays unread counts too: a reader of a quiet namespace cannot hold the resource's past forever. */
+static void
+a_quiet_namespace_holds_no_more_than_its_share(void **state)
+{
+	struct world *w = *state;
+	struct reader *quiet;
+
+	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
+	quiet = subscribe(w, "pods", "quiet");
+	put_pod(w, "quiet", "p");
+	for (unsigned i = 0; i < 1000; i++)
+		put_pod(w, "busy", "p");
+	assert_int_equal(head(quiet), 1);
+	assert_false(is_open(quiet));
+	assert_int_equal(held(w), 0);
+}
+
+/* An entry that stays unread for too long overflows its queue. */
+static void
+a_queue_that_nobody_reads_overflows_by_age(void **state)
+{
+	struct world *w = *state;
+	struct reader *slow = subscribe(w, "pods", ""), *quick = subscribe(w, "pods", "");
+	struct timespec t;
+	uint64_t now;
+
+	put_pod(w, "default", "a");
+	read_all(w, quick);
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	now = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+	fan_out_tick(w->fan_out, now + 59 * SECOND);
+	assert_true(is_open(slow));
+	fan_out_tick(w->fan_out, now + 61 * SECOND);
+	assert_false(is_open(slow));
+	assert_true(is_open(quick));
+}
+
+/* A queue that overflowed reopens at the next commit that finds it empty, be it about another resource. */
+static void
+a_queue_reopens_at_any_commit(void **state)
+{
+	struct world *w = *state;
+	unsigned services = add_resource(w, services_descriptor, 1);
+	struct reader *r = subscribe_n(w, "pods", "", 64);
+	char name[16];
+
+	for (unsigned i = 0; i < 65; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		put_pod(w, "default", name);
+	}
+	assert_false(is_open(r));
+	assert_int_equal(r->due, 65);
+	atomic_store(&r->cursor->consumed, head(r));
+	put(w, services, "default", "s");
+	commit(w);
+	assert_true(is_open(r));
+	assert_int_equal(r->queue->base, store_seq(w->fx->store) - 1);
+	assert_int_equal(r->due, 65);
+	put_pod(w, "default", "q");
+	assert_string_equal(read_all(w, r), "A default/q");
+}
+
+/*
+ * A reader that is stopped through a million events costs what its budget says and no more; its ring stays as it was, and the other one
+ * misses nothing.
+ */
+static void
+memory_is_bounded_through_a_million_events(void **state)
+{
+	unsigned long events = EVENTS;
+	struct world *w = *state;
+	struct reader *stopped, *quick;
+	struct store_stats before, after;
+	uint64_t seen = 0;
+
+	start(w, (struct fan_out_limits){4096, 4096, 1 << 20, 60 * SECOND});
+	stopped = subscribe(w, "pods", "");
+	quick = subscribe(w, "pods", "");
+	store_set_tombstone_limits(w->fx->store, w->fx->pods, (struct tombstone_limits){0});
+	put_pod(w, "default", "p");
+	for (unsigned long i = 0; i < 20000; i++)
+		put(w, w->fx->pods, "default", "p");
+	commit(w);
+	atomic_store(&quick->cursor->consumed, head(quick));
+	seen = quick->queue->base;
+	put_pod(w, "default", "p");
+	store_stats(w->fx->store, &before);
+	for (unsigned long i = 0; i < events;) {
+		for (unsigned k = 0; k < 64; k++, i++)
+			put(w, w->fx->pods, "default", "p");
+		commit(w);
+		for (uint64_t n = atomic_load(&quick->cursor->consumed); n < head(quick); n++) {
+			assert_true(queue_ring(quick->queue)[n % 4096].seq > seen);
+			seen = queue_ring(quick->queue)[n % 4096].seq;
+		}
+		atomic_store(&quick->cursor->consumed, head(quick));
+	}
+	store_stats(w->fx->store, &after);
+	assert_false(is_open(stopped));
+	assert_true(is_open(quick));
+	assert_int_equal(seen, store_seq(w->fx->store));
+	assert_true(after.arena_bytes <= before.arena_bytes + (4u << 20));
+	assert_true(after.used_bytes <= before.used_bytes + (2u << 20));
+	assert_true(after.private_bytes <= before.private_bytes + (2u << 20));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(events_go_by_resource_and_namespace),
+		TEST(news_of_the_resource_goes_to_every_namespace),
+		TEST(a_queue_is_complete_from_its_base_on),
+		TEST(a_resource_that_comes_later_matches),
+		TEST(several_entries_of_a_resource_are_one),
+		TEST(entries_with_an_old_position_are_not_shown),
+		TEST(what_is_unread_stays_whole),
+		TEST(a_reader_that_goes_lets_go),
+		TEST(a_queue_over_its_bytes_overflows),
+		TEST(overflows_are_counted_beyond_their_queue),
+		TEST(a_quiet_namespace_holds_no_more_than_its_share),
+		TEST(a_queue_that_nobody_reads_overflows_by_age),
+		TEST(a_queue_reopens_at_any_commit),
+		TEST(memory_is_bounded_through_a_million_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

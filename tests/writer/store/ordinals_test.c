@@ -1,0 +1,80 @@
+/*
+ * Free ordinals.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "writer/store/ordinals.h"
+
+static uint32_t
+take(struct ordinals *o, uint64_t published, uint64_t *next)
+{
+	uint32_t ordinal;
+
+	assert_int_equal(ordinals_take(o, published, next, &ordinal), 0);
+	return ordinal;
+}
+
+/* An ordinal that is given back in a commit names nothing else before that commit is published. */
+static void
+an_ordinal_waits_for_its_epoch(void **state)
+{
+	struct ordinals o = {0};
+	uint64_t next = 0;
+
+	(void)state;
+	assert_int_equal(take(&o, 7, &next), 0);
+	assert_int_equal(take(&o, 7, &next), 1);
+	ordinals_give(&o, 8, 0);
+	assert_int_equal(take(&o, 7, &next), 2);
+	assert_int_equal(take(&o, 8, &next), 0);
+	assert_int_equal(take(&o, 8, &next), 3);
+	ordinals_done(&o);
+}
+
+/* Many come back in the order in which they were given. */
+static void
+the_oldest_comes_first(void **state)
+{
+	struct ordinals o = {0};
+	uint64_t next = 1000;
+
+	(void)state;
+	for (uint32_t i = 0; i < 500; i++) {
+		ordinals_give(&o, i, i);
+		if (i % 3 == 0)
+			assert_int_equal(take(&o, i, &next), i / 3);
+	}
+	for (uint32_t i = 167; i < 500; i++)
+		assert_int_equal(take(&o, 500, &next), i);
+	assert_int_equal(take(&o, 500, &next), 1000);
+	ordinals_done(&o);
+}
+
+/* There are 2^31 - 1 of them; after the last one, it is said. */
+static void
+the_last_number_is_the_last(void **state)
+{
+	struct ordinals o = {0};
+	uint64_t next = 0x7ffffffe;
+	uint32_t ordinal;
+
+	(void)state;
+	assert_int_equal(take(&o, 1, &next), 0x7ffffffe);
+	assert_true(ordinals_take(&o, 1, &next, &ordinal) < 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_ordinal_waits_for_its_epoch),
+		cmocka_unit_test(the_oldest_comes_first),
+		cmocka_unit_test(the_last_number_is_the_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,263 @@
+/*
+ * Shortcuts: hints that may be missing and never mislead, whatever root one looks from.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/root.h"
+#include "shm-layout/shortcut.h"
+#include "shm-layout/trie.h"
+#include "tests/support/store_fixture.h"
+#include "writer/store/shortcut_edit.h"
+
+#define PODS 600
+
+static const struct root *
+current(const struct store_fixture *fx)
+{
+	return root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
+}
+
+static uint64_t
+hash_of(const struct store_fixture *fx, const char *name)
+{
+	return object_key_hash(fx->arena->header->hash_key, "ns", 2, name, strlen(name));
+}
+
+/* What the tries of a root say: the ref of this pod, or 0. */
+static uint32_t
+by_tries(const struct store_fixture *fx, const struct root *root, const char *name)
+{
+	const struct resource *res = root_resource(&fx->arena->view, root, 0);
+	uint32_t leaf, ref;
+
+	if (trie_get(&fx->arena->view, res->identity, hash_of(fx, name), &leaf) <= 0)
+		return 0;
+	assert_true(link_is_immediate(leaf));
+	if (trie_get(&fx->arena->view, res->ordinals, link_value(leaf), &ref) <= 0)
+		return 0;
+	return object_has_key(object_at(&fx->arena->view, ref), "ns", 2, name, strlen(name)) ? ref : 0;
+}
+
+/* Whatever the shortcuts of a root lead to is what its tries lead to. Returns how many pods they led to by key. */
+static unsigned
+check_root(const struct store_fixture *fx, const struct root *root)
+{
+	const struct arena_view *view = &fx->arena->view;
+	const struct resource *res = root_resource(view, root, 0);
+	unsigned found = 0;
+	uint32_t count = 0, ref;
+	char name[32];
+	void *cells = res->by_ordinal ? shortcut_cells(view, res->by_ordinal, SHORTCUT_BY_ORDINAL, &count) : NULL;
+
+	for (unsigned i = 0; i < PODS; i++) {
+		const struct object *o;
+		uint32_t truth;
+
+		snprintf(name, sizeof(name), "pod-%u", i);
+		truth = by_tries(fx, root, name);
+		o = shortcut_by_key(view, res->by_key, root->seq, hash_of(fx, name), &ref);
+		if (o) {
+			assert_int_equal(ref, truth);
+			found++;
+		}
+		if (!truth || !cells)
+			continue;
+		o = object_at(view, truth);
+		ref = shortcut_cell(cells, count, o->ordinal);
+		if (shortcut_object(view, ref, root->seq, o->ordinal))
+			assert_int_equal(ref, truth);
+	}
+	return found;
+}
+
+static int
+change_one(struct store_fixture *fx, uint64_t *random, unsigned version)
+{
+	char name[32];
+	unsigned i;
+
+	*random = *random * 6364136223846793005ull + 1442695040888963407ull;
+	i = (unsigned)(*random >> 33) % PODS;
+	snprintf(name, sizeof(name), "pod-%u", i);
+	if ((*random >> 60) < 4)
+		return store_fixture_delete(fx, "ns", name);
+	/* now and then another object under the name */
+	return store_fixture_putf(fx, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\"}}", name,
+				  (unsigned)(*random >> 20) % 3, version);
+}
+
+/*
+ * In a random history, looked at from the newest root, from an older one that is pinned, and with changes that are not committed: what
+ * is found is what that root has; and nearly everything is found from the newest.
+ */
+static void
+a_shortcut_shows_what_the_root_has_or_nothing(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	unsigned version = 0, id, found;
+	uint64_t random = 5;
+	struct slot *slot;
+	int fd;
+
+	(void)state;
+	assert_int_equal(slots_add(fx->slots, store_epoch(fx->store), &id, &fd), 0);
+	slot = slots_page(fx->slots, id);
+	slot_touch(slot, 0);
+	for (unsigned round = 0; round < 300; round++) {
+		const struct root *pinned = current(fx);
+
+		slot_pin(&slot->cells[0], pinned->epoch);
+		for (unsigned commit = 0; commit < 3; commit++) {
+			for (unsigned n = 0; n < 40; n++)
+				assert_int_equal(change_one(fx, &random, ++version), 0);
+			assert_int_equal(store_commit(fx->store), 0);
+		}
+		for (unsigned n = 0; n < 40; n++)
+			assert_int_equal(change_one(fx, &random, ++version), 0);
+		check_root(fx, pinned);
+		check_root(fx, current(fx));
+		assert_int_equal(store_commit(fx->store), 0);
+		check_root(fx, pinned);
+		found = check_root(fx, current(fx));
+		slot_unpin(&slot->cells[0]);
+		if (round > 20)
+			assert_true(found * 100ull >= store_resource(fx->store, 0)->object_count * 90);
+	}
+	store_fixture_free(fx);
+}
+
+/* A table grows with the objects, and shrinks when nearly all are gone; its block is given back. */
+static void
+tables_follow_the_number_of_objects(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	const struct resource *res;
+	uint32_t cells;
+	char name[32];
+
+	(void)state;
+	for (unsigned i = 0; i < 4000; i++) {
+		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+		if (i % 50 == 0)
+			assert_int_equal(store_commit(fx->store), 0);
+	}
+	assert_int_equal(store_commit(fx->store), 0);
+	res = root_resource(&fx->arena->view, current(fx), 0);
+	assert_non_null(shortcut_cells(&fx->arena->view, res->by_key, SHORTCUT_BY_KEY, &cells));
+	assert_int_equal(cells, 8192);
+	assert_true(check_root(fx, current(fx)) >= PODS * 95 / 100);
+	for (unsigned i = 100; i < 4000; i++) {
+		snprintf(name, sizeof(name), "pod-%u", i);
+		assert_int_equal(store_fixture_delete(fx, "ns", name), 0);
+	}
+	assert_int_equal(store_commit(fx->store), 0);
+	res = root_resource(&fx->arena->view, current(fx), 0);
+	assert_non_null(shortcut_cells(&fx->arena->view, res->by_key, SHORTCUT_BY_KEY, &cells));
+	assert_int_equal(cells, 256);
+	assert_true(check_root(fx, current(fx)) >= 95);
+	assert_int_equal(store_fixture_verify(fx), 0);
+	store_fixture_free(fx);
+}
+
+/* Without room for a table there is none, and commits go on. */
+static void
+without_room_there_is_no_table(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct shortcut_edit edit = {0};
+	struct resource now;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+	now = *store_resource(fx->store, 0);
+	assert_int_equal(now.by_key, 0);
+	arena_fail_after(fx->arena, 0);
+	shortcut_fit(&edit, fx->arena, &now);
+	arena_fail_after(fx->arena, UINT64_MAX);
+	assert_int_equal(now.by_key, 0);
+	assert_int_equal(now.by_ordinal, 0);
+	shortcut_fit(&edit, fx->arena, &now); /* not at once again */
+	assert_int_equal(now.by_key, 0);
+	now.object_count += 16;
+	shortcut_fit(&edit, fx->arena, &now);
+	assert_int_not_equal(now.by_key, 0);
+	shortcut_drop(&edit, fx->arena, &now);
+	shortcut_edit_done(&edit);
+	assert_int_equal(store_commit(fx->store), 0);
+	store_fixture_free(fx);
+}
+
+/* A lost note (no memory) costs the tables, not the truth: they are made anew. */
+static void
+a_lost_note_costs_the_tables(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct shortcut_edit edit = {.lost = true};
+	struct resource now;
+	uint32_t before;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	now = *store_resource(fx->store, 0);
+	before = now.by_key;
+	assert_int_not_equal(before, 0);
+	shortcut_fit(&edit, fx->arena, &now);
+	assert_false(edit.lost);
+	assert_int_not_equal(now.by_key, before);
+	shortcut_edit_done(&edit);
+	store_fixture_free(fx);
+}
+
+/* Cells that are nonsense (a writer died between them and its root) are gone after a rebuild. */
+static void
+a_rebuild_leaves_nothing_of_what_was(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	_Atomic uint64_t *keys;
+	_Atomic uint32_t *ordinals;
+	struct resource now;
+	uint32_t key_cells = 0, ordinal_cells = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < PODS; i++)
+		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	now = *store_resource(fx->store, 0);
+	keys = shortcut_cells(&fx->arena->view, now.by_key, SHORTCUT_BY_KEY, &key_cells);
+	ordinals = shortcut_cells(&fx->arena->view, now.by_ordinal, SHORTCUT_BY_ORDINAL, &ordinal_cells);
+	assert_non_null(keys);
+	assert_non_null(ordinals);
+	for (uint32_t i = 0; i < key_cells; i++)
+		atomic_store(&keys[i], 0x0123456789abcdefull * (i + 1));
+	for (uint32_t i = 0; i < ordinal_cells; i++)
+		atomic_store(&ordinals[i], 0x89abcdefu * (i + 1));
+	check_root(fx, current(fx)); /* hints that lead nowhere are not followed */
+	shortcut_rebuild(fx->arena, &now);
+	assert_true(check_root(fx, current(fx)) >= PODS * 90 / 100);
+	store_fixture_free(fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_shortcut_shows_what_the_root_has_or_nothing),
+		cmocka_unit_test(tables_follow_the_number_of_objects),
+		cmocka_unit_test(without_room_there_is_no_table),
+		cmocka_unit_test(a_lost_note_costs_the_tables),
+		cmocka_unit_test(a_rebuild_leaves_nothing_of_what_was),
+	};
+
+	return cmocka_run_group_tests_name("shortcut_edit", tests, NULL, NULL);
+}

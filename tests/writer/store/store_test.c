@@ -1,0 +1,493 @@
+/*
+ * The store against a plain model: what was put is found by key and by every index; versions change together; memory
+ * comes back; a change that does not fit leaves everything as it was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/store_fixture.h"
+#include "writer/decode/value_encode.h"
+
+#define PODS 400
+#define NODES 7
+#define USERS 5
+
+struct model_pod {
+	int present, uid, version, node, user, team, has_ip;
+};
+
+static uint64_t seed = 20261121;
+static unsigned filler_bytes;	/* more of them make the pods larger */
+
+static unsigned
+pick(unsigned n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (unsigned)(seed % n);
+}
+
+static int
+put(struct store_fixture *fx, unsigned i, const struct model_pod *p)
+{
+	char ip[64] = "";
+
+	if (p->has_ip)
+		snprintf(ip, sizeof(ip), ",\"podIPs\":[{\"ip\":\"10.0.%u.%u\"},{\"ip\":\"fd00::%x\"}]", i / 256, i % 256, i);
+	return store_fixture_putf(fx,
+				  "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns-%u\",\"uid\":\"uid-%d\","
+				  "\"resourceVersion\":\"%d\",\"labels\":{\"team\":\"t%d\",\"app\":\"a%u\"},"
+				  "\"annotations\":{\"users\":\"u%d, u%d,u0\",\"filler\":\"%0*d\"}},"
+				  "\"spec\":{\"nodeName\":\"node-%d\"},\"status\":{\"phase\":\"Running\"%s}}",
+				  i, i % 3, p->uid, p->version, p->team, i % 50, p->user, p->user, (int)filler_bytes, p->version, p->node, ip);
+}
+
+static long
+expected(const struct model_pod *pods, const char *index, int value)
+{
+	long n = 0;
+
+	for (unsigned i = 0; i < PODS; i++) {
+		const struct model_pod *p = &pods[i];
+
+		if (!p->present)
+			continue;
+		if (strcmp(index, "nodeName") == 0)
+			n += p->node == value;
+		else if (strcmp(index, "team") == 0)
+			n += p->team == value;
+		else if (strcmp(index, "namespace") == 0)
+			n += (int)(i % 3) == value;
+		else if (strcmp(index, "byUser") == 0)
+			n += p->user == value || value == 0;
+		else if (strcmp(index, "uid") == 0)
+			n += p->uid == value;
+		else
+			n += p->has_ip && (int)i == value;
+	}
+	return n;
+}
+
+static void
+assert_agrees(struct store_fixture *fx, const struct model_pod *pods)
+{
+	char value[64];
+	long present = 0;
+
+	for (unsigned i = 0; i < PODS; i++) {
+		char ns[16], name[16];
+		uint32_t ref;
+
+		snprintf(ns, sizeof(ns), "ns-%u", i % 3);
+		snprintf(name, sizeof(name), "pod-%u", i);
+		ref = store_fixture_find(fx, ns, name);
+		assert_int_equal(ref != 0, pods[i].present);
+		present += pods[i].present;
+		snprintf(value, sizeof(value), "10.0.%u.%u", i / 256, i % 256);
+		assert_int_equal(store_fixture_count_by_index(fx, "podIP", value), expected(pods, "podIP", (int)i));
+		if (ref) {
+			const char *uid, *version;
+			size_t uid_length, version_length;
+
+			store_object_identity(fx->store, ref, &uid, &uid_length, &version, &version_length);
+			snprintf(value, sizeof(value), "%d", pods[i].version);
+			assert_int_equal(version_length, strlen(value));
+			assert_memory_equal(version, value, version_length);
+			snprintf(value, sizeof(value), "uid-%d", pods[i].uid);
+			assert_int_equal(store_fixture_count_by_index(fx, "uid", value), 1);
+		}
+	}
+	assert_int_equal(store_resource(fx->store, fx->pods)->object_count, present);
+	for (int v = 0; v < NODES; v++) {
+		snprintf(value, sizeof(value), "node-%d", v);
+		assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value), expected(pods, "nodeName", v));
+		snprintf(value, sizeof(value), "team=t%d", v);
+		assert_int_equal(store_fixture_count_by_index(fx, "labels", value), expected(pods, "team", v));
+	}
+	for (int v = 0; v < 3; v++) {
+		snprintf(value, sizeof(value), "ns-%d", v);
+		assert_int_equal(store_fixture_count_by_index(fx, "namespace", value), expected(pods, "namespace", v));
+	}
+	for (int v = 0; v < USERS; v++) {
+		snprintf(value, sizeof(value), "u%d", v);
+		assert_int_equal(store_fixture_count_by_index(fx, "byUser", value), expected(pods, "byUser", v));
+	}
+}
+
+static void
+change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid, int *next_version, unsigned present_of_8)
+{
+	unsigned i = pick(PODS);
+	struct model_pod *p = &pods[i], now = *p;
+	char ns[16], name[16];
+
+	if (pick(8) >= present_of_8) {
+		snprintf(ns, sizeof(ns), "ns-%u", i % 3);
+		snprintf(name, sizeof(name), "pod-%u", i);
+		assert_int_equal(store_fixture_delete(fx, ns, name), 0);
+		assert_int_equal(fx->change, p->present ? STORE_DELETED : STORE_NOTHING);
+		p->present = 0;
+		return;
+	}
+	if (!p->present || pick(16) == 0)
+		now.uid = ++*next_uid;
+	now.version = ++*next_version;
+	if (pick(4) == 0) {
+		now.node = (int)pick(NODES);
+		now.team = (int)pick(NODES);
+		now.user = (int)pick(USERS);
+		now.has_ip = (int)pick(2);
+	}
+	assert_int_equal(put(fx, i, &now), 0);
+	assert_int_equal(fx->change, p->present && now.uid == p->uid ? STORE_UPDATED : STORE_ADDED);
+	now.present = 1;
+	*p = now;
+}
+
+/* Thousands of random adds, updates, re-creations and deletes: keys and all indexes say what a plain table says. */
+static void
+random_changes_agree_with_a_plain_table(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod pods[PODS] = {0};
+	int uid = 0, version = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 60; round++) {
+		unsigned batch = 1 + pick(300);
+
+		for (unsigned n = 0; n < batch; n++)
+			change_at_random(fx, pods, &uid, &version, 2 + round % 6);
+		assert_int_equal(store_commit(fx->store), 0);
+		assert_agrees(fx, pods);
+		assert_int_equal(store_fixture_verify(fx), 0);
+	}
+	store_fixture_free(fx);
+}
+
+/* When everything was deleted and nobody reads, the arena is as empty as before: no block, count or ordinal leaks. */
+static void
+deleting_everything_gives_all_memory_back(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod pods[PODS] = {0};
+	struct store_stats once = {0}, again;
+	int uid = 0, version = 0;
+
+	(void)state;
+	store_set_tombstone_limits(fx->store, fx->pods, (struct tombstone_limits){0});
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned n = 0; n < 3000; n++)
+			change_at_random(fx, pods, &uid, &version, 7);
+		assert_int_equal(store_commit(fx->store), 0);
+		for (unsigned i = 0; i < PODS; i++) {
+			char ns[16], name[16];
+
+			snprintf(ns, sizeof(ns), "ns-%u", i % 3);
+			snprintf(name, sizeof(name), "pod-%u", i);
+			assert_int_equal(store_fixture_delete(fx, ns, name), 0);
+			pods[i].present = 0;
+		}
+		assert_int_equal(store_commit(fx->store), 0);
+		store_fixture_settle(fx);
+		store_stats(fx->store, &again);
+		if (round == 0)
+			once = again;
+		assert_int_equal(again.used_bytes, once.used_bytes);
+		assert_int_equal(again.shared_blocks, once.shared_blocks);
+		assert_int_equal(store_resource(fx->store, fx->pods)->identity, 0);
+		assert_int_equal(store_resource(fx->store, fx->pods)->by_seq, 0);
+		store_fixture_renew_decoder(fx);
+	}
+	store_fixture_free(fx);
+}
+
+/* A pinned epoch stays readable, unchanged, however much is committed after it; let go, its memory is reused. */
+static void
+a_pinned_version_stays_as_it_was(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod pods[PODS] = {0}, pinned[PODS];
+	struct store_stats before, held, after;
+	int uid = 0, version = 0, fd;
+	struct pin_cell *cell;
+	struct slot *slot;
+	uint64_t root, live;
+	unsigned id;
+
+	(void)state;
+	for (unsigned n = 0; n < 2000; n++)
+		change_at_random(fx, pods, &uid, &version, 7);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(slots_add(fx->slots, store_epoch(fx->store), &id, &fd), 0);
+	slot = test_map_slot(fd);
+	cell = slot_claim(slot, 0);
+	assert_non_null(cell);
+	root = slot_load_root(fx->arena->header);
+	slot_pin(cell, root_at(&fx->arena->view, root)->epoch);
+	memcpy(pinned, pods, sizeof(pods));
+	store_stats(fx->store, &before);
+
+	for (unsigned round = 0; round < 50; round++) {
+		for (unsigned n = 0; n < 200; n++)
+			change_at_random(fx, pods, &uid, &version, 7);
+		assert_int_equal(store_commit(fx->store), 0);
+		store_reclaim(fx->store);
+	}
+	store_stats(fx->store, &held);
+	assert_true(held.retired_bytes > before.retired_bytes);
+	assert_agrees(fx, pods);
+
+	/* through the old root, the old state: let the published root be it for a moment */
+	live = atomic_exchange(&fx->arena->header->root, root);
+	assert_int_equal(store_fixture_verify(fx), 0);
+	for (int v = 0; v < NODES; v++) {
+		char value[32];
+
+		snprintf(value, sizeof(value), "node-%d", v);
+		assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value), expected(pinned, "nodeName", v));
+	}
+	atomic_store(&fx->arena->header->root, live);
+
+	slot_unpin(cell);
+	store_reclaim(fx->store);
+	store_stats(fx->store, &after);
+	assert_int_equal(after.retired_bytes, 0);
+	test_unmap_slot(slot);
+	store_fixture_free(fx);
+}
+
+/* When the arena is full a put says so and changes nothing; after deletes it goes on. */
+static void
+a_full_arena_refuses_and_loses_nothing(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(4u << 20);
+	struct model_pod pods[PODS] = {0};
+	unsigned refused = 0, filled = 0;
+
+	(void)state;
+	filler_bytes = 30000;
+	for (unsigned i = 0; i < PODS; i++) {
+		struct model_pod p = {1, (int)i + 1, (int)i + 1, (int)pick(NODES), (int)pick(USERS), (int)pick(NODES), 1};
+		int r = put(fx, i, &p);
+
+		if (r == 0) {
+			pods[i] = p;
+			filled++;
+			continue;
+		}
+		assert_int_equal(r, -ENOSPC);
+		refused++;
+	}
+	assert_true(filled > 10);
+	assert_true(refused > 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_agrees(fx, pods);
+	assert_int_equal(store_fixture_verify(fx), 0);
+
+	for (unsigned i = 0; i < PODS; i += 2) {
+		char ns[16], name[16];
+
+		snprintf(ns, sizeof(ns), "ns-%u", i % 3);
+		snprintf(name, sizeof(name), "pod-%u", i);
+		if (pods[i].present && store_fixture_delete(fx, ns, name) == 0)
+			pods[i].present = 0;
+	}
+	assert_int_equal(store_commit(fx->store), 0);
+	store_reclaim(fx->store);
+	assert_agrees(fx, pods);
+	for (unsigned i = 0; i < 10; i += 2) {
+		struct model_pod p = {1, (int)(1000 + i), (int)(1000 + i), 1, 1, 1, 1};
+
+		assert_int_equal(put(fx, i, &p), 0);
+		pods[i] = p;
+	}
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_agrees(fx, pods);
+	filler_bytes = 0;
+	store_fixture_free(fx);
+}
+
+/* The same object again takes no new body and publishes nothing. */
+static void
+an_unchanged_object_publishes_nothing(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
+	uint64_t epoch;
+	uint32_t ref;
+
+	(void)state;
+	assert_int_equal(put(fx, 1, &p), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	epoch = store_epoch(fx->store);
+	ref = store_fixture_find(fx, "ns-1", "pod-1");
+	assert_int_equal(put(fx, 1, &p), 0);
+	assert_int_equal(fx->change, STORE_NOTHING);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_epoch(fx->store), epoch);
+	assert_int_equal(store_fixture_find(fx, "ns-1", "pod-1"), ref);
+	store_fixture_free(fx);
+}
+
+/* A server that was restored to an older state gives resourceVersions again: the same one with another content is an update. */
+static void
+the_same_version_with_another_content_is_an_update(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod p = {1, 1, 1, 1, 1, 1, 1}, restored = {1, 1, 1, 2, 1, 1, 1};
+
+	(void)state;
+	assert_int_equal(put(fx, 1, &p), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(put(fx, 1, &restored), 0);
+	assert_int_equal(fx->change, STORE_UPDATED);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", "node-1"), 0);
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", "node-2"), 1);
+	store_fixture_free(fx);
+}
+
+/* What drafts shared and gave back before anything was committed is free after a sweep, though there is nothing to commit. */
+static void
+a_sweep_frees_what_a_failed_list_shared(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	uint8_t payload[1024] = {0};
+	uint32_t ref, refs[1000];
+	struct store_stats before, after;
+	size_t length;
+	bool known;
+
+	(void)state;
+	store_stats(fx->store, &before);
+	assert_int_equal(store_sweep(fx->store), 0);
+	assert_int_equal(store_epoch(fx->store), before.epoch); /* nothing to sweep */
+	length = encode_string_head(payload, 1000) + 1000;
+	for (unsigned i = 0; i < 1000; i++) {
+		memcpy(payload + length - sizeof(i), &i, sizeof(i));
+		assert_int_equal(intern_get(store_intern(fx->store), BLOCK_VALUE, payload, (uint32_t)length, &ref, &known), 0);
+		assert_false(known);
+		refs[i] = ref;
+	}
+	for (unsigned i = 0; i < 1000; i++)
+		intern_unref(store_intern(fx->store), refs[i]);
+	store_stats(fx->store, &after);
+	assert_true(after.retired_bytes > 1000000);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_sweep(fx->store), 0);
+	store_stats(fx->store, &after);
+	assert_int_equal(after.epoch, before.epoch + 1);
+	assert_true(after.retired_bytes < 4096);
+	assert_true(after.used_bytes < before.used_bytes + 4096);
+	store_fixture_free(fx);
+}
+
+/* An update that changes no index value touches no index: their links in the root are the same. */
+static void
+an_update_that_moves_no_value_touches_no_index(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
+	uint32_t before[6], identity, count;
+	const struct root *root;
+	const struct resource *res;
+
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) {
+		p.uid = (int)i + 1;
+		assert_int_equal(put(fx, i, &p), 0);
+	}
+	assert_int_equal(store_commit(fx->store), 0);
+	root = root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
+	res = root_resource(&fx->arena->view, root, 0);
+	count = res->index_count;
+	assert_in_range(count, 1, 6);
+	for (uint32_t i = 0; i < count; i++)
+		before[i] = res->indexes[i];
+	identity = res->identity;
+	p.uid = 51;
+	p.version = 2;
+	assert_int_equal(put(fx, 50, &p), 0);
+	assert_int_equal(fx->change, STORE_UPDATED);
+	assert_int_equal(store_commit(fx->store), 0);
+	root = root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
+	res = root_resource(&fx->arena->view, root, 0);
+	assert_memory_equal(before, res->indexes, count * sizeof(before[0]));
+	assert_int_equal(identity, res->identity);
+	store_fixture_free(fx);
+}
+
+/* An empty value is one, also when it is the first that its index ever had (what says nothing is no value). */
+static void
+an_empty_value_is_found(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+
+	(void)state;
+	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\",\"uid\":\"1\"},\"spec\":{\"nodeName\":\"\"}}"), 0);
+	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"b\",\"namespace\":\"x\",\"uid\":\"2\"},\"spec\":{}}"), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", ""), 1);
+	store_fixture_free(fx);
+}
+
+/* From store_keep() on, what was replaced stays as it was, whatever is committed and whoever has unpinned. */
+static void
+what_is_kept_is_not_written_over(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
+	char *before, *after;
+	uint32_t ref;
+
+	(void)state;
+	filler_bytes = 20000;
+	assert_int_equal(put(fx, 1, &p), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	ref = store_fixture_find(fx, "ns-1", "pod-1");
+	before = store_fixture_json(fx, ref);
+	assert_non_null(before);
+	store_keep(fx->store);
+	for (int i = 2; i < 200; i++) {
+		p.version = i;
+		assert_int_equal(put(fx, 1, &p), 0);
+		assert_int_equal(store_commit(fx->store), 0);
+		store_reclaim(fx->store);
+	}
+	after = store_fixture_json(fx, ref);
+	assert_non_null(after);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	filler_bytes = 0;
+	store_fixture_free(fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_unchanged_object_publishes_nothing),
+		cmocka_unit_test(the_same_version_with_another_content_is_an_update),
+		cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
+		cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
+		cmocka_unit_test(an_empty_value_is_found),
+		cmocka_unit_test(what_is_kept_is_not_written_over),
+		cmocka_unit_test(random_changes_agree_with_a_plain_table),
+		cmocka_unit_test(deleting_everything_gives_all_memory_back),
+		cmocka_unit_test(a_pinned_version_stays_as_it_was),
+		cmocka_unit_test(a_full_arena_refuses_and_loses_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/*
+ * Clock: a short sorted list of timers over whatever can wake once.
+ */
+#include "writer/base/clock.h"
+
+#include <stddef.h>
+#include <time.h>
+
+static void
+ask_to_wake(struct clock *clock)
+{
+	clock->wake_at(clock, clock->timers ? clock->timers->due_ms : CLOCK_NEVER);
+}
+
+static void
+take_out(struct clock *clock, struct clock_timer *timer)
+{
+	for (struct clock_timer **at = &clock->timers; *at; at = &(*at)->next) {
+		if (*at == timer) {
+			*at = timer->next;
+			break;
+		}
+	}
+	timer->armed = false;
+}
+
+void
+clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms, void (*fire)(void *context), void *context)
+{
+	struct clock_timer **at = &clock->timers;
+
+	if (timer->armed)
+		take_out(clock, timer);
+	timer->due_ms = clock->now_ms(clock) + delay_ms;
+	timer->fire = fire;
+	timer->context = context;
+	timer->armed = true;
+	timer->set_after = clock->runs;
+	while (*at && (*at)->due_ms <= timer->due_ms)
+		at = &(*at)->next;
+	timer->next = *at;
+	*at = timer;
+	ask_to_wake(clock);
+}
+
+void
+clock_clear(struct clock *clock, struct clock_timer *timer)
+{
+	if (!timer->armed)
+		return;
+	take_out(clock, timer);
+	ask_to_wake(clock);
+}
+
+void
+clock_run(struct clock *clock)
+{
+	uint64_t now = clock->now_ms(clock);
+
+	clock->runs++;
+	/* what is set meanwhile stands behind all that was due before */
+	while (clock->timers && clock->timers->due_ms <= now && clock->timers->set_after < clock->runs) {
+		struct clock_timer *timer = clock->timers;
+
+		clock->timers = timer->next;
+		timer->armed = false;
+		timer->fire(timer->context);
+	}
+	ask_to_wake(clock);
+}
+
+uint64_t
+clock_monotonic_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000;
+}

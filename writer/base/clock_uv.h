@@ -1,0 +1,24 @@
+/*
+ * The clock of a libuv loop: one timer handle for all timers.
+ *
+ * What is due at once fires in the loop's next turn, after its sockets were looked at, even if it is set by a timer: libuv before 1.45 runs
+ * a timer of no delay that a timer starts without looking at anything else.
+ */
+#ifndef WRITER_CLOCK_UV_H
+#define WRITER_CLOCK_UV_H
+
+#include <uv.h>
+
+#include "writer/base/clock.h"
+
+struct clock_uv {
+	struct clock clock;
+	uv_timer_t timer;
+	uv_idle_t at_once;
+};
+
+/* The struct must stay where it is until the loop has run once after clock_uv_close(). */
+void clock_uv_init(struct clock_uv *c, uv_loop_t *loop);
+void clock_uv_close(struct clock_uv *c);
+
+#endif

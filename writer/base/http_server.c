@@ -1,0 +1,284 @@
+/*
+ * HTTP server: libmicrohttpd watches its sockets with an epoll of its own; the loop watches that one descriptor, and a timer for what
+ * libmicrohttpd wants to be called again for.
+ *
+ * libmicrohttpd's own timeout begins anew with each byte. So each connection has a note here with the time by which it must
+ * be over; then its socket is shut down, which libmicrohttpd sees as the end of the peer. When there were as many connections as
+ * there may be, it listens again only with the call after the one that closed some.
+ */
+#include "writer/base/http_server.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "writer/base/log.h"
+
+#define CONNECTION_BYTES ((size_t)32 * 1024)
+#define SWEEP_MS 1000u
+
+struct connection_note {
+	struct http_server *server;
+	struct connection_note *previous, *next;
+	int fd;
+	uint64_t end_ms; /* uv_now() */
+};
+
+struct http_server {
+	struct MHD_Daemon *daemon;
+	struct listener listener;
+	http_server_fn *answer;
+	void *context;
+	uv_poll_t poll;
+	uv_timer_t timer;	/* libmicrohttpd wants to be called */
+	uv_timer_t sweep;	/* runs while there are connections */
+	unsigned open_handles;
+	bool closed;		/* a connection, since libmicrohttpd was called */
+	struct connection_note *connections;
+};
+
+/* ---- answers ---- */
+
+static char no_memory[] = "out of memory\n";
+static char not_allowed[] = "only GET and HEAD are answered here\n";
+static char not_found[] = "there are /metrics, /livez and /readyz\n";
+
+static enum MHD_Result
+respond(struct MHD_Connection *connection, const struct http_answer *answer, enum MHD_ResponseMemoryMode mode)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(answer->length, answer->text, mode);
+	enum MHD_Result result = MHD_NO;
+
+	if (!response) {
+		if (mode == MHD_RESPMEM_MUST_FREE)
+			free(answer->text);
+		return MHD_NO;
+	}
+	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type) == MHD_YES &&
+	    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store") == MHD_YES &&
+	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES &&
+	    (answer->status != MHD_HTTP_METHOD_NOT_ALLOWED ||
+	     MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+		result = MHD_queue_response(connection, answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result
+respond_plain(struct MHD_Connection *connection, unsigned status, char *text)
+{
+	struct http_answer answer = {.status = status, .content_type = "text/plain", .text = text, .length = strlen(text)};
+
+	return respond(connection, &answer, MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result
+handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version, const char *upload,
+       size_t *upload_size, void **request)
+{
+	struct http_server *server = context;
+	struct http_answer answer = {0};
+	bool verbose;
+
+	(void)version;
+	(void)upload;
+	(void)upload_size;
+	(void)request;
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return respond_plain(connection, MHD_HTTP_METHOD_NOT_ALLOWED, not_allowed);
+	verbose = MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, "verbose", strlen("verbose"), NULL, NULL) == MHD_YES;
+	server->answer(server->context, url, verbose, &answer);
+	if (answer.status == 0)
+		return respond_plain(connection, MHD_HTTP_NOT_FOUND, not_found);
+	if (!answer.text)
+		return respond_plain(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, no_memory);
+	return respond(connection, &answer, MHD_RESPMEM_MUST_FREE);
+}
+
+/* ---- the loop ---- */
+
+static void on_timer(uv_timer_t *timer);
+
+static void
+turn(struct http_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+
+	server->closed = false;
+	MHD_run(server->daemon);
+	if (server->closed)
+		uv_timer_start(&server->timer, on_timer, 0, 0);
+	else if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES)
+		uv_timer_start(&server->timer, on_timer, wait_ms, 0);
+	else
+		uv_timer_stop(&server->timer);
+}
+
+static void
+on_timer(uv_timer_t *timer)
+{
+	turn(timer->data);
+}
+
+static void
+on_poll(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	turn(poll->data);
+}
+
+/* Whose time is over is cut off. */
+static void
+on_sweep(uv_timer_t *timer)
+{
+	struct http_server *server = timer->data;
+	uint64_t now = uv_now(timer->loop);
+	bool any = false;
+
+	for (struct connection_note *c = server->connections; c; c = c->next)
+		if (c->end_ms <= now) {
+			shutdown(c->fd, SHUT_RDWR);
+			any = true;
+		}
+	if (any)
+		turn(server);
+	if (!server->connections)
+		uv_timer_stop(timer);
+}
+
+static void
+forget(struct connection_note *c)
+{
+	if (c->previous)
+		c->previous->next = c->next;
+	else
+		c->server->connections = c->next;
+	if (c->next)
+		c->next->previous = c->previous;
+	free(c);
+}
+
+static void
+on_connection(void *context, struct MHD_Connection *connection, void **socket_context, enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info;
+	struct http_server *server = context;
+	struct connection_note *c;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*socket_context)
+			forget(*socket_context);
+		server->closed = true;
+		*socket_context = NULL;
+		return;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (!info)
+		return;
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		shutdown(info->connect_fd, SHUT_RDWR); /* nobody without a note */
+		return;
+	}
+	c->server = server;
+	c->fd = info->connect_fd;
+	c->end_ms = uv_now(server->poll.loop) + (uint64_t)HTTP_SERVER_SECONDS * 1000;
+	c->next = server->connections;
+	if (c->next)
+		c->next->previous = c;
+	server->connections = c;
+	*socket_context = c;
+	if (!uv_is_active((uv_handle_t *)&server->sweep))
+		uv_timer_start(&server->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+}
+
+/* ---- life ---- */
+
+static void __attribute__((format(printf, 2, 0)))
+on_complaint(void *context, const char *format, va_list arguments)
+{
+	char text[256];
+	size_t length;
+
+	(void)context;
+	vsnprintf(text, sizeof(text), format, arguments);
+	length = strcspn(text, "\n");
+	log_debug("metrics: %.*s", (int)length, text);
+}
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct http_server *server = handle->data;
+
+	if (--server->open_handles == 0)
+		free(server);
+}
+
+/* The listening socket is libmicrohttpd's from here on, but for its file. */
+static int
+start(struct http_server *server, uv_loop_t *loop)
+{
+	const union MHD_DaemonInfo *info;
+
+	server->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER,
+					  on_complaint, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
+					  MHD_OPTION_CONNECTION_LIMIT, HTTP_SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+					  HTTP_SERVER_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
+					  MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+	if (!server->daemon)
+		return -EIO;
+	server->listener.fd = -1; /* MHD_stop_daemon() closes it */
+	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	return info ? uv_poll_init(loop, &server->poll, info->epoll_fd) : -EIO;
+}
+
+int
+http_server_new(uv_loop_t *loop, struct listener *listener, http_server_fn *answer, void *context, struct http_server **ret_server)
+{
+	struct http_server *server = calloc(1, sizeof(*server));
+	int r;
+
+	if (!server) {
+		listener_close(listener);
+		return -ENOMEM;
+	}
+	server->listener = *listener;
+	*listener = (struct listener){.fd = -1};
+	server->answer = answer;
+	server->context = context;
+	r = start(server, loop);
+	if (r < 0) {
+		if (server->daemon)
+			MHD_stop_daemon(server->daemon);
+		listener_close(&server->listener);
+		free(server);
+		return r;
+	}
+	uv_timer_init(loop, &server->timer);
+	uv_timer_init(loop, &server->sweep);
+	server->open_handles = 3;
+	server->poll.data = server->timer.data = server->sweep.data = server;
+	uv_poll_start(&server->poll, UV_READABLE, on_poll);
+	turn(server);
+	*ret_server = server;
+	return 0;
+}
+
+void
+http_server_free(struct http_server *server)
+{
+	if (!server)
+		return;
+	uv_poll_stop(&server->poll); /* before its descriptor goes */
+	MHD_stop_daemon(server->daemon);
+	listener_close(&server->listener);
+	uv_close((uv_handle_t *)&server->poll, on_closed);
+	uv_close((uv_handle_t *)&server->timer, on_closed);
+	uv_close((uv_handle_t *)&server->sweep, on_closed);
+}

@@ -1,0 +1,204 @@
+/* Where an HTTP server of ours listens; see listen_address.h. */
+#include "writer/base/listen_address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "writer/config/config_parse.h"
+#include "writer/base/message.h"
+
+#define BACKLOG 64
+#define SOCKET_MODE 0660
+#define SYNTAX "write it as 127.0.0.1:9090, [::1]:9090, :9090 or unix:/PATH"
+
+static int
+parse_unix(const char *path, struct listen_address *ret, char **ret_error)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (*path != '/')
+		return message_set(ret_error, -EINVAL, "'unix:%s': the path must be absolute, as in unix:/run/informer/metrics.sock", path);
+	if (strlen(path) >= sizeof(address.sun_path))
+		return message_set(ret_error, -EINVAL, "the socket's path is too long (%zu bytes, the system allows %zu): %s", strlen(path),
+				   sizeof(address.sun_path) - 1, path);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	memcpy(&ret->address, &address, sizeof(address));
+	ret->length = sizeof(address);
+	return 0;
+}
+
+int
+listen_address_parse(const char *text, struct listen_address *ret, char **ret_error)
+{
+	struct sockaddr_in v4 = {.sin_family = AF_INET};
+	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+	const char *colon = strrchr(text, ':');
+	struct listen_address parsed = {0};
+	char host[INET6_ADDRSTRLEN + 2];
+	uint64_t port;
+	size_t length;
+
+	if (strncmp(text, "unix:", 5) == 0) {
+		int r = parse_unix(text + 5, &parsed, ret_error);
+
+		if (r == 0)
+			*ret = parsed;
+		return r;
+	}
+	length = colon ? (size_t)(colon - text) : 0;
+	if (!colon || length >= sizeof(host))
+		return message_set(ret_error, -EINVAL, "'%s' is no address; " SYNTAX, text);
+	if (config_parse_number(colon + 1, 65535, &port, NULL) < 0)
+		return message_set(ret_error, -EINVAL, "'%s' has no port between 0 and 65535; " SYNTAX, text);
+	memcpy(host, text, length);
+	host[length] = '\0';
+	v4.sin_port = v6.sin6_port = htons((uint16_t)port);
+	if (length >= 2 && host[0] == '[' && host[length - 1] == ']') {
+		host[length - 1] = '\0';
+		if (inet_pton(AF_INET6, host + 1, &v6.sin6_addr) != 1)
+			return message_set(ret_error, -EINVAL, "'%s' is no IPv6 address; " SYNTAX, text);
+	} else if (length > 0) {
+		if (inet_pton(AF_INET, host, &v4.sin_addr) != 1)
+			return message_set(ret_error, -EINVAL, "'%s' is no IP address with a port (names are not looked up); " SYNTAX, text);
+		memcpy(&parsed.address, &v4, sizeof(v4));
+		parsed.length = sizeof(v4);
+		*ret = parsed;
+		return 0;
+	}
+	memcpy(&parsed.address, &v6, sizeof(v6));
+	parsed.length = sizeof(v6);
+	*ret = parsed;
+	return 0;
+}
+
+/* ---- listening ---- */
+
+/* "http://127.0.0.1:43211", as the system says it. */
+static void
+name_inet(struct listener *l)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t length = sizeof(address);
+	char host[INET6_ADDRSTRLEN] = "?";
+	unsigned port = 0;
+
+	getsockname(l->fd, (struct sockaddr *)&address, &length);
+	if (address.ss_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const void *)&address;
+
+		inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
+		port = ntohs(v4->sin_port);
+	} else if (address.ss_family == AF_INET6) {
+		const struct sockaddr_in6 *v6 = (const void *)&address;
+
+		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
+		port = ntohs(v6->sin6_port);
+	}
+	snprintf(l->name, sizeof(l->name), address.ss_family == AF_INET6 ? "http://[%s]:%u" : "http://%s:%u", host, port);
+}
+
+/* What a dead predecessor left is removed, anything else is not ours to remove. */
+static int
+remove_stale(const struct sockaddr_un *address, char **ret_error)
+{
+	struct stat st;
+	int fd, r;
+
+	if (lstat(address->sun_path, &st) < 0)
+		return errno == ENOENT ? 0 : message_set(ret_error, -errno, "cannot look at %s: %s", address->sun_path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return message_set(ret_error, -EEXIST, "%s exists and is no socket: remove it, or choose another path", address->sun_path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return message_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
+	r = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? -errno : 0;
+	close(fd);
+	if (r != -ECONNREFUSED && r != -ENOENT)
+		return message_set(ret_error, -EADDRINUSE, "another program listens on %s", address->sun_path);
+	if (unlink(address->sun_path) < 0 && errno != ENOENT)
+		return message_set(ret_error, -errno, "cannot replace the old socket %s: %s", address->sun_path, strerror(errno));
+	return 0;
+}
+
+static int
+open_unix(const struct listen_address *where, struct listener *l, char **ret_error)
+{
+	struct sockaddr_un address;
+	struct stat st;
+	int r;
+
+	memcpy(&address, &where->address, sizeof(address));
+	r = remove_stale(&address, ret_error);
+	if (r < 0)
+		return r;
+	if (bind(l->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return message_set(ret_error, -errno, "cannot make the socket %s: %s", address.sun_path, strerror(errno));
+	l->path = strdup(address.sun_path);
+	if (!l->path) {
+		unlink(address.sun_path);
+		return -ENOMEM;
+	}
+	/* Nobody can connect before listen(), so nobody meets the mode that the umask gave. */
+	if (chmod(l->path, SOCKET_MODE) < 0 || lstat(l->path, &st) < 0)
+		return message_set(ret_error, -errno, "cannot use the socket %s: %s", l->path, strerror(errno));
+	l->device = st.st_dev;
+	l->inode = st.st_ino;
+	snprintf(l->name, sizeof(l->name), "unix:%s", l->path);
+	return 0;
+}
+
+static int
+open_inet(const struct listen_address *where, struct listener *l, char **ret_error)
+{
+	int on = 1, off = 0;
+
+	setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (where->address.ss_family == AF_INET6) /* :9090 is for IPv4 as well */
+		setsockopt(l->fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(l->fd, (const struct sockaddr *)&where->address, where->length) < 0)
+		return message_set(ret_error, -errno, "cannot take that address: %s", strerror(errno));
+	return 0;
+}
+
+int
+listener_open(const struct listen_address *address, struct listener *ret, char **ret_error)
+{
+	bool is_unix = address->address.ss_family == AF_UNIX;
+	struct listener l = {.fd = -1};
+	int r;
+
+	l.fd = socket(address->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l.fd < 0)
+		return message_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
+	r = is_unix ? open_unix(address, &l, ret_error) : open_inet(address, &l, ret_error);
+	if (r == 0 && listen(l.fd, BACKLOG) < 0)
+		r = message_set(ret_error, -errno, "cannot listen there: %s", strerror(errno));
+	if (r < 0) {
+		listener_close(&l);
+		return r;
+	}
+	if (!is_unix)
+		name_inet(&l);
+	*ret = l;
+	return 0;
+}
+
+void
+listener_close(struct listener *listener)
+{
+	struct stat st;
+
+	if (listener->path && lstat(listener->path, &st) == 0 && st.st_dev == listener->device && st.st_ino == listener->inode)
+		unlink(listener->path);
+	if (listener->fd > 0)
+		close(listener->fd);
+	free(listener->path);
+	*listener = (struct listener){.fd = -1};
+}

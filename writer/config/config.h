@@ -1,0 +1,168 @@
+/*
+ * Configuration: what informerd caches, from where, and for whom; one struct merged from
+ * the configuration file (--config, YAML) and the command line (options.h).
+ *
+ * A flag wins over the file; lists (resources, indexes, uids, gids) are joined. What is wrong
+ * is refused with file:line:column, or the flag, and the nearest known name. Resource
+ * names are only known after discovery, so their checks are a second step,
+ * config_check_resolved().
+ */
+#ifndef INFORMER_WRITER_CONFIG_H
+#define INFORMER_WRITER_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "writer/config/connection.h"
+#include "writer/kube/resource_name.h"
+#include "writer/config/reflector_choices.h"
+
+#define CONFIG_DEFAULT_MAX_READERS 256
+#define CONFIG_LIMIT_MAX_READERS   4096
+#define CONFIG_LIMIT_CONSUMERS	   65536
+#define CONFIG_MAX_RESOURCES	   256
+#define CONFIG_MAX_INDEXES	   256
+
+#define CONFIG_LIMIT_TOMBSTONES	   10000000
+
+#define CONFIG_LIMIT_PAGE_SIZE	   100000
+
+enum config_choice { CONFIG_NOT_SAID, CONFIG_NO, CONFIG_YES };
+
+/* How long deletions are remembered (struct tombstone_limits); 0: not said. */
+struct config_tombstones {
+	bool count_said;	/* 0 is a count, too: none are kept */
+	uint64_t count;
+	uint64_t bytes;
+	unsigned seconds;
+};
+
+/* One --resource, or one entry of `resources:`. */
+struct config_resource {
+	char *resource;	      /* as the user wrote it: "pods", "widgets.v1.example.com" */
+	char *namespace_;     /* NULL: all. Before config_take_resource(): several, separated by commas */
+	char *label_selector; /* NULL: none; sent to the server as it is */
+	char *field_selector;
+	char **drops;	      /* paths whose values are not stored; metadata.managedFields is not among them,
+				 see keep_managed_fields */
+	size_t n_drops;
+	bool metadata_only;   /* PartialObjectMetadata: nothing but metadata is asked for, and stored */
+	bool on_demand;	      /* not asked for before a reader does */
+	bool optional;	      /* the server may not know it yet: it is asked again */
+	enum config_choice watch_list; /* what is not said here is as in struct config */
+	unsigned page_size;   /* of LISTs; 0: as it is usual (reflector.h) */
+	enum reflector_version version; /* of the first LIST or WatchList */
+	struct config_tombstones tombstones; /* what is not said here is as in struct config */
+	char *origin;	      /* for messages: "--resource pods" or "file:line:column" */
+	bool namespace_is_default; /* from --namespace, not this entry's own */
+};
+
+/* One --index, or one entry of `indexes:`. */
+struct config_index {
+	char *name;
+	char *resource; /* must mean one of the resources */
+	char **paths;
+	size_t n_paths;
+	char *split; /* NULL, or the separator of a value that is a list in one string */
+	char *origin;
+};
+
+struct config {
+	struct connection connection;
+
+	/* what is cached */
+	char *namespace_; /* default for entries without one; NULL: all */
+	struct config_resource *resources;
+	size_t n_resources;
+	struct config_index *indexes;
+	size_t n_indexes;
+	bool keep_managed_fields, allow_secrets;
+	enum config_choice watch_list;
+	struct config_tombstones tombstones;
+
+	/* where it is kept and who may read it */
+	char *socket;		  /* never NULL after config_build() */
+	char *arena_dir;	  /* NULL: shm_open()'s */
+	char *arena_name;	  /* never NULL after config_build(): "informer" for the default socket of root, else
+				     with a hash of the socket's path, so that two daemons never meet */
+	uint64_t arena_max_bytes; /* 0: as much as the file system allows */
+	uint64_t hold_bytes;	  /* what an open snapshot may hold back (patience.h); 0: the default */
+	unsigned hold_seconds;	  /* and for how long */
+	uid_t *allow_uids;	  /* besides informerd's own user and root */
+	gid_t *allow_gids;
+	size_t n_allow_uids, n_allow_gids;
+	unsigned max_readers;
+
+	/* events and consumers; 0: the defaults of fan_out.h and consumers.h */
+	unsigned queue_entries, max_queue_entries;
+	uint64_t queue_bytes;
+	unsigned queue_seconds;
+	unsigned consumers_per_user, consumers_total, consumer_days;
+
+	char *metrics_address;	/* where /metrics, /livez and /readyz are (listen_address.h); NULL: nowhere */
+
+	int log_level; /* enum log_level; -1 before config_build(): not said */
+};
+
+struct options;
+
+/*
+ * The whole configuration: the file that options name, if any, with the flags merged in,
+ * defaults filled, everything checked that can be without the server.
+ *
+ * ret_config  set on success only; give it to config_done()
+ * Returns     0, -EINVAL with message, a negative errno for a file that cannot be read, -ENOMEM
+ */
+int config_build(const struct options *options, struct config *ret_config, char **ret_error);
+
+/*
+ * Read a configuration file alone (config_file.c). Unset fields are zero, log_level -1.
+ * Returns as config_build().
+ */
+int config_load(const char *path, struct config *ret_config, char **ret_error);
+
+/* Free what `config` owns, not itself; a zeroed one is fine. */
+void config_done(struct config *config);
+
+/*
+ * All names to ask discovery for: those of the resources, then those of the indexes,
+ * n_resources + n_indexes of them. The array is the caller's to free(), its strings are not.
+ * NULL without memory.
+ */
+const char **config_names(const struct config *config);
+
+/*
+ * The checks that need the server's answer. `resolved` goes with config_names(). Refused: Secrets
+ * without allowSecrets; a namespace for a resource that has none (one from --namespace is
+ * dropped silently); two entries of one resource that are not disjoint by namespace; an
+ * index over a resource that is not cached. NULL in `resolved` (it did not resolve this
+ * time) takes part in no check.
+ *
+ * Returns   0, -EINVAL with message that names both entries, -EPERM for Secrets
+ */
+int config_check_resolved(struct config *config, const struct kube_resource *const *resolved, char **ret_error);
+
+/*
+ * Add what a flag says (see config_parse.h for the syntax). Each returns 0, -EINVAL with
+ * message, -ENOMEM.
+ */
+int config_add_resource(struct config *config, const char *text, char **ret_error);
+int config_add_index(struct config *config, const char *text, char **ret_error);
+int config_add_uid(struct config *config, uid_t uid);
+int config_add_gid(struct config *config, gid_t gid);
+
+/* Free what one entry owns; a zeroed one is fine. */
+void config_resource_done(struct config_resource *resource);
+void config_index_done(struct config_index *index);
+
+/*
+ * Append an entry, taking what it owns (on failure too). A resource's ${VARIABLES} are replaced, and one with several namespaces
+ * becomes an entry for each. Returns 0, -EINVAL with message (a variable that is not set, no namespace), -E2BIG with message beyond
+ * CONFIG_MAX_*, -ENOMEM.
+ */
+int config_take_resource(struct config *config, struct config_resource *resource, char **ret_error);
+int config_take_index(struct config *config, struct config_index *index, char **ret_error);
+
+#endif

@@ -1,0 +1,354 @@
+/* Parsers of single configuration values; see config_parse.h. */
+#include "writer/config/config_parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/path.h"
+#include "writer/base/message.h"
+
+#define RESOURCE_SYNTAX "write it as pods or 'pods?namespace=NS&labelSelector=app in (a,b)&fieldSelector=spec.nodeName=N'"
+#define INDEX_SYNTAX	"write it as NAME=RESOURCE:PATH or NAME=RESOURCE:PATH:split=,"
+
+int
+config_parse_number(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error)
+{
+	uint64_t number = 0;
+
+	for (const char *p = text; *p || p == text; p++) {
+		if (!isdigit((unsigned char)*p))
+			return message_set(ret_error, -EINVAL, "'%s' is not a whole number", text);
+		if (number > (max - (uint64_t)(*p - '0')) / 10)
+			return message_set(ret_error, -EINVAL, "'%s' is more than %llu", text, (unsigned long long)max);
+		number = number * 10 + (uint64_t)(*p - '0');
+	}
+	*ret_number = number;
+	return 0;
+}
+
+int
+config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error)
+{
+	static const char units[] = "KMGT";
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text + digits;
+	uint64_t number = 0, factor = 1;
+
+	if (digits == 0 || digits > 19)
+		goto wrong;
+	number = strtoull(text, NULL, 10);
+	if (*unit && strchr(units, toupper((unsigned char)*unit))) {
+		size_t power = (size_t)(strchr(units, toupper((unsigned char)*unit)) - units) + 1;
+		uint64_t base = unit[1] == 'i' ? 1024 : 1000;
+
+		unit += unit[1] == 'i' ? 2 : 1;
+		while (power-- > 0)
+			factor *= base;
+	}
+	if (*unit == 'B')
+		unit++;
+	if (*unit || number > INT64_MAX / factor)
+		goto wrong;
+	*ret_bytes = number * factor;
+	return 0;
+wrong:
+	return message_set(ret_error, -EINVAL, "'%s' is not a size; write it as 512Mi, 4Gi or in bytes", text);
+}
+
+int
+config_check_namespace(const char *text, char **ret_error)
+{
+	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	if (len == 0 || len > 63 || text[len] || *text == '-' || text[len - 1] == '-')
+		return message_set(ret_error, -EINVAL, "'%s' cannot be a namespace (lower-case letters, digits and '-')",
+				   text);
+	return 0;
+}
+
+int
+config_check_namespaces(const char *text, char **ret_error)
+{
+	char *copy, *rest, *ns;
+	int r = 0;
+
+	if (strstr(text, "${"))
+		return 0;
+	copy = rest = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	while (r == 0 && (ns = strsep(&rest, ",")))
+		r = config_check_namespace(ns, ret_error);
+	free(copy);
+	return r;
+}
+
+int
+config_check_index_name(const char *text, char **ret_error)
+{
+	size_t len = 0;
+
+	while (isalnum((unsigned char)text[len]) || (len > 0 && (text[len] == '-' || text[len] == '_')))
+		len++;
+	if (len == 0 || len > 63 || text[len] || !isalpha((unsigned char)*text))
+		return message_set(ret_error, -EINVAL,
+				   "'%s' cannot be an index's name (a letter, then letters, digits, '-' and '_')", text);
+	return 0;
+}
+
+int
+config_check_path(const char *path, char **ret_error)
+{
+	const char *why = "";
+	struct path compiled;
+	size_t offset = 0;
+	int r;
+
+	if (!*path)
+		return message_set(ret_error, -EINVAL, "an empty path; write it as metadata.labels or spec.containers[*].image");
+	r = path_compile(&compiled, path, strlen(path), &offset, &why);
+	if (r < 0)
+		return message_set(ret_error, -EINVAL, "path '%s', character %zu: %s", path, offset + 1, why);
+	if (compiled.count == 0)
+		return message_set(ret_error, -EINVAL, "path '%s', character 1: names the whole object; name a field of it", path);
+	return 0;
+}
+
+/* ---- resources ------------------------------------------------------------------------------ */
+
+static int
+hex_digit(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+}
+
+/* Decode %XX in place. */
+static int
+percent_decode(char *text, char **ret_error)
+{
+	char *out = text;
+
+	for (const char *in = text; *in; in++) {
+		if (*in == '%') {
+			int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
+
+			if (low < 0 || high + low == 0)
+				return message_set(ret_error, -EINVAL, "'%s': behind a %% stand two hexadecimal digits", text);
+			*out++ = (char)(high * 16 + low);
+			in += 2;
+		} else {
+			*out++ = *in;
+		}
+	}
+	*out = '\0';
+	return 0;
+}
+
+int
+config_parse_version(const char *text, enum reflector_version *ret_version, char **ret_error)
+{
+	if (strcmp(text, "any") != 0 && strcmp(text, "latest") != 0)
+		return message_set(ret_error, -EINVAL, "'%s' is neither any nor latest", text);
+	*ret_version = *text == 'a' ? REFLECTOR_VERSION_ANY : REFLECTOR_VERSION_LATEST;
+	return 0;
+}
+
+int
+config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error)
+{
+	uint64_t number;
+	int r = config_parse_number(text, CONFIG_LIMIT_PAGE_SIZE, &number, ret_error);
+
+	if (r == 0 && number == 0)
+		r = message_set(ret_error, -EINVAL, "a page of 0 objects never comes to an end");
+	if (r == 0)
+		*ret_size = (unsigned)number;
+	return r;
+}
+
+static int
+parse_bool(const char *text, bool *ret, char **ret_error)
+{
+	if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+		return message_set(ret_error, -EINVAL, "'%s' is neither true nor false", text);
+	*ret = *text == 't';
+	return 0;
+}
+
+static int
+take_text(char **field, const char *value)
+{
+	*field = strdup(value);
+	return *field ? 0 : -ENOMEM;
+}
+
+enum parameter { NAMESPACE, LABEL_SELECTOR, FIELD_SELECTOR, METADATA_ONLY, ON_DEMAND, WATCH_LIST, PAGE_SIZE, RESOURCE_VERSION, OPTIONAL };
+static const char *const parameter_names[] = {
+	"namespace", "labelSelector", "fieldSelector", "metadataOnly", "onDemand", "watchList", "pageSize", "resourceVersion",
+	"optional",
+};
+
+static int
+take_value(enum parameter which, const char *value, struct config_resource *resource, char **ret_error)
+{
+	bool yes = false;
+	int r;
+
+	switch (which) {
+	case NAMESPACE:
+		r = config_check_namespaces(value, ret_error);
+		return r < 0 ? r : take_text(&resource->namespace_, value);
+	case LABEL_SELECTOR:
+		return take_text(&resource->label_selector, value);
+	case FIELD_SELECTOR:
+		return take_text(&resource->field_selector, value);
+	case METADATA_ONLY:
+		return parse_bool(value, &resource->metadata_only, ret_error);
+	case ON_DEMAND:
+		return parse_bool(value, &resource->on_demand, ret_error);
+	case WATCH_LIST:
+		r = parse_bool(value, &yes, ret_error);
+		resource->watch_list = yes ? CONFIG_YES : CONFIG_NO;
+		return r;
+	case PAGE_SIZE:
+		return config_parse_page_size(value, &resource->page_size, ret_error);
+	case RESOURCE_VERSION:
+		return config_parse_version(value, &resource->version, ret_error);
+	case OPTIONAL:
+		return parse_bool(value, &resource->optional, ret_error);
+	}
+	return -EINVAL;
+}
+
+static int
+take_parameter(char *parameter, unsigned *given, struct config_resource *resource, char **ret_error)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	char *value = strchr(parameter, '=');
+	const char *near;
+	unsigned i, count = sizeof(parameter_names) / sizeof(*parameter_names);
+	int r;
+
+	if (!value || !value[1])
+		return message_set(ret_error, -EINVAL, "'%s' needs a value; " RESOURCE_SYNTAX, parameter);
+	*value++ = '\0';
+	r = percent_decode(value, ret_error);
+	if (r < 0)
+		return r;
+	for (i = 0; i < count && strcmp(parameter, parameter_names[i]) != 0; i++)
+		;
+	if (i == count) {
+		near = message_nearest(parameter, parameter_names, count);
+		return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX, parameter,
+				   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+	}
+	if (*given & 1u << i)
+		return message_set(ret_error, -EINVAL, "%s is given twice", parameter);
+	*given |= 1u << i;
+	r = take_value((enum parameter)i, value, resource, &error);
+	if (r < 0 && r != -ENOMEM)
+		return message_set(ret_error, r, i > FIELD_SELECTOR ? "%2$s: %1$s" : "%1$s", error ? error : value, parameter);
+	return r;
+}
+
+int
+config_parse_resource(const char *text, struct config_resource *ret, char **ret_error)
+{
+	struct config_resource resource = {0};
+	char *copy = strdup(text), *rest, *parameter;
+	struct resource_name name;
+	unsigned given = 0;
+	int r;
+
+	*ret = resource;
+	if (!copy)
+		return -ENOMEM;
+	rest = copy;
+	parameter = strsep(&rest, "?");
+	r = resource_name_parse(parameter, &name, ret_error);
+	if (r == 0) {
+		resource_name_done(&name);
+		resource.resource = strdup(parameter);
+		r = resource.resource ? 0 : -ENOMEM;
+	}
+	while (r == 0 && (parameter = strsep(&rest, "&")))
+		r = take_parameter(parameter, &given, &resource, ret_error);
+	free(copy);
+	if (r < 0) {
+		config_resource_done(&resource);
+		return r;
+	}
+	*ret = resource;
+	return 0;
+}
+
+/* ---- indexes -------------------------------------------------------------------------------- */
+
+/* The last ":split=" that is not inside brackets, or NULL. */
+static char *
+find_split(char *path)
+{
+	char *found = NULL;
+	int depth = 0;
+
+	for (char *p = path; *p; p++) {
+		depth += (*p == '[') - (*p == ']');
+		if (depth <= 0 && strncmp(p, ":split=", 7) == 0)
+			found = p;
+	}
+	return found;
+}
+
+int
+config_parse_index(const char *text, struct config_index *ret, char **ret_error)
+{
+	struct config_index index = {0};
+	char *copy = strdup(text), *resource, *path, *split;
+	struct resource_name name;
+	int r = -ENOMEM;
+
+	*ret = index;
+	if (!copy)
+		return -ENOMEM;
+	resource = strchr(copy, '=');
+	path = resource ? strchr(resource, ':') : NULL;
+	if (!path) {
+		r = message_set(ret_error, -EINVAL, "'%s' is no index; " INDEX_SYNTAX, text);
+		goto out;
+	}
+	*resource++ = '\0';
+	*path++ = '\0';
+	split = find_split(path);
+	if (split) {
+		*split = '\0';
+		split += strlen(":split=");
+	}
+	if ((r = config_check_index_name(copy, ret_error)) < 0 || (r = resource_name_parse(resource, &name, ret_error)) < 0)
+		goto out;
+	resource_name_done(&name);
+	r = config_check_path(path, ret_error);
+	if (r < 0)
+		goto out;
+	if (split && !*split) {
+		r = message_set(ret_error, -EINVAL, "split= needs a separator, as in split=,");
+		goto out;
+	}
+	index.name = strdup(copy);
+	index.resource = strdup(resource);
+	index.paths = calloc(1, sizeof(*index.paths));
+	if (index.paths && (index.paths[0] = strdup(path)))
+		index.n_paths = 1;
+	if (split)
+		index.split = strdup(split);
+	r = index.name && index.resource && index.n_paths && (!split || index.split) ? 0 : -ENOMEM;
+out:
+	free(copy);
+	if (r < 0) {
+		config_index_done(&index);
+		return r;
+	}
+	*ret = index;
+	return 0;
+}

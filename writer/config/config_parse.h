@@ -1,0 +1,51 @@
+/*
+ * Parsers of single configuration values, shared by the command line and the file.
+ *
+ * Each returns 0, -EINVAL with a message that begins with what was wrong (the caller puts
+ * the place before it), or -ENOMEM.
+ */
+#ifndef INFORMER_WRITER_CONFIG_PARSE_H
+#define INFORMER_WRITER_CONFIG_PARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/config/config.h"
+
+/*
+ * NAME[?PARAMETER=VALUE[&PARAMETER=VALUE …]], percent-decoded: namespace=NS[,NS …], labelSelector, fieldSelector, metadataOnly, watchList,
+ * onDemand and optional (true or false), pageSize, resourceVersion (any or latest). *ret is zeroed first.
+ */
+int config_parse_resource(const char *text, struct config_resource *ret, char **ret_error);
+
+/* NAME=RESOURCE:PATH[:split=SEP]. *ret is zeroed first. */
+int config_parse_index(const char *text, struct config_index *ret, char **ret_error);
+
+/* Bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024), and a B behind that if you like. */
+int config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error);
+
+/* A decimal number up to max. */
+int config_parse_number(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error);
+
+/*
+ * Whether a path can be one, by the compiler of shm-layout/path.h: metadata.annotations["a.b/c"],
+ * spec.containers[*].image. The message has the path and the character where it stopped.
+ */
+int config_check_path(const char *path, char **ret_error);
+
+/* A namespace is a DNS label: lower-case letters, digits and '-', 63 at most. */
+int config_check_namespace(const char *text, char **ret_error);
+
+/* The same, of several that are separated by commas, with ${VARIABLES} that are not known yet. */
+int config_check_namespaces(const char *text, char **ret_error);
+
+/* "any" or "latest". */
+int config_parse_version(const char *text, enum reflector_version *ret_version, char **ret_error);
+
+/* A LIST's page. */
+int config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error);
+
+/* An index's name: a letter, then letters, digits, '-' and '_', 63 at most. */
+int config_check_index_name(const char *text, char **ret_error);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * Entries of `resources:` on their way into the configuration: variables, several namespaces, copies.
+ */
+#ifndef INFORMER_WRITER_CONFIG_RESOURCE_H
+#define INFORMER_WRITER_CONFIG_RESOURCE_H
+
+#include "writer/config/config.h"
+
+/* Append a copy of an entry that another configuration took. Returns 0, -E2BIG with message, -ENOMEM. */
+int config_merge_resource(struct config *config, const struct config_resource *from, char **ret_error);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Options: informerd's command line. One table makes the parser, --help and (by a test)
+ * the OPTIONS section of informerd(8).
+ */
+#ifndef INFORMER_WRITER_OPTIONS_H
+#define INFORMER_WRITER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "writer/config/config.h"
+
+struct options {
+	char *config_path;	/* --config, or NULL */
+	struct config flags;	/* what flags said; unset fields zero, log_level -1 */
+	bool help, version;	/* print and exit 0 */
+};
+
+/*
+ * Parse a command line: --flag VALUE, --flag=VALUE, -n VALUE. There are no other arguments.
+ *
+ * ret_options  set on success only; give it to options_done()
+ * Returns      0, -EINVAL with a message that names the flag, the nearest one if it is
+ *              unknown (main prints it and exits 2), -ENOMEM
+ */
+int options_parse(int argc, char *const *argv, struct options *ret_options, char **ret_error);
+void options_done(struct options *options);
+
+/*
+ * Overwrite the secrets among the arguments, which everybody on this machine can read in /proc; after options_parse(). What a flag's
+ * value was is in `options` alone then.
+ */
+void options_hide_secrets(int argc, char **argv);
+
+/* What --help prints. */
+void options_help(FILE *out);
+
+/* The long names in the order of the table, for tests; NULL after the last. */
+const char *options_name(size_t i);
+
+/*
+ * The socket nobody named: $INFORMER_SOCKET, else /run/informer/informer.sock, else, when not
+ * root and $XDG_RUNTIME_DIR is set, $XDG_RUNTIME_DIR/informer/informer.sock.
+ * Allocated; NULL without memory.
+ */
+char *options_default_socket(void);
+
+#endif

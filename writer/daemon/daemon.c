@@ -1,0 +1,516 @@
+/*
+ * Daemon: the life of the process.
+ */
+#include "writer/daemon/daemon_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "writer/base/hangup.h"
+#include "writer/base/log.h"
+#include "writer/base/message.h"
+#include "writer/base/notify.h"
+#include "writer/daemon/patience.h"
+#include "writer/base/time_ns.h"
+
+#define HEARTBEAT_MS 1000u
+#define GATHER_A_BEAT 8u /* some 20 ms */
+
+uint64_t
+daemon_boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void
+daemon_stop(struct daemon *d, int exit_code)
+{
+	if (!d->stopping)
+		d->exit_code = exit_code;
+	d->stopping = true;
+	uv_stop(&d->loop);
+}
+
+/* ---- each turn of the loop ------------------------------------------------------ */
+
+/* What is not whole yet is refused by the server: waiting does not mend it, somebody must. */
+static bool
+waits_for_rights(const struct daemon *d)
+{
+	struct reflector_status status;
+
+	for (size_t i = 0; i < d->cached_count; i++) {
+		if (!d->cached[i] || d->cached[i]->was_synced || cached_resource_is_dormant(d->cached[i]))
+			continue;
+		reflector_get_status(d->cached[i]->reflector, &status);
+		if (status.state != REFLECTOR_REFUSED)
+			return false;
+	}
+	return d->discovered && !d->was_synced;
+}
+
+static void
+tell_status(struct daemon *d)
+{
+	char summary[sizeof(d->status_text)];
+
+	stat_summary(d, summary, sizeof(summary));
+	if (strcmp(summary, d->status_text) == 0)
+		return;
+	snprintf(d->status_text, sizeof(d->status_text), "%s", summary);
+	notify_format("STATUS=%s", summary);
+}
+
+static void
+tell_ready(const struct daemon *d)
+{
+	size_t absent = 0;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		absent += !d->cached[i];
+	log_info("ready: %zu resource%s%s", d->cached_count - absent, d->cached_count - absent == 1 ? "" : "s",
+		 absent ? ", without those that the server does not have" : "");
+}
+
+static void
+tell_refused(const struct daemon *d)
+{
+	size_t refused = 0, absent = 0;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			refused += !d->cached[i]->was_synced && !cached_resource_is_dormant(d->cached[i]);
+		else
+			absent++;
+	log_warning("%zu of %zu resources can be read; the others are refused by the server, see above; ready when they are granted",
+		    d->cached_count - refused - absent, d->cached_count);
+}
+
+/* Later a list may be under way again; but once everything was there. */
+static void
+note_synced(struct daemon *d)
+{
+	bool all = d->discovered;
+
+	for (size_t i = 0; i < d->cached_count; i++) {
+		struct cached_resource *c = d->cached[i];
+
+		if (c)
+			c->was_synced |= cached_resource_is_synced(c);
+		all &= c ? c->was_synced || cached_resource_is_dormant(c) : d->config->resources[i].optional;
+	}
+	d->was_synced = all;
+}
+
+static void idle_turn(uv_idle_t *idle);
+
+/*
+ * After the poll phase everything that was there has been read and queued; before it, timers may have queued something.
+ * What is left then (the rest of a list) keeps the poll from waiting.
+ */
+static void
+turn(struct daemon *d)
+{
+	bool more;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_turn(d->cached[i]);
+	more = pipeline_run(d->pipeline);
+
+	if (more && !d->stopping)
+		uv_idle_start(&d->idle, idle_turn);
+	else
+		uv_idle_stop(&d->idle);
+	note_synced(d);
+	if (!d->ready && d->was_synced) {
+		d->ready = true;
+		tell_ready(d);
+		tell_status(d);
+		notify("READY=1");
+	}
+	if (!d->ready && !d->refused_told && waits_for_rights(d)) {
+		d->refused_told = true;
+		tell_refused(d);
+	}
+}
+
+static void
+idle_turn(uv_idle_t *idle)
+{
+	(void)idle;
+}
+
+static void
+prepare_turn(uv_prepare_t *prepare)
+{
+	turn(prepare->data);
+}
+
+static void
+check_turn(uv_check_t *check)
+{
+	turn(check->data);
+}
+
+/* Does a reader hold back more than it may? */
+static void
+watch_patience(struct daemon *d)
+{
+	struct patience limits = {
+		d->config->hold_bytes ? d->config->hold_bytes : PATIENCE_DEFAULT_BYTES,
+		(d->config->hold_seconds ? d->config->hold_seconds : PATIENCE_DEFAULT_SECONDS) * 1000000000ull,
+	};
+	struct store_stats stats;
+	struct slot_stat oldest;
+	enum patience_says says;
+	uint64_t now = daemon_boot_ns(), held;
+
+	store_stats(d->home.store, &stats);
+	if (stats.retired_bytes < limits.bytes / 2)
+		return;
+	store_reclaim(d->home.store); /* looks at the pins anew */
+	store_stats(d->home.store, &stats);
+	if (slots_oldest(d->home.slots, &oldest) < 0)
+		return;
+	held = now > oldest.oldest_since_ns ? now - oldest.oldest_since_ns : 0;
+	says = patience_ask(&limits, stats.retired_bytes, held);
+	if (says == PATIENCE_WORN && !d->patience_told) {
+		d->patience_told = true;
+		log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it; informerctl stat names it",
+			    (unsigned long long)(held / 1000000000u), (unsigned long long)(stats.retired_bytes >> 20));
+	}
+	if (says != PATIENCE_OVER || d->stopping)
+		return;
+	log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it: moving to a new generation; the reader keeps "
+		    "the old one",
+		    (unsigned long long)(held / 1000000000u), (unsigned long long)(stats.retired_bytes >> 20));
+	d->again = true;
+	daemon_stop(d, DAEMON_OK);
+}
+
+/* Old deletions are forgotten, queues that nobody reads overflow; what consumers acknowledged is kept, also when nothing else is committed. */
+static void
+watch_events(struct daemon *d)
+{
+	struct timespec wall;
+
+	if (!d->fan_out || !d->consumers)
+		return;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	store_expire_tombstones(d->home.store, daemon_boot_ns());
+	fan_out_tick(d->fan_out, daemon_boot_ns());
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_tell(d->cached[i]);
+	consumers_poll(d->consumers, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+	store_commit(d->home.store); /* without room it is tried again with the next beat, or the next change */
+}
+
+static void
+beat(uv_timer_t *timer)
+{
+	struct daemon *d = timer->data;
+
+	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
+	tell_status(d);
+	if (!d->ready)
+		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
+	watch_events(d);
+	watch_patience(d);
+	daemon_ask_about_redefined(d);
+	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->home.arena); i++)
+		;
+}
+
+static void
+on_signal(uv_signal_t *handle, int number)
+{
+	struct daemon *d = handle->data;
+
+	log_info("%s: finishing", number == SIGINT ? "interrupted" : "asked to end");
+	d->again = false;
+	daemon_stop(d, DAEMON_OK);
+}
+
+static void
+on_hangup(uv_poll_t *handle, int status, int events)
+{
+	struct daemon *d = handle->data;
+
+	(void)status;
+	(void)events;
+	if (hangup_take(d->hangup_fd) && !d->stopping)
+		daemon_reload(d);
+}
+
+/* ---- what the broker asks -------------------------------------------------------- */
+
+static void
+broker_source_now(void *context, struct broker_source *ret)
+{
+	struct daemon *d = context;
+
+	*ret = (struct broker_source){ &d->home.arena, d->home.slots, store_epoch(d->home.store), d->fan_out, d->consumers };
+}
+
+static char *
+broker_report(void *context)
+{
+	return stat_report(context);
+}
+
+static void
+broker_wanted(void *context, const char *resource, size_t length)
+{
+	daemon_want(context, resource, length);
+}
+
+struct fan_out_limits
+daemon_queue_limits(const struct config *config)
+{
+	struct fan_out_limits events = FAN_OUT_LIMITS;
+
+	if (config->queue_entries)
+		events.entries = config->queue_entries;
+	if (config->max_queue_entries)
+		events.max_entries = config->max_queue_entries;
+	if (config->queue_bytes)
+		events.bytes = config->queue_bytes;
+	if (config->queue_seconds)
+		events.age_ns = config->queue_seconds * 1000000000ull;
+	return events;
+}
+
+struct consumers_limits
+daemon_consumer_limits(const struct config *config)
+{
+	struct consumers_limits consumers = CONSUMERS_LIMITS;
+
+	if (config->consumers_per_user)
+		consumers.per_uid = config->consumers_per_user;
+	if (config->consumers_total)
+		consumers.total = config->consumers_total;
+	if (config->consumer_days)
+		consumers.age_ns = config->consumer_days * 24ull * 3600 * 1000000000u;
+	return consumers;
+}
+
+static int
+start_events(struct daemon *d)
+{
+	int r = fan_out_new(d->home.store, daemon_queue_limits(d->config), &d->fan_out);
+
+	return r < 0 ? r : consumers_new(d->home.store, daemon_consumer_limits(d->config), &d->consumers);
+}
+
+static int
+start_broker(struct daemon *d, char **ret_error)
+{
+	struct broker_options options = {
+		.socket_path = d->config->socket,
+		.allow_uids = d->config->allow_uids, .n_allow_uids = d->config->n_allow_uids,
+		.allow_gids = d->config->allow_gids, .n_allow_gids = d->config->n_allow_gids,
+		.max_readers = d->config->max_readers,
+		.source = broker_source_now, .wanted = broker_wanted, .report = broker_report, .context = d,
+	};
+	int r = broker_new(&d->loop, &options, &d->broker, ret_error);
+
+	if (r == 0)
+		store_on_commit(d->home.store, broker_wake, d->broker);
+	return r;
+}
+
+/* ---- start ------------------------------------------------------------------------ */
+
+static int
+make_transport(struct daemon *d, char **ret_error)
+{
+	struct kubeconfig_choice choice = connection_choice(&d->config->connection);
+	int r;
+
+	r = kubeconfig_load(&choice, &d->kube, ret_error);
+	if (r == 0)
+		r = kube_client_config_read_ca(&d->kube, &d->ca, &d->ca_length, ret_error);
+	if (r == 0)
+		r = transport_new(&d->loop, &d->kube, &d->transport, ret_error);
+	return r;
+}
+
+static void
+start_loop(struct daemon *d)
+{
+	uv_loop_init(&d->loop);
+	clock_uv_init(&d->clock, &d->loop);
+	uv_prepare_init(&d->loop, &d->prepare);
+	uv_check_init(&d->loop, &d->check);
+	uv_idle_init(&d->loop, &d->idle);
+	uv_timer_init(&d->loop, &d->heartbeat);
+	uv_signal_init(&d->loop, &d->terminate);
+	uv_signal_init(&d->loop, &d->interrupt);
+	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->terminate.data = d->interrupt.data = d;
+	uv_signal_start(&d->terminate, on_signal, SIGTERM);
+	uv_signal_start(&d->interrupt, on_signal, SIGINT);
+	if (d->hangup_fd >= 0 && uv_poll_init(&d->loop, &d->hangup, d->hangup_fd) == 0)
+		d->hangup.data = d;
+}
+
+static int
+start(struct daemon *d, char **ret_error)
+{
+	int r = make_transport(d, ret_error); /* what can be wrong with it is found before anything is touched */
+
+	if (r == 0)
+		r = home_open(&d->home, d->config, ret_error);
+	if (r < 0)
+		return r;
+	beat(&d->heartbeat);
+	d->pipeline = pipeline_new(d->home.store, &d->clock.clock);
+	d->cached_count = d->config->n_resources;
+	d->cached = calloc(d->cached_count ? d->cached_count : 1, sizeof(struct cached_resource *));
+	if (!d->pipeline || !d->cached)
+		return -ENOMEM;
+	r = start_events(d);
+	if (r == 0)
+		r = start_broker(d, ret_error);
+	if (r == 0)
+		r = endpoints_start(d, ret_error);
+	if (r < 0)
+		return r;
+	uv_timer_start(&d->heartbeat, beat, HEARTBEAT_MS, HEARTBEAT_MS);
+	uv_prepare_start(&d->prepare, prepare_turn);
+	uv_check_start(&d->check, check_turn);
+	daemon_guard_cluster(d);
+	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin, d->config->socket);
+	daemon_discover(d);
+	if (d->hangup.data)
+		uv_poll_start(&d->hangup, UV_READABLE, on_hangup);
+	if (d->reloads->interrupted) {
+		d->reloads->interrupted = false;
+		daemon_reload(d);
+	}
+	return 0;
+}
+
+/* ---- end --------------------------------------------------------------------------- */
+
+static void
+close_handle(uv_handle_t *handle, void *unused)
+{
+	(void)unused;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+/*
+ * What was heard is applied and committed; then everything goes, what is used last. The handles of broker and transport
+ * are closed by the loop while their memory still stands.
+ */
+static void
+finish(struct daemon *d)
+{
+	if (!d->again)
+		notify("STOPPING=1");
+	http_server_free(d->http);
+	daemon_reload_end(d);
+	clock_clear(&d->clock.clock, &d->discovery_retry);
+	discovery_free(d->discovery);
+	daemon_forget_redefined(d);
+	if (d->pipeline && d->exit_code == DAEMON_OK)
+		pipeline_flush(d->pipeline);
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		cached_resource_free(d->cached[i]);
+	free(d->cached);
+	d->cached = NULL;
+	while (d->wanted_count > 0)
+		free(d->wanted[--d->wanted_count]);
+	pipeline_free(d->pipeline);
+	cluster_guard_done(&d->guard);
+	transport_free(d->transport);
+	if (d->home.store) {
+		store_on_commit(d->home.store, NULL, NULL);
+		/* what is committed below must not be written over what readers still read in the old arena */
+		store_keep(d->home.store);
+	}
+	if (d->broker)
+		broker_free(d->broker, NULL, NULL);
+	/* the readers are gone, and left their last acknowledgements */
+	watch_events(d);
+	consumers_free(d->consumers);
+	fan_out_free(d->fan_out);
+	uv_prepare_stop(&d->prepare);
+	uv_check_stop(&d->check);
+	uv_idle_stop(&d->idle);
+	uv_timer_stop(&d->heartbeat);
+	clock_uv_close(&d->clock);
+	uv_close((uv_handle_t *)&d->prepare, NULL);
+	uv_close((uv_handle_t *)&d->check, NULL);
+	uv_close((uv_handle_t *)&d->idle, NULL);
+	uv_close((uv_handle_t *)&d->heartbeat, NULL);
+	uv_close((uv_handle_t *)&d->terminate, NULL);
+	uv_close((uv_handle_t *)&d->interrupt, NULL);
+	if (d->hangup.data)
+		uv_close((uv_handle_t *)&d->hangup, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_walk(&d->loop, close_handle, NULL);
+	uv_run(&d->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&d->loop);
+	home_close(&d->home);
+	kube_client_config_done(&d->kube);
+	free(d->ca);
+	known_names_done(&d->known);
+	free(d->discovery_error);
+	free(d->absent_told);
+}
+
+/* From first lock to last commit. *ret_again: it ended only to begin anew. */
+static int
+run_once(const struct options *options, struct config *config, int hangup, struct reload_record *reloads, bool *ret_again)
+{
+	struct daemon *d = calloc(1, sizeof(*d));
+	_cleanup_(message_freep) char *error = NULL;
+	int r, code;
+
+	*ret_again = false;
+	if (!d)
+		return DAEMON_RUNTIME;
+	d->options = options;
+	d->config = config;
+	d->hangup_fd = hangup;
+	d->reloads = reloads;
+	d->started_boot_ns = daemon_boot_ns();
+	start_loop(d);
+	r = start(d, &error);
+	if (r < 0) {
+		log_error("%s", error ? error : strerror(-r));
+		d->exit_code = DAEMON_RUNTIME;
+	} else if (!d->stopping) {
+		uv_run(&d->loop, UV_RUN_DEFAULT);
+	}
+	finish(d);
+	code = d->exit_code;
+	*ret_again = d->again;
+	free(d);
+	return code;
+}
+
+int
+daemon_run(const struct options *options, struct config *config, int hangup)
+{
+	struct reload_record reloads = { .last_success_wall_ns = time_ns(CLOCK_REALTIME) };
+	bool again;
+	int code;
+
+	do
+		code = run_once(options, config, hangup, &reloads, &again);
+	while (again && code == DAEMON_OK);
+	reload_record_done(&reloads);
+	return code;
+}

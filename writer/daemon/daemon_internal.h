@@ -1,0 +1,138 @@
+/*
+ * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from it), daemon_reload.c (SIGHUP),
+ * daemon_redefined.c (definitions that are other ones now),
+ * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c (/metrics).
+ */
+#ifndef WRITER_DAEMON_INTERNAL_H
+#define WRITER_DAEMON_INTERNAL_H
+
+#include <uv.h>
+
+#include "writer/base/backoff.h"
+#include "writer/serve/broker.h"
+#include "writer/resource/cached_resource.h"
+#include "writer/base/clock_uv.h"
+#include "writer/resource/cluster_guard.h"
+#include "writer/serve/consumers.h"
+#include "writer/daemon/daemon.h"
+#include "writer/serve/fan_out.h"
+#include "writer/daemon/home.h"
+#include "writer/base/http_server.h"
+#include "writer/kube/discovery.h"
+#include "writer/resource/known_names.h"
+#include "writer/resource/redefinition.h"
+#include "writer/daemon/reload.h"
+
+struct reload;
+
+struct daemon {
+	const struct options *options;
+	struct config *config;
+	struct reload *reload;		/* one that is not decided yet, or NULL */
+	struct reload_record *reloads;
+	int hangup_fd;
+	struct home home;
+	uv_loop_t loop;
+	uv_prepare_t prepare;
+	uv_check_t check;
+	uv_idle_t idle;			/* active while a list waits to be applied: then the poll does not wait */
+	uv_timer_t heartbeat;
+	uv_signal_t terminate, interrupt;
+	uv_poll_t hangup;
+	struct clock_uv clock;
+
+	struct fan_out *fan_out;	/* what commits change goes to the readers' queues; before anything is committed */
+	struct consumers *consumers;
+	struct broker *broker;
+	struct http_server *http;	/* NULL: nobody wants metrics */
+	struct kube_client_config kube;
+	struct transport *transport;
+	struct cluster_guard guard;
+	char *ca;
+	size_t ca_length;
+	struct known_names known;
+	struct redefinition_question redefinition;
+	char *redefinition_refused;	/* why one cannot be cached, as it was logged last; or NULL */
+	struct discovery *discovery;
+	struct backoff discovery_backoff;
+	struct clock_timer discovery_retry;
+	char *discovery_error;		/* why there are no resources yet; or NULL */
+	char *absent_told;		/* which optional resources the server lacks, as it was logged last; or NULL */
+	bool discovered;		/* every name was known once, but for optional ones */
+
+	struct pipeline *pipeline;
+	struct cached_resource **cached; /* one an entry of config->resources; NULL: not resolved yet */
+	size_t cached_count;		/* n_resources */
+	char *wanted[CONFIG_MAX_RESOURCES]; /* resources on demand that readers asked for */
+	size_t wanted_count;
+
+	uint64_t started_boot_ns;
+	bool ready;			/* told */
+	bool refused_told;
+	bool was_synced;		/* every resource, once: what ready means, for systemd, /readyz and metrics */
+	bool stopping;
+	bool again;			/* end, and begin anew with a new generation */
+	bool patience_told;
+	int exit_code;
+	char status_text[512];		/* told to systemd last */
+};
+
+/* Begin, or go on, to find out what the configured names mean. Logs, and tries again by itself. */
+void daemon_discover(struct daemon *d);
+
+/* Watch over which cluster answers; before the first daemon_discover(). */
+void daemon_guard_cluster(struct daemon *d);
+
+/*
+ * Cache what is not cached yet of the names that are known (d->cached[i] NULL), and start it; what is unclaimed in the store goes, once all names
+ * were known. 0, or negative errno with message.
+ */
+int daemon_cache_known(struct daemon *d, char **ret_error);
+
+/* Ask anew what doubted resources are, if there are any and it is time (daemon_redefined.c). */
+void daemon_ask_about_redefined(struct daemon *d);
+/* Nothing of that is under way any more; at the end, before the transport goes. */
+void daemon_forget_redefined(struct daemon *d);
+
+/* Other names: whatever was asked before is forgotten; asked again is, if some resources are absent. */
+void daemon_discover_again(struct daemon *d, bool absent);
+
+/* What entry i of a configuration means, once its name is known. As resource_spec_new(). */
+int daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+		     struct resource_spec **ret_spec, char **ret_error);
+/* Add it to the store; not started. As resource_spec_new() and cached_resource_new(). */
+int daemon_add_resource(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+			struct cached_resource **ret, char **ret_error);
+/* Start it, unless it is on demand and nobody asked for it. */
+void daemon_start_resource(const struct daemon *d, struct cached_resource *c);
+/* What the store has and none of `cached` is goes; those behind it in the store move up. */
+void daemon_drop_unclaimed(struct daemon *d);
+
+/* A reader looks at this resource ("deployments.apps"; not terminated): one that is on demand begins. */
+void daemon_want(struct daemon *d, const char *resource, size_t length);
+
+/* The answer to STAT: JSON, schema 1; malloc'ed, NULL without memory. */
+char *stat_report(struct daemon *d);
+
+/* The text of /metrics; malloc'ed, NULL without memory. */
+char *metrics_report(const struct daemon *d, size_t *ret_length);
+
+/* Serve /metrics, /livez and /readyz, if the configuration wants them. 0, or negative errno with message. */
+int endpoints_start(struct daemon *d, char **ret_error);
+
+/* "pods: 1200 objects, watching; services: listing, 300 so far": for systemd's STATUS=. */
+void stat_summary(const struct daemon *d, char *text, size_t size);
+
+/* One resource in one word: synced, listing, backing-off, refused, idle, waiting. */
+const char *stat_word(const struct cached_resource *c);
+
+/* What the configuration says about queues and consumers, else the defaults. */
+struct fan_out_limits daemon_queue_limits(const struct config *config);
+struct consumers_limits daemon_consumer_limits(const struct config *config);
+
+/* End the loop; the first code counts. */
+void daemon_stop(struct daemon *d, int exit_code);
+
+uint64_t daemon_boot_ns(void);
+
+#endif

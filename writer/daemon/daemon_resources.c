@@ -1,0 +1,338 @@
+/*
+ * From names to resources: discovery, the checks that need its answer, and the start of each Reflector.
+ */
+#include "writer/daemon/daemon_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/log.h"
+#include "writer/base/message.h"
+
+static void
+on_retry(void *context)
+{
+	daemon_discover(context);
+}
+
+/* Optional resources that the server does not have: nothing is wrong, and one asks again. */
+static void
+discover_absent_later(struct daemon *d, const char *absent)
+{
+	uint64_t wait = backoff_next(&d->discovery_backoff, &d->clock.clock, 0);
+
+	if (!d->absent_told || strcmp(d->absent_told, absent) != 0)
+		log_info("%s; asking again until it is there", absent);
+	free(d->absent_told);
+	d->absent_told = strdup(absent);
+	clock_set(&d->clock.clock, &d->discovery_retry, wait, on_retry, d);
+}
+
+static void
+discover_later(struct daemon *d, const char *why)
+{
+	uint64_t wait = backoff_next(&d->discovery_backoff, &d->clock.clock, 0);
+
+	if (!d->discovery_error || strcmp(d->discovery_error, why) != 0)
+		log_warning("discovery: %s; trying again in %.1f s", why, (double)wait / 1000);
+	free(d->discovery_error);
+	d->discovery_error = strdup(why);
+	clock_set(&d->clock.clock, &d->discovery_retry, wait, on_retry, d);
+}
+
+/* The declared indexes whose resource resolved to this one; free() the array. NULL without memory. */
+static const struct config_index **
+indexes_of(const struct config *config, const struct kube_resource *const *resolved, const struct kube_resource *resource,
+	   size_t *ret_count)
+{
+	const struct config_index **indexes = calloc(config->n_indexes + 1, sizeof(const struct config_index *));
+
+	*ret_count = 0;
+	for (size_t i = 0; indexes && i < config->n_indexes; i++) {
+		const struct kube_resource *of = resolved[config->n_resources + i];
+
+		if (of && strcmp(of->group, resource->group) == 0 && strcmp(of->version, resource->version) == 0 &&
+		    strcmp(of->resource, resource->resource) == 0)
+			indexes[(*ret_count)++] = &config->indexes[i];
+	}
+	return indexes;
+}
+
+int
+daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+		 struct resource_spec **ret_spec, char **ret_error)
+{
+	struct resource_spec_world world = {
+		.config = config, .transport = d->transport, .server = d->kube.server, .ca = d->ca, .ca_length = d->ca_length,
+		.as = &d->kube.as,
+	};
+	size_t count;
+	const struct config_index **indexes = indexes_of(config, resolved, resolved[i], &count);
+	int r = -ENOMEM;
+
+	if (indexes)
+		r = resource_spec_new(&world, resolved[i], &config->resources[i], indexes, count, ret_spec, ret_error);
+	free(indexes);
+	return r;
+}
+
+int
+daemon_add_resource(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
+		    struct cached_resource **ret, char **ret_error)
+{
+	struct cached_resource_world world = {
+		.config = config, .store = d->home.store, .pipeline = d->pipeline, .clock = &d->clock.clock,
+		.cluster = cluster_guard_id(&d->guard),
+	};
+	struct resource_spec *spec;
+	int r = daemon_make_spec(d, config, resolved, i, &spec, ret_error);
+
+	return r < 0 ? r : cached_resource_new(&world, spec, &config->resources[i], ret);
+}
+
+/* What adoption brought and nobody asks for goes; those behind it in the store move up. */
+void
+daemon_drop_unclaimed(struct daemon *d)
+{
+	unsigned before = store_resource_count(d->home.store), *next;
+
+	store_drop_unclaimed(d->home.store);
+	if (store_resource_count(d->home.store) == before)
+		return;
+	next = calloc(before, sizeof(*next));
+	if (!next)
+		abort(); /* a few bytes at start, and everything depends on the numbers */
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			next[d->cached[i]->id] = 1;
+	for (unsigned id = 0, rank = 0; id < before; id++) {
+		unsigned is_ours = next[id];
+
+		next[id] = rank;
+		rank += is_ours;
+	}
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_renumber(d->cached[i], next[d->cached[i]->id]);
+	free(next);
+}
+
+static void
+fail(struct daemon *d, int error, const char *message)
+{
+	bool typed = error == -EINVAL || error == -ENOENT || error == -EPERM || error == -ENOTSUP;
+
+	log_error("%s", message ? message : strerror(-error));
+	daemon_stop(d, typed ? DAEMON_USAGE : DAEMON_RUNTIME);
+}
+
+static bool
+is_wanted(const struct daemon *d, const char *group_name)
+{
+	for (size_t i = 0; i < d->wanted_count; i++)
+		if (strcmp(d->wanted[i], group_name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_on_demand(const struct daemon *d, const char *group_name)
+{
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i] && d->cached[i]->entry->on_demand && strcmp(d->cached[i]->spec->group_name, group_name) == 0)
+			return true;
+	return false;
+}
+
+/* Some names are not resolved yet: what a reader saw of an earlier life may be one of them. */
+static bool
+may_come(const struct daemon *d)
+{
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (!d->cached[i])
+			return true;
+	return false;
+}
+
+void
+daemon_start_resource(const struct daemon *d, struct cached_resource *c)
+{
+	if (cached_resource_starts_by_itself(c) || is_wanted(d, c->spec->group_name))
+		cached_resource_start(c);
+}
+
+void
+daemon_want(struct daemon *d, const char *resource, size_t length)
+{
+	char *name = strndup(resource, length);
+
+	if (!name || is_wanted(d, name) || d->wanted_count == CONFIG_MAX_RESOURCES || !(is_on_demand(d, name) || may_come(d))) {
+		free(name);
+		return;
+	}
+	d->wanted[d->wanted_count++] = name;
+	for (size_t i = 0; i < d->cached_count; i++) {
+		struct cached_resource *c = d->cached[i];
+
+		if (!c || c->started || strcmp(c->spec->group_name, name) != 0)
+			continue;
+		log_info("%s: asked for by a reader", c->spec->name);
+		cached_resource_start(c);
+	}
+}
+
+/*
+ * Add the resources whose names are known by now, and start them. Those that are not known yet, or not at the server, may come later.
+ * 0; negative errno with message.
+ */
+static int
+add_known(struct daemon *d, const struct kube_resource *const *resolved, bool all, char **ret_error)
+{
+	bool *fresh = calloc(d->cached_count, sizeof(*fresh));
+	int r = fresh ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < d->cached_count; i++) {
+		if (d->cached[i] || !resolved[i])
+			continue;
+		r = daemon_add_resource(d, d->config, resolved, i, &d->cached[i], ret_error);
+		fresh[i] = r == 0;
+	}
+	if (r == 0 && all && !d->discovered) {
+		daemon_drop_unclaimed(d);
+		d->discovered = true;
+	}
+	if (r == 0)
+		fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
+	for (size_t i = 0; r == 0 && i < d->cached_count; i++)
+		if (fresh[i])
+			daemon_start_resource(d, d->cached[i]);
+	free(fresh);
+	return r;
+}
+
+int
+daemon_cache_known(struct daemon *d, char **ret_error)
+{
+	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
+	int r = resolved ? add_known(d, resolved, false, ret_error) : -ENOMEM;
+
+	free(resolved);
+	if (r == 0 && d->discovered) {
+		daemon_drop_unclaimed(d);
+		fan_out_rebind(d->fan_out);
+	}
+	return r;
+}
+
+static void
+use_discovery(struct daemon *d, const struct discovery *discovery)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	_cleanup_(message_freep) char *absent = NULL;
+	const struct kube_resource **resolved = NULL;
+	int unknown, r;
+
+	unknown = r = known_names_learn(&d->known, d->config, discovery, &absent, &error);
+	if (r >= 0) {
+		resolved = known_names_of(&d->known, d->config);
+		r = resolved ? 0 : -ENOMEM;
+	}
+	if (r == 0) {
+		_cleanup_(message_freep) char *wrong = NULL;
+
+		r = config_check_resolved(d->config, resolved, &wrong);
+		if (r < 0)
+			message_set(&error, r, "%s", wrong ? wrong : strerror(-r));
+	}
+	if (r == 0)
+		r = add_known(d, resolved, unknown == 0, &error);
+	free(resolved);
+	if (r < 0) {
+		fail(d, r, error);
+		return;
+	}
+	if (discovery_used_builtin(discovery))
+		log_warning("the server forbids discovery; well-known resources are taken as every Kubernetes has them");
+	if (unknown) {
+		discover_later(d, error ? error : "some resources are not known yet");
+	} else {
+		free(d->discovery_error);
+		d->discovery_error = NULL;
+		if (absent)
+			discover_absent_later(d, absent);
+	}
+}
+
+static void
+on_discovered(void *ctx, struct discovery *discovery, int result, const char *message)
+{
+	struct daemon *d = ctx;
+
+	if (result < 0)
+		discover_later(d, message);
+	else
+		use_discovery(d, discovery);
+	discovery_free(discovery);
+	d->discovery = NULL;
+}
+
+static void
+on_cluster_known(void *context, int result, const char *message)
+{
+	if (result < 0)
+		discover_later(context, message);
+	else
+		daemon_discover(context);
+}
+
+static void
+on_cluster_changed(void *context)
+{
+	struct daemon *d = context;
+
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_distrust(d->cached[i], cluster_guard_id(&d->guard));
+}
+
+void
+daemon_guard_cluster(struct daemon *d)
+{
+	static const struct cluster_guard_events events = {on_cluster_known, on_cluster_changed};
+
+	cluster_guard_init(&d->guard, d->transport, &d->clock.clock, &events, d);
+}
+
+void
+daemon_discover(struct daemon *d)
+{
+	const char **names;
+	_cleanup_(message_freep) char *error = NULL;
+	int r = -ENOMEM;
+
+	if (!cluster_guard_is_settled(&d->guard)) {
+		if (cluster_guard_ask(&d->guard) < 0)
+			fail(d, -ENOMEM, NULL);
+		return;
+	}
+	names = config_names(d->config);
+	if (names)
+		r = discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes, on_discovered, d,
+				    &d->discovery, &error);
+	free(names);
+	if (r < 0)
+		fail(d, r, error);
+}
+
+void
+daemon_discover_again(struct daemon *d, bool absent)
+{
+	discovery_free(d->discovery);
+	d->discovery = NULL;
+	clock_clear(&d->clock.clock, &d->discovery_retry);
+	free(d->discovery_error);
+	d->discovery_error = NULL;
+	if (absent)
+		daemon_discover(d);
+}

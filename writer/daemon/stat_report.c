@@ -1,0 +1,266 @@
+/*
+ * What `informerctl stat -o json` shows, schema 1. Fields are only ever added.
+ *
+ *	{
+ *	  "schema": 1, "version", "pid", "server", "cluster", "uptime_ns",     cluster: its id; "": hidden, or not known yet
+ *	  "generation", "epoch", "seq", "commits", "synced",
+ *	  "trouble": "",                    why changes wait, or why there are no resources yet
+ *	  "reload": {                       SIGHUP (reload.h)
+ *	    "state": "none" | "ok" | "refused" | "waiting", "time": of the last that was decided, RFC 3339, or "",
+ *	    "error": why it was refused, or what is waited for, "changes": what it changed, "needs_restart": fields,
+ *	    "succeeded", "refused"},        so many
+ *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes", "private_bytes",
+ *	            "shared_blocks", "leaked_blocks"},
+ *	  "resources": [{
+ *	    "resource": "pods", "group", "version", "kind", "namespace", "labelSelector", "fieldSelector", "metadataOnly", "onDemand",
+ *	    "state": "synced" | "listing" | "backing-off" | "refused" | "idle" (on demand) | "waiting",
+ *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
+ *	    "progress": {"items", "remaining", "bytes"} or null,     of the list under way; remaining -1: unknown
+ *	    "objects", "rv", "age_ns",                               age: since the server was heard; -1: never
+ *	    "changing": it is not yet what the configuration says,
+ *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
+ *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
+ *	  "readers": […],                   broker.h
+ *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]    lag -1: of another lineage
+ *	}
+ *
+ * "state" is what readers get: a resource that is synced stays so while its Reflector waits; "activity" is what the
+ * Reflector does.
+ */
+#include "writer/daemon/daemon_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *
+stat_word(const struct cached_resource *c)
+{
+	struct reflector_status status;
+
+	reflector_get_status(c->reflector, &status);
+	if (cached_resource_is_synced(c))
+		return "synced";
+	if (!c->started)
+		return "idle";
+	if (status.state == REFLECTOR_REFUSED || status.state == REFLECTOR_BACKING_OFF)
+		return reflector_state_name(status.state);
+	return "listing";
+}
+
+static void
+number(cJSON *object, const char *name, uint64_t value)
+{
+	cJSON_AddNumberToObject(object, name, (double)value);
+}
+
+static void
+text(cJSON *object, const char *name, const char *value)
+{
+	cJSON_AddStringToObject(object, name, value ? value : "");
+}
+
+static void
+add_activity(cJSON *object, const struct daemon *d, const struct cached_resource *c)
+{
+	struct reflector_status status;
+	uint64_t now = d->clock.clock.now_ms((struct clock *)(uintptr_t)&d->clock.clock);
+	cJSON *progress;
+
+	reflector_get_status(c->reflector, &status);
+	text(object, "activity", reflector_state_name(status.state));
+	if (status.state == REFLECTOR_LISTING) {
+		progress = cJSON_AddObjectToObject(object, "progress");
+		number(progress, "items", status.list_items);
+		cJSON_AddNumberToObject(progress, "remaining", (double)status.list_remaining);
+		number(progress, "bytes", status.list_bytes);
+	} else {
+		cJSON_AddNullToObject(object, "progress");
+	}
+	text(object, "last_error", status.last_error);
+	text(object, "last_reason", status.last_reason);
+	cJSON_AddNumberToObject(object, "last_code", status.last_code);
+	number(object, "retry_in_ms",
+	       (status.state == REFLECTOR_BACKING_OFF || status.state == REFLECTOR_REFUSED) && status.next_try_ms > now ?
+		       status.next_try_ms - now : 0);
+	number(object, "lists", status.lists);
+	number(object, "watch_lists", status.watch_lists);
+	number(object, "watches", status.watches);
+	number(object, "events", status.events);
+	number(object, "bookmarks", status.bookmarks);
+	number(object, "bad_events", status.bad_events);
+	number(object, "failures", status.failures);
+}
+
+/* Deletions that are still remembered. */
+static void
+add_tombstones(cJSON *object, const struct store *store, unsigned id, uint64_t now)
+{
+	cJSON *tombstones = cJSON_AddObjectToObject(object, "tombstones");
+	struct tombstone_stats stats;
+
+	store_tombstone_stats(store, id, &stats);
+	number(tombstones, "count", stats.count);
+	number(tombstones, "bytes", stats.bytes);
+	number(tombstones, "oldest_age_ns", stats.count && now > stats.oldest_boot_ns ? now - stats.oldest_boot_ns : 0);
+	number(tombstones, "floor", store_resource(store, id)->tombstone_floor);
+}
+
+static void
+add_resource(cJSON *resources, const struct daemon *d, const struct cached_resource *c)
+{
+	const struct resource *known = store_resource(d->home.store, c->id);
+	const struct header *header = d->home.arena.header;
+	uint64_t contact = atomic_load_explicit(&((struct header *)(uintptr_t)header)->contact_boot_ns[c->id],
+						memory_order_relaxed);
+	uint64_t now = daemon_boot_ns();
+	char version[RESOURCE_VERSION_MAX + 1] = "";
+	cJSON *object = cJSON_CreateObject();
+
+	if (!object)
+		return;
+	cJSON_AddItemToArray(resources, object);
+	memcpy(version, known->version, known->version_length);
+	text(object, "resource", c->spec->kube.resource);
+	text(object, "group", c->spec->kube.group);
+	text(object, "version", c->spec->kube.version);
+	text(object, "kind", c->spec->kube.kind);
+	text(object, "namespace", c->entry->namespace_);
+	text(object, "labelSelector", c->entry->label_selector);
+	text(object, "fieldSelector", c->entry->field_selector);
+	cJSON_AddBoolToObject(object, "metadataOnly", c->entry->metadata_only);
+	cJSON_AddBoolToObject(object, "onDemand", c->entry->on_demand);
+	text(object, "state", stat_word(c));
+	number(object, "objects", known->object_count);
+	text(object, "rv", version);
+	cJSON_AddNumberToObject(object, "age_ns", contact ? (double)(now > contact ? now - contact : 0) : -1);
+	add_tombstones(object, d->home.store, c->id, now);
+	number(object, "queued", delta_fifo_queued(c->fifo) + delta_fifo_waiting(c->fifo));
+	cJSON_AddBoolToObject(object, "changing", cached_resource_is_changing(c));
+	add_activity(object, d, c);
+}
+
+/* A name that discovery has not explained yet. */
+static void
+add_unresolved(cJSON *resources, const struct config_resource *entry)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	if (!object)
+		return;
+	cJSON_AddItemToArray(resources, object);
+	text(object, "resource", entry->resource);
+	text(object, "namespace", entry->namespace_);
+	text(object, "state", "waiting");
+	text(object, "activity", "idle");
+	cJSON_AddNullToObject(object, "progress");
+	number(object, "objects", 0);
+	text(object, "rv", "");
+	cJSON_AddNumberToObject(object, "age_ns", -1);
+	cJSON_AddBoolToObject(object, "changing", false);
+	text(object, "last_error", "");
+}
+
+static void
+add_reload(cJSON *report, const struct daemon *d)
+{
+	const struct reload_record *record = d->reloads;
+	const char *waits = daemon_reload_waits(d);
+	cJSON *reload = cJSON_AddObjectToObject(report, "reload");
+	time_t seconds = (time_t)(record->last_wall_ns / 1000000000u);
+	char time[32] = "";
+	struct tm tm;
+
+	if (record->last_wall_ns && gmtime_r(&seconds, &tm))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	text(reload, "state", waits ? "waiting" : !record->last_wall_ns ? "none" : record->last_failed ? "refused" : "ok");
+	text(reload, "time", time);
+	text(reload, "error", waits ? waits : record->error);
+	text(reload, "changes", record->changes);
+	text(reload, "needs_restart", record->later);
+	number(reload, "succeeded", record->succeeded);
+	number(reload, "refused", record->failed);
+}
+
+static void
+add_arena(cJSON *report, const struct daemon *d, const struct store_stats *stats)
+{
+	cJSON *arena = cJSON_AddObjectToObject(report, "arena");
+
+	text(arena, "file", d->home.arena.name);
+	number(arena, "bytes", stats->arena_bytes);
+	number(arena, "used_bytes", stats->used_bytes);
+	number(arena, "retired_bytes", stats->retired_bytes);
+	number(arena, "free_bytes", stats->free_bytes);
+	number(arena, "limit_bytes", d->home.arena.max_bytes);
+	number(arena, "private_bytes", stats->private_bytes);
+	number(arena, "shared_blocks", stats->shared_blocks);
+	number(arena, "leaked_blocks", stats->leaked_blocks);
+}
+
+char *
+stat_report(struct daemon *d)
+{
+	cJSON *report = cJSON_CreateObject(), *resources, *readers, *consumers;
+	struct store_stats stats;
+	bool synced = true;
+	char *json;
+
+	if (!report)
+		return NULL;
+	store_stats(d->home.store, &stats);
+	number(report, "schema", 1);
+	text(report, "version", INFORMER_VERSION);
+	number(report, "pid", (uint64_t)getpid());
+	text(report, "server", d->kube.server);
+	text(report, "cluster", cluster_guard_id(&d->guard));
+	number(report, "uptime_ns", daemon_boot_ns() - d->started_boot_ns);
+	number(report, "generation", stats.generation);
+	number(report, "epoch", stats.epoch);
+	number(report, "seq", stats.seq);
+	number(report, "commits", stats.commits);
+	for (size_t i = 0; i < d->cached_count; i++)
+		synced &= d->cached[i] && (cached_resource_is_synced(d->cached[i]) || !d->cached[i]->started);
+	cJSON_AddBoolToObject(report, "synced", synced);
+	text(report, "trouble", d->discovery_error ? d->discovery_error : pipeline_trouble(d->pipeline));
+	add_reload(report, d);
+	add_arena(report, d, &stats);
+	resources = cJSON_AddArrayToObject(report, "resources");
+	for (size_t i = 0; i < d->cached_count; i++) {
+		if (d->cached[i])
+			add_resource(resources, d, d->cached[i]);
+		else
+			add_unresolved(resources, &d->config->resources[i]);
+	}
+	readers = d->broker ? broker_readers_json(d->broker) : NULL;
+	if (!readers)
+		readers = cJSON_CreateArray();
+	cJSON_AddItemToObject(report, "readers", readers);
+	consumers = d->consumers ? consumers_json(d->consumers) : NULL;
+	if (!consumers)
+		consumers = cJSON_CreateArray();
+	cJSON_AddItemToObject(report, "consumers", consumers);
+	json = cJSON_PrintUnformatted(report);
+	cJSON_Delete(report);
+	return json;
+}
+
+void
+stat_summary(const struct daemon *d, char *summary, size_t size)
+{
+	size_t at = 0;
+
+	summary[0] = '\0';
+	if (d->discovery_error)
+		at += (size_t)snprintf(summary, size, "waiting for the API server: %s", d->discovery_error);
+	for (size_t i = 0; i < d->cached_count && at < size; i++) {
+		const struct cached_resource *c = d->cached[i];
+
+		if (!c)
+			continue;
+		at += (size_t)snprintf(summary + at, size - at, "%s%s: %s, %" PRIu64 " objects", at ? "; " : "", c->spec->name,
+				       stat_word(c), store_resource(d->home.store, c->id)->object_count);
+	}
+}

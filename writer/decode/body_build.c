@@ -1,0 +1,244 @@
+/*
+ * Building a body: containers, and the draft they end in. The interesting part is the end of a container: find its shape, write its
+ * head, decide whether it is shared.
+ */
+#include "writer/decode/body_build.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "shm-layout/path.h"
+
+#include "shm-layout/object.h"
+#include "writer/decode/body_shape.h"
+#include "writer/decode/value_encode.h"
+
+void
+body_init(struct body *b, struct arena *arena, struct intern *in, struct decoder_schema *schema)
+{
+	memset(b, 0, sizeof(*b));
+	b->arena = arena;
+	b->intern = in;
+	b->schema = schema;
+}
+
+void
+body_clear(struct body *b)
+{
+	body_release(b, &b->refs, 0);
+	body_release(b, &b->loose, 0);
+	refs_clear(&b->refs);
+	refs_clear(&b->loose);
+	refs_clear(&b->names);
+	bytes_clear(&b->out);
+	b->depth = 0;
+}
+
+void
+body_done(struct body *b)
+{
+	body_clear(b);
+	refs_done(&b->refs);
+	refs_done(&b->loose);
+	refs_done(&b->names);
+	bytes_done(&b->out);
+}
+
+/* ---- containers ---- */
+
+int
+body_open(struct body *b, struct path_node *node, bool object)
+{
+	struct body_frame *f = &b->frames[b->depth];
+	size_t head = object ? BODY_OBJECT_HEAD : BODY_ARRAY_HEAD;
+	int r = bytes_room(&b->out, head);
+
+	if (r < 0)
+		return r;
+	f->node = node;
+	f->object = object;
+	f->start = b->out.length;
+	f->refs_start = b->refs.count;
+	f->names_start = b->names.count;
+	f->loose_start = b->loose.count;
+	f->predict = &node->first;
+	f->child = NULL;
+	if (!object) {
+		f->child = schema_element(b->schema, node);
+		if (!f->child)
+			return -ENOMEM;
+	}
+	b->out.length += head;
+	b->depth++;
+	return 0;
+}
+
+/* Fill in the reserved head; the contents move when they need a longer one. */
+static int
+write_head(struct body *b, const struct body_frame *f, uint32_t shape)
+{
+	size_t head = f->object ? BODY_OBJECT_HEAD : BODY_ARRAY_HEAD, length = b->out.length - f->start - head;
+	uint32_t n32 = (uint32_t)length;
+	uint16_t n16 = (uint16_t)length;
+	uint8_t *at;
+	int r;
+
+	if (length > BLOCK_LENGTH_MAX)
+		return -E2BIG;
+	if (length <= UINT16_MAX) {
+		at = b->out.data + f->start;
+		*at = f->object ? TAG_OBJECT16 : TAG_ARRAY16;
+		memcpy(at + 1, &n16, 2);
+		memcpy(at + 3, &shape, f->object ? 4 : 0);
+		return 0;
+	}
+	r = bytes_room(&b->out, 2);
+	if (r < 0)
+		return r;
+	at = b->out.data + f->start;
+	memmove(at + head + 2, at + head, length);
+	b->out.length += 2;
+	*at = f->object ? TAG_OBJECT32 : TAG_ARRAY32;
+	memcpy(at + 1, &n32, 4);
+	memcpy(at + 5, &shape, f->object ? 4 : 0);
+	return 0;
+}
+
+/* Put a reference in the place of the container that has just been closed. */
+static int
+share(struct body *b, const struct body_frame *f, struct stocked_ref *shape_from)
+{
+	size_t length = b->out.length - f->start;
+	uint32_t ref;
+	bool known;
+	int r = intern_get(b->intern, BLOCK_VALUE, b->out.data + f->start, (uint32_t)length, &ref, &known);
+
+	if (r == -E2BIG)
+		return 0;	/* it stays where it is */
+	if (r < 0)
+		return r;
+	sharing_note(&f->node->containers, known, (uint32_t)length);
+	if (known && shape_from) {
+		shape_from->stock++;
+		b->refs.count--;
+	}
+	if (known) {
+		body_release(b, &b->refs, f->refs_start);
+		b->known_ref = ref;
+	}
+	b->refs.count = f->refs_start;
+	b->out.length = f->start + encode_ref(b->out.data + f->start, ref);
+	return body_hold(b, &b->refs, ref);
+}
+
+int
+body_close(struct body *b)
+{
+	struct body_frame *f = &b->frames[b->depth - 1];
+	struct stocked_ref *shape_from = NULL;
+	bool empty = b->out.length == f->start + (f->object ? BODY_OBJECT_HEAD : BODY_ARRAY_HEAD);
+	uint32_t shape = 0;
+	int r = 0;
+
+	b->known_ref = 0;
+	if (empty) {
+		b->out.data[f->start] = f->object ? TAG_EMPTY_OBJECT : TAG_EMPTY_ARRAY;
+		b->out.length = f->start + 1;
+		b->depth--;
+		return 0;
+	}
+	if (f->object) {
+		r = body_shape(b, f, &shape, &shape_from);
+		if (r == 0)
+			r = body_hold(b, &b->refs, shape);
+		if (r < 0)
+			return r;
+		b->names.count = f->names_start;
+		if (b->loose.count > f->loose_start)
+			body_release(b, &b->loose, f->loose_start);
+	}
+	r = write_head(b, f, shape);
+	if (r < 0)
+		return r;
+	b->depth--;
+	if (b->out.length - f->start >= SHARING_CONTAINER_MIN && b->depth > 0 && !f->node->unshared &&
+	    sharing_wanted(&f->node->containers))
+		return share(b, f, shape_from);
+	return 0;
+}
+
+int
+body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *place)
+{
+	int r = bytes_room(&b->out, ENCODED_HEAD_MAX);
+
+	if (r < 0)
+		return r;
+	b->out.length += encode_ref(b->out.data + b->out.length, place->value.ref);
+	sharing_note(sharing, true, place->length);
+	return body_hold(b, &b->refs, stocked_ref_take(&place->value, b->intern));
+}
+
+/* ---- the end ---- */
+
+/* A field of a field of the finished body, when it is a string: its length, and the bytes behind it; else length 0. */
+static size_t
+near_string(const struct body *b, const char *outer, const char *inner, uint8_t *to)
+{
+	struct value v = {.view = &b->arena->view, .at = b->out.data, .end = b->out.data + b->out.length};
+	const char *data = NULL;
+	size_t length = 0;
+
+	if (!value_enter(&v, outer, strlen(outer), path_fingerprint(outer, strlen(outer)), NULL) ||
+	    !value_enter(&v, inner, strlen(inner), path_fingerprint(inner, strlen(inner)), NULL) ||
+	    !value_text(&v, &data, &length) || length > UINT8_MAX)
+		length = 0;
+	*to = (uint8_t)length;
+	if (length)
+		memcpy(to + 1, data, length);
+	return 1 + length;
+}
+
+/* What object.h keeps near. Returns its length, 0 when there is nothing to keep. */
+static size_t
+near_strings(const struct body *b, uint8_t *to)
+{
+	size_t node = near_string(b, "spec", "nodeName", to);
+	size_t phase = near_string(b, "status", "phase", to + node);
+
+	return node + phase > OBJECT_NEARS ? node + phase : 0;
+}
+
+int
+body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length, uint32_t *ret_ref)
+{
+	uint8_t near[OBJECT_NEARS * (1 + UINT8_MAX)];
+	size_t near_length = name_length ? near_strings(b, near) : 0;
+	size_t body_offset = offsetof(struct object, key) + ns_length + name_length + near_length;
+	struct object *o;
+	uint32_t ref;
+	int r;
+
+	if (b->out.length > BLOCK_LENGTH_MAX - body_offset)
+		return -E2BIG;
+	r = arena_new_block(b->arena, BLOCK_OBJECT, (uint32_t)(body_offset + b->out.length), 0, &ref);
+	if (r < 0)
+		return r;
+	o = arena_payload(b->arena, ref);
+	memset(o, 0, offsetof(struct object, key));
+	o->key_hash = object_key_hash(b->arena->header->hash_key, ns, ns_length, name, name_length);
+	o->namespace_length = (uint8_t)ns_length;
+	o->name_length = (uint16_t)name_length;
+	o->body_offset = (uint16_t)body_offset;
+	memcpy(o->key, ns, ns_length);
+	memcpy(o->key + ns_length, name, name_length);
+	if (near_length) {
+		o->flags = OBJECT_NEAR;
+		memcpy(o->key + ns_length + name_length, near, near_length);
+	}
+	memcpy((uint8_t *)o + body_offset, b->out.data, b->out.length);
+	refs_clear(&b->refs);	/* the references are the draft's now */
+	body_clear(b);
+	*ret_ref = ref;
+	return 0;
+}

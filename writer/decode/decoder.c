@@ -1,0 +1,246 @@
+/*
+ * The decoder as its callers have it: it takes the stream in pieces and lets its parts (decoder_internal.h) take turns over the bytes.
+ *
+ * Each part stops at the beginning of a token that is not whole. The bytes from there on are carried over, and the next chunk
+ * completes them: as much of it as was carried already is appended at a time, and the scan goes on where it stopped, so a token
+ * costs its length however small the chunks are. As soon as the token is over, reading goes on in the chunk itself.
+ */
+#include "writer/decode/decoder_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shm-layout/object.h"
+#include "writer/decode/decoder_body.h"
+
+#define ITEM_BYTES_DEFAULT (64u << 20)
+#define CARRY_STEP_MIN 256u
+
+int
+decoder_fail(struct decoder *d, const char *at, const char *why)
+{
+	d->error_offset = decoder_offset(d, at);
+	snprintf(d->error, sizeof(d->error), "%s", why);
+	return -EBADMSG;
+}
+
+int
+decoder_skip_value(struct decoder *d)
+{
+	json_skip_begin(&d->skip);
+	d->skipping = true;
+	d->state = JSON_NEXT;
+	return GO_ON;
+}
+
+/* ---- taking turns ---- */
+
+static int
+run_skip(struct decoder *d, const char **p, const char *end, bool final)
+{
+	const char *from = *p;
+	int r = json_skip_run(&d->skip, p, end, final);
+
+	if (r == -EBADMSG)
+		return decoder_fail(d, *p, d->skip.why);
+	if (d->skipping_kind && r >= 0 && item_add_kind(d, from, (size_t)(*p - from)) < 0)
+		return -ENOMEM;
+	if (r <= 0)
+		return r;
+	d->skipping = false;
+	d->skipping_kind = false;
+	if (!d->skipping_item)
+		return GO_ON;
+	d->skipping_item = false;
+	d->state = JSON_NEXT;
+	return item_end(d, *p);
+}
+
+static int
+run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret_used)
+{
+	const char *p = bytes, *end = bytes + length;
+	int r;
+
+	d->buffer = bytes;
+	do {
+		if (d->skipping)
+			r = run_skip(d, &p, end, final);
+		else if (d->body.depth > 0)
+			r = decoder_body_run(d, &p, end, final);
+		else
+			r = envelope_run(d, &p, end, final);
+		/* (what is skipped takes no memory; afterwards the item's length is compared again) */
+		if (r == NEED_MORE && d->item.open && !d->skipping && decoder_offset(d, end) - d->item.start > d->max_bytes)
+			r = item_give_up_long(d, p);
+	} while (r == GO_ON);
+	*ret_used = (size_t)(p - bytes);
+	d->offset += *ret_used;
+	d->buffer = p;
+	return r == STOPPED ? d->callback_result : r;
+}
+
+int
+decoder_feed(struct decoder *d, const char *bytes, size_t length)
+{
+	size_t used, carried, step;
+	int r;
+
+	d->stats.bytes += length;
+	while (length > 0 && d->carry.length > 0) {
+		carried = d->carry.length;
+		step = carried > CARRY_STEP_MIN ? carried : CARRY_STEP_MIN;
+		step = step < length ? step : length;
+		if (bytes_append(&d->carry, bytes, step) < 0)
+			return -ENOMEM;
+		r = run(d, (const char *)d->carry.data, d->carry.length, false, &used);
+		if (r != 0)
+			return r;
+		if (used < carried) {
+			d->carry.length -= used;
+			if (used > 0)
+				memmove(d->carry.data, d->carry.data + used, d->carry.length);
+			used = carried + step;
+		} else {
+			bytes_clear(&d->carry);
+		}
+		bytes += used - carried;
+		length -= used - carried;
+	}
+	if (length == 0)
+		return 0;
+	r = run(d, bytes, length, false, &used);
+	if (r != 0)
+		return r;
+	return bytes_append(&d->carry, bytes + used, length - used);
+}
+
+int
+decoder_finish(struct decoder *d)
+{
+	size_t used;
+	int r = run(d, d->carry.data ? (const char *)d->carry.data : "", d->carry.length, true, &used);
+
+	if (r != 0)
+		return r;
+	if (used < d->carry.length || d->envelope.place != BETWEEN_DOCUMENTS || d->item.open) {
+		d->offset += d->carry.length - used;
+		return decoder_fail(d, d->buffer, "it ends in the middle of a document");
+	}
+	d->carry.length = 0;
+	if (d->mode != DECODE_WATCH && d->envelope.documents == 0)
+		return decoder_fail(d, d->buffer, "there is no document");
+	if (d->mode != DECODE_DOCUMENT || !d->item.has_draft)
+		return 0;
+	r = item_hand_over(d, "", 0);
+	return r == STOPPED ? d->callback_result : r == GO_ON ? 0 : r;
+}
+
+/* ---- making ---- */
+
+struct decoder *
+decoder_new(enum decoder_mode mode, struct arena *arena, struct intern *in, struct decoder_schema *schema,
+	    const struct decoder_events *events, void *context, uint64_t max_bytes)
+{
+	struct decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	if (!schema)
+		schema = d->own_schema = decoder_schema_new(NULL, 0, NULL);
+	if (!schema || schema_bind(schema, in) < 0) {
+		decoder_schema_free(d->own_schema);
+		free(d);
+		return NULL;
+	}
+	d->mode = mode;
+	d->arena = arena;
+	d->intern = in;
+	d->schema = schema;
+	d->events = events;
+	d->context = context;
+	d->max_bytes = max_bytes == 0 ? ITEM_BYTES_DEFAULT : max_bytes < BLOCK_LENGTH_MAX ? max_bytes : BLOCK_LENGTH_MAX;
+	body_init(&d->body, arena, in, schema);
+	decoder_reset(d);
+	return d;
+}
+
+void
+decoder_reset(struct decoder *d)
+{
+	item_reset(d);
+	envelope_reset(d);
+	body_clear(&d->body);
+	d->body.duplicate_keys = 0;
+	d->state = JSON_VALUE;
+	d->skipping = false;
+	d->skipping_item = false;
+	d->skipping_kind = false;
+	memset(&d->scan, 0, sizeof(d->scan));
+	d->offset = 0;
+	d->buffer = NULL;
+	bytes_clear(&d->carry);
+	bytes_clear(&d->text);
+	d->error[0] = '\0';
+	d->error_offset = 0;
+}
+
+void
+decoder_free(struct decoder *d)
+{
+	if (!d)
+		return;
+	decoder_reset(d);
+	item_done(d);
+	envelope_done(d);
+	body_done(&d->body);
+	json_skip_done(&d->skip);
+	bytes_done(&d->carry);
+	bytes_done(&d->text);
+	decoder_schema_free(d->own_schema);
+	free(d);
+}
+
+const char *
+decoder_error(const struct decoder *d, uint64_t *ret_offset)
+{
+	if (ret_offset)
+		*ret_offset = d->error_offset;
+	return d->error;
+}
+
+bool
+decoder_is_foreign(const struct decoder *d)
+{
+	return d->mode == DECODE_WATCH && d->item.foreign;
+}
+
+void
+decoder_expect_kind(struct decoder *d, const char *kind)
+{
+	d->expected_kind = kind;
+}
+
+const char *
+decoder_list_kind(const struct decoder *d, size_t *ret_length, bool *ret_has_items)
+{
+	*ret_length = d->envelope.list_kind.length;
+	*ret_has_items = d->envelope.has_items;
+	return d->envelope.list_kind.data ? (const char *)d->envelope.list_kind.data : "";
+}
+
+void
+decoder_stats(const struct decoder *d, struct decoder_stats *ret)
+{
+	*ret = d->stats;
+}
+
+void
+draft_discard(struct arena *arena, struct intern *in, struct draft draft)
+{
+	const struct block *b = arena_block(arena, draft.ref);
+	const struct object *o = arena_payload(arena, draft.ref);
+
+	intern_release_value(in, b->payload + o->body_offset, b->payload + block_length(b));
+	arena_free(arena, draft.ref);
+}

@@ -1,0 +1,320 @@
+/*
+ * The item: its key, its kind, what is left out and why, its beginning and end. The body is built in between, by decoder_body.c and
+ * the builder.
+ */
+#include "writer/decode/decoder_item.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "writer/decode/body_scalar.h"
+#include "writer/decode/decoder_internal.h"
+
+static bool
+is_plain(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] <= ' ' || text[i] > '~')
+			return false;
+	return true;
+}
+
+/* ---- key ---- */
+
+void
+item_key_begins(struct decoder *d, const struct path_node *node)
+{
+	struct decoder_item *item = &d->item;
+
+	item->has_metadata = true;
+	if (node->role != ROLE_NAMESPACE)
+		item->name_state = node->role == ROLE_NAME ? KEY_WRONG_TYPE : KEY_ABSENT;
+	if (node->role != ROLE_NAME)
+		item->ns_state = node->role == ROLE_NAMESPACE ? KEY_WRONG_TYPE : KEY_ABSENT;
+}
+
+int
+item_key_string(struct decoder *d, struct path_node *node, const char *data, size_t length)
+{
+	struct decoder_item *item = &d->item;
+	bool is_name = node->role == ROLE_NAME;
+	enum key_part *state = is_name ? &item->name_state : &item->ns_state;
+
+	if (node->role == ROLE_METADATA || length == 0) {
+		if (node->role != ROLE_METADATA)
+			*state = KEY_ABSENT;
+		return body_string(&d->body, node, data, length);
+	}
+	*state = KEY_GOOD;
+	if (length > (is_name ? OBJECT_NAME_MAX : OBJECT_NAMESPACE_MAX))
+		*state = KEY_TOO_LONG;
+	else if (memchr(data, '/', length))
+		*state = KEY_WRONG_BYTES;
+	if (*state != KEY_GOOD)
+		return body_string(&d->body, node, data, length);
+	memcpy(is_name ? item->name : item->ns, data, length);
+	*(is_name ? &item->name_length : &item->ns_length) = length;
+	return body_tag(&d->body, is_name ? TAG_OWN_NAME : TAG_OWN_NAMESPACE);
+}
+
+/* NULL when the item has a key; else what is wrong with it. */
+static const char *
+key_problem(const struct decoder *d)
+{
+	const struct decoder_item *item = &d->item;
+
+	switch (item->name_state) {
+	case KEY_ABSENT:
+		return "it has no metadata.name";
+	case KEY_WRONG_TYPE:
+		return "its metadata.name is not a string";
+	case KEY_WRONG_BYTES:
+		return "its metadata.name contains a '/'";
+	case KEY_TOO_LONG:
+		return "its metadata.name is longer than 1,024 bytes";
+	case KEY_GOOD:
+		break;
+	}
+	switch (item->ns_state) {
+	case KEY_WRONG_TYPE:
+		return "its metadata.namespace is not a string";
+	case KEY_WRONG_BYTES:
+		return "its metadata.namespace contains a '/'";
+	case KEY_TOO_LONG:
+		return "its metadata.namespace is longer than 255 bytes";
+	case KEY_ABSENT:
+	case KEY_GOOD:
+		break;
+	}
+	return NULL;
+}
+
+/* ---- kind ---- */
+
+int
+item_add_kind(struct decoder *d, const char *text, size_t length)
+{
+	struct bytes *kind = &d->item.kind;
+	size_t room = DECODER_KIND_MAX - kind->length;
+
+	return bytes_append(kind, text, length < room ? length : room);
+}
+
+/*
+ * Is the item of another kind than all are to be? *why says which. An item without a kind is one of those of a list; a kind that is no
+ * string, or has escapes, says nothing.
+ */
+static bool
+is_of_another_kind(const struct decoder *d, char why[static DECODER_KIND_MAX + 64])
+{
+	const struct decoder_item *item = &d->item;
+	const char *text = (const char *)item->kind.data, *end;
+	size_t length;
+
+	if (!d->expected_kind || item->kind.length == 0)
+		return false;
+	end = text + item->kind.length;
+	text = json_space_end(text, end);
+	length = (size_t)(end - text);
+	if (length < 2 || *text != '"' || memchr(text, '\\', length))
+		return false;
+	if (length == strlen(d->expected_kind) + 2 && memcmp(text + 1, d->expected_kind, length - 2) == 0)
+		return false;
+	snprintf(why, DECODER_KIND_MAX + 64, "it is a %.*s, not a %.40s", (int)(is_plain(text, length) ? length - 1 : 1) - 1, text + 1,
+		 d->expected_kind);
+	return true;
+}
+
+/* ---- what is left out ---- */
+
+void
+item_why(struct decoder *d, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(d->item.why, sizeof(d->item.why), format, args);
+	va_end(args);
+}
+
+/* Why the item that is open is left out; with its key, if that is known and fit to be shown. */
+static void
+set_left_out(struct decoder *d, const char *why)
+{
+	struct decoder_item *item = &d->item;
+	size_t name = key_problem(d) ? 0 : item->name_length, ns = item->ns_state == KEY_GOOD ? item->ns_length : 0;
+
+	if (name == 0 || name + ns > DECODER_WHY_MAX / 2 || !is_plain(item->name, name) || !is_plain(item->ns, ns))
+		item_why(d, "the object at byte %" PRIu64 " is left out: %s", item->start, why);
+	else
+		item_why(d, "the object %.*s%s%.*s at byte %" PRIu64 " is left out: %s", (int)ns, item->ns, ns ? "/" : "", (int)name,
+			item->name, item->start, why);
+}
+
+int
+item_report_bad(struct decoder *d)
+{
+	d->stats.bad_objects++;
+	return decoder_answered(d, d->events->on_bad_object ? d->events->on_bad_object(d->context, d->item.why) : 0);
+}
+
+int
+item_give_up(struct decoder *d, const char *p, const char *why)
+{
+	int r;
+
+	if (d->mode == DECODE_DOCUMENT)
+		return decoder_fail(d, p, why);
+	set_left_out(d, why);
+	json_skip_begin(&d->skip);
+	for (unsigned i = 0; i < d->body.depth; i++) {
+		r = json_skip_push(&d->skip, d->body.frames[i].object);
+		if (r < 0)
+			return r;
+	}
+	d->skip.state = d->state;
+	memset(&d->scan, 0, sizeof(d->scan));
+	body_clear(&d->body);
+	d->item.bad = true;
+	d->skipping = true;
+	d->skipping_item = true;
+	return GO_ON;
+}
+
+static const char *
+too_long(const struct decoder *d, char why[static 64])
+{
+	snprintf(why, 64, "it is longer than %" PRIu64 " bytes", d->max_bytes);
+	return why;
+}
+
+int
+item_give_up_long(struct decoder *d, const char *p)
+{
+	char why[64];
+
+	return item_give_up(d, p, too_long(d, why));
+}
+
+int
+item_build_failed(struct decoder *d, const char *p, int r)
+{
+	return r == -E2BIG ? item_give_up(d, p, "it is too large for one block") : r;
+}
+
+/* ---- beginning and end ---- */
+
+void
+item_drop(struct decoder *d)
+{
+	struct decoder_item *item = &d->item;
+
+	if (item->has_draft)
+		draft_discard(d->arena, d->intern, item->draft);
+	item->has_draft = false;
+	item->bad = false;
+	item->key_bad = false;
+	item->foreign = false;
+}
+
+int
+item_begin(struct decoder *d, const char *p)
+{
+	struct decoder_item *item = &d->item;
+
+	item_drop(d); /* an event's "object" that stands there twice */
+	item->root = schema_item_begin(d->schema);
+	if (!item->root)
+		return -ENOMEM;
+	item->open = true;
+	item->start = decoder_offset(d, p);
+	item->name_state = KEY_ABSENT;
+	item->ns_state = KEY_ABSENT;
+	item->has_metadata = false;
+	item->kind.length = 0;
+	return 0;
+}
+
+int
+item_hand_over(struct decoder *d, const char *type, size_t type_length)
+{
+	struct decoder_item *item = &d->item;
+	struct draft draft = item->draft;
+
+	if (item->bad || item->key_bad) {
+		int r = item_report_bad(d);
+
+		item_drop(d);
+		return r;
+	}
+	item->has_draft = false;
+	d->stats.objects++;
+	return decoder_answered(d, d->events->on_object(d->context, type, type_length, draft));
+}
+
+int
+item_end(struct decoder *d, const char *p)
+{
+	struct decoder_item *item = &d->item;
+	bool keyed = d->mode != DECODE_DOCUMENT;
+	uint64_t bytes = decoder_offset(d, p) - item->start;
+	const char *problem = keyed ? key_problem(d) : NULL;
+	size_t name_length = keyed && !problem ? item->name_length : 0;
+	size_t ns_length = keyed && !problem && item->ns_state == KEY_GOOD ? item->ns_length : 0;
+	char why[DECODER_KIND_MAX + 64];
+	int r = 0;
+
+	item->open = false;
+	schema_item_end(d->schema);
+	d->stats.duplicate_keys += d->body.duplicate_keys;
+	d->body.duplicate_keys = 0;
+	if (!item->bad && bytes > d->max_bytes) {
+		if (!keyed)
+			return decoder_fail(d, p, too_long(d, why));
+		set_left_out(d, too_long(d, why));
+		item->bad = true;
+		body_clear(&d->body);
+	}
+	if (!item->bad) {
+		r = body_emit(&d->body, item->ns, ns_length, item->name, name_length, &item->draft.ref);
+		item->has_draft = r == 0;
+		if (r == -E2BIG) {
+			set_left_out(d, "it is too large for one block");
+			body_clear(&d->body);
+			item->bad = true;
+			r = 0;
+		}
+		if (r < 0)
+			return r;
+	}
+	if (!item->bad && is_of_another_kind(d, why)) {
+		if (d->mode == DECODE_LIST) /* what else would such a list leave out? */
+			return decoder_fail(d, p, why);
+		problem = why;
+		item->foreign = true;
+	}
+	if (!item->bad && problem) {
+		set_left_out(d, problem);
+		item->key_bad = true;
+		item->foreign |= !item->has_metadata;
+	}
+	bytes_clear(&d->text);
+	return d->mode == DECODE_LIST ? item_hand_over(d, "", 0) : GO_ON;
+}
+
+void
+item_reset(struct decoder *d)
+{
+	if (d->item.open)
+		schema_item_end(d->schema);
+	d->item.open = false;
+	item_drop(d);
+	bytes_clear(&d->item.kind);
+}
+
+void
+item_done(struct decoder *d)
+{
+	bytes_done(&d->item.kind);
+}

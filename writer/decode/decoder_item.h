@@ -1,0 +1,89 @@
+/*
+ * The decoder's item: one object of a list, of a watch event, or the document itself, from its first byte until its draft is handed
+ * over.
+ *
+ * What makes a value an object that can be kept is decided here: that it has a name and at most one namespace (which go to the
+ * object's header, and leave OWN_NAME and OWN_NAMESPACE in the body), is of the kind that is expected, not longer than max_bytes,
+ * and fits a block. An item that is none of the objects we keep is *bad*: it is left out and reported in a sentence, and the stream
+ * goes on.
+ *
+ * Invariant: at most one item is open, and at most one draft waits for the end of its event or document.
+ */
+#ifndef WRITER_DECODER_ITEM_H
+#define WRITER_DECODER_ITEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shm-layout/object.h"
+#include "writer/decode/decoder.h"
+#include "writer/decode/decoder_schema.h"
+#include "writer/base/growing.h"
+
+#define DECODER_WHY_MAX 320u
+#define DECODER_KIND_MAX 128u	/* bytes of a kind's text that are of interest */
+
+/* What became of the name, or the namespace. */
+enum key_part { KEY_ABSENT, KEY_GOOD, KEY_WRONG_TYPE, KEY_WRONG_BYTES, KEY_TOO_LONG };
+
+struct decoder_item {
+	bool open;
+	uint64_t start;			/* in the stream */
+	struct path_node *root;
+	enum key_part name_state, ns_state;
+	size_t name_length, ns_length;
+	char name[OBJECT_NAME_MAX];
+	char ns[OBJECT_NAMESPACE_MAX];
+	struct bytes kind;		/* as it stands there, in quotes; DECODER_KIND_MAX bytes at most */
+
+	/* closed, and the end of its event or document is not there yet */
+	bool has_draft;
+	struct draft draft;
+	bool bad;			/* it cannot be kept: */
+	bool key_bad;			/* the same, but a bookmark or an error may be so */
+	bool has_metadata;
+	bool foreign;			/* key_bad, and none of the objects that are kept */
+	char why[DECODER_WHY_MAX];
+};
+
+/* These answer as decoder_internal.h has it. */
+
+/* An item begins at p; a draft that still waits is given back. */
+int item_begin(struct decoder *d, const char *p);
+
+/* A field of metadata, or metadata itself, begins (anew, when the key stands there twice). */
+void item_key_begins(struct decoder *d, const struct path_node *node);
+/* A string that is metadata, its name or its namespace: into the key if it fits there, else the body. 0, or what the builder answered. */
+int item_key_string(struct decoder *d, struct path_node *node, const char *data, size_t length);
+
+/*
+ * The item that is open cannot be kept. What was built is given back; the rest, from p on, is skipped.
+ * A single document has nothing else to go on with: it fails.
+ */
+int item_give_up(struct decoder *d, const char *p, const char *why);
+/* The same, when it is longer than max_bytes. */
+int item_give_up_long(struct decoder *d, const char *p);
+/* What a function of the builder answered, when it was no success: what cannot be represented gives the item up. */
+int item_build_failed(struct decoder *d, const char *p, int r);
+
+/* Some of the text of its kind, which the schema drops. 0 or -ENOMEM */
+int item_add_kind(struct decoder *d, const char *text, size_t length);
+
+/* The item ends before p: it becomes a draft, or is bad. In a list it is handed over, else it waits. */
+int item_end(struct decoder *d, const char *p);
+
+/* Give the draft, or the reason why there is none, to the caller. type: of the event */
+int item_hand_over(struct decoder *d, const char *type, size_t type_length);
+/* Forget the draft, or the reason. */
+void item_drop(struct decoder *d);
+
+/* Report what is left out, for the reason that item_why() has set. */
+int item_report_bad(struct decoder *d);
+void item_why(struct decoder *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Give back what is unfinished; everything. */
+void item_reset(struct decoder *d);
+void item_done(struct decoder *d);
+
+#endif

@@ -1,0 +1,481 @@
+/*
+ * The tree of path nodes, and how paths to drop are followed in it: a node carries the steps of drops that its children are
+ * matched against when they are made, so that a field is dropped by a flag of its node and not by comparing paths.
+ */
+#include "writer/decode/decoder_schema.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/path.h"
+#include "writer/decode/value_encode.h"
+
+/* After the cache was dropped: items that pass before it may be dropped again. */
+#define RECYCLE_PAUSE 1024u
+
+/* One step of one drop. The steps of a drop stand one after the other. */
+struct drop_step {
+	char *name;	/* NULL: [*] */
+	size_t length;
+	bool last;
+};
+
+struct decoder_schema {
+	struct intern *intern;
+	struct path_node *root;
+	struct path_node *anything;	/* below it no paths are told apart */
+	struct path_node *nodes;	/* all of them, chained */
+	uint32_t node_count;
+	uint32_t open_items;
+	uint32_t recycle_pause;
+	size_t text_bytes;
+	struct drop_step *steps;
+	uint16_t step_count;
+	uint16_t *starts;
+	uint16_t start_count;
+};
+
+/* ---- nodes ---- */
+
+static void
+forget_node(struct decoder_schema *s, struct path_node *n)
+{
+	if (n->name_ref)
+		intern_unref(s->intern, n->name_ref);
+	for (unsigned i = 0; i < SCHEMA_SHAPES; i++)
+		stocked_ref_set(&n->shapes[i], s->intern, 0);
+	for (unsigned i = 0; n->known_strings && i < STRING_MEMO_PLACES; i++)
+		stocked_ref_set(&n->known_strings->values[i], s->intern, 0);
+	if (n->texts)
+		text_memo_clear(n->texts, s->intern, &s->text_bytes);
+	free(n->known_strings);
+	free(n->texts);
+	free(n->children);
+	free(n->pending);
+	free(n);
+}
+
+static void
+forget_all(struct decoder_schema *s)
+{
+	while (s->nodes) {
+		struct path_node *n = s->nodes;
+
+		s->nodes = n->chain;
+		forget_node(s, n);
+	}
+	s->node_count = 0;
+	s->root = NULL;
+	s->anything = NULL;
+}
+
+/* The name stands behind the node, as it stands in a document: "name": */
+static struct path_node *
+new_node(struct decoder_schema *s, const char *name, size_t length)
+{
+	struct path_node *n = calloc(1, sizeof(*n) + length + 3 + SCHEMA_TEXT_ROOM);
+	bool plain = name != NULL;
+	char *text;
+
+	if (!n)
+		return NULL;
+	text = (char *)(n + 1);
+	text[0] = '"';
+	for (size_t i = 0; i < length; i++) {
+		text[1 + i] = name[i];
+		plain = plain && (unsigned char)name[i] >= 0x20 && name[i] != '"' && name[i] != '\\';
+	}
+	text[1 + length] = '"';
+	text[2 + length] = ':';
+	n->text = text;
+	n->name_length = (uint32_t)length;
+	n->text_length = plain ? (uint32_t)length + 3 : 0;
+	n->chain = s->nodes;
+	s->nodes = n;
+	s->node_count++;
+	return n;
+}
+
+static uint32_t
+name_hash(const char *name, size_t length)
+{
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < length; i++)
+		h = (h ^ (unsigned char)name[i]) * 16777619u;
+	return h ^ h >> 15;
+}
+
+static struct path_node **
+child_slot(const struct path_node *parent, const char *name, size_t length, uint32_t hash)
+{
+	for (uint32_t i = hash & parent->child_mask;; i = (i + 1) & parent->child_mask) {
+		struct path_node *c = parent->children[i];
+
+		if (!c || (c->hash == hash && c->name_length == length && memcmp(c->text + 1, name, length) == 0))
+			return &parent->children[i];
+	}
+}
+
+static struct path_node *
+find_child(const struct path_node *parent, const char *name, size_t length)
+{
+	return parent->children ? *child_slot(parent, name, length, name_hash(name, length)) : NULL;
+}
+
+static int
+grow_children(struct path_node *parent)
+{
+	uint32_t before = parent->children ? parent->child_mask + 1 : 0, capacity = before ? before * 2 : 8, k;
+	struct path_node **bigger = calloc(capacity, sizeof(struct path_node *));
+
+	if (!bigger)
+		return -ENOMEM;
+	parent->child_mask = capacity - 1;
+	for (uint32_t i = 0; i < before; i++) {
+		if (!parent->children[i])
+			continue;
+		for (k = parent->children[i]->hash & parent->child_mask; bigger[k];)
+			k = (k + 1) & parent->child_mask;
+		bigger[k] = parent->children[i];
+	}
+	free(parent->children);
+	parent->children = bigger;
+	return 0;
+}
+
+/* ---- growing ---- */
+
+/* The name as a shared block, or 0: then the decoder tries again at each use, and reports why it fails. */
+static uint32_t
+intern_name(struct decoder_schema *s, const char *name, size_t length)
+{
+	uint8_t payload[PATH_TEXT_MAX + ENCODED_HEAD_MAX];
+	size_t head = encode_string_head(payload, length);
+	uint32_t ref;
+	bool known;
+
+	memcpy(payload + head, name, length);
+	return intern_get(s->intern, BLOCK_VALUE, payload, (uint32_t)(head + length), &ref, &known) < 0 ? 0 : ref;
+}
+
+static int
+add_pending(struct path_node *n, uint16_t step)
+{
+	uint16_t *bigger = realloc(n->pending, (n->pending_count + 1u) * sizeof(*bigger));
+
+	if (!bigger)
+		return -ENOMEM;
+	n->pending = bigger;
+	n->pending[n->pending_count++] = step;
+	return 0;
+}
+
+/* What the parent's drops mean for a child; name NULL: an element, or a field whose name no drop mentions. */
+static int
+inherit_drops(const struct decoder_schema *s, const struct path_node *parent, struct path_node *child, const char *name,
+	      size_t length)
+{
+	int r = 0;
+
+	for (uint16_t i = 0; i < parent->pending_count && r == 0; i++) {
+		const struct drop_step *step = &s->steps[parent->pending[i]];
+
+		if (step->name && (!name || step->length != length || memcmp(step->name, name, length) != 0))
+			continue;
+		if (step->last)
+			child->drop = true;
+		else
+			r = add_pending(child, (uint16_t)(parent->pending[i] + 1));
+	}
+	return r;
+}
+
+static struct path_node *
+add_child(struct decoder_schema *s, struct path_node *parent, const char *name, size_t length)
+{
+	struct path_node *n;
+	int r;
+
+	if ((!parent->children || parent->child_count * 2 > parent->child_mask) && grow_children(parent) < 0)
+		return NULL;
+	n = new_node(s, name, length);
+	if (!n)
+		return NULL;
+	n->hash = name_hash(name, length);
+	n->name_ref = intern_name(s, name, length);
+	r = inherit_drops(s, parent, n, name, length);
+	/* names that drops mention get their nodes at once, so that they exist whatever the bounds say later */
+	for (uint16_t i = 0; i < n->pending_count && r == 0; i++) {
+		const struct drop_step *step = &s->steps[n->pending[i]];
+
+		if (step->name && !find_child(n, step->name, step->length) && !add_child(s, n, step->name, step->length))
+			r = -ENOMEM;
+	}
+	if (r < 0)
+		return NULL;	/* chained, so it is freed with the others */
+	*child_slot(parent, name, length, n->hash) = n;
+	parent->child_count++;
+	return n;
+}
+
+/* The node of children that are not told apart by name. */
+static struct path_node *
+add_nameless(struct decoder_schema *s, struct path_node *parent)
+{
+	struct path_node *n = new_node(s, NULL, 0);
+	int r = n ? inherit_drops(s, parent, n, NULL, 0) : -ENOMEM;
+
+	for (uint16_t i = 0; r == 0 && i < n->pending_count; i++) {
+		const struct drop_step *step = &s->steps[n->pending[i]];
+
+		if (step->name && !find_child(n, step->name, step->length) && !add_child(s, n, step->name, step->length))
+			r = -ENOMEM;
+	}
+	return r < 0 ? NULL : n;
+}
+
+struct path_node *
+schema_child(struct decoder_schema *s, struct path_node *parent, const char *name, size_t length)
+{
+	struct path_node *n;
+
+	if (parent == s->anything)
+		return parent;
+	n = find_child(parent, name, length);
+	if (n)
+		return n;
+	if (length <= SCHEMA_NAME_MAX && parent->child_count < SCHEMA_CHILDREN_MAX && s->node_count < SCHEMA_NODES_MAX)
+		return add_child(s, parent, name, length);
+	if (!parent->rest && (parent->pending_count > 0 || s->node_count < SCHEMA_NODES_MAX)) {
+		parent->rest = add_nameless(s, parent);
+		return parent->rest;
+	}
+	return parent->rest ? parent->rest : s->anything;
+}
+
+struct path_node *
+schema_element(struct decoder_schema *s, struct path_node *parent)
+{
+	if (parent == s->anything || parent->element)
+		return parent == s->anything ? parent : parent->element;
+	if (parent->pending_count == 0 && s->node_count >= SCHEMA_NODES_MAX)
+		return s->anything;
+	parent->element = add_nameless(s, parent);
+	return parent->element;
+}
+
+void
+schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned place, uint32_t ref)
+{
+	stocked_ref_set(&node->shapes[place], s->intern, ref);
+}
+
+void
+schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length, uint32_t ref)
+{
+	if (node == s->anything) /* it stands at many depths: a text that fits one may be too deep for another */
+		return;
+	if (s->text_bytes + length > SCHEMA_TEXT_BYTES)
+		for (struct path_node *n = s->nodes; n; n = n->chain)
+			if (n->texts)
+				text_memo_clear(n->texts, s->intern, &s->text_bytes);
+	if (!node->texts)
+		node->texts = calloc(1, sizeof(*node->texts));
+	if (node->texts)
+		text_memo_put(node->texts, s->intern, text, length, ref, &s->text_bytes);
+}
+
+void
+schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref)
+{
+	if (!node->known_strings)
+		node->known_strings = calloc(1, sizeof(*node->known_strings));
+	if (!node->known_strings)
+		return;
+	node->known_strings->hashes[hash % STRING_MEMO_PLACES] = hash;
+	stocked_ref_set(&node->known_strings->values[hash % STRING_MEMO_PLACES], s->intern, ref);
+}
+
+/* ---- items ---- */
+
+static struct path_node *
+add_role(struct decoder_schema *s, struct path_node *parent, const char *name, enum path_role role)
+{
+	struct path_node *n = find_child(parent, name, strlen(name));
+
+	if (!n)
+		n = add_child(s, parent, name, strlen(name));
+	if (n)
+		n->role = (uint8_t)role;
+	return n;
+}
+
+static int
+plant(struct decoder_schema *s)
+{
+	struct path_node *metadata = NULL, *kind;
+	int r = 0;
+
+	s->anything = new_node(s, NULL, 0);
+	s->root = new_node(s, NULL, 0);
+	if (!s->anything || !s->root)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < s->start_count && r == 0; i++)
+		r = add_pending(s->root, s->starts[i]);
+	for (uint16_t i = 0; i < s->start_count && r == 0; i++) {
+		const struct drop_step *step = &s->steps[s->starts[i]];
+
+		if (step->name && !find_child(s->root, step->name, step->length) &&
+		    !add_child(s, s->root, step->name, step->length))
+			r = -ENOMEM;
+	}
+	if (r == 0)
+		metadata = add_role(s, s->root, "metadata", ROLE_METADATA);
+	if (!metadata || !add_role(s, metadata, "name", ROLE_NAME) || !add_role(s, metadata, "namespace", ROLE_NAMESPACE))
+		return -ENOMEM;
+	metadata->unshared = true;
+	kind = find_child(s->root, "kind", 4);
+	if (kind && kind->drop)
+		kind->role = ROLE_KIND;
+	return 0;
+}
+
+struct path_node *
+schema_item_begin(struct decoder_schema *s)
+{
+	if (s->recycle_pause > 0)
+		s->recycle_pause--;
+	if (s->node_count >= SCHEMA_NODES_MAX && s->open_items == 0 && s->recycle_pause == 0) {
+		forget_all(s);
+		s->recycle_pause = RECYCLE_PAUSE;
+	}
+	if (!s->root && plant(s) < 0) {
+		forget_all(s);
+		return NULL;
+	}
+	s->open_items++;
+	return s->root;
+}
+
+void
+schema_item_end(struct decoder_schema *s)
+{
+	s->open_items--;
+}
+
+int
+schema_bind(struct decoder_schema *s, struct intern *in)
+{
+	if (s->intern == in)
+		return 0;
+	if (s->open_items > 0)
+		return -EBUSY;
+	forget_all(s);
+	s->intern = in;
+	return 0;
+}
+
+uint32_t
+schema_node_count(const struct decoder_schema *s)
+{
+	return s->node_count;
+}
+
+/* ---- making ---- */
+
+/* Would this path take away what the object is found by? */
+static bool
+takes_identity(const struct path *p)
+{
+	static const char *const needed[] = {"name", "namespace", "uid", "resourceVersion"};
+
+	for (unsigned i = 0; i < p->count; i++) {
+		const struct path_step *step = &p->steps[i];
+		const char *name = p->names + step->name_offset;
+		bool hit = step->kind == PATH_ANY;
+
+		if (i == 0)
+			hit = hit || (step->name_length == 8 && memcmp(name, "metadata", 8) == 0);
+		for (size_t k = 0; i == 1 && k < sizeof(needed) / sizeof(needed[0]); k++)
+			hit = hit || (step->name_length == strlen(needed[k]) && memcmp(name, needed[k], step->name_length) == 0);
+		if (!hit)
+			return false;
+		if (i + 1 == p->count)
+			return i < 2;
+	}
+	return false;
+}
+
+static int
+add_drop(struct decoder_schema *s, const char *text)
+{
+	struct path p;
+	int r = path_compile(&p, text, strlen(text), NULL, NULL);
+
+	if (r < 0)
+		return r;
+	if (p.count == 0 || takes_identity(&p))
+		return -EINVAL;
+	s->starts[s->start_count++] = s->step_count;
+	for (unsigned i = 0; i < p.count; i++) {
+		struct drop_step *step = &s->steps[s->step_count++];
+
+		if (p.steps[i].kind == PATH_ELEMENT)
+			return -EINVAL; /* the others would change their places */
+		step->last = i + 1 == p.count;
+		if (p.steps[i].kind == PATH_ANY)
+			continue;
+		step->length = p.steps[i].name_length;
+		step->name = malloc(step->length + 1);
+		if (!step->name)
+			return -ENOMEM;
+		memcpy(step->name, p.names + p.steps[i].name_offset, step->length);
+	}
+	return 0;
+}
+
+struct decoder_schema *
+decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad)
+{
+	struct decoder_schema *s = calloc(1, sizeof(*s));
+	int bad = -1, r;
+
+	if (!s)
+		goto fail;
+	if (drop_count > SCHEMA_DROPS_MAX) {
+		bad = (int)SCHEMA_DROPS_MAX;
+		goto fail;
+	}
+	s->steps = calloc(drop_count * PATH_STEPS_MAX + 1, sizeof(s->steps[0]));
+	s->starts = calloc(drop_count + 1, sizeof(s->starts[0]));
+	if (!s->steps || !s->starts)
+		goto fail;
+	for (size_t i = 0; i < drop_count; i++) {
+		r = add_drop(s, drops[i]);
+		if (r < 0) {
+			bad = r == -ENOMEM ? -1 : (int)i;
+			goto fail;
+		}
+	}
+	return s;
+fail:
+	if (ret_bad)
+		*ret_bad = bad;
+	decoder_schema_free(s);
+	return NULL;
+}
+
+void
+decoder_schema_free(struct decoder_schema *s)
+{
+	if (!s)
+		return;
+	forget_all(s);
+	for (uint16_t i = 0; s->steps && i < s->step_count; i++)
+		free(s->steps[i].name);
+	free(s->steps);
+	free(s->starts);
+	free(s);
+}

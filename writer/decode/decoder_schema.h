@@ -1,0 +1,104 @@
+/*
+ * The decoder's schema: what documents of one kind were seen to look like, path by path.
+ *
+ * A tree of nodes grows beside the documents. A field's node holds its name (as a shared block, and as the bytes in which it
+ * arrives), which field came after it last time, the shapes that its objects had, and what was learnt about sharing. All of it is
+ * a cache: it may be dropped between two items, and a document that fits nothing in it is decoded all the same.
+ *
+ * Beyond SCHEMA_NODES_MAX nodes, or SCHEMA_CHILDREN_MAX names of one object (labels, a ConfigMap's files), names are not remembered:
+ * their fields share the parent's `rest` node, or, without that, the schema's one `anything` node.
+ *
+ * References: the schema holds one on each name it remembers, and a stock of them on each remembered shape and value; all go back when it is
+ * dropped. So equal blocks nobody else uses any more may stay, as many as the bounds say.
+ */
+#ifndef WRITER_DECODER_SCHEMA_H
+#define WRITER_DECODER_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/decode/decoder.h"
+#include "writer/arena/intern.h"
+#include "writer/decode/sharing.h"
+#include "writer/decode/text_memo.h"
+
+#define SCHEMA_NODES_MAX 4096u
+#define SCHEMA_CHILDREN_MAX 256u
+#define SCHEMA_NAME_MAX 256u
+#define SCHEMA_TEXT_ROOM 32
+#define SCHEMA_SHAPES 32u	/* remembered at a path, by a hash of their names */
+#define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
+#define SCHEMA_DROPS_MAX 256u	/* paths to drop */
+
+enum path_role { ROLE_NONE, ROLE_METADATA, ROLE_NAME, ROLE_NAMESPACE, ROLE_KIND /* of dropped fields only */ };
+
+struct path_node {
+	/* what the next bytes are compared with: "name": as it stands in a document without white space */
+	const char *text;		/* SCHEMA_TEXT_ROOM bytes at least may be read */
+	uint32_t text_length;		/* 0: the name needs escapes, or there is none */
+	uint32_t name_ref;
+	struct path_node *next;		/* the sibling that came after this one last time; may be NULL */
+	struct path_node *first;	/* the child that came first last time */
+	bool drop;
+	bool unshared;			/* its containers are never shared */
+	uint8_t role;			/* enum path_role; counts when the decoder emits objects with keys */
+
+	struct path_node *element;	/* of an array's elements, all of them */
+	struct path_node *rest;		/* of fields whose names are not remembered */
+	struct path_node **children;	/* by hash of the name, open addressing */
+	uint32_t child_count;
+	uint32_t child_mask;
+	uint32_t hash;
+	uint32_t name_length;
+
+	struct stocked_ref shapes[SCHEMA_SHAPES];
+	struct text_memo *texts;	/* of shared containers here; NULL: none */
+	struct string_memo *known_strings;
+	struct sharing strings;
+	struct sharing containers;
+
+	uint16_t *pending;		/* steps of drops that its children may match */
+	uint16_t pending_count;
+	struct path_node *chain;	/* of all nodes */
+};
+
+/* Make the schema remember blocks of this intern table. A schema that knew another one drops what it remembers. 0, -ENOMEM. */
+int schema_bind(struct decoder_schema *s, struct intern *in);
+
+/*
+ * An item begins, ends. Nodes and their refs stay as they are while an item is open in any decoder.
+ * begin returns the root node, or NULL: no memory.
+ */
+struct path_node *schema_item_begin(struct decoder_schema *s);
+void schema_item_end(struct decoder_schema *s);
+
+/*
+ * The node of a field, remembered from now on if there is room; never NULL.
+ * node->name_ref is 0 when the name is not remembered.
+ */
+struct path_node *schema_child(struct decoder_schema *s, struct path_node *parent, const char *name, size_t length);
+struct path_node *schema_element(struct decoder_schema *s, struct path_node *parent);
+
+/* The place at a path of a shape with these names, at least one. */
+static inline unsigned
+schema_shape_place(const uint32_t *names, uint32_t count)
+{
+	uint32_t h = (names[0] ^ count << 20) * 0x9e3779b1u ^ names[count / 2] * 0x85ebca77u ^ names[count - 1] * 0xc2b2ae3du;
+
+	return (h ^ h >> 15) * 0x27d4eb2fu >> 27;
+}
+_Static_assert(SCHEMA_SHAPES == 1u << 5, "decoder_schema: the place has five bits");
+
+/* Put a shape in its place. The schema takes references of its own. */
+void schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned place, uint32_t ref);
+
+/*
+ * Remember that a container's text at this path is the value in ref: it has been met at least twice. The schema takes references of its own.
+ */
+void schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length, uint32_t ref);
+void schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref);
+
+uint32_t schema_node_count(const struct decoder_schema *s);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * Equal bytes say the same, for references lead to the same blocks then; other bytes are looked into.
+ */
+#include "writer/decode/value_same.h"
+
+#include <string.h>
+
+static bool
+same_within(struct value a, struct value b, unsigned depth);
+
+/* A name that stands in the object's header is the same where that is. What is shared has none. */
+static bool
+same_owner(const struct object *a, const struct object *b)
+{
+	return a == b || (a && b && a->namespace_length == b->namespace_length && a->name_length == b->name_length &&
+			  memcmp(object_namespace(a), object_namespace(b), a->namespace_length) == 0 &&
+			  memcmp(object_name(a), object_name(b), a->name_length) == 0);
+}
+
+static bool
+stored_alike(struct value a, struct value b)
+{
+	const uint8_t *a_end = value_after(a.at, a.end), *b_end = value_after(b.at, b.end);
+
+	return a_end && b_end && a_end - a.at == b_end - b.at && memcmp(a.at, b.at, (size_t)(a_end - a.at)) == 0;
+}
+
+static bool
+same_string(struct value a, struct value b)
+{
+	const char *x, *y;
+	size_t x_length, y_length;
+
+	return value_string(a, &x, &x_length) && value_string(b, &y, &y_length) && x_length == y_length && memcmp(x, y, x_length) == 0;
+}
+
+static bool
+same_items(struct value a, struct value b, unsigned depth)
+{
+	struct value_iter x = value_iterate(a), y = value_iterate(b);
+
+	for (;;) {
+		bool more = value_next(&x);
+
+		if (value_next(&y) != more)
+			return false;
+		if (!more)
+			return !x.damaged && !y.damaged;
+		if (x.key && (x.key_length != y.key_length || memcmp(x.key, y.key, x.key_length) != 0))
+			return false;
+		if (!same_within(x.item, y.item, depth + 1))
+			return false;
+	}
+}
+
+static bool
+same_within(struct value a, struct value b, unsigned depth)
+{
+	enum value_kind kind;
+
+	if (!a.at || !b.at || depth > VALUE_DEPTH_MAX)
+		return false;
+	if (same_owner(a.own, b.own) && stored_alike(a, b))
+		return true;
+	kind = value_kind(a);
+	if (kind != value_kind(b))
+		return false;
+	switch (kind) {
+	case VALUE_STRING:
+	case VALUE_NUMBER:
+		return same_string(a, b);
+	case VALUE_ARRAY:
+	case VALUE_OBJECT:
+		return same_items(a, b, depth);
+	default: /* one form for each */
+		return stored_alike(a, b);
+	}
+}
+
+bool
+value_same(struct value a, struct value b)
+{
+	return same_within(a, b, 0);
+}

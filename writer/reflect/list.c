@@ -1,0 +1,333 @@
+/*
+ * LIST.
+ */
+#include "writer/reflect/list.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/root.h"
+#include "writer/base/log.h"
+#include "writer/reflect/ration.h"
+#include "writer/fifo/staging.h"
+
+#define TURN_BYTES (512u << 10) /* about two milliseconds of decoding */
+
+struct list {
+	struct feed feed;
+	list_done_fn *on_done;
+	void *context;
+
+	struct decoder *decoder;
+	void *request;			/* under way, or NULL */
+	struct ration ration;
+	struct answer answer;
+	char *first_version;		/* what the first request asked for; NULL for none */
+	unsigned limit;
+	char *continue_token;		/* of the page that was read last; NULL: it was the last page */
+	bool page_ended;		/* the document is whole */
+
+	struct staging staging;
+	char version[RESOURCE_VERSION_MAX + 1];	/* the first page's; "" before */
+	const char *why;		/* what is wrong with the answer, if its content is */
+	char wrong_kind[128];		/* room for that */
+
+	struct list_progress progress;
+	uint64_t asked_ms;		/* for the page that is under way */
+};
+
+static int ask(struct list *l, const struct list_params *params);
+
+static void
+discard_items(struct list *l)
+{
+	staging_discard(&l->staging);
+	l->progress.items = 0;
+	l->progress.remaining = -1;
+	l->version[0] = '\0';
+}
+
+/* ---- the decoder's reports -------------------------------------------------- */
+
+static int
+on_object(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct list *l = context;
+
+	(void)type;
+	(void)type_length;
+	if (staging_add(&l->staging, d.ref) < 0) {
+		draft_discard(l->feed.arena, l->feed.intern, d);
+		return -ENOMEM;
+	}
+	l->progress.items = l->staging.count;
+	return 0;
+}
+
+static int
+on_bad_object(void *context, const char *why)
+{
+	struct list *l = context;
+
+	if (l->progress.bad_items++ < 10)
+		log_warning("%s: an item of the list is left out: %s", l->feed.name, why);
+	return 0;
+}
+
+/*
+ * Is it a list of what was asked for? An answer of another kind, or without items, taken for an empty list would delete
+ * everything.
+ */
+static void
+check_kind(struct list *l)
+{
+	size_t length, expected = l->feed.kind ? strlen(l->feed.kind) : 0;
+	bool has_items;
+	const char *kind = decoder_list_kind(l->decoder, &length, &has_items);
+	bool same = l->feed.kind && length == expected && memcmp(kind, l->feed.kind, length) == 0;
+
+	if (length > 0 && expected > 0 && (same || !l->feed.custom || !has_items) &&
+	    !(length == expected + 4 && memcmp(kind, l->feed.kind, expected) == 0 && memcmp(kind + expected, "List", 4) == 0)) {
+		snprintf(l->wrong_kind, sizeof(l->wrong_kind), "the answer is a %.*s, not a %.40sList", length < 40 ? (int)length : 40, kind,
+			 l->feed.kind);
+		l->why = l->wrong_kind;
+	} else if (!has_items) {
+		l->why = "the answer is no list: it has no items";
+	}
+}
+
+static int
+on_list_end(void *context, const char *resource_version, const char *continue_token, int64_t remaining)
+{
+	struct list *l = context;
+	size_t length = strlen(resource_version);
+
+	check_kind(l);
+	if (l->why)
+		return -EPROTO;
+	if (length == 0)
+		l->why = "the answer is no list: it has no metadata.resourceVersion";
+	else if (length > RESOURCE_VERSION_MAX)
+		l->why = "the list's resourceVersion is longer than 63 bytes";
+	if (l->why)
+		return -EPROTO;
+	if (l->version[0] == '\0')
+		memcpy(l->version, resource_version, length + 1);
+	if (l->continue_token && strcmp(l->continue_token, continue_token) == 0) {
+		l->why = "the server gives the same continue token again and again";
+		return -EPROTO;
+	}
+	free(l->continue_token);
+	l->continue_token = NULL;
+	if (continue_token[0] != '\0') {
+		l->continue_token = strdup(continue_token);
+		if (!l->continue_token)
+			return -ENOMEM;
+	}
+	l->progress.remaining = continue_token[0] ? remaining : 0;
+	l->page_ended = true;
+	return 0;
+}
+
+/* ---- the end of the list ----------------------------------------------------- */
+
+static void
+finish(struct list *l, struct outcome *outcome)
+{
+	if (outcome->kind != OUTCOME_OK)
+		discard_items(l);
+	l->on_done(l->context, l, outcome);
+}
+
+static void
+replace_all(struct list *l, struct outcome *outcome)
+{
+	int r = staging_replace(&l->staging, l->version);
+
+	if (r < 0)
+		outcome_set(outcome, r == -ENOMEM ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "the list cannot be queued: %s", strerror(-r));
+}
+
+/* ---- the transport's reports --------------------------------------------------- */
+
+static void
+on_response(void *ctx, const struct transport_response *response)
+{
+	struct list *l = ctx;
+
+	answer_begin(&l->answer, response);
+	l->progress.waited_ms += l->feed.clock->now_ms(l->feed.clock) - l->asked_ms;
+	if (l->feed.on_contact)
+		l->feed.on_contact(l->feed.context);
+}
+
+static int
+on_data(void *ctx, const void *data, size_t length)
+{
+	struct list *l = ctx;
+	uint64_t before;
+	int r;
+
+	l->progress.bytes += length;
+	if (l->feed.on_contact)
+		l->feed.on_contact(l->feed.context);
+	if (!answer_is_success(&l->answer))
+		return answer_append(&l->answer, data, length);
+	ration_use(&l->ration, length);
+	before = clock_monotonic_us();
+	r = decoder_feed(l->decoder, data, length);
+	l->progress.decoded_us += clock_monotonic_us() - before;
+	return r;
+}
+
+static bool
+is_memory(int error)
+{
+	return error == -ENOSPC || error == -ENOMEM;
+}
+
+/* What a page that came to its end, or did not, means; outcome stays OK when it is in. */
+static void
+judge_page(struct list *l, int result, const char *message, struct outcome *outcome)
+{
+	uint64_t offset = 0;
+	const char *error;
+
+	if (l->why) {
+		outcome_set(outcome, OUTCOME_FAILED, "%s", l->why);
+		return;
+	}
+	if (is_memory(result)) {
+		answer_outcome(&l->answer, result, message, outcome);
+		return;
+	}
+	if (!answer_is_success(&l->answer) || (result < 0 && result != -EBADMSG)) {
+		answer_outcome(&l->answer, result, message, outcome);
+		return;
+	}
+	if (result == 0)
+		result = decoder_finish(l->decoder);
+	if (is_memory(result)) {
+		answer_outcome(&l->answer, result, message, outcome);
+	} else if (l->why) {
+		outcome_set(outcome, OUTCOME_FAILED, "%s", l->why);
+	} else if (result < 0) {
+		error = decoder_error(l->decoder, &offset);
+		answer_unreadable(&l->answer, "list", offset, error, outcome);
+	} else if (!l->page_ended) {
+		outcome_set(outcome, OUTCOME_FAILED, "the answer is no list");
+	}
+}
+
+static void
+on_done(void *ctx, int result, const char *message)
+{
+	struct list *l = ctx;
+	bool later_page = l->continue_token != NULL && !l->page_ended;
+	struct outcome outcome = { 0 };
+	struct list_params next = { .limit = l->limit };
+	int r;
+
+	l->request = NULL;
+	ration_stop(&l->ration);
+	judge_page(l, result, message, &outcome);
+	if (outcome.kind == OUTCOME_EXPIRED && later_page) {
+		log_info("%s: the list took too long for its continue token; listing again in one piece", l->feed.name);
+		outcome_done(&outcome);
+		discard_items(l);
+		free(l->continue_token);
+		l->continue_token = NULL;
+		l->limit = 0;
+		next = (struct list_params){ .resource_version = l->first_version };
+	} else if (outcome.kind == OUTCOME_OK && l->continue_token) {
+		l->progress.pages++;
+		next.continue_token = l->continue_token;
+	} else {
+		if (outcome.kind == OUTCOME_OK) {
+			l->progress.pages++;
+			replace_all(l, &outcome);
+		}
+		finish(l, &outcome);
+		outcome_done(&outcome);
+		return;
+	}
+	r = ask(l, &next);
+	if (r < 0) {
+		outcome_set(&outcome, is_memory(r) ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "cannot ask for the next page: %s", strerror(-r));
+		finish(l, &outcome);
+		outcome_done(&outcome);
+	}
+}
+
+static const struct transport_callbacks callbacks = { on_response, on_data, on_done };
+
+static int
+ask(struct list *l, const struct list_params *params)
+{
+	l->page_ended = false;
+	l->asked_ms = l->feed.clock->now_ms(l->feed.clock);
+	answer_done(&l->answer);
+	decoder_reset(l->decoder);
+	return l->feed.source->list(l->feed.source->context, params, &callbacks, l, &l->request);
+}
+
+int
+list_start(const struct feed *feed, const struct list_params *params, list_done_fn *on_done_fn, void *context,
+	   struct list **ret_list)
+{
+	static const struct decoder_events events = {
+		.on_object = on_object, .on_bad_object = on_bad_object, .on_list_end = on_list_end,
+	};
+	struct list_params first = { .resource_version = params->resource_version, .limit = params->limit };
+	struct list *l = calloc(1, sizeof(*l));
+	int r = -ENOMEM;
+
+	if (!l)
+		return -ENOMEM;
+	l->feed = *feed;
+	staging_init(&l->staging, feed->fifo);
+	l->on_done = on_done_fn;
+	l->context = context;
+	l->limit = params->limit;
+	l->progress.remaining = -1;
+	l->progress.started_ms = feed->clock->now_ms(feed->clock);
+	ration_init(&l->ration, &l->feed, &l->request, TURN_BYTES);
+	l->decoder = decoder_new(DECODE_LIST, feed->arena, feed->intern, feed->schema, &events, l, feed->max_item_bytes);
+	if (l->decoder)
+		decoder_expect_kind(l->decoder, feed->kind);
+	if (params->resource_version)
+		l->first_version = strdup(params->resource_version);
+	if (l->decoder && (l->first_version || !params->resource_version))
+		r = ask(l, &first);
+	if (r < 0) {
+		list_free(l);
+		return r;
+	}
+	*ret_list = l;
+	return 0;
+}
+
+void
+list_free(struct list *l)
+{
+	if (!l)
+		return;
+	if (l->request)
+		l->feed.source->cancel(l->feed.source->context, l->request);
+	ration_stop(&l->ration);
+	decoder_free(l->decoder);
+	staging_done(&l->staging);
+	answer_done(&l->answer);
+	free(l->continue_token);
+	free(l->first_version);
+	free(l);
+}
+
+void
+list_get_progress(const struct list *l, struct list_progress *ret)
+{
+	*ret = l->progress;
+}

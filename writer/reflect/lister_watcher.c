@@ -1,0 +1,203 @@
+/*
+ * ListerWatcher over the transport: parameters become a query.
+ */
+#include "writer/reflect/lister_watcher.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/message.h"
+
+struct text {
+	FILE *out;
+	char *data;
+	size_t length;
+	char separator;
+};
+
+static int
+text_open(struct text *t, const char *start)
+{
+	*t = (struct text){ .separator = '?' };
+	t->out = open_memstream(&t->data, &t->length);
+	if (!t->out)
+		return -ENOMEM;
+	fputs(start, t->out);
+	return 0;
+}
+
+static char *
+text_close(struct text *t)
+{
+	int failed = ferror(t->out);
+
+	if (fclose(t->out) != 0 || failed) {
+		free(t->data);
+		return NULL;
+	}
+	return t->data;
+}
+
+/* Everything but the unreserved characters of RFC 3986 is encoded. */
+static void
+put_encoded(FILE *out, const char *value)
+{
+	for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
+		if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-._~", *c))
+			fputc(*c, out);
+		else
+			fprintf(out, "%%%02X", *c);
+	}
+}
+
+static void
+put_parameter(struct text *t, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	fputc(t->separator, t->out);
+	t->separator = '&';
+	fprintf(t->out, "%s=", name);
+	put_encoded(t->out, value);
+}
+
+static void
+put_number(struct text *t, const char *name, unsigned value)
+{
+	char digits[16];
+
+	snprintf(digits, sizeof(digits), "%u", value);
+	put_parameter(t, name, digits);
+}
+
+static void
+put_selectors(struct text *t, const struct kube_lister_watcher *lw)
+{
+	if (lw->selectors[0] == '\0')
+		return;
+	fputc(t->separator, t->out);
+	t->separator = '&';
+	fputs(lw->selectors + 1, t->out);
+}
+
+char *
+kube_list_url(const struct kube_lister_watcher *lw, const struct list_params *params)
+{
+	struct text t;
+
+	if (text_open(&t, lw->path) < 0)
+		return NULL;
+	if (params->limit > 0)
+		put_number(&t, "limit", params->limit);
+	put_parameter(&t, "continue", params->continue_token);
+	put_parameter(&t, "resourceVersion", params->resource_version);
+	put_parameter(&t, "resourceVersionMatch", params->resource_version_match);
+	put_selectors(&t, lw);
+	return text_close(&t);
+}
+
+char *
+kube_watch_url(const struct kube_lister_watcher *lw, const struct watch_params *params)
+{
+	struct text t;
+
+	if (text_open(&t, lw->path) < 0)
+		return NULL;
+	put_parameter(&t, "watch", "true");
+	put_parameter(&t, "allowWatchBookmarks", "true");
+	if (params->initial_events) {
+		put_parameter(&t, "sendInitialEvents", "true");
+		put_parameter(&t, "resourceVersionMatch", "NotOlderThan");
+	}
+	put_parameter(&t, "resourceVersion", params->resource_version);
+	put_number(&t, "timeoutSeconds", params->timeout_s);
+	put_selectors(&t, lw);
+	return text_close(&t);
+}
+
+static int
+start(const struct kube_lister_watcher *lw, char *url, unsigned flags, const struct transport_callbacks *callbacks, void *ctx,
+      void **ret_request)
+{
+	struct transport_request *request = NULL;
+	int r;
+
+	if (lw->metadata_only)
+		flags |= TRANSPORT_METADATA;
+	r = url ? transport_get(lw->transport, url, flags, callbacks, ctx, &request) : -ENOMEM;
+
+	free(url);
+	if (r == 0)
+		*ret_request = request;
+	return r;
+}
+
+static int
+kube_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx,
+	  void **ret_request)
+{
+	return start(context, kube_list_url(context, params), params->fresh_connection ? TRANSPORT_FRESH : 0, callbacks, ctx, ret_request);
+}
+
+static int
+kube_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx,
+	   void **ret_request)
+{
+	unsigned flags = TRANSPORT_WATCH | (params->fresh_connection ? TRANSPORT_FRESH : 0u);
+
+	return start(context, kube_watch_url(context, params), flags, callbacks, ctx, ret_request);
+}
+
+static void
+kube_cancel(void *context, void *request)
+{
+	(void)context;
+	transport_cancel(request);
+}
+
+static void
+kube_pause(void *context, void *request)
+{
+	(void)context;
+	transport_pause(request);
+}
+
+static void
+kube_resume(void *context, void *request)
+{
+	(void)context;
+	transport_resume(request);
+}
+
+int
+kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *transport, const struct kube_resource *resource,
+			 const char *namespace_, const char *label_selector, const char *field_selector)
+{
+	struct text t;
+
+	*lw = (struct kube_lister_watcher){
+		.base = { lw, kube_list, kube_watch, kube_cancel, kube_pause, kube_resume },
+		.transport = transport,
+		.path = kube_resource_path(resource, namespace_),
+	};
+	if (lw->path && text_open(&t, "") == 0) {
+		t.separator = '&';
+		put_parameter(&t, "labelSelector", label_selector);
+		put_parameter(&t, "fieldSelector", field_selector);
+		lw->selectors = text_close(&t);
+	}
+	if (lw->path && lw->selectors)
+		return 0;
+	kube_lister_watcher_done(lw);
+	return -ENOMEM;
+}
+
+void
+kube_lister_watcher_done(struct kube_lister_watcher *lw)
+{
+	free(lw->path);
+	free(lw->selectors);
+	lw->path = lw->selectors = NULL;
+}

@@ -1,0 +1,411 @@
+/*
+ * Reflector.
+ */
+#include "writer/reflect/reflector_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/log.h"
+
+#define PAGE_ITEMS     500u
+#define REPEAT_LOG_MS  60000u /* the same failure is not logged more often */
+#define LONG_LIST_MS   10000u /* where the time of a longer one went is logged */
+
+uint64_t
+reflector_now_ms(const struct reflector *r)
+{
+	return r->feed.clock->now_ms(r->feed.clock);
+}
+
+void
+reflector_enter(struct reflector *r, enum reflector_state state)
+{
+	if (r->status.state != state)
+		r->status.state_since_ms = reflector_now_ms(r);
+	r->status.state = state;
+}
+
+void
+reflector_last_version(const struct reflector *r, char version[RESOURCE_VERSION_MAX + 1])
+{
+	size_t length;
+	const char *text = delta_fifo_version(r->feed.fifo, &length);
+
+	memcpy(version, text, length);
+	version[length] = '\0';
+}
+
+/* ---- failures ---------------------------------------------------------------- */
+
+void
+reflector_note_success(struct reflector *r)
+{
+	free(r->last_error);
+	r->last_error = NULL;
+	r->last_reason[0] = '\0';
+	r->status.last_code = 0;
+	if (r->feed.on_success)
+		r->feed.on_success(r->feed.context);
+}
+
+static void
+note_failure(struct reflector *r, const char *doing, const struct outcome *outcome)
+{
+	const char *hint = outcome->code == 403 ? r->refusal_hint : NULL;
+	const char *message = outcome->message ? outcome->message : "no reason is known";
+	char *text = NULL;
+
+	if (asprintf(&text, "%s: %s%s%s", doing, message, hint ? "; " : "", hint ? hint : "") < 0)
+		text = NULL;
+	free(r->last_error);
+	r->last_error = text;
+	snprintf(r->last_reason, sizeof(r->last_reason), "%s", outcome->reason);
+	r->status.last_code = outcome->code;
+	r->status.failures++;
+	r->list_why = outcome->kind;
+	if (r->feed.on_failure)
+		r->feed.on_failure(r->feed.context, outcome->code, outcome->reason, text ? text : "out of memory");
+}
+
+/* One line for a failure, and none for its repetitions within a minute. */
+static void
+log_failure(struct reflector *r, bool refused, uint64_t wait_ms)
+{
+	const char *error = r->last_error ? r->last_error : "out of memory";
+
+	if (r->logged_error && strcmp(r->logged_error, error) == 0 && reflector_now_ms(r) - r->logged_ms < REPEAT_LOG_MS)
+		return;
+	free(r->logged_error);
+	r->logged_error = strdup(error);
+	r->logged_ms = reflector_now_ms(r);
+	if (refused)
+		log_error("%s: %s; trying again in %.1f s, other resources go on", r->feed.name, error, (double)wait_ms / 1000);
+	else
+		log_warning("%s: %s; trying again in %.1f s", r->feed.name, error, (double)wait_ms / 1000);
+}
+
+static void
+on_backoff_over(void *context)
+{
+	struct reflector *r = context;
+
+	switch (r->next) {
+	case NEXT_LISTING:
+		reflector_start_listing(r);
+		break;
+	case NEXT_LIST:
+		reflector_start_list(r);
+		break;
+	case NEXT_WATCH:
+		reflector_start_watch(r);
+		break;
+	}
+}
+
+void
+reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct outcome *outcome)
+{
+	uint64_t wait = backoff_next(&r->backoff, r->feed.clock, (uint64_t)outcome->retry_after_s * 1000);
+	bool refused = outcome->kind == OUTCOME_REFUSED;
+
+	note_failure(r, doing, outcome);
+	log_failure(r, refused, wait);
+	r->next = next;
+	r->status.next_try_ms = reflector_now_ms(r) + wait;
+	reflector_enter(r, refused ? REFLECTOR_REFUSED : REFLECTOR_BACKING_OFF);
+	clock_set(r->feed.clock, &r->timer, wait, on_backoff_over, r);
+}
+
+/* ---- LIST --------------------------------------------------------------------- */
+
+/* Where the time of a long list went, once all of it is applied. */
+static void
+tell_applied(struct reflector *r)
+{
+	const struct listed *l = &r->applied;
+	uint64_t now = reflector_now_ms(r), decoded_ms = l->decoded_us / 1000, coming_ms;
+
+	if (r->applying_ms == 0 || delta_fifo_is_listing(r->feed.fifo))
+		return;
+	coming_ms = r->applying_ms - l->started_ms - l->waited_ms;
+	decoded_ms = decoded_ms < coming_ms ? decoded_ms : coming_ms;
+	if (now - l->started_ms >= LONG_LIST_MS)
+		log_warning("%s: the list took %.1f s: %.1f s until the server began to answer, %.1f s with the transfer and other work, "
+			    "%.1f s with decoding, %.1f s until it was applied", r->feed.name, (double)(now - l->started_ms) / 1000,
+			    (double)l->waited_ms / 1000, (double)(coming_ms - decoded_ms) / 1000, (double)decoded_ms / 1000,
+			    (double)(now - r->applying_ms) / 1000);
+	r->applying_ms = 0;
+}
+
+void
+reflector_log_listed(struct reflector *r, const struct listed *listed)
+{
+	uint64_t now = reflector_now_ms(r);
+	char version[RESOURCE_VERSION_MAX + 1], pages[32] = "";
+
+	reflector_last_version(r, version);
+	if (listed->pages > 0)
+		snprintf(pages, sizeof(pages), "%u page%s, ", listed->pages, listed->pages == 1 ? "" : "s");
+	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)", r->feed.name, listed->how,
+		 listed->items, version, now - listed->started_ms, pages, listed->bytes / 1000);
+	r->applied = *listed;
+	r->applying_ms = now;
+	tell_applied(r);
+}
+
+static void
+on_progress(void *context)
+{
+	struct reflector *r = context;
+	struct reflector_status status;
+	double seconds = (double)r->timing.progress_ms / 1000;
+	char remaining[48] = "";
+
+	reflector_get_status(r, &status);
+	if (status.list_remaining > 0)
+		snprintf(remaining, sizeof(remaining), " of about %" PRIu64, status.list_items + (uint64_t)status.list_remaining);
+	log_info("%s: listing: %" PRIu64 "%s objects so far, %.1f MB/s", r->feed.name, status.list_items, remaining,
+		 (double)(status.list_bytes - r->progress_bytes) / 1e6 / seconds);
+	r->progress_bytes = status.list_bytes;
+	clock_set(r->feed.clock, &r->timer, r->timing.progress_ms, on_progress, r);
+}
+
+void
+reflector_begin_progress(struct reflector *r)
+{
+	reflector_enter(r, REFLECTOR_LISTING);
+	r->progress_bytes = 0;
+	r->applying_ms = 0;
+	clock_set(r->feed.clock, &r->timer, r->timing.progress_ms, on_progress, r);
+}
+
+static void
+on_list_done(void *context, struct list *list, const struct outcome *outcome)
+{
+	struct reflector *r = context;
+	struct list_progress p;
+
+	list_get_progress(list, &p);
+	clock_clear(r->feed.clock, &r->timer);
+	r->status.bad_events += p.bad_items;
+	if (outcome->kind == OUTCOME_OK) {
+		struct listed listed = { "listed", p.items, p.bytes, p.started_ms, p.pages, p.waited_ms, p.decoded_us };
+
+		reflector_log_listed(r, &listed);
+		if (p.pages > 1 && strcmp(r->list_version, "0") == 0)
+			r->paginated = true;
+		r->version_unavailable = false;
+		r->stream_was_broken = false;
+	}
+	r->list = NULL;
+	list_free(list);
+	if (outcome->kind == OUTCOME_OK) {
+		reflector_note_success(r);
+		reflector_start_watch(r);
+	} else if ((outcome->kind == OUTCOME_EXPIRED || outcome->kind == OUTCOME_TOO_LARGE) && !r->list_at_latest) {
+		log_info("%s: the server cannot list at resourceVersion %s (%s); listing at the latest", r->feed.name,
+			 r->list_version, outcome->message ? outcome->message : "");
+		r->version_unavailable = true;
+		r->list_why = outcome->kind;
+		reflector_start_list(r);
+	} else {
+		reflector_back_off(r, NEXT_LISTING, "LIST failed", outcome);
+	}
+}
+
+void
+reflector_start_list(struct reflector *r)
+{
+	struct list_params params = { .resource_version = r->list_version };
+	struct outcome outcome = { 0 };
+	int error;
+
+	reflector_last_version(r, r->list_version);
+	if (r->version_unavailable)
+		r->list_version[0] = '\0';
+	else if (r->list_version[0] == '\0' && r->choices.version != REFLECTOR_VERSION_LATEST)
+		memcpy(r->list_version, "0", 2);
+	r->list_at_latest = r->list_version[0] == '\0';
+	/* At an explicit RV the watch cache answers in one piece, unless it was seen not to. */
+	if (r->choices.page_size > 0)
+		params.limit = r->choices.page_size;
+	else if (r->list_at_latest || strcmp(r->list_version, "0") == 0 || r->paginated)
+		params.limit = PAGE_ITEMS;
+
+	reflector_begin_progress(r);
+	r->status.lists++;
+	r->status.lists_for[r->list_why]++;
+	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->feed.name, r->list_version, params.limit);
+	error = list_start(&r->feed, &params, on_list_done, r, &r->list);
+	if (error < 0) {
+		outcome_set(&outcome, OUTCOME_FAILED, "%s", strerror(-error));
+		reflector_back_off(r, NEXT_LISTING, "LIST failed", &outcome);
+		outcome_done(&outcome);
+	}
+}
+
+void
+reflector_start_listing(struct reflector *r)
+{
+	if (reflector_may_watch_list(r))
+		reflector_start_watch_list(r);
+	else
+		reflector_start_list(r);
+}
+
+/* ---- the outside ------------------------------------------------------------------ */
+
+struct reflector *
+reflector_new(const struct reflector_options *options)
+{
+	struct reflector *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->feed = *options->feed;
+	r->timing = options->timing;
+	r->choices = options->choices;
+	if (r->timing.silence_ms == 0)
+		r->timing.silence_ms = 90000;
+	if (r->timing.progress_ms == 0)
+		r->timing.progress_ms = 2000;
+	if (r->timing.watch_timeout_s == 0)
+		r->timing.watch_timeout_s = 300;
+	if (r->timing.overdue_ms == 0)
+		r->timing.overdue_ms = 30000;
+	if (r->timing.quiet_ms == 0)
+		r->timing.quiet_ms = 30000;
+	if (r->timing.no_watch_list_ms == 0)
+		r->timing.no_watch_list_ms = 3600000;
+	if (r->timing.internal_errors_ms == 0)
+		r->timing.internal_errors_ms = 30000;
+	if (options->refusal_hint) {
+		r->refusal_hint = strdup(options->refusal_hint);
+		if (!r->refusal_hint) {
+			free(r);
+			return NULL;
+		}
+	}
+	return r;
+}
+
+void
+reflector_free(struct reflector *r)
+{
+	if (!r)
+		return;
+	clock_clear(r->feed.clock, &r->timer);
+	list_free(r->list);
+	reflector_stop_watch(r);
+	free(r->refusal_hint);
+	free(r->last_error);
+	free(r->logged_error);
+	free(r);
+}
+
+void
+reflector_start(struct reflector *r, const char *version, size_t length)
+{
+	if (length == 0 || delta_fifo_set_version(r->feed.fifo, version, length) < 0) {
+		reflector_start_listing(r);
+		return;
+	}
+	log_info("%s: going on from resourceVersion %.*s, no list is needed", r->feed.name, (int)length, version);
+	reflector_start_watch(r);
+}
+
+/* The content is whole, and its RV is where a watch goes on. */
+static bool
+may_go_on(const struct reflector *r)
+{
+	struct watch_stats stats = {0};
+
+	if (r->watch)
+		watch_get_stats(r->watch, &stats);
+	return (r->watch && !stats.initial) || (!r->watch && !r->list && r->next == NEXT_WATCH);
+}
+
+void
+reflector_renew(struct reflector *r, const struct reflector_options *options, bool list)
+{
+	bool go_on = may_go_on(r) && !list;
+
+	free(r->refusal_hint);
+	r->refusal_hint = options->refusal_hint ? strdup(options->refusal_hint) : NULL;
+	clock_clear(r->feed.clock, &r->timer);
+	list_free(r->list);
+	r->list = NULL;
+	reflector_stop_watch(r);
+	r->feed = *options->feed;
+	r->choices = options->choices;
+	r->stream_was_broken = false;
+	r->watch_list_was_cut = false;
+	r->list_why = OUTCOME_OK;
+	if (r->status.state == REFLECTOR_IDLE)
+		return;
+	if (go_on)
+		reflector_start_watch(r);
+	else
+		reflector_start_listing(r);
+}
+
+void
+reflector_set_choices(struct reflector *r, struct reflector_choices choices)
+{
+	r->choices = choices;
+}
+
+void
+reflector_relist(struct reflector *r, enum outcome_kind why)
+{
+	if (r->status.state == REFLECTOR_IDLE)
+		return;
+	clock_clear(r->feed.clock, &r->timer);
+	list_free(r->list);
+	r->list = NULL;
+	reflector_stop_watch(r);
+	r->list_why = why;
+	reflector_start_listing(r);
+}
+
+void
+reflector_relax(struct reflector *r)
+{
+	tell_applied(r);
+	if (r->watch)
+		watch_relax(r->watch);
+}
+
+const char *
+reflector_state_name(enum reflector_state state)
+{
+	static const char *const names[] = { "idle", "listing", "watching", "backing-off", "refused" };
+
+	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+void
+reflector_get_status(const struct reflector *r, struct reflector_status *ret)
+{
+	struct list_progress progress = { .remaining = -1 };
+	struct watch_stats stats = { 0 };
+
+	*ret = r->status;
+	if (r->list)
+		list_get_progress(r->list, &progress);
+	if (r->watch)
+		watch_get_stats(r->watch, &stats);
+	ret->list_items = stats.initial ? stats.staged : progress.items;
+	ret->list_remaining = progress.remaining;
+	ret->list_bytes = stats.initial ? stats.bytes : progress.bytes;
+	ret->bad_events += progress.bad_items + r->watch_base.bad_events + stats.bad_events;
+	ret->events = r->watch_base.events + stats.events;
+	ret->bookmarks = r->watch_base.bookmarks + stats.bookmarks;
+	ret->paused = stats.paused;
+	ret->last_error = r->last_error ? r->last_error : "";
+	ret->last_reason = r->last_reason;
+}

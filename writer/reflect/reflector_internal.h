@@ -1,0 +1,91 @@
+/*
+ * What the files of the Reflector share: reflector.c (LIST, backing off, the outside) and reflector_watch.c (WATCH, WatchList, and when
+ * their silence means something).
+ */
+#ifndef WRITER_REFLECTOR_INTERNAL_H
+#define WRITER_REFLECTOR_INTERNAL_H
+
+#include "writer/base/backoff.h"
+#include "writer/reflect/freshness.h"
+#include "writer/reflect/list.h"
+#include "writer/reflect/reflector.h"
+#include "writer/reflect/watch.h"
+
+enum next_step {
+	NEXT_LISTING,		/* by WatchList where that may be, else by LIST */
+	NEXT_LIST,		/* by LIST */
+	NEXT_WATCH,
+};
+
+/* How the state came in. */
+struct listed {
+	const char *how;		/* "listed", "listed by watching" */
+	uint64_t items, bytes, started_ms;
+	unsigned pages;			/* 0: they do not count */
+	uint64_t waited_ms, decoded_us;
+};
+
+struct reflector {
+	struct feed feed;
+	char *refusal_hint;
+	struct reflector_timing timing;
+	struct reflector_choices choices;
+
+	struct list *list;		/* at most one of the three is under way … */
+	struct watch *watch;		/* a WatchList, too */
+	struct freshness *freshness;	/* … but for this one, which runs beside a silent watch */
+	struct clock_timer timer;	/* backing off, or the progress of a list */
+	struct clock_timer vigil;	/* over the stream */
+	uint64_t watch_ends_ms;		/* when the server ought to have ended it */
+	enum next_step next;
+	enum outcome_kind list_why;	/* what the next LIST or WatchList will be for */
+	struct backoff backoff;
+
+	bool version_unavailable;	/* the server cannot list at the last RV: list at "" */
+	bool list_at_latest;		/* the list under way has RV "" */
+	bool paginated;			/* a list at RV 0 came in pages: so will others */
+	bool version_confirmed;		/* the server knows the RV from which the stream goes on */
+	bool stream_was_broken;		/* the last watch, from the same RV, ended in bytes that are no JSON, or do not fit */
+	bool connection_doubted;	/* the stream that just ended was dead, and so may its connection be */
+	bool watch_list_was_cut;	/* the last WatchList was ended before its mark */
+	uint64_t no_watch_list_until_ms; /* the server cannot do it; 0: nothing is known against it */
+	uint64_t internal_errors_since_ms; /* the first 500 in a stream, of those that nothing else came between; 0: none */
+	char list_version[RESOURCE_VERSION_MAX + 1]; /* asked for */
+
+	struct reflector_status status;
+	char *last_error;
+	char last_reason[OUTCOME_REASON_MAX + 1];
+	uint64_t logged_ms;
+	char *logged_error;
+	uint64_t progress_bytes;	/* at the last line of progress */
+	struct listed applied;		/* what is being applied since applying_ms; 0: nothing */
+	uint64_t applying_ms;
+	struct watch_stats watch_base;	/* sums of the watches before this one */
+};
+
+uint64_t reflector_now_ms(const struct reflector *r);
+void reflector_enter(struct reflector *r, enum reflector_state state);
+void reflector_last_version(const struct reflector *r, char version[RESOURCE_VERSION_MAX + 1]);
+
+/* Something worked. */
+void reflector_note_success(struct reflector *r);
+/* Something failed: wait, then take the next step. */
+void reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct outcome *outcome);
+
+/* Make the state known, in whichever way is possible; by LIST; go on from the last RV. */
+void reflector_start_listing(struct reflector *r);
+void reflector_start_list(struct reflector *r);
+void reflector_start_watch(struct reflector *r);
+void reflector_stop_watch(struct reflector *r);
+
+/* reflector_watch.c: whether a WatchList may be tried; and do so. */
+bool reflector_may_watch_list(const struct reflector *r);
+void reflector_start_watch_list(struct reflector *r);
+
+/* LISTING, with a line in the log every while. */
+void reflector_begin_progress(struct reflector *r);
+
+/* The state is whole: a line in the log; and where the time went if it was long, as soon as it is applied (reflector_relax()). */
+void reflector_log_listed(struct reflector *r, const struct listed *listed);
+
+#endif

@@ -1,0 +1,387 @@
+/*
+ * Reflector: WATCH, WatchList, and the vigil over the stream.
+ */
+#include "writer/reflect/reflector_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/log.h"
+
+#define SHORT_WATCH_MS 1000u
+
+void
+reflector_stop_watch(struct reflector *r)
+{
+	struct watch_stats stats;
+
+	clock_clear(r->feed.clock, &r->vigil);
+	freshness_free(r->freshness);
+	r->freshness = NULL;
+	if (!r->watch)
+		return;
+	watch_get_stats(r->watch, &stats);
+	r->watch_base.events += stats.events;
+	r->watch_base.bookmarks += stats.bookmarks;
+	r->watch_base.bad_events += stats.bad_events;
+	watch_free(r->watch);
+	r->watch = NULL;
+}
+
+/* What a WatchList is given up for; its draft objects go. */
+static void
+list_instead(struct reflector *r, const char *why, bool remember)
+{
+	log_info("%s: WatchList: %s; listing", r->feed.name, why);
+	if (remember)
+		r->no_watch_list_until_ms = reflector_now_ms(r) + r->timing.no_watch_list_ms;
+	clock_clear(r->feed.clock, &r->timer);
+	reflector_stop_watch(r);
+	r->list_why = OUTCOME_UNSUPPORTED;
+	reflector_start_list(r);
+}
+
+/* ---- the vigil ------------------------------------------------------------------ */
+
+static void on_vigil(void *context);
+
+/* The stream is dead, though nobody said so. */
+static void
+rewatch(struct reflector *r, const char *why)
+{
+	log_warning("%s: %s; watching again", r->feed.name, why);
+	reflector_stop_watch(r);
+	r->connection_doubted = true;
+	reflector_start_watch(r);
+}
+
+/*
+ * When the silence of a stream will mean something. A WATCH from an RV that nobody confirmed may be one that the server does not know
+ * yet; and bookmarks come every minute.
+ */
+static uint64_t
+silence_due(const struct reflector *r, const struct watch_stats *stats)
+{
+	if (r->freshness || (r->version_confirmed && stats->bookmarks == 0))
+		return CLOCK_NEVER;
+	return stats->heard_ms + r->timing.silence_ms;
+}
+
+static void
+keep_vigil(struct reflector *r)
+{
+	uint64_t now = reflector_now_ms(r), due;
+	struct watch_stats stats;
+
+	watch_get_stats(r->watch, &stats);
+	due = stats.initial ? stats.byte_ms + r->timing.quiet_ms : silence_due(r, &stats);
+	if (!stats.initial && r->watch_ends_ms < due)
+		due = r->watch_ends_ms;
+	/* What stands in the way of a paused stream is on this side. */
+	if (stats.paused && due <= now)
+		due = now + r->timing.silence_ms;
+	clock_set(r->feed.clock, &r->vigil, due > now ? due - now : 0, on_vigil, r);
+}
+
+static void
+on_freshness(void *context, enum freshness_answer answer, const struct outcome *outcome)
+{
+	struct reflector *r = context;
+	struct watch_stats stats;
+
+	freshness_free(r->freshness);
+	r->freshness = NULL;
+	watch_get_stats(r->watch, &stats);
+	switch (answer) {
+	case FRESHNESS_KNOWN:
+		if ((stats.bookmarks > 0 || !stats.opened) && !stats.paused &&
+		    reflector_now_ms(r) - stats.heard_ms >= r->timing.silence_ms) {
+			rewatch(r, stats.opened ? "the server answers, but its bookmarks have stopped" : "the server answers, but not to the WATCH");
+			return;
+		}
+		log_debug("%s: silent, and the server knows the resourceVersion", r->feed.name);
+		r->version_confirmed = true;
+		keep_vigil(r);
+		break;
+	case FRESHNESS_UNKNOWN:
+		clock_set(r->feed.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
+		break;
+	case FRESHNESS_AHEAD:
+		log_warning("%s: the server does not know the resourceVersion of this cache yet (%s); was it restored from a "
+			    "backup, or is it another one? Listing",
+			    r->feed.name, outcome->message ? outcome->message : "");
+		reflector_stop_watch(r);
+		r->version_unavailable = true;
+		r->list_why = OUTCOME_TOO_LARGE;
+		reflector_start_listing(r);
+		break;
+	}
+}
+
+static void
+ask_whether_it_is_known(struct reflector *r)
+{
+	char version[RESOURCE_VERSION_MAX + 1];
+
+	reflector_last_version(r, version);
+	log_debug("%s: nothing heard for %" PRIu64 " s; asking whether resourceVersion %s is known", r->feed.name,
+		  r->timing.silence_ms / 1000, version);
+	if (freshness_start(&r->feed, version, on_freshness, r, &r->freshness) < 0)
+		clock_set(r->feed.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
+	else
+		keep_vigil(r); /* over the stream's end */
+}
+
+static void
+on_vigil(void *context)
+{
+	struct reflector *r = context;
+	struct watch_stats stats;
+	uint64_t now = reflector_now_ms(r);
+
+	watch_get_stats(r->watch, &stats);
+	if (!stats.paused && stats.initial && now >= stats.byte_ms + r->timing.quiet_ms)
+		list_instead(r, "nothing came for a while, and no end mark", stats.opened);
+	else if (!stats.paused && now >= r->watch_ends_ms && !stats.initial)
+		rewatch(r, "the server did not end the stream when it should have");
+	else if (!stats.paused && !stats.initial && now >= silence_due(r, &stats))
+		ask_whether_it_is_known(r);
+	else
+		keep_vigil(r);
+}
+
+/* ---- what streams report ---------------------------------------------------------- */
+
+static void
+on_open(void *context)
+{
+	struct reflector *r = context;
+
+	if (r->status.state == REFLECTOR_LISTING)
+		return; /* a WatchList: it works when its state is whole */
+	if (r->last_error)
+		log_info("%s: watching again", r->feed.name);
+	reflector_note_success(r);
+}
+
+static void
+on_heard(void *context)
+{
+	struct reflector *r = context;
+
+	/* Whoever sends events knows the RV. */
+	r->version_confirmed = true;
+	r->stream_was_broken = false;
+	r->internal_errors_since_ms = 0;
+}
+
+static void
+on_listed(void *context)
+{
+	struct reflector *r = context;
+	struct watch_stats stats;
+
+	watch_get_stats(r->watch, &stats);
+	reflector_log_listed(r, &(struct listed){ "listed by watching", stats.staged, stats.bytes, stats.started_ms, 0,
+						  stats.waited_ms, stats.decoded_us });
+	clock_clear(r->feed.clock, &r->timer);
+	r->version_unavailable = false;
+	r->watch_list_was_cut = false;
+	on_heard(r);
+	reflector_note_success(r);
+	reflector_enter(r, REFLECTOR_WATCHING);
+	keep_vigil(r);
+}
+
+/* A WatchList ended before its mark. */
+static void
+after_watch_list(struct reflector *r, const struct outcome *outcome)
+{
+	struct outcome cut = { 0 };
+
+	switch (outcome->kind) {
+	case OUTCOME_EXPIRED:
+	case OUTCOME_TOO_LARGE:
+		if (r->list_at_latest) {
+			reflector_back_off(r, NEXT_LISTING, "WatchList failed", outcome);
+			break;
+		}
+		r->version_unavailable = true;
+		r->list_why = outcome->kind;
+		reflector_start_watch_list(r);
+		break;
+	case OUTCOME_OK:
+		outcome_set(&cut, OUTCOME_FAILED, "the server ended the stream before the end mark");
+		reflector_back_off(r, r->watch_list_was_cut ? NEXT_LIST : NEXT_LISTING, "WatchList failed", &cut);
+		r->watch_list_was_cut = !r->watch_list_was_cut;
+		outcome_done(&cut);
+		break;
+	case OUTCOME_THROTTLED:
+	case OUTCOME_NO_SPACE:
+		reflector_back_off(r, NEXT_LISTING, "WatchList failed", outcome);
+		break;
+	case OUTCOME_UNSUPPORTED:
+		list_instead(r, outcome->message ? outcome->message : "not supported", true);
+		break;
+	case OUTCOME_REFUSED:
+	case OUTCOME_FAILED:
+	case OUTCOME_BROKEN:
+	case OUTCOME_LOST:
+	case OUTCOME_OTHER_CLUSTER:
+		if (outcome->error == -ECONNREFUSED || outcome->error == -EHOSTUNREACH)
+			reflector_back_off(r, NEXT_LISTING, "WatchList failed", outcome);
+		else
+			list_instead(r, outcome->message ? outcome->message : "it failed", false);
+		break;
+	}
+}
+
+/* 500s within streams: for a while it is the server's business, then what it says about this RV is not believed any more. */
+static enum next_step
+after_internal_error(struct reflector *r)
+{
+	uint64_t now = reflector_now_ms(r);
+
+	if (r->internal_errors_since_ms == 0)
+		r->internal_errors_since_ms = now;
+	if (now - r->internal_errors_since_ms < r->timing.internal_errors_ms)
+		return NEXT_WATCH;
+	r->internal_errors_since_ms = 0;
+	return NEXT_LISTING;
+}
+
+static void
+after_watch(struct reflector *r, const struct outcome *outcome, bool too_short)
+{
+	struct outcome short_watch = { 0 };
+
+	switch (outcome->kind) {
+	case OUTCOME_OK:
+		if (!too_short) {
+			reflector_start_watch(r);
+			break;
+		}
+		outcome_set(&short_watch, OUTCOME_FAILED, "the server ended the stream at once and without an event");
+		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &short_watch);
+		outcome_done(&short_watch);
+		break;
+	case OUTCOME_TOO_LARGE:
+		r->version_unavailable = true;
+		/* fall through */
+	case OUTCOME_EXPIRED:
+	case OUTCOME_LOST:
+	case OUTCOME_OTHER_CLUSTER:
+		reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", outcome);
+		break;
+	case OUTCOME_BROKEN:
+	case OUTCOME_NO_SPACE:
+		/*
+		 * What was broken, or did not fit, comes again from the same RV. When it does so again, a list goes around it; the
+		 * deletions that make room may stand behind it in the stream.
+		 */
+		reflector_back_off(r, r->stream_was_broken ? NEXT_LISTING : NEXT_WATCH, "WATCH failed", outcome);
+		r->stream_was_broken = true;
+		break;
+	case OUTCOME_THROTTLED:
+		reflector_back_off(r, NEXT_WATCH, "WATCH failed", outcome);
+		break;
+	case OUTCOME_REFUSED:
+	case OUTCOME_UNSUPPORTED:
+	case OUTCOME_FAILED:
+		if (!outcome->in_stream)
+			reflector_back_off(r, NEXT_WATCH, "WATCH failed", outcome);
+		else if (outcome->code == 500)
+			reflector_back_off(r, after_internal_error(r), "WATCH failed", outcome);
+		else
+			reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", outcome);
+		break;
+	}
+}
+
+static void
+on_watch_end(void *context, struct watch *watch, const struct outcome *outcome)
+{
+	struct reflector *r = context;
+	struct watch_stats stats;
+
+	watch_get_stats(watch, &stats);
+	clock_clear(r->feed.clock, &r->timer);
+	reflector_stop_watch(r);
+	if (stats.initial)
+		after_watch_list(r, outcome);
+	else
+		after_watch(r, outcome, reflector_now_ms(r) - stats.started_ms < SHORT_WATCH_MS && stats.events + stats.bookmarks == 0);
+}
+
+/* ---- start ------------------------------------------------------------------------- */
+
+static int
+start_stream(struct reflector *r, struct watch_params *params)
+{
+	static const struct watch_events events = { on_open, on_heard, on_listed, on_watch_end };
+	int error;
+
+	params->fresh_connection = r->connection_doubted;
+	r->connection_doubted = false;
+	params->timeout_s = r->timing.watch_timeout_s + r->feed.clock->chance(r->feed.clock, r->timing.watch_timeout_s);
+	r->watch_ends_ms = reflector_now_ms(r) + (uint64_t)params->timeout_s * 1000u + r->timing.overdue_ms;
+	error = watch_start(&r->feed, params, &events, r, &r->watch);
+	if (error == 0)
+		keep_vigil(r);
+	return error;
+}
+
+void
+reflector_start_watch(struct reflector *r)
+{
+	char version[RESOURCE_VERSION_MAX + 1];
+	struct watch_params params = { .resource_version = version };
+	struct outcome outcome = { 0 };
+	int error;
+
+	reflector_last_version(r, version);
+	reflector_enter(r, REFLECTOR_WATCHING);
+	r->status.watches++;
+	r->version_confirmed = false;
+	error = start_stream(r, &params);
+	log_debug("%s: watching from resourceVersion %s for %u s", r->feed.name, version, params.timeout_s);
+	if (error < 0) {
+		outcome_set(&outcome, OUTCOME_FAILED, "%s", strerror(-error));
+		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &outcome);
+		outcome_done(&outcome);
+	}
+}
+
+bool
+reflector_may_watch_list(const struct reflector *r)
+{
+	return r->choices.watch_list && reflector_now_ms(r) >= r->no_watch_list_until_ms;
+}
+
+void
+reflector_start_watch_list(struct reflector *r)
+{
+	struct watch_params params = { .resource_version = r->list_version, .initial_events = true };
+	struct outcome outcome = { 0 };
+	int error;
+
+	reflector_last_version(r, r->list_version);
+	if (r->version_unavailable)
+		r->list_version[0] = '\0';
+	else if (r->list_version[0] == '\0' && r->choices.version == REFLECTOR_VERSION_ANY)
+		memcpy(r->list_version, "0", 2);
+	r->list_at_latest = r->list_version[0] == '\0';
+	reflector_begin_progress(r);
+	r->status.watch_lists++;
+	r->status.lists_for[r->list_why]++;
+	error = start_stream(r, &params);
+	log_debug("%s: WatchList at resourceVersion \"%s\" for %u s", r->feed.name, r->list_version, params.timeout_s);
+	if (error < 0) {
+		clock_clear(r->feed.clock, &r->timer);
+		outcome_set(&outcome, OUTCOME_FAILED, "%s", strerror(-error));
+		reflector_back_off(r, NEXT_LISTING, "WatchList failed", &outcome);
+		outcome_done(&outcome);
+	}
+}

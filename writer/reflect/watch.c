@@ -1,0 +1,386 @@
+/*
+ * WATCH, and the first part of a WatchList.
+ */
+#include "writer/reflect/watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "shm-layout/path.h"
+#include "shm-layout/root.h"
+#include "shm-layout/value.h"
+#include "writer/base/log.h"
+#include "writer/reflect/ration.h"
+#include "writer/fifo/staging.h"
+
+struct watch {
+	struct feed feed;
+	const struct watch_events *events;
+	void *context;
+
+	struct decoder *decoder;
+	struct staging staging;	/* of a WatchList, until its end mark */
+	void *request;		/* under way, or NULL */
+	struct ration ration;	/* in events; before the end mark in bytes */
+	struct answer answer;
+	struct outcome end;	/* what an event in the stream said, when the stream was ended for it */
+	bool ended;		/* `end` is valid */
+	struct watch_stats stats;
+};
+
+/* Stops decoder and transport; `end` says why. */
+#define ENDED (-ECANCELED)
+
+static int
+end_with(struct watch *w)
+{
+	w->ended = true;
+	return ENDED;
+}
+
+static int
+lost(struct watch *w, const char *why)
+{
+	w->stats.bad_events++;
+	outcome_set(&w->end, OUTCOME_LOST, "an event cannot be kept: %s", why);
+	return end_with(w);
+}
+
+/* ---- the decoder's reports ---------------------------------------------------- */
+
+static bool
+draft_version(struct watch *w, uint32_t ref, const char **ret_version, size_t *ret_length)
+{
+	struct value body = value_of_object(&w->feed.arena->view, ref);
+	struct value metadata = value_field(body, "metadata", 8, path_fingerprint("metadata", 8));
+	struct value version = value_field(metadata, "resourceVersion", 15, path_fingerprint("resourceVersion", 15));
+
+	return value_string(version, ret_version, ret_length) && *ret_length > 0 && *ret_length <= RESOURCE_VERSION_MAX;
+}
+
+static bool
+is(const char *type, size_t length, const char *name)
+{
+	return length == strlen(name) && memcmp(type, name, length) == 0;
+}
+
+static uint64_t
+now_ms(const struct watch *w)
+{
+	return w->feed.clock->now_ms(w->feed.clock);
+}
+
+static void
+heard(struct watch *w)
+{
+	w->stats.heard_ms = now_ms(w);
+	w->events->on_heard(w->context);
+}
+
+/* Not one of those that change the store: nothing is lost with it, and the RV does not move. */
+static int
+ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
+{
+	w->stats.bad_events++;
+	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->feed.name, (int)(type_length < 40 ? type_length : 40),
+		    type);
+	draft_discard(w->feed.arena, w->feed.intern, d);
+	return 0;
+}
+
+/* A part of a WatchList's state, or of what happened to it meanwhile. */
+static int
+stage(struct watch *w, const char *type, size_t type_length, struct draft d)
+{
+	int r;
+
+	if (is(type, type_length, "ADDED"))
+		r = staging_add(&w->staging, d.ref);
+	else if (is(type, type_length, "MODIFIED"))
+		r = staging_change(&w->staging, d.ref);
+	else if (is(type, type_length, "DELETED"))
+		r = staging_delete(&w->staging, d.ref);
+	else
+		return ignore(w, type, type_length, d);
+	if (r < 0)
+		draft_discard(w->feed.arena, w->feed.intern, d);
+	w->stats.staged = w->staging.count;
+	return r;
+}
+
+static int
+on_object(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct watch *w = context;
+	int (*queue)(struct delta_fifo *, uint32_t) = NULL;
+	char version[RESOURCE_VERSION_MAX];
+	const char *text;
+	size_t length;
+	int r;
+
+	if (w->stats.initial)
+		return stage(w, type, type_length, d);
+	if (is(type, type_length, "ADDED"))
+		queue = delta_fifo_add;
+	else if (is(type, type_length, "MODIFIED"))
+		queue = delta_fifo_update;
+	else if (is(type, type_length, "DELETED"))
+		queue = delta_fifo_delete;
+	if (!queue)
+		return ignore(w, type, type_length, d);
+	if (!draft_version(w, d.ref, &text, &length)) {
+		draft_discard(w->feed.arena, w->feed.intern, d);
+		return lost(w, "its object has no usable metadata.resourceVersion");
+	}
+	memcpy(version, text, length); /* queueing may discard the draft */
+	r = queue(w->feed.fifo, d.ref);
+	if (r < 0) {
+		draft_discard(w->feed.arena, w->feed.intern, d);
+		return r;
+	}
+	delta_fifo_set_version(w->feed.fifo, version, length);
+	w->stats.events++;
+	heard(w);
+	return 0;
+}
+
+/* The end mark: the state is whole as of this RV. */
+static int
+end_initial(struct watch *w, const char *version)
+{
+	int r = staging_settle(&w->staging);
+
+	w->stats.staged = w->staging.count;
+	if (r == 0)
+		r = staging_replace(&w->staging, version);
+	if (r < 0) {
+		outcome_set(&w->end, r == -ENOMEM ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "the list cannot be queued: %s", strerror(-r));
+		return end_with(w);
+	}
+	w->stats.initial = false;
+	w->stats.bookmarks++;
+	w->stats.heard_ms = now_ms(w);
+	w->ration.share = WATCH_TURN_EVENTS;
+	w->events->on_listed(w->context);
+	return 0;
+}
+
+static bool
+is_end_mark(const cJSON *metadata)
+{
+	const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(annotations, "k8s.io/initial-events-end"));
+
+	return text && strcmp(text, "true") == 0;
+}
+
+static int
+on_bookmark(struct watch *w, const cJSON *object)
+{
+	const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
+	const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metadata, "resourceVersion"));
+
+	if (!version || !*version || strlen(version) > RESOURCE_VERSION_MAX) {
+		w->stats.bad_events++;
+		log_warning("%s: a bookmark without a usable resourceVersion is ignored", w->feed.name);
+		return 0;
+	}
+	if (w->stats.initial && is_end_mark(metadata))
+		return end_initial(w, version);
+	if (w->stats.initial) {
+		outcome_set(&w->end, OUTCOME_UNSUPPORTED, "a bookmark came before the end mark: the server takes a WatchList for a plain WATCH");
+		return end_with(w);
+	}
+	delta_fifo_set_version(w->feed.fifo, version, strlen(version));
+	w->stats.bookmarks++;
+	heard(w);
+	return 0;
+}
+
+static int
+on_other(void *context, const char *type, size_t type_length, const char *json, size_t length)
+{
+	struct watch *w = context;
+	cJSON *object = cJSON_ParseWithLength(json, length);
+	struct kube_status status;
+	int r = 0;
+
+	if (!object)
+		return lost(w, "what came with a bookmark or an error cannot be read");
+	if (is(type, type_length, "BOOKMARK")) {
+		r = on_bookmark(w, object);
+	} else {
+		r = kube_status_from_json(object, 0, &status);
+		if (r == 0) {
+			outcome_from_status(&w->end, &status);
+			w->end.in_stream = true;
+			kube_status_done(&status);
+			r = end_with(w);
+		}
+	}
+	cJSON_Delete(object);
+	return r;
+}
+
+/* What tells of none of our objects is dropped, and moves nothing; anything else would be missed. */
+static int
+on_bad_object(void *context, const char *why)
+{
+	struct watch *w = context;
+
+	if (!decoder_is_foreign(w->decoder))
+		return lost(w, why);
+	if (w->stats.bad_events++ < 10)
+		log_warning("%s: an event is dropped: %s", w->feed.name, why);
+	return 0;
+}
+
+/* ---- the transport's reports --------------------------------------------------- */
+
+static void
+on_response(void *ctx, const struct transport_response *response)
+{
+	struct watch *w = ctx;
+
+	answer_begin(&w->answer, response);
+	w->stats.byte_ms = now_ms(w);
+	w->stats.waited_ms = w->stats.byte_ms - w->stats.started_ms;
+	if (w->feed.on_contact)
+		w->feed.on_contact(w->feed.context);
+	w->stats.opened = answer_is_success(&w->answer);
+	if (w->stats.opened)
+		w->events->on_open(w->context);
+}
+
+/* Where the time of a long list goes is worth two looks at the clock for each buffer; the feed's clock stands still meanwhile. */
+static int
+feed_timed(struct watch *w, const void *data, size_t length)
+{
+	uint64_t before = clock_monotonic_us();
+	int r = decoder_feed(w->decoder, data, length);
+
+	w->stats.decoded_us += clock_monotonic_us() - before;
+	return r;
+}
+
+static int
+on_data(void *ctx, const void *data, size_t length)
+{
+	struct watch *w = ctx;
+	uint64_t before;
+	bool initial;
+	int r;
+
+	w->stats.bytes += length;
+	w->stats.byte_ms = now_ms(w);
+	if (w->feed.on_contact)
+		w->feed.on_contact(w->feed.context);
+	if (!answer_is_success(&w->answer))
+		return answer_append(&w->answer, data, length);
+	before = w->stats.events;
+	initial = w->stats.initial;
+	r = initial ? feed_timed(w, data, length) : decoder_feed(w->decoder, data, length);
+	if (r < 0)
+		return r;
+	ration_use(&w->ration, initial ? length : w->stats.events - before);
+	if (!w->stats.initial && delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX) {
+		w->stats.paused = true;
+		ration_hold(&w->ration);
+	}
+	return 0;
+}
+
+static void
+on_done(void *ctx, int result, const char *message)
+{
+	struct watch *w = ctx;
+	struct outcome outcome = { 0 };
+	uint64_t offset = 0;
+	const char *error;
+
+	w->request = NULL;
+	ration_stop(&w->ration);
+	if (w->ended) {
+		outcome = w->end;
+		w->end = (struct outcome){ 0 };
+	} else if (result == 0 && answer_is_success(&w->answer) && decoder_finish(w->decoder) < 0) {
+		outcome_set(&outcome, OUTCOME_FAILED, "the server ended the stream in the middle of an event");
+	} else if (result == -EBADMSG) {
+		error = decoder_error(w->decoder, &offset);
+		answer_unreadable(&w->answer, "stream of events", offset, error, &outcome);
+		w->stats.bad_events++;
+	} else if (result < 0 || !answer_is_success(&w->answer)) {
+		answer_outcome(&w->answer, result, message, &outcome);
+		if (w->stats.initial && (w->answer.status == 422 || strcmp(outcome.reason, "Invalid") == 0))
+			outcome.kind = OUTCOME_UNSUPPORTED;
+	}
+	w->events->on_end(w->context, w, &outcome);
+	outcome_done(&outcome);
+}
+
+int
+watch_start(const struct feed *feed, const struct watch_params *params, const struct watch_events *events, void *context,
+	    struct watch **ret_watch)
+{
+	static const struct decoder_events decoder_events = {
+		.on_object = on_object, .on_other = on_other, .on_bad_object = on_bad_object,
+	};
+	static const struct transport_callbacks callbacks = { on_response, on_data, on_done };
+	struct watch *w = calloc(1, sizeof(*w));
+	int r = -ENOMEM;
+
+	if (!w)
+		return -ENOMEM;
+	w->feed = *feed;
+	w->events = events;
+	w->context = context;
+	w->stats.started_ms = w->stats.byte_ms = w->stats.heard_ms = feed->clock->now_ms(feed->clock);
+	w->stats.initial = params->initial_events;
+	staging_init(&w->staging, feed->fifo);
+	ration_init(&w->ration, &w->feed, &w->request, w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);
+	w->decoder = decoder_new(DECODE_WATCH, feed->arena, feed->intern, feed->schema, &decoder_events, w, feed->max_item_bytes);
+	if (w->decoder)
+		decoder_expect_kind(w->decoder, feed->kind);
+	if (w->decoder)
+		r = feed->source->watch(feed->source->context, params, &callbacks, w, &w->request);
+	if (r < 0) {
+		watch_free(w);
+		return r;
+	}
+	*ret_watch = w;
+	return 0;
+}
+
+void
+watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	if (w->request)
+		w->feed.source->cancel(w->feed.source->context, w->request);
+	ration_stop(&w->ration);
+	decoder_free(w->decoder);
+	staging_done(&w->staging);
+	answer_done(&w->answer);
+	outcome_done(&w->end);
+	free(w);
+}
+
+void
+watch_relax(struct watch *w)
+{
+	if (!w->stats.paused || delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX / 2)
+		return;
+	w->stats.paused = false;
+	ration_release(&w->ration);
+}
+
+void
+watch_get_stats(const struct watch *w, struct watch_stats *ret)
+{
+	*ret = w->stats;
+}

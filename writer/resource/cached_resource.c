@@ -1,0 +1,436 @@
+/*
+ * One resource that is cached.
+ */
+#include "writer/resource/cached_resource.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "shm-layout/path.h"
+#include "shm-layout/value.h"
+#include "writer/base/log.h"
+#include "writer/resource/redefinition.h"
+#include "writer/resource/reload_plan.h"
+#include "writer/decode/rework.h"
+
+static void
+on_contact(void *context)
+{
+	const struct cached_resource *c = context;
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	if (c->id < RESOURCE_MAX)
+		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id],
+				      (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, memory_order_relaxed);
+}
+
+static void
+on_failure(void *context, int code, const char *reason, const char *message)
+{
+	struct cached_resource *c = context;
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	c->doubted |= redefinition_may_be(&c->spec->kube, code);
+	trouble_meet(&c->trouble, code, reason, message, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+}
+
+static void
+on_success(void *context)
+{
+	struct cached_resource *c = context;
+
+	trouble_end(&c->trouble);
+}
+
+void
+cached_resource_tell(struct cached_resource *c)
+{
+	char *news = trouble_news(&c->trouble);
+
+	/* Without room for it, it is tried again. */
+	if (news && store_set_status(c->store, c->id, news) == 0)
+		trouble_was_told(&c->trouble);
+	free(news);
+}
+
+/* The daemon before told of trouble, and not of its end. */
+static bool
+is_in_trouble(const struct cached_resource *c)
+{
+	static const char name[] = "recovered";
+	uint32_t status = store_resource(c->store, c->id)->status;
+	bool recovered;
+
+	return status && value_bool(value_field(value_of_block(&store_arena(c->store)->view, status), name, sizeof(name) - 1,
+						path_fingerprint(name, sizeof(name) - 1)), &recovered) && !recovered;
+}
+
+static void
+on_popped(void *context)
+{
+	struct cached_resource *c = context;
+
+	if (c->reflector)
+		reflector_relax(c->reflector);
+}
+
+/* What this entry says about deletions, else what the file says for all, else the default. */
+static struct tombstone_limits
+limits_of(const struct config *config, const struct config_resource *entry)
+{
+	const struct config_tombstones *said[] = {&config->tombstones, &entry->tombstones};
+	struct tombstone_limits limits = STORE_TOMBSTONES;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (said[i]->count_said)
+			limits.count = said[i]->count;
+		if (said[i]->bytes)
+			limits.bytes = said[i]->bytes;
+		if (said[i]->seconds)
+			limits.age_ns = said[i]->seconds * 1000000000ull;
+	}
+	return limits;
+}
+
+/*
+ * Whether the RV that stands beside the content may be gone on from. What came from another cluster, or from one that was not known, is
+ * LISTING from now on; where the cluster is hidden, the fingerprint alone must do.
+ */
+static bool
+trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id)
+{
+	const struct resource *known = store_resource(c->store, c->id);
+	uint8_t cluster[FINGERPRINT_CLUSTER_BYTES];
+	bool same;
+
+	fingerprint_cluster(cluster_id, cluster);
+	same = !*cluster_id || memcmp(known->cluster, cluster, sizeof(cluster)) == 0;
+	if (!same && kept && known->version_length > 0) {
+		log_warning("%s: what is in memory was not known to be of the cluster that answers now; listing anew", c->spec->name);
+		store_set_version(c->store, c->id, "", 0);
+		store_set_state(c->store, c->id, RESOURCE_LISTING);
+	}
+	if (!same)
+		store_set_cluster(c->store, c->id, cluster);
+	return kept && same && known->state == RESOURCE_SYNCED && known->version_length > 0;
+}
+
+static int
+add_to_store(struct cached_resource *c, const struct config *config, const char *cluster)
+{
+	int r = store_add_resource(c->store, c->spec->descriptor, c->spec->fingerprint, &c->id);
+
+	if (r < 0)
+		return r;
+	store_set_tombstone_limits(c->store, c->id, limits_of(config, c->entry));
+	if (r == 0 && c->id < RESOURCE_MAX) /* another one may have had its position before */
+		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0, memory_order_relaxed);
+	c->adopted = trust_adopted(c, r == 1, cluster);
+	return 0;
+}
+
+static struct reflector_choices
+choices_of(const struct config_resource *entry)
+{
+	return (struct reflector_choices){
+		.watch_list = entry->watch_list != CONFIG_NO, .page_size = entry->page_size, .version = entry->version,
+	};
+}
+
+/* What the Reflector works with, by the spec; feed is of the caller. */
+static struct reflector_options
+options_of(struct cached_resource *c, struct feed *feed)
+{
+	struct resource_spec *spec = c->spec;
+
+	*feed = (struct feed){
+		.name = spec->name, .kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
+		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL, .source = &spec->source.base, .fifo = c->fifo,
+		.arena = store_arena(c->store), .intern = store_intern(c->store), .schema = spec->schema, .clock = c->clock,
+		.on_contact = on_contact, .on_failure = on_failure, .on_success = on_success, .context = c,
+	};
+	return (struct reflector_options){ .feed = feed, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry) };
+}
+
+static int
+make_feed(struct cached_resource *c, const struct cached_resource_world *world)
+{
+	struct known_objects known;
+	struct reflector_options options;
+	struct feed feed;
+
+	c->known = (struct store_known){ c->store, c->id };
+	known = store_known_objects(&c->known);
+	c->fifo = delta_fifo_new(&known);
+	if (!c->fifo)
+		return -ENOMEM;
+	options = options_of(c, &feed);
+	options.timing = world->timing;
+	c->reflector = reflector_new(&options);
+	if (!c->reflector || pipeline_add(world->pipeline, c->id, c->spec->name, c->fifo, on_popped, c) < 0)
+		return -ENOMEM;
+	c->pipeline = world->pipeline;
+	return 0;
+}
+
+int
+cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec, const struct config_resource *entry,
+		    struct cached_resource **ret)
+{
+	struct cached_resource *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c) {
+		resource_spec_free(spec);
+		return -ENOMEM;
+	}
+	c->spec = spec;
+	c->entry = entry;
+	c->store = world->store;
+	c->clock = world->clock;
+	r = add_to_store(c, world->config, world->cluster);
+	if (r == 0 && is_in_trouble(c))
+		trouble_adopt(&c->trouble);
+	if (r == 0)
+		r = make_feed(c, world);
+	if (r < 0)
+		cached_resource_free(c);
+	else
+		*ret = c;
+	return r;
+}
+
+void
+cached_resource_free(struct cached_resource *c)
+{
+	if (!c)
+		return;
+	reflector_free(c->reflector);
+	if (c->pipeline)
+		pipeline_remove(c->pipeline, c->fifo);
+	trouble_done(&c->trouble);
+	delta_fifo_free(c->fifo);
+	rework_free(c->rework);
+	resource_spec_free(c->spec);
+	resource_spec_free(c->next);
+	free(c);
+}
+
+void
+cached_resource_set_entry(struct cached_resource *c, const struct config *config, const struct config_resource *entry)
+{
+	c->entry = entry;
+	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
+	reflector_set_choices(c->reflector, choices_of(entry));
+}
+
+/* ---- another spec ------------------------------------------------------------------ */
+
+void
+cached_resource_change(struct cached_resource *c, struct resource_spec *spec, unsigned changes)
+{
+	resource_spec_free(c->next);
+	c->next = spec;
+	c->changes |= changes;
+	c->change_waits = false;
+}
+
+bool
+cached_resource_is_changing(const struct cached_resource *c)
+{
+	return c->next || pipeline_is_syncing(c->pipeline, c->fifo);
+}
+
+static int
+sync_object(void *context, uint32_t ref)
+{
+	struct cached_resource *c = context;
+	struct draft changed = {0};
+	int r = c->rework ? rework_object(c->rework, ref, &changed) : 0;
+
+	if (r == 0)
+		r = store_sync(c->store, c->id, ref, changed);
+	if (r < 0 && changed.ref)
+		draft_discard(store_arena(c->store), store_intern(c->store), changed);
+	return r;
+}
+
+static int
+end_sync(void *context)
+{
+	struct cached_resource *c = context;
+	int r = store_redefined(c->store, c->id);
+
+	if (r < 0)
+		return r;
+	rework_free(c->rework);
+	c->rework = NULL;
+	c->applying = 0;
+	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms", c->spec->name,
+		 store_resource(c->store, c->id)->object_count, (clock_monotonic_us() - c->change_began_us) / 1000);
+	return 0;
+}
+
+/*
+ * The Reflector goes over to the new spec. What is on its way was decoded by the old schema, or is of the old selection: it is given up, and
+ * a watch goes on from the last RV.
+ */
+static void
+become(struct cached_resource *c)
+{
+	struct resource_spec *old = c->spec;
+	struct reflector_options options;
+	struct feed feed;
+
+	c->spec = c->next;
+	pipeline_rename(c->pipeline, c->fifo, c->spec->name);
+	options = options_of(c, &feed);
+	reflector_renew(c->reflector, &options, (c->changes & RELOAD_LISTS) != 0);
+	resource_spec_free(old);
+}
+
+/* Nothing that the Reflector works with has changed, and it goes on with it. */
+static void
+become_in_words(struct cached_resource *c)
+{
+	char *descriptor = c->spec->descriptor;
+
+	c->spec->descriptor = c->next->descriptor;
+	c->next->descriptor = descriptor;
+	memcpy(c->spec->fingerprint, c->next->fingerprint, sizeof(c->spec->fingerprint));
+	resource_spec_free(c->next);
+}
+
+/* 0; negative errno: nothing has changed, it may be tried again. */
+static int
+begin_change(struct cached_resource *c)
+{
+	const struct pipeline_sync sync = { sync_object, end_sync, c };
+	struct rework *rework = NULL;
+	int r;
+
+	if (c->changes & RELOAD_DROPS) {
+		rework = rework_new(store_arena(c->store), store_intern(c->store), c->next->schema, c->next->metadata_only);
+		if (!rework)
+			return -ENOMEM;
+	}
+	r = store_redefine(c->store, c->id, c->next->descriptor, c->next->fingerprint);
+	if (r == 0)
+		r = pipeline_sync(c->pipeline, c->fifo, &sync);
+	if (r < 0) {
+		rework_free(rework);
+		return r;
+	}
+	c->change_began_us = clock_monotonic_us();
+	c->applying = c->changes;
+	c->rework = rework;
+	if (c->changes & RELOAD_DROPS)
+		store_disown(c->store, c->id);
+	if (c->changes & RELOAD_LISTS)
+		pipeline_await_list(c->pipeline, c->fifo);
+	if (c->changes & (RELOAD_LISTS | RELOAD_DROPS))
+		become(c);
+	else
+		become_in_words(c);
+	return 0;
+}
+
+static void
+stop_change(struct cached_resource *c)
+{
+	log_warning("%s: giving up what could not be applied to all objects; the configuration is another one by now", c->spec->name);
+	c->changes |= c->applying; /* what was applied to some is still to be applied to the others */
+	c->applying = 0;
+	store_redefine_stop(c->store, c->id);
+	pipeline_stop_sync(c->pipeline, c->fifo);
+	rework_free(c->rework);
+	c->rework = NULL;
+}
+
+void
+cached_resource_turn(struct cached_resource *c)
+{
+	int r;
+
+	if (!c->next)
+		return;
+	if (pipeline_is_syncing(c->pipeline, c->fifo)) /* there was no room for what is not wanted any more */
+		stop_change(c);
+	if (!delta_fifo_is_empty(c->fifo))
+		return;
+	r = begin_change(c);
+	if (r == 0) {
+		c->next = NULL;
+		c->changes = 0;
+	} else if (!c->change_waits) {
+		c->change_waits = true;
+		log_error("%s: the new configuration cannot be applied yet: %s", c->spec->name, strerror(-r));
+	}
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+void
+cached_resource_start(struct cached_resource *c)
+{
+	const struct resource *known = store_resource(c->store, c->id);
+	char version[RESOURCE_VERSION_MAX];
+	size_t length;
+
+	if (c->started)
+		return;
+	c->started = true;
+	length = c->adopted ? known->version_length : 0;
+
+	memcpy(version, known->version, length);
+	reflector_start(c->reflector, version, length);
+}
+
+void
+cached_resource_distrust(struct cached_resource *c, const char *cluster)
+{
+	uint8_t hash[FINGERPRINT_CLUSTER_BYTES];
+
+	fingerprint_cluster(cluster, hash);
+	pipeline_distrust(c->pipeline, c->fifo);
+	store_set_cluster(c->store, c->id, hash);
+	c->adopted = false;
+	if (c->started)
+		reflector_relist(c->reflector, OUTCOME_OTHER_CLUSTER);
+}
+
+void
+cached_resource_renumber(struct cached_resource *c, unsigned id)
+{
+	_Atomic uint64_t *contact = store_arena(c->store)->header->contact_boot_ns;
+
+	if (id < RESOURCE_MAX && c->id < RESOURCE_MAX)
+		atomic_store_explicit(&contact[id], atomic_load_explicit(&contact[c->id], memory_order_relaxed),
+				      memory_order_relaxed);
+	c->id = id;
+	c->known.resource = id;
+	pipeline_renumber(c->pipeline, c->fifo, id);
+}
+
+bool
+cached_resource_is_synced(const struct cached_resource *c)
+{
+	return store_resource(c->store, c->id)->state == RESOURCE_SYNCED;
+}
+
+bool
+cached_resource_is_dormant(const struct cached_resource *c)
+{
+	return !c->started;
+}
+
+bool
+cached_resource_starts_by_itself(const struct cached_resource *c)
+{
+	return !c->entry->on_demand || c->adopted || store_resource(c->store, c->id)->object_count > 0;
+}

@@ -1,0 +1,117 @@
+/*
+ * One resource that is cached: its spec, with everything between the API server and the store that is its own: DeltaFIFO, Reflector.
+ *
+ * When the configuration was read again its spec may become another one (cached_resource_change()). What the store has is worked
+ * through by SYNC deltas: new indexes are filled, what is dropped from now on is taken out of the bodies, and one commit shows it, with
+ * the new definition. What only the server has is listed; then the resource is LISTING until the list is in, and of what it brings
+ * only the differences are published.
+ *
+ * Killed at any moment, the next daemon finds content that is as its fingerprint says, or LISTING, or a fingerprint that is
+ * nobody's: then it lists.
+ *
+ * Threads: the writer's loop thread only.
+ */
+#ifndef WRITER_CACHED_RESOURCE_H
+#define WRITER_CACHED_RESOURCE_H
+
+#include "writer/config/config.h"
+#include "writer/fifo/pipeline.h"
+#include "writer/reflect/reflector.h"
+#include "writer/resource/resource_spec.h"
+#include "writer/store/store.h"
+#include "writer/resource/store_known.h"
+#include "writer/resource/trouble.h"
+
+struct rework;
+
+struct cached_resource {
+	struct resource_spec *spec;	/* what it is */
+	struct resource_spec *next;	/* what it is to become as soon as its FIFO is empty, or NULL … */
+	unsigned changes;		/* … and how that differs (reload_plan.h) */
+	unsigned applying;		/* the changes that are being synced */
+	const struct config_resource *entry;
+	unsigned id;			/* in the store */
+	struct store *store;
+	struct pipeline *pipeline;
+	struct clock *clock;
+	struct store_known known;
+	struct delta_fifo *fifo;
+	struct reflector *reflector;
+	struct rework *rework;		/* of the bodies that are being synced, or NULL */
+	uint64_t change_began_us;
+	struct trouble trouble;	/* what readers are told of its failures */
+	bool was_synced;	/* once, at least: daemon.c looks */
+	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
+	bool doubted;		/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
+	bool adopted;		/* its content was kept, at the RV that the store says */
+	bool change_waits;	/* it could not begin, and that was logged */
+};
+
+/* What all of them share; borrowed. */
+struct cached_resource_world {
+	const struct config *config;
+	struct store *store;
+	struct pipeline *pipeline;
+	struct clock *clock;
+	const char *cluster;		/* its id (cluster_guard.h), "": hidden */
+	struct reflector_timing timing;
+};
+
+/*
+ * Add a resource to the store and make everything that feeds it; nothing is requested yet. entry is borrowed.
+ *
+ * spec      taken, also on failure
+ * Returns   0 with *ret, or negative errno
+ */
+int cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec, const struct config_resource *entry,
+			struct cached_resource **ret);
+void cached_resource_free(struct cached_resource *c);
+
+/*
+ * The configuration was read again, and says this of the resource now; borrowed. What is chosen about lists counts from the next one, on
+ * what is remembered of deletions at once.
+ */
+void cached_resource_set_entry(struct cached_resource *c, const struct config *config, const struct config_resource *entry);
+
+/*
+ * Become another spec of the same resource. What it was to become before, and is not yet, is forgotten, but for what has to be done
+ * to get there.
+ *
+ * spec     taken
+ * changes  enum reload_change
+ */
+void cached_resource_change(struct cached_resource *c, struct resource_spec *spec, unsigned changes);
+
+/* Once a turn of the loop, before the pipeline: begin what can begin now. */
+void cached_resource_turn(struct cached_resource *c);
+
+/* It is not what the configuration says yet. */
+bool cached_resource_is_changing(const struct cached_resource *c);
+
+/* LIST, or WATCH from the adopted RV. Once is enough. */
+void cached_resource_start(struct cached_resource *c);
+
+/*
+ * Another cluster answers: what is there stays until it is listed anew, at no RV that is known, and the list is published as a difference.
+ * cluster  its id
+ */
+void cached_resource_distrust(struct cached_resource *c, const char *cluster);
+
+/* Its position in the store has become another one (store_drop_unclaimed()). */
+void cached_resource_renumber(struct cached_resource *c, unsigned id);
+
+/* Once a second: readers are told, with the next commit, what the Reflector met or that it is over. */
+void cached_resource_tell(struct cached_resource *c);
+
+/* It is for whoever asks, and nobody did yet: nobody misses it. Or it is about to be started. */
+bool cached_resource_is_dormant(const struct cached_resource *c);
+/*
+ * Whether it is to be started before anybody asks for it: if it is not on demand; or if it is, and there is content of an earlier life,
+ * which would grow old.
+ */
+bool cached_resource_starts_by_itself(const struct cached_resource *c);
+
+/* Its published content is whole. */
+bool cached_resource_is_synced(const struct cached_resource *c);
+
+#endif

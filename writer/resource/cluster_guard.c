@@ -1,0 +1,124 @@
+/*
+ * Cluster guard.
+ */
+#include "writer/resource/cluster_guard.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "writer/base/log.h"
+
+static void doubt(struct cluster_guard *g);
+
+static void
+on_timer(void *context)
+{
+	struct cluster_guard *g = context;
+
+	g->doubted = false;
+	cluster_guard_ask(g); /* without memory for it: with the next connection */
+}
+
+static void
+settle(struct cluster_guard *g, const char *id, const char *why)
+{
+	bool first = !g->settled, differs = *id && strcmp(id, g->id) != 0;
+
+	g->settled = true;
+	if (first && !*id)
+		log_info("one cluster cannot be told from another at this URL: %s; to let informerd see it, grant it get on the namespace "
+			 "kube-system", why);
+	if (!first && differs)
+		log_warning("another cluster answers: the UID of its namespace kube-system is %s, it was %s; everything is listed anew", id,
+			    *g->id ? g->id : "hidden until now");
+	if (differs)
+		snprintf(g->id, sizeof(g->id), "%s", id);
+	if (first)
+		g->events->on_settled(g->context, 0, "");
+	else if (differs)
+		g->events->on_changed(g->context);
+}
+
+static void
+on_answer(void *context, int result, const char *id, const char *message)
+{
+	struct cluster_guard *g = context;
+	bool again = g->doubted;
+
+	g->question = NULL;
+	g->doubted = false;
+	if (result >= 0) {
+		settle(g, id, message);
+	} else if (!g->settled) {
+		g->events->on_settled(g->context, result, message);
+		return;
+	} else {
+		again = true;
+	}
+	if (again)
+		doubt(g);
+}
+
+int
+cluster_guard_ask(struct cluster_guard *guard)
+{
+	if (guard->question)
+		return 0;
+	guard->asked = true;
+	guard->asked_ms = guard->clock->now_ms(guard->clock);
+	return cluster_id_ask(guard->transport, guard->settled, on_answer, guard, &guard->question);
+}
+
+/* The last answer may be another server's than the one that answers now. */
+static void
+doubt(struct cluster_guard *g)
+{
+	uint64_t now = g->clock->now_ms(g->clock), due = g->asked ? g->asked_ms + CLUSTER_GUARD_INTERVAL_MS : now;
+
+	if (g->question) {
+		g->doubted = true;
+		return;
+	}
+	if (!g->timer.armed)
+		clock_set(g->clock, &g->timer, due > now ? due - now : 0, on_timer, g);
+}
+
+static void
+on_connection(void *context)
+{
+	struct cluster_guard *g = context;
+
+	if (g->settled)
+		doubt(g);
+}
+
+void
+cluster_guard_init(struct cluster_guard *guard, struct transport *transport, struct clock *clock,
+		   const struct cluster_guard_events *events, void *context)
+{
+	*guard = (struct cluster_guard){.transport = transport, .clock = clock, .events = events, .context = context};
+	transport_on_connection(transport, on_connection, guard);
+}
+
+void
+cluster_guard_done(struct cluster_guard *guard)
+{
+	if (!guard->transport)
+		return;
+	clock_clear(guard->clock, &guard->timer);
+	cluster_id_cancel(guard->question);
+	transport_on_connection(guard->transport, NULL, NULL);
+	memset(guard, 0, sizeof(*guard));
+}
+
+bool
+cluster_guard_is_settled(const struct cluster_guard *guard)
+{
+	return guard->settled;
+}
+
+const char *
+cluster_guard_id(const struct cluster_guard *guard)
+{
+	return guard->id;
+}

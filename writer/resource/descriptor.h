@@ -1,0 +1,43 @@
+/*
+ * Descriptor: what a resource in the arena is, as a JSON document beside its content, for readers and for adoption:
+ *
+ *	{
+ *	  "group": "", "version": "v1", "resource": "pods", "kind": "Pod", "singular": "pod", "shortNames": ["po"],
+ *	  "namespaced": true,
+ *	  "namespace": "", "labelSelector": "", "fieldSelector": "",     which part of it is cached; "" is all
+ *	  "metadataOnly": false, "onDemand": false,                      only metadata; not asked for before a reader does
+ *	  "drops": ["metadata.managedFields"],                           paths whose values are not stored
+ *	  "indexes": [
+ *	    {"name": "namespace", "rules": [{"as": "namespace"}]},
+ *	    {"name": "byUser", "rules": [{"path": "metadata.annotations.users", "as": "split", "separator": ","}]}
+ *	  ]
+ *	}
+ *
+ * Index i of the document is index i of the resource block (shm-layout/root.h). All fields are always there.
+ * Bodies have neither "apiVersion" nor "kind", which a WATCH sends and a LIST does not: they stand here.
+ */
+#ifndef WRITER_DESCRIPTOR_H
+#define WRITER_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "writer/config/config.h"
+
+struct descriptor_source {
+	const struct kube_resource *resource;
+	const char *namespace_, *label_selector, *field_selector; /* NULL is "" */
+	bool metadata_only, on_demand;
+	const char *const *drops;
+	size_t drop_count;
+	const struct config_index *const *indexes; /* declared ones of this resource, in their order */
+	size_t index_count;
+};
+
+/*
+ * ret_json   allocated text, without white space
+ * Returns    0, -EINVAL with message (an index of a name that is taken, a path or separator that is impossible), -ENOMEM
+ */
+int descriptor_build(const struct descriptor_source *source, char **ret_json, char **ret_error);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * Resource spec: all that follows from an entry of the configuration once it is known what its name means, and that can be wrong. It is made
+ * before anything is touched, at the start as at a reload.
+ */
+#ifndef WRITER_RESOURCE_SPEC_H
+#define WRITER_RESOURCE_SPEC_H
+
+#include "writer/config/config.h"
+#include "writer/decode/decoder.h"
+#include "writer/resource/fingerprint.h"
+#include "writer/kube/transport.h"
+#include "writer/reflect/lister_watcher.h"
+
+/* All is owned; nothing refers to the configuration. */
+struct resource_spec {
+	struct kube_resource kube;
+	char *name;			/* "pods", "deployments.apps in team-a": for messages and stat */
+	char *group_name;		/* "pods", "deployments.apps" */
+	char *refusal_hint;		/* the RBAC rule that it needs, in a sentence; or NULL */
+	bool metadata_only;
+	struct decoder_schema *schema;	/* what is kept of its objects */
+	struct kube_lister_watcher source;
+	char *descriptor;		/* LAYOUT.md, DESCRIPTOR */
+	uint8_t fingerprint[FINGERPRINT_BYTES];
+};
+
+/* What all resources have in common; borrowed. */
+struct resource_spec_world {
+	const struct config *config;
+	struct transport *transport;
+	const char *server;		/* URL */
+	const void *ca;
+	size_t ca_length;
+	const struct kube_impersonation *as;
+};
+
+/*
+ * indexes   those that the configuration declares for it
+ * Returns   0 with *ret; -EINVAL with message (an index or drop that is impossible); other negative errno
+ */
+int resource_spec_new(const struct resource_spec_world *world, const struct kube_resource *kube, const struct config_resource *entry,
+		      const struct config_index *const *indexes, size_t index_count, struct resource_spec **ret, char **ret_error);
+/* NULL is fine. */
+void resource_spec_free(struct resource_spec *spec);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The store's objects of one resource, as a DeltaFIFO knows them.
+ */
+#include "writer/resource/store_known.h"
+
+static const struct object *
+known_object(void *context, uint32_t ref)
+{
+	const struct store_known *k = context;
+
+	return object_at(&store_arena(k->store)->view, ref);
+}
+
+static uint32_t
+known_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name, size_t name_length)
+{
+	const struct store_known *k = context;
+
+	return store_find(k->store, k->resource, key_hash, ns, ns_length, name, name_length);
+}
+
+static bool
+known_same(void *context, uint32_t a, uint32_t b)
+{
+	const struct store_known *k = context;
+
+	return store_same_state(k->store, a, b);
+}
+
+static void
+known_each(void *context, void (*visit)(void *visitor, uint32_t ref), void *visitor)
+{
+	const struct store_known *k = context;
+	uint64_t end = store_resource(k->store, k->resource)->next_ordinal;
+
+	for (uint64_t ordinal = 0; ordinal < end; ordinal++) {
+		uint32_t ref = store_by_ordinal(k->store, k->resource, (uint32_t)ordinal);
+
+		if (ref != 0)
+			visit(visitor, ref);
+	}
+}
+
+static uint64_t
+known_count(void *context)
+{
+	const struct store_known *k = context;
+
+	return store_resource(k->store, k->resource)->object_count;
+}
+
+static void
+known_discard(void *context, uint32_t draft)
+{
+	const struct store_known *k = context;
+
+	draft_discard(store_arena(k->store), store_intern(k->store), (struct draft){ draft });
+}
+
+struct known_objects
+store_known_objects(struct store_known *known)
+{
+	return (struct known_objects){
+		known, known_object, known_find, known_same, known_each, known_count, known_discard,
+	};
+}

@@ -1,0 +1,474 @@
+/*
+ * One client of the broker: its greeting, what it is given, its end.
+ *
+ *	GREETING ──HELLO──▶ ATTACHED (broker_subscribe.c hears what it says)
+ *	   │  ▲
+ *	  STAT └── all sent ── REPORTING
+ *
+ * It is received from without a control buffer, so descriptors that a client sends are dropped by the kernel. A client has one
+ * packet's room at most in our memory, plus one report. Whoever does not greet, or does not take what was sent, within
+ * BROKER_DEADLINE_MS is dropped.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "writer/serve/broker_internal.h"
+#include "writer/base/log.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#define PIECE_BYTES 32768u
+
+#define LINES_MAX 20u	/* about refused connections, … */
+#define LINES_MS  10000u	/* … in so many milliseconds */
+
+static void on_packet(uv_poll_t *poll, int status, int events);
+
+/* ---- life ---- */
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct client *c = handle->data;
+	struct broker *b = c->broker;
+
+	if (--c->open_handles > 0)
+		return;
+	free(c->report);
+	free(c);
+	b->open_handles--;
+	broker_settle(b);
+}
+
+void
+client_drop(struct client *c)
+{
+	struct broker *b = c->broker;
+
+	if (c->state == CLIENT_ATTACHED) {
+		client_unsubscribe_all(c);
+		wake_leave(c);
+		slots_remove(c->slots, c->slot);
+		b->stats.readers--;
+	} else {
+		b->pending--;
+	}
+	if (c->previous)
+		c->previous->next = c->next;
+	else
+		b->clients = c->next;
+	if (c->next)
+		c->next->previous = c->previous;
+	waker_unref(c->waker);
+	c->waker = NULL;
+	uv_close((uv_handle_t *)&c->poll, on_closed);
+	close(c->fd);
+	if (c->has_death) {
+		uv_close((uv_handle_t *)&c->death, on_closed);
+		close(c->pidfd);
+	}
+}
+
+/* Strangers may come as often as they like: a few lines now and then, else a count, so that nobody fills the log. */
+static bool
+is_worth_a_line(struct broker *b)
+{
+	uint64_t now = uv_now(b->loop);
+
+	if (now - b->lines_since_ms >= LINES_MS) {
+		if (b->untold > 0)
+			log_info("%" PRIu64 " more connections were refused or closed", b->untold);
+		b->lines_since_ms = now;
+		b->lines = 0;
+		b->untold = 0;
+	}
+	if (b->lines < LINES_MAX) {
+		b->lines++;
+		return true;
+	}
+	b->untold++;
+	return false;
+}
+
+void
+client_drop_for(struct client *c, const char *why)
+{
+	if (is_worth_a_line(c->broker))
+		log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, why);
+	c->broker->stats.dropped++;
+	client_drop(c);
+}
+
+static void
+on_death(uv_poll_t *poll, int status, int events)
+{
+	struct client *c = poll->data;
+
+	(void)status;
+	(void)events;
+	client_drop(c);
+}
+
+/*
+ * Watch the peer's process besides its connection: a child of it may keep the latter open. A process that we cannot see (pid 0,
+ * another pid namespace) is watched by its connection alone.
+ */
+static void
+watch_process(struct client *c)
+{
+	socklen_t bytes = sizeof(c->pidfd);
+
+	if (getsockopt(c->fd, SOL_SOCKET, SO_PEERPIDFD, &c->pidfd, &bytes) < 0)
+		c->pidfd = c->peer.pid > 0 ? (int)syscall(SYS_pidfd_open, c->peer.pid, 0) : -1;
+	if (c->pidfd < 0)
+		return;
+	if (uv_poll_init(c->broker->loop, &c->death, c->pidfd) < 0) {
+		close(c->pidfd);
+		c->pidfd = -1;
+		return;
+	}
+	c->death.data = c;
+	c->has_death = true;
+	c->open_handles++;
+	uv_poll_start(&c->death, UV_READABLE, on_death);
+}
+
+static void
+set_deadline(struct client *c)
+{
+	c->deadline_ms = uv_now(c->broker->loop) + BROKER_DEADLINE_MS;
+	broker_watch_deadlines(c->broker);
+}
+
+static void
+listen_for(struct client *c, int events)
+{
+	uv_poll_start(&c->poll, events | UV_DISCONNECT, on_packet);
+}
+
+void
+client_new(struct broker *b, int fd)
+{
+	struct client *c = calloc(1, sizeof(*c));
+	socklen_t bytes = sizeof(c->peer);
+
+	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &bytes) < 0 || b->pending >= BROKER_PENDING_MAX ||
+	    broker_pending_of(b, c->peer.uid) >= BROKER_PENDING_UID_MAX || uv_poll_init(b->loop, &c->poll, fd) < 0) {
+		b->stats.refused++;
+		free(c);
+		close(fd);
+		return;
+	}
+	c->broker = b;
+	c->fd = fd;
+	c->pidfd = -1;
+	c->poll.data = c;
+	c->open_handles = 1;
+	c->privileged = c->peer.uid == 0 || c->peer.uid == geteuid();
+	c->admitted = peer_is_allowed(b, &c->peer, fd);
+	b->open_handles++;
+	b->pending++;
+	c->next = b->clients;
+	if (c->next)
+		c->next->previous = c;
+	b->clients = c;
+	watch_process(c);
+	set_deadline(c);
+	listen_for(c, UV_READABLE);
+}
+
+/* ---- sending ---- */
+
+void
+message_head_init(struct message_head *head, enum message_type type, size_t length)
+{
+	*head = (struct message_head){
+		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = (uint16_t)type, .length = (uint32_t)length};
+}
+
+static void
+refuse(struct client *c, enum refusal code, const char *text)
+{
+	size_t length = strlen(text);
+	struct message_refused message = {.code = code, .text_length = (uint32_t)length};
+	struct iovec io[2] = {{&message, sizeof(message)}, {(void *)(uintptr_t)text, length}};
+	struct msghdr packet = {.msg_iov = io, .msg_iovlen = 2};
+
+	message_head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
+	sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (is_worth_a_line(c->broker))
+		log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, text);
+	c->broker->stats.refused++;
+	client_drop(c);
+}
+
+int
+client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
+	} control = {0};
+	struct iovec io = {(void *)(uintptr_t)message, length};
+	struct msghdr packet = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+	return sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+/* Send the arena, the client's slot and its eventfd. Returns 0 or negative errno. */
+static int
+send_arena(struct client *c, enum message_type type, const struct arena *arena, int arena_fd, int slot_fd)
+{
+	struct message_welcome welcome = {.generation = arena->header->generation, .slot_bytes = SLOT_BYTES};
+	int fds[PROTOCOL_DESCRIPTORS] = {arena_fd, slot_fd, c->waker->fd};
+
+	message_head_init(&welcome.head, type, sizeof(welcome));
+	if (c->want_keys) {
+		_Static_assert(sizeof(arena->keys) == sizeof(welcome.keys), "protocol: keys");
+		memcpy(welcome.keys, &arena->keys, sizeof(welcome.keys));
+		welcome.has_keys = 1;
+	}
+	return client_send_fds(c, &welcome, sizeof(welcome), fds, PROTOCOL_DESCRIPTORS);
+}
+
+void
+client_move(struct client *c)
+{
+	struct broker_source source;
+	unsigned slot = 0;
+	int arena_fd, slot_fd = -1, r;
+
+	r = broker_source(c->broker, &source, &arena_fd);
+	if (r == 0)
+		r = slots_add(source.slots, source.epoch, &slot, &slot_fd);
+	if (r < 0) {
+		client_drop_for(c, "there is no room for it in the new generation");
+		return;
+	}
+	r = send_arena(c, MESSAGE_MOVED, source.arena, arena_fd, slot_fd);
+	client_unsubscribe_all(c);
+	slots_remove(c->slots, c->slot);
+	c->slots = source.slots;
+	c->slot = slot;
+	wake_moved(c);
+	c->generation = source.arena->header->generation;
+	c->moved = r == -EAGAIN;
+	if (c->moved) {
+		/* Its old slot is gone with the old generation; the new one waits here until the client takes it. What it says
+		 * meanwhile waits too: no answer may come before this one. */
+		set_deadline(c);
+		listen_for(c, UV_WRITABLE);
+	} else if (r < 0) {
+		client_drop_for(c, "the new generation could not be sent");
+	} else {
+		c->deadline_ms = 0;
+		listen_for(c, UV_READABLE);
+	}
+}
+
+static void
+send_report(struct client *c)
+{
+	union {
+		struct message_head head;
+		char bytes[sizeof(struct message_head) + PIECE_BYTES];
+	} packet;
+
+	for (;;) {
+		size_t left = c->report_length - c->report_sent, n = left < PIECE_BYTES ? left : PIECE_BYTES;
+
+		message_head_init(&packet.head, MESSAGE_REPORT, sizeof(packet.head) + n);
+		packet.head.more = n < left;
+		memcpy(packet.bytes + sizeof(packet.head), c->report + c->report_sent, n);
+		if (send(c->fd, &packet, packet.head.length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+			if (errno == EAGAIN)
+				return;
+			client_drop(c);
+			return;
+		}
+		set_deadline(c);
+		c->report_sent += n;
+		if (!packet.head.more)
+			break;
+	}
+	free(c->report);
+	c->report = NULL;
+	c->state = CLIENT_GREETING;
+	listen_for(c, UV_READABLE);
+}
+
+/* ---- receiving ---- */
+
+/* For the log and the report: what is not printable ASCII becomes '?'. */
+static void
+take_name(struct client *c, const char name[64])
+{
+	size_t i;
+
+	for (i = 0; i < 64 && name[i]; i++)
+		c->name[i] = name[i] < 0x20 || name[i] > 0x7e ? '?' : name[i];
+	c->name[i] = '\0';
+}
+
+static void
+attach(struct client *c, const struct message_hello *hello)
+{
+	struct broker *b = c->broker;
+	struct broker_source source;
+	int arena_fd, slot_fd = -1, r;
+	char text[200];
+
+	if (hello->layout_major != LAYOUT_MAJOR) {
+		snprintf(text, sizeof(text), "the reader's library knows layout %u, this informerd writes layout %u: install both "
+			 "from one release", hello->layout_major, (unsigned)LAYOUT_MAJOR);
+		refuse(c, REFUSED_LAYOUT, text);
+		return;
+	}
+	r = broker_source(b, &source, &arena_fd);
+	if (r < 0) {
+		refuse(c, REFUSED_BUSY, r == -EAGAIN ? "nothing to read yet: informerd is starting" :
+		       "informerd cannot open its arena again");
+		return;
+	}
+	if (b->stats.readers >= b->options.max_readers ||
+	    (!c->privileged && broker_readers_of(b, c->peer.uid) >= b->options.max_per_uid)) {
+		snprintf(text, sizeof(text), "too many readers: %u are attached, %u of this user; raise maxReaders",
+			 b->stats.readers, broker_readers_of(b, c->peer.uid));
+		refuse(c, REFUSED_FULL, text);
+		return;
+	}
+	r = waker_new(&c->waker);
+	if (r == 0)
+		r = slots_add(source.slots, source.epoch, &c->slot, &slot_fd);
+	if (r < 0) {
+		snprintf(text, sizeof(text), "no slot: %s", r == -EUSERS ? "all are taken" : strerror(-r));
+		refuse(c, REFUSED_FULL, text);
+		return;
+	}
+	/* Registered before it learns of it. */
+	take_name(c, hello->reader_name);
+	c->want_keys = hello->flags & HELLO_WANT_KEYS;
+	c->slots = source.slots;
+	c->generation = source.arena->header->generation;
+	c->state = CLIENT_ATTACHED;
+	wake_join(c);
+	c->deadline_ms = 0;
+	b->pending--;
+	b->stats.readers++;
+	b->stats.attached++;
+	if (send_arena(c, MESSAGE_WELCOME, source.arena, arena_fd, slot_fd) < 0)
+		client_drop(c);
+}
+
+static void
+report(struct client *c)
+{
+	struct broker *b = c->broker;
+
+	c->report = b->options.report ? b->options.report(b->options.context) : NULL;
+	if (!c->report) {
+		refuse(c, REFUSED_BUSY, "no report can be made at the moment");
+		return;
+	}
+	c->report_length = strlen(c->report);
+	c->report_sent = 0;
+	c->state = CLIENT_REPORTING;
+	listen_for(c, UV_WRITABLE);
+	send_report(c);
+}
+
+static void
+take_packet(struct client *c)
+{
+	union {
+		struct message_head head;
+		struct message_hello hello;
+		struct message_subscribe subscribe;
+		char bytes[1024];
+	} packet;
+	ssize_t n = recv(c->fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_drop(c);
+		return;
+	}
+	if (c->state == CLIENT_REPORTING) {
+		client_drop_for(c, "it speaks when it has nothing to say");
+		return;
+	}
+	if (c->state == CLIENT_ATTACHED) {
+		client_speaks(c, &packet.head, (size_t)n);
+		return;
+	}
+	if ((size_t)n < sizeof(packet.head) || (size_t)n > sizeof(packet) || packet.head.magic != PROTOCOL_MAGIC ||
+	    packet.head.length != (size_t)n) {
+		refuse(c, REFUSED_PROTOCOL, "that is not informer's protocol");
+		return;
+	}
+	if (packet.head.version != PROTOCOL_VERSION) {
+		refuse(c, REFUSED_LAYOUT, "another protocol version: install library and informerd from one release");
+		return;
+	}
+	if (!c->admitted) {
+		char text[200];
+
+		snprintf(text, sizeof(text), "user %lu may not attach: allow it with --allow-uid %lu, or one of its groups with "
+			 "--allow-gid", (unsigned long)c->peer.uid, (unsigned long)c->peer.uid);
+		refuse(c, REFUSED_PERMISSION, text);
+		return;
+	}
+	if (packet.head.type == MESSAGE_HELLO && (size_t)n >= sizeof(packet.hello))
+		attach(c, &packet.hello);
+	else if (packet.head.type == MESSAGE_STAT)
+		report(c);
+	else
+		refuse(c, REFUSED_PROTOCOL, "no such message");
+}
+
+static void
+on_packet(uv_poll_t *poll, int status, int events)
+{
+	struct client *c = poll->data;
+
+	if (status < 0) {
+		client_drop(c);
+		return;
+	}
+	if (events & UV_WRITABLE) {
+		if (c->state == CLIENT_REPORTING)
+			send_report(c);
+		else if (c->moved)
+			client_move(c);
+		return;	/* it may be gone; what there is to read is told again */
+	}
+	if (events & UV_READABLE)
+		take_packet(c);
+	else if (events & UV_DISCONNECT)
+		client_drop(c);
+}
+
+void
+clients_expire(struct broker *b)
+{
+	uint64_t now = uv_now(b->loop);
+	struct client *next;
+
+	for (struct client *c = b->clients; c; c = next) {
+		next = c->next;
+		if (c->deadline_ms && now >= c->deadline_ms)
+			client_drop_for(c, c->state == CLIENT_GREETING ? "it did not greet" : "it does not take what it is sent");
+	}
+}

@@ -1,0 +1,177 @@
+/*
+ * What the broker's files share: broker.c listens and counts; broker_admit.c decides who may come; broker_client.c talks to one
+ * client; broker_subscribe.c gives it queues; broker_wake.c signals eventfds; broker_report.c tells of the readers.
+ */
+#ifndef WRITER_BROKER_INTERNAL_H
+#define WRITER_BROKER_INTERNAL_H
+
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+#include "shm-layout/protocol.h"
+#include "writer/serve/broker.h"
+
+#define BROKER_PENDING_MAX 64u		/* connections that are not attached */
+#define BROKER_PENDING_UID_MAX 16u	/* of these, of one user */
+#define BROKER_DEADLINE_MS 5000u	/* for a greeting to come, for a packet to be taken */
+
+/* ---- broker_wake.c ---- */
+
+/* An eventfd, shared by its client and the task that writes to it. */
+struct waker {
+	int fd;
+	unsigned references;
+	bool stuck;		/* a write to it had to be set free: its reader is hostile */
+};
+
+/*
+ * sleepers    the attached clients; armed, queue_due: the armed word of each one's slot, and whether this commit gave one of its
+ *             queues something. By themselves and in a row, as each commit looks at all of them: going from client to client and
+ *             over the slots took a third of a commit with 64 of them
+ */
+struct wake {
+	struct broker *broker;
+	struct client **sleepers; /* room for max_readers in each */
+	_Atomic uint32_t **armed;
+	bool *queue_due;
+	size_t sleeper_count;
+	struct eventfd_signal *signal; /* NULL: eventfds are written by the task */
+	int *fds;		/* room for max_readers */
+	uv_work_t work;
+	uv_timer_t watchdog;
+	bool active;
+	bool again;		/* clients became due while the task ran */
+	struct waker **list;	/* room for max_readers */
+	size_t count;
+	_Atomic size_t at;	/* 1 + the one that is written to; 0: the task has not begun */
+	size_t last_at;		/* what the watchdog saw last */
+	uint64_t wakeups;
+};
+
+int waker_new(struct waker **ret_waker);
+void waker_unref(struct waker *waker);
+/* 0, -ENOMEM. wake_done() is fine after failure. */
+int wake_init(struct broker *b);
+void wake_done(struct broker *b);
+/* A client has a slot; another one; none any more. */
+void wake_join(struct client *c);
+void wake_moved(struct client *c);
+void wake_leave(struct client *c);
+/* Signal the eventfds of all clients that are due. */
+void wake_start(struct broker *b);
+
+/* ---- broker_client.c ---- */
+
+enum client_state { CLIENT_GREETING, CLIENT_ATTACHED, CLIENT_REPORTING };
+
+struct client {
+	struct broker *broker;
+	struct client *next, *previous;
+	enum client_state state;
+	struct ucred peer;
+	bool admitted;
+	bool privileged;	/* root, or the daemon's own user: not counted against max_per_uid */
+	int fd, pidfd;
+	uv_poll_t poll, death;
+	bool has_death;
+	unsigned open_handles;
+	uint64_t deadline_ms;	/* uv_now(); 0: none */
+	char name[65];
+	bool want_keys;
+
+	struct slots *slots;
+	unsigned slot;
+	struct waker *waker;
+	size_t sleeper;		/* its place among the wake's */
+	bool due;		/* to be woken */
+	struct reader_queue *queues; /* SLOT_QUEUES of them, or NULL */
+	bool moved;		/* MOVED could not be sent yet */
+	uint64_t generation;
+
+	char *report;
+	size_t report_length, report_sent;
+};
+
+/* Take over a connection. */
+void client_new(struct broker *b, int fd);
+/* End it: its slot is given back at once, its memory when the loop has closed its handles. */
+void client_drop(struct client *c);
+/* Give an attached client the current arena, with a new slot. */
+void client_move(struct client *c);
+/* Hang up on clients whose time is over. */
+void clients_expire(struct broker *b);
+
+/* A head for a packet of that length. */
+void message_head_init(struct message_head *head, enum message_type type, size_t length);
+/* Hang up for what it did, or did not do. */
+void client_drop_for(struct client *c, const char *why);
+/* Send descriptors along. 0 or negative errno. */
+int client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count);
+
+/* ---- broker_admit.c ---- */
+
+/* May this peer attach? fd: its connection. */
+bool peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd);
+
+/* ---- broker_subscribe.c ---- */
+
+struct subscription;
+struct consumer_seat;
+
+/* One of a reader's queues; subscription NULL: not in use. */
+struct reader_queue {
+	struct subscription *subscription;
+	struct consumer_seat *seat;	/* NULL: no consumer */
+	uint32_t entries;
+	char consumer[CONSUMER_NAME_MAX + 1];
+};
+
+/* A packet of an attached client; the client may be gone afterwards. */
+void client_speaks(struct client *c, const struct message_head *head, size_t length);
+/* End all its subscriptions, before its slot goes. */
+void client_unsubscribe_all(struct client *c);
+
+/* ---- broker.c ---- */
+
+struct broker {
+	uv_loop_t *loop;
+	struct broker_options options;
+	uid_t *allow_uids;
+	gid_t *allow_gids;
+	char *path;
+	dev_t device;		/* of the socket's file, to know it again */
+	ino_t inode;
+	uv_poll_t listener;
+	uv_timer_t clock;	/* runs while a client has a deadline */
+	int fd;
+	int reserve;		/* given up to accept and refuse when descriptors run out */
+	struct client *clients;
+	unsigned pending;
+	struct wake wake;
+	struct broker_stats stats;
+	uint64_t lines_since_ms, untold; /* of what is said about refused connections */
+	unsigned lines;
+	/* the arena, re-opened read-only */
+	int arena_fd;
+	uint64_t arena_generation;
+	const struct arena *arena;
+	/* closing */
+	bool closing;
+	unsigned open_handles;
+	void (*done)(void *context);
+	void *done_context;
+};
+
+/* A handle of the broker or of a client was closed: free the broker when it was the last. */
+void broker_settle(struct broker *b);
+/* The last handle to go when the broker closes: no task runs any more. */
+void broker_close_watchdog(struct broker *b);
+/* The source, with the arena's read-only descriptor. -EAGAIN: nothing is served yet. */
+int broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd);
+/* Attached readers of this user. */
+unsigned broker_readers_of(const struct broker *b, uid_t uid);
+unsigned broker_pending_of(const struct broker *b, uid_t uid);
+/* A deadline was set: see to it that it is looked at. */
+void broker_watch_deadlines(struct broker *b);
+
+#endif

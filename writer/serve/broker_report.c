@@ -1,0 +1,85 @@
+/*
+ * What the broker tells of its readers in the report.
+ */
+#include <time.h>
+
+#include "writer/serve/broker_internal.h"
+#include "writer/serve/fan_out.h"
+
+static bool
+add_queue(cJSON *array, unsigned number, const struct reader_queue *queue)
+{
+	cJSON *o = cJSON_CreateObject();
+	struct subscription_stats stats;
+
+	if (!o || !cJSON_AddItemToArray(array, o)) {
+		cJSON_Delete(o);
+		return false;
+	}
+	subscription_stats(queue->subscription, &stats);
+	return cJSON_AddNumberToObject(o, "number", number) &&
+	       cJSON_AddStringToObject(o, "resource", subscription_resource(queue->subscription)) &&
+	       cJSON_AddStringToObject(o, "namespace", subscription_namespace(queue->subscription)) &&
+	       cJSON_AddStringToObject(o, "consumer", queue->consumer) &&
+	       cJSON_AddNumberToObject(o, "capacity", stats.capacity) &&
+	       cJSON_AddNumberToObject(o, "unread", (double)stats.unread) &&
+	       cJSON_AddNumberToObject(o, "held_bytes", (double)stats.held_bytes) &&
+	       cJSON_AddNumberToObject(o, "overflows", (double)stats.overflows) && cJSON_AddBoolToObject(o, "open", stats.open);
+}
+
+static bool
+add_queues(cJSON *reader, const struct client *c)
+{
+	cJSON *array = cJSON_AddArrayToObject(reader, "queues");
+	bool ok = array != NULL;
+
+	for (unsigned i = 0; c->queues && ok && i < SLOT_QUEUES; i++)
+		if (c->queues[i].subscription)
+			ok = add_queue(array, i, &c->queues[i]);
+	return ok;
+}
+
+static bool
+add_reader(cJSON *array, const struct client *c, const struct broker_source *source)
+{
+	cJSON *o = cJSON_CreateObject();
+	struct slot_stat stat;
+	struct timespec t;
+	double now_ns;
+
+	if (!o || !cJSON_AddItemToArray(array, o)) {
+		cJSON_Delete(o);
+		return false;
+	}
+	slots_stat(c->slots, c->slot, &stat);
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	now_ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	return cJSON_AddNumberToObject(o, "pid", c->peer.pid) && cJSON_AddNumberToObject(o, "uid", c->peer.uid) &&
+	       cJSON_AddStringToObject(o, "name", c->name) &&
+	       cJSON_AddNumberToObject(o, "generation", (double)c->generation) &&
+	       cJSON_AddNumberToObject(o, "pins", stat.pins) &&
+	       cJSON_AddNumberToObject(o, "oldest_epoch", (double)stat.oldest_epoch) &&
+	       cJSON_AddNumberToObject(o, "oldest_age_ns", stat.pins ? now_ns - (double)stat.oldest_since_ns : 0) &&
+	       cJSON_AddNumberToObject(o, "lag_epochs", stat.pins && source->epoch > stat.oldest_epoch ?
+				       (double)(source->epoch - stat.oldest_epoch) : 0) && add_queues(o, c);
+}
+
+cJSON *
+broker_readers_json(struct broker *b)
+{
+	cJSON *array = cJSON_CreateArray();
+	struct broker_source source = {0};
+	bool ok = array != NULL;
+
+	b->options.source(b->options.context, &source);
+	if (source.arena && source.slots)
+		slots_horizon(source.slots, source.epoch);	/* a fresh look at the pins */
+	for (const struct client *c = b->clients; c && ok; c = c->next)
+		if (c->state == CLIENT_ATTACHED)
+			ok = add_reader(array, c, &source);
+	if (!ok) {
+		cJSON_Delete(array);
+		return NULL;
+	}
+	return array;
+}

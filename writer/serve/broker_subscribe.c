@@ -1,0 +1,233 @@
+/*
+ * What an attached client says: which queues it wants. Everything in its packets is input; whoever sends what is no message of an
+ * attached client, or does not take the answers, is dropped.
+ *
+ * A queue belongs to its reader and to the arena that is served: it goes when its number is subscribed again, by UNSUBSCRIBE, with
+ * the reader, and with a move to another generation.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "writer/serve/broker_internal.h"
+#include "writer/serve/consumers.h"
+#include "writer/serve/fan_out.h"
+
+/* Entries of all the queues of one reader; the last ones get what is left. */
+#define ENTRIES_MAX ((uint64_t)SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT)
+
+static void
+end_queue(struct reader_queue *queue)
+{
+	if (!queue->subscription)
+		return;
+	consumers_leave(queue->seat);
+	fan_out_unsubscribe(queue->subscription);
+	memset(queue, 0, sizeof(*queue));
+}
+
+void
+client_unsubscribe_all(struct client *c)
+{
+	for (unsigned i = 0; c->queues && i < SLOT_QUEUES; i++)
+		end_queue(&c->queues[i]);
+	free(c->queues);
+	c->queues = NULL;
+	c->broker->wake.queue_due[c->sleeper] = false;
+}
+
+static void
+send_unsubscribed(struct client *c, uint32_t number, enum refusal code, const char *text)
+{
+	size_t length = strlen(text);
+	struct message_unsubscribed message = {.number = number, .code = code, .text_length = (uint32_t)length};
+	struct iovec io[2] = {{&message, sizeof(message)}, {(void *)(uintptr_t)text, length}};
+	struct msghdr packet = {.msg_iov = io, .msg_iovlen = 2};
+
+	message_head_init(&message.head, MESSAGE_UNSUBSCRIBED, sizeof(message) + length);
+	if (sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		client_drop_for(c, "it does not take what it is sent");
+}
+
+static void
+on_due(void *context)
+{
+	struct client *c = context;
+
+	c->broker->wake.queue_due[c->sleeper] = true;
+}
+
+/* Why it may not have the queue, or 0. */
+struct refused {
+	enum refusal code;
+	char text[200];
+};
+
+static void
+refuse(struct refused *refused, enum refusal code, const char *text)
+{
+	refused->code = code;
+	snprintf(refused->text, sizeof(refused->text), "%s", text);
+}
+
+static bool
+is_printable(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] < 0x21 || text[i] > 0x7e)
+			return false;
+	return true;
+}
+
+/* What the reader may still have, of what it wants. */
+static uint32_t
+entries_left(const struct client *c, uint32_t wanted)
+{
+	uint64_t used = 0, left;
+
+	for (unsigned i = 0; i < SLOT_QUEUES; i++)
+		used += c->queues[i].entries;
+	left = used < ENTRIES_MAX ? ENTRIES_MAX - used : 0;
+	if (left < QUEUE_ENTRIES_MIN)
+		left = QUEUE_ENTRIES_MIN;
+	if (!wanted && left >= QUEUE_ENTRIES_DEFAULT)
+		return 0; /* the configured default */
+	return wanted && wanted < left ? wanted : (uint32_t)left;
+}
+
+/* Sit down as the named consumer. */
+static void
+take_seat(struct client *c, const struct broker_source *source, struct reader_queue *queue, struct queue_cursor *cursor,
+	  struct message_subscribed *answer, struct refused *refused)
+{
+	int r;
+
+	if (!queue->consumer[0])
+		return;
+	if (!source->consumers) {
+		refuse(refused, REFUSED_CONSUMER, "this daemon keeps no consumers");
+		return;
+	}
+	r = consumers_sit(source->consumers, c->peer.uid, queue->consumer, strlen(queue->consumer), cursor, &queue->seat,
+			  answer->lineage, &answer->seq);
+	if (r >= 0)
+		answer->has_cursor = (uint32_t)r;
+	else if (r == -EBUSY)
+		refuse(refused, REFUSED_CONSUMER, "another reader is attached as this consumer; two that shared a cursor would lose events");
+	else if (r == -EUSERS)
+		refuse(refused, REFUSED_FULL, "too many consumers are attached; raise consumers.perUser or consumers.total");
+	else
+		refuse(refused, REFUSED_FULL, strerror(-r));
+}
+
+/* Names that cannot be some are nobody's. */
+static void
+want(const struct client *c, const char *resource, size_t size)
+{
+	const struct broker_options *options = &c->broker->options;
+	size_t length = strnlen(resource, size);
+
+	if (options->wanted && length > 0 && is_printable(resource, length))
+		options->wanted(options->context, resource, length);
+}
+
+static void
+make_queue(struct client *c, const struct message_subscribe *wish, struct message_subscribed *answer, int *ret_fd,
+	   struct refused *refused)
+{
+	struct reader_queue *queue = &c->queues[wish->number];
+	struct slot *page = slots_page(c->slots, c->slot);
+	struct queue_cursor *cursor = &page->queues[wish->number];
+	struct subscription_options options = {
+		.resource = wish->resource, .resource_length = strnlen(wish->resource, sizeof(wish->resource)),
+		.ns = wish->namespace_, .ns_length = strnlen(wish->namespace_, sizeof(wish->namespace_)),
+		.entries = entries_left(c, wish->entries), .cursor = cursor, .on_due = on_due, .context = c,
+	};
+	struct broker_source source;
+	int arena_fd, r = broker_source(c->broker, &source, &arena_fd);
+
+	if (r < 0 || !source.fan_out || source.slots != c->slots) {
+		refuse(refused, REFUSED_BUSY, "there are no events at the moment");
+		return;
+	}
+	snprintf(queue->consumer, sizeof(queue->consumer), "%.*s", (int)CONSUMER_NAME_MAX, wish->consumer);
+	if (options.resource_length == 0 || !is_printable(options.resource, options.resource_length) ||
+	    !is_printable(options.ns, options.ns_length) || !is_printable(queue->consumer, strlen(queue->consumer))) {
+		refuse(refused, REFUSED_PROTOCOL, "a resource has a name, and names of resources, namespaces and consumers have no "
+		       "blanks and no control characters");
+		return;
+	}
+	atomic_store_explicit(&cursor->consumed, 0, memory_order_relaxed);
+	atomic_store_explicit(&cursor->acknowledged, 0, memory_order_relaxed);
+	take_seat(c, &source, queue, cursor, answer, refused);
+	if (refused->code)
+		return;
+	r = fan_out_subscribe(source.fan_out, &options, &queue->subscription, &answer->base, ret_fd);
+	if (r < 0) {
+		char text[100];
+
+		snprintf(text, sizeof(text), "no queue can be made: %s", strerror(-r));
+		refuse(refused, REFUSED_FULL, text);
+		return;
+	}
+	queue->entries = answer->entries = subscription_capacity(queue->subscription);
+}
+
+static void
+subscribe(struct client *c, const struct message_subscribe *wish)
+{
+	struct message_subscribed answer = {.number = wish->number};
+	struct refused refused = {0};
+	struct reader_queue *queue;
+	int fd = -1, r;
+
+	if (wish->number >= SLOT_QUEUES) {
+		send_unsubscribed(c, wish->number, REFUSED_PROTOCOL, "there is no queue of that number");
+		return;
+	}
+	if (!c->queues)
+		c->queues = calloc(SLOT_QUEUES, sizeof(c->queues[0]));
+	if (!c->queues) {
+		send_unsubscribed(c, wish->number, REFUSED_FULL, strerror(ENOMEM));
+		return;
+	}
+	queue = &c->queues[wish->number];
+	end_queue(queue);
+	make_queue(c, wish, &answer, &fd, &refused);
+	if (refused.code) {
+		consumers_leave(queue->seat);
+		memset(queue, 0, sizeof(*queue));
+		send_unsubscribed(c, wish->number, refused.code, refused.text);
+		return;
+	}
+	message_head_init(&answer.head, MESSAGE_SUBSCRIBED, sizeof(answer));
+	want(c, wish->resource, sizeof(wish->resource));
+	r = client_send_fds(c, &answer, sizeof(answer), &fd, 1);
+	close(fd);
+	if (r < 0)
+		client_drop_for(c, "it does not take what it is sent");
+}
+
+void
+client_speaks(struct client *c, const struct message_head *head, size_t length)
+{
+	bool is_ours = length >= sizeof(*head) && head->magic == PROTOCOL_MAGIC && head->version == PROTOCOL_VERSION &&
+		       head->length == length;
+
+	if (is_ours && head->type == MESSAGE_SUBSCRIBE && length == sizeof(struct message_subscribe)) {
+		subscribe(c, (const struct message_subscribe *)(const void *)head);
+	} else if (is_ours && head->type == MESSAGE_WANT && length == sizeof(struct message_want)) {
+		const struct message_want *wish = (const struct message_want *)(const void *)head;
+
+		want(c, wish->resource, sizeof(wish->resource));
+	} else if (is_ours && head->type == MESSAGE_UNSUBSCRIBE && length == sizeof(struct message_unsubscribe)) {
+		uint32_t number = ((const struct message_unsubscribe *)(const void *)head)->number;
+
+		if (c->queues && number < SLOT_QUEUES)
+			end_queue(&c->queues[number]);
+	} else {
+		client_drop_for(c, "it says what no attached reader has to say");
+	}
+}

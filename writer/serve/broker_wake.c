@@ -1,0 +1,274 @@
+/*
+ * Waking readers.
+ *
+ * An eventfd's O_NONBLOCK belongs to the open file, which its reader shares: it can clear the flag and fill the counter, and
+ * then a write blocks. So the kernel is asked to signal eventfds in a way that never waits (eventfd_signal.h), from the loop.
+ *
+ * Where there is no such way (a kernel without it, a filter of system calls) they are written on the thread pool, and a watchdog in
+ * the loop sets a write that hangs free by reading the counter (without waiting), and has the reader dropped. Honest readers behind
+ * it wait 40 ms at most, once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "writer/serve/broker_internal.h"
+#include "writer/serve/eventfd_signal.h"
+#include "writer/base/log.h"
+
+#define WATCHDOG_MS 20
+
+int
+waker_new(struct waker **ret_waker)
+{
+	struct waker *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->fd < 0) {
+		free(w);
+		return -errno;
+	}
+	w->references = 1;
+	*ret_waker = w;
+	return 0;
+}
+
+void
+waker_unref(struct waker *w)
+{
+	if (!w || --w->references > 0)
+		return;
+	close(w->fd);
+	free(w);
+}
+
+/* On the thread pool. EAGAIN: the counter is full, so the reader has its signal already. */
+static void
+write_all(uv_work_t *work)
+{
+	struct wake *wake = work->data;
+	uint64_t one = 1;
+
+	for (size_t i = 0; i < wake->count; i++) {
+		atomic_store_explicit(&wake->at, i + 1, memory_order_release);
+		while (write(wake->list[i]->fd, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+	}
+}
+
+/* Empty a counter without ever waiting, whatever its reader does meanwhile. */
+static void
+set_free(int fd)
+{
+	uint64_t count;
+	struct iovec io = {&count, sizeof(count)};
+
+	if (preadv2(fd, &io, 1, -1, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP) {
+		/* A kernel without RWF_NOWAIT on eventfds: a hostile reader may win this race, but has to win it each time. */
+		if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && read(fd, &count, sizeof(count)) < 0)
+			return;
+	}
+}
+
+static void
+look_after(uv_timer_t *timer)
+{
+	struct wake *wake = timer->data;
+	size_t at = atomic_load_explicit(&wake->at, memory_order_acquire);
+
+	if (at > 0 && at == wake->last_at) {
+		wake->list[at - 1]->stuck = true;
+		set_free(wake->list[at - 1]->fd);
+	}
+	wake->last_at = at;
+}
+
+/* Readers whose eventfd had to be set free tried to stop the daemon. */
+static void
+drop_hostile(struct broker *b)
+{
+	struct client *next;
+
+	for (struct client *c = b->clients; c; c = next) {
+		next = c->next;
+		if (!c->waker || !c->waker->stuck)
+			continue;
+		log_warning("reader %s (pid %ld, uid %lu) blocked its wake-up and is dropped", c->name, (long)c->peer.pid,
+			    (unsigned long)c->peer.uid);
+		b->stats.dropped++;
+		client_drop(c);
+	}
+}
+
+static void
+written(uv_work_t *work, int status)
+{
+	struct wake *wake = work->data;
+	struct broker *b = wake->broker;
+
+	(void)status;
+	uv_timer_stop(&wake->watchdog);
+	b->stats.wakeups += wake->count;
+	if (!b->closing)
+		drop_hostile(b);
+	for (size_t i = 0; i < wake->count; i++)
+		waker_unref(wake->list[i]);
+	wake->count = 0;
+	wake->active = false;
+	if (b->closing)
+		broker_close_watchdog(b);
+	else if (wake->again)
+		wake_start(b);
+}
+
+int
+wake_init(struct broker *b)
+{
+	struct wake *wake = &b->wake;
+
+	wake->broker = b;
+	wake->list = calloc(b->options.max_readers, sizeof(wake->list[0]));
+	wake->fds = calloc(b->options.max_readers, sizeof(wake->fds[0]));
+	wake->sleepers = calloc(b->options.max_readers, sizeof(struct client *));
+	wake->armed = calloc(b->options.max_readers, sizeof(_Atomic uint32_t *));
+	wake->queue_due = calloc(b->options.max_readers, sizeof(wake->queue_due[0]));
+	if (!b->options.wake_by_writing && eventfd_signal_new(&wake->signal) < 0)
+		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a thread writes to their eventfds, "
+			 "which takes longer");
+	return wake->list && wake->fds && wake->sleepers && wake->armed && wake->queue_due ? 0 : -ENOMEM;
+}
+
+void
+wake_done(struct broker *b)
+{
+	eventfd_signal_free(b->wake.signal);
+	free(b->wake.list);
+	free(b->wake.fds);
+	free(b->wake.sleepers);
+	free(b->wake.armed);
+	free(b->wake.queue_due);
+}
+
+/* max_readers are attached at most. */
+void
+wake_join(struct client *c)
+{
+	struct wake *wake = &c->broker->wake;
+
+	c->sleeper = wake->sleeper_count++;
+	wake->sleepers[c->sleeper] = c;
+	wake->queue_due[c->sleeper] = false;
+	wake_moved(c);
+}
+
+void
+wake_moved(struct client *c)
+{
+	c->broker->wake.armed[c->sleeper] = &slots_page(c->slots, c->slot)->armed;
+}
+
+void
+wake_leave(struct client *c)
+{
+	struct wake *wake = &c->broker->wake;
+	size_t last = --wake->sleeper_count;
+
+	wake->sleepers[c->sleeper] = wake->sleepers[last];
+	wake->sleepers[c->sleeper]->sleeper = c->sleeper;
+	wake->armed[c->sleeper] = wake->armed[last];
+	wake->queue_due[c->sleeper] = wake->queue_due[last];
+}
+
+/* From here. What the kernel refused stays due, for a thread to write. */
+static void
+signal_all(struct broker *b)
+{
+	struct wake *wake = &b->wake;
+	size_t count = 0, done;
+
+	for (struct client *c = b->clients; c; c = c->next)
+		if (c->due && c->waker && count < b->options.max_readers)
+			wake->fds[count++] = c->waker->fd;
+	done = eventfd_signal_all(wake->signal, wake->fds, count);
+	b->stats.wakeups += done;
+	for (struct client *c = b->clients; c && done > 0; c = c->next) {
+		if (!c->due || !c->waker)
+			continue;
+		c->due = false;
+		done--;
+	}
+}
+
+void
+wake_start(struct broker *b)
+{
+	struct wake *wake = &b->wake;
+
+	if (wake->signal)
+		signal_all(b);
+	if (wake->active) {
+		wake->again = true;
+		return;
+	}
+	wake->again = false;
+	wake->count = 0;
+	for (struct client *c = b->clients; c; c = c->next) {
+		if (!c->due || !c->waker || wake->count == b->options.max_readers)
+			continue;
+		c->due = false;
+		c->waker->references++;
+		wake->list[wake->count++] = c->waker;
+	}
+	if (wake->count == 0)
+		return;
+	atomic_store_explicit(&wake->at, 0, memory_order_relaxed);
+	wake->last_at = 0;
+	wake->work.data = wake;
+	wake->watchdog.data = wake;
+	wake->active = true;
+	if (uv_queue_work(b->loop, &wake->work, write_all, written) < 0) {
+		wake->active = false;
+		return;
+	}
+	uv_timer_start(&wake->watchdog, look_after, WATCHDOG_MS, WATCHDOG_MS);
+}
+
+void
+broker_wake(void *broker, uint64_t epoch)
+{
+	struct broker *b = broker;
+	struct wake *wake = &b->wake;
+	size_t count = wake->sleeper_count;
+	struct client *c;
+	bool any = false;
+
+	(void)epoch;
+	/* Root and queues were stored; the armed words are loaded after them (reader-lib/wait.c has the other half). */
+	slot_fence();
+	for (size_t i = 0; i < count; i++) {
+		uint32_t answers = ARMED_COMMIT | (wake->queue_due[i] ? ARMED_QUEUE : 0);
+
+		if ((atomic_load_explicit(wake->armed[i], memory_order_relaxed) & answers) == 0)
+			continue;
+		c = wake->sleepers[i];
+		c->due |= slots_take_armed(c->slots, c->slot, answers);
+		any |= c->due;
+	}
+	memset(wake->queue_due, 0, count * sizeof(wake->queue_due[0]));
+	if (any)
+		wake_start(b);
+}
+
+void
+broker_wake_all(struct broker *b)
+{
+	for (struct client *c = b->clients; c; c = c->next)
+		c->due = c->state == CLIENT_ATTACHED;
+	wake_start(b);
+}

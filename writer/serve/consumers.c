@@ -1,0 +1,348 @@
+/*
+ * Named consumers: a table of a few hundred at most, in no order.
+ */
+#include "writer/serve/consumers.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "writer/base/time_ns.h"
+
+/* An attached consumer's time of being seen is renewed this often, so that a writer's death does not make it old. */
+#define RENEW_NS (3600ull * 1000000000u)
+
+/*
+ * kept    it acknowledged something, in this life or before: the arena has it
+ * seat    who sits there; NULL: absent
+ */
+struct record {
+	struct consumer consumer;
+	bool kept;
+	struct consumer_seat *seat;
+};
+
+struct consumer_seat {
+	struct consumers *consumers;
+	struct record *record;
+	const struct queue_cursor *cursor;
+};
+
+struct consumers {
+	struct store *store;
+	struct consumers_limits limits;
+	struct record **records;	/* room for limits.total, or for what the arena brought */
+	size_t count;
+	uint8_t lineage[16];
+	bool changed;			/* since the store was told */
+};
+
+static uint64_t
+published_seq(const struct consumers *c)
+{
+	const struct arena *arena = store_arena(c->store);
+	const struct root *root = root_at(&arena->view, atomic_load_explicit(&arena->header->root, memory_order_relaxed));
+
+	return root ? root->seq : 0;
+}
+
+/* ---- records ---- */
+
+static struct record *
+find(const struct consumers *c, uid_t uid, const char *name, size_t length)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct consumer *k = &c->records[i]->consumer;
+
+		if (k->uid == uid && k->name_length == length && memcmp(k->name, name, length) == 0)
+			return c->records[i];
+	}
+	return NULL;
+}
+
+static void
+forget(struct consumers *c, struct record *record)
+{
+	size_t i = 0;
+
+	while (c->records[i] != record)
+		i++;
+	c->records[i] = c->records[--c->count];
+	c->changed |= record->kept;
+	free(record);
+}
+
+/* Make room for one more name of this user; those of others are never touched. */
+static int
+make_room(struct consumers *c, uid_t uid)
+{
+	struct record *oldest = NULL;
+	uint32_t of_user = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct record *r = c->records[i];
+
+		if (r->consumer.uid != uid)
+			continue;
+		of_user++;
+		if (!r->seat && (!oldest || r->consumer.last_seen_wall_ns < oldest->consumer.last_seen_wall_ns))
+			oldest = r;
+	}
+	if (of_user < c->limits.per_uid && c->count < c->limits.total)
+		return 0;
+	if (!oldest)
+		return -EUSERS;
+	forget(c, oldest);
+	return 0;
+}
+
+static struct record *
+add(struct consumers *c, const struct consumer *consumer, bool kept)
+{
+	struct record *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->consumer = *consumer;
+	r->kept = kept;
+	c->records[c->count++] = r;
+	return r;
+}
+
+/* ---- acknowledgements ---- */
+
+static void
+take_acknowledgement(struct consumers *c, struct consumer_seat *seat, uint64_t published)
+{
+	struct record *r = seat->record;
+	/* Acquire: what was acknowledged was done. Read once: it is another process's. */
+	uint64_t seq = atomic_load_explicit(&((struct queue_cursor *)(uintptr_t)seat->cursor)->acknowledged, memory_order_acquire);
+	bool same_lineage = r->kept && memcmp(r->consumer.lineage, c->lineage, sizeof(c->lineage)) == 0;
+
+	if (seq == 0 || seq > published || (same_lineage && seq <= r->consumer.seq))
+		return;
+	memcpy(r->consumer.lineage, c->lineage, sizeof(c->lineage));
+	r->consumer.seq = seq;
+	r->kept = true;
+	c->changed = true;
+}
+
+static void
+tell_store(struct consumers *c)
+{
+	struct consumer *list = calloc(c->count ? c->count : 1, sizeof(*list));
+	size_t n = 0;
+
+	if (!list)
+		return;
+	for (size_t i = 0; i < c->count; i++)
+		if (c->records[i]->kept)
+			list[n++] = c->records[i]->consumer;
+	/* Without room it is tried again with the next look. */
+	if (store_set_consumers(c->store, list, n) == 0)
+		c->changed = false;
+	free(list);
+}
+
+bool
+consumers_poll(struct consumers *c, uint64_t now_wall_ns)
+{
+	uint64_t published = published_seq(c);
+	bool told;
+
+	for (size_t i = 0; i < c->count;) {
+		struct record *r = c->records[i];
+		uint64_t seen = r->consumer.last_seen_wall_ns, age = now_wall_ns > seen ? now_wall_ns - seen : 0;
+
+		if (r->seat) {
+			take_acknowledgement(c, r->seat, published);
+			if (age > RENEW_NS) {
+				r->consumer.last_seen_wall_ns = now_wall_ns;
+				c->changed |= r->kept;
+			}
+		} else if (age > c->limits.age_ns) {
+			forget(c, r);
+			continue;
+		}
+		i++;
+	}
+	if (!c->changed)
+		return false;
+	tell_store(c);
+	told = !c->changed;
+	return told;
+}
+
+/* ---- seats ---- */
+
+int
+consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length, const struct queue_cursor *cursor,
+	      struct consumer_seat **ret_seat, uint8_t ret_lineage[16], uint64_t *ret_seq)
+{
+	struct record *r = find(c, uid, name, length);
+	struct consumer fresh = {.uid = uid, .name_length = (uint8_t)length};
+	struct consumer_seat *seat;
+	int error;
+
+	if (length == 0 || length > CONSUMER_NAME_MAX)
+		return -EINVAL;
+	if (r && r->seat)
+		return -EBUSY;
+	seat = calloc(1, sizeof(*seat));
+	if (!seat)
+		return -ENOMEM;
+	if (!r) {
+		memcpy(fresh.name, name, length);
+		error = make_room(c, uid);
+		r = error == 0 ? add(c, &fresh, false) : NULL;
+		if (!r) {
+			free(seat);
+			return error < 0 ? error : -ENOMEM;
+		}
+	}
+	r->consumer.last_seen_wall_ns = time_ns(CLOCK_REALTIME);
+	c->changed |= r->kept;
+	r->seat = seat;
+	*seat = (struct consumer_seat){c, r, cursor};
+	*ret_seat = seat;
+	memcpy(ret_lineage, r->consumer.lineage, sizeof(r->consumer.lineage));
+	*ret_seq = r->consumer.seq;
+	return r->kept;
+}
+
+void
+consumers_leave(struct consumer_seat *seat)
+{
+	struct consumers *c;
+	struct record *r;
+
+	if (!seat)
+		return;
+	c = seat->consumers;
+	r = seat->record;
+	take_acknowledgement(c, seat, published_seq(c));
+	r->consumer.last_seen_wall_ns = time_ns(CLOCK_REALTIME);
+	r->seat = NULL;
+	free(seat);
+	if (r->kept)
+		c->changed = true;
+	else
+		forget(c, r);
+}
+
+/* ---- the report ---- */
+
+static void
+print_time(uint64_t wall, char text[32])
+{
+	time_t seconds = (time_t)(wall / 1000000000u);
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+static bool
+add_to_report(cJSON *array, const struct consumers *c, const struct record *r, uint64_t published)
+{
+	bool known = r->kept && memcmp(r->consumer.lineage, c->lineage, sizeof(c->lineage)) == 0;
+	char seen[32], name[CONSUMER_NAME_MAX + 1];
+	cJSON *o = cJSON_CreateObject();
+
+	if (!o || !cJSON_AddItemToArray(array, o)) {
+		cJSON_Delete(o);
+		return false;
+	}
+	memcpy(name, r->consumer.name, r->consumer.name_length);
+	name[r->consumer.name_length] = '\0';
+	print_time(r->consumer.last_seen_wall_ns, seen);
+	return cJSON_AddStringToObject(o, "name", name) && cJSON_AddNumberToObject(o, "uid", r->consumer.uid) &&
+	       cJSON_AddNumberToObject(o, "seq", (double)r->consumer.seq) &&
+	       cJSON_AddNumberToObject(o, "lag", known && published > r->consumer.seq ? (double)(published - r->consumer.seq) :
+				       known ? 0 : -1) &&
+	       cJSON_AddBoolToObject(o, "attached", r->seat != NULL) && cJSON_AddStringToObject(o, "lastSeen", seen);
+}
+
+cJSON *
+consumers_json(struct consumers *c)
+{
+	cJSON *array = cJSON_CreateArray();
+	uint64_t published = published_seq(c);
+
+	for (size_t i = 0; array && i < c->count; i++) {
+		if (add_to_report(array, c, c->records[i], published))
+			continue;
+		cJSON_Delete(array);
+		array = NULL;
+	}
+	return array;
+}
+
+/* ---- life ---- */
+
+/* What the arena brought is input: a name that is no name, or stands there twice, is left out. */
+static int
+take_over(struct consumers *c, const struct consumer *known, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct consumer k = known[i];
+		size_t length = k.name_length;
+
+		if (length == 0 || length > CONSUMER_NAME_MAX || find(c, k.uid, k.name, length))
+			continue;
+		memset(k.name + length, 0, sizeof(k.name) - length);
+		if (!add(c, &k, true))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int
+consumers_new(struct store *store, struct consumers_limits limits, struct consumers **ret_consumers)
+{
+	struct consumers *c = calloc(1, sizeof(*c));
+	const struct consumer *known;
+	size_t count;
+
+	if (!c)
+		return -ENOMEM;
+	known = store_consumers(store, &count);
+	c->store = store;
+	c->limits = limits;
+	c->records = calloc((count > limits.total ? count : limits.total) + 1, sizeof(struct record *));
+	if (!c->records || take_over(c, known, count) < 0) {
+		consumers_free(c);
+		return -ENOMEM;
+	}
+	store_lineage(store, c->lineage);
+	*ret_consumers = c;
+	return 0;
+}
+
+int
+consumers_set_limits(struct consumers *c, struct consumers_limits limits)
+{
+	size_t room = (c->count > limits.total ? c->count : limits.total) + 1;
+	struct record **records = realloc(c->records, room * sizeof(struct record *));
+
+	if (!records)
+		return -ENOMEM;
+	c->records = records;
+	c->limits = limits;
+	return 0;
+}
+
+void
+consumers_free(struct consumers *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; c->records && i < c->count; i++) {
+		free(c->records[i]->seat);
+		free(c->records[i]);
+	}
+	free(c->records);
+	free(c);
+}

@@ -1,0 +1,55 @@
+/*
+ * Named consumers: whose cursor the arena remembers (shm-layout/consumer.h).
+ *
+ *	slot.acknowledged ──poll, clamp──▶ table ──store_set_consumers()──▶ arena ──adoption──▶ table
+ *
+ * A cursor counts only when it grows within its lineage and is not beyond a published seq. Names are capped a user; the oldest absent
+ * one of a user gives way to a new one. A name that never acknowledged anything is remembered only while it is attached.
+ *
+ * Threads: the writer's loop thread only.
+ */
+#ifndef WRITER_CONSUMERS_H
+#define WRITER_CONSUMERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "writer/store/store.h"
+
+struct consumers;
+struct consumer_seat;	/* one attached reader that reads as a consumer */
+
+struct consumers_limits {
+	uint32_t per_uid;	/* [64] */
+	uint32_t total;		/* [1,024] */
+	uint64_t age_ns;	/* [7 days] not seen for so long: forgotten */
+};
+#define CONSUMERS_LIMITS ((struct consumers_limits){64, 1024, 7ull * 24 * 3600 * 1000000000u})
+
+/* store is borrowed; what it shows is taken over. */
+int consumers_new(struct store *store, struct consumers_limits limits, struct consumers **ret_consumers);
+/* From now on; names beyond them stay until they are forgotten by age, or for another name. 0, -ENOMEM: as it was. */
+int consumers_set_limits(struct consumers *c, struct consumers_limits limits);
+void consumers_free(struct consumers *c);
+
+/*
+ * A reader comes as this consumer. cursor: in its slot, borrowed, hostile.
+ * Returns 1 and where it had got to; 0 the name is new; -EBUSY another one sits there; -EUSERS the user has too many names; -ENOMEM
+ */
+int consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length, const struct queue_cursor *cursor,
+		  struct consumer_seat **ret_seat, uint8_t ret_lineage[16], uint64_t *ret_seq);
+/* It goes: its last acknowledgement is taken. */
+void consumers_leave(struct consumer_seat *seat);	/* NULL is fine */
+
+/*
+ * Take acknowledgements, forget who is too old, and hand what changed to the store. True when there is something for a commit to keep.
+ * Called once a second, and before the last commit; the caller commits.
+ */
+bool consumers_poll(struct consumers *c, uint64_t now_wall_ns);
+
+/* [{"name","uid","seq","lag","attached":bool,"lastSeen"}] for the report. NULL: no memory. */
+struct cJSON;
+struct cJSON *consumers_json(struct consumers *c);
+
+#endif

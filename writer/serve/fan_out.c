@@ -1,0 +1,639 @@
+/*
+ * Fan-out. For each position in the root there is an audience: who listens to it, and who of them has entries unread.
+ *
+ *	audience[3] ─┬─ listeners  {hash of namespace, binding} …   looked through for each event
+ *	             └─ unread     binding …                        looked through to find the lowest unread seq
+ *
+ * A binding is a subscription at one position; several entries of one resource name have a position each. Readers that have read
+ * everything are not looked at again before something is pushed for them, and a reader whose first unread entry is still the
+ * lowest of all answers for the others: what is lowest never falls.
+ */
+#include "writer/serve/fan_out.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm-layout/object.h"
+#include "writer/base/time_ns.h"
+
+/*
+ * unread  it stands in its audience's `unread`
+ */
+struct binding {
+	struct subscription *subscription;
+	unsigned resource;
+	bool unread;
+};
+
+/* ns_hash 0: all namespaces. */
+struct listener {
+	uint64_t ns_hash;
+	struct binding *binding;
+};
+
+/* lowest_of had `lowest` as its first unread seq when it was last looked for; NULL: look. */
+struct audience {
+	struct listener *listeners;
+	struct binding **unread;	/* as much room as listeners */
+	size_t count, capacity, unread_count;
+	bool any_namespace;		/* some listener wants one namespace only */
+	uint64_t wanted;		/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
+	const struct binding *lowest_of;
+	uint64_t lowest;
+};
+
+struct subscription {
+	struct fan_out *fan_out;
+	struct subscription *next, *previous;
+	struct queue_out *queue;
+	char *resource, *ns;
+	size_t resource_length, ns_length;
+	uint64_t ns_hash;
+	struct binding *bindings;
+	size_t binding_count;
+	bool touched;			/* by the commit that is being told */
+	bool unread;			/* every binding is `unread` */
+	bool closed;			/* in the list of those that wait to be reopened */
+	struct subscription *next_touched, *next_closed;
+	void (*on_due)(void *context);
+	void *context;
+};
+
+struct fan_out {
+	struct store *store;
+	struct fan_out_limits limits;
+	struct subscription *subscriptions;
+	struct audience audiences[RESOURCE_MAX];
+	unsigned bound;			/* resources of the store when subscriptions were bound */
+	struct subscription *touched;	/* lists: of the commit that is being told; of those whose queue overflowed */
+	struct subscription *closed;
+	struct past_overflows {
+		char *resource;
+		uint64_t count;
+	} *past;			/* of queues that are gone; one for each resource whose queue ever overflowed */
+	size_t past_count;
+	uint64_t base;			/* of the commit that is being told */
+};
+
+/* FNV-1a, never 0. What is equal in it is compared. */
+static uint64_t
+hash_of(const char *text, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
+/* The upper bits: FNV-1a mixes them best. */
+static uint64_t
+wanted_bit(uint64_t ns_hash)
+{
+	return ns_hash ? 1ull << (ns_hash >> 58) : UINT64_MAX;
+}
+
+/* ---- what is unread ---- */
+
+/* Something was pushed: from now on it counts when the lowest unread seq is looked for. */
+static void
+note_unread(struct subscription *s)
+{
+	if (s->unread)
+		return;
+	for (size_t i = 0; i < s->binding_count; i++) {
+		struct binding *b = &s->bindings[i];
+		struct audience *a = &s->fan_out->audiences[b->resource];
+
+		if (!b->unread)
+			a->unread[a->unread_count++] = b;
+		b->unread = true;
+	}
+	s->unread = true;
+}
+
+static void
+look_for_lowest(struct audience *a)
+{
+	a->lowest_of = NULL;
+	a->lowest = UINT64_MAX;
+	for (size_t i = 0; i < a->unread_count;) {
+		struct binding *b = a->unread[i];
+		uint64_t seq = queue_out_lowest(b->subscription->queue);
+
+		if (seq == UINT64_MAX) {
+			b->unread = b->subscription->unread = false;
+			a->unread[i] = a->unread[--a->unread_count];
+			continue;
+		}
+		if (seq < a->lowest) {
+			a->lowest = seq;
+			a->lowest_of = b;
+		}
+		i++;
+	}
+}
+
+static uint64_t
+held_bytes(const struct subscription *s, uint64_t lowest)
+{
+	uint64_t bytes = 0;
+
+	if (lowest == UINT64_MAX)
+		return 0;
+	for (size_t i = 0; i < s->binding_count; i++)
+		bytes += store_held_bytes(s->fan_out->store, s->bindings[i].resource, lowest ? lowest - 1 : 0);
+	return bytes;
+}
+
+/* Its queue overflowed: it is looked at in each commit until it can be reopened. */
+static void
+note_closed(struct subscription *s)
+{
+	if (s->closed)
+		return;
+	s->closed = true;
+	s->next_closed = s->fan_out->closed;
+	s->fan_out->closed = s;
+}
+
+static void
+overflow(struct subscription *s)
+{
+	queue_out_overflow(s->queue);
+	note_closed(s);
+}
+
+/* For store_hold_for(). Who holds back more than its share overflows, then the next one answers. */
+static uint64_t
+lowest_unread(void *context, unsigned resource)
+{
+	struct fan_out *f = context;
+	struct audience *a = &f->audiences[resource];
+
+	while (a->unread_count > 0) {
+		if (!a->lowest_of || queue_out_lowest(a->lowest_of->subscription->queue) != a->lowest)
+			look_for_lowest(a);
+		if (!a->lowest_of)
+			break;
+		if (held_bytes(a->lowest_of->subscription, a->lowest) <= f->limits.bytes)
+			return a->lowest;
+		overflow(a->lowest_of->subscription);
+	}
+	return UINT64_MAX;
+}
+
+/* ---- a commit ---- */
+
+/* Queues that overflowed reopen at the first commit that finds them empty, whatever it is about: so the gap is as small as can be. */
+static void
+reopen(struct fan_out *f)
+{
+	struct subscription **at = &f->closed;
+
+	while (*at) {
+		struct subscription *s = *at;
+
+		queue_out_begin(s->queue, f->base);
+		s->closed = !queue_out_is_open(s->queue);
+		if (s->closed)
+			at = &s->next_closed;
+		else
+			*at = s->next_closed;
+	}
+}
+
+static void
+push(struct subscription *s, const struct queue_entry *entry, uint64_t now_ns)
+{
+	if (!s->touched) {
+		if (!s->closed)
+			queue_out_begin(s->queue, s->fan_out->base);
+		s->touched = true;
+		s->next_touched = s->fan_out->touched;
+		s->fan_out->touched = s;
+	}
+	queue_out_push(s->queue, entry, now_ns);
+	if (queue_out_is_open(s->queue))
+		note_unread(s);
+	else
+		note_closed(s);
+}
+
+/* The namespace of what an event is about; false: it concerns all, as what has no namespace does. */
+static bool
+namespace_of(const struct fan_out *f, const struct store_event *event, const char **ret_ns, size_t *ret_length)
+{
+	const struct object *o;
+
+	if (event->kind != QUEUE_ADDED && event->kind != QUEUE_UPDATED && event->kind != QUEUE_DELETED)
+		return false;
+	o = object_at(&store_arena(f->store)->view, event->new_ref ? event->new_ref : event->old_ref);
+	if (!o)
+		return false;
+	*ret_ns = object_namespace(o);
+	*ret_length = o->namespace_length;
+	return o->namespace_length > 0;
+}
+
+static void
+tell(struct fan_out *f, const struct audience *a, const struct store_event *event, uint64_t *now_ns)
+{
+	struct queue_entry entry = {
+		.seq = event->seq, .kind = event->kind, .resource = event->resource, .old_ref = event->old_ref,
+		.new_ref = event->new_ref,
+	};
+	const char *ns = "";
+	size_t length = 0;
+	uint64_t hash = 0;
+	bool all = !a->any_namespace || !namespace_of(f, event, &ns, &length);
+
+	if (!all) {
+		hash = hash_of(ns, length);
+		if ((a->wanted & wanted_bit(hash)) == 0)
+			return;
+	}
+	if (!*now_ns)
+		*now_ns = time_ns(CLOCK_BOOTTIME);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct listener *l = &a->listeners[i];
+		struct subscription *s;
+
+		if (!all && l->ns_hash != 0 && l->ns_hash != hash)
+			continue;
+		s = l->binding->subscription;
+		if (all || l->ns_hash == 0 || (s->ns_length == length && memcmp(s->ns, ns, length) == 0))
+			push(s, &entry, *now_ns);
+	}
+}
+
+static void
+on_events(void *context, const struct store_event *events, size_t count, uint64_t base)
+{
+	struct fan_out *f = context;
+	uint64_t now_ns = 0;
+
+	if (!f->subscriptions)
+		return;
+	if (f->bound != store_resource_count(f->store))
+		fan_out_rebind(f);
+	f->base = base;
+	reopen(f);
+	for (size_t i = 0; i < count; i++) {
+		const struct audience *a = &f->audiences[events[i].resource];
+
+		if (a->count > 0)
+			tell(f, a, &events[i], &now_ns);
+	}
+	while (f->touched) {
+		struct subscription *s = f->touched;
+
+		f->touched = s->next_touched;
+		s->touched = false;
+		if (queue_out_publish(s->queue))
+			s->on_due(s->context);
+	}
+}
+
+/* ---- binding subscriptions to positions ---- */
+
+static bool
+is_of(const struct subscription *s, unsigned resource)
+{
+	const char *name = store_resource_name(s->fan_out->store, resource);
+
+	return strlen(name) == s->resource_length && memcmp(name, s->resource, s->resource_length) == 0;
+}
+
+/* Room for one more. 0, -ENOMEM. */
+static int
+audience_grow(struct audience *a)
+{
+	size_t capacity = a->capacity ? a->capacity * 2 : 8;
+	struct listener *listeners;
+	struct binding **unread;
+
+	if (a->count < a->capacity)
+		return 0;
+	listeners = reallocarray(a->listeners, capacity, sizeof(*listeners));
+	if (listeners)
+		a->listeners = listeners;
+	unread = reallocarray(a->unread, capacity, sizeof(struct binding *));
+	if (unread)
+		a->unread = unread;
+	if (!listeners || !unread)
+		return -ENOMEM;
+	a->capacity = capacity;
+	return 0;
+}
+
+static void
+unbind(struct subscription *s)
+{
+	for (size_t i = 0; i < s->binding_count; i++) {
+		struct binding *b = &s->bindings[i];
+		struct audience *a = &s->fan_out->audiences[b->resource];
+
+		for (size_t k = 0; k < a->count; k++) {
+			if (a->listeners[k].binding != b)
+				continue;
+			a->listeners[k] = a->listeners[--a->count];
+			break;
+		}
+		a->wanted = 0;
+		for (size_t k = 0; k < a->count; k++)
+			a->wanted |= wanted_bit(a->listeners[k].ns_hash);
+		for (size_t k = 0; b->unread && k < a->unread_count; k++) {
+			if (a->unread[k] != b)
+				continue;
+			a->unread[k] = a->unread[--a->unread_count];
+			break;
+		}
+		if (a->lowest_of == b)
+			a->lowest_of = NULL;
+	}
+	free(s->bindings);
+	s->bindings = NULL;
+	s->binding_count = 0;
+	s->unread = false;
+}
+
+static int
+bind(struct subscription *s)
+{
+	unsigned count = store_resource_count(s->fan_out->store);
+	size_t wanted = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!is_of(s, i))
+			continue;
+		if (audience_grow(&s->fan_out->audiences[i]) < 0)
+			return -ENOMEM;
+		wanted++;
+	}
+	if (wanted == 0)
+		return 0;
+	s->bindings = calloc(wanted, sizeof(s->bindings[0]));
+	if (!s->bindings)
+		return -ENOMEM;
+	for (unsigned i = 0; i < count; i++) {
+		struct audience *a = &s->fan_out->audiences[i];
+		struct binding *b = &s->bindings[s->binding_count];
+
+		if (!is_of(s, i))
+			continue;
+		*b = (struct binding){.subscription = s, .resource = i};
+		a->listeners[a->count++] = (struct listener){s->ns_hash, b};
+		a->any_namespace |= s->ns_hash != 0;
+		a->wanted |= wanted_bit(s->ns_hash);
+		s->binding_count++;
+	}
+	return 0;
+}
+
+/* What stands in its queue still means what it meant. */
+static bool
+keeps_its_positions(const struct subscription *s)
+{
+	for (size_t i = 0; i < s->binding_count; i++)
+		if (s->bindings[i].resource >= store_resource_count(s->fan_out->store) || !is_of(s, s->bindings[i].resource))
+			return false;
+	return true;
+}
+
+void
+fan_out_rebind(struct fan_out *f)
+{
+	for (struct subscription *s = f->subscriptions; s; s = s->next) {
+		if (!keeps_its_positions(s) && queue_out_unread(s->queue) > 0)
+			overflow(s);
+		unbind(s);
+		if (bind(s) < 0)
+			abort(); /* a few bytes when resources come or go; without them events would be lost silently */
+		if (queue_out_lowest(s->queue) != UINT64_MAX)
+			note_unread(s);
+	}
+	f->bound = store_resource_count(f->store);
+	store_release_held(f->store);
+}
+
+void
+fan_out_let_go(struct fan_out *f, unsigned resource)
+{
+	const struct audience *a = &f->audiences[resource];
+
+	for (size_t i = 0; i < a->count; i++)
+		if (queue_out_unread(a->listeners[i].binding->subscription->queue) > 0)
+			overflow(a->listeners[i].binding->subscription);
+	store_release_held(f->store);
+}
+
+/* ---- subscriptions ---- */
+
+static void
+subscription_destroy(struct subscription *s)
+{
+	unbind(s);
+	queue_out_free(s->queue);
+	free(s->resource);
+	free(s->ns);
+	free(s);
+}
+
+static uint64_t
+published_seq(const struct fan_out *f)
+{
+	const struct arena *arena = store_arena(f->store);
+	const struct root *root = root_at(&arena->view, atomic_load_explicit(&arena->header->root, memory_order_relaxed));
+
+	return root ? root->seq : 0;
+}
+
+int
+fan_out_subscribe(struct fan_out *f, const struct subscription_options *options, struct subscription **ret_subscription,
+		  uint64_t *ret_base, int *ret_fd)
+{
+	struct subscription *s = calloc(1, sizeof(*s));
+	uint32_t entries = options->entries ? options->entries : f->limits.entries, most = queue_out_capacity(f->limits.max_entries);
+	int fd = -1, r = -ENOMEM;
+
+	if (!s)
+		return -ENOMEM;
+	if (f->bound != store_resource_count(f->store))
+		fan_out_rebind(f);
+	s->fan_out = f;
+	s->on_due = options->on_due;
+	s->context = options->context;
+	s->resource_length = options->resource_length;
+	s->ns_length = options->ns_length;
+	s->resource = strndup(options->resource, options->resource_length);
+	s->ns = strndup(options->ns, options->ns_length);
+	s->ns_hash = s->ns_length ? hash_of(options->ns, s->ns_length) : 0;
+	*ret_base = published_seq(f);
+	if (s->resource && s->ns)
+		r = queue_out_new(entries < most ? entries : most, options->cursor, *ret_base, &s->queue, &fd);
+	if (r == 0)
+		r = bind(s);
+	if (r < 0) {
+		if (fd >= 0)
+			close(fd);
+		subscription_destroy(s);
+		return r;
+	}
+	s->next = f->subscriptions;
+	if (s->next)
+		s->next->previous = s;
+	f->subscriptions = s;
+	*ret_subscription = s;
+	*ret_fd = fd;
+	return 0;
+}
+
+/* Only what the store has, or had, can overflow: so there are not more of these than resources. */
+static void
+remember_overflows(struct fan_out *f, const struct subscription *s)
+{
+	uint64_t count = queue_out_overflows(s->queue);
+	struct past_overflows *grown;
+	size_t i;
+
+	for (i = 0; i < f->past_count && strcmp(f->past[i].resource, s->resource) != 0; i++)
+		;
+	if (count == 0 || i < f->past_count) {
+		if (count)
+			f->past[i].count += count;
+		return;
+	}
+	grown = reallocarray(f->past, f->past_count + 1, sizeof(*grown));
+	if (!grown)
+		return; /* a figure is lost, and nothing else */
+	f->past = grown;
+	grown[i].resource = strdup(s->resource);
+	grown[i].count = count;
+	if (grown[i].resource)
+		f->past_count++;
+}
+
+void
+fan_out_unsubscribe(struct subscription *s)
+{
+	struct subscription **at;
+	struct fan_out *f;
+
+	if (!s)
+		return;
+	f = s->fan_out;
+	assert(!s->touched);
+	for (at = &f->closed; s->closed && *at != s; at = &(*at)->next_closed)
+		;
+	if (s->closed)
+		*at = s->next_closed;
+	if (s->previous)
+		s->previous->next = s->next;
+	else
+		f->subscriptions = s->next;
+	if (s->next)
+		s->next->previous = s->previous;
+	remember_overflows(f, s);
+	subscription_destroy(s);
+	store_release_held(f->store);
+}
+
+const char *
+subscription_resource(const struct subscription *s)
+{
+	return s->resource;
+}
+
+const char *
+subscription_namespace(const struct subscription *s)
+{
+	return s->ns;
+}
+
+uint32_t
+subscription_capacity(const struct subscription *s)
+{
+	return queue_out_entries(s->queue);
+}
+
+void
+subscription_stats(struct subscription *s, struct subscription_stats *ret)
+{
+	*ret = (struct subscription_stats){
+		.unread = queue_out_unread(s->queue),
+		.held_bytes = held_bytes(s, queue_out_lowest(s->queue)),
+		.overflows = queue_out_overflows(s->queue),
+		.open = queue_out_is_open(s->queue),
+		.capacity = queue_out_entries(s->queue),
+	};
+}
+
+/* ---- life ---- */
+
+void
+fan_out_tick(struct fan_out *f, uint64_t now_boot_ns)
+{
+	for (struct subscription *s = f->subscriptions; s; s = s->next)
+		if (s->unread && (queue_out_age_ms(s->queue, now_boot_ns) * 1000000u > f->limits.age_ns ||
+				  held_bytes(s, queue_out_lowest(s->queue)) > f->limits.bytes))
+			overflow(s);
+	store_release_held(f->store);
+}
+
+int
+fan_out_new(struct store *store, struct fan_out_limits limits, struct fan_out **ret_fan_out)
+{
+	struct fan_out *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	f->store = store;
+	f->limits = limits;
+	f->bound = store_resource_count(store);
+	store_on_events(store, on_events, f);
+	store_hold_for(store, lowest_unread, f);
+	*ret_fan_out = f;
+	return 0;
+}
+
+void
+fan_out_set_limits(struct fan_out *f, struct fan_out_limits limits)
+{
+	f->limits = limits;
+}
+
+void
+fan_out_free(struct fan_out *f)
+{
+	if (!f)
+		return;
+	assert(!f->subscriptions);
+	store_on_events(f->store, NULL, NULL);
+	store_hold_for(f->store, NULL, NULL);
+	for (unsigned i = 0; i < RESOURCE_MAX; i++) {
+		free(f->audiences[i].listeners);
+		free(f->audiences[i].unread);
+	}
+	for (size_t i = 0; i < f->past_count; i++)
+		free(f->past[i].resource);
+	free(f->past);
+	free(f);
+}
+
+uint64_t
+fan_out_overflows(const struct fan_out *f, const char *resource)
+{
+	uint64_t overflows = 0;
+
+	for (size_t i = 0; i < f->past_count; i++)
+		if (strcmp(f->past[i].resource, resource) == 0)
+			overflows = f->past[i].count;
+	for (const struct subscription *s = f->subscriptions; s; s = s->next)
+		if (strcmp(s->resource, resource) == 0)
+			overflows += queue_out_overflows(s->queue);
+	return overflows;
+}

@@ -1,0 +1,225 @@
+/*
+ * Publishing: the resource blocks that changed, a new root, one release-store; then what readers let go is reused.
+ */
+#include "writer/store/commit.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "writer/store/store_internal.h"
+#include "writer/base/time_ns.h"
+
+/* Below this, it is not worth looking at the readers' pins. */
+#define RECLAIM_BYTES (64ull * 1024)
+/* Below this, it is not worth a commit without a change. */
+#define SWEEP_BYTES (256ull * 1024)
+
+static uint32_t
+resource_length(const struct store_resource *res)
+{
+	return (uint32_t)(sizeof(struct resource) + res->indexes.shown * sizeof(uint32_t));
+}
+
+static uint32_t
+root_length(const struct store *s)
+{
+	return (uint32_t)(sizeof(struct root) + s->resource_count * sizeof(uint32_t));
+}
+
+void
+commit_root_tag(const struct arena *arena, uint32_t ref, uint8_t ret_tag[TAG_ROOT_BYTES])
+{
+	const struct block *b = arena_block(arena, ref);
+	crypto_generichash_state state;
+	uint64_t offset = ref_offset(ref);
+
+	crypto_generichash_init(&state, arena->root_key.key, sizeof(arena->root_key.key), TAG_ROOT_BYTES);
+	crypto_generichash_update(&state, b->payload + TAG_ROOT_BYTES, block_length(b) - TAG_ROOT_BYTES);
+	crypto_generichash_update(&state, (const uint8_t *)&offset, sizeof(offset));
+	/* what the identity tag covers and a verbatim copy keeps: the key of all hashes */
+	crypto_generichash_update(&state, arena->header->hash_key, sizeof(arena->header->hash_key));
+	crypto_generichash_final(&state, ret_tag, TAG_ROOT_BYTES);
+}
+
+static void
+write_resource(struct store *s, struct store_resource *res, uint32_t ref)
+{
+	struct resource *r = arena_payload(s->arena, ref);
+
+	res->now.index_count = res->indexes.shown;
+	memcpy(r, &res->now, sizeof(*r));
+	memcpy(r->indexes, res->indexes.roots, res->indexes.shown * sizeof(uint32_t));
+	arena_seal(s->arena, ref);
+	if (res->published)
+		arena_retire(s->arena, res->published);
+	res->published = ref;
+	res->dirty = false;
+}
+
+static void
+write_root(struct store *s, uint32_t ref)
+{
+	struct root *root = arena_payload(s->arena, ref);
+
+	root->epoch = s->epoch + 1;
+	root->seq = s->seq;
+	memcpy(root->lineage, s->lineage, sizeof(root->lineage));
+	root->committed_boot_ns = time_ns(CLOCK_BOOTTIME);
+	root->committed_wall_ns = time_ns(CLOCK_REALTIME);
+	root->resource_count = s->resource_count;
+	root->consumers = s->consumers;
+	root->table = s->table_changed ? s->epoch + 1 : s->table;
+	for (unsigned i = 0; i < s->resource_count; i++)
+		root->resources[i] = s->resources[i]->published;
+	commit_root_tag(s->arena, ref, root->tag);
+	arena_seal(s->arena, ref);
+}
+
+static bool
+anything_to_publish(const struct store *s)
+{
+	if (s->root_changed)
+		return true;
+	for (unsigned i = 0; i < s->resource_count; i++)
+		if (s->resources[i]->dirty)
+			return true;
+	return false;
+}
+
+/*
+ * W1 and W3 of slot.h's protocol. The root is stored only when all that it reaches stands sealed in the arena; nothing that it replaces
+ * is reused before the pins were looked at, which happens after the store.
+ */
+static int
+publish(struct store *s)
+{
+	uint64_t bytes = block_footprint(root_length(s));
+	uint64_t base = s->published_seq;
+	struct arena_stats stats;
+	uint32_t root, ref;
+	int r = store_prepare_events(s);
+
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < s->resource_count; i++)
+		bytes += block_footprint(resource_length(s->resources[i]));
+	r = arena_ensure(s->arena, bytes);
+	if (r < 0)
+		return r;
+	r = arena_new_block(s->arena, BLOCK_ROOT, root_length(s), 0, &root);
+	if (r < 0)
+		return r;
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		if (!s->resources[i]->dirty)
+			continue;
+		r = arena_new_block(s->arena, BLOCK_RESOURCE, resource_length(s->resources[i]), 0, &ref);
+		if (r < 0) {
+			arena_free(s->arena, root);
+			return r;
+		}
+		write_resource(s, s->resources[i], ref);
+	}
+	trie_edit_seal(s->edit);
+	write_root(s, root);
+	for (unsigned i = 0; i < s->resource_count; i++)
+		shortcut_apply(&s->resources[i]->shortcuts, s->arena, &s->resources[i]->now);
+	if (s->root)
+		arena_retire(s->arena, s->root);
+
+	atomic_store_explicit(&s->arena->header->root, ref_offset(root), memory_order_release); /* W1 */
+	s->root = root;
+	s->epoch++;
+	s->commits++;
+	s->root_changed = false;
+	s->table = s->table_changed ? s->epoch : s->table;
+	s->table_changed = false;
+	s->published_seq = s->seq;
+	arena_set_working_epoch(s->arena, s->epoch + 1);
+
+	store_tell_events(s, base);
+	/* Readers first: they are on their way while we clean up. */
+	if (s->on_commit)
+		s->on_commit(s->on_commit_context, s->epoch);
+	store_release_held(s);
+	arena_stats(s->arena, &stats);
+	if (stats.retired_bytes >= RECLAIM_BYTES)
+		store_reclaim(s);
+	return 0;
+}
+
+int
+store_commit(struct store *s)
+{
+	int r;
+
+	tombstones_give_way(s);
+	if (!anything_to_publish(s))
+		return 0;
+	for (unsigned i = 0; i < s->resource_count; i++)
+		if (s->resources[i]->dirty)
+			shortcut_fit(&s->resources[i]->shortcuts, s->arena, &s->resources[i]->now);
+	arena_open_reserve(s->arena, true);
+	r = publish(s);
+	arena_open_reserve(s->arena, false);
+	return r;
+}
+
+int
+store_sweep(struct store *s)
+{
+	struct arena_stats stats;
+	bool changed = s->root_changed;
+	int r;
+
+	if (tombstones_give_way(s))
+		return store_commit(s);
+	arena_stats(s->arena, &stats);
+	if (stats.retired_since_bytes < SWEEP_BYTES)
+		return 0;
+	s->root_changed = true;
+	r = store_commit(s);
+	if (r < 0)
+		s->root_changed = changed;
+	return r;
+}
+
+void
+store_reclaim(struct store *s)
+{
+	if (s->keeps)
+		return;
+	arena_reclaim(s->arena, s->slots ? slots_horizon(s->slots, s->epoch) : s->epoch); /* W2, W3 */
+}
+
+void
+store_keep(struct store *s)
+{
+	s->keeps = true;
+}
+
+void
+store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context)
+{
+	s->on_commit = callback;
+	s->on_commit_context = context;
+}
+
+void
+store_stats(const struct store *s, struct store_stats *ret)
+{
+	struct arena_stats a;
+
+	arena_stats(s->arena, &a);
+	ret->epoch = s->epoch;
+	ret->seq = s->seq;
+	ret->commits = s->commits;
+	ret->generation = s->arena->header->generation;
+	ret->arena_bytes = a.committed_bytes;
+	ret->used_bytes = a.used_bytes;
+	ret->retired_bytes = a.retired_bytes;
+	ret->free_bytes = a.free_bytes;
+	ret->private_bytes = a.private_bytes + intern_private_bytes(s->intern);
+	ret->shared_blocks = intern_count(s->intern);
+	ret->leaked_blocks = a.leaked_blocks;
+}

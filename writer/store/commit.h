@@ -1,0 +1,14 @@
+/*
+ * The root's tag, for the commit that makes it and the adoption that checks it.
+ */
+#ifndef WRITER_COMMIT_H
+#define WRITER_COMMIT_H
+
+#include <stdint.h>
+
+#include "writer/arena/arena.h"
+
+/* BLAKE2b over a root block's payload after the tag, its offset, and the arena's hash key. */
+void commit_root_tag(const struct arena *arena, uint32_t ref, uint8_t ret_tag[TAG_ROOT_BYTES]);
+
+#endif

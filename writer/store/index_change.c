@@ -1,0 +1,144 @@
+/*
+ * One object's change in all indexes of its resource.
+ */
+#include "writer/store/index_change.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+make_room(struct index_change *change, unsigned count)
+{
+	struct value_set *old, *new;
+
+	if (count <= change->capacity)
+		return 0;
+	old = realloc(change->old, count * sizeof(*old));
+	if (old)
+		change->old = old;
+	new = realloc(change->new, count * sizeof(*new));
+	if (new)
+		change->new = new;
+	if (!old || !new)
+		return -ENOMEM;
+	memset(old + change->capacity, 0, (count - change->capacity) * sizeof(*old));
+	memset(new + change->capacity, 0, (count - change->capacity) * sizeof(*new));
+	change->capacity = count;
+	return 0;
+}
+
+/* Mark what is in both sets: it is filed and stays so. Returns what the others may allocate. */
+static uint64_t
+compare_sets(struct value_set *old, struct value_set *new, bool replaced)
+{
+	uint64_t bytes = 0;
+	size_t i = 0, j = 0;
+
+	while (i < old->count || j < new->count) {
+		int order = i == old->count ? 1 : j == new->count ? -1 : value_set_compare(old, i, new, j);
+		bool stays = order == 0 && !replaced;
+
+		if (order <= 0) {
+			old->entries[i].stays = stays;
+			old->entries[i].filed = true;
+			bytes += stays ? 0 : index_edit_bytes(old->entries[i].length);
+			i++;
+		}
+		if (order >= 0) {
+			new->entries[j].stays = stays;
+			new->entries[j].filed = stays;
+			bytes += stays ? 0 : index_edit_bytes(new->entries[j].length);
+			j++;
+		}
+	}
+	return bytes;
+}
+
+/* What the n-th index has of it before and after. */
+static int
+prepare_one(struct index_change *change, const struct index_table *table, unsigned n, const uint8_t hash_key[16], struct value before,
+	    struct value after, bool replaced, uint64_t *bytes)
+{
+	int r = 0;
+
+	change->old[n].count = change->new[n].count = 0;
+	if (before.at)
+		r = value_set_fill(&change->old[n], &table->defs[n], before, hash_key);
+	if (after.at && r == 0)
+		r = value_set_fill(&change->new[n], &table->defs[n], after, hash_key);
+	if (r == 0)
+		*bytes += compare_sets(&change->old[n], &change->new[n], replaced);
+	return r;
+}
+
+int
+index_change_prepare(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
+		     struct value before, struct value after, bool replaced, uint64_t *ret_bytes)
+{
+	int r = make_room(change, table->count);
+
+	*ret_bytes = 0;
+	for (unsigned n = 0; n < table->count && r == 0; n++)
+		r = prepare_one(change, table, n, hash_key, before, after, replaced, ret_bytes);
+	return r;
+}
+
+int
+index_change_prepare_sync(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
+			  struct value before, struct value after, uint64_t *ret_bytes)
+{
+	static const struct value nothing;
+	bool changed = before.at != after.at;
+	int r = make_room(change, table->count);
+
+	*ret_bytes = 0;
+	for (unsigned n = 0; n < table->count && r == 0; n++)
+		r = n >= table->shown ? prepare_one(change, table, n, hash_key, nothing, after, false, ret_bytes) :
+					prepare_one(change, table, n, hash_key, changed ? before : nothing, changed ? after : nothing, false,
+						    ret_bytes);
+	return r;
+}
+
+int
+index_change_leave(struct index_change *change, struct index_table *table, struct trie_edit *edit, struct arena *arena,
+		   uint32_t ordinals, uint32_t ordinal)
+{
+	int r = 0;
+
+	for (unsigned n = 0; n < table->count; n++) {
+		struct index_edit ix = {edit, arena, &table->defs[n], ordinals, ordinal, &change->old[n]};
+
+		for (size_t i = 0; i < change->old[n].count && r == 0; i++)
+			if (!change->old[n].entries[i].stays)
+				r = index_unfile(&ix, &table->roots[n], i);
+	}
+	return r;
+}
+
+int
+index_change_enter(struct index_change *change, struct index_table *table, struct trie_edit *edit, struct arena *arena,
+		   uint32_t ordinals, uint32_t ordinal)
+{
+	int r = 0;
+
+	for (unsigned n = 0; n < table->count; n++) {
+		struct index_edit ix = {edit, arena, &table->defs[n], ordinals, ordinal, &change->new[n]};
+
+		for (size_t i = 0; i < change->new[n].count && r == 0; i++)
+			if (!change->new[n].entries[i].stays)
+				r = index_file(&ix, &table->roots[n], i);
+	}
+	return r;
+}
+
+void
+index_change_done(struct index_change *change)
+{
+	for (unsigned n = 0; n < change->capacity; n++) {
+		value_set_done(&change->old[n]);
+		value_set_done(&change->new[n]);
+	}
+	free(change->old);
+	free(change->new);
+}

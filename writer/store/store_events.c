@@ -1,0 +1,271 @@
+/*
+ * What readers are told with a commit, and what is kept whole for those that have not read it yet; what the root tells beside objects:
+ * the Reflector's status, the named consumers.
+ *
+ * Bad history prevented: an object is replaced twice before a commit; nobody has anything unread, so its middle state is retired at the
+ * working epoch; the commit tells of it, its root is current, no pin is older, and the state is reused under a queue that shows it. So
+ * nothing goes whose seq is not below that of every event that waits to be told.
+ */
+#include "writer/store/store_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/object.h"
+
+/* ---- events ---- */
+
+static int
+reserve_events(struct store *s, size_t count)
+{
+	size_t wider = s->event_capacity ? s->event_capacity : 64;
+	struct store_event *events;
+
+	if (s->event_capacity - s->event_count >= count)
+		return 0;
+	while (wider - s->event_count < count)
+		wider *= 2;
+	events = realloc(s->events, wider * sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	s->events = events;
+	s->event_capacity = wider;
+	return 0;
+}
+
+int
+store_reserve_notes(struct store *s, struct store_resource *res, size_t count)
+{
+	int r = s->on_events ? reserve_events(s, count) : 0;
+
+	if (r == 0 && s->lowest)
+		r = held_reserve(&res->left, count);
+	return r;
+}
+
+void
+store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref, uint32_t new_ref)
+{
+	if (!s->on_events || s->event_count == s->event_capacity)
+		return;
+	s->events[s->event_count++] = (struct store_event){
+		.seq = seq, .kind = (uint16_t)kind, .resource = (uint16_t)resource, .old_ref = old_ref, .new_ref = new_ref,
+	};
+}
+
+int
+store_prepare_events(struct store *s)
+{
+	return s->on_events ? reserve_events(s, s->resource_count) : 0;
+}
+
+void
+store_tell_events(struct store *s, uint64_t base)
+{
+	size_t count;
+
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		struct store_resource *res = s->resources[i];
+		bool synced = res->now.state == RESOURCE_SYNCED;
+
+		if (synced && !res->synced_told)
+			store_note(s, QUEUE_SYNCED, i, s->seq, 0, 0);
+		res->synced_told = synced;
+	}
+	count = s->event_count;
+	if (s->on_events)
+		s->on_events(s->on_events_context, s->events, count, base);
+	s->event_count = 0;
+	if (s->event_capacity > 65536) { /* a large list */
+		free(s->events);
+		s->events = NULL;
+		s->event_capacity = 0;
+	}
+}
+
+void
+store_on_events(struct store *s, void (*callback)(void *context, const struct store_event *events, size_t count, uint64_t base),
+		void *context)
+{
+	s->on_events = callback;
+	s->on_events_context = context;
+}
+
+/* ---- what is held ---- */
+
+/* Nobody is shown it any more but readers of older roots. */
+static void
+retire(struct store *s, uint32_t ref)
+{
+	const struct block *b = arena_block(s->arena, ref);
+	const struct object *o;
+
+	if (block_type(b) == BLOCK_VALUE) {
+		intern_unref(s->intern, ref);
+		return;
+	}
+	o = object_at(&s->arena->view, ref);
+	if (!o)
+		return;
+	intern_release_value(s->intern, b->payload + o->body_offset, b->payload + block_length(b));
+	arena_retire(s->arena, ref);
+}
+
+void
+store_let_go(struct store *s, struct held *log, uint64_t seq, uint32_t ref)
+{
+	/* a note that cannot be kept: the block stays where it is until the next generation */
+	if (!s->lowest)
+		retire(s, ref);
+	else
+		held_append(log, seq, ref, block_footprint(block_length(arena_block(s->arena, ref))));
+}
+
+static uint64_t
+release_limit(const struct store *s, unsigned id)
+{
+	uint64_t limit = s->lowest ? s->lowest(s->lowest_context, id) : UINT64_MAX;
+
+	return s->event_count > 0 && s->events[0].seq < limit ? s->events[0].seq : limit;
+}
+
+static void
+release(struct store *s, unsigned id)
+{
+	struct store_resource *res = s->resources[id];
+	uint64_t limit;
+	uint32_t ref;
+
+	if (res->left.count == 0 && res->fallen.count == 0)
+		return;
+	limit = release_limit(s, id);
+	while (held_take(&res->left, limit, &ref) || held_take(&res->fallen, limit, &ref))
+		retire(s, ref);
+}
+
+void
+store_hold_for(struct store *s, uint64_t (*lowest)(void *context, unsigned resource), void *context)
+{
+	s->lowest = lowest;
+	s->lowest_context = context;
+}
+
+void
+store_release_held(struct store *s)
+{
+	for (unsigned i = 0; i < s->resource_count; i++)
+		release(s, i);
+}
+
+uint64_t
+store_held_bytes(const struct store *s, unsigned resource, uint64_t seq)
+{
+	const struct store_resource *res = s->resources[resource];
+
+	return held_bytes_after(&res->left, seq) + held_bytes_after(&res->fallen, seq);
+}
+
+void
+store_forget_notes(struct store *s, unsigned id)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->event_count; i++) {
+		struct store_event e = s->events[i];
+
+		if (e.resource == id)
+			continue;
+		e.resource = (uint16_t)(e.resource - (e.resource > id));
+		s->events[kept++] = e;
+	}
+	s->event_count = kept;
+	release(s, id);
+}
+
+/* ---- status ---- */
+
+int
+store_set_status(struct store *s, unsigned resource, const char *json)
+{
+	struct store_resource *res = s->resources[resource];
+	uint32_t old = res->now.status, ref;
+	int r = store_reserve_notes(s, res, 1);
+
+	if (r < 0)
+		return r;
+	arena_open_reserve(s->arena, true); /* "the arena is full" must have room */
+	r = store_make_document(s, json, &ref);
+	arena_open_reserve(s->arena, false);
+	if (r < 0)
+		return r;
+	if (ref == old) {
+		intern_unref(s->intern, ref);
+		return 0;
+	}
+	res->now.status = ref;
+	res->dirty = true;
+	store_note(s, QUEUE_STATUS, resource, s->seq, 0, ref);
+	if (old)
+		store_let_go(s, &res->left, s->seq, old);
+	return 0;
+}
+
+/* ---- named consumers ---- */
+
+const struct consumer *
+store_consumers(const struct store *s, size_t *ret_count)
+{
+	const struct block *b;
+
+	*ret_count = 0;
+	if (!s->consumers)
+		return NULL;
+	b = block_at(&s->arena->view, s->consumers, BLOCK_CONSUMERS, sizeof(struct consumer));
+	if (!b)
+		return NULL;
+	*ret_count = block_length(b) / sizeof(struct consumer);
+	return (const struct consumer *)(const void *)b->payload;
+}
+
+int
+store_set_consumers(struct store *s, const struct consumer *consumers, size_t count)
+{
+	size_t known_count;
+	const struct consumer *known = store_consumers(s, &known_count);
+	uint32_t ref = 0;
+	int r = 0;
+
+	if (count > BLOCK_LENGTH_MAX / sizeof(*consumers))
+		return -E2BIG;
+	if (count == known_count && (count == 0 || memcmp(known, consumers, count * sizeof(*consumers)) == 0))
+		return 0;
+	if (count > 0) {
+		arena_open_reserve(s->arena, true);
+		r = arena_new_block(s->arena, BLOCK_CONSUMERS, (uint32_t)(count * sizeof(*consumers)), 0, &ref);
+		arena_open_reserve(s->arena, false);
+		if (r < 0)
+			return r;
+		memcpy(arena_payload(s->arena, ref), consumers, count * sizeof(*consumers));
+		arena_seal(s->arena, ref);
+	}
+	if (s->consumers)
+		arena_retire(s->arena, s->consumers);
+	s->consumers = ref;
+	s->root_changed = true;
+	return 0;
+}
+
+/* ---- where the count of changes stands ---- */
+
+void
+store_lineage(const struct store *s, uint8_t ret_lineage[16])
+{
+	memcpy(ret_lineage, s->lineage, sizeof(s->lineage));
+}
+
+uint64_t
+store_seq(const struct store *s)
+{
+	return s->seq;
+}

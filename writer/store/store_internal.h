@@ -1,0 +1,165 @@
+/*
+ * The store's inside, shared by store.c (what is known), store_change.c (changes), store_tombstones.c (what remains of the deleted),
+ * store_events.c (what readers are told, and what is held for them), store_resources.c (which resources there are), store_redefine.c (what
+ * becomes of one that is defined otherwise) and commit.c (publishing).
+ */
+#ifndef WRITER_STORE_INTERNAL_H
+#define WRITER_STORE_INTERNAL_H
+
+#include "shm-layout/index_def.h"
+#include "shm-layout/queue.h"
+#include "writer/store/held.h"
+#include "writer/store/index_change.h"
+#include "writer/store/ordinals.h"
+#include "writer/store/shortcut_edit.h"
+#include "writer/store/store.h"
+#include "writer/store/trie_edit.h"
+
+/* The tombstones that stand (store_tombstones.c). */
+struct tombstones {
+	struct tombstone_note {
+		uint32_t ref;
+		uint32_t units;		/* of REF_UNIT bytes, that it held when it was left */
+	} *ring;			/* in order of seq */
+	size_t head, count, capacity;
+	uint64_t bytes;
+	struct tombstone_limits limits;
+	int indexes[4];			/* by enum tombstone_by: the index whose values they are filed under, or -1 */
+};
+
+/* The tombstone that is being filed or taken out, and the hashes that it is for. */
+struct tombstone_keys {
+	uint32_t ref;
+	size_t count, capacity;
+	struct tombstone_key {
+		uint64_t hash;
+		bool filed;
+	} *keys;
+};
+
+struct store_resource {
+	struct index_table indexes;
+	uint32_t published;		/* ref of the BLOCK_RESOURCE that the current root has; 0: none */
+	bool dirty;
+	bool claimed;			/* somebody asked for it since the store was made */
+	bool synced_told;		/* readers know that it is SYNCED */
+	struct next_definition *next;	/* what it is becoming (store_redefine.c), or NULL */
+	char name[256];			/* resource.group */
+	struct ordinals ordinals;	/* those to be used again */
+	struct tombstones tombstones;
+	struct held left;		/* what was replaced or deleted, by the seq of that */
+	struct held fallen;		/* objects of tombstones that went, by the seq of their deletion */
+	struct shortcut_edit shortcuts;
+	struct resource now;		/* working version; the indexes' links stand in `indexes`, nothing follows it here */
+};
+
+struct store {
+	struct arena *arena;
+	struct intern *intern;
+	bool keeps;
+	struct slots *slots;
+	struct trie_edit *edit;
+	struct store_resource *resources[RESOURCE_MAX];
+	unsigned resource_count;
+	uint64_t seq;
+	uint64_t epoch;			/* published */
+	uint64_t commits;
+	uint8_t lineage[16];
+	uint32_t root;			/* ref of the published root; 0: none */
+	bool root_changed;
+	uint64_t table;			/* root.table of the next root … */
+	bool table_changed;		/* … if it is not that root itself */
+	struct index_change change;	/* scratch */
+	struct tombstone_keys tombstone_keys;	/* scratch */
+	struct path uid_path, version_path;
+	void (*on_commit)(void *context, uint64_t epoch);
+	void *on_commit_context;
+	void (*on_events)(void *context, const struct store_event *events, size_t count, uint64_t base);
+	void *on_events_context;
+	uint64_t (*lowest)(void *context, unsigned resource);
+	void *lowest_context;
+	struct store_event *events;	/* of the next commit, in order of seq */
+	size_t event_count, event_capacity;
+	uint64_t published_seq;		/* of the published root */
+	uint32_t consumers;		/* ref of the BLOCK_CONSUMERS that the next commit shows; 0: none */
+};
+
+/* A path through a trie that is edited, at its longest. */
+#define PATH_BYTES (TRIE_DEPTH_MAX * 288ull)
+
+/* Index definitions and names out of a descriptor. 0, -EINVAL, -ENOMEM. */
+int store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why);
+
+/* Take over what a published root holds. 0, -EBADMSG, -ENOMEM. */
+int store_load_resources(struct store *s, const struct root *root);
+void store_resource_free(struct store_resource *res);
+
+/* Take out every object and index; the resource stays, empty, LISTING. */
+void store_empty_resource(struct store *s, unsigned id);
+
+/* Give up becoming something else: what was filled goes. */
+void store_redefine_abandon(struct store *s, struct store_resource *res);
+
+/* A JSON document as a BLOCK_VALUE with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
+int store_make_document(struct store *s, const char *json, uint32_t *ret_ref);
+
+/* The ref of the resource's object with this ordinal, or 0. */
+uint32_t store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal);
+
+/*
+ * The ref of the object with this key, or 0; the leaf of its hash in the identity trie, and its position in that.
+ */
+uint32_t store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+			const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i);
+
+/* How the keys of a trie's leaves are found in the objects of a resource. */
+struct store_keys {
+	struct trie_keys keys;
+	const struct store *store;
+	const struct store_resource *resource;
+};
+struct store_keys store_by_seq_keys(const struct store *s, const struct store_resource *res);
+
+/* ---- tombstones (store_tombstones.c) ---- */
+
+/* Which indexes they go by; after the definitions were read. */
+void tombstones_begin(struct store_resource *res);
+void tombstones_done(struct store_resource *res);
+/*
+ * Of the resource's indexes those at these places are to be all. Where a tombstone would then stand under other values, all go. 0;
+ * -ENOSPC: not now, there is no memory for that.
+ */
+int tombstones_redefine(struct store *s, struct store_resource *res, const unsigned *places, unsigned count);
+/* Find those that an adopted resource has. 0, -EBADMSG, -ENOMEM. */
+int tombstones_load(struct store *s, struct store_resource *res);
+
+/*
+ * An object is about to go: make sure of private memory, and say what arena its tombstone takes at most. 0, -ENOMEM, -EBADMSG.
+ * Then, without anything between but the change itself: leave it. 0, or -EBADMSG.
+ */
+int tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, uint64_t *ret_bytes);
+int tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq, uint32_t flags);
+
+/* Drop the oldest while there are too many; what finds no memory stays. The arena's reserve is open. */
+void tombstones_trim(struct store *s, struct store_resource *res);
+/* When the arena refused somebody since this was asked last: half of all go. Whether any went. */
+bool tombstones_give_way(struct store *s);
+/* The resource is being emptied and its by-seq trie gone already: forget all of them. */
+void tombstones_drop_all(struct store *s, struct store_resource *res);
+
+/* ---- what readers are told, and what is held for them (store_events.c) ---- */
+
+/* Make sure that the next `count` changes of a resource can be noted and held without memory. 0, -ENOMEM. */
+int store_reserve_notes(struct store *s, struct store_resource *res, size_t count);
+/* Note an event for the next commit; its memory was reserved. */
+void store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref, uint32_t new_ref);
+/* Let go of an object or a shared value that left the resource with this seq: at once, or when no queue shows it any more. */
+void store_let_go(struct store *s, struct held *log, uint64_t seq, uint32_t ref);
+/* Before a commit: what store_tell_events() will need. 0, -ENOMEM. */
+int store_prepare_events(struct store *s);
+/* Tell the events of the commit that was just published, SYNCED included; base: seq of the root before. */
+void store_tell_events(struct store *s, uint64_t base);
+/* The resource goes: its events too, those behind it move up; what is still held of it stays where it is until the next generation. */
+void store_forget_notes(struct store *s, unsigned id);
+
+#endif

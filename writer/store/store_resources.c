@@ -1,0 +1,393 @@
+/*
+ * Which resources the store has: added by configuration, taken over from an adopted root, emptied, dropped.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/store/store_internal.h"
+
+void
+store_resource_free(struct store_resource *res)
+{
+	if (!res)
+		return;
+	for (unsigned i = 0; i < res->indexes.count; i++)
+		index_def_done(&res->indexes.defs[i]);
+	free(res->indexes.defs);
+	free(res->indexes.roots);
+	ordinals_done(&res->ordinals);
+	tombstones_done(res);
+	held_done(&res->left);
+	held_done(&res->fallen);
+	free(res->next);
+	shortcut_edit_done(&res->shortcuts);
+	free(res);
+}
+
+static struct value
+field(struct value object, const char *name)
+{
+	return value_field(object, name, strlen(name), path_fingerprint(name, strlen(name)));
+}
+
+/* resource.group into name; false when it is missing or too long. */
+static bool
+read_name(struct value document, char *name, size_t size)
+{
+	const char *resource, *group = "";
+	size_t resource_length, group_length = 0;
+
+	if (!value_string(field(document, "resource"), &resource, &resource_length) || resource_length == 0)
+		return false;
+	value_string(field(document, "group"), &group, &group_length);
+	return (size_t)snprintf(name, size, "%.*s%s%.*s", (int)resource_length, resource, group_length ? "." : "",
+				(int)group_length, group) < size;
+}
+
+int
+store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why)
+{
+	struct value document = value_of_block(&s->arena->view, res->now.descriptor), indexes;
+	struct value_iter it;
+	size_t count;
+
+	*ret_why = "the descriptor names no resource";
+	if (!read_name(document, res->name, sizeof(res->name)))
+		return -EINVAL;
+	indexes = field(document, "indexes");
+	count = value_kind(indexes) == VALUE_ARRAY ? value_count(indexes) : 0;
+	res->indexes.defs = calloc(count ? count : 1, sizeof(*res->indexes.defs));
+	res->indexes.roots = calloc(count ? count : 1, sizeof(*res->indexes.roots));
+	if (!res->indexes.defs || !res->indexes.roots)
+		return -ENOMEM;
+	res->tombstones.limits = STORE_TOMBSTONES;
+	tombstones_begin(res);
+	if (count == 0)
+		return 0;
+	it = value_iterate(indexes);
+	while (value_next(&it)) {
+		int r = index_def_read(&res->indexes.defs[res->indexes.count], it.item, ret_why);
+
+		if (r < 0)
+			return r;
+		res->indexes.count++;
+	}
+	res->indexes.shown = res->indexes.count;
+	tombstones_begin(res);
+	return it.damaged || res->indexes.count != count ? -EBADMSG : 0;
+}
+
+/* ---- documents (descriptors, status): JSON into a shared value ---- */
+
+struct document_draft {
+	struct draft draft;
+	bool made;
+};
+
+static int
+keep_draft(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct document_draft *kept = context;
+
+	(void)type;
+	(void)type_length;
+	kept->draft = d;
+	kept->made = true;
+	return 0;
+}
+
+static int
+refuse_bad(void *context, const char *why)
+{
+	(void)context;
+	(void)why;
+	return -EINVAL;
+}
+
+int
+store_make_document(struct store *s, const char *json, uint32_t *ret_ref)
+{
+	static const struct decoder_events events = {.on_object = keep_draft, .on_bad_object = refuse_bad};
+	struct document_draft kept = {.made = false};
+	struct decoder *decoder =
+		decoder_new(DECODE_DOCUMENT, s->arena, s->intern, NULL, &events, &kept, BLOCK_LENGTH_MAX);
+	const struct block *b;
+	const struct object *o;
+	const uint8_t *body;
+	uint32_t length;
+	bool known;
+	int r;
+
+	if (!decoder)
+		return -ENOMEM;
+	r = decoder_feed(decoder, json, strlen(json));
+	if (r == 0)
+		r = decoder_finish(decoder);
+	decoder_free(decoder);
+	if (r == 0 && !kept.made)
+		r = -EINVAL;
+	if (r < 0)
+		return r == -EBADMSG ? -EINVAL : r;
+	b = arena_block(s->arena, kept.draft.ref);
+	o = object_at(&s->arena->view, kept.draft.ref);
+	body = b->payload + o->body_offset;
+	length = block_length(b) - o->body_offset;
+	if (*body == TAG_REF) {
+		memcpy(ret_ref, body + 1, sizeof(*ret_ref));
+		intern_ref(s->intern, *ret_ref);
+		draft_discard(s->arena, s->intern, kept.draft);
+		return 0;
+	}
+	r = intern_get(s->intern, BLOCK_VALUE, body, length, ret_ref, &known);
+	if (r < 0 || known)
+		draft_discard(s->arena, s->intern, kept.draft);
+	else
+		arena_free(s->arena, kept.draft.ref); /* what it refers to has a new holder */
+	return r;
+}
+
+/* ---- adding, emptying, dropping ---- */
+
+void
+store_empty_resource(struct store *s, unsigned id)
+{
+	struct store_resource *res = s->resources[id];
+	struct trie_iter it;
+
+	store_redefine_abandon(s, res);
+	store_note(s, QUEUE_RESET, id, ++s->seq, 0, 0);
+	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals); r > 0; r = trie_next(&it))
+		if (object_at(&s->arena->view, it.leaf))
+			store_let_go(s, &res->left, s->seq, it.leaf);
+	index_retire_all(s->edit, s->arena, res->now.identity);
+	trie_retire_all(s->edit, res->now.ordinals);
+	trie_retire_all(s->edit, res->now.by_seq);
+	for (unsigned i = 0; i < res->indexes.count; i++) {
+		index_retire_all(s->edit, s->arena, res->indexes.roots[i]);
+		res->indexes.roots[i] = 0;
+	}
+	shortcut_drop(&res->shortcuts, s->arena, &res->now);
+	res->now.identity = res->now.ordinals = res->now.by_seq = 0;
+	res->now.object_count = res->now.next_ordinal = 0;
+	res->now.version_length = 0;
+	memset(res->now.version, 0, sizeof(res->now.version));
+	res->now.state = RESOURCE_LISTING;
+	res->now.changed_seq = s->seq;
+	res->now.tombstone_floor = s->seq;
+	res->synced_told = false;
+	ordinals_done(&res->ordinals);
+	tombstones_drop_all(s, res);
+	res->dirty = true;
+}
+
+/* Part of what readers know under this name went without a word: let them look at all of it anew. */
+static void
+reset_others(struct store *s, const char *name)
+{
+	/* without memory for a note, the floor still tells those who come later */
+	store_prepare_events(s);
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		struct store_resource *res = s->resources[i];
+
+		if (strcmp(res->name, name) != 0)
+			continue;
+		store_note(s, QUEUE_RESET, i, s->seq, 0, 0);
+		res->now.tombstone_floor = s->seq;
+		res->dirty = true;
+	}
+}
+
+static void
+remove_resource(struct store *s, unsigned i)
+{
+	struct store_resource *res = s->resources[i];
+	char name[sizeof(res->name)];
+
+	memcpy(name, res->name, sizeof(name));
+	store_empty_resource(s, i);
+	store_forget_notes(s, i);
+	intern_unref(s->intern, res->now.descriptor);
+	if (res->now.status)
+		intern_unref(s->intern, res->now.status);
+	if (res->published)
+		arena_retire(s->arena, res->published);
+	store_resource_free(res);
+	s->resource_count--;
+	memmove(&s->resources[i], &s->resources[i + 1], (s->resource_count - i) * sizeof(s->resources[0]));
+	s->root_changed = s->table_changed = true;
+	reset_others(s, name);
+}
+
+/* Do both describe the same resource, in the same namespace or all of them? */
+static bool
+same_place(const struct store *s, const struct store_resource *a, const struct store_resource *b)
+{
+	const struct arena_view *view = &s->arena->view;
+	const char *x = "", *y = "";
+	size_t x_length = 0, y_length = 0;
+
+	value_string(field(value_of_block(view, a->now.descriptor), "namespace"), &x, &x_length);
+	value_string(field(value_of_block(view, b->now.descriptor), "namespace"), &y, &y_length);
+	return strcmp(a->name, b->name) == 0 && x_length == y_length && memcmp(x, y, x_length) == 0;
+}
+
+/* `known` had this place before, with other content or other definitions: it stays where it is, empty, and becomes `res`, which is freed. */
+static void
+renew_resource(struct store *s, unsigned id, struct store_resource *res)
+{
+	struct store_resource *known = s->resources[id];
+	struct index_table indexes = known->indexes;
+
+	store_empty_resource(s, id);
+	intern_unref(s->intern, known->now.descriptor);
+	known->now.descriptor = res->now.descriptor;
+	memcpy(known->now.fingerprint, res->now.fingerprint, sizeof(known->now.fingerprint));
+	memset(known->now.cluster, 0, sizeof(known->now.cluster));
+	known->indexes = res->indexes;
+	tombstones_begin(known);
+	known->claimed = true;
+	s->table_changed = true;
+	res->indexes = indexes;
+	store_resource_free(res);
+}
+
+int
+store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24], unsigned *ret_id)
+{
+	struct store_resource *res = calloc(1, sizeof(*res));
+	unsigned place = RESOURCE_MAX;
+	const char *why;
+	int r;
+
+	if (!res)
+		return -ENOMEM;
+	r = store_prepare_events(s);
+	if (r == 0)
+		r = store_make_document(s, descriptor_json, &res->now.descriptor);
+	if (r < 0) {
+		free(res);
+		return r;
+	}
+	r = store_read_descriptor(s, res, &why);
+	if (r < 0)
+		goto refuse;
+	memcpy(res->now.fingerprint, fingerprint, sizeof(res->now.fingerprint));
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		struct store_resource *known = s->resources[i];
+
+		if (known->claimed || !same_place(s, known, res))
+			continue;
+		if (place == RESOURCE_MAX)
+			place = i;
+		if (known->now.descriptor != res->now.descriptor || memcmp(known->now.fingerprint, fingerprint, sizeof(known->now.fingerprint)) != 0)
+			continue;
+		/* equal descriptors are one block: same definitions, same content */
+		intern_unref(s->intern, res->now.descriptor);
+		store_resource_free(res);
+		known->claimed = true;
+		*ret_id = i;
+		return 1;
+	}
+	if (place < RESOURCE_MAX) {
+		renew_resource(s, place, res);
+		*ret_id = place;
+		return 0;
+	}
+	r = -ENOSPC;
+	if (s->resource_count == RESOURCE_MAX)
+		goto refuse;
+	res->now.state = RESOURCE_LISTING;
+	res->now.changed_seq = s->seq;
+	res->now.tombstone_floor = s->seq;
+	res->claimed = true;
+	res->dirty = true;
+	*ret_id = s->resource_count;
+	s->resources[s->resource_count++] = res;
+	s->root_changed = s->table_changed = true;
+	return 0;
+refuse:
+	intern_unref(s->intern, res->now.descriptor);
+	store_resource_free(res);
+	return r;
+}
+
+void
+store_unclaim(struct store *s, unsigned resource)
+{
+	s->resources[resource]->claimed = false;
+}
+
+int
+store_drop_unclaimed(struct store *s)
+{
+	for (unsigned i = 0; i < s->resource_count;) {
+		if (s->resources[i]->claimed)
+			i++;
+		else
+			remove_resource(s, i);
+	}
+	return 0;
+}
+
+/* ---- adoption ---- */
+
+/* Ordinals below next_ordinal that name nothing are free at once: no root of this generation but the current one was ever seen. */
+static int
+find_free_ordinals(struct store *s, struct store_resource *res)
+{
+	uint64_t expected = 0, room = res->now.next_ordinal - res->now.object_count;
+	struct trie_iter it;
+
+	if (res->now.next_ordinal < res->now.object_count || res->now.next_ordinal > LINK_IMMEDIATE)
+		return -EBADMSG;
+	for (int r = trie_first(&it, &s->arena->view, res->now.ordinals);; r = trie_next(&it)) {
+		const struct object *o = r > 0 ? object_at(&s->arena->view, it.leaf) : NULL;
+		uint64_t stop = o ? o->ordinal : res->now.next_ordinal;
+
+		if (r < 0 || (r > 0 && !o) || stop > res->now.next_ordinal)
+			return -EBADMSG;
+		for (; expected < stop; expected++) {
+			if (room-- == 0)
+				return -EBADMSG;
+			ordinals_give(&res->ordinals, 0, (uint32_t)expected);
+		}
+		if (r == 0)
+			return 0;
+		expected = stop + 1;
+	}
+}
+
+int
+store_load_resources(struct store *s, const struct root *root)
+{
+	for (uint32_t i = 0; i < root->resource_count; i++) {
+		const struct resource *r = root_resource(&s->arena->view, root, i);
+		struct store_resource *res;
+		const char *why;
+		int rc;
+
+		if (!r)
+			return -EBADMSG;
+		res = calloc(1, sizeof(*res));
+		if (!res)
+			return -ENOMEM;
+		s->resources[s->resource_count++] = res;
+		memcpy(&res->now, r, sizeof(res->now));
+		res->published = root->resources[i];
+		res->synced_told = r->state == RESOURCE_SYNCED;
+		rc = store_read_descriptor(s, res, &why);
+		if (rc == 0 && res->indexes.count != r->index_count)
+			rc = -EBADMSG;
+		if (rc == 0)
+			rc = find_free_ordinals(s, res);
+		if (rc == 0)
+			rc = tombstones_load(s, res);
+		if (rc < 0)
+			return rc;
+		memcpy(res->indexes.roots, r->indexes, r->index_count * sizeof(uint32_t));
+		shortcut_rebuild(s->arena, &res->now);
+	}
+	return 0;
+}

@@ -1,0 +1,492 @@
+/*
+ * What remains of deleted objects (shm-layout/tombstone.h): left by each delete, dropped oldest first.
+ *
+ * A tombstone stands in by-seq under its seq, and in `deleted` under its object's key and values. Those are not written down: they are
+ * computed from the object when it goes, as they were when it came; the resource's definitions are the same for as long as it has its content.
+ *
+ * Dropping one edits tries and so needs memory. Where there is none it stays, beyond its limit, until a later try; a delete
+ * that finds no room for a tombstone goes on without one, and the floor says so.
+ */
+#include "writer/store/store_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/collision.h"
+#include "shm-layout/index_role.h"
+#include "shm-layout/object.h"
+#include "shm-layout/tombstone.h"
+#include "writer/store/collision_edit.h"
+#include "writer/base/time_ns.h"
+
+/* Tombstones that one call may drop for their age: a hundred thousand deletions at one moment must not stop the loop at another. */
+#define EXPIRE_BATCH 1000u
+/* No more than this part of what the arena may ever have. */
+#define ARENA_SHARE 8u
+#define NODE_BYTES_MIN 32u
+
+/* ---- the list, oldest first ---- */
+
+static uint32_t
+oldest(const struct tombstones *list)
+{
+	return list->ring[list->head].ref;
+}
+
+static int
+reserve_one(struct tombstones *list)
+{
+	size_t wider = list->capacity ? list->capacity * 2 : 64;
+	struct tombstone_note *ring;
+
+	if (list->count < list->capacity)
+		return 0;
+	ring = malloc(wider * sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	for (size_t i = 0; i < list->count; i++)
+		ring[i] = list->ring[(list->head + i) & (list->capacity - 1)];
+	free(list->ring);
+	list->ring = ring;
+	list->capacity = wider;
+	list->head = 0;
+	return 0;
+}
+
+/* Memory was reserved. */
+static void
+push(const struct store *s, struct tombstones *list, uint32_t ref, uint32_t object)
+{
+	const struct block *b = arena_block(s->arena, object);
+	const struct object *o = object_at(&s->arena->view, object);
+	uint64_t bytes = block_footprint(sizeof(struct tombstone)) + block_footprint(block_length(b)) +
+			 intern_own_bytes(s->intern, b->payload + o->body_offset, b->payload + block_length(b));
+	struct tombstone_note *note = &list->ring[(list->head + list->count++) & (list->capacity - 1)];
+
+	*note = (struct tombstone_note){.ref = ref, .units = (uint32_t)(bytes / REF_UNIT)};
+	list->bytes += bytes;
+}
+
+static void
+pop(struct tombstones *list)
+{
+	list->bytes -= (uint64_t)list->ring[list->head].units * REF_UNIT;
+	list->head = (list->head + 1) & (list->capacity - 1);
+	list->count--;
+}
+
+/* ---- keys ---- */
+
+struct each_key {
+	const struct store *store;
+	enum tombstone_by by;
+	int (*each)(uint64_t hash, void *context);
+	void *context;
+};
+
+static int
+each_value(const char *data, size_t length, void *context)
+{
+	const struct each_key *e = context;
+
+	return e->each(tombstone_hash(index_value_hash(e->store->arena->header->hash_key, data, length), e->by), e->context);
+}
+
+/* Every hash that an object's tombstone is filed under, duplicates included. A non-zero result of each stops and is returned. */
+static int
+each_hash(const struct store *s, const struct store_resource *res, uint32_t object, int (*each)(uint64_t hash, void *context),
+	  void *context)
+{
+	const struct object *o = object_at(&s->arena->view, object);
+	struct each_key e = {s, TOMBSTONE_BY_KEY, each, context};
+	int r;
+
+	if (!o)
+		return -EBADMSG;
+	r = each(tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), context);
+	for (e.by = TOMBSTONE_BY_UID; e.by <= TOMBSTONE_BY_CONTAINER && r == 0; e.by++)
+		if (res->tombstones.indexes[e.by] >= 0)
+			r = index_def_each(&res->indexes.defs[res->tombstones.indexes[e.by]], value_of_object(&s->arena->view, object),
+					   each_value, &e);
+	return r;
+}
+
+static int
+collect(uint64_t hash, void *context)
+{
+	struct tombstone_keys *keys = context;
+
+	for (size_t i = 0; i < keys->count; i++)
+		if (keys->keys[i].hash == hash)
+			return 0;
+	if (keys->count == keys->capacity) {
+		size_t wider = keys->capacity ? keys->capacity * 2 : 32;
+		struct tombstone_key *p = realloc(keys->keys, wider * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		keys->keys = p;
+		keys->capacity = wider;
+	}
+	keys->keys[keys->count++] = (struct tombstone_key){.hash = hash};
+	return 0;
+}
+
+/* The scratch keys become those of this object's tombstone, each filed already or not yet. */
+static int
+collect_keys(struct store *s, const struct store_resource *res, uint32_t object, uint32_t tombstone, bool filed)
+{
+	int r;
+
+	s->tombstone_keys.ref = tombstone;
+	s->tombstone_keys.count = 0;
+	r = each_hash(s, res, object, collect, &s->tombstone_keys);
+	for (size_t i = 0; i < s->tombstone_keys.count; i++)
+		s->tombstone_keys.keys[i].filed = filed;
+	return r;
+}
+
+struct hash_search {
+	struct trie_way way;
+	uint64_t found;
+};
+
+static int
+hash_fits(uint64_t hash, void *context)
+{
+	struct hash_search *search = context;
+
+	search->found = hash;
+	return (hash & search->way.mask) == search->way.bits;
+}
+
+/* The hash under which a leaf of `deleted` stands: the one of its first tombstone's that fits the way. */
+static int
+key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+{
+	const struct store_keys *k = (const struct store_keys *)(const void *)self;
+	const struct tombstone_keys *own = &k->store->tombstone_keys;
+	uint32_t ref = leaf_link(view, leaf, 0);
+	struct hash_search search = {way, 0};
+	const struct tombstone *t;
+
+	if (ref == own->ref) { /* half filed: only those under which it stands may answer */
+		for (size_t i = 0; i < own->count; i++) {
+			*ret_key = own->keys[i].hash;
+			if (own->keys[i].filed && hash_fits(*ret_key, &search))
+				return 0;
+		}
+		return -EBADMSG;
+	}
+	t = tombstone_at(view, ref);
+	if (!t || each_hash(k->store, k->resource, t->object, hash_fits, &search) <= 0)
+		return -EBADMSG;
+	*ret_key = search.found;
+	return 0;
+}
+
+/* ---- filing ---- */
+
+/* At most what filing or unfiling the scratch keys allocates, by-seq and the tombstone included. */
+static uint64_t
+bytes_to_edit(const struct store *s, const struct store_resource *res)
+{
+	uint64_t bytes = PATH_BYTES + block_footprint(sizeof(struct tombstone));
+
+	for (size_t i = 0; i < s->tombstone_keys.count; i++) {
+		uint32_t leaf, links = 0;
+
+		if (trie_get(&s->arena->view, res->now.deleted, s->tombstone_keys.keys[i].hash, &leaf) > 0)
+			while (leaf_link(&s->arena->view, leaf, links) != 0)
+				links++;
+		bytes += PATH_BYTES + block_footprint((links + 1) * (uint32_t)sizeof(uint32_t));
+	}
+	return bytes;
+}
+
+static int
+file_key(struct store *s, struct store_resource *res, struct tombstone_key *key, uint32_t ref)
+{
+	const struct store_keys keys = {{key_of_leaf, NULL}, s, res};
+	uint32_t leaf, entry;
+	int r = trie_insert(s->edit, &res->now.deleted, key->hash, ref, &keys.keys, &leaf);
+
+	if (r > 0) {
+		r = collision_add(s->edit, s->arena, leaf, ref, &entry);
+		if (r == 0)
+			r = trie_exchange(s->edit, &res->now.deleted, key->hash, leaf, entry);
+	}
+	key->filed = r == 0;
+	return r;
+}
+
+static int
+unfile_key(struct store *s, struct store_resource *res, struct tombstone_key *key, uint32_t ref)
+{
+	const struct store_keys keys = {{key_of_leaf, NULL}, s, res};
+	uint32_t leaf, entry, link, i = 0;
+	int r = trie_find(s->edit, res->now.deleted, key->hash, &keys.keys, &leaf);
+
+	if (r <= 0)
+		return r < 0 ? r : -EBADMSG;
+	if (leaf_is_collision(&s->arena->view, leaf)) {
+		while ((link = leaf_link(&s->arena->view, leaf, i)) != ref && link != 0)
+			i++;
+		if (link == 0)
+			return -EBADMSG;
+		r = collision_set(s->edit, s->arena, leaf, i, 0, &entry);
+		if (r == 0)
+			r = trie_exchange(s->edit, &res->now.deleted, key->hash, leaf, entry);
+	} else {
+		r = trie_remove(s->edit, &res->now.deleted, key->hash, &keys.keys, NULL);
+	}
+	key->filed = r < 0;
+	return r;
+}
+
+/* ---- leaving and dropping ---- */
+
+int
+tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, uint64_t *ret_bytes)
+{
+	int r = reserve_one(&res->tombstones);
+
+	if (r == 0)
+		r = collect_keys(s, res, object, 0, false);
+	*ret_bytes = r == 0 ? bytes_to_edit(s, res) : 0;
+	return r;
+}
+
+int
+tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq, uint32_t flags)
+{
+	const struct store_keys by_seq = store_by_seq_keys(s, res);
+	struct tombstone *t;
+	uint32_t ref;
+	int r = trie_edit_new_block(s->edit, BLOCK_TOMBSTONE, sizeof(*t), 0, &ref);
+
+	if (r < 0)
+		return r;
+	t = arena_payload(s->arena, ref);
+	*t = (struct tombstone){
+		.seq = seq, .deleted_boot_ns = time_ns(CLOCK_BOOTTIME), .deleted_wall_ns = time_ns(CLOCK_REALTIME), .object = object,
+		.flags = flags,
+	};
+	s->tombstone_keys.ref = ref;
+	r = trie_put(s->edit, &res->now.by_seq, seq, ref, &by_seq.keys, NULL);
+	for (size_t i = 0; i < s->tombstone_keys.count && r == 0; i++)
+		r = file_key(s, res, &s->tombstone_keys.keys[i], ref);
+	if (r < 0)
+		return r;
+	push(s, &res->tombstones, ref, object);
+	return 0;
+}
+
+/* 0; -ENOSPC, -ENOMEM: it stays; -EBADMSG */
+static int
+drop_oldest(struct store *s, struct store_resource *res)
+{
+	const struct store_keys by_seq = store_by_seq_keys(s, res);
+	uint32_t ref = oldest(&res->tombstones), object;
+	const struct tombstone *t = tombstone_at(&s->arena->view, ref);
+	uint64_t bytes, seq;
+	int r;
+
+	if (!t)
+		return -EBADMSG;
+	object = t->object;
+	seq = t->seq;
+	r = collect_keys(s, res, object, ref, true);
+	if (r == 0 && s->lowest)
+		r = held_reserve(&res->fallen, 1);
+	if (r < 0)
+		return r;
+	bytes = bytes_to_edit(s, res);
+	r = trie_edit_reserve(s->edit, (size_t)(bytes / NODE_BYTES_MIN));
+	if (r == 0)
+		r = arena_ensure(s->arena, bytes);
+	if (r == 0)
+		r = trie_remove(s->edit, &res->now.by_seq, seq, &by_seq.keys, NULL);
+	for (size_t i = 0; i < s->tombstone_keys.count && r == 0; i++)
+		r = unfile_key(s, res, &s->tombstone_keys.keys[i], ref);
+	s->tombstone_keys.ref = 0;
+	if (r < 0)
+		return r;
+	pop(&res->tombstones);
+	if (res->now.tombstone_floor < seq)
+		res->now.tombstone_floor = seq;
+	res->dirty = true;
+	trie_edit_drop_block(s->edit, ref);
+	store_let_go(s, &res->fallen, seq, object);
+	return 0;
+}
+
+void
+tombstones_trim(struct store *s, struct store_resource *res)
+{
+	const struct tombstones *list = &res->tombstones;
+	uint64_t bytes = s->arena->max_bytes / ARENA_SHARE;
+
+	if (bytes > list->limits.bytes)
+		bytes = list->limits.bytes;
+	while (list->count > 0 && (list->count > list->limits.count || list->bytes > bytes))
+		if (drop_oldest(s, res) < 0)
+			break;
+}
+
+bool
+tombstones_give_way(struct store *s)
+{
+	bool dropped = false;
+
+	if (!arena_was_refused(s->arena))
+		return false;
+	arena_open_reserve(s->arena, true);
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		struct store_resource *res = s->resources[i];
+
+		for (size_t n = (res->tombstones.count + 1) / 2; n > 0 && drop_oldest(s, res) == 0; n--)
+			dropped = true;
+	}
+	arena_open_reserve(s->arena, false);
+	if (dropped)
+		store_release_held(s); /* so that the next commit's readers no longer need them */
+	return dropped;
+}
+
+void
+tombstones_drop_all(struct store *s, struct store_resource *res)
+{
+	struct trie_iter it;
+
+	for (int r = trie_first(&it, &s->arena->view, res->now.deleted); r > 0; r = trie_next(&it))
+		if (leaf_is_collision(&s->arena->view, it.leaf))
+			trie_edit_drop_block(s->edit, it.leaf);
+	trie_retire_all(s->edit, res->now.deleted);
+	res->now.deleted = 0;
+	for (; res->tombstones.count > 0; pop(&res->tombstones)) {
+		uint32_t ref = oldest(&res->tombstones);
+		const struct tombstone *t = tombstone_at(&s->arena->view, ref);
+
+		if (!t)
+			continue;
+		store_let_go(s, &res->fallen, t->seq, t->object);
+		trie_edit_drop_block(s->edit, ref);
+	}
+}
+
+/* ---- limits ---- */
+
+void
+store_set_tombstone_limits(struct store *s, unsigned resource, struct tombstone_limits limits)
+{
+	struct store_resource *res = s->resources[resource];
+
+	res->tombstones.limits = limits;
+	arena_open_reserve(s->arena, true);
+	tombstones_trim(s, res);
+	arena_open_reserve(s->arena, false);
+}
+
+void
+store_expire_tombstones(struct store *s, uint64_t now_boot_ns)
+{
+	arena_open_reserve(s->arena, true);
+	for (unsigned i = 0; i < s->resource_count; i++) {
+		struct store_resource *res = s->resources[i];
+		uint64_t age = res->tombstones.limits.age_ns;
+
+		if (!res->claimed) /* adopted, and not known yet what limits it has */
+			continue;
+		tombstones_trim(s, res); /* what found no memory before */
+		for (unsigned n = 0; n < EXPIRE_BATCH && res->tombstones.count > 0; n++) {
+			const struct tombstone *t = tombstone_at(&s->arena->view, oldest(&res->tombstones));
+
+			if (!t || t->deleted_boot_ns >= now_boot_ns || now_boot_ns - t->deleted_boot_ns <= age ||
+			    drop_oldest(s, res) < 0)
+				break;
+		}
+	}
+	arena_open_reserve(s->arena, false);
+}
+
+void
+store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone_stats *ret)
+{
+	const struct tombstones *list = &s->resources[resource]->tombstones;
+	const struct tombstone *t = list->count ? tombstone_at(&s->arena->view, oldest(list)) : NULL;
+
+	*ret = (struct tombstone_stats){.count = list->count, .bytes = list->bytes, .oldest_boot_ns = t ? t->deleted_boot_ns : 0};
+}
+
+/* ---- life ---- */
+
+static const enum index_role roles[] = {
+	[TOMBSTONE_BY_UID] = INDEX_ROLE_UID, [TOMBSTONE_BY_ADDRESS] = INDEX_ROLE_ADDRESS,
+	[TOMBSTONE_BY_CONTAINER] = INDEX_ROLE_CONTAINER,
+};
+
+void
+tombstones_begin(struct store_resource *res)
+{
+	res->tombstones.indexes[TOMBSTONE_BY_KEY] = -1;
+	for (unsigned by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
+		res->tombstones.indexes[by] = index_with_role(res->indexes.defs, res->indexes.count, roles[by]);
+}
+
+/* The place of the first of these indexes that has the role, or -1. */
+static int
+place_of_role(const struct index_table *table, const unsigned *places, unsigned count, enum index_role role)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (index_with_role(&table->defs[places[i]], 1, role) == 0)
+			return (int)places[i];
+	return -1;
+}
+
+int
+tombstones_redefine(struct store *s, struct store_resource *res, const unsigned *places, unsigned count)
+{
+	bool same = true;
+	int r = 0;
+
+	for (unsigned by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
+		same &= place_of_role(&res->indexes, places, count, roles[by]) == res->tombstones.indexes[by];
+	arena_open_reserve(s->arena, true);
+	while (!same && res->tombstones.count > 0 && r == 0)
+		r = drop_oldest(s, res);
+	arena_open_reserve(s->arena, false);
+	return r;
+}
+
+void
+tombstones_done(struct store_resource *res)
+{
+	free(res->tombstones.ring);
+	res->tombstones.ring = NULL;
+}
+
+int
+tombstones_load(struct store *s, struct store_resource *res)
+{
+	struct trie_iter it;
+	uint64_t last = 0;
+	int r;
+
+	for (r = trie_first(&it, &s->arena->view, res->now.by_seq); r > 0; r = trie_next(&it)) {
+		const struct tombstone *t;
+
+		if (link_is_immediate(it.leaf))
+			continue;
+		t = tombstone_at(&s->arena->view, it.leaf);
+		if (!t || t->seq <= last || !object_at(&s->arena->view, t->object))
+			return -EBADMSG;
+		last = t->seq;
+		r = reserve_one(&res->tombstones);
+		if (r < 0)
+			return r;
+		push(s, &res->tombstones, it.leaf, t->object);
+	}
+	return r;
+}

@@ -1,0 +1,100 @@
+/*
+ * Sets of index values.
+ */
+#include "writer/store/value_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm-layout/object.h"
+
+struct filling {
+	struct value_set *set;
+	const uint8_t *hash_key;
+};
+
+static int
+compare(const char *a_bytes, const struct value_entry *a, const char *b_bytes, const struct value_entry *b)
+{
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	if (a->length != b->length)
+		return a->length < b->length ? -1 : 1;
+	return memcmp(a_bytes + a->offset, b_bytes + b->offset, a->length);
+}
+
+int
+value_set_compare(const struct value_set *a, size_t i, const struct value_set *b, size_t j)
+{
+	return compare(a->bytes, &a->entries[i], b->bytes, &b->entries[j]);
+}
+
+static int
+add(const char *data, size_t length, void *context)
+{
+	struct filling *f = context;
+	struct value_set *set = f->set;
+
+	if (set->count == set->capacity) {
+		size_t wider = set->capacity ? set->capacity * 2 : 32;
+		struct value_entry *p = realloc(set->entries, wider * sizeof(*p));
+
+		if (!p)
+			return -ENOMEM;
+		set->entries = p;
+		set->capacity = wider;
+	}
+	/* also for an empty value that comes first, so that there is something to point into */
+	if (!set->bytes || set->used + length > set->room) {
+		size_t wider = set->room ? set->room * 2 : 4096;
+		char *p;
+
+		while (wider < set->used + length)
+			wider *= 2;
+		p = realloc(set->bytes, wider);
+		if (!p)
+			return -ENOMEM;
+		set->bytes = p;
+		set->room = wider;
+	}
+	memcpy(set->bytes + set->used, data, length);
+	set->entries[set->count++] = (struct value_entry){index_value_hash(f->hash_key, data, length), (uint32_t)set->used,
+							  (uint32_t)length, false, false};
+	set->used += length;
+	return 0;
+}
+
+static int
+compare_entries(const void *a, const void *b, void *bytes)
+{
+	return compare(bytes, a, bytes, b);
+}
+
+int
+value_set_fill(struct value_set *set, const struct index_def *def, struct value body, const uint8_t hash_key[16])
+{
+	struct filling f = {set, hash_key};
+	size_t kept = 0;
+	int r;
+
+	set->count = 0;
+	set->used = 0;
+	r = index_def_each(def, body, add, &f);
+	if (r < 0 || set->count < 2)
+		return r;
+	qsort_r(set->entries, set->count, sizeof(set->entries[0]), compare_entries, set->bytes);
+	for (size_t i = 0; i < set->count; i++)
+		if (kept == 0 || value_set_compare(set, i, set, kept - 1) != 0)
+			set->entries[kept++] = set->entries[i];
+	set->count = kept;
+	return 0;
+}
+
+void
+value_set_done(struct value_set *set)
+{
+	free(set->entries);
+	free(set->bytes);
+	memset(set, 0, sizeof(*set));
+}
