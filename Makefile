@@ -75,7 +75,7 @@ TEST_LIBS   := $(call pkg,--libs,cmocka lmdb)
 # ---- sources: each room's .c files ----------------------------------------
 objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 SHM_OBJS    := $(call objs,$(wildcard shm-layout/*.c))
-READER_OBJS := $(call objs,$(wildcard reader-lib/*.c))
+READER_OBJS := $(call objs,$(wildcard reader-lib/*/*.c))
 WRITER_OBJS := $(call objs,$(wildcard writer/*/*.c))
 PRINTER_OBJS:= $(call objs,$(wildcard tools/printer/*.c))
 CTL_OBJS    := $(call objs,$(wildcard tools/informerctl/*.c))
@@ -169,7 +169,7 @@ lint: setup-lint
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
 
-LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*/*.c tests/*/*/*.c))
+LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*/*.c tests/*/*/*.c))
 # the examples include the library's header as users do
 $(B)/obj/tools/examples/%.o $(B)/tidy/tools/examples/%.ok: OUR_CPPFLAGS += -Ireader-lib
 tidy: $(LINT_SRC:%.c=$(B)/tidy/%.ok)

@@ -7,7 +7,7 @@
  *	/dev/shm/informer.3			the arena's file
  *	00112233445566778899aabbccddeeff	that file's incarnation
  *
- * Who finds the lock free may read that arena (reader-lib/orphan.h).
+ * Who finds the lock free may read that arena (reader-lib/attach/orphan.h).
  */
 #ifndef SHM_LAYOUT_LOCK_NOTE_H
 #define SHM_LAYOUT_LOCK_NOTE_H

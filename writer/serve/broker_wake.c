@@ -249,7 +249,7 @@ broker_wake(void *broker, uint64_t epoch)
 	bool any = false;
 
 	(void)epoch;
-	/* Root and queues were stored; the armed words are loaded after them (reader-lib/wait.c has the other half). */
+	/* Root and queues were stored; the armed words are loaded after them (reader-lib/events/wait.c has the other half). */
 	slot_fence();
 	for (size_t i = 0; i < count; i++) {
 		uint32_t answers = ARMED_COMMIT | (wake->queue_due[i] ? ARMED_QUEUE : 0);

@@ -1,0 +1,305 @@
+/*
+ * The handle: made, told what to do, taken down, asked how it is.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "reader-lib/events/run.h"
+
+#define GUARD_BYTES 4096u
+#define FIRST_ANSWER_MS 100
+#define STALE_NS 15000000000ull
+
+uint32_t
+informer_api_version(void)
+{
+	return INFORMER_API_VERSION;
+}
+
+const char *
+informer_library_version(void)
+{
+	return INFORMER_VERSION;
+}
+
+uint64_t
+clock_ns(int clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void
+informer_free(struct informer *inf, void *memory)
+{
+	if (inf)
+		memory_put(inf, memory);
+}
+
+static int
+add_address(struct informer *inf, const char *directory, const char *path)
+{
+	struct sockaddr_un *address = &inf->addresses[inf->address_count];
+	int n = snprintf(address->sun_path, sizeof(address->sun_path), "%s%s", directory, path);
+
+	if (n < 0 || (size_t)n >= sizeof(address->sun_path))
+		return -ENAMETOOLONG;
+	if (n == 0)
+		return -EINVAL;
+	address->sun_family = AF_UNIX;
+	inf->address_count++;
+	return 0;
+}
+
+static int
+choose_addresses(struct informer *inf, const char *path)
+{
+	const char *runtime;
+	int r;
+
+	if (!path)
+		path = secure_getenv("INFORMER_SOCKET");
+	if (path && *path)
+		return add_address(inf, "", path);
+	r = add_address(inf, "", "/run/informer/informer.sock");
+	runtime = secure_getenv("XDG_RUNTIME_DIR");
+	if (r == 0 && geteuid() != 0 && runtime && *runtime)
+		r = add_address(inf, runtime, "/informer/informer.sock");
+	return r;
+}
+
+/* The options as far as the caller's header knows them; the rest is zero. */
+static int
+read_options(struct informer_options *ret, const struct informer_options *given)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->size = sizeof(*ret);
+	if (!given)
+		return 0;
+	if (given->size < sizeof(given->size) + sizeof(given->flags))
+		return -EINVAL;
+	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
+	return ret->flags & ~(INFORMER_VERIFY | INFORMER_ORPHAN) ? -EINVAL : 0;
+}
+
+static int
+make_guard(struct informer *inf)
+{
+	void *page = mmap(NULL, GUARD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	inf->alive = page;
+	if (madvise(page, GUARD_BYTES, MADV_WIPEONFORK) < 0)
+		return -errno;
+	atomic_store_explicit(inf->alive, 1, memory_order_relaxed);
+	return 0;
+}
+
+static int
+make_descriptors(struct informer *inf)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	inf->epoll = epoll_create1(EPOLL_CLOEXEC);
+	inf->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	inf->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	inf->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	inf->outer = epoll_create1(EPOLL_CLOEXEC);
+	inf->due = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	inf->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (inf->epoll < 0 || inf->timer < 0 || inf->kick < 0 || inf->told < 0 || inf->outer < 0 || inf->due < 0 || inf->alarm < 0)
+		return -errno;
+	if (epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->timer, &event) < 0 ||
+	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->told, &event) < 0 ||
+	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->alarm, &event) < 0 ||
+	    epoll_ctl(inf->outer, EPOLL_CTL_ADD, inf->epoll, &event) < 0 ||
+	    epoll_ctl(inf->outer, EPOLL_CTL_ADD, inf->due, &event) < 0)
+		return -errno;
+	return 0;
+}
+
+static void
+make_locks(struct informer *inf)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&inf->lock, NULL);
+	pthread_mutex_init(&inf->wait_lock, NULL);
+	pthread_mutex_init(&inf->bind_lock, NULL);
+	pthread_mutex_init(&inf->error_lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&inf->wait_cond, &attributes);
+	pthread_cond_init(&inf->handler_cond, &attributes);
+	pthread_cond_init(&inf->run_idle, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+/* The first attempt: a daemon that listens gets a moment to answer. */
+static void
+first_attempt(struct informer *inf)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + FIRST_ANSWER_MS * 1000000ull;
+
+	informer_step(inf);
+	while (inf->link == LINK_GREETING) {
+		struct pollfd p = {.fd = inf->socket, .events = POLLIN};
+		uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+		if (now >= end || poll(&p, 1, (int)((end - now) / 1000000u) + 1) <= 0)
+			break;
+		informer_step(inf);
+	}
+}
+
+int
+informer_attach(const struct informer_options *given, struct informer **ret_informer)
+{
+	struct informer_options options;
+	struct allocator memory;
+	struct informer *inf;
+	int r;
+
+	if (!ret_informer)
+		return -EINVAL;
+	r = read_options(&options, given);
+	if (r < 0)
+		return r;
+	if (sodium_init() < 0)
+		return -ENOSYS;
+	r = allocator_init(&memory, options.allocate, options.release, options.allocator_context);
+	if (r < 0)
+		return r;
+	inf = allocator_get(&memory, sizeof(*inf));
+	if (!inf)
+		return -ENOMEM;
+	inf->memory = memory;
+	inf->log = options.log;
+	inf->log_context = options.log_context;
+	inf->flags = options.flags;
+	inf->socket = inf->epoll = inf->timer = inf->kick = inf->told = inf->outer = inf->due = inf->alarm = -1;
+	inf->alarm_at = UINT64_MAX;
+	snprintf(inf->reader_name, sizeof(inf->reader_name), "%s",
+		 options.reader_name ? options.reader_name : program_invocation_short_name);
+	make_locks(inf);
+	r = choose_addresses(inf, options.socket_path);
+	if (r == 0)
+		r = make_guard(inf);
+	if (r == 0)
+		r = make_descriptors(inf);
+	if (r < 0) {
+		informer_detach(inf);
+		return r;
+	}
+	first_attempt(inf);
+	*ret_informer = inf;
+	return 0;
+}
+
+static void
+close_all(const int *fds, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+void
+informer_detach(struct informer *inf)
+{
+	bool in_child;
+
+	if (!inf)
+		return;
+	in_child = inf->alive && forked(inf);
+	if (!in_child)
+		run_stop(inf);
+	run_free(inf, in_child);
+	connection_close(inf, in_child);
+	while (inf->mappings) {
+		struct mapping *m = inf->mappings;
+
+		inf->mappings = m->next;
+		mapping_free(inf, m, in_child);
+	}
+	resources_free(inf);
+	definitions_free(inf);
+	if (inf->alive)
+		munmap((void *)(uintptr_t)inf->alive, GUARD_BYTES);
+	close_all((const int[]){inf->epoll, inf->timer, inf->kick, inf->told, inf->outer, inf->due, inf->alarm}, 7);
+	/* In a child another thread of the parent may have held them; they own nothing, and are left. */
+	if (!in_child) {
+		pthread_cond_destroy(&inf->run_idle);
+		pthread_cond_destroy(&inf->handler_cond);
+		pthread_cond_destroy(&inf->wait_cond);
+		pthread_mutex_destroy(&inf->wait_lock);
+		pthread_mutex_destroy(&inf->lock);
+		pthread_mutex_destroy(&inf->bind_lock);
+		pthread_mutex_destroy(&inf->error_lock);
+	}
+	memory_put(inf, inf);
+}
+
+int
+informer_fd(const struct informer *inf)
+{
+	if (!inf)
+		return -EINVAL;
+	return forked(inf) ? INFORMER_E_FORKED : inf->outer;
+}
+
+int
+informer_status(struct informer *inf, struct informer_status *status)
+{
+	struct informer_status s = {0};
+	struct mapping *m;
+
+	if (!inf || !status || status->size < sizeof(status->size))
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	pthread_mutex_lock(&inf->lock);
+	m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	s.connected = inf->link == LINK_UP;
+	s.attaches = inf->attaches;
+	memcpy(s.reason, inf->reason, sizeof(s.reason));
+	if (m) {
+		struct header *h = (struct header *)(uintptr_t)m->header;
+		uint64_t now = clock_ns(CLOCK_BOOTTIME), beat;
+		uint32_t state = atomic_load_explicit(&h->state, memory_order_acquire);
+
+		beat = atomic_load_explicit(&h->heartbeat_boot_ns, memory_order_relaxed);
+		s.attached = true;
+		s.generation = m->generation;
+		s.age_ns = now > beat ? now - beat : 0;
+		s.pins = mapping_pins(m);
+		s.stale = !s.connected || state != HEADER_LIVE || s.age_ns > STALE_NS || mapping_superseded(m);
+		if (s.stale && !s.reason[0])
+			snprintf(s.reason, sizeof(s.reason), "%s",
+				 state == HEADER_STALE ? "informerd ended in good order" :
+				 mapping_superseded(m) ? "a new generation is on its way" :
+				 "informerd shows no sign of life");
+	} else {
+		s.stale = true;
+		if (!s.reason[0])
+			snprintf(s.reason, sizeof(s.reason), "informerd has not answered yet");
+	}
+	pthread_mutex_unlock(&inf->lock);
+	s.size = status->size;
+	memcpy(status, &s, status->size < sizeof(s) ? status->size : sizeof(s));
+	return 0;
+}

@@ -1,0 +1,344 @@
+/*
+ * The connection to the broker, as a state machine that never waits:
+ *
+ *	DOWN ──connect, HELLO──▶ GREETING ──WELCOME──▶ UP ──MOVED──▶ UP
+ *	  ▲                         │                   │
+ *	  └──── refused, hang-up, silence, nonsense ────┘		the arena stays mapped and readable
+ *
+ * DOWN tries again after 10 ms, then twice as long, up to 1 s. Each arena that comes becomes current at once; snapshots of
+ * the old one stay valid.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/orphan.h"
+#include "reader-lib/events/subscription.h"
+
+#define DELAY_MIN_NS 10000000ull
+#define DELAY_MAX_NS 1000000000ull
+#define GREETING_NS 5000000000ull
+
+/* Make informer_fd() readable at this time. */
+static void
+set_timer(struct informer *inf, uint64_t at_ns)
+{
+	struct itimerspec when = {0};
+
+	when.it_value.tv_sec = (time_t)(at_ns / 1000000000u);
+	when.it_value.tv_nsec = (long)(at_ns % 1000000000u);
+	if (at_ns == 0)
+		when.it_value.tv_nsec = 1;
+	inf->attempt_ns = at_ns;
+	timerfd_settime(inf->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+void
+connection_timer(struct informer *inf, uint64_t at_ns)
+{
+	if (inf->link == LINK_UP && at_ns < inf->attempt_ns)
+		set_timer(inf, at_ns);
+}
+
+static void
+watch(struct informer *inf, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.fd = fd};
+
+	epoll_ctl(inf->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+void
+connection_close(struct informer *inf, bool in_child)
+{
+	if (inf->socket < 0)
+		return;
+	/* The parent's connection is not ours to end; and one that a child inherited must not outlive our detach. */
+	if (!in_child) {
+		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, inf->socket, NULL);
+		shutdown(inf->socket, SHUT_RDWR);
+	}
+	close(inf->socket);
+	inf->socket = -1;
+}
+
+/* Back to DOWN, with the reason (a sentence) and the time of the next attempt. */
+static void
+go_down(struct informer *inf, const char *reason)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	bool lost = inf->link == LINK_UP, new_reason = strcmp(inf->reason, reason) != 0;
+
+	connection_close(inf, false);
+	inf->link = LINK_DOWN;
+	if (m)
+		atomic_store_explicit(&m->lost, true, memory_order_relaxed);
+	subscriptions_lost(inf);
+	if (inf->reason != reason)
+		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
+	inf->delay_ns = lost ? 0 : inf->delay_ns < DELAY_MIN_NS ? DELAY_MIN_NS : inf->delay_ns;
+	set_timer(inf, clock_ns(CLOCK_MONOTONIC) + inf->delay_ns);
+	inf->delay_ns = inf->delay_ns * 2 > DELAY_MAX_NS ? DELAY_MAX_NS : inf->delay_ns * 2;
+	if (lost || new_reason)
+		log_say(inf, lost ? INFORMER_LOG_WARNING : INFORMER_LOG_INFO, "%s", inf->reason);
+}
+
+bool
+message_ok(const void *packet, size_t length, size_t min_length)
+{
+	struct message_head head;
+
+	if (length < sizeof(head) || length < min_length)
+		return false;
+	memcpy(&head, packet, sizeof(head));
+	return head.magic == PROTOCOL_MAGIC && head.version == PROTOCOL_VERSION && head.length == length;
+}
+
+void
+message_begin(struct message_head *head, uint16_t type, uint32_t length)
+{
+	*head = (struct message_head){
+		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = type, .length = length};
+}
+
+int
+message_refusal(struct informer *inf, const void *packet, size_t length)
+{
+	struct message_refused refused;
+	const char *text = (const char *)packet + sizeof(refused);
+	char clean[256];
+	size_t n, i;
+
+	if (length < sizeof(refused))
+		return error_set(inf, -EPROTO, "informerd answered with a packet that makes no sense");
+	memcpy(&refused, packet, sizeof(refused));
+	n = length - sizeof(refused);
+	if (refused.text_length < n)
+		n = refused.text_length;
+	if (n >= sizeof(clean))
+		n = sizeof(clean) - 1;
+	for (i = 0; i < n; i++)
+		clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+	clean[n] = '\0';
+	return error_set(inf, refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT : INFORMER_E_REFUSED,
+			 "informerd refused this reader: %s", n ? clean : "(it did not say why)");
+}
+
+int
+connection_open(struct informer *inf, bool nonblocking)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), 0), r = -ENOENT;
+
+	if (fd < 0)
+		return -errno;
+	for (unsigned i = 0; i < inf->address_count; i++) {
+		if (connect(fd, (const struct sockaddr *)&inf->addresses[i], sizeof(inf->addresses[i])) == 0)
+			return fd;
+		/* of two failures the more telling one is kept */
+		if (r == -ENOENT)
+			r = -errno;
+	}
+	close(fd);
+	return r;
+}
+
+/*
+ * Make an arena current. Its predecessor stays mapped for as long as it is read.
+ * When it is the very arena we had (our connection was lost, the writer was not), the slot we had is gone, and with it what
+ * protected our snapshots: they expire.
+ */
+static void
+make_current(struct informer *inf, struct mapping *m)
+{
+	struct mapping *old = atomic_load_explicit(&inf->current, memory_order_relaxed);
+
+	if (old) {
+		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, old->event_fd, NULL);
+		if (old->generation == m->generation && memcmp(old->incarnation, m->incarnation, sizeof(m->incarnation)) == 0)
+			atomic_store_explicit(&old->expired, true, memory_order_relaxed);
+	}
+	m->next = inf->mappings;
+	inf->mappings = m;
+	atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
+	watch(inf, m->event_fd);
+	inf->attaches++;
+	mapping_reap(inf);
+	log_say(inf, INFORMER_LOG_INFO, "attached to generation %llu", (unsigned long long)m->generation);
+}
+
+/* Nobody listens, and there is nothing to read: what a writer that is gone has left, for those who asked for it. */
+static void
+take_orphan(struct informer *inf)
+{
+	struct mapping *m;
+
+	if (!(inf->flags & INFORMER_ORPHAN) || atomic_load_explicit(&inf->current, memory_order_relaxed) || orphan_find(inf, &m) < 0)
+		return;
+	atomic_store_explicit(&m->lost, true, memory_order_relaxed);
+	make_current(inf, m);
+}
+
+static void
+attempt(struct informer *inf)
+{
+	struct message_hello hello = {
+		.layout_major = LAYOUT_MAJOR,
+		.layout_minor = LAYOUT_MINOR,
+		.flags = inf->flags & INFORMER_VERIFY ? HELLO_WANT_KEYS : 0,
+	};
+	char reason[2 * sizeof(inf->addresses[0].sun_path) + 128];
+	int fd = connection_open(inf, true);
+
+	if (fd < 0) {
+		snprintf(reason, sizeof(reason), "cannot connect to %s%s%s: %s%s", inf->addresses[0].sun_path,
+			 inf->address_count > 1 ? " or " : "", inf->address_count > 1 ? inf->addresses[1].sun_path : "", strerror(-fd),
+			 fd == -EACCES ? " (is this user in the socket's group?)" :
+			 fd == -ENOENT || fd == -ECONNREFUSED ? " (is informerd running?)" : "");
+		go_down(inf, reason);
+		take_orphan(inf);
+		return;
+	}
+	inf->socket = fd;
+	message_begin(&hello.head, MESSAGE_HELLO, sizeof(hello));
+	memcpy(hello.reader_name, inf->reader_name, sizeof(hello.reader_name));
+	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		snprintf(reason, sizeof(reason), "cannot greet informerd: %s", strerror(errno));
+		go_down(inf, reason);
+		return;
+	}
+	inf->link = LINK_GREETING;
+	watch(inf, fd);
+	set_timer(inf, clock_ns(CLOCK_MONOTONIC) + GREETING_NS);
+}
+
+/* WELCOME or MOVED. The descriptors are ours. */
+static void
+receive_arena(struct informer *inf, const struct message_welcome *welcome, const int fds[PROTOCOL_DESCRIPTORS])
+{
+	struct mapping *m;
+	int r = mapping_new(inf, fds, welcome, &m);
+	char reason[sizeof(inf->reason)];
+
+	if (r < 0) {
+		informer_last_error(inf, reason, sizeof(reason));
+		go_down(inf, reason);
+		return;
+	}
+	make_current(inf, m);
+	subscriptions_reset(inf, inf->link == LINK_UP);
+	inf->link = LINK_UP;
+	inf->delay_ns = 0;
+	inf->reason[0] = '\0';
+	/* No timer while we are up. */
+	timerfd_settime(inf->timer, 0, &(struct itimerspec){0}, NULL);
+	inf->attempt_ns = UINT64_MAX;
+}
+
+union packet {
+	struct message_head head;
+	struct message_welcome welcome;
+	char bytes[1024];
+};
+
+/* Receive one packet. Returns its length, 0 at hang-up, or negative errno; *ret_fds descriptors came with it. */
+static ssize_t
+receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigned *ret_count)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
+	} control;
+	struct iovec io = {packet, sizeof(*packet)};
+	struct msghdr message = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	ssize_t n;
+
+	*ret_count = 0;
+	do
+		n = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+		size_t bytes = c->cmsg_len - CMSG_LEN(0);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		/* the buffer holds no more than these */
+		memcpy(fds, CMSG_DATA(c), bytes);
+		*ret_count = (unsigned)(bytes / sizeof(int));
+	}
+	return message.msg_flags & MSG_TRUNC ? (ssize_t)sizeof(*packet) + 1 : n;
+}
+
+/* Handle one packet. Returns false when there is none. */
+static bool
+receive_step(struct informer *inf)
+{
+	int fds[PROTOCOL_DESCRIPTORS];
+	char reason[sizeof(inf->reason)];
+	union packet packet;
+	unsigned count;
+	ssize_t n = receive(inf->socket, &packet, fds, &count);
+
+	if (n == -EAGAIN)
+		return false;
+	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(packet.welcome)) && count == PROTOCOL_DESCRIPTORS &&
+	    packet.head.type == (inf->link == LINK_UP ? MESSAGE_MOVED : MESSAGE_WELCOME)) {
+		receive_arena(inf, &packet.welcome, fds);
+		return true;
+	}
+	if (n > 0 && inf->link == LINK_UP && subscriptions_receive(inf, &packet, (size_t)n, fds, count))
+		return true;
+	for (unsigned i = 0; i < count; i++)
+		close(fds[i]);
+	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) && packet.head.type == MESSAGE_REFUSED) {
+		message_refusal(inf, &packet, (size_t)n);
+		informer_last_error(inf, reason, sizeof(reason));
+		/* Who is busy will soon not be; for the rest somebody must act. */
+		if (((const struct message_refused *)(const void *)&packet)->code != REFUSED_BUSY)
+			inf->delay_ns = DELAY_MAX_NS;
+	} else if (n > 0) {
+		snprintf(reason, sizeof(reason), "informerd sent a packet that makes no sense: is it of another release?");
+		inf->delay_ns = DELAY_MAX_NS;
+	} else {
+		snprintf(reason, sizeof(reason), "informerd closed the connection%s%s", n < 0 ? ": " : "",
+			 n < 0 ? strerror((int)-n) : "");
+	}
+	go_down(inf, reason);
+	return true;
+}
+
+bool
+connection_step(struct informer *inf)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	bool changed = false;
+	uint64_t count;
+
+	if (read(inf->timer, &count, sizeof(count)) > 0 && inf->link == LINK_GREETING)
+		go_down(inf, "informerd does not answer");
+	if (m && read(m->event_fd, &count, sizeof(count)) > 0)
+		changed = true;
+	/* Twice: a hang-up is followed by an attempt at once. Bounded otherwise by what the broker sent. */
+	for (unsigned round = 0; round < 2; round++) {
+		if (inf->link == LINK_DOWN && clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
+			attempt(inf);
+		while (inf->link != LINK_DOWN && receive_step(inf))
+			changed = true;
+	}
+	changed |= atomic_load_explicit(&inf->current, memory_order_relaxed) != m;
+	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
+		inf->attempt_ns = UINT64_MAX;
+	if (atomic_load_explicit(&inf->wants, memory_order_relaxed))
+		resources_tell_wants(inf);
+	atomic_store_explicit(&inf->subscription_waits, inf->subscriptions && subscriptions_step(inf), memory_order_relaxed);
+	if (inf->mappings && inf->mappings->next)
+		mapping_reap(inf);
+	return changed;
+}

@@ -1,0 +1,196 @@
+/*
+ * Mappings: an arena, our slot and the eventfd, as the broker handed them over.
+ *
+ * The arena is mapped once, read-only, at the size to which its file may grow: what lies beyond the file is address space
+ * only, and no reference is followed beyond the committed bytes, which are compared with the file's size before they are
+ * believed. Whoever could shrink the file is the writer, whom the descriptor's owner and mode (0600, read-only here) name.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reader-lib/base/internal.h"
+#include "shm-layout/huge_map.h"
+
+static uint64_t
+load_committed(const struct header *h)
+{
+	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->committed_bytes, memory_order_acquire);
+}
+
+static int
+map_arena(struct informer *inf, struct mapping *m)
+{
+	const char *why = "";
+	struct stat st;
+	void *base;
+	int r;
+
+	if (fstat(m->arena_fd, &st) < 0)
+		return error_set(inf, -errno, "cannot look at the arena that informerd passed: %s", strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)HEADER_BYTES)
+		return error_set(inf, INFORMER_E_CORRUPT, "the arena that informerd passed is no file of at least %u bytes",
+				 HEADER_BYTES);
+	base = mmap(NULL, HEADER_BYTES, PROT_READ, MAP_SHARED, m->arena_fd, 0);
+	if (base == MAP_FAILED)
+		return error_set(inf, -errno, "cannot map the arena's header: %s", strerror(errno));
+	r = header_check(base, (uint64_t)st.st_size, &why);
+	if (r == 0) {
+		m->max_bytes = ((const struct header *)base)->max_bytes;
+		if (load_committed(base) > (uint64_t)st.st_size || m->max_bytes > SIZE_MAX) {
+			r = -EBADMSG;
+			why = "claims more bytes than its file has";
+		}
+	}
+	munmap(base, HEADER_BYTES);
+	if (r == -EAGAIN)
+		return error_set(inf, r, "the arena is %s", why);
+	if (r == -EPROTO)
+		return error_set(inf, INFORMER_E_LAYOUT, "the arena cannot be read: %s", why);
+	if (r < 0)
+		return error_set(inf, INFORMER_E_CORRUPT, "the arena is damaged: %s", why);
+
+	base = huge_map((size_t)m->max_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, m->arena_fd);
+	if (base == MAP_FAILED)
+		return error_set(inf, -errno, "cannot reserve %llu bytes of address space for the arena: %s; is there an "
+				 "address space limit (ulimit -v)?", (unsigned long long)m->max_bytes, strerror(errno));
+	m->header = base;
+	m->state = &((struct header *)base)->state;
+	if (madvise(base, (size_t)m->max_bytes, MADV_DONTFORK) < 0)
+		return error_set(inf, -errno, "cannot keep the arena from being inherited: %s", strerror(errno));
+	memcpy(m->hash_key, m->header->hash_key, sizeof(m->hash_key));
+	memcpy(m->incarnation, m->header->incarnation, sizeof(m->incarnation));
+	m->generation = m->header->generation;
+	atomic_store_explicit(&m->checked, load_committed(m->header), memory_order_relaxed);
+	return 0;
+}
+
+static int
+map_slot(struct informer *inf, struct mapping *m, int fd)
+{
+	struct stat st;
+	void *page;
+
+	if (fstat(fd, &st) < 0)
+		return error_set(inf, -errno, "cannot look at the slot that informerd passed: %s", strerror(errno));
+	if (st.st_size != (off_t)SLOT_BYTES)
+		return error_set(inf, INFORMER_E_LAYOUT, "the slot that informerd passed has %lld bytes, not %u: install the "
+				 "library and the daemon from one release", (long long)st.st_size, SLOT_BYTES);
+	page = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return error_set(inf, -errno, "cannot map the slot: %s", strerror(errno));
+	m->slot = page;
+	if (madvise(page, SLOT_BYTES, MADV_DONTFORK) < 0)
+		return error_set(inf, -errno, "cannot keep the slot from being inherited: %s", strerror(errno));
+	return 0;
+}
+
+static int
+make_verifier(struct informer *inf, struct mapping *m, const struct message_welcome *welcome)
+{
+	_Static_assert(sizeof(m->keys) == sizeof(welcome->keys), "protocol: keys");
+	if (!(inf->flags & INFORMER_VERIFY))
+		return 0;
+	if (!welcome->has_keys)
+		return error_set(inf, INFORMER_E_REFUSED, "informerd gave no keys, so nothing can be verified");
+	memcpy(&m->keys, welcome->keys, sizeof(m->keys));
+	m->verifier = block_verifier_new(&m->keys);
+	return m->verifier ? 0 : error_set(inf, -ENOMEM, "no memory for the verification table");
+}
+
+int
+mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const struct message_welcome *welcome,
+	    struct mapping **ret_mapping)
+{
+	struct mapping *m = memory_get(inf, sizeof(*m));
+	int r;
+
+	if (!m) {
+		for (unsigned i = 0; i < PROTOCOL_DESCRIPTORS; i++)
+			close(fds[i]);
+		return error_set(inf, -ENOMEM, "no memory for another mapping");
+	}
+	m->arena_fd = fds[0];
+	m->event_fd = fds[2];
+	r = map_arena(inf, m);
+	if (r == 0)
+		r = map_slot(inf, m, fds[1]);
+	if (r == 0)
+		r = make_verifier(inf, m, welcome);
+	close(fds[1]);
+	if (r < 0) {
+		mapping_free(inf, m, false);
+		return r;
+	}
+	*ret_mapping = m;
+	return 0;
+}
+
+/* Give back all but the slot. In a forked child nothing is mapped there, or worse, something else is. */
+static void
+unmap_arena(struct mapping *m, bool in_child)
+{
+	if (m->unmapped)
+		return;
+	if (m->header && !in_child)
+		munmap((void *)(uintptr_t)m->header, (size_t)m->max_bytes);
+	close(m->arena_fd);
+	close(m->event_fd);
+	block_verifier_free(m->verifier);
+	m->unmapped = true;
+}
+
+void
+mapping_free(struct informer *inf, struct mapping *m, bool in_child)
+{
+	unmap_arena(m, in_child);
+	if (m->slot && !in_child)
+		munmap(m->slot, SLOT_BYTES);
+	explicit_bzero(&m->keys, sizeof(m->keys));
+	memory_put(inf, m);
+}
+
+unsigned
+mapping_pins(const struct mapping *m)
+{
+	unsigned pins = 0;
+
+	for (unsigned i = 0; i < SLOT_CELLS; i++)
+		pins += atomic_load_explicit(&m->slot->cells[i].epoch, memory_order_acquire) != CELL_FREE;
+	return pins;
+}
+
+/*
+ * Pairs with informer_begin(), which claims a cell, fences, and looks whether the mapping is still current: of the two, one
+ * sees the other. So after the fence an old mapping without pins gets no new one that lasts.
+ */
+void
+mapping_reap(struct informer *inf)
+{
+	slot_fence();
+	for (struct mapping *m = inf->mappings; m; m = m->next)
+		if (m != atomic_load_explicit(&inf->current, memory_order_relaxed) && !m->unmapped &&
+		    atomic_load_explicit(&m->holds, memory_order_acquire) == 0 && mapping_pins(m) == 0)
+			unmap_arena(m, false);
+}
+
+uint64_t
+mapping_grown(struct mapping *m, uint64_t committed)
+{
+	uint64_t checked = atomic_load_explicit(&m->checked, memory_order_relaxed);
+	struct stat st;
+
+	if (committed > m->max_bytes)
+		committed = m->max_bytes;
+	if (committed <= checked || fstat(m->arena_fd, &st) < 0)
+		return checked;
+	if (committed > (uint64_t)st.st_size)
+		committed = (uint64_t)st.st_size;
+	while (checked < committed &&
+	       !atomic_compare_exchange_weak_explicit(&m->checked, &checked, committed, memory_order_relaxed,
+						      memory_order_relaxed))
+		;
+	return committed;
+}

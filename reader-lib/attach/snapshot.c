@@ -1,0 +1,196 @@
+/*
+ * Snapshots: the reader's side of the pin protocol (shm-layout/slot.h), and of the move to another mapping:
+ *
+ *   R0  m = current                       C1  current = new mapping
+ *   R1  cell of m's slot: FREE -> ACQUIRING (full fence)	C2  full fence, scan m's cells
+ *   R1' current == m, else back to R0     C3  all FREE: unmap m's arena
+ *
+ * Invariant: no thread reads an arena that C3 has unmapped. Either R1' sees C1, and the claim is given back before the arena
+ * was touched, or C2 sees R1. Between R0 and R1' only the slot page and the struct are touched, which stay until detach.
+ * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
+ * Pairs with: make_current() and mapping_reap().
+ */
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "reader-lib/read/copy.h"
+#include "reader-lib/base/internal.h"
+
+#define TRIES 4
+#define STEP_NS 200000ull
+
+/* Different threads have different stacks, so their searches for a cell begin at different places. */
+static inline unsigned
+cell_hint(const void *address)
+{
+	return (unsigned)(((uintptr_t)address >> 6) * 0x9e3779b97f4a7c15ull >> 40);
+}
+
+/*
+ * Push the connection on, for callers that never dispatch: without waiting, not even for a lock, and not more often than
+ * every 200 µs.
+ */
+static __attribute__((noinline)) void
+nudge(struct informer *inf)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t next = atomic_load_explicit(&inf->next_step_ns, memory_order_relaxed);
+	int saved = errno;
+
+	if (now < next ||
+	    !atomic_compare_exchange_strong_explicit(&inf->next_step_ns, &next, now + STEP_NS, memory_order_relaxed,
+						     memory_order_relaxed))
+		return;
+	if (pthread_mutex_trylock(&inf->lock) == 0) {
+		/* What we took from the descriptors dispatch has still to tell, and nothing would wake it. */
+		if (connection_step(inf))
+			eventfd_write(inf->told, 1);
+		pthread_mutex_unlock(&inf->lock);
+	}
+	errno = saved;
+}
+
+/* Claim a cell of the current mapping. */
+static int
+claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct pin_cell **ret_cell)
+{
+	bool nudged = false;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);	/* R0 */
+		struct pin_cell *cell;
+
+		if (unlikely(!m)) {
+			if (nudged)
+				break;
+			nudge(inf);
+			nudged = true;
+			continue;
+		}
+		cell = slot_claim(m->slot, hint);						/* R1 */
+		if (unlikely(!cell))
+			return INFORMER_E_BUSY;
+		if (likely(atomic_load_explicit(&inf->current, memory_order_relaxed) == m)) {	/* R1' */
+			if (likely(!mapping_superseded(m)) || nudged) {
+				*ret_mapping = m;
+				*ret_cell = cell;
+				return 0;
+			}
+			nudge(inf);
+			nudged = true;
+			if (atomic_load_explicit(&inf->current, memory_order_relaxed) == m) {
+				*ret_mapping = m;
+				*ret_cell = cell;
+				return 0;
+			}
+		}
+		slot_unpin(cell);
+	}
+	return INFORMER_E_NOT_READY;
+}
+
+/* R2 and R3, with a claimed cell, which is given back on failure. */
+static inline int
+open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, struct snapshot *s)
+{
+	struct header *h = (struct header *)(uintptr_t)m->header;
+	uint64_t offset, committed;
+	int r;
+
+	offset = slot_load_root(h);								/* R2 */
+	committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);
+	if (unlikely(committed > atomic_load_explicit(&m->checked, memory_order_relaxed)))
+		committed = mapping_grown(m, committed);
+	s->view = (struct arena_view){(const uint8_t *)h, committed, m->verifier};
+	s->inf = inf;
+	s->mapping = m;
+	s->cell = cell;
+	s->copies = NULL;
+	s->alive = inf->alive;
+	s->root = root_at(&s->view, offset);
+	if (unlikely(!s->root || s->root->epoch < EPOCH_FIRST)) {
+		r = offset == 0 ? INFORMER_E_NOT_READY : snapshot_settle(s, INFORMER_E_CORRUPT);
+		s->cell = NULL;
+		s->alive = NULL;
+		slot_unpin(cell);
+		return r == INFORMER_E_EXPIRED ? INFORMER_E_NOT_READY : r;
+	}
+	s->epoch = s->root->epoch;
+	slot_pin(cell, s->epoch);								/* R3 */
+	return 0;
+}
+
+int
+informer_begin(struct informer *inf, struct informer_snapshot *ret_snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(void *)ret_snapshot;
+	struct mapping *m;
+	struct pin_cell *cell;
+	int r;
+
+	if (unlikely(!inf || !s))
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	r = claim(inf, cell_hint(s), &m, &cell);
+	return unlikely(r < 0) ? r : open_snapshot(inf, m, cell, s);
+}
+
+int
+snapshot_begin_on(struct informer *inf, struct mapping *m, struct informer_snapshot *ret_snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(void *)ret_snapshot;
+	struct pin_cell *cell = slot_claim(m->slot, cell_hint(s));				/* R1 */
+
+	return cell ? open_snapshot(inf, m, cell, s) : INFORMER_E_BUSY;
+}
+
+void
+snapshot_stretch(struct informer_snapshot *snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(void *)snapshot;
+	struct header *h = (struct header *)(uintptr_t)s->mapping->header;
+	uint64_t committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);
+
+	if (unlikely(committed > atomic_load_explicit(&s->mapping->checked, memory_order_relaxed)))
+		committed = mapping_grown(s->mapping, committed);
+	if (committed > s->view.committed)
+		s->view.committed = committed;
+}
+
+void
+informer_end(struct informer_snapshot *snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(void *)snapshot;
+
+	if (unlikely(!s || !s->cell))
+		return;
+	if (unlikely(s->copies) && !copies_end(s))
+		return;
+	if (!forked(s->inf))
+		slot_unpin(s->cell);
+	s->cell = NULL;
+	s->alive = NULL;
+}
+
+int
+informer_snapshot_moment(const struct informer_snapshot *snapshot, struct informer_moment *ret)
+{
+	const struct snapshot *s = snapshot_of(snapshot);
+	struct informer_moment moment;
+	int r = snapshot_usable(s);
+
+	if (r < 0)
+		return r;
+	moment.generation = s->mapping->generation;
+	moment.epoch = s->epoch;
+	moment.seq = s->root->seq;
+	memcpy(moment.lineage, s->root->lineage, sizeof(moment.lineage));
+	moment.committed_boot_ns = s->root->committed_boot_ns;
+	moment.committed_wall_ns = s->root->committed_wall_ns;
+	r = snapshot_settle(s, 0);
+	if (r == 0)
+		*ret = moment;
+	return r;
+}

@@ -1,0 +1,121 @@
+/*
+ * The daemon's own report, asked for over a connection of its own, so that it works without a slot, with all slots taken, and
+ * while the first list runs.
+ */
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader-lib/base/internal.h"
+
+#define REPORT_MAX (64u << 20)
+
+struct report {
+	char *text;
+	size_t length;
+	size_t size;
+};
+
+static int
+report_append(struct informer *inf, struct report *report, const char *data, size_t length)
+{
+	if (!report->text || report->length + length + 1 > report->size) {
+		size_t size = (report->length + length + 1) * 2;
+		char *text = size > REPORT_MAX ? NULL : memory_get(inf, size);
+
+		if (!text)
+			return -ENOMEM;
+		if (report->text)
+			memcpy(text, report->text, report->length);
+		memory_put(inf, report->text);
+		report->text = text;
+		report->size = size;
+	}
+	memcpy(report->text + report->length, data, length);
+	report->length += length;
+	report->text[report->length] = '\0';
+	return 0;
+}
+
+static int
+wait_readable(struct informer *inf, int fd, uint64_t end_ns)
+{
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		uint64_t now = clock_ns(CLOCK_MONOTONIC), left = now < end_ns ? (end_ns - now) / 1000000u + 1 : 0;
+		int n = poll(&p, 1, left > INT_MAX ? INT_MAX : (int)left);
+
+		if (n > 0)
+			return 0;
+		if (n == 0 && now >= end_ns)
+			return error_set(inf, -ETIMEDOUT, "informerd does not answer");
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	}
+}
+
+/* One packet of the answer: 1 there are more, 0 that was the last, or negative. */
+static int
+receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struct report *report)
+{
+	struct message_head head;
+	ssize_t n;
+	int r = wait_readable(inf, fd, end_ns);
+
+	if (r < 0)
+		return r;
+	n = recv(fd, packet, PROTOCOL_PACKET_MAX, MSG_DONTWAIT | MSG_TRUNC);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 1 : -errno;
+	if (n == 0)
+		return error_set(inf, -ECONNRESET, "informerd closed the connection before it had answered");
+	if (n > (ssize_t)PROTOCOL_PACKET_MAX || !message_ok(packet, (size_t)n, sizeof(head)))
+		return error_set(inf, -EPROTO, "informerd answered with a packet that makes no sense: is it of another release?");
+	memcpy(&head, packet, sizeof(head));
+	if (head.type == MESSAGE_REFUSED)
+		return message_refusal(inf, packet, (size_t)n);
+	if (head.type != MESSAGE_REPORT)
+		return error_set(inf, -EPROTO, "informerd answered with a message of type %u", head.type);
+	r = report_append(inf, report, packet + sizeof(head), (size_t)n - sizeof(head));
+	return r < 0 ? r : head.more != 0;
+}
+
+int
+informer_stat_json(struct informer *inf, int timeout_ms, char **ret_text, size_t *ret_length)
+{
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX / 2 : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	struct message_head question;
+	struct report report = {0};
+	char *packet;
+	int fd, r;
+
+	if (!inf || !ret_text)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	fd = connection_open(inf, true);
+	if (fd < 0)
+		return error_set(inf, fd, "cannot connect to %s: %s", inf->addresses[0].sun_path, informer_strerror(fd));
+	packet = memory_get(inf, PROTOCOL_PACKET_MAX);
+	message_begin(&question, MESSAGE_STAT, sizeof(question));
+	r = packet ? 1 : -ENOMEM;
+	if (r > 0 && send(fd, &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		r = -errno;
+	while (r > 0)
+		r = receive_piece(inf, fd, packet, end, &report);
+	close(fd);
+	memory_put(inf, packet);
+	if (r == 0 && !report.text)
+		r = report_append(inf, &report, "", 0);
+	if (r < 0) {
+		memory_put(inf, report.text);
+		return r;
+	}
+	*ret_text = report.text;
+	if (ret_length)
+		*ret_length = report.length;
+	return 0;
+}

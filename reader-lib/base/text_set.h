@@ -1,0 +1,29 @@
+/*
+ * A set of index values, kept in the order in which they were added.
+ */
+#ifndef READER_LIB_TEXT_SET_H
+#define READER_LIB_TEXT_SET_H
+
+#include "reader-lib/base/internal.h"
+#include "reader-lib/base/key_table.h"
+
+struct set_text {
+	struct key_node node;
+	struct set_text *next;
+	char bytes[];
+};
+
+struct text_set {
+	struct allocator memory;
+	struct key_table table;
+	struct set_text *first, **last;
+};
+
+/* 0 or -ENOMEM */
+int text_set_init(struct text_set *set, const struct informer *inf);
+/* 1 added, 0 it was there, -ENOMEM */
+int text_set_add(struct text_set *set, const char *data, size_t length);
+/* All zero is fine. */
+void text_set_done(struct text_set *set);
+
+#endif

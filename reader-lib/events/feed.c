@@ -1,0 +1,335 @@
+/*
+ * The feed of one handler: its turns. What a walk or a ring gives is in feed_next.c.
+ */
+#include "reader-lib/events/feed.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "reader-lib/events/feed_internal.h"
+
+#define BROKEN_NS 1000000000ull
+#define TRIES 4
+
+void
+feed_init(struct feed *f, struct informer *inf, struct subscription *sub)
+{
+	f->inf = inf;
+	f->sub = sub;
+	f->settled = true;
+	f->ns_length = strlen(sub->ns);
+}
+
+void
+feed_done(struct feed *f, bool in_child)
+{
+	by_seq_done(f->inf, &f->by_seq);
+	ring_free(f->ring, in_child);
+	f->ring = NULL;
+}
+
+/* Change over to the ring that arrived. */
+static bool
+fetch(struct feed *f)
+{
+	struct ring *ring = subscription_take(f->sub), *old = f->ring;
+
+	if (!ring)
+		return false;
+	pthread_mutex_lock(&f->inf->lock);
+	f->ring = ring;
+	pthread_mutex_unlock(&f->inf->lock);
+	ring_free(old, false);
+	f->proven = f->root_seq = f->root_epoch = f->looked = 0;
+	f->blocked = false;
+	if (!f->has_cursor && ring->has_cursor && ring->seq > 0) {
+		memcpy(f->cursor.lineage, ring->lineage, sizeof(f->cursor.lineage));
+		f->cursor.seq = ring->seq;
+		f->has_cursor = true;
+		f->mode = FEED_MODE_RING;
+		f->settled = true;
+		f->stored_seq = f->cursor.seq;
+	}
+	return true;
+}
+
+void
+feed_broken(struct feed *f, const char *why)
+{
+	struct ring *ring = f->ring;
+
+	error_set(f->inf, INFORMER_E_CORRUPT, "the events of %s make no sense (%s): asking for them anew; what is there will be told again",
+		  f->sub->resource->name, why);
+	log_say(f->inf, INFORMER_LOG_ERROR, "the events of %s make no sense (%s): asking for them anew", f->sub->resource->name, why);
+	f->resync = true;
+	f->over = true;
+	pthread_mutex_lock(&f->inf->lock);
+	f->ring = NULL;
+	subscription_renew(f->inf, f->sub, BROKEN_NS);
+	pthread_mutex_unlock(&f->inf->lock);
+	feed_close(f);
+	ring_free(ring, false);
+}
+
+bool
+feed_part_state_is_synced(const struct feed *f, uint32_t part)
+{
+	const struct resource *r = part_resource(feed_snapshot(f), &f->binding->parts[part]);
+
+	return r && r->state == RESOURCE_SYNCED;
+}
+
+bool
+feed_all_listed(const struct feed *f)
+{
+	for (uint32_t i = 0; i < f->parts; i++)
+		if (!(f->listed[i / 64] >> i % 64 & 1))
+			return false;
+	return f->parts > 0;
+}
+
+/* Which lists are in, by the snapshot. */
+static bool
+note_lists(struct feed *f)
+{
+	memset(f->listed, 0, sizeof(f->listed));
+	f->parts = f->binding->count;
+	for (uint32_t i = 0; i < f->parts; i++)
+		if (feed_part_state_is_synced(f, i))
+			f->listed[i / 64] |= 1ull << i % 64;
+	return feed_all_listed(f);
+}
+
+bool
+feed_forgotten_after(const struct feed *f, uint64_t seq)
+{
+	for (uint32_t i = 0; i < f->binding->count; i++) {
+		const struct resource *r = part_resource(feed_snapshot(f), &f->binding->parts[i]);
+
+		if (!r || r->tombstone_floor > seq)
+			return true;
+	}
+	return false;
+}
+
+static void
+begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
+{
+	const struct root *root = feed_snapshot(f)->root;
+
+	note_lists(f);
+	memcpy(f->cursor.lineage, root->lineage, sizeof(f->cursor.lineage));
+	f->cursor.seq = after;
+	f->has_cursor = true;
+	f->walk = walk;
+	f->from = f->position = after;
+	f->unsure = walk == WALK_COALESCED && f->stored_seq > 0 && after == f->stored_seq;
+	f->stored_seq = 0;
+	f->target = root->seq;
+	f->gone_after = walk == WALK_COALESCED ? after : f->target;
+	f->mode = FEED_MODE_WALK;
+	f->settled = false;
+	f->begin = f->fresh = true;
+}
+
+/* Everything anew, once all lists are in: a store that is being filled would make what is still to come look gone. */
+static int
+begin_resync(struct feed *f)
+{
+	for (uint32_t i = 0; i < f->binding->count; i++) {
+		if (feed_part_state_is_synced(f, i))
+			continue;
+		f->mode = FEED_MODE_AWAIT;
+		ring_consume(f->ring, f->look.head);
+		f->n = f->look.head;
+		f->looked = f->root_epoch;
+		return 0;
+	}
+	f->resync = false;
+	begin_walk(f, WALK_RESYNC, 0);
+	return 1;
+}
+
+/* From the cursor to now. In an episode that is not settled, its beginning stays what it was. */
+static int
+begin_catch_up(struct feed *f)
+{
+	if (feed_forgotten_after(f, f->cursor.seq))
+		return begin_resync(f);
+	if (f->settled) {
+		begin_walk(f, WALK_COALESCED, f->cursor.seq);
+		return 1;
+	}
+	f->position = f->cursor.seq;
+	f->target = feed_snapshot(f)->root->seq;
+	f->mode = FEED_MODE_WALK;
+	f->begin = true;
+	f->fresh = false;
+	return 1;
+}
+
+/* What to do with what the look showed. 1 go on, 0 nothing, -EAGAIN look again. */
+static int
+judge(struct feed *f, bool other_arrived)
+{
+	const struct root *root = feed_snapshot(f)->root;
+	bool first = atomic_load_explicit(&f->ring->openings, memory_order_relaxed) == 0;
+	bool overflowed = !f->look.open;
+
+	/* Only a whole ring is worth the end of an old one. */
+	if (other_arrived && (overflowed || f->mode != FEED_MODE_RING || !f->has_cursor))
+		return fetch(f) ? -EAGAIN : 0;
+	if (overflowed) {									/* Q3 */
+		ring_consume(f->ring, f->look.head);
+		f->n = f->look.head;
+	}
+	if (f->look.base > root->seq)
+		return -EAGAIN;
+	if (first) {
+		pthread_mutex_lock(&f->inf->lock);
+		memcpy(f->ring->arena_lineage, root->lineage, sizeof(root->lineage));
+		pthread_mutex_unlock(&f->inf->lock);
+	}
+	atomic_store_explicit(&f->ring->openings, f->look.openings, memory_order_relaxed);
+	if (!f->has_cursor) {
+		begin_walk(f, WALK_INITIAL, 0);
+		return 1;
+	}
+	if (f->resync || memcmp(f->cursor.lineage, root->lineage, sizeof(root->lineage)) != 0)
+		return begin_resync(f);
+	if (f->cursor.seq > root->seq) /* within one lineage nobody was told what was not committed */
+		return begin_resync(f);
+	switch (f->mode) {
+	case FEED_MODE_AWAIT:
+		return begin_resync(f);
+	case FEED_MODE_WALK:
+		if (f->target > f->gone_after &&
+		    feed_forgotten_after(f, f->position > f->gone_after ? f->position : f->gone_after))
+			return begin_resync(f);
+		return 1;
+	case FEED_MODE_RING:
+		break;
+	}
+	if (first && f->settled)
+		note_lists(f);
+	if (f->takes_stock && f->stored_seq > 0)
+		return begin_catch_up(f);
+	if (overflowed && f->settled && f->cursor.seq == root->seq) {
+		/* Caught up; it opens with the next commit that has something for it. */
+		f->looked = f->root_epoch;
+		return 0;
+	}
+	if (overflowed || f->look.base > f->cursor.seq)						/* Q4 */
+		return begin_catch_up(f);
+	return 1;
+}
+
+static int
+open_once(struct feed *f)
+{
+	const struct snapshot *s = feed_snapshot(f);
+	const struct root *newest;
+	bool other_arrived;
+	int r;
+
+	if (!f->ring && !fetch(f))
+		return 0;
+	other_arrived = subscription_has_arrived(f->sub);
+	if (!ring_usable(f->ring))
+		return other_arrived && fetch(f) ? -EAGAIN : 0;
+	r = snapshot_begin_on(f->inf, f->ring->mapping, &f->snap);				/* Q1 */
+	if (r < 0)
+		return other_arrived && r != INFORMER_E_BUSY && fetch(f) ? -EAGAIN : r;
+	f->open = true;
+	if (s->root->epoch != f->root_epoch) {
+		/* The daemon pushes a commit's entries before it publishes the next commit. */
+		f->proven = f->root_seq;
+		f->root_seq = s->root->seq;
+		f->root_epoch = s->root->epoch;
+	}
+	r = resource_bind(s, f->sub->resource, &f->binding);
+	f->blocked = r == INFORMER_E_NO_RESOURCE;
+	if (r < 0 && other_arrived && fetch(f))
+		return -EAGAIN;
+	if (f->blocked)
+		f->looked = f->root_epoch;
+	if (r < 0)
+		return f->blocked ? 0 : r;
+	r = ring_look(f->ring, &f->look);							/* Q2 */
+	if (r < 0)
+		return r;
+	snapshot_stretch(&f->snap);
+	newest = root_at(&s->view, slot_load_root(s->mapping->header));
+	if (!newest)
+		return snapshot_settle(s, INFORMER_E_CORRUPT);
+	f->newest_seq = newest->seq;
+	f->n = atomic_load_explicit(&f->ring->consumed, memory_order_relaxed);
+	return judge(f, other_arrived);
+}
+
+int
+feed_open(struct feed *f)
+{
+	int r = -EAGAIN;
+
+	f->count = 0;
+	f->over = f->walking = f->checked = f->again = false;
+	for (unsigned i = 0; i < TRIES && r == -EAGAIN; i++) {
+		feed_close(f);
+		r = open_once(f);
+	}
+	if (r == -EBADMSG || r == INFORMER_E_CORRUPT || r == -EAGAIN) {
+		feed_broken(f, r == -EBADMSG ? "the queue's head" : r == -EAGAIN ? "it begins after the newest change" : "the arena");
+		return 0;
+	}
+	return r;
+}
+
+void
+feed_close(struct feed *f)
+{
+	if (!f->open)
+		return;
+	f->open = false;
+	f->binding = NULL;
+	if (f->ring && f->mode == FEED_MODE_RING && f->n != atomic_load_explicit(&f->ring->consumed, memory_order_relaxed))
+		ring_consume(f->ring, f->n);
+	informer_end(&f->snap);
+}
+
+/* The epoch of the newest root, without a pin: what is read may be anything, but it is another number than before. */
+static uint64_t
+peek_epoch(const struct mapping *m)
+{
+	uint64_t offset = slot_load_root(m->header);
+
+	if (offset % REF_UNIT != 0 ||
+	    offset + sizeof(struct block) + sizeof(struct root) > atomic_load_explicit(&m->checked, memory_order_relaxed))
+		return 0;
+	return ((const struct root *)(const void *)((const uint8_t *)m->header + offset + sizeof(struct block)))->epoch;
+}
+
+bool
+feed_due(const struct feed *f)
+{
+	if (subscription_has_arrived(f->sub))
+		return true;
+	if (!f->ring || !ring_usable(f->ring))
+		return false;
+	if (f->blocked)
+		return peek_epoch(f->ring->mapping) != f->looked;
+	if (f->mode == FEED_MODE_WALK || ring_has_news(f->ring))
+		return true;
+	if (f->mode == FEED_MODE_AWAIT || !ring_is_open(f->ring))
+		return peek_epoch(f->ring->mapping) != f->looked;
+	return false;
+}
+
+/* The old ring is at its end, and another one arrived. */
+void
+feed_change_over(struct feed *f)
+{
+	feed_close(f);
+	fetch(f);
+	f->over = f->again = true;
+}

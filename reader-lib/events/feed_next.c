@@ -1,0 +1,291 @@
+/*
+ * What a turn of the feed gives, one after the other: first the rest of a walk, then the ring.
+ */
+#include <string.h>
+
+#include "reader-lib/events/feed_internal.h"
+
+/* Objects of other namespaces that one turn may pass over. */
+#define SCAN_MAX 4096u
+
+static inline bool
+part_listed(const struct feed *f, uint32_t part)
+{
+	return f->listed[part / 64] >> part % 64 & 1;
+}
+
+/* Something that was read makes no sense: because the arena was taken back, or at all. */
+static int
+damaged(struct feed *f, const char *why)
+{
+	if (snapshot_settle(feed_snapshot(f), 0) < 0)
+		f->over = true;	/* ring_usable() says so from now on */
+	else
+		feed_broken(f, why);
+	return 0;
+}
+
+static int
+give(struct feed *f, struct feed_item *ret)
+{
+	f->count++;
+	*ret = f->item;
+	return 1;
+}
+
+static int
+give_settled(struct feed *f, struct feed_item *ret)
+{
+	f->settled = true;
+	f->item = (struct feed_item){.kind = FEED_SETTLED, .seq = f->cursor.seq};
+	return give(f, ret);
+}
+
+/* ---- walks ---- */
+
+static void
+end_walk(struct feed *f)
+{
+	f->cursor.seq = f->target;
+	f->mode = FEED_MODE_RING;
+	f->walking = false;
+}
+
+/* 1 with an item; 0 the turn is over; 2 the walk is at its end. */
+static int
+next_of_walk(struct feed *f, struct feed_item *ret)
+{
+	const struct snapshot *s = feed_snapshot(f);
+	struct found found;
+	int r = 0;
+
+	if (!f->walking) {
+		r = by_seq_start(&f->by_seq, s, f->binding, f->position);
+		f->walking = true;
+	}
+	for (unsigned scanned = 0; r >= 0 && scanned < SCAN_MAX; scanned++) {
+		r = by_seq_next(&f->by_seq, &found);
+		if (r < 0)
+			break;
+		if (r == 0 || found.seq > f->target) {
+			end_walk(f);
+			return 2;
+		}
+		if (!feed_wants(f, found.object)) {
+			f->position = found.seq;
+			continue;
+		}
+		f->item = (struct feed_item){.kind = found.gone ? FEED_GONE : FEED_PRESENT, .part = found.part, .seq = found.seq};
+		f->item.initial = (f->walk != WALK_COALESCED && found.object->created_seq <= f->gone_after) ||
+				  !part_listed(f, found.part);
+		if (found.gone) {
+			f->item.old_object = found.object;
+			f->item.old_ref = found.ref;
+			f->item.unseen = found.unseen;
+		} else {
+			f->item.new_object = found.object;
+			f->item.new_ref = found.ref;
+		}
+		if (snapshot_settle(s, 0) < 0)
+			return damaged(f, "");
+		return give(f, ret);
+	}
+	if (r < 0)
+		return damaged(f, "the index by seq");
+	f->over = f->again = true;
+	return 0;
+}
+
+/* ---- the ring ---- */
+
+static int
+part_of(const struct feed *f, uint16_t position)
+{
+	for (uint32_t i = 0; i < f->binding->count; i++)
+		if (f->binding->parts[i].position == position)
+			return (int)i;
+	return -1;
+}
+
+/* The objects of an entry, compared with what the entry says. NULL: they make sense. */
+static const char *
+follow(struct feed *f, const struct queue_entry *e)
+{
+	const struct arena_view *view = &feed_snapshot(f)->view;
+	struct feed_item *item = &f->item;
+
+	if (e->kind == QUEUE_ADDED || e->kind == QUEUE_UPDATED) {
+		item->new_ref = e->new_ref;
+		item->new_object = object_at(view, e->new_ref);
+		if (!item->new_object || item->new_object->seq != e->seq)
+			return "an entry's new object";
+	}
+	if (e->kind == QUEUE_DELETED || e->kind == QUEUE_UPDATED) {
+		item->old_ref = e->old_ref;
+		item->old_object = object_at(view, e->old_ref);
+		if (!item->old_object || item->old_object->seq >= e->seq)
+			return "an entry's old object";
+	}
+	if (e->kind == QUEUE_DELETED) {
+		item->unseen = e->new_ref == 0;
+		item->new_ref = item->unseen ? e->old_ref : e->new_ref;
+		item->new_object = object_at(view, item->new_ref);
+		if (!item->new_object)
+			return "an entry's final object";
+	}
+	return e->kind != QUEUE_ADDED && item->old_object->ordinal != item->new_object->ordinal ? "an entry of two objects" : NULL;
+}
+
+/* 1 it is an item; 0 it is nothing, go on; 2 the turn is over. */
+static int
+read_entry(struct feed *f, const struct queue_entry *e)
+{
+	static const enum feed_kind kinds[] = {
+		[QUEUE_ADDED] = FEED_ADDED, [QUEUE_UPDATED] = FEED_UPDATED, [QUEUE_DELETED] = FEED_DELETED,
+		[QUEUE_SYNCED] = FEED_LISTED, [QUEUE_STATUS] = FEED_STATUS};
+	const char *why;
+	int part;
+
+	if (e->kind < QUEUE_ADDED || e->kind > QUEUE_STATUS || e->seq > f->newest_seq) {
+		damaged(f, "an entry");
+		return 2;
+	}
+	if ((e->kind <= QUEUE_DELETED || e->kind == QUEUE_RESET) && e->seq <= f->cursor.seq)
+		return 0;
+	if (e->kind == QUEUE_RESET) {
+		f->resync = true;
+		f->n++;
+		f->over = f->again = true;
+		return 2;
+	}
+	part = part_of(f, e->resource);
+	if (part < 0) {
+		/* Of a part that the next snapshot has; or one that was taken away. */
+		f->resync |= e->seq <= feed_snapshot(f)->root->seq;
+		f->over = f->again = true;
+		return 2;
+	}
+	f->item = (struct feed_item){.kind = kinds[e->kind], .part = (uint32_t)part, .seq = e->seq};
+	if (e->kind <= QUEUE_DELETED) {
+		why = follow(f, e);
+		if (why || snapshot_settle(feed_snapshot(f), 0) < 0) {
+			damaged(f, why);
+			return 2;
+		}
+		f->item.initial = !part_listed(f, (uint32_t)part);
+	} else if (e->kind == QUEUE_STATUS) {
+		f->item.new_ref = e->new_ref;
+	} else {
+		f->listed[part / 64] |= 1ull << part % 64;
+	}
+	return 1;
+}
+
+/* Whether something that the pinned root shows was not told yet. */
+static int
+outstanding(struct feed *f)
+{
+	struct found found;
+	int r = by_seq_start(&f->by_seq, feed_snapshot(f), f->binding, f->cursor.seq);
+
+	while (r >= 0 && (r = by_seq_next(&f->by_seq, &found)) > 0)
+		if (feed_wants(f, found.object))
+			break;
+	return r;
+}
+
+/* The ring is read to its end. */
+static int
+drained(struct feed *f, struct feed_item *ret)
+{
+	uint64_t seq = feed_snapshot(f)->root->seq;
+	int r;
+
+	if (!f->settled && !f->checked) {
+		f->checked = true;
+		r = outstanding(f);
+		if (r < 0)
+			return damaged(f, "the index by seq");
+		if (r == 0) {
+			/* A deletion that nothing here shows any more stands in the ring, or will in a moment. */
+			if (f->cursor.seq < seq && !feed_forgotten_after(f, f->cursor.seq))
+				f->cursor.seq = seq;
+			return give_settled(f, ret);
+		}
+	}
+	if (f->settled && f->proven > f->cursor.seq)
+		f->cursor.seq = f->proven;
+	f->looked = f->root_epoch;
+	f->over = true;
+	if (subscription_has_arrived(f->sub))
+		feed_change_over(f);
+	return 0;
+}
+
+static int
+next_of_ring(struct feed *f, struct feed_item *ret)
+{
+	/* What the look at the turn's beginning saw closed, or beginning later, is the next turn's. */
+	if (!f->look.open || f->look.base > f->cursor.seq) {
+		f->over = f->again = true;
+		return 0;
+	}
+	while (f->n != f->look.head) {								/* Q5 */
+		struct queue_entry e = ring_entry(f->ring, f->n);
+		int r = read_entry(f, &e);
+
+		if (r == 1)
+			return give(f, ret);
+		if (r == 2)
+			return 0;
+		f->n++;
+	}
+	return drained(f, ret);
+}
+
+int
+feed_next(struct feed *f, struct feed_item *ret)
+{
+	int r = 2;
+
+	if (f->over || !f->open || f->count >= FEED_BATCH)
+		return 0;
+	if (f->begin) {
+		f->begin = false;
+		f->item = (struct feed_item){.kind = FEED_BEGIN};
+		return give(f, ret);
+	}
+	if (f->mode == FEED_MODE_WALK) {
+		r = next_of_walk(f, ret);
+		if (r != 2)
+			return r;
+		/* A root that is still the first one's shows nothing that moved beyond the target. */
+		if (feed_snapshot(f)->root->seq == f->target)
+			return give_settled(f, ret);
+	}
+	return f->mode == FEED_MODE_RING ? next_of_ring(f, ret) : 0;
+}
+
+void
+feed_told(struct feed *f)
+{
+	switch (f->item.kind) {
+	case FEED_ADDED:
+	case FEED_UPDATED:
+	case FEED_DELETED:
+		f->cursor.seq = f->item.seq;
+		/* fall through */
+	case FEED_STATUS:
+	case FEED_LISTED:
+		f->n++;
+		ring_consume(f->ring, f->n);
+		break;
+	case FEED_PRESENT:
+	case FEED_GONE:
+		f->position = f->item.seq;
+		break;
+	case FEED_BEGIN:
+	case FEED_SETTLED:
+		break;
+	}
+}

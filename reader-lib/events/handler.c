@@ -1,0 +1,193 @@
+/*
+ * One handler: made from its options, its turns, its end.
+ */
+#include "reader-lib/events/handler.h"
+
+#include <string.h>
+#include <time.h>
+
+static int
+copy_text(struct informer *inf, const char *what, const char *text, char *buffer, size_t room)
+{
+	size_t length = text ? strlen(text) : 0;
+
+	if (length > room)
+		return error_set(inf, -ENAMETOOLONG, "the %s '%.40s…' has more than %zu bytes", what, text, room);
+	if (length)
+		memcpy(buffer, text, length);
+	return 0;
+}
+
+static int
+compile(struct informer *inf, struct handler_work *w, const struct informer_handler_options *o)
+{
+	int r = 0;
+
+	if (o->label_selector && *o->label_selector)
+		r = informer_selector_compile(inf, o->label_selector, strlen(o->label_selector), &w->labels, NULL);
+	if (r == 0 && o->field_selector && *o->field_selector)
+		r = field_selector_compile(inf, o->field_selector, strlen(o->field_selector), &w->fields);
+	return r;
+}
+
+int
+handler_work_new(struct informer *inf, const struct informer_handler_options *given, struct handler_work **ret_work)
+{
+	struct handler_work *w;
+	int r;
+
+	if (given->size < offsetof(struct informer_handler_options, namespace_))
+		return -EINVAL;
+	w = memory_get(inf, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	memcpy(&w->o, given, given->size < sizeof(w->o) ? given->size : sizeof(w->o));
+	r = w->o.resource ? informer_resource_open(inf, w->o.resource, &w->sub.resource) : -EINVAL;
+	if (r == 0)
+		r = copy_text(inf, "namespace", w->o.namespace_, w->sub.ns, sizeof(w->sub.ns) - 1);
+	if (r == 0)
+		r = copy_text(inf, "consumer's name", w->o.consumer, w->sub.consumer, CONSUMER_NAME_MAX);
+	if (r == 0 && w->o.manual_ack && !w->sub.consumer[0])
+		r = error_set(inf, -EINVAL, "manual_ack is for handlers with a consumer");
+	if (r == 0)
+		r = compile(inf, w, &w->o);
+	if (r < 0) {
+		handler_work_free(inf, w, false);
+		return r;
+	}
+	w->sub.entries = w->o.queue_entries;
+	/* The caller's strings are not kept. */
+	w->o.resource = w->o.namespace_ = w->o.label_selector = w->o.field_selector = w->o.consumer = NULL;
+	feed_init(&w->feed, inf, &w->sub);
+	w->feed.takes_stock = w->o.track_keys; /* seed_keys() */
+	resync_init(w);
+	*ret_work = w;
+	return 0;
+}
+
+void
+handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
+{
+	if (!w)
+		return;
+	if (w->feed.inf)
+		feed_done(&w->feed, in_child);
+	beliefs_clear(inf, &w->beliefs);
+	told_keys_clear(inf, &w->keys);
+	informer_selector_free(w->labels);
+	field_selector_free(inf, w->fields);
+	memory_put(inf, w);
+}
+
+/* A named consumer's cursor, for the daemon to keep: what the handler has done, or what it said that it has. */
+static void
+acknowledge(struct handler_work *w)
+{
+	struct feed *f = &w->feed;
+	uint64_t seq = f->cursor.seq;
+
+	if (!f->ring || !f->settled || !f->has_cursor || f->mode != FEED_MODE_RING || (w->pending & PENDING_TELLS))
+		return;
+	/* a slot counts in its arena's lineage, and this ring may be one that was not looked at yet */
+	if (memcmp(f->ring->arena_lineage, f->cursor.lineage, sizeof(f->cursor.lineage)) != 0)
+		return;
+	if (w->o.manual_ack) {
+		/* a new slot does not know what was acknowledged in the old one */
+		if (memcmp(w->acknowledged.lineage, f->cursor.lineage, sizeof(f->cursor.lineage)) != 0)
+			return;
+		seq = w->acknowledged.seq;
+	}
+	if (seq > atomic_load_explicit(&f->ring->cursor->acknowledged, memory_order_relaxed))
+		atomic_store_explicit(&f->ring->cursor->acknowledged, seq, memory_order_release);
+}
+
+static uint64_t
+coarse_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC_COARSE);
+}
+
+/* 1 items were told, 0 none, or negative. */
+static int
+take_items(struct informer_handler *h)
+{
+	struct feed *f = &h->work->feed;
+	uint64_t begun = coarse_ns();
+	struct feed_item item;
+	int told = 0, r = 1;
+
+	while (feed_next(f, &item) > 0) {
+		told = 1;
+		r = handler_take(h, &item);
+		if (r <= 0)
+			break;
+		feed_told(f);
+		if (item.kind == FEED_BEGIN || item.kind == FEED_SETTLED || item.kind == FEED_LISTED)
+			r = handler_pending_calls(h);
+		/* A slow handler's pin is given back after each call. */
+		if (r <= 0 || handler_leaves(h) || coarse_ns() != begun)
+			break;
+	}
+	return r < 0 ? r : told;
+}
+
+int
+handler_turn(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+	struct feed *f = &w->feed;
+	int r, did = 0;
+
+	if (!handler_pending_calls(h))
+		return 0;
+	r = feed_open(f);
+	if (r > 0) {
+		r = handler_pending_calls(h) ? take_items(h) : 0;
+		did = r > 0 || f->again;
+	}
+	if (r == INFORMER_E_CORRUPT) {
+		feed_broken(f, "an object");
+		r = 0;
+	}
+	feed_close(f);
+	if (r < 0)
+		return r;
+	if (f->has_cursor)
+		handler_show(h, f->mode == FEED_MODE_WALK ? f->position : f->cursor.seq);
+	if (w->sub.consumer[0]) {
+		pthread_mutex_lock(&h->inf->lock);
+		acknowledge(w);
+		pthread_mutex_unlock(&h->inf->lock);
+	}
+	if (!handler_pending_calls(h))
+		return did;
+	if (!did) {
+		r = resync_turn(h);
+		did = r > 0;
+	}
+	return r < 0 ? r : did;
+}
+
+bool
+handler_due(const struct informer_handler *h, uint64_t now_ns)
+{
+	const struct handler_work *w = h->work;
+
+	if (!w)
+		return false;
+	if (h->removed)
+		return true;
+	if (handler_leaves(h) || now_ns < h->retry_ns)
+		return false;
+	return w->pending != 0 || now_ns >= w->due_ns || feed_due(&w->feed);
+}
+
+uint64_t
+handler_due_at(const struct informer_handler *h)
+{
+	if (!h->work || handler_leaves(h))
+		return UINT64_MAX;
+	if (h->retry_ns)
+		return h->retry_ns;
+	return h->work->due_ns;
+}

@@ -1,0 +1,156 @@
+/*
+ * One handler: from what its feed gives to calls of its functions, through its filters.
+ *
+ *	feed ──item──▶ filters, beliefs, keys ──▶ on_add, on_update, on_delete, …
+ *
+ * Every call is one step after which the handler may be told to leave off (removed, paused, stopped): what is still to be called
+ * stands in `pending`, and an item of which not all was told is given again.
+ *
+ * Invariants
+ * H1  One thread at a time runs a handler: the one that set `claimed` (run.h).
+ * H2  No lock of the library is held in a call, and the pin that protects its objects is.
+ * H3  The cursor shown, and acknowledged, is one from which on everything that was not told will be told.
+ */
+#ifndef READER_LIB_HANDLER_H
+#define READER_LIB_HANDLER_H
+
+#include "reader-lib/events/belief.h"
+#include "reader-lib/events/feed.h"
+#include "reader-lib/read/field_selector.h"
+#include "reader-lib/events/told_keys.h"
+
+/* What is to be called before anything else, in this order. */
+enum handler_pending {
+	PENDING_OVERFLOW = 1,	/* on_overflow(RESYNC) */
+	PENDING_BEGIN = 2,
+	PENDING_SWEEP = 4,	/* the end of an episode: deletes of keys that a RESYNC did not meet */
+	PENDING_END = 8,
+	PENDING_SYNCED = 16,
+};
+/* Those that tell of objects: before them an episode is not over. */
+#define PENDING_TELLS (PENDING_SWEEP | PENDING_END)
+
+/*
+ * Everything that goes when the handler goes.
+ *
+ * whole        the keys are all that is there: nothing else was told
+ * coalescing   the handler was told that what it gets is coalesced
+ * resyncing    between on_resync_begin and on_resync_end
+ * status_seen  hash of the status told last
+ */
+struct handler_work {
+	struct informer_handler_options o;
+	struct subscription sub;
+	struct feed feed;
+	struct beliefs beliefs;
+	struct told_keys keys;
+	struct informer_selector *labels;
+	struct field_selector *fields;
+	unsigned pending;
+	uint32_t round;
+	size_t swept;
+	bool whole;
+	bool coalescing;
+	bool resyncing;
+	bool synced_told;
+	uint64_t status_seen;
+	struct informer_cursor acknowledged;	/* `lock` */
+	/* resync.c */
+	uint64_t period_ns, step_ns, due_ns, begun_ns;
+	uint64_t at;
+};
+
+/*
+ * What informer_add_handler() gives. Stays until detach, so that a handle that was removed is known as such; `work` goes with the
+ * handler.
+ */
+struct informer_handler {
+	struct informer *inf;
+	struct informer_handler *next;	/* `wait_lock` */
+	struct handler_work *work;	/* NULL: it is gone */
+	/* `wait_lock` */
+	bool claimed;
+	bool removed;
+	pthread_t runner;		/* who claimed it */
+	uint64_t retry_ns;		/* its last turn failed: not before */
+	/* any thread */
+	_Atomic bool leave;		/* no further call */
+	_Atomic bool paused;
+	_Atomic bool synced;
+	_Atomic uint64_t events, coalesced, resyncs;
+	_Atomic uint64_t shown_seq, shown_lineage[2];
+	_Atomic uint32_t shown_version;	/* odd while the lineage changes */
+};
+
+/*
+ * informer_add_handler(), for those who have a word in it.
+ *
+ * admit  called last, with wait_lock and lock held, before the handler is in the list: may set h->paused, so that nothing is told until
+ *        it is let go on; a negative result is returned, and there is no handler. NULL: none
+ */
+int handler_add(struct informer *inf, const struct informer_handler_options *options,
+		int (*admit)(void *context, struct informer_handler *h), void *context, struct informer_handler **ret_handler);
+
+/*
+ * Wait for something about handlers: met is asked with wait_lock held, whenever a handler got on or went. 0, or -ETIMEDOUT.
+ */
+int handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context), const void *context,
+		  int timeout_ms);
+
+/* Copy the options, compile the selectors. Fails with a message in the handle. */
+int handler_work_new(struct informer *inf, const struct informer_handler_options *given, struct handler_work **ret_work);
+/* The feed's ring is still mapped; the subscription was removed. */
+void handler_work_free(struct informer *inf, struct handler_work *w, bool in_child);
+
+/*
+ * One turn: at most FEED_BATCH events. The caller has claimed it.
+ * Returns 1 something was done, 0 there is nothing to do, negative: try again a little later
+ */
+int handler_turn(struct informer_handler *h);
+/* Whether a turn would find something. Claimed, or unclaimed with wait_lock held. */
+bool handler_due(const struct informer_handler *h, uint64_t now_ns);
+/* When it becomes due by itself (CLOCK_MONOTONIC); UINT64_MAX: never. */
+uint64_t handler_due_at(const struct informer_handler *h);
+
+/* ---- handler_tell.c: calls ---- */
+
+static inline bool
+handler_leaves(const struct informer_handler *h)
+{
+	return atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->leave, memory_order_relaxed) ||
+	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->paused, memory_order_relaxed);
+}
+
+/*
+ * Call on_add, on_update, on_delete for an item. exact: it is a change that was not coalesced; else on_overflow says so first.
+ * use_old: of the item's objects, the old one. False when the handler left off before the call.
+ */
+bool handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact);
+bool handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact);
+bool handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known, bool exact);
+/* on_delete of which only the key is known. */
+bool handler_tell_delete_key(struct informer_handler *h, const struct told_key *e);
+/* Make the calls that are pending. False: the handler leaves off. */
+bool handler_pending_calls(struct informer_handler *h);
+/* Whether the selectors match: 1, 0, negative. */
+int handler_matches(const struct handler_work *w, const struct snapshot *s, uint32_t ref);
+/* Show where it stands. */
+void handler_show(struct informer_handler *h, uint64_t seq);
+
+/* ---- handler_take.c: from an item of the feed to calls ---- */
+
+/* Tell one item: 1 it was told, 0 the handler leaves off and wants it again; negative: it could not be told now. */
+int handler_take(struct informer_handler *h, const struct feed_item *item);
+
+/* ---- handler_status.c ---- */
+
+/* Tell the Reflector's status (a VALUE's ref). only_news: not when it was told already, or says that all is well. */
+int handler_tell_status(struct informer_handler *h, const struct snapshot *s, uint32_t ref, bool only_news);
+
+/* ---- resync.c ---- */
+
+void resync_init(struct handler_work *w);
+/* Tell again what this slice of the period has. 1 something was done, 0 nothing, negative later. */
+int resync_turn(struct informer_handler *h);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * The functions on handlers, as users call them. Driving them: run.c.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "reader-lib/events/run.h"
+
+int
+informer_add_handler(struct informer *inf, const struct informer_handler_options *options, struct informer_handler **ret_handler)
+{
+	return handler_add(inf, options, NULL, NULL, ret_handler);
+}
+
+int
+handler_add(struct informer *inf, const struct informer_handler_options *options,
+	    int (*admit)(void *context, struct informer_handler *h), void *context, struct informer_handler **ret_handler)
+{
+	struct informer_handler *h, **end;
+	struct handler_work *w;
+	int r;
+
+	if (!inf || !options)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	r = handler_work_new(inf, options, &w);
+	if (r < 0)
+		return r;
+	h = memory_get(inf, sizeof(*h));
+	if (!h) {
+		handler_work_free(inf, w, false);
+		return -ENOMEM;
+	}
+	h->inf = inf;
+	h->work = w;
+	pthread_mutex_lock(&inf->wait_lock);
+	if (inf->stopped) {
+		r = error_set(inf, INFORMER_E_STOPPED, "informer_stop() was called: no handler can be added");
+	} else {
+		pthread_mutex_lock(&inf->lock);
+		r = subscription_add(inf, &w->sub);
+		if (r < 0)
+			error_set(inf, r, "all %u queues of this handle are taken: remove a handler, or attach a second handle",
+				  SLOT_QUEUES);
+		else if (admit && (r = admit(context, h)) < 0)
+			subscription_remove(inf, &w->sub);
+		else
+			atomic_store_explicit(&inf->subscription_waits, subscriptions_step(inf), memory_order_relaxed);
+		pthread_mutex_unlock(&inf->lock);
+	}
+	if (r < 0) {
+		pthread_mutex_unlock(&inf->wait_lock);
+		handler_work_free(inf, w, false);
+		memory_put(inf, h);
+		return r;
+	}
+	for (end = &inf->handlers; *end; end = &(*end)->next)
+		;
+	*end = h;
+	inf->handler_count++;
+	if (ret_handler)
+		*ret_handler = h;
+	run_look_again(inf);
+	pthread_mutex_unlock(&inf->wait_lock);
+	return 0;
+}
+
+int
+informer_pause_handler(struct informer_handler *h, bool pause)
+{
+	if (!h)
+		return -EINVAL;
+	if (forked(h->inf))
+		return INFORMER_E_FORKED;
+	if (atomic_exchange_explicit(&h->paused, pause, memory_order_acq_rel) == pause || pause)
+		return 0;
+	pthread_mutex_lock(&h->inf->wait_lock);
+	run_look_again(h->inf);
+	pthread_mutex_unlock(&h->inf->wait_lock);
+	return 0;
+}
+
+bool
+informer_handler_has_synced(const struct informer_handler *h)
+{
+	return h && !forked(h->inf) && atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->synced, memory_order_acquire);
+}
+
+static bool
+all_synced(const struct informer *inf, const void *one)
+{
+	if (one)
+		return informer_handler_has_synced(one);
+	for (const struct informer_handler *h = inf->handlers; h; h = h->next)
+		if (h->work && !h->removed && !informer_handler_has_synced(h))
+			return false;
+	return true;
+}
+
+int
+handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context), const void *context,
+	      int timeout_ms)
+{
+	uint64_t end = timeout_ms < 0 ? 0 : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
+	bool is;
+	int r = 0;
+
+	pthread_mutex_lock(&inf->wait_lock);
+	inf->watchers++;
+	while (!(is = met(inf, context)) && r == 0)
+		r = timeout_ms < 0 ? pthread_cond_wait(&inf->handler_cond, &inf->wait_lock) :
+				     pthread_cond_timedwait(&inf->handler_cond, &inf->wait_lock, &until);
+	inf->watchers--;
+	pthread_mutex_unlock(&inf->wait_lock);
+	return is ? 0 : error_set(inf, -ETIMEDOUT, "after %d ms not every handler was told of all that was there", timeout_ms);
+}
+
+int
+informer_wait_handler_synced(struct informer *inf, struct informer_handler *h, int timeout_ms)
+{
+	if (!inf || (h && h->inf != inf))
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	return handlers_wait(inf, all_synced, h, timeout_ms);
+}
+
+int
+informer_handler_cursor(const struct informer_handler *handler, struct informer_cursor *ret)
+{
+	struct informer_handler *h = (struct informer_handler *)(uintptr_t)handler;
+	struct informer_cursor cursor;
+	uint64_t lineage[2];
+	uint32_t version;
+
+	if (!h || !ret)
+		return -EINVAL;
+	if (forked(h->inf))
+		return INFORMER_E_FORKED;
+	/* The lineage changes when the store was built anew; who writes it does nothing in between. */
+	do {
+		version = atomic_load(&h->shown_version);
+		lineage[0] = atomic_load(&h->shown_lineage[0]);
+		lineage[1] = atomic_load(&h->shown_lineage[1]);
+		cursor.seq = atomic_load(&h->shown_seq);
+	} while (version % 2 || version != atomic_load(&h->shown_version));
+	memcpy(cursor.lineage, lineage, sizeof(cursor.lineage));
+	*ret = cursor;
+	return 0;
+}
+
+int
+informer_acknowledge(struct informer_handler *h, const struct informer_cursor *cursor)
+{
+	struct handler_work *w;
+
+	if (!h || !cursor)
+		return -EINVAL;
+	if (forked(h->inf))
+		return INFORMER_E_FORKED;
+	pthread_mutex_lock(&h->inf->lock);
+	w = h->work;
+	if (w && w->sub.consumer[0] && w->o.manual_ack) {
+		bool same = memcmp(w->acknowledged.lineage, cursor->lineage, sizeof(cursor->lineage)) == 0;
+
+		if (!same || cursor->seq > w->acknowledged.seq)
+			w->acknowledged = *cursor;
+		/* A ring's slot counts in its arena's lineage; the next turn sees to what does not fit yet. */
+		if (w->feed.ring && memcmp(w->feed.ring->arena_lineage, cursor->lineage, sizeof(cursor->lineage)) == 0 &&
+		    cursor->seq > atomic_load_explicit(&w->feed.ring->cursor->acknowledged, memory_order_relaxed))
+			atomic_store_explicit(&w->feed.ring->cursor->acknowledged, cursor->seq, memory_order_release);
+	}
+	pthread_mutex_unlock(&h->inf->lock);
+	return 0;
+}
+
+static uint64_t
+newest_seq(struct informer *inf)
+{
+	struct informer_snapshot snap;
+	struct informer_moment moment = {0};
+
+	if (informer_begin(inf, &snap) < 0)
+		return 0;
+	if (informer_snapshot_moment(&snap, &moment) < 0)
+		moment.seq = 0;
+	informer_end(&snap);
+	return moment.seq;
+}
+
+int
+informer_handler_stats(const struct informer_handler *handler, struct informer_handler_stats *stats)
+{
+	struct informer_handler *h = (struct informer_handler *)(uintptr_t)handler;
+	struct informer_handler_stats s = {0};
+	struct ring *ring;
+	uint64_t newest, shown;
+
+	if (!h || !stats || stats->size < sizeof(stats->size))
+		return -EINVAL;
+	if (forked(h->inf))
+		return INFORMER_E_FORKED;
+	newest = newest_seq(h->inf);
+	s.events = atomic_load_explicit(&h->events, memory_order_relaxed);
+	s.coalesced = atomic_load_explicit(&h->coalesced, memory_order_relaxed);
+	s.resyncs = atomic_load_explicit(&h->resyncs, memory_order_relaxed);
+	s.synced = informer_handler_has_synced(h);
+	shown = atomic_load_explicit(&h->shown_seq, memory_order_relaxed);
+	s.lag_seq = newest > shown ? newest - shown : 0;
+	pthread_mutex_lock(&h->inf->lock);
+	ring = h->work ? h->work->feed.ring : NULL;
+	s.subscribed = ring != NULL;
+	if (ring) {
+		s.waiting = atomic_load_explicit(&ring->queue->head, memory_order_relaxed) -
+			    atomic_load_explicit(&ring->consumed, memory_order_relaxed);
+		s.waiting = s.waiting > ring->capacity ? ring->capacity : s.waiting;
+		/* what changed in other resources, or namespaces, is no lag */
+		if (s.synced && s.waiting == 0 && ring_is_open(ring) && !ring_has_news(ring))
+			s.lag_seq = 0;
+	}
+	pthread_mutex_unlock(&h->inf->lock);
+	s.size = stats->size;
+	memcpy(stats, &s, stats->size < sizeof(s) ? stats->size : sizeof(s));
+	return 0;
+}

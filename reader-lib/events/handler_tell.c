@@ -1,0 +1,206 @@
+/*
+ * The calls of a handler's functions, and what is told of where it stands.
+ */
+#include <string.h>
+
+#include "reader-lib/events/handler.h"
+#include "reader-lib/read/key_object.h"
+
+static inline struct informer_object
+object_for_call(const struct feed *f, uint32_t part, const struct object *o, uint32_t ref)
+{
+	struct informer_object object;
+
+	object_set(&object, feed_snapshot(f), o, ref, f->binding->parts[part].position);
+	return object;
+}
+
+int
+handler_matches(const struct handler_work *w, const struct snapshot *s, uint32_t ref)
+{
+	struct value body;
+	int r = 1;
+
+	if (!w->labels && !w->fields)
+		return 1;
+	body = value_of_object(&s->view, ref);
+	if (w->labels)
+		r = selector_match(w->labels, body);
+	if (r > 0 && w->fields)
+		r = field_selector_match(w->fields, body);
+	return snapshot_settle(s, r);
+}
+
+void
+handler_show(struct informer_handler *h, uint64_t seq)
+{
+	const struct feed *f = &h->work->feed;
+	uint64_t lineage[2];
+
+	/* Until everything was told anew, nothing is done in the new count. */
+	if (f->walk == WALK_RESYNC && (!f->settled || (h->work->pending & PENDING_TELLS)))
+		return;
+	_Static_assert(sizeof(lineage) == sizeof(f->cursor.lineage), "cursor: lineage");
+	memcpy(lineage, f->cursor.lineage, sizeof(lineage));
+	if (atomic_load_explicit(&h->shown_lineage[0], memory_order_relaxed) != lineage[0] ||
+	    atomic_load_explicit(&h->shown_lineage[1], memory_order_relaxed) != lineage[1]) {
+		atomic_fetch_add(&h->shown_version, 1);
+		atomic_store(&h->shown_lineage[0], lineage[0]);
+		atomic_store(&h->shown_lineage[1], lineage[1]);
+		atomic_store(&h->shown_seq, seq);
+		atomic_fetch_add(&h->shown_version, 1);
+	}
+	atomic_store_explicit(&h->shown_seq, seq, memory_order_relaxed);
+}
+
+/* ---- calls: false when the handler leaves off before the call ---- */
+
+/* What comes is not each change: say so first, once. */
+static bool
+notice(struct informer_handler *h, bool exact)
+{
+	struct handler_work *w = h->work;
+
+	if (exact) {
+		w->coalescing = false;
+		return true;
+	}
+	if (w->coalescing)
+		return true;
+	w->coalescing = true;
+	atomic_fetch_add_explicit(&h->coalesced, 1, memory_order_relaxed);
+	log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s missed changes: it is told the newest states", w->sub.resource->name);
+	if (w->o.on_overflow)
+		w->o.on_overflow(w->o.context, INFORMER_COALESCED);
+	return !handler_leaves(h);
+}
+
+bool
+handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact)
+{
+	struct handler_work *w = h->work;
+	struct informer_object object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+	bool initial = item->initial && !(w->o.track_keys && w->feed.walk == WALK_RESYNC && item->kind == FEED_PRESENT);
+
+	if (!notice(h, exact))
+		return false;
+	if (w->o.on_add)
+		w->o.on_add(w->o.context, &object, initial);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+bool
+handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact)
+{
+	struct handler_work *w = h->work;
+	struct informer_object old, object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+
+	if (with_old)
+		old = object_for_call(&w->feed, item->part, item->old_object, item->old_ref);
+	if (!notice(h, exact))
+		return false;
+	if (w->o.on_update)
+		w->o.on_update(w->o.context, with_old ? &old : NULL, &object);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+/* use_old: of the item's objects, the old one. */
+bool
+handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known, bool exact)
+{
+	struct handler_work *w = h->work;
+	struct informer_object object = use_old ? object_for_call(&w->feed, item->part, item->old_object, item->old_ref) :
+						  object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+
+	if (item->kind == FEED_GONE || item->kind == FEED_DELETED)
+		object_mark_deleted(&object);
+	if (!notice(h, exact))
+		return false;
+	if (w->o.on_delete)
+		w->o.on_delete(w->o.context, &object, final_known);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+bool
+handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
+{
+	struct handler_work *w = h->work;
+	struct informer_object object;
+	struct key_object memory;
+
+	if (key_object_set(&memory, e->key, e->ns_length, e->key + e->ns_length, e->name_length, e->position,
+			   &object) < 0)
+		return true;
+	object_mark_deleted(&object);
+	if (!notice(h, false))
+		return false;
+	if (w->o.on_delete)
+		w->o.on_delete(w->o.context, &object, false);
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
+/* ---- what is pending ---- */
+
+static bool
+sweep(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+	struct told_key *e;
+
+	/* Only a RESYNC looks at everything. */
+	while (w->o.track_keys && w->feed.walk == WALK_RESYNC && (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
+		if (handler_leaves(h) || !handler_tell_delete_key(h, e))
+			return false;
+		told_keys_remove(h->inf, &w->keys, e);
+	}
+	w->coalescing = false;
+	return true;
+}
+
+bool
+handler_pending_calls(struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+
+	if (w->feed.settled && w->feed.has_cursor && w->feed.mode == FEED_MODE_RING && !w->synced_told && feed_all_listed(&w->feed)) {
+		w->synced_told = true;
+		w->pending |= PENDING_SYNCED;
+	}
+	for (unsigned bit = PENDING_OVERFLOW; w->pending && bit <= PENDING_SYNCED; bit <<= 1) {
+		if (!(w->pending & bit))
+			continue;
+		if (handler_leaves(h) || (bit == PENDING_SWEEP && !sweep(h)))
+			return false;
+		w->pending &= ~bit;
+		switch (bit) {
+		case PENDING_OVERFLOW:
+			atomic_fetch_add_explicit(&h->resyncs, 1, memory_order_relaxed);
+			log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s is told of everything anew", w->sub.resource->name);
+			if (w->o.on_overflow)
+				w->o.on_overflow(w->o.context, INFORMER_RESYNC);
+			break;
+		case PENDING_BEGIN:
+			w->resyncing = true;
+			if (w->o.on_resync_begin)
+				w->o.on_resync_begin(w->o.context);
+			break;
+		case PENDING_END:
+			w->resyncing = false;
+			if (w->o.on_resync_end)
+				w->o.on_resync_end(w->o.context);
+			break;
+		case PENDING_SYNCED:
+			atomic_store_explicit(&h->synced, true, memory_order_release);
+			if (w->o.on_synced)
+				w->o.on_synced(w->o.context);
+			break;
+		default:
+			break;
+		}
+	}
+	return !handler_leaves(h);
+}

@@ -1,0 +1,100 @@
+/*
+ * A queue as its reader sees it.
+ */
+#include "reader-lib/events/ring.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int
+ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_subscribed *answer, struct ring **ret_ring)
+{
+	struct ring *ring = memory_get(inf, sizeof(*ring));
+	uint32_t capacity = answer->entries;
+	struct stat st;
+	void *page = MAP_FAILED;
+	int r = 0;
+
+	if (!ring)
+		r = error_set(inf, -ENOMEM, "no memory for another queue");
+	else if (capacity < QUEUE_ENTRIES_MIN || capacity > QUEUE_ENTRIES_MAX || (capacity & (capacity - 1)) ||
+		 answer->number >= SLOT_QUEUES)
+		r = error_set(inf, -EPROTO, "informerd passed a queue of %u entries, which makes no sense", capacity);
+	else if (fstat(fd, &st) < 0)
+		r = error_set(inf, -errno, "cannot look at the queue that informerd passed: %s", strerror(errno));
+	else if (st.st_size < (off_t)queue_bytes(capacity))
+		r = error_set(inf, -EPROTO, "the queue that informerd passed has %lld bytes, too few for %u entries",
+			      (long long)st.st_size, capacity);
+	if (r == 0) {
+		page = mmap(NULL, queue_bytes(capacity), PROT_READ, MAP_SHARED, fd, 0);
+		if (page == MAP_FAILED)
+			r = error_set(inf, -errno, "cannot map a queue: %s", strerror(errno));
+		else if (madvise(page, queue_bytes(capacity), MADV_DONTFORK) < 0)
+			r = error_set(inf, -errno, "cannot keep a queue from being inherited: %s", strerror(errno));
+	}
+	close(fd);
+	if (r < 0 || !ring) {
+		if (page != MAP_FAILED)
+			munmap(page, queue_bytes(capacity));
+		memory_put(inf, ring);
+		return r;
+	}
+	ring->inf = inf;
+	ring->mapping = m;
+	ring->queue = page;
+	ring->bytes = queue_bytes(capacity);
+	ring->capacity = capacity;
+	ring->number = answer->number;
+	ring->cursor = &m->slot->queues[answer->number];
+	ring->has_cursor = answer->has_cursor != 0;
+	memcpy(ring->lineage, answer->lineage, sizeof(ring->lineage));
+	ring->seq = answer->seq;
+	atomic_fetch_add_explicit(&m->holds, 1, memory_order_relaxed);
+	*ret_ring = ring;
+	return 0;
+}
+
+void
+ring_free(struct ring *ring, bool in_child)
+{
+	if (!ring)
+		return;
+	if (!in_child)
+		munmap(ring->queue, ring->bytes);
+	atomic_fetch_sub_explicit(&ring->mapping->holds, 1, memory_order_release);
+	memory_put(ring->inf, ring);
+}
+
+int
+ring_look(const struct ring *ring, struct ring_look *ret)
+{
+	struct queue *q = ring->queue;
+	uint64_t openings = atomic_load_explicit(&q->openings, memory_order_acquire);
+	uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire);
+	uint64_t consumed = atomic_load_explicit(&ring->consumed, memory_order_relaxed);
+
+	ret->base = atomic_load_explicit(&q->base, memory_order_acquire);
+	ret->head = atomic_load_explicit(&q->head, memory_order_acquire);
+	ret->openings = atomic_load_explicit(&q->openings, memory_order_acquire);
+	ret->open = state == QUEUE_OPEN;
+	/* It reopens only when we have consumed everything, so once at most between two looks. */
+	if (ret->openings != openings)
+		return -EAGAIN;
+	if (openings == 0 || state > QUEUE_OVERFLOWED || ret->head - consumed > ring->capacity)
+		return -EBADMSG;
+	return 0;
+}
+
+bool
+ring_usable(const struct ring *ring)
+{
+	struct mapping *m = ring->mapping, *current = atomic_load_explicit(&ring->inf->current, memory_order_acquire);
+	uint32_t state = atomic_load_explicit(m->state, memory_order_acquire);
+
+	/* make_current() says `expired` before it says `current` */
+	if (atomic_load_explicit(&m->expired, memory_order_relaxed) || state == HEADER_REVOKED)
+		return false;
+	return m != current || !atomic_load_explicit(&m->lost, memory_order_relaxed) || state == HEADER_STALE;
+}

@@ -1,0 +1,93 @@
+/*
+ * A queue as its reader sees it: the ring that the daemon fills for one subscription, mapped read-only (shm-layout/queue.h), and our
+ * place in it, which stands in the slot.
+ *
+ * Invariant: nothing outside the mapping is touched, whatever stands in it: capacity is what the mapping has room for, taken once;
+ * head is believed only within `capacity` of what was consumed.
+ *
+ * Threads: one at a time, except ring_has_news().
+ */
+#ifndef READER_LIB_RING_H
+#define READER_LIB_RING_H
+
+#include "reader-lib/base/internal.h"
+#include "shm-layout/queue.h"
+
+/*
+ * mapping    whose slot holds the cursor, and into whose arena the entries refer; held mapped for as long as the ring lives
+ * consumed   entries that are done with
+ * openings   of which opening the entries are that we read; 0: we have not looked yet
+ * has_cursor, lineage, seq   of the named consumer, as the daemon knew it
+ * arena_lineage   of the first root that was looked at through it; zeroes until then (`lock`)
+ */
+struct ring {
+	struct informer *inf;
+	struct mapping *mapping;
+	struct queue *queue;
+	size_t bytes;
+	uint32_t capacity;
+	unsigned number;
+	struct queue_cursor *cursor;
+	_Atomic uint64_t consumed;
+	_Atomic uint64_t openings;
+	bool has_cursor;
+	uint8_t lineage[16];
+	uint64_t seq;
+	uint8_t arena_lineage[16];
+};
+
+/* Map what came with SUBSCRIBED. fd is taken over, also on failure. Called with `lock` held. 0, or a code with a message in the handle. */
+int ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_subscribed *answer, struct ring **ret_ring);
+/* NULL is fine. In a forked child nothing is mapped. */
+void ring_free(struct ring *ring, bool in_child);
+
+/*
+ * Q2. To be called with a pin that was taken before.
+ * Returns 0; -EAGAIN it reopened meanwhile, look again; -EBADMSG it holds nonsense
+ */
+struct ring_look {
+	uint64_t head;
+	uint64_t base;
+	uint64_t openings;
+	bool open;
+};
+int ring_look(const struct ring *ring, struct ring_look *ret_look);
+
+/* Entry n, consumed <= n < head: a copy. */
+static inline struct queue_entry
+ring_entry(const struct ring *ring, uint64_t n)
+{
+	return queue_ring(ring->queue)[n & (ring->capacity - 1)];
+}
+
+/* Everything before n is done with. */
+static inline void
+ring_consume(struct ring *ring, uint64_t n)
+{
+	atomic_store_explicit(&ring->consumed, n, memory_order_relaxed);
+	atomic_store_explicit(&ring->cursor->consumed, n, memory_order_release);
+}
+
+/* Whether a look would find something: entries, or another opening. Any thread. */
+static inline bool
+ring_has_news(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->queue->head, memory_order_acquire) !=
+		       atomic_load_explicit(&ring->consumed, memory_order_relaxed) ||
+	       atomic_load_explicit(&ring->queue->openings, memory_order_relaxed) !=
+		       atomic_load_explicit(&ring->openings, memory_order_relaxed);
+}
+
+static inline bool
+ring_is_open(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->queue->state, memory_order_acquire) == QUEUE_OPEN;
+}
+
+/*
+ * Whether what the entries refer to is protected: by our slot, or because nobody writes into that arena any more. When the
+ * connection was lost we cannot know whether the daemon died or dropped us, until it answers again.
+ */
+bool ring_usable(const struct ring *ring);
+
+#endif

@@ -1,0 +1,422 @@
+/*
+ * Who runs the handlers.
+ */
+#include "reader-lib/events/run.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RETRY_NS 10000000ull
+/* What one informer_dispatch() gives a handler. */
+#define DISPATCH_TURNS 4u
+#define DISPATCH_NS 2000000ull
+
+static void
+set_due(struct informer *inf, bool due)
+{
+	eventfd_t count;
+
+	if (due == inf->due_set)
+		return;
+	inf->due_set = due;
+	if (due)
+		eventfd_write(inf->due, 1);
+	else
+		eventfd_read(inf->due, &count);
+}
+
+/* locked */
+static struct informer_handler *
+find_due(struct informer *inf, struct informer_handler *after, uint64_t now)
+{
+	for (struct informer_handler *h = after ? after->next : inf->handlers; h; h = h->next)
+		if (!h->claimed && handler_due(h, now))
+			return h;
+	return NULL;
+}
+
+static void
+claim(struct informer_handler *h)
+{
+	h->claimed = true;
+	h->runner = pthread_self();
+	h->retry_ns = 0;
+}
+
+/* For what is not due yet: what is, was found, and an alarm that rang would keep a waiter awake. */
+static void
+set_alarm(struct informer *inf, uint64_t now)
+{
+	uint64_t at = UINT64_MAX, one;
+	struct itimerspec when = {0};
+
+	for (struct informer_handler *h = inf->handlers; h; h = h->next) {
+		one = h->claimed ? UINT64_MAX : handler_due_at(h);
+		at = one > now && one < at ? one : at;
+	}
+	if (at == inf->alarm_at)
+		return;
+	inf->alarm_at = at;
+	if (at != UINT64_MAX) {
+		when.it_value.tv_sec = (time_t)(at / 1000000000u);
+		when.it_value.tv_nsec = (long)(at % 1000000000u);
+	}
+	timerfd_settime(inf->alarm, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* locked. r: what the last turn returned. */
+static void
+let_go(struct informer *inf, struct informer_handler *h, int r)
+{
+	if (h->removed) {
+		run_finish(inf, h);
+		return;
+	}
+	if (r < 0)
+		h->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	h->claimed = false;
+	/* Who sleeps for all left it out when setting the alarm. */
+	if (inf->leader)
+		set_alarm(inf, clock_ns(CLOCK_MONOTONIC));
+	if (inf->watchers)
+		pthread_cond_broadcast(&inf->handler_cond);
+}
+
+void
+run_finish(struct informer *inf, struct informer_handler *h)
+{
+	struct handler_work *w = h->work;
+
+	pthread_mutex_unlock(&inf->wait_lock);
+	if (w->o.on_done)
+		w->o.on_done(w->o.context);
+	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->lock);
+	subscription_remove(inf, &w->sub);
+	h->work = NULL;
+	pthread_mutex_unlock(&inf->lock);
+	handler_work_free(inf, w, false);
+	inf->handler_count--;
+	h->claimed = false;
+	pthread_cond_broadcast(&inf->handler_cond);
+}
+
+/* Ask to be signalled; full fence. */
+static void
+arm_for_handlers(struct informer *inf)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
+	uint32_t bits = ARMED_QUEUE | (atomic_load_explicit(&inf->subscription_waits, memory_order_relaxed) ? ARMED_COMMIT : 0);
+
+	if (m && (atomic_load_explicit(&m->slot->armed, memory_order_relaxed) & bits) != bits)
+		atomic_fetch_or_explicit(&m->slot->armed, bits, memory_order_seq_cst);
+	slot_fence();
+}
+
+bool
+run_prepare_sleep(struct informer *inf)
+{
+	uint64_t now;
+	bool due;
+
+	if (inf->handler_count == 0)
+		return false;
+	now = clock_ns(CLOCK_MONOTONIC);
+	arm_for_handlers(inf);
+	due = find_due(inf, NULL, now) != NULL;
+	set_alarm(inf, now);
+	return due;
+}
+
+/* ---- threads of informer_run() ---- */
+
+static void *run_thread(void *context);
+
+static int
+start_thread(struct informer *inf)
+{
+	sigset_t all, before;
+	int r;
+
+	if (inf->thread_count == sizeof(inf->threads) / sizeof(inf->threads[0]))
+		return -EAGAIN;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&inf->threads[inf->thread_count], NULL, run_thread, inf);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r == 0)
+		inf->thread_count++;
+	return -r;
+}
+
+/* locked. Another thread, when there may be something to do for one. */
+static void
+call_another(struct informer *inf)
+{
+	if (inf->idle > 0)
+		pthread_cond_signal(&inf->run_idle);
+	else if (inf->thread_count < inf->handler_count && !inf->stopping)
+		start_thread(inf);
+}
+
+void
+run_wake(struct informer *inf)
+{
+	if (inf->handler_count == 0)
+		return;
+	if (inf->running)
+		call_another(inf);
+	else if (find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC)))
+		set_due(inf, true);
+}
+
+void
+run_look_again(struct informer *inf)
+{
+	if (inf->running) {
+		eventfd_write(inf->kick, 1);
+		call_another(inf);
+	} else {
+		set_due(inf, true);
+	}
+}
+
+/* locked. Sleep until there may be something to do. */
+static void
+lead(struct informer *inf)
+{
+	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN}, {.fd = inf->kick, .events = POLLIN}};
+	eventfd_t count;
+
+	if (run_prepare_sleep(inf))
+		return;
+	inf->leader = true;
+	pthread_mutex_unlock(&inf->wait_lock);
+	poll(fds, 2, -1);
+	if (fds[1].revents)
+		eventfd_read(inf->kick, &count);
+	pthread_mutex_lock(&inf->wait_lock);
+	/*
+	 * What came for a handler lies in its ring: it is told first, and the descriptors, which take five system calls, are read
+	 * when the sleeper comes back; they wake it at once. Not twice in a row: a ring that is never empty keeps no message waiting.
+	 */
+	inf->step_waits = !inf->step_waits && find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC)) != NULL;
+	if (!inf->step_waits) {
+		pthread_mutex_unlock(&inf->wait_lock);
+		informer_step_quietly(inf);
+		pthread_mutex_lock(&inf->wait_lock);
+	}
+	inf->leader = false;
+	inf->alarm_at = inf->alarm_at <= clock_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
+	if (inf->waiters)
+		pthread_cond_broadcast(&inf->wait_cond);
+}
+
+static void *
+run_thread(void *context)
+{
+	struct informer *inf = context;
+	struct informer_handler *h;
+
+	pthread_mutex_lock(&inf->wait_lock);
+	while (!inf->stopping) {
+		int r = 1;
+
+		h = find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC));
+		if (h) {
+			claim(h);
+			/* Somebody has to look after the others meanwhile. */
+			if (inf->handler_count > 1 && !inf->leader)
+				call_another(inf);
+			pthread_mutex_unlock(&inf->wait_lock);
+			while (r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed)) {
+				r = handler_turn(h);
+				if (r > 0 && atomic_load_explicit(&inf->watchers, memory_order_relaxed))
+					pthread_cond_broadcast(&inf->handler_cond);
+			}
+			pthread_mutex_lock(&inf->wait_lock);
+			let_go(inf, h, r);
+		} else if (inf->leader) {
+			inf->idle++;
+			pthread_cond_wait(&inf->run_idle, &inf->wait_lock);
+			inf->idle--;
+		} else {
+			lead(inf);
+		}
+	}
+	/* One that leads would not hear of the end otherwise. */
+	pthread_cond_broadcast(&inf->run_idle);
+	pthread_mutex_unlock(&inf->wait_lock);
+	return NULL;
+}
+
+int
+informer_run(struct informer *inf)
+{
+	int r = 0;
+
+	if (!inf)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	pthread_mutex_lock(&inf->wait_lock);
+	if (inf->stopped)
+		r = INFORMER_E_STOPPED;
+	else if (!inf->running) {
+		r = start_thread(inf);
+		inf->running = r == 0;
+		if (r == 0)
+			set_due(inf, false);
+		/* it becomes the leader's turn to sleep */
+		eventfd_write(inf->kick, 1);
+	}
+	pthread_mutex_unlock(&inf->wait_lock);
+	return r;
+}
+
+/* ---- in the caller's thread ---- */
+
+bool
+run_dispatch(struct informer *inf)
+{
+	struct informer_handler *h = NULL;
+	bool did = false;
+
+	pthread_mutex_lock(&inf->wait_lock);
+	if (inf->running || inf->handler_count == 0) {
+		pthread_mutex_unlock(&inf->wait_lock);
+		return false;
+	}
+	while (!inf->stopping && !inf->running && (h = find_due(inf, h, clock_ns(CLOCK_MONOTONIC)))) {
+		uint64_t end = clock_ns(CLOCK_MONOTONIC) + DISPATCH_NS;
+		int r = 1;
+
+		claim(h);
+		pthread_mutex_unlock(&inf->wait_lock);
+		did = true;
+		for (unsigned i = 0; i < DISPATCH_TURNS && r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed); i++) {
+			r = handler_turn(h);
+			if (clock_ns(CLOCK_MONOTONIC) >= end)
+				break;
+		}
+		pthread_mutex_lock(&inf->wait_lock);
+		let_go(inf, h, r);
+	}
+	inf->alarm_at = 0;
+	if (!inf->running && !inf->stopping) {
+		bool due = run_prepare_sleep(inf);
+
+		set_due(inf, due);
+		did |= due;
+	}
+	pthread_mutex_unlock(&inf->wait_lock);
+	return did;
+}
+
+/* locked. Wait until nobody runs it, then end it. */
+static void
+end_handler(struct informer *inf, struct informer_handler *h)
+{
+	atomic_store_explicit(&h->leave, true, memory_order_relaxed);
+	h->removed = true;
+	inf->watchers++;
+	while (h->claimed)
+		pthread_cond_wait(&inf->handler_cond, &inf->wait_lock);
+	inf->watchers--;
+	if (h->work) {
+		claim(h);
+		run_finish(inf, h);
+	}
+}
+
+void
+informer_remove_handler(struct informer_handler *h)
+{
+	struct informer *inf = h ? h->inf : NULL;
+
+	if (!h || forked(inf))
+		return;
+	pthread_mutex_lock(&inf->wait_lock);
+	if (h->work) {
+		h->removed = true;
+		atomic_store_explicit(&h->leave, true, memory_order_relaxed);
+		/* From within: whoever runs it ends it when this call has returned. */
+		if (!h->claimed || !pthread_equal(h->runner, pthread_self()))
+			end_handler(inf, h);
+	}
+	pthread_mutex_unlock(&inf->wait_lock);
+}
+
+static bool
+is_within(struct informer *inf)
+{
+	for (struct informer_handler *h = inf->handlers; h; h = h->next)
+		if (h->claimed && pthread_equal(h->runner, pthread_self()))
+			return true;
+	return false;
+}
+
+int
+run_stop(struct informer *inf)
+{
+	unsigned threads;
+
+	pthread_mutex_lock(&inf->wait_lock);
+	if (is_within(inf)) {
+		pthread_mutex_unlock(&inf->wait_lock);
+		return -EDEADLK;
+	}
+	inf->watchers++;
+	while (inf->stopping)
+		pthread_cond_wait(&inf->handler_cond, &inf->wait_lock);
+	inf->watchers--;
+	inf->stopped = inf->stopping = true;
+	for (struct informer_handler *h = inf->handlers; h; h = h->next)
+		atomic_store_explicit(&h->leave, true, memory_order_relaxed);
+	pthread_cond_broadcast(&inf->run_idle);
+	if (inf->running)
+		eventfd_write(inf->kick, 1);
+	threads = inf->thread_count;
+	pthread_mutex_unlock(&inf->wait_lock);
+	for (unsigned i = 0; i < threads; i++)
+		pthread_join(inf->threads[i], NULL);
+	pthread_mutex_lock(&inf->wait_lock);
+	inf->thread_count = 0;
+	inf->running = false;
+	for (struct informer_handler *h = inf->handlers; h; h = h->next)
+		if (h->work)
+			end_handler(inf, h);
+	set_due(inf, false);
+	inf->stopping = false;
+	pthread_cond_broadcast(&inf->handler_cond);
+	pthread_mutex_unlock(&inf->wait_lock);
+	return 0;
+}
+
+int
+informer_stop(struct informer *inf)
+{
+	if (!inf)
+		return -EINVAL;
+	return forked(inf) ? INFORMER_E_FORKED : run_stop(inf);
+}
+
+void
+run_free(struct informer *inf, bool in_child)
+{
+	while (inf->handlers) {
+		struct informer_handler *h = inf->handlers;
+
+		inf->handlers = h->next;
+		if (h->work) {
+			ring_free(subscription_take(&h->work->sub), in_child);
+			handler_work_free(inf, h->work, in_child);
+		}
+		memory_put(inf, h);
+	}
+}

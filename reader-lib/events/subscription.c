@@ -1,0 +1,246 @@
+/*
+ * Subscriptions.
+ */
+#include "reader-lib/events/subscription.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REFUSED_NS 1000000000ull
+#define BLOCKED_NS 10000000ull
+
+int
+subscription_add(struct informer *inf, struct subscription *sub)
+{
+	uint64_t taken = 0;
+	unsigned number;
+
+	_Static_assert(SLOT_QUEUES <= 64, "numbers fit a word");
+	for (struct subscription *other = inf->subscriptions; other; other = other->next)
+		taken |= 1ull << other->number;
+	for (number = 0; number < SLOT_QUEUES; number++)
+		if (!(taken >> number & 1) && inf->unanswered[number] == 0)
+			break;
+	if (number == SLOT_QUEUES)
+		return -EUSERS;
+	sub->number = number;
+	sub->state = SUBSCRIPTION_WANTED;
+	sub->next = inf->subscriptions;
+	inf->subscriptions = sub;
+	return 0;
+}
+
+void
+subscription_remove(struct informer *inf, struct subscription *sub)
+{
+	struct message_unsubscribe bye = {.number = sub->number};
+	struct subscription **at = &inf->subscriptions;
+
+	while (*at && *at != sub)
+		at = &(*at)->next;
+	if (*at)
+		*at = sub->next;
+	/* One that cannot be sent leaves a queue that nobody reads: it overflows, and goes with the connection or the number's next use. */
+	if (sub->state != SUBSCRIPTION_WANTED && inf->link == LINK_UP) {
+		message_begin(&bye.head, MESSAGE_UNSUBSCRIBE, sizeof(bye));
+		send(inf->socket, &bye, sizeof(bye), MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	ring_free(subscription_take(sub), false);
+}
+
+void
+subscription_renew(struct informer *inf, struct subscription *sub, uint64_t delay_ns)
+{
+	sub->state = SUBSCRIPTION_WANTED;
+	sub->retry_ns = clock_ns(CLOCK_MONOTONIC) + delay_ns;
+	connection_timer(inf, sub->retry_ns);
+	ring_free(subscription_take(sub), false);
+}
+
+/* What the daemon calls the resource: "pods", "deployments.apps". 1, 0 it is not cached, or there is nothing to read yet. */
+static int
+canonical_name(struct informer *inf, struct subscription *sub, char *name, size_t size)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	struct informer_snapshot snap = {0};
+	const struct snapshot *s = snapshot_of(&snap);
+	const struct binding *b;
+	int n = 0;
+
+	if (!m || snapshot_begin_on(inf, m, &snap) < 0)
+		return 0;
+	if (resource_bind(s, sub->resource, &b) == 0) {
+		const struct resource *r = part_resource(s, &b->parts[0]);
+		struct value d = r ? value_of_block(&s->view, r->descriptor) : (struct value){0};
+		const char *plural, *group;
+		size_t plural_length, group_length;
+
+		plural = descriptor_text(d, "resource", &plural_length);
+		group = descriptor_text(d, "group", &group_length);
+		n = snprintf(name, size, "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "", (int)group_length, group);
+		/* a field that is filled has no terminator, and a name that does not fit names nothing */
+		if (n < 0 || (size_t)n >= size || snapshot_settle(s, 0) < 0)
+			n = 0;
+	}
+	informer_end(&snap);
+	return n > 0;
+}
+
+/* Returns whether it waits for its resource. */
+static bool
+ask(struct informer *inf, struct subscription *sub)
+{
+	struct message_subscribe message = {.number = sub->number, .entries = sub->entries};
+
+	_Static_assert(sizeof(message.namespace_) == sizeof(sub->ns) && sizeof(message.consumer) == sizeof(sub->consumer),
+		       "protocol: names");
+	if (!canonical_name(inf, sub, message.resource, sizeof(message.resource)))
+		return true;
+	message_begin(&message.head, MESSAGE_SUBSCRIBE, sizeof(message));
+	memcpy(message.namespace_, sub->ns, sizeof(message.namespace_));
+	memcpy(message.consumer, sub->consumer, sizeof(message.consumer));
+	if (send(inf->socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		/* The socket is full for a moment; or gone, which the next receive tells. */
+		sub->retry_ns = clock_ns(CLOCK_MONOTONIC) + BLOCKED_NS;
+		connection_timer(inf, sub->retry_ns);
+		return false;
+	}
+	sub->state = SUBSCRIPTION_ASKED;
+	inf->unanswered[sub->number]++;
+	return false;
+}
+
+bool
+subscriptions_step(struct informer *inf)
+{
+	uint64_t now = 0;
+	bool waits = false;
+
+	if (inf->link != LINK_UP)
+		return false;
+	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next) {
+		if (sub->state != SUBSCRIPTION_WANTED)
+			continue;
+		if (sub->retry_ns) {
+			now = now ? now : clock_ns(CLOCK_MONOTONIC);
+			if (now < sub->retry_ns) {
+				connection_timer(inf, sub->retry_ns);
+				continue;
+			}
+			sub->retry_ns = 0;
+		}
+		waits |= ask(inf, sub);
+	}
+	return waits;
+}
+
+void
+subscriptions_lost(struct informer *inf)
+{
+	memset(inf->unanswered, 0, sizeof(inf->unanswered));
+	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next) {
+		sub->state = SUBSCRIPTION_WANTED;
+		sub->retry_ns = 0;
+	}
+}
+
+void
+subscriptions_reset(struct informer *inf, bool same_connection)
+{
+	if (!same_connection)
+		memset(inf->unanswered, 0, sizeof(inf->unanswered));
+	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next) {
+		sub->state = SUBSCRIPTION_WANTED;
+		sub->retry_ns = 0;
+		/* One for the arena before that was not even fetched: the next one has more. */
+		ring_free(subscription_take(sub), false);
+	}
+}
+
+/* An answer to number came: whose it is, or NULL when another follows, or nobody wants it. */
+static struct subscription *
+answered(struct informer *inf, uint32_t number)
+{
+	if (number >= SLOT_QUEUES || inf->unanswered[number] == 0)
+		return NULL;
+	inf->unanswered[number]--;
+	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next)
+		if (sub->number == number)
+			return sub->state == SUBSCRIPTION_ASKED && inf->unanswered[number] == 0 ? sub : NULL;
+	return NULL;
+}
+
+static void
+receive_ring(struct informer *inf, const struct message_subscribed *answer, int fd)
+{
+	struct subscription *sub = answered(inf, answer->number);
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	char reason[256];
+	struct ring *ring;
+
+	if (!sub || !m) {
+		close(fd);
+		return;
+	}
+	if (ring_new(inf, m, fd, answer, &ring) < 0) {
+		informer_last_error(inf, reason, sizeof(reason));
+		log_say(inf, INFORMER_LOG_WARNING, "%s; asking again", reason);
+		subscription_renew(inf, sub, REFUSED_NS);
+		return;
+	}
+	sub->state = SUBSCRIPTION_OPEN;
+	log_say(inf, INFORMER_LOG_DEBUG, "subscribed to %s: %u entries, from seq %llu on", sub->resource->name, ring->capacity,
+		(unsigned long long)answer->base);
+	ring_free(atomic_exchange_explicit(&sub->arrived, ring, memory_order_acq_rel), false);
+}
+
+static void
+receive_refusal(struct informer *inf, const void *packet, size_t length)
+{
+	struct message_unsubscribed answer;
+	struct subscription *sub;
+	const char *text = (const char *)packet + sizeof(answer);
+	char clean[200];
+	size_t n = length - sizeof(answer), i;
+
+	memcpy(&answer, packet, sizeof(answer));
+	sub = answered(inf, answer.number);
+	if (!sub)
+		return;
+	if (answer.text_length < n)
+		n = answer.text_length;
+	if (n >= sizeof(clean))
+		n = sizeof(clean) - 1;
+	for (i = 0; i < n; i++)
+		clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+	clean[n] = '\0';
+	error_set(inf, INFORMER_E_REFUSED, "informerd refuses events of %s%s%s: %s; asking again every second", sub->resource->name,
+		  sub->consumer[0] ? " to consumer " : "", sub->consumer, n ? clean : "(it did not say why)");
+	log_say(inf, INFORMER_LOG_WARNING, "informerd refuses events of %s: %s; asking again every second", sub->resource->name,
+		n ? clean : "(it did not say why)");
+	subscription_renew(inf, sub, REFUSED_NS);
+}
+
+bool
+subscriptions_receive(struct informer *inf, const void *packet, size_t length, const int *fds, unsigned count)
+{
+	struct message_subscribed answer;
+	struct message_head head;
+
+	if (!message_ok(packet, length, sizeof(head)))
+		return false;
+	memcpy(&head, packet, sizeof(head));
+	if (head.type == MESSAGE_SUBSCRIBED && length >= sizeof(answer) && count == 1) {
+		memcpy(&answer, packet, sizeof(answer));
+		receive_ring(inf, &answer, fds[0]);
+		return true;
+	}
+	if (head.type == MESSAGE_UNSUBSCRIBED && length >= sizeof(struct message_unsubscribed) && count == 0) {
+		receive_refusal(inf, packet, length);
+		return true;
+	}
+	return false;
+}

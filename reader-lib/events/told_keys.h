@@ -1,0 +1,51 @@
+/*
+ * The keys that a handler with track_keys was told of: what is there, as far as it knows. With it, even a RESYNC becomes adds, updates and
+ * deletes: what the table has and the store has not is deleted, what has another uid was deleted and created anew, what has another
+ * resourceVersion was updated.
+ *
+ * Cost: 64 bytes of private memory a key and its length, 8 to 16 of them in the table.
+ */
+#ifndef READER_LIB_TOLD_KEYS_H
+#define READER_LIB_TOLD_KEYS_H
+
+#include "reader-lib/base/internal.h"
+
+/*
+ * uid, version   hashes of metadata.uid and .resourceVersion; 0: it has none
+ * position       of its resource in the root
+ * round          of the RESYNC in which it was met last
+ * key            namespace, then name
+ */
+struct told_key {
+	struct told_key *next;
+	uint64_t hash;
+	uint64_t uid;
+	uint64_t version;
+	uint32_t position;
+	uint32_t round;
+	uint16_t name_length;
+	uint8_t ns_length;
+	char key[];
+};
+
+/* Zeroed is empty. */
+struct told_keys {
+	struct told_key **buckets;
+	size_t bucket_count;
+	size_t count;
+	uint8_t hash_key[16];
+};
+
+struct told_key *told_keys_find(struct told_keys *t, const struct object *o);
+/* The entry of an object's key, new if need be; NULL: no memory. */
+struct told_key *told_keys_get(struct informer *inf, struct told_keys *t, const struct object *o);
+/* NULL is fine. */
+void told_keys_remove(struct informer *inf, struct told_keys *t, struct told_key *entry);
+/* An entry that was not met in this round, or NULL. at: where the search goes on, 0 at first; the entry found may be removed. */
+struct told_key *told_keys_unmet(struct told_keys *t, uint32_t round, size_t *at);
+void told_keys_clear(struct informer *inf, struct told_keys *t);
+
+/* Hash of a text; 0 for one that is not there. */
+uint64_t told_keys_hash(const struct told_keys *t, struct value text);
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * Dispatch, and waiting.
+ *
+ * Several threads may wait, and others dispatch, though there is one descriptor and what it tells is told once. So one waiter,
+ * the leader, sleeps in poll(); the others sleep on a condition that the leader signals when it wakes. A dispatch by a thread
+ * that does not wait may take the news before the leader's poll() returns: it kicks the leader.
+ *
+ * A commit cannot be missed: arm, then look, then sleep. The writer publishes, then looks at the armed word; with the full
+ * fence between both steps on either side, one of the two sees the other (as in slot.h).
+ */
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader-lib/events/run.h"
+#include "reader-lib/events/watch_trouble.h"
+
+/* Wake all waiters, whoever found the news. */
+static void
+tell_waiters(struct informer *inf)
+{
+	pthread_mutex_lock(&inf->wait_lock);
+	if (inf->leader)
+		eventfd_write(inf->kick, 1);
+	pthread_cond_broadcast(&inf->wait_cond);
+	run_wake(inf);
+	pthread_mutex_unlock(&inf->wait_lock);
+}
+
+bool
+informer_step_quietly(struct informer *inf)
+{
+	eventfd_t count;
+	bool changed;
+
+	pthread_mutex_lock(&inf->lock);
+	changed = eventfd_read(inf->told, &count) == 0;
+	if (connection_step(inf))
+		changed = true;
+	pthread_mutex_unlock(&inf->lock);
+	return changed;
+}
+
+bool
+informer_step(struct informer *inf)
+{
+	bool changed = informer_step_quietly(inf);
+
+	if (changed)
+		tell_waiters(inf);
+	return changed;
+}
+
+/* What run_dispatch() does in this thread needs no other. */
+static void
+tell_others(struct informer *inf)
+{
+	pthread_mutex_lock(&inf->wait_lock);
+	if (inf->leader)
+		eventfd_write(inf->kick, 1);
+	if (inf->waiters)
+		pthread_cond_broadcast(&inf->wait_cond);
+	if (inf->running)
+		run_wake(inf);
+	pthread_mutex_unlock(&inf->wait_lock);
+}
+
+int
+informer_dispatch(struct informer *inf)
+{
+	int saved = errno;
+	bool changed;
+
+	if (!inf)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	changed = informer_step_quietly(inf);
+	if (changed)
+		tell_others(inf);
+	changed |= run_dispatch(inf);
+	errno = saved;
+	return changed;
+}
+
+/* Ask to be signalled at the next commit; full fence. What is looked at afterwards is newer, or the signal comes. */
+static void
+arm(struct informer *inf)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
+
+	if (m)
+		atomic_fetch_or_explicit(&m->slot->armed, ARMED_COMMIT, memory_order_seq_cst);
+	slot_fence();
+}
+
+/*
+ * What is waited for. Returns 1 it is so, 0 not yet, or negative. why: what is missing.
+ * resource  that this is about; NULL: none, or all
+ */
+struct condition {
+	int (*met)(struct informer *inf, const void *what, const char **ret_why);
+	const void *what;
+	struct informer_resource *resource;
+};
+
+/* Leave the state of being attached (or not) to begin(). */
+static int
+begin_or_wait(struct informer *inf, struct informer_snapshot *snap, const char **ret_why)
+{
+	int r = informer_begin(inf, snap);
+
+	*ret_why = "no arena is attached";
+	return r == INFORMER_E_NOT_READY ? 0 : r < 0 ? r : 1;
+}
+
+static int
+attached(struct informer *inf, const void *what, const char **ret_why)
+{
+	struct informer_snapshot snap;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	(void)what;
+	if (r > 0)
+		informer_end(&snap);
+	return r;
+}
+
+static int
+newer(struct informer *inf, const void *what, const char **ret_why)
+{
+	const struct informer_moment *seen = what;
+	struct informer_moment now;
+	struct informer_snapshot snap;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	if (r <= 0)
+		return r;
+	r = informer_snapshot_moment(&snap, &now);
+	informer_end(&snap);
+	*ret_why = "nothing was committed";
+	if (r < 0)
+		return r == INFORMER_E_EXPIRED ? 0 : r;
+	return !seen || now.generation != seen->generation || now.epoch > seen->epoch;
+}
+
+static int
+all_synced(const struct informer_snapshot *snap)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < informer_resource_count(snap); i++) {
+		int r = informer_resource_info_at(snap, i, &info);
+
+		if (r == INFORMER_E_NOT_FOUND)
+			continue;
+		if (r < 0)
+			return r;
+		/* One that is cached on demand is not waited for by who does not ask for it. */
+		if (!info.synced && !info.on_demand)
+			return 0;
+		seen++;
+	}
+	return seen > 0;
+}
+
+static int
+synced(struct informer *inf, const void *what, const char **ret_why)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_resource *res = (struct informer_resource *)(uintptr_t)what;
+	struct informer_snapshot snap;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	if (r <= 0)
+		return r;
+	*ret_why = "the first list is not in";
+	if (res) {
+		r = informer_resource_info(&snap, res, &info);
+		if (r == 0)
+			r = info.synced;
+		else if (r == INFORMER_E_NO_RESOURCE)
+			*ret_why = "informerd does not cache it";
+	} else {
+		r = all_synced(&snap);
+	}
+	informer_end(&snap);
+	/* The daemon may add the resource yet; an arena that was taken back is followed by another. */
+	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_EXPIRED ? 0 : r;
+}
+
+struct awaited_version {
+	struct informer_resource *resource;
+	const char *version;
+	size_t length;
+};
+
+static bool
+is_number(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+	return length > 0;
+}
+
+/* a >= b, of any length. */
+static bool
+not_less(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	for (; a_length > 1 && *a == '0'; a_length--)
+		a++;
+	for (; b_length > 1 && *b == '0'; b_length--)
+		b++;
+	return a_length != b_length ? a_length > b_length : memcmp(a, b, a_length) >= 0;
+}
+
+/* Of several entries of the resource each has to get there. */
+static int
+all_reached(const struct snapshot *s, const struct binding *b, const struct awaited_version *awaited)
+{
+	for (uint32_t i = 0; i < b->count; i++) {
+		const struct resource *r = part_resource(s, &b->parts[i]);
+
+		if (!r)
+			return -EBADMSG;
+		if (r->state != RESOURCE_SYNCED || !is_number(r->version, r->version_length) ||
+		    !not_less(r->version, r->version_length, awaited->version, awaited->length))
+			return 0;
+	}
+	return 1;
+}
+
+static int
+reached(struct informer *inf, const void *what, const char **ret_why)
+{
+	const struct awaited_version *awaited = what;
+	struct informer_snapshot snap;
+	const struct binding *b;
+	int r = begin_or_wait(inf, &snap, ret_why);
+
+	if (r <= 0)
+		return r;
+	*ret_why = "the resource has not got to that version";
+	r = resource_bind(snapshot_of(&snap), awaited->resource, &b);
+	if (r == 0)
+		r = snapshot_settle(snapshot_of(&snap), all_reached(snapshot_of(&snap), b, awaited));
+	else if (r == INFORMER_E_NO_RESOURCE)
+		*ret_why = "informerd does not cache it";
+	informer_end(&snap);
+	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_EXPIRED ? 0 : r;
+}
+
+/* Sleep until something may have changed, or the deadline. wait_lock is held, and given up meanwhile. */
+static void
+sleep_once(struct informer *inf, uint64_t end_ns)
+{
+	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN}, {.fd = inf->kick, .events = POLLIN}};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	eventfd_t count;
+	int ms = -1;
+
+	if (inf->leader) {
+		struct timespec until = {.tv_sec = (time_t)(end_ns / 1000000000u), .tv_nsec = (long)(end_ns % 1000000000u)};
+
+		if (end_ns == UINT64_MAX)
+			pthread_cond_wait(&inf->wait_cond, &inf->wait_lock);
+		else
+			pthread_cond_timedwait(&inf->wait_cond, &inf->wait_lock, &until);
+		return;
+	}
+	/* Whoever sleeps first sleeps for the handlers too. */
+	if (run_prepare_sleep(inf))
+		run_wake(inf);
+	inf->leader = true;
+	pthread_mutex_unlock(&inf->wait_lock);
+	if (end_ns != UINT64_MAX) {
+		uint64_t left = end_ns > now ? (end_ns - now) / 1000000u + 1 : 0;
+
+		ms = left > INT_MAX ? INT_MAX : (int)left;
+	}
+	poll(fds, 2, ms);
+	eventfd_read(inf->kick, &count);
+	informer_step(inf);
+	pthread_mutex_lock(&inf->wait_lock);
+	inf->leader = false;
+	inf->alarm_at = inf->alarm_at <= clock_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
+	/* Another one leads from here, if this one is content. */
+	pthread_cond_broadcast(&inf->wait_cond);
+	run_wake(inf);
+}
+
+/* "; LIST failed: forbidden: ... (403 Forbidden)": what keeps a resource from getting on, if its Reflector met something. */
+static void
+add_trouble(struct informer *inf, struct informer_resource *resource, char *text, size_t size)
+{
+	struct watch_trouble trouble = {.recovered = true};
+	struct informer_snapshot snap;
+	const struct binding *b;
+	const struct resource *part;
+
+	if (!resource || informer_begin(inf, &snap) < 0)
+		return;
+	if (resource_bind(snapshot_of(&snap), resource, &b) == 0)
+		for (uint32_t i = 0; i < b->count && trouble.recovered; i++) {
+			part = part_resource(snapshot_of(&snap), &b->parts[i]);
+			if (!part || !part->status || watch_trouble_read(snapshot_of(&snap), part->status, &trouble) < 0)
+				trouble.recovered = true;
+		}
+	informer_end(&snap);
+	if (trouble.recovered)
+		return;
+	for (char *c = trouble.message; *c; c++)
+		*c = (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c;
+	snprintf(text, size, "; %.390s", trouble.message);
+}
+
+static int
+wait_for(struct informer *inf, struct condition condition, int timeout_ms)
+{
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	const char *why = "";
+	char reason[256] = "", trouble[400] = "";
+	int r;
+
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	informer_step(inf);
+	pthread_mutex_lock(&inf->wait_lock);
+	inf->waiters++;
+	for (;;) {
+		/* With wait_lock held: news that comes from here on finds us listening. */
+		arm(inf);
+		r = condition.met(inf, condition.what, &why);
+		if (r != 0 || (end != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= end))
+			break;
+		sleep_once(inf, end);
+	}
+	inf->waiters--;
+	pthread_mutex_unlock(&inf->wait_lock);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	pthread_mutex_lock(&inf->lock);
+	memcpy(reason, inf->reason, sizeof(reason));
+	pthread_mutex_unlock(&inf->lock);
+	add_trouble(inf, condition.resource, trouble, sizeof(trouble));
+	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble, reason[0] ? "; " : "", reason);
+}
+
+int
+informer_wait_attached(struct informer *inf, int timeout_ms)
+{
+	return inf ? wait_for(inf, (struct condition){.met = attached}, timeout_ms) : -EINVAL;
+}
+
+int
+informer_wait_synced(struct informer *inf, const char *resource, int timeout_ms)
+{
+	struct informer_resource *res = NULL;
+	int r;
+
+	if (!inf)
+		return -EINVAL;
+	if (resource) {
+		r = informer_resource_open(inf, resource, &res);
+		if (r < 0)
+			return r;
+	}
+	return wait_for(inf, (struct condition){synced, res, res}, timeout_ms);
+}
+
+int
+informer_wait_version(struct informer *inf, const char *resource, const char *version, int timeout_ms)
+{
+	struct awaited_version awaited = {.version = version};
+	int r;
+
+	if (!inf || !resource || !version)
+		return -EINVAL;
+	awaited.length = strlen(version);
+	if (!is_number(version, awaited.length))
+		return error_set(inf, -EINVAL, "'%.40s' is no resourceVersion that could be compared: it has other signs than digits", version);
+	r = informer_resource_open(inf, resource, &awaited.resource);
+	return r < 0 ? r : wait_for(inf, (struct condition){reached, &awaited, awaited.resource}, timeout_ms);
+}
+
+int
+informer_wait_commit(struct informer *inf, const struct informer_moment *seen, int timeout_ms)
+{
+	return inf ? wait_for(inf, (struct condition){newer, seen, NULL}, timeout_ms) : -EINVAL;
+}
+
+int
+informer_arm(struct informer *inf, const struct informer_moment *seen)
+{
+	const char *why;
+
+	if (!inf)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	arm(inf);
+	return newer(inf, seen, &why);
+}

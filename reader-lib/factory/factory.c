@@ -1,0 +1,350 @@
+/*
+ * Factories: one informer a resource, with the factory's defaults and the resource's tweak.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "reader-lib/factory/factory.h"
+#include "reader-lib/factory/gvr.h"
+
+char *
+text_copy(const struct informer *inf, const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+	char *copy = memory_get(inf, length + 1);
+
+	if (copy && length)
+		memcpy(copy, text, length);
+	return copy;
+}
+
+/* ---- made ---- */
+
+static int
+bad_name(struct informer *inf, const char *text)
+{
+	return error_set(inf, -EINVAL, "'%.60s' is no resource name: write it as kubectl takes it (deployments.apps), or as "
+			 "group/version/resource (apps/v1/deployments, v1/pods)", text ? text : "");
+}
+
+/* Whether the texts are selectors. */
+static int
+check_selectors(struct informer *inf, const char *labels, const char *fields)
+{
+	struct informer_selector *selector;
+	struct field_selector *field_selector;
+	int r = informer_selector_compile(inf, labels, strlen(labels), &selector, NULL);
+
+	if (r < 0)
+		return r;
+	informer_selector_free(selector);
+	r = field_selector_compile(inf, fields, strlen(fields), &field_selector);
+	if (r == 0)
+		field_selector_free(inf, field_selector);
+	return r;
+}
+
+static int
+copy_tweak(struct informer *inf, const struct informer_tweak *from, struct tweak *to)
+{
+	char name[RESOURCE_NAME_MAX + 1];
+
+	if (resource_name_of(from->resource, name) < 0)
+		return bad_name(inf, from->resource);
+	to->resource = text_copy(inf, name);
+	to->labels = text_copy(inf, from->label_selector);
+	to->fields = text_copy(inf, from->field_selector);
+	to->resync_ms = from->resync_ms;
+	if (!to->resource || !to->labels || !to->fields)
+		return -ENOMEM;
+	return check_selectors(inf, to->labels, to->fields);
+}
+
+static void
+factory_free(struct informer_factory *f)
+{
+	struct informer *inf = f->inf;
+
+	for (size_t i = 0; i < f->tweak_count; i++) {
+		memory_put(inf, f->tweaks[i].resource);
+		memory_put(inf, f->tweaks[i].labels);
+		memory_put(inf, f->tweaks[i].fields);
+	}
+	memory_put(inf, f->tweaks);
+	memory_put(inf, f->namespace_);
+	path_set_free(inf, f->transform);
+	pthread_mutex_destroy(&f->lock);
+	memory_put(inf, f);
+}
+
+static int
+fill(struct informer_factory *f, const struct informer_factory_options *o)
+{
+	struct informer *inf = f->inf;
+	int r = 0;
+
+	f->resync_ms = o->resync_ms;
+	f->namespace_ = text_copy(inf, o->namespace_);
+	if (!f->namespace_)
+		return -ENOMEM;
+	if (strlen(f->namespace_) > OBJECT_NAMESPACE_MAX)
+		return error_set(inf, -EINVAL, "no namespace has a name of %zu bytes", strlen(f->namespace_));
+	if (o->n_keep > 0 || o->n_drop > 0)
+		r = path_set_compile(inf, o->keep, o->n_keep, o->drop, o->n_drop, &f->transform);
+	if (r < 0 || o->n_tweaks == 0)
+		return r;
+	if (!o->tweaks)
+		return -EINVAL;
+	f->tweaks = memory_get(inf, o->n_tweaks * sizeof(f->tweaks[0]));
+	if (!f->tweaks)
+		return -ENOMEM;
+	f->tweak_count = o->n_tweaks;
+	for (size_t i = 0; i < o->n_tweaks && r == 0; i++)
+		r = copy_tweak(inf, &o->tweaks[i], &f->tweaks[i]);
+	return r;
+}
+
+int
+informer_factory_new(struct informer *inf, const struct informer_factory_options *options, struct informer_factory **ret_factory)
+{
+	struct informer_factory_options o = {0};
+	struct informer_factory *f;
+	int r;
+
+	if (!inf || !ret_factory || (options && options->size < sizeof(options->size)))
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	if (options)
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	f = memory_get(inf, sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	f->inf = inf;
+	pthread_mutex_init(&f->lock, NULL);
+	r = fill(f, &o);
+	if (r < 0) {
+		factory_free(f);
+		return r;
+	}
+	*ret_factory = f;
+	return 0;
+}
+
+/* ---- informers ---- */
+
+bool
+same_resource(struct informer *inf, const char *one, const char *other)
+{
+	const char *names[] = {one, other};
+	uint32_t positions[2] = {0, 1};
+	struct informer_snapshot snapshot;
+	struct informer_resource *resource;
+	int r;
+
+	if (strcasecmp(one, other) == 0)
+		return true;
+	if (informer_begin(inf, &snapshot) < 0)
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		r = informer_resource_open(inf, names[i], &resource);
+		if (r == 0)
+			r = informer_resource_position(&snapshot, resource, &positions[i]);
+		if (r < 0)
+			break;
+	}
+	informer_end(&snapshot);
+	return r == 0 && positions[0] == positions[1];
+}
+
+static void
+shared_free(struct informer_shared *shared)
+{
+	struct informer *inf = shared->factory->inf;
+
+	lister_done(&shared->lister);
+	memory_put(inf, shared->asked);
+	memory_put(inf, shared->name);
+	memory_put(inf, shared);
+}
+
+static int
+open_scope(struct informer_shared *shared, struct scope *ret_scope)
+{
+	const struct informer_factory *f = shared->factory;
+	const char *labels = shared->tweak ? shared->tweak->labels : "", *fields = shared->tweak ? shared->tweak->fields : "";
+	struct informer_selector *selector = NULL;
+	int r = *labels ? informer_selector_compile(f->inf, labels, strlen(labels), &selector, NULL) : 0;
+
+	*ret_scope = (struct scope){.inf = f->inf, .resource = shared->resource, .namespace_ = f->namespace_,
+				    .namespace_length = strlen(f->namespace_), .labels = selector, .transform = f->transform};
+	if (r == 0 && *fields)
+		r = field_selector_compile(f->inf, fields, strlen(fields), &ret_scope->fields);
+	if (r < 0)
+		informer_selector_free(selector);
+	return r;
+}
+
+/* The factory's lock is held. */
+static int
+shared_new(struct informer_factory *f, const char *asked, const char *name, bool exclusive, struct informer_shared **ret_shared)
+{
+	struct informer_shared *shared = memory_get(f->inf, sizeof(*shared));
+	struct scope scope;
+	int r;
+
+	if (!shared)
+		return -ENOMEM;
+	shared->factory = f;
+	shared->exclusive = exclusive;
+	shared->asked = text_copy(f->inf, asked);
+	shared->name = text_copy(f->inf, name);
+	for (size_t i = 0; i < f->tweak_count; i++) {
+		if (same_resource(f->inf, f->tweaks[i].resource, name))
+			shared->tweak = &f->tweaks[i];
+	}
+	shared->resync_ms = shared->tweak && shared->tweak->resync_ms ? shared->tweak->resync_ms : f->resync_ms;
+	r = shared->asked && shared->name ? informer_resource_open(f->inf, name, &shared->resource) : -ENOMEM;
+	if (r == 0)
+		r = open_scope(shared, &scope);
+	if (r < 0) {
+		memory_put(f->inf, shared->asked);
+		memory_put(f->inf, shared->name);
+		memory_put(f->inf, shared);
+		return r;
+	}
+	lister_init(&shared->lister, &scope);
+	shared->next = f->shared;
+	f->shared = shared;
+	*ret_shared = shared;
+	return 0;
+}
+
+static int
+get_shared(struct informer_factory *f, const char *resource, bool exclusive, struct informer_shared **ret_shared)
+{
+	char name[RESOURCE_NAME_MAX + 1];
+	struct informer_shared *shared;
+	int r = 0;
+
+	if (!f || !resource || !ret_shared)
+		return -EINVAL;
+	if (forked(f->inf))
+		return INFORMER_E_FORKED;
+	if (resource_name_of(resource, name) < 0)
+		return bad_name(f->inf, resource);
+	pthread_mutex_lock(&f->lock);
+	for (shared = exclusive ? NULL : f->shared; shared; shared = shared->next) {
+		if (!shared->exclusive && same_resource(f->inf, shared->name, name))
+			break;
+	}
+	if (!shared)
+		r = shared_new(f, resource, name, exclusive, &shared);
+	pthread_mutex_unlock(&f->lock);
+	if (r == 0)
+		*ret_shared = shared;
+	return r;
+}
+
+int
+informer_factory_for(struct informer_factory *f, const char *resource, struct informer_shared **ret_shared)
+{
+	return get_shared(f, resource, false, ret_shared);
+}
+
+int
+informer_factory_new_exclusive(struct informer_factory *f, const char *resource, struct informer_shared **ret_shared)
+{
+	return get_shared(f, resource, true, ret_shared);
+}
+
+/* ---- started, synced, shut down ---- */
+
+/* The first of the list; those behind it stay. */
+static struct informer_shared *
+first_shared(struct informer_factory *f)
+{
+	struct informer_shared *first;
+
+	pthread_mutex_lock(&f->lock);
+	first = f->shared;
+	pthread_mutex_unlock(&f->lock);
+	return first;
+}
+
+int
+informer_factory_start(struct informer_factory *f)
+{
+	bool stopped;
+
+	if (!f)
+		return -EINVAL;
+	if (forked(f->inf))
+		return INFORMER_E_FORKED;
+	pthread_mutex_lock(&f->inf->wait_lock);
+	stopped = f->inf->stopped;
+	pthread_mutex_unlock(&f->inf->wait_lock);
+	if (stopped)
+		return error_set(f->inf, INFORMER_E_STOPPED, "informer_stop() was called: no informer can be started");
+	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next)
+		shared_start(shared);
+	return 0;
+}
+
+static bool
+handlers_synced(const struct informer *inf, const void *context)
+{
+	(void)inf;
+	return shared_handlers_synced(context);
+}
+
+static int
+remaining_ms(int timeout_ms, uint64_t end_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (timeout_ms < 0)
+		return -1;
+	return now < end_ns ? (int)((end_ns - now + 999999) / 1000000) : 0;
+}
+
+int
+informer_factory_wait_synced(struct informer_factory *f, int timeout_ms,
+			     void (*each)(void *context, const char *resource, bool synced), void *context)
+{
+	uint64_t end_ns;
+	int r = 0, one;
+
+	if (!f)
+		return -EINVAL;
+	end_ns = clock_ns(CLOCK_MONOTONIC) + (timeout_ms > 0 ? (uint64_t)timeout_ms * 1000000u : 0);
+	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next) {
+		if (!shared_is_started(shared))
+			continue;
+		one = informer_wait_synced(f->inf, shared->name, remaining_ms(timeout_ms, end_ns));
+		if (one == 0)
+			one = handlers_wait(f->inf, handlers_synced, shared, remaining_ms(timeout_ms, end_ns));
+		if (one < 0 && one != -ETIMEDOUT)
+			return one;
+		if (each)
+			each(context, shared->asked, one == 0);
+		r = one < 0 ? one : r;
+	}
+	return r;
+}
+
+void
+informer_factory_shutdown(struct informer_factory *f)
+{
+	if (!f)
+		return;
+	for (struct informer_shared *shared = f->shared; shared; shared = shared->next)
+		shared_stop(shared);
+	while (f->shared) {
+		struct informer_shared *shared = f->shared;
+
+		f->shared = shared->next;
+		shared_free(shared);
+	}
+	factory_free(f);
+}

@@ -1,0 +1,68 @@
+/*
+ * What factory, shared informers and their handlers share.
+ *
+ * Lifetime  informers and listers live until their factory is shut down; the factory's list only grows
+ */
+#ifndef READER_LIB_FACTORY_H
+#define READER_LIB_FACTORY_H
+
+#include "reader-lib/events/handler.h"
+#include "reader-lib/factory/lister.h"
+
+/* A struct informer_tweak, copied; resource in kubectl's form. */
+struct tweak {
+	char *resource;
+	uint32_t resync_ms;
+	char *labels;
+	char *fields;
+};
+
+/* lock guards the list. */
+struct informer_factory {
+	struct informer *inf;
+	char *namespace_;
+	uint32_t resync_ms;
+	struct tweak *tweaks;
+	size_t tweak_count;
+	struct path_set *transform;
+	pthread_mutex_t lock;
+	struct informer_shared *shared;
+};
+
+/*
+ * asked      as the caller named it; name: in kubectl's form
+ * exclusive  never given to one who asks for the resource
+ * started, stopped, handlers   guarded by the handle's wait_lock
+ */
+struct informer_shared {
+	struct informer_shared *next;
+	struct informer_factory *factory;
+	char *asked;
+	char *name;
+	struct informer_resource *resource;
+	const struct tweak *tweak;
+	uint32_t resync_ms;
+	bool exclusive;
+	struct informer_lister lister;
+	bool started, stopped;
+	struct shared_handler *handlers;
+};
+
+/* ---- shared.c ---- */
+
+/* Let the handlers go on that were added before. */
+void shared_start(struct informer_shared *shared);
+bool shared_is_started(const struct informer_shared *shared);
+/* Refuse handlers from now on, remove those that are there, and wait for them. */
+void shared_stop(struct informer_shared *shared);
+/* Whether every handler was told of all that was there. wait_lock held. */
+bool shared_handlers_synced(const struct informer_shared *shared);
+
+/* ---- factory.c ---- */
+
+/* A copy of a text ("" for NULL); NULL without memory. */
+char *text_copy(const struct informer *inf, const char *text);
+/* Whether two names mean one resource: they are the same, or the newest snapshot says so. */
+bool same_resource(struct informer *inf, const char *one, const char *other);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * From group/version/resource to resource.version.group.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reader-lib/factory/gvr.h"
+
+#define PARTS_MAX 3u
+
+int
+resource_name_of(const char *text, char ret_name[RESOURCE_NAME_MAX + 1])
+{
+	const char *parts[PARTS_MAX], *at = text;
+	size_t lengths[PARTS_MAX], length = text ? strlen(text) : 0;
+	unsigned count = 0;
+
+	if (length == 0 || length > RESOURCE_NAME_MAX)
+		return -EINVAL;
+	for (;;) {
+		if (count == PARTS_MAX)
+			return -EINVAL;
+		parts[count] = at;
+		lengths[count] = strcspn(at, "/");
+		at += lengths[count++];
+		if (*at++ == '\0')
+			break;
+	}
+	if (count == 1) {
+		memcpy(ret_name, text, length + 1);
+		return 0;
+	}
+	if (lengths[count - 1] == 0 || lengths[count - 2] == 0)
+		return -EINVAL;
+	snprintf(ret_name, RESOURCE_NAME_MAX + 1, "%.*s.%.*s%s%.*s", (int)lengths[count - 1], parts[count - 1],
+		 (int)lengths[count - 2], parts[count - 2], count == 3 && lengths[0] ? "." : "", count == 3 ? (int)lengths[0] : 0,
+		 parts[0]);
+	return 0;
+}

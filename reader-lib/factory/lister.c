@@ -1,0 +1,83 @@
+/*
+ * Listers: get and list.
+ */
+#include <string.h>
+
+#include "reader-lib/factory/lister.h"
+
+void
+lister_init(struct informer_lister *lister, const struct scope *scope)
+{
+	lister->scope = *scope;
+	lister->indexes = NULL;
+	pthread_mutex_init(&lister->lock, NULL);
+}
+
+void
+lister_done(struct informer_lister *lister)
+{
+	while (lister->indexes) {
+		struct private_index *ix = lister->indexes;
+
+		lister->indexes = ix->next;
+		private_index_free(ix);
+	}
+	informer_selector_free(lister->scope.labels);
+	field_selector_free(lister->scope.inf, lister->scope.fields);
+	pthread_mutex_destroy(&lister->lock);
+}
+
+/* The API's own sentence: deployments.apps "web" not found. */
+static int
+not_found(const struct scope *scope, const struct informer_snapshot *snapshot, const char *name)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+
+	if (informer_resource_info(snapshot, scope->resource, &info) < 0)
+		return INFORMER_E_NOT_FOUND;
+	return error_set(scope->inf, INFORMER_E_NOT_FOUND, "%.*s%s%.*s \"%s\" not found", (int)info.resource_length, info.resource,
+			 info.group_length ? "." : "", (int)info.group_length, info.group, name);
+}
+
+int
+informer_lister_get(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *ns, const char *name,
+		    struct informer_object *ret_object)
+{
+	struct informer_object object;
+	int r;
+
+	if (!lister || !name || !ret_object)
+		return -EINVAL;
+	r = informer_get_z(snapshot, lister->scope.resource, ns, name, &object);
+	if (r == 0) {
+		r = scope_has(&lister->scope, &object);
+		r = r > 0 ? 0 : r < 0 ? r : INFORMER_E_NOT_FOUND;
+	}
+	if (r == INFORMER_E_NOT_FOUND)
+		return not_found(&lister->scope, snapshot, name);
+	return r < 0 ? r : scope_show(&lister->scope, &object, ret_object);
+}
+
+int
+informer_lister_list(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *ns, const char *selector,
+		     int (*each)(void *context, const struct informer_object *object), void *context)
+{
+	struct informer_selector *compiled = NULL;
+	struct informer_object object;
+	struct scope_walk walk;
+	int r = 0;
+
+	if (!lister || !each)
+		return -EINVAL;
+	if (selector && *selector)
+		r = informer_selector_compile(lister->scope.inf, selector, strlen(selector), &compiled, NULL);
+	if (r == 0)
+		r = scope_start(&walk, &lister->scope, snapshot, ns, ns ? strlen(ns) : 0, compiled);
+	while (r == 0 && (r = scope_next(&walk, &object)) > 0) {
+		r = scope_show(&lister->scope, &object, &object);
+		if (r == 0)
+			r = each(context, &object);
+	}
+	informer_selector_free(compiled);
+	return r;
+}

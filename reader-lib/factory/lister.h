@@ -1,0 +1,25 @@
+/*
+ * A lister: what a shared informer shows of any snapshot, with the private indexes that were added to it.
+ */
+#ifndef READER_LIB_LISTER_H
+#define READER_LIB_LISTER_H
+
+#include "reader-lib/factory/private_index.h"
+#include "reader-lib/factory/scope.h"
+
+/*
+ * lock     guards the list of indexes, which only grows
+ */
+struct informer_lister {
+	struct scope scope;
+	pthread_mutex_t lock;
+	struct private_index *indexes;
+};
+
+/* scope's texts are borrowed, its selectors are taken over. */
+void lister_init(struct informer_lister *lister, const struct scope *scope);
+void lister_done(struct informer_lister *lister);
+/* The private index of this name, or NULL. */
+struct private_index *lister_index(struct informer_lister *lister, const char *name);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * A private index: what a function of the caller's says of each object in a scope, kept in this process's own memory.
+ *
+ *   values ──▶ value ──▶ entry ──▶ entry …       each entry is one value of one object
+ *                          │
+ *   records ──▶ record ────┘                     each record is one key: its entries, and the seq of its last change
+ *                 │
+ *   newest ───────┴──▶ record ──▶ record …       in order of seq
+ *
+ * It shows one version, `seq` of `lineage`. For a later snapshot it is brought there first: by-seq tells what changed, deletions
+ * included, as long as the tombstones reach back. For a snapshot that is somewhat older it is left where it is: the keys that
+ * changed after it are known by the order of records, and only these are looked at in the older state. Otherwise (another lineage,
+ * deletions forgotten, damage) it is made anew, or, for a snapshot that is older than all it knows, every object is asked.
+ * The answer is that of the snapshot in any case.
+ *
+ * Nothing here refers to the arena: records hold keys, and what is found is looked up in the snapshot.
+ *
+ * Threads  any; each use holds the index's lock, under which the function is called
+ */
+#ifndef READER_LIB_PRIVATE_INDEX_H
+#define READER_LIB_PRIVATE_INDEX_H
+
+#include "reader-lib/read/found_list.h"
+#include "reader-lib/informer-factory.h"
+#include "reader-lib/factory/scope.h"
+#include "reader-lib/base/text_set.h"
+
+typedef void (*index_function)(void *context, const struct informer_object *object, informer_emit_value emit, void *emit_context);
+
+struct index_entry {
+	struct index_record *record;
+	struct index_value *value;
+	struct index_entry *next_of_record;
+	struct index_entry *next_of_value, **at_of_value;
+};
+
+/* present: it is in the scope and has values. Others are kept for a while, for older snapshots. */
+struct index_record {
+	struct key_node node;
+	uint64_t seq;
+	bool present;
+	struct index_entry *entries;
+	struct index_record *newer, *older;
+	char key[];
+};
+
+struct index_value {
+	struct key_node node;
+	struct index_entry *first;
+	char bytes[];
+};
+
+/*
+ * seq, lineage  the version that it shows
+ * known_from    what changed after this seq is known key by key
+ * parts         of the resource's binding, as one number
+ * valid         false: to be made anew
+ */
+struct private_index {
+	struct private_index *next;
+	const struct scope *scope;
+	index_function function;
+	void *context;
+	pthread_mutex_t lock;
+	struct allocator memory;
+	struct key_table records, values;
+	struct index_record *newest, *oldest;
+	size_t absent;			/* records that are not present */
+	uint64_t seq, known_from;
+	uint8_t lineage[16];
+	uint64_t parts;
+	bool valid;
+	char name[];
+};
+
+/* scope: borrowed. 0 or -ENOMEM */
+int private_index_new(const struct scope *scope, const char *name, index_function function, void *context,
+		      struct private_index **ret_index);
+void private_index_free(struct private_index *ix);	/* NULL is fine */
+
+/* Append the objects of a snapshot that have a value, as they are in the arena. */
+int private_index_find(struct private_index *ix, const struct informer_snapshot *snapshot, const char *value, size_t length,
+		       struct found_list *list);
+/* All values that objects of a snapshot have. */
+int private_index_values(struct private_index *ix, const struct informer_snapshot *snapshot, struct text_set *values);
+/* The values of one object, in the scope or not. */
+int private_index_values_of(const struct private_index *ix, const struct informer_object *object, struct text_set *values);
+
+/* ---- what the two files share ---- */
+
+/* private_index.c: show a snapshot's version where that is cheap. 1 it is shown; 0 the snapshot is an older one; or negative. */
+int private_index_bring_to(struct private_index *ix, const struct informer_snapshot *snapshot);
+
+#endif

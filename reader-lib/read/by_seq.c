@@ -1,0 +1,133 @@
+/*
+ * Walking what changed after a seq.
+ */
+#include "reader-lib/read/by_seq.h"
+
+#include <string.h>
+
+#include "shm-layout/tombstone.h"
+
+/* What a leaf of by-seq stands for. */
+static int
+read_leaf(const struct snapshot *s, const struct resource *resource, uint32_t leaf, struct found *ret)
+{
+	const struct tombstone *t;
+	int r;
+
+	if (link_is_immediate(leaf)) {
+		/* every ordinal that by-seq names has an object */
+		r = object_of_ordinal(s, resource, link_value(leaf), &ret->ref, &ret->object);
+		if (r <= 0)
+			return -EBADMSG;
+		ret->seq = ret->object->seq;
+		ret->gone = ret->unseen = false;
+		return 0;
+	}
+	t = tombstone_at(&s->view, leaf);
+	ret->object = t ? object_at(&s->view, t->object) : NULL;
+	if (!ret->object)
+		return -EBADMSG;
+	ret->ref = t->object;
+	ret->seq = t->seq;
+	ret->gone = true;
+	ret->unseen = t->flags & TOMBSTONE_UNSEEN;
+	return 0;
+}
+
+struct leaf_context {
+	const struct snapshot *s;
+	const struct resource *resource;
+};
+
+static int
+key_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+{
+	const struct leaf_context *c = self->context;
+	struct found found;
+	int r = read_leaf(c->s, c->resource, leaf, &found);
+
+	(void)view;
+	(void)way;
+	if (r == 0)
+		*ret_key = found.seq;
+	return r;
+}
+
+/* r is what the trie said of its next leaf. */
+static int
+take(struct by_seq *w, struct by_seq_part *p, int r)
+{
+	uint64_t last = p->next.seq;
+
+	p->ended = r <= 0;
+	if (r > 0)
+		r = read_leaf(w->s, p->resource, p->it.leaf, &p->next);
+	/* order is the trie's; one that is damaged could go in circles */
+	if (r == 0 && !p->ended && p->next.seq <= last)
+		r = -EBADMSG;
+	return r;
+}
+
+static inline struct by_seq_part *
+parts_of(struct by_seq *w)
+{
+	return w->count > 1 ? w->more : &w->one;
+}
+
+int
+by_seq_start(struct by_seq *w, const struct snapshot *s, const struct binding *b, uint64_t after)
+{
+	int r = 0;
+
+	w->s = s;
+	w->count = b->count;
+	if (b->count > 1 && b->count > w->room) {
+		by_seq_done(s->inf, w);
+		w->more = memory_get(s->inf, b->count * sizeof(*w->more));
+		w->count = w->more ? b->count : 0;
+		w->room = w->count;
+		if (!w->more)
+			return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < w->count && r == 0; i++) {
+		struct by_seq_part *p = &parts_of(w)[i];
+		struct leaf_context context = {s, NULL};
+		struct trie_keys keys = {key_of, &context};
+
+		p->resource = context.resource = part_resource(s, &b->parts[i]);
+		p->next.part = i;
+		p->next.seq = after;
+		if (!p->resource)
+			return -EBADMSG;
+		r = after == UINT64_MAX ? 0 : trie_seek(&p->it, &s->view, p->resource->by_seq, after + 1, &keys);
+		r = take(w, p, r);
+	}
+	return r;
+}
+
+int
+by_seq_next(struct by_seq *w, struct found *ret)
+{
+	struct by_seq_part *first = NULL;
+
+	for (uint32_t i = 0; i < w->count; i++) {
+		struct by_seq_part *p = &parts_of(w)[i];
+
+		if (!p->ended && (!first || p->next.seq < first->next.seq))
+			first = p;
+	}
+	if (!first)
+		return 0;
+	*ret = first->next;
+	if (take(w, first, trie_next(&first->it)) < 0)
+		return -EBADMSG;
+	return 1;
+}
+
+void
+by_seq_done(struct informer *inf, struct by_seq *w)
+{
+	memory_put(inf, w->more);
+	w->more = NULL;
+	w->count = w->room = 0;
+}

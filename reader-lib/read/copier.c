@@ -1,0 +1,368 @@
+/*
+ * Copiers. What they read is input: nothing is followed further than values may nest, and what is written is bounded by what a block
+ * may hold.
+ */
+#include "reader-lib/read/copier.h"
+
+#include <string.h>
+
+#define FILTERED_SHAPE (1ull << 63)
+
+void
+copier_init(struct copier *c, struct informer *inf, const struct arena_view *view, const struct path_set *set, size_t offset)
+{
+	c->view = view;
+	c->set = set;
+	c->offset = offset;
+	c->items = 0;
+	piece_init(&c->body, inf, c->first_body, sizeof(c->first_body));
+	piece_init(&c->blocks, inf, c->first_blocks, sizeof(c->first_blocks));
+	piece_init(&c->table, inf, c->first_table, sizeof(c->first_table));
+	piece_init(&c->names, inf, c->first_names, sizeof(c->first_names));
+	memset(c->first_table, 0, sizeof(c->first_table));
+}
+
+void
+copier_done(struct copier *c)
+{
+	piece_done(&c->body);
+	piece_done(&c->blocks);
+	piece_done(&c->table);
+	piece_done(&c->names);
+}
+
+/* ---- what was copied already ---- */
+
+static struct known *
+place_of(struct known *entries, size_t count, uint64_t key)
+{
+	size_t i = (size_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (count - 1);
+
+	while (entries[i].key != 0 && entries[i].key != key)
+		i = (i + 1) & (count - 1);
+	return &entries[i];
+}
+
+static bool
+recall(const struct copier *c, uint64_t key, uint32_t *ret_to)
+{
+	struct known *k = place_of((struct known *)(void *)c->table.data, c->table.size / sizeof(*k), key);
+
+	*ret_to = k->to;
+	return k->key != 0;
+}
+
+static int
+remember(struct copier *c, uint64_t key, uint32_t to)
+{
+	struct known *entries = (struct known *)(void *)c->table.data, *bigger;
+	size_t count = c->table.size / sizeof(*entries);
+
+	if (2 * (c->table.used + sizeof(*entries)) > c->table.size) {
+		bigger = memory_get(c->table.inf, 2 * count * sizeof(*bigger));
+		if (!bigger)
+			return -ENOMEM;
+		for (size_t i = 0; i < count; i++)
+			if (entries[i].key != 0)
+				*place_of(bigger, 2 * count, entries[i].key) = entries[i];
+		memory_put(c->table.inf, c->table.own);
+		c->table.own = entries = bigger;
+		c->table.data = (uint8_t *)bigger;
+		c->table.size *= 2;
+		count *= 2;
+	}
+	*place_of(entries, count, key) = (struct known){key, to};
+	c->table.used += sizeof(*entries);
+	return 0;
+}
+
+/* ---- names and shapes ---- */
+
+static uint32_t
+load32(const uint8_t *at)
+{
+	uint32_t n;
+
+	memcpy(&n, at, sizeof(n));
+	return n;
+}
+
+/* Make room for a block and write its head. ret_at: where its payload stands in the piece. */
+static int
+add_block(struct copier *c, enum block_type type, uint64_t tag, uint32_t length, uint32_t *ret_ref, size_t *ret_at)
+{
+	struct block head = {.tag = tag, .type_length = (uint32_t)type << 28 | length};
+	size_t footprint = (size_t)block_footprint(length);
+	int r = piece_room(&c->blocks, footprint);
+
+	if (r < 0)
+		return r;
+	memset(c->blocks.data + c->blocks.used + footprint - REF_UNIT, 0, REF_UNIT);
+	memcpy(c->blocks.data + c->blocks.used, &head, sizeof(head));
+	*ret_ref = (uint32_t)((c->offset + c->blocks.used) / REF_UNIT);
+	*ret_at = c->blocks.used + sizeof(head);
+	c->blocks.used += footprint;
+	return 0;
+}
+
+static int
+copy_name(struct copier *c, uint32_t ref, uint32_t *ret_to)
+{
+	const struct block *b;
+	const uint8_t *after;
+	size_t at;
+	int r;
+
+	if (recall(c, ref, ret_to))
+		return 0;
+	b = block_at(c->view, ref, BLOCK_VALUE, 1);
+	/* scalars have no references; what is no string reads as no name, here as there */
+	if (!b || (b->payload[0] >= TAG_REF && b->payload[0] < TAG_STRING0))
+		return -EBADMSG;
+	after = value_after(b->payload, b->payload + block_length(b));
+	if (!after)
+		return -EBADMSG;
+	r = add_block(c, BLOCK_VALUE, 0, (uint32_t)(after - b->payload), ret_to, &at);
+	if (r < 0)
+		return r;
+	memcpy(c->blocks.data + at, b->payload, (size_t)(after - b->payload));
+	return remember(c, ref, *ret_to);
+}
+
+/* ret_count: of its names. */
+static int
+copy_shape(struct copier *c, uint32_t ref, uint32_t *ret_to, uint32_t *ret_count)
+{
+	const struct block *b = block_at(c->view, ref, BLOCK_SHAPE, 0);
+	const uint32_t *names;
+	uint32_t count, to;
+	size_t at, from;
+	int r;
+
+	if (!value_shape_names(b, &count) || count == 0)
+		return -EBADMSG;
+	*ret_count = count;
+	if (recall(c, ref, ret_to))
+		return 0;
+	r = add_block(c, BLOCK_SHAPE, b->tag, shape_length(count), ret_to, &at);
+	if (r < 0)
+		return r;
+	from = shape_names_offset(count);
+	memcpy(c->blocks.data + at, b->payload, from);
+	memcpy(c->blocks.data + at, &count, sizeof(count));
+	names = (const uint32_t *)(const void *)(b->payload + from);
+	for (uint32_t i = 0; i < count && r == 0; i++) {
+		r = copy_name(c, names[i], &to);
+		memcpy(c->blocks.data + at + from + 4 * (size_t)i, &to, sizeof(to));
+	}
+	return r < 0 ? r : remember(c, ref, *ret_to);
+}
+
+/*
+ * The shape of the names on the stack from `from` on.
+ * which  hash of what it was made from; equal ones are taken for equal
+ */
+static int
+make_shape(struct copier *c, size_t from, uint64_t which, uint32_t *ret_to)
+{
+	const struct kept_name *names = (const struct kept_name *)(const void *)(c->names.data + from);
+	uint32_t count = (uint32_t)((c->names.used - from) / sizeof(*names));
+	size_t at;
+	int r;
+
+	which |= FILTERED_SHAPE; /* not zero either: a memo takes that for empty */
+	if (recall(c, which, ret_to))
+		return 0;
+	r = add_block(c, BLOCK_SHAPE, which, shape_length(count), ret_to, &at);
+	if (r < 0)
+		return r;
+	memset(c->blocks.data + at, 0, shape_names_offset(count));
+	memcpy(c->blocks.data + at, &count, sizeof(count));
+	for (uint32_t i = 0; i < count; i++) {
+		c->blocks.data[at + SHAPE_FINGERPRINTS + i] = names[i].fingerprint;
+		memcpy(c->blocks.data + at + shape_names_offset(count) + 4 * (size_t)i, &names[i].ref, sizeof(names[i].ref));
+	}
+	return remember(c, which, *ret_to);
+}
+
+/* ---- values ---- */
+
+/* Begin an array or object. Its size is put in when it is known; most have two bytes of it. ret_start: where its tag stands. */
+static int
+open_container(struct copier *c, bool object, size_t *ret_start)
+{
+	uint8_t head[7] = {object ? TAG_OBJECT16 : TAG_ARRAY16};
+
+	*ret_start = c->body.used;
+	return piece_add(&c->body, head, object ? 7 : 3);
+}
+
+static int
+close_container(struct copier *c, bool object, size_t start, uint32_t shape)
+{
+	size_t head = object ? 7 : 3, length = c->body.used - start - head;
+	uint32_t n32 = (uint32_t)length;
+	uint16_t n16 = (uint16_t)length;
+	uint8_t *tag;
+	int r;
+
+	if (length <= UINT16_MAX) {
+		tag = c->body.data + start;
+		memcpy(tag + 1, &n16, sizeof(n16));
+	} else {
+		r = piece_room(&c->body, 2);
+		if (r < 0)
+			return r;
+		tag = c->body.data + start;
+		memmove(tag + head + 2, tag + head, length);
+		c->body.used += 2;
+		head += 2;
+		tag[0] = object ? TAG_OBJECT32 : TAG_ARRAY32;
+		memcpy(tag + 1, &n32, sizeof(n32));
+	}
+	if (object)
+		memcpy(tag + head - 4, &shape, sizeof(shape));
+	return 0;
+}
+
+static int copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth);
+
+static int
+copy_container(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth)
+{
+	bool object = *at == TAG_OBJECT16 || *at == TAG_OBJECT32;
+	const uint8_t *item = at + (*at == TAG_ARRAY16 ? 3 : *at == TAG_ARRAY32 ? 5 : *at == TAG_OBJECT16 ? 7 : 9);
+	uint32_t shape = 0, fields = 0, items = 0;
+	size_t start = 0;
+	int r;
+
+	if (depth >= VALUE_DEPTH_MAX || item > after)
+		return -EBADMSG;
+	r = object ? copy_shape(c, load32(item - 4), &shape, &fields) : 0;
+	if (r == 0)
+		r = open_container(c, object, &start);
+	while (r == 0 && item < after) {
+		const uint8_t *next = value_after(item, after);
+
+		r = next ? copy_whole(c, item, next, own, depth + 1) : -EBADMSG;
+		item = next;
+		items++;
+	}
+	if (r == 0 && object && items != fields)
+		r = -EBADMSG;
+	return r < 0 ? r : close_container(c, object, start, shape);
+}
+
+/*
+ * Append the value that stands from `at` to `after`.
+ * own  in the object's own block, where names and namespaces may be the object's
+ */
+static int
+copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth)
+{
+	if (*at == TAG_REF) {
+		const struct block *b = block_at(c->view, load32(at + 1), BLOCK_VALUE, 1);
+
+		if (!b || b->payload[0] == TAG_REF)
+			return -EBADMSG;
+		at = b->payload;
+		after = value_after(at, at + block_length(b));
+		own = false;
+		if (!after)
+			return -EBADMSG;
+	}
+	if (++c->items > VALUE_ITEMS_MAX)
+		return -EBADMSG;
+	switch (*at) {
+	case TAG_ARRAY16:
+	case TAG_ARRAY32:
+	case TAG_OBJECT16:
+	case TAG_OBJECT32:
+		return copy_container(c, at, after, own, depth);
+	case TAG_OWN_NAME:
+	case TAG_OWN_NAMESPACE:
+		return own ? piece_add(&c->body, at, 1) : -EBADMSG;
+	default:
+		return piece_add(&c->body, at, (size_t)(after - at));
+	}
+}
+
+static bool
+is_container(struct value v)
+{
+	enum value_kind kind = value_kind(v);
+
+	return kind == VALUE_ARRAY || kind == VALUE_OBJECT;
+}
+
+static int
+keep_name(struct copier *c, const struct value_iter *it)
+{
+	struct kept_name kept = {.fingerprint = path_fingerprint(it->key, it->key_length)};
+	uint32_t count;
+	const uint32_t *names = value_shape_names(it->shape, &count);
+	int r = copy_name(c, names[it->index - 1], &kept.ref);
+
+	return r < 0 ? r : piece_add(&c->names, &kept, sizeof(kept));
+}
+
+/* Append what is wanted of a value. */
+static int
+copy_wanted(struct copier *c, struct value v, const struct path_place *place, unsigned depth)
+{
+	bool object = value_kind(v) == VALUE_OBJECT;
+	size_t names = c->names.used, start;
+	struct value_iter it;
+	uint64_t which;
+	uint32_t shape = 0;
+	bool any = false;
+	int r;
+
+	if (path_place_all(place) || !is_container(v))
+		return copy_whole(c, v.at, v.end, v.own != NULL, depth);
+	if (depth >= VALUE_DEPTH_MAX || ++c->items > VALUE_ITEMS_MAX)
+		return -EBADMSG;
+	it = value_iterate(v);
+	which = it.shape ? it.shape->tag : 0;
+	r = open_container(c, object, &start);
+	while (r == 0 && value_next(&it)) {
+		struct path_place child;
+
+		if (!path_set_enter(c->set, place, it.key, it.key_length, &child) || !(child.whole || is_container(it.item)))
+			continue;
+		any = true;
+		if (object) {
+			r = keep_name(c, &it);
+			which = (which ^ it.index) * 0x9e3779b97f4a7c15ull;
+			which ^= which >> 32;
+		}
+		if (r == 0)
+			r = copy_wanted(c, it.item, &child, depth + 1);
+	}
+	if (r == 0 && it.damaged)
+		r = -EBADMSG;
+	if (r < 0)
+		return r;
+	if (!any) {
+		c->body.used = start + 1;
+		c->body.data[start] = object ? TAG_EMPTY_OBJECT : TAG_EMPTY_ARRAY;
+		return 0;
+	}
+	r = object ? make_shape(c, names, which, &shape) : 0;
+	c->names.used = names;
+	return r < 0 ? r : close_container(c, object, start, shape);
+}
+
+int
+copier_copy(struct copier *c, uint32_t object_ref)
+{
+	struct path_place place;
+	struct value v;
+
+	if (!value_open_object(&v, c->view, object_ref))
+		return -EBADMSG;
+	if (!c->set)
+		return copy_whole(c, v.at, v.end, v.own != NULL, 0);
+	place = path_set_start(c->set);
+	return copy_wanted(c, v, &place, 0);
+}

@@ -1,0 +1,149 @@
+/*
+ * Copies: made of what a copier wrote, and freed.
+ */
+#include "reader-lib/read/copy.h"
+
+#include <string.h>
+
+#include "reader-lib/read/copier.h"
+#include "reader-lib/read/find.h"
+
+#define COPY_HEAD_BYTES ((sizeof(struct copy) + REF_UNIT - 1) & ~(size_t)(REF_UNIT - 1))
+
+static int
+put_together(struct informer *inf, const struct copier *c, const struct informer_object *source, struct copy **ret_copy,
+	     struct informer_object *ret)
+{
+	const struct object *from = source->object_;
+	uint8_t ns_length = from->namespace_length;
+	uint16_t name_length = from->name_length;
+	size_t key_length = (size_t)ns_length + name_length;
+	size_t object_bytes = offsetof(struct object, key) + key_length + c->body.used;
+	size_t bytes = COPY_HEAD_BYTES + c->blocks.used + (size_t)block_footprint((uint32_t)object_bytes);
+	struct copy *copy;
+	struct block *block;
+	struct object *o;
+
+	if (name_length > OBJECT_NAME_MAX || object_bytes > BLOCK_LENGTH_MAX)
+		return -EBADMSG;
+	copy = allocator_get_raw(&inf->memory, bytes);
+	if (!copy)
+		return -ENOMEM;
+	private_home_set(&copy->home, copy, bytes);
+	if (source->entry_ & OBJECT_DELETED)
+		copy->home.deleted_wall_ns = object_deleted_wall_ns(source);
+	copy->next = NULL;
+	copy->memory = inf->memory;
+	memcpy((uint8_t *)copy + COPY_HEAD_BYTES, c->blocks.data, c->blocks.used);
+	block = (struct block *)(void *)((uint8_t *)copy + COPY_HEAD_BYTES + c->blocks.used);
+	*block = (struct block){.type_length = (uint32_t)BLOCK_OBJECT << 28 | (uint32_t)object_bytes};
+	o = (struct object *)(void *)block->payload;
+	memcpy(o, from, offsetof(struct object, key) + key_length);
+	o->namespace_length = ns_length;
+	o->name_length = name_length;
+	o->body_offset = (uint16_t)(offsetof(struct object, key) + key_length);
+	memcpy((uint8_t *)o + o->body_offset, c->body.data, c->body.used);
+	*ret_copy = copy;
+	object_set(ret, &copy->home.snapshot, o, object_is_key_only(source) ? 0 :
+		   (uint32_t)((COPY_HEAD_BYTES + c->blocks.used) / REF_UNIT), source->entry_);
+	return 0;
+}
+
+static int
+copy_object(struct informer *inf, const struct informer_object *object, const struct path_set *set, struct copy **ret_copy,
+	    struct informer_object *ret)
+{
+	const struct snapshot *s;
+	struct informer_object out;
+	struct copier c;
+	struct copy *copy = NULL;
+	int r;
+
+	if (!inf || !ret)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	r = object_usable(object);
+	if (r < 0)
+		return r;
+	s = snapshot_of(object->snapshot_);
+	copier_init(&c, inf, &s->view, set, COPY_HEAD_BYTES);
+	r = object_is_key_only(object) ? 0 : copier_copy(&c, object->ref_);
+	if (r >= 0)
+		r = put_together(inf, &c, object, &copy, &out);
+	copier_done(&c);
+	r = snapshot_settle(s, r);
+	if (r < 0) {
+		memory_put(inf, copy);
+		return r;
+	}
+	*ret_copy = copy;
+	*ret = out;
+	return 0;
+}
+
+int
+object_copy_filtered(struct informer *inf, const struct informer_object *object, const struct path_set *set,
+		     struct informer_object *ret_copy)
+{
+	struct copy *copy;
+	int r = copy_object(inf, object, set, &copy, ret_copy);
+
+	if (r == 0)
+		ret_copy->entry_ |= OBJECT_COPIED;
+	return r;
+}
+
+int
+informer_object_copy(struct informer *inf, const struct informer_object *object, struct informer_object *ret_copy)
+{
+	return object_copy_filtered(inf, object, NULL, ret_copy);
+}
+
+int
+object_copy_lent(struct informer *inf, const struct informer_object *object, const struct path_set *set,
+		 struct informer_object *ret_copy)
+{
+	struct snapshot *s = object ? (struct snapshot *)(uintptr_t)snapshot_of(object->snapshot_) : NULL;
+	struct copy *copy;
+	int r;
+
+	if (!s || is_private_home(s))
+		return -EINVAL;
+	r = copy_object(inf, object, set, &copy, ret_copy);
+	if (r < 0)
+		return r;
+	ret_copy->entry_ &= ~OBJECT_COPIED;
+	copy->next = s->copies;
+	s->copies = copy;
+	return 0;
+}
+
+static void
+copy_free(struct copy *copy)
+{
+	allocator_put(&copy->memory, copy);
+}
+
+bool
+copies_end(struct snapshot *s)
+{
+	if (is_private_home(s))
+		return false;
+	while (s->copies) {
+		struct copy *copy = s->copies;
+
+		s->copies = copy->next;
+		copy_free(copy);
+	}
+	return true;
+}
+
+void
+informer_object_free(struct informer_object *copy)
+{
+	if (!copy || !(copy->entry_ & OBJECT_COPIED))
+		return;
+	copy_free((struct copy *)(uintptr_t)copy->snapshot_);
+	memset(copy, 0, sizeof(*copy));
+}

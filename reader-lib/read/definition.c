@@ -1,0 +1,137 @@
+/*
+ * Definitions: what a resource's descriptor in the arena says about its indexes, read once and kept until detach.
+ */
+#include <string.h>
+
+#include <sodium.h>
+
+#include "reader-lib/base/internal.h"
+#include "shm-layout/index_role.h"
+
+#define INDEXES_MAX 256u
+
+struct value
+value_at_name(struct value object, const char *name)
+{
+	size_t length = strlen(name);
+
+	return value_field(object, name, length, path_fingerprint(name, length));
+}
+
+const char *
+descriptor_text(struct value descriptor, const char *field, size_t *ret_length)
+{
+	const char *data;
+
+	if (!value_string(value_at_name(descriptor, field), &data, ret_length)) {
+		*ret_length = 0;
+		return "";
+	}
+	return data;
+}
+
+static int
+digest_piece(const char *data, size_t length, void *context)
+{
+	return crypto_generichash_update(context, (const unsigned char *)data, length);
+}
+
+static int
+digest_of(struct value v, uint8_t ret_digest[16])
+{
+	crypto_generichash_state state;
+	int r;
+
+	crypto_generichash_init(&state, NULL, 0, 16);
+	r = value_to_json(v, digest_piece, &state);
+	if (r == 0)
+		crypto_generichash_final(&state, ret_digest, 16);
+	return r;
+}
+
+static void
+definition_free(struct informer *inf, struct definition *d)
+{
+	for (uint32_t i = 0; i < d->index_count; i++)
+		index_def_done(&d->indexes[i]);
+	memory_put(inf, d);
+}
+
+void
+definitions_free(struct informer *inf)
+{
+	while (inf->definitions) {
+		struct definition *d = inf->definitions;
+
+		inf->definitions = d->next;
+		definition_free(inf, d);
+	}
+}
+
+static int
+read_definition(struct informer *inf, struct value descriptor, struct definition **ret_definition)
+{
+	struct value indexes = value_at_name(descriptor, "indexes");
+	size_t count = value_count(indexes);
+	struct definition *d;
+	struct value_iter it;
+	const char *why;
+	int r = 0;
+
+	if (count > INDEXES_MAX)
+		return -EBADMSG;
+	d = memory_get(inf, sizeof(*d) + count * sizeof(d->indexes[0]));
+	if (!d)
+		return -ENOMEM;
+	it = value_iterate(indexes);
+	while (r == 0 && d->index_count < count && value_next(&it)) {
+		r = index_def_read(&d->indexes[d->index_count], it.item, &why);
+		if (r == 0)
+			d->index_count++;
+	}
+	if (r < 0 || it.damaged) {
+		definition_free(inf, d);
+		return r == -ENOMEM ? r : -EBADMSG;
+	}
+	d->namespace_ = index_with_role(d->indexes, d->index_count, INDEX_ROLE_NAMESPACE);
+	d->labels = index_with_role(d->indexes, d->index_count, INDEX_ROLE_LABELS);
+	d->uid = index_with_role(d->indexes, d->index_count, INDEX_ROLE_UID);
+	d->address = index_with_role(d->indexes, d->index_count, INDEX_ROLE_ADDRESS);
+	d->container = index_with_role(d->indexes, d->index_count, INDEX_ROLE_CONTAINER);
+	*ret_definition = d;
+	return 0;
+}
+
+int
+definition_get(struct informer *inf, struct value descriptor, const struct definition **ret_definition)
+{
+	uint8_t digest[16];
+	struct definition *d;
+	int r = digest_of(descriptor, digest);
+
+	if (r < 0)
+		return -EBADMSG;
+	for (d = inf->definitions; d; d = d->next) {
+		if (memcmp(d->digest, digest, sizeof(digest)) == 0) {
+			*ret_definition = d;
+			return 0;
+		}
+	}
+	r = read_definition(inf, descriptor, &d);
+	if (r < 0)
+		return r;
+	memcpy(d->digest, digest, sizeof(digest));
+	d->next = inf->definitions;
+	inf->definitions = d;
+	*ret_definition = d;
+	return 0;
+}
+
+int
+definition_index(const struct definition *d, const char *name)
+{
+	for (uint32_t i = 0; i < d->index_count; i++)
+		if (strcmp(d->indexes[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}

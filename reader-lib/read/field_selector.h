@@ -1,0 +1,36 @@
+/*
+ * Field selectors: the API server's syntax, on any path.
+ *
+ *	selector     requirement { "," requirement }
+ *	requirement  path ("=" | "==" | "!=") value
+ *
+ *	spec.nodeName=n1,status.phase!=Running        metadata.labels["a=b"]==c\,d        spec.containers[*].image=nginx
+ *
+ * path is as in shm-layout/path.h. In value, a backslash stands before a ',' '=' or '\' that belongs to it, and before nothing
+ * else; empty requirements are passed over, and an empty selector matches everything (apimachinery, fields.ParseSelector).
+ *
+ * A field that is absent, or null, counts as "". Numbers and booleans compare by their JSON text. An array or object is
+ * equal to nothing. With [*] in the path, = matches when any hit is equal, and != when none is.
+ */
+#ifndef READER_LIB_FIELD_SELECTOR_H
+#define READER_LIB_FIELD_SELECTOR_H
+
+#include "reader-lib/base/internal.h"
+
+#define FIELD_SELECTOR_MAX 64u		/* requirements */
+
+struct field_selector;
+
+/* Returns 0; INFORMER_E_SYNTAX (informer_last_error() says at which byte, and why); -ENOMEM; -EINVAL; INFORMER_E_FORKED */
+int field_selector_compile(struct informer *inf, const char *text, size_t length, struct field_selector **ret);
+void field_selector_free(struct informer *inf, struct field_selector *selector);	/* NULL is fine */
+
+/*
+ * Whether it matches: 1, 0, or negative. One that has only its key is INFORMER_E_NOT_FOUND.
+ * Threads  a compiled selector may be used by several at once
+ */
+int field_selector_matches(const struct field_selector *selector, const struct informer_object *object);
+/* The same for a body whose snapshot the caller looks after: 1, 0, or -EBADMSG. */
+int field_selector_match(const struct field_selector *selector, struct value body);
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * Finding what is present, else what was deleted a short while ago.
+ *
+ * A trie `deleted` files each tombstone under several hashes (shm-layout/tombstone.h), and a leaf is only what can have the one asked for: so each
+ * tombstone of a leaf is compared by the rule of what was asked for. Those of one leaf stand in order, the newest last.
+ */
+#include "reader-lib/read/find.h"
+
+#include <string.h>
+
+#include "reader-lib/base/internal.h"
+#include "reader-lib/read/private_home.h"
+#include "shm-layout/tombstone.h"
+
+/* What is asked for. ns, name: of BY_KEY. */
+struct question {
+	enum tombstone_by by;
+	const char *value;
+	size_t length;
+	const char *ns, *name;
+	size_t ns_length, name_length;
+};
+
+/* A tombstone that answers. seq 0: none yet. */
+struct answer {
+	uint64_t seq;
+	const struct object *object;
+	uint32_t ref;
+	uint32_t position;
+};
+
+/* The links of a leaf of `deleted`, and how many; 0: it is damaged. */
+static uint32_t
+tombstone_links(const struct snapshot *s, const uint32_t *leaf, const uint32_t **ret_links)
+{
+	const struct block *b = link_is_immediate(*leaf) ? NULL : block_any(&s->view, *leaf);
+
+	if (!b)
+		return 0;
+	*ret_links = leaf;
+	if (block_type(b) != BLOCK_COLLISION)
+		return 1;
+	*ret_links = (const uint32_t *)(const void *)b->payload;
+	return block_length(b) / (uint32_t)sizeof(uint32_t);
+}
+
+static int
+index_number(const struct definition *d, enum tombstone_by by)
+{
+	return by == TOMBSTONE_BY_UID ? d->uid : by == TOMBSTONE_BY_ADDRESS ? d->address : d->container;
+}
+
+/* 1, 0, or -EBADMSG. */
+static int
+answers(const struct snapshot *s, const struct part *part, const struct question *q, const struct object *o, uint32_t ref)
+{
+	struct value body;
+	int r;
+
+	if (q->by == TOMBSTONE_BY_KEY)
+		return object_has_key(o, q->ns, q->ns_length, q->name, q->name_length);
+	body = value_of_object(&s->view, ref);
+	if (!body.at)
+		return -EBADMSG;
+	r = index_def_has(&part->definition->indexes[index_number(part->definition, q->by)], body, q->value, q->length);
+	return r > 0 && q->by == TOMBSTONE_BY_ADDRESS ? !pod_on_host_network(body) : r;
+}
+
+/* Take the newest tombstone of a part that answers, if it is newer than what there is. 0 or negative. */
+static int
+look_in_part(const struct snapshot *s, const struct part *part, const struct question *q, uint64_t hash, struct answer *best)
+{
+	const struct resource *resource = part_resource(s, part);
+	const uint32_t *links;
+	uint32_t leaf, count;
+	int r;
+
+	if (!resource)
+		return -EBADMSG;
+	if (q->by != TOMBSTONE_BY_KEY && index_number(part->definition, q->by) < 0)
+		return INFORMER_E_NO_INDEX;
+	r = trie_get(&s->view, resource->deleted, tombstone_hash(hash, q->by), &leaf);
+	if (r <= 0)
+		return r;
+	count = tombstone_links(s, &leaf, &links);
+	if (count == 0)
+		return -EBADMSG;
+	while (count-- > 0) {
+		const struct tombstone *t = tombstone_at(&s->view, links[count]);
+		const struct object *o = t ? object_at(&s->view, t->object) : NULL;
+
+		if (!o)
+			return -EBADMSG;
+		if (t->seq <= best->seq)
+			return 0;
+		r = answers(s, part, q, o, t->object);
+		if (r < 0)
+			return r;
+		if (r > 0) {
+			*best = (struct answer){t->seq, o, t->object, part->position};
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* 1 and the object, INFORMER_E_NOT_FOUND, or negative. */
+static int
+find_deleted(const struct snapshot *s, struct informer_resource *res, const struct question *q, struct informer_object *ret)
+{
+	struct answer best = {0};
+	const struct binding *b;
+	uint64_t hash;
+	int r = resource_bind(s, res, &b);
+
+	if (r < 0)
+		return r;
+	if (q->by == TOMBSTONE_BY_KEY)
+		hash = object_key_hash(s->mapping->hash_key, q->ns, q->ns_length, q->name, q->name_length);
+	else if (q->length > INDEX_VALUE_MAX)
+		return INFORMER_E_NOT_FOUND;
+	else
+		hash = index_value_hash(s->mapping->hash_key, q->value, q->length);
+	for (uint32_t i = 0; i < b->count && r == 0; i++)
+		r = look_in_part(s, &b->parts[i], q, hash, &best);
+	r = snapshot_settle(s, r);
+	if (r < 0)
+		return r;
+	if (best.seq == 0)
+		return INFORMER_E_NOT_FOUND;
+	object_set(ret, s, best.object, best.ref, best.position);
+	object_mark_deleted(ret);
+	return 1;
+}
+
+/* Of the pods that are present and have an address, one that answers there; else the last of those that did. */
+static int
+present_by_address(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *value, size_t length,
+		   struct informer_object *ret)
+{
+	int r = informer_pod_by_ip(snapshot, res, value, length, ret);
+
+	return r == INFORMER_E_NOT_FOUND ? pod_newest_by_ip(snapshot, res, value, length, ret) : r;
+}
+
+int
+informer_find(const struct informer_snapshot *snapshot, struct informer_resource *res, enum informer_by by, const char *value,
+	      size_t length, struct informer_object *ret_object)
+{
+	struct question q = {.value = value, .length = length, .ns = "", .name = value, .name_length = length};
+	const char *slash;
+	int r;
+
+	if (!value || !ret_object)
+		return -EINVAL;
+	switch (by) {
+	case INFORMER_BY_KEY:
+		q.by = TOMBSTONE_BY_KEY;
+		slash = memchr(value, '/', length);
+		if (slash) {
+			q.ns = value;
+			q.ns_length = (size_t)(slash - value);
+			q.name = slash + 1;
+			q.name_length = length - q.ns_length - 1;
+		}
+		r = informer_get(snapshot, res, q.ns, q.ns_length, q.name, q.name_length, ret_object);
+		break;
+	case INFORMER_BY_UID:
+		q.by = TOMBSTONE_BY_UID;
+		r = informer_get_by_uid(snapshot, res, value, length, ret_object);
+		break;
+	case INFORMER_BY_IP:
+		q.by = TOMBSTONE_BY_ADDRESS;
+		r = present_by_address(snapshot, res, value, length, ret_object);
+		break;
+	case INFORMER_BY_CONTAINER_ID:
+		q.by = TOMBSTONE_BY_CONTAINER;
+		container_id_strip(&q.value, &q.length);
+		r = informer_pod_by_container_id(snapshot, res, value, length, ret_object);
+		break;
+	default:
+		return -EINVAL;
+	}
+	return r == INFORMER_E_NOT_FOUND ? find_deleted(snapshot_of(snapshot), res, &q, ret_object) : r;
+}
+
+/* Each tombstone among a part's changes. */
+static int
+each_in_part(const struct snapshot *s, const struct part *part,
+	     int (*each)(void *context, const struct informer_object *object), void *context, int *ret_result)
+{
+	const struct resource *resource = part_resource(s, part);
+	struct informer_object object;
+	struct trie_iter it;
+	int r = resource ? trie_first(&it, &s->view, resource->by_seq) : -EBADMSG;
+
+	for (; r > 0; r = trie_next(&it)) {
+		const struct tombstone *t;
+		const struct object *o;
+
+		if (link_is_immediate(it.leaf))
+			continue;
+		t = tombstone_at(&s->view, it.leaf);
+		o = t ? object_at(&s->view, t->object) : NULL;
+		r = snapshot_settle(s, o ? 0 : -EBADMSG);
+		if (r < 0)
+			return r;
+		object_set(&object, s, o, t->object, part->position);
+		object_mark_deleted(&object);
+		*ret_result = each(context, &object);
+		if (*ret_result)
+			return 0;
+	}
+	return snapshot_settle(s, r);
+}
+
+int
+informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_resource *res,
+		      int (*each)(void *context, const struct informer_object *object), void *context)
+{
+	const struct snapshot *s = snapshot_of(snapshot);
+	const struct binding *b;
+	int r = snapshot_usable(s), result = 0;
+
+	if (r == 0 && !each)
+		r = -EINVAL;
+	if (r == 0)
+		r = resource_bind(s, res, &b);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < b->count && r == 0 && result == 0; i++)
+		r = each_in_part(s, &b->parts[i], each, context, &result);
+	return result ? result : r;
+}
+
+uint64_t
+object_deleted_wall_ns(const struct informer_object *object)
+{
+	const struct snapshot *s = snapshot_of(object->snapshot_);
+	const struct object *o = object->object_;
+	const struct resource *resource;
+	const uint32_t *links;
+	uint64_t wall_ns = 0;
+	uint32_t leaf, count;
+
+	if (is_private_home(s))
+		return private_home_of(s)->deleted_wall_ns;
+	resource = root_resource(&s->view, s->root, object->entry_ & OBJECT_POSITION);
+	if (!resource || trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
+		return 0;
+	for (count = tombstone_links(s, &leaf, &links); count > 0 && wall_ns == 0; count--) {
+		const struct tombstone *t = tombstone_at(&s->view, links[count - 1]);
+
+		if (t && t->object == object->ref_)
+			wall_ns = t->deleted_wall_ns;
+	}
+	return snapshot_settle(s, 0) < 0 ? 0 : wall_ns;
+}
+
+bool
+informer_object_deleted(const struct informer_object *object, uint64_t *ret_wall_ns)
+{
+	if (object_usable(object) < 0 || !(object->entry_ & OBJECT_DELETED))
+		return false;
+	if (ret_wall_ns)
+		*ret_wall_ns = object_deleted_wall_ns(object);
+	return true;
+}

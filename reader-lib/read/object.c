@@ -1,0 +1,392 @@
+/*
+ * Objects: what stands in their header, and fields by compiled path.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "reader-lib/base/internal.h"
+
+static inline const struct object *
+header_of(const struct informer_object *object)
+{
+	return object->object_;
+}
+
+static inline struct value
+body_of(const struct informer_object *object)
+{
+	return value_of_object(&snapshot_of(object->snapshot_)->view, object->ref_);
+}
+
+int
+informer_object_namespace(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+{
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	*ret_data = object_namespace(header_of(object));
+	*ret_length = header_of(object)->namespace_length;
+	return 0;
+}
+
+int
+informer_object_name(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+{
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	*ret_data = object_name(header_of(object));
+	*ret_length = header_of(object)->name_length;
+	return 0;
+}
+
+static int
+metadata_string(const struct informer_object *object, const char *field, const char **ret_data, size_t *ret_length)
+{
+	const char *data;
+	size_t length;
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	if (!value_string(value_at_name(value_at_name(body_of(object), "metadata"), field), &data, &length))
+		r = INFORMER_E_NOT_FOUND;
+	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	if (r == 0) {
+		*ret_data = data;
+		*ret_length = length;
+	}
+	return r;
+}
+
+int
+informer_object_uid(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+{
+	return metadata_string(object, "uid", ret_data, ret_length);
+}
+
+int
+informer_object_resource_version(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+{
+	return metadata_string(object, "resourceVersion", ret_data, ret_length);
+}
+
+uint64_t
+informer_object_seq(const struct informer_object *object)
+{
+	return object_usable(object) < 0 ? 0 : header_of(object)->seq;
+}
+
+uint64_t
+informer_object_created_seq(const struct informer_object *object)
+{
+	return object_usable(object) < 0 ? 0 : header_of(object)->created_seq;
+}
+
+uint32_t
+informer_object_position(const struct informer_object *object)
+{
+	return object ? object->entry_ & OBJECT_POSITION : UINT32_MAX;
+}
+
+/* Store what fits of a piece. */
+static void
+place(char *buffer, size_t size, size_t at, const char *data, size_t length)
+{
+	if (at < size)
+		memcpy(buffer + at, data, length < size - at ? length : size - at);
+}
+
+int
+informer_object_key(const struct informer_object *object, char *buffer, size_t size, size_t *ret_length)
+{
+	size_t ns, name, length;
+	const struct object *o;
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	if (!buffer)
+		size = 0;
+	o = header_of(object);
+	ns = o->namespace_length;
+	name = o->name_length;
+	length = ns + (ns > 0) + name;
+	if (name > OBJECT_NAME_MAX) {
+		r = INFORMER_E_CORRUPT;
+	} else {
+		place(buffer, size, 0, o->key, ns);
+		if (ns > 0)
+			place(buffer, size, ns, "/", 1);
+		place(buffer, size, length - name, o->key + ns, name);
+		if (size > 0)
+			buffer[length < size ? length : size - 1] = '\0';
+	}
+	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	if (r == 0 && ret_length)
+		*ret_length = length;
+	return r;
+}
+
+int
+informer_path_compile(struct informer *inf, const char *text, size_t length, struct informer_path **ret_path)
+{
+	const char *why = "";
+	size_t offset = 0;
+	struct informer_path *path;
+	int r;
+
+	if (!inf || !text || !ret_path)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	path = memory_get(inf, sizeof(*path));
+	if (!path)
+		return -ENOMEM;
+	r = path_compile(&path->path, text, length, &offset, &why);
+	if (r < 0) {
+		memory_put(inf, path);
+		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), text,
+				 offset, why);
+	}
+	path->memory = inf->memory;
+	*ret_path = path;
+	return 0;
+}
+
+void
+informer_path_free(struct informer_path *path)
+{
+	if (path)
+		allocator_put(&path->memory, path);
+}
+
+/* The value at a path of an object that may be read. */
+static inline int
+look_up(const struct informer_object *object, const struct informer_path *path, struct value *ret)
+{
+	int r = object_usable(object);
+
+	if (unlikely(r < 0))
+		return r;
+	if (unlikely(!path))
+		return -EINVAL;
+	return value_open_object(ret, &snapshot_of(object->snapshot_)->view, object->ref_) && path_follow(&path->path, ret)
+		       ? 0
+		       : INFORMER_E_NOT_FOUND;
+}
+
+static inline int
+settle(const struct informer_object *object, int r)
+{
+	return r == -EINVAL || r == INFORMER_E_FORKED ? r : snapshot_settle(snapshot_of(object->snapshot_), r);
+}
+
+/* A string that stands in the object's header. False: look into the body. */
+static inline bool
+header_string(const struct object *o, const struct path *path, const char **ret_data, size_t *ret_length)
+{
+	switch (path->header) {
+	case PATH_NODE_NAME:
+		return object_near(o, NEAR_NODE_NAME, ret_data, ret_length);
+	case PATH_PHASE:
+		return object_near(o, NEAR_PHASE, ret_data, ret_length);
+	case PATH_NAME:
+		*ret_data = object_name(o);
+		*ret_length = o->name_length;
+		return o->name_length > 0;
+	case PATH_NAMESPACE:
+		*ret_data = object_namespace(o);
+		*ret_length = o->namespace_length;
+		return o->namespace_length > 0;
+	default:
+		return false;
+	}
+}
+
+int
+informer_get_string(const struct informer_object *object, const struct informer_path *path, const char **ret_data,
+		    size_t *ret_length)
+{
+	struct value v;
+	const char *data;
+	size_t length;
+	int r = object_usable(object);
+
+	if (unlikely(r < 0))
+		return r;
+	if (unlikely(!path))
+		return -EINVAL;
+	if (header_string(header_of(object), &path->path, &data, &length)) {
+		r = snapshot_settle(snapshot_of(object->snapshot_), 0);
+		if (r == 0) {
+			*ret_data = data;
+			*ret_length = length;
+		}
+		return r;
+	}
+	r = look_up(object, path, &v);
+	if (r == 0 && !value_text(&v, &data, &length))
+		r = INFORMER_E_TYPE;
+	r = settle(object, r);
+	if (r == 0) {
+		*ret_data = data;
+		*ret_length = length;
+	}
+	return r;
+}
+
+int
+informer_get_int(const struct informer_object *object, const struct informer_path *path, int64_t *ret)
+{
+	struct value v;
+	int64_t n;
+	int r = look_up(object, path, &v);
+
+	if (r == 0 && !value_int(v, &n))
+		r = value_kind(v) == VALUE_UINT ? -ERANGE : INFORMER_E_TYPE;
+	r = settle(object, r);
+	if (r == 0)
+		*ret = n;
+	return r;
+}
+
+int
+informer_get_bool(const struct informer_object *object, const struct informer_path *path, bool *ret)
+{
+	struct value v;
+	bool b;
+	int r = look_up(object, path, &v);
+
+	if (r == 0 && !value_bool(v, &b))
+		r = INFORMER_E_TYPE;
+	r = settle(object, r);
+	if (r == 0)
+		*ret = b;
+	return r;
+}
+
+int
+informer_get_double(const struct informer_object *object, const struct informer_path *path, double *ret)
+{
+	struct value v;
+	double d;
+	int r = look_up(object, path, &v);
+
+	if (r == 0 && !value_double(v, &d))
+		r = INFORMER_E_TYPE;
+	r = settle(object, r);
+	if (r == 0)
+		*ret = d;
+	return r;
+}
+
+_Static_assert(sizeof(struct value) == sizeof(struct informer_value), "value: private_ has another size");
+
+int
+informer_object_value(const struct informer_object *object, struct informer_value *ret_value)
+{
+	struct value v;
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	v = body_of(object);
+	r = v.at ? 0 : object_is_key_only(object) ? INFORMER_E_NOT_FOUND : INFORMER_E_CORRUPT;
+	r = snapshot_settle(snapshot_of(object->snapshot_), r);
+	if (r == 0)
+		memcpy(ret_value, &v, sizeof(v));
+	return r;
+}
+
+int
+informer_get_value(const struct informer_object *object, const struct informer_path *path, struct informer_value *ret_value)
+{
+	struct value v;
+	int r = settle(object, look_up(object, path, &v));
+
+	if (r == 0)
+		memcpy(ret_value, &v, sizeof(v));
+	return r;
+}
+
+struct each_call {
+	int (*each)(void *context, const struct informer_value *value);
+	void *context;
+	int result;
+};
+
+static int
+each_hit(struct value hit, void *context)
+{
+	struct each_call *call = context;
+	struct informer_value v;
+
+	memcpy(&v, &hit, sizeof(v));
+	call->result = call->each(call->context, &v);
+	return call->result ? 1 : 0;
+}
+
+int
+informer_each_value(const struct informer_object *object, const struct informer_path *path,
+		    int (*each)(void *context, const struct informer_value *value), void *context)
+{
+	struct each_call call = {each, context, 0};
+	int r = object_usable(object);
+
+	if (r < 0)
+		return r;
+	if (!path || !each)
+		return -EINVAL;
+	r = path_each(&path->path, body_of(object), each_hit, &call);
+	if (call.result)
+		return call.result;
+	return snapshot_settle(snapshot_of(object->snapshot_), r);
+}
+
+int
+informer_object_to_json(const struct informer_object *object, int (*emit)(void *context, const char *data, size_t length),
+			void *context)
+{
+	struct informer_value v;
+	int r = informer_object_value(object, &v);
+
+	return r < 0 ? r : informer_value_to_json(&v, emit, context);
+}
+
+struct buffer {
+	char *data;
+	size_t size;
+	size_t length;
+};
+
+static int
+append(void *context, const char *data, size_t length)
+{
+	struct buffer *b = context;
+
+	if (b->length < b->size) {
+		size_t room = b->size - b->length;
+
+		memcpy(b->data + b->length, data, length < room ? length : room);
+	}
+	b->length += length;
+	return 0;
+}
+
+int
+informer_object_json(const struct informer_object *object, char *buffer, size_t size, size_t *ret_length)
+{
+	struct buffer b = {buffer, buffer ? size : 0, 0};
+	int r = informer_object_to_json(object, append, &b);
+
+	if (r < 0)
+		return r;
+	if (buffer && size > 0)
+		buffer[b.length < size ? b.length : size - 1] = '\0';
+	if (ret_length)
+		*ret_length = b.length;
+	return 0;
+}

@@ -1,0 +1,147 @@
+/*
+ * Lookups by what the node knows: a UID, an address, a container's id.
+ */
+#include <string.h>
+
+#include "reader-lib/read/find.h"
+#include "reader-lib/base/internal.h"
+
+/* Which object of an index's value is wanted: any; one that fits; or, of those that fit, the one that came last. */
+enum wanted { WANTED_FIRST, WANTED_NEWEST };
+
+/*
+ * The object of an index's value.
+ * which  gives the number of the index
+ * fits   NULL: any
+ */
+static int
+one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, int (*which)(const struct definition *),
+       const char *value, size_t length, bool (*fits)(struct value body), enum wanted wanted, struct informer_object *ret_object)
+{
+	const struct snapshot *s = snapshot_of(snapshot);
+	const struct object *best = NULL;
+	struct informer_object found;
+	const struct binding *b;
+	int r = snapshot_usable(s);
+
+	if (r == 0 && (!value || !ret_object))
+		r = -EINVAL;
+	if (r == 0)
+		r = resource_bind(s, res, &b);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < b->count && !(best && wanted == WANTED_FIRST); i++) {
+		const struct part *part = &b->parts[i];
+		const struct resource *entry = part_resource(s, part);
+		struct ordinal_iter it;
+		uint32_t leaf;
+
+		r = entry ? index_leaf(s, part, entry, which(part->definition), value, length, &leaf) : -EBADMSG;
+		if (r > 0)
+			r = ordinal_first(&it, &s->view, leaf);
+		while (r > 0) {
+			const struct object *o;
+			uint32_t ref;
+
+			r = object_of_ordinal(s, entry, it.ordinal, &ref, &o);
+			if (r <= 0)
+				return snapshot_settle(s, -EBADMSG);
+			if ((!best || o->created_seq > best->created_seq) && (!fits || fits(value_of_object(&s->view, ref)))) {
+				best = o;
+				object_set(&found, s, o, ref, part->position);
+				if (wanted == WANTED_FIRST)
+					break;
+			}
+			r = ordinal_next(&it);
+		}
+		if (r < 0)
+			return snapshot_settle(s, r);
+	}
+	r = snapshot_settle(s, best ? 0 : INFORMER_E_NOT_FOUND);
+	if (r == 0)
+		*ret_object = found;
+	return r;
+}
+
+static int
+uid_index(const struct definition *d)
+{
+	return d->uid;
+}
+
+static int
+address_index(const struct definition *d)
+{
+	return d->address;
+}
+
+static int
+container_index(const struct definition *d)
+{
+	return d->container;
+}
+
+bool
+pod_on_host_network(struct value pod)
+{
+	bool host_network = false;
+
+	value_bool(value_at_name(value_at_name(pod, "spec"), "hostNetwork"), &host_network);
+	return host_network;
+}
+
+static bool
+has_own_address(struct value pod)
+{
+	return !pod_on_host_network(pod);
+}
+
+/* Only a pod of its own address, and one that runs or will, is who answers there. */
+static bool
+owns_address(struct value pod)
+{
+	struct value phase = value_at_name(value_at_name(pod, "status"), "phase");
+
+	return has_own_address(pod) && !value_equals_string(phase, "Succeeded", 9) && !value_equals_string(phase, "Failed", 6);
+}
+
+int
+informer_get_by_uid(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *uid, size_t length,
+		    struct informer_object *ret_object)
+{
+	return one_of(snapshot, res, uid_index, uid, length, NULL, WANTED_FIRST, ret_object);
+}
+
+int
+informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip, size_t length,
+		   struct informer_object *ret_object)
+{
+	return one_of(snapshot, pods, address_index, ip, length, owns_address, WANTED_FIRST, ret_object);
+}
+
+int
+pod_newest_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip, size_t length,
+		 struct informer_object *ret_object)
+{
+	return one_of(snapshot, pods, address_index, ip, length, has_own_address, WANTED_NEWEST, ret_object);
+}
+
+void
+container_id_strip(const char **id, size_t *length)
+{
+	const char *scheme = memmem(*id, *length, "://", 3);
+
+	if (scheme) {
+		*length -= (size_t)(scheme + 3 - *id);
+		*id = scheme + 3;
+	}
+}
+
+int
+informer_pod_by_container_id(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *id,
+			     size_t length, struct informer_object *ret_object)
+{
+	if (id)
+		container_id_strip(&id, &length);
+	return one_of(snapshot, pods, container_index, id, length, NULL, WANTED_FIRST, ret_object);
+}

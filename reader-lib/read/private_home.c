@@ -1,0 +1,33 @@
+/*
+ * Private homes. What they point to instead of a handle, an arena's mapping and a root is constant, the same for all.
+ */
+#include "reader-lib/read/private_home.h"
+
+static _Atomic uint32_t never_forked = 1; /* written by nobody */
+static _Atomic uint32_t never_revoked = HEADER_LIVE;
+static const struct informer nobody = {.alive = &never_forked};
+static const struct mapping nowhere = {.state = &never_revoked};
+static const struct root nothing;
+
+void
+private_home_set(struct private_home *home, const void *base, uint64_t bytes)
+{
+	home->snapshot = (struct snapshot){
+		.view = {base, bytes, NULL},
+		.inf = (struct informer *)(uintptr_t)&nobody,
+		.mapping = (struct mapping *)(uintptr_t)&nowhere,
+		/* something: looked at only to see that the snapshot is open */
+		.cell = (struct pin_cell *)(uintptr_t)&nowhere,
+		.root = &nothing,
+		.alive = &never_forked,
+		/* not NULL, so that informer_end() looks twice (copy.h); followed by nobody */
+		.copies = (struct copy *)(uintptr_t)&nowhere,
+	};
+	home->deleted_wall_ns = 0;
+}
+
+bool
+is_private_home(const struct snapshot *s)
+{
+	return s->mapping == &nowhere;
+}

@@ -1,0 +1,412 @@
+/*
+ * Label selectors, in the API's own syntax (apimachinery, labels.Parse):
+ *
+ *	selector     requirement { "," requirement }
+ *	requirement  key | "!" key | key ("=" | "==" | "!=") value | key (">" | "<") integer
+ *	             | key ("in" | "notin") "(" value { "," value } ")"
+ *
+ * != and notin also match objects that lack the key; > and < only those whose value is an integer.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader-lib/base/internal.h"
+
+#define REQUIREMENTS_MAX 64u
+#define VALUES_MAX 256u
+#define TEXT_MAX 65536u
+
+enum operator { OP_EXISTS, OP_ABSENT, OP_IN, OP_NOT_IN, OP_ABOVE, OP_BELOW };
+
+struct text {
+	const char *data;
+	size_t length;
+};
+
+/*
+ * values        of IN and NOT_IN
+ * bound         of ABOVE and BELOW
+ * equality      "key=value" when IN has one value: what the label index files it under; else NULL
+ */
+struct requirement {
+	enum operator op;
+	struct text key;
+	uint8_t fingerprint;
+	uint32_t first_value;
+	uint32_t value_count;
+	int64_t bound;
+	struct text equality;
+};
+
+/* One piece of memory: this, the text it points into, and the equalities. */
+struct informer_selector {
+	struct allocator memory;
+	uint32_t count;
+	uint32_t value_count;
+	struct requirement requirements[REQUIREMENTS_MAX];
+	struct text values[VALUES_MAX];
+	size_t text_used;
+	char text[];
+};
+
+enum token { TOKEN_END, TOKEN_WORD, TOKEN_COMMA, TOKEN_NOT, TOKEN_EQUAL, TOKEN_NOT_EQUAL, TOKEN_OPEN, TOKEN_CLOSE,
+	     TOKEN_ABOVE, TOKEN_BELOW, TOKEN_BAD };
+
+struct parser {
+	struct informer_selector *sel;
+	const char *text;
+	size_t length;
+	size_t next;		/* where the token behind the current one begins */
+	size_t at;		/* where the current token begins */
+	enum token token;
+	struct text word;
+	const char *why;
+};
+
+static bool
+is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+	       c == '.' || c == '/';
+}
+
+static bool
+is_alnum(char c)
+{
+	return is_word(c) && c != '-' && c != '_' && c != '.' && c != '/';
+}
+
+static void
+advance(struct parser *p)
+{
+	static const char single[] = ",()><";
+	static const enum token tokens[] = {TOKEN_COMMA, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_ABOVE, TOKEN_BELOW};
+	const char *found;
+	size_t i = p->next;
+
+	while (i < p->length && (p->text[i] == ' ' || p->text[i] == '\t' || p->text[i] == '\n' || p->text[i] == '\r'))
+		i++;
+	p->at = i;
+	p->next = i + 1;
+	if (i == p->length) {
+		p->token = TOKEN_END;
+		p->next = i;
+	} else if (is_word(p->text[i])) {
+		while (p->next < p->length && is_word(p->text[p->next]))
+			p->next++;
+		p->token = TOKEN_WORD;
+		p->word = (struct text){p->text + i, p->next - i};
+	} else if (p->text[i] == '=') {
+		p->token = TOKEN_EQUAL;
+		p->next += p->next < p->length && p->text[p->next] == '=';
+	} else if (p->text[i] == '!') {
+		p->token = p->next < p->length && p->text[p->next] == '=' ? TOKEN_NOT_EQUAL : TOKEN_NOT;
+		p->next += p->token == TOKEN_NOT_EQUAL;
+	} else {
+		found = p->text[i] ? strchr(single, p->text[i]) : NULL;
+		p->token = found ? tokens[found - single] : TOKEN_BAD;
+	}
+}
+
+static int
+fail(struct parser *p, const char *why)
+{
+	if (!p->why)
+		p->why = p->token == TOKEN_BAD ? "a character that has no place in a selector" : why;
+	return INFORMER_E_SYNTAX;
+}
+
+static bool
+is_name(struct text t)
+{
+	if (t.length == 0 || t.length > 63 || !is_alnum(t.data[0]) || !is_alnum(t.data[t.length - 1]))
+		return false;
+	return !memchr(t.data, '/', t.length);
+}
+
+/* prefix/name, the prefix a DNS subdomain. */
+static bool
+is_key(struct text t)
+{
+	const char *slash = t.length ? memchr(t.data, '/', t.length) : NULL;
+	size_t prefix = slash ? (size_t)(slash - t.data) : 0;
+	char before = '.';
+
+	if (!slash)
+		return is_name(t);
+	if (prefix == 0 || prefix > 253)
+		return false;
+	for (size_t i = 0; i < prefix; i++) {
+		char c = t.data[i];
+
+		if (c == '_' || (c >= 'A' && c <= 'Z') || ((c == '.' || c == '-') && (before == '.' || (c == '.' && before == '-'))))
+			return false;
+		before = c;
+	}
+	return before != '.' && before != '-' && is_name((struct text){slash + 1, t.length - prefix - 1});
+}
+
+static bool
+word_is(const struct parser *p, const char *text)
+{
+	return p->token == TOKEN_WORD && p->word.length == strlen(text) && memcmp(p->word.data, text, p->word.length) == 0;
+}
+
+static bool
+parse_integer(struct text t, int64_t *ret)
+{
+	char digits[24], *end;
+
+	if (t.length == 0 || t.length >= sizeof(digits) || !(is_alnum(t.data[0]) || t.data[0] == '-'))
+		return false;
+	memcpy(digits, t.data, t.length);
+	digits[t.length] = '\0';
+	errno = 0;
+	*ret = strtoll(digits, &end, 10);
+	return *end == '\0' && errno == 0;
+}
+
+/* A value: a word, or nothing at all. */
+static int
+parse_value(struct parser *p, struct requirement *req)
+{
+	struct informer_selector *sel = p->sel;
+	struct text value = {"", 0};
+
+	if (sel->value_count == VALUES_MAX)
+		return fail(p, "more than 256 values");
+	if (p->token == TOKEN_WORD) {
+		value = p->word;
+		if (!is_name(value))
+			return fail(p, "no label value: at most 63 letters, digits, '-', '_', '.', beginning and ending with a "
+				       "letter or digit");
+		advance(p);
+	}
+	sel->values[sel->value_count++] = value;
+	req->value_count++;
+	return 0;
+}
+
+static int
+parse_set(struct parser *p, struct requirement *req)
+{
+	int r = 0;
+
+	advance(p);
+	if (p->token != TOKEN_OPEN)
+		return fail(p, "expected '(' after in or notin");
+	do {
+		advance(p);
+		r = parse_value(p, req);
+	} while (r == 0 && p->token == TOKEN_COMMA);
+	if (r < 0)
+		return r;
+	if (p->token != TOKEN_CLOSE)
+		return fail(p, "expected ',' or ')'");
+	advance(p);
+	return 0;
+}
+
+static int
+parse_bound(struct parser *p, struct requirement *req)
+{
+	req->op = p->token == TOKEN_ABOVE ? OP_ABOVE : OP_BELOW;
+	advance(p);
+	if (p->token != TOKEN_WORD || !parse_integer(p->word, &req->bound))
+		return fail(p, "expected an integer after '>' or '<'");
+	advance(p);
+	return 0;
+}
+
+/* What the label index files objects under that this requirement asks for. */
+static void
+note_equality(struct informer_selector *sel, struct requirement *req)
+{
+	struct text value = sel->values[req->first_value];
+	char *text = sel->text + sel->text_used;
+
+	memcpy(text, req->key.data, req->key.length);
+	text[req->key.length] = '=';
+	memcpy(text + req->key.length + 1, value.data, value.length);
+	req->equality = (struct text){text, req->key.length + 1 + value.length};
+	sel->text_used += req->equality.length;
+}
+
+static int
+parse_requirement(struct parser *p, struct requirement *req)
+{
+	bool absent = p->token == TOKEN_NOT;
+	int r = 0;
+
+	if (absent)
+		advance(p);
+	if (p->token != TOKEN_WORD)
+		return fail(p, "expected a label key");
+	if (!is_key(p->word))
+		return fail(p, "no label key: [prefix/]name, the name at most 63 letters, digits, '-', '_', '.'");
+	req->key = p->word;
+	req->fingerprint = path_fingerprint(req->key.data, req->key.length);
+	req->first_value = p->sel->value_count;
+	advance(p);
+	req->op = absent ? OP_ABSENT : OP_EXISTS;
+	if (absent || p->token == TOKEN_END || p->token == TOKEN_COMMA)
+		return 0;
+	if (p->token == TOKEN_EQUAL || p->token == TOKEN_NOT_EQUAL) {
+		req->op = p->token == TOKEN_EQUAL ? OP_IN : OP_NOT_IN;
+		advance(p);
+		r = parse_value(p, req);
+	} else if (word_is(p, "in") || word_is(p, "notin")) {
+		req->op = word_is(p, "in") ? OP_IN : OP_NOT_IN;
+		r = parse_set(p, req);
+	} else if (p->token == TOKEN_ABOVE || p->token == TOKEN_BELOW) {
+		r = parse_bound(p, req);
+	} else {
+		r = fail(p, "expected =, ==, !=, in, notin, >, <, ',' or the end");
+	}
+	if (r == 0 && req->op == OP_IN && req->value_count == 1)
+		note_equality(p->sel, req);
+	return r;
+}
+
+static int
+parse(struct parser *p)
+{
+	int r = 0;
+
+	advance(p);
+	if (p->token == TOKEN_END)
+		return 0;
+	for (;;) {
+		if (p->sel->count == REQUIREMENTS_MAX)
+			return fail(p, "more than 64 requirements");
+		r = parse_requirement(p, &p->sel->requirements[p->sel->count]);
+		if (r < 0)
+			return r;
+		p->sel->count++;
+		if (p->token == TOKEN_END)
+			return 0;
+		if (p->token != TOKEN_COMMA)
+			return fail(p, "expected ',' or the end");
+		advance(p);
+	}
+}
+
+int
+informer_selector_compile(struct informer *inf, const char *text, size_t length, struct informer_selector **ret_selector,
+			  size_t *ret_offset)
+{
+	struct parser p = {0};
+	int r;
+
+	if (!inf || (!text && length) || !ret_selector)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	if (ret_offset)
+		*ret_offset = 0;
+	if (length > TEXT_MAX)
+		return error_set(inf, INFORMER_E_SYNTAX, "the selector has %zu bytes, more than %u", length, TEXT_MAX);
+	/* The text, and each equality once more: no longer than the text. */
+	p.sel = memory_get(inf, sizeof(*p.sel) + 2 * length + 1);
+	if (!p.sel)
+		return -ENOMEM;
+	p.sel->memory = inf->memory;
+	if (length)
+		memcpy(p.sel->text, text, length);
+	p.sel->text_used = length;
+	p.text = p.sel->text;
+	p.length = length;
+	r = parse(&p);
+	if (r < 0) {
+		error_set(inf, r, "selector '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), text, p.at, p.why);
+		if (ret_offset)
+			*ret_offset = p.at;
+		informer_selector_free(p.sel);
+		return r;
+	}
+	*ret_selector = p.sel;
+	return 0;
+}
+
+void
+informer_selector_free(struct informer_selector *sel)
+{
+	if (sel)
+		allocator_put(&sel->memory, sel);
+}
+
+bool
+selector_equality(const struct informer_selector *sel, const char **ret_value, size_t *ret_length)
+{
+	for (uint32_t i = 0; i < sel->count; i++) {
+		if (sel->requirements[i].equality.data) {
+			*ret_value = sel->requirements[i].equality.data;
+			*ret_length = sel->requirements[i].equality.length;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool
+requirement_matches(const struct informer_selector *sel, const struct requirement *req, struct value labels)
+{
+	struct value v = value_field(labels, req->key.data, req->key.length, req->fingerprint);
+	struct text label;
+	bool present = value_string(v, &label.data, &label.length);
+	int64_t number;
+
+	switch (req->op) {
+	case OP_EXISTS:
+		return present;
+	case OP_ABSENT:
+		return !present;
+	case OP_IN:
+	case OP_NOT_IN:
+		for (uint32_t i = 0; present && i < req->value_count; i++) {
+			const struct text *value = &sel->values[req->first_value + i];
+
+			if (value->length == label.length && memcmp(value->data, label.data, label.length) == 0)
+				return req->op == OP_IN;
+		}
+		return req->op == OP_NOT_IN;
+	case OP_ABOVE:
+	case OP_BELOW:
+		if (!present || !parse_integer(label, &number))
+			return false;
+		return req->op == OP_ABOVE ? number > req->bound : number < req->bound;
+	}
+	return false;
+}
+
+int
+selector_match(const struct informer_selector *sel, struct value body)
+{
+	struct value labels;
+
+	if (!body.at)
+		return -EBADMSG;
+	labels = value_at_name(value_at_name(body, "metadata"), "labels");
+	for (uint32_t i = 0; i < sel->count; i++)
+		if (!requirement_matches(sel, &sel->requirements[i], labels))
+			return 0;
+	return 1;
+}
+
+int
+informer_selector_matches(const struct informer_selector *sel, const struct informer_object *object)
+{
+	const struct snapshot *s;
+	int r;
+
+	if (!sel)
+		return -EINVAL;
+	r = object_usable(object);
+	if (r < 0)
+		return r;
+	if (object_is_key_only(object))
+		return INFORMER_E_NOT_FOUND;
+	s = snapshot_of(object->snapshot_);
+	return snapshot_settle(s, selector_match(sel, value_of_object(&s->view, object->ref_)));
+}

@@ -1,0 +1,77 @@
+/*
+ * Verification of all that a snapshot reaches. The walk checks form; tags are checked here, so that a wrong one is reported
+ * and the walk goes on.
+ */
+#include <string.h>
+
+#include "reader-lib/read/private_home.h"
+#include "shm-layout/walk.h"
+
+struct check {
+	const struct snapshot *s;
+	struct walk_seen seen;
+	struct informer_verify_counts counts;
+	int (*report)(void *context, uint64_t offset, const char *what);
+	void *context;
+	int result;	/* report's */
+};
+
+static int
+fault(struct check *c, uint32_t ref, const char *what)
+{
+	c->counts.faults++;
+	if (c->report && c->result == 0)
+		c->result = c->report(c->context, ref_offset(ref), what);
+	return c->result ? -ECANCELED : 0;
+}
+
+static int
+check_block(void *context, uint32_t ref, const struct block *b)
+{
+	struct check *c = context;
+	int r = 0;
+
+	if (!walk_seen_first(&c->seen, ref))
+		return 0;
+	c->counts.blocks++;
+	c->counts.bytes += block_footprint(block_length(b));
+	if (c->s->view.verifier) {
+		c->counts.tags++;
+		if (!tag_block_ok(&c->s->mapping->keys, ref_offset(ref), b))
+			r = fault(c, ref, "the block's integrity tag is wrong");
+	}
+	return r < 0 ? r : 1;
+}
+
+int
+informer_verify(const struct informer_snapshot *snapshot, int (*report)(void *context, uint64_t offset, const char *what),
+		void *context, struct informer_verify_counts *ret_counts)
+{
+	struct check c = {.s = snapshot_of(snapshot), .report = report, .context = context};
+	struct walk_visitor visitor = {check_block, &c};
+	struct walk_damage damage = {0, "damaged"};
+	struct arena_view view;
+	int r = snapshot_usable(c.s);
+
+	if (r < 0)
+		return r;
+	if (is_private_home(c.s))
+		return -EINVAL;
+	/* Without the verifier, which would end the walk at the first wrong tag, and remembers what it checked before. */
+	view = c.s->view;
+	view.verifier = NULL;
+	r = walk_seen_init(&c.seen, view.committed);
+	if (r < 0)
+		return r;
+	r = walk_root(&view, (uint64_t)((const uint8_t *)c.s->root - view.base) - sizeof(struct block), &visitor, &damage);
+	walk_seen_done(&c.seen);
+	if (snapshot_settle(c.s, 0) < 0)
+		return INFORMER_E_EXPIRED;
+	if (r == -EBADMSG)
+		fault(&c, damage.ref, damage.why);
+	if (ret_counts)
+		*ret_counts = c.counts;
+	if (c.result)
+		return c.result;
+	return r < 0 && r != -EBADMSG ? r : c.counts.faults ? INFORMER_E_CORRUPT : 0;
+}

@@ -1,0 +1,812 @@
+/*
+ * The stream that a handler gets, whatever happens: overflows, generations, a daemon that dies, a reader that stalls, garbage. A random
+ * model: each step that is told must be one that the object really took, in order, and in the end what was told is what is there.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/events/handler.h"
+#include "tests/support/recorder_world.h"
+
+#define KEYS 24
+#define VERSIONS 40000
+
+/* ---- the model ---- */
+
+/* What was: of each version, which key, whether it is labelled "web"; and of each key what came after it. */
+struct history {
+	_Atomic unsigned last;				/* version given out */
+	unsigned char key[VERSIONS], web[VERSIONS];
+	unsigned uid[VERSIONS];				/* which incarnation */
+	unsigned now[KEYS];				/* version present, 0: none */
+	_Atomic bool was_deleted[VERSIONS];			/* it was the last of its incarnation */
+	unsigned incarnation[KEYS];
+};
+
+static uint32_t random_state;
+
+static unsigned
+random_below(unsigned n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 17;
+	random_state ^= random_state << 5;
+	return random_state % n;
+}
+
+/* What a handler believes. */
+struct view {
+	const char *what;
+	struct history *history;
+	struct informer *inf;
+	struct informer_handler *handler;
+	struct informer_handler_options options;
+	bool web_only;
+	bool exact;				/* no step of it may be guessed */
+	_Atomic unsigned told[KEYS];		/* version that was told and stands, 0: none */
+	unsigned newest[KEYS];			/* of all that were told */
+	bool met[KEYS];				/* since on_resync_begin */
+	_Atomic bool resyncing, synced;
+	bool coalesced;
+	uint64_t calls, overflows, resyncs, initials, updates;
+	unsigned stall;				/* sleeps this often, of 1,000 calls */
+	char error[200];
+};
+
+__attribute__((format(printf, 2, 3))) static void
+wrong(struct view *v, const char *format, ...)
+{
+	va_list args;
+	size_t n;
+
+	if (v->error[0])
+		return;
+	n = (size_t)snprintf(v->error, sizeof(v->error), "%s: ", v->what);
+	va_start(args, format);
+	vsnprintf(v->error + n, sizeof(v->error) - n, format, args);
+	va_end(args);
+}
+
+static bool
+read_object(struct view *v, const struct informer_object *o, unsigned *ret_key, unsigned *ret_version)
+{
+	const char *name, *version;
+	size_t name_length, version_length;
+	char text[16];
+
+	if (informer_object_name(o, &name, &name_length) < 0 || name_length < 2) {
+		wrong(v, "an object without a name");
+		return false;
+	}
+	snprintf(text, sizeof(text), "%.*s", (int)name_length - 1, name + 1);
+	*ret_key = (unsigned)atoi(text);
+	*ret_version = 0;
+	if (informer_object_resource_version(o, &version, &version_length) == 0) {
+		snprintf(text, sizeof(text), "%.*s", (int)version_length, version);
+		*ret_version = (unsigned)atoi(text);
+		if (*ret_version == 0 || *ret_version > v->history->last || v->history->key[*ret_version] != *ret_key)
+			wrong(v, "k%u never had version %u", *ret_key, *ret_version);
+	}
+	return *ret_key < KEYS;
+}
+
+static void
+stall(struct view *v)
+{
+	static _Atomic unsigned count;
+
+	v->calls++;
+	if (v->stall && count++ * 7919u % 1000 < v->stall)
+		usleep(count % 5 == 0 ? 3000 : 200);
+}
+
+static void
+forward(struct view *v, unsigned key, unsigned version, const char *call)
+{
+	if (version <= v->newest[key])
+		wrong(v, "%s of k%u: version %u after %u", call, key, version, v->newest[key]);
+	v->newest[key] = version;
+	if (v->web_only && !v->history->web[version])
+		wrong(v, "%s of k%u: version %u is not selected", call, key, version);
+}
+
+/* TRACE=1: every call, to stderr. SEED=n: the same course of changes again. */
+static bool tracing;
+#define TRACE(v, format, ...) do { if (tracing) fprintf(stderr, "%s | " format, (v)->what, __VA_ARGS__); } while (0)
+
+static void
+on_add(void *context, const struct informer_object *o, bool initial)
+{
+	struct view *v = context;
+	unsigned key, version;
+
+	if (!read_object(v, o, &key, &version))
+		return;
+	TRACE(v, "add k%u %u%s (told %u)\n", key, version, initial ? "*" : "", v->told[key]);
+	if (v->resyncing && version <= v->newest[key])
+		v->newest[key] = version - 1;	/* told again */
+	forward(v, key, version, "add");
+	if (v->told[key] && !v->resyncing && v->exact)
+		wrong(v, "add of k%u, version %u, which is there as %u", key, version, v->told[key]);
+	v->told[key] = version;
+	v->met[key] = true;
+	v->initials += initial;
+	stall(v);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *o)
+{
+	struct view *v = context;
+	unsigned key, version, old_key = KEYS, old_version = 0;
+
+	if (!read_object(v, o, &key, &version))
+		return;
+	TRACE(v, "update k%u %u%s (told %u)\n", key, version, old ? "" : " ?", v->told[key]);
+	forward(v, key, version, "update");
+	v->updates++;
+	if (!v->told[key] && v->exact)
+		wrong(v, "update of k%u to %u, which is not there", key, version);
+	if (old) {
+		read_object(v, old, &old_key, &old_version);
+		if (old_key != key || old_version != v->told[key])
+			wrong(v, "update of k%u from %u, though %u was told", key, old_version, v->told[key]);
+	} else if (!v->coalesced) {
+		wrong(v, "update of k%u with unknown old state, of which nobody warned", key);
+	}
+	if (v->exact && v->told[key] && v->history->uid[v->told[key]] != v->history->uid[version])
+		wrong(v, "update of k%u over a deletion", key);
+	v->told[key] = version;
+	stall(v);
+}
+
+static void
+on_delete(void *context, const struct informer_object *o, bool final_known)
+{
+	struct view *v = context;
+	unsigned key, version;
+
+	if (!read_object(v, o, &key, &version))
+		return;
+	TRACE(v, "delete k%u %u%s (told %u)\n", key, version, final_known ? "" : " ?", v->told[key]);
+	if (!v->told[key] && v->exact)
+		wrong(v, "delete of k%u, which is not there", key);
+	if (final_known && !v->web_only && (version < v->told[key] || !v->history->was_deleted[version]))
+		wrong(v, "delete of k%u with final state %u, though %u was told", key, version, v->told[key]);
+	if (final_known && v->web_only && !v->history->web[version])
+		wrong(v, "delete of k%u with final state %u, which is not selected", key, version);
+	if (version > v->newest[key])
+		v->newest[key] = version;
+	v->told[key] = 0;
+	stall(v);
+}
+
+static void
+on_overflow(void *context, enum informer_overflow kind)
+{
+	struct view *v = context;
+
+	v->overflows++;
+	TRACE(v, "overflow %d\n", kind);
+	v->resyncs += kind == INFORMER_RESYNC;
+	v->coalesced = true;
+}
+
+static void
+on_resync_begin(void *context)
+{
+	struct view *v = context;
+
+	v->resyncing = true;
+	memset(v->met, 0, sizeof(v->met));
+}
+
+static void
+on_resync_end(void *context)
+{
+	struct view *v = context;
+
+	if (!v->resyncing)
+		wrong(v, "an end without a begin");
+	v->resyncing = false;
+	for (unsigned i = 0; i < KEYS; i++)
+		if (!v->met[i])
+			v->told[i] = 0;
+}
+
+static void
+on_synced(void *context)
+{
+	struct view *v = context;
+
+	v->synced = true;
+}
+
+static void
+view_add(struct view *v, const char *what, struct history *history, struct informer *inf)
+{
+	v->what = what;
+	v->history = history;
+	v->inf = inf;
+	v->exact = !v->web_only || v->options.track_keys;
+	v->options.size = sizeof(v->options);
+	v->options.resource = "pods";
+	v->options.label_selector = v->web_only ? "app=web" : NULL;
+	v->options.queue_entries = 64;
+	v->options.context = v;
+	v->options.on_add = on_add;
+	v->options.on_update = on_update;
+	v->options.on_delete = on_delete;
+	v->options.on_overflow = on_overflow;
+	v->options.on_resync_begin = on_resync_begin;
+	v->options.on_resync_end = on_resync_end;
+	v->options.on_synced = on_synced;
+	assert_int_equal(informer_add_handler(inf, &v->options, &v->handler), 0);
+}
+
+/* Whether what was told is what is there. */
+static bool
+view_agrees(const struct view *v)
+{
+	for (unsigned i = 0; i < KEYS; i++) {
+		unsigned now = v->history->now[i];
+
+		if (v->web_only && now && !v->history->web[now])
+			now = 0;
+		if (v->told[i] != now)
+			return false;
+	}
+	return v->synced && !v->resyncing;
+}
+
+static void
+some_changes(struct broker_fixture *fx, void *context)
+{
+	struct history *history = context;
+
+	for (unsigned i = random_below(12); i > 0; i--) {
+		unsigned key = random_below(KEYS), version = history->last + 1;
+		char name[8];
+
+		snprintf(name, sizeof(name), "k%u", key);
+		if (history->now[key] && random_below(4) == 0) {
+			assert_int_equal(store_fixture_delete(fx->store, "default", name), 0);
+			history->was_deleted[history->now[key]] = true;
+			history->now[key] = 0;
+			continue;
+		}
+		assert_true(version < VERSIONS);
+		/* created anew without having been seen to go, now and then */
+		if (!history->now[key] || random_below(10) == 0) {
+			history->was_deleted[history->now[key]] = true;
+			history->incarnation[key]++;
+		}
+		history->key[version] = (unsigned char)key;
+		history->web[version] = random_below(3) != 0;
+		history->uid[version] = history->incarnation[key];
+		history->now[key] = version;
+		history->last = version;
+		assert_int_equal(store_fixture_putf(fx->store,
+			"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u%u-%u\",\"resourceVersion\":\"%u\","
+			"\"labels\":{\"app\":\"%s\"}}}", name, key, history->incarnation[key], version,
+			history->web[version] ? "web" : "db"), 0);
+	}
+	store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static void
+short_memory(struct broker_fixture *fx, void *context)
+{
+	store_set_tombstone_limits(fx->store->store, fx->store->pods,
+				   (struct tombstone_limits){*(const uint64_t *)context, 16u << 20, 300ull * 1000000000u});
+}
+
+/*
+ * rounds of changes, with a new generation (every `adopt` rounds; the daemon dies every other time) and handlers of all kinds, under
+ * informer_run() or dispatched.
+ */
+static void
+model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct history *history = calloc(1, sizeof(*history));
+	struct view views[6] = {0};
+	struct informer *inf;
+	unsigned seed = (unsigned)time(NULL) ^ (unsigned)getpid() << 8;
+	const char *given = getenv("SEED");
+
+	assert_non_null(history);
+	if (given)
+		seed = (unsigned)atoi(given);
+	print_message("SEED=%u\n", seed);
+	tracing = getenv("TRACE") != NULL;
+	random_state = seed | 1;
+	broker_fixture_keep_generations(fx);
+	broker_fixture_do(fx, short_memory, &tombstones);
+	broker_fixture_start(fx);
+	broker_fixture_do(fx, some_changes, history);
+	inf = broker_fixture_attach(fx, 0);
+	view_add(&views[0], "all", history, inf);
+	views[1].stall = 100;
+	view_add(&views[1], "slow", history, inf);
+	views[2].web_only = true;
+	view_add(&views[2], "web", history, inf);
+	views[3].web_only = views[3].options.track_keys = true;
+	views[3].stall = 100;
+	view_add(&views[3], "web, exact, slow", history, inf);
+	views[4].options.track_keys = true;
+	views[4].stall = 30;
+	view_add(&views[4], "exact, slow", history, inf);
+	if (run)
+		assert_int_equal(informer_run(inf), 0);
+	for (unsigned i = 1; i <= rounds; i++) {
+		if (i == rounds / 2)
+			view_add(&views[5], "late", history, inf);
+		broker_fixture_do(fx, some_changes, history);
+		if (!run && random_below(8) == 0)
+			informer_dispatch(inf);
+		if (adopt && i % adopt == 0) {
+			bool dies = random_below(2);
+
+			if (dies)
+				broker_fixture_stop(fx);
+			broker_fixture_adopt(fx);
+			broker_fixture_do(fx, short_memory, &tombstones);
+			if (dies && random_below(2))
+				broker_fixture_do(fx, some_changes, history);
+			if (dies)
+				broker_fixture_start(fx);
+		}
+		if (random_below(20) == 0) {
+			struct view *v = &views[random_below(5)];
+
+			informer_pause_handler(v->handler, true);
+			for (unsigned k = random_below(30); k > 0; k--)
+				broker_fixture_do(fx, some_changes, history);
+			informer_pause_handler(v->handler, false);
+		}
+	}
+	for (int i = 0; i < 20000; i++) {
+		bool all = true;
+
+		if (run)
+			usleep(1000);
+		else
+			recorder_pump(inf);
+		/* the handlers' own threads write the views: look when they are still */
+		for (unsigned k = 0; k < 6; k++)
+			all &= view_agrees(&views[k]);
+		if (all)
+			break;
+		if (!run)
+			usleep(500);
+	}
+	assert_int_equal(informer_stop(inf), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		struct view *v = &views[i];
+
+		print_message("%s: %llu calls, %llu initial, %llu overflows, %llu resyncs\n", v->what, (unsigned long long)v->calls,
+			      (unsigned long long)v->initials, (unsigned long long)v->overflows, (unsigned long long)v->resyncs);
+		assert_string_equal(v->error, "");
+		for (unsigned k = 0; k < KEYS; k++)
+			if (!v->web_only)
+				assert_int_equal(v->told[k], history->now[k]);
+		assert_true(view_agrees(v));
+	}
+	informer_detach(inf);
+	broker_fixture_free(fx);
+	free(history);
+}
+
+/* Small queues, handlers that stall: overflows all the time, and nothing lost. */
+static void
+whatever_overflows_nothing_is_lost(void **state)
+{
+	(void)state;
+	model(1000, 0, 10000, true);
+}
+
+/* The same in an event loop. */
+static void
+in_an_event_loop_nothing_is_lost(void **state)
+{
+	(void)state;
+	model(1000, 0, 10000, false);
+}
+
+/* Over generations that the daemon makes, dying or not. */
+static void
+over_generations_nothing_is_lost(void **state)
+{
+	(void)state;
+	model(400, 20, 10000, true);
+}
+
+/* Where deletions are forgotten early, handlers that fall behind are told everything anew. */
+static void
+forgotten_deletions_bring_a_resync(void **state)
+{
+	(void)state;
+	model(800, 100, 3, true);
+}
+
+/* ---- generations ---- */
+
+static int
+set_up(void **state)
+{
+	*state = recorder_world_new("a1 b1", true);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	recorder_world_free(*state);
+	return 0;
+}
+
+/* Until events come from the current arena. */
+static void
+await_new_ring(struct recorder_world *w)
+{
+	for (int i = 0; i < 10000; i++) {
+		struct ring *ring = w->r->handler->work->feed.ring;
+
+		if (ring && ring->mapping == atomic_load(&w->inf->current))
+			return;
+		recorder_pump(w->inf);
+		usleep(1000);
+	}
+	fail_msg("the new arena's ring did not come");
+}
+
+/* The daemon makes a new generation: what waits in the old ring is told as it was, then the new one goes on; nothing is coalesced. */
+static void
+a_switch_of_generations_loses_no_change(void **state)
+{
+	struct recorder_world *w = *state;
+
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_change(w->fx, "a2");
+	recorder_change(w->fx, "a3 -b");
+	broker_fixture_adopt(w->fx);
+	recorder_expect(w->r, "a1>a2 a2>a3 -b1");
+	await_new_ring(w);
+	recorder_change(w->fx, "a4");
+	recorder_expect(w->r, "a3>a4");
+}
+
+/* The daemon dies with changes waiting, comes back with what it had, and the reader goes on without a duplicate. */
+static void
+a_daemon_that_comes_back_is_gone_on_with(void **state)
+{
+	struct recorder_world *w = *state;
+	struct informer_status status = {.size = sizeof(status)};
+
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_change(w->fx, "a2");
+	broker_fixture_stop(w->fx);
+	for (int i = 0; i < 1000 && informer_status(w->inf, &status) == 0 && status.connected; i++) {
+		struct pollfd p = {.fd = informer_fd(w->inf), .events = POLLIN};
+
+		poll(&p, 1, 10);
+		informer_dispatch(w->inf);
+	}
+	assert_false(status.connected);
+	broker_fixture_adopt(w->fx);
+	broker_fixture_start(w->fx);
+	recorder_expect(w->r, "a1>a2");
+	await_new_ring(w);
+	recorder_change(w->fx, "a3");
+	recorder_expect(w->r, "a2>a3");
+}
+
+/* What changed before the reader was back is told as a catch-up. */
+static void
+what_changed_before_it_was_back_is_a_catch_up(void **state)
+{
+	struct recorder_world *w = *state;
+
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_change(w->fx, "a2");
+	broker_fixture_stop(w->fx);
+	broker_fixture_adopt(w->fx);
+	recorder_change(w->fx, "a3 c1 -b");
+	broker_fixture_start(w->fx);
+	recorder_expect(w->r, "a1>a2 COALESCED ?>a3 +c1 -b1");
+}
+
+/* A handler that comes back under its name goes on from where it was, without initial adds; another name gets them. */
+static void
+a_named_consumer_goes_on_where_it_was(void **state)
+{
+	struct recorder_world *w = *state;
+	struct informer *next;
+	struct recorder *r;
+
+	w->r->options.consumer = "agent";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_change(w->fx, "a2");
+	recorder_expect(w->r, "a1>a2");
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	recorder_change(w->fx, "a3 -b c1");
+	w->inf = next = broker_fixture_attach(w->fx, 0);
+	w->r->inf = next;
+	recorder_add(w->r);
+	recorder_expect(w->r, "COALESCED ?>a3 -b1 +c1 SYNCED");
+	r = recorder_new(next);
+	r->options.consumer = "other";
+	recorder_add(r);
+	recorder_expect(r, "+a3* +c1* SYNCED");
+	/* and over the daemon's death, with nothing to tell */
+	recorder_change(w->fx, "c2");
+	recorder_expect(w->r, "c1>c2");
+	recorder_change(w->fx, "");
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	recorder_free(r);
+	broker_fixture_stop(w->fx);
+	broker_fixture_adopt(w->fx);
+	broker_fixture_start(w->fx);
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	recorder_add(w->r);
+	recorder_change(w->fx, "c3");
+	recorder_expect(w->r, "SYNCED c2>c3");
+}
+
+/* With manual_ack only what was acknowledged is done; the rest comes again. */
+static struct informer_cursor first_cursor;
+
+static void
+keep_first_cursor(struct recorder *r)
+{
+	if (first_cursor.seq == 0)
+		informer_handler_cursor(r->handler, &first_cursor);
+}
+
+static void
+what_was_not_acknowledged_comes_again(void **state)
+{
+	struct recorder_world *w = *state;
+	struct informer_cursor cursor;
+
+	w->r->options.consumer = "agent";
+	w->r->options.manual_ack = true;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
+	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	first_cursor.seq = 0;
+	w->r->each = keep_first_cursor;
+	recorder_change(w->fx, "a2 b2 c1");
+	recorder_expect(w->r, "a1>a2 b1>b2 +c1");
+	assert_int_equal(informer_acknowledge(w->r->handler, &first_cursor), 0);
+	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);	/* lower: nothing */
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	recorder_add(w->r);
+	recorder_expect(w->r, "COALESCED ?>b2 +c1 SYNCED");
+}
+
+/*
+ * What was told, was not acknowledged, and is gone when the consumer comes back is deleted for it, though it was created after its
+ * cursor: else it would keep it for ever. That may tell deletes of what it never heard of.
+ */
+static void
+what_went_unacknowledged_and_is_gone_is_deleted(void **state)
+{
+	struct recorder_world *w = *state;
+	struct informer_cursor cursor;
+
+	w->r->options.consumer = "agent";
+	w->r->options.manual_ack = true;
+	w->r->options.label_selector = "app!=db";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
+	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	recorder_change(w->fx, "c1 d1");
+	recorder_expect(w->r, "+c1 +d1");
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	recorder_change(w->fx, "-c d2:db e1");
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	recorder_add(w->r);
+	recorder_expect(w->r, "COALESCED -c1 -d2? +e1 SYNCED");
+}
+
+/* A name that another process has is refused, said, and asked for again until it is free. */
+static void
+a_consumer_that_is_taken_is_waited_for(void **state)
+{
+	struct recorder_world *w = *state;
+	struct informer *other = broker_fixture_attach(w->fx, 0);
+	struct recorder *r = recorder_new(other);
+	char text[300] = "";
+
+	w->r->options.consumer = r->options.consumer = "agent";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_add(r);
+	for (int i = 0; i < 1000 && !strstr(text, "agent"); i++) {
+		recorder_pump(other);
+		informer_last_error(other, text, sizeof(text));
+		usleep(1000);
+	}
+	assert_non_null(strstr(text, "agent"));
+	informer_remove_handler(w->r->handler);
+	recorder_change(w->fx, "a2");
+	recorder_expect(r, "COALESCED ?>a2 SYNCED");
+	informer_detach(other);
+	recorder_free(r);
+}
+
+/* ---- garbage ---- */
+
+/* The writer's mapping of the queue with so many entries, in this process. */
+static struct queue *
+writers_queue(uint32_t capacity)
+{
+	char line[400];
+	FILE *f = fopen("/proc/self/maps", "re");
+	struct queue *found = NULL;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long from, to;
+		char mode[8];
+
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || strcmp(mode, "rw-s") != 0 || !strstr(line, "memfd:"))
+			continue;
+		if (to - from >= queue_bytes(capacity) && to - from < queue_bytes(capacity) + 4096 &&
+		    ((struct queue *)from)->capacity == capacity) // NOLINT(performance-no-int-to-ptr)
+			found = (struct queue *)from;		  // NOLINT(performance-no-int-to-ptr)
+	}
+	fclose(f);
+	assert_non_null(found);
+	return found;
+}
+
+static void
+spoil_head(struct broker_fixture *fx, void *context)
+{
+	struct queue *q = writers_queue(128);
+
+	(void)fx;
+	(void)context;
+	atomic_store(&q->head, atomic_load(&q->head) + 100000);
+}
+
+static void
+spoil_state(struct broker_fixture *fx, void *context)
+{
+	(void)fx;
+	(void)context;
+	atomic_store(&writers_queue(128)->state, 77);
+	atomic_fetch_add(&writers_queue(128)->head, 1);
+}
+
+static void
+spoil_base(struct broker_fixture *fx, void *context)
+{
+	struct queue *q = writers_queue(128);
+
+	(void)fx;
+	(void)context;
+	atomic_store(&q->base, UINT64_MAX);
+	atomic_fetch_add(&q->openings, 1);
+}
+
+static struct queue_entry bad_entry;
+
+static void
+spoil_entry(struct broker_fixture *fx, void *context)
+{
+	struct queue *q = writers_queue(128);
+	uint64_t head = atomic_load(&q->head);
+
+	(void)fx;
+	(void)context;
+	queue_ring(q)[head % 128] = bad_entry;
+	atomic_store(&q->head, head + 1);
+}
+
+/* Nonsense in a ring is said, drops it, and is mended by a new one and a RESYNC. */
+static void
+survives(struct recorder_world *w, void (*spoil)(struct broker_fixture *fx, void *context))
+{
+	char text[300];
+
+	broker_fixture_do(w->fx, spoil, NULL);
+	for (int i = 0; i < 1000; i++) {
+		recorder_pump(w->inf);
+		informer_last_error(w->inf, text, sizeof(text));
+		if (strstr(text, "make no sense"))
+			break;
+		usleep(1000);
+	}
+	assert_non_null(strstr(text, "the events of pods make no sense"));
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
+	error_set(w->inf, 0, "%s", "");
+}
+
+static void
+nonsense_in_a_ring_is_mended(void **state)
+{
+	struct recorder_world *w = *state;
+	static const struct queue_entry bad[] = {
+		{.seq = UINT64_MAX, .kind = QUEUE_ADDED, .new_ref = 5},
+		{.seq = 3, .kind = 99},
+		{.seq = 3, .kind = QUEUE_ADDED, .new_ref = 0},
+		{.seq = 3, .kind = QUEUE_UPDATED, .new_ref = 0x7fffffff, .old_ref = 1},
+		{.seq = 3, .kind = QUEUE_DELETED, .old_ref = 513},
+		{.seq = 3, .kind = QUEUE_STATUS, .new_ref = 12345},
+	};
+
+	w->r->options.queue_entries = 128;
+	w->r->options.namespace_ = "default";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	survives(w, spoil_head);
+	survives(w, spoil_state);
+	survives(w, spoil_base);
+	/* a change of another namespace, of which the ring says something else */
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct informer_snapshot snap;
+		struct informer_moment moment;
+
+		char change[16];
+
+		snprintf(change, sizeof(change), "x/z%zu", i + 1);
+		recorder_change(w->fx, change);
+		assert_int_equal(informer_begin(w->inf, &snap), 0);
+		assert_int_equal(informer_snapshot_moment(&snap, &moment), 0);
+		informer_end(&snap);
+		bad_entry = bad[i];
+		if (bad_entry.seq == 3)
+			bad_entry.seq = moment.seq;
+		survives(w, spoil_entry);
+	}
+}
+
+#define TEST(name) cmocka_unit_test(name)
+#define TEST_IN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(whatever_overflows_nothing_is_lost),
+		TEST(in_an_event_loop_nothing_is_lost),
+		TEST(over_generations_nothing_is_lost),
+		TEST(forgotten_deletions_bring_a_resync),
+		TEST_IN(a_switch_of_generations_loses_no_change),
+		TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
+		TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
+		TEST_IN(a_named_consumer_goes_on_where_it_was),
+		TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
+		TEST_IN(what_was_not_acknowledged_comes_again),
+		TEST_IN(a_consumer_that_is_taken_is_waited_for),
+		TEST_IN(nonsense_in_a_ring_is_mended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,799 @@
+/*
+ * Factories and shared informers, against a writer in this process: client-go's Factory and its SharedIndexInformer's handlers, line by line.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/events/handler.h"
+#include "tests/support/lister_fixture.h"
+#include "tests/support/recorder.h"
+
+struct world {
+	struct lister_fixture *fx;
+	struct informer_shared *pods;
+	struct recorder *r, *other;
+};
+
+static struct recorder *
+recorder_for_shared(struct informer *inf)
+{
+	struct recorder *r = recorder_new(inf);
+
+	r->options.resource = NULL;
+	return r;
+}
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = lister_fixture_new(NULL);
+	recorder_change(w->fx->writer, "");
+	w->r = recorder_for_shared(w->fx->inf);
+	w->other = recorder_for_shared(w->fx->inf);
+	assert_int_equal(informer_factory_for(w->fx->factory, "pods", &w->pods), 0);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	lister_fixture_free(w->fx);
+	recorder_free(w->r);
+	recorder_free(w->other);
+	free(w);
+	return 0;
+}
+
+/* Another factory, with options. */
+static void
+renew(struct world *w, const struct informer_factory_options *options)
+{
+	lister_fixture_renew(w->fx, options);
+	assert_int_equal(informer_factory_for(w->fx->factory, "pods", &w->pods), 0);
+}
+
+static void
+add(struct world *w, struct recorder *r)
+{
+	assert_int_equal(informer_shared_add_handler(w->pods, &r->options, &r->handler), 0);
+}
+
+static void
+start(struct world *w)
+{
+	assert_int_equal(informer_factory_start(w->fx->factory), 0);
+}
+
+static void
+assert_error_has(struct world *w, const char *part)
+{
+	char text[512];
+
+	informer_last_error(w->fx->inf, text, sizeof(text));
+	if (!strstr(text, part))
+		assert_string_equal(text, part);
+}
+
+/* ---- which informer ---- */
+
+/* A resource has one informer, however often, and under whatever name, it is asked for. */
+static void
+a_resource_has_one_informer(void **state)
+{
+	static const char *const names[] = {"pods", "po", "pod", "Pod", "pods.v1", "v1/pods", "/v1/pods"};
+	struct world *w = *state;
+	struct informer_shared *shared, *deployments;
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_int_equal(informer_factory_for(w->fx->factory, names[i], &shared), 0);
+		assert_ptr_equal(shared, w->pods);
+	}
+	assert_int_equal(informer_factory_for(w->fx->factory, "apps/v1/deployments", &deployments), 0);
+	assert_ptr_not_equal(deployments, w->pods);
+	assert_int_equal(informer_factory_for(w->fx->factory, "deploy", &shared), 0);
+	assert_ptr_equal(shared, deployments);
+	assert_int_equal(informer_factory_for(w->fx->factory, "deployments.apps", &shared), 0);
+	assert_ptr_equal(shared, deployments);
+	assert_int_equal(informer_factory_for(w->fx->factory, "apps/v2/deployments", &shared), 0);
+	assert_ptr_not_equal(shared, deployments);
+}
+
+/* One that is made for somebody alone is given to nobody else, and counts for nobody. */
+static void
+an_exclusive_informer_is_nobody_elses(void **state)
+{
+	struct world *w = *state;
+	struct informer_shared *one, *two, *shared;
+
+	assert_int_equal(informer_factory_new_exclusive(w->fx->factory, "pods", &one), 0);
+	assert_int_equal(informer_factory_new_exclusive(w->fx->factory, "pods", &two), 0);
+	assert_ptr_not_equal(one, two);
+	assert_ptr_not_equal(one, w->pods);
+	assert_int_equal(informer_factory_for(w->fx->factory, "pods", &shared), 0);
+	assert_ptr_equal(shared, w->pods);
+	/* its handlers start and end with the factory */
+	assert_int_equal(informer_shared_add_handler(one, &w->r->options, &w->r->handler), 0);
+	recorder_change(w->fx->writer, "a1");
+	start(w);
+	recorder_expect(w->r, "+a1* SYNCED");
+	renew(w, NULL);
+	recorder_expect(w->r, "DONE");
+}
+
+/* What is no resource name is refused; what is one, but is not cached, is not. */
+static void
+bad_names_are_refused(void **state)
+{
+	static const char *const names[] = {"", "/", "a/b/c/d", "v1/", "/pods", "apps//deployments", "//pods", "apps/v1/"};
+	struct world *w = *state;
+	struct informer_shared *shared;
+	char *much = calloc(1, 600);
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		assert_int_equal(informer_factory_for(w->fx->factory, names[i], &shared), -EINVAL);
+	assert_error_has(w, "is no resource name");
+	memset(much, 'a', 599);
+	assert_int_equal(informer_factory_for(w->fx->factory, much, &shared), -EINVAL);
+	free(much);
+	assert_int_equal(informer_factory_for(w->fx->factory, "widgets.example.com", &shared), 0);
+	assert_int_equal(informer_factory_for(w->fx->factory, NULL, &shared), -EINVAL);
+	assert_int_equal(informer_factory_for(NULL, "pods", &shared), -EINVAL);
+}
+
+/* While nothing is attached, names are one when they are equal; and everything can be set up. */
+static void
+without_a_daemon_everything_can_be_set_up(void **state)
+{
+	struct world *w = *state;
+	struct informer_options o = {.size = sizeof(o), .socket_path = "/nonexistent/informer.sock"};
+	struct informer_tweak tweak = {.resource = "v1/pods", .label_selector = "app=web"};
+	struct informer_factory_options fo = {.size = sizeof(fo), .tweaks = &tweak, .n_tweaks = 1};
+	struct informer_shared *one, *two;
+	struct informer_factory *factory;
+	struct informer *inf;
+
+	assert_int_equal(informer_attach(&o, &inf), 0);
+	assert_int_equal(informer_factory_new(inf, &fo, &factory), 0);
+	assert_int_equal(informer_factory_for(factory, "v1/pods", &one), 0);
+	assert_int_equal(informer_factory_for(factory, "PODS.v1", &two), 0);
+	assert_ptr_equal(one, two);
+	assert_int_equal(informer_shared_add_handler(one, &w->r->options, NULL), 0);
+	assert_int_equal(informer_factory_start(factory), 0);
+	assert_false(informer_shared_has_synced(one));
+	assert_int_equal(informer_factory_wait_synced(factory, 1, NULL, NULL), -ETIMEDOUT);
+	informer_factory_shutdown(factory);
+	informer_detach(inf);
+	recorder_expect(w->r, "DONE");
+}
+
+/* ---- start ---- */
+
+/* Handlers that are added before the start are told nothing before it, whoever drives the handle meanwhile. */
+static void
+nothing_is_told_before_the_start(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx->writer, "a1");
+	add(w, w->r);
+	recorder_pump(w->fx->inf);
+	recorder_change(w->fx->writer, "a2 b1");
+	recorder_pump(w->fx->inf);
+	assert_int_equal(w->r->calls, 0);
+	assert_false(informer_shared_has_synced(w->pods));
+	start(w);
+	recorder_expect(w->r, "+a2* +b1* SYNCED");
+	assert_true(informer_shared_has_synced(w->pods));
+	recorder_change(w->fx->writer, "a3");
+	recorder_expect(w->r, "a2>a3");
+}
+
+/* Starting twice starts each once; one that was asked for in between is started by the second. */
+static void
+starting_twice_starts_each_once(void **state)
+{
+	struct world *w = *state;
+	struct informer_shared *nodes;
+
+	recorder_change(w->fx->writer, "a1");
+	add(w, w->r);
+	start(w);
+	start(w);
+	recorder_expect(w->r, "+a1* SYNCED");
+	assert_int_equal(informer_factory_for(w->fx->factory, "nodes", &nodes), 0);
+	assert_int_equal(informer_shared_add_handler(nodes, &w->other->options, NULL), 0);
+	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"1\"}}");
+	recorder_pump(w->fx->inf);
+	assert_int_equal(w->other->calls, 0);
+	start(w);
+	recorder_expect(w->other, "+/n1* SYNCED");
+	recorder_change(w->fx->writer, "b1");
+	recorder_expect(w->r, "+b1");
+}
+
+/* A handler that comes late gets what is there, as initial adds, before any later event; others go on. [MultipleRegistration] */
+static void
+a_late_handler_gets_what_is_there_first(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx->writer, "a1");
+	add(w, w->r);
+	start(w);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx->writer, "b1");
+	add(w, w->other);
+	assert_false(informer_shared_has_synced(w->pods));
+	recorder_expect(w->other, "+a1* +b1* SYNCED");
+	recorder_change(w->fx->writer, "-a");
+	recorder_expect(w->other, "-a1");
+	recorder_expect(w->r, "+b1 -a1");
+}
+
+/* ---- synced ---- */
+
+struct outcome {
+	char text[256];
+};
+
+static void
+note_outcome(void *context, const char *resource, bool synced)
+{
+	struct outcome *o = context;
+
+	snprintf(o->text + strlen(o->text), sizeof(o->text) - strlen(o->text), "%s:%s ", resource, synced ? "yes" : "no");
+}
+
+/* Waiting answers for each resource that was started, and fails when one of them is not synced. */
+static void
+waiting_answers_for_each_resource(void **state)
+{
+	struct world *w = *state;
+	struct informer_shared *shared;
+	struct outcome outcome = {""};
+
+	/* none is started: nothing to wait for */
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 0, note_outcome, &outcome), 0);
+	assert_string_equal(outcome.text, "");
+	assert_int_equal(informer_factory_for(w->fx->factory, "v1/nodes", &shared), 0);
+	start(w);
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 20, note_outcome, &outcome), -ETIMEDOUT);
+	assert_string_equal(outcome.text, "v1/nodes:no pods:yes ");
+	assert_true(informer_shared_has_synced(w->pods));
+	assert_false(informer_shared_has_synced(shared));
+	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\"}}");
+	outcome.text[0] = '\0';
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, -1, note_outcome, &outcome), 0);
+	assert_string_equal(outcome.text, "v1/nodes:yes pods:yes ");
+	assert_true(informer_shared_has_synced(shared));
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 0, NULL, NULL), 0);
+}
+
+static void
+remove_itself(struct recorder *r)
+{
+	informer_remove_handler(r->handler);
+}
+
+/* It waits for the handlers too: every initial add returned. One that is removed meanwhile is not waited for. */
+static void
+waiting_is_for_the_handlers_too(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx->writer, "a1 b1");
+	add(w, w->r);
+	w->other->each = remove_itself;
+	add(w, w->other);
+	start(w);
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 5, NULL, NULL), -ETIMEDOUT);
+	assert_int_equal(informer_run(w->fx->inf), 0);
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 10000, NULL, NULL), 0);
+	assert_true(informer_handler_has_synced(w->r->handler));
+	recorder_await(w->r, "+a1* +b1* SYNCED");
+	recorder_await(w->other, "+a1* DONE");
+	assert_true(informer_shared_has_synced(w->pods));
+}
+
+/* ---- options ---- */
+
+/* A factory's namespace is that of its handlers; resources without namespaces do not care. */
+static void
+a_factorys_namespace_is_its_handlers(void **state)
+{
+	struct world *w = *state;
+	struct informer_factory_options o = {.size = sizeof(o), .namespace_ = "x"};
+	struct informer_shared *nodes;
+
+	renew(w, &o);
+	recorder_change(w->fx->writer, "a1 x/b1");
+	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"1\"}}");
+	add(w, w->r);
+	assert_int_equal(informer_factory_for(w->fx->factory, "nodes", &nodes), 0);
+	assert_int_equal(informer_shared_add_handler(nodes, &w->other->options, NULL), 0);
+	start(w);
+	recorder_expect(w->r, "+x/b1* SYNCED");
+	recorder_expect(w->other, "+/n1* SYNCED");
+	recorder_change(w->fx->writer, "a2 x/b2");
+	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\",\"resourceVersion\":\"2\"}}");
+	recorder_expect(w->r, "x/b1>x/b2");
+	recorder_expect(w->other, "/n1>/n2");
+}
+
+/* A tweak's selectors and a handler's own must both match. */
+static void
+selectors_of_tweak_and_handler_must_both_match(void **state)
+{
+	struct world *w = *state;
+	struct informer_tweak tweak = {.resource = "pods", .label_selector = "app in (web,db)", .field_selector = "metadata.name!=c"};
+	struct informer_factory_options o = {.size = sizeof(o), .tweaks = &tweak, .n_tweaks = 1};
+
+	renew(w, &o);
+	recorder_change(w->fx->writer, "a1:web b1:db c1:web d1:job e1:db");
+	add(w, w->r);
+	w->other->options.label_selector = "app!=web";
+	w->other->options.field_selector = "metadata.name!=e";
+	add(w, w->other);
+	start(w);
+	recorder_expect(w->r, "+a1* +b1* +e1* SYNCED");
+	recorder_expect(w->other, "+b1* SYNCED");
+	/* across the tweak's selector: gone for both; across the handler's own: for that one */
+	recorder_change(w->fx->writer, "b2:job a2:db d2:db");
+	recorder_expect(w->r, "-b1 a1>a2 +d2");
+	recorder_expect(w->other, "-b1 +a2 +d2");
+}
+
+static uint32_t
+resync_of(struct world *w, const char *resource, uint32_t own_ms)
+{
+	struct informer_handler_options o = {.size = sizeof(o), .resync_ms = own_ms};
+	struct informer_handler *h;
+	struct informer_shared *shared;
+	uint32_t ms;
+
+	assert_int_equal(informer_factory_for(w->fx->factory, resource, &shared), 0);
+	assert_int_equal(informer_shared_add_handler(shared, &o, &h), 0);
+	ms = (uint32_t)(h->work->period_ns / 1000000);
+	informer_remove_handler(h);
+	return ms;
+}
+
+/* The default resync, a resource's own, a handler's own: the nearest counts. [ListenerResyncPeriods, ResyncCheckPeriod] */
+static void
+the_nearest_resync_counts(void **state)
+{
+	struct world *w = *state;
+	struct informer_tweak tweaks[] = {{.resource = "nodes", .resync_ms = 30000},
+					  {.resource = "deployments.apps", .label_selector = "app=web"},
+					  {.resource = "services", .resync_ms = INFORMER_NO_RESYNC},
+					  {.resource = "nodes", .resync_ms = 7000}};
+	struct informer_factory_options o = {.size = sizeof(o), .resync_ms = 60000, .tweaks = tweaks, .n_tweaks = 4};
+
+	assert_int_equal(resync_of(w, "pods", 0), 0);
+	assert_int_equal(resync_of(w, "pods", INFORMER_NO_RESYNC), 0);
+	assert_int_equal(resync_of(w, "pods", 5000), 5000);
+	assert_int_equal(resync_of(w, "pods", 1), 1000);
+	renew(w, &o);
+	assert_int_equal(resync_of(w, "pods", 0), 60000);
+	assert_int_equal(resync_of(w, "pods", 5000), 5000);
+	assert_int_equal(resync_of(w, "pods", INFORMER_NO_RESYNC), 0);
+	assert_int_equal(resync_of(w, "no", 0), 7000);
+	assert_int_equal(resync_of(w, "deploy", 0), 60000);
+	assert_int_equal(resync_of(w, "services", 0), 0);
+	assert_int_equal(resync_of(w, "services", 5000), 5000);
+}
+
+struct texts {
+	char log[2048];
+	bool same;
+	_Atomic unsigned calls;
+};
+
+static void
+append_json(struct texts *t, const char *what, const struct informer_object *object)
+{
+	char text[512];
+	size_t length;
+
+	assert_int_equal(informer_object_json(object, text, sizeof(text), &length), 0);
+	snprintf(t->log + strlen(t->log), sizeof(t->log) - strlen(t->log), "%s%s\n", what, text);
+}
+
+static void
+text_add(void *context, const struct informer_object *object, bool is_initial)
+{
+	(void)is_initial;
+	append_json(context, "+", object);
+}
+
+static void
+text_update(void *context, const struct informer_object *old, const struct informer_object *object)
+{
+	struct texts *t = context;
+
+	t->calls++;
+	t->same = old == object;
+	if (t->same)
+		return;
+	append_json(t, "<", old);
+	append_json(t, ">", object);
+}
+
+static void
+text_delete(void *context, const struct informer_object *object, bool final_state_known)
+{
+	assert_true(final_state_known);
+	append_json(context, "-", object);
+}
+
+/* With a transform handlers see only what it keeps, in old and new state, at the end, and in a resync. [RespectStoreTransformer] */
+static void
+handlers_see_what_the_transform_keeps(void **state)
+{
+	struct world *w = *state;
+	const char *drop[] = {"metadata.labels", "metadata.uid"};
+	struct informer_factory_options fo = {.size = sizeof(fo), .drop = drop, .n_drop = 2};
+	struct texts t = {.log = ""};
+	struct informer_handler_options o = {.size = sizeof(o), .label_selector = "app=web", .on_add = text_add, .on_update = text_update,
+					     .on_delete = text_delete, .context = &t, .resync_ms = 1000};
+	static const char expected[] =
+		"+{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
+		"<{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
+		">{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"2\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
+		"-{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"2\"},\"spec\":{\"nodeName\":\"n1\"}}\n";
+
+	renew(w, &fo);
+	recorder_change(w->fx->writer, "a1:web");
+	assert_int_equal(informer_shared_add_handler(w->pods, &o, NULL), 0);
+	add(w, w->r);
+	start(w);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx->writer, "a2:web");
+	recorder_expect(w->r, "a1>a2");
+	t.calls = 0;
+	while (t.calls == 0)
+		informer_dispatch(w->fx->inf);
+	assert_true(t.same);
+	recorder_change(w->fx->writer, "-a");
+	recorder_expect(w->r, "-a2");
+	assert_string_equal(t.log, expected);
+}
+
+/* What cannot be understood is said when the factory is made. */
+static void
+bad_options_are_refused(void **state)
+{
+	struct world *w = *state;
+	struct informer_tweak tweak = {.resource = "pods", .label_selector = "a=="};
+	const char *path[] = {"spec..x"};
+	struct informer_factory_options o = {.size = sizeof(o), .tweaks = &tweak, .n_tweaks = 1};
+	struct informer_factory *factory;
+	char ns[300];
+
+	tweak.label_selector = "=";
+	assert_int_equal(informer_factory_new(w->fx->inf, &o, &factory), INFORMER_E_SYNTAX);
+	assert_error_has(w, "selector '='");
+	tweak = (struct informer_tweak){.resource = "pods", .field_selector = "spec.nodeName"};
+	assert_int_equal(informer_factory_new(w->fx->inf, &o, &factory), INFORMER_E_SYNTAX);
+	tweak = (struct informer_tweak){.resource = "a/b/c/d"};
+	assert_int_equal(informer_factory_new(w->fx->inf, &o, &factory), -EINVAL);
+	o = (struct informer_factory_options){.size = sizeof(o), .drop = path, .n_drop = 1};
+	assert_int_equal(informer_factory_new(w->fx->inf, &o, &factory), INFORMER_E_SYNTAX);
+	memset(ns, 'n', sizeof(ns) - 1);
+	ns[sizeof(ns) - 1] = '\0';
+	o = (struct informer_factory_options){.size = sizeof(o), .namespace_ = ns};
+	assert_int_equal(informer_factory_new(w->fx->inf, &o, &factory), -EINVAL);
+	o = (struct informer_factory_options){.size = 1};
+	assert_int_equal(informer_factory_new(w->fx->inf, &o, &factory), -EINVAL);
+	assert_int_equal(informer_factory_new(NULL, NULL, &factory), -EINVAL);
+	assert_int_equal(informer_factory_new(w->fx->inf, NULL, NULL), -EINVAL);
+	informer_factory_shutdown(NULL);
+}
+
+/* A handler that was meant for another resource or namespace is refused, and one with a bad selector; nothing of it stays. */
+static void
+handlers_for_something_else_are_refused(void **state)
+{
+	struct world *w = *state;
+
+	w->r->options.resource = "nodes";
+	assert_int_equal(informer_shared_add_handler(w->pods, &w->r->options, NULL), -EINVAL);
+	assert_error_has(w, "a handler of 'nodes' was given to the informer of pods");
+	w->r->options.resource = "v1/pods";
+	w->r->options.namespace_ = "x";
+	assert_int_equal(informer_shared_add_handler(w->pods, &w->r->options, NULL), -EINVAL);
+	assert_error_has(w, "a handler of namespace 'x' was given to an informer of all namespaces");
+	w->r->options.namespace_ = "";
+	w->r->options.label_selector = "=";
+	assert_int_equal(informer_shared_add_handler(w->pods, &w->r->options, NULL), INFORMER_E_SYNTAX);
+	w->r->options.label_selector = NULL;
+	assert_int_equal(informer_shared_add_handler(w->pods, NULL, NULL), -EINVAL);
+	assert_int_equal(informer_shared_add_handler(NULL, &w->r->options, NULL), -EINVAL);
+	assert_int_equal(w->r->calls, 0);
+	add(w, w->r);
+	start(w);
+	recorder_expect(w->r, "SYNCED");
+}
+
+/* ---- the end ---- */
+
+/* Removing a handler is idempotent, while active too, and leaves the others alone. [RemoveWhileActive, RemovingRemovedSharedInformer] */
+static void
+removing_a_handler_leaves_the_others(void **state)
+{
+	struct world *w = *state;
+
+	recorder_change(w->fx->writer, "a1");
+	add(w, w->r);
+	add(w, w->other);
+	start(w);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_expect(w->other, "+a1* SYNCED");
+	informer_remove_handler(w->r->handler);
+	informer_remove_handler(w->r->handler);
+	recorder_change(w->fx->writer, "a2");
+	recorder_expect(w->other, "a1>a2");
+	recorder_expect(w->r, "DONE");
+	informer_remove_handler(w->r->handler);
+	assert_true(informer_shared_has_synced(w->pods));
+}
+
+struct last_words {
+	struct world *w;
+	bool was_stopped;
+	int added;
+};
+
+static void
+at_the_end(void *context)
+{
+	struct last_words *l = context;
+	struct informer_handler_options o = {.size = sizeof(o)};
+
+	l->was_stopped = informer_shared_is_stopped(l->w->pods);
+	l->added = informer_shared_add_handler(l->w->pods, &o, NULL);
+}
+
+/* A stopped informer says so, and refuses handlers. [RemoveWhileActive] */
+static void
+a_stopped_informer_refuses_handlers(void **state)
+{
+	struct world *w = *state;
+	struct last_words last = {.w = w};
+	struct informer_handler_options o = {.size = sizeof(o), .on_done = at_the_end, .context = &last};
+
+	assert_false(informer_shared_is_stopped(w->pods));
+	assert_int_equal(informer_shared_add_handler(w->pods, &o, NULL), 0);
+	start(w);
+	renew(w, NULL);
+	assert_true(last.was_stopped);
+	assert_int_equal(last.added, INFORMER_E_STOPPED);
+
+	assert_false(informer_shared_is_stopped(w->pods));
+	add(w, w->r);
+	assert_int_equal(informer_stop(w->fx->inf), 0);
+	assert_true(informer_shared_is_stopped(w->pods));
+	assert_int_equal(informer_shared_add_handler(w->pods, &w->other->options, NULL), INFORMER_E_STOPPED);
+	assert_int_equal(informer_factory_start(w->fx->factory), INFORMER_E_STOPPED);
+	recorder_expect(w->r, "DONE");
+	assert_int_equal(w->other->calls, 0);
+}
+
+struct gate {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool entered, open;
+};
+
+static void
+wait_at_gate(struct recorder *r)
+{
+	struct gate *g = r->context;
+
+	pthread_mutex_lock(&g->lock);
+	g->entered = true;
+	pthread_cond_broadcast(&g->changed);
+	while (!g->open)
+		pthread_cond_wait(&g->changed, &g->lock);
+	pthread_mutex_unlock(&g->lock);
+}
+
+struct closing {
+	struct informer_factory *factory;
+	_Atomic bool over;
+};
+
+static void *
+shut_down(void *context)
+{
+	struct closing *c = context;
+
+	informer_factory_shutdown(c->factory);
+	atomic_store(&c->over, true);
+	return NULL;
+}
+
+/* Shutting down waits for a handler that runs; its last call is on_done. Another factory on the same handle goes on. */
+static void
+shutting_down_waits_for_running_handlers(void **state)
+{
+	struct world *w = *state;
+	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+	struct closing closing = {0};
+	struct informer_shared *pods;
+	pthread_t thread;
+
+	recorder_change(w->fx->writer, "a1 b1");
+	assert_int_equal(informer_factory_new(w->fx->inf, NULL, &closing.factory), 0);
+	assert_int_equal(informer_factory_for(closing.factory, "pods", &pods), 0);
+	w->r->each = wait_at_gate;
+	w->r->context = &gate;
+	assert_int_equal(informer_shared_add_handler(pods, &w->r->options, &w->r->handler), 0);
+	assert_int_equal(informer_factory_start(closing.factory), 0);
+	add(w, w->other);
+	start(w);
+	assert_int_equal(informer_run(w->fx->inf), 0);
+	pthread_mutex_lock(&gate.lock);
+	while (!gate.entered)
+		pthread_cond_wait(&gate.changed, &gate.lock);
+	pthread_mutex_unlock(&gate.lock);
+	assert_int_equal(pthread_create(&thread, NULL, shut_down, &closing), 0);
+	/* a handler that hangs does not hold the other one */
+	recorder_await(w->other, "+a1* +b1* SYNCED");
+	while (!informer_shared_is_stopped(pods))
+		sched_yield();
+	assert_false(atomic_load(&closing.over));
+	pthread_mutex_lock(&gate.lock);
+	gate.open = true;
+	pthread_cond_broadcast(&gate.changed);
+	pthread_mutex_unlock(&gate.lock);
+	pthread_join(thread, NULL);
+	recorder_await(w->r, "+a1* DONE");
+	recorder_change(w->fx->writer, "b2");
+	recorder_await(w->other, "b1>b2");
+}
+
+/* A forked child may only take its copy down; the parent's handlers are not disturbed, and none is called in the child. */
+static void
+a_forked_child_takes_its_copy_down(void **state)
+{
+	struct world *w = *state;
+	struct informer_factory *factory;
+	struct informer_shared *shared;
+	int status;
+	pid_t child;
+
+	recorder_change(w->fx->writer, "a1");
+	add(w, w->r);
+	start(w);
+	recorder_expect(w->r, "+a1* SYNCED");
+	child = fork();
+	if (child == 0) {
+		bool ok = informer_factory_for(w->fx->factory, "nodes", &shared) == INFORMER_E_FORKED &&
+			  informer_factory_new(w->fx->inf, NULL, &factory) == INFORMER_E_FORKED &&
+			  informer_factory_start(w->fx->factory) == INFORMER_E_FORKED &&
+			  informer_shared_add_handler(w->pods, &w->other->options, NULL) == INFORMER_E_FORKED &&
+			  !informer_shared_has_synced(w->pods) && informer_shared_is_stopped(w->pods) &&
+			  informer_factory_wait_synced(w->fx->factory, 0, NULL, NULL) == INFORMER_E_FORKED;
+		unsigned calls = w->r->calls;
+
+		informer_factory_shutdown(w->fx->factory);
+		informer_detach(w->fx->inf);
+		_exit(ok && w->r->calls == calls ? 0 : 1);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	recorder_change(w->fx->writer, "a2");
+	recorder_expect(w->r, "a1>a2");
+}
+
+/* ---- threads ---- */
+
+struct registrar {
+	struct world *w;
+	pthread_t thread;
+	unsigned failures;
+};
+
+static void *
+add_and_remove(void *context)
+{
+	struct registrar *g = context;
+	struct informer_handler_options o = {.size = sizeof(o)};
+
+	for (int i = 0; i < 40; i++) {
+		struct informer_shared *shared;
+		struct informer_handler *h;
+
+		if (informer_factory_for(g->w->fx->factory, i % 2 ? "po" : "pods", &shared) < 0 || shared != g->w->pods ||
+		    informer_shared_add_handler(shared, &o, &h) < 0 || informer_factory_start(g->w->fx->factory) < 0) {
+			g->failures++;
+			continue;
+		}
+		(void)informer_shared_has_synced(shared);
+		if (i % 4 != 0 && informer_wait_handler_synced(g->w->fx->inf, h, 10000) < 0)
+			g->failures++;
+		informer_remove_handler(h);
+	}
+	return NULL;
+}
+
+/* Handlers come and go in several threads while one goes on and the store changes: that one misses nothing. [AddWhileActive] */
+static void
+handlers_come_and_go_while_one_goes_on(void **state)
+{
+	struct world *w = *state;
+	struct registrar registrars[3];
+	char change[16];
+
+	recorder_change(w->fx->writer, "a1");
+	add(w, w->r);
+	start(w);
+	assert_int_equal(informer_run(w->fx->inf), 0);
+	recorder_await(w->r, "+a1* SYNCED");
+	for (unsigned i = 0; i < 3; i++) {
+		registrars[i] = (struct registrar){.w = w};
+		assert_int_equal(pthread_create(&registrars[i].thread, NULL, add_and_remove, &registrars[i]), 0);
+	}
+	for (int i = 2; i <= 50; i++) {
+		char expected[32];
+
+		snprintf(change, sizeof(change), "a%d", i);
+		recorder_change(w->fx->writer, change);
+		snprintf(expected, sizeof(expected), "a%d>a%d", i - 1, i);
+		recorder_await(w->r, expected);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		pthread_join(registrars[i].thread, NULL);
+		assert_int_equal(registrars[i].failures, 0);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_resource_has_one_informer),
+		TEST(an_exclusive_informer_is_nobody_elses),
+		TEST(bad_names_are_refused),
+		TEST(without_a_daemon_everything_can_be_set_up),
+		TEST(nothing_is_told_before_the_start),
+		TEST(starting_twice_starts_each_once),
+		TEST(a_late_handler_gets_what_is_there_first),
+		TEST(waiting_answers_for_each_resource),
+		TEST(waiting_is_for_the_handlers_too),
+		TEST(a_factorys_namespace_is_its_handlers),
+		TEST(selectors_of_tweak_and_handler_must_both_match),
+		TEST(the_nearest_resync_counts),
+		TEST(handlers_see_what_the_transform_keeps),
+		TEST(bad_options_are_refused),
+		TEST(handlers_for_something_else_are_refused),
+		TEST(removing_a_handler_leaves_the_others),
+		TEST(a_stopped_informer_refuses_handlers),
+		TEST(shutting_down_waits_for_running_handlers),
+		TEST(a_forked_child_takes_its_copy_down),
+		TEST(handlers_come_and_go_while_one_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

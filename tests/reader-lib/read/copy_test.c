@@ -1,0 +1,498 @@
+/*
+ * Objects that stay: copies, and copies that go with their snapshot. What paths leave of them: path_set_test.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/read/copy.h"
+#include "shm-layout/walk.h"
+#include "tests/support/pod_world.h"
+
+#define REAL_PODS "../shared/data/real-pods"
+
+static int
+set_up(void **state)
+{
+	*state = pod_world_new(pod_of_all_kinds);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	pod_world_free(*state);
+	return 0;
+}
+
+/* A copy says the same as its source, to every question. */
+static void
+a_copy_says_what_its_source_says(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_path *path = pod_world_path(w, "spec.containers[*].image");
+	struct informer_selector *selector;
+	struct informer_object copy;
+	struct informer_value value;
+	const char *data;
+	size_t length;
+	char key[64];
+	int r;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	assert_string_equal(pod_world_json(w->again, &copy), pod_of_all_kinds);
+	r = informer_object_namespace(&copy, &data, &length);
+	assert_text(r, data, length, "default");
+	r = informer_object_name(&copy, &data, &length);
+	assert_text(r, data, length, "web-0");
+	r = informer_object_uid(&copy, &data, &length);
+	assert_text(r, data, length, "u-1");
+	r = informer_object_key(&copy, key, sizeof(key), &length);
+	assert_text(r, key, length, "default/web-0");
+	assert_int_equal(informer_object_seq(&copy), informer_object_seq(&w->pod));
+	assert_int_equal(informer_object_created_seq(&copy), informer_object_created_seq(&w->pod));
+	assert_int_equal(informer_object_position(&copy), informer_object_position(&w->pod));
+	/* the path knows the shapes of the one, then of the other */
+	for (int i = 0; i < 3; i++) {
+		r = informer_get_string(&w->pod, path, &data, &length);
+		assert_text(r, data, length, "i1");
+		r = informer_get_string(&copy, path, &data, &length);
+		assert_text(r, data, length, "i1");
+	}
+	assert_int_equal(informer_object_value(&copy, &value), 0);
+	assert_int_equal(informer_value_count(&value), 4);
+	assert_int_equal(informer_selector_compile(w->inf, "app=web", 7, &selector, NULL), 0);
+	assert_int_equal(informer_selector_matches(selector, &copy), 1);
+	informer_selector_free(selector);
+	informer_path_free(path);
+	informer_object_free(&copy);
+	assert_null(copy.object_);
+	informer_object_free(&copy);
+}
+
+/* A copy outlives its snapshot, its object, and its handle. */
+static void
+a_copy_outlives_snapshot_and_handle(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_object copy, second;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	informer_end(&w->snap);
+	assert_int_equal(informer_object_copy(w->inf, &copy, &second), 0);
+	informer_detach(w->inf);
+	w->inf = NULL;
+	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
+	informer_object_free(&copy);
+	assert_string_equal(pod_world_json(w->text, &second), pod_of_all_kinds);
+	informer_object_free(&second);
+}
+
+/* A copy is private memory: a forked child may read and free its own, though the parent's handle is closed to it. */
+static void
+a_forked_child_may_use_its_copy(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_object copy, more;
+	int status;
+	pid_t child;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	child = fork();
+	if (child == 0) {
+		size_t length = 0;
+		bool ok = informer_object_json(&copy, w->again, sizeof(w->again), &length) == 0 && strcmp(w->again, pod_of_all_kinds) == 0 &&
+			  informer_object_copy(w->inf, &w->pod, &more) == INFORMER_E_FORKED &&
+			  informer_object_copy(w->inf, &copy, &more) == INFORMER_E_FORKED;
+
+		informer_object_free(&copy);
+		_exit(ok ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
+	informer_object_free(&copy);
+}
+
+/* What is no copy is left alone; what makes no sense is refused. */
+static void
+only_copies_are_freed(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_object same = w->pod, zero = {0};
+
+	informer_object_free(NULL);
+	informer_object_free(&zero);
+	informer_object_free(&same);
+	assert_string_equal(pod_world_json(w->text, &same), pod_of_all_kinds);
+	assert_int_equal(informer_object_copy(NULL, &same, &zero), -EINVAL);
+	assert_int_equal(informer_object_copy(w->inf, NULL, &zero), -EINVAL);
+	assert_int_equal(informer_object_copy(w->inf, &zero, &zero), -EINVAL);
+	assert_int_equal(informer_object_copy(w->inf, &same, NULL), -EINVAL);
+	informer_end(&w->snap);
+	assert_int_equal(informer_object_copy(w->inf, &same, &zero), -EINVAL);
+}
+
+/* A copy stands in no snapshot of the store: questions about resources find none, lookups are refused, ending it does nothing. */
+static void
+a_copys_own_snapshot_has_no_resources(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_object copy, found;
+	struct informer_iter it;
+	uint32_t position;
+	const char *data;
+	size_t length;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	assert_int_equal(informer_resource_count(copy.snapshot_), 0);
+	assert_int_equal(informer_resource_info_at(copy.snapshot_, informer_object_position(&copy), &info), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_index_name(copy.snapshot_, 0, 0, &data, &length), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_info(copy.snapshot_, w->pods, &info), -EINVAL);
+	assert_int_equal(informer_resource_position(copy.snapshot_, w->pods, &position), -EINVAL);
+	assert_int_equal(informer_get_z(copy.snapshot_, w->pods, "default", "web-0", &found), -EINVAL);
+	assert_int_equal(informer_list(copy.snapshot_, w->pods, &it), -EINVAL);
+	assert_int_equal(informer_verify(copy.snapshot_, NULL, NULL, NULL), -EINVAL);
+	informer_end((struct informer_snapshot *)(uintptr_t)copy.snapshot_);
+	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
+	informer_object_free(&copy);
+}
+
+static void *
+read_often(void *context)
+{
+	const struct informer_object *copy = context;
+	char text[2048];
+	size_t length;
+
+	for (int i = 0; i < 200; i++) {
+		if (informer_object_json(copy, text, sizeof(text), &length) < 0 || strcmp(text, pod_of_all_kinds) != 0)
+			return context;
+	}
+	return NULL;
+}
+
+/* Several threads read one copy, while its source's handle works. */
+static void
+threads_share_a_copy(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_object copy;
+	pthread_t threads[4];
+	void *bad;
+
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_often, &copy), 0);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], &bad);
+		assert_null(bad);
+	}
+	informer_object_free(&copy);
+}
+
+#define LIST(...) (const char *const[]){__VA_ARGS__, NULL}
+#define WHO "\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\""
+
+static int allocations;
+
+static void *
+count_allocate(void *context, size_t size)
+{
+	(void)context;
+	allocations++;
+	return malloc(size);
+}
+
+static void
+count_release(void *context, void *memory)
+{
+	(void)context;
+	allocations--;
+	free(memory);
+}
+
+/* A lent copy goes with its snapshot; freeing it by hand does nothing. */
+static void
+a_lent_copy_goes_with_its_snapshot(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
+					   .allocate = count_allocate, .release = count_release};
+	struct informer_object object, lent, kept;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct path_set *set;
+	struct informer *inf;
+	int before;
+
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(path_set_compile(inf, LIST("status"), 1, NULL, 0, &set), 0);
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_get_z(&snap, pods, "default", "web-0", &object), 0);
+	before = allocations;
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(object_copy_lent(inf, &object, set, &lent), 0);
+		informer_object_free(&lent);
+		assert_string_equal(pod_world_json(w->text, &lent), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	}
+	assert_int_equal(allocations, before + 10);
+	/* copied, it stays */
+	assert_int_equal(informer_object_copy(inf, &lent, &kept), 0);
+	assert_int_equal(object_copy_lent(inf, &kept, set, &lent), -EINVAL);
+	informer_end(&snap);
+	assert_int_equal(allocations, before + 1);
+	assert_string_equal(pod_world_json(w->text, &kept), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	informer_object_free(&kept);
+	assert_int_equal(allocations, before);
+	path_set_free(inf, set);
+	informer_detach(inf);
+	assert_int_equal(allocations, 0);
+}
+
+static int fail_at;
+
+static void *
+fail_allocate(void *context, size_t size)
+{
+	(void)context;
+	return fail_at-- == 0 ? NULL : malloc(size);
+}
+
+static void
+just_release(void *context, void *memory)
+{
+	(void)context;
+	free(memory);
+}
+
+/* Whichever allocation fails: -ENOMEM, and nothing is lost. */
+static void
+a_copy_that_gets_no_memory_says_so(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
+					   .allocate = fail_allocate, .release = just_release};
+	struct informer_object object, copy;
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct informer *inf;
+	char big[200000];
+	size_t n;
+	int r, tries = 0;
+
+	/* more than the memory that costs no allocation: text, names */
+	n = (size_t)snprintf(big, sizeof(big), "{\"metadata\":{\"name\":\"big\",\"namespace\":\"default\"},\"data\":{");
+	for (int i = 0; i < 1500; i++)
+		n += (size_t)snprintf(big + n, sizeof(big) - n, "%s\"a-field-of-its-own-%d\":\"with some text %d\"", i ? "," : "", i, i);
+	snprintf(big + n, sizeof(big) - n, "}}");
+	broker_fixture_put(w->fx, (const char *const[]){big, NULL});
+	fail_at = 1000;
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(informer_begin(inf, &snap), 0);
+	assert_int_equal(informer_get_z(&snap, pods, "default", "big", &object), 0);
+	do {
+		fail_at = tries;
+		r = informer_object_copy(inf, &object, &copy);
+	} while (r == -ENOMEM && ++tries < 100);
+	assert_int_equal(r, 0);
+	assert_true(tries > 3);
+	assert_string_equal(pod_world_json(w->text, &copy), big);
+	fail_at = 1000;
+	informer_object_free(&copy);
+	informer_end(&snap);
+	informer_detach(inf);
+}
+
+/* ---- real and damaged ones ---- */
+
+static char *
+file_text(const char *name)
+{
+	char path[1024], *text = calloc(1, 1u << 20);
+	FILE *f;
+
+	snprintf(path, sizeof(path), REAL_PODS "/%s", name);
+	f = fopen(path, "re");
+	if (!f || !text)
+		abort();
+	assert_true(fread(text, 1, (1u << 20) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+/* Every real pod comes back from its copy as it went in, and from a copy of it that keeps everything by name. */
+static void
+real_pods_survive_copying(void **state)
+{
+	struct pod_world *w = *state;
+	struct informer_object object, copy;
+	struct path_set *all, *none;
+	struct informer_iter it;
+	struct dirent *entry;
+	int count = 0;
+	DIR *directory = opendir(REAL_PODS);
+
+	if (!directory) {
+		print_message("SKIP: no %s\n", REAL_PODS);
+		skip();
+		return;
+	}
+	while ((entry = readdir(directory))) {
+		char *text;
+
+		if (!strstr(entry->d_name, ".json"))
+			continue;
+		text = file_text(entry->d_name);
+		broker_fixture_put(w->fx, (const char *const[]){text, NULL});
+		free(text);
+	}
+	closedir(directory);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(path_set_compile(w->inf, LIST("[*]"), 1, LIST("no.such[*].path", "spec.nor.this"), 2, &all), 0);
+	assert_int_equal(path_set_compile(w->inf, LIST("spec[*][*][*]", "metadata", "status[*]", "kind", "apiVersion", "spec"), 6, NULL, 0,
+					  &none), 0);
+	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
+	while (informer_next(&it, &object) > 0) {
+		pod_world_json(w->text, &object);
+		assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
+		assert_string_equal(pod_world_json(w->again, &copy), w->text);
+		informer_object_free(&copy);
+		assert_int_equal(object_copy_filtered(w->inf, &object, all, &copy), 0);
+		assert_string_equal(pod_world_json(w->again, &copy), w->text);
+		informer_object_free(&copy);
+		if (!strstr(w->text, "\"text\"")) { /* not the one that has more than pods have */
+			assert_int_equal(object_copy_filtered(w->inf, &object, none, &copy), 0);
+			assert_string_equal(pod_world_json(w->again, &copy), w->text);
+			informer_object_free(&copy);
+		}
+		count++;
+	}
+	assert_true(count > 30);
+	path_set_free(w->inf, all);
+	path_set_free(w->inf, none);
+}
+
+struct blocks {
+	uint32_t refs[1024];
+	unsigned count;
+	struct walk_seen seen;
+};
+
+static int
+collect(void *context, uint32_t ref, const struct block *b)
+{
+	struct blocks *blocks = context;
+
+	if (!walk_seen_first(&blocks->seen, ref))
+		return 0;
+	if (blocks->count < 1024 && (block_type(b) == BLOCK_OBJECT || block_type(b) == BLOCK_VALUE || block_type(b) == BLOCK_SHAPE))
+		blocks->refs[blocks->count++] = ref;
+	return 1;
+}
+
+static int
+count_bytes(void *context, const char *data, size_t length)
+{
+	/* every byte that is handed out is there to be read */
+	for (size_t i = 0; i < length; i++)
+		*(uint64_t *)context += (uint8_t)data[i];
+	return 0;
+}
+
+/* Copy in all ways, and read what comes. */
+static void
+copy_and_read(struct pod_world *w, const struct path_set *set, unsigned *corrupt)
+{
+	struct informer_object object, copy;
+	const struct path_set *sets[] = {NULL, set};
+	uint64_t sum = 0;
+	int r;
+
+	r = informer_get_z(&w->snap, w->pods, "default", "web-0", &object);
+	if (r < 0)
+		object = w->pod;	/* as one whose header was read before */
+	for (int i = 0; i < 2; i++) {
+		r = object_copy_filtered(w->inf, &object, sets[i], &copy);
+		if (r < 0) {
+			assert_int_equal(r, INFORMER_E_CORRUPT);
+			++*corrupt;
+			continue;
+		}
+		r = informer_object_to_json(&copy, count_bytes, &sum);
+		assert_true(r == 0 || r == INFORMER_E_CORRUPT);
+		informer_object_free(&copy);
+	}
+}
+
+/* Each bit of each block that an object reaches, flipped in turn: an error or a copy as wrong, and never a crash. */
+static void
+damaged_objects_are_refused_or_copied_as_they_are(void **state)
+{
+	static struct blocks blocks;
+	struct pod_world *w = *state;
+	struct arena *arena = w->fx->store->arena;
+	struct walk_visitor visitor = {collect, &blocks};
+	struct walk_damage damage;
+	struct path_set *set;
+	unsigned corrupt = 0;
+
+	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("spec.containers[*].env", "metadata.annotations"), 2, &set), 0);
+	blocks.count = 0;
+	assert_int_equal(walk_seen_init(&blocks.seen, arena->view.committed), 0);
+	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);
+	walk_seen_done(&blocks.seen);
+	for (unsigned i = 0; i < blocks.count; i++) {
+		struct block *b = arena_block(arena, blocks.refs[i]);
+		size_t bytes = sizeof(*b) + block_length(b);
+
+		for (size_t at = 8; at < bytes; at++) {
+			uint8_t *byte = (uint8_t *)b + at;
+
+			for (unsigned bit = 0; bit < 8; bit++) {
+				*byte ^= (uint8_t)(1u << bit);
+				copy_and_read(w, set, &corrupt);
+				*byte ^= (uint8_t)(1u << bit);
+			}
+		}
+	}
+	assert_true(corrupt > 100);
+	pod_world_look(w, "web-0", &w->pod);
+	assert_string_equal(pod_world_json(w->text, &w->pod), pod_of_all_kinds);
+	path_set_free(w->inf, set);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_copy_says_what_its_source_says),
+		TEST(a_copy_outlives_snapshot_and_handle),
+		TEST(a_forked_child_may_use_its_copy),
+		TEST(only_copies_are_freed),
+		TEST(a_copys_own_snapshot_has_no_resources),
+		TEST(threads_share_a_copy),
+		TEST(a_lent_copy_goes_with_its_snapshot),
+		TEST(a_copy_that_gets_no_memory_says_so),
+		TEST(real_pods_survive_copying),
+		TEST(damaged_objects_are_refused_or_copied_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/*
+ * Field selectors: the API server's syntax on any path.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/read/field_selector.h"
+#include "reader-lib/read/key_object.h"
+#include "tests/support/pod_world.h"
+
+static const char pod[] =
+	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"labels\":{\"a=b\":\"c,d\",\"back\":\"x\\\\y\"}},"
+	"\"spec\":{\"nodeName\":\"n1\",\"priority\":-5,\"ratio\":0.25,\"big\":18446744073709551615,\"hostNetwork\":false,"
+	"\"nothing\":null,\"empty\":\"\",\"none\":[],"
+	"\"containers\":[{\"name\":\"c1\",\"image\":\"nginx\"},{\"name\":\"c2\",\"image\":\"redis\"},{\"name\":\"c3\"}]}}";
+
+static int
+set_up(void **state)
+{
+	*state = pod_world_new(pod);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	pod_world_free(*state);
+	return 0;
+}
+
+static void
+expect(struct pod_world *w, const char *text, int expected)
+{
+	struct field_selector *selector;
+	char why[512] = "";
+	int r = field_selector_compile(w->inf, text, strlen(text), &selector);
+
+	if (r < 0)
+		informer_last_error(w->inf, why, sizeof(why));
+	if (r < 0)
+		fail_msg("'%s': %s", text, why);
+	r = field_selector_matches(selector, &w->pod);
+	if (r != expected)
+		fail_msg("'%s': %d", text, r);
+	field_selector_free(w->inf, selector);
+}
+
+/* The three operators compare a string with the field's. */
+static void
+strings_are_compared(void **state)
+{
+	struct pod_world *w = *state;
+
+	expect(w, "spec.nodeName=n1", 1);
+	expect(w, "spec.nodeName==n1", 1);
+	expect(w, "spec.nodeName!=n1", 0);
+	expect(w, "spec.nodeName=n2", 0);
+	expect(w, "spec.nodeName!=n2", 1);
+	expect(w, "spec.nodeName=n", 0);
+	expect(w, "spec.nodeName=n11", 0);
+	expect(w, "metadata.name=web-0,metadata.namespace=default", 1);
+}
+
+/* All requirements must hold; empty ones, and an empty selector, ask for nothing. */
+static void
+requirements_are_joined_by_and(void **state)
+{
+	struct pod_world *w = *state;
+
+	expect(w, "", 1);
+	expect(w, ",, ,", 1);
+	expect(w, "spec.nodeName=n1,spec.priority=-5", 1);
+	expect(w, "spec.nodeName=n1,spec.priority=5", 0);
+	expect(w, ",spec.nodeName=n1, spec.nodeName != n2,", 1);
+}
+
+/* What is absent, or null, is the empty string. */
+static void
+an_absent_field_counts_as_empty(void **state)
+{
+	struct pod_world *w = *state;
+
+	expect(w, "spec.absent.deep=", 1);
+	expect(w, "spec.absent!=", 0);
+	expect(w, "spec.absent=x", 0);
+	expect(w, "spec.absent!=x", 1);
+	expect(w, "spec.nothing=", 1);
+	expect(w, "spec.empty=", 1);
+	expect(w, "spec.empty!=", 0);
+	expect(w, "spec.nodeName=", 0);
+	expect(w, "spec.nodeName!=", 1);
+}
+
+/* Numbers and booleans are what they look like in JSON. */
+static void
+numbers_and_booleans_compare_by_their_json_text(void **state)
+{
+	struct pod_world *w = *state;
+
+	expect(w, "spec.priority=-5", 1);
+	expect(w, "spec.priority=-50", 0);
+	expect(w, "spec.priority=-", 0);
+	expect(w, "spec.ratio=0.25", 1);
+	expect(w, "spec.ratio=0.250", 0);
+	expect(w, "spec.big=18446744073709551615", 1);
+	expect(w, "spec.hostNetwork=false", 1);
+	expect(w, "spec.hostNetwork!=true", 1);
+	expect(w, "spec.hostNetwork=", 0);
+}
+
+/* An array or object equals nothing, not even the empty string. */
+static void
+containers_are_equal_to_nothing(void **state)
+{
+	struct pod_world *w = *state;
+
+	expect(w, "spec.none=", 0);
+	expect(w, "spec.none!=", 1);
+	expect(w, "spec.containers={}", 0);
+}
+
+/* A backslash makes a comma, an equals sign or a backslash part of the value; names with such characters are quoted. */
+static void
+escapes_are_understood(void **state)
+{
+	struct pod_world *w = *state;
+
+	expect(w, "metadata.labels[\"a=b\"]=c\\,d", 1);
+	expect(w, "metadata.labels['a=b']==c\\,d,spec.nodeName=n1", 1);
+	expect(w, "metadata.labels.back=x\\\\y", 1);
+	expect(w, "metadata.labels.a\\=b=c\\,d", 1);
+	expect(w, "spec.nodeName=n\\=1", 0);
+	expect(w, "spec.nodeName!=n1\\,", 1);
+}
+
+/* With [*], = asks for one hit that is equal, and != for none. */
+static void
+a_path_with_many_hits_matches_when_one_does(void **state)
+{
+	struct pod_world *w = *state;
+
+	expect(w, "spec.containers[*].image=redis", 1);
+	expect(w, "spec.containers[*].image=nginx,spec.containers[*].image=redis", 1);
+	expect(w, "spec.containers[*].image!=redis", 0);
+	expect(w, "spec.containers[*].image!=postgres", 1);
+	expect(w, "spec.containers[*].image=postgres", 0);
+	expect(w, "spec.initContainers[*].image=", 1);
+	expect(w, "spec.initContainers[*].image!=", 0);
+	expect(w, "spec.containers[1].image=redis", 1);
+}
+
+static void
+refuse(struct pod_world *w, const char *text, unsigned at, const char *says)
+{
+	struct field_selector *selector;
+	char why[512], place[32];
+
+	assert_int_equal(field_selector_compile(w->inf, text, strlen(text), &selector), INFORMER_E_SYNTAX);
+	informer_last_error(w->inf, why, sizeof(why));
+	snprintf(place, sizeof(place), "at byte %u:", at);
+	if (!strstr(why, place) || !strstr(why, says))
+		fail_msg("'%s': %s", text, why);
+}
+
+/* What makes no sense is refused with the place and the reason. */
+static void
+a_bad_selector_is_refused_with_its_place(void **state)
+{
+	struct pod_world *w = *state;
+	char many[65 * 4 + 1];
+
+	refuse(w, "spec.nodeName", 13, "expected =, == or !=");
+	refuse(w, "a=b,spec.nodeName,c=d", 17, "expected =, == or !=");
+	refuse(w, "=x", 0, "expected a path");
+	refuse(w, "a!x", 2, "expected '=' after '!'");
+	refuse(w, "a!", 2, "expected '=' after '!'");
+	refuse(w, "a=b=c", 3, "is written \\=");
+	refuse(w, "a=b\\n", 3, "a backslash stands before");
+	refuse(w, "a=b\\", 3, "a backslash stands before");
+	refuse(w, "x=y,a..b=c", 6, "a name is expected here");
+	refuse(w, "a[\"b=c", 2, "never closed");
+	refuse(w, "a[\"b\\", 2, "never closed");
+	refuse(w, "a\\", 1, "a backslash needs a character after it");
+	for (int i = 0; i < 65; i++)
+		memcpy(many + 4 * (size_t)i, "a=b,", 5);
+	refuse(w, many, 256, "more than 64");
+}
+
+/* An object of which only the key is known can be neither in nor out. */
+static void
+a_key_alone_does_not_say(void **state)
+{
+	struct pod_world *w = *state;
+	struct field_selector *selector;
+	struct key_object memory;
+	struct informer_object object;
+
+	assert_int_equal(key_object_set(&memory, "ns", 2, "a", 1, 0, &object), 0);
+	assert_int_equal(field_selector_compile(w->inf, "a=b", 3, &selector), 0);
+	assert_int_equal(field_selector_matches(selector, &object), INFORMER_E_NOT_FOUND);
+	field_selector_free(w->inf, selector);
+	field_selector_free(w->inf, NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(strings_are_compared),
+		TEST(requirements_are_joined_by_and),
+		TEST(an_absent_field_counts_as_empty),
+		TEST(numbers_and_booleans_compare_by_their_json_text),
+		TEST(containers_are_equal_to_nothing),
+		TEST(escapes_are_understood),
+		TEST(a_path_with_many_hits_matches_when_one_does),
+		TEST(a_bad_selector_is_refused_with_its_place),
+		TEST(a_key_alone_does_not_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
