@@ -24,7 +24,7 @@
  * store, on x86 too): both miss, and the block that holds the root is reused between R2 and R3.
  * R0 is to R1's fence as R1 itself is: who sees a bit that another thread set has it set for the writer too.
  * Bound: no loop. A writer that dies, or commits without pause, delays nobody.
- * Pairs with: slots_horizon() in writer/arena/slots.c.
+ * Pairs with: pins_horizon() in writer/arena/pins.c.
  */
 #ifndef SHM_LAYOUT_SLOT_H
 #define SHM_LAYOUT_SLOT_H

@@ -1,7 +1,7 @@
 # Each tests/ROOM/NAME_test.c is one cmocka program, build/tests/ROOM/NAME_test,
 # linked with all rooms' objects; each tests/e2e/*.sh drives the real binaries.
 
-UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*/*_test.c tests/reader-lib/*_test.c tests/reader-lib/*/*_test.c tests/tools/*_test.c tests/conversations/*_test.c)
+UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*/*_test.c tests/reader-lib/*_test.c tests/reader-lib/*/*_test.c tests/tools/*/*_test.c tests/conversations/*_test.c)
 UNIT     := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC))
 # what is installed is a plain build, never a sanitizer's
 E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tests/e2e/*.sh)))
@@ -46,8 +46,8 @@ test: setup
 	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check
 
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
-TSAN_TESTS := shm-layout/slot writer/arena/slots writer/serve/broker reader-lib/attach/attach reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
-	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/sim_store
+TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/attach/attach reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
+	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/informer-sim/object_store
 TSAN_TESTS += conversations/conversations conversations/herd
 TSAN_TESTS += shm-layout/queue writer/serve/broker_subscribe reader-lib/events/handler reader-lib/events/feed reader-lib/events/on_demand
 tsan: setup

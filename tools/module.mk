@@ -1,6 +1,6 @@
 # The demo's reader and the README's example: agents that link the library as anybody would.
 
-$(B)/demo-reader: $(B)/obj/tools/demo/reader.o $(B)/libinformer.a
+$(B)/demo-reader: $(B)/obj/tools/demo/demo_reader.o $(B)/libinformer.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(SHM_LIBS)
 

@@ -10,7 +10,7 @@
  * Invariant: none of its blocks is ever written again. An incarnation is drawn by one writer process for the file that it makes; that
  * process took the lock before it made the file, and the kernel takes it back only when the process, and so its last store, is over. O3
  * comes after the file was there (O2), so that process is gone. And no other writer stores into blocks of a file that it did not make:
- * it copies them (writer/store/adopt.h), and writes the word `superseded_by` in the old header, which readers look at in each
+ * it copies them (writer/store/generation.h), and writes the word `superseded_by` in the old header, which readers look at in each
  * informer_begin(). That unlinks the name; the pages stay while they are mapped, at their full length.
  * A bad history that O3 after O2 excludes: the lock is free, a writer starts, adopts, publishes and reclaims; then its file is opened.
  *

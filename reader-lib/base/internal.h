@@ -289,8 +289,8 @@ struct part {
 };
 
 /* Where a name stands in one arena. Immutable; freed at detach. */
-struct binding {
-	struct binding *next;
+struct resource_binding {
+	struct resource_binding *next;
 	const struct mapping *mapping;
 	uint64_t table;			/* the root's */
 	uint32_t count;
@@ -298,10 +298,10 @@ struct binding {
 };
 
 struct informer_resource {
-	_Atomic(const struct binding *) binding;
+	_Atomic(const struct resource_binding *) binding;
 	struct informer *inf;
 	struct informer_resource *next;
-	struct binding *bindings;
+	struct resource_binding *bindings;
 	bool wanted;			/* the daemon is to be told that we look at it; with bind_lock */
 	char canonical[sizeof(((struct message_want *)0)->resource)]; /* what the daemon calls it */
 	char name[];
@@ -311,7 +311,7 @@ struct informer_resource {
  * The binding of a resource that holds for this snapshot.
  * Returns 0, INFORMER_E_NO_RESOURCE, INFORMER_E_CORRUPT, -ENOMEM, -EINVAL for another handle's resource
  */
-int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding);
+int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding);
 void resources_free(struct informer *inf);
 /* Tell the daemon which resources on demand we look at. Called with `lock` held, and often. */
 void resources_tell_wants(struct informer *inf);
@@ -333,7 +333,7 @@ fingerprint_of(const struct resource *r)
 
 /* Whether a binding, made from an earlier root of this arena, holds for this one. */
 static inline bool
-binding_holds(const struct binding *b, const struct snapshot *s, const struct resource **ret_first)
+binding_holds(const struct resource_binding *b, const struct snapshot *s, const struct resource **ret_first)
 {
 	if (b->mapping != s->mapping || b->table != s->root->table)
 		return false;
@@ -347,10 +347,10 @@ binding_holds(const struct binding *b, const struct snapshot *s, const struct re
 
 /* The same, and the resource block of its first part. */
 static inline int
-resource_bind_first(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding,
+resource_bind_first(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding,
 		    const struct resource **ret_first)
 {
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r;
 
 	if (unlikely(!res))
@@ -367,7 +367,7 @@ resource_bind_first(const struct snapshot *s, struct informer_resource *res, con
 }
 
 static inline int
-resource_bind(const struct snapshot *s, struct informer_resource *res, const struct binding **ret_binding)
+resource_bind(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding)
 {
 	const struct resource *first;
 

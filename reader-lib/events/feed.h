@@ -110,7 +110,7 @@ struct feed {
 	/* this turn */
 	struct informer_snapshot snap;
 	bool open;
-	const struct binding *binding;
+	const struct resource_binding *binding;
 	struct ring_look look;
 	uint64_t n;			/* next entry */
 	uint64_t newest_seq;		/* nothing in the ring can be later */

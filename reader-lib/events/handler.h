@@ -14,7 +14,7 @@
 #ifndef READER_LIB_HANDLER_H
 #define READER_LIB_HANDLER_H
 
-#include "reader-lib/events/belief.h"
+#include "reader-lib/events/catch_up_known.h"
 #include "reader-lib/events/feed.h"
 #include "reader-lib/read/field_selector.h"
 #include "reader-lib/events/told_keys.h"
@@ -42,7 +42,7 @@ struct handler_work {
 	struct informer_handler_options o;
 	struct subscription sub;
 	struct feed feed;
-	struct beliefs beliefs;
+	struct catch_up_known catch_up_known;
 	struct told_keys keys;
 	struct informer_selector *labels;
 	struct field_selector *fields;

@@ -2,15 +2,15 @@
  * What the Reflector met, from the arena to on_error (LAYOUT.md, STATUS).
  */
 #include "reader-lib/events/handler.h"
-#include "reader-lib/events/watch_trouble.h"
+#include "reader-lib/events/watch_error.h"
 
 int
 handler_tell_status(struct informer_handler *h, const struct snapshot *s, uint32_t ref, bool only_news)
 {
 	struct handler_work *w = h->work;
 	struct informer_watch_status told = {.size = sizeof(told), .resource = w->sub.resource->name};
-	struct watch_trouble trouble;
-	int r = watch_trouble_read(s, ref, &trouble);
+	struct watch_error trouble;
+	int r = watch_error_read(s, ref, &trouble);
 
 	if (r < 0)
 		return r;

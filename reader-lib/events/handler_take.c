@@ -32,21 +32,21 @@ metadata_hash(const struct handler_work *w, uint32_t ref, const char *field)
 	return told_keys_hash(&w->keys, value_at_name(value_at_name(body, "metadata"), field));
 }
 
-static enum belief
+static enum known_state
 believed(struct handler_work *w, const struct feed_item *item, const struct object *o, uint32_t ref, struct told_key **ret_entry)
 {
 	const struct feed *f = &w->feed;
-	enum belief belief = BELIEF_NONE;
+	enum known_state belief = KNOWN_NONE;
 
 	*ret_entry = w->o.track_keys ? told_keys_find(&w->keys, o) : NULL;
 	if (*ret_entry)
-		return (*ret_entry)->uid == metadata_hash(w, ref, "uid") ? BELIEF_PRESENT : BELIEF_OTHER;
+		return (*ret_entry)->uid == metadata_hash(w, ref, "uid") ? KNOWN_PRESENT : KNOWN_OTHER;
 	if (w->o.track_keys && w->whole)
-		return BELIEF_ABSENT;
+		return KNOWN_ABSENT;
 	if (!f->settled)
-		belief = beliefs_get(&w->beliefs, item->part, o->ordinal);
-	if (belief == BELIEF_NONE)
-		belief = !f->settled && o->created_seq <= f->from ? BELIEF_MAYBE : BELIEF_ABSENT;
+		belief = catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
+	if (belief == KNOWN_NONE)
+		belief = !f->settled && o->created_seq <= f->from ? KNOWN_MAYBE : KNOWN_ABSENT;
 	return belief;
 }
 
@@ -61,9 +61,9 @@ may_have_been_told(const struct handler_work *w)
 static bool
 is_behind(const struct handler_work *w, const struct feed_item *item, const struct object *o)
 {
-	enum belief belief = w->feed.settled ? BELIEF_PRESENT : beliefs_get(&w->beliefs, item->part, o->ordinal);
+	enum known_state belief = w->feed.settled ? KNOWN_PRESENT : catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
 
-	return belief == BELIEF_NONE || belief == BELIEF_BEHIND;
+	return belief == KNOWN_NONE || belief == KNOWN_BEHIND;
 }
 
 /* Another object of that name was told, of which nothing but the key is known: delete it. False: the handler leaves off. */
@@ -82,7 +82,7 @@ tell_other_gone(struct informer_handler *h, struct told_key *entry)
 static int
 reserve(struct informer_handler *h, const struct feed_item *item, const struct object *o)
 {
-	return h->work->feed.settled ? 0 : beliefs_reserve(h->inf, &h->work->beliefs, item->part, o->ordinal);
+	return h->work->feed.settled ? 0 : catch_up_known_reserve(h->inf, &h->work->catch_up_known, item->part, o->ordinal);
 }
 
 static void
@@ -92,7 +92,7 @@ note(struct informer_handler *h, const struct feed_item *item, const struct obje
 	struct told_key *e;
 
 	if (!w->feed.settled)
-		beliefs_set(&w->beliefs, item->part, o->ordinal, present ? BELIEF_PRESENT : BELIEF_ABSENT);
+		catch_up_known_set(&w->catch_up_known, item->part, o->ordinal, present ? KNOWN_PRESENT : KNOWN_ABSENT);
 	if (!w->o.track_keys)
 		return;
 	if (!present) {
@@ -127,25 +127,25 @@ take_present(struct informer_handler *h, const struct feed_item *item)
 	bool exact = walk_is_exact(w), told = true;
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref);
 	struct told_key *entry;
-	enum belief belief;
+	enum known_state belief;
 
 	if (selected < 0)
 		return selected;
 	belief = believed(w, item, o, item->new_ref, &entry);
-	if (belief == BELIEF_OTHER) {
+	if (belief == KNOWN_OTHER) {
 		if (!tell_other_gone(h, entry))
 			return 0;
 		entry = NULL;
-		belief = BELIEF_ABSENT;
+		belief = KNOWN_ABSENT;
 	}
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	if (selected && belief == BELIEF_ABSENT)
+	if (selected && belief == KNOWN_ABSENT)
 		told = handler_tell_add(h, item, exact);
 	else if (selected && !(entry && entry->version && entry->version == metadata_hash(w, item->new_ref, "resourceVersion")))
 		told = handler_tell_update(h, item, false, exact);
-	else if (!selected && (belief != BELIEF_ABSENT || may_have_been_told(w)))
-		told = handler_tell_delete(h, item, false, false, exact && belief != BELIEF_ABSENT);
+	else if (!selected && (belief != KNOWN_ABSENT || may_have_been_told(w)))
+		told = handler_tell_delete(h, item, false, false, exact && belief != KNOWN_ABSENT);
 	if (told)
 		note(h, item, o, item->new_ref, selected);
 	return told;
@@ -157,17 +157,17 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->old_object;
 	struct told_key *entry;
-	enum belief belief = believed(w, item, o, item->old_ref, &entry);
+	enum known_state belief = believed(w, item, o, item->old_ref, &entry);
 	int selected;
 
-	if ((belief == BELIEF_ABSENT && !may_have_been_told(w)) || belief == BELIEF_OTHER)
+	if ((belief == KNOWN_ABSENT && !may_have_been_told(w)) || belief == KNOWN_OTHER)
 		return 1;
 	selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 	if (selected < 0)
 		return selected;
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	if (!handler_tell_delete(h, item, true, selected && !item->unseen, walk_is_exact(w) && belief != BELIEF_ABSENT))
+	if (!handler_tell_delete(h, item, true, selected && !item->unseen, walk_is_exact(w) && belief != KNOWN_ABSENT))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;
@@ -199,7 +199,7 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->new_object;
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref), before;
-	enum belief belief;
+	enum known_state belief;
 	struct told_key *entry;
 	bool told = true;
 
@@ -210,28 +210,28 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 		before = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 		if (before < 0)
 			return before;
-		belief = before ? BELIEF_PRESENT : BELIEF_ABSENT;
+		belief = before ? KNOWN_PRESENT : KNOWN_ABSENT;
 	}
-	if (belief == BELIEF_PRESENT && is_behind(w, item, o))
-		belief = BELIEF_MAYBE;
-	if (belief == BELIEF_OTHER) {
+	if (belief == KNOWN_PRESENT && is_behind(w, item, o))
+		belief = KNOWN_MAYBE;
+	if (belief == KNOWN_OTHER) {
 		if (!tell_other_gone(h, entry))
 			return 0;
-		belief = BELIEF_ABSENT;
+		belief = KNOWN_ABSENT;
 	}
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
 	switch (belief) {
-	case BELIEF_PRESENT:
+	case KNOWN_PRESENT:
 		told = selected ? handler_tell_update(h, item, true, true) : handler_tell_delete(h, item, true, true, true);
 		break;
-	case BELIEF_BEHIND:
-	case BELIEF_MAYBE:
+	case KNOWN_BEHIND:
+	case KNOWN_MAYBE:
 		told = selected ? handler_tell_update(h, item, false, false) : handler_tell_delete(h, item, false, false, false);
 		break;
-	case BELIEF_ABSENT:
-	case BELIEF_NONE:
-	case BELIEF_OTHER:
+	case KNOWN_ABSENT:
+	case KNOWN_NONE:
+	case KNOWN_OTHER:
 		if (selected) {
 			struct feed_item add = *item;
 
@@ -256,24 +256,24 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 	int final;
 	struct told_key *entry;
-	enum belief belief;
+	enum known_state belief;
 
 	if (selected < 0)
 		return selected;
 	belief = believed(w, item, o, item->old_ref, &entry);
 	if (w->feed.settled && !w->o.track_keys)
-		belief = selected ? BELIEF_PRESENT : BELIEF_ABSENT;
+		belief = selected ? KNOWN_PRESENT : KNOWN_ABSENT;
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	if (belief == BELIEF_OTHER)
+	if (belief == KNOWN_OTHER)
 		return tell_other_gone(h, entry);
 	/* the final state, unless it lies outside of the selection: then the last one within */
 	final = selected && item->new_ref != item->old_ref ? handler_matches(w, feed_snapshot(&w->feed), item->new_ref) : 0;
 	if (final < 0)
 		return final;
-	if ((belief != BELIEF_ABSENT || may_have_been_told(w)) &&
+	if ((belief != KNOWN_ABSENT || may_have_been_told(w)) &&
 	    !handler_tell_delete(h, item, !final, selected && !item->unseen,
-						    belief == BELIEF_PRESENT && !is_behind(w, item, o)))
+						    belief == KNOWN_PRESENT && !is_behind(w, item, o)))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;
@@ -322,7 +322,7 @@ take_begin(struct informer_handler *h)
 	int r = 0;
 
 	if (f->fresh) {
-		beliefs_clear(h->inf, &w->beliefs);
+		catch_up_known_clear(h->inf, &w->catch_up_known);
 		w->round++;
 		if (f->walk == WALK_COALESCED && w->o.track_keys && !w->whole) {
 			r = seed_keys(h);
@@ -338,7 +338,7 @@ take_begin(struct informer_handler *h)
 		}
 	}
 	if (!f->fresh)
-		beliefs_fall_behind(&w->beliefs);
+		catch_up_known_fall_behind(&w->catch_up_known);
 	for (uint32_t i = 0; i < f->binding->count && r == 0; i++) {
 		const struct resource *part = part_resource(feed_snapshot(f), &f->binding->parts[i]);
 
@@ -375,7 +375,7 @@ handler_take(struct informer_handler *h, const struct feed_item *item)
 	case FEED_LISTED:
 		return 1;
 	case FEED_SETTLED:
-		beliefs_clear(h->inf, &w->beliefs);
+		catch_up_known_clear(h->inf, &w->catch_up_known);
 		if (w->feed.walk == WALK_RESYNC) {
 			w->swept = 0;
 			w->pending |= w->resyncing ? PENDING_END : 0;

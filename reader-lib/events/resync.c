@@ -46,7 +46,7 @@ ordinal_of(const struct trie_keys *self, const struct arena_view *view, uint32_t
 struct slice {
 	struct informer_handler *h;
 	const struct snapshot *s;
-	const struct binding *binding;
+	const struct resource_binding *binding;
 	unsigned count;
 };
 

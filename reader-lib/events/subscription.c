@@ -67,7 +67,7 @@ canonical_name(struct informer *inf, struct subscription *sub, char *name, size_
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
 	struct informer_snapshot snap = {0};
 	const struct snapshot *s = snapshot_of(&snap);
-	const struct binding *b;
+	const struct resource_binding *b;
 	int n = 0;
 
 	if (!m || snapshot_begin_on(inf, m, &snap) < 0)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "reader-lib/events/run.h"
-#include "reader-lib/events/watch_trouble.h"
+#include "reader-lib/events/watch_error.h"
 
 /* Wake all waiters, whoever found the news. */
 static void
@@ -222,7 +222,7 @@ not_less(const char *a, size_t a_length, const char *b, size_t b_length)
 
 /* Of several entries of the resource each has to get there. */
 static int
-all_reached(const struct snapshot *s, const struct binding *b, const struct awaited_version *awaited)
+all_reached(const struct snapshot *s, const struct resource_binding *b, const struct awaited_version *awaited)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct resource *r = part_resource(s, &b->parts[i]);
@@ -241,7 +241,7 @@ reached(struct informer *inf, const void *what, const char **ret_why)
 {
 	const struct awaited_version *awaited = what;
 	struct informer_snapshot snap;
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r = begin_or_wait(inf, &snap, ret_why);
 
 	if (r <= 0)
@@ -299,9 +299,9 @@ sleep_once(struct informer *inf, uint64_t end_ns)
 static void
 add_trouble(struct informer *inf, struct informer_resource *resource, char *text, size_t size)
 {
-	struct watch_trouble trouble = {.recovered = true};
+	struct watch_error trouble = {.recovered = true};
 	struct informer_snapshot snap;
-	const struct binding *b;
+	const struct resource_binding *b;
 	const struct resource *part;
 
 	if (!resource || informer_begin(inf, &snap) < 0)
@@ -309,7 +309,7 @@ add_trouble(struct informer *inf, struct informer_resource *resource, char *text
 	if (resource_bind(snapshot_of(&snap), resource, &b) == 0)
 		for (uint32_t i = 0; i < b->count && trouble.recovered; i++) {
 			part = part_resource(snapshot_of(&snap), &b->parts[i]);
-			if (!part || !part->status || watch_trouble_read(snapshot_of(&snap), part->status, &trouble) < 0)
+			if (!part || !part->status || watch_error_read(snapshot_of(&snap), part->status, &trouble) < 0)
 				trouble.recovered = true;
 		}
 	informer_end(&snap);

@@ -25,7 +25,7 @@ static bool
 daemon_has_index(struct informer_lister *lister, const char *name)
 {
 	struct informer_snapshot snapshot;
-	const struct binding *b;
+	const struct resource_binding *b;
 	bool has = false;
 
 	if (informer_begin(lister->scope.inf, &snapshot) < 0)
@@ -141,7 +141,7 @@ add_value(const char *data, size_t length, void *context)
 
 /* An object's values in one of the daemon's indexes. */
 static int
-daemons_values_of(const struct binding *b, const char *index, const struct informer_object *object, struct text_set *values)
+daemons_values_of(const struct resource_binding *b, const char *index, const struct informer_object *object, struct text_set *values)
 {
 	const struct snapshot *s = snapshot_of(object->snapshot_);
 
@@ -164,7 +164,7 @@ static int
 daemons_values(const struct scope *scope, const struct informer_snapshot *snapshot, const char *index, struct text_set *values)
 {
 	struct informer_object object;
-	const struct binding *b = NULL;
+	const struct resource_binding *b = NULL;
 	struct scope_walk walk;
 	int r = snapshot_usable(snapshot_of(snapshot));
 
@@ -206,7 +206,7 @@ informer_lister_index(struct informer_lister *lister, const struct informer_snap
 	struct text_set values = {0};
 	struct private_index *ix;
 	struct found_list list;
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r;
 
 	if (!lister || !index || !object || !each)

@@ -251,7 +251,7 @@ set_record(struct private_index *ix, const char *key, size_t length, uint64_t se
 /* ---- following the store ---- */
 
 static uint64_t
-parts_of(const struct binding *b)
+parts_of(const struct resource_binding *b)
 {
 	uint64_t sum = b->count;
 
@@ -287,7 +287,7 @@ make_anew(struct private_index *ix, const struct informer_snapshot *snapshot)
  * One change. A resource with several entries may have a key in more than one of them; then its state is what lookups say.
  */
 static int
-follow(struct private_index *ix, const struct informer_snapshot *snapshot, const struct binding *b, const struct found *found)
+follow(struct private_index *ix, const struct informer_snapshot *snapshot, const struct resource_binding *b, const struct found *found)
 {
 	char key[OBJECT_KEY_MAX + 1];
 	struct informer_object object;
@@ -308,7 +308,7 @@ follow(struct private_index *ix, const struct informer_snapshot *snapshot, const
 }
 
 static int
-follow_all(struct private_index *ix, const struct informer_snapshot *snapshot, const struct binding *b)
+follow_all(struct private_index *ix, const struct informer_snapshot *snapshot, const struct resource_binding *b)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	struct by_seq walk = {0};
@@ -326,7 +326,7 @@ follow_all(struct private_index *ix, const struct informer_snapshot *snapshot, c
 
 /* Whether everything that changed since what the index shows can be told. */
 static bool
-can_follow(const struct private_index *ix, const struct snapshot *s, const struct binding *b)
+can_follow(const struct private_index *ix, const struct snapshot *s, const struct resource_binding *b)
 {
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct resource *resource = part_resource(s, &b->parts[i]);
@@ -341,7 +341,7 @@ int
 private_index_bring_to(struct private_index *ix, const struct informer_snapshot *snapshot)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
-	const struct binding *b;
+	const struct resource_binding *b;
 	uint64_t parts;
 	int r = resource_bind(s, ix->scope->resource, &b);
 

@@ -75,7 +75,7 @@ parts_of(struct by_seq *w)
 }
 
 int
-by_seq_start(struct by_seq *w, const struct snapshot *s, const struct binding *b, uint64_t after)
+by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_binding *b, uint64_t after)
 {
 	int r = 0;
 

@@ -42,7 +42,7 @@ struct by_seq {
 };
 
 /* 0, -EBADMSG, -ENOMEM */
-int by_seq_start(struct by_seq *w, const struct snapshot *s, const struct binding *b, uint64_t after);
+int by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_binding *b, uint64_t after);
 /* 1 with the next, 0 at the end, -EBADMSG */
 int by_seq_next(struct by_seq *w, struct found *ret_found);
 void by_seq_done(struct informer *inf, struct by_seq *w);

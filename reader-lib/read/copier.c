@@ -15,20 +15,20 @@ copier_init(struct copier *c, struct informer *inf, const struct arena_view *vie
 	c->set = set;
 	c->offset = offset;
 	c->items = 0;
-	piece_init(&c->body, inf, c->first_body, sizeof(c->first_body));
-	piece_init(&c->blocks, inf, c->first_blocks, sizeof(c->first_blocks));
-	piece_init(&c->table, inf, c->first_table, sizeof(c->first_table));
-	piece_init(&c->names, inf, c->first_names, sizeof(c->first_names));
+	small_buffer_init(&c->body, inf, c->first_body, sizeof(c->first_body));
+	small_buffer_init(&c->blocks, inf, c->first_blocks, sizeof(c->first_blocks));
+	small_buffer_init(&c->table, inf, c->first_table, sizeof(c->first_table));
+	small_buffer_init(&c->names, inf, c->first_names, sizeof(c->first_names));
 	memset(c->first_table, 0, sizeof(c->first_table));
 }
 
 void
 copier_done(struct copier *c)
 {
-	piece_done(&c->body);
-	piece_done(&c->blocks);
-	piece_done(&c->table);
-	piece_done(&c->names);
+	small_buffer_done(&c->body);
+	small_buffer_done(&c->blocks);
+	small_buffer_done(&c->table);
+	small_buffer_done(&c->names);
 }
 
 /* ---- what was copied already ---- */
@@ -93,7 +93,7 @@ add_block(struct copier *c, enum block_type type, uint64_t tag, uint32_t length,
 {
 	struct block head = {.tag = tag, .type_length = (uint32_t)type << 28 | length};
 	size_t footprint = (size_t)block_footprint(length);
-	int r = piece_room(&c->blocks, footprint);
+	int r = small_buffer_room(&c->blocks, footprint);
 
 	if (r < 0)
 		return r;
@@ -194,7 +194,7 @@ open_container(struct copier *c, bool object, size_t *ret_start)
 	uint8_t head[7] = {object ? TAG_OBJECT16 : TAG_ARRAY16};
 
 	*ret_start = c->body.used;
-	return piece_add(&c->body, head, object ? 7 : 3);
+	return small_buffer_add(&c->body, head, object ? 7 : 3);
 }
 
 static int
@@ -210,7 +210,7 @@ close_container(struct copier *c, bool object, size_t start, uint32_t shape)
 		tag = c->body.data + start;
 		memcpy(tag + 1, &n16, sizeof(n16));
 	} else {
-		r = piece_room(&c->body, 2);
+		r = small_buffer_room(&c->body, 2);
 		if (r < 0)
 			return r;
 		tag = c->body.data + start;
@@ -281,9 +281,9 @@ copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, 
 		return copy_container(c, at, after, own, depth);
 	case TAG_OWN_NAME:
 	case TAG_OWN_NAMESPACE:
-		return own ? piece_add(&c->body, at, 1) : -EBADMSG;
+		return own ? small_buffer_add(&c->body, at, 1) : -EBADMSG;
 	default:
-		return piece_add(&c->body, at, (size_t)(after - at));
+		return small_buffer_add(&c->body, at, (size_t)(after - at));
 	}
 }
 
@@ -303,7 +303,7 @@ keep_name(struct copier *c, const struct value_iter *it)
 	const uint32_t *names = value_shape_names(it->shape, &count);
 	int r = copy_name(c, names[it->index - 1], &kept.ref);
 
-	return r < 0 ? r : piece_add(&c->names, &kept, sizeof(kept));
+	return r < 0 ? r : small_buffer_add(&c->names, &kept, sizeof(kept));
 }
 
 /* Append what is wanted of a value. */

@@ -8,7 +8,7 @@
 #define READER_LIB_COPIER_H
 
 #include "reader-lib/read/path_set.h"
-#include "reader-lib/base/piece.h"
+#include "reader-lib/base/small_buffer.h"
 
 #define COPIER_BYTES 8192u	/* of body, and of blocks: enough for most objects */
 #define COPIER_ENTRIES 256u
@@ -39,10 +39,10 @@ struct copier {
 	const struct arena_view *view;
 	size_t offset;
 	const struct path_set *set;
-	struct piece body;
-	struct piece blocks;
-	struct piece table;	/* of struct known, a power of two of them; used counts bytes of those in use */
-	struct piece names;	/* of struct kept_name: a stack */
+	struct small_buffer body;
+	struct small_buffer blocks;
+	struct small_buffer table;	/* of struct known, a power of two of them; used counts bytes of those in use */
+	struct small_buffer names;	/* of struct kept_name: a stack */
 	uint32_t items;
 	_Alignas(8) uint8_t first_body[COPIER_BYTES];
 	_Alignas(16) uint8_t first_blocks[COPIER_BYTES];

@@ -109,7 +109,7 @@ static int
 find_deleted(const struct snapshot *s, struct informer_resource *res, const struct question *q, struct informer_object *ret)
 {
 	struct answer best = {0};
-	const struct binding *b;
+	const struct resource_binding *b;
 	uint64_t hash;
 	int r = resource_bind(s, res, &b);
 
@@ -219,7 +219,7 @@ informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_
 		      int (*each)(void *context, const struct informer_object *object), void *context)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r = snapshot_usable(s), result = 0;
 
 	if (r == 0 && !each)

@@ -31,7 +31,7 @@ struct found_ahead {
  */
 struct iter {
 	const struct snapshot *s;
-	const struct binding *binding;
+	const struct resource_binding *binding;
 	const char *index;
 	const char *value;
 	size_t value_length;
@@ -248,7 +248,7 @@ start(const struct informer_snapshot *snapshot, struct informer_resource *res, c
 {
 	struct iter *it = (struct iter *)(void *)ret_iter;
 	const struct snapshot *s = snapshot_of(snapshot);
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r = snapshot_usable(s);
 
 	if (r == 0 && !it)

@@ -117,7 +117,7 @@ informer_get(const struct informer_snapshot *snapshot, struct informer_resource 
 	     const char *name, size_t name_length, struct informer_object *ret_object)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
-	const struct binding *b;
+	const struct resource_binding *b;
 	const struct resource *first = NULL;
 	struct informer_object found;
 	struct key key = {ns_length ? ns : "", name, ns_length, name_length, 0};
@@ -231,7 +231,7 @@ informer_count_by_index(const struct informer_snapshot *snapshot, struct informe
 			const char *value, size_t length, uint64_t *ret_count)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
-	const struct binding *b;
+	const struct resource_binding *b;
 	uint64_t count = 0;
 	int r = snapshot_usable(s);
 

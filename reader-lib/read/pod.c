@@ -21,7 +21,7 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct object *best = NULL;
 	struct informer_object found;
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r = snapshot_usable(s);
 
 	if (r == 0 && (!value || !ret_object))

@@ -99,7 +99,7 @@ informer_resource_info(const struct informer_snapshot *snapshot, struct informer
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	struct informer_resource_info sum = {0}, one;
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r = snapshot_usable(s);
 
 	if (r == 0 && (!out || out->size < sizeof(out->size)))
@@ -126,7 +126,7 @@ int
 informer_resource_position(const struct informer_snapshot *snapshot, struct informer_resource *res, uint32_t *ret_position)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
-	const struct binding *b;
+	const struct resource_binding *b;
 	int r = snapshot_usable(s);
 
 	if (r == 0)

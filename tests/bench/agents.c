@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/bench/daemon.h"
-#include "tests/bench/handler.h"
+#include "tests/bench/daemon_side.h"
+#include "tests/bench/handler_side.h"
 #include "tests/bench/sim.h"
 
 #define PODS 10000u

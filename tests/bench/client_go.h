@@ -6,7 +6,7 @@
 #define TESTS_BENCH_CLIENT_GO_H
 
 #include "tests/bench/bench.h"
-#include "tests/bench/process.h"
+#include "tests/bench/child_process.h"
 
 /* All of these return 0 or negative errno; what could not start needs no end. */
 

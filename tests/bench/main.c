@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/bench/handler.h"
+#include "tests/bench/handler_side.h"
 #include "tests/bench/sim.h"
 
 struct arguments {

@@ -5,7 +5,7 @@
 #define TESTS_BENCH_SIM_H
 
 #include "tests/bench/bench.h"
-#include "tests/bench/process.h"
+#include "tests/bench/child_process.h"
 
 struct sim {
 	struct process process;

@@ -12,7 +12,7 @@
 
 #include "reader-lib/informer.h"
 #include "tests/bench/client_go.h"
-#include "tests/bench/daemon.h"
+#include "tests/bench/daemon_side.h"
 
 enum side { OURS, PROTOBUF_STREAM, PROTOBUF_LIST, JSON_LIST, JSON_STREAM, SIDES };
 

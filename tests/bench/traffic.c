@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "tests/bench/client_go.h"
-#include "tests/bench/daemon.h"
-#include "tests/bench/handler.h"
+#include "tests/bench/daemon_side.h"
+#include "tests/bench/handler_side.h"
 
 #define PODS 10000u
 #define CHANGES 1000u

@@ -14,8 +14,8 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#include "tests/bench/lookup.h"
-#include "tests/bench/process.h"
+#include "tests/bench/lookup_cost.h"
+#include "tests/bench/child_process.h"
 #include "tests/bench/world.h"
 
 #define RATE 10000u

@@ -86,14 +86,14 @@ static int
 open_store(struct world *w)
 {
 	struct intern *intern = NULL;
-	int r = adopt_arena(&w->place, &w->arena, &intern, &w->adoption);
+	int r = generation_adopt(&w->place, &w->arena, &intern, &w->adoption);
 
 	if (r < 0)
 		return r;
-	w->slots = slots_new(READERS_MAX);
-	r = w->slots ? store_new(&w->arena, intern, w->slots, &w->store) : -ENOMEM;
+	w->pins = pins_new(READERS_MAX);
+	r = w->pins ? store_new(&w->arena, intern, w->pins, &w->store) : -ENOMEM;
 	if (r == 0)
-		adopt_finish(&w->place, &w->arena, &w->adoption);
+		generation_finish(&w->place, &w->arena, &w->adoption);
 	return r;
 }
 
@@ -107,8 +107,8 @@ drop_store(struct world *w)
 	w->schema = NULL;
 	store_free(w->store);
 	w->store = NULL;
-	slots_free(w->slots);
-	w->slots = NULL;
+	pins_free(w->pins);
+	w->pins = NULL;
 	if (w->arena.header)
 		arena_close(&w->arena);
 	w->arena = (struct arena){0};
@@ -238,7 +238,7 @@ give_source(void *context, struct broker_source *ret)
 	struct world *w = context;
 
 	ret->arena = &w->arena;
-	ret->slots = w->slots;
+	ret->pins = w->pins;
 	ret->epoch = store_epoch(w->store);
 	ret->fan_out = w->fan_out;
 }

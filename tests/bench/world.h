@@ -12,7 +12,7 @@
 #include <uv.h>
 
 #include "tests/bench/bench.h"
-#include "writer/store/adopt.h"
+#include "writer/store/generation.h"
 #include "writer/serve/broker.h"
 #include "writer/decode/decoder.h"
 #include "writer/serve/fan_out.h"
@@ -24,7 +24,7 @@ struct world {
 	struct arena_place place;
 	struct adoption adoption;
 	struct arena arena;
-	struct slots *slots;
+	struct pins *pins;
 	struct store *store;
 	unsigned pods;				/* the resource's id */
 	struct decoder_schema *schema;

@@ -13,7 +13,7 @@
 #include "shm-layout/trie.h"
 #include "writer/resource/cached_resource.h"
 #include "writer/base/message.h"
-#include "writer/arena/slots.h"
+#include "writer/arena/pins.h"
 
 #define ARENA_BYTES (64u << 20)
 #define OBJECTS_MAX 256
@@ -33,9 +33,9 @@ struct talk_client {
 	struct config config;
 	struct kube_client_config kube;
 	struct arena arena;
-	struct slots *slots;
+	struct pins *pins;
 	struct store *store;
-	struct pipeline *pipeline;
+	struct applier *applier;
 	struct transport *transport;
 	struct cached_resource *cached;
 	struct lister_watcher real;	/* what the tap stands before */
@@ -288,13 +288,13 @@ make_store(struct talk_client *c)
 {
 	if (arena_create_private(&c->arena, ARENA_BYTES) < 0)
 		abort();
-	c->slots = slots_new(8);
-	if (!c->slots || store_new(&c->arena, NULL, c->slots, &c->store) < 0)
+	c->pins = pins_new(8);
+	if (!c->pins || store_new(&c->arena, NULL, c->pins, &c->store) < 0)
 		abort();
 	open_told(c);
 	store_on_events(c->store, on_events, c);
-	c->pipeline = pipeline_new(c->store, &c->clock.clock);
-	return c->pipeline ? 0 : -ENOMEM;
+	c->applier = applier_new(c->store, &c->clock.clock);
+	return c->applier ? 0 : -ENOMEM;
 }
 
 static int
@@ -327,7 +327,7 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 	if (r == 0) {
 		struct resource_spec_world of_spec = { .config = &c->config, .transport = c->transport, .server = c->kube.server,
 						       .as = &c->kube.as };
-		struct cached_resource_world world = { .config = &c->config, .store = c->store, .pipeline = c->pipeline,
+		struct cached_resource_world world = { .config = &c->config, .store = c->store, .applier = c->applier,
 						       .clock = &c->clock.clock, .cluster = "" };
 		struct resource_spec *spec;
 
@@ -339,8 +339,8 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 		talk_client_free(c);
 		return r;
 	}
-	c->real = c->cached->spec->source.base;
-	c->cached->spec->source.base = (struct lister_watcher){ c, tap_list, tap_watch, tap_cancel, tap_pause, tap_resume };
+	c->real = c->cached->spec->lister_watcher.base;
+	c->cached->spec->lister_watcher.base = (struct lister_watcher){ c, tap_list, tap_watch, tap_cancel, tap_pause, tap_resume };
 	if (store_commit(c->store) < 0)
 		abort();
 	*ret = c;
@@ -353,11 +353,11 @@ talk_client_free(struct talk_client *c)
 	if (!c)
 		return;
 	cached_resource_free(c->cached);
-	pipeline_free(c->pipeline);
+	applier_free(c->applier);
 	transport_free(c->transport);
 	if (c->store) {
 		store_free(c->store);
-		slots_free(c->slots);
+		pins_free(c->pins);
 		arena_close(&c->arena);
 		fclose(c->told);
 		free(c->told_text);
@@ -383,6 +383,6 @@ void
 talk_client_turn(struct talk_client *c)
 {
 	virtual_clock_advance(&c->clock, 0);
-	while (pipeline_run(c->pipeline))
+	while (applier_run(c->applier))
 		;
 }

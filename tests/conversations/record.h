@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "tests/conversations/script.h"
-#include "tests/conversations/server.h"
+#include "tests/conversations/played_server.h"
 
 struct record {
 	FILE *lines;

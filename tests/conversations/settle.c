@@ -8,7 +8,7 @@
 
 #include "writer/base/clock.h"
 
-#define PATIENCE_US 20000000u
+#define SNAPSHOT_LIMIT_US 20000000u
 #define STEP_NS     100000
 
 static bool
@@ -17,7 +17,7 @@ is_at_rest(struct settling *s)
 	uint64_t begun = 0, taken = 0;
 	unsigned under_way = 0;
 	int64_t surplus;
-	struct sim_rest server;
+	struct sim_quiescence server;
 
 	talk_server_rest(s->server, &server);
 	for (size_t i = 0; i < s->count; i++) {
@@ -43,7 +43,7 @@ int
 settle(struct settling *s)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
-	uint64_t until = clock_monotonic_us() + PATIENCE_US;
+	uint64_t until = clock_monotonic_us() + SNAPSHOT_LIMIT_US;
 
 	for (;;) {
 		uv_run(s->loop, UV_RUN_NOWAIT);

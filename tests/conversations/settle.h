@@ -8,7 +8,7 @@
 #define TESTS_CONVERSATIONS_SETTLE_H
 
 #include "tests/conversations/client.h"
-#include "tests/conversations/server.h"
+#include "tests/conversations/played_server.h"
 
 struct settling {
 	uv_loop_t *loop;

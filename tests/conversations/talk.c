@@ -13,9 +13,9 @@
 
 #include "tests/conversations/record.h"
 #include "tests/conversations/request.h"
-#include "tests/conversations/server.h"
+#include "tests/conversations/played_server.h"
 #include "tests/conversations/settle.h"
-#include "tests/conversations/stat.h"
+#include "tests/conversations/told_stat.h"
 #include "writer/base/message.h"
 
 #define TOO_LONG_MS  7200000u	/* of virtual time, for the client to ask for something */

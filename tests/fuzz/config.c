@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/informer-run/config.h"
+#include "tools/informer-run/handlers_file.h"
 #include "writer/config/config.h"
 #include "writer/base/message.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/support/broker_fixture.h"
-#include "tools/informer-sim/object.h"
+#include "tools/informer-sim/stored_object.h"
 #include "tools/informer-sim/selector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -83,7 +83,7 @@ is_asked(struct reflector_fixture *t)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct reflector_choices choices = {.watch_list = size == 0 || *data != 'L'};
+	struct list_choices choices = {.watch_list = size == 0 || *data != 'L'};
 	static bool quiet;
 	struct reflector_fixture *t;
 	size_t at = 1;
@@ -99,7 +99,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t n = stop ? (size_t)(stop - (data + at)) : size - at;
 
 		answer(t, data + at, n);
-		while (pipeline_run(t->fx->pipeline))
+		while (applier_run(t->fx->applier))
 			;
 		at += n + 1;
 		t->fx->diary[0] = '\0';

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "writer/serve/queue.h"
-#include "writer/arena/slots.h"
+#include "writer/serve/ring_out.h"
+#include "writer/arena/pins.h"
 
 #define READERS 3
 #define CELLS 8192		/* refs */
@@ -50,7 +50,7 @@ struct notes {
 struct reader {
 	struct world *world;
 	struct slot *slot;
-	struct queue_out *out;
+	struct ring_out *out;
 	unsigned pause;		/* 0: never; else it gives its processor away at every so many entries */
 	pthread_t thread;
 	uint64_t cursor, openings, wrong;
@@ -62,7 +62,7 @@ struct world {
 	struct cell cells[CELLS];
 	_Atomic bool stop;
 	struct reader readers[READERS];
-	struct slots *slots;
+	struct pins *pins;
 	/* the writer's books */
 	uint32_t vacant[CELLS];
 	unsigned vacant_count;
@@ -88,7 +88,7 @@ catch_up(struct reader *r, const struct cell *root)
 static bool
 look(struct reader *r, const struct cell *root)
 {
-	struct queue *q = (struct queue *)(uintptr_t)queue_out_page(r->out);
+	struct queue *q = (struct queue *)(uintptr_t)ring_out_page(r->out);
 	uint64_t consumed = atomic_load_explicit(&r->slot->queues[0].consumed, memory_order_relaxed);
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire);		/* Q2 */
 	uint32_t state;
@@ -184,7 +184,7 @@ lowest(struct world *w)
 	uint64_t lowest = UINT64_MAX;
 
 	for (unsigned i = 0; i < READERS; i++) {
-		uint64_t seq = queue_out_lowest(w->readers[i].out);
+		uint64_t seq = ring_out_lowest(w->readers[i].out);
 
 		lowest = seq < lowest ? seq : lowest;
 	}
@@ -200,15 +200,15 @@ let_go(struct world *w)
 
 	while (w->left.count > HELD_MAX && limit != UINT64_MAX) {
 		for (unsigned i = 0; i < READERS; i++)
-			if (queue_out_lowest(w->readers[i].out) == limit)
-				queue_out_overflow(w->readers[i].out);
+			if (ring_out_lowest(w->readers[i].out) == limit)
+				ring_out_overflow(w->readers[i].out);
 		limit = lowest(w);
 		if (w->left.ring[w->left.head].at < limit)
 			break;
 	}
 	while (take_below(&w->left, limit, &ref))
 		append(&w->retired, w->epoch + 1, ref);
-	horizon = slots_horizon(w->slots, w->epoch);
+	horizon = pins_horizon(w->pins, w->epoch);
 	while (take_below(&w->retired, horizon + 1, &ref)) {
 		w->cells[ref] = (struct cell){~0ull, ~0ull, ~0u};
 		w->vacant[w->vacant_count++] = ref;
@@ -250,10 +250,10 @@ commit(struct world *w, unsigned changes)
 	for (unsigned i = 0; i < changes; i++)
 		append(&w->left, entries[i].seq, entries[i].old_ref);
 	for (unsigned i = 0; i < READERS; i++) {
-		queue_out_begin(w->readers[i].out, base);				/* P1 */
+		ring_out_begin(w->readers[i].out, base);				/* P1 */
 		for (unsigned k = 0; k < changes; k++)
-			queue_out_push(w->readers[i].out, &entries[k], 0);		/* P2, P3 */
-		queue_out_publish(w->readers[i].out);
+			ring_out_push(w->readers[i].out, &entries[k], 0);		/* P2, P3 */
+		ring_out_publish(w->readers[i].out);
 	}
 	let_go(w);
 }
@@ -284,7 +284,7 @@ readers_find_what_they_follow_whole(void **state)
 	memset(&w, 0, sizeof(w));
 	for (uint32_t i = 1; i < CELLS; i++)
 		w.vacant[w.vacant_count++] = i;
-	w.slots = slots_new(READERS);
+	w.pins = pins_new(READERS);
 	w.epoch = EPOCH_FIRST;
 	first = new_cell(&w, (struct cell){.seq = 0});
 	atomic_store(&w.root, new_cell(&w, (struct cell){w.epoch, 0, first}));
@@ -293,9 +293,9 @@ readers_find_what_they_follow_whole(void **state)
 		unsigned id;
 		int fd;
 
-		assert_int_equal(slots_add(w.slots, w.epoch, &id, &fd), 0);
-		*r = (struct reader){.world = &w, .slot = slots_page(w.slots, id), .pause = pauses[i]};
-		assert_int_equal(queue_out_new(i == 2 ? 64 : 1024, &r->slot->queues[0], 0, &r->out, &fd), 0);
+		assert_int_equal(pins_add(w.pins, w.epoch, &id, &fd), 0);
+		*r = (struct reader){.world = &w, .slot = pins_page(w.pins, id), .pause = pauses[i]};
+		assert_int_equal(ring_out_new(i == 2 ? 64 : 1024, &r->slot->queues[0], 0, &r->out, &fd), 0);
 	}
 	for (unsigned i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&w.readers[i].thread, NULL, read_on, &w.readers[i]), 0);
@@ -313,9 +313,9 @@ readers_find_what_they_follow_whole(void **state)
 		assert_int_equal(r->wrong, 0);
 		assert_int_equal(r->cursor, w.seq);
 		assert_true(r->told > 0);
-		queue_out_free(r->out);
+		ring_out_free(r->out);
 	}
-	slots_free(w.slots);
+	pins_free(w.pins);
 }
 
 int

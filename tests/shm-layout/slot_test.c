@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "writer/arena/slots.h"
+#include "writer/arena/pins.h"
 
 /* Every cell can be claimed, the next claim gets none, and a freed one is found wherever the search begins. */
 static void
@@ -91,7 +91,7 @@ static void
 no_block_is_reused_under_a_reader(void **state)
 {
 	static struct world w;
-	struct slots *slots = slots_new(1);
+	struct pins *pins = pins_new(1);
 	pthread_t threads[READERS];
 	uint64_t published = EPOCH_FIRST, freed = EPOCH_FIRST - 1;
 	unsigned id;
@@ -101,8 +101,8 @@ no_block_is_reused_under_a_reader(void **state)
 	memset(&w, 0, sizeof(w));
 	atomic_store(&w.root, published);
 	w.blocks[published % BLOCKS] = published;
-	assert_int_equal(slots_add(slots, published, &id, &fd), 0);
-	w.slot = slots_page(slots, id);
+	assert_int_equal(pins_add(pins, published, &id, &fd), 0);
+	w.slot = pins_page(pins, id);
 	for (int i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_on, &w), 0);
 	while (atomic_load(&w.started) < READERS)
@@ -118,7 +118,7 @@ no_block_is_reused_under_a_reader(void **state)
 		} else {
 			sched_yield();
 		}
-		horizon = slots_horizon(slots, published);					/* W2 */
+		horizon = pins_horizon(pins, published);					/* W2 */
 		/* version e was retired by the commit of e + 1 */
 		while (freed + 1 < horizon) {
 			freed++;
@@ -130,7 +130,7 @@ no_block_is_reused_under_a_reader(void **state)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(atomic_load(&w.wrong), 0);
 	assert_true(atomic_load(&w.looks) > 0);
-	slots_free(slots);
+	pins_free(pins);
 }
 
 int

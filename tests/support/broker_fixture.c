@@ -30,7 +30,7 @@ give_source(void *context, struct broker_source *ret)
 	if (fx->starting)
 		return;
 	ret->arena = fx->store->arena;
-	ret->slots = fx->store->slots;
+	ret->pins = fx->store->pins;
 	ret->epoch = store_epoch(fx->store->store);
 	ret->fan_out = fx->fan_out;
 	ret->consumers = fx->consumers;

@@ -18,7 +18,7 @@
 static const char *token;
 static gnutls_certificate_credentials_t client_credentials;
 
-struct connection {
+struct relayed {
 	unsigned number;
 	struct duplex client, server;
 	unsigned server_port;
@@ -36,14 +36,14 @@ struct connection {
 };
 
 static void
-end(const struct connection *c, const char *how)
+end(const struct relayed *c, const char *how)
 {
 	fault_say("#%u ENDED %s %s %u", c->number, c->verb, how, c->lines);
 }
 
 /* To the client, as the weather allows. */
 static bool
-send_down(struct connection *c, const void *data, size_t length)
+send_down(struct relayed *c, const void *data, size_t length)
 {
 	const char *at = data;
 
@@ -66,13 +66,13 @@ send_down(struct connection *c, const void *data, size_t length)
 }
 
 static bool
-send_text(struct connection *c, const char *text)
+send_text(struct relayed *c, const char *text)
 {
 	return send_down(c, text, strlen(text));
 }
 
 static bool
-send_piece(struct connection *c, const void *data, size_t length)
+send_piece(struct relayed *c, const void *data, size_t length)
 {
 	char size[24];
 
@@ -100,7 +100,7 @@ status_text(char *text, size_t size, unsigned code)
 }
 
 static bool
-answer_instead(struct connection *c, unsigned code)
+answer_instead(struct relayed *c, unsigned code)
 {
 	char body[256], head[512];
 
@@ -128,7 +128,7 @@ verb_of(const char *path)
 }
 
 static bool
-reach_server(struct connection *c)
+reach_server(struct relayed *c)
 {
 	bool tls;
 	unsigned port = fault_upstream(&tls);
@@ -144,7 +144,7 @@ reach_server(struct connection *c)
 
 /* Pass the request on, and take the head of its answer. Returns its code; 0: there is no answer. */
 static unsigned
-ask_server(struct connection *c, const char *request, char *head, size_t size)
+ask_server(struct relayed *c, const char *request, char *head, size_t size)
 {
 	size_t length = 0;
 	unsigned code;
@@ -176,7 +176,7 @@ ask_server(struct connection *c, const char *request, char *head, size_t size)
 
 /* The next piece of the answer, which lies in the server's buffer. 1; 0: it was whole; -1: it broke off. */
 static int
-next_piece(struct connection *c, const char **ret_data, size_t *ret_length)
+next_piece(struct relayed *c, const char **ret_data, size_t *ret_length)
 {
 	struct duplex *s = &c->server;
 	char line[64];
@@ -207,7 +207,7 @@ next_piece(struct connection *c, const char **ret_data, size_t *ret_length)
 
 /* What a line of a stream says, before it is passed on. */
 static void
-read_line(struct connection *c)
+read_line(struct relayed *c)
 {
 	const char *code;
 
@@ -226,7 +226,7 @@ read_line(struct connection *c)
 }
 
 static void
-read_lines(struct connection *c, const char *data, size_t length)
+read_lines(struct relayed *c, const char *data, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (c->line_length < LINE_HEAD)
@@ -238,14 +238,14 @@ read_lines(struct connection *c, const char *data, size_t length)
 }
 
 static bool
-is_stream(const struct connection *c)
+is_stream(const struct relayed *c)
 {
 	return strncmp(c->verb, "WATCH", 5) == 0;
 }
 
 /* A fault whose moment is now, between two pieces; data: the next one, or NULL. True: the answer has ended by it. */
 static bool
-strike_now(struct connection *c, const char *data, size_t length)
+strike_now(struct relayed *c, const char *data, size_t length)
 {
 	enum fault_kind kind = c->fault.kind;
 	static const char garbage[] = "{\"type\":\"MODIFIED\",\"object\":{\x01}\n";
@@ -304,7 +304,7 @@ strike_now(struct connection *c, const char *data, size_t length)
 }
 
 static void
-look_for_strike(struct connection *c)
+look_for_strike(struct relayed *c)
 {
 	if (fault_struck(&c->struck, &c->fault))
 		c->fault_ms = fault_now_ms();
@@ -312,7 +312,7 @@ look_for_strike(struct connection *c)
 
 /* Pass the body on. True: the connection may be used again. */
 static bool
-relay(struct connection *c)
+relay(struct relayed *c)
 {
 	const char *data;
 	size_t length;
@@ -355,7 +355,7 @@ relay(struct connection *c)
 
 /* One request. True: the connection may be used again. */
 static bool
-serve_request(struct connection *c)
+serve_request(struct relayed *c)
 {
 	char head[HEAD_MAX], line[4096], request[HEAD_MAX], path[4096];
 	size_t length = 0;
@@ -398,7 +398,7 @@ serve_request(struct connection *c)
 void
 fault_relay(int fd, unsigned number)
 {
-	struct connection *c = calloc(1, sizeof(*c));
+	struct relayed *c = calloc(1, sizeof(*c));
 
 	if (!c) {
 		close(fd);

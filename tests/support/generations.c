@@ -46,12 +46,12 @@ generations_next(struct generations *g, struct intern **ret_intern)
 	struct arena *arena = calloc(1, sizeof(*arena));
 	struct adoption adoption;
 
-	if (!arena || adopt_arena(&g->place, arena, ret_intern, &adoption) < 0) {
+	if (!arena || generation_adopt(&g->place, arena, ret_intern, &adoption) < 0) {
 		fprintf(stderr, "generations: no arena\n");
 		abort();
 	}
 	if (adoption.message[0])
 		fprintf(stderr, "generations: %s\n", adoption.message);
-	adopt_finish(&g->place, arena, &adoption);
+	generation_finish(&g->place, arena, &adoption);
 	return arena;
 }

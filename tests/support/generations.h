@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_GENERATIONS_H
 #define TESTS_SUPPORT_GENERATIONS_H
 
-#include "writer/store/adopt.h"
+#include "writer/store/generation.h"
 
 struct generations {
 	char path[64];

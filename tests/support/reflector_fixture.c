@@ -6,16 +6,16 @@
 #include <stdlib.h>
 
 struct reflector_fixture *
-reflector_fixture_new(const struct reflector_choices *choices)
+reflector_fixture_new(const struct list_choices *choices)
 {
 	struct reflector_fixture *t = calloc(1, sizeof(*t));
 	struct reflector_options options = { .refusal_hint = "grant informerd this RBAC rule: {…}" };
 
 	if (!t)
 		abort();
-	t->fx = feed_fixture_new(0);
-	t->fx->feed.kind = "Pod";
-	options.feed = &t->fx->feed;
+	t->fx = source_fixture_new(0);
+	t->fx->source.kind = "Pod";
+	options.source = &t->fx->source;
 	if (choices)
 		options.choices = *choices;
 	t->reflector = reflector_new(&options);
@@ -31,7 +31,7 @@ reflector_fixture_free(struct reflector_fixture *t)
 
 	reflector_free(t->reflector);
 	timers = t->fx->clock.clock.timers != NULL;
-	feed_fixture_free(t->fx);
+	source_fixture_free(t->fx);
 	free(t);
 	return timers ? -1 : 0;
 }
@@ -39,7 +39,7 @@ reflector_fixture_free(struct reflector_fixture *t)
 const char *
 seen(struct reflector_fixture *t)
 {
-	while (pipeline_run(t->fx->pipeline))
+	while (applier_run(t->fx->applier))
 		;
 	return published(t->fx);
 }

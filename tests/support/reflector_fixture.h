@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_REFLECTOR_FIXTURE_H
 #define TESTS_SUPPORT_REFLECTOR_FIXTURE_H
 
-#include "tests/support/feed_fixture.h"
+#include "tests/support/source_fixture.h"
 #include "writer/reflect/reflector.h"
 
 #define EXPIRED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}"
@@ -18,12 +18,12 @@
 	"\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}},\"spec\":{\"containers\":null},\"status\":{}}}\n"
 
 struct reflector_fixture {
-	struct feed_fixture *fx;
+	struct source_fixture *fx;
 	struct reflector *reflector;
 };
 
 /* choices: NULL for none. */
-struct reflector_fixture *reflector_fixture_new(const struct reflector_choices *choices);
+struct reflector_fixture *reflector_fixture_new(const struct list_choices *choices);
 /* 0; -1: timers were left behind. */
 int reflector_fixture_free(struct reflector_fixture *t);
 

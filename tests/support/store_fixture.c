@@ -77,8 +77,8 @@ store_fixture_of(struct arena *arena, struct intern *intern, const char *descrip
 	struct store_fixture *fx = need(calloc(1, sizeof(*fx)), "memory");
 
 	fx->arena = arena;
-	fx->slots = need(slots_new(8), "slots");
-	if (store_new(fx->arena, intern, fx->slots, &fx->store) < 0 ||
+	fx->pins = need(pins_new(8), "slots");
+	if (store_new(fx->arena, intern, fx->pins, &fx->store) < 0 ||
 	    store_add_resource(fx->store, descriptor, pods_fingerprint, &fx->pods) < 0 || store_commit(fx->store) < 0) {
 		fprintf(stderr, "store_fixture: no store\n");
 		abort();
@@ -146,7 +146,7 @@ store_fixture_free(struct store_fixture *fx)
 	decoder_free(fx->decoder);
 	decoder_schema_free(fx->schema);
 	store_free(fx->store);
-	slots_free(fx->slots);
+	pins_free(fx->pins);
 	if (fx->owns_arena) {
 		arena_close(fx->arena);
 		free(fx->arena);

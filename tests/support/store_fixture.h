@@ -16,7 +16,7 @@ extern const uint8_t pods_fingerprint[32];
 
 struct store_fixture {
 	struct arena *arena;
-	struct slots *slots;
+	struct pins *pins;
 	struct store *store;
 	struct decoder_schema *schema;
 	struct decoder *decoder;

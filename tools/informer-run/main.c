@@ -15,7 +15,7 @@
 
 #include "tools/informer-run/runner.h"
 #include "tools/informer-run/say.h"
-#include "tools/informer-run/status.h"
+#include "tools/informer-run/run_status.h"
 
 #define EXIT_UNDONE 1
 /* an end that takes longer than this is explained */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tools/informer-run/dead_letters.h"
-#include "tools/informer-run/process.h"
+#include "tools/informer-run/handler_process.h"
 #include "tools/informer-run/say.h"
 
 #define ODD_LINES_MAX 10

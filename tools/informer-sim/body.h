@@ -6,7 +6,7 @@
 #ifndef SIM_BODY_H
 #define SIM_BODY_H
 
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 /* The object the request names, referenced; NULL with the status NotFound. */
 struct sim_object *

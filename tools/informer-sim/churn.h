@@ -7,7 +7,7 @@
 #ifndef SIM_CHURN_H
 #define SIM_CHURN_H
 
-#include "tools/informer-sim/store.h"
+#include "tools/informer-sim/object_store.h"
 
 struct sim_churn;
 

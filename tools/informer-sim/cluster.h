@@ -6,7 +6,7 @@
 #define SIM_CLUSTER_H
 
 #include "tools/informer-sim/replica.h"
-#include "tools/informer-sim/store.h"
+#include "tools/informer-sim/object_store.h"
 
 /* Generate hosts->count nodes with pods_per_node pods on each, and what belongs to them. */
 void

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/churn.h"
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 static enum MHD_Result
 text(struct sim_request *request, const char *line)

@@ -7,8 +7,8 @@
 #ifndef SIM_CRD_H
 #define SIM_CRD_H
 
-#include "tools/informer-sim/status.h"
-#include "tools/informer-sim/store.h"
+#include "tools/informer-sim/status_document.h"
+#include "tools/informer-sim/object_store.h"
 
 bool
 sim_is_crd(const struct sim_resource *resource);

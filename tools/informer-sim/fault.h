@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "tools/informer-sim/buf.h"
-#include "tools/informer-sim/resource.h"
+#include "tools/informer-sim/served_resource.h"
 
 enum sim_fault_kind {
 	SIM_FAULT_NONE,

@@ -5,7 +5,7 @@
 #ifndef SIM_FAULT_ACT_H
 #define SIM_FAULT_ACT_H
 
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 /*
  * Ask the rules about a request whose resource and name are known, and do what they say.

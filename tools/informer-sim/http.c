@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/listen.h"
-#include "tools/informer-sim/warden.h"
+#include "tools/informer-sim/slow_watches.h"
 
 const char *
 sim_request_query(const struct sim_request *request, const char *name)
@@ -216,7 +216,7 @@ sim_server_start(struct sim_server *server)
 		sim_listen_free(server->listen);
 		return -EIO;
 	}
-	sim_warden_start(server);
+	sim_slow_watches_start(server);
 	sim_listen_start(server->listen, server->daemon);
 	return 0;
 }
@@ -226,7 +226,7 @@ sim_server_stop(struct sim_server *server)
 {
 	sim_listen_stop(server->listen);
 	sim_store_stop(server->store);
-	sim_warden_stop(server);
+	sim_slow_watches_stop(server);
 	MHD_stop_daemon(server->daemon);
 	sim_listen_free(server->listen);
 	sim_holds_done(&server->holds);

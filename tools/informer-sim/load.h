@@ -10,7 +10,7 @@
 #define SIM_LOAD_H
 
 #include "tools/informer-sim/replica.h"
-#include "tools/informer-sim/store.h"
+#include "tools/informer-sim/object_store.h"
 
 struct sim_loader {
 	struct sim_registry *registry;

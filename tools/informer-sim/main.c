@@ -15,10 +15,10 @@
 
 #include "tools/informer-sim/churn.h"
 #include "tools/informer-sim/cluster.h"
-#include "tools/informer-sim/kubeconfig.h"
+#include "tools/informer-sim/write_kubeconfig.h"
 #include "tools/informer-sim/load.h"
-#include "tools/informer-sim/options.h"
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_flags.h"
+#include "tools/informer-sim/sim_server.h"
 
 static int
 load(const struct sim_options *options, struct sim_registry *registry, struct sim_store *store)

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "tools/informer-sim/resource.h"
+#include "tools/informer-sim/served_resource.h"
 
 struct sim_counter {
 	const char *verb; /* a literal */

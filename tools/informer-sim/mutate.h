@@ -6,7 +6,7 @@
 #define SIM_MUTATE_H
 
 #include "tools/informer-sim/replica.h"
-#include "tools/informer-sim/store.h"
+#include "tools/informer-sim/object_store.h"
 
 struct sim_mutation {
 	struct sim_rng *rng;

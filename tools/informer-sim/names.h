@@ -5,8 +5,8 @@
 #define SIM_NAMES_H
 
 #include "tools/informer-sim/doc.h"
-#include "tools/informer-sim/resource.h"
-#include "tools/informer-sim/status.h"
+#include "tools/informer-sim/served_resource.h"
+#include "tools/informer-sim/status_document.h"
 
 /*
  * Check metadata.labels and metadata.annotations.

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 static void
 gvk(const struct sim_resource *r, struct sim_buf *buf)

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 struct sim_page {
 	char *start; /* full key */

@@ -6,7 +6,7 @@
 #define SIM_QUERY_H
 
 #include "tools/informer-sim/selector.h"
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 enum sim_match { SIM_MATCH_UNSET, SIM_MATCH_EXACT, SIM_MATCH_NOT_OLDER };
 

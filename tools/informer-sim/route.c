@@ -12,7 +12,7 @@
 
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/query.h"
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 #define SEGMENTS_MAX 10
 

@@ -5,7 +5,7 @@
 #ifndef SIM_SCALE_H
 #define SIM_SCALE_H
 
-#include "tools/informer-sim/server.h"
+#include "tools/informer-sim/sim_server.h"
 
 bool
 sim_is_scale(const struct sim_request *request);

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "tools/informer-sim/object.h"
-#include "tools/informer-sim/resource.h"
+#include "tools/informer-sim/stored_object.h"
+#include "tools/informer-sim/served_resource.h"
 
 struct sim_selector; /* a conjunction of requirements */
 

@@ -96,7 +96,7 @@ printer_of(const struct sim_resource *resource)
 }
 
 void
-sim_table_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
+sim_key_chunks_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
 	       struct sim_buf *buf)
 {
 	const struct printer *printer = printer_of(resource);
@@ -112,7 +112,7 @@ sim_table_head(const struct sim_shape *shape, const struct sim_resource *resourc
 }
 
 void
-sim_table_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
+sim_key_chunks_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
 	      uint64_t rv, struct sim_buf *buf)
 {
 	struct print_options options = {.wide = true, .now_ns = (int64_t)time(NULL) * 1000000000};
@@ -154,8 +154,8 @@ sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resour
 		break;
 	case SIM_TABLE:
 		snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv ? rv : object->rv);
-		sim_table_head(shape, resource, meta, true, buf);
-		sim_table_row(shape, resource, object, rv, buf);
+		sim_key_chunks_head(shape, resource, meta, true, buf);
+		sim_key_chunks_row(shape, resource, object, rv, buf);
 		sim_buf_puts(buf, "]}");
 		break;
 	}

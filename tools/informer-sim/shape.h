@@ -5,7 +5,7 @@
 #ifndef SIM_SHAPE_H
 #define SIM_SHAPE_H
 
-#include "tools/informer-sim/object.h"
+#include "tools/informer-sim/stored_object.h"
 
 enum sim_shape_kind { SIM_PLAIN, SIM_PARTIAL, SIM_PARTIAL_LIST, SIM_TABLE };
 
@@ -35,10 +35,10 @@ sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resour
  * definitions, or null), then rows with commas between, then "]}".
  */
 void
-sim_table_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
+sim_key_chunks_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
 	       struct sim_buf *buf);
 void
-sim_table_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
+sim_key_chunks_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
 	      uint64_t rv, struct sim_buf *buf);
 
 #endif

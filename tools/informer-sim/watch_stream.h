@@ -5,7 +5,7 @@
 #define SIM_WATCH_STREAM_H
 
 #include "tools/informer-sim/query.h"
-#include "tools/informer-sim/warden.h"
+#include "tools/informer-sim/slow_watches.h"
 
 #define SIM_WATCH_BATCH 64
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informerctl/habit.h"
+#include "tools/informerctl/kubectl_words.h"
 #include "tools/flags/nearest.h"
 
 int
@@ -63,7 +63,7 @@ unknown_flag(const struct cli_command *command, const char *argument, const stru
 	argument += strspn(argument, "-");
 	length = strcspn(argument, "=");
 	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : sizeof(name) - 1), argument);
-	habit = habit_flag(name);
+	habit = kubectl_word_flag(name);
 	if (habit)
 		return cli_fail("no flag %s%s here; %s", length > 1 ? "--" : "-", name, habit);
 	near = nearest(name, names, n);

@@ -10,7 +10,7 @@
 
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/get.h"
-#include "tools/informerctl/habit.h"
+#include "tools/informerctl/kubectl_words.h"
 
 static const char *const outputs[] = {"json", "yaml", "name", "wide", "table"};
 
@@ -80,8 +80,8 @@ static int
 check(struct get *get, const char *output, const char *index)
 {
 	if (get->output == GET_OUTPUT_COUNT)
-		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table%s%s", output, habit_output(output) ? "; " : "",
-				habit_output(output) ? habit_output(output) : "");
+		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table%s%s", output, kubectl_word_output(output) ? "; " : "",
+				kubectl_word_output(output) ? kubectl_word_output(output) : "");
 	for (size_t i = 0; i < get->target_count; i++) {
 		if (strcmp(get->targets[i].resource_name, GET_ALL) == 0 && (get->target_count > 1 || get->targets[i].name || get->watch))
 			return cli_fail("'all' stands alone, without names%s", get->watch ? "; --watch follows one resource" : "");

@@ -14,7 +14,7 @@
 
 #include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/table.h"
+#include "tools/informerctl/aligned_table.h"
 #include "tools/printer/text.h"
 
 #define ASK_MS 2000

@@ -14,7 +14,7 @@
 #include <cjson/cJSON.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/habit.h"
+#include "tools/informerctl/kubectl_words.h"
 #include "tools/printer/text.h"
 
 #define SAY_MS 2000
@@ -259,8 +259,8 @@ run(const struct cli_command *command, int argc, char **argv)
 			goto out;
 		}
 	} else if (strcmp(condition, "synced") != 0) {
-		cli_fail("--for=%s is not known; there are --for=synced and --for=resourceVersion=N%s%s", condition, habit_condition(condition) ? "; " : "",
-			 habit_condition(condition) ? habit_condition(condition) : "");
+		cli_fail("--for=%s is not known; there are --for=synced and --for=resourceVersion=N%s%s", condition, kubectl_word_condition(condition) ? "; " : "",
+			 kubectl_word_condition(condition) ? kubectl_word_condition(condition) : "");
 		goto out;
 	}
 	if (!cli_duration(timeout, &ms)) {

@@ -7,7 +7,7 @@
 #include "tools/informerctl/document.h"
 #include "tools/informerctl/field_informer.h"
 #include "tools/informerctl/get.h"
-#include "tools/informerctl/table.h"
+#include "tools/informerctl/aligned_table.h"
 #include "tools/printer/age.h"
 #include "tools/printer/print.h"
 

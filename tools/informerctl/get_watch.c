@@ -14,7 +14,7 @@
 #include "tools/informerctl/field_informer.h"
 #include "tools/informerctl/follow.h"
 #include "tools/informerctl/get.h"
-#include "tools/informerctl/table.h"
+#include "tools/informerctl/aligned_table.h"
 
 #define KEY_MAX 512
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/habit.h"
+#include "tools/informerctl/kubectl_words.h"
 #include "tools/flags/nearest.h"
 
 static const struct cli_command *const commands[] = {&command_get, &command_changes, &command_stat, &command_wait, &command_verify};
@@ -43,7 +43,7 @@ help(void)
 static int
 unknown(const char *word)
 {
-	const char *names[COMMAND_COUNT + 2], *near, *habit = habit_command(word);
+	const char *names[COMMAND_COUNT + 2], *near, *habit = kubectl_word_command(word);
 
 	if (habit)
 		return cli_fail("no command %s here; %s; see informerctl --help", word, habit);
@@ -75,7 +75,7 @@ leading_flag(const char *argument)
 static int
 unknown_flag(const char *flag)
 {
-	const char *name = flag + strspn(flag, "-"), *habit = habit_flag(name);
+	const char *name = flag + strspn(flag, "-"), *habit = kubectl_word_flag(name);
 
 	if (habit)
 		return cli_fail("no flag %s here; %s", flag, habit);

@@ -44,7 +44,7 @@ config_index_done(struct config_index *index)
 void
 config_done(struct config *config)
 {
-	connection_done(&config->connection);
+	server_choice_done(&config->connection);
 	free(config->namespace_);
 	for (size_t i = 0; i < config->n_resources; i++)
 		config_resource_done(&config->resources[i]);
@@ -182,7 +182,7 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 {
 	int r = 0;
 
-	if ((r = connection_merge(&config->connection, &flags->connection)) < 0 ||
+	if ((r = server_choice_merge(&config->connection, &flags->connection)) < 0 ||
 	    (r = copy_over(&config->namespace_, flags->namespace_)) < 0 ||
 	    (r = copy_over(&config->socket, flags->socket)) < 0 ||
 	    (r = copy_over(&config->arena_dir, flags->arena_dir)) < 0 ||

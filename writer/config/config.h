@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "writer/config/connection.h"
+#include "writer/config/server_choice.h"
 #include "writer/kube/resource_name.h"
-#include "writer/config/reflector_choices.h"
+#include "writer/config/list_choices.h"
 
 #define CONFIG_DEFAULT_MAX_READERS 256
 #define CONFIG_LIMIT_MAX_READERS   4096
@@ -70,7 +70,7 @@ struct config_index {
 };
 
 struct config {
-	struct connection connection;
+	struct server_choice connection;
 
 	/* what is cached */
 	char *namespace_; /* default for entries without one; NULL: all */

@@ -50,7 +50,7 @@ take_timeout(const struct config_reading *in, const cJSON *value, void *into)
 
 	if (!cJSON_IsString(value))
 		return config_field_wrong(in, value, "a time as a string, such as 30s or 2m");
-	r = connection_parse_timeout(value->valuestring, into, &error);
+	r = server_choice_parse_timeout(value->valuestring, into, &error);
 	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
 }
 
@@ -510,7 +510,7 @@ take_groups(const struct config_reading *in, const cJSON *value, void *into)
 	cJSON_ArrayForEach(item, value) {
 		if (!cJSON_IsString(item) || !*item->valuestring)
 			return config_field_wrong(in, item, "a group");
-		r = connection_add_group(into, item->valuestring);
+		r = server_choice_add_group(into, item->valuestring);
 		if (r < 0)
 			return r;
 	}

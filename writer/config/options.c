@@ -63,7 +63,7 @@ static int
 take_as_group(struct options *options, const char *value, char **ret_error)
 {
 	(void)ret_error;
-	return connection_add_group(&options->flags.connection, value);
+	return server_choice_add_group(&options->flags.connection, value);
 }
 
 static int
@@ -87,7 +87,7 @@ take_disable_compression(struct options *options, const char *value, char **ret_
 static int
 take_request_timeout(struct options *options, const char *value, char **ret_error)
 {
-	return connection_parse_timeout(value, &options->flags.connection.request_timeout_ms, ret_error);
+	return server_choice_parse_timeout(value, &options->flags.connection.request_timeout_ms, ret_error);
 }
 
 static int

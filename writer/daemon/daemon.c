@@ -14,7 +14,7 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
-#include "writer/daemon/patience.h"
+#include "writer/daemon/snapshot_limit.h"
 #include "writer/base/time_ns.h"
 
 #define HEARTBEAT_MS 1000u
@@ -123,7 +123,7 @@ turn(struct daemon *d)
 	for (size_t i = 0; i < d->cached_count; i++)
 		if (d->cached[i])
 			cached_resource_turn(d->cached[i]);
-	more = pipeline_run(d->pipeline);
+	more = applier_run(d->applier);
 
 	if (more && !d->stopping)
 		uv_idle_start(&d->idle, idle_turn);
@@ -164,30 +164,30 @@ check_turn(uv_check_t *check)
 static void
 watch_patience(struct daemon *d)
 {
-	struct patience limits = {
-		d->config->hold_bytes ? d->config->hold_bytes : PATIENCE_DEFAULT_BYTES,
-		(d->config->hold_seconds ? d->config->hold_seconds : PATIENCE_DEFAULT_SECONDS) * 1000000000ull,
+	struct snapshot_limit limits = {
+		d->config->hold_bytes ? d->config->hold_bytes : SNAPSHOT_LIMIT_DEFAULT_BYTES,
+		(d->config->hold_seconds ? d->config->hold_seconds : SNAPSHOT_LIMIT_DEFAULT_SECONDS) * 1000000000ull,
 	};
 	struct store_stats stats;
 	struct slot_stat oldest;
-	enum patience_says says;
+	enum snapshot_limit_state says;
 	uint64_t now = daemon_boot_ns(), held;
 
-	store_stats(d->home.store, &stats);
+	store_stats(d->local.store, &stats);
 	if (stats.retired_bytes < limits.bytes / 2)
 		return;
-	store_reclaim(d->home.store); /* looks at the pins anew */
-	store_stats(d->home.store, &stats);
-	if (slots_oldest(d->home.slots, &oldest) < 0)
+	store_reclaim(d->local.store); /* looks at the pins anew */
+	store_stats(d->local.store, &stats);
+	if (pins_oldest(d->local.pins, &oldest) < 0)
 		return;
 	held = now > oldest.oldest_since_ns ? now - oldest.oldest_since_ns : 0;
-	says = patience_ask(&limits, stats.retired_bytes, held);
-	if (says == PATIENCE_WORN && !d->patience_told) {
-		d->patience_told = true;
+	says = snapshot_limit_ask(&limits, stats.retired_bytes, held);
+	if (says == SNAPSHOT_LIMIT_WORN && !d->snapshot_limit_told) {
+		d->snapshot_limit_told = true;
 		log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it; informerctl stat names it",
 			    (unsigned long long)(held / 1000000000u), (unsigned long long)(stats.retired_bytes >> 20));
 	}
-	if (says != PATIENCE_OVER || d->stopping)
+	if (says != SNAPSHOT_LIMIT_OVER || d->stopping)
 		return;
 	log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it: moving to a new generation; the reader keeps "
 		    "the old one",
@@ -205,13 +205,13 @@ watch_events(struct daemon *d)
 	if (!d->fan_out || !d->consumers)
 		return;
 	clock_gettime(CLOCK_REALTIME, &wall);
-	store_expire_tombstones(d->home.store, daemon_boot_ns());
+	store_expire_tombstones(d->local.store, daemon_boot_ns());
 	fan_out_tick(d->fan_out, daemon_boot_ns());
 	for (size_t i = 0; d->cached && i < d->cached_count; i++)
 		if (d->cached[i])
 			cached_resource_tell(d->cached[i]);
 	consumers_poll(d->consumers, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
-	store_commit(d->home.store); /* without room it is tried again with the next beat, or the next change */
+	store_commit(d->local.store); /* without room it is tried again with the next beat, or the next change */
 }
 
 static void
@@ -219,14 +219,14 @@ beat(uv_timer_t *timer)
 {
 	struct daemon *d = timer->data;
 
-	atomic_store_explicit(&d->home.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
+	atomic_store_explicit(&d->local.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
 	tell_status(d);
 	if (!d->ready)
 		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
 	watch_events(d);
 	watch_patience(d);
 	daemon_ask_about_redefined(d);
-	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->home.arena); i++)
+	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->local.arena); i++)
 		;
 }
 
@@ -258,7 +258,7 @@ broker_source_now(void *context, struct broker_source *ret)
 {
 	struct daemon *d = context;
 
-	*ret = (struct broker_source){ &d->home.arena, d->home.slots, store_epoch(d->home.store), d->fan_out, d->consumers };
+	*ret = (struct broker_source){ &d->local.arena, d->local.pins, store_epoch(d->local.store), d->fan_out, d->consumers };
 }
 
 static char *
@@ -306,9 +306,9 @@ daemon_consumer_limits(const struct config *config)
 static int
 start_events(struct daemon *d)
 {
-	int r = fan_out_new(d->home.store, daemon_queue_limits(d->config), &d->fan_out);
+	int r = fan_out_new(d->local.store, daemon_queue_limits(d->config), &d->fan_out);
 
-	return r < 0 ? r : consumers_new(d->home.store, daemon_consumer_limits(d->config), &d->consumers);
+	return r < 0 ? r : consumers_new(d->local.store, daemon_consumer_limits(d->config), &d->consumers);
 }
 
 static int
@@ -324,7 +324,7 @@ start_broker(struct daemon *d, char **ret_error)
 	int r = broker_new(&d->loop, &options, &d->broker, ret_error);
 
 	if (r == 0)
-		store_on_commit(d->home.store, broker_wake, d->broker);
+		store_on_commit(d->local.store, broker_wake, d->broker);
 	return r;
 }
 
@@ -333,7 +333,7 @@ start_broker(struct daemon *d, char **ret_error)
 static int
 make_transport(struct daemon *d, char **ret_error)
 {
-	struct kubeconfig_choice choice = connection_choice(&d->config->connection);
+	struct kubeconfig_choice choice = server_choice_kubeconfig(&d->config->connection);
 	int r;
 
 	r = kubeconfig_load(&choice, &d->kube, ret_error);
@@ -368,14 +368,14 @@ start(struct daemon *d, char **ret_error)
 	int r = make_transport(d, ret_error); /* what can be wrong with it is found before anything is touched */
 
 	if (r == 0)
-		r = home_open(&d->home, d->config, ret_error);
+		r = local_state_open(&d->local, d->config, ret_error);
 	if (r < 0)
 		return r;
 	beat(&d->heartbeat);
-	d->pipeline = pipeline_new(d->home.store, &d->clock.clock);
+	d->applier = applier_new(d->local.store, &d->clock.clock);
 	d->cached_count = d->config->n_resources;
 	d->cached = calloc(d->cached_count ? d->cached_count : 1, sizeof(struct cached_resource *));
-	if (!d->pipeline || !d->cached)
+	if (!d->applier || !d->cached)
 		return -ENOMEM;
 	r = start_events(d);
 	if (r == 0)
@@ -423,21 +423,21 @@ finish(struct daemon *d)
 	clock_clear(&d->clock.clock, &d->discovery_retry);
 	discovery_free(d->discovery);
 	daemon_forget_redefined(d);
-	if (d->pipeline && d->exit_code == DAEMON_OK)
-		pipeline_flush(d->pipeline);
+	if (d->applier && d->exit_code == DAEMON_OK)
+		applier_flush(d->applier);
 	for (size_t i = 0; d->cached && i < d->cached_count; i++)
 		cached_resource_free(d->cached[i]);
 	free(d->cached);
 	d->cached = NULL;
 	while (d->wanted_count > 0)
 		free(d->wanted[--d->wanted_count]);
-	pipeline_free(d->pipeline);
+	applier_free(d->applier);
 	cluster_guard_done(&d->guard);
 	transport_free(d->transport);
-	if (d->home.store) {
-		store_on_commit(d->home.store, NULL, NULL);
+	if (d->local.store) {
+		store_on_commit(d->local.store, NULL, NULL);
 		/* what is committed below must not be written over what readers still read in the old arena */
-		store_keep(d->home.store);
+		store_keep(d->local.store);
 	}
 	if (d->broker)
 		broker_free(d->broker, NULL, NULL);
@@ -462,7 +462,7 @@ finish(struct daemon *d)
 	uv_walk(&d->loop, close_handle, NULL);
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
-	home_close(&d->home);
+	local_state_close(&d->local);
 	kube_client_config_done(&d->kube);
 	free(d->ca);
 	known_names_done(&d->known);

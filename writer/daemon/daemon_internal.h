@@ -16,7 +16,7 @@
 #include "writer/serve/consumers.h"
 #include "writer/daemon/daemon.h"
 #include "writer/serve/fan_out.h"
-#include "writer/daemon/home.h"
+#include "writer/daemon/local_state.h"
 #include "writer/base/http_server.h"
 #include "writer/kube/discovery.h"
 #include "writer/resource/known_names.h"
@@ -31,7 +31,7 @@ struct daemon {
 	struct reload *reload;		/* one that is not decided yet, or NULL */
 	struct reload_record *reloads;
 	int hangup_fd;
-	struct home home;
+	struct local_state local;
 	uv_loop_t loop;
 	uv_prepare_t prepare;
 	uv_check_t check;
@@ -60,7 +60,7 @@ struct daemon {
 	char *absent_told;		/* which optional resources the server lacks, as it was logged last; or NULL */
 	bool discovered;		/* every name was known once, but for optional ones */
 
-	struct pipeline *pipeline;
+	struct applier *applier;
 	struct cached_resource **cached; /* one an entry of config->resources; NULL: not resolved yet */
 	size_t cached_count;		/* n_resources */
 	char *wanted[CONFIG_MAX_RESOURCES]; /* resources on demand that readers asked for */
@@ -72,7 +72,7 @@ struct daemon {
 	bool was_synced;		/* every resource, once: what ready means, for systemd, /readyz and metrics */
 	bool stopping;
 	bool again;			/* end, and begin anew with a new generation */
-	bool patience_told;
+	bool snapshot_limit_told;
 	int exit_code;
 	char status_text[512];		/* told to systemd last */
 };

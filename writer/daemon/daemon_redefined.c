@@ -91,7 +91,7 @@ cache_anew(struct daemon *d, const char *const *names, const struct kube_resourc
 		log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s); listing it anew", c->spec->name, others[i]->version, others[i]->kind,
 			    others[i]->namespaced ? "namespaced" : "cluster-wide", c->spec->kube.version, c->spec->kube.kind,
 			    c->spec->kube.namespaced ? "namespaced" : "cluster-wide");
-		store_unclaim(d->home.store, c->id);
+		store_unclaim(d->local.store, c->id);
 		cached_resource_free(c);
 		d->cached[i] = NULL;
 	}

@@ -124,7 +124,7 @@ undo(struct daemon *d, struct ready *ready)
 			resource_spec_free(ready->specs[k]);
 		if (!ready->fresh || !ready->fresh[k])
 			continue;
-		store_unclaim(d->home.store, ready->fresh[k]->id);
+		store_unclaim(d->local.store, ready->fresh[k]->id);
 		cached_resource_free(ready->fresh[k]);
 	}
 	free(ready->specs);
@@ -171,7 +171,7 @@ end_resource(struct daemon *d, struct cached_resource *c)
 		return;
 	log_info("%s: not cached any more", c->spec->name);
 	fan_out_let_go(d->fan_out, c->id);
-	store_unclaim(d->home.store, c->id);
+	store_unclaim(d->local.store, c->id);
 	cached_resource_free(c);
 }
 
@@ -182,7 +182,7 @@ apply_entries(struct daemon *d, const struct reload_plan *plan, struct ready *re
 	struct cached_resource **old = d->cached;
 	bool absent = false;
 
-	store_commit(d->home.store); /* what is not told yet would keep what goes */
+	store_commit(d->local.store); /* what is not told yet would keep what goes */
 	for (size_t i = 0; i < plan->n_gone; i++)
 		end_resource(d, old[plan->gone[i]]);
 	d->cached = ready->fresh;
@@ -208,7 +208,7 @@ apply_entries(struct daemon *d, const struct reload_plan *plan, struct ready *re
 		cached_resource_set_entry(d->cached[k], d->config, &d->config->resources[k]);
 		daemon_start_resource(d, d->cached[k]);
 	}
-	pipeline_touch(d->pipeline);
+	applier_touch(d->applier);
 	daemon_forget_redefined(d); /* its questions were about other names; what is in doubt is asked about again */
 	daemon_discover_again(d, absent);
 }

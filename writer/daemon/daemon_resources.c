@@ -82,7 +82,7 @@ daemon_add_resource(struct daemon *d, const struct config *config, const struct 
 		    struct cached_resource **ret, char **ret_error)
 {
 	struct cached_resource_world world = {
-		.config = config, .store = d->home.store, .pipeline = d->pipeline, .clock = &d->clock.clock,
+		.config = config, .store = d->local.store, .applier = d->applier, .clock = &d->clock.clock,
 		.cluster = cluster_guard_id(&d->guard),
 	};
 	struct resource_spec *spec;
@@ -95,10 +95,10 @@ daemon_add_resource(struct daemon *d, const struct config *config, const struct 
 void
 daemon_drop_unclaimed(struct daemon *d)
 {
-	unsigned before = store_resource_count(d->home.store), *next;
+	unsigned before = store_resource_count(d->local.store), *next;
 
-	store_drop_unclaimed(d->home.store);
-	if (store_resource_count(d->home.store) == before)
+	store_drop_unclaimed(d->local.store);
+	if (store_resource_count(d->local.store) == before)
 		return;
 	next = calloc(before, sizeof(*next));
 	if (!next)

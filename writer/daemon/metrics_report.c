@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "writer/base/metrics_text.h"
-#include "writer/reflect/outcome.h"
+#include "writer/reflect/request_result.h"
 
 #define SECONDS(ns) ((double)(ns) / 1e9)
 
@@ -29,12 +29,12 @@ struct view {
 static struct view
 view_of(const struct daemon *d, const struct cached_resource *c, uint64_t now_ns)
 {
-	struct header *header = d->home.arena.header;
+	struct header *header = d->local.arena.header;
 	uint64_t contact = atomic_load_explicit(&header->contact_boot_ns[c->id], memory_order_relaxed);
-	struct view v = {.c = c, .known = store_resource(d->home.store, c->id), .now_ns = now_ns, .age_seconds = NAN};
+	struct view v = {.c = c, .known = store_resource(d->local.store, c->id), .now_ns = now_ns, .age_seconds = NAN};
 
 	reflector_get_status(c->reflector, &v.status);
-	store_tombstone_stats(d->home.store, c->id, &v.tombstones);
+	store_tombstone_stats(d->local.store, c->id, &v.tombstones);
 	if (contact)
 		v.age_seconds = now_ns > contact ? SECONDS(now_ns - contact) : 0;
 	return v;
@@ -97,10 +97,10 @@ add_relists(struct metrics_text *m, const struct view *views, size_t count)
 	metrics_family(m, "informer_relists_total", "counter",
 		       "LISTs and WatchLists but the first, by what made them necessary (failed, refused, throttled, unsupported: the try before was).");
 	for (size_t i = 0; i < count; i++)
-		for (int why = OUTCOME_OK + 1; why < OUTCOME_KINDS; why++)
+		for (int why = RESULT_OK + 1; why < RESULT_KINDS; why++)
 			if (views[i].status.lists_for[why])
 				sample_of(m, &views[i], (double)views[i].status.lists_for[why], "reason",
-					  outcome_name((enum outcome_kind)why));
+					  request_result_name((enum request_result_kind)why));
 }
 
 static void
@@ -154,7 +154,7 @@ add_daemon(struct metrics_text *m, const struct daemon *d)
 {
 	struct store_stats s;
 
-	store_stats(d->home.store, &s);
+	store_stats(d->local.store, &s);
 	metrics_family(m, "informer_build_info", "gauge", "1, with the version.");
 	metrics_sample(m, "", 1, LABELS("version", INFORMER_VERSION));
 	add_one(m, "informer_uptime_seconds", "gauge", "Time since this generation began.", SECONDS(daemon_boot_ns() - d->started_boot_ns));
@@ -165,7 +165,7 @@ add_daemon(struct metrics_text *m, const struct daemon *d)
 	add_one(m, "informer_commits_total", "counter", "Publications.", (double)s.commits);
 	add_one(m, "informer_changes_total", "counter", "Changes of objects that were published in this lineage (seq).", (double)s.seq);
 	add_one(m, "informer_arena_bytes", "gauge", "Size of the arena's file.", (double)s.arena_bytes);
-	add_one(m, "informer_arena_limit_bytes", "gauge", "Up to which it may grow.", (double)d->home.arena.max_bytes);
+	add_one(m, "informer_arena_limit_bytes", "gauge", "Up to which it may grow.", (double)d->local.arena.max_bytes);
 	add_one(m, "informer_arena_used_bytes", "gauge", "In use, what waits for readers included.", (double)s.used_bytes);
 	add_one(m, "informer_arena_retired_bytes", "gauge", "Of these, waiting for readers with older snapshots.", (double)s.retired_bytes);
 	add_one(m, "informer_arena_free_bytes", "gauge", "In the file, free.", (double)s.free_bytes);

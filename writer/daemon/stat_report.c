@@ -111,8 +111,8 @@ add_tombstones(cJSON *object, const struct store *store, unsigned id, uint64_t n
 static void
 add_resource(cJSON *resources, const struct daemon *d, const struct cached_resource *c)
 {
-	const struct resource *known = store_resource(d->home.store, c->id);
-	const struct header *header = d->home.arena.header;
+	const struct resource *known = store_resource(d->local.store, c->id);
+	const struct header *header = d->local.arena.header;
 	uint64_t contact = atomic_load_explicit(&((struct header *)(uintptr_t)header)->contact_boot_ns[c->id],
 						memory_order_relaxed);
 	uint64_t now = daemon_boot_ns();
@@ -136,7 +136,7 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	number(object, "objects", known->object_count);
 	text(object, "rv", version);
 	cJSON_AddNumberToObject(object, "age_ns", contact ? (double)(now > contact ? now - contact : 0) : -1);
-	add_tombstones(object, d->home.store, c->id, now);
+	add_tombstones(object, d->local.store, c->id, now);
 	number(object, "queued", delta_fifo_queued(c->fifo) + delta_fifo_waiting(c->fifo));
 	cJSON_AddBoolToObject(object, "changing", cached_resource_is_changing(c));
 	add_activity(object, d, c);
@@ -189,12 +189,12 @@ add_arena(cJSON *report, const struct daemon *d, const struct store_stats *stats
 {
 	cJSON *arena = cJSON_AddObjectToObject(report, "arena");
 
-	text(arena, "file", d->home.arena.name);
+	text(arena, "file", d->local.arena.name);
 	number(arena, "bytes", stats->arena_bytes);
 	number(arena, "used_bytes", stats->used_bytes);
 	number(arena, "retired_bytes", stats->retired_bytes);
 	number(arena, "free_bytes", stats->free_bytes);
-	number(arena, "limit_bytes", d->home.arena.max_bytes);
+	number(arena, "limit_bytes", d->local.arena.max_bytes);
 	number(arena, "private_bytes", stats->private_bytes);
 	number(arena, "shared_blocks", stats->shared_blocks);
 	number(arena, "leaked_blocks", stats->leaked_blocks);
@@ -210,7 +210,7 @@ stat_report(struct daemon *d)
 
 	if (!report)
 		return NULL;
-	store_stats(d->home.store, &stats);
+	store_stats(d->local.store, &stats);
 	number(report, "schema", 1);
 	text(report, "version", INFORMER_VERSION);
 	number(report, "pid", (uint64_t)getpid());
@@ -224,7 +224,7 @@ stat_report(struct daemon *d)
 	for (size_t i = 0; i < d->cached_count; i++)
 		synced &= d->cached[i] && (cached_resource_is_synced(d->cached[i]) || !d->cached[i]->started);
 	cJSON_AddBoolToObject(report, "synced", synced);
-	text(report, "trouble", d->discovery_error ? d->discovery_error : pipeline_trouble(d->pipeline));
+	text(report, "trouble", d->discovery_error ? d->discovery_error : applier_trouble(d->applier));
 	add_reload(report, d);
 	add_arena(report, d, &stats);
 	resources = cJSON_AddArrayToObject(report, "resources");
@@ -261,6 +261,6 @@ stat_summary(const struct daemon *d, char *summary, size_t size)
 		if (!c)
 			continue;
 		at += (size_t)snprintf(summary + at, size - at, "%s%s: %s, %" PRIu64 " objects", at ? "; " : "", c->spec->name,
-				       stat_word(c), store_resource(d->home.store, c->id)->object_count);
+				       stat_word(c), store_resource(d->local.store, c->id)->object_count);
 	}
 }

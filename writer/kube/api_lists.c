@@ -193,12 +193,12 @@ static int
 take_version(const cJSON *version, const char *group, struct api_group_discovery *ret)
 {
 	const cJSON *resources = cJSON_GetObjectItemCaseSensitive(version, "resources"), *entry;
-	const char *name = string_member(version, "version"), *freshness = string_member(version, "freshness");
+	const char *name = string_member(version, "version"), *probe = string_member(version, "freshness");
 	int r = 0;
 
 	ret->group = strdup(group);
 	ret->version = strdup(name);
-	ret->current = !freshness || strcmp(freshness, "Stale") != 0;
+	ret->current = !probe || strcmp(probe, "Stale") != 0;
 	ret->resources = calloc((size_t)(cJSON_IsArray(resources) ? cJSON_GetArraySize(resources) : 0) + 1, sizeof(*ret->resources));
 	if (!ret->group || !ret->version || !ret->resources)
 		return -ENOMEM;

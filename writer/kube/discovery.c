@@ -28,7 +28,7 @@
 #define MAX_BODY_BYTES (64u << 20)
 
 /* One document to read: /apis, or the resources of one group and version. */
-struct source {
+struct group_version {
 	struct discovery *discovery;
 	char *group, *version;	/* both NULL for /apis; group "" for core */
 	bool preferred;
@@ -48,7 +48,7 @@ struct discovery {
 	void *ctx;
 	struct resource_name *names;
 	size_t n_names;
-	struct source **sources; /* [0] is core, [1] /apis, then the groups in the server's order */
+	struct group_version **group_versions; /* [0] is core, [1] /apis, then the groups in the server's order */
 	size_t n_sources, n_reading;
 	bool used_builtin;
 };
@@ -60,41 +60,41 @@ static void pump(struct discovery *d);
 /* ---- sources ------------------------------------------------------------------------------- */
 
 static void
-source_free(struct source *source)
+source_free(struct group_version *group_version)
 {
-	if (!source)
+	if (!group_version)
 		return;
-	transport_cancel(source->request);
-	for (size_t i = 0; i < source->n_resources; i++)
-		kube_resource_done(&source->resources[i]);
-	free(source->resources);
-	free(source->group);
-	free(source->version);
-	free(source->failure);
-	free(source->body);
-	free(source);
+	transport_cancel(group_version->request);
+	for (size_t i = 0; i < group_version->n_resources; i++)
+		kube_resource_done(&group_version->resources[i]);
+	free(group_version->resources);
+	free(group_version->group);
+	free(group_version->version);
+	free(group_version->failure);
+	free(group_version->body);
+	free(group_version);
 }
 
 static int
-source_add(struct discovery *d, const char *group, const char *version, bool preferred, struct source **ret_source)
+source_add(struct discovery *d, const char *group, const char *version, bool preferred, struct group_version **ret_source)
 {
-	struct source **larger = reallocarray(d->sources, d->n_sources + 1, sizeof(struct source *)), *source;
+	struct group_version **larger = reallocarray(d->group_versions, d->n_sources + 1, sizeof(struct group_version *)), *group_version;
 
 	if (!larger)
 		return -ENOMEM;
-	d->sources = larger;
-	source = calloc(1, sizeof(*source));
-	if (!source)
+	d->group_versions = larger;
+	group_version = calloc(1, sizeof(*group_version));
+	if (!group_version)
 		return -ENOMEM;
-	source->discovery = d;
-	source->preferred = preferred;
-	if ((group && !(source->group = strdup(group))) || (version && !(source->version = strdup(version)))) {
-		source_free(source);
+	group_version->discovery = d;
+	group_version->preferred = preferred;
+	if ((group && !(group_version->group = strdup(group))) || (version && !(group_version->version = strdup(version)))) {
+		source_free(group_version);
 		return -ENOMEM;
 	}
-	d->sources[d->n_sources++] = source;
+	d->group_versions[d->n_sources++] = group_version;
 	if (ret_source)
-		*ret_source = source;
+		*ret_source = group_version;
 	return 0;
 }
 
@@ -115,19 +115,19 @@ split_short_names(const char *text, struct kube_resource *resource)
 
 /* Fill a source from the built-in table: what its group and version are known to have. */
 static int
-fill_builtin(struct source *source)
+fill_builtin(struct group_version *group_version)
 {
-	if (!source->group || !source->version)
+	if (!group_version->group || !group_version->version)
 		return -EINVAL; /* /apis itself is not of the table */
-	source->discovery->used_builtin = true;
-	source->resources = calloc(n_well_known, sizeof(*source->resources));
-	if (!source->resources)
+	group_version->discovery->used_builtin = true;
+	group_version->resources = calloc(n_well_known, sizeof(*group_version->resources));
+	if (!group_version->resources)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_well_known; i++) {
 		const struct well_known *w = &well_known[i];
-		struct kube_resource *resource = &source->resources[source->n_resources];
+		struct kube_resource *resource = &group_version->resources[group_version->n_resources];
 
-		if (strcmp(w->group, source->group) != 0 || strcmp(w->version, source->version) != 0)
+		if (strcmp(w->group, group_version->group) != 0 || strcmp(w->version, group_version->version) != 0)
 			continue;
 		*resource = (struct kube_resource){
 			.group = strdup(w->group),
@@ -139,7 +139,7 @@ fill_builtin(struct source *source)
 			.can_list = true,
 			.can_watch = true,
 		};
-		source->n_resources++;
+		group_version->n_resources++;
 		if (!resource->group || !resource->version || !resource->resource || !resource->kind ||
 		    !resource->singular || split_short_names(w->short_names, resource) < 0)
 			return -ENOMEM;
@@ -151,21 +151,21 @@ fill_builtin(struct source *source)
 static int
 add_builtin_groups(struct discovery *d)
 {
-	struct source *source;
+	struct group_version *group_version;
 	int r;
 
 	for (size_t i = 0; i < n_well_known; i++) {
 		bool known = !*well_known[i].group;
 
 		for (size_t j = SOURCE_FIRST_GROUP; j < d->n_sources && !known; j++)
-			known = strcmp(d->sources[j]->group, well_known[i].group) == 0;
+			known = strcmp(d->group_versions[j]->group, well_known[i].group) == 0;
 		if (known)
 			continue;
-		r = source_add(d, well_known[i].group, well_known[i].version, true, &source);
+		r = source_add(d, well_known[i].group, well_known[i].version, true, &group_version);
 		if (r < 0)
 			return r;
-		source->state = SOURCE_READ;
-		r = fill_builtin(source);
+		group_version->state = SOURCE_READ;
+		r = fill_builtin(group_version);
 		if (r < 0)
 			return r;
 	}
@@ -175,11 +175,11 @@ add_builtin_groups(struct discovery *d)
 /* ---- which resource a name means -------------------------------------------------------------- */
 
 static const struct kube_resource *
-find_in(const struct source *source, const struct resource_name *name)
+find_in(const struct group_version *group_version, const struct resource_name *name)
 {
-	for (size_t i = 0; i < source->n_resources; i++)
-		if (resource_name_matches(name, &source->resources[i]))
-			return &source->resources[i];
+	for (size_t i = 0; i < group_version->n_resources; i++)
+		if (resource_name_matches(name, &group_version->resources[i]))
+			return &group_version->resources[i];
 	return NULL;
 }
 
@@ -187,23 +187,23 @@ find_in(const struct source *source, const struct resource_name *name)
 static const struct kube_resource *
 find(const struct discovery *d, const struct resource_name *name)
 {
-	const struct kube_resource *found = find_in(d->sources[SOURCE_CORE], name);
+	const struct kube_resource *found = find_in(d->group_versions[SOURCE_CORE], name);
 
 	for (int preferred = 1; preferred >= 0 && !found; preferred--)
 		for (size_t i = SOURCE_FIRST_GROUP; i < d->n_sources && !found; i++)
-			if (d->sources[i]->preferred == preferred)
-				found = find_in(d->sources[i], name);
+			if (d->group_versions[i]->preferred == preferred)
+				found = find_in(d->group_versions[i], name);
 	return found;
 }
 
 static bool
-names_group(const struct resource_name *name, const struct source *source)
+names_group(const struct resource_name *name, const struct group_version *group_version)
 {
-	if (!name->group || !source->group)
+	if (!name->group || !group_version->group)
 		return false;
-	if (strcasecmp(name->group, source->group) == 0)
-		return !name->version || strcmp(name->version, source->version) == 0;
-	return name->whole_group && strcasecmp(name->whole_group, source->group) == 0;
+	if (strcasecmp(name->group, group_version->group) == 0)
+		return !name->version || strcmp(name->version, group_version->version) == 0;
+	return name->whole_group && strcasecmp(name->whole_group, group_version->group) == 0;
 }
 
 /* ---- the rounds ------------------------------------------------------------------------------- */
@@ -215,11 +215,11 @@ finish(struct discovery *d, int result, const char *message)
 }
 
 static bool
-want(struct source *source)
+want(struct group_version *group_version)
 {
-	if (source->state != SOURCE_UNWANTED)
+	if (group_version->state != SOURCE_UNWANTED)
 		return false;
-	source->state = SOURCE_WANTED;
+	group_version->state = SOURCE_WANTED;
 	return true;
 }
 
@@ -234,17 +234,17 @@ plan(struct discovery *d)
 			continue;
 		unknown = true;
 		for (size_t i = SOURCE_FIRST_GROUP; i < d->n_sources; i++)
-			if (names_group(&d->names[n], d->sources[i]))
-				wanted |= want(d->sources[i]);
+			if (names_group(&d->names[n], d->group_versions[i]))
+				wanted |= want(d->group_versions[i]);
 	}
 	if (!unknown || wanted)
 		return wanted;
-	if (want(d->sources[SOURCE_GROUPS]))
+	if (want(d->group_versions[SOURCE_GROUPS]))
 		return true;
 	for (int preferred = 1; preferred >= 0 && !wanted; preferred--)
 		for (size_t i = SOURCE_FIRST_GROUP; i < d->n_sources; i++)
-			if (d->sources[i]->preferred == preferred)
-				wanted |= want(d->sources[i]);
+			if (d->group_versions[i]->preferred == preferred)
+				wanted |= want(d->group_versions[i]);
 	return wanted;
 }
 
@@ -255,7 +255,7 @@ take_aggregated(struct discovery *d, struct api_group_discovery *list, size_t n)
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		struct source *added;
+		struct group_version *added;
 
 		r = source_add(d, list[i].group, list[i].version, list[i].preferred, &added);
 		if (r < 0 || !list[i].current)
@@ -270,14 +270,14 @@ take_aggregated(struct discovery *d, struct api_group_discovery *list, size_t n)
 }
 
 static int
-take_groups(struct discovery *d, const struct source *source)
+take_groups(struct discovery *d, const struct group_version *group_version)
 {
 	struct api_group_discovery *all;
 	struct api_group_version *list;
 	size_t n;
 	int r;
 
-	r = api_group_discovery_parse(source->body, source->len, &all, &n);
+	r = api_group_discovery_parse(group_version->body, group_version->len, &all, &n);
 	if (r == 0) {
 		r = take_aggregated(d, all, n);
 		api_group_discoveries_free(all, n);
@@ -285,7 +285,7 @@ take_groups(struct discovery *d, const struct source *source)
 	}
 	if (r != -EPROTO)
 		return r;
-	r = api_group_list_parse(source->body, source->len, &list, &n);
+	r = api_group_list_parse(group_version->body, group_version->len, &list, &n);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n && r == 0; i++)
@@ -296,37 +296,37 @@ take_groups(struct discovery *d, const struct source *source)
 
 /* A document came whole. Returns 0, or a negative code when it is of no use. */
 static int
-take_answer(struct source *source, char **ret_error)
+take_answer(struct group_version *group_version, char **ret_error)
 {
-	struct discovery *d = source->discovery;
+	struct discovery *d = group_version->discovery;
 	struct kube_status status;
 	int r;
 
-	if (source->status == 200) {
-		r = source->group ? api_resource_list_parse(source->body, source->len, source->group, source->version,
-							    &source->resources, &source->n_resources)
-				  : take_groups(d, source);
+	if (group_version->status == 200) {
+		r = group_version->group ? api_resource_list_parse(group_version->body, group_version->len, group_version->group, group_version->version,
+							    &group_version->resources, &group_version->n_resources)
+				  : take_groups(d, group_version);
 		if (r == -EPROTO)
 			message_set(ret_error, r, "%s does not answer as a Kubernetes API server does",
 				    transport_server(d->transport));
 		return r;
 	}
-	if (source->status == 403)
-		return source->group ? fill_builtin(source) : add_builtin_groups(d);
-	if (source->status == 404 && !source->group)
+	if (group_version->status == 403)
+		return group_version->group ? fill_builtin(group_version) : add_builtin_groups(d);
+	if (group_version->status == 404 && !group_version->group)
 		return 0; /* a server without groups */
-	r = kube_status_parse(source->body, source->len, source->status, &status);
+	r = kube_status_parse(group_version->body, group_version->len, group_version->status, &status);
 	if (r < 0)
 		return r;
-	if (source->status == 401)
+	if (group_version->status == 401)
 		r = message_set(ret_error, -EACCES, TRANSPORT_UNAUTHORIZED,
 				transport_server(d->transport));
-	else if (source->status == 429 || source->status >= 500)
+	else if (group_version->status == 429 || group_version->status >= 500)
 		r = message_set(ret_error, -EAGAIN, "%s answers %d to discovery: %s", transport_server(d->transport),
-				source->status, status.message);
+				group_version->status, status.message);
 	else
 		r = message_set(ret_error, -EPROTO, "%s answers %d to discovery, which a Kubernetes API server does not: %s",
-				transport_server(d->transport), source->status, status.message);
+				transport_server(d->transport), group_version->status, status.message);
 	kube_status_done(&status);
 	return r;
 }
@@ -334,28 +334,28 @@ take_answer(struct source *source, char **ret_error)
 static void
 on_response(void *ctx, const struct transport_response *response)
 {
-	struct source *source = ctx;
+	struct group_version *group_version = ctx;
 
-	source->status = response->status;
+	group_version->status = response->status;
 }
 
 static int
 on_data(void *ctx, const void *data, size_t len)
 {
-	struct source *source = ctx;
+	struct group_version *group_version = ctx;
 	char *larger;
 
-	if (len > MAX_BODY_BYTES - source->len)
+	if (len > MAX_BODY_BYTES - group_version->len)
 		return -EFBIG;
-	if (source->len + len > source->size) {
-		larger = realloc(source->body, 2 * (source->len + len));
+	if (group_version->len + len > group_version->size) {
+		larger = realloc(group_version->body, 2 * (group_version->len + len));
 		if (!larger)
 			return -ENOMEM;
-		source->body = larger;
-		source->size = 2 * (source->len + len);
+		group_version->body = larger;
+		group_version->size = 2 * (group_version->len + len);
 	}
-	memcpy(source->body + source->len, data, len);
-	source->len += len;
+	memcpy(group_version->body + group_version->len, data, len);
+	group_version->len += len;
 	return 0;
 }
 
@@ -363,26 +363,26 @@ static void
 on_done(void *ctx, int result, const char *message)
 {
 	_cleanup_(message_freep) char *error = NULL;
-	struct source *source = ctx;
-	struct discovery *d = source->discovery;
+	struct group_version *group_version = ctx;
+	struct discovery *d = group_version->discovery;
 
-	source->request = NULL;
+	group_version->request = NULL;
 	d->n_reading--;
 	if (result == 0)
-		result = take_answer(source, &error);
+		result = take_answer(group_version, &error);
 	else
 		message_set(&error, result, "%s", message);
-	free(source->body);
-	source->body = NULL;
-	source->len = source->size = 0;
-	source->state = result == 0 ? SOURCE_READ : SOURCE_FAILED;
+	free(group_version->body);
+	group_version->body = NULL;
+	group_version->len = group_version->size = 0;
+	group_version->state = result == 0 ? SOURCE_READ : SOURCE_FAILED;
 	if (result < 0) {
 		/* without core nothing is known; another group's failure is its own */
-		if (source == d->sources[SOURCE_CORE] || result == -ENOMEM) {
+		if (group_version == d->group_versions[SOURCE_CORE] || result == -ENOMEM) {
 			finish(d, result, error ? error : "no memory");
 			return;
 		}
-		source->failure = error;
+		group_version->failure = error;
 		error = NULL;
 	}
 	pump(d);
@@ -391,22 +391,22 @@ on_done(void *ctx, int result, const char *message)
 static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
 
 static int
-read_source(struct source *source)
+read_source(struct group_version *group_version)
 {
 	char path[2 * 256 + 16];
 	int r;
 
-	if (!source->group)
+	if (!group_version->group)
 		snprintf(path, sizeof(path), "/apis");
-	else if (!*source->group)
-		snprintf(path, sizeof(path), "/api/%s", source->version);
+	else if (!*group_version->group)
+		snprintf(path, sizeof(path), "/api/%s", group_version->version);
 	else
-		snprintf(path, sizeof(path), "/apis/%s/%s", source->group, source->version);
-	r = transport_get(source->discovery->transport, path, source->group ? 0 : TRANSPORT_DISCOVERY, &callbacks, source, &source->request);
+		snprintf(path, sizeof(path), "/apis/%s/%s", group_version->group, group_version->version);
+	r = transport_get(group_version->discovery->transport, path, group_version->group ? 0 : TRANSPORT_DISCOVERY, &callbacks, group_version, &group_version->request);
 	if (r < 0)
 		return r;
-	source->state = SOURCE_READING;
-	source->discovery->n_reading++;
+	group_version->state = SOURCE_READING;
+	group_version->discovery->n_reading++;
 	return 0;
 }
 
@@ -417,9 +417,9 @@ pump(struct discovery *d)
 
 	do {
 		for (size_t i = 0; i < d->n_sources && d->n_reading < MAX_IN_FLIGHT; i++) {
-			if (d->sources[i]->state != SOURCE_WANTED)
+			if (d->group_versions[i]->state != SOURCE_WANTED)
 				continue;
-			r = read_source(d->sources[i]);
+			r = read_source(d->group_versions[i]);
 			if (r < 0) {
 				finish(d, r, "no memory");
 				return;
@@ -457,7 +457,7 @@ discovery_start(struct transport *transport, const char *const *names, size_t n_
 	if (r == 0)
 		r = source_add(d, NULL, NULL, false, NULL);
 	if (r == 0)
-		r = read_source(d->sources[SOURCE_CORE]);
+		r = read_source(d->group_versions[SOURCE_CORE]);
 	if (r < 0)
 		goto fail;
 	*ret_discovery = d;
@@ -473,8 +473,8 @@ discovery_free(struct discovery *discovery)
 	if (!discovery)
 		return;
 	for (size_t i = 0; i < discovery->n_sources; i++)
-		source_free(discovery->sources[i]);
-	free(discovery->sources);
+		source_free(discovery->group_versions[i]);
+	free(discovery->group_versions);
 	for (size_t i = 0; i < discovery->n_names; i++)
 		resource_name_done(&discovery->names[i]);
 	free(discovery->names);
@@ -488,16 +488,16 @@ discovery_used_builtin(const struct discovery *discovery)
 }
 
 /* Why a name may be unknown only this time: a source that failed and could have it. */
-static const struct source *
+static const struct group_version *
 failed_source(const struct discovery *d, const struct resource_name *name)
 {
-	const struct source *failed = NULL;
+	const struct group_version *failed = NULL;
 
-	if (d->sources[SOURCE_GROUPS]->state == SOURCE_FAILED)
-		return d->sources[SOURCE_GROUPS];
+	if (d->group_versions[SOURCE_GROUPS]->state == SOURCE_FAILED)
+		return d->group_versions[SOURCE_GROUPS];
 	for (size_t i = SOURCE_FIRST_GROUP; i < d->n_sources && !failed; i++)
-		if (d->sources[i]->state == SOURCE_FAILED && (!name->group || names_group(name, d->sources[i])))
-			failed = d->sources[i];
+		if (d->group_versions[i]->state == SOURCE_FAILED && (!name->group || names_group(name, d->group_versions[i])))
+			failed = d->group_versions[i];
 	return failed;
 }
 
@@ -510,16 +510,16 @@ nearest(const struct discovery *d, const char *typed)
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->n_sources; i++)
-		for (size_t j = 0; j < d->sources[i]->n_resources; j++)
-			n += 3 + d->sources[i]->resources[j].n_short_names;
+		for (size_t j = 0; j < d->group_versions[i]->n_resources; j++)
+			n += 3 + d->group_versions[i]->resources[j].n_short_names;
 	words = calloc(n + 1, sizeof(*words));
 	resources = calloc(n + 1, sizeof(*resources));
 	if (!words || !resources)
 		goto out;
 	n = 0;
 	for (size_t i = 0; i < d->n_sources; i++) {
-		for (size_t j = 0; j < d->sources[i]->n_resources; j++) {
-			const struct kube_resource *r = &d->sources[i]->resources[j];
+		for (size_t j = 0; j < d->group_versions[i]->n_resources; j++) {
+			const struct kube_resource *r = &d->group_versions[i]->resources[j];
 			size_t from = n;
 
 			words[n++] = r->resource;
@@ -545,7 +545,7 @@ static int
 explain_unknown(const struct discovery *d, const char *typed, const struct resource_name *name, char **ret_error)
 {
 	_cleanup_(message_freep) char *near_name = NULL;
-	const struct source *failed = failed_source(d, name);
+	const struct group_version *failed = failed_source(d, name);
 	const struct kube_resource *near;
 
 	if (failed)

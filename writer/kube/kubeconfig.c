@@ -59,19 +59,19 @@ add_list(struct kubeconfig_set *set, const char *list, char **ret_error)
 static int
 find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, char **ret_searched, char **ret_error)
 {
-	const char *list = env(choice, "KUBECONFIG"), *home = env(choice, "HOME");
+	const char *list = env(choice, "KUBECONFIG"), *local = env(choice, "HOME");
 
 	if (given(choice->kubeconfig))
 		return kubeconfig_set_add_file(set, choice->kubeconfig, ret_error);
 	if (list)
 		*ret_searched = strdup(list);
-	else if (home && asprintf(ret_searched, "%s/.kube/config", home) < 0)
+	else if (local && asprintf(ret_searched, "%s/.kube/config", local) < 0)
 		*ret_searched = NULL;
-	if ((list || home) && !*ret_searched)
+	if ((list || local) && !*ret_searched)
 		return -ENOMEM;
 	if (list)
 		return add_list(set, list, ret_error);
-	return home && access(*ret_searched, F_OK) == 0 ? kubeconfig_set_add_file(set, *ret_searched, ret_error) : 0;
+	return local && access(*ret_searched, F_OK) == 0 ? kubeconfig_set_add_file(set, *ret_searched, ret_error) : 0;
 }
 
 /* ---- choosing --------------------------------------------------------------------------- */

@@ -11,19 +11,19 @@
 
 #include "shm-layout/root.h"
 #include "writer/base/log.h"
-#include "writer/reflect/ration.h"
+#include "writer/reflect/turn_share.h"
 #include "writer/fifo/staging.h"
 
 #define TURN_BYTES (512u << 10) /* about two milliseconds of decoding */
 
 struct list {
-	struct feed feed;
+	struct source source;
 	list_done_fn *on_done;
 	void *context;
 
 	struct decoder *decoder;
 	void *request;			/* under way, or NULL */
-	struct ration ration;
+	struct turn_share share;
 	struct answer answer;
 	char *first_version;		/* what the first request asked for; NULL for none */
 	unsigned limit;
@@ -60,7 +60,7 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	(void)type;
 	(void)type_length;
 	if (staging_add(&l->staging, d.ref) < 0) {
-		draft_discard(l->feed.arena, l->feed.intern, d);
+		draft_discard(l->source.arena, l->source.intern, d);
 		return -ENOMEM;
 	}
 	l->progress.items = l->staging.count;
@@ -73,7 +73,7 @@ on_bad_object(void *context, const char *why)
 	struct list *l = context;
 
 	if (l->progress.bad_items++ < 10)
-		log_warning("%s: an item of the list is left out: %s", l->feed.name, why);
+		log_warning("%s: an item of the list is left out: %s", l->source.name, why);
 	return 0;
 }
 
@@ -84,15 +84,15 @@ on_bad_object(void *context, const char *why)
 static void
 check_kind(struct list *l)
 {
-	size_t length, expected = l->feed.kind ? strlen(l->feed.kind) : 0;
+	size_t length, expected = l->source.kind ? strlen(l->source.kind) : 0;
 	bool has_items;
 	const char *kind = decoder_list_kind(l->decoder, &length, &has_items);
-	bool same = l->feed.kind && length == expected && memcmp(kind, l->feed.kind, length) == 0;
+	bool same = l->source.kind && length == expected && memcmp(kind, l->source.kind, length) == 0;
 
-	if (length > 0 && expected > 0 && (same || !l->feed.custom || !has_items) &&
-	    !(length == expected + 4 && memcmp(kind, l->feed.kind, expected) == 0 && memcmp(kind + expected, "List", 4) == 0)) {
+	if (length > 0 && expected > 0 && (same || !l->source.custom || !has_items) &&
+	    !(length == expected + 4 && memcmp(kind, l->source.kind, expected) == 0 && memcmp(kind + expected, "List", 4) == 0)) {
 		snprintf(l->wrong_kind, sizeof(l->wrong_kind), "the answer is a %.*s, not a %.40sList", length < 40 ? (int)length : 40, kind,
-			 l->feed.kind);
+			 l->source.kind);
 		l->why = l->wrong_kind;
 	} else if (!has_items) {
 		l->why = "the answer is no list: it has no items";
@@ -135,20 +135,20 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 /* ---- the end of the list ----------------------------------------------------- */
 
 static void
-finish(struct list *l, struct outcome *outcome)
+finish(struct list *l, struct request_result *ended)
 {
-	if (outcome->kind != OUTCOME_OK)
+	if (ended->kind != RESULT_OK)
 		discard_items(l);
-	l->on_done(l->context, l, outcome);
+	l->on_done(l->context, l, ended);
 }
 
 static void
-replace_all(struct list *l, struct outcome *outcome)
+replace_all(struct list *l, struct request_result *ended)
 {
 	int r = staging_replace(&l->staging, l->version);
 
 	if (r < 0)
-		outcome_set(outcome, r == -ENOMEM ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "the list cannot be queued: %s", strerror(-r));
+		request_result_set(ended, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED, "the list cannot be queued: %s", strerror(-r));
 }
 
 /* ---- the transport's reports --------------------------------------------------- */
@@ -159,9 +159,9 @@ on_response(void *ctx, const struct transport_response *response)
 	struct list *l = ctx;
 
 	answer_begin(&l->answer, response);
-	l->progress.waited_ms += l->feed.clock->now_ms(l->feed.clock) - l->asked_ms;
-	if (l->feed.on_contact)
-		l->feed.on_contact(l->feed.context);
+	l->progress.waited_ms += l->source.clock->now_ms(l->source.clock) - l->asked_ms;
+	if (l->source.on_contact)
+		l->source.on_contact(l->source.context);
 }
 
 static int
@@ -172,11 +172,11 @@ on_data(void *ctx, const void *data, size_t length)
 	int r;
 
 	l->progress.bytes += length;
-	if (l->feed.on_contact)
-		l->feed.on_contact(l->feed.context);
+	if (l->source.on_contact)
+		l->source.on_contact(l->source.context);
 	if (!answer_is_success(&l->answer))
 		return answer_append(&l->answer, data, length);
-	ration_use(&l->ration, length);
+	turn_share_use(&l->share, length);
 	before = clock_monotonic_us();
 	r = decoder_feed(l->decoder, data, length);
 	l->progress.decoded_us += clock_monotonic_us() - before;
@@ -191,34 +191,34 @@ is_memory(int error)
 
 /* What a page that came to its end, or did not, means; outcome stays OK when it is in. */
 static void
-judge_page(struct list *l, int result, const char *message, struct outcome *outcome)
+judge_page(struct list *l, int result, const char *message, struct request_result *ended)
 {
 	uint64_t offset = 0;
 	const char *error;
 
 	if (l->why) {
-		outcome_set(outcome, OUTCOME_FAILED, "%s", l->why);
+		request_result_set(ended, RESULT_FAILED, "%s", l->why);
 		return;
 	}
 	if (is_memory(result)) {
-		answer_outcome(&l->answer, result, message, outcome);
+		answer_outcome(&l->answer, result, message, ended);
 		return;
 	}
 	if (!answer_is_success(&l->answer) || (result < 0 && result != -EBADMSG)) {
-		answer_outcome(&l->answer, result, message, outcome);
+		answer_outcome(&l->answer, result, message, ended);
 		return;
 	}
 	if (result == 0)
 		result = decoder_finish(l->decoder);
 	if (is_memory(result)) {
-		answer_outcome(&l->answer, result, message, outcome);
+		answer_outcome(&l->answer, result, message, ended);
 	} else if (l->why) {
-		outcome_set(outcome, OUTCOME_FAILED, "%s", l->why);
+		request_result_set(ended, RESULT_FAILED, "%s", l->why);
 	} else if (result < 0) {
 		error = decoder_error(l->decoder, &offset);
-		answer_unreadable(&l->answer, "list", offset, error, outcome);
+		answer_unreadable(&l->answer, "list", offset, error, ended);
 	} else if (!l->page_ended) {
-		outcome_set(outcome, OUTCOME_FAILED, "the answer is no list");
+		request_result_set(ended, RESULT_FAILED, "the answer is no list");
 	}
 }
 
@@ -227,38 +227,38 @@ on_done(void *ctx, int result, const char *message)
 {
 	struct list *l = ctx;
 	bool later_page = l->continue_token != NULL && !l->page_ended;
-	struct outcome outcome = { 0 };
+	struct request_result ended = { 0 };
 	struct list_params next = { .limit = l->limit };
 	int r;
 
 	l->request = NULL;
-	ration_stop(&l->ration);
-	judge_page(l, result, message, &outcome);
-	if (outcome.kind == OUTCOME_EXPIRED && later_page) {
-		log_info("%s: the list took too long for its continue token; listing again in one piece", l->feed.name);
-		outcome_done(&outcome);
+	turn_share_stop(&l->share);
+	judge_page(l, result, message, &ended);
+	if (ended.kind == RESULT_EXPIRED && later_page) {
+		log_info("%s: the list took too long for its continue token; listing again in one piece", l->source.name);
+		request_result_done(&ended);
 		discard_items(l);
 		free(l->continue_token);
 		l->continue_token = NULL;
 		l->limit = 0;
 		next = (struct list_params){ .resource_version = l->first_version };
-	} else if (outcome.kind == OUTCOME_OK && l->continue_token) {
+	} else if (ended.kind == RESULT_OK && l->continue_token) {
 		l->progress.pages++;
 		next.continue_token = l->continue_token;
 	} else {
-		if (outcome.kind == OUTCOME_OK) {
+		if (ended.kind == RESULT_OK) {
 			l->progress.pages++;
-			replace_all(l, &outcome);
+			replace_all(l, &ended);
 		}
-		finish(l, &outcome);
-		outcome_done(&outcome);
+		finish(l, &ended);
+		request_result_done(&ended);
 		return;
 	}
 	r = ask(l, &next);
 	if (r < 0) {
-		outcome_set(&outcome, is_memory(r) ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "cannot ask for the next page: %s", strerror(-r));
-		finish(l, &outcome);
-		outcome_done(&outcome);
+		request_result_set(&ended, is_memory(r) ? RESULT_NO_SPACE : RESULT_FAILED, "cannot ask for the next page: %s", strerror(-r));
+		finish(l, &ended);
+		request_result_done(&ended);
 	}
 }
 
@@ -268,14 +268,14 @@ static int
 ask(struct list *l, const struct list_params *params)
 {
 	l->page_ended = false;
-	l->asked_ms = l->feed.clock->now_ms(l->feed.clock);
+	l->asked_ms = l->source.clock->now_ms(l->source.clock);
 	answer_done(&l->answer);
 	decoder_reset(l->decoder);
-	return l->feed.source->list(l->feed.source->context, params, &callbacks, l, &l->request);
+	return l->source.lister_watcher->list(l->source.lister_watcher->context, params, &callbacks, l, &l->request);
 }
 
 int
-list_start(const struct feed *feed, const struct list_params *params, list_done_fn *on_done_fn, void *context,
+list_start(const struct source *source, const struct list_params *params, list_done_fn *on_done_fn, void *context,
 	   struct list **ret_list)
 {
 	static const struct decoder_events events = {
@@ -287,17 +287,17 @@ list_start(const struct feed *feed, const struct list_params *params, list_done_
 
 	if (!l)
 		return -ENOMEM;
-	l->feed = *feed;
-	staging_init(&l->staging, feed->fifo);
+	l->source = *source;
+	staging_init(&l->staging, source->fifo);
 	l->on_done = on_done_fn;
 	l->context = context;
 	l->limit = params->limit;
 	l->progress.remaining = -1;
-	l->progress.started_ms = feed->clock->now_ms(feed->clock);
-	ration_init(&l->ration, &l->feed, &l->request, TURN_BYTES);
-	l->decoder = decoder_new(DECODE_LIST, feed->arena, feed->intern, feed->schema, &events, l, feed->max_item_bytes);
+	l->progress.started_ms = source->clock->now_ms(source->clock);
+	turn_share_init(&l->share, &l->source, &l->request, TURN_BYTES);
+	l->decoder = decoder_new(DECODE_LIST, source->arena, source->intern, source->schema, &events, l, source->max_item_bytes);
 	if (l->decoder)
-		decoder_expect_kind(l->decoder, feed->kind);
+		decoder_expect_kind(l->decoder, source->kind);
 	if (params->resource_version)
 		l->first_version = strdup(params->resource_version);
 	if (l->decoder && (l->first_version || !params->resource_version))
@@ -316,8 +316,8 @@ list_free(struct list *l)
 	if (!l)
 		return;
 	if (l->request)
-		l->feed.source->cancel(l->feed.source->context, l->request);
-	ration_stop(&l->ration);
+		l->source.lister_watcher->cancel(l->source.lister_watcher->context, l->request);
+	turn_share_stop(&l->share);
 	decoder_free(l->decoder);
 	staging_done(&l->staging);
 	answer_done(&l->answer);

@@ -14,8 +14,8 @@
 #ifndef WRITER_LIST_H
 #define WRITER_LIST_H
 
-#include "writer/reflect/feed.h"
-#include "writer/reflect/outcome.h"
+#include "writer/reflect/source.h"
+#include "writer/reflect/request_result.h"
 
 struct list;
 
@@ -30,13 +30,13 @@ struct list_progress {
 };
 
 /*
- * on_done   called once, from the loop; on OUTCOME_OK the FIFO has the list. list_free() may be called inside it.
+ * on_done   called once, from the loop; on RESULT_OK the FIFO has the list. list_free() may be called inside it.
  *           outcome is lent for the call.
  * params    resource_version "", "0" or what was seen last; limit 0: no pages; the rest is ignored
  * Returns   0, -EINVAL, -ENOMEM (then on_done is not called)
  */
-typedef void list_done_fn(void *context, struct list *list, const struct outcome *outcome);
-int list_start(const struct feed *feed, const struct list_params *params, list_done_fn *on_done, void *context,
+typedef void list_done_fn(void *context, struct list *list, const struct request_result *ended);
+int list_start(const struct source *source, const struct list_params *params, list_done_fn *on_done, void *context,
 	       struct list **ret_list);
 /* Also while it runs: cancels, discards what is staged. NULL is fine. */
 void list_free(struct list *list);

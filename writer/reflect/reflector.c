@@ -18,7 +18,7 @@
 uint64_t
 reflector_now_ms(const struct reflector *r)
 {
-	return r->feed.clock->now_ms(r->feed.clock);
+	return r->source.clock->now_ms(r->source.clock);
 }
 
 void
@@ -33,7 +33,7 @@ void
 reflector_last_version(const struct reflector *r, char version[RESOURCE_VERSION_MAX + 1])
 {
 	size_t length;
-	const char *text = delta_fifo_version(r->feed.fifo, &length);
+	const char *text = delta_fifo_version(r->source.fifo, &length);
 
 	memcpy(version, text, length);
 	version[length] = '\0';
@@ -48,27 +48,27 @@ reflector_note_success(struct reflector *r)
 	r->last_error = NULL;
 	r->last_reason[0] = '\0';
 	r->status.last_code = 0;
-	if (r->feed.on_success)
-		r->feed.on_success(r->feed.context);
+	if (r->source.on_success)
+		r->source.on_success(r->source.context);
 }
 
 static void
-note_failure(struct reflector *r, const char *doing, const struct outcome *outcome)
+note_failure(struct reflector *r, const char *doing, const struct request_result *ended)
 {
-	const char *hint = outcome->code == 403 ? r->refusal_hint : NULL;
-	const char *message = outcome->message ? outcome->message : "no reason is known";
+	const char *hint = ended->code == 403 ? r->refusal_hint : NULL;
+	const char *message = ended->message ? ended->message : "no reason is known";
 	char *text = NULL;
 
 	if (asprintf(&text, "%s: %s%s%s", doing, message, hint ? "; " : "", hint ? hint : "") < 0)
 		text = NULL;
 	free(r->last_error);
 	r->last_error = text;
-	snprintf(r->last_reason, sizeof(r->last_reason), "%s", outcome->reason);
-	r->status.last_code = outcome->code;
+	snprintf(r->last_reason, sizeof(r->last_reason), "%s", ended->reason);
+	r->status.last_code = ended->code;
 	r->status.failures++;
-	r->list_why = outcome->kind;
-	if (r->feed.on_failure)
-		r->feed.on_failure(r->feed.context, outcome->code, outcome->reason, text ? text : "out of memory");
+	r->list_why = ended->kind;
+	if (r->source.on_failure)
+		r->source.on_failure(r->source.context, ended->code, ended->reason, text ? text : "out of memory");
 }
 
 /* One line for a failure, and none for its repetitions within a minute. */
@@ -83,9 +83,9 @@ log_failure(struct reflector *r, bool refused, uint64_t wait_ms)
 	r->logged_error = strdup(error);
 	r->logged_ms = reflector_now_ms(r);
 	if (refused)
-		log_error("%s: %s; trying again in %.1f s, other resources go on", r->feed.name, error, (double)wait_ms / 1000);
+		log_error("%s: %s; trying again in %.1f s, other resources go on", r->source.name, error, (double)wait_ms / 1000);
 	else
-		log_warning("%s: %s; trying again in %.1f s", r->feed.name, error, (double)wait_ms / 1000);
+		log_warning("%s: %s; trying again in %.1f s", r->source.name, error, (double)wait_ms / 1000);
 }
 
 static void
@@ -107,17 +107,17 @@ on_backoff_over(void *context)
 }
 
 void
-reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct outcome *outcome)
+reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct request_result *ended)
 {
-	uint64_t wait = backoff_next(&r->backoff, r->feed.clock, (uint64_t)outcome->retry_after_s * 1000);
-	bool refused = outcome->kind == OUTCOME_REFUSED;
+	uint64_t wait = backoff_next(&r->backoff, r->source.clock, (uint64_t)ended->retry_after_s * 1000);
+	bool refused = ended->kind == RESULT_REFUSED;
 
-	note_failure(r, doing, outcome);
+	note_failure(r, doing, ended);
 	log_failure(r, refused, wait);
 	r->next = next;
 	r->status.next_try_ms = reflector_now_ms(r) + wait;
 	reflector_enter(r, refused ? REFLECTOR_REFUSED : REFLECTOR_BACKING_OFF);
-	clock_set(r->feed.clock, &r->timer, wait, on_backoff_over, r);
+	clock_set(r->source.clock, &r->timer, wait, on_backoff_over, r);
 }
 
 /* ---- LIST --------------------------------------------------------------------- */
@@ -129,13 +129,13 @@ tell_applied(struct reflector *r)
 	const struct listed *l = &r->applied;
 	uint64_t now = reflector_now_ms(r), decoded_ms = l->decoded_us / 1000, coming_ms;
 
-	if (r->applying_ms == 0 || delta_fifo_is_listing(r->feed.fifo))
+	if (r->applying_ms == 0 || delta_fifo_is_listing(r->source.fifo))
 		return;
 	coming_ms = r->applying_ms - l->started_ms - l->waited_ms;
 	decoded_ms = decoded_ms < coming_ms ? decoded_ms : coming_ms;
 	if (now - l->started_ms >= LONG_LIST_MS)
 		log_warning("%s: the list took %.1f s: %.1f s until the server began to answer, %.1f s with the transfer and other work, "
-			    "%.1f s with decoding, %.1f s until it was applied", r->feed.name, (double)(now - l->started_ms) / 1000,
+			    "%.1f s with decoding, %.1f s until it was applied", r->source.name, (double)(now - l->started_ms) / 1000,
 			    (double)l->waited_ms / 1000, (double)(coming_ms - decoded_ms) / 1000, (double)decoded_ms / 1000,
 			    (double)(now - r->applying_ms) / 1000);
 	r->applying_ms = 0;
@@ -150,7 +150,7 @@ reflector_log_listed(struct reflector *r, const struct listed *listed)
 	reflector_last_version(r, version);
 	if (listed->pages > 0)
 		snprintf(pages, sizeof(pages), "%u page%s, ", listed->pages, listed->pages == 1 ? "" : "s");
-	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)", r->feed.name, listed->how,
+	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)", r->source.name, listed->how,
 		 listed->items, version, now - listed->started_ms, pages, listed->bytes / 1000);
 	r->applied = *listed;
 	r->applying_ms = now;
@@ -168,10 +168,10 @@ on_progress(void *context)
 	reflector_get_status(r, &status);
 	if (status.list_remaining > 0)
 		snprintf(remaining, sizeof(remaining), " of about %" PRIu64, status.list_items + (uint64_t)status.list_remaining);
-	log_info("%s: listing: %" PRIu64 "%s objects so far, %.1f MB/s", r->feed.name, status.list_items, remaining,
+	log_info("%s: listing: %" PRIu64 "%s objects so far, %.1f MB/s", r->source.name, status.list_items, remaining,
 		 (double)(status.list_bytes - r->progress_bytes) / 1e6 / seconds);
 	r->progress_bytes = status.list_bytes;
-	clock_set(r->feed.clock, &r->timer, r->timing.progress_ms, on_progress, r);
+	clock_set(r->source.clock, &r->timer, r->timing.progress_ms, on_progress, r);
 }
 
 void
@@ -180,19 +180,19 @@ reflector_begin_progress(struct reflector *r)
 	reflector_enter(r, REFLECTOR_LISTING);
 	r->progress_bytes = 0;
 	r->applying_ms = 0;
-	clock_set(r->feed.clock, &r->timer, r->timing.progress_ms, on_progress, r);
+	clock_set(r->source.clock, &r->timer, r->timing.progress_ms, on_progress, r);
 }
 
 static void
-on_list_done(void *context, struct list *list, const struct outcome *outcome)
+on_list_done(void *context, struct list *list, const struct request_result *ended)
 {
 	struct reflector *r = context;
 	struct list_progress p;
 
 	list_get_progress(list, &p);
-	clock_clear(r->feed.clock, &r->timer);
+	clock_clear(r->source.clock, &r->timer);
 	r->status.bad_events += p.bad_items;
-	if (outcome->kind == OUTCOME_OK) {
+	if (ended->kind == RESULT_OK) {
 		struct listed listed = { "listed", p.items, p.bytes, p.started_ms, p.pages, p.waited_ms, p.decoded_us };
 
 		reflector_log_listed(r, &listed);
@@ -203,17 +203,17 @@ on_list_done(void *context, struct list *list, const struct outcome *outcome)
 	}
 	r->list = NULL;
 	list_free(list);
-	if (outcome->kind == OUTCOME_OK) {
+	if (ended->kind == RESULT_OK) {
 		reflector_note_success(r);
 		reflector_start_watch(r);
-	} else if ((outcome->kind == OUTCOME_EXPIRED || outcome->kind == OUTCOME_TOO_LARGE) && !r->list_at_latest) {
-		log_info("%s: the server cannot list at resourceVersion %s (%s); listing at the latest", r->feed.name,
-			 r->list_version, outcome->message ? outcome->message : "");
+	} else if ((ended->kind == RESULT_EXPIRED || ended->kind == RESULT_TOO_LARGE) && !r->list_at_latest) {
+		log_info("%s: the server cannot list at resourceVersion %s (%s); listing at the latest", r->source.name,
+			 r->list_version, ended->message ? ended->message : "");
 		r->version_unavailable = true;
-		r->list_why = outcome->kind;
+		r->list_why = ended->kind;
 		reflector_start_list(r);
 	} else {
-		reflector_back_off(r, NEXT_LISTING, "LIST failed", outcome);
+		reflector_back_off(r, NEXT_LISTING, "LIST failed", ended);
 	}
 }
 
@@ -221,7 +221,7 @@ void
 reflector_start_list(struct reflector *r)
 {
 	struct list_params params = { .resource_version = r->list_version };
-	struct outcome outcome = { 0 };
+	struct request_result ended = { 0 };
 	int error;
 
 	reflector_last_version(r, r->list_version);
@@ -239,12 +239,12 @@ reflector_start_list(struct reflector *r)
 	reflector_begin_progress(r);
 	r->status.lists++;
 	r->status.lists_for[r->list_why]++;
-	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->feed.name, r->list_version, params.limit);
-	error = list_start(&r->feed, &params, on_list_done, r, &r->list);
+	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->source.name, r->list_version, params.limit);
+	error = list_start(&r->source, &params, on_list_done, r, &r->list);
 	if (error < 0) {
-		outcome_set(&outcome, OUTCOME_FAILED, "%s", strerror(-error));
-		reflector_back_off(r, NEXT_LISTING, "LIST failed", &outcome);
-		outcome_done(&outcome);
+		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));
+		reflector_back_off(r, NEXT_LISTING, "LIST failed", &ended);
+		request_result_done(&ended);
 	}
 }
 
@@ -266,7 +266,7 @@ reflector_new(const struct reflector_options *options)
 
 	if (!r)
 		return NULL;
-	r->feed = *options->feed;
+	r->source = *options->source;
 	r->timing = options->timing;
 	r->choices = options->choices;
 	if (r->timing.silence_ms == 0)
@@ -298,7 +298,7 @@ reflector_free(struct reflector *r)
 {
 	if (!r)
 		return;
-	clock_clear(r->feed.clock, &r->timer);
+	clock_clear(r->source.clock, &r->timer);
 	list_free(r->list);
 	reflector_stop_watch(r);
 	free(r->refusal_hint);
@@ -310,11 +310,11 @@ reflector_free(struct reflector *r)
 void
 reflector_start(struct reflector *r, const char *version, size_t length)
 {
-	if (length == 0 || delta_fifo_set_version(r->feed.fifo, version, length) < 0) {
+	if (length == 0 || delta_fifo_set_version(r->source.fifo, version, length) < 0) {
 		reflector_start_listing(r);
 		return;
 	}
-	log_info("%s: going on from resourceVersion %.*s, no list is needed", r->feed.name, (int)length, version);
+	log_info("%s: going on from resourceVersion %.*s, no list is needed", r->source.name, (int)length, version);
 	reflector_start_watch(r);
 }
 
@@ -336,15 +336,15 @@ reflector_renew(struct reflector *r, const struct reflector_options *options, bo
 
 	free(r->refusal_hint);
 	r->refusal_hint = options->refusal_hint ? strdup(options->refusal_hint) : NULL;
-	clock_clear(r->feed.clock, &r->timer);
+	clock_clear(r->source.clock, &r->timer);
 	list_free(r->list);
 	r->list = NULL;
 	reflector_stop_watch(r);
-	r->feed = *options->feed;
+	r->source = *options->source;
 	r->choices = options->choices;
 	r->stream_was_broken = false;
 	r->watch_list_was_cut = false;
-	r->list_why = OUTCOME_OK;
+	r->list_why = RESULT_OK;
 	if (r->status.state == REFLECTOR_IDLE)
 		return;
 	if (go_on)
@@ -354,17 +354,17 @@ reflector_renew(struct reflector *r, const struct reflector_options *options, bo
 }
 
 void
-reflector_set_choices(struct reflector *r, struct reflector_choices choices)
+reflector_set_choices(struct reflector *r, struct list_choices choices)
 {
 	r->choices = choices;
 }
 
 void
-reflector_relist(struct reflector *r, enum outcome_kind why)
+reflector_relist(struct reflector *r, enum request_result_kind why)
 {
 	if (r->status.state == REFLECTOR_IDLE)
 		return;
-	clock_clear(r->feed.clock, &r->timer);
+	clock_clear(r->source.clock, &r->timer);
 	list_free(r->list);
 	r->list = NULL;
 	reflector_stop_watch(r);

@@ -43,9 +43,9 @@
 #include <stdint.h>
 
 #include "shm-layout/root.h"
-#include "writer/reflect/feed.h"
-#include "writer/reflect/outcome.h"
-#include "writer/config/reflector_choices.h"
+#include "writer/reflect/source.h"
+#include "writer/reflect/request_result.h"
+#include "writer/config/list_choices.h"
 
 struct reflector;
 
@@ -61,10 +61,10 @@ struct reflector_timing {
 };
 
 struct reflector_options {
-	const struct feed *feed;	/* copied */
+	const struct source *source;	/* copied */
 	const char *refusal_hint;	/* what to do about 403; copied; may be NULL */
 	struct reflector_timing timing;
-	struct reflector_choices choices;
+	struct list_choices choices;
 };
 
 /* NULL: no memory. */
@@ -86,13 +86,13 @@ void reflector_start(struct reflector *r, const char *version, size_t length);
 void reflector_renew(struct reflector *r, const struct reflector_options *options, bool list);
 
 /* What the next LIST or WatchList is like. */
-void reflector_set_choices(struct reflector *r, struct reflector_choices choices);
+void reflector_set_choices(struct reflector *r, struct list_choices choices);
 
 /*
  * Leave what is under way and list anew at once, because of `why`. The FIFO's version, which was reset before, says at which RV. Nothing
  * before reflector_start().
  */
-void reflector_relist(struct reflector *r, enum outcome_kind why);
+void reflector_relist(struct reflector *r, enum request_result_kind why);
 
 /* The FIFO was popped from; goes on with a paused stream, and tells of a long list whose last Delta that was. */
 void reflector_relax(struct reflector *r);
@@ -108,7 +108,7 @@ struct reflector_status {
 	int64_t list_remaining;		/* LISTING: -1 unknown */
 	uint64_t list_bytes;
 	uint64_t lists, watch_lists, watches, events, bookmarks, bad_events, failures; /* since the start */
-	uint64_t lists_for[OUTCOME_KINDS]; /* lists and watch_lists, by what made them necessary; OUTCOME_OK: the first one */
+	uint64_t lists_for[RESULT_KINDS]; /* lists and watch_lists, by what made them necessary; RESULT_OK: the first one */
 	bool paused;			/* the stream waits for the store */
 	const char *last_error;		/* "" when the last thing that was tried worked; lent */
 	const char *last_reason;	/* the Status' reason, or "" */

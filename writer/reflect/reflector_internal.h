@@ -6,7 +6,7 @@
 #define WRITER_REFLECTOR_INTERNAL_H
 
 #include "writer/base/backoff.h"
-#include "writer/reflect/freshness.h"
+#include "writer/reflect/version_probe.h"
 #include "writer/reflect/list.h"
 #include "writer/reflect/reflector.h"
 #include "writer/reflect/watch.h"
@@ -26,19 +26,19 @@ struct listed {
 };
 
 struct reflector {
-	struct feed feed;
+	struct source source;
 	char *refusal_hint;
 	struct reflector_timing timing;
-	struct reflector_choices choices;
+	struct list_choices choices;
 
 	struct list *list;		/* at most one of the three is under way … */
 	struct watch *watch;		/* a WatchList, too */
-	struct freshness *freshness;	/* … but for this one, which runs beside a silent watch */
+	struct version_probe *probe;	/* … but for this one, which runs beside a silent watch */
 	struct clock_timer timer;	/* backing off, or the progress of a list */
 	struct clock_timer vigil;	/* over the stream */
 	uint64_t watch_ends_ms;		/* when the server ought to have ended it */
 	enum next_step next;
-	enum outcome_kind list_why;	/* what the next LIST or WatchList will be for */
+	enum request_result_kind list_why;	/* what the next LIST or WatchList will be for */
 	struct backoff backoff;
 
 	bool version_unavailable;	/* the server cannot list at the last RV: list at "" */
@@ -54,7 +54,7 @@ struct reflector {
 
 	struct reflector_status status;
 	char *last_error;
-	char last_reason[OUTCOME_REASON_MAX + 1];
+	char last_reason[RESULT_REASON_MAX + 1];
 	uint64_t logged_ms;
 	char *logged_error;
 	uint64_t progress_bytes;	/* at the last line of progress */
@@ -70,7 +70,7 @@ void reflector_last_version(const struct reflector *r, char version[RESOURCE_VER
 /* Something worked. */
 void reflector_note_success(struct reflector *r);
 /* Something failed: wait, then take the next step. */
-void reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct outcome *outcome);
+void reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct request_result *ended);
 
 /* Make the state known, in whichever way is possible; by LIST; go on from the last RV. */
 void reflector_start_listing(struct reflector *r);

@@ -17,9 +17,9 @@ reflector_stop_watch(struct reflector *r)
 {
 	struct watch_stats stats;
 
-	clock_clear(r->feed.clock, &r->vigil);
-	freshness_free(r->freshness);
-	r->freshness = NULL;
+	clock_clear(r->source.clock, &r->vigil);
+	version_probe_free(r->probe);
+	r->probe = NULL;
 	if (!r->watch)
 		return;
 	watch_get_stats(r->watch, &stats);
@@ -34,12 +34,12 @@ reflector_stop_watch(struct reflector *r)
 static void
 list_instead(struct reflector *r, const char *why, bool remember)
 {
-	log_info("%s: WatchList: %s; listing", r->feed.name, why);
+	log_info("%s: WatchList: %s; listing", r->source.name, why);
 	if (remember)
 		r->no_watch_list_until_ms = reflector_now_ms(r) + r->timing.no_watch_list_ms;
-	clock_clear(r->feed.clock, &r->timer);
+	clock_clear(r->source.clock, &r->timer);
 	reflector_stop_watch(r);
-	r->list_why = OUTCOME_UNSUPPORTED;
+	r->list_why = RESULT_UNSUPPORTED;
 	reflector_start_list(r);
 }
 
@@ -51,7 +51,7 @@ static void on_vigil(void *context);
 static void
 rewatch(struct reflector *r, const char *why)
 {
-	log_warning("%s: %s; watching again", r->feed.name, why);
+	log_warning("%s: %s; watching again", r->source.name, why);
 	reflector_stop_watch(r);
 	r->connection_doubted = true;
 	reflector_start_watch(r);
@@ -64,7 +64,7 @@ rewatch(struct reflector *r, const char *why)
 static uint64_t
 silence_due(const struct reflector *r, const struct watch_stats *stats)
 {
-	if (r->freshness || (r->version_confirmed && stats->bookmarks == 0))
+	if (r->probe || (r->version_confirmed && stats->bookmarks == 0))
 		return CLOCK_NEVER;
 	return stats->heard_ms + r->timing.silence_ms;
 }
@@ -82,39 +82,39 @@ keep_vigil(struct reflector *r)
 	/* What stands in the way of a paused stream is on this side. */
 	if (stats.paused && due <= now)
 		due = now + r->timing.silence_ms;
-	clock_set(r->feed.clock, &r->vigil, due > now ? due - now : 0, on_vigil, r);
+	clock_set(r->source.clock, &r->vigil, due > now ? due - now : 0, on_vigil, r);
 }
 
 static void
-on_freshness(void *context, enum freshness_answer answer, const struct outcome *outcome)
+on_freshness(void *context, enum version_probe_answer answer, const struct request_result *ended)
 {
 	struct reflector *r = context;
 	struct watch_stats stats;
 
-	freshness_free(r->freshness);
-	r->freshness = NULL;
+	version_probe_free(r->probe);
+	r->probe = NULL;
 	watch_get_stats(r->watch, &stats);
 	switch (answer) {
-	case FRESHNESS_KNOWN:
+	case VERSION_PROBE_KNOWN:
 		if ((stats.bookmarks > 0 || !stats.opened) && !stats.paused &&
 		    reflector_now_ms(r) - stats.heard_ms >= r->timing.silence_ms) {
 			rewatch(r, stats.opened ? "the server answers, but its bookmarks have stopped" : "the server answers, but not to the WATCH");
 			return;
 		}
-		log_debug("%s: silent, and the server knows the resourceVersion", r->feed.name);
+		log_debug("%s: silent, and the server knows the resourceVersion", r->source.name);
 		r->version_confirmed = true;
 		keep_vigil(r);
 		break;
-	case FRESHNESS_UNKNOWN:
-		clock_set(r->feed.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
+	case VERSION_PROBE_UNKNOWN:
+		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
 		break;
-	case FRESHNESS_AHEAD:
+	case VERSION_PROBE_AHEAD:
 		log_warning("%s: the server does not know the resourceVersion of this cache yet (%s); was it restored from a "
 			    "backup, or is it another one? Listing",
-			    r->feed.name, outcome->message ? outcome->message : "");
+			    r->source.name, ended->message ? ended->message : "");
 		reflector_stop_watch(r);
 		r->version_unavailable = true;
-		r->list_why = OUTCOME_TOO_LARGE;
+		r->list_why = RESULT_TOO_LARGE;
 		reflector_start_listing(r);
 		break;
 	}
@@ -126,10 +126,10 @@ ask_whether_it_is_known(struct reflector *r)
 	char version[RESOURCE_VERSION_MAX + 1];
 
 	reflector_last_version(r, version);
-	log_debug("%s: nothing heard for %" PRIu64 " s; asking whether resourceVersion %s is known", r->feed.name,
+	log_debug("%s: nothing heard for %" PRIu64 " s; asking whether resourceVersion %s is known", r->source.name,
 		  r->timing.silence_ms / 1000, version);
-	if (freshness_start(&r->feed, version, on_freshness, r, &r->freshness) < 0)
-		clock_set(r->feed.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
+	if (version_probe_start(&r->source, version, on_freshness, r, &r->probe) < 0)
+		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
 	else
 		keep_vigil(r); /* over the stream's end */
 }
@@ -162,7 +162,7 @@ on_open(void *context)
 	if (r->status.state == REFLECTOR_LISTING)
 		return; /* a WatchList: it works when its state is whole */
 	if (r->last_error)
-		log_info("%s: watching again", r->feed.name);
+		log_info("%s: watching again", r->source.name);
 	reflector_note_success(r);
 }
 
@@ -186,7 +186,7 @@ on_listed(void *context)
 	watch_get_stats(r->watch, &stats);
 	reflector_log_listed(r, &(struct listed){ "listed by watching", stats.staged, stats.bytes, stats.started_ms, 0,
 						  stats.waited_ms, stats.decoded_us });
-	clock_clear(r->feed.clock, &r->timer);
+	clock_clear(r->source.clock, &r->timer);
 	r->version_unavailable = false;
 	r->watch_list_was_cut = false;
 	on_heard(r);
@@ -197,43 +197,43 @@ on_listed(void *context)
 
 /* A WatchList ended before its mark. */
 static void
-after_watch_list(struct reflector *r, const struct outcome *outcome)
+after_watch_list(struct reflector *r, const struct request_result *ended)
 {
-	struct outcome cut = { 0 };
+	struct request_result cut = { 0 };
 
-	switch (outcome->kind) {
-	case OUTCOME_EXPIRED:
-	case OUTCOME_TOO_LARGE:
+	switch (ended->kind) {
+	case RESULT_EXPIRED:
+	case RESULT_TOO_LARGE:
 		if (r->list_at_latest) {
-			reflector_back_off(r, NEXT_LISTING, "WatchList failed", outcome);
+			reflector_back_off(r, NEXT_LISTING, "WatchList failed", ended);
 			break;
 		}
 		r->version_unavailable = true;
-		r->list_why = outcome->kind;
+		r->list_why = ended->kind;
 		reflector_start_watch_list(r);
 		break;
-	case OUTCOME_OK:
-		outcome_set(&cut, OUTCOME_FAILED, "the server ended the stream before the end mark");
+	case RESULT_OK:
+		request_result_set(&cut, RESULT_FAILED, "the server ended the stream before the end mark");
 		reflector_back_off(r, r->watch_list_was_cut ? NEXT_LIST : NEXT_LISTING, "WatchList failed", &cut);
 		r->watch_list_was_cut = !r->watch_list_was_cut;
-		outcome_done(&cut);
+		request_result_done(&cut);
 		break;
-	case OUTCOME_THROTTLED:
-	case OUTCOME_NO_SPACE:
-		reflector_back_off(r, NEXT_LISTING, "WatchList failed", outcome);
+	case RESULT_THROTTLED:
+	case RESULT_NO_SPACE:
+		reflector_back_off(r, NEXT_LISTING, "WatchList failed", ended);
 		break;
-	case OUTCOME_UNSUPPORTED:
-		list_instead(r, outcome->message ? outcome->message : "not supported", true);
+	case RESULT_UNSUPPORTED:
+		list_instead(r, ended->message ? ended->message : "not supported", true);
 		break;
-	case OUTCOME_REFUSED:
-	case OUTCOME_FAILED:
-	case OUTCOME_BROKEN:
-	case OUTCOME_LOST:
-	case OUTCOME_OTHER_CLUSTER:
-		if (outcome->error == -ECONNREFUSED || outcome->error == -EHOSTUNREACH)
-			reflector_back_off(r, NEXT_LISTING, "WatchList failed", outcome);
+	case RESULT_REFUSED:
+	case RESULT_FAILED:
+	case RESULT_BROKEN:
+	case RESULT_LOST:
+	case RESULT_OTHER_CLUSTER:
+		if (ended->error == -ECONNREFUSED || ended->error == -EHOSTUNREACH)
+			reflector_back_off(r, NEXT_LISTING, "WatchList failed", ended);
 		else
-			list_instead(r, outcome->message ? outcome->message : "it failed", false);
+			list_instead(r, ended->message ? ended->message : "it failed", false);
 		break;
 	}
 }
@@ -253,66 +253,66 @@ after_internal_error(struct reflector *r)
 }
 
 static void
-after_watch(struct reflector *r, const struct outcome *outcome, bool too_short)
+after_watch(struct reflector *r, const struct request_result *ended, bool too_short)
 {
-	struct outcome short_watch = { 0 };
+	struct request_result short_watch = { 0 };
 
-	switch (outcome->kind) {
-	case OUTCOME_OK:
+	switch (ended->kind) {
+	case RESULT_OK:
 		if (!too_short) {
 			reflector_start_watch(r);
 			break;
 		}
-		outcome_set(&short_watch, OUTCOME_FAILED, "the server ended the stream at once and without an event");
+		request_result_set(&short_watch, RESULT_FAILED, "the server ended the stream at once and without an event");
 		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &short_watch);
-		outcome_done(&short_watch);
+		request_result_done(&short_watch);
 		break;
-	case OUTCOME_TOO_LARGE:
+	case RESULT_TOO_LARGE:
 		r->version_unavailable = true;
 		/* fall through */
-	case OUTCOME_EXPIRED:
-	case OUTCOME_LOST:
-	case OUTCOME_OTHER_CLUSTER:
-		reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", outcome);
+	case RESULT_EXPIRED:
+	case RESULT_LOST:
+	case RESULT_OTHER_CLUSTER:
+		reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", ended);
 		break;
-	case OUTCOME_BROKEN:
-	case OUTCOME_NO_SPACE:
+	case RESULT_BROKEN:
+	case RESULT_NO_SPACE:
 		/*
 		 * What was broken, or did not fit, comes again from the same RV. When it does so again, a list goes around it; the
 		 * deletions that make room may stand behind it in the stream.
 		 */
-		reflector_back_off(r, r->stream_was_broken ? NEXT_LISTING : NEXT_WATCH, "WATCH failed", outcome);
+		reflector_back_off(r, r->stream_was_broken ? NEXT_LISTING : NEXT_WATCH, "WATCH failed", ended);
 		r->stream_was_broken = true;
 		break;
-	case OUTCOME_THROTTLED:
-		reflector_back_off(r, NEXT_WATCH, "WATCH failed", outcome);
+	case RESULT_THROTTLED:
+		reflector_back_off(r, NEXT_WATCH, "WATCH failed", ended);
 		break;
-	case OUTCOME_REFUSED:
-	case OUTCOME_UNSUPPORTED:
-	case OUTCOME_FAILED:
-		if (!outcome->in_stream)
-			reflector_back_off(r, NEXT_WATCH, "WATCH failed", outcome);
-		else if (outcome->code == 500)
-			reflector_back_off(r, after_internal_error(r), "WATCH failed", outcome);
+	case RESULT_REFUSED:
+	case RESULT_UNSUPPORTED:
+	case RESULT_FAILED:
+		if (!ended->in_stream)
+			reflector_back_off(r, NEXT_WATCH, "WATCH failed", ended);
+		else if (ended->code == 500)
+			reflector_back_off(r, after_internal_error(r), "WATCH failed", ended);
 		else
-			reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", outcome);
+			reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", ended);
 		break;
 	}
 }
 
 static void
-on_watch_end(void *context, struct watch *watch, const struct outcome *outcome)
+on_watch_end(void *context, struct watch *watch, const struct request_result *ended)
 {
 	struct reflector *r = context;
 	struct watch_stats stats;
 
 	watch_get_stats(watch, &stats);
-	clock_clear(r->feed.clock, &r->timer);
+	clock_clear(r->source.clock, &r->timer);
 	reflector_stop_watch(r);
 	if (stats.initial)
-		after_watch_list(r, outcome);
+		after_watch_list(r, ended);
 	else
-		after_watch(r, outcome, reflector_now_ms(r) - stats.started_ms < SHORT_WATCH_MS && stats.events + stats.bookmarks == 0);
+		after_watch(r, ended, reflector_now_ms(r) - stats.started_ms < SHORT_WATCH_MS && stats.events + stats.bookmarks == 0);
 }
 
 /* ---- start ------------------------------------------------------------------------- */
@@ -325,9 +325,9 @@ start_stream(struct reflector *r, struct watch_params *params)
 
 	params->fresh_connection = r->connection_doubted;
 	r->connection_doubted = false;
-	params->timeout_s = r->timing.watch_timeout_s + r->feed.clock->chance(r->feed.clock, r->timing.watch_timeout_s);
+	params->timeout_s = r->timing.watch_timeout_s + r->source.clock->chance(r->source.clock, r->timing.watch_timeout_s);
 	r->watch_ends_ms = reflector_now_ms(r) + (uint64_t)params->timeout_s * 1000u + r->timing.overdue_ms;
-	error = watch_start(&r->feed, params, &events, r, &r->watch);
+	error = watch_start(&r->source, params, &events, r, &r->watch);
 	if (error == 0)
 		keep_vigil(r);
 	return error;
@@ -338,7 +338,7 @@ reflector_start_watch(struct reflector *r)
 {
 	char version[RESOURCE_VERSION_MAX + 1];
 	struct watch_params params = { .resource_version = version };
-	struct outcome outcome = { 0 };
+	struct request_result ended = { 0 };
 	int error;
 
 	reflector_last_version(r, version);
@@ -346,11 +346,11 @@ reflector_start_watch(struct reflector *r)
 	r->status.watches++;
 	r->version_confirmed = false;
 	error = start_stream(r, &params);
-	log_debug("%s: watching from resourceVersion %s for %u s", r->feed.name, version, params.timeout_s);
+	log_debug("%s: watching from resourceVersion %s for %u s", r->source.name, version, params.timeout_s);
 	if (error < 0) {
-		outcome_set(&outcome, OUTCOME_FAILED, "%s", strerror(-error));
-		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &outcome);
-		outcome_done(&outcome);
+		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));
+		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &ended);
+		request_result_done(&ended);
 	}
 }
 
@@ -364,7 +364,7 @@ void
 reflector_start_watch_list(struct reflector *r)
 {
 	struct watch_params params = { .resource_version = r->list_version, .initial_events = true };
-	struct outcome outcome = { 0 };
+	struct request_result ended = { 0 };
 	int error;
 
 	reflector_last_version(r, r->list_version);
@@ -377,11 +377,11 @@ reflector_start_watch_list(struct reflector *r)
 	r->status.watch_lists++;
 	r->status.lists_for[r->list_why]++;
 	error = start_stream(r, &params);
-	log_debug("%s: WatchList at resourceVersion \"%s\" for %u s", r->feed.name, r->list_version, params.timeout_s);
+	log_debug("%s: WatchList at resourceVersion \"%s\" for %u s", r->source.name, r->list_version, params.timeout_s);
 	if (error < 0) {
-		clock_clear(r->feed.clock, &r->timer);
-		outcome_set(&outcome, OUTCOME_FAILED, "%s", strerror(-error));
-		reflector_back_off(r, NEXT_LISTING, "WatchList failed", &outcome);
-		outcome_done(&outcome);
+		clock_clear(r->source.clock, &r->timer);
+		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));
+		reflector_back_off(r, NEXT_LISTING, "WatchList failed", &ended);
+		request_result_done(&ended);
 	}
 }

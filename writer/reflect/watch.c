@@ -14,20 +14,20 @@
 #include "shm-layout/root.h"
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
-#include "writer/reflect/ration.h"
+#include "writer/reflect/turn_share.h"
 #include "writer/fifo/staging.h"
 
 struct watch {
-	struct feed feed;
+	struct source source;
 	const struct watch_events *events;
 	void *context;
 
 	struct decoder *decoder;
 	struct staging staging;	/* of a WatchList, until its end mark */
 	void *request;		/* under way, or NULL */
-	struct ration ration;	/* in events; before the end mark in bytes */
+	struct turn_share share;	/* in events; before the end mark in bytes */
 	struct answer answer;
-	struct outcome end;	/* what an event in the stream said, when the stream was ended for it */
+	struct request_result end;	/* what an event in the stream said, when the stream was ended for it */
 	bool ended;		/* `end` is valid */
 	struct watch_stats stats;
 };
@@ -46,7 +46,7 @@ static int
 lost(struct watch *w, const char *why)
 {
 	w->stats.bad_events++;
-	outcome_set(&w->end, OUTCOME_LOST, "an event cannot be kept: %s", why);
+	request_result_set(&w->end, RESULT_LOST, "an event cannot be kept: %s", why);
 	return end_with(w);
 }
 
@@ -55,7 +55,7 @@ lost(struct watch *w, const char *why)
 static bool
 draft_version(struct watch *w, uint32_t ref, const char **ret_version, size_t *ret_length)
 {
-	struct value body = value_of_object(&w->feed.arena->view, ref);
+	struct value body = value_of_object(&w->source.arena->view, ref);
 	struct value metadata = value_field(body, "metadata", 8, path_fingerprint("metadata", 8));
 	struct value version = value_field(metadata, "resourceVersion", 15, path_fingerprint("resourceVersion", 15));
 
@@ -71,7 +71,7 @@ is(const char *type, size_t length, const char *name)
 static uint64_t
 now_ms(const struct watch *w)
 {
-	return w->feed.clock->now_ms(w->feed.clock);
+	return w->source.clock->now_ms(w->source.clock);
 }
 
 static void
@@ -86,9 +86,9 @@ static int
 ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
 {
 	w->stats.bad_events++;
-	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->feed.name, (int)(type_length < 40 ? type_length : 40),
+	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->source.name, (int)(type_length < 40 ? type_length : 40),
 		    type);
-	draft_discard(w->feed.arena, w->feed.intern, d);
+	draft_discard(w->source.arena, w->source.intern, d);
 	return 0;
 }
 
@@ -107,7 +107,7 @@ stage(struct watch *w, const char *type, size_t type_length, struct draft d)
 	else
 		return ignore(w, type, type_length, d);
 	if (r < 0)
-		draft_discard(w->feed.arena, w->feed.intern, d);
+		draft_discard(w->source.arena, w->source.intern, d);
 	w->stats.staged = w->staging.count;
 	return r;
 }
@@ -133,16 +133,16 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	if (!queue)
 		return ignore(w, type, type_length, d);
 	if (!draft_version(w, d.ref, &text, &length)) {
-		draft_discard(w->feed.arena, w->feed.intern, d);
+		draft_discard(w->source.arena, w->source.intern, d);
 		return lost(w, "its object has no usable metadata.resourceVersion");
 	}
 	memcpy(version, text, length); /* queueing may discard the draft */
-	r = queue(w->feed.fifo, d.ref);
+	r = queue(w->source.fifo, d.ref);
 	if (r < 0) {
-		draft_discard(w->feed.arena, w->feed.intern, d);
+		draft_discard(w->source.arena, w->source.intern, d);
 		return r;
 	}
-	delta_fifo_set_version(w->feed.fifo, version, length);
+	delta_fifo_set_version(w->source.fifo, version, length);
 	w->stats.events++;
 	heard(w);
 	return 0;
@@ -158,13 +158,13 @@ end_initial(struct watch *w, const char *version)
 	if (r == 0)
 		r = staging_replace(&w->staging, version);
 	if (r < 0) {
-		outcome_set(&w->end, r == -ENOMEM ? OUTCOME_NO_SPACE : OUTCOME_FAILED, "the list cannot be queued: %s", strerror(-r));
+		request_result_set(&w->end, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED, "the list cannot be queued: %s", strerror(-r));
 		return end_with(w);
 	}
 	w->stats.initial = false;
 	w->stats.bookmarks++;
 	w->stats.heard_ms = now_ms(w);
-	w->ration.share = WATCH_TURN_EVENTS;
+	w->share.share = WATCH_TURN_EVENTS;
 	w->events->on_listed(w->context);
 	return 0;
 }
@@ -186,16 +186,16 @@ on_bookmark(struct watch *w, const cJSON *object)
 
 	if (!version || !*version || strlen(version) > RESOURCE_VERSION_MAX) {
 		w->stats.bad_events++;
-		log_warning("%s: a bookmark without a usable resourceVersion is ignored", w->feed.name);
+		log_warning("%s: a bookmark without a usable resourceVersion is ignored", w->source.name);
 		return 0;
 	}
 	if (w->stats.initial && is_end_mark(metadata))
 		return end_initial(w, version);
 	if (w->stats.initial) {
-		outcome_set(&w->end, OUTCOME_UNSUPPORTED, "a bookmark came before the end mark: the server takes a WatchList for a plain WATCH");
+		request_result_set(&w->end, RESULT_UNSUPPORTED, "a bookmark came before the end mark: the server takes a WatchList for a plain WATCH");
 		return end_with(w);
 	}
-	delta_fifo_set_version(w->feed.fifo, version, strlen(version));
+	delta_fifo_set_version(w->source.fifo, version, strlen(version));
 	w->stats.bookmarks++;
 	heard(w);
 	return 0;
@@ -216,7 +216,7 @@ on_other(void *context, const char *type, size_t type_length, const char *json, 
 	} else {
 		r = kube_status_from_json(object, 0, &status);
 		if (r == 0) {
-			outcome_from_status(&w->end, &status);
+			request_result_from_status(&w->end, &status);
 			w->end.in_stream = true;
 			kube_status_done(&status);
 			r = end_with(w);
@@ -235,7 +235,7 @@ on_bad_object(void *context, const char *why)
 	if (!decoder_is_foreign(w->decoder))
 		return lost(w, why);
 	if (w->stats.bad_events++ < 10)
-		log_warning("%s: an event is dropped: %s", w->feed.name, why);
+		log_warning("%s: an event is dropped: %s", w->source.name, why);
 	return 0;
 }
 
@@ -249,8 +249,8 @@ on_response(void *ctx, const struct transport_response *response)
 	answer_begin(&w->answer, response);
 	w->stats.byte_ms = now_ms(w);
 	w->stats.waited_ms = w->stats.byte_ms - w->stats.started_ms;
-	if (w->feed.on_contact)
-		w->feed.on_contact(w->feed.context);
+	if (w->source.on_contact)
+		w->source.on_contact(w->source.context);
 	w->stats.opened = answer_is_success(&w->answer);
 	if (w->stats.opened)
 		w->events->on_open(w->context);
@@ -277,8 +277,8 @@ on_data(void *ctx, const void *data, size_t length)
 
 	w->stats.bytes += length;
 	w->stats.byte_ms = now_ms(w);
-	if (w->feed.on_contact)
-		w->feed.on_contact(w->feed.context);
+	if (w->source.on_contact)
+		w->source.on_contact(w->source.context);
 	if (!answer_is_success(&w->answer))
 		return answer_append(&w->answer, data, length);
 	before = w->stats.events;
@@ -286,10 +286,10 @@ on_data(void *ctx, const void *data, size_t length)
 	r = initial ? feed_timed(w, data, length) : decoder_feed(w->decoder, data, length);
 	if (r < 0)
 		return r;
-	ration_use(&w->ration, initial ? length : w->stats.events - before);
-	if (!w->stats.initial && delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX) {
+	turn_share_use(&w->share, initial ? length : w->stats.events - before);
+	if (!w->stats.initial && delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX) {
 		w->stats.paused = true;
-		ration_hold(&w->ration);
+		turn_share_hold(&w->share);
 	}
 	return 0;
 }
@@ -298,32 +298,32 @@ static void
 on_done(void *ctx, int result, const char *message)
 {
 	struct watch *w = ctx;
-	struct outcome outcome = { 0 };
+	struct request_result ended = { 0 };
 	uint64_t offset = 0;
 	const char *error;
 
 	w->request = NULL;
-	ration_stop(&w->ration);
+	turn_share_stop(&w->share);
 	if (w->ended) {
-		outcome = w->end;
-		w->end = (struct outcome){ 0 };
+		ended = w->end;
+		w->end = (struct request_result){ 0 };
 	} else if (result == 0 && answer_is_success(&w->answer) && decoder_finish(w->decoder) < 0) {
-		outcome_set(&outcome, OUTCOME_FAILED, "the server ended the stream in the middle of an event");
+		request_result_set(&ended, RESULT_FAILED, "the server ended the stream in the middle of an event");
 	} else if (result == -EBADMSG) {
 		error = decoder_error(w->decoder, &offset);
-		answer_unreadable(&w->answer, "stream of events", offset, error, &outcome);
+		answer_unreadable(&w->answer, "stream of events", offset, error, &ended);
 		w->stats.bad_events++;
 	} else if (result < 0 || !answer_is_success(&w->answer)) {
-		answer_outcome(&w->answer, result, message, &outcome);
-		if (w->stats.initial && (w->answer.status == 422 || strcmp(outcome.reason, "Invalid") == 0))
-			outcome.kind = OUTCOME_UNSUPPORTED;
+		answer_outcome(&w->answer, result, message, &ended);
+		if (w->stats.initial && (w->answer.status == 422 || strcmp(ended.reason, "Invalid") == 0))
+			ended.kind = RESULT_UNSUPPORTED;
 	}
-	w->events->on_end(w->context, w, &outcome);
-	outcome_done(&outcome);
+	w->events->on_end(w->context, w, &ended);
+	request_result_done(&ended);
 }
 
 int
-watch_start(const struct feed *feed, const struct watch_params *params, const struct watch_events *events, void *context,
+watch_start(const struct source *source, const struct watch_params *params, const struct watch_events *events, void *context,
 	    struct watch **ret_watch)
 {
 	static const struct decoder_events decoder_events = {
@@ -335,18 +335,18 @@ watch_start(const struct feed *feed, const struct watch_params *params, const st
 
 	if (!w)
 		return -ENOMEM;
-	w->feed = *feed;
+	w->source = *source;
 	w->events = events;
 	w->context = context;
-	w->stats.started_ms = w->stats.byte_ms = w->stats.heard_ms = feed->clock->now_ms(feed->clock);
+	w->stats.started_ms = w->stats.byte_ms = w->stats.heard_ms = source->clock->now_ms(source->clock);
 	w->stats.initial = params->initial_events;
-	staging_init(&w->staging, feed->fifo);
-	ration_init(&w->ration, &w->feed, &w->request, w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);
-	w->decoder = decoder_new(DECODE_WATCH, feed->arena, feed->intern, feed->schema, &decoder_events, w, feed->max_item_bytes);
+	staging_init(&w->staging, source->fifo);
+	turn_share_init(&w->share, &w->source, &w->request, w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);
+	w->decoder = decoder_new(DECODE_WATCH, source->arena, source->intern, source->schema, &decoder_events, w, source->max_item_bytes);
 	if (w->decoder)
-		decoder_expect_kind(w->decoder, feed->kind);
+		decoder_expect_kind(w->decoder, source->kind);
 	if (w->decoder)
-		r = feed->source->watch(feed->source->context, params, &callbacks, w, &w->request);
+		r = source->lister_watcher->watch(source->lister_watcher->context, params, &callbacks, w, &w->request);
 	if (r < 0) {
 		watch_free(w);
 		return r;
@@ -361,22 +361,22 @@ watch_free(struct watch *w)
 	if (!w)
 		return;
 	if (w->request)
-		w->feed.source->cancel(w->feed.source->context, w->request);
-	ration_stop(&w->ration);
+		w->source.lister_watcher->cancel(w->source.lister_watcher->context, w->request);
+	turn_share_stop(&w->share);
 	decoder_free(w->decoder);
 	staging_done(&w->staging);
 	answer_done(&w->answer);
-	outcome_done(&w->end);
+	request_result_done(&w->end);
 	free(w);
 }
 
 void
 watch_relax(struct watch *w)
 {
-	if (!w->stats.paused || delta_fifo_queued(w->feed.fifo) + delta_fifo_waiting(w->feed.fifo) > WATCH_QUEUE_MAX / 2)
+	if (!w->stats.paused || delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX / 2)
 		return;
 	w->stats.paused = false;
-	ration_release(&w->ration);
+	turn_share_release(&w->share);
 }
 
 void

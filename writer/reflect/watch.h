@@ -16,8 +16,8 @@
 #ifndef WRITER_WATCH_H
 #define WRITER_WATCH_H
 
-#include "writer/reflect/feed.h"
-#include "writer/reflect/outcome.h"
+#include "writer/reflect/source.h"
+#include "writer/reflect/request_result.h"
 
 #define WATCH_QUEUE_MAX 4096u
 #define WATCH_TURN_BYTES (512u << 10) /* of a WatchList's state, in one turn of the loop: about two milliseconds of decoding */
@@ -41,17 +41,17 @@ struct watch_stats {
  * on_heard  an event or bookmark came
  * on_listed a WatchList's state is whole and in the FIFO
  * on_end    called once, from the loop; watch_free() may be called inside it. outcome is lent for the call.
- *           OUTCOME_UNSUPPORTED: the server refuses WatchLists, or takes one for a plain WATCH;
- *           OUTCOME_LOST: an event came that could not be kept; the RV stands before it
+ *           RESULT_UNSUPPORTED: the server refuses WatchLists, or takes one for a plain WATCH;
+ *           RESULT_LOST: an event came that could not be kept; the RV stands before it
  * Returns   0, -EINVAL, -ENOMEM (then on_end is not called)
  */
 struct watch_events {
 	void (*on_open)(void *context);
 	void (*on_heard)(void *context);
 	void (*on_listed)(void *context);
-	void (*on_end)(void *context, struct watch *watch, const struct outcome *outcome);
+	void (*on_end)(void *context, struct watch *watch, const struct request_result *ended);
 };
-int watch_start(const struct feed *feed, const struct watch_params *params, const struct watch_events *events, void *context,
+int watch_start(const struct source *source, const struct watch_params *params, const struct watch_events *events, void *context,
 		struct watch **ret_watch);
 /* Also while it runs. NULL is fine. */
 void watch_free(struct watch *watch);

@@ -14,7 +14,7 @@
 #include "writer/base/log.h"
 #include "writer/resource/redefinition.h"
 #include "writer/resource/reload_plan.h"
-#include "writer/decode/rework.h"
+#include "writer/decode/redecode.h"
 
 static void
 on_contact(void *context)
@@ -36,7 +36,7 @@ on_failure(void *context, int code, const char *reason, const char *message)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	c->doubted |= redefinition_may_be(&c->spec->kube, code);
-	trouble_meet(&c->trouble, code, reason, message, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+	reflector_error_meet(&c->trouble, code, reason, message, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
 }
 
 static void
@@ -44,17 +44,17 @@ on_success(void *context)
 {
 	struct cached_resource *c = context;
 
-	trouble_end(&c->trouble);
+	reflector_error_end(&c->trouble);
 }
 
 void
 cached_resource_tell(struct cached_resource *c)
 {
-	char *news = trouble_news(&c->trouble);
+	char *news = reflector_error_news(&c->trouble);
 
 	/* Without room for it, it is tried again. */
 	if (news && store_set_status(c->store, c->id, news) == 0)
-		trouble_was_told(&c->trouble);
+		reflector_error_was_told(&c->trouble);
 	free(news);
 }
 
@@ -134,27 +134,27 @@ add_to_store(struct cached_resource *c, const struct config *config, const char 
 	return 0;
 }
 
-static struct reflector_choices
+static struct list_choices
 choices_of(const struct config_resource *entry)
 {
-	return (struct reflector_choices){
+	return (struct list_choices){
 		.watch_list = entry->watch_list != CONFIG_NO, .page_size = entry->page_size, .version = entry->version,
 	};
 }
 
 /* What the Reflector works with, by the spec; feed is of the caller. */
 static struct reflector_options
-options_of(struct cached_resource *c, struct feed *feed)
+options_of(struct cached_resource *c, struct source *source)
 {
 	struct resource_spec *spec = c->spec;
 
-	*feed = (struct feed){
+	*source = (struct source){
 		.name = spec->name, .kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
-		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL, .source = &spec->source.base, .fifo = c->fifo,
+		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL, .lister_watcher = &spec->lister_watcher.base, .fifo = c->fifo,
 		.arena = store_arena(c->store), .intern = store_intern(c->store), .schema = spec->schema, .clock = c->clock,
 		.on_contact = on_contact, .on_failure = on_failure, .on_success = on_success, .context = c,
 	};
-	return (struct reflector_options){ .feed = feed, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry) };
+	return (struct reflector_options){ .source = source, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry) };
 }
 
 static int
@@ -162,19 +162,19 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 {
 	struct known_objects known;
 	struct reflector_options options;
-	struct feed feed;
+	struct source source;
 
 	c->known = (struct store_known){ c->store, c->id };
 	known = store_known_objects(&c->known);
 	c->fifo = delta_fifo_new(&known);
 	if (!c->fifo)
 		return -ENOMEM;
-	options = options_of(c, &feed);
+	options = options_of(c, &source);
 	options.timing = world->timing;
 	c->reflector = reflector_new(&options);
-	if (!c->reflector || pipeline_add(world->pipeline, c->id, c->spec->name, c->fifo, on_popped, c) < 0)
+	if (!c->reflector || applier_add(world->applier, c->id, c->spec->name, c->fifo, on_popped, c) < 0)
 		return -ENOMEM;
-	c->pipeline = world->pipeline;
+	c->applier = world->applier;
 	return 0;
 }
 
@@ -195,7 +195,7 @@ cached_resource_new(const struct cached_resource_world *world, struct resource_s
 	c->clock = world->clock;
 	r = add_to_store(c, world->config, world->cluster);
 	if (r == 0 && is_in_trouble(c))
-		trouble_adopt(&c->trouble);
+		reflector_error_adopt(&c->trouble);
 	if (r == 0)
 		r = make_feed(c, world);
 	if (r < 0)
@@ -211,11 +211,11 @@ cached_resource_free(struct cached_resource *c)
 	if (!c)
 		return;
 	reflector_free(c->reflector);
-	if (c->pipeline)
-		pipeline_remove(c->pipeline, c->fifo);
-	trouble_done(&c->trouble);
+	if (c->applier)
+		applier_remove(c->applier, c->fifo);
+	reflector_error_done(&c->trouble);
 	delta_fifo_free(c->fifo);
-	rework_free(c->rework);
+	redecode_free(c->redecode);
 	resource_spec_free(c->spec);
 	resource_spec_free(c->next);
 	free(c);
@@ -243,7 +243,7 @@ cached_resource_change(struct cached_resource *c, struct resource_spec *spec, un
 bool
 cached_resource_is_changing(const struct cached_resource *c)
 {
-	return c->next || pipeline_is_syncing(c->pipeline, c->fifo);
+	return c->next || applier_is_syncing(c->applier, c->fifo);
 }
 
 static int
@@ -251,7 +251,7 @@ sync_object(void *context, uint32_t ref)
 {
 	struct cached_resource *c = context;
 	struct draft changed = {0};
-	int r = c->rework ? rework_object(c->rework, ref, &changed) : 0;
+	int r = c->redecode ? redecode_object(c->redecode, ref, &changed) : 0;
 
 	if (r == 0)
 		r = store_sync(c->store, c->id, ref, changed);
@@ -268,8 +268,8 @@ end_sync(void *context)
 
 	if (r < 0)
 		return r;
-	rework_free(c->rework);
-	c->rework = NULL;
+	redecode_free(c->redecode);
+	c->redecode = NULL;
 	c->applying = 0;
 	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms", c->spec->name,
 		 store_resource(c->store, c->id)->object_count, (clock_monotonic_us() - c->change_began_us) / 1000);
@@ -285,11 +285,11 @@ become(struct cached_resource *c)
 {
 	struct resource_spec *old = c->spec;
 	struct reflector_options options;
-	struct feed feed;
+	struct source source;
 
 	c->spec = c->next;
-	pipeline_rename(c->pipeline, c->fifo, c->spec->name);
-	options = options_of(c, &feed);
+	applier_rename(c->applier, c->fifo, c->spec->name);
+	options = options_of(c, &source);
 	reflector_renew(c->reflector, &options, (c->changes & RELOAD_LISTS) != 0);
 	resource_spec_free(old);
 }
@@ -310,29 +310,29 @@ become_in_words(struct cached_resource *c)
 static int
 begin_change(struct cached_resource *c)
 {
-	const struct pipeline_sync sync = { sync_object, end_sync, c };
-	struct rework *rework = NULL;
+	const struct applier_sync sync = { sync_object, end_sync, c };
+	struct redecode *redecode = NULL;
 	int r;
 
 	if (c->changes & RELOAD_DROPS) {
-		rework = rework_new(store_arena(c->store), store_intern(c->store), c->next->schema, c->next->metadata_only);
-		if (!rework)
+		redecode = redecode_new(store_arena(c->store), store_intern(c->store), c->next->schema, c->next->metadata_only);
+		if (!redecode)
 			return -ENOMEM;
 	}
 	r = store_redefine(c->store, c->id, c->next->descriptor, c->next->fingerprint);
 	if (r == 0)
-		r = pipeline_sync(c->pipeline, c->fifo, &sync);
+		r = applier_sync(c->applier, c->fifo, &sync);
 	if (r < 0) {
-		rework_free(rework);
+		redecode_free(redecode);
 		return r;
 	}
 	c->change_began_us = clock_monotonic_us();
 	c->applying = c->changes;
-	c->rework = rework;
+	c->redecode = redecode;
 	if (c->changes & RELOAD_DROPS)
 		store_disown(c->store, c->id);
 	if (c->changes & RELOAD_LISTS)
-		pipeline_await_list(c->pipeline, c->fifo);
+		applier_await_list(c->applier, c->fifo);
 	if (c->changes & (RELOAD_LISTS | RELOAD_DROPS))
 		become(c);
 	else
@@ -347,9 +347,9 @@ stop_change(struct cached_resource *c)
 	c->changes |= c->applying; /* what was applied to some is still to be applied to the others */
 	c->applying = 0;
 	store_redefine_stop(c->store, c->id);
-	pipeline_stop_sync(c->pipeline, c->fifo);
-	rework_free(c->rework);
-	c->rework = NULL;
+	applier_stop_sync(c->applier, c->fifo);
+	redecode_free(c->redecode);
+	c->redecode = NULL;
 }
 
 void
@@ -359,7 +359,7 @@ cached_resource_turn(struct cached_resource *c)
 
 	if (!c->next)
 		return;
-	if (pipeline_is_syncing(c->pipeline, c->fifo)) /* there was no room for what is not wanted any more */
+	if (applier_is_syncing(c->applier, c->fifo)) /* there was no room for what is not wanted any more */
 		stop_change(c);
 	if (!delta_fifo_is_empty(c->fifo))
 		return;
@@ -397,11 +397,11 @@ cached_resource_distrust(struct cached_resource *c, const char *cluster)
 	uint8_t hash[FINGERPRINT_CLUSTER_BYTES];
 
 	fingerprint_cluster(cluster, hash);
-	pipeline_distrust(c->pipeline, c->fifo);
+	applier_distrust(c->applier, c->fifo);
 	store_set_cluster(c->store, c->id, hash);
 	c->adopted = false;
 	if (c->started)
-		reflector_relist(c->reflector, OUTCOME_OTHER_CLUSTER);
+		reflector_relist(c->reflector, RESULT_OTHER_CLUSTER);
 }
 
 void
@@ -414,7 +414,7 @@ cached_resource_renumber(struct cached_resource *c, unsigned id)
 				      memory_order_relaxed);
 	c->id = id;
 	c->known.resource = id;
-	pipeline_renumber(c->pipeline, c->fifo, id);
+	applier_renumber(c->applier, c->fifo, id);
 }
 
 bool

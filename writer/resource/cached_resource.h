@@ -15,14 +15,14 @@
 #define WRITER_CACHED_RESOURCE_H
 
 #include "writer/config/config.h"
-#include "writer/fifo/pipeline.h"
+#include "writer/fifo/apply.h"
 #include "writer/reflect/reflector.h"
 #include "writer/resource/resource_spec.h"
 #include "writer/store/store.h"
 #include "writer/resource/store_known.h"
-#include "writer/resource/trouble.h"
+#include "writer/resource/reflector_error.h"
 
-struct rework;
+struct redecode;
 
 struct cached_resource {
 	struct resource_spec *spec;	/* what it is */
@@ -32,14 +32,14 @@ struct cached_resource {
 	const struct config_resource *entry;
 	unsigned id;			/* in the store */
 	struct store *store;
-	struct pipeline *pipeline;
+	struct applier *applier;
 	struct clock *clock;
 	struct store_known known;
 	struct delta_fifo *fifo;
 	struct reflector *reflector;
-	struct rework *rework;		/* of the bodies that are being synced, or NULL */
+	struct redecode *redecode;		/* of the bodies that are being synced, or NULL */
 	uint64_t change_began_us;
-	struct trouble trouble;	/* what readers are told of its failures */
+	struct reflector_error trouble;	/* what readers are told of its failures */
 	bool was_synced;	/* once, at least: daemon.c looks */
 	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
 	bool doubted;		/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
@@ -51,7 +51,7 @@ struct cached_resource {
 struct cached_resource_world {
 	const struct config *config;
 	struct store *store;
-	struct pipeline *pipeline;
+	struct applier *applier;
 	struct clock *clock;
 	const char *cluster;		/* its id (cluster_guard.h), "": hidden */
 	struct reflector_timing timing;

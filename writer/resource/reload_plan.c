@@ -130,7 +130,7 @@ compare_fields(const struct config *before, const struct config *after, struct r
 static void
 exchange(void *a, void *b, size_t size)
 {
-	char kept[sizeof(struct connection)];
+	char kept[sizeof(struct server_choice)];
 
 	memcpy(kept, a, size);
 	memcpy(a, b, size);

@@ -108,9 +108,9 @@ resource_spec_new(const struct resource_spec_world *world, const struct kube_res
 	if (r == 0)
 		r = make_words(spec, world, entry, drops, drop_count, indexes, index_count, ret_error);
 	if (r == 0)
-		r = kube_lister_watcher_init(&spec->source, world->transport, &spec->kube, entry->namespace_, entry->label_selector,
+		r = kube_lister_watcher_init(&spec->lister_watcher, world->transport, &spec->kube, entry->namespace_, entry->label_selector,
 					     entry->field_selector);
-	spec->metadata_only = spec->source.metadata_only = entry->metadata_only;
+	spec->metadata_only = spec->lister_watcher.metadata_only = entry->metadata_only;
 out:
 	free(drops);
 	if (r < 0)
@@ -125,7 +125,7 @@ resource_spec_free(struct resource_spec *spec)
 {
 	if (!spec)
 		return;
-	kube_lister_watcher_done(&spec->source);
+	kube_lister_watcher_done(&spec->lister_watcher);
 	decoder_schema_free(spec->schema);
 	kube_resource_done(&spec->kube);
 	free(spec->name);

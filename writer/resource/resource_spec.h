@@ -19,7 +19,7 @@ struct resource_spec {
 	char *refusal_hint;		/* the RBAC rule that it needs, in a sentence; or NULL */
 	bool metadata_only;
 	struct decoder_schema *schema;	/* what is kept of its objects */
-	struct kube_lister_watcher source;
+	struct kube_lister_watcher lister_watcher;
 	char *descriptor;		/* LAYOUT.md, DESCRIPTOR */
 	uint8_t fingerprint[FINGERPRINT_BYTES];
 };

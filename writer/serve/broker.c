@@ -273,7 +273,7 @@ broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd)
 
 	memset(ret_source, 0, sizeof(*ret_source));
 	b->options.source(b->options.context, ret_source);
-	if (!ret_source->arena || !ret_source->slots)
+	if (!ret_source->arena || !ret_source->pins)
 		return -EAGAIN;
 	if (b->arena_fd < 0 || b->arena != ret_source->arena || b->arena_generation != ret_source->arena->header->generation) {
 		if (b->arena_fd >= 0)

@@ -19,7 +19,7 @@
 #include <uv.h>
 
 #include "writer/arena/arena.h"
-#include "writer/arena/slots.h"
+#include "writer/arena/pins.h"
 
 struct broker;
 struct fan_out;
@@ -33,7 +33,7 @@ struct consumers;
  */
 struct broker_source {
 	const struct arena *arena;
-	struct slots *slots;
+	struct pins *pins;
 	uint64_t epoch;
 	struct fan_out *fan_out;
 	struct consumers *consumers;

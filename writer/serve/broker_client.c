@@ -54,7 +54,7 @@ client_drop(struct client *c)
 	if (c->state == CLIENT_ATTACHED) {
 		client_unsubscribe_all(c);
 		wake_leave(c);
-		slots_remove(c->slots, c->slot);
+		pins_remove(c->pins, c->slot);
 		b->stats.readers--;
 	} else {
 		b->pending--;
@@ -251,15 +251,15 @@ client_move(struct client *c)
 
 	r = broker_source(c->broker, &source, &arena_fd);
 	if (r == 0)
-		r = slots_add(source.slots, source.epoch, &slot, &slot_fd);
+		r = pins_add(source.pins, source.epoch, &slot, &slot_fd);
 	if (r < 0) {
 		client_drop_for(c, "there is no room for it in the new generation");
 		return;
 	}
 	r = send_arena(c, MESSAGE_MOVED, source.arena, arena_fd, slot_fd);
 	client_unsubscribe_all(c);
-	slots_remove(c->slots, c->slot);
-	c->slots = source.slots;
+	pins_remove(c->pins, c->slot);
+	c->pins = source.pins;
 	c->slot = slot;
 	wake_moved(c);
 	c->generation = source.arena->header->generation;
@@ -350,7 +350,7 @@ attach(struct client *c, const struct message_hello *hello)
 	}
 	r = waker_new(&c->waker);
 	if (r == 0)
-		r = slots_add(source.slots, source.epoch, &c->slot, &slot_fd);
+		r = pins_add(source.pins, source.epoch, &c->slot, &slot_fd);
 	if (r < 0) {
 		snprintf(text, sizeof(text), "no slot: %s", r == -EUSERS ? "all are taken" : strerror(-r));
 		refuse(c, REFUSED_FULL, text);
@@ -359,7 +359,7 @@ attach(struct client *c, const struct message_hello *hello)
 	/* Registered before it learns of it. */
 	take_name(c, hello->reader_name);
 	c->want_keys = hello->flags & HELLO_WANT_KEYS;
-	c->slots = source.slots;
+	c->pins = source.pins;
 	c->generation = source.arena->header->generation;
 	c->state = CLIENT_ATTACHED;
 	wake_join(c);

@@ -79,7 +79,7 @@ struct client {
 	char name[65];
 	bool want_keys;
 
-	struct slots *slots;
+	struct pins *pins;
 	unsigned slot;
 	struct waker *waker;
 	size_t sleeper;		/* its place among the wake's */
@@ -115,12 +115,12 @@ bool peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd);
 
 /* ---- broker_subscribe.c ---- */
 
-struct subscription;
+struct subscriber;
 struct consumer_seat;
 
 /* One of a reader's queues; subscription NULL: not in use. */
 struct reader_queue {
-	struct subscription *subscription;
+	struct subscriber *subscription;
 	struct consumer_seat *seat;	/* NULL: no consumer */
 	uint32_t entries;
 	char consumer[CONSUMER_NAME_MAX + 1];

@@ -10,7 +10,7 @@ static bool
 add_queue(cJSON *array, unsigned number, const struct reader_queue *queue)
 {
 	cJSON *o = cJSON_CreateObject();
-	struct subscription_stats stats;
+	struct subscriber_stats stats;
 
 	if (!o || !cJSON_AddItemToArray(array, o)) {
 		cJSON_Delete(o);
@@ -51,7 +51,7 @@ add_reader(cJSON *array, const struct client *c, const struct broker_source *sou
 		cJSON_Delete(o);
 		return false;
 	}
-	slots_stat(c->slots, c->slot, &stat);
+	pins_stat(c->pins, c->slot, &stat);
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	now_ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 	return cJSON_AddNumberToObject(o, "pid", c->peer.pid) && cJSON_AddNumberToObject(o, "uid", c->peer.uid) &&
@@ -72,8 +72,8 @@ broker_readers_json(struct broker *b)
 	bool ok = array != NULL;
 
 	b->options.source(b->options.context, &source);
-	if (source.arena && source.slots)
-		slots_horizon(source.slots, source.epoch);	/* a fresh look at the pins */
+	if (source.arena && source.pins)
+		pins_horizon(source.pins, source.epoch);	/* a fresh look at the pins */
 	for (const struct client *c = b->clients; c && ok; c = c->next)
 		if (c->state == CLIENT_ATTACHED)
 			ok = add_reader(array, c, &source);

@@ -138,9 +138,9 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 	   struct refused *refused)
 {
 	struct reader_queue *queue = &c->queues[wish->number];
-	struct slot *page = slots_page(c->slots, c->slot);
+	struct slot *page = pins_page(c->pins, c->slot);
 	struct queue_cursor *cursor = &page->queues[wish->number];
-	struct subscription_options options = {
+	struct subscriber_options options = {
 		.resource = wish->resource, .resource_length = strnlen(wish->resource, sizeof(wish->resource)),
 		.ns = wish->namespace_, .ns_length = strnlen(wish->namespace_, sizeof(wish->namespace_)),
 		.entries = entries_left(c, wish->entries), .cursor = cursor, .on_due = on_due, .context = c,
@@ -148,7 +148,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 	struct broker_source source;
 	int arena_fd, r = broker_source(c->broker, &source, &arena_fd);
 
-	if (r < 0 || !source.fan_out || source.slots != c->slots) {
+	if (r < 0 || !source.fan_out || source.pins != c->pins) {
 		refuse(refused, REFUSED_BUSY, "there are no events at the moment");
 		return;
 	}

@@ -170,7 +170,7 @@ wake_join(struct client *c)
 void
 wake_moved(struct client *c)
 {
-	c->broker->wake.armed[c->sleeper] = &slots_page(c->slots, c->slot)->armed;
+	c->broker->wake.armed[c->sleeper] = &pins_page(c->pins, c->slot)->armed;
 }
 
 void
@@ -257,7 +257,7 @@ broker_wake(void *broker, uint64_t epoch)
 		if ((atomic_load_explicit(wake->armed[i], memory_order_relaxed) & answers) == 0)
 			continue;
 		c = wake->sleepers[i];
-		c->due |= slots_take_armed(c->slots, c->slot, answers);
+		c->due |= pins_take_armed(c->pins, c->slot, answers);
 		any |= c->due;
 	}
 	memset(wake->queue_due, 0, count * sizeof(wake->queue_due[0]));

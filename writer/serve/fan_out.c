@@ -22,8 +22,8 @@
 /*
  * unread  it stands in its audience's `unread`
  */
-struct binding {
-	struct subscription *subscription;
+struct subscriber_resource {
+	struct subscriber *subscription;
 	unsigned resource;
 	bool unread;
 };
@@ -31,33 +31,33 @@ struct binding {
 /* ns_hash 0: all namespaces. */
 struct listener {
 	uint64_t ns_hash;
-	struct binding *binding;
+	struct subscriber_resource *binding;
 };
 
 /* lowest_of had `lowest` as its first unread seq when it was last looked for; NULL: look. */
 struct audience {
 	struct listener *listeners;
-	struct binding **unread;	/* as much room as listeners */
+	struct subscriber_resource **unread;	/* as much room as listeners */
 	size_t count, capacity, unread_count;
 	bool any_namespace;		/* some listener wants one namespace only */
 	uint64_t wanted;		/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
-	const struct binding *lowest_of;
+	const struct subscriber_resource *lowest_of;
 	uint64_t lowest;
 };
 
-struct subscription {
+struct subscriber {
 	struct fan_out *fan_out;
-	struct subscription *next, *previous;
-	struct queue_out *queue;
+	struct subscriber *next, *previous;
+	struct ring_out *queue;
 	char *resource, *ns;
 	size_t resource_length, ns_length;
 	uint64_t ns_hash;
-	struct binding *bindings;
+	struct subscriber_resource *bindings;
 	size_t binding_count;
 	bool touched;			/* by the commit that is being told */
 	bool unread;			/* every binding is `unread` */
 	bool closed;			/* in the list of those that wait to be reopened */
-	struct subscription *next_touched, *next_closed;
+	struct subscriber *next_touched, *next_closed;
 	void (*on_due)(void *context);
 	void *context;
 };
@@ -65,11 +65,11 @@ struct subscription {
 struct fan_out {
 	struct store *store;
 	struct fan_out_limits limits;
-	struct subscription *subscriptions;
+	struct subscriber *subscriptions;
 	struct audience audiences[RESOURCE_MAX];
 	unsigned bound;			/* resources of the store when subscriptions were bound */
-	struct subscription *touched;	/* lists: of the commit that is being told; of those whose queue overflowed */
-	struct subscription *closed;
+	struct subscriber *touched;	/* lists: of the commit that is being told; of those whose queue overflowed */
+	struct subscriber *closed;
 	struct past_overflows {
 		char *resource;
 		uint64_t count;
@@ -100,12 +100,12 @@ wanted_bit(uint64_t ns_hash)
 
 /* Something was pushed: from now on it counts when the lowest unread seq is looked for. */
 static void
-note_unread(struct subscription *s)
+note_unread(struct subscriber *s)
 {
 	if (s->unread)
 		return;
 	for (size_t i = 0; i < s->binding_count; i++) {
-		struct binding *b = &s->bindings[i];
+		struct subscriber_resource *b = &s->bindings[i];
 		struct audience *a = &s->fan_out->audiences[b->resource];
 
 		if (!b->unread)
@@ -121,8 +121,8 @@ look_for_lowest(struct audience *a)
 	a->lowest_of = NULL;
 	a->lowest = UINT64_MAX;
 	for (size_t i = 0; i < a->unread_count;) {
-		struct binding *b = a->unread[i];
-		uint64_t seq = queue_out_lowest(b->subscription->queue);
+		struct subscriber_resource *b = a->unread[i];
+		uint64_t seq = ring_out_lowest(b->subscription->queue);
 
 		if (seq == UINT64_MAX) {
 			b->unread = b->subscription->unread = false;
@@ -138,7 +138,7 @@ look_for_lowest(struct audience *a)
 }
 
 static uint64_t
-held_bytes(const struct subscription *s, uint64_t lowest)
+held_bytes(const struct subscriber *s, uint64_t lowest)
 {
 	uint64_t bytes = 0;
 
@@ -151,7 +151,7 @@ held_bytes(const struct subscription *s, uint64_t lowest)
 
 /* Its queue overflowed: it is looked at in each commit until it can be reopened. */
 static void
-note_closed(struct subscription *s)
+note_closed(struct subscriber *s)
 {
 	if (s->closed)
 		return;
@@ -161,9 +161,9 @@ note_closed(struct subscription *s)
 }
 
 static void
-overflow(struct subscription *s)
+overflow(struct subscriber *s)
 {
-	queue_out_overflow(s->queue);
+	ring_out_overflow(s->queue);
 	note_closed(s);
 }
 
@@ -175,7 +175,7 @@ lowest_unread(void *context, unsigned resource)
 	struct audience *a = &f->audiences[resource];
 
 	while (a->unread_count > 0) {
-		if (!a->lowest_of || queue_out_lowest(a->lowest_of->subscription->queue) != a->lowest)
+		if (!a->lowest_of || ring_out_lowest(a->lowest_of->subscription->queue) != a->lowest)
 			look_for_lowest(a);
 		if (!a->lowest_of)
 			break;
@@ -192,13 +192,13 @@ lowest_unread(void *context, unsigned resource)
 static void
 reopen(struct fan_out *f)
 {
-	struct subscription **at = &f->closed;
+	struct subscriber **at = &f->closed;
 
 	while (*at) {
-		struct subscription *s = *at;
+		struct subscriber *s = *at;
 
-		queue_out_begin(s->queue, f->base);
-		s->closed = !queue_out_is_open(s->queue);
+		ring_out_begin(s->queue, f->base);
+		s->closed = !ring_out_is_open(s->queue);
 		if (s->closed)
 			at = &s->next_closed;
 		else
@@ -207,17 +207,17 @@ reopen(struct fan_out *f)
 }
 
 static void
-push(struct subscription *s, const struct queue_entry *entry, uint64_t now_ns)
+push(struct subscriber *s, const struct queue_entry *entry, uint64_t now_ns)
 {
 	if (!s->touched) {
 		if (!s->closed)
-			queue_out_begin(s->queue, s->fan_out->base);
+			ring_out_begin(s->queue, s->fan_out->base);
 		s->touched = true;
 		s->next_touched = s->fan_out->touched;
 		s->fan_out->touched = s;
 	}
-	queue_out_push(s->queue, entry, now_ns);
-	if (queue_out_is_open(s->queue))
+	ring_out_push(s->queue, entry, now_ns);
+	if (ring_out_is_open(s->queue))
 		note_unread(s);
 	else
 		note_closed(s);
@@ -260,7 +260,7 @@ tell(struct fan_out *f, const struct audience *a, const struct store_event *even
 		*now_ns = time_ns(CLOCK_BOOTTIME);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct listener *l = &a->listeners[i];
-		struct subscription *s;
+		struct subscriber *s;
 
 		if (!all && l->ns_hash != 0 && l->ns_hash != hash)
 			continue;
@@ -289,11 +289,11 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 			tell(f, a, &events[i], &now_ns);
 	}
 	while (f->touched) {
-		struct subscription *s = f->touched;
+		struct subscriber *s = f->touched;
 
 		f->touched = s->next_touched;
 		s->touched = false;
-		if (queue_out_publish(s->queue))
+		if (ring_out_publish(s->queue))
 			s->on_due(s->context);
 	}
 }
@@ -301,7 +301,7 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 /* ---- binding subscriptions to positions ---- */
 
 static bool
-is_of(const struct subscription *s, unsigned resource)
+is_of(const struct subscriber *s, unsigned resource)
 {
 	const char *name = store_resource_name(s->fan_out->store, resource);
 
@@ -314,14 +314,14 @@ audience_grow(struct audience *a)
 {
 	size_t capacity = a->capacity ? a->capacity * 2 : 8;
 	struct listener *listeners;
-	struct binding **unread;
+	struct subscriber_resource **unread;
 
 	if (a->count < a->capacity)
 		return 0;
 	listeners = reallocarray(a->listeners, capacity, sizeof(*listeners));
 	if (listeners)
 		a->listeners = listeners;
-	unread = reallocarray(a->unread, capacity, sizeof(struct binding *));
+	unread = reallocarray(a->unread, capacity, sizeof(struct subscriber_resource *));
 	if (unread)
 		a->unread = unread;
 	if (!listeners || !unread)
@@ -331,10 +331,10 @@ audience_grow(struct audience *a)
 }
 
 static void
-unbind(struct subscription *s)
+unbind(struct subscriber *s)
 {
 	for (size_t i = 0; i < s->binding_count; i++) {
-		struct binding *b = &s->bindings[i];
+		struct subscriber_resource *b = &s->bindings[i];
 		struct audience *a = &s->fan_out->audiences[b->resource];
 
 		for (size_t k = 0; k < a->count; k++) {
@@ -362,7 +362,7 @@ unbind(struct subscription *s)
 }
 
 static int
-bind(struct subscription *s)
+bind(struct subscriber *s)
 {
 	unsigned count = store_resource_count(s->fan_out->store);
 	size_t wanted = 0;
@@ -381,11 +381,11 @@ bind(struct subscription *s)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
 		struct audience *a = &s->fan_out->audiences[i];
-		struct binding *b = &s->bindings[s->binding_count];
+		struct subscriber_resource *b = &s->bindings[s->binding_count];
 
 		if (!is_of(s, i))
 			continue;
-		*b = (struct binding){.subscription = s, .resource = i};
+		*b = (struct subscriber_resource){.subscription = s, .resource = i};
 		a->listeners[a->count++] = (struct listener){s->ns_hash, b};
 		a->any_namespace |= s->ns_hash != 0;
 		a->wanted |= wanted_bit(s->ns_hash);
@@ -396,7 +396,7 @@ bind(struct subscription *s)
 
 /* What stands in its queue still means what it meant. */
 static bool
-keeps_its_positions(const struct subscription *s)
+keeps_its_positions(const struct subscriber *s)
 {
 	for (size_t i = 0; i < s->binding_count; i++)
 		if (s->bindings[i].resource >= store_resource_count(s->fan_out->store) || !is_of(s, s->bindings[i].resource))
@@ -407,13 +407,13 @@ keeps_its_positions(const struct subscription *s)
 void
 fan_out_rebind(struct fan_out *f)
 {
-	for (struct subscription *s = f->subscriptions; s; s = s->next) {
-		if (!keeps_its_positions(s) && queue_out_unread(s->queue) > 0)
+	for (struct subscriber *s = f->subscriptions; s; s = s->next) {
+		if (!keeps_its_positions(s) && ring_out_unread(s->queue) > 0)
 			overflow(s);
 		unbind(s);
 		if (bind(s) < 0)
 			abort(); /* a few bytes when resources come or go; without them events would be lost silently */
-		if (queue_out_lowest(s->queue) != UINT64_MAX)
+		if (ring_out_lowest(s->queue) != UINT64_MAX)
 			note_unread(s);
 	}
 	f->bound = store_resource_count(f->store);
@@ -426,7 +426,7 @@ fan_out_let_go(struct fan_out *f, unsigned resource)
 	const struct audience *a = &f->audiences[resource];
 
 	for (size_t i = 0; i < a->count; i++)
-		if (queue_out_unread(a->listeners[i].binding->subscription->queue) > 0)
+		if (ring_out_unread(a->listeners[i].binding->subscription->queue) > 0)
 			overflow(a->listeners[i].binding->subscription);
 	store_release_held(f->store);
 }
@@ -434,10 +434,10 @@ fan_out_let_go(struct fan_out *f, unsigned resource)
 /* ---- subscriptions ---- */
 
 static void
-subscription_destroy(struct subscription *s)
+subscription_destroy(struct subscriber *s)
 {
 	unbind(s);
-	queue_out_free(s->queue);
+	ring_out_free(s->queue);
 	free(s->resource);
 	free(s->ns);
 	free(s);
@@ -453,11 +453,11 @@ published_seq(const struct fan_out *f)
 }
 
 int
-fan_out_subscribe(struct fan_out *f, const struct subscription_options *options, struct subscription **ret_subscription,
+fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options, struct subscriber **ret_subscription,
 		  uint64_t *ret_base, int *ret_fd)
 {
-	struct subscription *s = calloc(1, sizeof(*s));
-	uint32_t entries = options->entries ? options->entries : f->limits.entries, most = queue_out_capacity(f->limits.max_entries);
+	struct subscriber *s = calloc(1, sizeof(*s));
+	uint32_t entries = options->entries ? options->entries : f->limits.entries, most = ring_out_capacity(f->limits.max_entries);
 	int fd = -1, r = -ENOMEM;
 
 	if (!s)
@@ -474,7 +474,7 @@ fan_out_subscribe(struct fan_out *f, const struct subscription_options *options,
 	s->ns_hash = s->ns_length ? hash_of(options->ns, s->ns_length) : 0;
 	*ret_base = published_seq(f);
 	if (s->resource && s->ns)
-		r = queue_out_new(entries < most ? entries : most, options->cursor, *ret_base, &s->queue, &fd);
+		r = ring_out_new(entries < most ? entries : most, options->cursor, *ret_base, &s->queue, &fd);
 	if (r == 0)
 		r = bind(s);
 	if (r < 0) {
@@ -494,9 +494,9 @@ fan_out_subscribe(struct fan_out *f, const struct subscription_options *options,
 
 /* Only what the store has, or had, can overflow: so there are not more of these than resources. */
 static void
-remember_overflows(struct fan_out *f, const struct subscription *s)
+remember_overflows(struct fan_out *f, const struct subscriber *s)
 {
-	uint64_t count = queue_out_overflows(s->queue);
+	uint64_t count = ring_out_overflows(s->queue);
 	struct past_overflows *grown;
 	size_t i;
 
@@ -518,9 +518,9 @@ remember_overflows(struct fan_out *f, const struct subscription *s)
 }
 
 void
-fan_out_unsubscribe(struct subscription *s)
+fan_out_unsubscribe(struct subscriber *s)
 {
-	struct subscription **at;
+	struct subscriber **at;
 	struct fan_out *f;
 
 	if (!s)
@@ -543,32 +543,32 @@ fan_out_unsubscribe(struct subscription *s)
 }
 
 const char *
-subscription_resource(const struct subscription *s)
+subscription_resource(const struct subscriber *s)
 {
 	return s->resource;
 }
 
 const char *
-subscription_namespace(const struct subscription *s)
+subscription_namespace(const struct subscriber *s)
 {
 	return s->ns;
 }
 
 uint32_t
-subscription_capacity(const struct subscription *s)
+subscription_capacity(const struct subscriber *s)
 {
-	return queue_out_entries(s->queue);
+	return ring_out_entries(s->queue);
 }
 
 void
-subscription_stats(struct subscription *s, struct subscription_stats *ret)
+subscription_stats(struct subscriber *s, struct subscriber_stats *ret)
 {
-	*ret = (struct subscription_stats){
-		.unread = queue_out_unread(s->queue),
-		.held_bytes = held_bytes(s, queue_out_lowest(s->queue)),
-		.overflows = queue_out_overflows(s->queue),
-		.open = queue_out_is_open(s->queue),
-		.capacity = queue_out_entries(s->queue),
+	*ret = (struct subscriber_stats){
+		.unread = ring_out_unread(s->queue),
+		.held_bytes = held_bytes(s, ring_out_lowest(s->queue)),
+		.overflows = ring_out_overflows(s->queue),
+		.open = ring_out_is_open(s->queue),
+		.capacity = ring_out_entries(s->queue),
 	};
 }
 
@@ -577,9 +577,9 @@ subscription_stats(struct subscription *s, struct subscription_stats *ret)
 void
 fan_out_tick(struct fan_out *f, uint64_t now_boot_ns)
 {
-	for (struct subscription *s = f->subscriptions; s; s = s->next)
-		if (s->unread && (queue_out_age_ms(s->queue, now_boot_ns) * 1000000u > f->limits.age_ns ||
-				  held_bytes(s, queue_out_lowest(s->queue)) > f->limits.bytes))
+	for (struct subscriber *s = f->subscriptions; s; s = s->next)
+		if (s->unread && (ring_out_age_ms(s->queue, now_boot_ns) * 1000000u > f->limits.age_ns ||
+				  held_bytes(s, ring_out_lowest(s->queue)) > f->limits.bytes))
 			overflow(s);
 	store_release_held(f->store);
 }
@@ -632,8 +632,8 @@ fan_out_overflows(const struct fan_out *f, const char *resource)
 	for (size_t i = 0; i < f->past_count; i++)
 		if (strcmp(f->past[i].resource, resource) == 0)
 			overflows = f->past[i].count;
-	for (const struct subscription *s = f->subscriptions; s; s = s->next)
+	for (const struct subscriber *s = f->subscriptions; s; s = s->next)
 		if (strcmp(s->resource, resource) == 0)
-			overflows += queue_out_overflows(s->queue);
+			overflows += ring_out_overflows(s->queue);
 	return overflows;
 }

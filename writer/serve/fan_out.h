@@ -19,11 +19,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "writer/serve/queue.h"
+#include "writer/serve/ring_out.h"
 #include "writer/store/store.h"
 
 struct fan_out;
-struct subscription;
+struct subscriber;
 
 /*
  * entries, max_entries  capacity of a queue when none is asked for, and at most
@@ -52,7 +52,7 @@ void fan_out_free(struct fan_out *f);
  * ret_base    the queue has everything with a greater seq
  * ret_fd      of the queue, read-only; the caller's to close
  */
-struct subscription_options {
+struct subscriber_options {
 	const char *resource;
 	size_t resource_length;
 	const char *ns;
@@ -62,9 +62,9 @@ struct subscription_options {
 	void (*on_due)(void *context);
 	void *context;
 };
-int fan_out_subscribe(struct fan_out *f, const struct subscription_options *options, struct subscription **ret_subscription,
+int fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options, struct subscriber **ret_subscription,
 		      uint64_t *ret_base, int *ret_fd);
-void fan_out_unsubscribe(struct subscription *s);
+void fan_out_unsubscribe(struct subscriber *s);
 
 /*
  * Resources were added to the store, or dropped: subscriptions are matched anew, before the commit that shows it. Entries whose
@@ -82,17 +82,17 @@ void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 uint64_t fan_out_overflows(const struct fan_out *f, const char *resource);
 
 /* What is said of it in reports; lent. */
-const char *subscription_resource(const struct subscription *s);
-const char *subscription_namespace(const struct subscription *s);
-uint32_t subscription_capacity(const struct subscription *s);
+const char *subscription_resource(const struct subscriber *s);
+const char *subscription_namespace(const struct subscriber *s);
+uint32_t subscription_capacity(const struct subscriber *s);
 
-struct subscription_stats {
+struct subscriber_stats {
 	uint64_t unread;
 	uint64_t held_bytes;
 	uint64_t overflows;
 	bool open;
 	uint32_t capacity;
 };
-void subscription_stats(struct subscription *s, struct subscription_stats *ret);
+void subscription_stats(struct subscriber *s, struct subscriber_stats *ret);
 
 #endif

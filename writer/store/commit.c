@@ -189,7 +189,7 @@ store_reclaim(struct store *s)
 {
 	if (s->keeps)
 		return;
-	arena_reclaim(s->arena, s->slots ? slots_horizon(s->slots, s->epoch) : s->epoch); /* W2, W3 */
+	arena_reclaim(s->arena, s->pins ? pins_horizon(s->pins, s->epoch) : s->epoch); /* W2, W3 */
 }
 
 void

@@ -15,7 +15,7 @@
 /* ---- life ---- */
 
 int
-store_new(struct arena *arena, struct intern *intern, struct slots *slots, struct store **ret_store)
+store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct store **ret_store)
 {
 	struct store *s = calloc(1, sizeof(*s));
 	uint64_t root_offset = atomic_load_explicit(&arena->header->root, memory_order_relaxed);
@@ -24,7 +24,7 @@ store_new(struct arena *arena, struct intern *intern, struct slots *slots, struc
 	if (!s)
 		return r;
 	s->arena = arena;
-	s->slots = slots;
+	s->pins = pins;
 	s->intern = intern ? intern : intern_new(arena);
 	s->edit = trie_edit_new(arena);
 	if (!s->intern || !s->edit)

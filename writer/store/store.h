@@ -23,7 +23,7 @@
 #include "writer/arena/arena.h"
 #include "writer/decode/decoder.h"
 #include "writer/arena/intern.h"
-#include "writer/arena/slots.h"
+#include "writer/arena/pins.h"
 
 struct store;
 
@@ -32,7 +32,7 @@ struct store;
  * intern    NULL for an arena without a root; else the table that adoption rebuilt, which the store owns from now on
  * slots     whose pins hold memory back; borrowed; may be NULL (nobody reads)
  */
-int store_new(struct arena *arena, struct intern *intern, struct slots *slots, struct store **ret_store);
+int store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct store **ret_store);
 void store_free(struct store *s);
 
 struct arena *store_arena(const struct store *s);

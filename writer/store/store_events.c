@@ -40,7 +40,7 @@ store_reserve_notes(struct store *s, struct store_resource *res, size_t count)
 	int r = s->on_events ? reserve_events(s, count) : 0;
 
 	if (r == 0 && s->lowest)
-		r = held_reserve(&res->left, count);
+		r = retained_log_reserve(&res->left, count);
 	return r;
 }
 
@@ -113,13 +113,13 @@ retire(struct store *s, uint32_t ref)
 }
 
 void
-store_let_go(struct store *s, struct held *log, uint64_t seq, uint32_t ref)
+store_let_go(struct store *s, struct retained_log *log, uint64_t seq, uint32_t ref)
 {
 	/* a note that cannot be kept: the block stays where it is until the next generation */
 	if (!s->lowest)
 		retire(s, ref);
 	else
-		held_append(log, seq, ref, block_footprint(block_length(arena_block(s->arena, ref))));
+		retained_log_append(log, seq, ref, block_footprint(block_length(arena_block(s->arena, ref))));
 }
 
 static uint64_t
@@ -140,7 +140,7 @@ release(struct store *s, unsigned id)
 	if (res->left.count == 0 && res->fallen.count == 0)
 		return;
 	limit = release_limit(s, id);
-	while (held_take(&res->left, limit, &ref) || held_take(&res->fallen, limit, &ref))
+	while (retained_log_take(&res->left, limit, &ref) || retained_log_take(&res->fallen, limit, &ref))
 		retire(s, ref);
 }
 
@@ -163,7 +163,7 @@ store_held_bytes(const struct store *s, unsigned resource, uint64_t seq)
 {
 	const struct store_resource *res = s->resources[resource];
 
-	return held_bytes_after(&res->left, seq) + held_bytes_after(&res->fallen, seq);
+	return retained_log_bytes_after(&res->left, seq) + retained_log_bytes_after(&res->fallen, seq);
 }
 
 void

@@ -8,7 +8,7 @@
 
 #include "shm-layout/index_def.h"
 #include "shm-layout/queue.h"
-#include "writer/store/held.h"
+#include "writer/store/retained_log.h"
 #include "writer/store/index_change.h"
 #include "writer/store/ordinals.h"
 #include "writer/store/shortcut_edit.h"
@@ -47,8 +47,8 @@ struct store_resource {
 	char name[256];			/* resource.group */
 	struct ordinals ordinals;	/* those to be used again */
 	struct tombstones tombstones;
-	struct held left;		/* what was replaced or deleted, by the seq of that */
-	struct held fallen;		/* objects of tombstones that went, by the seq of their deletion */
+	struct retained_log left;		/* what was replaced or deleted, by the seq of that */
+	struct retained_log fallen;		/* objects of tombstones that went, by the seq of their deletion */
 	struct shortcut_edit shortcuts;
 	struct resource now;		/* working version; the indexes' links stand in `indexes`, nothing follows it here */
 };
@@ -57,7 +57,7 @@ struct store {
 	struct arena *arena;
 	struct intern *intern;
 	bool keeps;
-	struct slots *slots;
+	struct pins *pins;
 	struct trie_edit *edit;
 	struct store_resource *resources[RESOURCE_MAX];
 	unsigned resource_count;
@@ -154,7 +154,7 @@ int store_reserve_notes(struct store *s, struct store_resource *res, size_t coun
 /* Note an event for the next commit; its memory was reserved. */
 void store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref, uint32_t new_ref);
 /* Let go of an object or a shared value that left the resource with this seq: at once, or when no queue shows it any more. */
-void store_let_go(struct store *s, struct held *log, uint64_t seq, uint32_t ref);
+void store_let_go(struct store *s, struct retained_log *log, uint64_t seq, uint32_t ref);
 /* Before a commit: what store_tell_events() will need. 0, -ENOMEM. */
 int store_prepare_events(struct store *s);
 /* Tell the events of the commit that was just published, SYNCED included; base: seq of the root before. */

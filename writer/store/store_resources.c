@@ -19,8 +19,8 @@ store_resource_free(struct store_resource *res)
 	free(res->indexes.roots);
 	ordinals_done(&res->ordinals);
 	tombstones_done(res);
-	held_done(&res->left);
-	held_done(&res->fallen);
+	retained_log_done(&res->left);
+	retained_log_done(&res->fallen);
 	free(res->next);
 	shortcut_edit_done(&res->shortcuts);
 	free(res);

@@ -299,7 +299,7 @@ drop_oldest(struct store *s, struct store_resource *res)
 	seq = t->seq;
 	r = collect_keys(s, res, object, ref, true);
 	if (r == 0 && s->lowest)
-		r = held_reserve(&res->fallen, 1);
+		r = retained_log_reserve(&res->fallen, 1);
 	if (r < 0)
 		return r;
 	bytes = bytes_to_edit(s, res);

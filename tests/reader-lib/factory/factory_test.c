@@ -249,14 +249,14 @@ a_late_handler_gets_what_is_there_first(void **state)
 
 /* ---- synced ---- */
 
-struct outcome {
+struct request_result {
 	char text[256];
 };
 
 static void
 note_outcome(void *context, const char *resource, bool synced)
 {
-	struct outcome *o = context;
+	struct request_result *o = context;
 
 	snprintf(o->text + strlen(o->text), sizeof(o->text) - strlen(o->text), "%s:%s ", resource, synced ? "yes" : "no");
 }
@@ -267,21 +267,21 @@ waiting_answers_for_each_resource(void **state)
 {
 	struct world *w = *state;
 	struct informer_shared *shared;
-	struct outcome outcome = {""};
+	struct request_result ended = {""};
 
 	/* none is started: nothing to wait for */
-	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 0, note_outcome, &outcome), 0);
-	assert_string_equal(outcome.text, "");
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 0, note_outcome, &ended), 0);
+	assert_string_equal(ended.text, "");
 	assert_int_equal(informer_factory_for(w->fx->factory, "v1/nodes", &shared), 0);
 	start(w);
-	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 20, note_outcome, &outcome), -ETIMEDOUT);
-	assert_string_equal(outcome.text, "v1/nodes:no pods:yes ");
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 20, note_outcome, &ended), -ETIMEDOUT);
+	assert_string_equal(ended.text, "v1/nodes:no pods:yes ");
 	assert_true(informer_shared_has_synced(w->pods));
 	assert_false(informer_shared_has_synced(shared));
 	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\"}}");
-	outcome.text[0] = '\0';
-	assert_int_equal(informer_factory_wait_synced(w->fx->factory, -1, note_outcome, &outcome), 0);
-	assert_string_equal(outcome.text, "v1/nodes:yes pods:yes ");
+	ended.text[0] = '\0';
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, -1, note_outcome, &ended), 0);
+	assert_string_equal(ended.text, "v1/nodes:yes pods:yes ");
 	assert_true(informer_shared_has_synced(shared));
 	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 0, NULL, NULL), 0);
 }

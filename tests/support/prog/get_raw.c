@@ -84,7 +84,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error);
 		return 2;
 	}
-	choice = connection_choice(&options.flags.connection);
+	choice = server_choice_kubeconfig(&options.flags.connection);
 	if (kubeconfig_load(&choice, &config, &error) < 0) {
 		fprintf(stderr, "%s\n", error);
 	} else {

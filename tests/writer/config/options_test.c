@@ -83,7 +83,7 @@ kubectls_flags_for_connecting_are_known(void **state)
 	struct options o = parsed(ARGS("--cluster=c", "--user=u", "--token=t", "--as=a", "--as-group=g", "--as-group", "h", "--as-uid=i",
 				       "--client-certificate=/c", "--client-key=/k", "--certificate-authority=/ca",
 				       "--insecure-skip-tls-verify=true", "--tls-server-name=n", "--request-timeout=1m30s"));
-	const struct connection *c = &o.flags.connection;
+	const struct server_choice *c = &o.flags.connection;
 
 	(void)state;
 	assert_string_equal(c->cluster, "c");
@@ -137,7 +137,7 @@ kubectls_flags_may_be_empty(void **state)
 	struct options o = parsed(ARGS("--kubeconfig=", "--context", "", "--cluster=", "--user=", "--server=", "-s", "", "--token=", "--as=",
 				       "--as-uid=", "--as-group=", "--username=", "--password=", "--client-certificate=", "--client-key=",
 				       "--certificate-authority=", "--tls-server-name=", "--request-timeout="));
-	const struct connection nothing = {0};
+	const struct server_choice nothing = {0};
 
 	(void)state;
 	assert_memory_equal(&o.flags.connection, &nothing, sizeof(nothing));
@@ -161,7 +161,7 @@ a_timeout_is_read_as_kubectl_does(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		uint64_t ms = 0;
-		int r = connection_parse_timeout(times[i].text, &ms, NULL);
+		int r = server_choice_parse_timeout(times[i].text, &ms, NULL);
 
 		if (times[i].ms < 0 ? r != -EINVAL : r < 0 || ms != (uint64_t)times[i].ms)
 			fail_msg("%s: %d, %llu", times[i].text, r, (unsigned long long)ms);

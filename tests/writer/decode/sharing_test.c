@@ -12,7 +12,7 @@
 
 /* Feed `count` values of `bytes` bytes, of which a fresh one comes with this chance in a thousand, else one of `kinds`. How many were looked up. */
 static unsigned
-feed(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes, unsigned kinds, unsigned fresh_per_mille, uint8_t *seen)
+source(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes, unsigned kinds, unsigned fresh_per_mille, uint8_t *seen)
 {
 	unsigned looked_up = 0;
 
@@ -37,12 +37,12 @@ what_never_comes_again_stands_inline(void **state)
 	struct json_random r = {.seed = 3};
 	uint8_t seen[1] = {0};
 	struct sharing s = {0};
-	unsigned looked_up = feed(&s, &r, 1000, 36, 0, 1000, seen);
+	unsigned looked_up = source(&s, &r, 1000, 36, 0, 1000, seen);
 
 	(void)state;
 	assert_in_range(looked_up, 32, 100);
-	feed(&s, &r, 100000, 36, 0, 1000, seen);
-	assert_true(feed(&s, &r, 100000, 36, 0, 1000, seen) < 400);
+	source(&s, &r, 100000, 36, 0, 1000, seen);
+	assert_true(source(&s, &r, 100000, 36, 0, 1000, seen) < 400);
 }
 
 /* Values of 35 kinds in any order are shared from the first on, whatever their size and the order: 200 orders are tried. */
@@ -57,7 +57,7 @@ what_comes_again_is_shared(void **state)
 			struct json_random r = {.seed = seed};
 			uint8_t seen[35] = {0};
 			struct sharing s = {0};
-			unsigned looked_up = feed(&s, &r, 10000, sizes[i], 35, 0, seen);
+			unsigned looked_up = source(&s, &r, 10000, sizes[i], 35, 0, seen);
 
 			/* (a short string's first trial may fail; then what it shared makes the second succeed) */
 			assert_true(looked_up > (sizes[i] < 40 ? 9000 : 9999));
@@ -73,8 +73,8 @@ the_size_decides_where_few_come_again(void **state)
 	struct sharing large = {0}, small = {0};
 
 	(void)state;
-	assert_true(feed(&large, &r, 20000, 1000, 8, 800, seen) > 19900);
-	assert_true(feed(&small, &r, 20000, 24, 8, 800, seen_too) < 4000);
+	assert_true(source(&large, &r, 20000, 1000, 8, 800, seen) > 19900);
+	assert_true(source(&small, &r, 20000, 24, 8, 800, seen_too) < 4000);
 }
 
 /* Values that stop coming again stop being shared, and are shared again when they do. */
@@ -86,11 +86,11 @@ a_change_is_noticed(void **state)
 	struct sharing s = {0};
 
 	(void)state;
-	assert_int_equal(feed(&s, &r, 5000, 60, 20, 0, seen), 5000);
-	feed(&s, &r, 2000, 60, 20, 1000, seen);
-	assert_true(feed(&s, &r, 5000, 60, 20, 1000, seen) < 1000);
-	feed(&s, &r, 20000, 60, 20, 0, seen);
-	assert_int_equal(feed(&s, &r, 5000, 60, 20, 0, seen), 5000);
+	assert_int_equal(source(&s, &r, 5000, 60, 20, 0, seen), 5000);
+	source(&s, &r, 2000, 60, 20, 1000, seen);
+	assert_true(source(&s, &r, 5000, 60, 20, 1000, seen) < 1000);
+	source(&s, &r, 20000, 60, 20, 0, seen);
+	assert_int_equal(source(&s, &r, 5000, 60, 20, 0, seen), 5000);
 }
 
 int

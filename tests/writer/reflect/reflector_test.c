@@ -126,9 +126,9 @@ a_custom_list_may_be_called_anything(void **state)
 {
 	struct reflector_fixture *t = *state;
 
-	t->fx->feed.custom = true;
+	t->fx->source.custom = true;
 	reflector_free(t->reflector);
-	t->reflector = reflector_new(&(struct reflector_options){ .feed = &t->fx->feed });
+	t->reflector = reflector_new(&(struct reflector_options){ .source = &t->fx->source });
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, "{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
 	assert_string_equal(seen(t), "[-] ");
@@ -293,7 +293,7 @@ a_stream_waits_for_the_store(void **state)
 	}
 	assert_true(server_request(t->fx)->paused);
 	assert_true(status_of(t).paused);
-	while (pipeline_run(t->fx->pipeline))
+	while (applier_run(t->fx->applier))
 		;
 	reflector_relax(t->reflector);
 	assert_false(server_request(t->fx)->paused);
@@ -305,7 +305,7 @@ static void
 it_can_be_freed_in_every_state(void **state)
 {
 	struct reflector_fixture *t = *state;
-	struct reflector_options options = { .feed = &t->fx->feed };
+	struct reflector_options options = { .source = &t->fx->source };
 
 	for (int step = 0; step < 6; step++) {
 		struct reflector *r = reflector_new(&options);
@@ -337,20 +337,20 @@ it_lists_anew_when_told_so(void **state)
 	struct reflector_fixture *t = *state;
 
 	start_watching(t);
-	pipeline_distrust(t->fx->pipeline, t->fx->fifo);
-	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER);
+	applier_distrust(t->fx->applier, t->fx->fifo);
+	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER);
 	assert_string_equal(diary(t->fx), "CANCEL; LIST rv=0 limit=500; ");
 	assert_int_equal(status_of(t).state, REFLECTOR_LISTING);
 	assert_string_equal(seen(t), "[-] a/x@5 ");
-	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER); /* while it lists */
+	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER); /* while it lists */
 	assert_string_equal(diary(t->fx), "CANCEL; LIST rv=0 limit=500; ");
 	server_answer(t->fx, 503, "{}");
 	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
-	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER); /* while it waits */
+	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER); /* while it waits */
 	server_answer(t->fx, 200, pod_list("4", NULL, pod("a/z", 3), NULL));
 	assert_string_equal(diary(t->fx), "LIST rv=0 limit=500; WATCH rv=4; ");
 	assert_string_equal(seen(t), "[4] a/z@3 ");
-	assert_int_equal(status_of(t).lists_for[OUTCOME_OTHER_CLUSTER], 3);
+	assert_int_equal(status_of(t).lists_for[RESULT_OTHER_CLUSTER], 3);
 }
 
 /* One that has not begun has nothing to list anew. */
@@ -359,7 +359,7 @@ it_is_not_begun_by_being_told_so(void **state)
 {
 	struct reflector_fixture *t = *state;
 
-	reflector_relist(t->reflector, OUTCOME_OTHER_CLUSTER);
+	reflector_relist(t->reflector, RESULT_OTHER_CLUSTER);
 	assert_string_equal(diary(t->fx), "");
 }
 

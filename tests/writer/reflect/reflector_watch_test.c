@@ -22,7 +22,7 @@
 static int
 set_up(void **state)
 {
-	*state = reflector_fixture_new(&(struct reflector_choices){ .watch_list = true });
+	*state = reflector_fixture_new(&(struct list_choices){ .watch_list = true });
 	return 0;
 }
 
@@ -129,7 +129,7 @@ the_first_version_is_a_choice(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct reflector_fixture *t = reflector_fixture_new(
-			&(struct reflector_choices){ .watch_list = cases[i].watch_list, .version = cases[i].version });
+			&(struct list_choices){ .watch_list = cases[i].watch_list, .version = cases[i].version });
 
 		reflector_start(t->reflector, "", 0);
 		assert_string_equal(diary(t->fx), cases[i].first);
@@ -160,7 +160,7 @@ expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 	}
 	assert_true(delta_fifo_is_listing(t->fx->fifo));
 	virtual_clock_advance(&t->fx->clock, 2000);
-	pipeline_flush(t->fx->pipeline);
+	applier_flush(t->fx->applier);
 	reflector_relax(t->reflector);
 	reflector_relax(t->reflector);
 	log_open(LOG_LEVEL_INFO, STDERR_FILENO);

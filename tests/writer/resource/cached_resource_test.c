@@ -77,7 +77,7 @@ struct side {
 	struct arena *arena;
 	struct store *store;
 	struct virtual_clock clock;
-	struct pipeline *pipeline;
+	struct applier *applier;
 	struct config config;
 	struct cached_resource *resource;
 	struct store_fixture look;	/* only to look at */
@@ -116,7 +116,7 @@ static void
 run(struct side *side)
 {
 	cached_resource_turn(side->resource);
-	while (pipeline_run(side->pipeline))
+	while (applier_run(side->applier))
 		;
 }
 
@@ -184,10 +184,10 @@ side_of(const char *dir, const char *yaml, uint64_t max_bytes)
 	assert_int_equal(arena_create_private(side->arena, max_bytes), 0);
 	assert_int_equal(store_new(side->arena, NULL, NULL, &side->store), 0);
 	virtual_clock_init(&side->clock);
-	side->pipeline = pipeline_new(side->store, &side->clock.clock);
+	side->applier = applier_new(side->store, &side->clock.clock);
 	side->config = config_of(dir, yaml);
 	world.store = side->store;
-	world.pipeline = side->pipeline;
+	world.applier = side->applier;
 	world.clock = &side->clock.clock;
 	assert_int_equal(cached_resource_new(&world, spec_of(&side->config), &side->config.resources[0], &side->resource), 0);
 	side->look = (struct store_fixture){.arena = side->arena, .store = side->store, .pods = side->resource->id};
@@ -204,7 +204,7 @@ static void
 side_free(struct side *side)
 {
 	cached_resource_free(side->resource);
-	pipeline_free(side->pipeline);
+	applier_free(side->applier);
 	store_free(side->store);
 	arena_close(side->arena);
 	free(side->arena);

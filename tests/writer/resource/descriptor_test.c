@@ -37,13 +37,13 @@ a_descriptor_of_pods(void **state)
 	struct config_index by_user = { .name = "byUser", .resource = "pods", .paths = users, .n_paths = 1, .split = ",", .origin = "--index" };
 	const struct config_index *indexes[] = { &by_user };
 	const char *drops[] = { "metadata.managedFields" };
-	struct descriptor_source source = {
+	struct descriptor_source lister_watcher = {
 		.resource = &pods, .label_selector = "app=w", .drops = drops, .drop_count = 1, .indexes = indexes, .index_count = 1,
 	};
 	char *json = NULL;
 
 	(void)state;
-	assert_int_equal(descriptor_build(&source, &json, NULL), 0);
+	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), 0);
 	assert_string_equal(
 		json,
 		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":[\"po\"],"
@@ -71,10 +71,10 @@ only_pods_have_a_pods_indexes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		struct descriptor_source source = { .resource = others[i] };
+		struct descriptor_source lister_watcher = { .resource = others[i] };
 		char *json = NULL;
 
-		assert_int_equal(descriptor_build(&source, &json, NULL), 0);
+		assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), 0);
 		assert_non_null(strstr(json, "\"owner\""));
 		assert_null(strstr(json, "podIP"));
 		assert_null(strstr(json, "config.mirror"));
@@ -86,12 +86,12 @@ static void
 refused(struct config_index index, const char *expected)
 {
 	const struct config_index *indexes[] = { &index };
-	struct descriptor_source source = { .resource = &pods, .indexes = indexes, .index_count = 1 };
+	struct descriptor_source lister_watcher = { .resource = &pods, .indexes = indexes, .index_count = 1 };
 	char *json = NULL, *error = NULL;
 
 	index.resource = "pods";
 	index.origin = "file:3:1";
-	assert_int_equal(descriptor_build(&source, &json, &error), -EINVAL);
+	assert_int_equal(descriptor_build(&lister_watcher, &json, &error), -EINVAL);
 	assert_null(json);
 	assert_non_null(strstr(error, "file:3:1"));
 	assert_non_null(strstr(error, expected));
@@ -124,11 +124,11 @@ a_name_is_declared_once(void **state)
 	char *paths[] = { "a.b" };
 	struct config_index index = { .name = "x", .resource = "pods", .paths = paths, .n_paths = 1, .origin = "here" };
 	const struct config_index *indexes[] = { &index, &index };
-	struct descriptor_source source = { .resource = &pods, .indexes = indexes, .index_count = 2 };
+	struct descriptor_source lister_watcher = { .resource = &pods, .indexes = indexes, .index_count = 2 };
 	char *json = NULL;
 
 	(void)state;
-	assert_int_equal(descriptor_build(&source, &json, NULL), -EINVAL);
+	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), -EINVAL);
 }
 
 /* Whether the one pod of a store has this value in an index of its descriptor; -1: there is no such index. */
@@ -169,11 +169,11 @@ builtin_indexes_find_a_pod(void **state)
 
 	static const uint8_t fingerprint[32] = "descriptor_test";
 	struct store_fixture *fx = store_fixture_new(0);
-	struct descriptor_source source = { .resource = &pods };
+	struct descriptor_source lister_watcher = { .resource = &pods };
 	char *json = NULL;
 
 	(void)state;
-	assert_int_equal(descriptor_build(&source, &json, NULL), 0);
+	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), 0);
 	assert_int_equal(store_add_resource(fx->store, json, fingerprint, &fx->pods), 0);
 	assert_int_equal(store_fixture_put(fx, pod), 0);
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)

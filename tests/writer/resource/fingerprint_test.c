@@ -17,9 +17,9 @@ static struct kube_resource pods = {.group = (char[]){""}, .version = (char[]){"
 static struct kube_resource nodes = {.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"nodes"}};
 
 static void
-make(const struct fingerprint_source *source, uint8_t ret[FINGERPRINT_BYTES])
+make(const struct fingerprint_source *lister_watcher, uint8_t ret[FINGERPRINT_BYTES])
 {
-	assert_int_equal(fingerprint_make(source, ret), 0);
+	assert_int_equal(fingerprint_make(lister_watcher, ret), 0);
 }
 
 /* Each part counts, and none can be mistaken for another. */

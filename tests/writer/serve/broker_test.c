@@ -313,7 +313,7 @@ held_epochs(struct broker_fixture *fx, void *context)
 {
 	uint64_t epoch = store_epoch(fx->store->store);
 
-	*(uint64_t *)context = epoch - slots_horizon(fx->store->slots, epoch);
+	*(uint64_t *)context = epoch - pins_horizon(fx->store->pins, epoch);
 }
 
 /* kill -9 of a reader that holds a pin gives its slot and its pin back. */

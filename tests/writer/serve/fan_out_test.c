@@ -34,7 +34,7 @@ static const char gadgets_descriptor[] =
 /* A subscription as its reader sees it. */
 struct reader {
 	struct queue_cursor *cursor;
-	struct subscription *subscription;
+	struct subscriber *subscription;
 	const struct queue *queue;
 	unsigned due;
 	uint64_t base;
@@ -101,11 +101,11 @@ static struct reader *
 subscribe_n(struct world *w, const char *resource, const char *ns, uint32_t entries)
 {
 	struct reader *r = calloc(1, sizeof(*r));
-	struct subscription_options options = {
+	struct subscriber_options options = {
 		.resource = resource, .resource_length = strlen(resource), .ns = ns, .ns_length = strlen(ns), .entries = entries,
 		.on_due = note_due, .context = r,
 	};
-	struct subscription_stats stats;
+	struct subscriber_stats stats;
 	int fd;
 
 	r->cursor = options.cursor = aligned_alloc(64, sizeof(*r->cursor));
@@ -403,7 +403,7 @@ a_queue_over_its_bytes_overflows(void **state)
 {
 	struct world *w = *state;
 	struct reader *slow, *other, *quick;
-	struct subscription_stats stats;
+	struct subscriber_stats stats;
 
 	start(w, (struct fan_out_limits){4096, 4096, 20000, 60 * SECOND});
 	slow = subscribe(w, "pods", "");

@@ -108,8 +108,8 @@ a_shortcut_shows_what_the_root_has_or_nothing(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(slots_add(fx->slots, store_epoch(fx->store), &id, &fd), 0);
-	slot = slots_page(fx->slots, id);
+	assert_int_equal(pins_add(fx->pins, store_epoch(fx->store), &id, &fd), 0);
+	slot = pins_page(fx->pins, id);
 	slot_touch(slot, 0);
 	for (unsigned round = 0; round < 300; round++) {
 		const struct root *pinned = current(fx);

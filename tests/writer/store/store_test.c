@@ -228,7 +228,7 @@ a_pinned_version_stays_as_it_was(void **state)
 	for (unsigned n = 0; n < 2000; n++)
 		change_at_random(fx, pods, &uid, &version, 7);
 	assert_int_equal(store_commit(fx->store), 0);
-	assert_int_equal(slots_add(fx->slots, store_epoch(fx->store), &id, &fd), 0);
+	assert_int_equal(pins_add(fx->pins, store_epoch(fx->store), &id, &fd), 0);
 	slot = test_map_slot(fd);
 	cell = slot_claim(slot, 0);
 	assert_non_null(cell);

@@ -1,0 +1,24 @@
+/*
+ * Pieces, when they outgrow their memory.
+ */
+#include "reader-lib/base/small_buffer.h"
+
+int
+small_buffer_grow(struct small_buffer *p, size_t more)
+{
+	size_t size = p->size;
+	void *bigger;
+
+	if (more > SMALL_BUFFER_MAX - p->used)
+		return -EBADMSG;
+	while (size < p->used + more)
+		size *= 2;
+	bigger = allocator_get_raw(&p->inf->memory, size);
+	if (!bigger)
+		return -ENOMEM;
+	memcpy(bigger, p->data, p->used);
+	memory_put(p->inf, p->own);
+	p->own = p->data = bigger;
+	p->size = size;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/*
+ * Pieces: memory that grows while it is filled, and costs no allocation while it is small.
+ */
+#ifndef READER_LIB_PIECE_H
+#define READER_LIB_PIECE_H
+
+#include <string.h>
+
+#include "reader-lib/base/internal.h"
+
+#define SMALL_BUFFER_MAX ((size_t)1 << 28)	/* of all bytes: more is in no block */
+
+/* data points at the caller's first memory, or at memory of its own. */
+struct small_buffer {
+	struct informer *inf;
+	void *own;		/* NULL: none yet */
+	uint8_t *data;
+	size_t used;
+	size_t size;
+};
+
+static inline void
+small_buffer_init(struct small_buffer *p, struct informer *inf, void *first, size_t size)
+{
+	*p = (struct small_buffer){inf, NULL, first, 0, size};
+}
+
+static inline void
+small_buffer_done(struct small_buffer *p)
+{
+	memory_put(p->inf, p->own);
+}
+
+/* Make room for so many bytes more. 0, -ENOMEM, or -EBADMSG: more than can be. */
+int small_buffer_grow(struct small_buffer *p, size_t more);
+
+static inline int
+small_buffer_room(struct small_buffer *p, size_t more)
+{
+	return likely(more <= p->size - p->used) ? 0 : small_buffer_grow(p, more);
+}
+
+static inline int
+small_buffer_add(struct small_buffer *p, const void *bytes, size_t length)
+{
+	int r = small_buffer_room(p, length);
+
+	if (likely(r == 0)) {
+		memcpy(p->data + p->used, bytes, length);
+		p->used += length;
+	}
+	return r;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * What the Reflector of a resource last met, as the arena tells it (LAYOUT.md, STATUS): for handlers' on_error, and for those who wait
+ * in vain.
+ */
+#ifndef READER_LIB_WATCH_TROUBLE_H
+#define READER_LIB_WATCH_TROUBLE_H
+
+#include "reader-lib/base/internal.h"
+
+struct watch_error {
+	bool recovered;		/* it is over */
+	int code;		/* HTTP status, or 0 */
+	uint64_t hash;		/* of all of it */
+	char reason[128];
+	char message[1024];
+};
+
+/* ref: a resource's status, not 0. Returns 0, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED. */
+int watch_error_read(const struct snapshot *s, uint32_t ref, struct watch_error *ret);
+
+#endif

@@ -1,0 +1,316 @@
+/*
+ * Resources: names as people write them, bound to entries of a root.
+ *
+ * A binding holds for one arena for as long as its table of resources is the same (root.h); that is looked at with each lookup, in a
+ * line that the lookup reads anyway. Where it no longer holds, it is made anew under bind_lock. Old bindings stay until detach:
+ * other threads may have older snapshots.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "reader-lib/base/internal.h"
+
+#define NAME_MAX_BYTES 512u
+
+/* What a person wrote, cut at its dots: "resource", "resource.group", "resource.version", "resource.version.group". */
+struct wanted {
+	const char *head;
+	size_t head_length;
+	const char *tail;	/* behind the first dot; NULL: none */
+};
+
+static bool
+same_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	return a_length == b_length && strncasecmp(a, b, a_length) == 0;
+}
+
+static bool
+field_is(struct value descriptor, const char *field, const char *text, size_t length)
+{
+	size_t n;
+	const char *data = descriptor_text(descriptor, field, &n);
+
+	return same_text(data, n, text, length);
+}
+
+static bool
+head_matches(struct value descriptor, const struct wanted *w)
+{
+	struct value_iter it;
+
+	if (field_is(descriptor, "resource", w->head, w->head_length) ||
+	    field_is(descriptor, "singular", w->head, w->head_length) ||
+	    field_is(descriptor, "kind", w->head, w->head_length))
+		return true;
+	it = value_iterate(value_at_name(descriptor, "shortNames"));
+	while (value_next(&it)) {
+		const char *data;
+		size_t n;
+
+		if (value_string(it.item, &data, &n) && same_text(data, n, w->head, w->head_length))
+			return true;
+	}
+	return false;
+}
+
+static bool
+tail_matches(struct value descriptor, const struct wanted *w)
+{
+	const char *group, *version;
+	size_t group_length, version_length, tail_length;
+
+	if (!w->tail)
+		return true;
+	tail_length = strlen(w->tail);
+	group = descriptor_text(descriptor, "group", &group_length);
+	version = descriptor_text(descriptor, "version", &version_length);
+	if (group_length > 0 && same_text(w->tail, tail_length, group, group_length))
+		return true;
+	if (tail_length < version_length || strncasecmp(w->tail, version, version_length) != 0)
+		return false;
+	if (tail_length == version_length)
+		return group_length == 0;
+	/* "v1." names the core group outright */
+	return w->tail[version_length] == '.' &&
+	       same_text(w->tail + version_length + 1, tail_length - version_length - 1, group, group_length);
+}
+
+static bool
+same_resource(struct value a, struct value b)
+{
+	static const char *const fields[] = {"group", "version", "resource"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		size_t length;
+		const char *text = descriptor_text(b, fields[i], &length);
+
+		if (!field_is(a, fields[i], text, length))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The entries that the name means, all of one resource: the core group's before others', then the first. An entry of the
+ * root that cannot be read makes the result -EBADMSG only when no other fits.
+ */
+static int
+find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positions[RESOURCE_MAX], uint32_t *ret_count)
+{
+	struct value chosen = {0};
+	bool damaged = false;
+	uint32_t count = 0;
+
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < s->root->resource_count; i++) {
+			const struct resource *r = root_resource(&s->view, s->root, i);
+			struct value d = {0};
+			size_t group_length;
+
+			if (r)
+				d = value_of_block(&s->view, r->descriptor);
+			if (!d.at) {
+				damaged |= s->root->resources[i] != 0;
+				continue;
+			}
+			if (round == 1) {
+				if (same_resource(d, chosen))
+					ret_positions[count++] = i;
+				continue;
+			}
+			if (!head_matches(d, w) || !tail_matches(d, w))
+				continue;
+			descriptor_text(d, "group", &group_length);
+			if (!chosen.at || group_length == 0)
+				chosen = d;
+			if (group_length == 0)
+				break;
+		}
+		if (!chosen.at)
+			return damaged ? -EBADMSG : INFORMER_E_NO_RESOURCE;
+	}
+	*ret_count = count;
+	return count ? 0 : -EBADMSG;
+}
+
+/* One that is cached on demand: the daemon is to know that somebody looks. */
+static void
+want(struct informer_resource *res, struct value descriptor)
+{
+	const char *plural, *group;
+	size_t plural_length, group_length;
+	bool on_demand;
+	int n;
+
+	if (!value_bool(value_at_name(descriptor, "onDemand"), &on_demand) || !on_demand)
+		return;
+	plural = descriptor_text(descriptor, "resource", &plural_length);
+	group = descriptor_text(descriptor, "group", &group_length);
+	n = snprintf(res->canonical, sizeof(res->canonical), "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "",
+		     (int)group_length, group);
+	if (n <= 0 || (size_t)n >= sizeof(res->canonical))
+		return;
+	res->wanted = true;
+	atomic_store_explicit(&res->inf->wants, true, memory_order_release);
+}
+
+void
+resources_tell_wants(struct informer *inf)
+{
+	struct message_want message = {0};
+	bool left = false;
+
+	if (inf->link != LINK_UP || !atomic_exchange_explicit(&inf->wants, false, memory_order_acquire))
+		return;
+	message_begin(&message.head, MESSAGE_WANT, sizeof(message));
+	pthread_mutex_lock(&inf->bind_lock);
+	for (struct informer_resource *res = inf->resources; res; res = res->next) {
+		if (!res->wanted)
+			continue;
+		memcpy(message.resource, res->canonical, sizeof(message.resource));
+		res->wanted = send(inf->socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0;
+		left |= res->wanted;
+	}
+	pthread_mutex_unlock(&inf->bind_lock);
+	if (left) /* the socket is full for a moment; or gone, and then another arena comes */
+		atomic_store_explicit(&inf->wants, true, memory_order_release);
+}
+
+/*
+ * Not with `lock` held by whoever waits for us: a thread that binds may hold it itself. Whoever has it now, or the next who looks
+ * after the connection, tells.
+ */
+static void
+tell_wants_soon(struct informer *inf)
+{
+	if (!atomic_load_explicit(&inf->wants, memory_order_relaxed))
+		return;
+	if (pthread_mutex_trylock(&inf->lock) == 0) {
+		resources_tell_wants(inf);
+		pthread_mutex_unlock(&inf->lock);
+	} else {
+		atomic_store_explicit(&inf->next_step_ns, 0, memory_order_relaxed);
+		eventfd_write(inf->told, 1);
+	}
+}
+
+static int
+bind_anew(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding)
+{
+	struct wanted w = {.head = res->name, .head_length = strcspn(res->name, ".")};
+	uint32_t positions[RESOURCE_MAX], count = 0;
+	struct informer *inf = s->inf;
+	struct resource_binding *b;
+	int r;
+
+	w.tail = res->name[w.head_length] ? res->name + w.head_length + 1 : NULL;
+	r = find_parts(s, &w, positions, &count);
+	if (r < 0)
+		return r;
+	b = memory_get(inf, sizeof(*b) + count * sizeof(b->parts[0]));
+	if (!b)
+		return -ENOMEM;
+	b->mapping = s->mapping;
+	b->table = s->root->table;
+	b->count = count;
+	for (uint32_t i = 0; i < count && r == 0; i++) {
+		const struct resource *entry = root_resource(&s->view, s->root, positions[i]);
+
+		if (!entry) {
+			r = -EBADMSG;
+			break;
+		}
+		b->parts[i] = (struct part){positions[i], fingerprint_of(entry), NULL};
+		r = definition_get(inf, value_of_block(&s->view, entry->descriptor), &b->parts[i].definition);
+	}
+	if (r < 0) {
+		memory_put(inf, b);
+		return r;
+	}
+	want(res, value_of_block(&s->view, part_resource(s, &b->parts[0])->descriptor));
+	b->next = res->bindings;
+	res->bindings = b;
+	atomic_store_explicit(&res->binding, b, memory_order_release);
+	*ret_binding = b;
+	return 0;
+}
+
+int
+resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding)
+{
+	const struct resource *first;
+	int r = -EBADMSG;
+
+	if (res->inf != s->inf)
+		return -EINVAL;
+	pthread_mutex_lock(&s->inf->bind_lock);
+	/* Another thread may have made it, or a snapshot of an older arena may use what was made before. */
+	for (struct resource_binding *b = res->bindings; b && r != 0; b = b->next) {
+		if (binding_holds(b, s, &first)) {
+			*ret_binding = b;
+			r = 0;
+		}
+	}
+	if (r != 0)
+		r = bind_anew(s, res, ret_binding);
+	pthread_mutex_unlock(&s->inf->bind_lock);
+	tell_wants_soon(s->inf);
+	return snapshot_settle(s, r);
+}
+
+int
+informer_resource_open(struct informer *inf, const char *name, struct informer_resource **ret_resource)
+{
+	struct informer_resource *res;
+	size_t length;
+	int r = 0;
+
+	if (!inf || !name || !ret_resource)
+		return -EINVAL;
+	if (forked(inf))
+		return INFORMER_E_FORKED;
+	length = strlen(name);
+	if (length == 0 || length > NAME_MAX_BYTES || name[0] == '.')
+		return error_set(inf, -EINVAL, "'%.40s' is no resource name: write it as kubectl takes it (pods, "
+				 "deployments.apps)", name);
+	pthread_mutex_lock(&inf->bind_lock);
+	for (res = inf->resources; res && strcmp(res->name, name) != 0; res = res->next)
+		;
+	if (!res) {
+		res = memory_get(inf, sizeof(*res) + length + 1);
+		if (res) {
+			memcpy(res->name, name, length + 1);
+			res->inf = inf;
+			res->next = inf->resources;
+			inf->resources = res;
+		} else {
+			r = -ENOMEM;
+		}
+	}
+	pthread_mutex_unlock(&inf->bind_lock);
+	if (r == 0)
+		*ret_resource = res;
+	return r;
+}
+
+void
+resources_free(struct informer *inf)
+{
+	while (inf->resources) {
+		struct informer_resource *res = inf->resources;
+
+		inf->resources = res->next;
+		while (res->bindings) {
+			struct resource_binding *b = res->bindings;
+
+			res->bindings = b->next;
+			memory_put(inf, b);
+		}
+		memory_put(inf, res);
+	}
+}

@@ -1,0 +1,250 @@
+/*
+ * What informer-run is told to do: its command line, its file, and what it says of mistakes.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/temp_dir.h"
+#include "tools/informer-run/handlers_file.h"
+#include "tools/informer-run/dead_letters.h"
+#include "tools/informer-run/run_flags.h"
+
+/* What a call says on standard error. */
+static char said[4096];
+static int saved = -1;
+
+static void
+listen_begin(void)
+{
+	FILE *file = tmpfile();
+
+	fflush(stderr);
+	saved = dup(STDERR_FILENO);
+	dup2(fileno(file), STDERR_FILENO);
+	fclose(file);
+}
+
+static void
+listen_end(void)
+{
+	ssize_t n;
+
+	fflush(stderr);
+	lseek(STDERR_FILENO, 0, SEEK_SET);
+	n = read(STDERR_FILENO, said, sizeof(said) - 1);
+	said[n > 0 ? n : 0] = '\0';
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+}
+
+static int
+parse(struct settings *settings, const char *line)
+{
+	char *copy = strdup(line), *argv[32] = {(char[]){"informer-run"}}, *save = NULL;
+	int argc = 1, r;
+
+	for (char *word = strtok_r(copy, " ", &save); word && argc < 31; word = strtok_r(NULL, " ", &save))
+		argv[argc++] = word;
+	listen_begin();
+	r = options_parse_run(argc, argv, settings);
+	listen_end();
+	free(copy);
+	return r;
+}
+
+static void
+refused(const char *line, const char *why)
+{
+	struct settings settings;
+
+	assert_int_equal(parse(&settings, line), 2);
+	if (!strstr(said, why))
+		fail_msg("'%s' is not in: %s", why, said);
+}
+
+/* All flags reach the handler's settings; what follows -- is its command, flags and all. */
+static void
+flags_become_settings(void **state)
+{
+	struct settings s;
+	const struct handler_settings *h;
+
+	(void)state;
+	assert_int_equal(parse(&s, "--resource pods -n shop -l app=web --field-selector=spec.nodeName=n1 --consumer net --workers 4 "
+				   "--window 2 --deadline 1m30s --max-crashes 5 --dead-letters /x/y --drain-timeout 500ms --queue 100 "
+				   "--socket /s -- ./handler --verbose"), -1);
+	h = &s.handlers[0];
+	assert_string_equal(h->resource, "pods");
+	assert_string_equal(h->namespace_, "shop");
+	assert_string_equal(h->labels, "app=web");
+	assert_string_equal(h->fields, "spec.nodeName=n1");
+	assert_string_equal(h->consumer, "net");
+	assert_string_equal(h->name, "net");
+	assert_string_equal(h->dead_letters, "/x/y");
+	assert_int_equal(h->workers, 4);
+	assert_int_equal(h->window, 2);
+	assert_int_equal(h->deadline_ms, 90000);
+	assert_int_equal(h->max_crashes, 5);
+	assert_int_equal(h->queue_entries, 100);
+	assert_false(h->exec);
+	assert_int_equal(s.drain_ms, 500);
+	assert_string_equal(s.socket, "/s");
+	assert_string_equal(h->argv[0], "./handler");
+	assert_string_equal(h->argv[1], "--verbose");
+	assert_null(h->argv[2]);
+	settings_done(&s);
+}
+
+/* What is missing or makes no sense is said, with what would be right. */
+static void
+mistakes_are_explained(void **state)
+{
+	(void)state;
+	refused("--consumer a -- x", "which resource? --resource pods");
+	refused("--resource pods -- x", "--consumer NAME");
+	refused("--resource pods --consumer a", "which command? -- ./handler");
+	refused("--resource pods --consumer a/b -- x", "no '/'");
+	refused("--resurce pods", "did you mean --resource?");
+	refused("--res pods", "did you mean --resource?");
+	refused("--dead=1s", "unknown flag --dead");
+	refused("--workers 0 x", "from 1 to 256");
+	refused("--workers", "--workers needs a value");
+	refused("--deadline 5 x", "is no time");
+	refused("--deadline 0 x", "is no time");
+	refused("--config /nonexistent/x", "No such file");
+	refused("--config x --resource pods", "leave out");
+}
+
+static void
+file_refused(const char *dir, const char *content, const char *why)
+{
+	struct settings settings = {0};
+	int r;
+
+	listen_begin();
+	r = settings_load(temp_file(dir, "run.yaml", content), &settings);
+	listen_end();
+	assert_int_equal(r, 2);
+	if (!strstr(said, why))
+		fail_msg("'%s' is not in: %s", why, said);
+	settings_done(&settings);
+}
+
+/* A file holds several handlers; a command that is a text is the shell's. */
+static void
+a_file_holds_several_handlers(void **state)
+{
+	struct settings s = {0};
+
+	assert_int_equal(settings_load(temp_file(*state, "run.yaml",
+						 "drainTimeout: 5s\n"
+						 "socket: /s\n"
+						 "handlers:\n"
+						 "- {resource: pods, consumer: one, command: [./a, --b], workers: 2, deadLetters: /x}\n"
+						 "- resource: nodes\n"
+						 "  consumer: two\n"
+						 "  name: second\n"
+						 "  namespace: shop\n"
+						 "  selector: app=web\n"
+						 "  fieldSelector: spec.x=y\n"
+						 "  deadline: 2s\n"
+						 "  maxCrashes: 7\n"
+						 "  window: 3\n"
+						 "  queue: 9\n"
+						 "  execPerEvent: true\n"
+						 "  command: echo $INFORMER_NAME\n"), &s), -1);
+	assert_int_equal(s.count, 2);
+	assert_int_equal(s.drain_ms, 5000);
+	assert_string_equal(s.handlers[0].argv[1], "--b");
+	assert_int_equal(s.handlers[0].workers, 2);
+	assert_false(s.handlers[0].exec);
+	assert_string_equal(s.handlers[1].name, "second");
+	assert_string_equal(s.handlers[1].argv[0], "sh");
+	assert_string_equal(s.handlers[1].argv[2], "echo $INFORMER_NAME");
+	assert_true(s.handlers[1].exec);
+	assert_int_equal(s.handlers[1].max_crashes, 7);
+	assert_int_equal(s.handlers[1].window, 3);
+	assert_int_equal(s.handlers[1].queue_entries, 9);
+	assert_int_equal(s.handlers[1].deadline_ms, 2000);
+	settings_done(&s);
+}
+
+/* Mistakes in a file are named with line and column. */
+static void
+mistakes_in_a_file_have_a_place(void **state)
+{
+	const char *dir = *state;
+
+	file_refused(dir, "handlers:\n- resource: pods\n  consumer: a\n  command: x\n  workers: many\n", "run.yaml:5:12: a number");
+	file_refused(dir, "handlers:\n- resorce: pods\n", "run.yaml:2:3: unknown field 'resorce'; did you mean resource?");
+	file_refused(dir, "handler:\n", "run.yaml:1:1: unknown field 'handler'; did you mean handlers?");
+	file_refused(dir, "handlers:\n- resource: pods\n  consumer: a\n", "run.yaml:2:3: a: which command?");
+	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x}\n- {resource: q, consumer: a, command: y}\n",
+		     "two handlers have the same consumer 'a'");
+	file_refused(dir, "handlers: [\n", "run.yaml:2:1: ");
+	file_refused(dir, "handlers: []\n", "no handlers");
+	file_refused(dir, "", "must have handlers");
+	file_refused(dir, "- x\n", "must have handlers");
+	file_refused(dir, "handlers:\n- {resource: [pods], consumer: a, command: x}\n", "run.yaml:2:14: a text or number");
+	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: []}\n", "the command is empty");
+	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x, execPerEvent: yes}\n", "true or false");
+	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x, deadline: 1w}\n", "a time is wanted");
+}
+
+/* A dead letter is one line: when, why, and the event as the handler got it. */
+static void
+dead_letters_are_lines(void **state)
+{
+	const char *path = temp_path(*state, "folder/that/was/not/dead.jsonl");
+	struct event *event = event_new(CHANGE_ADDED, "a\"b");
+	char text[1024];
+	FILE *file;
+	int fd = dead_letters_open(path);
+
+	assert_true(fd >= 0);
+	assert_non_null(event);
+	event->seq = 5;
+	event->crashes = 3;
+	event->object = strdup("{\"x\":1}");
+	event->object_length = 7;
+	assert_int_equal(dead_letters_add(fd, "con", "pods", event, "signal 11 (\"x\")"), 0);
+	assert_int_equal(dead_letters_add(fd, "con", "pods", event, "again"), 0);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_non_null(fgets(text, sizeof(text), file));
+	assert_non_null(strstr(text, ",\"consumer\":\"con\",\"resource\":\"pods\",\"why\":\"signal 11 (\\\"x\\\")\",\"crashes\":3,\"event\":"
+				     "{\"seq\":5,\"type\":\"ADDED\",\"initial\":false,\"object\":{\"x\":1}}}\n"));
+	assert_non_null(fgets(text, sizeof(text), file));
+	assert_null(fgets(text, sizeof(text), file));
+	fclose(file);
+	close(fd);
+	/* a full disk is told */
+	fd = dead_letters_open("/dev/full");
+	assert_true(fd >= 0);
+	assert_int_equal(dead_letters_add(fd, "con", "pods", event, "why"), -ENOSPC);
+	close(fd);
+	event_free(event);
+	assert_int_equal(dead_letters_open(*state), -EISDIR);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flags_become_settings),
+		cmocka_unit_test(mistakes_are_explained),
+		cmocka_unit_test_setup_teardown(a_file_holds_several_handlers, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(mistakes_in_a_file_have_a_place, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(dead_letters_are_lines, temp_dir_setup, temp_dir_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+/*
+ * informer-sim's store: RVs, ordered views of now and of the past, the event
+ * ring and its floor.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/rng.h"
+#include "tools/informer-sim/object_store.h"
+
+#define HISTORY 16
+
+struct world {
+	struct sim_registry registry;
+	const struct sim_resource *pods, *maps;
+	struct sim_store *store;
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	sim_registry_init(&w->registry);
+	w->pods = sim_registry_find(&w->registry, "", "v1", "pods");
+	w->maps = sim_registry_find(&w->registry, "", "v1", "configmaps");
+	w->store = sim_store_new(HISTORY, 0);
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	sim_store_free(w->store);
+	sim_registry_done(&w->registry);
+	free(w);
+	return 0;
+}
+
+/* namespace/name with a label v */
+static struct sim_object *
+make(const struct sim_resource *resource, const char *namespace_, const char *name, unsigned v)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	struct sim_doc_error error;
+	struct sim_object_error object_error;
+	struct sim_object *object = NULL;
+
+	sim_buf_printf(&text, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"v\":\"%u\"}}}", name, namespace_,
+		       v);
+	assert_int_equal(sim_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
+	assert_int_equal(sim_object_new(resource, &doc, &object, &object_error), 0);
+	return object;
+}
+
+static uint64_t
+create(struct world *w, const struct sim_resource *resource, const char *name)
+{
+	_cleanup_(sim_object_unrefp) struct sim_object *object = make(resource, "ns", name, 0);
+
+	assert_int_equal(sim_store_create(w->store, resource, object), 0);
+	return object->rv;
+}
+
+static uint64_t
+update(struct world *w, const struct sim_resource *resource, const char *name, unsigned v)
+{
+	_cleanup_(sim_object_unrefp) struct sim_object *object = make(resource, "ns", name, v);
+	_cleanup_(sim_object_unrefp) struct sim_object *old = sim_store_get(w->store, resource, object->key);
+
+	assert_non_null(old);
+	assert_int_equal(sim_store_update(w->store, resource, old, object), 0);
+	return object->rv;
+}
+
+static uint64_t
+delete(struct world *w, const struct sim_resource *resource, const char *name)
+{
+	_cleanup_(sim_object_unrefp) struct sim_object *like = make(resource, "ns", name, 0);
+	_cleanup_(sim_object_unrefp) struct sim_object *old = sim_store_get(w->store, resource, like->key);
+	uint64_t rv;
+
+	assert_int_equal(sim_store_delete(w->store, resource, old, &rv), 0);
+	return rv;
+}
+
+/* "name=v ..." of a view in order; rv 0: now */
+static void
+assert_view(struct world *w, uint64_t rv, const char *expected)
+{
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	struct sim_object *object;
+	struct sim_view view;
+
+	assert_int_equal(sim_store_view(w->store, w->pods, rv, &view, NULL), 0);
+	sim_buf_puts(&text, "");
+	while ((object = sim_view_next(&view)))
+		sim_buf_printf(&text, "%s%s=%s", text.len ? " " : "", sim_object_name(object), sim_object_label(object, "v"));
+	sim_view_done(&view);
+	assert_string_equal(text.data, expected);
+}
+
+/* All resources share one counter, and an object's text shows its RV. */
+static void
+one_counter_numbers_the_changes_of_all_resources(void **state)
+{
+	struct world *w = *state;
+	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+
+	assert_int_equal(create(w, w->pods, "a"), 1);
+	assert_int_equal(create(w, w->maps, "a"), 2);
+	assert_int_equal(update(w, w->pods, "a", 1), 3);
+	assert_int_equal(delete(w, w->maps, "a"), 4);
+	assert_int_equal(sim_store_rv(w->store), 4);
+	object = sim_store_get(w->store, w->pods, "ns/a");
+	sim_object_print(w->pods, object, 0, &text);
+	assert_string_equal(text.data, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\","
+				       "\"labels\":{\"v\":\"1\"},\"resourceVersion\":\"3\"}}");
+	sim_buf_reset(&text);
+	sim_object_print(w->pods, object, 12345, &text);
+	assert_non_null(strstr(text.data, "\"resourceVersion\":\"12345\"}}"));
+}
+
+/* Replacing an object that was changed or deleted meanwhile is refused and changes nothing. */
+static void
+a_change_of_an_outdated_object_is_refused(void **state)
+{
+	struct world *w = *state;
+	_cleanup_(sim_object_unrefp) struct sim_object *old = NULL;
+	_cleanup_(sim_object_unrefp) struct sim_object *object = make(w->pods, "ns", "a", 9);
+	uint64_t rv;
+
+	create(w, w->pods, "a");
+	assert_int_equal(sim_store_create(w->store, w->pods, object), -EEXIST);
+	old = sim_store_get(w->store, w->pods, "ns/a");
+	update(w, w->pods, "a", 1);
+	assert_int_equal(sim_store_update(w->store, w->pods, old, object), -ESTALE);
+	assert_int_equal(sim_store_delete(w->store, w->pods, old, &rv), -ESTALE);
+	delete(w, w->pods, "a");
+	assert_int_equal(sim_store_update(w->store, w->pods, old, object), -ESTALE);
+	assert_int_equal(sim_store_rv(w->store), 3);
+}
+
+/* A view of the past undoes creates, updates and deletes; one below the floor is refused. */
+static void
+a_view_shows_the_state_at_its_rv(void **state)
+{
+	struct world *w = *state;
+	struct sim_view view;
+
+	create(w, w->pods, "b");    /* 1 */
+	create(w, w->pods, "a");    /* 2 */
+	update(w, w->pods, "b", 1); /* 3 */
+	create(w, w->maps, "x");    /* 4 */
+	delete(w, w->pods, "a");    /* 5 */
+	create(w, w->pods, "c");    /* 6 */
+	update(w, w->pods, "b", 2); /* 7 */
+	create(w, w->pods, "a");    /* 8 */
+	assert_view(w, 1, "b=0");
+	assert_view(w, 2, "a=0 b=0");
+	assert_view(w, 3, "a=0 b=1");
+	assert_view(w, 4, "a=0 b=1");
+	assert_view(w, 5, "b=1");
+	assert_view(w, 6, "b=1 c=0");
+	assert_view(w, 7, "b=2 c=0");
+	assert_view(w, 8, "a=0 b=2 c=0");
+	assert_view(w, 0, "a=0 b=2 c=0");
+	sim_store_compact(w->store);
+	assert_int_equal(sim_store_view(w->store, w->pods, 7, &view, NULL), -ESTALE);
+	assert_view(w, 8, "a=0 b=2 c=0");
+}
+
+/* A view does not change while the store does. */
+static void
+a_view_stays_as_it_was_taken(void **state)
+{
+	struct world *w = *state;
+	struct sim_view view;
+	char name[8];
+	unsigned n = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "p%03d", i);
+		create(w, w->pods, name);
+	}
+	assert_int_equal(sim_store_view(w->store, w->pods, 0, &view, NULL), 0);
+	for (int i = 0; i < 1000; i += 3) {
+		snprintf(name, sizeof(name), "p%03d", i);
+		if (i % 2)
+			delete(w, w->pods, name);
+		else
+			update(w, w->pods, name, 1);
+		snprintf(name, sizeof(name), "q%03d", i);
+		create(w, w->pods, name);
+	}
+	for (const struct sim_object *object; (object = sim_view_next(&view)); n++) {
+		snprintf(name, sizeof(name), "p%03u", n);
+		assert_string_equal(sim_object_name(object), name);
+		assert_string_equal(sim_object_label(object, "v"), "0");
+	}
+	assert_int_equal(n, 1000);
+	sim_view_done(&view);
+}
+
+/* The ring keeps the last events of each resource by itself; a busy one does not push out a quiet one's. */
+static void
+each_resource_has_a_history_of_its_own(void **state)
+{
+	struct world *w = *state;
+	uint64_t position, floor, rv;
+	struct sim_event event;
+
+	create(w, w->maps, "quiet");
+	for (unsigned i = 0; i < 3 * HISTORY; i++)
+		i ? update(w, w->pods, "busy", i) : create(w, w->pods, "busy");
+	assert_int_equal(sim_store_position(w->store, w->maps, 0, &position, &floor), 0);
+	assert_int_equal(sim_store_events(w->store, w->maps, &position, &event, 1, &rv), 1);
+	assert_int_equal(event.rv, 1);
+	sim_events_done(&event, 1);
+
+	/* of the busy one the last HISTORY events are there: RVs 34 to 49 */
+	assert_int_equal(sim_store_position(w->store, w->pods, 32, &position, &floor), -ESTALE);
+	assert_int_equal(floor, 33);
+	assert_int_equal(sim_store_position(w->store, w->pods, 33, &position, &floor), 0);
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, &event, 1, &rv), 1);
+	assert_int_equal(event.rv, 34);
+	assert_int_equal(event.change, SIM_MODIFIED);
+	assert_int_equal(event.prev->rv, 33);
+	sim_events_done(&event, 1);
+}
+
+/* A cursor that the ring has overtaken is told so. */
+static void
+a_cursor_that_is_too_slow_loses_its_place(void **state)
+{
+	struct world *w = *state;
+	uint64_t position, floor, rv;
+	struct sim_event event;
+
+	create(w, w->pods, "a");
+	assert_int_equal(sim_store_position(w->store, w->pods, 1, &position, &floor), 0);
+	for (unsigned i = 0; i < HISTORY; i++)
+		update(w, w->pods, "a", i);
+	assert_false(sim_store_lost(w->store, w->pods, position));
+	update(w, w->pods, "a", 99);
+	assert_true(sim_store_lost(w->store, w->pods, position));
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, &event, 1, &rv), -EOVERFLOW);
+}
+
+/* Against a plain array: 20,000 random changes, views of now and of random RVs inside the history. */
+static void
+random_changes_match_a_plain_model(void **state)
+{
+	enum { KEYS = 600, STEPS = 20000 };
+	struct world *w = *state;
+	struct sim_rng rng = {42};
+	static int past[HISTORY + 1][KEYS]; /* by RV modulo; -1: absent */
+	int now[KEYS];
+	char name[8];
+
+	for (int i = 0; i < KEYS; i++)
+		now[i] = -1;
+	memcpy(past[0], now, sizeof(now));
+	for (uint64_t step = 1; step <= STEPS; step++) {
+		unsigned k = sim_rng_below(&rng, KEYS), v = (unsigned)step;
+
+		snprintf(name, sizeof(name), "k%03u", k);
+		if (now[k] < 0) {
+			create(w, w->pods, name);
+			now[k] = 0;
+		} else if (sim_rng_below(&rng, 3) == 0) {
+			delete(w, w->pods, name);
+			now[k] = -1;
+		} else {
+			update(w, w->pods, name, v);
+			now[k] = (int)v;
+		}
+		memcpy(past[step % (HISTORY + 1)], now, sizeof(now));
+		if (step % 50 == 0) {
+			uint64_t rv = step - sim_rng_below(&rng, step < HISTORY ? 1 : HISTORY);
+			const int *model = past[rv % (HISTORY + 1)];
+			struct sim_view view;
+			const struct sim_object *object;
+
+			assert_int_equal(sim_store_view(w->store, w->pods, rv, &view, NULL), 0);
+			for (unsigned i = 0; i < KEYS; i++) {
+				if (model[i] < 0)
+					continue;
+				object = sim_view_next(&view);
+				assert_non_null(object);
+				snprintf(name, sizeof(name), "k%03u", i);
+				assert_string_equal(sim_object_name(object), name);
+				assert_int_equal(atoi(sim_object_label(object, "v")), model[i]);
+			}
+			assert_null(sim_view_next(&view));
+			sim_view_done(&view);
+		}
+	}
+}
+
+/* Going back to an RV undoes what came later, counts on from there, and ends every watch. */
+static void
+a_restored_store_is_the_old_one(void **state)
+{
+	struct world *w = *state;
+	struct sim_event events[4];
+	uint64_t position, rv, floor;
+	struct sim_object *a;
+
+	create(w, w->pods, "a");
+	create(w, w->pods, "b");
+	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);
+	update(w, w->pods, "a", 1);
+	delete (w, w->pods, "b");
+	create(w, w->maps, "c");
+	assert_int_equal(sim_store_restore(w->store, 6), -ESTALE);
+	assert_int_equal(sim_store_restore(w->store, 2), 0);
+	assert_int_equal(sim_store_rv(w->store), 2);
+	assert_int_equal(sim_store_count(w->store, w->pods), 2);
+	assert_int_equal(sim_store_count(w->store, w->maps), 0);
+	a = sim_store_get(w->store, w->pods, "ns/a");
+	assert_int_equal(a->rv, 1);
+	assert_string_equal(sim_object_label(a, "v"), "0");
+	sim_object_unref(a);
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), -EOVERFLOW);
+	assert_int_equal(sim_store_position(w->store, w->pods, 1, &position, &floor), -ESTALE);
+	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);
+	assert_int_equal(create(w, w->pods, "d"), 3);
+	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), 1);
+	sim_events_done(events, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_restored_store_is_the_old_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_counter_numbers_the_changes_of_all_resources, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_of_an_outdated_object_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_view_shows_the_state_at_its_rv, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_view_stays_as_it_was_taken, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_resource_has_a_history_of_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cursor_that_is_too_slow_loses_its_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_changes_match_a_plain_model, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

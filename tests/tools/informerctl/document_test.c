@@ -1,0 +1,212 @@
+/*
+ * JSON, YAML and tables as kubectl lays them out. That all three are kubectl's own, byte for byte, is shown on whole clusters
+ * by tests/e2e/ctl_get.sh; here each rule is shown alone.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informerctl/document.h"
+#include "tools/informerctl/aligned_table.h"
+
+static void
+assert_text(const char *json, bool yaml, const char *expected)
+{
+	cJSON *node = cJSON_Parse(json);
+	struct document document = {.object = field_of_cjson(node)};
+	struct text out = TEXT_INIT(-1);
+
+	assert_non_null(node);
+	if (yaml)
+		document_yaml(&document, &out);
+	else
+		document_json(&document, &out);
+	assert_int_equal(out.error, 0);
+	assert_string_equal(out.data, expected);
+	text_done(&out);
+	cJSON_Delete(node);
+}
+
+/* One string as the value of a key. */
+static void
+assert_scalar(const char *string, const char *expected)
+{
+	cJSON *node = cJSON_CreateObject();
+	char *json, line[4096];
+
+	cJSON_AddStringToObject(node, "k", string);
+	json = cJSON_PrintUnformatted(node);
+	snprintf(line, sizeof(line), "k: %s\n", expected);
+	assert_text(json, true, line);
+	cJSON_free(json);
+	cJSON_Delete(node);
+}
+
+/* Four spaces, keys in order, nothing between empty brackets. */
+static void
+json_is_indented_and_ordered(void **state)
+{
+	(void)state;
+	assert_text("{\"b\":[1,{}],\"a\":{\"y\":[],\"x\":null}}", false,
+		    "{\n    \"a\": {\n        \"x\": null,\n        \"y\": []\n    },\n    \"b\": [\n        1,\n        {}\n    ]\n}\n");
+}
+
+/* The characters that Go escapes are escaped, others are not. */
+static void
+json_escapes_as_go_does(void **state)
+{
+	(void)state;
+	assert_text("{\"a\":\"<&>\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9/\"}", false,
+		    "{\n    \"a\": \"\\u003c\\u0026\\u003e\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9/\"\n}\n");
+}
+
+/* apiVersion and kind, which a list leaves out, are added, and are not added twice. */
+static void
+identity_is_added_where_it_lacks(void **state)
+{
+	cJSON *node = cJSON_Parse("{\"kind\":\"Own\",\"z\":1}");
+	struct document document = {field_of_cjson(node), "v1", "Pod"};
+	struct text out = TEXT_INIT(-1);
+
+	(void)state;
+	document_yaml(&document, &out);
+	assert_string_equal(out.data, "apiVersion: v1\nkind: Own\nz: 1\n");
+	text_done(&out);
+	cJSON_Delete(node);
+}
+
+/* What YAML would take for a boolean, a number, a time or nothing is quoted. */
+static void
+strings_that_look_like_values_are_quoted(void **state)
+{
+	static const char *const quoted[] = {"true", "Yes", "off", "y", "N", "null", "~", "", "1", "-1", "+1", "1.5", ".5", "1e3", "0x1f", "0b11",
+					     "0o17", "017", "08", "1_000", "12:30:45", "2026-01-02", "2026-01-02T03:04:05Z", ".inf", "-.INF", ".nan",
+					     "18446744073709551615"};
+	char expected[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(quoted) / sizeof(*quoted); i++) {
+		snprintf(expected, sizeof(expected), "\"%s\"", quoted[i]);
+		assert_scalar(quoted[i], expected);
+	}
+}
+
+/* What only resembles them is plain. */
+static void
+strings_that_only_resemble_values_are_plain(void **state)
+{
+	static const char *const plain[] = {"tRUE", "yes!", "nul", "1.2.3", "1e", "0xg", "2026-13-02", "2026-02-30", "12:60", "1 000", "v1", "10Gi", "100m",
+					    "inf", "a#b", "a:b", "a-b", "-a", "?a", ":a", "0x", "1e400"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		assert_scalar(plain[i], plain[i]);
+}
+
+/* Texts with characters that mean something stand in single quotes. */
+static void
+indicators_are_quoted_singly(void **state)
+{
+	(void)state;
+	assert_scalar("a: b", "'a: b'");
+	assert_scalar("a #b", "'a #b'");
+	assert_scalar("- a", "'- a'");
+	assert_scalar("*", "'*'");
+	assert_scalar("'x'", "'''x'''");
+	assert_scalar(" lead", "' lead'");
+	assert_scalar("---", "'---'");
+	assert_scalar("{{x}}", "'{{x}}'");
+}
+
+/* Tabs, controls and what is beyond the basic plane are escaped in double quotes. */
+static void
+special_characters_are_escaped(void **state)
+{
+	(void)state;
+	assert_scalar("a\tb", "\"a\\tb\"");
+	assert_scalar("a\rb", "\"a\\rb\"");
+	assert_scalar("\x1b[31m", "\"\\e[31m\"");
+	assert_scalar("\xf0\x9f\x98\x80", "\"\\U0001F600\"");
+	assert_scalar("a \nb", "\"a \\nb\"");
+}
+
+/* Several lines are a literal block, whose header tells of line feeds at the end and spaces at the beginning. */
+static void
+lines_are_a_literal_block(void **state)
+{
+	(void)state;
+	assert_scalar("a\nb", "|-\n  a\n  b");
+	assert_scalar("a\n\nb\n", "|\n  a\n\n  b");
+	assert_text("{\"k\":\"a\\n\\n\",\"l\":1}", true, "k: |+\n  a\n\nl: 1\n");
+	assert_scalar("  a\nb", "|2-\n    a\n  b");
+}
+
+/* A long text is folded at the first space beyond column 80. */
+static void
+long_texts_are_folded(void **state)
+{
+	(void)state;
+	assert_scalar("0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 end",
+		      "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n  end");
+}
+
+/* Sequences stand at their key's level; empty ones on its line; a mapping begins on its dash's line. */
+static void
+yaml_nests_as_kubectl_does(void **state)
+{
+	(void)state;
+	assert_text("{\"a\":[{\"p\":1,\"q\":[2,[3]]},[]],\"b\":{\"c\":{}},\"d\":[]}", true,
+		    "a:\n- p: 1\n  q:\n  - 2\n  - - 3\n- []\nb:\n  c: {}\nd: []\n");
+}
+
+/* Numbers in keys are ordered by value, keys that look like values are quoted. */
+static void
+yaml_keys_are_in_natural_order(void **state)
+{
+	(void)state;
+	assert_text("{\"b10\":1,\"b9\":2,\"B\":3,\"y\":4,\"1\":5,\"a.b\":6,\"ab\":7}", true,
+		    "\"1\": 5\nB: 3\na.b: 6\nab: 7\nb9: 2\nb10: 1\n\"y\": 4\n");
+}
+
+/* Columns are as wide as their widest cell; no spaces end a line; a cell ends with its first line. */
+static void
+tables_are_kubectls(void **state)
+{
+	static const char *const cells_of[] = {"NAME", "X", "AGE", "web", "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", "1s", "a-long-name", "two\nlines", ""};
+	struct cells cells = CELLS_INIT;
+	struct text out = TEXT_INIT(-1);
+
+	(void)state;
+	for (size_t i = 0; i < 9; i++)
+		cells_adds(&cells, cells_of[i]);
+	table_write(&cells, 3, &out);
+	assert_string_equal(out.data, "NAME          X        AGE\nweb           \xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9     1s\na-long-name   two...   \n");
+	cells_done(&cells);
+	text_done(&out);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_is_indented_and_ordered),
+		cmocka_unit_test(json_escapes_as_go_does),
+		cmocka_unit_test(identity_is_added_where_it_lacks),
+		cmocka_unit_test(strings_that_look_like_values_are_quoted),
+		cmocka_unit_test(strings_that_only_resemble_values_are_plain),
+		cmocka_unit_test(indicators_are_quoted_singly),
+		cmocka_unit_test(special_characters_are_escaped),
+		cmocka_unit_test(lines_are_a_literal_block),
+		cmocka_unit_test(long_texts_are_folded),
+		cmocka_unit_test(yaml_nests_as_kubectl_does),
+		cmocka_unit_test(yaml_keys_are_in_natural_order),
+		cmocka_unit_test(tables_are_kubectls),
+	};
+
+	return cmocka_run_group_tests_name("ctl_document", tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/*
+ * The writer's look at slots: honest pins, and pages that hold anything.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/store_fixture.h"
+#include "writer/arena/pins.h"
+
+struct world {
+	struct pins *pins;
+	struct slot *page;	/* as its reader has it */
+	unsigned id;
+	int fd;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->pins = pins_new(4);
+	assert_int_equal(pins_add(w->pins, 10, &w->id, &w->fd), 0);
+	w->page = test_map_slot(w->fd);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	test_unmap_slot(w->page);
+	pins_free(w->pins);
+	free(w);
+	return 0;
+}
+
+static void
+put(struct world *w, unsigned cell, uint64_t value)
+{
+	slot_touch(w->page, cell);
+	atomic_store(&w->page->cells[cell].epoch, value);
+}
+
+/* A reader that takes back the bit of a cell it pinned keeps the pin; one that never set the bit has none. */
+static void
+cells_count_once_they_were_touched(void **state)
+{
+	struct world *w = *state;
+
+	put(w, 62, 15);
+	assert_int_equal(pins_horizon(w->pins, 20), 15);
+	atomic_store(&w->page->touched, 0);
+	atomic_store(&w->page->cells[3].epoch, 15);
+	assert_int_equal(pins_horizon(w->pins, 25), 15);
+	atomic_store(&w->page->cells[62].epoch, CELL_FREE);
+	assert_int_equal(pins_horizon(w->pins, 30), 30);
+}
+
+/* Without pins everything retired may go; with pins what the oldest one protects stays. */
+static void
+the_oldest_pin_is_the_horizon(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(pins_horizon(w->pins, 10), 10);
+	put(w, 5, 12);
+	put(w, 62, 11);
+	assert_int_equal(pins_horizon(w->pins, 20), 11);
+	put(w, 62, CELL_FREE);
+	assert_int_equal(pins_horizon(w->pins, 21), 12);
+	put(w, 5, CELL_FREE);
+	assert_int_equal(pins_horizon(w->pins, 22), 22);
+}
+
+/* ACQUIRING protects what was current when the cell was last seen free, however long it stays so. */
+static void
+a_cell_that_stays_acquiring_holds_what_it_may_have_seen(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(pins_horizon(w->pins, 15), 15);
+	put(w, 0, CELL_ACQUIRING);
+	assert_int_equal(pins_horizon(w->pins, 16), 15);
+	assert_int_equal(pins_horizon(w->pins, 900), 15);
+	put(w, 0, 16);
+	assert_int_equal(pins_horizon(w->pins, 901), 16);
+	put(w, 0, CELL_ACQUIRING);
+	assert_int_equal(pins_horizon(w->pins, 902), 901);
+}
+
+/* A pin of the future counts as the present: it frees nothing that another one protects, and holds nothing of the past. */
+static void
+a_pin_of_the_future_counts_as_the_present(void **state)
+{
+	struct world *w = *state;
+
+	put(w, 3, UINT64_MAX);
+	assert_int_equal(pins_horizon(w->pins, 20), 20);
+	put(w, 4, 18);
+	/* 18 is below what was given free already */
+	assert_int_equal(pins_horizon(w->pins, 25), 20);
+	put(w, 4, 0);
+	assert_int_equal(pins_horizon(w->pins, 30), 20);
+	put(w, 3, 0);
+	assert_int_equal(pins_horizon(w->pins, 31), 31);
+}
+
+/* The horizon never goes down, whatever is stored: what was given free may have been reused. */
+static void
+the_horizon_never_goes_down(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(pins_horizon(w->pins, 50), 50);
+	put(w, 0, 2);
+	assert_int_equal(pins_horizon(w->pins, 51), 50);
+	put(w, 0, 51);
+	assert_int_equal(pins_horizon(w->pins, 60), 51);
+	put(w, 0, 3);
+	assert_int_equal(pins_horizon(w->pins, 61), 51);
+	put(w, 0, CELL_FREE);
+	assert_int_equal(pins_horizon(w->pins, 62), 62);
+}
+
+/* A cell that its reader moves backwards keeps the pin that it had. */
+static void
+an_effective_pin_never_goes_down(void **state)
+{
+	struct world *w = *state;
+	struct slot_stat stat;
+
+	put(w, 1, 12);
+	assert_int_equal(pins_horizon(w->pins, 20), 12);
+	put(w, 2, 18);
+	pins_horizon(w->pins, 21);
+	put(w, 2, 13);
+	put(w, 1, CELL_FREE);
+	assert_int_equal(pins_horizon(w->pins, 22), 18);
+	pins_stat(w->pins, w->id, &stat);
+	assert_int_equal(stat.pins, 1);
+	assert_int_equal(stat.oldest_epoch, 18);
+}
+
+/* Whatever a page holds, the horizon stays between what it was and the present, and other readers' pins hold. */
+static void
+garbage_hurts_only_its_owner(void **state)
+{
+	struct world *w = *state;
+	struct slot *honest;
+	uint64_t last = 0, pinned = 0;
+	unsigned id;
+	int fd;
+
+	srand(7);
+	assert_int_equal(pins_add(w->pins, 10, &id, &fd), 0);
+	honest = test_map_slot(fd);
+	slot_touch(honest, 9);
+	for (uint64_t epoch = 11; epoch < 3000; epoch++) {
+		uint64_t horizon;
+
+		if (epoch % 10 == 0) {
+			atomic_store(&honest->cells[9].epoch, epoch);
+			pinned = epoch;
+		}
+		for (int i = 0; i < 40; i++)
+			((volatile uint8_t *)w->page)[(unsigned)rand() % SLOT_BYTES] = (uint8_t)rand();
+		horizon = pins_horizon(w->pins, epoch);
+		assert_true(horizon >= last && horizon <= epoch);
+		if (pinned)
+			assert_true(horizon <= pinned);
+		last = horizon;
+		pins_take_armed(w->pins, w->id, UINT32_MAX);
+	}
+	/* and when the vandal goes, what it held is free */
+	pins_remove(w->pins, w->id);
+	assert_int_equal(pins_horizon(w->pins, 3000), pinned);
+	test_unmap_slot(honest);
+}
+
+/* A slot's page cannot be resized by its reader, is not open to others, and stays good when its reader tries. */
+static void
+a_slot_cannot_be_resized(void **state)
+{
+	struct world *w = *state;
+	struct stat st;
+
+	assert_int_equal(ftruncate(w->fd, 0), -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(ftruncate(w->fd, 3l * SLOT_BYTES), -1);
+	assert_int_equal(fcntl(w->fd, F_ADD_SEALS, F_SEAL_WRITE), -1);
+	assert_int_equal(fstat(w->fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(st.st_size, SLOT_BYTES);
+	assert_true(fcntl(w->fd, F_GETFD) & FD_CLOEXEC);
+}
+
+/* So many slots and no more; one that is given back is given out again. */
+static void
+pins_are_given_out_up_to_the_limit(void **state)
+{
+	struct world *w = *state;
+	unsigned id, other;
+	int fd;
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pins_add(w->pins, 10, &id, &fd), 0);
+	assert_int_equal(pins_add(w->pins, 10, &other, &fd), -EUSERS);
+	pins_remove(w->pins, id);
+	pins_remove(w->pins, id);
+	assert_int_equal(pins_add(w->pins, 10, &other, &fd), 0);
+	assert_int_equal(other, id);
+}
+
+/* Armed is told once, for what was answered; who waits for something else stays armed, and bits that mean nothing wake nobody. */
+static void
+armed_is_taken_once(void **state)
+{
+	struct world *w = *state;
+
+	assert_false(pins_take_armed(w->pins, w->id, ARMED_COMMIT));
+	atomic_store(&w->page->armed, ARMED_COMMIT);
+	assert_false(pins_take_armed(w->pins, w->id, ARMED_QUEUE));
+	assert_true(pins_take_armed(w->pins, w->id, ARMED_COMMIT));
+	assert_false(pins_take_armed(w->pins, w->id, ARMED_COMMIT));
+	atomic_store(&w->page->armed, ARMED_COMMIT | ARMED_QUEUE);
+	assert_true(pins_take_armed(w->pins, w->id, ARMED_COMMIT));
+	assert_true(pins_take_armed(w->pins, w->id, ARMED_COMMIT | ARMED_QUEUE));
+	assert_int_equal(atomic_load(&w->page->armed), 0);
+	atomic_store(&w->page->armed, ~(uint32_t)(ARMED_COMMIT | ARMED_QUEUE));
+	assert_false(pins_take_armed(w->pins, w->id, ARMED_COMMIT | ARMED_QUEUE));
+	assert_false(pins_take_armed(w->pins, 3, ARMED_COMMIT));
+	assert_false(pins_take_armed(w->pins, 77, ARMED_COMMIT));
+}
+
+/* Who holds the horizon back is found, with the time since when. */
+static void
+the_oldest_reader_is_found(void **state)
+{
+	struct world *w = *state;
+	struct slot_stat stat;
+	struct slot *other;
+	unsigned id;
+	int fd;
+
+	assert_int_equal(pins_oldest(w->pins, &stat), -1);
+	assert_int_equal(pins_add(w->pins, 10, &id, &fd), 0);
+	other = test_map_slot(fd);
+	slot_touch(other, 7);
+	put(w, 0, 15);
+	put(w, 1, 14);
+	atomic_store(&other->cells[7].epoch, 13);
+	pins_horizon(w->pins, 20);
+	assert_int_equal(pins_oldest(w->pins, &stat), (int)id);
+	assert_int_equal(stat.oldest_epoch, 13);
+	assert_int_equal(stat.pins, 1);
+	assert_true(stat.oldest_since_ns > 0);
+	pins_stat(w->pins, w->id, &stat);
+	assert_int_equal(stat.pins, 2);
+	assert_int_equal(stat.oldest_epoch, 14);
+	test_unmap_slot(other);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(cells_count_once_they_were_touched),
+		TEST(the_oldest_pin_is_the_horizon),
+		TEST(a_cell_that_stays_acquiring_holds_what_it_may_have_seen),
+		TEST(a_pin_of_the_future_counts_as_the_present),
+		TEST(the_horizon_never_goes_down),
+		TEST(an_effective_pin_never_goes_down),
+		TEST(garbage_hurts_only_its_owner),
+		TEST(a_slot_cannot_be_resized),
+		TEST(pins_are_given_out_up_to_the_limit),
+		TEST(armed_is_taken_once),
+		TEST(the_oldest_reader_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,537 @@
+/*
+ * The pipeline between DeltaFIFO and a real store: what a commit shows, beside which RV, and what happens when it cannot
+ * be made.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/source_fixture.h"
+#include "writer/reflect/reflector.h"
+
+struct test {
+	struct source_fixture *fx;
+	struct reflector *reflector;
+};
+
+static struct test *
+test_new(uint64_t max_bytes)
+{
+	struct test *t = calloc(1, sizeof(*t));
+	struct reflector_options options = { 0 };
+
+	t->fx = source_fixture_new(max_bytes);
+	options.source = &t->fx->source;
+	t->reflector = reflector_new(&options);
+	return t;
+}
+
+static int
+set_up(void **state)
+{
+	*state = test_new(0);
+	return 0;
+}
+
+/* A small arena, which is soon full. */
+static int
+set_up_small(void **state)
+{
+	*state = test_new(4u << 20);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct test *t = *state;
+
+	reflector_free(t->reflector);
+	source_fixture_free(t->fx);
+	free(t);
+	return 0;
+}
+
+static void
+begin(struct test *t)
+{
+	reflector_start(t->reflector, "8", 1);
+	server_open(t->fx);
+}
+
+#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
+
+/* What is read in one turn of the loop is published together, and not before. */
+static void
+a_turn_is_one_commit(void **state)
+{
+	struct test *t = *state;
+	uint64_t epoch;
+
+	begin(t);
+	applier_run(t->fx->applier);
+	epoch = store_epoch(t->fx->store->store);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
+	assert_string_equal(published(t->fx), "[8] ");
+	assert_false(applier_run(t->fx->applier));
+	assert_string_equal(published(t->fx), "[10] a/x@9 a/y@10 ");
+	assert_int_equal(store_epoch(t->fx->store->store), epoch + 1);
+}
+
+/* A turn without news commits nothing. */
+static void
+nothing_new_is_no_commit(void **state)
+{
+	struct test *t = *state;
+	uint64_t epoch;
+
+	begin(t);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
+	applier_run(t->fx->applier);
+	epoch = store_epoch(t->fx->store->store);
+	for (int i = 0; i < 3; i++)
+		assert_false(applier_run(t->fx->applier));
+	assert_int_equal(store_epoch(t->fx->store->store), epoch);
+}
+
+/* Pops that fail for the keys of a test, in place of the store's own errors. */
+struct failing {
+	const char *name;
+	struct test *t;
+};
+
+static int
+apply_but(void *context, const struct deltas *d, size_t *ret_done)
+{
+	struct failing *f = context;
+
+	if (d->name_length == strlen(f->name) && memcmp(d->name, f->name, d->name_length) == 0)
+		return -ENOSPC;
+	for (size_t i = 0; i < d->count; i++) {
+		assert_int_equal(store_put(f->t->fx->store->store, f->t->fx->store->pods, (struct draft){ d->items[i].ref }, NULL), 0);
+		*ret_done = i + 1;
+	}
+	return 0;
+}
+
+/*
+ * The RV rule: a key merged from RV 9 and 12 does not commit 12 while 10 waits. A writer that dies here goes on from 8
+ * and hears 10 again; with 12 it would be lost.
+ */
+static void
+a_delta_that_waits_holds_the_version_back(void **state)
+{
+	struct test *t = *state;
+	struct failing failing = { "y", t };
+
+	begin(t);
+	applier_run(t->fx->applier);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
+	server_send(t->fx, EVENT("MODIFIED", pod("a/x", 12)));
+	assert_int_equal(delta_fifo_pop(t->fx->fifo, 100, apply_but, &failing, NULL), -ENOSPC);
+	server_send(t->fx, EVENT("ADDED", pod("a/z", 13)));
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[8] a/x@12 a/z@13 ");
+
+	delta_fifo_retry(t->fx->fifo);
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[13] a/x@12 a/y@10 a/z@13 ");
+}
+
+/* A bookmark behind a delta that waits does not move the published RV either. */
+static void
+a_bookmark_keeps_its_place_behind_what_waits(void **state)
+{
+	struct test *t = *state;
+	struct failing failing = { "y", t };
+
+	begin(t);
+	applier_run(t->fx->applier);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
+	delta_fifo_pop(t->fx->fifo, 100, apply_but, &failing, NULL);
+	server_send(t->fx, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"50\"}}}\n");
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[8] ");
+	delta_fifo_retry(t->fx->fifo);
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[50] a/y@10 ");
+}
+
+/* Text that no two objects share. */
+static char
+noise(unsigned i, size_t n)
+{
+	uint32_t x = (uint32_t)i * 2654435761u + (uint32_t)n * 40503u;
+
+	x ^= x >> 15;
+	x *= 2246822519u;
+	return (char)('a' + (x >> 16) % 26u);
+}
+
+static char *
+long_list(const char *version, unsigned from, unsigned to, size_t padding)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	fprintf(out, "{\"metadata\":{\"resourceVersion\":\"%s\"},\"items\":[", version);
+	for (unsigned i = from; i < to; i++) {
+		fprintf(out, "%s{\"metadata\":{\"name\":\"p%05u\",\"namespace\":\"a\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\"}", i == from ? "" : ",", i, i, i);
+		if (padding) {
+			fputs(",\"data\":\"", out);
+			for (size_t n = 0; n < padding; n++)
+				fputc(noise(i, n), out);
+			fputs("\"", out);
+		}
+		fputs("}", out);
+	}
+	fputs("]}", out);
+	fclose(out);
+	return text;
+}
+
+static const struct resource *
+published_resource(struct test *t)
+{
+	const struct arena_view *view = &t->fx->store->arena->view;
+
+	return root_resource(view, root_at(view, t->fx->store->arena->header->root), t->fx->store->pods);
+}
+
+/* A long list is applied in portions, shown as listing, without its RV until its last Delta. */
+static void
+a_long_list_is_listing_until_its_last_delta(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 3001, 0);
+	unsigned portions = 1;
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	free(list);
+	while (applier_run(t->fx->applier)) {
+		portions++;
+		assert_int_equal(published_resource(t)->state, RESOURCE_LISTING);
+		assert_in_range(published_resource(t)->object_count, 1, 2999);
+	}
+	assert_int_equal(portions, 3);
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	assert_int_equal(published_resource(t)->object_count, 3000);
+	assert_memory_equal(published_resource(t)->version, "5000", 4);
+}
+
+/* A relist of a synced resource that takes several portions is listing meanwhile: what is shown is neither before nor after. */
+static void
+a_long_relist_is_listing_meanwhile(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 2, 0), *relist = long_list("9000", 10, 3010, 0);
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	applier_run(t->fx->applier);
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	server_answer(t->fx, 410, "");
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, relist);
+	free(list);
+	free(relist);
+	assert_true(applier_run(t->fx->applier));
+	assert_int_equal(published_resource(t)->state, RESOURCE_LISTING);
+	while (applier_run(t->fx->applier))
+		;
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	assert_memory_equal(published_resource(t)->version, "9000", 4);
+}
+
+/* A long relist that changes little is applied whole: nobody sees it as listing. */
+static void
+a_relist_that_changes_little_is_never_listing(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 3001, 0), *relist = long_list("9000", 2, 3002, 0);
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	while (applier_run(t->fx->applier))
+		;
+	server_answer(t->fx, 410, "");
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, relist);
+	free(list);
+	free(relist);
+	assert_false(applier_run(t->fx->applier));
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	assert_int_equal(published_resource(t)->object_count, 3000);
+	assert_memory_equal(published_resource(t)->version, "9000", 4);
+}
+
+/* Events that arrive while a list is applied are behind it, and the RV of the last of them is stored with the last Delta. */
+static void
+events_behind_a_list_wait_for_it(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 2001, 0);
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	free(list);
+	server_open(t->fx);
+	assert_true(applier_run(t->fx->applier));
+	server_send(t->fx, EVENT("MODIFIED", pod("a/p01999", 5001)));
+	server_send(t->fx, EVENT("ADDED", pod("a/new", 5002)));
+	while (applier_run(t->fx->applier))
+		;
+	assert_int_equal(published_resource(t)->object_count, 2001);
+	assert_memory_equal(published_resource(t)->version, "5002", 4);
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+}
+
+/* ---- a resource beside another ------------------------------------------------------- */
+
+struct neighbour {
+	struct store_known known;
+	struct delta_fifo *fifo;
+	unsigned id, popped;
+};
+
+static void
+count_pop(void *context)
+{
+	((struct neighbour *)context)->popped++;
+}
+
+static void
+neighbour_init(struct neighbour *n, struct test *t)
+{
+	static const uint8_t fingerprint[32] = "services of the neighbour";
+	static const char descriptor[] = "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\","
+		"\"singular\":\"service\",\"shortNames\":[],\"namespaced\":true,\"indexes\":[]}";
+	struct known_objects known;
+
+	*n = (struct neighbour){ 0 };
+	assert_int_equal(store_add_resource(t->fx->store->store, descriptor, fingerprint, &n->id), 0);
+	n->known = (struct store_known){ t->fx->store->store, n->id };
+	known = store_known_objects(&n->known);
+	n->fifo = delta_fifo_new(&known);
+	assert_int_equal(applier_add(t->fx->applier, n->id, "services", n->fifo, count_pop, n), 0);
+}
+
+/* A long list of one resource does not keep another waiting: its events are published with the next portion. */
+static void
+a_long_list_starves_nobody(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 10001, 0);
+	struct neighbour n;
+	struct reflector_options options = { 0 };
+	struct source source;
+	struct reflector *reflector;
+	const struct root *root;
+
+	neighbour_init(&n, t);
+	source = t->fx->source;
+	source.fifo = n.fifo;
+	source.name = "services";
+	options.source = &source;
+	reflector = reflector_new(&options);
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	free(list);
+	server_open(t->fx);
+	reflector_start(reflector, "7", 1);
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/service", 8)));
+	assert_true(applier_run(t->fx->applier));
+	root = root_at(&t->fx->store->arena->view, t->fx->store->arena->header->root);
+	assert_int_equal(root_resource(&t->fx->store->arena->view, root, n.id)->object_count, 1);
+	assert_memory_equal(root_resource(&t->fx->store->arena->view, root, n.id)->version, "8", 1);
+	assert_int_equal(n.popped, 1);
+	reflector_free(reflector);
+	applier_remove(t->fx->applier, n.fifo);
+	delta_fifo_free(n.fifo);
+}
+
+/* A resource that the server refuses leaves the other alone, and comes when it is allowed. */
+static void
+a_refused_resource_leaves_the_other_alone(void **state)
+{
+	static const char forbidden[] = "{\"kind\":\"Status\",\"message\":\"services is forbidden\",\"reason\":\"Forbidden\",\"code\":403}";
+	struct test *t = *state;
+	struct neighbour n;
+	struct reflector_options options = { 0 };
+	struct reflector_status status;
+	struct source source;
+	struct reflector *reflector;
+
+	neighbour_init(&n, t);
+	source = t->fx->source;
+	source.fifo = n.fifo;
+	source.name = "services";
+	options.source = &source;
+	reflector = reflector_new(&options);
+	reflector_start(reflector, "", 0);
+	server_answer(t->fx, 403, forbidden);
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	server_open(t->fx);
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[10] a/x@5 ");
+	for (unsigned round = 0; round < 3; round++) {
+		virtual_clock_advance(&t->fx->clock, 10000);
+		assert_string_equal(diary(t->fx), round == 0 ? "LIST rv=0 limit=500; LIST rv=0 limit=500; WATCH rv=10; LIST rv=0 limit=500; " :
+								"LIST rv=0 limit=500; ");
+		server_answer(t->fx, 403, forbidden);
+		reflector_get_status(reflector, &status);
+		assert_int_equal(status.state, REFLECTOR_REFUSED);
+		server_send(t->fx, EVENT("MODIFIED", pod("a/x", 11 + round)));
+		applier_run(t->fx->applier);
+		reflector_get_status(t->reflector, &status);
+		assert_int_equal(status.state, REFLECTOR_WATCHING);
+	}
+	assert_string_equal(published(t->fx), "[13] a/x@13 ");
+	virtual_clock_advance(&t->fx->clock, 20000);
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/service", 15), NULL));
+	applier_run(t->fx->applier);
+	assert_int_equal(store_resource(t->fx->store->store, n.id)->object_count, 1);
+	reflector_free(reflector);
+	applier_remove(t->fx->applier, n.fifo);
+	delta_fifo_free(n.fifo);
+}
+
+/* ---- no space ---------------------------------------------------------------------------- */
+
+/*
+ * The arena runs full in the middle of a watch: what fitted is published, the RV stays before what did not, the trouble has
+ * a name and a remedy. When deletes have made room everything goes on by itself, and nothing was lost.
+ */
+static void
+a_full_arena_loses_nothing(void **state)
+{
+	struct test *t = *state;
+	char padding[8001], key[32];
+	unsigned i, heard = 8, watches = 0;
+	struct reflector_status status;
+
+	padding[sizeof(padding) - 1] = '\0';
+	begin(t);
+	applier_run(t->fx->applier);
+	/* Until the stream is given up for want of space, or the store's trouble shows. */
+	for (i = 9; i < 1000 && server_has_request(t->fx) && applier_trouble(t->fx->applier)[0] == '\0'; i++) {
+		for (size_t n = 0; n < sizeof(padding) - 1; n++)
+			padding[n] = noise(i, n);
+		server_send(t->fx, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"p%03u\",\"namespace\":\"a\",\"uid\":\"u%u\","
+			    "\"resourceVersion\":\"%u\"},\"data\":\"%s\"}}\n", i, i, i, padding);
+		applier_run(t->fx->applier);
+		virtual_clock_advance(&t->fx->clock, 1);
+		heard = i;
+	}
+	assert_in_range(i, 300, 700);
+	assert_true(published_resource(t)->object_count >= 290);
+	reflector_get_status(t->reflector, &status);
+	assert_true(applier_trouble(t->fx->applier)[0] != '\0' || strstr(status.last_error, "arena is full"));
+	assert_true(published_resource(t)->object_count <= heard - 8);
+
+	/* The server goes on from the RV it is asked for: deletes of the first thirty, then the one that did not fit. */
+	for (unsigned deleted = 0; deleted < 30;) {
+		if (!server_has_request(t->fx)) {
+			assert_in_range(watches++, 0, 20);
+			virtual_clock_advance(&t->fx->clock, 31000);
+			server_open(t->fx);
+		}
+		snprintf(key, sizeof(key), "a/p%03u", 9 + deleted++);
+		server_send(t->fx, EVENT("DELETED", pod(key, 2000 + deleted)));
+		applier_run(t->fx->applier);
+	}
+	/* Tombstones give way half at a time, each with a commit, and what they held is free after the next. */
+	for (unsigned tries = 0; tries < 10 && !delta_fifo_is_empty(t->fx->fifo); tries++) {
+		virtual_clock_advance(&t->fx->clock, 31000);
+		applier_run(t->fx->applier);
+	}
+	assert_string_equal(applier_trouble(t->fx->applier), "");
+	assert_true(delta_fifo_is_empty(t->fx->fifo));
+	assert_memory_equal(published_resource(t)->version, "2030", 4);
+}
+
+/* A list that does not fit changes nothing, says why, and is tried again. */
+static void
+a_list_that_does_not_fit_changes_nothing(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 1000, 8000), *small = long_list("6000", 1000, 1100, 8000);
+	struct reflector_status status;
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	applier_run(t->fx->applier);
+	reflector_get_status(t->reflector, &status);
+	assert_int_equal(status.state, REFLECTOR_BACKING_OFF);
+	assert_non_null(strstr(status.last_error, "arena is full"));
+	assert_int_equal(published_resource(t)->object_count, 0);
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, small);
+	applier_run(t->fx->applier);
+	assert_int_equal(published_resource(t)->object_count, 100);
+	free(list);
+	free(small);
+}
+
+/*
+ * What is distrusted stays, as LISTING at no RV, whatever still waits in the FIFO, until the next list is applied; also when that has
+ * the very RV that was known.
+ */
+static void
+what_is_distrusted_waits_for_a_list(void **state)
+{
+	struct test *t = *state;
+	struct store *store = t->fx->store->store;
+	const uint32_t none[1] = { 0 };
+
+	begin(t);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[9] a/x@9 ");
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
+	applier_distrust(t->fx->applier, t->fx->fifo);
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[-] a/x@9 a/y@10 ");
+	assert_int_equal(store_resource(store, t->fx->store->pods)->version_length, 0);
+	assert_int_equal(delta_fifo_replace(t->fx->fifo, none, 0), 0);
+	delta_fifo_set_version(t->fx->fifo, "9", 1);
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[9] ");
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define S(name) cmocka_unit_test_setup_teardown(name, set_up_small, tear_down)
+	const struct CMUnitTest tests[] = {
+		T(what_is_distrusted_waits_for_a_list),
+		T(a_turn_is_one_commit),
+		T(nothing_new_is_no_commit),
+		T(a_delta_that_waits_holds_the_version_back),
+		T(a_bookmark_keeps_its_place_behind_what_waits),
+		T(a_long_list_is_listing_until_its_last_delta),
+		T(a_long_relist_is_listing_meanwhile),
+		T(a_relist_that_changes_little_is_never_listing),
+		T(events_behind_a_list_wait_for_it),
+		T(a_long_list_starves_nobody),
+		T(a_refused_resource_leaves_the_other_alone),
+		S(a_full_arena_loses_nothing),
+		S(a_list_that_does_not_fit_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

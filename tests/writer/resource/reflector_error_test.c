@@ -1,0 +1,155 @@
+/*
+ * What readers are told of a Reflector's failures, and when.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/source_fixture.h"
+#include "writer/reflect/reflector.h"
+#include "writer/resource/reflector_error.h"
+
+#define WALL 1700000000000000000ull
+
+/* What a look tells: "403 Forbidden no since count", "recovered", or "". */
+static const char *
+look(struct reflector_error *t)
+{
+	static char text[300];
+	char *news = reflector_error_news(t);
+	cJSON *o = cJSON_Parse(news ? news : "{}");
+
+	text[0] = '\0';
+	if (cJSON_IsTrue(cJSON_GetObjectItem(o, "recovered")))
+		snprintf(text, sizeof(text), "recovered");
+	else if (news)
+		snprintf(text, sizeof(text), "%.0f %s %s %s %.0f", cJSON_GetNumberValue(cJSON_GetObjectItem(o, "code")),
+			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "reason")), cJSON_GetStringValue(cJSON_GetObjectItem(o, "message")),
+			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "since")), cJSON_GetNumberValue(cJSON_GetObjectItem(o, "count")));
+	if (news)
+		reflector_error_was_told(t);
+	cJSON_Delete(o);
+	free(news);
+	return text;
+}
+
+/* Trouble is told once, its repetitions not, another error again, and its end once. */
+static void
+each_error_is_told_once(void **state)
+{
+	struct reflector_error t = {0};
+
+	(void)state;
+	assert_string_equal(look(&t), "");
+	reflector_error_end(&t);
+	assert_string_equal(look(&t), "");
+	reflector_error_meet(&t, 403, "Forbidden", "no", WALL);
+	assert_string_equal(look(&t), "403 Forbidden no 2023-11-14T22:13:20Z 1");
+	reflector_error_meet(&t, 403, "Forbidden", "no", WALL + 5000000000u);
+	assert_string_equal(look(&t), "");
+	reflector_error_meet(&t, 0, "", "not reached", WALL + 9000000000u);
+	assert_string_equal(look(&t), "0  not reached 2023-11-14T22:13:20Z 3");
+	reflector_error_end(&t);
+	reflector_error_end(&t);
+	assert_string_equal(look(&t), "recovered");
+	assert_string_equal(look(&t), "");
+	reflector_error_end(&t);
+	assert_string_equal(look(&t), "");
+	reflector_error_done(&t);
+}
+
+/* What came and went between two looks is told, and that it is over at the next. */
+static void
+short_trouble_is_told_too(void **state)
+{
+	struct reflector_error t = {0};
+
+	(void)state;
+	reflector_error_meet(&t, 500, "InternalError", "oh", WALL);
+	reflector_error_end(&t);
+	assert_string_equal(look(&t), "500 InternalError oh 2023-11-14T22:13:20Z 1");
+	assert_string_equal(look(&t), "recovered");
+	assert_string_equal(look(&t), "");
+	/* over, and begun anew before that could be told: it is told as new */
+	reflector_error_meet(&t, 500, "InternalError", "oh", WALL);
+	look(&t);
+	reflector_error_end(&t);
+	reflector_error_meet(&t, 500, "InternalError", "oh", WALL + 60000000000u);
+	assert_string_equal(look(&t), "500 InternalError oh 2023-11-14T22:14:20Z 1");
+	reflector_error_done(&t);
+}
+
+/* Trouble that the daemon before told of is ended by this one. */
+static void
+adopted_trouble_is_ended(void **state)
+{
+	struct reflector_error t = {0};
+
+	(void)state;
+	reflector_error_adopt(&t);
+	assert_string_equal(look(&t), "");
+	reflector_error_end(&t);
+	assert_string_equal(look(&t), "recovered");
+	assert_string_equal(look(&t), "");
+	reflector_error_done(&t);
+}
+
+static void
+met(void *context, int code, const char *reason, const char *message)
+{
+	reflector_error_meet(context, code, reason, message, WALL);
+}
+
+static void
+over(void *context)
+{
+	reflector_error_end(context);
+}
+
+/* The Reflector says what it met, with the API's own code and reason, and that it goes on. */
+static void
+the_reflector_tells_of_its_failures(void **state)
+{
+	struct source_fixture *fx = source_fixture_new(0);
+	struct reflector_error t = {0};
+	struct source source = fx->source;
+	struct reflector_options options = {.source = &source};
+	struct reflector *r;
+
+	(void)state;
+	source.on_contact = NULL;
+	source.on_failure = met;
+	source.on_success = over;
+	source.context = &t;
+	r = reflector_new(&options);
+	reflector_start(r, "", 0);
+	server_answer(fx, 403, "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is forbidden\",\"reason\":\"Forbidden\","
+		      "\"code\":403}");
+	assert_string_equal(look(&t), "403 Forbidden LIST failed: pods is forbidden (403 Forbidden) 2023-11-14T22:13:20Z 1");
+	virtual_clock_advance(&fx->clock, 60000);
+	server_answer(fx, 200, pod_list("10", NULL, NULL));
+	assert_string_equal(look(&t), "recovered");
+	reflector_free(r);
+	reflector_error_done(&t);
+	source_fixture_free(fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_error_is_told_once),
+		cmocka_unit_test(short_trouble_is_told_too),
+		cmocka_unit_test(adopted_trouble_is_ended),
+		cmocka_unit_test(the_reflector_tells_of_its_failures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

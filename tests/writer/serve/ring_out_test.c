@@ -1,0 +1,301 @@
+/*
+ * One queue: what its reader sees, overflow and reopening, and readers that write nonsense.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "writer/serve/ring_out.h"
+
+struct world {
+	struct queue_cursor *cursor;
+	struct ring_out *out;
+	const struct queue *seen;	/* as its reader maps it */
+	int fd;
+	uint64_t seq;			/* of the last push */
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->cursor = aligned_alloc(64, sizeof(*w->cursor));
+	memset(w->cursor, 0, sizeof(*w->cursor));
+	assert_int_equal(ring_out_new(64, w->cursor, 7, &w->out, &w->fd), 0);
+	w->seen = mmap(NULL, queue_bytes(64), PROT_READ, MAP_SHARED, w->fd, 0);
+	assert_ptr_not_equal(w->seen, MAP_FAILED);
+	w->seq = 7;
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	munmap((void *)(uintptr_t)w->seen, queue_bytes(64));
+	close(w->fd);
+	ring_out_free(w->out);
+	free(w->cursor);
+	free(w);
+	return 0;
+}
+
+/* A commit of that many events. */
+static bool
+commit(struct world *w, unsigned events)
+{
+	ring_out_begin(w->out, w->seq);
+	for (unsigned i = 0; i < events; i++) {
+		w->seq++;
+		ring_out_push(w->out, &(struct queue_entry){.seq = w->seq, .kind = QUEUE_ADDED, .new_ref = 1}, w->seq * 1000000u);
+	}
+	return ring_out_publish(w->out);
+}
+
+static uint64_t
+head(const struct world *w)
+{
+	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->head);
+}
+
+static uint64_t
+base(const struct world *w)
+{
+	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->base);
+}
+
+static uint64_t
+openings(const struct world *w)
+{
+	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->openings);
+}
+
+static bool
+overflowed(const struct world *w)
+{
+	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->state) == QUEUE_OVERFLOWED;
+}
+
+/* A new queue is open, empty, and complete from its base on; what is asked for is rounded up, within bounds. */
+static void
+a_new_queue_is_open_and_empty(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(head(w), 0);
+	assert_int_equal(base(w), 7);
+	assert_int_equal(openings(w), 1);
+	assert_false(overflowed(w));
+	assert_int_equal(w->seen->capacity, 64);
+	assert_int_equal(ring_out_lowest(w->out), UINT64_MAX);
+	assert_int_equal(ring_out_capacity(0), QUEUE_ENTRIES_MIN);
+	assert_int_equal(ring_out_capacity(65), 128);
+	assert_int_equal(ring_out_capacity(UINT32_MAX), QUEUE_ENTRIES_MAX);
+}
+
+/* Its reader can neither write to it nor resize it, nor open it again for writing, be it of the same user. */
+static void
+its_reader_cannot_write_to_it(void **state)
+{
+	struct world *w = *state;
+	char path[64];
+	struct stat st;
+	int fd;
+
+	assert_int_equal(fcntl(w->fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0), MAP_FAILED);
+	assert_int_equal(mprotect((void *)(uintptr_t)w->seen, 4096, PROT_READ | PROT_WRITE), -1);
+	assert_int_equal(fstat(w->fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		assert_int_equal(ftruncate(fd, 0), -1);
+		assert_int_equal(errno, EPERM);
+		assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
+		assert_int_equal(write(fd, "x", 1), -1);
+		close(fd);
+	}
+}
+
+/* Entries show when they are published, in order, each once, with the time at which they were pushed. */
+static void
+entries_show_when_published(void **state)
+{
+	struct world *w = *state;
+
+	ring_out_begin(w->out, w->seq);
+	ring_out_push(w->out, &(struct queue_entry){.seq = 8, .kind = QUEUE_UPDATED, .resource = 3, .old_ref = 11, .new_ref = 12},
+		       5000000000ull * 1000000u);
+	assert_int_equal(head(w), 0);
+	assert_true(ring_out_publish(w->out));
+	assert_false(ring_out_publish(w->out));
+	assert_int_equal(head(w), 1);
+	assert_int_equal(queue_ring(w->seen)[0].seq, 8);
+	assert_int_equal(queue_ring(w->seen)[0].kind, QUEUE_UPDATED);
+	assert_int_equal(queue_ring(w->seen)[0].resource, 3);
+	assert_int_equal(queue_ring(w->seen)[0].old_ref, 11);
+	assert_int_equal(queue_ring(w->seen)[0].new_ref, 12);
+	assert_int_equal(queue_ring(w->seen)[0].pushed_ms, (uint32_t)5000000000ull);
+	assert_int_equal(ring_out_age_ms(w->out, 5000000030ull * 1000000u), 30);
+	w->seq = 8;
+	assert_false(commit(w, 0));
+}
+
+/* The lowest unread seq moves as the reader goes on. */
+static void
+the_lowest_unread_seq_follows_the_reader(void **state)
+{
+	struct world *w = *state;
+
+	commit(w, 3);
+	assert_int_equal(ring_out_lowest(w->out), 8);
+	assert_int_equal(ring_out_unread(w->out), 3);
+	atomic_store(&w->cursor->consumed, 2);
+	assert_int_equal(ring_out_lowest(w->out), 10);
+	atomic_store(&w->cursor->consumed, 3);
+	assert_int_equal(ring_out_lowest(w->out), UINT64_MAX);
+	assert_int_equal(ring_out_age_ms(w->out, UINT64_MAX), 0);
+}
+
+/*
+ * A full queue overflows and keeps its unread entries as they were; it reopens at the first commit that finds it empty, with the seq
+ * before that commit as its base, and wakes its reader meanwhile.
+ */
+static void
+a_full_queue_overflows_and_reopens_when_empty(void **state)
+{
+	struct world *w = *state;
+
+	commit(w, 60);
+	assert_true(commit(w, 5));		/* 64 fit; the commit that does not fit is not shown in part */
+	assert_true(overflowed(w));
+	assert_int_equal(head(w), 60);
+	assert_int_equal(ring_out_overflows(w->out), 1);
+	assert_int_equal(ring_out_lowest(w->out), UINT64_MAX);
+	for (unsigned i = 0; i < 60; i++)
+		assert_int_equal(queue_ring(w->seen)[i].seq, 8 + i);
+	assert_true(commit(w, 1));
+	atomic_store(&w->cursor->consumed, 59);
+	assert_true(commit(w, 1));
+	assert_true(overflowed(w));
+	atomic_store(&w->cursor->consumed, 60);
+	assert_int_equal(openings(w), 1);
+	assert_false(commit(w, 0));
+	assert_false(overflowed(w));
+	assert_int_equal(openings(w), 2);
+	assert_int_equal(base(w), w->seq);
+	assert_true(commit(w, 2));
+	assert_int_equal(head(w), 62);
+	assert_int_equal(queue_ring(w->seen)[60].seq, w->seq - 1);
+	assert_int_equal(ring_out_lowest(w->out), w->seq - 1);
+}
+
+/* A commit larger than the queue overflows it, though it was empty; and again when it was reopened for that commit. */
+static void
+a_commit_larger_than_the_queue_overflows_it(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(commit(w, 65));
+	assert_true(overflowed(w));
+	assert_int_equal(head(w), 0);
+	assert_true(commit(w, 200));
+	assert_true(overflowed(w));
+	assert_int_equal(openings(w), 2);
+	assert_int_equal(ring_out_overflows(w->out), 2);
+}
+
+/* Room that the reader makes during a commit is used. */
+static void
+room_made_during_a_commit_is_used(void **state)
+{
+	struct world *w = *state;
+
+	commit(w, 64);
+	ring_out_begin(w->out, w->seq);
+	atomic_store(&w->cursor->consumed, 1);
+	ring_out_push(w->out, &(struct queue_entry){.seq = 100}, 0);
+	assert_true(ring_out_is_open(w->out));
+	assert_true(ring_out_publish(w->out));
+	assert_int_equal(queue_ring(w->seen)[0].seq, 100);
+}
+
+/* The ring goes around many times and every entry comes once, in order. */
+static void
+the_ring_goes_around(void **state)
+{
+	struct world *w = *state;
+	uint64_t next = 8, read = 0;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		commit(w, i % 64);
+		for (; read < head(w); read++)
+			assert_int_equal(queue_ring(w->seen)[read % 64].seq, next++);
+		atomic_store(&w->cursor->consumed, read);
+	}
+	assert_false(overflowed(w));
+	assert_int_equal(next, w->seq + 1);
+}
+
+/* Whatever a reader says that it has read, an unread entry is not overwritten, and nothing outside the ring is touched. */
+static void
+nonsense_hurts_nobody_else(void **state)
+{
+	static const uint64_t nonsense[] = {UINT64_MAX, UINT64_MAX - 63, 1ull << 63, 65, 64 + 1000, 0, 1ull << 32};
+	struct world *w = *state;
+
+	commit(w, 64);
+	atomic_store(&w->cursor->consumed, 10);
+	assert_int_equal(ring_out_unread(w->out), 54);
+	for (unsigned i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
+		atomic_store(&w->cursor->consumed, nonsense[i]);
+		assert_int_equal(ring_out_unread(w->out), 54);
+		assert_int_equal(ring_out_lowest(w->out), 18);
+	}
+	atomic_store(&w->cursor->consumed, 9);		/* back */
+	assert_int_equal(ring_out_unread(w->out), 54);
+	commit(w, 100);
+	assert_true(overflowed(w));
+	for (unsigned i = 10; i < 64; i++)
+		assert_int_equal(queue_ring(w->seen)[i].seq, 8 + i);
+	atomic_store(&w->cursor->consumed, UINT64_MAX);
+	commit(w, 1);
+	assert_true(overflowed(w));
+	atomic_store(&w->cursor->consumed, 64);
+	commit(w, 1);
+	assert_false(overflowed(w));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_new_queue_is_open_and_empty),
+		TEST(its_reader_cannot_write_to_it),
+		TEST(entries_show_when_published),
+		TEST(the_lowest_unread_seq_follows_the_reader),
+		TEST(a_full_queue_overflows_and_reopens_when_empty),
+		TEST(a_commit_larger_than_the_queue_overflows_it),
+		TEST(room_made_during_a_commit_is_used),
+		TEST(the_ring_goes_around),
+		TEST(nonsense_hurts_nobody_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,498 @@
+/*
+ * Generations: a writer that comes back carries the old arena's content over; whatever was killed at whatever moment leaves one whole
+ * version behind; damage is found and named.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "shm-layout/walk.h"
+#include "tests/support/store_fixture.h"
+#include "writer/store/generation.h"
+
+#define PODS 60
+
+struct world {
+	char path[64];
+	struct arena_place place;
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_true(sodium_init() >= 0);
+	strcpy(w->path, "/dev/shm/informer-adopt-test-XXXXXX");
+	assert_non_null(mkdtemp(w->path));
+	w->place.directory = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	strcpy(w->place.prefix, "arena");
+	w->place.max_bytes = 64u << 20;
+	memset(w->place.master, 7, sizeof(w->place.master));
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+	DIR *dir = fdopendir(w->place.directory);
+	struct dirent *e;
+
+	while ((e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	rmdir(w->path);
+	free(w);
+	return 0;
+}
+
+static unsigned
+count_files(struct world *w, char *last)
+{
+	DIR *dir = opendir(w->path);
+	struct dirent *e;
+	unsigned n = 0;
+
+	while ((e = readdir(dir)))
+		if (e->d_name[0] != '.') {
+			n++;
+			if (last)
+				strcpy(last, e->d_name);
+		}
+	closedir(dir);
+	return n;
+}
+
+/* Start as a writer does: adopt or make, go live. */
+static struct store_fixture *
+start_writer(struct world *w, struct adoption *adoption)
+{
+	struct intern *intern;
+	struct arena *arena = calloc(1, sizeof(*arena));
+	struct store_fixture *fx;
+	int r = generation_adopt(&w->place, arena, &intern, adoption);
+
+	if (r < 0) {
+		fprintf(stderr, "adopt_arena: %d %s\n", r, adoption->message);
+		free(arena);
+		return NULL;
+	}
+	fx = store_fixture_over(arena, intern);
+	fx->owns_arena = 1;
+	generation_finish(&w->place, fx->arena, adoption);
+	return fx;
+}
+
+/* One commit: every pod says the same round. Odd rounds delete a third of them. */
+static int
+commit_round(struct store_fixture *fx, unsigned long round)
+{
+	for (unsigned i = 0; i < PODS; i++) {
+		char name[32];
+		int r;
+
+		snprintf(name, sizeof(name), "pod-%u", i);
+		if (round % 2 && i % 3 == 0)
+			r = store_fixture_delete(fx, "ns", name);
+		else
+			r = store_fixture_putf(fx,
+					       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
+					       "\"resourceVersion\":\"%lu-%u\",\"labels\":{\"round\":\"%lu\",\"fixed\":\"yes\"}},"
+					       "\"spec\":{\"nodeName\":\"node-%lu\",\"filler\":\"%0*lu\"}}",
+					       name, i, round, i, round, round % 5, 40 + (int)(round % 200), round);
+		if (r < 0)
+			return r;
+	}
+	char version[32];
+	snprintf(version, sizeof(version), "%lu", round);
+	store_set_version(fx->store, fx->pods, version, strlen(version));
+	store_set_state(fx->store, fx->pods, RESOURCE_SYNCED);
+	return store_commit(fx->store);
+}
+
+/* What the published root holds is just what some round committed; its RV says which. Returns the round. */
+static unsigned long
+assert_one_whole_round(struct store_fixture *fx)
+{
+	const struct resource *res = store_resource(fx->store, fx->pods);
+	unsigned long round;
+	char version[RESOURCE_VERSION_MAX + 1] = "", value[64];
+	long pods;
+
+	assert_int_equal(store_fixture_verify(fx), 0);
+	memcpy(version, res->version, res->version_length);
+	round = strtoul(version, NULL, 10);
+	pods = round == 0 ? 0 : round % 2 ? PODS - PODS / 3 : PODS;
+	assert_int_equal(res->object_count, pods);
+	snprintf(value, sizeof(value), "round=%lu", round);
+	assert_int_equal(store_fixture_count_by_index(fx, "labels", value), pods);
+	assert_int_equal(store_fixture_count_by_index(fx, "labels", "fixed=yes"), pods);
+	snprintf(value, sizeof(value), "node-%lu", round % 5);
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value), pods);
+	return round;
+}
+
+/* A second writer finds everything that the first had published, and goes on from there. */
+static void
+a_new_writer_carries_the_content_over(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct store_stats before, after;
+	uint8_t lineage[16];
+	char name[256];
+
+	assert_int_equal(adoption.how, ADOPTION_NEW);
+	for (unsigned long round = 1; round <= 20; round++)
+		assert_int_equal(commit_round(fx, round), 0);
+	store_stats(fx->store, &before);
+	memcpy(lineage, root_at(&fx->arena->view, atomic_load(&fx->arena->header->root))->lineage, 16);
+	store_fixture_free(fx);
+
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_ADOPTED);
+	assert_int_equal(adoption.generation, 2);
+	assert_int_equal(assert_one_whole_round(fx), 20);
+	store_stats(fx->store, &after);
+	assert_int_equal(after.seq, before.seq);
+	assert_true(after.epoch >= before.epoch);
+	assert_memory_equal(lineage, root_at(&fx->arena->view, atomic_load(&fx->arena->header->root))->lineage, 16);
+	for (unsigned long round = 21; round <= 30; round++) {
+		assert_int_equal(commit_round(fx, round), 0);
+		assert_int_equal(assert_one_whole_round(fx), round);
+	}
+	store_fixture_free(fx);
+	assert_int_equal(count_files(w, name), 1);
+	assert_string_equal(name, "arena.2");
+}
+
+/* Books rebuilt by the walk are the books that were: the same bytes in use, the same shared blocks. */
+static void
+rebuilt_books_say_what_the_old_ones_said(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct store_stats before;
+
+	for (unsigned long round = 1; round <= 33; round++)
+		assert_int_equal(commit_round(fx, round), 0);
+	store_fixture_settle(fx);
+	store_stats(fx->store, &before);
+	store_fixture_renew_decoder(fx);
+	store_fixture_free(fx);
+
+	struct intern *intern;
+	struct arena arena;
+	struct arena_stats stats;
+
+	assert_int_equal(generation_adopt(&w->place, &arena, &intern, &adoption), 0);
+	arena_stats(&arena, &stats);
+	assert_int_equal(stats.used_bytes, before.used_bytes);
+	assert_int_equal(intern_count(intern), before.shared_blocks);
+	generation_finish(&w->place, &arena, &adoption);
+	intern_free(intern);
+	arena_close(&arena);
+}
+
+/*
+ * A writer killed with -9 at any moment, adoption included, leaves one whole commit; 200 kills leave one arena file; a reader
+ * of the last generation that was live never sees a torn version.
+ */
+static void
+two_hundred_kills_leave_one_whole_arena(void **state)
+{
+	struct world *w = *state;
+	unsigned long last = 0, advanced = 0;
+	uint64_t span_ns = 12000000;
+	struct adoption adoption;
+	char name[256];
+	uint64_t random;
+
+	randombytes_buf(&random, sizeof(random));
+	print_message("seed %" PRIu64 "\n", random);
+	for (unsigned kill_number = 0; kill_number < 200; kill_number++) {
+		struct timespec delay = {0, 0};
+		int status;
+		pid_t child = fork();
+
+		assert_true(child >= 0);
+		if (child == 0) {
+			struct store_fixture *fx = start_writer(w, &adoption);
+			unsigned long round;
+
+			if (!fx)
+				_exit(3);
+			round = 0;
+			if (adoption.how == ADOPTION_ADOPTED) {
+				const struct resource *res = store_resource(fx->store, fx->pods);
+				char version[RESOURCE_VERSION_MAX + 1] = "";
+
+				memcpy(version, res->version, res->version_length);
+				round = strtoul(version, NULL, 10);
+			}
+			for (;;)
+				if (commit_round(fx, ++round) < 0)
+					_exit(4);
+		}
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		delay.tv_nsec = (long)((random >> 33) % span_ns);
+		nanosleep(&delay, NULL);
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+		if (kill_number % 10 == 9) {
+			struct store_fixture *fx = start_writer(w, &adoption);
+			unsigned long round;
+
+			assert_non_null(fx);
+			assert_true(adoption.how != ADOPTION_REBUILD);
+			round = assert_one_whole_round(fx);
+			assert_true(round >= last);
+			/* a slow machine needs longer to get anywhere */
+			if (round > last)
+				advanced++;
+			else if (span_ns < 500000000)
+				span_ns *= 2;
+			last = round;
+			store_fixture_free(fx);
+			assert_int_equal(count_files(w, name), 1);
+		}
+	}
+	print_message("%lu rounds committed\n", last);
+	assert_true(advanced > 5);
+}
+
+static void
+flip_bit(struct world *w, const char *name, off_t byte, unsigned bit)
+{
+	int fd = openat(w->place.directory, name, O_RDWR | O_CLOEXEC);
+	uint8_t value;
+
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &value, 1, byte), 1);
+	value ^= (uint8_t)(1u << bit);
+	assert_int_equal(pwrite(fd, &value, 1, byte), 1);
+	close(fd);
+}
+
+struct reachable {
+	uint32_t refs[20000];
+	uint32_t lengths[20000];
+	unsigned count;
+	struct walk_seen seen;
+};
+
+static int
+note_block(void *context, uint32_t ref, const struct block *b)
+{
+	struct reachable *all = context;
+
+	if (!walk_seen_first(&all->seen, ref))
+		return 0;
+	assert_true(all->count < 20000);
+	all->refs[all->count] = ref;
+	all->lengths[all->count++] = tag_covered(b);
+	return 1;
+}
+
+/*
+ * Any bit flipped in the identity or in any block that the root reaches is found at adoption, and the message says where. (The cells of
+ * shortcuts are hints, and are filled anew.)
+ */
+static void
+a_flipped_bit_is_found_and_named(void **state)
+{
+	struct world *w = *state;
+	struct reachable *all = calloc(1, sizeof(*all));
+	struct walk_visitor visitor = {note_block, all};
+	uint64_t random = 99;
+
+	for (unsigned n = 0; n < 200; n++) {
+		struct adoption adoption;
+		struct store_fixture *fx = start_writer(w, &adoption);
+		struct walk_damage damage;
+		char name[256];
+		off_t byte;
+
+		assert_non_null(fx);
+		assert_int_equal(commit_round(fx, 2), 0);
+		all->count = 0;
+		assert_int_equal(walk_seen_init(&all->seen, fx->arena->view.committed), 0);
+		assert_int_equal(walk_root(&fx->arena->view, atomic_load(&fx->arena->header->root), &visitor, &damage), 0);
+		walk_seen_done(&all->seen);
+		snprintf(name, sizeof(name), "arena.%" PRIu64, adoption.generation);
+		store_fixture_free(fx);
+
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		byte = (off_t)((random >> 33) % 256);
+		if (n >= 40) {
+			unsigned i = (unsigned)(random >> 40) % all->count;
+
+			byte = (off_t)(ref_offset(all->refs[i]) + (random >> 10) % (16 + all->lengths[i]));
+		}
+		flip_bit(w, name, byte, (unsigned)(random >> 20) % 8);
+		fx = start_writer(w, &adoption);
+		assert_non_null(fx);
+		if (adoption.how != ADOPTION_REBUILD)
+			print_message("bit at byte %lld was not found\n", (long long)byte);
+		assert_int_equal(adoption.how, ADOPTION_REBUILD);
+		assert_int_equal(store_resource(fx->store, fx->pods)->object_count, 0);
+		assert_non_null(strstr(adoption.message, "set aside"));
+		store_fixture_free(fx);
+	}
+	free(all);
+}
+
+/* A symbolic link or a stranger's file under the next name is not followed and not used; the writer starts beside it. */
+static void
+a_symlink_in_the_arenas_place_is_not_followed(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx;
+	struct stat st;
+	char victim[128];
+	int fd;
+
+	snprintf(victim, sizeof(victim), "%s/victim", w->path);
+	fd = open(victim, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, "precious", 8), 8);
+	close(fd);
+	assert_int_equal(symlinkat(victim, w->place.directory, "arena.7"), 0);
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_REBUILD);
+	assert_non_null(strstr(adoption.message, "symbolic link"));
+	assert_int_equal(commit_round(fx, 1), 0);
+	assert_int_equal(stat(victim, &st), 0);
+	assert_int_equal(st.st_size, 8);
+	store_fixture_free(fx);
+}
+
+/* Another key file: the old content cannot be trusted, and the message says why. */
+static void
+another_key_file_means_a_new_arena(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+	w->place.master[0] ^= 1;
+	fx = start_writer(w, &adoption);
+	assert_int_equal(adoption.how, ADOPTION_REBUILD);
+	assert_non_null(strstr(adoption.message, "another key file"));
+	store_fixture_free(fx);
+}
+
+/* Readers of the old generation are told: its header names the one that replaced it, and what they have mapped stays as it was. */
+static void
+the_old_generation_says_which_one_replaced_it(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct header *h;
+	int fd;
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	fd = openat(w->place.directory, "arena.1", O_RDONLY | O_CLOEXEC);
+	h = mmap(NULL, fx->arena->view.committed, PROT_READ, MAP_SHARED, fd, 0);
+	assert_true(h != MAP_FAILED);
+	uint64_t bytes = fx->arena->view.committed, root = atomic_load(&h->root);
+	uint8_t *copy = malloc(bytes);
+	memcpy(copy, h, bytes);
+	store_fixture_free(fx);
+	assert_int_equal(atomic_load(&h->superseded_by), 0);
+	fx = start_writer(w, &adoption);
+	assert_int_equal(atomic_load(&h->superseded_by), 2);
+	assert_int_equal(commit_round(fx, 3), 0);
+	assert_int_equal(atomic_load(&h->root), root);
+	assert_memory_equal(copy + HEADER_BYTES, (uint8_t *)h + HEADER_BYTES, bytes - HEADER_BYTES);
+	free(copy);
+	munmap(h, bytes);
+	close(fd);
+	store_fixture_free(fx);
+}
+
+/* Where two generations do not fit, the old one gives way and the writer starts empty, saying so. */
+static void
+when_two_generations_do_not_fit_the_old_one_gives_way(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx;
+	char small[96];
+	int own = w->place.directory, r;
+
+	snprintf(small, sizeof(small), "%s/.small", w->path);
+	assert_int_equal(mkdir(small, 0700), 0);
+	if (mount("tmpfs", small, "tmpfs", 0, "size=1500k") < 0) {
+		rmdir(small);
+		print_message("SKIP: needs the right to mount a small tmpfs\n");
+		skip();
+	}
+	w->place.directory = open(small, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	for (unsigned i = 0; i < 4000; i++) {
+		r = store_fixture_putf(fx, "{\"metadata\":{\"name\":\"big-%u\",\"namespace\":\"ns\"},\"x\":\"%0400u\"}", i, i);
+		if (r < 0)
+			break;
+		assert_int_equal(store_commit(fx->store), 0);
+	}
+	assert_int_equal(r, -ENOSPC); /* a full tmpfs is an error, not a signal */
+	store_fixture_free(fx);
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_REBUILD);
+	assert_non_null(strstr(adoption.message, "do not fit"));
+	assert_int_equal(commit_round(fx, 1), 0);
+	store_fixture_free(fx);
+	close(w->place.directory);
+	w->place.directory = own;
+	assert_int_equal(umount(small), 0);
+	rmdir(small);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_new_writer_carries_the_content_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(rebuilt_books_say_what_the_old_ones_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_old_generation_says_which_one_replaced_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_key_file_means_a_new_arena, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_symlink_in_the_arenas_place_is_not_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found_and_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(two_hundred_kills_leave_one_whole_arena, setup, teardown),
+		cmocka_unit_test_setup_teardown(when_two_generations_do_not_fit_the_old_one_gives_way, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

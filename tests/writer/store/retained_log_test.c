@@ -1,0 +1,264 @@
+/*
+ * What is held for queues: the log by itself, and the store that retires along it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/store_fixture.h"
+#include "writer/store/retained_log.h"
+
+/* What was noted comes out oldest first, and only what left before the limit. */
+static void
+the_log_lets_go_in_order_up_to_the_limit(void **state)
+{
+	struct retained_log h = {0};
+	uint32_t ref;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 1000; i++)
+		assert_true(retained_log_append(&h, i / 2, i, 16));
+	for (uint32_t i = 1; i < 600; i++) {
+		assert_int_equal(retained_log_take(&h, 300, &ref), 1);
+		assert_int_equal(ref, i);
+	}
+	assert_int_equal(retained_log_take(&h, 300, &ref), 0);
+	for (uint32_t i = 1001; i <= 3000; i++) /* round the ring's end */
+		assert_true(retained_log_append(&h, i / 2, i, 16));
+	for (uint32_t i = 600; i <= 3000; i++) {
+		assert_int_equal(retained_log_take(&h, UINT64_MAX, &ref), 1);
+		assert_int_equal(ref, i);
+	}
+	assert_int_equal(retained_log_take(&h, UINT64_MAX, &ref), 0);
+	retained_log_done(&h);
+}
+
+/* The bytes after any seq are those of the entries behind it, whatever was let go before. */
+static void
+bytes_after_a_seq_are_those_of_what_left_later(void **state)
+{
+	struct retained_log h = {0};
+	uint32_t ref;
+
+	(void)state;
+	assert_int_equal(retained_log_bytes_after(&h, 0), 0);
+	for (uint32_t i = 1; i <= 100; i++)
+		assert_true(retained_log_append(&h, 10ull * i, i, i));
+	assert_int_equal(retained_log_bytes_after(&h, 0), 5050);
+	assert_int_equal(retained_log_bytes_after(&h, 10), 5049);
+	assert_int_equal(retained_log_bytes_after(&h, 995), 100);
+	assert_int_equal(retained_log_bytes_after(&h, 1000), 0);
+	for (uint32_t i = 1; i <= 50; i++)
+		assert_int_equal(retained_log_take(&h, UINT64_MAX, &ref), 1);
+	assert_int_equal(retained_log_bytes_after(&h, 0), 5050 - 1275);
+	assert_int_equal(retained_log_bytes_after(&h, 999), 100);
+	retained_log_done(&h);
+}
+
+/* After a reservation the appends need no memory: the ring stays where it is. */
+static void
+a_reservation_is_enough_for_its_appends(void **state)
+{
+	struct retained_log h = {0};
+	const void *ring;
+
+	(void)state;
+	assert_int_equal(retained_log_reserve(&h, 5000), 0);
+	ring = h.ring;
+	for (uint32_t i = 0; i < 5000; i++)
+		assert_true(retained_log_append(&h, i, i + 1, 1));
+	assert_ptr_equal(ring, h.ring);
+	retained_log_done(&h);
+}
+
+/* ---- the store ---- */
+
+static uint64_t lowest_unread;
+
+static uint64_t
+lowest(void *context, unsigned resource)
+{
+	(void)context;
+	(void)resource;
+	return lowest_unread;
+}
+
+static int
+put(struct store_fixture *fx, int version)
+{
+	return store_fixture_putf(fx,
+				  "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"%d\"},"
+				  "\"note\":\"a text that stands in no other version, %d\"}",
+				  version, version);
+}
+
+static struct store_fixture *
+new_held(void)
+{
+	struct store_fixture *fx = store_fixture_new(0);
+
+	store_hold_for(fx->store, lowest, NULL);
+	lowest_unread = UINT64_MAX;
+	return fx;
+}
+
+static bool
+is_version(struct store_fixture *fx, uint32_t ref, int version)
+{
+	char *json = store_fixture_json(fx, ref), text[64];
+	bool is;
+
+	snprintf(text, sizeof(text), "no other version, %d\"", version);
+	is = json && strstr(json, text);
+	free(json);
+	return is;
+}
+
+/* A state that a queue shows unread stays whole over any number of commits, and is given back when it was read. */
+static void
+what_a_queue_shows_stays_until_it_is_read(void **state)
+{
+	struct store_fixture *fx = new_held();
+	struct store_stats before, held, after;
+	uint64_t start;
+	uint32_t first;
+
+	(void)state;
+	assert_int_equal(put(fx, 100), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	first = store_fixture_find(fx, "n", "a");
+	start = store_seq(fx->store);
+	lowest_unread = start;
+	store_stats(fx->store, &before);
+	for (int v = 101; v < 600; v++) {
+		assert_int_equal(put(fx, v), 0);
+		assert_int_equal(store_commit(fx->store), 0);
+		store_reclaim(fx->store);
+	}
+	store_stats(fx->store, &held);
+	assert_true(is_version(fx, first, 100));
+	assert_true(held.used_bytes - held.retired_bytes > before.used_bytes + 499ull * 64);
+	assert_true(store_held_bytes(fx->store, fx->pods, start) >= 499ull * 64);
+	assert_int_equal(store_held_bytes(fx->store, fx->pods, store_seq(fx->store)), 0);
+
+	lowest_unread = UINT64_MAX;
+	store_release_held(fx->store);
+	assert_int_equal(store_held_bytes(fx->store, fx->pods, 0), 0);
+	store_fixture_settle(fx);
+	store_stats(fx->store, &after);
+	assert_true(after.used_bytes < before.used_bytes + 4096);
+	assert_int_equal(after.retired_bytes, 0);
+	store_fixture_free(fx);
+}
+
+/* Only what nobody can read goes: with the lowest unread seq in the middle, the later half stays. */
+static void
+release_goes_up_to_the_lowest_unread(void **state)
+{
+	struct store_fixture *fx = new_held();
+	uint32_t refs[10];
+	uint64_t seqs[10];
+
+	(void)state;
+	lowest_unread = 1;
+	for (int v = 0; v < 10; v++) {
+		assert_int_equal(put(fx, v), 0);
+		assert_int_equal(store_commit(fx->store), 0);
+		refs[v] = store_fixture_find(fx, "n", "a");
+		seqs[v] = store_seq(fx->store);
+	}
+	/* unread is the change that made 5, which shows 4 as its old state */
+	lowest_unread = seqs[5];
+	store_release_held(fx->store);
+	store_fixture_settle(fx);
+	for (int v = 4; v < 10; v++)
+		assert_true(is_version(fx, refs[v], v));
+	assert_true(store_held_bytes(fx->store, fx->pods, 0) == store_held_bytes(fx->store, fx->pods, seqs[4]));
+	assert_int_equal(store_fixture_verify(fx), 0);
+	store_fixture_free(fx);
+}
+
+static unsigned told;
+
+static void
+look_at_events(void *context, const struct store_event *events, size_t count, uint64_t base)
+{
+	struct store_fixture *fx = context;
+
+	(void)base;
+	store_reclaim(fx->store);
+	for (size_t i = 0; i < count; i++) {
+		if (events[i].old_ref) {
+			char *json = store_fixture_json(fx, events[i].old_ref);
+
+			assert_non_null(strstr(json, "no other version"));
+			free(json);
+		}
+		told++;
+	}
+}
+
+/* A state that came and went between two commits is whole when the commit tells of it, though nobody had anything unread. */
+static void
+states_between_commits_last_until_they_are_told(void **state)
+{
+	struct store_fixture *fx = new_held();
+
+	(void)state;
+	told = 0;
+	store_on_events(fx->store, look_at_events, fx);
+	for (int v = 0; v < 100; v++) {
+		assert_int_equal(put(fx, v), 0);
+		store_release_held(fx->store); /* as when somebody closes a queue */
+	}
+	assert_true(store_held_bytes(fx->store, fx->pods, 0) > 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(told, 100);
+	assert_int_equal(store_held_bytes(fx->store, fx->pods, 0), 0);
+	store_fixture_free(fx);
+}
+
+/* A status that a queue shows is held like an object. */
+static void
+an_old_status_is_held(void **state)
+{
+	struct store_fixture *fx = new_held();
+	struct store_stats before, held, after;
+
+	(void)state;
+	store_stats(fx->store, &before);
+	lowest_unread = 0;
+	assert_int_equal(store_set_status(fx->store, fx->pods, "{\"recovered\":false,\"message\":\"the server says no for once\"}"), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(store_set_status(fx->store, fx->pods, "{\"recovered\":true,\"message\":\"it is well again, all of it\"}"), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_true(store_held_bytes(fx->store, fx->pods, 0) == 0); /* nothing changed yet: it left at seq 0 */
+	store_stats(fx->store, &held);
+	lowest_unread = UINT64_MAX;
+	store_release_held(fx->store);
+	store_stats(fx->store, &after);
+	assert_true(after.shared_blocks < held.shared_blocks);
+	store_fixture_free(fx);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_log_lets_go_in_order_up_to_the_limit),
+		cmocka_unit_test(bytes_after_a_seq_are_those_of_what_left_later),
+		cmocka_unit_test(a_reservation_is_enough_for_its_appends),
+		cmocka_unit_test(what_a_queue_shows_stays_until_it_is_read),
+		cmocka_unit_test(release_goes_up_to_the_lowest_unread),
+		cmocka_unit_test(states_between_commits_last_until_they_are_told),
+		cmocka_unit_test(an_old_status_is_held),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/*
+ * LIST: picks the objects of one consistent view, then streams their texts. The
+ * view's references keep them alive; no response is ever built as a whole.
+ *
+ * Which RV is answered, and whether `limit` counts, follows the real server:
+ *
+ *   resourceVersion  match        the state      limit
+ *   (none)                        now            counts
+ *   0                             now            ignored: the watch cache answers
+ *   N                             not before N   counts: then the state is exactly N's
+ *   N                Exact        exactly N      counts
+ *   N                NotOlderThan not before N   counts
+ *   continue                      the token's    counts, but not together with RV 0
+ *
+ * States of the past come from the event ring: what was changed since is undone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/page.h"
+#include "tools/informer-sim/query.h"
+
+struct list {
+	const struct sim_resource *resource;
+	struct sim_view view;
+	struct sim_object **items; /* borrowed from the view */
+	size_t count;
+	size_t cap;
+	struct sim_buf head; /* of a Table: with all its rows, and no items are left */
+	struct sim_buf item_head; /* of metadata alone */
+	bool partial;
+	/* the stream: piece 0 is the head, then four for each item, then the tail */
+	size_t piece;
+	size_t offset;
+};
+
+static void
+list_free(void *cls)
+{
+	struct list *list = cls;
+
+	sim_view_done(&list->view);
+	free(list->items);
+	sim_buf_done(&list->head);
+	sim_buf_done(&list->item_head);
+	free(list);
+}
+
+/* The bytes of a piece; NULL behind the last. */
+static const char *
+piece(const struct list *list, size_t i, size_t *ret_len)
+{
+	const struct sim_object *object;
+
+	if (i == 0) {
+		*ret_len = list->head.len;
+		return list->head.data;
+	}
+	i--;
+	if (i >= list->count * 4) {
+		*ret_len = 3;
+		return i == list->count * 4 ? "]}\n" : NULL;
+	}
+	object = list->items[i / 4];
+	switch (i % 4) {
+	case 0:
+		*ret_len = i > 0;
+		return ",";
+	case 1:
+		*ret_len = list->partial ? list->item_head.len : list->resource->item_head_len;
+		return list->partial ? list->item_head.data : list->resource->item_head;
+	case 2:
+		*ret_len = list->partial ? object->meta_len : object->text_len;
+		return list->partial ? object->text + object->meta_at : object->text;
+	default:
+		*ret_len = list->partial;
+		return "}";
+	}
+}
+
+static ssize_t
+read_list(void *cls, uint64_t position, char *out, size_t max)
+{
+	struct list *list = cls;
+	size_t done = 0;
+
+	(void)position; /* read in order */
+	while (done < max) {
+		size_t len, n;
+		const char *bytes = piece(list, list->piece, &len);
+
+		if (!bytes)
+			break;
+		n = len - list->offset < max - done ? len - list->offset : max - done;
+		memcpy(out + done, bytes + list->offset, n);
+		done += n;
+		list->offset += n;
+		if (list->offset == len) {
+			list->piece++;
+			list->offset = 0;
+		}
+	}
+	return done ? (ssize_t)done : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static void
+add(struct list *list, struct sim_object *object)
+{
+	if (list->count == list->cap) {
+		list->cap = list->cap ? list->cap * 2 : 256;
+		list->items = sim_realloc(list->items, list->cap * sizeof(struct sim_object *));
+	}
+	list->items[list->count++] = object;
+}
+
+/* Pick the page's items; if more follow, *ret_last is the page's last key, else NULL. *ret_left counts the rest. */
+static void
+pick(struct list *list, const struct sim_query *query, const char *prefix, const struct sim_page *page,
+     uint64_t limit, const char **ret_last, uint64_t *ret_left)
+{
+	size_t prefix_len = strlen(prefix);
+	const struct sim_object *last = NULL;
+	struct sim_object *object;
+
+	*ret_last = NULL;
+	*ret_left = 0;
+	sim_view_seek(&list->view, page->start);
+	while ((object = sim_view_next(&list->view))) {
+		if (strncmp(object->key, prefix, prefix_len) != 0)
+			break;
+		if (page->after && !strcmp(object->key, page->start))
+			continue;
+		if (limit && list->count == limit) {
+			*ret_last = last ? last->key : NULL;
+			++*ret_left;
+			continue;
+		}
+		last = object;
+		if (sim_query_matches(query, object))
+			add(list, object);
+	}
+}
+
+static int
+open_view(struct sim_request *request, const struct sim_query *query, struct sim_page *page, struct list *list)
+{
+	struct sim_store *store = request->server->store;
+	bool exact = query->match == SIM_MATCH_EXACT || (query->match == SIM_MATCH_UNSET && query->limit);
+	uint64_t rv = 0;
+	int r;
+
+	if (query->next_token) {
+		if (query->rv_given && query->rv != 0)
+			return sim_status_set(&request->status, 400, "BadRequest",
+					      "specifying resource version is not allowed when using continue");
+		r = sim_page_decode(request, query->next_token, page);
+		if (r < 0)
+			return r;
+		rv = page->rv > 0 ? (uint64_t)page->rv : 0;
+	} else if (query->rv) {
+		r = sim_query_await(request, query->rv);
+		if (r < 0)
+			return r;
+		if (exact)
+			rv = query->rv;
+	}
+	if (request->stale && !query->next_token)
+		rv = sim_fault_stale_rv(request);
+	if (rv > sim_store_rv(store))
+		return sim_status_too_large_rv(&request->status, rv, sim_store_rv(store));
+	r = sim_store_view(store, request->resource, rv, &list->view, NULL);
+	if (r == 0)
+		return 0;
+	if (query->next_token)
+		return sim_page_expired(request, page);
+	return sim_status_set(&request->status, 410, "Expired",
+			      "The resourceVersion for the provided list is too old.");
+}
+
+/* What stands before the items, in the shape that was asked for; meta: the inside of metadata. */
+static void
+begin(const struct sim_request *request, struct list *list, const char *meta)
+{
+	const struct sim_shape *shape = &request->shape;
+	const struct sim_resource *resource = request->resource;
+
+	switch (shape->kind) {
+	case SIM_TABLE:
+		sim_key_chunks_head(shape, resource, meta, true, &list->head);
+		for (size_t i = 0; i < list->count; i++) {
+			sim_buf_puts(&list->head, i ? "," : "");
+			sim_key_chunks_row(shape, resource, list->items[i], 0, &list->head);
+		}
+		list->count = 0;
+		break;
+	case SIM_PARTIAL:
+	case SIM_PARTIAL_LIST:
+		list->partial = true;
+		sim_shape_partial_head(shape, &list->item_head);
+		sim_buf_printf(&list->head,
+			       "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{%s},\"items\":[",
+			       shape->version, meta);
+		break;
+	case SIM_PLAIN:
+		sim_buf_printf(&list->head, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{%s},\"items\":[",
+			       resource->kind, resource->api_version, meta);
+	}
+}
+
+static int
+build(struct sim_request *request, const struct sim_query *query, struct list *list, bool cached)
+{
+	_cleanup_(sim_page_done) struct sim_page page = {0};
+	_cleanup_(sim_buf_done) struct sim_buf prefix = {0};
+	_cleanup_(sim_buf_done) struct sim_buf meta = {0};
+	const char *last;
+	uint64_t left;
+	int r;
+
+	if (request->namespace_)
+		sim_buf_printf(&prefix, "%s/", request->namespace_);
+	else
+		sim_buf_puts(&prefix, "");
+	r = open_view(request, query, &page, list);
+	if (r < 0)
+		return r;
+	if (!page.start)
+		page.start = sim_strndup(prefix.data, prefix.len);
+	pick(list, query, prefix.data, &page, cached ? 0 : query->limit, &last, &left);
+
+	sim_buf_printf(&meta, "\"resourceVersion\":\"%" PRIu64 "\"", list->view.rv);
+	if (last) {
+		size_t at;
+
+		sim_buf_puts(&meta, ",\"continue\":\"");
+		at = meta.len;
+		sim_page_encode((int64_t)list->view.rv, last + prefix.len, true, &meta);
+		sim_faults_note_page(request->server->faults, meta.data + at, request->page + 1);
+		sim_buf_puts(&meta, "\"");
+		if (sim_selector_empty(query->labels) && sim_selector_empty(query->fields))
+			sim_buf_printf(&meta, ",\"remainingItemCount\":%" PRIu64, left);
+	}
+	sim_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu", list->view.rv, list->count);
+	begin(request, list, meta.data);
+	return 0;
+}
+
+enum MHD_Result
+sim_handle_list(struct sim_request *request)
+{
+	_cleanup_(sim_query_done) struct sim_query query = {0};
+	struct list *list;
+	uint64_t total = 0;
+	bool cached, told;
+
+	request->verb = "LIST";
+	if (sim_query_parse(request, &query) < 0)
+		return sim_reply_status(request);
+	list = sim_alloc(sizeof(*list));
+	*list = (struct list){.resource = request->resource};
+	cached = query.rv_given && query.rv == 0; /* behind a continue token too */
+	if (request->paginate) {
+		query.limit = request->paginate;
+		cached = false;
+	}
+	if (build(request, &query, list, cached) < 0) {
+		list_free(list);
+		return sim_reply_status(request);
+	}
+	/* What the watch cache answers comes chunked, what storage answers with its length: clients must take both. */
+	told = !cached && !(query.rv && !query.limit && query.match != SIM_MATCH_EXACT);
+	if (!told && !request->fault.kind && !sim_reply_may_gzip(request))
+		total = MHD_SIZE_UNKNOWN;
+	for (size_t i = 0, len; total != MHD_SIZE_UNKNOWN && piece(list, i, &len); i++)
+		total += len;
+	return sim_reply_reader(request, 200, "application/json", total, told, read_list, list, list_free);
+}

@@ -1,0 +1,53 @@
+/*
+ * The command line.
+ */
+#ifndef SIM_OPTIONS_H
+#define SIM_OPTIONS_H
+
+#include "tools/informer-sim/certs.h"
+#include "tools/informer-sim/sim_server.h"
+
+#define SIM_REPEAT_MAX 64
+
+struct sim_options {
+	struct sim_server_options server;
+	char *tls_cert_text, *tls_key_text, *client_ca_text; /* what server.tls_* and .client_ca point to */
+	bool tls;	     /* with certificates of its own */
+	const char *tls_dir; /* where they are written, or NULL */
+	struct sim_certs certs;
+	const char *kubeconfig;
+	const char *load[SIM_REPEAT_MAX];
+	unsigned load_count;
+	const char *crds[SIM_REPEAT_MAX];
+	unsigned crd_count;
+	const char *faults[SIM_REPEAT_MAX];
+	unsigned fault_count;
+	unsigned replicas;
+	unsigned nodes;
+	unsigned pods_per_node;
+	double churn;
+	uint64_t churn_count;
+	uint64_t seed;
+	int64_t now; /* the generated objects' present */
+	uint64_t start_rv;
+	size_t history;
+};
+
+/*
+ * Parse the command line.
+ *
+ * Returns  -1 to go on; otherwise the exit code: 0 after --help or --version, 2 after a
+ *          usage error, which was explained on stderr
+ */
+int
+sim_options_parse(int argc, char **argv, struct sim_options *ret_options);
+/* Declare the resources of --crd. Returns 0, or -EINVAL, explained on stderr. */
+int
+sim_options_resources(const struct sim_options *options, struct sim_registry *registry);
+/* Make the certificates of --tls. Returns 0, or negative errno, explained on stderr. */
+int
+sim_options_certs(struct sim_options *options);
+void
+sim_options_done(struct sim_options *options);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * The warden: a thread that cuts off watches whose client reads so slowly that
+ * the ring of events has moved past it. Its connection thread sits in a send
+ * and would otherwise learn of it only when the client reads again.
+ */
+#ifndef SIM_WARDEN_H
+#define SIM_WARDEN_H
+
+#include "tools/informer-sim/sim_server.h"
+
+enum sim_doing {
+	SIM_BUSY,
+	SIM_WAITING, /* for something to say */
+	SIM_FROZEN,  /* until the client goes */
+};
+
+/* One open watch, as the warden sees it. */
+struct sim_watch {
+	struct sim_watch *next, **link;
+	const struct sim_resource *resource;
+	_Atomic uint64_t position; /* in the ring */
+	_Atomic unsigned rules;	   /* the version of the fault rules that it last looked at */
+	_Atomic uint64_t given;	   /* bytes of its body */
+	_Atomic enum sim_doing doing;
+	int socket;
+	bool cut;
+};
+
+void
+sim_slow_watches_start(struct sim_server *server);
+void
+sim_slow_watches_stop(struct sim_server *server);
+/* Put a watch under its eyes, and take it away; the socket stays open in between. */
+void
+sim_slow_watches_add(struct sim_server *server, struct sim_watch *watch);
+void
+sim_slow_watches_remove(struct sim_server *server, struct sim_watch *watch);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * Immutable objects: one block of memory each, holding the struct, key, labels,
+ * field values and text, so that a hundred thousand pods cost little more than
+ * their JSON.
+ */
+#include "tools/informer-sim/stored_object.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RV_DIGITS 20
+
+static int
+refuse(struct sim_object_error *error, const char *field, const char *text)
+{
+	error->field = field;
+	snprintf(error->text, sizeof(error->text), "%s", text);
+	return -EINVAL;
+}
+
+/* Name, NUL, value, NUL for each label; labels that are no strings were refused before. */
+static uint32_t
+collect_labels(const struct sim_node *labels, struct sim_buf *buf)
+{
+	uint32_t n = 0;
+
+	for (const struct sim_node *child = labels ? labels->child : NULL; child; child = child->next, n++) {
+		sim_key(child, buf);
+		sim_buf_put(buf, "", 1);
+		sim_text(child, buf);
+		sim_buf_put(buf, "", 1);
+	}
+	return n;
+}
+
+static void
+collect_fields(const struct sim_resource *resource, const struct sim_node *root, struct sim_buf *buf)
+{
+	for (const struct sim_field *field = resource->fields; field && field->label; field++) {
+		const struct sim_node *node = sim_path(root, field->path);
+
+		if (!node || node->type == SIM_OBJECT || node->type == SIM_ARRAY || node->type == SIM_NULL)
+			sim_buf_puts(buf, field->missing);
+		else if (node->type == SIM_STRING)
+			sim_text(node, buf);
+		else
+			sim_buf_put(buf, node->text, node->text_len);
+		sim_buf_put(buf, "", 1);
+	}
+}
+
+static int
+check(const struct sim_resource *resource, const struct sim_node *root, struct sim_object_error *error)
+{
+	static const char *const strings[] = {"name", "namespace", "uid", "resourceVersion", "generateName",
+					      "creationTimestamp"};
+	const struct sim_node *meta = sim_get(root, "metadata"), *labels;
+
+	if (!root || root->type != SIM_OBJECT)
+		return refuse(error, "", "the object is no JSON object");
+	if (!meta || meta->type != SIM_OBJECT)
+		return refuse(error, "metadata", "metadata is missing or no object");
+	for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); i++) {
+		const struct sim_node *node = sim_get(meta, strings[i]);
+
+		if (node && node->type != SIM_STRING && node->type != SIM_NULL)
+			return refuse(error, "metadata", "name, namespace, uid, resourceVersion, generateName and "
+							 "creationTimestamp of metadata must be strings");
+	}
+	if (!sim_get(meta, "name") || sim_is(sim_get(meta, "name"), "") || sim_get(meta, "name")->type != SIM_STRING)
+		return refuse(error, "metadata.name", "name or generateName is required");
+	if (resource->namespaced && (!sim_get(meta, "namespace") || sim_is(sim_get(meta, "namespace"), "")))
+		return refuse(error, "metadata.namespace", "namespace is required");
+	labels = sim_get(meta, "labels");
+	if (labels && labels->type != SIM_OBJECT && labels->type != SIM_NULL)
+		return refuse(error, "metadata.labels", "labels must be an object of strings");
+	for (const struct sim_node *child = labels ? labels->child : NULL; child; child = child->next)
+		if (child->type != SIM_STRING)
+			return refuse(error, "metadata.labels", "each label's value must be a string");
+	return 0;
+}
+
+int
+sim_object_new(const struct sim_resource *resource, struct sim_doc *doc, struct sim_object **ret_object,
+	       struct sim_object_error *ret_error)
+{
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	_cleanup_(sim_buf_done) struct sim_buf side = {0};
+	struct sim_node *meta, *rv;
+	struct sim_object *object;
+	size_t key_len, labels_at, fields_at, rv_at = 0, meta_at = 0, meta_len = 0;
+	uint32_t namespace_len = 0, label_count;
+	char *at;
+	int r = check(resource, doc->root, ret_error);
+
+	if (r < 0)
+		return r;
+	meta = sim_get(doc->root, "metadata");
+	rv = sim_new_string(doc, "");
+	if (sim_get(meta, "resourceVersion"))
+		sim_set(doc, meta, "resourceVersion", rv);
+	else
+		sim_set_after(doc, meta, "uid", "resourceVersion", rv);
+	rv = sim_get(meta, "resourceVersion");
+
+	if (resource->namespaced) {
+		sim_text(sim_get(meta, "namespace"), &side);
+		namespace_len = (uint32_t)side.len;
+		sim_buf_put(&side, "/", 1);
+	}
+	sim_text(sim_get(meta, "name"), &side);
+	key_len = side.len;
+	if (memchr(side.data, '\0', key_len))
+		return refuse(ret_error, "metadata.name", "a name may not contain U+0000");
+	sim_buf_put(&side, "", 1);
+	labels_at = side.len;
+	label_count = collect_labels(sim_get(meta, "labels"), &side);
+	fields_at = side.len;
+	collect_fields(resource, doc->root, &side);
+
+	for (const struct sim_node *child = doc->root->child; child; child = child->next) {
+		if ((child->key_len == 4 && !memcmp(child->key, "kind", 4)) ||
+		    (child->key_len == 10 && !memcmp(child->key, "apiVersion", 10)))
+			continue;
+		if (text.len)
+			sim_buf_put(&text, ",", 1);
+		meta_at = child == meta ? text.len + strlen("\"metadata\":") : meta_at;
+		sim_print_member(child, &text, rv, &rv_at);
+		meta_len = child == meta ? text.len - meta_at : meta_len;
+	}
+	sim_buf_put(&text, "}", 1);
+
+	object = sim_alloc(sizeof(*object) + side.len + text.len + RV_DIGITS);
+	at = (char *)(object + 1);
+	memcpy(at, side.data, side.len);
+	*object = (struct sim_object){
+		.namespace_len = namespace_len,
+		.text_len = text.len,
+		.rv_at = rv_at,
+		.meta_at = meta_at,
+		.meta_len = meta_len,
+		.label_count = label_count,
+		.key = at,
+		.labels = at + labels_at,
+		.fields = at + fields_at,
+		.text = at + side.len,
+	};
+	atomic_init(&object->refs, 1);
+	memcpy(object->text, text.data, text.len);
+	*ret_object = object;
+	return 0;
+}
+
+struct sim_object *
+sim_object_ref(struct sim_object *object)
+{
+	atomic_fetch_add_explicit(&object->refs, 1, memory_order_relaxed);
+	return object;
+}
+
+void
+sim_object_unref(struct sim_object *object)
+{
+	/* acq_rel: whoever frees has seen every other owner's last read */
+	if (object && atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) == 1)
+		free(object);
+}
+
+void
+sim_object_unrefp(struct sim_object **object)
+{
+	sim_object_unref(*object);
+}
+
+void
+sim_object_stamp(struct sim_object *object, uint64_t rv)
+{
+	char digits[RV_DIGITS + 1];
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, rv);
+	char *at = object->text + object->rv_at;
+
+	memmove(at + len, at + object->rv_len, object->text_len - object->rv_at - object->rv_len);
+	memcpy(at, digits, len);
+	object->text_len += len - object->rv_len;
+	object->meta_len += len - object->rv_len;
+	object->rv_len = (uint32_t)len;
+	object->rv = rv;
+}
+
+const char *
+sim_object_name(const struct sim_object *object)
+{
+	return object->namespace_len ? object->key + object->namespace_len + 1 : object->key;
+}
+
+const char *
+sim_object_label(const struct sim_object *object, const char *name)
+{
+	const char *at = object->labels;
+
+	for (uint32_t i = 0; i < object->label_count; i++) {
+		const char *value = at + strlen(at) + 1;
+
+		if (!strcmp(at, name))
+			return value;
+		at = value + strlen(value) + 1;
+	}
+	return NULL;
+}
+
+const char *
+sim_object_field(const struct sim_object *object, unsigned i)
+{
+	const char *at = object->fields;
+
+	while (i--)
+		at += strlen(at) + 1;
+	return at;
+}
+
+void
+sim_object_print(const struct sim_resource *resource, const struct sim_object *object, uint64_t rv,
+		 struct sim_buf *buf)
+{
+	sim_buf_put(buf, resource->head, resource->head_len);
+	if (rv == 0) {
+		sim_buf_put(buf, object->text, object->text_len);
+		return;
+	}
+	sim_buf_put(buf, object->text, object->rv_at);
+	sim_buf_printf(buf, "%" PRIu64, rv);
+	sim_buf_put(buf, object->text + object->rv_at + object->rv_len,
+		    object->text_len - object->rv_at - object->rv_len);
+}
+
+void
+sim_object_edit(const struct sim_resource *resource, const struct sim_object *object, struct sim_doc *doc)
+{
+	struct sim_doc_error error;
+	struct sim_buf buf = {0};
+	char *copy;
+
+	sim_object_print(resource, object, 0, &buf);
+	copy = sim_doc_alloc(doc, buf.len);
+	memcpy(copy, buf.data, buf.len);
+	if (sim_doc_parse(doc, copy, buf.len, NULL, &error) < 0)
+		abort(); /* our own text */
+	sim_buf_done(&buf);
+}

@@ -1,0 +1,257 @@
+/*
+ * The slots of all attached readers (slots.h). Each cell is read once a scan, and what it says is clamped into
+ * [what this cell counted as before, current epoch] before it counts.
+ *
+ * An honest cell only rises: whoever claims it next has seen it freed, and so loads the same root or a later one.
+ */
+#include "writer/arena/pins.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "writer/base/time_ns.h"
+
+#define ALL_CELLS ((1ull << SLOT_CELLS) - 1)
+
+/*
+ * One cell as it was seen last.
+ *
+ * raw       what stood there
+ * pin       the epoch that it protects, or protected before it was freed; to begin with, the one at which the slot was made
+ * since_ns  when it was first seen like that
+ */
+struct seen_cell {
+	uint64_t raw;
+	uint64_t pin;
+	uint64_t since_ns;
+};
+
+struct seen_slot {
+	struct slot *page;	/* NULL: not in use */
+	int fd;
+	uint64_t touched;	/* all bits that were ever seen: a reader that takes one back is looked at all the same */
+	struct seen_cell cells[SLOT_CELLS];
+};
+
+/*
+ * horizon  what pins_horizon() said last
+ * scanned  the epoch that was current at that scan
+ */
+struct pins {
+	unsigned max;
+	unsigned used;		/* all slots in use have ids below it */
+	uint64_t horizon;
+	uint64_t scanned;
+	struct seen_slot *slots[];
+};
+
+struct pins *
+pins_new(unsigned max_slots)
+{
+	struct pins *s = calloc(1, sizeof(*s) + (size_t)max_slots * sizeof(s->slots[0]));
+
+	if (s)
+		s->max = max_slots;
+	return s;
+}
+
+void
+pins_free(struct pins *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->used; i++)
+		pins_remove(s, i);
+	free(s);
+}
+
+/* A page that its reader may write, and nobody may resize. Mode 0600: memfd's own 0777 would let others re-open it. */
+static int
+make_page(struct slot **ret_page, int *ret_fd)
+{
+	int fd = memfd_create("informer-slot", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *page = MAP_FAILED;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	if (fchmod(fd, 0600) < 0 || ftruncate(fd, SLOT_BYTES) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		goto fail;
+	page = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED || madvise(page, SLOT_BYTES, MADV_DONTFORK) < 0)
+		goto fail;
+	*ret_page = page;
+	*ret_fd = fd;
+	return 0;
+fail:
+	r = -errno;
+	if (page != MAP_FAILED)
+		munmap(page, SLOT_BYTES);
+	close(fd);
+	return r;
+}
+
+int
+pins_add(struct pins *s, uint64_t epoch, unsigned *ret_id, int *ret_fd)
+{
+	struct seen_slot *slot;
+	unsigned id = 0;
+	int r;
+
+	while (id < s->max && s->slots[id])
+		id++;
+	if (id == s->max)
+		return -EUSERS;
+	slot = calloc(1, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	r = make_page(&slot->page, &slot->fd);
+	if (r < 0) {
+		free(slot);
+		return r;
+	}
+	for (unsigned c = 0; c < SLOT_CELLS; c++)
+		slot->cells[c].pin = epoch;
+	s->slots[id] = slot;
+	if (id >= s->used)
+		s->used = id + 1;
+	*ret_id = id;
+	*ret_fd = slot->fd;
+	return 0;
+}
+
+void
+pins_remove(struct pins *s, unsigned id)
+{
+	struct seen_slot *slot = id < s->used ? s->slots[id] : NULL;
+
+	if (!slot)
+		return;
+	munmap(slot->page, SLOT_BYTES);
+	close(slot->fd);
+	free(slot);
+	s->slots[id] = NULL;
+	while (s->used > 0 && !s->slots[s->used - 1])
+		s->used--;
+}
+
+struct slot *
+pins_page(struct pins *s, unsigned id)
+{
+	return id < s->used && s->slots[id] ? s->slots[id]->page : NULL;
+}
+
+static uint64_t
+max_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t
+min_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Note what a cell says now. Where it says ACQUIRING for the first time it was not claimed at the last scan, so its reader
+ * loads the root that was current then, or a later one: `scanned` is what it protects.
+ */
+static void
+look_at_cell(const struct pins *s, struct seen_cell *cell, uint64_t raw, uint64_t current, uint64_t *now)
+{
+	if (raw == cell->raw)
+		return;
+	if (!*now)
+		*now = time_ns(CLOCK_BOOTTIME);
+	cell->since_ns = *now;
+	cell->raw = raw;
+	if (raw != CELL_FREE)
+		cell->pin = min_of(max_of(raw == CELL_ACQUIRING ? s->scanned : raw, max_of(cell->pin, s->horizon)), current);
+}
+
+uint64_t
+pins_horizon(struct pins *s, uint64_t current)
+{
+	uint64_t oldest = current, now = 0;
+
+	slot_fence();	/* after W1, before W2 */
+	for (unsigned i = 0; i < s->used; i++) {
+		struct seen_slot *slot = s->slots[i];
+
+		if (!slot)
+			continue;
+		slot->touched |= atomic_load_explicit(&slot->page->touched, memory_order_relaxed) & ALL_CELLS;
+		for (uint64_t rest = slot->touched; rest; rest &= rest - 1) {
+			unsigned c = (unsigned)__builtin_ctzll(rest);
+			struct seen_cell *cell = &slot->cells[c];
+
+			/* Acquire pairs with slot_unpin(): what the reader read is read before we write there. */
+			look_at_cell(s, cell, atomic_load_explicit(&slot->page->cells[c].epoch, memory_order_acquire),
+				     current, &now);
+			if (cell->raw != CELL_FREE && cell->pin < oldest)
+				oldest = cell->pin;
+		}
+	}
+	s->scanned = max_of(s->scanned, current);
+	s->horizon = max_of(s->horizon, oldest);
+	return s->horizon;
+}
+
+bool
+pins_take_armed(struct pins *s, unsigned id, uint32_t answers)
+{
+	struct seen_slot *slot = id < s->used ? s->slots[id] : NULL;
+
+	if (!slot || (atomic_load_explicit(&slot->page->armed, memory_order_relaxed) & answers) == 0)
+		return false;
+	return (atomic_fetch_and_explicit(&slot->page->armed, ~answers, memory_order_seq_cst) & answers) != 0;
+}
+
+static void
+add_to_stat(const struct seen_slot *slot, struct slot_stat *stat)
+{
+	for (unsigned c = 0; c < SLOT_CELLS; c++) {
+		const struct seen_cell *cell = &slot->cells[c];
+
+		if (cell->raw == CELL_FREE)
+			continue;
+		stat->pins++;
+		if (!stat->oldest_epoch || cell->pin < stat->oldest_epoch ||
+		    (cell->pin == stat->oldest_epoch && cell->since_ns < stat->oldest_since_ns)) {
+			stat->oldest_epoch = cell->pin;
+			stat->oldest_since_ns = cell->since_ns;
+		}
+	}
+}
+
+void
+pins_stat(struct pins *s, unsigned id, struct slot_stat *ret)
+{
+	*ret = (struct slot_stat){ 0 };
+	if (id < s->used && s->slots[id])
+		add_to_stat(s->slots[id], ret);
+}
+
+int
+pins_oldest(struct pins *s, struct slot_stat *ret)
+{
+	int oldest = -1;
+
+	*ret = (struct slot_stat){ 0 };
+	for (unsigned i = 0; i < s->used; i++) {
+		struct slot_stat stat;
+
+		pins_stat(s, i, &stat);
+		if (stat.pins && (oldest < 0 || stat.oldest_epoch < ret->oldest_epoch)) {
+			*ret = stat;
+			oldest = (int)i;
+		}
+	}
+	return oldest;
+}

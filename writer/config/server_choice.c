@@ -1,0 +1,156 @@
+/* How to reach the API server; see connection.h. */
+#include "writer/config/server_choice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/file.h"
+#include "writer/base/message.h"
+
+static size_t const strings[] = {
+	offsetof(struct server_choice, kubeconfig),	 offsetof(struct server_choice, context),
+	offsetof(struct server_choice, cluster),		 offsetof(struct server_choice, user),
+	offsetof(struct server_choice, server),		 offsetof(struct server_choice, certificate_authority),
+	offsetof(struct server_choice, tls_server_name),	 offsetof(struct server_choice, client_certificate),
+	offsetof(struct server_choice, client_key),	 offsetof(struct server_choice, token),
+	offsetof(struct server_choice, username),		 offsetof(struct server_choice, password),
+	offsetof(struct server_choice, as),		 offsetof(struct server_choice, as_uid),
+};
+#define N_STRINGS (sizeof(strings) / sizeof(*strings))
+
+static char **
+string_at(struct server_choice *connection, size_t i)
+{
+	return (char **)(void *)((char *)connection + strings[i]);
+}
+
+static void
+drop_groups(struct server_choice *connection)
+{
+	for (size_t i = 0; i < connection->n_as_groups; i++)
+		free(connection->as_groups[i]);
+	free(connection->as_groups);
+	connection->as_groups = NULL;
+	connection->n_as_groups = 0;
+}
+
+void
+server_choice_done(struct server_choice *connection)
+{
+	for (size_t i = 0; i < N_STRINGS; i++) {
+		char *text = *string_at(connection, i);
+
+		file_wipe(text, text ? strlen(text) : 0);
+	}
+	drop_groups(connection);
+	memset(connection, 0, sizeof(*connection));
+}
+
+int
+server_choice_add_group(struct server_choice *connection, const char *group)
+{
+	char **larger = reallocarray(connection->as_groups, connection->n_as_groups + 1, sizeof(*larger));
+
+	if (!larger)
+		return -ENOMEM;
+	connection->as_groups = larger;
+	larger[connection->n_as_groups] = strdup(group);
+	if (!larger[connection->n_as_groups])
+		return -ENOMEM;
+	connection->n_as_groups++;
+	return 0;
+}
+
+int
+server_choice_merge(struct server_choice *connection, const struct server_choice *flags)
+{
+	struct server_choice from = *flags; /* borrows */
+	int r = 0;
+
+	for (size_t i = 0; i < N_STRINGS; i++) {
+		const char *value = *string_at(&from, i);
+		char *copy;
+
+		if (!value)
+			continue;
+		copy = strdup(value);
+		if (!copy)
+			return -ENOMEM;
+		free(*string_at(connection, i));
+		*string_at(connection, i) = copy;
+	}
+	if (flags->n_as_groups)
+		drop_groups(connection);
+	for (size_t i = 0; i < flags->n_as_groups && r == 0; i++)
+		r = server_choice_add_group(connection, flags->as_groups[i]);
+	connection->insecure_skip_tls_verify |= flags->insecure_skip_tls_verify;
+	connection->disable_compression |= flags->disable_compression;
+	if (flags->request_timeout_ms)
+		connection->request_timeout_ms = flags->request_timeout_ms;
+	return r;
+}
+
+struct kubeconfig_choice
+server_choice_kubeconfig(const struct server_choice *connection)
+{
+	return (struct kubeconfig_choice){
+		.kubeconfig = connection->kubeconfig, .context = connection->context, .cluster = connection->cluster,
+		.user = connection->user, .server = connection->server,
+		.certificate_authority = connection->certificate_authority,
+		.insecure_skip_tls_verify = connection->insecure_skip_tls_verify,
+		.tls_server_name = connection->tls_server_name, .client_certificate = connection->client_certificate,
+		.client_key = connection->client_key, .token = connection->token, .username = connection->username,
+		.password = connection->password, .disable_compression = connection->disable_compression, .as = connection->as,
+		.as_uid = connection->as_uid, .as_groups = (const char *const *)connection->as_groups,
+		.n_as_groups = connection->n_as_groups, .request_timeout_ms = connection->request_timeout_ms,
+	};
+}
+
+/* Its length in milliseconds, and where it ends; 0: not one of them. */
+static double
+unit_of(const char **text)
+{
+	static const struct {
+		const char *name;
+		double ms;
+	} units[] = {{"ms", 1}, {"us", 1e-3}, {"µs", 1e-3}, {"ns", 1e-6}, {"s", 1000}, {"m", 60e3}, {"h", 3600e3}};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		size_t len = strlen(units[i].name);
+
+		if (strncmp(*text, units[i].name, len) == 0) {
+			*text += len;
+			return units[i].ms;
+		}
+	}
+	return 0;
+}
+
+int
+server_choice_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error)
+{
+	bool is_seconds = *text && text[strspn(text, "0123456789")] == '\0';
+	const char *at = text + (!is_seconds && *text == '+');
+	double ms = 0;
+
+	while (*at) {
+		size_t len = strspn(at, "0123456789.");
+		char *end;
+		double number = strtod(at, &end), unit;
+
+		if (len == 0 || end != at + len)
+			break;
+		at += len;
+		unit = is_seconds ? 1000 : unit_of(&at);
+		if (unit == 0)
+			break;
+		ms += number * unit;
+	}
+	if (!*text || *at || (!is_seconds && text[strlen(text) - 1] <= '9'))
+		return message_set(ret_error, -EINVAL, "'%s' is not a time, such as 30s, 2m or 1m30s (0: no limit)", text);
+	if (ms > SERVER_CHOICE_TIMEOUT_MAX_MS)
+		ms = SERVER_CHOICE_TIMEOUT_MAX_MS;
+	*ret_ms = ms > 0 && ms < 1 ? 1 : (uint64_t)ms;
+	return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * Connection: what the command line and the configuration file say about how to reach the API server
+ * and who we are there; the words are kubectl's.
+ */
+#ifndef INFORMER_WRITER_CONNECTION_H
+#define INFORMER_WRITER_CONNECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/kube/kubeconfig.h"
+
+#define SERVER_CHOICE_TIMEOUT_MAX_MS INT32_MAX /* libcurl knows no longer one */
+
+/* Strings are NULL when nobody said so. See struct kubeconfig_choice, which borrows from this one. */
+struct server_choice {
+	char *kubeconfig, *context, *cluster, *user, *server;
+	char *certificate_authority, *tls_server_name, *client_certificate, *client_key;
+	char *token, *username, *password; /* secrets */
+	char *as, *as_uid;
+	char **as_groups;
+	size_t n_as_groups;
+	bool insecure_skip_tls_verify, disable_compression;
+	uint64_t request_timeout_ms; /* 0: none */
+};
+
+/* Free what it owns, not itself; a zeroed one is fine. */
+void server_choice_done(struct server_choice *connection);
+
+/* Returns 0 or -ENOMEM. */
+int server_choice_add_group(struct server_choice *connection, const char *group);
+
+/* What `flags` say replaces what stands there; their groups replace all groups. Returns 0 or -ENOMEM. */
+int server_choice_merge(struct server_choice *connection, const struct server_choice *flags);
+
+struct kubeconfig_choice server_choice_kubeconfig(const struct server_choice *connection);
+
+/*
+ * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than SERVER_CHOICE_TIMEOUT_MAX_MS (24 days) is cut to
+ * that, and one below nothing refused, of which kubectl makes what it likes.
+ * Returns 0, -EINVAL with message.
+ */
+int server_choice_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error);
+
+#endif

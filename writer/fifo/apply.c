@@ -1,0 +1,397 @@
+/*
+ * Pipeline.
+ */
+#include "writer/fifo/apply.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/backoff.h"
+#include "writer/base/log.h"
+
+struct lane {
+	unsigned resource;
+	const char *name;
+	struct delta_fifo *fifo;
+	void (*on_popped)(void *context);
+	void *context;
+	bool popped;				/* in this batch */
+	uint8_t version_length;			/* what the store was told last … */
+	char version[RESOURCE_VERSION_MAX];
+	bool version_known;			/* … if it was */
+	struct applier_sync sync;		/* under way, or zeroed */
+	uint64_t lists_awaited;			/* the version counts when the FIFO was given so many lists */
+};
+
+struct applier {
+	struct store *store;
+	struct clock *clock;
+	struct lane *lanes;
+	size_t lane_count, turn;
+	struct backoff backoff;
+	struct clock_timer retry;
+	uint64_t changes;			/* Deltas applied so far, those that say "unchanged" aside */
+	bool dirty;				/* something is to be committed */
+	bool commit_waits;			/* it failed; again when `retry` fires */
+	char trouble[320];
+	struct lane *lane;			/* being popped */
+};
+
+/* ---- applying ------------------------------------------------------------------ */
+
+static int
+apply_one(struct applier *p, const struct deltas *d, const struct delta *delta)
+{
+	unsigned resource = p->lane->resource;
+
+	if (delta->type == DELTA_SYNC)
+		return p->lane->sync.sync ? p->lane->sync.sync(p->lane->sync.context, delta->ref) : 0;
+	if (delta->unchanged)
+		return 0;
+	if (delta->type != DELTA_DELETED)
+		return store_put(p->store, resource, (struct draft){ delta->ref }, NULL);
+	return store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length, !delta->tombstone,
+			    (struct draft){ delta->tombstone ? 0 : delta->ref }, NULL);
+}
+
+static int
+apply(void *context, const struct deltas *d, size_t *ret_done)
+{
+	struct applier *p = context;
+	int r;
+
+	for (size_t i = 0; i < d->count; i++) {
+		r = apply_one(p, d, &d->items[i]);
+		if (r < 0)
+			return r;
+		if (!d->items[i].unchanged) {
+			p->changes++;
+			p->dirty = true;
+		}
+		*ret_done = i + 1;
+	}
+	return 0;
+}
+
+/* ---- trouble -------------------------------------------------------------------- */
+
+static void
+on_retry(void *context)
+{
+	struct applier *p = context;
+
+	/* applier_run() comes with the next turn of the loop. */
+	p->commit_waits = false;
+	for (size_t i = 0; i < p->lane_count; i++)
+		delta_fifo_retry(p->lanes[i].fifo);
+}
+
+static void
+in_trouble(struct applier *p, int error)
+{
+	bool first = p->trouble[0] == '\0';
+	struct store_stats stats;
+
+	store_stats(p->store, &stats);
+	if (error == -ENOSPC)
+		snprintf(p->trouble, sizeof(p->trouble),
+			 "the arena is full (%" PRIu64 " MiB, %" PRIu64 " MiB of it wait for readers to let go) and cannot grow: raise "
+			 "arena.maxBytes, the size of its tmpfs, or the memory limit; changes wait until then",
+			 stats.arena_bytes >> 20, stats.retired_bytes >> 20);
+	else
+		snprintf(p->trouble, sizeof(p->trouble), "changes cannot be applied (%s) and wait", strerror(-error));
+	if (first)
+		log_error("%s", p->trouble);
+	if (!p->retry.armed)
+		clock_set(p->clock, &p->retry, backoff_next(&p->backoff, p->clock, 0), on_retry, p);
+}
+
+static void
+out_of_trouble(struct applier *p)
+{
+	if (p->trouble[0] == '\0')
+		return;
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (delta_fifo_waiting(p->lanes[i].fifo) > 0)
+			return;
+	p->trouble[0] = '\0';
+	clock_clear(p->clock, &p->retry);
+	log_info("the changes that waited are applied");
+}
+
+/* ---- a batch ---------------------------------------------------------------------- */
+
+static void
+pop(struct applier *p, struct lane *lane, size_t max)
+{
+	size_t before = delta_fifo_queued(lane->fifo);
+	int r;
+
+	if (before == 0)
+		return;
+	p->lane = lane;
+	lane->popped = true;
+	r = delta_fifo_pop(lane->fifo, max, apply, p, NULL);
+	if (r < 0 && r != -ESHUTDOWN)
+		in_trouble(p, r);
+}
+
+/*
+ * Lists share one budget a commit, by turns, and the next commit begins with the next in turn. What a relist repeats costs
+ * next to nothing: mostly one that changes little is applied whole, and nobody sees it as LISTING.
+ */
+static void
+pop_lists(struct applier *p)
+{
+	uint64_t budget = (uint64_t)APPLIER_LIST_BATCH * APPLIER_UNCHANGED, cost, before;
+	size_t idle = 0;
+
+	while (budget > 0 && idle < p->lane_count) {
+		struct lane *lane = &p->lanes[p->turn++ % p->lane_count];
+		size_t queued = delta_fifo_queued(lane->fifo), take;
+
+		if (queued == 0 || !delta_fifo_is_listing(lane->fifo)) {
+			idle++;
+			continue;
+		}
+		idle = 0;
+		take = queued < APPLIER_LIST_QUANTUM ? queued : APPLIER_LIST_QUANTUM;
+		before = p->changes;
+		pop(p, lane, take);
+		cost = (p->changes - before) * APPLIER_UNCHANGED + take;
+		budget -= cost < budget ? cost : budget;
+	}
+}
+
+/* Every known object was synced. */
+static void
+end_sync(struct applier *p, struct lane *lane)
+{
+	int r = lane->sync.done(lane->sync.context);
+
+	if (r < 0) {
+		in_trouble(p, r);
+		return;
+	}
+	lane->sync = (struct applier_sync){0};
+	p->dirty = true;
+}
+
+/* What the next commit says about a resource beside its objects. */
+static void
+settle(struct applier *p, struct lane *lane)
+{
+	size_t length;
+	const char *version = delta_fifo_version(lane->fifo, &length);
+
+	if (lane->sync.sync && delta_fifo_is_empty(lane->fifo))
+		end_sync(p, lane);
+	if (lane->sync.sync) /* content and definition are not one yet: no RV belongs to them */
+		return;
+
+	if (!delta_fifo_is_empty(lane->fifo)) {
+		if (delta_fifo_is_listing(lane->fifo) && store_resource(p->store, lane->resource)->state != RESOURCE_LISTING) {
+			store_set_state(p->store, lane->resource, RESOURCE_LISTING);
+			lane->version_known = false;
+			p->dirty = true;
+		}
+		return;
+	}
+	if (delta_fifo_lists(lane->fifo) < lane->lists_awaited)
+		return;
+	if (length == 0 || (lane->version_known && lane->version_length == length && memcmp(lane->version, version, length) == 0))
+		return;
+	if (store_set_version(p->store, lane->resource, version, length) < 0)
+		return;
+	store_set_state(p->store, lane->resource, RESOURCE_SYNCED);
+	memcpy(lane->version, version, length);
+	lane->version_length = (uint8_t)length;
+	lane->version_known = true;
+	p->dirty = true;
+}
+
+bool
+applier_run(struct applier *p)
+{
+	bool more = false;
+	int r;
+
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (!delta_fifo_is_listing(p->lanes[i].fifo))
+			pop(p, &p->lanes[i], SIZE_MAX);
+	pop_lists(p);
+	for (size_t i = 0; i < p->lane_count; i++)
+		settle(p, &p->lanes[i]);
+	if (p->dirty && !p->commit_waits) {
+		r = store_commit(p->store);
+		p->commit_waits = r < 0;
+		if (r < 0)
+			in_trouble(p, r);
+		else
+			p->dirty = false;
+	}
+	if (!p->dirty && store_sweep(p->store) == 0)
+		out_of_trouble(p);
+	for (size_t i = 0; i < p->lane_count; i++) {
+		struct lane *lane = &p->lanes[i];
+
+		if (lane->popped && lane->on_popped)
+			lane->on_popped(lane->context);
+		lane->popped = false;
+		more |= delta_fifo_queued(lane->fifo) > 0;
+	}
+	return more;
+}
+
+void
+applier_flush(struct applier *p)
+{
+	on_retry(p);
+	while (applier_run(p))
+		;
+}
+
+/* ---- the lanes ---------------------------------------------------------------------- */
+
+struct applier *
+applier_new(struct store *store, struct clock *clock)
+{
+	struct applier *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->store = store;
+	p->clock = clock;
+	return p;
+}
+
+void
+applier_free(struct applier *p)
+{
+	if (!p)
+		return;
+	clock_clear(p->clock, &p->retry);
+	free(p->lanes);
+	free(p);
+}
+
+int
+applier_add(struct applier *p, unsigned resource, const char *name, struct delta_fifo *fifo,
+	     void (*on_popped)(void *context), void *context)
+{
+	const struct resource *known = store_resource(p->store, resource);
+	struct lane *grown = realloc(p->lanes, (p->lane_count + 1) * sizeof(*grown)), *lane;
+
+	if (!grown)
+		return -ENOMEM;
+	p->lanes = grown;
+	lane = &p->lanes[p->lane_count++];
+	*lane = (struct lane){
+		.resource = resource, .name = name, .fifo = fifo, .on_popped = on_popped, .context = context,
+	};
+	if (known->state == RESOURCE_SYNCED) {
+		lane->version_known = true;
+		lane->version_length = known->version_length;
+		memcpy(lane->version, known->version, known->version_length);
+	}
+	return 0;
+}
+
+static struct lane *
+find_lane(const struct applier *p, const struct delta_fifo *fifo)
+{
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (p->lanes[i].fifo == fifo)
+			return &p->lanes[i];
+	return NULL;
+}
+
+void
+applier_remove(struct applier *p, const struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	if (lane)
+		*lane = p->lanes[--p->lane_count];
+}
+
+int
+applier_sync(struct applier *p, const struct delta_fifo *fifo, const struct applier_sync *sync)
+{
+	struct lane *lane = find_lane(p, fifo);
+	int r = delta_fifo_resync(lane->fifo);
+
+	if (r == 0)
+		lane->sync = *sync;
+	return r;
+}
+
+void
+applier_stop_sync(struct applier *p, const struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	lane->sync = (struct applier_sync){0};
+	delta_fifo_retry(lane->fifo);
+}
+
+bool
+applier_is_syncing(const struct applier *p, const struct delta_fifo *fifo)
+{
+	return find_lane(p, fifo)->sync.sync != NULL;
+}
+
+void
+applier_await_list(struct applier *p, const struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	lane->lists_awaited = delta_fifo_lists(fifo) + 1;
+	lane->version_known = false;
+	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
+	p->dirty = true;
+}
+
+void
+applier_rename(struct applier *p, const struct delta_fifo *fifo, const char *name)
+{
+	find_lane(p, fifo)->name = name;
+}
+
+void
+applier_distrust(struct applier *p, struct delta_fifo *fifo)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	if (!lane)
+		return;
+	delta_fifo_set_version(fifo, "", 0);
+	lane->version_known = false;
+	store_set_version(p->store, lane->resource, "", 0);
+	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
+	p->dirty = true;
+}
+
+void
+applier_renumber(struct applier *p, const struct delta_fifo *fifo, unsigned resource)
+{
+	struct lane *lane = find_lane(p, fifo);
+
+	if (lane)
+		lane->resource = resource;
+}
+
+void
+applier_touch(struct applier *p)
+{
+	p->dirty = true;
+}
+
+const char *
+applier_trouble(const struct applier *p)
+{
+	return p->trouble;
+}

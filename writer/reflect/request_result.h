@@ -1,0 +1,76 @@
+/*
+ * Outcome: how a LIST or a WATCH ended, in the words on which a Reflector decides.
+ */
+#ifndef WRITER_OUTCOME_H
+#define WRITER_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writer/kube/status.h"
+#include "writer/kube/transport.h"
+
+enum request_result_kind {
+	RESULT_OK,		/* the list is whole; the watch was ended by the server in good order */
+	RESULT_EXPIRED,	/* 410: the RV or continue token is too old */
+	RESULT_TOO_LARGE,	/* the RV is ahead of the server */
+	RESULT_REFUSED,	/* 401, 403, 404: somebody must do something */
+	RESULT_THROTTLED,	/* 429 */
+	RESULT_FAILED,		/* not reached, broken off, or any other answer */
+	RESULT_BROKEN,		/* bytes came that are no JSON: the stream cannot be followed */
+	RESULT_LOST,		/* an event came that cannot be kept: what it said is lost unless one lists again */
+	RESULT_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
+	RESULT_NO_SPACE,	/* the arena, or private memory, is exhausted */
+	RESULT_OTHER_CLUSTER,	/* told from outside (cluster_guard.h): no RV means anything any more */
+};
+#define RESULT_KINDS (RESULT_OTHER_CLUSTER + 1)
+
+/* In one word: "expired", "too-large"; RESULT_OK: "start". */
+const char *request_result_name(enum request_result_kind kind);
+
+#define RESULT_REASON_MAX 63
+
+struct request_result {
+	enum request_result_kind kind;
+	int code;			/* HTTP status or Status code; 0 when there was none */
+	int error;			/* of the transport (kube/transport.h); 0: the server answered */
+	bool in_stream;			/* an ERROR event within an answer of success */
+	unsigned retry_after_s;
+	char reason[RESULT_REASON_MAX + 1]; /* "Forbidden", "Expired"; or "" */
+	char *message;			/* one sentence; owned, NULL for none */
+};
+
+void request_result_done(struct request_result *o);
+
+/* Set kind and a formatted message. */
+void request_result_set(struct request_result *o, enum request_result_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What a Status says: of an answer that is no success, or of a watch's ERROR event. */
+void request_result_from_status(struct request_result *o, const struct kube_status *status);
+
+/*
+ * An answer as it comes in: whether it is a success, and if not its body, to become the outcome.
+ */
+#define ANSWER_BODY_MAX 65536u
+
+struct answer {
+	int status;			/* 0: no header yet */
+	long retry_after_s;
+	char content_type[64];		/* cut; what follows a ; is left out */
+	char *body;			/* of an error; owned */
+	size_t length;
+};
+
+void answer_done(struct answer *a);
+void answer_begin(struct answer *a, const struct transport_response *response);
+bool answer_is_success(const struct answer *a);
+/* Bytes of an error's body; what is above ANSWER_BODY_MAX is dropped. 0 or -ENOMEM. */
+int answer_append(struct answer *a, const void *data, size_t length);
+/* The end of a request that was no success, or that broke off with result (of transport.h) and message. */
+void answer_outcome(const struct answer *a, int result, const char *message, struct request_result *o);
+
+/* An answer of success whose content is not what it should be; error: what the decoder says, at that offset. */
+void answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error, struct request_result *o);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * Feed: what the LIST and the WATCH of one resource work with. All of it is borrowed.
+ */
+#ifndef WRITER_FEED_H
+#define WRITER_FEED_H
+
+#include <stdbool.h>
+
+#include "writer/base/clock.h"
+#include "writer/decode/decoder.h"
+#include "writer/fifo/delta_fifo.h"
+#include "writer/reflect/lister_watcher.h"
+
+struct source {
+	const char *name;		/* "pods", "deployments.apps in team-a": for messages */
+	const char *kind;		/* "Pod": what items and events must be, where they say it; NULL: anything */
+	bool custom;			/* a custom resource's list may be of any kind; others are a PodList */
+	struct lister_watcher *lister_watcher;
+	struct delta_fifo *fifo;
+	struct arena *arena;
+	struct intern *intern;
+	struct decoder_schema *schema;
+	struct clock *clock;
+	uint64_t max_item_bytes;	/* 0: the decoder's own limit */
+	/* The server was heard; may be NULL. */
+	void (*on_contact)(void *context);
+	/* A request failed, which is tried again: code, reason and message as reflector_status has them. And: one succeeded. May be NULL. */
+	void (*on_failure)(void *context, int code, const char *reason, const char *message);
+	void (*on_success)(void *context);
+	void *context;
+};
+
+#endif

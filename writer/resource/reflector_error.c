@@ -1,0 +1,105 @@
+/*
+ * Trouble, from its beginning to its end.
+ */
+#include "writer/resource/reflector_error.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void
+forget(struct reflector_error *t)
+{
+	free(t->reason);
+	free(t->message);
+	*t = (struct reflector_error){.told_any = t->told_any};
+}
+
+void
+reflector_error_done(struct reflector_error *t)
+{
+	forget(t);
+}
+
+void
+reflector_error_adopt(struct reflector_error *t)
+{
+	t->told_any = true;
+}
+
+static bool
+same(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b) == 0;
+}
+
+void
+reflector_error_meet(struct reflector_error *t, int code, const char *reason, const char *message, uint64_t now_wall_ns)
+{
+	/* One that is over begins anew, whether readers have heard of its end or not. */
+	uint64_t since = t->met && !t->over ? t->since_wall_ns : now_wall_ns, count = t->met && !t->over ? t->count + 1 : 1;
+
+	if (!t->met || t->over || t->code != code || !same(t->reason, reason) || !same(t->message, message)) {
+		forget(t);
+		t->code = code;
+		t->reason = strdup(reason);
+		t->message = strdup(message);
+	}
+	t->met = true;
+	t->since_wall_ns = since;
+	t->count = count;
+}
+
+void
+reflector_error_end(struct reflector_error *t)
+{
+	if (t->met)
+		t->over = true;
+	else if (t->told_any)
+		t->met = t->over = t->told = true;
+}
+
+static void
+add_time(cJSON *o, const char *name, uint64_t wall_ns)
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000u);
+	char text[32] = "";
+	struct tm tm;
+
+	if (wall_ns && gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	cJSON_AddStringToObject(o, name, text);
+}
+
+char *
+reflector_error_news(const struct reflector_error *t)
+{
+	bool recovered = t->met && t->over && t->told;
+	cJSON *o;
+	char *json;
+
+	if (!t->met || (t->told && !t->over))
+		return NULL;
+	o = cJSON_CreateObject();
+	cJSON_AddBoolToObject(o, "recovered", recovered);
+	cJSON_AddNumberToObject(o, "code", recovered ? 0 : t->code);
+	cJSON_AddStringToObject(o, "reason", recovered || !t->reason ? "" : t->reason);
+	cJSON_AddStringToObject(o, "message", recovered || !t->message ? "" : t->message);
+	add_time(o, "since", t->since_wall_ns);
+	cJSON_AddNumberToObject(o, "count", (double)t->count);
+	json = cJSON_PrintUnformatted(o);
+	cJSON_Delete(o);
+	return json;
+}
+
+void
+reflector_error_was_told(struct reflector_error *t)
+{
+	if (t->over && t->told) {
+		t->told_any = false;
+		forget(t);
+		return;
+	}
+	t->told = t->told_any = true;
+}

@@ -1,0 +1,232 @@
+/*
+ * The writer's side of a queue. The steps P1 to P3 are those of shm-layout/queue.h; P4 is the broker's.
+ */
+#include "writer/serve/ring_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+/*
+ * head       entries pushed, those that do not show yet included
+ * published  what the reader was told of them
+ * consumed   of these: what it said that it has read
+ * missed     something happened since the last publish that the ring does not have
+ */
+struct ring_out {
+	struct queue *shared;
+	struct queue_cursor *cursor;
+	uint32_t capacity;
+	bool open, missed;
+	uint64_t head, published, consumed;
+	uint64_t overflows;
+};
+
+uint32_t
+ring_out_capacity(uint32_t entries)
+{
+	uint32_t capacity = QUEUE_ENTRIES_MIN;
+
+	while (capacity < entries && capacity < QUEUE_ENTRIES_MAX)
+		capacity *= 2;
+	return capacity;
+}
+
+/*
+ * A memfd that is mapped writable here and can be nowhere else, nor resized; and a descriptor of it that only reads. Without
+ * F_SEAL_FUTURE_WRITE (Linux 5.1) the mode keeps other users from opening it for writing.
+ */
+static int
+make_ring(size_t bytes, struct queue **ret_ring, int *ret_fd)
+{
+	int fd = memfd_create("informer-queue", MFD_CLOEXEC | MFD_ALLOW_SEALING), reading = -1;
+	void *ring = MAP_FAILED;
+	char path[64];
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	if (fchmod(fd, 0600) < 0 || ftruncate(fd, (off_t)bytes) < 0)
+		goto fail;
+	ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (ring == MAP_FAILED || madvise(ring, bytes, MADV_DONTFORK) < 0)
+		goto fail;
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) < 0 && errno != EINVAL)
+		goto fail;
+	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		goto fail;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	reading = open(path, O_RDONLY | O_CLOEXEC);
+	if (reading < 0)
+		goto fail;
+	close(fd);
+	*ret_ring = ring;
+	*ret_fd = reading;
+	return 0;
+fail:
+	r = -errno;
+	if (ring != MAP_FAILED)
+		munmap(ring, bytes);
+	close(fd);
+	return r;
+}
+
+int
+ring_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, struct ring_out **ret_queue, int *ret_fd)
+{
+	struct ring_out *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q)
+		return -ENOMEM;
+	q->capacity = ring_out_capacity(capacity);
+	q->cursor = cursor;
+	q->open = true;
+	r = make_ring(queue_bytes(q->capacity), &q->shared, ret_fd);
+	if (r < 0 || !q->shared) {
+		free(q);
+		return r;
+	}
+	q->shared->capacity = q->capacity;
+	atomic_store_explicit(&q->shared->base, base, memory_order_relaxed);
+	atomic_store_explicit(&q->shared->openings, 1, memory_order_release);
+	*ret_queue = q;
+	return 0;
+}
+
+void
+ring_out_free(struct ring_out *q)
+{
+	if (!q)
+		return;
+	munmap(q->shared, queue_bytes(q->capacity));
+	free(q);
+}
+
+/* Acquire: what the reader read of an entry was read before it is overwritten. Nonsense is as if nothing had been said. */
+static void
+take_consumed(struct ring_out *q)
+{
+	uint64_t consumed = atomic_load_explicit(&q->cursor->consumed, memory_order_acquire);
+
+	if (consumed > q->consumed && consumed <= q->published)
+		q->consumed = consumed;
+}
+
+void
+ring_out_begin(struct ring_out *q, uint64_t base)
+{
+	take_consumed(q);
+	if (q->open || q->consumed != q->published)
+		return;
+	atomic_store_explicit(&q->shared->base, base, memory_order_relaxed);
+	atomic_fetch_add_explicit(&q->shared->openings, 1, memory_order_release);
+	atomic_store_explicit(&q->shared->state, QUEUE_OPEN, memory_order_release); /* P1 */
+	q->open = true;
+}
+
+static uint32_t
+ms_of(uint64_t boot_ns)
+{
+	return (uint32_t)(boot_ns / 1000000u);
+}
+
+void
+ring_out_push(struct ring_out *q, const struct queue_entry *entry, uint64_t now_boot_ns)
+{
+	struct queue_entry *at;
+
+	if (q->open && q->head - q->consumed == q->capacity) {
+		take_consumed(q);
+		if (q->head - q->consumed == q->capacity)
+			ring_out_overflow(q);
+	}
+	if (!q->open) {
+		q->missed = true;
+		return;
+	}
+	at = &queue_ring(q->shared)[q->head & (q->capacity - 1)];
+	*at = *entry;
+	at->pushed_ms = ms_of(now_boot_ns);
+	q->head++;
+}
+
+bool
+ring_out_publish(struct ring_out *q)
+{
+	bool due = q->missed || q->head != q->published;
+
+	if (q->head != q->published)
+		atomic_store_explicit(&q->shared->head, q->head, memory_order_release); /* P2 */
+	q->published = q->head;
+	q->missed = false;
+	return due;
+}
+
+void
+ring_out_overflow(struct ring_out *q)
+{
+	if (!q->open)
+		return;
+	q->open = false;
+	q->missed |= q->head != q->published;
+	q->head = q->published;
+	q->overflows++;
+	atomic_store_explicit(&q->shared->state, QUEUE_OVERFLOWED, memory_order_release); /* P3 */
+	slot_fence();
+}
+
+const struct queue *
+ring_out_page(const struct ring_out *q)
+{
+	return q->shared;
+}
+
+bool
+ring_out_is_open(const struct ring_out *q)
+{
+	return q->open;
+}
+
+uint64_t
+ring_out_unread(struct ring_out *q)
+{
+	take_consumed(q);
+	return q->head - q->consumed;
+}
+
+uint64_t
+ring_out_lowest(struct ring_out *q)
+{
+	if (!q->open || ring_out_unread(q) == 0)
+		return UINT64_MAX;
+	return queue_ring(q->shared)[q->consumed & (q->capacity - 1)].seq;
+}
+
+uint64_t
+ring_out_age_ms(struct ring_out *q, uint64_t now_boot_ns)
+{
+	if (!q->open || ring_out_unread(q) == 0)
+		return 0;
+	return ms_of(now_boot_ns) - queue_ring(q->shared)[q->consumed & (q->capacity - 1)].pushed_ms;
+}
+
+uint64_t
+ring_out_overflows(const struct ring_out *q)
+{
+	return q->overflows;
+}
+
+uint32_t
+ring_out_entries(const struct ring_out *q)
+{
+	return q->capacity;
+}

@@ -1,0 +1,445 @@
+/*
+ * Generations: finding the arena to start from, carrying its content over, making the switch.
+ */
+#include "writer/store/generation.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm-layout/root.h"
+#include "shm-layout/walk.h"
+#include "writer/store/commit.h"
+#include "writer/base/time_ns.h"
+
+#define GENERATIONS_MAX 64u	/* files of ours looked at; more means somebody else plays with the names */
+
+static void
+file_name(const struct arena_place *place, uint64_t generation, char *name, size_t size)
+{
+	snprintf(name, size, "%s.%" PRIu64, place->prefix, generation);
+}
+
+/* ---- what lies in the directory ---- */
+
+static int
+compare_descending(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The generations whose files exist, highest first. Returns their number, or negative errno. */
+static int
+find_generations(const struct arena_place *place, uint64_t generations[GENERATIONS_MAX])
+{
+	size_t prefix = strlen(place->prefix);
+	struct dirent *entry;
+	unsigned count = 0;
+	DIR *dir;
+	int fd = openat(place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	dir = fdopendir(fd);
+	if (!dir) {
+		int r = -errno;
+
+		close(fd);
+		return r;
+	}
+	while ((entry = readdir(dir)) && count < GENERATIONS_MAX) {
+		const char *digits = entry->d_name + prefix + 1;
+		char *end;
+		uint64_t generation;
+
+		if (strncmp(entry->d_name, place->prefix, prefix) != 0 || entry->d_name[prefix] != '.')
+			continue;
+		if (*digits < '1' || *digits > '9')
+			continue;
+		errno = 0;
+		generation = strtoull(digits, &end, 10);
+		if (*end == '\0' && errno == 0 && generation < UINT64_MAX)
+			generations[count++] = generation;
+	}
+	closedir(dir);
+	qsort(generations, count, sizeof(generations[0]), compare_descending);
+	return (int)count;
+}
+
+/* An existing arena file, mapped read-write (the header's words are to be set), or a reason why not. */
+struct old_arena {
+	int fd;
+	struct header *header;
+	uint64_t mapped;
+	uint64_t bytes;		/* committed */
+};
+
+static void
+old_close(struct old_arena *old, bool keep_fd)
+{
+	if (old->header)
+		munmap(old->header, old->mapped);
+	if (old->fd >= 0 && !keep_fd)
+		close(old->fd);
+	old->header = NULL;
+	if (!keep_fd)
+		old->fd = -1;
+}
+
+/*
+ * Returns 0; -EAGAIN it is incomplete; -EBADMSG or another error: not usable, why says so.
+ */
+static int
+old_open(const struct arena_place *place, const char *name, struct old_arena *old, const char **why)
+{
+	struct stat st;
+	void *p;
+	int r;
+
+	*old = (struct old_arena){.fd = openat(place->directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)};
+	if (old->fd < 0) {
+		*why = errno == ELOOP ? "it is a symbolic link" : errno == EACCES ? "it belongs to someone else" : "it cannot be opened";
+		return -EPERM;
+	}
+	if (fstat(old->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0 ||
+	    st.st_nlink != 1) {
+		*why = "it is not a file of ours alone (owner, mode 0600, one link)";
+		return -EPERM;
+	}
+	*why = "it is shorter than a header";
+	if ((uint64_t)st.st_size < HEADER_BYTES)
+		return st.st_size == 0 ? -EAGAIN : -EBADMSG;
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, old->fd, 0);
+	if (p == MAP_FAILED) {
+		*why = "it cannot be mapped";
+		return -errno;
+	}
+	old->header = p;
+	old->mapped = (uint64_t)st.st_size;
+	r = header_check(old->header, old->mapped, why);
+	if (r < 0)
+		return r;
+	if (atomic_load_explicit(&old->header->state, memory_order_relaxed) == HEADER_REVOKED) {
+		*why = "it was revoked";
+		return -EBADMSG;
+	}
+	old->bytes = atomic_load_explicit(&old->header->committed_bytes, memory_order_acquire);
+	if (old->bytes < HEADER_BYTES || old->bytes > old->mapped || old->bytes % 4096 != 0) {
+		*why = "its committed size is impossible";
+		return -EBADMSG;
+	}
+	return 0;
+}
+
+/* Is the identity the one that the holder of our key wrote? */
+static int
+check_identity(const struct arena_place *place, const struct header *h, const char **why)
+{
+	struct tag_keys keys;
+	struct tag_root_key root_key;
+	uint8_t id[16], tag[32];
+	int r = 0;
+
+	arena_key_id(place->master, id);
+	tag_derive(place->master, &keys, &root_key);
+	arena_identity_tag(&root_key, h, tag);
+	if (memcmp(id, h->key_id, sizeof(id)) != 0) {
+		*why = "it was made with another key file";
+		r = -EBADMSG;
+	} else if (sodium_memcmp(tag, h->tag, sizeof(tag)) != 0) {
+		*why = "the tag of its header is wrong";
+		r = -EBADMSG;
+	}
+	sodium_memzero(&keys, sizeof(keys));
+	sodium_memzero(&root_key, sizeof(root_key));
+	return r;
+}
+
+/* ---- the walk that checks and rebuilds ---- */
+
+struct rebuild {
+	struct arena *arena;
+	struct intern *intern;
+	uint64_t blocks;
+	uint32_t bad_ref;
+	const char *why;
+};
+
+static int
+rebuild_block(void *context, uint32_t ref, const struct block *b)
+{
+	struct rebuild *rb = context;
+	enum block_type type = block_type(b);
+	bool first = true, marked;
+	int r;
+
+	if (type == BLOCK_VALUE || type == BLOCK_SHAPE) {
+		r = intern_restore(rb->intern, ref, &first);
+		if (r < 0)
+			return r;
+		if (!first)
+			return 0;
+	}
+	rb->bad_ref = ref;
+	r = arena_books_mark(rb->arena, ref, &marked);
+	if (r == 0 && !marked && type == BLOCK_TOMBSTONE) /* by-seq and several keys lead to it */
+		return 0;
+	if (r < 0 || !marked) {
+		rb->why = "it overlaps another block";
+		return -EBADMSG;
+	}
+	if (!tag_block_ok(&rb->arena->keys, ref_offset(ref), b)) {
+		rb->why = "its tag is wrong";
+		return -EBADMSG;
+	}
+	rb->blocks++;
+	return 1;
+}
+
+static const char *
+type_name(const struct arena *a, uint32_t ref)
+{
+	static const char *const names[] = {[BLOCK_ROOT] = "root", [BLOCK_RESOURCE] = "resource", [BLOCK_NODE] = "trie node",
+					    [BLOCK_OBJECT] = "object", [BLOCK_VALUE] = "value", [BLOCK_SHAPE] = "shape",
+					    [BLOCK_POSTINGS] = "postings", [BLOCK_COLLISION] = "collision",
+					    [BLOCK_TOMBSTONE] = "tombstone", [BLOCK_CONSUMERS] = "consumers"};
+	const struct block *b = block_any(&a->view, ref);
+	unsigned type = b ? block_type(b) : 0;
+
+	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "unknown";
+}
+
+/* Check the copy and rebuild its books. 0; -EBADMSG with a sentence in message; -ENOMEM. */
+static int
+rebuild_books(struct arena *a, struct intern **ret_intern, uint64_t *ret_blocks, char *message, size_t size)
+{
+	uint64_t root_offset = atomic_load_explicit(&a->header->root, memory_order_relaxed);
+	struct rebuild rb = {.arena = a, .intern = intern_new(a)};
+	struct walk_visitor visitor = {rebuild_block, &rb};
+	struct walk_damage damage;
+	uint8_t tag[TAG_ROOT_BYTES];
+	const struct root *root;
+	int r;
+
+	if (!rb.intern)
+		return -ENOMEM;
+	r = arena_books_begin(a);
+	root = r == 0 ? root_at(&a->view, root_offset) : NULL;
+	if (r == 0 && !root) {
+		snprintf(message, size, "the header's root offset %" PRIu64 " leads to no root", root_offset);
+		r = -EBADMSG;
+	}
+	if (r == 0) {
+		commit_root_tag(a, (uint32_t)(root_offset / REF_UNIT), tag);
+		if (sodium_memcmp(tag, root->tag, sizeof(tag)) != 0) {
+			snprintf(message, size, "the root at offset %" PRIu64 " has a wrong tag", root_offset);
+			r = -EBADMSG;
+		}
+	}
+	if (r == 0) {
+		r = walk_root(&a->view, root_offset, &visitor, &damage);
+		if (r == -EBADMSG && rb.why)
+			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(rb.bad_ref), type_name(a, rb.bad_ref),
+				 rb.why);
+		else if (r == -EBADMSG)
+			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(damage.ref), type_name(a, damage.ref),
+				 damage.why ? damage.why : "it is damaged");
+	}
+	if (r < 0) {
+		intern_free(rb.intern);
+		return r;
+	}
+	arena_books_finish(a);
+	*ret_intern = rb.intern;
+	*ret_blocks = rb.blocks;
+	return 0;
+}
+
+/* ---- carrying over ---- */
+
+/* A new generation with source's content. On failure nothing is left. */
+static int
+carry_over(const struct arena_place *place, const struct header *source, uint64_t bytes, struct arena *ret_arena,
+	   struct intern **ret_intern, struct adoption *ret)
+{
+	uint64_t start = time_ns(CLOCK_MONOTONIC), copied;
+	char name[256], why[384] = "";
+	int r;
+
+	file_name(place, ret->generation, name, sizeof(name));
+	r = arena_create_copy(ret_arena, place->directory, name, ret->generation, place->max_bytes, place->master, source, bytes);
+	if (r < 0) {
+		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",
+			 source->generation, bytes >> 20,
+			 r == -ENOSPC ? "two generations do not fit into the memory allowed" : strerror(-r));
+		return r;
+	}
+	copied = time_ns(CLOCK_MONOTONIC);
+	r = rebuild_books(ret_arena, ret_intern, &ret->blocks, why, sizeof(why));
+	if (r < 0) {
+		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " is damaged: %s", source->generation,
+			 r == -EBADMSG ? why : strerror(-r));
+		arena_close(ret_arena);
+		unlinkat(place->directory, name, 0);
+		return r;
+	}
+	ret->bytes = bytes;
+	ret->copy_ns = copied - start;
+	ret->verify_ns = time_ns(CLOCK_MONOTONIC) - copied;
+	return 0;
+}
+
+/* Out of the way, under a name that one can look at; only the latest such file is kept. */
+static void
+set_aside(const struct arena_place *place, const char *name, char *message, size_t size)
+{
+	char bad[256];
+	size_t used = strlen(message);
+
+	snprintf(bad, sizeof(bad), "%s.bad", place->prefix);
+	if (renameat(place->directory, name, place->directory, bad) == 0)
+		snprintf(message + used, size - used, "; set aside as %s", bad);
+	else
+		unlinkat(place->directory, name, 0);
+}
+
+static int
+new_arena(const struct arena_place *place, struct arena *ret_arena, struct adoption *ret)
+{
+	char name[256];
+	int r;
+
+	file_name(place, ret->generation, name, sizeof(name));
+	r = arena_create(ret_arena, place->directory, name, ret->generation, place->max_bytes, place->master);
+	if (r < 0)
+		snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be created: %s%s", name, strerror(-r),
+			 r == -ENOSPC ? " (tmpfs full, or the memory cgroup's limit is near)" : "");
+	return r;
+}
+
+int
+generation_adopt(const struct arena_place *place, struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
+{
+	uint64_t generations[GENERATIONS_MAX];
+	int count = find_generations(place, generations);
+
+	*ret = (struct adoption){.how = ADOPTION_NEW, .old_fd = -1};
+	*ret_intern = NULL;
+	if (count < 0) {
+		snprintf(ret->message, sizeof(ret->message), "the arena's directory cannot be read: %s", strerror(-count));
+		return count;
+	}
+	ret->generation = count ? generations[0] + 1 : 1;
+	for (int i = 0; i < count; i++) {
+		struct old_arena old;
+		const char *why = "";
+		char name[256];
+		int r;
+
+		file_name(place, generations[i], name, sizeof(name));
+		r = old_open(place, name, &old, &why);
+		if (r == 0)
+			r = check_identity(place, old.header, &why);
+		if (r == -EAGAIN) { /* a writer died while it made it */
+			old_close(&old, false);
+			unlinkat(place->directory, name, 0);
+			continue;
+		}
+		if (r < 0) {
+			old_close(&old, false);
+			ret->how = ADOPTION_REBUILD;
+			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name, why);
+			if (r != -EPERM)
+				set_aside(place, name, ret->message, sizeof(ret->message));
+			continue;
+		}
+		r = carry_over(place, old.header, old.bytes, ret_arena, ret_intern, ret);
+		ret->old_generation = generations[i];
+		if (r == 0) {
+			ret->how = ADOPTION_ADOPTED;
+			ret->old_fd = old.fd;
+			old_close(&old, true);
+			return 0;
+		}
+		ret->how = ADOPTION_REBUILD;
+		if (r == -ENOSPC) { /* its readers keep it mapped; it gives way to the new one's pages as they let go */
+			atomic_store_explicit(&old.header->superseded_by, ret->generation, memory_order_release);
+			unlinkat(place->directory, name, 0);
+		} else if (r == -EBADMSG) {
+			atomic_store_explicit(&old.header->superseded_by, ret->generation, memory_order_release);
+			set_aside(place, name, ret->message, sizeof(ret->message));
+		} else {
+			old_close(&old, false);
+			return r;
+		}
+		old_close(&old, false);
+	}
+	return new_arena(place, ret_arena, ret);
+}
+
+int
+generation_renew(const struct arena_place *place, const struct arena *old, struct arena *ret_arena, struct intern **ret_intern,
+	    struct adoption *ret)
+{
+	int r;
+
+	*ret = (struct adoption){.how = ADOPTION_ADOPTED, .old_fd = -1};
+	ret->old_generation = old->header->generation;
+	ret->generation = ret->old_generation + 1;
+	r = carry_over(place, old->header, old->view.committed, ret_arena, ret_intern, ret);
+	if (r < 0)
+		return r;
+	ret->old_fd = fcntl(old->fd, F_DUPFD_CLOEXEC, 3);
+	return 0;
+}
+
+/* ---- the switch ---- */
+
+static void
+supersede(int fd, uint64_t generation)
+{
+	struct header *h = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (h == MAP_FAILED)
+		return;
+	atomic_store_explicit(&h->superseded_by, generation, memory_order_release);
+	munmap(h, HEADER_BYTES);
+}
+
+void
+generation_finish(const struct arena_place *place, struct arena *arena, struct adoption *adoption)
+{
+	uint64_t generations[GENERATIONS_MAX] = {0};
+	int count;
+
+	arena_set_state(arena, HEADER_LIVE);
+	if (adoption->old_fd >= 0) {
+		supersede(adoption->old_fd, adoption->generation);
+		close(adoption->old_fd);
+		adoption->old_fd = -1;
+	}
+	count = find_generations(place, generations);
+	for (int i = 0; i < count; i++) {
+		struct old_arena old;
+		const char *why;
+		char name[256];
+
+		if (generations[i] == adoption->generation)
+			continue;
+		file_name(place, generations[i], name, sizeof(name));
+		if (old_open(place, name, &old, &why) == 0)
+			atomic_store_explicit(&old.header->superseded_by, adoption->generation, memory_order_release);
+		old_close(&old, false);
+		unlinkat(place->directory, name, 0);
+	}
+}
