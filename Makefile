@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # informer: one cache of Kubernetes objects per node, in shared memory.
 #
 #   make            build everything into build/

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libinformer, events: handlers are told of every object that is there, and then of each change.
  *
@@ -15,20 +16,22 @@
  *
  * What a handler is told (client-go's rules, with the differences in informer-from-client-go(7)):
  *
- * - First every object that is present, as an add with is_initial, then each change after that, in order; never one object's
- *   states out of order, never two calls of one handler at once. A name that was deleted and created anew is a delete and an add.
- * - Each handler has a queue of its own in shared memory, of bounded size. While it keeps up it gets every change, with old and
- *   new state. When it falls behind, on_overflow says INFORMER_COALESCED and it gets one event a key, with the newest state (old
- *   unknown: NULL; deletes included), and then each change again. When it was away for longer than deletions are remembered, or
- *   the store was rebuilt, on_overflow says INFORMER_RESYNC: between on_resync_begin and on_resync_end it gets everything that is
- *   present as adds with is_initial; what it knew and was not told again is gone. With track_keys there is no RESYNC: the handler
- *   gets adds, updates and deletes that lead from what it was told to what is.
+ * - First every object that is present, as an add with is_initial, then each change after that, in order;
+ *   never one object's states out of order, never two calls of one handler at once. A name that was deleted
+ *   and created anew is a delete and an add.
+ * - Each handler has a queue of its own in shared memory, of bounded size. While it keeps up it gets every
+ *   change, with old and new state. When it falls behind, on_overflow says INFORMER_COALESCED and it gets one
+ *   event a key, with the newest state (old unknown: NULL; deletes included), and then each change again.
+ *   When it was away for longer than deletions are remembered, or the store was rebuilt, on_overflow says
+ *   INFORMER_RESYNC: between on_resync_begin and on_resync_end it gets everything that is present as adds
+ *   with is_initial; what it knew and was not told again is gone. With track_keys there is no RESYNC: the
+ *   handler gets adds, updates and deletes that lead from what it was told to what is.
  * - A handler that is slow, or hangs, or whose process dies, delays no other handler and not the daemon.
  *
  * Objects given to a handler are lent: valid until it returns. informer_object_copy() keeps one for longer.
  *
- * Within a handler everything of this library may be called but informer_detach(), informer_stop() and informer_factory_shutdown();
- * informer_remove_handler() may.
+ * Within a handler everything of this library may be called but informer_detach(), informer_stop() and
+ * informer_factory_shutdown(); informer_remove_handler() may.
  */
 #ifndef INFORMER_HANDLERS_H
 #define INFORMER_HANDLERS_H
@@ -43,7 +46,8 @@ struct informer_handler;
 
 enum informer_overflow {
 	INFORMER_COALESCED = 1, /* what follows is one event a key, with its newest state */
-	INFORMER_RESYNC = 2,	/* what follows is everything that is present; what is not told again is gone */
+	/* what follows is everything that is present; what is not told again is gone */
+	INFORMER_RESYNC = 2,
 };
 
 /*
@@ -77,32 +81,36 @@ struct informer_watch_status {
  * size             sizeof(struct informer_handler_options)
  * resource         as informer_resource_open() takes it. It need not be cached yet: events begin when it is
  * namespace_       only this namespace; NULL or "": all
- * label_selector   only objects that it matches; an update that crosses it is an add, or a delete with the last matching state.
- *                  NULL or "": all
- * field_selector   comma-separated path=value, path==value, path!=value on any path ("spec.nodeName=n1,status.phase!=Running");
- *                  an absent field counts as "" (the API server's rule). NULL or "": all
- * resync_ms        every so often each object is told again, as an update whose old and new are the same object, spread over the
- *                  period; keys that have an event waiting are left out. 0: as its factory says (informer-factory.h), without one
- *                  never; INFORMER_NO_RESYNC: never; 1 .. 999 count as 1,000. Served from this process's own view; the daemon has no
- *                  part in it
+ * label_selector   only objects that it matches; an update that crosses it is an add, or a delete with the
+ *                  last matching state. NULL or "": all
+ * field_selector   comma-separated path=value, path==value, path!=value on any path
+ *                  ("spec.nodeName=n1,status.phase!=Running"); an absent field counts as "" (the API server's
+ *                  rule). NULL or "": all
+ * resync_ms        every so often each object is told again, as an update whose old and new are the same
+ *                  object, spread over the period; keys that have an event waiting are left out. 0: as its
+ *                  factory says (informer-factory.h), without one never; INFORMER_NO_RESYNC: never; 1 .. 999
+ *                  count as 1,000. Served from this process's own view; the daemon has no part in it
  * queue_entries    size of the queue; 0: 4,096; the daemon may cap it. 24 bytes of shared memory each
- * consumer         a name under which the daemon remembers how far this handler has got, for this user: after a restart it goes on
- *                  from there, without initial adds (they come when the name is new). One process at a time. At most 91 bytes. What was
- *                  told and not acknowledged may come again, and deletes may come of what was never told
- * manual_ack       with consumer: only what informer_acknowledge() names counts as done; else each event when its calls returned
- * track_keys       remember each key told, 80 bytes each (and its length), for exact events also after a RESYNC
+ * consumer         a name under which the daemon remembers how far this handler has got, for this user: after
+ *                  a restart it goes on from there, without initial adds (they come when the name is new).
+ *                  One process at a time. At most 91 bytes. What was told and not acknowledged may come
+ *                  again, and deletes may come of what was never told
+ * manual_ack       with consumer: only what informer_acknowledge() names counts as done; else each event when
+ *                  its calls returned
+ * track_keys       remember each key told, 80 bytes each (and its length), for exact events also after a
+ *                  RESYNC
  *
  * The functions may be NULL. context is passed to each.
  *
  * on_add           is_initial: it was there when the handler came, or is told again by a RESYNC
  * on_update        old NULL: not known (COALESCED). old == object: a resync
- * on_delete        final_state_known: object is the last state it had (for a handler with selectors: the last that matched).
- *                  Else the object may have only its key (informer_object_key(), _name(), _namespace()): the state that it had
- *                  when it went is not known
+ * on_delete        final_state_known: object is the last state it had (for a handler with selectors: the last
+ *                  that matched). Else the object may have only its key (informer_object_key(), _name(),
+ *                  _namespace()): the state that it had when it went is not known
  * on_synced        once every object that was there has been told (has_synced); again after each RESYNC's end
  * on_error         see struct informer_watch_status; the strings are lent
- * on_done          the last call: nothing is called after it and context may be freed. Not called in informer_detach() of a
- *                  forked child
+ * on_done          the last call: nothing is called after it and context may be freed. Not called in
+ *                  informer_detach() of a forked child
  */
 struct informer_handler_options {
 	size_t size;
@@ -117,7 +125,8 @@ struct informer_handler_options {
 	bool track_keys;
 	void *context;
 	void (*on_add)(void *context, const struct informer_object *object, bool is_initial);
-	void (*on_update)(void *context, const struct informer_object *old, const struct informer_object *object);
+	void (*on_update)(void *context, const struct informer_object *old,
+			  const struct informer_object *object);
 	void (*on_delete)(void *context, const struct informer_object *object, bool final_state_known);
 	void (*on_overflow)(void *context, enum informer_overflow kind);
 	void (*on_resync_begin)(void *context);
@@ -128,26 +137,30 @@ struct informer_handler_options {
 };
 
 /*
- * Add a handler; at any time, also while others run. Its first calls come from the next informer_dispatch(), or from a thread of
- * informer_run(); never from within this function.
+ * Add a handler; at any time, also while others run. Its first calls come from the next informer_dispatch(),
+ * or from a thread of informer_run(); never from within this function.
  *
  * ret_handler  for the functions below; may be NULL. It is valid until removed, or until informer_detach()
- * Returns      0; -EINVAL; INFORMER_E_SYNTAX (a selector; informer_last_error() says where); -ENAMETOOLONG; -ENOMEM; -EUSERS: 64
- *              handlers are there already; INFORMER_E_STOPPED after informer_stop(); INFORMER_E_FORKED
+ * Returns      0; -EINVAL; INFORMER_E_SYNTAX (a selector; informer_last_error() says where); -ENAMETOOLONG;
+ *              -ENOMEM; -EUSERS: 64 handlers are there already; INFORMER_E_STOPPED after informer_stop();
+ *              INFORMER_E_FORKED
  */
-INFORMER_API int informer_add_handler(struct informer *informer, const struct informer_handler_options *options,
+INFORMER_API int informer_add_handler(struct informer *informer,
+				      const struct informer_handler_options *options,
 				      struct informer_handler **ret_handler);
 
 /*
- * Remove it. From another thread: waits until a call that runs has returned; no other begins. From within the handler: this call
- * was the last one. on_done follows. Removing what was removed already is fine as long as the handle is attached.
+ * Remove it. From another thread: waits until a call that runs has returned; no other begins. From within the
+ * handler: this call was the last one. on_done follows. Removing what was removed already is fine as long as
+ * the handle is attached.
  */
 INFORMER_API void informer_remove_handler(struct informer_handler *handler);
 
 /*
- * Hold a handler back, or let it go on: for those who hand events on and have only so much room. From within the handler: this call is
- * the last one until it is let go on, also amid initial adds, a catch-up or a RESYNC. Meanwhile no snapshot is open for it, informer_fd()
- * does not tell of its events, and its queue fills and overflows as a slow handler's does. Idempotent; any thread.
+ * Hold a handler back, or let it go on: for those who hand events on and have only so much room. From within
+ * the handler: this call is the last one until it is let go on, also amid initial adds, a catch-up or a
+ * RESYNC. Meanwhile no snapshot is open for it, informer_fd() does not tell of its events, and its queue
+ * fills and overflows as a slow handler's does. Idempotent; any thread.
  *
  * Returns 0; INFORMER_E_FORKED
  */
@@ -155,18 +168,25 @@ INFORMER_API int informer_pause_handler(struct informer_handler *handler, bool p
 
 /* Whether the resource's first list is in and every object that was there has been told. */
 INFORMER_API bool informer_handler_has_synced(const struct informer_handler *handler);
-/* Until then; not from within a handler. NULL: all handlers of the handle. Another thread has to dispatch, or informer_run(). 0, -ETIMEDOUT, INFORMER_E_FORKED. */
-INFORMER_API int informer_wait_handler_synced(struct informer *informer, struct informer_handler *handler, int timeout_ms);
-
 /*
- * Where it stands; within a call, of the event that is being told. What was not told yet has a higher seq, so it may be acknowledged
- * once the event is done. Between on_resync_begin and on_resync_end it stays what it was before: until all is told anew, nothing is done.
+ * Until then; not from within a handler. NULL: all handlers of the handle. Another thread has to dispatch, or
+ * informer_run(). 0, -ETIMEDOUT, INFORMER_E_FORKED.
  */
-INFORMER_API int informer_handler_cursor(const struct informer_handler *handler, struct informer_cursor *ret_cursor);
+INFORMER_API int informer_wait_handler_synced(struct informer *informer, struct informer_handler *handler,
+					      int timeout_ms);
 
 /*
- * With manual_ack: everything up to this cursor is done and need not be told again after a restart. Lower ones than before, and those of
- * another lineage, change nothing. Cost: one store; the daemon keeps it with one of its next commits (within a second).
+ * Where it stands; within a call, of the event that is being told. What was not told yet has a higher seq, so
+ * it may be acknowledged once the event is done. Between on_resync_begin and on_resync_end it stays what it
+ * was before: until all is told anew, nothing is done.
+ */
+INFORMER_API int informer_handler_cursor(const struct informer_handler *handler,
+					 struct informer_cursor *ret_cursor);
+
+/*
+ * With manual_ack: everything up to this cursor is done and need not be told again after a restart. Lower
+ * ones than before, and those of another lineage, change nothing. Cost: one store; the daemon keeps it with
+ * one of its next commits (within a second).
  */
 INFORMER_API int informer_acknowledge(struct informer_handler *handler, const struct informer_cursor *cursor);
 
@@ -187,37 +207,40 @@ struct informer_handler_stats {
 	bool synced;
 	bool subscribed;
 };
-INFORMER_API int informer_handler_stats(const struct informer_handler *handler, struct informer_handler_stats *stats);
+INFORMER_API int informer_handler_stats(const struct informer_handler *handler,
+					struct informer_handler_stats *stats);
 
-/* ---- driving ------------------------------------------------------------------------------------------------------------ */
+/* ---- driving ------------------------------------------------------------ */
 
 /*
- * Own threads: one that sleeps on informer_fd(), and as many more as there are handlers with something to do, so that a slow
- * handler delays no other. They are started as needed, have all signals blocked, and sleep without system calls while nothing happens.
- * informer_dispatch() then does nothing.
+ * Own threads: one that sleeps on informer_fd(), and as many more as there are handlers with something to do,
+ * so that a slow handler delays no other. They are started as needed, have all signals blocked, and sleep
+ * without system calls while nothing happens. informer_dispatch() then does nothing.
  *
  * Returns 0; also when it runs already; -EAGAIN, -ENOMEM; INFORMER_E_STOPPED; INFORMER_E_FORKED
  */
 INFORMER_API int informer_run(struct informer *informer);
 
 /*
- * Stop: no new events are taken, what runs is waited for, threads end, each handler gets on_done. Handlers cannot be added
- * afterwards; lookups go on. Idempotent. Not from within a handler: -EDEADLK.
+ * Stop: no new events are taken, what runs is waited for, threads end, each handler gets on_done. Handlers
+ * cannot be added afterwards; lookups go on. Idempotent. Not from within a handler: -EDEADLK.
  */
 INFORMER_API int informer_stop(struct informer *informer);
 
-/* ---- objects that stay ---------------------------------------------------------------------------------------------------- */
+/* ---- objects that stay -------------------------------------------------- */
 
 /*
- * Copy an object, so that it outlives its snapshot, its handler call, and the handle. All functions on objects and values take the
- * copy; its snapshot_ is its own, in which there are no resources. Free it with informer_object_free(). A copy is immutable and may
- * be used by several threads. It is private memory: a forked child may use, and free, its own.
+ * Copy an object, so that it outlives its snapshot, its handler call, and the handle. All functions on
+ * objects and values take the copy; its snapshot_ is its own, in which there are no resources. Free it with
+ * informer_object_free(). A copy is immutable and may be used by several threads. It is private memory: a
+ * forked child may use, and free, its own.
  *
- * informer_object_position() of a copy is that of its source, and says something only about snapshots of the source's time.
+ * informer_object_position() of a copy is that of its source, and says something only about snapshots of the
+ * source's time.
  *
  * ret_copy  may be the object itself
- * Cost      one allocation of about 1.3 times the JSON text's length, and a walk over all its values. The mean of 35 real pods (8.9 kB of
- *           JSON): 11.7 kB and 7 microseconds; writing their JSON takes 40
+ * Cost      one allocation of about 1.3 times the JSON text's length, and a walk over all its values. The
+ *           mean of 35 real pods (8.9 kB of JSON): 11.7 kB and 7 microseconds; writing their JSON takes 40
  * Returns   0, -ENOMEM, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED, -EINVAL
  */
 INFORMER_API int informer_object_copy(struct informer *informer, const struct informer_object *object,
@@ -226,14 +249,15 @@ INFORMER_API int informer_object_copy(struct informer *informer, const struct in
 INFORMER_API void informer_object_free(struct informer_object *copy);
 
 /*
- * The key, "namespace/name" or "name": for objects of all kinds, tombstones and key-only ones included (client-go's
- * DeletionHandlingMetaNamespaceKeyFunc).
+ * The key, "namespace/name" or "name": for objects of all kinds, tombstones and key-only ones included
+ * (client-go's DeletionHandlingMetaNamespaceKeyFunc).
  *
  * ret_length  of the key, whether it fitted (length < size) or not; terminated when size > 0
  */
-INFORMER_API int informer_object_key(const struct informer_object *object, char *buffer, size_t size, size_t *ret_length);
+INFORMER_API int informer_object_key(const struct informer_object *object, char *buffer, size_t size,
+				     size_t *ret_length);
 
-/* ---- deleted objects -------------------------------------------------------------------------------------------------------- */
+/* ---- deleted objects ---------------------------------------------------- */
 
 enum informer_by {
 	INFORMER_BY_KEY,	  /* "namespace/name" or "name" */
@@ -243,25 +267,31 @@ enum informer_by {
 };
 
 /*
- * Look an object up that is present or was deleted a short while ago (the daemon keeps deleted ones for some minutes, at least 60 s
- * unless a cap forbids): log lines and flow records arrive after their pods are gone. What is present comes first (by address: what runs,
- * then what has finished, the last one); of several deleted ones the last.
+ * Look an object up that is present or was deleted a short while ago (the daemon keeps deleted ones for some
+ * minutes, at least 60 s unless a cap forbids): log lines and flow records arrive after their pods are gone.
+ * What is present comes first (by address: what runs, then what has finished, the last one); of several
+ * deleted ones the last.
  *
- * Returns 0 present; 1 deleted (informer_object_deleted() says when); INFORMER_E_NOT_FOUND, and what lookups return otherwise
+ * Returns 0 present; 1 deleted (informer_object_deleted() says when); INFORMER_E_NOT_FOUND, and what lookups
+ * return otherwise
  */
-INFORMER_API int informer_find(const struct informer_snapshot *snapshot, struct informer_resource *resource, enum informer_by by,
-			       const char *value, size_t length, struct informer_object *ret_object);
+INFORMER_API int informer_find(const struct informer_snapshot *snapshot, struct informer_resource *resource,
+			       enum informer_by by, const char *value, size_t length,
+			       struct informer_object *ret_object);
 /*
- * Every deleted object that is remembered, of several entries' one entry after the other, the oldest deletion first. A non-zero result of
- * each stops and is returned.
+ * Every deleted object that is remembered, of several entries' one entry after the other, the oldest deletion
+ * first. A non-zero result of each stops and is returned.
  * Cost  a walk over the last change of every object, present ones too
  */
-INFORMER_API int informer_each_deleted(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-				       int (*each)(void *context, const struct informer_object *object), void *context);
+INFORMER_API int informer_each_deleted(const struct informer_snapshot *snapshot,
+				       struct informer_resource *resource,
+				       int (*each)(void *context, const struct informer_object *object),
+				       void *context);
 /*
- * Whether an object was found as a deleted one, by informer_find(), informer_each_deleted() or an on_delete, or is a copy of
- * such a one.
- * ret_wall_ns  CLOCK_REALTIME at which the daemon learnt of it, 0 when that is not known any more; may be NULL
+ * Whether an object was found as a deleted one, by informer_find(), informer_each_deleted() or an on_delete,
+ * or is a copy of such a one.
+ * ret_wall_ns  CLOCK_REALTIME at which the daemon learnt of it, 0 when that is not known any more; may be
+ *              NULL
  */
 INFORMER_API bool informer_object_deleted(const struct informer_object *object, uint64_t *ret_wall_ns);
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libinformer, workqueue: what a handler finds to do is put here by key, and done by workers at their own pace (client-go's
- * util/workqueue).
+ * libinformer, workqueue: what a handler finds to do is put here by key, and done by workers at their own
+ * pace (client-go's util/workqueue).
  *
  *	handler:	informer_workqueue_add(q, key, length);
  *	worker:		while (informer_workqueue_get(q, -1, &item) == 0) {
@@ -11,10 +12,11 @@
  *				informer_workqueue_done(q, &item);
  *			}
  *
- * A key that is added while it waits is there once; one that is added while it is processed comes again after done, once. So
- * two workers never have the same key at the same time.
+ * A key that is added while it waits is there once; one that is added while it is processed comes again after
+ * done, once. So two workers never have the same key at the same time.
  *
- * Threads: any number. It needs no handle and no daemon. No thread of its own: delayed keys are moved by those who get.
+ * Threads: any number. It needs no handle and no daemon. No thread of its own: delayed keys are moved by
+ * those who get.
  */
 #ifndef INFORMER_WORKQUEUE_H
 #define INFORMER_WORKQUEUE_H
@@ -32,8 +34,8 @@ struct informer_workqueue;
  *
  * base_delay_ns, max_delay_ns   per-item exponential backoff: base · 2^n, at most max [5 ms, 1,000 s]
  * qps, burst                    one bucket for all items [10, 100]; qps < 0: no bucket
- * clock                         nanoseconds, monotonic; for tests with virtual time. A test that moves it on calls
- *                               informer_workqueue_kick(). NULL: CLOCK_MONOTONIC
+ * clock                         nanoseconds, monotonic; for tests with virtual time. A test that moves it on
+ *                               calls informer_workqueue_kick(). NULL: CLOCK_MONOTONIC
  */
 struct informer_workqueue_options {
 	size_t size;
@@ -55,27 +57,35 @@ struct informer_work_item {
 	void *private_;
 };
 
-INFORMER_API int informer_workqueue_new(const struct informer_workqueue_options *options, struct informer_workqueue **ret_queue);
+INFORMER_API int informer_workqueue_new(const struct informer_workqueue_options *options,
+					struct informer_workqueue **ret_queue);
 /* Nobody may be in it or come. NULL is fine. */
 INFORMER_API void informer_workqueue_free(struct informer_workqueue *queue);
 
-/* Returns 0; -ESHUTDOWN after a shut down (the item is not taken); -ENOMEM; -EINVAL: a key of more than 1 MiB. */
+/*
+ * Returns 0; -ESHUTDOWN after a shut down (the item is not taken); -ENOMEM; -EINVAL: a key of more than 1
+ * MiB.
+ */
 INFORMER_API int informer_workqueue_add(struct informer_workqueue *queue, const char *key, size_t length);
 /* After a delay; of two delays for one key the earlier one counts. delay 0: at once. */
-INFORMER_API int informer_workqueue_add_after(struct informer_workqueue *queue, const char *key, size_t length, uint64_t delay_ns);
+INFORMER_API int informer_workqueue_add_after(struct informer_workqueue *queue, const char *key,
+					      size_t length, uint64_t delay_ns);
 /* After the longer of the item's own backoff, which this call raises, and the bucket's wait. */
-INFORMER_API int informer_workqueue_add_rate_limited(struct informer_workqueue *queue, const char *key, size_t length);
+INFORMER_API int informer_workqueue_add_rate_limited(struct informer_workqueue *queue, const char *key,
+						     size_t length);
 /* The item's backoff begins anew. Does not take it out of the queue. */
 INFORMER_API void informer_workqueue_forget(struct informer_workqueue *queue, const char *key, size_t length);
 /* How often it was added with a rate limit since it was forgotten. */
-INFORMER_API uint32_t informer_workqueue_num_requeues(struct informer_workqueue *queue, const char *key, size_t length);
+INFORMER_API uint32_t informer_workqueue_num_requeues(struct informer_workqueue *queue, const char *key,
+						      size_t length);
 
 /*
- * The next key, in order of adding; waits for one at most timeout_ms (negative: for ever; real time, also with a clock of the
- * caller's). Give it back with done.
+ * The next key, in order of adding; waits for one at most timeout_ms (negative: for ever; real time, also
+ * with a clock of the caller's). Give it back with done.
  * Returns 0; -ETIMEDOUT; -ESHUTDOWN: shut down, and nothing is left
  */
-INFORMER_API int informer_workqueue_get(struct informer_workqueue *queue, int timeout_ms, struct informer_work_item *ret_item);
+INFORMER_API int informer_workqueue_get(struct informer_workqueue *queue, int timeout_ms,
+					struct informer_work_item *ret_item);
 INFORMER_API void informer_workqueue_done(struct informer_workqueue *queue, struct informer_work_item *item);
 
 /* Keys that wait (delayed ones not counted). */
@@ -84,8 +94,8 @@ INFORMER_API size_t informer_workqueue_length(struct informer_workqueue *queue);
 /* No adds from now on; get hands out what is left, then says -ESHUTDOWN. Delayed keys are dropped. */
 INFORMER_API void informer_workqueue_shut_down(struct informer_workqueue *queue);
 /*
- * The same, and waits until all of it is done: what is processed, what waits, and what was added again while processed. (client-go's
- * does not wait for what nobody got yet.)
+ * The same, and waits until all of it is done: what is processed, what waits, and what was added again while
+ * processed. (client-go's does not wait for what nobody got yet.)
  * Returns  0; -ETIMEDOUT; -ECANCELED: another thread called informer_workqueue_shut_down() meanwhile
  */
 INFORMER_API int informer_workqueue_shut_down_with_drain(struct informer_workqueue *queue, int timeout_ms);
@@ -95,9 +105,9 @@ INFORMER_API bool informer_workqueue_is_shutting_down(struct informer_workqueue 
 INFORMER_API void informer_workqueue_kick(struct informer_workqueue *queue);
 
 /*
- * Kubernetes' own metrics of a workqueue (workqueue_depth, _adds_total, _queue_duration_seconds, _work_duration_seconds,
- * _unfinished_work_seconds, _longest_running_processor_seconds, _retries_total). Durations in nanoseconds; buckets hold counts
- * of durations up to 10^-8 s, 10^-7 s, … 10^3 s, and of all.
+ * Kubernetes' own metrics of a workqueue (workqueue_depth, _adds_total, _queue_duration_seconds,
+ * _work_duration_seconds, _unfinished_work_seconds, _longest_running_processor_seconds, _retries_total).
+ * Durations in nanoseconds; buckets hold counts of durations up to 10^-8 s, 10^-7 s, … 10^3 s, and of all.
  */
 #define INFORMER_WORKQUEUE_BUCKETS 13
 struct informer_workqueue_metrics {
@@ -110,7 +120,8 @@ struct informer_workqueue_metrics {
 	uint64_t unfinished_ns;
 	uint64_t longest_running_ns;
 };
-INFORMER_API int informer_workqueue_metrics(struct informer_workqueue *queue, struct informer_workqueue_metrics *metrics);
+INFORMER_API int informer_workqueue_metrics(struct informer_workqueue *queue,
+					    struct informer_workqueue_metrics *metrics);
 
 #ifdef __cplusplus
 }

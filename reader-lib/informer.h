@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libinformer: read the node's one cache of Kubernetes objects.
  *
- * The daemon informerd lists and watches the API server once per node and keeps all objects, indexed, in a shared-memory
- * arena. This library maps that arena read-only. A lookup is a few memory reads: no network, no system call, no parse, no
- * allocation.
+ * The daemon informerd lists and watches the API server once per node and keeps all objects, indexed, in a
+ * shared-memory arena. This library maps that arena read-only. A lookup is a few memory reads: no network, no
+ * system call, no parse, no allocation.
  *
  *	struct informer *inf;
  *	struct informer_resource *pods;
@@ -22,22 +23,27 @@
  *
  * Concepts: informer(7). Every function has a page, informer_attach(3) and so on.
  *
- * Results   0 (or, where said, 1) is success. A failure is negative: a negative errno for causes of the system, an
- *           INFORMER_E_ code (below -4095) for our own. Outputs called ret_* are set on success only.
- * Threads   A handle may be used by any number of threads at once, except that nothing may run beside or after
- *           informer_detach(). One snapshot, with its objects, values and iterators, belongs to one thread at a time.
- *           informer_dispatch() is serialised inside; lookups never wait for it.
- * Lifetime  Objects, values and strings found through a snapshot are lent: valid until its informer_end(). They are (data,
- *           length) and not terminated. A snapshot, and an iterator, must not be moved or copied while it is open.
- * Fork      In a child every call on the parent's handle returns INFORMER_E_FORKED; informer_detach() frees the child's
- *           copy without disturbing the parent. The child attaches for itself.
+ * Results   0 (or, where said, 1) is success. A failure is negative: a negative errno for causes of the
+ *           system, an INFORMER_E_ code (below -4095) for our own. Outputs called ret_* are set on success
+ *           only.
+ * Threads   A handle may be used by any number of threads at once, except that nothing may run beside or
+ *           after informer_detach(). One snapshot, with its objects, values and iterators, belongs to one
+ *           thread at a time. informer_dispatch() is serialised inside; lookups never wait for it.
+ * Lifetime  Objects, values and strings found through a snapshot are lent: valid until its informer_end().
+ *           They are (data, length) and not terminated. A snapshot, and an iterator, must not be moved or
+ *           copied while it is open.
+ * Fork      In a child every call on the parent's handle returns INFORMER_E_FORKED; informer_detach() frees
+ *           the child's copy without disturbing the parent. The child attaches for itself.
  * Quiet     No globals, no signal handlers, no atexit, no exit, no output. Descriptors are close-on-exec.
  *
  * Caveats
- * - An open snapshot holds memory back in the daemon: everything that changed since is kept for it. End it soon; copy what
- *   you need for long. A snapshot held beyond the daemon's patience expires (INFORMER_E_EXPIRED).
- * - A handle has 63 pins, that is at most 63 snapshots open at once, by all threads together. More: INFORMER_E_BUSY.
- * - Do not close descriptors you did not open: closing "all from 3 up" takes the handle's away and later calls fail.
+ * - An open snapshot holds memory back in the daemon: everything that changed since is kept for it. End it
+ *   soon; copy what you need for long. A snapshot held beyond the daemon's patience expires
+ *   (INFORMER_E_EXPIRED).
+ * - A handle has 63 pins, that is at most 63 snapshots open at once, by all threads together. More:
+ *   INFORMER_E_BUSY.
+ * - Do not close descriptors you did not open: closing "all from 3 up" takes the handle's away and later
+ *   calls fail.
  */
 #ifndef INFORMER_H
 #define INFORMER_H
@@ -65,33 +71,40 @@ extern "C" {
 INFORMER_API uint32_t informer_api_version(void);
 INFORMER_API const char *informer_library_version(void);
 
-/* ---- errors ---------------------------------------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------- */
 
-/* X(name, code, cause, remedy). Three families: wait (try later), renew (open again), fault (somebody must act). */
-#define INFORMER_ERRORS(X)                                                                                             \
-	X(NOT_READY, -4096, "no arena is attached yet: informerd does not run, or has not published",                  \
-	  "wait with informer_wait_synced(), or poll informer_fd(); is informerd running, and is this its socket?")     \
-	X(BUSY, -4097, "all 63 pins of this handle are taken by open snapshots",                                       \
-	  "end snapshots that are no longer needed, or attach a second handle")                                         \
-	X(CORRUPT, -4098, "the arena holds bytes that make no sense, or whose integrity tag is wrong",                 \
-	  "run informerctl verify; restart informerd, which sets a damaged arena aside and lists again")                \
-	X(FORKED, -4099, "this handle was attached by the parent process",                                             \
-	  "attach in the child, or call informer_detach() there")                                                      \
-	X(NOT_FOUND, -4100, "there is no such object, field or value in this snapshot", "nothing is wrong")            \
-	X(NO_RESOURCE, -4101, "informerd does not cache this resource",                                                \
-	  "name it as kubectl does, or add it with informerd --resource; informerctl stat lists what is cached")        \
-	X(NO_INDEX, -4102, "this resource has no such index",                                                          \
-	  "declare it with informerd --index; informerctl stat lists the indexes")                                     \
-	X(EXPIRED, -4103, "the snapshot was held for so long that its memory was taken back",                          \
-	  "informer_end() it and begin another; hold snapshots for a shorter time")                                    \
-	X(LAYOUT, -4104, "the arena has a layout that this library does not know",                                     \
-	  "install libinformer and informerd of the same release")                                                     \
-	X(REFUSED, -4105, "informerd refused this reader; informer_last_error() has its sentence",                     \
-	  "see the sentence: permission, too many readers, or another release")                                        \
-	X(SYNTAX, -4106, "a path or selector could not be understood; informer_last_error() tells where",              \
-	  "correct the text")                                                                                          \
-	X(TYPE, -4107, "the value is of another kind than the one asked for", "look with informer_value_kind() first")          \
-	X(STOPPED, -4108, "informer_stop() was called on this handle", "attach another handle for new handlers")
+/*
+ * X(name, code, cause, remedy). Three families: wait (try later), renew (open again), fault (somebody must
+ * act).
+ */
+#define INFORMER_ERRORS(X)                                                                                   \
+	X(NOT_READY, -4096, "no arena is attached yet: informerd does not run, or has not published",        \
+	  "wait with informer_wait_synced(), or poll informer_fd(); is informerd running, and is this its "  \
+	  "socket?")                                                                                         \
+	X(BUSY, -4097, "all 63 pins of this handle are taken by open snapshots",                             \
+	  "end snapshots that are no longer needed, or attach a second handle")                              \
+	X(CORRUPT, -4098, "the arena holds bytes that make no sense, or whose integrity tag is wrong",       \
+	  "run informerctl verify; restart informerd, which sets a damaged arena aside and lists again")     \
+	X(FORKED, -4099, "this handle was attached by the parent process",                                   \
+	  "attach in the child, or call informer_detach() there")                                            \
+	X(NOT_FOUND, -4100, "there is no such object, field or value in this snapshot", "nothing is wrong")  \
+	X(NO_RESOURCE, -4101, "informerd does not cache this resource",                                      \
+	  "name it as kubectl does, or add it with informerd --resource; informerctl stat lists what is "    \
+	  "cached")                                                                                          \
+	X(NO_INDEX, -4102, "this resource has no such index",                                                \
+	  "declare it with informerd --index; informerctl stat lists the indexes")                           \
+	X(EXPIRED, -4103, "the snapshot was held for so long that its memory was taken back",                \
+	  "informer_end() it and begin another; hold snapshots for a shorter time")                          \
+	X(LAYOUT, -4104, "the arena has a layout that this library does not know",                           \
+	  "install libinformer and informerd of the same release")                                           \
+	X(REFUSED, -4105, "informerd refused this reader; informer_last_error() has its sentence",           \
+	  "see the sentence: permission, too many readers, or another release")                              \
+	X(SYNTAX, -4106, "a path or selector could not be understood; informer_last_error() tells where",    \
+	  "correct the text")                                                                                \
+	X(TYPE, -4107, "the value is of another kind than the one asked for",                                \
+	  "look with informer_value_kind() first")                                                           \
+	X(STOPPED, -4108, "informer_stop() was called on this handle",                                       \
+	  "attach another handle for new handlers")
 
 enum informer_error {
 	INFORMER_OK = 0,
@@ -100,14 +113,17 @@ enum informer_error {
 #undef INFORMER_ERROR_ENUM_
 };
 
-/* What a code means; never NULL, constant. For a negative errno a general sentence with no detail: use strerror(-code). */
+/*
+ * What a code means; never NULL, constant. For a negative errno a general sentence with no detail: use
+ * strerror(-code).
+ */
 INFORMER_API const char *informer_strerror(int code);
 /* What to do about it; "" where there is nothing to say. */
 INFORMER_API const char *informer_error_remedy(int code);
 /* "INFORMER_E_BUSY"; for a negative errno its name where known, else "UNKNOWN". */
 INFORMER_API const char *informer_error_name(int code);
 
-/* ---- attaching ------------------------------------------------------------------------------------------------------- */
+/* ---- attaching ---------------------------------------------------------- */
 
 struct informer;
 
@@ -115,20 +131,21 @@ enum informer_log_level { INFORMER_LOG_ERROR, INFORMER_LOG_WARNING, INFORMER_LOG
 
 #define INFORMER_VERIFY 1u /* check each block's integrity tag when it is first touched */
 /*
- * While no informerd runs, read what the last one left in memory, as of its last commit (informer_status() calls it stale), rather
- * than nothing. For informerd's own user and for root, on the host; it is looked for until there is something to read. Once informerd is
- * back, the handle moves over to it by itself. With INFORMER_VERIFY nothing is read so: the keys come from informerd.
+ * While no informerd runs, read what the last one left in memory, as of its last commit (informer_status()
+ * calls it stale), rather than nothing. For informerd's own user and for root, on the host; it is looked for
+ * until there is something to read. Once informerd is back, the handle moves over to it by itself. With
+ * INFORMER_VERIFY nothing is read so: the keys come from informerd.
  */
 #define INFORMER_ORPHAN 2u
 
 /*
  * size         sizeof(struct informer_options); fields beyond it are taken as zero
  * flags        INFORMER_VERIFY, INFORMER_ORPHAN
- * socket_path  NULL: $INFORMER_SOCKET, else /run/informer/informer.sock, else, when not root and the former does not
- *              exist, $XDG_RUNTIME_DIR/informer/informer.sock
+ * socket_path  NULL: $INFORMER_SOCKET, else /run/informer/informer.sock, else, when not root and the former
+ *              does not exist, $XDG_RUNTIME_DIR/informer/informer.sock
  * reader_name  what `informerctl stat` calls this reader, up to 64 bytes; NULL: the program's name
- * log          told of attach, loss, re-attach. Called from within any call of this library, with locks held: it must
- *              not call back. NULL: nobody is told
+ * log          told of attach, loss, re-attach. Called from within any call of this library, with locks held:
+ *              it must not call back. NULL: nobody is told
  * allocate     used for all memory but the mappings and the verification table; both or neither
  */
 struct informer_options {
@@ -144,9 +161,10 @@ struct informer_options {
 };
 
 /*
- * Attach. Succeeds whether or not the daemon runs: connecting goes on in informer_dispatch(), in the informer_wait_*()
- * functions, and in informer_begin() while there is nothing to read. One attempt is made at once, so with a daemon that
- * answers the first snapshot needs no wait: up to 100 ms are spent on that answer, none when nobody listens.
+ * Attach. Succeeds whether or not the daemon runs: connecting goes on in informer_dispatch(), in the
+ * informer_wait_*() functions, and in informer_begin() while there is nothing to read. One attempt is made at
+ * once, so with a daemon that answers the first snapshot needs no wait: up to 100 ms are spent on that
+ * answer, none when nobody listens.
  *
  * options  NULL: all defaults
  * Returns  0, -EINVAL, -ENAMETOOLONG (socket path), -ENOMEM, -EMFILE and other negative errno
@@ -154,22 +172,23 @@ struct informer_options {
 INFORMER_API int informer_attach(const struct informer_options *options, struct informer **ret_informer);
 
 /*
- * Detach, and free everything. Snapshots still open become invalid without further notice; all other threads must be out.
- * NULL is fine.
+ * Detach, and free everything. Snapshots still open become invalid without further notice; all other threads
+ * must be out. NULL is fine.
  */
 INFORMER_API void informer_detach(struct informer *informer);
 
 /*
- * A descriptor for poll(2), epoll(7) and event loops: readable when informer_dispatch() has something to do (the daemon
- * came, went or moved; a commit happened that informer_arm() asked for). The same one for the life of the handle. Borrowed.
+ * A descriptor for poll(2), epoll(7) and event loops: readable when informer_dispatch() has something to do
+ * (the daemon came, went or moved; a commit happened that informer_arm() asked for). The same one for the
+ * life of the handle. Borrowed.
  */
 INFORMER_API int informer_fd(const struct informer *informer);
 
 /*
  * Do what there is to do; never blocks.
  *
- * Returns  1 something changed (a commit, an attach, a loss), 0 nothing, or INFORMER_E_FORKED. Failures to attach are no
- *          failure here: informer_status() tells, and the next attempt is made by itself.
+ * Returns  1 something changed (a commit, an attach, a loss), 0 nothing, or INFORMER_E_FORKED. Failures to
+ *          attach are no failure here: informer_status() tells, and the next attempt is made by itself.
  */
 INFORMER_API int informer_dispatch(struct informer *informer);
 
@@ -185,7 +204,8 @@ INFORMER_API size_t informer_last_error(struct informer *informer, char *buffer,
  * size        to be set by the caller: sizeof(struct informer_status)
  * attached    there is an arena to read
  * connected   the daemon's socket is open: it lives, and protects our snapshots
- * stale       what we read is not being kept up to date: no daemon, or one that shows no sign of life for 15 s
+ * stale       what we read is not being kept up to date: no daemon, or one that shows no sign of life for 15
+ *             s
  * age_ns      since the daemon's last sign of life (boot time); 0 when not attached
  * generation  of the arena
  * attaches    how often an arena was attached: 1, and one more for each move
@@ -205,7 +225,7 @@ struct informer_status {
 };
 INFORMER_API int informer_status(struct informer *informer, struct informer_status *status);
 
-/* ---- snapshots ------------------------------------------------------------------------------------------------------- */
+/* ---- snapshots ---------------------------------------------------------- */
 
 /* One consistent view over all resources and indexes. The caller's memory; its content is private. */
 struct informer_snapshot {
@@ -232,28 +252,31 @@ struct informer_moment {
  * Begin a snapshot of the newest commit. Give it back with informer_end(), soon.
  *
  * Returns   0; INFORMER_E_NOT_READY, INFORMER_E_BUSY (63 are open), INFORMER_E_CORRUPT, INFORMER_E_FORKED
- * Cost      about 20 ns: one atomic exchange; no system call, no loop, no allocation. When a new generation stands ready
- *           (the daemon was restarted) this call also makes the move, without ever blocking: until the new arena has come
- *           it shows the old one.
+ * Cost      about 20 ns: one atomic exchange; no system call, no loop, no allocation. When a new generation
+ *           stands ready (the daemon was restarted) this call also makes the move, without ever blocking:
+ *           until the new arena has come it shows the old one.
  */
 INFORMER_API int informer_begin(struct informer *informer, struct informer_snapshot *ret_snapshot);
 
 /* End it. One that is all zero, or was ended, is fine. */
 INFORMER_API void informer_end(struct informer_snapshot *snapshot);
 
-INFORMER_API int informer_snapshot_moment(const struct informer_snapshot *snapshot, struct informer_moment *ret_moment);
+INFORMER_API int informer_snapshot_moment(const struct informer_snapshot *snapshot,
+					  struct informer_moment *ret_moment);
 
-/* ---- resources ------------------------------------------------------------------------------------------------------- */
+/* ---- resources ---------------------------------------------------------- */
 
 /* A name for a resource that stays valid over commits and generations. Owned by the handle. */
 struct informer_resource;
 
 /*
- * name     as kubectl takes it, case does not count: pods, po, pod, Pod, pods.v1, deployments.apps, deployments.v1.apps
+ * name     as kubectl takes it, case does not count: pods, po, pod, Pod, pods.v1, deployments.apps,
+ *          deployments.v1.apps
  * Returns  0 (also while nothing is attached: lookups tell), -EINVAL, -ENOMEM, INFORMER_E_FORKED.
  *          The same name gives the same pointer.
  */
-INFORMER_API int informer_resource_open(struct informer *informer, const char *name, struct informer_resource **ret_resource);
+INFORMER_API int informer_resource_open(struct informer *informer, const char *name,
+					struct informer_resource **ret_resource);
 
 /*
  * What a snapshot says about a resource. Strings are lent as objects are.
@@ -267,7 +290,8 @@ INFORMER_API int informer_resource_open(struct informer *informer, const char *n
  */
 struct informer_resource_info {
 	size_t size;
-	const char *group, *version, *resource, *kind, *singular, *namespace_, *label_selector, *field_selector;
+	const char *group, *version, *resource, *kind, *singular, *namespace_, *label_selector,
+		*field_selector;
 	size_t group_length, version_length, resource_length, kind_length, singular_length, namespace_length,
 		label_selector_length, field_selector_length;
 	const char *resource_version;
@@ -280,38 +304,43 @@ struct informer_resource_info {
 	uint32_t index_count;
 	uint32_t short_name_count;
 	bool metadata_only;	/* objects have no more than their metadata */
-	bool on_demand;		/* cached from the first reader on that asks for it; until then it is not synced */
+	/* cached from the first reader on that asks for it; until then it is not synced */
+	bool on_demand;
 };
 
 /*
- * What is cached, one entry after another: position runs from 0 to informer_resource_count() - 1. A resource that is cached
- * for several namespaces by several entries has an entry for each.
+ * What is cached, one entry after another: position runs from 0 to informer_resource_count() - 1. A resource
+ * that is cached for several namespaces by several entries has an entry for each.
  */
 INFORMER_API uint32_t informer_resource_count(const struct informer_snapshot *snapshot);
 INFORMER_API int informer_resource_info_at(const struct informer_snapshot *snapshot, uint32_t position,
 					   struct informer_resource_info *info);
-/* Names of its indexes (i < info.index_count), and its short names. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT. */
-INFORMER_API int informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
-					      const char **ret_name, size_t *ret_length);
-INFORMER_API int informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
-					      const char **ret_name, size_t *ret_length);
 /*
- * The same for an opened resource. With several entries: counts are sums, synced is true when all are, age_ns is the
- * oldest, resource_version is "".
+ * Names of its indexes (i < info.index_count), and its short names. Returns 0, INFORMER_E_NOT_FOUND,
+ * INFORMER_E_CORRUPT.
  */
-INFORMER_API int informer_resource_info(const struct informer_snapshot *snapshot, struct informer_resource *resource,
+INFORMER_API int informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position,
+					      uint32_t i, const char **ret_name, size_t *ret_length);
+INFORMER_API int informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position,
+					      uint32_t i, const char **ret_name, size_t *ret_length);
+/*
+ * The same for an opened resource. With several entries: counts are sums, synced is true when all are, age_ns
+ * is the oldest, resource_version is "".
+ */
+INFORMER_API int informer_resource_info(const struct informer_snapshot *snapshot,
+					struct informer_resource *resource,
 					struct informer_resource_info *info);
 /* The position of an opened resource's first entry, for the functions above. */
-INFORMER_API int informer_resource_position(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-					    uint32_t *ret_position);
+INFORMER_API int informer_resource_position(const struct informer_snapshot *snapshot,
+					    struct informer_resource *resource, uint32_t *ret_position);
 
-/* ---- lookups --------------------------------------------------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------ */
 
 /*
- * All of them return INFORMER_E_NO_RESOURCE when the resource is not cached, INFORMER_E_NO_INDEX when it lacks the index,
- * INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED, and -EINVAL for a snapshot that is not open. None blocks,
- * allocates or makes a system call, except that the first lookup of a resource after the daemon changed its definition, or
- * its generation, reads the definition (one allocation).
+ * All of them return INFORMER_E_NO_RESOURCE when the resource is not cached, INFORMER_E_NO_INDEX when it
+ * lacks the index, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED, and -EINVAL for a snapshot that
+ * is not open. None blocks, allocates or makes a system call, except that the first lookup of a resource
+ * after the daemon changed its definition, or its generation, reads the definition (one allocation).
  */
 
 /* An object in a snapshot. Copied freely; nothing to free; its content is private. */
@@ -323,26 +352,30 @@ struct informer_object {
 };
 
 /* Get by key. Cluster-scoped: ns_length 0. Returns 0 or INFORMER_E_NOT_FOUND. */
-INFORMER_API int informer_get(const struct informer_snapshot *snapshot, struct informer_resource *resource, const char *ns,
-			      size_t ns_length, const char *name, size_t name_length, struct informer_object *ret_object);
+INFORMER_API int informer_get(const struct informer_snapshot *snapshot, struct informer_resource *resource,
+			      const char *ns, size_t ns_length, const char *name, size_t name_length,
+			      struct informer_object *ret_object);
 /* The same, with terminated strings; ns may be NULL. */
-INFORMER_API int informer_get_z(const struct informer_snapshot *snapshot, struct informer_resource *resource, const char *ns,
-				const char *name, struct informer_object *ret_object);
+INFORMER_API int informer_get_z(const struct informer_snapshot *snapshot, struct informer_resource *resource,
+				const char *ns, const char *name, struct informer_object *ret_object);
 /* The same, by "namespace/name" or "name". */
-INFORMER_API int informer_get_key(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-				  const char *key, size_t length, struct informer_object *ret_object);
+INFORMER_API int informer_get_key(const struct informer_snapshot *snapshot,
+				  struct informer_resource *resource, const char *key, size_t length,
+				  struct informer_object *ret_object);
 /* By metadata.uid (for pods also by the annotation kubernetes.io/config.mirror). */
-INFORMER_API int informer_get_by_uid(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-				     const char *uid, size_t length, struct informer_object *ret_object);
+INFORMER_API int informer_get_by_uid(const struct informer_snapshot *snapshot,
+				     struct informer_resource *resource, const char *uid, size_t length,
+				     struct informer_object *ret_object);
 /*
- * The pod that has this address. Pods on the host's network are passed over (they share the node's), and so are finished
- * ones (Succeeded, Failed), whose address may have been given to another since.
+ * The pod that has this address. Pods on the host's network are passed over (they share the node's), and so
+ * are finished ones (Succeeded, Failed), whose address may have been given to another since.
  */
-INFORMER_API int informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip,
-				    size_t length, struct informer_object *ret_object);
+INFORMER_API int informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods,
+				    const char *ip, size_t length, struct informer_object *ret_object);
 /* The pod that a container (also init, ephemeral) belongs to. id with or without "containerd://" in front. */
-INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *snapshot, struct informer_resource *pods,
-					      const char *id, size_t length, struct informer_object *ret_object);
+INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *snapshot,
+					      struct informer_resource *pods, const char *id, size_t length,
+					      struct informer_object *ret_object);
 
 /*
  * Iteration. The caller's memory; nothing to free; may be left at any point.
@@ -353,8 +386,9 @@ INFORMER_API int informer_pod_by_container_id(const struct informer_snapshot *sn
  *	while (r == 0 && (r = informer_next(&it, &pod)) > 0)
  *		r = use(&pod);
  *
- * The functions that start one return 0 also when there will be no object. The order is the same for the same snapshot,
- * otherwise unspecified. Strings they are given (value, ns) are borrowed for as long as the iteration goes on.
+ * The functions that start one return 0 also when there will be no object. The order is the same for the same
+ * snapshot, otherwise unspecified. Strings they are given (value, ns) are borrowed for as long as the
+ * iteration goes on.
  */
 struct informer_iter {
 	uint64_t private_[80];
@@ -366,39 +400,47 @@ INFORMER_API int informer_next(struct informer_iter *it, struct informer_object 
 
 INFORMER_API int informer_list(const struct informer_snapshot *snapshot, struct informer_resource *resource,
 			       struct informer_iter *ret_iter);
-INFORMER_API int informer_list_namespace(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-					 const char *ns, size_t ns_length, struct informer_iter *ret_iter);
+INFORMER_API int informer_list_namespace(const struct informer_snapshot *snapshot,
+					 struct informer_resource *resource, const char *ns, size_t ns_length,
+					 struct informer_iter *ret_iter);
 /* The objects whose index of this (terminated) name has this value. */
-INFORMER_API int informer_by_index(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-				   const char *index, const char *value, size_t value_length, struct informer_iter *ret_iter);
+INFORMER_API int informer_by_index(const struct informer_snapshot *snapshot,
+				   struct informer_resource *resource, const char *index, const char *value,
+				   size_t value_length, struct informer_iter *ret_iter);
 /* How many they are, without touching them. */
-INFORMER_API int informer_count_by_index(const struct informer_snapshot *snapshot, struct informer_resource *resource,
-					 const char *index, const char *value, size_t value_length, uint64_t *ret_count);
+INFORMER_API int informer_count_by_index(const struct informer_snapshot *snapshot,
+					 struct informer_resource *resource, const char *index,
+					 const char *value, size_t value_length, uint64_t *ret_count);
 /*
- * Those that a label selector matches, in one namespace or (ns_length 0) in all. The selector is borrowed for the iteration.
- * With an equality in it (=, ==, in with one value) the label index narrows the search, else all objects are looked at.
+ * Those that a label selector matches, in one namespace or (ns_length 0) in all. The selector is borrowed for
+ * the iteration. With an equality in it (=, ==, in with one value) the label index narrows the search, else
+ * all objects are looked at.
  */
-INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struct informer_resource *resource, const char *ns,
-				 size_t ns_length, const struct informer_selector *selector, struct informer_iter *ret_iter);
+INFORMER_API int informer_select(const struct informer_snapshot *snapshot, struct informer_resource *resource,
+				 const char *ns, size_t ns_length, const struct informer_selector *selector,
+				 struct informer_iter *ret_iter);
 
-/* ---- label selectors ------------------------------------------------------------------------------------------------- */
+/* ---- label selectors ---------------------------------------------------- */
 
 /*
  * The API's own syntax: app=web,tier in (a,b),env!=prod,release,!canary,weight>5. Empty matches everything.
  *
  * ret_offset  on INFORMER_E_SYNTAX, the byte at which it stopped making sense; may be NULL
- * Returns     0, INFORMER_E_SYNTAX (informer_last_error() says why), -ENOMEM. Free it with informer_selector_free().
+ * Returns     0, INFORMER_E_SYNTAX (informer_last_error() says why), -ENOMEM. Free it with
+ *             informer_selector_free().
  * Threads     a compiled selector may be used by several at once
  */
 INFORMER_API int informer_selector_compile(struct informer *informer, const char *text, size_t length,
 					   struct informer_selector **ret_selector, size_t *ret_offset);
 INFORMER_API void informer_selector_free(struct informer_selector *selector);
 /* Whether it matches an object: 1, 0, or negative. */
-INFORMER_API int informer_selector_matches(const struct informer_selector *selector, const struct informer_object *object);
+INFORMER_API int informer_selector_matches(const struct informer_selector *selector,
+					   const struct informer_object *object);
 
 /*
- * Field selectors: path=value, path==value, path!=value, joined by commas, on any path: spec.nodeName=n1,status.phase!=Running. An
- * absent field counts as "". Errors, ownership and threads as above. No index helps: where there is one (nodeName, podIP), ask it.
+ * Field selectors: path=value, path==value, path!=value, joined by commas, on any path:
+ * spec.nodeName=n1,status.phase!=Running. An absent field counts as "". Errors, ownership and threads as
+ * above. No index helps: where there is one (nodeName, podIP), ask it.
  */
 struct informer_field_selector;
 INFORMER_API int informer_field_selector_compile(struct informer *informer, const char *text, size_t length,
@@ -407,11 +449,14 @@ INFORMER_API void informer_field_selector_free(struct informer_field_selector *s
 INFORMER_API int informer_field_selector_matches(const struct informer_field_selector *selector,
 						 const struct informer_object *object);
 
-/* ---- objects and values ---------------------------------------------------------------------------------------------- */
+/* ---- objects and values ------------------------------------------------- */
 
-INFORMER_API int informer_object_namespace(const struct informer_object *object, const char **ret_data, size_t *ret_length);
-INFORMER_API int informer_object_name(const struct informer_object *object, const char **ret_data, size_t *ret_length);
-INFORMER_API int informer_object_uid(const struct informer_object *object, const char **ret_data, size_t *ret_length);
+INFORMER_API int informer_object_namespace(const struct informer_object *object, const char **ret_data,
+					   size_t *ret_length);
+INFORMER_API int informer_object_name(const struct informer_object *object, const char **ret_data,
+				      size_t *ret_length);
+INFORMER_API int informer_object_uid(const struct informer_object *object, const char **ret_data,
+				     size_t *ret_length);
 INFORMER_API int informer_object_resource_version(const struct informer_object *object, const char **ret_data,
 						  size_t *ret_length);
 /* The change that made this state, and the one that made the object appear; 0 for what is no object. */
@@ -433,14 +478,18 @@ INFORMER_API int informer_path_compile(struct informer *informer, const char *te
 INFORMER_API void informer_path_free(struct informer_path *path);
 
 /*
- * Read a field: 0, INFORMER_E_NOT_FOUND when it is absent, INFORMER_E_TYPE when it is of another kind, -ERANGE for an integer
- * that int64_t does not hold. With [*] in the path the first hit is read. No parse, no allocation.
+ * Read a field: 0, INFORMER_E_NOT_FOUND when it is absent, INFORMER_E_TYPE when it is of another kind,
+ * -ERANGE for an integer that int64_t does not hold. With [*] in the path the first hit is read. No parse, no
+ * allocation.
  */
 INFORMER_API int informer_get_string(const struct informer_object *object, const struct informer_path *path,
 				     const char **ret_data, size_t *ret_length);
-INFORMER_API int informer_get_int(const struct informer_object *object, const struct informer_path *path, int64_t *ret);
-INFORMER_API int informer_get_bool(const struct informer_object *object, const struct informer_path *path, bool *ret);
-INFORMER_API int informer_get_double(const struct informer_object *object, const struct informer_path *path, double *ret);
+INFORMER_API int informer_get_int(const struct informer_object *object, const struct informer_path *path,
+				  int64_t *ret);
+INFORMER_API int informer_get_bool(const struct informer_object *object, const struct informer_path *path,
+				   bool *ret);
+INFORMER_API int informer_get_double(const struct informer_object *object, const struct informer_path *path,
+				     double *ret);
 
 enum informer_kind {
 	INFORMER_NONE = 0, /* no such field */
@@ -461,18 +510,24 @@ struct informer_value {
 };
 
 /* The whole object as a value; the value at a path. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT. */
-INFORMER_API int informer_object_value(const struct informer_object *object, struct informer_value *ret_value);
+INFORMER_API int informer_object_value(const struct informer_object *object,
+				       struct informer_value *ret_value);
 INFORMER_API int informer_get_value(const struct informer_object *object, const struct informer_path *path,
 				    struct informer_value *ret_value);
 INFORMER_API int informer_value_get(const struct informer_value *value, const struct informer_path *path,
 				    struct informer_value *ret_value);
 /* Every hit of a path, in the object's order. A non-zero result of each stops and is returned. */
 INFORMER_API int informer_each_value(const struct informer_object *object, const struct informer_path *path,
-				     int (*each)(void *context, const struct informer_value *value), void *context);
+				     int (*each)(void *context, const struct informer_value *value),
+				     void *context);
 
 INFORMER_API enum informer_kind informer_value_kind(const struct informer_value *value);
-/* 0, INFORMER_E_TYPE, INFORMER_E_FORKED, INFORMER_E_EXPIRED. informer_value_string() also gives the text of an INFORMER_NUMBER. */
-INFORMER_API int informer_value_string(const struct informer_value *value, const char **ret_data, size_t *ret_length);
+/*
+ * 0, INFORMER_E_TYPE, INFORMER_E_FORKED, INFORMER_E_EXPIRED. informer_value_string() also gives the text of
+ * an INFORMER_NUMBER.
+ */
+INFORMER_API int informer_value_string(const struct informer_value *value, const char **ret_data,
+				       size_t *ret_length);
 INFORMER_API int informer_value_bool(const struct informer_value *value, bool *ret);
 INFORMER_API int informer_value_int(const struct informer_value *value, int64_t *ret);
 INFORMER_API int informer_value_uint(const struct informer_value *value, uint64_t *ret);
@@ -482,7 +537,8 @@ INFORMER_API size_t informer_value_count(const struct informer_value *value);
 /* One field, one element. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_TYPE. */
 INFORMER_API int informer_value_field(const struct informer_value *object, const char *name, size_t length,
 				      struct informer_value *ret_value);
-INFORMER_API int informer_value_element(const struct informer_value *array, size_t i, struct informer_value *ret_value);
+INFORMER_API int informer_value_element(const struct informer_value *array, size_t i,
+					struct informer_value *ret_value);
 
 /*
  * Step through an array or object:
@@ -500,7 +556,8 @@ struct informer_value_iter {
 	struct informer_value item;
 	uint64_t private_[24];
 };
-INFORMER_API int informer_value_iterate(const struct informer_value *value, struct informer_value_iter *ret_iter);
+INFORMER_API int informer_value_iterate(const struct informer_value *value,
+					struct informer_value_iter *ret_iter);
 INFORMER_API int informer_value_next(struct informer_value_iter *it);
 
 /*
@@ -509,43 +566,54 @@ INFORMER_API int informer_value_next(struct informer_value_iter *it);
  * emit     called with pieces; a non-zero result stops and is returned
  */
 INFORMER_API int informer_value_to_json(const struct informer_value *value,
-					int (*emit)(void *context, const char *data, size_t length), void *context);
+					int (*emit)(void *context, const char *data, size_t length),
+					void *context);
 INFORMER_API int informer_object_to_json(const struct informer_object *object,
-					 int (*emit)(void *context, const char *data, size_t length), void *context);
+					 int (*emit)(void *context, const char *data, size_t length),
+					 void *context);
 /*
  * The same into the caller's buffer: as much as fits, and a terminator if size > 0.
  *
  * ret_length  the whole text's length, whether it fitted (length < size) or not
  */
-INFORMER_API int informer_object_json(const struct informer_object *object, char *buffer, size_t size, size_t *ret_length);
+INFORMER_API int informer_object_json(const struct informer_object *object, char *buffer, size_t size,
+				      size_t *ret_length);
 
-/* ---- waiting --------------------------------------------------------------------------------------------------------- */
+/* ---- waiting ------------------------------------------------------------ */
 
 /*
  * timeout_ms  how long at most; negative: for ever; 0: only look
- * Returns     0, -ETIMEDOUT (informer_last_error() says what is missing, and what the API server said to informerd: a resource that it
- *             refuses is asked for again and again, and waited for), INFORMER_E_FORKED, INFORMER_E_BUSY, INFORMER_E_CORRUPT
- * Threads     several may wait at once. They sleep on a descriptor; no polling loop. A signal does not interrupt
+ * Returns     0, -ETIMEDOUT (informer_last_error() says what is missing, and what the API server said to
+ *             informerd: a resource that it refuses is asked for again and again, and waited for),
+ *             INFORMER_E_FORKED, INFORMER_E_BUSY, INFORMER_E_CORRUPT
+ * Threads     several may wait at once. They sleep on a descriptor; no polling loop. A signal does not
+ *             interrupt
  */
 
 /* Until an arena is attached. */
 INFORMER_API int informer_wait_attached(struct informer *informer, int timeout_ms);
 /*
- * Until the resource is cached and its first list is in; NULL: all that are cached, at least one, but those that are cached on demand and
- * that nobody asked for. To wait for one of these by its name is to ask for it.
+ * Until the resource is cached and its first list is in; NULL: all that are cached, at least one, but those
+ * that are cached on demand and that nobody asked for. To wait for one of these by its name is to ask for it.
  */
 INFORMER_API int informer_wait_synced(struct informer *informer, const char *resource, int timeout_ms);
-/* Until there is a version newer than `seen` (another generation counts as newer); NULL: any version at all. */
-INFORMER_API int informer_wait_commit(struct informer *informer, const struct informer_moment *seen, int timeout_ms);
+/*
+ * Until there is a version newer than `seen` (another generation counts as newer); NULL: any version at
+ * all.
+ */
+INFORMER_API int informer_wait_commit(struct informer *informer, const struct informer_moment *seen,
+				      int timeout_ms);
 
 /*
- * Until what is shown of the resource is at least as new as this resourceVersion of it, which somebody has from the API server: "have
- * I seen my own write?" Versions are compared as numbers, within one resource only: another one may live in another etcd. A resource
- * in which nothing happens gets on by bookmarks, about once a minute.
+ * Until what is shown of the resource is at least as new as this resourceVersion of it, which somebody has
+ * from the API server: "have I seen my own write?" Versions are compared as numbers, within one resource
+ * only: another one may live in another etcd. A resource in which nothing happens gets on by bookmarks, about
+ * once a minute.
  *
  * version  decimal digits; else -EINVAL
  */
-INFORMER_API int informer_wait_version(struct informer *informer, const char *resource, const char *version, int timeout_ms);
+INFORMER_API int informer_wait_version(struct informer *informer, const char *resource, const char *version,
+				       int timeout_ms);
 
 /*
  * For event loops: ask that informer_fd() becomes readable at the next commit, once.
@@ -555,21 +623,23 @@ INFORMER_API int informer_wait_version(struct informer *informer, const char *re
  */
 INFORMER_API int informer_arm(struct informer *informer, const struct informer_moment *seen);
 
-/* ---- for tools ------------------------------------------------------------------------------------------------------- */
+/* ---- for tools ---------------------------------------------------------- */
 
 /*
- * Ask the daemon how it is: one JSON document (informerctl stat -o json). Needs no pin and no slot, and works while the
- * first list runs. Uses a connection of its own; blocks at most timeout_ms.
+ * Ask the daemon how it is: one JSON document (informerctl stat -o json). Needs no pin and no slot, and works
+ * while the first list runs. Uses a connection of its own; blocks at most timeout_ms.
  *
  * ret_text  terminated; free it with informer_free()
- * Returns   0, -ETIMEDOUT, -ECONNREFUSED or -ENOENT (no daemon), -EACCES, INFORMER_E_REFUSED, -EPROTO, -ENOMEM
+ * Returns   0, -ETIMEDOUT, -ECONNREFUSED or -ENOENT (no daemon), -EACCES, INFORMER_E_REFUSED, -EPROTO,
+ *           -ENOMEM
  */
-INFORMER_API int informer_stat_json(struct informer *informer, int timeout_ms, char **ret_text, size_t *ret_length);
+INFORMER_API int informer_stat_json(struct informer *informer, int timeout_ms, char **ret_text,
+				    size_t *ret_length);
 INFORMER_API void informer_free(struct informer *informer, void *memory);
 
 /*
- * Check every block that the snapshot reaches: tag, bounds, type, form. Needs INFORMER_VERIFY for the tags; without it only
- * form is checked (ret_counts.tags is 0).
+ * Check every block that the snapshot reaches: tag, bounds, type, form. Needs INFORMER_VERIFY for the tags;
+ * without it only form is checked (ret_counts.tags is 0).
  *
  * report   called for each fault; may be NULL; a non-zero result stops and is returned
  * Returns  0 no fault, INFORMER_E_CORRUPT faults were found, or report's result
@@ -581,8 +651,8 @@ struct informer_verify_counts {
 	uint64_t faults;
 };
 INFORMER_API int informer_verify(const struct informer_snapshot *snapshot,
-				 int (*report)(void *context, uint64_t offset, const char *what), void *context,
-				 struct informer_verify_counts *ret_counts);
+				 int (*report)(void *context, uint64_t offset, const char *what),
+				 void *context, struct informer_verify_counts *ret_counts);
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks: the slow path of looking at one, taken by readers that verify.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks: the immutable pieces of which everything after the arena's header is made.
  *
@@ -44,7 +45,8 @@ enum block_type {
 	BLOCK_COLLISION = 8,	/* trie.h: the links of one 64-bit key that several entries share */
 	BLOCK_TOMBSTONE = 9,	/* tombstone.h: a deleted object */
 	BLOCK_CONSUMERS = 10,	/* consumer.h: cursors of named consumers */
-	BLOCK_SHORTCUT = 11,	/* shortcut.h: from a key or an ordinal straight to an object; the one block that changes in place */
+	/* shortcut.h: from a key or an ordinal straight to an object; the one block that changes in place */
+	BLOCK_SHORTCUT = 11,
 };
 
 struct block {

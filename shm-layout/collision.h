@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collisions: several entries under one 64-bit key. BLOCK_COLLISION's payload is an array of two or more links, none of them
- * a node or another collision.
+ * Collisions: several entries under one 64-bit key. BLOCK_COLLISION's payload is an array of two or more
+ * links, none of them a node or another collision.
  *
  * leaf_link() lets the reader of a leaf treat one entry and many alike:
  *
@@ -15,7 +16,8 @@
 static inline bool
 leaf_is_collision(const struct arena_view *view, uint32_t leaf)
 {
-	return !link_is_immediate(leaf) && block_at(view, leaf, BLOCK_COLLISION, 2 * sizeof(uint32_t)) != NULL;
+	return !link_is_immediate(leaf) &&
+	       block_at(view, leaf, BLOCK_COLLISION, 2 * sizeof(uint32_t)) != NULL;
 }
 
 /* Entry i of a leaf: of a collision its i-th link, of any other leaf (i == 0) itself; 0 past the end. */

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Named consumers: how far readers that come back have got. They live in the arena, and so over a writer's restart.
+ * Named consumers: how far readers that come back have got. They live in the arena, and so over a writer's
+ * restart.
  *
- * BLOCK_CONSUMERS payload: an array of records, 128 bytes each, in no order; root.consumers refers to it (0: there are none).
+ * BLOCK_CONSUMERS payload: an array of records, 128 bytes each, in no order; root.consumers refers to it (0:
+ * there are none).
  *
  *   0             16           24                  32     36       37            128
  *   +-------------+------------+-------------------+------+--------+------------ +

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The header: what a reader asks before it believes anything else in the file.
  */
@@ -15,9 +16,19 @@ uint64_t
 header_fingerprint(void)
 {
 	static const uint32_t sizes[] = {
-		sizeof(struct header), sizeof(struct block), sizeof(struct root), sizeof(struct resource),
-		sizeof(struct trie_node), sizeof(struct posting), offsetof(struct object, key), sizeof(struct slot),
-		sizeof(void *), REF_UNIT, POSTING_ARRAY_MAX, TRIE_SHIFT_TOP, RESOURCE_VERSION_MAX,
+		sizeof(struct header),
+		sizeof(struct block),
+		sizeof(struct root),
+		sizeof(struct resource),
+		sizeof(struct trie_node),
+		sizeof(struct posting),
+		offsetof(struct object, key),
+		sizeof(struct slot),
+		sizeof(void *),
+		REF_UNIT,
+		POSTING_ARRAY_MAX,
+		TRIE_SHIFT_TOP,
+		RESOURCE_VERSION_MAX,
 	};
 	uint64_t hash = 0xcbf29ce484222325ull;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mapping at a multiple of 2 MiB: reserve more than is needed, map within it, give the rest back.
  */

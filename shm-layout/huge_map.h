@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mapping an arena so that the processor can use huge pages for it: at a multiple of 2 MiB, as the file's offset 0 is one.
+ * Mapping an arena so that the processor can use huge pages for it: at a multiple of 2 MiB, as the file's
+ * offset 0 is one.
  */
 #ifndef SHM_LAYOUT_HUGE_MAP_H
 #define SHM_LAYOUT_HUGE_MAP_H

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Index functions as data. Writer and reader both compile this file, so that what the writer files an object under is
- * what a reader finds in it.
+ * Index functions as data. Writer and reader both compile this file, so that what the writer files an object
+ * under is what a reader finds in it.
  */
 #include "shm-layout/index_def.h"
 
@@ -65,7 +66,8 @@ read_rule(struct index_rule *rule, struct value document, const char **ret_why)
 	if (rule->path.count == 0)
 		return refuse(ret_why, "path: the whole object cannot be indexed");
 	if (rule->as == INDEX_SPLIT) {
-		if (value_kind(separator) != VALUE_STRING || !value_string(separator, &text, &length) || length != 1)
+		if (value_kind(separator) != VALUE_STRING || !value_string(separator, &text, &length) ||
+		    length != 1)
 			return refuse(ret_why, "separator: one character is expected");
 		rule->separator = text[0];
 	}
@@ -185,8 +187,9 @@ scheme_length(const char *data, size_t length)
 {
 	size_t i = 0;
 
-	while (i < length && ((data[i] >= 'a' && data[i] <= 'z') || (data[i] >= 'A' && data[i] <= 'Z') ||
-			      (data[i] >= '0' && data[i] <= '9') || data[i] == '+' || data[i] == '-' || data[i] == '.'))
+	while (i < length &&
+	       ((data[i] >= 'a' && data[i] <= 'z') || (data[i] >= 'A' && data[i] <= 'Z') ||
+		(data[i] >= '0' && data[i] <= '9') || data[i] == '+' || data[i] == '-' || data[i] == '.'))
 		i++;
 	return i > 0 && length - i >= 3 && memcmp(data + i, "://", 3) == 0 ? i + 3 : 0;
 }
@@ -262,8 +265,8 @@ each_hit(struct value hit, void *context)
 }
 
 int
-index_def_each(const struct index_def *def, struct value body, int (*each)(const char *data, size_t length, void *context),
-	       void *context)
+index_def_each(const struct index_def *def, struct value body,
+	       int (*each)(const char *data, size_t length, void *context), void *context)
 {
 	struct values vs = {.each = each, .context = context};
 	int r = 0;

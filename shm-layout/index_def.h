@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Index functions: which values an object has in an index. The same code runs in the writer, which files objects under
- * them, and in a reader, which compares a leaf's object with the value it asked for.
+ * Index functions: which values an object has in an index. The same code runs in the writer, which files
+ * objects under them, and in a reader, which compares a leaf's object with the value it asked for.
  *
- * A definition is data, so that it can stand in the arena (in the resource's descriptor): a name and rules; an object's
- * values are the union over the rules, without duplicates.
+ * A definition is data, so that it can stand in the arena (in the resource's descriptor): a name and rules;
+ * an object's values are the union over the rules, without duplicates.
  *
  *	rule           {"path": "...", "as": "string" | "scheme" | "keyvalue" | "split", "separator": ","}
  *	string         each string hit of the path; numbers and booleans by their JSON text
@@ -45,15 +46,18 @@ struct index_def {
 int index_def_read(struct index_def *ret_def, struct value document, const char **ret_why);
 void index_def_done(struct index_def *def);
 
-/* Whether both have the same name, and the same rules in the same order: then every object has the same values in both. */
+/*
+ * Whether both have the same name, and the same rules in the same order: then every object has the same
+ * values in both.
+ */
 bool index_def_same(const struct index_def *a, const struct index_def *b);
 
 /*
- * Every value of an object in this index, duplicates included (the callers' sets remove them). The bytes are lent for the
- * duration of the call. A non-zero result of each stops and is returned; else 0, or -EBADMSG.
+ * Every value of an object in this index, duplicates included (the callers' sets remove them). The bytes are
+ * lent for the duration of the call. A non-zero result of each stops and is returned; else 0, or -EBADMSG.
  */
-int index_def_each(const struct index_def *def, struct value body, int (*each)(const char *data, size_t length, void *context),
-		   void *context);
+int index_def_each(const struct index_def *def, struct value body,
+		   int (*each)(const char *data, size_t length, void *context), void *context);
 
 /* 1 when the object has this value, 0 when not, -EBADMSG damaged. */
 int index_def_has(const struct index_def *def, struct value body, const char *data, size_t length);

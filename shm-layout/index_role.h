@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of a resource's indexes a built-in lookup uses: an index is known by what it does, not by what it is called.
+ * Which of a resource's indexes a built-in lookup uses: an index is known by what it does, not by what it is
+ * called.
  */
 #ifndef SHM_LAYOUT_INDEX_ROLE_H
 #define SHM_LAYOUT_INDEX_ROLE_H

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hash under which keys and index values are filed: a keyed hash by 64 × 64 → 128 bit multiplications.
  *
- * Tags are SipHash-2-4 (tag.h). Here a hash only spreads keys over tries and tables, under a key that is random for each arena and
- * shown to no one who is not admitted; equal hashes are told apart by comparing, so nothing but speed depends on it. It is asked
- * for in every lookup, where SipHash takes a third of the time: its rounds wait for each other, and how many there are follows the
- * length, which no processor predicts. Here the products are independent and the branches few. Measured for a pod's key of 50 bytes,
- * random lengths: SipHash-2-4 41 ns, SipHash-1-3 25 ns, this 7 ns.
+ * Tags are SipHash-2-4 (tag.h). Here a hash only spreads keys over tries and tables, under a key that is
+ * random for each arena and shown to no one who is not admitted; equal hashes are told apart by comparing, so
+ * nothing but speed depends on it. It is asked for in every lookup, where SipHash takes a third of the time:
+ * its rounds wait for each other, and how many there are follows the length, which no processor predicts.
+ * Here the products are independent and the branches few. Measured for a pod's key of 50 bytes, random
+ * lengths: SipHash-2-4 41 ns, SipHash-1-3 25 ns, this 7 ns.
  *
  *	mix(a, b)     the upper half of a * b, exclusive-or its lower half
  *	s[i]          (word i % 2 of the key, little-endian) + (i + 1) * 0x9e3779b97f4a7c15
@@ -34,6 +36,7 @@
 uint64_t key_hash(const uint8_t key[16], const void *value, size_t length);
 
 /* The hash of an object's key; both lengths below 2^32. Cluster-scoped: ns_length 0. */
-uint64_t key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length);
+uint64_t key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+		       size_t name_length);
 
 #endif

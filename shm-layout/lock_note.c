@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The note in a lock file.
  */
@@ -23,7 +24,8 @@ lock_note_write(int fd, const struct lock_note *note)
 	if (strchr(note->arena, '\n'))
 		return -ENAMETOOLONG;
 	sodium_bin2hex(hex, sizeof(hex), note->incarnation, sizeof(note->incarnation));
-	n = snprintf(text, sizeof(text), FIRST_LINE "%ld\n%s\n%s\n", note->pid, note->arena, *note->arena ? hex : "");
+	n = snprintf(text, sizeof(text), FIRST_LINE "%ld\n%s\n%s\n", note->pid, note->arena,
+		     *note->arena ? hex : "");
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return -ENAMETOOLONG;
 	if (ftruncate(fd, 0) < 0)
@@ -51,7 +53,8 @@ lock_note_read(int fd, struct lock_note *ret)
 		return -EBADMSG;
 	*hex++ = '\0';
 	if (*path != '/' || strlen(path) >= sizeof(ret->arena) ||
-	    sodium_hex2bin(ret->incarnation, sizeof(ret->incarnation), hex, strlen(hex), "\n", &length, NULL) != 0 ||
+	    sodium_hex2bin(ret->incarnation, sizeof(ret->incarnation), hex, strlen(hex), "\n", &length,
+			   NULL) != 0 ||
 	    length != sizeof(ret->incarnation)) {
 		memset(ret->incarnation, 0, sizeof(ret->incarnation));
 		return -EBADMSG;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The note in a lock file: SOCKET.lock, which a writer holds locked for as long as it lives (writer/daemon/lock.h), says whose it is and
- * which arena it writes; four lines:
+ * The note in a lock file: SOCKET.lock, which a writer holds locked for as long as it lives
+ * (writer/daemon/lock.h), says whose it is and which arena it writes; four lines:
  *
  *	informer 1
  *	4711					its pid, for people
@@ -22,9 +23,15 @@ struct lock_note {
 	uint8_t incarnation[16];
 };
 
-/* Replace what the file says. Returns 0, -ENAMETOOLONG (also for a path with a newline), other negative errno. */
+/*
+ * Replace what the file says. Returns 0, -ENAMETOOLONG (also for a path with a newline), other negative
+ * errno.
+ */
 int lock_note_write(int fd, const struct lock_note *note);
-/* Returns 0; -EBADMSG: it is no such note, and *ret is empty but for the pid where that can be told; other negative errno. */
+/*
+ * Returns 0; -EBADMSG: it is no such note, and *ret is empty but for the pid where that can be told; other
+ * negative errno.
+ */
 int lock_note_read(int fd, struct lock_note *ret);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An object: a small fixed header, its key, and its body, which is a value (value.h).
  *
@@ -5,8 +6,10 @@
  *
  *   0      8             16         24        28         30           31      32            34        36
  *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------------- - -
- *   | seq  | created_seq | key_hash | ordinal | resource | namespace_ | flags | name_length | body_   | namespace, name,
- *   |      |             |          |         |          | length     |       |             | offset  | near strings, body
+ *   | seq  | created_seq | key_hash | ordinal | resource | namespace_ | flags | name_length | body_   |
+ *          namespace, name,
+ *   |      |             |          |         |          | length     |       |             | offset  | near
+ *                        strings, body
  *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------------- - -
  *
  *   seq            modification sequence number of the change that made this state
@@ -17,12 +20,13 @@
  *   flags          OBJECT_NEAR: near strings stand behind the name
  *   body_offset    where the body starts, from the payload's start
  *
- * Near strings are copies of a few fields that agents read of nearly every object they look up: {u8 length, bytes} each, in the order of
- * enum object_near; length 0: it is absent, no string, or longer than 255 bytes, and the body tells which. They lie in a cache line that
- * a lookup touches anyway: reading spec.nodeName costs 5 ns so, and 60 by the body.
+ * Near strings are copies of a few fields that agents read of nearly every object they look up: {u8 length,
+ * bytes} each, in the order of enum object_near; length 0: it is absent, no string, or longer than 255 bytes,
+ * and the body tells which. They lie in a cache line that a lookup touches anyway: reading spec.nodeName
+ * costs 5 ns so, and 60 by the body.
  *
- * Namespace and name stand here once: in the body, metadata.namespace and metadata.name are the one-byte values
- * OWN_NAMESPACE and OWN_NAME. UID and resourceVersion stand in the body only.
+ * Namespace and name stand here once: in the body, metadata.namespace and metadata.name are the one-byte
+ * values OWN_NAMESPACE and OWN_NAME. UID and resourceVersion stand in the body only.
  */
 #ifndef SHM_LAYOUT_OBJECT_H
 #define SHM_LAYOUT_OBJECT_H
@@ -88,7 +92,9 @@ object_at(const struct arena_view *view, uint32_t ref)
 		return NULL;
 	o = (const struct object *)(const void *)b->payload;
 	key_end = (uint32_t)offsetof(struct object, key) + o->namespace_length + o->name_length;
-	if (__builtin_expect(o->name_length > OBJECT_NAME_MAX || o->body_offset < key_end || o->body_offset >= block_length(b), 0))
+	if (__builtin_expect(o->name_length > OBJECT_NAME_MAX || o->body_offset < key_end ||
+				     o->body_offset >= block_length(b),
+			     0))
 		return NULL;
 	return o;
 }
@@ -105,15 +111,19 @@ object_name(const struct object *o)
 	return o->key + o->namespace_length;
 }
 
-/* The hash (key_hash.h) of namespace/name, of name alone when namespace_length is 0, under the arena's hash key. */
-uint64_t object_key_hash(const uint8_t hash_key[16], const char *ns, size_t ns_length, const char *name, size_t name_length);
+/*
+ * The hash (key_hash.h) of namespace/name, of name alone when namespace_length is 0, under the arena's hash
+ * key.
+ */
+uint64_t object_key_hash(const uint8_t hash_key[16], const char *ns, size_t ns_length, const char *name,
+			 size_t name_length);
 
 /* The hash of an index value. */
 uint64_t index_value_hash(const uint8_t hash_key[16], const void *value, size_t length);
 
 /*
- * Keys are compared in every lookup, and lengths vary: heads and tails that overlap take one branch for each doubling of the length
- * where a loop would take one for each word, of which the last is never foreseen.
+ * Keys are compared in every lookup, and lengths vary: heads and tails that overlap take one branch for each
+ * doubling of the length where a loop would take one for each word, of which the last is never foreseen.
  */
 static inline uint64_t
 differ8(const char *a, const char *b)

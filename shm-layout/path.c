@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paths: compiled from text once, so that following one is a fingerprint search and a comparison a step.
  */
@@ -68,7 +69,10 @@ finish_name(struct compiler *c, struct path_step *step, size_t from)
 	step->fingerprint = path_fingerprint(c->path->names + from, step->name_length);
 }
 
-/* name, up to the next '.' or '['; a backslash takes the next character as it is (kubectl's app\.kubernetes\.io/name). */
+/*
+ * name, up to the next '.' or '['; a backslash takes the next character as it is (kubectl's
+ * app\.kubernetes\.io/name).
+ */
 static int
 compile_bare(struct compiler *c)
 {
@@ -80,7 +84,8 @@ compile_bare(struct compiler *c)
 		char byte = c->text[c->at];
 
 		if (byte == ']' || byte == '{' || byte == '}' || byte == '"' || byte == '\'')
-			return refuse(c, "this character stands in a name only when the name is quoted: [\"...\"]");
+			return refuse(
+				c, "this character stands in a name only when the name is quoted: [\"...\"]");
 		if (byte == '*')
 			return refuse(c, "write [*] for every element or field");
 		if (byte == '\\') {
@@ -301,7 +306,8 @@ walk_from(struct walk *w, unsigned i, struct value *v)
 }
 
 int
-path_each(const struct path *path, struct value root, int (*each)(struct value hit, void *context), void *context)
+path_each(const struct path *path, struct value root, int (*each)(struct value hit, void *context),
+	  void *context)
 {
 	struct walk w = {.path = path, .each = each, .context = context, .left = VALUE_ITEMS_MAX};
 
@@ -323,7 +329,8 @@ path_follow(const struct path *path, struct value *v)
 
 		if (step->kind == PATH_ANY) {
 			struct value from = *v;
-			struct walk w = {.path = path, .each = keep_first, .context = v, .left = VALUE_ITEMS_MAX};
+			struct walk w = {
+				.path = path, .each = keep_first, .context = v, .left = VALUE_ITEMS_MAX};
 
 			return walk_from(&w, i, &from) > 0;
 		}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Postings: the checked look at one, and walking its ordinals.
  */

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Postings: an index value and the ordinals of the objects that have it.
  *
  * An index is a trie from SipHash(hash_key, value) to
  *   - an immediate ordinal, when one object has the value (compare the object's own index value!),
  *   - a BLOCK_POSTINGS, when several have it,
- *   - a BLOCK_COLLISION of BLOCK_POSTINGS, when several values share the hash; there, one ordinal has postings too, for an ordinal alone
- *     would not say for which of its object's values it stands.
+ *   - a BLOCK_COLLISION of BLOCK_POSTINGS, when several values share the hash; there, one ordinal has
+ *     postings too, for an ordinal alone would not say for which of its object's values it stands.
  *
  * BLOCK_POSTINGS payload:
  *

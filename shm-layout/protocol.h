@@ -1,22 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What reader and broker say to each other over the Unix socket (SOCK_SEQPACKET, one message a packet).
  *
  *   reader → broker   HELLO     versions, the kind of attach, the reader's name for `informerctl stat`
- *   broker → reader   WELCOME   generation; carries with SCM_RIGHTS, in this order: arena (O_RDONLY), slot (read-write), eventfd
+ *   broker → reader   WELCOME   generation; carries with SCM_RIGHTS, in this order: arena (O_RDONLY), slot
+ *                     (read-write), eventfd
  *                     REFUSED   code and a sentence
  *   broker → reader   MOVED     a new generation stands ready; carries the same three descriptors as WELCOME
- *   reader → broker   SUBSCRIBE    once attached: fill a queue with the changes of a resource (queue.h). Its number names it from
+ *   reader → broker   SUBSCRIBE    once attached: fill a queue with the changes of a resource (queue.h). Its
+ *                     number names it from
  *                                  then on; a number that is in use is unsubscribed first
  *   broker → reader   SUBSCRIBED   from which seq on; carries the queue (read-only)
  *                     UNSUBSCRIBED code and a sentence: it was refused
  *   reader → broker   UNSUBSCRIBE  the queue with this number is no longer read; no answer
- *   reader → broker   WANT         once attached: it looks at this resource; one that is cached on demand is cached from now on. No
+ *   reader → broker   WANT         once attached: it looks at this resource; one that is cached on demand is
+ *                     cached from now on. No
  *                                  answer. SUBSCRIBE says the same
  *   reader → broker   STAT      a question; no slot is needed
  *   broker → reader   REPORT    its answer: one JSON document, in as many packets as it takes; `more` tells
  *
- * The broker receives without a control buffer, so nobody can make it pile up descriptors. Either side ends by closing.
- * All fields are input: sizes are checked, strings are length-delimited and end within the packet.
+ * The broker receives without a control buffer, so nobody can make it pile up descriptors. Either side ends
+ * by closing. All fields are input: sizes are checked, strings are length-delimited and end within the
+ * packet.
  */
 #ifndef SHM_LAYOUT_PROTOCOL_H
 #define SHM_LAYOUT_PROTOCOL_H
@@ -30,8 +35,19 @@
 #define PROTOCOL_PACKET_MAX 65536u
 #define PROTOCOL_DESCRIPTORS 3
 
-enum message_type { MESSAGE_HELLO = 1, MESSAGE_WELCOME, MESSAGE_REFUSED, MESSAGE_MOVED, MESSAGE_STAT, MESSAGE_REPORT,
-		    MESSAGE_SUBSCRIBE, MESSAGE_SUBSCRIBED, MESSAGE_UNSUBSCRIBED, MESSAGE_UNSUBSCRIBE, MESSAGE_WANT };
+enum message_type {
+	MESSAGE_HELLO = 1,
+	MESSAGE_WELCOME,
+	MESSAGE_REFUSED,
+	MESSAGE_MOVED,
+	MESSAGE_STAT,
+	MESSAGE_REPORT,
+	MESSAGE_SUBSCRIBE,
+	MESSAGE_SUBSCRIBED,
+	MESSAGE_UNSUBSCRIBED,
+	MESSAGE_UNSUBSCRIBE,
+	MESSAGE_WANT
+};
 
 struct message_head {
 	uint32_t magic;
@@ -59,8 +75,14 @@ struct message_welcome {
 	uint8_t keys[32];	/* struct tag_keys, when has_keys */
 };
 
-enum refusal { REFUSED_PERMISSION = 1, REFUSED_FULL = 2, REFUSED_LAYOUT = 3, REFUSED_PROTOCOL = 4, REFUSED_BUSY = 5,
-	       REFUSED_CONSUMER = 6 /* another process is attached as this consumer */ };
+enum refusal {
+	REFUSED_PERMISSION = 1,
+	REFUSED_FULL = 2,
+	REFUSED_LAYOUT = 3,
+	REFUSED_PROTOCOL = 4,
+	REFUSED_BUSY = 5,
+	REFUSED_CONSUMER = 6 /* another process is attached as this consumer */
+};
 
 struct message_refused {
 	struct message_head head;
@@ -70,15 +92,18 @@ struct message_refused {
 };
 
 /*
- * number       0 .. SLOT_QUEUES - 1: of this reader's queues; its cursor in the slot is set to 0 by the broker before it answers
- * entries      wanted capacity; 0: the default. Rounded up to a power of two, and capped by the daemon's configuration
- * resource     "pods", "deployments.apps": plural name, and group when there is one; not terminated when it fills the field.
- *              One that the daemon does not cache is no error: it may come. Several entries of one resource count as one
+ * number       0 .. SLOT_QUEUES - 1: of this reader's queues; its cursor in the slot is set to 0 by the
+ *              broker before it answers
+ * entries      wanted capacity; 0: the default. Rounded up to a power of two, and capped by the daemon's
+ *              configuration
+ * resource     "pods", "deployments.apps": plural name, and group when there is one; not terminated when it
+ *              fills the field. One that the daemon does not cache is no error: it may come. Several entries
+ *              of one resource count as one
  * namespace_   only this namespace; empty: all
  * consumer     named consumer whose cursor is kept; empty: none
  *
- * Names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT entries in all; those that
- * come last get what is left, QUEUE_ENTRIES_MIN at least.
+ * Names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT
+ * entries in all; those that come last get what is left, QUEUE_ENTRIES_MIN at least.
  */
 struct message_subscribe {
 	struct message_head head;
@@ -91,7 +116,8 @@ struct message_subscribe {
 
 /*
  * base         the queue holds every change with a greater seq
- * has_cursor   lineage and seq are where the consumer of that name had got to; 0: nobody of that name is known
+ * has_cursor   lineage and seq are where the consumer of that name had got to; 0: nobody of that name is
+ *              known
  */
 struct message_subscribed {
 	struct message_head head;

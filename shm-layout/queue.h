@@ -1,39 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue: a bounded ring of events that the writer fills for one subscription of one reader (a handler, as a rule). A memfd of
- * its own, mapped read-only by the reader; how far the reader has read stands in the reader's slot (slot.h, queue_cursor).
+ * A queue: a bounded ring of events that the writer fills for one subscription of one reader (a handler, as a
+ * rule). A memfd of its own, mapped read-only by the reader; how far the reader has read stands in the
+ * reader's slot (slot.h, queue_cursor).
  *
  *   offset  bytes  field
  *        0      8  head       entries pushed so far; entry n stands at ring[n % capacity]
- *        8      8  base       after (re)opening: the ring has every change of its subscription with seq > base
- *       16      8  openings   how often it was opened: 1, and one more each time it reopened after an overflow
+ *        8      8  base       after (re)opening: the ring has every change of its subscription with seq >
+ *                  base
+ *       16      8  openings   how often it was opened: 1, and one more each time it reopened after an
+ *               overflow
  *       24      4  state      0 OPEN, 1 OVERFLOWED
  *       28      4  capacity   entries, a power of two, QUEUE_ENTRIES_MIN .. QUEUE_ENTRIES_MAX; never changes
  *     4096  24*n  entries     {seq, kind, resource, old, new}
  *
- * Invariant: while OPEN, what an unread entry refers to stays in the arena. An unread entry is never overwritten.
+ * Invariant: while OPEN, what an unread entry refers to stays in the arena. An unread entry is never
+ * overwritten.
  *
  * The reader, for each look:                      The writer, after each commit that was published:
  *
- *   Q1  pin the current root (full fence)           P1  OVERFLOWED and consumed == head: base = last seq before this
+ *   Q1  pin the current root (full fence)           P1  OVERFLOWED and consumed == head: base = last seq
+ *       before this
  *   Q2  head, then state, then openings (acquire)       commit, openings += 1, state = OPEN (release)
- *   Q3  OVERFLOWED: consumed = that head (throw     P2  OPEN, and room, and within budget: entries, head (release)
- *       away), catch up: walk by-seq                P3  no room, or budget spent: state = OVERFLOWED; full fence; then
- *       (cursor, root.seq]                              what only this queue held is *retired* at the working epoch
- *   Q4  openings changed: if root.seq < base, begin P4  wake the reader when it sleeps (also while OVERFLOWED)
- *       anew at Q1; if cursor < base, catch up
+ *   Q3  OVERFLOWED: consumed = that head (throw     P2  OPEN, and room, and within budget: entries, head
+ *       (release)
+ *       away), catch up: walk by-seq                P3  no room, or budget spent: state = OVERFLOWED; full
+ *                                                   fence; then
+ *       (cursor, root.seq]                              what only this queue held is *retired* at the working
+ *                                                       epoch
+ *   Q4  openings changed: if root.seq < base, begin P4  wake the reader when it sleeps (also while
+ *       OVERFLOWED) anew at Q1; if cursor < base, catch up
  *       likewise; then drop entries <= cursor
  *   Q5  read entries up to that head, follow them,
  *       consumed = n (release), unpin when the
  *       handler is out
  *
- * Why: if Q2 sees OPEN, P3's retirement comes after Q1's pin, which then protects what the entries refer to. If Q2
- * sees OVERFLOWED, no entry is followed. P1's base is the seq of a root that was current before, so one can always be pinned
- * that has it. Head comes first in Q2: were it loaded after OVERFLOWED was seen, the queue could have been reopened and filled in
- * between, and Q3 would throw away entries that neither its root nor a later base covers.
+ * Why: if Q2 sees OPEN, P3's retirement comes after Q1's pin, which then protects what the entries refer to.
+ * If Q2 sees OVERFLOWED, no entry is followed. P1's base is the seq of a root that was current before, so one
+ * can always be pinned that has it. Head comes first in Q2: were it loaded after OVERFLOWED was seen, the
+ * queue could have been reopened and filled in between, and Q3 would throw away entries that neither its root
+ * nor a later base covers.
  *
  * To sleep: armed |= ARMED_QUEUE (slot.h), full fence, look at head and state once more, poll the eventfd.
  *
- * To the reader all of it is input: head - consumed is clamped to capacity, refs are checked where they are followed.
+ * To the reader all of it is input: head - consumed is clamped to capacity, refs are checked where they are
+ * followed.
  */
 #ifndef SHM_LAYOUT_QUEUE_H
 #define SHM_LAYOUT_QUEUE_H
@@ -53,13 +64,19 @@ enum queue_state { QUEUE_OPEN = 0, QUEUE_OVERFLOWED = 1 };
  * What an entry tells.
  *
  *   ADDED     new: the object             UPDATED  old, new
- *   DELETED   old: the last state before; new: the final state, 0 when the deletion was not seen, only that it is gone
+ *   DELETED   old: the last state before; new: the final state, 0 when the deletion was not seen, only that
+ *             it is gone
  *   SYNCED    the resource's first list is in (again after a RESET)
  *   RESET     the resource was emptied and is listed anew: what was known of it no longer counts
  *   STATUS    the Reflector met an error, or recovered; new: a VALUE (LAYOUT.md, STATUS)
  */
 enum queue_kind {
-	QUEUE_ADDED = 1, QUEUE_UPDATED = 2, QUEUE_DELETED = 3, QUEUE_SYNCED = 4, QUEUE_RESET = 5, QUEUE_STATUS = 6,
+	QUEUE_ADDED = 1,
+	QUEUE_UPDATED = 2,
+	QUEUE_DELETED = 3,
+	QUEUE_SYNCED = 4,
+	QUEUE_RESET = 5,
+	QUEUE_STATUS = 6,
 };
 
 /*

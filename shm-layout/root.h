@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The root: the immutable record from which one version of the whole store is reached, and a
  * resource's part of it.
@@ -29,8 +30,9 @@
  *   lineage         random id of an unbroken count of seq; kept by adoption
  *   committed_*_ns  when it was published
  *   consumers       ref of a BLOCK_CONSUMERS (consumer.h), or 0
- *   table           epoch of the last root in which a resource came, went, or became another: what was learnt from one root about
- *                   positions and descriptors holds for every root of the same arena with the same number
+ *   table           epoch of the last root in which a resource came, went, or became another: what was learnt
+ *                   from one root about positions and descriptors holds for every root of the same arena with
+ *                   the same number
  */
 struct root {
 	uint8_t tag[32];
@@ -67,7 +69,8 @@ enum resource_state {
  *   changed_seq       seq of its last change
  *   tombstone_floor   deletes after this seq still stand in by-seq
  *   fingerprint       BLAKE2b-192 of what its content is
- *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes: not known
+ *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes:
+ *                     not known
  *   version           the API server's resourceVersion, opaque, length first; empty: none
  *   identity, ordinals, by_seq, deleted, indexes[]  links (trie.h; deleted: tombstone.h)
  *   by_key, by_ordinal  refs of BLOCK_SHORTCUTs (shortcut.h), or 0

@@ -1,25 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortcuts: flat tables that lead from a key, or an ordinal, straight to the object's newest version, past the tries.
+ * Shortcuts: flat tables that lead from a key, or an ordinal, straight to the object's newest version, past
+ * the tries.
  *
  *	key ──hash──▶ bucket of 8 cells ──▶ object		ordinal ──▶ cell ──▶ object
  *
- * They are hints: whoever finds nothing, or something newer than his root, goes by the tries, which are the truth. So a table
- * need not be whole, and answers "not found" to nobody.
+ * They are hints: whoever finds nothing, or something newer than his root, goes by the tries, which are the
+ * truth. So a table need not be whole, and answers "not found" to nobody.
  *
  * BLOCK_SHORTCUT payload; the block's tag covers the first 8 bytes only, for the cells change in place:
  *
  *   0          4        8         A                                     A + cells * size
  *   +----------+--------+- - - - -+--------+--------+--------+- - - - - +
- *   | cells    | kind   |         | cell   | cell   | cell   |          |	A: the first multiple of 64 of the file from byte 8 on
+ *   | cells    | kind   |         | cell   | cell   | cell   |          |	A: the first multiple of 64 of
+ *              the file from byte 8 on
  *   +----------+--------+- - - - -+--------+--------+--------+- - - - - +
  *
- *   cells  a power of two; kind 1, by key: 8 bytes each, the hash's upper 32 bits above the object's ref, 0 empty; the 8 of the
- *          64-byte bucket number hash & (cells / 8 - 1) are searched. kind 2, by ordinal: 4 bytes each, the ref, 0 none
+ *   cells  a power of two; kind 1, by key: 8 bytes each, the hash's upper 32 bits above the object's ref, 0
+ *          empty; the 8 of the 64-byte bucket number hash & (cells / 8 - 1) are searched. kind 2, by ordinal:
+ *          4 bytes each, the ref, 0 none
  *
- * Invariant: before a root is stored, every cell about an object that its commit changed is (a deleted one's is empty). A reader that
- * loads a cell after it pinned a root of seq S finds there nothing, or the version of that root, or a later one; the versions' own
- * seq tells which (later: > S). Whatever it finds was reachable from its root or a later one, so the pin protects it.
- * When a table is replaced by a larger one, readers of earlier roots keep the old one, which was whole for them.
+ * Invariant: before a root is stored, every cell about an object that its commit changed is (a deleted one's
+ * is empty). A reader that loads a cell after it pinned a root of seq S finds there nothing, or the version
+ * of that root, or a later one; the versions' own seq tells which (later: > S). Whatever it finds was
+ * reachable from its root or a later one, so the pin protects it. When a table is replaced by a larger one,
+ * readers of earlier roots keep the old one, which was whole for them.
  *
  * Readers that verify do not use them, since no tag vouches for the cells.
  */
@@ -58,7 +63,8 @@ _Static_assert(sizeof(struct shortcut) == SHORTCUT_TAGGED, "shortcut: size");
 static inline uint64_t
 shortcut_length(enum shortcut_kind kind, uint64_t cells)
 {
-	return sizeof(struct shortcut) + 64 + cells * (kind == SHORTCUT_BY_KEY ? sizeof(uint64_t) : sizeof(uint32_t));
+	return sizeof(struct shortcut) + 64 +
+	       cells * (kind == SHORTCUT_BY_KEY ? sizeof(uint64_t) : sizeof(uint32_t));
 }
 
 /* Where a table's cells begin; NULL when there is none of this kind, or its lengths do not fit its block. */
@@ -88,8 +94,9 @@ shortcut_bucket(void *cells, uint32_t count, uint64_t hash)
 }
 
 /*
- * Which of a bucket's cells may be those of this hash: a bit each. All eight are looked at, so that there is no branch whose way is a
- * matter of chance. A vector's load is eight bytes at a time on every x86 there is; what it finds is loaded again, atomically.
+ * Which of a bucket's cells may be those of this hash: a bit each. All eight are looked at, so that there is
+ * no branch whose way is a matter of chance. A vector's load is eight bytes at a time on every x86 there is;
+ * what it finds is loaded again, atomically.
  */
 static inline unsigned
 shortcut_match(_Atomic uint64_t *bucket, uint64_t hash)
@@ -107,14 +114,16 @@ shortcut_match(_Atomic uint64_t *bucket, uint64_t hash)
 	unsigned match = 0;
 
 	for (unsigned i = 0; i < SHORTCUT_BUCKET; i++)
-		match |= (unsigned)(atomic_load_explicit(&bucket[i], memory_order_relaxed) >> 32 == hash >> 32) << i;
+		match |= (unsigned)(atomic_load_explicit(&bucket[i], memory_order_relaxed) >> 32 ==
+				    hash >> 32)
+			 << i;
 	return match;
 #endif
 }
 
 /*
- * The object with this hash, and with this ordinal, as the root of seq `seq` has it: its ref and header, checked; NULL: go by the
- * tries. The first of those with the hash: whoever asks compares the key.
+ * The object with this hash, and with this ordinal, as the root of seq `seq` has it: its ref and header,
+ * checked; NULL: go by the tries. The first of those with the hash: whoever asks compares the key.
  */
 static inline const struct object *
 shortcut_by_key(const struct arena_view *view, uint32_t table, uint64_t seq, uint64_t hash, uint32_t *ret_ref)
@@ -148,7 +157,9 @@ shortcut_by_key(const struct arena_view *view, uint32_t table, uint64_t seq, uin
 static inline uint32_t
 shortcut_cell(const void *cells, uint32_t count, uint32_t ordinal)
 {
-	return ordinal < count ? atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)cells + ordinal, memory_order_acquire) : 0;
+	return ordinal < count ? atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)cells + ordinal,
+						      memory_order_acquire)
+			       : 0;
 }
 
 static inline const struct object *

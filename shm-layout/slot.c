@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Claiming a pin cell (slot.h has the protocol) and the full fence that both sides of it need.
  */
 #include "shm-layout/slot.h"
 
 /*
- * The thread sanitizer does not follow free fences, so under it the fence is an exchange on a word of its own: the
- * same instruction where it runs (x86), and no false report.
+ * The thread sanitizer does not follow free fences, so under it the fence is an exchange on a word of its
+ * own: the same instruction where it runs (x86), and no false report.
  */
 void
 slot_fence(void)
@@ -32,8 +33,8 @@ slot_claim_any(struct slot *slot, unsigned hint)
 		if (atomic_load_explicit(&cell->epoch, memory_order_relaxed) != CELL_FREE)
 			continue;
 		slot_touch(slot, at);
-		if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING, memory_order_seq_cst,
-							    memory_order_relaxed)) {
+		if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING,
+							    memory_order_seq_cst, memory_order_relaxed)) {
 #if defined(__x86_64__)
 			/* A locked exchange is a full fence there; only the compiler has to be told. */
 			atomic_signal_fence(memory_order_seq_cst);

@@ -1,15 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slot: what one attached reader process writes and the writer reads. Two pages, a memfd of the reader's own, sealed
- * against shrinking and growing; to the writer everything in it is hostile input: read once, clamped, never an index.
+ * A slot: what one attached reader process writes and the writer reads. Two pages, a memfd of the reader's
+ * own, sealed against shrinking and growing; to the writer everything in it is hostile input: read once,
+ * clamped, never an index.
  *
  *   offset  bytes  field
- *        0      4  armed      the reader sleeps and wants its eventfd signalled: ARMED_COMMIT at the next commit,
- *                             ARMED_QUEUE when one of its queues has something for it; bits. With the signal the writer takes
- *                             back the bits that it answers, no others: who waits for something else is still armed
- *        8      8  touched    bit n: cell n was claimed some time; set by its reader before the claim, never cleared. The writer
- *                             looks at no others: with many readers most cells are never used, and looking costs a cache line each
+ *        0      4  armed      the reader sleeps and wants its eventfd signalled: ARMED_COMMIT at the next
+ *                  commit,
+ *                             ARMED_QUEUE when one of its queues has something for it; bits. With the signal
+ *                             the writer takes back the bits that it answers, no others: who waits for
+ *                             something else is still armed
+ *        8      8  touched    bit n: cell n was claimed some time; set by its reader before the claim, never
+ *                  cleared. The writer
+ *                             looks at no others: with many readers most cells are never used, and looking
+ *                             costs a cache line each
  *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
- *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by the queue's number
+ *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by the queue's
+ *           number
  *
  * Pin protocol. Reader and writer each store first, then look at the other:
  *
@@ -18,10 +25,10 @@
  *   R2  load header.root              W2  scan the cells that were touched
  *   R3  cell = root's epoch           W3  reuse blocks retired at or before the oldest pin
  *
- * Invariant: never do both miss. If R2 loads the root that W1 replaced, W2 finds the cell taken, and W3 keeps what that
- * root reaches: ACQUIRING counts as the horizon at which the writer first saw it.
- * Order: R1 and W1 are followed by a full fence. Release/acquire would let R2 pass R1 (a load may overtake an earlier
- * store, on x86 too): both miss, and the block that holds the root is reused between R2 and R3.
+ * Invariant: never do both miss. If R2 loads the root that W1 replaced, W2 finds the cell taken, and W3 keeps
+ * what that root reaches: ACQUIRING counts as the horizon at which the writer first saw it.
+ * Order: R1 and W1 are followed by a full fence. Release/acquire would let R2 pass R1 (a load may overtake an
+ * earlier store, on x86 too): both miss, and the block that holds the root is reused between R2 and R3.
  * R0 is to R1's fence as R1 itself is: who sees a bit that another thread set has it set for the writer too.
  * Bound: no loop. A writer that dies, or commits without pause, delays nobody.
  * Pairs with: pins_horizon() in writer/arena/pins.c.
@@ -51,8 +58,8 @@ struct pin_cell {
 
 /*
  * consumed      entries of the queue that the reader has done with; between what it was and the queue's head
- * acknowledged  a named consumer's cursor: everything up to this seq need not be told again. Counts only when it grows
- *               and is not beyond the seq of a published root
+ * acknowledged  a named consumer's cursor: everything up to this seq need not be told again. Counts only when
+ *               it grows and is not beyond the seq of a published root
  */
 struct queue_cursor {
 	_Alignas(64) _Atomic uint64_t consumed;
@@ -83,7 +90,8 @@ slot_touch(struct slot *slot, unsigned cell)
 }
 
 /*
- * R0 and R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do not meet).
+ * R0 and R1: take a free cell, starting the search at `hint` (any number; threads that pass different ones do
+ * not meet).
  * Returns the cell, or NULL when all SLOT_CELLS are taken. A full fence follows the claim.
  */
 struct pin_cell *slot_claim_any(struct slot *slot, unsigned hint);
@@ -97,8 +105,8 @@ slot_claim(struct slot *slot, unsigned hint)
 
 	slot_touch(slot, at);
 	/* A locked exchange is a full fence there; only the compiler has to be told. */
-	if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING, memory_order_seq_cst,
-						    memory_order_relaxed)) {
+	if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING,
+						    memory_order_seq_cst, memory_order_relaxed)) {
 		atomic_signal_fence(memory_order_seq_cst);
 		return cell;
 	}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Integrity tags: key derivation and the two-step SipHash tag of a block.
  */
@@ -43,14 +44,16 @@ tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b, u
 	} covered = {offset, b->type_length, b->aux, content_hash};
 	uint64_t tag;
 
-	crypto_shorthash((unsigned char *)&tag, (const unsigned char *)&covered, sizeof(covered), keys->block);
+	crypto_shorthash((unsigned char *)&tag, (const unsigned char *)&covered, sizeof(covered),
+			 keys->block);
 	return tag;
 }
 
 uint32_t
 tag_covered(const struct block *b)
 {
-	return block_type(b) == BLOCK_SHORTCUT && block_length(b) > SHORTCUT_TAGGED ? SHORTCUT_TAGGED : block_length(b);
+	return block_type(b) == BLOCK_SHORTCUT && block_length(b) > SHORTCUT_TAGGED ? SHORTCUT_TAGGED
+										    : block_length(b);
 }
 
 bool

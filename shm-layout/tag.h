@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Integrity tags, by libsodium.
  *
@@ -38,10 +39,12 @@ struct tag_root_key {
 };
 
 /* Derive both from the key file's 32 bytes. sodium_init() must have been called. */
-void tag_derive(const uint8_t master[TAG_MASTER_BYTES], struct tag_keys *ret_keys, struct tag_root_key *ret_root);
+void tag_derive(const uint8_t master[TAG_MASTER_BYTES], struct tag_keys *ret_keys,
+		struct tag_root_key *ret_root);
 
 uint64_t tag_content_hash(const struct tag_keys *keys, const void *payload, uint32_t length);
-uint64_t tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint64_t content_hash);
+uint64_t tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b,
+		   uint64_t content_hash);
 
 /* How many bytes of a block's payload its tag covers: all but for a shortcut, whose cells change in place. */
 uint32_t tag_covered(const struct block *b);

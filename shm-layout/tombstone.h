@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tombstones: what remains of deleted objects, for readers that come late.
  *
@@ -13,12 +14,15 @@
  *
  *   seq     of the deletion; the object's own seq is that of its last change
  *   object  ref of the BLOCK_OBJECT as it was last; its body stays whole for as long as the tombstone stands
- *   flags   TOMBSTONE_UNSEEN: that it was gone only showed in a list, or in another object of its name; object is its last known state
+ *   flags   TOMBSTONE_UNSEEN: that it was gone only showed in a list, or in another object of its name;
+ *           object is its last known state
  *
- * `deleted` finds a tombstone by the object's key, and by every value that it had in the indexes uid, podIP and containerID (as far
- * as the resource has them). Different things lie in one trie, so what is found is compared by the rule of what was asked for.
+ * `deleted` finds a tombstone by the object's key, and by every value that it had in the indexes uid, podIP
+ * and containerID (as far as the resource has them). Different things lie in one trie, so what is found is
+ * compared by the rule of what was asked for.
  *
- * resource.tombstone_floor: deletions with seq > floor all stand here. It rises when the oldest go, by count, bytes or age.
+ * resource.tombstone_floor: deletions with seq > floor all stand here. It rises when the oldest go, by count,
+ * bytes or age.
  */
 #ifndef SHM_LAYOUT_TOMBSTONE_H
 #define SHM_LAYOUT_TOMBSTONE_H
@@ -41,7 +45,12 @@ _Static_assert(sizeof(struct tombstone) == 32, "tombstone: size");
 _Static_assert(offsetof(struct tombstone, object) == 24, "tombstone: object moved");
 
 /* Under which kind of value a tombstone is filed: it is mixed into the value's hash. */
-enum tombstone_by { TOMBSTONE_BY_KEY = 0, TOMBSTONE_BY_UID = 1, TOMBSTONE_BY_ADDRESS = 2, TOMBSTONE_BY_CONTAINER = 3 };
+enum tombstone_by {
+	TOMBSTONE_BY_KEY = 0,
+	TOMBSTONE_BY_UID = 1,
+	TOMBSTONE_BY_ADDRESS = 2,
+	TOMBSTONE_BY_CONTAINER = 3
+};
 
 /* hash: object.key_hash for BY_KEY, index_value_hash() of the value for the others. */
 static inline uint64_t

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading the trie: get, and ordered iteration with a seek.
  */
@@ -51,8 +52,9 @@ rank_of(uint64_t map, unsigned digit)
 }
 
 /*
- * One step down a link, for trie_get(), whose time is a reader's time: just what is needed to touch the node safely and take one of its links.
- * What trie_node_of() looks at beside that (is the length the map's, are the shifts multiples of 6) is form, which walks check.
+ * One step down a link, for trie_get(), whose time is a reader's time: just what is needed to touch the node
+ * safely and take one of its links. What trie_node_of() looks at beside that (is the length the map's, are
+ * the shifts multiples of 6) is form, which walks check.
  *
  * Returns the child link; 0 none; link itself when it is a leaf; BAD when damaged.
  */
@@ -176,12 +178,14 @@ from_shift(uint64_t key, unsigned shift)
 }
 
 /*
- * Levels without a node were not compared on the way down, so a seek takes two steps: (1) follow from's digits as far as they
- * exist to some leaf and learn its key k; (2) with the highest digit at which k and from differ, go down again and stop at
- * the first node below that digit: all its leaves agree with k there, so all are above or all below from.
+ * Levels without a node were not compared on the way down, so a seek takes two steps: (1) follow from's
+ * digits as far as they exist to some leaf and learn its key k; (2) with the highest digit at which k and
+ * from differ, go down again and stop at the first node below that digit: all its leaves agree with k there,
+ * so all are above or all below from.
  */
 int
-trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, uint64_t from, const struct trie_keys *keys)
+trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, uint64_t from,
+	  const struct trie_keys *keys)
 {
 	uint32_t link = root;
 	unsigned shift = NO_PARENT, differ;
@@ -238,7 +242,8 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 		it->stack[it->depth].rest = later;
 		it->depth++;
 		if (!(node->map >> digit & 1) || (key != from && shift == differ))
-			return node->map >> digit & 1 ? descend(it, node->links[rank_of(node->map, digit)]) : trie_next(it);
+			return node->map >> digit & 1 ? descend(it, node->links[rank_of(node->map, digit)])
+						      : trie_next(it);
 		link = node->links[rank_of(node->map, digit)];
 	}
 	/* everything below link agrees with k down to the difference */

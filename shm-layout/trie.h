@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one index structure: a persistent 64-way bitmap trie from u64 to *links*.
  *
  * A link is 32 bits:   0             nothing
  *                      bit 31 set    an immediate value in bits 0..30 (an ordinal)
- *                      otherwise     a ref: of a BLOCK_NODE, one goes deeper; of any other block, it is the leaf
+ *                      otherwise     a ref: of a BLOCK_NODE, one goes deeper; of any other block, it is the
+ *                                    leaf
  *
  * BLOCK_NODE: aux is its shift (0, 6, … 60), the payload:
  *
@@ -13,15 +15,16 @@
  *   +----------+---------+---------+-- - -
  *
  * At a node, key's digit is (key >> shift) & 63; at shift 60 only 16 digits occur (64 is no multiple of 6).
- * Shifts fall on the way down, and levels at which all keys of a subtree agree have no node: a digit that no node looked
- * at may differ. So the leaf found is the only one that *can* have the key; whoever asks compares the key that the leaf's
- * owner carries (an object its name, its ordinal, its seq; postings their value). That is what keeps a leaf at 4 bytes.
+ * Shifts fall on the way down, and levels at which all keys of a subtree agree have no node: a digit that no
+ * node looked at may differ. So the leaf found is the only one that *can* have the key; whoever asks compares
+ * the key that the leaf's owner carries (an object its name, its ordinal, its seq; postings their value).
+ * That is what keeps a leaf at 4 bytes.
  *
  * Keys that are hashes can be equal though what they stand for is not. Such entries share a
  * BLOCK_COLLISION as their leaf: its payload is an array of at least two links.
  *
- * Invariant: a node has at least two links (a trie of one entry is that entry's link), a child's shift is smaller than its
- * parent's, and equal contents have equal form whatever the order of edits.
+ * Invariant: a node has at least two links (a trie of one entry is that entry's link), a child's shift is
+ * smaller than its parent's, and equal contents have equal form whatever the order of edits.
  */
 #ifndef SHM_LAYOUT_TRIE_H
 #define SHM_LAYOUT_TRIE_H
@@ -85,8 +88,9 @@ int trie_get(const struct arena_view *view, uint32_t root, uint64_t key, uint32_
 /*
  * The key of a leaf, for ordered iteration and for the writer's edits.
  *
- * way   what is known of it from the nodes passed: (key & way.mask) == way.bits. An object that is filed under several keys
- *       of one trie has one leaf for each, and they look alike: just one of its keys fits the way.
+ * way   what is known of it from the nodes passed: (key & way.mask) == way.bits. An object that is filed
+ *       under several keys of one trie has one leaf for each, and they look alike: just one of its keys fits
+ *       the way.
  *
  * Returns 0, or -EBADMSG.
  */
@@ -96,8 +100,8 @@ struct trie_way {
 };
 
 struct trie_keys {
-	int (*key_of)(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
-		      uint64_t *ret_key);
+	int (*key_of)(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
+		      struct trie_way way, uint64_t *ret_key);
 	void *context;
 };
 
@@ -117,7 +121,8 @@ trie_way_add(struct trie_way *way, unsigned shift, unsigned digit)
  *		use(it.leaf);
  *
  * trie_first and trie_seek set it to the first leaf, or the first with key >= from; trie_next to the next.
- * Returns 1 at a leaf, 0 at the end, -EBADMSG damaged. trie_seek needs the leaves' keys (a few calls of key_of).
+ * Returns 1 at a leaf, 0 at the end, -EBADMSG damaged. trie_seek needs the leaves' keys (a few calls of
+ * key_of).
  */
 struct trie_iter {
 	const struct arena_view *view;
@@ -131,7 +136,8 @@ struct trie_iter {
 };
 
 int trie_first(struct trie_iter *it, const struct arena_view *view, uint32_t root);
-int trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, uint64_t from, const struct trie_keys *keys);
+int trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, uint64_t from,
+	      const struct trie_keys *keys);
 int trie_next(struct trie_iter *it);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values, read in place. Everything here looks at bytes that another process wrote: a position is
  * compared with the end before it is read, a reference goes through block_at(), and what a container
@@ -126,7 +127,8 @@ open_block(struct value *v, const struct arena_view *view, uint32_t ref)
 
 /* v becomes the value at `at`, its reference followed. False unless it lies within end. */
 static inline bool
-open_here(struct value *v, const struct arena_view *view, const struct object *own, const uint8_t *at, const uint8_t *end)
+open_here(struct value *v, const struct arena_view *view, const struct object *own, const uint8_t *at,
+	  const uint8_t *end)
 {
 	if (at >= end)
 		return false;
@@ -257,7 +259,8 @@ value_text(const struct value *v, const char **ret_data, size_t *ret_length)
 	if (!v->at)
 		return false;
 	if (*v->at < TAG_STRING0 && *v->at != TAG_STRING8 && *v->at != TAG_STRING16 && *v->at != TAG_STRING32)
-		return (*v->at == TAG_OWN_NAME || *v->at == TAG_OWN_NAMESPACE) && value_string(*v, ret_data, ret_length);
+		return (*v->at == TAG_OWN_NAME || *v->at == TAG_OWN_NAMESPACE) &&
+		       value_string(*v, ret_data, ret_length);
 	if (*v->at > TAG_STRING63 || !extent(v->at, v->end, &contents, &length))
 		return false;
 	*ret_data = (const char *)contents;
@@ -376,8 +379,9 @@ name_of(const struct arena_view *view, uint32_t ref, const char **ret_name, size
 	const struct block *b = block_at(view, ref, BLOCK_VALUE, 1);
 	const uint8_t *contents;
 
-	if (!b || (b->payload[0] != TAG_STRING8 && b->payload[0] != TAG_STRING16 && b->payload[0] != TAG_STRING32 &&
-		   (b->payload[0] < TAG_STRING0 || b->payload[0] > TAG_STRING63)))
+	if (!b ||
+	    (b->payload[0] != TAG_STRING8 && b->payload[0] != TAG_STRING16 && b->payload[0] != TAG_STRING32 &&
+	     (b->payload[0] < TAG_STRING0 || b->payload[0] > TAG_STRING63)))
 		return false;
 	if (!extent(b->payload, b->payload + block_length(b), &contents, ret_length))
 		return false;
@@ -389,7 +393,8 @@ name_of(const struct arena_view *view, uint32_t ref, const char **ret_name, size
 #define MEMO_ABSENT 0xffffu
 
 static uint32_t
-position_of(const struct arena_view *view, const struct block *shape, const char *name, size_t length, uint8_t name_fp)
+position_of(const struct arena_view *view, const struct block *shape, const char *name, size_t length,
+	    uint8_t name_fp)
 {
 	const uint8_t *fps, *hit;
 	const uint32_t *names;
@@ -420,7 +425,8 @@ value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, s
 	uint64_t word;
 	size_t bytes;
 
-	if (!v->at || (*v->at != TAG_OBJECT16 && *v->at != TAG_OBJECT32) || !extent(v->at, v->end, &at, &bytes))
+	if (!v->at || (*v->at != TAG_OBJECT16 && *v->at != TAG_OBJECT32) ||
+	    !extent(v->at, v->end, &at, &bytes))
 		return false;
 	end = at + bytes;
 	ref = load32(at - 4);
@@ -434,8 +440,9 @@ value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, s
 		if ((word ^ shape->tag) > MEMO_ABSENT) { /* another shape's */
 			i = position_of(v->view, shape, name, length, name_fp);
 			if (i < MEMO_ABSENT || i == UINT32_MAX)
-				atomic_store_explicit(known, (shape->tag & ~(uint64_t)MEMO_ABSENT) | (i & MEMO_ABSENT),
-						      memory_order_relaxed);
+				atomic_store_explicit(
+					known, (shape->tag & ~(uint64_t)MEMO_ABSENT) | (i & MEMO_ABSENT),
+					memory_order_relaxed);
 		} else if (i == MEMO_ABSENT) {
 			i = UINT32_MAX;
 		}

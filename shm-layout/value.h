@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values: a JSON document as a compact tree that is read in place.
  *
@@ -27,13 +28,14 @@
  *
  * BLOCK_VALUE payload: exactly one value (never 18: references do not chain).
  * BLOCK_SHAPE payload: u32 count, count fingerprint bytes (low byte of the name's FNV-1a 32), zeroes up to a
- * multiple of 4, count refs (u32) of BLOCK_VALUEs that hold the names, which are distinct, in the document's order.
+ * multiple of 4, count refs (u32) of BLOCK_VALUEs that hold the names, which are distinct, in the document's
+ * order.
  *
- * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included; OWN_NAME and OWN_NAMESPACE stand in an
- * object's own block only.
+ * Invariant: values nest at most VALUE_DEPTH_MAX deep, shared ones included; OWN_NAME and OWN_NAMESPACE stand
+ * in an object's own block only.
  *
- * All of it is input: whatever the bytes are, each function ends and reads nothing outside the block; what does not
- * make sense is "no such field", or -EBADMSG where a function can say so.
+ * All of it is input: whatever the bytes are, each function ends and reads nothing outside the block; what
+ * does not make sense is "no such field", or -EBADMSG where a function can say so.
  */
 #ifndef SHM_LAYOUT_VALUE_H
 #define SHM_LAYOUT_VALUE_H
@@ -84,21 +86,23 @@ struct value value_of_object(const struct arena_view *view, uint32_t ref);
 struct value value_of_block(const struct arena_view *view, uint32_t ref);
 
 /*
- * The same in place: v becomes the object's body, then the field of the object that it was; false when there is none, and v
- * means nothing then. For lookups: a struct that was stored in words and is copied in vectors at once, as arguments are,
- * stalls the processor each time.
+ * The same in place: v becomes the object's body, then the field of the object that it was; false when there
+ * is none, and v means nothing then. For lookups: a struct that was stored in words and is copied in vectors
+ * at once, as arguments are, stalls the processor each time.
  */
 bool value_open_object(struct value *v, const struct arena_view *view, uint32_t ref);
 
 /*
- * Where a name stood in the last few shapes, so that finding it again costs one comparison: the upper 48 bits of the shape's integrity tag,
- * which follows from its content and place, and the position in the lower 16. Zeroed is empty. Threads may share one.
+ * Where a name stood in the last few shapes, so that finding it again costs one comparison: the upper 48 bits
+ * of the shape's integrity tag, which follows from its content and place, and the position in the lower 16.
+ * Zeroed is empty. Threads may share one.
  */
 #define VALUE_MEMOS 8u
 struct value_memo {
 	_Atomic uint64_t words[VALUE_MEMOS];
 };
-bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, struct value_memo *memo);	/* memo: or NULL */
+bool value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp,
+		 struct value_memo *memo); /* memo: or NULL */
 /* The bytes of a STRING, and of nothing else. */
 bool value_text(const struct value *v, const char **ret_data, size_t *ret_length);
 
@@ -114,7 +118,10 @@ bool value_equals_string(struct value v, const char *data, size_t length);
 /* Fields or elements. Cost: O(1). */
 size_t value_count(struct value v);	/* of an array: O(n) */
 
-/* Field of an object by name; name_fp is path_fingerprint(name). at == NULL when absent. Cost: skips the fields before it. */
+/*
+ * Field of an object by name; name_fp is path_fingerprint(name). at == NULL when absent. Cost: skips the
+ * fields before it.
+ */
 struct value value_field(struct value object, const char *name, size_t length, uint8_t name_fp);
 struct value value_element(struct value array, size_t i);
 
@@ -143,7 +150,10 @@ bool value_next(struct value_iter *it);
 /* Where the encoded value at `at` ends; NULL when that is not within end. */
 const uint8_t *value_after(const uint8_t *at, const uint8_t *end);
 
-/* Where in a BLOCK_SHAPE's payload the fingerprints stand, where the names' refs, and how long it is. count <= SHAPE_FIELDS_MAX */
+/*
+ * Where in a BLOCK_SHAPE's payload the fingerprints stand, where the names' refs, and how long it is. count
+ * <= SHAPE_FIELDS_MAX
+ */
 #define SHAPE_FINGERPRINTS 4u
 #define SHAPE_FIELDS_MAX ((BLOCK_LENGTH_MAX - SHAPE_FINGERPRINTS - 3) / 5)
 static inline uint32_t
@@ -157,20 +167,26 @@ shape_length(uint32_t count)
 	return shape_names_offset(count) + 4 * count;
 }
 
-/* The refs of a BLOCK_SHAPE's names, checked against its length (not what they refer to); NULL when damaged. */
+/*
+ * The refs of a BLOCK_SHAPE's names, checked against its length (not what they refer to); NULL when
+ * damaged.
+ */
 const uint32_t *value_shape_names(const struct block *shape, uint32_t *ret_count);
 
 /*
- * Call each(ref, context) for every ref that stands directly in an encoded value of a payload (shapes and shared
- * values, not what those refer to). Stops at the first non-zero result and returns it; -EBADMSG when damaged.
+ * Call each(ref, context) for every ref that stands directly in an encoded value of a payload (shapes and
+ * shared values, not what those refer to). Stops at the first non-zero result and returns it; -EBADMSG when
+ * damaged.
  */
-int value_each_ref(const uint8_t *at, const uint8_t *end, int (*each)(uint32_t ref, void *context), void *context);
+int value_each_ref(const uint8_t *at, const uint8_t *end, int (*each)(uint32_t ref, void *context),
+		   void *context);
 
 /*
  * Write a value as JSON, fields in their order, without white space.
  *
  * emit     called with pieces of up to 4 KiB; a non-zero result stops and is returned
- * Returns  0, emit's result, or -EBADMSG (damaged, deeper than VALUE_DEPTH_MAX, or more than VALUE_ITEMS_MAX values)
+ * Returns  0, emit's result, or -EBADMSG (damaged, deeper than VALUE_DEPTH_MAX, or more than VALUE_ITEMS_MAX
+ *          values)
  */
 #define VALUE_ITEMS_MAX (1u << 26)
 int value_to_json(struct value v, int (*emit)(const char *data, size_t length, void *context), void *context);

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values as JSON text, and numbers between their forms. What is printed reads back as the same value: integers are
- * exact, a double gets the fewest of 15 .. 17 digits that bring it back, and keeps a ".0" where it would look like an
- * integer; other numbers are their own text.
+ * Values as JSON text, and numbers between their forms. What is printed reads back as the same value:
+ * integers are exact, a double gets the fewest of 15 .. 17 digits that bring it back, and keeps a ".0" where
+ * it would look like an integer; other numbers are their own text.
  *
  * The library may run under any LC_NUMERIC: printf's decimal point is replaced, whatever it is.
  */
@@ -58,7 +59,8 @@ static int
 put_string(struct printer *p, const char *data, size_t length)
 {
 	static const char hex[] = "0123456789abcdef";
-	static const char short_form[32] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+	static const char short_form[32] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
 	size_t clean = 0, i;
 	int r = put(p, "\"", 1);
 
@@ -140,8 +142,8 @@ put_number_text(struct printer *p, struct value v)
 	if (!value_string(v, &text, &length) || length == 0)
 		return -EBADMSG;
 	for (size_t i = 0; i < length; i++)
-		if (!((text[i] >= '0' && text[i] <= '9') || text[i] == '-' || text[i] == '+' || text[i] == '.' ||
-		      text[i] == 'e' || text[i] == 'E'))
+		if (!((text[i] >= '0' && text[i] <= '9') || text[i] == '-' || text[i] == '+' ||
+		      text[i] == '.' || text[i] == 'e' || text[i] == 'E'))
 			return -EBADMSG;
 	return put(p, text, length);
 }
@@ -253,8 +255,8 @@ value_double(struct value v, double *ret)
 		memcpy(ret, v.at + 1, sizeof(*ret));
 		return true;
 	case VALUE_NUMBER:
-		/* An integer beyond 64 bits, or beyond what a double holds: digits after the first 1,000 change nothing
-		 * but the magnitude, and that of so long a text is infinite. */
+		/* An integer beyond 64 bits, or beyond what a double holds: digits after the first 1,000
+		 * change nothing but the magnitude, and that of so long a text is infinite. */
 		if (!value_string(v, &data, &length))
 			return false;
 		if (length >= sizeof(text)) {
@@ -263,7 +265,8 @@ value_double(struct value v, double *ret)
 		}
 		memcpy(text, data, length);
 		text[length] = '\0';
-		c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant of libc's, nothing is allocated */
+		/* a constant of libc's, nothing is allocated */
+		c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 		if (!c_locale)
 			return false;
 		*ret = strtod_l(text, NULL, c_locale);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walking everything that a root reaches.
  */
@@ -261,7 +262,9 @@ walk_shortcut(struct walk *w, uint32_t holder, uint32_t ref, enum shortcut_kind 
 	r = enter(w, ref, BLOCK_SHORTCUT, &b);
 	if (r < 0)
 		return r;
-	return shortcut_cells(w->view, ref, kind, &cells) ? 0 : damaged(w, ref, "a shortcut whose lengths do not fit its block");
+	return shortcut_cells(w->view, ref, kind, &cells)
+		       ? 0
+		       : damaged(w, ref, "a shortcut whose lengths do not fit its block");
 }
 
 static int
@@ -281,7 +284,10 @@ walk_resource(struct walk *w, uint32_t ref)
 	r = walk_value_block(w, res->descriptor);
 	if (r >= 0 && res->status)
 		r = walk_value_block(w, res->status);
-	/* objects first: they are what the other tries lead to, and they lie in the order of their ordinals */
+	/*
+	 * objects first: they are what the other tries lead to, and they lie in the order of their
+	 * ordinals
+	 */
 	if (r >= 0)
 		r = walk_trie(w, res->ordinals, TRIE_SHIFT_TOP + 6, LEAF_OBJECT);
 	if (r >= 0)
@@ -307,11 +313,14 @@ walk_consumers(struct walk *w, uint32_t ref)
 
 	if (r <= 0)
 		return r;
-	return block_length(b) % sizeof(struct consumer) == 0 ? 0 : damaged(w, ref, "named consumers that end within a record");
+	return block_length(b) % sizeof(struct consumer) == 0
+		       ? 0
+		       : damaged(w, ref, "named consumers that end within a record");
 }
 
 int
-walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk_visitor *visitor, struct walk_damage *ret_damage)
+walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk_visitor *visitor,
+	  struct walk_damage *ret_damage)
 {
 	struct walk w = {.view = view, .visitor = visitor, .damage = ret_damage};
 	const struct root *root = root_at(view, root_offset);
@@ -341,7 +350,8 @@ walk_seen_init(struct walk_seen *seen, uint64_t arena_bytes)
 	void *p;
 
 	seen->bytes = (arena_bytes / REF_UNIT + 63) / 64 * 8 + 8;
-	p = mmap(NULL, seen->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p = mmap(NULL, seen->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		 0);
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	seen->bits = p;

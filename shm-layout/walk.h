@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking everything that a root reaches: for verification by readers and tools, and for the writer that rebuilds its books.
+ * Walking everything that a root reaches: for verification by readers and tools, and for the writer that
+ * rebuilds its books.
  *
- * The walk goes along every reference; the visitor says whether to go on below a block, so a block that many refer to is walked
- * once, and the references to it are still counted.
+ * The walk goes along every reference; the visitor says whether to go on below a block, so a block that many
+ * refer to is walked once, and the references to it are still counted.
  */
 #ifndef SHM_LAYOUT_WALK_H
 #define SHM_LAYOUT_WALK_H
@@ -32,7 +34,8 @@ struct walk_damage {
  * Returns 0; -EBADMSG, and *ret_damage says where and why; or what the visitor returned.
  * Cost: every reachable block is touched; recursion is bounded by the format (tries 11, values 128 deep).
  */
-int walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk_visitor *visitor, struct walk_damage *ret_damage);
+int walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk_visitor *visitor,
+	      struct walk_damage *ret_damage);
 
 /* A visitor's memory of which blocks it saw: one bit a ref, reserved at once, touched as needed. */
 struct walk_seen {

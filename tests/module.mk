@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Each tests/ROOM/NAME_test.c is one cmocka program, build/tests/ROOM/NAME_test,
 # linked with all rooms' objects; each tests/e2e/*.sh drives the real binaries.
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Run test programs: run.sh BUILD_DIR TEST...  A test is a program or a .sh
 # script; exit 0 passed, 77 skipped (it says why), anything else failed.
 # A failed test's output is shown whole, of another what it skipped. ONLY=PART runs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The demo's reader and the README's example: agents that link the library as anybody would.
 
 $(B)/demo-reader: $(B)/obj/tools/demo/demo_reader.o $(B)/libinformer.a

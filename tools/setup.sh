@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Install the Debian/Ubuntu packages named as arguments, as far as they are
 # missing; where that cannot be done, print what to do instead.
 set -eu

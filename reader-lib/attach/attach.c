@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The handle: made, told what to do, taken down, asked how it is.
  */
@@ -121,7 +122,8 @@ make_descriptors(struct informer *inf)
 	inf->outer = epoll_create1(EPOLL_CLOEXEC);
 	inf->due = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	inf->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (inf->epoll < 0 || inf->timer < 0 || inf->kick < 0 || inf->told < 0 || inf->outer < 0 || inf->due < 0 || inf->alarm < 0)
+	if (inf->epoll < 0 || inf->timer < 0 || inf->kick < 0 || inf->told < 0 || inf->outer < 0 ||
+	    inf->due < 0 || inf->alarm < 0)
 		return -errno;
 	if (epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->timer, &event) < 0 ||
 	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->told, &event) < 0 ||
@@ -191,7 +193,8 @@ informer_attach(const struct informer_options *given, struct informer **ret_info
 	inf->log = options.log;
 	inf->log_context = options.log_context;
 	inf->flags = options.flags;
-	inf->socket = inf->epoll = inf->timer = inf->kick = inf->told = inf->outer = inf->due = inf->alarm = -1;
+	inf->socket = inf->epoll = inf->timer = inf->kick = inf->told = inf->outer = inf->due = inf->alarm =
+		-1;
 	inf->alarm_at = UINT64_MAX;
 	snprintf(inf->reader_name, sizeof(inf->reader_name), "%s",
 		 options.reader_name ? options.reader_name : program_invocation_short_name);
@@ -240,7 +243,9 @@ informer_detach(struct informer *inf)
 	definitions_free(inf);
 	if (inf->alive)
 		munmap((void *)(uintptr_t)inf->alive, GUARD_BYTES);
-	close_all((const int[]){inf->epoll, inf->timer, inf->kick, inf->told, inf->outer, inf->due, inf->alarm}, 7);
+	close_all(
+		(const int[]){inf->epoll, inf->timer, inf->kick, inf->told, inf->outer, inf->due, inf->alarm},
+		7);
 	/* In a child another thread of the parent may have held them; they own nothing, and are left. */
 	if (!in_child) {
 		pthread_cond_destroy(&inf->run_idle);
@@ -287,7 +292,8 @@ informer_status(struct informer *inf, struct informer_status *status)
 		s.generation = m->generation;
 		s.age_ns = now > beat ? now - beat : 0;
 		s.pins = mapping_pins(m);
-		s.stale = !s.connected || state != HEADER_LIVE || s.age_ns > STALE_NS || mapping_superseded(m);
+		s.stale = !s.connected || state != HEADER_LIVE || s.age_ns > STALE_NS ||
+			  mapping_superseded(m);
 		if (s.stale && !s.reason[0])
 			snprintf(s.reason, sizeof(s.reason), "%s",
 				 state == HEADER_STALE ? "informerd ended in good order" :

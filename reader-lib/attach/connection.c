@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The connection to the broker, as a state machine that never waits:
  *
@@ -5,8 +6,8 @@
  *	  ▲                         │                   │
  *	  └──── refused, hang-up, silence, nonsense ────┘		the arena stays mapped and readable
  *
- * DOWN tries again after 10 ms, then twice as long, up to 1 s. Each arena that comes becomes current at once; snapshots of
- * the old one stay valid.
+ * DOWN tries again after 10 ms, then twice as long, up to 1 s. Each arena that comes becomes current at once;
+ * snapshots of the old one stay valid.
  */
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +59,10 @@ connection_close(struct informer *inf, bool in_child)
 {
 	if (inf->socket < 0)
 		return;
-	/* The parent's connection is not ours to end; and one that a child inherited must not outlive our detach. */
+	/*
+	 * The parent's connection is not ours to end; and one that a child inherited must not outlive our
+	 * detach.
+	 */
 	if (!in_child) {
 		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, inf->socket, NULL);
 		shutdown(inf->socket, SHUT_RDWR);
@@ -132,7 +136,8 @@ message_refusal(struct informer *inf, const void *packet, size_t length)
 int
 connection_open(struct informer *inf, bool nonblocking)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), 0), r = -ENOENT;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0), 0),
+	    r = -ENOENT;
 
 	if (fd < 0)
 		return -errno;
@@ -149,8 +154,8 @@ connection_open(struct informer *inf, bool nonblocking)
 
 /*
  * Make an arena current. Its predecessor stays mapped for as long as it is read.
- * When it is the very arena we had (our connection was lost, the writer was not), the slot we had is gone, and with it what
- * protected our snapshots: they expire.
+ * When it is the very arena we had (our connection was lost, the writer was not), the slot we had is gone,
+ * and with it what protected our snapshots: they expire.
  */
 static void
 make_current(struct informer *inf, struct mapping *m)
@@ -159,7 +164,8 @@ make_current(struct informer *inf, struct mapping *m)
 
 	if (old) {
 		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, old->event_fd, NULL);
-		if (old->generation == m->generation && memcmp(old->incarnation, m->incarnation, sizeof(m->incarnation)) == 0)
+		if (old->generation == m->generation &&
+		    memcmp(old->incarnation, m->incarnation, sizeof(m->incarnation)) == 0)
 			atomic_store_explicit(&old->expired, true, memory_order_relaxed);
 	}
 	m->next = inf->mappings;
@@ -171,13 +177,17 @@ make_current(struct informer *inf, struct mapping *m)
 	log_say(inf, INFORMER_LOG_INFO, "attached to generation %llu", (unsigned long long)m->generation);
 }
 
-/* Nobody listens, and there is nothing to read: what a writer that is gone has left, for those who asked for it. */
+/*
+ * Nobody listens, and there is nothing to read: what a writer that is gone has left, for those who asked for
+ * it.
+ */
 static void
 take_orphan(struct informer *inf)
 {
 	struct mapping *m;
 
-	if (!(inf->flags & INFORMER_ORPHAN) || atomic_load_explicit(&inf->current, memory_order_relaxed) || orphan_find(inf, &m) < 0)
+	if (!(inf->flags & INFORMER_ORPHAN) || atomic_load_explicit(&inf->current, memory_order_relaxed) ||
+	    orphan_find(inf, &m) < 0)
 		return;
 	atomic_store_explicit(&m->lost, true, memory_order_relaxed);
 	make_current(inf, m);
@@ -196,9 +206,11 @@ attempt(struct informer *inf)
 
 	if (fd < 0) {
 		snprintf(reason, sizeof(reason), "cannot connect to %s%s%s: %s%s", inf->addresses[0].sun_path,
-			 inf->address_count > 1 ? " or " : "", inf->address_count > 1 ? inf->addresses[1].sun_path : "", strerror(-fd),
-			 fd == -EACCES ? " (is this user in the socket's group?)" :
-			 fd == -ENOENT || fd == -ECONNREFUSED ? " (is informerd running?)" : "");
+			 inf->address_count > 1 ? " or " : "",
+			 inf->address_count > 1 ? inf->addresses[1].sun_path : "", strerror(-fd),
+			 fd == -EACCES                          ? " (is this user in the socket's group?)"
+			 : fd == -ENOENT || fd == -ECONNREFUSED ? " (is informerd running?)"
+								: "");
 		go_down(inf, reason);
 		take_orphan(inf);
 		return;
@@ -218,7 +230,8 @@ attempt(struct informer *inf)
 
 /* WELCOME or MOVED. The descriptors are ours. */
 static void
-receive_arena(struct informer *inf, const struct message_welcome *welcome, const int fds[PROTOCOL_DESCRIPTORS])
+receive_arena(struct informer *inf, const struct message_welcome *welcome,
+	      const int fds[PROTOCOL_DESCRIPTORS])
 {
 	struct mapping *m;
 	int r = mapping_new(inf, fds, welcome, &m);
@@ -245,7 +258,10 @@ union packet {
 	char bytes[1024];
 };
 
-/* Receive one packet. Returns its length, 0 at hang-up, or negative errno; *ret_fds descriptors came with it. */
+/*
+ * Receive one packet. Returns its length, 0 at hang-up, or negative errno; *ret_fds descriptors came with
+ * it.
+ */
 static ssize_t
 receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigned *ret_count)
 {
@@ -288,7 +304,8 @@ receive_step(struct informer *inf)
 
 	if (n == -EAGAIN)
 		return false;
-	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(packet.welcome)) && count == PROTOCOL_DESCRIPTORS &&
+	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(packet.welcome)) &&
+	    count == PROTOCOL_DESCRIPTORS &&
 	    packet.head.type == (inf->link == LINK_UP ? MESSAGE_MOVED : MESSAGE_WELCOME)) {
 		receive_arena(inf, &packet.welcome, fds);
 		return true;
@@ -297,14 +314,16 @@ receive_step(struct informer *inf)
 		return true;
 	for (unsigned i = 0; i < count; i++)
 		close(fds[i]);
-	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) && packet.head.type == MESSAGE_REFUSED) {
+	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) &&
+	    packet.head.type == MESSAGE_REFUSED) {
 		message_refusal(inf, &packet, (size_t)n);
 		informer_last_error(inf, reason, sizeof(reason));
 		/* Who is busy will soon not be; for the rest somebody must act. */
 		if (((const struct message_refused *)(const void *)&packet)->code != REFUSED_BUSY)
 			inf->delay_ns = DELAY_MAX_NS;
 	} else if (n > 0) {
-		snprintf(reason, sizeof(reason), "informerd sent a packet that makes no sense: is it of another release?");
+		snprintf(reason, sizeof(reason),
+			 "informerd sent a packet that makes no sense: is it of another release?");
 		inf->delay_ns = DELAY_MAX_NS;
 	} else {
 		snprintf(reason, sizeof(reason), "informerd closed the connection%s%s", n < 0 ? ": " : "",
@@ -333,11 +352,13 @@ connection_step(struct informer *inf)
 			changed = true;
 	}
 	changed |= atomic_load_explicit(&inf->current, memory_order_relaxed) != m;
-	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
+	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX &&
+	    clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 		inf->attempt_ns = UINT64_MAX;
 	if (atomic_load_explicit(&inf->wants, memory_order_relaxed))
 		resources_tell_wants(inf);
-	atomic_store_explicit(&inf->subscription_waits, inf->subscriptions && subscriptions_step(inf), memory_order_relaxed);
+	atomic_store_explicit(&inf->subscription_waits, inf->subscriptions && subscriptions_step(inf),
+			      memory_order_relaxed);
 	if (inf->mappings && inf->mappings->next)
 		mapping_reap(inf);
 	return changed;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon's own report, asked for over a connection of its own, so that it works without a slot, with all slots taken, and
- * while the first list runs.
+ * The daemon's own report, asked for over a connection of its own, so that it works without a slot, with all
+ * slots taken, and while the first list runs.
  */
 #include <limits.h>
 #include <poll.h>
@@ -45,7 +46,8 @@ wait_readable(struct informer *inf, int fd, uint64_t end_ns)
 {
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_ns(CLOCK_MONOTONIC), left = now < end_ns ? (end_ns - now) / 1000000u + 1 : 0;
+		uint64_t now = clock_ns(CLOCK_MONOTONIC),
+			 left = now < end_ns ? (end_ns - now) / 1000000u + 1 : 0;
 		int n = poll(&p, 1, left > INT_MAX ? INT_MAX : (int)left);
 
 		if (n > 0)
@@ -73,7 +75,9 @@ receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struc
 	if (n == 0)
 		return error_set(inf, -ECONNRESET, "informerd closed the connection before it had answered");
 	if (n > (ssize_t)PROTOCOL_PACKET_MAX || !message_ok(packet, (size_t)n, sizeof(head)))
-		return error_set(inf, -EPROTO, "informerd answered with a packet that makes no sense: is it of another release?");
+		return error_set(
+			inf, -EPROTO,
+			"informerd answered with a packet that makes no sense: is it of another release?");
 	memcpy(&head, packet, sizeof(head));
 	if (head.type == MESSAGE_REFUSED)
 		return message_refusal(inf, packet, (size_t)n);
@@ -86,7 +90,8 @@ receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struc
 int
 informer_stat_json(struct informer *inf, int timeout_ms, char **ret_text, size_t *ret_length)
 {
-	uint64_t end = timeout_ms < 0 ? UINT64_MAX / 2 : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX / 2
+				      : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	struct message_head question;
 	struct report report = {0};
 	char *packet;
@@ -98,7 +103,8 @@ informer_stat_json(struct informer *inf, int timeout_ms, char **ret_text, size_t
 		return INFORMER_E_FORKED;
 	fd = connection_open(inf, true);
 	if (fd < 0)
-		return error_set(inf, fd, "cannot connect to %s: %s", inf->addresses[0].sun_path, informer_strerror(fd));
+		return error_set(inf, fd, "cannot connect to %s: %s", inf->addresses[0].sun_path,
+				 informer_strerror(fd));
 	packet = memory_get(inf, PROTOCOL_PACKET_MAX);
 	message_begin(&question, MESSAGE_STAT, sizeof(question));
 	r = packet ? 1 : -ENOMEM;

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mappings: an arena, our slot and the eventfd, as the broker handed them over.
  *
- * The arena is mapped once, read-only, at the size to which its file may grow: what lies beyond the file is address space
- * only, and no reference is followed beyond the committed bytes, which are compared with the file's size before they are
- * believed. Whoever could shrink the file is the writer, whom the descriptor's owner and mode (0600, read-only here) name.
+ * The arena is mapped once, read-only, at the size to which its file may grow: what lies beyond the file is
+ * address space only, and no reference is followed beyond the committed bytes, which are compared with the
+ * file's size before they are believed. Whoever could shrink the file is the writer, whom the descriptor's
+ * owner and mode (0600, read-only here) name.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -29,9 +31,11 @@ map_arena(struct informer *inf, struct mapping *m)
 	int r;
 
 	if (fstat(m->arena_fd, &st) < 0)
-		return error_set(inf, -errno, "cannot look at the arena that informerd passed: %s", strerror(errno));
+		return error_set(inf, -errno, "cannot look at the arena that informerd passed: %s",
+				 strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)HEADER_BYTES)
-		return error_set(inf, INFORMER_E_CORRUPT, "the arena that informerd passed is no file of at least %u bytes",
+		return error_set(inf, INFORMER_E_CORRUPT,
+				 "the arena that informerd passed is no file of at least %u bytes",
 				 HEADER_BYTES);
 	base = mmap(NULL, HEADER_BYTES, PROT_READ, MAP_SHARED, m->arena_fd, 0);
 	if (base == MAP_FAILED)
@@ -54,12 +58,15 @@ map_arena(struct informer *inf, struct mapping *m)
 
 	base = huge_map((size_t)m->max_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, m->arena_fd);
 	if (base == MAP_FAILED)
-		return error_set(inf, -errno, "cannot reserve %llu bytes of address space for the arena: %s; is there an "
-				 "address space limit (ulimit -v)?", (unsigned long long)m->max_bytes, strerror(errno));
+		return error_set(inf, -errno,
+				 "cannot reserve %llu bytes of address space for the arena: %s; is there an "
+				 "address space limit (ulimit -v)?",
+				 (unsigned long long)m->max_bytes, strerror(errno));
 	m->header = base;
 	m->state = &((struct header *)base)->state;
 	if (madvise(base, (size_t)m->max_bytes, MADV_DONTFORK) < 0)
-		return error_set(inf, -errno, "cannot keep the arena from being inherited: %s", strerror(errno));
+		return error_set(inf, -errno, "cannot keep the arena from being inherited: %s",
+				 strerror(errno));
 	memcpy(m->hash_key, m->header->hash_key, sizeof(m->hash_key));
 	memcpy(m->incarnation, m->header->incarnation, sizeof(m->incarnation));
 	m->generation = m->header->generation;
@@ -74,16 +81,20 @@ map_slot(struct informer *inf, struct mapping *m, int fd)
 	void *page;
 
 	if (fstat(fd, &st) < 0)
-		return error_set(inf, -errno, "cannot look at the slot that informerd passed: %s", strerror(errno));
+		return error_set(inf, -errno, "cannot look at the slot that informerd passed: %s",
+				 strerror(errno));
 	if (st.st_size != (off_t)SLOT_BYTES)
-		return error_set(inf, INFORMER_E_LAYOUT, "the slot that informerd passed has %lld bytes, not %u: install the "
-				 "library and the daemon from one release", (long long)st.st_size, SLOT_BYTES);
+		return error_set(inf, INFORMER_E_LAYOUT,
+				 "the slot that informerd passed has %lld bytes, not %u: install the "
+				 "library and the daemon from one release",
+				 (long long)st.st_size, SLOT_BYTES);
 	page = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		return error_set(inf, -errno, "cannot map the slot: %s", strerror(errno));
 	m->slot = page;
 	if (madvise(page, SLOT_BYTES, MADV_DONTFORK) < 0)
-		return error_set(inf, -errno, "cannot keep the slot from being inherited: %s", strerror(errno));
+		return error_set(inf, -errno, "cannot keep the slot from being inherited: %s",
+				 strerror(errno));
 	return 0;
 }
 
@@ -94,7 +105,8 @@ make_verifier(struct informer *inf, struct mapping *m, const struct message_welc
 	if (!(inf->flags & INFORMER_VERIFY))
 		return 0;
 	if (!welcome->has_keys)
-		return error_set(inf, INFORMER_E_REFUSED, "informerd gave no keys, so nothing can be verified");
+		return error_set(inf, INFORMER_E_REFUSED,
+				 "informerd gave no keys, so nothing can be verified");
 	memcpy(&m->keys, welcome->keys, sizeof(m->keys));
 	m->verifier = block_verifier_new(&m->keys);
 	return m->verifier ? 0 : error_set(inf, -ENOMEM, "no memory for the verification table");
@@ -163,8 +175,8 @@ mapping_pins(const struct mapping *m)
 }
 
 /*
- * Pairs with informer_begin(), which claims a cell, fences, and looks whether the mapping is still current: of the two, one
- * sees the other. So after the fence an old mapping without pins gets no new one that lasts.
+ * Pairs with informer_begin(), which claims a cell, fences, and looks whether the mapping is still current:
+ * of the two, one sees the other. So after the fence an old mapping without pins gets no new one that lasts.
  */
 void
 mapping_reap(struct informer *inf)

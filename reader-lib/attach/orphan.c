@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arena of a writer that is gone.
  */
@@ -13,8 +14,8 @@
 #include "shm-layout/lock_note.h"
 
 /*
- * Opens nothing but a plain file, which nobody else may write; never waits. What stands there is looked at before it is opened: to open a
- * device may do something, and whoever wrote the note chose the path.
+ * Opens nothing but a plain file, which nobody else may write; never waits. What stands there is looked at
+ * before it is opened: to open a device may do something, and whoever wrote the note chose the path.
  */
 static int
 open_plain(const char *path, struct stat *ret_st)
@@ -49,7 +50,8 @@ static int
 map(struct informer *inf, int arena, struct mapping **ret_mapping)
 {
 	static const struct message_welcome no_keys;
-	int fds[PROTOCOL_DESCRIPTORS] = {arena, memfd_create("informer-slot", MFD_CLOEXEC), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+	int fds[PROTOCOL_DESCRIPTORS] = {arena, memfd_create("informer-slot", MFD_CLOEXEC),
+					 eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 	int r = 0;
 
 	if (fds[1] < 0 || fds[2] < 0 || ftruncate(fds[1], SLOT_BYTES) < 0)
@@ -88,8 +90,12 @@ find_beside(struct informer *inf, const char *socket, struct mapping **ret_mappi
 	lock = open_plain(path, &st);							/* O1 */
 	if (lock < 0)
 		return lock;
-	/* Who owns it says which file is read: that may be nobody but us or root, or one whom root would serve. */
-	r = st.st_uid == geteuid() || st.st_uid == 0 || geteuid() == 0 ? lock_note_read(lock, &note) : -ENOENT;
+	/*
+	 * Who owns it says which file is read: that may be nobody but us or root, or one whom root would
+	 * serve.
+	 */
+	r = st.st_uid == geteuid() || st.st_uid == 0 || geteuid() == 0 ? lock_note_read(lock, &note)
+								       : -ENOENT;
 	arena = r < 0 ? r : open_noted(lock, &st, &note);				/* O2, O3 */
 	close(lock);
 	if (arena < 0)
@@ -97,7 +103,8 @@ find_beside(struct informer *inf, const char *socket, struct mapping **ret_mappi
 	r = map(inf, arena, ret_mapping);						/* O4 */
 	if (r < 0)
 		return r == -EAGAIN ? -ENOENT : r;
-	if (memcmp((*ret_mapping)->incarnation, note.incarnation, sizeof(note.incarnation)) == 0 && !mapping_superseded(*ret_mapping))
+	if (memcmp((*ret_mapping)->incarnation, note.incarnation, sizeof(note.incarnation)) == 0 &&
+	    !mapping_superseded(*ret_mapping))
 		return 0;
 	mapping_free(inf, *ret_mapping, false);
 	return -ENOENT;

@@ -1,30 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An orphan: the arena of a writer that is gone. Readers get arenas from the broker, never by name; but while no writer lives there is
- * no broker, and who starts then would have nothing. Who asked for it (INFORMER_ORPHAN) takes what the last writer left:
+ * An orphan: the arena of a writer that is gone. Readers get arenas from the broker, never by name; but while
+ * no writer lives there is no broker, and who starts then would have nothing. Who asked for it
+ * (INFORMER_ORPHAN) takes what the last writer left:
  *
  *	O1  open SOCKET.lock, read its note: the arena's path and incarnation	(shm-layout/lock_note.h)
  *	O2  open that file, read-only; it belongs to whom the lock file belongs, to nobody else's hands (0600)
  *	O3  the lock is free
  *	O4  map it; its incarnation is the note's, it is whole, and not superseded
  *
- * Invariant: none of its blocks is ever written again. An incarnation is drawn by one writer process for the file that it makes; that
- * process took the lock before it made the file, and the kernel takes it back only when the process, and so its last store, is over. O3
- * comes after the file was there (O2), so that process is gone. And no other writer stores into blocks of a file that it did not make:
- * it copies them (writer/store/generation.h), and writes the word `superseded_by` in the old header, which readers look at in each
- * informer_begin(). That unlinks the name; the pages stay while they are mapped, at their full length.
- * A bad history that O3 after O2 excludes: the lock is free, a writer starts, adopts, publishes and reclaims; then its file is opened.
+ * Invariant: none of its blocks is ever written again. An incarnation is drawn by one writer process for the
+ * file that it makes; that process took the lock before it made the file, and the kernel takes it back only
+ * when the process, and so its last store, is over. O3 comes after the file was there (O2), so that process
+ * is gone. And no other writer stores into blocks of a file that it did not make: it copies them
+ * (writer/store/generation.h), and writes the word `superseded_by` in the old header, which readers look at
+ * in each informer_begin(). That unlinks the name; the pages stay while they are mapped, at their full
+ * length. A bad history that O3 after O2 excludes: the lock is free, a writer starts, adopts, publishes and
+ * reclaims; then its file is opened.
  *
  * No pin protects anything here, and none is needed: the slot is a page of our own.
  */
-#ifndef READER_LIB_ORPHAN_H
-#define READER_LIB_ORPHAN_H
+#ifndef READER_LIB_ATTACH_ORPHAN_H
+#define READER_LIB_ATTACH_ORPHAN_H
 
 #include "reader-lib/base/internal.h"
 
 /*
  * Find the orphan of this handle's sockets. `lock` held.
  *
- * Returns 0 with *ret_mapping, for make_current(); -ENOENT: there is none; -EBUSY: a writer lives; -EACCES: it is another user's;
+ * Returns 0 with *ret_mapping, for make_current(); -ENOENT: there is none; -EBUSY: a writer lives; -EACCES:
+ * it is another user's;
  *         other codes with a message in the handle
  */
 int orphan_find(struct informer *inf, struct mapping **ret_mapping);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots: the reader's side of the pin protocol (shm-layout/slot.h), and of the move to another mapping:
  *
@@ -5,8 +6,9 @@
  *   R1  cell of m's slot: FREE -> ACQUIRING (full fence)	C2  full fence, scan m's cells
  *   R1' current == m, else back to R0     C3  all FREE: unmap m's arena
  *
- * Invariant: no thread reads an arena that C3 has unmapped. Either R1' sees C1, and the claim is given back before the arena
- * was touched, or C2 sees R1. Between R0 and R1' only the slot page and the struct are touched, which stay until detach.
+ * Invariant: no thread reads an arena that C3 has unmapped. Either R1' sees C1, and the claim is given back
+ * before the arena was touched, or C2 sees R1. Between R0 and R1' only the slot page and the struct are
+ * touched, which stay until detach.
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
  * Pairs with: make_current() and mapping_reap().
  */
@@ -28,8 +30,8 @@ cell_hint(const void *address)
 }
 
 /*
- * Push the connection on, for callers that never dispatch: without waiting, not even for a lock, and not more often than
- * every 200 µs.
+ * Push the connection on, for callers that never dispatch: without waiting, not even for a lock, and not more
+ * often than every 200 µs.
  */
 static __attribute__((noinline)) void
 nudge(struct informer *inf)
@@ -39,8 +41,8 @@ nudge(struct informer *inf)
 	int saved = errno;
 
 	if (now < next ||
-	    !atomic_compare_exchange_strong_explicit(&inf->next_step_ns, &next, now + STEP_NS, memory_order_relaxed,
-						     memory_order_relaxed))
+	    !atomic_compare_exchange_strong_explicit(&inf->next_step_ns, &next, now + STEP_NS,
+						     memory_order_relaxed, memory_order_relaxed))
 		return;
 	if (pthread_mutex_trylock(&inf->lock) == 0) {
 		/* What we took from the descriptors dispatch has still to tell, and nothing would wake it. */

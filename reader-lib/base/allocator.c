@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory by the caller's functions, or by malloc().
  */
@@ -27,7 +28,8 @@ allocator_init(struct allocator *a, void *(*allocate)(void *context, size_t size
 {
 	if (!allocate != !release)
 		return -EINVAL;
-	*a = (struct allocator){allocate ? allocate : default_allocate, release ? release : default_release, context};
+	*a = (struct allocator){allocate ? allocate : default_allocate, release ? release : default_release,
+				context};
 	return 0;
 }
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the library takes its memory from: the caller's functions, or malloc(). A handle has one; what is freed without a handle, or
- * made without one, has a copy of its own.
+ * Where the library takes its memory from: the caller's functions, or malloc(). A handle has one; what is
+ * freed without a handle, or made without one, has a copy of its own.
  */
-#ifndef READER_LIB_ALLOCATOR_H
-#define READER_LIB_ALLOCATOR_H
+#ifndef READER_LIB_BASE_ALLOCATOR_H
+#define READER_LIB_BASE_ALLOCATOR_H
 
 #include <stddef.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Errors: the table of informer.h as functions, and the last sentence of each handle.
  */
@@ -13,8 +14,8 @@ informer_strerror(int code)
 	switch (code) {
 	case INFORMER_OK:
 		return "success";
-#define X(name, number, cause, remedy)                                                                                 \
-	case number:                                                                                                   \
+#define X(name, number, cause, remedy)                                                                       \
+	case number:                                                                                         \
 		return cause;
 		INFORMER_ERRORS(X)
 #undef X
@@ -32,8 +33,8 @@ const char *
 informer_error_remedy(int code)
 {
 	switch (code) {
-#define X(name, number, cause, remedy)                                                                                 \
-	case number:                                                                                                   \
+#define X(name, number, cause, remedy)                                                                       \
+	case number:                                                                                         \
 		return remedy;
 		INFORMER_ERRORS(X)
 #undef X
@@ -48,8 +49,8 @@ informer_error_name(int code)
 	switch (code) {
 	case INFORMER_OK:
 		return "INFORMER_OK";
-#define X(name, number, cause, remedy)                                                                                 \
-	case number:                                                                                                   \
+#define X(name, number, cause, remedy)                                                                       \
+	case number:                                                                                         \
 		return "INFORMER_E_" #name;
 		INFORMER_ERRORS(X)
 #undef X

@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the library's files share: the handle, its mappings, and what an open snapshot holds.
  *
- * The handle begins with what informer_begin() reads; everything else stands behind it and is protected by `lock`
- * (connection, list of mappings), `bind_lock` (names and definitions) or `error_lock`. No lock is taken by a lookup, except
- * bind_lock by the first one that meets a new definition. Order: wait_lock, lock, bind_lock, error_lock.
+ * The handle begins with what informer_begin() reads; everything else stands behind it and is protected by
+ * `lock` (connection, list of mappings), `bind_lock` (names and definitions) or `error_lock`. No lock is
+ * taken by a lookup, except bind_lock by the first one that meets a new definition. Order: wait_lock, lock,
+ * bind_lock, error_lock.
  */
-#ifndef READER_LIB_INTERNAL_H
-#define READER_LIB_INTERNAL_H
+#ifndef READER_LIB_BASE_INTERNAL_H
+#define READER_LIB_BASE_INTERNAL_H
 
 #include <errno.h>
 #include <pthread.h>
@@ -32,17 +34,19 @@
 /* ---- mapping.c: one arena, as it was handed to us ---- */
 
 /*
- * Lifetime: listed in the handle until detach. The arena itself is unmapped once another mapping is current and all cells
- * are FREE; the slot page stays, since a thread may be on its way into it (snapshot.c).
+ * Lifetime: listed in the handle until detach. The arena itself is unmapped once another mapping is current
+ * and all cells are FREE; the slot page stays, since a thread may be on its way into it (snapshot.c).
  */
 struct mapping {
 	const struct header *header;	/* the arena's base */
 	_Atomic uint32_t *state;	/* the header's */
 	struct slot *slot;
-	struct block_verifier *verifier;	/* NULL unless INFORMER_VERIFY; keys then holds the block keys */
+	/* NULL unless INFORMER_VERIFY; keys then holds the block keys */
+	struct block_verifier *verifier;
 	_Atomic uint64_t checked;	/* bytes known to lie within the file */
 	_Atomic bool expired;		/* the same arena was attached again: our old slot protects nothing */
-	_Atomic bool lost;		/* the connection that it came over is gone: does the slot still protect? */
+	/* the connection that it came over is gone: does the slot still protect? */
+	_Atomic bool lost;
 	_Atomic unsigned holds;		/* rings whose entries refer to it */
 	uint8_t hash_key[16];
 	uint64_t generation;
@@ -59,8 +63,8 @@ struct mapping {
  * Take over three received descriptors (also on failure) and map them.
  * Returns 0, or a code with a message in the handle. -EAGAIN: the arena is not complete yet.
  */
-int mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const struct message_welcome *welcome,
-		struct mapping **ret_mapping);
+int mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS],
+		const struct message_welcome *welcome, struct mapping **ret_mapping);
 void mapping_free(struct informer *inf, struct mapping *m, bool forked);
 /* Unmap arenas that nobody reads any more. Called with `lock` held. */
 void mapping_reap(struct informer *inf);
@@ -87,7 +91,8 @@ struct informer {
 
 	pthread_mutex_t lock;
 	struct mapping *mappings;
-	_Atomic uint64_t next_step_ns;	/* informer_begin() drives the connection from then on (CLOCK_MONOTONIC) */
+	/* informer_begin() drives the connection from then on (CLOCK_MONOTONIC) */
+	_Atomic uint64_t next_step_ns;
 	enum link_state link;
 	int socket;
 	int epoll;			/* of all that the leader polls */
@@ -205,13 +210,15 @@ struct snapshot {
 	const struct root *root;
 	uint64_t epoch;
 	struct copy *copies;
-	_Atomic uint32_t *alive;	/* the handle's; NULL: the snapshot is not open. Every accessor looks at it */
+	/* the handle's; NULL: the snapshot is not open. Every accessor looks at it */
+	_Atomic uint32_t *alive;
 };
-_Static_assert(sizeof(struct snapshot) <= sizeof(struct informer_snapshot), "snapshot: private_ is too small");
+_Static_assert(sizeof(struct snapshot) <= sizeof(struct informer_snapshot),
+	       "snapshot: private_ is too small");
 
 /*
- * informer_begin() on a mapping that the caller holds mapped (it holds a ring of it, or `lock` while it is current): also on one
- * that was superseded. Without the part of informer_begin() that drives the connection.
+ * informer_begin() on a mapping that the caller holds mapped (it holds a ring of it, or `lock` while it is
+ * current): also on one that was superseded. Without the part of informer_begin() that drives the connection.
  */
 int snapshot_begin_on(struct informer *inf, struct mapping *m, struct informer_snapshot *ret_snapshot);
 /* The arena may have grown since: see to it that what is published now can be followed. */
@@ -311,7 +318,8 @@ struct informer_resource {
  * The binding of a resource that holds for this snapshot.
  * Returns 0, INFORMER_E_NO_RESOURCE, INFORMER_E_CORRUPT, -ENOMEM, -EINVAL for another handle's resource
  */
-int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding);
+int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
+			 const struct resource_binding **ret_binding);
 void resources_free(struct informer *inf);
 /* Tell the daemon which resources on demand we look at. Called with `lock` held, and often. */
 void resources_tell_wants(struct informer *inf);
@@ -347,8 +355,8 @@ binding_holds(const struct resource_binding *b, const struct snapshot *s, const 
 
 /* The same, and the resource block of its first part. */
 static inline int
-resource_bind_first(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding,
-		    const struct resource **ret_first)
+resource_bind_first(const struct snapshot *s, struct informer_resource *res,
+		    const struct resource_binding **ret_binding, const struct resource **ret_first)
 {
 	const struct resource_binding *b;
 	int r;
@@ -367,7 +375,8 @@ resource_bind_first(const struct snapshot *s, struct informer_resource *res, con
 }
 
 static inline int
-resource_bind(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding)
+resource_bind(const struct snapshot *s, struct informer_resource *res,
+	      const struct resource_binding **ret_binding)
 {
 	const struct resource *first;
 
@@ -383,13 +392,14 @@ int object_of_ordinal(const struct snapshot *s, const struct resource *r, uint32
  * The leaf (for ordinal_first()) of an index value: 1, 0 none, or negative.
  * number  of the index; negative: INFORMER_E_NO_INDEX
  */
-int index_leaf(const struct snapshot *s, const struct part *part, const struct resource *r, int number, const char *value,
-	       size_t value_length, uint32_t *ret_leaf);
+int index_leaf(const struct snapshot *s, const struct part *part, const struct resource *r, int number,
+	       const char *value, size_t value_length, uint32_t *ret_leaf);
 /* How many ordinals a leaf stands for; 0 when damaged. */
 uint64_t leaf_count(const struct snapshot *s, uint32_t leaf);
 
 /*
- * An object's entry_: the position of its resource, and what is known of this very state. A position is below RESOURCE_MAX.
+ * An object's entry_: the position of its resource, and what is known of this very state. A position is below
+ * RESOURCE_MAX.
  *
  * OBJECT_DELETED  it was found as a deleted one, or was told as such: see object_mark_deleted()
  * OBJECT_COPIED   informer_object_free() has something to free
@@ -400,7 +410,8 @@ uint64_t leaf_count(const struct snapshot *s, uint32_t leaf);
 _Static_assert(RESOURCE_MAX <= OBJECT_POSITION, "object: a position needs more bits");
 
 static inline void
-object_set(struct informer_object *ret, const struct snapshot *s, const struct object *o, uint32_t ref, uint32_t position)
+object_set(struct informer_object *ret, const struct snapshot *s, const struct object *o, uint32_t ref,
+	   uint32_t position)
 {
 	ret->snapshot_ = (const struct informer_snapshot *)(const void *)s;
 	ret->object_ = o;
@@ -426,7 +437,8 @@ object_is_key_only(const struct informer_object *object)
 static inline int
 object_usable(const struct informer_object *object)
 {
-	return unlikely(!object || !object->object_) ? -EINVAL : snapshot_usable(snapshot_of(object->snapshot_));
+	return unlikely(!object || !object->object_) ? -EINVAL
+						     : snapshot_usable(snapshot_of(object->snapshot_));
 }
 
 /* ---- selector.c ---- */

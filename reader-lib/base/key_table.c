@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chains in buckets, as many buckets as keys or more. When there is no memory for more buckets the chains get longer, and that is all.
+ * Chains in buckets, as many buckets as keys or more. When there is no memory for more buckets the chains get
+ * longer, and that is all.
  */
 #include <errno.h>
 #include <string.h>
@@ -50,7 +52,8 @@ struct key_node *
 key_table_find(const struct key_table *t, uint64_t hash, const char *key, size_t length)
 {
 	for (struct key_node *n = *bucket_of(t, hash); n; n = n->next) {
-		if (n->hash == hash && n->length == length && (length == 0 || memcmp(n->key, key, length) == 0))
+		if (n->hash == hash && n->length == length &&
+		    (length == 0 || memcmp(n->key, key, length) == 0))
 			return n;
 	}
 	return NULL;

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pieces: memory that grows while it is filled, and costs no allocation while it is small.
  */
-#ifndef READER_LIB_PIECE_H
-#define READER_LIB_PIECE_H
+#ifndef READER_LIB_BASE_SMALL_BUFFER_H
+#define READER_LIB_BASE_SMALL_BUFFER_H
 
 #include <string.h>
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A set of index values, kept in the order in which they were added.
  */
-#ifndef READER_LIB_TEXT_SET_H
-#define READER_LIB_TEXT_SET_H
+#ifndef READER_LIB_BASE_TEXT_SET_H
+#define READER_LIB_BASE_TEXT_SET_H
 
 #include "reader-lib/base/internal.h"
 #include "reader-lib/base/key_table.h"

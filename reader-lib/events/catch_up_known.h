@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler believes of each object while its feed is unsettled (feed.h): in an episode that began at seq `from`, an object that
- * was created later is not known to it, and one that was created before may be, until the episode has told of it.
+ * What a handler believes of each object while its feed is unsettled (feed.h): in an episode that began at
+ * seq `from`, an object that was created later is not known to it, and one that was created before may be,
+ * until the episode has told of it.
  *
- * Two bits an object, by part and ordinal: an ordinal is given to another object only after its deletion, which is told in order.
+ * Two bits an object, by part and ordinal: an ordinal is given to another object only after its deletion,
+ * which is told in order.
  */
-#ifndef READER_LIB_BELIEF_H
-#define READER_LIB_BELIEF_H
+#ifndef READER_LIB_EVENTS_CATCH_UP_KNOWN_H
+#define READER_LIB_EVENTS_CATCH_UP_KNOWN_H
 
 #include "reader-lib/base/internal.h"
 

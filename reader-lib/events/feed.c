@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The feed of one handler: its turns. What a walk or a ring gives is in feed_next.c.
  */
@@ -58,9 +59,12 @@ feed_broken(struct feed *f, const char *why)
 {
 	struct ring *ring = f->ring;
 
-	error_set(f->inf, INFORMER_E_CORRUPT, "the events of %s make no sense (%s): asking for them anew; what is there will be told again",
-		  f->sub->resource->name, why);
-	log_say(f->inf, INFORMER_LOG_ERROR, "the events of %s make no sense (%s): asking for them anew", f->sub->resource->name, why);
+	error_set(
+		f->inf, INFORMER_E_CORRUPT,
+		"the events of %s make no sense (%s): asking for them anew; what is there will be told again",
+		f->sub->resource->name, why);
+	log_say(f->inf, INFORMER_LOG_ERROR, "the events of %s make no sense (%s): asking for them anew",
+		f->sub->resource->name, why);
 	f->resync = true;
 	f->over = true;
 	pthread_mutex_lock(&f->inf->lock);
@@ -132,7 +136,10 @@ begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 	f->begin = f->fresh = true;
 }
 
-/* Everything anew, once all lists are in: a store that is being filled would make what is still to come look gone. */
+/*
+ * Everything anew, once all lists are in: a store that is being filled would make what is still to come look
+ * gone.
+ */
 static int
 begin_resync(struct feed *f)
 {
@@ -279,7 +286,9 @@ feed_open(struct feed *f)
 		r = open_once(f);
 	}
 	if (r == -EBADMSG || r == INFORMER_E_CORRUPT || r == -EAGAIN) {
-		feed_broken(f, r == -EBADMSG ? "the queue's head" : r == -EAGAIN ? "it begins after the newest change" : "the arena");
+		feed_broken(f, r == -EBADMSG  ? "the queue's head"
+			       : r == -EAGAIN ? "it begins after the newest change"
+					      : "the arena");
 		return 0;
 	}
 	return r;
@@ -292,21 +301,27 @@ feed_close(struct feed *f)
 		return;
 	f->open = false;
 	f->binding = NULL;
-	if (f->ring && f->mode == FEED_MODE_RING && f->n != atomic_load_explicit(&f->ring->consumed, memory_order_relaxed))
+	if (f->ring && f->mode == FEED_MODE_RING &&
+	    f->n != atomic_load_explicit(&f->ring->consumed, memory_order_relaxed))
 		ring_consume(f->ring, f->n);
 	informer_end(&f->snap);
 }
 
-/* The epoch of the newest root, without a pin: what is read may be anything, but it is another number than before. */
+/*
+ * The epoch of the newest root, without a pin: what is read may be anything, but it is another number than
+ * before.
+ */
 static uint64_t
 peek_epoch(const struct mapping *m)
 {
 	uint64_t offset = slot_load_root(m->header);
 
-	if (offset % REF_UNIT != 0 ||
-	    offset + sizeof(struct block) + sizeof(struct root) > atomic_load_explicit(&m->checked, memory_order_relaxed))
+	if (offset % REF_UNIT != 0 || offset + sizeof(struct block) + sizeof(struct root) >
+					      atomic_load_explicit(&m->checked, memory_order_relaxed))
 		return 0;
-	return ((const struct root *)(const void *)((const uint8_t *)m->header + offset + sizeof(struct block)))->epoch;
+	return ((const struct root *)(const void *)((const uint8_t *)m->header + offset +
+						    sizeof(struct block)))
+		->epoch;
 }
 
 bool

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The feed of one handler: what happened to a resource, in order, from a ring and from walks over by-seq (shm-layout/queue.h).
+ * The feed of one handler: what happened to a resource, in order, from a ring and from walks over by-seq
+ * (shm-layout/queue.h).
  *
  *	                 no cursor: INITIAL                ┌──── overflowed; reopened or subscribed beyond the cursor ────┐
  *	(nothing) ──────────────────────────▶ WALK ──end──▶ RING ◀──────────────────────────────────────────────────────┤
@@ -13,25 +15,30 @@
  *			tell(&item), feed_told(f);
  *	feed_close(f);
  *
- * A walk goes from the cursor to `target`, the seq of the root with which it began, each turn with a newer root. So an object that
- * changes before the walk has come to it moves beyond the target: its next event is in the ring. Until all such have been told, the
- * feed is *unsettled*, and for an object that this episode has not told of yet it does not know what the handler believes.
+ * A walk goes from the cursor to `target`, the seq of the root with which it began, each turn with a newer
+ * root. So an object that changes before the walk has come to it moves beyond the target: its next event is
+ * in the ring. Until all such have been told, the feed is *unsettled*, and for an object that this episode
+ * has not told of yet it does not know what the handler believes.
  *
  * Invariants
- * I1  Everything up to the cursor was told, or will not be; nothing is told twice, except what a walk says of the newest state.
- * I2  The order is that of seq. What is told of one object are states that it had, never an older one after a newer.
- * I3  Nothing is followed that an entry refers to unless the ring was seen open after the pin was taken (Q1, Q2).
- * I4  A change that is not told from the ring lies in (cursor, target] of a walk: after each opening with base > cursor, and each overflow,
- *     comes a walk whose root was pinned after that was seen, and has it.
+ * I1  Everything up to the cursor was told, or will not be; nothing is told twice, except what a walk says of
+ *     the newest state.
+ * I2  The order is that of seq. What is told of one object are states that it had, never an older one after a
+ *     newer.
+ * I3  Nothing is followed that an entry refers to unless the ring was seen open after the pin was taken (Q1,
+ *     Q2).
+ * I4  A change that is not told from the ring lies in (cursor, target] of a walk: after each opening with
+ *     base > cursor, and each overflow, comes a walk whose root was pinned after that was seen, and has it.
  *
  * An old ring (another one arrived) is read to its end first, when that is possible.
  *
- * All bytes are input. What makes no sense drops the ring: a new one is asked for, a second later, and a RESYNC follows.
+ * All bytes are input. What makes no sense drops the ring: a new one is asked for, a second later, and a
+ * RESYNC follows.
  *
  * Threads: one at a time (the one that claimed the handler). `ring` changes with `lock` held.
  */
-#ifndef READER_LIB_FEED_H
-#define READER_LIB_FEED_H
+#ifndef READER_LIB_EVENTS_FEED_H
+#define READER_LIB_EVENTS_FEED_H
 
 #include <string.h>
 
@@ -65,7 +72,11 @@ struct feed_item {
 	const struct object *old_object, *new_object;
 	uint32_t old_ref, new_ref;
 	bool initial;
-	bool unseen;	/* GONE, DELETED: the final state is not known. Else new is the final one of a DELETED, old of a GONE */
+	/*
+	 * GONE, DELETED: the final state is not known. Else new is the final one of a DELETED, old of a
+	 * GONE
+	 */
+	bool unseen;
 };
 
 enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
@@ -79,8 +90,10 @@ enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
  * gone_after  deletions after it must not be missed
  * settled     outside of episodes
  * stored_seq  the cursor that the daemon had kept for a consumer, until the first episode; else 0
- * takes_stock whoever listens needs a walk before it goes on from a stored cursor, also where nothing was missed
- * unsure      the episode goes on from there: more than the cursor says may have been told, and not acknowledged
+ * takes_stock whoever listens needs a walk before it goes on from a stored cursor, also where nothing was
+ * missed
+ * unsure      the episode goes on from there: more than the cursor says may have been told, and not
+ *             acknowledged
  * listed      bit for each part whose first list is in
  * proven      every entry up to this seq stood in the ring when the snapshot was taken
  * looked      epoch of the root with which it found nothing to do
@@ -127,8 +140,8 @@ void feed_init(struct feed *f, struct informer *inf, struct subscription *sub);
 void feed_done(struct feed *f, bool in_child);
 
 /*
- * Begin a turn. 1: feed_next() may have something; 0 there is nothing to do now; negative: not now (INFORMER_E_BUSY, -ENOMEM, …), try
- * again a little later. feed_close() in any case.
+ * Begin a turn. 1: feed_next() may have something; 0 there is nothing to do now; negative: not now
+ * (INFORMER_E_BUSY, -ENOMEM, …), try again a little later. feed_close() in any case.
  */
 int feed_open(struct feed *f);
 /* 1 an item, valid until the next call; 0 the turn is over. What went wrong is mended in the next turns. */
@@ -154,7 +167,8 @@ static inline bool
 feed_wants(const struct feed *f, const struct object *o)
 {
 	return f->ns_length == 0 || o->namespace_length == 0 ||
-	       (o->namespace_length == f->ns_length && memcmp(object_namespace(o), f->sub->ns, f->ns_length) == 0);
+	       (o->namespace_length == f->ns_length &&
+		memcmp(object_namespace(o), f->sub->ns, f->ns_length) == 0);
 }
 
 /* Whether all parts' lists are in, as far as was told. */

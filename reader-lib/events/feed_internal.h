@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What feed.c (turns) and feed_next.c (items) share.
  */
-#ifndef READER_LIB_FEED_INTERNAL_H
-#define READER_LIB_FEED_INTERNAL_H
+#ifndef READER_LIB_EVENTS_FEED_INTERNAL_H
+#define READER_LIB_EVENTS_FEED_INTERNAL_H
 
 #include "reader-lib/events/feed.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a turn of the feed gives, one after the other: first the rest of a walk, then the ring.
  */
@@ -75,7 +76,8 @@ next_of_walk(struct feed *f, struct feed_item *ret)
 			f->position = found.seq;
 			continue;
 		}
-		f->item = (struct feed_item){.kind = found.gone ? FEED_GONE : FEED_PRESENT, .part = found.part, .seq = found.seq};
+		f->item = (struct feed_item){
+			.kind = found.gone ? FEED_GONE : FEED_PRESENT, .part = found.part, .seq = found.seq};
 		f->item.initial = (f->walk != WALK_COALESCED && found.object->created_seq <= f->gone_after) ||
 				  !part_listed(f, found.part);
 		if (found.gone) {
@@ -133,7 +135,9 @@ follow(struct feed *f, const struct queue_entry *e)
 		if (!item->new_object)
 			return "an entry's final object";
 	}
-	return e->kind != QUEUE_ADDED && item->old_object->ordinal != item->new_object->ordinal ? "an entry of two objects" : NULL;
+	return e->kind != QUEUE_ADDED && item->old_object->ordinal != item->new_object->ordinal
+		       ? "an entry of two objects"
+		       : NULL;
 }
 
 /* 1 it is an item; 0 it is nothing, go on; 2 the turn is over. */
@@ -207,7 +211,10 @@ drained(struct feed *f, struct feed_item *ret)
 		if (r < 0)
 			return damaged(f, "the index by seq");
 		if (r == 0) {
-			/* A deletion that nothing here shows any more stands in the ring, or will in a moment. */
+			/*
+			 * A deletion that nothing here shows any more stands in the ring, or will in a
+			 * moment.
+			 */
 			if (f->cursor.seq < seq && !feed_forgotten_after(f, f->cursor.seq))
 				f->cursor.seq = seq;
 			return give_settled(f, ret);

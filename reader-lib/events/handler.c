@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One handler: made from its options, its turns, its end.
  */
@@ -12,7 +13,8 @@ copy_text(struct informer *inf, const char *what, const char *text, char *buffer
 	size_t length = text ? strlen(text) : 0;
 
 	if (length > room)
-		return error_set(inf, -ENAMETOOLONG, "the %s '%.40s…' has more than %zu bytes", what, text, room);
+		return error_set(inf, -ENAMETOOLONG, "the %s '%.40s…' has more than %zu bytes", what, text,
+				 room);
 	if (length)
 		memcpy(buffer, text, length);
 	return 0;
@@ -24,14 +26,16 @@ compile(struct informer *inf, struct handler_work *w, const struct informer_hand
 	int r = 0;
 
 	if (o->label_selector && *o->label_selector)
-		r = informer_selector_compile(inf, o->label_selector, strlen(o->label_selector), &w->labels, NULL);
+		r = informer_selector_compile(inf, o->label_selector, strlen(o->label_selector), &w->labels,
+					      NULL);
 	if (r == 0 && o->field_selector && *o->field_selector)
 		r = field_selector_compile(inf, o->field_selector, strlen(o->field_selector), &w->fields);
 	return r;
 }
 
 int
-handler_work_new(struct informer *inf, const struct informer_handler_options *given, struct handler_work **ret_work)
+handler_work_new(struct informer *inf, const struct informer_handler_options *given,
+		 struct handler_work **ret_work)
 {
 	struct handler_work *w;
 	int r;
@@ -79,14 +83,18 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 	memory_put(inf, w);
 }
 
-/* A named consumer's cursor, for the daemon to keep: what the handler has done, or what it said that it has. */
+/*
+ * A named consumer's cursor, for the daemon to keep: what the handler has done, or what it said that it
+ * has.
+ */
 static void
 acknowledge(struct handler_work *w)
 {
 	struct feed *f = &w->feed;
 	uint64_t seq = f->cursor.seq;
 
-	if (!f->ring || !f->settled || !f->has_cursor || f->mode != FEED_MODE_RING || (w->pending & PENDING_TELLS))
+	if (!f->ring || !f->settled || !f->has_cursor || f->mode != FEED_MODE_RING ||
+	    (w->pending & PENDING_TELLS))
 		return;
 	/* a slot counts in its arena's lineage, and this ring may be one that was not looked at yet */
 	if (memcmp(f->ring->arena_lineage, f->cursor.lineage, sizeof(f->cursor.lineage)) != 0)

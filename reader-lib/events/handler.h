@@ -1,18 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One handler: from what its feed gives to calls of its functions, through its filters.
  *
  *	feed ──item──▶ filters, beliefs, keys ──▶ on_add, on_update, on_delete, …
  *
- * Every call is one step after which the handler may be told to leave off (removed, paused, stopped): what is still to be called
- * stands in `pending`, and an item of which not all was told is given again.
+ * Every call is one step after which the handler may be told to leave off (removed, paused, stopped): what is
+ * still to be called stands in `pending`, and an item of which not all was told is given again.
  *
  * Invariants
  * H1  One thread at a time runs a handler: the one that set `claimed` (run.h).
  * H2  No lock of the library is held in a call, and the pin that protects its objects is.
  * H3  The cursor shown, and acknowledged, is one from which on everything that was not told will be told.
  */
-#ifndef READER_LIB_HANDLER_H
-#define READER_LIB_HANDLER_H
+#ifndef READER_LIB_EVENTS_HANDLER_H
+#define READER_LIB_EVENTS_HANDLER_H
 
 #include "reader-lib/events/catch_up_known.h"
 #include "reader-lib/events/feed.h"
@@ -61,8 +62,8 @@ struct handler_work {
 };
 
 /*
- * What informer_add_handler() gives. Stays until detach, so that a handle that was removed is known as such; `work` goes with the
- * handler.
+ * What informer_add_handler() gives. Stays until detach, so that a handle that was removed is known as such;
+ * `work` goes with the handler.
  */
 struct informer_handler {
 	struct informer *inf;
@@ -85,20 +86,24 @@ struct informer_handler {
 /*
  * informer_add_handler(), for those who have a word in it.
  *
- * admit  called last, with wait_lock and lock held, before the handler is in the list: may set h->paused, so that nothing is told until
- *        it is let go on; a negative result is returned, and there is no handler. NULL: none
+ * admit  called last, with wait_lock and lock held, before the handler is in the list: may set h->paused, so
+ *        that nothing is told until it is let go on; a negative result is returned, and there is no handler.
+ *        NULL: none
  */
 int handler_add(struct informer *inf, const struct informer_handler_options *options,
-		int (*admit)(void *context, struct informer_handler *h), void *context, struct informer_handler **ret_handler);
+		int (*admit)(void *context, struct informer_handler *h), void *context,
+		struct informer_handler **ret_handler);
 
 /*
- * Wait for something about handlers: met is asked with wait_lock held, whenever a handler got on or went. 0, or -ETIMEDOUT.
+ * Wait for something about handlers: met is asked with wait_lock held, whenever a handler got on or went. 0,
+ * or -ETIMEDOUT.
  */
-int handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context), const void *context,
-		  int timeout_ms);
+int handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context),
+		  const void *context, int timeout_ms);
 
 /* Copy the options, compile the selectors. Fails with a message in the handle. */
-int handler_work_new(struct informer *inf, const struct informer_handler_options *given, struct handler_work **ret_work);
+int handler_work_new(struct informer *inf, const struct informer_handler_options *given,
+		     struct handler_work **ret_work);
 /* The feed's ring is still mapped; the subscription was removed. */
 void handler_work_free(struct informer *inf, struct handler_work *w, bool in_child);
 
@@ -117,17 +122,20 @@ uint64_t handler_due_at(const struct informer_handler *h);
 static inline bool
 handler_leaves(const struct informer_handler *h)
 {
-	return atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->leave, memory_order_relaxed) ||
+	return atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->leave,
+				    memory_order_relaxed) ||
 	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->paused, memory_order_relaxed);
 }
 
 /*
- * Call on_add, on_update, on_delete for an item. exact: it is a change that was not coalesced; else on_overflow says so first.
- * use_old: of the item's objects, the old one. False when the handler left off before the call.
+ * Call on_add, on_update, on_delete for an item. exact: it is a change that was not coalesced; else
+ * on_overflow says so first. use_old: of the item's objects, the old one. False when the handler left off
+ * before the call.
  */
 bool handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact);
 bool handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact);
-bool handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known, bool exact);
+bool handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old,
+			 bool final_known, bool exact);
 /* on_delete of which only the key is known. */
 bool handler_tell_delete_key(struct informer_handler *h, const struct told_key *e);
 /* Make the calls that are pending. False: the handler leaves off. */
@@ -139,12 +147,18 @@ void handler_show(struct informer_handler *h, uint64_t seq);
 
 /* ---- handler_take.c: from an item of the feed to calls ---- */
 
-/* Tell one item: 1 it was told, 0 the handler leaves off and wants it again; negative: it could not be told now. */
+/*
+ * Tell one item: 1 it was told, 0 the handler leaves off and wants it again; negative: it could not be told
+ * now.
+ */
 int handler_take(struct informer_handler *h, const struct feed_item *item);
 
 /* ---- handler_status.c ---- */
 
-/* Tell the Reflector's status (a VALUE's ref). only_news: not when it was told already, or says that all is well. */
+/*
+ * Tell the Reflector's status (a VALUE's ref). only_news: not when it was told already, or says that all is
+ * well.
+ */
 int handler_tell_status(struct informer_handler *h, const struct snapshot *s, uint32_t ref, bool only_news);
 
 /* ---- resync.c ---- */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions on handlers, as users call them. Driving them: run.c.
  */
@@ -7,14 +8,16 @@
 #include "reader-lib/events/run.h"
 
 int
-informer_add_handler(struct informer *inf, const struct informer_handler_options *options, struct informer_handler **ret_handler)
+informer_add_handler(struct informer *inf, const struct informer_handler_options *options,
+		     struct informer_handler **ret_handler)
 {
 	return handler_add(inf, options, NULL, NULL, ret_handler);
 }
 
 int
 handler_add(struct informer *inf, const struct informer_handler_options *options,
-	    int (*admit)(void *context, struct informer_handler *h), void *context, struct informer_handler **ret_handler)
+	    int (*admit)(void *context, struct informer_handler *h), void *context,
+	    struct informer_handler **ret_handler)
 {
 	struct informer_handler *h, **end;
 	struct handler_work *w;
@@ -41,12 +44,15 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 		pthread_mutex_lock(&inf->lock);
 		r = subscription_add(inf, &w->sub);
 		if (r < 0)
-			error_set(inf, r, "all %u queues of this handle are taken: remove a handler, or attach a second handle",
+			error_set(inf, r,
+				  "all %u queues of this handle are taken: remove a handler, or attach a "
+				  "second handle",
 				  SLOT_QUEUES);
 		else if (admit && (r = admit(context, h)) < 0)
 			subscription_remove(inf, &w->sub);
 		else
-			atomic_store_explicit(&inf->subscription_waits, subscriptions_step(inf), memory_order_relaxed);
+			atomic_store_explicit(&inf->subscription_waits, subscriptions_step(inf),
+					      memory_order_relaxed);
 		pthread_mutex_unlock(&inf->lock);
 	}
 	if (r < 0) {
@@ -84,7 +90,8 @@ informer_pause_handler(struct informer_handler *h, bool pause)
 bool
 informer_handler_has_synced(const struct informer_handler *h)
 {
-	return h && !forked(h->inf) && atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->synced, memory_order_acquire);
+	return h && !forked(h->inf) &&
+	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->synced, memory_order_acquire);
 }
 
 static bool
@@ -99,8 +106,8 @@ all_synced(const struct informer *inf, const void *one)
 }
 
 int
-handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context), const void *context,
-	      int timeout_ms)
+handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context),
+	      const void *context, int timeout_ms)
 {
 	uint64_t end = timeout_ms < 0 ? 0 : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
@@ -114,7 +121,9 @@ handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, cons
 				     pthread_cond_timedwait(&inf->handler_cond, &inf->wait_lock, &until);
 	inf->watchers--;
 	pthread_mutex_unlock(&inf->wait_lock);
-	return is ? 0 : error_set(inf, -ETIMEDOUT, "after %d ms not every handler was told of all that was there", timeout_ms);
+	return is ? 0
+		  : error_set(inf, -ETIMEDOUT, "after %d ms not every handler was told of all that was there",
+			      timeout_ms);
 }
 
 int
@@ -167,10 +176,16 @@ informer_acknowledge(struct informer_handler *h, const struct informer_cursor *c
 
 		if (!same || cursor->seq > w->acknowledged.seq)
 			w->acknowledged = *cursor;
-		/* A ring's slot counts in its arena's lineage; the next turn sees to what does not fit yet. */
-		if (w->feed.ring && memcmp(w->feed.ring->arena_lineage, cursor->lineage, sizeof(cursor->lineage)) == 0 &&
-		    cursor->seq > atomic_load_explicit(&w->feed.ring->cursor->acknowledged, memory_order_relaxed))
-			atomic_store_explicit(&w->feed.ring->cursor->acknowledged, cursor->seq, memory_order_release);
+		/*
+		 * A ring's slot counts in its arena's lineage; the next turn sees to what does not fit
+		 * yet.
+		 */
+		if (w->feed.ring &&
+		    memcmp(w->feed.ring->arena_lineage, cursor->lineage, sizeof(cursor->lineage)) == 0 &&
+		    cursor->seq >
+			    atomic_load_explicit(&w->feed.ring->cursor->acknowledged, memory_order_relaxed))
+			atomic_store_explicit(&w->feed.ring->cursor->acknowledged, cursor->seq,
+					      memory_order_release);
 	}
 	pthread_mutex_unlock(&h->inf->lock);
 	return 0;

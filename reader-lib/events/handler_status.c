@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the Reflector met, from the arena to on_error (LAYOUT.md, STATUS).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From an item of the feed to calls.
  *
@@ -15,8 +16,8 @@
  *	updated, not told              add                                 -
  *	deleted, told                  delete                              delete
  *
- * What was believed: of a settled feed, that the old state was told if it was selected; in an episode see belief.h; with
- * track_keys what the table says.
+ * What was believed: of a settled feed, that the old state was told if it was selected; in an episode see
+ * belief.h; with track_keys what the table says.
  */
 #include <string.h>
 
@@ -33,7 +34,8 @@ metadata_hash(const struct handler_work *w, uint32_t ref, const char *field)
 }
 
 static enum known_state
-believed(struct handler_work *w, const struct feed_item *item, const struct object *o, uint32_t ref, struct told_key **ret_entry)
+believed(struct handler_work *w, const struct feed_item *item, const struct object *o, uint32_t ref,
+	 struct told_key **ret_entry)
 {
 	const struct feed *f = &w->feed;
 	enum known_state belief = KNOWN_NONE;
@@ -50,7 +52,10 @@ believed(struct handler_work *w, const struct feed_item *item, const struct obje
 	return belief;
 }
 
-/* In an episode from a stored cursor, what was created after it may still have been told: it was not acknowledged, no more. */
+/*
+ * In an episode from a stored cursor, what was created after it may still have been told: it was not
+ * acknowledged, no more.
+ */
 static bool
 may_have_been_told(const struct handler_work *w)
 {
@@ -61,12 +66,17 @@ may_have_been_told(const struct handler_work *w)
 static bool
 is_behind(const struct handler_work *w, const struct feed_item *item, const struct object *o)
 {
-	enum known_state belief = w->feed.settled ? KNOWN_PRESENT : catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
+	enum known_state belief = w->feed.settled
+					  ? KNOWN_PRESENT
+					  : catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
 
 	return belief == KNOWN_NONE || belief == KNOWN_BEHIND;
 }
 
-/* Another object of that name was told, of which nothing but the key is known: delete it. False: the handler leaves off. */
+/*
+ * Another object of that name was told, of which nothing but the key is known: delete it. False: the handler
+ * leaves off.
+ */
 static bool
 tell_other_gone(struct informer_handler *h, struct told_key *entry)
 {
@@ -82,17 +92,21 @@ tell_other_gone(struct informer_handler *h, struct told_key *entry)
 static int
 reserve(struct informer_handler *h, const struct feed_item *item, const struct object *o)
 {
-	return h->work->feed.settled ? 0 : catch_up_known_reserve(h->inf, &h->work->catch_up_known, item->part, o->ordinal);
+	return h->work->feed.settled
+		       ? 0
+		       : catch_up_known_reserve(h->inf, &h->work->catch_up_known, item->part, o->ordinal);
 }
 
 static void
-note(struct informer_handler *h, const struct feed_item *item, const struct object *o, uint32_t ref, bool present)
+note(struct informer_handler *h, const struct feed_item *item, const struct object *o, uint32_t ref,
+     bool present)
 {
 	struct handler_work *w = h->work;
 	struct told_key *e;
 
 	if (!w->feed.settled)
-		catch_up_known_set(&w->catch_up_known, item->part, o->ordinal, present ? KNOWN_PRESENT : KNOWN_ABSENT);
+		catch_up_known_set(&w->catch_up_known, item->part, o->ordinal,
+				   present ? KNOWN_PRESENT : KNOWN_ABSENT);
 	if (!w->o.track_keys)
 		return;
 	if (!present) {
@@ -116,7 +130,8 @@ note(struct informer_handler *h, const struct feed_item *item, const struct obje
 static bool
 walk_is_exact(const struct handler_work *w)
 {
-	return w->feed.fresh && w->feed.walk != WALK_COALESCED && !(w->o.track_keys && w->feed.walk == WALK_RESYNC);
+	return w->feed.fresh && w->feed.walk != WALK_COALESCED &&
+	       !(w->o.track_keys && w->feed.walk == WALK_RESYNC);
 }
 
 static int
@@ -142,7 +157,8 @@ take_present(struct informer_handler *h, const struct feed_item *item)
 		return -ENOMEM;
 	if (selected && belief == KNOWN_ABSENT)
 		told = handler_tell_add(h, item, exact);
-	else if (selected && !(entry && entry->version && entry->version == metadata_hash(w, item->new_ref, "resourceVersion")))
+	else if (selected && !(entry && entry->version &&
+			       entry->version == metadata_hash(w, item->new_ref, "resourceVersion")))
 		told = handler_tell_update(h, item, false, exact);
 	else if (!selected && (belief != KNOWN_ABSENT || may_have_been_told(w)))
 		told = handler_tell_delete(h, item, false, false, exact && belief != KNOWN_ABSENT);
@@ -167,7 +183,8 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 		return selected;
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	if (!handler_tell_delete(h, item, true, selected && !item->unseen, walk_is_exact(w) && belief != KNOWN_ABSENT))
+	if (!handler_tell_delete(h, item, true, selected && !item->unseen,
+				 walk_is_exact(w) && belief != KNOWN_ABSENT))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;
@@ -223,11 +240,13 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 		return -ENOMEM;
 	switch (belief) {
 	case KNOWN_PRESENT:
-		told = selected ? handler_tell_update(h, item, true, true) : handler_tell_delete(h, item, true, true, true);
+		told = selected ? handler_tell_update(h, item, true, true)
+				: handler_tell_delete(h, item, true, true, true);
 		break;
 	case KNOWN_BEHIND:
 	case KNOWN_MAYBE:
-		told = selected ? handler_tell_update(h, item, false, false) : handler_tell_delete(h, item, false, false, false);
+		told = selected ? handler_tell_update(h, item, false, false)
+				: handler_tell_delete(h, item, false, false, false);
 		break;
 	case KNOWN_ABSENT:
 	case KNOWN_NONE:
@@ -236,7 +255,8 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 			struct feed_item add = *item;
 
 			/* moved on by a change while the walk that would have told of it was under way */
-			add.initial |= !w->feed.settled && w->feed.walk != WALK_COALESCED && o->created_seq <= w->feed.gone_after;
+			add.initial |= !w->feed.settled && w->feed.walk != WALK_COALESCED &&
+				       o->created_seq <= w->feed.gone_after;
 			told = handler_tell_add(h, &add, true);
 		} else if (may_have_been_told(w)) {
 			told = handler_tell_delete(h, item, false, false, false);
@@ -268,7 +288,9 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	if (belief == KNOWN_OTHER)
 		return tell_other_gone(h, entry);
 	/* the final state, unless it lies outside of the selection: then the last one within */
-	final = selected && item->new_ref != item->old_ref ? handler_matches(w, feed_snapshot(&w->feed), item->new_ref) : 0;
+	final = selected && item->new_ref != item->old_ref
+			? handler_matches(w, feed_snapshot(&w->feed), item->new_ref)
+			: 0;
 	if (final < 0)
 		return final;
 	if ((belief != KNOWN_ABSENT || may_have_been_told(w)) &&

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calls of a handler's functions, and what is told of where it stands.
  */
@@ -69,7 +70,8 @@ notice(struct informer_handler *h, bool exact)
 		return true;
 	w->coalescing = true;
 	atomic_fetch_add_explicit(&h->coalesced, 1, memory_order_relaxed);
-	log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s missed changes: it is told the newest states", w->sub.resource->name);
+	log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s missed changes: it is told the newest states",
+		w->sub.resource->name);
 	if (w->o.on_overflow)
 		w->o.on_overflow(w->o.context, INFORMER_COALESCED);
 	return !handler_leaves(h);
@@ -79,8 +81,10 @@ bool
 handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact)
 {
 	struct handler_work *w = h->work;
-	struct informer_object object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
-	bool initial = item->initial && !(w->o.track_keys && w->feed.walk == WALK_RESYNC && item->kind == FEED_PRESENT);
+	struct informer_object object = object_for_call(&w->feed, item->part, item->new_object,
+							item->new_ref);
+	bool initial = item->initial &&
+		       !(w->o.track_keys && w->feed.walk == WALK_RESYNC && item->kind == FEED_PRESENT);
 
 	if (!notice(h, exact))
 		return false;
@@ -94,7 +98,8 @@ bool
 handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact)
 {
 	struct handler_work *w = h->work;
-	struct informer_object old, object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+	struct informer_object old,
+		object = object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
 
 	if (with_old)
 		old = object_for_call(&w->feed, item->part, item->old_object, item->old_ref);
@@ -108,11 +113,14 @@ handler_tell_update(struct informer_handler *h, const struct feed_item *item, bo
 
 /* use_old: of the item's objects, the old one. */
 bool
-handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known, bool exact)
+handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known,
+		    bool exact)
 {
 	struct handler_work *w = h->work;
-	struct informer_object object = use_old ? object_for_call(&w->feed, item->part, item->old_object, item->old_ref) :
-						  object_for_call(&w->feed, item->part, item->new_object, item->new_ref);
+	struct informer_object object = use_old ? object_for_call(&w->feed, item->part, item->old_object,
+								  item->old_ref)
+						: object_for_call(&w->feed, item->part, item->new_object,
+								  item->new_ref);
 
 	if (item->kind == FEED_GONE || item->kind == FEED_DELETED)
 		object_mark_deleted(&object);
@@ -152,7 +160,8 @@ sweep(struct informer_handler *h)
 	struct told_key *e;
 
 	/* Only a RESYNC looks at everything. */
-	while (w->o.track_keys && w->feed.walk == WALK_RESYNC && (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
+	while (w->o.track_keys && w->feed.walk == WALK_RESYNC &&
+	       (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
 		if (handler_leaves(h) || !handler_tell_delete_key(h, e))
 			return false;
 		told_keys_remove(h->inf, &w->keys, e);
@@ -166,7 +175,8 @@ handler_pending_calls(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 
-	if (w->feed.settled && w->feed.has_cursor && w->feed.mode == FEED_MODE_RING && !w->synced_told && feed_all_listed(&w->feed)) {
+	if (w->feed.settled && w->feed.has_cursor && w->feed.mode == FEED_MODE_RING && !w->synced_told &&
+	    feed_all_listed(&w->feed)) {
 		w->synced_told = true;
 		w->pending |= PENDING_SYNCED;
 	}
@@ -179,7 +189,8 @@ handler_pending_calls(struct informer_handler *h)
 		switch (bit) {
 		case PENDING_OVERFLOW:
 			atomic_fetch_add_explicit(&h->resyncs, 1, memory_order_relaxed);
-			log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s is told of everything anew", w->sub.resource->name);
+			log_say(h->inf, INFORMER_LOG_INFO, "a handler of %s is told of everything anew",
+				w->sub.resource->name);
 			if (w->o.on_overflow)
 				w->o.on_overflow(w->o.context, INFORMER_RESYNC);
 			break;

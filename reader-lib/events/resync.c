@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resync: each object is told again once in a period, as an update of itself (client-go's rule), spread over the period in slices. A
- * slice takes the ordinals that its share of the period has, from a snapshot; nothing is asked of the daemon.
+ * Resync: each object is told again once in a period, as an update of itself (client-go's rule), spread over
+ * the period in slices. A slice takes the ordinals that its share of the period has, from a snapshot; nothing
+ * is asked of the daemon.
  *
- * What has an event waiting is left out: its seq is beyond the handler's cursor. Nothing is told again while the handler is not up to
- * date (before it is synced, in a catch-up).
+ * What has an event waiting is left out: its seq is beyond the handler's cursor. Nothing is told again while
+ * the handler is not up to date (before it is synced, in a catch-up).
  */
 #include <string.h>
 #include <time.h>
@@ -25,13 +27,16 @@ resync_init(struct handler_work *w)
 		return;
 	w->period_ns = (ms < PERIOD_MIN_MS ? PERIOD_MIN_MS : ms) * 1000000u;
 	w->step_ns = w->period_ns / SLICES;
-	w->step_ns = w->step_ns < STEP_MIN_NS ? STEP_MIN_NS : w->step_ns > STEP_MAX_NS ? STEP_MAX_NS : w->step_ns;
+	w->step_ns = w->step_ns < STEP_MIN_NS   ? STEP_MIN_NS
+		     : w->step_ns > STEP_MAX_NS ? STEP_MAX_NS
+						: w->step_ns;
 	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
 	w->due_ns = w->begun_ns + w->step_ns;
 }
 
 static int
-ordinal_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+ordinal_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+	   uint64_t *ret_key)
 {
 	const struct object *o = link_is_immediate(leaf) ? NULL : object_at(view, leaf);
 
@@ -80,7 +85,8 @@ tell_range(struct slice *slice, uint32_t part, uint64_t from, uint64_t to)
 	int r = resource ? trie_seek(&it, &slice->s->view, resource->ordinals, from, &keys) : -EBADMSG;
 
 	for (; r > 0; r = trie_next(&it)) {
-		const struct object *o = link_is_immediate(it.leaf) ? NULL : object_at(&slice->s->view, it.leaf);
+		const struct object *o = link_is_immediate(it.leaf) ? NULL
+								    : object_at(&slice->s->view, it.leaf);
 
 		if (!o || o->ordinal < from)
 			return -EBADMSG;
@@ -153,7 +159,9 @@ resync_turn(struct informer_handler *h)
 	slice.s = snapshot_of(&snap);
 	r = resource_bind(slice.s, f->sub->resource, &slice.binding);
 	if (r == 0)
-		r = go_on(&slice, elapsed >= w->period_ns ? 1ull << 32 : (uint64_t)(((unsigned __int128)elapsed << 32) / w->period_ns));
+		r = go_on(&slice, elapsed >= w->period_ns
+					  ? 1ull << 32
+					  : (uint64_t)(((unsigned __int128)elapsed << 32) / w->period_ns));
 	informer_end(&snap);
 	if (r == 0)
 		w->due_ns = now; /* the slice has more than a batch */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A queue as its reader sees it.
  */
@@ -9,7 +10,8 @@
 #include <unistd.h>
 
 int
-ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_subscribed *answer, struct ring **ret_ring)
+ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_subscribed *answer,
+	 struct ring **ret_ring)
 {
 	struct ring *ring = memory_get(inf, sizeof(*ring));
 	uint32_t capacity = answer->entries;
@@ -19,20 +21,24 @@ ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_s
 
 	if (!ring)
 		r = error_set(inf, -ENOMEM, "no memory for another queue");
-	else if (capacity < QUEUE_ENTRIES_MIN || capacity > QUEUE_ENTRIES_MAX || (capacity & (capacity - 1)) ||
-		 answer->number >= SLOT_QUEUES)
-		r = error_set(inf, -EPROTO, "informerd passed a queue of %u entries, which makes no sense", capacity);
+	else if (capacity < QUEUE_ENTRIES_MIN || capacity > QUEUE_ENTRIES_MAX ||
+		 (capacity & (capacity - 1)) || answer->number >= SLOT_QUEUES)
+		r = error_set(inf, -EPROTO, "informerd passed a queue of %u entries, which makes no sense",
+			      capacity);
 	else if (fstat(fd, &st) < 0)
-		r = error_set(inf, -errno, "cannot look at the queue that informerd passed: %s", strerror(errno));
+		r = error_set(inf, -errno, "cannot look at the queue that informerd passed: %s",
+			      strerror(errno));
 	else if (st.st_size < (off_t)queue_bytes(capacity))
-		r = error_set(inf, -EPROTO, "the queue that informerd passed has %lld bytes, too few for %u entries",
+		r = error_set(inf, -EPROTO,
+			      "the queue that informerd passed has %lld bytes, too few for %u entries",
 			      (long long)st.st_size, capacity);
 	if (r == 0) {
 		page = mmap(NULL, queue_bytes(capacity), PROT_READ, MAP_SHARED, fd, 0);
 		if (page == MAP_FAILED)
 			r = error_set(inf, -errno, "cannot map a queue: %s", strerror(errno));
 		else if (madvise(page, queue_bytes(capacity), MADV_DONTFORK) < 0)
-			r = error_set(inf, -errno, "cannot keep a queue from being inherited: %s", strerror(errno));
+			r = error_set(inf, -errno, "cannot keep a queue from being inherited: %s",
+				      strerror(errno));
 	}
 	close(fd);
 	if (r < 0 || !ring) {
@@ -90,7 +96,8 @@ ring_look(const struct ring *ring, struct ring_look *ret)
 bool
 ring_usable(const struct ring *ring)
 {
-	struct mapping *m = ring->mapping, *current = atomic_load_explicit(&ring->inf->current, memory_order_acquire);
+	struct mapping *m = ring->mapping,
+		       *current = atomic_load_explicit(&ring->inf->current, memory_order_acquire);
 	uint32_t state = atomic_load_explicit(m->state, memory_order_acquire);
 
 	/* make_current() says `expired` before it says `current` */

@@ -1,20 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue as its reader sees it: the ring that the daemon fills for one subscription, mapped read-only (shm-layout/queue.h), and our
- * place in it, which stands in the slot.
+ * A queue as its reader sees it: the ring that the daemon fills for one subscription, mapped read-only
+ * (shm-layout/queue.h), and our place in it, which stands in the slot.
  *
- * Invariant: nothing outside the mapping is touched, whatever stands in it: capacity is what the mapping has room for, taken once;
- * head is believed only within `capacity` of what was consumed.
+ * Invariant: nothing outside the mapping is touched, whatever stands in it: capacity is what the mapping has
+ * room for, taken once; head is believed only within `capacity` of what was consumed.
  *
  * Threads: one at a time, except ring_has_news().
  */
-#ifndef READER_LIB_RING_H
-#define READER_LIB_RING_H
+#ifndef READER_LIB_EVENTS_RING_H
+#define READER_LIB_EVENTS_RING_H
 
 #include "reader-lib/base/internal.h"
 #include "shm-layout/queue.h"
 
 /*
- * mapping    whose slot holds the cursor, and into whose arena the entries refer; held mapped for as long as the ring lives
+ * mapping    whose slot holds the cursor, and into whose arena the entries refer; held mapped for as long as
+ *            the ring lives
  * consumed   entries that are done with
  * openings   of which opening the entries are that we read; 0: we have not looked yet
  * has_cursor, lineage, seq   of the named consumer, as the daemon knew it
@@ -36,8 +38,12 @@ struct ring {
 	uint8_t arena_lineage[16];
 };
 
-/* Map what came with SUBSCRIBED. fd is taken over, also on failure. Called with `lock` held. 0, or a code with a message in the handle. */
-int ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_subscribed *answer, struct ring **ret_ring);
+/*
+ * Map what came with SUBSCRIBED. fd is taken over, also on failure. Called with `lock` held. 0, or a code
+ * with a message in the handle.
+ */
+int ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_subscribed *answer,
+	     struct ring **ret_ring);
 /* NULL is fine. In a forked child nothing is mapped. */
 void ring_free(struct ring *ring, bool in_child);
 
@@ -85,8 +91,9 @@ ring_is_open(const struct ring *ring)
 }
 
 /*
- * Whether what the entries refer to is protected: by our slot, or because nobody writes into that arena any more. When the
- * connection was lost we cannot know whether the daemon died or dropped us, until it answers again.
+ * Whether what the entries refer to is protected: by our slot, or because nobody writes into that arena any
+ * more. When the connection was lost we cannot know whether the daemon died or dropped us, until it answers
+ * again.
  */
 bool ring_usable(const struct ring *ring);
 

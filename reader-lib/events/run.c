@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who runs the handlers.
  */
@@ -111,7 +112,9 @@ static void
 arm_for_handlers(struct informer *inf)
 {
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
-	uint32_t bits = ARMED_QUEUE | (atomic_load_explicit(&inf->subscription_waits, memory_order_relaxed) ? ARMED_COMMIT : 0);
+	uint32_t bits = ARMED_QUEUE |
+			(atomic_load_explicit(&inf->subscription_waits, memory_order_relaxed) ? ARMED_COMMIT
+											      : 0);
 
 	if (m && (atomic_load_explicit(&m->slot->armed, memory_order_relaxed) & bits) != bits)
 		atomic_fetch_or_explicit(&m->slot->armed, bits, memory_order_seq_cst);
@@ -202,8 +205,9 @@ lead(struct informer *inf)
 		eventfd_read(inf->kick, &count);
 	pthread_mutex_lock(&inf->wait_lock);
 	/*
-	 * What came for a handler lies in its ring: it is told first, and the descriptors, which take five system calls, are read
-	 * when the sleeper comes back; they wake it at once. Not twice in a row: a ring that is never empty keeps no message waiting.
+	 * What came for a handler lies in its ring: it is told first, and the descriptors, which take five
+	 * system calls, are read when the sleeper comes back; they wake it at once. Not twice in a row: a
+	 * ring that is never empty keeps no message waiting.
 	 */
 	inf->step_waits = !inf->step_waits && find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC)) != NULL;
 	if (!inf->step_waits) {
@@ -299,7 +303,9 @@ run_dispatch(struct informer *inf)
 		claim(h);
 		pthread_mutex_unlock(&inf->wait_lock);
 		did = true;
-		for (unsigned i = 0; i < DISPATCH_TURNS && r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed); i++) {
+		for (unsigned i = 0;
+		     i < DISPATCH_TURNS && r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed);
+		     i++) {
 			r = handler_turn(h);
 			if (clock_ns(CLOCK_MONOTONIC) >= end)
 				break;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Subscriptions.
  */
@@ -43,7 +44,10 @@ subscription_remove(struct informer *inf, struct subscription *sub)
 		at = &(*at)->next;
 	if (*at)
 		*at = sub->next;
-	/* One that cannot be sent leaves a queue that nobody reads: it overflows, and goes with the connection or the number's next use. */
+	/*
+	 * One that cannot be sent leaves a queue that nobody reads: it overflows, and goes with the
+	 * connection or the number's next use.
+	 */
 	if (sub->state != SUBSCRIPTION_WANTED && inf->link == LINK_UP) {
 		message_begin(&bye.head, MESSAGE_UNSUBSCRIBE, sizeof(bye));
 		send(inf->socket, &bye, sizeof(bye), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -60,7 +64,10 @@ subscription_renew(struct informer *inf, struct subscription *sub, uint64_t dela
 	ring_free(subscription_take(sub), false);
 }
 
-/* What the daemon calls the resource: "pods", "deployments.apps". 1, 0 it is not cached, or there is nothing to read yet. */
+/*
+ * What the daemon calls the resource: "pods", "deployments.apps". 1, 0 it is not cached, or there is nothing
+ * to read yet.
+ */
 static int
 canonical_name(struct informer *inf, struct subscription *sub, char *name, size_t size)
 {
@@ -80,7 +87,8 @@ canonical_name(struct informer *inf, struct subscription *sub, char *name, size_
 
 		plural = descriptor_text(d, "resource", &plural_length);
 		group = descriptor_text(d, "group", &group_length);
-		n = snprintf(name, size, "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "", (int)group_length, group);
+		n = snprintf(name, size, "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "",
+			     (int)group_length, group);
 		/* a field that is filled has no terminator, and a name that does not fit names nothing */
 		if (n < 0 || (size_t)n >= size || snapshot_settle(s, 0) < 0)
 			n = 0;
@@ -95,7 +103,8 @@ ask(struct informer *inf, struct subscription *sub)
 {
 	struct message_subscribe message = {.number = sub->number, .entries = sub->entries};
 
-	_Static_assert(sizeof(message.namespace_) == sizeof(sub->ns) && sizeof(message.consumer) == sizeof(sub->consumer),
+	_Static_assert(sizeof(message.namespace_) == sizeof(sub->ns) &&
+			       sizeof(message.consumer) == sizeof(sub->consumer),
 		       "protocol: names");
 	if (!canonical_name(inf, sub, message.resource, sizeof(message.resource)))
 		return true;
@@ -192,8 +201,8 @@ receive_ring(struct informer *inf, const struct message_subscribed *answer, int 
 		return;
 	}
 	sub->state = SUBSCRIPTION_OPEN;
-	log_say(inf, INFORMER_LOG_DEBUG, "subscribed to %s: %u entries, from seq %llu on", sub->resource->name, ring->capacity,
-		(unsigned long long)answer->base);
+	log_say(inf, INFORMER_LOG_DEBUG, "subscribed to %s: %u entries, from seq %llu on",
+		sub->resource->name, ring->capacity, (unsigned long long)answer->base);
 	ring_free(atomic_exchange_explicit(&sub->arrived, ring, memory_order_acq_rel), false);
 }
 
@@ -217,10 +226,11 @@ receive_refusal(struct informer *inf, const void *packet, size_t length)
 	for (i = 0; i < n; i++)
 		clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
 	clean[n] = '\0';
-	error_set(inf, INFORMER_E_REFUSED, "informerd refuses events of %s%s%s: %s; asking again every second", sub->resource->name,
+	error_set(inf, INFORMER_E_REFUSED,
+		  "informerd refuses events of %s%s%s: %s; asking again every second", sub->resource->name,
 		  sub->consumer[0] ? " to consumer " : "", sub->consumer, n ? clean : "(it did not say why)");
-	log_say(inf, INFORMER_LOG_WARNING, "informerd refuses events of %s: %s; asking again every second", sub->resource->name,
-		n ? clean : "(it did not say why)");
+	log_say(inf, INFORMER_LOG_WARNING, "informerd refuses events of %s: %s; asking again every second",
+		sub->resource->name, n ? clean : "(it did not say why)");
 	subscription_renew(inf, sub, REFUSED_NS);
 }
 
@@ -238,7 +248,8 @@ subscriptions_receive(struct informer *inf, const void *packet, size_t length, c
 		receive_ring(inf, &answer, fds[0]);
 		return true;
 	}
-	if (head.type == MESSAGE_UNSUBSCRIBED && length >= sizeof(struct message_unsubscribed) && count == 0) {
+	if (head.type == MESSAGE_UNSUBSCRIBED && length >= sizeof(struct message_unsubscribed) &&
+	    count == 0) {
 		receive_refusal(inf, packet, length);
 		return true;
 	}

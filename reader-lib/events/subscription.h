@@ -1,18 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Subscriptions: what the connection does for each handler. A subscription asks the daemon for a queue, and asks again after each
- * arena that comes; the ring that answers is left in `arrived`, where the handler's feed fetches it.
+ * Subscriptions: what the connection does for each handler. A subscription asks the daemon for a queue, and
+ * asks again after each arena that comes; the ring that answers is left in `arrived`, where the handler's
+ * feed fetches it.
  *
  *	WANTED ──the resource is in a snapshot: SUBSCRIBE──▶ ASKED ──SUBSCRIBED──▶ OPEN
  *	  ▲                                                    │                     │
  *	  └─────── WELCOME, MOVED, hang-up, refused (a second later), renewed ───────┘
  *
- * Numbers name queues, and one that was given up may still be answered. So answers are counted: only the one that follows the last
- * SUBSCRIBE of a number is taken, and a number is given anew only when nothing is outstanding.
+ * Numbers name queues, and one that was given up may still be answered. So answers are counted: only the one
+ * that follows the last SUBSCRIBE of a number is taken, and a number is given anew only when nothing is
+ * outstanding.
  *
  * Threads: all with `lock` held, but subscription_take() and subscription_has_arrived().
  */
-#ifndef READER_LIB_SUBSCRIPTION_H
-#define READER_LIB_SUBSCRIPTION_H
+#ifndef READER_LIB_EVENTS_SUBSCRIPTION_H
+#define READER_LIB_EVENTS_SUBSCRIPTION_H
 
 #include "reader-lib/base/internal.h"
 #include "reader-lib/events/ring.h"
@@ -49,15 +52,17 @@ void subscriptions_reset(struct informer *inf, bool same_connection);
 /* The connection was lost. Rings are read on as far as that is safe (ring_usable()). */
 void subscriptions_lost(struct informer *inf);
 /*
- * SUBSCRIBED or UNSUBSCRIBED came, with count descriptors. Takes them over. False: the packet makes no sense (or is none of
- * these), and the descriptors are still the caller's.
+ * SUBSCRIBED or UNSUBSCRIBED came, with count descriptors. Takes them over. False: the packet makes no sense
+ * (or is none of these), and the descriptors are still the caller's.
  */
-bool subscriptions_receive(struct informer *inf, const void *packet, size_t length, const int *fds, unsigned count);
+bool subscriptions_receive(struct informer *inf, const void *packet, size_t length, const int *fds,
+			   unsigned count);
 
 static inline bool
 subscription_has_arrived(const struct subscription *sub)
 {
-	return atomic_load_explicit(&((struct subscription *)(uintptr_t)sub)->arrived, memory_order_acquire) != NULL;
+	return atomic_load_explicit(&((struct subscription *)(uintptr_t)sub)->arrived,
+				    memory_order_acquire) != NULL;
 }
 
 /* The ring that arrived, or NULL. It is the caller's. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The keys that a handler was told of.
  */
@@ -14,8 +15,8 @@ hash_of(const struct told_keys *t, const struct object *o)
 {
 	uint64_t hash;
 
-	crypto_shorthash((unsigned char *)&hash, (const unsigned char *)o->key, (unsigned long long)o->namespace_length + o->name_length,
-			 t->hash_key);
+	crypto_shorthash((unsigned char *)&hash, (const unsigned char *)o->key,
+			 (unsigned long long)o->namespace_length + o->name_length, t->hash_key);
 	/* "a" "bc" is not "ab" "c" */
 	return hash + o->namespace_length;
 }

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keys that a handler with track_keys was told of: what is there, as far as it knows. With it, even a RESYNC becomes adds, updates and
- * deletes: what the table has and the store has not is deleted, what has another uid was deleted and created anew, what has another
- * resourceVersion was updated.
+ * The keys that a handler with track_keys was told of: what is there, as far as it knows. With it, even a
+ * RESYNC becomes adds, updates and deletes: what the table has and the store has not is deleted, what has
+ * another uid was deleted and created anew, what has another resourceVersion was updated.
  *
  * Cost: 64 bytes of private memory a key and its length, 8 to 16 of them in the table.
  */
-#ifndef READER_LIB_TOLD_KEYS_H
-#define READER_LIB_TOLD_KEYS_H
+#ifndef READER_LIB_EVENTS_TOLD_KEYS_H
+#define READER_LIB_EVENTS_TOLD_KEYS_H
 
 #include "reader-lib/base/internal.h"
 
@@ -41,7 +42,10 @@ struct told_key *told_keys_find(struct told_keys *t, const struct object *o);
 struct told_key *told_keys_get(struct informer *inf, struct told_keys *t, const struct object *o);
 /* NULL is fine. */
 void told_keys_remove(struct informer *inf, struct told_keys *t, struct told_key *entry);
-/* An entry that was not met in this round, or NULL. at: where the search goes on, 0 at first; the entry found may be removed. */
+/*
+ * An entry that was not met in this round, or NULL. at: where the search goes on, 0 at first; the entry found
+ * may be removed.
+ */
 struct told_key *told_keys_unmet(struct told_keys *t, uint32_t round, size_t *at);
 void told_keys_clear(struct informer *inf, struct told_keys *t);
 

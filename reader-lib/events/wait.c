@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dispatch, and waiting.
  *
- * Several threads may wait, and others dispatch, though there is one descriptor and what it tells is told once. So one waiter,
- * the leader, sleeps in poll(); the others sleep on a condition that the leader signals when it wakes. A dispatch by a thread
- * that does not wait may take the news before the leader's poll() returns: it kicks the leader.
+ * Several threads may wait, and others dispatch, though there is one descriptor and what it tells is told
+ * once. So one waiter, the leader, sleeps in poll(); the others sleep on a condition that the leader signals
+ * when it wakes. A dispatch by a thread that does not wait may take the news before the leader's poll()
+ * returns: it kicks the leader.
  *
- * A commit cannot be missed: arm, then look, then sleep. The writer publishes, then looks at the armed word; with the full
- * fence between both steps on either side, one of the two sees the other (as in slot.h).
+ * A commit cannot be missed: arm, then look, then sleep. The writer publishes, then looks at the armed word;
+ * with the full fence between both steps on either side, one of the two sees the other (as in slot.h).
  */
 #include <limits.h>
 #include <poll.h>
@@ -87,7 +89,10 @@ informer_dispatch(struct informer *inf)
 	return changed;
 }
 
-/* Ask to be signalled at the next commit; full fence. What is looked at afterwards is newer, or the signal comes. */
+/*
+ * Ask to be signalled at the next commit; full fence. What is looked at afterwards is newer, or the signal
+ * comes.
+ */
 static void
 arm(struct informer *inf)
 {
@@ -266,7 +271,8 @@ sleep_once(struct informer *inf, uint64_t end_ns)
 	int ms = -1;
 
 	if (inf->leader) {
-		struct timespec until = {.tv_sec = (time_t)(end_ns / 1000000000u), .tv_nsec = (long)(end_ns % 1000000000u)};
+		struct timespec until = {.tv_sec = (time_t)(end_ns / 1000000000u),
+					 .tv_nsec = (long)(end_ns % 1000000000u)};
 
 		if (end_ns == UINT64_MAX)
 			pthread_cond_wait(&inf->wait_cond, &inf->wait_lock);
@@ -295,7 +301,10 @@ sleep_once(struct informer *inf, uint64_t end_ns)
 	run_wake(inf);
 }
 
-/* "; LIST failed: forbidden: ... (403 Forbidden)": what keeps a resource from getting on, if its Reflector met something. */
+/*
+ * "; LIST failed: forbidden: ... (403 Forbidden)": what keeps a resource from getting on, if its Reflector
+ * met something.
+ */
 static void
 add_trouble(struct informer *inf, struct informer_resource *resource, char *text, size_t size)
 {
@@ -309,7 +318,8 @@ add_trouble(struct informer *inf, struct informer_resource *resource, char *text
 	if (resource_bind(snapshot_of(&snap), resource, &b) == 0)
 		for (uint32_t i = 0; i < b->count && trouble.recovered; i++) {
 			part = part_resource(snapshot_of(&snap), &b->parts[i]);
-			if (!part || !part->status || watch_error_read(snapshot_of(&snap), part->status, &trouble) < 0)
+			if (!part || !part->status ||
+			    watch_error_read(snapshot_of(&snap), part->status, &trouble) < 0)
 				trouble.recovered = true;
 		}
 	informer_end(&snap);
@@ -323,7 +333,8 @@ add_trouble(struct informer *inf, struct informer_resource *resource, char *text
 static int
 wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 {
-	uint64_t end = timeout_ms < 0 ? UINT64_MAX : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX
+				      : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	const char *why = "";
 	char reason[256] = "", trouble[400] = "";
 	int r;
@@ -349,7 +360,8 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 	memcpy(reason, inf->reason, sizeof(reason));
 	pthread_mutex_unlock(&inf->lock);
 	add_trouble(inf, condition.resource, trouble, sizeof(trouble));
-	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble, reason[0] ? "; " : "", reason);
+	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble,
+			 reason[0] ? "; " : "", reason);
 }
 
 int
@@ -384,7 +396,10 @@ informer_wait_version(struct informer *inf, const char *resource, const char *ve
 		return -EINVAL;
 	awaited.length = strlen(version);
 	if (!is_number(version, awaited.length))
-		return error_set(inf, -EINVAL, "'%.40s' is no resourceVersion that could be compared: it has other signs than digits", version);
+		return error_set(inf, -EINVAL,
+				 "'%.40s' is no resourceVersion that could be compared: it has other signs "
+				 "than digits",
+				 version);
 	r = informer_resource_open(inf, resource, &awaited.resource);
 	return r < 0 ? r : wait_for(inf, (struct condition){reached, &awaited, awaited.resource}, timeout_ms);
 }

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the Reflector of a resource last met, as the arena tells it (LAYOUT.md, STATUS): for handlers' on_error, and for those who wait
- * in vain.
+ * What the Reflector of a resource last met, as the arena tells it (LAYOUT.md, STATUS): for handlers'
+ * on_error, and for those who wait in vain.
  */
-#ifndef READER_LIB_WATCH_TROUBLE_H
-#define READER_LIB_WATCH_TROUBLE_H
+#ifndef READER_LIB_EVENTS_WATCH_ERROR_H
+#define READER_LIB_EVENTS_WATCH_ERROR_H
 
 #include "reader-lib/base/internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Factories: one informer a resource, with the factory's defaults and the resource's tweak.
  */
@@ -23,8 +24,11 @@ text_copy(const struct informer *inf, const char *text)
 static int
 bad_name(struct informer *inf, const char *text)
 {
-	return error_set(inf, -EINVAL, "'%.60s' is no resource name: write it as kubectl takes it (deployments.apps), or as "
-			 "group/version/resource (apps/v1/deployments, v1/pods)", text ? text : "");
+	return error_set(
+		inf, -EINVAL,
+		"'%.60s' is no resource name: write it as kubectl takes it (deployments.apps), or as "
+		"group/version/resource (apps/v1/deployments, v1/pods)",
+		text ? text : "");
 }
 
 /* Whether the texts are selectors. */
@@ -105,7 +109,8 @@ fill(struct informer_factory *f, const struct informer_factory_options *o)
 }
 
 int
-informer_factory_new(struct informer *inf, const struct informer_factory_options *options, struct informer_factory **ret_factory)
+informer_factory_new(struct informer *inf, const struct informer_factory_options *options,
+		     struct informer_factory **ret_factory)
 {
 	struct informer_factory_options o = {0};
 	struct informer_factory *f;
@@ -172,12 +177,17 @@ static int
 open_scope(struct informer_shared *shared, struct scope *ret_scope)
 {
 	const struct informer_factory *f = shared->factory;
-	const char *labels = shared->tweak ? shared->tweak->labels : "", *fields = shared->tweak ? shared->tweak->fields : "";
+	const char *labels = shared->tweak ? shared->tweak->labels : "",
+		   *fields = shared->tweak ? shared->tweak->fields : "";
 	struct informer_selector *selector = NULL;
 	int r = *labels ? informer_selector_compile(f->inf, labels, strlen(labels), &selector, NULL) : 0;
 
-	*ret_scope = (struct scope){.inf = f->inf, .resource = shared->resource, .namespace_ = f->namespace_,
-				    .namespace_length = strlen(f->namespace_), .labels = selector, .transform = f->transform};
+	*ret_scope = (struct scope){.inf = f->inf,
+				    .resource = shared->resource,
+				    .namespace_ = f->namespace_,
+				    .namespace_length = strlen(f->namespace_),
+				    .labels = selector,
+				    .transform = f->transform};
 	if (r == 0 && *fields)
 		r = field_selector_compile(f->inf, fields, strlen(fields), &ret_scope->fields);
 	if (r < 0)
@@ -187,7 +197,8 @@ open_scope(struct informer_shared *shared, struct scope *ret_scope)
 
 /* The factory's lock is held. */
 static int
-shared_new(struct informer_factory *f, const char *asked, const char *name, bool exclusive, struct informer_shared **ret_shared)
+shared_new(struct informer_factory *f, const char *asked, const char *name, bool exclusive,
+	   struct informer_shared **ret_shared)
 {
 	struct informer_shared *shared = memory_get(f->inf, sizeof(*shared));
 	struct scope scope;
@@ -203,7 +214,8 @@ shared_new(struct informer_factory *f, const char *asked, const char *name, bool
 		if (same_resource(f->inf, f->tweaks[i].resource, name))
 			shared->tweak = &f->tweaks[i];
 	}
-	shared->resync_ms = shared->tweak && shared->tweak->resync_ms ? shared->tweak->resync_ms : f->resync_ms;
+	shared->resync_ms = shared->tweak && shared->tweak->resync_ms ? shared->tweak->resync_ms
+								      : f->resync_ms;
 	r = shared->asked && shared->name ? informer_resource_open(f->inf, name, &shared->resource) : -ENOMEM;
 	if (r == 0)
 		r = open_scope(shared, &scope);
@@ -221,7 +233,8 @@ shared_new(struct informer_factory *f, const char *asked, const char *name, bool
 }
 
 static int
-get_shared(struct informer_factory *f, const char *resource, bool exclusive, struct informer_shared **ret_shared)
+get_shared(struct informer_factory *f, const char *resource, bool exclusive,
+	   struct informer_shared **ret_shared)
 {
 	char name[RESOURCE_NAME_MAX + 1];
 	struct informer_shared *shared;
@@ -253,7 +266,8 @@ informer_factory_for(struct informer_factory *f, const char *resource, struct in
 }
 
 int
-informer_factory_new_exclusive(struct informer_factory *f, const char *resource, struct informer_shared **ret_shared)
+informer_factory_new_exclusive(struct informer_factory *f, const char *resource,
+			       struct informer_shared **ret_shared)
 {
 	return get_shared(f, resource, true, ret_shared);
 }
@@ -285,7 +299,8 @@ informer_factory_start(struct informer_factory *f)
 	stopped = f->inf->stopped;
 	pthread_mutex_unlock(&f->inf->wait_lock);
 	if (stopped)
-		return error_set(f->inf, INFORMER_E_STOPPED, "informer_stop() was called: no informer can be started");
+		return error_set(f->inf, INFORMER_E_STOPPED,
+				 "informer_stop() was called: no informer can be started");
 	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next)
 		shared_start(shared);
 	return 0;
@@ -323,7 +338,8 @@ informer_factory_wait_synced(struct informer_factory *f, int timeout_ms,
 			continue;
 		one = informer_wait_synced(f->inf, shared->name, remaining_ms(timeout_ms, end_ns));
 		if (one == 0)
-			one = handlers_wait(f->inf, handlers_synced, shared, remaining_ms(timeout_ms, end_ns));
+			one = handlers_wait(f->inf, handlers_synced, shared,
+					    remaining_ms(timeout_ms, end_ns));
 		if (one < 0 && one != -ETIMEDOUT)
 			return one;
 		if (each)

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What factory, shared informers and their handlers share.
  *
  * Lifetime  informers and listers live until their factory is shut down; the factory's list only grows
  */
-#ifndef READER_LIB_FACTORY_H
-#define READER_LIB_FACTORY_H
+#ifndef READER_LIB_FACTORY_FACTORY_H
+#define READER_LIB_FACTORY_FACTORY_H
 
 #include "reader-lib/events/handler.h"
 #include "reader-lib/factory/lister.h"

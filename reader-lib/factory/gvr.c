@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From group/version/resource to resource.version.group.
  */
@@ -33,8 +34,8 @@ resource_name_of(const char *text, char ret_name[RESOURCE_NAME_MAX + 1])
 	}
 	if (lengths[count - 1] == 0 || lengths[count - 2] == 0)
 		return -EINVAL;
-	snprintf(ret_name, RESOURCE_NAME_MAX + 1, "%.*s.%.*s%s%.*s", (int)lengths[count - 1], parts[count - 1],
-		 (int)lengths[count - 2], parts[count - 2], count == 3 && lengths[0] ? "." : "", count == 3 ? (int)lengths[0] : 0,
-		 parts[0]);
+	snprintf(ret_name, RESOURCE_NAME_MAX + 1, "%.*s.%.*s%s%.*s", (int)lengths[count - 1],
+		 parts[count - 1], (int)lengths[count - 2], parts[count - 2],
+		 count == 3 && lengths[0] ? "." : "", count == 3 ? (int)lengths[0] : 0, parts[0]);
 	return 0;
 }

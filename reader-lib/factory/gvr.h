@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources named by group/version/resource, as client-go's factories take them: "apps/v1/deployments", "v1/pods" (or
- * "/v1/pods") for the core group. Kubectl's form, which the rest of the library takes, says the same: "deployments.v1.apps".
+ * Resources named by group/version/resource, as client-go's factories take them: "apps/v1/deployments",
+ * "v1/pods" (or "/v1/pods") for the core group. Kubectl's form, which the rest of the library takes, says the
+ * same: "deployments.v1.apps".
  */
-#ifndef READER_LIB_GVR_H
-#define READER_LIB_GVR_H
+#ifndef READER_LIB_FACTORY_GVR_H
+#define READER_LIB_FACTORY_GVR_H
 
 #include <stddef.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Listers: get and list.
  */
@@ -35,13 +36,14 @@ not_found(const struct scope *scope, const struct informer_snapshot *snapshot, c
 
 	if (informer_resource_info(snapshot, scope->resource, &info) < 0)
 		return INFORMER_E_NOT_FOUND;
-	return error_set(scope->inf, INFORMER_E_NOT_FOUND, "%.*s%s%.*s \"%s\" not found", (int)info.resource_length, info.resource,
-			 info.group_length ? "." : "", (int)info.group_length, info.group, name);
+	return error_set(scope->inf, INFORMER_E_NOT_FOUND, "%.*s%s%.*s \"%s\" not found",
+			 (int)info.resource_length, info.resource, info.group_length ? "." : "",
+			 (int)info.group_length, info.group, name);
 }
 
 int
-informer_lister_get(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *ns, const char *name,
-		    struct informer_object *ret_object)
+informer_lister_get(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *ns,
+		    const char *name, struct informer_object *ret_object)
 {
 	struct informer_object object;
 	int r;
@@ -59,8 +61,9 @@ informer_lister_get(struct informer_lister *lister, const struct informer_snapsh
 }
 
 int
-informer_lister_list(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *ns, const char *selector,
-		     int (*each)(void *context, const struct informer_object *object), void *context)
+informer_lister_list(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *ns,
+		     const char *selector, int (*each)(void *context, const struct informer_object *object),
+		     void *context)
 {
 	struct informer_selector *compiled = NULL;
 	struct informer_object object;

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A lister: what a shared informer shows of any snapshot, with the private indexes that were added to it.
  */
-#ifndef READER_LIB_LISTER_H
-#define READER_LIB_LISTER_H
+#ifndef READER_LIB_FACTORY_LISTER_H
+#define READER_LIB_FACTORY_LISTER_H
 
 #include "reader-lib/factory/private_index.h"
 #include "reader-lib/factory/scope.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Listers: by index, the daemon's ones and private ones.
  *
- * What is found is gathered first and given out then, in order of key: no lock is held while the caller's function runs, and the order
- * says nothing of how it was found.
+ * What is found is gathered first and given out then, in order of key: no lock is held while the caller's
+ * function runs, and the order says nothing of how it was found.
  */
 #include <string.h>
 
@@ -49,7 +50,8 @@ informer_add_index(struct informer_lister *lister, const char *name, index_funct
 	if (forked(lister->scope.inf))
 		return INFORMER_E_FORKED;
 	if (daemon_has_index(lister, name))
-		return error_set(lister->scope.inf, -EEXIST, "informerd has an index of the name '%.60s' already", name);
+		return error_set(lister->scope.inf, -EEXIST,
+				 "informerd has an index of the name '%.60s' already", name);
 	r = private_index_new(&lister->scope, name, function, context, &ix);
 	if (r < 0)
 		return r;
@@ -70,8 +72,8 @@ informer_add_index(struct informer_lister *lister, const char *name, index_funct
 /* ---- objects ---- */
 
 static int
-find_in_daemons(const struct scope *scope, const struct informer_snapshot *snapshot, const char *index, const char *value,
-		size_t length, struct found_list *list)
+find_in_daemons(const struct scope *scope, const struct informer_snapshot *snapshot, const char *index,
+		const char *value, size_t length, struct found_list *list)
 {
 	struct informer_object object;
 	struct informer_iter it;
@@ -86,8 +88,8 @@ find_in_daemons(const struct scope *scope, const struct informer_snapshot *snaps
 }
 
 static int
-find(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index, const char *value, size_t length,
-     struct found_list *list)
+find(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index,
+     const char *value, size_t length, struct found_list *list)
 {
 	struct private_index *ix = lister_index(lister, index);
 
@@ -98,8 +100,8 @@ find(struct informer_lister *lister, const struct informer_snapshot *snapshot, c
 
 /* Give out what was found, and free the list. */
 static int
-give_out(const struct scope *scope, struct found_list *list, int r, int (*each)(void *context, const struct informer_object *object),
-	 void *context)
+give_out(const struct scope *scope, struct found_list *list, int r,
+	 int (*each)(void *context, const struct informer_object *object), void *context)
 {
 	struct informer_object object;
 
@@ -115,9 +117,9 @@ give_out(const struct scope *scope, struct found_list *list, int r, int (*each)(
 }
 
 int
-informer_lister_by_index(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index,
-			 const char *value, size_t length, int (*each)(void *context, const struct informer_object *object),
-			 void *context)
+informer_lister_by_index(struct informer_lister *lister, const struct informer_snapshot *snapshot,
+			 const char *index, const char *value, size_t length,
+			 int (*each)(void *context, const struct informer_object *object), void *context)
 {
 	struct found_list list;
 	int r;
@@ -141,7 +143,8 @@ add_value(const char *data, size_t length, void *context)
 
 /* An object's values in one of the daemon's indexes. */
 static int
-daemons_values_of(const struct resource_binding *b, const char *index, const struct informer_object *object, struct text_set *values)
+daemons_values_of(const struct resource_binding *b, const char *index, const struct informer_object *object,
+		  struct text_set *values)
 {
 	const struct snapshot *s = snapshot_of(object->snapshot_);
 
@@ -155,13 +158,16 @@ daemons_values_of(const struct resource_binding *b, const char *index, const str
 			continue;
 		if (number < 0)
 			return INFORMER_E_NO_INDEX;
-		return snapshot_settle(s, index_def_each(&d->indexes[number], value_of_object(&s->view, object->ref_), add_value, values));
+		return snapshot_settle(s, index_def_each(&d->indexes[number],
+							 value_of_object(&s->view, object->ref_), add_value,
+							 values));
 	}
 	return -EINVAL;
 }
 
 static int
-daemons_values(const struct scope *scope, const struct informer_snapshot *snapshot, const char *index, struct text_set *values)
+daemons_values(const struct scope *scope, const struct informer_snapshot *snapshot, const char *index,
+	       struct text_set *values)
 {
 	struct informer_object object;
 	const struct resource_binding *b = NULL;
@@ -178,8 +184,9 @@ daemons_values(const struct scope *scope, const struct informer_snapshot *snapsh
 }
 
 int
-informer_index_values(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index,
-		      int (*each)(void *context, const char *value, size_t length), void *context)
+informer_index_values(struct informer_lister *lister, const struct informer_snapshot *snapshot,
+		      const char *index, int (*each)(void *context, const char *value, size_t length),
+		      void *context)
 {
 	struct text_set values = {0};
 	struct private_index *ix;
@@ -190,7 +197,8 @@ informer_index_values(struct informer_lister *lister, const struct informer_snap
 	r = text_set_init(&values, lister->scope.inf);
 	if (r == 0) {
 		ix = lister_index(lister, index);
-		r = ix ? private_index_values(ix, snapshot, &values) : daemons_values(&lister->scope, snapshot, index, &values);
+		r = ix ? private_index_values(ix, snapshot, &values)
+		       : daemons_values(&lister->scope, snapshot, index, &values);
 	}
 	for (const struct set_text *v = values.first; v && r == 0; v = v->next)
 		r = each(context, v->bytes, v->node.length);
@@ -199,9 +207,9 @@ informer_index_values(struct informer_lister *lister, const struct informer_snap
 }
 
 int
-informer_lister_index(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index,
-		      const struct informer_object *object, int (*each)(void *context, const struct informer_object *object),
-		      void *context)
+informer_lister_index(struct informer_lister *lister, const struct informer_snapshot *snapshot,
+		      const char *index, const struct informer_object *object,
+		      int (*each)(void *context, const struct informer_object *object), void *context)
 {
 	struct text_set values = {0};
 	struct private_index *ix;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private indexes: the books, and how they follow the store.
  */
@@ -199,7 +200,8 @@ take_value(void *context, const char *data, size_t length)
 }
 
 int
-private_index_values_of(const struct private_index *ix, const struct informer_object *object, struct text_set *values)
+private_index_values_of(const struct private_index *ix, const struct informer_object *object,
+			struct text_set *values)
 {
 	struct emission em = {values, 0};
 	struct informer_object copy;
@@ -219,7 +221,8 @@ private_index_values_of(const struct private_index *ix, const struct informer_ob
 
 /* Set a key's values to those of its object; NULL: it is gone. */
 static int
-set_record(struct private_index *ix, const char *key, size_t length, uint64_t seq, const struct informer_object *object)
+set_record(struct private_index *ix, const char *key, size_t length, uint64_t seq,
+	   const struct informer_object *object)
 {
 	struct index_record *record;
 	struct text_set values = {0};
@@ -284,10 +287,12 @@ make_anew(struct private_index *ix, const struct informer_snapshot *snapshot)
 }
 
 /*
- * One change. A resource with several entries may have a key in more than one of them; then its state is what lookups say.
+ * One change. A resource with several entries may have a key in more than one of them; then its state is what
+ * lookups say.
  */
 static int
-follow(struct private_index *ix, const struct informer_snapshot *snapshot, const struct resource_binding *b, const struct found *found)
+follow(struct private_index *ix, const struct informer_snapshot *snapshot, const struct resource_binding *b,
+       const struct found *found)
 {
 	char key[OBJECT_KEY_MAX + 1];
 	struct informer_object object;
@@ -308,7 +313,8 @@ follow(struct private_index *ix, const struct informer_snapshot *snapshot, const
 }
 
 static int
-follow_all(struct private_index *ix, const struct informer_snapshot *snapshot, const struct resource_binding *b)
+follow_all(struct private_index *ix, const struct informer_snapshot *snapshot,
+	   const struct resource_binding *b)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	struct by_seq walk = {0};
@@ -348,7 +354,8 @@ private_index_bring_to(struct private_index *ix, const struct informer_snapshot 
 	if (r < 0)
 		return r;
 	parts = parts_of(b);
-	if (!ix->valid || ix->parts != parts || memcmp(ix->lineage, s->root->lineage, sizeof(ix->lineage)) != 0) {
+	if (!ix->valid || ix->parts != parts ||
+	    memcmp(ix->lineage, s->root->lineage, sizeof(ix->lineage)) != 0) {
 		r = make_anew(ix, snapshot);
 	} else if (s->root->seq < ix->seq) {
 		return 0;

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private index: what a function of the caller's says of each object in a scope, kept in this process's own memory.
+ * A private index: what a function of the caller's says of each object in a scope, kept in this process's own
+ * memory.
  *
  *   values ──▶ value ──▶ entry ──▶ entry …       each entry is one value of one object
  *                          │
@@ -7,25 +9,27 @@
  *                 │
  *   newest ───────┴──▶ record ──▶ record …       in order of seq
  *
- * It shows one version, `seq` of `lineage`. For a later snapshot it is brought there first: by-seq tells what changed, deletions
- * included, as long as the tombstones reach back. For a snapshot that is somewhat older it is left where it is: the keys that
- * changed after it are known by the order of records, and only these are looked at in the older state. Otherwise (another lineage,
- * deletions forgotten, damage) it is made anew, or, for a snapshot that is older than all it knows, every object is asked.
- * The answer is that of the snapshot in any case.
+ * It shows one version, `seq` of `lineage`. For a later snapshot it is brought there first: by-seq tells what
+ * changed, deletions included, as long as the tombstones reach back. For a snapshot that is somewhat older it
+ * is left where it is: the keys that changed after it are known by the order of records, and only these are
+ * looked at in the older state. Otherwise (another lineage, deletions forgotten, damage) it is made anew, or,
+ * for a snapshot that is older than all it knows, every object is asked. The answer is that of the snapshot
+ * in any case.
  *
  * Nothing here refers to the arena: records hold keys, and what is found is looked up in the snapshot.
  *
  * Threads  any; each use holds the index's lock, under which the function is called
  */
-#ifndef READER_LIB_PRIVATE_INDEX_H
-#define READER_LIB_PRIVATE_INDEX_H
+#ifndef READER_LIB_FACTORY_PRIVATE_INDEX_H
+#define READER_LIB_FACTORY_PRIVATE_INDEX_H
 
 #include "reader-lib/read/found_list.h"
 #include "reader-lib/informer-factory.h"
 #include "reader-lib/factory/scope.h"
 #include "reader-lib/base/text_set.h"
 
-typedef void (*index_function)(void *context, const struct informer_object *object, informer_emit_value emit, void *emit_context);
+typedef void (*index_function)(void *context, const struct informer_object *object, informer_emit_value emit,
+			       void *emit_context);
 
 struct index_entry {
 	struct index_record *record;
@@ -79,16 +83,21 @@ int private_index_new(const struct scope *scope, const char *name, index_functio
 void private_index_free(struct private_index *ix);	/* NULL is fine */
 
 /* Append the objects of a snapshot that have a value, as they are in the arena. */
-int private_index_find(struct private_index *ix, const struct informer_snapshot *snapshot, const char *value, size_t length,
-		       struct found_list *list);
+int private_index_find(struct private_index *ix, const struct informer_snapshot *snapshot, const char *value,
+		       size_t length, struct found_list *list);
 /* All values that objects of a snapshot have. */
-int private_index_values(struct private_index *ix, const struct informer_snapshot *snapshot, struct text_set *values);
+int private_index_values(struct private_index *ix, const struct informer_snapshot *snapshot,
+			 struct text_set *values);
 /* The values of one object, in the scope or not. */
-int private_index_values_of(const struct private_index *ix, const struct informer_object *object, struct text_set *values);
+int private_index_values_of(const struct private_index *ix, const struct informer_object *object,
+			    struct text_set *values);
 
 /* ---- what the two files share ---- */
 
-/* private_index.c: show a snapshot's version where that is cheap. 1 it is shown; 0 the snapshot is an older one; or negative. */
+/*
+ * private_index.c: show a snapshot's version where that is cheap. 1 it is shown; 0 the snapshot is an older
+ * one; or negative.
+ */
 int private_index_bring_to(struct private_index *ix, const struct informer_snapshot *snapshot);
 
 #endif

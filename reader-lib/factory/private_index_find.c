@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Private indexes: answers, for the version that the index shows, and for older ones.
  */
@@ -8,13 +9,14 @@
 static struct index_value *
 known_value(const struct private_index *ix, const char *value, size_t length)
 {
-	return (struct index_value *)(void *)key_table_find(&ix->values, key_table_hash(&ix->values, value, length), value, length);
+	return (struct index_value *)(void *)key_table_find(
+		&ix->values, key_table_hash(&ix->values, value, length), value, length);
 }
 
 /* Add an object if it is in the scope and has this value now. */
 static int
-add_if_it_has(const struct private_index *ix, const struct informer_object *object, const char *value, size_t length,
-	      struct found_list *list)
+add_if_it_has(const struct private_index *ix, const struct informer_object *object, const char *value,
+	      size_t length, struct found_list *list)
 {
 	struct text_set values = {0};
 	int r = text_set_init(&values, ix->scope->inf);
@@ -34,8 +36,8 @@ add_if_it_has(const struct private_index *ix, const struct informer_object *obje
 
 /* Ask every object. */
 static int
-find_slowly(const struct private_index *ix, const struct informer_snapshot *snapshot, const char *value, size_t length,
-	    struct found_list *list)
+find_slowly(const struct private_index *ix, const struct informer_snapshot *snapshot, const char *value,
+	    size_t length, struct found_list *list)
 {
 	struct informer_object object;
 	struct scope_walk walk;
@@ -48,8 +50,8 @@ find_slowly(const struct private_index *ix, const struct informer_snapshot *snap
 
 /* Objects whose last change is not after seq: they have in the snapshot what the index says. */
 static int
-find_unchanged(const struct private_index *ix, const struct informer_snapshot *snapshot, uint64_t seq, const char *value,
-	       size_t length, struct found_list *list)
+find_unchanged(const struct private_index *ix, const struct informer_snapshot *snapshot, uint64_t seq,
+	       const char *value, size_t length, struct found_list *list)
 {
 	const struct index_value *v = known_value(ix, value, length);
 	struct informer_object object;
@@ -60,7 +62,8 @@ find_unchanged(const struct private_index *ix, const struct informer_snapshot *s
 
 		if (record->seq > seq)
 			continue;
-		r = informer_get_key(snapshot, ix->scope->resource, record->key, record->node.length, &object);
+		r = informer_get_key(snapshot, ix->scope->resource, record->key, record->node.length,
+				     &object);
 		/* what an index that follows the store says is there, is there */
 		if (r == 0)
 			r = found_list_add(list, &object);
@@ -72,14 +75,16 @@ find_unchanged(const struct private_index *ix, const struct informer_snapshot *s
 
 /* Objects that changed after the snapshot was taken, as they are in it. */
 static int
-find_changed(const struct private_index *ix, const struct informer_snapshot *snapshot, uint64_t seq, const char *value,
-	     size_t length, struct found_list *list)
+find_changed(const struct private_index *ix, const struct informer_snapshot *snapshot, uint64_t seq,
+	     const char *value, size_t length, struct found_list *list)
 {
 	struct informer_object object;
 	int r;
 
-	for (const struct index_record *record = ix->newest; record && record->seq > seq; record = record->older) {
-		r = informer_get_key(snapshot, ix->scope->resource, record->key, record->node.length, &object);
+	for (const struct index_record *record = ix->newest; record && record->seq > seq;
+	     record = record->older) {
+		r = informer_get_key(snapshot, ix->scope->resource, record->key, record->node.length,
+				     &object);
 		if (r == INFORMER_E_NOT_FOUND)
 			continue;
 		if (r == 0)
@@ -93,8 +98,8 @@ find_changed(const struct private_index *ix, const struct informer_snapshot *sna
 }
 
 int
-private_index_find(struct private_index *ix, const struct informer_snapshot *snapshot, const char *value, size_t length,
-		   struct found_list *list)
+private_index_find(struct private_index *ix, const struct informer_snapshot *snapshot, const char *value,
+		   size_t length, struct found_list *list)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	uint64_t seq;
@@ -117,7 +122,8 @@ private_index_find(struct private_index *ix, const struct informer_snapshot *sna
 }
 
 int
-private_index_values(struct private_index *ix, const struct informer_snapshot *snapshot, struct text_set *values)
+private_index_values(struct private_index *ix, const struct informer_snapshot *snapshot,
+		     struct text_set *values)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	struct informer_object object;

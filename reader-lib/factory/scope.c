@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scopes.
  */
@@ -17,7 +18,8 @@ scope_has(const struct scope *scope, const struct informer_object *object)
 		r = informer_object_namespace(object, &ns, &length);
 		if (r < 0)
 			return r;
-		if (length > 0 && (length != scope->namespace_length || memcmp(ns, scope->namespace_, length) != 0))
+		if (length > 0 &&
+		    (length != scope->namespace_length || memcmp(ns, scope->namespace_, length) != 0))
 			return 0;
 	}
 	r = scope->labels ? informer_selector_matches(scope->labels, object) : 1;
@@ -25,7 +27,8 @@ scope_has(const struct scope *scope, const struct informer_object *object)
 }
 
 int
-scope_show(const struct scope *scope, const struct informer_object *object, struct informer_object *ret_object)
+scope_show(const struct scope *scope, const struct informer_object *object,
+	   struct informer_object *ret_object)
 {
 	if (scope->transform)
 		return object_copy_lent(scope->inf, object, scope->transform, ret_object);
@@ -44,8 +47,8 @@ is_namespaced(const struct scope *scope, const struct informer_snapshot *snapsho
 }
 
 int
-scope_start(struct scope_walk *walk, const struct scope *scope, const struct informer_snapshot *snapshot, const char *ns,
-	    size_t ns_length, const struct informer_selector *selector)
+scope_start(struct scope_walk *walk, const struct scope *scope, const struct informer_snapshot *snapshot,
+	    const char *ns, size_t ns_length, const struct informer_selector *selector)
 {
 	int r;
 
@@ -59,10 +62,12 @@ scope_start(struct scope_walk *walk, const struct scope *scope, const struct inf
 			ns = scope->namespace_;
 			ns_length = scope->namespace_length;
 		} else if (r > 0) {
-			walk->nothing = ns_length != scope->namespace_length || memcmp(ns, scope->namespace_, ns_length) != 0;
+			walk->nothing = ns_length != scope->namespace_length ||
+					memcmp(ns, scope->namespace_, ns_length) != 0;
 		}
 	}
-	return informer_select(snapshot, scope->resource, ns, ns_length, selector ? selector : scope->labels, &walk->it);
+	return informer_select(snapshot, scope->resource, ns, ns_length, selector ? selector : scope->labels,
+			       &walk->it);
 }
 
 int

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a shared informer shows of a snapshot: which objects (namespace, selectors), and what of them (transform). Its lister, its
- * private indexes and its handlers agree on it.
+ * What a shared informer shows of a snapshot: which objects (namespace, selectors), and what of them
+ * (transform). Its lister, its private indexes and its handlers agree on it.
  */
-#ifndef READER_LIB_SCOPE_H
-#define READER_LIB_SCOPE_H
+#ifndef READER_LIB_FACTORY_SCOPE_H
+#define READER_LIB_FACTORY_SCOPE_H
 
 #include "reader-lib/read/field_selector.h"
 #include "reader-lib/base/internal.h"
@@ -27,10 +28,12 @@ struct scope {
 /* Whether an object is in it: 1, 0, or negative. */
 int scope_has(const struct scope *scope, const struct informer_object *object);
 /* What is to be seen of it, lent as the object is. ret_object may be the object. */
-int scope_show(const struct scope *scope, const struct informer_object *object, struct informer_object *ret_object);
+int scope_show(const struct scope *scope, const struct informer_object *object,
+	       struct informer_object *ret_object);
 
 /*
- * Step through what a scope has, in one namespace (ns_length 0: all), and of that what a selector matches (NULL: all).
+ * Step through what a scope has, in one namespace (ns_length 0: all), and of that what a selector matches
+ * (NULL: all).
  *
  *	for (r = scope_start(&walk, scope, snapshot, ns, ns_length, selector); r == 0 && (r = scope_next(&walk, &object)) > 0; r = 0)
  *		use(&object);				as it is in the arena, not transformed
@@ -40,8 +43,8 @@ struct scope_walk {
 	bool nothing;
 	struct informer_iter it;
 };
-int scope_start(struct scope_walk *walk, const struct scope *scope, const struct informer_snapshot *snapshot, const char *ns,
-		size_t ns_length, const struct informer_selector *selector);
+int scope_start(struct scope_walk *walk, const struct scope *scope, const struct informer_snapshot *snapshot,
+		const char *ns, size_t ns_length, const struct informer_selector *selector);
 /* 1 with an object, 0 at the end, or negative. */
 int scope_next(struct scope_walk *walk, struct informer_object *ret_object);
 

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared informers: handlers of one resource, with what the informer brings along.
  *
- * Each handler stands between the feed and the caller's functions as a shared_handler: it shows them objects through the
- * transform. It is listed for as long as something may still be called, and goes with on_done, which is the last call.
+ * Each handler stands between the feed and the caller's functions as a shared_handler: it shows them objects
+ * through the transform. It is listed for as long as something may still be called, and goes with on_done,
+ * which is the last call.
  */
 #include <string.h>
 
@@ -22,8 +24,8 @@ struct shared_handler {
 /* ---- calls ---- */
 
 /*
- * What the caller is to see of an object. Without memory for a copy, or of one that cannot be copied, it is the object itself: to tell too
- * much is better than to lose an event.
+ * What the caller is to see of an object. Without memory for a copy, or of one that cannot be copied, it is
+ * the object itself: to tell too much is better than to lose an event.
  */
 static const struct informer_object *
 seen(const struct shared_handler *sh, const struct informer_object *object, struct informer_object *copy)
@@ -166,11 +168,14 @@ check_options(const struct informer_shared *shared, const struct informer_handle
 	const struct informer_factory *f = shared->factory;
 	char name[RESOURCE_NAME_MAX + 1];
 
-	if (o->resource && (resource_name_of(o->resource, name) < 0 || !same_resource(f->inf, name, shared->name)))
-		return error_set(f->inf, -EINVAL, "a handler of '%.60s' was given to the informer of %s", o->resource, shared->name);
+	if (o->resource &&
+	    (resource_name_of(o->resource, name) < 0 || !same_resource(f->inf, name, shared->name)))
+		return error_set(f->inf, -EINVAL, "a handler of '%.60s' was given to the informer of %s",
+				 o->resource, shared->name);
 	if (o->namespace_ && strcmp(o->namespace_, f->namespace_) != 0)
-		return error_set(f->inf, -EINVAL, "a handler of namespace '%.60s' was given to an informer of %s%s", o->namespace_,
-				 f->namespace_[0] ? "namespace " : "all namespaces", f->namespace_);
+		return error_set(
+			f->inf, -EINVAL, "a handler of namespace '%.60s' was given to an informer of %s%s",
+			o->namespace_, f->namespace_[0] ? "namespace " : "all namespaces", f->namespace_);
 	return 0;
 }
 
@@ -198,7 +203,8 @@ admit(void *context, struct informer_handler *h)
 	struct informer_shared *shared = sh->shared;
 
 	if (shared->stopped)
-		return error_set(shared->factory->inf, INFORMER_E_STOPPED, "the informer of %s was stopped", shared->name);
+		return error_set(shared->factory->inf, INFORMER_E_STOPPED, "the informer of %s was stopped",
+				 shared->name);
 	atomic_store_explicit(&h->paused, !shared->started, memory_order_relaxed);
 	sh->handler = h;
 	sh->next = shared->handlers;

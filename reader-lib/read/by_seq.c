@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walking what changed after a seq.
  */
@@ -40,7 +41,8 @@ struct leaf_context {
 };
 
 static int
-key_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+key_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+       uint64_t *ret_key)
 {
 	const struct leaf_context *c = self->context;
 	struct found found;
@@ -99,7 +101,8 @@ by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_b
 		p->next.seq = after;
 		if (!p->resource)
 			return -EBADMSG;
-		r = after == UINT64_MAX ? 0 : trie_seek(&p->it, &s->view, p->resource->by_seq, after + 1, &keys);
+		r = after == UINT64_MAX ? 0
+					: trie_seek(&p->it, &s->view, p->resource->by_seq, after + 1, &keys);
 		r = take(w, p, r);
 	}
 	return r;

@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking what changed after a seq: the newest state of each object, and the deletions that are remembered, in order of seq, over
- * all entries (parts) of a resource.
+ * Walking what changed after a seq: the newest state of each object, and the deletions that are remembered,
+ * in order of seq, over all entries (parts) of a resource.
  *
  *	for (r = by_seq_start(&walk, s, binding, after); r == 0 && (r = by_seq_next(&walk, &found)) > 0; r = 0)
  *		use(&found);
  *
  * Threads: one at a time. The snapshot is borrowed until the next start.
  */
-#ifndef READER_LIB_BY_SEQ_H
-#define READER_LIB_BY_SEQ_H
+#ifndef READER_LIB_READ_BY_SEQ_H
+#define READER_LIB_READ_BY_SEQ_H
 
 #include "reader-lib/base/internal.h"
 
@@ -42,7 +43,8 @@ struct by_seq {
 };
 
 /* 0, -EBADMSG, -ENOMEM */
-int by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_binding *b, uint64_t after);
+int by_seq_start(struct by_seq *w, const struct snapshot *s, const struct resource_binding *b,
+		 uint64_t after);
 /* 1 with the next, 0 at the end, -EBADMSG */
 int by_seq_next(struct by_seq *w, struct found *ret_found);
 void by_seq_done(struct informer *inf, struct by_seq *w);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copiers. What they read is input: nothing is followed further than values may nest, and what is written is bounded by what a block
- * may hold.
+ * Copiers. What they read is input: nothing is followed further than values may nest, and what is written is
+ * bounded by what a block may hold.
  */
 #include "reader-lib/read/copier.h"
 
@@ -9,7 +10,8 @@
 #define FILTERED_SHAPE (1ull << 63)
 
 void
-copier_init(struct copier *c, struct informer *inf, const struct arena_view *view, const struct path_set *set, size_t offset)
+copier_init(struct copier *c, struct informer *inf, const struct arena_view *view, const struct path_set *set,
+	    size_t offset)
 {
 	c->view = view;
 	c->set = set;
@@ -89,7 +91,8 @@ load32(const uint8_t *at)
 
 /* Make room for a block and write its head. ret_at: where its payload stands in the piece. */
 static int
-add_block(struct copier *c, enum block_type type, uint64_t tag, uint32_t length, uint32_t *ret_ref, size_t *ret_at)
+add_block(struct copier *c, enum block_type type, uint64_t tag, uint32_t length, uint32_t *ret_ref,
+	  size_t *ret_at)
 {
 	struct block head = {.tag = tag, .type_length = (uint32_t)type << 28 | length};
 	size_t footprint = (size_t)block_footprint(length);
@@ -180,14 +183,18 @@ make_shape(struct copier *c, size_t from, uint64_t which, uint32_t *ret_to)
 	memcpy(c->blocks.data + at, &count, sizeof(count));
 	for (uint32_t i = 0; i < count; i++) {
 		c->blocks.data[at + SHAPE_FINGERPRINTS + i] = names[i].fingerprint;
-		memcpy(c->blocks.data + at + shape_names_offset(count) + 4 * (size_t)i, &names[i].ref, sizeof(names[i].ref));
+		memcpy(c->blocks.data + at + shape_names_offset(count) + 4 * (size_t)i, &names[i].ref,
+		       sizeof(names[i].ref));
 	}
 	return remember(c, which, *ret_to);
 }
 
 /* ---- values ---- */
 
-/* Begin an array or object. Its size is put in when it is known; most have two bytes of it. ret_start: where its tag stands. */
+/*
+ * Begin an array or object. Its size is put in when it is known; most have two bytes of it. ret_start: where
+ * its tag stands.
+ */
 static int
 open_container(struct copier *c, bool object, size_t *ret_start)
 {
@@ -231,7 +238,10 @@ static int
 copy_container(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth)
 {
 	bool object = *at == TAG_OBJECT16 || *at == TAG_OBJECT32;
-	const uint8_t *item = at + (*at == TAG_ARRAY16 ? 3 : *at == TAG_ARRAY32 ? 5 : *at == TAG_OBJECT16 ? 7 : 9);
+	const uint8_t *item = at + (*at == TAG_ARRAY16    ? 3
+				    : *at == TAG_ARRAY32  ? 5
+				    : *at == TAG_OBJECT16 ? 7
+							  : 9);
 	uint32_t shape = 0, fields = 0, items = 0;
 	size_t start = 0;
 	int r;
@@ -328,7 +338,8 @@ copy_wanted(struct copier *c, struct value v, const struct path_place *place, un
 	while (r == 0 && value_next(&it)) {
 		struct path_place child;
 
-		if (!path_set_enter(c->set, place, it.key, it.key_length, &child) || !(child.whole || is_container(it.item)))
+		if (!path_set_enter(c->set, place, it.key, it.key_length, &child) ||
+		    !(child.whole || is_container(it.item)))
 			continue;
 		any = true;
 		if (object) {

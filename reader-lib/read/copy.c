@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies: made of what a copier wrote, and freed.
  */
@@ -11,8 +12,8 @@
 #define COPY_HEAD_BYTES ((sizeof(struct copy) + REF_UNIT - 1) & ~(size_t)(REF_UNIT - 1))
 
 static int
-put_together(struct informer *inf, const struct copier *c, const struct informer_object *source, struct copy **ret_copy,
-	     struct informer_object *ret)
+put_together(struct informer *inf, const struct copier *c, const struct informer_object *source,
+	     struct copy **ret_copy, struct informer_object *ret)
 {
 	const struct object *from = source->object_;
 	uint8_t ns_length = from->namespace_length;
@@ -50,8 +51,8 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 }
 
 static int
-copy_object(struct informer *inf, const struct informer_object *object, const struct path_set *set, struct copy **ret_copy,
-	    struct informer_object *ret)
+copy_object(struct informer *inf, const struct informer_object *object, const struct path_set *set,
+	    struct copy **ret_copy, struct informer_object *ret)
 {
 	const struct snapshot *s;
 	struct informer_object out;
@@ -95,7 +96,8 @@ object_copy_filtered(struct informer *inf, const struct informer_object *object,
 }
 
 int
-informer_object_copy(struct informer *inf, const struct informer_object *object, struct informer_object *ret_copy)
+informer_object_copy(struct informer *inf, const struct informer_object *object,
+		     struct informer_object *ret_copy)
 {
 	return object_copy_filtered(inf, object, NULL, ret_copy);
 }

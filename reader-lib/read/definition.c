@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Definitions: what a resource's descriptor in the arena says about its indexes, read once and kept until detach.
+ * Definitions: what a resource's descriptor in the arena says about its indexes, read once and kept until
+ * detach.
  */
 #include <string.h>
 

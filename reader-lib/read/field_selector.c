@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Field selectors: parsed once into paths and the values to compare with.
  */
@@ -48,7 +49,10 @@ skip_blanks(struct parser *p)
 		p->at++;
 }
 
-/* From the quote of ["..."] to behind the closing one; what is never closed goes on to the end, and path_compile() says so. */
+/*
+ * From the quote of ["..."] to behind the closing one; what is never closed goes on to the end, and
+ * path_compile() says so.
+ */
 static void
 skip_quoted(struct parser *p)
 {
@@ -86,7 +90,8 @@ parse_path(struct parser *p, struct requirement *req)
 		p->at++;
 	}
 	if (p->at == p->length || p->text[p->at] != '=')
-		return fail(p, req->differs ? "expected '=' after '!'" : "expected =, == or != after the path");
+		return fail(p,
+			    req->differs ? "expected '=' after '!'" : "expected =, == or != after the path");
 	p->at++;
 	if (!req->differs && p->at < p->length && p->text[p->at] == '=')
 		p->at++;
@@ -106,7 +111,8 @@ parse_value(struct parser *p, struct requirement *req)
 		if (c == '\\') {
 			c = p->at + 1 < p->length ? p->text[p->at + 1] : '\0';
 			if (c != ',' && c != '=' && c != '\\')
-				return fail(p, "a backslash stands before ',', '=' or another one only; by itself it is written \\\\");
+				return fail(p, "a backslash stands before ',', '=' or another one only; by "
+					       "itself it is written \\\\");
 			p->at++;
 		}
 		*to++ = c;
@@ -153,7 +159,8 @@ field_selector_compile(struct informer *inf, const char *text, size_t length, st
 	if (forked(inf))
 		return INFORMER_E_FORKED;
 	if (length > TEXT_MAX)
-		return error_set(inf, INFORMER_E_SYNTAX, "the field selector has %zu bytes, more than %u", length, TEXT_MAX);
+		return error_set(inf, INFORMER_E_SYNTAX, "the field selector has %zu bytes, more than %u",
+				 length, TEXT_MAX);
 	for (size_t i = 0; i < length && room < FIELD_SELECTOR_MAX; i++)
 		room += text[i] == ',';
 	sel = memory_get(inf, sizeof(*sel) + room * sizeof(sel->requirements[0]) + length + 1);
@@ -162,7 +169,8 @@ field_selector_compile(struct informer *inf, const char *text, size_t length, st
 	p.values = (char *)&sel->requirements[room];
 	r = parse(&p, sel, room);
 	if (r < 0) {
-		error_set(inf, r, "field selector '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), p.text, p.at, p.why);
+		error_set(inf, r, "field selector '%.*s', at byte %zu: %s",
+			  (int)(length < 200 ? length : 200), p.text, p.at, p.why);
 		field_selector_free(inf, sel);
 		return r;
 	}
@@ -278,7 +286,8 @@ struct informer_field_selector {
 };
 
 int
-informer_field_selector_compile(struct informer *inf, const char *text, size_t length, struct informer_field_selector **ret_selector)
+informer_field_selector_compile(struct informer *inf, const char *text, size_t length,
+				struct informer_field_selector **ret_selector)
 {
 	struct informer_field_selector *selector;
 	int r;
@@ -310,7 +319,8 @@ informer_field_selector_free(struct informer_field_selector *selector)
 }
 
 int
-informer_field_selector_matches(const struct informer_field_selector *selector, const struct informer_object *object)
+informer_field_selector_matches(const struct informer_field_selector *selector,
+				const struct informer_object *object)
 {
 	return selector ? field_selector_matches(selector->inner, object) : -EINVAL;
 }

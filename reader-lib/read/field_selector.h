@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Field selectors: the API server's syntax, on any path.
  *
@@ -6,14 +7,15 @@
  *
  *	spec.nodeName=n1,status.phase!=Running        metadata.labels["a=b"]==c\,d        spec.containers[*].image=nginx
  *
- * path is as in shm-layout/path.h. In value, a backslash stands before a ',' '=' or '\' that belongs to it, and before nothing
- * else; empty requirements are passed over, and an empty selector matches everything (apimachinery, fields.ParseSelector).
+ * path is as in shm-layout/path.h. In value, a backslash stands before a ',' '=' or '\' that belongs to it,
+ * and before nothing else; empty requirements are passed over, and an empty selector matches everything
+ * (apimachinery, fields.ParseSelector).
  *
- * A field that is absent, or null, counts as "". Numbers and booleans compare by their JSON text. An array or object is
- * equal to nothing. With [*] in the path, = matches when any hit is equal, and != when none is.
+ * A field that is absent, or null, counts as "". Numbers and booleans compare by their JSON text. An array or
+ * object is equal to nothing. With [*] in the path, = matches when any hit is equal, and != when none is.
  */
-#ifndef READER_LIB_FIELD_SELECTOR_H
-#define READER_LIB_FIELD_SELECTOR_H
+#ifndef READER_LIB_READ_FIELD_SELECTOR_H
+#define READER_LIB_READ_FIELD_SELECTOR_H
 
 #include "reader-lib/base/internal.h"
 
@@ -21,8 +23,12 @@
 
 struct field_selector;
 
-/* Returns 0; INFORMER_E_SYNTAX (informer_last_error() says at which byte, and why); -ENOMEM; -EINVAL; INFORMER_E_FORKED */
-int field_selector_compile(struct informer *inf, const char *text, size_t length, struct field_selector **ret);
+/*
+ * Returns 0; INFORMER_E_SYNTAX (informer_last_error() says at which byte, and why); -ENOMEM; -EINVAL;
+ * INFORMER_E_FORKED
+ */
+int field_selector_compile(struct informer *inf, const char *text, size_t length,
+			   struct field_selector **ret);
 void field_selector_free(struct informer *inf, struct field_selector *selector);	/* NULL is fine */
 
 /*

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding what is present, else what was deleted a short while ago.
  *
- * A trie `deleted` files each tombstone under several hashes (shm-layout/tombstone.h), and a leaf is only what can have the one asked for: so each
- * tombstone of a leaf is compared by the rule of what was asked for. Those of one leaf stand in order, the newest last.
+ * A trie `deleted` files each tombstone under several hashes (shm-layout/tombstone.h), and a leaf is only
+ * what can have the one asked for: so each tombstone of a leaf is compared by the rule of what was asked for.
+ * Those of one leaf stand in order, the newest last.
  */
 #include "reader-lib/read/find.h"
 
@@ -52,7 +54,8 @@ index_number(const struct definition *d, enum tombstone_by by)
 
 /* 1, 0, or -EBADMSG. */
 static int
-answers(const struct snapshot *s, const struct part *part, const struct question *q, const struct object *o, uint32_t ref)
+answers(const struct snapshot *s, const struct part *part, const struct question *q, const struct object *o,
+	uint32_t ref)
 {
 	struct value body;
 	int r;
@@ -62,13 +65,15 @@ answers(const struct snapshot *s, const struct part *part, const struct question
 	body = value_of_object(&s->view, ref);
 	if (!body.at)
 		return -EBADMSG;
-	r = index_def_has(&part->definition->indexes[index_number(part->definition, q->by)], body, q->value, q->length);
+	r = index_def_has(&part->definition->indexes[index_number(part->definition, q->by)], body, q->value,
+			  q->length);
 	return r > 0 && q->by == TOMBSTONE_BY_ADDRESS ? !pod_on_host_network(body) : r;
 }
 
 /* Take the newest tombstone of a part that answers, if it is newer than what there is. 0 or negative. */
 static int
-look_in_part(const struct snapshot *s, const struct part *part, const struct question *q, uint64_t hash, struct answer *best)
+look_in_part(const struct snapshot *s, const struct part *part, const struct question *q, uint64_t hash,
+	     struct answer *best)
 {
 	const struct resource *resource = part_resource(s, part);
 	const uint32_t *links;
@@ -106,7 +111,8 @@ look_in_part(const struct snapshot *s, const struct part *part, const struct que
 
 /* 1 and the object, INFORMER_E_NOT_FOUND, or negative. */
 static int
-find_deleted(const struct snapshot *s, struct informer_resource *res, const struct question *q, struct informer_object *ret)
+find_deleted(const struct snapshot *s, struct informer_resource *res, const struct question *q,
+	     struct informer_object *ret)
 {
 	struct answer best = {0};
 	const struct resource_binding *b;
@@ -133,10 +139,13 @@ find_deleted(const struct snapshot *s, struct informer_resource *res, const stru
 	return 1;
 }
 
-/* Of the pods that are present and have an address, one that answers there; else the last of those that did. */
+/*
+ * Of the pods that are present and have an address, one that answers there; else the last of those that
+ * did.
+ */
 static int
-present_by_address(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *value, size_t length,
-		   struct informer_object *ret)
+present_by_address(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *value,
+		   size_t length, struct informer_object *ret)
 {
 	int r = informer_pod_by_ip(snapshot, res, value, length, ret);
 
@@ -144,10 +153,11 @@ present_by_address(const struct informer_snapshot *snapshot, struct informer_res
 }
 
 int
-informer_find(const struct informer_snapshot *snapshot, struct informer_resource *res, enum informer_by by, const char *value,
-	      size_t length, struct informer_object *ret_object)
+informer_find(const struct informer_snapshot *snapshot, struct informer_resource *res, enum informer_by by,
+	      const char *value, size_t length, struct informer_object *ret_object)
 {
-	struct question q = {.value = value, .length = length, .ns = "", .name = value, .name_length = length};
+	struct question q = {
+		.value = value, .length = length, .ns = "", .name = value, .name_length = length};
 	const char *slash;
 	int r;
 
@@ -246,7 +256,8 @@ object_deleted_wall_ns(const struct informer_object *object)
 	if (is_private_home(s))
 		return private_home_of(s)->deleted_wall_ns;
 	resource = root_resource(&s->view, s->root, object->entry_ & OBJECT_POSITION);
-	if (!resource || trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
+	if (!resource ||
+	    trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
 		return 0;
 	for (count = tombstone_links(s, &leaf, &links); count > 0 && wall_ns == 0; count--) {
 		const struct tombstone *t = tombstone_at(&s->view, links[count - 1]);

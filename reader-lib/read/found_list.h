@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects that were found in one snapshot, to be given out in order of their keys, each once.
  *
  * The keys are copied: what is sorted by must not change meanwhile, and the arena is not ours.
  */
-#ifndef READER_LIB_FOUND_LIST_H
-#define READER_LIB_FOUND_LIST_H
+#ifndef READER_LIB_READ_FOUND_LIST_H
+#define READER_LIB_READ_FOUND_LIST_H
 
 #include "reader-lib/base/internal.h"
 
@@ -29,7 +30,11 @@ int found_list_add(struct found_list *list, const struct informer_object *object
 void found_list_sort(struct found_list *list);
 void found_list_done(struct found_list *list);
 
-/* Room for `more` behind `used`: the array itself, or a larger one with the same content. NULL: no memory, and nothing changed. */
-void *room_for(const struct informer *inf, void *array, size_t *capacity, size_t used, size_t more, size_t size);
+/*
+ * Room for `more` behind `used`: the array itself, or a larger one with the same content. NULL: no memory,
+ * and nothing changed.
+ */
+void *room_for(const struct informer *inf, void *array, size_t *capacity, size_t used, size_t more,
+	       size_t size);
 
 #endif

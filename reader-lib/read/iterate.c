@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Iteration: over all objects of a resource, or those of an index value; narrowed by namespace and selector.
  *
- * An iterator goes through the resource's entries (parts) one after another. What it walks in an entry, the source, is
- * chosen when the entry is begun: all ordinals, or the postings of one value.
+ * An iterator goes through the resource's entries (parts) one after another. What it walks in an entry, the
+ * source, is chosen when the entry is begun: all ordinals, or the postings of one value.
  */
 #include <string.h>
 
@@ -11,8 +12,8 @@
 enum source { SOURCE_NONE, SOURCE_ALL, SOURCE_POSTINGS };
 
 /*
- * Objects of postings are found so many at a time, and fetched into the cache before the first of them is asked for: the memory's
- * answers to so many questions come together.
+ * Objects of postings are found so many at a time, and fetched into the cache before the first of them is
+ * asked for: the memory's answers to so many questions come together.
  */
 #define AHEAD 16u
 
@@ -68,14 +69,17 @@ narrow(struct iter *it, const struct part *part)
 
 	it->filter_ns = it->ns_length > 0;
 	if (it->ns_length > 0 && part->definition->namespace_ >= 0) {
-		r = index_leaf(it->s, part, it->resource, part->definition->namespace_, it->ns, it->ns_length, &it->leaf);
+		r = index_leaf(it->s, part, it->resource, part->definition->namespace_, it->ns, it->ns_length,
+			       &it->leaf);
 		if (r <= 0)
 			return r;
 		found = true;
 		it->filter_ns = false;
 	}
-	if (it->selector && part->definition->labels >= 0 && selector_equality(it->selector, &label, &label_length)) {
-		r = index_leaf(it->s, part, it->resource, part->definition->labels, label, label_length, &leaf);
+	if (it->selector && part->definition->labels >= 0 &&
+	    selector_equality(it->selector, &label, &label_length)) {
+		r = index_leaf(it->s, part, it->resource, part->definition->labels, label, label_length,
+			       &leaf);
 		if (r <= 0)
 			return r;
 		if (!found || leaf_count(it->s, leaf) < leaf_count(it->s, it->leaf)) {
@@ -103,7 +107,8 @@ begin_part(struct iter *it)
 	if (!it->resource)
 		return -EBADMSG;
 	it->cells = it->resource->by_ordinal && !it->s->view.verifier
-			    ? shortcut_cells(&it->s->view, it->resource->by_ordinal, SHORTCUT_BY_ORDINAL, &it->cell_count)
+			    ? shortcut_cells(&it->s->view, it->resource->by_ordinal, SHORTCUT_BY_ORDINAL,
+					     &it->cell_count)
 			    : NULL;
 	if (!it->index)
 		return narrow(it, part);
@@ -147,7 +152,8 @@ look_ahead(struct iter *it)
 	while (n < AHEAD && !it->drained) {
 		struct found_ahead *found = &it->ahead[n];
 
-		r = it->fresh ? ordinal_first(&it->at.some, &it->s->view, it->leaf) : ordinal_next(&it->at.some);
+		r = it->fresh ? ordinal_first(&it->at.some, &it->s->view, it->leaf)
+			      : ordinal_next(&it->at.some);
 		it->fresh = false;
 		if (r < 0)
 			return r;
@@ -173,7 +179,8 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 	int r;
 
 	if (it->source == SOURCE_ALL) {
-		r = it->fresh ? trie_first(&it->at.all, &it->s->view, it->resource->ordinals) : trie_next(&it->at.all);
+		r = it->fresh ? trie_first(&it->at.all, &it->s->view, it->resource->ordinals)
+			      : trie_next(&it->at.all);
 		it->fresh = false;
 		if (r <= 0)
 			return r;
@@ -190,7 +197,8 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 	*ret_ref = found->ref;
 	*ret_object = shortcut_object(&it->s->view, found->ref, it->s->root->seq, found->ordinal);
 	/* it has changed since; or every ordinal that postings name has an object, and this is damage */
-	if (unlikely(!*ret_object) && object_of_ordinal(it->s, it->resource, found->ordinal, ret_ref, ret_object) <= 0)
+	if (unlikely(!*ret_object) &&
+	    object_of_ordinal(it->s, it->resource, found->ordinal, ret_ref, ret_object) <= 0)
 		return -EBADMSG;
 	return 1;
 }
@@ -266,14 +274,15 @@ start(const struct informer_snapshot *snapshot, struct informer_resource *res, c
 }
 
 int
-informer_list(const struct informer_snapshot *snapshot, struct informer_resource *res, struct informer_iter *ret_iter)
+informer_list(const struct informer_snapshot *snapshot, struct informer_resource *res,
+	      struct informer_iter *ret_iter)
 {
 	return start(snapshot, res, &(struct iter){0}, ret_iter);
 }
 
 int
-informer_list_namespace(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *ns,
-			size_t ns_length, struct informer_iter *ret_iter)
+informer_list_namespace(const struct informer_snapshot *snapshot, struct informer_resource *res,
+			const char *ns, size_t ns_length, struct informer_iter *ret_iter)
 {
 	return informer_select(snapshot, res, ns, ns_length, NULL, ret_iter);
 }
@@ -285,15 +294,18 @@ informer_by_index(const struct informer_snapshot *snapshot, struct informer_reso
 	if (!index || (!value && value_length))
 		return -EINVAL;
 	return start(snapshot, res,
-		     &(struct iter){.index = index, .value = value_length ? value : "", .value_length = value_length},
+		     &(struct iter){.index = index,
+				    .value = value_length ? value : "",
+				    .value_length = value_length},
 		     ret_iter);
 }
 
 int
-informer_select(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *ns, size_t ns_length,
-		const struct informer_selector *selector, struct informer_iter *ret_iter)
+informer_select(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *ns,
+		size_t ns_length, const struct informer_selector *selector, struct informer_iter *ret_iter)
 {
 	if (!ns && ns_length)
 		return -EINVAL;
-	return start(snapshot, res, &(struct iter){.ns = ns, .ns_length = ns_length, .selector = selector}, ret_iter);
+	return start(snapshot, res, &(struct iter){.ns = ns, .ns_length = ns_length, .selector = selector},
+		     ret_iter);
 }

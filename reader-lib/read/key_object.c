@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects that have only a key: a header without a body. Their ref is 0, which names nothing.
  */
@@ -6,8 +7,8 @@
 #include <string.h>
 
 int
-key_object_set(struct key_object *memory, const char *ns, size_t ns_length, const char *name, size_t name_length,
-	       uint32_t position, struct informer_object *ret_object)
+key_object_set(struct key_object *memory, const char *ns, size_t ns_length, const char *name,
+	       size_t name_length, uint32_t position, struct informer_object *ret_object)
 {
 	struct object *o = &memory->object.header;
 	char *key = memory->object.bytes + offsetof(struct object, key);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Label selectors, in the API's own syntax (apimachinery, labels.Parse):
  *
@@ -50,8 +51,19 @@ struct informer_selector {
 	char text[];
 };
 
-enum token { TOKEN_END, TOKEN_WORD, TOKEN_COMMA, TOKEN_NOT, TOKEN_EQUAL, TOKEN_NOT_EQUAL, TOKEN_OPEN, TOKEN_CLOSE,
-	     TOKEN_ABOVE, TOKEN_BELOW, TOKEN_BAD };
+enum token {
+	TOKEN_END,
+	TOKEN_WORD,
+	TOKEN_COMMA,
+	TOKEN_NOT,
+	TOKEN_EQUAL,
+	TOKEN_NOT_EQUAL,
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_ABOVE,
+	TOKEN_BELOW,
+	TOKEN_BAD
+};
 
 struct parser {
 	struct informer_selector *sel;
@@ -67,8 +79,8 @@ struct parser {
 static bool
 is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-	       c == '.' || c == '/';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+	       c == '_' || c == '.' || c == '/';
 }
 
 static bool
@@ -85,7 +97,8 @@ advance(struct parser *p)
 	const char *found;
 	size_t i = p->next;
 
-	while (i < p->length && (p->text[i] == ' ' || p->text[i] == '\t' || p->text[i] == '\n' || p->text[i] == '\r'))
+	while (i < p->length &&
+	       (p->text[i] == ' ' || p->text[i] == '\t' || p->text[i] == '\n' || p->text[i] == '\r'))
 		i++;
 	p->at = i;
 	p->next = i + 1;
@@ -140,7 +153,8 @@ is_key(struct text t)
 	for (size_t i = 0; i < prefix; i++) {
 		char c = t.data[i];
 
-		if (c == '_' || (c >= 'A' && c <= 'Z') || ((c == '.' || c == '-') && (before == '.' || (c == '.' && before == '-'))))
+		if (c == '_' || (c >= 'A' && c <= 'Z') ||
+		    ((c == '.' || c == '-') && (before == '.' || (c == '.' && before == '-'))))
 			return false;
 		before = c;
 	}
@@ -150,7 +164,8 @@ is_key(struct text t)
 static bool
 word_is(const struct parser *p, const char *text)
 {
-	return p->token == TOKEN_WORD && p->word.length == strlen(text) && memcmp(p->word.data, text, p->word.length) == 0;
+	return p->token == TOKEN_WORD && p->word.length == strlen(text) &&
+	       memcmp(p->word.data, text, p->word.length) == 0;
 }
 
 static bool
@@ -179,7 +194,8 @@ parse_value(struct parser *p, struct requirement *req)
 	if (p->token == TOKEN_WORD) {
 		value = p->word;
 		if (!is_name(value))
-			return fail(p, "no label value: at most 63 letters, digits, '-', '_', '.', beginning and ending with a "
+			return fail(p, "no label value: at most 63 letters, digits, '-', '_', '.', beginning "
+				       "and ending with a "
 				       "letter or digit");
 		advance(p);
 	}
@@ -244,7 +260,8 @@ parse_requirement(struct parser *p, struct requirement *req)
 	if (p->token != TOKEN_WORD)
 		return fail(p, "expected a label key");
 	if (!is_key(p->word))
-		return fail(p, "no label key: [prefix/]name, the name at most 63 letters, digits, '-', '_', '.'");
+		return fail(
+			p, "no label key: [prefix/]name, the name at most 63 letters, digits, '-', '_', '.'");
 	req->key = p->word;
 	req->fingerprint = path_fingerprint(req->key.data, req->key.length);
 	req->first_value = p->sel->value_count;
@@ -293,8 +310,8 @@ parse(struct parser *p)
 }
 
 int
-informer_selector_compile(struct informer *inf, const char *text, size_t length, struct informer_selector **ret_selector,
-			  size_t *ret_offset)
+informer_selector_compile(struct informer *inf, const char *text, size_t length,
+			  struct informer_selector **ret_selector, size_t *ret_offset)
 {
 	struct parser p = {0};
 	int r;
@@ -306,7 +323,8 @@ informer_selector_compile(struct informer *inf, const char *text, size_t length,
 	if (ret_offset)
 		*ret_offset = 0;
 	if (length > TEXT_MAX)
-		return error_set(inf, INFORMER_E_SYNTAX, "the selector has %zu bytes, more than %u", length, TEXT_MAX);
+		return error_set(inf, INFORMER_E_SYNTAX, "the selector has %zu bytes, more than %u", length,
+				 TEXT_MAX);
 	/* The text, and each equality once more: no longer than the text. */
 	p.sel = memory_get(inf, sizeof(*p.sel) + 2 * length + 1);
 	if (!p.sel)
@@ -319,7 +337,8 @@ informer_selector_compile(struct informer *inf, const char *text, size_t length,
 	p.length = length;
 	r = parse(&p);
 	if (r < 0) {
-		error_set(inf, r, "selector '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), text, p.at, p.why);
+		error_set(inf, r, "selector '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200),
+			  text, p.at, p.why);
 		if (ret_offset)
 			*ret_offset = p.at;
 		informer_selector_free(p.sel);
@@ -367,7 +386,8 @@ requirement_matches(const struct informer_selector *sel, const struct requiremen
 		for (uint32_t i = 0; present && i < req->value_count; i++) {
 			const struct text *value = &sel->values[req->first_value + i];
 
-			if (value->length == label.length && memcmp(value->data, label.data, label.length) == 0)
+			if (value->length == label.length &&
+			    memcmp(value->data, label.data, label.length) == 0)
 				return req->op == OP_IN;
 		}
 		return req->op == OP_NOT_IN;

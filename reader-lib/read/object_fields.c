@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects: what stands in their header, and fields by compiled path.
  */
@@ -43,7 +44,8 @@ informer_object_name(const struct informer_object *object, const char **ret_data
 }
 
 static int
-metadata_string(const struct informer_object *object, const char *field, const char **ret_data, size_t *ret_length)
+metadata_string(const struct informer_object *object, const char *field, const char **ret_data,
+		size_t *ret_length)
 {
 	const char *data;
 	size_t length;
@@ -68,7 +70,8 @@ informer_object_uid(const struct informer_object *object, const char **ret_data,
 }
 
 int
-informer_object_resource_version(const struct informer_object *object, const char **ret_data, size_t *ret_length)
+informer_object_resource_version(const struct informer_object *object, const char **ret_data,
+				 size_t *ret_length)
 {
 	return metadata_string(object, "resourceVersion", ret_data, ret_length);
 }
@@ -148,8 +151,8 @@ informer_path_compile(struct informer *inf, const char *text, size_t length, str
 	r = path_compile(&path->path, text, length, &offset, &why);
 	if (r < 0) {
 		memory_put(inf, path);
-		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), text,
-				 offset, why);
+		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
+				 (int)(length < 200 ? length : 200), text, offset, why);
 	}
 	path->memory = inf->memory;
 	*ret_path = path;
@@ -173,7 +176,8 @@ look_up(const struct informer_object *object, const struct informer_path *path, 
 		return r;
 	if (unlikely(!path))
 		return -EINVAL;
-	return value_open_object(ret, &snapshot_of(object->snapshot_)->view, object->ref_) && path_follow(&path->path, ret)
+	return value_open_object(ret, &snapshot_of(object->snapshot_)->view, object->ref_) &&
+			       path_follow(&path->path, ret)
 		       ? 0
 		       : INFORMER_E_NOT_FOUND;
 }
@@ -181,7 +185,8 @@ look_up(const struct informer_object *object, const struct informer_path *path, 
 static inline int
 settle(const struct informer_object *object, int r)
 {
-	return r == -EINVAL || r == INFORMER_E_FORKED ? r : snapshot_settle(snapshot_of(object->snapshot_), r);
+	return r == -EINVAL || r == INFORMER_E_FORKED ? r
+						      : snapshot_settle(snapshot_of(object->snapshot_), r);
 }
 
 /* A string that stands in the object's header. False: look into the body. */
@@ -207,8 +212,8 @@ header_string(const struct object *o, const struct path *path, const char **ret_
 }
 
 int
-informer_get_string(const struct informer_object *object, const struct informer_path *path, const char **ret_data,
-		    size_t *ret_length)
+informer_get_string(const struct informer_object *object, const struct informer_path *path,
+		    const char **ret_data, size_t *ret_length)
 {
 	struct value v;
 	const char *data;
@@ -302,7 +307,8 @@ informer_object_value(const struct informer_object *object, struct informer_valu
 }
 
 int
-informer_get_value(const struct informer_object *object, const struct informer_path *path, struct informer_value *ret_value)
+informer_get_value(const struct informer_object *object, const struct informer_path *path,
+		   struct informer_value *ret_value)
 {
 	struct value v;
 	int r = settle(object, look_up(object, path, &v));
@@ -347,8 +353,8 @@ informer_each_value(const struct informer_object *object, const struct informer_
 }
 
 int
-informer_object_to_json(const struct informer_object *object, int (*emit)(void *context, const char *data, size_t length),
-			void *context)
+informer_object_to_json(const struct informer_object *object,
+			int (*emit)(void *context, const char *data, size_t length), void *context)
 {
 	struct informer_value v;
 	int r = informer_object_value(object, &v);

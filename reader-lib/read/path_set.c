@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets of paths, followed together: a place has one bit for each path whose first `depth` steps lead to it.
  */
@@ -19,21 +20,23 @@ compile_one(struct informer *inf, const char *text, bool drop, struct path *path
 	if (!text)
 		return -EINVAL;
 	if (path_compile(path, text, length, &offset, &why) < 0)
-		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s", (int)(length < 200 ? length : 200), text,
-				 offset, why);
+		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s', at byte %zu: %s",
+				 (int)(length < 200 ? length : 200), text, offset, why);
 	for (unsigned i = 0; i < path->count; i++)
 		if (path->steps[i].kind == PATH_ELEMENT)
-			return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s': single elements are neither kept nor dropped, write "
-					 "[*] for all", (int)(length < 200 ? length : 200), text);
+			return error_set(inf, INFORMER_E_SYNTAX,
+					 "path '%.*s': single elements are neither kept nor dropped, write "
+					 "[*] for all",
+					 (int)(length < 200 ? length : 200), text);
 	if (drop && path->count == 0)
-		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s': this would drop everything", (int)(length < 200 ? length : 200),
-				 text);
+		return error_set(inf, INFORMER_E_SYNTAX, "path '%.*s': this would drop everything",
+				 (int)(length < 200 ? length : 200), text);
 	return 0;
 }
 
 int
-path_set_compile(struct informer *inf, const char *const *keep, size_t n_keep, const char *const *drop, size_t n_drop,
-		 struct path_set **ret_set)
+path_set_compile(struct informer *inf, const char *const *keep, size_t n_keep, const char *const *drop,
+		 size_t n_drop, struct path_set **ret_set)
 {
 	struct path_set *set;
 	int r = 0;
@@ -41,7 +44,8 @@ path_set_compile(struct informer *inf, const char *const *keep, size_t n_keep, c
 	if (!inf || (!keep && n_keep) || (!drop && n_drop) || !ret_set)
 		return -EINVAL;
 	if (n_keep > PATH_SET_MAX || n_drop > PATH_SET_MAX)
-		return error_set(inf, -E2BIG, "%zu paths to keep and %zu to drop: there may be %u of each", n_keep, n_drop, PATH_SET_MAX);
+		return error_set(inf, -E2BIG, "%zu paths to keep and %zu to drop: there may be %u of each",
+				 n_keep, n_drop, PATH_SET_MAX);
 	set = memory_get(inf, sizeof(*set) + (n_keep + n_drop) * sizeof(set->paths[0]));
 	if (!set)
 		return -ENOMEM;
@@ -74,7 +78,9 @@ first_bits(unsigned n)
 struct path_place
 path_set_start(const struct path_set *set)
 {
-	struct path_place place = {.keep = first_bits(set->n_keep), .drop = first_bits(set->n_drop), .whole = set->n_keep == 0,
+	struct path_place place = {.keep = first_bits(set->n_keep),
+				   .drop = first_bits(set->n_drop),
+				   .whole = set->n_keep == 0,
 				   .must = MUST_OF_OBJECT};
 
 	for (unsigned i = 0; i < set->n_keep; i++)
@@ -82,9 +88,13 @@ path_set_start(const struct path_set *set)
 	return place;
 }
 
-/* Of the paths in `bits`, those that go on through this field or element. ret_ends: one of them ends there. */
+/*
+ * Of the paths in `bits`, those that go on through this field or element. ret_ends: one of them ends
+ * there.
+ */
 static uint64_t
-advance(const struct path *paths, uint64_t bits, unsigned depth, const char *name, size_t length, bool *ret_ends)
+advance(const struct path *paths, uint64_t bits, unsigned depth, const char *name, size_t length,
+	bool *ret_ends)
 {
 	uint64_t on = 0;
 
@@ -96,8 +106,8 @@ advance(const struct path *paths, uint64_t bits, unsigned depth, const char *nam
 		if (depth >= paths[i].count)
 			continue;
 		step = &paths[i].steps[depth];
-		if (step->kind != PATH_ANY &&
-		    (!name || step->name_length != length || memcmp(paths[i].names + step->name_offset, name, length) != 0))
+		if (step->kind != PATH_ANY && (!name || step->name_length != length ||
+					       memcmp(paths[i].names + step->name_offset, name, length) != 0))
 			continue;
 		if (depth + 1 == paths[i].count)
 			*ret_ends = true;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lookups by what the node knows: a UID, an address, a container's id.
  */
@@ -6,7 +7,10 @@
 #include "reader-lib/read/find.h"
 #include "reader-lib/base/internal.h"
 
-/* Which object of an index's value is wanted: any; one that fits; or, of those that fit, the one that came last. */
+/*
+ * Which object of an index's value is wanted: any; one that fits; or, of those that fit, the one that came
+ * last.
+ */
 enum wanted { WANTED_FIRST, WANTED_NEWEST };
 
 /*
@@ -15,8 +19,9 @@ enum wanted { WANTED_FIRST, WANTED_NEWEST };
  * fits   NULL: any
  */
 static int
-one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, int (*which)(const struct definition *),
-       const char *value, size_t length, bool (*fits)(struct value body), enum wanted wanted, struct informer_object *ret_object)
+one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
+       int (*which)(const struct definition *), const char *value, size_t length,
+       bool (*fits)(struct value body), enum wanted wanted, struct informer_object *ret_object)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct object *best = NULL;
@@ -36,7 +41,8 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 		struct ordinal_iter it;
 		uint32_t leaf;
 
-		r = entry ? index_leaf(s, part, entry, which(part->definition), value, length, &leaf) : -EBADMSG;
+		r = entry ? index_leaf(s, part, entry, which(part->definition), value, length, &leaf)
+			  : -EBADMSG;
 		if (r > 0)
 			r = ordinal_first(&it, &s->view, leaf);
 		while (r > 0) {
@@ -46,7 +52,8 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res, 
 			r = object_of_ordinal(s, entry, it.ordinal, &ref, &o);
 			if (r <= 0)
 				return snapshot_settle(s, -EBADMSG);
-			if ((!best || o->created_seq > best->created_seq) && (!fits || fits(value_of_object(&s->view, ref)))) {
+			if ((!best || o->created_seq > best->created_seq) &&
+			    (!fits || fits(value_of_object(&s->view, ref)))) {
 				best = o;
 				object_set(&found, s, o, ref, part->position);
 				if (wanted == WANTED_FIRST)
@@ -102,26 +109,27 @@ owns_address(struct value pod)
 {
 	struct value phase = value_at_name(value_at_name(pod, "status"), "phase");
 
-	return has_own_address(pod) && !value_equals_string(phase, "Succeeded", 9) && !value_equals_string(phase, "Failed", 6);
+	return has_own_address(pod) && !value_equals_string(phase, "Succeeded", 9) &&
+	       !value_equals_string(phase, "Failed", 6);
 }
 
 int
-informer_get_by_uid(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *uid, size_t length,
-		    struct informer_object *ret_object)
+informer_get_by_uid(const struct informer_snapshot *snapshot, struct informer_resource *res, const char *uid,
+		    size_t length, struct informer_object *ret_object)
 {
 	return one_of(snapshot, res, uid_index, uid, length, NULL, WANTED_FIRST, ret_object);
 }
 
 int
-informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip, size_t length,
-		   struct informer_object *ret_object)
+informer_pod_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip,
+		   size_t length, struct informer_object *ret_object)
 {
 	return one_of(snapshot, pods, address_index, ip, length, owns_address, WANTED_FIRST, ret_object);
 }
 
 int
-pod_newest_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip, size_t length,
-		 struct informer_object *ret_object)
+pod_newest_by_ip(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *ip,
+		 size_t length, struct informer_object *ret_object)
 {
 	return one_of(snapshot, pods, address_index, ip, length, has_own_address, WANTED_NEWEST, ret_object);
 }
@@ -138,8 +146,8 @@ container_id_strip(const char **id, size_t *length)
 }
 
 int
-informer_pod_by_container_id(const struct informer_snapshot *snapshot, struct informer_resource *pods, const char *id,
-			     size_t length, struct informer_object *ret_object)
+informer_pod_by_container_id(const struct informer_snapshot *snapshot, struct informer_resource *pods,
+			     const char *id, size_t length, struct informer_object *ret_object)
 {
 	if (id)
 		container_id_strip(&id, &length);

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private homes. What they point to instead of a handle, an arena's mapping and a root is constant, the same for all.
+ * Private homes. What they point to instead of a handle, an arena's mapping and a root is constant, the same
+ * for all.
  */
 #include "reader-lib/read/private_home.h"
 

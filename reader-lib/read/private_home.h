@@ -1,17 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private homes: what stands where a snapshot would, for objects that lie in this process's own memory and in no arena.
+ * Private homes: what stands where a snapshot would, for objects that lie in this process's own memory and in
+ * no arena.
  *
- * Every object and value finds its snapshot, and asks it whether it may be read. A home answers "always": nothing expires, there is
- * nothing to verify, and a forked child has it as its own, like all private memory. It has no resources: the functions
- * that want to know about those find none, and lookups refuse it (-EINVAL). informer_end() leaves it alone.
+ * Every object and value finds its snapshot, and asks it whether it may be read. A home answers "always":
+ * nothing expires, there is nothing to verify, and a forked child has it as its own, like all private memory.
+ * It has no resources: the functions that want to know about those find none, and lookups refuse it
+ * (-EINVAL). informer_end() leaves it alone.
  */
-#ifndef READER_LIB_PRIVATE_HOME_H
-#define READER_LIB_PRIVATE_HOME_H
+#ifndef READER_LIB_READ_PRIVATE_HOME_H
+#define READER_LIB_READ_PRIVATE_HOME_H
 
 #include "reader-lib/base/internal.h"
 
 /*
- * snapshot         comes first: what lives here points at it. Its view is of memory that this process has written
+ * snapshot         comes first: what lives here points at it. Its view is of memory that this process has
+ *                  written
  * deleted_wall_ns  when an object that lives here was deleted; 0: not known
  */
 struct private_home {

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a snapshot says about the resources in it: for tools, and for agents that must know how fresh they are.
+ * What a snapshot says about the resources in it: for tools, and for agents that must know how fresh they
+ * are.
  */
 #include <string.h>
 #include <time.h>
@@ -69,7 +71,8 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 }
 
 static int
-hand_over(const struct snapshot *s, int r, struct informer_resource_info *out, struct informer_resource_info *info)
+hand_over(const struct snapshot *s, int r, struct informer_resource_info *out,
+	  struct informer_resource_info *info)
 {
 	r = snapshot_settle(s, r);
 	if (r < 0)
@@ -80,7 +83,8 @@ hand_over(const struct snapshot *s, int r, struct informer_resource_info *out, s
 }
 
 int
-informer_resource_info_at(const struct informer_snapshot *snapshot, uint32_t position, struct informer_resource_info *out)
+informer_resource_info_at(const struct informer_snapshot *snapshot, uint32_t position,
+			  struct informer_resource_info *out)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	struct informer_resource_info info = {0};
@@ -123,7 +127,8 @@ informer_resource_info(const struct informer_snapshot *snapshot, struct informer
 }
 
 int
-informer_resource_position(const struct informer_snapshot *snapshot, struct informer_resource *res, uint32_t *ret_position)
+informer_resource_position(const struct informer_snapshot *snapshot, struct informer_resource *res,
+			   uint32_t *ret_position)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct resource_binding *b;
@@ -137,8 +142,8 @@ informer_resource_position(const struct informer_snapshot *snapshot, struct info
 }
 
 int
-informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i, const char **ret_name,
-			     size_t *ret_length)
+informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
+			     const char **ret_name, size_t *ret_length)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct resource *resource;
@@ -154,8 +159,8 @@ informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t 
 }
 
 int
-informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i, const char **ret_name,
-			     size_t *ret_length)
+informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
+			     const char **ret_name, size_t *ret_length)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct resource *resource;
@@ -163,8 +168,9 @@ informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t 
 
 	if (r < 0)
 		return r;
-	if (!value_string(value_element(value_at_name(descriptor_at(s, position, &resource), "shortNames"), i), ret_name,
-			  ret_length))
+	if (!value_string(
+		    value_element(value_at_name(descriptor_at(s, position, &resource), "shortNames"), i),
+		    ret_name, ret_length))
 		r = INFORMER_E_NOT_FOUND;
 	return snapshot_settle(s, r);
 }

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resources: names as people write them, bound to entries of a root.
  *
- * A binding holds for one arena for as long as its table of resources is the same (root.h); that is looked at with each lookup, in a
- * line that the lookup reads anyway. Where it no longer holds, it is made anew under bind_lock. Old bindings stay until detach:
- * other threads may have older snapshots.
+ * A binding holds for one arena for as long as its table of resources is the same (root.h); that is looked at
+ * with each lookup, in a line that the lookup reads anyway. Where it no longer holds, it is made anew under
+ * bind_lock. Old bindings stay until detach: other threads may have older snapshots.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,10 @@
 
 #define NAME_MAX_BYTES 512u
 
-/* What a person wrote, cut at its dots: "resource", "resource.group", "resource.version", "resource.version.group". */
+/*
+ * What a person wrote, cut at its dots: "resource", "resource.group", "resource.version",
+ * "resource.version.group".
+ */
 struct wanted {
 	const char *head;
 	size_t head_length;
@@ -96,11 +100,12 @@ same_resource(struct value a, struct value b)
 }
 
 /*
- * The entries that the name means, all of one resource: the core group's before others', then the first. An entry of the
- * root that cannot be read makes the result -EBADMSG only when no other fits.
+ * The entries that the name means, all of one resource: the core group's before others', then the first. An
+ * entry of the root that cannot be read makes the result -EBADMSG only when no other fits.
  */
 static int
-find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positions[RESOURCE_MAX], uint32_t *ret_count)
+find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positions[RESOURCE_MAX],
+	   uint32_t *ret_count)
 {
 	struct value chosen = {0};
 	bool damaged = false;
@@ -151,8 +156,8 @@ want(struct informer_resource *res, struct value descriptor)
 		return;
 	plural = descriptor_text(descriptor, "resource", &plural_length);
 	group = descriptor_text(descriptor, "group", &group_length);
-	n = snprintf(res->canonical, sizeof(res->canonical), "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "",
-		     (int)group_length, group);
+	n = snprintf(res->canonical, sizeof(res->canonical), "%.*s%s%.*s", (int)plural_length, plural,
+		     group_length ? "." : "", (int)group_length, group);
 	if (n <= 0 || (size_t)n >= sizeof(res->canonical))
 		return;
 	res->wanted = true;
@@ -182,8 +187,8 @@ resources_tell_wants(struct informer *inf)
 }
 
 /*
- * Not with `lock` held by whoever waits for us: a thread that binds may hold it itself. Whoever has it now, or the next who looks
- * after the connection, tells.
+ * Not with `lock` held by whoever waits for us: a thread that binds may hold it itself. Whoever has it now,
+ * or the next who looks after the connection, tells.
  */
 static void
 tell_wants_soon(struct informer *inf)
@@ -200,7 +205,8 @@ tell_wants_soon(struct informer *inf)
 }
 
 static int
-bind_anew(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding)
+bind_anew(const struct snapshot *s, struct informer_resource *res,
+	  const struct resource_binding **ret_binding)
 {
 	struct wanted w = {.head = res->name, .head_length = strcspn(res->name, ".")};
 	uint32_t positions[RESOURCE_MAX], count = 0;
@@ -241,7 +247,8 @@ bind_anew(const struct snapshot *s, struct informer_resource *res, const struct 
 }
 
 int
-resource_bind_slowly(const struct snapshot *s, struct informer_resource *res, const struct resource_binding **ret_binding)
+resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
+		     const struct resource_binding **ret_binding)
 {
 	const struct resource *first;
 	int r = -EBADMSG;
@@ -276,8 +283,10 @@ informer_resource_open(struct informer *inf, const char *name, struct informer_r
 		return INFORMER_E_FORKED;
 	length = strlen(name);
 	if (length == 0 || length > NAME_MAX_BYTES || name[0] == '.')
-		return error_set(inf, -EINVAL, "'%.40s' is no resource name: write it as kubectl takes it (pods, "
-				 "deployments.apps)", name);
+		return error_set(inf, -EINVAL,
+				 "'%.40s' is no resource name: write it as kubectl takes it (pods, "
+				 "deployments.apps)",
+				 name);
 	pthread_mutex_lock(&inf->bind_lock);
 	for (res = inf->resources; res && strcmp(res->name, name) != 0; res = res->next)
 		;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values: the public face of shm-layout/value.h. A value finds its snapshot through its view, which is the snapshot's
- * first member.
+ * Values: the public face of shm-layout/value.h. A value finds its snapshot through its view, which is the
+ * snapshot's first member.
  */
 #include "shm-layout/value.h"
 
@@ -9,7 +10,8 @@
 #include "reader-lib/base/internal.h"
 
 _Static_assert((int)INFORMER_OBJECT == (int)VALUE_OBJECT && (int)INFORMER_NUMBER == (int)VALUE_NUMBER &&
-	       (int)INFORMER_UINT == (int)VALUE_UINT && (int)INFORMER_NULL == (int)VALUE_NULL, "value: kinds differ");
+		       (int)INFORMER_UINT == (int)VALUE_UINT && (int)INFORMER_NULL == (int)VALUE_NULL,
+	       "value: kinds differ");
 
 static inline struct value
 inner(const struct informer_value *value)
@@ -50,7 +52,8 @@ informer_value_kind(const struct informer_value *value)
 }
 
 int
-informer_value_get(const struct informer_value *value, const struct informer_path *path, struct informer_value *ret_value)
+informer_value_get(const struct informer_value *value, const struct informer_path *path,
+		   struct informer_value *ret_value)
 {
 	struct value v, hit;
 	int r = open_value(value, &v);
@@ -85,19 +88,19 @@ informer_value_string(const struct informer_value *value, const char **ret_data,
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type in parentheses is none */
-#define SCALAR(name, type)                                                                                             \
-	int informer_value_##name(const struct informer_value *value, type *ret)                                      \
-	{                                                                                                              \
-		struct value v;                                                                                        \
-		type out;                                                                                              \
-		int r = open_value(value, &v);                                                                         \
-                                                                                                                       \
-		if (r < 0)                                                                                             \
-			return r;                                                                                      \
-		r = close_value(&v, value_##name(v, &out) ? 0 : INFORMER_E_TYPE);                                      \
-		if (r == 0)                                                                                            \
-			*ret = out;                                                                                    \
-		return r;                                                                                              \
+#define SCALAR(name, type)                                                                                   \
+	int informer_value_##name(const struct informer_value *value, type *ret)                             \
+	{                                                                                                    \
+		struct value v;                                                                              \
+		type out;                                                                                    \
+		int r = open_value(value, &v);                                                               \
+                                                                                                             \
+		if (r < 0)                                                                                   \
+			return r;                                                                            \
+		r = close_value(&v, value_##name(v, &out) ? 0 : INFORMER_E_TYPE);                            \
+		if (r == 0)                                                                                  \
+			*ret = out;                                                                          \
+		return r;                                                                                    \
 	}
 
 /* NOLINTEND(bugprone-macro-parentheses) */
@@ -126,7 +129,8 @@ child(const struct value *parent, enum value_kind kind, struct value found, stru
 }
 
 int
-informer_value_field(const struct informer_value *object, const char *name, size_t length, struct informer_value *ret_value)
+informer_value_field(const struct informer_value *object, const char *name, size_t length,
+		     struct informer_value *ret_value)
 {
 	struct value v;
 	int r = open_value(object, &v);
@@ -135,7 +139,8 @@ informer_value_field(const struct informer_value *object, const char *name, size
 		return r;
 	if (!name)
 		return -EINVAL;
-	return child(&v, VALUE_OBJECT, value_field(v, name, length, path_fingerprint(name, length)), ret_value);
+	return child(&v, VALUE_OBJECT, value_field(v, name, length, path_fingerprint(name, length)),
+		     ret_value);
 }
 
 int
@@ -147,7 +152,8 @@ informer_value_element(const struct informer_value *array, size_t i, struct info
 	return r < 0 ? r : child(&v, VALUE_ARRAY, value_element(v, i), ret_value);
 }
 
-_Static_assert(sizeof(struct value_iter) <= sizeof(((struct informer_value_iter *)0)->private_), "value_iter: too small");
+_Static_assert(sizeof(struct value_iter) <= sizeof(((struct informer_value_iter *)0)->private_),
+	       "value_iter: too small");
 
 int
 informer_value_iterate(const struct informer_value *value, struct informer_value_iter *ret_iter)
@@ -210,8 +216,8 @@ emit_piece(const char *data, size_t length, void *context)
 }
 
 int
-informer_value_to_json(const struct informer_value *value, int (*emit)(void *context, const char *data, size_t length),
-		       void *context)
+informer_value_to_json(const struct informer_value *value,
+		       int (*emit)(void *context, const char *data, size_t length), void *context)
 {
 	struct emit_call call = {emit, context, 0};
 	struct value v;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verification of all that a snapshot reaches. The walk checks form; tags are checked here, so that a wrong one is reported
- * and the walk goes on.
+ * Verification of all that a snapshot reaches. The walk checks form; tags are checked here, so that a wrong
+ * one is reported and the walk goes on.
  */
 #include <string.h>
 
@@ -44,8 +45,9 @@ check_block(void *context, uint32_t ref, const struct block *b)
 }
 
 int
-informer_verify(const struct informer_snapshot *snapshot, int (*report)(void *context, uint64_t offset, const char *what),
-		void *context, struct informer_verify_counts *ret_counts)
+informer_verify(const struct informer_snapshot *snapshot,
+		int (*report)(void *context, uint64_t offset, const char *what), void *context,
+		struct informer_verify_counts *ret_counts)
 {
 	struct check c = {.s = snapshot_of(snapshot), .report = report, .context = context};
 	struct walk_visitor visitor = {check_block, &c};
@@ -57,13 +59,17 @@ informer_verify(const struct informer_snapshot *snapshot, int (*report)(void *co
 		return r;
 	if (is_private_home(c.s))
 		return -EINVAL;
-	/* Without the verifier, which would end the walk at the first wrong tag, and remembers what it checked before. */
+	/*
+	 * Without the verifier, which would end the walk at the first wrong tag, and remembers what it
+	 * checked before.
+	 */
 	view = c.s->view;
 	view.verifier = NULL;
 	r = walk_seen_init(&c.seen, view.committed);
 	if (r < 0)
 		return r;
-	r = walk_root(&view, (uint64_t)((const uint8_t *)c.s->root - view.base) - sizeof(struct block), &visitor, &damage);
+	r = walk_root(&view, (uint64_t)((const uint8_t *)c.s->root - view.base) - sizeof(struct block),
+		      &visitor, &damage);
 	walk_seen_done(&c.seen);
 	if (snapshot_settle(c.s, 0) < 0)
 		return INFORMER_E_EXPIRED;

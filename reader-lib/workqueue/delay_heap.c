@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A binary heap in an array; each item knows its place, so that its time can be changed.
  */

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things that wait for a time each; the first one to be ready stands on top. Of two that are ready at the same time, the one that came
- * first.
+ * Things that wait for a time each; the first one to be ready stands on top. Of two that are ready at the
+ * same time, the one that came first.
  */
-#ifndef READER_LIB_DELAY_HEAP_H
-#define READER_LIB_DELAY_HEAP_H
+#ifndef READER_LIB_WORKQUEUE_DELAY_HEAP_H
+#define READER_LIB_WORKQUEUE_DELAY_HEAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

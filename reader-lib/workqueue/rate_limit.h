@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long to wait before the next try: an item's exponential backoff, and a bucket of tokens that all items share.
+ * How long to wait before the next try: an item's exponential backoff, and a bucket of tokens that all items
+ * share.
  *
  * Source: client-go's DefaultTypedControllerRateLimiter; golang.org/x/time/rate for the bucket.
  */
-#ifndef READER_LIB_RATE_LIMIT_H
-#define READER_LIB_RATE_LIMIT_H
+#ifndef READER_LIB_WORKQUEUE_RATE_LIMIT_H
+#define READER_LIB_WORKQUEUE_RATE_LIMIT_H
 
 #include <stdint.h>
 
@@ -24,7 +26,10 @@ struct token_bucket {
 };
 
 void token_bucket_init(struct token_bucket *b, double qps, uint32_t burst, uint64_t now_ns);
-/* Take one token, and say how long to wait until it is there: each one that comes waits behind those before it. */
+/*
+ * Take one token, and say how long to wait until it is there: each one that comes waits behind those before
+ * it.
+ */
 uint64_t token_bucket_reserve(struct token_bucket *b, uint64_t now_ns);
 
 #endif

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The workqueue: keys that wait, keys that are processed, keys that wait for their time.
  *
- * A key has one entry for as long as anything is to be remembered of it: dirty (to be processed), processing, delayed, or failures to
- * be forgotten. A dirty key stands in the line, unless it is being processed: then it comes into the line when that is done. So
- * no key is ever with two workers.
+ * A key has one entry for as long as anything is to be remembered of it: dirty (to be processed), processing,
+ * delayed, or failures to be forgotten. A dirty key stands in the line, unless it is being processed: then it
+ * comes into the line when that is done. So no key is ever with two workers.
  *
  *	        add                    get                       done
  *	(none) ─────▶ dirty, in line ──────▶ processing ───────────────────────▶ (none)
@@ -11,10 +12,10 @@
  *	                   │        done         ▼
  *	                   └────────────── processing, dirty
  *
- * Delayed keys stand in a heap by their time. There is no thread to move them: whoever comes by does, and of those who wait in get one,
- * the keeper, sleeps no longer than until the first delayed key is ready. Invariant: while a key is delayed and somebody waits,
- * there is a keeper, or one of those who wait was woken to become it. With a clock of the caller's there is no keeper; the
- * caller kicks.
+ * Delayed keys stand in a heap by their time. There is no thread to move them: whoever comes by does, and of
+ * those who wait in get one, the keeper, sleeps no longer than until the first delayed key is ready.
+ * Invariant: while a key is delayed and somebody waits, there is a keeper, or one of those who wait was woken
+ * to become it. With a clock of the caller's there is no keeper; the caller kicks.
  *
  * Source: client-go's util/workqueue.
  */
@@ -123,7 +124,8 @@ conditions_init(struct informer_workqueue *q)
 }
 
 int
-informer_workqueue_new(const struct informer_workqueue_options *options, struct informer_workqueue **ret_queue)
+informer_workqueue_new(const struct informer_workqueue_options *options,
+		       struct informer_workqueue **ret_queue)
 {
 	struct informer_workqueue_options o = {0};
 	struct informer_workqueue *q;
@@ -148,7 +150,8 @@ informer_workqueue_new(const struct informer_workqueue_options *options, struct 
 	q->base_delay_ns = o.base_delay_ns ? o.base_delay_ns : DEFAULT_BASE_DELAY_NS;
 	q->max_delay_ns = o.max_delay_ns ? o.max_delay_ns : DEFAULT_MAX_DELAY_NS;
 	q->last = &q->first;
-	token_bucket_init(&q->bucket, o.qps < 0 || o.qps > 0 ? o.qps : DEFAULT_QPS, o.burst ? o.burst : DEFAULT_BURST, now_of(q));
+	token_bucket_init(&q->bucket, o.qps < 0 || o.qps > 0 ? o.qps : DEFAULT_QPS,
+			  o.burst ? o.burst : DEFAULT_BURST, now_of(q));
 	r = key_table_init(&q->keys, &memory);
 	if (r == 0)
 		r = conditions_init(q);
@@ -278,7 +281,10 @@ look_at_the_clock(struct informer_workqueue *q)
 	return now_ns;
 }
 
-/* Whoever goes, or adds a key that is ready before all others, sees that somebody sleeps for the right time. */
+/*
+ * Whoever goes, or adds a key that is ready before all others, sees that somebody sleeps for the right
+ * time.
+ */
 static void
 wake_keeper(struct informer_workqueue *q)
 {
@@ -429,7 +435,8 @@ informer_workqueue_num_requeues(struct informer_workqueue *q, const char *key, s
 static void
 sleep_until(struct informer_workqueue *q, pthread_cond_t *condition, uint64_t until_ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u)};
+	struct timespec t = {.tv_sec = (time_t)(until_ns / 1000000000u),
+			     .tv_nsec = (long)(until_ns % 1000000000u)};
 
 	if (until_ns == NEVER)
 		pthread_cond_wait(condition, &q->lock);
@@ -510,8 +517,8 @@ informer_workqueue_get(struct informer_workqueue *q, int timeout_ms, struct info
 	while ((r = try_get(q, until_ns, ret_item)) == -EAGAIN)
 		sleep_for_more(q, until_ns);
 	/*
-	 * Hand on what we were woken for, or may have been: an add finds a sleeper that is on its way already, signals it once more,
-	 * and that one takes one key only.
+	 * Hand on what we were woken for, or may have been: an add finds a sleeper that is on its way
+	 * already, signals it once more, and that one takes one key only.
 	 */
 	if (q->first)
 		wake_one(q);

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a workqueue counts while it works, and how that becomes struct informer_workqueue_metrics.
  *
- * Source: client-go's util/workqueue/metrics.go: the same events are counted, buckets of powers of ten from 10 ns on.
+ * Source: client-go's util/workqueue/metrics.go: the same events are counted, buckets of powers of ten from
+ * 10 ns on.
  */
-#ifndef READER_LIB_WORKQUEUE_METRICS_H
-#define READER_LIB_WORKQUEUE_METRICS_H
+#ifndef READER_LIB_WORKQUEUE_WORKQUEUE_METRICS_H
+#define READER_LIB_WORKQUEUE_WORKQUEUE_METRICS_H
 
 #include "reader-lib/informer-workqueue.h"
 

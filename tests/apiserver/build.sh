@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Builds the API server of the tests: build.sh PROGRAM. Beside it, in PROGRAM.src, is a copy of the module with the OpenAPI
 # definitions that are generated from the Go types. Modules are downloaded once, what was compiled stays in Go's build cache:
 # minutes the first time, seconds later. Where it cannot be had (no Go, no modules, no time) it says SKIP and why, and ends with 77.

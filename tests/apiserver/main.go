@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // apiserver is a Kubernetes API server for tests: upstream's own code
 // (k8s.io/apiserver: generic registry, watch cache, etcd3 storage) over an etcd
 // in the same process. informer-sim imitates this behaviour; here it is the

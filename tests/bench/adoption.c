@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adoption: the writer of 100,000 pods is gone, the next one carries its arena into a new generation. And the check of every tag
- * that a reader may ask for.
+ * Adoption: the writer of 100,000 pods is gone, the next one carries its arena into a new generation. And the
+ * check of every tag that a reader may ask for.
  */
 #include "tests/bench/bench.h"
 
@@ -13,8 +14,10 @@
 static void
 measure_verify(struct bench *b, struct world *w)
 {
-	struct informer_options options = {
-		.size = sizeof(options), .flags = INFORMER_VERIFY, .socket_path = w->socket, .reader_name = "bench"};
+	struct informer_options options = {.size = sizeof(options),
+					   .flags = INFORMER_VERIFY,
+					   .socket_path = w->socket,
+					   .reader_name = "bench"};
 	struct informer_verify_counts counts = {0};
 	struct informer_snapshot s;
 	struct informer *inf;
@@ -39,8 +42,10 @@ measure_verify(struct bench *b, struct world *w)
 		report_skip(b->report, "verify_100k_ms", "ms", "%s", informer_strerror(r));
 	else
 		report_add(b->report, "verify_100k_ms", "ms", rounds_median(&ms), NULL, 0,
-			   "informer_verify: form, bounds and tag of all %.0f thousand blocks, %.0f MiB; %u rounds, %.0f–%.0f",
-			   (double)counts.blocks / 1e3, (double)counts.bytes / (1 << 20), ms.count, rounds_min(&ms), rounds_max(&ms));
+			   "informer_verify: form, bounds and tag of all %.0f thousand blocks, %.0f MiB; %u "
+			   "rounds, %.0f–%.0f",
+			   (double)counts.blocks / 1e3, (double)counts.bytes / (1 << 20), ms.count,
+			   rounds_min(&ms), rounds_max(&ms));
 }
 
 void
@@ -66,9 +71,11 @@ measure_adopt(struct bench *b, struct world *w)
 		return;
 	}
 	row = report_add(b->report, "adopt_ms", "ms", rounds_median(&ms), NULL, 0,
-			 "100000 pods, until the new generation is published: %.0f MiB copied in %.0f ms, %.0f thousand blocks verified and "
+			 "100000 pods, until the new generation is published: %.0f MiB copied in %.0f ms, "
+			 "%.0f thousand blocks verified and "
 			 "booked in %.0f ms; %u rounds, %.0f–%.0f",
-			 (double)w->adoption.bytes / (1 << 20), rounds_median(&copy), (double)w->adoption.blocks / 1e3,
-			 rounds_median(&verify), ms.count, rounds_min(&ms), rounds_max(&ms));
+			 (double)w->adoption.bytes / (1 << 20), rounds_median(&copy),
+			 (double)w->adoption.blocks / 1e3, rounds_median(&verify), ms.count, rounds_min(&ms),
+			 rounds_max(&ms));
 	row->target = (struct target){.value = 1000, .value_aim = 500};
 }

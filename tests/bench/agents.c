@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Agents on one node: what eight of them take together with the daemon and its arena; and what the API server hears of it when one of
- * them is killed and comes back.
+ * Agents on one node: what eight of them take together with the daemon and its arena; and what the API server
+ * hears of it when one of them is killed and comes back.
  */
 #include "tests/bench/bench.h"
 
@@ -42,7 +43,8 @@ requests(const struct sim *sim, double *ret_sum)
 	*ret_sum = 0;
 	if (r == 0)
 		r = bytes_append(&text, "", 1);
-	for (char *line = r == 0 ? (char *)text.data : NULL; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (char *line = r == 0 ? (char *)text.data : NULL; line;
+	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		char *number = strncmp(line, name, sizeof(name) - 1) == 0 ? strchr(line, '}') : NULL;
 
 		if (number)
@@ -63,11 +65,15 @@ measure_memory(struct node *n)
 	daemon = process_mapped(n->daemon.process.pid, "Pss:", but);
 	for (unsigned i = 0; i < AGENTS; i++)
 		agents += process_mapped(n->agents[i].pid, "Pss:", but);
-	row = report_add(n->b->report, "eight_readers_pss", "bytes", (double)(daemon + agents + arena),
-			 n->b->client_go_pss > 0 ? "client-go protobuf informers, 8" : NULL, n->b->client_go_pss * AGENTS,
-			 "%.0f pods, informerd %.1f MiB, %u processes with a handler %.1f MiB in all (each's share of what is shared), arena %.1f MiB; "
-			 "client-go: one's PSS after its first list, times 8 (measured apart: 1,783–1,906 MiB)",
-			 n->pods, (double)daemon / (1 << 20), AGENTS, (double)agents / (1 << 20), (double)arena / (1 << 20));
+	row = report_add(
+		n->b->report, "eight_readers_pss", "bytes", (double)(daemon + agents + arena),
+		n->b->client_go_pss > 0 ? "client-go protobuf informers, 8" : NULL,
+		n->b->client_go_pss * AGENTS,
+		"%.0f pods, informerd %.1f MiB, %u processes with a handler %.1f MiB in all (each's share of "
+		"what is shared), arena %.1f MiB; "
+		"client-go: one's PSS after its first list, times 8 (measured apart: 1,783–1,906 MiB)",
+		n->pods, (double)daemon / (1 << 20), AGENTS, (double)agents / (1 << 20),
+		(double)arena / (1 << 20));
 	row->target.value = 48 << 20;
 }
 
@@ -93,7 +99,8 @@ measure_restart(struct node *n)
 	if (r < 0)
 		return r;
 	row = report_add(n->b->report, "restart_requests", "requests", after - before, NULL, 0,
-			 "asked of the API server while %u agents were killed with -9, started again, and told of all %.0f pods; %.0f ms each",
+			 "asked of the API server while %u agents were killed with -9, started again, and "
+			 "told of all %.0f pods; %.0f ms each",
 			 ms.count, n->pods, rounds_median(&ms));
 	row->target.value = 0.5;
 	return 0;

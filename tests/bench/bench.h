@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bench: what the cache costs, beside what else does the work, in one run on one machine.
  *
- * Each measurement alternates rounds of ours and the peer's, takes the median of each, and reports the ratio of the two; a round's
- * noise hits both. Nothing here passes or fails: figures are reported, and marked against what the project wants to reach.
+ * Each measurement alternates rounds of ours and the peer's, takes the median of each, and reports the ratio
+ * of the two; a round's noise hits both. Nothing here passes or fails: figures are reported, and marked
+ * against what the project wants to reach.
  */
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
@@ -50,9 +52,12 @@ struct questions;
 struct process;
 
 void measure_lookups(struct bench *b);	/* get_*, by_index_*; and while its stores stand, the next three */
-/* get_10k_with_writer_10k_per_s, worst_get_10k_with_writer_us; go may be NULL, idle_ns is the figure without a writer */
-void measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *reader, const struct questions *q,
-			 struct process *go, double idle_ns);
+/*
+ * get_10k_with_writer_10k_per_s, worst_get_10k_with_writer_us; go may be NULL, idle_ns is the figure without
+ * a writer
+ */
+void measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *reader,
+			 const struct questions *q, struct process *go, double idle_ns);
 /* reader_private_bytes, attach_us */
 void measure_reader(struct bench *b, struct world *w, const struct questions *q);
 /* adopt_ms, verify_100k_ms; the world's writer dies on the way */
@@ -62,8 +67,10 @@ void measure_decode(struct bench *b);	/* decode_commit_us, update_commit_us */
 void measure_bytes(struct bench *b);	/* bytes_per_pod*, writer_private_bytes_per_pod */
 void measure_list(struct bench *b);	/* list_peak_bytes, restart_100k_ms */
 
-void measure_events(struct bench *b);		/* event_latency_*, commit_to_handler_*, events_sustained, writer_cpu_per_event_us */
-void measure_fan_out(struct bench *b);		/* commit_*_readers, commit_64_other_namespace, wake_64_cpu_per_event_us, stopped_reader_bytes */
+void measure_events(struct bench *b);           /* event_latency_*, commit_to_handler_*, events_sustained,
+						   writer_cpu_per_event_us */
+void measure_fan_out(struct bench *b);          /* commit_*_readers, commit_64_other_namespace,
+						   wake_64_cpu_per_event_us, stopped_reader_bytes */
 void measure_agents(struct bench *b);		/* eight_readers_pss, restart_requests */
 
 void measure_sync(struct bench *b);	/* sync_10k_*, sync_50k_* */
@@ -84,8 +91,8 @@ now_ns(void)
 }
 
 /*
- * CPU time of this thread: what a round of lookups or of decoding took, however busy the machine is otherwise. On a quiet one it
- * is the same as now_ns().
+ * CPU time of this thread: what a round of lookups or of decoding took, however busy the machine is
+ * otherwise. On a quiet one it is the same as now_ns().
  */
 static inline uint64_t
 cpu_ns(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a pod costs in the arena, all built-in indexes included, and in the writer's private memory.
  */
@@ -104,7 +105,8 @@ static void
 add(struct bench *b, const char *name, const struct sizes *s, const char *what, struct target target)
 {
 	struct row *row = report_add(b->report, name, "bytes", s->used, "their JSON", s->json,
-				     "%zu pods: %s; all built-in indexes, managedFields dropped; arena bytes in use; the file has %.0f a pod; "
+				     "%zu pods: %s; all built-in indexes, managedFields dropped; arena bytes "
+				     "in use; the file has %.0f a pod; "
 				     "%.1f shared blocks a pod",
 				     s->pods, what, s->file, s->shared_blocks);
 
@@ -123,23 +125,29 @@ measure_bytes(struct bench *b)
 		report_skip(b->report, "bytes_per_pod", "bytes", "the store failed");
 		return;
 	}
-	snprintf(what, sizeof(what), "%s, each %zu times with names, UIDs, addresses, nodes, container IDs and times of its own",
+	snprintf(what, sizeof(what),
+		 "%s, each %zu times with names, UIDs, addresses, nodes, container IDs and times of its own",
 		 b->pods_note, replicas);
 	add(b, "bytes_per_pod", &s, what, (struct target){.value = 2300, .value_aim = 1950});
 	if (b->client_go_heap > 0)
-		report_add(b->report, "bytes_per_pod_client_go", "bytes", s.used, "client-go's heap", b->client_go_heap,
-			   "ours once a node, for all readers; client-go's in each process, with two indexes");
+		report_add(
+			b->report, "bytes_per_pod_client_go", "bytes", s.used, "client-go's heap",
+			b->client_go_heap,
+			"ours once a node, for all readers; client-go's in each process, with two indexes");
 	else
 		report_skip(b->report, "bytes_per_pod_client_go", "bytes", "%s",
 			    b->client_go ? "client-go was not measured" : b->why_no_client_go);
-	report_add(b->report, "writer_private_bytes_per_pod", "bytes", s.heap, b->client_go_heap > 0 ? "client-go's heap" : NULL,
-		   b->client_go_heap,
-		   "%zu pods; malloc'ed by store, allocator's books, intern table, decoder and its schema; the books by their own count: %.0f",
+	report_add(b->report, "writer_private_bytes_per_pod", "bytes", s.heap,
+		   b->client_go_heap > 0 ? "client-go's heap" : NULL, b->client_go_heap,
+		   "%zu pods; malloc'ed by store, allocator's books, intern table, decoder and its schema; "
+		   "the books by their own count: %.0f",
 		   s.pods, s.books);
 	if (replicas > 1 && of_replicas(b, 1, &s) == 0)
 		add(b, "bytes_per_pod_unreplicated", &s, b->pods_note, (struct target){0});
 	if (of_generated(b, &s) == 0)
-		add(b, "bytes_per_pod_generated", &s, "informer-sim's generated cluster, 200 nodes", (struct target){0});
+		add(b, "bytes_per_pod_generated", &s, "informer-sim's generated cluster, 200 nodes",
+		    (struct target){0});
 	else
-		report_skip(b->report, "bytes_per_pod_generated", "bytes", "informer-sim could not be listed");
+		report_skip(b->report, "bytes_per_pod_generated", "bytes",
+			    "informer-sim could not be listed");
 }

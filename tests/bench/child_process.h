@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other processes: started within the bench's process group, so that whatever ends the bench ends them; spoken to by lines; looked at
- * through /proc.
+ * Other processes: started within the bench's process group, so that whatever ends the bench ends them;
+ * spoken to by lines; looked at through /proc.
  */
-#ifndef TESTS_BENCH_PROCESS_H
-#define TESTS_BENCH_PROCESS_H
+#ifndef TESTS_BENCH_CHILD_PROCESS_H
+#define TESTS_BENCH_CHILD_PROCESS_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -32,8 +33,8 @@ int process_ask(struct process *p, const char *question, double *ret, int count,
 int64_t process_bytes(pid_t pid, const char *file, const char *key);
 
 /*
- * Sum of a kind of bytes, "Pss:", "Private_" (clean and dirty), over all mappings of a process but those whose path has `but` in it; -1 when
- * it is not there. pid 0: this process.
+ * Sum of a kind of bytes, "Pss:", "Private_" (clean and dirty), over all mappings of a process but those
+ * whose path has `but` in it; -1 when it is not there. pid 0: this process.
  */
 int64_t process_mapped(pid_t pid, const char *key, const char *but);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client-go's programs.
  */
@@ -13,7 +14,8 @@
 
 /* In the program's own folder, from where it finds its pods; until its first line. */
 static int
-start(const struct bench *b, const char *const *argv, struct process *p, char *line, size_t size, int timeout_s)
+start(const struct bench *b, const char *const *argv, struct process *p, char *line, size_t size,
+      int timeout_s)
 {
 	char directory[4096], *slash;
 	int r;
@@ -107,9 +109,11 @@ go_server_traffic(const struct go_server *s, double *ret_requests, double *ret_b
 }
 
 int
-go_informer_start(const struct bench *b, const struct go_server *s, unsigned ways, struct process *ret, double *ret_pods)
+go_informer_start(const struct bench *b, const struct go_server *s, unsigned ways, struct process *ret,
+		  double *ret_pods)
 {
-	const char *argv[] = {b->client_go, "events", "-server", s->url, ways & GO_JSON ? "-json" : NULL, NULL};
+	const char *argv[] = {b->client_go, "events", "-server", s->url, ways & GO_JSON ? "-json" : NULL,
+			      NULL};
 	char line[128];
 	int r;
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client-go's programs, as processes of the bench (peer/, and the peer's own): a server of pods in JSON and protobuf that makes changes on
- * demand, an informer, and rounds of what is measured within one process.
+ * client-go's programs, as processes of the bench (peer/, and the peer's own): a server of pods in JSON and
+ * protobuf that makes changes on demand, an informer, and rounds of what is measured within one process.
  */
 #ifndef TESTS_BENCH_CLIENT_GO_H
 #define TESTS_BENCH_CLIENT_GO_H
@@ -17,19 +18,26 @@ struct go_server {
 };
 int go_server_start(const struct bench *b, unsigned pods, struct go_server *ret);
 void go_server_end(struct go_server *s);
-/* Have it make n changes at so many a second; 0: as fast as the slowest watcher takes them. Returns when they are made. */
+/*
+ * Have it make n changes at so many a second; 0: as fast as the slowest watcher takes them. Returns when they
+ * are made.
+ */
 int go_server_change(const struct go_server *s, unsigned rate, size_t n);
 
 /*
- * How much it was asked by others since it started: requests of its API, and bytes it sent on all connections, with what belongs to HTTP;
- * bench's own questions add some hundred bytes each.
+ * How much it was asked by others since it started: requests of its API, and bytes it sent on all
+ * connections, with what belongs to HTTP; bench's own questions add some hundred bytes each.
  */
 int go_server_traffic(const struct go_server *s, double *ret_requests, double *ret_bytes);
 
-/* A protobuf informer of pods with a handler, once that has synced. It streams its first list, as is client-go's default. */
+/*
+ * A protobuf informer of pods with a handler, once that has synced. It streams its first list, as is
+ * client-go's default.
+ */
 #define GO_JSON 1u	/* … in JSON instead */
 #define GO_LIST 2u	/* … LIST, then WATCH */
-int go_informer_start(const struct bench *b, const struct go_server *s, unsigned ways, struct process *ret, double *ret_pods);
+int go_informer_start(const struct bench *b, const struct go_server *s, unsigned ways, struct process *ret,
+		      double *ret_pods);
 /* Forget what came; until n updates came to its handler, or time is up: how many. */
 int go_informer_begin(struct process *p);
 int go_informer_await(struct process *p, size_t n, unsigned seconds, double *ret_count);

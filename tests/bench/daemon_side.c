@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informerd for the bench.
  */
@@ -14,8 +15,8 @@ int
 daemon_start(const struct bench *b, const char *name, const char *from, const char *what, struct daemon *d)
 {
 	char program[4096];
-	const char *argv[] = {program, from, what, "--resource", "pods", "--socket", d->socket, "--arena-dir", b->directory,
-			      "--arena-name", d->name, NULL};
+	const char *argv[] = {program,   from,          what,         "--resource",   "pods",  "--socket",
+			      d->socket, "--arena-dir", b->directory, "--arena-name", d->name, NULL};
 
 	snprintf(program, sizeof(program), "%s/informerd", b->build);
 	snprintf(d->name, sizeof(d->name), "%s", name);

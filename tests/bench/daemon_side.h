@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informerd, the real binary, that caches pods, as the bench needs it.
  */
-#ifndef TESTS_BENCH_DAEMON_H
-#define TESTS_BENCH_DAEMON_H
+#ifndef TESTS_BENCH_DAEMON_SIDE_H
+#define TESTS_BENCH_DAEMON_SIDE_H
 
 #include "tests/bench/bench.h"
 #include "tests/bench/child_process.h"
@@ -13,7 +14,8 @@ struct daemon {
 };
 
 /* name: of socket, arena and log. from: "--kubeconfig" and a file, or "--server" and a URL. */
-int daemon_start(const struct bench *b, const char *name, const char *from, const char *what, struct daemon *d);
+int daemon_start(const struct bench *b, const char *name, const char *from, const char *what,
+		 struct daemon *d);
 /* End it and remove its arena. */
 void daemon_end(const struct bench *b, struct daemon *d);
 

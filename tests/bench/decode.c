@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the server's bytes to a commit: real pods as a list arrives, and as a watch tells of changes. Beside it stand the least that
- * any program does with such bytes, a parse into cJSON's tree and its release, and client-go's codecs.
+ * From the server's bytes to a commit: real pods as a list arrives, and as a watch tells of changes. Beside
+ * it stand the least that any program does with such bytes, a parse into cJSON's tree and its release, and
+ * client-go's codecs.
  */
 #include "tests/bench/bench.h"
 
@@ -68,7 +70,8 @@ feed(struct world *w, enum decoder_mode mode, const struct bytes *b)
 	int r = 0;
 
 	for (size_t at = 0; r == 0 && at < b->length; at += CHUNK)
-		r = world_feed(w, mode, (const char *)b->data + at, b->length - at < CHUNK ? b->length - at : CHUNK);
+		r = world_feed(w, mode, (const char *)b->data + at,
+			       b->length - at < CHUNK ? b->length - at : CHUNK);
 	return r < 0 ? r : world_synced(w, "1");
 }
 
@@ -101,7 +104,8 @@ round_cjson(const struct stream *s)
 	uint64_t t = cpu_ns();
 
 	for (size_t i = 0; i < s->count; i++) {
-		cJSON *pod = cJSON_ParseWithLength((const char *)s->list.data + s->starts[i], s->starts[i + 1] - s->starts[i] - 1);
+		cJSON *pod = cJSON_ParseWithLength((const char *)s->list.data + s->starts[i],
+						   s->starts[i + 1] - s->starts[i] - 1);
 
 		if (!pod)
 			abort();
@@ -111,7 +115,8 @@ round_cjson(const struct stream *s)
 }
 
 static void
-client_go_rows(struct bench *b, const struct rounds *ours, const struct rounds *json, const struct rounds *protobuf)
+client_go_rows(struct bench *b, const struct rounds *ours, const struct rounds *json,
+	       const struct rounds *protobuf)
 {
 	if (json->count == 0) {
 		report_skip(b->report, "decode_commit_us_client_go_protobuf", "us", "%s",
@@ -119,13 +124,16 @@ client_go_rows(struct bench *b, const struct rounds *ours, const struct rounds *
 		report_skip(b->report, "decode_commit_us_client_go_json", "us", "see above");
 		return;
 	}
-	report_add(b->report, "decode_commit_us_client_go_protobuf", "us", rounds_median(ours), "client-go protobuf codec",
-		   rounds_median(protobuf),
-		   "ours from JSON to a commit with all indexes; client-go: decoding alone, of the same real pods; %u rounds in turn, "
+	report_add(b->report, "decode_commit_us_client_go_protobuf", "us", rounds_median(ours),
+		   "client-go protobuf codec", rounds_median(protobuf),
+		   "ours from JSON to a commit with all indexes; client-go: decoding alone, of the same real "
+		   "pods; %u rounds in turn, "
 		   "client-go %.1f–%.1f",
 		   protobuf->count, rounds_min(protobuf), rounds_max(protobuf));
-	report_add(b->report, "decode_commit_us_client_go_json", "us", rounds_median(ours), "client-go JSON codec", rounds_median(json),
-		   "the same with client-go's JSON codec; client-go %.0f–%.0f", rounds_min(json), rounds_max(json));
+	report_add(b->report, "decode_commit_us_client_go_json", "us", rounds_median(ours),
+		   "client-go JSON codec", rounds_median(json),
+		   "the same with client-go's JSON codec; client-go %.0f–%.0f", rounds_min(json),
+		   rounds_max(json));
 }
 
 void
@@ -154,14 +162,20 @@ measure_decode(struct bench *b)
 			rounds_add(&go_protobuf, answer[1] / 1e3);
 		}
 	}
-	row = report_add(b->report, "decode_commit_us", "us", rounds_median(&list), "cJSON_Parse + cJSON_Delete", rounds_median(&cjson),
-			 "%zu pods (%s), %.0f bytes each, as a list in 16 KiB pieces, put and committed in batches of %u with all built-in "
-			 "indexes, managedFields dropped, one core; %u rounds in turn, ours %.1f–%.1f, cJSON %.1f–%.1f",
-			 s.count, b->pods_note, (double)s.text_bytes / (double)s.count, WORLD_BATCH, list.count, rounds_min(&list),
-			 rounds_max(&list), rounds_min(&cjson), rounds_max(&cjson));
+	row = report_add(b->report, "decode_commit_us", "us", rounds_median(&list),
+			 "cJSON_Parse + cJSON_Delete", rounds_median(&cjson),
+			 "%zu pods (%s), %.0f bytes each, as a list in 16 KiB pieces, put and committed in "
+			 "batches of %u with all built-in "
+			 "indexes, managedFields dropped, one core; %u rounds in turn, ours %.1f–%.1f, cJSON "
+			 "%.1f–%.1f",
+			 s.count, b->pods_note, (double)s.text_bytes / (double)s.count, WORLD_BATCH,
+			 list.count, rounds_min(&list), rounds_max(&list), rounds_min(&cjson),
+			 rounds_max(&cjson));
 	row->target = (struct target){.ratio = 2, .ratio_aim = 4};
-	report_add(b->report, "update_commit_us", "us", rounds_median(&change), "cJSON_Parse + cJSON_Delete", rounds_median(&cjson),
-		   "the same pods again as watch events with other times and resourceVersion, committed in batches of %u; ours %.1f–%.1f",
+	report_add(b->report, "update_commit_us", "us", rounds_median(&change), "cJSON_Parse + cJSON_Delete",
+		   rounds_median(&cjson),
+		   "the same pods again as watch events with other times and resourceVersion, committed in "
+		   "batches of %u; ours %.1f–%.1f",
 		   WORLD_BATCH, rounds_min(&change), rounds_max(&change));
 	client_go_rows(b, &list, &go_json, &go_protobuf);
 out:

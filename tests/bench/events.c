@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a change at the server to a handler in a reader, and how many of them a second: the real daemon, which watches JSON, beside
- * client-go's informer, which watches protobuf. Each has a server of its own, of one program; rounds are taken in turn.
+ * From a change at the server to a handler in a reader, and how many of them a second: the real daemon, which
+ * watches JSON, beside client-go's informer, which watches protobuf. Each has a server of its own, of one
+ * program; rounds are taken in turn.
  */
 #include "tests/bench/bench.h"
 
@@ -24,7 +26,11 @@ struct figures {
 static const struct {
 	unsigned rate, seconds, quick_seconds;
 	const char *label;
-} rates[] = {{100, 3, 2, "100"}, {1000, 3, 1, "1000"}, {5000, 2, 1, "5000"}, {20000, 2, 1, "20000"}, {0, 0, 0, "0"}};
+} rates[] = {{100, 3, 2, "100"},
+	     {1000, 3, 1, "1000"},
+	     {5000, 2, 1, "5000"},
+	     {20000, 2, 1, "20000"},
+	     {0, 0, 0, "0"}};
 #define RATES (sizeof(rates) / sizeof(rates[0]))
 #define LATENCIES 3u	/* rates at which latency is reported */
 #define SUSTAINED 3u
@@ -149,18 +155,24 @@ report_latency(struct sides *s, size_t i)
 	const char *of[] = {"p50", "p99"};
 
 	for (unsigned k = 0; k < 2; k++) {
-		const struct rounds *mine = k ? &s->ours[i].p99 : &s->ours[i].p50, *peer = k ? &s->go[i].p99 : &s->go[i].p50;
+		const struct rounds *mine = k ? &s->ours[i].p99 : &s->ours[i].p50,
+				    *peer = k ? &s->go[i].p99 : &s->go[i].p50;
 		struct row *row;
 
 		span(mine, ours);
 		span(peer, theirs);
 		snprintf(name, sizeof(name), "event_latency_%s_%s_us", rates[i].label, of[k]);
-		row = report_add(s->b->report, name, "us", rounds_median(mine), "client-go protobuf informer", rounds_median(peer),
-				 "a change made at the server (its annotation) until the handler is entered, %u a second of %u pods; ours "
-				 "from JSON over daemon, arena and queue; one server program for both, on this machine; %u rounds of %zu in "
-				 "turn, ours %s, client-go %s; CPU an event: informerd %.0f µs, client-go %.0f µs%s",
-				 rates[i].rate, PODS, mine->count, events_of(s->b, i), ours, theirs, rounds_median(&s->ours[i].cpu_us),
-				 rounds_median(&s->go[i].cpu_us), s->coalesced[i] > 0 ? "; SOME EVENTS WERE NOT TOLD ONE BY ONE" : "");
+		row = report_add(
+			s->b->report, name, "us", rounds_median(mine), "client-go protobuf informer",
+			rounds_median(peer),
+			"a change made at the server (its annotation) until the handler is entered, %u a "
+			"second of %u pods; ours "
+			"from JSON over daemon, arena and queue; one server program for both, on this "
+			"machine; %u rounds of %zu in "
+			"turn, ours %s, client-go %s; CPU an event: informerd %.0f µs, client-go %.0f µs%s",
+			rates[i].rate, PODS, mine->count, events_of(s->b, i), ours, theirs,
+			rounds_median(&s->ours[i].cpu_us), rounds_median(&s->go[i].cpu_us),
+			s->coalesced[i] > 0 ? "; SOME EVENTS WERE NOT TOLD ONE BY ONE" : "");
 		row->target.ratio = 1;
 		if (rates[i].rate <= 1000)
 			row->target.value_aim = k ? 1000 : 100;
@@ -176,7 +188,8 @@ report_commit(struct sides *s, size_t i)
 	span(&s->commit_p50[i], spans);
 	snprintf(name, sizeof(name), "commit_to_handler_%s_p50_us", rates[i].label);
 	row = report_add(s->b->report, name, "us", rounds_median(&s->commit_p50[i]), NULL, 0,
-			 "of the above: from the root's committed_wall_ns (before it is sealed and stored) until the handler is entered; p99 "
+			 "of the above: from the root's committed_wall_ns (before it is sealed and stored) "
+			 "until the handler is entered; p99 "
 			 "%.0f µs; rounds %s",
 			 rounds_median(&s->commit_p99[i]), spans);
 	row->target.value_aim = 25;
@@ -185,29 +198,36 @@ report_commit(struct sides *s, size_t i)
 static void
 report_sustained(struct sides *s)
 {
-	const struct figures *ours = &s->ours[SUSTAINED], *most = &s->ours[CLOSED_LOOP], *go = &s->go[CLOSED_LOOP];
+	const struct figures *ours = &s->ours[SUSTAINED], *most = &s->ours[CLOSED_LOOP],
+			     *go = &s->go[CLOSED_LOOP];
 	char mine[48], theirs[48];
 	struct row *row;
 
 	span(&ours->per_second, mine);
 	span(&go->per_second, theirs);
-	row = report_add(s->b->report, "events_sustained", "1/s", rounds_median(&ours->per_second), "client-go, the most it takes",
-			 rounds_median(&go->per_second),
-			 "real pods, one reader; asked for 20,000 a second, %zu a round: %s in %u rounds in which every event was told one by one, "
-			 "%u others overflowed; client-go as fast as it takes them, %s; the server builds both encodings of each event",
-			 events_of(s->b, SUSTAINED), mine, ours->per_second.count, s->coalesced[SUSTAINED], theirs);
+	row = report_add(s->b->report, "events_sustained", "1/s", rounds_median(&ours->per_second),
+			 "client-go, the most it takes", rounds_median(&go->per_second),
+			 "real pods, one reader; asked for 20,000 a second, %zu a round: %s in %u rounds in "
+			 "which every event was told one by one, "
+			 "%u others overflowed; client-go as fast as it takes them, %s; the server builds "
+			 "both encodings of each event",
+			 events_of(s->b, SUSTAINED), mine, ours->per_second.count, s->coalesced[SUSTAINED],
+			 theirs);
 	row->target = (struct target){.value = 15000};
 	span(&most->per_second, mine);
-	report_add(s->b->report, "events_closed_loop", "1/s", rounds_median(&most->per_second), "client-go, the most it takes",
-		   rounds_median(&go->per_second),
-		   "as fast as the slowest watcher (informerd; client-go) takes them, %zu a round; ours %s, in %u of %u rounds the reader's queue "
+	report_add(s->b->report, "events_closed_loop", "1/s", rounds_median(&most->per_second),
+		   "client-go, the most it takes", rounds_median(&go->per_second),
+		   "as fast as the slowest watcher (informerd; client-go) takes them, %zu a round; ours %s, "
+		   "in %u of %u rounds the reader's queue "
 		   "overflowed; the reader's CPU %.1f µs an event",
-		   events_of(s->b, CLOSED_LOOP), mine, s->coalesced[CLOSED_LOOP], most->per_second.count, rounds_median(&s->reader_us));
+		   events_of(s->b, CLOSED_LOOP), mine, s->coalesced[CLOSED_LOOP], most->per_second.count,
+		   rounds_median(&s->reader_us));
 	span(&most->cpu_us, mine);
 	span(&go->cpu_us, theirs);
-	row = report_add(s->b->report, "writer_cpu_per_event_us", "us", rounds_median(&most->cpu_us), "client-go protobuf informer",
-			 rounds_median(&go->cpu_us), "user and system time of informerd in those rounds, ours %s, client-go's process %s", mine,
-			 theirs);
+	row = report_add(s->b->report, "writer_cpu_per_event_us", "us", rounds_median(&most->cpu_us),
+			 "client-go protobuf informer", rounds_median(&go->cpu_us),
+			 "user and system time of informerd in those rounds, ours %s, client-go's process %s",
+			 mine, theirs);
 	row->target = (struct target){.value = 102, .value_aim = 51};
 }
 

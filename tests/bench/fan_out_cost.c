@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What readers cost the writer: commits of one change each, while processes with many handlers are attached, by the CPU time of
- * the committing thread; and what a reader that was stopped costs while a million changes go by.
+ * What readers cost the writer: commits of one change each, while processes with many handlers are attached,
+ * by the CPU time of the committing thread; and what a reader that was stopped costs while a million changes
+ * go by.
  */
 #include "tests/bench/bench.h"
 
@@ -162,7 +164,8 @@ round_beside(const struct bench *b, struct changes *c, size_t i, struct beside *
 	int r = 0;
 
 	if (crowds[i].readers)
-		r = crowd_start(b, c->world, crowds[i].elsewhere ? c->elsewhere : NULL, crowds[i].readers, &crowd);
+		r = crowd_start(b, c->world, crowds[i].elsewhere ? c->elsewhere : NULL, crowds[i].readers,
+				&crowd);
 	if (r == 0)
 		r = commits(c, count / 4, 0, &us);
 	if (r == 0)
@@ -252,21 +255,28 @@ report_beside(struct bench *b, const struct beside *m)
 			continue;
 		snprintf(name, sizeof(name), "commit_%u_readers", crowds[i].readers);
 		report_add(b->report, name, "us", rounds_median(&m->busy[i]), NULL, 0,
-			   "CPU of a commit of one change (not its decoding), one right after the other, %u readers with a handler for all pods; "
+			   "CPU of a commit of one change (not its decoding), one right after the other, %u "
+			   "readers with a handler for all pods; "
 			   "%u pods; %u rounds, %.1f–%.1f",
-			   crowds[i].readers, PODS, m->busy[i].count, rounds_min(&m->busy[i]), rounds_max(&m->busy[i]));
+			   crowds[i].readers, PODS, m->busy[i].count, rounds_min(&m->busy[i]),
+			   rounds_max(&m->busy[i]));
 	}
-	row = report_add(b->report, "commit_64_other_namespace", "x", rounds_median(&m->busy[ELSEWHERE]) / rounds_median(&m->busy[0]), NULL, 0,
-			 "the same with 64 readers that asked for a namespace in which nothing changes, over that with none: %.2f µs over %.2f; "
+	row = report_add(b->report, "commit_64_other_namespace", "x",
+			 rounds_median(&m->busy[ELSEWHERE]) / rounds_median(&m->busy[0]), NULL, 0,
+			 "the same with 64 readers that asked for a namespace in which nothing changes, over "
+			 "that with none: %.2f µs over %.2f; "
 			 "%u rounds in turn, %.2f–%.2f over %.2f–%.2f",
-			 rounds_median(&m->busy[ELSEWHERE]), rounds_median(&m->busy[0]), m->busy[0].count, rounds_min(&m->busy[ELSEWHERE]),
-			 rounds_max(&m->busy[ELSEWHERE]), rounds_min(&m->busy[0]), rounds_max(&m->busy[0]));
+			 rounds_median(&m->busy[ELSEWHERE]), rounds_median(&m->busy[0]), m->busy[0].count,
+			 rounds_min(&m->busy[ELSEWHERE]), rounds_max(&m->busy[ELSEWHERE]),
+			 rounds_min(&m->busy[0]), rounds_max(&m->busy[0]));
 	row->target.value = 1.1;
 	report_add(b->report, "wake_64_cpu_per_event_us", "us", rounds_median(&m->paced[ALL]), NULL, 0,
-		   "CPU of a commit of one change every 4 ms that finds 64 readers asleep and wakes %.1f of them; without readers %.1f; 64 write()s to "
-		   "eventfds take %.1f µs here (%.0f ns each), and %.1f µs when a thread sleeps on each (%.0f ns)",
-		   rounds_median(&m->woken[ALL]), rounds_median(&m->paced[0]), write_ns * SLEEPERS / 1e3, write_ns,
-		   wake_ns * SLEEPERS / 1e3, wake_ns);
+		   "CPU of a commit of one change every 4 ms that finds 64 readers asleep and wakes %.1f of "
+		   "them; without readers %.1f; 64 write()s to "
+		   "eventfds take %.1f µs here (%.0f ns each), and %.1f µs when a thread sleeps on each "
+		   "(%.0f ns)",
+		   rounds_median(&m->woken[ALL]), rounds_median(&m->paced[0]), write_ns * SLEEPERS / 1e3,
+		   write_ns, wake_ns * SLEEPERS / 1e3, wake_ns);
 }
 
 static int
@@ -324,15 +334,20 @@ measure_stopped(struct bench *b, struct changes *c)
 	crowd_end(c->world, &reader);
 	if (r < 0)
 		return r;
-	row = report_add(b->report, "stopped_reader_bytes", "bytes", is > was ? (double)(is - was) : 0, NULL, 0,
-			 "what a reader's private memory grew by (from %.0f KiB) while it was stopped and %zu changes went by; then it was told %.0f "
+	row = report_add(b->report, "stopped_reader_bytes", "bytes", is > was ? (double)(is - was) : 0, NULL,
+			 0,
+			 "what a reader's private memory grew by (from %.0f KiB) while it was stopped and "
+			 "%zu changes went by; then it was told %.0f "
 			 "events, %s",
 			 (double)was / 1024, count, h.count, h.overflows > 0 ? "COALESCED" : "NOT COALESCED");
 	row->target.value = 4096;
-	row = report_add(b->report, "stopped_reader_arena_bytes", "bytes",
-			 after.arena_bytes > before.arena_bytes ? (double)(after.arena_bytes - before.arena_bytes) : 0, NULL, 0,
-			 "what the arena grew by meanwhile (from %.1f MiB); a queue may hold back 32 MiB, and overflows at 4,096 entries", 
-			 (double)before.arena_bytes / (1 << 20));
+	row = report_add(
+		b->report, "stopped_reader_arena_bytes", "bytes",
+		after.arena_bytes > before.arena_bytes ? (double)(after.arena_bytes - before.arena_bytes) : 0,
+		NULL, 0,
+		"what the arena grew by meanwhile (from %.1f MiB); a queue may hold back 32 MiB, and "
+		"overflows at 4,096 entries",
+		(double)before.arena_bytes / (1 << 20));
 	row->target.value = 32 << 20;
 	return 0;
 }
@@ -352,9 +367,11 @@ measure_fan_out(struct bench *b)
 	if (r == 0) {
 		changes_init(c, b, w);
 		if (measure_beside(b, c) < 0)
-			report_skip(b->report, "commit_64_other_namespace", "x", "readers, or the store, failed");
+			report_skip(b->report, "commit_64_other_namespace", "x",
+				    "readers, or the store, failed");
 		if (measure_stopped(b, c) < 0)
-			report_skip(b->report, "stopped_reader_bytes", "bytes", "the reader, or the store, failed");
+			report_skip(b->report, "stopped_reader_bytes", "bytes",
+				    "the reader, or the store, failed");
 		changes_done(c);
 	} else {
 		report_skip(b->report, "commit_64_other_namespace", "x", "no store: %d", r);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Agents with handlers, each in a process of its own.
  *
@@ -118,20 +119,28 @@ end(uint64_t wanted, unsigned seconds)
 	taken = count < TAKEN_MAX ? count : TAKEN_MAX;
 	qsort(met.from_made, taken, sizeof(uint64_t), ascending);
 	qsort(met.from_commit, taken, sizeof(uint64_t), ascending);
-	printf("%llu %llu %llu %llu %llu %llu %u\n", (unsigned long long)count, (unsigned long long)percentile(met.from_made, taken, 50),
-	       (unsigned long long)percentile(met.from_made, taken, 99), (unsigned long long)percentile(met.from_commit, taken, 50),
-	       (unsigned long long)percentile(met.from_commit, taken, 99), (unsigned long long)(met.last / 1000),
-	       atomic_load(&met.overflows));
+	printf("%llu %llu %llu %llu %llu %llu %u\n", (unsigned long long)count,
+	       (unsigned long long)percentile(met.from_made, taken, 50),
+	       (unsigned long long)percentile(met.from_made, taken, 99),
+	       (unsigned long long)percentile(met.from_commit, taken, 50),
+	       (unsigned long long)percentile(met.from_commit, taken, 99),
+	       (unsigned long long)(met.last / 1000), atomic_load(&met.overflows));
 	pthread_mutex_unlock(&met.lock);
 }
 
 static int
 start(const char *socket, const char *ns, struct informer **ret_inf, bool first)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = socket, .reader_name = "bench"};
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = socket, .reader_name = "bench"};
 	struct informer_handler_options handler = {
-		.size = sizeof(handler), .resource = "pods", .namespace_ = strcmp(ns, "-") == 0 ? NULL : ns,
-		.context = first ? &met : NULL, .on_add = on_add, .on_update = on_update, .on_overflow = on_overflow,
+		.size = sizeof(handler),
+		.resource = "pods",
+		.namespace_ = strcmp(ns, "-") == 0 ? NULL : ns,
+		.context = first ? &met : NULL,
+		.on_add = on_add,
+		.on_update = on_update,
+		.on_overflow = on_overflow,
 	};
 	int r = informer_attach(&options, ret_inf);
 
@@ -205,7 +214,8 @@ handler_ready(struct process *p, double *ret_pods)
 }
 
 int
-handler_start(const struct bench *b, const char *socket, const char *ns, unsigned count, struct process *p, double *ret_pods)
+handler_start(const struct bench *b, const char *socket, const char *ns, unsigned count, struct process *p,
+	      double *ret_pods)
 {
 	int r = handler_spawn(b, socket, ns, count, p);
 
@@ -230,7 +240,7 @@ handler_end(struct process *p, size_t wanted, unsigned seconds, struct handled *
 	snprintf(question, sizeof(question), "end %zu %u", wanted, seconds);
 	r = process_ask(p, question, answer, 7, (int)seconds + 10);
 	if (r == 0)
-		*ret = (struct handled){answer[0], answer[1] / 1e3, answer[2] / 1e3, answer[3] / 1e3, answer[4] / 1e3, answer[5],
-					answer[6]};
+		*ret = (struct handled){answer[0],       answer[1] / 1e3, answer[2] / 1e3, answer[3] / 1e3,
+					answer[4] / 1e3, answer[5],       answer[6]};
 	return r;
 }

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes with handlers for pods (handler.c), and how the bench starts and asks them.
  */
-#ifndef TESTS_BENCH_HANDLER_H
-#define TESTS_BENCH_HANDLER_H
+#ifndef TESTS_BENCH_HANDLER_SIDE_H
+#define TESTS_BENCH_HANDLER_SIDE_H
 
 #include "tests/bench/bench.h"
 #include "tests/bench/child_process.h"
@@ -16,9 +17,11 @@ int handler_main(int argc, char **argv);
  * ns        NULL: all namespaces
  * ret_pods  how many the first one was told of
  */
-int handler_start(const struct bench *b, const char *socket, const char *ns, unsigned count, struct process *p, double *ret_pods);
+int handler_start(const struct bench *b, const char *socket, const char *ns, unsigned count,
+		  struct process *p, double *ret_pods);
 /* The same in two halves, for a bench that has to serve meanwhile: spawn; when a line has come, ready. */
-int handler_spawn(const struct bench *b, const char *socket, const char *ns, unsigned count, struct process *p);
+int handler_spawn(const struct bench *b, const char *socket, const char *ns, unsigned count,
+		  struct process *p);
 int handler_ready(struct process *p, double *ret_pods);
 
 /* What came since handler_begin(); times in µs. last_us: CLOCK_REALTIME of the last one. */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The real binaries: one LIST response of 100,000 pods, what it takes of the daemon's private memory; then the daemon is killed and
- * comes back, while a reader goes on.
+ * The real binaries: one LIST response of 100,000 pods, what it takes of the daemon's private memory; then
+ * the daemon is killed and comes back, while a reader goes on.
  */
 #include "tests/bench/bench.h"
 
@@ -27,7 +28,8 @@ pause_us(long us)
 
 /* Until the first list is in; the highest RssAnon seen, and how long it took. */
 static int
-watch_list(const struct daemon *d, struct informer *inf, int64_t *ret_peak, double *ret_ms, unsigned *ret_looks)
+watch_list(const struct daemon *d, struct informer *inf, int64_t *ret_peak, double *ret_ms,
+	   unsigned *ret_looks)
 {
 	uint64_t start = now_ns();
 	int r = -ETIMEDOUT;
@@ -162,11 +164,13 @@ measure_restart(struct bench *b, const struct sim *sim, struct daemon *d, struct
 	}
 	free(names);
 	if (r < 0 || ms.count == 0) {
-		report_skip(b->report, "restart_100k_ms", "ms", "the daemon did not come back: %s", informer_strerror(r));
+		report_skip(b->report, "restart_100k_ms", "ms", "the daemon did not come back: %s",
+			    informer_strerror(r));
 		return;
 	}
 	row = report_add(b->report, "restart_100k_ms", "ms", rounds_median(&ms), NULL, 0,
-			 "informerd killed with -9 and started again, until a reader's snapshot is of the new generation; %u times, %.0f–%.0f; "
+			 "informerd killed with -9 and started again, until a reader's snapshot is of the "
+			 "new generation; %u times, %.0f–%.0f; "
 			 "meanwhile %lu lookups, %lu failed, the slowest took %.0f µs",
 			 ms.count, rounds_min(&ms), rounds_max(&ms), lookups, failed, worst);
 	row->target = (struct target){.value = 1000, .value_aim = 500};
@@ -188,7 +192,8 @@ measure_list(struct bench *b)
 
 	fprintf(stderr, "list ...\n");
 	if (process_bytes(0, "../meminfo", "MemAvailable:") < (int64_t)3 << 30) {
-		report_skip(b->report, "list_peak_bytes", "bytes", "a server of 100000 pods needs 3 GiB of memory");
+		report_skip(b->report, "list_peak_bytes", "bytes",
+			    "a server of 100000 pods needs 3 GiB of memory");
 		return;
 	}
 	r = sim_start(b, b->pods_directory, (total + real - 1) / real, total / 50, &sim);
@@ -200,18 +205,22 @@ measure_list(struct bench *b)
 	if (r == 0)
 		r = watch_list(&d, inf, &peak, &ms, &looks);
 	if (r < 0) {
-		report_skip(b->report, "list_peak_bytes", "bytes", "the daemon could not list: %s", informer_strerror(r));
+		report_skip(b->report, "list_peak_bytes", "bytes", "the daemon could not list: %s",
+			    informer_strerror(r));
 		goto out;
 	}
 	after = process_bytes(d.process.pid, "status", "RssAnon:");
 	response = response_bytes(&d);
-	row = report_add(b->report, "list_peak_bytes", "bytes", (double)peak, response > 0 ? "the response's text" : NULL, response,
-			 "informerd, one LIST response of 100000 pods and more from informer-sim; highest RssAnon of %u looks (the arena is "
+	row = report_add(b->report, "list_peak_bytes", "bytes", (double)peak,
+			 response > 0 ? "the response's text" : NULL, response,
+			 "informerd, one LIST response of 100000 pods and more from informer-sim; highest "
+			 "RssAnon of %u looks (the arena is "
 			 "RssShmem); afterwards %.1f MiB",
 			 looks, (double)after / (1 << 20));
 	row->target = (struct target){.value = 96 << 20, .value_aim = 64 << 20};
 	report_add(b->report, "list_100k_ms", "ms", ms, NULL, 0,
-		   "from the daemon's start until its readers see all of them, server on the same machine; %.0f MB of JSON",
+		   "from the daemon's start until its readers see all of them, server on the same machine; "
+		   "%.0f MB of JSON",
 		   response / 1e6);
 	measure_restart(b, &sim, &d, inf);
 out:

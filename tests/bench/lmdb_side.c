@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LMDB with the same pods.
  */
@@ -132,7 +133,8 @@ lmdb_by_node(struct lmdb_reader *r, const char *node, size_t length, unsigned *s
 
 	mdb_txn_renew(r->txn);
 	mdb_cursor_renew(r->txn, r->by_node);
-	for (e = mdb_cursor_get(r->by_node, &k, &key, MDB_SET_KEY); !e; e = mdb_cursor_get(r->by_node, &k, &key, MDB_NEXT_DUP)) {
+	for (e = mdb_cursor_get(r->by_node, &k, &key, MDB_SET_KEY); !e;
+	     e = mdb_cursor_get(r->by_node, &k, &key, MDB_NEXT_DUP)) {
 		if (mdb_get(r->txn, r->side->pods, &key, &v) != 0)
 			break;
 		*sum += ((const unsigned char *)v.mv_data)[0] + ((const unsigned char *)v.mv_data)[1];

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LMDB with the same pods, used as fast as it can be: on tmpfs, nothing synced, one read transaction kept and renewed for each
- * lookup. A value is the node's name, where it is cheapest to find, and behind it the pod's JSON.
+ * LMDB with the same pods, used as fast as it can be: on tmpfs, nothing synced, one read transaction kept and
+ * renewed for each lookup. A value is the node's name, where it is cheapest to find, and behind it the pod's
+ * JSON.
  */
 #ifndef TESTS_BENCH_LMDB_SIDE_H
 #define TESTS_BENCH_LMDB_SIDE_H
@@ -29,7 +31,10 @@ struct lmdb_reader {
 int lmdb_reader_init(struct lmdb_reader *r, const struct lmdb_side *l);
 void lmdb_reader_done(struct lmdb_reader *r);
 
-/* One lookup by key: renew, get, the node's name read, reset. Returns what it read, 0 when there is no such pod. */
+/*
+ * One lookup by key: renew, get, the node's name read, reset. Returns what it read, 0 when there is no such
+ * pod.
+ */
 static inline unsigned
 lmdb_get(struct lmdb_reader *r, const char *key, size_t length)
 {

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lookups by key and by index: ours, LMDB's and client-go's, round by round, at three sizes. At the largest the store is also
- * verified and adopted.
+ * Lookups by key and by index: ours, LMDB's and client-go's, round by round, at three sizes. At the largest
+ * the store is also verified and adopted.
  *
- * A lookup of ours is what an agent does: begin a snapshot, get, read spec.nodeName through a compiled path, end it.
+ * A lookup of ours is what an agent does: begin a snapshot, get, read spec.nodeName through a compiled path,
+ * end it.
  */
 #include "tests/bench/bench.h"
 
@@ -75,7 +77,8 @@ questions_done(struct questions *q)
 int
 lookup_reader_init(struct lookup_reader *r, const char *socket)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = socket, .reader_name = "bench"};
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = socket, .reader_name = "bench"};
 	int e;
 
 	*r = (struct lookup_reader){0};
@@ -139,7 +142,8 @@ round_index(struct lookup_reader *r, const struct questions *q, size_t ops, size
 		if (informer_begin(r->inf, &s) < 0)
 			continue;
 		if (informer_by_index(&s, r->pods, "nodeName", node, strlen(node), &it) == 0)
-			while (informer_next(&it, &pod) > 0 && informer_object_name(&pod, &name, &length) == 0) {
+			while (informer_next(&it, &pod) > 0 &&
+			       informer_object_name(&pod, &name, &length) == 0) {
 				sum += length + (unsigned char)name[0];
 				pods++;
 			}
@@ -228,7 +232,8 @@ compare(struct size *s)
 	}
 	for (unsigned i = 0; i < rounds; i++) {
 		rounds_add(&s->index, round_index(&s->reader, &s->questions, index_ops, &node_at, &pods));
-		rounds_add(&s->lmdb_index, round_lmdb_index(&s->lmdb_reader, &s->questions, index_ops / 4, &lmdb_node_at));
+		rounds_add(&s->lmdb_index,
+			   round_lmdb_index(&s->lmdb_reader, &s->questions, index_ops / 4, &lmdb_node_at));
 		if (s->go.pid) {
 			snprintf(question, sizeof(question), "index %zu", index_ops);
 			if (process_ask(&s->go, question, answer, 2, 60) == 0)
@@ -253,11 +258,13 @@ report_get(struct size *s)
 	span(&s->get, ours);
 	span(&s->lmdb_get, theirs);
 	snprintf(name, sizeof(name), "get_%s", s->label);
-	row = report_add(report, name, "ns", rounds_median(&s->get), "LMDB", rounds_median(&s->lmdb_get),
-			 "%zu pods (%s), random keys; ours: begin, get, read nodeName, end; LMDB: renew, get, read nodeName at its fixed "
-			 "place, reset; tmpfs, NOSYNC|WRITEMAP, value is the JSON; %u rounds, ours %s, LMDB %s%s",
-			 s->total, s->b->pods_note, s->get.count, ours, theirs,
-			 s->reader.missed ? "; SOME LOOKUPS FAILED" : "");
+	row = report_add(
+		report, name, "ns", rounds_median(&s->get), "LMDB", rounds_median(&s->lmdb_get),
+		"%zu pods (%s), random keys; ours: begin, get, read nodeName, end; LMDB: renew, get, read "
+		"nodeName at its fixed "
+		"place, reset; tmpfs, NOSYNC|WRITEMAP, value is the JSON; %u rounds, ours %s, LMDB %s%s",
+		s->total, s->b->pods_note, s->get.count, ours, theirs,
+		s->reader.missed ? "; SOME LOOKUPS FAILED" : "");
 	row->target = (struct target){.ratio = 3, .ratio_aim = 5};
 	snprintf(name, sizeof(name), "get_%s_client_go", s->label);
 	if (!s->go.pid) {
@@ -265,10 +272,13 @@ report_get(struct size *s)
 		return;
 	}
 	span(&s->go_get, theirs);
-	row = report_add(report, name, "ns", rounds_median(&s->get), "client-go GetByKey", rounds_median(&s->go_get),
-			 "%zu pods, random keys, nodeName read on both sides; %u rounds in turn, ours %s, client-go %s", s->total,
-			 s->go_get.count, ours, theirs);
-	row->target = s->total < 100000 ? (struct target){.ratio = 1} : (struct target){.ratio = 1.5, .ratio_aim = 2};
+	row = report_add(report, name, "ns", rounds_median(&s->get), "client-go GetByKey",
+			 rounds_median(&s->go_get),
+			 "%zu pods, random keys, nodeName read on both sides; %u rounds in turn, ours %s, "
+			 "client-go %s",
+			 s->total, s->go_get.count, ours, theirs);
+	row->target = s->total < 100000 ? (struct target){.ratio = 1}
+					: (struct target){.ratio = 1.5, .ratio_aim = 2};
 }
 
 static void
@@ -282,17 +292,21 @@ report_index(struct size *s)
 	if (s->total == 10000) {
 		bool go = s->go.pid > 0;
 
-		row = report_add(report, "by_index_10k", "ns", rounds_median(&s->index), go ? "client-go ByIndex" : "LMDB DUPSORT",
-				 rounds_median(go ? &s->go_index : &s->lmdb_index),
-				 "10000 pods, the 50 of a random node, each one's name read; %u rounds, ours %s%s", s->index.count,
-				 ours, go ? "" : "; client-go is not here, so LMDB stands in");
+		row = report_add(
+			report, "by_index_10k", "ns", rounds_median(&s->index),
+			go ? "client-go ByIndex" : "LMDB DUPSORT",
+			rounds_median(go ? &s->go_index : &s->lmdb_index),
+			"10000 pods, the 50 of a random node, each one's name read; %u rounds, ours %s%s",
+			s->index.count, ours, go ? "" : "; client-go is not here, so LMDB stands in");
 		row->target = (struct target){.ratio = 3};
 	}
 	snprintf(name, sizeof(name), "by_index_%s_client_go", s->label);
 	span(&s->go_index, theirs);
 	if (s->go.pid) {
-		row = report_add(report, name, "ns", rounds_median(&s->index), "client-go ByIndex", rounds_median(&s->go_index),
-				 "%zu pods, the 50 of a random node, each one's name read on both sides; ours %s, client-go %s",
+		row = report_add(report, name, "ns", rounds_median(&s->index), "client-go ByIndex",
+				 rounds_median(&s->go_index),
+				 "%zu pods, the 50 of a random node, each one's name read on both sides; "
+				 "ours %s, client-go %s",
 				 s->total, ours, theirs);
 		row->target = (struct target){.ratio = 3};
 	} else {
@@ -300,9 +314,11 @@ report_index(struct size *s)
 	}
 	span(&s->lmdb_index, theirs);
 	snprintf(name, sizeof(name), "by_index_%s_lmdb", s->label);
-	report_add(report, name, "ns", rounds_median(&s->index), "LMDB DUPSORT", rounds_median(&s->lmdb_index),
-		   "%zu pods, the 50 of a random node; LMDB: cursor over the node's keys, get each; ours %s, LMDB %s", s->total, ours,
-		   theirs);
+	report_add(report, name, "ns", rounds_median(&s->index), "LMDB DUPSORT",
+		   rounds_median(&s->lmdb_index),
+		   "%zu pods, the 50 of a random node; LMDB: cursor over the node's keys, get each; ours %s, "
+		   "LMDB %s",
+		   s->total, ours, theirs);
 }
 
 /* ---- two readers ---- */
@@ -383,9 +399,10 @@ two_readers(struct size *s)
 	}
 	span(&ours, span_ours);
 	span(go.count ? &go : &lmdb, span_theirs);
-	report_add(s->b->report, "get_10k_two_readers", "ns", rounds_median(&ours), go.count ? "client-go, two goroutines" : "LMDB",
-		   rounds_median(go.count ? &go : &lmdb),
-		   "two readers at once, each with its own handle, mean of both; alone %.0f; ours %s, peer %s; LMDB %.0f",
+	report_add(s->b->report, "get_10k_two_readers", "ns", rounds_median(&ours),
+		   go.count ? "client-go, two goroutines" : "LMDB", rounds_median(go.count ? &go : &lmdb),
+		   "two readers at once, each with its own handle, mean of both; alone %.0f; ours %s, peer "
+		   "%s; LMDB %.0f",
 		   rounds_median(&s->get), span_ours, span_theirs, rounds_median(&lmdb));
 }
 
@@ -401,18 +418,20 @@ open_size(struct size *s)
 	if (!s->world || world_load(s->world, b, PODS_SPREAD, s->total) < 0 || world_serve(s->world) < 0)
 		return false;
 	s->lmdb = lmdb_side_new(b, PODS_SPREAD, s->total);
-	if (!s->lmdb || lmdb_reader_init(&s->lmdb_reader, s->lmdb) < 0 || lookup_reader_init(&s->reader, s->world->socket) < 0)
+	if (!s->lmdb || lmdb_reader_init(&s->lmdb_reader, s->lmdb) < 0 ||
+	    lookup_reader_init(&s->reader, s->world->socket) < 0)
 		return false;
 	questions_init(&s->questions, b, PODS_SPREAD, s->total);
 	snprintf(s->why_no_go, sizeof(s->why_no_go), "%s", b->why_no_client_go);
 	if (!b->client_go)
 		return true;
 	if (b->quick && s->total > 10000) {
-		snprintf(s->why_no_go, sizeof(s->why_no_go), "client-go needs half a minute to load %zu pods; run without QUICK=1",
-			 s->total);
-	} else if (process_bytes(0, "../meminfo", "MemAvailable:") < (int64_t)(s->total * 40000 + (1u << 30))) {
-		snprintf(s->why_no_go, sizeof(s->why_no_go), "client-go with %zu pods does not fit into this machine's memory",
-			 s->total);
+		snprintf(s->why_no_go, sizeof(s->why_no_go),
+			 "client-go needs half a minute to load %zu pods; run without QUICK=1", s->total);
+	} else if (process_bytes(0, "../meminfo", "MemAvailable:") <
+		   (int64_t)(s->total * 40000 + (1u << 30))) {
+		snprintf(s->why_no_go, sizeof(s->why_no_go),
+			 "client-go with %zu pods does not fit into this machine's memory", s->total);
 	} else if (go_rounds_start(b, &s->go, s->total, &s->go_heap, &s->go_json) < 0) {
 		snprintf(s->why_no_go, sizeof(s->why_no_go), "the client-go program failed");
 	}
@@ -430,7 +449,10 @@ close_size(struct size *s)
 	questions_done(&s->questions);
 }
 
-/* Everything that is measured at one size; what depends on another file's code is called from here while the sides stand. */
+/*
+ * Everything that is measured at one size; what depends on another file's code is called from here while the
+ * sides stand.
+ */
 static void
 measure_size(struct bench *b, size_t total, const char *label)
 {
@@ -439,7 +461,8 @@ measure_size(struct bench *b, size_t total, const char *label)
 
 	if (!open_size(&s)) {
 		snprintf(name, sizeof(name), "get_%s", label);
-		report_skip(b->report, name, "ns", "there is no room for %zu pods in the store and in LMDB", total);
+		report_skip(b->report, name, "ns", "there is no room for %zu pods in the store and in LMDB",
+			    total);
 		if (total == 10000)
 			report_skip(b->report, "by_index_10k", "ns", "see %s", name);
 		if (total == 100000)
@@ -453,7 +476,8 @@ measure_size(struct bench *b, size_t total, const char *label)
 	if (total == 10000) {
 		b->client_go_heap = s.go.pid ? s.go_heap : 0;
 		two_readers(&s);
-		measure_with_writer(b, s.world, &s.reader, &s.questions, s.go.pid ? &s.go : NULL, rounds_median(&s.get));
+		measure_with_writer(b, s.world, &s.reader, &s.questions, s.go.pid ? &s.go : NULL,
+				    rounds_median(&s.get));
 		measure_reader(b, s.world, &s.questions);
 	}
 	process_end(&s.go, SIGKILL);

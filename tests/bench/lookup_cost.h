@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lookup as an agent makes it, and what is asked for: keys picked at random, again and again, so many that no branch predictor
- * learns their order; each with a text of its own, one behind the other, so that reading the question costs the same at any size.
+ * A lookup as an agent makes it, and what is asked for: keys picked at random, again and again, so many that
+ * no branch predictor learns their order; each with a text of its own, one behind the other, so that reading
+ * the question costs the same at any size.
  */
-#ifndef TESTS_BENCH_LOOKUP_H
-#define TESTS_BENCH_LOOKUP_H
+#ifndef TESTS_BENCH_LOOKUP_COST_H
+#define TESTS_BENCH_LOOKUP_COST_H
 
 #include "reader-lib/informer.h"
 #include "tests/bench/bench.h"
@@ -51,7 +53,8 @@ lookup_one(struct lookup_reader *r, const struct question *q)
 
 	if (informer_begin(r->inf, &s) < 0)
 		return 0;
-	if (informer_get(&s, r->pods, q->key, q->ns_length, q->key + q->ns_length + 1, q->name_length, &pod) == 0 &&
+	if (informer_get(&s, r->pods, q->key, q->ns_length, q->key + q->ns_length + 1, q->name_length,
+			 &pod) == 0 &&
 	    informer_get_string(&pod, r->node, &node, &length) == 0 && length > 0)
 		read = (unsigned)length + (unsigned char)node[0];
 	informer_end(&s);

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench: run all measurements, print the table, write JSON and picture.
  *
  *	bench --build DIR [--pods DIR] [--client-go FILE | --no-client-go WHY] [--json FILE] [--svg FILE] [--quick] [--only LETTERS]
  *
- * The measurements run in a child with a process group of its own. Its parent does nothing but wait, and when it ends, in whatever
- * way, or when the parent is told to end, it ends the whole group and removes the run's folder.
+ * The measurements run in a child with a process group of its own. Its parent does nothing but wait, and when
+ * it ends, in whatever way, or when the parent is told to end, it ends the whole group and removes the run's
+ * folder.
  */
 #include "tests/bench/bench.h"
 
@@ -58,7 +60,8 @@ find_pods(struct bench *b)
 		fprintf(stderr, "bench: no real pods, and no generated ones: %s\n", strerror(-r));
 		return r;
 	}
-	snprintf(b->pods_note, sizeof(b->pods_note), "no real pods here: %zu of a generated cluster", pods_count(b->pods));
+	snprintf(b->pods_note, sizeof(b->pods_note), "no real pods here: %zu of a generated cluster",
+		 pods_count(b->pods));
 	return 0;
 }
 
@@ -73,8 +76,9 @@ static void
 complete(struct bench *b)
 {
 	static const char *const stable[][2] = {
-		{"get_100k", "ns"}, {"get_10k", "ns"}, {"get_1k", "ns"}, {"by_index_10k", "ns"}, {"bytes_per_pod", "bytes"},
-		{"reader_private_bytes", "bytes"}, {"attach_us", "us"}, {"decode_commit_us", "us"}, {"adopt_ms", "ms"},
+		{"get_100k", "ns"},           {"get_10k", "ns"},          {"get_1k", "ns"},
+		{"by_index_10k", "ns"},       {"bytes_per_pod", "bytes"}, {"reader_private_bytes", "bytes"},
+		{"attach_us", "us"},          {"decode_commit_us", "us"}, {"adopt_ms", "ms"},
 		{"list_peak_bytes", "bytes"},
 	};
 
@@ -116,7 +120,8 @@ run(struct bench *b, const struct arguments *a)
 		measure_traffic(b);
 	complete(b);
 	report_table(b->report);
-	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9, b->quick ? " (QUICK=1: few rounds, rough figures)" : "");
+	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9,
+	       b->quick ? " (QUICK=1: few rounds, rough figures)" : "");
 	r = a->json ? report_json(b->report, a->json) : 0;
 	if (r == 0 && a->svg)
 		r = report_picture(b->report, a->svg);
@@ -186,7 +191,8 @@ supervise(struct bench *b, const struct arguments *a)
 	if (told_to_end)
 		return 128 + told_to_end;
 	if (child < 0 || !WIFEXITED(status)) {
-		fprintf(stderr, "bench: the measuring process ended by signal %d\n", child < 0 ? 0 : WTERMSIG(status));
+		fprintf(stderr, "bench: the measuring process ended by signal %d\n",
+			child < 0 ? 0 : WTERMSIG(status));
 		return 1;
 	}
 	return WEXITSTATUS(status);
@@ -196,13 +202,16 @@ int
 main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"build", 1, NULL, 'b'}, {"pods", 1, NULL, 'p'}, {"client-go", 1, NULL, 'c'}, {"no-client-go", 1, NULL, 'n'},
-		{"json", 1, NULL, 'j'},	 {"svg", 1, NULL, 's'},	 {"quick", 0, NULL, 'q'},     {"only", 1, NULL, 'o'},
-		{NULL, 0, NULL, 0},
+		{"build", 1, NULL, 'b'},        {"pods", 1, NULL, 'p'}, {"client-go", 1, NULL, 'c'},
+		{"no-client-go", 1, NULL, 'n'}, {"json", 1, NULL, 'j'}, {"svg", 1, NULL, 's'},
+		{"quick", 0, NULL, 'q'},        {"only", 1, NULL, 'o'}, {NULL, 0, NULL, 0},
 	};
 	static struct report report;
 	static char self[4096];
-	struct bench b = {.build = "build", .self = self, .report = &report, .why_no_client_go = "no client-go program was given"};
+	struct bench b = {.build = "build",
+			  .self = self,
+			  .report = &report,
+			  .why_no_client_go = "no client-go program was given"};
 	struct arguments a = {0};
 	ssize_t n;
 	int c;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The picture: a bar for each ratio on a logarithmic scale, beside it both figures; below, what has no peer.
  */
@@ -130,16 +131,21 @@ head(FILE *f, const struct report *r, int height)
 	char machine[320];
 
 	fprintf(f,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+		"%d\">\n"
 		"<style>text{font-family:'Inter','Segoe UI','Helvetica Neue',Arial,sans-serif;fill:#1f2933}"
-		".title{font-size:24px;font-weight:700}.sub{font-size:13px;fill:#66727f}.label{font-size:14px;text-anchor:end}"
+		".title{font-size:24px;font-weight:700}.sub{font-size:13px;fill:#66727f}.label{font-size:"
+		"14px;text-anchor:end}"
 		".axis{font-size:12px;fill:#8a949e;text-anchor:middle}.value{font-size:14px;font-weight:700}"
-		".figures{font-size:12.5px;fill:#66727f}.head{font-size:15px;font-weight:700}.plain{font-size:14px}"
-		".number{font-size:14px;font-weight:700;text-anchor:end}.mark{font-size:14px;fill:#2f9e44}</style>\n"
+		".figures{font-size:12.5px;fill:#66727f}.head{font-size:15px;font-weight:700}.plain{font-"
+		"size:14px}"
+		".number{font-size:14px;font-weight:700;text-anchor:end}.mark{font-size:14px;fill:#2f9e44}</"
+		"style>\n"
 		"<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n",
 		WIDTH, height, WIDTH, height, WIDTH, height);
 	text(f, 32, 44, "title", "informer: how many times better");
-	snprintf(machine, sizeof(machine), "%s · %s · one run, rounds in turn, ratio of medians; longer is better, logarithmic", r->cpu,
+	snprintf(machine, sizeof(machine),
+		 "%s · %s · one run, rounds in turn, ratio of medians; longer is better, logarithmic", r->cpu,
 		 r->date);
 	text(f, 32, 66, "sub", machine);
 	fputs("<rect x=\"32\" y=\"80\" width=\"12\" height=\"12\" rx=\"3\" fill=\"#3b7dd8\"/>\n", f);
@@ -160,8 +166,8 @@ scale(FILE *f, int bottom)
 	for (int d = 0; d <= (int)HIGHEST; d++) {
 		double x = place(pow(10, d));
 
-		fprintf(f, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"%s\"/>\n", x, TOP - 10, x, bottom,
-			d == 0 ? "#1f2933" : "#e3e7eb");
+		fprintf(f, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"%s\"/>\n", x, TOP - 10,
+			x, bottom, d == 0 ? "#1f2933" : "#e3e7eb");
 		text(f, x, TOP - 16, "axis", marks[d]);
 	}
 }
@@ -175,14 +181,17 @@ bar(FILE *f, const struct row *row, const char *label, int y)
 	row_figure(row->value, row->unit, ours, sizeof(ours));
 	row_figure(row->peer_value, row->unit, theirs, sizeof(theirs));
 	text(f, LEFT - 14, y + BAR - 4, "label", label);
-	fprintf(f, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"4\" fill=\"%s\"/>\n", end < one ? end : one, y,
-		fabs(end - one) > 2 ? fabs(end - one) : 2, BAR, ratio >= 1 ? colour(row) : "#c92a2a");
+	fprintf(f, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"4\" fill=\"%s\"/>\n",
+		end < one ? end : one, y, fabs(end - one) > 2 ? fabs(end - one) : 2, BAR,
+		ratio >= 1 ? colour(row) : "#c92a2a");
 	end = end > one ? end : one;
 	if (row->target.ratio >= 1) {
 		double x = place(row->target.ratio);
 
-		fprintf(f, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#d9480f\" stroke-width=\"3\"/>\n", x, y - 3, x,
-			y + BAR + 3);
+		fprintf(f,
+			"<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#d9480f\" "
+			"stroke-width=\"3\"/>\n",
+			x, y - 3, x, y + BAR + 3);
 		end = x > end ? x : end;
 	}
 	snprintf(value, sizeof(value), ratio < 10 ? "%.1f×" : "%.0f×", ratio);

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bench's pods. Each real pod becomes a template: its text with marks where a replica differs, cut into pieces once.
+ * The bench's pods. Each real pod becomes a template: its text with marks where a replica differs, cut into
+ * pieces once.
  */
 #include "tests/bench/pods.h"
 
@@ -83,8 +85,8 @@ cut(struct template_pod *t)
 		t->pieces = realloc(t->pieces, (t->small_buffer_count + 1) * sizeof(*t->pieces));
 		if (!t->pieces)
 			abort();
-		t->pieces[t->small_buffer_count++] =
-			(struct small_buffer){at, mark ? (size_t)(mark - at) : strlen(at), mark ? mark[2] : '\0'};
+		t->pieces[t->small_buffer_count++] = (struct small_buffer){
+			at, mark ? (size_t)(mark - at) : strlen(at), mark ? mark[2] : '\0'};
 		if (!mark)
 			return;
 		at = mark + 5;
@@ -96,7 +98,8 @@ static void
 add_template(struct pods *p, cJSON *pod)
 {
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(pod, "metadata");
-	cJSON *spec = cJSON_GetObjectItemCaseSensitive(pod, "spec"), *status = cJSON_GetObjectItemCaseSensitive(pod, "status");
+	cJSON *spec = cJSON_GetObjectItemCaseSensitive(pod, "spec"),
+	      *status = cJSON_GetObjectItemCaseSensitive(pod, "status");
 	cJSON *ips = cJSON_GetObjectItemCaseSensitive(status, "podIPs");
 	const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metadata, "name"));
 	const char *ns = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metadata, "namespace"));
@@ -248,7 +251,8 @@ suffix(size_t i, char to[6])
 void
 pods_node_name(size_t node, char ret[64])
 {
-	snprintf(ret, 64, "ip-10-%zu-%zu-%zu.us-east-2.compute.internal", node >> 16 & 255, node >> 8 & 255, node & 255);
+	snprintf(ret, 64, "ip-10-%zu-%zu-%zu.us-east-2.compute.internal", node >> 16 & 255, node >> 8 & 255,
+		 node & 255);
 }
 
 void
@@ -261,7 +265,8 @@ pods_names(const struct pods *p, enum pods_naming naming, size_t i, size_t total
 	suffix(i, letters);
 	if (naming == PODS_SPREAD) {
 		snprintf(ret->ns, sizeof(ret->ns), "%.80s-%04u", t->ns, (unsigned)(i / 1000));
-		snprintf(ret->name, sizeof(ret->name), "%.*s%s", (int)(n > 5 && n < 150 ? n - 5 : 1), t->name, letters);
+		snprintf(ret->name, sizeof(ret->name), "%.*s%s", (int)(n > 5 && n < 150 ? n - 5 : 1), t->name,
+			 letters);
 		pods_node_name(i * 7919 % nodes, ret->node);
 		return;
 	}
@@ -273,7 +278,8 @@ pods_names(const struct pods *p, enum pods_naming naming, size_t i, size_t total
 }
 
 void
-pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total, unsigned version, struct bytes *out)
+pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total, unsigned version,
+	  struct bytes *out)
 {
 	const struct template_pod *t = &p->templates[i % p->count];
 	uint64_t fixed = i * 0x2545f4914f6cdd1du + 1, moving = fixed ^ (version + 1) * 0xd6e8feb86659fd93u;
@@ -286,8 +292,8 @@ pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total,
 	snprintf(ip, sizeof(ip), "10.%u.%u.%u", any(&fixed, 256), any(&fixed, 256), 1 + any(&fixed, 254));
 	snprintf(host, sizeof(host), "10.0.%u.%u", any(&fixed, 256), any(&fixed, 256));
 	snprintf(rv, sizeof(rv), "%u", 1 + any(&moving, 100000000));
-	snprintf(minute, sizeof(minute), "2021-0%u-%02uT%02u:%02u:", 1 + any(&moving, 9), 1 + any(&moving, 28), any(&moving, 24),
-		 any(&moving, 60));
+	snprintf(minute, sizeof(minute), "2021-0%u-%02uT%02u:%02u:", 1 + any(&moving, 9),
+		 1 + any(&moving, 28), any(&moving, 24), any(&moving, 60));
 	if (bytes_room(out, strlen(t->text) + t->small_buffer_count * 160) < 0)
 		abort();
 	for (size_t k = 0; k < t->small_buffer_count; k++) {
@@ -313,7 +319,8 @@ pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total,
 			break;
 		default: break;
 		}
-		if (bytes_append(out, piece->text, piece->length) < 0 || bytes_append(out, value, strlen(value)) < 0)
+		if (bytes_append(out, piece->text, piece->length) < 0 ||
+		    bytes_append(out, value, strlen(value)) < 0)
 			abort();
 	}
 }

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bench's pods: real ones, and replicas of them with names, UIDs, addresses, nodes, container IDs and times of their own, as
- * text. Pod i is always the same text, so nothing has to be kept: they are made when they are needed.
+ * The bench's pods: real ones, and replicas of them with names, UIDs, addresses, nodes, container IDs and
+ * times of their own, as text. Pod i is always the same text, so nothing has to be kept: they are made when
+ * they are needed.
  */
 #ifndef TESTS_BENCH_PODS_H
 #define TESTS_BENCH_PODS_H
@@ -25,8 +27,10 @@ size_t pods_count(const struct pods *p);	/* how many real ones */
 /*
  * How replicas are named and placed.
  *
- * SPREAD    as a large cluster: namespaces of 1,000 pods ("openshift-etcd-0007"), 50 pods a node; as the client-go program has it
- * CROWDED   as many replicas in each workload: namespaces stay, 200 nodes; as the prototypes' figures were measured
+ * SPREAD    as a large cluster: namespaces of 1,000 pods ("openshift-etcd-0007"), 50 pods a node; as the
+ *           client-go program has it
+ * CROWDED   as many replicas in each workload: namespaces stay, 200 nodes; as the prototypes' figures were
+ *           measured
  */
 enum pods_naming { PODS_SPREAD, PODS_CROWDED };
 
@@ -39,9 +43,10 @@ void pods_names(const struct pods *p, enum pods_naming naming, size_t i, size_t 
 void pods_node_name(size_t node, char ret[64]);
 
 /*
- * Append the JSON text of replica i of `total`. Another version is another state of the same pod: other times, another
- * resourceVersion.
+ * Append the JSON text of replica i of `total`. Another version is another state of the same pod: other
+ * times, another resourceVersion.
  */
-void pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total, unsigned version, struct bytes *out);
+void pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total, unsigned version,
+	       struct bytes *out);
 
 #endif

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One more reader: what it costs the machine in memory, and how long it takes from attach to the first lookup. Seen in a process
- * of its own, which does nothing else.
+ * One more reader: what it costs the machine in memory, and how long it takes from attach to the first
+ * lookup. Seen in a process of its own, which does nothing else.
  */
 #include "tests/bench/bench.h"
 
@@ -42,7 +43,8 @@ reader_main(int argc, char **argv)
 	const char *socket = argc > 2 ? argv[2] : "", *keys = argc > 3 ? argv[3] : "";
 	unsigned attaches = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
 	struct lookup_reader r;
-	struct informer_options options = {.size = sizeof(options), .socket_path = socket, .reader_name = "bench"};
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = socket, .reader_name = "bench"};
 	struct stat st;
 	uint64_t before, after, tables_before, tables_after, t;
 	unsigned long missed = 0, asked = 0;
@@ -63,7 +65,8 @@ reader_main(int argc, char **argv)
 	if (lookup_reader_init(&r, socket) < 0)
 		return 1;
 	for (const char *at = text; at < text + st.st_size; asked++) {
-		const char *end = memchr(at, '\n', (size_t)(text + st.st_size - at)), *slash = memchr(at, '/', (size_t)(end - at));
+		const char *end = memchr(at, '\n', (size_t)(text + st.st_size - at)),
+			   *slash = memchr(at, '/', (size_t)(end - at));
 
 		q = (struct question){at, (uint16_t)(slash - at), (uint16_t)(end - slash - 1)};
 		missed += lookup_one(&r, &q) == 0;
@@ -87,8 +90,10 @@ reader_main(int argc, char **argv)
 		lookup_reader_done(&r);
 	}
 	qsort(us, attaches, sizeof(*us), ascending);
-	printf("%llu %llu %lu %lu %.1f %.1f %.1f\n", (unsigned long long)(after > before ? after - before : 0),
-	       (unsigned long long)(tables_after - tables_before), asked, missed, us[attaches / 2], us[0], us[attaches - 1]);
+	printf("%llu %llu %lu %lu %.1f %.1f %.1f\n",
+	       (unsigned long long)(after > before ? after - before : 0),
+	       (unsigned long long)(tables_after - tables_before), asked, missed, us[attaches / 2], us[0],
+	       us[attaches - 1]);
 	free(us);
 	return 0;
 }
@@ -127,8 +132,8 @@ measure_reader(struct bench *b, struct world *w, const struct questions *q)
 		if (r == 0)
 			r = process_line(&p, line, sizeof(line), 60);
 		process_end(&p, 0);
-		if (r < 0 || sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &answer[0], &answer[1], &answer[2], &answer[3], &answer[4],
-				    &answer[5], &answer[6]) != 7)
+		if (r < 0 || sscanf(line, "%lf %lf %lf %lf %lf %lf %lf", &answer[0], &answer[1], &answer[2],
+				    &answer[3], &answer[4], &answer[5], &answer[6]) != 7)
 			break;
 		rounds_add(&bytes, answer[0]);
 		tables = answer[1];
@@ -145,14 +150,19 @@ measure_reader(struct bench *b, struct world *w, const struct questions *q)
 		return;
 	}
 	row = report_add(b->report, "reader_private_bytes", "bytes", rounds_median(&bytes),
-			 b->client_go_heap > 0 ? "client-go's heap for 10k pods" : NULL, b->client_go_heap * (double)q->pods,
-			 "private pages (Private_Clean + Private_Dirty of all mappings but the arena) that a process has more after attach and "
-			 "%.0f lookups in %zu pods than before; %.0f lookups failed; page tables besides: %.0f KiB; %u processes, "
+			 b->client_go_heap > 0 ? "client-go's heap for 10k pods" : NULL,
+			 b->client_go_heap * (double)q->pods,
+			 "private pages (Private_Clean + Private_Dirty of all mappings but the arena) that a "
+			 "process has more after attach and "
+			 "%.0f lookups in %zu pods than before; %.0f lookups failed; page tables besides: "
+			 "%.0f KiB; %u processes, "
 			 "%.0f–%.0f KiB",
-			 asked, q->pods, missed, tables / 1024, bytes.count, rounds_min(&bytes) / 1024, rounds_max(&bytes) / 1024);
+			 asked, q->pods, missed, tables / 1024, bytes.count, rounds_min(&bytes) / 1024,
+			 rounds_max(&bytes) / 1024);
 	row->target = (struct target){.value = 1 << 20};
 	row = report_add(b->report, "attach_us", "us", rounds_median(&us), NULL, 0,
-			 "informer_attach, resource and path compiled, first lookup answered; %zu pods; %s attaches in each of %u processes, "
+			 "informer_attach, resource and path compiled, first lookup answered; %zu pods; %s "
+			 "attaches in each of %u processes, "
 			 "%.0f–%.0f",
 			 q->pods, attaches, us.count, least, most);
 	row->target = (struct target){.value = 5000};

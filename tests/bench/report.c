@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report's rows, its table and its JSON.
  */
@@ -41,7 +42,8 @@ report_machine(struct report *r)
 	double load[3] = {0, 0, 0};
 	time_t now = time(NULL);
 	struct tm utc;
-	long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES),
+	     page = sysconf(_SC_PAGESIZE);
 
 	uname(&system);
 	if (getloadavg(load, 3) < 0)
@@ -49,8 +51,11 @@ report_machine(struct report *r)
 	gmtime_r(&now, &utc);
 	strftime(r->date, sizeof(r->date), "%Y-%m-%d %H:%M UTC", &utc);
 	cpu_model(r->cpu, sizeof(r->cpu));
-	snprintf(r->machine, sizeof(r->machine), "CPU     %s, %ld cores\nmemory  %.0f GiB\nkernel  %s %s\ndate    %s\nload    %.2f before the run%s\n",
-		 r->cpu, cores, (double)pages * (double)page / (1u << 30), system.sysname, system.release, r->date, load[0],
+	snprintf(r->machine, sizeof(r->machine),
+		 "CPU     %s, %ld cores\nmemory  %.0f GiB\nkernel  %s %s\ndate    %s\nload    %.2f before "
+		 "the run%s\n",
+		 r->cpu, cores, (double)pages * (double)page / (1u << 30), system.sysname, system.release,
+		 r->date, load[0],
 		 load[0] > 0.7 ? ": this machine is BUSY, trust ratios more than values" : "");
 }
 
@@ -69,8 +74,8 @@ add(struct report *r, const char *name, const char *unit)
 }
 
 struct row *
-report_add(struct report *r, const char *name, const char *unit, double value, const char *peer, double peer_value,
-	   const char *format, ...)
+report_add(struct report *r, const char *name, const char *unit, double value, const char *peer,
+	   double peer_value, const char *format, ...)
 {
 	struct row *row = add(r, name, unit);
 	char figure[32];
@@ -143,7 +148,8 @@ row_mark(const struct row *row)
 		return "";
 	if ((t->ratio > 0 && ratio < t->ratio) || (t->value > 0 && falls_short(row, t->value)))
 		return "✗";
-	if ((t->ratio_aim > 0 && ratio < t->ratio_aim) || (t->value_aim > 0 && falls_short(row, t->value_aim)))
+	if ((t->ratio_aim > 0 && ratio < t->ratio_aim) ||
+	    (t->value_aim > 0 && falls_short(row, t->value_aim)))
 		return wanted ? "✓" : "";
 	return t->ratio_aim > 0 || t->value_aim > 0 ? "✓✓" : "✓";
 }
@@ -172,7 +178,12 @@ row_figure(double value, const char *unit, char *buffer, size_t size)
 		value /= 1e3;
 		shown = "µs";
 	}
-	snprintf(buffer, size, "%.*f %s", strcmp(unit, "requests") == 0 ? 0 : value < 10 ? 2 : value < 1000 ? 1 : 0, value, shown);
+	snprintf(buffer, size, "%.*f %s",
+		 strcmp(unit, "requests") == 0 ? 0
+		 : value < 10                  ? 2
+		 : value < 1000                ? 1
+					       : 0,
+		 value, shown);
 }
 
 /* What a mark is measured against. */

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report: one row a figure, printed as a table, written as JSON and as a picture.
  *
- * Names are stable, and so is the JSON: [{"name","value","unit","peer","peer_value","ratio","conditions"}], where what is not
- * known is null, and ratio > 1 means that ours is better.
+ * Names are stable, and so is the JSON: [{"name","value","unit","peer","peer_value","ratio","conditions"}],
+ * where what is not known is null, and ratio > 1 means that ours is better.
  */
 #ifndef TESTS_BENCH_REPORT_H
 #define TESTS_BENCH_REPORT_H
@@ -47,8 +48,8 @@ void report_machine(struct report *r);
  * Add a row, and say so on stderr as progress. peer NULL: none.
  * Returns the row; its target is the caller's to set before the next call.
  */
-struct row *report_add(struct report *r, const char *name, const char *unit, double value, const char *peer, double peer_value,
-		       const char *format, ...) __attribute__((format(printf, 7, 8)));
+struct row *report_add(struct report *r, const char *name, const char *unit, double value, const char *peer,
+		       double peer_value, const char *format, ...) __attribute__((format(printf, 7, 8)));
 void report_skip(struct report *r, const char *name, const char *unit, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # run.sh BUILD_DIR PODS_DIR PEER_DIR: build client-go's side where that is possible, then measure.
 #
 # The peer's program is built in a copy of its folder, together with our rounds.go, once; later runs find it. It reads its pods from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim for the bench.
  */
@@ -15,10 +16,18 @@ int
 sim_start(const struct bench *b, const char *pods_directory, size_t replicas, size_t nodes, struct sim *ret)
 {
 	char program[4096], count[24], line[512], *url;
-	const char *loading[] = {program, "--write-kubeconfig", ret->kubeconfig, "--seed", "1", "--load", pods_directory,
-				 "--replicas", count, NULL};
-	const char *generating[] = {program, "--write-kubeconfig", ret->kubeconfig, "--seed", "1", "--nodes", count,
-				    "--pods-per-node", "50", NULL};
+	const char *loading[] = {program,  "--write-kubeconfig", ret->kubeconfig, "--seed", "1",
+				 "--load", pods_directory,       "--replicas",    count,    NULL};
+	const char *generating[] = {program,
+				    "--write-kubeconfig",
+				    ret->kubeconfig,
+				    "--seed",
+				    "1",
+				    "--nodes",
+				    count,
+				    "--pods-per-node",
+				    "50",
+				    NULL};
 	int r;
 
 	snprintf(program, sizeof(program), "%s/informer-sim", b->build);
@@ -79,7 +88,8 @@ url_fetch(const char *url, int (*each)(void *context, const char *bytes, size_t 
 }
 
 int
-sim_fetch(const struct sim *s, const char *path, int (*each)(void *context, const char *bytes, size_t length), void *context)
+sim_fetch(const struct sim *s, const char *path, int (*each)(void *context, const char *bytes, size_t length),
+	  void *context)
 {
 	char url[512];
 

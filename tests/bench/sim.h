@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim, the real binary, as the bench needs it.
  */
@@ -14,11 +15,16 @@ struct sim {
 };
 
 /* A server of the real pods and their replicas; pods_directory NULL: of a generated cluster of nodes x 50. */
-int sim_start(const struct bench *b, const char *pods_directory, size_t replicas, size_t nodes, struct sim *ret);
+int sim_start(const struct bench *b, const char *pods_directory, size_t replicas, size_t nodes,
+	      struct sim *ret);
 void sim_end(struct sim *s);
 
-/* GET url/path, its body handed over as it comes; a non-zero result of each ends it. Returns 0 or negative errno. */
-int sim_fetch(const struct sim *s, const char *path, int (*each)(void *context, const char *bytes, size_t length), void *context);
+/*
+ * GET url/path, its body handed over as it comes; a non-zero result of each ends it. Returns 0 or negative
+ * errno.
+ */
+int sim_fetch(const struct sim *s, const char *path,
+	      int (*each)(void *context, const char *bytes, size_t length), void *context);
 /* The same of any URL. */
 int url_fetch(const char *url, int (*each)(void *context, const char *bytes, size_t length), void *context);
 

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Initial sync: from a process's start until it has every pod and says so. informerd, without an arena to adopt, reads JSON and publishes
- * with all built-in indexes; client-go's informer, in the same turn and from the same server, reads protobuf or JSON, as a LIST or streamed
- * (its default).
+ * Initial sync: from a process's start until it has every pod and says so. informerd, without an arena to
+ * adopt, reads JSON and publishes with all built-in indexes; client-go's informer, in the same turn and from
+ * the same server, reads protobuf or JSON, as a LIST or streamed (its default).
  */
 #include "tests/bench/bench.h"
 
@@ -49,7 +50,8 @@ struct syncs {
 static int
 until_readable(const struct daemon *d, unsigned pods)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = d->socket, .reader_name = "bench"};
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = d->socket, .reader_name = "bench"};
 	uint64_t end = now_ns() + 10000000000u;
 	struct informer *inf = NULL;
 	struct informer_resource *resource;
@@ -141,11 +143,13 @@ say_side(const struct rounds *r, enum side side, char text[96])
 {
 	text[0] = '\0';
 	if (r[side].count > 0)
-		snprintf(text, 96, "; %s %.0f–%.0f (%u)", sides[side].peer, rounds_min(&r[side]), rounds_max(&r[side]), r[side].count);
+		snprintf(text, 96, "; %s %.0f–%.0f (%u)", sides[side].peer, rounds_min(&r[side]),
+			 rounds_max(&r[side]), r[side].count);
 }
 
 static void
-report_figure(struct syncs *s, const struct wanted *w, const char *what, const struct rounds *r, struct target target)
+report_figure(struct syncs *s, const struct wanted *w, const char *what, const struct rounds *r,
+	      struct target target)
 {
 	char name[48], a[96], b[96];
 	enum side peer = w->a;
@@ -156,12 +160,15 @@ report_figure(struct syncs *s, const struct wanted *w, const char *what, const s
 	name_of(s->size, what, w->suffix, name);
 	say_side(r, w->a, a);
 	say_side(r, w->b, b);
-	row = report_add(s->b->report, name, "ms", rounds_median(&r[OURS]), sides[peer].peer, rounds_median(&r[peer]),
-			 "%s of a process that starts with nothing, until its %u pods are there to be read; the same server for all, over "
-			 "HTTP/1.1 without TLS on this machine; informerd from JSON, in the arena with all built-in indexes, %.0f–%.0f (%u)%s%s, "
+	row = report_add(s->b->report, name, "ms", rounds_median(&r[OURS]), sides[peer].peer,
+			 rounds_median(&r[peer]),
+			 "%s of a process that starts with nothing, until its %u pods are there to be read; "
+			 "the same server for all, over "
+			 "HTTP/1.1 without TLS on this machine; informerd from JSON, in the arena with all "
+			 "built-in indexes, %.0f–%.0f (%u)%s%s, "
 			 "one index, one handler; the better of its ways is the peer",
-			 strcmp(what, "cpu") == 0 ? "user and system time" : "wall time", s->size->pods, rounds_min(&r[OURS]),
-			 rounds_max(&r[OURS]), r[OURS].count, a, b);
+			 strcmp(what, "cpu") == 0 ? "user and system time" : "wall time", s->size->pods,
+			 rounds_min(&r[OURS]), rounds_max(&r[OURS]), r[OURS].count, a, b);
 	row->target = target;
 }
 
@@ -189,7 +196,8 @@ measure_size(struct bench *b, const struct size *size)
 		skip(b, size, "not in a quick run");
 		return;
 	}
-	if (process_bytes(0, "../meminfo", "MemAvailable:") < (int64_t)size->pods * 80000 + ((int64_t)1 << 30)) {
+	if (process_bytes(0, "../meminfo", "MemAvailable:") <
+	    (int64_t)size->pods * 80000 + ((int64_t)1 << 30)) {
 		skip(b, size, "the server and client-go need more memory than there is");
 		return;
 	}

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the agents of one node cost the API server: requests and bytes, with informerd and with an informer in each agent. Both are counted
- * by the server, from before the first process starts until each agent has every pod and was told of each of the changes that follow.
+ * What the agents of one node cost the API server: requests and bytes, with informerd and with an informer in
+ * each agent. Both are counted by the server, from before the first process starts until each agent has every
+ * pod and was told of each of the changes that follow.
  */
 #include "tests/bench/bench.h"
 
@@ -132,17 +134,23 @@ skip_from(struct bench *b, size_t crowd, const char *why)
 }
 
 static void
-report(struct bench *b, unsigned agents, const struct traffic *ours, const struct traffic *protobuf, const struct traffic *json)
+report(struct bench *b, unsigned agents, const struct traffic *ours, const struct traffic *protobuf,
+       const struct traffic *json)
 {
 	const char *many = agents == 1 ? "" : "s";
 	char name[48], beside[96] = "";
 
 	if (json->requests > 0)
-		snprintf(beside, sizeof(beside), "; client-go in JSON, LIST and WATCH: %.0f requests, %.1f MB", json->requests, json->bytes / 1e6);
+		snprintf(beside, sizeof(beside),
+			 "; client-go in JSON, LIST and WATCH: %.0f requests, %.1f MB", json->requests,
+			 json->bytes / 1e6);
 	name_of(agents, "requests", name);
-	report_add(b->report, name, "requests", ours->requests, "client-go protobuf informers", protobuf->requests,
-		   "counted by the server, those that look at the cluster included, from nothing until %u agent%s had all %u pods and heard of %u changes; one informerd "
-		   "and %u reader%s with a handler; client-go: an informer in each process, which streams its first list%s",
+	report_add(b->report, name, "requests", ours->requests, "client-go protobuf informers",
+		   protobuf->requests,
+		   "counted by the server, those that look at the cluster included, from nothing until %u "
+		   "agent%s had all %u pods and heard of %u changes; one informerd "
+		   "and %u reader%s with a handler; client-go: an informer in each process, which streams "
+		   "its first list%s",
 		   agents, many, PODS, CHANGES, agents, many, beside);
 	name_of(agents, "bytes", name);
 	report_add(b->report, name, "bytes", ours->bytes, "client-go protobuf informers", protobuf->bytes,

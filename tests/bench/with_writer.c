@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lookups beside a writer that decodes, puts and commits 10,000 changes a second; and the slowest single lookup.
+ * Lookups beside a writer that decodes, puts and commits 10,000 changes a second; and the slowest single
+ * lookup.
  *
- * A lookup that was slow because the scheduler took its core away says nothing about us or about client-go: it is left out on both
- * sides, and counted. Its thread's involuntary context switches tell.
+ * A lookup that was slow because the scheduler took its core away says nothing about us or about client-go:
+ * it is left out on both sides, and counted. Its thread's involuntary context switches tell.
  */
 #include "tests/bench/bench.h"
 
@@ -98,7 +100,8 @@ ascending(const void *a, const void *b)
 
 /* One round: ns a lookup, all together; then each by itself. */
 static double
-round_with_writer(struct churn *c, struct lookup_reader *r, const struct questions *q, size_t ops, struct singles *ret)
+round_with_writer(struct churn *c, struct lookup_reader *r, const struct questions *q, size_t ops,
+		  struct singles *ret)
 {
 	uint32_t *took = malloc(ops * sizeof(*took));
 	unsigned long sum = 0;
@@ -159,8 +162,8 @@ round_with_writer(struct churn *c, struct lookup_reader *r, const struct questio
 }
 
 void
-measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *reader, const struct questions *q, struct process *go,
-		    double idle_ns)
+measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *reader, const struct questions *q,
+		    struct process *go, double idle_ns)
 {
 	struct churn *c = calloc(1, sizeof(*c));
 	struct rounds ours = {0}, theirs = {0}, rate = {0}, go_rate = {0};
@@ -190,21 +193,25 @@ measure_with_writer(struct bench *b, struct world *w, struct lookup_reader *read
 	for (unsigned i = 0; i < TEXTS; i++)
 		bytes_done(&c->texts[i]);
 	if (c->result < 0) {
-		report_skip(b->report, "get_10k_with_writer_10k_per_s", "ns", "the writer failed: %d", c->result);
+		report_skip(b->report, "get_10k_with_writer_10k_per_s", "ns", "the writer failed: %d",
+			    c->result);
 		free(c);
 		return;
 	}
-	report_add(b->report, "get_10k_with_writer_10k_per_s", "ns", rounds_median(&ours), theirs.count ? "client-go GetByKey" : NULL,
-		   rounds_median(&theirs),
-		   "a writer decodes and commits %.0f changes/s in a commit each ms (client-go: %.0f/s, decoded from protobuf); idle "
+	report_add(b->report, "get_10k_with_writer_10k_per_s", "ns", rounds_median(&ours),
+		   theirs.count ? "client-go GetByKey" : NULL, rounds_median(&theirs),
+		   "a writer decodes and commits %.0f changes/s in a commit each ms (client-go: %.0f/s, "
+		   "decoded from protobuf); idle "
 		   "%.0f; %u rounds, ours %.0f–%.0f, client-go %.0f–%.0f; %lu lookups failed",
-		   rounds_median(&rate), rounds_median(&go_rate), idle_ns, ours.count, rounds_min(&ours), rounds_max(&ours),
-		   rounds_min(&theirs), rounds_max(&theirs), singles.missed);
+		   rounds_median(&rate), rounds_median(&go_rate), idle_ns, ours.count, rounds_min(&ours),
+		   rounds_max(&ours), rounds_min(&theirs), rounds_max(&theirs), singles.missed);
 	row = report_add(b->report, "worst_get_10k_with_writer_us", "us", (double)singles.worst_ns / 1e3,
 			 theirs.count ? "client-go GetByKey" : NULL, worst / 1e3,
-			 "slowest of %.0fM lookups timed one by one beside that writer; p99.99: ours %.1f µs, client-go %.1f µs; left out, "
+			 "slowest of %.0fM lookups timed one by one beside that writer; p99.99: ours %.1f "
+			 "µs, client-go %.1f µs; left out, "
 			 "as the scheduler had taken their core: ours %lu, client-go %lu",
-			 (double)ops * ours.count / 1e6, singles.p9999_ns / 1e3, p9999 / 1e3, singles.left_out, left_out);
+			 (double)ops * ours.count / 1e6, singles.p9999_ns / 1e3, p9999 / 1e3,
+			 singles.left_out, left_out);
 	row->target = (struct target){.value = 1000};
 	free(c);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A writer in this process.
  */
@@ -59,15 +60,16 @@ list_end(void *context, const char *version, const char *more, int64_t remaining
 	return 0;
 }
 
-static const struct decoder_events events = {.on_object = take, .on_bad_object = bad, .on_list_end = list_end};
+static const struct decoder_events events = {
+	.on_object = take, .on_bad_object = bad, .on_list_end = list_end};
 
 /* ---- the store ---- */
 
 static int
 add_pods(struct world *w)
 {
-	static char short_name[] = "po", *short_names[] = {short_name}, core[] = "", v1[] = "v1", plural[] = "pods", kind[] = "Pod",
-		    singular[] = "pod";
+	static char short_name[] = "po", *short_names[] = {short_name}, core[] = "", v1[] = "v1",
+		    plural[] = "pods", kind[] = "Pod", singular[] = "pod";
 	static const char *const drops[] = {"apiVersion", "kind", "metadata.managedFields"};
 	struct kube_resource pods = {core, v1, plural, kind, singular, short_names, 1, true, true, true};
 	struct descriptor_source source = {.resource = &pods, .drops = drops + 2, .drop_count = 1};
@@ -187,7 +189,8 @@ world_synced(struct world *w, const char *version)
 int
 world_load(struct world *w, const struct bench *b, enum pods_naming naming, size_t total)
 {
-	static const char head[] = "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[";
+	static const char head[] =
+		"{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[";
 	struct bytes text = {0};
 	int r = world_feed(w, DECODE_LIST, head, sizeof(head) - 1);
 
@@ -272,8 +275,11 @@ run_loop(void *context)
 static int
 open_broker(struct world *w)
 {
-	struct broker_options options = {
-		.socket_path = w->socket, .max_readers = READERS_MAX, .source = give_source, .report = give_report, .context = w};
+	struct broker_options options = {.socket_path = w->socket,
+					 .max_readers = READERS_MAX,
+					 .source = give_source,
+					 .report = give_report,
+					 .context = w};
 	_cleanup_(message_freep) char *error = NULL;
 	int r;
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer in this process: a store of pods with all built-in indexes in an arena file of its own, and a broker on a thread of its
- * own, so that readers attach as they do to the daemon.
+ * A writer in this process: a store of pods with all built-in indexes in an arena file of its own, and a
+ * broker on a thread of its own, so that readers attach as they do to the daemon.
  *
  * What touches the store runs on the caller's thread; while somebody attaches it must not.
  */
@@ -44,11 +45,17 @@ struct world {
 
 #define WORLD_BATCH 64u		/* changes a commit, as the daemon has it */
 
-/* A new, empty one, in a folder of its own within the bench's. Returns NULL, and says why on stderr, when there is no room. */
+/*
+ * A new, empty one, in a folder of its own within the bench's. Returns NULL, and says why on stderr, when
+ * there is no room.
+ */
 struct world *world_new(const struct bench *b);
 void world_free(struct world *w);
 
-/* Feed bytes as they would come from the server: of a LIST, of a WATCH. Objects are put and committed as they come. */
+/*
+ * Feed bytes as they would come from the server: of a LIST, of a WATCH. Objects are put and committed as they
+ * come.
+ */
 int world_feed(struct world *w, enum decoder_mode mode, const char *bytes, size_t length);
 /* Commit what is open. */
 int world_commit(struct world *w);
@@ -63,15 +70,15 @@ int world_serve(struct world *w);
 void world_stop_serving(struct world *w);
 
 /*
- * The same with queues, on this thread: the broker does what it has to in world_turn(), as commits touch the queues. Readers of the queues
- * are woken from within commits.
+ * The same with queues, on this thread: the broker does what it has to in world_turn(), as commits touch the
+ * queues. Readers of the queues are woken from within commits.
  */
 int world_serve_events(struct world *w);
 void world_turn(struct world *w);
 
 /*
- * The writer is gone without a word, and another one comes: the arena file is adopted by a new generation, and the store goes on.
- * w->adoption tells how it went; ret_ns how long.
+ * The writer is gone without a word, and another one comes: the arena file is adopted by a new generation,
+ * and the store goes on. w->adoption tells how it went; ret_ns how long.
  */
 int world_adopt(struct world *w, uint64_t *ret_ns);
 

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the daemon does with one resource, without the daemon. A tap in the ListerWatcher counts what goes over the wire.
+ * What the daemon does with one resource, without the daemon. A tap in the ListerWatcher counts what goes
+ * over the wire.
  */
 #include "tests/conversations/client.h"
 
@@ -96,7 +98,12 @@ tap_new(struct talk_client *c, bool watch, const struct transport_callbacks *cal
 
 	if (!tap)
 		abort();
-	*tap = (struct tap){ .next = c->taps, .link = &c->taps, .client = c, .callbacks = callbacks, .ctx = ctx, .watch = watch };
+	*tap = (struct tap){.next = c->taps,
+			    .link = &c->taps,
+			    .client = c,
+			    .callbacks = callbacks,
+			    .ctx = ctx,
+			    .watch = watch};
 	if (tap->next)
 		tap->next->link = &tap->next;
 	c->taps = tap;
@@ -115,21 +122,25 @@ tap_begun(struct tap *tap, int r, void **ret_request)
 }
 
 static int
-tap_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx, void **ret_request)
+tap_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
+	 void *ctx, void **ret_request)
 {
 	struct talk_client *c = context;
 	struct tap *tap = tap_new(c, false, callbacks, ctx);
 
-	return tap_begun(tap, c->real.list(c->real.context, params, &tapped, tap, &tap->request), ret_request);
+	return tap_begun(tap, c->real.list(c->real.context, params, &tapped, tap, &tap->request),
+			 ret_request);
 }
 
 static int
-tap_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx, void **ret_request)
+tap_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
+	  void *ctx, void **ret_request)
 {
 	struct talk_client *c = context;
 	struct tap *tap = tap_new(c, true, callbacks, ctx);
 
-	return tap_begun(tap, c->real.watch(c->real.context, params, &tapped, tap, &tap->request), ret_request);
+	return tap_begun(tap, c->real.watch(c->real.context, params, &tapped, tap, &tap->request),
+			 ret_request);
 }
 
 static void
@@ -145,13 +156,16 @@ tap_cancel(void *context, void *request)
 static void
 tap_pause(void *context, void *request)
 {
-	((struct talk_client *)context)->real.pause(((struct talk_client *)context)->real.context, ((struct tap *)request)->request);
+	((struct talk_client *)context)
+		->real.pause(((struct talk_client *)context)->real.context, ((struct tap *)request)->request);
 }
 
 static void
 tap_resume(void *context, void *request)
 {
-	((struct talk_client *)context)->real.resume(((struct talk_client *)context)->real.context, ((struct tap *)request)->request);
+	((struct talk_client *)context)
+		->real.resume(((struct talk_client *)context)->real.context,
+			      ((struct tap *)request)->request);
 }
 
 void
@@ -249,13 +263,15 @@ char *
 talk_client_store(const struct talk_client *c)
 {
 	const struct arena_view *view = &c->arena.view;
-	const struct resource *resource = root_resource(view, root_at(view, c->arena.header->root), c->cached->id);
+	const struct resource *resource = root_resource(view, root_at(view, c->arena.header->root),
+							c->cached->id);
 	char *words[OBJECTS_MAX] = { 0 }, *text = NULL;
 	size_t count = 0, length;
 	struct trie_iter it;
 	FILE *out;
 
-	for (int r = trie_first(&it, view, resource->ordinals); r > 0 && count < OBJECTS_MAX; r = trie_next(&it)) {
+	for (int r = trie_first(&it, view, resource->ordinals); r > 0 && count < OBJECTS_MAX;
+	     r = trie_next(&it)) {
 		out = open_memstream(&words[count++], &length);
 		put_object(c, it.leaf, out);
 		fclose(out);
@@ -309,8 +325,14 @@ int
 talk_client_new(const struct talk_client_options *options, struct talk_client **ret, char **ret_error)
 {
 	static char group[] = "", version[] = "v1", plural[] = "pods", kind[] = "Pod", singular[] = "pod";
-	static const struct kube_resource pods = { .group = group, .version = version, .resource = plural, .kind = kind,
-						   .singular = singular, .namespaced = true, .can_list = true, .can_watch = true };
+	static const struct kube_resource pods = {.group = group,
+						  .version = version,
+						  .resource = plural,
+						  .kind = kind,
+						  .singular = singular,
+						  .namespaced = true,
+						  .can_list = true,
+						  .can_watch = true};
 	struct talk_client *c = calloc(1, sizeof(*c));
 	int r;
 
@@ -325,10 +347,15 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 	if (r == 0)
 		r = make_store(c);
 	if (r == 0) {
-		struct resource_spec_world of_spec = { .config = &c->config, .transport = c->transport, .server = c->kube.server,
-						       .as = &c->kube.as };
-		struct cached_resource_world world = { .config = &c->config, .store = c->store, .applier = c->applier,
-						       .clock = &c->clock.clock, .cluster = "" };
+		struct resource_spec_world of_spec = {.config = &c->config,
+						      .transport = c->transport,
+						      .server = c->kube.server,
+						      .as = &c->kube.as};
+		struct cached_resource_world world = {.config = &c->config,
+						      .store = c->store,
+						      .applier = c->applier,
+						      .clock = &c->clock.clock,
+						      .cluster = ""};
 		struct resource_spec *spec;
 
 		r = resource_spec_new(&of_spec, &pods, &c->config.resources[0], NULL, 0, &spec, ret_error);
@@ -340,7 +367,8 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 		return r;
 	}
 	c->real = c->cached->spec->lister_watcher.base;
-	c->cached->spec->lister_watcher.base = (struct lister_watcher){ c, tap_list, tap_watch, tap_cancel, tap_pause, tap_resume };
+	c->cached->spec->lister_watcher.base = (struct lister_watcher){c,          tap_list,  tap_watch,
+								       tap_cancel, tap_pause, tap_resume};
 	if (store_commit(c->store) < 0)
 		abort();
 	*ret = c;

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client of a conversation: one resource as informerd caches it, with everything between the socket and the arena real: transport,
- * ListerWatcher, Reflector, decoder, DeltaFIFO, pipeline, store. Only its clock is the test's.
+ * The client of a conversation: one resource as informerd caches it, with everything between the socket and
+ * the arena real: transport, ListerWatcher, Reflector, decoder, DeltaFIFO, pipeline, store. Only its clock is
+ * the test's.
  *
  * Threads: the test's one.
  */
@@ -48,9 +50,15 @@ struct talk_client_wire {
 void talk_client_wire(const struct talk_client *c, struct talk_client_wire *ret);
 
 void talk_client_status(const struct talk_client *c, struct reflector_status *ret);
-/* "a@5 b@7 at 20": what is published, by name; "listing" instead of the RV before it is whole, "none" without any. Free it. */
+/*
+ * "a@5 b@7 at 20": what is published, by name; "listing" instead of the RV before it is whole, "none" without
+ * any. Free it.
+ */
 char *talk_client_store(const struct talk_client *c);
-/* What handlers were told since the last call: "+a@5 synced a@5>a@21 -b@7 -c@9?"; ? says that its end was not seen. Free it. */
+/*
+ * What handlers were told since the last call: "+a@5 synced a@5>a@21 -b@7 -c@9?"; ? says that its end was not
+ * seen. Free it.
+ */
 char *talk_client_told(struct talk_client *c);
 
 #endif

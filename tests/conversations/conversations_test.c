@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every conversation of this folder, each as the lowest and the highest that chance may say and something in between; and what holds the
- * whole together. `conversations_test FILE …` plays these alone.
+ * Every conversation of this folder, each as the lowest and the highest that chance may say and something in
+ * between; and what holds the whole together. `conversations_test FILE …` plays these alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +56,8 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < count; i++) {
 		const char *slash = strrchr(paths[i], '/');
 
-		tests[i] = (struct CMUnitTest){ .name = slash ? slash + 1 : paths[i], .test_func = play, .initial_state = paths[i] };
+		tests[i] = (struct CMUnitTest){
+			.name = slash ? slash + 1 : paths[i], .test_func = play, .initial_state = paths[i]};
 	}
 	failed = _cmocka_run_group_tests("conversations", tests, count, NULL, NULL);
 	globfree(&found);

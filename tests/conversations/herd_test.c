@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fifty writers at one API server, which goes away and comes back: when they ask, in virtual time, and what for.
+ * Fifty writers at one API server, which goes away and comes back: when they ask, in virtual time, and what
+ * for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +53,8 @@ set_up(void **state)
 	h->server = talk_server_new(false);
 	h->settling = (struct settling){ &h->loop, h->server, h->writers, WRITERS, 0, 0 };
 	for (unsigned i = 0; i < WRITERS; i++) {
-		struct talk_client_options options = { &h->loop, talk_server_port(h->server), "pods?watchList=false", TALK_DRAWN, 1000 + i };
+		struct talk_client_options options = {&h->loop, talk_server_port(h->server),
+						      "pods?watchList=false", TALK_DRAWN, 1000 + i};
 
 		if (talk_client_new(&options, &h->writers[i], &error) < 0)
 			fail_msg("%s", error);
@@ -166,8 +169,9 @@ start_all(struct herd *h)
 }
 
 /*
- * "After an API server restart many writers must not come back together": no tenth of a second sees more than a quarter of them the first time,
- * nor more than a sixth later, while the server is away and when it is back. They watch again, and nobody lists.
+ * "After an API server restart many writers must not come back together": no tenth of a second sees more than
+ * a quarter of them the first time, nor more than a sixth later, while the server is away and when it is
+ * back. They watch again, and nobody lists.
  */
 static void
 many_writers_do_not_come_back_together(void **state)
@@ -204,7 +208,10 @@ many_writers_do_not_come_back_together(void **state)
 	}
 }
 
-/* The history is forgotten, and all are told at once: they list, each for itself, spread over 0.8 s. Meanwhile they show what they know. */
+/*
+ * The history is forgotten, and all are told at once: they list, each for itself, spread over 0.8 s.
+ * Meanwhile they show what they know.
+ */
 static void
 many_writers_do_not_list_together(void **state)
 {

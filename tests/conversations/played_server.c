@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim, driven by its own functions where a person would use curl.
  */
@@ -40,7 +41,10 @@ struct talk_server {
 	bool down;
 };
 
-/* A word of the script that names a pod: [namespace/]name[@rv][:label=value,…]; the RV is that of what is done last to it. */
+/*
+ * A word of the script that names a pod: [namespace/]name[@rv][:label=value,…]; the RV is that of what is
+ * done last to it.
+ */
 struct item {
 	char key[80];
 	uint64_t rv;		/* 0: the next */
@@ -58,7 +62,8 @@ make_object(const struct sim_resource *resource, const char *text)
 	struct sim_object *object = NULL;
 	struct sim_doc doc = { 0 };
 
-	if (sim_doc_parse(&doc, text, strlen(text), NULL, &doc_error) < 0 || sim_object_new(resource, &doc, &object, &error) < 0)
+	if (sim_doc_parse(&doc, text, strlen(text), NULL, &doc_error) < 0 ||
+	    sim_object_new(resource, &doc, &object, &error) < 0)
 		abort();
 	sim_doc_done(&doc);
 	return object;
@@ -71,15 +76,19 @@ go_to(struct talk_server *s, uint64_t rv, char **ret_error)
 	char text[160];
 
 	if (rv < sim_store_rv(s->server.store))
-		return message_set(ret_error, -EINVAL, "resource version %" PRIu64 " has passed: it is %" PRIu64 " now", rv,
+		return message_set(ret_error, -EINVAL,
+				   "resource version %" PRIu64 " has passed: it is %" PRIu64 " now", rv,
 				   sim_store_rv(s->server.store));
 	while (sim_store_rv(s->server.store) < rv) {
 		struct sim_object *old = sim_store_get(s->server.store, s->configmaps, "default/clock"), *new;
 
-		snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"clock\",\"namespace\":\"default\",\"uid\":\"clock\"},\"data\":{\"beats\":\"%u\"}}",
+		snprintf(text, sizeof(text),
+			 "{\"metadata\":{\"name\":\"clock\",\"namespace\":\"default\",\"uid\":\"clock\"},"
+			 "\"data\":{\"beats\":\"%u\"}}",
 			 ++s->beats);
 		new = make_object(s->configmaps, text);
-		if ((old ? sim_store_update(s->server.store, s->configmaps, old, new) : sim_store_create(s->server.store, s->configmaps, new)) < 0)
+		if ((old ? sim_store_update(s->server.store, s->configmaps, old, new)
+			 : sim_store_create(s->server.store, s->configmaps, new)) < 0)
 			abort();
 		sim_object_unref(old);
 		sim_object_unref(new);
@@ -103,7 +112,8 @@ object_of(const struct talk_server *s, const struct pod *pod)
 	char text[640];
 
 	snprintf(text, sizeof(text),
-		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"uid\":\"uid-%u\",\"labels\":{%s},\"annotations\":{\"edits\":\"%u\"}},"
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"uid\":\"uid-%u\",\"labels\":{%s},"
+		 "\"annotations\":{\"edits\":\"%u\"}},"
 		 "\"spec\":{\"nodeName\":\"node-1\",\"containers\":[]},\"status\":{\"phase\":\"Running\"}}",
 		 slash + 1, (int)(slash - pod->key), pod->key, pod->uid, pod->labels, pod->edits);
 	return make_object(s->pods, text);
@@ -170,7 +180,8 @@ number(const char *word, uint64_t *ret, char **ret_error)
 
 	*ret = word ? strtoull(word, &end, 10) : 0;
 	if (!word || !word[0] || *end)
-		return message_set(ret_error, -EINVAL, "a resource version is wanted here: \"%s\"", word ? word : "");
+		return message_set(ret_error, -EINVAL, "a resource version is wanted here: \"%s\"",
+				   word ? word : "");
 	return 0;
 }
 
@@ -187,7 +198,8 @@ read_labels(char *text, struct item *item, char **ret_error)
 		if (!value)
 			return message_set(ret_error, -EINVAL, "a label is name=value: \"%s\"", pair);
 		*value++ = '\0';
-		at += (size_t)snprintf(item->labels + at, sizeof(item->labels) - at, "%s\"%s\":\"%s\"", at ? "," : "", pair, value);
+		at += (size_t)snprintf(item->labels + at, sizeof(item->labels) - at, "%s\"%s\":\"%s\"",
+				       at ? "," : "", pair, value);
 		if (at >= sizeof(item->labels))
 			return message_set(ret_error, -EINVAL, "too many labels");
 	}
@@ -211,7 +223,8 @@ read_item(char *word, struct item *ret, char **ret_error)
 	if (r == 0 && rv)
 		r = number(rv, &ret->rv, ret_error);
 	if (r == 0 && (!word[0] || strlen(word) > 60))
-		r = message_set(ret_error, -EINVAL, "a pod is [namespace/]name[@resourceVersion][:label=value]: \"%s\"", word);
+		r = message_set(ret_error, -EINVAL,
+				"a pod is [namespace/]name[@resourceVersion][:label=value]: \"%s\"", word);
 	if (r == 0)
 		snprintf(ret->key, sizeof(ret->key), "%s%s", strchr(word, '/') ? "" : "default/", word);
 	return r;
@@ -232,7 +245,8 @@ do_to_pod(struct talk_server *s, enum verb verb, char *word, char **ret_error)
 		return r;
 	pod = find(s, item.key);
 	if ((verb == ADD) == (pod != NULL))
-		return message_set(ret_error, -EINVAL, pod ? "%s is there already" : "there is no %s", item.key);
+		return message_set(ret_error, -EINVAL, pod ? "%s is there already" : "there is no %s",
+				   item.key);
 	if (verb == ADD && s->known_count == PODS_MAX)
 		return message_set(ret_error, -EINVAL, "more than %d pods", PODS_MAX);
 	if (verb == ADD) {
@@ -298,7 +312,8 @@ restore(struct talk_server *s, char *word, char **ret_error)
 	if (number(word, &rv, ret_error) < 0)
 		return -EINVAL;
 	if (sim_store_restore(s->server.store, rv) < 0)
-		return message_set(ret_error, -EINVAL, "resource version %" PRIu64 " is not in the history", rv);
+		return message_set(ret_error, -EINVAL, "resource version %" PRIu64 " is not in the history",
+				   rv);
 	know_again(s);
 	return 0;
 }
@@ -306,7 +321,8 @@ restore(struct talk_server *s, char *word, char **ret_error)
 int
 talk_server_do(struct talk_server *s, char *text, char **ret_error)
 {
-	static const char *const verbs[] = { [ADD] = "add", [CHANGE] = "change", [DELETE] = "delete", [REPLACE] = "replace" };
+	static const char *const verbs[] = {
+		[ADD] = "add", [CHANGE] = "change", [DELETE] = "delete", [REPLACE] = "replace"};
 	char *verb = strsep(&text, " "), *word;
 	uint64_t rv;
 	size_t i = 0;
@@ -327,8 +343,11 @@ talk_server_do(struct talk_server *s, char *text, char **ret_error)
 	while (i < 4 && strcmp(verb, verbs[i]) != 0)
 		i++;
 	if (i == 4 || !text)
-		return message_set(ret_error, -EINVAL, "a server does: pods, add, change, delete or replace PODS, at N, compact, restore N, down, "
-				   "up; not \"%s\"", verb);
+		return message_set(ret_error, -EINVAL,
+				   "a server does: pods, add, change, delete or replace PODS, at N, compact, "
+				   "restore N, down, "
+				   "up; not \"%s\"",
+				   verb);
 	while (r == 0 && (word = strsep(&text, " "))) {
 		if (strcmp(word, "at") == 0)
 			return number(text, &rv, ret_error) < 0 ? -EINVAL : go_to(s, rv, ret_error);
@@ -397,7 +416,8 @@ put_event(struct talk_server *s, const char *type, char *word, FILE *out, char *
 	if (option)
 		*option++ = '\0';
 	if (option && sscanf(option, "uid=%79s", uid) != 1 && sscanf(option, "kind=%31s", kind) != 1)
-		return message_set(ret_error, -EINVAL, "of an event's pod one says uid= or kind=, and not \"%s\"", option);
+		return message_set(ret_error, -EINVAL,
+				   "of an event's pod one says uid= or kind=, and not \"%s\"", option);
 	if (read_item(word, &item, ret_error) < 0)
 		return -EINVAL;
 	pod = find(s, item.key);
@@ -407,7 +427,8 @@ put_event(struct talk_server *s, const char *type, char *word, FILE *out, char *
 		snprintf(uid, sizeof(uid), "uid-of-%.60s", word);
 	slash = strchr(item.key, '/');
 	fprintf(out,
-		"{\"type\":\"%s\",\"object\":{\"kind\":\"%s\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"uid\":\"%s\","
+		"{\"type\":\"%s\",\"object\":{\"kind\":\"%s\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
+		"\"%s\",\"namespace\":\"%.*s\",\"uid\":\"%s\","
 		"\"resourceVersion\":\"%" PRIu64 "\"}}}",
 		type, kind, slash + 1, (int)(slash - item.key), item.key, uid, item.rv);
 	return 0;
@@ -447,12 +468,14 @@ talk_server_new(bool hold)
 	s->pods = sim_registry_find(&s->registry, "", "v1", "pods");
 	s->configmaps = sim_registry_find(&s->registry, "", "v1", "configmaps");
 	s->server.registry = &s->registry;
-	s->server.options = (struct sim_server_options){ .address = "127.0.0.1", .bookmark_interval = 3600, .await_ms = FUTURE_MS };
+	s->server.options = (struct sim_server_options){
+		.address = "127.0.0.1", .bookmark_interval = 3600, .await_ms = FUTURE_MS};
 	s->server.rng.state = 1;
 	s->server.store = sim_store_new(10000, 0);
 	s->server.faults = sim_faults_new();
 	s->server.churn = sim_churn_new(&s->registry, s->server.store, 1);
-	if ((hold && sim_faults_add(s->server.faults, "when ANY then hold", &error) < 0) || sim_server_start(&s->server) < 0)
+	if ((hold && sim_faults_add(s->server.faults, "when ANY then hold", &error) < 0) ||
+	    sim_server_start(&s->server) < 0)
 		abort();
 	return s;
 }

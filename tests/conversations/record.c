@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The record.
  */
@@ -58,10 +59,11 @@ record_log_has(struct record *r, const char *text)
 }
 
 char *
-record_report(struct record *r, const char *name, const struct script_line *line, double seconds, struct talk_server *server,
-	      const char *store, const char *format, va_list arguments)
+record_report(struct record *r, const char *name, const struct script_line *line, double seconds,
+	      struct talk_server *server, const char *store, const char *format, va_list arguments)
 {
-	char *log = read_log(r, 0), *held = talk_server_held(server), *wire = talk_server_log(server, 0), *report = NULL;
+	char *log = read_log(r, 0), *held = talk_server_held(server), *wire = talk_server_log(server, 0),
+	     *report = NULL;
 	size_t length;
 	FILE *out = open_memstream(&report, &length);
 
@@ -70,7 +72,8 @@ record_report(struct record *r, const char *name, const struct script_line *line
 	fflush(r->lines);
 	fprintf(out, "%s:%u: ", name, line->number);
 	vfprintf(out, format, arguments);
-	fprintf(out, "\nThe conversation, with the seconds that passed:\n%s=> %7.3f  %3u  %s\n", r->text, seconds, line->number, line->whole);
+	fprintf(out, "\nThe conversation, with the seconds that passed:\n%s=> %7.3f  %3u  %s\n", r->text,
+		seconds, line->number, line->whole);
 	if (held[0])
 		fprintf(out, "Waiting for an answer:\n%s", held);
 	fprintf(out, "The server's log:\n%sThe client's log:\n%s", wire, log);

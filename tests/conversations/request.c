@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests, word by word.
  */
@@ -30,7 +31,10 @@ cut(char *text, const char *word)
 	return at != NULL;
 }
 
-/* "timeout=412" of the request must be within "timeout=300..599" of the script's line, or what is usual. Both are cut out. */
+/*
+ * "timeout=412" of the request must be within "timeout=300..599" of the script's line, or what is usual. Both
+ * are cut out.
+ */
 static int
 cut_timeout(char *asked, char *expected, char **ret_why)
 {
@@ -44,7 +48,8 @@ cut_timeout(char *asked, char *expected, char **ret_why)
 	}
 	at = strstr(asked, " timeout=");
 	if (!at || sscanf(at, " timeout=%u", &timeout) != 1 || timeout < from || timeout > to)
-		return message_set(ret_why, -EINVAL, "a watch asks for a timeout of %u to %u s: %s", from, to, asked);
+		return message_set(ret_why, -EINVAL, "a watch asks for a timeout of %u to %u s: %s", from, to,
+				   asked);
 	cut_here(at);
 	return 0;
 }
@@ -62,6 +67,8 @@ request_compare(char *asked, char *expected, char **ret_why)
 			return -EINVAL;
 	}
 	if (strcmp(asked, expected) != 0)
-		return message_set(ret_why, -EINVAL, "the client asks otherwise\n  came      %s\n  expected  %s", asked, expected);
+		return message_set(ret_why, -EINVAL,
+				   "the client asks otherwise\n  came      %s\n  expected  %s", asked,
+				   expected);
 	return 0;
 }

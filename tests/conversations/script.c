@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scripts are read whole before anything of them is done.
  */
@@ -12,9 +13,10 @@
 #include "writer/base/message.h"
 
 static const char *const names[] = {
-	[SCRIPT_GIVEN] = "given", [SCRIPT_SERVER] = "server", [SCRIPT_CLIENT] = "client", [SCRIPT_ANSWERS] = "answers",
-	[SCRIPT_STREAM] = "stream", [SCRIPT_AFTER] = "after", [SCRIPT_PASS] = "pass", [SCRIPT_STORE] = "store", [SCRIPT_TOLD] = "told",
-	[SCRIPT_STAT] = "stat", [SCRIPT_LOG] = "log",
+	[SCRIPT_GIVEN] = "given",     [SCRIPT_SERVER] = "server", [SCRIPT_CLIENT] = "client",
+	[SCRIPT_ANSWERS] = "answers", [SCRIPT_STREAM] = "stream", [SCRIPT_AFTER] = "after",
+	[SCRIPT_PASS] = "pass",       [SCRIPT_STORE] = "store",   [SCRIPT_TOLD] = "told",
+	[SCRIPT_STAT] = "stat",       [SCRIPT_LOG] = "log",
 };
 
 #define WORDS (sizeof(names) / sizeof(names[0]))
@@ -82,7 +84,9 @@ take_repeat(struct script *script, unsigned number, const char *line, struct rep
 
 	if (strcmp(line, "end") != 0) {
 		if (repeat->times > 0 || sscanf(line, "repeat %u", &repeat->times) != 1 || repeat->times == 0)
-			return message_set(ret_error, -EINVAL, "%s:%u: say repeat 12, and end before the next", script->name, number);
+			return message_set(ret_error, -EINVAL,
+					   "%s:%u: say repeat 12, and end before the next", script->name,
+					   number);
 		repeat->from = end;
 		return 0;
 	}
@@ -92,7 +96,8 @@ take_repeat(struct script *script, unsigned number, const char *line, struct rep
 		for (size_t i = repeat->from; i < end; i++) {
 			struct script_line again = script->lines[i];
 
-			append(script, (struct script_line){ again.number, again.word, strdup(again.text), strdup(again.whole) });
+			append(script, (struct script_line){again.number, again.word, strdup(again.text),
+							    strdup(again.whole)});
 		}
 	repeat->times = 0;
 	return 0;
@@ -117,12 +122,15 @@ add_line(struct script *script, unsigned number, char *line, struct repeat *repe
 		word++;
 	if (word == WORDS)
 		return message_set(ret_error, -EINVAL,
-				   "%s:%u: a line begins with given, server, client, answers, stream, after, pass, store, told, stat, log, "
+				   "%s:%u: a line begins with given, server, client, answers, stream, after, "
+				   "pass, store, told, stat, log, "
 				   "repeat or end, "
-				   "and not with \"%.*s\"", script->name, number, (int)length, line);
+				   "and not with \"%.*s\"",
+				   script->name, number, (int)length, line);
 	if (line[length] == '\0')
 		return message_set(ret_error, -EINVAL, "%s:%u: %s what?", script->name, number, names[word]);
-	append(script, (struct script_line){ number, (enum script_word)word, strdup(line + length + 1), strdup(line) });
+	append(script,
+	       (struct script_line){number, (enum script_word)word, strdup(line + length + 1), strdup(line)});
 	return 0;
 }
 
@@ -139,7 +147,8 @@ script_parse(const char *name, const char *text, struct script *ret, char **ret_
 	if (!copy || !ret->name)
 		abort();
 	if (strncmp(text, "# ", 2) != 0)
-		r = message_set(ret_error, -EINVAL, "%s:1: a script begins with what it proves: # and a sentence", name);
+		r = message_set(ret_error, -EINVAL,
+				"%s:1: a script begins with what it proves: # and a sentence", name);
 	while (r == 0 && (line = strsep(&rest, "\n")))
 		r = add_line(ret, ++number, line, &repeat, ret_error);
 	if (r == 0 && repeat.times > 0)
@@ -173,7 +182,10 @@ script_read(const char *path, struct script *ret, char **ret_error)
 int
 script_read_time(const char *text, size_t length, uint64_t *ret_ms)
 {
-	static const struct { const char *name; double ms; } units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 } };
+	static const struct {
+		const char *name;
+		double ms;
+	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
 	char copy[32], *end;
 	double n;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A conversation's script, as README.md tells it: one thing a line, who does it first.
  */
@@ -8,8 +9,17 @@
 #include <stdint.h>
 
 enum script_word {
-	SCRIPT_GIVEN, SCRIPT_SERVER, SCRIPT_CLIENT, SCRIPT_ANSWERS, SCRIPT_STREAM, SCRIPT_AFTER, SCRIPT_PASS, SCRIPT_STORE, SCRIPT_TOLD,
-	SCRIPT_STAT, SCRIPT_LOG,
+	SCRIPT_GIVEN,
+	SCRIPT_SERVER,
+	SCRIPT_CLIENT,
+	SCRIPT_ANSWERS,
+	SCRIPT_STREAM,
+	SCRIPT_AFTER,
+	SCRIPT_PASS,
+	SCRIPT_STORE,
+	SCRIPT_TOLD,
+	SCRIPT_STAT,
+	SCRIPT_LOG,
 };
 
 struct script_line {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Both sides count requests and bytes; when the counts are equal, nothing is on its way.
  */
@@ -33,7 +34,8 @@ is_at_rest(struct settling *s)
 	surplus = (int64_t)server.begun - (int64_t)begun;
 	if (talk_server_is_down(s->server) && under_way == 0 && server.under_way == 0)
 		s->unheard += surplus < s->surplus ? (uint64_t)(s->surplus - surplus) : 0;
-	else if (!server.at_rest || server.under_way != under_way || surplus < s->surplus || server.given != taken)
+	else if (!server.at_rest || server.under_way != under_way || surplus < s->surplus ||
+		 server.given != taken)
 		return false;
 	s->surplus = surplus;
 	return true;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Settling: let what is on its way arrive, in both directions, and everybody do what can be done without time passing. Afterwards nothing
- * happens by itself.
+ * Settling: let what is on its way arrive, in both directions, and everybody do what can be done without time
+ * passing. Afterwards nothing happens by itself.
  *
  * Threads: the test's one.
  */
@@ -16,7 +17,11 @@ struct settling {
 	struct talk_client **clients;
 	size_t count;
 	/* zeroed at first */
-	int64_t surplus;	/* requests that the server saw more than clients have begun, when all was at rest: libcurl asks again, itself … */
+	/*
+	 * requests that the server saw more than clients have begun, when all was at rest: libcurl asks
+	 * again, itself …
+	 */
+	int64_t surplus;
 	uint64_t unheard;	/* … and those that a server that was down never saw */
 };
 

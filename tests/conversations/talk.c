@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Playing.
  */
@@ -62,7 +63,8 @@ fail(struct talk *t, const char *format, ...)
 
 	va_start(arguments, format);
 	if (!t->report)
-		t->report = record_report(&t->record, t->script->name, t->line, seconds(t), t->server, store, format, arguments);
+		t->report = record_report(&t->record, t->script->name, t->line, seconds(t), t->server, store,
+					  format, arguments);
 	va_end(arguments);
 	free(store);
 	return -EINVAL;
@@ -90,7 +92,8 @@ count_gone(struct talk *t)
 	while ((line = strsep(&rest, "\n")) && rest) {
 		t->server_lines++;
 		for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-			t->gone += strlen(line) > strlen(ends[i]) && strcmp(line + strlen(line) - strlen(ends[i]), ends[i]) == 0;
+			t->gone += strlen(line) > strlen(ends[i]) &&
+				   strcmp(line + strlen(line) - strlen(ends[i]), ends[i]) == 0;
 	}
 	free(log);
 }
@@ -129,7 +132,8 @@ expect_nothing(struct talk *t)
 static int
 take_request(struct talk *t)
 {
-	char *held = talk_server_held(t->server), *expected = strdup(t->line->text), *last = held, *why = NULL;
+	char *held = talk_server_held(t->server), *expected = strdup(t->line->text), *last = held,
+	     *why = NULL;
 	int r = 0;
 
 	for (char *end; (end = strchr(last, '\n')) && end[1];)
@@ -192,7 +196,10 @@ check_answer(struct talk *t, const char *expected)
 	return r;
 }
 
-/* When WATCH `moment` then `action`, once. An action of the fault language, or `event …`, which says these. */
+/*
+ * When WATCH `moment` then `action`, once. An action of the fault language, or `event …`, which says
+ * these.
+ */
 static int
 do_to_stream(struct talk *t, const char *moment, const char *action)
 {
@@ -202,7 +209,8 @@ do_to_stream(struct talk *t, const char *moment, const char *action)
 
 	if (events)
 		r = talk_server_events(t->server, copy + 6, &said, &error);
-	if (r == 0 && asprintf(&rule, "when WATCH %s then %s%s once", moment, events ? "say " : "", events ? said : action) < 0)
+	if (r == 0 && asprintf(&rule, "when WATCH %s then %s%s once", moment, events ? "say " : "",
+			       events ? said : action) < 0)
 		abort();
 	if (r == 0)
 		r = talk_server_rule(t->server, rule, &error);
@@ -323,10 +331,12 @@ do_pass(struct talk *t)
 {
 	uint64_t ms = 0, start = now_ms(t), before = begun(t);
 
-	if (read_time(t, t->line->text, strlen(t->line->text), &ms) < 0 || expect_nothing(t) < 0 || advance(t, start + ms) < 0)
+	if (read_time(t, t->line->text, strlen(t->line->text), &ms) < 0 || expect_nothing(t) < 0 ||
+	    advance(t, start + ms) < 0)
 		return -EINVAL;
 	if (begun(t) != before)
-		return fail(t, "the client asks after %.3f s, which no line tells", (double)(now_ms(t) - start) / 1000);
+		return fail(t, "the client asks after %.3f s, which no line tells",
+			    (double)(now_ms(t) - start) / 1000);
 	return 0;
 }
 
@@ -418,7 +428,8 @@ do_server(struct talk *t)
 static int
 do_given(struct talk *t)
 {
-	static const char *const dice[] = { [TALK_LOWEST] = "lowest", [TALK_HIGHEST] = "highest", [TALK_DRAWN] = "drawn" };
+	static const char *const dice[] = {
+		[TALK_LOWEST] = "lowest", [TALK_HIGHEST] = "highest", [TALK_DRAWN] = "drawn"};
 
 	if (t->client)
 		return fail(t, "given stands before all others");

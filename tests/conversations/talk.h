@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plays a conversation: the script's lines, one by one, between the server (server.h) and the client (client.h). Before each line both
- * have come to rest: what was sent has arrived, what arrived is done, and nothing more happens unless time passes. So every line is looked
- * at once, and no line waits for luck. What nobody expected ends the play.
+ * Plays a conversation: the script's lines, one by one, between the server (server.h) and the client
+ * (client.h). Before each line both have come to rest: what was sent has arrived, what arrived is done, and
+ * nothing more happens unless time passes. So every line is looked at once, and no line waits for luck. What
+ * nobody expected ends the play.
  *
  * Threads: the test's one.
  */
@@ -13,8 +15,8 @@
 
 /*
  * dice, seed  what the client's chance says
- * Returns     0, or -EINVAL with a report: file and line, what came and what was expected, the conversation up to there, what the client
- *             logged. Free it.
+ * Returns     0, or -EINVAL with a report: file and line, what came and what was expected, the conversation
+ *             up to there, what the client logged. Free it.
  */
 int talk_play(const struct script *script, enum talk_dice dice, uint64_t seed, char **ret_report);
 

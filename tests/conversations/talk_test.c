@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The player itself: a script that tells what does not happen, or leaves out what does, fails, and is told by file and line. And the table in
- * README.md has every script, and no other.
+ * The player itself: a script that tells what does not happen, or leaves out what does, fails, and is told by
+ * file and line. And the table in README.md has every script, and no other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,8 +53,9 @@ expect_report(const char *text, const char *expected)
 static void
 a_script_that_tells_all_passes(void **state)
 {
-	char *report = report_of(WATCHED "server add b@25\nstore a@1 b@25 at 25\nstore a b at 25\npass 30s\nstream end\n"
-					 "client WATCH rv=25 timeout=300..300 bookmarks\n");
+	char *report = report_of(
+		WATCHED "server add b@25\nstore a@1 b@25 at 25\nstore a b at 25\npass 30s\nstream end\n"
+			"client WATCH rv=25 timeout=300..300 bookmarks\n");
 
 	(void)state;
 	assert_string_equal(report, "");
@@ -64,13 +66,19 @@ a_script_that_tells_all_passes(void **state)
 static void
 what_no_line_tells_fails(void **state)
 {
-	static const struct { const char *text, *report; } cases[] = {
-		{ LISTED "store a at 20\n", "x.talk:6: the client asks, which no line tells: WATCH pods rv=20 " },
-		{ LISTED "pass 1s\n", "x.talk:6: the client asks, which no line tells: WATCH pods rv=20 " },
-		{ WATCHED "stream 410\npass 2s\n", "x.talk:9: the client asks after 0.800 s, which no line tells" },
-		{ WATCHED "stream say {\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\nafter 800ms\n", "x.talk:9: the client hung up, which no line tells" },
-		{ WATCHED "stream say {\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\n", "x.talk:8: the client hung up, which no line tells" },
-		{ WATCHED "server down\nafter 800ms\nstat backing-off\n", "x.talk:10: the client was refused, which no line tells" },
+	static const struct { const char *text, *report;
+	} cases[] = {
+		{LISTED "store a at 20\n",
+		 "x.talk:6: the client asks, which no line tells: WATCH pods rv=20 "},
+		{LISTED "pass 1s\n", "x.talk:6: the client asks, which no line tells: WATCH pods rv=20 "},
+		{WATCHED "stream 410\npass 2s\n",
+		 "x.talk:9: the client asks after 0.800 s, which no line tells"},
+		{WATCHED "stream say {\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\nafter 800ms\n",
+		 "x.talk:9: the client hung up, which no line tells"},
+		{WATCHED "stream say {\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\n",
+		 "x.talk:8: the client hung up, which no line tells"},
+		{WATCHED "server down\nafter 800ms\nstat backing-off\n",
+		 "x.talk:10: the client was refused, which no line tells"},
 	};
 
 	(void)state;
@@ -82,26 +90,37 @@ what_no_line_tells_fails(void **state)
 static void
 what_does_not_happen_fails(void **state)
 {
-	static const struct { const char *text, *report; } cases[] = {
-		{ GIVEN "client LIST rv=20\n", "x.talk:4: the client asks otherwise\n  came      LIST rv=0 limit=500\n  expected  LIST rv=20\n" },
-		{ GIVEN "client WATCH rv=20\n", "x.talk:4: the client asks otherwise\n  came      LIST rv=0 limit=500\n" },
-		{ WATCHED "client WATCH rv=20\n", "x.talk:8: the client asks for nothing" },
-		{ GIVEN "client LIST rv=0 limit=500\nclient LIST rv=0 limit=500\n", "x.talk:5: the request before was not answered" },
-		{ LISTED "client WATCH rv=20 timeout=301..599\n", "x.talk:6: a watch asks for a timeout of 301 to 599 s: WATCH rv=20 timeout=300" },
-		{ WATCHED "answers 200\n", "x.talk:8: no request waits for an answer" },
-		{ GIVEN "client LIST rv=0 limit=500\nanswers 200 rv=20 items=2\n", "x.talk:5: the server answered otherwise: rv=20 items=1" },
-		{ WATCHED "client hangs up\n", "x.talk:8: the client did not hang up" },
-		{ WATCHED "client is refused\n", "x.talk:8: the client was not refused" },
-		{ WATCHED "stream 410\nafter 801ms..1600ms\n", "x.talk:9: the client asks after 0.800 s, and not after 801ms..1600ms" },
-		{ WATCHED "stream 410\nafter 1ms..799ms\n", "x.talk:9: the client asks after 0.800 s, and not after 1ms..799ms" },
-		{ WATCHED "store a at 21\n", "x.talk:8: the store is otherwise\n  is        a at 20\n  expected  a at 21\n" },
-		{ WATCHED "store a@2 at 20\n", "x.talk:8: the store is otherwise\n  is        a@1 at 20\n" },
-		{ WATCHED "told +a\n", "x.talk:8: what handlers were told is otherwise\n  is        +a synced\n" },
-		{ WATCHED "stat backing-off\n", "x.talk:8: the client is watching, and not backing-off" },
-		{ WATCHED "stat lists=2\n", "x.talk:8: lists is 1" },
-		{ WATCHED "stat error=why\n", "x.talk:8: the error is \"\"" },
-		{ WATCHED "log never\n", "x.talk:8: the client has not logged that" },
-		{ WATCHED "log listed 1 objects\nlog listed 1 objects\n", "x.talk:9: the client has not logged that" },
+	static const struct { const char *text, *report;
+	} cases[] = {
+		{GIVEN "client LIST rv=20\n", "x.talk:4: the client asks otherwise\n  came      LIST rv=0 "
+					      "limit=500\n  expected  LIST rv=20\n"},
+		{GIVEN "client WATCH rv=20\n",
+		 "x.talk:4: the client asks otherwise\n  came      LIST rv=0 limit=500\n"},
+		{WATCHED "client WATCH rv=20\n", "x.talk:8: the client asks for nothing"},
+		{GIVEN "client LIST rv=0 limit=500\nclient LIST rv=0 limit=500\n",
+		 "x.talk:5: the request before was not answered"},
+		{LISTED "client WATCH rv=20 timeout=301..599\n",
+		 "x.talk:6: a watch asks for a timeout of 301 to 599 s: WATCH rv=20 timeout=300"},
+		{WATCHED "answers 200\n", "x.talk:8: no request waits for an answer"},
+		{GIVEN "client LIST rv=0 limit=500\nanswers 200 rv=20 items=2\n",
+		 "x.talk:5: the server answered otherwise: rv=20 items=1"},
+		{WATCHED "client hangs up\n", "x.talk:8: the client did not hang up"},
+		{WATCHED "client is refused\n", "x.talk:8: the client was not refused"},
+		{WATCHED "stream 410\nafter 801ms..1600ms\n",
+		 "x.talk:9: the client asks after 0.800 s, and not after 801ms..1600ms"},
+		{WATCHED "stream 410\nafter 1ms..799ms\n",
+		 "x.talk:9: the client asks after 0.800 s, and not after 1ms..799ms"},
+		{WATCHED "store a at 21\n",
+		 "x.talk:8: the store is otherwise\n  is        a at 20\n  expected  a at 21\n"},
+		{WATCHED "store a@2 at 20\n", "x.talk:8: the store is otherwise\n  is        a@1 at 20\n"},
+		{WATCHED "told +a\n",
+		 "x.talk:8: what handlers were told is otherwise\n  is        +a synced\n"},
+		{WATCHED "stat backing-off\n", "x.talk:8: the client is watching, and not backing-off"},
+		{WATCHED "stat lists=2\n", "x.talk:8: lists is 1"},
+		{WATCHED "stat error=why\n", "x.talk:8: the error is \"\""},
+		{WATCHED "log never\n", "x.talk:8: the client has not logged that"},
+		{WATCHED "log listed 1 objects\nlog listed 1 objects\n",
+		 "x.talk:9: the client has not logged that"},
 	};
 
 	(void)state;
@@ -113,31 +132,36 @@ what_does_not_happen_fails(void **state)
 static void
 what_cannot_be_understood_fails(void **state)
 {
-	static const struct { const char *text, *report; } cases[] = {
-		{ "client LIST\n", "x.talk:1: a script begins with what it proves: # and a sentence" },
-		{ "# only this\n", "x.talk:2: nothing happens in it" },
-		{ "# a script\nserver pods a\n", "x.talk:2: the client has no part in it" },
-		{ GIVEN "clients LIST\n", "x.talk:4: a line begins with given, server, client, answers, stream, after, pass, store, told, stat, log, repeat "
-					  "or end, and not with \"clients\"" },
-		{ GIVEN "client\n", "x.talk:4: client what?" },
-		{ GIVEN "repeat 2\nclient LIST\n", "x.talk:6: repeat has no end" },
-		{ GIVEN "repeat 2\nrepeat 2\n", "x.talk:5: say repeat 12, and end before the next" },
-		{ GIVEN "end\n", "x.talk:4: nothing is repeated" },
-		{ "# a script\ngiven pods?colour=red\nclient LIST\n", "x.talk:3: " },
-		{ LISTED "given pods\n", "x.talk:6: given stands before all others" },
-		{ GIVEN "server explode\n", "x.talk:4: a server does: pods, add, change," },
-		{ GIVEN "server add a\n", "x.talk:4: default/a is there already" },
-		{ GIVEN "server change b\n", "x.talk:4: there is no default/b" },
-		{ GIVEN "server at 19\n", "x.talk:4: resource version 19 has passed: it is 20 now" },
-		{ GIVEN "server restore 99\n", "x.talk:4: resource version 99 is not in the history" },
-		{ GIVEN "client LIST rv=0 limit=500\nanswers explode\n", "x.talk:5: \"explode\" is no action" },
-		{ GIVEN "client LIST rv=0 limit=500\nanswers after 2\n", "x.talk:5: say after 2 events and what happens then" },
-		{ WATCHED "stream explode\n", "x.talk:8: line 1: \"explode\" is no action" },
-		{ WATCHED "stream event ADDED\n", "x.talk:8: an event is a type and a pod: MODIFIED a@15" },
-		{ WATCHED "stream event ADDED b@1:colour=red\n", "x.talk:8: of an event's pod one says uid= or kind=" },
-		{ WATCHED "pass tomorrow\n", "x.talk:8: a time is 800ms, 1.6s, 2m or 1h, and not \"tomorrow\"" },
-		{ WATCHED "after 1s..soon\n", "x.talk:8: a time is 800ms, 1.6s, 2m or 1h, and not \"soon\"" },
-		{ WATCHED "stat colour=1\n", "x.talk:8: a status has no colour" },
+	static const struct { const char *text, *report;
+	} cases[] = {
+		{"client LIST\n", "x.talk:1: a script begins with what it proves: # and a sentence"},
+		{"# only this\n", "x.talk:2: nothing happens in it"},
+		{"# a script\nserver pods a\n", "x.talk:2: the client has no part in it"},
+		{GIVEN "clients LIST\n", "x.talk:4: a line begins with given, server, client, answers, "
+					 "stream, after, pass, store, told, stat, log, repeat "
+					 "or end, and not with \"clients\""},
+		{GIVEN "client\n", "x.talk:4: client what?"},
+		{GIVEN "repeat 2\nclient LIST\n", "x.talk:6: repeat has no end"},
+		{GIVEN "repeat 2\nrepeat 2\n", "x.talk:5: say repeat 12, and end before the next"},
+		{GIVEN "end\n", "x.talk:4: nothing is repeated"},
+		{"# a script\ngiven pods?colour=red\nclient LIST\n", "x.talk:3: "},
+		{LISTED "given pods\n", "x.talk:6: given stands before all others"},
+		{GIVEN "server explode\n", "x.talk:4: a server does: pods, add, change,"},
+		{GIVEN "server add a\n", "x.talk:4: default/a is there already"},
+		{GIVEN "server change b\n", "x.talk:4: there is no default/b"},
+		{GIVEN "server at 19\n", "x.talk:4: resource version 19 has passed: it is 20 now"},
+		{GIVEN "server restore 99\n", "x.talk:4: resource version 99 is not in the history"},
+		{GIVEN "client LIST rv=0 limit=500\nanswers explode\n", "x.talk:5: \"explode\" is no action"},
+		{GIVEN "client LIST rv=0 limit=500\nanswers after 2\n",
+		 "x.talk:5: say after 2 events and what happens then"},
+		{WATCHED "stream explode\n", "x.talk:8: line 1: \"explode\" is no action"},
+		{WATCHED "stream event ADDED\n", "x.talk:8: an event is a type and a pod: MODIFIED a@15"},
+		{WATCHED "stream event ADDED b@1:colour=red\n",
+		 "x.talk:8: of an event's pod one says uid= or kind="},
+		{WATCHED "pass tomorrow\n",
+		 "x.talk:8: a time is 800ms, 1.6s, 2m or 1h, and not \"tomorrow\""},
+		{WATCHED "after 1s..soon\n", "x.talk:8: a time is 800ms, 1.6s, 2m or 1h, and not \"soon\""},
+		{WATCHED "stat colour=1\n", "x.talk:8: a status has no colour"},
 	};
 
 	(void)state;
@@ -152,7 +176,8 @@ a_report_shows_the_conversation(void **state)
 	char *report = report_of(WATCHED "stream 410\nafter 800ms\nclient WATCH rv=20\n");
 
 	(void)state;
-	assert_non_null(strstr(report, "     0.000    8  stream 410\n     0.800    9  after 800ms\n=>   0.800   10  client WATCH rv=20\n"));
+	assert_non_null(strstr(report, "     0.000    8  stream 410\n     0.800    9  after 800ms\n=>   "
+				       "0.800   10  client WATCH rv=20\n"));
 	assert_non_null(strstr(report, "Waiting for an answer:\nLIST pods rv=20\n"));
 	assert_non_null(strstr(report, "WATCH ended, listing again"));
 	free(report);
@@ -179,7 +204,8 @@ the_table_has_every_script(void **state)
 		if (!strstr(strstr(text, "## Which line"), name))
 			fail_msg("README.md's table has no %s", name);
 	}
-	for (const char *at = strstr(text, "## Which line"); (at = strchr(at, '`')); at = strchr(at + 1, '`') + 1) {
+	for (const char *at = strstr(text, "## Which line"); (at = strchr(at, '`'));
+	     at = strchr(at + 1, '`') + 1) {
 		FILE *script;
 
 		snprintf(name, sizeof(name), FOLDER "%.*s.talk", (int)strcspn(at + 1, "`"), at + 1);
@@ -198,9 +224,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_script_that_tells_all_passes), cmocka_unit_test(what_no_line_tells_fails),
-		cmocka_unit_test(what_does_not_happen_fails), cmocka_unit_test(what_cannot_be_understood_fails),
-		cmocka_unit_test(a_report_shows_the_conversation), cmocka_unit_test(the_table_has_every_script),
+		cmocka_unit_test(a_script_that_tells_all_passes),
+		cmocka_unit_test(what_no_line_tells_fails),
+		cmocka_unit_test(what_does_not_happen_fails),
+		cmocka_unit_test(what_cannot_be_understood_fails),
+		cmocka_unit_test(a_report_shows_the_conversation),
+		cmocka_unit_test(the_table_has_every_script),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

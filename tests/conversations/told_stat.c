@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A status, by its names.
  */
@@ -13,10 +14,13 @@
 static int
 find_number(const struct reflector_status *s, const char *name, size_t length, uint64_t *ret)
 {
-	const struct { const char *name; uint64_t value; } numbers[] = {
-		{ "lists", s->lists }, { "watch-lists", s->watch_lists }, { "watches", s->watches }, { "events", s->events },
-		{ "bookmarks", s->bookmarks }, { "bad", s->bad_events }, { "failures", s->failures }, { "code", (uint64_t)s->last_code },
-		{ "items", s->list_items }, { "remaining", (uint64_t)s->list_remaining },
+	const struct { const char *name; uint64_t value;
+	} numbers[] = {
+		{"lists", s->lists},         {"watch-lists", s->watch_lists},
+		{"watches", s->watches},     {"events", s->events},
+		{"bookmarks", s->bookmarks}, {"bad", s->bad_events},
+		{"failures", s->failures},   {"code", (uint64_t)s->last_code},
+		{"items", s->list_items},    {"remaining", (uint64_t)s->list_remaining},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -25,7 +29,8 @@ find_number(const struct reflector_status *s, const char *name, size_t length, u
 			return 0;
 		}
 	}
-	for (int kind = 0; length > 10 && strncmp(name, "lists-for-", 10) == 0 && kind < RESULT_KINDS; kind++) {
+	for (int kind = 0; length > 10 && strncmp(name, "lists-for-", 10) == 0 && kind < RESULT_KINDS;
+	     kind++) {
 		const char *reason = request_result_name((enum request_result_kind)kind);
 
 		if (strlen(reason) == length - 10 && strncmp(reason, name + 10, length - 10) == 0) {
@@ -45,10 +50,12 @@ compare_word(const struct reflector_status *s, const char *word, size_t length, 
 	if (!equals) {
 		if (strlen(state) == length && strncmp(state, word, length) == 0)
 			return 0;
-		return message_set(ret_why, -EINVAL, "the client is %s, and not %.*s", state, (int)length, word);
+		return message_set(ret_why, -EINVAL, "the client is %s, and not %.*s", state, (int)length,
+				   word);
 	}
 	if (strncmp(word, "reason=", 7) == 0) {
-		if (strlen(s->last_reason) == length - 7 && strncmp(s->last_reason, word + 7, length - 7) == 0)
+		if (strlen(s->last_reason) == length - 7 &&
+		    strncmp(s->last_reason, word + 7, length - 7) == 0)
 			return 0;
 		return message_set(ret_why, -EINVAL, "the reason is \"%s\"", s->last_reason);
 	}

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A real server goes and comes back with what it had: informerd watches on, without a LIST. What it missed because the history was
 # compacted meanwhile it gets by one more list: changes, creations and deletions, and nothing else is lost.
 SERVER=apiserver

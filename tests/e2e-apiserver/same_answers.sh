@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informer-sim answers as upstream's API server does: one list of requests to both, status, type and body compared, in order.
 # What must differ from run to run (RVs, UIDs, times, managedFields) is made equal first. And what differs with reason:
 #   - empty objects and nulls, which upstream adds: it keeps typed objects where informer-sim keeps JSON;

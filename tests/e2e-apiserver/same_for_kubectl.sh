@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # kubectl cannot tell informer-sim from upstream's API server: one list of commands to both, what they print and their exit codes
 # compared. Ages, UIDs, RVs, times and managedFields are made equal first. Not asked is what informer-sim does not have and says so:
 # server-side apply, dry runs on the server, and protobuf, which kubectl's generators (create configmap) send.

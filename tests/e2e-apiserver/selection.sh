@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Selectors, pages, lists by LIST and by watching, metadata alone, bookmarks: against a real server each way of asking ends in what
 # the server itself says is selected.
 SERVER=apiserver

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What the server refuses for one resource leaves the others alone, names the RBAC rule that is missing, and comes by itself once it is
 # granted; two namespaces of one resource are read through one name; a resource that cannot be read is no empty one.
 . "$(dirname "$0")/../support/daemon.sh"

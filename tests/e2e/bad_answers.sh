@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Whatever a broken server answers to a LIST: what is known stays, the reason is told in words, other resources do not notice, and
 # once the server answers as it should the cache follows. Each answer is tried in a namespace of its own, all at once.
 . "$(dirname "$0")/../support/daemon.sh"

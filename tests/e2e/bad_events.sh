@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Whatever a broken server sends in a WATCH or among a LIST's items: what cannot be kept is named, what was known stays, the rest goes on, and
 # an event that was lost is made good by a LIST. Each stream is tried in a namespace of its own, all at once.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A memory cgroup's limit, past which a process that fills a tmpfs is killed: informerd stops before it, says what to do, keeps what it knows,
 # and goes on when there is less to keep.
 . "$(dirname "$0")/../support/daemon.sh"

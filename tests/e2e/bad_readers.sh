@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Hostile readers (garbage on the socket, garbage in their slot pages, connections that are never closed) are refused in words, do not fill
 # the log, and nobody else notices: the store follows the server, other readers read, all tags are right.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A full tmpfs: informerd says what to do, readers read on, nothing is lost, and it goes on by itself once objects are deleted on the server.
 # The same for a first list that does not fit, and for a restart when two generations do not fit.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Everything goes wrong that can, at random, while 100,000 changes are made: connections refused, cut within frames, slow and frozen, answers
 # of 410, 429 and 500, certificates that change, clocks that jump, history that is forgotten, servers killed, begun anew, and restored to
 # an older state, informerd and its readers killed. Each snapshot that a reader takes shows what the server had at that resourceVersion, nothing

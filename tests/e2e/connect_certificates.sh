@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Client certificates: as files, which are read again when the server no longer takes the old one, on a connection of its own then;
 # inline; and from a plugin.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A server that is frozen, though its kernel still acknowledges everything, is noticed within a minute; here with seconds for half
 # minutes. Its watches end, and go on where they were when it comes back: no LIST, and nothing is missed. One that has nothing to
 # tell, and answers, is left alone.

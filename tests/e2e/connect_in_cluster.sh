@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # In a pod: the server is in the environment, token, CA and namespace are where the kubelet puts them, and replaces them. It happens in
 # a mount namespace of its own, where /run is empty.
 if [ -z "${IN_NAMESPACE:-}" ]; then

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Merged kubeconfigs come to what they come to for kubectl, context by context, and both say the same to the server about whom they
 # impersonate.
 . "$(dirname "$0")/../support/daemon.sh"

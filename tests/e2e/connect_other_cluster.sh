@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Another cluster behind the same URL, with resourceVersions that overlap: whether it came while the daemon was away, or while its
 # watches were down, everything is listed anew and published as a difference, and no RV of the one is taken for one of the other. The
 # same cluster, come back, is trusted, and so it is where nobody may see which one it is.

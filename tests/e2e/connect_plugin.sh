@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A credential plugin (exec) opens the way to the server, is run again when the server no longer takes what it gave, inherits nothing of
 # ours, and can neither block the daemon nor make it tell a secret.
 . "$(dirname "$0")/../support/daemon.sh"

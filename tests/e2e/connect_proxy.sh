@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The server is reached through proxies: the kubeconfig's (http, https, socks5) and the environment's, with Go's NO_PROXY; the name of the
 # server is only known to the proxy. One that wants credentials gets them, and nobody else hears of them.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What kubectl connects with, informerd connects with, and what it refuses, informerd refuses, with words that say what is wrong: flags,
 # kubeconfigs, KUBECONFIG lists and credential plugins, one by one, against the same server. Where informerd is stricter on purpose
 # it says so here.

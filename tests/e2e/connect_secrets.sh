@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Whatever is wrong with a connection, no secret is in what informerd writes, reports, shows in /proc, in metrics or in the arena: each
 # case here holds at least one that begins with "hunter", and goes wrong in a place of its own.
 . "$(dirname "$0")/../support/daemon.sh"

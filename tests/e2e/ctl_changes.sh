@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informerctl changes tells every change as a line of JSON: replayed, its lines are the server's state at any time, over informerd's
 # death, over a RESYNC, and when it was stopped for a while; selectors make adds and deletes of what crosses them.
 . "$(dirname "$0")/../support/daemon.sh"

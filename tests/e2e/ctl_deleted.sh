@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informerctl get --deleted shows what was deleted a short while ago: listed, by name, by uid, address and container; and says so.
 . "$(dirname "$0")/../support/daemon.sh"
 

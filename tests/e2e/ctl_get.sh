@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informerctl get prints what kubectl prints: JSON, YAML and names of a generated cluster, and of objects full of awkward
 # texts, are the same bytes as kubectl's against the same server; selectors, indexes and names find the same objects.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informerd is away: informerctl get shows what it left, says how old that is, and that it is away; not while it lives, not to another
 # user, and nothing that waits for informerd takes that for an answer.
 . "$(dirname "$0")/../support/daemon.sh"

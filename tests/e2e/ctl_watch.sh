@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informerctl get -w prints what kubectl get -w prints while pods change, come and go: tables, names, JSON and YAML, with and without
 # the events' names; it goes on over informerd's death, and ends when nobody reads.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The demo does what it says, to its end: it fails by itself where a step does not show what it tells of. It leaves nothing behind.
 set -eu
 T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e-XXXXXX")

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Random changes of pods, random handlers in processes that are stopped, killed and begin again, a daemon that is killed, moves on, or finds
 # its arena gone, watches that break and lists that expire: every state that a handler is told is one that the object really had, never an
 # older one after a newer, and at the end each handler's view is the server's state. A reader that keeps up sees every single change.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The examples for events build as their first lines say, and do what they are for: pod-logger says client-go's three sentences, event-loop
 # follows one node's pods and ends with its input.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The example of informer-from-client-go(7), built as printed: a controller sees pods of its node come, change and go, over a
 # restart of the daemon as well, and nothing of other nodes.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A bounded number of mutated documents: decoded whole and in pieces, as document, list and watch, they must
 # agree, print, and leave nothing behind. More of it: fuzz_decoder -n 1000000 -s SEED [DIR].
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A reader with handlers to which nothing happens makes no system call, though the daemon commits changes of other resources.
 . "$(dirname "$0")/../support/daemon.sh"
 

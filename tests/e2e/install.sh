@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make install fills a staged tree, from which README's agent builds as printed and works; the library brings its own names alone, and
 # needs libsodium and libc only.
 . "$(dirname "$0")/../support/daemon.sh"

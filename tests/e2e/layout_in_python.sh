@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A reader in another language, written from LAYOUT.md alone, reads what informerctl reads: every object, one by key, many by index.
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A handler that does not answer for thousands of changes: informer-run takes no more than it has room for, keeps no snapshot open, and its
 # memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told as RESYNC.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informer-run and events that handlers crash on, hang on or want later; one process an event; draining; several handlers from a file;
 # what it says of itself; a daemon or resource that is not there yet.
 . "$(dirname "$0")/../support/daemon.sh"

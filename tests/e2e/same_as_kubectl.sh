@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What informerctl prints is what kubectl prints, document by document: on real pods, after 100,000 changes and three kill -9 of the daemon.
 # Without ../shared/data/real-pods a generated cluster stands in; without kubectl the server is asked directly.
 . "$(dirname "$0")/../support/daemon.sh"

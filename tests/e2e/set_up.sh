@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The set-up installs what is missing as root, prints the line to type without root, names the packages on other systems, and says
 # nothing where nothing is missing. A PATH of stubs stands for each of these machines.
 set -eu

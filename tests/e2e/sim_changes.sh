@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Objects are created, read, replaced, patched and deleted, and bad requests answered: by informer-sim as by a real API server.
 . "$(dirname "$0")/sim_common.inc"
 start

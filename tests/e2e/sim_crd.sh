@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # A CustomResourceDefinition makes a resource while the server runs, in all its versions; deleting it takes resource,
 # objects and watches away, and leaves everything else alone.
 . "$(dirname "$0")/sim_common.inc"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # What goes wrong on the wire goes wrong as the script says: each rule, how often, and the conversation told by the log.
 . "$(dirname "$0")/sim_common.inc"
 for n in a b c d e; do

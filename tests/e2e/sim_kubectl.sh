@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # A real kubectl works on informer-sim.
 . "$(dirname "$0")/sim_common.inc"
 command -v kubectl >/dev/null || { echo "needs kubectl, which is not installed"; exit 77; }

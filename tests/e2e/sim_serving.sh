@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # informer-sim starts, tells so in one line, lists and pages consistently, refuses
 # what a real API server refuses, and ends cleanly.
 . "$(dirname "$0")/sim_common.inc"

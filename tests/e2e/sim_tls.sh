@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # TLS with certificates of its own: the kubeconfig is all a client needs, and who has neither certificate nor token stays out.
 . "$(dirname "$0")/sim_common.inc"
 curl --version | grep -qi ' https' || { echo "needs curl with TLS"; exit 77; }

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # informer-sim's watches: events, selectors, bookmarks, history, slow clients; and
 # the proof that LIST + WATCH under churn ends in the server's own state.
 . "$(dirname "$0")/sim_common.inc"

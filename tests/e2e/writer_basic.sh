@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informerd lists, watches, publishes, tells that it is ready, ends in good order, and goes on from where it ended.
 . "$(dirname "$0")/../support/daemon.sh"
 

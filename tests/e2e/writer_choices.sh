@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What is said about single resources is done: on demand, metadata alone, several namespaces, a node's own part, pages, LIST instead of WatchList.
 . "$(dirname "$0")/../support/daemon.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A history that has gone on without us (410) is listed again, and only differences are published; a server that is away is
 # waited for, and what is known can be read meanwhile.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Killed again and again under churn, in its first LIST, in adoption and between them, informerd goes on: one LIST once the
 # first is whole, one arena file, and at the end every document is the server's.
 . "$(dirname "$0")/../support/daemon.sh"

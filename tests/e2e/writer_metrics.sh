@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # informerd shows its figures to Prometheus and answers probes, on an address and on a Unix socket: alive without the API server,
 # ready once everything was there.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A definition that comes back as another one while informerd runs (another version, scope or kind) is noticed, and cached as what it is
 # now: readers are told, and nothing else is disturbed.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What a person gets wrong is refused with a sentence that says what to do, and exit code 2; what the machine lacks, with 1.
 . "$(dirname "$0")/../support/daemon.sh"
 

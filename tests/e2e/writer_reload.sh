@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # SIGHUP: the configuration is read again. What is wrong is refused as a whole, what a running daemon cannot change is said, everything else
 # is in force at once.
 . "$(dirname "$0")/../support/daemon.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A reader that never ends its snapshot is named in the log, then left behind with the old generation: the daemon moves on without a LIST,
 # and the snapshot still shows what it showed.
 . "$(dirname "$0")/../support/daemon.sh"

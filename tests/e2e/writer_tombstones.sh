@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Deletions are remembered by the daemon within the limits of its configuration, over its own end, and forgotten by age.
 . "$(dirname "$0")/../support/daemon.sh"
 

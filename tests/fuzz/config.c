@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as informerd's configuration file, or informer-run's: refused with a message, or settings that are whole. Also, a line each,
- * what stands behind --resource and --index.
+ * Any bytes as informerd's configuration file, or informer-run's: refused with a message, or settings that
+ * are whole. Also, a line each, what stands behind --resource and --index.
  */
 #include <fcntl.h>
 #include <stddef.h>
@@ -61,7 +62,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size);
 	if (config_load(path, &config, &error) == 0) {
 		for (size_t i = 0; i < config.n_resources; i++)
-			must(config.resources[i].resource && *config.resources[i].resource && config.resources[i].origin);
+			must(config.resources[i].resource && *config.resources[i].resource &&
+			     config.resources[i].origin);
 		for (size_t i = 0; i < config.n_indexes; i++)
 			must(config.indexes[i].name && *config.indexes[i].name && config.indexes[i].resource);
 		config_done(&config);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an answer to discovery: refused, or lists that can be read and freed. */
 #include <stddef.h>
 #include <stdint.h>

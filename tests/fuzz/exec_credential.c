@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what a credential plugin prints: refused with a message, or credentials that are whole. */
 #include <stddef.h>
 #include <stdint.h>

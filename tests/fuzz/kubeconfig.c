@@ -1,4 +1,8 @@
-/* Any bytes as a kubeconfig: refused with a message, or a configuration that can be copied, and whose requests could be sent. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes as a kubeconfig: refused with a message, or a configuration that can be copied, and whose
+ * requests could be sent.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as NO_PROXY, a server and a proxy, a line each. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as what a plugin wrote: one line of bounded length, without the secrets that are known. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any text as a label selector and as a field selector: libinformer and informer-sim take the same ones, and select the same by them.
+ * Any text as a label selector and as a field selector: libinformer and informer-sim take the same ones, and
+ * select the same by them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,8 +19,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\",\"weight\":\"7\",\"in\":\"notin\"}},"
-			  "\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}";
+static const char pod[] =
+	"{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\","
+	"\"weight\":\"7\",\"in\":\"notin\"}},"
+	"\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}";
 
 static struct informer *inf;
 static struct informer_snapshot snapshot;
@@ -52,7 +56,9 @@ set_up(void)
 		     informer_get_z(&snapshot, resource, "d", "p", &theirs) == 0, "no pod");
 	sim_registry_init(&registry);
 	pods = sim_registry_find(&registry, "", "v1", "pods");
-	must(sim_doc_parse(&doc, pod, strlen(pod), NULL, &error) == 0 && sim_object_new(pods, &doc, &ours, &object_error) == 0, "no pod");
+	must(sim_doc_parse(&doc, pod, strlen(pod), NULL, &error) == 0 &&
+		     sim_object_new(pods, &doc, &ours, &object_error) == 0,
+	     "no pod");
 	sim_doc_done(&doc);
 }
 
@@ -63,12 +69,14 @@ labels(const char *text)
 	struct sim_selector *sim = NULL;
 	char *error = NULL;
 	size_t offset = 0;
-	int r = informer_selector_compile(inf, text, strlen(text), &reader, &offset), s = sim_labels_parse(text, &sim, &error);
+	int r = informer_selector_compile(inf, text, strlen(text), &reader, &offset),
+	    s = sim_labels_parse(text, &sim, &error);
 
 	must(r == 0 || offset <= strlen(text), "an error behind the text");
 	must(s == 0 || (error && *error), "an error without a word");
 	if (r == 0 && s == 0)
-		must(informer_selector_matches(reader, &theirs) == (int)sim_selector_matches(sim, ours), "labels: they do not select the same");
+		must(informer_selector_matches(reader, &theirs) == (int)sim_selector_matches(sim, ours),
+		     "labels: they do not select the same");
 	informer_selector_free(reader);
 	sim_selector_free(sim);
 	free(error);
@@ -80,7 +88,8 @@ fields(const char *text)
 	struct informer_field_selector *reader = NULL;
 	struct sim_selector *sim = NULL;
 	char *error = NULL;
-	int r = informer_field_selector_compile(inf, text, strlen(text), &reader), s = sim_fields_parse(pods, text, &sim, &error);
+	int r = informer_field_selector_compile(inf, text, strlen(text), &reader),
+	    s = sim_fields_parse(pods, text, &sim, &error);
 
 	must(s == 0 || (error && *error), "an error without a word");
 	if (r == 0 && informer_field_selector_matches(reader, &theirs) >= 0 && s == 0)

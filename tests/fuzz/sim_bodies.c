@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as what informer-sim is sent: a document, a patch of each kind (the document, a zero byte, the patch), a script of faults.
+ * Any bytes as what informer-sim is sent: a document, a patch of each kind (the document, a zero byte, the
+ * patch), a script of faults.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +34,8 @@ check(const struct sim_doc *doc)
 	if (!doc->root)
 		return;
 	sim_print(doc->root, &text, NULL, NULL);
-	must(sim_doc_parse(&again, text.data, text.len, NULL, &error) == 0 && sim_equal(doc->root, again.root));
+	must(sim_doc_parse(&again, text.data, text.len, NULL, &error) == 0 &&
+	     sim_equal(doc->root, again.root));
 }
 
 static void
@@ -44,7 +47,8 @@ patch_by(enum kind kind, const char *text, size_t length, const char *with, size
 	struct sim_doc_error error;
 	int r = 0;
 
-	if (sim_doc_parse(&doc, text, length, NULL, &error) < 0 || sim_doc_parse(&patch, with, with_length, NULL, &error) < 0)
+	if (sim_doc_parse(&doc, text, length, NULL, &error) < 0 ||
+	    sim_doc_parse(&patch, with, with_length, NULL, &error) < 0)
 		return;
 	if (kind == MERGE)
 		doc.root = sim_merge(&doc, doc.root, patch.root);
@@ -70,7 +74,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	first = strlen(text);
 	for (enum kind k = 0; k < KINDS; k++)
-		patch_by(k, text, first, first < size ? text + first + 1 : text, first < size ? size - first - 1 : first);
+		patch_by(k, text, first, first < size ? text + first + 1 : text,
+			 first < size ? size - first - 1 : first);
 	if (sim_faults_add(faults, text, &why) < 0)
 		must(why && *why);
 	else

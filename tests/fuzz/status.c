@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the body of an error answer: always a status, with strings that are there. */
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +16,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (kube_status_parse(data, size, 500, &status) < 0)
 		abort();
-	if (!status.reason || !status.message || !status.continue_token || status.n_causes > KUBE_STATUS_MAX_CAUSES)
+	if (!status.reason || !status.message || !status.continue_token ||
+	    status.n_causes > KUBE_STATUS_MAX_CAUSES)
 		abort();
 	(void)kube_status_is_expired(&status);
 	(void)kube_status_is_too_large_rv(&status);

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a server's answers to a Reflector, from the first LIST or WatchList through DeltaFIFO and pipeline into a store: whatever comes,
- * the store is whole, and nothing is left behind.
+ * Any bytes as a server's answers to a Reflector, from the first LIST or WatchList through DeltaFIFO and
+ * pipeline into a store: whatever comes, the store is whole, and nothing is left behind.
  *
- * The input: 'L' for a Reflector that lists, anything else for one that begins by watching; then answers, each ended by a zero byte. An answer is
- * a digit (which status, and whether the stream ends in good order), and a body, which comes in pieces.
+ * The input: 'L' for a Reflector that lists, anything else for one that begins by watching; then answers,
+ * each ended by a zero byte. An answer is a digit (which status, and whether the stream ends in good order),
+ * and a body, which comes in pieces.
  */
 #include <setjmp.h>
 #include <stdarg.h>

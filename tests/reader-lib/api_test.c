@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library as something to link: which symbols it exports, which languages its header is, what its errors say. Works on
- * $B/libinformer.so; the build directory is where this program is.
+ * The library as something to link: which symbols it exports, which languages its header is, what its errors
+ * say. Works on $B/libinformer.so; the build directory is where this program is.
  */
 #include <libgen.h>
 #include <limits.h>
@@ -75,12 +76,16 @@ header_map_and_library_agree(void **state)
 
 	(void)state;
 	need_source_tree();
-	header = output_of("grep -h -A1 '^INFORMER_API ' " HEADERS " | grep -oE '\\binformer_[a-z_]+\\(' | tr -d '(' | LC_ALL=C sort -u");
-	map = output_of("grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
+	header = output_of("grep -h -A1 '^INFORMER_API ' " HEADERS
+			   " | grep -oE '\\binformer_[a-z_]+\\(' | tr -d '(' | LC_ALL=C sort -u");
+	map = output_of(
+		"grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
 	assert_string_equal(header, map);
 	assert_true(strlen(header) > 1000);
-	library = output_of("nm -D --defined-only %s/libinformer.so 2>/dev/null | awk '$2 == \"T\" { sub(/@.*/, \"\", $3); print $3 }'"
-			    " | LC_ALL=C sort -u", build_directory());
+	library = output_of("nm -D --defined-only %s/libinformer.so 2>/dev/null | awk '$2 == \"T\" { "
+			    "sub(/@.*/, \"\", $3); print $3 }'"
+			    " | LC_ALL=C sort -u",
+			    build_directory());
 	if (!*library) {
 		print_message("SKIP: no %s/libinformer.so\n", build_directory());
 		skip();
@@ -99,9 +104,12 @@ the_static_library_offers_no_other_name(void **state)
 
 	(void)state;
 	need_source_tree();
-	map = output_of("grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
-	library = output_of("nm -g --defined-only %s/libinformer.a 2>/dev/null | awk 'NF == 3 && $3 !~ /^__?[a-z]*san_|^__odr/ "
-			    "{ print $3 }' | LC_ALL=C sort -u", build_directory());
+	map = output_of(
+		"grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';' | LC_ALL=C sort -u");
+	library = output_of("nm -g --defined-only %s/libinformer.a 2>/dev/null | awk 'NF == 3 && $3 !~ "
+			    "/^__?[a-z]*san_|^__odr/ "
+			    "{ print $3 }' | LC_ALL=C sort -u",
+			    build_directory());
 	if (!*library) {
 		print_message("SKIP: no %s/libinformer.a\n", build_directory());
 		skip();
@@ -137,9 +145,12 @@ compiles_as(const char *compiler, const char *standard, const char *language)
 		skip();
 	}
 	/* each of them may be the first */
-	errors = output_of("for f in reader-lib/informer*.h; do echo '#include \"'$f'\"\nint main(void) { struct informer_snapshot s; "
-			   "struct informer_iter i; (void)s; (void)i; return INFORMER_E_BUSY == 0; }' | %s -std=%s -Wall -Wextra "
-			   "-Wpedantic -Werror -I. -x %s -fsyntax-only - 2>&1; done", compiler, standard, language);
+	errors = output_of("for f in reader-lib/informer*.h; do echo '#include \"'$f'\"\nint main(void) { "
+			   "struct informer_snapshot s; "
+			   "struct informer_iter i; (void)s; (void)i; return INFORMER_E_BUSY == 0; }' | %s "
+			   "-std=%s -Wall -Wextra "
+			   "-Wpedantic -Werror -I. -x %s -fsyntax-only - 2>&1; done",
+			   compiler, standard, language);
 	assert_string_equal(errors, "");
 	free(errors);
 }
@@ -162,16 +173,19 @@ the_headers_are_cpp17(void **state)
 	compiles_as("g++", "c++17", "c++");
 }
 
-/* Every code has a name, a cause and a remedy; unknown ones have a sentence too; and all lie below those of the system. */
+/*
+ * Every code has a name, a cause and a remedy; unknown ones have a sentence too; and all lie below those of
+ * the system.
+ */
 static void
 every_error_has_name_cause_and_remedy(void **state)
 {
 	(void)state;
-#define X(name, code, cause, remedy)                                                                                   \
-	assert_true(INFORMER_E_##name < -4095);                                                                        \
-	assert_string_equal(informer_error_name(INFORMER_E_##name), "INFORMER_E_" #name);                              \
-	assert_string_equal(informer_strerror(INFORMER_E_##name), cause);                                              \
-	assert_string_equal(informer_error_remedy(INFORMER_E_##name), remedy);                                         \
+#define X(name, code, cause, remedy)                                                                         \
+	assert_true(INFORMER_E_##name < -4095);                                                              \
+	assert_string_equal(informer_error_name(INFORMER_E_##name), "INFORMER_E_" #name);                    \
+	assert_string_equal(informer_strerror(INFORMER_E_##name), cause);                                    \
+	assert_string_equal(informer_error_remedy(INFORMER_E_##name), remedy);                               \
 	assert_true(strlen(cause) > 10 && strlen(remedy) > 10);
 	INFORMER_ERRORS(X)
 #undef X
@@ -201,8 +215,9 @@ every_function_has_a_page(void **state)
 
 	(void)state;
 	need_source_tree();
-	missing = output_of("for f in $(grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';'); do "
-			    "grep -q -- \"$f\" reader-lib/man/*.3 || echo $f; done");
+	missing = output_of(
+		"for f in $(grep -oE '\\binformer_[a-z_]+;' reader-lib/libinformer.map | tr -d ';'); do "
+		"grep -q -- \"$f\" reader-lib/man/*.3 || echo $f; done");
 	assert_string_equal(missing, "");
 	free(missing);
 }
@@ -215,9 +230,11 @@ every_example_compiles(void **state)
 
 	(void)state;
 	need_source_tree();
-	errors = output_of("for f in $(grep -l '^.EX' reader-lib/man/*.[37]); do awk '/^\\.EX/ { on = 1; next } /^\\.EE/ { on = 0 } on' $f | "
-			   "sed 's/\\\\e/\\\\/g' | cc -std=c11 -Wall -Wextra -Werror -Ireader-lib -fsyntax-only -x c - "
-			   "2>&1 | sed \"s|^|$f: |\"; done");
+	errors = output_of(
+		"for f in $(grep -l '^.EX' reader-lib/man/*.[37]); do awk '/^\\.EX/ { on = 1; next } "
+		"/^\\.EE/ { on = 0 } on' $f | "
+		"sed 's/\\\\e/\\\\/g' | cc -std=c11 -Wall -Wextra -Werror -Ireader-lib -fsyntax-only -x c - "
+		"2>&1 | sed \"s|^|$f: |\"; done");
 	assert_string_equal(errors, "");
 	free(errors);
 	errors = output_of("for f in reader-lib/man/*.3; do grep -L '^.EX' $f; done");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Index definitions: which values an object has by each kind of rule, and which definitions are refused.
  */
@@ -58,22 +59,35 @@ rules_give_their_values(void **state)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	struct value body = body_fixture_value(
-		fx, "{\"metadata\":{\"labels\":{\"app\":\"web\",\"tier\":\"\",\"n\":1},\"annotations\":{\"users\":\" ernie , bert,,\\tkermit \"}},"
-		    "\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"a\",\"port\":80},{\"name\":\"b\",\"port\":8.5},{\"name\":true}],\"x\":\"\"},"
-		    "\"status\":{\"ids\":[\"cri-o://abc\",\"containerd://def\",\"plain\",\"://x\",\"docker://\"]}}");
+		fx, "{\"metadata\":{\"labels\":{\"app\":\"web\",\"tier\":\"\",\"n\":1},\"annotations\":{"
+		    "\"users\":\" ernie , bert,,\\tkermit \"}},"
+		    "\"spec\":{\"nodeName\":\"n1\",\"containers\":[{\"name\":\"a\",\"port\":80},{\"name\":"
+		    "\"b\",\"port\":8.5},{\"name\":true}],\"x\":\"\"},"
+		    "\"status\":{\"ids\":[\"cri-o://abc\",\"containerd://def\",\"plain\",\"://x\",\"docker://"
+		    "\"]}}");
 
 	(void)state;
-	assert_values("{\"name\":\"node\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]}", body, "n1");
-	assert_values("{\"name\":\"names\",\"rules\":[{\"path\":\"spec.containers[*].name\",\"as\":\"string\"}]}", body, "a|b|true");
-	assert_values("{\"name\":\"ports\",\"rules\":[{\"path\":\"spec.containers[*].port\",\"as\":\"string\"}]}", body, "80|8.5");
-	assert_values("{\"name\":\"ids\",\"rules\":[{\"path\":\"status.ids[*]\",\"as\":\"scheme\"}]}", body, "abc|def|plain|://x");
-	assert_values("{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]}", body, "app=web|tier=|n=1");
-	assert_values("{\"name\":\"users\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":\"split\",\"separator\":\",\"}]}", body,
-		      "ernie|bert|kermit");
-	assert_values("{\"name\":\"two\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"},{\"path\":\"spec.containers[0].name\",\"as\":\"string\"}]}",
+	assert_values("{\"name\":\"node\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]}", body,
+		      "n1");
+	assert_values(
+		"{\"name\":\"names\",\"rules\":[{\"path\":\"spec.containers[*].name\",\"as\":\"string\"}]}",
+		body, "a|b|true");
+	assert_values(
+		"{\"name\":\"ports\",\"rules\":[{\"path\":\"spec.containers[*].port\",\"as\":\"string\"}]}",
+		body, "80|8.5");
+	assert_values("{\"name\":\"ids\",\"rules\":[{\"path\":\"status.ids[*]\",\"as\":\"scheme\"}]}", body,
+		      "abc|def|plain|://x");
+	assert_values("{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]}",
+		      body, "app=web|tier=|n=1");
+	assert_values("{\"name\":\"users\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":"
+		      "\"split\",\"separator\":\",\"}]}",
+		      body, "ernie|bert|kermit");
+	assert_values("{\"name\":\"two\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"},{\"path\":"
+		      "\"spec.containers[0].name\",\"as\":\"string\"}]}",
 		      body, "n1|a");
 	/* what is not there, or of another kind, has no value */
-	assert_values("{\"name\":\"none\",\"rules\":[{\"path\":\"spec.nothing\",\"as\":\"string\"},{\"path\":\"spec.containers\",\"as\":\"string\"},"
+	assert_values("{\"name\":\"none\",\"rules\":[{\"path\":\"spec.nothing\",\"as\":\"string\"},{\"path\":"
+		      "\"spec.containers\",\"as\":\"string\"},"
 		      "{\"path\":\"spec.nodeName\",\"as\":\"keyvalue\"},{\"as\":\"namespace\"}]}",
 		      body, "");
 	body_fixture_free(fx);
@@ -86,8 +100,10 @@ by_user_holds_every_user(void **state)
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
 	(void)state;
-	assert_values("{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":\"split\",\"separator\":\",\"}]}",
-		      body_fixture_value(fx, "{\"metadata\":{\"annotations\":{\"users\":\"ernie,bert\"}}}"), "ernie|bert");
+	assert_values("{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":"
+		      "\"split\",\"separator\":\",\"}]}",
+		      body_fixture_value(fx, "{\"metadata\":{\"annotations\":{\"users\":\"ernie,bert\"}}}"),
+		      "ernie|bert");
 	body_fixture_free(fx);
 }
 
@@ -119,7 +135,8 @@ long_values_are_not_indexed(void **state)
 	(void)state;
 	assert_non_null(text);
 	for (unsigned length = INDEX_VALUE_MAX; length <= INDEX_VALUE_MAX + 1; length++) {
-		const char *rules = "{\"name\":\"x\",\"rules\":[{\"path\":\"l[*]\",\"as\":\"string\"},{\"path\":\"l[*]\",\"as\":\"split\",\"separator\":\" \"},"
+		const char *rules = "{\"name\":\"x\",\"rules\":[{\"path\":\"l[*]\",\"as\":\"string\"},{"
+				    "\"path\":\"l[*]\",\"as\":\"split\",\"separator\":\" \"},"
 				    "{\"path\":\"o\",\"as\":\"keyvalue\"}]}";
 		struct found f = {.stop_after = 0};
 		struct index_def def;
@@ -153,11 +170,18 @@ a_callback_stops_the_walk(void **state)
 	struct index_def def;
 
 	(void)state;
-	assert_int_equal(index_def_read(&def, body_fixture_value(defs, "{\"name\":\"x\",\"rules\":[{\"path\":\"o\",\"as\":\"keyvalue\"},"
-									"{\"path\":\"p\",\"as\":\"string\"}]}"),
-					NULL),
-			 0);
-	assert_int_equal(index_def_each(&def, body_fixture_value(fx, "{\"o\":{\"a\":1,\"b\":2,\"c\":3},\"p\":4}"), collect, &f), 9);
+	assert_int_equal(
+		index_def_read(
+			&def,
+			body_fixture_value(defs,
+					   "{\"name\":\"x\",\"rules\":[{\"path\":\"o\",\"as\":\"keyvalue\"},"
+					   "{\"path\":\"p\",\"as\":\"string\"}]}"),
+			NULL),
+		0);
+	assert_int_equal(index_def_each(&def,
+					body_fixture_value(fx, "{\"o\":{\"a\":1,\"b\":2,\"c\":3},\"p\":4}"),
+					collect, &f),
+			 9);
 	assert_string_equal(f.text, "a=1|b=2");
 	index_def_done(&def);
 	body_fixture_free(fx);
@@ -168,20 +192,33 @@ a_callback_stops_the_walk(void **state)
 static void
 impossible_definitions_are_refused(void **state)
 {
-	static const char nine_rules[] = "{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"},"
-					 "{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"},"
-					 "{\"as\":\"namespace\"},{\"as\":\"namespace\"}]}";
+	static const char nine_rules[] =
+		"{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":"
+		"\"namespace\"},"
+		"{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"},{\"as\":\"namespace\"},"
+		"{\"as\":\"namespace\"},{\"as\":\"namespace\"}]}";
 	static const char *const impossible[] = {
-		"1", "{}", "{\"name\":\"x\"}", "{\"rules\":[{\"as\":\"namespace\"}]}", "{\"name\":\"\",\"rules\":[{\"as\":\"namespace\"}]}",
-		"{\"name\":7,\"rules\":[{\"as\":\"namespace\"}]}", "{\"name\":\"x\",\"rules\":[]}", "{\"name\":\"x\",\"rules\":{}}",
-		"{\"name\":\"x\",\"rules\":[1]}", "{\"name\":\"x\",\"rules\":[{}]}", "{\"name\":\"x\",\"rules\":[{\"as\":\"other\",\"path\":\"a\"}]}",
-		"{\"name\":\"x\",\"rules\":[{\"as\":\"string\"}]}", "{\"name\":\"x\",\"rules\":[{\"as\":\"string\",\"path\":\"a[\"}]}",
-		"{\"name\":\"x\",\"rules\":[{\"as\":\"string\",\"path\":\"\"}]}", "{\"name\":\"x\",\"rules\":[{\"as\":\"string\",\"path\":\".\"}]}",
+		"1",
+		"{}",
+		"{\"name\":\"x\"}",
+		"{\"rules\":[{\"as\":\"namespace\"}]}",
+		"{\"name\":\"\",\"rules\":[{\"as\":\"namespace\"}]}",
+		"{\"name\":7,\"rules\":[{\"as\":\"namespace\"}]}",
+		"{\"name\":\"x\",\"rules\":[]}",
+		"{\"name\":\"x\",\"rules\":{}}",
+		"{\"name\":\"x\",\"rules\":[1]}",
+		"{\"name\":\"x\",\"rules\":[{}]}",
+		"{\"name\":\"x\",\"rules\":[{\"as\":\"other\",\"path\":\"a\"}]}",
+		"{\"name\":\"x\",\"rules\":[{\"as\":\"string\"}]}",
+		"{\"name\":\"x\",\"rules\":[{\"as\":\"string\",\"path\":\"a[\"}]}",
+		"{\"name\":\"x\",\"rules\":[{\"as\":\"string\",\"path\":\"\"}]}",
+		"{\"name\":\"x\",\"rules\":[{\"as\":\"string\",\"path\":\".\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"split\",\"path\":\"a\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"split\",\"path\":\"a\",\"separator\":\"\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"split\",\"path\":\"a\",\"separator\":\",,\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\",\"path\":\"a\"}]}",
-		"{\"name\":\"a name of sixty-four bytes is one byte longer than it is allowed\",\"rules\":[{\"as\":\"namespace\"}]}",
+		"{\"name\":\"a name of sixty-four bytes is one byte longer than it is "
+		"allowed\",\"rules\":[{\"as\":\"namespace\"}]}",
 		nine_rules,
 	};
 	struct body_fixture *fx = body_fixture_new(NULL, 0);

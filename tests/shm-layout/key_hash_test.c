@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hash of names and values: every length has its own, every bit counts, and the bits that choose a bucket or a trie's digit are
- * spread evenly. (That it is what LAYOUT.md says is proven by e2e/layout_in_python, which has its own.)
+ * The hash of names and values: every length has its own, every bit counts, and the bits that choose a bucket
+ * or a trie's digit are spread evenly. (That it is what LAYOUT.md says is proven by e2e/layout_in_python,
+ * which has its own.)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +59,10 @@ the_border_between_namespace_and_name_counts(void **state)
 		assert_true(hashes[i - 1] != hashes[i]);
 }
 
-/* Flipping any bit of any byte flips about half of the hash's bits, for every length; and so does any bit of the key. */
+/*
+ * Flipping any bit of any byte flips about half of the hash's bits, for every length; and so does any bit of
+ * the key.
+ */
 static void
 every_bit_counts(void **state)
 {
@@ -85,7 +90,8 @@ every_bit_counts(void **state)
 	for (unsigned bit = 0; bit < 128; bit++) {
 		memcpy(other, key, sizeof(other));
 		other[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_in_range(__builtin_popcountll(key_hash(key, value, 40) ^ key_hash(other, value, 40)), 8, 56);
+		assert_in_range(__builtin_popcountll(key_hash(key, value, 40) ^ key_hash(other, value, 40)),
+				8, 56);
 	}
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LAYOUT.md says of every fixed structure what the compiler says.
  */
@@ -30,58 +31,108 @@ struct field {
 #define OPEN(section, type, member) {section, #member, offsetof(type, member), 0}
 
 static const struct field fields[] = {
-	FIXED("HEADER", struct header, magic), FIXED("HEADER", struct header, layout_major),
-	FIXED("HEADER", struct header, layout_minor), FIXED("HEADER", struct header, byte_order),
-	FIXED("HEADER", struct header, incompatible), FIXED("HEADER", struct header, compatible),
-	FIXED("HEADER", struct header, fingerprint), FIXED("HEADER", struct header, generation),
-	FIXED("HEADER", struct header, incarnation), FIXED("HEADER", struct header, max_bytes),
-	FIXED("HEADER", struct header, created_boot_ns), FIXED("HEADER", struct header, created_wall_ns),
-	FIXED("HEADER", struct header, hash_key), FIXED("HEADER", struct header, key_id),
-	FIXED("HEADER", struct header, reserved), FIXED("HEADER", struct header, tag), FIXED("HEADER", struct header, root),
-	FIXED("HEADER", struct header, committed_bytes), FIXED("HEADER", struct header, state),
-	FIXED("HEADER", struct header, superseded_by), FIXED("HEADER", struct header, heartbeat_boot_ns),
+	FIXED("HEADER", struct header, magic),
+	FIXED("HEADER", struct header, layout_major),
+	FIXED("HEADER", struct header, layout_minor),
+	FIXED("HEADER", struct header, byte_order),
+	FIXED("HEADER", struct header, incompatible),
+	FIXED("HEADER", struct header, compatible),
+	FIXED("HEADER", struct header, fingerprint),
+	FIXED("HEADER", struct header, generation),
+	FIXED("HEADER", struct header, incarnation),
+	FIXED("HEADER", struct header, max_bytes),
+	FIXED("HEADER", struct header, created_boot_ns),
+	FIXED("HEADER", struct header, created_wall_ns),
+	FIXED("HEADER", struct header, hash_key),
+	FIXED("HEADER", struct header, key_id),
+	FIXED("HEADER", struct header, reserved),
+	FIXED("HEADER", struct header, tag),
+	FIXED("HEADER", struct header, root),
+	FIXED("HEADER", struct header, committed_bytes),
+	FIXED("HEADER", struct header, state),
+	FIXED("HEADER", struct header, superseded_by),
+	FIXED("HEADER", struct header, heartbeat_boot_ns),
 	FIXED("HEADER", struct header, contact_boot_ns),
-	FIXED("BLOCK", struct block, tag), FIXED("BLOCK", struct block, type_length), FIXED("BLOCK", struct block, aux),
+	FIXED("BLOCK", struct block, tag),
+	FIXED("BLOCK", struct block, type_length),
+	FIXED("BLOCK", struct block, aux),
 	OPEN("BLOCK", struct block, payload),
-	FIXED("ROOT", struct root, tag), FIXED("ROOT", struct root, epoch), FIXED("ROOT", struct root, seq),
-	FIXED("ROOT", struct root, lineage), FIXED("ROOT", struct root, committed_boot_ns),
-	FIXED("ROOT", struct root, committed_wall_ns), FIXED("ROOT", struct root, resource_count),
-	FIXED("ROOT", struct root, consumers), FIXED("ROOT", struct root, table), OPEN("ROOT", struct root, resources),
-	FIXED("RESOURCE", struct resource, descriptor), FIXED("RESOURCE", struct resource, state),
-	FIXED("RESOURCE", struct resource, object_count), FIXED("RESOURCE", struct resource, next_ordinal),
-	FIXED("RESOURCE", struct resource, changed_seq), FIXED("RESOURCE", struct resource, tombstone_floor),
-	FIXED("RESOURCE", struct resource, fingerprint), FIXED("RESOURCE", struct resource, cluster), FIXED("RESOURCE", struct resource, version_length),
-	FIXED("RESOURCE", struct resource, version), FIXED("RESOURCE", struct resource, identity),
-	FIXED("RESOURCE", struct resource, ordinals), FIXED("RESOURCE", struct resource, by_seq),
-	FIXED("RESOURCE", struct resource, deleted), FIXED("RESOURCE", struct resource, by_key),
-	FIXED("RESOURCE", struct resource, by_ordinal), FIXED("RESOURCE", struct resource, status),
-	FIXED("RESOURCE", struct resource, index_count), OPEN("RESOURCE", struct resource, indexes),
-	FIXED("SHORTCUT", struct shortcut, cells), FIXED("SHORTCUT", struct shortcut, kind),
-	FIXED("POSTINGS", struct posting, count), FIXED("POSTINGS", struct posting, value_length),
+	FIXED("ROOT", struct root, tag),
+	FIXED("ROOT", struct root, epoch),
+	FIXED("ROOT", struct root, seq),
+	FIXED("ROOT", struct root, lineage),
+	FIXED("ROOT", struct root, committed_boot_ns),
+	FIXED("ROOT", struct root, committed_wall_ns),
+	FIXED("ROOT", struct root, resource_count),
+	FIXED("ROOT", struct root, consumers),
+	FIXED("ROOT", struct root, table),
+	OPEN("ROOT", struct root, resources),
+	FIXED("RESOURCE", struct resource, descriptor),
+	FIXED("RESOURCE", struct resource, state),
+	FIXED("RESOURCE", struct resource, object_count),
+	FIXED("RESOURCE", struct resource, next_ordinal),
+	FIXED("RESOURCE", struct resource, changed_seq),
+	FIXED("RESOURCE", struct resource, tombstone_floor),
+	FIXED("RESOURCE", struct resource, fingerprint),
+	FIXED("RESOURCE", struct resource, cluster),
+	FIXED("RESOURCE", struct resource, version_length),
+	FIXED("RESOURCE", struct resource, version),
+	FIXED("RESOURCE", struct resource, identity),
+	FIXED("RESOURCE", struct resource, ordinals),
+	FIXED("RESOURCE", struct resource, by_seq),
+	FIXED("RESOURCE", struct resource, deleted),
+	FIXED("RESOURCE", struct resource, by_key),
+	FIXED("RESOURCE", struct resource, by_ordinal),
+	FIXED("RESOURCE", struct resource, status),
+	FIXED("RESOURCE", struct resource, index_count),
+	OPEN("RESOURCE", struct resource, indexes),
+	FIXED("SHORTCUT", struct shortcut, cells),
+	FIXED("SHORTCUT", struct shortcut, kind),
+	FIXED("POSTINGS", struct posting, count),
+	FIXED("POSTINGS", struct posting, value_length),
 	OPEN("POSTINGS", struct posting, ordinals),
-	FIXED("OBJECT", struct object, seq), FIXED("OBJECT", struct object, created_seq),
-	FIXED("OBJECT", struct object, key_hash), FIXED("OBJECT", struct object, ordinal),
-	FIXED("OBJECT", struct object, resource), FIXED("OBJECT", struct object, namespace_length),
-	FIXED("OBJECT", struct object, flags), FIXED("OBJECT", struct object, name_length),
-	FIXED("OBJECT", struct object, body_offset), OPEN("OBJECT", struct object, key),
-	FIXED("TOMBSTONE", struct tombstone, seq), FIXED("TOMBSTONE", struct tombstone, deleted_boot_ns),
-	FIXED("TOMBSTONE", struct tombstone, deleted_wall_ns), FIXED("TOMBSTONE", struct tombstone, object),
+	FIXED("OBJECT", struct object, seq),
+	FIXED("OBJECT", struct object, created_seq),
+	FIXED("OBJECT", struct object, key_hash),
+	FIXED("OBJECT", struct object, ordinal),
+	FIXED("OBJECT", struct object, resource),
+	FIXED("OBJECT", struct object, namespace_length),
+	FIXED("OBJECT", struct object, flags),
+	FIXED("OBJECT", struct object, name_length),
+	FIXED("OBJECT", struct object, body_offset),
+	OPEN("OBJECT", struct object, key),
+	FIXED("TOMBSTONE", struct tombstone, seq),
+	FIXED("TOMBSTONE", struct tombstone, deleted_boot_ns),
+	FIXED("TOMBSTONE", struct tombstone, deleted_wall_ns),
+	FIXED("TOMBSTONE", struct tombstone, object),
 	FIXED("TOMBSTONE", struct tombstone, flags),
-	FIXED("CONSUMERS", struct consumer, lineage), FIXED("CONSUMERS", struct consumer, seq),
-	FIXED("CONSUMERS", struct consumer, last_seen_wall_ns), FIXED("CONSUMERS", struct consumer, uid),
-	FIXED("CONSUMERS", struct consumer, name_length), FIXED("CONSUMERS", struct consumer, name),
-	FIXED("QUEUE", struct queue, head), FIXED("QUEUE", struct queue, base),
-	FIXED("QUEUE", struct queue, openings), FIXED("QUEUE", struct queue, state),
-	FIXED("QUEUE", struct queue, capacity), FIXED("ENTRY", struct queue_entry, seq),
-	FIXED("ENTRY", struct queue_entry, kind), FIXED("ENTRY", struct queue_entry, resource),
-	FIXED("ENTRY", struct queue_entry, old_ref), FIXED("ENTRY", struct queue_entry, new_ref),
-	FIXED("ENTRY", struct queue_entry, pushed_ms), FIXED("SUBSCRIBE", struct message_subscribe, number),
-	FIXED("SUBSCRIBE", struct message_subscribe, entries), FIXED("SUBSCRIBE", struct message_subscribe, resource),
+	FIXED("CONSUMERS", struct consumer, lineage),
+	FIXED("CONSUMERS", struct consumer, seq),
+	FIXED("CONSUMERS", struct consumer, last_seen_wall_ns),
+	FIXED("CONSUMERS", struct consumer, uid),
+	FIXED("CONSUMERS", struct consumer, name_length),
+	FIXED("CONSUMERS", struct consumer, name),
+	FIXED("QUEUE", struct queue, head),
+	FIXED("QUEUE", struct queue, base),
+	FIXED("QUEUE", struct queue, openings),
+	FIXED("QUEUE", struct queue, state),
+	FIXED("QUEUE", struct queue, capacity),
+	FIXED("ENTRY", struct queue_entry, seq),
+	FIXED("ENTRY", struct queue_entry, kind),
+	FIXED("ENTRY", struct queue_entry, resource),
+	FIXED("ENTRY", struct queue_entry, old_ref),
+	FIXED("ENTRY", struct queue_entry, new_ref),
+	FIXED("ENTRY", struct queue_entry, pushed_ms),
+	FIXED("SUBSCRIBE", struct message_subscribe, number),
+	FIXED("SUBSCRIBE", struct message_subscribe, entries),
+	FIXED("SUBSCRIBE", struct message_subscribe, resource),
 	FIXED("SUBSCRIBE", struct message_subscribe, namespace_),
 	FIXED("SUBSCRIBE", struct message_subscribe, consumer),
 	FIXED("SUBSCRIBED", struct message_subscribed, number),
-	FIXED("SUBSCRIBED", struct message_subscribed, entries), FIXED("SUBSCRIBED", struct message_subscribed, base),
-	FIXED("SUBSCRIBED", struct message_subscribed, lineage), FIXED("SUBSCRIBED", struct message_subscribed, seq),
+	FIXED("SUBSCRIBED", struct message_subscribed, entries),
+	FIXED("SUBSCRIBED", struct message_subscribed, base),
+	FIXED("SUBSCRIBED", struct message_subscribed, lineage),
+	FIXED("SUBSCRIBED", struct message_subscribed, seq),
 	FIXED("SUBSCRIBED", struct message_subscribed, has_cursor),
 	FIXED("SUBSCRIBED", struct message_subscribed, reserved),
 	FIXED("UNSUBSCRIBED", struct message_unsubscribed, number),
@@ -93,7 +144,10 @@ static const struct field fields[] = {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* Every row of a section's table is a field of its struct, at that offset and of that size, and no field is missing. */
+/*
+ * Every row of a section's table is a field of its struct, at that offset and of that size, and no field is
+ * missing.
+ */
 static void
 the_page_and_the_structs_agree(void **state)
 {
@@ -119,7 +173,8 @@ the_page_and_the_structs_agree(void **state)
 		if (i == FIELDS)
 			continue; /* another kind of table */
 		if (fields[i].offset != offset || fields[i].bytes != strtoul(bytes, NULL, 10))
-			print_message("%s.%s: the struct says %zu, %zu\n", section, name, fields[i].offset, fields[i].bytes);
+			print_message("%s.%s: the struct says %zu, %zu\n", section, name, fields[i].offset,
+				      fields[i].bytes);
 		assert_int_equal(fields[i].offset, offset);
 		assert_int_equal(fields[i].bytes, strtoul(bytes, NULL, 10));
 		found[i]++;
@@ -127,7 +182,8 @@ the_page_and_the_structs_agree(void **state)
 	fclose(f);
 	for (size_t i = 0; i < FIELDS; i++) {
 		if (found[i] != 1)
-			print_message("%s.%s stands %u times in the page\n", fields[i].section, fields[i].name, found[i]);
+			print_message("%s.%s stands %u times in the page\n", fields[i].section,
+				      fields[i].name, found[i]);
 		assert_int_equal(found[i], 1);
 	}
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Paths: what compiles to what, where the others stop making sense, and what they find in a document.
  */
@@ -15,8 +16,10 @@
 #include "tests/support/body_fixture.h"
 
 static const char document[] =
-	"{\"metadata\":{\"labels\":{\"app.kubernetes.io/name\":\"web\",\"a\":\"1\",\"it's\":2},\"annotations\":{\"a.b/c\":\"x\",\"\\\"\":\"q\"}},"
-	"\"spec\":{\"containers\":[{\"image\":\"i0\",\"ports\":[{\"p\":80},{\"p\":81}]},{\"image\":\"i1\"},{\"ports\":[{\"p\":82}]}]},"
+	"{\"metadata\":{\"labels\":{\"app.kubernetes.io/"
+	"name\":\"web\",\"a\":\"1\",\"it's\":2},\"annotations\":{\"a.b/c\":\"x\",\"\\\"\":\"q\"}},"
+	"\"spec\":{\"containers\":[{\"image\":\"i0\",\"ports\":[{\"p\":80},{\"p\":81}]},{\"image\":\"i1\"},{"
+	"\"ports\":[{\"p\":82}]}]},"
 	"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"fd00::1\"}]},\"*\":\"star\",\"\":\"empty\"}";
 
 struct hits {
@@ -127,9 +130,11 @@ what_is_no_path_is_refused_at_its_byte(void **state)
 		const char *path;
 		size_t offset;
 	} cases[] = {
-		{"", 0}, {"{}", 1}, {"{a", 0}, {"{", 0}, {"a..b", 2}, {"a.", 2}, {"..a", 1}, {"a[", 1}, {"a[]", 2}, {"a[x]", 2}, {"a[1", 3}, {"a[-1]", 2},
-		{"a[1x]", 3}, {"a['b]", 2}, {"a[\"b\"", 5}, {"a[\"b\"x]", 5}, {"a[*", 3}, {"a.*", 2}, {"*", 0}, {"a[0]b", 4}, {"a.[0]", 2}, {"$a", 1},
-		{"a]", 1}, {"a.b\"c", 3}, {"a\\", 1}, {"a.{b}", 2}, {"$..a", 2}, {"a[?(@.x)]", 2},
+		{"", 0},      {"{}", 1},    {"{a", 0},      {"{", 0},         {"a..b", 2}, {"a.", 2},
+		{"..a", 1},   {"a[", 1},    {"a[]", 2},     {"a[x]", 2},      {"a[1", 3},  {"a[-1]", 2},
+		{"a[1x]", 3}, {"a['b]", 2}, {"a[\"b\"", 5}, {"a[\"b\"x]", 5}, {"a[*", 3},  {"a.*", 2},
+		{"*", 0},     {"a[0]b", 4}, {"a.[0]", 2},   {"$a", 1},        {"a]", 1},   {"a.b\"c", 3},
+		{"a\\", 1},   {"a.{b}", 2}, {"$..a", 2},    {"a[?(@.x)]", 2},
 	};
 
 	(void)state;
@@ -138,9 +143,11 @@ what_is_no_path_is_refused_at_its_byte(void **state)
 		const char *why = NULL;
 		struct path p;
 
-		assert_int_equal(path_compile(&p, cases[i].path, strlen(cases[i].path), &offset, &why), -EINVAL);
+		assert_int_equal(path_compile(&p, cases[i].path, strlen(cases[i].path), &offset, &why),
+				 -EINVAL);
 		if (offset != cases[i].offset || !why)
-			fail_msg("%s: byte %zu, expected %zu: %s", cases[i].path, offset, cases[i].offset, why);
+			fail_msg("%s: byte %zu, expected %zu: %s", cases[i].path, offset, cases[i].offset,
+				 why);
 	}
 }
 

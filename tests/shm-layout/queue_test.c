@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The queue protocol, both sides as threads of one process: also meant for the thread sanitizer (make tsan).
  *
- * A world in miniature: one object, whose state is a number, the seq of its last change. States and roots stand in plain cells that are
- * overwritten with nonsense as soon as the protocol says that nobody can look at them any more.
+ * A world in miniature: one object, whose state is a number, the seq of its last change. States and roots
+ * stand in plain cells that are overwritten with nonsense as soon as the protocol says that nobody can look
+ * at them any more.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -240,7 +242,8 @@ commit(struct world *w, unsigned changes)
 	for (unsigned i = 0; i < changes; i++) {
 		uint32_t next = new_cell(w, (struct cell){.seq = ++w->seq});
 
-		entries[i] = (struct queue_entry){.seq = w->seq, .kind = QUEUE_UPDATED, .old_ref = state, .new_ref = next};
+		entries[i] = (struct queue_entry){
+			.seq = w->seq, .kind = QUEUE_UPDATED, .old_ref = state, .new_ref = next};
 		state = next;
 	}
 	root = new_cell(w, (struct cell){w->epoch + 1, w->seq, state});
@@ -266,12 +269,13 @@ is_enough(struct world *w)
 
 	for (unsigned i = 0; i < READERS; i++)
 		enough &= atomic_load(&w->readers[i].told) >= TOLD;
-	return enough && atomic_load(&w->readers[1].caught_up) >= CAUGHT_UP && atomic_load(&w->readers[2].caught_up) >= CAUGHT_UP;
+	return enough && atomic_load(&w->readers[1].caught_up) >= CAUGHT_UP &&
+	       atomic_load(&w->readers[2].caught_up) >= CAUGHT_UP;
 }
 
 /*
- * Whatever the interleaving, a reader that keeps up, one that rests, and one that rests often find what they follow whole, miss nothing,
- * and end with the last state, though they overflow on the way.
+ * Whatever the interleaving, a reader that keeps up, one that rests, and one that rests often find what they
+ * follow whole, miss nothing, and end with the last state, though they overflow on the way.
  */
 static void
 readers_find_what_they_follow_whole(void **state)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pin protocol, both sides as threads of one process: also meant for the thread sanitizer (make tsan).
  */
@@ -13,7 +14,10 @@
 
 #include "writer/arena/pins.h"
 
-/* Every cell can be claimed, the next claim gets none, and a freed one is found wherever the search begins. */
+/*
+ * Every cell can be claimed, the next claim gets none, and a freed one is found wherever the search
+ * begins.
+ */
 static void
 all_cells_can_be_claimed_and_no_more(void **state)
 {
@@ -37,11 +41,12 @@ all_cells_can_be_claimed_and_no_more(void **state)
 }
 
 /*
- * A world in miniature: the root is a number r, its version stands in blocks[r % BLOCKS], and a block is overwritten with
- * nonsense once the horizon says that no reader can see it. A reader that finds anything but its root's own number has been
- * shown memory that was reused under it.
+ * A world in miniature: the root is a number r, its version stands in blocks[r % BLOCKS], and a block is
+ * overwritten with nonsense once the horizon says that no reader can see it. A reader that finds anything but
+ * its root's own number has been shown memory that was reused under it.
  */
-#define BLOCKS 1024		/* the writer goes around them once, then waits for readers that hold a pin and no processor */
+#define BLOCKS                                                                                               \
+	1024 /* the writer goes around them once, then waits for readers that hold a pin and no processor */
 #define VERSIONS (100 * BLOCKS)
 #define DANGERS 1000			/* moments below in which a reader gives its processor away */
 #define READERS 3

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading values in place: what was written is read back, in every form; and whatever bytes stand there, reading ends, stays
- * within the block, and says no more than that something is absent or damaged.
+ * Reading values in place: what was written is read back, in every form; and whatever bytes stand there,
+ * reading ends, stays within the block, and says no more than that something is absent or damaged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +39,10 @@ integers_are_exact(void **state)
 	for (unsigned bit = 0; bit < 64; bit++)
 		for (int delta = -2; delta <= 2; delta++)
 			for (int sign = -1; sign <= 1; sign += 2) {
-				int64_t n = (int64_t)(sign * (__int128)((uint64_t)(1ull << bit) / (bit == 63 ? 2 : 1)) + delta), got;
+				int64_t n = (int64_t)(sign * (__int128)((uint64_t)(1ull << bit) /
+									(bit == 63 ? 2 : 1)) +
+						      delta),
+					got;
 				struct value v;
 
 				snprintf(text, sizeof(text), "%lld", (long long)n);
@@ -88,7 +92,10 @@ other_numbers_keep_their_kind(void **state)
 	body_fixture_free(fx);
 }
 
-/* Doubles are read and printed alike in a locale whose decimal point is a comma: an installed one, or one made for the test. */
+/*
+ * Doubles are read and printed alike in a locale whose decimal point is a comma: an installed one, or one
+ * made for the test.
+ */
 static void
 numbers_do_not_depend_on_the_locale(void **state)
 {
@@ -99,7 +106,8 @@ numbers_do_not_depend_on_the_locale(void **state)
 
 	(void)state;
 	if (!set && mkdtemp(dir)) {
-		snprintf(command, sizeof(command), "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1", dir, dir);
+		snprintf(command, sizeof(command), "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1",
+			 dir, dir);
 		setenv("LOCPATH", dir, 1);
 		if (system(command) == 0)
 			set = setlocale(LC_NUMERIC, "de_DE.UTF-8");
@@ -108,12 +116,14 @@ numbers_do_not_depend_on_the_locale(void **state)
 		assert_int_equal(system(command), 0);
 	}
 	if (!set) {
-		print_message("SKIP: there is no locale with a decimal comma, and localedef cannot make one\n");
+		print_message(
+			"SKIP: there is no locale with a decimal comma, and localedef cannot make one\n");
 		skip();
 	}
 	assert_string_equal(localeconv()->decimal_point, ",");
 	fx = body_fixture_new(NULL, 0);
-	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "[1.5,-2.25e-7,1e22,1.0]")), "[1.5,-2.25e-07,1e+22,1.0]");
+	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "[1.5,-2.25e-7,1e22,1.0]")),
+			    "[1.5,-2.25e-07,1e+22,1.0]");
 	assert_true(value_double(body_fixture_value(fx, "1.5"), &d) && d == 1.5);
 	setlocale(LC_NUMERIC, "C");
 	body_fixture_free(fx);
@@ -155,7 +165,9 @@ static void
 fields_and_elements_are_found(void **state)
 {
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
-	struct value v = body_fixture_value(fx, "{\"a\":1,\"\":2,\"b\":{\"c\":[10,20,{\"d\":null}]},\"x\\u0000y\":true,\"e\":{},\"f\":[]}");
+	struct value v = body_fixture_value(
+		fx,
+		"{\"a\":1,\"\":2,\"b\":{\"c\":[10,20,{\"d\":null}]},\"x\\u0000y\":true,\"e\":{},\"f\":[]}");
 	int64_t n = 0;
 	bool b = false;
 
@@ -230,7 +242,9 @@ own_names_come_from_the_header(void **state)
 	size_t length;
 
 	(void)state;
-	assert_int_equal(arena_new_block(fx->arena, BLOCK_OBJECT, offsetof(struct object, key) + 5 + sizeof(payload), 0, &ref), 0);
+	assert_int_equal(arena_new_block(fx->arena, BLOCK_OBJECT,
+					 offsetof(struct object, key) + 5 + sizeof(payload), 0, &ref),
+			 0);
 	o = arena_payload(fx->arena, ref);
 	memset(o, 0, sizeof(*o));
 	o->namespace_length = 2;
@@ -293,14 +307,16 @@ read_all(struct value v, unsigned depth)
 }
 
 /*
- * An arena of one document at the very end of a mapping, so that a byte read beyond it is a fault: with each bit of it flipped,
- * everything that reads it ends.
+ * An arena of one document at the very end of a mapping, so that a byte read beyond it is a fault: with each
+ * bit of it flipped, everything that reads it ends.
  */
 static void
 every_flipped_bit_is_survived(void **state)
 {
-	const char *text = "{\"metadata\":{\"name\":\"a name that is long\",\"labels\":{\"k\":\"v\",\"l\":\"w\"}},\"spec\":{\"containers\":"
-			   "[{\"name\":\"one\",\"args\":[\"x\",1,-70000,2.5,18446744073709551615,1e999,null,true]},{\"name\":\"two\",\"args\":[]}]}}";
+	const char *text = "{\"metadata\":{\"name\":\"a name that is "
+			   "long\",\"labels\":{\"k\":\"v\",\"l\":\"w\"}},\"spec\":{\"containers\":"
+			   "[{\"name\":\"one\",\"args\":[\"x\",1,-70000,2.5,18446744073709551615,1e999,null,"
+			   "true]},{\"name\":\"two\",\"args\":[]}]}}";
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), length;
 	struct value v = body_fixture_value(fx, text);
@@ -332,7 +348,8 @@ every_flipped_bit_is_survived(void **state)
 		value_to_json(v, nothing, &length);
 		b = block_any(&view, fx->ref);
 		if (b)
-			value_each_ref(b->payload + offsetof(struct object, key), b->payload + block_length(b), count_ref, &refs);
+			value_each_ref(b->payload + offsetof(struct object, key),
+				       b->payload + block_length(b), count_ref, &refs);
 		*byte = (uint8_t)(*byte ^ 1u << bit % 8);
 	}
 	length = 0;
@@ -357,14 +374,18 @@ random_bytes_are_survived(void **state)
 	assert_int_equal(mprotect(map + 2 * page, page, PROT_NONE), 0);
 	for (unsigned i = 0; i < 20000; i++) {
 		uint32_t n = 1 + json_random_below(&r, 100);
-		struct value v = {.view = &view, .own = &own, .at = map + 2 * page - n, .end = map + 2 * page};
+		struct value v = {
+			.view = &view, .own = &own, .at = map + 2 * page - n, .end = map + 2 * page};
 		unsigned refs = 0;
 		size_t length = 0;
 
 		for (uint32_t k = 0; k < n; k++) {
-			static const uint8_t tags[] = {TAG_OBJECT16, TAG_ARRAY16, TAG_REF, TAG_STRING8, TAG_NUMBER8, TAG_OWN_NAME, 0x41, 0x82};
+			static const uint8_t tags[] = {TAG_OBJECT16, TAG_ARRAY16,  TAG_REF, TAG_STRING8,
+						       TAG_NUMBER8,  TAG_OWN_NAME, 0x41,    0x82};
 
-			map[2 * page - n + k] = (uint8_t)(json_random_below(&r, 3) ? json_random_below(&r, 256) : tags[json_random_below(&r, 8)]);
+			map[2 * page - n + k] = (uint8_t)(json_random_below(&r, 3)
+								  ? json_random_below(&r, 256)
+								  : tags[json_random_below(&r, 8)]);
 		}
 		read_all(v, 0);
 		value_to_json(v, nothing, &length);
@@ -373,7 +394,10 @@ random_bytes_are_survived(void **state)
 	munmap(map, 3 * page);
 }
 
-/* A shape or a value that leads back to itself, or doubles at each of 100 levels, ends in an error and not in a loop. */
+/*
+ * A shape or a value that leads back to itself, or doubles at each of 100 levels, ends in an error and not in
+ * a loop.
+ */
 static void
 loops_in_a_damaged_arena_end(void **state)
 {
@@ -387,7 +411,8 @@ loops_in_a_damaged_arena_end(void **state)
 	p = arena_payload(fx->arena, refs[0]);
 	memcpy(p, (uint8_t[]){TAG_ARRAY16, 5, 0, TAG_REF}, 4);
 	memcpy(p + 4, &refs[0], 4);
-	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[0]), nothing, &length), -EBADMSG);
+	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[0]), nothing, &length),
+			 -EBADMSG);
 	p[0] = TAG_NULL;
 	for (unsigned i = 1; i <= 100; i++) {
 		assert_int_equal(arena_new_block(fx->arena, BLOCK_VALUE, 13, 0, &refs[i]), 0);
@@ -396,7 +421,8 @@ loops_in_a_damaged_arena_end(void **state)
 		memcpy(p + 4, &refs[i - 1], 4);
 		memcpy(p + 9, &refs[i - 1], 4);
 	}
-	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[100]), nothing, &length), -EBADMSG);
+	assert_int_equal(value_to_json(value_of_block(&fx->arena->view, refs[100]), nothing, &length),
+			 -EBADMSG);
 	/* a reference to a reference is none */
 	assert_int_equal(value_kind(value_of_block(&fx->arena->view, refs[0])), VALUE_NULL);
 	p = arena_payload(fx->arena, refs[1]);
@@ -406,7 +432,10 @@ loops_in_a_damaged_arena_end(void **state)
 	body_fixture_free(fx);
 }
 
-/* The refs of a document are told one by one: as many as the printed tree needs, and the walk stops when it is told to. */
+/*
+ * The refs of a document are told one by one: as many as the printed tree needs, and the walk stops when it
+ * is told to.
+ */
 static int
 stop_at_once(uint32_t ref, void *context)
 {
@@ -418,8 +447,34 @@ stop_at_once(uint32_t ref, void *context)
 static void
 every_ref_is_told(void **state)
 {
-	uint8_t value[] = {TAG_OBJECT16, 16, 0, 1, 0, 0, 0, TAG_REF, 2, 0, 0, 0, TAG_ARRAY16, 6, 0, TAG_REF, 3, 0, 0, 0, TAG_NULL, TAG_TRUE, TAG_FALSE,
-			   TAG_REF, 9, 9, 9, 9};
+	uint8_t value[] = {TAG_OBJECT16,
+			   16,
+			   0,
+			   1,
+			   0,
+			   0,
+			   0,
+			   TAG_REF,
+			   2,
+			   0,
+			   0,
+			   0,
+			   TAG_ARRAY16,
+			   6,
+			   0,
+			   TAG_REF,
+			   3,
+			   0,
+			   0,
+			   0,
+			   TAG_NULL,
+			   TAG_TRUE,
+			   TAG_FALSE,
+			   TAG_REF,
+			   9,
+			   9,
+			   9,
+			   9};
 	unsigned count = 0;
 
 	(void)state;

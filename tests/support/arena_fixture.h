@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A private arena for tests: a memfd, random keys, no daemon.
  */
@@ -6,7 +7,7 @@
 
 #include "writer/arena/arena.h"
 
-struct arena *arena_fixture_new(void);			/* 1 GiB at most; aborts the test when it cannot be had */
+struct arena *arena_fixture_new(void); /* 1 GiB at most; aborts the test when it cannot be had */
 void arena_fixture_free(struct arena *arena);
 
 #endif

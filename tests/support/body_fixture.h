@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values out of JSON texts, for tests: a private arena, an intern table, a decoder, and the way back to text.
  */
@@ -28,7 +29,10 @@ struct body_fixture {
 struct body_fixture *body_fixture_new(const char *const *drops, size_t drop_count);
 void body_fixture_free(struct body_fixture *fx);	/* discards the last draft */
 
-/* Decode one document, fed in pieces of chunk bytes (0: all at once). Discards the draft before. The decoder's result. */
+/*
+ * Decode one document, fed in pieces of chunk bytes (0: all at once). Discards the draft before. The
+ * decoder's result.
+ */
 int body_fixture_decode(struct body_fixture *fx, const char *text, size_t length, size_t chunk);
 
 /* The value of a text, which must be good: fails the test otherwise. Valid until the next decode. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A writer in this process.
  */
@@ -103,8 +104,10 @@ void
 broker_fixture_on_demand(struct broker_fixture *fx)
 {
 	static const char descriptor[] =
-		"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"widgets\",\"kind\":\"Widget\",\"singular\":\"widget\","
-		"\"shortNames\":[\"wi\"],\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"\",\"fieldSelector\":\"\","
+		"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"widgets\",\"kind\":\"Widget\","
+		"\"singular\":\"widget\","
+		"\"shortNames\":[\"wi\"],\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"\","
+		"\"fieldSelector\":\"\","
 		"\"metadataOnly\":false,\"onDemand\":true,\"drops\":[],\"indexes\":[]}";
 	static const uint8_t fingerprint[32] = {7};
 
@@ -122,7 +125,8 @@ show_version(struct broker_fixture *fx, void *context)
 {
 	const struct version_task *task = context;
 
-	need(store_set_version(fx->store->store, task->resource, task->version, strlen(task->version)) == 0, "no version");
+	need(store_set_version(fx->store->store, task->resource, task->version, strlen(task->version)) == 0,
+	     "no version");
 	store_set_state(fx->store->store, task->resource, RESOURCE_SYNCED);
 	need(store_commit(fx->store->store) >= 0, "no commit");
 }
@@ -205,7 +209,8 @@ broker_fixture_start(struct broker_fixture *fx)
 }
 
 void
-broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context), void *context)
+broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context),
+		  void *context)
 {
 	if (!fx->running) {
 		task(fx, context);
@@ -297,8 +302,11 @@ broker_fixture_pod(struct broker_fixture *fx, const char *name)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%s\","
-		 "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}}", name, name, name);
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%s\","
+		 "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":"
+		 "\"Running\"}}",
+		 name, name, name);
 	broker_fixture_put(fx, (const char *const[]){text, NULL});
 }
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer in this process: a store (store_fixture.h) and a broker on a socket in a directory of its own, on a loop in a thread
- * of its own. What touches either runs there, by broker_fixture_do().
+ * A writer in this process: a store (store_fixture.h) and a broker on a socket in a directory of its own, on
+ * a loop in a thread of its own. What touches either runs there, by broker_fixture_do().
  */
 #ifndef TESTS_SUPPORT_BROKER_FIXTURE_H
 #define TESTS_SUPPORT_BROKER_FIXTURE_H
@@ -34,7 +35,8 @@ struct broker_fixture {
 
 	unsigned widgets;		/* broker_fixture_on_demand(): id of widgets.example.com */
 	pthread_mutex_t wanted_lock;
-	char wanted[WANTED_MAX];		/* "pods widgets.example.com ": what readers said they look at */
+	/* "pods widgets.example.com ": what readers said they look at */
+	char wanted[WANTED_MAX];
 
 	bool running;
 	struct broker *broker;
@@ -58,7 +60,8 @@ void broker_fixture_stop(struct broker_fixture *fx);
 void broker_fixture_free(struct broker_fixture *fx);
 
 /* Run a function on the loop's thread, and wait for it. Without a running loop, here. */
-void broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context), void *context);
+void broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context),
+		       void *context);
 
 /* widgets.example.com, cached on demand, beside pods; before broker_fixture_start(). */
 void broker_fixture_on_demand(struct broker_fixture *fx);
@@ -74,15 +77,16 @@ void broker_fixture_pod(struct broker_fixture *fx, const char *name);
 void broker_fixture_commit(struct broker_fixture *fx);
 
 /*
- * A new generation with an empty store takes the place of the old one, whose superseded word is set (mark), and is announced
- * to the readers (announce).
+ * A new generation with an empty store takes the place of the old one, whose superseded word is set (mark),
+ * and is announced to the readers (announce).
  */
 void broker_fixture_replace(struct broker_fixture *fx, bool mark, bool announce);
 
 /*
- * Arenas in a directory, as the daemon's are: before broker_fixture_start(). From then on broker_fixture_adopt() makes a new generation that
- * takes over what the one before held, announced when the broker runs: with broker_fixture_stop() before and _start() after it, the
- * daemon's death and return; without, a switch while it lives.
+ * Arenas in a directory, as the daemon's are: before broker_fixture_start(). From then on
+ * broker_fixture_adopt() makes a new generation that takes over what the one before held, announced when the
+ * broker runs: with broker_fixture_stop() before and _start() after it, the daemon's death and return;
+ * without, a switch while it lives.
  */
 void broker_fixture_keep_generations(struct broker_fixture *fx);
 void broker_fixture_adopt(struct broker_fixture *fx);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For tests/e2e/chaos.sh: sourced after daemon.sh. The programs it is played with, and everything that can go wrong, each a function of the
 # name that it has in the plan.
 #

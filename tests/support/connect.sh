@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For tests of connecting: sourced after daemon.sh. A gate (tests/support/prog/gate.c) before the API server, and kubeconfigs.
 gate_pids=
 server_is_plain=yes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For end-to-end tests of the daemon: sourced with B set to the build directory. Makes a directory $T of the test's own,
 # removes it and ends whatever was started when the script ends, however it ends.
 set -eu

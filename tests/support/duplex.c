@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections of tests.
  */
@@ -92,7 +93,8 @@ duplex_write(struct duplex *d, const void *data, size_t length)
 	const char *at = data;
 
 	while (length > 0) {
-		ssize_t n = d->tls ? gnutls_record_send(d->tls, at, length) : send(d->fd, at, length, MSG_NOSIGNAL);
+		ssize_t n = d->tls ? gnutls_record_send(d->tls, at, length)
+				   : send(d->fd, at, length, MSG_NOSIGNAL);
 
 		if (n < 0 && (d->tls ? !gnutls_error_is_fatal((int)n) : errno == EINTR))
 			continue;

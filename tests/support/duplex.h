@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A connection of a test's server or client: bytes both ways, by TLS or without, blocking.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Selectors, hashes and dice of the model test of events.
  */
@@ -7,14 +8,17 @@
 #include <string.h>
 
 const char *const event_model_namespaces[EVENT_MODEL_NAMESPACES] = {"ns0", "ns1", "ns2", "ns3"};
-const char *const event_model_labels[EVENT_MODEL_LABELS] = {"", "app=web", "app in (web,db),tier!=cache", "tier,!hidden"};
-const char *const event_model_fields[EVENT_MODEL_FIELDS] = {"", "status.phase=Running", "spec.nodeName=node-1,status.phase!=Failed",
+const char *const event_model_labels[EVENT_MODEL_LABELS] = {"", "app=web", "app in (web,db),tier!=cache",
+							    "tier,!hidden"};
+const char *const event_model_fields[EVENT_MODEL_FIELDS] = {"", "status.phase=Running",
+							    "spec.nodeName=node-1,status.phase!=Failed",
 							    "metadata.annotations.note!=odd"};
 
 const char *
 event_model_text(const cJSON *object, const char *outer, const char *field)
 {
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, outer), field));
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(object, outer), field));
 
 	return text ? text : "";
 }
@@ -32,19 +36,25 @@ event_model_label_bits(const cJSON *pod)
 		   *hidden = of_metadata(pod, "labels", "hidden");
 	bool web = strcmp(app, "web") == 0;
 	/* there, with whatever value */
-	bool has_tier = cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(pod, "metadata"), "labels"), "tier");
+	bool has_tier = cJSON_HasObjectItem(
+		cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(pod, "metadata"), "labels"),
+		"tier");
 
-	return 1u | (web ? 2u : 0) | ((web || strcmp(app, "db") == 0) && strcmp(tier, "cache") != 0 ? 4u : 0) | (has_tier && !*hidden ? 8u : 0);
+	return 1u | (web ? 2u : 0) |
+	       ((web || strcmp(app, "db") == 0) && strcmp(tier, "cache") != 0 ? 4u : 0) |
+	       (has_tier && !*hidden ? 8u : 0);
 }
 
 unsigned
 event_model_field_bits(const cJSON *pod)
 {
-	const char *phase = event_model_text(pod, "status", "phase"), *node = event_model_text(pod, "spec", "nodeName"),
+	const char *phase = event_model_text(pod, "status", "phase"),
+		   *node = event_model_text(pod, "spec", "nodeName"),
 		   *note = of_metadata(pod, "annotations", "note");
 
 	return 1u | (strcmp(phase, "Running") == 0 ? 2u : 0) |
-	       (strcmp(node, "node-1") == 0 && strcmp(phase, "Failed") != 0 ? 4u : 0) | (strcmp(note, "odd") != 0 ? 8u : 0);
+	       (strcmp(node, "node-1") == 0 && strcmp(phase, "Failed") != 0 ? 4u : 0) |
+	       (strcmp(note, "odd") != 0 ? 8u : 0);
 }
 
 static uint64_t
@@ -69,7 +79,8 @@ value_hash(const cJSON *v, unsigned depth)
 		return mix(hash, number);
 	}
 	for (const cJSON *child = v->child; child; child = child->next) {
-		if (depth == 0 && child->string && (strcmp(child->string, "kind") == 0 || strcmp(child->string, "apiVersion") == 0))
+		if (depth == 0 && child->string &&
+		    (strcmp(child->string, "kind") == 0 || strcmp(child->string, "apiVersion") == 0))
 			continue;
 		if (depth == 1 && child->string && strcmp(child->string, "managedFields") == 0)
 			continue;
@@ -92,7 +103,8 @@ event_model_read(const char *line, struct event_model_state *ret)
 {
 	unsigned long long rv, hash;
 
-	if (sscanf(line, "%llu %c %127s %63s %llx %u %u", &rv, &ret->type, ret->key, ret->uid, &hash, &ret->labels, &ret->fields) != 7)
+	if (sscanf(line, "%llu %c %127s %63s %llx %u %u", &rv, &ret->type, ret->key, ret->uid, &hash,
+		   &ret->labels, &ret->fields) != 7)
 		return false;
 	ret->rv = rv;
 	ret->hash = hash;

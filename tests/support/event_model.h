@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs of tests/e2e/events_model.sh and chaos.sh agree on: who changes the server (events_change, chaos_change), who is told of it
- * (events_reader, chaos_reader) and who compares the two (events_check, chaos_check). Files of lines, a line of the server's history being
+ * What the programs of tests/e2e/events_model.sh and chaos.sh agree on: who changes the server
+ * (events_change, chaos_change), who is told of it (events_reader, chaos_reader) and who compares the two
+ * (events_check, chaos_check). Files of lines, a line of the server's history being
  *
  *	RV TYPE KEY UID HASH LABELS FIELDS	TYPE: A added, M modified, D deleted; then the selectors that match, as bits
  *						(of tests/e2e/chaos.sh also E, L: chaos_change.c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Orders, and the record.
  */
@@ -146,8 +147,9 @@ fault_struck(unsigned *seen, struct fault *ret_fault)
 static bool
 read_fault(const char *text, struct fault *ret)
 {
-	static const char *const words[] = {[FAULT_CUT] = "cut", [FAULT_MID_FRAME] = "mid-frame", [FAULT_TRUNCATE] = "truncate", [FAULT_INVALID] = "invalid",
-					    [FAULT_ERROR_EVENT] = "error", [FAULT_ANSWER] = "answer"};
+	static const char *const words[] = {
+		[FAULT_CUT] = "cut",         [FAULT_MID_FRAME] = "mid-frame", [FAULT_TRUNCATE] = "truncate",
+		[FAULT_INVALID] = "invalid", [FAULT_ERROR_EVENT] = "error",   [FAULT_ANSWER] = "answer"};
 	char word[32] = "";
 
 	*ret = (struct fault){FAULT_NONE, 0, 0};
@@ -216,7 +218,8 @@ fault_orders_obey(const char *order)
 		instead_until = fault_now_ms() + n;
 		snprintf(instead_verb, sizeof(instead_verb), "%s", verb);
 		pthread_mutex_unlock(&lock);
-	} else if (sscanf(order, "list %u %lu %n", &n, &after, &at) == 2 && at > 0 && read_fault(order + at, &fault)) {
+	} else if (sscanf(order, "list %u %lu %n", &n, &after, &at) == 2 && at > 0 &&
+		   read_fault(order + at, &fault)) {
 		fault.after = after;
 		pthread_mutex_lock(&lock);
 		on_list = fault;

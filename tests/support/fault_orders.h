@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is to go wrong between a client and an API server, as it was ordered, and the record of what did (tests/support/prog/fault_proxy.c,
- * which has the orders' words).
+ * What is to go wrong between a client and an API server, as it was ordered, and the record of what did
+ * (tests/support/prog/fault_proxy.c, which has the orders' words).
  *
  * Threads: all
  */
@@ -11,7 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum fault_kind { FAULT_NONE, FAULT_CUT, FAULT_MID_FRAME, FAULT_TRUNCATE, FAULT_INVALID, FAULT_ERROR_EVENT, FAULT_ANSWER };
+enum fault_kind {
+	FAULT_NONE,
+	FAULT_CUT,
+	FAULT_MID_FRAME,
+	FAULT_TRUNCATE,
+	FAULT_INVALID,
+	FAULT_ERROR_EVENT,
+	FAULT_ANSWER
+};
 
 struct fault {
 	enum fault_kind kind;
@@ -29,8 +38,8 @@ bool fault_orders_obey(const char *order);
 void fault_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * A request begins: what goes wrong with its answer, and the number of strikes until now. Returns the code to answer with
- * instead of the server, or 0.
+ * A request begins: what goes wrong with its answer, and the number of strikes until now. Returns the code to
+ * answer with instead of the server, or 0.
  */
 unsigned fault_meet(const char *verb, struct fault *ret_fault, unsigned *ret_strikes);
 /* Was there another strike, at all streams that are open? Then it is *ret_fault. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests and answers, HTTP/1.1, and what goes wrong with them.
  */
@@ -87,16 +88,22 @@ send_piece(struct relayed *c, const void *data, size_t length)
 static const char *
 reason_of(unsigned code)
 {
-	return code == 410 ? "Expired" : code == 429 ? "TooManyRequests" : code == 401 ? "Unauthorized" : code == 504 ? "Timeout" :
-	       code == 503 ? "ServiceUnavailable" : "InternalError";
+	return code == 410   ? "Expired"
+	       : code == 429 ? "TooManyRequests"
+	       : code == 401 ? "Unauthorized"
+	       : code == 504 ? "Timeout"
+	       : code == 503 ? "ServiceUnavailable"
+			     : "InternalError";
 }
 
 static void
 status_text(char *text, size_t size, unsigned code)
 {
 	snprintf(text, size,
-		 "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"injected %u\","
-		 "\"reason\":\"%s\",\"code\":%u}", code, reason_of(code), code);
+		 "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
+		 "\"message\":\"injected %u\","
+		 "\"reason\":\"%s\",\"code\":%u}",
+		 code, reason_of(code), code);
 }
 
 static bool
@@ -105,7 +112,8 @@ answer_instead(struct relayed *c, unsigned code)
 	char body[256], head[512];
 
 	status_text(body, sizeof(body), code);
-	snprintf(head, sizeof(head), "HTTP/1.1 %u Fault\r\nContent-Type: application/json\r\n%sContent-Length: %zu\r\n\r\n", code,
+	snprintf(head, sizeof(head),
+		 "HTTP/1.1 %u Fault\r\nContent-Type: application/json\r\n%sContent-Length: %zu\r\n\r\n", code,
 		 code == 429 ? "Retry-After: 1\r\n" : "", strlen(body));
 	fault_say("#%u ANSWERED %s %u", c->number, c->verb, code);
 	return send_text(c, head) && send_text(c, body);
@@ -124,7 +132,8 @@ verb_of(const char *path)
 		return "WATCH";
 	if (strstr(path, "continue="))
 		return "PAGE";
-	return strstr(path, "resourceVersionMatch=NotOlderThan") && strstr(path, "limit=1&") ? "PROBE" : "LIST";
+	return strstr(path, "resourceVersionMatch=NotOlderThan") && strstr(path, "limit=1&") ? "PROBE"
+											     : "LIST";
 }
 
 static bool
@@ -215,7 +224,8 @@ read_line(struct relayed *c)
 	c->line_length = 0;
 	if (strncmp(c->line, "{\"type\":\"ERROR\"", 15) == 0) {
 		code = strstr(c->line, "\"code\":");
-		fault_say("#%u ERROR %s %lu %u", c->number, c->verb, code ? strtoul(code + 7, NULL, 10) : 0, c->lines);
+		fault_say("#%u ERROR %s %lu %u", c->number, c->verb, code ? strtoul(code + 7, NULL, 10) : 0,
+			  c->lines);
 	} else if (strcmp(c->verb, "WATCHLIST") == 0 && strncmp(c->line, "{\"type\":\"BOOKMARK\"", 18) == 0 &&
 		   strstr(c->line, "k8s.io/initial-events-end")) {
 		fault_say("#%u SYNCED %s", c->number, c->verb);
@@ -243,7 +253,10 @@ is_stream(const struct relayed *c)
 	return strncmp(c->verb, "WATCH", 5) == 0;
 }
 
-/* A fault whose moment is now, between two pieces; data: the next one, or NULL. True: the answer has ended by it. */
+/*
+ * A fault whose moment is now, between two pieces; data: the next one, or NULL. True: the answer has ended by
+ * it.
+ */
 static bool
 strike_now(struct relayed *c, const char *data, size_t length)
 {
@@ -339,7 +352,8 @@ relay(struct relayed *c)
 		r = next_piece(c, &data, &length);
 		if (r <= 0) {
 			end(c, r == 0 ? "whole" : "cut");
-			return r == 0 && (!c->chunked || send_text(c, "0\r\n\r\n")) && (c->chunked || c->sized);
+			return r == 0 && (!c->chunked || send_text(c, "0\r\n\r\n")) &&
+			       (c->chunked || c->sized);
 		}
 		if (strike_now(c, data, length))
 			return false;
@@ -373,8 +387,8 @@ serve_request(struct relayed *c)
 		if (!duplex_line(&c->client, line, sizeof(line)))
 			return false;
 	} while (strcmp(line, "\r\n") != 0);
-	snprintf(request + length, sizeof(request) - length, "%s%s%s\r\n", token ? "Authorization: Bearer " : "", token ? token : "",
-		 token ? "\r\n" : "");
+	snprintf(request + length, sizeof(request) - length, "%s%s%s\r\n",
+		 token ? "Authorization: Bearer " : "", token ? token : "", token ? "\r\n" : "");
 	c->verb = verb_of(path);
 	c->lines = 0;
 	fault_say("#%u ASKED %s %s", c->number, c->verb, path);

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection of a fault_proxy: requests are passed on to the API server, answers back, and what is ordered (fault_orders.h) happens to them.
+ * A connection of a fault_proxy: requests are passed on to the API server, answers back, and what is ordered
+ * (fault_orders.h) happens to them.
  *
  * Threads: a connection is served by one
  */

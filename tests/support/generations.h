@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory in which arenas follow each other as generations: each start takes over what the one before left.
+ * A directory in which arenas follow each other as generations: each start takes over what the one before
+ * left.
  */
 #ifndef TESTS_SUPPORT_GENERATIONS_H
 #define TESTS_SUPPORT_GENERATIONS_H
@@ -16,8 +18,8 @@ void generations_begin(struct generations *g);
 void generations_end(struct generations *g);
 
 /*
- * Adopt the last generation, or make the first. *ret_intern belongs to the store that is made over the arena (NULL: a new one). The arena is
- * live at once; arena_close() and free() it. Aborts when it cannot be had.
+ * Adopt the last generation, or make the first. *ret_intern belongs to the store that is made over the arena
+ * (NULL: a new one). The arena is live at once; arena_close() and free() it. Aborts when it cannot be had.
  */
 struct arena *generations_next(struct generations *g, struct intern **ret_intern);
 

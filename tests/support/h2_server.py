@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """
 h2_server.py CERT KEY WATCHES: as much of an HTTP/2 server as a test of connections needs, for it does not read what it is asked: of each
 connection the first WATCHES requests are answered with a header and then with silence, every later one with "ok". Prints "READY PORT",

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tiny HTTP server for tests; see http_fixture.h. */
 #include "tests/support/http_fixture.h"
 
@@ -48,7 +49,8 @@ note_header(void *ctx, enum MHD_ValueKind kind, const char *name, const char *va
 	(void)kind;
 	if (f->n_headers < MAX_HEADERS) {
 		snprintf(f->headers[f->n_headers].name, sizeof(f->headers[0].name), "%s", name);
-		snprintf(f->headers[f->n_headers++].value, sizeof(f->headers[0].value), "%s", value ? value : "");
+		snprintf(f->headers[f->n_headers++].value, sizeof(f->headers[0].value), "%s",
+			 value ? value : "");
 	}
 	return MHD_YES;
 }
@@ -60,7 +62,8 @@ note_argument(void *ctx, enum MHD_ValueKind kind, const char *name, const char *
 	size_t at = strlen(f->query);
 
 	(void)kind;
-	snprintf(f->query + at, sizeof(f->query) - at, "%s%s%s%s", at ? "&" : "", name, value ? "=" : "", value ? value : "");
+	snprintf(f->query + at, sizeof(f->query) - at, "%s%s%s%s", at ? "&" : "", name, value ? "=" : "",
+		 value ? value : "");
 	return MHD_YES;
 }
 
@@ -115,11 +118,14 @@ respond(struct http_fixture *f, const struct http_route *route)
 	const char *body = route->body ? route->body : "";
 
 	if (!route->stream && !route->generated && !route->cut)
-		return MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
+		return MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body,
+						       MHD_RESPMEM_PERSISTENT);
 	reply = calloc(1, sizeof(*reply));
 	*reply = (struct reply){f, route};
 	response = MHD_create_response_from_callback(route->cut ? strlen(body) + 1 : MHD_SIZE_UNKNOWN, 65536,
-						     route->stream ? send_stream : route->cut ? send_cut : send_generated,
+						     route->stream ? send_stream
+						     : route->cut  ? send_cut
+								   : send_generated,
 						     reply, free);
 	return response;
 }
@@ -133,11 +139,13 @@ shows(struct MHD_Connection *connection, const char *bearer)
 }
 
 static enum MHD_Result
-on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-	   const char *data, size_t *data_size, void **request_ctx)
+on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method,
+	   const char *version, const char *data, size_t *data_size, void **request_ctx)
 {
-	static const struct http_route missing = {.path = "", .status = 404, .body = "{\"kind\":\"Status\",\"code\":404}"};
-	static const struct http_route stranger = {.path = "", .status = 401, .body = "{\"kind\":\"Status\",\"code\":401}"};
+	static const struct http_route missing = {
+		.path = "", .status = 404, .body = "{\"kind\":\"Status\",\"code\":404}"};
+	static const struct http_route stranger = {
+		.path = "", .status = 401, .body = "{\"kind\":\"Status\",\"code\":401}"};
 	struct http_fixture *f = ctx;
 	const struct http_route *route = f->routes;
 	struct MHD_Response *response;
@@ -147,7 +155,10 @@ on_request(void *ctx, struct MHD_Connection *connection, const char *url, const 
 	(void)version;
 	(void)data;
 	(void)data_size;
-	/* Whoever answers at the first call, before the (empty) body is read, closes the connection with it. */
+	/*
+	 * Whoever answers at the first call, before the (empty) body is read, closes the connection with
+	 * it.
+	 */
 	if (!*request_ctx) {
 		*request_ctx = f;
 		return MHD_YES;
@@ -167,7 +178,8 @@ on_request(void *ctx, struct MHD_Connection *connection, const char *url, const 
 	if (route->bearer && !shows(connection, route->bearer))
 		route = &stranger;
 	response = respond(f, route);
-	MHD_add_response_header(response, "Content-Type", route->content_type ? route->content_type : "application/json");
+	MHD_add_response_header(response, "Content-Type",
+				route->content_type ? route->content_type : "application/json");
 	if (route->retry_after)
 		MHD_add_response_header(response, "Retry-After", route->retry_after);
 	r = MHD_queue_response(connection, (unsigned)route->status, response);
@@ -188,11 +200,12 @@ http_fixture_new(const struct http_route *routes, const char *key, const char *c
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->changed, NULL);
 	if (key)
-		f->daemon = MHD_start_daemon(flags | MHD_USE_TLS, 0, NULL, NULL, on_request, f, MHD_OPTION_SOCK_ADDR, &address,
-					     MHD_OPTION_HTTPS_MEM_KEY, key, MHD_OPTION_HTTPS_MEM_CERT, cert, MHD_OPTION_END);
+		f->daemon = MHD_start_daemon(flags | MHD_USE_TLS, 0, NULL, NULL, on_request, f,
+					     MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_HTTPS_MEM_KEY, key,
+					     MHD_OPTION_HTTPS_MEM_CERT, cert, MHD_OPTION_END);
 	else
-		f->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, f, MHD_OPTION_SOCK_ADDR, &address,
-					     MHD_OPTION_END);
+		f->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, f, MHD_OPTION_SOCK_ADDR,
+					     &address, MHD_OPTION_END);
 	if (!f->daemon) {
 		fprintf(stderr, "the test server does not start\n");
 		http_fixture_free(f);

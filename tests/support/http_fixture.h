@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tiny HTTP server for tests of the transport and of what stands on it: answers from a
  * table of routes, on a port of its own, one thread a connection. A stream route sends what the
  * test gives to http_fixture_send(), until http_fixture_end().
  */
-#ifndef INFORMER_TESTS_SUPPORT_HTTP_FIXTURE_H
-#define INFORMER_TESTS_SUPPORT_HTTP_FIXTURE_H
+#ifndef TESTS_SUPPORT_HTTP_FIXTURE_H
+#define TESTS_SUPPORT_HTTP_FIXTURE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random JSON documents. Names come from a small set, so that shapes, values and duplicates repeat.
  */
@@ -87,14 +88,16 @@ character(struct json_random *r, uint32_t c)
 	else if (c < 0x10000)
 		snprintf(text, sizeof(text), "\\u%04x", c);
 	else
-		snprintf(text, sizeof(text), "\\u%04X\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + (c & 0x3ff));
+		snprintf(text, sizeof(text), "\\u%04X\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+			 0xdc00 + (c & 0x3ff));
 	put(&r->sent, text, strlen(text));
 }
 
 static uint32_t
 any_character(struct json_random *r)
 {
-	static const uint32_t edges[] = {0, 0x1f, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff, '"', '\\', '/'};
+	static const uint32_t edges[] = {0,      0x1f,   0x7f,    0x80,     0x7ff, 0x800, 0xd7ff, 0xe000,
+					 0xfffd, 0xffff, 0x10000, 0x10ffff, '"',   '\\',  '/'};
 	uint32_t c;
 
 	switch (json_random_below(r, 12)) {
@@ -114,7 +117,8 @@ static void
 string(struct json_random *r)
 {
 	static const uint32_t lengths[] = {0, 1, 7, 11, 12, 30, 62, 63, 64, 65, 254, 255, 256, 300};
-	uint32_t length = json_random_below(r, 4) ? json_random_below(r, 20) : lengths[json_random_below(r, 14)];
+	uint32_t length = json_random_below(r, 4) ? json_random_below(r, 20)
+						  : lengths[json_random_below(r, 14)];
 
 	both(r, "\"");
 	if (json_random_below(r, 300) == 0)
@@ -138,18 +142,42 @@ string(struct json_random *r)
 static uint64_t
 bits(struct json_random *r)
 {
-	return (uint64_t)json_random_below(r, 1u << 31) << 33 ^ (uint64_t)json_random_below(r, 1u << 31) << 11 ^
-	       json_random_below(r, 1u << 11);
+	return (uint64_t)json_random_below(r, 1u << 31) << 33 ^
+	       (uint64_t)json_random_below(r, 1u << 31) << 11 ^ json_random_below(r, 1u << 11);
 }
 
 static void
 number(struct json_random *r)
 {
 	static const char *const edges[] = {
-		"0", "63", "64", "-1", "127", "128", "-128", "-129", "32767", "32768", "-32768", "-32769", "8388607", "8388608",
-		"2147483647", "2147483648", "-2147483648", "-2147483649", "9223372036854775807", "9223372036854775808",
-		"18446744073709551615", "18446744073709551616", "-9223372036854775808", "-9223372036854775809",
-		"123456789012345678901234567890", "1e400", "-1E+999", "9007199254740993",
+		"0",
+		"63",
+		"64",
+		"-1",
+		"127",
+		"128",
+		"-128",
+		"-129",
+		"32767",
+		"32768",
+		"-32768",
+		"-32769",
+		"8388607",
+		"8388608",
+		"2147483647",
+		"2147483648",
+		"-2147483648",
+		"-2147483649",
+		"9223372036854775807",
+		"9223372036854775808",
+		"18446744073709551615",
+		"18446744073709551616",
+		"-9223372036854775808",
+		"-9223372036854775809",
+		"123456789012345678901234567890",
+		"1e400",
+		"-1E+999",
+		"9007199254740993",
 	};
 	char text[64], shortest[64];
 	uint64_t n = bits(r);
@@ -181,7 +209,8 @@ number(struct json_random *r)
 		strcat(shortest, ".0");
 	put(&r->expected, shortest, strlen(shortest));
 	snprintf(text, sizeof(text), json_random_below(r, 2) ? "%.17e" : "%.16E", d);
-	put(&r->sent, strtod(text, NULL) == d ? text : shortest, strlen(strtod(text, NULL) == d ? text : shortest));
+	put(&r->sent, strtod(text, NULL) == d ? text : shortest,
+	    strlen(strtod(text, NULL) == d ? text : shortest));
 }
 
 static void value(struct json_random *r, unsigned depth);
@@ -208,7 +237,10 @@ array(struct json_random *r, unsigned depth)
 static void
 object(struct json_random *r, unsigned depth)
 {
-	static const char *const names[] = {"name", "metadata", "labels", "spec", "", "status", "a", "containers", "kind", "app.kubernetes.io/name", "x\\u0000y", "\\\"", "\xc3\xa9"};
+	static const char *const names[] = {
+		"name",      "metadata", "labels",     "spec", "",
+		"status",    "a",        "containers", "kind", "app.kubernetes.io/name",
+		"x\\u0000y", "\\\"",     "\xc3\xa9"};
 	uint32_t count = json_random_below(r, FIELDS_MAX);
 	struct bytes sent = r->sent, expected = r->expected;
 	struct bytes fields_sent[FIELDS_MAX], fields[FIELDS_MAX], keys[FIELDS_MAX];
@@ -218,7 +250,8 @@ object(struct json_random *r, unsigned depth)
 		char name[64];
 
 		if (json_random_below(r, 4))
-			snprintf(name, sizeof(name), "%s", names[json_random_below(r, sizeof(names) / sizeof(names[0]))]);
+			snprintf(name, sizeof(name), "%s",
+				 names[json_random_below(r, sizeof(names) / sizeof(names[0]))]);
 		else
 			snprintf(name, sizeof(name), "field-%u", json_random_below(r, 2000));
 		r->sent = r->expected = (struct bytes){0};
@@ -246,7 +279,8 @@ object(struct json_random *r, unsigned depth)
 		space(r);
 		put(&r->sent, (char *)fields_sent[i].data, fields_sent[i].length);
 		for (uint32_t k = i + 1; k < count; k++)
-			last = last && (keys[i].length != keys[k].length || memcmp(keys[i].data, keys[k].data, keys[i].length) != 0);
+			last = last && (keys[i].length != keys[k].length ||
+					memcmp(keys[i].data, keys[k].data, keys[i].length) != 0);
 		if (!last) {
 			r->duplicates++;
 			continue;

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random JSON documents, each in two forms: as somebody might send it (white space, escapes, several spellings of a number,
- * duplicate keys), and as we print it. The same seed gives the same documents.
+ * Random JSON documents, each in two forms: as somebody might send it (white space, escapes, several
+ * spellings of a number, duplicate keys), and as we print it. The same seed gives the same documents.
  */
 #ifndef TESTS_SUPPORT_JSON_RANDOM_H
 #define TESTS_SUPPORT_JSON_RANDOM_H

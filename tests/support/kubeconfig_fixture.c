@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kubeconfigs read in an environment of the test's own; see kubeconfig_fixture.h. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kubeconfigs read in an environment of the test's own.
  */
-#ifndef INFORMER_TESTS_SUPPORT_KUBECONFIG_FIXTURE_H
-#define INFORMER_TESTS_SUPPORT_KUBECONFIG_FIXTURE_H
+#ifndef TESTS_SUPPORT_KUBECONFIG_FIXTURE_H
+#define TESTS_SUPPORT_KUBECONFIG_FIXTURE_H
 
 #include "writer/kube/kubeconfig.h"
 
@@ -14,7 +15,10 @@ void set_env(const char *name, const char *value);
 /* kubeconfig_load() that must succeed; the result is the caller's. */
 struct kube_client_config loaded(struct kubeconfig_choice choice);
 
-/* It must fail with this code, and a message that has this text; "hunter2" is a secret that must not be in it. */
+/*
+ * It must fail with this code, and a message that has this text; "hunter2" is a secret that must not be in
+ * it.
+ */
 void assert_refused(struct kubeconfig_choice choice, int code, const char *message);
 
 #endif

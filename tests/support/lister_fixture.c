@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Listers over a writer in this process.
  */
@@ -12,11 +13,14 @@
 #include "tests/support/lister_fixture.h"
 
 static const char deployments_descriptor[] =
-	"{\"group\":\"apps\",\"version\":\"v1\",\"resource\":\"deployments\",\"kind\":\"Deployment\",\"singular\":\"deployment\","
-	"\"shortNames\":[\"deploy\"],\"namespaced\":true,\"indexes\":[{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
+	"{\"group\":\"apps\",\"version\":\"v1\",\"resource\":\"deployments\",\"kind\":\"Deployment\","
+	"\"singular\":\"deployment\","
+	"\"shortNames\":[\"deploy\"],\"namespaced\":true,\"indexes\":[{\"name\":\"namespace\",\"rules\":[{"
+	"\"as\":\"namespace\"}]}]}";
 static const char nodes_descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"nodes\",\"kind\":\"Node\",\"singular\":\"node\","
-	"\"shortNames\":[\"no\"],\"namespaced\":false,\"indexes\":[{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
+	"\"shortNames\":[\"no\"],\"namespaced\":false,\"indexes\":[{\"name\":\"namespace\",\"rules\":[{"
+	"\"as\":\"namespace\"}]}]}";
 static const uint8_t deployments_fingerprint[32] = "deployments of a fixture";
 static const uint8_t nodes_fingerprint[32] = "nodes of a fixture";
 
@@ -25,8 +29,11 @@ add_resources(struct broker_fixture *writer, void *context)
 {
 	struct lister_fixture *fx = context;
 
-	assert_int_equal(store_add_resource(writer->store->store, deployments_descriptor, deployments_fingerprint, &fx->deployments), 0);
-	assert_int_equal(store_add_resource(writer->store->store, nodes_descriptor, nodes_fingerprint, &fx->nodes), 0);
+	assert_int_equal(store_add_resource(writer->store->store, deployments_descriptor,
+					    deployments_fingerprint, &fx->deployments),
+			 0);
+	assert_int_equal(
+		store_add_resource(writer->store->store, nodes_descriptor, nodes_fingerprint, &fx->nodes), 0);
 	assert_int_equal(store_commit(writer->store->store), 0);
 }
 
@@ -95,11 +102,14 @@ lister_fixture_put(struct lister_fixture *fx, unsigned resource, const char *jso
 }
 
 void
-lister_fixture_pod(struct lister_fixture *fx, const char *ns, const char *name, const char *users, const char *app)
+lister_fixture_pod(struct lister_fixture *fx, const char *ns, const char *name, const char *users,
+		   const char *app)
 {
 	char text[1024], part[256] = "";
 
-	snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"uid-%s-%s\"", name, ns, ns, name);
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"uid-%s-%s\"", name, ns, ns,
+		 name);
 	if (users)
 		snprintf(part, sizeof(part), ",\"annotations\":{\"users\":\"%s\"}", users);
 	strcat(text, part);
@@ -114,7 +124,8 @@ lister_fixture_pod(struct lister_fixture *fx, const char *ns, const char *name, 
 void
 lister_fixture_delete(struct lister_fixture *fx, const char *ns, const char *name)
 {
-	broker_fixture_do(fx->writer, put, &(struct put){.resource = fx->writer->store->pods, .ns = ns, .name = name});
+	broker_fixture_do(fx->writer, put,
+			  &(struct put){.resource = fx->writer->store->pods, .ns = ns, .name = name});
 }
 
 /* ---- words ---- */
@@ -176,7 +187,8 @@ finish(struct lister_fixture *fx, struct word_list *list, bool sorted, int r)
 }
 
 const char *
-lister_fixture_list(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *ns, const char *selector)
+lister_fixture_list(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *ns,
+		    const char *selector)
 {
 	struct word_list list = {0};
 	int r = informer_lister_list(fx->pods, snapshot, ns, selector, word_list_add_key, &list);
@@ -185,10 +197,12 @@ lister_fixture_list(struct lister_fixture *fx, const struct informer_snapshot *s
 }
 
 const char *
-lister_fixture_by_index(struct lister_fixture *fx, const struct informer_snapshot *snapshot, const char *index, const char *value)
+lister_fixture_by_index(struct lister_fixture *fx, const struct informer_snapshot *snapshot,
+			const char *index, const char *value)
 {
 	struct word_list list = {0};
-	int r = informer_lister_by_index(fx->pods, snapshot, index, value, strlen(value), word_list_add_key, &list);
+	int r = informer_lister_by_index(fx->pods, snapshot, index, value, strlen(value), word_list_add_key,
+					 &list);
 
 	return finish(fx, &list, false, r);
 }

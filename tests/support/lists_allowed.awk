@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # lists_allowed.awk -v speed=N LOG: whether each LIST and WatchList in the log of a fault_proxy had a cause by which the field's reference
 # lists (writer/reflect/reflector.h), or better. A cause is good for one LIST, and used up when the state is whole or a watch was opened.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random changes of pods.
  */
@@ -25,10 +26,11 @@ take(char *data, size_t size, size_t n, void *context)
 void
 pod_changes_note(FILE *history, const char *type, const cJSON *pod)
 {
-	fprintf(history, "%s %s %s/%s %s %016llx %u %u\n", event_model_text(pod, "metadata", "resourceVersion"), type,
+	fprintf(history, "%s %s %s/%s %s %016llx %u %u\n",
+		event_model_text(pod, "metadata", "resourceVersion"), type,
 		event_model_text(pod, "metadata", "namespace"), event_model_text(pod, "metadata", "name"),
-		event_model_text(pod, "metadata", "uid"), (unsigned long long)event_model_hash(pod), event_model_label_bits(pod),
-		event_model_field_bits(pod));
+		event_model_text(pod, "metadata", "uid"), (unsigned long long)event_model_hash(pod),
+		event_model_label_bits(pod), event_model_field_bits(pod));
 	fflush(history);
 }
 
@@ -68,8 +70,8 @@ ask(struct pod_changes *c, const char *method, const char *path, const char *bod
 	if (code == CURLE_OK && status / 100 == 2 && c->answer)
 		document = cJSON_ParseWithLength(c->answer, c->answer_length);
 	if (!document) {
-		fprintf(stderr, "pod_changes: %s %s: %s, %ld %s\n", method, to, curl_easy_strerror(code), status,
-			c->answer_length ? c->answer : "");
+		fprintf(stderr, "pod_changes: %s %s: %s, %ld %s\n", method, to, curl_easy_strerror(code),
+			status, c->answer_length ? c->answer : "");
 		exit(1);
 	}
 	return document;
@@ -83,7 +85,8 @@ pod_changes_get(struct pod_changes *c, const char *path)
 
 /* Change a pod, and write the answer down. */
 static void
-make(struct pod_changes *c, const char *method, const char *type, const char *ns, const char *rest, const char *body, const char *content)
+make(struct pod_changes *c, const char *method, const char *type, const char *ns, const char *rest,
+     const char *body, const char *content)
 {
 	char path[256];
 	cJSON *pod;
@@ -130,16 +133,19 @@ static void
 create(struct pod_changes *c, unsigned ns, unsigned name)
 {
 	char body[4096], filler[2048];
-	unsigned length = event_model_draw(&c->dice, 8) == 0 ? event_model_draw(&c->dice, sizeof(filler) - 1) : 20;
+	unsigned length = event_model_draw(&c->dice, 8) == 0 ? event_model_draw(&c->dice, sizeof(filler) - 1)
+							     : 20;
 
 	memset(filler, 'x', length);
 	filler[length] = '\0';
 	snprintf(body, sizeof(body),
-		 "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"pod-%u\",\"labels\":{\"app\":\"%s\",\"tier\":\"%s\"},"
-		 "\"annotations\":{\"step\":\"%u\",\"sent\":\"%llu\",\"note\":\"%s\"}},\"spec\":{\"nodeName\":\"%s\",\"containers\":[{\"name\":\"c\","
+		 "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"pod-%u\",\"labels\":{"
+		 "\"app\":\"%s\",\"tier\":\"%s\"},"
+		 "\"annotations\":{\"step\":\"%u\",\"sent\":\"%llu\",\"note\":\"%s\"}},\"spec\":{"
+		 "\"nodeName\":\"%s\",\"containers\":[{\"name\":\"c\","
 		 "\"image\":\"%s\"}]},\"status\":{\"phase\":\"%s\"}}",
-		 c->first_name + name, one_of(c, apps, 5), one_of(c, tiers, 3), ++c->steps, now_ns(), one_of(c, notes, 3), one_of(c, nodes, 3),
-		 filler, one_of(c, phases, 4));
+		 c->first_name + name, one_of(c, apps, 5), one_of(c, tiers, 3), ++c->steps, now_ns(),
+		 one_of(c, notes, 3), one_of(c, nodes, 3), filler, one_of(c, phases, 4));
 	make(c, "POST", "A", event_model_namespaces[ns], "", body, "application/json");
 	c->there[ns][name] = true;
 }
@@ -161,14 +167,17 @@ change(struct pod_changes *c, unsigned ns, unsigned name)
 
 	if (event_model_draw(&c->dice, 2) == 0) {
 		snprintf(rest, sizeof(rest), "/pod-%u/status", c->first_name + name);
-		snprintf(body, sizeof(body), "{\"status\":{\"phase\":\"%s\",\"message\":\"step %u\",\"sent\":\"%llu\"}}",
+		snprintf(body, sizeof(body),
+			 "{\"status\":{\"phase\":\"%s\",\"message\":\"step %u\",\"sent\":\"%llu\"}}",
 			 one_of(c, phases, 4), ++c->steps, now_ns());
 	} else {
 		snprintf(rest, sizeof(rest), "/pod-%u", c->first_name + name);
 		snprintf(body, sizeof(body),
-			 "{\"metadata\":{\"labels\":{\"app\":%s,\"tier\":%s,\"hidden\":%s},\"annotations\":{\"step\":\"%u\",\"sent\":\"%llu\","
+			 "{\"metadata\":{\"labels\":{\"app\":%s,\"tier\":%s,\"hidden\":%s},\"annotations\":{"
+			 "\"step\":\"%u\",\"sent\":\"%llu\","
 			 "\"note\":%s}}}",
-			 quoted(app, sizeof(app), one_of(c, apps, 5)), quoted(tier, sizeof(tier), one_of(c, tiers, 3)),
+			 quoted(app, sizeof(app), one_of(c, apps, 5)),
+			 quoted(tier, sizeof(tier), one_of(c, tiers, 3)),
 			 quoted(hidden, sizeof(hidden), one_of(c, hiddens, 3)), ++c->steps, now_ns(),
 			 quoted(said, sizeof(said), one_of(c, notes, 3)));
 	}
@@ -178,7 +187,8 @@ change(struct pod_changes *c, unsigned ns, unsigned name)
 unsigned
 pod_changes_step(struct pod_changes *c)
 {
-	unsigned ns = event_model_draw(&c->dice, EVENT_MODEL_NAMESPACES), name = event_model_draw(&c->dice, c->names);
+	unsigned ns = event_model_draw(&c->dice, EVENT_MODEL_NAMESPACES),
+		 name = event_model_draw(&c->dice, c->names);
 	unsigned what = event_model_draw(&c->dice, 10);
 
 	if (!c->there[ns][name])
@@ -198,18 +208,22 @@ pod_changes_anchors(struct pod_changes *c)
 {
 	for (unsigned i = 0; i < EVENT_MODEL_NAMESPACES; i++)
 		make(c, "POST", "A", event_model_namespaces[i], "",
-		     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"anchor\",\"labels\":{\"app\":\"web\",\"tier\":\"front\"}},"
-		     "\"spec\":{\"nodeName\":\"node-1\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},\"status\":{\"phase\":\"Running\"}}",
+		     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"anchor\",\"labels\":{"
+		     "\"app\":\"web\",\"tier\":\"front\"}},"
+		     "\"spec\":{\"nodeName\":\"node-1\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},"
+		     "\"status\":{\"phase\":\"Running\"}}",
 		     "application/json");
 }
 
 bool
 pod_changes_found(struct pod_changes *c, const cJSON *pod)
 {
-	const char *ns = event_model_text(pod, "metadata", "namespace"), *name = event_model_text(pod, "metadata", "name");
+	const char *ns = event_model_text(pod, "metadata", "namespace"),
+		   *name = event_model_text(pod, "metadata", "name");
 	unsigned number;
 
-	if (sscanf(name, "pod-%u", &number) != 1 || number < c->first_name || number >= c->first_name + c->names)
+	if (sscanf(name, "pod-%u", &number) != 1 || number < c->first_name ||
+	    number >= c->first_name + c->names)
 		return false;
 	for (unsigned i = 0; i < EVENT_MODEL_NAMESPACES; i++)
 		if (strcmp(ns, event_model_namespaces[i]) == 0)

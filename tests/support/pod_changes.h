@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random changes of pods through an API server, and its history: each state that was made is a line (tests/support/event_model.h).
- * Nobody else may change these pods.
+ * Random changes of pods through an API server, and its history: each state that was made is a line
+ * (tests/support/event_model.h). Nobody else may change these pods.
  *
  * Threads: one at a time; several of these, of different names, may share a history.
  */
@@ -20,7 +21,8 @@ struct pod_changes {
 	const char *url;
 	const char *token, *ca_file;	/* NULL: none */
 	FILE *history;
-	unsigned first_name, names;	/* "pod-" first .. first + names - 1, at most POD_CHANGES_NAMES, in each namespace */
+	/* "pod-" first .. first + names - 1, at most POD_CHANGES_NAMES, in each namespace */
+	unsigned first_name, names;
 	struct event_model_random dice;
 
 	CURL *curl;
@@ -37,7 +39,10 @@ void pod_changes_done(struct pod_changes *c);
 /* Pods named "anchor" that are always there, so that no selection is ever empty: one in each namespace. */
 void pod_changes_anchors(struct pod_changes *c);
 
-/* One change, or two where a pod is deleted and made again at once. Returns how many. Exits when the server says what is not expected. */
+/*
+ * One change, or two where a pod is deleted and made again at once. Returns how many. Exits when the server
+ * says what is not expected.
+ */
 unsigned pod_changes_step(struct pod_changes *c);
 
 /*

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pod to look at: a daemon in this process that has it, a reader, and an open snapshot. For tests of what objects say.
+ * One pod to look at: a daemon in this process that has it, a reader, and an open snapshot. For tests of what
+ * objects say.
  */
 #ifndef TESTS_SUPPORT_POD_WORLD_H
 #define TESTS_SUPPORT_POD_WORLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A reader without the library.
  */
@@ -31,8 +32,11 @@ raw_connect(struct broker_fixture *fx)
 void
 raw_hello(int fd, uint32_t flags)
 {
-	struct message_hello hello = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
-				      .layout_major = LAYOUT_MAJOR, .flags = flags, .reader_name = "raw \x1b[31m client"};
+	struct message_hello hello = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
+		.layout_major = LAYOUT_MAJOR,
+		.flags = flags,
+		.reader_name = "raw \x1b[31m client"};
 
 	assert_int_equal(send(fd, &hello, sizeof(hello), MSG_NOSIGNAL), sizeof(hello));
 }
@@ -45,7 +49,8 @@ raw_hear(int fd, struct raw_answer *a)
 		char space[CMSG_SPACE(sizeof(int) * 4)];
 	} control;
 	struct iovec io = {&a->u, sizeof(a->u)};
-	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	a->fd_count = 0;
@@ -80,8 +85,9 @@ raw_close(struct raw_answer *a)
 void
 raw_subscribe(int fd, uint32_t number, const char *resource, const char *ns, const char *consumer)
 {
-	struct message_subscribe wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
-					 .number = number};
+	struct message_subscribe wish = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
+		.number = number};
 
 	snprintf(wish.resource, sizeof(wish.resource), "%s", resource);
 	snprintf(wish.namespace_, sizeof(wish.namespace_), "%s", ns ? ns : "");
@@ -113,7 +119,8 @@ raw_reader_free(struct raw_reader *r)
 }
 
 const struct queue *
-raw_reader_subscribe(struct raw_reader *r, uint32_t number, const char *resource, const char *ns, const char *consumer)
+raw_reader_subscribe(struct raw_reader *r, uint32_t number, const char *resource, const char *ns,
+		     const char *consumer)
 {
 	const struct queue *q;
 
@@ -122,7 +129,8 @@ raw_reader_subscribe(struct raw_reader *r, uint32_t number, const char *resource
 	assert_int_equal(r->answer.u.head.type, MESSAGE_SUBSCRIBED);
 	assert_int_equal(r->answer.u.subscribed.number, number);
 	assert_int_equal(r->answer.fd_count, 1);
-	q = mmap(NULL, queue_bytes(r->answer.u.subscribed.entries), PROT_READ, MAP_SHARED, r->answer.fds[0], 0);
+	q = mmap(NULL, queue_bytes(r->answer.u.subscribed.entries), PROT_READ, MAP_SHARED, r->answer.fds[0],
+		 0);
 	assert_ptr_not_equal(q, MAP_FAILED);
 	assert_int_equal(q->capacity, r->answer.u.subscribed.entries);
 	close(r->answer.fds[0]);
@@ -136,8 +144,8 @@ raw_unmap_queue(const struct queue *q)
 }
 
 void
-raw_reader_is_refused(struct raw_reader *r, uint32_t number, const char *resource, const char *consumer, enum refusal code,
-		      const char *part)
+raw_reader_is_refused(struct raw_reader *r, uint32_t number, const char *resource, const char *consumer,
+		      enum refusal code, const char *part)
 {
 	char text[300] = "";
 
@@ -146,7 +154,8 @@ raw_reader_is_refused(struct raw_reader *r, uint32_t number, const char *resourc
 	assert_int_equal(r->answer.u.head.type, MESSAGE_UNSUBSCRIBED);
 	assert_int_equal(r->answer.u.unsubscribed.number, number);
 	assert_int_equal(r->answer.u.unsubscribed.code, code);
-	memcpy(text, r->answer.u.bytes + sizeof(r->answer.u.unsubscribed), r->answer.u.unsubscribed.text_length);
+	memcpy(text, r->answer.u.bytes + sizeof(r->answer.u.unsubscribed),
+	       r->answer.u.unsubscribed.text_length);
 	if (!strstr(text, part))
 		print_message("%s\n", text);
 	assert_non_null(strstr(text, part));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A reader without the library: what goes over the broker's socket, by hand.
  */
@@ -44,11 +45,11 @@ struct raw_reader {
 struct raw_reader *raw_reader_new(struct broker_fixture *fx);
 void raw_reader_free(struct raw_reader *r);
 /* Subscribe and map the queue. Fails when it is refused. */
-const struct queue *raw_reader_subscribe(struct raw_reader *r, uint32_t number, const char *resource, const char *ns,
-					 const char *consumer);
+const struct queue *raw_reader_subscribe(struct raw_reader *r, uint32_t number, const char *resource,
+					 const char *ns, const char *consumer);
 void raw_unmap_queue(const struct queue *q);
 /* Subscribe, and be told why not. */
-void raw_reader_is_refused(struct raw_reader *r, uint32_t number, const char *resource, const char *consumer, enum refusal code,
-			   const char *part);
+void raw_reader_is_refused(struct raw_reader *r, uint32_t number, const char *resource, const char *consumer,
+			   enum refusal code, const char *part);
 
 #endif

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A reader in another language, written from shm-layout/LAYOUT.md alone: attaches at the broker's socket, pins, and prints.
 
     read_arena.py SOCKET list RESOURCE               every object, a JSON document a line

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A handler that writes down what it is told.
  */
@@ -46,14 +47,17 @@ name_of(const struct informer_object *o, char *buffer, size_t size)
 	const char *ns, *name, *version;
 	size_t ns_length, name_length, version_length;
 
-	if (informer_object_namespace(o, &ns, &ns_length) < 0 || informer_object_name(o, &name, &name_length) < 0)
+	if (informer_object_namespace(o, &ns, &ns_length) < 0 ||
+	    informer_object_name(o, &name, &name_length) < 0)
 		return "(unreadable)";
 	if (informer_object_resource_version(o, &version, &version_length) < 0) {
 		version = "!";
 		version_length = 1;
 	}
-	snprintf(buffer, size, "%.*s%s%.*s%.*s", ns_length == 7 && memcmp(ns, "default", 7) == 0 ? 0 : (int)ns_length, ns,
-		 ns_length == 7 && memcmp(ns, "default", 7) == 0 ? "" : "/", (int)name_length, name, (int)version_length, version);
+	snprintf(buffer, size, "%.*s%s%.*s%.*s",
+		 ns_length == 7 && memcmp(ns, "default", 7) == 0 ? 0 : (int)ns_length, ns,
+		 ns_length == 7 && memcmp(ns, "default", 7) == 0 ? "" : "/", (int)name_length, name,
+		 (int)version_length, version);
 	return buffer;
 }
 
@@ -146,10 +150,18 @@ recorder_new(struct informer *inf)
 		abort();
 	r->inf = inf;
 	pthread_mutex_init(&r->lock, NULL);
-	r->options = (struct informer_handler_options){
-		.size = sizeof(r->options), .resource = "pods", .context = r, .on_add = on_add, .on_update = on_update,
-		.on_delete = on_delete, .on_overflow = on_overflow, .on_resync_begin = on_resync_begin,
-		.on_resync_end = on_resync_end, .on_synced = on_synced, .on_error = on_error, .on_done = on_done};
+	r->options = (struct informer_handler_options){.size = sizeof(r->options),
+						       .resource = "pods",
+						       .context = r,
+						       .on_add = on_add,
+						       .on_update = on_update,
+						       .on_delete = on_delete,
+						       .on_overflow = on_overflow,
+						       .on_resync_begin = on_resync_begin,
+						       .on_resync_end = on_resync_end,
+						       .on_synced = on_synced,
+						       .on_error = on_error,
+						       .on_done = on_done};
 	return r;
 }
 
@@ -277,10 +289,13 @@ change(struct broker_fixture *fx, void *context)
 				assert_int_equal(store_fixture_delete(fx->store, ns, name), 0);
 			continue;
 		}
-		assert_int_equal(store_fixture_sayf(fx->store, word[0] == '-' ? "DELETED" : "MODIFIED",
-			"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"uid-%s-%s\",\"resourceVersion\":\"%s\","
-			"\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"}}", name, ns, name,
-			strstr(label, "new") ? "2" : "1", rv, label), 0);
+		assert_int_equal(
+			store_fixture_sayf(fx->store, word[0] == '-' ? "DELETED" : "MODIFIED",
+					   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":"
+					   "\"uid-%s-%s\",\"resourceVersion\":\"%s\","
+					   "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"n1\"}}",
+					   name, ns, name, strstr(label, "new") ? "2" : "1", rv, label),
+			0);
 	}
 	if (c->synced) {
 		snprintf(number, sizeof(number), "%u", ++version);

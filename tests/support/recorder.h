@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A handler that writes down what it is told, in short:
  *
@@ -6,7 +7,8 @@
  *	-a2   delete, final state known			-a2? delete, unknown		-a!  delete, only the key is known
  *	COALESCED RESYNC BEGIN END SYNCED DONE		ERROR(reason) RECOVERED
  *
- * The version is metadata.resourceVersion. Objects of other namespaces than "default" are written with it: "+x/a1".
+ * The version is metadata.resourceVersion. Objects of other namespaces than "default" are written with it:
+ * "+x/a1".
  */
 #ifndef TESTS_SUPPORT_RECORDER_H
 #define TESTS_SUPPORT_RECORDER_H
@@ -45,8 +47,8 @@ void recorder_await(struct recorder *r, const char *expected);
 void recorder_pump(struct informer *inf);
 
 /*
- * Put pods and commit once: "a1 b2 x/c3"; with a label: "a1:web" (label app). "-a" deletes, "-a7:db" does with
- * this final state, "-a?" without being seen.
+ * Put pods and commit once: "a1 b2 x/c3"; with a label: "a1:web" (label app). "-a" deletes, "-a7:db" does
+ * with this final state, "-a?" without being seen.
  */
 void recorder_change(struct broker_fixture *fx, const char *changes);
 /* The same without synced state or version. */

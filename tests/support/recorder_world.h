@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two recorders beside each other: a daemon in this process, a reader of it, and handlers that write down what they are told. For tests of
- * events.
+ * Two recorders beside each other: a daemon in this process, a reader of it, and handlers that write down
+ * what they are told. For tests of events.
  */
 #ifndef TESTS_SUPPORT_RECORDER_WORLD_H
 #define TESTS_SUPPORT_RECORDER_WORLD_H
@@ -13,7 +14,10 @@ struct recorder_world {
 	struct recorder *r, *other;	/* not added yet */
 };
 
-/* present: what the pods are before the reader comes, as for recorder_change(). generations: the daemon can be followed by another one. */
+/*
+ * present: what the pods are before the reader comes, as for recorder_change(). generations: the daemon can
+ * be followed by another one.
+ */
 struct recorder_world *recorder_world_new(const char *present, bool generations);
 void recorder_world_free(struct recorder_world *w);
 

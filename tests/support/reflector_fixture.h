@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Reflector over a feed fixture, and what its server says: for tests of the Reflector.
  */
@@ -7,15 +8,26 @@
 #include "tests/support/source_fixture.h"
 #include "writer/reflect/reflector.h"
 
-#define EXPIRED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource version\",\"reason\":\"Expired\",\"code\":410}"
-#define THROTTLED "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"slow down\",\"reason\":\"TooManyRequests\",\"code\":429}"
-#define INTERNAL "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"boom\",\"reason\":\"InternalError\",\"code\":500}"
+#define EXPIRED                                                                                              \
+	"{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"too old resource "                        \
+	"version\",\"reason\":\"Expired\",\"code\":410}"
+#define THROTTLED                                                                                            \
+	"{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"slow "                                    \
+	"down\",\"reason\":\"TooManyRequests\",\"code\":429}"
+#define INTERNAL                                                                                             \
+	"{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"boom\",\"reason\":\"InternalError\","     \
+	"\"code\":500}"
 
 #define EVENT(type, object) "{\"type\":\"" type "\",\"object\":%s}\n", object
-#define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%u\"}}}\n"
+#define BOOKMARK                                                                                             \
+	"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"           \
+	"\"resourceVersion\":\"%u\"}}}\n"
 #define ERROR_EVENT(body) "{\"type\":\"ERROR\",\"object\":" body "}\n"
-#define END_MARK "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%u\"," \
-	"\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}},\"spec\":{\"containers\":null},\"status\":{}}}\n"
+#define END_MARK                                                                                             \
+	"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"           \
+	"\"resourceVersion\":\"%u\","                                                                        \
+	"\"annotations\":{\"k8s.io/"                                                                         \
+	"initial-events-end\":\"true\"}},\"spec\":{\"containers\":null},\"status\":{}}}\n"
 
 struct reflector_fixture {
 	struct source_fixture *fx;

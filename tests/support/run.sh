@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For end-to-end tests of informer-run: sourced after daemon.sh. Everything is killed when the script ends, informer-run too.
 export INFORMER_SOCKET=$S INFORMER_RUN_DIR=$T/run OUT=$T/out
 run_pid=

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One resource between a scripted API server and a real store.
  */
@@ -30,21 +31,26 @@ note(struct source_fixture *fx, const char *format, ...)
 }
 
 static int
-begin(struct source_fixture *fx, bool watch, unsigned timeout_s, const struct transport_callbacks *callbacks, void *ctx,
-      void **ret_request)
+begin(struct source_fixture *fx, bool watch, unsigned timeout_s, const struct transport_callbacks *callbacks,
+      void *ctx, void **ret_request)
 {
 	struct scripted_request *request = &fx->requests[fx->request_count++ % SCRIPTED_REQUESTS];
 
 	*request = (struct scripted_request){
-		.fixture = fx, .watch = watch, .open = true, .timeout_s = timeout_s, .callbacks = callbacks, .ctx = ctx,
+		.fixture = fx,
+		.watch = watch,
+		.open = true,
+		.timeout_s = timeout_s,
+		.callbacks = callbacks,
+		.ctx = ctx,
 	};
 	*ret_request = request;
 	return 0;
 }
 
 static int
-scripted_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx,
-	      void **ret_request)
+scripted_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
+	      void *ctx, void **ret_request)
 {
 	struct source_fixture *fx = context;
 
@@ -64,14 +70,15 @@ scripted_list(void *context, const struct list_params *params, const struct tran
 }
 
 static int
-scripted_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx,
-	       void **ret_request)
+scripted_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
+	       void *ctx, void **ret_request)
 {
 	struct source_fixture *fx = context;
 
 	if (fx->refuse < 0)
 		return fx->refuse;
-	note(fx, "%s rv=%s; ", params->initial_events ? "WATCHLIST" : "WATCH", params->resource_version[0] ? params->resource_version : "\"\"");
+	note(fx, "%s rv=%s; ", params->initial_events ? "WATCHLIST" : "WATCH",
+	     params->resource_version[0] ? params->resource_version : "\"\"");
 	begin(fx, true, params->timeout_s, callbacks, ctx, ret_request);
 	((struct scripted_request *)*ret_request)->fresh = params->fresh_connection;
 	return 0;
@@ -223,7 +230,8 @@ pod(const char *key, unsigned version)
 	const char *slash = strchr(key, '/');
 
 	snprintf(text, sizeof(buffers[0]),
-		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"uid\":\"uid-%s\",\"resourceVersion\":\"%u\"},"
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%.*s\",\"uid\":\"uid-%s\","
+		 "\"resourceVersion\":\"%u\"},"
 		 "\"spec\":{\"nodeName\":\"node-1\"}}",
 		 slash + 1, (int)(slash - key), key, key, version);
 	return text;
@@ -238,10 +246,13 @@ pod_list(const char *version, const char *continue_token, ...)
 	size_t at;
 	bool first = true;
 
-	at = (size_t)snprintf(text, sizeof(text), "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%s\"",
-			      version);
+	at = (size_t)snprintf(
+		text, sizeof(text),
+		"{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"%s\"",
+		version);
 	if (continue_token)
-		at += (size_t)snprintf(text + at, sizeof(text) - at, ",\"continue\":\"%s\",\"remainingItemCount\":1", continue_token);
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       ",\"continue\":\"%s\",\"remainingItemCount\":1", continue_token);
 	at += (size_t)snprintf(text + at, sizeof(text) - at, "},\"items\":[");
 	va_start(items, continue_token);
 	while ((item = va_arg(items, const char *)) != NULL) {
@@ -280,13 +291,15 @@ published(struct source_fixture *fx)
 
 		assert_non_null(o);
 		assert_true(count < 128);
-		store_object_identity(fx->store->store, it.leaf, &uid, &uid_length, &version, &version_length);
-		snprintf(lines[count++], sizeof(lines[0]), "%.*s/%.*s@%.*s ", o->namespace_length, object_namespace(o),
-			 o->name_length, object_name(o), (int)version_length, version);
+		store_object_identity(fx->store->store, it.leaf, &uid, &uid_length, &version,
+				      &version_length);
+		snprintf(lines[count++], sizeof(lines[0]), "%.*s/%.*s@%.*s ", o->namespace_length,
+			 object_namespace(o), o->name_length, object_name(o), (int)version_length, version);
 	}
 	qsort(lines, count, sizeof(lines[0]), compare);
 	if (resource->state == RESOURCE_SYNCED)
-		at = (size_t)snprintf(text, sizeof(text), "[%.*s] ", resource->version_length, resource->version);
+		at = (size_t)snprintf(text, sizeof(text), "[%.*s] ", resource->version_length,
+				      resource->version);
 	else
 		at = (size_t)snprintf(text, sizeof(text), "[-] ");
 	for (size_t i = 0; i < count; i++)
@@ -314,13 +327,21 @@ source_fixture_new(uint64_t max_bytes)
 	known = store_known_objects(&fx->known);
 	fx->fifo = delta_fifo_new(&known);
 	fx->applier = applier_new(fx->store->store, &fx->clock.clock);
-	if (!fx->fifo || !fx->applier || applier_add(fx->applier, fx->store->pods, "pods", fx->fifo, NULL, NULL) < 0)
+	if (!fx->fifo || !fx->applier ||
+	    applier_add(fx->applier, fx->store->pods, "pods", fx->fifo, NULL, NULL) < 0)
 		abort();
-	fx->lister_watcher = (struct lister_watcher){ fx, scripted_list, scripted_watch, scripted_cancel, scripted_pause, scripted_resume };
+	fx->lister_watcher = (struct lister_watcher){
+		fx, scripted_list, scripted_watch, scripted_cancel, scripted_pause, scripted_resume};
 	fx->source = (struct source){
-		.name = "pods", .lister_watcher = &fx->lister_watcher, .fifo = fx->fifo, .arena = fx->store->arena,
-		.intern = store_intern(fx->store->store), .schema = fx->store->schema, .clock = &fx->clock.clock,
-		.on_contact = count_contact, .context = fx,
+		.name = "pods",
+		.lister_watcher = &fx->lister_watcher,
+		.fifo = fx->fifo,
+		.arena = fx->store->arena,
+		.intern = store_intern(fx->store->store),
+		.schema = fx->store->schema,
+		.clock = &fx->clock.clock,
+		.on_contact = count_contact,
+		.context = fx,
 	};
 	return fx;
 }

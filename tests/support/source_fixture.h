@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One resource, pods, between a scripted API server and a real store: what a Reflector works with, without network and
- * without waiting.
+ * One resource, pods, between a scripted API server and a real store: what a Reflector works with, without
+ * network and without waiting.
  *
- * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; " or "WATCHLIST rv=\"\"; ", and the test answers the one under way.
+ * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; " or "WATCHLIST rv=\"\"; ",
+ * and the test answers the one under way.
  */
-#ifndef TESTS_SUPPORT_FEED_FIXTURE_H
-#define TESTS_SUPPORT_FEED_FIXTURE_H
+#ifndef TESTS_SUPPORT_SOURCE_FIXTURE_H
+#define TESTS_SUPPORT_SOURCE_FIXTURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,7 +63,8 @@ void server_answer(struct source_fixture *fx, int status, const char *body);
 void server_open(struct source_fixture *fx);
 void server_send(struct source_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* On a request that is not the last one. */
-void server_send_on(struct scripted_request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void server_send_on(struct scripted_request *request, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void server_end(struct source_fixture *fx, int result);
 bool server_has_request(struct source_fixture *fx);
 struct scripted_request *server_request(struct source_fixture *fx);
@@ -72,7 +75,10 @@ const char *pod(const char *key, unsigned version);
 /* The body of a list of pods, NULL-terminated: pod_list("10", "next-page" or NULL, pod(…), pod(…), NULL). */
 const char *pod_list(const char *version, const char *continue_token, ...);
 
-/* "a/x@5 a/y@7 ": the pods that the published root shows, by name; with the RV first: "[10] ", "[-] " while it is listing. */
+/*
+ * "a/x@5 a/y@7 ": the pods that the published root shows, by name; with the RV first: "[10] ", "[-] " while
+ * it is listing.
+ */
 const char *published(struct source_fixture *fx);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A store fed in this process.
  */
@@ -24,7 +25,8 @@ const char pods_descriptor[] =
 	"{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
 	"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
 	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
-	"{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":\"split\",\"separator\":\",\"}]}"
+	"{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":\"split\","
+	"\"separator\":\",\"}]}"
 	"]}";
 const uint8_t pods_fingerprint[32] = "pods of the test fixture";
 
@@ -35,8 +37,9 @@ put_object(void *context, const char *type, size_t type_length, struct draft d)
 	const struct object *o = object_at(&fx->arena->view, d.ref);
 
 	if (type_length == strlen("DELETED") && memcmp(type, "DELETED", type_length) == 0)
-		fx->result = store_delete(fx->store, fx->pods, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
-					  o->name_length, true, d, &fx->change);
+		fx->result = store_delete(fx->store, fx->pods, o->key_hash, object_namespace(o),
+					  o->namespace_length, object_name(o), o->name_length, true, d,
+					  &fx->change);
 	else
 		fx->result = store_put(fx->store, fx->pods, d, &fx->change);
 	if (fx->result < 0)
@@ -79,7 +82,8 @@ store_fixture_of(struct arena *arena, struct intern *intern, const char *descrip
 	fx->arena = arena;
 	fx->pins = need(pins_new(8), "slots");
 	if (store_new(fx->arena, intern, fx->pins, &fx->store) < 0 ||
-	    store_add_resource(fx->store, descriptor, pods_fingerprint, &fx->pods) < 0 || store_commit(fx->store) < 0) {
+	    store_add_resource(fx->store, descriptor, pods_fingerprint, &fx->pods) < 0 ||
+	    store_commit(fx->store) < 0) {
 		fprintf(stderr, "store_fixture: no store\n");
 		abort();
 	}
@@ -91,7 +95,9 @@ void
 store_fixture_renew_decoder(struct store_fixture *fx)
 {
 	fx->schema = need(decoder_schema_new(NULL, 0, NULL), "schema");
-	fx->decoder = need(decoder_new(DECODE_WATCH, fx->arena, store_intern(fx->store), fx->schema, &events, fx, 0), "decoder");
+	fx->decoder = need(
+		decoder_new(DECODE_WATCH, fx->arena, store_intern(fx->store), fx->schema, &events, fx, 0),
+		"decoder");
 }
 
 void
@@ -106,7 +112,8 @@ store_fixture_settle(struct store_fixture *fx)
 	fx->schema = NULL;
 	/* what was released since the last commit counts as retired by the next one */
 	snprintf(version, sizeof(version), "settled-%u", ++count);
-	if (store_set_version(fx->store, fx->pods, version, strlen(version)) < 0 || store_commit(fx->store) < 0)
+	if (store_set_version(fx->store, fx->pods, version, strlen(version)) < 0 ||
+	    store_commit(fx->store) < 0)
 		abort();
 	store_reclaim(fx->store);
 }
@@ -218,7 +225,8 @@ delete_key(struct store_fixture *fx, const char *ns, const char *name, bool seen
 {
 	uint64_t hash = object_key_hash(fx->arena->header->hash_key, ns, strlen(ns), name, strlen(name));
 
-	return store_delete(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name), seen, (struct draft){0}, &fx->change);
+	return store_delete(fx->store, fx->pods, hash, ns, strlen(ns), name, strlen(name), seen,
+			    (struct draft){0}, &fx->change);
 }
 
 int
@@ -279,7 +287,8 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 
 	if (!res)
 		return -1;
-	indexes = value_field(value_of_block(view, res->descriptor), "indexes", 7, path_fingerprint("indexes", 7));
+	indexes = value_field(value_of_block(view, res->descriptor), "indexes", 7,
+			      path_fingerprint("indexes", 7));
 	for (;; n++) {
 		if (n >= res->index_count || index_def_read(&def, value_element(indexes, n), &why) < 0)
 			return -1;
@@ -293,7 +302,8 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 
 		if (link_is_immediate(link)) {
 			int has = trie_get(view, res->ordinals, link_value(link), &ref) > 0
-					  ? index_def_has(&def, value_of_object(view, ref), value, strlen(value))
+					  ? index_def_has(&def, value_of_object(view, ref), value,
+							  strlen(value))
 					  : -1;
 			count = has < 0 ? -1 : count + has;
 			if (has > 0) /* a value has one entry */
@@ -307,7 +317,8 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 				count = -1;
 				break;
 			}
-			if (p->value_length != strlen(value) || memcmp(posting_value(p), value, p->value_length) != 0)
+			if (p->value_length != strlen(value) ||
+			    memcmp(posting_value(p), value, p->value_length) != 0)
 				continue;
 			for (r = ordinal_first(&it, view, link); r > 0; r = ordinal_next(&it))
 				steps++;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Temporary folders for tests; see temp_dir.h. */
 #include "tests/support/temp_dir.h"
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Temporary folders for tests: made by mkdtemp(), removed with all that is in them.
  */
-#ifndef INFORMER_TESTS_SUPPORT_TEMP_DIR_H
-#define INFORMER_TESTS_SUPPORT_TEMP_DIR_H
+#ifndef TESTS_SUPPORT_TEMP_DIR_H
+#define TESTS_SUPPORT_TEMP_DIR_H
 
 /* cmocka set-up and tear-down: *state is the folder's path (a char *). */
 int temp_dir_setup(void **state);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """
 tls_gate.py DIR UPSTREAM NAME: an API server on TLS that asks for client certificates, for tests: what it is asked it asks of
 http://127.0.0.1:UPSTREAM. Its certificate is DIR/NAME.crt, clients' must be by DIR/ca.crt, and their common name what stands in

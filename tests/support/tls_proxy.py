@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """
 tls_proxy.py CERT KEY [USER:PASSWORD]: a proxy that is itself reached by TLS, for tests: CONNECT alone, and with USER:PASSWORD only for who
 shows them, others get 407. Whatever host is asked for, it is 127.0.0.1 that is connected to. Prints "READY PORT", then a line a CONNECT:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An object as a reader sees it, in the words in which tests write it down (tests/support/event_model.h).
  */

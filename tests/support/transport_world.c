@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The world of a transport's test; see transport_world.h. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,8 @@ static int
 on_data(void *ctx, const void *data, size_t len)
 {
 	struct seen *seen = ctx;
-	size_t at = strlen(seen->text), n = len < sizeof(seen->text) - 1 - at ? len : sizeof(seen->text) - 1 - at;
+	size_t at = strlen(seen->text),
+	       n = len < sizeof(seen->text) - 1 - at ? len : sizeof(seen->text) - 1 - at;
 
 	uv_stop(&seen->world->loop);
 	memcpy(seen->text + at, data, n);
@@ -170,11 +172,14 @@ start_tls(struct world *w, const struct http_route *routes)
 
 	snprintf(command, sizeof(command),
 		 "cd %s && exec 2>/dev/null && command -v openssl >/dev/null &&"
-		 " openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.crt -days 2"
+		 " openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out "
+		 "ca.crt -days 2"
 		 " -subj /CN=test-ca &&"
-		 " openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout s.key -out s.csr -subj /CN=api &&"
+		 " openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout s.key -out s.csr "
+		 "-subj /CN=api &&"
 		 " printf 'subjectAltName=DNS:api.test,IP:127.0.0.1' >ext &&"
-		 " openssl x509 -req -in s.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile ext -out s.crt",
+		 " openssl x509 -req -in s.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile ext "
+		 "-out s.crt",
 		 w->dir);
 	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES || system(command) != 0) {
 		print_message("SKIP openssl, or a libmicrohttpd with TLS, is not there\n");

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The world of a transport's test: a loop, a server (http_fixture.h), a transport, and what
  * requests told.
  */
-#ifndef INFORMER_TESTS_SUPPORT_TRANSPORT_WORLD_H
-#define INFORMER_TESTS_SUPPORT_TRANSPORT_WORLD_H
+#ifndef TESTS_SUPPORT_TRANSPORT_WORLD_H
+#define TESTS_SUPPORT_TRANSPORT_WORLD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,15 +53,15 @@ extern const struct transport_callbacks seen_callbacks;
 /* Start a request. */
 void get(struct world *w, const char *path, unsigned flags, struct seen *seen);
 
-#define run_until(w, condition)                                                                                        \
-	do {                                                                                                           \
-		(w)->late = false;                                                                                     \
-		uv_timer_start(&(w)->watchdog, on_watchdog, WATCHDOG_MS, 0);                                           \
-		while (!(condition) && !(w)->late)                                                                     \
-			uv_run(&(w)->loop, UV_RUN_ONCE);                                                               \
-		uv_timer_stop(&(w)->watchdog);                                                                         \
-		if ((w)->late)                                                                                         \
-			fail_msg("not in %d ms: %s", WATCHDOG_MS, #condition);                                         \
+#define run_until(w, condition)                                                                              \
+	do {                                                                                                 \
+		(w)->late = false;                                                                           \
+		uv_timer_start(&(w)->watchdog, on_watchdog, WATCHDOG_MS, 0);                                 \
+		while (!(condition) && !(w)->late)                                                           \
+			uv_run(&(w)->loop, UV_RUN_ONCE);                                                     \
+		uv_timer_stop(&(w)->watchdog);                                                               \
+		if ((w)->late)                                                                               \
+			fail_msg("not in %d ms: %s", WATCHDOG_MS, #condition);                               \
 	} while (0)
 void on_watchdog(uv_timer_t *timer);
 
@@ -68,8 +69,8 @@ void on_watchdog(uv_timer_t *timer);
 void run_for(struct world *w, uint64_t ms);
 
 /*
- * A server on TLS, whose certificate, for the name "api.test" and 127.0.0.1, is by the CA in w->dir/ca.crt. Skips the
- * test where that cannot be made.
+ * A server on TLS, whose certificate, for the name "api.test" and 127.0.0.1, is by the CA in w->dir/ca.crt.
+ * Skips the test where that cannot be made.
  */
 void start_tls(struct world *w, const struct http_route *routes);
 void connect_tls(struct world *w, const char *host);

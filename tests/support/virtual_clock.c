@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A clock that a test moves.
  */
@@ -30,7 +31,8 @@ wake_at(struct clock *clock, uint64_t due_ms)
 void
 virtual_clock_init(struct virtual_clock *c)
 {
-	*c = (struct virtual_clock){ .clock = { .now_ms = now_ms, .chance = chance, .wake_at = wake_at }, .now = 1000000 };
+	*c = (struct virtual_clock){.clock = {.now_ms = now_ms, .chance = chance, .wake_at = wake_at},
+				    .now = 1000000};
 }
 
 void

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A clock that a test moves: no waiting, and chance is what the test says, or drawn from a seed.
  */

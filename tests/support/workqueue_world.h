@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A workqueue with a clock that the test moves, and memory that is counted and can fail.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes as lines of JSON; see change.h. */
 #include "tools/change/change.h"
 
@@ -7,7 +8,8 @@
 const char *
 change_type_name(enum change_type type)
 {
-	static const char *const names[] = {"ADDED", "MODIFIED", "DELETED", "COALESCED", "RESYNC", "RESYNC_END"};
+	static const char *const names[] = {"ADDED",     "MODIFIED", "DELETED",
+					    "COALESCED", "RESYNC",   "RESYNC_END"};
 
 	return names[type];
 }
@@ -140,7 +142,10 @@ change_object(const struct informer_object *object, struct text *out)
 	if (r == 0 && out->error == 0 && out->length > body) {
 		memmove(out->data + body, out->data + body + 1, out->length - body - 1);
 		out->length--;
-		/* {"apiVersion":"v1",} cannot be: what has no fields is no object that a server sent, but check */
+		/*
+		 * {"apiVersion":"v1",} cannot be: what has no fields is no object that a server sent, but
+		 * check
+		 */
 		if (out->data[body] == '}' && out->data[body - 1] == ',') {
 			out->data[body - 1] = '}';
 			out->length--;

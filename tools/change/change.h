@@ -1,14 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A change of an object as a line of JSON: what `informerctl changes` prints and informer-run gives to its handlers.
+ * A change of an object as a line of JSON: what `informerctl changes` prints and informer-run gives to its
+ * handlers.
  *
  *	{"seq":7,"type":"MODIFIED","initial":false,"object":{…},"old":{…}}
  *	{"seq":9,"type":"DELETED","initial":false,"finalStateKnown":false,"object":{…}}
  *	{"seq":9,"type":"RESYNC"}
  *
- * `old` stands only where it is known, finalStateKnown only where it is false, "coalesced":true only where it is so. Nothing in a line is a line feed but its end.
+ * `old` stands only where it is known, finalStateKnown only where it is false, "coalesced":true only where it
+ * is so. Nothing in a line is a line feed but its end.
  */
-#ifndef TOOLS_CHANGE_H
-#define TOOLS_CHANGE_H
+#ifndef TOOLS_CHANGE_CHANGE_H
+#define TOOLS_CHANGE_CHANGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,8 +56,9 @@ void
 change_line(const struct change *change, struct text *out);
 
 /*
- * Add an object's JSON. apiVersion and kind stand in front where the object lacks them, as items of the API server's lists do. Of a
- * tombstone that has only its key: {"apiVersion","kind","metadata":{"namespace","name"}}.
+ * Add an object's JSON. apiVersion and kind stand in front where the object lacks them, as items of the API
+ * server's lists do. Of a tombstone that has only its key:
+ * {"apiVersion","kind","metadata":{"namespace","name"}}.
  *
  * Returns 0, or what the library said; out is then as it was
  */
@@ -62,7 +66,8 @@ int
 change_object(const struct informer_object *object, struct text *out);
 
 /*
- * The seq that names a change: the object's own, but for deletes and marks where the handler stands, which is given.
+ * The seq that names a change: the object's own, but for deletes and marks where the handler stands, which is
+ * given.
  */
 uint64_t
 change_seq(enum change_type type, const struct informer_object *object, const struct informer_cursor *cursor);

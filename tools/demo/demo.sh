@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # make demo: real pods' way from an API server through the arena to readers and handlers, and what happens when things are killed.
 #   demo.sh BUILD_DIR         KEEP=1 leaves everything running and prints commands to try
 # Each step checks what it shows: the demo fails rather than tell a tale.

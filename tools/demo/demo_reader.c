@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The demo's reader: an agent as anyone could write one. It attaches, and every second says what it found since: by key, by index,
- * how long a lookup took on average, and from which generation. It goes on whatever happens to the daemon.
+ * The demo's reader: an agent as anyone could write one. It attaches, and every second says what it found
+ * since: by key, by index, how long a lookup took on average, and from which generation. It goes on whatever
+ * happens to the daemon.
  *
  *	demo-reader NAME SOCKET SECONDS
  */
@@ -25,8 +27,8 @@ now(void)
 
 /* Some keys to ask for, "namespace/name", and the node of the last of them. */
 static int
-choose_keys(struct informer *inf, struct informer_resource *pods, const struct informer_path *node, char keys[KEYS][320],
-	    char ret_node[256])
+choose_keys(struct informer *inf, struct informer_resource *pods, const struct informer_path *node,
+	    char keys[KEYS][320], char ret_node[256])
 {
 	struct informer_snapshot snap;
 	struct informer_object pod;
@@ -42,7 +44,8 @@ choose_keys(struct informer *inf, struct informer_resource *pods, const struct i
 
 			informer_object_namespace(&pod, &ns, &ns_length);
 			informer_object_name(&pod, &name, &name_length);
-			snprintf(keys[n++], sizeof(keys[0]), "%.*s/%.*s", (int)ns_length, ns, (int)name_length, name);
+			snprintf(keys[n++], sizeof(keys[0]), "%.*s/%.*s", (int)ns_length, ns,
+				 (int)name_length, name);
 			if (informer_get_string(&pod, node, &on, &on_length) == 0)
 				snprintf(ret_node, 256, "%.*s", (int)on_length, on);
 		}
@@ -69,7 +72,8 @@ main(int argc, char **argv)
 	options.reader_name = argv[1];
 	options.socket_path = argv[2];
 	if (informer_attach(&options, &inf) < 0 || informer_wait_synced(inf, "pods", 30000) < 0 ||
-	    informer_resource_open(inf, "pods", &pods) < 0 || informer_path_compile(inf, "spec.nodeName", 13, &node) < 0) {
+	    informer_resource_open(inf, "pods", &pods) < 0 ||
+	    informer_path_compile(inf, "spec.nodeName", 13, &node) < 0) {
 		char why[256];
 
 		informer_last_error(inf, why, sizeof(why));
@@ -84,7 +88,8 @@ main(int argc, char **argv)
 		uint64_t lookups = 0, failed = 0, gone = 0, on_node = 0;
 		double start = now(), taken = 0;
 
-		while (now() < start + 1) { /* some thousand lookups by key, each in a snapshot of its own; then rest a little */
+		/* some thousand lookups by key, each in a snapshot of its own; then rest a little */
+		while (now() < start + 1) {
 			double t = now();
 
 			for (int n = 0; n < 16 * count; n++) {
@@ -108,10 +113,12 @@ main(int argc, char **argv)
 		}
 		if (informer_begin(inf, &snap) == 0) {
 			informer_snapshot_moment(&snap, &moment);
-			informer_count_by_index(&snap, pods, "nodeName", node_name, strlen(node_name), &on_node);
+			informer_count_by_index(&snap, pods, "nodeName", node_name, strlen(node_name),
+						&on_node);
 			informer_end(&snap);
 		}
-		printf("  %-8s generation %llu, epoch %6llu: %llu lookups by key, %.0f ns each, %llu failed; %llu pods on %s\n",
+		printf("  %-8s generation %llu, epoch %6llu: %llu lookups by key, %.0f ns each, %llu failed; "
+		       "%llu pods on %s\n",
 		       argv[1], (unsigned long long)moment.generation, (unsigned long long)moment.epoch,
 		       (unsigned long long)lookups, taken * 1e9 / (double)lookups, (unsigned long long)failed,
 		       (unsigned long long)on_node, node_name);

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events in an event loop of one's own, without any thread: the library's one descriptor beside others. Here poll() waits for it and for
- * standard input, at whose end the program ends; epoll, libuv and others take the descriptor alike.
+ * Events in an event loop of one's own, without any thread: the library's one descriptor beside others. Here
+ * poll() waits for it and for standard input, at whose end the program ends; epoll, libuv and others take the
+ * descriptor alike.
  *
  *	cc event-loop.c $(pkg-config --cflags --libs libinformer) -o event-loop && ./event-loop node-1
  */
@@ -39,8 +41,12 @@ int main(int argc, char **argv)
 {
 	char selector[300];
 	/* track_keys: whatever happens, adds and deletes lead from what we were told to what is */
-	const struct informer_handler_options options = {.size = sizeof(options), .resource = "pods", .field_selector = selector,
-		.track_keys = true, .on_add = on_add, .on_delete = on_delete};
+	const struct informer_handler_options options = {.size = sizeof(options),
+							 .resource = "pods",
+							 .field_selector = selector,
+							 .track_keys = true,
+							 .on_add = on_add,
+							 .on_delete = on_delete};
 	struct informer *inf;
 
 	if (argc != 2)
@@ -53,7 +59,8 @@ int main(int argc, char **argv)
 		char discarded[256];
 
 		informer_dispatch(inf); /* never blocks; calls on_add and on_delete */
-		if (poll(fds, 2, -1) > 0 && fds[1].revents && read(STDIN_FILENO, discarded, sizeof(discarded)) <= 0)
+		if (poll(fds, 2, -1) > 0 && fds[1].revents &&
+		    read(STDIN_FILENO, discarded, sizeof(discarded)) <= 0)
 			break;
 	}
 	informer_detach(inf);

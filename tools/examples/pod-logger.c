@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The field's classic example: say of each pod when it comes, changes and goes. Once a minute each pod is told again (resync).
+ * The field's classic example: say of each pod when it comes, changes and goes. Once a minute each pod is
+ * told again (resync).
  *
  *	cc pod-logger.c $(pkg-config --cflags --libs libinformer) -o pod-logger && ./pod-logger [NAMESPACE]
  */
@@ -65,8 +67,9 @@ int main(int argc, char **argv)
 
 	if (informer_attach(NULL, &inf) < 0 || informer_factory_new(inf, &defaults, &factory) < 0)
 		return fprintf(stderr, "cannot attach\n"), 1;
-	if (informer_factory_for(factory, "pods", &pods) < 0 || informer_shared_add_handler(pods, &handler, NULL) < 0 ||
-	    informer_factory_start(factory) < 0 || informer_run(inf) < 0)
+	if (informer_factory_for(factory, "pods", &pods) < 0 ||
+	    informer_shared_add_handler(pods, &handler, NULL) < 0 || informer_factory_start(factory) < 0 ||
+	    informer_run(inf) < 0)
 		return fprintf(stderr, "cannot start\n"), 1;
 	if (informer_factory_wait_synced(factory, 10000, NULL, NULL) < 0)
 		fprintf(stderr, "not synced after 10 s; is informerd running, and does it cache pods?\n");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which name somebody may have meant: the least number of letters added, left out, changed or swapped. */
 #include "tools/flags/nearest.h"
 
@@ -32,7 +33,8 @@ distance(const char *a, const char *b)
 			int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
 
 			row[j] = least(least(above[j], row[j - 1]) + 1, above[j - 1] + (x != y));
-			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]))
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+			    y == tolower((unsigned char)a[i - 2]))
 				row[j] = least(row[j], before[j - 2] + 1);
 		}
 		before = above;

@@ -1,15 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * getopt_long(3) takes any beginning of a flag's name that is the only one. Our tools take whole names: a script with half of one would
- * break when another flag is added, and informerd and informerctl do not take it either.
+ * getopt_long(3) takes any beginning of a flag's name that is the only one. Our tools take whole names: a
+ * script with half of one would break when another flag is added, and informerd and informerctl do not take
+ * it either.
  */
-#ifndef FLAGS_WHOLE_FLAG_H
-#define FLAGS_WHOLE_FLAG_H
+#ifndef TOOLS_FLAGS_WHOLE_FLAG_H
+#define TOOLS_FLAGS_WHOLE_FLAG_H
 
 #include <getopt.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* argument: what getopt_long() is about to look at (argv[optind]), or NULL. False: it is a long flag, and none of these. */
+/*
+ * argument: what getopt_long() is about to look at (argv[optind]), or NULL. False: it is a long flag, and
+ * none of these.
+ */
 static inline bool
 flag_is_whole(const char *argument, const struct option *options)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The events that are not done; see backlog.h. */
 #include "tools/informer-run/backlog.h"
 
@@ -72,8 +73,10 @@ backlog_put(struct backlog *backlog, struct event *event)
 void
 backlog_take(struct backlog *backlog, struct event *event, enum event_state state)
 {
-	*(event->ready_before ? &event->ready_before->ready_after : &backlog->ready_first) = event->ready_after;
-	*(event->ready_after ? &event->ready_after->ready_before : &backlog->ready_last) = event->ready_before;
+	*(event->ready_before ? &event->ready_before->ready_after
+			      : &backlog->ready_first) = event->ready_after;
+	*(event->ready_after ? &event->ready_after->ready_before
+			     : &backlog->ready_last) = event->ready_before;
 	event->ready_before = event->ready_after = NULL;
 	event->state = state;
 }
@@ -98,7 +101,8 @@ add_change(struct backlog *backlog, struct event *event, uint64_t now_ms)
 	uint64_t hash = hash_key(event->key);
 	struct chain **at = find_chain(backlog, event->key, hash), *chain = *at;
 
-	if (chain && chain->first->retries > 0 && chain->length >= BACKLOG_KEY_MAX && chain->last->epoch == event->epoch) {
+	if (chain && chain->first->retries > 0 && chain->length >= BACKLOG_KEY_MAX &&
+	    chain->last->epoch == event->epoch) {
 		size_t before = event_bytes(chain->last);
 
 		if (event_merge(chain->last, event)) {
@@ -183,7 +187,8 @@ leave_chain(struct backlog *backlog, struct event *event)
 		backlog_put(backlog, chain->first);
 		return;
 	}
-	for (at = &backlog->buckets[chain->hash & (backlog->bucket_count - 1)]; *at != chain; at = &(*at)->next)
+	for (at = &backlog->buckets[chain->hash & (backlog->bucket_count - 1)]; *at != chain;
+	     at = &(*at)->next)
 		;
 	*at = chain->next;
 	free(chain);

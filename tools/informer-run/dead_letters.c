@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dead letters; see dead_letters.h. */
 #include "tools/informer-run/dead_letters.h"
 
@@ -42,7 +43,8 @@ add_member(struct text *line, const char *name, const char *value)
 }
 
 int
-dead_letters_add(int fd, const char *consumer, const char *resource, const struct event *event, const char *why)
+dead_letters_add(int fd, const char *consumer, const char *resource, const struct event *event,
+		 const char *why)
 {
 	struct text line = TEXT_INIT(-1);
 	time_t now = time(NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events; see event.h. */
 #include "tools/informer-run/event.h"
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An event on its way to a handler process: a change of one object, or a mark between changes.
  *
- * Everything it needs stands in its own memory: the object's JSON was made when the library told of it. It belongs to the backlog
- * (backlog.h) from its offer to its end.
+ * Everything it needs stands in its own memory: the object's JSON was made when the library told of it. It
+ * belongs to the backlog (backlog.h) from its offer to its end.
  */
-#ifndef INFORMER_RUN_EVENT_H
-#define INFORMER_RUN_EVENT_H
+#ifndef TOOLS_INFORMER_RUN_EVENT_H
+#define TOOLS_INFORMER_RUN_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +33,8 @@ enum event_state {
  * before     all up to here is done when all before this one are
  * number     order of arrival
  * epoch      how many marks arrived before
- * crashes    of handlers that had it; answers: how often it was answered (retry, crash); retries: of these, retries
+ * crashes    of handlers that had it; answers: how often it was answered (retry, crash); retries: of these,
+ *            retries
  * suspect    it was in a worker that crashed: sent to that one alone, until it answers
  */
 struct event {
@@ -83,8 +85,9 @@ bool
 event_is_mark(const struct event *event);
 
 /*
- * Let a waiting event take a later one of its key in, so that a key whose event is tried again and again needs bounded memory:
- * add + update = add, update + update = update from the first's old state, any + delete = delete. A delete takes no add in.
+ * Let a waiting event take a later one of its key in, so that a key whose event is tried again and again
+ * needs bounded memory: add + update = add, update + update = update from the first's old state, any + delete
+ * = delete. A delete takes no add in.
  *
  * Returns true: `later` was taken in and freed
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Handler processes; see process.h. */
 #include "tools/informer-run/handler_process.h"
 
@@ -13,10 +14,15 @@
 #include <unistd.h>
 
 void
-process_init(struct process *process, struct loop *loop, void (*line)(void *context, char *line), void *context)
+process_init(struct process *process, struct loop *loop, void (*line)(void *context, char *line),
+	     void *context)
 {
-	*process = (struct process){
-		.line = line, .context = context, .loop = loop, .in = WATCH_NONE, .out = WATCH_NONE, .pending = TEXT_INIT(-1)};
+	*process = (struct process){.line = line,
+				    .context = context,
+				    .loop = loop,
+				    .in = WATCH_NONE,
+				    .out = WATCH_NONE,
+				    .pending = TEXT_INIT(-1)};
 }
 
 static void
@@ -37,7 +43,8 @@ flush(struct process *process)
 	struct text *pending = &process->pending;
 
 	while (process->in.fd >= 0 && process->written < pending->length) {
-		ssize_t n = write(process->in.fd, pending->data + process->written, pending->length - process->written);
+		ssize_t n = write(process->in.fd, pending->data + process->written,
+				  pending->length - process->written);
 
 		if (n > 0) {
 			process->written += (size_t)n;
@@ -45,7 +52,8 @@ flush(struct process *process)
 			loop_change(process->loop, &process->in, EPOLLOUT);
 			return;
 		} else if (errno != EINTR) {
-			close_watch(process, &process->in); /* it reads no more; its end, or the deadline, says the rest */
+			/* it reads no more; its end, or the deadline, says the rest */
+			close_watch(process, &process->in);
 		}
 	}
 	pending->length = process->written = 0;
@@ -72,7 +80,8 @@ process_write(struct process *process, const char *data, size_t length)
 		return -EBADF;
 	/* what was written already makes room for what comes */
 	if (process->written > process->pending.length / 2 && process->written > 65536) {
-		memmove(process->pending.data, process->pending.data + process->written, process->pending.length - process->written);
+		memmove(process->pending.data, process->pending.data + process->written,
+			process->pending.length - process->written);
 		process->pending.length -= process->written;
 		process->written = 0;
 	}
@@ -111,7 +120,10 @@ take(struct process *process, const char *data, size_t length)
 	}
 }
 
-/* One piece, so that a process that writes without end delays nobody. Returns 1, 0 at the end, or -EAGAIN when there is nothing. */
+/*
+ * One piece, so that a process that writes without end delays nobody. Returns 1, 0 at the end, or -EAGAIN
+ * when there is nothing.
+ */
 static int
 read_some(struct process *process)
 {
@@ -188,8 +200,9 @@ process_start(struct process *process, char *const *argv, char *const *environme
 	int error = 0, r;
 	ssize_t n;
 
-	if (pipe2(pipes.in, O_CLOEXEC) < 0 || (answers && pipe2(pipes.out, O_CLOEXEC) < 0) || pipe2(pipes.error, O_CLOEXEC) < 0 ||
-	    fcntl(pipes.in[1], F_SETFL, O_NONBLOCK) < 0 || (answers && fcntl(pipes.out[0], F_SETFL, O_NONBLOCK) < 0)) {
+	if (pipe2(pipes.in, O_CLOEXEC) < 0 || (answers && pipe2(pipes.out, O_CLOEXEC) < 0) ||
+	    pipe2(pipes.error, O_CLOEXEC) < 0 || fcntl(pipes.in[1], F_SETFL, O_NONBLOCK) < 0 ||
+	    (answers && fcntl(pipes.out[0], F_SETFL, O_NONBLOCK) < 0)) {
 		r = -errno;
 		goto out;
 	}
@@ -219,7 +232,8 @@ process_start(struct process *process, char *const *argv, char *const *environme
 	if (r == 0) {
 		pipes.in[1] = -1;
 		if (answers)
-			r = loop_watch(process->loop, &process->out, pipes.out[0], EPOLLIN, can_read, process);
+			r = loop_watch(process->loop, &process->out, pipes.out[0], EPOLLIN, can_read,
+				       process);
 		if (r == 0)
 			pipes.out[0] = -1;
 	}

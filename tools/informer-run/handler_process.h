@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A handler process: started in a process group of its own, fed by a pipe, ended with all it started.
  *
- * It dies with informer-run (PR_SET_PDEATHSIG), and what it leaves behind sees the end of its standard input. Nothing blocks: what
- * the pipe does not take is kept and written when it does.
+ * It dies with informer-run (PR_SET_PDEATHSIG), and what it leaves behind sees the end of its standard input.
+ * Nothing blocks: what the pipe does not take is kept and written when it does.
  */
-#ifndef INFORMER_RUN_PROCESS_H
-#define INFORMER_RUN_PROCESS_H
+#ifndef TOOLS_INFORMER_RUN_HANDLER_PROCESS_H
+#define TOOLS_INFORMER_RUN_HANDLER_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@
 #define PROCESS_LINE_MAX 256
 
 /*
- * line       called for each line on its standard output (terminated, without line feed; NULL: one was too long)
+ * line       called for each line on its standard output (terminated, without line feed; NULL: one was too
+ *            long)
  * The rest is private.
  */
 struct process {
@@ -34,19 +36,22 @@ struct process {
 	bool overlong;
 };
 
-void
-process_init(struct process *process, struct loop *loop, void (*line)(void *context, char *line), void *context);
+void process_init(struct process *process, struct loop *loop, void (*line)(void *context, char *line),
+		  void *context);
 
 /*
- * Start argv, looked for in $PATH, with "NAME=VALUE" added to the environment. Standard error is ours; so is standard output,
- * unless `answers`: then its lines are read.
+ * Start argv, looked for in $PATH, with "NAME=VALUE" added to the environment. Standard error is ours; so is
+ * standard output, unless `answers`: then its lines are read.
  *
  * Returns 0 or a negative errno, also that of the exec
  */
 int
 process_start(struct process *process, char *const *argv, char *const *environment, bool answers);
 
-/* Write to its standard input. What it does not read fails silently: its end will be told. -ENOMEM, -EBADF: none is open. */
+/*
+ * Write to its standard input. What it does not read fails silently: its end will be told. -ENOMEM, -EBADF:
+ * none is open.
+ */
 int
 process_write(struct process *process, const char *data, size_t length);
 /* End its standard input once all was written. */

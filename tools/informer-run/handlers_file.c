@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file; see config.h. libyaml makes the document, with the place of each node. */
 #include "tools/informer-run/handlers_file.h"
 
@@ -18,7 +19,8 @@ struct reader {
 static int
 fail(const struct reader *reader, const yaml_node_t *node, const char *message, const char *detail)
 {
-	return say(NULL, "%s:%zu:%zu: %s%s", reader->path, node->start_mark.line + 1, node->start_mark.column + 1, message, detail);
+	return say(NULL, "%s:%zu:%zu: %s%s", reader->path, node->start_mark.line + 1,
+		   node->start_mark.column + 1, message, detail);
 }
 
 static int
@@ -26,8 +28,9 @@ fail_unknown(const struct reader *reader, const yaml_node_t *key, const char *co
 {
 	const char *word = (const char *)key->data.scalar.value, *near = nearest(word, names, count);
 
-	return say(NULL, "%s:%zu:%zu: unknown field '%s'%s%s%s", reader->path, key->start_mark.line + 1, key->start_mark.column + 1, word,
-		   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return say(NULL, "%s:%zu:%zu: unknown field '%s'%s%s%s", reader->path, key->start_mark.line + 1,
+		   key->start_mark.column + 1, word, near ? "; did you mean " : "", near ? near : "",
+		   near ? "?" : "");
 }
 
 /* A scalar's text; NULL after a message. A NUL within it would cut it. */
@@ -83,7 +86,9 @@ take_bool(const struct reader *reader, const yaml_node_t *node, bool *ret)
 	if (!text)
 		return EXIT_USAGE;
 	*ret = strcmp(text, "true") == 0;
-	return *ret || strcmp(text, "false") == 0 ? -1 : fail(reader, node, "true or false is wanted here; not ", text);
+	return *ret || strcmp(text, "false") == 0
+		       ? -1
+		       : fail(reader, node, "true or false is wanted here; not ", text);
 }
 
 /* [command, argument...], or a string for the shell. */
@@ -95,7 +100,9 @@ take_command(struct reader *reader, const yaml_node_t *node, char ***argv)
 
 	if (node->type == YAML_MAPPING_NODE)
 		return fail(reader, node, "a list or a text is wanted here: command: [./handler, arg]", "");
-	count = node->type == YAML_SEQUENCE_NODE ? (size_t)(node->data.sequence.items.top - node->data.sequence.items.start) : 3;
+	count = node->type == YAML_SEQUENCE_NODE
+			? (size_t)(node->data.sequence.items.top - node->data.sequence.items.start)
+			: 3;
 	if (*argv || count == 0)
 		return fail(reader, node, *argv ? "command stands here twice" : "the command is empty", "");
 	*argv = calloc(count + 1, sizeof(char *));
@@ -108,7 +115,10 @@ take_command(struct reader *reader, const yaml_node_t *node, char ***argv)
 		return take_string(reader, node, &(*argv)[at]);
 	}
 	for (; at < count; at++) {
-		int r = take_string(reader, yaml_document_get_node(&reader->document, node->data.sequence.items.start[at]), &(*argv)[at]);
+		int r = take_string(
+			reader,
+			yaml_document_get_node(&reader->document, node->data.sequence.items.start[at]),
+			&(*argv)[at]);
 
 		if (r >= 0)
 			return r;
@@ -117,18 +127,22 @@ take_command(struct reader *reader, const yaml_node_t *node, char ***argv)
 }
 
 /* In the order of take_handler_field(). */
-static const char *const handler_fields[] = {"name",	"resource", "namespace", "selector",   "fieldSelector", "consumer",	 "deadLetters",
-					     "workers", "window",   "queue",	 "maxCrashes", "deadline",	"execPerEvent", "command"};
+static const char *const handler_fields[] = {
+	"name",    "resource", "namespace", "selector",   "fieldSelector", "consumer",     "deadLetters",
+	"workers", "window",   "queue",     "maxCrashes", "deadline",      "execPerEvent", "command"};
 #define HANDLER_FIELD_COUNT (sizeof(handler_fields) / sizeof(*handler_fields))
 
 static int
-take_handler_field(struct reader *reader, struct handler_settings *handler, const yaml_node_t *key, const yaml_node_t *value)
+take_handler_field(struct reader *reader, struct handler_settings *handler, const yaml_node_t *key,
+		   const yaml_node_t *value)
 {
-	char **const strings[] = {&handler->name,   &handler->resource, &handler->namespace_, &handler->labels,
-				  &handler->fields, &handler->consumer, &handler->dead_letters};
+	char **const strings[] = {&handler->name,        &handler->resource, &handler->namespace_,
+				  &handler->labels,      &handler->fields,   &handler->consumer,
+				  &handler->dead_letters};
 	size_t i = 0;
 
-	while (i < HANDLER_FIELD_COUNT && strcmp(handler_fields[i], (const char *)key->data.scalar.value) != 0)
+	while (i < HANDLER_FIELD_COUNT &&
+	       strcmp(handler_fields[i], (const char *)key->data.scalar.value) != 0)
 		i++;
 	if (i < sizeof(strings) / sizeof(*strings))
 		return take_string(reader, value, strings[i]);
@@ -164,11 +178,14 @@ take_handler(struct reader *reader, const yaml_node_t *node)
 	handler = settings_add(reader->settings);
 	if (!handler)
 		return fail(reader, node, "there are too many handlers, or there is no memory", "");
-	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start; r < 0 && pair < node->data.mapping.pairs.top; pair++) {
+	for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+	     r < 0 && pair < node->data.mapping.pairs.top; pair++) {
 		const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
 
-		r = text_of(reader, key) ? take_handler_field(reader, handler, key, yaml_document_get_node(&reader->document, pair->value)) :
-					   EXIT_USAGE;
+		r = text_of(reader, key)
+			    ? take_handler_field(reader, handler, key,
+						 yaml_document_get_node(&reader->document, pair->value))
+			    : EXIT_USAGE;
 	}
 	if (r < 0 && !settings_check(reader->settings, error, sizeof(error)))
 		r = fail(reader, node, error, "");
@@ -182,7 +199,8 @@ take_handlers(struct reader *reader, const yaml_node_t *node)
 
 	if (node->type != YAML_SEQUENCE_NODE)
 		return fail(reader, node, "a list of handlers is wanted here", "");
-	for (const yaml_node_item_t *item = node->data.sequence.items.start; r < 0 && item < node->data.sequence.items.top; item++)
+	for (const yaml_node_item_t *item = node->data.sequence.items.start;
+	     r < 0 && item < node->data.sequence.items.top; item++)
 		r = take_handler(reader, yaml_document_get_node(&reader->document, *item));
 	return r;
 }
@@ -195,7 +213,8 @@ take_root(struct reader *reader, const yaml_node_t *root)
 
 	if (!root || root->type != YAML_MAPPING_NODE)
 		return say(NULL, "%s:1:1: the file must have handlers: with a list", reader->path);
-	for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start; r < 0 && pair < root->data.mapping.pairs.top; pair++) {
+	for (const yaml_node_pair_t *pair = root->data.mapping.pairs.start;
+	     r < 0 && pair < root->data.mapping.pairs.top; pair++) {
 		const yaml_node_t *key = yaml_document_get_node(&reader->document, pair->key);
 		const yaml_node_t *value = yaml_document_get_node(&reader->document, pair->value);
 		const char *name = text_of(reader, key);
@@ -205,7 +224,8 @@ take_root(struct reader *reader, const yaml_node_t *root)
 		else if (strcmp(name, fields[0]) == 0)
 			r = take_handlers(reader, value);
 		else if (strcmp(name, fields[1]) == 0)
-			r = reader->settings->socket ? -1 : take_string(reader, value, &reader->settings->socket);
+			r = reader->settings->socket ? -1
+						     : take_string(reader, value, &reader->settings->socket);
 		else if (strcmp(name, fields[2]) == 0)
 			r = take_time(reader, value, true, &reader->settings->drain_ms);
 		else
@@ -235,8 +255,9 @@ settings_load(const char *path, struct settings *settings)
 		r = take_root(&reader, yaml_document_get_root_node(&reader.document));
 		yaml_document_delete(&reader.document);
 	} else {
-		r = say(NULL, "%s:%zu:%zu: %s%s%s", path, parser.problem_mark.line + 1, parser.problem_mark.column + 1,
-			parser.problem ? parser.problem : "cannot be read", parser.context ? " " : "", parser.context ? parser.context : "");
+		r = say(NULL, "%s:%zu:%zu: %s%s%s", path, parser.problem_mark.line + 1,
+			parser.problem_mark.column + 1, parser.problem ? parser.problem : "cannot be read",
+			parser.context ? " " : "", parser.context ? parser.context : "");
 	}
 	yaml_parser_delete(&parser);
 	fclose(file);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file that says which handlers to run (YAML):
  *
@@ -19,8 +20,8 @@
  *	  execPerEvent: false
  *	  command: [./handler, --verbose]        # or a string: given to sh -c
  */
-#ifndef INFORMER_RUN_CONFIG_H
-#define INFORMER_RUN_CONFIG_H
+#ifndef TOOLS_INFORMER_RUN_HANDLERS_FILE_H
+#define TOOLS_INFORMER_RUN_HANDLERS_FILE_H
 
 #include <stdio.h>
 

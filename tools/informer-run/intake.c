@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Events from the library; see intake.h. */
 #include "tools/informer-run/intake.h"
 
@@ -45,7 +46,9 @@ offer(struct intake *intake, struct event *event)
 	/* it comes again after a restart: what follows is delivered, but not acknowledged */
 	supervisor_lose(intake->supervisor);
 	if (!intake->failed)
-		say(intake->settings->name, "an event was lost: %s; nothing more is acknowledged, restart informer-run", strerror(-r));
+		say(intake->settings->name,
+		    "an event was lost: %s; nothing more is acknowledged, restart informer-run",
+		    strerror(-r));
 	intake->failed = true;
 }
 
@@ -64,7 +67,8 @@ json_of(const struct informer_object *object, size_t *ret_length)
 }
 
 static struct event *
-event_of(struct intake *intake, enum change_type type, const struct informer_object *object, const struct informer_object *old)
+event_of(struct intake *intake, enum change_type type, const struct informer_object *object,
+	 const struct informer_object *old)
 {
 	char key[KEY_MAX];
 	size_t length;
@@ -186,13 +190,15 @@ on_error(void *context, const struct informer_watch_status *status)
 	if (status->recovered && intake->troubled)
 		say(intake->settings->name, "%s: informerd is up to date again", status->resource);
 	else if (!status->recovered)
-		say(intake->settings->name, "%s: informerd has trouble with the API server: %s%s%s", status->resource, status->reason,
-		    *status->reason && *status->message ? ": " : "", status->message);
+		say(intake->settings->name, "%s: informerd has trouble with the API server: %s%s%s",
+		    status->resource, status->reason, *status->reason && *status->message ? ": " : "",
+		    status->message);
 	intake->troubled = !status->recovered;
 }
 
 int
-intake_new(struct informer *informer, const struct handler_settings *settings, struct supervisor *supervisor, struct intake **ret_intake)
+intake_new(struct informer *informer, const struct handler_settings *settings, struct supervisor *supervisor,
+	   struct intake **ret_intake)
 {
 	struct intake *intake = calloc(1, sizeof(*intake));
 	const struct informer_handler_options options = {

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a supervisor's events come from: one handler of the library, which is held back while the supervisor has no room.
+ * Where a supervisor's events come from: one handler of the library, which is held back while the supervisor
+ * has no room.
  *
- * The library calls within informer_dispatch(); each object is made JSON there, since it is lent for the call only.
+ * The library calls within informer_dispatch(); each object is made JSON there, since it is lent for the call
+ * only.
  */
-#ifndef INFORMER_RUN_INTAKE_H
-#define INFORMER_RUN_INTAKE_H
+#ifndef TOOLS_INFORMER_RUN_INTAKE_H
+#define TOOLS_INFORMER_RUN_INTAKE_H
 
 #include "reader-lib/informer.h"
 #include "tools/informer-run/settings.h"
@@ -17,8 +20,8 @@ struct intake;
  *
  * Returns 0, or what informer_add_handler() says, after a message
  */
-int
-intake_new(struct informer *informer, const struct handler_settings *settings, struct supervisor *supervisor, struct intake **ret_intake);
+int intake_new(struct informer *informer, const struct handler_settings *settings,
+	       struct supervisor *supervisor, struct intake **ret_intake);
 /* Remove it. NULL is fine. */
 void
 intake_free(struct intake *intake);

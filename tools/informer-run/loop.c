@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The event loop; see loop.h. */
 #include "tools/informer-run/loop.h"
 
@@ -23,7 +24,8 @@ loop_done(struct loop *loop)
 }
 
 int
-loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events, void (*ready)(void *, uint32_t), void *context)
+loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events, void (*ready)(void *, uint32_t),
+	   void *context)
 {
 	struct epoll_event event = {.events = events, .data.ptr = watch};
 
@@ -53,7 +55,10 @@ loop_unwatch(struct loop *loop, struct watch *watch)
 	watch->fd = -1;
 }
 
-/* One at a time: what the call does may end the life of any other watch. The kernel goes round among those that are ready. */
+/*
+ * One at a time: what the call does may end the life of any other watch. The kernel goes round among those
+ * that are ready.
+ */
 void
 loop_once(struct loop *loop, uint64_t until_ms)
 {

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One event loop: descriptors and one next time. Nothing more is needed, since the supervisors keep their own times.
+ * One event loop: descriptors and one next time. Nothing more is needed, since the supervisors keep their own
+ * times.
  *
  * Threads: one.
  */
-#ifndef INFORMER_RUN_LOOP_H
-#define INFORMER_RUN_LOOP_H
+#ifndef TOOLS_INFORMER_RUN_LOOP_H
+#define TOOLS_INFORMER_RUN_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,16 +30,22 @@ loop_init(struct loop *loop);
 void
 loop_done(struct loop *loop);
 
-/* Watch (EPOLLIN, EPOLLOUT; 0: errors only); change what for. The fd stays the caller's. Returns 0 or a negative errno. */
-int
-loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events, void (*ready)(void *, uint32_t), void *context);
+/*
+ * Watch (EPOLLIN, EPOLLOUT; 0: errors only); change what for. The fd stays the caller's. Returns 0 or a
+ * negative errno.
+ */
+int loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events,
+	       void (*ready)(void *, uint32_t), void *context);
 void
 loop_change(struct loop *loop, struct watch *watch, uint32_t events);
 /* No more; to be called before the fd is closed. One that watches nothing is fine. */
 void
 loop_unwatch(struct loop *loop, struct watch *watch);
 
-/* Sleep until a descriptor is ready, and call for it; at most until until_ms (loop_now(), UINT64_MAX: for ever). */
+/*
+ * Sleep until a descriptor is ready, and call for it; at most until until_ms (loop_now(), UINT64_MAX: for
+ * ever).
+ */
 void
 loop_once(struct loop *loop, uint64_t until_ms);
 

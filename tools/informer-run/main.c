@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-run: supervises handler processes that may crash. One thread, one event loop, one handle on the daemon; each handler
- * is a runner (runner.h).
+ * informer-run: supervises handler processes that may crash. One thread, one event loop, one handle on the
+ * daemon; each handler is a runner (runner.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +39,10 @@ struct run {
 
 /* ---- the daemon ---- */
 
-/* What the library warns of: a daemon that refuses events, which is asked again each second. Said when it is another one. */
+/*
+ * What the library warns of: a daemon that refuses events, which is asked again each second. Said when it is
+ * another one.
+ */
 static void
 warned(void *context, enum informer_log_level level, const char *message)
 {
@@ -68,8 +72,11 @@ check_resources(struct run *run)
 		if (r == 0)
 			r = informer_resource_info(&snap, resource, &info);
 		if (r == INFORMER_E_NO_RESOURCE && !(run->unknown & bit)) {
-			say(handler->name, "informerd does not cache '%s'; waiting until it does (informerctl stat lists what it caches; add it: "
-			    "informerd --resource %s ...)", handler->resource, handler->resource);
+			say(handler->name,
+			    "informerd does not cache '%s'; waiting until it does (informerctl stat lists "
+			    "what it caches; add it: "
+			    "informerd --resource %s ...)",
+			    handler->resource, handler->resource);
 			run->unknown |= bit;
 		} else if (r == 0 && (run->unknown & bit)) {
 			say(handler->name, "informerd caches '%s' now", handler->resource);
@@ -144,7 +151,8 @@ children_ended(struct run *run)
 	siginfo_t info;
 
 	/* whoever is the first process of a container gets orphans, too */
-	while (info.si_pid = 0, waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
+	while (info.si_pid = 0,
+	       waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0) {
 		bool ours = false;
 
 		for (size_t i = 0; i < run->settings.count && !ours; i++)
@@ -199,7 +207,8 @@ describe(void *context, struct text *out)
 	struct informer_status status = {.size = sizeof(status)};
 
 	informer_status(run->informer, &status);
-	text_addf(out, "{\"schema\":1,\"pid\":%d,\"connected\":%s,\"handlers\":[", (int)getpid(), status.connected ? "true" : "false");
+	text_addf(out, "{\"schema\":1,\"pid\":%d,\"connected\":%s,\"handlers\":[", (int)getpid(),
+		  status.connected ? "true" : "false");
 	for (size_t i = 0; i < run->settings.count; i++) {
 		text_adds(out, i > 0 ? "," : "");
 		runner_status(run->runners[i], out);
@@ -210,8 +219,11 @@ describe(void *context, struct text *out)
 static int
 start(struct run *run)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = run->settings.socket, .reader_name = "informer-run",
-		.log = warned, .log_context = run};
+	struct informer_options options = {.size = sizeof(options),
+					   .socket_path = run->settings.socket,
+					   .reader_name = "informer-run",
+					   .log = warned,
+					   .log_context = run};
 	int r = loop_init(&run->loop);
 
 	if (r == 0)
@@ -220,11 +232,14 @@ start(struct run *run)
 		return say(NULL, "cannot start: %s", strerror(-r));
 	r = informer_attach(&options, &run->informer);
 	if (r < 0)
-		return say(NULL, "cannot attach: %s", r == -ENAMETOOLONG ? "the socket's path is too long (107 bytes at most)" : strerror(-r));
+		return say(NULL, "cannot attach: %s",
+			   r == -ENAMETOOLONG ? "the socket's path is too long (107 bytes at most)"
+					      : strerror(-r));
 	for (size_t i = 0; i < run->settings.count; i++)
 		if (runner_new(&run->loop, run->informer, &run->settings.handlers[i], &run->runners[i]) < 0)
 			return EXIT_USAGE;
-	r = loop_watch(&run->loop, &run->informer_watch, informer_fd(run->informer), EPOLLIN, informer_ready, run);
+	r = loop_watch(&run->loop, &run->informer_watch, informer_fd(run->informer), EPOLLIN, informer_ready,
+		       run);
 	if (r < 0)
 		return say(NULL, "cannot start: %s", strerror(-r));
 	status_listen(&run->status, &run->loop, describe, run);
@@ -277,7 +292,8 @@ run_all(struct run *run)
 	}
 	if (!busy(run))
 		return EXIT_SUCCESS;
-	say(NULL, "not everything that was under way was answered in time; it comes again with the next start");
+	say(NULL,
+	    "not everything that was under way was answered in time; it comes again with the next start");
 	return EXIT_UNDONE;
 }
 

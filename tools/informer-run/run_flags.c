@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line; see options.h. */
 #include "tools/informer-run/run_flags.h"
 
@@ -39,25 +40,37 @@ static const struct {
 	char letter;
 	const char *name, *argument, *heading, *help;
 } flags[] = {
-	{FLAG_RESOURCE, 0, "resource", "RESOURCE", "What", "whose events: pods, deployments.apps, as kubectl names them"},
+	{FLAG_RESOURCE, 0, "resource", "RESOURCE", "What",
+	 "whose events: pods, deployments.apps, as kubectl names them"},
 	{FLAG_NAMESPACE, 'n', "namespace", "NS", NULL, "of this namespace only (default: all)"},
-	{FLAG_SELECTOR, 'l', "selector", "SELECTOR", NULL, "of objects with these labels: app=web,tier in (a,b)"},
-	{FLAG_FIELDS, 0, "field-selector", "SELECTOR", NULL, "of objects with these fields: spec.nodeName=n1,status.phase!=Running"},
-	{FLAG_CONSUMER, 0, "consumer", "NAME", NULL, "under which informerd remembers how far the handler got; needed"},
-	{FLAG_QUEUE, 0, "queue", "N", NULL, "events that informerd keeps for it when it is slow; 0, the default, is informerd's (4096)"},
-	{FLAG_WORKERS, 0, "workers", "N", "How", "processes side by side (default: 1); events of one object stay in order"},
-	{FLAG_WINDOW, 0, "window", "N", NULL, "events a process has at most before it acknowledges (default: 16)"},
+	{FLAG_SELECTOR, 'l', "selector", "SELECTOR", NULL,
+	 "of objects with these labels: app=web,tier in (a,b)"},
+	{FLAG_FIELDS, 0, "field-selector", "SELECTOR", NULL,
+	 "of objects with these fields: spec.nodeName=n1,status.phase!=Running"},
+	{FLAG_CONSUMER, 0, "consumer", "NAME", NULL,
+	 "under which informerd remembers how far the handler got; needed"},
+	{FLAG_QUEUE, 0, "queue", "N", NULL,
+	 "events that informerd keeps for it when it is slow; 0, the default, is informerd's (4096)"},
+	{FLAG_WORKERS, 0, "workers", "N", "How",
+	 "processes side by side (default: 1); events of one object stay in order"},
+	{FLAG_WINDOW, 0, "window", "N", NULL,
+	 "events a process has at most before it acknowledges (default: 16)"},
 	{FLAG_EXEC, 0, "exec-per-event", NULL, NULL,
-	 "one short process an event, which reads it from its standard input: exit code\n0 acknowledges, 75 asks for another try later, all else is a crash"},
-	{FLAG_DEADLINE, 0, "deadline", "TIME", NULL, "for an answer; then the process is killed (default: 30s)"},
-	{FLAG_CRASHES, 0, "max-crashes", "N", NULL, "on one event; then it is set aside as a dead letter (default: 3)"},
+	 "one short process an event, which reads it from its standard input: exit code\n0 acknowledges, 75 "
+	 "asks for another try later, all else is a crash"},
+	{FLAG_DEADLINE, 0, "deadline", "TIME", NULL,
+	 "for an answer; then the process is killed (default: 30s)"},
+	{FLAG_CRASHES, 0, "max-crashes", "N", NULL,
+	 "on one event; then it is set aside as a dead letter (default: 3)"},
 	{FLAG_DEAD_LETTERS, 0, "dead-letters", "FILE", NULL,
-	 "where to (JSON Lines; default: CONSUMER.jsonl in /var/lib/informer-run, or\n~/.local/state/informer-run when not root)"},
+	 "where to (JSON Lines; default: CONSUMER.jsonl in /var/lib/informer-run, "
+	 "or\n~/.local/state/informer-run when not root)"},
 	{FLAG_NAME, 0, "name", "NAME", NULL, "what status and messages call it (default: the consumer)"},
 	{FLAG_DRAIN, 0, "drain-timeout", "TIME", NULL, "at SIGTERM, for what is under way (default: 30s)"},
 	{FLAG_CONFIG, 0, "config", "FILE", "Else", "several handlers, from a YAML file; see informer-run(1)"},
 	{FLAG_SOCKET, 0, "socket", "PATH", NULL,
-	 "informerd's socket (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n$XDG_RUNTIME_DIR/informer/informer.sock when not root)"},
+	 "informerd's socket (default: $INFORMER_SOCKET, else /run/informer/informer.sock, "
+	 "or\n$XDG_RUNTIME_DIR/informer/informer.sock when not root)"},
 	{FLAG_HELP, 'h', "help", NULL, NULL, "print this"},
 	{FLAG_VERSION, 0, "version", NULL, NULL, "print the version"},
 };
@@ -74,10 +87,13 @@ help(void)
 	     "\n"
 	     "A handler reads one event a line from its standard input, as JSON\n"
 	     "\n"
-	     "    {\"seq\":7,\"type\":\"ADDED|MODIFIED|DELETED\",\"initial\":false,\"object\":{...},\"old\":{...}}\n"
+	     "    "
+	     "{\"seq\":7,\"type\":\"ADDED|MODIFIED|DELETED\",\"initial\":false,\"object\":{...},\"old\":{...}"
+	     "}\n"
 	     "\n"
 	     "and answers each with a line on its standard output: `ack 7`, or `retry 7 [MILLISECONDS]`.\n"
-	     "What is not acknowledged comes again, also after a crash or restart of either. Lines whose type\n"
+	     "What is not acknowledged comes again, also after a crash or restart of either. Lines whose "
+	     "type\n"
 	     "is COALESCED, RESYNC or RESYNC_END are told only, and not answered.\n"
 	     "\n"
 	     "    informer-run --resource pods --consumer hook --exec-per-event -- ./on-pod.sh");
@@ -88,7 +104,8 @@ help(void)
 			printf("\n%s\n", flags[i].heading);
 		if (flags[i].letter)
 			snprintf(letter, sizeof(letter), "-%c, ", flags[i].letter);
-		printf("  %s--%s%s%s\n", letter, flags[i].name, flags[i].argument ? " " : "", flags[i].argument ? flags[i].argument : "");
+		printf("  %s--%s%s%s\n", letter, flags[i].name, flags[i].argument ? " " : "",
+		       flags[i].argument ? flags[i].argument : "");
 		for (const char *line = flags[i].help; *line;) {
 			size_t length = strcspn(line, "\n");
 
@@ -96,7 +113,8 @@ help(void)
 			line += length + (line[length] == '\n');
 		}
 	}
-	puts("\nTIME is 500ms, 30s, 2m or 1h30m. Exit codes: 0 drained, 1 not all that was under way was answered in\n"
+	puts("\nTIME is 500ms, 30s, 2m or 1h30m. Exit codes: 0 drained, 1 not all that was under way was "
+	     "answered in\n"
 	     "time, 2 usage, or nothing can be run. See informer-run(1).");
 }
 
@@ -202,8 +220,8 @@ unknown(const char *argument)
 	argument += strspn(argument, "-");
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
 	near = nearest(name, names, FLAG_COUNT);
-	return say(NULL, "unknown flag %s%s%s%s%s; see informer-run --help", is_long ? "--" : "-", name, near ? "; did you mean --" : "", near ? near : "",
-		   near ? "?" : "");
+	return say(NULL, "unknown flag %s%s%s%s%s; see informer-run --help", is_long ? "--" : "-", name,
+		   near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
 }
 
 /* The command, and what does not go together. */
@@ -215,7 +233,8 @@ finish(int argc, char **argv, struct settings *settings, const char *config, boo
 
 	if (config) {
 		if (handler_flags || optind < argc)
-			return say(NULL, "--config %s says which handlers: leave out '%s'", config, optind < argc ? argv[optind] : "--resource ...");
+			return say(NULL, "--config %s says which handlers: leave out '%s'", config,
+				   optind < argc ? argv[optind] : "--resource ...");
 		settings_done(&(struct settings){.handlers = settings->handlers, .count = settings->count});
 		settings->handlers = NULL;
 		settings->count = 0;
@@ -239,7 +258,9 @@ options_parse_run(int argc, char **argv, struct settings *ret_settings)
 	int c, r = handler ? -1 : say(NULL, "%s", strerror(ENOMEM));
 
 	for (size_t i = 0; i < FLAG_COUNT; i++)
-		options[i] = (struct option){flags[i].name, flags[i].argument ? required_argument : no_argument, NULL, (int)flags[i].flag};
+		options[i] = (struct option){flags[i].name,
+					     flags[i].argument ? required_argument : no_argument, NULL,
+					     (int)flags[i].flag};
 	optind = 1;
 	opterr = 0;
 	while (r < 0) {
@@ -277,7 +298,8 @@ options_parse_run(int argc, char **argv, struct settings *ret_settings)
 int
 options_parse_status(int argc, char **argv, struct status_options *ret_options)
 {
-	static const struct option options[] = {{"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'}, {0}};
 	int c;
 
 	*ret_options = (struct status_options){0};

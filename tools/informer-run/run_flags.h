@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-run's command line. One table makes the parser and --help.
  */
-#ifndef INFORMER_RUN_OPTIONS_H
-#define INFORMER_RUN_OPTIONS_H
+#ifndef TOOLS_INFORMER_RUN_RUN_FLAGS_H
+#define TOOLS_INFORMER_RUN_RUN_FLAGS_H
 
 #include "tools/informer-run/settings.h"
 

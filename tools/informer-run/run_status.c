@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The status socket, and the folder it stands in; see status.h. What is shown of it: status_show.c. */
 #include "tools/informer-run/run_status.h"
 
@@ -72,7 +73,8 @@ remove_dead(const char *folder)
 
 		if (fd >= 0)
 			close(fd);
-		if (fd == -ECONNREFUSED && snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) < (int)sizeof(path))
+		if (fd == -ECONNREFUSED &&
+		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) < (int)sizeof(path))
 			unlink(path);
 	}
 	if (dir)
@@ -127,7 +129,8 @@ bind_socket(struct status_server *server, const char *folder)
 	if (getrandom(&chance, sizeof(chance), 0) < 0)
 		return -errno;
 	/* the pid alone is not unique over pid namespaces that share a folder */
-	r = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d-%08x.sock", folder, (int)getpid(), chance);
+	r = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d-%08x.sock", folder, (int)getpid(),
+		     chance);
 	if (r >= (int)sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -139,7 +142,8 @@ bind_socket(struct status_server *server, const char *folder)
 		return r;
 	}
 	memcpy(server->path, address.sun_path, sizeof(server->path));
-	r = listen(fd, 16) < 0 ? -errno : loop_watch(server->loop, &server->watch, fd, EPOLLIN, answer, server);
+	r = listen(fd, 16) < 0 ? -errno
+			       : loop_watch(server->loop, &server->watch, fd, EPOLLIN, answer, server);
 	if (r < 0) {
 		unlink(server->path);
 		*server->path = '\0';
@@ -149,12 +153,14 @@ bind_socket(struct status_server *server, const char *folder)
 }
 
 int
-status_listen(struct status_server *server, struct loop *loop, void (*describe)(void *context, struct text *out), void *context)
+status_listen(struct status_server *server, struct loop *loop,
+	      void (*describe)(void *context, struct text *out), void *context)
 {
 	char folder[108];
 	int r = status_folder(folder, sizeof(folder));
 
-	*server = (struct status_server){.loop = loop, .watch = WATCH_NONE, .describe = describe, .context = context};
+	*server = (struct status_server){
+		.loop = loop, .watch = WATCH_NONE, .describe = describe, .context = context};
 	if (r == 0)
 		r = make_folder(folder);
 	if (r == 0) {
@@ -162,8 +168,10 @@ status_listen(struct status_server *server, struct loop *loop, void (*describe)(
 		r = bind_socket(server, folder);
 	}
 	if (r < 0)
-		say(NULL, "informer-run status will not show this one: %s: %s; name a folder of your own with $INFORMER_RUN_DIR", folder,
-		    strerror(-r));
+		say(NULL,
+		    "informer-run status will not show this one: %s: %s; name a folder of your own with "
+		    "$INFORMER_RUN_DIR",
+		    folder, strerror(-r));
 	return r;
 }
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where status sockets stand, for both ends; see status.h. */
-#ifndef INFORMER_RUN_STATUS_FOLDER_H
-#define INFORMER_RUN_STATUS_FOLDER_H
+#ifndef TOOLS_INFORMER_RUN_RUN_STATUS_FOLDER_H
+#define TOOLS_INFORMER_RUN_RUN_STATUS_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `informer-run status`: ask every informer-run of this user, show a table or JSON; see status.h. */
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +32,8 @@ ask(const char *folder, const char *name)
 	if (fd < 0)
 		return NULL;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	while (text.length < ANSWER_MAX && ((n = recv(fd, data, sizeof(data), 0)) > 0 || (n < 0 && errno == EINTR)))
+	while (text.length < ANSWER_MAX &&
+	       ((n = recv(fd, data, sizeof(data), 0)) > 0 || (n < 0 && errno == EINTR)))
 		if (n > 0)
 			text_add(&text, data, (size_t)n);
 	close(fd);
@@ -64,7 +66,8 @@ collect(cJSON *document, const char *wanted, cJSON *all)
 
 	for (cJSON *handler = handlers ? handlers->child : NULL, *next; handler; handler = next) {
 		next = handler->next;
-		if (wanted && strcmp(string_of(handler, "name"), wanted) != 0 && strcmp(string_of(handler, "consumer"), wanted) != 0)
+		if (wanted && strcmp(string_of(handler, "name"), wanted) != 0 &&
+		    strcmp(string_of(handler, "consumer"), wanted) != 0)
 			continue;
 		cJSON_DetachItemViaPointer(handlers, handler);
 		cJSON_AddNumberToObject(handler, "pid", number_of(document, "pid"));
@@ -96,15 +99,17 @@ show_table(const cJSON *all)
 		width = length > width ? length : width;
 	}
 	qsort(handlers, count, sizeof(*handlers), compare_names);
-	printf("%-*s   %-8s   %8s   %9s   %7s   %10s   %8s   %7s   %12s\n", width, "NAME", "STATE", "PID", "PROCESSED", "WORKERS", "LAG-EVENTS",
-	       "LAG-MS", "RESTARTS", "DEAD-LETTERS");
+	printf("%-*s   %-8s   %8s   %9s   %7s   %10s   %8s   %7s   %12s\n", width, "NAME", "STATE", "PID",
+	       "PROCESSED", "WORKERS", "LAG-EVENTS", "LAG-MS", "RESTARTS", "DEAD-LETTERS");
 	for (i = 0; i < count; i++) {
 		const cJSON *h = handlers[i];
 		char workers[32];
 
-		snprintf(workers, sizeof(workers), "%.0f/%.0f", number_of(h, "workersUp"), number_of(h, "workers"));
-		printf("%-*s   %-8s   %8.0f   %9.0f   %7s   %10.0f   %8.0f   %8.0f   %12.0f\n", width, string_of(h, "name"), string_of(h, "state"),
-		       number_of(h, "pid"), number_of(h, "processed"), workers, number_of(h, "lagEvents"), number_of(h, "lagMs"),
+		snprintf(workers, sizeof(workers), "%.0f/%.0f", number_of(h, "workersUp"),
+			 number_of(h, "workers"));
+		printf("%-*s   %-8s   %8.0f   %9.0f   %7s   %10.0f   %8.0f   %8.0f   %12.0f\n", width,
+		       string_of(h, "name"), string_of(h, "state"), number_of(h, "pid"),
+		       number_of(h, "processed"), workers, number_of(h, "lagEvents"), number_of(h, "lagMs"),
 		       number_of(h, "restarts"), number_of(h, "deadLetters"));
 	}
 	free(handlers);
@@ -155,7 +160,8 @@ status_show(const struct status_options *options)
 	else if (any)
 		show_table(all);
 	if (!any)
-		say(NULL, "no handler%s%s runs under this user (looked in %s)", options->name ? " " : "", options->name ? options->name : "", folder);
+		say(NULL, "no handler%s%s runs under this user (looked in %s)", options->name ? " " : "",
+		    options->name ? options->name : "", folder);
 	cJSON_Delete(all);
 	return any ? EXIT_SUCCESS : 1;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One handler at work; see runner.h. */
 #include "tools/informer-run/runner.h"
 
@@ -22,7 +23,10 @@ struct place {
 	struct process process;
 };
 
-/* odd_lines: how many lines of handlers that made no sense were said; start_error: the last failure to start that was said */
+/*
+ * odd_lines: how many lines of handlers that made no sense were said; start_error: the last failure to start
+ * that was said
+ */
 struct runner {
 	const struct handler_settings *settings;
 	struct loop *loop;
@@ -44,10 +48,13 @@ static void
 odd_line(struct runner *runner, const char *line)
 {
 	if (runner->odd_lines++ < ODD_LINES_MAX)
-		say(runner->settings->name, "a handler wrote '%.100s', which is neither 'ack SEQ' nor 'retry SEQ [ms]' of an event it has%s", line,
-		    runner->odd_lines == ODD_LINES_MAX ? "; further ones are not told" :
-		    runner->odd_lines == 1	       ? "; what is for people belongs on standard error" :
-							 "");
+		say(runner->settings->name,
+		    "a handler wrote '%.100s', which is neither 'ack SEQ' nor 'retry SEQ [ms]' of an event "
+		    "it has%s",
+		    line,
+		    runner->odd_lines == ODD_LINES_MAX ? "; further ones are not told"
+		    : runner->odd_lines == 1           ? "; what is for people belongs on standard error"
+						       : "");
 }
 
 /* "ack 12", "retry 12", "retry 12 500". */
@@ -66,10 +73,10 @@ take_line(void *context, char *line)
 	if (sscanf(line, "ack %llu %n", &seq, &n) == 1 && n > 0 && !line[n] && line[4] != '-') {
 		if (!supervisor_acknowledged(runner->supervisor, place->worker, seq, loop_now()))
 			odd_line(runner, line);
-	} else if (sscanf(line, "retry %llu %n%llu %n", &seq, &n, &ms, &end) >= 1 && n > 0 && (!line[n] || (end > n && !line[end])) &&
-		   !strchr(line, '-')) {
-		if (!supervisor_retry(runner->supervisor, place->worker, seq, end > n ? (int64_t)(ms < INT32_MAX ? ms : INT32_MAX) : -1,
-				      loop_now()))
+	} else if (sscanf(line, "retry %llu %n%llu %n", &seq, &n, &ms, &end) >= 1 && n > 0 &&
+		   (!line[n] || (end > n && !line[end])) && !strchr(line, '-')) {
+		if (!supervisor_retry(runner->supervisor, place->worker, seq,
+				      end > n ? (int64_t)(ms < INT32_MAX ? ms : INT32_MAX) : -1, loop_now()))
 			odd_line(runner, line);
 	} else {
 		odd_line(runner, line);
@@ -93,7 +100,8 @@ make_environment(const struct place *place, const struct event *event, char *env
 		const char *slash = strchr(event->key, '/');
 
 		bad |= asprintf(&environment[n++], "INFORMER_TYPE=%s", change_type_name(event->type)) < 0;
-		bad |= asprintf(&environment[n++], "INFORMER_NAMESPACE=%.*s", slash ? (int)(slash - event->key) : 0, event->key) < 0;
+		bad |= asprintf(&environment[n++], "INFORMER_NAMESPACE=%.*s",
+				slash ? (int)(slash - event->key) : 0, event->key) < 0;
 		bad |= asprintf(&environment[n++], "INFORMER_NAME=%s", slash ? slash + 1 : event->key) < 0;
 		bad |= asprintf(&environment[n++], "INFORMER_SEQ=%" PRIu64, event->seq) < 0;
 	}
@@ -109,11 +117,13 @@ start_process(struct place *place, const struct event *event)
 	int r = make_environment(place, event, environment);
 
 	if (r == 0)
-		r = process_start(&place->process, runner->settings->argv, environment, !runner->settings->exec);
+		r = process_start(&place->process, runner->settings->argv, environment,
+				  !runner->settings->exec);
 	for (size_t i = 0; i < ENVIRONMENT_MAX; i++)
 		free(environment[i]);
 	if (r < 0 && r != runner->start_error)
-		say(runner->settings->name, "cannot start %s: %s; it is tried again", runner->settings->argv[0], strerror(-r));
+		say(runner->settings->name, "cannot start %s: %s; it is tried again",
+		    runner->settings->argv[0], strerror(-r));
 	runner->start_error = r;
 	return r;
 }
@@ -150,7 +160,10 @@ send_event(void *context, uint32_t worker, const struct event *event)
 	r = write_event(place, event);
 	if (runner->settings->exec)
 		process_close_input(&place->process);
-	/* without memory for its line it would wait for ever; -EBADF: it has closed its input, and its end or the deadline follows */
+	/*
+	 * without memory for its line it would wait for ever; -EBADF: it has closed its input, and its end or
+	 * the deadline follows
+	 */
 	if (r == -ENOMEM)
 		process_signal(&place->process, SIGKILL);
 	return 0;
@@ -165,12 +178,17 @@ send_mark(void *context, uint32_t worker, const struct event *mark)
 		write_event(&runner->places[worker], mark);
 	else if (worker == 0)
 		say(runner->settings->name, "%s: %s", change_type_name(mark->type),
-		    mark->type == CHANGE_COALESCED ? "it fell behind, or was away; what follows is one event an object, with its newest state" :
-		    mark->type == CHANGE_RESYNC	   ? "it was away for too long; what follows is everything that is present" :
-						     "that was everything; what was not told is gone");
+		    mark->type == CHANGE_COALESCED ? "it fell behind, or was away; what follows is one event "
+						     "an object, with its newest state"
+		    : mark->type == CHANGE_RESYNC
+			    ? "it was away for too long; what follows is everything that is present"
+			    : "that was everything; what was not told is gone");
 }
 
-/* Until something was answered, ever: who writes their first handler may not know how, or that its output waits in a buffer. */
+/*
+ * Until something was answered, ever: who writes their first handler may not know how, or that its output
+ * waits in a buffer.
+ */
 static const char *
 answering_hint(struct runner *runner)
 {
@@ -180,7 +198,8 @@ answering_hint(struct runner *runner)
 	if (runner->hinted || runner->settings->exec || stats.processed > 0 || stats.retries > 0)
 		return "";
 	runner->hinted = true;
-	return "; nothing was acknowledged yet: a handler writes 'ack SEQ' for each line it reads, at once (python -u, jq --unbuffered, stdbuf -oL), "
+	return "; nothing was acknowledged yet: a handler writes 'ack SEQ' for each line it reads, at once "
+	       "(python -u, jq --unbuffered, stdbuf -oL), "
 	       "and reads on; or is run for each event, with --exec-per-event";
 }
 
@@ -206,14 +225,16 @@ static int
 set_aside(void *context, const struct event *event, const char *why)
 {
 	struct runner *runner = context;
-	int r = dead_letters_add(runner->dead_letters, runner->settings->consumer, runner->settings->resource, event, why);
+	int r = dead_letters_add(runner->dead_letters, runner->settings->consumer, runner->settings->resource,
+				 event, why);
 
 	if (r < 0)
-		say(runner->settings->name, "cannot write %s: %s; the event (%s of %s) is tried again", runner->settings->dead_letters,
-		    strerror(-r), change_type_name(event->type), event->key);
+		say(runner->settings->name, "cannot write %s: %s; the event (%s of %s) is tried again",
+		    runner->settings->dead_letters, strerror(-r), change_type_name(event->type), event->key);
 	else
-		say(runner->settings->name, "%s of %s is set aside after %u crashes (%s): see %s", change_type_name(event->type), event->key,
-		    event->crashes, why, runner->settings->dead_letters);
+		say(runner->settings->name, "%s of %s is set aside after %u crashes (%s): see %s",
+		    change_type_name(event->type), event->key, event->crashes, why,
+		    runner->settings->dead_letters);
 	return r;
 }
 
@@ -228,12 +249,14 @@ hold(void *context, bool hold)
 	runner->wants_dispatch |= !hold;
 }
 
-static const struct supervisor_ops ops = {start, send_event, send_mark, kill_worker, acknowledge, set_aside, hold};
+static const struct supervisor_ops ops = {start,       send_event, send_mark, kill_worker,
+					  acknowledge, set_aside,  hold};
 
 /* ---- life ---- */
 
 int
-runner_new(struct loop *loop, struct informer *informer, const struct handler_settings *settings, struct runner **ret_runner)
+runner_new(struct loop *loop, struct informer *informer, const struct handler_settings *settings,
+	   struct runner **ret_runner)
 {
 	struct supervisor_options options = SUPERVISOR_OPTIONS;
 	struct runner *runner = calloc(1, sizeof(*runner) + settings->workers * sizeof(struct place));
@@ -256,8 +279,9 @@ runner_new(struct loop *loop, struct informer *informer, const struct handler_se
 	}
 	r = dead_letters_open(settings->dead_letters);
 	if (r < 0) {
-		say(settings->name, "cannot open %s for dead letters: %s; name a place with --dead-letters FILE", settings->dead_letters,
-		    strerror(-r));
+		say(settings->name,
+		    "cannot open %s for dead letters: %s; name a place with --dead-letters FILE",
+		    settings->dead_letters, strerror(-r));
 		goto out;
 	}
 	runner->dead_letters = r;
@@ -346,7 +370,8 @@ ended(struct place *place)
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == 75) /* EX_TEMPFAIL */
 		end = SUPERVISOR_END_RETRY;
 	if (!runner->settings->exec && !runner->draining)
-		say(runner->settings->name, "worker %u ended: %s%s", place->worker, why, answering_hint(runner));
+		say(runner->settings->name, "worker %u ended: %s%s", place->worker, why,
+		    answering_hint(runner));
 	supervisor_exited(runner->supervisor, place->worker, end, why, loop_now());
 }
 
@@ -408,12 +433,16 @@ runner_status(const struct runner *runner, struct text *out)
 		   !intake.synced	? "listing" :
 					  "running");
 	add_string(out, "deadLetterFile", settings->dead_letters);
-	text_addf(out, "\"workers\":%u,\"workersUp\":%u,\"processed\":%" PRIu64 ",\"retries\":%" PRIu64 ",\"restarts\":%" PRIu64
-		  ",\"deadLetters\":%" PRIu64 ",", settings->workers, stats.up, stats.processed, stats.retries, stats.restarts,
+	text_addf(out,
+		  "\"workers\":%u,\"workersUp\":%u,\"processed\":%" PRIu64 ",\"retries\":%" PRIu64
+		  ",\"restarts\":%" PRIu64 ",\"deadLetters\":%" PRIu64 ",",
+		  settings->workers, stats.up, stats.processed, stats.retries, stats.restarts,
 		  stats.dead_letters);
-	text_addf(out, "\"lagEvents\":%" PRIu64 ",\"lagMs\":%" PRIu64 ",\"underWay\":%" PRIu64 ",\"coalesced\":%" PRIu64 ",\"resyncs\":%" PRIu64
-		  ",\"pids\":[", stats.held + intake.waiting, stats.oldest_ms > 0 ? now - stats.oldest_ms : 0, stats.under_way,
-		  stats.coalesced, stats.resyncs);
+	text_addf(out,
+		  "\"lagEvents\":%" PRIu64 ",\"lagMs\":%" PRIu64 ",\"underWay\":%" PRIu64
+		  ",\"coalesced\":%" PRIu64 ",\"resyncs\":%" PRIu64 ",\"pids\":[",
+		  stats.held + intake.waiting, stats.oldest_ms > 0 ? now - stats.oldest_ms : 0,
+		  stats.under_way, stats.coalesced, stats.resyncs);
 	for (uint32_t i = 0, n = 0; i < settings->workers; i++)
 		if (runner->places[i].process.pid > 0)
 			text_addf(out, "%s%d", n++ > 0 ? "," : "", (int)runner->places[i].process.pid);

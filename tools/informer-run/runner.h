@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One handler at work: its source, its supervisor, its processes, its dead letters.
  */
-#ifndef INFORMER_RUN_RUNNER_H
-#define INFORMER_RUN_RUNNER_H
+#ifndef TOOLS_INFORMER_RUN_RUNNER_H
+#define TOOLS_INFORMER_RUN_RUNNER_H
 
 #include <sys/types.h>
 
@@ -18,8 +19,8 @@ struct runner;
  *
  * Returns 0, or a negative value after a message
  */
-int
-runner_new(struct loop *loop, struct informer *informer, const struct handler_settings *settings, struct runner **ret_runner);
+int runner_new(struct loop *loop, struct informer *informer, const struct handler_settings *settings,
+	       struct runner **ret_runner);
 /* Kill what still runs. NULL is fine. */
 void
 runner_free(struct runner *runner);

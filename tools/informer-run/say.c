@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What informer-run says; see say.h. */
 #include "tools/informer-run/say.h"
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What informer-run says: lines on standard error. */
-#ifndef INFORMER_RUN_SAY_H
-#define INFORMER_RUN_SAY_H
+#ifndef TOOLS_INFORMER_RUN_SAY_H
+#define TOOLS_INFORMER_RUN_SAY_H
 
 #define EXIT_USAGE 2
 

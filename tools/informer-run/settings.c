@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What informer-run is to do; see settings.h. */
 #include "tools/informer-run/settings.h"
 
@@ -11,7 +12,8 @@
 void
 handler_settings_init(struct handler_settings *handler)
 {
-	*handler = (struct handler_settings){.workers = 1, .window = 16, .deadline_ms = 30000, .max_crashes = 3};
+	*handler = (struct handler_settings){
+		.workers = 1, .window = 16, .deadline_ms = 30000, .max_crashes = 3};
 }
 
 void
@@ -19,8 +21,9 @@ settings_done(struct settings *settings)
 {
 	for (size_t i = 0; i < settings->count; i++) {
 		struct handler_settings *handler = &settings->handlers[i];
-		char *const strings[] = {handler->name,	  handler->resource, handler->namespace_,  handler->labels,
-					 handler->fields, handler->consumer, handler->dead_letters};
+		char *const strings[] = {handler->name,        handler->resource, handler->namespace_,
+					 handler->labels,      handler->fields,   handler->consumer,
+					 handler->dead_letters};
 
 		for (size_t k = 0; k < sizeof(strings) / sizeof(*strings); k++)
 			free(strings[k]);
@@ -126,7 +129,8 @@ default_dead_letters(const char *consumer)
 	else if (state && *state == '/')
 		n = asprintf(&path, "%s/informer-run/%s.jsonl", state, consumer);
 	else
-		n = asprintf(&path, "%s/.local/state/informer-run/%s.jsonl", home && *home == '/' ? home : "", consumer);
+		n = asprintf(&path, "%s/.local/state/informer-run/%s.jsonl", home && *home == '/' ? home : "",
+			     consumer);
 	return n < 0 ? NULL : path;
 }
 
@@ -142,19 +146,28 @@ is_name(const char *consumer)
 static bool
 check_handler(struct handler_settings *handler, char *error, size_t size)
 {
-	const char *which = handler->name ? handler->name : handler->consumer ? handler->consumer : "a handler";
+	const char *which = handler->name       ? handler->name
+			    : handler->consumer ? handler->consumer
+						: "a handler";
 
 	if (!handler->resource)
-		snprintf(error, size, "%s: which resource? --resource pods (in a file: resource: pods)", which);
+		snprintf(error, size, "%s: which resource? --resource pods (in a file: resource: pods)",
+			 which);
 	else if (!handler->consumer)
-		snprintf(error, size, "%s: under which name shall informerd remember how far it got? --consumer NAME (in a file: consumer: NAME)",
+		snprintf(error, size,
+			 "%s: under which name shall informerd remember how far it got? --consumer NAME (in "
+			 "a file: consumer: NAME)",
 			 which);
 	else if (!is_name(handler->consumer))
-		snprintf(error, size, "consumer '%s': at most 91 bytes, no '/', no blanks, no '.' in front", handler->consumer);
+		snprintf(error, size, "consumer '%s': at most 91 bytes, no '/', no blanks, no '.' in front",
+			 handler->consumer);
 	else if (!handler->argv || !handler->argv[0])
-		snprintf(error, size, "%s: which command? -- ./handler args... (in a file: command: [./handler, args])", which);
+		snprintf(error, size,
+			 "%s: which command? -- ./handler args... (in a file: command: [./handler, args])",
+			 which);
 	else if (!(handler->name || settings_set(&handler->name, handler->consumer)) ||
-		 !(handler->dead_letters || (handler->dead_letters = default_dead_letters(handler->consumer))))
+		 !(handler->dead_letters ||
+		   (handler->dead_letters = default_dead_letters(handler->consumer))))
 		snprintf(error, size, "no memory");
 	else
 		return true;
@@ -168,13 +181,18 @@ settings_check(struct settings *settings, char *error, size_t size)
 		if (!check_handler(&settings->handlers[i], error, size))
 			return false;
 		for (size_t k = 0; k < i; k++) {
-			const char *what = strcmp(settings->handlers[i].consumer, settings->handlers[k].consumer) == 0 ? "consumer" :
-					   strcmp(settings->handlers[i].name, settings->handlers[k].name) == 0	   ? "name" :
-															     NULL;
+			const char *what = strcmp(settings->handlers[i].consumer,
+						  settings->handlers[k].consumer) == 0
+						   ? "consumer"
+					   : strcmp(settings->handlers[i].name, settings->handlers[k].name) ==
+							   0
+						   ? "name"
+						   : NULL;
 
 			if (what) {
 				snprintf(error, size, "two handlers have the same %s '%s'", what,
-					 *what == 'c' ? settings->handlers[i].consumer : settings->handlers[i].name);
+					 *what == 'c' ? settings->handlers[i].consumer
+						      : settings->handlers[i].name);
 				return false;
 			}
 		}

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What informer-run is to do: its handlers, from the command line (options.h) or a file (config.h).
  */
-#ifndef INFORMER_RUN_SETTINGS_H
-#define INFORMER_RUN_SETTINGS_H
+#ifndef TOOLS_INFORMER_RUN_SETTINGS_H
+#define TOOLS_INFORMER_RUN_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,8 @@
-/* The supervisor's rules; see supervisor.h. Every input ends in supervisor_settle(), which does all that has become possible. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor's rules; see supervisor.h. Every input ends in supervisor_settle(), which does all that has
+ * become possible.
+ */
 #include "tools/informer-run/supervisor_internal.h"
 
 #include <errno.h>
@@ -115,12 +119,16 @@ try_later(struct supervisor *s, struct event *event, int64_t ms, uint64_t now_ms
 	suspect(s, event, false);
 	s->stats.retries++;
 	event->answers++;
-	wait_until(s, event, now_ms + (ms >= 0 ? (uint64_t)ms : supervisor_backoff(s->options.retry_ms, s->options.retry_max_ms, event->retries)));
+	wait_until(s, event,
+		   now_ms + (ms >= 0 ? (uint64_t)ms
+				     : supervisor_backoff(s->options.retry_ms, s->options.retry_max_ms,
+							  event->retries)));
 	event->retries++;
 }
 
 void
-supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone, const char *why, uint64_t now_ms)
+supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone,
+		      const char *why, uint64_t now_ms)
 {
 	uint32_t n = event->crashes++;
 
@@ -142,7 +150,8 @@ supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event 
 		wait_until(s, event, now_ms + s->options.backoff_max_ms);
 	} else if (s->options.exec) {
 		wait_until(s, event,
-			   now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms, n > s->failures ? n : s->failures));
+			   now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms,
+						       n > s->failures ? n : s->failures));
 	} else {
 		suspect(s, event, true);
 		backlog_put(&s->backlog, event);
@@ -222,7 +231,8 @@ lost(struct supervisor *s, struct worker *worker, const char *why, uint64_t now_
 		supervisor_take_from(s, worker, head, now_ms);
 		supervisor_crashed_on(s, worker, head, alone, why, now_ms);
 	}
-	worker->start_ms = now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms, worker->crashes);
+	worker->start_ms = now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms,
+						       worker->crashes);
 	worker->crashes++;
 	s->failures++;
 }

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the supervisor's two halves share: what becomes of events and workers (supervisor.c), and what that makes possible
- * (supervisor_settle.c).
+ * What the supervisor's two halves share: what becomes of events and workers (supervisor.c), and what that
+ * makes possible (supervisor_settle.c).
  */
-#ifndef INFORMER_RUN_SUPERVISOR_INTERNAL_H
-#define INFORMER_RUN_SUPERVISOR_INTERNAL_H
+#ifndef TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
+#define TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
 
 #include "tools/informer-run/supervisor.h"
 
@@ -62,8 +63,8 @@ supervisor_find_sent(const struct worker *worker, uint64_t seq);
 void
 supervisor_take_from(struct supervisor *s, struct worker *worker, struct event *event, uint64_t now_ms);
 /* A worker crashed, with this event first in its hands, and alone or not. */
-void
-supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone, const char *why, uint64_t now_ms);
+void supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone,
+			   const char *why, uint64_t now_ms);
 
 /* Do all that has become possible. */
 void

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What has become possible is done: starts, kills, sends, marks, acknowledgements; see supervisor.h.
  */
@@ -57,7 +58,8 @@ exec_failed(struct supervisor *s, struct worker *worker, struct event *event, in
 static void
 send_ready(struct supervisor *s, uint64_t now_ms)
 {
-	for (struct event *event = s->backlog.ready_first, *next; event && event->epoch <= s->epoch; event = next) {
+	for (struct event *event = s->backlog.ready_first, *next; event && event->epoch <= s->epoch;
+	     event = next) {
 		struct worker *worker = least_busy(s, event);
 		int r;
 
@@ -133,7 +135,9 @@ start_due(struct supervisor *s, uint64_t now_ms)
 		if (worker->state != WORKER_DOWN || worker->start_ms > now_ms)
 			continue;
 		if (!s->options.exec && s->ops->start(s->context, i) < 0) {
-			worker->start_ms = now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms, worker->crashes++);
+			worker->start_ms = now_ms + supervisor_backoff(s->options.backoff_ms,
+								       s->options.backoff_max_ms,
+								       worker->crashes++);
 			continue;
 		}
 		worker->state = WORKER_UP;
@@ -148,7 +152,8 @@ kill_overdue(struct supervisor *s, uint64_t now_ms)
 	for (uint32_t i = 0; i < s->options.workers; i++) {
 		struct worker *worker = &s->workers[i];
 
-		if (worker->state != WORKER_UP || worker->sent == 0 || now_ms < worker->head_ms + s->options.deadline_ms)
+		if (worker->state != WORKER_UP || worker->sent == 0 ||
+		    now_ms < worker->head_ms + s->options.deadline_ms)
 			continue;
 		worker->state = WORKER_KILLED;
 		s->ops->kill(s->context, i, "no answer within the deadline");
@@ -159,14 +164,16 @@ void
 supervisor_report(struct supervisor *s)
 {
 	size_t limit = 2ul * s->options.workers * s->options.window;
-	bool hold = s->draining || s->backlog.count >= (s->held ? (limit + 1) / 2 : limit) || s->backlog.bytes >= SUPERVISOR_BYTES_MAX;
+	bool hold = s->draining || s->backlog.count >= (s->held ? (limit + 1) / 2 : limit) ||
+		    s->backlog.bytes >= SUPERVISOR_BYTES_MAX;
 	struct informer_cursor position;
 
 	if (hold != s->held) {
 		s->held = hold;
 		s->ops->hold(s->context, hold);
 	}
-	if (!s->broken && backlog_position(&s->backlog, &position) && memcmp(&position, &s->acknowledged, sizeof(position)) != 0) {
+	if (!s->broken && backlog_position(&s->backlog, &position) &&
+	    memcmp(&position, &s->acknowledged, sizeof(position)) != 0) {
 		s->acknowledged = position;
 		s->ops->acknowledge(s->context, &position);
 	}

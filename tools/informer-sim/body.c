@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Request bodies: format, kind, name, namespace; with the real server's answers
  * to bad ones.
@@ -40,8 +41,9 @@ sim_body_dry_run(struct sim_request *request, const struct sim_node *delete_opti
 	const char *dry = sim_request_query(request, "dryRun");
 
 	if ((dry && dry[0]) || sim_count(sim_get(delete_options, "dryRun")))
-		return sim_status_set(&request->status, 400, "BadRequest",
-				      "informer-sim does not serve dryRun: leave it out, or try it on a real API server");
+		return sim_status_set(
+			&request->status, 400, "BadRequest",
+			"informer-sim does not serve dryRun: leave it out, or try it on a real API server");
 	return 0;
 }
 
@@ -51,12 +53,14 @@ translate(struct sim_request *request)
 {
 	struct sim_buf json = {0};
 	char why[200];
-	int r = sim_protobuf_json(request->body.data ? request->body.data : "", request->body.len, &json, why);
+	int r = sim_protobuf_json(request->body.data ? request->body.data : "", request->body.len, &json,
+				  why);
 
 	if (r < 0) {
 		sim_buf_done(&json);
-		return r == -EPROTO ? sim_status_set(&request->status, 400, "BadRequest", "%s", why) :
-				      sim_status_set(&request->status, 415, "UnsupportedMediaType", "%s", why);
+		return r == -EPROTO
+			       ? sim_status_set(&request->status, 400, "BadRequest", "%s", why)
+			       : sim_status_set(&request->status, 415, "UnsupportedMediaType", "%s", why);
 	}
 	sim_buf_done(&request->body);
 	request->body = json;
@@ -73,9 +77,10 @@ check_type(struct sim_request *request)
 		return translate(request);
 	if (len == 0 || (len == 16 && !strncasecmp(type, "application/json", 16)) || !strncmp(type, "*/*", 3))
 		return 0;
-	return sim_status_set(&request->status, 415, "UnsupportedMediaType",
-			      "the body of the request was in an unknown format - accepted media types include: "
-			      "application/json");
+	return sim_status_set(
+		&request->status, 415, "UnsupportedMediaType",
+		"the body of the request was in an unknown format - accepted media types include: "
+		"application/json");
 }
 
 static int
@@ -88,16 +93,20 @@ check_kind(struct sim_request *request, const struct sim_doc *doc)
 
 	if (doc->root->type != SIM_OBJECT)
 		return sim_status_set(&request->status, 400, "BadRequest",
-				      "the object provided is unrecognized (must be of type %s): couldn't get version/kind; "
+				      "the object provided is unrecognized (must be of type %s): couldn't "
+				      "get version/kind; "
 				      "json parse error: it is no JSON object",
 				      resource->kind);
 	if (have_version[0] && strcmp(have_version, resource->api_version) != 0)
-		return sim_status_set(&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s",
-				      have_kind[0] ? have_kind : resource->kind,
-				      strchr(have_version, '/') ? strchr(have_version, '/') + 1 : have_version, resource->kind);
+		return sim_status_set(
+			&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s",
+			have_kind[0] ? have_kind : resource->kind,
+			strchr(have_version, '/') ? strchr(have_version, '/') + 1 : have_version,
+			resource->kind);
 	if (have_kind[0] && strcmp(have_kind, resource->kind) != 0)
-		return sim_status_set(&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s",
-				      have_kind, resource->version, resource->kind);
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "%s in version \"%s\" cannot be handled as a %s", have_kind,
+				      resource->version, resource->kind);
 	return 0;
 }
 
@@ -116,9 +125,11 @@ sim_body_parse(struct sim_request *request, struct sim_doc *doc)
 	sim_buf_put(&request->body, "", 0);
 	if (sim_doc_parse(doc, request->body.data, request->body.len, NULL, &error) < 0)
 		return sim_status_set(&request->status, 400, "BadRequest",
-				      "the object provided is unrecognized (must be of type %s): couldn't get version/kind; "
+				      "the object provided is unrecognized (must be of type %s): couldn't "
+				      "get version/kind; "
 				      "json parse error: %s (%.100s)",
-				      request->resource->kind, error.text, request->body.len ? request->body.data : "<empty>");
+				      request->resource->kind, error.text,
+				      request->body.len ? request->body.data : "<empty>");
 	/* a Scale is of a kind of its own */
 	return request->subresource && !strcmp(request->subresource, "scale") ? 0 : check_kind(request, doc);
 }
@@ -158,21 +169,27 @@ sim_body_check_name(struct sim_request *request, const char *name)
 	char text[700];
 
 	if (!name[0])
-		return sim_status_invalid(&request->status, request->resource, name, "FieldValueRequired", "metadata.name",
+		return sim_status_invalid(&request->status, request->resource, name, "FieldValueRequired",
+					  "metadata.name",
 					  "Required value: name or generateName is required");
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		snprintf(text, sizeof(text), "Invalid value: \"%s\": may not be '%s'", name, name);
 	else if (strpbrk(name, "/%"))
-		snprintf(text, sizeof(text), "Invalid value: \"%.250s\": may not contain '%c'", name, *strpbrk(name, "/%"));
+		snprintf(text, sizeof(text), "Invalid value: \"%.250s\": may not contain '%c'", name,
+			 *strpbrk(name, "/%"));
 	else if (!is_subdomain(name))
 		snprintf(text, sizeof(text),
-			 "Invalid value: \"%.250s\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric "
-			 "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "
-			 "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
+			 "Invalid value: \"%.250s\": a lowercase RFC 1123 subdomain must consist of lower "
+			 "case alphanumeric "
+			 "characters, '-' or '.', and must start and end with an alphanumeric character "
+			 "(e.g. 'example.com', "
+			 "regex used for validation is "
+			 "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
 			 name);
 	else
 		return 0;
-	return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid", "metadata.name", text);
+	return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid",
+				  "metadata.name", text);
 }
 
 int
@@ -182,20 +199,23 @@ sim_body_check_namespace(struct sim_request *request, const struct sim_node *met
 
 	if (have[0] && (!request->namespace_ || strcmp(have, request->namespace_) != 0))
 		return sim_status_set(&request->status, 400, "BadRequest",
-				      "the namespace of the provided object does not match the namespace sent on the request");
+				      "the namespace of the provided object does not match the namespace "
+				      "sent on the request");
 	return 0;
 }
 
 int
-sim_body_object(struct sim_request *request, struct sim_doc *doc, const char *name, struct sim_object **ret_object)
+sim_body_object(struct sim_request *request, struct sim_doc *doc, const char *name,
+		struct sim_object **ret_object)
 {
 	struct sim_object_error error;
 
 	if (sim_object_new(request->resource, doc, ret_object, &error) == 0)
 		return 0;
 	if (!strcmp(error.field, "metadata.name"))
-		return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid", error.field,
-					  error.text);
-	return sim_status_set(&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s: %s",
-			      request->resource->kind, request->resource->version, request->resource->kind, error.text);
+		return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid",
+					  error.field, error.text);
+	return sim_status_set(&request->status, 400, "BadRequest",
+			      "%s in version \"%s\" cannot be handled as a %s: %s", request->resource->kind,
+			      request->resource->version, request->resource->kind, error.text);
 }

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What create, update and patch have in common: reading the request's body as
  * an object of the request's resource, and the checks on it. Every function that
  * returns -EINVAL has set request->status.
  */
-#ifndef SIM_BODY_H
-#define SIM_BODY_H
+#ifndef TOOLS_INFORMER_SIM_BODY_H
+#define TOOLS_INFORMER_SIM_BODY_H
 
 #include "tools/informer-sim/sim_server.h"
 
@@ -15,7 +16,10 @@ sim_request_object(struct sim_request *request);
 char *
 sim_request_key(const struct sim_request *request, const char *name);
 
-/* Parse the body, which must be JSON (or protobuf: protobuf.h) of the resource's kind. Texts are borrowed from the request. */
+/*
+ * Parse the body, which must be JSON (or protobuf: protobuf.h) of the resource's kind. Texts are borrowed
+ * from the request.
+ */
 int
 sim_body_parse(struct sim_request *request, struct sim_doc *doc);
 /* metadata; made when it is missing. */
@@ -28,8 +32,8 @@ sim_body_check_name(struct sim_request *request, const char *name);
 int
 sim_body_check_namespace(struct sim_request *request, const struct sim_node *meta);
 /* Make an object of the document. */
-int
-sim_body_object(struct sim_request *request, struct sim_doc *doc, const char *name, struct sim_object **ret_object);
+int sim_body_object(struct sim_request *request, struct sim_doc *doc, const char *name,
+		    struct sim_object **ret_object);
 /* dryRun is refused, because it would not be one. delete_options may be NULL. */
 int
 sim_body_dry_run(struct sim_request *request, const struct sim_node *delete_options);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Growing byte buffer: doubles when full, keeps a NUL behind its contents.
  */
@@ -12,7 +13,8 @@
 static void __attribute__((noreturn))
 out_of_memory(size_t bytes)
 {
-	fprintf(stderr, "informer-sim: out of memory (asked for %zu bytes): load less, or fewer --replicas\n", bytes);
+	fprintf(stderr, "informer-sim: out of memory (asked for %zu bytes): load less, or fewer --replicas\n",
+		bytes);
 	exit(1);
 }
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growing byte buffer, and the allocation that all of informer-sim uses.
  *
  * The simulator is a tool of its own process: where memory runs out it says so
  * and exits, so nothing here returns an allocation failure.
  */
-#ifndef SIM_BUF_H
-#define SIM_BUF_H
+#ifndef TOOLS_INFORMER_SIM_BUF_H
+#define TOOLS_INFORMER_SIM_BUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,10 @@ sim_buf_puts(struct sim_buf *buf, const char *text);
 void
 sim_buf_printf(struct sim_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Append a JSON string, quotes included. Bytes from 0x20 on, apart from quote and backslash, go as they are. */
+/*
+ * Append a JSON string, quotes included. Bytes from 0x20 on, apart from quote and backslash, go as they
+ * are.
+ */
 void
 sim_buf_json(struct sim_buf *buf, const char *text, size_t len);
 void

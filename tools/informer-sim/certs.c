@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Certificates by GnuTLS, which the HTTP library brings along.
  */
@@ -53,15 +54,18 @@ static int
 add_names(gnutls_x509_crt_t cert, const char *address)
 {
 	const char *const addresses[] = {address, "127.0.0.1", "::1"};
-	int r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_DNSNAME, "localhost", 9, GNUTLS_FSAN_APPEND);
+	int r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_DNSNAME, "localhost", 9,
+						     GNUTLS_FSAN_APPEND);
 
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses) && r >= 0; i++) {
 		unsigned char bytes[16];
 
 		if (inet_pton(AF_INET, addresses[i], bytes) == 1)
-			r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_IPADDRESS, bytes, 4, GNUTLS_FSAN_APPEND);
+			r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_IPADDRESS, bytes, 4,
+								 GNUTLS_FSAN_APPEND);
 		else if (inet_pton(AF_INET6, addresses[i], bytes) == 1)
-			r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_IPADDRESS, bytes, 16, GNUTLS_FSAN_APPEND);
+			r = gnutls_x509_crt_set_subject_alt_name(cert, GNUTLS_SAN_IPADDRESS, bytes, 16,
+								 GNUTLS_FSAN_APPEND);
 	}
 	return r;
 }
@@ -105,7 +109,8 @@ make(enum role role, const char *address, const struct pair *authority, struct p
 
 	r = gnutls_x509_privkey_init(&pair->key);
 	r = r < 0 ? r
-		  : gnutls_x509_privkey_generate(pair->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+		  : gnutls_x509_privkey_generate(pair->key, GNUTLS_PK_ECDSA,
+						 GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
 	r = r < 0 ? r : gnutls_x509_crt_init(&pair->cert);
 	r = r < 0 ? r : describe(pair->cert, role, address);
 	r = r < 0 ? r : gnutls_x509_crt_set_key(pair->cert, pair->key);
@@ -124,7 +129,9 @@ texts(const struct pair *pair, char **ret_cert, char **ret_key)
 	gnutls_datum_t cert = {0}, key = {0};
 	int r = gnutls_x509_crt_export2(pair->cert, GNUTLS_X509_FMT_PEM, &cert);
 
-	r = r < 0 ? r : gnutls_x509_privkey_export2_pkcs8(pair->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &key);
+	r = r < 0 ? r
+		  : gnutls_x509_privkey_export2_pkcs8(pair->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN,
+						      &key);
 	if (r >= 0) {
 		*ret_cert = sim_strndup((const char *)cert.data, cert.size);
 		*ret_key = sim_strndup((const char *)key.data, key.size);
@@ -229,7 +236,9 @@ sim_certs_make(const char *address, const char *dir, struct sim_certs *ret_certs
 		r = read_authority(dir, &authority);
 		kept = r == 0;
 		if (r < 0 && r != -ENOENT) {
-			fail(ret_error, r, dir, "its ca.crt and ca.key cannot be read as PEM: remove both, or take another folder");
+			fail(ret_error, r, dir,
+			     "its ca.crt and ca.key cannot be read as PEM: remove both, or take another "
+			     "folder");
 			goto out;
 		}
 	}

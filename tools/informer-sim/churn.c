@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Churn: one thread, woken every few milliseconds to make the changes that are
  * due. Each change is an ordinary one of the store, retried on another object if
@@ -49,7 +50,8 @@ pick(struct sim_churn *churn, const struct sim_resource *resource)
 
 /* Replace old by what doc holds. */
 static bool
-commit(struct sim_churn *churn, const struct sim_resource *resource, struct sim_object *old, struct sim_doc *doc)
+commit(struct sim_churn *churn, const struct sim_resource *resource, struct sim_object *old,
+       struct sim_doc *doc)
 {
 	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
 	struct sim_object_error error;
@@ -64,7 +66,8 @@ update(struct sim_churn *churn, const struct sim_resource *resource,
 {
 	_cleanup_(sim_object_unrefp) struct sim_object *old = pick(churn, resource);
 	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	struct sim_mutation mutation = {.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
+	struct sim_mutation mutation = {
+		.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
 
 	if (!old)
 		return false;
@@ -78,7 +81,8 @@ create_pod(struct sim_churn *churn)
 	_cleanup_(sim_object_unrefp) struct sim_object *like = pick(churn, churn->pods);
 	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
 	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	struct sim_mutation mutation = {.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
+	struct sim_mutation mutation = {
+		.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
 	struct sim_object_error error;
 
 	if (!like)
@@ -95,7 +99,8 @@ mark_pod(struct sim_churn *churn)
 {
 	_cleanup_(sim_object_unrefp) struct sim_object *old = pick(churn, churn->pods);
 	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	struct sim_mutation mutation = {.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
+	struct sim_mutation mutation = {
+		.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
 
 	if (!old)
 		return false;

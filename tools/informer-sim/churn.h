@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cluster that lives: a thread that changes objects at a given rate. Most
  * changes are pods' status updates; pods come (as another replica of one that
  * is there, Pending, then Running) and go (first with a deletionTimestamp), and
  * some are heartbeats of nodes and endpoints that turn ready or not.
  */
-#ifndef SIM_CHURN_H
-#define SIM_CHURN_H
+#ifndef TOOLS_INFORMER_SIM_CHURN_H
+#define TOOLS_INFORMER_SIM_CHURN_H
 
 #include "tools/informer-sim/object_store.h"
 

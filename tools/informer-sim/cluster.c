@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The made-up cluster as a whole: which workloads there are, on which nodes
  * their pods run, and the objects around them.
@@ -43,16 +44,21 @@ add(struct builder *b, const char *api_version, const char *kind)
 	return sim_store_create(b->store, resource, object) == 0;
 }
 
-/* kind, apiVersion and metadata up to its closing brace, which the caller adds after what else belongs there. */
+/*
+ * kind, apiVersion and metadata up to its closing brace, which the caller adds after what else belongs
+ * there.
+ */
 static void
-head(struct builder *b, const char *api_version, const char *kind, const char *namespace_, const char *name, int64_t age)
+head(struct builder *b, const char *api_version, const char *kind, const char *namespace_, const char *name,
+     int64_t age)
 {
 	char uid[SIM_UID_SIZE], created[SIM_TIME_SIZE];
 
 	sim_rng_uid(b->rng, uid);
 	sim_time_print(b->now - age, created);
 	sim_buf_reset(&b->text);
-	sim_buf_printf(&b->text, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\",", kind, api_version, name);
+	sim_buf_printf(&b->text, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\",",
+		       kind, api_version, name);
 	if (namespace_)
 		sim_buf_printf(&b->text, "\"namespace\":\"%s\",", namespace_);
 	sim_buf_printf(&b->text, "\"uid\":\"%s\",\"creationTimestamp\":\"%s\"", uid, created);
@@ -65,7 +71,8 @@ add_namespace(struct builder *b, const char *name)
 {
 	head(b, "v1", "Namespace", NULL, name, 200 * DAY);
 	sim_buf_printf(&b->text,
-		       ",\"labels\":{\"kubernetes.io/metadata.name\":\"%s\"}},\"spec\":{\"finalizers\":[\"kubernetes\"]},"
+		       ",\"labels\":{\"kubernetes.io/"
+		       "metadata.name\":\"%s\"}},\"spec\":{\"finalizers\":[\"kubernetes\"]},"
 		       "\"status\":{\"phase\":\"Active\"}}",
 		       name);
 	add(b, "v1", "Namespace");
@@ -87,32 +94,41 @@ add_node(struct builder *b, const char *name, const char *ip)
 	head(b, "v1", "Node", NULL, name, 100 * DAY);
 	sim_buf_printf(&b->text,
 		       ",\"labels\":{\"beta.kubernetes.io/arch\":\"amd64\",\"kubernetes.io/arch\":\"amd64\","
-		       "\"kubernetes.io/hostname\":\"%s\",\"kubernetes.io/os\":\"linux\",\"node-role.kubernetes.io/worker\":\"\","
-		       "\"node.kubernetes.io/instance-type\":\"m6i.%uxlarge\",\"topology.kubernetes.io/region\":\"us-east-2\","
+		       "\"kubernetes.io/hostname\":\"%s\",\"kubernetes.io/"
+		       "os\":\"linux\",\"node-role.kubernetes.io/worker\":\"\","
+		       "\"node.kubernetes.io/instance-type\":\"m6i.%uxlarge\",\"topology.kubernetes.io/"
+		       "region\":\"us-east-2\","
 		       "\"topology.kubernetes.io/zone\":\"us-east-2%c\"},\"annotations\":{"
-		       "\"volumes.kubernetes.io/controller-managed-attach-detach\":\"true\"}},\"spec\":{\"providerID\":"
+		       "\"volumes.kubernetes.io/"
+		       "controller-managed-attach-detach\":\"true\"}},\"spec\":{\"providerID\":"
 		       "\"aws:///us-east-2%c/i-%s\"},\"status\":{",
 		       name, cpus / 4, 'a' + zone, 'a' + zone, id);
 	for (int i = 0; i < 2; i++)
 		sim_buf_printf(&b->text,
-			       "\"%s\":{\"cpu\":\"%u%s\",\"ephemeral-storage\":\"125277164Ki\",\"hugepages-1Gi\":\"0\","
+			       "\"%s\":{\"cpu\":\"%u%s\",\"ephemeral-storage\":\"125277164Ki\",\"hugepages-"
+			       "1Gi\":\"0\","
 			       "\"hugepages-2Mi\":\"0\",\"memory\":\"%uKi\",\"pods\":\"250\"},",
 			       i ? "allocatable" : "capacity", i ? cpus * 1000 - 500 : cpus, i ? "m" : "",
 			       cpus * 4194304 - (i ? 1048576 : 0));
 	sim_buf_puts(&b->text, "\"conditions\":[");
 	for (unsigned i = 0; i < 4; i++)
 		sim_buf_printf(&b->text,
-			       "%s{\"type\":\"%s\",\"status\":\"%s\",\"lastHeartbeatTime\":\"%s\",\"lastTransitionTime\":\"%s\","
+			       "%s{\"type\":\"%s\",\"status\":\"%s\",\"lastHeartbeatTime\":\"%s\","
+			       "\"lastTransitionTime\":\"%s\","
 			       "\"reason\":\"%s\",\"message\":\"%s\"}",
 			       i ? "," : "", pressure[i], i == 3 ? "True" : "False", beat, since, fine[i],
 			       i == 3 ? "kubelet is posting ready status" : "kubelet has no pressure");
-	sim_buf_printf(&b->text,
-		       "],\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"%s\"},{\"type\":\"Hostname\",\"address\":\"%s\"}],"
-		       "\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":10250}},\"nodeInfo\":{\"machineID\":\"%s\","
-		       "\"kernelVersion\":\"5.14.0-427.el9.x86_64\",\"osImage\":\"Red Hat Enterprise Linux CoreOS\","
-		       "\"containerRuntimeVersion\":\"cri-o://1.32.1\",\"kubeletVersion\":\"v1.32.0\",\"operatingSystem\":\"linux\","
-		       "\"architecture\":\"amd64\"}}}",
-		       ip, name, machine);
+	sim_buf_printf(
+		&b->text,
+		"],\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"%s\"},{\"type\":\"Hostname\","
+		"\"address\":\"%s\"}],"
+		"\"daemonEndpoints\":{\"kubeletEndpoint\":{\"Port\":10250}},\"nodeInfo\":{\"machineID\":\"%"
+		"s\","
+		"\"kernelVersion\":\"5.14.0-427.el9.x86_64\",\"osImage\":\"Red Hat Enterprise Linux CoreOS\","
+		"\"containerRuntimeVersion\":\"cri-o://"
+		"1.32.1\",\"kubeletVersion\":\"v1.32.0\",\"operatingSystem\":\"linux\","
+		"\"architecture\":\"amd64\"}}}",
+		ip, name, machine);
 	add(b, "v1", "Node");
 }
 
@@ -125,8 +141,8 @@ add_config(struct builder *b, const struct sim_workload *w)
 	snprintf(name, sizeof(name), "%s-config", w->name);
 	sim_buf_printf(&config, "listen: 0.0.0.0:8080\nname: %s\n", w->name);
 	for (unsigned i = 0; i < w->envs; i++)
-		sim_buf_printf(&config, "limits-%u:\n  burst: %u\n  rate: %u\n", i, sim_rng_below(b->rng, 1000),
-			       sim_rng_below(b->rng, 100));
+		sim_buf_printf(&config, "limits-%u:\n  burst: %u\n  rate: %u\n", i,
+			       sim_rng_below(b->rng, 1000), sim_rng_below(b->rng, 100));
 	head(b, "v1", "ConfigMap", w->namespace_, name, 90 * DAY);
 	sim_buf_puts(&b->text, "},\"data\":{\"config.yaml\":");
 	sim_buf_json(&b->text, config.data, config.len);
@@ -139,14 +155,16 @@ add_config(struct builder *b, const struct sim_workload *w)
 }
 
 static void
-add_service(struct builder *b, const struct sim_workload *w, const struct sim_buf *endpoints, const struct sim_buf *ready)
+add_service(struct builder *b, const struct sim_workload *w, const struct sim_buf *endpoints,
+	    const struct sim_buf *ready)
 {
 	char slice[80], suffix[6];
 
 	head(b, "v1", "Service", w->namespace_, w->name, 90 * DAY);
 	sim_buf_puts(&b->text, ",\"labels\":{");
 	sim_workload_labels_text(w, &b->text);
-	sim_buf_puts(&b->text, "}},\"spec\":{\"ports\":[{\"name\":\"http\",\"protocol\":\"TCP\",\"port\":80,\"targetPort\":8080}],"
+	sim_buf_puts(&b->text, "}},\"spec\":{\"ports\":[{\"name\":\"http\",\"protocol\":\"TCP\",\"port\":80,"
+			       "\"targetPort\":8080}],"
 			       "\"selector\":{");
 	sim_workload_labels_text(w, &b->text);
 	if (w->kind == SIM_STATEFUL_SET)
@@ -154,15 +172,19 @@ add_service(struct builder *b, const struct sim_workload *w, const struct sim_bu
 	else
 		sim_buf_printf(&b->text, "},\"clusterIP\":\"172.30.%u.%u\"", sim_rng_below(b->rng, 256),
 			       1 + sim_rng_below(b->rng, 254));
-	sim_buf_puts(&b->text, ",\"type\":\"ClusterIP\",\"sessionAffinity\":\"None\",\"ipFamilies\":[\"IPv4\"],\"ipFamilyPolicy\":"
-			       "\"SingleStack\",\"internalTrafficPolicy\":\"Cluster\"},\"status\":{\"loadBalancer\":{}}}");
+	sim_buf_puts(
+		&b->text,
+		",\"type\":\"ClusterIP\",\"sessionAffinity\":\"None\",\"ipFamilies\":[\"IPv4\"],"
+		"\"ipFamilyPolicy\":"
+		"\"SingleStack\",\"internalTrafficPolicy\":\"Cluster\"},\"status\":{\"loadBalancer\":{}}}");
 	add(b, "v1", "Service");
 
 	head(b, "v1", "Endpoints", w->namespace_, w->name, 90 * DAY);
 	sim_buf_puts(&b->text, "}");
 	if (ready->len)
 		sim_buf_printf(&b->text,
-			       ",\"subsets\":[{\"addresses\":[%s],\"ports\":[{\"name\":\"http\",\"port\":8080,\"protocol\":\"TCP\"}]}]",
+			       ",\"subsets\":[{\"addresses\":[%s],\"ports\":[{\"name\":\"http\",\"port\":"
+			       "8080,\"protocol\":\"TCP\"}]}]",
 			       ready->data);
 	sim_buf_puts(&b->text, "}");
 	add(b, "v1", "Endpoints");
@@ -170,29 +192,35 @@ add_service(struct builder *b, const struct sim_workload *w, const struct sim_bu
 	sim_rng_suffix(b->rng, suffix, 5);
 	snprintf(slice, sizeof(slice), "%s-%s", w->name, suffix);
 	head(b, "discovery.k8s.io/v1", "EndpointSlice", w->namespace_, slice, 90 * DAY);
-	sim_buf_printf(&b->text,
-		       ",\"labels\":{\"endpointslice.kubernetes.io/managed-by\":\"endpointslice-controller.k8s.io\","
-		       "\"kubernetes.io/service-name\":\"%s\"}},\"addressType\":\"IPv4\",\"endpoints\":[%s],\"ports\":[{\"name\":"
-		       "\"http\",\"protocol\":\"TCP\",\"port\":8080}]}",
-		       w->name, endpoints->len ? endpoints->data : "");
+	sim_buf_printf(
+		&b->text,
+		",\"labels\":{\"endpointslice.kubernetes.io/managed-by\":\"endpointslice-controller.k8s.io\","
+		"\"kubernetes.io/"
+		"service-name\":\"%s\"}},\"addressType\":\"IPv4\",\"endpoints\":[%s],\"ports\":[{\"name\":"
+		"\"http\",\"protocol\":\"TCP\",\"port\":8080}]}",
+		w->name, endpoints->len ? endpoints->data : "");
 	add(b, "discovery.k8s.io/v1", "EndpointSlice");
 }
 
 /* ---- workloads ------------------------------------------------------------ */
 
 static void
-endpoint(const struct sim_workload *w, const struct sim_pod *pod, struct sim_buf *endpoints, struct sim_buf *ready)
+endpoint(const struct sim_workload *w, const struct sim_pod *pod, struct sim_buf *endpoints,
+	 struct sim_buf *ready)
 {
 	bool is_ready = pod->state == SIM_POD_RUNNING;
 	char target[400];
 
 	if (pod->state != SIM_POD_RUNNING && pod->state != SIM_POD_UNREADY && pod->state != SIM_POD_CRASHING)
 		return;
-	snprintf(target, sizeof(target), "\"nodeName\":\"%s\",\"targetRef\":{\"kind\":\"Pod\",\"namespace\":\"%s\",\"name\":\"%s\"}",
+	snprintf(target, sizeof(target),
+		 "\"nodeName\":\"%s\",\"targetRef\":{\"kind\":\"Pod\",\"namespace\":\"%s\",\"name\":\"%s\"}",
 		 pod->host->name, w->namespace_, pod->name);
 	sim_buf_printf(endpoints,
-		       "%s{\"addresses\":[\"%s\"],\"conditions\":{\"ready\":%s,\"serving\":%s,\"terminating\":false},%s}",
-		       endpoints->len ? "," : "", pod->ip, is_ready ? "true" : "false", is_ready ? "true" : "false", target);
+		       "%s{\"addresses\":[\"%s\"],\"conditions\":{\"ready\":%s,\"serving\":%s,"
+		       "\"terminating\":false},%s}",
+		       endpoints->len ? "," : "", pod->ip, is_ready ? "true" : "false",
+		       is_ready ? "true" : "false", target);
 	if (is_ready)
 		sim_buf_printf(ready, "%s{\"ip\":\"%s\",%s}", ready->len ? "," : "", pod->ip, target);
 }
@@ -244,11 +272,27 @@ static unsigned
 add_daemon_sets(struct builder *b, unsigned pods_per_node)
 {
 	static const struct sim_workload sets[] = {
-		{.name = "kube-proxy", .namespace_ = "kube-system", .containers = 1, .envs = 3, .host_network = true},
-		{.name = "ovnkube-node", .namespace_ = "networking", .containers = 4, .init_containers = 1, .envs = 20,
+		{.name = "kube-proxy",
+		 .namespace_ = "kube-system",
+		 .containers = 1,
+		 .envs = 3,
 		 .host_network = true},
-		{.name = "node-exporter", .namespace_ = "observability", .containers = 2, .envs = 2, .host_network = true},
-		{.name = "log-collector", .namespace_ = "observability", .containers = 1, .init_containers = 1, .envs = 16},
+		{.name = "ovnkube-node",
+		 .namespace_ = "networking",
+		 .containers = 4,
+		 .init_containers = 1,
+		 .envs = 20,
+		 .host_network = true},
+		{.name = "node-exporter",
+		 .namespace_ = "observability",
+		 .containers = 2,
+		 .envs = 2,
+		 .host_network = true},
+		{.name = "log-collector",
+		 .namespace_ = "observability",
+		 .containers = 1,
+		 .init_containers = 1,
+		 .envs = 16},
 		{.name = "csi-node", .namespace_ = "storage", .containers = 3, .envs = 6},
 	};
 	unsigned count = pods_per_node / 4 < COUNT(sets) ? pods_per_node / 4 : COUNT(sets);
@@ -259,7 +303,8 @@ add_daemon_sets(struct builder *b, unsigned pods_per_node)
 		w.kind = SIM_DAEMON_SET;
 		w.replicas = b->hosts->count;
 		w.priority_class = "system-node-critical";
-		snprintf(w.image, sizeof(w.image), "registry.example.com/platform/%s:v1.%u.0", w.name, 20 + i);
+		snprintf(w.image, sizeof(w.image), "registry.example.com/platform/%s:v1.%u.0", w.name,
+			 20 + i);
 		add_workload(b, &w);
 	}
 	return count;
@@ -269,10 +314,12 @@ add_daemon_sets(struct builder *b, unsigned pods_per_node)
 static unsigned
 add_application(struct builder *b, unsigned serial, unsigned left)
 {
-	static const char *const teams[] = {"shop", "payments", "platform", "data", "search", "mobile", "analytics", "identity"};
-	static const char *const words[] = {"cart",	"checkout", "catalog", "gateway", "frontend",	"billing",   "ledger",
-					    "profile", "session",  "ingest",  "report",	 "inventory",	"notifier", "scheduler",
-					    "resolver", "pricing",  "quota",   "export",	 "recommender", "indexer"};
+	static const char *const teams[] = {"shop",   "payments", "platform",  "data",
+					    "search", "mobile",   "analytics", "identity"};
+	static const char *const words[] = {"cart",    "checkout",  "catalog",  "gateway",     "frontend",
+					    "billing", "ledger",    "profile",  "session",     "ingest",
+					    "report",  "inventory", "notifier", "scheduler",   "resolver",
+					    "pricing", "quota",     "export",   "recommender", "indexer"};
 	struct sim_workload w = {0};
 	uint32_t dice = sim_rng_below(b->rng, 10);
 	const char *team = teams[sim_rng_below(b->rng, COUNT(teams))];
@@ -282,11 +329,14 @@ add_application(struct builder *b, unsigned serial, unsigned left)
 						   : sim_rng_below(b->rng, 4));
 	if (w.replicas > left)
 		w.replicas = left;
-	snprintf(w.namespace_, sizeof(w.namespace_), "%s-%u", team, 1 + sim_rng_below(b->rng, 1 + b->hosts->count / 20));
+	snprintf(w.namespace_, sizeof(w.namespace_), "%s-%u", team,
+		 1 + sim_rng_below(b->rng, 1 + b->hosts->count / 20));
 	snprintf(w.name, sizeof(w.name), "%s-%u", words[sim_rng_below(b->rng, COUNT(words))], serial);
-	snprintf(w.image, sizeof(w.image), "registry.example.com/%s/%s:%u.%u.%u", team, w.name, sim_rng_below(b->rng, 9),
-		 sim_rng_below(b->rng, 40), sim_rng_below(b->rng, 20));
-	w.containers = sim_rng_below(b->rng, 8) == 0 ? 2 + sim_rng_below(b->rng, 4) : sim_rng_below(b->rng, 3) ? 1 : 2;
+	snprintf(w.image, sizeof(w.image), "registry.example.com/%s/%s:%u.%u.%u", team, w.name,
+		 sim_rng_below(b->rng, 9), sim_rng_below(b->rng, 40), sim_rng_below(b->rng, 20));
+	w.containers = sim_rng_below(b->rng, 8) == 0 ? 2 + sim_rng_below(b->rng, 4)
+		       : sim_rng_below(b->rng, 3)    ? 1
+						     : 2;
 	w.init_containers = sim_rng_below(b->rng, 4) == 0;
 	w.envs = 4 + sim_rng_below(b->rng, sim_rng_below(b->rng, 4) ? 20 : 80);
 	add_workload(b, &w);
@@ -315,7 +365,8 @@ static bool
 is_plain(const char *text)
 {
 	return text[0] && strlen(text) < 250 &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") == strlen(text);
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") ==
+		       strlen(text);
 }
 
 static void
@@ -326,7 +377,8 @@ complete_namespaces(struct builder *b)
 	char name[256] = "";
 
 	for (unsigned i = 0; i < COUNT(always); i++) {
-		_cleanup_(sim_object_unrefp) struct sim_object *there = sim_store_get(b->store, namespaces, always[i]);
+		_cleanup_(sim_object_unrefp) struct sim_object *there = sim_store_get(b->store, namespaces,
+										      always[i]);
 
 		if (!there)
 			add_namespace(b, always[i]);
@@ -342,7 +394,8 @@ complete_namespaces(struct builder *b)
 			_cleanup_(sim_object_unrefp) struct sim_object *there = NULL;
 
 			if (object->namespace_len >= sizeof(name) ||
-			    (!strncmp(object->key, name, object->namespace_len) && !name[object->namespace_len]))
+			    (!strncmp(object->key, name, object->namespace_len) &&
+			     !name[object->namespace_len]))
 				continue;
 			memcpy(name, object->key, object->namespace_len);
 			name[object->namespace_len] = '\0';
@@ -365,7 +418,9 @@ complete_nodes(struct builder *b)
 	sim_store_view(b->store, pods, 0, &view, NULL);
 	while ((object = sim_view_next(&view))) {
 		const char *name = sim_object_field(object, 0); /* spec.nodeName */
-		_cleanup_(sim_object_unrefp) struct sim_object *there = name[0] ? sim_store_get(b->store, nodes, name) : NULL;
+		_cleanup_(sim_object_unrefp) struct sim_object *there = name[0] ? sim_store_get(b->store,
+												nodes, name)
+										: NULL;
 		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
 		_cleanup_(sim_freep) char *ip = NULL;
 

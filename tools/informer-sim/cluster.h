@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A made-up cluster: nodes, namespaces, workloads with their owners, pods,
  * services and endpoints, in the sizes and the variety of real ones.
  */
-#ifndef SIM_CLUSTER_H
-#define SIM_CLUSTER_H
+#ifndef TOOLS_INFORMER_SIM_CLUSTER_H
+#define TOOLS_INFORMER_SIM_CLUSTER_H
 
 #include "tools/informer-sim/replica.h"
 #include "tools/informer-sim/object_store.h"
@@ -14,7 +15,7 @@ sim_cluster_generate(struct sim_registry *registry, struct sim_store *store, con
 		     unsigned pods_per_node, int64_t now, struct sim_rng *rng);
 
 /* Add the Namespace and Node objects that stored objects name and nobody loaded. */
-void
-sim_cluster_complete(struct sim_registry *registry, struct sim_store *store, int64_t now, struct sim_rng *rng);
+void sim_cluster_complete(struct sim_registry *registry, struct sim_store *store, int64_t now,
+			  struct sim_rng *rng);
 
 #endif

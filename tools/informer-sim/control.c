@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pages of the simulator's own: health, metrics, and /sim/, by which a test
  * starts churn, drops history, makes faults, and asks for numbers and for what was said.
@@ -38,14 +39,16 @@ metrics(struct sim_request *request)
 	for (unsigned i = 0; i < sim_registry_count(registry); i++)
 		if (is_shown(registry, i))
 			sim_buf_printf(&body, "apiserver_storage_objects{resource=\"%s\"} %zu\n",
-			       registry->items[i]->group_resource, sim_store_count(server->store, registry->items[i]));
+				       registry->items[i]->group_resource,
+				       sim_store_count(server->store, registry->items[i]));
 	pthread_mutex_lock(&server->lock);
-	sim_buf_printf(&body,
-		       "# HELP informer_sim_watches Watches open now.\n# TYPE informer_sim_watches gauge\n"
-		       "informer_sim_watches %u\n"
-		       "# HELP informer_sim_watches_cut_total Watches ended because their client was too slow.\n"
-		       "# TYPE informer_sim_watches_cut_total counter\ninformer_sim_watches_cut_total %" PRIu64 "\n",
-		       server->watch_count, server->watches_cut);
+	sim_buf_printf(
+		&body,
+		"# HELP informer_sim_watches Watches open now.\n# TYPE informer_sim_watches gauge\n"
+		"informer_sim_watches %u\n"
+		"# HELP informer_sim_watches_cut_total Watches ended because their client was too slow.\n"
+		"# TYPE informer_sim_watches_cut_total counter\ninformer_sim_watches_cut_total %" PRIu64 "\n",
+		server->watch_count, server->watches_cut);
 	pthread_mutex_unlock(&server->lock);
 	return sim_reply(request, 200, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
@@ -60,11 +63,13 @@ stats(struct sim_request *request)
 	bool first = true;
 
 	pthread_mutex_lock(&server->lock);
-	sim_buf_printf(&body, "{\"watches\":%u,\"watchesCut\":%" PRIu64, server->watch_count, server->watches_cut);
+	sim_buf_printf(&body, "{\"watches\":%u,\"watchesCut\":%" PRIu64, server->watch_count,
+		       server->watches_cut);
 	pthread_mutex_unlock(&server->lock);
 	sim_buf_printf(&body,
 		       ",\"resourceVersion\":%" PRIu64 ",\"changes\":%" PRIu64
-		       ",\"churn\":{\"rate\":%g,\"done\":%" PRIu64 ",\"remaining\":%" PRIu64 ",\"running\":%s},\"objects\":{",
+		       ",\"churn\":{\"rate\":%g,\"done\":%" PRIu64 ",\"remaining\":%" PRIu64
+		       ",\"running\":%s},\"objects\":{",
 		       sim_store_rv(server->store), sim_store_changes(server->store), churn.rate, churn.done,
 		       churn.remaining, churn.running ? "true" : "false");
 	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
@@ -72,8 +77,8 @@ stats(struct sim_request *request)
 
 		if (!count || !is_shown(registry, i))
 			continue;
-		sim_buf_printf(&body, "%s\"%s\":{\"count\":%zu,\"oldestResourceVersion\":%" PRIu64 "}", first ? "" : ",",
-			       registry->items[i]->group_resource, count,
+		sim_buf_printf(&body, "%s\"%s\":{\"count\":%zu,\"oldestResourceVersion\":%" PRIu64 "}",
+			       first ? "" : ",", registry->items[i]->group_resource, count,
 			       sim_store_floor(server->store, registry->items[i]));
 		first = false;
 	}
@@ -84,14 +89,17 @@ stats(struct sim_request *request)
 static enum MHD_Result
 churn(struct sim_request *request)
 {
-	const char *rate_text = sim_request_query(request, "rate"), *count_text = sim_request_query(request, "count");
+	const char *rate_text = sim_request_query(request, "rate"),
+		   *count_text = sim_request_query(request, "count");
 	char *rate_end = NULL, *count_end = NULL;
 	double rate = rate_text ? strtod(rate_text, &rate_end) : -1;
 	unsigned long long count = count_text ? strtoull(count_text, &count_end, 10) : 0;
 
-	if (!rate_text || *rate_end || !(rate >= 0 && rate <= 1e6) || (count_text && (*count_end || count_text[0] == '-'))) {
+	if (!rate_text || *rate_end || !(rate >= 0 && rate <= 1e6) ||
+	    (count_text && (*count_end || count_text[0] == '-'))) {
 		sim_status_set(&request->status, 400, "BadRequest",
-			       "say POST /sim/churn?rate=R[&count=N]: R changes a second (0 stops), N changes in all");
+			       "say POST /sim/churn?rate=R[&count=N]: R changes a second (0 stops), N "
+			       "changes in all");
 		return sim_reply_status(request);
 	}
 	sim_churn_set(request->server->churn, rate, count);
@@ -108,8 +116,10 @@ faults(struct sim_request *request)
 	if (!strcmp(request->method, "DELETE"))
 		sim_faults_clear(server->faults);
 	sim_buf_puts(&request->body, "");
-	if (!strcmp(request->method, "POST") && sim_faults_add(server->faults, request->body.data, &error) < 0) {
-		sim_status_set(&request->status, 400, "BadRequest", "%s (informer-sim(1) has the words of a fault script)", error);
+	if (!strcmp(request->method, "POST") &&
+	    sim_faults_add(server->faults, request->body.data, &error) < 0) {
+		sim_status_set(&request->status, 400, "BadRequest",
+			       "%s (informer-sim(1) has the words of a fault script)", error);
 		return sim_reply_status(request);
 	}
 	sim_store_wake(server->store); /* streams look at the rules now */
@@ -130,11 +140,15 @@ held(struct sim_request *request)
 	request->body.data[strcspn(request->body.data, "\r\n")] = '\0';
 	if (!strcmp(request->method, "POST")) {
 		if (sim_faults_action(server->faults, request->body.data, &fault, &error) < 0)
-			sim_status_set(&request->status, 400, "BadRequest", "%s (informer-sim(1) has the actions of a fault script)", error);
+			sim_status_set(&request->status, 400, "BadRequest",
+				       "%s (informer-sim(1) has the actions of a fault script)", error);
 		else if (fault.kind == SIM_FAULT_HOLD)
-			sim_status_set(&request->status, 400, "BadRequest", "it is held already: say how it is answered, or nothing");
+			sim_status_set(&request->status, 400, "BadRequest",
+				       "it is held already: say how it is answered, or nothing");
 		else if (!sim_holds_answer(&server->holds, &fault))
-			sim_status_set(&request->status, 409, "Conflict", "no request is held: a rule as \"when LIST pods then hold\" does that");
+			sim_status_set(
+				&request->status, 409, "Conflict",
+				"no request is held: a rule as \"when LIST pods then hold\" does that");
 		if (request->status.code)
 			return sim_reply_status(request);
 	}
@@ -161,12 +175,14 @@ restore(struct sim_request *request)
 	unsigned long long rv = text ? strtoull(text, &end, 10) : 0;
 
 	if (!text || !text[0] || *end || text[0] == '-') {
-		sim_status_set(&request->status, 400, "BadRequest", "say POST /sim/restore?rv=N: the resource version to go back to");
+		sim_status_set(&request->status, 400, "BadRequest",
+			       "say POST /sim/restore?rv=N: the resource version to go back to");
 		return sim_reply_status(request);
 	}
 	if (sim_store_restore(request->server->store, rv) < 0) {
 		sim_status_set(&request->status, 409, "Conflict",
-			       "resource version %llu is not in the history (now %" PRIu64 "): see oldestResourceVersion in GET "
+			       "resource version %llu is not in the history (now %" PRIu64
+			       "): see oldestResourceVersion in GET "
 			       "/sim/stats, and --history",
 			       rv, sim_store_rv(request->server->store));
 		return sim_reply_status(request);
@@ -189,8 +205,9 @@ sim_handle_control(struct sim_request *request, enum MHD_Result *ret_result)
 		const char *methods, *url;
 		enum MHD_Result (*handler)(struct sim_request *);
 	} pages[] = {
-		{"GET", "/metrics", metrics},	     {"GET", "/sim/stats", stats},     {"POST", "/sim/churn", churn},
-		{"POST", "/sim/compact", compact},   {"POST", "/sim/restore", restore}, {"GET POST DELETE", "/sim/faults", faults},
+		{"GET", "/metrics", metrics},        {"GET", "/sim/stats", stats},
+		{"POST", "/sim/churn", churn},       {"POST", "/sim/compact", compact},
+		{"POST", "/sim/restore", restore},   {"GET POST DELETE", "/sim/faults", faults},
 		{"GET DELETE", "/sim/log", journal}, {"GET POST", "/sim/held", held},
 	};
 	const char *url = request->url;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a definition's document to entries of the registry.
  */
@@ -12,7 +13,8 @@
 bool
 sim_is_crd(const struct sim_resource *resource)
 {
-	return !strcmp(resource->plural, "customresourcedefinitions") && !strcmp(resource->group, "apiextensions.k8s.io");
+	return !strcmp(resource->plural, "customresourcedefinitions") &&
+	       !strcmp(resource->group, "apiextensions.k8s.io");
 }
 
 /* ---- checking ---------------------------------------------------------------- */
@@ -29,28 +31,33 @@ require(const struct sim_resource *crds, const struct sim_doc *doc, const char *
 }
 
 static int
-check_versions(const struct sim_resource *crds, const struct sim_doc *doc, const char *name, struct sim_status *status)
+check_versions(const struct sim_resource *crds, const struct sim_doc *doc, const char *name,
+	       struct sim_status *status)
 {
 	const struct sim_node *versions = sim_path(doc->root, "spec.versions");
 	unsigned stored = 0;
 
-	for (const struct sim_node *v = versions && versions->type == SIM_ARRAY ? versions->child : NULL; v; v = v->next) {
+	for (const struct sim_node *v = versions && versions->type == SIM_ARRAY ? versions->child : NULL; v;
+	     v = v->next) {
 		const struct sim_node *storage = sim_get(v, "storage"), *version = sim_get(v, "name");
 
 		if (!version || version->type != SIM_STRING || !version->text_len)
-			return sim_status_invalid(status, crds, name, "FieldValueRequired", "spec.versions[].name", "Required value");
+			return sim_status_invalid(status, crds, name, "FieldValueRequired",
+						  "spec.versions[].name", "Required value");
 		stored += storage && storage->type == SIM_TRUE;
 	}
 	if (stored != 1)
-		return sim_status_invalid(status, crds, name, "FieldValueInvalid", "spec.versions",
-					  "Invalid value: must have exactly one version marked as storage version");
+		return sim_status_invalid(
+			status, crds, name, "FieldValueInvalid", "spec.versions",
+			"Invalid value: must have exactly one version marked as storage version");
 	return 0;
 }
 
 static int
 check(const struct sim_resource *crds, const struct sim_doc *doc, struct sim_status *status)
 {
-	static const char *const needed[] = {"spec.group", "spec.names.plural", "spec.names.kind", "spec.scope"};
+	static const char *const needed[] = {"spec.group", "spec.names.plural", "spec.names.kind",
+					     "spec.scope"};
 	_cleanup_(sim_freep) char *name = sim_text_dup(sim_path(doc->root, "metadata.name"));
 	_cleanup_(sim_freep) char *plural = sim_text_dup(sim_path(doc->root, "spec.names.plural"));
 	_cleanup_(sim_freep) char *group = sim_text_dup(sim_path(doc->root, "spec.group"));
@@ -63,14 +70,18 @@ check(const struct sim_resource *crds, const struct sim_doc *doc, struct sim_sta
 			return -EINVAL;
 	sim_buf_printf(&right, "%s.%s", plural, group);
 	if (strcmp(name, right.data) != 0) {
-		sim_buf_printf(&why, "Invalid value: \"%.250s\": must be spec.names.plural+\".\"+spec.group", name);
+		sim_buf_printf(&why, "Invalid value: \"%.250s\": must be spec.names.plural+\".\"+spec.group",
+			       name);
 		return sim_status_invalid(status, crds, name, "FieldValueInvalid", "metadata.name", why.data);
 	}
 	if (!sim_is(scope, "Namespaced") && !sim_is(scope, "Cluster")) {
 		_cleanup_(sim_freep) char *said = sim_text_dup(scope);
 
-		sim_buf_printf(&why, "Unsupported value: \"%.250s\": supported values: \"Cluster\", \"Namespaced\"", said);
-		return sim_status_invalid(status, crds, name, "FieldValueNotSupported", "spec.scope", why.data);
+		sim_buf_printf(&why,
+			       "Unsupported value: \"%.250s\": supported values: \"Cluster\", \"Namespaced\"",
+			       said);
+		return sim_status_invalid(status, crds, name, "FieldValueNotSupported", "spec.scope",
+					  why.data);
 	}
 	return check_versions(crds, doc, name, status);
 }
@@ -84,8 +95,8 @@ object_in(struct sim_doc *doc, struct sim_node *parent, const char *name, enum s
 }
 
 static void
-condition(struct sim_doc *doc, struct sim_node *list, const char *type, const char *reason, const char *message,
-	  const char *time_text)
+condition(struct sim_doc *doc, struct sim_node *list, const char *type, const char *reason,
+	  const char *message, const char *time_text)
 {
 	struct sim_node *item = sim_new(doc, SIM_OBJECT);
 
@@ -123,7 +134,8 @@ sim_crd_prepare(const struct sim_resource *crds, struct sim_doc *doc, struct sim
 	state = object_in(doc, doc->root, "status", SIM_OBJECT);
 	list = sim_new(doc, SIM_ARRAY);
 	condition(doc, list, "NamesAccepted", "NoConflicts", "no conflicts found", since);
-	condition(doc, list, "Established", "InitialNamesAccepted", "the initial names have been accepted", since);
+	condition(doc, list, "Established", "InitialNamesAccepted", "the initial names have been accepted",
+		  since);
 	sim_set(doc, state, "conditions", list);
 	sim_set(doc, state, "acceptedNames", sim_clone(doc, names));
 	list = sim_new(doc, SIM_ARRAY);
@@ -146,9 +158,11 @@ is_true(const struct sim_node *node)
 
 /* Define one version; `first` is the entry whose objects it shows, NULL: its own. */
 static struct sim_resource *
-define(struct sim_registry *registry, const struct sim_doc *doc, const struct sim_node *version, const struct sim_resource *first)
+define(struct sim_registry *registry, const struct sim_doc *doc, const struct sim_node *version,
+       const struct sim_resource *first)
 {
-	const struct sim_node *names = sim_path(doc->root, "spec.names"), *shorts = sim_get(names, "shortNames");
+	const struct sim_node *names = sim_path(doc->root, "spec.names"),
+			      *shorts = sim_get(names, "shortNames");
 	_cleanup_(sim_freep) char *group = sim_text_dup(sim_path(doc->root, "spec.group"));
 	_cleanup_(sim_freep) char *plural = sim_text_dup(sim_get(names, "plural"));
 	_cleanup_(sim_freep) char *singular = sim_text_dup(sim_get(names, "singular"));
@@ -171,7 +185,9 @@ define(struct sim_registry *registry, const struct sim_doc *doc, const struct si
 		like.shorts[n] = texts[n];
 		n++;
 	}
-	for (const struct sim_node *c = sim_get(names, "categories") ? sim_get(names, "categories")->child : NULL; c; c = c->next)
+	for (const struct sim_node *c = sim_get(names, "categories") ? sim_get(names, "categories")->child
+								     : NULL;
+	     c; c = c->next)
 		like.in_all |= sim_is(c, "all");
 	(void)sim_registry_define(registry, &like, first, &found); /* full: it is not served */
 	for (unsigned i = 0; i < 3; i++)
@@ -228,7 +244,8 @@ sim_crd_serve(struct sim_registry *registry, struct sim_store *store, const stru
 		bool still = false;
 
 		for (const struct sim_node *w = versions_of(&doc); w; w = w->next)
-			still |= is_true(sim_get(w, "served")) && sim_equal(sim_get(v, "name"), sim_get(w, "name"));
+			still |= is_true(sim_get(w, "served")) &&
+				 sim_equal(sim_get(v, "name"), sim_get(w, "name"));
 		if (was && !still)
 			sim_registry_drop(was);
 	}
@@ -238,12 +255,14 @@ static void
 delete_all(struct sim_store *store, const struct sim_resource *resource)
 {
 	for (;;) {
-		_cleanup_(sim_object_unrefp) struct sim_object *object = sim_store_pick(store, resource, 0, 0);
+		_cleanup_(sim_object_unrefp) struct sim_object *object = sim_store_pick(store, resource, 0,
+											0);
 		uint64_t rv;
 
 		if (!object)
 			return;
-		(void)sim_store_delete(store, resource, object, &rv); /* changed meanwhile: it is picked again */
+		/* changed meanwhile: it is picked again */
+		(void)sim_store_delete(store, resource, object, &rv);
 	}
 }
 

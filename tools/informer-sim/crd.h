@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CustomResourceDefinitions: the resources they name are served from the moment one is created, and are gone, with
- * their objects and their watches, when it is deleted.
+ * CustomResourceDefinitions: the resources they name are served from the moment one is created, and are gone,
+ * with their objects and their watches, when it is deleted.
  *
  * All served versions show the same objects; nothing is converted, and no schema is checked.
  */
-#ifndef SIM_CRD_H
-#define SIM_CRD_H
+#ifndef TOOLS_INFORMER_SIM_CRD_H
+#define TOOLS_INFORMER_SIM_CRD_H
 
 #include "tools/informer-sim/status_document.h"
 #include "tools/informer-sim/object_store.h"
@@ -14,8 +15,8 @@ bool
 sim_is_crd(const struct sim_resource *resource);
 
 /*
- * Check a definition that is about to be stored, and fill its status as the server does (Established, acceptedNames,
- * storedVersions).
+ * Check a definition that is about to be stored, and fill its status as the server does (Established,
+ * acceptedNames, storedVersions).
  *
  * Returns  0, or -EINVAL with the status
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Single objects: get, create, delete, deletecollection. update.c has PUT and
  * PATCH. As in a server without admission and without namespace lifecycle:
@@ -26,7 +27,8 @@ stale_object(struct sim_request *request)
 	struct sim_object *object;
 	struct sim_view view;
 
-	if (sim_store_view(request->server->store, request->resource, sim_fault_stale_rv(request), &view, NULL) < 0)
+	if (sim_store_view(request->server->store, request->resource, sim_fault_stale_rv(request), &view,
+			   NULL) < 0)
 		return sim_request_object(request);
 	sim_view_seek(&view, key);
 	object = sim_view_next(&view);
@@ -75,11 +77,20 @@ set_phase(const struct sim_resource *resource, struct sim_doc *doc)
 static void
 order_metadata(struct sim_node *meta)
 {
-	static const char *const order[] = {"name",		 "generateName",      "namespace",
-					    "uid",		 "resourceVersion",   "generation",
-					    "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
-					    "labels",		 "annotations",	      "ownerReferences",
-					    "finalizers",	 "managedFields"};
+	static const char *const order[] = {"name",
+					    "generateName",
+					    "namespace",
+					    "uid",
+					    "resourceVersion",
+					    "generation",
+					    "creationTimestamp",
+					    "deletionTimestamp",
+					    "deletionGracePeriodSeconds",
+					    "labels",
+					    "annotations",
+					    "ownerReferences",
+					    "finalizers",
+					    "managedFields"};
 	struct sim_node ordered = {.type = SIM_OBJECT}, *next;
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++) {
@@ -151,14 +162,16 @@ check_rv_unset(struct sim_request *request, struct sim_doc *doc)
 
 	if (!rv[0] || !strcmp(rv, "0"))
 		return 0;
-	return sim_status_set(&request->status, 500, "", "resourceVersion should not be set on objects to be created");
+	return sim_status_set(&request->status, 500, "",
+			      "resourceVersion should not be set on objects to be created");
 }
 
 static bool
 is_being_deleted(struct sim_request *request, const char *name)
 {
 	_cleanup_(sim_freep) char *key = sim_request_key(request, name);
-	_cleanup_(sim_object_unrefp) struct sim_object *object = sim_store_get(request->server->store, request->resource, key);
+	_cleanup_(sim_object_unrefp) struct sim_object *object = sim_store_get(request->server->store,
+									       request->resource, key);
 	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
 
 	if (!object)
@@ -190,12 +203,14 @@ create(struct sim_request *request, struct sim_object **ret_object)
 		return r;
 	if (sim_store_create(request->server->store, request->resource, *ret_object) == -EEXIST) {
 		sim_status_set(&request->status, 409, "AlreadyExists", "%s%s \"%s\" already exists",
-			       is_being_deleted(request, name) ? "object is being deleted: " : "", request->resource->group_resource, name);
+			       is_being_deleted(request, name) ? "object is being deleted: " : "",
+			       request->resource->group_resource, name);
 		sim_status_about(&request->status, request->resource, NULL, name);
 		return -EINVAL;
 	}
 	if (sim_is_crd(request->resource))
-		sim_crd_serve(request->server->registry, request->server->store, request->resource, NULL, *ret_object);
+		sim_crd_serve(request->server->registry, request->server->store, request->resource, NULL,
+			      *ret_object);
 	return 0;
 }
 
@@ -214,7 +229,8 @@ sim_handle_create(struct sim_request *request)
 
 /* Hold the object for its finalizers: it becomes one that is being deleted. */
 static int
-mark_deleted(struct sim_request *request, struct sim_object *old, struct sim_doc *doc, struct sim_object **ret_object)
+mark_deleted(struct sim_request *request, struct sim_object *old, struct sim_doc *doc,
+	     struct sim_object **ret_object)
 {
 	struct sim_node *meta = sim_get(doc->root, "metadata");
 	struct sim_object_error error;
@@ -241,7 +257,8 @@ mark_deleted(struct sim_request *request, struct sim_object *old, struct sim_doc
 
 /* Delete or mark; *ret_rv is the RV to show, 0 for the object's own. -ESTALE: look again. */
 static int
-delete_one(struct sim_request *request, struct sim_object *old, struct sim_object **ret_object, uint64_t *ret_rv)
+delete_one(struct sim_request *request, struct sim_object *old, struct sim_object **ret_object,
+	   uint64_t *ret_rv)
 {
 	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
 	int r;
@@ -273,15 +290,19 @@ check_preconditions(struct sim_request *request, const struct sim_doc *options, 
 	have = sim_text_dup(sim_path(doc.root, "metadata.uid"));
 	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
 	if (want_uid[0] && strcmp(want_uid, have) != 0)
-		sim_status_set(&request->status, 409, "Conflict",
-			       "Operation cannot be fulfilled on %s \"%s\": the UID in the precondition (%s) does not match "
-			       "the UID in record (%s). The object might have been deleted and then recreated",
-			       request->resource->kind, request->name, want_uid, have);
+		sim_status_set(
+			&request->status, 409, "Conflict",
+			"Operation cannot be fulfilled on %s \"%s\": the UID in the precondition (%s) does "
+			"not match "
+			"the UID in record (%s). The object might have been deleted and then recreated",
+			request->resource->kind, request->name, want_uid, have);
 	else if (want_rv[0] && strcmp(want_rv, own_rv) != 0)
-		sim_status_set(&request->status, 409, "Conflict",
-			       "Operation cannot be fulfilled on %s \"%s\": the ResourceVersion in the precondition (%s) does "
-			       "not match the ResourceVersion in record (%s). The object might have been modified",
-			       request->resource->kind, request->name, want_rv, own_rv);
+		sim_status_set(
+			&request->status, 409, "Conflict",
+			"Operation cannot be fulfilled on %s \"%s\": the ResourceVersion in the precondition "
+			"(%s) does "
+			"not match the ResourceVersion in record (%s). The object might have been modified",
+			request->resource->kind, request->name, want_rv, own_rv);
 	else
 		return 0;
 	sim_status_about(&request->status, request->resource, request->resource->kind, request->name);
@@ -289,13 +310,14 @@ check_preconditions(struct sim_request *request, const struct sim_doc *options, 
 }
 
 /*
- * Does the answer to DELETE show what went? Of most kinds only its name and UID (ReturnDeletedObject in their registries);
- * a namespace is shown for it takes a while to go.
+ * Does the answer to DELETE show what went? Of most kinds only its name and UID (ReturnDeletedObject in their
+ * registries); a namespace is shown for it takes a while to go.
  */
 static bool
 shows_deleted(const struct sim_resource *resource)
 {
-	static const char *const plurals[] = {"pods", "services", "serviceaccounts", "persistentvolumeclaims", "namespaces"};
+	static const char *const plurals[] = {"pods", "services", "serviceaccounts", "persistentvolumeclaims",
+					      "namespaces"};
 
 	for (size_t i = 0; i < sizeof(plurals) / sizeof(*plurals); i++)
 		if (!resource->group[0] && !strcmp(resource->plural, plurals[i]))
@@ -312,7 +334,8 @@ reply_deleted(struct sim_request *request, const struct sim_object *gone)
 
 	sim_object_edit(request->resource, gone, &doc);
 	uid = sim_text_dup(sim_path(doc.root, "metadata.uid"));
-	sim_buf_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"details\":{\"name\":");
+	sim_buf_puts(&body, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
+			    "\"Success\",\"details\":{\"name\":");
 	sim_buf_json_str(&body, request->name);
 	if (request->resource->group[0])
 		sim_buf_printf(&body, ",\"group\":\"%s\"", request->resource->group);
@@ -322,23 +345,32 @@ reply_deleted(struct sim_request *request, const struct sim_object *gone)
 	return sim_reply(request, 200, "application/json", &body);
 }
 
-/* In the query or the body. (Who waits for dependents to go waits for nothing here: there is no garbage collector.) */
+/*
+ * In the query or the body. (Who waits for dependents to go waits for nothing here: there is no garbage
+ * collector.)
+ */
 static int
 check_delete_options(struct sim_request *request, const struct sim_doc *options)
 {
 	static const char *const policies[] = {"", "Foreground", "Background", "Orphan"};
-	const char *asked = sim_request_query(request, "propagationPolicy"), *period = sim_request_query(request, "gracePeriodSeconds");
+	const char *asked = sim_request_query(request, "propagationPolicy"),
+		   *period = sim_request_query(request, "gracePeriodSeconds");
 	_cleanup_(sim_freep) char *said = sim_text_dup(sim_get(options->root, "propagationPolicy"));
 	const char *policy = asked ? asked : said;
 	char text[200];
 
 	if (period && period[0] && period[strspn(period, "-0123456789")])
-		return sim_status_set(&request->status, 400, "BadRequest", "strconv.ParseInt: parsing \"%.100s\": invalid syntax", period);
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "strconv.ParseInt: parsing \"%.100s\": invalid syntax", period);
 	for (size_t i = 0; i < sizeof(policies) / sizeof(*policies); i++)
 		if (!strcmp(policy, policies[i]))
 			return 0;
-	snprintf(text, sizeof(text), "Unsupported value: \"%.100s\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"", policy);
-	sim_status_set(&request->status, 422, "Invalid", "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: %s", text);
+	snprintf(text, sizeof(text),
+		 "Unsupported value: \"%.100s\": supported values: \"Foreground\", \"Background\", "
+		 "\"Orphan\", \"nil\"",
+		 policy);
+	sim_status_set(&request->status, 422, "Invalid",
+		       "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: %s", text);
 	request->status.group = "meta.k8s.io";
 	request->status.kind = "DeleteOptions";
 	sim_status_cause(&request->status, "FieldValueNotSupported", "propagationPolicy", "%s", text);
@@ -352,9 +384,10 @@ sim_handle_delete(struct sim_request *request)
 	struct sim_doc_error error;
 
 	request->verb = "DELETE";
-	if (request->body.len && sim_doc_parse(&options, request->body.data, request->body.len, NULL, &error) < 0) {
-		sim_status_set(&request->status, 400, "BadRequest", "couldn't get version/kind; json parse error: %s",
-			       error.text);
+	if (request->body.len &&
+	    sim_doc_parse(&options, request->body.data, request->body.len, NULL, &error) < 0) {
+		sim_status_set(&request->status, 400, "BadRequest",
+			       "couldn't get version/kind; json parse error: %s", error.text);
 		return sim_reply_status(request);
 	}
 	if (sim_body_dry_run(request, options.root) < 0 || check_delete_options(request, &options) < 0)
@@ -410,9 +443,11 @@ sim_handle_delete_collection(struct sim_request *request)
 		sim_buf_puts(&prefix, "");
 	sim_store_view(request->server->store, resource, 0, &view, NULL);
 	sim_view_seek(&view, prefix.data);
-	sim_buf_printf(&body, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
-			      "\"},\"items\":[",
-		       resource->kind, resource->api_version, view.rv);
+	sim_buf_printf(
+		&body,
+		"{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
+		"\"},\"items\":[",
+		resource->kind, resource->api_version, view.rv);
 	while ((object = sim_view_next(&view)) && !strncmp(object->key, prefix.data, prefix.len)) {
 		if (!sim_query_matches(&query, object))
 			continue;

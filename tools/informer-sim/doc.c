@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The editable JSON document: lookup, edits, merge patch, printing. Its parser
  * is doc_parse.c. Recursion is bounded by SIM_DOC_DEPTH.
@@ -130,7 +131,8 @@ unescape(const char *text, size_t len, struct sim_buf *buf)
 		case 'u':
 			code = hex4(text + i);
 			i += 4;
-			if (code >= 0xd800 && code < 0xdc00 && i + 6 <= len && text[i] == '\\' && text[i + 1] == 'u') {
+			if (code >= 0xd800 && code < 0xdc00 && i + 6 <= len && text[i] == '\\' &&
+			    text[i + 1] == 'u') {
 				unsigned low = hex4(text + i + 2);
 
 				if (low >= 0xdc00 && low < 0xe000) {
@@ -421,7 +423,8 @@ sim_equal(const struct sim_node *a, const struct sim_node *b)
 /* ---- printing ------------------------------------------------------------- */
 
 void
-sim_print_member(const struct sim_node *node, struct sim_buf *buf, const struct sim_node *mark, size_t *ret_mark)
+sim_print_member(const struct sim_node *node, struct sim_buf *buf, const struct sim_node *mark,
+		 size_t *ret_mark)
 {
 	sim_buf_put(buf, "\"", 1);
 	sim_buf_put(buf, node->key, node->key_len);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A JSON document that can be edited without losing a byte.
  *
@@ -13,8 +14,8 @@
  *          parsed text is borrowed and must outlive the document.
  * Threads  a document belongs to one thread.
  */
-#ifndef SIM_DOC_H
-#define SIM_DOC_H
+#ifndef TOOLS_INFORMER_SIM_DOC_H
+#define TOOLS_INFORMER_SIM_DOC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +30,8 @@ struct sim_node {
 	struct sim_node *child; /* first member or element */
 	struct sim_node *last;	/* last one, so that appending is cheap */
 	const char *key;	/* a member's name, escaped, without quotes; NULL for an element */
-	const char *text;	/* a string's contents, escaped, without quotes; a number's or literal's token */
+	/* a string's contents, escaped, without quotes; a number's or literal's token */
+	const char *text;
 	uint32_t key_len;
 	uint32_t text_len;
 	enum sim_type type;
@@ -58,8 +60,8 @@ struct sim_doc_error {
  *          if NULL, only white space may follow
  * Returns  0, or -EINVAL with *ret_error filled
  */
-int
-sim_doc_parse(struct sim_doc *doc, const char *text, size_t len, size_t *ret_end, struct sim_doc_error *ret_error);
+int sim_doc_parse(struct sim_doc *doc, const char *text, size_t len, size_t *ret_end,
+		  struct sim_doc_error *ret_error);
 
 /*
  * Find the end of the value that begins at `offset` (white space before it is skipped)
@@ -85,7 +87,10 @@ sim_path(const struct sim_node *object, const char *path);
 /* Is it this string? Escapes are resolved. */
 bool
 sim_is(const struct sim_node *node, const char *text);
-/* A string's contents with escapes resolved, appended to buf; U+0000 becomes a NUL byte. Other types add nothing. */
+/*
+ * A string's contents with escapes resolved, appended to buf; U+0000 becomes a NUL byte. Other types add
+ * nothing.
+ */
 void
 sim_text(const struct sim_node *node, struct sim_buf *buf);
 /* The same as a new C string; "" for anything but a string. */
@@ -138,11 +143,14 @@ sim_count(const struct sim_node *node);
 bool
 sim_equal(const struct sim_node *a, const struct sim_node *b);
 
-/* Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the quote). */
+/*
+ * Append compact JSON. *ret_mark, if mark is met, becomes the offset in buf of mark's text (behind the
+ * quote).
+ */
 void
 sim_print(const struct sim_node *node, struct sim_buf *buf, const struct sim_node *mark, size_t *ret_mark);
 /* One member, with its name. */
-void
-sim_print_member(const struct sim_node *node, struct sim_buf *buf, const struct sim_node *mark, size_t *ret_mark);
+void sim_print_member(const struct sim_node *node, struct sim_buf *buf, const struct sim_node *mark,
+		      size_t *ret_mark);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Strict JSON (RFC 8259) to the editable document. Errors carry the byte offset
  * and the words of Go's decoder, because clients of an API server know those.
@@ -123,7 +124,8 @@ string(struct parser *p, const char **ret_text, uint32_t *ret_len)
 					if (p->at >= p->len || !is_hex(p->text[p->at]))
 						return fail(p, "in \\u hexadecimal character escape");
 				}
-			} else if (p->at >= p->len || !p->text[p->at] || !strchr("\"\\/bfnrt", p->text[p->at])) {
+			} else if (p->at >= p->len || !p->text[p->at] ||
+				   !strchr("\"\\/bfnrt", p->text[p->at])) {
 				return fail(p, "in string escape code");
 			}
 			p->at++;
@@ -221,11 +223,13 @@ drop_duplicates(struct sim_doc *doc, struct sim_node *object, size_t members)
 		next = node->next;
 		if (table) {
 			for (slot = key_hash(node) & mask; (same = table[slot]); slot = (slot + 1) & mask)
-				if (same->key_len == node->key_len && !memcmp(same->key, node->key, node->key_len))
+				if (same->key_len == node->key_len &&
+				    !memcmp(same->key, node->key, node->key_len))
 					break;
 		} else {
 			for (same = object->child; same != node; same = same->next)
-				if (same->key_len == node->key_len && !memcmp(same->key, node->key, node->key_len))
+				if (same->key_len == node->key_len &&
+				    !memcmp(same->key, node->key, node->key_len))
 					break;
 			if (same == node)
 				same = NULL;
@@ -393,7 +397,8 @@ value(struct parser *p, struct sim_node **ret_node)
 }
 
 int
-sim_doc_parse(struct sim_doc *doc, const char *text, size_t len, size_t *ret_end, struct sim_doc_error *ret_error)
+sim_doc_parse(struct sim_doc *doc, const char *text, size_t len, size_t *ret_end,
+	      struct sim_doc_error *ret_error)
 {
 	struct parser p = {.text = text, .len = len, .doc = doc, .error = ret_error};
 	struct sim_node *root = NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rules in force, under one lock; which of them acts now.
  */
@@ -226,7 +227,8 @@ static bool
 fits(const struct sim_fault *action, const struct sim_fault_moment *m)
 {
 	if (!m->streaming)
-		return action->kind != SIM_FAULT_BOOKMARK && (action->kind != SIM_FAULT_END || !strncmp(m->verb, "WATCH", 5));
+		return action->kind != SIM_FAULT_BOOKMARK &&
+		       (action->kind != SIM_FAULT_END || !strncmp(m->verb, "WATCH", 5));
 	switch (action->kind) {
 	case SIM_FAULT_MID_FRAME:
 	case SIM_FAULT_TRUNCATE:

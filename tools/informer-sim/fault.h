@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Faults: what goes wrong on the wire, told in a script that reads as the conversation does.
  *
@@ -8,14 +9,14 @@
  *   random seed=7 rate=1% WATCH pods close 410 500
  *
  * Rules are asked in order, the first that applies acts. A rule without `after` is asked when a request
- * arrives; one with `after` or `idle` while its answer is under way (a watch: before each line, and while it waits).
- * informer-sim(1) has the words of the script, fault_parse.c reads them, fault.c answers here, fault_act.c and
- * watch_fault.c do what is told.
+ * arrives; one with `after` or `idle` while its answer is under way (a watch: before each line, and while it
+ * waits). informer-sim(1) has the words of the script, fault_parse.c reads them, fault.c answers here,
+ * fault_act.c and watch_fault.c do what is told.
  *
  * Threads   any
  */
-#ifndef SIM_FAULT_H
-#define SIM_FAULT_H
+#ifndef TOOLS_INFORMER_SIM_FAULT_H
+#define TOOLS_INFORMER_SIM_FAULT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,21 +29,23 @@ enum sim_fault_kind {
 	SIM_FAULT_REFUSE,    /* no connection for `ms`, this one is closed */
 	SIM_FAULT_CLOSE,     /* the connection, before an answer or behind a whole line */
 	SIM_FAULT_MID_FRAME, /* the same in the middle of a line or document */
-	SIM_FAULT_END,	     /* a watch ends, as by its timeout */
+	SIM_FAULT_END,       /* a watch ends, as by its timeout */
 	SIM_FAULT_STATUS,    /* `code`, as the answer or as an ERROR line */
-	SIM_FAULT_GONE,	     /* 410, but its reason is Gone and not Expired */
+	SIM_FAULT_GONE,      /* 410, but its reason is Gone and not Expired */
 	SIM_FAULT_TOO_LARGE, /* 504 Too large resource version */
-	SIM_FAULT_SLOW,	     /* amount 0: late by `ms`; else `amount` bytes, then `ms`, and so on */
+	SIM_FAULT_SLOW,      /* amount 0: late by `ms`; else `amount` bytes, then `ms`, and so on */
 	SIM_FAULT_TRUNCATE,  /* the document or line breaks off, the answer is ended as if complete */
 	SIM_FAULT_INVALID,   /* a byte in its middle that no JSON has */
 	SIM_FAULT_STALE,     /* a state `amount` RVs back; a watch repeats its last `amount` events */
 	SIM_FAULT_RESTORE,   /* the whole server goes back by `amount` RVs */
 	SIM_FAULT_FREEZE,    /* nothing more comes, the connection stays; ms 0: until the client goes */
-	SIM_FAULT_HOLD,	     /* it waits until somebody says how it is answered (hold.h) */
-	SIM_FAULT_SAY,	     /* `text` is a line of the watch; or, with 200, the answer's body */
+	SIM_FAULT_HOLD,      /* it waits until somebody says how it is answered (hold.h) */
+	SIM_FAULT_SAY,       /* `text` is a line of the watch; or, with 200, the answer's body */
 	SIM_FAULT_BOOKMARK,  /* a watch sends one now */
-	SIM_FAULT_PAGINATE,  /* a list comes in pages of `amount`, whatever limit and RV it was asked for with */
-	SIM_FAULT_PLAIN,     /* a watch that should begin with the state is served as if that had not been asked for */
+	/* a list comes in pages of `amount`, whatever limit and RV it was asked for with */
+	SIM_FAULT_PAGINATE,
+	/* a watch that should begin with the state is served as if that had not been asked for */
+	SIM_FAULT_PLAIN,
 };
 
 /* Which of the two signs of a TOO_LARGE its status has: `code` of such a fault. */
@@ -54,8 +57,13 @@ struct sim_fault {
 	unsigned retry_after; /* seconds, 0: no such header */
 	unsigned ms;
 	uint64_t amount;
-	uint64_t after_bytes; /* of the body, where it is one of these: the fault comes there; 0: in its middle */
-	char *text; /* of SAY, ended by a newline. Of a fault that was asked for: lent, valid as long as the set of rules */
+	/* of the body, where it is one of these: the fault comes there; 0: in its middle */
+	uint64_t after_bytes;
+	/*
+	 * of SAY, ended by a newline. Of a fault that was asked for: lent, valid as long as the set of
+	 * rules
+	 */
+	char *text;
 };
 
 /* Which rules a stream has met already, so that none counts twice in one. Zeroed at first. */
@@ -105,7 +113,10 @@ sim_faults_any(struct sim_faults *faults);
 unsigned
 sim_faults_version(struct sim_faults *faults);
 
-/* Read an action alone: "429 retry-after 5"; "" is none. Its text is the set's. Returns as sim_faults_add(). */
+/*
+ * Read an action alone: "429 retry-after 5"; "" is none. Its text is the set's. Returns as
+ * sim_faults_add().
+ */
 int
 sim_faults_action(struct sim_faults *faults, const char *text, struct sim_fault *ret_fault, char **ret_error);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Doing faults. A body's fault is a reader between the answer's own reader and the HTTP library.
  */
@@ -56,7 +57,8 @@ sim_fault_sleep(struct sim_server *server, int socket, unsigned ms)
 uint64_t
 sim_fault_stale_rv(const struct sim_request *request)
 {
-	uint64_t now = sim_store_rv(request->server->store), floor = sim_store_floor(request->server->store, request->resource);
+	uint64_t now = sim_store_rv(request->server->store),
+		 floor = sim_store_floor(request->server->store, request->resource);
 	uint64_t rv = now > request->stale ? now - request->stale : 1;
 
 	return rv > floor ? rv : floor;
@@ -76,13 +78,14 @@ sim_fault_restore(struct sim_server *server, uint64_t back)
 }
 
 static void
-expired(struct sim_server *server, const struct sim_fault *fault, const char *verb, const char *rv, struct sim_status *status)
+expired(struct sim_server *server, const struct sim_fault *fault, const char *verb, const char *rv,
+	struct sim_status *status)
 {
 	const char *reason = fault->kind == SIM_FAULT_GONE ? "Gone" : "Expired";
 
 	if (!strncmp(verb, "WATCH", 5))
-		sim_status_set(status, 410, reason, "too old resource version: %s (%" PRIu64 ")", rv && rv[0] ? rv : "0",
-			       sim_store_rv(server->store));
+		sim_status_set(status, 410, reason, "too old resource version: %s (%" PRIu64 ")",
+			       rv && rv[0] ? rv : "0", sim_store_rv(server->store));
 	else
 		sim_status_set(status, 410, reason, "The resourceVersion for the provided list is too old.");
 }
@@ -105,8 +108,9 @@ too_large(struct sim_server *server, const struct sim_fault *fault, uint64_t ask
 }
 
 void
-sim_fault_status(struct sim_server *server, const struct sim_fault *fault, const struct sim_resource *resource,
-		 const char *verb, const char *rv, struct sim_status *status)
+sim_fault_status(struct sim_server *server, const struct sim_fault *fault,
+		 const struct sim_resource *resource, const char *verb, const char *rv,
+		 struct sim_status *status)
 {
 	static const struct {
 		int code;
@@ -118,7 +122,8 @@ sim_fault_status(struct sim_server *server, const struct sim_fault *fault, const
 		{404, "NotFound", "the server could not find the requested resource"},
 		{409, "Conflict", "conflict: injected"},
 		{422, "Invalid",
-		 "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for "
+		 "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: sendInitialEvents "
+		 "is forbidden for "
 		 "watch unless the WatchList feature gate is enabled"},
 		{429, "TooManyRequests", "storage is (re)initializing"},
 		{500, "InternalError", "Internal error occurred: injected"},
@@ -132,7 +137,8 @@ sim_fault_status(struct sim_server *server, const struct sim_fault *fault, const
 	} else if (fault->kind == SIM_FAULT_GONE || fault->code == 410) {
 		expired(server, fault, verb, rv, status);
 	} else {
-		sim_status_set(status, fault->code, "", "an error on the server has prevented the request from succeeding");
+		sim_status_set(status, fault->code, "",
+			       "an error on the server has prevented the request from succeeding");
 		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 			if (words[i].code == fault->code)
 				sim_status_set(status, fault->code, words[i].reason, "%s", words[i].message);
@@ -157,8 +163,8 @@ reply_status(struct sim_request *request, const struct sim_fault *fault, const c
 	    sim_page_decode(request, token, &page) == 0)
 		sim_page_expired(request, &page);
 	else
-		sim_fault_status(request->server, fault, request->resource, verb, sim_request_query(request, "resourceVersion"),
-				 &request->status);
+		sim_fault_status(request->server, fault, request->resource, verb,
+				 sim_request_query(request, "resourceVersion"), &request->status);
 	return sim_reply_status(request);
 }
 
@@ -289,7 +295,8 @@ happen(struct body *b, size_t max)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	case SIM_FAULT_FREEZE:
 		b->done = true;
-		return sim_fault_sleep(b->server, b->socket, b->fault.ms) ? (ssize_t)max : MHD_CONTENT_READER_END_WITH_ERROR;
+		return sim_fault_sleep(b->server, b->socket, b->fault.ms) ? (ssize_t)max
+									  : MHD_CONTENT_READER_END_WITH_ERROR;
 	case SIM_FAULT_INVALID:
 		return 1;
 	default:
@@ -329,8 +336,9 @@ read_body(void *cls, uint64_t position, char *out, size_t max)
 }
 
 enum MHD_Result
-sim_fault_reply(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
-		MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls)
+sim_fault_reply(struct sim_request *request, unsigned code, const char *content_type, uint64_t size,
+		bool told, MHD_ContentReaderCallback reader, void *cls,
+		MHD_ContentReaderFreeCallback free_cls)
 {
 	struct body *b = sim_alloc(sizeof(*b));
 	struct MHD_Response *response;
@@ -338,14 +346,16 @@ sim_fault_reply(struct sim_request *request, unsigned code, const char *content_
 	*b = (struct body){.server = request->server,
 			   .socket = sim_request_socket(request),
 			   .fault = request->fault,
-			   .at = request->fault.after_bytes && request->fault.after_bytes < size ? request->fault.after_bytes
-												 : size / 2,
+			   .at = request->fault.after_bytes && request->fault.after_bytes < size
+					 ? request->fault.after_bytes
+					 : size / 2,
 			   .reader = reader,
 			   .cls = cls,
 			   .free_cls = free_cls};
 	if (request->fault.kind == SIM_FAULT_TRUNCATE)
 		size = b->at;
-	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024, read_body, b, body_free);
+	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024,
+						     read_body, b, body_free);
 	if (!response)
 		body_free(b);
 	sim_buf_puts(&request->note, " damaged");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads fault scripts, a line at a time:
  *
@@ -18,8 +19,9 @@
 static const char *
 verb_of(const char *word)
 {
-	static const char *const verbs[] = {"LIST",   "WATCH", "WATCHLIST", "GET",	       "CREATE",    "UPDATE",
-					    "PATCH", "DELETE", "DELETECOLLECTION", "DISCOVERY", "ANY"};
+	static const char *const verbs[] = {
+		"LIST",  "WATCH",  "WATCHLIST",        "GET",       "CREATE", "UPDATE",
+		"PATCH", "DELETE", "DELETECOLLECTION", "DISCOVERY", "ANY"};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!strcmp(word, verbs[i]))
@@ -67,7 +69,8 @@ slow(struct sim_words *w, struct sim_fault *action)
 	if (!sim_is_time(sim_words_peek(w), &action->ms)) {
 		if (sim_words_number(w, "slow", 1, &action->amount) < 0)
 			return -EINVAL;
-		if (!sim_words_take(w, "bytes") || !sim_words_take(w, "every") || !sim_is_time(sim_words_peek(w), &action->ms))
+		if (!sim_words_take(w, "bytes") || !sim_words_take(w, "every") ||
+		    !sim_is_time(sim_words_peek(w), &action->ms))
 			return sim_words_refuse(w, "say slow 100ms, or slow 10 bytes every 50ms");
 	}
 	w->next++;
@@ -81,8 +84,9 @@ action_of(struct sim_words *w, struct sim_fault *action)
 		const char *name;
 		enum sim_fault_kind kind;
 	} plain[] = {
-		{"end", SIM_FAULT_END},		  {"gone", SIM_FAULT_GONE},	  {"hold", SIM_FAULT_HOLD},
-		{"truncate", SIM_FAULT_TRUNCATE}, {"invalid", SIM_FAULT_INVALID}, {"bookmark", SIM_FAULT_BOOKMARK},
+		{"end", SIM_FAULT_END},         {"gone", SIM_FAULT_GONE},
+		{"hold", SIM_FAULT_HOLD},       {"truncate", SIM_FAULT_TRUNCATE},
+		{"invalid", SIM_FAULT_INVALID}, {"bookmark", SIM_FAULT_BOOKMARK},
 		{"plain", SIM_FAULT_PLAIN},
 	};
 
@@ -123,7 +127,9 @@ action_of(struct sim_words *w, struct sim_fault *action)
 	}
 	if (sim_words_take(w, "too-large")) {
 		action->kind = SIM_FAULT_TOO_LARGE;
-		action->code = sim_words_take(w, "cause") ? SIM_TOO_LARGE_CAUSE : sim_words_take(w, "message") ? SIM_TOO_LARGE_MESSAGE : SIM_TOO_LARGE_BOTH;
+		action->code = sim_words_take(w, "cause")     ? SIM_TOO_LARGE_CAUSE
+			       : sim_words_take(w, "message") ? SIM_TOO_LARGE_MESSAGE
+							      : SIM_TOO_LARGE_BOTH;
 		return 0;
 	}
 	if (sim_words_take(w, "say")) {
@@ -133,9 +139,12 @@ action_of(struct sim_words *w, struct sim_fault *action)
 	}
 	if (isdigit((unsigned char)sim_words_peek(w)[0]))
 		return status(w, action);
-	return sim_words_refuse(w, "\"%s\" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, too-large, "
-			 "slow, truncate, invalid, stale, restore, freeze, hold, say, bookmark, paginate or plain",
-		      sim_words_peek(w));
+	return sim_words_refuse(
+		w,
+		"\"%s\" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, "
+		"too-large, "
+		"slow, truncate, invalid, stale, restore, freeze, hold, say, bookmark, paginate or plain",
+		sim_words_peek(w));
 }
 
 static bool
@@ -211,7 +220,9 @@ condition(struct sim_words *w, struct sim_fault_rule *rule)
 		rule->after = SIM_AFTER_ALL;
 		return 0;
 	}
-	return sim_words_refuse(w, "\"%s\" is no condition: in, page, rv, nth, after or idle, then \"then\" and an action", sim_words_peek(w));
+	return sim_words_refuse(
+		w, "\"%s\" is no condition: in, page, rv, nth, after or idle, then \"then\" and an action",
+		sim_words_peek(w));
 }
 
 /* A watch's lines can end, be an ERROR or come twice; a document cannot once it has begun. */
@@ -221,7 +232,9 @@ check(struct sim_words *w, const struct sim_fault_rule *rule)
 	bool watch = rule->verb && (!strcmp(rule->verb, "WATCH") || !strcmp(rule->verb, "WATCHLIST"));
 	enum sim_fault_kind kind = rule->actions[0].kind;
 
-	if ((rule->after == SIM_AFTER_EVENTS || rule->after == SIM_AFTER_TIME || rule->after == SIM_AFTER_ALL) && !watch)
+	if ((rule->after == SIM_AFTER_EVENTS || rule->after == SIM_AFTER_TIME ||
+	     rule->after == SIM_AFTER_ALL) &&
+	    !watch)
 		return sim_words_refuse(w, "after events, after a time and idle are for WATCH and WATCHLIST");
 	if (rule->after == SIM_AFTER_BYTES && watch)
 		return sim_words_refuse(w, "after bytes is for documents; a watch counts events");
@@ -229,13 +242,17 @@ check(struct sim_words *w, const struct sim_fault_rule *rule)
 	    kind != SIM_FAULT_TRUNCATE && kind != SIM_FAULT_INVALID && kind != SIM_FAULT_FREEZE)
 		return sim_words_refuse(w, "after bytes goes with close, truncate, invalid and freeze");
 	if (kind == SIM_FAULT_END && !watch)
-		return sim_words_refuse(w, "end is for WATCH and WATCHLIST: a document that is cut is told by truncate");
+		return sim_words_refuse(
+			w, "end is for WATCH and WATCHLIST: a document that is cut is told by truncate");
 	if ((kind == SIM_FAULT_BOOKMARK || kind == SIM_FAULT_PLAIN) && !watch)
 		return sim_words_refuse(w, "bookmark and plain are for WATCH and WATCHLIST");
 	if (kind == SIM_FAULT_BOOKMARK && rule->after == SIM_AFTER_REQUEST)
-		return sim_words_refuse(w, "bookmark wants to know when: idle, after 2 events or after 200ms");
-	if ((kind == SIM_FAULT_HOLD || kind == SIM_FAULT_PAGINATE || kind == SIM_FAULT_PLAIN) && rule->after != SIM_AFTER_REQUEST)
-		return sim_words_refuse(w, "hold, paginate and plain come with the request: without after and idle");
+		return sim_words_refuse(w,
+					"bookmark wants to know when: idle, after 2 events or after 200ms");
+	if ((kind == SIM_FAULT_HOLD || kind == SIM_FAULT_PAGINATE || kind == SIM_FAULT_PLAIN) &&
+	    rule->after != SIM_AFTER_REQUEST)
+		return sim_words_refuse(
+			w, "hold, paginate and plain come with the request: without after and idle");
 	if (kind == SIM_FAULT_PAGINATE && (!rule->verb || strcmp(rule->verb, "LIST") != 0))
 		return sim_words_refuse(w, "paginate is for LIST");
 	if (rule->page && (!rule->verb || strcmp(rule->verb, "LIST") != 0))
@@ -248,9 +265,11 @@ parse_when(struct sim_words *w, struct sim_fault_rule *rule)
 {
 	rule->verb = verb_of(sim_words_peek(w));
 	if (!rule->verb)
-		return sim_words_refuse(w, "\"%s\" is no verb: LIST, WATCH, WATCHLIST, GET, CREATE, UPDATE, PATCH, DELETE, "
-				 "DELETECOLLECTION, DISCOVERY or ANY",
-			      sim_words_peek(w));
+		return sim_words_refuse(
+			w,
+			"\"%s\" is no verb: LIST, WATCH, WATCHLIST, GET, CREATE, UPDATE, PATCH, DELETE, "
+			"DELETECOLLECTION, DISCOVERY or ANY",
+			sim_words_peek(w));
 	w->next++;
 	if (!strcmp(rule->verb, "ANY"))
 		rule->verb = NULL;
@@ -306,7 +325,8 @@ parse_random(struct sim_words *w, struct sim_fault_rule *rule)
 	}
 	do {
 		if (rule->action_count == SIM_FAULT_ACTIONS_MAX)
-			return sim_words_refuse(w, "more than %d actions to draw from", SIM_FAULT_ACTIONS_MAX);
+			return sim_words_refuse(w, "more than %d actions to draw from",
+						SIM_FAULT_ACTIONS_MAX);
 		if (action_of(w, &rule->actions[rule->action_count]) < 0)
 			return -EINVAL;
 		rule->action_count++;

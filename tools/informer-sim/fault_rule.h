@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One rule of a fault script, between its reader (fault_parse.c) and its use (fault.c).
  */
-#ifndef SIM_FAULT_RULE_H
-#define SIM_FAULT_RULE_H
+#ifndef TOOLS_INFORMER_SIM_FAULT_RULE_H
+#define TOOLS_INFORMER_SIM_FAULT_RULE_H
 
 #include "tools/informer-sim/fault.h"
 #include "tools/informer-sim/rng.h"
@@ -25,7 +26,8 @@ struct sim_fault_rule {
 	uint64_t after_amount; /* events, bytes or ms */
 
 	/* then */
-	struct sim_fault actions[SIM_FAULT_ACTIONS_MAX]; /* one; of a random rule one is drawn. Their texts are the rule's */
+	/* one; of a random rule one is drawn. Their texts are the rule's */
+	struct sim_fault actions[SIM_FAULT_ACTIONS_MAX];
 	unsigned action_count;
 	uint64_t times; /* how often it may act; 0: always */
 

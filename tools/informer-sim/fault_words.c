@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Words, one behind the other. What is said is taken off before the line is split.
  */
@@ -57,7 +58,8 @@ sim_words_number(struct sim_words *w, const char *what, uint64_t low, uint64_t *
 	errno = 0;
 	*ret = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)text[0]) || *end || errno || *ret < low)
-		return sim_words_refuse(w, "%s wants a number from %" PRIu64 " here: \"%s\"", what, low, text);
+		return sim_words_refuse(w, "%s wants a number from %" PRIu64 " here: \"%s\"", what, low,
+					text);
 	w->next++;
 	return 0;
 }
@@ -131,6 +133,8 @@ sim_words_split(struct sim_words *w, char *line)
 int
 sim_words_end(struct sim_words *w)
 {
-	return sim_words_peek(w)[0] ? sim_words_refuse(w, "nothing should follow here: \"%s\"", sim_words_peek(w)) : 0;
+	return sim_words_peek(w)[0]
+		       ? sim_words_refuse(w, "nothing should follow here: \"%s\"", sim_words_peek(w))
+		       : 0;
 }
 

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words of a line of a fault script. Of `say TEXT [once|times N]` the text is not split: it is set aside as it stands.
+ * The words of a line of a fault script. Of `say TEXT [once|times N]` the text is not split: it is set aside
+ * as it stands.
  */
-#ifndef SIM_FAULT_WORDS_H
-#define SIM_FAULT_WORDS_H
+#ifndef TOOLS_INFORMER_SIM_FAULT_WORDS_H
+#define TOOLS_INFORMER_SIM_FAULT_WORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

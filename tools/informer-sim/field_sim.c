@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A field is a node, and the document whose arena takes what has to be unescaped.
  */
@@ -23,8 +24,9 @@ static enum field_kind
 node_kind(const struct field *field)
 {
 	static const enum field_kind kinds[] = {
-		[SIM_OBJECT] = FIELD_OBJECT, [SIM_ARRAY] = FIELD_ARRAY, [SIM_STRING] = FIELD_STRING, [SIM_NUMBER] = FIELD_NUMBER,
-		[SIM_TRUE] = FIELD_BOOL,     [SIM_FALSE] = FIELD_BOOL,	[SIM_NULL] = FIELD_NULL,
+		[SIM_OBJECT] = FIELD_OBJECT, [SIM_ARRAY] = FIELD_ARRAY, [SIM_STRING] = FIELD_STRING,
+		[SIM_NUMBER] = FIELD_NUMBER, [SIM_TRUE] = FIELD_BOOL,   [SIM_FALSE] = FIELD_BOOL,
+		[SIM_NULL] = FIELD_NULL,
 	};
 
 	return kinds[node_of(field)->type];

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's documents as fields (tools/printer/field.h), so that Tables come from the printers that
  * informerctl uses.
  */
-#ifndef SIM_FIELD_SIM_H
-#define SIM_FIELD_SIM_H
+#ifndef TOOLS_INFORMER_SIM_FIELD_SIM_H
+#define TOOLS_INFORMER_SIM_FIELD_SIM_H
 
 #include "tools/informer-sim/doc.h"
 #include "tools/printer/field.h"

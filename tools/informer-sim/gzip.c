@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deflate with fixed Huffman codes.
  *
@@ -75,9 +76,11 @@ put_match(struct bits *bits, unsigned length, unsigned distance)
 {
 	static const uint16_t lengths[] = {3,  4,  5,  6,  7,  8,  9,  10, 11,	13,  15,  17,  19,  23, 27,
 					   31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-	static const uint8_t length_bits[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-	static const uint16_t distances[] = {1,	  2,   3,   4,	 5,   7,    9,	  13,	17,   25,   33,	  49,	65,    97,    129,
-					     193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+	static const uint8_t length_bits[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
+					      2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
+	static const uint16_t distances[] = {1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
+					     33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
+					     1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
 	unsigned at = sizeof(lengths) / sizeof(*lengths) - 1;
 
 	while (lengths[at] > length)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A list of those that wait, each on its connection's thread.
  */
@@ -59,7 +60,8 @@ sim_hold(struct sim_request *request, struct sim_fault *ret_fault)
 	*holds->end = &held;
 	holds->end = &held.next;
 	holds->count++;
-	while (!held.answered && !sim_store_stopped(request->server->store) && !sim_hung_up(sim_request_socket(request))) {
+	while (!held.answered && !sim_store_stopped(request->server->store) &&
+	       !sim_hung_up(sim_request_socket(request))) {
 		clock_gettime(CLOCK_REALTIME, &at);
 		at.tv_nsec += LOOK_NS;
 		at.tv_sec += at.tv_nsec / 1000000000;

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Held requests: they have come, and wait until somebody says how they are answered. So a test, or a person with curl, goes
- * through a conversation step by step, and nothing depends on who is quicker.
+ * Held requests: they have come, and wait until somebody says how they are answered. So a test, or a person
+ * with curl, goes through a conversation step by step, and nothing depends on who is quicker.
  *
  * Threads   any
  */
-#ifndef SIM_HOLD_H
-#define SIM_HOLD_H
+#ifndef TOOLS_INFORMER_SIM_HOLD_H
+#define TOOLS_INFORMER_SIM_HOLD_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -30,7 +31,8 @@ sim_holds_done(struct sim_holds *holds);
 /*
  * Wait for an answer.
  *
- * Returns  true with *ret_fault (SIM_FAULT_NONE: as if nobody had held it); false: the client went, or the server stops
+ * Returns  true with *ret_fault (SIM_FAULT_NONE: as if nobody had held it); false: the client went, or the
+ *          server stops
  */
 bool
 sim_hold(struct sim_request *request, struct sim_fault *ret_fault);

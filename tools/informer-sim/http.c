@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The daemon: collects each request's body, checks who asks, and hands whole
  * requests to route.c. reply.c answers.
@@ -55,10 +56,12 @@ sim_server_suffix(struct sim_server *server, char out[6])
 static bool
 has_certificate(const struct sim_request *request)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
+								       MHD_CONNECTION_INFO_GNUTLS_SESSION);
 	unsigned status = 0;
 
-	return info && info->tls_session && gnutls_certificate_verify_peers2(info->tls_session, &status) == 0 && status == 0;
+	return info && info->tls_session &&
+	       gnutls_certificate_verify_peers2(info->tls_session, &status) == 0 && status == 0;
 }
 
 static bool
@@ -160,7 +163,8 @@ static int
 open_listen(struct sim_server *server)
 {
 	const struct sim_server_options *o = &server->options;
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV};
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+				 .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV};
 	struct addrinfo *address = NULL;
 	char port[8];
 	int r;
@@ -173,7 +177,8 @@ open_listen(struct sim_server *server)
 	r = sim_listen_new(address->ai_addr, address->ai_addrlen, &server->listen, &server->port);
 	freeaddrinfo(address);
 	if (r < 0)
-		fprintf(stderr, "informer-sim: cannot listen on %s port %u: %s\n", o->address, o->port, strerror(-r));
+		fprintf(stderr, "informer-sim: cannot listen on %s port %u: %s\n", o->address, o->port,
+			strerror(-r));
 	return r;
 }
 
@@ -181,9 +186,11 @@ int
 sim_server_start(struct sim_server *server)
 {
 	const struct sim_server_options *o = &server->options;
-	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL | MHD_USE_ERROR_LOG |
-			 MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC;
-	struct MHD_OptionItem tls[4] = {{MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL},
+	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
+			 MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC;
+	struct MHD_OptionItem tls[4] = {{MHD_OPTION_END, 0, NULL},
+					{MHD_OPTION_END, 0, NULL},
+					{MHD_OPTION_END, 0, NULL},
 					{MHD_OPTION_END, 0, NULL}};
 	int r = open_listen(server);
 
@@ -192,10 +199,12 @@ sim_server_start(struct sim_server *server)
 	if (o->tls_cert) {
 		flags |= MHD_USE_TLS;
 		tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->tls_key};
-		tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->tls_cert};
+		tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0,
+						 (void *)(uintptr_t)o->tls_cert};
 		/* a client is asked for a certificate; one that has none may have a token */
 		if (o->client_ca)
-			tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0, (void *)(uintptr_t)o->client_ca};
+			tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0,
+							 (void *)(uintptr_t)o->client_ca};
 	}
 	signal(SIGPIPE, SIG_IGN);
 	pthread_mutex_init(&server->lock, NULL);
@@ -203,9 +212,10 @@ sim_server_start(struct sim_server *server)
 	sim_journal_init(&server->journal);
 	sim_holds_init(&server->holds);
 	/* The error log first: what it has to say about the options behind it would be lost. */
-	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, complain, server,
-					  MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-					  (size_t)256 * 1024, MHD_OPTION_CONNECTION_LIMIT, 2000u, MHD_OPTION_ARRAY, tls,
+	server->daemon = MHD_start_daemon(flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER,
+					  complain, server, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
+					  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)256 * 1024,
+					  MHD_OPTION_CONNECTION_LIMIT, 2000u, MHD_OPTION_ARRAY, tls,
 					  MHD_OPTION_END);
 	server->serving = server->daemon != NULL;
 	if (!server->daemon) {

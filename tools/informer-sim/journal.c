@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The journal: a ring of lines, and how a request is written as one.
  */
@@ -98,7 +99,8 @@ parameter(const struct sim_request *request, const char *name, const char *shown
 void
 sim_journal_request(const struct sim_request *request, struct sim_buf *buf)
 {
-	const char *verb = sim_request_verb(request), *bookmarks = sim_request_query(request, "allowWatchBookmarks");
+	const char *verb = sim_request_verb(request),
+		   *bookmarks = sim_request_query(request, "allowWatchBookmarks");
 
 	if (!request->resource) {
 		sim_buf_printf(buf, "%s %s", request->method, request->url);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was asked and answered, a line each, in the order of the answers, so that a test can compare a whole
  * conversation with what it should be:
@@ -8,8 +9,8 @@
  *
  * Threads   any. The last SIM_JOURNAL_LINES are kept.
  */
-#ifndef SIM_JOURNAL_H
-#define SIM_JOURNAL_H
+#ifndef TOOLS_INFORMER_SIM_JOURNAL_H
+#define TOOLS_INFORMER_SIM_JOURNAL_H
 
 #include <pthread.h>
 #include <stdint.h>

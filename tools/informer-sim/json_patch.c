@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON patch: add, remove, replace, move, copy and test at JSON pointers.
  *
@@ -22,7 +23,8 @@ refuse(char **ret_error, const char *what, const char *path)
 {
 	struct sim_buf buf = {0};
 
-	sim_buf_printf(&buf, "the server rejected our request due to an error in our request: %s: %.200s", what, path);
+	sim_buf_printf(&buf, "the server rejected our request due to an error in our request: %s: %.200s",
+		       what, path);
 	free(*ret_error);
 	*ret_error = sim_buf_take(&buf);
 	return -EINVAL;
@@ -111,7 +113,8 @@ add(struct sim_doc *doc, const struct place *place, const struct sim_node *value
 	}
 	if (place->parent->type != SIM_ARRAY)
 		return -EINVAL;
-	if (!place->at && strcmp(place->name, "-") != 0 && strtoul(place->name, NULL, 10) != sim_count(place->parent))
+	if (!place->at && strcmp(place->name, "-") != 0 &&
+	    strtoul(place->name, NULL, 10) != sim_count(place->parent))
 		return -EINVAL;
 	copy->key = NULL;
 	insert(place->parent, place->at, copy);

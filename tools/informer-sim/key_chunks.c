@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ordered chunks with copy on write. A chunk's count of references tells whether
  * a snapshot holds it: above one, a change works on a copy.
@@ -135,7 +136,8 @@ sim_key_chunks_put(struct sim_key_chunks *table, struct sim_object *object)
 	if (chunk->count == SIM_CHUNK_MAX) {
 		struct sim_chunk *upper = chunk_new();
 		/* keys that arrive in order fill chunks whole */
-		unsigned keep = at == SIM_CHUNK_MAX && which + 1 == table->chunks ? SIM_CHUNK_MAX : SIM_CHUNK_MAX / 2;
+		unsigned keep = at == SIM_CHUNK_MAX && which + 1 == table->chunks ? SIM_CHUNK_MAX
+										  : SIM_CHUNK_MAX / 2;
 
 		upper->count = SIM_CHUNK_MAX - keep;
 		memcpy(upper->items, chunk->items + keep, upper->count * sizeof(struct sim_object *));

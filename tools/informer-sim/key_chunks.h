@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A resource's current objects, ordered by key, in chunks that snapshots share.
  *
@@ -11,8 +12,8 @@
  * Threads   the table is its owner's (the store's, under its lock), snapshots are
  *           taken there and then belong to their thread.
  */
-#ifndef SIM_TABLE_H
-#define SIM_TABLE_H
+#ifndef TOOLS_INFORMER_SIM_KEY_CHUNKS_H
+#define TOOLS_INFORMER_SIM_KEY_CHUNKS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -52,13 +53,19 @@ sim_key_chunks_done(struct sim_key_chunks *table);
 /* Borrowed until the table changes; NULL if there is none. */
 struct sim_object *
 sim_key_chunks_get(const struct sim_key_chunks *table, const char *key);
-/* Insert or replace. Takes over the caller's reference; returns the one replaced, now the caller's, or NULL. */
+/*
+ * Insert or replace. Takes over the caller's reference; returns the one replaced, now the caller's, or
+ * NULL.
+ */
 struct sim_object *
 sim_key_chunks_put(struct sim_key_chunks *table, struct sim_object *object);
 /* Take out; the reference is the caller's. NULL if there is none. */
 struct sim_object *
 sim_key_chunks_remove(struct sim_key_chunks *table, const char *key);
-/* The n-th object in order of chunks, for random picks: any n; borrowed, NULL only when the table is empty. */
+/*
+ * The n-th object in order of chunks, for random picks: any n; borrowed, NULL only when the table is
+ * empty.
+ */
 struct sim_object *
 sim_key_chunks_pick(const struct sim_key_chunks *table, size_t chunk, size_t item);
 

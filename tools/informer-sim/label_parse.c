@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The label selector's lexer and parser, after labels.Parse: the same tokens,
  * the same two contexts (in a value position, "in" and "notin" are words like
@@ -55,8 +56,14 @@ scan(struct parser *p)
 	static const struct {
 		const char *text;
 		enum token token;
-	} symbols[] = {{"==", TOKEN_DOUBLE_EQUALS}, {"!=", TOKEN_NOT_EQUALS}, {"=", TOKEN_EQUALS}, {"!", TOKEN_NOT},
-		       {"(", TOKEN_OPEN},	    {")", TOKEN_CLOSE},	      {",", TOKEN_COMMA},  {">", TOKEN_GREATER},
+	} symbols[] = {{"==", TOKEN_DOUBLE_EQUALS},
+		       {"!=", TOKEN_NOT_EQUALS},
+		       {"=", TOKEN_EQUALS},
+		       {"!", TOKEN_NOT},
+		       {"(", TOKEN_OPEN},
+		       {")", TOKEN_CLOSE},
+		       {",", TOKEN_COMMA},
+		       {">", TOKEN_GREATER},
 		       {"<", TOKEN_LESS}};
 	const char *begin;
 
@@ -82,7 +89,9 @@ scan(struct parser *p)
 	while (*p->at && !is_space(*p->at) && !is_special(*p->at))
 		p->at++;
 	p->literal = sim_strndup(begin, (size_t)(p->at - begin));
-	p->token = !strcmp(p->literal, "in") ? TOKEN_IN : !strcmp(p->literal, "notin") ? TOKEN_NOT_IN : TOKEN_IDENTIFIER;
+	p->token = !strcmp(p->literal, "in")      ? TOKEN_IN
+		   : !strcmp(p->literal, "notin") ? TOKEN_NOT_IN
+						  : TOKEN_IDENTIFIER;
 }
 
 /* The next token where a word is expected. */
@@ -119,7 +128,8 @@ fail(struct parser *p, const char *prefix, const char *literal, const char *expe
 	struct sim_buf buf = {0};
 
 	/* upstream forgot one comma */
-	sim_buf_printf(&buf, "%sfound '%s'%s expected: %s", prefix, literal, strcmp(expected, "'('") ? "," : "", expected);
+	sim_buf_printf(&buf, "%sfound '%s'%s expected: %s", prefix, literal,
+		       strcmp(expected, "'('") ? "," : "", expected);
 	*p->error = sim_buf_take(&buf);
 	return -EINVAL;
 }
@@ -156,14 +166,18 @@ check_key(struct parser *p, const char *key)
 
 	if (slash && (slash == key || memchr(key, '/', (size_t)(slash - key))))
 		return invalid(p, "key", key,
-			       "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start "
-			       "and end with an alphanumeric character, with an optional DNS subdomain prefix and '/'");
+			       "a valid label key must consist of alphanumeric characters, '-', '_' or '.', "
+			       "and must start "
+			       "and end with an alphanumeric character, with an optional DNS subdomain "
+			       "prefix and '/'");
 	if (strlen(name) > 63)
 		return invalid(p, "key", key, "name part must be no more than 63 bytes");
 	if (!is_part(name, strlen(name)))
 		return invalid(p, "key", key,
-			       "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-			       "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+			       "name part must consist of alphanumeric characters, '-', '_' or '.', and must "
+			       "start and end "
+			       "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
+			       "regex used for "
 			       "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
 	if (slash && !is_part(key, (size_t)(slash - key)))
 		return invalid(p, "key", key, "prefix part must be a lowercase RFC 1123 subdomain");
@@ -183,14 +197,17 @@ check_values(struct parser *p, const struct sim_requirement *r)
 			(void)strtoll(r->values[i], &end, 10);
 			if (errno || end == r->values[i] || *end) {
 				snprintf(field, sizeof(field), "values[%zu]", i);
-				return invalid(p, field, r->values[i], "for 'Gt', 'Lt' operators, the value must be an integer");
+				return invalid(p, field, r->values[i],
+					       "for 'Gt', 'Lt' operators, the value must be an integer");
 			}
 		} else if (strlen(r->values[i]) > 63) {
 			return invalid(p, field, r->values[i], "must be no more than 63 bytes");
 		} else if (r->values[i][0] && !is_part(r->values[i], strlen(r->values[i]))) {
 			return invalid(p, field, r->values[i],
-				       "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-				       "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
+				       "a valid label must be an empty string or consist of alphanumeric "
+				       "characters, '-', '_' or "
+				       "'.', and must start and end with an alphanumeric character (e.g. "
+				       "'MyValue',  or "
 				       "'my_value',  or '12345', regex used for validation is "
 				       "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
 		}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accepting: poll on the socket and on an eventfd that says "stop" or "refuse for a while".
  */
@@ -60,7 +61,8 @@ open_socket(const struct sim_listen *l)
 }
 
 int
-sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen **ret_listen, uint16_t *ret_port)
+sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen **ret_listen,
+	       uint16_t *ret_port)
 {
 	struct sim_listen *l;
 	int r;
@@ -73,7 +75,8 @@ sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen 
 	l->address_len = len;
 	l->fd = open_socket(l);
 	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (l->fd < 0 || l->wake < 0 || getsockname(l->fd, (struct sockaddr *)&l->address, &l->address_len) < 0) {
+	if (l->fd < 0 || l->wake < 0 ||
+	    getsockname(l->fd, (struct sockaddr *)&l->address, &l->address_len) < 0) {
 		r = l->fd < 0 ? l->fd : -errno;
 		if (l->fd >= 0)
 			close(l->fd);
@@ -81,8 +84,9 @@ sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen 
 		sim_listen_free(l);
 		return r;
 	}
-	*ret_port = ntohs(l->address.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)&l->address)->sin6_port
-							   : ((const struct sockaddr_in *)&l->address)->sin_port);
+	*ret_port = ntohs(l->address.ss_family == AF_INET6
+				  ? ((const struct sockaddr_in6 *)&l->address)->sin6_port
+				  : ((const struct sockaddr_in *)&l->address)->sin_port);
 	*ret_listen = l;
 	return 0;
 }

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The listening socket, the simulator's own, so that it can be closed for a while: a client then meets
- * "connection refused", as from a server that is down. A thread accepts and hands connections to libmicrohttpd.
+ * "connection refused", as from a server that is down. A thread accepts and hands connections to
+ * libmicrohttpd.
  */
-#ifndef SIM_LISTEN_H
-#define SIM_LISTEN_H
+#ifndef TOOLS_INFORMER_SIM_LISTEN_H
+#define TOOLS_INFORMER_SIM_LISTEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,8 +19,8 @@ struct sim_listen;
  *
  * Returns  0 with *ret_listen and the port it got, or negative errno
  */
-int
-sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen **ret_listen, uint16_t *ret_port);
+int sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen **ret_listen,
+		   uint16_t *ret_port);
 /* Accept from now on, for this daemon. */
 void
 sim_listen_start(struct sim_listen *listen_, struct MHD_Daemon *daemon);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loading. A dump may be hundreds of megabytes, so a list is not parsed as a
  * whole: its items are found by skipping through the text, then parsed one by one.
@@ -36,14 +37,16 @@ bad_json(char **ret_error, const char *name, const char *text, const struct sim_
 
 	for (size_t i = 0; i < error->offset; i++)
 		line += text[i] == '\n';
-	return fail(ret_error, -EINVAL, "%s: line %zu, byte %zu: not JSON: %s", name, line, error->offset, error->text);
+	return fail(ret_error, -EINVAL, "%s: line %zu, byte %zu: not JSON: %s", name, line, error->offset,
+		    error->text);
 }
 
 /* ---- one object ----------------------------------------------------------- */
 
 /* The resource of an object with these two, which may be empty; declared if it is new. */
 static struct sim_resource *
-find_resource(struct sim_loader *loader, const struct sim_node *root, const char *api_version, const char *kind)
+find_resource(struct sim_loader *loader, const struct sim_node *root, const char *api_version,
+	      const char *kind)
 {
 	const struct sim_node *namespace_ = sim_path(root, "metadata.namespace");
 	_cleanup_(sim_freep) char *group = NULL;
@@ -51,7 +54,8 @@ find_resource(struct sim_loader *loader, const struct sim_node *root, const char
 	const char *slash;
 
 	if (!kind[0])
-		return sim_path(root, "spec.containers") ? sim_registry_kind(loader->registry, "v1", "Pod") : NULL;
+		return sim_path(root, "spec.containers") ? sim_registry_kind(loader->registry, "v1", "Pod")
+							 : NULL;
 	resource = sim_registry_kind(loader->registry, api_version[0] ? api_version : "v1", kind);
 	if (resource || !api_version[0])
 		return resource;
@@ -157,14 +161,16 @@ load_object(struct sim_loader *loader, const char *name, const char *text, size_
 	resource = find_resource(loader, doc.root, kind[0] ? version : of_version, kind[0] ? kind : of_kind);
 	if (!resource)
 		return fail(ret_error, -EINVAL,
-			    "%s: object at byte %zu: cannot tell what it is: give it kind and apiVersion (only pods are "
+			    "%s: object at byte %zu: cannot tell what it is: give it kind and apiVersion "
+			    "(only pods are "
 			    "known without, by spec.containers)",
 			    name, begin);
 	complete(loader, resource, &doc);
 	if (sim_is_crd(resource) && sim_crd_prepare(resource, &doc, &status) < 0)
 		return fail(ret_error, -EINVAL, "%s: object at byte %zu: %s", name, begin, status.message);
 	if (sim_object_new(resource, &doc, &object, &object_error) < 0)
-		return fail(ret_error, -EINVAL, "%s: %s at byte %zu: %s", name, resource->kind, begin, object_error.text);
+		return fail(ret_error, -EINVAL, "%s: %s at byte %zu: %s", name, resource->kind, begin,
+			    object_error.text);
 	store(loader, resource, object);
 	if (loader->replicas > 1 && !strcmp(resource->plural, "pods") && !resource->group[0])
 		replicate(loader, resource, text + begin, end - begin);
@@ -237,8 +243,8 @@ read_outline(const char *text, size_t begin, size_t end, struct outline *ret)
 }
 
 static int
-load_items(struct sim_loader *loader, const char *name, const char *text, size_t end, const struct outline *outline,
-	   char **ret_error)
+load_items(struct sim_loader *loader, const char *name, const char *text, size_t end,
+	   const struct outline *outline, char **ret_error)
 {
 	_cleanup_(sim_freep) char *kind = NULL;
 	size_t kind_len = strlen(outline->kind), at = outline->items_begin, begin, item_end;
@@ -279,7 +285,8 @@ sim_load_text(struct sim_loader *loader, const char *name, const char *text, siz
 			return bad_json(ret_error, name, text, &error);
 		read_outline(text, begin, end, &outline);
 		kind_len = strlen(outline.kind);
-		if (outline.has_items && (kind_len == 0 || (kind_len >= 4 && !strcmp(outline.kind + kind_len - 4, "List"))))
+		if (outline.has_items &&
+		    (kind_len == 0 || (kind_len >= 4 && !strcmp(outline.kind + kind_len - 4, "List"))))
 			r = load_items(loader, name, text, end, &outline, ret_error);
 		else
 			r = load_object(loader, name, text, begin, end, "", "", ret_error);

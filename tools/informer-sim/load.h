@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects from files: what `kubectl get -o json` prints (a List, or a PodList
  * whose items carry no kind), single manifests, several documents one behind the
@@ -6,8 +7,8 @@
  * Every object gets the next RV; a missing UID, creation time or namespace is
  * filled in. A kind that the server does not know becomes a custom resource.
  */
-#ifndef SIM_LOAD_H
-#define SIM_LOAD_H
+#ifndef TOOLS_INFORMER_SIM_LOAD_H
+#define TOOLS_INFORMER_SIM_LOAD_H
 
 #include "tools/informer-sim/replica.h"
 #include "tools/informer-sim/object_store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim: an API server without a cluster. Flags, start, signals, end.
  */
@@ -46,7 +47,9 @@ load(const struct sim_options *options, struct sim_registry *registry, struct si
 	if (r == 0)
 		sim_cluster_complete(registry, store, options->now, &rng);
 	if (loader.replaced)
-		fprintf(stderr, "informer-sim: %zu objects were loaded more than once under one name; the last one counts\n",
+		fprintf(stderr,
+			"informer-sim: %zu objects were loaded more than once under one name; the last one "
+			"counts\n",
 			loader.replaced);
 	sim_hosts_done(&hosts);
 	/* what was there at the start is no history */
@@ -84,19 +87,24 @@ announce(const struct sim_options *options, const struct sim_server *server)
 	bool v6 = strchr(options->server.address, ':') != NULL;
 	int r = 0;
 
-	snprintf(url, sizeof(url), "%s://%s%s%s:%u", options->server.tls_cert ? "https" : "http", v6 ? "[" : "",
-		 options->server.address, v6 ? "]" : "", server->port);
+	snprintf(url, sizeof(url), "%s://%s%s%s:%u", options->server.tls_cert ? "https" : "http",
+		 v6 ? "[" : "", options->server.address, v6 ? "]" : "", server->port);
 	config.url = url;
-	/* over TLS kubectl asks its user for a name and password when the kubeconfig has no credential at all */
+	/*
+	 * over TLS kubectl asks its user for a name and password when the kubeconfig has no credential at
+	 * all
+	 */
 	if (options->server.tls_cert && !config.token && !config.client)
 		config.token = "none-is-asked-for";
 	if (options->kubeconfig)
 		r = sim_kubeconfig_write(options->kubeconfig, &config);
 	if (r < 0) {
-		fprintf(stderr, "informer-sim: --write-kubeconfig %s: %s\n", options->kubeconfig, strerror(-r));
+		fprintf(stderr, "informer-sim: --write-kubeconfig %s: %s\n", options->kubeconfig,
+			strerror(-r));
 		return r;
 	}
-	printf("READY url=%s kubeconfig=%s pid=%ld\n", url, options->kubeconfig ? options->kubeconfig : "-", (long)getpid());
+	printf("READY url=%s kubeconfig=%s pid=%ld\n", url, options->kubeconfig ? options->kubeconfig : "-",
+	       (long)getpid());
 	fflush(stdout);
 	return 0;
 }

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Merge patches, plain and strategic.
  *
- * Source: RFC 7386; k8s.io/apimachinery pkg/util/strategicpatch. There the merge keys are tags of Go's types; here
- * they are found by the name of the list, which is the same one wherever it occurs.
+ * Source: RFC 7386; k8s.io/apimachinery pkg/util/strategicpatch. There the merge keys are tags of Go's types;
+ * here they are found by the name of the list, which is the same one wherever it occurs.
  */
 #include "tools/informer-sim/merge.h"
 
@@ -55,7 +56,10 @@ sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *p
 
 /* ---- strategic -------------------------------------------------------------- */
 
-/* The key by which a list's elements are matched; "" where they are strings of a set; NULL: the list is replaced whole. */
+/*
+ * The key by which a list's elements are matched; "" where they are strings of a set; NULL: the list is
+ * replaced whole.
+ */
 static const char *
 merge_key(const char *list, const struct sim_node *patch)
 {
@@ -127,7 +131,8 @@ find_element(const struct sim_node *array, const char *key, const struct sim_nod
 }
 
 static int
-merge_list(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch, const char *key, char **ret_error)
+merge_list(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch, const char *key,
+	   char **ret_error)
 {
 	for (const struct sim_node *item = patch->child; item; item = item->next)
 		if (sim_is(sim_get(item, "$patch"), "replace"))
@@ -145,7 +150,8 @@ merge_list(struct sim_doc *doc, struct sim_node *target, const struct sim_node *
 		if (sim_is(directive, "replace"))
 			continue; /* it only said so */
 		if (key[0] && item->type == SIM_OBJECT && !sim_get(item, key))
-			return refuse(ret_error, "map does not contain declared merge key: ", sim_new_string(doc, key));
+			return refuse(ret_error,
+				      "map does not contain declared merge key: ", sim_new_string(doc, key));
 		if (old && item->type != SIM_OBJECT)
 			continue;
 		if (!old && item->type != SIM_OBJECT) {
@@ -175,8 +181,8 @@ place_of(const struct sim_node *list, const char *key, const struct sim_node *li
 }
 
 /*
- * As the server does it (normalizeElementOrder): what the patch names stands in its order, and in front of the rest but for what both stood
- * behind before.
+ * As the server does it (normalizeElementOrder): what the patch names stands in its order, and in front of
+ * the rest but for what both stood behind before.
  */
 static void
 arrange(struct sim_node *list, const struct sim_node *patch, const struct sim_node *before, const char *key)
@@ -252,7 +258,8 @@ retain_keys(struct sim_node *target, const struct sim_node *names)
 
 /* One member that is no directive. */
 static int
-merge_member(struct sim_doc *doc, struct sim_node *target, const char *name, const struct sim_node *value, char **ret_error)
+merge_member(struct sim_doc *doc, struct sim_node *target, const char *name, const struct sim_node *value,
+	     char **ret_error)
 {
 	struct sim_node *old = sim_get(target, name);
 	const char *key;
@@ -306,7 +313,8 @@ directive(struct sim_node *target, const char *name, const struct sim_node *valu
 		if (key)
 			set_order(list, value, key);
 	} else if (!strncmp(name, delete, sizeof(delete) - 1)) {
-		for (const struct sim_node *item = value->child; list && list->type == SIM_ARRAY && item; item = item->next)
+		for (const struct sim_node *item = value->child; list && list->type == SIM_ARRAY && item;
+		     item = item->next)
 			for (struct sim_node *old; (old = find_element(list, "", item));)
 				drop_element(list, old);
 	}
@@ -346,7 +354,8 @@ merge_object(struct sim_doc *doc, struct sim_node *target, const struct sim_node
 }
 
 int
-sim_merge_strategic(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch, char **ret_error)
+sim_merge_strategic(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch,
+		    char **ret_error)
 {
 	*ret_error = NULL;
 	return merge_object(doc, target, patch, ret_error);

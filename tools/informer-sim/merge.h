@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patches of documents: JSON merge patch, Kubernetes' strategic merge patch, JSON patch. All change `target` in
- * place where they can and return what stands in its place. Texts are borrowed from the patch.
+ * Patches of documents: JSON merge patch, Kubernetes' strategic merge patch, JSON patch. All change `target`
+ * in place where they can and return what stands in its place. Texts are borrowed from the patch.
  */
-#ifndef SIM_MERGE_H
-#define SIM_MERGE_H
+#ifndef TOOLS_INFORMER_SIM_MERGE_H
+#define TOOLS_INFORMER_SIM_MERGE_H
 
 #include "tools/informer-sim/doc.h"
 
@@ -17,8 +18,8 @@ sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *p
  *
  * Returns  0, or -EINVAL with a sentence in *ret_error (free it): a directive that is none
  */
-int
-sim_merge_strategic(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch, char **ret_error);
+int sim_merge_strategic(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch,
+			char **ret_error);
 
 /*
  * JSON patch (RFC 6902): a list of operations, done to doc->root in order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Request counters: a short list, searched in order; there are as many entries
  * as combinations of verb, resource and code that were ever seen.
@@ -25,7 +26,8 @@ sim_metrics_done(struct sim_metrics *metrics)
 }
 
 void
-sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource, unsigned code)
+sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource,
+		  unsigned code)
 {
 	size_t i;
 
@@ -64,14 +66,16 @@ sim_metrics_sum(struct sim_metrics *metrics, const char *verb, const struct sim_
 void
 sim_metrics_print(struct sim_metrics *metrics, struct sim_buf *buf)
 {
-	sim_buf_puts(buf, "# HELP apiserver_request_total Counter of apiserver requests broken out for each verb, "
-			  "resource and HTTP response code.\n# TYPE apiserver_request_total counter\n");
+	sim_buf_puts(buf,
+		     "# HELP apiserver_request_total Counter of apiserver requests broken out for each verb, "
+		     "resource and HTTP response code.\n# TYPE apiserver_request_total counter\n");
 	pthread_mutex_lock(&metrics->lock);
 	for (size_t i = 0; i < metrics->count; i++) {
 		const struct sim_counter *c = &metrics->counters[i];
 
-		sim_buf_printf(buf, "apiserver_request_total{verb=\"%s\",resource=\"%s\",code=\"%u\"} %" PRIu64 "\n",
-			       c->verb, c->resource->plural, c->code, c->count);
+		sim_buf_printf(
+			buf, "apiserver_request_total{verb=\"%s\",resource=\"%s\",code=\"%u\"} %" PRIu64 "\n",
+			c->verb, c->resource->plural, c->code, c->count);
 	}
 	pthread_mutex_unlock(&metrics->lock);
 }

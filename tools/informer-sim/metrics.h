@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counters of requests, under Kubernetes' own name, so that a test can prove
  * that no second LIST was made:
@@ -6,8 +7,8 @@
  *
  * A WATCH counts when it is opened. Threads: any.
  */
-#ifndef SIM_METRICS_H
-#define SIM_METRICS_H
+#ifndef TOOLS_INFORMER_SIM_METRICS_H
+#define TOOLS_INFORMER_SIM_METRICS_H
 
 #include <pthread.h>
 #include <stdint.h>
@@ -31,8 +32,8 @@ void
 sim_metrics_init(struct sim_metrics *metrics);
 void
 sim_metrics_done(struct sim_metrics *metrics);
-void
-sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource, unsigned code);
+void sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource,
+		       unsigned code);
 /* Sum over resources and codes; NULL stands for any. */
 uint64_t
 sim_metrics_sum(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Edits that the kubelet and the controllers would make.
  */
@@ -123,7 +124,8 @@ set_running(struct sim_doc *doc, struct sim_node *container, struct sim_mutation
 static void
 start(struct sim_doc *doc, struct sim_node *status, struct sim_mutation *m)
 {
-	struct sim_node *spec = sim_get(doc->root, "spec"), *ips = sim_new(doc, SIM_ARRAY), *ip = sim_new(doc, SIM_OBJECT);
+	struct sim_node *spec = sim_get(doc->root, "spec"), *ips = sim_new(doc, SIM_ARRAY),
+			*ip = sim_new(doc, SIM_OBJECT);
 	const struct sim_node *host_network = sim_get(spec, "hostNetwork"), *containers;
 	const struct sim_host *host = &m->hosts->items[sim_rng_below(m->rng, m->hosts->count)];
 	char address[16];
@@ -162,7 +164,8 @@ restart(struct sim_doc *doc, struct sim_node *container, struct sim_mutation *m)
 
 	snprintf(count, sizeof(count), "%d", old && old->type == SIM_NUMBER ? atoi(old->text) + 1 : 1);
 	sim_set(doc, container, "restartCount", sim_new_token(doc, SIM_NUMBER, count));
-	sim_set(doc, terminated, "exitCode", sim_new_token(doc, SIM_NUMBER, sim_rng_below(m->rng, 3) ? "1" : "137"));
+	sim_set(doc, terminated, "exitCode",
+		sim_new_token(doc, SIM_NUMBER, sim_rng_below(m->rng, 3) ? "1" : "137"));
 	sim_set_string(doc, terminated, "reason", "Error");
 	set_time(doc, terminated, "startedAt", m->now - 600);
 	set_time(doc, terminated, "finishedAt", m->now);
@@ -256,7 +259,8 @@ sim_mutate_node(struct sim_doc *node, struct sim_mutation *m)
 			set_time(node, c, "lastHeartbeatTime", m->now);
 	/* within one second nothing else would tell two heartbeats apart */
 	snprintf(text, sizeof(text), "%" PRIu64, sim_rng_next(m->rng) >> 34);
-	sim_set_string(node, member_object(node, meta, "annotations"), "node.alpha.kubernetes.io/heartbeat", text);
+	sim_set_string(node, member_object(node, meta, "annotations"), "node.alpha.kubernetes.io/heartbeat",
+		       text);
 	return true;
 }
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens to objects in a living cluster, as edits of their documents: a
  * container restarts, a pod becomes ready or starts, a node sends its heartbeat.
  */
-#ifndef SIM_MUTATE_H
-#define SIM_MUTATE_H
+#ifndef TOOLS_INFORMER_SIM_MUTATE_H
+#define TOOLS_INFORMER_SIM_MUTATE_H
 
 #include "tools/informer-sim/replica.h"
 #include "tools/informer-sim/object_store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of labels and annotations.
  */
@@ -11,16 +12,20 @@
 
 #define LENGTH_MAX 63u
 
-#define NAME_RULE                                                                                                                  \
-	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. "           \
-	"'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-#define VALUE_RULE                                                                                                                 \
-	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "    \
-	"alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "                              \
+#define NAME_RULE                                                                                            \
+	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "          \
+	"alphanumeric character (e.g. "                                                                      \
+	"'MyName',  or 'my.name',  or '123-abc', regex used for validation is "                              \
+	"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+#define VALUE_RULE                                                                                           \
+	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and " \
+	"must start and end with an "                                                                        \
+	"alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " \
 	"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-#define PREFIX_RULE                                                                                                                \
-	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "    \
-	"alphanumeric character (e.g. 'example.com', regex used for validation is "                                                       \
+#define PREFIX_RULE                                                                                          \
+	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "    \
+	"and must start and end with an "                                                                    \
+	"alphanumeric character (e.g. 'example.com', regex used for validation is "                          \
 	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
 /* Letters, digits and what of `more`, beginning and ending alphanumeric. */
@@ -54,7 +59,8 @@ wrong_key(const char *key, bool is_label)
 		return "a qualified name " NAME_RULE;
 	if (slash && slash == key)
 		return "prefix part must be non-empty";
-	if (slash && (!consists_of(key, (size_t)(slash - key), "-.") || (is_label && !is_lower(key, (size_t)(slash - key)))))
+	if (slash && (!consists_of(key, (size_t)(slash - key), "-.") ||
+		      (is_label && !is_lower(key, (size_t)(slash - key)))))
 		return "prefix part " PREFIX_RULE;
 	if (!name[0])
 		return "name part must be non-empty";
@@ -72,8 +78,8 @@ wrong_value(const char *value)
 }
 
 static int
-refuse(const struct sim_resource *resource, const char *name, const char *field, const char *what, const char *why,
-       struct sim_status *status)
+refuse(const struct sim_resource *resource, const char *name, const char *field, const char *what,
+       const char *why, struct sim_status *status)
 {
 	_cleanup_(sim_buf_done) struct sim_buf text = {0};
 
@@ -82,11 +88,13 @@ refuse(const struct sim_resource *resource, const char *name, const char *field,
 }
 
 static int
-check(const struct sim_resource *resource, const struct sim_node *pairs, bool is_label, const char *name, struct sim_status *status)
+check(const struct sim_resource *resource, const struct sim_node *pairs, bool is_label, const char *name,
+      struct sim_status *status)
 {
 	const char *field = is_label ? "metadata.labels" : "metadata.annotations";
 
-	for (const struct sim_node *pair = pairs && pairs->type == SIM_OBJECT ? pairs->child : NULL; pair; pair = pair->next) {
+	for (const struct sim_node *pair = pairs && pairs->type == SIM_OBJECT ? pairs->child : NULL; pair;
+	     pair = pair->next) {
 		_cleanup_(sim_buf_done) struct sim_buf key = {0};
 		_cleanup_(sim_freep) char *value = sim_text_dup(pair);
 		const char *why;
@@ -104,7 +112,8 @@ check(const struct sim_resource *resource, const struct sim_node *pairs, bool is
 }
 
 int
-sim_names_check(const struct sim_resource *resource, const struct sim_node *meta, const char *name, struct sim_status *status)
+sim_names_check(const struct sim_resource *resource, const struct sim_node *meta, const char *name,
+		struct sim_status *status)
 {
 	int r = check(resource, sim_get(meta, "labels"), true, name, status);
 

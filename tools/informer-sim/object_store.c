@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store: tables, RV counter and event rings under one mutex. Objects that
  * leave a ring are released after the lock is, because freeing costs more than
@@ -284,8 +285,8 @@ sim_store_delete(struct sim_store *store, const struct sim_resource *resource, s
 /* ---- watching ------------------------------------------------------------- */
 
 int
-sim_store_position(struct sim_store *store, const struct sim_resource *resource, uint64_t rv, uint64_t *ret_position,
-		   uint64_t *ret_floor)
+sim_store_position(struct sim_store *store, const struct sim_resource *resource, uint64_t rv,
+		   uint64_t *ret_position, uint64_t *ret_floor)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	uint64_t low, high;
@@ -348,7 +349,8 @@ sim_events_done(struct sim_event *events, unsigned count)
 }
 
 void
-sim_store_wait(struct sim_store *store, const struct sim_resource *resource, uint64_t position, unsigned timeout_ms)
+sim_store_wait(struct sim_store *store, const struct sim_resource *resource, uint64_t position,
+	       unsigned timeout_ms)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	struct timespec at = deadline(timeout_ms);

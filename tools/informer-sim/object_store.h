@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All objects, the one counter of resource versions, and the history that
  * watches and consistent pages are served from.
@@ -17,8 +18,8 @@
  *
  * Threads   every function may be called from any thread unless it says otherwise.
  */
-#ifndef SIM_STORE_H
-#define SIM_STORE_H
+#ifndef TOOLS_INFORMER_SIM_OBJECT_STORE_H
+#define TOOLS_INFORMER_SIM_OBJECT_STORE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +29,10 @@
 
 enum sim_change { SIM_ADDED, SIM_MODIFIED, SIM_DELETED };
 
-/* One change. object is the new state, or the last one of what was deleted; prev the state before, or NULL. */
+/*
+ * One change. object is the new state, or the last one of what was deleted; prev the state before, or
+ * NULL.
+ */
 struct sim_event {
 	enum sim_change change;
 	uint64_t rv;
@@ -38,7 +42,10 @@ struct sim_event {
 
 struct sim_store;
 
-/* history: events kept for each resource, at least 1; start_rv: the counter's value before the first change. */
+/*
+ * history: events kept for each resource, at least 1; start_rv: the counter's value before the first
+ * change.
+ */
 struct sim_store *
 sim_store_new(size_t history, uint64_t start_rv);
 /* No thread may use the store any more. NULL is fine. */
@@ -133,9 +140,8 @@ struct sim_view {
  *
  * Returns  0, or -ESTALE  the RV lies below the floor
  */
-int
-sim_store_view(struct sim_store *store, const struct sim_resource *resource, uint64_t rv, struct sim_view *ret_view,
-	       uint64_t *ret_position);
+int sim_store_view(struct sim_store *store, const struct sim_resource *resource, uint64_t rv,
+		   struct sim_view *ret_view, uint64_t *ret_position);
 void
 sim_view_done(struct sim_view *view);
 /* Start iterating at the first key not below `key`. */
@@ -148,9 +154,8 @@ sim_view_next(struct sim_view *view);
 /* ---- watching ------------------------------------------------------------- */
 
 /* The position behind all events up to rv. -ESTALE with *ret_floor when rv is below the floor. */
-int
-sim_store_position(struct sim_store *store, const struct sim_resource *resource, uint64_t rv, uint64_t *ret_position,
-		   uint64_t *ret_floor);
+int sim_store_position(struct sim_store *store, const struct sim_resource *resource, uint64_t rv,
+		       uint64_t *ret_position, uint64_t *ret_floor);
 /*
  * Up to max events from *position on, which moves behind them; each holds references
  * (release with sim_events_done). When there are none, *ret_rv is the RV up to which that is so.
@@ -163,8 +168,8 @@ sim_store_events(struct sim_store *store, const struct sim_resource *resource, u
 void
 sim_events_done(struct sim_event *events, unsigned count);
 /* Wait for an event at the position, at most timeout_ms, or until sim_store_stop(). */
-void
-sim_store_wait(struct sim_store *store, const struct sim_resource *resource, uint64_t position, unsigned timeout_ms);
+void sim_store_wait(struct sim_store *store, const struct sim_resource *resource, uint64_t position,
+		    unsigned timeout_ms);
 /* End all such waits now, as if their time were up: their callers have something to look at. */
 void
 sim_store_wake(struct sim_store *store);

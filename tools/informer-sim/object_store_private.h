@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inside of the store, shared by store.c (changes, watching) and store_view.c (consistent views, going back).
+ * The inside of the store, shared by store.c (changes, watching) and store_view.c (consistent views, going
+ * back).
  */
-#ifndef SIM_STORE_PRIVATE_H
-#define SIM_STORE_PRIVATE_H
+#ifndef TOOLS_INFORMER_SIM_OBJECT_STORE_PRIVATE_H
+#define TOOLS_INFORMER_SIM_OBJECT_STORE_PRIVATE_H
 
 #include <pthread.h>
 
@@ -27,7 +29,8 @@ struct sim_store {
 	bool stopped;
 	unsigned wakes; /* of sim_store_wake() */
 	unsigned count;
-	struct shelf shelves[SIM_RESOURCES_MAX]; /* found by the resource's index, which the registry bounds */
+	/* found by the resource's index, which the registry bounds */
+	struct shelf shelves[SIM_RESOURCES_MAX];
 };
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Views: one resource as it was at an RV, and the store as a whole put back to one. Both
  * undo the ring's events: the `prev` of a key's first later event is what it was.
@@ -40,8 +41,8 @@ undo(struct sim_view *view)
 }
 
 int
-sim_store_view(struct sim_store *store, const struct sim_resource *resource, uint64_t rv, struct sim_view *ret_view,
-	       uint64_t *ret_position)
+sim_store_view(struct sim_store *store, const struct sim_resource *resource, uint64_t rv,
+	       struct sim_view *ret_view, uint64_t *ret_position)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	struct sim_view view = {.rv = rv};
@@ -136,7 +137,8 @@ sim_store_restore(struct sim_store *store, uint64_t rv)
 			if (event->rv > rv) {
 				const char *key = event->object->key;
 
-				sim_object_unref(event->prev ? sim_key_chunks_put(&shelf->table, sim_object_ref(event->prev))
+				sim_object_unref(event->prev ? sim_key_chunks_put(&shelf->table,
+										  sim_object_ref(event->prev))
 							     : sim_key_chunks_remove(&shelf->table, key));
 			}
 			sim_events_done(event, 1);

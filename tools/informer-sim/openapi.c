@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OpenAPI, as far as kubectl needs it: which kinds there are, that their PATCH takes fieldValidation (`--validate`
- * looks for that), and a schema that says plainly that it knows no fields (`explain`). Nothing is validated.
+ * OpenAPI, as far as kubectl needs it: which kinds there are, that their PATCH takes fieldValidation
+ * (`--validate` looks for that), and a schema that says plainly that it knows no fields (`explain`). Nothing
+ * is validated.
  *
  *   /openapi/v3                       the documents there are
  *   /openapi/v3/api/v1, /openapi/v3/apis/GROUP/VERSION
- *   /openapi/v2                       all in one, for older clients that take JSON; for kubectl, which wants protobuf here when it
- *                                     meets a kind that no v3 document has, one without a schema: it then says that there is no such kind
+ *   /openapi/v2                       all in one, for older clients that take JSON; for kubectl, which wants
+ *                                     protobuf here when it meets a kind that no v3 document has, one without
+ *                                     a schema: it then says that there is no such kind
  */
 #include <sodium.h>
 #include <stdlib.h>
@@ -16,7 +19,8 @@
 static void
 gvk(const struct sim_resource *r, struct sim_buf *buf)
 {
-	sim_buf_printf(buf, "{\"group\":\"%s\",\"version\":\"%s\",\"kind\":\"%s\"}", r->group, r->version, r->kind);
+	sim_buf_printf(buf, "{\"group\":\"%s\",\"version\":\"%s\",\"kind\":\"%s\"}", r->group, r->version,
+		       r->kind);
 }
 
 /* "api/v1", "apis/apps/v1" */
@@ -37,7 +41,8 @@ schema_name(const struct sim_resource *r, struct sim_buf *buf)
 			sim_buf_printf(buf, "%s.", dot + 1);
 		sim_buf_printf(buf, "%s.", group);
 	} else {
-		sim_buf_printf(buf, "io.k8s.api.%.*s.", r->group[0] ? (int)strcspn(group, ".") : 4, r->group[0] ? group : "core");
+		sim_buf_printf(buf, "io.k8s.api.%.*s.", r->group[0] ? (int)strcspn(group, ".") : 4,
+			       r->group[0] ? group : "core");
 	}
 	sim_buf_printf(buf, "%s.%s", r->version, r->kind);
 }
@@ -49,9 +54,11 @@ parameters(bool v2, struct sim_buf *buf)
 
 	sim_buf_puts(buf, "\"parameters\":[");
 	for (size_t i = 0; i < 2; i++)
-		sim_buf_printf(buf, v2 ? "%s{\"name\":\"%s\",\"in\":\"query\",\"type\":\"string\",\"uniqueItems\":true}"
-				       : "%s{\"name\":\"%s\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}",
-			       i ? "," : "", names[i]);
+		sim_buf_printf(
+			buf,
+			v2 ? "%s{\"name\":\"%s\",\"in\":\"query\",\"type\":\"string\",\"uniqueItems\":true}"
+			   : "%s{\"name\":\"%s\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}",
+			i ? "," : "", names[i]);
 	sim_buf_puts(buf, "]");
 }
 
@@ -76,7 +83,8 @@ paths(const struct sim_resource *r, bool v2, struct sim_buf *buf)
 	for (int item = 0; item < 2; item++) {
 		sim_buf_puts(buf, item ? ",\"/" : "\"/");
 		root_of(r, buf);
-		sim_buf_printf(buf, "%s/%s%s\":{", r->namespaced ? "/namespaces/{namespace}" : "", r->plural, item ? "/{name}" : "");
+		sim_buf_printf(buf, "%s/%s%s\":{", r->namespaced ? "/namespaces/{namespace}" : "", r->plural,
+			       item ? "/{name}" : "");
 		operation(r, "get", item ? "get" : "list", v2, buf);
 		sim_buf_puts(buf, ",");
 		operation(r, item ? "put" : "post", item ? "put" : "post", v2, buf);
@@ -94,11 +102,14 @@ schema(const struct sim_resource *r, struct sim_buf *buf)
 	sim_buf_puts(buf, "\"");
 	schema_name(r, buf);
 	sim_buf_printf(buf,
-		       "\":{\"description\":\"%s, as informer-sim serves it: a document whose fields it keeps and does not know. "
-		       "A real API server explains them.\",\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,"
+		       "\":{\"description\":\"%s, as informer-sim serves it: a document whose fields it "
+		       "keeps and does not know. "
+		       "A real API server explains "
+		       "them.\",\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,"
 		       "\"properties\":{\"apiVersion\":{\"type\":\"string\",\"description\":\"%s\"},"
 		       "\"kind\":{\"type\":\"string\",\"description\":\"%s\"},"
-		       "\"metadata\":{\"type\":\"object\",\"description\":\"Name, namespace, labels, annotations.\"},"
+		       "\"metadata\":{\"type\":\"object\",\"description\":\"Name, namespace, labels, "
+		       "annotations.\"},"
 		       "\"spec\":{\"type\":\"object\",\"description\":\"Kept as it is given.\"},"
 		       "\"status\":{\"type\":\"object\",\"description\":\"Kept as it is given.\"}},"
 		       "\"x-kubernetes-group-version-kind\":[",
@@ -107,14 +118,19 @@ schema(const struct sim_resource *r, struct sim_buf *buf)
 	sim_buf_puts(buf, "]}");
 }
 
-/* Paths and schemas of the resources of one group and version ("api/v1"), or of all (NULL). Returns how many there were. */
+/*
+ * Paths and schemas of the resources of one group and version ("api/v1"), or of all (NULL). Returns how many
+ * there were.
+ */
 static unsigned
 document(const struct sim_registry *registry, const char *root, bool v2, struct sim_buf *body)
 {
 	_cleanup_(sim_buf_done) struct sim_buf schemas = {0};
 	unsigned count = sim_registry_count(registry), found = 0;
 
-	sim_buf_printf(body, "{\"%s\":\"%s\",\"info\":{\"title\":\"informer-sim\",\"version\":\"" INFORMER_VERSION "\"},\"paths\":{",
+	sim_buf_printf(body,
+		       "{\"%s\":\"%s\",\"info\":{\"title\":\"informer-sim\",\"version\":\"" INFORMER_VERSION
+		       "\"},\"paths\":{",
 		       v2 ? "swagger" : "openapi", v2 ? "2.0" : "3.0.0");
 	sim_buf_puts(&schemas, "");
 	for (unsigned i = 0; i < count; i++) {
@@ -130,7 +146,8 @@ document(const struct sim_registry *registry, const char *root, bool v2, struct 
 		schema(r, &schemas);
 		found++;
 	}
-	sim_buf_printf(body, v2 ? "},\"definitions\":{%s}}\n" : "},\"components\":{\"schemas\":{%s}}}\n", schemas.data);
+	sim_buf_printf(body, v2 ? "},\"definitions\":{%s}}\n" : "},\"components\":{\"schemas\":{%s}}}\n",
+		       schemas.data);
 	return found;
 }
 
@@ -150,15 +167,16 @@ index_of(const struct sim_registry *registry, struct sim_buf *body)
 		bool listed = !sim_resource_served(r);
 
 		for (unsigned k = 0; k < i; k++)
-			listed |= sim_resource_served(registry->items[k]) && !strcmp(registry->items[k]->api_version, r->api_version);
+			listed |= sim_resource_served(registry->items[k]) &&
+				  !strcmp(registry->items[k]->api_version, r->api_version);
 		if (listed)
 			continue;
 		root_of(r, &root);
 		document(registry, root.data, false, &text);
 		crypto_generichash(hash, sizeof(hash), (const unsigned char *)text.data, text.len, NULL, 0);
 		sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
-		sim_buf_printf(body, "%s\"%s\":{\"serverRelativeURL\":\"/openapi/v3/%s?hash=%s\"}", n++ ? "," : "", root.data, root.data,
-			       hex);
+		sim_buf_printf(body, "%s\"%s\":{\"serverRelativeURL\":\"/openapi/v3/%s?hash=%s\"}",
+			       n++ ? "," : "", root.data, root.data, hex);
 	}
 	sim_buf_puts(body, "}}\n");
 }
@@ -193,7 +211,8 @@ sim_handle_openapi(struct sim_request *request, enum MHD_Result *ret_result)
 	if (!strcmp(url, "/openapi/v2") && accept && strstr(accept, V2_PROTOBUF) && !strstr(accept, "json")) {
 		empty_v2(&body);
 		/* upstream's name for it, since Go takes no '@' in one */
-		*ret_result = sim_reply(request, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", &body);
+		*ret_result = sim_reply(request, 200,
+					"application/com.github.proto-openapi.spec.v2.v1.0+protobuf", &body);
 		return true;
 	}
 	if (accept && accept[0] && !strstr(accept, "json") && !strstr(accept, "*/*")) {
@@ -206,7 +225,8 @@ sim_handle_openapi(struct sim_request *request, enum MHD_Result *ret_result)
 		document(registry, NULL, true, &body);
 	else if (!strcmp(url, v3) || !strcmp(url, "/openapi/v3/"))
 		index_of(registry, &body);
-	else if (strncmp(url, "/openapi/v3/", sizeof(v3)) != 0 || document(registry, url + sizeof(v3), false, &body) == 0) {
+	else if (strncmp(url, "/openapi/v3/", sizeof(v3)) != 0 ||
+		 document(registry, url + sizeof(v3), false, &body) == 0) {
 		sim_buf_done(&body);
 		return false;
 	}

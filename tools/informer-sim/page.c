@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Continue tokens, byte for byte as the real server makes them.
  */
@@ -59,7 +60,8 @@ sim_page_decode(struct sim_request *request, const char *token, struct sim_page 
 	char number[32];
 	size_t len;
 
-	if (sodium_base642bin((unsigned char *)json, strlen(token) + 1, token, strlen(token), NULL, &len, NULL, VARIANT) != 0)
+	if (sodium_base642bin((unsigned char *)json, strlen(token) + 1, token, strlen(token), NULL, &len,
+			      NULL, VARIANT) != 0)
 		return invalid(request, "illegal base64 data");
 	if (sim_doc_parse(&doc, json, len, NULL, &error) < 0)
 		return invalid(request, error.text);
@@ -92,10 +94,14 @@ sim_page_expired(struct sim_request *request, const struct sim_page *page)
 	size_t skip = request->namespace_ ? strlen(request->namespace_) + 1 : 0;
 
 	sim_status_set(&request->status, 410, "Expired",
-		       "The provided continue parameter is too old to display a consistent list result. You can start a new "
-		       "list without the continue parameter, or use the continue token in this response to retrieve the "
-		       "remainder of the results. Continuing with the provided token results in an inconsistent list - "
-		       "objects that were created, modified, or deleted between the time the first chunk was returned and "
+		       "The provided continue parameter is too old to display a consistent list result. You "
+		       "can start a new "
+		       "list without the continue parameter, or use the continue token in this response to "
+		       "retrieve the "
+		       "remainder of the results. Continuing with the provided token results in an "
+		       "inconsistent list - "
+		       "objects that were created, modified, or deleted between the time the first chunk was "
+		       "returned and "
 		       "now may show up in the list.");
 	sim_page_encode(-1, page->start + skip, false, &token);
 	request->status.next_token = sim_buf_take(&token);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The continue token of a paged LIST: base64url, without padding, of
  *
@@ -6,8 +7,8 @@
  * start is the key behind which the next page begins, relative to the list's
  * namespace; rv -1 means "go on with whatever is there now".
  */
-#ifndef SIM_PAGE_H
-#define SIM_PAGE_H
+#ifndef TOOLS_INFORMER_SIM_PAGE_H
+#define TOOLS_INFORMER_SIM_PAGE_H
 
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of a made-up pod that is its own: name, place, state.
  */
@@ -70,27 +71,35 @@ owner_text(const struct sim_workload *w, struct sim_buf *buf)
 	bool set = w->kind == SIM_DEPLOYMENT;
 
 	sim_buf_printf(buf,
-		       ",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s%s%s\",\"uid\":\"%s\","
+		       ",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s%s%s\","
+		       "\"uid\":\"%s\","
 		       "\"controller\":true,\"blockOwnerDeletion\":true}]",
-		       w->kind == SIM_JOB ? "batch/v1" : "apps/v1", kinds[w->kind], w->name, set ? "-" : "", set ? w->hash : "",
-		       set ? w->set_uid : w->uid);
+		       w->kind == SIM_JOB ? "batch/v1" : "apps/v1", kinds[w->kind], w->name, set ? "-" : "",
+		       set ? w->hash : "", set ? w->set_uid : w->uid);
 }
 
 static void
 managed_fields_text(const struct sim_pod *pod, struct sim_buf *buf)
 {
-	sim_buf_puts(buf, ",\"managedFields\":[{\"manager\":\"kube-controller-manager\",\"operation\":\"Update\",\"apiVersion\":"
+	sim_buf_puts(buf, ",\"managedFields\":[{\"manager\":\"kube-controller-manager\",\"operation\":"
+			  "\"Update\",\"apiVersion\":"
 			  "\"v1\",");
 	time_text("time", pod->created, buf);
-	sim_buf_puts(buf, ",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":{\"f:annotations\":{\".\":{},"
-			  "\"f:prometheus.io/scrape\":{}},\"f:generateName\":{},\"f:labels\":{\".\":{},"
-			  "\"f:app.kubernetes.io/name\":{},\"f:app.kubernetes.io/part-of\":{}},\"f:ownerReferences\":{\".\":{}}},"
-			  "\"f:spec\":{\"f:affinity\":{},\"f:containers\":{},\"f:dnsPolicy\":{},\"f:restartPolicy\":{},"
-			  "\"f:schedulerName\":{},\"f:securityContext\":{},\"f:terminationGracePeriodSeconds\":{},\"f:volumes\":"
-			  "{}}}},{\"manager\":\"kubelet\",\"operation\":\"Update\",\"apiVersion\":\"v1\",");
+	sim_buf_puts(
+		buf,
+		",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":{\"f:annotations\":{\".\":{},"
+		"\"f:prometheus.io/scrape\":{}},\"f:generateName\":{},\"f:labels\":{\".\":{},"
+		"\"f:app.kubernetes.io/name\":{},\"f:app.kubernetes.io/"
+		"part-of\":{}},\"f:ownerReferences\":{\".\":{}}},"
+		"\"f:spec\":{\"f:affinity\":{},\"f:containers\":{},\"f:dnsPolicy\":{},\"f:restartPolicy\":{},"
+		"\"f:schedulerName\":{},\"f:securityContext\":{},\"f:terminationGracePeriodSeconds\":{},\"f:"
+		"volumes\":"
+		"{}}}},{\"manager\":\"kubelet\",\"operation\":\"Update\",\"apiVersion\":\"v1\",");
 	time_text("time", pod->created + 20, buf);
-	sim_buf_puts(buf, ",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:status\":{\"f:conditions\":{},\"f:containerStatuses\":"
-			  "{},\"f:hostIP\":{},\"f:phase\":{},\"f:podIP\":{},\"f:podIPs\":{},\"f:startTime\":{}}},\"subresource\":"
+	sim_buf_puts(buf, ",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:status\":{\"f:conditions\":{},\"f:"
+			  "containerStatuses\":"
+			  "{},\"f:hostIP\":{},\"f:phase\":{},\"f:podIP\":{},\"f:podIPs\":{},\"f:startTime\":{"
+			  "}}},\"subresource\":"
 			  "\"status\"}]");
 }
 
@@ -114,24 +123,31 @@ metadata_text(const struct sim_workload *w, const struct sim_pod *pod, const cha
 		sim_buf_printf(buf, ",\"pod-template-hash\":\"%s\"", w->hash);
 		break;
 	case SIM_DAEMON_SET:
-		sim_buf_printf(buf, ",\"controller-revision-hash\":\"%s\",\"pod-template-generation\":\"1\"", w->hash);
+		sim_buf_printf(buf, ",\"controller-revision-hash\":\"%s\",\"pod-template-generation\":\"1\"",
+			       w->hash);
 		break;
 	case SIM_STATEFUL_SET:
-		sim_buf_printf(buf,
-			       ",\"apps.kubernetes.io/pod-index\":\"%u\",\"controller-revision-hash\":\"%s-%s\","
-			       "\"statefulset.kubernetes.io/pod-name\":\"%s\"",
-			       pod->ordinal, w->name, w->hash, pod->name);
+		sim_buf_printf(
+			buf,
+			",\"apps.kubernetes.io/pod-index\":\"%u\",\"controller-revision-hash\":\"%s-%s\","
+			"\"statefulset.kubernetes.io/pod-name\":\"%s\"",
+			pod->ordinal, w->name, w->hash, pod->name);
 		break;
 	case SIM_JOB:
-		sim_buf_printf(buf, ",\"batch.kubernetes.io/controller-uid\":\"%s\",\"batch.kubernetes.io/job-name\":\"%s\"",
+		sim_buf_printf(buf,
+			       ",\"batch.kubernetes.io/controller-uid\":\"%s\",\"batch.kubernetes.io/"
+			       "job-name\":\"%s\"",
 			       w->uid, w->name);
 		break;
 	}
-	sim_buf_puts(buf, "},\"annotations\":{\"prometheus.io/scrape\":\"true\",\"prometheus.io/port\":\"8080\"");
+	sim_buf_puts(buf,
+		     "},\"annotations\":{\"prometheus.io/scrape\":\"true\",\"prometheus.io/port\":\"8080\"");
 	if (!w->host_network && pod->state != SIM_POD_PENDING)
 		sim_buf_printf(buf,
-			       ",\"k8s.v1.cni.cncf.io/network-status\":\"[{\\n    \\\"name\\\": \\\"ovn-kubernetes\\\",\\n    "
-			       "\\\"interface\\\": \\\"eth0\\\",\\n    \\\"ips\\\": [\\n        \\\"%s\\\"\\n    ],\\n    "
+			       ",\"k8s.v1.cni.cncf.io/network-status\":\"[{\\n    \\\"name\\\": "
+			       "\\\"ovn-kubernetes\\\",\\n    "
+			       "\\\"interface\\\": \\\"eth0\\\",\\n    \\\"ips\\\": [\\n        "
+			       "\\\"%s\\\"\\n    ],\\n    "
 			       "\\\"default\\\": true,\\n    \\\"dns\\\": {}\\n}]\"",
 			       pod->ip);
 	sim_buf_puts(buf, "}");
@@ -149,7 +165,8 @@ condition_text(const char *type, bool value, const char *reason, int64_t at, str
 	if (!value && reason)
 		sim_buf_printf(buf, ",\"reason\":\"%s\"", reason);
 	if (!value && reason && !strcmp(reason, "Unschedulable"))
-		sim_buf_puts(buf, ",\"message\":\"0/12 nodes are available: 12 Insufficient memory. preemption: 0/12 nodes are "
+		sim_buf_puts(buf, ",\"message\":\"0/12 nodes are available: 12 Insufficient memory. "
+				  "preemption: 0/12 nodes are "
 				  "available: 12 No preemption victims found for incoming pod.\"");
 	sim_buf_puts(buf, "}");
 }
@@ -163,7 +180,8 @@ conditions_text(const struct sim_pod *pod, struct sim_buf *buf)
 
 	sim_buf_puts(buf, "\"conditions\":[");
 	if (pod->state != SIM_POD_PENDING) {
-		condition_text("Initialized", pod->state != SIM_POD_INIT, "ContainersNotInitialized", pod->created + 5, buf);
+		condition_text("Initialized", pod->state != SIM_POD_INIT, "ContainersNotInitialized",
+			       pod->created + 5, buf);
 		condition_text("Ready", ready, why, pod->created + 20, buf);
 		condition_text("ContainersReady", ready, why, pod->created + 20, buf);
 	}
@@ -172,7 +190,8 @@ conditions_text(const struct sim_pod *pod, struct sim_buf *buf)
 }
 
 static void
-terminated_text(const char *reason, int code, int64_t from, int64_t to, struct sim_rng *rng, struct sim_buf *buf)
+terminated_text(const char *reason, int code, int64_t from, int64_t to, struct sim_rng *rng,
+		struct sim_buf *buf)
 {
 	char hex[65];
 
@@ -188,13 +207,17 @@ static void
 container_status_text(const struct sim_workload *w, const struct sim_pod *pod, unsigned i, bool init,
 		      struct sim_rng *rng, struct sim_buf *buf)
 {
-	static const char *const names[] = {"", "proxy", "metrics", "config-reloader", "log-shipper", "token-refresh"};
+	static const char *const names[] = {
+		"", "proxy", "metrics", "config-reloader", "log-shipper", "token-refresh"};
 	enum sim_pod_state state = pod->state;
 	bool crashing = state == SIM_POD_CRASHING && i == 0 && !init;
 	bool waiting = state == SIM_POD_STARTING || (state == SIM_POD_INIT && !(init && i == 0)) || crashing;
-	bool finished = state == SIM_POD_COMPLETED || state == SIM_POD_FAILED || (init && state != SIM_POD_INIT);
+	bool finished = state == SIM_POD_COMPLETED || state == SIM_POD_FAILED ||
+			(init && state != SIM_POD_INIT);
 	bool ready = !waiting && !finished && !(state == SIM_POD_UNREADY && i == 0) && state != SIM_POD_INIT;
-	unsigned restarts = crashing ? 5 + sim_rng_below(rng, 200) : sim_rng_below(rng, 10) == 0 ? sim_rng_below(rng, 4) : 0;
+	unsigned restarts = crashing                      ? 5 + sim_rng_below(rng, 200)
+			    : sim_rng_below(rng, 10) == 0 ? sim_rng_below(rng, 4)
+							  : 0;
 	int64_t at = pod->created + 10 + i;
 	char hex[65];
 
@@ -202,14 +225,17 @@ container_status_text(const struct sim_workload *w, const struct sim_pod *pod, u
 		finished = false;
 	if (init && finished)
 		ready = true;
-	sim_buf_printf(buf, "%s{\"name\":\"%s%s\",\"state\":", i ? "," : "", init ? "init-" : "", i ? names[i % 6] : w->name);
+	sim_buf_printf(buf, "%s{\"name\":\"%s%s\",\"state\":", i ? "," : "", init ? "init-" : "",
+		       i ? names[i % 6] : w->name);
 	if (waiting && !(init && finished))
 		sim_buf_printf(buf, "{\"waiting\":{\"reason\":\"%s\"%s}}",
-			       crashing ? "CrashLoopBackOff" : state == SIM_POD_INIT ? "PodInitializing" : "ContainerCreating",
+			       crashing                ? "CrashLoopBackOff"
+			       : state == SIM_POD_INIT ? "PodInitializing"
+						       : "ContainerCreating",
 			       crashing ? ",\"message\":\"back-off 5m0s restarting failed container\"" : "");
 	else if (finished)
-		terminated_text(state == SIM_POD_FAILED && !init ? "Error" : "Completed", state == SIM_POD_FAILED && !init, at,
-				at + 5, rng, buf);
+		terminated_text(state == SIM_POD_FAILED && !init ? "Error" : "Completed",
+				state == SIM_POD_FAILED && !init, at, at + 5, rng, buf);
 	else {
 		sim_buf_puts(buf, "{\"running\":{");
 		time_text("startedAt", at, buf);
@@ -220,13 +246,14 @@ container_status_text(const struct sim_workload *w, const struct sim_pod *pod, u
 		terminated_text("Error", 1, at - 300, at - 2, rng, buf);
 	else
 		sim_buf_puts(buf, "{}");
-	sim_buf_printf(buf, ",\"ready\":%s,\"restartCount\":%u,\"image\":\"%s%s\",\"imageID\":\"", ready ? "true" : "false",
-		       restarts, w->image, i ? "-sidecar" : "");
+	sim_buf_printf(buf, ",\"ready\":%s,\"restartCount\":%u,\"image\":\"%s%s\",\"imageID\":\"",
+		       ready ? "true" : "false", restarts, w->image, i ? "-sidecar" : "");
 	if (!waiting || crashing) {
 		struct sim_rng image_rng = {w->seed + i};
 
 		sim_rng_hex(&image_rng, hex, 64);
-		sim_buf_printf(buf, "%.*s@sha256:%s\",\"containerID\":\"cri-o://", (int)strcspn(w->image, ":"), w->image, hex);
+		sim_buf_printf(buf, "%.*s@sha256:%s\",\"containerID\":\"cri-o://",
+			       (int)strcspn(w->image, ":"), w->image, hex);
 		sim_rng_hex(rng, hex, 64);
 		sim_buf_puts(buf, hex);
 	}
@@ -237,17 +264,21 @@ static void
 status_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng, struct sim_buf *buf)
 {
 	static const char *const phases[] = {
-		[SIM_POD_RUNNING] = "Running",	   [SIM_POD_UNREADY] = "Running",      [SIM_POD_CRASHING] = "Running",
-		[SIM_POD_PENDING] = "Pending",	   [SIM_POD_STARTING] = "Pending",     [SIM_POD_INIT] = "Pending",
-		[SIM_POD_TERMINATING] = "Running", [SIM_POD_COMPLETED] = "Succeeded", [SIM_POD_FAILED] = "Failed",
+		[SIM_POD_RUNNING] = "Running",     [SIM_POD_UNREADY] = "Running",
+		[SIM_POD_CRASHING] = "Running",    [SIM_POD_PENDING] = "Pending",
+		[SIM_POD_STARTING] = "Pending",    [SIM_POD_INIT] = "Pending",
+		[SIM_POD_TERMINATING] = "Running", [SIM_POD_COMPLETED] = "Succeeded",
+		[SIM_POD_FAILED] = "Failed",
 	};
 
 	sim_buf_printf(buf, ",\"status\":{\"phase\":\"%s\",", phases[pod->state]);
 	conditions_text(pod, buf);
 	if (pod->state != SIM_POD_PENDING) {
-		sim_buf_printf(buf, ",\"hostIP\":\"%s\",\"hostIPs\":[{\"ip\":\"%s\"}]", pod->host->ip, pod->host->ip);
+		sim_buf_printf(buf, ",\"hostIP\":\"%s\",\"hostIPs\":[{\"ip\":\"%s\"}]", pod->host->ip,
+			       pod->host->ip);
 		if (pod->state != SIM_POD_STARTING)
-			sim_buf_printf(buf, ",\"podIP\":\"%s\",\"podIPs\":[{\"ip\":\"%s\"}]", pod->ip, pod->ip);
+			sim_buf_printf(buf, ",\"podIP\":\"%s\",\"podIPs\":[{\"ip\":\"%s\"}]", pod->ip,
+				       pod->ip);
 		sim_buf_puts(buf, ",");
 		time_text("startTime", pod->created, buf);
 		for (int init = 1; init >= 0; init--) {
@@ -265,11 +296,13 @@ status_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_
 }
 
 void
-sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng, struct sim_buf *buf)
+sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng,
+		      struct sim_buf *buf)
 {
-	static const char *const taints[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable",
-					     "node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure",
-					     "node.kubernetes.io/pid-pressure", "node.kubernetes.io/unschedulable"};
+	static const char *const taints[] = {
+		"node.kubernetes.io/not-ready",     "node.kubernetes.io/unreachable",
+		"node.kubernetes.io/disk-pressure", "node.kubernetes.io/memory-pressure",
+		"node.kubernetes.io/pid-pressure",  "node.kubernetes.io/unschedulable"};
 	unsigned count = w->kind == SIM_DAEMON_SET ? 6 : 2;
 	char uid[SIM_UID_SIZE];
 
@@ -284,10 +317,12 @@ sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, s
 		sim_buf_printf(buf, ",\"hostname\":\"%s\",\"subdomain\":\"%s\"", pod->name, w->name);
 	sim_buf_puts(buf, ",\"tolerations\":[");
 	for (unsigned i = 0; i < count; i++)
-		sim_buf_printf(buf, "%s{\"key\":\"%s\",\"operator\":\"Exists\",\"effect\":\"%s\"%s}", i ? "," : "", taints[i],
-			       i < 2 ? "NoExecute" : "NoSchedule",
+		sim_buf_printf(buf, "%s{\"key\":\"%s\",\"operator\":\"Exists\",\"effect\":\"%s\"%s}",
+			       i ? "," : "", taints[i], i < 2 ? "NoExecute" : "NoSchedule",
 			       w->kind == SIM_DAEMON_SET ? "" : ",\"tolerationSeconds\":300");
-	sim_buf_printf(buf, "],\"priority\":%s,\"enableServiceLinks\":true,\"preemptionPolicy\":\"PreemptLowerPriority\"}",
+	sim_buf_printf(buf,
+		       "],\"priority\":%s,\"enableServiceLinks\":true,\"preemptionPolicy\":"
+		       "\"PreemptLowerPriority\"}",
 		       w->priority_class ? "2000000000" : "0");
 	status_text(w, pod, rng, buf);
 	sim_buf_puts(buf, "}");

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protobuf bodies: a table for each message, in the order in which JSON has the fields, and one walk over them.
+ * Protobuf bodies: a table for each message, in the order in which JSON has the fields, and one walk over
+ * them.
  */
 #include "tools/informer-sim/protobuf.h"
 
@@ -74,8 +76,20 @@ is_empty(const struct record *r)
 
 /* OPTIONAL ones are pointers in Go: 0 and false are kept when they are there. */
 enum type {
-	STRING, STRINGS, INT, OPTIONAL_INT, BOOL, OPTIONAL_BOOL, TIME, INT_OR_STRING, MESSAGE, MESSAGES, TEXTS /* map */, BLOBS /* map */,
-	QUANTITIES /* map */, IGNORED,
+	STRING,
+	STRINGS,
+	INT,
+	OPTIONAL_INT,
+	BOOL,
+	OPTIONAL_BOOL,
+	TIME,
+	INT_OR_STRING,
+	MESSAGE,
+	MESSAGES,
+	TEXTS /* map */,
+	BLOBS /* map */,
+	QUANTITIES /* map */,
+	IGNORED,
 };
 
 struct field {
@@ -90,76 +104,109 @@ struct message {
 	const struct field *fields; /* ended by number 0 */
 };
 
-#define MESSAGE_OF(name, ...)                                                                                          \
-	static const struct field name##_fields[] = {__VA_ARGS__, {0}};                                                \
+#define MESSAGE_OF(name, ...)                                                                                \
+	static const struct field name##_fields[] = {__VA_ARGS__, {0}};                                      \
 	static const struct message name = {#name, name##_fields}
 
-MESSAGE_OF(OwnerReference, {5, "apiVersion", STRING, NULL}, {1, "kind", STRING, NULL}, {3, "name", STRING, NULL}, {4, "uid", STRING, NULL},
-	   {6, "controller", OPTIONAL_BOOL, NULL}, {7, "blockOwnerDeletion", OPTIONAL_BOOL, NULL});
-MESSAGE_OF(ObjectMeta, {1, "name", STRING, NULL}, {2, "generateName", STRING, NULL}, {3, "namespace", STRING, NULL}, {5, "uid", STRING, NULL},
-	   {6, "resourceVersion", STRING, NULL}, {7, "generation", INT, NULL}, {8, "creationTimestamp", TIME, NULL}, {9, "deletionTimestamp", TIME, NULL},
-	   {10, "deletionGracePeriodSeconds", OPTIONAL_INT, NULL}, {11, "labels", TEXTS, NULL}, {12, "annotations", TEXTS, NULL},
-	   {13, "ownerReferences", MESSAGES, &OwnerReference}, {14, "finalizers", STRINGS, NULL}, {4, "selfLink", IGNORED, NULL}, {17, "managedFields", IGNORED, NULL});
-MESSAGE_OF(LabelSelectorRequirement, {1, "key", STRING, NULL}, {2, "operator", STRING, NULL}, {3, "values", STRINGS, NULL});
-MESSAGE_OF(LabelSelector, {1, "matchLabels", TEXTS, NULL}, {2, "matchExpressions", MESSAGES, &LabelSelectorRequirement});
+MESSAGE_OF(OwnerReference, {5, "apiVersion", STRING, NULL}, {1, "kind", STRING, NULL},
+	   {3, "name", STRING, NULL}, {4, "uid", STRING, NULL}, {6, "controller", OPTIONAL_BOOL, NULL},
+	   {7, "blockOwnerDeletion", OPTIONAL_BOOL, NULL});
+MESSAGE_OF(ObjectMeta, {1, "name", STRING, NULL}, {2, "generateName", STRING, NULL},
+	   {3, "namespace", STRING, NULL}, {5, "uid", STRING, NULL}, {6, "resourceVersion", STRING, NULL},
+	   {7, "generation", INT, NULL}, {8, "creationTimestamp", TIME, NULL},
+	   {9, "deletionTimestamp", TIME, NULL}, {10, "deletionGracePeriodSeconds", OPTIONAL_INT, NULL},
+	   {11, "labels", TEXTS, NULL}, {12, "annotations", TEXTS, NULL},
+	   {13, "ownerReferences", MESSAGES, &OwnerReference}, {14, "finalizers", STRINGS, NULL},
+	   {4, "selfLink", IGNORED, NULL}, {17, "managedFields", IGNORED, NULL});
+MESSAGE_OF(LabelSelectorRequirement, {1, "key", STRING, NULL}, {2, "operator", STRING, NULL},
+	   {3, "values", STRINGS, NULL});
+MESSAGE_OF(LabelSelector, {1, "matchLabels", TEXTS, NULL},
+	   {2, "matchExpressions", MESSAGES, &LabelSelectorRequirement});
 MESSAGE_OF(LocalObjectReference, {1, "name", STRING, NULL});
-MESSAGE_OF(ObjectReference, {1, "kind", STRING, NULL}, {2, "namespace", STRING, NULL}, {3, "name", STRING, NULL}, {4, "uid", STRING, NULL},
-	   {5, "apiVersion", STRING, NULL}, {6, "resourceVersion", STRING, NULL}, {7, "fieldPath", STRING, NULL});
+MESSAGE_OF(ObjectReference, {1, "kind", STRING, NULL}, {2, "namespace", STRING, NULL},
+	   {3, "name", STRING, NULL}, {4, "uid", STRING, NULL}, {5, "apiVersion", STRING, NULL},
+	   {6, "resourceVersion", STRING, NULL}, {7, "fieldPath", STRING, NULL});
 
 MESSAGE_OF(NamespaceSpec, {1, "finalizers", STRINGS, NULL});
-MESSAGE_OF(Namespace, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &NamespaceSpec}, {3, "status", IGNORED, NULL});
-MESSAGE_OF(ConfigMap, {1, "metadata", MESSAGE, &ObjectMeta}, {4, "immutable", OPTIONAL_BOOL, NULL}, {2, "data", TEXTS, NULL}, {3, "binaryData", BLOBS, NULL});
-MESSAGE_OF(Secret, {1, "metadata", MESSAGE, &ObjectMeta}, {5, "immutable", OPTIONAL_BOOL, NULL}, {2, "data", BLOBS, NULL}, {4, "stringData", TEXTS, NULL},
-	   {3, "type", STRING, NULL});
+MESSAGE_OF(Namespace, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &NamespaceSpec},
+	   {3, "status", IGNORED, NULL});
+MESSAGE_OF(ConfigMap, {1, "metadata", MESSAGE, &ObjectMeta}, {4, "immutable", OPTIONAL_BOOL, NULL},
+	   {2, "data", TEXTS, NULL}, {3, "binaryData", BLOBS, NULL});
+MESSAGE_OF(Secret, {1, "metadata", MESSAGE, &ObjectMeta}, {5, "immutable", OPTIONAL_BOOL, NULL},
+	   {2, "data", BLOBS, NULL}, {4, "stringData", TEXTS, NULL}, {3, "type", STRING, NULL});
 MESSAGE_OF(ServiceAccount, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "secrets", MESSAGES, &ObjectReference},
-	   {3, "imagePullSecrets", MESSAGES, &LocalObjectReference}, {4, "automountServiceAccountToken", OPTIONAL_BOOL, NULL});
-MESSAGE_OF(ServicePort, {1, "name", STRING, NULL}, {2, "protocol", STRING, NULL}, {6, "appProtocol", STRING, NULL}, {3, "port", INT, NULL},
-	   {4, "targetPort", INT_OR_STRING, NULL}, {5, "nodePort", INT, NULL});
-MESSAGE_OF(ServiceSpec, {1, "ports", MESSAGES, &ServicePort}, {2, "selector", TEXTS, NULL}, {3, "clusterIP", STRING, NULL}, {18, "clusterIPs", STRINGS, NULL},
-	   {4, "type", STRING, NULL}, {5, "externalIPs", STRINGS, NULL}, {7, "sessionAffinity", STRING, NULL}, {8, "loadBalancerIP", STRING, NULL},
-	   {10, "externalName", STRING, NULL}, {11, "externalTrafficPolicy", STRING, NULL}, {12, "healthCheckNodePort", INT, NULL},
-	   {13, "publishNotReadyAddresses", BOOL, NULL}, {19, "ipFamilies", STRINGS, NULL}, {17, "ipFamilyPolicy", STRING, NULL});
-MESSAGE_OF(Service, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &ServiceSpec}, {3, "status", IGNORED, NULL});
+	   {3, "imagePullSecrets", MESSAGES, &LocalObjectReference},
+	   {4, "automountServiceAccountToken", OPTIONAL_BOOL, NULL});
+MESSAGE_OF(ServicePort, {1, "name", STRING, NULL}, {2, "protocol", STRING, NULL},
+	   {6, "appProtocol", STRING, NULL}, {3, "port", INT, NULL}, {4, "targetPort", INT_OR_STRING, NULL},
+	   {5, "nodePort", INT, NULL});
+MESSAGE_OF(ServiceSpec, {1, "ports", MESSAGES, &ServicePort}, {2, "selector", TEXTS, NULL},
+	   {3, "clusterIP", STRING, NULL}, {18, "clusterIPs", STRINGS, NULL}, {4, "type", STRING, NULL},
+	   {5, "externalIPs", STRINGS, NULL}, {7, "sessionAffinity", STRING, NULL},
+	   {8, "loadBalancerIP", STRING, NULL}, {10, "externalName", STRING, NULL},
+	   {11, "externalTrafficPolicy", STRING, NULL}, {12, "healthCheckNodePort", INT, NULL},
+	   {13, "publishNotReadyAddresses", BOOL, NULL}, {19, "ipFamilies", STRINGS, NULL},
+	   {17, "ipFamilyPolicy", STRING, NULL});
+MESSAGE_OF(Service, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &ServiceSpec},
+	   {3, "status", IGNORED, NULL});
 
-MESSAGE_OF(ContainerPort, {1, "name", STRING, NULL}, {2, "hostPort", INT, NULL}, {3, "containerPort", INT, NULL}, {4, "protocol", STRING, NULL}, {5, "hostIP", STRING, NULL});
+MESSAGE_OF(ContainerPort, {1, "name", STRING, NULL}, {2, "hostPort", INT, NULL},
+	   {3, "containerPort", INT, NULL}, {4, "protocol", STRING, NULL}, {5, "hostIP", STRING, NULL});
 MESSAGE_OF(EnvVar, {1, "name", STRING, NULL}, {2, "value", STRING, NULL});
 MESSAGE_OF(ResourceRequirements, {1, "limits", QUANTITIES, NULL}, {2, "requests", QUANTITIES, NULL});
-MESSAGE_OF(Container, {1, "name", STRING, NULL}, {2, "image", STRING, NULL}, {3, "command", STRINGS, NULL}, {4, "args", STRINGS, NULL}, {5, "workingDir", STRING, NULL},
-	   {6, "ports", MESSAGES, &ContainerPort}, {7, "env", MESSAGES, &EnvVar}, {8, "resources", MESSAGE, &ResourceRequirements},
-	   {13, "terminationMessagePath", STRING, NULL}, {20, "terminationMessagePolicy", STRING, NULL}, {14, "imagePullPolicy", STRING, NULL},
+MESSAGE_OF(Container, {1, "name", STRING, NULL}, {2, "image", STRING, NULL}, {3, "command", STRINGS, NULL},
+	   {4, "args", STRINGS, NULL}, {5, "workingDir", STRING, NULL},
+	   {6, "ports", MESSAGES, &ContainerPort}, {7, "env", MESSAGES, &EnvVar},
+	   {8, "resources", MESSAGE, &ResourceRequirements}, {13, "terminationMessagePath", STRING, NULL},
+	   {20, "terminationMessagePolicy", STRING, NULL}, {14, "imagePullPolicy", STRING, NULL},
 	   {16, "stdin", BOOL, NULL}, {17, "stdinOnce", BOOL, NULL}, {18, "tty", BOOL, NULL});
-MESSAGE_OF(PodSpec, {20, "initContainers", MESSAGES, &Container}, {2, "containers", MESSAGES, &Container}, {3, "restartPolicy", STRING, NULL},
-	   {4, "terminationGracePeriodSeconds", OPTIONAL_INT, NULL}, {5, "activeDeadlineSeconds", OPTIONAL_INT, NULL}, {6, "dnsPolicy", STRING, NULL},
-	   {7, "nodeSelector", TEXTS, NULL}, {8, "serviceAccountName", STRING, NULL}, {9, "serviceAccount", STRING, NULL}, {10, "nodeName", STRING, NULL},
-	   {11, "hostNetwork", BOOL, NULL}, {12, "hostPID", BOOL, NULL}, {13, "hostIPC", BOOL, NULL}, {15, "imagePullSecrets", MESSAGES, &LocalObjectReference},
-	   {16, "hostname", STRING, NULL}, {17, "subdomain", STRING, NULL}, {19, "schedulerName", STRING, NULL}, {24, "priorityClassName", STRING, NULL},
+MESSAGE_OF(PodSpec, {20, "initContainers", MESSAGES, &Container}, {2, "containers", MESSAGES, &Container},
+	   {3, "restartPolicy", STRING, NULL}, {4, "terminationGracePeriodSeconds", OPTIONAL_INT, NULL},
+	   {5, "activeDeadlineSeconds", OPTIONAL_INT, NULL}, {6, "dnsPolicy", STRING, NULL},
+	   {7, "nodeSelector", TEXTS, NULL}, {8, "serviceAccountName", STRING, NULL},
+	   {9, "serviceAccount", STRING, NULL}, {10, "nodeName", STRING, NULL},
+	   {11, "hostNetwork", BOOL, NULL}, {12, "hostPID", BOOL, NULL}, {13, "hostIPC", BOOL, NULL},
+	   {15, "imagePullSecrets", MESSAGES, &LocalObjectReference}, {16, "hostname", STRING, NULL},
+	   {17, "subdomain", STRING, NULL}, {19, "schedulerName", STRING, NULL},
+	   {24, "priorityClassName", STRING, NULL},
 	   {21, "automountServiceAccountToken", OPTIONAL_BOOL, NULL});
 MESSAGE_OF(PodTemplateSpec, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &PodSpec});
-MESSAGE_OF(Pod, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &PodSpec}, {3, "status", IGNORED, NULL});
+MESSAGE_OF(Pod, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &PodSpec},
+	   {3, "status", IGNORED, NULL});
 
-MESSAGE_OF(RollingUpdateDeployment, {1, "maxUnavailable", INT_OR_STRING, NULL}, {2, "maxSurge", INT_OR_STRING, NULL});
-MESSAGE_OF(DeploymentStrategy, {1, "type", STRING, NULL}, {2, "rollingUpdate", MESSAGE, &RollingUpdateDeployment});
-MESSAGE_OF(DeploymentSpec, {1, "replicas", OPTIONAL_INT, NULL}, {2, "selector", MESSAGE, &LabelSelector}, {3, "template", MESSAGE, &PodTemplateSpec},
-	   {4, "strategy", MESSAGE, &DeploymentStrategy}, {5, "minReadySeconds", INT, NULL}, {6, "revisionHistoryLimit", OPTIONAL_INT, NULL},
+MESSAGE_OF(RollingUpdateDeployment, {1, "maxUnavailable", INT_OR_STRING, NULL},
+	   {2, "maxSurge", INT_OR_STRING, NULL});
+MESSAGE_OF(DeploymentStrategy, {1, "type", STRING, NULL},
+	   {2, "rollingUpdate", MESSAGE, &RollingUpdateDeployment});
+MESSAGE_OF(DeploymentSpec, {1, "replicas", OPTIONAL_INT, NULL}, {2, "selector", MESSAGE, &LabelSelector},
+	   {3, "template", MESSAGE, &PodTemplateSpec}, {4, "strategy", MESSAGE, &DeploymentStrategy},
+	   {5, "minReadySeconds", INT, NULL}, {6, "revisionHistoryLimit", OPTIONAL_INT, NULL},
 	   {7, "paused", BOOL, NULL}, {9, "progressDeadlineSeconds", OPTIONAL_INT, NULL});
-MESSAGE_OF(Deployment, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &DeploymentSpec}, {3, "status", IGNORED, NULL});
-MESSAGE_OF(JobSpec, {1, "parallelism", OPTIONAL_INT, NULL}, {2, "completions", OPTIONAL_INT, NULL}, {3, "activeDeadlineSeconds", OPTIONAL_INT, NULL},
-	   {7, "backoffLimit", OPTIONAL_INT, NULL}, {4, "selector", MESSAGE, &LabelSelector}, {5, "manualSelector", OPTIONAL_BOOL, NULL},
-	   {6, "template", MESSAGE, &PodTemplateSpec}, {8, "ttlSecondsAfterFinished", OPTIONAL_INT, NULL}, {9, "completionMode", STRING, NULL},
-	   {10, "suspend", OPTIONAL_BOOL, NULL});
-MESSAGE_OF(Job, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &JobSpec}, {3, "status", IGNORED, NULL});
+MESSAGE_OF(Deployment, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &DeploymentSpec},
+	   {3, "status", IGNORED, NULL});
+MESSAGE_OF(JobSpec, {1, "parallelism", OPTIONAL_INT, NULL}, {2, "completions", OPTIONAL_INT, NULL},
+	   {3, "activeDeadlineSeconds", OPTIONAL_INT, NULL}, {7, "backoffLimit", OPTIONAL_INT, NULL},
+	   {4, "selector", MESSAGE, &LabelSelector}, {5, "manualSelector", OPTIONAL_BOOL, NULL},
+	   {6, "template", MESSAGE, &PodTemplateSpec}, {8, "ttlSecondsAfterFinished", OPTIONAL_INT, NULL},
+	   {9, "completionMode", STRING, NULL}, {10, "suspend", OPTIONAL_BOOL, NULL});
+MESSAGE_OF(Job, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &JobSpec},
+	   {3, "status", IGNORED, NULL});
 MESSAGE_OF(JobTemplateSpec, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &JobSpec});
-MESSAGE_OF(CronJobSpec, {1, "schedule", STRING, NULL}, {8, "timeZone", STRING, NULL}, {2, "startingDeadlineSeconds", OPTIONAL_INT, NULL},
-	   {3, "concurrencyPolicy", STRING, NULL}, {4, "suspend", OPTIONAL_BOOL, NULL}, {5, "jobTemplate", MESSAGE, &JobTemplateSpec},
-	   {6, "successfulJobsHistoryLimit", OPTIONAL_INT, NULL}, {7, "failedJobsHistoryLimit", OPTIONAL_INT, NULL});
-MESSAGE_OF(CronJob, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &CronJobSpec}, {3, "status", IGNORED, NULL});
+MESSAGE_OF(CronJobSpec, {1, "schedule", STRING, NULL}, {8, "timeZone", STRING, NULL},
+	   {2, "startingDeadlineSeconds", OPTIONAL_INT, NULL}, {3, "concurrencyPolicy", STRING, NULL},
+	   {4, "suspend", OPTIONAL_BOOL, NULL}, {5, "jobTemplate", MESSAGE, &JobTemplateSpec},
+	   {6, "successfulJobsHistoryLimit", OPTIONAL_INT, NULL},
+	   {7, "failedJobsHistoryLimit", OPTIONAL_INT, NULL});
+MESSAGE_OF(CronJob, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, &CronJobSpec},
+	   {3, "status", IGNORED, NULL});
 
 static const struct {
 	const char *api_version;
 	const struct message *message;
 } kinds[] = {
-	{"v1", &Namespace}, {"v1", &ConfigMap},	     {"v1", &Secret},	  {"v1", &ServiceAccount},
-	{"v1", &Service},   {"v1", &Pod}, {"apps/v1", &Deployment}, {"batch/v1", &Job}, {"batch/v1", &CronJob},
+	{"v1", &Namespace},       {"v1", &ConfigMap}, {"v1", &Secret},
+	{"v1", &ServiceAccount},  {"v1", &Service},   {"v1", &Pod},
+	{"apps/v1", &Deployment}, {"batch/v1", &Job}, {"batch/v1", &CronJob},
 };
 
 /* ---- the walk -------------------------------------------------------------------- */
@@ -185,7 +232,8 @@ put_string(const struct walk *w, struct slice text)
 static void
 put_base64(const struct walk *w, struct slice bytes)
 {
-	size_t length = (size_t)(bytes.end - bytes.at), size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);
+	size_t length = (size_t)(bytes.end - bytes.at),
+	       size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);
 	_cleanup_(sim_freep) char *text = sim_alloc(size);
 
 	sodium_bin2base64(text, size, bytes.at, length, sodium_base64_VARIANT_ORIGINAL);
@@ -345,8 +393,10 @@ check_fields(const struct walk *w, const struct message *message, struct slice s
 			field++;
 		if (field->number || is_empty(&r))
 			continue;
-		snprintf(w->why, 200, "informer-sim does not read field %" PRIu64 " of a protobuf %s: send it as JSON (kubectl create -f)", r.number,
-			 message->name);
+		snprintf(w->why, 200,
+			 "informer-sim does not read field %" PRIu64
+			 " of a protobuf %s: send it as JSON (kubectl create -f)",
+			 r.number, message->name);
 		return -EOPNOTSUPP;
 	}
 	return more < 0 ? malformed(w) : 0;
@@ -369,7 +419,8 @@ put_message(const struct walk *w, const struct message *message, struct slice s,
 static bool
 is_text(const struct record *r, const char *text)
 {
-	return r->wire == 2 && (size_t)(r->bytes.end - r->bytes.at) == strlen(text) && memcmp(r->bytes.at, text, strlen(text)) == 0;
+	return r->wire == 2 && (size_t)(r->bytes.end - r->bytes.at) == strlen(text) &&
+	       memcmp(r->bytes.at, text, strlen(text)) == 0;
 }
 
 int
@@ -384,16 +435,19 @@ sim_protobuf_json(const char *data, size_t len, struct sim_buf *json, char ret_w
 	if (len < sizeof(magic) || memcmp(data, magic, sizeof(magic)) != 0)
 		return malformed(&w);
 	envelope.at += sizeof(magic);
-	if (find(envelope, 1, &type) <= 0 || find(envelope, 2, &raw) < 0 || find(type.bytes, 1, &version) <= 0 ||
-	    find(type.bytes, 2, &kind) <= 0 || kind.wire != 2)
+	if (find(envelope, 1, &type) <= 0 || find(envelope, 2, &raw) < 0 ||
+	    find(type.bytes, 1, &version) <= 0 || find(type.bytes, 2, &kind) <= 0 || kind.wire != 2)
 		return malformed(&w);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (!is_text(&version, kinds[i].api_version) || !is_text(&kind, kinds[i].message->name))
 			continue;
-		snprintf(before, sizeof(before), "\"kind\":\"%s\",\"apiVersion\":\"%s\"", kinds[i].message->name, kinds[i].api_version);
+		snprintf(before, sizeof(before), "\"kind\":\"%s\",\"apiVersion\":\"%s\"",
+			 kinds[i].message->name, kinds[i].api_version);
 		return put_message(&w, kinds[i].message, raw.bytes, before);
 	}
-	snprintf(ret_why, 200, "informer-sim does not read a protobuf %.*s: send it as JSON (kubectl create -f)",
-		 kind.bytes.end - kind.bytes.at < 60 ? (int)(kind.bytes.end - kind.bytes.at) : 60, (const char *)kind.bytes.at);
+	snprintf(ret_why, 200,
+		 "informer-sim does not read a protobuf %.*s: send it as JSON (kubectl create -f)",
+		 kind.bytes.end - kind.bytes.at < 60 ? (int)(kind.bytes.end - kind.bytes.at) : 60,
+		 (const char *)kind.bytes.at);
 	return -EOPNOTSUPP;
 }

@@ -1,14 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Protobuf bodies, as far as kubectl sends them: `kubectl create namespace`, `create deployment` and their like come from typed clients,
- * which write protobuf and do not fall back to JSON. A body becomes the JSON that it stands for, and goes the way of all others.
+ * Protobuf bodies, as far as kubectl sends them: `kubectl create namespace`, `create deployment` and their
+ * like come from typed clients, which write protobuf and do not fall back to JSON. A body becomes the JSON
+ * that it stands for, and goes the way of all others.
  *
- * What is read are the kinds that `kubectl create` makes, with the fields that it can fill; anything else that is not empty is refused by
- * name: nothing is lost silently. Answers are JSON, which the same clients take.
+ * What is read are the kinds that `kubectl create` makes, with the fields that it can fill; anything else
+ * that is not empty is refused by name: nothing is lost silently. Answers are JSON, which the same clients
+ * take.
  *
  * Source    k8s.io/api, generated.proto; k8s.io/apimachinery/pkg/runtime/serializer/protobuf (the envelope)
  */
-#ifndef SIM_PROTOBUF_H
-#define SIM_PROTOBUF_H
+#ifndef TOOLS_INFORMER_SIM_PROTOBUF_H
+#define TOOLS_INFORMER_SIM_PROTOBUF_H
 
 #include "tools/informer-sim/buf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ListOptions: the order of the checks, their codes and their sentences are the
  * real server's.
@@ -29,9 +30,11 @@ sim_query_matches(const struct sim_query *query, const struct sim_object *object
 static bool
 flag(const struct sim_request *request, const char *name)
 {
-	return MHD_lookup_connection_value_n(request->connection, MHD_GET_ARGUMENT_KIND, name, strlen(name), NULL, NULL) &&
-	       (!sim_request_query(request, name) || (strcasecmp(sim_request_query(request, name), "false") != 0 &&
-						       strcmp(sim_request_query(request, name), "0") != 0));
+	return MHD_lookup_connection_value_n(request->connection, MHD_GET_ARGUMENT_KIND, name, strlen(name),
+					     NULL, NULL) &&
+	       (!sim_request_query(request, name) ||
+		(strcasecmp(sim_request_query(request, name), "false") != 0 &&
+		 strcmp(sim_request_query(request, name), "0") != 0));
 }
 
 bool
@@ -69,7 +72,8 @@ parse_int(struct sim_request *request, const char *name, int64_t *ret)
 	negative = text[0] == '-';
 	r = parse_unsigned(text + (negative || text[0] == '+'), &value);
 	if (r < 0 || value > INT64_MAX)
-		return sim_status_set(&request->status, 400, "BadRequest", "strconv.ParseInt: parsing \"%s\": %s", text,
+		return sim_status_set(&request->status, 400, "BadRequest",
+				      "strconv.ParseInt: parsing \"%s\": %s", text,
 				      r == -EINVAL ? "invalid syntax" : "value out of range");
 	*ret = negative ? -(int64_t)value : (int64_t)value;
 	return 0;
@@ -81,13 +85,15 @@ complain(struct sim_request *request, const char *field, const char *cause, cons
 	struct sim_status *status = &request->status;
 
 	if (status->code == 0) {
-		sim_status_set(status, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: %s", field, why);
+		sim_status_set(status, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: %s: %s",
+			       field, why);
 	} else {
 		/* a second one: the messages become a list */
 		struct sim_buf buf = {0};
 		const char *first = strstr(status->message, "invalid: ") + 9;
 
-		sim_buf_printf(&buf, "ListOptions.meta.k8s.io \"\" is invalid: [%s, %s: %s]", first, field, why);
+		sim_buf_printf(&buf, "ListOptions.meta.k8s.io \"\" is invalid: [%s, %s: %s]", first, field,
+			       why);
 		free(status->message);
 		status->message = sim_buf_take(&buf);
 	}
@@ -126,7 +132,8 @@ check_match(struct sim_request *request, const struct sim_query *query, bool ini
 		       "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
 	} else if (query->watch && initial_given && request->server->options.no_watch_list) {
 		forbid(request, "sendInitialEvents",
-		       "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+		       "sendInitialEvents is forbidden for watch unless the WatchList feature gate is "
+		       "enabled");
 	} else if (query->watch && initial_given && (!match_given || strcmp(match, "NotOlderThan") != 0)) {
 		forbid(request, "resourceVersionMatch",
 		       "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
@@ -137,8 +144,10 @@ check_match(struct sim_request *request, const struct sim_query *query, bool ini
 			forbid(request, "resourceVersionMatch",
 			       "resourceVersionMatch is forbidden unless resourceVersion is provided");
 		if (match_given && query->next_token)
-			forbid(request, "resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided");
-		else if (match_given && query->rv_given && query->match == SIM_MATCH_EXACT && !strcmp(rv, "0"))
+			forbid(request, "resourceVersionMatch",
+			       "resourceVersionMatch is forbidden when continue is provided");
+		else if (match_given && query->rv_given && query->match == SIM_MATCH_EXACT &&
+			 !strcmp(rv, "0"))
 			forbid(request, "resourceVersionMatch",
 			       "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
 		if (initial_given)
@@ -161,13 +170,15 @@ parse_rv(struct sim_request *request, struct sim_query *query)
 		return 0;
 	why = r == -EINVAL ? "invalid syntax" : "value out of range";
 	if (query->watch || request->name)
-		return sim_status_set(&request->status, 500, "",
-				      "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": %s", text,
-				      text, why);
-	return sim_status_set(&request->status, 400, "BadRequest",
-			      "invalid resource version: resourceVersion: Invalid value: \"%s\": strconv.ParseUint: "
-			      "parsing \"%s\": %s",
-			      text, text, why);
+		return sim_status_set(
+			&request->status, 500, "",
+			"resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": %s", text,
+			text, why);
+	return sim_status_set(
+		&request->status, 400, "BadRequest",
+		"invalid resource version: resourceVersion: Invalid value: \"%s\": strconv.ParseUint: "
+		"parsing \"%s\": %s",
+		text, text, why);
 }
 
 static int
@@ -211,7 +222,8 @@ parse(struct sim_request *request, struct sim_query *query)
 	if (parse_rv(request, query) < 0)
 		return -EINVAL;
 	/* a watch of old, from anywhere: the same as if it had asked (SetListOptionsDefaults of meta/v1) */
-	if (query->watch && query->rv == 0 && !(initial && initial[0]) && !request->server->options.no_watch_list)
+	if (query->watch && query->rv == 0 && !(initial && initial[0]) &&
+	    !request->server->options.no_watch_list)
 		query->initial = true;
 	return 0;
 }

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of LIST, WATCH and deletecollection, checked as the real server
  * checks them: meta/v1 ListOptions.
  */
-#ifndef SIM_QUERY_H
-#define SIM_QUERY_H
+#ifndef TOOLS_INFORMER_SIM_QUERY_H
+#define TOOLS_INFORMER_SIM_QUERY_H
 
 #include "tools/informer-sim/selector.h"
 #include "tools/informer-sim/sim_server.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rest. What is counted here is counted by others, under the server's lock or in their watch.
  */
@@ -9,7 +10,8 @@
 static bool
 is_resting(struct sim_server *server, const struct sim_watch *watch)
 {
-	return atomic_load(&watch->doing) == SIM_WAITING && atomic_load(&watch->position) >= sim_store_end(server->store, watch->resource) &&
+	return atomic_load(&watch->doing) == SIM_WAITING &&
+	       atomic_load(&watch->position) >= sim_store_end(server->store, watch->resource) &&
 	       atomic_load(&watch->rules) == sim_faults_version(server->faults);
 }
 
@@ -28,7 +30,8 @@ sim_server_quiescence(struct sim_server *server, struct sim_quiescence *ret_rest
 		bool rests = is_resting(server, watch);
 
 		resting += rests;
-		busy += !rests && atomic_load(&watch->doing) != SIM_FROZEN; /* of these some may be over, and not gone yet */
+		/* of these some may be over, and not gone yet */
+		busy += !rests && atomic_load(&watch->doing) != SIM_FROZEN;
 		ret_rest->given += atomic_load(&watch->given);
 	}
 	pthread_mutex_unlock(&server->lock);

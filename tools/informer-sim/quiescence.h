@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rest: whether the server has said all that there is to say for now. Every request under way is then a watch whose events were all sent,
- * or one that is held or frozen. A test looks at it before it lets virtual time pass.
+ * Rest: whether the server has said all that there is to say for now. Every request under way is then a watch
+ * whose events were all sent, or one that is held or frozen. A test looks at it before it lets virtual time
+ * pass.
  *
  * Threads   any
  */
-#ifndef SIM_REST_H
-#define SIM_REST_H
+#ifndef TOOLS_INFORMER_SIM_QUIESCENCE_H
+#define TOOLS_INFORMER_SIM_QUIESCENCE_H
 
 #include "tools/informer-sim/sim_server.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replicas of pods: edits a parsed pod in place.
  */
@@ -26,7 +27,8 @@ sim_hosts_init(struct sim_hosts *hosts, unsigned count, struct sim_rng *rng)
 			low = (uint8_t)at;
 		} while (low == 0 || low == 255);
 		snprintf(host->ip, sizeof(host->ip), "10.0.%u.%u", high, low);
-		snprintf(host->name, sizeof(host->name), "ip-10-0-%u-%u.us-east-2.compute.internal", high, low);
+		snprintf(host->name, sizeof(host->name), "ip-10-0-%u-%u.us-east-2.compute.internal", high,
+			 low);
 	}
 }
 
@@ -89,7 +91,8 @@ replace_ips(struct sim_doc *doc, struct sim_node *list, const char *first, struc
 		if (!old || old->type != SIM_STRING)
 			continue;
 		if (memchr(old->text, ':', old->text_len))
-			snprintf(ip, sizeof(ip), "fd01:0:0:%x::%x", (unsigned)(bits & 0xffff), (unsigned)(bits >> 16 & 0xffff));
+			snprintf(ip, sizeof(ip), "fd01:0:0:%x::%x", (unsigned)(bits & 0xffff),
+				 (unsigned)(bits >> 16 & 0xffff));
 		else
 			snprintf(ip, sizeof(ip), "%s", first);
 		replace(doc, node, "ip", ip);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Another pod like this one: the same workload, but a name, UID, addresses,
  * container ids, node and times of its own. What replicas share (labels, owner,
  * containers, volumes, ...) stays equal, as in a real cluster.
  */
-#ifndef SIM_REPLICA_H
-#define SIM_REPLICA_H
+#ifndef TOOLS_INFORMER_SIM_REPLICA_H
+#define TOOLS_INFORMER_SIM_REPLICA_H
 
 #include "tools/informer-sim/doc.h"
 #include "tools/informer-sim/rng.h"

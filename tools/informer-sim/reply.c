@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Answers: headers, bodies whole or from a reader, compressed where the client takes that and it pays (above
  * 128 KiB, as the real server does it; never a watch).
@@ -21,7 +22,8 @@ note(const struct sim_request *request, unsigned code)
 	if (!request->logged)
 		return;
 	sim_journal_request(request, &line);
-	sim_journal_add(&request->server->journal, "%s -> %u%s", line.data, code, request->note.data ? request->note.data : "");
+	sim_journal_add(&request->server->journal, "%s -> %u%s", line.data, code,
+			request->note.data ? request->note.data : "");
 }
 
 enum MHD_Result
@@ -89,7 +91,8 @@ sim_reply_may_gzip(const struct sim_request *request)
 
 /* As it is, told or in chunks. */
 static enum MHD_Result
-send_buffer(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body, bool told)
+send_buffer(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body,
+	    bool told)
 {
 	struct sim_buf *whole = sim_alloc(sizeof(*whole));
 	size_t len = body->len;
@@ -99,7 +102,8 @@ send_buffer(struct sim_request *request, unsigned code, const char *content_type
 	*body = (struct sim_buf){0};
 	if (request->fault.kind)
 		return sim_fault_reply(request, code, content_type, len, told, read_whole, whole, whole_free);
-	response = MHD_create_response_from_callback(told ? len : MHD_SIZE_UNKNOWN, (size_t)64 * 1024, read_whole, whole, whole_free);
+	response = MHD_create_response_from_callback(told ? len : MHD_SIZE_UNKNOWN, (size_t)64 * 1024,
+						     read_whole, whole, whole_free);
 	if (!response)
 		whole_free(whole);
 	return sim_reply_response(request, code, content_type, response);
@@ -133,8 +137,9 @@ drain(MHD_ContentReaderCallback reader, void *cls, struct sim_buf *buf)
 }
 
 enum MHD_Result
-sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
-		 MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls)
+sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size,
+		 bool told, MHD_ContentReaderCallback reader, void *cls,
+		 MHD_ContentReaderFreeCallback free_cls)
 {
 	struct MHD_Response *response;
 
@@ -150,7 +155,8 @@ sim_reply_reader(struct sim_request *request, unsigned code, const char *content
 	}
 	if (request->fault.kind)
 		return sim_fault_reply(request, code, content_type, size, told, reader, cls, free_cls);
-	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024, reader, cls, free_cls);
+	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024,
+						     reader, cls, free_cls);
 	if (!response)
 		free_cls(cls);
 	return sim_reply_response(request, code, content_type, response);

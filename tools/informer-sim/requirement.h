@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What selectors are made of: shared by the two parsers and the matcher, and by
  * nobody else.
  */
-#ifndef SIM_REQUIREMENT_H
-#define SIM_REQUIREMENT_H
+#ifndef TOOLS_INFORMER_SIM_REQUIREMENT_H
+#define TOOLS_INFORMER_SIM_REQUIREMENT_H
 
 #include "tools/informer-sim/selector.h"
 
@@ -13,7 +14,8 @@ enum { SIM_NO_FIELD = -3, SIM_FIELD_NAME = -2, SIM_FIELD_NAMESPACE = -1 };
 
 struct sim_requirement {
 	char *key;
-	int field; /* SIM_NO_FIELD: key is a label; else which of the resource's fields, or one of the two above */
+	/* SIM_NO_FIELD: key is a label; else which of the resource's fields, or one of the two above */
+	int field;
 	enum sim_op op;
 	char **values; /* without duplicates */
 	size_t value_count;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * splitmix64 and what Kubernetes makes of random numbers: name suffixes, UIDs,
  * container ids; and times, which the generated objects need as often.
@@ -65,7 +66,8 @@ sim_time_print(int64_t seconds, char out[SIM_TIME_SIZE])
 	time_t t = (time_t)seconds;
 	struct tm tm;
 
-	if (!gmtime_r(&t, &tm) || strftime(out, SIM_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) != SIM_TIME_SIZE - 1)
+	if (!gmtime_r(&t, &tm) ||
+	    strftime(out, SIM_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) != SIM_TIME_SIZE - 1)
 		memcpy(out, "1970-01-01T00:00:00Z", SIM_TIME_SIZE);
 }
 

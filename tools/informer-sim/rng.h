@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's randomness: one seeded generator (splitmix64), so that equal
  * flags give equal clusters. Not for secrets. Each thread uses its own.
  */
-#ifndef SIM_RNG_H
-#define SIM_RNG_H
+#ifndef TOOLS_INFORMER_SIM_RNG_H
+#define TOOLS_INFORMER_SIM_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From path and method to a handler.
  *
@@ -25,7 +26,10 @@ no_method(struct sim_request *request)
 	return sim_reply_status(request);
 }
 
-/* Of a group that is built in? What else is there is defined by CustomResourceDefinitions, whose server has other words. */
+/*
+ * Of a group that is built in? What else is there is defined by CustomResourceDefinitions, whose server has
+ * other words.
+ */
 static bool
 is_builtin(const struct sim_request *request, const char *group)
 {
@@ -60,8 +64,10 @@ no_page(struct sim_request *request)
 {
 	struct sim_buf body = {0};
 
-	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/metrics\",\"/openapi/v2\",\"/openapi/v3\",\"/readyz\","
-			    "\"/sim/churn\",\"/sim/compact\",\"/sim/faults\",\"/sim/held\",\"/sim/log\",\"/sim/restore\",\"/sim/stats\",\"/version\"]}\n");
+	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/"
+			    "metrics\",\"/openapi/v2\",\"/openapi/v3\",\"/readyz\","
+			    "\"/sim/churn\",\"/sim/compact\",\"/sim/faults\",\"/sim/held\",\"/sim/log\",\"/"
+			    "sim/restore\",\"/sim/stats\",\"/version\"]}\n");
 	return sim_reply(request, 404, "application/json", &body);
 }
 
@@ -77,21 +83,26 @@ choose_shape(struct sim_request *request)
 			       "406: Not Acceptable\n\nAvailable representations: application/json, "
 			       "application/json;stream=watch");
 	else if (list && request->shape.kind == SIM_PARTIAL)
-		sim_status_set(&request->status, 406, "NotAcceptable",
-			       "you requested PartialObjectMetadata, but the requested object is a list (%sList)",
-			       request->resource->kind);
+		sim_status_set(
+			&request->status, 406, "NotAcceptable",
+			"you requested PartialObjectMetadata, but the requested object is a list (%sList)",
+			request->resource->kind);
 	else if (!list && request->name && request->shape.kind == SIM_PARTIAL_LIST)
 		sim_status_set(&request->status, 406, "NotAcceptable",
-			       "you requested PartialObjectMetadataList, but the requested object is not a list (%s)",
+			       "you requested PartialObjectMetadataList, but the requested object is not a "
+			       "list (%s)",
 			       request->resource->kind);
 	if (rows && !strcmp(rows, "None"))
 		request->shape.rows = SIM_ROW_NONE;
 	else if (rows && !strcmp(rows, "Object"))
 		request->shape.rows = SIM_ROW_OBJECT;
-	else if (rows && rows[0] && strcmp(rows, "Metadata") != 0 && request->shape.kind == SIM_TABLE && !request->status.code)
+	else if (rows && rows[0] && strcmp(rows, "Metadata") != 0 && request->shape.kind == SIM_TABLE &&
+		 !request->status.code)
 		return sim_status_set(&request->status, 400, "BadRequest",
-				      "Unable to convert to Table as requested: includeObject: Invalid value: \"%.100s\": must be 'Metadata', "
-				      "'Object', 'None', or empty", rows);
+				      "Unable to convert to Table as requested: includeObject: Invalid "
+				      "value: \"%.100s\": must be 'Metadata', "
+				      "'Object', 'None', or empty",
+				      rows);
 	request->status.has_details = true;
 	return request->status.code ? -EINVAL : 0;
 }
@@ -136,16 +147,19 @@ is_subresource_of_namespace(const char *segment)
 static bool
 has_subresource(const struct sim_resource *resource, const char *name)
 {
-	return (!strcmp(name, "status") && resource->has_status) || (!strcmp(name, "scale") && resource->scale);
+	return (!strcmp(name, "status") && resource->has_status) ||
+	       (!strcmp(name, "scale") && resource->scale);
 }
 
 /* What only a node's kubelet can answer: `kubectl logs`, exec and their like are told so. */
 static bool
 needs_kubelet(const struct sim_request *request)
 {
-	static const char *const names[] = {"log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers"};
+	static const char *const names[] = {"log",         "exec",  "attach",
+					    "portforward", "proxy", "ephemeralcontainers"};
 
-	if (!request->resource || !request->subresource || strcmp(request->resource->plural, "pods") != 0 || request->resource->group[0])
+	if (!request->resource || !request->subresource || strcmp(request->resource->plural, "pods") != 0 ||
+	    request->resource->group[0])
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(request->subresource, names[i]))
@@ -157,7 +171,8 @@ static enum MHD_Result
 no_kubelet(struct sim_request *request)
 {
 	sim_status_set(&request->status, 501, "NotImplemented",
-		       "informer-sim keeps objects and runs no containers: there is nothing to read from, run in or attach to");
+		       "informer-sim keeps objects and runs no containers: there is nothing to read from, "
+		       "run in or attach to");
 	request->status.has_details = true;
 	return sim_reply_status(request);
 }

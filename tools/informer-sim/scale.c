@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scale: made of an object's metadata, spec.replicas, status.replicas and selector; what comes back counts only for
- * spec.replicas and the resourceVersion.
+ * Scale: made of an object's metadata, spec.replicas, status.replicas and selector; what comes back counts
+ * only for spec.replicas and the resourceVersion.
  */
 #include "tools/informer-sim/scale.h"
 
@@ -43,8 +44,10 @@ selector(const struct sim_node *spec, struct sim_buf *buf)
 void
 sim_scale_of(const struct sim_request *request, struct sim_doc *doc)
 {
-	static const char *const names[] = {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"};
-	const struct sim_node *from = doc->root, *spec = sim_get(from, "spec"), *replicas = sim_get(spec, "replicas");
+	static const char *const names[] = {"name", "namespace", "uid", "resourceVersion",
+					    "creationTimestamp"};
+	const struct sim_node *from = doc->root, *spec = sim_get(from, "spec"),
+			      *replicas = sim_get(spec, "replicas");
 	const struct sim_node *ready = sim_path(from, "status.replicas");
 	struct sim_node *root = sim_new(doc, SIM_OBJECT), *meta = sim_new(doc, SIM_OBJECT), *part;
 	_cleanup_(sim_buf_done) struct sim_buf text = {0};
@@ -56,7 +59,8 @@ sim_scale_of(const struct sim_request *request, struct sim_doc *doc)
 		copy(doc, meta, sim_get(from, "metadata"), names[i]);
 	sim_set(doc, root, "metadata", meta);
 	part = sim_new(doc, SIM_OBJECT);
-	sim_set(doc, part, "replicas", replicas ? sim_clone(doc, replicas) : sim_new_token(doc, SIM_NUMBER, "1"));
+	sim_set(doc, part, "replicas",
+		replicas ? sim_clone(doc, replicas) : sim_new_token(doc, SIM_NUMBER, "1"));
 	sim_set(doc, root, "spec", part);
 	part = sim_new(doc, SIM_OBJECT);
 	sim_set(doc, part, "replicas", ready ? sim_clone(doc, ready) : sim_new_token(doc, SIM_NUMBER, "0"));
@@ -77,8 +81,9 @@ sim_scale_apply(struct sim_request *request, const struct sim_object *object, st
 		replicas = sim_new_token(doc, SIM_NUMBER, "0"); /* as Go reads it */
 	if (replicas->type != SIM_NUMBER || memchr(replicas->text, '-', replicas->text_len) ||
 	    memchr(replicas->text, '.', replicas->text_len))
-		return sim_status_invalid(&request->status, request->resource, request->name, "FieldValueInvalid",
-					  "spec.replicas", "Invalid value: must be a number greater than or equal to 0");
+		return sim_status_invalid(&request->status, request->resource, request->name,
+					  "FieldValueInvalid", "spec.replicas",
+					  "Invalid value: must be a number greater than or equal to 0");
 	sim_object_edit(request->resource, object, doc);
 	spec = sim_get(doc->root, "spec");
 	if (!spec || spec->type != SIM_OBJECT) {

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * .../scale of Deployments, ReplicaSets, StatefulSets and ReplicationControllers: a Scale of autoscaling/v1, which
- * stands for spec.replicas.
+ * .../scale of Deployments, ReplicaSets, StatefulSets and ReplicationControllers: a Scale of autoscaling/v1,
+ * which stands for spec.replicas.
  */
-#ifndef SIM_SCALE_H
-#define SIM_SCALE_H
+#ifndef TOOLS_INFORMER_SIM_SCALE_H
+#define TOOLS_INFORMER_SIM_SCALE_H
 
 #include "tools/informer-sim/sim_server.h"
 
@@ -12,7 +13,10 @@ sim_is_scale(const struct sim_request *request);
 /* Make the object's document the one of its scale. */
 void
 sim_scale_of(const struct sim_request *request, struct sim_doc *doc);
-/* Make the document of a changed Scale the one of the object, with its replicas. Returns 0, or -EINVAL with the status. */
+/*
+ * Make the document of a changed Scale the one of the object, with its replicas. Returns 0, or -EINVAL with
+ * the status.
+ */
 int
 sim_scale_apply(struct sim_request *request, const struct sim_object *object, struct sim_doc *doc);
 /* Answer with the object's scale. */

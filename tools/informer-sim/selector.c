@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requirements and how objects meet them, and the field selector's parser. The
  * label selector's is label_parse.c.
@@ -123,8 +124,9 @@ sim_selector_matches(const struct sim_selector *selector, const struct sim_objec
 		return true;
 	for (size_t i = 0; i < selector->count; i++) {
 		const struct sim_requirement *r = &selector->items[i];
-		const char *value = r->field == SIM_NO_FIELD ? sim_object_label(object, r->key)
-							     : field_value(r, object, scratch, sizeof(scratch));
+		const char *value = r->field == SIM_NO_FIELD
+					    ? sim_object_label(object, r->key)
+					    : field_value(r, object, scratch, sizeof(scratch));
 
 		if (!meets(r, value))
 			return false;
@@ -217,8 +219,9 @@ field_term(const struct sim_resource *resource, const char *term, size_t len, st
 		} else if (c == '\\' || c == '=') {
 			_cleanup_(sim_freep) char *whole = sim_strndup(term, len);
 
-			*ret_error = message("invalid field selector: invalid escape sequence or unescaped '=' in ", whole,
-					     "");
+			*ret_error = message(
+				"invalid field selector: invalid escape sequence or unescaped '=' in ", whole,
+				"");
 			return -EINVAL;
 		}
 		sim_buf_put(&value, &c, 1);

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Label and field selectors, with the grammar and the error messages of
  * k8s.io/apimachinery (labels.Parse, fields.ParseSelector).
  *
  * A parsed selector is immutable and may be used by any number of threads.
  */
-#ifndef SIM_SELECTOR_H
-#define SIM_SELECTOR_H
+#ifndef TOOLS_INFORMER_SIM_SELECTOR_H
+#define TOOLS_INFORMER_SIM_SELECTOR_H
 
 #include <stdbool.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery, the old way (before aggregated discovery): APIVersions, APIGroupList
  * and an APIResourceList for each group and version. kubectl falls back to it.
@@ -30,7 +31,8 @@ reply_json(struct sim_request *request, cJSON *json)
 cJSON *
 sim_discovery_verbs(bool subresource)
 {
-	static const char *const verbs[] = {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
+	static const char *const verbs[] = {"create", "delete", "deletecollection", "get",
+					    "list",   "patch",  "update",           "watch"};
 	static const char *const few[] = {"get", "patch", "update"};
 
 	return subresource ? cJSON_CreateStringArray(few, 3) : cJSON_CreateStringArray(verbs, 8);
@@ -95,7 +97,8 @@ static bool
 first_of_group(const struct sim_registry *registry, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (sim_resource_served(registry->items[k]) && !strcmp(registry->items[k]->group, registry->items[i]->group))
+		if (sim_resource_served(registry->items[k]) &&
+		    !strcmp(registry->items[k]->group, registry->items[i]->group))
 			return false;
 	return true;
 }
@@ -107,7 +110,8 @@ api_groups(struct sim_request *request)
 	cJSON *json = document("APIGroupList", "v1"), *groups = cJSON_AddArrayToObject(json, "groups");
 
 	for (unsigned i = 0; i < sim_registry_count(registry); i++)
-		if (sim_resource_served(registry->items[i]) && registry->items[i]->group[0] && first_of_group(registry, i))
+		if (sim_resource_served(registry->items[i]) && registry->items[i]->group[0] &&
+		    first_of_group(registry, i))
 			cJSON_AddItemToArray(groups, api_group(registry, registry->items[i]->group));
 	return reply_json(request, json);
 }

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery, the old way (discovery.c) and aggregated (discovery_v2.c).
  */
-#ifndef SIM_DISCOVERY_H
-#define SIM_DISCOVERY_H
+#ifndef TOOLS_INFORMER_SIM_SERVE_DISCOVERY_H
+#define TOOLS_INFORMER_SIM_SERVE_DISCOVERY_H
 
 #include <cjson/cJSON.h>
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Aggregated discovery: everything in two documents, of the core group and of the others, for clients that ask by
- * Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList
+ * Aggregated discovery: everything in two documents, of the core group and of the others, for clients that
+ * ask by Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList
  */
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -35,7 +36,8 @@ resource_of(const struct sim_resource *r)
 	cJSON *json = cJSON_CreateObject(), *list;
 
 	cJSON_AddStringToObject(json, "resource", r->plural);
-	cJSON_AddItemToObject(json, "responseKind", response_kind(r->custom ? r->group : "", r->custom ? r->version : "", r->kind));
+	cJSON_AddItemToObject(json, "responseKind",
+			      response_kind(r->custom ? r->group : "", r->custom ? r->version : "", r->kind));
 	cJSON_AddStringToObject(json, "scope", r->namespaced ? "Namespaced" : "Cluster");
 	cJSON_AddStringToObject(json, "singularResource", r->singular);
 	cJSON_AddItemToObject(json, "verbs", sim_discovery_verbs(false));
@@ -50,7 +52,9 @@ resource_of(const struct sim_resource *r)
 	if (r->scale)
 		add_subresource(list, "scale", response_kind("autoscaling", "v1", "Scale"));
 	if (r->has_status)
-		add_subresource(list, "status", response_kind(r->custom ? r->group : "", r->custom ? r->version : "", r->kind));
+		add_subresource(
+			list, "status",
+			response_kind(r->custom ? r->group : "", r->custom ? r->version : "", r->kind));
 	return json;
 }
 
@@ -99,9 +103,10 @@ sim_discovery_wants_aggregated(const struct sim_request *request)
 {
 	const char *accept = sim_request_header(request, "Accept");
 
-	return !request->server->options.no_aggregated_discovery && accept && strstr(accept, "as=APIGroupDiscoveryList") &&
-	       strstr(accept, "g=apidiscovery.k8s.io") && (strstr(accept, "v=v2;") || strstr(accept, "v=v2,") ||
-							   !strcmp(accept + strlen(accept) - 4, "v=v2"));
+	return !request->server->options.no_aggregated_discovery && accept &&
+	       strstr(accept, "as=APIGroupDiscoveryList") && strstr(accept, "g=apidiscovery.k8s.io") &&
+	       (strstr(accept, "v=v2;") || strstr(accept, "v=v2,") ||
+		!strcmp(accept + strlen(accept) - 4, "v=v2"));
 }
 
 enum MHD_Result
@@ -122,8 +127,10 @@ sim_discovery_aggregated(struct sim_request *request, bool core)
 		if (!sim_resource_served(r) || (r->group[0] == '\0') != core)
 			continue;
 		group = find_or_add(groups, "name", r->group, make_group);
-		version = find_or_add(cJSON_GetObjectItem(group, "versions"), "version", r->version, make_version);
+		version = find_or_add(cJSON_GetObjectItem(group, "versions"), "version", r->version,
+				      make_version);
 		cJSON_AddItemToArray(cJSON_GetObjectItem(version, "resources"), resource_of(r));
 	}
-	return sim_discovery_reply(request, json, "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+	return sim_discovery_reply(request, json,
+				   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LIST: picks the objects of one consistent view, then streams their texts. The
  * view's references keep them alive; no response is ever built as a whole.
@@ -116,7 +117,10 @@ add(struct list *list, struct sim_object *object)
 	list->items[list->count++] = object;
 }
 
-/* Pick the page's items; if more follow, *ret_last is the page's last key, else NULL. *ret_left counts the rest. */
+/*
+ * Pick the page's items; if more follow, *ret_last is the page's last key, else NULL. *ret_left counts the
+ * rest.
+ */
 static void
 pick(struct list *list, const struct sim_query *query, const char *prefix, const struct sim_page *page,
      uint64_t limit, const char **ret_last, uint64_t *ret_left)
@@ -145,7 +149,8 @@ pick(struct list *list, const struct sim_query *query, const char *prefix, const
 }
 
 static int
-open_view(struct sim_request *request, const struct sim_query *query, struct sim_page *page, struct list *list)
+open_view(struct sim_request *request, const struct sim_query *query, struct sim_page *page,
+	  struct list *list)
 {
 	struct sim_store *store = request->server->store;
 	bool exact = query->match == SIM_MATCH_EXACT || (query->match == SIM_MATCH_UNSET && query->limit);
@@ -154,8 +159,9 @@ open_view(struct sim_request *request, const struct sim_query *query, struct sim
 
 	if (query->next_token) {
 		if (query->rv_given && query->rv != 0)
-			return sim_status_set(&request->status, 400, "BadRequest",
-					      "specifying resource version is not allowed when using continue");
+			return sim_status_set(
+				&request->status, 400, "BadRequest",
+				"specifying resource version is not allowed when using continue");
 		r = sim_page_decode(request, query->next_token, page);
 		if (r < 0)
 			return r;
@@ -201,11 +207,13 @@ begin(const struct sim_request *request, struct list *list, const char *meta)
 		list->partial = true;
 		sim_shape_partial_head(shape, &list->item_head);
 		sim_buf_printf(&list->head,
-			       "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{%s},\"items\":[",
+			       "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/"
+			       "%s\",\"metadata\":{%s},\"items\":[",
 			       shape->version, meta);
 		break;
 	case SIM_PLAIN:
-		sim_buf_printf(&list->head, "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{%s},\"items\":[",
+		sim_buf_printf(&list->head,
+			       "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{%s},\"items\":[",
 			       resource->kind, resource->api_version, meta);
 	}
 }
@@ -270,7 +278,10 @@ sim_handle_list(struct sim_request *request)
 		list_free(list);
 		return sim_reply_status(request);
 	}
-	/* What the watch cache answers comes chunked, what storage answers with its length: clients must take both. */
+	/*
+	 * What the watch cache answers comes chunked, what storage answers with its length: clients must take
+	 * both.
+	 */
 	told = !cached && !(query.rv && !query.limit && query.match != SIM_MATCH_EXACT);
 	if (!told && !request->fault.kind && !sim_reply_may_gzip(request))
 		total = MHD_SIZE_UNKNOWN;

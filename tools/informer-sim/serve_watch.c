@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WATCH: a stream of JSON lines, written by the connection's own thread.
  *
@@ -38,8 +39,11 @@ stream_free(void *cls)
 {
 	struct sim_stream *s = cls;
 
-	sim_journal_add(&s->server->journal, "%s ended after %" PRIu64 " %s: %s", s->name, s->sent, s->sent == 1 ? "event" : "events",
-			s->watch.cut ? "too slow" : s->end ? s->end : "the client went");
+	sim_journal_add(&s->server->journal, "%s ended after %" PRIu64 " %s: %s", s->name, s->sent,
+			s->sent == 1 ? "event" : "events",
+			s->watch.cut ? "too slow"
+			: s->end     ? s->end
+				     : "the client went");
 	sim_slow_watches_remove(s->server, &s->watch); /* it is told before it is gone */
 	free(s->name);
 	free(s->namespace_);
@@ -95,7 +99,8 @@ line(struct sim_stream *s, enum sim_change change, const struct sim_object *obje
 
 	bool partial = s->shape.kind != SIM_PLAIN;
 	const char *text = object->text + (partial ? object->meta_at : 0);
-	size_t len = partial ? object->meta_len : object->text_len, at = object->rv_at - (partial ? object->meta_at : 0);
+	size_t len = partial ? object->meta_len : object->text_len,
+	       at = object->rv_at - (partial ? object->meta_at : 0);
 
 	if (s->shape.kind == SIM_TABLE) {
 		sim_buf_reset(&s->own);
@@ -137,9 +142,11 @@ bookmark_line(struct sim_stream *s, uint64_t rv, bool end_mark)
 		table(s, NULL, rv);
 	} else {
 		sim_buf_put(&s->own, s->head.data, s->head.len);
-		sim_buf_printf(&s->own, "%s{\"resourceVersion\":\"%" PRIu64 "\"%s}", s->shape.kind == SIM_PLAIN ? "\"metadata\":" : "",
-			       rv, end_mark ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
-		if (s->shape.kind == SIM_PLAIN && !strcmp(s->resource->plural, "pods") && !s->resource->group[0])
+		sim_buf_printf(&s->own, "%s{\"resourceVersion\":\"%" PRIu64 "\"%s}",
+			       s->shape.kind == SIM_PLAIN ? "\"metadata\":" : "", rv,
+			       end_mark ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+		if (s->shape.kind == SIM_PLAIN && !strcmp(s->resource->plural, "pods") &&
+		    !s->resource->group[0])
 			sim_buf_puts(&s->own, ",\"spec\":{\"containers\":null},\"status\":{}");
 		sim_buf_puts(&s->own, "}");
 	}
@@ -251,7 +258,8 @@ any_line(struct sim_stream *s)
 			return true;
 		sim_events_done(s->events, s->event_count);
 		s->event_count = s->event_at = 0;
-		n = sim_store_events(s->server->store, s->resource, &s->position, s->events, SIM_WATCH_BATCH, &rv);
+		n = sim_store_events(s->server->store, s->resource, &s->position, s->events, SIM_WATCH_BATCH,
+				     &rv);
 		if (n < 0) {
 			s->end = "its place in the history is gone";
 			break;
@@ -280,7 +288,10 @@ any_line(struct sim_stream *s)
 	return false;
 }
 
-/* The same with what goes wrong. A fault may put an ERROR line in the place of the one prepared, or end the stream. */
+/*
+ * The same with what goes wrong. A fault may put an ERROR line in the place of the one prepared, or end the
+ * stream.
+ */
 static bool
 next_line(struct sim_stream *s)
 {
@@ -391,7 +402,8 @@ open_at(struct sim_stream *s, struct sim_request *request)
 	struct sim_status *status = &request->status;
 
 	if (sim_store_position(s->server->store, s->resource, rv, &s->position, &floor) < 0) {
-		sim_status_set(status, 410, "Expired", "too old resource version: %" PRIu64 " (%" PRIu64 ")", rv, floor);
+		sim_status_set(status, 410, "Expired", "too old resource version: %" PRIu64 " (%" PRIu64 ")",
+			       rv, floor);
 		sim_watch_error(s, status);
 		sim_status_done(status);
 	}
@@ -414,7 +426,10 @@ sim_handle_watch(struct sim_request *request)
 		return sim_reply_status(request);
 	query.initial &= !request->plain;
 	s = sim_alloc(sizeof(*s));
-	*s = (struct sim_stream){.server = request->server, .resource = request->resource, .query = query, .shape = request->shape};
+	*s = (struct sim_stream){.server = request->server,
+				 .resource = request->resource,
+				 .query = query,
+				 .shape = request->shape};
 	if (s->shape.kind == SIM_PLAIN)
 		sim_buf_put(&s->head, s->resource->head, s->resource->head_len);
 	else
@@ -435,13 +450,15 @@ sim_handle_watch(struct sim_request *request)
 	sim_journal_request(request, &name);
 	s->name = sim_buf_take(&name);
 	s->verb = sim_request_verb(request);
-	s->namespace_ = request->namespace_ ? sim_strndup(request->namespace_, strlen(request->namespace_)) : NULL;
+	s->namespace_ = request->namespace_ ? sim_strndup(request->namespace_, strlen(request->namespace_))
+					    : NULL;
 	rv = sim_request_query(request, "resourceVersion");
 	s->asked_rv = rv ? sim_strndup(rv, strlen(rv)) : NULL;
 	s->fault = request->fault;
 	s->opened_ms = now = sim_watch_now_ms();
 	pthread_mutex_lock(&s->server->lock);
-	timeout_ms = query.timeout ? query.timeout * 1000ull : 1800000u + sim_rng_below(&s->server->rng, 1800000);
+	timeout_ms = query.timeout ? query.timeout * 1000ull
+				   : 1800000u + sim_rng_below(&s->server->rng, 1800000);
 	pthread_mutex_unlock(&s->server->lock);
 	interval_ms = s->server->options.bookmark_interval * 1000ull;
 	s->deadline_ms = now + timeout_ms;
@@ -453,7 +470,8 @@ sim_handle_watch(struct sim_request *request)
 	s->watch.resource = s->resource;
 	atomic_init(&s->watch.position, s->position);
 	sim_slow_watches_add(s->server, &s->watch);
-	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)256 * 1024, read_stream, s, stream_free);
+	response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)256 * 1024, read_stream, s,
+						     stream_free);
 	if (!response)
 		stream_free(s);
 	return sim_reply_response(request, 200, "application/json", response);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The registry of resources: built-in table, declared and guessed ones.
  */
@@ -53,34 +54,127 @@ static const struct sim_field event_fields[] = {
 
 static const struct sim_resource built_in[] = {
 	{.version = "v1", .plural = "configmaps", .kind = "ConfigMap", .shorts = {"cm"}, NAMESPACED},
-	{.version = "v1", .plural = "endpoints", .singular = "endpoints", .kind = "Endpoints", .shorts = {"ep"}, NAMESPACED},
-	{.version = "v1", .plural = "events", .kind = "Event", .shorts = {"ev"}, NAMESPACED, .fields = event_fields},
-	{.version = "v1", .plural = "namespaces", .kind = "Namespace", .shorts = {"ns"}, STATUS,
+	{.version = "v1",
+	 .plural = "endpoints",
+	 .singular = "endpoints",
+	 .kind = "Endpoints",
+	 .shorts = {"ep"},
+	 NAMESPACED},
+	{.version = "v1",
+	 .plural = "events",
+	 .kind = "Event",
+	 .shorts = {"ev"},
+	 NAMESPACED,
+	 .fields = event_fields},
+	{.version = "v1",
+	 .plural = "namespaces",
+	 .kind = "Namespace",
+	 .shorts = {"ns"},
+	 STATUS,
 	 .fields = namespace_fields},
 	{.version = "v1", .plural = "nodes", .kind = "Node", .shorts = {"no"}, STATUS, .fields = node_fields},
-	{.version = "v1", .plural = "persistentvolumeclaims", .kind = "PersistentVolumeClaim", .shorts = {"pvc"}, NAMESPACED,
+	{.version = "v1",
+	 .plural = "persistentvolumeclaims",
+	 .kind = "PersistentVolumeClaim",
+	 .shorts = {"pvc"},
+	 NAMESPACED,
 	 STATUS},
-	{.version = "v1", .plural = "pods", .kind = "Pod", .shorts = {"po"}, NAMESPACED, STATUS, ALL, .fields = pod_fields},
-	{.version = "v1", .plural = "replicationcontrollers", .kind = "ReplicationController", .shorts = {"rc"}, NAMESPACED,
-	 STATUS, SCALE, ALL, .fields = replica_fields},
+	{.version = "v1",
+	 .plural = "pods",
+	 .kind = "Pod",
+	 .shorts = {"po"},
+	 NAMESPACED,
+	 STATUS,
+	 ALL,
+	 .fields = pod_fields},
+	{.version = "v1",
+	 .plural = "replicationcontrollers",
+	 .kind = "ReplicationController",
+	 .shorts = {"rc"},
+	 NAMESPACED,
+	 STATUS,
+	 SCALE,
+	 ALL,
+	 .fields = replica_fields},
 	{.version = "v1", .plural = "secrets", .kind = "Secret", NAMESPACED, .fields = secret_fields},
-	{.version = "v1", .plural = "serviceaccounts", .kind = "ServiceAccount", .shorts = {"sa"}, NAMESPACED},
-	{.version = "v1", .plural = "services", .kind = "Service", .shorts = {"svc"}, NAMESPACED, STATUS, ALL,
+	{.version = "v1",
+	 .plural = "serviceaccounts",
+	 .kind = "ServiceAccount",
+	 .shorts = {"sa"},
+	 NAMESPACED},
+	{.version = "v1",
+	 .plural = "services",
+	 .kind = "Service",
+	 .shorts = {"svc"},
+	 NAMESPACED,
+	 STATUS,
+	 ALL,
 	 .fields = service_fields},
-	{.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions",
-	 .kind = "CustomResourceDefinition", .shorts = {"crd", "crds"}, STATUS},
-	{.group = "apps", .version = "v1", .plural = "daemonsets", .kind = "DaemonSet", .shorts = {"ds"}, NAMESPACED, STATUS,
+	{.group = "apiextensions.k8s.io",
+	 .version = "v1",
+	 .plural = "customresourcedefinitions",
+	 .kind = "CustomResourceDefinition",
+	 .shorts = {"crd", "crds"},
+	 STATUS},
+	{.group = "apps",
+	 .version = "v1",
+	 .plural = "daemonsets",
+	 .kind = "DaemonSet",
+	 .shorts = {"ds"},
+	 NAMESPACED,
+	 STATUS,
 	 ALL},
-	{.group = "apps", .version = "v1", .plural = "deployments", .kind = "Deployment", .shorts = {"deploy"}, NAMESPACED,
-	 STATUS, SCALE, ALL},
-	{.group = "apps", .version = "v1", .plural = "replicasets", .kind = "ReplicaSet", .shorts = {"rs"}, NAMESPACED, STATUS, SCALE,
-	 ALL, .fields = replica_fields, .field_error = "field label not supported for appsv1.ReplicaSet: %s"},
-	{.group = "apps", .version = "v1", .plural = "statefulsets", .kind = "StatefulSet", .shorts = {"sts"}, NAMESPACED,
-	 STATUS, SCALE, ALL},
-	{.group = "batch", .version = "v1", .plural = "cronjobs", .kind = "CronJob", .shorts = {"cj"}, NAMESPACED, STATUS, ALL},
-	{.group = "batch", .version = "v1", .plural = "jobs", .kind = "Job", NAMESPACED, STATUS, ALL, .fields = job_fields,
+	{.group = "apps",
+	 .version = "v1",
+	 .plural = "deployments",
+	 .kind = "Deployment",
+	 .shorts = {"deploy"},
+	 NAMESPACED,
+	 STATUS,
+	 SCALE,
+	 ALL},
+	{.group = "apps",
+	 .version = "v1",
+	 .plural = "replicasets",
+	 .kind = "ReplicaSet",
+	 .shorts = {"rs"},
+	 NAMESPACED,
+	 STATUS,
+	 SCALE,
+	 ALL,
+	 .fields = replica_fields,
+	 .field_error = "field label not supported for appsv1.ReplicaSet: %s"},
+	{.group = "apps",
+	 .version = "v1",
+	 .plural = "statefulsets",
+	 .kind = "StatefulSet",
+	 .shorts = {"sts"},
+	 NAMESPACED,
+	 STATUS,
+	 SCALE,
+	 ALL},
+	{.group = "batch",
+	 .version = "v1",
+	 .plural = "cronjobs",
+	 .kind = "CronJob",
+	 .shorts = {"cj"},
+	 NAMESPACED,
+	 STATUS,
+	 ALL},
+	{.group = "batch",
+	 .version = "v1",
+	 .plural = "jobs",
+	 .kind = "Job",
+	 NAMESPACED,
+	 STATUS,
+	 ALL,
+	 .fields = job_fields,
 	 .field_error = "field label \"%s\" not supported for batchv1.Job"},
-	{.group = "discovery.k8s.io", .version = "v1", .plural = "endpointslices", .kind = "EndpointSlice", NAMESPACED},
+	{.group = "discovery.k8s.io",
+	 .version = "v1",
+	 .plural = "endpointslices",
+	 .kind = "EndpointSlice",
+	 NAMESPACED},
 };
 
 static char *
@@ -109,7 +203,8 @@ complete(struct sim_registry *registry, const struct sim_resource *from, const s
 	r->version = sim_strndup(from->version, strlen(from->version));
 	r->plural = sim_strndup(from->plural, strlen(from->plural));
 	r->kind = sim_strndup(from->kind, strlen(from->kind));
-	r->singular = from->singular ? sim_strndup(from->singular, strlen(from->singular)) : lower(from->kind);
+	r->singular = from->singular ? sim_strndup(from->singular, strlen(from->singular))
+				     : lower(from->kind);
 	if (!r->field_error)
 		r->field_error = r->fields || r->custom ? NOT_SUPPORTED : ONLY_NAMES;
 
@@ -171,7 +266,8 @@ sim_registry_done(struct sim_registry *registry)
 }
 
 struct sim_resource *
-sim_registry_find(const struct sim_registry *registry, const char *group, const char *version, const char *plural)
+sim_registry_find(const struct sim_registry *registry, const char *group, const char *version,
+		  const char *plural)
 {
 	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
 		struct sim_resource *r = registry->items[i];
@@ -255,8 +351,8 @@ sim_registry_add(struct sim_registry *registry, const char *group, const char *v
 	_cleanup_(sim_freep) char *own_plural = NULL;
 	struct sim_resource *found;
 
-	if (!is_name(version, "") || (group[0] && !is_name(group, "-.")) || (plural && !is_name(plural, "-")) ||
-	    (kind && !is_name(kind, "")))
+	if (!is_name(version, "") || (group[0] && !is_name(group, "-.")) ||
+	    (plural && !is_name(plural, "-")) || (kind && !is_name(kind, "")))
 		return -EINVAL;
 	own_plural = plural ? sim_strndup(plural, strlen(plural)) : guess_plural(kind);
 	own_kind = kind ? sim_strndup(kind, strlen(kind)) : guess_kind(own_plural);
@@ -286,17 +382,18 @@ equal(const struct sim_resource *a, const struct sim_resource *b)
 			return false;
 	return a->custom == b->custom && !strcmp(a->plural, b->plural) && !strcmp(a->group, b->group) &&
 	       !strcmp(a->version, b->version) && !strcmp(a->kind, b->kind) &&
-	       !strcmp(a->singular, b->singular ? b->singular : a->singular) && a->namespaced == b->namespaced &&
-	       a->has_status == b->has_status && a->in_all == b->in_all;
+	       !strcmp(a->singular, b->singular ? b->singular : a->singular) &&
+	       a->namespaced == b->namespaced && a->has_status == b->has_status && a->in_all == b->in_all;
 }
 
 int
-sim_registry_define(struct sim_registry *registry, const struct sim_resource *like, const struct sim_resource *first,
-		    struct sim_resource **ret_resource)
+sim_registry_define(struct sim_registry *registry, const struct sim_resource *like,
+		    const struct sim_resource *first, struct sim_resource **ret_resource)
 {
 	struct sim_resource *found = NULL;
 
-	if (!is_name(like->version, "") || !is_name(like->group, "-.") || !is_name(like->plural, "-") || !is_name(like->kind, ""))
+	if (!is_name(like->version, "") || !is_name(like->group, "-.") || !is_name(like->plural, "-") ||
+	    !is_name(like->kind, ""))
 		return -EINVAL;
 	pthread_mutex_lock(&registry->lock);
 	for (unsigned i = 0; i < registry->count && !found; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What kinds of objects the server has: the built-in table, resources declared
  * with --crd, and resources guessed from loaded objects.
@@ -8,8 +9,8 @@
  * as not served and stays, for a request may still be at it. A resource is named
  * in messages as Kubernetes' GroupResource: "pods", "deployments.apps".
  */
-#ifndef SIM_RESOURCE_H
-#define SIM_RESOURCE_H
+#ifndef TOOLS_INFORMER_SIM_SERVED_RESOURCE_H
+#define TOOLS_INFORMER_SIM_SERVED_RESOURCE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,7 +28,8 @@ struct sim_field {
 };
 
 struct sim_resource {
-	unsigned index;	   /* of its objects in the store: its position, or that of the resource it is another version of */
+	/* of its objects in the store: its position, or that of the resource it is another version of */
+	unsigned index;
 	const char *group; /* "" for the core group */
 	const char *version;
 	const char *plural;
@@ -79,8 +81,8 @@ void
 sim_registry_done(struct sim_registry *registry);
 
 /* By URL, served ones only: group "", version "v1", plural "pods". NULL if there is none. */
-struct sim_resource *
-sim_registry_find(const struct sim_registry *registry, const char *group, const char *version, const char *plural);
+struct sim_resource *sim_registry_find(const struct sim_registry *registry, const char *group,
+				       const char *version, const char *plural);
 /* By an object's apiVersion and kind. */
 struct sim_resource *
 sim_registry_kind(const struct sim_registry *registry, const char *api_version, const char *kind);
@@ -98,15 +100,14 @@ sim_registry_add(struct sim_registry *registry, const char *group, const char *v
 		 const char *kind, bool namespaced, struct sim_resource **ret_resource);
 
 /*
- * Serve what a definition names: strings are copied, index and the texts made of the others are filled here. One that
- * was dropped before and is equal is served again.
+ * Serve what a definition names: strings are copied, index and the texts made of the others are filled here.
+ * One that was dropped before and is equal is served again.
  *
  * first  an entry whose objects are shown under this name too, or NULL
  * Returns 0 with *ret_resource, -EINVAL and -ENOSPC as sim_registry_add
  */
-int
-sim_registry_define(struct sim_registry *registry, const struct sim_resource *like, const struct sim_resource *first,
-		    struct sim_resource **ret_resource);
+int sim_registry_define(struct sim_registry *registry, const struct sim_resource *like,
+			const struct sim_resource *first, struct sim_resource **ret_resource);
 /* Serve it no more. */
 void
 sim_registry_drop(struct sim_resource *resource);

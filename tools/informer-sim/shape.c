@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accept, PartialObjectMetadata and Tables. A list of metadata is streamed as pieces of the stored texts (list.c),
- * as a plain one is; rows of a Table are made here, by the printers of tools/printer.
+ * Accept, PartialObjectMetadata and Tables. A list of metadata is streamed as pieces of the stored texts
+ * (list.c), as a plain one is; rows of a Table are made here, by the printers of tools/printer.
  */
 #include "tools/informer-sim/shape.h"
 
@@ -40,7 +41,8 @@ served(char *range, struct sim_shape *shape)
 	*shape = (struct sim_shape){.kind = SIM_PLAIN, .version = "v1"};
 	if (!as[0])
 		return true;
-	if (strcmp(group, "meta.k8s.io") != 0 || (strcmp(version, "v1") != 0 && strcmp(version, "v1beta1") != 0))
+	if (strcmp(group, "meta.k8s.io") != 0 ||
+	    (strcmp(version, "v1") != 0 && strcmp(version, "v1beta1") != 0))
 		return false;
 	shape->version = strcmp(version, "v1") == 0 ? "v1" : "v1beta1";
 	if (!strcmp(as, "Table"))
@@ -72,7 +74,9 @@ sim_shape_parse(const char *accept, struct sim_shape *ret_shape)
 void
 sim_shape_partial_head(const struct sim_shape *shape, struct sim_buf *buf)
 {
-	sim_buf_printf(buf, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":", shape->version);
+	sim_buf_printf(buf,
+		       "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":",
+		       shape->version);
 }
 
 static void
@@ -96,24 +100,29 @@ printer_of(const struct sim_resource *resource)
 }
 
 void
-sim_key_chunks_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
-	       struct sim_buf *buf)
+sim_key_chunks_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta,
+		    bool columns, struct sim_buf *buf)
 {
 	const struct printer *printer = printer_of(resource);
 
-	sim_buf_printf(buf, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":{%s},\"columnDefinitions\":",
+	sim_buf_printf(buf,
+		       "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/"
+		       "%s\",\"metadata\":{%s},\"columnDefinitions\":",
 		       shape->version, meta);
 	for (size_t i = 0; columns && i < printer->column_count; i++)
-		sim_buf_printf(buf, "%s{\"name\":\"%s\",\"type\":\"%s\",\"format\":\"%s\",\"description\":\"\",\"priority\":%d}",
+		sim_buf_printf(buf,
+			       "%s{\"name\":\"%s\",\"type\":\"%s\",\"format\":\"%s\",\"description\":\"\","
+			       "\"priority\":%d}",
 			       i ? "," : "[", printer->columns[i].name,
-			       resource->custom && !strcmp(printer->columns[i].name, "Age") ? "date" : "string", i ? "" : "name",
-			       printer->columns[i].wide);
+			       resource->custom && !strcmp(printer->columns[i].name, "Age") ? "date"
+											    : "string",
+			       i ? "" : "name", printer->columns[i].wide);
 	sim_buf_puts(buf, columns ? "],\"rows\":[" : "null,\"rows\":[");
 }
 
 void
-sim_key_chunks_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
-	      uint64_t rv, struct sim_buf *buf)
+sim_key_chunks_row(const struct sim_shape *shape, const struct sim_resource *resource,
+		   const struct sim_object *object, uint64_t rv, struct sim_buf *buf)
 {
 	struct print_options options = {.wide = true, .now_ns = (int64_t)time(NULL) * 1000000000};
 	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
@@ -139,8 +148,8 @@ sim_key_chunks_row(const struct sim_shape *shape, const struct sim_resource *res
 }
 
 void
-sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
-		uint64_t rv, struct sim_buf *buf)
+sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resource,
+		const struct sim_object *object, uint64_t rv, struct sim_buf *buf)
 {
 	char meta[64];
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In which shape objects are answered: as they are, their metadata alone, or rows of a Table. The client says
  * so in Accept: application/json;as=Table;v=v1;g=meta.k8s.io
  */
-#ifndef SIM_SHAPE_H
-#define SIM_SHAPE_H
+#ifndef TOOLS_INFORMER_SIM_SHAPE_H
+#define TOOLS_INFORMER_SIM_SHAPE_H
 
 #include "tools/informer-sim/stored_object.h"
 
@@ -22,23 +23,23 @@ struct sim_shape {
 int
 sim_shape_parse(const char *accept, struct sim_shape *ret_shape);
 
-/* Append `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`, which metadata and } follow. */
+/*
+ * Append `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`, which metadata and }
+ * follow.
+ */
 void
 sim_shape_partial_head(const struct sim_shape *shape, struct sim_buf *buf);
 /* Append an object in its shape; a Table is a whole one with one row. rv 0: the object's own. */
-void
-sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
-		uint64_t rv, struct sim_buf *buf);
+void sim_shape_print(const struct sim_shape *shape, const struct sim_resource *resource,
+		     const struct sim_object *object, uint64_t rv, struct sim_buf *buf);
 
 /*
- * A Table in parts: everything up to the rows' opening bracket (meta: the inside of metadata; columns: with their
- * definitions, or null), then rows with commas between, then "]}".
+ * A Table in parts: everything up to the rows' opening bracket (meta: the inside of metadata; columns: with
+ * their definitions, or null), then rows with commas between, then "]}".
  */
-void
-sim_key_chunks_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta, bool columns,
-	       struct sim_buf *buf);
-void
-sim_key_chunks_row(const struct sim_shape *shape, const struct sim_resource *resource, const struct sim_object *object,
-	      uint64_t rv, struct sim_buf *buf);
+void sim_key_chunks_head(const struct sim_shape *shape, const struct sim_resource *resource, const char *meta,
+			 bool columns, struct sim_buf *buf);
+void sim_key_chunks_row(const struct sim_shape *shape, const struct sim_resource *resource,
+			const struct sim_object *object, uint64_t rv, struct sim_buf *buf);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flags: one table gives parser, help text and the hint after a misspelt one.
  */
@@ -54,26 +55,38 @@ static const struct {
 	{FLAG_ADDRESS, "address", "IP", NULL, "listen on this address; default 127.0.0.1"},
 	{FLAG_KUBECONFIG, "write-kubeconfig", "FILE", NULL, "write a kubeconfig that points here"},
 	{FLAG_TOKEN, "token", "TOKEN", NULL, "ask every client for this bearer token"},
-	{FLAG_TLS, "tls", NULL, NULL, "serve TLS with certificates made for this run, ask clients for theirs (in the kubeconfig)"},
-	{FLAG_TLS_DIR, "tls-dir", "DIR", NULL, "the same, and keep them here: ca, server, client .crt and .key; a CA that is there stays"},
-	{FLAG_TLS_CERT, "tls-cert", "FILE", NULL, "serve TLS with this certificate (PEM), which becomes the kubeconfig's CA"},
+	{FLAG_TLS, "tls", NULL, NULL,
+	 "serve TLS with certificates made for this run, ask clients for theirs (in the kubeconfig)"},
+	{FLAG_TLS_DIR, "tls-dir", "DIR", NULL,
+	 "the same, and keep them here: ca, server, client .crt and .key; a CA that is there stays"},
+	{FLAG_TLS_CERT, "tls-cert", "FILE", NULL,
+	 "serve TLS with this certificate (PEM), which becomes the kubeconfig's CA"},
 	{FLAG_TLS_KEY, "tls-key", "FILE", NULL, "and this key (PEM)"},
-	{FLAG_CLIENT_CA, "client-ca", "FILE", NULL, "let clients in whose certificate this CA (PEM) signed; others need --token"},
-	{FLAG_LOAD, "load", "FILE|DIR", "Objects", "load JSON manifests or `kubectl get -o json` dumps; repeatable"},
-	{FLAG_REPLICAS, "replicas", "N", NULL, "make each loaded pod N pods, with names, UIDs, addresses, times of their own"},
+	{FLAG_CLIENT_CA, "client-ca", "FILE", NULL,
+	 "let clients in whose certificate this CA (PEM) signed; others need --token"},
+	{FLAG_LOAD, "load", "FILE|DIR", "Objects",
+	 "load JSON manifests or `kubectl get -o json` dumps; repeatable"},
+	{FLAG_REPLICAS, "replicas", "N", NULL,
+	 "make each loaded pod N pods, with names, UIDs, addresses, times of their own"},
 	{FLAG_NODES, "nodes", "N", NULL, "generate a cluster of N nodes"},
 	{FLAG_PODS_PER_NODE, "pods-per-node", "M", NULL, "with M pods on each; default 30"},
 	{FLAG_CRD, "crd", "PLURAL[/KIND].VERSION.GROUP", NULL,
 	 "serve a custom resource too: widgets.v1.example.com; repeatable"},
-	{FLAG_SEED, "seed", "N", NULL, "equal seeds give equal clusters, times included (counted back from 2026-01-01)"},
-	{FLAG_CHURN, "churn", "R", "Life", "change R objects a second: mostly pods' status, some creates and deletes"},
+	{FLAG_SEED, "seed", "N", NULL,
+	 "equal seeds give equal clusters, times included (counted back from 2026-01-01)"},
+	{FLAG_CHURN, "churn", "R", "Life",
+	 "change R objects a second: mostly pods' status, some creates and deletes"},
 	{FLAG_CHURN_COUNT, "churn-count", "N", NULL, "and stop after N changes"},
-	{FLAG_HISTORY, "history", "N", NULL, "events kept for watches of each resource, older is 410 Gone; default 10000"},
+	{FLAG_HISTORY, "history", "N", NULL,
+	 "events kept for watches of each resource, older is 410 Gone; default 10000"},
 	{FLAG_START_RV, "start-rv", "N", NULL, "count resource versions from N; default 0"},
-	{FLAG_BOOKMARKS, "bookmark-interval", "SECONDS", NULL, "between two bookmarks of a watch; default 60"},
-	{FLAG_NO_WATCH_LIST, "no-watch-list", NULL, NULL, "refuse sendInitialEvents, as a server without the WatchList feature"},
+	{FLAG_BOOKMARKS, "bookmark-interval", "SECONDS", NULL,
+	 "between two bookmarks of a watch; default 60"},
+	{FLAG_NO_WATCH_LIST, "no-watch-list", NULL, NULL,
+	 "refuse sendInitialEvents, as a server without the WatchList feature"},
 	{FLAG_NO_AGGREGATED, "no-aggregated-discovery", NULL, NULL, "serve discovery the old way only"},
-	{FLAG_RV_WAIT, "rv-wait", "MS", NULL, "how long a request at a future RV waits for its 504; default 3000"},
+	{FLAG_RV_WAIT, "rv-wait", "MS", NULL,
+	 "how long a request at a future RV waits for its 504; default 3000"},
 	{FLAG_FAULTS, "faults", "FILE", NULL, "a script of faults, see below; repeatable"},
 	{FLAG_HELP, "help", NULL, "Help", "print this"},
 	{FLAG_VERSION, "version", NULL, NULL, "print the version"},
@@ -117,7 +130,8 @@ help(void)
 	     "       [after N events|N bytes|TIME] then ACTION [once|times N]\n"
 	     "  random [seed=N] rate=P% [VERB [RESOURCE]] ACTION...\n"
 	     "  VERB    LIST WATCH WATCHLIST GET CREATE UPDATE PATCH DELETE DELETECOLLECTION DISCOVERY ANY\n"
-	     "  ACTION  refuse [TIME] | close [mid-frame] | end | 410, 429 [retry-after S], 500, ... | gone |\n"
+	     "  ACTION  refuse [TIME] | close [mid-frame] | end | 410, 429 [retry-after S], 500, ... | gone "
+	     "|\n"
 	     "          too-large | slow TIME | slow N bytes every TIME | truncate | invalid | stale N |\n"
 	     "          restore N | freeze [TIME]\n"
 	     "\n"
@@ -161,8 +175,8 @@ number(const char *flag, const char *text, uint64_t low, uint64_t high, uint64_t
 	errno = 0;
 	*ret = strtoull(text, &end, 10);
 	if (errno || end == text || *end || text[0] == '-' || *ret < low || *ret > high)
-		return usage("--%s %s: must be a number from %llu to %llu", flag, text, (unsigned long long)low,
-			     (unsigned long long)high);
+		return usage("--%s %s: must be a number from %llu to %llu", flag, text,
+			     (unsigned long long)low, (unsigned long long)high);
 	return -1;
 }
 
@@ -293,15 +307,17 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 	struct sim_options *o = ret_options;
 	int c;
 
-	*o = (struct sim_options){.server = {.address = "127.0.0.1", .bookmark_interval = 60, .await_ms = 3000},
-				  .replicas = 1,
-				  .pods_per_node = 30,
-				  .seed = 1,
-				  .now = (int64_t)time(NULL),
-				  .history = 10000};
+	*o = (struct sim_options){
+		.server = {.address = "127.0.0.1", .bookmark_interval = 60, .await_ms = 3000},
+		.replicas = 1,
+		.pods_per_node = 30,
+		.seed = 1,
+		.now = (int64_t)time(NULL),
+		.history = 10000};
 	for (size_t i = 0; i < FLAG_COUNT; i++)
 		long_options[i] = (struct option){.name = flags[i].name,
-						  .has_arg = flags[i].argument ? required_argument : no_argument,
+						  .has_arg = flags[i].argument ? required_argument
+									       : no_argument,
 						  .val = (int)flags[i].flag};
 	opterr = 0;
 	for (;;) {
@@ -327,7 +343,8 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 	if (!o->tls_cert_text != !o->tls_key_text)
 		return usage("--tls-cert and --tls-key go together");
 	if (o->tls && (o->tls_cert_text || o->client_ca_text))
-		return usage("--tls makes its own certificates: it does not go with --tls-cert and --client-ca");
+		return usage(
+			"--tls makes its own certificates: it does not go with --tls-cert and --client-ca");
 	if (o->client_ca_text && !o->tls_cert_text)
 		return usage("--client-ca needs --tls-cert and --tls-key");
 	if (o->replicas > 1 && !o->load_count)
@@ -348,7 +365,9 @@ sim_options_resources(const struct sim_options *options, struct sim_registry *re
 	for (unsigned i = 0; i < options->crd_count; i++) {
 		if (sim_registry_declare(registry, options->crds[i], &resource) == 0)
 			continue;
-		fprintf(stderr, "informer-sim: --crd %s: write it as PLURAL.VERSION.GROUP, as widgets.v1.example.com\n",
+		fprintf(stderr,
+			"informer-sim: --crd %s: write it as PLURAL.VERSION.GROUP, as "
+			"widgets.v1.example.com\n",
 			options->crds[i]);
 		return -EINVAL;
 	}

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command line.
  */
-#ifndef SIM_OPTIONS_H
-#define SIM_OPTIONS_H
+#ifndef TOOLS_INFORMER_SIM_SIM_FLAGS_H
+#define TOOLS_INFORMER_SIM_SIM_FLAGS_H
 
 #include "tools/informer-sim/certs.h"
 #include "tools/informer-sim/sim_server.h"

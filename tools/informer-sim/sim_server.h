@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The HTTP side: one libmicrohttpd daemon with a thread for each connection, so
  * that a handler may simply block (a quiet watch, a list at a future RV).
@@ -6,8 +7,8 @@
  * and method to a handler), and one of the handlers: list.c, watch.c, crud.c,
  * discovery.c, control.c. All answer by the sim_reply functions (reply.c).
  */
-#ifndef SIM_SERVER_H
-#define SIM_SERVER_H
+#ifndef TOOLS_INFORMER_SIM_SIM_SERVER_H
+#define TOOLS_INFORMER_SIM_SIM_SERVER_H
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -31,7 +32,8 @@ struct sim_server_options {
 	uint16_t port;
 	const char *token;		/* the bearer token to ask for, or NULL */
 	const char *tls_cert, *tls_key; /* PEM texts, or NULL */
-	const char *client_ca;		/* PEM text: clients whose certificate it signed are let in; or NULL */
+	/* PEM text: clients whose certificate it signed are let in; or NULL */
+	const char *client_ca;
 	unsigned bookmark_interval;	/* seconds */
 	bool no_watch_list;		/* refuse sendInitialEvents, as with the feature gate off */
 	bool no_aggregated_discovery;	/* only the old way, as before 1.26 */
@@ -139,9 +141,9 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
  * size  of it all, or MHD_SIZE_UNKNOWN where neither a fault nor gzip needs it
  * told  send the size ahead, as Content-Length; else in chunks
  */
-enum MHD_Result
-sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type, uint64_t size, bool told,
-		 MHD_ContentReaderCallback reader, void *cls, MHD_ContentReaderFreeCallback free_cls);
+enum MHD_Result sim_reply_reader(struct sim_request *request, unsigned code, const char *content_type,
+				 uint64_t size, bool told, MHD_ContentReaderCallback reader, void *cls,
+				 MHD_ContentReaderFreeCallback free_cls);
 
 /* Does the client take gzip? Then readers are asked for their size. */
 bool

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Looks at each watch twice a second. Lock order: the server's, then the store's.
  */

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The warden: a thread that cuts off watches whose client reads so slowly that
  * the ring of events has moved past it. Its connection thread sits in a send
  * and would otherwise learn of it only when the client reads again.
  */
-#ifndef SIM_WARDEN_H
-#define SIM_WARDEN_H
+#ifndef TOOLS_INFORMER_SIM_SLOW_WATCHES_H
+#define TOOLS_INFORMER_SIM_SLOW_WATCHES_H
 
 #include "tools/informer-sim/sim_server.h"
 

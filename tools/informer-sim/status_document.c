@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Status documents, in the order of fields and the words that the real server
  * uses.
@@ -47,7 +48,8 @@ sim_status_set(struct sim_status *status, int code, const char *reason, const ch
 }
 
 void
-sim_status_about(struct sim_status *status, const struct sim_resource *resource, const char *kind, const char *name)
+sim_status_about(struct sim_status *status, const struct sim_resource *resource, const char *kind,
+		 const char *name)
 {
 	status->has_details = true;
 	status->group = resource->group;
@@ -136,7 +138,8 @@ sim_status_not_found(struct sim_status *status, const struct sim_resource *resou
 }
 
 int
-sim_status_conflict(struct sim_status *status, const struct sim_resource *resource, const char *name, const char *why)
+sim_status_conflict(struct sim_status *status, const struct sim_resource *resource, const char *name,
+		    const char *why)
 {
 	sim_status_set(status, 409, "Conflict", "Operation cannot be fulfilled on %s \"%s\": %s",
 		       resource->group_resource, name, why);

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Failures as the API server words them: the Status document of meta/v1.
  *
  * Handlers fill a sim_status and return its negative code's presence to the
  * HTTP layer, which prints it; a watch puts it into an ERROR event.
  */
-#ifndef SIM_STATUS_H
-#define SIM_STATUS_H
+#ifndef TOOLS_INFORMER_SIM_STATUS_DOCUMENT_H
+#define TOOLS_INFORMER_SIM_STATUS_DOCUMENT_H
 
 #include "tools/informer-sim/buf.h"
 #include "tools/informer-sim/served_resource.h"
@@ -32,13 +33,16 @@ struct sim_status {
 	char *next_token;     /* metadata.continue, or NULL */
 };
 
-/* Fill code, reason and message; what was there before is freed. Returns -EINVAL, so that a handler can return it. */
+/*
+ * Fill code, reason and message; what was there before is freed. Returns -EINVAL, so that a handler can
+ * return it.
+ */
 int
 sim_status_set(struct sim_status *status, int code, const char *reason, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Add details about an object of a resource; kind NULL: the resource's name. */
-void
-sim_status_about(struct sim_status *status, const struct sim_resource *resource, const char *kind, const char *name);
+void sim_status_about(struct sim_status *status, const struct sim_resource *resource, const char *kind,
+		      const char *name);
 void
 sim_status_cause(struct sim_status *status, const char *reason, const char *field, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

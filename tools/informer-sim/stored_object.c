@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Immutable objects: one block of memory each, holding the struct, key, labels,
  * field values and text, so that a hundred thousand pods cost little more than
@@ -67,10 +68,12 @@ check(const struct sim_resource *resource, const struct sim_node *root, struct s
 		const struct sim_node *node = sim_get(meta, strings[i]);
 
 		if (node && node->type != SIM_STRING && node->type != SIM_NULL)
-			return refuse(error, "metadata", "name, namespace, uid, resourceVersion, generateName and "
-							 "creationTimestamp of metadata must be strings");
+			return refuse(error, "metadata",
+				      "name, namespace, uid, resourceVersion, generateName and "
+				      "creationTimestamp of metadata must be strings");
 	}
-	if (!sim_get(meta, "name") || sim_is(sim_get(meta, "name"), "") || sim_get(meta, "name")->type != SIM_STRING)
+	if (!sim_get(meta, "name") || sim_is(sim_get(meta, "name"), "") ||
+	    sim_get(meta, "name")->type != SIM_STRING)
 		return refuse(error, "metadata.name", "name or generateName is required");
 	if (resource->namespaced && (!sim_get(meta, "namespace") || sim_is(sim_get(meta, "namespace"), "")))
 		return refuse(error, "metadata.namespace", "namespace is required");

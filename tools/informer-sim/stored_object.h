@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One version of one object: immutable, reference counted, kept as its JSON text.
  *
@@ -11,8 +12,8 @@
  * The store stamps the RV when it commits; until then the object belongs to the
  * thread that made it, from then on nothing in it changes but the count.
  */
-#ifndef SIM_OBJECT_H
-#define SIM_OBJECT_H
+#ifndef TOOLS_INFORMER_SIM_STORED_OBJECT_H
+#define TOOLS_INFORMER_SIM_STORED_OBJECT_H
 
 #include <stdatomic.h>
 #include <stdint.h>

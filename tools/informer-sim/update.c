@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PUT and PATCH, of an object, of its status or scale.
  *
@@ -21,7 +22,8 @@
 #include "tools/informer-sim/scale.h"
 
 #define UNCONDITIONAL_MESSAGE "Invalid value: 0: must be specified for an update"
-#define MODIFIED_MESSAGE "the object has been modified; please apply your changes to the latest version and try again"
+#define MODIFIED_MESSAGE                                                                                     \
+	"the object has been modified; please apply your changes to the latest version and try again"
 
 /* What a client may not change goes back to what it was. */
 static void
@@ -47,29 +49,35 @@ check_identity(struct sim_request *request, const struct sim_node *meta, const s
 
 	if (name[0] && strcmp(name, request->name) != 0)
 		return sim_status_set(&request->status, 400, "BadRequest",
-				      "the name of the object (%s) does not match the name on the URL (%s)", name,
-				      request->name);
+				      "the name of the object (%s) does not match the name on the URL (%s)",
+				      name, request->name);
 	if (sim_body_check_namespace(request, meta) < 0)
 		return -EINVAL;
 	if (uid[0] && strcmp(uid, old_uid) != 0 && !strcmp(request->method, "PATCH")) {
 		snprintf(why, sizeof(why), "Invalid value: \"%.100s\": field is immutable", uid);
-		return sim_status_invalid(&request->status, request->resource, request->name, "FieldValueInvalid", "metadata.uid", why);
+		return sim_status_invalid(&request->status, request->resource, request->name,
+					  "FieldValueInvalid", "metadata.uid", why);
 	}
 	if (uid[0] && strcmp(uid, old_uid) != 0) {
-		snprintf(why, sizeof(why), "Precondition failed: UID in precondition: %.100s, UID in object meta: %.100s",
-			 uid, old_uid);
+		snprintf(why, sizeof(why),
+			 "Precondition failed: UID in precondition: %.100s, UID in object meta: %.100s", uid,
+			 old_uid);
 		return sim_status_conflict(&request->status, request->resource, request->name, why);
 	}
 	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
 	if (!rv[0] && request->resource->custom && !strcmp(request->method, "PUT")) {
-		sim_status_set(&request->status, 422, "Invalid", "%s \"%s\" is invalid: metadata.resourceVersion: " UNCONDITIONAL_MESSAGE,
+		sim_status_set(&request->status, 422, "Invalid",
+			       "%s \"%s\" is invalid: metadata.resourceVersion: " UNCONDITIONAL_MESSAGE,
 			       request->resource->group_resource, request->name);
-		sim_status_about(&request->status, request->resource, request->resource->plural, request->name);
-		sim_status_cause(&request->status, "FieldValueInvalid", "metadata.resourceVersion", "%s", UNCONDITIONAL_MESSAGE);
+		sim_status_about(&request->status, request->resource, request->resource->plural,
+				 request->name);
+		sim_status_cause(&request->status, "FieldValueInvalid", "metadata.resourceVersion", "%s",
+				 UNCONDITIONAL_MESSAGE);
 		return -EINVAL;
 	}
 	if (rv[0] && strcmp(rv, own_rv) != 0)
-		return sim_status_conflict(&request->status, request->resource, request->name, MODIFIED_MESSAGE);
+		return sim_status_conflict(&request->status, request->resource, request->name,
+					   MODIFIED_MESSAGE);
 	return 0;
 }
 
@@ -88,17 +96,19 @@ check_finalizers(struct sim_request *request, const struct sim_node *meta, const
 {
 	const struct sim_node *list = sim_get(meta, "finalizers");
 
-	for (const struct sim_node *n = list && list->type == SIM_ARRAY ? list->child : NULL; n; n = n->next) {
+	for (const struct sim_node *n = list && list->type == SIM_ARRAY ? list->child : NULL; n;
+	     n = n->next) {
 		_cleanup_(sim_freep) char *finalizer = sim_text_dup(n);
 		char text[400];
 
 		if (has_text(sim_get(old_meta, "finalizers"), finalizer))
 			continue;
 		snprintf(text, sizeof(text),
-			 "Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{\"%.200s\"}",
+			 "Forbidden: no new finalizers can be added if the object is being deleted, found "
+			 "new finalizers []string{\"%.200s\"}",
 			 finalizer);
-		return sim_status_invalid(&request->status, request->resource, request->name, "FieldValueForbidden",
-					  "metadata.finalizers", text);
+		return sim_status_invalid(&request->status, request->resource, request->name,
+					  "FieldValueForbidden", "metadata.finalizers", text);
 	}
 	return 0;
 }
@@ -117,7 +127,8 @@ count_generation(struct sim_doc *doc, const struct sim_doc *old_doc, struct sim_
 		sim_remove(now, apart[i]);
 		sim_remove(old, apart[i]);
 	}
-	snprintf(text, sizeof(text), "%d", (was && was->type == SIM_NUMBER ? atoi(was->text) : 0) + !sim_equal(now, old));
+	snprintf(text, sizeof(text), "%d",
+		 (was && was->type == SIM_NUMBER ? atoi(was->text) : 0) + !sim_equal(now, old));
 	if (strcmp(text, "0") != 0)
 		sim_set_after(doc, meta, "uid", "generation", sim_new_token(doc, SIM_NUMBER, text));
 }
@@ -127,8 +138,8 @@ count_generation(struct sim_doc *doc, const struct sim_doc *old_doc, struct sim_
  * RV to show it with, -ESTALE if it was no longer current, -EINVAL with the status.
  */
 static int
-replace(struct sim_request *request, struct sim_object *old, const struct sim_doc *old_doc, struct sim_doc *doc,
-	struct sim_object **ret_object, uint64_t *ret_rv)
+replace(struct sim_request *request, struct sim_object *old, const struct sim_doc *old_doc,
+	struct sim_doc *doc, struct sim_object **ret_object, uint64_t *ret_rv)
 {
 	const struct sim_resource *resource = request->resource;
 	const struct sim_node *old_meta = sim_get(old_doc->root, "metadata");
@@ -177,7 +188,8 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 		return r;
 	if (resource->custom)
 		count_generation(doc, old_doc, meta);
-	if (sim_is_crd(resource) && !request->subresource && sim_crd_prepare(resource, doc, &request->status) < 0)
+	if (sim_is_crd(resource) && !request->subresource &&
+	    sim_crd_prepare(resource, doc, &request->status) < 0)
 		return -EINVAL;
 	r = sim_body_object(request, doc, request->name, ret_object);
 	if (r < 0)
@@ -219,7 +231,8 @@ sim_handle_update(struct sim_request *request)
 		if (r == 0)
 			r = replace(request, old, &old_doc, &doc, &now, &rv);
 		if (r == 0)
-			return sim_is_scale(request) ? sim_scale_reply(request, now) : sim_reply_object(request, 200, now, rv);
+			return sim_is_scale(request) ? sim_scale_reply(request, now)
+						     : sim_reply_object(request, 200, now, rv);
 		if (r != -ESTALE)
 			return sim_reply_status(request);
 	}
@@ -246,15 +259,17 @@ patch_type(struct sim_request *request, enum patch_type *ret_type)
 		}
 	}
 	/* as a server without server-side apply: kubectl says that it is not available */
-	return sim_status_set(&request->status, 415, "UnsupportedMediaType",
-			      "the body of the request was in an unknown format - accepted media types include: "
-			      "application/json-patch+json, application/merge-patch+json%s",
-			      request->resource->custom ? "" : ", application/strategic-merge-patch+json");
+	return sim_status_set(
+		&request->status, 415, "UnsupportedMediaType",
+		"the body of the request was in an unknown format - accepted media types include: "
+		"application/json-patch+json, application/merge-patch+json%s",
+		request->resource->custom ? "" : ", application/strategic-merge-patch+json");
 }
 
 /* Do the patch to doc, a document of the object as it is. */
 static int
-patch_doc(struct sim_request *request, enum patch_type type, const struct sim_node *patch, struct sim_doc *doc)
+patch_doc(struct sim_request *request, enum patch_type type, const struct sim_node *patch,
+	  struct sim_doc *doc)
 {
 	_cleanup_(sim_freep) char *error = NULL;
 	int r = 0;
@@ -273,7 +288,8 @@ patch_doc(struct sim_request *request, enum patch_type type, const struct sim_no
 	if (r < 0 && type == PATCH_JSON)
 		return sim_status_set(&request->status, 422, "Invalid", "%s", error);
 	if (r < 0 && strstr(error, "merge key"))
-		return sim_status_set(&request->status, 500, "", "%s", error); /* the server takes it for a fault of its own */
+		/* the server takes it for a fault of its own */
+		return sim_status_set(&request->status, 500, "", "%s", error);
 	return r < 0 ? sim_status_set(&request->status, 400, "BadRequest", "%s", error) : 0;
 }
 
@@ -281,8 +297,9 @@ patch_doc(struct sim_request *request, enum patch_type type, const struct sim_no
 static int
 no_patch(struct sim_request *request, enum patch_type type, const struct sim_node *root)
 {
-	static const char *const types[] = {[SIM_STRING] = "string", [SIM_NUMBER] = "number", [SIM_TRUE] = "bool", [SIM_FALSE] = "bool",
-					    [SIM_ARRAY] = "array", [SIM_NULL] = "null"};
+	static const char *const types[] = {
+		[SIM_STRING] = "string", [SIM_NUMBER] = "number", [SIM_TRUE] = "bool",
+		[SIM_FALSE] = "bool",    [SIM_ARRAY] = "array",   [SIM_NULL] = "null"};
 
 	return sim_status_set(&request->status, 400, "BadRequest",
 			      "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
@@ -306,7 +323,8 @@ sim_handle_patch(struct sim_request *request)
 	}
 	if (type == PATCH_JSON && patch.root->type == SIM_OBJECT) {
 		sim_status_set(&request->status, 400, "BadRequest",
-			       "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp");
+			       "error decoding patch: json: cannot unmarshal object into Go value of type "
+			       "[]handlers.jsonPatchOp");
 		return sim_reply_status(request);
 	}
 	if (type != PATCH_JSON && patch.root->type != SIM_OBJECT) {
@@ -333,7 +351,8 @@ sim_handle_patch(struct sim_request *request)
 		if (r == 0)
 			r = replace(request, old, &old_doc, &doc, &now, &rv);
 		if (r == 0)
-			return sim_is_scale(request) ? sim_scale_reply(request, now) : sim_reply_object(request, 200, now, rv);
+			return sim_is_scale(request) ? sim_scale_reply(request, now)
+						     : sim_reply_object(request, 200, now, rv);
 		if (r != -ESTALE)
 			return sim_reply_status(request);
 	}

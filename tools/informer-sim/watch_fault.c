@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Faults of a watch. They come between two lines, or to the line that is about to be sent.
  */
@@ -18,7 +19,10 @@ stop(struct sim_stream *s, const char *end)
 	s->end = end;
 }
 
-/* Go back some events; those that the ring still has come again, and behind them the one that was prepared. */
+/*
+ * Go back some events; those that the ring still has come again, and behind them the one that was
+ * prepared.
+ */
 static void
 repeat(struct sim_stream *s, uint64_t back)
 {
@@ -131,7 +135,8 @@ sim_watch_spoil(struct sim_stream *s)
 	struct sim_buf whole = {0};
 	size_t len;
 
-	if ((kind != SIM_FAULT_MID_FRAME && kind != SIM_FAULT_TRUNCATE && kind != SIM_FAULT_INVALID) || s->piece_at >= s->piece_count)
+	if ((kind != SIM_FAULT_MID_FRAME && kind != SIM_FAULT_TRUNCATE && kind != SIM_FAULT_INVALID) ||
+	    s->piece_at >= s->piece_count)
 		return;
 	for (unsigned i = 0; i < s->piece_count; i++)
 		sim_buf_put(&whole, s->pieces[i].bytes, s->pieces[i].len);

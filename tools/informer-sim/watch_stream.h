@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One watch being served: what watch.c, which writes its lines, and watch_fault.c, which spoils them, both see.
+ * One watch being served: what watch.c, which writes its lines, and watch_fault.c, which spoils them, both
+ * see.
  */
-#ifndef SIM_WATCH_STREAM_H
-#define SIM_WATCH_STREAM_H
+#ifndef TOOLS_INFORMER_SIM_WATCH_STREAM_H
+#define TOOLS_INFORMER_SIM_WATCH_STREAM_H
 
 #include "tools/informer-sim/query.h"
 #include "tools/informer-sim/slow_watches.h"
@@ -21,7 +23,8 @@ struct sim_stream {
 	struct sim_query query;
 	struct sim_shape shape;
 	bool headed;	 /* a Table's columns were sent: the first line has them, the others do not */
-	struct sim_buf head; /* what an object begins with: {"kind":"Pod",... or the same for metadata alone */
+	/* what an object begins with: {"kind":"Pod",... or the same for metadata alone */
+	struct sim_buf head;
 	char *prefix;	 /* "namespace/", or "" */
 	size_t prefix_len;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One made-up workload (a Deployment, DaemonSet, StatefulSet or Job) and the
  * texts of its objects.
@@ -5,8 +6,8 @@
  * What all of a workload's pods share is drawn from the workload's own seed, so
  * that it is equal in each of them, as a pod template makes it in a real cluster.
  */
-#ifndef SIM_WORKLOAD_H
-#define SIM_WORKLOAD_H
+#ifndef TOOLS_INFORMER_SIM_WORKLOAD_H
+#define TOOLS_INFORMER_SIM_WORKLOAD_H
 
 #include "tools/informer-sim/replica.h"
 

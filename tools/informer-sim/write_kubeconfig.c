@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kubeconfig as kubectl itself writes it: YAML with one cluster, user and context.
  */
@@ -20,15 +21,18 @@ data(struct sim_buf *yaml, const char *name, const char *pem)
 	size_t size = sodium_base64_encoded_len(strlen(pem), sodium_base64_VARIANT_ORIGINAL);
 	_cleanup_(sim_freep) char *text = sim_alloc(size);
 
-	sodium_bin2base64(text, size, (const unsigned char *)pem, strlen(pem), sodium_base64_VARIANT_ORIGINAL);
+	sodium_bin2base64(text, size, (const unsigned char *)pem, strlen(pem),
+			  sodium_base64_VARIANT_ORIGINAL);
 	sim_buf_printf(yaml, "    %s: %s\n", name, text);
 }
 
 static void
 print(struct sim_buf *yaml, const struct sim_kubeconfig *config)
 {
-	sim_buf_printf(yaml, "apiVersion: v1\nkind: Config\nclusters:\n- name: informer-sim\n  cluster:\n    server: %s\n",
-		       config->url);
+	sim_buf_printf(
+		yaml,
+		"apiVersion: v1\nkind: Config\nclusters:\n- name: informer-sim\n  cluster:\n    server: %s\n",
+		config->url);
 	if (config->ca)
 		data(yaml, "certificate-authority-data", config->ca);
 	sim_buf_puts(yaml, "users:\n- name: informer-sim\n  user:");
@@ -42,7 +46,8 @@ print(struct sim_buf *yaml, const struct sim_kubeconfig *config)
 		data(yaml, "client-certificate-data", config->client);
 		data(yaml, "client-key-data", config->client_key);
 	}
-	sim_buf_puts(yaml, "contexts:\n- name: informer-sim\n  context:\n    cluster: informer-sim\n    user: informer-sim\n"
+	sim_buf_puts(yaml, "contexts:\n- name: informer-sim\n  context:\n    cluster: informer-sim\n    "
+			   "user: informer-sim\n"
 			   "current-context: informer-sim\n");
 }
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A kubeconfig that points to this server: for --write-kubeconfig.
  */
-#ifndef SIM_KUBECONFIG_H
-#define SIM_KUBECONFIG_H
+#ifndef TOOLS_INFORMER_SIM_WRITE_KUBECONFIG_H
+#define TOOLS_INFORMER_SIM_WRITE_KUBECONFIG_H
 
 /* What it tells; PEM texts are put inline. All but url may be NULL. */
 struct sim_kubeconfig {

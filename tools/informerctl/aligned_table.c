@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables for people; see table.h. */
 #include "tools/informerctl/aligned_table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Flags, messages and attaching for all commands; see cli.h. */
 #include "tools/informerctl/cli.h"
 
@@ -32,7 +33,8 @@ print_flag(const struct cli_flag *flag)
 
 	if (flag->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", flag->letter);
-	printf("  %s--%s%s%s\n", letter, flag->name, flag->argument ? " " : "", flag->argument ? flag->argument : "");
+	printf("  %s--%s%s%s\n", letter, flag->name, flag->argument ? " " : "",
+	       flag->argument ? flag->argument : "");
 	for (const char *line = flag->help; *line;) {
 		size_t length = strcspn(line, "\n");
 
@@ -52,7 +54,8 @@ print_help(const struct cli_command *command, const struct cli_flag *const *flag
 }
 
 static int
-unknown_flag(const struct cli_command *command, const char *argument, const struct cli_flag *const *flags, size_t count)
+unknown_flag(const struct cli_command *command, const char *argument, const struct cli_flag *const *flags,
+	     size_t count)
 {
 	const char *names[64], *near, *habit;
 	size_t n = 0, length;
@@ -62,7 +65,8 @@ unknown_flag(const struct cli_command *command, const char *argument, const stru
 		names[n++] = flags[i]->name;
 	argument += strspn(argument, "-");
 	length = strcspn(argument, "=");
-	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : sizeof(name) - 1), argument);
+	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : sizeof(name) - 1),
+		 argument);
 	habit = kubectl_word_flag(name);
 	if (habit)
 		return cli_fail("no flag %s%s here; %s", length > 1 ? "--" : "-", name, habit);
@@ -103,11 +107,13 @@ take_value(struct parse *p, const struct cli_flag *flag, const char *value, int 
 {
 	if (flag->argument && !value) {
 		if (*at + 1 >= p->argc)
-			return cli_fail("--%s needs a value: --%s %s", flag->name, flag->name, flag->argument);
+			return cli_fail("--%s needs a value: --%s %s", flag->name, flag->name,
+					flag->argument);
 		value = p->argv[++*at];
 	}
 	if (flag->argument && !*value)
-		return cli_fail("--%s needs a value that is not empty: --%s %s", flag->name, flag->name, flag->argument);
+		return cli_fail("--%s needs a value that is not empty: --%s %s", flag->name, flag->name,
+				flag->argument);
 	return store(flag, value);
 }
 
@@ -122,7 +128,8 @@ take_flag(struct parse *p, int *at)
 		const char *value = argument[2 + length] == '=' ? argument + 2 + length + 1 : NULL;
 
 		for (size_t i = 0; i < p->count; i++)
-			if (strlen(p->flags[i]->name) == length && memcmp(p->flags[i]->name, argument + 2, length) == 0)
+			if (strlen(p->flags[i]->name) == length &&
+			    memcmp(p->flags[i]->name, argument + 2, length) == 0)
 				return take_value(p, p->flags[i], value, at);
 		return unknown_flag(p->command, argument, p->flags, p->count);
 	}
@@ -136,7 +143,9 @@ take_flag(struct parse *p, int *at)
 		if (!flag)
 			return unknown_flag(p->command, argument, p->flags, p->count);
 		if (flag->argument)
-			return take_value(p, flag, argument[k + 1] ? argument + k + 1 + (argument[k + 1] == '=') : NULL, at);
+			return take_value(
+				p, flag, argument[k + 1] ? argument + k + 1 + (argument[k + 1] == '=') : NULL,
+				at);
 		r = store(flag, NULL);
 		if (r != 0)
 			return r;
@@ -145,8 +154,8 @@ take_flag(struct parse *p, int *at)
 }
 
 int
-cli_parse(const struct cli_command *command, const struct cli_flag *flags, size_t flag_count, int argc, char **argv,
-	  struct cli_args *ret_args)
+cli_parse(const struct cli_command *command, const struct cli_flag *flags, size_t flag_count, int argc,
+	  char **argv, struct cli_args *ret_args)
 {
 	bool help = false, flags_end = false;
 	const struct cli_flag common[] = {

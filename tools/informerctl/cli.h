@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands of informerctl share: flags from one table each (parser, help and hints), messages, attaching.
+ * What the commands of informerctl share: flags from one table each (parser, help and hints), messages,
+ * attaching.
  *
- * Exit codes: EXIT_SUCCESS done; 1 what was asked for is not so (not found, not synced, damaged); 2 usage, or no daemon.
+ * Exit codes: EXIT_SUCCESS done; 1 what was asked for is not so (not found, not synced, damaged); 2 usage, or
+ * no daemon.
  */
-#ifndef INFORMERCTL_CLI_H
-#define INFORMERCTL_CLI_H
+#ifndef TOOLS_INFORMERCTL_CLI_H
+#define TOOLS_INFORMERCTL_CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,9 +60,8 @@ struct cli_args {
 	size_t count;
 	const char *socket;
 };
-int
-cli_parse(const struct cli_command *command, const struct cli_flag *flags, size_t flag_count, int argc, char **argv,
-	  struct cli_args *ret_args);
+int cli_parse(const struct cli_command *command, const struct cli_flag *flags, size_t flag_count, int argc,
+	      char **argv, struct cli_args *ret_args);
 
 /* Attach under the name informerctl. Returns NULL after a message. */
 struct informer *
@@ -90,7 +92,10 @@ struct text;
 int
 cli_finish(struct text *out);
 
-/* "30s", "2m", "1h30m", "500ms", "0": milliseconds; "-1s" or less means for ever (-1). False when it makes no sense. */
+/*
+ * "30s", "2m", "1h30m", "500ms", "0": milliseconds; "-1s" or less means for ever (-1). False when it makes no
+ * sense.
+ */
 bool
 cli_duration(const char *text, int *ret_ms);
 

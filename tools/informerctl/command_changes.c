@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl changes: every object that is there, then each change, as lines of JSON (change.h); for scripts, and for programs in
- * languages that the library does not know.
+ * informerctl changes: every object that is there, then each change, as lines of JSON (change.h); for
+ * scripts, and for programs in languages that the library does not know.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +12,10 @@
 #include "tools/informerctl/cli.h"
 #include "tools/informerctl/follow.h"
 
-/* left: lines that are still wanted. object, old: memory for their JSON, used again and again. told: a line was written. */
+/*
+ * left: lines that are still wanted. object, old: memory for their JSON, used again and again. told: a line
+ * was written.
+ */
 struct changes {
 	struct follow follow;
 	const struct informer_handler_options *options;
@@ -24,8 +28,8 @@ struct changes {
 
 /* One line. NULL objects: a mark. */
 static void
-add(struct changes *changes, enum change_type type, bool initial, bool known, const struct informer_object *object,
-    const struct informer_object *old)
+add(struct changes *changes, enum change_type type, bool initial, bool known,
+    const struct informer_object *object, const struct informer_object *old)
 {
 	struct informer_cursor cursor = {.seq = 0};
 	struct change change = {.type = type, .initial = initial, .final_unknown = !known};
@@ -102,7 +106,8 @@ on_synced(void *context)
 
 /* A resource that the daemon does not cache is a mistake here; a daemon that is not there yet, too. */
 static int
-check_resource(struct informer *inf, const struct cli_args *args, const char *resource, bool all_namespaces, const char **ns)
+check_resource(struct informer *inf, const struct cli_args *args, const char *resource, bool all_namespaces,
+	       const char **ns)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_resource *handle;
@@ -117,15 +122,17 @@ check_resource(struct informer *inf, const struct cli_args *args, const char *re
 	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL) {
 		const char *near = cli_nearest_resource(&snap, resource);
 
-		r = cli_fail("informerd does not cache '%s'%s%s%s; informerctl stat lists what it caches", resource,
-			     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+		r = cli_fail("informerd does not cache '%s'%s%s%s; informerctl stat lists what it caches",
+			     resource, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 	} else if (r < 0) {
 		r = cli_fail_code(inf, r, resource);
 	} else {
 		if (all_namespaces || !info.namespaced)
 			*ns = NULL;
 		if (!info.synced)
-			cli_fail("%s: the first list is not in yet, waiting for it; informerctl stat says why", resource);
+			cli_fail(
+				"%s: the first list is not in yet, waiting for it; informerctl stat says why",
+				resource);
 		r = -1;
 	}
 	informer_end(&snap);
@@ -146,16 +153,20 @@ static int
 run(const struct cli_command *command, int argc, char **argv)
 {
 	struct changes changes = {.out = TEXT_INIT(1), .object = TEXT_INIT(-1), .old = TEXT_INIT(-1)};
-	const char *ns = "default", *labels = NULL, *fields = NULL, *output = "json", *count = NULL, *timeout = NULL;
+	const char *ns = "default", *labels = NULL, *fields = NULL, *output = "json", *count = NULL,
+		   *timeout = NULL;
 	bool all = false, timed_out = false;
 	const struct cli_flag flags[] = {
 		{"namespace", 'n', "NS", "the namespace (default: default)", NULL, &ns, NULL},
 		{"all-namespaces", 'A', NULL, "all namespaces", &all, NULL, NULL},
-		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL, &labels, NULL},
-		{"field-selector", 0, "SELECTOR", "paths and values: spec.nodeName=n1,status.phase!=Running", NULL, &fields, NULL},
+		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL,
+		 &labels, NULL},
+		{"field-selector", 0, "SELECTOR", "paths and values: spec.nodeName=n1,status.phase!=Running",
+		 NULL, &fields, NULL},
 		{"output", 'o', "FORMAT", "json, a line each", NULL, &output, NULL},
 		{"count", 0, "N", "end after N lines", NULL, &count, NULL},
-		{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)", NULL, &timeout, NULL},
+		{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)", NULL, &timeout,
+		 NULL},
 	};
 	struct cli_args args;
 	char *end = NULL;
@@ -170,10 +181,11 @@ run(const struct cli_command *command, int argc, char **argv)
 	if (args.count != 1)
 		r = cli_fail("changes of what? informerctl changes pods; one resource");
 	else if (strchr(args.items[0], ','))
-		r = cli_fail("'%s': changes of one resource; run one informerctl changes for each", args.items[0]);
+		r = cli_fail("'%s': changes of one resource; run one informerctl changes for each",
+			     args.items[0]);
 	else if (strchr(args.items[0], '/'))
-		r = cli_fail("'%s': changes of a resource; of one object: --field-selector metadata.name=%s", args.items[0],
-			     strchr(args.items[0], '/') + 1);
+		r = cli_fail("'%s': changes of a resource; of one object: --field-selector metadata.name=%s",
+			     args.items[0], strchr(args.items[0], '/') + 1);
 	else if (strcmp(output, "json") != 0)
 		r = cli_fail("-o %s is not known; there is json", output);
 	else if (count && (*end || changes.left == 0 || *count == '-'))
@@ -183,7 +195,8 @@ run(const struct cli_command *command, int argc, char **argv)
 	if (r >= 0)
 		goto out;
 	changes.follow.inf = cli_attach(&args, 0);
-	r = changes.follow.inf ? check_resource(changes.follow.inf, &args, args.items[0], all, &ns) : EXIT_USAGE;
+	r = changes.follow.inf ? check_resource(changes.follow.inf, &args, args.items[0], all, &ns)
+			       : EXIT_USAGE;
 	if (r < 0) {
 		const struct informer_handler_options options = {
 			.size = sizeof(options),
@@ -219,11 +232,15 @@ const struct cli_command command_changes = {
 	.name = "changes",
 	.summary = "what there is and each change, as lines of JSON",
 	.usage = "informerctl changes RESOURCE [-n NS | -A] [-l SELECTOR] [--field-selector SELECTOR]",
-	.details = "  {\"seq\":7,\"type\":\"ADDED|MODIFIED|DELETED\",\"initial\":false,\"object\":{...},\"old\":{...}}\n"
+	.details = "  "
+		   "{\"seq\":7,\"type\":\"ADDED|MODIFIED|DELETED\",\"initial\":false,\"object\":{...},"
+		   "\"old\":{...}}\n"
 		   "  {\"seq\":9,\"type\":\"COALESCED|RESYNC|RESYNC_END\"}\n"
 		   "\n"
-		   "Objects that are there come first, as ADDED with \"initial\":true. After COALESCED (we were slow) it is one line\n"
-		   "an object, with its newest state. Between RESYNC and RESYNC_END everything that is there comes again: what does\n"
+		   "Objects that are there come first, as ADDED with \"initial\":true. After COALESCED (we "
+		   "were slow) it is one line\n"
+		   "an object, with its newest state. Between RESYNC and RESYNC_END everything that is there "
+		   "comes again: what does\n"
 		   "not is gone. It goes on by itself when informerd is restarted.\n"
 		   "Exit codes: 0 done, 1 timed out before --count lines, 2 usage or no daemon.",
 	.run = run,

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informerctl get: objects as kubectl prints them, from shared memory.
  *
- * All of one run comes from one snapshot. It is kept open only until the output is complete in memory (text.h).
+ * All of one run comes from one snapshot. It is kept open only until the output is complete in memory
+ * (text.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -38,8 +40,10 @@ parse_targets(struct get *get, const struct cli_args *args)
 			const char *slash = strchr(args->items[i], '/');
 
 			if (!slash || slash == args->items[i] || !slash[1])
-				return cli_fail("'%s': with RESOURCE/NAME all arguments must have this form", args->items[i]);
-			if (get_add_target(get, args->items[i], (size_t)(slash - args->items[i]), slash + 1) < 0)
+				return cli_fail("'%s': with RESOURCE/NAME all arguments must have this form",
+						args->items[i]);
+			if (get_add_target(get, args->items[i], (size_t)(slash - args->items[i]), slash + 1) <
+			    0)
 				return cli_fail("no memory");
 		}
 		return -1;
@@ -64,7 +68,9 @@ find_by_index(const char *index, enum informer_by *ret_by)
 	static const struct {
 		const char *index;
 		enum informer_by by;
-	} ways[] = {{"uid", INFORMER_BY_UID}, {"podIP", INFORMER_BY_IP}, {"containerID", INFORMER_BY_CONTAINER_ID}};
+	} ways[] = {{"uid", INFORMER_BY_UID},
+		    {"podIP", INFORMER_BY_IP},
+		    {"containerID", INFORMER_BY_CONTAINER_ID}};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		if (strcmp(ways[i].index, index) == 0) {
@@ -80,35 +86,46 @@ static int
 check(struct get *get, const char *output, const char *index)
 {
 	if (get->output == GET_OUTPUT_COUNT)
-		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table%s%s", output, kubectl_word_output(output) ? "; " : "",
+		return cli_fail("-o %s is not known; there are json, yaml, name, wide and table%s%s", output,
+				kubectl_word_output(output) ? "; " : "",
 				kubectl_word_output(output) ? kubectl_word_output(output) : "");
 	for (size_t i = 0; i < get->target_count; i++) {
-		if (strcmp(get->targets[i].resource_name, GET_ALL) == 0 && (get->target_count > 1 || get->targets[i].name || get->watch))
-			return cli_fail("'all' stands alone, without names%s", get->watch ? "; --watch follows one resource" : "");
+		if (strcmp(get->targets[i].resource_name, GET_ALL) == 0 &&
+		    (get->target_count > 1 || get->targets[i].name || get->watch))
+			return cli_fail("'all' stands alone, without names%s",
+					get->watch ? "; --watch follows one resource" : "");
 		if (!get->targets[i].name)
 			continue;
 		if (get->all_namespaces)
 			return cli_fail("a name stands in one namespace: name it with -n instead of -A");
 		if (get->selector_text || get->field_text || index)
-			return cli_fail("a name says it all: leave out %s", get->selector_text ? "-l" : index ? "--index" : "--field-selector");
+			return cli_fail("a name says it all: leave out %s", get->selector_text ? "-l"
+									    : index            ? "--index"
+										    : "--field-selector");
 		if (strchr(get->targets[i].name, '/'))
-			return cli_fail("'%s': a name has no '/'; write RESOURCE/NAME without a resource before it", get->targets[i].name);
+			return cli_fail(
+				"'%s': a name has no '/'; write RESOURCE/NAME without a resource before it",
+				get->targets[i].name);
 	}
 	if (!get->watch && (get->watch_events || get->timeout))
-		return cli_fail("%s goes with --watch", get->watch_events ? "--output-watch-events" : "--timeout");
+		return cli_fail("%s goes with --watch",
+				get->watch_events ? "--output-watch-events" : "--timeout");
 	if (get->watch && get->sort_by)
 		return cli_fail("--sort-by does not go with --watch: changes come in their own order");
 	if (index) {
 		const char *equals = strchr(index, '=');
 
 		if (!equals || equals == index)
-			return cli_fail("--index %s: write --index NAME=VALUE, as in --index nodeName=node-1", index);
+			return cli_fail("--index %s: write --index NAME=VALUE, as in --index nodeName=node-1",
+					index);
 		get->index_name = strndup(index, (size_t)(equals - index));
 		get->index_value = equals + 1;
 		if (!get->index_name)
 			return cli_fail("no memory");
 		if (get->deleted && !find_by_index(get->index_name, &get->find_by))
-			return cli_fail("--deleted --index %s: what was deleted is found by uid, podIP, containerID, or by name", get->index_name);
+			return cli_fail("--deleted --index %s: what was deleted is found by uid, podIP, "
+					"containerID, or by name",
+					get->index_name);
 	}
 	return -1;
 }
@@ -121,24 +138,38 @@ run(const struct cli_command *command, int argc, char **argv)
 	const struct cli_flag flags[] = {
 		{"namespace", 'n', "NS", "the namespace (default: default)", NULL, &get.namespace_, NULL},
 		{"all-namespaces", 'A', NULL, "all namespaces", &get.all_namespaces, NULL, NULL},
-		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL, &get.selector_text, NULL},
-		{"index", 0, "NAME=VALUE", "those that an index of informerd has under this value: nodeName=node-1", NULL, &index, NULL},
-		{"deleted", 0, NULL, "what was deleted a short while ago: all of it, or found by name or --index uid, podIP, containerID",
+		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL,
+		 &get.selector_text, NULL},
+		{"index", 0, "NAME=VALUE",
+		 "those that an index of informerd has under this value: nodeName=node-1", NULL, &index,
+		 NULL},
+		{"deleted", 0, NULL,
+		 "what was deleted a short while ago: all of it, or found by name or --index uid, podIP, "
+		 "containerID",
 		 &get.deleted, NULL, NULL},
 		{"output", 'o', "FORMAT", "table (default), wide, name, json or yaml", NULL, &output, NULL},
 		{"no-headers", 0, NULL, "a table without its first line", &get.no_headers, NULL, NULL},
 		{"show-labels", 0, NULL, "all labels as the last column", &get.show_labels, NULL, NULL},
-		{"label-columns", 'L', "KEY[,KEY]", "a column for each of these labels; may be repeated", NULL, NULL, &get.label_columns},
-		{"show-kind", 0, NULL, "kinds before names, as with several resources", &get.show_kind, NULL, NULL},
-		{"ignore-not-found", 0, NULL, "be silent, with exit code 0, when there is no such object", &get.ignore_not_found, NULL, NULL},
-		{"watch", 'w', NULL, "then each change as it comes: a row, document or name each", &get.watch, NULL, NULL},
-		{"watch-only", 0, NULL, "the changes alone", &get.watch_only, NULL, NULL},
-		{"output-watch-events", 0, NULL, "with --watch: say of each whether it was ADDED, MODIFIED or DELETED", &get.watch_events, NULL,
+		{"label-columns", 'L', "KEY[,KEY]", "a column for each of these labels; may be repeated",
+		 NULL, NULL, &get.label_columns},
+		{"show-kind", 0, NULL, "kinds before names, as with several resources", &get.show_kind, NULL,
 		 NULL},
-		{"field-selector", 0, "SELECTOR", "paths and values, as in spec.nodeName=n1,status.phase!=Running", NULL,
-		 &get.field_text, NULL},
-		{"sort-by", 0, "PATH", "by this field, as in .metadata.creationTimestamp; what has none comes first", NULL, &get.sort_by, NULL},
-		{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)", NULL, &get.timeout, NULL},
+		{"ignore-not-found", 0, NULL, "be silent, with exit code 0, when there is no such object",
+		 &get.ignore_not_found, NULL, NULL},
+		{"watch", 'w', NULL, "then each change as it comes: a row, document or name each", &get.watch,
+		 NULL, NULL},
+		{"watch-only", 0, NULL, "the changes alone", &get.watch_only, NULL, NULL},
+		{"output-watch-events", 0, NULL,
+		 "with --watch: say of each whether it was ADDED, MODIFIED or DELETED", &get.watch_events,
+		 NULL, NULL},
+		{"field-selector", 0, "SELECTOR",
+		 "paths and values, as in spec.nodeName=n1,status.phase!=Running", NULL, &get.field_text,
+		 NULL},
+		{"sort-by", 0, "PATH",
+		 "by this field, as in .metadata.creationTimestamp; what has none comes first", NULL,
+		 &get.sort_by, NULL},
+		{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)",
+		 NULL, &get.timeout, NULL},
 	};
 	struct cli_args args;
 	int r = cli_parse(command, flags, sizeof(flags) / sizeof(*flags), argc, argv, &args);
@@ -163,8 +194,10 @@ const struct cli_command command_get = {
 	.summary = "show objects as kubectl does",
 	.usage = "informerctl get RESOURCE[,RESOURCE...] [NAME...] [flags]\n"
 		 "       informerctl get RESOURCE/NAME... [flags]",
-	.details = "RESOURCE as kubectl takes it: pods, po, pod, deployments.apps; informerctl stat lists what is cached; all: those that are\n"
+	.details = "RESOURCE as kubectl takes it: pods, po, pod, deployments.apps; informerctl stat lists "
+		   "what is cached; all: those that are\n"
 		   "cached of pods, services, deployments and the like.\n"
-		   "Exit codes: 0 done (also when nothing matches), 1 a named object does not exist, 2 usage or no daemon.",
+		   "Exit codes: 0 done (also when nothing matches), 1 a named object does not exist, 2 usage "
+		   "or no daemon.",
 	.run = run,
 };

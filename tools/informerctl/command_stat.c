@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informerctl stat: the daemon's report (schema 1) for people, or as it is.
  *
@@ -60,7 +61,8 @@ cell_resource(struct field resource, struct cells *cells)
 {
 	struct text *text = &cells->text;
 	struct field_text part = field_string(member(resource, "resource"));
-	static const char *const narrow[][2] = {{"namespace", "namespace"}, {"labelSelector", "labels"}, {"fieldSelector", "fields"}};
+	static const char *const narrow[][2] = {
+		{"namespace", "namespace"}, {"labelSelector", "labels"}, {"fieldSelector", "fields"}};
 
 	text_add(text, part.data, part.length);
 	part = field_string(member(resource, "group"));
@@ -83,7 +85,8 @@ static void
 cell_progress(struct field resource, struct cells *cells)
 {
 	struct field progress = member(resource, "progress");
-	int64_t items = field_int(member(progress, "items")), remaining = field_int(member(progress, "remaining"));
+	int64_t items = field_int(member(progress, "items")),
+		remaining = field_int(member(progress, "remaining"));
 	struct field_text activity = field_string(member(resource, "activity"));
 
 	if (field_is_true(member(resource, "changing"))) /* a reload is not applied to it yet */
@@ -99,7 +102,8 @@ cell_progress(struct field resource, struct cells *cells)
 static void
 add_resources(struct field report, struct text *out)
 {
-	static const char *const heading[] = {"RESOURCE", "STATE", "ACTIVITY", "OBJECTS", "RV", "HEARD", "LISTS", "EVENTS"};
+	static const char *const heading[] = {"RESOURCE", "STATE", "ACTIVITY", "OBJECTS",
+					      "RV",       "HEARD", "LISTS",    "EVENTS"};
 	struct cells cells = CELLS_INIT;
 	struct field_iter it;
 
@@ -113,7 +117,8 @@ add_resources(struct field report, struct text *out)
 		cell_int(member(it.item, "objects"), &cells);
 		cells_add_or(&cells, field_string(member(it.item, "rv")), "-");
 		cell_age(field_int(member(it.item, "age_ns")), &cells);
-		cells_addf(&cells, "%" PRId64, field_int(member(it.item, "lists")) + field_int(member(it.item, "watch_lists")));
+		cells_addf(&cells, "%" PRId64,
+			   field_int(member(it.item, "lists")) + field_int(member(it.item, "watch_lists")));
 		cell_int(member(it.item, "events"), &cells);
 	}
 	table_write(&cells, 8, out);
@@ -132,7 +137,8 @@ add_errors(struct field report, struct text *out)
 	field_iterate(member(report, "resources"), &it);
 	while (field_next(&it)) {
 		int64_t retry_ms = field_int(member(it.item, "retry_in_ms"));
-		struct field_text name = field_string(member(it.item, "resource")), error = field_string(member(it.item, "last_error"));
+		struct field_text name = field_string(member(it.item, "resource")),
+				  error = field_string(member(it.item, "last_error"));
 
 		if (error.length == 0)
 			continue;
@@ -146,7 +152,8 @@ add_errors(struct field report, struct text *out)
 static void
 add_readers(struct field report, struct text *out)
 {
-	static const char *const heading[] = {"READER", "PID", "UID", "GENERATION", "PINS", "OLDEST PIN", "LAG"};
+	static const char *const heading[] = {"READER", "PID",        "UID", "GENERATION",
+					      "PINS",   "OLDEST PIN", "LAG"};
 	struct field readers = member(report, "readers");
 	struct cells cells = CELLS_INIT;
 	struct field_iter it;
@@ -177,7 +184,8 @@ add_readers(struct field report, struct text *out)
 static void
 add_queues(struct field report, struct text *out)
 {
-	static const char *const heading[] = {"QUEUE", "READER", "PID", "CONSUMER", "STATE", "UNREAD", "HELD", "OVERFLOWS"};
+	static const char *const heading[] = {"QUEUE", "READER", "PID",  "CONSUMER",
+					      "STATE", "UNREAD", "HELD", "OVERFLOWS"};
 	struct cells cells = CELLS_INIT;
 	struct field_iter reader, queue;
 	unsigned count = 0;
@@ -245,8 +253,10 @@ static void
 add_reload(struct field report, struct text *out)
 {
 	struct field reload = member(report, "reload");
-	struct field_text state = field_string(member(reload, "state")), time = field_string(member(reload, "time")),
-			  error = field_string(member(reload, "error")), changes = field_string(member(reload, "changes")),
+	struct field_text state = field_string(member(reload, "state")),
+			  time = field_string(member(reload, "time")),
+			  error = field_string(member(reload, "error")),
+			  changes = field_string(member(reload, "changes")),
 			  later = field_string(member(reload, "needs_restart"));
 
 	if (state.length == 0 || (state.length == 4 && memcmp(state.data, "none", 4) == 0))
@@ -267,15 +277,17 @@ static void
 add_daemon(struct field report, struct text *out)
 {
 	struct field arena = member(report, "arena");
-	struct field_text version = field_string(member(report, "version")), server = field_string(member(report, "server")),
+	struct field_text version = field_string(member(report, "version")),
+			  server = field_string(member(report, "server")),
 			  file = field_string(member(arena, "file"));
 	char age[AGE_TEXT_MAX];
 
-	text_addf(out, "informerd %.*s, pid %" PRId64 ", up %s, server %.*s\n", (int)version.length, version.data,
-		  field_int(member(report, "pid")), age_format(field_int(member(report, "uptime_ns")), age), (int)server.length,
-		  server.data);
-	text_addf(out, "arena %.*s: generation %" PRId64 ", epoch %" PRId64 ", seq %" PRId64 ", ", (int)file.length, file.data,
-		  field_int(member(report, "generation")), field_int(member(report, "epoch")), field_int(member(report, "seq")));
+	text_addf(out, "informerd %.*s, pid %" PRId64 ", up %s, server %.*s\n", (int)version.length,
+		  version.data, field_int(member(report, "pid")),
+		  age_format(field_int(member(report, "uptime_ns")), age), (int)server.length, server.data);
+	text_addf(out, "arena %.*s: generation %" PRId64 ", epoch %" PRId64 ", seq %" PRId64 ", ",
+		  (int)file.length, file.data, field_int(member(report, "generation")),
+		  field_int(member(report, "epoch")), field_int(member(report, "seq")));
 	add_size(out, field_int(member(arena, "bytes")));
 	text_adds(out, " (");
 	add_size(out, field_int(member(arena, "used_bytes")));
@@ -300,7 +312,8 @@ add_report(const char *json, size_t length, struct text *out)
 
 	if (!root || schema < 1) {
 		cJSON_Delete(root);
-		return cli_fail("informerd's report is not understood; are informerd and informerctl of one release?");
+		return cli_fail("informerd's report is not understood; are informerd and informerctl of one "
+				"release?");
 	}
 	add_daemon(report, out);
 	add_resources(report, out);
@@ -327,8 +340,11 @@ add_arena(struct informer *inf, struct text *out)
 		return cli_fail_code(inf, r, "cannot read the arena");
 	informer_status(inf, &status);
 	informer_snapshot_moment(&snap, &moment);
-	text_addf(out, "informerd does not answer: %s\narena: generation %" PRIu64 ", epoch %" PRIu64 ", seq %" PRIu64 "\n\n",
-		  *status.reason ? status.reason : "no sign of life", moment.generation, moment.epoch, moment.seq);
+	text_addf(out,
+		  "informerd does not answer: %s\narena: generation %" PRIu64 ", epoch %" PRIu64
+		  ", seq %" PRIu64 "\n\n",
+		  *status.reason ? status.reason : "no sign of life", moment.generation, moment.epoch,
+		  moment.seq);
 	for (size_t i = 0; i < 5; i++)
 		cells_adds(&cells, heading[i]);
 	for (uint32_t i = 0; i < informer_resource_count(&snap); i++) {
@@ -339,7 +355,8 @@ add_arena(struct informer *inf, struct text *out)
 		cells_add(&cells, (struct field_text){info.resource, info.resource_length});
 		cells_adds(&cells, info.synced ? "synced" : "listing");
 		cells_addf(&cells, "%" PRIu64, info.object_count);
-		cells_add_or(&cells, (struct field_text){info.resource_version, info.resource_version_length}, "-");
+		cells_add_or(&cells, (struct field_text){info.resource_version, info.resource_version_length},
+			     "-");
 		cell_age(info.age_ns == UINT64_MAX ? -1 : (int64_t)info.age_ns, &cells);
 	}
 	table_write(&cells, 5, out);
@@ -402,8 +419,11 @@ run(const struct cli_command *command, int argc, char **argv)
 	const char *output = "table";
 	bool watch = false;
 	const struct cli_flag flags[] = {
-		{"output", 'o', "FORMAT", "table (default), or json: the report, whose form is stable (\"schema\": 1)", NULL, &output, NULL},
-		{"watch", 'w', NULL, "again each second; while informerd is gone, what its arena still tells", &watch, NULL, NULL},
+		{"output", 'o', "FORMAT",
+		 "table (default), or json: the report, whose form is stable (\"schema\": 1)", NULL, &output,
+		 NULL},
+		{"watch", 'w', NULL, "again each second; while informerd is gone, what its arena still tells",
+		 &watch, NULL, NULL},
 	};
 	struct informer *inf = NULL;
 	struct cli_args args;
@@ -433,7 +453,9 @@ const struct cli_command command_stat = {
 	.name = "stat",
 	.summary = "how informerd is: resources, arena, readers",
 	.usage = "informerctl stat [-o table|json] [--watch]",
-	.details = "STATE is what readers get; ACTIVITY is what informerd does at the moment; HEARD is how long ago the API server\n"
-		   "was heard of on the resource. LAG is how many versions a reader's oldest open snapshot lies behind.",
+	.details = "STATE is what readers get; ACTIVITY is what informerd does at the moment; HEARD is how "
+		   "long ago the API server\n"
+		   "was heard of on the resource. LAG is how many versions a reader's oldest open snapshot "
+		   "lies behind.",
 	.run = run,
 };

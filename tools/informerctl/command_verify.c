@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* informerctl verify: every tag and every reachable offset of the arena, as of one snapshot. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,8 +45,10 @@ verify(struct informer *inf, const struct informer_snapshot *snap, struct text *
 		return cli_fail_code(inf, r, "cannot verify");
 	if (report.told > FAULTS_MAX)
 		text_addf(out, "... and %" PRIu64 " more\n", report.told - FAULTS_MAX);
-	text_addf(out, "%s: generation %" PRIu64 ", epoch %" PRIu64 ": %" PRIu64 " blocks, %" PRIu64 " tags, %.1f MiB, %" PRIu64
-		  " fault%s, %.0f ms\n", r < 0 ? "damaged" : "ok", moment.generation, moment.epoch, counts.blocks, counts.tags,
+	text_addf(out,
+		  "%s: generation %" PRIu64 ", epoch %" PRIu64 ": %" PRIu64 " blocks, %" PRIu64
+		  " tags, %.1f MiB, %" PRIu64 " fault%s, %.0f ms\n",
+		  r < 0 ? "damaged" : "ok", moment.generation, moment.epoch, counts.blocks, counts.tags,
 		  (double)counts.bytes / 1048576, counts.faults, counts.faults == 1 ? "" : "s", ms);
 	if (r == 0 && counts.tags == 0)
 		cli_fail("only form was checked: informerd gave this reader no key for the tags");
@@ -67,7 +70,8 @@ run(const struct cli_command *command, int argc, char **argv)
 		goto out;
 	r = EXIT_USAGE;
 	if (args.count > 0) {
-		cli_fail("verify takes no argument, but there is '%s'; it looks at the whole arena", args.items[0]);
+		cli_fail("verify takes no argument, but there is '%s'; it looks at the whole arena",
+			 args.items[0]);
 		goto out;
 	}
 	inf = cli_attach(&args, INFORMER_VERIFY);
@@ -91,7 +95,9 @@ const struct cli_command command_verify = {
 	.name = "verify",
 	.summary = "check every block of the arena",
 	.usage = "informerctl verify",
-	.details = "Walks all that the newest version reaches and checks each block's integrity tag, bounds and form.\n"
-		   "Exit codes: 0 sound, 1 damaged (each block's offset and reason is printed), 2 usage or no daemon.",
+	.details = "Walks all that the newest version reaches and checks each block's integrity tag, bounds "
+		   "and form.\n"
+		   "Exit codes: 0 sound, 1 damaged (each block's offset and reason is printed), 2 usage or "
+		   "no daemon.",
 	.run = run,
 };

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informerctl wait --for=synced: sleep until the first lists are in, also for a daemon that is not there yet.
  *
- * The library tells when what is in the arena is synced; the daemon's report tells of resources that are not in the arena yet,
- * because the API server has not explained them.
+ * The library tells when what is in the arena is synced; the daemon's report tells of resources that are not
+ * in the arena yet, because the API server has not explained them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -78,7 +79,8 @@ describe(const cJSON *resource, struct text *line)
 
 	if (strcmp(string_of(resource, "state"), "synced") == 0)
 		return;
-	text_addf(line, "%s%s: %s", line->length > 0 ? "; " : "", string_of(resource, "resource"), string_of(resource, "state"));
+	text_addf(line, "%s%s: %s", line->length > 0 ? "; " : "", string_of(resource, "resource"),
+		  string_of(resource, "state"));
 	if (cJSON_IsObject(progress) && remaining >= 0)
 		text_addf(line, ", %.0f of %.0f objects", items, items + remaining);
 	else if (cJSON_IsObject(progress))
@@ -124,7 +126,8 @@ describe_all(const struct waiting *w, const char *name, struct text *line)
 	}
 	informer_status(w->inf, &status);
 	if (!report) {
-		const char *reason = *status.reason ? status.reason : "informerd does not answer", *socket = cli_socket(w->args);
+		const char *reason = *status.reason ? status.reason : "informerd does not answer",
+			   *socket = cli_socket(w->args);
 
 		text_adds(line, reason);
 		if (!strstr(reason, socket))
@@ -133,7 +136,10 @@ describe_all(const struct waiting *w, const char *name, struct text *line)
 	cJSON_Delete(report);
 }
 
-/* All that informerd is configured to cache, also what it has not resolved yet. A daemon that does not tell counts as yes. */
+/*
+ * All that informerd is configured to cache, also what it has not resolved yet. A daemon that does not tell
+ * counts as yes.
+ */
 static bool
 all_configured_synced(struct informer *inf)
 {
@@ -164,10 +170,14 @@ static void
 describe_missing(const struct waiting *w, const char *resource, struct text *line)
 {
 	if (resource && is_unknown(w->inf, resource))
-		text_addf(line, "informerd does not cache '%s' (add it: informerd --resource %s ...)", resource, resource);
+		text_addf(line, "informerd does not cache '%s' (add it: informerd --resource %s ...)",
+			  resource, resource);
 	describe_all(w, resource, line);
 	if (line->length == 0 && w->version)
-		text_addf(line, "it has not got to resourceVersion %s (a quiet resource gets on by bookmarks, once a minute)", w->version);
+		text_addf(line,
+			  "it has not got to resourceVersion %s (a quiet resource gets on by bookmarks, once "
+			  "a minute)",
+			  w->version);
 	else if (line->length == 0)
 		text_adds(line, "the first list is not in");
 }
@@ -189,7 +199,8 @@ time_out(const struct waiting *w, const char *resource)
 	struct text line = TEXT_INIT(-1);
 
 	describe_missing(w, resource, &line);
-	cli_fail("timed out waiting for %s: %s", resource ? resource : "all resources", line.data ? line.data : "");
+	cli_fail("timed out waiting for %s: %s", resource ? resource : "all resources",
+		 line.data ? line.data : "");
 	text_done(&line);
 	return EXIT_CONDITION;
 }
@@ -197,7 +208,8 @@ time_out(const struct waiting *w, const char *resource)
 static int
 wait_once(const struct waiting *w, const char *resource, int ms)
 {
-	return w->version ? informer_wait_version(w->inf, resource, w->version, ms) : informer_wait_synced(w->inf, resource, ms);
+	return w->version ? informer_wait_version(w->inf, resource, w->version, ms)
+			  : informer_wait_synced(w->inf, resource, ms);
 }
 
 /* Until `resource` (NULL: all) is synced, or at the version. Returns -1, or the exit code. */
@@ -223,7 +235,8 @@ wait_for(struct waiting *w, const char *resource)
 			if (informer_begin(w->inf, &snap) == 0) {
 				informer_snapshot_moment(&snap, &seen);
 				informer_end(&snap);
-				informer_wait_commit(w->inf, &seen, w->end_ms - now < 200 ? (int)(w->end_ms - now) : 200);
+				informer_wait_commit(w->inf, &seen,
+						     w->end_ms - now < 200 ? (int)(w->end_ms - now) : 200);
 			}
 		}
 		if (now_ms() >= w->next_say_ms)
@@ -236,9 +249,12 @@ run(const struct cli_command *command, int argc, char **argv)
 {
 	const char *condition = NULL, *timeout = "30s";
 	const struct cli_flag flags[] = {
-		{"for", 0, "CONDITION", "what to wait for: synced (each first list is in), or resourceVersion=N (what is shown is\n"
-		 "as new as that, which the API server answered to a write; of one resource)", NULL, &condition, NULL},
-		{"timeout", 0, "TIME", "how long at most: 500ms, 30s, 2m; 0 only looks, -1s waits for ever (default: 30s)", NULL,
+		{"for", 0, "CONDITION",
+		 "what to wait for: synced (each first list is in), or resourceVersion=N (what is shown is\n"
+		 "as new as that, which the API server answered to a write; of one resource)",
+		 NULL, &condition, NULL},
+		{"timeout", 0, "TIME",
+		 "how long at most: 500ms, 30s, 2m; 0 only looks, -1s waits for ever (default: 30s)", NULL,
 		 &timeout, NULL},
 	};
 	struct waiting w = {0};
@@ -249,17 +265,21 @@ run(const struct cli_command *command, int argc, char **argv)
 		goto out;
 	r = EXIT_USAGE;
 	if (!condition) {
-		cli_fail("what to wait for? informerctl wait --for=synced%s%s", args.count ? " " : "", args.count ? args.items[0] : "");
+		cli_fail("what to wait for? informerctl wait --for=synced%s%s", args.count ? " " : "",
+			 args.count ? args.items[0] : "");
 		goto out;
 	}
 	if (strncmp(condition, "resourceVersion=", 16) == 0) {
 		w.version = condition + 16;
 		if (args.count != 1 || !*w.version || w.version[strspn(w.version, "0123456789")]) {
-			cli_fail("--for=%s: a number, and one resource: informerctl wait --for=resourceVersion=4711 pods", condition);
+			cli_fail("--for=%s: a number, and one resource: informerctl wait "
+				 "--for=resourceVersion=4711 pods",
+				 condition);
 			goto out;
 		}
 	} else if (strcmp(condition, "synced") != 0) {
-		cli_fail("--for=%s is not known; there are --for=synced and --for=resourceVersion=N%s%s", condition, kubectl_word_condition(condition) ? "; " : "",
+		cli_fail("--for=%s is not known; there are --for=synced and --for=resourceVersion=N%s%s",
+			 condition, kubectl_word_condition(condition) ? "; " : "",
 			 kubectl_word_condition(condition) ? kubectl_word_condition(condition) : "");
 		goto out;
 	}
@@ -288,7 +308,8 @@ const struct cli_command command_wait = {
 	.summary = "wait until resources are synced, or as new as a write",
 	.usage = "informerctl wait --for=synced [RESOURCE...] [--timeout=30s]\n"
 		 "       informerctl wait --for=resourceVersion=N RESOURCE [--timeout=30s]",
-	.details = "Without a RESOURCE, all that informerd is configured to cache. Waits for an informerd that is not there yet, too.\n"
+	.details = "Without a RESOURCE, all that informerd is configured to cache. Waits for an informerd "
+		   "that is not there yet, too.\n"
 		   "Exit codes: 0 it is so, 1 timed out (stderr says what is missing), 2 usage.",
 	.run = run,
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An object's members in the order in which they are written; see document.h. */
 #include "tools/informerctl/document.h"
 
@@ -25,13 +26,17 @@ is_digit(struct field_text text, size_t at)
 	return at < text.length && text.data[at] >= '0' && text.data[at] <= '9';
 }
 
-/* Beyond ASCII: all but the blocks of signs and symbols. Keys are ASCII by validation, but for those of ConfigMaps and CRDs. */
+/*
+ * Beyond ASCII: all but the blocks of signs and symbols. Keys are ASCII by validation, but for those of
+ * ConfigMaps and CRDs.
+ */
 static bool
 is_letter(uint32_t r)
 {
-	static const uint32_t signs[][2] = {{0, '@'},	       {'[', '`'},	 {'{', 0xa9},	   {0xab, 0xb4},     {0xb6, 0xb9},
-					    {0xbb, 0xbf},      {0xd7, 0xd7},	 {0xf7, 0xf7},	   {0x2000, 0x2bff}, {0x3000, 0x3004},
-					    {0xe000, 0xf8ff},  {0xfe00, 0xfe6f}, {0xff00, 0xff20}, {0xfff0, 0xffff}, {0x1f000, 0x1faff}};
+	static const uint32_t signs[][2] = {
+		{0, '@'},         {'[', '`'},       {'{', 0xa9},      {0xab, 0xb4},     {0xb6, 0xb9},
+		{0xbb, 0xbf},     {0xd7, 0xd7},     {0xf7, 0xf7},     {0x2000, 0x2bff}, {0x3000, 0x3004},
+		{0xe000, 0xf8ff}, {0xfe00, 0xfe6f}, {0xff00, 0xff20}, {0xfff0, 0xffff}, {0x1f000, 0x1faff}};
 
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
 		if (r >= signs[i][0] && r <= signs[i][1])
@@ -52,7 +57,8 @@ in_number(struct field_text text, size_t at)
 /*
  * yaml.v2's order of keys: letters behind all else, numbers by value. Both texts are the same up to `at`.
  *
- * It is no total order (x01y < x12 < x1y < x01y); where keys form such a ring, theirs may come out in another turn.
+ * It is no total order (x01y < x12 < x1y < x01y); where keys form such a ring, theirs may come out in another
+ * turn.
  */
 static int
 compare_from(struct field_text a, struct field_text b, size_t at)
@@ -110,7 +116,8 @@ document_members(const struct document *document, bool natural, size_t *ret_coun
 	while (count < size - 2 && field_next(&it))
 		members[count++] = (struct document_member){{it.key, it.key_length}, it.item};
 	if (document->api_version && !field_is_set(field_get(document->object, "apiVersion")))
-		members[count++] = (struct document_member){{"apiVersion", 10}, field_of_text(document->api_version)};
+		members[count++] = (struct document_member){{"apiVersion", 10},
+							    field_of_text(document->api_version)};
 	if (document->kind && !field_is_set(field_get(document->object, "kind")))
 		members[count++] = (struct document_member){{"kind", 4}, field_of_text(document->kind)};
 	qsort(members, count, sizeof(*members), natural ? compare_natural : field_text_compare);

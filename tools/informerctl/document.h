@@ -1,14 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects as texts: JSON and YAML as `kubectl get -o json|yaml` prints them, byte for byte. Members are in order of their keys;
- * numbers are copied, not computed.
+ * Objects as texts: JSON and YAML as `kubectl get -o json|yaml` prints them, byte for byte. Members are in
+ * order of their keys; numbers are copied, not computed.
  */
-#ifndef INFORMERCTL_DOCUMENT_H
-#define INFORMERCTL_DOCUMENT_H
+#ifndef TOOLS_INFORMERCTL_DOCUMENT_H
+#define TOOLS_INFORMERCTL_DOCUMENT_H
 
 #include "tools/printer/field.h"
 #include "tools/printer/text.h"
 
-/* An object, and what a list leaves out of its items: apiVersion and kind are added where the object lacks them. */
+/*
+ * An object, and what a list leaves out of its items: apiVersion and kind are added where the object lacks
+ * them.
+ */
 struct document {
 	struct field object;
 	const char *api_version; /* NULL: add nothing */
@@ -37,7 +41,10 @@ struct document_member {
 	struct field_text key;
 	struct field value;
 };
-/* NULL when there are none, or without memory (out->error tells). natural: in YAML's order, where a9 comes before a10. */
+/*
+ * NULL when there are none, or without memory (out->error tells). natural: in YAML's order, where a9 comes
+ * before a10.
+ */
 struct document_member *
 document_members(const struct document *document, bool natural, size_t *ret_count, struct text *out);
 

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects as JSON: four spaces, keys in order, and the characters escaped that Go's encoder escapes (also <, > and &).
+ * Objects as JSON: four spaces, keys in order, and the characters escaped that Go's encoder escapes (also <,
+ * > and &).
  *
  * Source: k8s.io/cli-runtime pkg/printers/json.go
  */
@@ -14,7 +16,8 @@
 static void
 write_character(unsigned char c, struct text *out)
 {
-	static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r', ['"'] = '"', ['\\'] = '\\'};
+	static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+				       ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
 
 	if (c < sizeof(letters) && letters[c])
 		text_addf(out, "\\%c", letters[c]);
@@ -32,7 +35,9 @@ write_string(struct field_text string, struct text *out)
 		unsigned char c = (unsigned char)string.data[i];
 		size_t left = string.length - i;
 
-		if (c == 0xe2 && left >= 3 && (memcmp(string.data + i, "\xe2\x80\xa8", 3) == 0 || memcmp(string.data + i, "\xe2\x80\xa9", 3) == 0)) {
+		if (c == 0xe2 && left >= 3 &&
+		    (memcmp(string.data + i, "\xe2\x80\xa8", 3) == 0 ||
+		     memcmp(string.data + i, "\xe2\x80\xa9", 3) == 0)) {
 			text_add(out, string.data + start, i - start);
 			text_adds(out, string.data[i + 2] == '\xa8' ? "\\u2028" : "\\u2029");
 			i += 2;
@@ -147,5 +152,6 @@ document_list_json(struct document_list *list, struct text *out)
 	}
 	if (count > 0)
 		new_line(1, out);
-	text_adds(out, "],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": \"\"\n    }\n}\n");
+	text_adds(out, "],\n    \"kind\": \"List\",\n    \"metadata\": {\n        \"resourceVersion\": "
+		       "\"\"\n    }\n}\n");
 }

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects as YAML.
  *
- * Source: k8s.io/cli-runtime pkg/printers/yaml.go; the order of keys and the lines are those of sigs.k8s.io/yaml
+ * Source: k8s.io/cli-runtime pkg/printers/yaml.go; the order of keys and the lines are those of
+ * sigs.k8s.io/yaml
  */
 #include <stdlib.h>
 
@@ -96,10 +98,12 @@ write_value(struct emitter *e, const struct document *document, bool in_mapping)
 		emitter_string(e, field_string(document->object), false);
 		break;
 	case FIELD_NUMBER:
-		emitter_word(e, (struct field_text){number, field_number(document->object, number, sizeof(number))});
+		emitter_word(e, (struct field_text){number,
+						    field_number(document->object, number, sizeof(number))});
 		break;
 	case FIELD_BOOL:
-		emitter_word(e, field_is_true(document->object) ? (struct field_text){"true", 4} : (struct field_text){"false", 5});
+		emitter_word(e, field_is_true(document->object) ? (struct field_text){"true", 4}
+								: (struct field_text){"false", 5});
 		break;
 	default:
 		emitter_word(e, (struct field_text){"null", 4});

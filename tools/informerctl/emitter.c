@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing YAML; see emitter.h. */
 #include "tools/informerctl/emitter.h"
 
@@ -110,7 +111,8 @@ write_single(struct emitter *e, struct field_text text, bool fold)
 	emitter_indicator(e, "'", true, false);
 	for (size_t i = 0; i < text.length;) {
 		if (scalar_space(text, i)) {
-			if (fold && !spaces && e->column > WIDTH && i > 0 && i < text.length - 1 && !scalar_space(text, i + 1)) {
+			if (fold && !spaces && e->column > WIDTH && i > 0 && i < text.length - 1 &&
+			    !scalar_space(text, i + 1)) {
 				emitter_indent(e);
 				i++;
 			} else {
@@ -139,8 +141,9 @@ put_escaped(struct emitter *e, uint32_t c)
 	static const struct {
 		uint32_t c;
 		char letter;
-	} letters[] = {{0, '0'},    {7, 'a'},	 {8, 'b'},   {9, 't'},	 {10, 'n'},   {11, 'v'},    {12, 'f'},	 {13, 'r'},
-		       {0x1b, 'e'}, {'"', '"'}, {'\\', '\\'}, {0x85, 'N'}, {0xa0, '_'}, {0x2028, 'L'}, {0x2029, 'P'}};
+	} letters[] = {{0, '0'},     {7, 'a'},    {8, 'b'},    {9, 't'},      {10, 'n'},
+		       {11, 'v'},    {12, 'f'},   {13, 'r'},   {0x1b, 'e'},   {'"', '"'},
+		       {'\\', '\\'}, {0x85, 'N'}, {0xa0, '_'}, {0x2028, 'L'}, {0x2029, 'P'}};
 	char escaped[16];
 
 	for (size_t i = 0; i < sizeof(letters) / sizeof(*letters); i++) {
@@ -164,7 +167,8 @@ write_double(struct emitter *e, struct field_text text, bool fold)
 	for (size_t i = 0; i < text.length;) {
 		bool space = scalar_space(text, i);
 
-		if (!scalar_printable(text, i) || scalar_break(text, i) || text.data[i] == '"' || text.data[i] == '\\') {
+		if (!scalar_printable(text, i) || scalar_break(text, i) || text.data[i] == '"' ||
+		    text.data[i] == '\\') {
 			put_escaped(e, scalar_character(text, i));
 			i += scalar_width(text, i);
 		} else if (space && fold && !spaces && e->column > WIDTH && i > 0 && i < text.length - 1) {
@@ -181,7 +185,10 @@ write_double(struct emitter *e, struct field_text text, bool fold)
 	e->whitespace = e->indention = false;
 }
 
-/* Behind '|': "2" when the first line's own spaces would be taken for indentation, and what becomes of line feeds at the end. */
+/*
+ * Behind '|': "2" when the first line's own spaces would be taken for indentation, and what becomes of line
+ * feeds at the end.
+ */
 static void
 write_hints(struct emitter *e, struct field_text text)
 {

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing YAML in block style, line by line as sigs.k8s.io/yaml does: two spaces a level, sequences at their key's level, long
- * texts folded at spaces beyond column 80.
+ * Writing YAML in block style, line by line as sigs.k8s.io/yaml does: two spaces a level, sequences at their
+ * key's level, long texts folded at spaces beyond column 80.
  *
- * Source: libyaml's emitter, of which goyaml.v2 is a translation: the state (whitespace, indention, column) has its names.
+ * Source: libyaml's emitter, of which goyaml.v2 is a translation: the state (whitespace, indention, column)
+ * has its names.
  */
-#ifndef INFORMERCTL_EMITTER_H
-#define INFORMERCTL_EMITTER_H
+#ifndef TOOLS_INFORMERCTL_EMITTER_H
+#define TOOLS_INFORMERCTL_EMITTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +35,10 @@ struct emitter {
 /* A new line if this one has something in it, then its indentation. */
 void
 emitter_indent(struct emitter *e);
-/* "-", ":", "[]": need_whitespace puts a space before it; keeps_indention: the line still counts as new behind it. */
+/*
+ * "-", ":", "[]": need_whitespace puts a space before it; keeps_indention: the line still counts as new
+ * behind it.
+ */
 void
 emitter_indicator(struct emitter *e, const char *indicator, bool need_whitespace, bool keeps_indention);
 /* A text that is written as it is: a number, true. */

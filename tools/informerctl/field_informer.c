@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields in the arena, read through the library. The accessors of field.h answer "nothing" when a read fails; the first failure
- * is kept here, so that whoever prints can tell a field that is absent from one that could not be read.
+ * Fields in the arena, read through the library. The accessors of field.h answer "nothing" when a read fails;
+ * the first failure is kept here, so that whoever prints can tell a field that is absent from one that could
+ * not be read.
  */
 #include "tools/informerctl/field_informer.h"
 

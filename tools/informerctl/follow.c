@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Following changes; see follow.h. */
 #include "tools/informerctl/follow.h"
 
@@ -46,8 +47,8 @@ follow_say_empty(const struct informer_handler_options *options)
 	const char *what = options->label_selector || options->field_selector ? " that match" : "";
 
 	if (options->namespace_)
-		cli_fail("no %s%s in namespace %s yet, waiting for changes (-A: of all namespaces)", options->resource, what,
-			 options->namespace_);
+		cli_fail("no %s%s in namespace %s yet, waiting for changes (-A: of all namespaces)",
+			 options->resource, what, options->namespace_);
 	else
 		cli_fail("no %s%s yet, waiting for changes", options->resource, what);
 }

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Following changes: a handler of the library, driven until there is nothing more to do. What its calls add to the output is
- * written after them: an output that is not read delays no call, which would hold a snapshot open.
+ * Following changes: a handler of the library, driven until there is nothing more to do. What its calls add
+ * to the output is written after them: an output that is not read delays no call, which would hold a snapshot
+ * open.
  */
-#ifndef INFORMERCTL_FOLLOW_H
-#define INFORMERCTL_FOLLOW_H
+#ifndef TOOLS_INFORMERCTL_FOLLOW_H
+#define TOOLS_INFORMERCTL_FOLLOW_H
 
 #include "tools/informerctl/cli.h"
 #include "tools/printer/text.h"
@@ -41,7 +43,8 @@ void
 follow_added(struct follow *follow);
 
 /*
- * For on_synced, when nothing was there: say so on stderr, and where we look; silence would look like a fault.
+ * For on_synced, when nothing was there: say so on stderr, and where we look; silence would look like a
+ * fault.
  *
  * options    the handler's; namespace_ NULL: everywhere
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the objects of `informerctl get`; see get.h. */
 #include "tools/informerctl/get.h"
 
@@ -61,7 +62,8 @@ find_one(struct get *get, size_t i)
 		int length = snprintf(key, sizeof(key), "%s%s%s", ns ? ns : "", ns ? "/" : "", target->name);
 
 		if (length < (int)sizeof(key)) /* no object has a longer one */
-			r = informer_find(&get->snap, target->resource, INFORMER_BY_KEY, key, (size_t)length, &object);
+			r = informer_find(&get->snap, target->resource, INFORMER_BY_KEY, key, (size_t)length,
+					  &object);
 	}
 	if (r > 0)
 		r = 0;
@@ -79,7 +81,8 @@ start(struct get *get, const struct get_target *target, struct informer_iter *it
 	const char *ns = narrow ? get->namespace_ : "";
 
 	if (get->index_name)
-		return informer_by_index(&get->snap, target->resource, get->index_name, get->index_value, strlen(get->index_value), it);
+		return informer_by_index(&get->snap, target->resource, get->index_name, get->index_value,
+					 strlen(get->index_value), it);
 	if (get->selector)
 		return informer_select(&get->snap, target->resource, ns, strlen(ns), get->selector, it);
 	if (narrow)
@@ -133,7 +136,8 @@ find_deleted(struct get *get, size_t i)
 
 	if (!get->index_name)
 		return informer_each_deleted(&get->snap, get->targets[i].resource, add_wanted, &call);
-	r = informer_find(&get->snap, get->targets[i].resource, get->find_by, get->index_value, strlen(get->index_value), &object);
+	r = informer_find(&get->snap, get->targets[i].resource, get->find_by, get->index_value,
+			  strlen(get->index_value), &object);
 	return r >= 0 ? add_wanted(&call, &object) : r == INFORMER_E_NOT_FOUND ? 0 : r;
 }
 
@@ -166,7 +170,8 @@ compile_selector(struct get *get)
 
 	if (!get->selector_text)
 		return -1;
-	r = informer_selector_compile(get->inf, get->selector_text, strlen(get->selector_text), &get->selector, &offset);
+	r = informer_selector_compile(get->inf, get->selector_text, strlen(get->selector_text),
+				      &get->selector, &offset);
 	if (r == 0)
 		return -1;
 	if (r != INFORMER_E_SYNTAX)

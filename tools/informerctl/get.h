@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One run of `informerctl get`: what is asked for (command_get.c), how it is found (get.c), how it is shown (get_show.c), and how
- * it is followed (get_watch.c).
+ * One run of `informerctl get`: what is asked for (command_get.c), how it is found (get.c), how it is shown
+ * (get_show.c), and how it is followed (get_watch.c).
  */
-#ifndef INFORMERCTL_GET_H
-#define INFORMERCTL_GET_H
+#ifndef TOOLS_INFORMERCTL_GET_H
+#define TOOLS_INFORMERCTL_GET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +29,10 @@ struct get_target {
 
 enum hit_value { HIT_NOTHING, HIT_NUMBER, HIT_TEXT };
 
-/* An object that was found; `target` says what it is. Sorted by key before it is shown, or first by what --sort-by names: `has`. */
+/*
+ * An object that was found; `target` says what it is. Sorted by key before it is shown, or first by what
+ * --sort-by names: `has`.
+ */
 struct get_hit {
 	struct field_text namespace_;
 	struct field_text name;
@@ -92,8 +96,8 @@ get_done(struct get *get);
 int
 get_expand_all(struct get *get);
 /*
- * A resource on demand is listed from the first look at it on: waited for a moment, as somebody who sits there would. get->snap may be
- * another one then. Returns -1, or the exit code.
+ * A resource on demand is listed from the first look at it on: waited for a moment, as somebody who sits
+ * there would. get->snap may be another one then. Returns -1, or the exit code.
  */
 int
 get_wait_on_demand(struct get *get);
@@ -109,7 +113,10 @@ get_sort(struct get *get);
 void
 get_show(struct get *get, struct text *out);
 
-/* get -w: the same, and each change from then on, until the output's reader or the time ends. Returns the exit code. */
+/*
+ * get -w: the same, and each change from then on, until the output's reader or the time ends. Returns the
+ * exit code.
+ */
 int
 get_watch(struct get *get);
 
@@ -130,13 +137,13 @@ get_say_not_found(struct get *get, const struct get_target *target);
 /* Of a table: cells of the heading (returns how many columns), of one object. */
 size_t
 get_add_heading(const struct get *get, const struct get_target *target, struct cells *cells);
-void
-get_add_row(const struct get *get, const struct get_target *target, struct field object, struct field_text ns, struct cells *cells);
+void get_add_row(const struct get *get, const struct get_target *target, struct field object,
+		 struct field_text ns, struct cells *cells);
 /* "pod/web-0" */
 void
 get_add_name(const struct get_target *target, struct field_text name, struct text *out);
 /* One object as JSON or YAML. */
-void
-get_add_document(const struct get *get, const struct get_target *target, struct field object, struct text *out);
+void get_add_document(const struct get *get, const struct get_target *target, struct field object,
+		      struct text *out);
 
 #endif

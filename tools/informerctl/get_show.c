@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Showing the objects of `informerctl get`; see get.h. */
 #include <ctype.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ identify(const struct get_target *target, struct identity *ret)
 {
 	const struct informer_resource_info *info = &target->info;
 
-	snprintf(ret->api_version, sizeof(ret->api_version), "%.*s%s%.*s", (int)info->group_length, info->group,
-		 info->group_length ? "/" : "", (int)info->version_length, info->version);
+	snprintf(ret->api_version, sizeof(ret->api_version), "%.*s%s%.*s", (int)info->group_length,
+		 info->group, info->group_length ? "/" : "", (int)info->version_length, info->version);
 	snprintf(ret->kind, sizeof(ret->kind), "%.*s", (int)info->kind_length, info->kind);
 }
 
@@ -85,7 +86,8 @@ show_documents(const struct get *get, struct text *out)
 }
 
 void
-get_add_document(const struct get *get, const struct get_target *target, struct field object, struct text *out)
+get_add_document(const struct get *get, const struct get_target *target, struct field object,
+		 struct text *out)
 {
 	struct identity identity = {.api_version = ""};
 	struct document document;
@@ -208,12 +210,14 @@ add_deleted(const struct table *table, const struct informer_object *object, str
 	if (!object || !informer_object_deleted(object, &wall_ns))
 		cells_adds(cells, "<none>");
 	else
-		cells_adds(cells, wall_ns ? age_format(table->options.now_ns - (int64_t)wall_ns, age) : "<unknown>");
+		cells_adds(cells,
+			   wall_ns ? age_format(table->options.now_ns - (int64_t)wall_ns, age) : "<unknown>");
 }
 
 /* whole: the object itself; NULL where only its fields are known */
 static void
-add_row(const struct table *table, const struct informer_object *whole, struct field object, struct field_text ns, struct cells *cells)
+add_row(const struct table *table, const struct informer_object *whole, struct field object,
+	struct field_text ns, struct cells *cells)
 {
 	struct field labels;
 
@@ -238,8 +242,10 @@ static bool
 same_resource(const struct get_target *a, const struct get_target *b)
 {
 	return a->resource == b->resource ||
-	       (a->info.kind_length == b->info.kind_length && memcmp(a->info.kind, b->info.kind, a->info.kind_length) == 0 &&
-		a->info.group_length == b->info.group_length && memcmp(a->info.group, b->info.group, a->info.group_length) == 0);
+	       (a->info.kind_length == b->info.kind_length &&
+		memcmp(a->info.kind, b->info.kind, a->info.kind_length) == 0 &&
+		a->info.group_length == b->info.group_length &&
+		memcmp(a->info.group, b->info.group, a->info.group_length) == 0);
 }
 
 static struct table
@@ -267,7 +273,8 @@ get_add_heading(const struct get *get, const struct get_target *target, struct c
 }
 
 void
-get_add_row(const struct get *get, const struct get_target *target, struct field object, struct field_text ns, struct cells *cells)
+get_add_row(const struct get *get, const struct get_target *target, struct field object, struct field_text ns,
+	    struct cells *cells)
 {
 	const struct table table = table_of(get, target, get->show_kind);
 
@@ -285,7 +292,8 @@ show_table(const struct get *get, size_t first, bool kinds, struct text *out)
 
 	columns = add_heading(&table, get->no_headers ? &heading : &cells);
 	for (; i < get->hit_count && same_resource(&get->targets[get->hits[i].target], target); i++)
-		add_row(&table, &get->hits[i].object, field_of_hit(&get->hits[i]), get->hits[i].namespace_, &cells);
+		add_row(&table, &get->hits[i].object, field_of_hit(&get->hits[i]), get->hits[i].namespace_,
+			&cells);
 	table_write(&cells, columns, out);
 	cells_done(&heading);
 	cells_done(&cells);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order of what `informerctl get` shows; see get.h. */
 #include "tools/informerctl/get.h"
 

@@ -1,4 +1,8 @@
-/* What `informerctl get` is asked for: the resources, what they are, and what to say of those that are not there; see get.h. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `informerctl get` is asked for: the resources, what they are, and what to say of those that are not
+ * there; see get.h.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,13 +48,16 @@ fail_no_resource(struct get *get, const char *name)
 			add_names(&line, info.resource, info.resource_length);
 	}
 	if (strcmp(name, GET_ALL) == 0)
-		cli_fail("informerd caches nothing of what 'all' stands for (pods, services, deployments.apps, ...); it caches: %s",
+		cli_fail("informerd caches nothing of what 'all' stands for (pods, services, "
+			 "deployments.apps, ...); it caches: %s",
 			 line.data ? line.data : "nothing yet");
 	else if (near)
-		cli_fail("informerd does not cache '%s'; did you mean %s? It caches: %s", name, near, line.data ? line.data : "nothing yet");
+		cli_fail("informerd does not cache '%s'; did you mean %s? It caches: %s", name, near,
+			 line.data ? line.data : "nothing yet");
 	else
-		cli_fail("informerd does not cache '%s'; it caches: %s\nto add it: informerd --resource %s ...", name,
-			 line.data ? line.data : "nothing yet", name);
+		cli_fail("informerd does not cache '%s'; it caches: %s\nto add it: informerd --resource %s "
+			 "...",
+			 name, line.data ? line.data : "nothing yet", name);
 	text_done(&line);
 	return EXIT_USAGE;
 }
@@ -64,10 +71,12 @@ get_fail_no_index(struct get *get, const struct get_target *target)
 	size_t length;
 
 	if (informer_resource_position(&get->snap, target->resource, &position) == 0)
-		for (uint32_t i = 0; informer_resource_index_name(&get->snap, position, i, &name, &length) == 0; i++)
+		for (uint32_t i = 0;
+		     informer_resource_index_name(&get->snap, position, i, &name, &length) == 0; i++)
 			add_names(&line, name, length);
-	cli_fail("%s have no index '%s'; they have: %s\nto add one: informerd --index %s=%s:PATH ...", target->resource_name,
-		 get->index_name, line.data ? line.data : "none", get->index_name, target->resource_name);
+	cli_fail("%s have no index '%s'; they have: %s\nto add one: informerd --index %s=%s:PATH ...",
+		 target->resource_name, get->index_name, line.data ? line.data : "none", get->index_name,
+		 target->resource_name);
 	text_done(&line);
 	return EXIT_USAGE;
 }
@@ -79,7 +88,8 @@ namespace_is_cached(struct get *get, const struct get_target *target, const char
 	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
 		struct informer_resource_info info = {.size = sizeof(info)};
 
-		if (informer_resource_info_at(&get->snap, i, &info) != 0 || info.resource_length != target->info.resource_length ||
+		if (informer_resource_info_at(&get->snap, i, &info) != 0 ||
+		    info.resource_length != target->info.resource_length ||
 		    memcmp(info.resource, target->info.resource, info.resource_length) != 0 ||
 		    info.group_length != target->info.group_length ||
 		    memcmp(info.group, target->info.group, info.group_length) != 0)
@@ -97,16 +107,20 @@ static void
 warn(struct get *get, const struct get_target *target)
 {
 	if (!target->info.synced) {
-		cli_fail("%s: the first list is not in yet, the answer is incomplete; informerctl stat says why, informerctl wait "
-			 "--for=synced %s waits for it", target->resource_name, target->resource_name);
+		cli_fail("%s: the first list is not in yet, the answer is incomplete; informerctl stat says "
+			 "why, informerctl wait "
+			 "--for=synced %s waits for it",
+			 target->resource_name, target->resource_name);
 		get->missed = true; /* a script must not take this for all there is */
 	}
 	if (!target->info.namespaced)
 		return;
 	if (get->all_namespaces && !namespace_is_cached(get, target, NULL))
-		cli_fail("%s: informerd caches only some namespaces, see informerctl stat", target->resource_name);
+		cli_fail("%s: informerd caches only some namespaces, see informerctl stat",
+			 target->resource_name);
 	else if (!get->all_namespaces && !namespace_is_cached(get, target, get->namespace_))
-		cli_fail("%s: informerd does not cache namespace %s, see informerctl stat", target->resource_name, get->namespace_);
+		cli_fail("%s: informerd does not cache namespace %s, see informerctl stat",
+			 target->resource_name, get->namespace_);
 }
 
 int
@@ -129,8 +143,10 @@ bool
 get_keep_names(struct get_target *target)
 {
 	struct informer_resource_info *info = &target->info;
-	const char **const texts[] = {&info->group, &info->version, &info->resource, &info->kind, &info->singular};
-	const size_t lengths[] = {info->group_length, info->version_length, info->resource_length, info->kind_length, info->singular_length};
+	const char **const texts[] = {&info->group, &info->version, &info->resource, &info->kind,
+				      &info->singular};
+	const size_t lengths[] = {info->group_length, info->version_length, info->resource_length,
+				  info->kind_length, info->singular_length};
 	size_t total = 1;
 	char *at;
 
@@ -149,8 +165,11 @@ get_keep_names(struct get_target *target)
 static bool
 is_of_all(const struct informer_resource_info *info)
 {
-	static const char *const names[] = {"pods", "replicationcontrollers", "services", "daemonsets", "deployments", "replicasets",
-					    "statefulsets", "horizontalpodautoscalers", "cronjobs", "jobs"};
+	static const char *const names[] = {"pods",         "replicationcontrollers",
+					    "services",     "daemonsets",
+					    "deployments",  "replicasets",
+					    "statefulsets", "horizontalpodautoscalers",
+					    "cronjobs",     "jobs"};
 	static const char *const groups[] = {"", "apps", "autoscaling", "batch"};
 	bool named = false, grouped = false;
 
@@ -185,8 +204,8 @@ get_expand_all(struct get *get)
 	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
 		if (informer_resource_info_at(&get->snap, i, &info) != 0 || !is_of_all(&info))
 			continue;
-		snprintf(name, sizeof(name), "%.*s%s%.*s", (int)info.resource_length, info.resource, info.group_length ? "." : "",
-			 (int)info.group_length, info.group);
+		snprintf(name, sizeof(name), "%.*s%s%.*s", (int)info.resource_length, info.resource,
+			 info.group_length ? "." : "", (int)info.group_length, info.group);
 		if (!is_target(get, name) && get_add_target(get, name, strlen(name), NULL) < 0)
 			return cli_fail("no memory");
 	}
@@ -203,8 +222,9 @@ get_wait_on_demand(struct get *get)
 	for (size_t i = 0; i < get->target_count; i++) {
 		const char *name = get->targets[i].resource_name;
 
-		if (informer_resource_open(get->inf, name, &resource) == 0 && informer_resource_info(&get->snap, resource, &info) == 0 &&
-		    info.on_demand && !info.synced) {
+		if (informer_resource_open(get->inf, name, &resource) == 0 &&
+		    informer_resource_info(&get->snap, resource, &info) == 0 && info.on_demand &&
+		    !info.synced) {
 			informer_wait_synced(get->inf, name, ON_DEMAND_MS);
 			waited = true;
 		}
@@ -221,8 +241,8 @@ group_resource(const struct get_target *target, char *buffer, size_t size)
 {
 	const struct informer_resource_info *info = &target->info;
 
-	snprintf(buffer, size, "%.*s%s%.*s", (int)info->resource_length, info->resource, info->group_length ? "." : "",
-		 (int)info->group_length, info->group);
+	snprintf(buffer, size, "%.*s%s%.*s", (int)info->resource_length, info->resource,
+		 info->group_length ? "." : "", (int)info->group_length, info->group);
 }
 
 void

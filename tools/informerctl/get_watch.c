@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `informerctl get -w`; see get.h. What is there is shown when all of it has been told, in order of keys and as one table; then
- * each change as it comes, below the columns that stand already.
+ * `informerctl get -w`; see get.h. What is there is shown when all of it has been told, in order of keys and
+ * as one table; then each change as it comes, below the columns that stand already.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -207,7 +208,8 @@ show_present(struct watch *watch)
 				cells_add(&sorted, cells_at(&watch->cells, k));
 		} else {
 			separate_documents(watch);
-			text_add(&watch->out, watch->text.data + present->start, present->end - present->start);
+			text_add(&watch->out, watch->text.data + present->start,
+				 present->end - present->start);
 		}
 	}
 	if (is_table(watch))
@@ -217,7 +219,8 @@ show_present(struct watch *watch)
 }
 
 static void
-add_row(struct watch *watch, const char *event, struct field object, struct field_text ns, struct cells *cells)
+add_row(struct watch *watch, const char *event, struct field object, struct field_text ns,
+	struct cells *cells)
 {
 	if (watch->get->watch_events)
 		cells_addf(cells, "%-8s", event); /* as wide as the widest, from the first on */
@@ -345,7 +348,8 @@ static int
 check(const struct get *get)
 {
 	if (get->target_count != 1)
-		return cli_fail("--watch follows one resource, or one object of it; %zu were named", get->target_count);
+		return cli_fail("--watch follows one resource, or one object of it; %zu were named",
+				get->target_count);
 	if (get->index_name)
 		return cli_fail("--watch follows a namespace, -l or --field-selector; not --index");
 	if (get->deleted)
@@ -394,7 +398,8 @@ follow(struct watch *watch)
 int
 get_watch(struct get *get)
 {
-	struct watch watch = {.get = get, .out = TEXT_INIT(1), .text = TEXT_INIT(-1), .cells = CELLS_INIT, .listing = true};
+	struct watch watch = {
+		.get = get, .out = TEXT_INIT(1), .text = TEXT_INIT(-1), .cells = CELLS_INIT, .listing = true};
 	struct cells heading = CELLS_INIT;
 	int r = check(get);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What users of kubectl type. */
 #include "tools/informerctl/kubectl_words.h"
 
@@ -5,7 +6,8 @@
 #include <string.h>
 
 #define READS_ONLY "that is for kubectl: informerctl shows what is cached, and changes nothing"
-#define ASKS_INFORMERD "that is informerd's: informerctl asks informerd and not the API server; see informerd --help"
+#define ASKS_INFORMERD                                                                                       \
+	"that is informerd's: informerctl asks informerd and not the API server; see informerd --help"
 
 struct habit {
 	const char *word, *instead;
@@ -16,19 +18,44 @@ static const struct habit commands[] = {
 	{"list", "here it is informerctl get RESOURCE"},
 	{"ls", "here it is informerctl get RESOURCE"},
 	{"describe", "here it is informerctl get RESOURCE NAME -o yaml"},
-	{"events", "here it is informerctl changes RESOURCE; for the cluster's Event objects informerctl get events"},
+	{"events",
+	 "here it is informerctl changes RESOURCE; for the cluster's Event objects informerctl get events"},
 	{"status", "here it is informerctl stat"},
 	{"top", "here it is informerctl stat, of informerd itself; for pods and nodes that is for kubectl"},
 	{"version", "here it is informerctl --version"},
 	{"api-resources", "here it is informerctl stat: the resources that are cached"},
 	{"config", ASKS_INFORMERD},
 	{"cluster-info", "here it is informerctl stat"},
-	{"logs", READS_ONLY}, {"exec", READS_ONLY}, {"attach", READS_ONLY}, {"cp", READS_ONLY}, {"port-forward", READS_ONLY},
-	{"proxy", READS_ONLY}, {"debug", READS_ONLY}, {"apply", READS_ONLY}, {"create", READS_ONLY}, {"delete", READS_ONLY},
-	{"edit", READS_ONLY}, {"patch", READS_ONLY}, {"replace", READS_ONLY}, {"scale", READS_ONLY}, {"autoscale", READS_ONLY},
-	{"label", READS_ONLY}, {"annotate", READS_ONLY}, {"run", READS_ONLY}, {"expose", READS_ONLY}, {"rollout", READS_ONLY},
-	{"set", READS_ONLY}, {"drain", READS_ONLY}, {"cordon", READS_ONLY}, {"uncordon", READS_ONLY}, {"taint", READS_ONLY},
-	{"auth", READS_ONLY}, {"certificate", READS_ONLY}, {"diff", READS_ONLY}, {"explain", READS_ONLY}, {"kustomize", READS_ONLY},
+	{"logs", READS_ONLY},
+	{"exec", READS_ONLY},
+	{"attach", READS_ONLY},
+	{"cp", READS_ONLY},
+	{"port-forward", READS_ONLY},
+	{"proxy", READS_ONLY},
+	{"debug", READS_ONLY},
+	{"apply", READS_ONLY},
+	{"create", READS_ONLY},
+	{"delete", READS_ONLY},
+	{"edit", READS_ONLY},
+	{"patch", READS_ONLY},
+	{"replace", READS_ONLY},
+	{"scale", READS_ONLY},
+	{"autoscale", READS_ONLY},
+	{"label", READS_ONLY},
+	{"annotate", READS_ONLY},
+	{"run", READS_ONLY},
+	{"expose", READS_ONLY},
+	{"rollout", READS_ONLY},
+	{"set", READS_ONLY},
+	{"drain", READS_ONLY},
+	{"cordon", READS_ONLY},
+	{"uncordon", READS_ONLY},
+	{"taint", READS_ONLY},
+	{"auth", READS_ONLY},
+	{"certificate", READS_ONLY},
+	{"diff", READS_ONLY},
+	{"explain", READS_ONLY},
+	{"kustomize", READS_ONLY},
 	{"api-versions", READS_ONLY},
 };
 
@@ -43,12 +70,24 @@ static const struct habit flags[] = {
 	{"limit", "nothing is fetched in pieces here: leave it out, or use head"},
 	{"server-print", "tables are made here: leave it out"},
 	{"template", "use -o json with jq: informerctl get pods -o json | jq -r '.items[].metadata.name'"},
-	{"show-managed-fields", "-o json and yaml show them if informerd keeps them: informerd --keep-managed-fields"},
+	{"show-managed-fields",
+	 "-o json and yaml show them if informerd keeps them: informerd --keep-managed-fields"},
 	{"request-timeout", "nothing is asked over the network: leave it out"},
-	{"kubeconfig", ASKS_INFORMERD}, {"context", ASKS_INFORMERD}, {"cluster", ASKS_INFORMERD}, {"user", ASKS_INFORMERD},
-	{"server", ASKS_INFORMERD}, {"s", ASKS_INFORMERD}, {"token", ASKS_INFORMERD}, {"as", ASKS_INFORMERD}, {"as-group", ASKS_INFORMERD},
-	{"as-uid", ASKS_INFORMERD}, {"certificate-authority", ASKS_INFORMERD}, {"client-certificate", ASKS_INFORMERD},
-	{"client-key", ASKS_INFORMERD}, {"insecure-skip-tls-verify", ASKS_INFORMERD}, {"tls-server-name", ASKS_INFORMERD},
+	{"kubeconfig", ASKS_INFORMERD},
+	{"context", ASKS_INFORMERD},
+	{"cluster", ASKS_INFORMERD},
+	{"user", ASKS_INFORMERD},
+	{"server", ASKS_INFORMERD},
+	{"s", ASKS_INFORMERD},
+	{"token", ASKS_INFORMERD},
+	{"as", ASKS_INFORMERD},
+	{"as-group", ASKS_INFORMERD},
+	{"as-uid", ASKS_INFORMERD},
+	{"certificate-authority", ASKS_INFORMERD},
+	{"client-certificate", ASKS_INFORMERD},
+	{"client-key", ASKS_INFORMERD},
+	{"insecure-skip-tls-verify", ASKS_INFORMERD},
+	{"tls-server-name", ASKS_INFORMERD},
 };
 
 #define WITH_JQ "use -o json with jq: informerctl get pods -A -o json | jq -r '.items[].metadata.name'"
@@ -60,10 +99,10 @@ static const struct habit outputs[] = {
 	{"go-template-file", WITH_JQ},
 	{"template", WITH_JQ},
 	{"templatefile", WITH_JQ},
-	{"custom-columns",
-	 "use -o json with jq: informerctl get pods -A -o json | jq -r '.items[] | [.metadata.name, .spec.nodeName] | @tsv'"},
-	{"custom-columns-file",
-	 "use -o json with jq: informerctl get pods -A -o json | jq -r '.items[] | [.metadata.name, .spec.nodeName] | @tsv'"},
+	{"custom-columns", "use -o json with jq: informerctl get pods -A -o json | jq -r '.items[] | "
+			   "[.metadata.name, .spec.nodeName] | @tsv'"},
+	{"custom-columns-file", "use -o json with jq: informerctl get pods -A -o json | jq -r '.items[] | "
+				"[.metadata.name, .spec.nodeName] | @tsv'"},
 	{"kyaml", "there is yaml"},
 };
 
@@ -71,7 +110,8 @@ static const struct habit conditions[] = {
 	{"condition", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch"},
 	{"jsonpath", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch"},
 	{"create", "that is for kubectl wait; to follow an object: informerctl get RESOURCE --watch"},
-	{"delete", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch --output-watch-events"},
+	{"delete", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch "
+		   "--output-watch-events"},
 };
 
 static const char *

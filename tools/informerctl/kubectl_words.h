@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Habits: what users of kubectl type that informerctl has not, and what to type instead.
  *
  * Each gives a sentence, or NULL where there is nothing special to say.
  */
-#ifndef INFORMERCTL_HABIT_H
-#define INFORMERCTL_HABIT_H
+#ifndef TOOLS_INFORMERCTL_KUBECTL_WORDS_H
+#define TOOLS_INFORMERCTL_KUBECTL_WORDS_H
 
 /* A command: "describe", "logs". */
 const char *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informerctl: a reader for people. Finds the command and runs it; each command_*.c is one.
  *
@@ -13,7 +14,8 @@
 #include "tools/informerctl/kubectl_words.h"
 #include "tools/flags/nearest.h"
 
-static const struct cli_command *const commands[] = {&command_get, &command_changes, &command_stat, &command_wait, &command_verify};
+static const struct cli_command *const commands[] = {&command_get, &command_changes, &command_stat,
+						     &command_wait, &command_verify};
 #define COMMAND_COUNT (sizeof(commands) / sizeof(*commands))
 
 static void
@@ -35,8 +37,10 @@ help(void)
 	     "  informerctl COMMAND --help               its flags\n"
 	     "  informerctl --version\n"
 	     "\n"
-	     "The daemon's socket: --socket PATH, else $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"
-	     "$XDG_RUNTIME_DIR/informer/informer.sock when not root. Exit codes: 0 done, 1 not found, not synced or\n"
+	     "The daemon's socket: --socket PATH, else $INFORMER_SOCKET, else /run/informer/informer.sock, "
+	     "or\n"
+	     "$XDG_RUNTIME_DIR/informer/informer.sock when not root. Exit codes: 0 done, 1 not found, not "
+	     "synced or\n"
 	     "damaged, 2 usage or no daemon. See informerctl(1).");
 }
 
@@ -51,11 +55,16 @@ unknown(const char *word)
 		names[i] = commands[i]->name;
 	near = nearest(word, names, COMMAND_COUNT);
 	if (!near)
-		return cli_fail("unknown command %s; objects are shown by informerctl get %s; see informerctl --help", word, word);
+		return cli_fail(
+			"unknown command %s; objects are shown by informerctl get %s; see informerctl --help",
+			word, word);
 	return cli_fail("unknown command %s; did you mean %s?; see informerctl --help", word, near);
 }
 
-/* How many arguments the flag takes that stands in front of the command, where kubectl takes flags, too. 0: it may not stand there. */
+/*
+ * How many arguments the flag takes that stands in front of the command, where kubectl takes flags, too. 0:
+ * it may not stand there.
+ */
 static int
 leading_flag(const char *argument)
 {
@@ -66,7 +75,8 @@ leading_flag(const char *argument)
 
 		if (strcmp(argument, names[i]) == 0)
 			return 2;
-		if (strncmp(argument, names[i], length) == 0 && (argument[length] == '=' || names[i][1] != '-'))
+		if (strncmp(argument, names[i], length) == 0 &&
+		    (argument[length] == '=' || names[i][1] != '-'))
 			return 1;
 	}
 	return 0;
@@ -121,7 +131,8 @@ main(int argc, char **argv)
 			return EXIT_SUCCESS;
 		}
 		if (strcmp(argv[at], "--version") == 0) {
-			printf("informerctl %s (libinformer %s)\n", INFORMER_VERSION, informer_library_version());
+			printf("informerctl %s (libinformer %s)\n", INFORMER_VERSION,
+			       informer_library_version());
 			return EXIT_SUCCESS;
 		}
 		taken = leading_flag(argv[at]);

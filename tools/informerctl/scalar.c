@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which styles a YAML scalar can have; see scalar.h. */
 #include "tools/informerctl/scalar.h"
 
@@ -30,7 +31,8 @@ scalar_printable(struct field_text text, size_t at)
 {
 	uint32_t c = scalar_character(text, at);
 
-	return c == '\n' || (c >= 0x20 && c <= 0x7e) || (c >= 0xa0 && c <= 0xd7ff) || (c >= 0xe000 && c <= 0xfffd && c != 0xfeff);
+	return c == '\n' || (c >= 0x20 && c <= 0x7e) || (c >= 0xa0 && c <= 0xd7ff) ||
+	       (c >= 0xe000 && c <= 0xfffd && c != 0xfeff);
 }
 
 bool

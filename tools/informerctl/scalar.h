@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a string must be written as a YAML scalar, so that it is read back as this string.
  *
- * Source: sigs.k8s.io/yaml (goyaml.v2): stringv() and resolve() decide whether a plain text would be taken for something else,
- * yaml_emitter_analyze_scalar() which styles can hold it.
+ * Source: sigs.k8s.io/yaml (goyaml.v2): stringv() and resolve() decide whether a plain text would be taken
+ * for something else, yaml_emitter_analyze_scalar() which styles can hold it.
  */
-#ifndef INFORMERCTL_SCALAR_H
-#define INFORMERCTL_SCALAR_H
+#ifndef TOOLS_INFORMERCTL_SCALAR_H
+#define TOOLS_INFORMERCTL_SCALAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

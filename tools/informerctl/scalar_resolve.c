@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a plain YAML scalar would be read as; see scalar.h. */
 #include <errno.h>
 #include <stdlib.h>
@@ -5,13 +6,17 @@
 
 #include "tools/informerctl/scalar.h"
 
-/* Longer than any number, time or word that means something: there is no number of so many digits that is none. */
+/*
+ * Longer than any number, time or word that means something: there is no number of so many digits that is
+ * none.
+ */
 #define LENGTH_MAX 400
 
 static const char *const words[] = {
-	"",	"~",	"null", "Null", "NULL", "y",	"Y",	"yes",	 "Yes",	  "YES",   "true",  "True",  "TRUE",  "on",
-	"On",	"ON",	"n",	"N",	"no",	"No",	"NO",	"false", "False", "FALSE", "off",   "Off",   "OFF",   ".nan",
-	".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
+	"",     "~",     "null",  "Null",  "NULL",  "y",     "Y",     "yes",   "Yes",   "YES",
+	"true", "True",  "TRUE",  "on",    "On",    "ON",    "n",     "N",     "no",    "No",
+	"NO",   "false", "False", "FALSE", "off",   "Off",   "OFF",   ".nan",  ".NaN",  ".NAN",
+	".inf", ".Inf",  ".INF",  "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF",
 };
 
 static bool
@@ -105,8 +110,8 @@ is_zone(const char *at)
 		return at[1] == '\0';
 	if (*at != '+' && *at != '-')
 		return false;
-	return digits(at + 1) == 2 && at[3] == ':' && digits(at + 4) == 2 && at[6] == '\0' && strtol(at + 1, NULL, 10) <= 24 &&
-	       strtol(at + 4, NULL, 10) < 60;
+	return digits(at + 1) == 2 && at[3] == ':' && digits(at + 4) == 2 && at[6] == '\0' &&
+	       strtol(at + 1, NULL, 10) <= 24 && strtol(at + 4, NULL, 10) < 60;
 }
 
 /* 2026-1-2, and with a time behind 'T', 't' (then with a zone) or a space (then without). */
@@ -132,8 +137,8 @@ is_time(const char *text)
 	if (!*at)
 		return true;
 	separator = *at++;
-	if ((separator != 'T' && separator != 't' && separator != ' ') || !part(&at, 0, 23) || *at++ != ':' || !part(&at, 0, 59) ||
-	    *at++ != ':' || !part(&at, 0, 59))
+	if ((separator != 'T' && separator != 't' && separator != ' ') || !part(&at, 0, 23) || *at++ != ':' ||
+	    !part(&at, 0, 59) || *at++ != ':' || !part(&at, 0, 59))
 		return false;
 	if (*at == '.' && digits(at + 1) > 0)
 		at += 1 + digits(at + 1);

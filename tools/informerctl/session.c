@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attaching, and saying why it did not work; see cli.h. */
 #include <errno.h>
 #include <stdio.h>
@@ -38,7 +39,8 @@ cli_fail_code(struct informer *inf, int code, const char *what)
 
 	if (inf)
 		informer_last_error(inf, detail, sizeof(detail));
-	return cli_fail("%s: %s%s%s%s%s", what, informer_strerror(code), *detail ? ": " : "", detail, *remedy ? "; " : "", remedy);
+	return cli_fail("%s: %s%s%s%s%s", what, informer_strerror(code), *detail ? ": " : "", detail,
+			*remedy ? "; " : "", remedy);
 }
 
 /* What the library warns of (a daemon that refuses events, which is asked again each second), once. */
@@ -57,8 +59,11 @@ warned(void *context, enum informer_log_level level, const char *message)
 struct informer *
 cli_attach(const struct cli_args *args, unsigned flags)
 {
-	struct informer_options options = {
-		.size = sizeof(options), .flags = flags, .socket_path = args->socket, .reader_name = "informerctl", .log = warned};
+	struct informer_options options = {.size = sizeof(options),
+					   .flags = flags,
+					   .socket_path = args->socket,
+					   .reader_name = "informerctl",
+					   .log = warned};
 	struct informer *inf;
 	int r = informer_attach(&options, &inf);
 
@@ -80,7 +85,8 @@ say_who_may(const char *socket)
 
 	snprintf(lock, sizeof(lock), "%s.lock", socket);
 	if (stat(lock, &st) == 0 && geteuid() != 0 && st.st_uid != geteuid())
-		cli_fail("what it left in memory can be read by root and by its user (uid %lu)", (unsigned long)st.st_uid);
+		cli_fail("what it left in memory can be read by root and by its user (uid %lu)",
+			 (unsigned long)st.st_uid);
 	return EXIT_USAGE;
 }
 
@@ -98,15 +104,17 @@ explain(struct informer *inf, const struct cli_args *args, int r)
 	case -ENOENT:
 	case -ECONNREFUSED:
 		cli_fail("informerd is not running, or listens elsewhere; socket tried: %s\n"
-				"start it:            informerd --resource pods%s%s\n"
-				"or name its socket:  informerctl --socket PATH, or $INFORMER_SOCKET",
-				socket, strcmp(socket, DEFAULT_SOCKET) ? " --socket " : "", strcmp(socket, DEFAULT_SOCKET) ? socket : "");
+			 "start it:            informerd --resource pods%s%s\n"
+			 "or name its socket:  informerctl --socket PATH, or $INFORMER_SOCKET",
+			 socket, strcmp(socket, DEFAULT_SOCKET) ? " --socket " : "",
+			 strcmp(socket, DEFAULT_SOCKET) ? socket : "");
 		return say_who_may(socket);
 	case -EACCES:
 	case -EPERM:
-		return cli_fail("no permission to use informerd's socket %s\n"
-				"run as root or informerd's user, or let your group in: informerd --allow-gid %lu",
-				socket, (unsigned long)getegid());
+		return cli_fail(
+			"no permission to use informerd's socket %s\n"
+			"run as root or informerd's user, or let your group in: informerd --allow-gid %lu",
+			socket, (unsigned long)getegid());
 	case INFORMER_E_REFUSED:
 		return cli_fail("%s (socket %s)", *detail ? detail : "informerd refused this reader", socket);
 	case 0:
@@ -114,7 +122,8 @@ explain(struct informer *inf, const struct cli_args *args, int r)
 				"see informerctl stat; wait with informerctl wait --for=synced",
 				*status.reason ? ": " : "", status.reason);
 	default:
-		return cli_fail("cannot reach informerd at %s: %s", socket, *detail ? detail : informer_strerror(r));
+		return cli_fail("cannot reach informerd at %s: %s", socket,
+				*detail ? detail : informer_strerror(r));
 	}
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Times as kubectl prints them; see age.h. */
 #include "tools/printer/age.h"
 
@@ -13,7 +14,8 @@ two(char *buffer, int64_t big, char big_unit, int64_t small, char small_unit)
 	if (small == 0)
 		snprintf(buffer, AGE_TEXT_MAX, "%" PRId64 "%c", big, big_unit);
 	else
-		snprintf(buffer, AGE_TEXT_MAX, "%" PRId64 "%c%" PRId64 "%c", big, big_unit, small, small_unit);
+		snprintf(buffer, AGE_TEXT_MAX, "%" PRId64 "%c%" PRId64 "%c", big, big_unit, small,
+			 small_unit);
 	return buffer;
 }
 

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Times as kubectl prints them.
  *
  * Source: k8s.io/apimachinery pkg/util/duration, HumanDuration; metav1.Time (RFC 3339)
  */
-#ifndef PRINTER_AGE_H
-#define PRINTER_AGE_H
+#ifndef TOOLS_PRINTER_AGE_H
+#define TOOLS_PRINTER_AGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,10 @@
 #define AGE_TEXT_MAX 32
 #define NS_PER_S INT64_C(1000000000)
 
-/* "47s", "5m12s", "5d3h": two units at most; "<invalid>" for what lies more than a second in the future. Returns `buffer`. */
+/*
+ * "47s", "5m12s", "5d3h": two units at most; "<invalid>" for what lies more than a second in the future.
+ * Returns `buffer`.
+ */
 const char *
 age_format(int64_t ns, char buffer[AGE_TEXT_MAX]);
 /* RFC 3339 to nanoseconds of wall time; false when it is none, or outside of 1678 to 2262. */

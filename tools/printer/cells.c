@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cells; see print.h. */
 #include <ctype.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading fields, whatever their source; see field.h. */
 #include "tools/printer/field.h"
 

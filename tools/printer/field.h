@@ -1,17 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A field of a Kubernetes object, wherever the object is kept: in the arena (informer_value), or in a cJSON tree.
+ * A field of a Kubernetes object, wherever the object is kept: in the arena (informer_value), or in a cJSON
+ * tree.
  *
- * The printers (print.h) and the texts (document.h) are written against this and not against informer_value or cJSON, for two
- * reasons: an object in the arena is printed in place, without a copy and without numbers going through double, and an API
- * server that keeps its objects otherwise (informer-sim, for its Table answers) uses the same printers by one field_source of
- * its own.
+ * The printers (print.h) and the texts (document.h) are written against this and not against informer_value
+ * or cJSON, for two reasons: an object in the arena is printed in place, without a copy and without numbers
+ * going through double, and an API server that keeps its objects otherwise (informer-sim, for its Table
+ * answers) uses the same printers by one field_source of its own.
  *
- * A field is a value: copied freely, nothing to free. Texts are lent for as long as the object stays, and not terminated.
- * What is absent is a field of kind FIELD_NONE, on which everything may be asked and which has nothing in it; so printers read
- * `field_at(pod, "status", "phase")` without a check between.
+ * A field is a value: copied freely, nothing to free. Texts are lent for as long as the object stays, and not
+ * terminated. What is absent is a field of kind FIELD_NONE, on which everything may be asked and which has
+ * nothing in it; so printers read `field_at(pod, "status", "phase")` without a check between.
  */
-#ifndef PRINTER_FIELD_H
-#define PRINTER_FIELD_H
+#ifndef TOOLS_PRINTER_FIELD_H
+#define TOOLS_PRINTER_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>

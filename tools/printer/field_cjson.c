@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fields in a cJSON tree, and texts that stand by themselves. */
 #include "tools/printer/field.h"
 

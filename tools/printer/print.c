@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of printers, the printer of what has none, and shared pieces; see print.h. */
 #include "tools/printer/print.h"
 
@@ -19,10 +20,12 @@ static const struct printer any = {"", "", any_columns, 2, print_any};
 const struct printer *
 print_find(struct field_text group, struct field_text resource)
 {
-	static const struct printer *const printers[] = {&print_pod, &print_service, &print_node, &print_deployment};
+	static const struct printer *const printers[] = {&print_pod, &print_service, &print_node,
+							 &print_deployment};
 
 	for (size_t i = 0; i < sizeof(printers) / sizeof(*printers); i++)
-		if (field_text_is(group, printers[i]->group) && field_text_is(resource, printers[i]->resource))
+		if (field_text_is(group, printers[i]->group) &&
+		    field_text_is(resource, printers[i]->resource))
 			return printers[i];
 	return &any;
 }

@@ -1,13 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Printers: from an object to the cells of its table row, as the API server answers kubectl.
  *
- * A printer is a list of columns and a function, and knows neither where the object is kept (field.h) nor how a table is laid
- * out (table.h): informerctl prints cells in columns, informer-sim puts them into a Table answer.
+ * A printer is a list of columns and a function, and knows neither where the object is kept (field.h) nor how
+ * a table is laid out (table.h): informerctl prints cells in columns, informer-sim puts them into a Table
+ * answer.
  *
- * Source: Kubernetes, pkg/printers/internalversion/printers.go (1.32), of which each print_*.c follows one function
+ * Source: Kubernetes, pkg/printers/internalversion/printers.go (1.32), of which each print_*.c follows one
+ * function
  */
-#ifndef PRINTER_PRINT_H
-#define PRINTER_PRINT_H
+#ifndef TOOLS_PRINTER_PRINT_H
+#define TOOLS_PRINTER_PRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,7 +61,10 @@ struct print_column {
 	bool wide;
 };
 
-/* print: one cell for each column, the wide ones (which stand last) only if asked; the first is the object's name. */
+/*
+ * print: one cell for each column, the wide ones (which stand last) only if asked; the first is the object's
+ * name.
+ */
 struct printer {
 	const char *group;
 	const char *resource;
@@ -80,14 +86,20 @@ void
 print_name(struct field object, struct cells *cells);
 void
 print_age(struct field object, const struct print_options *options, struct cells *cells);
-/* A map of strings as "a=1,b=2" in order of keys, "<none>" when there is nothing; added to `text`, no cell of its own. */
+/*
+ * A map of strings as "a=1,b=2" in order of keys, "<none>" when there is nothing; added to `text`, no cell of
+ * its own.
+ */
 void
 print_labels(struct field map, struct text *text);
 /* One string member of each element, joined by commas; added to `text`. Returns how many there were. */
 size_t
 print_joined(struct field array, const char *member, struct text *text);
 
-/* The members of a map in order of their keys (bytes). Free it; NULL without memory, or when there are none. */
+/*
+ * The members of a map in order of their keys (bytes). Free it; NULL without memory, or when there are
+ * none.
+ */
 struct print_member {
 	struct field_text key;
 	struct field value;

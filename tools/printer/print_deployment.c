@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deployments: how far they are.
  *
@@ -59,7 +60,8 @@ add_term(const struct term *term, struct text *text)
 static void
 print_selector(struct field selector, struct cells *cells)
 {
-	struct field labels = field_get(selector, "matchLabels"), expressions = field_get(selector, "matchExpressions");
+	struct field labels = field_get(selector, "matchLabels"),
+		     expressions = field_get(selector, "matchExpressions");
 	size_t count = 0, max = field_count(labels) + field_count(expressions);
 	struct term *terms = calloc(max + 1, sizeof(*terms));
 	struct field_iter it;
@@ -69,7 +71,8 @@ print_selector(struct field selector, struct cells *cells)
 		terms[count++] = (struct term){.key = {it.key, it.key_length}, .value = it.item};
 	field_iterate(expressions, &it);
 	while (terms && count < max && field_next(&it))
-		terms[count++] = (struct term){.key = field_string(field_get(it.item, "key")), .expression = it.item};
+		terms[count++] = (struct term){.key = field_string(field_get(it.item, "key")),
+					       .expression = it.item};
 	if (terms)
 		qsort(terms, count, sizeof(*terms), field_text_compare);
 	for (size_t i = 0; i < count; i++) {
@@ -107,4 +110,5 @@ static const struct print_column columns[] = {
 	{"Age", false},	 {"Containers", true}, {"Images", true},      {"Selector", true},
 };
 
-const struct printer print_deployment = {"apps", "deployments", columns, sizeof(columns) / sizeof(*columns), print};
+const struct printer print_deployment = {"apps", "deployments", columns, sizeof(columns) / sizeof(*columns),
+					 print};

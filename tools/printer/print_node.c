@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nodes: readiness, roles, versions.
  *
@@ -40,8 +41,10 @@ print_roles(struct field node, struct cells *cells)
 	while (roles && count < max && field_next(&it)) {
 		struct field_text key = {it.key, it.key_length};
 
-		if (key.length > strlen(ROLE_PREFIX) && memcmp(key.data, ROLE_PREFIX, strlen(ROLE_PREFIX)) == 0)
-			roles[count++] = (struct field_text){key.data + strlen(ROLE_PREFIX), key.length - strlen(ROLE_PREFIX)};
+		if (key.length > strlen(ROLE_PREFIX) &&
+		    memcmp(key.data, ROLE_PREFIX, strlen(ROLE_PREFIX)) == 0)
+			roles[count++] = (struct field_text){key.data + strlen(ROLE_PREFIX),
+							     key.length - strlen(ROLE_PREFIX)};
 		else if (field_text_is(key, ROLE_LABEL) && field_string(it.item).length > 0)
 			roles[count++] = field_string(it.item);
 	}
@@ -95,8 +98,9 @@ print(struct field node, const struct print_options *options, struct cells *cell
 }
 
 static const struct print_column columns[] = {
-	{"Name", false},       {"Status", false},     {"Roles", false},	  {"Age", false},	     {"Version", false},
-	{"Internal-IP", true}, {"External-IP", true}, {"OS-Image", true}, {"Kernel-Version", true}, {"Container-Runtime", true},
+	{"Name", false},          {"Status", false},           {"Roles", false},      {"Age", false},
+	{"Version", false},       {"Internal-IP", true},       {"External-IP", true}, {"OS-Image", true},
+	{"Kernel-Version", true}, {"Container-Runtime", true},
 };
 
 const struct printer print_node = {"", "nodes", columns, sizeof(columns) / sizeof(*columns), print};

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pods: READY and STATUS, RESTARTS.
  *
- * STATUS is not a field: it is the most telling among the phase, the reason, the init containers' and the containers' states.
- * In this order, the later winning: phase; status.reason; scheduling gates; the first init container that is not done; then, once
- * they are, the first container in spec order that waits or ended; deletion.
+ * STATUS is not a field: it is the most telling among the phase, the reason, the init containers' and the
+ * containers' states. In this order, the later winning: phase; status.reason; scheduling gates; the first
+ * init container that is not done; then, once they are, the first container in spec order that waits or
+ * ended; deletion.
  *
  * Source: printPod()
  */
@@ -26,7 +28,8 @@ struct pod_view {
 static void
 set_reason(struct pod_view *view, const char *prefix, struct field_text reason)
 {
-	snprintf(view->reason, sizeof(view->reason), "%s%.*s", prefix, (int)(reason.length > 256 ? 256 : reason.length), reason.data);
+	snprintf(view->reason, sizeof(view->reason), "%s%.*s", prefix,
+		 (int)(reason.length > 256 ? 256 : reason.length), reason.data);
 }
 
 /* A container that ended without a reason: by its signal, else its exit code. */
@@ -41,7 +44,8 @@ set_exit(struct pod_view *view, const char *prefix, struct field terminated)
 	else if (signal != 0)
 		snprintf(view->reason, sizeof(view->reason), "%sSignal:%" PRId64, prefix, signal);
 	else
-		snprintf(view->reason, sizeof(view->reason), "%sExitCode:%" PRId64, prefix, field_int(field_get(terminated, "exitCode")));
+		snprintf(view->reason, sizeof(view->reason), "%sExitCode:%" PRId64, prefix,
+			 field_int(field_get(terminated, "exitCode")));
 }
 
 static bool
@@ -130,7 +134,8 @@ condition_is_true(struct field pod, const char *type)
 
 	field_iterate(field_at(pod, "status", "conditions"), &it);
 	while (field_next(&it))
-		if (field_is(field_get(it.item, "type"), type) && field_is(field_get(it.item, "status"), "True"))
+		if (field_is(field_get(it.item, "type"), type) &&
+		    field_is(field_get(it.item, "status"), "True"))
 			return true;
 	return false;
 }
@@ -152,13 +157,15 @@ look_at_containers(struct pod_view *view, struct field pod)
 			set_reason(view, "", waiting);
 		} else if (field_is_set(terminated)) {
 			set_exit(view, "", terminated);
-		} else if (field_is_true(field_get(status, "ready")) && field_is_set(field_get(state, "running"))) {
+		} else if (field_is_true(field_get(status, "ready")) &&
+			   field_is_set(field_get(state, "running"))) {
 			running = true;
 			view->ready++;
 		}
 	}
 	if (running && strcmp(view->reason, "Completed") == 0)
-		snprintf(view->reason, sizeof(view->reason), condition_is_true(pod, "Ready") ? "Running" : "NotReady");
+		snprintf(view->reason, sizeof(view->reason),
+			 condition_is_true(pod, "Ready") ? "Running" : "NotReady");
 }
 
 static void
@@ -173,7 +180,8 @@ look(struct pod_view *view, struct field pod)
 	set_reason(view, "", reason.length > 0 ? reason : field_string(phase));
 	field_iterate(field_get(status, "conditions"), &it);
 	while (field_next(&it))
-		if (field_is(field_get(it.item, "type"), "PodScheduled") && field_is(field_get(it.item, "reason"), "SchedulingGated"))
+		if (field_is(field_get(it.item, "type"), "PodScheduled") &&
+		    field_is(field_get(it.item, "reason"), "SchedulingGated"))
 			set_reason(view, "", field_string(field_get(it.item, "reason")));
 	view->total = field_count(field_at(pod, "spec", "containers"));
 	blocked = look_at_init_containers(view, &sidecars, pod);
@@ -195,7 +203,8 @@ look(struct pod_view *view, struct field pod)
 static void
 print_gates(struct field pod, struct cells *cells)
 {
-	struct field gates = field_at(pod, "spec", "readinessGates"), conditions = field_at(pod, "status", "conditions");
+	struct field gates = field_at(pod, "spec", "readinessGates"),
+		     conditions = field_at(pod, "status", "conditions");
 	struct field_iter gate, condition;
 	size_t met = 0;
 
@@ -228,13 +237,16 @@ print(struct field pod, const struct print_options *options, struct cells *cells
 	cells_addf(cells, "%zu/%zu", view.ready, view.total);
 	cells_adds(cells, view.reason);
 	if (view.restarts != 0 && view.has_last_restart)
-		cells_addf(cells, "%" PRId64 " (%s ago)", view.restarts, age_format(options->now_ns - view.last_restart_ns, age));
+		cells_addf(cells, "%" PRId64 " (%s ago)", view.restarts,
+			   age_format(options->now_ns - view.last_restart_ns, age));
 	else
 		cells_addf(cells, "%" PRId64, view.restarts);
 	print_age(pod, options, cells);
 	if (!options->wide)
 		return;
-	cells_add_or(cells, field_string(field_get(field_element(field_at(pod, "status", "podIPs"), 0), "ip")), "<none>");
+	cells_add_or(cells,
+		     field_string(field_get(field_element(field_at(pod, "status", "podIPs"), 0), "ip")),
+		     "<none>");
 	cells_add_or(cells, field_string(field_at(pod, "spec", "nodeName")), "<none>");
 	cells_add_or(cells, field_string(field_at(pod, "status", "nominatedNodeName")), "<none>");
 	print_gates(pod, cells);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Services: addresses and ports.
  *
@@ -48,7 +49,8 @@ add_balancer(struct field service, bool wide, struct text *text)
 static void
 print_external(struct field service, bool wide, struct cells *cells)
 {
-	struct field type = field_at(service, "spec", "type"), addresses = field_at(service, "spec", "externalIPs");
+	struct field type = field_at(service, "spec", "type"),
+		     addresses = field_at(service, "spec", "externalIPs");
 	struct text *text = &cells->text;
 	size_t start = text->length;
 
@@ -81,7 +83,8 @@ print_ports(struct field service, struct cells *cells)
 		int64_t node_port = field_int(field_get(it.item, "nodePort"));
 		struct field_text protocol = field_string(field_get(it.item, "protocol"));
 
-		text_addf(&cells->text, "%s%" PRId64, count++ > 0 ? "," : "", field_int(field_get(it.item, "port")));
+		text_addf(&cells->text, "%s%" PRId64, count++ > 0 ? "," : "",
+			  field_int(field_get(it.item, "port")));
 		if (node_port > 0)
 			text_addf(&cells->text, ":%" PRId64, node_port);
 		text_addc(&cells->text, '/');
@@ -97,7 +100,10 @@ print(struct field service, const struct print_options *options, struct cells *c
 {
 	struct field_text address = field_string(field_element(field_at(service, "spec", "clusterIPs"), 0));
 
-	/* A server fills clusterIPs from clusterIP; a dump from before it had the former has the latter alone. */
+	/*
+	 * A server fills clusterIPs from clusterIP; a dump from before it had the former has the latter
+	 * alone.
+	 */
 	if (address.length == 0)
 		address = field_string(field_at(service, "spec", "clusterIP"));
 	print_name(service, cells);

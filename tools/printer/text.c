@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Growing texts; see text.h. */
 #include "tools/printer/text.h"
 

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growing text, and what comes of it on standard output.
  *
- * Output is built in memory and written when it is complete, so that a pager at the other end of a pipe does not keep a
- * snapshot open (which would hold memory back in the daemon); past TEXT_FLUSH bytes it is written as it grows.
+ * Output is built in memory and written when it is complete, so that a pager at the other end of a pipe does
+ * not keep a snapshot open (which would hold memory back in the daemon); past TEXT_FLUSH bytes it is written
+ * as it grows.
  */
-#ifndef PRINTER_TEXT_H
-#define PRINTER_TEXT_H
+#ifndef TOOLS_PRINTER_TEXT_H
+#define TOOLS_PRINTER_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +16,10 @@
 
 #define TEXT_FLUSH (64u << 20)
 
-/* fd -1: stays in memory. error: a negative errno that a write or an allocation met; what follows is dropped. */
+/*
+ * fd -1: stays in memory. error: a negative errno that a write or an allocation met; what follows is
+ * dropped.
+ */
 struct text {
 	char *data;
 	size_t length;

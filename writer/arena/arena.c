@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena file: made, mapped once at its maximum size, grown under its mapping; blocks made, sealed, given back.
+ * The arena file: made, mapped once at its maximum size, grown under its mapping; blocks made, sealed, given
+ * back.
  */
 #include "writer/arena/arena.h"
 
@@ -36,13 +38,14 @@ struct arena_private {
 /* ---- size ---- */
 
 /*
- * How long the file shall be: by an eighth more, and by what is needed; from 4 MiB on a multiple of 2 MiB, so that all of it can stand in
- * huge pages.
+ * How long the file shall be: by an eighth more, and by what is needed; from 4 MiB on a multiple of 2 MiB, so
+ * that all of it can stand in huge pages.
  */
 static uint64_t
 comfortable_bytes(const struct arena *a, uint64_t need)
 {
-	uint64_t old = a->view.committed, step = old / 8, unit = old < 2 * HUGE_PAGE_BYTES ? 4096 : HUGE_PAGE_BYTES, bytes;
+	uint64_t old = a->view.committed, step = old / 8,
+		 unit = old < 2 * HUGE_PAGE_BYTES ? 4096 : HUGE_PAGE_BYTES, bytes;
 
 	step = step < GROWTH_MIN ? GROWTH_MIN : step > GROWTH_MAX ? GROWTH_MAX : step;
 	bytes = (old + (need > step ? need : step) + unit - 1) / unit * unit;
@@ -52,7 +55,8 @@ comfortable_bytes(const struct arena *a, uint64_t need)
 static int
 arena_grow(struct arena *a, uint64_t need)
 {
-	uint64_t old = a->view.committed, least = (old + need + 4095) & ~4095ull, bytes = comfortable_bytes(a, need);
+	uint64_t old = a->view.committed, least = (old + need + 4095) & ~4095ull,
+		 bytes = comfortable_bytes(a, need);
 	int r;
 
 	if (least > a->max_bytes)
@@ -94,11 +98,13 @@ arena_key_id(const uint8_t master[TAG_MASTER_BYTES], uint8_t ret_id[16])
 void
 arena_identity_tag(const struct tag_root_key *key, const struct header *h, uint8_t ret_tag[32])
 {
-	crypto_generichash(ret_tag, 32, (const uint8_t *)h, HEADER_IDENTITY_BYTES, key->key, sizeof(key->key));
+	crypto_generichash(ret_tag, 32, (const uint8_t *)h, HEADER_IDENTITY_BYTES, key->key,
+			   sizeof(key->key));
 }
 
 static void
-write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES], const uint8_t hash_key[16])
+write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES],
+	       const uint8_t hash_key[16])
 {
 	struct header *h = a->header;
 
@@ -124,7 +130,8 @@ write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MA
  * Take over fd: reserve `bytes`, map, set up books and keys. On failure fd stays the caller's.
  */
 static int
-arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES])
+arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes,
+	     const uint8_t master[TAG_MASTER_BYTES])
 {
 	struct arena_private *private;
 	void *base;
@@ -250,15 +257,19 @@ arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t g
 		return r;
 	}
 	memcpy(a.name, name, strlen(name) + 1);
-	memcpy((uint8_t *)a.header + HEADER_BYTES, (const uint8_t *)source + HEADER_BYTES, source_bytes - HEADER_BYTES);
+	memcpy((uint8_t *)a.header + HEADER_BYTES, (const uint8_t *)source + HEADER_BYTES,
+	       source_bytes - HEADER_BYTES);
 	for (unsigned i = 0; i < RESOURCE_MAX; i++)
-		atomic_store_explicit(&a.header->contact_boot_ns[i],
-				      atomic_load_explicit(&((struct header *)(uintptr_t)source)->contact_boot_ns[i],
-							   memory_order_relaxed),
-				      memory_order_relaxed);
+		atomic_store_explicit(
+			&a.header->contact_boot_ns[i],
+			atomic_load_explicit(&((struct header *)(uintptr_t)source)->contact_boot_ns[i],
+					     memory_order_relaxed),
+			memory_order_relaxed);
 	write_identity(&a, generation, master, source->hash_key);
-	atomic_store_explicit(&a.header->root, atomic_load_explicit(&((struct header *)(uintptr_t)source)->root,
-								    memory_order_acquire), memory_order_relaxed);
+	atomic_store_explicit(
+		&a.header->root,
+		atomic_load_explicit(&((struct header *)(uintptr_t)source)->root, memory_order_acquire),
+		memory_order_relaxed);
 	atomic_store_explicit(&a.header->committed_bytes, source_bytes, memory_order_release);
 	*ret = a;
 	return 0;
@@ -298,7 +309,8 @@ units_of_block(const struct arena *a, uint32_t ref)
 static bool
 has_room(const struct arena *a, uint64_t units)
 {
-	return a->private->reserve_open || books_free_units(a->private->books) >= units + ARENA_RESERVE / REF_UNIT;
+	return a->private->reserve_open ||
+	       books_free_units(a->private->books) >= units + ARENA_RESERVE / REF_UNIT;
 }
 
 void
@@ -319,7 +331,8 @@ arena_was_refused(struct arena *a)
 static int
 find_room(struct arena *a, uint64_t bytes)
 {
-	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT, reserve = a->private->reserve_open ? 0 : ARENA_RESERVE;
+	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT,
+		 reserve = a->private->reserve_open ? 0 : ARENA_RESERVE;
 
 	if (units > UINT32_MAX)
 		return -ENOSPC;

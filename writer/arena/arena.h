@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arena file as its one writer holds it: created, mapped at its maximum size, grown, given blocks.
  *
@@ -6,8 +7,8 @@
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_ARENA_H
-#define WRITER_ARENA_H
+#ifndef WRITER_ARENA_ARENA_H
+#define WRITER_ARENA_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@
 #include "shm-layout/tag.h"
 
 struct arena {
-	struct arena_view view;		/* as a reader would see it, and for all reading by the writer itself */
+	/* as a reader would see it, and for all reading by the writer itself */
+	struct arena_view view;
 	struct header *header;		/* == view.base, writable */
 	int fd;				/* read-write; broker.c re-opens it read-only for readers */
 	uint64_t max_bytes;
@@ -39,7 +41,8 @@ struct arena {
  * max_bytes   to which size it may grow; ARENA_BYTES_MIN .. ARENA_BYTES_LIMIT
  * master      the key file's bytes
  *
- * Returns     0; -EEXIST; -ENOSPC when even the first pages do not fit; other negative errno. On failure no file is left.
+ * Returns     0; -EEXIST; -ENOSPC when even the first pages do not fit; other negative errno. On failure no
+ *             file is left.
  */
 int arena_create(struct arena *ret, int directory, const char *name, uint64_t generation, uint64_t max_bytes,
 		 const uint8_t master[TAG_MASTER_BYTES]);
@@ -48,12 +51,14 @@ int arena_create(struct arena *ret, int directory, const char *name, uint64_t ge
 int arena_create_private(struct arena *ret, uint64_t max_bytes);
 
 /*
- * Make a new arena file whose blocks are those of `source`, byte for byte at the same offsets, with an identity of its own
- * (generation, incarnation; hash_key is kept, for the index tries depend on it). Its books say "all used": see arena_books_*.
+ * Make a new arena file whose blocks are those of `source`, byte for byte at the same offsets, with an
+ * identity of its own (generation, incarnation; hash_key is kept, for the index tries depend on it). Its
+ * books say "all used": see arena_books_*.
  * source_bytes  how much of source to copy
  */
-int arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t generation, uint64_t max_bytes,
-		      const uint8_t master[TAG_MASTER_BYTES], const struct header *source, uint64_t source_bytes);
+int arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t generation,
+		      uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES], const struct header *source,
+		      uint64_t source_bytes);
 
 /* Unmap and close. The file stays; whoever made it decides about its name. */
 void arena_close(struct arena *a);
@@ -71,8 +76,8 @@ void arena_key_id(const uint8_t master[TAG_MASTER_BYTES], uint8_t ret_id[16]);
  * Allocate a block. The header's type, length and aux are set, the payload is not zeroed, the tag is not set.
  *
  * ret_ref   set on success only
- * Returns   0; -ENOSPC the tmpfs, the memory cgroup or max_bytes is exhausted; -E2BIG payload above BLOCK_LENGTH_MAX;
- *           -ENOMEM private memory
+ * Returns   0; -ENOSPC the tmpfs, the memory cgroup or max_bytes is exhausted; -E2BIG payload above
+ *           BLOCK_LENGTH_MAX; -ENOMEM private memory
  * Cost      no system call unless the file grows
  */
 int arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t aux, uint32_t *ret_ref);
@@ -90,14 +95,14 @@ arena_payload(const struct arena *a, uint32_t ref)
 }
 
 /*
- * Make sure that blocks of `bytes` in all can be had: after success, allocations of that much (footprints, see
- * block_footprint()) do not fail. 0, -ENOSPC.
+ * Make sure that blocks of `bytes` in all can be had: after success, allocations of that much (footprints,
+ * see block_footprint()) do not fail. 0, -ENOSPC.
  */
 int arena_ensure(struct arena *a, uint64_t bytes);
 
 /*
- * The last ARENA_RESERVE bytes are kept for what makes room: deletes and commits open the reserve; whatever adds finds the arena
- * full before it is touched. Closed at first.
+ * The last ARENA_RESERVE bytes are kept for what makes room: deletes and commits open the reserve; whatever
+ * adds finds the arena full before it is touched. Closed at first.
  */
 #define ARENA_RESERVE (512u * 1024u)
 void arena_open_reserve(struct arena *a, bool open);
@@ -128,16 +133,18 @@ void arena_set_working_epoch(struct arena *a, uint64_t epoch);
 void arena_reclaim(struct arena *a, uint64_t horizon);
 
 /*
- * Rebuild the books of a copied arena: begin forgets everything, mark takes each reachable block once (false: it was marked
- * before), finish makes free space of the rest. A block that overlaps another one is refused with -EBADMSG.
+ * Rebuild the books of a copied arena: begin forgets everything, mark takes each reachable block once (false:
+ * it was marked before), finish makes free space of the rest. A block that overlaps another one is refused
+ * with -EBADMSG.
  */
 int arena_books_begin(struct arena *a);
 int arena_books_mark(struct arena *a, uint32_t ref, bool *ret_first);
 void arena_books_finish(struct arena *a);
 
 /*
- * Ask the kernel to gather the next 2 MiB of the file into a huge page: lookups in a large arena spend much of their time on address
- * translation. Some milliseconds; readers are not disturbed. False when there is nothing more to gather for now.
+ * Ask the kernel to gather the next 2 MiB of the file into a huge page: lookups in a large arena spend much
+ * of their time on address translation. Some milliseconds; readers are not disturbed. False when there is
+ * nothing more to gather for now.
  */
 bool arena_gather_pages(struct arena *a);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arena's books: bitmap, segregated free lists with merging, and the queue of the retired.
  */
@@ -50,7 +51,8 @@ struct arena_books {
 static uint64_t *
 bitmap_reserve(uint64_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		       0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -330,7 +332,8 @@ books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch
 }
 
 void
-books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref), void *context)
+books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref),
+	      void *context)
 {
 	while (b->groups_head != b->groups_tail) {
 		struct epoch_group *oldest = &b->groups[b->groups_head & (b->groups_capacity - 1)];
@@ -403,6 +406,6 @@ books_stats(const struct arena_books *b, struct books_stats *ret)
 	ret->free_units = b->free_units;
 	ret->used_units = b->used_units;
 	ret->retired_units = b->retired_units;
-	ret->private_bytes = sizeof(*b) + (b->free_units + b->used_units) / 8 + b->refs_capacity * sizeof(*b->refs) +
-			     b->groups_capacity * sizeof(*b->groups);
+	ret->private_bytes = sizeof(*b) + (b->free_units + b->used_units) / 8 +
+			     b->refs_capacity * sizeof(*b->refs) + b->groups_capacity * sizeof(*b->groups);
 }

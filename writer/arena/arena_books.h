@@ -1,20 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arena's books: which 16-byte units are free, where the free runs are, what waits for readers.
  *
- * In private memory: one bit a unit (set: free), the heads of the free lists by size class, and a queue of retired refs.
- * A free run keeps its links in its own bytes, which no reader reads:
+ * In private memory: one bit a unit (set: free), the heads of the free lists by size class, and a queue of
+ * retired refs. A free run keeps its links in its own bytes, which no reader reads:
  *
  *   0        4        8                             end - 4
  *   +--------+--------+--------+--- - - ---+--------+
- *   | next   | prev   | units  |           | units  |      refs of the list's neighbours; size in front and behind
+ *   | next   | prev   | units  |           | units  |      refs of the list's neighbours; size in front and
+ *            behind
  *   +--------+--------+--------+--- - - ---+--------+      (a run of one unit: 16 bytes, all four words)
  *
  * Invariant: two free runs never touch (they are merged), so the units before and after a run are not free.
  *
- * Good fit: exact size classes below 64 units, eight to a power of two above; a run is split, its rest goes back.
+ * Good fit: exact size classes below 64 units, eight to a power of two above; a run is split, its rest goes
+ * back.
  */
-#ifndef WRITER_ARENA_BOOKS_H
-#define WRITER_ARENA_BOOKS_H
+#ifndef WRITER_ARENA_ARENA_BOOKS_H
+#define WRITER_ARENA_ARENA_BOOKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,11 +40,18 @@ void books_give(struct arena_books *b, uint32_t ref, uint32_t units);
 /* Retirement: remember {ref, units, epoch}; epochs never fall. False: no memory. */
 bool books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch);
 /* Hand out what was retired at or before horizon: give() frees it, and returns its units. */
-void books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref), void *context);
+void books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref),
+		   void *context);
 
-/* Rebuilding: forget all, everything in [from, end) is free; take out the runs in use; make free runs of what is left. */
+/*
+ * Rebuilding: forget all, everything in [from, end) is free; take out the runs in use; make free runs of what
+ * is left.
+ */
 int books_clear(struct arena_books *b, uint64_t from, uint64_t end);	/* 0, -ENOMEM */
-/* 1 marked, 0 it was marked exactly so before, -1 it overlaps something else. Start units are told apart by a second bitmap. */
+/*
+ * 1 marked, 0 it was marked exactly so before, -1 it overlaps something else. Start units are told apart by a
+ * second bitmap.
+ */
 int books_mark(struct arena_books *b, uint32_t ref, uint32_t units);
 void books_fill(struct arena_books *b);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages of an arena's file.
  */
@@ -36,8 +37,9 @@ allocate(int fd, uint64_t from, uint64_t to)
 }
 
 /*
- * Each whole 2 MiB, as long as the kernel goes along: what it refuses now it mostly refuses again, and looking for memory takes its time.
- * It makes a huge page of a small one and the holes around it, not of holes alone.
+ * Each whole 2 MiB, as long as the kernel goes along: what it refuses now it mostly refuses again, and
+ * looking for memory takes its time. It makes a huge page of a small one and the holes around it, not of
+ * holes alone.
  */
 static void
 make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
@@ -64,7 +66,10 @@ arena_pages_extend(int fd, void *base, uint64_t from, uint64_t bytes)
 		(void)!ftruncate(fd, (off_t)from);
 		return r;
 	}
-	/* one call instead of a page fault every 4 KiB; where the kernel does not know it, the faults do the same */
+	/*
+	 * one call instead of a page fault every 4 KiB; where the kernel does not know it, the faults do the
+	 * same
+	 */
 	madvise((uint8_t *)base + from, more, MADV_POPULATE_WRITE);
 	return 0;
 }

@@ -1,13 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of an arena's file. A file that grows gets all its pages at once, so that nobody who touches them later finds that there is no
- * memory (SIGBUS); and in huge pages as far as may be: made at once they cost a third of small ones, and whoever follows links through a
- * large arena, writer and readers, spends much of the time on address translation.
+ * The pages of an arena's file. A file that grows gets all its pages at once, so that nobody who touches them
+ * later finds that there is no memory (SIGBUS); and in huge pages as far as may be: made at once they cost a
+ * third of small ones, and whoever follows links through a large arena, writer and readers, spends much of
+ * the time on address translation.
  *
- * Linux 6.1 makes a huge page of what stands in 2 MiB of a file on request, whatever the system's setting for tmpfs is. Where it cannot,
- * small pages serve as well.
+ * Linux 6.1 makes a huge page of what stands in 2 MiB of a file on request, whatever the system's setting for
+ * tmpfs is. Where it cannot, small pages serve as well.
  */
-#ifndef WRITER_ARENA_PAGES_H
-#define WRITER_ARENA_PAGES_H
+#ifndef WRITER_ARENA_ARENA_PAGES_H
+#define WRITER_ARENA_ARENA_PAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,12 +18,15 @@
  * Let the file, which is `from` bytes long, have `bytes` bytes, with all their pages, mapped already.
  *
  * base     where huge_map() put it, at least `bytes` wide
- * Returns  0; -ENOSPC tmpfs full, or a memory cgroup's limit would be passed; other negative errno. After a failure the file is as long as
- *          before.
+ * Returns  0; -ENOSPC tmpfs full, or a memory cgroup's limit would be passed; other negative errno. After a
+ *          failure the file is as long as before.
  */
 int arena_pages_extend(int fd, void *base, uint64_t from, uint64_t bytes);
 
-/* Make one huge page of these 2 MiB, which are there. Some milliseconds; readers are not disturbed. False: it is none. */
+/*
+ * Make one huge page of these 2 MiB, which are there. Some milliseconds; readers are not disturbed. False: it
+ * is none.
+ */
 bool arena_pages_gather(void *region);
 
 #endif

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of shared blocks: open addressing with linear probing, at most three quarters full; a removal moves the
- * followers of its run up, so that there are no graves. The place of an entry follows from the low 32 bits of its
- * content hash, which the block's aux carries: neither growing nor releasing reads a payload.
+ * The table of shared blocks: open addressing with linear probing, at most three quarters full; a removal
+ * moves the followers of its run up, so that there are no graves. The place of an entry follows from the low
+ * 32 bits of its content hash, which the block's aux carries: neither growing nor releasing reads a payload.
  */
 #include "writer/arena/intern.h"
 
@@ -66,7 +67,8 @@ entry_of_ref(const struct intern *in, uint32_t ref)
 }
 
 static struct entry *
-entry_of_content(const struct intern *in, enum block_type type, const void *payload, uint32_t length, uint32_t hash)
+entry_of_content(const struct intern *in, enum block_type type, const void *payload, uint32_t length,
+		 uint32_t hash)
 {
 	uint32_t type_length = (uint32_t)type << 28 | length, i = hash & in->mask;
 	const struct block *b;
@@ -130,7 +132,8 @@ remove_entry(struct intern *in, struct entry *e)
 }
 
 int
-intern_get(struct intern *in, enum block_type type, const void *payload, uint32_t length, uint32_t *ret_ref, bool *ret_known)
+intern_get(struct intern *in, enum block_type type, const void *payload, uint32_t length, uint32_t *ret_ref,
+	   bool *ret_known)
 {
 	uint64_t content = tag_content_hash(&in->arena->keys, payload, length);
 	uint32_t hash = (uint32_t)content, ref;

@@ -1,16 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hash-consing: equal shared values and shapes stand in the arena once, with a count of who refers to them.
  *
- * One table, private to the writer, 12 bytes an entry: {ref, low 32 bits of the content hash, count}. The block's aux carries the
- * same 32 bits, so a ref finds its entry without hashing its content again.
+ * One table, private to the writer, 12 bytes an entry: {ref, low 32 bits of the content hash, count}. The
+ * block's aux carries the same 32 bits, so a ref finds its entry without hashing its content again.
  *
- * Invariant: a block's count is the number of places that hold its ref: sealed blocks (once per occurrence), plus
- * drafts in the making. At zero it leaves the table, is retired, and what it refers to is released. None is immortal.
+ * Invariant: a block's count is the number of places that hold its ref: sealed blocks (once per occurrence),
+ * plus drafts in the making. At zero it leaves the table, is retired, and what it refers to is released. None
+ * is immortal.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_INTERN_H
-#define WRITER_INTERN_H
+#ifndef WRITER_ARENA_INTERN_H
+#define WRITER_ARENA_INTERN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,14 +25,16 @@ struct intern *intern_new(struct arena *arena);		/* NULL: no memory */
 void intern_free(struct intern *in);			/* the table; the blocks stay */
 
 /*
- * The ref of a block of this type (VALUE or SHAPE) with this payload: the one that exists, or a new, sealed one.
+ * The ref of a block of this type (VALUE or SHAPE) with this payload: the one that exists, or a new, sealed
+ * one.
  *
  * ret_ref    set on success; one reference has been taken for the caller
  * ret_known  true: it existed, and the refs *within* payload still belong to the caller, who releases them;
  *            false: the new block has taken them over
  * Returns    0, -ENOSPC, -ENOMEM, -E2BIG
  */
-int intern_get(struct intern *in, enum block_type type, const void *payload, uint32_t length, uint32_t *ret_ref, bool *ret_known);
+int intern_get(struct intern *in, enum block_type type, const void *payload, uint32_t length,
+	       uint32_t *ret_ref, bool *ret_known);
 
 void intern_ref(struct intern *in, uint32_t ref);
 void intern_unref(struct intern *in, uint32_t ref);
@@ -45,8 +49,8 @@ void intern_release_value(struct intern *in, const uint8_t *at, const uint8_t *e
 uint64_t intern_own_bytes(const struct intern *in, const uint8_t *at, const uint8_t *end);
 
 /*
- * For rebuilding the books: one more place holds ref. *ret_first is set when the block was not in the table yet:
- * the caller then walks what it refers to. Returns 0, -ENOMEM.
+ * For rebuilding the books: one more place holds ref. *ret_first is set when the block was not in the table
+ * yet: the caller then walks what it refers to. Returns 0, -ENOMEM.
  */
 int intern_restore(struct intern *in, uint32_t ref, bool *ret_first);
 

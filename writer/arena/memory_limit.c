@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory cgroup limits: version 2's memory.max and version 1's memory.limit_in_bytes, from our own group up to the root.
+ * Memory cgroup limits: version 2's memory.max and version 1's memory.limit_in_bytes, from our own group up
+ * to the root.
  */
 #include "writer/arena/memory_limit.h"
 
@@ -41,7 +43,8 @@ reclaimable(const char *directory)
 	if (!f)
 		return 0;
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "inactive_file %" SCNu64, &value) == 1 || sscanf(line, "active_file %" SCNu64, &value) == 1)
+		if (sscanf(line, "inactive_file %" SCNu64, &value) == 1 ||
+		    sscanf(line, "active_file %" SCNu64, &value) == 1)
 			sum += value;
 	fclose(f);
 	return sum;
@@ -52,8 +55,10 @@ left_in(const char *directory)
 {
 	uint64_t limit, used, spare;
 
-	if (!(read_number(directory, "memory.max", &limit) && read_number(directory, "memory.current", &used)) &&
-	    !(read_number(directory, "memory.limit_in_bytes", &limit) && read_number(directory, "memory.usage_in_bytes", &used)))
+	if (!(read_number(directory, "memory.max", &limit) &&
+	      read_number(directory, "memory.current", &used)) &&
+	    !(read_number(directory, "memory.limit_in_bytes", &limit) &&
+	      read_number(directory, "memory.usage_in_bytes", &used)))
 		return UINT64_MAX;
 	spare = reclaimable(directory);
 	used = used > spare ? used - spare : 0;
@@ -104,7 +109,8 @@ memory_limit_left_at(const char *proc_self_cgroup, const char *cgroup_root)
 		path[strcspn(path, "\n")] = '\0';
 		if (controllers[0] != '\0' && strcmp(controllers, "memory") != 0)
 			continue;
-		if ((size_t)snprintf(root, sizeof(root), "%s%s", cgroup_root, controllers[0] ? "/memory" : "") >= sizeof(root))
+		if ((size_t)snprintf(root, sizeof(root), "%s%s", cgroup_root,
+				     controllers[0] ? "/memory" : "") >= sizeof(root))
 			continue;
 		here = left_upwards(root, path);
 		left = here < left ? here : left;

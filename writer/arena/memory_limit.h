@@ -1,13 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much memory the control groups above this process still allow. Past a memory cgroup's limit fallocate on a tmpfs does
- * not fail, the process is killed; so the arena asks before it grows.
+ * How much memory the control groups above this process still allow. Past a memory cgroup's limit fallocate
+ * on a tmpfs does not fail, the process is killed; so the arena asks before it grows.
  */
-#ifndef WRITER_MEMORY_LIMIT_H
-#define WRITER_MEMORY_LIMIT_H
+#ifndef WRITER_ARENA_MEMORY_LIMIT_H
+#define WRITER_ARENA_MEMORY_LIMIT_H
 
 #include <stdint.h>
 
-/* Bytes left under the tightest limit (reclaimable page cache counted as free); UINT64_MAX when there is none. */
+/*
+ * Bytes left under the tightest limit (reclaimable page cache counted as free); UINT64_MAX when there is
+ * none.
+ */
 uint64_t memory_limit_left(void);
 
 /* The same, with the roots of /proc/self/cgroup and /sys/fs/cgroup replaced: for tests. */

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slots of all attached readers (slots.h). Each cell is read once a scan, and what it says is clamped into
- * [what this cell counted as before, current epoch] before it counts.
+ * The slots of all attached readers (slots.h). Each cell is read once a scan, and what it says is clamped
+ * into [what this cell counted as before, current epoch] before it counts.
  *
- * An honest cell only rises: whoever claims it next has seen it freed, and so loads the same root or a later one.
+ * An honest cell only rises: whoever claims it next has seen it freed, and so loads the same root or a later
+ * one.
  */
 #include "writer/arena/pins.h"
 
@@ -21,7 +23,8 @@
  * One cell as it was seen last.
  *
  * raw       what stood there
- * pin       the epoch that it protects, or protected before it was freed; to begin with, the one at which the slot was made
+ * pin       the epoch that it protects, or protected before it was freed; to begin with, the one at which the
+ *           slot was made
  * since_ns  when it was first seen like that
  */
 struct seen_cell {
@@ -33,7 +36,8 @@ struct seen_cell {
 struct seen_slot {
 	struct slot *page;	/* NULL: not in use */
 	int fd;
-	uint64_t touched;	/* all bits that were ever seen: a reader that takes one back is looked at all the same */
+	/* all bits that were ever seen: a reader that takes one back is looked at all the same */
+	uint64_t touched;
 	struct seen_cell cells[SLOT_CELLS];
 };
 
@@ -69,7 +73,10 @@ pins_free(struct pins *s)
 	free(s);
 }
 
-/* A page that its reader may write, and nobody may resize. Mode 0600: memfd's own 0777 would let others re-open it. */
+/*
+ * A page that its reader may write, and nobody may resize. Mode 0600: memfd's own 0777 would let others
+ * re-open it.
+ */
 static int
 make_page(struct slot **ret_page, int *ret_fd)
 {
@@ -159,8 +166,8 @@ min_of(uint64_t a, uint64_t b)
 }
 
 /*
- * Note what a cell says now. Where it says ACQUIRING for the first time it was not claimed at the last scan, so its reader
- * loads the root that was current then, or a later one: `scanned` is what it protects.
+ * Note what a cell says now. Where it says ACQUIRING for the first time it was not claimed at the last scan,
+ * so its reader loads the root that was current then, or a later one: `scanned` is what it protects.
  */
 static void
 look_at_cell(const struct pins *s, struct seen_cell *cell, uint64_t raw, uint64_t current, uint64_t *now)
@@ -172,7 +179,9 @@ look_at_cell(const struct pins *s, struct seen_cell *cell, uint64_t raw, uint64_
 	cell->since_ns = *now;
 	cell->raw = raw;
 	if (raw != CELL_FREE)
-		cell->pin = min_of(max_of(raw == CELL_ACQUIRING ? s->scanned : raw, max_of(cell->pin, s->horizon)), current);
+		cell->pin = min_of(
+			max_of(raw == CELL_ACQUIRING ? s->scanned : raw, max_of(cell->pin, s->horizon)),
+			current);
 }
 
 uint64_t
@@ -191,8 +200,12 @@ pins_horizon(struct pins *s, uint64_t current)
 			unsigned c = (unsigned)__builtin_ctzll(rest);
 			struct seen_cell *cell = &slot->cells[c];
 
-			/* Acquire pairs with slot_unpin(): what the reader read is read before we write there. */
-			look_at_cell(s, cell, atomic_load_explicit(&slot->page->cells[c].epoch, memory_order_acquire),
+			/*
+			 * Acquire pairs with slot_unpin(): what the reader read is read before we write
+			 * there.
+			 */
+			look_at_cell(s, cell,
+				     atomic_load_explicit(&slot->page->cells[c].epoch, memory_order_acquire),
 				     current, &now);
 			if (cell->raw != CELL_FREE && cell->pin < oldest)
 				oldest = cell->pin;

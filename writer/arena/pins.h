@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The slots of all attached readers, as the writer sees them: hostile input.
  *
@@ -6,8 +7,8 @@
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_SLOTS_H
-#define WRITER_SLOTS_H
+#ifndef WRITER_ARENA_PINS_H
+#define WRITER_ARENA_PINS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,20 +30,24 @@ void pins_free(struct pins *s);	/* unmaps and closes what is left */
 int pins_add(struct pins *s, uint64_t epoch, unsigned *ret_id, int *ret_fd);
 void pins_remove(struct pins *s, unsigned id);
 
-/* The page as it is mapped here: for readers that are threads of this process (the thread sanitizer follows addresses). */
+/*
+ * The page as it is mapped here: for readers that are threads of this process (the thread sanitizer follows
+ * addresses).
+ */
 struct slot *pins_page(struct pins *s, unsigned id);
 
 /*
- * W2: the oldest epoch that some reader may still read, never above `current`, never below what it said before.
- * To be called after the root of epoch `current` was published; issues the full fence that pairs with slot_claim().
- * Blocks retired at or before the result may be reused.
+ * W2: the oldest epoch that some reader may still read, never above `current`, never below what it said
+ * before. To be called after the root of epoch `current` was published; issues the full fence that pairs with
+ * slot_claim(). Blocks retired at or before the result may be reused.
  */
 uint64_t pins_horizon(struct pins *s, uint64_t current);
 
 /*
- * For the wake-up: true when the reader of this slot sleeps and waits for one of these (ARMED_COMMIT, ARMED_QUEUE). What it waited for of
- * them is taken back, and nothing else: several threads of one reader wait for different things, and one that is not answered stays
- * armed. Other bits mean nothing and are left alone.
+ * For the wake-up: true when the reader of this slot sleeps and waits for one of these (ARMED_COMMIT,
+ * ARMED_QUEUE). What it waited for of them is taken back, and nothing else: several threads of one reader
+ * wait for different things, and one that is not answered stays armed. Other bits mean nothing and are left
+ * alone.
  */
 bool pins_take_armed(struct pins *s, unsigned id, uint32_t answers);
 

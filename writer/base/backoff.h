@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Backoff: how long to wait after a failure. 0.8 s, doubling, at most 30 s, each plus up to as much again by chance, so
- * that a thousand nodes do not come back in step; from the start again after two minutes without a failure.
+ * Backoff: how long to wait after a failure. 0.8 s, doubling, at most 30 s, each plus up to as much again by
+ * chance, so that a thousand nodes do not come back in step; from the start again after two minutes without a
+ * failure.
  *
  * Source    client-go reflector.go, NewExponentialBackoffManager(800ms, 30s, 2min, 2.0, 1.0);
  *           better: Retry-After is honoured
  */
-#ifndef WRITER_BACKOFF_H
-#define WRITER_BACKOFF_H
+#ifndef WRITER_BASE_BACKOFF_H
+#define WRITER_BASE_BACKOFF_H
 
 #include "writer/base/clock.h"
 
@@ -24,8 +26,9 @@ struct backoff {
 /*
  * The next wait, in milliseconds.
  *
- * retry_after_ms  what the server asked for, or 0; the wait is not shorter (a wish above five minutes is not believed). Chance is
- *                 added to it as well: a server that starts tells a thousand nodes the same second
+ * retry_after_ms  what the server asked for, or 0; the wait is not shorter (a wish above five minutes is not
+ *                 believed). Chance is added to it as well: a server that starts tells a thousand nodes the
+ *                 same second
  */
 uint64_t backoff_next(struct backoff *b, struct clock *clock, uint64_t retry_after_ms);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clock: a short sorted list of timers over whatever can wake once.
  */
@@ -25,7 +26,8 @@ take_out(struct clock *clock, struct clock_timer *timer)
 }
 
 void
-clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms, void (*fire)(void *context), void *context)
+clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms, void (*fire)(void *context),
+	  void *context)
 {
 	struct clock_timer **at = &clock->timers;
 

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clock: time, timers and chance, as the Reflectors and the pipeline see them; the loop's in the daemon (clock_uv.c), a
- * virtual one in tests, where minutes pass at once and every jitter is known.
+ * Clock: time, timers and chance, as the Reflectors and the pipeline see them; the loop's in the daemon
+ * (clock_uv.c), a virtual one in tests, where minutes pass at once and every jitter is known.
  *
  * Threads: one.
  */
-#ifndef WRITER_CLOCK_H
-#define WRITER_CLOCK_H
+#ifndef WRITER_BASE_CLOCK_H
+#define WRITER_BASE_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,13 +33,20 @@ struct clock {
 };
 
 /* Arm a timer, or move it. fire(context) is called once, from clock_run(). */
-void clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms, void (*fire)(void *context), void *context);
+void clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms, void (*fire)(void *context),
+	       void *context);
 void clock_clear(struct clock *clock, struct clock_timer *timer);
 
-/* The real time of this moment, to measure work within a turn of the loop, during which now_ms() stands still. */
+/*
+ * The real time of this moment, to measure work within a turn of the loop, during which now_ms() stands
+ * still.
+ */
 uint64_t clock_monotonic_us(void);
 
-/* Fire what is due. A timer may set and clear any timer, its own too; what it sets waits for the next run, however short its delay. */
+/*
+ * Fire what is due. A timer may set and clear any timer, its own too; what it sets waits for the next run,
+ * however short its delay.
+ */
 void clock_run(struct clock *clock);
 
 #endif

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The clock of a libuv loop: one timer handle for all timers.
  *
- * What is due at once fires in the loop's next turn, after its sockets were looked at, even if it is set by a timer: libuv before 1.45 runs
- * a timer of no delay that a timer starts without looking at anything else.
+ * What is due at once fires in the loop's next turn, after its sockets were looked at, even if it is set by a
+ * timer: libuv before 1.45 runs a timer of no delay that a timer starts without looking at anything else.
  */
-#ifndef WRITER_CLOCK_UV_H
-#define WRITER_CLOCK_UV_H
+#ifndef WRITER_BASE_CLOCK_UV_H
+#define WRITER_BASE_CLOCK_UV_H
 
 #include <uv.h>
 

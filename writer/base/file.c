@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a small file whole; see file.h. */
 #include "writer/base/file.h"
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * File: reading a small file whole (kubeconfig, token, CA, configuration).
  */
-#ifndef INFORMER_WRITER_FILE_H
-#define INFORMER_WRITER_FILE_H
+#ifndef WRITER_BASE_FILE_H
+#define WRITER_BASE_FILE_H
 
 #include <stddef.h>
 

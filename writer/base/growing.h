@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arrays that grow: of bytes, and of refs. Zeroed is empty. What passed GROWING_KEEP is given back when it
  * is cleared, so that one huge document does not stay in memory.
  */
-#ifndef WRITER_GROWING_H
-#define WRITER_GROWING_H
+#ifndef WRITER_BASE_GROWING_H
+#define WRITER_BASE_GROWING_H
 
 #include <errno.h>
 #include <stddef.h>

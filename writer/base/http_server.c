@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP server: libmicrohttpd watches its sockets with an epoll of its own; the loop watches that one descriptor, and a timer for what
- * libmicrohttpd wants to be called again for.
+ * HTTP server: libmicrohttpd watches its sockets with an epoll of its own; the loop watches that one
+ * descriptor, and a timer for what libmicrohttpd wants to be called again for.
  *
- * libmicrohttpd's own timeout begins anew with each byte. So each connection has a note here with the time by which it must
- * be over; then its socket is shut down, which libmicrohttpd sees as the end of the peer. When there were as many connections as
- * there may be, it listens again only with the call after the one that closed some.
+ * libmicrohttpd's own timeout begins anew with each byte. So each connection has a note here with the time by
+ * which it must be over; then its socket is shut down, which libmicrohttpd sees as the end of the peer. When
+ * there were as many connections as there may be, it listens again only with the call after the one that
+ * closed some.
  */
 #include "writer/base/http_server.h"
 
@@ -58,7 +60,8 @@ respond(struct MHD_Connection *connection, const struct http_answer *answer, enu
 			free(answer->text);
 		return MHD_NO;
 	}
-	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type) == MHD_YES &&
+	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type) ==
+		    MHD_YES &&
 	    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store") == MHD_YES &&
 	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES &&
 	    (answer->status != MHD_HTTP_METHOD_NOT_ALLOWED ||
@@ -71,14 +74,15 @@ respond(struct MHD_Connection *connection, const struct http_answer *answer, enu
 static enum MHD_Result
 respond_plain(struct MHD_Connection *connection, unsigned status, char *text)
 {
-	struct http_answer answer = {.status = status, .content_type = "text/plain", .text = text, .length = strlen(text)};
+	struct http_answer answer = {
+		.status = status, .content_type = "text/plain", .text = text, .length = strlen(text)};
 
 	return respond(connection, &answer, MHD_RESPMEM_PERSISTENT);
 }
 
 static enum MHD_Result
-handle(void *context, struct MHD_Connection *connection, const char *url, const char *method, const char *version, const char *upload,
-       size_t *upload_size, void **request)
+handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+       const char *version, const char *upload, size_t *upload_size, void **request)
 {
 	struct http_server *server = context;
 	struct http_answer answer = {0};
@@ -90,7 +94,8 @@ handle(void *context, struct MHD_Connection *connection, const char *url, const 
 	(void)request;
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return respond_plain(connection, MHD_HTTP_METHOD_NOT_ALLOWED, not_allowed);
-	verbose = MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, "verbose", strlen("verbose"), NULL, NULL) == MHD_YES;
+	verbose = MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, "verbose",
+						strlen("verbose"), NULL, NULL) == MHD_YES;
 	server->answer(server->context, url, verbose, &answer);
 	if (answer.status == 0)
 		return respond_plain(connection, MHD_HTTP_NOT_FOUND, not_found);
@@ -164,7 +169,8 @@ forget(struct connection_note *c)
 }
 
 static void
-on_connection(void *context, struct MHD_Connection *connection, void **socket_context, enum MHD_ConnectionNotificationCode code)
+on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+	      enum MHD_ConnectionNotificationCode code)
 {
 	const union MHD_ConnectionInfo *info;
 	struct http_server *server = context;
@@ -226,11 +232,12 @@ start(struct http_server *server, uv_loop_t *loop)
 {
 	const union MHD_DaemonInfo *info;
 
-	server->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER,
-					  on_complaint, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
-					  MHD_OPTION_CONNECTION_LIMIT, HTTP_SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-					  HTTP_SERVER_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
-					  MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER,
+		on_complaint, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
+		MHD_OPTION_CONNECTION_LIMIT, HTTP_SERVER_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+		HTTP_SERVER_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
 	if (!server->daemon)
 		return -EIO;
 	server->listener.fd = -1; /* MHD_stop_daemon() closes it */
@@ -239,7 +246,8 @@ start(struct http_server *server, uv_loop_t *loop)
 }
 
 int
-http_server_new(uv_loop_t *loop, struct listener *listener, http_server_fn *answer, void *context, struct http_server **ret_server)
+http_server_new(uv_loop_t *loop, struct listener *listener, http_server_fn *answer, void *context,
+		struct http_server **ret_server)
 {
 	struct http_server *server = calloc(1, sizeof(*server));
 	int r;

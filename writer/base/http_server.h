@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP server: answers GET and HEAD with short texts, on the writer's loop and in its thread (libmicrohttpd's external event loop), so
- * that what answers may look at everything.
+ * HTTP server: answers GET and HEAD with short texts, on the writer's loop and in its thread (libmicrohttpd's
+ * external event loop), so that what answers may look at everything.
  *
- * Bounded: HTTP_SERVER_CONNECTIONS at one time (others wait in the kernel's queue), each for one request and HTTP_SERVER_SECONDS in
- * all, whatever it sends or does not take, with 32 KiB of memory beside its answer.
+ * Bounded: HTTP_SERVER_CONNECTIONS at one time (others wait in the kernel's queue), each for one request and
+ * HTTP_SERVER_SECONDS in all, whatever it sends or does not take, with 32 KiB of memory beside its answer.
  *
  * Threads: the loop's thread only.
  */
-#ifndef INFORMER_WRITER_HTTP_SERVER_H
-#define INFORMER_WRITER_HTTP_SERVER_H
+#ifndef WRITER_BASE_HTTP_SERVER_H
+#define WRITER_BASE_HTTP_SERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>

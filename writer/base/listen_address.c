@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an HTTP server of ours listens; see listen_address.h. */
 #include "writer/base/listen_address.h"
 
@@ -24,10 +25,13 @@ parse_unix(const char *path, struct listen_address *ret, char **ret_error)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	if (*path != '/')
-		return message_set(ret_error, -EINVAL, "'unix:%s': the path must be absolute, as in unix:/run/informer/metrics.sock", path);
+		return message_set(
+			ret_error, -EINVAL,
+			"'unix:%s': the path must be absolute, as in unix:/run/informer/metrics.sock", path);
 	if (strlen(path) >= sizeof(address.sun_path))
-		return message_set(ret_error, -EINVAL, "the socket's path is too long (%zu bytes, the system allows %zu): %s", strlen(path),
-				   sizeof(address.sun_path) - 1, path);
+		return message_set(ret_error, -EINVAL,
+				   "the socket's path is too long (%zu bytes, the system allows %zu): %s",
+				   strlen(path), sizeof(address.sun_path) - 1, path);
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	memcpy(&ret->address, &address, sizeof(address));
 	ret->length = sizeof(address);
@@ -66,7 +70,9 @@ listen_address_parse(const char *text, struct listen_address *ret, char **ret_er
 			return message_set(ret_error, -EINVAL, "'%s' is no IPv6 address; " SYNTAX, text);
 	} else if (length > 0) {
 		if (inet_pton(AF_INET, host, &v4.sin_addr) != 1)
-			return message_set(ret_error, -EINVAL, "'%s' is no IP address with a port (names are not looked up); " SYNTAX, text);
+			return message_set(
+				ret_error, -EINVAL,
+				"'%s' is no IP address with a port (names are not looked up); " SYNTAX, text);
 		memcpy(&parsed.address, &v4, sizeof(v4));
 		parsed.length = sizeof(v4);
 		*ret = parsed;
@@ -101,7 +107,8 @@ name_inet(struct listener *l)
 		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
 		port = ntohs(v6->sin6_port);
 	}
-	snprintf(l->name, sizeof(l->name), address.ss_family == AF_INET6 ? "http://[%s]:%u" : "http://%s:%u", host, port);
+	snprintf(l->name, sizeof(l->name), address.ss_family == AF_INET6 ? "http://[%s]:%u" : "http://%s:%u",
+		 host, port);
 }
 
 /* What a dead predecessor left is removed, anything else is not ours to remove. */
@@ -112,18 +119,24 @@ remove_stale(const struct sockaddr_un *address, char **ret_error)
 	int fd, r;
 
 	if (lstat(address->sun_path, &st) < 0)
-		return errno == ENOENT ? 0 : message_set(ret_error, -errno, "cannot look at %s: %s", address->sun_path, strerror(errno));
+		return errno == ENOENT ? 0
+				       : message_set(ret_error, -errno, "cannot look at %s: %s",
+						     address->sun_path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return message_set(ret_error, -EEXIST, "%s exists and is no socket: remove it, or choose another path", address->sun_path);
+		return message_set(ret_error, -EEXIST,
+				   "%s exists and is no socket: remove it, or choose another path",
+				   address->sun_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return message_set(ret_error, -errno, "cannot make a socket: %s", strerror(errno));
 	r = connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ? -errno : 0;
 	close(fd);
 	if (r != -ECONNREFUSED && r != -ENOENT)
-		return message_set(ret_error, -EADDRINUSE, "another program listens on %s", address->sun_path);
+		return message_set(ret_error, -EADDRINUSE, "another program listens on %s",
+				   address->sun_path);
 	if (unlink(address->sun_path) < 0 && errno != ENOENT)
-		return message_set(ret_error, -errno, "cannot replace the old socket %s: %s", address->sun_path, strerror(errno));
+		return message_set(ret_error, -errno, "cannot replace the old socket %s: %s",
+				   address->sun_path, strerror(errno));
 	return 0;
 }
 
@@ -139,7 +152,8 @@ open_unix(const struct listen_address *where, struct listener *l, char **ret_err
 	if (r < 0)
 		return r;
 	if (bind(l->fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return message_set(ret_error, -errno, "cannot make the socket %s: %s", address.sun_path, strerror(errno));
+		return message_set(ret_error, -errno, "cannot make the socket %s: %s", address.sun_path,
+				   strerror(errno));
 	l->path = strdup(address.sun_path);
 	if (!l->path) {
 		unlink(address.sun_path);
@@ -147,7 +161,8 @@ open_unix(const struct listen_address *where, struct listener *l, char **ret_err
 	}
 	/* Nobody can connect before listen(), so nobody meets the mode that the umask gave. */
 	if (chmod(l->path, SOCKET_MODE) < 0 || lstat(l->path, &st) < 0)
-		return message_set(ret_error, -errno, "cannot use the socket %s: %s", l->path, strerror(errno));
+		return message_set(ret_error, -errno, "cannot use the socket %s: %s", l->path,
+				   strerror(errno));
 	l->device = st.st_dev;
 	l->inode = st.st_ino;
 	snprintf(l->name, sizeof(l->name), "unix:%s", l->path);
@@ -195,7 +210,8 @@ listener_close(struct listener *listener)
 {
 	struct stat st;
 
-	if (listener->path && lstat(listener->path, &st) == 0 && st.st_dev == listener->device && st.st_ino == listener->inode)
+	if (listener->path && lstat(listener->path, &st) == 0 && st.st_dev == listener->device &&
+	    st.st_ino == listener->inode)
 		unlink(listener->path);
 	if (listener->fd > 0)
 		close(listener->fd);

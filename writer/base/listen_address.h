@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Listen address: where an HTTP server of ours listens, as users write it:
  *
@@ -5,8 +6,8 @@
  *
  * Port 0 lets the system choose one. Names are not looked up.
  */
-#ifndef INFORMER_WRITER_LISTEN_ADDRESS_H
-#define INFORMER_WRITER_LISTEN_ADDRESS_H
+#ifndef WRITER_BASE_LISTEN_ADDRESS_H
+#define WRITER_BASE_LISTEN_ADDRESS_H
 
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -36,7 +37,10 @@ struct listener {
  */
 int listener_open(const struct listen_address *address, struct listener *ret, char **ret_error);
 
-/* Close, and remove the file if it is still ours. A zeroed one, or one with fd -1 (somebody else closed it), is fine. */
+/*
+ * Close, and remove the file if it is still ours. A zeroed one, or one with fd -1 (somebody else closed it),
+ * is fine.
+ */
 void listener_close(struct listener *listener);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's log; see log.h. */
 #include "writer/base/log.h"
 
@@ -19,8 +20,10 @@ static struct {
 	bool journal;
 } out = {LOG_LEVEL_INFO, STDERR_FILENO, false};
 
-static const char *const level_names[] = {
-	[LOG_LEVEL_ERROR] = "error", [LOG_LEVEL_WARNING] = "warning", [LOG_LEVEL_INFO] = "info", [LOG_LEVEL_DEBUG] = "debug"};
+static const char *const level_names[] = {[LOG_LEVEL_ERROR] = "error",
+					  [LOG_LEVEL_WARNING] = "warning",
+					  [LOG_LEVEL_INFO] = "info",
+					  [LOG_LEVEL_DEBUG] = "debug"};
 static const int journal_priority[] = {
 	[LOG_LEVEL_ERROR] = 3, [LOG_LEVEL_WARNING] = 4, [LOG_LEVEL_INFO] = 6, [LOG_LEVEL_DEBUG] = 7};
 
@@ -85,9 +88,9 @@ write_prefix(char *line, size_t size, enum log_level level)
 	} else {
 		clock_gettime(CLOCK_REALTIME, &now);
 		gmtime_r(&now.tv_sec, &utc);
-		n = snprintf(line, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ %s ", utc.tm_year + 1900, utc.tm_mon + 1,
-			     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000000,
-			     level_names[level]);
+		n = snprintf(line, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ %s ", utc.tm_year + 1900,
+			     utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+			     now.tv_nsec / 1000000, level_names[level]);
 	}
 	return n > 0 ? (size_t)n : 0;
 }

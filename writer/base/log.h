@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The daemon's log: one line an event, to standard error.
  *
@@ -7,8 +8,8 @@
  * that nothing a server answers can forge a second line. No secret is ever passed here.
  * Only the place that decides about a failure logs it; libraries below return errors.
  */
-#ifndef INFORMER_WRITER_LOG_H
-#define INFORMER_WRITER_LOG_H
+#ifndef WRITER_BASE_LOG_H
+#define WRITER_BASE_LOG_H
 
 #include <stdbool.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages: formatting, and the nearest name to a mistyped one (optimal string
  * alignment: insert, remove, replace and swap of neighbours cost one each).

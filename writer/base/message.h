@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages: how the writer's functions say what went wrong.
  *
@@ -7,8 +8,8 @@
  * success it does not touch it. NULL means that nobody wants the sentence.
  * The code below the daemon's decisions never logs: it returns these.
  */
-#ifndef INFORMER_WRITER_MESSAGE_H
-#define INFORMER_WRITER_MESSAGE_H
+#ifndef WRITER_BASE_MESSAGE_H
+#define WRITER_BASE_MESSAGE_H
 
 #include <stddef.h>
 
@@ -36,8 +37,9 @@ message_code(int code)
 }
 
 /*
- * For messages that quote what may be anybody's: control characters become question marks, so that it ends no line, and moves no
- * terminal's cursor. Hands the code through. NULL, and a message that is not there, are fine.
+ * For messages that quote what may be anybody's: control characters become question marks, so that it ends no
+ * line, and moves no terminal's cursor. Hands the code through. NULL, and a message that is not there, are
+ * fine.
  */
 int message_one_line(char **error, int code);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The exposition format of Prometheus; see metrics_text.h. */
 #include "writer/base/metrics_text.h"
 
@@ -58,7 +59,8 @@ metrics_family(struct metrics_text *m, const char *name, const char *type, const
 static void
 tell_family(struct metrics_text *m)
 {
-	const char *const parts[] = {"# HELP ", m->family, " ", m->help, "\n# TYPE ", m->family, " ", m->type, "\n"};
+	const char *const parts[] = {"# HELP ", m->family, " ",     m->help, "\n# TYPE ",
+				     m->family, " ",       m->type, "\n"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		add_text(m, parts[i]);

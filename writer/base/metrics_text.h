@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Metrics text: the exposition format of Prometheus (text/plain; version=0.0.4), written family by family:
  *
@@ -6,8 +7,8 @@
  *
  * Label values come from outside: they are escaped, and what is not printable ASCII becomes '?'.
  */
-#ifndef INFORMER_WRITER_METRICS_TEXT_H
-#define INFORMER_WRITER_METRICS_TEXT_H
+#ifndef WRITER_BASE_METRICS_TEXT_H
+#define WRITER_BASE_METRICS_TEXT_H
 
 #include <stdbool.h>
 
@@ -29,8 +30,8 @@ void metrics_family(struct metrics_text *m, const char *name, const char *type, 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /*
- * A sample: suffix ("" or "_bucket" and the like), value, LABELS of names and values in turn, or NULL. A label whose value is NULL is left
- * out.
+ * A sample: suffix ("" or "_bucket" and the like), value, LABELS of names and values in turn, or NULL. A
+ * label whose value is NULL is left out.
  */
 void metrics_sample(struct metrics_text *m, const char *suffix, double value, const char *const *labels);
 

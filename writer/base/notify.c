@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Notify.
  */
@@ -33,7 +34,8 @@ notify(const char *message)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	sent = sendto(fd, message, strlen(message), MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&address,
+	sent = sendto(fd, message, strlen(message), MSG_NOSIGNAL | MSG_DONTWAIT,
+		      (const struct sockaddr *)&address,
 		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
 	error = errno;
 	close(fd);

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notify: systemd's readiness protocol, without libsystemd: a datagram to the socket that NOTIFY_SOCKET names.
+ * Notify: systemd's readiness protocol, without libsystemd: a datagram to the socket that NOTIFY_SOCKET
+ * names.
  *
  * Source    sd_notify(3)
  */
-#ifndef WRITER_NOTIFY_H
-#define WRITER_NOTIFY_H
+#ifndef WRITER_BASE_NOTIFY_H
+#define WRITER_BASE_NOTIFY_H
 
 /*
  * Send a message ("READY=1", "STATUS=…", "STOPPING=1"; several, separated by newlines).

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system's clocks in nanoseconds, for stamps and for measuring. What waits for a time uses clock.h, which tests can turn.
+ * The system's clocks in nanoseconds, for stamps and for measuring. What waits for a time uses clock.h, which
+ * tests can turn.
  */
-#ifndef WRITER_TIME_NS_H
-#define WRITER_TIME_NS_H
+#ifndef WRITER_BASE_TIME_NS_H
+#define WRITER_BASE_TIME_NS_H
 
 #include <stdint.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * YAML documents: read, asked, freed. The tree is made by yaml_compose.h.
  */
@@ -96,7 +97,8 @@ yaml_position(const cJSON *node, enum yaml_at at, unsigned *ret_line, unsigned *
 }
 
 void
-yaml_format_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **ret_error, const char *format, ...)
+yaml_format_error(const struct yaml *yaml, const cJSON *node, enum yaml_at at, char **ret_error,
+		  const char *format, ...)
 {
 	_cleanup_(message_freep) char *text = NULL;
 	unsigned line, column;

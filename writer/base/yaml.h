@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * YAML: a document as a cJSON tree whose nodes know where they stood, so that a later
  * "unknown field" names file:line:column. JSON is YAML, so it reads both.
@@ -9,8 +10,8 @@
  * YAML_MAX_BYTES, deeper than YAML_MAX_DEPTH or of more than YAML_MAX_NODES nodes once
  * aliases are expanded (so a "billion laughs" ends early).
  */
-#ifndef INFORMER_WRITER_YAML_H
-#define INFORMER_WRITER_YAML_H
+#ifndef WRITER_BASE_YAML_H
+#define WRITER_BASE_YAML_H
 
 #include <stddef.h>
 
@@ -50,7 +51,7 @@ const char *yaml_name(const struct yaml *yaml);
  * object YAML_AT_KEY says where its key stands, YAML_AT_VALUE where its value does.
  * A macro as message_set(): it hands the code through.
  */
-#define yaml_error(yaml, node, at, ret_error, code, ...)                                                               \
+#define yaml_error(yaml, node, at, ret_error, code, ...)                                                     \
 	message_code((yaml_format_error(yaml, node, at, ret_error, __VA_ARGS__), (code)))
 
 enum yaml_at { YAML_AT_VALUE, YAML_AT_KEY };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Composing: libyaml's events into nodes.
  */
@@ -54,8 +55,8 @@ yaml_node_free(struct yaml_node *node)
 	free(node);
 }
 
-static void
-format_at(struct composer *c, const yaml_mark_t *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void format_at(struct composer *c, const yaml_mark_t *mark, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 static void
 format_at(struct composer *c, const yaml_mark_t *mark, const char *format, ...)
@@ -83,8 +84,8 @@ next_event(struct composer *c, yaml_event_t *ret_event)
 	if (p->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
 	if (p->error == YAML_READER_ERROR)
-		return message_set(c->ret_error, -EINVAL, "%s: not text at byte %zu: %s", c->name, p->problem_offset,
-				   p->problem ? p->problem : "cannot be read");
+		return message_set(c->ret_error, -EINVAL, "%s: not text at byte %zu: %s", c->name,
+				   p->problem_offset, p->problem ? p->problem : "cannot be read");
 	return fail_at(c, &p->problem_mark, -EINVAL, "%s%s%s", p->problem ? p->problem : "not YAML",
 		       p->context ? " " : "", p->context ? p->context : "");
 }
@@ -95,7 +96,8 @@ node_new(struct composer *c, const yaml_mark_t *mark, int type, struct yaml_node
 	struct yaml_node *node;
 
 	if (++c->n_nodes > YAML_MAX_NODES)
-		return fail_at(c, mark, -E2BIG, "more than %d values (aliases count as often as they are used)",
+		return fail_at(c, mark, -E2BIG,
+			       "more than %d values (aliases count as often as they are used)",
 			       YAML_MAX_NODES);
 	node = calloc(1, sizeof(*node));
 	if (!node)
@@ -128,7 +130,8 @@ append(struct yaml_node *parent, struct yaml_node *child)
 static int
 scalar_type(struct composer *c, const yaml_event_t *event, double *ret_number)
 {
-	const char *text = (const char *)event->data.scalar.value, *tag = (const char *)event->data.scalar.tag;
+	const char *text = (const char *)event->data.scalar.value,
+		   *tag = (const char *)event->data.scalar.tag;
 	static const struct {
 		const char *tag;
 		int types;
@@ -147,7 +150,8 @@ scalar_type(struct composer *c, const yaml_event_t *event, double *ret_number)
 		if (strcmp(tag, tags[i].tag) == 0) {
 			type = yaml_plain_type(text, ret_number);
 			if (!(type & tags[i].types))
-				return fail_at(c, &event->start_mark, -EINVAL, "the value does not fit its tag %s", tag);
+				return fail_at(c, &event->start_mark, -EINVAL,
+					       "the value does not fit its tag %s", tag);
 			return type;
 		}
 	return fail_at(c, &event->start_mark, -EINVAL, "unknown tag %s", tag);
@@ -210,7 +214,8 @@ anchor_add(struct composer *c, const yaml_char_t *name, size_t *ret_index)
 }
 
 static int
-node_copy(struct composer *c, const yaml_mark_t *mark, const struct yaml_node *from, unsigned depth, struct yaml_node **ret_node)
+node_copy(struct composer *c, const yaml_mark_t *mark, const struct yaml_node *from, unsigned depth,
+	  struct yaml_node **ret_node)
 {
 	struct yaml_node *node, *child;
 	int r;
@@ -294,7 +299,8 @@ compose_sequence(struct composer *c, struct yaml_node *node, unsigned depth)
 static int
 compare_keys(const void *a, const void *b)
 {
-	const struct yaml_node *x = *(const struct yaml_node *const *)a, *y = *(const struct yaml_node *const *)b;
+	const struct yaml_node *x = *(const struct yaml_node *const *)a,
+			       *y = *(const struct yaml_node *const *)b;
 	int r = strcmp(x->json.string, y->json.string);
 
 	if (r)
@@ -323,9 +329,10 @@ refuse_duplicates(struct composer *c, const struct yaml_node *mapping)
 	qsort(members, n, sizeof(*members), compare_keys);
 	for (i = 1; i < n && r == 0; i++)
 		if (strcmp(members[i - 1]->json.string, members[i]->json.string) == 0)
-			r = message_set(c->ret_error, -EINVAL, "%s:%u:%u: '%s' stands here a second time (first in line %u)",
-					c->name, members[i]->key_line, members[i]->key_column, members[i]->json.string,
-					members[i - 1]->key_line);
+			r = message_set(c->ret_error, -EINVAL,
+					"%s:%u:%u: '%s' stands here a second time (first in line %u)",
+					c->name, members[i]->key_line, members[i]->key_column,
+					members[i]->json.string, members[i - 1]->key_line);
 	free(members);
 	return r;
 }
@@ -340,7 +347,8 @@ compose_key(struct composer *c, const yaml_event_t *event, char **ret_key)
 	if (strlen(text) != event->data.scalar.length)
 		return fail_at(c, &event->start_mark, -EINVAL, "a key with a NUL character");
 	if (event->data.scalar.plain_implicit && strcmp(text, "<<") == 0)
-		return fail_at(c, &event->start_mark, -EINVAL, "merge keys (<<) are not supported; write the fields out");
+		return fail_at(c, &event->start_mark, -EINVAL,
+			       "merge keys (<<) are not supported; write the fields out");
 	*ret_key = strdup(text);
 	return *ret_key ? 0 : -ENOMEM;
 }
@@ -388,7 +396,8 @@ static int
 compose_collection(struct composer *c, const yaml_event_t *event, unsigned depth, struct yaml_node **ret_node)
 {
 	bool mapping = event->type == YAML_MAPPING_START_EVENT;
-	const char *tag = (const char *)(mapping ? event->data.mapping_start.tag : event->data.sequence_start.tag);
+	const char *tag = (const char *)(mapping ? event->data.mapping_start.tag
+						 : event->data.sequence_start.tag);
 	struct yaml_node *node;
 	int r;
 

@@ -1,10 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plain scalars: what a value without quotes and without a tag is, by YAML 1.2's core schema: `no` is a string, 0o17 a number.
+ * Plain scalars: what a value without quotes and without a tag is, by YAML 1.2's core schema: `no` is a
+ * string, 0o17 a number.
  */
-#ifndef WRITER_YAML_SCALAR_H
-#define WRITER_YAML_SCALAR_H
+#ifndef WRITER_BASE_YAML_SCALAR_H
+#define WRITER_BASE_YAML_SCALAR_H
 
-/* cJSON's type of it: cJSON_NULL, cJSON_True, cJSON_False, cJSON_Number with *ret_number (which may be infinite), or cJSON_String. */
+/*
+ * cJSON's type of it: cJSON_NULL, cJSON_True, cJSON_False, cJSON_Number with *ret_number (which may be
+ * infinite), or cJSON_String.
+ */
 int yaml_plain_type(const char *text, double *ret_number);
 
 #endif

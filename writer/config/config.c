@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration: merging, defaults, and checks after discovery; see config.h. */
 #include "writer/config/config.h"
 
@@ -18,8 +19,8 @@
 #include "writer/base/message.h"
 #include "writer/config/options.h"
 
-#define SECRETS_HOW                                                                                                    \
-	"whoever may read this daemon's socket could then read every Secret; if that is wanted, set "                 \
+#define SECRETS_HOW                                                                                          \
+	"whoever may read this daemon's socket could then read every Secret; if that is wanted, set "        \
 	"allowSecrets: true in the configuration file (--config), best in an instance of its own"
 
 static void
@@ -70,7 +71,8 @@ config_take_index(struct config *config, struct config_index *index, char **ret_
 	int r = -ENOMEM;
 
 	if (config->n_indexes >= CONFIG_MAX_INDEXES) {
-		r = message_set(ret_error, -E2BIG, "%s: more than %d indexes", index->origin, CONFIG_MAX_INDEXES);
+		r = message_set(ret_error, -E2BIG, "%s: more than %d indexes", index->origin,
+				CONFIG_MAX_INDEXES);
 		goto fail;
 	}
 	larger = reallocarray(config->indexes, config->n_indexes + 1, sizeof(*larger));
@@ -221,13 +223,15 @@ default_arena_name(const char *socket)
 
 	if (strcmp(socket, "/run/informer/informer.sock") == 0)
 		return strdup("informer");
-	if (*socket != '/' && getcwd(folder, sizeof(folder)) && asprintf(&absolute, "%s/%s", folder, socket) < 0)
+	if (*socket != '/' && getcwd(folder, sizeof(folder)) &&
+	    asprintf(&absolute, "%s/%s", folder, socket) < 0)
 		absolute = NULL;
 	if (*socket != '/' && !absolute)
 		return NULL;
 	socket = absolute ? absolute : socket;
 	crypto_generichash(hash, sizeof(hash), (const unsigned char *)socket, strlen(socket), NULL, 0);
-	if (asprintf(&name, "informer-%02x%02x%02x%02x%02x%02x", hash[0], hash[1], hash[2], hash[3], hash[4], hash[5]) < 0)
+	if (asprintf(&name, "informer-%02x%02x%02x%02x%02x%02x", hash[0], hash[1], hash[2], hash[3], hash[4],
+		     hash[5]) < 0)
 		name = NULL;
 	free(absolute);
 	return name;
@@ -244,19 +248,23 @@ fill_defaults(struct config *config, char **ret_error)
 		return -ENOMEM;
 	if (strlen(config->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return message_set(ret_error, -EINVAL,
-				   "the socket's path is too long (%zu bytes, the system allows %zu): %s; choose a shorter one "
+				   "the socket's path is too long (%zu bytes, the system allows %zu): %s; "
+				   "choose a shorter one "
 				   "with --socket",
-				   strlen(config->socket), sizeof(((struct sockaddr_un *)0)->sun_path) - 1, config->socket);
+				   strlen(config->socket), sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
+				   config->socket);
 	if (!config->arena_name)
 		config->arena_name = default_arena_name(config->socket);
 	if (!config->arena_name)
 		return -ENOMEM;
 	if (strchr(config->arena_name, '/') || *config->arena_name == '.' || !*config->arena_name ||
 	    strlen(config->arena_name) > 200)
-		return message_set(ret_error, -EINVAL, "the arena's name '%s' must be a plain file name without '/'",
+		return message_set(ret_error, -EINVAL,
+				   "the arena's name '%s' must be a plain file name without '/'",
 				   config->arena_name);
 	if (config->arena_dir && *config->arena_dir != '/')
-		return message_set(ret_error, -EINVAL, "the arena's folder '%s' must be an absolute path", config->arena_dir);
+		return message_set(ret_error, -EINVAL, "the arena's folder '%s' must be an absolute path",
+				   config->arena_dir);
 	if (!config->max_readers)
 		config->max_readers = CONFIG_DEFAULT_MAX_READERS;
 	if (config->log_level < 0)
@@ -289,16 +297,19 @@ check(const struct config *config, char **ret_error)
 	int r = 0;
 
 	if (config->n_resources == 0)
-		return message_set(ret_error, -EINVAL, "nothing to cache: name a resource, for example --resource pods, or "
-						       "resources: in the configuration file");
+		return message_set(ret_error, -EINVAL,
+				   "nothing to cache: name a resource, for example --resource pods, or "
+				   "resources: in the configuration file");
 	if (config->namespace_)
 		r = config_check_namespace(config->namespace_, ret_error);
 	for (size_t i = 0; i < config->n_resources && r == 0; i++) {
 		const char *name = config->resources[i].resource;
 
 		/* the plain spelling fails at once; others do after discovery */
-		if (!config->allow_secrets && (strcasecmp(name, "secrets") == 0 || strcasecmp(name, "secret") == 0))
-			r = message_set(ret_error, -EPERM, "%s: Secrets are not cached by default: " SECRETS_HOW,
+		if (!config->allow_secrets &&
+		    (strcasecmp(name, "secrets") == 0 || strcasecmp(name, "secret") == 0))
+			r = message_set(ret_error, -EPERM,
+					"%s: Secrets are not cached by default: " SECRETS_HOW,
 					config->resources[i].origin);
 	}
 	for (size_t i = 0; i < config->n_indexes && r == 0; i++)
@@ -365,7 +376,8 @@ check_resource(struct config *config, size_t i, const struct kube_resource *cons
 				   resource->origin);
 	if (!is->namespaced && resource->namespace_) {
 		if (!resource->namespace_is_default)
-			return message_set(ret_error, -EINVAL, "%s: %s have no namespace; leave namespace '%s' away",
+			return message_set(ret_error, -EINVAL,
+					   "%s: %s have no namespace; leave namespace '%s' away",
 					   resource->origin, is->resource, resource->namespace_);
 		free(resource->namespace_);
 		resource->namespace_ = NULL;
@@ -375,9 +387,11 @@ check_resource(struct config *config, size_t i, const struct kube_resource *cons
 
 		if (!is_same(resolved[j], is))
 			continue;
-		if (!resource->namespace_ || !other->namespace_ || strcmp(resource->namespace_, other->namespace_) == 0)
+		if (!resource->namespace_ || !other->namespace_ ||
+		    strcmp(resource->namespace_, other->namespace_) == 0)
 			return message_set(ret_error, -EINVAL,
-					   "%s and %s are both %s and not disjoint: give each a namespace of its own, or join "
+					   "%s and %s are both %s and not disjoint: give each a namespace of "
+					   "its own, or join "
 					   "them into one",
 					   other->origin, resource->origin, is->resource);
 	}
@@ -385,7 +399,8 @@ check_resource(struct config *config, size_t i, const struct kube_resource *cons
 }
 
 static int
-check_index(const struct config *config, size_t i, const struct kube_resource *const *resolved, char **ret_error)
+check_index(const struct config *config, size_t i, const struct kube_resource *const *resolved,
+	    char **ret_error)
 {
 	const struct config_index *index = &config->indexes[i];
 	const struct kube_resource *is = resolved[config->n_resources + i];
@@ -394,12 +409,14 @@ check_index(const struct config *config, size_t i, const struct kube_resource *c
 	for (size_t j = 0; j < config->n_resources && !cached; j++)
 		cached = is_same(resolved[j], is);
 	if (!cached)
-		return message_set(ret_error, -EINVAL, "%s: index '%s' is over %s, which are not cached; add --resource %s",
+		return message_set(ret_error, -EINVAL,
+				   "%s: index '%s' is over %s, which are not cached; add --resource %s",
 				   index->origin, index->name, is->resource, index->resource);
 	for (size_t j = 0; j < i; j++)
-		if (strcmp(config->indexes[j].name, index->name) == 0 && is_same(resolved[config->n_resources + j], is))
-			return message_set(ret_error, -EINVAL, "index '%s' is declared twice: %s and %s", index->name,
-					   config->indexes[j].origin, index->origin);
+		if (strcmp(config->indexes[j].name, index->name) == 0 &&
+		    is_same(resolved[config->n_resources + j], is))
+			return message_set(ret_error, -EINVAL, "index '%s' is declared twice: %s and %s",
+					   index->name, config->indexes[j].origin, index->origin);
 	return 0;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Configuration: what informerd caches, from where, and for whom; one struct merged from
  * the configuration file (--config, YAML) and the command line (options.h).
@@ -7,8 +8,8 @@
  * names are only known after discovery, so their checks are a second step,
  * config_check_resolved().
  */
-#ifndef INFORMER_WRITER_CONFIG_H
-#define INFORMER_WRITER_CONFIG_H
+#ifndef WRITER_CONFIG_CONFIG_H
+#define WRITER_CONFIG_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,8 +86,8 @@ struct config {
 	/* where it is kept and who may read it */
 	char *socket;		  /* never NULL after config_build() */
 	char *arena_dir;	  /* NULL: shm_open()'s */
-	char *arena_name;	  /* never NULL after config_build(): "informer" for the default socket of root, else
-				     with a hash of the socket's path, so that two daemons never meet */
+	char *arena_name; /* never NULL after config_build(): "informer" for the default socket of root, else
+			     with a hash of the socket's path, so that two daemons never meet */
 	uint64_t arena_max_bytes; /* 0: as much as the file system allows */
 	uint64_t hold_bytes;	  /* what an open snapshot may hold back (patience.h); 0: the default */
 	unsigned hold_seconds;	  /* and for how long */
@@ -142,7 +143,8 @@ const char **config_names(const struct config *config);
  *
  * Returns   0, -EINVAL with message that names both entries, -EPERM for Secrets
  */
-int config_check_resolved(struct config *config, const struct kube_resource *const *resolved, char **ret_error);
+int config_check_resolved(struct config *config, const struct kube_resource *const *resolved,
+			  char **ret_error);
 
 /*
  * Add what a flag says (see config_parse.h for the syntax). Each returns 0, -EINVAL with
@@ -158,9 +160,9 @@ void config_resource_done(struct config_resource *resource);
 void config_index_done(struct config_index *index);
 
 /*
- * Append an entry, taking what it owns (on failure too). A resource's ${VARIABLES} are replaced, and one with several namespaces
- * becomes an entry for each. Returns 0, -EINVAL with message (a variable that is not set, no namespace), -E2BIG with message beyond
- * CONFIG_MAX_*, -ENOMEM.
+ * Append an entry, taking what it owns (on failure too). A resource's ${VARIABLES} are replaced, and one with
+ * several namespaces becomes an entry for each. Returns 0, -EINVAL with message (a variable that is not set,
+ * no namespace), -E2BIG with message beyond CONFIG_MAX_*, -ENOMEM.
  */
 int config_take_resource(struct config *config, struct config_resource *resource, char **ret_error);
 int config_take_index(struct config *config, struct config_index *index, char **ret_error);

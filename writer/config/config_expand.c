@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ${NAME} in values of the configuration; see config_expand.h. */
 #include "writer/config/config_expand.h"
 
@@ -19,13 +20,17 @@ look_up(const char *at, const char **ret_value, size_t *ret_length, char **ret_e
 	char name[NAME_MAX_LENGTH + 1];
 
 	if (length == 0 || length > NAME_MAX_LENGTH || at[2 + length] != '}')
-		return message_set(ret_error, -EINVAL, "'%.40s' is no variable; write it as ${NODE_NAME}", at);
+		return message_set(ret_error, -EINVAL, "'%.40s' is no variable; write it as ${NODE_NAME}",
+				   at);
 	memcpy(name, at + 2, length);
 	name[length] = '\0';
 	*ret_value = getenv(name);
 	if (!*ret_value || !**ret_value)
-		return message_set(ret_error, -EINVAL, "the environment variable %s is %s; in a pod it is set by env: with valueFrom, "
-				   "fieldRef", name, *ret_value ? "empty" : "not set");
+		return message_set(
+			ret_error, -EINVAL,
+			"the environment variable %s is %s; in a pod it is set by env: with valueFrom, "
+			"fieldRef",
+			name, *ret_value ? "empty" : "not set");
 	*ret_length = length + 3;
 	return 0;
 }

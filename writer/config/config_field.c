@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fields of the configuration file: tables of them, and the kinds of scalars.
  */
@@ -23,12 +24,13 @@ config_field_placed(const struct config_reading *in, const cJSON *value, int cod
 {
 	if (code == -ENOMEM)
 		return code;
-	return yaml_error(in->yaml, value, YAML_AT_VALUE, in->ret_error, code, "%s", *error ? *error : "no memory");
+	return yaml_error(in->yaml, value, YAML_AT_VALUE, in->ret_error, code, "%s",
+			  *error ? *error : "no memory");
 }
 
 int
-config_field_mapping(const struct config_reading *in, const cJSON *object, const struct config_field *fields, size_t n, void *into,
-	     const char *what)
+config_field_mapping(const struct config_reading *in, const cJSON *object, const struct config_field *fields,
+		     size_t n, void *into, const char *what)
 {
 	const char *names[CONFIG_FIELDS_MAX], *near;
 	const cJSON *member;
@@ -44,9 +46,9 @@ config_field_mapping(const struct config_reading *in, const cJSON *object, const
 			;
 		if (i == n) {
 			near = message_nearest(member->string, names, n);
-			return yaml_error(in->yaml, member, YAML_AT_KEY, in->ret_error, -EINVAL, "unknown field '%s'%s%s%s",
-					  member->string, near ? "; did you mean " : "", near ? near : "",
-					  near ? "?" : "");
+			return yaml_error(in->yaml, member, YAML_AT_KEY, in->ret_error, -EINVAL,
+					  "unknown field '%s'%s%s%s", member->string,
+					  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 		}
 		if (cJSON_IsNull(member))
 			continue; /* as if it were not there */
@@ -90,7 +92,8 @@ config_field_namespace(const struct config_reading *in, const cJSON *value, void
 	r = config_field_string(in, value, into);
 	if (r < 0)
 		return r;
-	r = strstr(value->valuestring, "${") ? 0 : config_check_namespace(value->valuestring, &error); /* what it becomes is checked later */
+	/* what it becomes is checked later */
+	r = strstr(value->valuestring, "${") ? 0 : config_check_namespace(value->valuestring, &error);
 	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
 }
 
@@ -104,7 +107,8 @@ config_field_bool(const struct config_reading *in, const cJSON *value, void *int
 }
 
 int
-config_field_number(const struct config_reading *in, const cJSON *value, double min, double max, uint64_t *ret)
+config_field_number(const struct config_reading *in, const cJSON *value, double min, double max,
+		    uint64_t *ret)
 {
 	char expected[96];
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fields of the configuration file. A mapping is described by a table of them; what is not in its table, or of another type, is
- * refused with file:line:column.
+ * Fields of the configuration file. A mapping is described by a table of them; what is not in its table, or
+ * of another type, is refused with file:line:column.
  */
-#ifndef INFORMER_WRITER_CONFIG_FIELD_H
-#define INFORMER_WRITER_CONFIG_FIELD_H
+#ifndef WRITER_CONFIG_CONFIG_FIELD_H
+#define WRITER_CONFIG_CONFIG_FIELD_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,11 +36,15 @@ int config_field_wrong(const struct config_reading *in, const cJSON *value, cons
 /* Put file:line:column before a message of config_parse.h's. */
 int config_field_placed(const struct config_reading *in, const cJSON *value, int code, char **error);
 /* All members of an object by the table; what: what it should be, for the message. */
-int config_field_mapping(const struct config_reading *in, const cJSON *object, const struct config_field *fields, size_t n, void *into,
-			 const char *what);
-int config_field_number(const struct config_reading *in, const cJSON *value, double min, double max, uint64_t *ret);
+int config_field_mapping(const struct config_reading *in, const cJSON *object,
+			 const struct config_field *fields, size_t n, void *into, const char *what);
+int config_field_number(const struct config_reading *in, const cJSON *value, double min, double max,
+			uint64_t *ret);
 
-/* For tables: into a char *, bool, unsigned (seconds, 1 to 86,400) or uint64_t (size). A path is relative to the file's folder. */
+/*
+ * For tables: into a char *, bool, unsigned (seconds, 1 to 86,400) or uint64_t (size). A path is relative to
+ * the file's folder.
+ */
 int config_field_string(const struct config_reading *in, const cJSON *value, void *into);
 int config_field_path(const struct config_reading *in, const cJSON *value, void *into);
 int config_field_namespace(const struct config_reading *in, const cJSON *value, void *into);

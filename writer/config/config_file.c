@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The configuration file: YAML into struct config, by tables of fields (config_field.h).
  */
@@ -113,8 +114,10 @@ take_drop(const struct config_reading *in, const cJSON *value, void *into)
 	if (bad < 0)
 		return -ENOMEM;
 	return yaml_error(in->yaml, cJSON_GetArrayItem(value, bad), YAML_AT_VALUE, in->ret_error, -EINVAL,
-			  "'%s' cannot be dropped: an object is found by its name, namespace, uid and resourceVersion, and a list cannot "
-			  "lose single elements", resource->drops[bad]);
+			  "'%s' cannot be dropped: an object is found by its name, namespace, uid and "
+			  "resourceVersion, and a list cannot "
+			  "lose single elements",
+			  resource->drops[bad]);
 }
 
 static int
@@ -239,7 +242,8 @@ take_tombstones(const struct config_reading *in, const cJSON *value, void *into)
 		{"seconds", config_field_seconds, offsetof(struct config_tombstones, seconds)},
 	};
 
-	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into, "a mapping with count, bytes, seconds");
+	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into,
+				    "a mapping with count, bytes, seconds");
 }
 
 /* One string, so that variables are replaced and names checked at one place. */
@@ -261,7 +265,8 @@ take_namespaces(const struct config_reading *in, const cJSON *value, void *into)
 		r = config_check_namespaces(item->valuestring, &error);
 		if (r < 0)
 			return config_field_placed(in, item, r, &error);
-		if (asprintf(&longer, "%s%s%s", *field ? *field : "", *field ? "," : "", item->valuestring) < 0)
+		if (asprintf(&longer, "%s%s%s", *field ? *field : "", *field ? "," : "", item->valuestring) <
+		    0)
 			return -ENOMEM;
 		free(*field);
 		*field = longer;
@@ -330,7 +335,8 @@ take_resource(const struct config_reading *in, const cJSON *entry)
 		if (r < 0)
 			r = config_field_placed(in, entry, r, &error);
 	} else {
-		r = config_field_mapping(in, entry, CONFIG_FIELDS(fields), &resource, "a mapping (resource: pods) or a name");
+		r = config_field_mapping(in, entry, CONFIG_FIELDS(fields), &resource,
+					 "a mapping (resource: pods) or a name");
 		if (r == 0 && !resource.resource)
 			r = yaml_error(in->yaml, entry, YAML_AT_VALUE, in->ret_error, -EINVAL,
 				       "this entry has no 'resource', such as pods");
@@ -364,11 +370,15 @@ take_index(const struct config_reading *in, const cJSON *entry)
 		if (r < 0)
 			r = config_field_placed(in, entry, r, &error);
 	} else {
-		r = config_field_mapping(in, entry, CONFIG_FIELDS(fields), &index, "a mapping with name, resource and path");
-		missing = !index.name ? "name" : !index.resource ? "resource" : index.n_paths == 0 ? "path" : NULL;
+		r = config_field_mapping(in, entry, CONFIG_FIELDS(fields), &index,
+					 "a mapping with name, resource and path");
+		missing = !index.name          ? "name"
+			  : !index.resource    ? "resource"
+			  : index.n_paths == 0 ? "path"
+					       : NULL;
 		if (r == 0 && missing)
-			r = yaml_error(in->yaml, entry, YAML_AT_VALUE, in->ret_error, -EINVAL, "this index has no '%s'",
-				       missing);
+			r = yaml_error(in->yaml, entry, YAML_AT_VALUE, in->ret_error, -EINVAL,
+				       "this index has no '%s'", missing);
 	}
 	if (r == 0 && !(index.origin = origin(in, entry)))
 		r = -ENOMEM;
@@ -422,7 +432,8 @@ take_arena(const struct config_reading *in, const cJSON *value, void *into)
 		{"holdSeconds", config_field_seconds, offsetof(struct config, hold_seconds)},
 	};
 
-	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into, "a mapping with dir, name, maxBytes, holdBytes, holdSeconds");
+	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into,
+				    "a mapping with dir, name, maxBytes, holdBytes, holdSeconds");
 }
 
 static int
@@ -434,7 +445,8 @@ take_access(const struct config_reading *in, const cJSON *value, void *into)
 		{"maxReaders", take_max_readers, offsetof(struct config, max_readers)},
 	};
 
-	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into, "a mapping with uids, gids, maxReaders");
+	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into,
+				    "a mapping with uids, gids, maxReaders");
 }
 
 static int
@@ -496,7 +508,8 @@ take_consumers(const struct config_reading *in, const cJSON *value, void *into)
 		{"days", take_days, offsetof(struct config, consumer_days)},
 	};
 
-	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into, "a mapping with perUser, total, days");
+	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into,
+				    "a mapping with perUser, total, days");
 }
 
 static int
@@ -526,15 +539,19 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"cluster", config_field_string, offsetof(struct config, connection.cluster)},
 		{"user", config_field_string, offsetof(struct config, connection.user)},
 		{"server", config_field_string, offsetof(struct config, connection.server)},
-		{"certificateAuthority", config_field_path, offsetof(struct config, connection.certificate_authority)},
-		{"insecureSkipTlsVerify", config_field_bool, offsetof(struct config, connection.insecure_skip_tls_verify)},
+		{"certificateAuthority", config_field_path,
+		 offsetof(struct config, connection.certificate_authority)},
+		{"insecureSkipTlsVerify", config_field_bool,
+		 offsetof(struct config, connection.insecure_skip_tls_verify)},
 		{"tlsServerName", config_field_string, offsetof(struct config, connection.tls_server_name)},
-		{"clientCertificate", config_field_path, offsetof(struct config, connection.client_certificate)},
+		{"clientCertificate", config_field_path,
+		 offsetof(struct config, connection.client_certificate)},
 		{"clientKey", config_field_path, offsetof(struct config, connection.client_key)},
 		{"as", config_field_string, offsetof(struct config, connection.as)},
 		{"asUid", config_field_string, offsetof(struct config, connection.as_uid)},
 		{"asGroups", take_groups, offsetof(struct config, connection)},
-		{"disableCompression", config_field_bool, offsetof(struct config, connection.disable_compression)},
+		{"disableCompression", config_field_bool,
+		 offsetof(struct config, connection.disable_compression)},
 		{"requestTimeout", take_timeout, offsetof(struct config, connection.request_timeout_ms)},
 		{"namespace", config_field_namespace, offsetof(struct config, namespace_)},
 		{"resources", take_resources, 0},
@@ -551,7 +568,8 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"metricsAddress", take_address, offsetof(struct config, metrics_address)},
 		{"logLevel", take_log_level, offsetof(struct config, log_level)},
 	};
-	_Static_assert(sizeof(fields) / sizeof(*fields) <= CONFIG_FIELDS_MAX, "config_field_mapping() lists their names");
+	_Static_assert(sizeof(fields) / sizeof(*fields) <= CONFIG_FIELDS_MAX,
+		       "config_field_mapping() lists their names");
 	_cleanup_(yaml_freep) struct yaml *yaml = NULL;
 	struct config config = {.log_level = -1};
 	struct config_reading in;
@@ -561,7 +579,8 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 	if (r < 0)
 		return r;
 	in = (struct config_reading){yaml, &config, ret_error};
-	r = config_field_mapping(&in, yaml_root(yaml), CONFIG_FIELDS(fields), &config, "a mapping with resources: and so on");
+	r = config_field_mapping(&in, yaml_root(yaml), CONFIG_FIELDS(fields), &config,
+				 "a mapping with resources: and so on");
 	if (r < 0) {
 		config_done(&config);
 		return message_one_line(ret_error, r);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parsers of single configuration values; see config_parse.h. */
 #include "writer/config/config_parse.h"
 
@@ -9,7 +10,8 @@
 #include "shm-layout/path.h"
 #include "writer/base/message.h"
 
-#define RESOURCE_SYNTAX "write it as pods or 'pods?namespace=NS&labelSelector=app in (a,b)&fieldSelector=spec.nodeName=N'"
+#define RESOURCE_SYNTAX                                                                                      \
+	"write it as pods or 'pods?namespace=NS&labelSelector=app in (a,b)&fieldSelector=spec.nodeName=N'"
 #define INDEX_SYNTAX	"write it as NAME=RESOURCE:PATH or NAME=RESOURCE:PATH:split=,"
 
 int
@@ -21,7 +23,8 @@ config_parse_number(const char *text, uint64_t max, uint64_t *ret_number, char *
 		if (!isdigit((unsigned char)*p))
 			return message_set(ret_error, -EINVAL, "'%s' is not a whole number", text);
 		if (number > (max - (uint64_t)(*p - '0')) / 10)
-			return message_set(ret_error, -EINVAL, "'%s' is more than %llu", text, (unsigned long long)max);
+			return message_set(ret_error, -EINVAL, "'%s' is more than %llu", text,
+					   (unsigned long long)max);
 		number = number * 10 + (uint64_t)(*p - '0');
 	}
 	*ret_number = number;
@@ -54,7 +57,8 @@ config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error)
 	*ret_bytes = number * factor;
 	return 0;
 wrong:
-	return message_set(ret_error, -EINVAL, "'%s' is not a size; write it as 512Mi, 4Gi or in bytes", text);
+	return message_set(ret_error, -EINVAL, "'%s' is not a size; write it as 512Mi, 4Gi or in bytes",
+			   text);
 }
 
 int
@@ -63,8 +67,8 @@ config_check_namespace(const char *text, char **ret_error)
 	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
 	if (len == 0 || len > 63 || text[len] || *text == '-' || text[len - 1] == '-')
-		return message_set(ret_error, -EINVAL, "'%s' cannot be a namespace (lower-case letters, digits and '-')",
-				   text);
+		return message_set(ret_error, -EINVAL,
+				   "'%s' cannot be a namespace (lower-case letters, digits and '-')", text);
 	return 0;
 }
 
@@ -93,8 +97,9 @@ config_check_index_name(const char *text, char **ret_error)
 	while (isalnum((unsigned char)text[len]) || (len > 0 && (text[len] == '-' || text[len] == '_')))
 		len++;
 	if (len == 0 || len > 63 || text[len] || !isalpha((unsigned char)*text))
-		return message_set(ret_error, -EINVAL,
-				   "'%s' cannot be an index's name (a letter, then letters, digits, '-' and '_')", text);
+		return message_set(
+			ret_error, -EINVAL,
+			"'%s' cannot be an index's name (a letter, then letters, digits, '-' and '_')", text);
 	return 0;
 }
 
@@ -107,12 +112,15 @@ config_check_path(const char *path, char **ret_error)
 	int r;
 
 	if (!*path)
-		return message_set(ret_error, -EINVAL, "an empty path; write it as metadata.labels or spec.containers[*].image");
+		return message_set(ret_error, -EINVAL,
+				   "an empty path; write it as metadata.labels or spec.containers[*].image");
 	r = path_compile(&compiled, path, strlen(path), &offset, &why);
 	if (r < 0)
 		return message_set(ret_error, -EINVAL, "path '%s', character %zu: %s", path, offset + 1, why);
 	if (compiled.count == 0)
-		return message_set(ret_error, -EINVAL, "path '%s', character 1: names the whole object; name a field of it", path);
+		return message_set(ret_error, -EINVAL,
+				   "path '%s', character 1: names the whole object; name a field of it",
+				   path);
 	return 0;
 }
 
@@ -121,7 +129,9 @@ config_check_path(const char *path, char **ret_error)
 static int
 hex_digit(char c)
 {
-	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+	return isdigit((unsigned char)c)    ? c - '0'
+	       : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
+					    : -1;
 }
 
 /* Decode %XX in place. */
@@ -135,7 +145,8 @@ percent_decode(char *text, char **ret_error)
 			int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
 
 			if (low < 0 || high + low == 0)
-				return message_set(ret_error, -EINVAL, "'%s': behind a %% stand two hexadecimal digits", text);
+				return message_set(ret_error, -EINVAL,
+						   "'%s': behind a %% stand two hexadecimal digits", text);
 			*out++ = (char)(high * 16 + low);
 			in += 2;
 		} else {
@@ -184,10 +195,20 @@ take_text(char **field, const char *value)
 	return *field ? 0 : -ENOMEM;
 }
 
-enum parameter { NAMESPACE, LABEL_SELECTOR, FIELD_SELECTOR, METADATA_ONLY, ON_DEMAND, WATCH_LIST, PAGE_SIZE, RESOURCE_VERSION, OPTIONAL };
+enum parameter {
+	NAMESPACE,
+	LABEL_SELECTOR,
+	FIELD_SELECTOR,
+	METADATA_ONLY,
+	ON_DEMAND,
+	WATCH_LIST,
+	PAGE_SIZE,
+	RESOURCE_VERSION,
+	OPTIONAL
+};
 static const char *const parameter_names[] = {
-	"namespace", "labelSelector", "fieldSelector", "metadataOnly", "onDemand", "watchList", "pageSize", "resourceVersion",
-	"optional",
+	"namespace", "labelSelector", "fieldSelector",   "metadataOnly", "onDemand",
+	"watchList", "pageSize",      "resourceVersion", "optional",
 };
 
 static int
@@ -241,15 +262,17 @@ take_parameter(char *parameter, unsigned *given, struct config_resource *resourc
 		;
 	if (i == count) {
 		near = message_nearest(parameter, parameter_names, count);
-		return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX, parameter,
-				   near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+		return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX,
+				   parameter, near ? " (did you mean " : "", near ? near : "",
+				   near ? "?)" : "");
 	}
 	if (*given & 1u << i)
 		return message_set(ret_error, -EINVAL, "%s is given twice", parameter);
 	*given |= 1u << i;
 	r = take_value((enum parameter)i, value, resource, &error);
 	if (r < 0 && r != -ENOMEM)
-		return message_set(ret_error, r, i > FIELD_SELECTOR ? "%2$s: %1$s" : "%1$s", error ? error : value, parameter);
+		return message_set(ret_error, r, i > FIELD_SELECTOR ? "%2$s: %1$s" : "%1$s",
+				   error ? error : value, parameter);
 	return r;
 }
 
@@ -325,7 +348,8 @@ config_parse_index(const char *text, struct config_index *ret, char **ret_error)
 		*split = '\0';
 		split += strlen(":split=");
 	}
-	if ((r = config_check_index_name(copy, ret_error)) < 0 || (r = resource_name_parse(resource, &name, ret_error)) < 0)
+	if ((r = config_check_index_name(copy, ret_error)) < 0 ||
+	    (r = resource_name_parse(resource, &name, ret_error)) < 0)
 		goto out;
 	resource_name_done(&name);
 	r = config_check_path(path, ret_error);

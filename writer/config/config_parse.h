@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parsers of single configuration values, shared by the command line and the file.
  *
  * Each returns 0, -EINVAL with a message that begins with what was wrong (the caller puts
  * the place before it), or -ENOMEM.
  */
-#ifndef INFORMER_WRITER_CONFIG_PARSE_H
-#define INFORMER_WRITER_CONFIG_PARSE_H
+#ifndef WRITER_CONFIG_CONFIG_PARSE_H
+#define WRITER_CONFIG_CONFIG_PARSE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +14,9 @@
 #include "writer/config/config.h"
 
 /*
- * NAME[?PARAMETER=VALUE[&PARAMETER=VALUE …]], percent-decoded: namespace=NS[,NS …], labelSelector, fieldSelector, metadataOnly, watchList,
- * onDemand and optional (true or false), pageSize, resourceVersion (any or latest). *ret is zeroed first.
+ * NAME[?PARAMETER=VALUE[&PARAMETER=VALUE …]], percent-decoded: namespace=NS[,NS …], labelSelector,
+ * fieldSelector, metadataOnly, watchList, onDemand and optional (true or false), pageSize, resourceVersion
+ * (any or latest). *ret is zeroed first.
  */
 int config_parse_resource(const char *text, struct config_resource *ret, char **ret_error);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Entries of `resources:`; see config_resource.h. */
 #include "writer/config/config_resource.h"
 
@@ -53,7 +54,8 @@ append(struct config *config, struct config_resource *resource, char **ret_error
 	int r = -ENOMEM;
 
 	if (config->n_resources >= CONFIG_MAX_RESOURCES) {
-		r = message_set(ret_error, -E2BIG, "%s: more than %d resources", resource->origin, CONFIG_MAX_RESOURCES);
+		r = message_set(ret_error, -E2BIG, "%s: more than %d resources", resource->origin,
+				CONFIG_MAX_RESOURCES);
 		goto fail;
 	}
 	larger = reallocarray(config->resources, config->n_resources + 1, sizeof(*larger));
@@ -76,7 +78,8 @@ copy_for(const struct config_resource *from, const char *ns, struct config_resou
 	ret->resource = ret->namespace_ = ret->label_selector = ret->field_selector = ret->origin = NULL;
 	ret->drops = NULL;
 	ret->n_drops = 0;
-	if (!copy_opt(&ret->namespace_, ns) || !copy_opt(&ret->resource, from->resource) || !copy_opt(&ret->label_selector, from->label_selector) ||
+	if (!copy_opt(&ret->namespace_, ns) || !copy_opt(&ret->resource, from->resource) ||
+	    !copy_opt(&ret->label_selector, from->label_selector) ||
 	    !copy_opt(&ret->field_selector, from->field_selector) || !copy_opt(&ret->origin, from->origin) ||
 	    (from->n_drops > 0 && !(ret->drops = copy_strings(from->drops, from->n_drops)))) {
 		config_resource_done(ret);

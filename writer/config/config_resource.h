@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Entries of `resources:` on their way into the configuration: variables, several namespaces, copies.
  */
-#ifndef INFORMER_WRITER_CONFIG_RESOURCE_H
-#define INFORMER_WRITER_CONFIG_RESOURCE_H
+#ifndef WRITER_CONFIG_CONFIG_RESOURCE_H
+#define WRITER_CONFIG_CONFIG_RESOURCE_H
 
 #include "writer/config/config.h"
 

@@ -1,21 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one may choose about the way in which a Reflector makes a resource's state known.
  */
-#ifndef WRITER_REFLECTOR_CHOICES_H
-#define WRITER_REFLECTOR_CHOICES_H
+#ifndef WRITER_CONFIG_LIST_CHOICES_H
+#define WRITER_CONFIG_LIST_CHOICES_H
 
 #include <stdbool.h>
 
 /* At which RV the first LIST or WatchList is. */
 enum reflector_version {
 	REFLECTOR_VERSION_DEFAULT,	/* LIST: any; WatchList: the latest; as client-go */
-	REFLECTOR_VERSION_ANY,		/* "0": what the server has at hand, which may be old, even older than what was seen before a restart */
+	/*
+	 * "0": what the server has at hand, which may be old, even older than what was seen before a
+	 * restart
+	 */
+	REFLECTOR_VERSION_ANY,
 	REFLECTOR_VERSION_LATEST,	/* "": the most recent */
 };
 
 struct list_choices {
 	bool watch_list;		/* rather than LIST */
-	unsigned page_size;		/* of LISTs; 0: 500 at the RVs "" and "0", at others none, unless "0" came in pages */
+	/* of LISTs; 0: 500 at the RVs "" and "0", at others none, unless "0" came in pages */
+	unsigned page_size;
 	enum reflector_version version;
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line: one table for parser, help and page; see options.h. */
 #include "writer/config/options.h"
 
@@ -34,11 +35,11 @@ set_string(char **field, const char *value)
 	return 0;
 }
 
-#define TAKE_STRING(function, field)                                                                                   \
-	static int function(struct options *options, const char *value, char **ret_error)                            \
-	{                                                                                                              \
-		(void)ret_error;                                                                                       \
-		return set_string(&options->field, value);                                                             \
+#define TAKE_STRING(function, field)                                                                         \
+	static int function(struct options *options, const char *value, char **ret_error)                    \
+	{                                                                                                    \
+		(void)ret_error;                                                                             \
+		return set_string(&options->field, value);                                                   \
 	}
 TAKE_STRING(take_kubeconfig, flags.connection.kubeconfig)
 TAKE_STRING(take_context, flags.connection.context)
@@ -217,15 +218,17 @@ static const struct option_row rows[] = {
 	 "environment's; and metadataOnly=true, onDemand=true, optional=true, pageSize=N,\n"
 	 "watchList=false, resourceVersion=any|latest (see informerd(8))",
 	 "What to cache"},
-	{"namespace", 'n', "NS", take_namespace, "for each resource that names none itself (default: all namespaces)", NULL},
+	{"namespace", 'n', "NS", take_namespace,
+	 "for each resource that names none itself (default: all namespaces)", NULL},
 	{"index", 0, "NAME=RESOURCE:PATH", take_index,
 	 "a further index; may be repeated. With :split=, behind it a value is a list in one string:\n"
 	 "byUser=pods:metadata.annotations.users:split=,",
 	 NULL},
-	{"keep-managed-fields", 0, NULL, take_keep_managed_fields, "keep metadata.managedFields, which are dropped otherwise",
-	 NULL},
+	{"keep-managed-fields", 0, NULL, take_keep_managed_fields,
+	 "keep metadata.managedFields, which are dropped otherwise", NULL},
 	{"no-watch-list", 0, NULL, take_no_watch_list,
-	 "ask for lists, not for watches that begin with the state; for servers that answer these badly", NULL},
+	 "ask for lists, not for watches that begin with the state; for servers that answer these badly",
+	 NULL},
 	{"kubeconfig", 0, "FILE", take_kubeconfig,
 	 "default: the files of $KUBECONFIG, merged, else ~/.kube/config, else the service account\n"
 	 "of the pod",
@@ -233,21 +236,28 @@ static const struct option_row rows[] = {
 	{"context", 0, "NAME", take_context, "the kubeconfig's context (default: its current-context)", NULL},
 	{"cluster", 0, "NAME", take_cluster, "the kubeconfig's cluster instead of the context's", NULL},
 	{"user", 0, "NAME", take_user, "the kubeconfig's user instead of the context's", NULL},
-	{"server", 's', "URL", take_server, "the API server's address instead of the kubeconfig's; enough alone, without\n"
-					    "credentials",
+	{"server", 's', "URL", take_server,
+	 "the API server's address instead of the kubeconfig's; enough alone, without\n"
+	 "credentials",
 	 NULL},
-	{"certificate-authority", 0, "FILE", take_certificate_authority, "the CA that the server's certificate is from", NULL},
-	{"insecure-skip-tls-verify", 0, NULL, take_insecure, "believe any certificate: whoever is between can read all", NULL},
-	{"tls-server-name", 0, "NAME", take_tls_server_name, "the name in the server's certificate, if not the server's", NULL},
+	{"certificate-authority", 0, "FILE", take_certificate_authority,
+	 "the CA that the server's certificate is from", NULL},
+	{"insecure-skip-tls-verify", 0, NULL, take_insecure,
+	 "believe any certificate: whoever is between can read all", NULL},
+	{"tls-server-name", 0, "NAME", take_tls_server_name,
+	 "the name in the server's certificate, if not the server's", NULL},
 	{"client-certificate", 0, "FILE", take_client_certificate, "who we are, with --client-key", NULL},
 	{"client-key", 0, "FILE", take_client_key, "the key of --client-certificate", NULL},
 	{"token", 0, "TOKEN", take_token,
 	 "who we are, instead of the kubeconfig's token, password or plugin; others on this machine\n"
 	 "can see a command line: a kubeconfig with tokenFile is better",
 	 NULL},
-	{"username", 0, "NAME", take_username, "who we are, with --password, instead of the kubeconfig's", NULL},
-	{"password", 0, "WORD", take_password, "the password of --username; as with --token, a kubeconfig is better", NULL},
-	{"as", 0, "USER", take_as, "impersonate this user, system:serviceaccount:NS:NAME for a service account", NULL},
+	{"username", 0, "NAME", take_username, "who we are, with --password, instead of the kubeconfig's",
+	 NULL},
+	{"password", 0, "WORD", take_password,
+	 "the password of --username; as with --token, a kubeconfig is better", NULL},
+	{"as", 0, "USER", take_as,
+	 "impersonate this user, system:serviceaccount:NS:NAME for a service account", NULL},
 	{"as-group", 0, "GROUP", take_as_group, "impersonate this group, too; may be repeated", NULL},
 	{"as-uid", 0, "UID", take_as_uid, "impersonate this UID, too", NULL},
 	{"request-timeout", 0, "TIME", take_request_timeout,
@@ -259,14 +269,18 @@ static const struct option_row rows[] = {
 	 "where readers attach (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"
 	 "$XDG_RUNTIME_DIR/informer/informer.sock when not root)",
 	 "Where it is kept, and for whom"},
-	{"arena-dir", 0, "DIR", take_arena_dir, "a tmpfs folder for the arena (default: POSIX shared memory, /dev/shm)", NULL},
-	{"arena-name", 0, "NAME", take_arena_name, "the arena's name there (default: follows from the socket)", NULL},
-	{"arena-max", 0, "SIZE", take_arena_max, "the arena's largest size, as 512Mi or 4Gi (default: what fits)", NULL},
+	{"arena-dir", 0, "DIR", take_arena_dir,
+	 "a tmpfs folder for the arena (default: POSIX shared memory, /dev/shm)", NULL},
+	{"arena-name", 0, "NAME", take_arena_name,
+	 "the arena's name there (default: follows from the socket)", NULL},
+	{"arena-max", 0, "SIZE", take_arena_max,
+	 "the arena's largest size, as 512Mi or 4Gi (default: what fits)", NULL},
 	{"allow-uid", 0, "UID", take_allow_uid,
 	 "let this user attach; may be repeated (informerd's own user and root always may)", NULL},
 	{"allow-gid", 0, "GID", take_allow_gid, "let this group attach; may be repeated", NULL},
 	{"max-readers", 0, "N", take_max_readers, "readers at one time (default: 256)", NULL},
-	{"config", 'c', "FILE", take_config, "a configuration file (YAML); flags win over it, lists are joined", "The daemon"},
+	{"config", 'c', "FILE", take_config,
+	 "a configuration file (YAML); flags win over it, lists are joined", "The daemon"},
 	{"metrics-address", 0, "ADDRESS", take_metrics_address,
 	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
 	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",
@@ -309,8 +323,9 @@ unknown(const char *argument, char **ret_error)
 	size_t len;
 
 	if (*argument != '-')
-		return message_set(ret_error, -EINVAL, "'%s' belongs to no flag; a resource is named with --resource %s; see "
-						       "--help",
+		return message_set(ret_error, -EINVAL,
+				   "'%s' belongs to no flag; a resource is named with --resource %s; see "
+				   "--help",
 				   argument, argument);
 	for (size_t i = 0; i < N_ROWS; i++)
 		names[i] = rows[i].name;
@@ -318,8 +333,8 @@ unknown(const char *argument, char **ret_error)
 	len = strcspn(argument, "=");
 	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1), argument);
 	near = message_nearest(name, names, N_ROWS);
-	return message_set(ret_error, -EINVAL, "unknown flag --%s%s%s%s; see --help", name, near ? "; did you mean --" : "",
-			   near ? near : "", near ? "?" : "");
+	return message_set(ret_error, -EINVAL, "unknown flag --%s%s%s%s; see --help", name,
+			   near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
 }
 
 /* The flag that an argument is, and where in it its value begins; 0: not in it. */
@@ -356,7 +371,10 @@ is_kubectls(const struct option_row *row)
 static int
 parse_switch(const char *value)
 {
-	static const char *const yes[] = {"1", "t", "T", "true", "True", "TRUE"}, *const no[] = {"0", "f", "F", "false", "False", "FALSE"};
+	static const char *const yes[] = {"1", "t", "T", "true", "True", "TRUE"}, *const no[] = {
+											  "0",     "f",
+											  "F",     "false",
+											  "False", "FALSE"};
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
 		if (strcmp(value, yes[i]) == 0 || strcmp(value, no[i]) == 0)
@@ -382,11 +400,12 @@ take_flag(struct options *options, int argc, char *const *argv, int *at, char **
 	if (r == 0)
 		return 0; /* --flag=false is as if it were not there */
 	if (r < 0)
-		return message_set(ret_error, -EINVAL, "--%s takes no value (but =true or =false)", row->name);
+		return message_set(ret_error, -EINVAL, "--%s takes no value (but =true or =false)",
+				   row->name);
 	if (row->value && !value) {
 		if (*at + 1 >= argc)
-			return message_set(ret_error, -EINVAL, "--%s needs a value: --%s %s", row->name, row->name,
-					   row->value);
+			return message_set(ret_error, -EINVAL, "--%s needs a value: --%s %s", row->name,
+					   row->name, row->value);
 		value = argv[++*at];
 	}
 	if (row->value && !*value && is_kubectls(row))
@@ -450,7 +469,8 @@ options_help(FILE *out)
 	fputs("informerd: keeps Kubernetes objects in shared memory for all agents of a node.\n\n"
 	      "usage: informerd --resource NAME [flags]\n"
 	      "       informerd --resource pods --resource 'services?namespace=kube-system'\n"
-	      "       informerd --resource 'pods?fieldSelector=spec.nodeName=node-1' --index byTeam=pods:metadata.labels.team\n",
+	      "       informerd --resource 'pods?fieldSelector=spec.nodeName=node-1' --index "
+	      "byTeam=pods:metadata.labels.team\n",
 	      out);
 	for (size_t i = 0; i < N_ROWS; i++) {
 		const struct option_row *row = &rows[i];
@@ -460,7 +480,8 @@ options_help(FILE *out)
 			fprintf(out, "\n%s\n", row->section);
 		if (row->letter)
 			snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-		fprintf(out, "  %s--%s%s%s\n", letter, row->name, row->value ? " " : "", row->value ? row->value : "");
+		fprintf(out, "  %s--%s%s%s\n", letter, row->name, row->value ? " " : "",
+			row->value ? row->value : "");
 		for (const char *line = row->help; *line;) {
 			size_t len = strcspn(line, "\n");
 

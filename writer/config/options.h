@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Options: informerd's command line. One table makes the parser, --help and (by a test)
  * the OPTIONS section of informerd(8).
  */
-#ifndef INFORMER_WRITER_OPTIONS_H
-#define INFORMER_WRITER_OPTIONS_H
+#ifndef WRITER_CONFIG_OPTIONS_H
+#define WRITER_CONFIG_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,8 +28,8 @@ int options_parse(int argc, char *const *argv, struct options *ret_options, char
 void options_done(struct options *options);
 
 /*
- * Overwrite the secrets among the arguments, which everybody on this machine can read in /proc; after options_parse(). What a flag's
- * value was is in `options` alone then.
+ * Overwrite the secrets among the arguments, which everybody on this machine can read in /proc; after
+ * options_parse(). What a flag's value was is in `options` alone then.
  */
 void options_hide_secrets(int argc, char **argv);
 

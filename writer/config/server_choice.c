@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How to reach the API server; see connection.h. */
 #include "writer/config/server_choice.h"
 
@@ -9,13 +10,20 @@
 #include "writer/base/message.h"
 
 static size_t const strings[] = {
-	offsetof(struct server_choice, kubeconfig),	 offsetof(struct server_choice, context),
-	offsetof(struct server_choice, cluster),		 offsetof(struct server_choice, user),
-	offsetof(struct server_choice, server),		 offsetof(struct server_choice, certificate_authority),
-	offsetof(struct server_choice, tls_server_name),	 offsetof(struct server_choice, client_certificate),
-	offsetof(struct server_choice, client_key),	 offsetof(struct server_choice, token),
-	offsetof(struct server_choice, username),		 offsetof(struct server_choice, password),
-	offsetof(struct server_choice, as),		 offsetof(struct server_choice, as_uid),
+	offsetof(struct server_choice, kubeconfig),
+	offsetof(struct server_choice, context),
+	offsetof(struct server_choice, cluster),
+	offsetof(struct server_choice, user),
+	offsetof(struct server_choice, server),
+	offsetof(struct server_choice, certificate_authority),
+	offsetof(struct server_choice, tls_server_name),
+	offsetof(struct server_choice, client_certificate),
+	offsetof(struct server_choice, client_key),
+	offsetof(struct server_choice, token),
+	offsetof(struct server_choice, username),
+	offsetof(struct server_choice, password),
+	offsetof(struct server_choice, as),
+	offsetof(struct server_choice, as_uid),
 };
 #define N_STRINGS (sizeof(strings) / sizeof(*strings))
 
@@ -95,15 +103,25 @@ struct kubeconfig_choice
 server_choice_kubeconfig(const struct server_choice *connection)
 {
 	return (struct kubeconfig_choice){
-		.kubeconfig = connection->kubeconfig, .context = connection->context, .cluster = connection->cluster,
-		.user = connection->user, .server = connection->server,
+		.kubeconfig = connection->kubeconfig,
+		.context = connection->context,
+		.cluster = connection->cluster,
+		.user = connection->user,
+		.server = connection->server,
 		.certificate_authority = connection->certificate_authority,
 		.insecure_skip_tls_verify = connection->insecure_skip_tls_verify,
-		.tls_server_name = connection->tls_server_name, .client_certificate = connection->client_certificate,
-		.client_key = connection->client_key, .token = connection->token, .username = connection->username,
-		.password = connection->password, .disable_compression = connection->disable_compression, .as = connection->as,
-		.as_uid = connection->as_uid, .as_groups = (const char *const *)connection->as_groups,
-		.n_as_groups = connection->n_as_groups, .request_timeout_ms = connection->request_timeout_ms,
+		.tls_server_name = connection->tls_server_name,
+		.client_certificate = connection->client_certificate,
+		.client_key = connection->client_key,
+		.token = connection->token,
+		.username = connection->username,
+		.password = connection->password,
+		.disable_compression = connection->disable_compression,
+		.as = connection->as,
+		.as_uid = connection->as_uid,
+		.as_groups = (const char *const *)connection->as_groups,
+		.n_as_groups = connection->n_as_groups,
+		.request_timeout_ms = connection->request_timeout_ms,
 	};
 }
 
@@ -114,7 +132,8 @@ unit_of(const char **text)
 	static const struct {
 		const char *name;
 		double ms;
-	} units[] = {{"ms", 1}, {"us", 1e-3}, {"µs", 1e-3}, {"ns", 1e-6}, {"s", 1000}, {"m", 60e3}, {"h", 3600e3}};
+	} units[] = {{"ms", 1},   {"us", 1e-3}, {"µs", 1e-3}, {"ns", 1e-6},
+		     {"s", 1000}, {"m", 60e3},  {"h", 3600e3}};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		size_t len = strlen(units[i].name);
@@ -148,7 +167,8 @@ server_choice_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error
 		ms += number * unit;
 	}
 	if (!*text || *at || (!is_seconds && text[strlen(text) - 1] <= '9'))
-		return message_set(ret_error, -EINVAL, "'%s' is not a time, such as 30s, 2m or 1m30s (0: no limit)", text);
+		return message_set(ret_error, -EINVAL,
+				   "'%s' is not a time, such as 30s, 2m or 1m30s (0: no limit)", text);
 	if (ms > SERVER_CHOICE_TIMEOUT_MAX_MS)
 		ms = SERVER_CHOICE_TIMEOUT_MAX_MS;
 	*ret_ms = ms > 0 && ms < 1 ? 1 : (uint64_t)ms;

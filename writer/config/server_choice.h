@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connection: what the command line and the configuration file say about how to reach the API server
  * and who we are there; the words are kubectl's.
  */
-#ifndef INFORMER_WRITER_CONNECTION_H
-#define INFORMER_WRITER_CONNECTION_H
+#ifndef WRITER_CONFIG_SERVER_CHOICE_H
+#define WRITER_CONFIG_SERVER_CHOICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,8 +38,9 @@ int server_choice_merge(struct server_choice *connection, const struct server_ch
 struct kubeconfig_choice server_choice_kubeconfig(const struct server_choice *connection);
 
 /*
- * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than SERVER_CHOICE_TIMEOUT_MAX_MS (24 days) is cut to
- * that, and one below nothing refused, of which kubectl makes what it likes.
+ * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than
+ * SERVER_CHOICE_TIMEOUT_MAX_MS (24 days) is cut to that, and one below nothing refused, of which kubectl
+ * makes what it likes.
  * Returns 0, -EINVAL with message.
  */
 int server_choice_parse_timeout(const char *text, uint64_t *ret_ms, char **ret_error);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Daemon: the life of the process.
  */
@@ -75,7 +76,8 @@ tell_ready(const struct daemon *d)
 
 	for (size_t i = 0; i < d->cached_count; i++)
 		absent += !d->cached[i];
-	log_info("ready: %zu resource%s%s", d->cached_count - absent, d->cached_count - absent == 1 ? "" : "s",
+	log_info("ready: %zu resource%s%s", d->cached_count - absent,
+		 d->cached_count - absent == 1 ? "" : "s",
 		 absent ? ", without those that the server does not have" : "");
 }
 
@@ -89,7 +91,8 @@ tell_refused(const struct daemon *d)
 			refused += !d->cached[i]->was_synced && !cached_resource_is_dormant(d->cached[i]);
 		else
 			absent++;
-	log_warning("%zu of %zu resources can be read; the others are refused by the server, see above; ready when they are granted",
+	log_warning("%zu of %zu resources can be read; the others are refused by the server, see above; "
+		    "ready when they are granted",
 		    d->cached_count - refused - absent, d->cached_count);
 }
 
@@ -112,8 +115,8 @@ note_synced(struct daemon *d)
 static void idle_turn(uv_idle_t *idle);
 
 /*
- * After the poll phase everything that was there has been read and queued; before it, timers may have queued something.
- * What is left then (the rest of a list) keeps the poll from waiting.
+ * After the poll phase everything that was there has been read and queued; before it, timers may have queued
+ * something. What is left then (the rest of a list) keeps the poll from waiting.
  */
 static void
 turn(struct daemon *d)
@@ -166,7 +169,8 @@ watch_patience(struct daemon *d)
 {
 	struct snapshot_limit limits = {
 		d->config->hold_bytes ? d->config->hold_bytes : SNAPSHOT_LIMIT_DEFAULT_BYTES,
-		(d->config->hold_seconds ? d->config->hold_seconds : SNAPSHOT_LIMIT_DEFAULT_SECONDS) * 1000000000ull,
+		(d->config->hold_seconds ? d->config->hold_seconds : SNAPSHOT_LIMIT_DEFAULT_SECONDS) *
+			1000000000ull,
 	};
 	struct store_stats stats;
 	struct slot_stat oldest;
@@ -184,19 +188,26 @@ watch_patience(struct daemon *d)
 	says = snapshot_limit_ask(&limits, stats.retired_bytes, held);
 	if (says == SNAPSHOT_LIMIT_WORN && !d->snapshot_limit_told) {
 		d->snapshot_limit_told = true;
-		log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it; informerctl stat names it",
-			    (unsigned long long)(held / 1000000000u), (unsigned long long)(stats.retired_bytes >> 20));
+		log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it; informerctl "
+			    "stat names it",
+			    (unsigned long long)(held / 1000000000u),
+			    (unsigned long long)(stats.retired_bytes >> 20));
 	}
 	if (says != SNAPSHOT_LIMIT_OVER || d->stopping)
 		return;
-	log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it: moving to a new generation; the reader keeps "
+	log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it: moving to a new "
+		    "generation; the reader keeps "
 		    "the old one",
-		    (unsigned long long)(held / 1000000000u), (unsigned long long)(stats.retired_bytes >> 20));
+		    (unsigned long long)(held / 1000000000u),
+		    (unsigned long long)(stats.retired_bytes >> 20));
 	d->again = true;
 	daemon_stop(d, DAEMON_OK);
 }
 
-/* Old deletions are forgotten, queues that nobody reads overflow; what consumers acknowledged is kept, also when nothing else is committed. */
+/*
+ * Old deletions are forgotten, queues that nobody reads overflow; what consumers acknowledged is kept, also
+ * when nothing else is committed.
+ */
 static void
 watch_events(struct daemon *d)
 {
@@ -211,7 +222,8 @@ watch_events(struct daemon *d)
 		if (d->cached[i])
 			cached_resource_tell(d->cached[i]);
 	consumers_poll(d->consumers, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
-	store_commit(d->local.store); /* without room it is tried again with the next beat, or the next change */
+	/* without room it is tried again with the next beat, or the next change */
+	store_commit(d->local.store);
 }
 
 static void
@@ -219,7 +231,8 @@ beat(uv_timer_t *timer)
 {
 	struct daemon *d = timer->data;
 
-	atomic_store_explicit(&d->local.arena.header->heartbeat_boot_ns, daemon_boot_ns(), memory_order_relaxed);
+	atomic_store_explicit(&d->local.arena.header->heartbeat_boot_ns, daemon_boot_ns(),
+			      memory_order_relaxed);
 	tell_status(d);
 	if (!d->ready)
 		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
@@ -258,7 +271,8 @@ broker_source_now(void *context, struct broker_source *ret)
 {
 	struct daemon *d = context;
 
-	*ret = (struct broker_source){ &d->local.arena, d->local.pins, store_epoch(d->local.store), d->fan_out, d->consumers };
+	*ret = (struct broker_source){&d->local.arena, d->local.pins, store_epoch(d->local.store), d->fan_out,
+				      d->consumers};
 }
 
 static char *
@@ -355,7 +369,8 @@ start_loop(struct daemon *d)
 	uv_timer_init(&d->loop, &d->heartbeat);
 	uv_signal_init(&d->loop, &d->terminate);
 	uv_signal_init(&d->loop, &d->interrupt);
-	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->terminate.data = d->interrupt.data = d;
+	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->terminate.data =
+		d->interrupt.data = d;
 	uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	uv_signal_start(&d->interrupt, on_signal, SIGINT);
 	if (d->hangup_fd >= 0 && uv_poll_init(&d->loop, &d->hangup, d->hangup_fd) == 0)
@@ -365,7 +380,8 @@ start_loop(struct daemon *d)
 static int
 start(struct daemon *d, char **ret_error)
 {
-	int r = make_transport(d, ret_error); /* what can be wrong with it is found before anything is touched */
+	/* what can be wrong with it is found before anything is touched */
+	int r = make_transport(d, ret_error);
 
 	if (r == 0)
 		r = local_state_open(&d->local, d->config, ret_error);
@@ -388,7 +404,8 @@ start(struct daemon *d, char **ret_error)
 	uv_prepare_start(&d->prepare, prepare_turn);
 	uv_check_start(&d->check, check_turn);
 	daemon_guard_cluster(d);
-	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin, d->config->socket);
+	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin,
+		 d->config->socket);
 	daemon_discover(d);
 	if (d->hangup.data)
 		uv_poll_start(&d->hangup, UV_READABLE, on_hangup);
@@ -410,8 +427,8 @@ close_handle(uv_handle_t *handle, void *unused)
 }
 
 /*
- * What was heard is applied and committed; then everything goes, what is used last. The handles of broker and transport
- * are closed by the loop while their memory still stands.
+ * What was heard is applied and committed; then everything goes, what is used last. The handles of broker and
+ * transport are closed by the loop while their memory still stands.
  */
 static void
 finish(struct daemon *d)
@@ -436,7 +453,10 @@ finish(struct daemon *d)
 	transport_free(d->transport);
 	if (d->local.store) {
 		store_on_commit(d->local.store, NULL, NULL);
-		/* what is committed below must not be written over what readers still read in the old arena */
+		/*
+		 * what is committed below must not be written over what readers still read in the old
+		 * arena
+		 */
 		store_keep(d->local.store);
 	}
 	if (d->broker)
@@ -472,7 +492,8 @@ finish(struct daemon *d)
 
 /* From first lock to last commit. *ret_again: it ended only to begin anew. */
 static int
-run_once(const struct options *options, struct config *config, int hangup, struct reload_record *reloads, bool *ret_again)
+run_once(const struct options *options, struct config *config, int hangup, struct reload_record *reloads,
+	 bool *ret_again)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
 	_cleanup_(message_freep) char *error = NULL;

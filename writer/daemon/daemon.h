@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Daemon: informerd from the first lock to the last commit, on one loop.
  *
@@ -11,18 +12,20 @@
  *
  *	a stuck reader       patience.h: all is ended in good order and begun again, over a new generation
  *
- * Ready is one thing, for systemd (READY=1), /readyz and the metric: every resource was whole once, but for those on demand that nobody
- * asked for and optional ones that the server lacks. One that the server refuses was not. Until then systemd is asked for more time.
+ * Ready is one thing, for systemd (READY=1), /readyz and the metric: every resource was whole once, but for
+ * those on demand that nobody asked for and optional ones that the server lacks. One that the server refuses
+ * was not. Until then systemd is asked for more time.
  */
-#ifndef WRITER_DAEMON_H
-#define WRITER_DAEMON_H
+#ifndef WRITER_DAEMON_DAEMON_H
+#define WRITER_DAEMON_DAEMON_H
 
 #include "writer/config/options.h"
 
 enum daemon_exit { DAEMON_OK = 0, DAEMON_RUNTIME = 1, DAEMON_USAGE = 2 };
 
 /*
- * Run until a signal, or an error that cannot be waited out (logged). SIGPIPE must be ignored, and sodium_init() have been called.
+ * Run until a signal, or an error that cannot be waited out (logged). SIGPIPE must be ignored, and
+ * sodium_init() have been called.
  *
  * options    with which the configuration was built, and is built again on SIGHUP (reload.h); borrowed
  * config     becomes the one that is in force at the end; the caller's to free

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from it), daemon_reload.c (SIGHUP),
- * daemon_redefined.c (definitions that are other ones now),
- * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c (/metrics).
+ * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from
+ * it), daemon_reload.c (SIGHUP), daemon_redefined.c (definitions that are other ones now),
+ * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c
+ * (/metrics).
  */
-#ifndef WRITER_DAEMON_INTERNAL_H
-#define WRITER_DAEMON_INTERNAL_H
+#ifndef WRITER_DAEMON_DAEMON_INTERNAL_H
+#define WRITER_DAEMON_DAEMON_INTERNAL_H
 
 #include <uv.h>
 
@@ -35,13 +37,15 @@ struct daemon {
 	uv_loop_t loop;
 	uv_prepare_t prepare;
 	uv_check_t check;
-	uv_idle_t idle;			/* active while a list waits to be applied: then the poll does not wait */
+	/* active while a list waits to be applied: then the poll does not wait */
+	uv_idle_t idle;
 	uv_timer_t heartbeat;
 	uv_signal_t terminate, interrupt;
 	uv_poll_t hangup;
 	struct clock_uv clock;
 
-	struct fan_out *fan_out;	/* what commits change goes to the readers' queues; before anything is committed */
+	/* what commits change goes to the readers' queues; before anything is committed */
+	struct fan_out *fan_out;
 	struct consumers *consumers;
 	struct broker *broker;
 	struct http_server *http;	/* NULL: nobody wants metrics */
@@ -57,7 +61,8 @@ struct daemon {
 	struct backoff discovery_backoff;
 	struct clock_timer discovery_retry;
 	char *discovery_error;		/* why there are no resources yet; or NULL */
-	char *absent_told;		/* which optional resources the server lacks, as it was logged last; or NULL */
+	/* which optional resources the server lacks, as it was logged last; or NULL */
+	char *absent_told;
 	bool discovered;		/* every name was known once, but for optional ones */
 
 	struct applier *applier;
@@ -69,7 +74,8 @@ struct daemon {
 	uint64_t started_boot_ns;
 	bool ready;			/* told */
 	bool refused_told;
-	bool was_synced;		/* every resource, once: what ready means, for systemd, /readyz and metrics */
+	/* every resource, once: what ready means, for systemd, /readyz and metrics */
+	bool was_synced;
 	bool stopping;
 	bool again;			/* end, and begin anew with a new generation */
 	bool snapshot_limit_told;
@@ -84,8 +90,8 @@ void daemon_discover(struct daemon *d);
 void daemon_guard_cluster(struct daemon *d);
 
 /*
- * Cache what is not cached yet of the names that are known (d->cached[i] NULL), and start it; what is unclaimed in the store goes, once all names
- * were known. 0, or negative errno with message.
+ * Cache what is not cached yet of the names that are known (d->cached[i] NULL), and start it; what is
+ * unclaimed in the store goes, once all names were known. 0, or negative errno with message.
  */
 int daemon_cache_known(struct daemon *d, char **ret_error);
 
@@ -98,11 +104,13 @@ void daemon_forget_redefined(struct daemon *d);
 void daemon_discover_again(struct daemon *d, bool absent);
 
 /* What entry i of a configuration means, once its name is known. As resource_spec_new(). */
-int daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
-		     struct resource_spec **ret_spec, char **ret_error);
+int daemon_make_spec(struct daemon *d, const struct config *config,
+		     const struct kube_resource *const *resolved, size_t i, struct resource_spec **ret_spec,
+		     char **ret_error);
 /* Add it to the store; not started. As resource_spec_new() and cached_resource_new(). */
-int daemon_add_resource(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
-			struct cached_resource **ret, char **ret_error);
+int daemon_add_resource(struct daemon *d, const struct config *config,
+			const struct kube_resource *const *resolved, size_t i, struct cached_resource **ret,
+			char **ret_error);
 /* Start it, unless it is on demand and nobody asked for it. */
 void daemon_start_resource(const struct daemon *d, struct cached_resource *c);
 /* What the store has and none of `cached` is goes; those behind it in the store move up. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Daemon: resources that are another one now (redefinition.h).
  */
@@ -40,7 +41,10 @@ ask_later(struct daemon *d)
 	clock_set(&d->clock.clock, &q->timer, backoff_next(&q->backoff, &d->clock.clock, 0), ask_again, d);
 }
 
-/* What each name means by now; NULL where that is not known, or as it was. The array is the caller's to free(). */
+/*
+ * What each name means by now; NULL where that is not known, or as it was. The array is the caller's to
+ * free().
+ */
 static const struct kube_resource **
 other_meanings(struct daemon *d, const struct discovery *discovery, const char *const *names, size_t count)
 {
@@ -72,25 +76,31 @@ is_acceptable(struct daemon *d, const struct kube_resource *const *others, size_
 		r = config_check_resolved(d->config, resolved, &error);
 	free(resolved);
 	if (r < 0 && (!d->redefinition_refused || strcmp(d->redefinition_refused, error ? error : "") != 0)) {
-		log_error("the definition of a resource is another one now, and cannot be cached: %s", error ? error : strerror(-r));
+		log_error("the definition of a resource is another one now, and cannot be cached: %s",
+			  error ? error : strerror(-r));
 		free(d->redefinition_refused);
 		d->redefinition_refused = strdup(error ? error : "");
 	}
 	return r == 0;
 }
 
-/* Everything that was cached of it goes, and it is cached as what its name means now; the others do not notice. */
+/*
+ * Everything that was cached of it goes, and it is cached as what its name means now; the others do not
+ * notice.
+ */
 static int
-cache_anew(struct daemon *d, const char *const *names, const struct kube_resource *const *others, size_t count, char **ret_error)
+cache_anew(struct daemon *d, const char *const *names, const struct kube_resource *const *others,
+	   size_t count, char **ret_error)
 {
 	for (size_t i = 0; i < d->cached_count; i++) {
 		struct cached_resource *c = d->cached[i];
 
 		if (!c || !others[i])
 			continue;
-		log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s); listing it anew", c->spec->name, others[i]->version, others[i]->kind,
-			    others[i]->namespaced ? "namespaced" : "cluster-wide", c->spec->kube.version, c->spec->kube.kind,
-			    c->spec->kube.namespaced ? "namespaced" : "cluster-wide");
+		log_warning("%s: defined anew: %s, %s, %s now (was %s, %s, %s); listing it anew",
+			    c->spec->name, others[i]->version, others[i]->kind,
+			    others[i]->namespaced ? "namespaced" : "cluster-wide", c->spec->kube.version,
+			    c->spec->kube.kind, c->spec->kube.namespaced ? "namespaced" : "cluster-wide");
 		store_unclaim(d->local.store, c->id);
 		cached_resource_free(c);
 		d->cached[i] = NULL;
@@ -165,8 +175,8 @@ daemon_ask_about_redefined(struct daemon *d)
 	if (!any || q->discovery || q->waits)
 		return;
 	names = config_names(d->config);
-	if (!names || discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes, on_asked, d, &q->discovery,
-				      &error) < 0)
+	if (!names || discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes,
+				      on_asked, d, &q->discovery, &error) < 0)
 		ask_later(d);
 	free(names);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Daemon: going over to a configuration that was read again.
  */
@@ -48,7 +49,8 @@ static void
 tell_begin(const struct daemon *d)
 {
 	if (d->ready)
-		notify_format("RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)(time_ns(CLOCK_MONOTONIC) / 1000));
+		notify_format("RELOADING=1\nMONOTONIC_USEC=%llu",
+			      (unsigned long long)(time_ns(CLOCK_MONOTONIC) / 1000));
 }
 
 static void
@@ -100,7 +102,8 @@ apply_fields(struct daemon *d)
 	const struct config *config = d->config;
 
 	log_set_level((enum log_level)config->log_level);
-	if (broker_set_access(d->broker, config->allow_uids, config->n_allow_uids, config->allow_gids, config->n_allow_gids) < 0)
+	if (broker_set_access(d->broker, config->allow_uids, config->n_allow_uids, config->allow_gids,
+			      config->n_allow_gids) < 0)
 		log_error("reload: no memory for access.uids and access.gids, which stay as they were");
 	fan_out_set_limits(d->fan_out, daemon_queue_limits(config));
 	if (consumers_set_limits(d->consumers, daemon_consumer_limits(config)) < 0)
@@ -135,8 +138,8 @@ undo(struct daemon *d, struct ready *ready)
 
 /* 0; negative errno with message: something is wrong, and nothing has changed. */
 static int
-make_ready(struct daemon *d, const struct reload_plan *plan, const struct kube_resource *const *resolved, struct ready *ret,
-	   char **ret_error)
+make_ready(struct daemon *d, const struct reload_plan *plan, const struct kube_resource *const *resolved,
+	   struct ready *ret, char **ret_error)
 {
 	const struct config *config = &d->reload->config;
 	struct ready ready = {
@@ -209,7 +212,8 @@ apply_entries(struct daemon *d, const struct reload_plan *plan, struct ready *re
 		daemon_start_resource(d, d->cached[k]);
 	}
 	applier_touch(d->applier);
-	daemon_forget_redefined(d); /* its questions were about other names; what is in doubt is asked about again */
+	/* its questions were about other names; what is in doubt is asked about again */
+	daemon_forget_redefined(d);
 	daemon_discover_again(d, absent);
 }
 
@@ -224,7 +228,8 @@ go_over(struct daemon *d, struct reload_plan *plan, struct ready *ready)
 	else
 		log_info("reload: %s", changes ? changes : "done");
 	if (plan->n_later > 0)
-		log_warning("reload: %s: a restart is needed for that; until then it stays as it was", later ? later : "some fields");
+		log_warning("reload: %s: a restart is needed for that; until then it stays as it was",
+			    later ? later : "some fields");
 	reload_keep_later(d->config, config);
 	config_done(d->config);
 	*d->config = *config;
@@ -241,13 +246,15 @@ consider(struct daemon *d)
 {
 	struct config *config = &d->reload->config;
 	_cleanup_(message_freep) char *error = NULL;
-	const struct kube_resource **before = known_names_of(&d->known, d->config), **after = known_names_of(&d->known, config);
+	const struct kube_resource **before = known_names_of(&d->known, d->config),
+				   **after = known_names_of(&d->known, config);
 	struct reload_plan plan = {0};
 	struct ready ready;
 	int r = before && after ? config_check_resolved(config, after, &error) : -ENOMEM;
 
 	if (r == 0)
-		r = reload_plan_make(&(struct reload_side){d->config, before}, &(struct reload_side){config, after}, &plan);
+		r = reload_plan_make(&(struct reload_side){d->config, before},
+				     &(struct reload_side){config, after}, &plan);
 	if (r == 0)
 		r = make_ready(d, &plan, after, &ready, &error);
 	if (r == 0)
@@ -270,7 +277,8 @@ ask_later(struct reload *reload, const char *why)
 	uint64_t wait = backoff_next(&reload->backoff, &d->clock.clock, 0);
 
 	if (!reload->waits) {
-		log_warning("reload waits for what its names mean: %s; until then everything stays as it was", why);
+		log_warning("reload waits for what its names mean: %s; until then everything stays as it was",
+			    why);
 		tell_end(d);
 	}
 	free(reload->waits);
@@ -312,14 +320,18 @@ ask(void *context)
 	}
 	names = config_names(&reload->config);
 	if (names)
-		r = discovery_start(d->transport, names, reload->config.n_resources + reload->config.n_indexes, on_discovered, reload,
-				    &reload->discovery, &error);
+		r = discovery_start(d->transport, names,
+				    reload->config.n_resources + reload->config.n_indexes, on_discovered,
+				    reload, &reload->discovery, &error);
 	free(names);
 	if (r < 0)
 		refuse(d, r, error);
 }
 
-/* Whether there is a name that nobody asked for yet. What the server lacked when it was asked is asked for all the time. */
+/*
+ * Whether there is a name that nobody asked for yet. What the server lacked when it was asked is asked for
+ * all the time.
+ */
 static bool
 has_news(const struct daemon *d, const struct config *config)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From names to resources: discovery, the checks that need its answer, and the start of each Reflector.
  */
@@ -43,16 +44,18 @@ discover_later(struct daemon *d, const char *why)
 
 /* The declared indexes whose resource resolved to this one; free() the array. NULL without memory. */
 static const struct config_index **
-indexes_of(const struct config *config, const struct kube_resource *const *resolved, const struct kube_resource *resource,
-	   size_t *ret_count)
+indexes_of(const struct config *config, const struct kube_resource *const *resolved,
+	   const struct kube_resource *resource, size_t *ret_count)
 {
-	const struct config_index **indexes = calloc(config->n_indexes + 1, sizeof(const struct config_index *));
+	const struct config_index **indexes = calloc(config->n_indexes + 1,
+						     sizeof(const struct config_index *));
 
 	*ret_count = 0;
 	for (size_t i = 0; indexes && i < config->n_indexes; i++) {
 		const struct kube_resource *of = resolved[config->n_resources + i];
 
-		if (of && strcmp(of->group, resource->group) == 0 && strcmp(of->version, resource->version) == 0 &&
+		if (of && strcmp(of->group, resource->group) == 0 &&
+		    strcmp(of->version, resource->version) == 0 &&
 		    strcmp(of->resource, resource->resource) == 0)
 			indexes[(*ret_count)++] = &config->indexes[i];
 	}
@@ -60,11 +63,15 @@ indexes_of(const struct config *config, const struct kube_resource *const *resol
 }
 
 int
-daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
-		 struct resource_spec **ret_spec, char **ret_error)
+daemon_make_spec(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved,
+		 size_t i, struct resource_spec **ret_spec, char **ret_error)
 {
 	struct resource_spec_world world = {
-		.config = config, .transport = d->transport, .server = d->kube.server, .ca = d->ca, .ca_length = d->ca_length,
+		.config = config,
+		.transport = d->transport,
+		.server = d->kube.server,
+		.ca = d->ca,
+		.ca_length = d->ca_length,
 		.as = &d->kube.as,
 	};
 	size_t count;
@@ -72,14 +79,16 @@ daemon_make_spec(struct daemon *d, const struct config *config, const struct kub
 	int r = -ENOMEM;
 
 	if (indexes)
-		r = resource_spec_new(&world, resolved[i], &config->resources[i], indexes, count, ret_spec, ret_error);
+		r = resource_spec_new(&world, resolved[i], &config->resources[i], indexes, count, ret_spec,
+				      ret_error);
 	free(indexes);
 	return r;
 }
 
 int
-daemon_add_resource(struct daemon *d, const struct config *config, const struct kube_resource *const *resolved, size_t i,
-		    struct cached_resource **ret, char **ret_error)
+daemon_add_resource(struct daemon *d, const struct config *config,
+		    const struct kube_resource *const *resolved, size_t i, struct cached_resource **ret,
+		    char **ret_error)
 {
 	struct cached_resource_world world = {
 		.config = config, .store = d->local.store, .applier = d->applier, .clock = &d->clock.clock,
@@ -140,7 +149,8 @@ static bool
 is_on_demand(const struct daemon *d, const char *group_name)
 {
 	for (size_t i = 0; i < d->cached_count; i++)
-		if (d->cached[i] && d->cached[i]->entry->on_demand && strcmp(d->cached[i]->spec->group_name, group_name) == 0)
+		if (d->cached[i] && d->cached[i]->entry->on_demand &&
+		    strcmp(d->cached[i]->spec->group_name, group_name) == 0)
 			return true;
 	return false;
 }
@@ -167,7 +177,8 @@ daemon_want(struct daemon *d, const char *resource, size_t length)
 {
 	char *name = strndup(resource, length);
 
-	if (!name || is_wanted(d, name) || d->wanted_count == CONFIG_MAX_RESOURCES || !(is_on_demand(d, name) || may_come(d))) {
+	if (!name || is_wanted(d, name) || d->wanted_count == CONFIG_MAX_RESOURCES ||
+	    !(is_on_demand(d, name) || may_come(d))) {
 		free(name);
 		return;
 	}
@@ -183,8 +194,8 @@ daemon_want(struct daemon *d, const char *resource, size_t length)
 }
 
 /*
- * Add the resources whose names are known by now, and start them. Those that are not known yet, or not at the server, may come later.
- * 0; negative errno with message.
+ * Add the resources whose names are known by now, and start them. Those that are not known yet, or not at the
+ * server, may come later. 0; negative errno with message.
  */
 static int
 add_known(struct daemon *d, const struct kube_resource *const *resolved, bool all, char **ret_error)
@@ -253,7 +264,8 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 		return;
 	}
 	if (discovery_used_builtin(discovery))
-		log_warning("the server forbids discovery; well-known resources are taken as every Kubernetes has them");
+		log_warning("the server forbids discovery; well-known resources are taken as every "
+			    "Kubernetes has them");
 	if (unknown) {
 		discover_later(d, error ? error : "some resources are not known yet");
 	} else {
@@ -318,8 +330,8 @@ daemon_discover(struct daemon *d)
 	}
 	names = config_names(d->config);
 	if (names)
-		r = discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes, on_discovered, d,
-				    &d->discovery, &error);
+		r = discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes,
+				    on_discovered, d, &d->discovery, &error);
 	free(names);
 	if (r < 0)
 		fail(d, r, error);

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /metrics, /livez and /readyz: what is answered at each path. Alive is who answers; the API server has no part in it. Ready is who
- * has had every resource whole once; how old that is by now is a metric, for an agent with a stale cache is still better than none.
+ * /metrics, /livez and /readyz: what is answered at each path. Alive is who answers; the API server has no
+ * part in it. Ready is who has had every resource whole once; how old that is by now is a metric, for an
+ * agent with a stale cache is still better than none.
  */
 #include "writer/daemon/daemon_internal.h"
 
@@ -53,7 +55,8 @@ answer_ready(const struct daemon *d, bool verbose, struct http_answer *answer)
 	for (size_t i = 0; i < d->cached_count; i++) {
 		const struct cached_resource *c = d->cached[i];
 		struct reflector_status status = {0};
-		const char *why = d->discovery_error ? d->discovery_error : "the API server was not heard yet";
+		const char *why = d->discovery_error ? d->discovery_error
+						     : "the API server was not heard yet";
 
 		if (!c) {
 			bool absent = d->discovered && d->config->resources[i].optional;
@@ -109,12 +112,13 @@ endpoints_start(struct daemon *d, char **ret_error)
 	if (r == 0)
 		r = listener_open(&address, &listener, &error);
 	if (r < 0)
-		return message_set(ret_error, r, "--metrics-address %s: %s", d->config->metrics_address, error ? error : strerror(-r));
+		return message_set(ret_error, r, "--metrics-address %s: %s", d->config->metrics_address,
+				   error ? error : strerror(-r));
 	memcpy(name, listener.name, sizeof(name));
 	r = http_server_new(&d->loop, &listener, answer, d, &d->http);
 	if (r < 0)
-		return message_set(ret_error, r, "--metrics-address %s: the HTTP server does not start: %s", d->config->metrics_address,
-				   strerror(-r));
+		return message_set(ret_error, r, "--metrics-address %s: the HTTP server does not start: %s",
+				   d->config->metrics_address, strerror(-r));
 	log_info("metrics: %s/metrics, /livez and /readyz", name);
 	return 0;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The key file.
  */
@@ -55,7 +56,8 @@ key_file_load(const char *path, uint8_t ret_master[TAG_MASTER_BYTES], char *why,
 	}
 	if (fd < 0) {
 		r = -errno;
-		snprintf(why, why_size, "key file %s: %s", path, errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+		snprintf(why, why_size, "key file %s: %s", path,
+			 errno == ELOOP ? "it is a symbolic link" : strerror(errno));
 		return r;
 	}
 	n = fstat(fd, &st) < 0 ? -1 : read(fd, key, sizeof(key));
@@ -66,14 +68,15 @@ key_file_load(const char *path, uint8_t ret_master[TAG_MASTER_BYTES], char *why,
 	else if (!S_ISREG(st.st_mode))
 		snprintf(why, why_size, "key file %s: not a regular file", path);
 	else if (st.st_uid != geteuid())
-		snprintf(why, why_size, "key file %s: it belongs to user %u; remove it, or run as that user", path,
-			 (unsigned)st.st_uid);
+		snprintf(why, why_size, "key file %s: it belongs to user %u; remove it, or run as that user",
+			 path, (unsigned)st.st_uid);
 	else if (st.st_mode & 077)
-		snprintf(why, why_size, "key file %s: others may read it (mode %04o); remove it and start again", path,
+		snprintf(why, why_size,
+			 "key file %s: others may read it (mode %04o); remove it and start again", path,
 			 (unsigned)st.st_mode & 07777);
 	else if (n != TAG_MASTER_BYTES)
-		snprintf(why, why_size, "key file %s: not %d bytes long; remove it, and a new one is made", path,
-			 TAG_MASTER_BYTES);
+		snprintf(why, why_size, "key file %s: not %d bytes long; remove it, and a new one is made",
+			 path, TAG_MASTER_BYTES);
 	else
 		r = 0;
 	if (r == 0)

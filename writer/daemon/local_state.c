@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Home.
  */
@@ -56,12 +57,13 @@ open_place(struct local_state *local, const struct config *config, char **ret_er
 	const char *dir = config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR;
 
 	if (strlen(config->arena_name) >= sizeof(local->place.prefix))
-		return message_set(ret_error, -ENAMETOOLONG, "arena name '%s' is longer than %zu bytes", config->arena_name,
-				   sizeof(local->place.prefix) - 1);
+		return message_set(ret_error, -ENAMETOOLONG, "arena name '%s' is longer than %zu bytes",
+				   config->arena_name, sizeof(local->place.prefix) - 1);
 	snprintf(local->place.prefix, sizeof(local->place.prefix), "%s", config->arena_name);
 	local->place.directory = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (local->place.directory < 0)
-		return message_set(ret_error, -errno, "%s: %s; arena.dir must name a directory on a tmpfs", dir, strerror(errno));
+		return message_set(ret_error, -errno, "%s: %s; arena.dir must name a directory on a tmpfs",
+				   dir, strerror(errno));
 	local->place.max_bytes = arena_limit(local->place.directory, config->arena_max_bytes);
 	return 0;
 }
@@ -73,12 +75,14 @@ note_arena(const struct local_state *local, const struct config *config)
 	_cleanup_(message_freep) char *path = NULL;
 	int r = -ENOMEM;
 
-	if (asprintf(&path, "%s/%s", config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR, local->arena.name) >= 0)
+	if (asprintf(&path, "%s/%s", config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR,
+		     local->arena.name) >= 0)
 		r = lock_note_arena(&local->lock, path, local->arena.header->incarnation);
 	else
 		path = NULL;
 	if (r < 0)
-		log_warning("the lock file does not say where the arena is (%s): readers that start while informerd is away find nothing",
+		log_warning("the lock file does not say where the arena is (%s): readers that start while "
+			    "informerd is away find nothing",
 			    strerror(-r));
 }
 
@@ -107,12 +111,14 @@ tell(const struct local_state *local)
 	const struct adoption *a = &local->adoption;
 
 	if (a->how == ADOPTION_ADOPTED)
-		log_info("adopted the arena of generation %" PRIu64 " as %" PRIu64 ": %" PRIu64 " MiB, %" PRIu64 " blocks, copied in "
+		log_info("adopted the arena of generation %" PRIu64 " as %" PRIu64 ": %" PRIu64
+			 " MiB, %" PRIu64 " blocks, copied in "
 			 "%.0f ms, verified in %.0f ms",
-			 a->old_generation, a->generation, a->bytes >> 20, a->blocks, (double)a->copy_ns / 1e6,
-			 (double)a->verify_ns / 1e6);
+			 a->old_generation, a->generation, a->bytes >> 20, a->blocks,
+			 (double)a->copy_ns / 1e6, (double)a->verify_ns / 1e6);
 	else
-		log_info("new arena, generation %" PRIu64 ", up to %" PRIu64 " MiB", a->generation, local->place.max_bytes >> 20);
+		log_info("new arena, generation %" PRIu64 ", up to %" PRIu64 " MiB", a->generation,
+			 local->place.max_bytes >> 20);
 	if (a->how == ADOPTION_REBUILD)
 		log_warning("%s; it is built anew from the API server", a->message);
 }
@@ -130,7 +136,8 @@ local_state_open(struct local_state *local, const struct config *config, char **
 	if (r == 0)
 		r = open_place(local, config, ret_error);
 	if (r == 0) {
-		local->pins = pins_new(config->max_readers ? config->max_readers : CONFIG_DEFAULT_MAX_READERS);
+		local->pins = pins_new(config->max_readers ? config->max_readers
+							   : CONFIG_DEFAULT_MAX_READERS);
 		r = local->pins ? 0 : -ENOMEM;
 	}
 	if (r == 0)

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Home: what the daemon keeps on this machine: lock, key file, arena and store; opened in this order, closed in the
- * other one.
+ * Home: what the daemon keeps on this machine: lock, key file, arena and store; opened in this order, closed
+ * in the other one.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_HOME_H
-#define WRITER_HOME_H
+#ifndef WRITER_DAEMON_LOCAL_STATE_H
+#define WRITER_DAEMON_LOCAL_STATE_H
 
 #include <stdbool.h>
 
@@ -26,16 +27,16 @@ struct local_state {
 };
 
 /*
- * Take the lock of the configured socket, find or make the arena, and publish it: the new generation is LIVE, what an
- * adopted one holds can be read at once. What there is to tell about adoption is logged.
+ * Take the lock of the configured socket, find or make the arena, and publish it: the new generation is LIVE,
+ * what an adopted one holds can be read at once. What there is to tell about adoption is logged.
  *
  * Returns 0, or negative errno with message; on failure nothing stays open
  */
 int local_state_open(struct local_state *local, const struct config *config, char **ret_error);
 
 /*
- * The arena stays, marked STALE: whole, and without a writer; but for one without any resource, which is worth nothing to
- * anybody. A zeroed home is fine.
+ * The arena stays, marked STALE: whole, and without a writer; but for one without any resource, which is
+ * worth nothing to anybody. A zeroed home is fine.
  */
 void local_state_close(struct local_state *local);
 

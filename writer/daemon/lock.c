@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lock (lock.h): an open-file-description lock, which the kernel drops with the last descriptor. The descriptor is
- * close-on-exec, so a child program does not keep its dead parent's lock.
+ * The lock (lock.h): an open-file-description lock, which the kernel drops with the last descriptor. The
+ * descriptor is close-on-exec, so a child program does not keep its dead parent's lock.
  */
 #include "writer/daemon/lock.h"
 
@@ -26,8 +27,11 @@ make_directories(const char *path, char **ret_error)
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
-			return message_set(ret_error, -errno, "cannot make the directory %s for the socket: %s; make it, or choose "
-					   "another place with --socket", copy, strerror(errno));
+			return message_set(
+				ret_error, -errno,
+				"cannot make the directory %s for the socket: %s; make it, or choose "
+				"another place with --socket",
+				copy, strerror(errno));
 		*slash = '/';
 	}
 	return 0;
@@ -40,10 +44,14 @@ held_by_another(int fd, const char *path, char **ret_error)
 
 	lock_note_read(fd, &note);
 	if (note.pid > 0)
-		return message_set(ret_error, -EBUSY, "another informerd (pid %ld) serves this socket: it holds %s; stop it, or "
-				   "choose another socket with --socket", note.pid, path);
-	return message_set(ret_error, -EBUSY, "another informerd serves this socket: it holds %s; stop it, or choose another "
-			   "socket with --socket", path);
+		return message_set(ret_error, -EBUSY,
+				   "another informerd (pid %ld) serves this socket: it holds %s; stop it, or "
+				   "choose another socket with --socket",
+				   note.pid, path);
+	return message_set(ret_error, -EBUSY,
+			   "another informerd serves this socket: it holds %s; stop it, or choose another "
+			   "socket with --socket",
+			   path);
 }
 
 int
@@ -56,9 +64,11 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 	int fd, r;
 
 	if (strlen(socket_path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		return message_set(ret_error, -ENAMETOOLONG, "the socket's path has %zu bytes, the system allows %zu: choose a "
-				   "shorter one with --socket (%s)", strlen(socket_path),
-				   sizeof(((struct sockaddr_un *)0)->sun_path) - 1, socket_path);
+		return message_set(ret_error, -ENAMETOOLONG,
+				   "the socket's path has %zu bytes, the system allows %zu: choose a "
+				   "shorter one with --socket (%s)",
+				   strlen(socket_path), sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
+				   socket_path);
 	if (asprintf(&path, "%s.lock", socket_path) < 0) {
 		path = NULL;
 		return -ENOMEM;
@@ -68,7 +78,8 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 		return r;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
 	if (fd < 0)
-		return message_set(ret_error, -errno, "cannot open the lock file %s: %s", path, strerror(errno));
+		return message_set(ret_error, -errno, "cannot open the lock file %s: %s", path,
+				   strerror(errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return message_set(ret_error, -EINVAL, "%s is no regular file: remove it", path);

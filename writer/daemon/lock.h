@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lock: one writer a socket.
  *
- * SOCKET.lock stands beside the socket, is never unlinked, and is locked for as long as its writer lives. It is taken before
- * socket or arena is touched; who holds it may replace what a dead predecessor left.
+ * SOCKET.lock stands beside the socket, is never unlinked, and is locked for as long as its writer lives. It
+ * is taken before socket or arena is touched; who holds it may replace what a dead predecessor left.
  */
-#ifndef WRITER_LOCK_H
-#define WRITER_LOCK_H
+#ifndef WRITER_DAEMON_LOCK_H
+#define WRITER_DAEMON_LOCK_H
 
 #include <stdint.h>
 
@@ -16,14 +17,15 @@ struct lock {
 /*
  * Take the lock, making the directories above it (0755) when they are not there.
  *
- * Returns  0; -EBUSY another writer holds it (the message names its pid where known); -ENAMETOOLONG the socket's path does not
- *          fit an address; other negative errno, with message
+ * Returns  0; -EBUSY another writer holds it (the message names its pid where known); -ENAMETOOLONG the
+ *          socket's path does not fit an address; other negative errno, with message
  */
 int lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error);
 
 /*
- * Say in the lock file which arena this writer has published, for readers that come when it is gone (shm-layout/lock_note.h).
- * Nothing of the writer depends on it. Returns 0, -ENAMETOOLONG, other negative errno
+ * Say in the lock file which arena this writer has published, for readers that come when it is gone
+ * (shm-layout/lock_note.h). Nothing of the writer depends on it. Returns 0, -ENAMETOOLONG, other negative
+ * errno
  */
 int lock_note_arena(const struct lock *lock, const char *path, const uint8_t incarnation[16]);
 

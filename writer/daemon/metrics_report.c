@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What /metrics shows: the figures of stat_report.c as Prometheus reads them, by tables of families; and what the API server
- * answered, under the names that Go clients give it.
+ * What /metrics shows: the figures of stat_report.c as Prometheus reads them, by tables of families; and what
+ * the API server answered, under the names that Go clients give it.
  *
  * A resource is named as in "pods", "deployments.apps", with its namespace where it is cached from one alone.
  */
@@ -31,7 +32,8 @@ view_of(const struct daemon *d, const struct cached_resource *c, uint64_t now_ns
 {
 	struct header *header = d->local.arena.header;
 	uint64_t contact = atomic_load_explicit(&header->contact_boot_ns[c->id], memory_order_relaxed);
-	struct view v = {.c = c, .known = store_resource(d->local.store, c->id), .now_ns = now_ns, .age_seconds = NAN};
+	struct view v = {
+		.c = c, .known = store_resource(d->local.store, c->id), .now_ns = now_ns, .age_seconds = NAN};
 
 	reflector_get_status(c->reflector, &v.status);
 	store_tombstone_stats(d->local.store, c->id, &v.tombstones);
@@ -46,7 +48,11 @@ static double objects(const struct view *v) { return (double)v->known->object_co
 static double synced(const struct view *v) { return cached_resource_is_synced(v->c); }
 static double was_synced(const struct view *v) { return v->c->was_synced; }
 static double age(const struct view *v) { return v->age_seconds; }
-static double queued(const struct view *v) { return (double)(delta_fifo_queued(v->c->fifo) + delta_fifo_waiting(v->c->fifo)); }
+static double
+queued(const struct view *v)
+{
+	return (double)(delta_fifo_queued(v->c->fifo) + delta_fifo_waiting(v->c->fifo));
+}
 static double lists(const struct view *v) { return (double)v->status.lists; }
 static double watch_lists(const struct view *v) { return (double)v->status.watch_lists; }
 static double watches(const struct view *v) { return (double)v->status.watches; }
@@ -60,7 +66,9 @@ static double tombstone_bytes(const struct view *v) { return (double)v->tombston
 static double
 tombstone_age(const struct view *v)
 {
-	return v->tombstones.count && v->now_ns > v->tombstones.oldest_boot_ns ? SECONDS(v->now_ns - v->tombstones.oldest_boot_ns) : 0;
+	return v->tombstones.count && v->now_ns > v->tombstones.oldest_boot_ns
+		       ? SECONDS(v->now_ns - v->tombstones.oldest_boot_ns)
+		       : 0;
 }
 
 static const struct {
@@ -68,12 +76,16 @@ static const struct {
 	double (*value)(const struct view *v);	/* NAN: there is none */
 } resource_rows[] = {
 	{"informer_objects", "gauge", "Objects in the cache.", objects},
-	{"informer_resource_synced", "gauge", "1 when the content is whole, 0 while a list is taken in.", synced},
-	{"informer_resource_synced_once", "gauge", "1 when the content was whole once since informerd started.", was_synced},
+	{"informer_resource_synced", "gauge", "1 when the content is whole, 0 while a list is taken in.",
+	 synced},
+	{"informer_resource_synced_once", "gauge",
+	 "1 when the content was whole once since informerd started.", was_synced},
 	{"informer_resource_age_seconds", "gauge", "Time since the API server was last heard about it.", age},
-	{"informer_queued_deltas", "gauge", "Changes that were heard and not yet put into the cache.", queued},
+	{"informer_queued_deltas", "gauge", "Changes that were heard and not yet put into the cache.",
+	 queued},
 	{"informer_lists_total", "counter", "LIST requests begun, the first one included.", lists},
-	{"informer_watch_lists_total", "counter", "WATCH requests begun that bring the state first.", watch_lists},
+	{"informer_watch_lists_total", "counter", "WATCH requests begun that bring the state first.",
+	 watch_lists},
 	{"informer_watches_total", "counter", "WATCH requests begun.", watches},
 	{"informer_watch_events_total", "counter", "Events heard, without bookmarks.", events},
 	{"informer_watch_bookmarks_total", "counter", "Bookmarks heard.", bookmarks},
@@ -88,14 +100,17 @@ static const struct {
 static void
 sample_of(struct metrics_text *m, const struct view *v, double value, const char *name, const char *label)
 {
-	metrics_sample(m, "", value, LABELS("resource", v->c->spec->group_name, "namespace", v->c->entry->namespace_, name, label));
+	metrics_sample(m, "", value,
+		       LABELS("resource", v->c->spec->group_name, "namespace", v->c->entry->namespace_, name,
+			      label));
 }
 
 static void
 add_relists(struct metrics_text *m, const struct view *views, size_t count)
 {
 	metrics_family(m, "informer_relists_total", "counter",
-		       "LISTs and WatchLists but the first, by what made them necessary (failed, refused, throttled, unsupported: the try before was).");
+		       "LISTs and WatchLists but the first, by what made them necessary (failed, refused, "
+		       "throttled, unsupported: the try before was).");
 	for (size_t i = 0; i < count; i++)
 		for (int why = RESULT_OK + 1; why < RESULT_KINDS; why++)
 			if (views[i].status.lists_for[why])
@@ -106,7 +121,8 @@ add_relists(struct metrics_text *m, const struct view *views, size_t count)
 static void
 add_states(struct metrics_text *m, const struct view *views, size_t count)
 {
-	metrics_family(m, "informer_reflector_state", "gauge", "1 for what a resource's Reflector does at the moment, 0 for the others.");
+	metrics_family(m, "informer_reflector_state", "gauge",
+		       "1 for what a resource's Reflector does at the moment, 0 for the others.");
 	for (size_t i = 0; i < count; i++)
 		for (int state = REFLECTOR_IDLE; state <= REFLECTOR_REFUSED; state++)
 			sample_of(m, &views[i], (int)views[i].status.state == state, "state",
@@ -157,21 +173,30 @@ add_daemon(struct metrics_text *m, const struct daemon *d)
 	store_stats(d->local.store, &s);
 	metrics_family(m, "informer_build_info", "gauge", "1, with the version.");
 	metrics_sample(m, "", 1, LABELS("version", INFORMER_VERSION));
-	add_one(m, "informer_uptime_seconds", "gauge", "Time since this generation began.", SECONDS(daemon_boot_ns() - d->started_boot_ns));
+	add_one(m, "informer_uptime_seconds", "gauge", "Time since this generation began.",
+		SECONDS(daemon_boot_ns() - d->started_boot_ns));
 	add_one(m, "informer_ready", "gauge", "1 when every resource was synced once.", d->was_synced);
 	add_one(m, "informer_resources", "gauge", "Resources that are configured.", (double)d->cached_count);
-	add_one(m, "informer_generation", "gauge", "Number of the arena's file; a new one after each start.", (double)s.generation);
+	add_one(m, "informer_generation", "gauge", "Number of the arena's file; a new one after each start.",
+		(double)s.generation);
 	add_one(m, "informer_epoch", "gauge", "Number of the newest publication.", (double)s.epoch);
 	add_one(m, "informer_commits_total", "counter", "Publications.", (double)s.commits);
-	add_one(m, "informer_changes_total", "counter", "Changes of objects that were published in this lineage (seq).", (double)s.seq);
+	add_one(m, "informer_changes_total", "counter",
+		"Changes of objects that were published in this lineage (seq).", (double)s.seq);
 	add_one(m, "informer_arena_bytes", "gauge", "Size of the arena's file.", (double)s.arena_bytes);
-	add_one(m, "informer_arena_limit_bytes", "gauge", "Up to which it may grow.", (double)d->local.arena.max_bytes);
-	add_one(m, "informer_arena_used_bytes", "gauge", "In use, what waits for readers included.", (double)s.used_bytes);
-	add_one(m, "informer_arena_retired_bytes", "gauge", "Of these, waiting for readers with older snapshots.", (double)s.retired_bytes);
+	add_one(m, "informer_arena_limit_bytes", "gauge", "Up to which it may grow.",
+		(double)d->local.arena.max_bytes);
+	add_one(m, "informer_arena_used_bytes", "gauge", "In use, what waits for readers included.",
+		(double)s.used_bytes);
+	add_one(m, "informer_arena_retired_bytes", "gauge",
+		"Of these, waiting for readers with older snapshots.", (double)s.retired_bytes);
 	add_one(m, "informer_arena_free_bytes", "gauge", "In the file, free.", (double)s.free_bytes);
-	add_one(m, "informer_private_bytes", "gauge", "The writer's own books about the arena.", (double)s.private_bytes);
-	add_one(m, "informer_arena_shared_blocks", "gauge", "Values that are stored once for several objects.", (double)s.shared_blocks);
-	add_one(m, "informer_arena_leaked_blocks", "gauge", "Blocks given up until the next generation.", (double)s.leaked_blocks);
+	add_one(m, "informer_private_bytes", "gauge", "The writer's own books about the arena.",
+		(double)s.private_bytes);
+	add_one(m, "informer_arena_shared_blocks", "gauge",
+		"Values that are stored once for several objects.", (double)s.shared_blocks);
+	add_one(m, "informer_arena_leaked_blocks", "gauge", "Blocks given up until the next generation.",
+		(double)s.leaked_blocks);
 }
 
 static void
@@ -179,11 +204,14 @@ add_reloads(struct metrics_text *m, const struct daemon *d)
 {
 	const struct reload_record *record = d->reloads;
 
-	metrics_family(m, "informer_config_reloads_total", "counter", "Times that the configuration was read again (SIGHUP), by what came of it.");
+	metrics_family(m, "informer_config_reloads_total", "counter",
+		       "Times that the configuration was read again (SIGHUP), by what came of it.");
 	metrics_sample(m, "", (double)record->succeeded, LABELS("result", "success"));
 	metrics_sample(m, "", (double)record->failed, LABELS("result", "failure"));
-	add_one(m, "informer_config_last_reload_successful", "gauge", "0 when the last reload was refused, 1 else.", !record->last_failed);
-	add_one(m, "informer_config_last_reload_success_timestamp_seconds", "gauge", "When the configuration in force was read, Unix time.",
+	add_one(m, "informer_config_last_reload_successful", "gauge",
+		"0 when the last reload was refused, 1 else.", !record->last_failed);
+	add_one(m, "informer_config_last_reload_success_timestamp_seconds", "gauge",
+		"When the configuration in force was read, Unix time.",
 		(double)record->last_success_wall_ns / 1e9);
 }
 
@@ -243,7 +271,8 @@ sum_queues(const cJSON *readers)
 			sums.count++;
 			sums.closed += !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(queue, "open"));
 			sums.unread += number_of(queue, "unread");
-			sums.held = fmax(sums.held, number_of(queue, "held_bytes")); /* two queues hold the same bytes */
+			/* two queues hold the same bytes */
+			sums.held = fmax(sums.held, number_of(queue, "held_bytes"));
 		}
 	return sums;
 }
@@ -265,12 +294,14 @@ is_named_before(const struct daemon *d, size_t i, const char *group_name)
 static void
 add_overflows(struct metrics_text *m, const struct daemon *d)
 {
-	metrics_family(m, "informer_queue_overflows_total", "counter", "Overflows of the queues of a resource, those that are gone included.");
+	metrics_family(m, "informer_queue_overflows_total", "counter",
+		       "Overflows of the queues of a resource, those that are gone included.");
 	for (size_t i = 0; i < d->cached_count; i++) {
 		const char *name = d->cached[i] ? d->cached[i]->spec->group_name : NULL;
 
 		if (name && !is_named_before(d, i, name))
-			metrics_sample(m, "", (double)fan_out_overflows(d->fan_out, name), LABELS("resource", name));
+			metrics_sample(m, "", (double)fan_out_overflows(d->fan_out, name),
+				       LABELS("resource", name));
 	}
 }
 
@@ -284,18 +315,27 @@ add_readers(struct metrics_text *m, const struct daemon *d)
 	broker_stats(d->broker, &stats);
 	metrics_family(m, "informer_readers", "gauge", "Readers attached, by the name they gave.");
 	add_by_name(m, readers, NULL, 0);
-	metrics_family(m, "informer_reader_lag_epochs", "gauge", "By how many publications the oldest open snapshot is behind.");
+	metrics_family(m, "informer_reader_lag_epochs", "gauge",
+		       "By how many publications the oldest open snapshot is behind.");
 	add_by_name(m, readers, "lag_epochs", 1);
-	metrics_family(m, "informer_reader_snapshot_seconds", "gauge", "For how long the oldest open snapshot has been held.");
+	metrics_family(m, "informer_reader_snapshot_seconds", "gauge",
+		       "For how long the oldest open snapshot has been held.");
 	add_by_name(m, readers, "oldest_age_ns", 1e-9);
-	add_one(m, "informer_readers_attached_total", "counter", "Readers that attached.", (double)stats.attached);
-	add_one(m, "informer_readers_refused_total", "counter", "Connections that were refused.", (double)stats.refused);
-	add_one(m, "informer_readers_dropped_total", "counter", "Readers cut off for what they did, or did not do.", (double)stats.dropped);
-	add_one(m, "informer_wakeups_total", "counter", "Times that a sleeping reader was woken.", (double)stats.wakeups);
+	add_one(m, "informer_readers_attached_total", "counter", "Readers that attached.",
+		(double)stats.attached);
+	add_one(m, "informer_readers_refused_total", "counter", "Connections that were refused.",
+		(double)stats.refused);
+	add_one(m, "informer_readers_dropped_total", "counter",
+		"Readers cut off for what they did, or did not do.", (double)stats.dropped);
+	add_one(m, "informer_wakeups_total", "counter", "Times that a sleeping reader was woken.",
+		(double)stats.wakeups);
 	add_one(m, "informer_queues", "gauge", "Event queues of readers.", queues.count);
-	add_one(m, "informer_queues_overflowed", "gauge", "Of these, overflowed at the moment.", queues.closed);
-	add_one(m, "informer_queue_unread_events", "gauge", "Events that stand unread in them.", queues.unread);
-	add_one(m, "informer_queue_held_bytes", "gauge", "What the slowest one holds back in the arena.", queues.held);
+	add_one(m, "informer_queues_overflowed", "gauge", "Of these, overflowed at the moment.",
+		queues.closed);
+	add_one(m, "informer_queue_unread_events", "gauge", "Events that stand unread in them.",
+		queues.unread);
+	add_one(m, "informer_queue_held_bytes", "gauge", "What the slowest one holds back in the arena.",
+		queues.held);
 	add_overflows(m, d);
 	cJSON_Delete(readers);
 	return readers != NULL;
@@ -307,12 +347,14 @@ add_consumers(struct metrics_text *m, const struct daemon *d)
 	cJSON *consumers = consumers_json(d->consumers);
 	const cJSON *consumer;
 
-	metrics_family(m, "informer_consumer_lag_changes", "gauge", "Changes that a named consumer has not acknowledged; -1: of another lineage.");
+	metrics_family(m, "informer_consumer_lag_changes", "gauge",
+		       "Changes that a named consumer has not acknowledged; -1: of another lineage.");
 	cJSON_ArrayForEach(consumer, consumers) {
 		char uid[16];
 
 		snprintf(uid, sizeof(uid), "%.0f", number_of(consumer, "uid"));
-		metrics_sample(m, "", number_of(consumer, "lag"), LABELS("name", text_of(consumer, "name"), "uid", uid));
+		metrics_sample(m, "", number_of(consumer, "lag"),
+			       LABELS("name", text_of(consumer, "name"), "uid", uid));
 	}
 	cJSON_Delete(consumers);
 	return consumers != NULL;
@@ -339,14 +381,17 @@ add_requests(struct metrics_text *m, const struct daemon *d)
 	char host[256], text[32];
 
 	host_of(d->kube.server, host, sizeof(host));
-	metrics_family(m, "rest_client_requests_total", "counter", "Answers of the API server, by status code; <error>: none came.");
+	metrics_family(m, "rest_client_requests_total", "counter",
+		       "Answers of the API server, by status code; <error>: none came.");
 	for (unsigned code = 0; code < REQUEST_CODES; code++) {
 		if (!stats->codes[code])
 			continue;
 		snprintf(text, sizeof(text), "%u", code);
-		metrics_sample(m, "", (double)stats->codes[code], LABELS("code", code ? text : "<error>", "method", "GET", "host", host));
+		metrics_sample(m, "", (double)stats->codes[code],
+			       LABELS("code", code ? text : "<error>", "method", "GET", "host", host));
 	}
-	metrics_family(m, "rest_client_request_duration_seconds", "histogram", "Duration of requests that came to their end; no watches.");
+	metrics_family(m, "rest_client_request_duration_seconds", "histogram",
+		       "Duration of requests that came to their end; no watches.");
 	for (size_t i = 0; i < REQUEST_BUCKETS; i++) {
 		below += stats->buckets[i];
 		snprintf(text, sizeof(text), "%g", request_buckets[i]);
@@ -356,10 +401,12 @@ add_requests(struct metrics_text *m, const struct daemon *d)
 	metrics_sample(m, "_sum", stats->seconds, LABELS("verb", "GET", "host", host));
 	metrics_sample(m, "_count", (double)stats->count, LABELS("verb", "GET", "host", host));
 	transport_stats(d->transport, &transport);
-	add_one(m, "informer_connections_total", "counter", "Connections made to the API server.", (double)transport.connections);
-	add_one(m, "informer_dead_connections_total", "counter", "Of these, given up because nothing came any more.",
-		(double)transport.dead_connections);
-	add_one(m, "informer_requests_active", "gauge", "Requests under way, watches included.", (double)transport.requests_active);
+	add_one(m, "informer_connections_total", "counter", "Connections made to the API server.",
+		(double)transport.connections);
+	add_one(m, "informer_dead_connections_total", "counter",
+		"Of these, given up because nothing came any more.", (double)transport.dead_connections);
+	add_one(m, "informer_requests_active", "gauge", "Requests under way, watches included.",
+		(double)transport.requests_active);
 }
 
 char *

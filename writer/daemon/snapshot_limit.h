@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patience: what an open snapshot may cost. As long as a reader holds one, nothing that it could see is reused; a reader that never
- * lets go would fill the memory. So first it is named in the log, and in the end the writer moves to a new generation, which
- * holds nothing for it, and leaves it the old one, frozen and whole.
+ * Patience: what an open snapshot may cost. As long as a reader holds one, nothing that it could see is
+ * reused; a reader that never lets go would fill the memory. So first it is named in the log, and in the end
+ * the writer moves to a new generation, which holds nothing for it, and leaves it the old one, frozen and
+ * whole.
  */
-#ifndef WRITER_PATIENCE_H
-#define WRITER_PATIENCE_H
+#ifndef WRITER_DAEMON_SNAPSHOT_LIMIT_H
+#define WRITER_DAEMON_SNAPSHOT_LIMIT_H
 
 #include <stdint.h>
 
@@ -23,6 +25,7 @@ enum snapshot_limit_state { SNAPSHOT_LIMIT_FINE, SNAPSHOT_LIMIT_WORN, SNAPSHOT_L
  * ns     since the oldest pin was first seen
  * WORN from half of both limits on, OVER from both.
  */
-enum snapshot_limit_state snapshot_limit_ask(const struct snapshot_limit *limits, uint64_t bytes, uint64_t ns);
+enum snapshot_limit_state snapshot_limit_ask(const struct snapshot_limit *limits, uint64_t bytes,
+					     uint64_t ns);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `informerctl stat -o json` shows, schema 1. Fields are only ever added.
  *
@@ -24,8 +25,8 @@
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]    lag -1: of another lineage
  *	}
  *
- * "state" is what readers get: a resource that is synced stays so while its Reflector waits; "activity" is what the
- * Reflector does.
+ * "state" is what readers get: a resource that is synced stays so while its Reflector waits; "activity" is
+ * what the Reflector does.
  */
 #include "writer/daemon/daemon_internal.h"
 
@@ -83,8 +84,10 @@ add_activity(cJSON *object, const struct daemon *d, const struct cached_resource
 	text(object, "last_reason", status.last_reason);
 	cJSON_AddNumberToObject(object, "last_code", status.last_code);
 	number(object, "retry_in_ms",
-	       (status.state == REFLECTOR_BACKING_OFF || status.state == REFLECTOR_REFUSED) && status.next_try_ms > now ?
-		       status.next_try_ms - now : 0);
+	       (status.state == REFLECTOR_BACKING_OFF || status.state == REFLECTOR_REFUSED) &&
+			       status.next_try_ms > now
+		       ? status.next_try_ms - now
+		       : 0);
 	number(object, "lists", status.lists);
 	number(object, "watch_lists", status.watch_lists);
 	number(object, "watches", status.watches);
@@ -104,7 +107,8 @@ add_tombstones(cJSON *object, const struct store *store, unsigned id, uint64_t n
 	store_tombstone_stats(store, id, &stats);
 	number(tombstones, "count", stats.count);
 	number(tombstones, "bytes", stats.bytes);
-	number(tombstones, "oldest_age_ns", stats.count && now > stats.oldest_boot_ns ? now - stats.oldest_boot_ns : 0);
+	number(tombstones, "oldest_age_ns",
+	       stats.count && now > stats.oldest_boot_ns ? now - stats.oldest_boot_ns : 0);
 	number(tombstones, "floor", store_resource(store, id)->tombstone_floor);
 }
 
@@ -175,7 +179,11 @@ add_reload(cJSON *report, const struct daemon *d)
 
 	if (record->last_wall_ns && gmtime_r(&seconds, &tm))
 		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	text(reload, "state", waits ? "waiting" : !record->last_wall_ns ? "none" : record->last_failed ? "refused" : "ok");
+	text(reload, "state",
+	     waits                   ? "waiting"
+	     : !record->last_wall_ns ? "none"
+	     : record->last_failed   ? "refused"
+				     : "ok");
 	text(reload, "time", time);
 	text(reload, "error", waits ? waits : record->error);
 	text(reload, "changes", record->changes);
@@ -260,7 +268,8 @@ stat_summary(const struct daemon *d, char *summary, size_t size)
 
 		if (!c)
 			continue;
-		at += (size_t)snprintf(summary + at, size - at, "%s%s: %s, %" PRIu64 " objects", at ? "; " : "", c->spec->name,
-				       stat_word(c), store_resource(d->local.store, c->id)->object_count);
+		at += (size_t)snprintf(summary + at, size - at, "%s%s: %s, %" PRIu64 " objects",
+				       at ? "; " : "", c->spec->name, stat_word(c),
+				       store_resource(d->local.store, c->id)->object_count);
 	}
 }

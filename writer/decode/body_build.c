@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building a body: containers, and the draft they end in. The interesting part is the end of a container: find its shape, write its
- * head, decide whether it is shared.
+ * Building a body: containers, and the draft they end in. The interesting part is the end of a container:
+ * find its shape, write its head, decide whether it is shared.
  */
 #include "writer/decode/body_build.h"
 
@@ -77,7 +78,8 @@ body_open(struct body *b, struct path_node *node, bool object)
 static int
 write_head(struct body *b, const struct body_frame *f, uint32_t shape)
 {
-	size_t head = f->object ? BODY_OBJECT_HEAD : BODY_ARRAY_HEAD, length = b->out.length - f->start - head;
+	size_t head = f->object ? BODY_OBJECT_HEAD : BODY_ARRAY_HEAD,
+	       length = b->out.length - f->start - head;
 	uint32_t n32 = (uint32_t)length;
 	uint16_t n16 = (uint16_t)length;
 	uint8_t *at;
@@ -181,7 +183,10 @@ body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *pla
 
 /* ---- the end ---- */
 
-/* A field of a field of the finished body, when it is a string: its length, and the bytes behind it; else length 0. */
+/*
+ * A field of a field of the finished body, when it is a string: its length, and the bytes behind it; else
+ * length 0.
+ */
 static size_t
 near_string(const struct body *b, const char *outer, const char *inner, uint8_t *to)
 {
@@ -210,7 +215,8 @@ near_strings(const struct body *b, uint8_t *to)
 }
 
 int
-body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length, uint32_t *ret_ref)
+body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length,
+	  uint32_t *ret_ref)
 {
 	uint8_t near[OBJECT_NEARS * (1 + UINT8_MAX)];
 	size_t near_length = name_length ? near_strings(b, near) : 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Building a body: values are appended in their final form to one buffer, in the order in which they
  * arrive.
@@ -7,8 +8,8 @@
  * same order, with one reference that the builder holds: that is what goes to a shared block, or to the
  * draft, or back.
  */
-#ifndef WRITER_BODY_BUILD_H
-#define WRITER_BODY_BUILD_H
+#ifndef WRITER_DECODE_BODY_BUILD_H
+#define WRITER_DECODE_BODY_BUILD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +18,10 @@
 #include "writer/decode/decoder_schema.h"
 #include "writer/base/growing.h"
 
-/* Room for a container's head, as long as its contents are not beyond 16 bits: tag, u16 length; of an object also u32 shape. */
+/*
+ * Room for a container's head, as long as its contents are not beyond 16 bits: tag, u16 length; of an object
+ * also u32 shape.
+ */
 #define BODY_OBJECT_HEAD 7u
 #define BODY_ARRAY_HEAD 3u
 
@@ -25,7 +29,8 @@
 struct body_frame {
 	struct path_node *node;
 	struct path_node *child;	/* of the value that comes next */
-	struct path_node **predict;	/* what came next last time, and is set to what comes now; NULL: nothing is known */
+	/* what came next last time, and is set to what comes now; NULL: nothing is known */
+	struct path_node **predict;
 	uint64_t text_start;		/* for the decoder: where its text begins in the stream */
 	size_t start;			/* of its head in out */
 	uint32_t refs_start;
@@ -40,11 +45,13 @@ struct body {
 	struct decoder_schema *schema;
 	struct bytes out;
 	struct refs refs;
-	struct refs names;	/* of the fields of all open objects; those that the schema remembers are its own */
+	/* of the fields of all open objects; those that the schema remembers are its own */
+	struct refs names;
 	struct refs loose;	/* names that nobody remembers: a reference each, until their shape has one */
 	unsigned depth;
 	uint64_t duplicate_keys;
-	uint32_t known_ref;	/* what the last close, or body_string(), made of it: the block that was there already; else 0 */
+	/* what the last close, or body_string(), made of it: the block that was there already; else 0 */
+	uint32_t known_ref;
 	struct body_frame frames[VALUE_DEPTH_MAX];
 };
 
@@ -53,16 +60,21 @@ void body_init(struct body *b, struct arena *arena, struct intern *in, struct de
 void body_clear(struct body *b);
 void body_done(struct body *b);
 
-/* All of these: 0, -ENOSPC, -ENOMEM; -E2BIG the value cannot be represented. After a failure only clear and done. */
+/*
+ * All of these: 0, -ENOSPC, -ENOMEM; -E2BIG the value cannot be represented. After a failure only clear and
+ * done.
+ */
 int body_open(struct body *b, struct path_node *node, bool object);	/* depth < VALUE_DEPTH_MAX */
 int body_close(struct body *b);
-int body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *place);	/* a value whose text is known */
+int body_shared(struct body *b, struct sharing *sharing,
+		struct text_memo_place *place); /* a value whose text is known */
 
 /*
  * The finished value as a BLOCK_OBJECT with this key; the builder is empty afterwards.
  * Returns 0, -ENOSPC, -ENOMEM, -E2BIG.
  */
-int body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length, uint32_t *ret_ref);
+int body_emit(struct body *b, const char *ns, size_t ns_length, const char *name, size_t name_length,
+	      uint32_t *ret_ref);
 
 /* ---- for body_shape.c and body_scalar.c ---- */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scalars, encoded where they stand. Strings at a path where they were seen to come again become references.
  */
@@ -22,7 +23,8 @@ body_tag(struct body *b, enum value_tag tag)
 
 /* The place of a string that was met here lately, or NULL. */
 static struct stocked_ref *
-known_string(const struct body *b, const struct path_node *node, uint32_t hash, const char *data, size_t length)
+known_string(const struct body *b, const struct path_node *node, uint32_t hash, const char *data,
+	     size_t length)
 {
 	struct stocked_ref *place;
 	const struct block *block;
@@ -36,7 +38,10 @@ known_string(const struct body *b, const struct path_node *node, uint32_t hash, 
 	if (!place->ref)
 		return NULL;
 	block = arena_block(b->arena, place->ref);
-	return block_length(block) == head_bytes + length && memcmp(block->payload + head_bytes, data, length) == 0 ? place : NULL;
+	return block_length(block) == head_bytes + length &&
+			       memcmp(block->payload + head_bytes, data, length) == 0
+		       ? place
+		       : NULL;
 }
 
 int
@@ -53,7 +58,8 @@ body_string(struct body *b, struct path_node *node, const char *data, size_t len
 		return r;
 	at = b->out.data + b->out.length;
 	bytes = encode_string_head(at, length);
-	if (length < SHARING_STRING_MIN || b->depth == 0 || bytes + length > BLOCK_LENGTH_MAX || !sharing_wanted(&node->strings)) {
+	if (length < SHARING_STRING_MIN || b->depth == 0 || bytes + length > BLOCK_LENGTH_MAX ||
+	    !sharing_wanted(&node->strings)) {
 		memcpy(at + bytes, data, length);
 		b->out.length += bytes + length;
 		return 0;
@@ -92,7 +98,8 @@ read_integer(const char *text, size_t length, bool *ret_negative, uint64_t *ret_
 		return false;
 	*ret_negative = i == 1;
 	for (; i < length; i++)
-		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, (uint64_t)(text[i] - '0'), &n))
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(text[i] - '0'), &n))
 			return false;
 	*ret_n = n;
 	return !*ret_negative || n <= (uint64_t)INT64_MAX + 1;
@@ -103,7 +110,8 @@ static int
 read_double(const char *text, size_t length, double *ret)
 {
 	char small[64], *copy = small;
-	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* a constant of libc's, nothing is allocated */
+	/* a constant of libc's, nothing is allocated */
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 
 	if (!c_locale)
 		return -ENOMEM;

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scalars, appended to the body that is being built: strings, numbers, and those that are a tag alone.
  *
- * A number is kept exactly: as an integer where 64 bits hold it, else as the double that is nearest to a number with fraction or
- * exponent, else (integers beyond 64 bits, what no double holds) as its text.
+ * A number is kept exactly: as an integer where 64 bits hold it, else as the double that is nearest to a
+ * number with fraction or exponent, else (integers beyond 64 bits, what no double holds) as its text.
  */
-#ifndef WRITER_BODY_SCALAR_H
-#define WRITER_BODY_SCALAR_H
+#ifndef WRITER_DECODE_BODY_SCALAR_H
+#define WRITER_DECODE_BODY_SCALAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

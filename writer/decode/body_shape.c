@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shapes. Nearly always the one that was met last stands at the path, and body_shape() is done with one comparison; what is here is
- * what else there may be: a shape that is new to the path, a field that stands twice, names that nobody remembers.
+ * Shapes. Nearly always the one that was met last stands at the path, and body_shape() is done with one
+ * comparison; what is here is what else there may be: a shape that is new to the path, a field that stands
+ * twice, names that nobody remembers.
  */
 #include "writer/decode/body_shape.h"
 
@@ -28,7 +30,8 @@ body_loose_name(struct body *b, const char *name, size_t length)
 	memcpy(b->out.data + b->out.length + head, name, length);
 	if (head + length > BLOCK_LENGTH_MAX)
 		return -E2BIG;
-	r = intern_get(b->intern, BLOCK_VALUE, b->out.data + b->out.length, (uint32_t)(head + length), &ref, &known);
+	r = intern_get(b->intern, BLOCK_VALUE, b->out.data + b->out.length, (uint32_t)(head + length), &ref,
+		       &known);
 	if (r == 0)
 		r = body_hold(b, &b->loose, ref);
 	return r < 0 ? r : refs_push(&b->names, ref);
@@ -117,13 +120,17 @@ by_name_then_last(const void *a, const void *b)
 	return x->position > y->position ? -1 : 1;
 }
 
-/* Take out the earlier ones of fields of equal name. Their values are there already, so this rewrites the contents. */
+/*
+ * Take out the earlier ones of fields of equal name. Their values are there already, so this rewrites the
+ * contents.
+ */
 static int
 remove_duplicates(struct body *b, struct body_frame *f)
 {
 	uint32_t count = b->names.count - f->names_start, kept = 0, *names = b->names.at + f->names_start;
 	struct field_place *places = malloc(count * sizeof(*places));
-	uint8_t *from = b->out.data + f->start + BODY_OBJECT_HEAD, *to = from, *end = b->out.data + b->out.length;
+	uint8_t *from = b->out.data + f->start + BODY_OBJECT_HEAD, *to = from,
+		*end = b->out.data + b->out.length;
 	bool *dead = calloc(count, sizeof(*dead));
 	struct ref_keeper keeper = {.b = b};
 	int r = 0;

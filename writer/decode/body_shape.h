@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shape of an object that is being built: the names of its fields, in the order in which they came, as the block in which they
- * are stored once for all objects that have them.
+ * The shape of an object that is being built: the names of its fields, in the order in which they came, as
+ * the block in which they are stored once for all objects that have them.
  *
- * A name is a shared block, so equal names have equal refs and a shape is found by comparing numbers. Names that the schema
- * remembers are its own; one that it does not is *loose*: the builder holds a reference of its own until a shape does.
+ * A name is a shared block, so equal names have equal refs and a shape is found by comparing numbers. Names
+ * that the schema remembers are its own; one that it does not is *loose*: the builder holds a reference of
+ * its own until a shape does.
  */
-#ifndef WRITER_BODY_SHAPE_H
-#define WRITER_BODY_SHAPE_H
+#ifndef WRITER_DECODE_BODY_SHAPE_H
+#define WRITER_DECODE_BODY_SHAPE_H
 
 #include <stdint.h>
 #include <string.h>
@@ -19,12 +21,15 @@
 int body_name(struct body *b, const char *name, size_t length);
 
 /*
- * A shape that this path has not had lately: look it up among all, or make it. Of fields of equal name the last one stays, so names
- * and contents of the frame may get fewer.
+ * A shape that this path has not had lately: look it up among all, or make it. Of fields of equal name the
+ * last one stays, so names and contents of the frame may get fewer.
  */
 int body_shape_other(struct body *b, struct body_frame *f, uint32_t *ret_ref);
 
-/* The shape of the object that closes, with one reference. ret_from: from whose stock it was taken, or NULL. */
+/*
+ * The shape of the object that closes, with one reference. ret_from: from whose stock it was taken, or
+ * NULL.
+ */
 static inline int
 body_shape(struct body *b, struct body_frame *f, uint32_t *ret_ref, struct stocked_ref **ret_from)
 {

@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder as its callers have it: it takes the stream in pieces and lets its parts (decoder_internal.h) take turns over the bytes.
+ * The decoder as its callers have it: it takes the stream in pieces and lets its parts (decoder_internal.h)
+ * take turns over the bytes.
  *
- * Each part stops at the beginning of a token that is not whole. The bytes from there on are carried over, and the next chunk
- * completes them: as much of it as was carried already is appended at a time, and the scan goes on where it stopped, so a token
- * costs its length however small the chunks are. As soon as the token is over, reading goes on in the chunk itself.
+ * Each part stops at the beginning of a token that is not whole. The bytes from there on are carried over,
+ * and the next chunk completes them: as much of it as was carried already is appended at a time, and the scan
+ * goes on where it stopped, so a token costs its length however small the chunks are. As soon as the token is
+ * over, reading goes on in the chunk itself.
  */
 #include "writer/decode/decoder_internal.h"
 
@@ -71,7 +74,8 @@ run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret
 		else
 			r = envelope_run(d, &p, end, final);
 		/* (what is skipped takes no memory; afterwards the item's length is compared again) */
-		if (r == NEED_MORE && d->item.open && !d->skipping && decoder_offset(d, end) - d->item.start > d->max_bytes)
+		if (r == NEED_MORE && d->item.open && !d->skipping &&
+		    decoder_offset(d, end) - d->item.start > d->max_bytes)
 			r = item_give_up_long(d, p);
 	} while (r == GO_ON);
 	*ret_used = (size_t)(p - bytes);
@@ -159,7 +163,9 @@ decoder_new(enum decoder_mode mode, struct arena *arena, struct intern *in, stru
 	d->schema = schema;
 	d->events = events;
 	d->context = context;
-	d->max_bytes = max_bytes == 0 ? ITEM_BYTES_DEFAULT : max_bytes < BLOCK_LENGTH_MAX ? max_bytes : BLOCK_LENGTH_MAX;
+	d->max_bytes = max_bytes == 0                 ? ITEM_BYTES_DEFAULT
+		       : max_bytes < BLOCK_LENGTH_MAX ? max_bytes
+						      : BLOCK_LENGTH_MAX;
 	body_init(&d->body, arena, in, schema);
 	decoder_reset(d);
 	return d;

@@ -1,14 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decoder: JSON bytes, as they arrive, straight into bodies in the arena.
  *
- * Strict (RFC 8259, UTF-8 checked; a lone surrogate escape becomes U+FFFD as the API server has it; NaN, comments, trailing commas
- * refused), nesting to VALUE_DEPTH_MAX, resumable at any byte. What happens to a value is decided by its *path*, once per path
- * and not per document: a tree of path nodes grows beside the documents and holds for each
+ * Strict (RFC 8259, UTF-8 checked; a lone surrogate escape becomes U+FFFD as the API server has it; NaN,
+ * comments, trailing commas refused), nesting to VALUE_DEPTH_MAX, resumable at any byte. What happens to a
+ * value is decided by its *path*, once per path and not per document: a tree of path nodes grows beside the
+ * documents and holds for each
  *
- *   action      keep | drop (skipped, only its syntax is checked) | capture (the scalar is also given to the caller) |
- *               emit (the value becomes an object block of its own and is handed over; its parent keeps nothing of it)
- *   prediction  the field that came next last time, so that a known shape costs a memcmp a name and no hashing
- *   sharing     whether equal strings and sub-trees were seen to come again here: then they are shared, else they stand inline
+ *   action      keep | drop (skipped, only its syntax is checked) | capture (the scalar is also given to the
+ *               caller) | emit (the value becomes an object block of its own and is handed over; its parent
+ *               keeps nothing of it)
+ *   prediction  the field that came next last time, so that a known shape costs a memcmp a name and no
+ *               hashing
+ *   sharing     whether equal strings and sub-trees were seen to come again here: then they are shared, else
+ *               they stand inline
  *
  * So one decoder reads a watch stream ({"type":…,"object":{…}} documents, one after another), a list
  * ({"metadata":{…},"items":[…]}), or a single document.
@@ -17,8 +22,8 @@
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_DECODER_H
-#define WRITER_DECODER_H
+#ifndef WRITER_DECODE_DECODER_H
+#define WRITER_DECODE_DECODER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,14 +33,15 @@
 #include "writer/arena/intern.h"
 
 /*
- * What is known about a resource's documents, path by path. Shared by all decoders of one resource, so that what the list
- * taught serves the watch. Bounded: at most 4,096 nodes; deeper or later paths share one.
+ * What is known about a resource's documents, path by path. Shared by all decoders of one resource, so that
+ * what the list taught serves the watch. Bounded: at most 4,096 nodes; deeper or later paths share one.
  */
 struct decoder_schema;
 
 /*
- * drops   paths (path.h syntax; [*] allowed) whose values are left out of bodies, e.g. "metadata.managedFields". Impossible: what does not
- *         compile, single elements ([0]), and what would take away metadata, its name, namespace, uid or resourceVersion
+ * drops   paths (path.h syntax; [*] allowed) whose values are left out of bodies, e.g.
+ *         "metadata.managedFields". Impossible: what does not compile, single elements ([0]), and what would
+ *         take away metadata, its name, namespace, uid or resourceVersion
  * Returns NULL when out of memory, or when a path is impossible (ret_bad: its index; -1 for memory)
  */
 struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad);
@@ -43,9 +49,9 @@ struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_
 void decoder_schema_free(struct decoder_schema *s);
 
 /*
- * An object that was decoded and is not committed: a BLOCK_OBJECT that no root reaches, with key, key_hash and body set;
- * seq, created_seq, ordinal, resource and the tag are set when the store applies it. It holds references
- * on what its body refers to. Whoever has it gives it to the store or to draft_discard().
+ * An object that was decoded and is not committed: a BLOCK_OBJECT that no root reaches, with key, key_hash
+ * and body set; seq, created_seq, ordinal, resource and the tag are set when the store applies it. It holds
+ * references on what its body refers to. Whoever has it gives it to the store or to draft_discard().
  */
 struct draft {
 	uint32_t ref;
@@ -53,26 +59,42 @@ struct draft {
 void draft_discard(struct arena *arena, struct intern *in, struct draft d);
 
 enum decoder_mode {
-	DECODE_DOCUMENT,	/* one JSON document, any value, becomes one draft without a key (tools, tests, descriptors) */
-	DECODE_LIST,		/* emit items[*]; capture metadata.resourceVersion, metadata.continue, metadata.remainingItemCount, kind */
+	/* one JSON document, any value, becomes one draft without a key (tools, tests, descriptors) */
+	DECODE_DOCUMENT,
+	/*
+	 * emit items[*]; capture metadata.resourceVersion, metadata.continue, metadata.remainingItemCount,
+	 * kind
+	 */
+	DECODE_LIST,
 	DECODE_WATCH,		/* many documents; emit object of each; capture type */
 };
 
-/* Reports, in the order of the bytes. A non-zero result stops the decoder and is returned by decoder_feed(). */
+/*
+ * Reports, in the order of the bytes. A non-zero result stops the decoder and is returned by
+ * decoder_feed().
+ */
 struct decoder_events {
 	/*
 	 * An object is whole. d is the callee's from now on. In DECODE_WATCH, type is the event's
-	 * ("ADDED", …). Objects without metadata.name (but for BOOKMARK and ERROR) are reported by on_bad_object.
+	 * ("ADDED", …). Objects without metadata.name (but for BOOKMARK and ERROR) are reported by
+	 * on_bad_object.
 	 */
 	int (*on_object)(void *context, const char *type, size_t type_length, struct draft d);
 	/*
 	 * BOOKMARK and ERROR events of a watch: the object's JSON text (valid during the call), for cJSON.
 	 */
 	int (*on_other)(void *context, const char *type, size_t type_length, const char *json, size_t length);
-	/* An item that is well-formed JSON but no object we can keep: why is a sentence with the offset. The stream goes on. */
+	/*
+	 * An item that is well-formed JSON but no object we can keep: why is a sentence with the offset. The
+	 * stream goes on.
+	 */
 	int (*on_bad_object)(void *context, const char *why);
-	/* DECODE_LIST: the list's captured fields, at the end of the document. Strings are empty, remaining is 0 when absent. */
-	int (*on_list_end)(void *context, const char *resource_version, const char *continue_token, int64_t remaining);
+	/*
+	 * DECODE_LIST: the list's captured fields, at the end of the document. Strings are empty, remaining
+	 * is 0 when absent.
+	 */
+	int (*on_list_end)(void *context, const char *resource_version, const char *continue_token,
+			   int64_t remaining);
 };
 
 struct decoder;
@@ -81,24 +103,28 @@ struct decoder;
  * schema    borrowed; may be NULL: then the decoder has one of its own
  * max_bytes an item longer than this is refused with on_bad_object, and skipped; 0: 64 MiB
  */
-struct decoder *decoder_new(enum decoder_mode mode, struct arena *arena, struct intern *in, struct decoder_schema *schema,
-			    const struct decoder_events *events, void *context, uint64_t max_bytes);
+struct decoder *decoder_new(enum decoder_mode mode, struct arena *arena, struct intern *in,
+			    struct decoder_schema *schema, const struct decoder_events *events, void *context,
+			    uint64_t max_bytes);
 void decoder_free(struct decoder *d);		/* discards what is unfinished */
 void decoder_reset(struct decoder *d);		/* the same; ready for another stream */
 
 /*
- * What the items' `kind` must be, where they have one and the schema drops it: an event's object of another kind is reported by
- * on_bad_object, a list with such an item is malformed. Borrowed; NULL: anything.
+ * What the items' `kind` must be, where they have one and the schema drops it: an event's object of another
+ * kind is reported by on_bad_object, a list with such an item is malformed. Borrowed; NULL: anything.
  */
 void decoder_expect_kind(struct decoder *d, const char *kind);
 
 /*
- * Within on_bad_object, in DECODE_WATCH: whether the event tells of none of the objects that are kept here. It is of another kind, or
- * its object has no metadata. Else it tells of one, and nobody knows what.
+ * Within on_bad_object, in DECODE_WATCH: whether the event tells of none of the objects that are kept here.
+ * It is of another kind, or its object has no metadata. Else it tells of one, and nobody knows what.
  */
 bool decoder_is_foreign(const struct decoder *d);
 
-/* Within on_list_end: the list's own kind, empty when it has none, and whether it has a field `items` at all. */
+/*
+ * Within on_list_end: the list's own kind, empty when it has none, and whether it has a field `items` at
+ * all.
+ */
 const char *decoder_list_kind(const struct decoder *d, size_t *ret_length, bool *ret_has_items);
 
 /*
@@ -108,7 +134,10 @@ const char *decoder_list_kind(const struct decoder *d, size_t *ret_length, bool 
  */
 int decoder_feed(struct decoder *d, const char *bytes, size_t length);
 
-/* The stream has ended. 0, or -EBADMSG when it ended within a document. DECODE_DOCUMENT: hands over the draft through on_object. */
+/*
+ * The stream has ended. 0, or -EBADMSG when it ended within a document. DECODE_DOCUMENT: hands over the draft
+ * through on_object.
+ */
 int decoder_finish(struct decoder *d);
 
 /* After -EBADMSG: a sentence, and the offset in the stream. */

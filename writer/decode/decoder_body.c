@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An item's text, token by token. This is where a list's time goes, so what is called for every token is in this file or inline.
+ * An item's text, token by token. This is where a list's time goes, so what is called for every token is in
+ * this file or inline.
  */
 #include "writer/decode/decoder_body.h"
 
@@ -15,7 +17,8 @@
 
 /* A value whose whole text was met here before passes by one comparison, too. False: it is to be read. */
 static inline bool
-take_known_text(struct body *b, const struct path_node *node, struct sharing *sharing, const char **p, const char *end, int *ret_result)
+take_known_text(struct body *b, const struct path_node *node, struct sharing *sharing, const char **p,
+		const char *end, int *ret_result)
 {
 	struct text_memo_place *place = node->texts ? text_memo_find(node->texts, *p, end) : NULL;
 
@@ -82,7 +85,8 @@ take_number(struct decoder *d, const char **p, const char *end, bool final)
 }
 
 static int
-take_literal(struct decoder *d, struct path_node *node, const char **p, const char *end, const char *word, enum value_tag tag)
+take_literal(struct decoder *d, struct path_node *node, const char **p, const char *end, const char *word,
+	     enum value_tag tag)
 {
 	const char *next = *p;
 	int r = json_literal(&next, end, word, strlen(word));
@@ -170,14 +174,18 @@ take_expected_name(struct decoder *d, struct body *b, struct body_frame *f, cons
 	return true;
 }
 
-/* The container of frame f, which ends before p, became a block that was there already. (Duplicate keys are counted each time.) */
+/*
+ * The container of frame f, which ends before p, became a block that was there already. (Duplicate keys are
+ * counted each time.)
+ */
 static void
 remember_text(struct decoder *d, const struct body_frame *f, const char *p)
 {
 	uint64_t end = decoder_offset(d, p);
 
 	if (f->text_start >= d->offset && d->body.duplicate_keys == 0)
-		schema_remember_text(d->schema, f->node, p - (end - f->text_start), (size_t)(end - f->text_start), d->body.known_ref);
+		schema_remember_text(d->schema, f->node, p - (end - f->text_start),
+				     (size_t)(end - f->text_start), d->body.known_ref);
 }
 
 /* ---- the parser ---- */

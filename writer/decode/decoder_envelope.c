@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The envelope. It is small beside its items, so it is read field by field, in one step each.
  */
@@ -60,9 +61,10 @@ hand_over_other(struct decoder *d)
 	item_drop(d);
 	if (r == 0)
 		r = decoder_answered(d, d->events->on_other
-					? d->events->on_other(d->context, (const char *)e->type.data, e->type.length,
-							      (const char *)json.data, json.length)
-					: 0);
+						? d->events->on_other(d->context, (const char *)e->type.data,
+								      e->type.length, (const char *)json.data,
+								      json.length)
+						: 0);
 	bytes_done(&json);
 	return r;
 }
@@ -203,7 +205,9 @@ envelope_value(struct decoder *d, const char **p, const char *end, bool final)
 		return decoder_body_begin(d, p, end, final);
 	case TARGET_DOCUMENT:
 		if (**p != '{')
-			return decoder_fail(d, *p, d->mode == DECODE_LIST ? "a list is a JSON object" : "a watch event is a JSON object");
+			return decoder_fail(d, *p,
+					    d->mode == DECODE_LIST ? "a list is a JSON object"
+								   : "a watch event is a JSON object");
 		return enter(d, p, d->mode == DECODE_LIST ? IN_LIST : IN_EVENT, JSON_FIRST_NAME);
 	case TARGET_ITEMS:
 		e->has_items = true;
@@ -254,7 +258,8 @@ target_of(enum envelope_place place, const char *name, size_t length)
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (place == known[i].place && strlen(known[i].name) == length && memcmp(known[i].name, name, length) == 0)
+		if (place == known[i].place && strlen(known[i].name) == length &&
+		    memcmp(known[i].name, name, length) == 0)
 			return known[i].target;
 	return TARGET_NOTHING;
 }

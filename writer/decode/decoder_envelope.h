@@ -1,13 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder's envelope: what stands around the items. Of a list its head ({"kind":…,"metadata":{…},"items":[…]}), of a watch
- * stream each event's braces ({"type":…,"object":…}), of a single document nothing.
+ * The decoder's envelope: what stands around the items. Of a list its head
+ * ({"kind":…,"metadata":{…},"items":[…]}), of a watch stream each event's braces ({"type":…,"object":…}), of
+ * a single document nothing.
  *
- * A few of its fields are captured for the caller: the list's kind, resourceVersion, continue and remainingItemCount, an event's
- * type. Its items go to decoder_body_begin(). All else is skipped. The end of a document is where things are reported: an event's
- * object with its type, a bookmark's or an error's as text, a list's captured fields.
+ * A few of its fields are captured for the caller: the list's kind, resourceVersion, continue and
+ * remainingItemCount, an event's type. Its items go to decoder_body_begin(). All else is skipped. The end of
+ * a document is where things are reported: an event's object with its type, a bookmark's or an error's as
+ * text, a list's captured fields.
  */
-#ifndef WRITER_DECODER_ENVELOPE_H
-#define WRITER_DECODER_ENVELOPE_H
+#ifndef WRITER_DECODE_DECODER_ENVELOPE_H
+#define WRITER_DECODE_DECODER_ENVELOPE_H
 
 #include <stdbool.h>
 #include <stdint.h>

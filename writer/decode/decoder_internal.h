@@ -1,17 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the decoder's parts share: the decoder itself, how they take turns, and how they fail.
  *
- *   envelope   what stands around the items: a list's head and its items' brackets, a watch event's braces (decoder_envelope.h)
- *   body       an item's text, built as it is read (decoder_body.h); what it means for the item is decoder_item.h
- *   skip       a value nobody wants: a dropped field, an unknown field of the envelope, the rest of an item that cannot be kept
- *              (json_skip.h)
+ *   envelope   what stands around the items: a list's head and its items' brackets, a watch event's braces
+ *              (decoder_envelope.h)
+ *   body       an item's text, built as it is read (decoder_body.h); what it means for the item is
+ *              decoder_item.h
+ *   skip       a value nobody wants: a dropped field, an unknown field of the envelope, the rest of an item
+ *              that cannot be kept (json_skip.h)
  *
- * Each part reads from *p on and moves it behind what it has consumed. It answers NEED_MORE at the beginning of a token that is not
- * whole, GO_ON when it is another's turn (d->skipping, d->body.depth and d->state say whose), STOPPED when a callback said so, or
- * negative errno.
+ * Each part reads from *p on and moves it behind what it has consumed. It answers NEED_MORE at the beginning
+ * of a token that is not whole, GO_ON when it is another's turn (d->skipping, d->body.depth and d->state say
+ * whose), STOPPED when a callback said so, or negative errno.
  */
-#ifndef WRITER_DECODER_INTERNAL_H
-#define WRITER_DECODER_INTERNAL_H
+#ifndef WRITER_DECODE_DECODER_INTERNAL_H
+#define WRITER_DECODE_DECODER_INTERNAL_H
 
 #include <errno.h>
 #include <limits.h>

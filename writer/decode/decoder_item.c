@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The item: its key, its kind, what is left out and why, its beginning and end. The body is built in between, by decoder_body.c and
- * the builder.
+ * The item: its key, its kind, what is left out and why, its beginning and end. The body is built in between,
+ * by decoder_body.c and the builder.
  */
 #include "writer/decode/decoder_item.h"
 
@@ -102,8 +103,8 @@ item_add_kind(struct decoder *d, const char *text, size_t length)
 }
 
 /*
- * Is the item of another kind than all are to be? *why says which. An item without a kind is one of those of a list; a kind that is no
- * string, or has escapes, says nothing.
+ * Is the item of another kind than all are to be? *why says which. An item without a kind is one of those of
+ * a list; a kind that is no string, or has escapes, says nothing.
  */
 static bool
 is_of_another_kind(const struct decoder *d, char why[static DECODER_KIND_MAX + 64])
@@ -121,8 +122,8 @@ is_of_another_kind(const struct decoder *d, char why[static DECODER_KIND_MAX + 6
 		return false;
 	if (length == strlen(d->expected_kind) + 2 && memcmp(text + 1, d->expected_kind, length - 2) == 0)
 		return false;
-	snprintf(why, DECODER_KIND_MAX + 64, "it is a %.*s, not a %.40s", (int)(is_plain(text, length) ? length - 1 : 1) - 1, text + 1,
-		 d->expected_kind);
+	snprintf(why, DECODER_KIND_MAX + 64, "it is a %.*s, not a %.40s",
+		 (int)(is_plain(text, length) ? length - 1 : 1) - 1, text + 1, d->expected_kind);
 	return true;
 }
 
@@ -143,20 +144,23 @@ static void
 set_left_out(struct decoder *d, const char *why)
 {
 	struct decoder_item *item = &d->item;
-	size_t name = key_problem(d) ? 0 : item->name_length, ns = item->ns_state == KEY_GOOD ? item->ns_length : 0;
+	size_t name = key_problem(d) ? 0 : item->name_length,
+	       ns = item->ns_state == KEY_GOOD ? item->ns_length : 0;
 
-	if (name == 0 || name + ns > DECODER_WHY_MAX / 2 || !is_plain(item->name, name) || !is_plain(item->ns, ns))
+	if (name == 0 || name + ns > DECODER_WHY_MAX / 2 || !is_plain(item->name, name) ||
+	    !is_plain(item->ns, ns))
 		item_why(d, "the object at byte %" PRIu64 " is left out: %s", item->start, why);
 	else
-		item_why(d, "the object %.*s%s%.*s at byte %" PRIu64 " is left out: %s", (int)ns, item->ns, ns ? "/" : "", (int)name,
-			item->name, item->start, why);
+		item_why(d, "the object %.*s%s%.*s at byte %" PRIu64 " is left out: %s", (int)ns, item->ns,
+			 ns ? "/" : "", (int)name, item->name, item->start, why);
 }
 
 int
 item_report_bad(struct decoder *d)
 {
 	d->stats.bad_objects++;
-	return decoder_answered(d, d->events->on_bad_object ? d->events->on_bad_object(d->context, d->item.why) : 0);
+	return decoder_answered(
+		d, d->events->on_bad_object ? d->events->on_bad_object(d->context, d->item.why) : 0);
 }
 
 int

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder's item: one object of a list, of a watch event, or the document itself, from its first byte until its draft is handed
- * over.
+ * The decoder's item: one object of a list, of a watch event, or the document itself, from its first byte
+ * until its draft is handed over.
  *
- * What makes a value an object that can be kept is decided here: that it has a name and at most one namespace (which go to the
- * object's header, and leave OWN_NAME and OWN_NAMESPACE in the body), is of the kind that is expected, not longer than max_bytes,
- * and fits a block. An item that is none of the objects we keep is *bad*: it is left out and reported in a sentence, and the stream
- * goes on.
+ * What makes a value an object that can be kept is decided here: that it has a name and at most one namespace
+ * (which go to the object's header, and leave OWN_NAME and OWN_NAMESPACE in the body), is of the kind that is
+ * expected, not longer than max_bytes, and fits a block. An item that is none of the objects we keep is
+ * *bad*: it is left out and reported in a sentence, and the stream goes on.
  *
  * Invariant: at most one item is open, and at most one draft waits for the end of its event or document.
  */
-#ifndef WRITER_DECODER_ITEM_H
-#define WRITER_DECODER_ITEM_H
+#ifndef WRITER_DECODE_DECODER_ITEM_H
+#define WRITER_DECODE_DECODER_ITEM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,7 +55,10 @@ int item_begin(struct decoder *d, const char *p);
 
 /* A field of metadata, or metadata itself, begins (anew, when the key stands there twice). */
 void item_key_begins(struct decoder *d, const struct path_node *node);
-/* A string that is metadata, its name or its namespace: into the key if it fits there, else the body. 0, or what the builder answered. */
+/*
+ * A string that is metadata, its name or its namespace: into the key if it fits there, else the body. 0, or
+ * what the builder answered.
+ */
 int item_key_string(struct decoder *d, struct path_node *node, const char *data, size_t length);
 
 /*
@@ -64,7 +68,10 @@ int item_key_string(struct decoder *d, struct path_node *node, const char *data,
 int item_give_up(struct decoder *d, const char *p, const char *why);
 /* The same, when it is longer than max_bytes. */
 int item_give_up_long(struct decoder *d, const char *p);
-/* What a function of the builder answered, when it was no success: what cannot be represented gives the item up. */
+/*
+ * What a function of the builder answered, when it was no success: what cannot be represented gives the item
+ * up.
+ */
 int item_build_failed(struct decoder *d, const char *p, int r);
 
 /* Some of the text of its kind, which the schema drops. 0 or -ENOMEM */

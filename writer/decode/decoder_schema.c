@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of path nodes, and how paths to drop are followed in it: a node carries the steps of drops that its children are
- * matched against when they are made, so that a field is dropped by a flag of its node and not by comparing paths.
+ * The tree of path nodes, and how paths to drop are followed in it: a node carries the steps of drops that
+ * its children are matched against when they are made, so that a field is dropped by a flag of its node and
+ * not by comparing paths.
  */
 #include "writer/decode/decoder_schema.h"
 
@@ -113,7 +115,8 @@ child_slot(const struct path_node *parent, const char *name, size_t length, uint
 	for (uint32_t i = hash & parent->child_mask;; i = (i + 1) & parent->child_mask) {
 		struct path_node *c = parent->children[i];
 
-		if (!c || (c->hash == hash && c->name_length == length && memcmp(c->text + 1, name, length) == 0))
+		if (!c ||
+		    (c->hash == hash && c->name_length == length && memcmp(c->text + 1, name, length) == 0))
 			return &parent->children[i];
 	}
 }
@@ -127,7 +130,8 @@ find_child(const struct path_node *parent, const char *name, size_t length)
 static int
 grow_children(struct path_node *parent)
 {
-	uint32_t before = parent->children ? parent->child_mask + 1 : 0, capacity = before ? before * 2 : 8, k;
+	uint32_t before = parent->children ? parent->child_mask + 1 : 0, capacity = before ? before * 2 : 8,
+		 k;
 	struct path_node **bigger = calloc(capacity, sizeof(struct path_node *));
 
 	if (!bigger)
@@ -157,7 +161,8 @@ intern_name(struct decoder_schema *s, const char *name, size_t length)
 	bool known;
 
 	memcpy(payload + head, name, length);
-	return intern_get(s->intern, BLOCK_VALUE, payload, (uint32_t)(head + length), &ref, &known) < 0 ? 0 : ref;
+	return intern_get(s->intern, BLOCK_VALUE, payload, (uint32_t)(head + length), &ref, &known) < 0 ? 0
+													: ref;
 }
 
 static int
@@ -174,8 +179,8 @@ add_pending(struct path_node *n, uint16_t step)
 
 /* What the parent's drops mean for a child; name NULL: an element, or a field whose name no drop mentions. */
 static int
-inherit_drops(const struct decoder_schema *s, const struct path_node *parent, struct path_node *child, const char *name,
-	      size_t length)
+inherit_drops(const struct decoder_schema *s, const struct path_node *parent, struct path_node *child,
+	      const char *name, size_t length)
 {
 	int r = 0;
 
@@ -206,11 +211,15 @@ add_child(struct decoder_schema *s, struct path_node *parent, const char *name, 
 	n->hash = name_hash(name, length);
 	n->name_ref = intern_name(s, name, length);
 	r = inherit_drops(s, parent, n, name, length);
-	/* names that drops mention get their nodes at once, so that they exist whatever the bounds say later */
+	/*
+	 * names that drops mention get their nodes at once, so that they exist whatever the bounds say
+	 * later
+	 */
 	for (uint16_t i = 0; i < n->pending_count && r == 0; i++) {
 		const struct drop_step *step = &s->steps[n->pending[i]];
 
-		if (step->name && !find_child(n, step->name, step->length) && !add_child(s, n, step->name, step->length))
+		if (step->name && !find_child(n, step->name, step->length) &&
+		    !add_child(s, n, step->name, step->length))
 			r = -ENOMEM;
 	}
 	if (r < 0)
@@ -230,7 +239,8 @@ add_nameless(struct decoder_schema *s, struct path_node *parent)
 	for (uint16_t i = 0; r == 0 && i < n->pending_count; i++) {
 		const struct drop_step *step = &s->steps[n->pending[i]];
 
-		if (step->name && !find_child(n, step->name, step->length) && !add_child(s, n, step->name, step->length))
+		if (step->name && !find_child(n, step->name, step->length) &&
+		    !add_child(s, n, step->name, step->length))
 			r = -ENOMEM;
 	}
 	return r < 0 ? NULL : n;
@@ -246,7 +256,8 @@ schema_child(struct decoder_schema *s, struct path_node *parent, const char *nam
 	n = find_child(parent, name, length);
 	if (n)
 		return n;
-	if (length <= SCHEMA_NAME_MAX && parent->child_count < SCHEMA_CHILDREN_MAX && s->node_count < SCHEMA_NODES_MAX)
+	if (length <= SCHEMA_NAME_MAX && parent->child_count < SCHEMA_CHILDREN_MAX &&
+	    s->node_count < SCHEMA_NODES_MAX)
 		return add_child(s, parent, name, length);
 	if (!parent->rest && (parent->pending_count > 0 || s->node_count < SCHEMA_NODES_MAX)) {
 		parent->rest = add_nameless(s, parent);
@@ -273,9 +284,11 @@ schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned
 }
 
 void
-schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length, uint32_t ref)
+schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length,
+		     uint32_t ref)
 {
-	if (node == s->anything) /* it stands at many depths: a text that fits one may be too deep for another */
+	if (node ==
+	    s->anything) /* it stands at many depths: a text that fits one may be too deep for another */
 		return;
 	if (s->text_bytes + length > SCHEMA_TEXT_BYTES)
 		for (struct path_node *n = s->nodes; n; n = n->chain)
@@ -333,7 +346,8 @@ plant(struct decoder_schema *s)
 	}
 	if (r == 0)
 		metadata = add_role(s, s->root, "metadata", ROLE_METADATA);
-	if (!metadata || !add_role(s, metadata, "name", ROLE_NAME) || !add_role(s, metadata, "namespace", ROLE_NAMESPACE))
+	if (!metadata || !add_role(s, metadata, "name", ROLE_NAME) ||
+	    !add_role(s, metadata, "namespace", ROLE_NAMESPACE))
 		return -ENOMEM;
 	metadata->unshared = true;
 	kind = find_child(s->root, "kind", 4);
@@ -399,7 +413,8 @@ takes_identity(const struct path *p)
 		if (i == 0)
 			hit = hit || (step->name_length == 8 && memcmp(name, "metadata", 8) == 0);
 		for (size_t k = 0; i == 1 && k < sizeof(needed) / sizeof(needed[0]); k++)
-			hit = hit || (step->name_length == strlen(needed[k]) && memcmp(name, needed[k], step->name_length) == 0);
+			hit = hit || (step->name_length == strlen(needed[k]) &&
+				      memcmp(name, needed[k], step->name_length) == 0);
 		if (!hit)
 			return false;
 		if (i + 1 == p->count)

@@ -1,18 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decoder's schema: what documents of one kind were seen to look like, path by path.
  *
- * A tree of nodes grows beside the documents. A field's node holds its name (as a shared block, and as the bytes in which it
- * arrives), which field came after it last time, the shapes that its objects had, and what was learnt about sharing. All of it is
- * a cache: it may be dropped between two items, and a document that fits nothing in it is decoded all the same.
+ * A tree of nodes grows beside the documents. A field's node holds its name (as a shared block, and as the
+ * bytes in which it arrives), which field came after it last time, the shapes that its objects had, and what
+ * was learnt about sharing. All of it is a cache: it may be dropped between two items, and a document that
+ * fits nothing in it is decoded all the same.
  *
- * Beyond SCHEMA_NODES_MAX nodes, or SCHEMA_CHILDREN_MAX names of one object (labels, a ConfigMap's files), names are not remembered:
- * their fields share the parent's `rest` node, or, without that, the schema's one `anything` node.
+ * Beyond SCHEMA_NODES_MAX nodes, or SCHEMA_CHILDREN_MAX names of one object (labels, a ConfigMap's files),
+ * names are not remembered: their fields share the parent's `rest` node, or, without that, the schema's one
+ * `anything` node.
  *
- * References: the schema holds one on each name it remembers, and a stock of them on each remembered shape and value; all go back when it is
- * dropped. So equal blocks nobody else uses any more may stay, as many as the bounds say.
+ * References: the schema holds one on each name it remembers, and a stock of them on each remembered shape
+ * and value; all go back when it is dropped. So equal blocks nobody else uses any more may stay, as many as
+ * the bounds say.
  */
-#ifndef WRITER_DECODER_SCHEMA_H
-#define WRITER_DECODER_SCHEMA_H
+#ifndef WRITER_DECODE_DECODER_SCHEMA_H
+#define WRITER_DECODE_DECODER_SCHEMA_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +35,13 @@
 #define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
 #define SCHEMA_DROPS_MAX 256u	/* paths to drop */
 
-enum path_role { ROLE_NONE, ROLE_METADATA, ROLE_NAME, ROLE_NAMESPACE, ROLE_KIND /* of dropped fields only */ };
+enum path_role {
+	ROLE_NONE,
+	ROLE_METADATA,
+	ROLE_NAME,
+	ROLE_NAMESPACE,
+	ROLE_KIND /* of dropped fields only */
+};
 
 struct path_node {
 	/* what the next bytes are compared with: "name": as it stands in a document without white space */
@@ -63,7 +73,10 @@ struct path_node {
 	struct path_node *chain;	/* of all nodes */
 };
 
-/* Make the schema remember blocks of this intern table. A schema that knew another one drops what it remembers. 0, -ENOMEM. */
+/*
+ * Make the schema remember blocks of this intern table. A schema that knew another one drops what it
+ * remembers. 0, -ENOMEM.
+ */
 int schema_bind(struct decoder_schema *s, struct intern *in);
 
 /*
@@ -77,14 +90,16 @@ void schema_item_end(struct decoder_schema *s);
  * The node of a field, remembered from now on if there is room; never NULL.
  * node->name_ref is 0 when the name is not remembered.
  */
-struct path_node *schema_child(struct decoder_schema *s, struct path_node *parent, const char *name, size_t length);
+struct path_node *schema_child(struct decoder_schema *s, struct path_node *parent, const char *name,
+			       size_t length);
 struct path_node *schema_element(struct decoder_schema *s, struct path_node *parent);
 
 /* The place at a path of a shape with these names, at least one. */
 static inline unsigned
 schema_shape_place(const uint32_t *names, uint32_t count)
 {
-	uint32_t h = (names[0] ^ count << 20) * 0x9e3779b1u ^ names[count / 2] * 0x85ebca77u ^ names[count - 1] * 0xc2b2ae3du;
+	uint32_t h = (names[0] ^ count << 20) * 0x9e3779b1u ^ names[count / 2] * 0x85ebca77u ^
+		     names[count - 1] * 0xc2b2ae3du;
 
 	return (h ^ h >> 15) * 0x27d4eb2fu >> 27;
 }
@@ -94,9 +109,11 @@ _Static_assert(SCHEMA_SHAPES == 1u << 5, "decoder_schema: the place has five bit
 void schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned place, uint32_t ref);
 
 /*
- * Remember that a container's text at this path is the value in ref: it has been met at least twice. The schema takes references of its own.
+ * Remember that a container's text at this path is the value in ref: it has been met at least twice. The
+ * schema takes references of its own.
  */
-void schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length, uint32_t ref);
+void schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length,
+			  uint32_t ref);
 void schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref);
 
 uint32_t schema_node_count(const struct decoder_schema *s);

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes of a document, many at a time: sixteen with SSE2, else eight or as memcmp has it.
  *
  * The plain run: bytes of a JSON string that stand for themselves (printable ASCII but quote and backslash).
  */
-#ifndef WRITER_JSON_PLAIN_H
-#define WRITER_JSON_PLAIN_H
+#ifndef WRITER_DECODE_JSON_PLAIN_H
+#define WRITER_DECODE_JSON_PLAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,13 +19,15 @@ static inline const char *
 json_plain_end(const char *p, const char *end)
 {
 #ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(0x20);
+	const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'),
+		      blank = _mm_set1_epi8(0x20);
 
 	while (end - p >= 16) {
 		__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
 		/* compared as signed bytes, those above 7Fh are below 20h too */
-		__m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)),
-					    _mm_cmplt_epi8(v, blank));
+		__m128i stop = _mm_or_si128(
+			_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)),
+			_mm_cmplt_epi8(v, blank));
 		int mask = _mm_movemask_epi8(stop);
 
 		if (mask != 0)
@@ -40,7 +43,9 @@ json_plain_end(const char *p, const char *end)
 		memcpy(&v, p, 8);
 		quote = v ^ ones * '"';
 		backslash = v ^ ones * '\\';
-		if ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((v - ones * 0x20) & ~v) | v) & tops)
+		if ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) |
+		     ((v - ones * 0x20) & ~v) | v) &
+		    tops)
 			break;
 		p += 8;
 	}

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scanning of strings and numbers. Most of a document is plain ASCII in strings: it is passed sixteen bytes at a time
- * (eight without SSE2), up to the next quote, backslash, control character or byte above 7Fh.
+ * Scanning of strings and numbers. Most of a document is plain ASCII in strings: it is passed sixteen bytes
+ * at a time (eight without SSE2), up to the next quote, backslash, control character or byte above 7Fh.
  */
 #include "writer/decode/json_scan.h"
 
@@ -13,8 +14,9 @@
 #include "writer/decode/json_plain.h"
 
 /*
- * Length of the UTF-8 sequence at p, 0 when it is not whole within left bytes, -1 when it is wrong: overlong, a
- * surrogate, above U+10FFFF, or no sequence at all. (The table of well-formed sequences in Unicode, chapter 3.)
+ * Length of the UTF-8 sequence at p, 0 when it is not whole within left bytes, -1 when it is wrong: overlong,
+ * a surrogate, above U+10FFFF, or no sequence at all. (The table of well-formed sequences in Unicode, chapter
+ * 3.)
  */
 static int
 utf8_length(const unsigned char *p, size_t left)
@@ -122,7 +124,17 @@ json_scan_string(struct json_scan *s, const char *text, const char *end)
 
 /* ---- numbers ---- */
 
-enum phase { NUMBER_START, NUMBER_MINUS, NUMBER_ZERO, NUMBER_DIGITS, NUMBER_POINT, NUMBER_FRACTION, NUMBER_E, NUMBER_SIGN, NUMBER_EXPONENT };
+enum phase {
+	NUMBER_START,
+	NUMBER_MINUS,
+	NUMBER_ZERO,
+	NUMBER_DIGITS,
+	NUMBER_POINT,
+	NUMBER_FRACTION,
+	NUMBER_E,
+	NUMBER_SIGN,
+	NUMBER_EXPONENT
+};
 
 static inline bool
 is_digit(char c)
@@ -185,7 +197,10 @@ json_scan_number(struct json_scan *s, const char *text, const char *end)
 	s->integer = s->phase <= NUMBER_DIGITS;
 	if (p == end)
 		return JSON_SCAN_MORE;
-	/* "01" and "1x" end here as far as the number goes; what follows it is refused by whoever expects a comma */
+	/*
+	 * "01" and "1x" end here as far as the number goes; what follows it is refused by whoever expects a
+	 * comma
+	 */
 	if (json_scan_number_ends(s))
 		return JSON_SCAN_WHOLE;
 	s->why = "a digit is expected here";
@@ -222,8 +237,8 @@ put_utf8(char *to, uint32_t c)
 static uint32_t
 four_digits(const char *p)
 {
-	return (uint32_t)hex_digit(p[0]) << 12 | (uint32_t)hex_digit(p[1]) << 8 | (uint32_t)hex_digit(p[2]) << 4 |
-	       (uint32_t)hex_digit(p[3]);
+	return (uint32_t)hex_digit(p[0]) << 12 | (uint32_t)hex_digit(p[1]) << 8 |
+	       (uint32_t)hex_digit(p[2]) << 4 | (uint32_t)hex_digit(p[3]);
 }
 
 /* The character of the \u escape at p; *used is 6, or 12 for a pair. */
@@ -245,7 +260,10 @@ unicode_escape(const char *p, const char *end, size_t *used)
 	return 0xfffd;
 }
 
-/* Copy up to the next backslash. Writes up to 15 bytes more than that, into room that the escape's bytes leave. */
+/*
+ * Copy up to the next backslash. Writes up to 15 bytes more than that, into room that the escape's bytes
+ * leave.
+ */
 static inline const char *
 copy_plain(char **out, const char *text, const char *end)
 {

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON's tokens, strictly (RFC 8259), from bytes that may end anywhere.
  *
- * A scan that meets the end of its bytes says so and remembers how far it came; called again with the same token and more
- * bytes behind it, it goes on there. So a token costs its length once, in however many pieces it comes.
+ * A scan that meets the end of its bytes says so and remembers how far it came; called again with the same
+ * token and more bytes behind it, it goes on there. So a token costs its length once, in however many pieces
+ * it comes.
  */
-#ifndef WRITER_JSON_SCAN_H
-#define WRITER_JSON_SCAN_H
+#ifndef WRITER_DECODE_JSON_SCAN_H
+#define WRITER_DECODE_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,8 +33,8 @@ enum json_scan_result { JSON_SCAN_BAD = -1, JSON_SCAN_MORE = 0, JSON_SCAN_WHOLE 
 enum json_scan_result json_scan_string(struct json_scan *s, const char *text, const char *end);
 
 /*
- * A number, from its first character. WHOLE: `scanned` bytes, known from the character that follows. When the document
- * ends with the number, json_scan_number_ends() tells whether it is whole.
+ * A number, from its first character. WHOLE: `scanned` bytes, known from the character that follows. When the
+ * document ends with the number, json_scan_number_ends() tells whether it is whole.
  */
 enum json_scan_result json_scan_number(struct json_scan *s, const char *text, const char *end);
 bool json_scan_number_ends(const struct json_scan *s);

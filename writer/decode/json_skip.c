@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Passing over a value. The same grammar as the decoder's, without anything to build: a pod's managedFields are thousands of bytes that
- * every watcher is sent and nobody reads.
+ * Passing over a value. The same grammar as the decoder's, without anything to build: a pod's managedFields
+ * are thousands of bytes that every watcher is sent and nobody reads.
  */
 #include "writer/decode/json_skip.h"
 
@@ -63,7 +64,10 @@ refuse(struct json_skip *s, const char *why)
 	return -EBADMSG;
 }
 
-/* Within a string (after its quote): 1 behind the closing quote, 0 more, -EBADMSG. Nearly all of them are plain and whole. */
+/*
+ * Within a string (after its quote): 1 behind the closing quote, 0 more, -EBADMSG. Nearly all of them are
+ * plain and whole.
+ */
 static inline int
 skip_string(struct json_skip *s, const char **p, const char *end)
 {

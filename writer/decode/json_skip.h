@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Passing over a JSON value whose content nobody wants, and still refusing what is not JSON.
  *
  * Nothing is kept but one bit a level of nesting, so it passes values of any length, in pieces of any size.
  */
-#ifndef WRITER_JSON_SKIP_H
-#define WRITER_JSON_SKIP_H
+#ifndef WRITER_DECODE_JSON_SKIP_H
+#define WRITER_DECODE_JSON_SKIP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,15 +41,18 @@ struct json_skip {
 void json_skip_begin(struct json_skip *s);
 void json_skip_done(struct json_skip *s);
 
-/* For taking over in the middle of a value: one more open container around the position. 0, -ENOMEM, -E2BIG. */
+/*
+ * For taking over in the middle of a value: one more open container around the position. 0, -ENOMEM,
+ * -E2BIG.
+ */
 int json_skip_push(struct json_skip *s, bool object);
 
 /*
  * Go on at *p; *p is moved behind what was passed, on failure to what is wrong.
  *
  * final     nothing comes after end
- * Returns   1 the value is over; 0 more bytes are needed (few or none are left before end: they must be given again);
- *           -EBADMSG, with why set; -ENOMEM
+ * Returns   1 the value is over; 0 more bytes are needed (few or none are left before end: they must be given
+ *           again); -EBADMSG, with why set; -ENOMEM
  */
 int json_skip_run(struct json_skip *s, const char **p, const char *end, bool final);
 

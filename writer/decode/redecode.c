@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rework.
  */
@@ -91,9 +92,11 @@ print(struct redecode *r, struct value body)
 	int error;
 
 	if (r->metadata_only)
-		what = value_field(body, metadata, sizeof(metadata) - 1, path_fingerprint(metadata, sizeof(metadata) - 1));
+		what = value_field(body, metadata, sizeof(metadata) - 1,
+				   path_fingerprint(metadata, sizeof(metadata) - 1));
 	bytes_clear(&r->text);
-	error = append_text(&r->text, r->metadata_only ? "{\"type\":\"SYNC\",\"object\":{\"metadata\":" : "{\"type\":\"SYNC\",\"object\":");
+	error = append_text(&r->text, r->metadata_only ? "{\"type\":\"SYNC\",\"object\":{\"metadata\":"
+						       : "{\"type\":\"SYNC\",\"object\":");
 	if (error == 0)
 		error = value_to_json(what, append, &r->text);
 	return error < 0 ? error : append_text(&r->text, r->metadata_only ? "}}" : "}");

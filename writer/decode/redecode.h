@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rework: a known object as another schema would have decoded it.
  *
- * Its body is printed and decoded again, so that the result is what a list would have brought: there is no second way in which a path can be
- * left out.
+ * Its body is printed and decoded again, so that the result is what a list would have brought: there is no
+ * second way in which a path can be left out.
  */
-#ifndef WRITER_REWORK_H
-#define WRITER_REWORK_H
+#ifndef WRITER_DECODE_REDECODE_H
+#define WRITER_DECODE_REDECODE_H
 
 #include <stdbool.h>
 
@@ -18,7 +19,8 @@ struct redecode;
  * metadata_only  nothing but metadata is kept
  * Returns        NULL: no memory
  */
-struct redecode *redecode_new(struct arena *arena, struct intern *intern, struct decoder_schema *schema, bool metadata_only);
+struct redecode *redecode_new(struct arena *arena, struct intern *intern, struct decoder_schema *schema,
+			      bool metadata_only);
 /* NULL is fine. */
 void redecode_free(struct redecode *r);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether sharing pays at a path, learnt from what arrives there.
  *
@@ -11,8 +12,8 @@
  * long. After a trial that failed values stand inline for a while, longer each time. What earlier trials
  * shared is still there, so a later one starts with more to meet.
  */
-#ifndef WRITER_SHARING_H
-#define WRITER_SHARING_H
+#ifndef WRITER_DECODE_SHARING_H
+#define WRITER_DECODE_SHARING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,13 +65,16 @@ sharing_give_up(struct sharing *s)
 static inline void
 sharing_note(struct sharing *s, bool known, uint32_t bytes)
 {
-	int32_t saved = bytes < 4096 ? (int32_t)bytes - 5 : 4096, enough = 3 * (saved + SHARING_MISS_COST) / SHARING_MISS_COST;
+	int32_t saved = bytes < 4096 ? (int32_t)bytes - 5 : 4096,
+		enough = 3 * (saved + SHARING_MISS_COST) / SHARING_MISS_COST;
 
 	s->gain += (known ? saved : -SHARING_MISS_COST) - SHARING_LOOKUP_COST - s->gain / SHARING_FADE;
 	s->hits = (uint16_t)(s->hits + (known && s->hits < UINT16_MAX));
 	if (s->samples < SHARING_SHORT_MAX)
 		s->samples++;
-	enough = enough < SHARING_SHORT_MIN ? SHARING_SHORT_MIN : enough > SHARING_SHORT_MAX ? SHARING_SHORT_MAX : enough;
+	enough = enough < SHARING_SHORT_MIN   ? SHARING_SHORT_MIN
+		 : enough > SHARING_SHORT_MAX ? SHARING_SHORT_MAX
+					      : enough;
 	if (s->hits < 2 ? s->samples >= enough : s->samples >= SHARING_TRIAL && s->gain < 0)
 		sharing_give_up(s);
 	else if (s->samples == SHARING_SHORT_MAX)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts seen before.
  */
@@ -17,7 +18,8 @@ forget(struct text_memo_place *place, struct intern *in, size_t *bytes)
 }
 
 void
-text_memo_put(struct text_memo *m, struct intern *in, const char *text, size_t length, uint32_t ref, size_t *bytes)
+text_memo_put(struct text_memo *m, struct intern *in, const char *text, size_t length, uint32_t ref,
+	      size_t *bytes)
 {
 	struct text_memo_place *place, *other;
 	uint32_t hash;

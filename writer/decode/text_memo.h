@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts seen before: at a path where containers are shared, the JSON text of some of them and the block
  * that each became.
@@ -9,8 +10,8 @@
  *
  * It is a cache, two places a prefix; whoever owns it holds the references and bounds the bytes.
  */
-#ifndef WRITER_TEXT_MEMO_H
-#define WRITER_TEXT_MEMO_H
+#ifndef WRITER_DECODE_TEXT_MEMO_H
+#define WRITER_DECODE_TEXT_MEMO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,7 +104,8 @@ text_memo_find(struct text_memo *m, const char *p, const char *end)
  * Remember that this text is the value in ref; a reference is taken. *bytes counts the texts' bytes.
  * Does nothing for texts too short, too long, or without memory.
  */
-void text_memo_put(struct text_memo *m, struct intern *in, const char *text, size_t length, uint32_t ref, size_t *bytes);
+void text_memo_put(struct text_memo *m, struct intern *in, const char *text, size_t length, uint32_t ref,
+		   size_t *bytes);
 
 /* Give all texts and references back. */
 void text_memo_clear(struct text_memo *m, struct intern *in, size_t *bytes);
@@ -126,7 +128,8 @@ string_memo_hash(const char *data, size_t length)
 	memcpy(&first, data, 8);
 	memcpy(&middle, data + length / 2 - 4, 8);
 	memcpy(&last, data + length - 8, 8);
-	h = (first ^ length) * 0xbf58476d1ce4e5b9u ^ (middle ^ middle >> 31) * 0x94d049bb133111ebu ^ last * 0x9e3779b97f4a7c15u;
+	h = (first ^ length) * 0xbf58476d1ce4e5b9u ^ (middle ^ middle >> 31) * 0x94d049bb133111ebu ^
+	    last * 0x9e3779b97f4a7c15u;
 	h ^= h >> 29;
 	h *= 0xd6e8feb86659fd93u;
 	return (uint32_t)(h >> 32);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scalars in the form of shm-layout/value.h, written to memory that has room for them.
  */
-#ifndef WRITER_VALUE_ENCODE_H
-#define WRITER_VALUE_ENCODE_H
+#ifndef WRITER_DECODE_VALUE_ENCODE_H
+#define WRITER_DECODE_VALUE_ENCODE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Equal bytes say the same, for references lead to the same blocks then; other bytes are looked into.
  */
@@ -12,9 +13,10 @@ same_within(struct value a, struct value b, unsigned depth);
 static bool
 same_owner(const struct object *a, const struct object *b)
 {
-	return a == b || (a && b && a->namespace_length == b->namespace_length && a->name_length == b->name_length &&
-			  memcmp(object_namespace(a), object_namespace(b), a->namespace_length) == 0 &&
-			  memcmp(object_name(a), object_name(b), a->name_length) == 0);
+	return a == b ||
+	       (a && b && a->namespace_length == b->namespace_length && a->name_length == b->name_length &&
+		memcmp(object_namespace(a), object_namespace(b), a->namespace_length) == 0 &&
+		memcmp(object_name(a), object_name(b), a->name_length) == 0);
 }
 
 static bool
@@ -22,7 +24,8 @@ stored_alike(struct value a, struct value b)
 {
 	const uint8_t *a_end = value_after(a.at, a.end), *b_end = value_after(b.at, b.end);
 
-	return a_end && b_end && a_end - a.at == b_end - b.at && memcmp(a.at, b.at, (size_t)(a_end - a.at)) == 0;
+	return a_end && b_end && a_end - a.at == b_end - b.at &&
+	       memcmp(a.at, b.at, (size_t)(a_end - a.at)) == 0;
 }
 
 static bool
@@ -31,7 +34,8 @@ same_string(struct value a, struct value b)
 	const char *x, *y;
 	size_t x_length, y_length;
 
-	return value_string(a, &x, &x_length) && value_string(b, &y, &y_length) && x_length == y_length && memcmp(x, y, x_length) == 0;
+	return value_string(a, &x, &x_length) && value_string(b, &y, &y_length) && x_length == y_length &&
+	       memcmp(x, y, x_length) == 0;
 }
 
 static bool

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pipeline.
  */
@@ -53,8 +54,8 @@ apply_one(struct applier *p, const struct deltas *d, const struct delta *delta)
 		return 0;
 	if (delta->type != DELTA_DELETED)
 		return store_put(p->store, resource, (struct draft){ delta->ref }, NULL);
-	return store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length, !delta->tombstone,
-			    (struct draft){ delta->tombstone ? 0 : delta->ref }, NULL);
+	return store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length,
+			    !delta->tombstone, (struct draft){delta->tombstone ? 0 : delta->ref}, NULL);
 }
 
 static int
@@ -97,12 +98,15 @@ in_trouble(struct applier *p, int error)
 
 	store_stats(p->store, &stats);
 	if (error == -ENOSPC)
-		snprintf(p->trouble, sizeof(p->trouble),
-			 "the arena is full (%" PRIu64 " MiB, %" PRIu64 " MiB of it wait for readers to let go) and cannot grow: raise "
-			 "arena.maxBytes, the size of its tmpfs, or the memory limit; changes wait until then",
-			 stats.arena_bytes >> 20, stats.retired_bytes >> 20);
+		snprintf(
+			p->trouble, sizeof(p->trouble),
+			"the arena is full (%" PRIu64 " MiB, %" PRIu64
+			" MiB of it wait for readers to let go) and cannot grow: raise "
+			"arena.maxBytes, the size of its tmpfs, or the memory limit; changes wait until then",
+			stats.arena_bytes >> 20, stats.retired_bytes >> 20);
 	else
-		snprintf(p->trouble, sizeof(p->trouble), "changes cannot be applied (%s) and wait", strerror(-error));
+		snprintf(p->trouble, sizeof(p->trouble), "changes cannot be applied (%s) and wait",
+			 strerror(-error));
 	if (first)
 		log_error("%s", p->trouble);
 	if (!p->retry.armed)
@@ -140,8 +144,9 @@ pop(struct applier *p, struct lane *lane, size_t max)
 }
 
 /*
- * Lists share one budget a commit, by turns, and the next commit begins with the next in turn. What a relist repeats costs
- * next to nothing: mostly one that changes little is applied whole, and nobody sees it as LISTING.
+ * Lists share one budget a commit, by turns, and the next commit begins with the next in turn. What a relist
+ * repeats costs next to nothing: mostly one that changes little is applied whole, and nobody sees it as
+ * LISTING.
  */
 static void
 pop_lists(struct applier *p)
@@ -193,7 +198,8 @@ settle(struct applier *p, struct lane *lane)
 		return;
 
 	if (!delta_fifo_is_empty(lane->fifo)) {
-		if (delta_fifo_is_listing(lane->fifo) && store_resource(p->store, lane->resource)->state != RESOURCE_LISTING) {
+		if (delta_fifo_is_listing(lane->fifo) &&
+		    store_resource(p->store, lane->resource)->state != RESOURCE_LISTING) {
 			store_set_state(p->store, lane->resource, RESOURCE_LISTING);
 			lane->version_known = false;
 			p->dirty = true;
@@ -202,7 +208,8 @@ settle(struct applier *p, struct lane *lane)
 	}
 	if (delta_fifo_lists(lane->fifo) < lane->lists_awaited)
 		return;
-	if (length == 0 || (lane->version_known && lane->version_length == length && memcmp(lane->version, version, length) == 0))
+	if (length == 0 || (lane->version_known && lane->version_length == length &&
+			    memcmp(lane->version, version, length) == 0))
 		return;
 	if (store_set_version(p->store, lane->resource, version, length) < 0)
 		return;

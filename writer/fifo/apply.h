@@ -1,22 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pipeline: pops the DeltaFIFOs of all resources into the store, and commits.
  *
  *	poll phase: bytes are read and decoded, events queued     ──▶  applier_run(): pop, apply, one commit
  *
- * It runs once a turn of the loop, after all input that was there has been read: a batch is what the input buffers held.
- * A resource that only watches is drained whole, so that what a commit shows is a prefix of its arrivals. While a list
- * is being applied its resource is popped in portions, in turn with others that list, and shown as LISTING.
+ * It runs once a turn of the loop, after all input that was there has been read: a batch is what the input
+ * buffers held. A resource that only watches is drained whole, so that what a commit shows is a prefix of its
+ * arrivals. While a list is being applied its resource is popped in portions, in turn with others that list,
+ * and shown as LISTING.
  *
- * RV rule. The RV of the last arrival is stored beside the content only when the resource's FIFO is empty, and with the same
- * commit: a key merged from RV 9 and 12 does not commit 12 while 10 waits. A list's RV is stored with its last Delta.
+ * RV rule. The RV of the last arrival is stored beside the content only when the resource's FIFO is empty,
+ * and with the same commit: a key merged from RV 9 and 12 does not commit 12 while 10 waits. A list's RV is
+ * stored with its last Delta.
  *
- * What cannot be applied (no space) goes back in front of its FIFO and holds its resource's RV back; it is tried again
- * with a backoff. Nothing is lost, and keys behind it have their turn: a delete may make room.
+ * What cannot be applied (no space) goes back in front of its FIFO and holds its resource's RV back; it is
+ * tried again with a backoff. Nothing is lost, and keys behind it have their turn: a delete may make room.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_PIPELINE_H
-#define WRITER_PIPELINE_H
+#ifndef WRITER_FIFO_APPLY_H
+#define WRITER_FIFO_APPLY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,8 +50,9 @@ int applier_add(struct applier *p, unsigned resource, const char *name, struct d
 		 void (*on_popped)(void *context), void *context);
 void applier_remove(struct applier *p, const struct delta_fifo *fifo);
 /*
- * Work through everything that is known: a SYNC for each object, which goes through the FIFO before whatever comes for it later. All of them
- * are applied in one go and shown by one commit, unless there is no room for some: these wait, and are tried again.
+ * Work through everything that is known: a SYNC for each object, which goes through the FIFO before whatever
+ * comes for it later. All of them are applied in one go and shown by one commit, unless there is no room for
+ * some: these wait, and are tried again.
  *
  * The FIFO is empty.
  *
@@ -66,7 +70,10 @@ int applier_sync(struct applier *p, const struct delta_fifo *fifo, const struct 
 void applier_stop_sync(struct applier *p, const struct delta_fifo *fifo);
 bool applier_is_syncing(const struct applier *p, const struct delta_fifo *fifo);
 
-/* What is shown is no state of the resource's any more: LISTING, with the next commit, until another list was applied. */
+/*
+ * What is shown is no state of the resource's any more: LISTING, with the next commit, until another list was
+ * applied.
+ */
 void applier_await_list(struct applier *p, const struct delta_fifo *fifo);
 
 /* What is said of it in the log has become another text; borrowed. */
@@ -76,14 +83,14 @@ void applier_rename(struct applier *p, const struct delta_fifo *fifo, const char
 void applier_renumber(struct applier *p, const struct delta_fifo *fifo, unsigned resource);
 
 /*
- * The RV that is known, and everything since, is not to be trusted: nothing is left of it with the next commit, where the resource is
- * LISTING with what is there, until the next list is applied.
+ * The RV that is known, and everything since, is not to be trusted: nothing is left of it with the next
+ * commit, where the resource is LISTING with what is there, until the next list is applied.
  */
 void applier_distrust(struct applier *p, struct delta_fifo *fifo);
 
 /*
- * Apply what is queued and commit it. True: more is queued that could be applied now (a list's rest); call again
- * after the next turn of the loop, without waiting.
+ * Apply what is queued and commit it. True: more is queued that could be applied now (a list's rest); call
+ * again after the next turn of the loop, without waiting.
  */
 bool applier_run(struct applier *p);
 

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DeltaFIFO: what the Deltas mean. They are kept in a delta_table.
  *
  * Invariants
- *   - every entry stands in the hash table and in one of two lists, `queue` and `waiting`, but for the one that
- *     process() is looking at
+ *   - every entry stands in the hash table and in one of two lists, `queue` and `waiting`, but for the one
+ *     that process() is looking at
  *   - an entry has at least one node, and its first node's ref is not 0: the key is read from there
  */
 #include "writer/fifo/delta_fifo.h"
@@ -49,20 +50,22 @@ known_object(const struct delta_fifo *f, uint32_t ref)
 static uint32_t
 known_find(const struct delta_fifo *f, const struct object *o)
 {
-	return f->known.find(f->known.context, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
-			     o->name_length);
+	return f->known.find(f->known.context, o->key_hash, object_namespace(o), o->namespace_length,
+			     object_name(o), o->name_length);
 }
 
 static uint32_t
 entry_find(const struct delta_fifo *f, const struct object *key)
 {
-	for (uint32_t i = delta_bucket(&f->table, key->key_hash); i != NONE; i = f->table.entries[i].bucket_next) {
+	for (uint32_t i = delta_bucket(&f->table, key->key_hash); i != NONE;
+	     i = f->table.entries[i].bucket_next) {
 		const struct object *o;
 
 		if (f->table.entries[i].key_hash != key->key_hash)
 			continue;
 		o = known_object(f, f->table.nodes[f->table.entries[i].first].ref);
-		if (o && object_has_key(o, object_namespace(key), key->namespace_length, object_name(key), key->name_length))
+		if (o && object_has_key(o, object_namespace(key), key->namespace_length, object_name(key),
+					key->name_length))
 			return i;
 	}
 	return NONE;
@@ -108,7 +111,8 @@ merge_deleted(struct delta_fifo *f, struct delta_entry *e, unsigned flags, uint3
 
 /* After delta_table_reserve(&f->table, 1, 1). i is entry_find()'s answer; returns the entry. */
 static uint32_t
-queue_delta(struct delta_fifo *f, uint32_t i, uint64_t key_hash, enum delta_type type, unsigned flags, uint32_t ref)
+queue_delta(struct delta_fifo *f, uint32_t i, uint64_t key_hash, enum delta_type type, unsigned flags,
+	    uint32_t ref)
 {
 	uint32_t node;
 
@@ -273,7 +277,8 @@ delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if (!known_object(f, items[i] & ~DELTA_ITEM_UNCHANGED))
 			return -EBADMSG;
-	r = delta_table_reserve(&f->table, count + known, count + known + f->table.queue.count + f->table.waiting.count);
+	r = delta_table_reserve(&f->table, count + known,
+				count + known + f->table.queue.count + f->table.waiting.count);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < count; i++)
@@ -331,14 +336,15 @@ delta_fifo_version(const struct delta_fifo *f, size_t *ret_length)
 /* ---- popping -------------------------------------------------------------- */
 
 /*
- * Drop the first `done` Deltas of an entry, and look again at what the others borrow from the store: what was known
- * when they were queued may have been replaced by those that are done. False: nothing is left.
+ * Drop the first `done` Deltas of an entry, and look again at what the others borrow from the store: what was
+ * known when they were queued may have been replaced by those that are done. False: nothing is left.
  */
 static bool
 entry_keep_rest(struct delta_fifo *f, uint32_t i, const struct deltas *key, size_t done)
 {
 	struct delta_entry *e = &f->table.entries[i];
-	uint32_t known = f->known.find(f->known.context, key->key_hash, key->ns, key->ns_length, key->name, key->name_length);
+	uint32_t known = f->known.find(f->known.context, key->key_hash, key->ns, key->ns_length, key->name,
+				       key->name_length);
 	uint32_t rest = e->first, next;
 
 	for (; done > 0; done--) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DeltaFIFO: what one resource's Reflector heard and the store does not show yet.
  *
@@ -6,21 +7,24 @@
  * Deltas of one key stand together, keys in the order in which they were first queued. Only one thing is ever
  * merged: two DELETED at a key's end become one, and the one that holds an object wins over a tombstone.
  *
- * The known objects are the store's (struct known_objects): there is no second copy. A body in flight is a draft, a
- * block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A key costs about 52
- * private bytes.
+ * The known objects are the store's (struct known_objects): there is no second copy. A body in flight is a
+ * draft, a block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A key
+ * costs about 52 private bytes.
  *
- * Same UID, resourceVersion and content as the known object, and nothing else queued for its key: the draft is discarded at
- * once, and the delta says `unchanged`. (A server that was restored to an older state gives resourceVersions a second time.)
+ * Same UID, resourceVersion and content as the known object, and nothing else queued for its key: the draft
+ * is discarded at once, and the delta says `unchanged`. (A server that was restored to an older state gives
+ * resourceVersions a second time.)
  *
- * RV. delta_fifo_version() is that of the last arrival, bookmarks included, in their order. It may be shown beside the
- * store's content only when the FIFO is empty: while something is queued, or was put back, an arrival before it is missing.
+ * RV. delta_fifo_version() is that of the last arrival, bookmarks included, in their order. It may be shown
+ * beside the store's content only when the FIFO is empty: while something is queued, or was put back, an
+ * arrival before it is missing.
  *
- * Source    client-go tools/cache/delta_fifo.go; better: what fails goes back in front, merged with newer Deltas
+ * Source    client-go tools/cache/delta_fifo.go; better: what fails goes back in front, merged with newer
+ *           Deltas
  * Threads   the writer's loop thread only
  */
-#ifndef WRITER_DELTA_FIFO_H
-#define WRITER_DELTA_FIFO_H
+#ifndef WRITER_FIFO_DELTA_FIFO_H
+#define WRITER_FIFO_DELTA_FIFO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,15 +35,19 @@
 enum delta_type { DELTA_ADDED, DELTA_UPDATED, DELTA_DELETED, DELTA_REPLACED, DELTA_SYNC };
 
 /*
- * What the FIFO asks of the store. Every function gets `context`; refs are those of drafts and known objects. A known
- * object's ref stays valid until Deltas of its own key are processed.
+ * What the FIFO asks of the store. Every function gets `context`; refs are those of drafts and known objects.
+ * A known object's ref stays valid until Deltas of its own key are processed.
  */
 struct known_objects {
 	void *context;
-	/* The header and key of a draft or known object; NULL when ref names none. Lent until the next change. */
+	/*
+	 * The header and key of a draft or known object; NULL when ref names none. Lent until the next
+	 * change.
+	 */
 	const struct object *(*object)(void *context, uint32_t ref);
 	/* The known object with this key, or 0. */
-	uint32_t (*find)(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name, size_t name_length);
+	uint32_t (*find)(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
+			 size_t name_length);
 	/* Whether two have the same UID and the same resourceVersion, neither of them empty. */
 	bool (*same)(void *context, uint32_t a, uint32_t b);
 	/* Visit every known object; count says how many there are at most. */
@@ -61,7 +69,8 @@ struct known_objects {
 struct delta {
 	enum delta_type type;
 	bool unchanged;		/* the known object is this very version */
-	bool tombstone;		/* a delete that was not seen, only found by a list; the final state is unknown */
+	/* a delete that was not seen, only found by a list; the final state is unknown */
+	bool tombstone;
 	uint32_t ref;
 };
 
@@ -87,15 +96,16 @@ void delta_fifo_free(struct delta_fifo *f);
  * Queue what a watch said. The key is the draft's; a DELETED carries the final state.
  *
  * Returns   0: the draft is the FIFO's (a delete of a key that neither store nor queue has is discarded);
- *           -ESHUTDOWN after delta_fifo_close(), -ENOMEM, -EBADMSG the ref names no object: the draft stays the caller's
+ *           -ESHUTDOWN after delta_fifo_close(), -ENOMEM, -EBADMSG the ref names no object: the draft stays
+ *           the caller's
  */
 int delta_fifo_add(struct delta_fifo *f, uint32_t draft);
 int delta_fifo_update(struct delta_fifo *f, uint32_t draft);
 int delta_fifo_delete(struct delta_fifo *f, uint32_t draft);
 
 /*
- * An item of a list that is being read, to be kept by the caller for delta_fifo_replace(). A draft that says nothing
- * new is discarded here already, so that a relist needs no room for a second copy of everything.
+ * An item of a list that is being read, to be kept by the caller for delta_fifo_replace(). A draft that says
+ * nothing new is discarded here already, so that a relist needs no room for a second copy of everything.
  */
 #define DELTA_ITEM_UNCHANGED 0x80000000u
 uint32_t delta_fifo_stage(struct delta_fifo *f, uint32_t draft);
@@ -103,10 +113,12 @@ uint32_t delta_fifo_stage(struct delta_fifo *f, uint32_t draft);
 void delta_fifo_unstage(struct delta_fifo *f, uint32_t item);
 
 /*
- * A whole list: each item a REPLACED, and a DELETED with a tombstone for each key that is known to the store, or only
- * queued, and is not in the list. Between the first delta_fifo_stage() and this call nothing else may be queued.
+ * A whole list: each item a REPLACED, and a DELETED with a tombstone for each key that is known to the store,
+ * or only queued, and is not in the list. Between the first delta_fifo_stage() and this call nothing else may
+ * be queued.
  *
- * Returns   0: the items are the FIFO's; -ESHUTDOWN, -ENOMEM, -EBADMSG: nothing has changed, they stay the caller's
+ * Returns   0: the items are the FIFO's; -ESHUTDOWN, -ENOMEM, -EBADMSG: nothing has changed, they stay the
+ *           caller's
  */
 int delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count);
 
@@ -115,21 +127,24 @@ int delta_fifo_resync(struct delta_fifo *f);
 
 /* The RV of the last arrival; call it after each one. -E2BIG above RESOURCE_VERSION_MAX bytes. */
 int delta_fifo_set_version(struct delta_fifo *f, const char *version, size_t length);
-const char *delta_fifo_version(const struct delta_fifo *f, size_t *ret_length);	/* length 0: nothing arrived yet */
+const char *delta_fifo_version(const struct delta_fifo *f,
+			       size_t *ret_length); /* length 0: nothing arrived yet */
 
 /*
  * Hand over up to max keys, one call of process() each.
  *
- * process    returns 0, having consumed all Deltas; or a negative errno with *ret_done < count: the rest is put back.
- *            It must not call the FIFO.
+ * process    returns 0, having consumed all Deltas; or a negative errno with *ret_done < count: the rest is
+ *            put back. It must not call the FIFO.
  * ret_keys   how many keys were processed without error; may be NULL
  * Returns    0 as many as there were, up to max; the last error of process(); -ESHUTDOWN closed and empty
  *
- * A key that failed waits apart, before everything else, collecting what newer Deltas come, so that the keys behind
- * it (a delete that makes room, say) get their turn. delta_fifo_retry() puts those that wait in front again.
+ * A key that failed waits apart, before everything else, collecting what newer Deltas come, so that the keys
+ * behind it (a delete that makes room, say) get their turn. delta_fifo_retry() puts those that wait in front
+ * again.
  */
 typedef int delta_process_fn(void *context, const struct deltas *deltas, size_t *ret_done);
-int delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context, size_t *ret_keys);
+int delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context,
+		   size_t *ret_keys);
 void delta_fifo_retry(struct delta_fifo *f);
 
 /* Keys that delta_fifo_pop() would hand over, and keys that wait for delta_fifo_retry(). */
@@ -145,12 +160,15 @@ delta_fifo_is_empty(const struct delta_fifo *f)
 /* How many lists it was given so far. */
 uint64_t delta_fifo_lists(const struct delta_fifo *f);
 
-/* A list's Deltas are among what is queued: the content is neither the state before nor the state after it. */
+/*
+ * A list's Deltas are among what is queued: the content is neither the state before nor the state after
+ * it.
+ */
 bool delta_fifo_is_listing(const struct delta_fifo *f);
 
 /*
- * Whether the keys of the first list were all processed. True at once when something was added, updated or deleted
- * before any list, and after an empty first list.
+ * Whether the keys of the first list were all processed. True at once when something was added, updated or
+ * deleted before any list, and after an empty first list.
  */
 bool delta_fifo_has_synced(const struct delta_fifo *f);
 

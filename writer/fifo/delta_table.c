@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a DeltaFIFO is kept in.
  */
@@ -114,7 +115,8 @@ delta_table_reset(struct delta_table *t)
 size_t
 delta_table_bytes(const struct delta_table *t)
 {
-	return t->entry_capacity * (sizeof(*t->entries) + sizeof(*t->buckets)) + t->node_capacity * sizeof(*t->nodes);
+	return t->entry_capacity * (sizeof(*t->entries) + sizeof(*t->buckets)) +
+	       t->node_capacity * sizeof(*t->nodes);
 }
 
 uint32_t
@@ -128,7 +130,8 @@ delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t re
 	} else {
 		i = t->node_used++;
 	}
-	t->nodes[i] = (struct delta_node){ .ref = ref, .next = DELTA_NONE, .type = (uint8_t)type, .flags = (uint8_t)flags };
+	t->nodes[i] = (struct delta_node){
+		.ref = ref, .next = DELTA_NONE, .type = (uint8_t)type, .flags = (uint8_t)flags};
 	return i;
 }
 

@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a DeltaFIFO is kept in: two pools, entries (a key) and nodes (a Delta), named by 32-bit index, a hash table over the
- * entries, and two lists of them. No allocation a key; what the pools grew to goes back to the system when all is empty.
+ * What a DeltaFIFO is kept in: two pools, entries (a key) and nodes (a Delta), named by 32-bit index, a hash
+ * table over the entries, and two lists of them. No allocation a key; what the pools grew to goes back to the
+ * system when all is empty.
  *
  * Nothing here knows what keys or refs mean: delta_fifo.c does.
  */
-#ifndef WRITER_DELTA_TABLE_H
-#define WRITER_DELTA_TABLE_H
+#ifndef WRITER_FIFO_DELTA_TABLE_H
+#define WRITER_FIFO_DELTA_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Staging. Deletions and changes are rare here (an object that goes, or changes, while a WatchList still sends the state before that), so
- * they are only noted with their place among the items, and applied all together at the end, in one pass over the items.
+ * Staging. Deletions and changes are rare here (an object that goes, or changes, while a WatchList still
+ * sends the state before that), so they are only noted with their place among the items, and applied all
+ * together at the end, in one pass over the items.
  */
 #include "writer/fifo/staging.h"
 
@@ -121,7 +123,8 @@ staging_delete(struct staging *s, uint32_t draft)
 static int
 compare(const void *a, const void *b)
 {
-	uint64_t left = ((const struct staged_deletion *)a)->key_hash, right = ((const struct staged_deletion *)b)->key_hash;
+	uint64_t left = ((const struct staged_deletion *)a)->key_hash,
+		 right = ((const struct staged_deletion *)b)->key_hash;
 
 	return left < right ? -1 : left > right;
 }
@@ -137,7 +140,8 @@ same_key(const struct object *a, const struct object *b)
 static bool
 is_gone(const struct staging *s, size_t position)
 {
-	const struct object *o = s->known.object(s->known.context, s->items[position] & ~DELTA_ITEM_UNCHANGED);
+	const struct object *o = s->known.object(s->known.context,
+						 s->items[position] & ~DELTA_ITEM_UNCHANGED);
 	size_t low = 0, high = s->deletion_count;
 
 	if (!o)

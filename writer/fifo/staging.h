@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Staging: the state of a resource while it comes in, from a LIST or from the first part of a WatchList, until one Replace puts all of it
- * into the DeltaFIFO. What is staged are drafts, which no root reaches: readers see nothing of them, and a state that does not
- * come to its end is taken back without a trace.
+ * Staging: the state of a resource while it comes in, from a LIST or from the first part of a WatchList,
+ * until one Replace puts all of it into the DeltaFIFO. What is staged are drafts, which no root reaches:
+ * readers see nothing of them, and a state that does not come to its end is taken back without a trace.
  *
- * Memory: 4 private bytes an item; bodies stand in the arena, and an item that says nothing new takes no room there either.
+ * Memory: 4 private bytes an item; bodies stand in the arena, and an item that says nothing new takes no room
+ * there either.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_STAGING_H
-#define WRITER_STAGING_H
+#ifndef WRITER_FIFO_STAGING_H
+#define WRITER_FIFO_STAGING_H
 
 #include "writer/fifo/delta_fifo.h"
 
@@ -40,7 +42,10 @@ int staging_delete(struct staging *s, uint32_t draft);
 /* Take everything back: it failed. Ready for another state. */
 void staging_discard(struct staging *s);
 
-/* It is whole: take back what does not count, so that `count` is that of the objects. 0, or -ENOMEM and everything is still staged. */
+/*
+ * It is whole: take back what does not count, so that `count` is that of the objects. 0, or -ENOMEM and
+ * everything is still staged.
+ */
 int staging_settle(struct staging *s);
 
 /* It is whole, as of this RV. Returns as delta_fifo_replace(); after an error everything is still staged. */

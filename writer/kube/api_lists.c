@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parsing discovery's documents; see api_lists.h. */
 #include "writer/kube/api_lists.h"
 
@@ -23,7 +24,8 @@ is_dns_name(const char *text)
 	if (!text || !*text || strlen(text) > 253 || *text == '.')
 		return false;
 	for (; *text; text++)
-		if (!islower((unsigned char)*text) && !isdigit((unsigned char)*text) && *text != '-' && *text != '.')
+		if (!islower((unsigned char)*text) && !isdigit((unsigned char)*text) && *text != '-' &&
+		    *text != '.')
 			return false;
 	return true;
 }
@@ -49,7 +51,8 @@ api_group_versions_free(struct api_group_version *list, size_t n)
 }
 
 static int
-add_group_version(const char *group, const char *version, bool preferred, struct api_group_version **list, size_t *n)
+add_group_version(const char *group, const char *version, bool preferred, struct api_group_version **list,
+		  size_t *n)
 {
 	struct api_group_version *larger, *entry;
 
@@ -77,14 +80,16 @@ api_group_list_parse(const void *body, size_t len, struct api_group_version **re
 	cJSON_ArrayForEach(group, groups) {
 		const char *name = string_member(group, "name"), *preferred;
 
-		preferred = string_member(cJSON_GetObjectItemCaseSensitive(group, "preferredVersion"), "version");
+		preferred = string_member(cJSON_GetObjectItemCaseSensitive(group, "preferredVersion"),
+					  "version");
 		if (!is_dns_name(name))
 			continue;
 		cJSON_ArrayForEach(version, cJSON_GetObjectItemCaseSensitive(group, "versions")) {
 			const char *text = string_member(version, "version");
 
 			if (r == 0 && is_dns_name(text))
-				r = add_group_version(name, text, preferred && strcmp(text, preferred) == 0, &list, &n);
+				r = add_group_version(name, text, preferred && strcmp(text, preferred) == 0,
+						      &list, &n);
 		}
 	}
 	cJSON_Delete(document);
@@ -129,8 +134,8 @@ take_short_names(const cJSON *names, struct kube_resource *resource)
 }
 
 static int
-make_resource(const cJSON *entry, const char *group, const char *version, const char *name, const char *kind, const char *singular,
-	      bool namespaced, struct kube_resource *ret)
+make_resource(const cJSON *entry, const char *group, const char *version, const char *name, const char *kind,
+	      const char *singular, bool namespaced, struct kube_resource *ret)
 {
 	struct kube_resource resource = {
 		.group = strdup(group),
@@ -143,7 +148,8 @@ make_resource(const cJSON *entry, const char *group, const char *version, const 
 		.can_watch = has_verb(entry, "watch"),
 	};
 
-	if (!resource.group || !resource.version || !resource.resource || !resource.kind || !resource.singular ||
+	if (!resource.group || !resource.version || !resource.resource || !resource.kind ||
+	    !resource.singular ||
 	    take_short_names(cJSON_GetObjectItemCaseSensitive(entry, "shortNames"), &resource) < 0) {
 		kube_resource_done(&resource);
 		return -ENOMEM;
@@ -158,8 +164,9 @@ make_resource(const cJSON *entry, const char *group, const char *version, const 
 static int
 take_resource(const cJSON *entry, const char *group, const char *version, struct kube_resource *ret)
 {
-	return make_resource(entry, group, version, string_member(entry, "name"), string_member(entry, "kind"),
-			     string_member(entry, "singularName"), cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "namespaced")), ret);
+	return make_resource(entry, group, version, string_member(entry, "name"),
+			     string_member(entry, "kind"), string_member(entry, "singularName"),
+			     cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(entry, "namespaced")), ret);
 }
 
 /* One of a version in an APIGroupDiscoveryList. */
@@ -169,7 +176,8 @@ take_discovered(const cJSON *entry, const char *group, const char *version, stru
 	const char *kind = string_member(cJSON_GetObjectItemCaseSensitive(entry, "responseKind"), "kind");
 	const char *scope = string_member(entry, "scope");
 
-	return make_resource(entry, group, version, string_member(entry, "resource"), kind, string_member(entry, "singularResource"),
+	return make_resource(entry, group, version, string_member(entry, "resource"), kind,
+			     string_member(entry, "singularResource"),
 			     scope && strcmp(scope, "Namespaced") == 0, ret);
 }
 
@@ -199,7 +207,8 @@ take_version(const cJSON *version, const char *group, struct api_group_discovery
 	ret->group = strdup(group);
 	ret->version = strdup(name);
 	ret->current = !probe || strcmp(probe, "Stale") != 0;
-	ret->resources = calloc((size_t)(cJSON_IsArray(resources) ? cJSON_GetArraySize(resources) : 0) + 1, sizeof(*ret->resources));
+	ret->resources = calloc((size_t)(cJSON_IsArray(resources) ? cJSON_GetArraySize(resources) : 0) + 1,
+				sizeof(*ret->resources));
 	if (!ret->group || !ret->version || !ret->resources)
 		return -ENOMEM;
 	cJSON_ArrayForEach(entry, resources) {

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * API lists: parsing the documents of discovery, APIGroupDiscoveryList (/apis with all that is in it), APIGroupList (/apis of older
- * servers) and APIResourceList (/api/v1, /apis/GROUP/VERSION). Names in them go into request paths, so one that cannot
- * be a DNS name is left out.
+ * API lists: parsing the documents of discovery, APIGroupDiscoveryList (/apis with all that is in it),
+ * APIGroupList (/apis of older servers) and APIResourceList (/api/v1, /apis/GROUP/VERSION). Names in them go
+ * into request paths, so one that cannot be a DNS name is left out.
  */
-#ifndef INFORMER_WRITER_KUBE_API_LISTS_H
-#define INFORMER_WRITER_KUBE_API_LISTS_H
+#ifndef WRITER_KUBE_API_LISTS_H
+#define WRITER_KUBE_API_LISTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +33,8 @@ void api_group_versions_free(struct api_group_version *list, size_t n);
 struct api_group_discovery {
 	char *group, *version;
 	bool preferred;
-	bool current;	/* false: the server behind it was not heard lately, and what is said of it may be old or nothing */
+	/* false: the server behind it was not heard lately, and what is said of it may be old or nothing */
+	bool current;
 	struct kube_resource *resources;
 	size_t n_resources;
 };
@@ -40,10 +42,12 @@ struct api_group_discovery {
 /*
  * Parse an aggregated /apis (apidiscovery.k8s.io/v2 and v2beta1).
  *
- * ret_list  an array, for api_group_discoveries_free(); in the server's order, the preferred version of each group first
+ * ret_list  an array, for api_group_discoveries_free(); in the server's order, the preferred version of each
+ *           group first
  * Returns   0, -EPROTO when the body is no APIGroupDiscoveryList, -ENOMEM
  */
-int api_group_discovery_parse(const void *body, size_t len, struct api_group_discovery **ret_list, size_t *ret_n);
+int api_group_discovery_parse(const void *body, size_t len, struct api_group_discovery **ret_list,
+			      size_t *ret_n);
 void api_group_discoveries_free(struct api_group_discovery *list, size_t n);
 
 /*

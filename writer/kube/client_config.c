@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Client configuration; see client_config.h. */
 #include "writer/kube/client_config.h"
 
@@ -123,9 +124,9 @@ static bool
 copy_exec(const struct kube_exec *from, struct kube_exec *ret)
 {
 	ret->provide_cluster_info = from->provide_cluster_info;
-	return copy_string(from->command, &ret->command) && copy_string(from->api_version, &ret->api_version) &&
-	       copy_pairs(&from->args, &ret->args) && copy_pairs(&from->env, &ret->env) &&
-	       copy_string(from->cluster_config, &ret->cluster_config) &&
+	return copy_string(from->command, &ret->command) &&
+	       copy_string(from->api_version, &ret->api_version) && copy_pairs(&from->args, &ret->args) &&
+	       copy_pairs(&from->env, &ret->env) && copy_string(from->cluster_config, &ret->cluster_config) &&
 	       copy_string(from->install_hint, &ret->install_hint);
 }
 
@@ -146,13 +147,16 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 	};
 
 	if (!copy_string(config->server, &copy.server) || !copy_string(config->origin, &copy.origin) ||
-	    !copy_string(config->context, &copy.context) || !copy_string(config->namespace_, &copy.namespace_) ||
+	    !copy_string(config->context, &copy.context) ||
+	    !copy_string(config->namespace_, &copy.namespace_) ||
 	    !copy_string(config->tls_server_name, &copy.tls_server_name) ||
 	    !copy_string(config->proxy_url, &copy.proxy_url) || !copy_pem(&config->ca, &copy.ca) ||
-	    !copy_pem(&config->client_cert, &copy.client_cert) || !copy_pem(&config->client_key, &copy.client_key) ||
-	    !copy_string(config->token, &copy.token) || !copy_string(config->token_file, &copy.token_file) ||
-	    !copy_string(config->username, &copy.username) || !copy_string(config->password, &copy.password) ||
-	    !copy_exec(&config->exec, &copy.exec) || !copy_impersonation(&config->as, &copy.as)) {
+	    !copy_pem(&config->client_cert, &copy.client_cert) ||
+	    !copy_pem(&config->client_key, &copy.client_key) || !copy_string(config->token, &copy.token) ||
+	    !copy_string(config->token_file, &copy.token_file) ||
+	    !copy_string(config->username, &copy.username) ||
+	    !copy_string(config->password, &copy.password) || !copy_exec(&config->exec, &copy.exec) ||
+	    !copy_impersonation(&config->as, &copy.as)) {
 		kube_client_config_done(&copy);
 		return -ENOMEM;
 	}
@@ -161,7 +165,8 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 }
 
 int
-kube_client_config_read_ca(const struct kube_client_config *config, char **ret_pem, size_t *ret_len, char **ret_error)
+kube_client_config_read_ca(const struct kube_client_config *config, char **ret_pem, size_t *ret_len,
+			   char **ret_error)
 {
 	if (config->ca.file) {
 		int r = file_read(config->ca.file, KUBE_PEM_MAX_BYTES, ret_pem, ret_len, ret_error);
@@ -170,8 +175,10 @@ kube_client_config_read_ca(const struct kube_client_config *config, char **ret_p
 			return r;
 		file_wipe(*ret_pem, *ret_len);
 		*ret_pem = NULL;
-		return message_set(ret_error, -EINVAL, "%s: holds no certificate (PEM text that begins with -----BEGIN CERTIFICATE-----)",
-				   config->ca.file);
+		return message_set(
+			ret_error, -EINVAL,
+			"%s: holds no certificate (PEM text that begins with -----BEGIN CERTIFICATE-----)",
+			config->ca.file);
 	}
 	*ret_pem = NULL;
 	*ret_len = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Client configuration: where the API server is and who we are there; what kubeconfig.h
  * finds out, and the only thing transport.h needs.
@@ -5,8 +6,8 @@
  * It holds secrets (key, token, password, a plugin's environment): they are never put into a
  * message or the log, and are wiped when freed.
  */
-#ifndef INFORMER_WRITER_KUBE_CLIENT_CONFIG_H
-#define INFORMER_WRITER_KUBE_CLIENT_CONFIG_H
+#ifndef WRITER_KUBE_CLIENT_CONFIG_H
+#define WRITER_KUBE_CLIENT_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,7 +52,8 @@ struct kube_exec {
 };
 
 struct kube_client_config {
-	char *server;		/* "https://host:6443" or "http://127.0.0.1:8080/prefix"; no slash at its end */
+	/* "https://host:6443" or "http://127.0.0.1:8080/prefix"; no slash at its end */
+	char *server;
 	char *origin;		/* for messages: the kubeconfig's path, "--server", or "in-cluster" */
 	char *context;		/* the context's name, or NULL */
 	char *namespace_;	/* the context's namespace, or NULL */

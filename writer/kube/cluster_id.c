@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which cluster answers; see cluster_id.h. */
 #include "writer/kube/cluster_id.h"
 
@@ -93,7 +94,8 @@ on_done(void *ctx, int result, const char *message)
 		message_format(&why, TRANSPORT_UNAUTHORIZED, transport_server(q->transport));
 		q->on_answer(q->ctx, -EACCES, "", why ? why : "no memory");
 	} else {
-		message_format(&why, "%s answered %d for namespace kube-system", transport_server(q->transport), q->status);
+		message_format(&why, "%s answered %d for namespace kube-system",
+			       transport_server(q->transport), q->status);
 		q->on_answer(q->ctx, later ? -EAGAIN : 0, "", why ? why : "no memory");
 	}
 	question_free(q);

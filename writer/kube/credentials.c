@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Credentials, kept fresh; see credentials.h. */
 #include "writer/kube/credentials.h"
 
@@ -14,7 +15,8 @@ int
 credentials_init(struct credentials *credentials, uv_loop_t *loop, const struct kube_client_config *config,
 		 void (*on_change)(void *ctx), void *ctx)
 {
-	*credentials = (struct credentials){.config = config, .loop = loop, .on_change = on_change, .ctx = ctx};
+	*credentials = (struct credentials){
+		.config = config, .loop = loop, .on_change = on_change, .ctx = ctx};
 	credentials->pair.stale = true;
 	return token_init(&credentials->token, config);
 }
@@ -63,7 +65,8 @@ refresh_pair(struct credentials *c, char **ret_error)
 	r = read_pem(&c->config->client_cert, &cert, ret_error);
 	if (r == 0)
 		r = read_pem(&c->config->client_key, &key, ret_error);
-	if (r == 0 && (!strstr(cert.data, "-----BEGIN ") || !strstr(key.data, "-----BEGIN "))) /* half written */
+	if (r == 0 &&
+	    (!strstr(cert.data, "-----BEGIN ") || !strstr(key.data, "-----BEGIN "))) /* half written */
 		r = message_set(ret_error, -EINVAL, "client certificate or key is not PEM text");
 	if (r < 0 || (is_same(&cert, &pair->cert) && is_same(&key, &pair->key))) {
 		kube_pem_done(&cert);
@@ -173,7 +176,8 @@ credentials_get(struct credentials *credentials, struct credentials_now *ret, ch
 bool
 credentials_refuse(struct credentials *credentials, unsigned long generation)
 {
-	bool can_change = credentials->config->exec.command || credentials->token.file || pair_is_in_files(credentials);
+	bool can_change = credentials->config->exec.command || credentials->token.file ||
+			  pair_is_in_files(credentials);
 
 	if (can_change && generation == credentials->generation + credentials->token.changes) {
 		credentials->refused = true;

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Credentials: who we say that we are, kept fresh: a token file (token.h), the files of a client
  * certificate, or a credential plugin (exec_plugin.h); or what stands fixed in the configuration.
  *
  * Files are read again after TOKEN_REREAD_S seconds and at once after the server refused what was in
  * them; while that fails the last good ones are used on. A plugin is run when nothing of it is
- * there, when that has expired, or when it was refused; requests wait for it, and share one run. It is not run
- * more often than once in EXEC_MIN_INTERVAL_MS, but for a refusal.
+ * there, when that has expired, or when it was refused; requests wait for it, and share one run. It is not
+ * run more often than once in EXEC_MIN_INTERVAL_MS, but for a refusal.
  *
  * Threads   one, the loop's
  */
-#ifndef INFORMER_WRITER_KUBE_CREDENTIALS_H
-#define INFORMER_WRITER_KUBE_CREDENTIALS_H
+#ifndef WRITER_KUBE_CREDENTIALS_H
+#define WRITER_KUBE_CREDENTIALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,8 +56,8 @@ struct credentials_now {
  * on_change  called from the loop when a plugin has ended, well or not
  * Returns    0 or -ENOMEM; reads and runs nothing yet
  */
-int credentials_init(struct credentials *credentials, uv_loop_t *loop, const struct kube_client_config *config,
-		     void (*on_change)(void *ctx), void *ctx);
+int credentials_init(struct credentials *credentials, uv_loop_t *loop,
+		     const struct kube_client_config *config, void (*on_change)(void *ctx), void *ctx);
 
 /* Kills a plugin that runs; the loop must then run until that is closed. A zeroed one is fine. */
 void credentials_done(struct credentials *credentials);
@@ -64,8 +65,8 @@ void credentials_done(struct credentials *credentials);
 /*
  * What to send at uv_now().
  *
- * Returns   0; -EAGAIN: a plugin is running, ask again after on_change(); or a negative errno with message (which
- *           holds no secret) when there is nothing to send
+ * Returns   0; -EAGAIN: a plugin is running, ask again after on_change(); or a negative errno with message
+ *           (which holds no secret) when there is nothing to send
  */
 int credentials_get(struct credentials *credentials, struct credentials_now *ret, char **ret_error);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery: rounds of requests. plan() looks which of the wanted names are still unknown and
  * marks what to read next; pump() reads it, a few at a time; when all have answered,
@@ -48,7 +49,8 @@ struct discovery {
 	void *ctx;
 	struct resource_name *names;
 	size_t n_names;
-	struct group_version **group_versions; /* [0] is core, [1] /apis, then the groups in the server's order */
+	/* [0] is core, [1] /apis, then the groups in the server's order */
+	struct group_version **group_versions;
 	size_t n_sources, n_reading;
 	bool used_builtin;
 };
@@ -76,9 +78,12 @@ source_free(struct group_version *group_version)
 }
 
 static int
-source_add(struct discovery *d, const char *group, const char *version, bool preferred, struct group_version **ret_source)
+source_add(struct discovery *d, const char *group, const char *version, bool preferred,
+	   struct group_version **ret_source)
 {
-	struct group_version **larger = reallocarray(d->group_versions, d->n_sources + 1, sizeof(struct group_version *)), *group_version;
+	struct group_version **larger = reallocarray(d->group_versions, d->n_sources + 1,
+						     sizeof(struct group_version *)),
+			     *group_version;
 
 	if (!larger)
 		return -ENOMEM;
@@ -88,7 +93,8 @@ source_add(struct discovery *d, const char *group, const char *version, bool pre
 		return -ENOMEM;
 	group_version->discovery = d;
 	group_version->preferred = preferred;
-	if ((group && !(group_version->group = strdup(group))) || (version && !(group_version->version = strdup(version)))) {
+	if ((group && !(group_version->group = strdup(group))) ||
+	    (version && !(group_version->version = strdup(version)))) {
 		source_free(group_version);
 		return -ENOMEM;
 	}
@@ -127,7 +133,8 @@ fill_builtin(struct group_version *group_version)
 		const struct well_known *w = &well_known[i];
 		struct kube_resource *resource = &group_version->resources[group_version->n_resources];
 
-		if (strcmp(w->group, group_version->group) != 0 || strcmp(w->version, group_version->version) != 0)
+		if (strcmp(w->group, group_version->group) != 0 ||
+		    strcmp(w->version, group_version->version) != 0)
 			continue;
 		*resource = (struct kube_resource){
 			.group = strdup(w->group),
@@ -303,9 +310,11 @@ take_answer(struct group_version *group_version, char **ret_error)
 	int r;
 
 	if (group_version->status == 200) {
-		r = group_version->group ? api_resource_list_parse(group_version->body, group_version->len, group_version->group, group_version->version,
-							    &group_version->resources, &group_version->n_resources)
-				  : take_groups(d, group_version);
+		r = group_version->group
+			    ? api_resource_list_parse(group_version->body, group_version->len,
+						      group_version->group, group_version->version,
+						      &group_version->resources, &group_version->n_resources)
+			    : take_groups(d, group_version);
 		if (r == -EPROTO)
 			message_set(ret_error, r, "%s does not answer as a Kubernetes API server does",
 				    transport_server(d->transport));
@@ -322,10 +331,11 @@ take_answer(struct group_version *group_version, char **ret_error)
 		r = message_set(ret_error, -EACCES, TRANSPORT_UNAUTHORIZED,
 				transport_server(d->transport));
 	else if (group_version->status == 429 || group_version->status >= 500)
-		r = message_set(ret_error, -EAGAIN, "%s answers %d to discovery: %s", transport_server(d->transport),
-				group_version->status, status.message);
+		r = message_set(ret_error, -EAGAIN, "%s answers %d to discovery: %s",
+				transport_server(d->transport), group_version->status, status.message);
 	else
-		r = message_set(ret_error, -EPROTO, "%s answers %d to discovery, which a Kubernetes API server does not: %s",
+		r = message_set(ret_error, -EPROTO,
+				"%s answers %d to discovery, which a Kubernetes API server does not: %s",
 				transport_server(d->transport), group_version->status, status.message);
 	kube_status_done(&status);
 	return r;
@@ -402,7 +412,9 @@ read_source(struct group_version *group_version)
 		snprintf(path, sizeof(path), "/api/%s", group_version->version);
 	else
 		snprintf(path, sizeof(path), "/apis/%s/%s", group_version->group, group_version->version);
-	r = transport_get(group_version->discovery->transport, path, group_version->group ? 0 : TRANSPORT_DISCOVERY, &callbacks, group_version, &group_version->request);
+	r = transport_get(group_version->discovery->transport, path,
+			  group_version->group ? 0 : TRANSPORT_DISCOVERY, &callbacks, group_version,
+			  &group_version->request);
 	if (r < 0)
 		return r;
 	group_version->state = SOURCE_READING;
@@ -434,8 +446,8 @@ pump(struct discovery *d)
 /* ---- outside ---------------------------------------------------------------------------------- */
 
 int
-discovery_start(struct transport *transport, const char *const *names, size_t n_names, discovery_done_fn *done,
-		void *ctx, struct discovery **ret_discovery, char **ret_error)
+discovery_start(struct transport *transport, const char *const *names, size_t n_names,
+		discovery_done_fn *done, void *ctx, struct discovery **ret_discovery, char **ret_error)
 {
 	struct discovery *d = calloc(1, sizeof(*d));
 	int r = -ENOMEM;
@@ -496,7 +508,8 @@ failed_source(const struct discovery *d, const struct resource_name *name)
 	if (d->group_versions[SOURCE_GROUPS]->state == SOURCE_FAILED)
 		return d->group_versions[SOURCE_GROUPS];
 	for (size_t i = SOURCE_FIRST_GROUP; i < d->n_sources && !failed; i++)
-		if (d->group_versions[i]->state == SOURCE_FAILED && (!name->group || names_group(name, d->group_versions[i])))
+		if (d->group_versions[i]->state == SOURCE_FAILED &&
+		    (!name->group || names_group(name, d->group_versions[i])))
 			failed = d->group_versions[i];
 	return failed;
 }
@@ -542,29 +555,32 @@ out:
 }
 
 static int
-explain_unknown(const struct discovery *d, const char *typed, const struct resource_name *name, char **ret_error)
+explain_unknown(const struct discovery *d, const char *typed, const struct resource_name *name,
+		char **ret_error)
 {
 	_cleanup_(message_freep) char *near_name = NULL;
 	const struct group_version *failed = failed_source(d, name);
 	const struct kube_resource *near;
 
 	if (failed)
-		return message_set(ret_error, -EAGAIN, "resource '%s' is not known so far: %s%s could not be read (%s)", typed,
-				   failed->group ? "group " : "the list of groups", failed->group ? failed->group : "",
-				   failed->failure ? failed->failure : "no memory");
+		return message_set(
+			ret_error, -EAGAIN, "resource '%s' is not known so far: %s%s could not be read (%s)",
+			typed, failed->group ? "group " : "the list of groups",
+			failed->group ? failed->group : "", failed->failure ? failed->failure : "no memory");
 	near = nearest(d, name->resource);
 	if (near)
 		near_name = kube_resource_group_name(near);
-	return message_set(ret_error, -ENOENT, "%s has no resource '%s'%s%s%s%s", transport_server(d->transport), typed,
-			   near_name ? "; did you mean " : "", near_name ? near_name : "", near_name ? "?" : "",
-			   d->used_builtin ? "; this user may not ask what the server has (403), so only well-known "
-					     "resources are known: bind it to ClusterRole system:discovery"
-					   : "");
+	return message_set(
+		ret_error, -ENOENT, "%s has no resource '%s'%s%s%s%s", transport_server(d->transport), typed,
+		near_name ? "; did you mean " : "", near_name ? near_name : "", near_name ? "?" : "",
+		d->used_builtin ? "; this user may not ask what the server has (403), so only well-known "
+				  "resources are known: bind it to ClusterRole system:discovery"
+				: "");
 }
 
 int
-discovery_resolve(const struct discovery *discovery, const char *name, const struct kube_resource **ret_resource,
-		  char **ret_error)
+discovery_resolve(const struct discovery *discovery, const char *name,
+		  const struct kube_resource **ret_resource, char **ret_error)
 {
 	const struct kube_resource *found;
 	struct resource_name parsed;
@@ -577,8 +593,8 @@ discovery_resolve(const struct discovery *discovery, const char *name, const str
 	if (!found)
 		r = explain_unknown(discovery, name, &parsed, ret_error);
 	else if (!found->can_list || !found->can_watch)
-		r = message_set(ret_error, -ENOTSUP, "resource '%s' cannot be cached: its verbs lack %s", name,
-				found->can_list ? "watch" : "list");
+		r = message_set(ret_error, -ENOTSUP, "resource '%s' cannot be cached: its verbs lack %s",
+				name, found->can_list ? "watch" : "list");
 	else
 		*ret_resource = found;
 	resource_name_done(&parsed);

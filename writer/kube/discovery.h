@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Discovery: which resources the API server has, asked just as far as the wanted names
  * need it: /api/v1 first; then /apis, and of it the named groups; all groups only for
@@ -11,8 +12,8 @@
  * An ambiguous name means core first, then preferred versions in the server's order of
  * groups, then other versions, as with kubectl.
  */
-#ifndef INFORMER_WRITER_KUBE_DISCOVERY_H
-#define INFORMER_WRITER_KUBE_DISCOVERY_H
+#ifndef WRITER_KUBE_DISCOVERY_H
+#define WRITER_KUBE_DISCOVERY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,8 +41,9 @@ typedef void discovery_done_fn(void *ctx, struct discovery *discovery, int resul
  *
  * Returns   0, -EINVAL with message for a name that can be none, -ENOMEM
  */
-int discovery_start(struct transport *transport, const char *const *names, size_t n_names, discovery_done_fn *on_done,
-		    void *ctx, struct discovery **ret_discovery, char **ret_error);
+int discovery_start(struct transport *transport, const char *const *names, size_t n_names,
+		    discovery_done_fn *on_done, void *ctx, struct discovery **ret_discovery,
+		    char **ret_error);
 
 /* Also while it runs (then on_done is not called). NULL is fine. */
 void discovery_free(struct discovery *discovery);
@@ -58,8 +60,8 @@ void discovery_free(struct discovery *discovery);
  *           -ENOTSUP  it exists but cannot be listed and watched
  *           -EINVAL   not a name
  */
-int discovery_resolve(const struct discovery *discovery, const char *name, const struct kube_resource **ret_resource,
-		      char **ret_error);
+int discovery_resolve(const struct discovery *discovery, const char *name,
+		      const struct kube_resource **ret_resource, char **ret_error);
 
 /* Whether the built-in table had to answer (403); worth a line in the log. */
 bool discovery_used_builtin(const struct discovery *discovery);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a credential plugin is started with; see exec_command.h. */
 #include "writer/kube/exec_command.h"
 
@@ -14,8 +15,9 @@
 static bool
 is_ours_alone(const char *entry)
 {
-	static const char *const names[] = {"NOTIFY_SOCKET=", "LISTEN_FDS=", "LISTEN_PID=", "LISTEN_FDNAMES=", "WATCHDOG_USEC=",
-					    "WATCHDOG_PID=", "KUBERNETES_EXEC_INFO="};
+	static const char *const names[] = {
+		"NOTIFY_SOCKET=", "LISTEN_FDS=",   "LISTEN_PID=",          "LISTEN_FDNAMES=",
+		"WATCHDOG_USEC=", "WATCHDOG_PID=", "KUBERNETES_EXEC_INFO="};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
@@ -55,7 +57,8 @@ exec_command_environment(const struct kube_pairs *env, const char *info)
 	if (!strings)
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		if (!is_ours_alone(environ[i]) && !is_replaced(environ[i], env) && !(strings[at++] = strdup(environ[i])))
+		if (!is_ours_alone(environ[i]) && !is_replaced(environ[i], env) &&
+		    !(strings[at++] = strdup(environ[i])))
 			goto fail;
 	for (size_t i = 0; i < env->n; i++)
 		if (asprintf(&strings[at++], "%s=%s", env->items[i].name, env->items[i].value) < 0) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes between us and a credential plugin; see exec_credential.h. */
 #include "writer/kube/exec_credential.h"
 
@@ -42,8 +43,8 @@ parse_time(const char *text, int64_t *ret_s)
 	int at = 0, hours, minutes;
 	int64_t zone = 0;
 
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
-		   &tm.tm_sec, &at) != 6 ||
+	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+		   &tm.tm_min, &tm.tm_sec, &at) != 6 ||
 	    at != 19)
 		return false;
 	text += at;
@@ -55,7 +56,8 @@ parse_time(const char *text, int64_t *ret_s)
 		text += 1 + digits;
 	}
 	if (strcmp(text, "Z") != 0) {
-		if ((*text != '+' && *text != '-') || strlen(text) != 6 || sscanf(text + 1, "%2d:%2d", &hours, &minutes) != 2)
+		if ((*text != '+' && *text != '-') || strlen(text) != 6 ||
+		    sscanf(text + 1, "%2d:%2d", &hours, &minutes) != 2)
 			return false;
 		zone = (hours * 3600ll + minutes * 60ll) * (*text == '-' ? -1 : 1);
 	}
@@ -106,27 +108,32 @@ read_answer(const cJSON *root, const char *api_version, struct exec_credential *
 	const cJSON *status = cJSON_GetObjectItemCaseSensitive(root, "status");
 	const char *kind, *version, *token, *cert, *key, *expires;
 
-	if (!cJSON_IsObject(root) || !string_of(root, "kind", &kind) || !kind || strcmp(kind, "ExecCredential") != 0)
+	if (!cJSON_IsObject(root) || !string_of(root, "kind", &kind) || !kind ||
+	    strcmp(kind, "ExecCredential") != 0)
 		return message_set(ret_error, -EPROTO, "it printed no ExecCredential");
 	if (!string_of(root, "apiVersion", &version) || !version || strcmp(version, api_version) != 0)
 		return message_set(ret_error, -EPROTO,
-				   "it answered in another apiVersion than the %s that the kubeconfig names", api_version);
+				   "it answered in another apiVersion than the %s that the kubeconfig names",
+				   api_version);
 	if (!cJSON_IsObject(status))
 		return message_set(ret_error, -EPROTO, "its ExecCredential has no status");
 	if (!string_of(status, "token", &token) || !string_of(status, "clientCertificateData", &cert) ||
 	    !string_of(status, "clientKeyData", &key) || !string_of(status, "expirationTimestamp", &expires))
 		return message_set(ret_error, -EPROTO, "a field of its status is not a string");
 	if (!token && !cert && !key)
-		return message_set(ret_error, -EPROTO, "its status has neither a token nor a client certificate");
+		return message_set(ret_error, -EPROTO,
+				   "its status has neither a token nor a client certificate");
 	if (!cert != !key)
-		return message_set(ret_error, -EPROTO, "its status has only one of client certificate and key");
+		return message_set(ret_error, -EPROTO,
+				   "its status has only one of client certificate and key");
 	if (token && !is_token(token))
 		return message_set(ret_error, -EPROTO, "its token has a character that cannot stand in one");
 	if (cert && (!strstr(cert, "-----BEGIN ") || !strstr(key, "-----BEGIN ")))
 		return message_set(ret_error, -EPROTO, "its client certificate or key is not PEM text");
 	ret->expires_s = INT64_MAX;
 	if (expires && !parse_time(expires, &ret->expires_s))
-		return message_set(ret_error, -EPROTO, "its expirationTimestamp is no time as 2026-01-31T12:00:00Z");
+		return message_set(ret_error, -EPROTO,
+				   "its expirationTimestamp is no time as 2026-01-31T12:00:00Z");
 	if ((token && !(ret->token = strdup(token))) || (cert && !copy_pem(cert, &ret->cert)) ||
 	    (key && !copy_pem(key, &ret->key)))
 		return -ENOMEM;
@@ -147,7 +154,8 @@ exec_credential_parse(const char *data, size_t len, const char *api_version, str
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		return message_set(ret_error, -EPROTO, "it printed no ExecCredential: %zu bytes, neither JSON nor YAML", len);
+		return message_set(ret_error, -EPROTO,
+				   "it printed no ExecCredential: %zu bytes, neither JSON nor YAML", len);
 	r = read_answer(json ? json : yaml_root(yaml), api_version, &credential, ret_error);
 	wipe_strings(json);
 	cJSON_Delete(json);
@@ -184,9 +192,11 @@ add_cluster(cJSON *cluster, const struct kube_client_config *config, const char 
 		encoded = malloc(size);
 		if (!encoded)
 			return false;
-		sodium_bin2base64(encoded, size, (const unsigned char *)ca, ca_len, sodium_base64_VARIANT_ORIGINAL);
+		sodium_bin2base64(encoded, size, (const unsigned char *)ca, ca_len,
+				  sodium_base64_VARIANT_ORIGINAL);
 	}
-	ok = add_string(cluster, "server", config->server) && add_string(cluster, "tls-server-name", config->tls_server_name) &&
+	ok = add_string(cluster, "server", config->server) &&
+	     add_string(cluster, "tls-server-name", config->tls_server_name) &&
 	     add_true(cluster, "insecure-skip-tls-verify", config->insecure_skip_tls_verify) &&
 	     add_string(cluster, "certificate-authority-data", encoded) &&
 	     add_string(cluster, "proxy-url", config->proxy_url) &&
@@ -210,10 +220,11 @@ exec_credential_info(const struct kube_client_config *config, char **ret_json, c
 		r = kube_client_config_read_ca(config, &ca, &ca_len, ret_error);
 	if (r < 0)
 		goto out;
-	ok = add_string(root, "kind", "ExecCredential") && add_string(root, "apiVersion", config->exec.api_version) &&
+	ok = add_string(root, "kind", "ExecCredential") &&
+	     add_string(root, "apiVersion", config->exec.api_version) &&
 	     (spec = cJSON_AddObjectToObject(root, "spec")) &&
-	     (!config->exec.provide_cluster_info ||
-	      ((cluster = cJSON_AddObjectToObject(spec, "cluster")) && add_cluster(cluster, config, ca, ca_len))) &&
+	     (!config->exec.provide_cluster_info || ((cluster = cJSON_AddObjectToObject(spec, "cluster")) &&
+						     add_cluster(cluster, config, ca, ca_len))) &&
 	     cJSON_AddFalseToObject(spec, "interactive");
 	*ret_json = ok ? cJSON_PrintUnformatted(root) : NULL;
 	r = *ret_json ? 0 : -ENOMEM;

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exec credential: the two documents that go between us and a credential plugin: what it is told in
  * KUBERNETES_EXEC_INFO, and what it prints.
  *
  * Source    client-go pkg/apis/clientauthentication, plugin/pkg/client/auth/exec
  */
-#ifndef INFORMER_WRITER_KUBE_EXEC_CREDENTIAL_H
-#define INFORMER_WRITER_KUBE_EXEC_CREDENTIAL_H
+#ifndef WRITER_KUBE_EXEC_CREDENTIAL_H
+#define WRITER_KUBE_EXEC_CREDENTIAL_H
 
 #include <stddef.h>
 #include <stdint.h>

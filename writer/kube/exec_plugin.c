@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One run of a credential plugin; see exec_plugin.h.
  *
@@ -110,7 +111,8 @@ drain_stderr(struct exec_plugin *plugin)
 
 	if (uv_fileno((uv_handle_t *)&plugin->err, &fd) < 0)
 		return;
-	for (int i = 0; i < 16 && (n = read(fd, buffer, sizeof(buffer))) > 0; i++) /* as much as a pipe holds */
+	for (int i = 0; i < 16 && (n = read(fd, buffer, sizeof(buffer))) > 0;
+	     i++) /* as much as a pipe holds */
 		keep_tail(plugin, buffer, (size_t)n);
 }
 
@@ -121,8 +123,8 @@ tell_failure(struct exec_plugin *plugin, const char *why)
 	_cleanup_(message_freep) char *error = NULL, *words = NULL;
 
 	words = redact_text(plugin->tail, plugin->tail_len, &plugin->secrets, STDERR_SHOWN);
-	message_format(&error, "credential plugin %s %s%s%s", plugin->config.exec.command, why, words && *words ? ": " : "",
-		       words ? words : "");
+	message_format(&error, "credential plugin %s %s%s%s", plugin->config.exec.command, why,
+		       words && *words ? ": " : "", words ? words : "");
 	plugin->done(plugin->ctx, NULL, error ? error : "no memory for a credential plugin's error");
 }
 
@@ -140,8 +142,8 @@ judge(struct exec_plugin *plugin)
 	} else if (plugin->exit_code != 0) {
 		message_format(&why, "failed with exit code %lld", (long long)plugin->exit_code);
 		tell_failure(plugin, why ? why : "failed");
-	} else if (exec_credential_parse(plugin->data ? plugin->data : "", plugin->len, plugin->config.exec.api_version,
-					 &credential, &error) < 0) {
+	} else if (exec_credential_parse(plugin->data ? plugin->data : "", plugin->len,
+					 plugin->config.exec.api_version, &credential, &error) < 0) {
 		message_format(&why, "is of no use: %s", error ? error : "no memory");
 		tell_failure(plugin, why ? why : "failed");
 	} else {
@@ -198,7 +200,8 @@ on_limit(uv_timer_t *timer)
 	struct exec_plugin *plugin = timer->data;
 	char why[96];
 
-	snprintf(why, sizeof(why), "did not end within %.1f s and was killed", (double)plugin->timeout_ms / 1000);
+	snprintf(why, sizeof(why), "did not end within %.1f s and was killed",
+		 (double)plugin->timeout_ms / 1000);
 	give_up(plugin, why);
 }
 
@@ -218,7 +221,8 @@ give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 		plugin->data = data;
 		plugin->size = larger;
 	}
-	*ret = uv_buf_init(plugin->data ? plugin->data + plugin->len : NULL, (unsigned)(plugin->size - plugin->len));
+	*ret = uv_buf_init(plugin->data ? plugin->data + plugin->len : NULL,
+			   (unsigned)(plugin->size - plugin->len));
 }
 
 static void
@@ -307,10 +311,12 @@ open_pipe(uv_pipe_t *handle, uv_file *ret_write_end)
 static int
 spawn(struct exec_plugin *plugin, uv_loop_t *loop, char **arguments, char **environment)
 {
-	uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}, {.flags = UV_INHERIT_FD}};
+	uv_stdio_container_t stdio[3] = {
+		{.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}, {.flags = UV_INHERIT_FD}};
 	uv_process_options_t options = {
 		.file = arguments[0], .args = arguments, .env = environment, .exit_cb = on_exit_,
-		.flags = UV_PROCESS_DETACHED, /* a session of its own: all of it can be killed, and it finds no terminal */
+		/* a session of its own: all of it can be killed, and it finds no terminal */
+		.flags = UV_PROCESS_DETACHED,
 		.stdio = stdio, .stdio_count = 3,
 	};
 	uv_file out = -1, err = -1;
@@ -350,8 +356,11 @@ explain_start(const struct kube_exec *exec, int code, char **ret_error)
 
 	if (code == -ENOENT && exec->install_hint)
 		hint = redact_text(exec->install_hint, strlen(exec->install_hint), &exec->env, STDERR_SHOWN);
-	return message_set(ret_error, code, "credential plugin %s cannot be started: %s%s%s", exec->command, strerror(-code),
-			   hint && *hint ? "; " : code == -ENOENT ? "; install it, or name its whole path in the kubeconfig" : "",
+	return message_set(ret_error, code, "credential plugin %s cannot be started: %s%s%s", exec->command,
+			   strerror(-code),
+			   hint && *hint     ? "; "
+			   : code == -ENOENT ? "; install it, or name its whole path in the kubeconfig"
+					     : "",
 			   hint ? hint : "");
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exec plugin: one run of a credential plugin (aws, gke-gcloud-auth-plugin, kubelogin, ...).
  *
@@ -9,8 +10,8 @@
  * Threads   the loop's
  * Source    client-go plugin/pkg/client/auth/exec
  */
-#ifndef INFORMER_WRITER_KUBE_EXEC_PLUGIN_H
-#define INFORMER_WRITER_KUBE_EXEC_PLUGIN_H
+#ifndef WRITER_KUBE_EXEC_PLUGIN_H
+#define WRITER_KUBE_EXEC_PLUGIN_H
 
 #include <uv.h>
 
@@ -36,8 +37,8 @@ typedef void exec_plugin_done(void *ctx, struct exec_credential *credential, con
  * ret_plugin  valid until done() or exec_plugin_cancel()
  * Returns     0, or a negative errno with message: it could not be started
  */
-int exec_plugin_start(uv_loop_t *loop, const struct kube_client_config *config, exec_plugin_done *done, void *ctx,
-		      struct exec_plugin **ret_plugin, char **ret_error);
+int exec_plugin_start(uv_loop_t *loop, const struct kube_client_config *config, exec_plugin_done *done,
+		      void *ctx, struct exec_plugin **ret_plugin, char **ret_error);
 
 /* Kill it; done() is not called. The loop must run until what is left of it is closed. NULL is fine. */
 void exec_plugin_cancel(struct exec_plugin *plugin);

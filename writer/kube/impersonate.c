@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Impersonation headers; see impersonate.h. */
 #include "writer/kube/impersonate.h"
 

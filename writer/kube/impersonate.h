@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Impersonate: the headers that ask the server to take us for somebody else.
  *
  * Source    client-go transport/round_trippers.go
  */
-#ifndef INFORMER_WRITER_KUBE_IMPERSONATE_H
-#define INFORMER_WRITER_KUBE_IMPERSONATE_H
+#ifndef WRITER_KUBE_IMPERSONATE_H
+#define WRITER_KUBE_IMPERSONATE_H
 
 #include <curl/curl.h>
 

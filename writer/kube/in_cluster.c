@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The service account of a pod; see in_cluster.h. */
 #include "writer/kube/in_cluster.h"
 
@@ -14,7 +15,8 @@
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
 int
-in_cluster_read(const char *host, const char *port, const char *root, struct kube_client_config *config, char **ret_error)
+in_cluster_read(const char *host, const char *port, const char *root, struct kube_client_config *config,
+		char **ret_error)
 {
 	_cleanup_(message_freep) char *namespace_file = NULL, *reason = NULL, *text = NULL;
 	bool v6 = strchr(host, ':');
@@ -33,7 +35,8 @@ in_cluster_read(const char *host, const char *port, const char *root, struct kub
 		config->ca.file = NULL;
 		return -ENOMEM;
 	}
-	if (asprintf(&config->server, "https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "", port ? port : "443") < 0) {
+	if (asprintf(&config->server, "https://%s%s%s:%s", v6 ? "[" : "", host, v6 ? "]" : "",
+		     port ? port : "443") < 0) {
 		config->server = NULL;
 		return -ENOMEM;
 	}
@@ -44,7 +47,8 @@ in_cluster_read(const char *host, const char *port, const char *root, struct kub
 	r = file_read(config->token_file, KUBE_PEM_MAX_BYTES, &text, &len, &reason);
 	if (r < 0)
 		return message_set(ret_error, r,
-				   "in a pod, but without its service account's token (%s): set automountServiceAccountToken: "
+				   "in a pod, but without its service account's token (%s): set "
+				   "automountServiceAccountToken: "
 				   "true, or " KUBECONFIG_HOW_TO_FIND,
 				   reason ? reason : "no memory");
 	explicit_bzero(text, len);

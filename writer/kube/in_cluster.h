@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * In-cluster: the service account that the kubelet mounts into a pod.
  *
  * Source    client-go rest.InClusterConfig(): variables, paths, a missing CA is the system's bundle
  */
-#ifndef INFORMER_WRITER_KUBE_IN_CLUSTER_H
-#define INFORMER_WRITER_KUBE_IN_CLUSTER_H
+#ifndef WRITER_KUBE_IN_CLUSTER_H
+#define WRITER_KUBE_IN_CLUSTER_H
 
 #include "writer/kube/client_config.h"
 

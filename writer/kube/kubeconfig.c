@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kubeconfig: finding the files, choosing context, cluster and user in them, and what flags
  * replace; see kubeconfig.h.
@@ -57,7 +58,8 @@ add_list(struct kubeconfig_set *set, const char *list, char **ret_error)
 
 /* Read the files there are. *ret_searched says where was looked; NULL: nowhere. Allocated. */
 static int
-find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, char **ret_searched, char **ret_error)
+find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, char **ret_searched,
+	   char **ret_error)
 {
 	const char *list = env(choice, "KUBECONFIG"), *local = env(choice, "HOME");
 
@@ -71,7 +73,9 @@ find_files(const struct kubeconfig_choice *choice, struct kubeconfig_set *set, c
 		return -ENOMEM;
 	if (list)
 		return add_list(set, list, ret_error);
-	return local && access(*ret_searched, F_OK) == 0 ? kubeconfig_set_add_file(set, *ret_searched, ret_error) : 0;
+	return local && access(*ret_searched, F_OK) == 0
+		       ? kubeconfig_set_add_file(set, *ret_searched, ret_error)
+		       : 0;
 }
 
 /* ---- choosing --------------------------------------------------------------------------- */
@@ -92,8 +96,8 @@ take_entry(const struct kubeconfig_set *set, enum kubeconfig_kind kind, const ch
 }
 
 static int
-read_set(const struct kubeconfig_set *set, const struct kubeconfig_choice *choice, struct kube_client_config *config,
-	 char **ret_error)
+read_set(const struct kubeconfig_set *set, const struct kubeconfig_choice *choice,
+	 struct kube_client_config *config, char **ret_error)
 {
 	const char *context_name = choice->context, *cluster = NULL, *user = NULL;
 	struct kubeconfig_reader in = {NULL, ret_error};
@@ -108,7 +112,8 @@ read_set(const struct kubeconfig_set *set, const struct kubeconfig_choice *choic
 		r = kubeconfig_set_current_context(set, &context_name, ret_error);
 	if (r == 0 && context_name) {
 		config->context = strdup(context_name);
-		r = config->context ? kubeconfig_set_find(set, KUBECONFIG_CONTEXT, context_name, &in, &context, ret_error)
+		r = config->context ? kubeconfig_set_find(set, KUBECONFIG_CONTEXT, context_name, &in,
+							  &context, ret_error)
 				    : -ENOMEM;
 	}
 	if (r == 0 && context)
@@ -126,12 +131,14 @@ read_set(const struct kubeconfig_set *set, const struct kubeconfig_choice *choic
 	if (r < 0 || config->server || choice->server)
 		return r;
 	if (cluster)
-		return message_set(ret_error, -EINVAL, "%s: cluster '%s' has no server", set->origin, cluster);
+		return message_set(ret_error, -EINVAL, "%s: cluster '%s' has no server", set->origin,
+				   cluster);
 	if (context_name)
-		return message_set(ret_error, -EINVAL, "%s: context '%s' names no cluster with a server", set->origin,
-				   context_name);
+		return message_set(ret_error, -EINVAL, "%s: context '%s' names no cluster with a server",
+				   set->origin, context_name);
 	kubeconfig_set_names(set, KUBECONFIG_CONTEXT, names, sizeof(names));
-	return message_set(ret_error, -EINVAL, "%s: no current-context; choose one with --context; it has: %s", set->origin,
+	return message_set(ret_error, -EINVAL,
+			   "%s: no current-context; choose one with --context; it has: %s", set->origin,
 			   names);
 }
 
@@ -170,7 +177,10 @@ replace_password(const struct kubeconfig_choice *choice, struct kube_client_conf
 	if (!choice->username && !choice->password)
 		return 0;
 	r = replace(&config->username, choice->username ? choice->username : config->username ? NULL : "");
-	return r < 0 ? r : replace(&config->password, choice->password ? choice->password : config->password ? NULL : "");
+	return r < 0 ? r
+		     : replace(&config->password, choice->password   ? choice->password
+						  : config->password ? NULL
+								     : "");
 }
 
 /* What flags say over what files and service account say. */
@@ -220,7 +230,8 @@ apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *c
 static int
 normalise_server(struct kube_client_config *config, const char *where, char **ret_error)
 {
-	bool tls = kube_pem_given(&config->ca) || kube_pem_given(&config->client_cert) || config->insecure_skip_tls_verify;
+	bool tls = kube_pem_given(&config->ca) || kube_pem_given(&config->client_cert) ||
+		   config->insecure_skip_tls_verify;
 	char *host = NULL, *part = NULL, *url;
 	CURLU *parsed = NULL;
 	const char *wrong = NULL;
@@ -271,18 +282,24 @@ check_impersonation(const struct kube_impersonation *as, const char *where, char
 	bool fits = fits_header(as->user) && fits_header(as->uid);
 
 	if (!as->user && (as->uid || as->groups.n || as->extra.n))
-		return message_set(ret_error, -EINVAL,
-				   "%s: a uid, group or user-extra to impersonate without a user; name one with --as", where);
+		return message_set(
+			ret_error, -EINVAL,
+			"%s: a uid, group or user-extra to impersonate without a user; name one with --as",
+			where);
 	for (size_t i = 0; i < as->groups.n; i++)
 		fits &= fits_header(as->groups.items[i].value);
 	for (size_t i = 0; i < as->extra.n; i++)
 		fits &= fits_header(as->extra.items[i].value);
 	if (!fits)
-		return message_set(ret_error, -EINVAL, "%s: a control character in whom to impersonate", where);
+		return message_set(ret_error, -EINVAL, "%s: a control character in whom to impersonate",
+				   where);
 	return 0;
 }
 
-/* What can only be said when files and flags are together; and of several ways to say who we are, which one counts. */
+/*
+ * What can only be said when files and flags are together; and of several ways to say who we are, which one
+ * counts.
+ */
 static int
 finish(const struct kubeconfig_choice *choice, struct kube_client_config *config, char **ret_error)
 {
@@ -290,14 +307,18 @@ finish(const struct kubeconfig_choice *choice, struct kube_client_config *config
 
 	if (config->insecure_skip_tls_verify && kube_pem_given(&config->ca))
 		return message_set(ret_error, -EINVAL,
-				   "--certificate-authority and --insecure-skip-tls-verify contradict each other; keep one");
+				   "--certificate-authority and --insecure-skip-tls-verify contradict each "
+				   "other; keep one");
 	if (kube_pem_given(&config->client_cert) != kube_pem_given(&config->client_key))
-		return message_set(ret_error, -EINVAL, "%s: only one of client-certificate and client-key is given", where);
+		return message_set(ret_error, -EINVAL,
+				   "%s: only one of client-certificate and client-key is given", where);
 	if (config->token && config->username)
-		return message_set(ret_error, -EINVAL, "%s: a token and a username or password say who we are; keep one", where);
+		return message_set(ret_error, -EINVAL,
+				   "%s: a token and a username or password say who we are; keep one", where);
 	for (const char *p = choice->token; p && *p; p++)
 		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
-			return message_set(ret_error, -EINVAL, "--token has a character that cannot stand in a token");
+			return message_set(ret_error, -EINVAL,
+					   "--token has a character that cannot stand in a token");
 	if (config->token || config->token_file || config->username || kube_pem_given(&config->client_cert))
 		kube_exec_done(&config->exec);
 	if (config->server) {
@@ -322,18 +343,23 @@ choose(const struct kubeconfig_set *set, const struct kubeconfig_choice *choice,
        struct kube_client_config *config, char **ret_error)
 {
 	const char *host = env(choice, "KUBERNETES_SERVICE_HOST");
-	const char *named = choice->context ? choice->context : choice->cluster ? choice->cluster : choice->user;
+	const char *named = choice->context   ? choice->context
+			    : choice->cluster ? choice->cluster
+					      : choice->user;
 	int r = 0;
 
 	if (set->n > 0 && (named || !kubeconfig_set_is_empty(set) || (!host && !choice->server)))
 		r = read_set(set, choice, config, ret_error);
 	else if (named)
-		r = message_set(ret_error, -ENOENT, "--%s %s, but there is no kubeconfig (%s); name one with --kubeconfig",
-				choice->context ? "context" : choice->cluster ? "cluster" : "user", named,
-				searched ? searched : "no home folder");
+		r = message_set(ret_error, -ENOENT,
+				"--%s %s, but there is no kubeconfig (%s); name one with --kubeconfig",
+				choice->context   ? "context"
+				: choice->cluster ? "cluster"
+						  : "user",
+				named, searched ? searched : "no home folder");
 	else if (!choice->server && host)
-		r = in_cluster_read(host, env(choice, "KUBERNETES_SERVICE_PORT"), choice->root ? choice->root : "", config,
-				    ret_error);
+		r = in_cluster_read(host, env(choice, "KUBERNETES_SERVICE_PORT"),
+				    choice->root ? choice->root : "", config, ret_error);
 	else if (!choice->server)
 		r = nothing_found(searched, ret_error);
 	if (r == 0)
@@ -364,7 +390,8 @@ without_empty(const struct kubeconfig_choice *choice)
 }
 
 int
-kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config, char **ret_error)
+kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config,
+		char **ret_error)
 {
 	_cleanup_(message_freep) char *searched = NULL;
 	struct kubeconfig_choice chosen = without_empty(choice);

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kubeconfig: where the API server is and who we are there, from the command line, kubeconfig
  * files, or the service account of a pod.
  *
  * Source    client-go tools/clientcmd: which files, how they are merged, which flag replaces what
  */
-#ifndef INFORMER_WRITER_KUBE_KUBECONFIG_H
-#define INFORMER_WRITER_KUBE_KUBECONFIG_H
+#ifndef WRITER_KUBE_KUBECONFIG_H
+#define WRITER_KUBE_KUBECONFIG_H
 
 #include "writer/kube/client_config.h"
 
-#define KUBECONFIG_HOW_TO_FIND                                                                                         \
-	"name one with --kubeconfig or KUBECONFIG, or the server with --server "                                      \
+#define KUBECONFIG_HOW_TO_FIND                                                                               \
+	"name one with --kubeconfig or KUBECONFIG, or the server with --server "                             \
 	"(in a pod the service account is found by itself)"
 
 /* What the command line and the environment say; every field may be zero. Borrowed for the call. */
@@ -45,7 +46,8 @@ struct kubeconfig_choice {
  *             -ENOTSUP  auth-provider, or a plugin that needs a person at a terminal
  *             other negative errno from reading files; -ENOMEM
  */
-int kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config, char **ret_error);
+int kubeconfig_load(const struct kubeconfig_choice *choice, struct kube_client_config *ret_config,
+		    char **ret_error);
 
 /*
  * The same from the bytes of one file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a cluster and a user of a kubeconfig say; see kubeconfig_entries.h. */
 #include "writer/kube/kubeconfig_entries.h"
 
@@ -19,7 +20,8 @@ take_plugin_extension(const struct kubeconfig_reader *in, const cJSON *cluster, 
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(cluster, "extensions"), *entry, *content;
 
 	if (list && !cJSON_IsNull(list) && !cJSON_IsArray(list))
-		return yaml_error(in->yaml, list, YAML_AT_VALUE, in->ret_error, -EINVAL, "extensions must be a list");
+		return yaml_error(in->yaml, list, YAML_AT_VALUE, in->ret_error, -EINVAL,
+				  "extensions must be a list");
 	cJSON_ArrayForEach(entry, list) {
 		const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(entry, "name"));
 
@@ -44,14 +46,16 @@ kubeconfig_take_cluster(const struct kubeconfig_reader *in, const char *name, co
 	if (r == 0 && !trust_by_flag)
 		r = kubeconfig_take_pem(in, cluster, "certificate-authority", &config->ca);
 	if (r == 0 && !trust_by_flag)
-		r = kubeconfig_take_bool(in, cluster, "insecure-skip-tls-verify", &config->insecure_skip_tls_verify);
-	if (r == 0 && !choice->server && !choice->tls_server_name) /* the name of another server is not this one's */
+		r = kubeconfig_take_bool(in, cluster, "insecure-skip-tls-verify",
+					 &config->insecure_skip_tls_verify);
+	if (r == 0 && !choice->server &&
+	    !choice->tls_server_name) /* the name of another server is not this one's */
 		r = kubeconfig_take_string(in, cluster, "tls-server-name", &config->tls_server_name);
 	if (r == 0)
 		r = kubeconfig_get_string(in, cluster, "proxy-url", &proxy_url);
 	if (r == 0 && proxy_url && !proxy_url_is_usable(proxy_url))
-		return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(cluster, "proxy-url"), YAML_AT_VALUE,
-				  in->ret_error, -EINVAL,
+		return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(cluster, "proxy-url"),
+				  YAML_AT_VALUE, in->ret_error, -EINVAL,
 				  "proxy-url must be a URL that starts with http://, https:// or socks5://");
 	if (r == 0)
 		r = kubeconfig_take_string(in, cluster, "proxy-url", &config->proxy_url);
@@ -62,9 +66,10 @@ kubeconfig_take_cluster(const struct kubeconfig_reader *in, const char *name, co
 	if (r < 0)
 		return r;
 	if (config->insecure_skip_tls_verify && kube_pem_given(&config->ca))
-		return yaml_error(in->yaml, cluster, YAML_AT_VALUE, in->ret_error, -EINVAL,
-				  "cluster '%s' has a certificate-authority and insecure-skip-tls-verify; keep one",
-				  name);
+		return yaml_error(
+			in->yaml, cluster, YAML_AT_VALUE, in->ret_error, -EINVAL,
+			"cluster '%s' has a certificate-authority and insecure-skip-tls-verify; keep one",
+			name);
 	return 0;
 }
 
@@ -78,8 +83,8 @@ take_strings(const struct kubeconfig_reader *in, const cJSON *object, const char
 	int r = 0;
 
 	if (list && !cJSON_IsNull(list) && !cJSON_IsArray(list))
-		return yaml_error(in->yaml, list, YAML_AT_VALUE, in->ret_error, -EINVAL, "%s must be a list of strings",
-				  name);
+		return yaml_error(in->yaml, list, YAML_AT_VALUE, in->ret_error, -EINVAL,
+				  "%s must be a list of strings", name);
 	cJSON_ArrayForEach(item, list) {
 		if (!cJSON_IsString(item))
 			return yaml_error(in->yaml, item, YAML_AT_VALUE, in->ret_error, -EINVAL,
@@ -98,7 +103,8 @@ take_env(const struct kubeconfig_reader *in, const cJSON *exec, struct kube_pair
 	int r = 0;
 
 	if (list && !cJSON_IsNull(list) && !cJSON_IsArray(list))
-		return yaml_error(in->yaml, list, YAML_AT_VALUE, in->ret_error, -EINVAL, "env must be a list");
+		return yaml_error(in->yaml, list, YAML_AT_VALUE, in->ret_error, -EINVAL,
+				  "env must be a list");
 	cJSON_ArrayForEach(item, list) {
 		const char *name = NULL, *value = NULL;
 
@@ -117,7 +123,8 @@ take_env(const struct kubeconfig_reader *in, const cJSON *exec, struct kube_pair
 }
 
 static int
-check_interactive_mode(const struct kubeconfig_reader *in, const cJSON *exec, const char *user, bool must_be_said)
+check_interactive_mode(const struct kubeconfig_reader *in, const cJSON *exec, const char *user,
+		       bool must_be_said)
 {
 	const cJSON *field = cJSON_GetObjectItemCaseSensitive(exec, "interactiveMode");
 	const char *mode = NULL;
@@ -131,7 +138,8 @@ check_interactive_mode(const struct kubeconfig_reader *in, const cJSON *exec, co
 				  "user '%s': exec needs interactiveMode: Never or IfAvailable", user);
 	if (mode && strcmp(mode, "Always") == 0)
 		return yaml_error(in->yaml, field, YAML_AT_VALUE, in->ret_error, -ENOTSUP,
-				  "user '%s': its plugin wants to ask a person (interactiveMode: Always), and a daemon has none; use "
+				  "user '%s': its plugin wants to ask a person (interactiveMode: Always), "
+				  "and a daemon has none; use "
 				  "another way of the plugin, or a token, tokenFile or client certificate",
 				  user);
 	if (mode && strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0)
@@ -148,7 +156,8 @@ take_exec(const struct kubeconfig_reader *in, const char *user, const cJSON *exe
 	int r;
 
 	if (!cJSON_IsObject(exec))
-		return yaml_error(in->yaml, exec, YAML_AT_VALUE, in->ret_error, -EINVAL, "exec must be a mapping");
+		return yaml_error(in->yaml, exec, YAML_AT_VALUE, in->ret_error, -EINVAL,
+				  "exec must be a mapping");
 	r = kubeconfig_get_string(in, exec, "apiVersion", &version);
 	if (r == 0)
 		r = kubeconfig_get_string(in, exec, "command", &command);
@@ -156,8 +165,9 @@ take_exec(const struct kubeconfig_reader *in, const char *user, const cJSON *exe
 		return r;
 	is_v1 = version && strcmp(version, "client.authentication.k8s.io/v1") == 0;
 	if (!is_v1 && (!version || strcmp(version, "client.authentication.k8s.io/v1beta1") != 0))
-		return yaml_error(in->yaml, exec, YAML_AT_VALUE, in->ret_error, version ? -ENOTSUP : -EINVAL,
-				  "user '%s': exec needs apiVersion: client.authentication.k8s.io/v1 or v1beta1", user);
+		return yaml_error(
+			in->yaml, exec, YAML_AT_VALUE, in->ret_error, version ? -ENOTSUP : -EINVAL,
+			"user '%s': exec needs apiVersion: client.authentication.k8s.io/v1 or v1beta1", user);
 	if (!command)
 		return yaml_error(in->yaml, exec, YAML_AT_VALUE, in->ret_error, -EINVAL,
 				  "user '%s': exec needs a command", user);
@@ -182,8 +192,8 @@ take_exec(const struct kubeconfig_reader *in, const char *user, const cJSON *exe
 /* ---- user -------------------------------------------------------------------------------- */
 
 static int
-take_impersonation(const struct kubeconfig_reader *in, const cJSON *user, const struct kubeconfig_choice *choice,
-		   struct kube_impersonation *as)
+take_impersonation(const struct kubeconfig_reader *in, const cJSON *user,
+		   const struct kubeconfig_choice *choice, struct kube_impersonation *as)
 {
 	const cJSON *extra = cJSON_GetObjectItemCaseSensitive(user, "as-user-extra"), *list;
 	int r = 0;
@@ -217,13 +227,15 @@ take_token(const struct kubeconfig_reader *in, const cJSON *user, struct kube_cl
 		r = kubeconfig_take_path(in, user, "tokenFile", &config->token_file);
 	for (const char *p = config->token; r == 0 && p && *p; p++)
 		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
-			return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(user, "token"), YAML_AT_VALUE,
-					  in->ret_error, -EINVAL, "token has a character that cannot stand in one");
+			return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(user, "token"),
+					  YAML_AT_VALUE, in->ret_error, -EINVAL,
+					  "token has a character that cannot stand in one");
 	return r;
 }
 
 static int
-take_password(const struct kubeconfig_reader *in, const char *name, const cJSON *user, struct kube_client_config *config)
+take_password(const struct kubeconfig_reader *in, const char *name, const cJSON *user,
+	      struct kube_client_config *config)
 {
 	int r;
 
@@ -250,12 +262,14 @@ kubeconfig_take_user(const struct kubeconfig_reader *in, const char *name, const
 	const cJSON *exec = cJSON_GetObjectItemCaseSensitive(user, "exec");
 	int r = 0;
 
-	if (!choice->token) { /* a token on the command line is instead of what else goes into Authorization */
+	/* a token on the command line is instead of what else goes into Authorization */
+	if (!choice->token) {
 		if (legacy && !cJSON_IsNull(legacy))
-			return yaml_error(in->yaml, legacy, YAML_AT_KEY, in->ret_error, -ENOTSUP,
-					  "user '%s': auth-provider is the old way of credential plugins, removed from "
-					  "Kubernetes; use exec, a token, tokenFile or client certificate",
-					  name);
+			return yaml_error(
+				in->yaml, legacy, YAML_AT_KEY, in->ret_error, -ENOTSUP,
+				"user '%s': auth-provider is the old way of credential plugins, removed from "
+				"Kubernetes; use exec, a token, tokenFile or client certificate",
+				name);
 		r = take_token(in, user, config);
 		if (r == 0)
 			r = take_password(in, name, user, config);

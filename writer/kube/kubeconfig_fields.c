@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of a kubeconfig; see kubeconfig_fields.h. */
 #include "writer/kube/kubeconfig_fields.h"
 
@@ -13,7 +14,8 @@
 #include "writer/base/message.h"
 
 int
-kubeconfig_get_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name, const char **ret_value)
+kubeconfig_get_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+		      const char **ret_value)
 {
 	const cJSON *field = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -29,7 +31,8 @@ kubeconfig_get_string(const struct kubeconfig_reader *in, const cJSON *object, c
 }
 
 int
-kubeconfig_take_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name, char **ret_value)
+kubeconfig_take_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+		       char **ret_value)
 {
 	const char *value;
 	int r;
@@ -42,7 +45,8 @@ kubeconfig_take_string(const struct kubeconfig_reader *in, const cJSON *object, 
 }
 
 int
-kubeconfig_take_path(const struct kubeconfig_reader *in, const cJSON *object, const char *name, char **ret_path)
+kubeconfig_take_path(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+		     char **ret_path)
 {
 	const char *value, *file = yaml_name(in->yaml), *slash = strrchr(file, '/');
 	int r;
@@ -71,8 +75,8 @@ take_base64(const struct kubeconfig_reader *in, const cJSON *object, const char 
 	pem->data = malloc(size + 1);
 	if (!pem->data)
 		return -ENOMEM;
-	if (sodium_base642bin((unsigned char *)pem->data, size, value, strlen(value), " \t\r\n", &pem->len, &end,
-			      sodium_base64_VARIANT_ORIGINAL) != 0 ||
+	if (sodium_base642bin((unsigned char *)pem->data, size, value, strlen(value), " \t\r\n", &pem->len,
+			      &end, sodium_base64_VARIANT_ORIGINAL) != 0 ||
 	    *end) {
 		pem->len = 0;
 		return yaml_error(in->yaml, cJSON_GetObjectItemCaseSensitive(object, name), YAML_AT_VALUE,
@@ -83,7 +87,8 @@ take_base64(const struct kubeconfig_reader *in, const cJSON *object, const char 
 }
 
 int
-kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, const char *name, struct kube_pem *pem)
+kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+		    struct kube_pem *pem)
 {
 	_cleanup_(message_freep) char *data_name = NULL, *reason = NULL;
 	const cJSON *field;
@@ -134,7 +139,8 @@ is_old_bool(const cJSON *field, bool *ret)
 }
 
 int
-kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, const char *name, bool *ret_value)
+kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+		     bool *ret_value)
 {
 	const cJSON *field = cJSON_GetObjectItemCaseSensitive(object, name);
 
@@ -143,7 +149,7 @@ kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, co
 	if (cJSON_IsBool(field))
 		*ret_value = cJSON_IsTrue(field);
 	else if (!is_old_bool(field, ret_value))
-		return yaml_error(in->yaml, field, YAML_AT_VALUE, in->ret_error, -EINVAL, "%s must be true or false",
-				  name);
+		return yaml_error(in->yaml, field, YAML_AT_VALUE, in->ret_error, -EINVAL,
+				  "%s must be true or false", name);
 	return 0;
 }

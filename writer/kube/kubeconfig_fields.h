@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kubeconfig fields: reading one field of a mapping in a kubeconfig. What is wrong is told
  * with file:line:column; a value is never in a message, for it may be a secret.
@@ -5,8 +6,8 @@
  * All return 0 (also for a field that is absent, null or empty, which leaves *ret as it is),
  * -EINVAL with message, -ENOMEM, or the error of a file.
  */
-#ifndef INFORMER_WRITER_KUBE_KUBECONFIG_FIELDS_H
-#define INFORMER_WRITER_KUBE_KUBECONFIG_FIELDS_H
+#ifndef WRITER_KUBE_KUBECONFIG_FIELDS_H
+#define WRITER_KUBE_KUBECONFIG_FIELDS_H
 
 #include "writer/kube/client_config.h"
 #include "writer/base/yaml.h"
@@ -21,11 +22,15 @@ int kubeconfig_get_string(const struct kubeconfig_reader *in, const cJSON *objec
 			  const char **ret_value);
 
 /* Allocated. A path stands relative to the kubeconfig's folder. */
-int kubeconfig_take_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name, char **ret_value);
-int kubeconfig_take_path(const struct kubeconfig_reader *in, const cJSON *object, const char *name, char **ret_path);
-int kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, const char *name, bool *ret_value);
+int kubeconfig_take_string(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+			   char **ret_value);
+int kubeconfig_take_path(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+			 char **ret_path);
+int kubeconfig_take_bool(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+			 bool *ret_value);
 
 /* NAME-data (base64), else the file that NAME says, and that there is PEM in it. */
-int kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, const char *name, struct kube_pem *pem);
+int kubeconfig_take_pem(const struct kubeconfig_reader *in, const cJSON *object, const char *name,
+			struct kube_pem *pem);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kubeconfig files as one; see kubeconfig_set.h. */
 #include "writer/kube/kubeconfig_set.h"
 
@@ -48,18 +49,19 @@ check_list(const struct yaml *doc, enum kubeconfig_kind kind, char **ret_error)
 	if (!list || cJSON_IsNull(list))
 		return 0;
 	if (!cJSON_IsArray(list))
-		return yaml_error(doc, list, YAML_AT_VALUE, ret_error, -EINVAL, "%s must be a list", kinds[kind].list);
+		return yaml_error(doc, list, YAML_AT_VALUE, ret_error, -EINVAL, "%s must be a list",
+				  kinds[kind].list);
 	cJSON_ArrayForEach(entry, list) {
 		const char *name = name_of(entry);
 
 		if (!cJSON_IsObject(entry) || !name)
 			return yaml_error(doc, entry, YAML_AT_VALUE, ret_error, -EINVAL,
-					  "an element of %s must be a mapping with name and %s", kinds[kind].list,
-					  kinds[kind].entry);
+					  "an element of %s must be a mapping with name and %s",
+					  kinds[kind].list, kinds[kind].entry);
 		object = cJSON_GetObjectItemCaseSensitive(entry, kinds[kind].entry);
 		if (object && !cJSON_IsNull(object) && !cJSON_IsObject(object))
-			return yaml_error(doc, object, YAML_AT_VALUE, ret_error, -EINVAL, "%s must be a mapping",
-					  kinds[kind].entry);
+			return yaml_error(doc, object, YAML_AT_VALUE, ret_error, -EINVAL,
+					  "%s must be a mapping", kinds[kind].entry);
 		for (other = list->child; other != entry; other = other->next)
 			if (strcmp(name_of(other), name) == 0)
 				return yaml_error(doc, entry, YAML_AT_VALUE, ret_error, -EINVAL,
@@ -76,8 +78,10 @@ check(const struct yaml *doc, char **ret_error)
 
 	if (!cJSON_IsObject(root))
 		return yaml_error(doc, root, YAML_AT_VALUE, ret_error, -EINVAL, "not a kubeconfig");
-	if (kind && !cJSON_IsNull(kind) && (!cJSON_IsString(kind) || strcmp(kind->valuestring, "Config") != 0))
-		return yaml_error(doc, kind, YAML_AT_VALUE, ret_error, -EINVAL, "not a kubeconfig, whose kind is Config");
+	if (kind && !cJSON_IsNull(kind) &&
+	    (!cJSON_IsString(kind) || strcmp(kind->valuestring, "Config") != 0))
+		return yaml_error(doc, kind, YAML_AT_VALUE, ret_error, -EINVAL,
+				  "not a kubeconfig, whose kind is Config");
 	for (unsigned i = 0; i < N_KINDS && r == 0; i++)
 		r = check_list(doc, (enum kubeconfig_kind)i, ret_error);
 	return r;
@@ -98,7 +102,8 @@ kubeconfig_set_add(struct kubeconfig_set *set, struct yaml *doc, char **ret_erro
 	}
 	set->docs = larger;
 	larger[set->n++] = doc;
-	if (asprintf(&origin, "%s%s%s", set->origin ? set->origin : "", set->origin ? ":" : "", yaml_name(doc)) < 0)
+	if (asprintf(&origin, "%s%s%s", set->origin ? set->origin : "", set->origin ? ":" : "",
+		     yaml_name(doc)) < 0)
 		return -ENOMEM;
 	free(set->origin);
 	set->origin = origin;
@@ -174,6 +179,6 @@ kubeconfig_set_find(const struct kubeconfig_set *set, enum kubeconfig_kind kind,
 		}
 	}
 	kubeconfig_set_names(set, kind, names, sizeof(names));
-	return message_set(ret_error, -EINVAL, "%s: no %s '%s' in it; it has: %s", set->origin, kinds[kind].entry, name,
-			   names);
+	return message_set(ret_error, -EINVAL, "%s: no %s '%s' in it; it has: %s", set->origin,
+			   kinds[kind].entry, name, names);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kubeconfig set: one or several kubeconfig files as one, merged by kubectl's rules.
  *
@@ -7,8 +8,8 @@
  *
  * Source    client-go tools/clientcmd ClientConfigLoadingRules.Load()
  */
-#ifndef INFORMER_WRITER_KUBE_KUBECONFIG_SET_H
-#define INFORMER_WRITER_KUBE_KUBECONFIG_SET_H
+#ifndef WRITER_KUBE_KUBECONFIG_SET_H
+#define WRITER_KUBE_KUBECONFIG_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,6 +54,7 @@ int kubeconfig_set_find(const struct kubeconfig_set *set, enum kubeconfig_kind k
 			struct kubeconfig_reader *ret_in, const cJSON **ret_object, char **ret_error);
 
 /* The names of all entries, "a, b" or "none", cut to `size`. */
-void kubeconfig_set_names(const struct kubeconfig_set *set, enum kubeconfig_kind kind, char *text, size_t size);
+void kubeconfig_set_names(const struct kubeconfig_set *set, enum kubeconfig_kind kind, char *text,
+			  size_t size);
 
 #endif

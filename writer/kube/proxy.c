@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which proxy leads to a server; see proxy.h. */
 #include "writer/kube/proxy.h"
 
@@ -22,7 +23,8 @@ parse_address(const char *text, struct address *ret)
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
 
 	memcpy(ret->bytes, mapped, sizeof(mapped));
-	return inet_pton(AF_INET, text, ret->bytes + sizeof(mapped)) == 1 || inet_pton(AF_INET6, text, ret->bytes) == 1;
+	return inet_pton(AF_INET, text, ret->bytes + sizeof(mapped)) == 1 ||
+	       inet_pton(AF_INET6, text, ret->bytes) == 1;
 }
 
 static bool
@@ -131,8 +133,8 @@ entry_matches(char *entry, const char *host, const char *port, const struct addr
 		entry++;
 	if (*entry == '.')
 		return ends_with(host, entry);
-	return strcasecmp(host, entry) == 0 ||
-	       (strlen(host) > strlen(entry) && ends_with(host, entry) && host[strlen(host) - strlen(entry) - 1] == '.');
+	return strcasecmp(host, entry) == 0 || (strlen(host) > strlen(entry) && ends_with(host, entry) &&
+						host[strlen(host) - strlen(entry) - 1] == '.');
 }
 
 bool
@@ -224,12 +226,15 @@ proxy_for_server(const char *server, const char *explicit_url, const char *(*get
 	if (!url) {
 		const char *no_proxy = env_any(getenv_, "NO_PROXY", "no_proxy");
 
-		url = tls ? env_any(getenv_, "HTTPS_PROXY", "https_proxy") : env_any(getenv_, "HTTP_PROXY", "http_proxy");
+		url = tls ? env_any(getenv_, "HTTPS_PROXY", "https_proxy")
+			  : env_any(getenv_, "HTTP_PROXY", "http_proxy");
 		if (!url)
 			return 0;
 		host = url_part(server, CURLUPART_HOST, 0);
 		port = url_part(server, CURLUPART_PORT, CURLU_DEFAULT_PORT);
-		bare = host && *host == '[' ? strndup(host + 1, strcspn(host + 1, "]")) : host ? strdup(host) : NULL;
+		bare = host && *host == '[' ? strndup(host + 1, strcspn(host + 1, "]"))
+		       : host               ? strdup(host)
+					    : NULL;
 		if (bare && proxy_is_excluded(no_proxy ? no_proxy : "", bare, port ? port : ""))
 			url = NULL;
 		curl_free(host);

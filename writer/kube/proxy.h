@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Proxy: which one leads to a server, as Go's net/http decides it for kubectl. libcurl's own rules
  * differ (it knows ALL_PROXY, does not read HTTP_PROXY, and asks for other forms in NO_PROXY),
@@ -10,8 +11,8 @@
  *
  * Source    golang.org/x/net/http/httpproxy; client-go clientcmd parseProxyURL()
  */
-#ifndef INFORMER_WRITER_KUBE_PROXY_H
-#define INFORMER_WRITER_KUBE_PROXY_H
+#ifndef WRITER_KUBE_PROXY_H
+#define WRITER_KUBE_PROXY_H
 
 #include <stdbool.h>
 

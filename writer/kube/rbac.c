@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RBAC help; see rbac.h. */
 #include "writer/kube/rbac.h"
 
@@ -14,8 +15,8 @@ rbac_hint(const struct kube_resource *resource, const char *namespace_)
 		     "- apiGroups: [\"%s\"]\n"
 		     "  resources: [\"%s\"]\n"
 		     "  verbs: [\"list\", \"watch\"]\n",
-		     one ? "Role in namespace " : "ClusterRole", one ? namespace_ : "", one ? " (or a ClusterRole)" : "",
-		     resource->group, resource->resource) < 0)
+		     one ? "Role in namespace " : "ClusterRole", one ? namespace_ : "",
+		     one ? " (or a ClusterRole)" : "", resource->group, resource->resource) < 0)
 		return NULL;
 	return text;
 }
@@ -27,7 +28,8 @@ rbac_hint_line(const struct kube_resource *resource, const char *namespace_)
 	char *text;
 
 	if (asprintf(&text,
-		     "add to informerd's %s%s: {apiGroups: [\"%s\"], resources: [\"%s\"], verbs: [\"list\", \"watch\"]}",
+		     "add to informerd's %s%s: {apiGroups: [\"%s\"], resources: [\"%s\"], verbs: [\"list\", "
+		     "\"watch\"]}",
 		     one ? "Role in namespace " : "ClusterRole", one ? namespace_ : "", resource->group,
 		     resource->resource) < 0)
 		return NULL;

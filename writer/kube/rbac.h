@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * RBAC help: the rule that is missing when a server answers 403.
  */
-#ifndef INFORMER_WRITER_KUBE_RBAC_H
-#define INFORMER_WRITER_KUBE_RBAC_H
+#ifndef WRITER_KUBE_RBAC_H
+#define WRITER_KUBE_RBAC_H
 
 #include "writer/kube/resource_name.h"
 
@@ -19,7 +20,10 @@
  */
 char *rbac_hint(const struct kube_resource *resource, const char *namespace_);
 
-/* The same rule in one line, for the log: {apiGroups: [apps], resources: [deployments], verbs: [list, watch]} */
+/*
+ * The same rule in one line, for the log: {apiGroups: [apps], resources: [deployments], verbs: [list,
+ * watch]}
+ */
 char *rbac_hint_line(const struct kube_resource *resource, const char *namespace_);
 
 #endif

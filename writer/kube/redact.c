@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Foreign text without secrets; see redact.h. */
 #include "writer/kube/redact.h"
 
@@ -44,9 +45,13 @@ void
 redact_userinfo(char *text)
 {
 	for (char *at = text; (at = strstr(at, "://")); at += 3) {
-		size_t end = strcspn(at + 3, " \t\r\n'\"<>"), slash = strcspn(at + 3, "/ \t\r\n'\"<>"), last = 0;
+		size_t end = strcspn(at + 3, " \t\r\n'\"<>"), slash = strcspn(at + 3, "/ \t\r\n'\"<>"),
+		       last = 0;
 
-		/* a password may hold a slash that should have been encoded: then the last @ of the word counts */
+		/*
+		 * a password may hold a slash that should have been encoded: then the last @ of the word
+		 * counts
+		 */
 		for (size_t i = 0; i < end; i++)
 			if (at[3 + i] == '@' && (i < slash || last == 0))
 				last = i;
@@ -71,9 +76,9 @@ hide_pem(char *text)
 static void
 hide_named(char *text)
 {
-	static const char *const names[] = {"password", "passwd", "passphrase", "pwd", "secret", "token", "authorization",
-					    "credential", "apikey", "api-key", "api_key", "access_key", "access-key", "bearer",
-					    "basic"};
+	static const char *const names[] = {"password", "passwd",        "passphrase", "pwd",    "secret",
+					    "token",    "authorization", "credential", "apikey", "api-key",
+					    "api_key",  "access_key",    "access-key", "bearer", "basic"};
 
 	for (size_t n = 0; n < sizeof(names) / sizeof(*names); n++) {
 		bool needs_sign = strcmp(names[n], "bearer") != 0 && strcmp(names[n], "basic") != 0;
@@ -112,7 +117,8 @@ hide_long_runs(char *text)
 			small |= islower((unsigned char)at[len]) != 0;
 			capital |= isupper((unsigned char)at[len]) != 0;
 		}
-		if ((len >= LONG_MIXED && digit && small && capital) || (len >= LONG_PLAIN && digit && (small || capital)) ||
+		if ((len >= LONG_MIXED && digit && small && capital) ||
+		    (len >= LONG_PLAIN && digit && (small || capital)) ||
 		    (len >= 10 && strncmp(at, "eyJ", 3) == 0))
 			star(at, 0, len);
 		at += len + (at[len] != '\0' && len == 0);

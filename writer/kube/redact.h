@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Redact: foreign text (a plugin's stderr, libcurl's words) made fit for a message: one line, no
  * control characters, and nothing in it that is, or looks like, a secret.
  */
-#ifndef INFORMER_WRITER_KUBE_REDACT_H
-#define INFORMER_WRITER_KUBE_REDACT_H
+#ifndef WRITER_KUBE_REDACT_H
+#define WRITER_KUBE_REDACT_H
 
 #include <stddef.h>
 
@@ -12,8 +13,8 @@
 #define REDACTED "[redacted]"
 
 /*
- * Hidden are: what `known` holds (values of three letters or fewer but for whole words); user and password in URLs; the
- * word behind "password=", "token:", "Bearer" and the like; PEM blocks; long runs of letters mixed
+ * Hidden are: what `known` holds (values of three letters or fewer but for whole words); user and password in
+ * URLs; the word behind "password=", "token:", "Bearer" and the like; PEM blocks; long runs of letters mixed
  * with digits, as tokens and keys are.
  *
  * known    pairs whose values are secrets, or NULL

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Request statistics: what the API server answered and how long that took, for metrics. Names and buckets are those of
- * client-go's rest_client_* metrics, so that dashboards for Go clients fit.
+ * Request statistics: what the API server answered and how long that took, for metrics. Names and buckets are
+ * those of client-go's rest_client_* metrics, so that dashboards for Go clients fit.
  */
-#ifndef INFORMER_WRITER_KUBE_REQUEST_STATS_H
-#define INFORMER_WRITER_KUBE_REQUEST_STATS_H
+#ifndef WRITER_KUBE_REQUEST_STATS_H
+#define WRITER_KUBE_REQUEST_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +17,8 @@ static const double request_buckets[] = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 
 
 /*
  * codes     answers by status code, each answer once its header is there (a 401 that is tried again, too)
- * buckets   finite answers that came whole, by duration; each in one bucket, the last one is for what is above all bounds
+ * buckets   finite answers that came whole, by duration; each in one bucket, the last one is for what is
+ *           above all bounds
  */
 struct request_stats {
 	uint64_t codes[REQUEST_CODES];

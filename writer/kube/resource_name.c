@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resource names and request paths; see resource_name.h. */
 #include "writer/kube/resource_name.h"
 
@@ -41,7 +42,8 @@ kube_resource_copy(const struct kube_resource *resource, struct kube_resource *r
 		.can_watch = resource->can_watch,
 	};
 
-	if (!copy.group || !copy.version || !copy.resource || !copy.kind || !copy.singular || !copy.short_names)
+	if (!copy.group || !copy.version || !copy.resource || !copy.kind || !copy.singular ||
+	    !copy.short_names)
 		goto no_memory;
 	for (size_t i = 0; i < resource->n_short_names; i++) {
 		copy.short_names[i] = strdup(resource->short_names[i]);
@@ -87,8 +89,9 @@ kube_resource_path(const struct kube_resource *resource, const char *namespace_)
 	char *path;
 
 	encoded = percent_encode(in_namespace ? namespace_ : "");
-	if (!encoded || asprintf(&path, "%s%s/%s%s%s/%s", core ? "/api" : "/apis/", resource->group, resource->version,
-				 in_namespace ? "/namespaces/" : "", encoded, resource->resource) < 0)
+	if (!encoded ||
+	    asprintf(&path, "%s%s/%s%s%s/%s", core ? "/api" : "/apis/", resource->group, resource->version,
+		     in_namespace ? "/namespaces/" : "", encoded, resource->resource) < 0)
 		return NULL;
 	return path;
 }
@@ -98,8 +101,9 @@ kube_resource_group_name(const struct kube_resource *resource)
 {
 	char *name;
 
-	return asprintf(&name, "%s%s%s", resource->resource, *resource->group ? "." : "", resource->group) < 0 ? NULL
-														: name;
+	return asprintf(&name, "%s%s%s", resource->resource, *resource->group ? "." : "", resource->group) < 0
+		       ? NULL
+		       : name;
 }
 
 bool
@@ -131,20 +135,22 @@ check_characters(const char *text, char **ret_error)
 	size_t len = strlen(text);
 
 	if (len == 0)
-		return message_set(ret_error, -EINVAL, "an empty resource name; write one as pods, deployments.apps or "
-						       "widgets.v1.example.com");
+		return message_set(ret_error, -EINVAL,
+				   "an empty resource name; write one as pods, deployments.apps or "
+				   "widgets.v1.example.com");
 	if (len > MAX_NAME)
-		return message_set(ret_error, -EINVAL, "resource name of %zu characters; at most %d are possible", len,
-				   MAX_NAME);
+		return message_set(ret_error, -EINVAL,
+				   "resource name of %zu characters; at most %d are possible", len, MAX_NAME);
 	for (const char *p = text; *p; p++) {
 		/* a dot only between names; behind a version it names the core group: pods.v1. */
 		bool empty_part = *p == '.' && (p == text || p[1] == '.');
 
 		if ((!isalnum((unsigned char)*p) && *p != '-' && *p != '.') || empty_part)
-			return message_set(ret_error, -EINVAL,
-					   "'%s' is no resource name (letters, digits, '-', and '.' between); write one "
-					   "as pods, deployments.apps or widgets.v1.example.com",
-					   text);
+			return message_set(
+				ret_error, -EINVAL,
+				"'%s' is no resource name (letters, digits, '-', and '.' between); write one "
+				"as pods, deployments.apps or widgets.v1.example.com",
+				text);
 	}
 	return 0;
 }

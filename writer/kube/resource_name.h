@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resource names: what a user writes (`pods`, `po`, `Pod`, `deployments.apps`,
  * `deployments.v1.apps`, `widgets.v1.example.com`) and what it resolves to, a
@@ -5,8 +6,8 @@
  *
  * Pure text, no network; discovery.h asks the server.
  */
-#ifndef INFORMER_WRITER_KUBE_RESOURCE_NAME_H
-#define INFORMER_WRITER_KUBE_RESOURCE_NAME_H
+#ifndef WRITER_KUBE_RESOURCE_NAME_H
+#define WRITER_KUBE_RESOURCE_NAME_H
 
 #include <stdbool.h>
 #include <stddef.h>

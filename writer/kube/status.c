@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Status: the body of a Kubernetes error; see status.h. */
 #include "writer/kube/status.h"
 
@@ -61,7 +62,8 @@ kube_status_from_json(const struct cJSON *object, int http_code, struct kube_sta
 		.code = int_member(object, "code", http_code),
 		.reason = string_member(object, "reason"),
 		.message = string_member(object, "message"),
-		.continue_token = string_member(cJSON_GetObjectItemCaseSensitive(object, "metadata"), "continue"),
+		.continue_token = string_member(cJSON_GetObjectItemCaseSensitive(object, "metadata"),
+						"continue"),
 		.retry_after_s = int_member(details, "retryAfterSeconds", 0),
 	};
 
@@ -140,7 +142,8 @@ kube_status_done(struct kube_status *status)
 bool
 kube_status_is_expired(const struct kube_status *status)
 {
-	return status->code == 410 || strcmp(status->reason, "Expired") == 0 || strcmp(status->reason, "Gone") == 0;
+	return status->code == 410 || strcmp(status->reason, "Expired") == 0 ||
+	       strcmp(status->reason, "Gone") == 0;
 }
 
 bool
@@ -149,5 +152,6 @@ kube_status_is_too_large_rv(const struct kube_status *status)
 	for (size_t i = 0; i < status->n_causes; i++)
 		if (strcmp(status->causes[i].reason, "ResourceVersionTooLarge") == 0)
 			return true;
-	return strcmp(status->reason, "Timeout") == 0 && strstr(status->message, "Too large resource version");
+	return strcmp(status->reason, "Timeout") == 0 &&
+	       strstr(status->message, "Too large resource version");
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Status: the body of a Kubernetes error, as a response's body or as the object of a
  * watch's ERROR event, and the two questions a Reflector asks about it.
@@ -5,8 +6,8 @@
  * Source    meta/v1 Status; client-go's isExpiredError and
  *           isTooLargeResourceVersionError
  */
-#ifndef INFORMER_WRITER_KUBE_STATUS_H
-#define INFORMER_WRITER_KUBE_STATUS_H
+#ifndef WRITER_KUBE_STATUS_H
+#define WRITER_KUBE_STATUS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bearer token, kept fresh; see token.h. */
 #include "writer/kube/token.h"
 
@@ -57,8 +58,8 @@ token_read(struct token *token, char **ret_error)
 		n--;
 	for (size_t i = 0; i < n && r == 0; i++)
 		if ((unsigned char)start[i] <= 0x20 || (unsigned char)start[i] >= 0x7f)
-			r = message_set(ret_error, -EINVAL, "%s: not a token: a character that cannot stand in one",
-					token->file);
+			r = message_set(ret_error, -EINVAL,
+					"%s: not a token: a character that cannot stand in one", token->file);
 	if (r == 0 && n == 0)
 		r = message_set(ret_error, -EINVAL, "%s: empty, a token was expected", token->file);
 	value = r == 0 ? strndup(start, n) : NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Token: the bearer token of a request, kept fresh. A token file (the service account's
  * is rotated by the kubelet) is read again after TOKEN_REREAD_S seconds, and at once after
@@ -5,8 +6,8 @@
  *
  * Threads   one
  */
-#ifndef INFORMER_WRITER_KUBE_TOKEN_H
-#define INFORMER_WRITER_KUBE_TOKEN_H
+#ifndef WRITER_KUBE_TOKEN_H
+#define WRITER_KUBE_TOKEN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transport: requests of libcurl's multi interface, which transport_loop.c drives by libuv.
  *
@@ -197,7 +198,8 @@ count_transfer(struct transport_request *request, CURLcode code)
 
 	if (!request->responded)
 		request_stats_answer(&request->transport->requests_seen, 0);
-	else if (!request->watch && code == CURLE_OK && curl_easy_getinfo(request->easy, CURLINFO_TOTAL_TIME_T, &took_us) == CURLE_OK)
+	else if (!request->watch && code == CURLE_OK &&
+		 curl_easy_getinfo(request->easy, CURLINFO_TOTAL_TIME_T, &took_us) == CURLE_OK)
 		request_stats_duration(&request->transport->requests_seen, (double)took_us / 1e6);
 }
 
@@ -236,20 +238,25 @@ finish_transfer(struct transport_request *request, CURLcode code)
 	if (code == CURLE_SSL_CERTPROBLEM) /* files that were being written when they were read */
 		credentials_refuse(&request->transport->credentials, request->generation);
 	if (request->abort_code)
-		result = message_set(&message, request->abort_code, "%s: the answer was refused here", request->transport->config.server);
+		result = message_set(&message, request->abort_code, "%s: the answer was refused here",
+				     request->transport->config.server);
 	else if (code != CURLE_OK && was_cut(request))
 		result = message_set(&message, -ETIMEDOUT,
-				     "%s: the connection was silent for %llu s, and the server did not answer a question; it is taken for dead",
+				     "%s: the connection was silent for %llu s, and the server did not "
+				     "answer a question; it is taken for dead",
 				     request->transport->config.server,
-				     (unsigned long long)(request->transport->ping.idle_ms + request->transport->ping.wait_ms) / 1000);
+				     (unsigned long long)(request->transport->ping.idle_ms +
+							  request->transport->ping.wait_ms) /
+					     1000);
 	else if (code != CURLE_OK)
-		result = transport_setup_explain(&request->transport->setup, request->easy, code, request->detail,
-						 &message);
+		result = transport_setup_explain(&request->transport->setup, request->easy, code,
+						 request->detail, &message);
 	else if (!request->responded)
 		result = message_set(&message, -EPROTO, "%s: an answer without a header",
 				     request->transport->config.server);
 	if (result == -EKEYREJECTED)
-		request->transport->ca_doubted_until_ms = uv_now(request->transport->loop.loop) + TRANSPORT_SETUP_CA_CACHE_S * 1000u;
+		request->transport->ca_doubted_until_ms = uv_now(request->transport->loop.loop) +
+							  TRANSPORT_SETUP_CA_CACHE_S * 1000u;
 	request_finish(request, result, result ? message : "");
 }
 

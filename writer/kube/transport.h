@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transport: GET requests to one API server, on one libuv loop (libcurl's multi_socket
  * interface). Bodies are handed on as they arrive and never gathered here, so that a LIST
@@ -14,21 +15,22 @@
  *     transport_free()
  *
  * What it sets by itself: HTTP/2 with multiplexing over TLS where the server offers it, else
- * HTTP/1.1 with kept connections (as kubectl always, when DISABLE_HTTP2 stands in the environment); TLS 1.2 at least; connect
- * timeout 10 s; User-Agent, Accept (JSON), credentials; gzip for finite answers of servers that are not on this machine.
- * Redirects are not followed. Proxies: the kubeconfig's, else the environment's, see proxy.h. A finite answer
- * (no TRANSPORT_WATCH) that delivers nothing for 90 s fails.
+ * HTTP/1.1 with kept connections (as kubectl always, when DISABLE_HTTP2 stands in the environment); TLS 1.2
+ * at least; connect timeout 10 s; User-Agent, Accept (JSON), credentials; gzip for finite answers of servers
+ * that are not on this machine. Redirects are not followed. Proxies: the kubeconfig's, else the
+ * environment's, see proxy.h. A finite answer (no TRANSPORT_WATCH) that delivers nothing for 90 s fails.
  *
- * A connection that is dead though nobody says so is noticed within a minute: a peer that is gone, by TCP keepalive and
- * TCP_USER_TIMEOUT; one that is there and does not answer, after 45 s by a ping (transport_ping.h, which says why so and what it costs).
- * What was under way on it fails with -ETIMEDOUT, and the next request makes another connection.
+ * A connection that is dead though nobody says so is noticed within a minute: a peer that is gone, by TCP
+ * keepalive and TCP_USER_TIMEOUT; one that is there and does not answer, after 45 s by a ping
+ * (transport_ping.h, which says why so and what it costs). What was under way on it fails with -ETIMEDOUT,
+ * and the next request makes another connection.
  *
  * The process must ignore SIGPIPE (OpenSSL writes to sockets without MSG_NOSIGNAL).
  *
  * Threads   everything on the loop's thread
  */
-#ifndef INFORMER_WRITER_KUBE_TRANSPORT_H
-#define INFORMER_WRITER_KUBE_TRANSPORT_H
+#ifndef WRITER_KUBE_TRANSPORT_H
+#define WRITER_KUBE_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,10 +81,14 @@ struct transport_callbacks {
 enum transport_flags {
 	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
 	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
-	TRANSPORT_DISCOVERY = 1 << 3, /* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
-	TRANSPORT_ASIDE = 1 << 4, /* over a connection of its own, which ends with it and is not told of (transport_on_connection()) */
-	TRANSPORT_UNTIMED = 1 << 5, /* the caller sees to its time: the user's request timeout is not for it */
-	TRANSPORT_METADATA = 1 << 2, /* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
+	/* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
+	TRANSPORT_DISCOVERY = 1 << 3,
+	/* over a connection of its own, which ends with it and is not told of (transport_on_connection()) */
+	TRANSPORT_ASIDE = 1 << 4,
+	/* the caller sees to its time: the user's request timeout is not for it */
+	TRANSPORT_UNTIMED = 1 << 5,
+	/* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
+	TRANSPORT_METADATA = 1 << 2,
 };
 
 /*
@@ -108,7 +114,8 @@ void transport_free(struct transport *transport);
  * Returns      0, or -EINVAL (no leading '/', or control characters), -ENOMEM
  */
 int transport_get(struct transport *transport, const char *path_and_query, unsigned flags,
-		  const struct transport_callbacks *callbacks, void *ctx, struct transport_request **ret_request);
+		  const struct transport_callbacks *callbacks, void *ctx,
+		  struct transport_request **ret_request);
 
 /* End a request without on_done. The pointer is invalid afterwards. NULL is fine. */
 void transport_cancel(struct transport_request *request);
@@ -123,8 +130,8 @@ void transport_pause(struct transport_request *request);
 void transport_resume(struct transport_request *request);
 
 /*
- * Call this whenever a request was answered over a new connection: another server, perhaps. From the loop; it may do what any callback
- * may. NULL: nothing any more.
+ * Call this whenever a request was answered over a new connection: another server, perhaps. From the loop; it
+ * may do what any callback may. NULL: nothing any more.
  */
 void transport_on_connection(struct transport *transport, void (*on_connection)(void *ctx), void *ctx);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libcurl's sockets and its timeout on libuv; see transport_loop.h. */
 #include "writer/kube/transport_loop.h"
 
@@ -199,7 +200,9 @@ local_port(curl_socket_t fd)
 
 	if (getsockname(fd, &name.any, &len) < 0)
 		return 0;
-	return name.any.sa_family == AF_INET ? ntohs(name.v4.sin_port) : name.any.sa_family == AF_INET6 ? ntohs(name.v6.sin6_port) : 0;
+	return name.any.sa_family == AF_INET    ? ntohs(name.v4.sin_port)
+	       : name.any.sa_family == AF_INET6 ? ntohs(name.v6.sin6_port)
+						: 0;
 }
 
 void

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transport loop: libcurl's sockets and its timeout, watched by libuv. Used by transport.c alone.
  *
  * libcurl tells which sockets and which timeout it wants; libuv calls back when one is ready, and
  * curl_multi_socket_action() goes on between enter() and leave() of whoever owns the loop.
  */
-#ifndef INFORMER_WRITER_KUBE_TRANSPORT_LOOP_H
-#define INFORMER_WRITER_KUBE_TRANSPORT_LOOP_H
+#ifndef WRITER_KUBE_TRANSPORT_LOOP_H
+#define WRITER_KUBE_TRANSPORT_LOOP_H
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -40,19 +41,28 @@ int transport_loop_init(struct transport_loop *loop, uv_loop_t *uv);
 /* Let libcurl do what is due. Between enter and leave. */
 void transport_loop_turn(struct transport_loop *loop);
 
-/* When of all connections in use the one that is silent for longest was heard, by uv_now(); TRANSPORT_LOOP_NONE: none is in use. */
+/*
+ * When of all connections in use the one that is silent for longest was heard, by uv_now();
+ * TRANSPORT_LOOP_NONE: none is in use.
+ */
 uint64_t transport_loop_heard_ms(const struct transport_loop *loop);
 
 /*
- * Shut down each connection in use that was last heard at `heard_ms` or before: libcurl finds it ended, and what is under way on it
- * fails. Their local ports are kept for transport_loop_was_cut().
+ * Shut down each connection in use that was last heard at `heard_ms` or before: libcurl finds it ended, and
+ * what is under way on it fails. Their local ports are kept for transport_loop_was_cut().
  */
 void transport_loop_cut(struct transport_loop *loop, uint64_t heard_ms);
 
-/* Whether this local port is one of those; a port may be another connection's after a while, so each is told for a second. */
+/*
+ * Whether this local port is one of those; a port may be another connection's after a while, so each is told
+ * for a second.
+ */
 bool transport_loop_was_cut(const struct transport_loop *loop, long port);
 
-/* Close connections and handles; gone() is called from the loop's next run. All transfers are removed before. */
+/*
+ * Close connections and handles; gone() is called from the loop's next run. All transfers are removed
+ * before.
+ */
 void transport_loop_close(struct transport_loop *loop);
 
 #endif

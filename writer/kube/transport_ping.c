@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pings of silent connections; see transport_ping.h. */
 #include "writer/kube/transport_ping.h"
 
@@ -60,7 +61,8 @@ ask(struct transport_ping *ping)
 	static const struct transport_callbacks callbacks = {.on_data = on_data, .on_done = on_done};
 
 	ping->last_look = false;
-	if (transport_get(ping->transport, TRANSPORT_PING_PATH, TRANSPORT_UNTIMED, &callbacks, ping, &ping->request) < 0)
+	if (transport_get(ping->transport, TRANSPORT_PING_PATH, TRANSPORT_UNTIMED, &callbacks, ping,
+			  &ping->request) < 0)
 		set(ping, ping->idle_ms);
 }
 

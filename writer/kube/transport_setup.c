@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transport set-up; see transport_setup.h. */
 #include "writer/kube/transport_setup.h"
 
@@ -29,10 +30,14 @@
 static bool
 is_loopback(const char *host)
 {
-	return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
+	return strcasecmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
+	       strcmp(host, "[::1]") == 0;
 }
 
-/* tls-server-name: the URL names it, so that SNI and verification use it; CONNECT_TO leads to the real host. */
+/*
+ * tls-server-name: the URL names it, so that SNI and verification use it; CONNECT_TO leads to the real
+ * host.
+ */
 static int
 use_server_name(struct transport_setup *setup, CURLU *url, const char *host, const char *port)
 {
@@ -114,7 +119,10 @@ transport_setup_done(struct transport_setup *setup)
 	memset(setup, 0, sizeof(*setup));
 }
 
-/* What curl's own options do not cover: how many probes, unacknowledged data, and that no other program gets it. */
+/*
+ * What curl's own options do not cover: how many probes, unacknowledged data, and that no other program gets
+ * it.
+ */
 static int
 set_socket_options(void *ctx, curl_socket_t fd, curlsocktype purpose)
 {
@@ -145,10 +153,10 @@ set_ca(CURL *easy, const struct kube_pem *pem, CURLoption blob_option, CURLoptio
 	return pem->data ? set_blob(easy, pem, blob_option) : curl_easy_setopt(easy, file_option, pem->file);
 }
 
-#define SET(option, value)                                                                                             \
-	do {                                                                                                           \
-		if (curl_easy_setopt(easy, option, value) != CURLE_OK)                                                 \
-			return -ENOMEM;                                                                                \
+#define SET(option, value)                                                                                   \
+	do {                                                                                                 \
+		if (curl_easy_setopt(easy, option, value) != CURLE_OK)                                       \
+			return -ENOMEM;                                                                      \
 	} while (0)
 
 static int
@@ -157,7 +165,8 @@ set_tls(const struct transport_setup *setup, CURL *easy)
 	const struct kube_client_config *config = setup->config;
 
 	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(CURLOPT_HTTP_VERSION, setup->no_http2 ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
+	SET(CURLOPT_HTTP_VERSION,
+	    setup->no_http2 ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
 	SET(CURLOPT_PIPEWAIT, 1L);
 	SET(CURLOPT_CA_CACHE_TIMEOUT, setup->ca_doubted ? 0L : TRANSPORT_SETUP_CA_CACHE_S);
 	SET(CURLOPT_KEYPASSWD, ""); /* an encrypted key fails, and asks nobody at a terminal */
@@ -269,24 +278,26 @@ append_bearer(struct curl_slist **headers, const char *bearer)
 }
 
 /*
- * Of discovery, an older server sends what it has. Of metadata, without another form to choose, a server that cannot do it says 406 and
- * does not send everything.
+ * Of discovery, an older server sends what it has. Of metadata, without another form to choose, a server that
+ * cannot do it says 406 and does not send everything.
  */
 static const char *
 accept_line(unsigned flags)
 {
 	if (flags & TRANSPORT_DISCOVERY)
 		return "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
-		       "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+		       "application/"
+		       "json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 	if (!(flags & TRANSPORT_METADATA))
 		return "Accept: application/json";
-	return flags & TRANSPORT_WATCH ? "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-				       : "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+	return flags & TRANSPORT_WATCH
+		       ? "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+		       : "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 }
 
 int
-transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags, const struct credentials_now *now,
-			 struct curl_slist **headers)
+transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags,
+			 const struct credentials_now *now, struct curl_slist **headers)
 {
 	struct curl_slist *list = NULL;
 	bool ok;
@@ -321,13 +332,15 @@ transport_setup_headers_free(struct curl_slist *headers)
 }
 
 /*
- * A signature that is not by the CA of that name. With another name OpenSSL says that the CA is not known; but a cluster's new CA mostly has
- * the name of its old one, and then the end of OpenSSL's errors is about the arithmetic.
+ * A signature that is not by the CA of that name. With another name OpenSSL says that the CA is not known;
+ * but a cluster's new CA mostly has the name of its old one, and then the end of OpenSSL's errors is about
+ * the arithmetic.
  */
 static bool
 is_wrong_signature(const char *detail)
 {
-	return strstr(detail, "routines::EVP lib") || strstr(detail, "rsa routines") || strstr(detail, "bad signature");
+	return strstr(detail, "routines::EVP lib") || strstr(detail, "rsa routines") ||
+	       strstr(detail, "bad signature");
 }
 
 int
@@ -340,10 +353,14 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 	(void)curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &connect_code);
 	(void)curl_easy_getinfo(easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &proxy_verified);
 	if (connect_code == 407)
-		return message_set(ret_message, -EACCES, "%s: the proxy %s (407); check the kubeconfig's proxy-url, or HTTPS_PROXY", server,
-				   strchr(setup->proxy, '@') ? "does not accept the credentials in its URL" : "wants credentials");
+		return message_set(ret_message, -EACCES,
+				   "%s: the proxy %s (407); check the kubeconfig's proxy-url, or HTTPS_PROXY",
+				   server,
+				   strchr(setup->proxy, '@') ? "does not accept the credentials in its URL"
+							     : "wants credentials");
 	if (connect_code >= 300)
-		return message_set(ret_message, -EPROTO, "%s: the proxy does not lead there (it answers %ld)", server, connect_code);
+		return message_set(ret_message, -EPROTO, "%s: the proxy does not lead there (it answers %ld)",
+				   server, connect_code);
 	(void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_errno);
 	if (!*detail)
 		snprintf(detail, CURL_ERROR_SIZE, "%s", curl_easy_strerror(code));
@@ -353,10 +370,11 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 	switch (code) {
 	case CURLE_COULDNT_CONNECT:
 		if (os_errno == ECONNREFUSED)
-			return message_set(ret_message, -ECONNREFUSED, "%s: connection refused; nobody listens there",
-					   server);
-		return message_set(ret_message, os_errno == ETIMEDOUT ? -ETIMEDOUT : -EHOSTUNREACH, "%s: %s%s%s", server,
-				   detail, os_errno ? ": " : "", os_errno ? strerror((int)os_errno) : "");
+			return message_set(ret_message, -ECONNREFUSED,
+					   "%s: connection refused; nobody listens there", server);
+		return message_set(ret_message, os_errno == ETIMEDOUT ? -ETIMEDOUT : -EHOSTUNREACH,
+				   "%s: %s%s%s", server, detail, os_errno ? ": " : "",
+				   os_errno ? strerror((int)os_errno) : "");
 	case CURLE_COULDNT_RESOLVE_HOST:
 	case CURLE_COULDNT_RESOLVE_PROXY:
 		return message_set(ret_message, -EHOSTUNREACH, "%s: %s", server, detail);
@@ -367,12 +385,14 @@ transport_setup_explain(const struct transport_setup *setup, CURL *easy, CURLcod
 	case CURLE_SSL_ISSUER_ERROR:
 		if (proxy_verified)
 			return message_set(ret_message, -EKEYREJECTED,
-					   "%s: the proxy's certificate is not accepted (%s); the kubeconfig's certificate-authority must vouch for it, too",
+					   "%s: the proxy's certificate is not accepted (%s); the "
+					   "kubeconfig's certificate-authority must vouch for it, too",
 					   server, detail);
-		return message_set(ret_message, -EKEYREJECTED,
-				   "%s: the server's certificate is not accepted (%s); compare the kubeconfig's "
-				   "certificate-authority and tls-server-name",
-				   server, detail);
+		return message_set(
+			ret_message, -EKEYREJECTED,
+			"%s: the server's certificate is not accepted (%s); compare the kubeconfig's "
+			"certificate-authority and tls-server-name",
+			server, detail);
 	case CURLE_SSL_CERTPROBLEM:
 		return message_set(ret_message, -EACCES, "%s: client certificate or key: %s", server, detail);
 	case CURLE_SSL_CONNECT_ERROR:

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transport set-up: the libcurl options of one request, from a struct kube_client_config, and what
  * libcurl's results mean in our codes. Used by transport.c alone.
  */
-#ifndef INFORMER_WRITER_KUBE_TRANSPORT_SETUP_H
-#define INFORMER_WRITER_KUBE_TRANSPORT_SETUP_H
+#ifndef WRITER_KUBE_TRANSPORT_SETUP_H
+#define WRITER_KUBE_TRANSPORT_SETUP_H
 
 #include <stdbool.h>
 
@@ -17,22 +18,26 @@
 /* What is the same for all requests to one server, worked out once. */
 struct transport_setup {
 	const struct kube_client_config *config; /* borrowed */
-	char *base;			/* URL before the path; its host is tls-server-name where that is set */
+	/* URL before the path; its host is tls-server-name where that is set */
+	char *base;
 	char *host_header;		/* "Host: real:port", or NULL */
 	struct curl_slist *connect_to;	/* where `base` really is, or NULL */
 	char *proxy;			/* "" for none */
 	bool tls, loopback;
-	bool ca_doubted;		/* a certificate was not accepted: the CA's file may be another one by now */
+	/* a certificate was not accepted: the CA's file may be another one by now */
+	bool ca_doubted;
 	bool no_http2;			/* DISABLE_HTTP2, as in client-go */
 	bool may_authenticate;		/* as kubectl: no secret goes over a network without TLS */
 };
 
 /* Returns 0, -EINVAL with message, -ENOMEM. */
-int transport_setup_init(struct transport_setup *setup, const struct kube_client_config *config, char **ret_error);
+int transport_setup_init(struct transport_setup *setup, const struct kube_client_config *config,
+			 char **ret_error);
 void transport_setup_done(struct transport_setup *setup);
 
 /*
- * Set everything on `easy` but callbacks and what credentials say. flags: enum transport_flags, here and below.
+ * Set everything on `easy` but callbacks and what credentials say. flags: enum transport_flags, here and
+ * below.
  * Returns 0, or -ENOMEM (the only reason for which libcurl 7.88 refuses these).
  */
 int transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query,
@@ -44,8 +49,8 @@ int transport_setup_request(const struct transport_setup *setup, CURL *easy, con
  * headers   what the last call gave, or NULL; for transport_setup_headers_free() when `easy` is gone
  * Returns   0 or -ENOMEM
  */
-int transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags, const struct credentials_now *now,
-			     struct curl_slist **headers);
+int transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags,
+			     const struct credentials_now *now, struct curl_slist **headers);
 void transport_setup_headers_free(struct curl_slist *headers);
 
 /*

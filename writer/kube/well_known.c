@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Well-known resources, as Kubernetes 1.25 and later have them; see well_known.h. */
 #include "writer/kube/well_known.h"
 
@@ -22,7 +23,8 @@ const struct well_known well_known[] = {
 	{"apps", "v1", "deployments", "Deployment", "deployment", "deploy", 1},
 	{"apps", "v1", "replicasets", "ReplicaSet", "replicaset", "rs", 1},
 	{"apps", "v1", "statefulsets", "StatefulSet", "statefulset", "sts", 1},
-	{"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", "horizontalpodautoscaler", "hpa", 1},
+	{"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler",
+	 "horizontalpodautoscaler", "hpa", 1},
 	{"batch", "v1", "cronjobs", "CronJob", "cronjob", "cj", 1},
 	{"batch", "v1", "jobs", "Job", "job", "", 1},
 	{"coordination.k8s.io", "v1", "leases", "Lease", "lease", "", 1},
@@ -32,7 +34,8 @@ const struct well_known well_known[] = {
 	{"networking.k8s.io", "v1", "ingresses", "Ingress", "ingress", "ing", 1},
 	{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", "networkpolicy", "netpol", 1},
 	{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "poddisruptionbudget", "pdb", 1},
-	{"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", "clusterrolebinding", "", 0},
+	{"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", "clusterrolebinding",
+	 "", 0},
 	{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", "clusterrole", "", 0},
 	{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", "rolebinding", "", 1},
 	{"rbac.authorization.k8s.io", "v1", "roles", "Role", "role", "", 1},

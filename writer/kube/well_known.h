@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Well-known resources: what every Kubernetes of the last years has, for servers that
  * forbid discovery (403). Not a cache of the server's answer, only the stand-in.
  */
-#ifndef INFORMER_WRITER_KUBE_WELL_KNOWN_H
-#define INFORMER_WRITER_KUBE_WELL_KNOWN_H
+#ifndef WRITER_KUBE_WELL_KNOWN_H
+#define WRITER_KUBE_WELL_KNOWN_H
 
 #include <stddef.h>
 

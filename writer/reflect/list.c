@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LIST.
  */
@@ -78,8 +79,8 @@ on_bad_object(void *context, const char *why)
 }
 
 /*
- * Is it a list of what was asked for? An answer of another kind, or without items, taken for an empty list would delete
- * everything.
+ * Is it a list of what was asked for? An answer of another kind, or without items, taken for an empty list
+ * would delete everything.
  */
 static void
 check_kind(struct list *l)
@@ -90,9 +91,10 @@ check_kind(struct list *l)
 	bool same = l->source.kind && length == expected && memcmp(kind, l->source.kind, length) == 0;
 
 	if (length > 0 && expected > 0 && (same || !l->source.custom || !has_items) &&
-	    !(length == expected + 4 && memcmp(kind, l->source.kind, expected) == 0 && memcmp(kind + expected, "List", 4) == 0)) {
-		snprintf(l->wrong_kind, sizeof(l->wrong_kind), "the answer is a %.*s, not a %.40sList", length < 40 ? (int)length : 40, kind,
-			 l->source.kind);
+	    !(length == expected + 4 && memcmp(kind, l->source.kind, expected) == 0 &&
+	      memcmp(kind + expected, "List", 4) == 0)) {
+		snprintf(l->wrong_kind, sizeof(l->wrong_kind), "the answer is a %.*s, not a %.40sList",
+			 length < 40 ? (int)length : 40, kind, l->source.kind);
 		l->why = l->wrong_kind;
 	} else if (!has_items) {
 		l->why = "the answer is no list: it has no items";
@@ -148,7 +150,8 @@ replace_all(struct list *l, struct request_result *ended)
 	int r = staging_replace(&l->staging, l->version);
 
 	if (r < 0)
-		request_result_set(ended, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED, "the list cannot be queued: %s", strerror(-r));
+		request_result_set(ended, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED,
+				   "the list cannot be queued: %s", strerror(-r));
 }
 
 /* ---- the transport's reports --------------------------------------------------- */
@@ -235,7 +238,8 @@ on_done(void *ctx, int result, const char *message)
 	turn_share_stop(&l->share);
 	judge_page(l, result, message, &ended);
 	if (ended.kind == RESULT_EXPIRED && later_page) {
-		log_info("%s: the list took too long for its continue token; listing again in one piece", l->source.name);
+		log_info("%s: the list took too long for its continue token; listing again in one piece",
+			 l->source.name);
 		request_result_done(&ended);
 		discard_items(l);
 		free(l->continue_token);
@@ -256,7 +260,8 @@ on_done(void *ctx, int result, const char *message)
 	}
 	r = ask(l, &next);
 	if (r < 0) {
-		request_result_set(&ended, is_memory(r) ? RESULT_NO_SPACE : RESULT_FAILED, "cannot ask for the next page: %s", strerror(-r));
+		request_result_set(&ended, is_memory(r) ? RESULT_NO_SPACE : RESULT_FAILED,
+				   "cannot ask for the next page: %s", strerror(-r));
 		finish(l, &ended);
 		request_result_done(&ended);
 	}
@@ -271,12 +276,13 @@ ask(struct list *l, const struct list_params *params)
 	l->asked_ms = l->source.clock->now_ms(l->source.clock);
 	answer_done(&l->answer);
 	decoder_reset(l->decoder);
-	return l->source.lister_watcher->list(l->source.lister_watcher->context, params, &callbacks, l, &l->request);
+	return l->source.lister_watcher->list(l->source.lister_watcher->context, params, &callbacks, l,
+					      &l->request);
 }
 
 int
-list_start(const struct source *source, const struct list_params *params, list_done_fn *on_done_fn, void *context,
-	   struct list **ret_list)
+list_start(const struct source *source, const struct list_params *params, list_done_fn *on_done_fn,
+	   void *context, struct list **ret_list)
 {
 	static const struct decoder_events events = {
 		.on_object = on_object, .on_bad_object = on_bad_object, .on_list_end = on_list_end,
@@ -295,7 +301,8 @@ list_start(const struct source *source, const struct list_params *params, list_d
 	l->progress.remaining = -1;
 	l->progress.started_ms = source->clock->now_ms(source->clock);
 	turn_share_init(&l->share, &l->source, &l->request, TURN_BYTES);
-	l->decoder = decoder_new(DECODE_LIST, source->arena, source->intern, source->schema, &events, l, source->max_item_bytes);
+	l->decoder = decoder_new(DECODE_LIST, source->arena, source->intern, source->schema, &events, l,
+				 source->max_item_bytes);
 	if (l->decoder)
 		decoder_expect_kind(l->decoder, source->kind);
 	if (params->resource_version)

@@ -1,18 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LIST: one whole list of a resource, page by page, each item decoded as its bytes arrive and staged as a draft; when the
- * last page is in, one Replace puts everything into the DeltaFIFO, together with the list's RV. A list that fails, at
- * whatever byte, takes its drafts back and changes nothing.
+ * LIST: one whole list of a resource, page by page, each item decoded as its bytes arrive and staged as a
+ * draft; when the last page is in, one Replace puts everything into the DeltaFIFO, together with the list's
+ * RV. A list that fails, at whatever byte, takes its drafts back and changes nothing.
  *
- * A page that says `continue` is followed by a request with limit and token only. When the token has become too old (410),
- * one full list without limit is asked for, at the RV of the first request. The whole list has its first page's RV.
+ * A page that says `continue` is followed by a request with limit and token only. When the token has become
+ * too old (410), one full list without limit is asked for, at the RV of the first request. The whole list has
+ * its first page's RV.
  *
  * Memory: 4 private bytes an item until Replace; bodies stand in the arena.
  *
  * Source    client-go tools/pager, ListPager.List
  * Threads   the writer's loop thread only
  */
-#ifndef WRITER_LIST_H
-#define WRITER_LIST_H
+#ifndef WRITER_REFLECT_LIST_H
+#define WRITER_REFLECT_LIST_H
 
 #include "writer/reflect/source.h"
 #include "writer/reflect/request_result.h"
@@ -30,14 +32,14 @@ struct list_progress {
 };
 
 /*
- * on_done   called once, from the loop; on RESULT_OK the FIFO has the list. list_free() may be called inside it.
- *           outcome is lent for the call.
+ * on_done   called once, from the loop; on RESULT_OK the FIFO has the list. list_free() may be called inside
+ *           it. outcome is lent for the call.
  * params    resource_version "", "0" or what was seen last; limit 0: no pages; the rest is ignored
  * Returns   0, -EINVAL, -ENOMEM (then on_done is not called)
  */
 typedef void list_done_fn(void *context, struct list *list, const struct request_result *ended);
-int list_start(const struct source *source, const struct list_params *params, list_done_fn *on_done, void *context,
-	       struct list **ret_list);
+int list_start(const struct source *source, const struct list_params *params, list_done_fn *on_done,
+	       void *context, struct list **ret_list);
 /* Also while it runs: cancels, discards what is staged. NULL is fine. */
 void list_free(struct list *list);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ListerWatcher over the transport: parameters become a query.
  */
@@ -45,7 +46,8 @@ static void
 put_encoded(FILE *out, const char *value)
 {
 	for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
-		if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-._~", *c))
+		if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+		    strchr("-._~", *c))
 			fputc(*c, out);
 		else
 			fprintf(out, "%%%02X", *c);
@@ -118,8 +120,8 @@ kube_watch_url(const struct kube_lister_watcher *lw, const struct watch_params *
 }
 
 static int
-start(const struct kube_lister_watcher *lw, char *url, unsigned flags, const struct transport_callbacks *callbacks, void *ctx,
-      void **ret_request)
+start(const struct kube_lister_watcher *lw, char *url, unsigned flags,
+      const struct transport_callbacks *callbacks, void *ctx, void **ret_request)
 {
 	struct transport_request *request = NULL;
 	int r;
@@ -135,15 +137,16 @@ start(const struct kube_lister_watcher *lw, char *url, unsigned flags, const str
 }
 
 static int
-kube_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx,
-	  void **ret_request)
+kube_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
+	  void *ctx, void **ret_request)
 {
-	return start(context, kube_list_url(context, params), params->fresh_connection ? TRANSPORT_FRESH : 0, callbacks, ctx, ret_request);
+	return start(context, kube_list_url(context, params), params->fresh_connection ? TRANSPORT_FRESH : 0,
+		     callbacks, ctx, ret_request);
 }
 
 static int
-kube_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx,
-	   void **ret_request)
+kube_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
+	   void *ctx, void **ret_request)
 {
 	unsigned flags = TRANSPORT_WATCH | (params->fresh_connection ? TRANSPORT_FRESH : 0u);
 
@@ -172,8 +175,9 @@ kube_resume(void *context, void *request)
 }
 
 int
-kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *transport, const struct kube_resource *resource,
-			 const char *namespace_, const char *label_selector, const char *field_selector)
+kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *transport,
+			 const struct kube_resource *resource, const char *namespace_,
+			 const char *label_selector, const char *field_selector)
 {
 	struct text t;
 

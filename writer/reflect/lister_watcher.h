@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ListerWatcher: the transport as a Reflector is given it, for one resource, namespace and pair of selectors. The real one
- * (lister_watcher.c) makes requests of writer/kube/transport.h; tests give a fake.
+ * ListerWatcher: the transport as a Reflector is given it, for one resource, namespace and pair of selectors.
+ * The real one (lister_watcher.c) makes requests of writer/kube/transport.h; tests give a fake.
  *
- * What the callbacks promise is transport.h's: on_response at most once, any number of on_data, exactly one on_done
- * unless the request was cancelled, none of them before list() or watch() returned.
+ * What the callbacks promise is transport.h's: on_response at most once, any number of on_data, exactly one
+ * on_done unless the request was cancelled, none of them before list() or watch() returned.
  */
-#ifndef WRITER_LISTER_WATCHER_H
-#define WRITER_LISTER_WATCHER_H
+#ifndef WRITER_REFLECT_LISTER_WATCHER_H
+#define WRITER_REFLECT_LISTER_WATCHER_H
 
 #include <stdbool.h>
 
@@ -31,11 +32,14 @@ struct watch_params {
 
 struct lister_watcher {
 	void *context;
-	/* Start a request. Returns 0, -EINVAL, -ENOMEM; *ret_request is for the three below, valid until on_done. */
-	int (*list)(void *context, const struct list_params *params, const struct transport_callbacks *callbacks, void *ctx,
-		    void **ret_request);
-	int (*watch)(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks, void *ctx,
-		     void **ret_request);
+	/*
+	 * Start a request. Returns 0, -EINVAL, -ENOMEM; *ret_request is for the three below, valid until
+	 * on_done.
+	 */
+	int (*list)(void *context, const struct list_params *params,
+		    const struct transport_callbacks *callbacks, void *ctx, void **ret_request);
+	int (*watch)(void *context, const struct watch_params *params,
+		     const struct transport_callbacks *callbacks, void *ctx, void **ret_request);
 	void (*cancel)(void *context, void *request);	/* no callback comes any more */
 	void (*pause)(void *context, void *request);
 	void (*resume)(void *context, void *request);
@@ -47,12 +51,14 @@ struct kube_lister_watcher {
 	struct transport *transport;
 	char *path;			/* "/api/v1/namespaces/ns/pods" */
 	char *selectors;		/* "&labelSelector=…&fieldSelector=…", encoded; or "" */
-	bool metadata_only;		/* to be set after kube_lister_watcher_init(): ask for PartialObjectMetadata */
+	/* to be set after kube_lister_watcher_init(): ask for PartialObjectMetadata */
+	bool metadata_only;
 };
 
 /* namespace_ and selectors may be NULL. Returns 0 or -ENOMEM. */
-int kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *transport, const struct kube_resource *resource,
-			     const char *namespace_, const char *label_selector, const char *field_selector);
+int kube_lister_watcher_init(struct kube_lister_watcher *lw, struct transport *transport,
+			     const struct kube_resource *resource, const char *namespace_,
+			     const char *label_selector, const char *field_selector);
 void kube_lister_watcher_done(struct kube_lister_watcher *lw);
 
 /* The path and query of a request; allocated, NULL without memory. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reflector.
  */
@@ -68,7 +69,8 @@ note_failure(struct reflector *r, const char *doing, const struct request_result
 	r->status.failures++;
 	r->list_why = ended->kind;
 	if (r->source.on_failure)
-		r->source.on_failure(r->source.context, ended->code, ended->reason, text ? text : "out of memory");
+		r->source.on_failure(r->source.context, ended->code, ended->reason,
+				     text ? text : "out of memory");
 }
 
 /* One line for a failure, and none for its repetitions within a minute. */
@@ -77,13 +79,15 @@ log_failure(struct reflector *r, bool refused, uint64_t wait_ms)
 {
 	const char *error = r->last_error ? r->last_error : "out of memory";
 
-	if (r->logged_error && strcmp(r->logged_error, error) == 0 && reflector_now_ms(r) - r->logged_ms < REPEAT_LOG_MS)
+	if (r->logged_error && strcmp(r->logged_error, error) == 0 &&
+	    reflector_now_ms(r) - r->logged_ms < REPEAT_LOG_MS)
 		return;
 	free(r->logged_error);
 	r->logged_error = strdup(error);
 	r->logged_ms = reflector_now_ms(r);
 	if (refused)
-		log_error("%s: %s; trying again in %.1f s, other resources go on", r->source.name, error, (double)wait_ms / 1000);
+		log_error("%s: %s; trying again in %.1f s, other resources go on", r->source.name, error,
+			  (double)wait_ms / 1000);
 	else
 		log_warning("%s: %s; trying again in %.1f s", r->source.name, error, (double)wait_ms / 1000);
 }
@@ -107,7 +111,8 @@ on_backoff_over(void *context)
 }
 
 void
-reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct request_result *ended)
+reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
+		   const struct request_result *ended)
 {
 	uint64_t wait = backoff_next(&r->backoff, r->source.clock, (uint64_t)ended->retry_after_s * 1000);
 	bool refused = ended->kind == RESULT_REFUSED;
@@ -134,9 +139,11 @@ tell_applied(struct reflector *r)
 	coming_ms = r->applying_ms - l->started_ms - l->waited_ms;
 	decoded_ms = decoded_ms < coming_ms ? decoded_ms : coming_ms;
 	if (now - l->started_ms >= LONG_LIST_MS)
-		log_warning("%s: the list took %.1f s: %.1f s until the server began to answer, %.1f s with the transfer and other work, "
-			    "%.1f s with decoding, %.1f s until it was applied", r->source.name, (double)(now - l->started_ms) / 1000,
-			    (double)l->waited_ms / 1000, (double)(coming_ms - decoded_ms) / 1000, (double)decoded_ms / 1000,
+		log_warning("%s: the list took %.1f s: %.1f s until the server began to answer, %.1f s with "
+			    "the transfer and other work, "
+			    "%.1f s with decoding, %.1f s until it was applied",
+			    r->source.name, (double)(now - l->started_ms) / 1000, (double)l->waited_ms / 1000,
+			    (double)(coming_ms - decoded_ms) / 1000, (double)decoded_ms / 1000,
 			    (double)(now - r->applying_ms) / 1000);
 	r->applying_ms = 0;
 }
@@ -150,8 +157,9 @@ reflector_log_listed(struct reflector *r, const struct listed *listed)
 	reflector_last_version(r, version);
 	if (listed->pages > 0)
 		snprintf(pages, sizeof(pages), "%u page%s, ", listed->pages, listed->pages == 1 ? "" : "s");
-	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)", r->source.name, listed->how,
-		 listed->items, version, now - listed->started_ms, pages, listed->bytes / 1000);
+	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)",
+		 r->source.name, listed->how, listed->items, version, now - listed->started_ms, pages,
+		 listed->bytes / 1000);
 	r->applied = *listed;
 	r->applying_ms = now;
 	tell_applied(r);
@@ -167,9 +175,10 @@ on_progress(void *context)
 
 	reflector_get_status(r, &status);
 	if (status.list_remaining > 0)
-		snprintf(remaining, sizeof(remaining), " of about %" PRIu64, status.list_items + (uint64_t)status.list_remaining);
-	log_info("%s: listing: %" PRIu64 "%s objects so far, %.1f MB/s", r->source.name, status.list_items, remaining,
-		 (double)(status.list_bytes - r->progress_bytes) / 1e6 / seconds);
+		snprintf(remaining, sizeof(remaining), " of about %" PRIu64,
+			 status.list_items + (uint64_t)status.list_remaining);
+	log_info("%s: listing: %" PRIu64 "%s objects so far, %.1f MB/s", r->source.name, status.list_items,
+		 remaining, (double)(status.list_bytes - r->progress_bytes) / 1e6 / seconds);
 	r->progress_bytes = status.list_bytes;
 	clock_set(r->source.clock, &r->timer, r->timing.progress_ms, on_progress, r);
 }
@@ -193,7 +202,8 @@ on_list_done(void *context, struct list *list, const struct request_result *ende
 	clock_clear(r->source.clock, &r->timer);
 	r->status.bad_events += p.bad_items;
 	if (ended->kind == RESULT_OK) {
-		struct listed listed = { "listed", p.items, p.bytes, p.started_ms, p.pages, p.waited_ms, p.decoded_us };
+		struct listed listed = {"listed", p.items,     p.bytes,     p.started_ms,
+					p.pages,  p.waited_ms, p.decoded_us};
 
 		reflector_log_listed(r, &listed);
 		if (p.pages > 1 && strcmp(r->list_version, "0") == 0)
@@ -207,8 +217,8 @@ on_list_done(void *context, struct list *list, const struct request_result *ende
 		reflector_note_success(r);
 		reflector_start_watch(r);
 	} else if ((ended->kind == RESULT_EXPIRED || ended->kind == RESULT_TOO_LARGE) && !r->list_at_latest) {
-		log_info("%s: the server cannot list at resourceVersion %s (%s); listing at the latest", r->source.name,
-			 r->list_version, ended->message ? ended->message : "");
+		log_info("%s: the server cannot list at resourceVersion %s (%s); listing at the latest",
+			 r->source.name, r->list_version, ended->message ? ended->message : "");
 		r->version_unavailable = true;
 		r->list_why = ended->kind;
 		reflector_start_list(r);
@@ -239,7 +249,8 @@ reflector_start_list(struct reflector *r)
 	reflector_begin_progress(r);
 	r->status.lists++;
 	r->status.lists_for[r->list_why]++;
-	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->source.name, r->list_version, params.limit);
+	log_debug("%s: listing at resourceVersion \"%s\", limit %u", r->source.name, r->list_version,
+		  params.limit);
 	error = list_start(&r->source, &params, on_list_done, r, &r->list);
 	if (error < 0) {
 		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));
@@ -314,7 +325,8 @@ reflector_start(struct reflector *r, const char *version, size_t length)
 		reflector_start_listing(r);
 		return;
 	}
-	log_info("%s: going on from resourceVersion %.*s, no list is needed", r->source.name, (int)length, version);
+	log_info("%s: going on from resourceVersion %.*s, no list is needed", r->source.name, (int)length,
+		 version);
 	reflector_start_watch(r);
 }
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reflector: keeps one resource's DeltaFIFO fed. LIST, then WATCH from the list's RV, again and again; or a WatchList, one stream that
- * brings first the state, then what happens to it:
+ * Reflector: keeps one resource's DeltaFIFO fed. LIST, then WATCH from the list's RV, again and again; or a
+ * WatchList, one stream that brings first the state, then what happens to it:
  *
  *	            ┌────────── whole ──────────┐   ┌── ended in good order: at once ──┐
  *	start ──▶ LISTING ◀──── 410, lost ──── WATCHING ◀───────────────────────────────┘
@@ -19,25 +20,27 @@
  *	another ERROR event					list
  *	another answer than 200, no connection, a broken one	watch again
  *
- * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end mark), or accepted and without a
- * byte for 30 s before the mark: LIST, and for an hour no other try. Expired: again at RV "". 429, connection refused, ended before the
- * mark: again after a wait, the second time by LIST. Anything else, also not even accepted for 30 s: LIST this time.
+ * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end
+ * mark), or accepted and without a byte for 30 s before the mark: LIST, and for an hour no other try.
+ * Expired: again at RV "". 429, connection refused, ended before the mark: again after a wait, the second
+ * time by LIST. Anything else, also not even accepted for 30 s: LIST this time.
  *
  * A list that fails changes nothing. 401, 403 and 404
- * are REFUSED: tried again with the same backoff, with the RBAC rule to add in the message; other resources have their
- * own Reflectors and notice nothing.
+ * are REFUSED: tried again with the same backoff, with the RBAC rule to add in the message; other resources
+ * have their own Reflectors and notice nothing.
  *
- * An RV that the server does not know yet (restored from a backup, or another server) is not refused but answered with
- * silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the RV, and lists if not. A server that
- * sent bookmarks sends one a minute: when they stop, or the WATCH was not even accepted, and the server answers questions all the same, the
- * stream is dead, and one watches again; so with a stream that the server ought to have ended by now. (A connection that is dead is
- * noticed by the transport within a minute, kube/transport_ping.h: then the watch fails and is begun anew.)
+ * An RV that the server does not know yet (restored from a backup, or another server) is not refused but
+ * answered with silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the
+ * RV, and lists if not. A server that sent bookmarks sends one a minute: when they stop, or the WATCH was not
+ * even accepted, and the server answers questions all the same, the stream is dead, and one watches again; so
+ * with a stream that the server ought to have ended by now. (A connection that is dead is noticed by the
+ * transport within a minute, kube/transport_ping.h: then the watch fails and is begun anew.)
  *
  * Source    client-go tools/cache/reflector.go
  * Threads   the writer's loop thread only
  */
-#ifndef WRITER_REFLECTOR_H
-#define WRITER_REFLECTOR_H
+#ifndef WRITER_REFLECT_REFLECTOR_H
+#define WRITER_REFLECT_REFLECTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,7 +58,8 @@ struct reflector_timing {
 	uint64_t progress_ms;		/* 2,000: how often a long list is logged */
 	unsigned watch_timeout_s;	/* 300: the server ends a watch between this and twice this */
 	uint64_t overdue_ms;		/* 30,000: what it may be late with that */
-	uint64_t quiet_ms;		/* 30,000: a WatchList without a byte before its end mark is given up */
+	/* 30,000: a WatchList without a byte before its end mark is given up */
+	uint64_t quiet_ms;
 	uint64_t no_watch_list_ms;	/* 3,600,000: how long it is believed that the server cannot do it */
 	uint64_t internal_errors_ms;	/* 30,000: how long 500s within streams are met with another watch */
 };
@@ -73,14 +77,16 @@ struct reflector *reflector_new(const struct reflector_options *options);
 void reflector_free(struct reflector *r);
 
 /*
- * Start with a LIST; or, when the store's content stands at a known RV (adoption), with a WATCH from there and no LIST.
+ * Start with a LIST; or, when the store's content stands at a known RV (adoption), with a WATCH from there
+ * and no LIST.
  * version  length 0: LIST
  */
 void reflector_start(struct reflector *r, const char *version, size_t length);
 
 /*
- * Another feed (name, source, schema) and other choices from now on. What is under way is given up and begun again by them; one that
- * was not started stays so. With `list` the state is asked for anew; without, a watch goes on from the last RV, if there was one.
+ * Another feed (name, source, schema) and other choices from now on. What is under way is given up and begun
+ * again by them; one that was not started stays so. With `list` the state is asked for anew; without, a watch
+ * goes on from the last RV, if there was one.
  * options  as for reflector_new(); their timing is not looked at
  */
 void reflector_renew(struct reflector *r, const struct reflector_options *options, bool list);
@@ -89,15 +95,24 @@ void reflector_renew(struct reflector *r, const struct reflector_options *option
 void reflector_set_choices(struct reflector *r, struct list_choices choices);
 
 /*
- * Leave what is under way and list anew at once, because of `why`. The FIFO's version, which was reset before, says at which RV. Nothing
- * before reflector_start().
+ * Leave what is under way and list anew at once, because of `why`. The FIFO's version, which was reset
+ * before, says at which RV. Nothing before reflector_start().
  */
 void reflector_relist(struct reflector *r, enum request_result_kind why);
 
-/* The FIFO was popped from; goes on with a paused stream, and tells of a long list whose last Delta that was. */
+/*
+ * The FIFO was popped from; goes on with a paused stream, and tells of a long list whose last Delta that
+ * was.
+ */
 void reflector_relax(struct reflector *r);
 
-enum reflector_state { REFLECTOR_IDLE, REFLECTOR_LISTING, REFLECTOR_WATCHING, REFLECTOR_BACKING_OFF, REFLECTOR_REFUSED };
+enum reflector_state {
+	REFLECTOR_IDLE,
+	REFLECTOR_LISTING,
+	REFLECTOR_WATCHING,
+	REFLECTOR_BACKING_OFF,
+	REFLECTOR_REFUSED
+};
 const char *reflector_state_name(enum reflector_state state);
 
 struct reflector_status {
@@ -108,7 +123,8 @@ struct reflector_status {
 	int64_t list_remaining;		/* LISTING: -1 unknown */
 	uint64_t list_bytes;
 	uint64_t lists, watch_lists, watches, events, bookmarks, bad_events, failures; /* since the start */
-	uint64_t lists_for[RESULT_KINDS]; /* lists and watch_lists, by what made them necessary; RESULT_OK: the first one */
+	/* lists and watch_lists, by what made them necessary; RESULT_OK: the first one */
+	uint64_t lists_for[RESULT_KINDS];
 	bool paused;			/* the stream waits for the store */
 	const char *last_error;		/* "" when the last thing that was tried worked; lent */
 	const char *last_reason;	/* the Status' reason, or "" */

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the Reflector share: reflector.c (LIST, backing off, the outside) and reflector_watch.c (WATCH, WatchList, and when
- * their silence means something).
+ * What the files of the Reflector share: reflector.c (LIST, backing off, the outside) and reflector_watch.c
+ * (WATCH, WatchList, and when their silence means something).
  */
-#ifndef WRITER_REFLECTOR_INTERNAL_H
-#define WRITER_REFLECTOR_INTERNAL_H
+#ifndef WRITER_REFLECT_REFLECTOR_INTERNAL_H
+#define WRITER_REFLECT_REFLECTOR_INTERNAL_H
 
 #include "writer/base/backoff.h"
 #include "writer/reflect/version_probe.h"
@@ -45,11 +46,14 @@ struct reflector {
 	bool list_at_latest;		/* the list under way has RV "" */
 	bool paginated;			/* a list at RV 0 came in pages: so will others */
 	bool version_confirmed;		/* the server knows the RV from which the stream goes on */
-	bool stream_was_broken;		/* the last watch, from the same RV, ended in bytes that are no JSON, or do not fit */
-	bool connection_doubted;	/* the stream that just ended was dead, and so may its connection be */
+	/* the last watch, from the same RV, ended in bytes that are no JSON, or do not fit */
+	bool stream_was_broken;
+	/* the stream that just ended was dead, and so may its connection be */
+	bool connection_doubted;
 	bool watch_list_was_cut;	/* the last WatchList was ended before its mark */
 	uint64_t no_watch_list_until_ms; /* the server cannot do it; 0: nothing is known against it */
-	uint64_t internal_errors_since_ms; /* the first 500 in a stream, of those that nothing else came between; 0: none */
+	/* the first 500 in a stream, of those that nothing else came between; 0: none */
+	uint64_t internal_errors_since_ms;
 	char list_version[RESOURCE_VERSION_MAX + 1]; /* asked for */
 
 	struct reflector_status status;
@@ -70,7 +74,8 @@ void reflector_last_version(const struct reflector *r, char version[RESOURCE_VER
 /* Something worked. */
 void reflector_note_success(struct reflector *r);
 /* Something failed: wait, then take the next step. */
-void reflector_back_off(struct reflector *r, enum next_step next, const char *doing, const struct request_result *ended);
+void reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
+			const struct request_result *ended);
 
 /* Make the state known, in whichever way is possible; by LIST; go on from the last RV. */
 void reflector_start_listing(struct reflector *r);
@@ -85,7 +90,10 @@ void reflector_start_watch_list(struct reflector *r);
 /* LISTING, with a line in the log every while. */
 void reflector_begin_progress(struct reflector *r);
 
-/* The state is whole: a line in the log; and where the time went if it was long, as soon as it is applied (reflector_relax()). */
+/*
+ * The state is whole: a line in the log; and where the time went if it was long, as soon as it is applied
+ * (reflector_relax()).
+ */
 void reflector_log_listed(struct reflector *r, const struct listed *listed);
 
 #endif

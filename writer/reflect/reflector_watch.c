@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reflector: WATCH, WatchList, and the vigil over the stream.
  */
@@ -58,8 +59,8 @@ rewatch(struct reflector *r, const char *why)
 }
 
 /*
- * When the silence of a stream will mean something. A WATCH from an RV that nobody confirmed may be one that the server does not know
- * yet; and bookmarks come every minute.
+ * When the silence of a stream will mean something. A WATCH from an RV that nobody confirmed may be one that
+ * the server does not know yet; and bookmarks come every minute.
  */
 static uint64_t
 silence_due(const struct reflector *r, const struct watch_stats *stats)
@@ -98,7 +99,8 @@ on_freshness(void *context, enum version_probe_answer answer, const struct reque
 	case VERSION_PROBE_KNOWN:
 		if ((stats.bookmarks > 0 || !stats.opened) && !stats.paused &&
 		    reflector_now_ms(r) - stats.heard_ms >= r->timing.silence_ms) {
-			rewatch(r, stats.opened ? "the server answers, but its bookmarks have stopped" : "the server answers, but not to the WATCH");
+			rewatch(r, stats.opened ? "the server answers, but its bookmarks have stopped"
+						: "the server answers, but not to the WATCH");
 			return;
 		}
 		log_debug("%s: silent, and the server knows the resourceVersion", r->source.name);
@@ -109,7 +111,8 @@ on_freshness(void *context, enum version_probe_answer answer, const struct reque
 		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
 		break;
 	case VERSION_PROBE_AHEAD:
-		log_warning("%s: the server does not know the resourceVersion of this cache yet (%s); was it restored from a "
+		log_warning("%s: the server does not know the resourceVersion of this cache yet (%s); was it "
+			    "restored from a "
 			    "backup, or is it another one? Listing",
 			    r->source.name, ended->message ? ended->message : "");
 		reflector_stop_watch(r);
@@ -126,8 +129,8 @@ ask_whether_it_is_known(struct reflector *r)
 	char version[RESOURCE_VERSION_MAX + 1];
 
 	reflector_last_version(r, version);
-	log_debug("%s: nothing heard for %" PRIu64 " s; asking whether resourceVersion %s is known", r->source.name,
-		  r->timing.silence_ms / 1000, version);
+	log_debug("%s: nothing heard for %" PRIu64 " s; asking whether resourceVersion %s is known",
+		  r->source.name, r->timing.silence_ms / 1000, version);
 	if (version_probe_start(&r->source, version, on_freshness, r, &r->probe) < 0)
 		clock_set(r->source.clock, &r->vigil, r->timing.silence_ms, on_vigil, r);
 	else
@@ -184,8 +187,8 @@ on_listed(void *context)
 	struct watch_stats stats;
 
 	watch_get_stats(r->watch, &stats);
-	reflector_log_listed(r, &(struct listed){ "listed by watching", stats.staged, stats.bytes, stats.started_ms, 0,
-						  stats.waited_ms, stats.decoded_us });
+	reflector_log_listed(r, &(struct listed){"listed by watching", stats.staged, stats.bytes,
+						 stats.started_ms, 0, stats.waited_ms, stats.decoded_us});
 	clock_clear(r->source.clock, &r->timer);
 	r->version_unavailable = false;
 	r->watch_list_was_cut = false;
@@ -214,7 +217,8 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 		break;
 	case RESULT_OK:
 		request_result_set(&cut, RESULT_FAILED, "the server ended the stream before the end mark");
-		reflector_back_off(r, r->watch_list_was_cut ? NEXT_LIST : NEXT_LISTING, "WatchList failed", &cut);
+		reflector_back_off(r, r->watch_list_was_cut ? NEXT_LIST : NEXT_LISTING, "WatchList failed",
+				   &cut);
 		r->watch_list_was_cut = !r->watch_list_was_cut;
 		request_result_done(&cut);
 		break;
@@ -238,7 +242,10 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 	}
 }
 
-/* 500s within streams: for a while it is the server's business, then what it says about this RV is not believed any more. */
+/*
+ * 500s within streams: for a while it is the server's business, then what it says about this RV is not
+ * believed any more.
+ */
 static enum next_step
 after_internal_error(struct reflector *r)
 {
@@ -263,7 +270,8 @@ after_watch(struct reflector *r, const struct request_result *ended, bool too_sh
 			reflector_start_watch(r);
 			break;
 		}
-		request_result_set(&short_watch, RESULT_FAILED, "the server ended the stream at once and without an event");
+		request_result_set(&short_watch, RESULT_FAILED,
+				   "the server ended the stream at once and without an event");
 		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &short_watch);
 		request_result_done(&short_watch);
 		break;
@@ -278,10 +286,11 @@ after_watch(struct reflector *r, const struct request_result *ended, bool too_sh
 	case RESULT_BROKEN:
 	case RESULT_NO_SPACE:
 		/*
-		 * What was broken, or did not fit, comes again from the same RV. When it does so again, a list goes around it; the
-		 * deletions that make room may stand behind it in the stream.
+		 * What was broken, or did not fit, comes again from the same RV. When it does so again, a
+		 * list goes around it; the deletions that make room may stand behind it in the stream.
 		 */
-		reflector_back_off(r, r->stream_was_broken ? NEXT_LISTING : NEXT_WATCH, "WATCH failed", ended);
+		reflector_back_off(r, r->stream_was_broken ? NEXT_LISTING : NEXT_WATCH, "WATCH failed",
+				   ended);
 		r->stream_was_broken = true;
 		break;
 	case RESULT_THROTTLED:
@@ -312,7 +321,9 @@ on_watch_end(void *context, struct watch *watch, const struct request_result *en
 	if (stats.initial)
 		after_watch_list(r, ended);
 	else
-		after_watch(r, ended, reflector_now_ms(r) - stats.started_ms < SHORT_WATCH_MS && stats.events + stats.bookmarks == 0);
+		after_watch(r, ended,
+			    reflector_now_ms(r) - stats.started_ms < SHORT_WATCH_MS &&
+				    stats.events + stats.bookmarks == 0);
 }
 
 /* ---- start ------------------------------------------------------------------------- */
@@ -325,7 +336,8 @@ start_stream(struct reflector *r, struct watch_params *params)
 
 	params->fresh_connection = r->connection_doubted;
 	r->connection_doubted = false;
-	params->timeout_s = r->timing.watch_timeout_s + r->source.clock->chance(r->source.clock, r->timing.watch_timeout_s);
+	params->timeout_s = r->timing.watch_timeout_s +
+			    r->source.clock->chance(r->source.clock, r->timing.watch_timeout_s);
 	r->watch_ends_ms = reflector_now_ms(r) + (uint64_t)params->timeout_s * 1000u + r->timing.overdue_ms;
 	error = watch_start(&r->source, params, &events, r, &r->watch);
 	if (error == 0)
@@ -377,7 +389,8 @@ reflector_start_watch_list(struct reflector *r)
 	r->status.watch_lists++;
 	r->status.lists_for[r->list_why]++;
 	error = start_stream(r, &params);
-	log_debug("%s: WatchList at resourceVersion \"%s\" for %u s", r->source.name, r->list_version, params.timeout_s);
+	log_debug("%s: WatchList at resourceVersion \"%s\" for %u s", r->source.name, r->list_version,
+		  params.timeout_s);
 	if (error < 0) {
 		clock_clear(r->source.clock, &r->timer);
 		request_result_set(&ended, RESULT_FAILED, "%s", strerror(-error));

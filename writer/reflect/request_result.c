@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Outcome.
  */
@@ -48,8 +49,8 @@ request_result_from_status(struct request_result *o, const struct kube_status *s
 	const char *message = status->message[0] ? status->message : "the server gave no reason";
 
 	if (status->code)
-		request_result_set(o, kind_of_status(status), "%s (%d%s%s)", message, status->code, status->reason[0] ? " " : "",
-			    status->reason);
+		request_result_set(o, kind_of_status(status), "%s (%d%s%s)", message, status->code,
+				   status->reason[0] ? " " : "", status->reason);
 	else
 		request_result_set(o, kind_of_status(status), "%s", message);
 	o->code = status->code;
@@ -71,8 +72,8 @@ answer_begin(struct answer *a, const struct transport_response *response)
 	a->status = response->status;
 	a->retry_after_s = response->retry_after_s;
 	if (response->content_type)
-		snprintf(a->content_type, sizeof(a->content_type), "%.*s", (int)strcspn(response->content_type, "; \t"),
-			 response->content_type);
+		snprintf(a->content_type, sizeof(a->content_type), "%.*s",
+			 (int)strcspn(response->content_type, "; \t"), response->content_type);
 }
 
 bool
@@ -106,16 +107,20 @@ answer_outcome(const struct answer *a, int result, const char *message, struct r
 
 	if (result == -ENOSPC || result == -ENOMEM) {
 		request_result_set(o, RESULT_NO_SPACE, "%s",
-			    result == -ENOSPC ? "the arena is full: raise arena.maxBytes, the size of its tmpfs, or the memory "
-						"limit" : "out of memory");
+				   result == -ENOSPC ? "the arena is full: raise arena.maxBytes, the size of "
+						       "its tmpfs, or the memory "
+						       "limit"
+						     : "out of memory");
 	} else if (result < 0) {
 		o->error = result;
 		request_result_set(o, RESULT_FAILED, "%s", message && *message ? message : strerror(-result));
 	} else if (kube_status_parse(a->body ? a->body : "", a->length, a->status, &status) < 0) {
 		request_result_set(o, RESULT_NO_SPACE, "out of memory");
 	} else if (a->status >= 300 && a->status < 400) {
-		request_result_set(o, RESULT_FAILED, "the server redirects to another address (%d), which is not followed: name the API server itself",
-			    a->status);
+		request_result_set(o, RESULT_FAILED,
+				   "the server redirects to another address (%d), which is not followed: "
+				   "name the API server itself",
+				   a->status);
 		o->code = a->status;
 		kube_status_done(&status);
 	} else {
@@ -127,25 +132,36 @@ answer_outcome(const struct answer *a, int result, const char *message, struct r
 }
 
 void
-answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error, struct request_result *o)
+answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error,
+		  struct request_result *o)
 {
 	bool foreign = a->content_type[0] != '\0' && strncmp(a->content_type, "application/json", 16) != 0;
 
 	if (foreign)
 		request_result_set(o, RESULT_BROKEN,
-			    "the answer is %s and no %s in JSON: does a proxy or a login page stand before the API server? (byte %" PRIu64 ": %s)",
-			    a->content_type, what, offset, error ? error : "?");
+				   "the answer is %s and no %s in JSON: does a proxy or a login page stand "
+				   "before the API server? (byte %" PRIu64 ": %s)",
+				   a->content_type, what, offset, error ? error : "?");
 	else
-		request_result_set(o, RESULT_BROKEN, "the %s cannot be read at byte %" PRIu64 ": %s", what, offset, error ? error : "?");
+		request_result_set(o, RESULT_BROKEN, "the %s cannot be read at byte %" PRIu64 ": %s", what,
+				   offset, error ? error : "?");
 }
 
 const char *
 request_result_name(enum request_result_kind kind)
 {
 	static const char *const names[RESULT_KINDS] = {
-		[RESULT_OK] = "start", [RESULT_EXPIRED] = "expired", [RESULT_TOO_LARGE] = "too-large", [RESULT_REFUSED] = "refused",
-		[RESULT_THROTTLED] = "throttled", [RESULT_FAILED] = "failed", [RESULT_BROKEN] = "broken", [RESULT_LOST] = "lost",
-		[RESULT_NO_SPACE] = "no-space", [RESULT_UNSUPPORTED] = "unsupported", [RESULT_OTHER_CLUSTER] = "other-cluster",
+		[RESULT_OK] = "start",
+		[RESULT_EXPIRED] = "expired",
+		[RESULT_TOO_LARGE] = "too-large",
+		[RESULT_REFUSED] = "refused",
+		[RESULT_THROTTLED] = "throttled",
+		[RESULT_FAILED] = "failed",
+		[RESULT_BROKEN] = "broken",
+		[RESULT_LOST] = "lost",
+		[RESULT_NO_SPACE] = "no-space",
+		[RESULT_UNSUPPORTED] = "unsupported",
+		[RESULT_OTHER_CLUSTER] = "other-cluster",
 	};
 
 	return (size_t)kind < RESULT_KINDS && names[kind] ? names[kind] : "other";

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Outcome: how a LIST or a WATCH ended, in the words on which a Reflector decides.
  */
-#ifndef WRITER_OUTCOME_H
-#define WRITER_OUTCOME_H
+#ifndef WRITER_REFLECT_REQUEST_RESULT_H
+#define WRITER_REFLECT_REQUEST_RESULT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +20,8 @@ enum request_result_kind {
 	RESULT_THROTTLED,	/* 429 */
 	RESULT_FAILED,		/* not reached, broken off, or any other answer */
 	RESULT_BROKEN,		/* bytes came that are no JSON: the stream cannot be followed */
-	RESULT_LOST,		/* an event came that cannot be kept: what it said is lost unless one lists again */
+	/* an event came that cannot be kept: what it said is lost unless one lists again */
+	RESULT_LOST,
 	RESULT_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
 	RESULT_NO_SPACE,	/* the arena, or private memory, is exhausted */
 	RESULT_OTHER_CLUSTER,	/* told from outside (cluster_guard.h): no RV means anything any more */
@@ -44,7 +46,8 @@ struct request_result {
 void request_result_done(struct request_result *o);
 
 /* Set kind and a formatted message. */
-void request_result_set(struct request_result *o, enum request_result_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void request_result_set(struct request_result *o, enum request_result_kind kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* What a Status says: of an answer that is no success, or of a watch's ERROR event. */
 void request_result_from_status(struct request_result *o, const struct kube_status *status);
@@ -70,7 +73,11 @@ int answer_append(struct answer *a, const void *data, size_t length);
 /* The end of a request that was no success, or that broke off with result (of transport.h) and message. */
 void answer_outcome(const struct answer *a, int result, const char *message, struct request_result *o);
 
-/* An answer of success whose content is not what it should be; error: what the decoder says, at that offset. */
-void answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error, struct request_result *o);
+/*
+ * An answer of success whose content is not what it should be; error: what the decoder says, at that
+ * offset.
+ */
+void answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error,
+		       struct request_result *o);
 
 #endif

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Feed: what the LIST and the WATCH of one resource work with. All of it is borrowed.
  */
-#ifndef WRITER_FEED_H
-#define WRITER_FEED_H
+#ifndef WRITER_REFLECT_SOURCE_H
+#define WRITER_REFLECT_SOURCE_H
 
 #include <stdbool.h>
 
@@ -13,8 +14,10 @@
 
 struct source {
 	const char *name;		/* "pods", "deployments.apps in team-a": for messages */
-	const char *kind;		/* "Pod": what items and events must be, where they say it; NULL: anything */
-	bool custom;			/* a custom resource's list may be of any kind; others are a PodList */
+	/* "Pod": what items and events must be, where they say it; NULL: anything */
+	const char *kind;
+	/* a custom resource's list may be of any kind; others are a PodList */
+	bool custom;
 	struct lister_watcher *lister_watcher;
 	struct delta_fifo *fifo;
 	struct arena *arena;
@@ -24,7 +27,10 @@ struct source {
 	uint64_t max_item_bytes;	/* 0: the decoder's own limit */
 	/* The server was heard; may be NULL. */
 	void (*on_contact)(void *context);
-	/* A request failed, which is tried again: code, reason and message as reflector_status has them. And: one succeeded. May be NULL. */
+	/*
+	 * A request failed, which is tried again: code, reason and message as reflector_status has them. And:
+	 * one succeeded. May be NULL.
+	 */
 	void (*on_failure)(void *context, int code, const char *reason, const char *message);
 	void (*on_success)(void *context);
 	void *context;

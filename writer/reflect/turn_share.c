@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ration. The loop's time stands still during a turn: as long as it does, amounts add up. Turns within one millisecond
- * count as one, which costs a pause too many now and then and nothing else.
+ * Ration. The loop's time stands still during a turn: as long as it does, amounts add up. Turns within one
+ * millisecond count as one, which costs a pause too many now and then and nothing else.
  */
 #include "writer/reflect/turn_share.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Freshness. Only the answer's status is of interest; a success is not read to its end.
  */
@@ -55,12 +56,15 @@ on_done(void *ctx, int result, const char *message)
 }
 
 int
-version_probe_start(const struct source *source, const char *version, version_probe_fn *on_answer, void *context,
-		struct version_probe **ret_freshness)
+version_probe_start(const struct source *source, const char *version, version_probe_fn *on_answer,
+		    void *context, struct version_probe **ret_freshness)
 {
 	static const struct transport_callbacks callbacks = { on_response, on_data, on_done };
 	struct list_params params = {
-		.resource_version = version, .resource_version_match = "NotOlderThan", .limit = 1, .fresh_connection = true,
+		.resource_version = version,
+		.resource_version_match = "NotOlderThan",
+		.limit = 1,
+		.fresh_connection = true,
 	};
 	struct version_probe *f = calloc(1, sizeof(*f));
 	int r;
@@ -70,7 +74,8 @@ version_probe_start(const struct source *source, const char *version, version_pr
 	f->source = *source;
 	f->on_answer = on_answer;
 	f->context = context;
-	r = source->lister_watcher->list(source->lister_watcher->context, &params, &callbacks, f, &f->request);
+	r = source->lister_watcher->list(source->lister_watcher->context, &params, &callbacks, f,
+					 &f->request);
 	if (r < 0) {
 		free(f);
 		return r;

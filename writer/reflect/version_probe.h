@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Freshness: does the server know this RV already? Asked by a watch that hears nothing, because a watch at an RV of the
- * future is not refused but answered with silence, while a list of one item `NotOlderThan` that RV gets
- * 504 ResourceVersionTooLarge (after about 3 s). It is asked over a connection of its own: the silent stream's may be dead.
+ * Freshness: does the server know this RV already? Asked by a watch that hears nothing, because a watch at an
+ * RV of the future is not refused but answered with silence, while a list of one item `NotOlderThan` that RV
+ * gets 504 ResourceVersionTooLarge (after about 3 s). It is asked over a connection of its own: the silent
+ * stream's may be dead.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_FRESHNESS_H
-#define WRITER_FRESHNESS_H
+#ifndef WRITER_REFLECT_VERSION_PROBE_H
+#define WRITER_REFLECT_VERSION_PROBE_H
 
 #include "writer/reflect/source.h"
 #include "writer/reflect/request_result.h"
@@ -20,12 +22,14 @@ enum version_probe_answer {
 };
 
 /*
- * on_answer  called once, from the loop; version_probe_free() may be called inside it. outcome is lent for the call.
+ * on_answer  called once, from the loop; version_probe_free() may be called inside it. outcome is lent for
+ *            the call.
  * Returns    0, -EINVAL, -ENOMEM (then on_answer is not called)
  */
-typedef void version_probe_fn(void *context, enum version_probe_answer answer, const struct request_result *ended);
-int version_probe_start(const struct source *source, const char *version, version_probe_fn *on_answer, void *context,
-		    struct version_probe **ret_freshness);
+typedef void version_probe_fn(void *context, enum version_probe_answer answer,
+			      const struct request_result *ended);
+int version_probe_start(const struct source *source, const char *version, version_probe_fn *on_answer,
+			void *context, struct version_probe **ret_freshness);
 /* Also while it runs. NULL is fine. */
 void version_probe_free(struct version_probe *f);
 

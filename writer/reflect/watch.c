@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WATCH, and the first part of a WatchList.
  */
@@ -27,7 +28,8 @@ struct watch {
 	void *request;		/* under way, or NULL */
 	struct turn_share share;	/* in events; before the end mark in bytes */
 	struct answer answer;
-	struct request_result end;	/* what an event in the stream said, when the stream was ended for it */
+	/* what an event in the stream said, when the stream was ended for it */
+	struct request_result end;
 	bool ended;		/* `end` is valid */
 	struct watch_stats stats;
 };
@@ -57,9 +59,11 @@ draft_version(struct watch *w, uint32_t ref, const char **ret_version, size_t *r
 {
 	struct value body = value_of_object(&w->source.arena->view, ref);
 	struct value metadata = value_field(body, "metadata", 8, path_fingerprint("metadata", 8));
-	struct value version = value_field(metadata, "resourceVersion", 15, path_fingerprint("resourceVersion", 15));
+	struct value version = value_field(metadata, "resourceVersion", 15,
+					   path_fingerprint("resourceVersion", 15));
 
-	return value_string(version, ret_version, ret_length) && *ret_length > 0 && *ret_length <= RESOURCE_VERSION_MAX;
+	return value_string(version, ret_version, ret_length) && *ret_length > 0 &&
+	       *ret_length <= RESOURCE_VERSION_MAX;
 }
 
 static bool
@@ -86,8 +90,8 @@ static int
 ignore(struct watch *w, const char *type, size_t type_length, struct draft d)
 {
 	w->stats.bad_events++;
-	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->source.name, (int)(type_length < 40 ? type_length : 40),
-		    type);
+	log_warning("%s: an event of the unknown type \"%.*s\" is ignored", w->source.name,
+		    (int)(type_length < 40 ? type_length : 40), type);
 	draft_discard(w->source.arena, w->source.intern, d);
 	return 0;
 }
@@ -158,7 +162,8 @@ end_initial(struct watch *w, const char *version)
 	if (r == 0)
 		r = staging_replace(&w->staging, version);
 	if (r < 0) {
-		request_result_set(&w->end, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED, "the list cannot be queued: %s", strerror(-r));
+		request_result_set(&w->end, r == -ENOMEM ? RESULT_NO_SPACE : RESULT_FAILED,
+				   "the list cannot be queued: %s", strerror(-r));
 		return end_with(w);
 	}
 	w->stats.initial = false;
@@ -173,7 +178,8 @@ static bool
 is_end_mark(const cJSON *metadata)
 {
 	const cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(annotations, "k8s.io/initial-events-end"));
+	const char *text = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(annotations, "k8s.io/initial-events-end"));
 
 	return text && strcmp(text, "true") == 0;
 }
@@ -182,7 +188,8 @@ static int
 on_bookmark(struct watch *w, const cJSON *object)
 {
 	const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
-	const char *version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(metadata, "resourceVersion"));
+	const char *version = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(metadata, "resourceVersion"));
 
 	if (!version || !*version || strlen(version) > RESOURCE_VERSION_MAX) {
 		w->stats.bad_events++;
@@ -192,7 +199,9 @@ on_bookmark(struct watch *w, const cJSON *object)
 	if (w->stats.initial && is_end_mark(metadata))
 		return end_initial(w, version);
 	if (w->stats.initial) {
-		request_result_set(&w->end, RESULT_UNSUPPORTED, "a bookmark came before the end mark: the server takes a WatchList for a plain WATCH");
+		request_result_set(&w->end, RESULT_UNSUPPORTED,
+				   "a bookmark came before the end mark: the server takes a WatchList for a "
+				   "plain WATCH");
 		return end_with(w);
 	}
 	delta_fifo_set_version(w->source.fifo, version, strlen(version));
@@ -256,7 +265,10 @@ on_response(void *ctx, const struct transport_response *response)
 		w->events->on_open(w->context);
 }
 
-/* Where the time of a long list goes is worth two looks at the clock for each buffer; the feed's clock stands still meanwhile. */
+/*
+ * Where the time of a long list goes is worth two looks at the clock for each buffer; the feed's clock stands
+ * still meanwhile.
+ */
 static int
 feed_timed(struct watch *w, const void *data, size_t length)
 {
@@ -287,7 +299,8 @@ on_data(void *ctx, const void *data, size_t length)
 	if (r < 0)
 		return r;
 	turn_share_use(&w->share, initial ? length : w->stats.events - before);
-	if (!w->stats.initial && delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX) {
+	if (!w->stats.initial &&
+	    delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX) {
 		w->stats.paused = true;
 		turn_share_hold(&w->share);
 	}
@@ -308,7 +321,8 @@ on_done(void *ctx, int result, const char *message)
 		ended = w->end;
 		w->end = (struct request_result){ 0 };
 	} else if (result == 0 && answer_is_success(&w->answer) && decoder_finish(w->decoder) < 0) {
-		request_result_set(&ended, RESULT_FAILED, "the server ended the stream in the middle of an event");
+		request_result_set(&ended, RESULT_FAILED,
+				   "the server ended the stream in the middle of an event");
 	} else if (result == -EBADMSG) {
 		error = decoder_error(w->decoder, &offset);
 		answer_unreadable(&w->answer, "stream of events", offset, error, &ended);
@@ -323,8 +337,8 @@ on_done(void *ctx, int result, const char *message)
 }
 
 int
-watch_start(const struct source *source, const struct watch_params *params, const struct watch_events *events, void *context,
-	    struct watch **ret_watch)
+watch_start(const struct source *source, const struct watch_params *params, const struct watch_events *events,
+	    void *context, struct watch **ret_watch)
 {
 	static const struct decoder_events decoder_events = {
 		.on_object = on_object, .on_other = on_other, .on_bad_object = on_bad_object,
@@ -341,12 +355,15 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 	w->stats.started_ms = w->stats.byte_ms = w->stats.heard_ms = source->clock->now_ms(source->clock);
 	w->stats.initial = params->initial_events;
 	staging_init(&w->staging, source->fifo);
-	turn_share_init(&w->share, &w->source, &w->request, w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);
-	w->decoder = decoder_new(DECODE_WATCH, source->arena, source->intern, source->schema, &decoder_events, w, source->max_item_bytes);
+	turn_share_init(&w->share, &w->source, &w->request,
+			w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);
+	w->decoder = decoder_new(DECODE_WATCH, source->arena, source->intern, source->schema, &decoder_events,
+				 w, source->max_item_bytes);
 	if (w->decoder)
 		decoder_expect_kind(w->decoder, source->kind);
 	if (w->decoder)
-		r = source->lister_watcher->watch(source->lister_watcher->context, params, &callbacks, w, &w->request);
+		r = source->lister_watcher->watch(source->lister_watcher->context, params, &callbacks, w,
+						  &w->request);
 	if (r < 0) {
 		watch_free(w);
 		return r;
@@ -373,7 +390,8 @@ watch_free(struct watch *w)
 void
 watch_relax(struct watch *w)
 {
-	if (!w->stats.paused || delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX / 2)
+	if (!w->stats.paused ||
+	    delta_fifo_queued(w->source.fifo) + delta_fifo_waiting(w->source.fifo) > WATCH_QUEUE_MAX / 2)
 		return;
 	w->stats.paused = false;
 	turn_share_release(&w->share);

@@ -1,26 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * WATCH: one stream of events from an RV on. Each whole event goes into the DeltaFIFO at once, with its RV; a bookmark
- * moves the RV and nothing else. What is cut off in the middle of an event was not heard: the next watch, from the last
- * RV, hears it again.
+ * WATCH: one stream of events from an RV on. Each whole event goes into the DeltaFIFO at once, with its RV; a
+ * bookmark moves the RV and nothing else. What is cut off in the middle of an event was not heard: the next
+ * watch, from the last RV, hears it again.
  *
- * With params->initial_events it is a WatchList: the server first sends the state, as ADDED events, up to a bookmark that is
- * annotated `k8s.io/initial-events-end`. Until then events are staged (staging.h); at the mark one Replace puts them into the FIFO,
- * with the mark's RV, and the same stream goes on as a WATCH. One that ends before the mark changes nothing.
+ * With params->initial_events it is a WatchList: the server first sends the state, as ADDED events, up to a
+ * bookmark that is annotated `k8s.io/initial-events-end`. Until then events are staged (staging.h); at the
+ * mark one Replace puts them into the FIFO, with the mark's RV, and the same stream goes on as a WATCH. One
+ * that ends before the mark changes nothing.
  *
- * Back-pressure: while the FIFO holds more than WATCH_QUEUE_MAX keys (the arena is full, or a list is being applied) the
- * stream is paused; watch_relax() lets it go on.
+ * Back-pressure: while the FIFO holds more than WATCH_QUEUE_MAX keys (the arena is full, or a list is being
+ * applied) the stream is paused; watch_relax() lets it go on.
  *
  * Source    client-go reflector.go, watchHandler
  * Threads   the writer's loop thread only
  */
-#ifndef WRITER_WATCH_H
-#define WRITER_WATCH_H
+#ifndef WRITER_REFLECT_WATCH_H
+#define WRITER_REFLECT_WATCH_H
 
 #include "writer/reflect/source.h"
 #include "writer/reflect/request_result.h"
 
 #define WATCH_QUEUE_MAX 4096u
-#define WATCH_TURN_BYTES (512u << 10) /* of a WatchList's state, in one turn of the loop: about two milliseconds of decoding */
+#define WATCH_TURN_BYTES                                                                                     \
+	(512u << 10) /* of a WatchList's state, in one turn of the loop: about two milliseconds of decoding  \
+		      */
 #define WATCH_TURN_EVENTS 64u	/* in one turn of the loop, rounded up to what one read brings */
 
 struct watch;
@@ -28,7 +32,8 @@ struct watch;
 struct watch_stats {
 	uint64_t events, bookmarks, bad_events, bytes;
 	uint64_t started_ms;
-	uint64_t byte_ms, heard_ms;	/* when the last byte came; the last event or bookmark. At first started_ms */
+	/* when the last byte came; the last event or bookmark. At first started_ms */
+	uint64_t byte_ms, heard_ms;
 	uint64_t waited_ms, decoded_us;	/* until the answer began; with decoding a WatchList's state */
 	uint64_t staged;		/* objects of a WatchList's state, so far */
 	bool opened;			/* the server accepted it */
@@ -51,8 +56,8 @@ struct watch_events {
 	void (*on_listed)(void *context);
 	void (*on_end)(void *context, struct watch *watch, const struct request_result *ended);
 };
-int watch_start(const struct source *source, const struct watch_params *params, const struct watch_events *events, void *context,
-		struct watch **ret_watch);
+int watch_start(const struct source *source, const struct watch_params *params,
+		const struct watch_events *events, void *context, struct watch **ret_watch);
 /* Also while it runs. NULL is fine. */
 void watch_free(struct watch *watch);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The indexes that every cache has, without being asked.
  *
@@ -10,8 +11,8 @@
  *	                 podIP        status.podIPs[*].ip
  *	                 containerID  of containers, init and ephemeral ones, without "containerd://"
  */
-#ifndef WRITER_BUILTIN_INDEXES_H
-#define WRITER_BUILTIN_INDEXES_H
+#ifndef WRITER_RESOURCE_BUILTIN_INDEXES_H
+#define WRITER_RESOURCE_BUILTIN_INDEXES_H
 
 #include <cjson/cJSON.h>
 

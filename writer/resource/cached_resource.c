@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One resource that is cached.
  */
@@ -25,7 +26,8 @@ on_contact(void *context)
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	if (c->id < RESOURCE_MAX)
 		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id],
-				      (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, memory_order_relaxed);
+				      (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec,
+				      memory_order_relaxed);
 }
 
 static void
@@ -36,7 +38,8 @@ on_failure(void *context, int code, const char *reason, const char *message)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	c->doubted |= redefinition_may_be(&c->spec->kube, code);
-	reflector_error_meet(&c->trouble, code, reason, message, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+	reflector_error_meet(&c->trouble, code, reason, message,
+			     (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
 }
 
 static void
@@ -66,8 +69,11 @@ is_in_trouble(const struct cached_resource *c)
 	uint32_t status = store_resource(c->store, c->id)->status;
 	bool recovered;
 
-	return status && value_bool(value_field(value_of_block(&store_arena(c->store)->view, status), name, sizeof(name) - 1,
-						path_fingerprint(name, sizeof(name) - 1)), &recovered) && !recovered;
+	return status &&
+	       value_bool(value_field(value_of_block(&store_arena(c->store)->view, status), name,
+				      sizeof(name) - 1, path_fingerprint(name, sizeof(name) - 1)),
+			  &recovered) &&
+	       !recovered;
 }
 
 static void
@@ -98,8 +104,8 @@ limits_of(const struct config *config, const struct config_resource *entry)
 }
 
 /*
- * Whether the RV that stands beside the content may be gone on from. What came from another cluster, or from one that was not known, is
- * LISTING from now on; where the cluster is hidden, the fingerprint alone must do.
+ * Whether the RV that stands beside the content may be gone on from. What came from another cluster, or from
+ * one that was not known, is LISTING from now on; where the cluster is hidden, the fingerprint alone must do.
  */
 static bool
 trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id)
@@ -111,7 +117,9 @@ trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id
 	fingerprint_cluster(cluster_id, cluster);
 	same = !*cluster_id || memcmp(known->cluster, cluster, sizeof(cluster)) == 0;
 	if (!same && kept && known->version_length > 0) {
-		log_warning("%s: what is in memory was not known to be of the cluster that answers now; listing anew", c->spec->name);
+		log_warning("%s: what is in memory was not known to be of the cluster that answers now; "
+			    "listing anew",
+			    c->spec->name);
 		store_set_version(c->store, c->id, "", 0);
 		store_set_state(c->store, c->id, RESOURCE_LISTING);
 	}
@@ -129,7 +137,8 @@ add_to_store(struct cached_resource *c, const struct config *config, const char 
 		return r;
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, c->entry));
 	if (r == 0 && c->id < RESOURCE_MAX) /* another one may have had its position before */
-		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0, memory_order_relaxed);
+		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0,
+				      memory_order_relaxed);
 	c->adopted = trust_adopted(c, r == 1, cluster);
 	return 0;
 }
@@ -138,7 +147,9 @@ static struct list_choices
 choices_of(const struct config_resource *entry)
 {
 	return (struct list_choices){
-		.watch_list = entry->watch_list != CONFIG_NO, .page_size = entry->page_size, .version = entry->version,
+		.watch_list = entry->watch_list != CONFIG_NO,
+		.page_size = entry->page_size,
+		.version = entry->version,
 	};
 }
 
@@ -149,12 +160,22 @@ options_of(struct cached_resource *c, struct source *source)
 	struct resource_spec *spec = c->spec;
 
 	*source = (struct source){
-		.name = spec->name, .kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
-		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL, .lister_watcher = &spec->lister_watcher.base, .fifo = c->fifo,
-		.arena = store_arena(c->store), .intern = store_intern(c->store), .schema = spec->schema, .clock = c->clock,
-		.on_contact = on_contact, .on_failure = on_failure, .on_success = on_success, .context = c,
+		.name = spec->name,
+		.kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
+		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL,
+		.lister_watcher = &spec->lister_watcher.base,
+		.fifo = c->fifo,
+		.arena = store_arena(c->store),
+		.intern = store_intern(c->store),
+		.schema = spec->schema,
+		.clock = c->clock,
+		.on_contact = on_contact,
+		.on_failure = on_failure,
+		.on_success = on_success,
+		.context = c,
 	};
-	return (struct reflector_options){ .source = source, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry) };
+	return (struct reflector_options){
+		.source = source, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry)};
 }
 
 static int
@@ -179,8 +200,8 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 }
 
 int
-cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec, const struct config_resource *entry,
-		    struct cached_resource **ret)
+cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec,
+		    const struct config_resource *entry, struct cached_resource **ret)
 {
 	struct cached_resource *c = calloc(1, sizeof(*c));
 	int r;
@@ -222,7 +243,8 @@ cached_resource_free(struct cached_resource *c)
 }
 
 void
-cached_resource_set_entry(struct cached_resource *c, const struct config *config, const struct config_resource *entry)
+cached_resource_set_entry(struct cached_resource *c, const struct config *config,
+			  const struct config_resource *entry)
 {
 	c->entry = entry;
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
@@ -271,14 +293,15 @@ end_sync(void *context)
 	redecode_free(c->redecode);
 	c->redecode = NULL;
 	c->applying = 0;
-	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms", c->spec->name,
-		 store_resource(c->store, c->id)->object_count, (clock_monotonic_us() - c->change_began_us) / 1000);
+	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms",
+		 c->spec->name, store_resource(c->store, c->id)->object_count,
+		 (clock_monotonic_us() - c->change_began_us) / 1000);
 	return 0;
 }
 
 /*
- * The Reflector goes over to the new spec. What is on its way was decoded by the old schema, or is of the old selection: it is given up, and
- * a watch goes on from the last RV.
+ * The Reflector goes over to the new spec. What is on its way was decoded by the old schema, or is of the old
+ * selection: it is given up, and a watch goes on from the last RV.
  */
 static void
 become(struct cached_resource *c)
@@ -315,7 +338,8 @@ begin_change(struct cached_resource *c)
 	int r;
 
 	if (c->changes & RELOAD_DROPS) {
-		redecode = redecode_new(store_arena(c->store), store_intern(c->store), c->next->schema, c->next->metadata_only);
+		redecode = redecode_new(store_arena(c->store), store_intern(c->store), c->next->schema,
+					c->next->metadata_only);
 		if (!redecode)
 			return -ENOMEM;
 	}
@@ -343,7 +367,9 @@ begin_change(struct cached_resource *c)
 static void
 stop_change(struct cached_resource *c)
 {
-	log_warning("%s: giving up what could not be applied to all objects; the configuration is another one by now", c->spec->name);
+	log_warning("%s: giving up what could not be applied to all objects; the configuration is another "
+		    "one by now",
+		    c->spec->name);
 	c->changes |= c->applying; /* what was applied to some is still to be applied to the others */
 	c->applying = 0;
 	store_redefine_stop(c->store, c->id);
@@ -410,7 +436,8 @@ cached_resource_renumber(struct cached_resource *c, unsigned id)
 	_Atomic uint64_t *contact = store_arena(c->store)->header->contact_boot_ns;
 
 	if (id < RESOURCE_MAX && c->id < RESOURCE_MAX)
-		atomic_store_explicit(&contact[id], atomic_load_explicit(&contact[c->id], memory_order_relaxed),
+		atomic_store_explicit(&contact[id],
+				      atomic_load_explicit(&contact[c->id], memory_order_relaxed),
 				      memory_order_relaxed);
 	c->id = id;
 	c->known.resource = id;

@@ -1,18 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One resource that is cached: its spec, with everything between the API server and the store that is its own: DeltaFIFO, Reflector.
+ * One resource that is cached: its spec, with everything between the API server and the store that is its
+ * own: DeltaFIFO, Reflector.
  *
- * When the configuration was read again its spec may become another one (cached_resource_change()). What the store has is worked
- * through by SYNC deltas: new indexes are filled, what is dropped from now on is taken out of the bodies, and one commit shows it, with
- * the new definition. What only the server has is listed; then the resource is LISTING until the list is in, and of what it brings
- * only the differences are published.
+ * When the configuration was read again its spec may become another one (cached_resource_change()). What the
+ * store has is worked through by SYNC deltas: new indexes are filled, what is dropped from now on is taken
+ * out of the bodies, and one commit shows it, with the new definition. What only the server has is listed;
+ * then the resource is LISTING until the list is in, and of what it brings only the differences are
+ * published.
  *
- * Killed at any moment, the next daemon finds content that is as its fingerprint says, or LISTING, or a fingerprint that is
- * nobody's: then it lists.
+ * Killed at any moment, the next daemon finds content that is as its fingerprint says, or LISTING, or a
+ * fingerprint that is nobody's: then it lists.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_CACHED_RESOURCE_H
-#define WRITER_CACHED_RESOURCE_H
+#ifndef WRITER_RESOURCE_CACHED_RESOURCE_H
+#define WRITER_RESOURCE_CACHED_RESOURCE_H
 
 #include "writer/config/config.h"
 #include "writer/fifo/apply.h"
@@ -42,7 +45,8 @@ struct cached_resource {
 	struct reflector_error trouble;	/* what readers are told of its failures */
 	bool was_synced;	/* once, at least: daemon.c looks */
 	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
-	bool doubted;		/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
+	/* the server found it, or its history, no more: it may be another one now (redefinition.h) */
+	bool doubted;
 	bool adopted;		/* its content was kept, at the RV that the store says */
 	bool change_waits;	/* it could not begin, and that was logged */
 };
@@ -63,19 +67,20 @@ struct cached_resource_world {
  * spec      taken, also on failure
  * Returns   0 with *ret, or negative errno
  */
-int cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec, const struct config_resource *entry,
-			struct cached_resource **ret);
+int cached_resource_new(const struct cached_resource_world *world, struct resource_spec *spec,
+			const struct config_resource *entry, struct cached_resource **ret);
 void cached_resource_free(struct cached_resource *c);
 
 /*
- * The configuration was read again, and says this of the resource now; borrowed. What is chosen about lists counts from the next one, on
- * what is remembered of deletions at once.
+ * The configuration was read again, and says this of the resource now; borrowed. What is chosen about lists
+ * counts from the next one, on what is remembered of deletions at once.
  */
-void cached_resource_set_entry(struct cached_resource *c, const struct config *config, const struct config_resource *entry);
+void cached_resource_set_entry(struct cached_resource *c, const struct config *config,
+			       const struct config_resource *entry);
 
 /*
- * Become another spec of the same resource. What it was to become before, and is not yet, is forgotten, but for what has to be done
- * to get there.
+ * Become another spec of the same resource. What it was to become before, and is not yet, is forgotten, but
+ * for what has to be done to get there.
  *
  * spec     taken
  * changes  enum reload_change
@@ -92,7 +97,8 @@ bool cached_resource_is_changing(const struct cached_resource *c);
 void cached_resource_start(struct cached_resource *c);
 
 /*
- * Another cluster answers: what is there stays until it is listed anew, at no RV that is known, and the list is published as a difference.
+ * Another cluster answers: what is there stays until it is listed anew, at no RV that is known, and the list
+ * is published as a difference.
  * cluster  its id
  */
 void cached_resource_distrust(struct cached_resource *c, const char *cluster);
@@ -106,8 +112,8 @@ void cached_resource_tell(struct cached_resource *c);
 /* It is for whoever asks, and nobody did yet: nobody misses it. Or it is about to be started. */
 bool cached_resource_is_dormant(const struct cached_resource *c);
 /*
- * Whether it is to be started before anybody asks for it: if it is not on demand; or if it is, and there is content of an earlier life,
- * which would grow old.
+ * Whether it is to be started before anybody asks for it: if it is not on demand; or if it is, and there is
+ * content of an earlier life, which would grow old.
  */
 bool cached_resource_starts_by_itself(const struct cached_resource *c);
 

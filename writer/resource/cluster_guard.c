@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cluster guard.
  */
@@ -26,11 +27,14 @@ settle(struct cluster_guard *g, const char *id, const char *why)
 
 	g->settled = true;
 	if (first && !*id)
-		log_info("one cluster cannot be told from another at this URL: %s; to let informerd see it, grant it get on the namespace "
-			 "kube-system", why);
+		log_info("one cluster cannot be told from another at this URL: %s; to let informerd see it, "
+			 "grant it get on the namespace "
+			 "kube-system",
+			 why);
 	if (!first && differs)
-		log_warning("another cluster answers: the UID of its namespace kube-system is %s, it was %s; everything is listed anew", id,
-			    *g->id ? g->id : "hidden until now");
+		log_warning("another cluster answers: the UID of its namespace kube-system is %s, it was %s; "
+			    "everything is listed anew",
+			    id, *g->id ? g->id : "hidden until now");
 	if (differs)
 		snprintf(g->id, sizeof(g->id), "%s", id);
 	if (first)
@@ -73,7 +77,8 @@ cluster_guard_ask(struct cluster_guard *guard)
 static void
 doubt(struct cluster_guard *g)
 {
-	uint64_t now = g->clock->now_ms(g->clock), due = g->asked ? g->asked_ms + CLUSTER_GUARD_INTERVAL_MS : now;
+	uint64_t now = g->clock->now_ms(g->clock),
+		 due = g->asked ? g->asked_ms + CLUSTER_GUARD_INTERVAL_MS : now;
 
 	if (g->question) {
 		g->doubted = true;
@@ -96,7 +101,8 @@ void
 cluster_guard_init(struct cluster_guard *guard, struct transport *transport, struct clock *clock,
 		   const struct cluster_guard_events *events, void *context)
 {
-	*guard = (struct cluster_guard){.transport = transport, .clock = clock, .events = events, .context = context};
+	*guard = (struct cluster_guard){
+		.transport = transport, .clock = clock, .events = events, .context = context};
 	transport_on_connection(transport, on_connection, guard);
 }
 

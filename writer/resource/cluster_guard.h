@@ -1,21 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cluster guard: is the cluster that answers still the one that the cache is of? A resourceVersion counts within one cluster. Behind the same
- * URL and CA there may be another one some day (rebuilt, moved, another backend of a load balancer), whose versions overlap with
- * those that are known: a watch from there would mix two clusters into one cache, and nobody would be told.
+ * Cluster guard: is the cluster that answers still the one that the cache is of? A resourceVersion counts
+ * within one cluster. Behind the same URL and CA there may be another one some day (rebuilt, moved, another
+ * backend of a load balancer), whose versions overlap with those that are known: a watch from there would mix
+ * two clusters into one cache, and nobody would be told.
  *
  *	at start		asked before anything is adopted, again until there is an answer
  *	a new connection	asked again, for another server is always another connection; CLUSTER_GUARD_INTERVAL_MS apart at least,
  *				and over one more: an older one that still stands (HTTP/1.1 keeps them) leads to the server from before
  *
- * Where the id is hidden (kube/cluster_id.h) URL and CA must do; so must they where a proxy ends our connections, and makes others
- * to somewhere else without our notice.
+ * Where the id is hidden (kube/cluster_id.h) URL and CA must do; so must they where a proxy ends our
+ * connections, and makes others to somewhere else without our notice.
  *
- * An answer that differs, also one where there was none before, is told as a change: then everything is listed anew.
+ * An answer that differs, also one where there was none before, is told as a change: then everything is
+ * listed anew.
  *
  * Threads   the writer's loop thread only
  */
-#ifndef WRITER_CLUSTER_GUARD_H
-#define WRITER_CLUSTER_GUARD_H
+#ifndef WRITER_RESOURCE_CLUSTER_GUARD_H
+#define WRITER_RESOURCE_CLUSTER_GUARD_H
 
 #include <stdbool.h>
 
@@ -25,7 +28,10 @@
 #define CLUSTER_GUARD_INTERVAL_MS 10000u
 
 struct cluster_guard_events {
-	/* The first answer is there (result 0; the id may be hidden), or not this time (negative, with message): ask again later. */
+	/*
+	 * The first answer is there (result 0; the id may be hidden), or not this time (negative, with
+	 * message): ask again later.
+	 */
 	void (*on_settled)(void *context, int result, const char *message);
 	/* Another cluster answers from now on; cluster_guard_id() has its id. */
 	void (*on_changed)(void *context);

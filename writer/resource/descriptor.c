@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Descriptor.
  */
@@ -45,21 +46,26 @@ check_index(const cJSON *indexes, const struct config_index *index, char **ret_e
 	size_t offset = 0;
 
 	if (strlen(index->name) == 0 || strlen(index->name) > INDEX_NAME_MAX)
-		return message_set(ret_error, -EINVAL, "%s: an index's name has 1 to %u bytes", index->origin, INDEX_NAME_MAX);
-	cJSON_ArrayForEach(other, indexes)
-		if (strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "name")), index->name) == 0)
-			return message_set(ret_error, -EINVAL, "%s: %s has an index named '%s' already; choose another name",
-					   index->origin, index->resource, index->name);
+		return message_set(ret_error, -EINVAL, "%s: an index's name has 1 to %u bytes", index->origin,
+				   INDEX_NAME_MAX);
+	cJSON_ArrayForEach(other, indexes) if (
+		strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "name")), index->name) ==
+		0) return message_set(ret_error, -EINVAL,
+				      "%s: %s has an index named '%s' already; choose another name",
+				      index->origin, index->resource, index->name);
 	if (index->n_paths == 0 || index->n_paths > INDEX_RULES_MAX)
-		return message_set(ret_error, -EINVAL, "%s: an index has 1 to %u paths", index->origin, INDEX_RULES_MAX);
+		return message_set(ret_error, -EINVAL, "%s: an index has 1 to %u paths", index->origin,
+				   INDEX_RULES_MAX);
 	if (index->split && strlen(index->split) != 1)
-		return message_set(ret_error, -EINVAL, "%s: split must be one character, such as \",\"", index->origin);
+		return message_set(ret_error, -EINVAL, "%s: split must be one character, such as \",\"",
+				   index->origin);
 	for (size_t i = 0; i < index->n_paths; i++) {
 		if (path_compile(&path, index->paths[i], strlen(index->paths[i]), &offset, &why) < 0)
-			return message_set(ret_error, -EINVAL, "%s: impossible path '%s': %s at byte %zu", index->origin,
-					   index->paths[i], why, offset);
+			return message_set(ret_error, -EINVAL, "%s: impossible path '%s': %s at byte %zu",
+					   index->origin, index->paths[i], why, offset);
 		if (path.count == 0)
-			return message_set(ret_error, -EINVAL, "%s: path '%s' is the whole object, which cannot be indexed",
+			return message_set(ret_error, -EINVAL,
+					   "%s: path '%s' is the whole object, which cannot be indexed",
 					   index->origin, index->paths[i]);
 	}
 	return 0;
@@ -83,7 +89,8 @@ add_index(cJSON *indexes, const struct config_index *index)
 			cJSON_Delete(rule);
 			return false;
 		}
-		if (!add_text(rule, "path", index->paths[i]) || !add_text(rule, "as", index->split ? "split" : "string") ||
+		if (!add_text(rule, "path", index->paths[i]) ||
+		    !add_text(rule, "as", index->split ? "split" : "string") ||
 		    (index->split && !add_text(rule, "separator", index->split)))
 			return false;
 	}
@@ -116,12 +123,16 @@ descriptor_build(const struct descriptor_source *source, char **ret_json, char *
 	char *json = NULL;
 	int r = -ENOMEM;
 
-	if (document && add_text(document, "group", resource->group) && add_text(document, "version", resource->version) &&
-	    add_text(document, "resource", resource->resource) && add_text(document, "kind", resource->kind) &&
+	if (document && add_text(document, "group", resource->group) &&
+	    add_text(document, "version", resource->version) &&
+	    add_text(document, "resource", resource->resource) &&
+	    add_text(document, "kind", resource->kind) &&
 	    add_text(document, "singular", resource->singular) &&
-	    add_strings(document, "shortNames", (const char *const *)resource->short_names, resource->n_short_names) &&
+	    add_strings(document, "shortNames", (const char *const *)resource->short_names,
+			resource->n_short_names) &&
 	    cJSON_AddBoolToObject(document, "namespaced", resource->namespaced) &&
-	    add_text(document, "namespace", source->namespace_) && add_text(document, "labelSelector", source->label_selector) &&
+	    add_text(document, "namespace", source->namespace_) &&
+	    add_text(document, "labelSelector", source->label_selector) &&
 	    add_text(document, "fieldSelector", source->field_selector) &&
 	    cJSON_AddBoolToObject(document, "metadataOnly", source->metadata_only) &&
 	    cJSON_AddBoolToObject(document, "onDemand", source->on_demand) &&

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptor: what a resource in the arena is, as a JSON document beside its content, for readers and for adoption:
+ * Descriptor: what a resource in the arena is, as a JSON document beside its content, for readers and for
+ * adoption:
  *
  *	{
  *	  "group": "", "version": "v1", "resource": "pods", "kind": "Pod", "singular": "pod", "shortNames": ["po"],
@@ -16,8 +18,8 @@
  * Index i of the document is index i of the resource block (shm-layout/root.h). All fields are always there.
  * Bodies have neither "apiVersion" nor "kind", which a WATCH sends and a LIST does not: they stand here.
  */
-#ifndef WRITER_DESCRIPTOR_H
-#define WRITER_DESCRIPTOR_H
+#ifndef WRITER_RESOURCE_DESCRIPTOR_H
+#define WRITER_RESOURCE_DESCRIPTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +38,8 @@ struct descriptor_source {
 
 /*
  * ret_json   allocated text, without white space
- * Returns    0, -EINVAL with message (an index of a name that is taken, a path or separator that is impossible), -ENOMEM
+ * Returns    0, -EINVAL with message (an index of a name that is taken, a path or separator that is
+ *            impossible), -ENOMEM
  */
 int descriptor_build(const struct descriptor_source *source, char **ret_json, char **ret_error);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fingerprint. Each part goes in with its length in front, so that no two sources read the same.
  */

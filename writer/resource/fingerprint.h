@@ -1,14 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fingerprint: what a resource's content is, as 24 bytes that stand beside it in the arena. Another server, CA, impersonated user,
- * resource, namespace, selector, list of drops or metadata alone is other content: it goes, and one lists.
+ * Fingerprint: what a resource's content is, as 24 bytes that stand beside it in the arena. Another server,
+ * CA, impersonated user, resource, namespace, selector, list of drops or metadata alone is other content: it
+ * goes, and one lists.
  *
- * Beside it stand 8 bytes for the cluster (cluster_guard.h). With another cluster the content stays until a list has replaced it, as a
- * difference; the stored RV means nothing.
+ * Beside it stand 8 bytes for the cluster (cluster_guard.h). With another cluster the content stays until a
+ * list has replaced it, as a difference; the stored RV means nothing.
  *
- * Credentials are not in it: they are renewed all the time, and what a user may not see is refused, not left out.
+ * Credentials are not in it: they are renewed all the time, and what a user may not see is refused, not left
+ * out.
  */
-#ifndef WRITER_FINGERPRINT_H
-#define WRITER_FINGERPRINT_H
+#ifndef WRITER_RESOURCE_FINGERPRINT_H
+#define WRITER_RESOURCE_FINGERPRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

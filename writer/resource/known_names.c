@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Known names.
  */
@@ -86,12 +87,13 @@ may_be_absent(const struct config *config, size_t i, const char *const *names)
 static const char *
 origin_of(const struct config *config, size_t i)
 {
-	return i < config->n_resources ? config->resources[i].origin : config->indexes[i - config->n_resources].origin;
+	return i < config->n_resources ? config->resources[i].origin
+				       : config->indexes[i - config->n_resources].origin;
 }
 
 int
-known_names_learn(struct known_names *known, const struct config *config, const struct discovery *discovery, char **ret_absent,
-		  char **ret_error)
+known_names_learn(struct known_names *known, const struct config *config, const struct discovery *discovery,
+		  char **ret_absent, char **ret_error)
 {
 	const char **names = config_names(config);
 	int unknown = 0, r = names ? 0 : -ENOMEM;
@@ -112,7 +114,8 @@ known_names_learn(struct known_names *known, const struct config *config, const 
 			if (i < config->n_resources)
 				message_set(ret_absent, 0, "%s", error ? error : names[i]);
 		} else {
-			message_set(ret_error, r, "%s: %s", origin_of(config, i), error ? error : strerror(-r));
+			message_set(ret_error, r, "%s: %s", origin_of(config, i),
+				    error ? error : strerror(-r));
 		}
 	}
 	free(names);

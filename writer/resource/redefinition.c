@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Redefinition.
  */
@@ -8,7 +9,8 @@
 static bool
 has_same_words(const struct kube_resource *a, const struct kube_resource *b)
 {
-	if (strcmp(a->singular ? a->singular : "", b->singular ? b->singular : "") != 0 || a->n_short_names != b->n_short_names)
+	if (strcmp(a->singular ? a->singular : "", b->singular ? b->singular : "") != 0 ||
+	    a->n_short_names != b->n_short_names)
 		return false;
 	for (size_t i = 0; i < a->n_short_names; i++)
 		if (strcmp(a->short_names[i], b->short_names[i]) != 0)
@@ -21,8 +23,10 @@ redefinition_between(const struct kube_resource *was, const struct kube_resource
 {
 	if (!now || strcmp(was->group, now->group) != 0 || strcmp(was->resource, now->resource) != 0)
 		return REDEFINITION_GONE;
-	return strcmp(was->version, now->version) == 0 && strcmp(was->kind, now->kind) == 0 && was->namespaced == now->namespaced &&
-		       has_same_words(was, now) ? REDEFINITION_NONE : REDEFINITION_OTHER;
+	return strcmp(was->version, now->version) == 0 && strcmp(was->kind, now->kind) == 0 &&
+			       was->namespaced == now->namespaced && has_same_words(was, now)
+		       ? REDEFINITION_NONE
+		       : REDEFINITION_OTHER;
 }
 
 bool

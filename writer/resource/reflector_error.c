@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trouble, from its beginning to its end.
  */
@@ -35,10 +36,12 @@ same(const char *a, const char *b)
 }
 
 void
-reflector_error_meet(struct reflector_error *t, int code, const char *reason, const char *message, uint64_t now_wall_ns)
+reflector_error_meet(struct reflector_error *t, int code, const char *reason, const char *message,
+		     uint64_t now_wall_ns)
 {
 	/* One that is over begins anew, whether readers have heard of its end or not. */
-	uint64_t since = t->met && !t->over ? t->since_wall_ns : now_wall_ns, count = t->met && !t->over ? t->count + 1 : 1;
+	uint64_t since = t->met && !t->over ? t->since_wall_ns : now_wall_ns,
+		 count = t->met && !t->over ? t->count + 1 : 1;
 
 	if (!t->met || t->over || t->code != code || !same(t->reason, reason) || !same(t->message, message)) {
 		forget(t);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reload plan.
  */
@@ -122,8 +123,8 @@ compare_fields(const struct config *before, const struct config *after, struct r
 		else
 			plan->now[plan->n_now++] = fields[i].name;
 	}
-	if (!same_texts(before->connection.as_groups, before->connection.n_as_groups, after->connection.as_groups,
-			after->connection.n_as_groups))
+	if (!same_texts(before->connection.as_groups, before->connection.n_as_groups,
+			after->connection.as_groups, after->connection.n_as_groups))
 		plan->later[plan->n_later++] = as_groups;
 }
 
@@ -143,7 +144,8 @@ reload_keep_later(struct config *before, struct config *after)
 	exchange(&before->connection, &after->connection, sizeof(before->connection));
 	for (size_t i = 0; i < N_FIELDS; i++)
 		if (fields[i].later && fields[i].offset >= sizeof(before->connection)) /* it stands first */
-			exchange((char *)before + fields[i].offset, (char *)after + fields[i].offset, fields[i].size);
+			exchange((char *)before + fields[i].offset, (char *)after + fields[i].offset,
+				 fields[i].size);
 }
 _Static_assert(offsetof(struct config, connection) == 0, "reload_plan: the connection goes as a whole");
 
@@ -151,7 +153,8 @@ _Static_assert(offsetof(struct config, connection) == 0, "reload_plan: the conne
 
 /* Do two names mean one resource? Where it is not known what they mean, what was written has to do. */
 static bool
-same_resource(const struct reload_side *a, size_t i, const char *a_name, const struct reload_side *b, size_t k, const char *b_name)
+same_resource(const struct reload_side *a, size_t i, const char *a_name, const struct reload_side *b,
+	      size_t k, const char *b_name)
 {
 	const struct kube_resource *x = a->resolved[i], *y = b->resolved[k];
 
@@ -166,14 +169,18 @@ same_entry(const struct reload_side *a, size_t i, const struct reload_side *b, s
 	return same_resource(a, i, a->config->resources[i].resource, b, k, b->config->resources[k].resource);
 }
 
-/* Of the old entries that none continues: the one of this resource, and namespace if it has to be the same. */
+/*
+ * Of the old entries that none continues: the one of this resource, and namespace if it has to be the
+ * same.
+ */
 static size_t
-find_old(const struct reload_side *before, const struct reload_side *after, size_t k, bool same_namespace, const bool *taken)
+find_old(const struct reload_side *before, const struct reload_side *after, size_t k, bool same_namespace,
+	 const bool *taken)
 {
 	for (size_t i = 0; i < before->config->n_resources; i++)
 		if (!taken[i] && same_entry(before, i, after, k) &&
-		    (!same_namespace ||
-		     same_text(before->config->resources[i].namespace_, after->config->resources[k].namespace_)))
+		    (!same_namespace || same_text(before->config->resources[i].namespace_,
+						  after->config->resources[k].namespace_)))
 			return i;
 	return RELOAD_NEW;
 }
@@ -218,7 +225,10 @@ compare_bodies(const struct config *before, const struct config_resource *a, con
 		if (!is_dropped(a, b->drops[i]))
 			changes |= RELOAD_DROPS;
 	if (changes == 0 && !same_texts(a->drops, a->n_drops, b->drops, b->n_drops)) {
-		/* what is dropped is the same, but how that is said decides what a daemon that comes after us adopts */
+		/*
+		 * what is dropped is the same, but how that is said decides what a daemon that comes after us
+		 * adopts
+		 */
 		changes = RELOAD_WORDS;
 		for (size_t i = 0; i < a->n_drops; i++)
 			if (!has_drop(b, a->drops[i]))
@@ -233,8 +243,9 @@ next_index(const struct reload_side *side, size_t entry, size_t i)
 {
 	const struct config *config = side->config;
 
-	while (i < config->n_indexes && !same_resource(side, config->n_resources + i, config->indexes[i].resource, side, entry,
-						       config->resources[entry].resource))
+	while (i < config->n_indexes &&
+	       !same_resource(side, config->n_resources + i, config->indexes[i].resource, side, entry,
+			      config->resources[entry].resource))
 		i++;
 	return i;
 }
@@ -242,7 +253,8 @@ next_index(const struct reload_side *side, size_t entry, size_t i)
 static bool
 same_index(const struct config_index *a, const struct config_index *b)
 {
-	return strcmp(a->name, b->name) == 0 && same_text(a->split, b->split) && same_texts(a->paths, a->n_paths, b->paths, b->n_paths);
+	return strcmp(a->name, b->name) == 0 && same_text(a->split, b->split) &&
+	       same_texts(a->paths, a->n_paths, b->paths, b->n_paths);
 }
 
 static bool
@@ -263,7 +275,8 @@ same_indexes(const struct reload_side *before, size_t i, const struct reload_sid
 static bool
 same_tombstones(const struct config_tombstones *a, const struct config_tombstones *b)
 {
-	return a->count_said == b->count_said && a->count == b->count && a->bytes == b->bytes && a->seconds == b->seconds;
+	return a->count_said == b->count_said && a->count == b->count && a->bytes == b->bytes &&
+	       a->seconds == b->seconds;
 }
 
 static unsigned
@@ -274,7 +287,8 @@ compare_entries(const struct reload_side *before, size_t i, const struct reload_
 	unsigned changes = compare_bodies(before->config, a, after->config, b);
 
 	if (!same_text(a->namespace_, b->namespace_) || !same_text(a->label_selector, b->label_selector) ||
-	    !same_text(a->field_selector, b->field_selector) || (x && y && strcmp(x->version, y->version) != 0))
+	    !same_text(a->field_selector, b->field_selector) ||
+	    (x && y && strcmp(x->version, y->version) != 0))
 		changes |= RELOAD_SELECTION;
 	if (!same_indexes(before, i, after, k))
 		changes |= RELOAD_INDEXES;
@@ -377,8 +391,9 @@ add_entry(struct bytes *text, const struct config_resource *entry, const char *c
 static bool
 add_changes(struct bytes *text, const struct config_resource *entry, unsigned changes)
 {
-	static const char *const names[] = {"selection", "more is kept", "more is dropped", "indexes", "on demand or order",
-					    "way of listing", "tombstones", "optional"};
+	static const char *const names[] = {
+		"selection",          "more is kept",   "more is dropped", "indexes",
+		"on demand or order", "way of listing", "tombstones",      "optional"};
 	const char *words[sizeof(names) / sizeof(*names)];
 	size_t count = 0;
 
@@ -405,8 +420,9 @@ reload_plan_text(const struct reload_plan *plan, const struct config *before, co
 	bool ok = add_list(&text, plan->now, plan->n_now);
 
 	for (size_t k = 0; ok && k < plan->n_entries; k++)
-		ok = plan->entries[k].from == RELOAD_NEW ? add_entry(&text, &after->resources[k], new_entry, 1) :
-							   add_changes(&text, &after->resources[k], plan->entries[k].changes);
+		ok = plan->entries[k].from == RELOAD_NEW
+			     ? add_entry(&text, &after->resources[k], new_entry, 1)
+			     : add_changes(&text, &after->resources[k], plan->entries[k].changes);
 	for (size_t i = 0; ok && i < plan->n_gone; i++)
 		ok = add_entry(&text, &before->resources[plan->gone[i]], gone, 1);
 	return take(&text, ok);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resource spec.
  */
@@ -32,8 +33,8 @@ drops_of(const struct config *config, const struct config_resource *entry, size_
 }
 
 static int
-make_schema(struct resource_spec *spec, const struct config_resource *entry, const char *const *drops, size_t drop_count,
-	    char **ret_error)
+make_schema(struct resource_spec *spec, const struct config_resource *entry, const char *const *drops,
+	    size_t drop_count, char **ret_error)
 {
 	size_t extra = sizeof(always_dropped) / sizeof(always_dropped[0]);
 	const char **all = calloc(drop_count + extra, sizeof(*all));
@@ -46,7 +47,8 @@ make_schema(struct resource_spec *spec, const struct config_resource *entry, con
 		memcpy(all + extra, drops, drop_count * sizeof(*drops));
 	spec->schema = decoder_schema_new(all, drop_count + extra, &bad);
 	if (!spec->schema && bad >= 0)
-		message_set(ret_error, -EINVAL, "%s: drop: '%s' is no possible path", entry->origin, all[bad]);
+		message_set(ret_error, -EINVAL, "%s: drop: '%s' is no possible path", entry->origin,
+			    all[bad]);
 	free(all);
 	return spec->schema ? 0 : bad >= 0 ? -EINVAL : -ENOMEM;
 }
@@ -70,18 +72,33 @@ make_texts(struct resource_spec *spec, const struct config_resource *entry)
 }
 
 static int
-make_words(struct resource_spec *spec, const struct resource_spec_world *world, const struct config_resource *entry,
-	   const char *const *drops, size_t drop_count, const struct config_index *const *indexes, size_t index_count, char **ret_error)
+make_words(struct resource_spec *spec, const struct resource_spec_world *world,
+	   const struct config_resource *entry, const char *const *drops, size_t drop_count,
+	   const struct config_index *const *indexes, size_t index_count, char **ret_error)
 {
 	struct fingerprint_source source = {
-		.server = world->server, .ca = world->ca, .ca_length = world->ca_length, .as = world->as, .resource = &spec->kube,
-		.namespace_ = entry->namespace_, .label_selector = entry->label_selector, .field_selector = entry->field_selector,
-		.drops = drops, .drop_count = drop_count, .metadata_only = entry->metadata_only,
+		.server = world->server,
+		.ca = world->ca,
+		.ca_length = world->ca_length,
+		.as = world->as,
+		.resource = &spec->kube,
+		.namespace_ = entry->namespace_,
+		.label_selector = entry->label_selector,
+		.field_selector = entry->field_selector,
+		.drops = drops,
+		.drop_count = drop_count,
+		.metadata_only = entry->metadata_only,
 	};
 	struct descriptor_source descriptor = {
-		.resource = &spec->kube, .namespace_ = entry->namespace_, .label_selector = entry->label_selector,
-		.field_selector = entry->field_selector, .drops = drops, .drop_count = drop_count,
-		.metadata_only = entry->metadata_only, .on_demand = entry->on_demand, .indexes = indexes,
+		.resource = &spec->kube,
+		.namespace_ = entry->namespace_,
+		.label_selector = entry->label_selector,
+		.field_selector = entry->field_selector,
+		.drops = drops,
+		.drop_count = drop_count,
+		.metadata_only = entry->metadata_only,
+		.on_demand = entry->on_demand,
+		.indexes = indexes,
 		.index_count = index_count,
 	};
 	int r = descriptor_build(&descriptor, &spec->descriptor, ret_error);
@@ -90,8 +107,9 @@ make_words(struct resource_spec *spec, const struct resource_spec_world *world, 
 }
 
 int
-resource_spec_new(const struct resource_spec_world *world, const struct kube_resource *kube, const struct config_resource *entry,
-		  const struct config_index *const *indexes, size_t index_count, struct resource_spec **ret, char **ret_error)
+resource_spec_new(const struct resource_spec_world *world, const struct kube_resource *kube,
+		  const struct config_resource *entry, const struct config_index *const *indexes,
+		  size_t index_count, struct resource_spec **ret, char **ret_error)
 {
 	struct resource_spec *spec = calloc(1, sizeof(*spec));
 	const char **drops = NULL;
@@ -108,8 +126,8 @@ resource_spec_new(const struct resource_spec_world *world, const struct kube_res
 	if (r == 0)
 		r = make_words(spec, world, entry, drops, drop_count, indexes, index_count, ret_error);
 	if (r == 0)
-		r = kube_lister_watcher_init(&spec->lister_watcher, world->transport, &spec->kube, entry->namespace_, entry->label_selector,
-					     entry->field_selector);
+		r = kube_lister_watcher_init(&spec->lister_watcher, world->transport, &spec->kube,
+					     entry->namespace_, entry->label_selector, entry->field_selector);
 	spec->metadata_only = spec->lister_watcher.metadata_only = entry->metadata_only;
 out:
 	free(drops);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resource spec: all that follows from an entry of the configuration once it is known what its name means, and that can be wrong. It is made
- * before anything is touched, at the start as at a reload.
+ * Resource spec: all that follows from an entry of the configuration once it is known what its name means,
+ * and that can be wrong. It is made before anything is touched, at the start as at a reload.
  */
-#ifndef WRITER_RESOURCE_SPEC_H
-#define WRITER_RESOURCE_SPEC_H
+#ifndef WRITER_RESOURCE_RESOURCE_SPEC_H
+#define WRITER_RESOURCE_RESOURCE_SPEC_H
 
 #include "writer/config/config.h"
 #include "writer/decode/decoder.h"
@@ -38,8 +39,9 @@ struct resource_spec_world {
  * indexes   those that the configuration declares for it
  * Returns   0 with *ret; -EINVAL with message (an index or drop that is impossible); other negative errno
  */
-int resource_spec_new(const struct resource_spec_world *world, const struct kube_resource *kube, const struct config_resource *entry,
-		      const struct config_index *const *indexes, size_t index_count, struct resource_spec **ret, char **ret_error);
+int resource_spec_new(const struct resource_spec_world *world, const struct kube_resource *kube,
+		      const struct config_resource *entry, const struct config_index *const *indexes,
+		      size_t index_count, struct resource_spec **ret, char **ret_error);
 /* NULL is fine. */
 void resource_spec_free(struct resource_spec *spec);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store's objects of one resource, as a DeltaFIFO knows them.
  */
@@ -12,7 +13,8 @@ known_object(void *context, uint32_t ref)
 }
 
 static uint32_t
-known_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name, size_t name_length)
+known_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
+	   size_t name_length)
 {
 	const struct store_known *k = context;
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store's objects of one resource, as a DeltaFIFO knows them.
  */
-#ifndef WRITER_STORE_KNOWN_H
-#define WRITER_STORE_KNOWN_H
+#ifndef WRITER_RESOURCE_STORE_KNOWN_H
+#define WRITER_RESOURCE_STORE_KNOWN_H
 
 #include "writer/fifo/delta_fifo.h"
 #include "writer/store/store.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The broker: its socket, its clients as a whole, what it serves.
  */
@@ -28,12 +29,17 @@ remove_stale(const char *path, char **ret_error)
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : message_set(ret_error, -errno, "cannot look at %s: %s", path, strerror(errno));
+		return errno == ENOENT ? 0
+				       : message_set(ret_error, -errno, "cannot look at %s: %s", path,
+						     strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return message_set(ret_error, -EEXIST, "%s exists and is no socket: remove it, or choose another path with "
-				   "--socket", path);
+		return message_set(ret_error, -EEXIST,
+				   "%s exists and is no socket: remove it, or choose another path with "
+				   "--socket",
+				   path);
 	if (unlink(path) < 0 && errno != ENOENT)
-		return message_set(ret_error, -errno, "cannot replace the old socket %s: %s", path, strerror(errno));
+		return message_set(ret_error, -errno, "cannot replace the old socket %s: %s", path,
+				   strerror(errno));
 	return 0;
 }
 
@@ -45,15 +51,18 @@ open_socket(struct broker *b, char **ret_error)
 	int r;
 
 	if (strlen(b->path) >= sizeof(address.sun_path))
-		return message_set(ret_error, -ENAMETOOLONG, "the socket's path has %zu bytes, the system allows %zu: choose a "
-				   "shorter one with --socket (%s)", strlen(b->path), sizeof(address.sun_path) - 1, b->path);
+		return message_set(ret_error, -ENAMETOOLONG,
+				   "the socket's path has %zu bytes, the system allows %zu: choose a "
+				   "shorter one with --socket (%s)",
+				   strlen(b->path), sizeof(address.sun_path) - 1, b->path);
 	memcpy(address.sun_path, b->path, strlen(b->path) + 1);
 	r = remove_stale(b->path, ret_error);
 	if (r < 0)
 		return r;
 	b->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (b->fd < 0 || bind(b->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-		return message_set(ret_error, -errno, "cannot make the socket %s: %s", b->path, strerror(errno));
+		return message_set(ret_error, -errno, "cannot make the socket %s: %s", b->path,
+				   strerror(errno));
 	/* Nobody can connect before listen(), so nobody meets the mode that the umask gave. */
 	if (chmod(b->path, b->options.mode) < 0 || lstat(b->path, &st) < 0 || listen(b->fd, BACKLOG) < 0)
 		return message_set(ret_error, -errno, "cannot listen on %s: %s", b->path, strerror(errno));
@@ -62,7 +71,10 @@ open_socket(struct broker *b, char **ret_error)
 	return 0;
 }
 
-/* Descriptors have run out: take the connection with the one kept for this, so that its peer is told by the hang-up. */
+/*
+ * Descriptors have run out: take the connection with the one kept for this, so that its peer is told by the
+ * hang-up.
+ */
 static void
 turn_away(struct broker *b)
 {
@@ -211,7 +223,8 @@ broker_set_access(struct broker *b, const uid_t *uids, size_t n_uids, const gid_
 }
 
 int
-broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker **ret_broker, char **ret_error)
+broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker **ret_broker,
+	   char **ret_error)
 {
 	struct broker *b = calloc(1, sizeof(*b));
 	int r;
@@ -275,7 +288,8 @@ broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd)
 	b->options.source(b->options.context, ret_source);
 	if (!ret_source->arena || !ret_source->pins)
 		return -EAGAIN;
-	if (b->arena_fd < 0 || b->arena != ret_source->arena || b->arena_generation != ret_source->arena->header->generation) {
+	if (b->arena_fd < 0 || b->arena != ret_source->arena ||
+	    b->arena_generation != ret_source->arena->header->generation) {
 		if (b->arena_fd >= 0)
 			close(b->arena_fd);
 		/* A descriptor that cannot write, whatever its holder does: another open of the same file. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who may attach: root, the daemon's own user, and whom the configuration names by user or group.
  */
@@ -50,6 +51,6 @@ uid_allowed(const struct broker *b, uid_t uid)
 bool
 peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd)
 {
-	return peer->uid == 0 || peer->uid == geteuid() || uid_allowed(b, peer->uid) || group_allowed(b, peer->gid) ||
-	       peer_groups_allowed(b, fd);
+	return peer->uid == 0 || peer->uid == geteuid() || uid_allowed(b, peer->uid) ||
+	       group_allowed(b, peer->gid) || peer_groups_allowed(b, fd);
 }

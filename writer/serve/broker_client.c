@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One client of the broker: its greeting, what it is given, its end.
  *
@@ -5,9 +6,9 @@
  *	   │  ▲
  *	  STAT └── all sent ── REPORTING
  *
- * It is received from without a control buffer, so descriptors that a client sends are dropped by the kernel. A client has one
- * packet's room at most in our memory, plus one report. Whoever does not greet, or does not take what was sent, within
- * BROKER_DEADLINE_MS is dropped.
+ * It is received from without a control buffer, so descriptors that a client sends are dropped by the kernel.
+ * A client has one packet's room at most in our memory, plus one report. Whoever does not greet, or does not
+ * take what was sent, within BROKER_DEADLINE_MS is dropped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -75,7 +76,10 @@ client_drop(struct client *c)
 	}
 }
 
-/* Strangers may come as often as they like: a few lines now and then, else a count, so that nobody fills the log. */
+/*
+ * Strangers may come as often as they like: a few lines now and then, else a count, so that nobody fills the
+ * log.
+ */
 static bool
 is_worth_a_line(struct broker *b)
 {
@@ -100,7 +104,8 @@ void
 client_drop_for(struct client *c, const char *why)
 {
 	if (is_worth_a_line(c->broker))
-		log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, why);
+		log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid,
+			 (unsigned long)c->peer.uid, why);
 	c->broker->stats.dropped++;
 	client_drop(c);
 }
@@ -116,8 +121,8 @@ on_death(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * Watch the peer's process besides its connection: a child of it may keep the latter open. A process that we cannot see (pid 0,
- * another pid namespace) is watched by its connection alone.
+ * Watch the peer's process besides its connection: a child of it may keep the latter open. A process that we
+ * cannot see (pid 0, another pid namespace) is watched by its connection alone.
  */
 static void
 watch_process(struct client *c)
@@ -158,8 +163,9 @@ client_new(struct broker *b, int fd)
 	struct client *c = calloc(1, sizeof(*c));
 	socklen_t bytes = sizeof(c->peer);
 
-	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &bytes) < 0 || b->pending >= BROKER_PENDING_MAX ||
-	    broker_pending_of(b, c->peer.uid) >= BROKER_PENDING_UID_MAX || uv_poll_init(b->loop, &c->poll, fd) < 0) {
+	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &bytes) < 0 ||
+	    b->pending >= BROKER_PENDING_MAX || broker_pending_of(b, c->peer.uid) >= BROKER_PENDING_UID_MAX ||
+	    uv_poll_init(b->loop, &c->poll, fd) < 0) {
 		b->stats.refused++;
 		free(c);
 		close(fd);
@@ -188,8 +194,10 @@ client_new(struct broker *b, int fd)
 void
 message_head_init(struct message_head *head, enum message_type type, size_t length)
 {
-	*head = (struct message_head){
-		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = (uint16_t)type, .length = (uint32_t)length};
+	*head = (struct message_head){.magic = PROTOCOL_MAGIC,
+				      .version = PROTOCOL_VERSION,
+				      .type = (uint16_t)type,
+				      .length = (uint32_t)length};
 }
 
 static void
@@ -203,7 +211,8 @@ refuse(struct client *c, enum refusal code, const char *text)
 	message_head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
 	sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (is_worth_a_line(c->broker))
-		log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid, (unsigned long)c->peer.uid, text);
+		log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid,
+			 (unsigned long)c->peer.uid, text);
 	c->broker->stats.refused++;
 	client_drop(c);
 }
@@ -216,8 +225,10 @@ client_send_fds(struct client *c, const void *message, size_t length, const int 
 		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
 	} control = {0};
 	struct iovec io = {(void *)(uintptr_t)message, length};
-	struct msghdr packet = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+	struct msghdr packet = {.msg_iov = &io,
+				.msg_iovlen = 1,
+				.msg_control = &control,
+				.msg_controllen = CMSG_SPACE(count * sizeof(int))};
 
 	control.head.cmsg_level = SOL_SOCKET;
 	control.head.cmsg_type = SCM_RIGHTS;
@@ -265,8 +276,8 @@ client_move(struct client *c)
 	c->generation = source.arena->header->generation;
 	c->moved = r == -EAGAIN;
 	if (c->moved) {
-		/* Its old slot is gone with the old generation; the new one waits here until the client takes it. What it says
-		 * meanwhile waits too: no answer may come before this one. */
+		/* Its old slot is gone with the old generation; the new one waits here until the client takes
+		 * it. What it says meanwhile waits too: no answer may come before this one. */
 		set_deadline(c);
 		listen_for(c, UV_WRITABLE);
 	} else if (r < 0) {
@@ -330,8 +341,11 @@ attach(struct client *c, const struct message_hello *hello)
 	char text[200];
 
 	if (hello->layout_major != LAYOUT_MAJOR) {
-		snprintf(text, sizeof(text), "the reader's library knows layout %u, this informerd writes layout %u: install both "
-			 "from one release", hello->layout_major, (unsigned)LAYOUT_MAJOR);
+		snprintf(
+			text, sizeof(text),
+			"the reader's library knows layout %u, this informerd writes layout %u: install both "
+			"from one release",
+			hello->layout_major, (unsigned)LAYOUT_MAJOR);
 		refuse(c, REFUSED_LAYOUT, text);
 		return;
 	}
@@ -343,7 +357,8 @@ attach(struct client *c, const struct message_hello *hello)
 	}
 	if (b->stats.readers >= b->options.max_readers ||
 	    (!c->privileged && broker_readers_of(b, c->peer.uid) >= b->options.max_per_uid)) {
-		snprintf(text, sizeof(text), "too many readers: %u are attached, %u of this user; raise maxReaders",
+		snprintf(text, sizeof(text),
+			 "too many readers: %u are attached, %u of this user; raise maxReaders",
 			 b->stats.readers, broker_readers_of(b, c->peer.uid));
 		refuse(c, REFUSED_FULL, text);
 		return;
@@ -413,20 +428,23 @@ take_packet(struct client *c)
 		client_speaks(c, &packet.head, (size_t)n);
 		return;
 	}
-	if ((size_t)n < sizeof(packet.head) || (size_t)n > sizeof(packet) || packet.head.magic != PROTOCOL_MAGIC ||
-	    packet.head.length != (size_t)n) {
+	if ((size_t)n < sizeof(packet.head) || (size_t)n > sizeof(packet) ||
+	    packet.head.magic != PROTOCOL_MAGIC || packet.head.length != (size_t)n) {
 		refuse(c, REFUSED_PROTOCOL, "that is not informer's protocol");
 		return;
 	}
 	if (packet.head.version != PROTOCOL_VERSION) {
-		refuse(c, REFUSED_LAYOUT, "another protocol version: install library and informerd from one release");
+		refuse(c, REFUSED_LAYOUT,
+		       "another protocol version: install library and informerd from one release");
 		return;
 	}
 	if (!c->admitted) {
 		char text[200];
 
-		snprintf(text, sizeof(text), "user %lu may not attach: allow it with --allow-uid %lu, or one of its groups with "
-			 "--allow-gid", (unsigned long)c->peer.uid, (unsigned long)c->peer.uid);
+		snprintf(text, sizeof(text),
+			 "user %lu may not attach: allow it with --allow-uid %lu, or one of its groups with "
+			 "--allow-gid",
+			 (unsigned long)c->peer.uid, (unsigned long)c->peer.uid);
 		refuse(c, REFUSED_PERMISSION, text);
 		return;
 	}
@@ -469,6 +487,7 @@ clients_expire(struct broker *b)
 	for (struct client *c = b->clients; c; c = next) {
 		next = c->next;
 		if (c->deadline_ms && now >= c->deadline_ms)
-			client_drop_for(c, c->state == CLIENT_GREETING ? "it did not greet" : "it does not take what it is sent");
+			client_drop_for(c, c->state == CLIENT_GREETING ? "it did not greet"
+								       : "it does not take what it is sent");
 	}
 }

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the broker's files share: broker.c listens and counts; broker_admit.c decides who may come; broker_client.c talks to one
- * client; broker_subscribe.c gives it queues; broker_wake.c signals eventfds; broker_report.c tells of the readers.
+ * What the broker's files share: broker.c listens and counts; broker_admit.c decides who may come;
+ * broker_client.c talks to one client; broker_subscribe.c gives it queues; broker_wake.c signals eventfds;
+ * broker_report.c tells of the readers.
  */
-#ifndef WRITER_BROKER_INTERNAL_H
-#define WRITER_BROKER_INTERNAL_H
+#ifndef WRITER_SERVE_BROKER_INTERNAL_H
+#define WRITER_SERVE_BROKER_INTERNAL_H
 
 #include <stdatomic.h>
 #include <sys/socket.h>
@@ -25,9 +27,10 @@ struct waker {
 };
 
 /*
- * sleepers    the attached clients; armed, queue_due: the armed word of each one's slot, and whether this commit gave one of its
- *             queues something. By themselves and in a row, as each commit looks at all of them: going from client to client and
- *             over the slots took a third of a commit with 64 of them
+ * sleepers    the attached clients; armed, queue_due: the armed word of each one's slot, and whether this
+ *             commit gave one of its queues something. By themselves and in a row, as each commit looks at
+ *             all of them: going from client to client and over the slots took a third of a commit with 64 of
+ *             them
  */
 struct wake {
 	struct broker *broker;

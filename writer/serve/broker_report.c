@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the broker tells of its readers in the report.
  */
@@ -24,7 +25,8 @@ add_queue(cJSON *array, unsigned number, const struct reader_queue *queue)
 	       cJSON_AddNumberToObject(o, "capacity", stats.capacity) &&
 	       cJSON_AddNumberToObject(o, "unread", (double)stats.unread) &&
 	       cJSON_AddNumberToObject(o, "held_bytes", (double)stats.held_bytes) &&
-	       cJSON_AddNumberToObject(o, "overflows", (double)stats.overflows) && cJSON_AddBoolToObject(o, "open", stats.open);
+	       cJSON_AddNumberToObject(o, "overflows", (double)stats.overflows) &&
+	       cJSON_AddBoolToObject(o, "open", stats.open);
 }
 
 static bool
@@ -54,14 +56,19 @@ add_reader(cJSON *array, const struct client *c, const struct broker_source *sou
 	pins_stat(c->pins, c->slot, &stat);
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	now_ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-	return cJSON_AddNumberToObject(o, "pid", c->peer.pid) && cJSON_AddNumberToObject(o, "uid", c->peer.uid) &&
+	return cJSON_AddNumberToObject(o, "pid", c->peer.pid) &&
+	       cJSON_AddNumberToObject(o, "uid", c->peer.uid) &&
 	       cJSON_AddStringToObject(o, "name", c->name) &&
 	       cJSON_AddNumberToObject(o, "generation", (double)c->generation) &&
 	       cJSON_AddNumberToObject(o, "pins", stat.pins) &&
 	       cJSON_AddNumberToObject(o, "oldest_epoch", (double)stat.oldest_epoch) &&
-	       cJSON_AddNumberToObject(o, "oldest_age_ns", stat.pins ? now_ns - (double)stat.oldest_since_ns : 0) &&
-	       cJSON_AddNumberToObject(o, "lag_epochs", stat.pins && source->epoch > stat.oldest_epoch ?
-				       (double)(source->epoch - stat.oldest_epoch) : 0) && add_queues(o, c);
+	       cJSON_AddNumberToObject(o, "oldest_age_ns",
+				       stat.pins ? now_ns - (double)stat.oldest_since_ns : 0) &&
+	       cJSON_AddNumberToObject(o, "lag_epochs",
+				       stat.pins && source->epoch > stat.oldest_epoch
+					       ? (double)(source->epoch - stat.oldest_epoch)
+					       : 0) &&
+	       add_queues(o, c);
 }
 
 cJSON *

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an attached client says: which queues it wants. Everything in its packets is input; whoever sends what is no message of an
- * attached client, or does not take the answers, is dropped.
+ * What an attached client says: which queues it wants. Everything in its packets is input; whoever sends what
+ * is no message of an attached client, or does not take the answers, is dropped.
  *
- * A queue belongs to its reader and to the arena that is served: it goes when its number is subscribed again, by UNSUBSCRIBE, with
- * the reader, and with a move to another generation.
+ * A queue belongs to its reader and to the arena that is served: it goes when its number is subscribed again,
+ * by UNSUBSCRIBE, with the reader, and with a move to another generation.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -42,7 +43,8 @@ static void
 send_unsubscribed(struct client *c, uint32_t number, enum refusal code, const char *text)
 {
 	size_t length = strlen(text);
-	struct message_unsubscribed message = {.number = number, .code = code, .text_length = (uint32_t)length};
+	struct message_unsubscribed message = {
+		.number = number, .code = code, .text_length = (uint32_t)length};
 	struct iovec io[2] = {{&message, sizeof(message)}, {(void *)(uintptr_t)text, length}};
 	struct msghdr packet = {.msg_iov = io, .msg_iovlen = 2};
 
@@ -99,8 +101,8 @@ entries_left(const struct client *c, uint32_t wanted)
 
 /* Sit down as the named consumer. */
 static void
-take_seat(struct client *c, const struct broker_source *source, struct reader_queue *queue, struct queue_cursor *cursor,
-	  struct message_subscribed *answer, struct refused *refused)
+take_seat(struct client *c, const struct broker_source *source, struct reader_queue *queue,
+	  struct queue_cursor *cursor, struct message_subscribed *answer, struct refused *refused)
 {
 	int r;
 
@@ -110,14 +112,17 @@ take_seat(struct client *c, const struct broker_source *source, struct reader_qu
 		refuse(refused, REFUSED_CONSUMER, "this daemon keeps no consumers");
 		return;
 	}
-	r = consumers_sit(source->consumers, c->peer.uid, queue->consumer, strlen(queue->consumer), cursor, &queue->seat,
-			  answer->lineage, &answer->seq);
+	r = consumers_sit(source->consumers, c->peer.uid, queue->consumer, strlen(queue->consumer), cursor,
+			  &queue->seat, answer->lineage, &answer->seq);
 	if (r >= 0)
 		answer->has_cursor = (uint32_t)r;
 	else if (r == -EBUSY)
-		refuse(refused, REFUSED_CONSUMER, "another reader is attached as this consumer; two that shared a cursor would lose events");
+		refuse(refused, REFUSED_CONSUMER,
+		       "another reader is attached as this consumer; two that shared a cursor would lose "
+		       "events");
 	else if (r == -EUSERS)
-		refuse(refused, REFUSED_FULL, "too many consumers are attached; raise consumers.perUser or consumers.total");
+		refuse(refused, REFUSED_FULL,
+		       "too many consumers are attached; raise consumers.perUser or consumers.total");
 	else
 		refuse(refused, REFUSED_FULL, strerror(-r));
 }
@@ -134,16 +139,21 @@ want(const struct client *c, const char *resource, size_t size)
 }
 
 static void
-make_queue(struct client *c, const struct message_subscribe *wish, struct message_subscribed *answer, int *ret_fd,
-	   struct refused *refused)
+make_queue(struct client *c, const struct message_subscribe *wish, struct message_subscribed *answer,
+	   int *ret_fd, struct refused *refused)
 {
 	struct reader_queue *queue = &c->queues[wish->number];
 	struct slot *page = pins_page(c->pins, c->slot);
 	struct queue_cursor *cursor = &page->queues[wish->number];
 	struct subscriber_options options = {
-		.resource = wish->resource, .resource_length = strnlen(wish->resource, sizeof(wish->resource)),
-		.ns = wish->namespace_, .ns_length = strnlen(wish->namespace_, sizeof(wish->namespace_)),
-		.entries = entries_left(c, wish->entries), .cursor = cursor, .on_due = on_due, .context = c,
+		.resource = wish->resource,
+		.resource_length = strnlen(wish->resource, sizeof(wish->resource)),
+		.ns = wish->namespace_,
+		.ns_length = strnlen(wish->namespace_, sizeof(wish->namespace_)),
+		.entries = entries_left(c, wish->entries),
+		.cursor = cursor,
+		.on_due = on_due,
+		.context = c,
 	};
 	struct broker_source source;
 	int arena_fd, r = broker_source(c->broker, &source, &arena_fd);
@@ -154,8 +164,10 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 	}
 	snprintf(queue->consumer, sizeof(queue->consumer), "%.*s", (int)CONSUMER_NAME_MAX, wish->consumer);
 	if (options.resource_length == 0 || !is_printable(options.resource, options.resource_length) ||
-	    !is_printable(options.ns, options.ns_length) || !is_printable(queue->consumer, strlen(queue->consumer))) {
-		refuse(refused, REFUSED_PROTOCOL, "a resource has a name, and names of resources, namespaces and consumers have no "
+	    !is_printable(options.ns, options.ns_length) ||
+	    !is_printable(queue->consumer, strlen(queue->consumer))) {
+		refuse(refused, REFUSED_PROTOCOL,
+		       "a resource has a name, and names of resources, namespaces and consumers have no "
 		       "blanks and no control characters");
 		return;
 	}
@@ -213,8 +225,8 @@ subscribe(struct client *c, const struct message_subscribe *wish)
 void
 client_speaks(struct client *c, const struct message_head *head, size_t length)
 {
-	bool is_ours = length >= sizeof(*head) && head->magic == PROTOCOL_MAGIC && head->version == PROTOCOL_VERSION &&
-		       head->length == length;
+	bool is_ours = length >= sizeof(*head) && head->magic == PROTOCOL_MAGIC &&
+		       head->version == PROTOCOL_VERSION && head->length == length;
 
 	if (is_ours && head->type == MESSAGE_SUBSCRIBE && length == sizeof(struct message_subscribe)) {
 		subscribe(c, (const struct message_subscribe *)(const void *)head);
@@ -222,7 +234,8 @@ client_speaks(struct client *c, const struct message_head *head, size_t length)
 		const struct message_want *wish = (const struct message_want *)(const void *)head;
 
 		want(c, wish->resource, sizeof(wish->resource));
-	} else if (is_ours && head->type == MESSAGE_UNSUBSCRIBE && length == sizeof(struct message_unsubscribe)) {
+	} else if (is_ours && head->type == MESSAGE_UNSUBSCRIBE &&
+		   length == sizeof(struct message_unsubscribe)) {
 		uint32_t number = ((const struct message_unsubscribe *)(const void *)head)->number;
 
 		if (c->queues && number < SLOT_QUEUES)

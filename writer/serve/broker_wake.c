@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Waking readers.
  *
- * An eventfd's O_NONBLOCK belongs to the open file, which its reader shares: it can clear the flag and fill the counter, and
- * then a write blocks. So the kernel is asked to signal eventfds in a way that never waits (eventfd_signal.h), from the loop.
+ * An eventfd's O_NONBLOCK belongs to the open file, which its reader shares: it can clear the flag and fill
+ * the counter, and then a write blocks. So the kernel is asked to signal eventfds in a way that never waits
+ * (eventfd_signal.h), from the loop.
  *
- * Where there is no such way (a kernel without it, a filter of system calls) they are written on the thread pool, and a watchdog in
- * the loop sets a write that hangs free by reading the counter (without waiting), and has the reader dropped. Honest readers behind
- * it wait 40 ms at most, once.
+ * Where there is no such way (a kernel without it, a filter of system calls) they are written on the thread
+ * pool, and a watchdog in the loop sets a write that hangs free by reading the counter (without waiting), and
+ * has the reader dropped. Honest readers behind it wait 40 ms at most, once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +72,10 @@ set_free(int fd)
 	struct iovec io = {&count, sizeof(count)};
 
 	if (preadv2(fd, &io, 1, -1, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP) {
-		/* A kernel without RWF_NOWAIT on eventfds: a hostile reader may win this race, but has to win it each time. */
+		/*
+		 * A kernel without RWF_NOWAIT on eventfds: a hostile reader may win this race, but has to win
+		 * it each time.
+		 */
 		if (fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && read(fd, &count, sizeof(count)) < 0)
 			return;
 	}
@@ -99,8 +104,8 @@ drop_hostile(struct broker *b)
 		next = c->next;
 		if (!c->waker || !c->waker->stuck)
 			continue;
-		log_warning("reader %s (pid %ld, uid %lu) blocked its wake-up and is dropped", c->name, (long)c->peer.pid,
-			    (unsigned long)c->peer.uid);
+		log_warning("reader %s (pid %ld, uid %lu) blocked its wake-up and is dropped", c->name,
+			    (long)c->peer.pid, (unsigned long)c->peer.uid);
 		b->stats.dropped++;
 		client_drop(c);
 	}
@@ -139,7 +144,8 @@ wake_init(struct broker *b)
 	wake->armed = calloc(b->options.max_readers, sizeof(_Atomic uint32_t *));
 	wake->queue_due = calloc(b->options.max_readers, sizeof(wake->queue_due[0]));
 	if (!b->options.wake_by_writing && eventfd_signal_new(&wake->signal) < 0)
-		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a thread writes to their eventfds, "
+		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a "
+			 "thread writes to their eventfds, "
 			 "which takes longer");
 	return wake->list && wake->fds && wake->sleepers && wake->armed && wake->queue_due ? 0 : -ENOMEM;
 }
@@ -249,7 +255,10 @@ broker_wake(void *broker, uint64_t epoch)
 	bool any = false;
 
 	(void)epoch;
-	/* Root and queues were stored; the armed words are loaded after them (reader-lib/events/wait.c has the other half). */
+	/*
+	 * Root and queues were stored; the armed words are loaded after them (reader-lib/events/wait.c has
+	 * the other half).
+	 */
 	slot_fence();
 	for (size_t i = 0; i < count; i++) {
 		uint32_t answers = ARMED_COMMIT | (wake->queue_due[i] ? ARMED_QUEUE : 0);

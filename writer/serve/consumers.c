@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Named consumers: a table of a few hundred at most, in no order.
  */
@@ -11,7 +12,10 @@
 
 #include "writer/base/time_ns.h"
 
-/* An attached consumer's time of being seen is renewed this often, so that a writer's death does not make it old. */
+/*
+ * An attached consumer's time of being seen is renewed this often, so that a writer's death does not make it
+ * old.
+ */
 #define RENEW_NS (3600ull * 1000000000u)
 
 /*
@@ -43,7 +47,8 @@ static uint64_t
 published_seq(const struct consumers *c)
 {
 	const struct arena *arena = store_arena(c->store);
-	const struct root *root = root_at(&arena->view, atomic_load_explicit(&arena->header->root, memory_order_relaxed));
+	const struct root *root = root_at(&arena->view,
+					  atomic_load_explicit(&arena->header->root, memory_order_relaxed));
 
 	return root ? root->seq : 0;
 }
@@ -87,7 +92,8 @@ make_room(struct consumers *c, uid_t uid)
 		if (r->consumer.uid != uid)
 			continue;
 		of_user++;
-		if (!r->seat && (!oldest || r->consumer.last_seen_wall_ns < oldest->consumer.last_seen_wall_ns))
+		if (!r->seat &&
+		    (!oldest || r->consumer.last_seen_wall_ns < oldest->consumer.last_seen_wall_ns))
 			oldest = r;
 	}
 	if (of_user < c->limits.per_uid && c->count < c->limits.total)
@@ -118,7 +124,8 @@ take_acknowledgement(struct consumers *c, struct consumer_seat *seat, uint64_t p
 {
 	struct record *r = seat->record;
 	/* Acquire: what was acknowledged was done. Read once: it is another process's. */
-	uint64_t seq = atomic_load_explicit(&((struct queue_cursor *)(uintptr_t)seat->cursor)->acknowledged, memory_order_acquire);
+	uint64_t seq = atomic_load_explicit(&((struct queue_cursor *)(uintptr_t)seat->cursor)->acknowledged,
+					    memory_order_acquire);
 	bool same_lineage = r->kept && memcmp(r->consumer.lineage, c->lineage, sizeof(c->lineage)) == 0;
 
 	if (seq == 0 || seq > published || (same_lineage && seq <= r->consumer.seq))
@@ -154,7 +161,8 @@ consumers_poll(struct consumers *c, uint64_t now_wall_ns)
 
 	for (size_t i = 0; i < c->count;) {
 		struct record *r = c->records[i];
-		uint64_t seen = r->consumer.last_seen_wall_ns, age = now_wall_ns > seen ? now_wall_ns - seen : 0;
+		uint64_t seen = r->consumer.last_seen_wall_ns,
+			 age = now_wall_ns > seen ? now_wall_ns - seen : 0;
 
 		if (r->seat) {
 			take_acknowledgement(c, r->seat, published);
@@ -178,8 +186,9 @@ consumers_poll(struct consumers *c, uint64_t now_wall_ns)
 /* ---- seats ---- */
 
 int
-consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length, const struct queue_cursor *cursor,
-	      struct consumer_seat **ret_seat, uint8_t ret_lineage[16], uint64_t *ret_seq)
+consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length,
+	      const struct queue_cursor *cursor, struct consumer_seat **ret_seat, uint8_t ret_lineage[16],
+	      uint64_t *ret_seq)
 {
 	struct record *r = find(c, uid, name, length);
 	struct consumer fresh = {.uid = uid, .name_length = (uint8_t)length};
@@ -258,11 +267,16 @@ add_to_report(cJSON *array, const struct consumers *c, const struct record *r, u
 	memcpy(name, r->consumer.name, r->consumer.name_length);
 	name[r->consumer.name_length] = '\0';
 	print_time(r->consumer.last_seen_wall_ns, seen);
-	return cJSON_AddStringToObject(o, "name", name) && cJSON_AddNumberToObject(o, "uid", r->consumer.uid) &&
+	return cJSON_AddStringToObject(o, "name", name) &&
+	       cJSON_AddNumberToObject(o, "uid", r->consumer.uid) &&
 	       cJSON_AddNumberToObject(o, "seq", (double)r->consumer.seq) &&
-	       cJSON_AddNumberToObject(o, "lag", known && published > r->consumer.seq ? (double)(published - r->consumer.seq) :
-				       known ? 0 : -1) &&
-	       cJSON_AddBoolToObject(o, "attached", r->seat != NULL) && cJSON_AddStringToObject(o, "lastSeen", seen);
+	       cJSON_AddNumberToObject(o, "lag",
+				       known && published > r->consumer.seq
+					       ? (double)(published - r->consumer.seq)
+				       : known ? 0
+					       : -1) &&
+	       cJSON_AddBoolToObject(o, "attached", r->seat != NULL) &&
+	       cJSON_AddStringToObject(o, "lastSeen", seen);
 }
 
 cJSON *

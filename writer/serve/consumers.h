@@ -1,15 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Named consumers: whose cursor the arena remembers (shm-layout/consumer.h).
  *
  *	slot.acknowledged ──poll, clamp──▶ table ──store_set_consumers()──▶ arena ──adoption──▶ table
  *
- * A cursor counts only when it grows within its lineage and is not beyond a published seq. Names are capped a user; the oldest absent
- * one of a user gives way to a new one. A name that never acknowledged anything is remembered only while it is attached.
+ * A cursor counts only when it grows within its lineage and is not beyond a published seq. Names are capped a
+ * user; the oldest absent one of a user gives way to a new one. A name that never acknowledged anything is
+ * remembered only while it is attached.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_CONSUMERS_H
-#define WRITER_CONSUMERS_H
+#ifndef WRITER_SERVE_CONSUMERS_H
+#define WRITER_SERVE_CONSUMERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,22 +31,27 @@ struct consumers_limits {
 
 /* store is borrowed; what it shows is taken over. */
 int consumers_new(struct store *store, struct consumers_limits limits, struct consumers **ret_consumers);
-/* From now on; names beyond them stay until they are forgotten by age, or for another name. 0, -ENOMEM: as it was. */
+/*
+ * From now on; names beyond them stay until they are forgotten by age, or for another name. 0, -ENOMEM: as it
+ * was.
+ */
 int consumers_set_limits(struct consumers *c, struct consumers_limits limits);
 void consumers_free(struct consumers *c);
 
 /*
  * A reader comes as this consumer. cursor: in its slot, borrowed, hostile.
- * Returns 1 and where it had got to; 0 the name is new; -EBUSY another one sits there; -EUSERS the user has too many names; -ENOMEM
+ * Returns 1 and where it had got to; 0 the name is new; -EBUSY another one sits there; -EUSERS the user has
+ * too many names; -ENOMEM
  */
-int consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length, const struct queue_cursor *cursor,
-		  struct consumer_seat **ret_seat, uint8_t ret_lineage[16], uint64_t *ret_seq);
+int consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length,
+		  const struct queue_cursor *cursor, struct consumer_seat **ret_seat, uint8_t ret_lineage[16],
+		  uint64_t *ret_seq);
 /* It goes: its last acknowledgement is taken. */
 void consumers_leave(struct consumer_seat *seat);	/* NULL is fine */
 
 /*
- * Take acknowledgements, forget who is too old, and hand what changed to the store. True when there is something for a commit to keep.
- * Called once a second, and before the last commit; the caller commits.
+ * Take acknowledgements, forget who is too old, and hand what changed to the store. True when there is
+ * something for a commit to keep. Called once a second, and before the last commit; the caller commits.
  */
 bool consumers_poll(struct consumers *c, uint64_t now_wall_ns);
 

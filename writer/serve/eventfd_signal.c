@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asynchronous requests by the kernel's own calls; there is no need of a library for three of them.
  */

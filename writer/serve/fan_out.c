@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fan-out. For each position in the root there is an audience: who listens to it, and who of them has entries unread.
+ * Fan-out. For each position in the root there is an audience: who listens to it, and who of them has entries
+ * unread.
  *
  *	audience[3] ─┬─ listeners  {hash of namespace, binding} …   looked through for each event
  *	             └─ unread     binding …                        looked through to find the lowest unread seq
  *
- * A binding is a subscription at one position; several entries of one resource name have a position each. Readers that have read
- * everything are not looked at again before something is pushed for them, and a reader whose first unread entry is still the
- * lowest of all answers for the others: what is lowest never falls.
+ * A binding is a subscription at one position; several entries of one resource name have a position each.
+ * Readers that have read everything are not looked at again before something is pushed for them, and a reader
+ * whose first unread entry is still the lowest of all answers for the others: what is lowest never falls.
  */
 #include "writer/serve/fan_out.h"
 
@@ -40,7 +42,8 @@ struct audience {
 	struct subscriber_resource **unread;	/* as much room as listeners */
 	size_t count, capacity, unread_count;
 	bool any_namespace;		/* some listener wants one namespace only */
-	uint64_t wanted;		/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
+	/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
+	uint64_t wanted;
 	const struct subscriber_resource *lowest_of;
 	uint64_t lowest;
 };
@@ -68,12 +71,14 @@ struct fan_out {
 	struct subscriber *subscriptions;
 	struct audience audiences[RESOURCE_MAX];
 	unsigned bound;			/* resources of the store when subscriptions were bound */
-	struct subscriber *touched;	/* lists: of the commit that is being told; of those whose queue overflowed */
+	/* lists: of the commit that is being told; of those whose queue overflowed */
+	struct subscriber *touched;
 	struct subscriber *closed;
 	struct past_overflows {
 		char *resource;
 		uint64_t count;
-	} *past;			/* of queues that are gone; one for each resource whose queue ever overflowed */
+	/* of queues that are gone; one for each resource whose queue ever overflowed */
+	} *past;
 	size_t past_count;
 	uint64_t base;			/* of the commit that is being told */
 };
@@ -145,7 +150,8 @@ held_bytes(const struct subscriber *s, uint64_t lowest)
 	if (lowest == UINT64_MAX)
 		return 0;
 	for (size_t i = 0; i < s->binding_count; i++)
-		bytes += store_held_bytes(s->fan_out->store, s->bindings[i].resource, lowest ? lowest - 1 : 0);
+		bytes += store_held_bytes(s->fan_out->store, s->bindings[i].resource,
+					  lowest ? lowest - 1 : 0);
 	return bytes;
 }
 
@@ -188,7 +194,10 @@ lowest_unread(void *context, unsigned resource)
 
 /* ---- a commit ---- */
 
-/* Queues that overflowed reopen at the first commit that finds them empty, whatever it is about: so the gap is as small as can be. */
+/*
+ * Queues that overflowed reopen at the first commit that finds them empty, whatever it is about: so the gap
+ * is as small as can be.
+ */
 static void
 reopen(struct fan_out *f)
 {
@@ -225,7 +234,8 @@ push(struct subscriber *s, const struct queue_entry *entry, uint64_t now_ns)
 
 /* The namespace of what an event is about; false: it concerns all, as what has no namespace does. */
 static bool
-namespace_of(const struct fan_out *f, const struct store_event *event, const char **ret_ns, size_t *ret_length)
+namespace_of(const struct fan_out *f, const struct store_event *event, const char **ret_ns,
+	     size_t *ret_length)
 {
 	const struct object *o;
 
@@ -243,7 +253,10 @@ static void
 tell(struct fan_out *f, const struct audience *a, const struct store_event *event, uint64_t *now_ns)
 {
 	struct queue_entry entry = {
-		.seq = event->seq, .kind = event->kind, .resource = event->resource, .old_ref = event->old_ref,
+		.seq = event->seq,
+		.kind = event->kind,
+		.resource = event->resource,
+		.old_ref = event->old_ref,
 		.new_ref = event->new_ref,
 	};
 	const char *ns = "";
@@ -399,7 +412,8 @@ static bool
 keeps_its_positions(const struct subscriber *s)
 {
 	for (size_t i = 0; i < s->binding_count; i++)
-		if (s->bindings[i].resource >= store_resource_count(s->fan_out->store) || !is_of(s, s->bindings[i].resource))
+		if (s->bindings[i].resource >= store_resource_count(s->fan_out->store) ||
+		    !is_of(s, s->bindings[i].resource))
 			return false;
 	return true;
 }
@@ -412,7 +426,11 @@ fan_out_rebind(struct fan_out *f)
 			overflow(s);
 		unbind(s);
 		if (bind(s) < 0)
-			abort(); /* a few bytes when resources come or go; without them events would be lost silently */
+			/*
+			 * a few bytes when resources come or go; without them events would be lost
+			 * silently
+			 */
+			abort();
 		if (ring_out_lowest(s->queue) != UINT64_MAX)
 			note_unread(s);
 	}
@@ -447,17 +465,19 @@ static uint64_t
 published_seq(const struct fan_out *f)
 {
 	const struct arena *arena = store_arena(f->store);
-	const struct root *root = root_at(&arena->view, atomic_load_explicit(&arena->header->root, memory_order_relaxed));
+	const struct root *root = root_at(&arena->view,
+					  atomic_load_explicit(&arena->header->root, memory_order_relaxed));
 
 	return root ? root->seq : 0;
 }
 
 int
-fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options, struct subscriber **ret_subscription,
-		  uint64_t *ret_base, int *ret_fd)
+fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
+		  struct subscriber **ret_subscription, uint64_t *ret_base, int *ret_fd)
 {
 	struct subscriber *s = calloc(1, sizeof(*s));
-	uint32_t entries = options->entries ? options->entries : f->limits.entries, most = ring_out_capacity(f->limits.max_entries);
+	uint32_t entries = options->entries ? options->entries : f->limits.entries,
+		 most = ring_out_capacity(f->limits.max_entries);
 	int fd = -1, r = -ENOMEM;
 
 	if (!s)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fan-out: which queues get what a commit changed, what they hold back, and when they overflow.
  *
@@ -5,16 +6,18 @@
  *	  ▲                  │
  *	  └──── lowest ──────┘	what queues still show stays in the arena
  *
- * A subscription is a resource and a namespace (or all); those of other resources cost nothing, those of other namespaces a
- * comparison of two numbers. A queue that is full, holds more than its share of bytes, or has not been read for too long,
- * overflows. That wakes nobody: a reader with unread entries was told of them.
+ * A subscription is a resource and a namespace (or all); those of other resources cost nothing, those of
+ * other namespaces a comparison of two numbers. A queue that is full, holds more than its share of bytes, or
+ * has not been read for too long, overflows. That wakes nobody: a reader with unread entries was told of
+ * them.
  *
- * Whose queue holds most of a resource is who has read least of it, so the share of bytes is asked of that one alone.
+ * Whose queue holds most of a resource is who has read least of it, so the share of bytes is asked of that
+ * one alone.
  *
  * Threads: the writer's loop thread only.
  */
-#ifndef WRITER_FAN_OUT_H
-#define WRITER_FAN_OUT_H
+#ifndef WRITER_SERVE_FAN_OUT_H
+#define WRITER_SERVE_FAN_OUT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +39,8 @@ struct fan_out_limits {
 	uint64_t bytes;
 	uint64_t age_ns;
 };
-#define FAN_OUT_LIMITS ((struct fan_out_limits){QUEUE_ENTRIES_DEFAULT, QUEUE_ENTRIES_MAX, 32u << 20, 60ull * 1000000000u})
+#define FAN_OUT_LIMITS                                                                                       \
+	((struct fan_out_limits){QUEUE_ENTRIES_DEFAULT, QUEUE_ENTRIES_MAX, 32u << 20, 60ull * 1000000000u})
 
 /* store is borrowed; its on_events and hold_for are taken over. */
 int fan_out_new(struct store *store, struct fan_out_limits limits, struct fan_out **ret_fan_out);
@@ -46,7 +50,8 @@ void fan_out_set_limits(struct fan_out *f, struct fan_out_limits limits);
 void fan_out_free(struct fan_out *f);
 
 /*
- * resource    "pods", "deployments.apps"; one that the store has not (yet) is fine. Several entries of it: all
+ * resource    "pods", "deployments.apps"; one that the store has not (yet) is fine. Several entries of it:
+ *             all
  * cursor      the reader's cursor for this queue, in its slot
  * on_due      called within a commit that gave its reader something to look at
  * ret_base    the queue has everything with a greater seq
@@ -62,13 +67,13 @@ struct subscriber_options {
 	void (*on_due)(void *context);
 	void *context;
 };
-int fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options, struct subscriber **ret_subscription,
-		      uint64_t *ret_base, int *ret_fd);
+int fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
+		      struct subscriber **ret_subscription, uint64_t *ret_base, int *ret_fd);
 void fan_out_unsubscribe(struct subscriber *s);
 
 /*
- * Resources were added to the store, or dropped: subscriptions are matched anew, before the commit that shows it. Entries whose
- * resource has another position now are not shown any more: their queue overflows.
+ * Resources were added to the store, or dropped: subscriptions are matched anew, before the commit that shows
+ * it. Entries whose resource has another position now are not shown any more: their queue overflows.
  */
 void fan_out_rebind(struct fan_out *f);
 
@@ -78,7 +83,10 @@ void fan_out_let_go(struct fan_out *f, unsigned resource);
 /* Once a second: overflow what is over its age; release what nobody shows any more. */
 void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 
-/* Overflows of all queues of this resource ("deployments.apps") since the start, those that are gone included. */
+/*
+ * Overflows of all queues of this resource ("deployments.apps") since the start, those that are gone
+ * included.
+ */
 uint64_t fan_out_overflows(const struct fan_out *f, const char *resource);
 
 /* What is said of it in reports; lent. */

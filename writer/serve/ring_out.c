@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The writer's side of a queue. The steps P1 to P3 are those of shm-layout/queue.h; P4 is the broker's.
  */
@@ -41,8 +42,8 @@ ring_out_capacity(uint32_t entries)
 }
 
 /*
- * A memfd that is mapped writable here and can be nowhere else, nor resized; and a descriptor of it that only reads. Without
- * F_SEAL_FUTURE_WRITE (Linux 5.1) the mode keeps other users from opening it for writing.
+ * A memfd that is mapped writable here and can be nowhere else, nor resized; and a descriptor of it that only
+ * reads. Without F_SEAL_FUTURE_WRITE (Linux 5.1) the mode keeps other users from opening it for writing.
  */
 static int
 make_ring(size_t bytes, struct queue **ret_ring, int *ret_fd)
@@ -80,7 +81,8 @@ fail:
 }
 
 int
-ring_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, struct ring_out **ret_queue, int *ret_fd)
+ring_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, struct ring_out **ret_queue,
+	     int *ret_fd)
 {
 	struct ring_out *q = calloc(1, sizeof(*q));
 	int r;
@@ -111,7 +113,10 @@ ring_out_free(struct ring_out *q)
 	free(q);
 }
 
-/* Acquire: what the reader read of an entry was read before it is overwritten. Nonsense is as if nothing had been said. */
+/*
+ * Acquire: what the reader read of an entry was read before it is overwritten. Nonsense is as if nothing had
+ * been said.
+ */
 static void
 take_consumed(struct ring_out *q)
 {

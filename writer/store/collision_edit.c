@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collisions, edited.
  */
@@ -28,7 +29,8 @@ collision_add(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32
 }
 
 int
-collision_set(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32_t i, uint32_t link, uint32_t *ret_leaf)
+collision_set(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32_t i, uint32_t link,
+	      uint32_t *ret_leaf)
 {
 	uint32_t count = block_length(arena_block(arena, leaf)) / (uint32_t)sizeof(uint32_t), ref;
 	const uint32_t *old;
@@ -40,7 +42,8 @@ collision_set(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32
 		trie_edit_drop_block(edit, leaf);
 		return 0;
 	}
-	r = trie_edit_new_block(edit, BLOCK_COLLISION, (count - (link == 0)) * (uint32_t)sizeof(uint32_t), 0, &ref);
+	r = trie_edit_new_block(edit, BLOCK_COLLISION, (count - (link == 0)) * (uint32_t)sizeof(uint32_t), 0,
+				&ref);
 	if (r < 0)
 		return r;
 	old = arena_payload(arena, leaf);

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Publishing: the resource blocks that changed, a new root, one release-store; then what readers let go is reused.
+ * Publishing: the resource blocks that changed, a new root, one release-store; then what readers let go is
+ * reused.
  */
 #include "writer/store/commit.h"
 
@@ -88,8 +90,8 @@ anything_to_publish(const struct store *s)
 }
 
 /*
- * W1 and W3 of slot.h's protocol. The root is stored only when all that it reaches stands sealed in the arena; nothing that it replaces
- * is reused before the pins were looked at, which happens after the store.
+ * W1 and W3 of slot.h's protocol. The root is stored only when all that it reaches stands sealed in the
+ * arena; nothing that it replaces is reused before the pins were looked at, which happens after the store.
  */
 static int
 publish(struct store *s)

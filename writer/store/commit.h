@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The root's tag, for the commit that makes it and the adoption that checks it.
  */
-#ifndef WRITER_COMMIT_H
-#define WRITER_COMMIT_H
+#ifndef WRITER_STORE_COMMIT_H
+#define WRITER_STORE_COMMIT_H
 
 #include <stdint.h>
 

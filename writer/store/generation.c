@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Generations: finding the arena to start from, carrying its content over, making the switch.
  */
@@ -106,13 +107,16 @@ old_open(const struct arena_place *place, const char *name, struct old_arena *ol
 	void *p;
 	int r;
 
-	*old = (struct old_arena){.fd = openat(place->directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)};
+	*old = (struct old_arena){
+		.fd = openat(place->directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)};
 	if (old->fd < 0) {
-		*why = errno == ELOOP ? "it is a symbolic link" : errno == EACCES ? "it belongs to someone else" : "it cannot be opened";
+		*why = errno == ELOOP    ? "it is a symbolic link"
+		       : errno == EACCES ? "it belongs to someone else"
+					 : "it cannot be opened";
 		return -EPERM;
 	}
-	if (fstat(old->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0 ||
-	    st.st_nlink != 1) {
+	if (fstat(old->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
+	    (st.st_mode & 077) != 0 || st.st_nlink != 1) {
 		*why = "it is not a file of ours alone (owner, mode 0600, one link)";
 		return -EPERM;
 	}
@@ -209,9 +213,10 @@ rebuild_block(void *context, uint32_t ref, const struct block *b)
 static const char *
 type_name(const struct arena *a, uint32_t ref)
 {
-	static const char *const names[] = {[BLOCK_ROOT] = "root", [BLOCK_RESOURCE] = "resource", [BLOCK_NODE] = "trie node",
-					    [BLOCK_OBJECT] = "object", [BLOCK_VALUE] = "value", [BLOCK_SHAPE] = "shape",
-					    [BLOCK_POSTINGS] = "postings", [BLOCK_COLLISION] = "collision",
+	static const char *const names[] = {[BLOCK_ROOT] = "root",           [BLOCK_RESOURCE] = "resource",
+					    [BLOCK_NODE] = "trie node",      [BLOCK_OBJECT] = "object",
+					    [BLOCK_VALUE] = "value",         [BLOCK_SHAPE] = "shape",
+					    [BLOCK_POSTINGS] = "postings",   [BLOCK_COLLISION] = "collision",
 					    [BLOCK_TOMBSTONE] = "tombstone", [BLOCK_CONSUMERS] = "consumers"};
 	const struct block *b = block_any(&a->view, ref);
 	unsigned type = b ? block_type(b) : 0;
@@ -242,18 +247,19 @@ rebuild_books(struct arena *a, struct intern **ret_intern, uint64_t *ret_blocks,
 	if (r == 0) {
 		commit_root_tag(a, (uint32_t)(root_offset / REF_UNIT), tag);
 		if (sodium_memcmp(tag, root->tag, sizeof(tag)) != 0) {
-			snprintf(message, size, "the root at offset %" PRIu64 " has a wrong tag", root_offset);
+			snprintf(message, size, "the root at offset %" PRIu64 " has a wrong tag",
+				 root_offset);
 			r = -EBADMSG;
 		}
 	}
 	if (r == 0) {
 		r = walk_root(&a->view, root_offset, &visitor, &damage);
 		if (r == -EBADMSG && rb.why)
-			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(rb.bad_ref), type_name(a, rb.bad_ref),
-				 rb.why);
+			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(rb.bad_ref),
+				 type_name(a, rb.bad_ref), rb.why);
 		else if (r == -EBADMSG)
-			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(damage.ref), type_name(a, damage.ref),
-				 damage.why ? damage.why : "it is damaged");
+			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(damage.ref),
+				 type_name(a, damage.ref), damage.why ? damage.why : "it is damaged");
 	}
 	if (r < 0) {
 		intern_free(rb.intern);
@@ -269,17 +275,19 @@ rebuild_books(struct arena *a, struct intern **ret_intern, uint64_t *ret_blocks,
 
 /* A new generation with source's content. On failure nothing is left. */
 static int
-carry_over(const struct arena_place *place, const struct header *source, uint64_t bytes, struct arena *ret_arena,
-	   struct intern **ret_intern, struct adoption *ret)
+carry_over(const struct arena_place *place, const struct header *source, uint64_t bytes,
+	   struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
 {
 	uint64_t start = time_ns(CLOCK_MONOTONIC), copied;
 	char name[256], why[384] = "";
 	int r;
 
 	file_name(place, ret->generation, name, sizeof(name));
-	r = arena_create_copy(ret_arena, place->directory, name, ret->generation, place->max_bytes, place->master, source, bytes);
+	r = arena_create_copy(ret_arena, place->directory, name, ret->generation, place->max_bytes,
+			      place->master, source, bytes);
 	if (r < 0) {
-		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",
+		snprintf(ret->message, sizeof(ret->message),
+			 "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",
 			 source->generation, bytes >> 20,
 			 r == -ENOSPC ? "two generations do not fit into the memory allowed" : strerror(-r));
 		return r;
@@ -287,8 +295,8 @@ carry_over(const struct arena_place *place, const struct header *source, uint64_
 	copied = time_ns(CLOCK_MONOTONIC);
 	r = rebuild_books(ret_arena, ret_intern, &ret->blocks, why, sizeof(why));
 	if (r < 0) {
-		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " is damaged: %s", source->generation,
-			 r == -EBADMSG ? why : strerror(-r));
+		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " is damaged: %s",
+			 source->generation, r == -EBADMSG ? why : strerror(-r));
 		arena_close(ret_arena);
 		unlinkat(place->directory, name, 0);
 		return r;
@@ -322,13 +330,15 @@ new_arena(const struct arena_place *place, struct arena *ret_arena, struct adopt
 	file_name(place, ret->generation, name, sizeof(name));
 	r = arena_create(ret_arena, place->directory, name, ret->generation, place->max_bytes, place->master);
 	if (r < 0)
-		snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be created: %s%s", name, strerror(-r),
+		snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be created: %s%s", name,
+			 strerror(-r),
 			 r == -ENOSPC ? " (tmpfs full, or the memory cgroup's limit is near)" : "");
 	return r;
 }
 
 int
-generation_adopt(const struct arena_place *place, struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
+generation_adopt(const struct arena_place *place, struct arena *ret_arena, struct intern **ret_intern,
+		 struct adoption *ret)
 {
 	uint64_t generations[GENERATIONS_MAX];
 	int count = find_generations(place, generations);
@@ -336,7 +346,8 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 	*ret = (struct adoption){.how = ADOPTION_NEW, .old_fd = -1};
 	*ret_intern = NULL;
 	if (count < 0) {
-		snprintf(ret->message, sizeof(ret->message), "the arena's directory cannot be read: %s", strerror(-count));
+		snprintf(ret->message, sizeof(ret->message), "the arena's directory cannot be read: %s",
+			 strerror(-count));
 		return count;
 	}
 	ret->generation = count ? generations[0] + 1 : 1;
@@ -358,7 +369,8 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 		if (r < 0) {
 			old_close(&old, false);
 			ret->how = ADOPTION_REBUILD;
-			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name, why);
+			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name,
+				 why);
 			if (r != -EPERM)
 				set_aside(place, name, ret->message, sizeof(ret->message));
 			continue;
@@ -372,11 +384,14 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 			return 0;
 		}
 		ret->how = ADOPTION_REBUILD;
-		if (r == -ENOSPC) { /* its readers keep it mapped; it gives way to the new one's pages as they let go */
-			atomic_store_explicit(&old.header->superseded_by, ret->generation, memory_order_release);
+		/* its readers keep it mapped; it gives way to the new one's pages as they let go */
+		if (r == -ENOSPC) {
+			atomic_store_explicit(&old.header->superseded_by, ret->generation,
+					      memory_order_release);
 			unlinkat(place->directory, name, 0);
 		} else if (r == -EBADMSG) {
-			atomic_store_explicit(&old.header->superseded_by, ret->generation, memory_order_release);
+			atomic_store_explicit(&old.header->superseded_by, ret->generation,
+					      memory_order_release);
 			set_aside(place, name, ret->message, sizeof(ret->message));
 		} else {
 			old_close(&old, false);
@@ -388,8 +403,8 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 }
 
 int
-generation_renew(const struct arena_place *place, const struct arena *old, struct arena *ret_arena, struct intern **ret_intern,
-	    struct adoption *ret)
+generation_renew(const struct arena_place *place, const struct arena *old, struct arena *ret_arena,
+		 struct intern **ret_intern, struct adoption *ret)
 {
 	int r;
 
@@ -438,7 +453,8 @@ generation_finish(const struct arena_place *place, struct arena *arena, struct a
 			continue;
 		file_name(place, generations[i], name, sizeof(name));
 		if (old_open(place, name, &old, &why) == 0)
-			atomic_store_explicit(&old.header->superseded_by, adoption->generation, memory_order_release);
+			atomic_store_explicit(&old.header->superseded_by, adoption->generation,
+					      memory_order_release);
 		old_close(&old, false);
 		unlinkat(place->directory, name, 0);
 	}

@@ -1,17 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Generations: which arena file a writer starts from, and how one follows another.
  *
- * A writer that comes back cannot know which pins its predecessor had granted, so it never writes into that file's blocks. It copies the
- * file verbatim (offsets stay valid), checks identity, root and every reachable tag in the copy, rebuilds its books by that walk,
- * and only then makes the switch: new state LIVE, old superseded, old unlinked. Killed at any point, it leaves either the old
- * generation whole, or both, of which the higher wins.
+ * A writer that comes back cannot know which pins its predecessor had granted, so it never writes into that
+ * file's blocks. It copies the file verbatim (offsets stay valid), checks identity, root and every reachable
+ * tag in the copy, rebuilds its books by that walk, and only then makes the switch: new state LIVE, old
+ * superseded, old unlinked. Killed at any point, it leaves either the old generation whole, or both, of which
+ * the higher wins.
  *
  * A live writer makes the same switch from its own arena when readers hold back too much (generation_renew).
  *
  * Everything happens under the writer's lock (lock.h).
  */
-#ifndef WRITER_ADOPT_H
-#define WRITER_ADOPT_H
+#ifndef WRITER_STORE_GENERATION_H
+#define WRITER_STORE_GENERATION_H
 
 #include <stdint.h>
 
@@ -48,20 +50,24 @@ struct adoption {
  *
  * ret_arena   its state is still INCOMPLETE
  * ret_intern  the rebuilt table when adopted, else NULL
- * Returns     0, or negative errno with a sentence in ret->message (no memory for even an empty arena, directory not writable)
+ * Returns     0, or negative errno with a sentence in ret->message (no memory for even an empty arena,
+ *             directory not writable)
  */
-int generation_adopt(const struct arena_place *place, struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret);
+int generation_adopt(const struct arena_place *place, struct arena *ret_arena, struct intern **ret_intern,
+		     struct adoption *ret);
 
 /*
- * The switch: the new generation goes LIVE (its root must be published), every other one is marked superseded and unlinked.
+ * The switch: the new generation goes LIVE (its root must be published), every other one is marked superseded
+ * and unlinked.
  */
 void generation_finish(const struct arena_place *place, struct arena *arena, struct adoption *adoption);
 
 /*
- * Carry the content of a live arena of our own into a new generation; `old` stays as it is until generation_finish().
+ * Carry the content of a live arena of our own into a new generation; `old` stays as it is until
+ * generation_finish().
  * Returns 0, or -ENOSPC (both do not fit), other negative errno; message set.
  */
-int generation_renew(const struct arena_place *place, const struct arena *old, struct arena *ret_arena, struct intern **ret_intern,
-		struct adoption *ret);
+int generation_renew(const struct arena_place *place, const struct arena *old, struct arena *ret_arena,
+		     struct intern **ret_intern, struct adoption *ret);
 
 #endif

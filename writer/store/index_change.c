@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One object's change in all indexes of its resource.
  */
@@ -57,8 +58,9 @@ compare_sets(struct value_set *old, struct value_set *new, bool replaced)
 
 /* What the n-th index has of it before and after. */
 static int
-prepare_one(struct index_change *change, const struct index_table *table, unsigned n, const uint8_t hash_key[16], struct value before,
-	    struct value after, bool replaced, uint64_t *bytes)
+prepare_one(struct index_change *change, const struct index_table *table, unsigned n,
+	    const uint8_t hash_key[16], struct value before, struct value after, bool replaced,
+	    uint64_t *bytes)
 {
 	int r = 0;
 
@@ -85,8 +87,9 @@ index_change_prepare(struct index_change *change, const struct index_table *tabl
 }
 
 int
-index_change_prepare_sync(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
-			  struct value before, struct value after, uint64_t *ret_bytes)
+index_change_prepare_sync(struct index_change *change, const struct index_table *table,
+			  const uint8_t hash_key[16], struct value before, struct value after,
+			  uint64_t *ret_bytes)
 {
 	static const struct value nothing;
 	bool changed = before.at != after.at;
@@ -94,15 +97,16 @@ index_change_prepare_sync(struct index_change *change, const struct index_table 
 
 	*ret_bytes = 0;
 	for (unsigned n = 0; n < table->count && r == 0; n++)
-		r = n >= table->shown ? prepare_one(change, table, n, hash_key, nothing, after, false, ret_bytes) :
-					prepare_one(change, table, n, hash_key, changed ? before : nothing, changed ? after : nothing, false,
-						    ret_bytes);
+		r = n >= table->shown
+			    ? prepare_one(change, table, n, hash_key, nothing, after, false, ret_bytes)
+			    : prepare_one(change, table, n, hash_key, changed ? before : nothing,
+					  changed ? after : nothing, false, ret_bytes);
 	return r;
 }
 
 int
-index_change_leave(struct index_change *change, struct index_table *table, struct trie_edit *edit, struct arena *arena,
-		   uint32_t ordinals, uint32_t ordinal)
+index_change_leave(struct index_change *change, struct index_table *table, struct trie_edit *edit,
+		   struct arena *arena, uint32_t ordinals, uint32_t ordinal)
 {
 	int r = 0;
 
@@ -117,8 +121,8 @@ index_change_leave(struct index_change *change, struct index_table *table, struc
 }
 
 int
-index_change_enter(struct index_change *change, struct index_table *table, struct trie_edit *edit, struct arena *arena,
-		   uint32_t ordinals, uint32_t ordinal)
+index_change_enter(struct index_change *change, struct index_table *table, struct trie_edit *edit,
+		   struct arena *arena, uint32_t ordinals, uint32_t ordinal)
 {
 	int r = 0;
 

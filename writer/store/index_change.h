@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one object's change means for the indexes of its resource: which values leave, which enter, which stay.
+ * What one object's change means for the indexes of its resource: which values leave, which enter, which
+ * stay.
  *
- * The values are computed once, before anything is touched, so that the memory needed is known; then those that leave are taken out while
- * ordinals still leads to the old state, and those that enter are filed when it leads to the new one.
+ * The values are computed once, before anything is touched, so that the memory needed is known; then those
+ * that leave are taken out while ordinals still leads to the old state, and those that enter are filed when
+ * it leads to the new one.
  */
-#ifndef WRITER_INDEX_CHANGE_H
-#define WRITER_INDEX_CHANGE_H
+#ifndef WRITER_STORE_INDEX_CHANGE_H
+#define WRITER_STORE_INDEX_CHANGE_H
 
 #include <stdbool.h>
 
@@ -16,7 +19,10 @@ struct index_change {
 	struct value_set *old, *new;	/* by index */
 };
 
-/* A resource's indexes. Those from `shown` on are being filled, and no commit shows them; in the others stands every object. */
+/*
+ * A resource's indexes. Those from `shown` on are being filled, and no commit shows them; in the others
+ * stands every object.
+ */
 struct index_table {
 	unsigned count, shown;
 	struct index_def *defs;
@@ -29,22 +35,25 @@ struct index_table {
  * ret_bytes      what leaving and entering allocate at most
  * Returns 0, -ENOMEM, -EBADMSG
  */
-int index_change_prepare(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
-			 struct value before, struct value after, bool replaced, uint64_t *ret_bytes);
+int index_change_prepare(struct index_change *change, const struct index_table *table,
+			 const uint8_t hash_key[16], struct value before, struct value after, bool replaced,
+			 uint64_t *ret_bytes);
 
 /*
- * The same for an object that stands in the indexes that are shown, and is to be filed in those that are being filled.
+ * The same for an object that stands in the indexes that are shown, and is to be filed in those that are
+ * being filled.
  *
  * before, after  the same value: it changes in nothing
  */
-int index_change_prepare_sync(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
-			      struct value before, struct value after, uint64_t *ret_bytes);
+int index_change_prepare_sync(struct index_change *change, const struct index_table *table,
+			      const uint8_t hash_key[16], struct value before, struct value after,
+			      uint64_t *ret_bytes);
 
 /* ordinals: the resource's trie as it is at this moment. */
-int index_change_leave(struct index_change *change, struct index_table *table, struct trie_edit *edit, struct arena *arena,
-		       uint32_t ordinals, uint32_t ordinal);
-int index_change_enter(struct index_change *change, struct index_table *table, struct trie_edit *edit, struct arena *arena,
-		       uint32_t ordinals, uint32_t ordinal);
+int index_change_leave(struct index_change *change, struct index_table *table, struct trie_edit *edit,
+		       struct arena *arena, uint32_t ordinals, uint32_t ordinal);
+int index_change_enter(struct index_change *change, struct index_table *table, struct trie_edit *edit,
+		       struct arena *arena, uint32_t ordinals, uint32_t ordinal);
 
 void index_change_done(struct index_change *change);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Filing ordinals under index values.
  */
@@ -40,9 +41,13 @@ hash_fits(const char *data, size_t length, void *context)
 	return (s->found & s->way.mask) == s->way.bits;
 }
 
-/* The hash under which a leaf stands: its postings' value, or the one of its object's values that fits the way. */
+/*
+ * The hash under which a leaf stands: its postings' value, or the one of its object's values that fits the
+ * way.
+ */
 static int
-key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+	    uint64_t *ret_key)
 {
 	const struct index_edit *ix = self->context;
 	struct hash_search search = {ix->arena->header->hash_key, way, 0};
@@ -57,7 +62,8 @@ key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_
 		*ret_key = index_value_hash(search.hash_key, posting_value(p), p->value_length);
 		return 0;
 	}
-	if (link_value(link) == ix->ordinal) { /* half changed: its object does not say which values are filed */
+	/* half changed: its object does not say which values are filed */
+	if (link_value(link) == ix->ordinal) {
 		for (size_t i = 0; i < ix->own->count; i++) {
 			*ret_key = ix->own->entries[i].hash;
 			if (ix->own->entries[i].filed && (*ret_key & way.mask) == way.bits)
@@ -85,11 +91,13 @@ entry_has_value(const struct index_edit *ix, uint32_t link, const char *value, s
 	if (!link_is_immediate(link)) {
 		const struct posting *p = posting_at(&ix->arena->view, link);
 
-		return p ? p->value_length == length && memcmp(posting_value(p), value, length) == 0 : -EBADMSG;
+		return p ? p->value_length == length && memcmp(posting_value(p), value, length) == 0
+			 : -EBADMSG;
 	}
 	if (link_value(link) == ix->ordinal) {
 		for (size_t i = 0; i < ix->own->count; i++)
-			if (ix->own->entries[i].length == length && memcmp(value_set_bytes(ix->own, i), value, length) == 0)
+			if (ix->own->entries[i].length == length &&
+			    memcmp(value_set_bytes(ix->own, i), value, length) == 0)
 				return ix->own->entries[i].filed;
 		return 0;
 	}
@@ -99,7 +107,8 @@ entry_has_value(const struct index_edit *ix, uint32_t link, const char *value, s
 
 /* The entry of a leaf that stands for the value: 1 and its position, 0 none. */
 static int
-find_entry(const struct index_edit *ix, uint32_t leaf, const char *value, size_t length, uint32_t *ret_i, uint32_t *ret_link)
+find_entry(const struct index_edit *ix, uint32_t leaf, const char *value, size_t length, uint32_t *ret_i,
+	   uint32_t *ret_link)
 {
 	for (uint32_t i = 0; (*ret_link = leaf_link(&ix->arena->view, leaf, i)) != 0; i++) {
 		int r = entry_has_value(ix, *ret_link, value, length);
@@ -121,8 +130,8 @@ posting_length(uint32_t slots, size_t value_length)
 }
 
 static int
-new_posting(const struct index_edit *ix, uint32_t count, uint32_t slots, const char *value, size_t length, uint32_t *ret_ref,
-	    struct posting **ret)
+new_posting(const struct index_edit *ix, uint32_t count, uint32_t slots, const char *value, size_t length,
+	    uint32_t *ret_ref, struct posting **ret)
 {
 	int r = trie_edit_new_block(ix->edit, BLOCK_POSTINGS, posting_length(slots, length), 0, ret_ref);
 
@@ -136,7 +145,8 @@ new_posting(const struct index_edit *ix, uint32_t count, uint32_t slots, const c
 }
 
 static int
-key_of_ordinal(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+key_of_ordinal(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
+	       struct trie_way way, uint64_t *ret_key)
 {
 	(void)self;
 	(void)view;
@@ -149,7 +159,8 @@ static const struct trie_keys ordinal_keys = {key_of_ordinal, NULL};
 
 /* Exchange a trie posting's link and count, in place while it is fresh. */
 static int
-set_posting_trie(const struct index_edit *ix, uint32_t link, uint32_t count, uint32_t trie, uint32_t *ret_link)
+set_posting_trie(const struct index_edit *ix, uint32_t link, uint32_t count, uint32_t trie,
+		 uint32_t *ret_link)
 {
 	struct posting *old = arena_payload(ix->arena, link), *p;
 	int r;
@@ -174,7 +185,8 @@ set_posting_trie(const struct index_edit *ix, uint32_t link, uint32_t count, uin
 
 /* An immediate ordinal or postings, with one ordinal more. */
 static int
-entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t length, uint32_t ordinal, uint32_t *ret_link)
+entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t length, uint32_t ordinal,
+	  uint32_t *ret_link)
 {
 	const struct posting *old;
 	struct posting *p;
@@ -209,7 +221,8 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 		return -EBADMSG;
 	if (old->count == POSTING_ARRAY_MAX) { /* the array becomes a trie */
 		for (uint32_t i = 0; i < old->count; i++) {
-			r = trie_put(ix->edit, &trie, old->ordinals[i], link_of(old->ordinals[i]), &ordinal_keys, NULL);
+			r = trie_put(ix->edit, &trie, old->ordinals[i], link_of(old->ordinals[i]),
+				     &ordinal_keys, NULL);
 			if (r < 0)
 				return r;
 		}
@@ -235,10 +248,13 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 	return 0;
 }
 
-/* The same with one ordinal less; *ret_link is 0 when none is left. A single one stays in postings within a collision. */
+/*
+ * The same with one ordinal less; *ret_link is 0 when none is left. A single one stays in postings within a
+ * collision.
+ */
 static int
-entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const char *value, size_t length, uint32_t ordinal,
-	     uint32_t *ret_link)
+entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const char *value, size_t length,
+	     uint32_t ordinal, uint32_t *ret_link)
 {
 	const struct posting *old;
 	struct posting *p;
@@ -264,7 +280,8 @@ entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const c
 			return -EBADMSG;
 		if (count - 1 > POSTING_ARRAY_MAX)
 			return set_posting_trie(ix, link, count - 1, trie, ret_link);
-		r = new_posting(ix, count - 1, count - 1, value, length, ret_link, &p); /* the trie becomes an array */
+		/* the trie becomes an array */
+		r = new_posting(ix, count - 1, count - 1, value, length, ret_link, &p);
 		if (r < 0)
 			return r;
 		for (r = trie_first(&it, &ix->arena->view, trie); r > 0 && n < count - 1; r = trie_next(&it))
@@ -297,7 +314,8 @@ entry_remove(const struct index_edit *ix, bool collision, uint32_t link, const c
 
 /* Postings of their own for the ordinal that stands alone under this hash. */
 static int
-single_posting(const struct index_edit *ix, uint32_t ordinal, const char *value, size_t length, uint32_t *ret_link)
+single_posting(const struct index_edit *ix, uint32_t ordinal, const char *value, size_t length,
+	       uint32_t *ret_link)
 {
 	struct posting *p;
 	int r = new_posting(ix, 1, 1, value, length, ret_link, &p);
@@ -326,9 +344,13 @@ make_if_hash(const char *data, size_t length, void *context)
 	return r < 0 ? r : 1;
 }
 
-/* leaf, which stands under this hash for another value, and the changing object under `value`: a collision of postings. */
+/*
+ * leaf, which stands under this hash for another value, and the changing object under `value`: a collision of
+ * postings.
+ */
 static int
-collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *value, size_t length, uint32_t *ret_leaf)
+collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *value, size_t length,
+	uint32_t *ret_leaf)
 {
 	uint32_t link;
 	int r = single_posting(ix, ix->ordinal, value, length, &link);
@@ -340,7 +362,8 @@ collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *v
 			i++;
 		if (i == ix->own->count)
 			return -EBADMSG;
-		r = single_posting(ix, ix->ordinal, value_set_bytes(ix->own, i), ix->own->entries[i].length, &leaf);
+		r = single_posting(ix, ix->ordinal, value_set_bytes(ix->own, i), ix->own->entries[i].length,
+				   &leaf);
 	} else if (r == 0 && link_is_immediate(leaf)) {
 		struct posting_maker m = {ix, hash, link_value(leaf), 0};
 		uint32_t ref;
@@ -359,7 +382,8 @@ collide(const struct index_edit *ix, uint32_t leaf, uint64_t hash, const char *v
 static uint32_t
 without_single_posting(const struct index_edit *ix, uint32_t link)
 {
-	const struct posting *p = link && !link_is_immediate(link) ? posting_at(&ix->arena->view, link) : NULL;
+	const struct posting *p = link && !link_is_immediate(link) ? posting_at(&ix->arena->view, link)
+								   : NULL;
 	uint32_t ordinal;
 
 	if (!p || p->count != 1)
@@ -470,6 +494,9 @@ index_edit_bytes(size_t value_length)
 {
 	uint64_t path = TRIE_DEPTH_MAX * block_footprint(sizeof(struct trie_node) + 64 * sizeof(uint32_t));
 
-	/* a path of the index, one of the postings' trie or the array that becomes one, the postings, a collision */
+	/*
+	 * a path of the index, one of the postings' trie or the array that becomes one, the postings, a
+	 * collision
+	 */
 	return 2 * path + block_footprint(posting_length(POSTING_ARRAY_MAX, value_length)) + 4096;
 }

@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The writer's side of an index: filing an ordinal under a value, and taking it out again.
  *
- * What stands under a value's hash grows and shrinks through four forms (posting.h): nothing, an immediate ordinal,
- * BLOCK_POSTINGS with an array, BLOCK_POSTINGS with a trie; and a BLOCK_COLLISION of them where values share a hash.
- * Equal contents have equal form.
+ * What stands under a value's hash grows and shrinks through four forms (posting.h): nothing, an immediate
+ * ordinal, BLOCK_POSTINGS with an array, BLOCK_POSTINGS with a trie; and a BLOCK_COLLISION of them where
+ * values share a hash. Equal contents have equal form.
  */
-#ifndef WRITER_INDEX_EDIT_H
-#define WRITER_INDEX_EDIT_H
+#ifndef WRITER_STORE_INDEX_EDIT_H
+#define WRITER_STORE_INDEX_EDIT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,10 +18,12 @@
 
 /*
  * def       how values are computed
- * ordinals  the resource's ordinals trie as it is now: an immediate ordinal's value is read from its object there. So while an object
- *           changes, values leave while it still leads to the old state, and come when it leads to the new one.
+ * ordinals  the resource's ordinals trie as it is now: an immediate ordinal's value is read from its object
+ *           there. So while an object changes, values leave while it still leads to the old state, and come
+ *           when it leads to the new one.
  * ordinal   the object that changes
- * own       its values; while they come and go one by one, those marked `filed` are the ones that the index has
+ * own       its values; while they come and go one by one, those marked `filed` are the ones that the index
+ *           has
  */
 struct index_edit {
 	struct trie_edit *edit;
@@ -33,7 +36,8 @@ struct index_edit {
 
 /*
  * File the changing object under own's entry i, or take it out; the entry's mark is set or cleared.
- * Both leave the index as it was on failure. A value filed twice, or taken out without being there, is -EBADMSG.
+ * Both leave the index as it was on failure. A value filed twice, or taken out without being there, is
+ * -EBADMSG.
  */
 int index_file(const struct index_edit *ix, uint32_t *root, size_t i);
 int index_unfile(const struct index_edit *ix, uint32_t *root, size_t i);

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ordinals that were given back, and from which epoch on each may name another object: one root never has two objects under an ordinal,
- * and none that a reader of an older root still follows changes its meaning there.
+ * Ordinals that were given back, and from which epoch on each may name another object: one root never has two
+ * objects under an ordinal, and none that a reader of an older root still follows changes its meaning there.
  */
-#ifndef WRITER_ORDINALS_H
-#define WRITER_ORDINALS_H
+#ifndef WRITER_STORE_ORDINALS_H
+#define WRITER_STORE_ORDINALS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +23,10 @@ struct ordinals {
  */
 int ordinals_take(struct ordinals *o, uint64_t published, uint64_t *next, uint32_t *ret_ordinal);
 
-/* May be used once `epoch` is published. Where memory is short it is not used again, which costs nothing but a number. */
+/*
+ * May be used once `epoch` is published. Where memory is short it is not used again, which costs nothing but
+ * a number.
+ */
 void ordinals_give(struct ordinals *o, uint64_t epoch, uint32_t ordinal);
 
 /* Forget all. */

@@ -1,15 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What left the store but may still be shown by a queue: a log in order of seq, oldest first, whose head is let go as the queues
- * are read.
+ * What left the store but may still be shown by a queue: a log in order of seq, oldest first, whose head is
+ * let go as the queues are read.
  *
  *	      let go ◀── [ seq 17 | seq 17 | seq 21 | … | seq 90 ] ◀── what is replaced or deleted now
  *	                   ▲ the lowest unread seq moves on
  *
- * Each entry carries the bytes of all before it, so that "how much is held for one who has read up to seq" is a search and a
- * subtraction. The log knows nothing of blocks: whoever takes a ref retires it.
+ * Each entry carries the bytes of all before it, so that "how much is held for one who has read up to seq" is
+ * a search and a subtraction. The log knows nothing of blocks: whoever takes a ref retires it.
  */
-#ifndef WRITER_HELD_H
-#define WRITER_HELD_H
+#ifndef WRITER_STORE_RETAINED_LOG_H
+#define WRITER_STORE_RETAINED_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shortcuts, the writer's side.
  */
@@ -20,7 +21,8 @@ shortcut_edit_done(struct shortcut_edit *e)
 }
 
 void
-shortcut_note(struct shortcut_edit *e, uint64_t key_hash, uint32_t ordinal, uint32_t old_ref, uint32_t new_ref)
+shortcut_note(struct shortcut_edit *e, uint64_t key_hash, uint32_t ordinal, uint32_t old_ref,
+	      uint32_t new_ref)
 {
 	if (e->count == e->room) {
 		size_t room = e->room ? 2 * e->room : 64;
@@ -69,8 +71,8 @@ fill_key(void *cells, uint32_t count, uint64_t hash, uint32_t ref)
 }
 
 /*
- * Exchange the cell of old_ref; an object that is new, or did not fit earlier, takes an empty one. Never is an object in two cells: the one
- * that is not exchanged at its next change would show it as it was.
+ * Exchange the cell of old_ref; an object that is new, or did not fit earlier, takes an empty one. Never is
+ * an object in two cells: the one that is not exchanged at its next change would show it as it was.
  */
 static void
 change_key(void *cells, uint32_t count, const struct shortcut_change *c)
@@ -88,7 +90,8 @@ change_key(void *cells, uint32_t count, const struct shortcut_change *c)
 			is_there = true;
 	}
 	if (old)
-		atomic_store_explicit(old, c->new_ref && !is_there ? tag | c->new_ref : 0, memory_order_release);
+		atomic_store_explicit(old, c->new_ref && !is_there ? tag | c->new_ref : 0,
+				      memory_order_release);
 	else if (c->new_ref && !is_there)
 		fill_key(cells, count, c->key_hash, c->new_ref);
 }
@@ -97,9 +100,12 @@ void
 shortcut_apply(struct shortcut_edit *e, const struct arena *arena, const struct resource *now)
 {
 	uint32_t by_key_count = 0, by_ordinal_count = 0;
-	void *by_key = now->by_key ? shortcut_cells(&arena->view, now->by_key, SHORTCUT_BY_KEY, &by_key_count) : NULL;
-	_Atomic uint32_t *by_ordinal =
-		now->by_ordinal ? shortcut_cells(&arena->view, now->by_ordinal, SHORTCUT_BY_ORDINAL, &by_ordinal_count) : NULL;
+	void *by_key = now->by_key ? shortcut_cells(&arena->view, now->by_key, SHORTCUT_BY_KEY, &by_key_count)
+				   : NULL;
+	_Atomic uint32_t *by_ordinal = now->by_ordinal
+					       ? shortcut_cells(&arena->view, now->by_ordinal,
+								SHORTCUT_BY_ORDINAL, &by_ordinal_count)
+					       : NULL;
 
 	for (size_t i = 0; i < e->count; i++) {
 		const struct shortcut_change *c = &e->changes[i];
@@ -121,7 +127,8 @@ new_table(struct arena *arena, enum shortcut_kind kind, uint64_t cells)
 	struct shortcut *s;
 	uint32_t ref;
 
-	if (length > BLOCK_LENGTH_MAX || arena_new_block(arena, BLOCK_SHORTCUT, (uint32_t)length, 0, &ref) < 0)
+	if (length > BLOCK_LENGTH_MAX ||
+	    arena_new_block(arena, BLOCK_SHORTCUT, (uint32_t)length, 0, &ref) < 0)
 		return 0;
 	s = arena_payload(arena, ref);
 	memset(s, 0, length);
@@ -136,8 +143,9 @@ fill(const struct arena *arena, const struct resource *now, uint32_t by_key, uin
 {
 	uint32_t by_key_count = 0, by_ordinal_count = 0;
 	void *keys = by_key ? shortcut_cells(&arena->view, by_key, SHORTCUT_BY_KEY, &by_key_count) : NULL;
-	_Atomic uint32_t *ordinals =
-		by_ordinal ? shortcut_cells(&arena->view, by_ordinal, SHORTCUT_BY_ORDINAL, &by_ordinal_count) : NULL;
+	_Atomic uint32_t *ordinals = by_ordinal ? shortcut_cells(&arena->view, by_ordinal,
+								 SHORTCUT_BY_ORDINAL, &by_ordinal_count)
+						: NULL;
 	struct trie_iter it;
 
 	for (int r = trie_first(&it, &arena->view, now->ordinals); r > 0; r = trie_next(&it)) {
@@ -171,7 +179,10 @@ does_not_fit(const struct arena *arena, uint32_t table, enum shortcut_kind kind,
 void
 shortcut_fit(struct shortcut_edit *e, struct arena *arena, struct resource *now)
 {
-	/* Of a bucket's 8 cells 5.3 in use at most: one key in fifty then finds no place, and goes by the tries. */
+	/*
+	 * Of a bucket's 8 cells 5.3 in use at most: one key in fifty then finds no place, and goes by the
+	 * tries.
+	 */
 	uint64_t key_cells = now->object_count + now->object_count / 2;
 	uint32_t by_key = 0, by_ordinal = 0;
 

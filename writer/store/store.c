@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store: its life, and what is known.
  */
@@ -30,7 +31,8 @@ store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct 
 	if (!s->intern || !s->edit)
 		goto fail;
 	path_compile(&s->uid_path, "metadata.uid", strlen("metadata.uid"), NULL, NULL);
-	path_compile(&s->version_path, "metadata.resourceVersion", strlen("metadata.resourceVersion"), NULL, NULL);
+	path_compile(&s->version_path, "metadata.resourceVersion", strlen("metadata.resourceVersion"), NULL,
+		     NULL);
 	if (root_offset) {
 		const struct root *root = root_at(&arena->view, root_offset);
 
@@ -140,8 +142,8 @@ store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal)
 }
 
 uint32_t
-store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
-	       size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i)
+store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+	       const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i)
 {
 	const struct arena_view *view = &s->arena->view;
 	uint32_t link;
@@ -161,8 +163,8 @@ store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, cons
 }
 
 uint32_t
-store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
-	   size_t name_length)
+store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+	   const char *name, size_t name_length)
 {
 	uint32_t leaf, i;
 
@@ -199,7 +201,8 @@ store_same_state(const struct store *s, uint32_t known, uint32_t draft)
 
 	store_object_identity(s, draft, &uid, &uid_length, &version, &version_length);
 	store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
-	if (uid_length == 0 || version_length == 0 || !same_text(uid, uid_length, known_uid, known_uid_length) ||
+	if (uid_length == 0 || version_length == 0 ||
+	    !same_text(uid, uid_length, known_uid, known_uid_length) ||
 	    !same_text(version, version_length, known_version, known_version_length))
 		return false;
 	return value_same(value_of_object(&s->arena->view, known), value_of_object(&s->arena->view, draft));

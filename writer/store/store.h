@@ -1,18 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store: the working version of all resources over an arena, and the commits that publish it.
  *
  *	apply … apply … set_version … commit        one new root; everything changes together
  *
- * Invariant: what a root shows is the state after a prefix of each resource's arrivals, and the resourceVersion beside it is
- * that of the prefix's last arrival (design: the RV rule).
+ * Invariant: what a root shows is the state after a prefix of each resource's arrivals, and the
+ * resourceVersion beside it is that of the prefix's last arrival (design: the RV rule).
  *
  * The store keeps no second copy of an object: known state is read from the arena.
- * Errors (-ENOSPC, -ENOMEM) of an apply leave the object as it was and everything else usable; the caller puts the delta back.
+ * Errors (-ENOSPC, -ENOMEM) of an apply leave the object as it was and everything else usable; the caller
+ * puts the delta back.
  *
  * Threads: the writer's loop thread only. Readers need none of this.
  */
-#ifndef WRITER_STORE_H
-#define WRITER_STORE_H
+#ifndef WRITER_STORE_STORE_H
+#define WRITER_STORE_STORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +30,10 @@
 struct store;
 
 /*
- * arena     borrowed; without a root, an empty one is published at once; with one (adopt.h), the store goes on from it
- * intern    NULL for an arena without a root; else the table that adoption rebuilt, which the store owns from now on
+ * arena     borrowed; without a root, an empty one is published at once; with one (adopt.h), the store goes
+ *           on from it
+ * intern    NULL for an arena without a root; else the table that adoption rebuilt, which the store owns from
+ *           now on
  * slots     whose pins hold memory back; borrowed; may be NULL (nobody reads)
  */
 int store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct store **ret_store);
@@ -45,13 +49,16 @@ struct intern *store_intern(const struct store *s);
  * fingerprint       what its content is
  * ret_id            its id
  * Returns 0; 1 it was there with this fingerprint, kept with its content; negative errno
- * A resource of the same name and namespace with another fingerprint or descriptor is emptied, keeps its position, and is LISTING.
+ * A resource of the same name and namespace with another fingerprint or descriptor is emptied, keeps its
+ * position, and is LISTING.
  */
-int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24], unsigned *ret_id);
+int store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24],
+		       unsigned *ret_id);
 /*
- * After all were added: drop those that adoption brought and nobody asked for. Those behind them move up: positions that queues name
- * change their meaning. What queues still hold of the dropped stays in the arena until the next generation. Others of its name (other
- * namespaces) are as if reset, for readers that know all of them as one: QUEUE_RESET, and a higher tombstone floor.
+ * After all were added: drop those that adoption brought and nobody asked for. Those behind them move up:
+ * positions that queues name change their meaning. What queues still hold of the dropped stays in the arena
+ * until the next generation. Others of its name (other namespaces) are as if reset, for readers that know all
+ * of them as one: QUEUE_RESET, and a higher tombstone floor.
  */
 int store_drop_unclaimed(struct store *s);
 
@@ -59,26 +66,28 @@ int store_drop_unclaimed(struct store *s);
 void store_unclaim(struct store *s, unsigned resource);
 
 /*
- * Another definition of a resource that goes on with its content: other indexes, another descriptor or fingerprint (store_redefine.c).
+ * Another definition of a resource that goes on with its content: other indexes, another descriptor or
+ * fingerprint (store_redefine.c).
  *
  *	redefine ─▶ sync, of every known object, once ─▶ redefined ─▶ a commit that shows all of it at once
  *
- * Until then commits show the old definition, and its indexes. The first change that each object sees after redefine has to be its sync
- * (a SYNC stands first in its key's Deltas, delta_fifo.h); objects that come later are no concern. To redefine while another
- * definition is being filled gives that one up.
+ * Until then commits show the old definition, and its indexes. The first change that each object sees after
+ * redefine has to be its sync (a SYNC stands first in its key's Deltas, delta_fifo.h); objects that come
+ * later are no concern. To redefine while another definition is being filled gives that one up.
  *
  * Returns 0; -EINVAL (the descriptor), -ENOSPC, -ENOMEM: nothing has changed
  */
-int store_redefine(struct store *s, unsigned resource, const char *descriptor_json, const uint8_t fingerprint[24]);
+int store_redefine(struct store *s, unsigned resource, const char *descriptor_json,
+		   const uint8_t fingerprint[24]);
 /*
  * ref      the known object
- * changed  ref 0: its body stays, readers notice nothing; else its new state, which is published as an update; the store's on success,
- *          still the caller's on failure
+ * changed  ref 0: its body stays, readers notice nothing; else its new state, which is published as an
+ *          update; the store's on success, still the caller's on failure
  */
 int store_sync(struct store *s, unsigned resource, uint32_t ref, struct draft changed);
 /*
- * Some bodies will differ from what the fingerprint promises: until store_redefined() the content is nobody's, and who adopts it lists. It is
- * only shown when not all can be synced before a commit.
+ * Some bodies will differ from what the fingerprint promises: until store_redefined() the content is
+ * nobody's, and who adopts it lists. It is only shown when not all can be synced before a commit.
  */
 void store_disown(struct store *s, unsigned resource);
 /* All are synced. 0; -ENOSPC, -ENOMEM: try again */
@@ -88,19 +97,21 @@ void store_redefine_stop(struct store *s, unsigned resource);
 bool store_is_redefining(const struct store *s, unsigned resource);
 
 unsigned store_resource_count(const struct store *s);
-const struct resource *store_resource(const struct store *s, unsigned id);	/* working version; until the next call */
-const char *store_resource_name(const struct store *s, unsigned id);		/* "pods", "deployments.apps" */
+const struct resource *store_resource(const struct store *s,
+				      unsigned id); /* working version; until the next call */
+const char *store_resource_name(const struct store *s, unsigned id); /* "pods", "deployments.apps" */
 
 /* ---- what is known ---- */
 
 /* The ref of the known object with this key hash and key, or 0. */
-uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-		    const char *name, size_t name_length);
+uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns,
+		    size_t ns_length, const char *name, size_t name_length);
 /* The ref of the object with this ordinal, or 0; ordinals run from 0 to store_resource()->next_ordinal. */
 uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal);
 /*
- * Whether a draft says nothing that the known object does not: the same UID and version, neither empty, and the same body. (A server that
- * was restored to an older state gives versions a second time; and what is known may have come through other drops.)
+ * Whether a draft says nothing that the known object does not: the same UID and version, neither empty, and
+ * the same body. (A server that was restored to an older state gives versions a second time; and what is
+ * known may have come through other drops.)
  */
 bool store_same_state(const struct store *s, uint32_t known, uint32_t draft);
 /* metadata.uid and metadata.resourceVersion of a draft or known object; lengths 0 when absent. */
@@ -112,8 +123,8 @@ void store_object_identity(const struct store *s, uint32_t ref, const char **ret
 enum store_change { STORE_ADDED, STORE_UPDATED, STORE_DELETED, STORE_NOTHING };
 
 /*
- * Put an object: add, or update of the one with its key. The draft is the store's on success, still the caller's on failure.
- * A known object with another metadata.uid is removed first (delete and add).
+ * Put an object: add, or update of the one with its key. The draft is the store's on success, still the
+ * caller's on failure. A known object with another metadata.uid is removed first (delete and add).
  * ret_change  may be NULL
  */
 int store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change);
@@ -121,15 +132,20 @@ int store_put(struct store *s, unsigned resource, struct draft d, enum store_cha
  * Remove by key; STORE_NOTHING when unknown.
  *
  * seen   the deletion was told of; false: a list lacks it, so its final state is not known
- * final  the final state that came with it (ref 0: what is known is final); the store's on success, still the caller's on failure
+ * final  the final state that came with it (ref 0: what is known is final); the store's on success, still the
+ *        caller's on failure
  */
-int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
-		 size_t name_length, bool seen, struct draft final, enum store_change *ret_change);
+int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+		 const char *name, size_t name_length, bool seen, struct draft final,
+		 enum store_change *ret_change);
 
 /* From which cluster the content is (fingerprint.h); a new resource has zeroes. */
 void store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8]);
 
-/* The RV and state that the next commit shows with the changes so far. version longer than RESOURCE_VERSION_MAX: -E2BIG. */
+/*
+ * The RV and state that the next commit shows with the changes so far. version longer than
+ * RESOURCE_VERSION_MAX: -E2BIG.
+ */
 int store_set_version(struct store *s, unsigned resource, const char *version, size_t length);
 void store_set_state(struct store *s, unsigned resource, enum resource_state state);
 
@@ -159,32 +175,37 @@ struct store_event {
 };
 
 /*
- * Called in each commit that published something, after its root was stored and before store_on_commit()'s callback.
- * base  seq of the root before: changes are later, a SYNCED or STATUS may stand at it. count 0: a commit that no reader need be told of
+ * Called in each commit that published something, after its root was stored and before store_on_commit()'s
+ * callback.
+ * base  seq of the root before: changes are later, a SYNCED or STATUS may stand at it. count 0: a commit that
+ *       no reader need be told of
  */
-void store_on_events(struct store *s, void (*callback)(void *context, const struct store_event *events, size_t count, uint64_t base),
+void store_on_events(struct store *s,
+		     void (*callback)(void *context, const struct store_event *events, size_t count,
+				      uint64_t base),
 		     void *context);
 
 /*
- * Objects that were replaced or deleted stay whole for as long as some queue shows them: `lowest` answers with the lowest seq that
- * stands unread in an open queue of this resource, UINT64_MAX when there is none. What left the store at or after that seq is held; the rest
- * is retired by store_release_held(), which each commit calls, and whoever closes or overflows a queue. Without `lowest`
- * nothing is held.
+ * Objects that were replaced or deleted stay whole for as long as some queue shows them: `lowest` answers
+ * with the lowest seq that stands unread in an open queue of this resource, UINT64_MAX when there is none.
+ * What left the store at or after that seq is held; the rest is retired by store_release_held(), which each
+ * commit calls, and whoever closes or overflows a queue. Without `lowest` nothing is held.
  */
 void store_hold_for(struct store *s, uint64_t (*lowest)(void *context, unsigned resource), void *context);
 void store_release_held(struct store *s);
 /*
- * Bytes held of a resource for one who has read everything up to seq and nothing after it: what left the store later (footprints of
- * objects; shared values are not counted). O(log n).
+ * Bytes held of a resource for one who has read everything up to seq and nothing after it: what left the
+ * store later (footprints of objects; shared values are not counted). O(log n).
  */
 uint64_t store_held_bytes(const struct store *s, unsigned resource, uint64_t seq);
 
 /*
- * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold more than `bytes` (with what
- * their objects shared with no other when they were deleted) or an eighth of the arena's largest size, or are older than `age_ns`;
- * count 0: none are kept. By age they go in store_expire_tombstones(), which publishes nothing by itself, and leaves alone what nobody
- * asked for yet (store_add_resource). When the arena refused something
- * for want of room, half of them go with the next commit or store_sweep(). The default is STORE_TOMBSTONES.
+ * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold
+ * more than `bytes` (with what their objects shared with no other when they were deleted) or an eighth of the
+ * arena's largest size, or are older than `age_ns`; count 0: none are kept. By age they go in
+ * store_expire_tombstones(), which publishes nothing by itself, and leaves alone what nobody asked for yet
+ * (store_add_resource). When the arena refused something for want of room, half of them go with the next
+ * commit or store_sweep(). The default is STORE_TOMBSTONES.
  */
 struct tombstone_limits {
 	uint64_t count;
@@ -201,12 +222,16 @@ struct tombstone_stats {
 void store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone_stats *ret);
 
 /*
- * What the Reflector met, for readers' on_error: {"recovered":bool,"code":n,"reason":"…","message":"…","since":"RFC 3339","count":n}
- * (LAYOUT.md, STATUS). Shown with the next commit and as a QUEUE_STATUS event. 0, -ENOSPC, -ENOMEM.
+ * What the Reflector met, for readers' on_error:
+ * {"recovered":bool,"code":n,"reason":"…","message":"…","since":"RFC 3339","count":n} (LAYOUT.md, STATUS).
+ * Shown with the next commit and as a QUEUE_STATUS event. 0, -ENOSPC, -ENOMEM.
  */
 int store_set_status(struct store *s, unsigned resource, const char *json);
 
-/* The named consumers that the next commit shows (shm-layout/consumer.h), and those that are shown (adoption brings them). */
+/*
+ * The named consumers that the next commit shows (shm-layout/consumer.h), and those that are shown (adoption
+ * brings them).
+ */
 int store_set_consumers(struct store *s, const struct consumer *consumers, size_t count);
 const struct consumer *store_consumers(const struct store *s, size_t *ret_count);
 
@@ -216,16 +241,16 @@ uint64_t store_seq(const struct store *s);		/* of the last change, published or 
 /* ---- room ---- */
 
 /*
- * When much was retired since the last commit, and no other commit is near that would let it be reused (a list that failed
- * left what its drafts shared), publish what there is anew. 0 or negative errno.
+ * When much was retired since the last commit, and no other commit is near that would let it be reused (a
+ * list that failed left what its drafts shared), publish what there is anew. 0 or negative errno.
  */
 int store_sweep(struct store *s);
 
 /* Free what no reader can see any more. A commit does it by itself once enough has gathered. */
 void store_reclaim(struct store *s);
 /*
- * Free nothing any more: readers are about to be left alone with this arena, and go on reading what their pins and the unread entries of
- * their queues show, which nobody will see from then on.
+ * Free nothing any more: readers are about to be left alone with this arena, and go on reading what their
+ * pins and the unread entries of their queues show, which nobody will see from then on.
  */
 void store_keep(struct store *s);
 

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Changes to what the store knows: objects come, change, go.
  *
- * A change touches several tries; it may not stop half way. So each first makes sure of the memory that it can need at most
- * (arena_ensure, store_reserve_notes), and then cannot fail but for a damaged arena.
+ * A change touches several tries; it may not stop half way. So each first makes sure of the memory that it
+ * can need at most (arena_ensure, store_reserve_notes), and then cannot fail but for a damaged arena.
  */
 #include "writer/store/store_internal.h"
 
@@ -18,12 +19,13 @@
 /* ---- keys of leaves ---- */
 
 static int
-identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
-		 uint64_t *ret_key)
+identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
+		 struct trie_way way, uint64_t *ret_key)
 {
 	const struct store_keys *k = (const struct store_keys *)(const void *)self;
 	uint32_t link = leaf_link(view, leaf, 0);
-	uint32_t ref = link_is_immediate(link) ? store_ordinal_ref(k->store, k->resource, link_value(link)) : 0;
+	uint32_t ref = link_is_immediate(link) ? store_ordinal_ref(k->store, k->resource, link_value(link))
+					       : 0;
 
 	(void)way;
 	if (!ref)
@@ -33,7 +35,8 @@ identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, ui
 }
 
 static int
-seq_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+seq_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+	    uint64_t *ret_key)
 {
 	const struct store_keys *k = (const struct store_keys *)(const void *)self;
 	const struct tombstone *t;
@@ -67,8 +70,8 @@ identity_keys(const struct store *s, const struct store_resource *res)
 }
 
 static int
-ordinal_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
-		uint64_t *ret_key)
+ordinal_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
+		struct trie_way way, uint64_t *ret_key)
 {
 	const struct object *o = object_at(view, leaf);
 
@@ -85,20 +88,24 @@ static const struct trie_keys ordinal_keys = {ordinal_of_leaf, NULL};
 /* ---- changes ---- */
 
 /*
- * Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC, -ENOMEM.
+ * Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC,
+ * -ENOMEM.
  *
  * leaving   the object that goes, in its final state, or 0
  * ret_keep  it leaves a tombstone: limits allow it, and there is room
  */
 static int
-prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after, uint32_t leaving, bool *ret_keep)
+prepare_change(struct store *s, struct store_resource *res, struct value before, struct value after,
+	       uint32_t leaving, bool *ret_keep)
 {
 	uint64_t bytes, more = 0;
-	int r = index_change_prepare(&s->change, &res->indexes, s->arena->header->hash_key, before, after, leaving != 0, &bytes);
+	int r = index_change_prepare(&s->change, &res->indexes, s->arena->header->hash_key, before, after,
+				     leaving != 0, &bytes);
 
 	if (r < 0)
 		return r;
-	bytes += 8 * PATH_BYTES; /* ordinals, by-seq and identity, twice for an object that replaces another */
+	/* ordinals, by-seq and identity, twice for an object that replaces another */
+	bytes += 8 * PATH_BYTES;
 	r = store_reserve_notes(s, res, 3);
 	*ret_keep = leaving && res->tombstones.limits.count > 0;
 	if (r == 0 && *ret_keep)
@@ -199,7 +206,10 @@ update_object(struct store *s, unsigned id, uint32_t old_ref, uint32_t ref)
 	return 0;
 }
 
-/* What is known of how an object ended: its final state (a ref; that of the last known when nothing else came), and whether it was seen. */
+/*
+ * What is known of how an object ended: its final state (a ref; that of the last known when nothing else
+ * came), and whether it was seen.
+ */
 struct ending {
 	uint32_t final;
 	bool seen;
@@ -220,7 +230,8 @@ finish_final(struct store *s, uint32_t ref, uint32_t known)
 }
 
 static int
-remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i, bool keep, struct ending ending)
+remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i, bool keep,
+	      struct ending ending)
 {
 	struct store_resource *res = s->resources[id];
 	const struct store_keys identity = identity_keys(s, res), by_seq = store_by_seq_keys(s, res);
@@ -278,19 +289,21 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 
 	if (!o || o->name_length == 0)
 		return -EBADMSG;
-	known = store_find_key(s, resource, o->key_hash, object_namespace(o), o->namespace_length, object_name(o), o->name_length,
-			 &leaf, &i);
+	known = store_find_key(s, resource, o->key_hash, object_namespace(o), o->namespace_length,
+			       object_name(o), o->name_length, &leaf, &i);
 	after = value_of_object(&s->arena->view, d.ref);
 	if (known) {
 		const char *uid, *version, *known_uid, *known_version;
 		size_t uid_length, version_length, known_uid_length, known_version_length;
 
 		store_object_identity(s, d.ref, &uid, &uid_length, &version, &version_length);
-		store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
+		store_object_identity(s, known, &known_uid, &known_uid_length, &known_version,
+				      &known_version_length);
 		before = value_of_object(&s->arena->view, known);
 		change = same(uid, uid_length, known_uid, known_uid_length) ? STORE_UPDATED : STORE_ADDED;
 		if (change == STORE_UPDATED && version_length > 0 &&
-		    same(version, version_length, known_version, known_version_length) && value_same(before, after)) {
+		    same(version, version_length, known_version, known_version_length) &&
+		    value_same(before, after)) {
 			draft_discard(s->arena, s->intern, d);
 			if (ret_change)
 				*ret_change = STORE_NOTHING;
@@ -305,7 +318,8 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		r = update_object(s, resource, known, d.ref);
 	} else {
 		/* another UID under the name: the old object is gone, this is a new one */
-		r = known ? remove_object(s, resource, known, leaf, i, keep, (struct ending){known, false}) : 0;
+		r = known ? remove_object(s, resource, known, leaf, i, keep, (struct ending){known, false})
+			  : 0;
 		if (r == 0)
 			r = add_object(s, resource, d.ref);
 		if (r == 0 && known)
@@ -318,8 +332,9 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 }
 
 int
-store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
-	     size_t name_length, bool seen, struct draft final, enum store_change *ret_change)
+store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+	     const char *name, size_t name_length, bool seen, struct draft final,
+	     enum store_change *ret_change)
 {
 	static const struct value nothing;
 	struct store_resource *res = s->resources[resource];
@@ -358,7 +373,8 @@ store_sync(struct store *s, unsigned resource, uint32_t ref, struct draft change
 
 	if (!o || !before.at || !after.at || store_ordinal_ref(s, res, o->ordinal) != ref)
 		return -EBADMSG;
-	r = index_change_prepare_sync(&s->change, &res->indexes, s->arena->header->hash_key, before, after, &bytes);
+	r = index_change_prepare_sync(&s->change, &res->indexes, s->arena->header->hash_key, before, after,
+				      &bytes);
 	if (r == 0)
 		r = store_reserve_notes(s, res, 1);
 	bytes += 4 * PATH_BYTES;

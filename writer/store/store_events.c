@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What readers are told with a commit, and what is kept whole for those that have not read it yet; what the root tells beside objects:
- * the Reflector's status, the named consumers.
+ * What readers are told with a commit, and what is kept whole for those that have not read it yet; what the
+ * root tells beside objects: the Reflector's status, the named consumers.
  *
- * Bad history prevented: an object is replaced twice before a commit; nobody has anything unread, so its middle state is retired at the
- * working epoch; the commit tells of it, its root is current, no pin is older, and the state is reused under a queue that shows it. So
- * nothing goes whose seq is not below that of every event that waits to be told.
+ * Bad history prevented: an object is replaced twice before a commit; nobody has anything unread, so its
+ * middle state is retired at the working epoch; the commit tells of it, its root is current, no pin is older,
+ * and the state is reused under a queue that shows it. So nothing goes whose seq is not below that of every
+ * event that waits to be told.
  */
 #include "writer/store/store_internal.h"
 
@@ -45,12 +47,17 @@ store_reserve_notes(struct store *s, struct store_resource *res, size_t count)
 }
 
 void
-store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref, uint32_t new_ref)
+store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref,
+	   uint32_t new_ref)
 {
 	if (!s->on_events || s->event_count == s->event_capacity)
 		return;
 	s->events[s->event_count++] = (struct store_event){
-		.seq = seq, .kind = (uint16_t)kind, .resource = (uint16_t)resource, .old_ref = old_ref, .new_ref = new_ref,
+		.seq = seq,
+		.kind = (uint16_t)kind,
+		.resource = (uint16_t)resource,
+		.old_ref = old_ref,
+		.new_ref = new_ref,
 	};
 }
 
@@ -85,7 +92,9 @@ store_tell_events(struct store *s, uint64_t base)
 }
 
 void
-store_on_events(struct store *s, void (*callback)(void *context, const struct store_event *events, size_t count, uint64_t base),
+store_on_events(struct store *s,
+		void (*callback)(void *context, const struct store_event *events, size_t count,
+				 uint64_t base),
 		void *context)
 {
 	s->on_events = callback;
@@ -242,7 +251,8 @@ store_set_consumers(struct store *s, const struct consumer *consumers, size_t co
 		return 0;
 	if (count > 0) {
 		arena_open_reserve(s->arena, true);
-		r = arena_new_block(s->arena, BLOCK_CONSUMERS, (uint32_t)(count * sizeof(*consumers)), 0, &ref);
+		r = arena_new_block(s->arena, BLOCK_CONSUMERS, (uint32_t)(count * sizeof(*consumers)), 0,
+				    &ref);
 		arena_open_reserve(s->arena, false);
 		if (r < 0)
 			return r;

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store's inside, shared by store.c (what is known), store_change.c (changes), store_tombstones.c (what remains of the deleted),
- * store_events.c (what readers are told, and what is held for them), store_resources.c (which resources there are), store_redefine.c (what
- * becomes of one that is defined otherwise) and commit.c (publishing).
+ * The store's inside, shared by store.c (what is known), store_change.c (changes), store_tombstones.c (what
+ * remains of the deleted), store_events.c (what readers are told, and what is held for them),
+ * store_resources.c (which resources there are), store_redefine.c (what becomes of one that is defined
+ * otherwise) and commit.c (publishing).
  */
-#ifndef WRITER_STORE_INTERNAL_H
-#define WRITER_STORE_INTERNAL_H
+#ifndef WRITER_STORE_STORE_INTERNAL_H
+#define WRITER_STORE_STORE_INTERNAL_H
 
 #include "shm-layout/index_def.h"
 #include "shm-layout/queue.h"
@@ -24,7 +26,8 @@ struct tombstones {
 	size_t head, count, capacity;
 	uint64_t bytes;
 	struct tombstone_limits limits;
-	int indexes[4];			/* by enum tombstone_by: the index whose values they are filed under, or -1 */
+	/* by enum tombstone_by: the index whose values they are filed under, or -1 */
+	int indexes[4];
 };
 
 /* The tombstone that is being filed or taken out, and the hashes that it is for. */
@@ -48,9 +51,11 @@ struct store_resource {
 	struct ordinals ordinals;	/* those to be used again */
 	struct tombstones tombstones;
 	struct retained_log left;		/* what was replaced or deleted, by the seq of that */
-	struct retained_log fallen;		/* objects of tombstones that went, by the seq of their deletion */
+	/* objects of tombstones that went, by the seq of their deletion */
+	struct retained_log fallen;
 	struct shortcut_edit shortcuts;
-	struct resource now;		/* working version; the indexes' links stand in `indexes`, nothing follows it here */
+	/* working version; the indexes' links stand in `indexes`, nothing follows it here */
+	struct resource now;
 };
 
 struct store {
@@ -107,10 +112,12 @@ int store_make_document(struct store *s, const char *json, uint32_t *ret_ref);
 uint32_t store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal);
 
 /*
- * The ref of the object with this key, or 0; the leaf of its hash in the identity trie, and its position in that.
+ * The ref of the object with this key, or 0; the leaf of its hash in the identity trie, and its position in
+ * that.
  */
-uint32_t store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-			const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i);
+uint32_t store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns,
+			size_t ns_length, const char *name, size_t name_length, uint32_t *ret_leaf,
+			uint32_t *ret_i);
 
 /* How the keys of a trie's leaves are found in the objects of a resource. */
 struct store_keys {
@@ -126,19 +133,20 @@ struct store_keys store_by_seq_keys(const struct store *s, const struct store_re
 void tombstones_begin(struct store_resource *res);
 void tombstones_done(struct store_resource *res);
 /*
- * Of the resource's indexes those at these places are to be all. Where a tombstone would then stand under other values, all go. 0;
- * -ENOSPC: not now, there is no memory for that.
+ * Of the resource's indexes those at these places are to be all. Where a tombstone would then stand under
+ * other values, all go. 0; -ENOSPC: not now, there is no memory for that.
  */
 int tombstones_redefine(struct store *s, struct store_resource *res, const unsigned *places, unsigned count);
 /* Find those that an adopted resource has. 0, -EBADMSG, -ENOMEM. */
 int tombstones_load(struct store *s, struct store_resource *res);
 
 /*
- * An object is about to go: make sure of private memory, and say what arena its tombstone takes at most. 0, -ENOMEM, -EBADMSG.
- * Then, without anything between but the change itself: leave it. 0, or -EBADMSG.
+ * An object is about to go: make sure of private memory, and say what arena its tombstone takes at most. 0,
+ * -ENOMEM, -EBADMSG. Then, without anything between but the change itself: leave it. 0, or -EBADMSG.
  */
 int tombstone_prepare(struct store *s, struct store_resource *res, uint32_t object, uint64_t *ret_bytes);
-int tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq, uint32_t flags);
+int tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, uint64_t seq,
+		    uint32_t flags);
 
 /* Drop the oldest while there are too many; what finds no memory stays. The arena's reserve is open. */
 void tombstones_trim(struct store *s, struct store_resource *res);
@@ -152,14 +160,21 @@ void tombstones_drop_all(struct store *s, struct store_resource *res);
 /* Make sure that the next `count` changes of a resource can be noted and held without memory. 0, -ENOMEM. */
 int store_reserve_notes(struct store *s, struct store_resource *res, size_t count);
 /* Note an event for the next commit; its memory was reserved. */
-void store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref, uint32_t new_ref);
-/* Let go of an object or a shared value that left the resource with this seq: at once, or when no queue shows it any more. */
+void store_note(struct store *s, enum queue_kind kind, unsigned resource, uint64_t seq, uint32_t old_ref,
+		uint32_t new_ref);
+/*
+ * Let go of an object or a shared value that left the resource with this seq: at once, or when no queue shows
+ * it any more.
+ */
 void store_let_go(struct store *s, struct retained_log *log, uint64_t seq, uint32_t ref);
 /* Before a commit: what store_tell_events() will need. 0, -ENOMEM. */
 int store_prepare_events(struct store *s);
 /* Tell the events of the commit that was just published, SYNCED included; base: seq of the root before. */
 void store_tell_events(struct store *s, uint64_t base);
-/* The resource goes: its events too, those behind it move up; what is still held of it stays where it is until the next generation. */
+/*
+ * The resource goes: its events too, those behind it move up; what is still held of it stays where it is
+ * until the next generation.
+ */
 void store_forget_notes(struct store *s, unsigned id);
 
 #endif

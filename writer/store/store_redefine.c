@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Another definition of a resource while its content goes on.
  *
- * The indexes that are new stand behind those that are shown, and are filled as the objects are synced, one by one; commits show the
- * old definition until all are.
+ * The indexes that are new stand behind those that are shown, and are filled as the objects are synced, one
+ * by one; commits show the old definition until all are.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +76,10 @@ find_same(const struct index_table *table, unsigned count, const struct index_de
 	return i;
 }
 
-/* Each index of the new definition gets its place: where an equal one stands, or behind all, to be filled. defs' content is taken. */
+/*
+ * Each index of the new definition gets its place: where an equal one stands, or behind all, to be filled.
+ * defs' content is taken.
+ */
 static void
 place_indexes(struct index_table *table, struct index_table *from, unsigned *places)
 {
@@ -145,15 +149,21 @@ store_is_redefining(const struct store *s, unsigned id)
 	return s->resources[id]->next != NULL;
 }
 
-/* Indexes that the next definition has not: their values are given up, those that it has move to their places. */
+/*
+ * Indexes that the next definition has not: their values are given up, those that it has move to their
+ * places.
+ */
 static int
 exchange_indexes(struct store *s, struct store_resource *res)
 {
 	const struct next_definition *next = res->next;
-	struct index_table *old = &res->indexes, table = {
-		.count = next->count, .shown = next->count,
-		.defs = calloc(next->count + 1, sizeof(*table.defs)), .roots = calloc(next->count + 1, sizeof(*table.roots)),
-	};
+	struct index_table *old = &res->indexes,
+			   table = {
+				   .count = next->count,
+				   .shown = next->count,
+				   .defs = calloc(next->count + 1, sizeof(*table.defs)),
+				   .roots = calloc(next->count + 1, sizeof(*table.roots)),
+			   };
 
 	if (!table.defs || !table.roots) {
 		free(table.defs);

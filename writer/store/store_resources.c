@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which resources the store has: added by configuration, taken over from an adopted root, emptied, dropped.
  */
@@ -42,8 +43,8 @@ read_name(struct value document, char *name, size_t size)
 	if (!value_string(field(document, "resource"), &resource, &resource_length) || resource_length == 0)
 		return false;
 	value_string(field(document, "group"), &group, &group_length);
-	return (size_t)snprintf(name, size, "%.*s%s%.*s", (int)resource_length, resource, group_length ? "." : "",
-				(int)group_length, group) < size;
+	return (size_t)snprintf(name, size, "%.*s%s%.*s", (int)resource_length, resource,
+				group_length ? "." : "", (int)group_length, group) < size;
 }
 
 int
@@ -233,7 +234,10 @@ same_place(const struct store *s, const struct store_resource *a, const struct s
 	return strcmp(a->name, b->name) == 0 && x_length == y_length && memcmp(x, y, x_length) == 0;
 }
 
-/* `known` had this place before, with other content or other definitions: it stays where it is, empty, and becomes `res`, which is freed. */
+/*
+ * `known` had this place before, with other content or other definitions: it stays where it is, empty, and
+ * becomes `res`, which is freed.
+ */
 static void
 renew_resource(struct store *s, unsigned id, struct store_resource *res)
 {
@@ -254,7 +258,8 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 }
 
 int
-store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24], unsigned *ret_id)
+store_add_resource(struct store *s, const char *descriptor_json, const uint8_t fingerprint[24],
+		   unsigned *ret_id)
 {
 	struct store_resource *res = calloc(1, sizeof(*res));
 	unsigned place = RESOURCE_MAX;
@@ -281,7 +286,8 @@ store_add_resource(struct store *s, const char *descriptor_json, const uint8_t f
 			continue;
 		if (place == RESOURCE_MAX)
 			place = i;
-		if (known->now.descriptor != res->now.descriptor || memcmp(known->now.fingerprint, fingerprint, sizeof(known->now.fingerprint)) != 0)
+		if (known->now.descriptor != res->now.descriptor ||
+		    memcmp(known->now.fingerprint, fingerprint, sizeof(known->now.fingerprint)) != 0)
 			continue;
 		/* equal descriptors are one block: same definitions, same content */
 		intern_unref(s->intern, res->now.descriptor);
@@ -333,7 +339,10 @@ store_drop_unclaimed(struct store *s)
 
 /* ---- adoption ---- */
 
-/* Ordinals below next_ordinal that name nothing are free at once: no root of this generation but the current one was ever seen. */
+/*
+ * Ordinals below next_ordinal that name nothing are free at once: no root of this generation but the current
+ * one was ever seen.
+ */
 static int
 find_free_ordinals(struct store *s, struct store_resource *res)
 {

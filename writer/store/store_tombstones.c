@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What remains of deleted objects (shm-layout/tombstone.h): left by each delete, dropped oldest first.
  *
- * A tombstone stands in by-seq under its seq, and in `deleted` under its object's key and values. Those are not written down: they are
- * computed from the object when it goes, as they were when it came; the resource's definitions are the same for as long as it has its content.
+ * A tombstone stands in by-seq under its seq, and in `deleted` under its object's key and values. Those are
+ * not written down: they are computed from the object when it goes, as they were when it came; the resource's
+ * definitions are the same for as long as it has its content.
  *
- * Dropping one edits tries and so needs memory. Where there is none it stays, beyond its limit, until a later try; a delete
- * that finds no room for a tombstone goes on without one, and the floor says so.
+ * Dropping one edits tries and so needs memory. Where there is none it stays, beyond its limit, until a later
+ * try; a delete that finds no room for a tombstone goes on without one, and the floor says so.
  */
 #include "writer/store/store_internal.h"
 
@@ -20,7 +22,10 @@
 #include "writer/store/collision_edit.h"
 #include "writer/base/time_ns.h"
 
-/* Tombstones that one call may drop for their age: a hundred thousand deletions at one moment must not stop the loop at another. */
+/*
+ * Tombstones that one call may drop for their age: a hundred thousand deletions at one moment must not stop
+ * the loop at another.
+ */
 #define EXPIRE_BATCH 1000u
 /* No more than this part of what the arena may ever have. */
 #define ARENA_SHARE 8u
@@ -61,7 +66,8 @@ push(const struct store *s, struct tombstones *list, uint32_t ref, uint32_t obje
 	const struct block *b = arena_block(s->arena, object);
 	const struct object *o = object_at(&s->arena->view, object);
 	uint64_t bytes = block_footprint(sizeof(struct tombstone)) + block_footprint(block_length(b)) +
-			 intern_own_bytes(s->intern, b->payload + o->body_offset, b->payload + block_length(b));
+			 intern_own_bytes(s->intern, b->payload + o->body_offset,
+					  b->payload + block_length(b));
 	struct tombstone_note *note = &list->ring[(list->head + list->count++) & (list->capacity - 1)];
 
 	*note = (struct tombstone_note){.ref = ref, .units = (uint32_t)(bytes / REF_UNIT)};
@@ -90,13 +96,18 @@ each_value(const char *data, size_t length, void *context)
 {
 	const struct each_key *e = context;
 
-	return e->each(tombstone_hash(index_value_hash(e->store->arena->header->hash_key, data, length), e->by), e->context);
+	return e->each(
+		tombstone_hash(index_value_hash(e->store->arena->header->hash_key, data, length), e->by),
+		e->context);
 }
 
-/* Every hash that an object's tombstone is filed under, duplicates included. A non-zero result of each stops and is returned. */
+/*
+ * Every hash that an object's tombstone is filed under, duplicates included. A non-zero result of each stops
+ * and is returned.
+ */
 static int
-each_hash(const struct store *s, const struct store_resource *res, uint32_t object, int (*each)(uint64_t hash, void *context),
-	  void *context)
+each_hash(const struct store *s, const struct store_resource *res, uint32_t object,
+	  int (*each)(uint64_t hash, void *context), void *context)
 {
 	const struct object *o = object_at(&s->arena->view, object);
 	struct each_key e = {s, TOMBSTONE_BY_KEY, each, context};
@@ -107,8 +118,8 @@ each_hash(const struct store *s, const struct store_resource *res, uint32_t obje
 	r = each(tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), context);
 	for (e.by = TOMBSTONE_BY_UID; e.by <= TOMBSTONE_BY_CONTAINER && r == 0; e.by++)
 		if (res->tombstones.indexes[e.by] >= 0)
-			r = index_def_each(&res->indexes.defs[res->tombstones.indexes[e.by]], value_of_object(&s->arena->view, object),
-					   each_value, &e);
+			r = index_def_each(&res->indexes.defs[res->tombstones.indexes[e.by]],
+					   value_of_object(&s->arena->view, object), each_value, &e);
 	return r;
 }
 
@@ -135,7 +146,8 @@ collect(uint64_t hash, void *context)
 
 /* The scratch keys become those of this object's tombstone, each filed already or not yet. */
 static int
-collect_keys(struct store *s, const struct store_resource *res, uint32_t object, uint32_t tombstone, bool filed)
+collect_keys(struct store *s, const struct store_resource *res, uint32_t object, uint32_t tombstone,
+	     bool filed)
 {
 	int r;
 
@@ -163,7 +175,8 @@ hash_fits(uint64_t hash, void *context)
 
 /* The hash under which a leaf of `deleted` stands: the one of its first tombstone's that fits the way. */
 static int
-key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+key_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+	    uint64_t *ret_key)
 {
 	const struct store_keys *k = (const struct store_keys *)(const void *)self;
 	const struct tombstone_keys *own = &k->store->tombstone_keys;
@@ -270,7 +283,10 @@ tombstone_leave(struct store *s, struct store_resource *res, uint32_t object, ui
 		return r;
 	t = arena_payload(s->arena, ref);
 	*t = (struct tombstone){
-		.seq = seq, .deleted_boot_ns = time_ns(CLOCK_BOOTTIME), .deleted_wall_ns = time_ns(CLOCK_REALTIME), .object = object,
+		.seq = seq,
+		.deleted_boot_ns = time_ns(CLOCK_BOOTTIME),
+		.deleted_wall_ns = time_ns(CLOCK_REALTIME),
+		.object = object,
 		.flags = flags,
 	};
 	s->tombstone_keys.ref = ref;
@@ -403,8 +419,8 @@ store_expire_tombstones(struct store *s, uint64_t now_boot_ns)
 		for (unsigned n = 0; n < EXPIRE_BATCH && res->tombstones.count > 0; n++) {
 			const struct tombstone *t = tombstone_at(&s->arena->view, oldest(&res->tombstones));
 
-			if (!t || t->deleted_boot_ns >= now_boot_ns || now_boot_ns - t->deleted_boot_ns <= age ||
-			    drop_oldest(s, res) < 0)
+			if (!t || t->deleted_boot_ns >= now_boot_ns ||
+			    now_boot_ns - t->deleted_boot_ns <= age || drop_oldest(s, res) < 0)
 				break;
 		}
 	}
@@ -417,7 +433,8 @@ store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone
 	const struct tombstones *list = &s->resources[resource]->tombstones;
 	const struct tombstone *t = list->count ? tombstone_at(&s->arena->view, oldest(list)) : NULL;
 
-	*ret = (struct tombstone_stats){.count = list->count, .bytes = list->bytes, .oldest_boot_ns = t ? t->deleted_boot_ns : 0};
+	*ret = (struct tombstone_stats){
+		.count = list->count, .bytes = list->bytes, .oldest_boot_ns = t ? t->deleted_boot_ns : 0};
 }
 
 /* ---- life ---- */
@@ -432,7 +449,8 @@ tombstones_begin(struct store_resource *res)
 {
 	res->tombstones.indexes[TOMBSTONE_BY_KEY] = -1;
 	for (unsigned by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
-		res->tombstones.indexes[by] = index_with_role(res->indexes.defs, res->indexes.count, roles[by]);
+		res->tombstones.indexes[by] = index_with_role(res->indexes.defs, res->indexes.count,
+							      roles[by]);
 }
 
 /* The place of the first of these indexes that has the role, or -1. */

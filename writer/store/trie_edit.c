@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Edits of the persistent trie: find the place, copy the path up to the first fresh node, exchange one link there.
+ * Edits of the persistent trie: find the place, copy the path up to the first fresh node, exchange one link
+ * there.
  *
- * Every edit is made bottom-up into new nodes; the last step stores one link into a fresh node or into *root. Whatever fails before
- * that frees the new nodes and leaves nothing behind.
+ * Every edit is made bottom-up into new nodes; the last step stores one link into a fresh node or into *root.
+ * Whatever fails before that frees the new nodes and leaves nothing behind.
  */
 #include "writer/store/trie_edit.h"
 
@@ -48,7 +50,8 @@ trie_edit_new(struct arena *arena)
 		return NULL;
 	e->arena = arena;
 	e->fresh_bytes = (arena->max_bytes / REF_UNIT + 63) / 64 * 8;
-	map = mmap(NULL, e->fresh_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	map = mmap(NULL, e->fresh_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
 	if (map == MAP_FAILED) {
 		free(e);
 		return NULL;
@@ -112,7 +115,8 @@ trie_edit_reserve(struct trie_edit *e, size_t blocks)
 }
 
 int
-trie_edit_new_block(struct trie_edit *e, enum block_type type, uint32_t length, uint32_t aux, uint32_t *ret_ref)
+trie_edit_new_block(struct trie_edit *e, enum block_type type, uint32_t length, uint32_t aux,
+		    uint32_t *ret_ref)
 {
 	int r = trie_edit_reserve(e, 1);
 
@@ -166,7 +170,8 @@ settle(struct trie_edit *e, const struct change *c)
  * Let the place that trail's first `depth` steps lead to hold `link`, copying nodes upwards as far as needed.
  */
 static int
-place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct trail *t, unsigned depth, uint32_t link)
+place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct trail *t, unsigned depth,
+	   uint32_t link)
 {
 	while (depth > 0) {
 		uint32_t ref = t->step[depth - 1].ref, copy;
@@ -200,8 +205,9 @@ place_link(struct trie_edit *e, struct change *c, uint32_t *root, const struct t
 /* ---- finding ---- */
 
 /*
- * Follow key's digits. Where one is missing, stop there when `exact`, else go on along the first link, so as to reach some leaf.
- * `known` is a link of which the caller says that it is a leaf: it is not looked at (0: none).
+ * Follow key's digits. Where one is missing, stop there when `exact`, else go on along the first link, so as
+ * to reach some leaf. `known` is a link of which the caller says that it is a leaf: it is not looked at (0:
+ * none).
  */
 static int
 follow(const struct trie_edit *e, uint32_t root, uint64_t key, bool exact, uint32_t known, struct trail *t)
@@ -257,7 +263,8 @@ follow(const struct trie_edit *e, uint32_t root, uint64_t key, bool exact, uint3
 
 /* Put leaf as a further link of the node at trail's step `depth - 1`, whose digit for key is missing. */
 static int
-add_link(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned depth, uint64_t key, uint32_t leaf)
+add_link(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned depth, uint64_t key,
+	 uint32_t leaf)
 {
 	uint32_t ref = t->step[depth - 1].ref, wider;
 	unsigned shift = t->step[depth - 1].shift, digit = trie_digit(key, shift);
@@ -267,7 +274,8 @@ add_link(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned de
 	struct change c = {0};
 	int r;
 
-	if (trie_edit_is_fresh(e, ref) && block_footprint(node_length(count + 1)) == block_footprint(node_length(count))) {
+	if (trie_edit_is_fresh(e, ref) &&
+	    block_footprint(node_length(count + 1)) == block_footprint(node_length(count))) {
 		struct block *b = arena_block(e->arena, ref);
 
 		memmove(node->links + rank + 1, node->links + rank, (count - rank) * sizeof(node->links[0]));
@@ -289,10 +297,13 @@ add_link(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned de
 	return place_link(e, &c, root, t, depth - 1, wider);
 }
 
-/* Put a new node of two links, old_link (some key: other) and leaf, where trail's first `depth` steps lead. */
+/*
+ * Put a new node of two links, old_link (some key: other) and leaf, where trail's first `depth` steps
+ * lead.
+ */
 static int
-add_fork(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned depth, unsigned shift, uint64_t other,
-	 uint32_t old_link, uint64_t key, uint32_t leaf)
+add_fork(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned depth, unsigned shift,
+	 uint64_t other, uint32_t old_link, uint64_t key, uint32_t leaf)
 {
 	unsigned digit = trie_digit(key, shift), other_digit = trie_digit(other, shift);
 	struct change c = {0};
@@ -310,7 +321,8 @@ add_fork(struct trie_edit *e, uint32_t *root, const struct trail *t, unsigned de
 }
 
 static int
-put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, bool exchange, uint32_t *ret_old)
+put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys,
+    bool exchange, uint32_t *ret_old)
 {
 	struct change c = {0};
 	struct trail t;
@@ -349,7 +361,8 @@ put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const stru
 		depth++;
 	if (depth < t.depth && t.step[depth].shift == differ)
 		return add_link(e, root, &t, depth + 1, key, leaf);
-	return add_fork(e, root, &t, depth, differ, other, depth < t.depth ? t.step[depth].ref : t.leaf, key, leaf);
+	return add_fork(e, root, &t, depth, differ, other, depth < t.depth ? t.step[depth].ref : t.leaf, key,
+			leaf);
 }
 
 int
@@ -372,7 +385,8 @@ trie_find(struct trie_edit *e, uint32_t root, uint64_t key, const struct trie_ke
 }
 
 int
-trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_old)
+trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys,
+	 uint32_t *ret_old)
 {
 	uint32_t old;
 
@@ -380,7 +394,8 @@ trie_put(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const
 }
 
 int
-trie_insert(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys, uint32_t *ret_known)
+trie_insert(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t leaf, const struct trie_keys *keys,
+	    uint32_t *ret_known)
 {
 	return put(e, root, key, leaf, keys, false, ret_known);
 }
@@ -400,7 +415,8 @@ trie_exchange(struct trie_edit *e, uint32_t *root, uint64_t key, uint32_t old_le
 /* ---- remove ---- */
 
 int
-trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, const struct trie_keys *keys, uint32_t *ret_old)
+trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, const struct trie_keys *keys,
+	    uint32_t *ret_old)
 {
 	struct change c = {0};
 	struct trail t;
@@ -441,7 +457,8 @@ trie_remove(struct trie_edit *e, uint32_t *root, uint64_t key, const struct trie
 	}
 	if (trie_edit_is_fresh(e, ref)) {
 		copy = node_at(e, ref);
-		memmove(copy->links + rank, copy->links + rank + 1, (count - rank - 1) * sizeof(copy->links[0]));
+		memmove(copy->links + rank, copy->links + rank + 1,
+			(count - rank - 1) * sizeof(copy->links[0]));
 		copy->map &= ~(1ull << digit);
 		arena_trim_block(e->arena, ref, node_length(count - 1));
 		return 0;

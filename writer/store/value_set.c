@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets of index values.
  */
@@ -59,8 +60,9 @@ add(const char *data, size_t length, void *context)
 		set->room = wider;
 	}
 	memcpy(set->bytes + set->used, data, length);
-	set->entries[set->count++] = (struct value_entry){index_value_hash(f->hash_key, data, length), (uint32_t)set->used,
-							  (uint32_t)length, false, false};
+	set->entries[set->count++] = (struct value_entry){index_value_hash(f->hash_key, data, length),
+							  (uint32_t)set->used, (uint32_t)length, false,
+							  false};
 	set->used += length;
 	return 0;
 }
@@ -72,7 +74,8 @@ compare_entries(const void *a, const void *b, void *bytes)
 }
 
 int
-value_set_fill(struct value_set *set, const struct index_def *def, struct value body, const uint8_t hash_key[16])
+value_set_fill(struct value_set *set, const struct index_def *def, struct value body,
+	       const uint8_t hash_key[16])
 {
 	struct filling f = {set, hash_key};
 	size_t kept = 0;

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The values that one object has in one index, as a set: hashed, sorted, without duplicates. Two of them, of an object's
- * old and new state, are compared side by side.
+ * The values that one object has in one index, as a set: hashed, sorted, without duplicates. Two of them, of
+ * an object's old and new state, are compared side by side.
  */
-#ifndef WRITER_VALUE_SET_H
-#define WRITER_VALUE_SET_H
+#ifndef WRITER_STORE_VALUE_SET_H
+#define WRITER_STORE_VALUE_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ struct value_set {
 };
 
 /* Fill it with the values of a body. 0, -ENOMEM, -EBADMSG. */
-int value_set_fill(struct value_set *set, const struct index_def *def, struct value body, const uint8_t hash_key[16]);
+int value_set_fill(struct value_set *set, const struct index_def *def, struct value body,
+		   const uint8_t hash_key[16]);
 void value_set_done(struct value_set *set);
 
 static inline const char *

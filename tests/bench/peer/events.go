@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 // client-go's informer and a server that both sides watch, for figures taken in turn.

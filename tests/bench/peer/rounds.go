@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 // Rounds on demand, so that client-go's figures are taken between ours and not before or after: one command a line on stdin,

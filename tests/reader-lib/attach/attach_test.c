@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attaching, losing the daemon, getting it back, forking.
  */
@@ -60,14 +61,14 @@ get(struct informer *inf, const char *name)
 }
 
 /* Poll and dispatch, as an event loop does, until something holds. */
-#define DISPATCH_UNTIL(inf, condition)                                                                                 \
-	do {                                                                                                           \
-		for (int i_ = 0; i_ < 1000 && !(condition); i_++) {                                                    \
-			struct pollfd p_ = {.fd = informer_fd(inf), .events = POLLIN};                                 \
-			poll(&p_, 1, 10000);                                                                           \
-			assert_true(informer_dispatch(inf) >= 0);                                                      \
-		}                                                                                                      \
-		assert_true(condition);                                                                                \
+#define DISPATCH_UNTIL(inf, condition)                                                                       \
+	do {                                                                                                 \
+		for (int i_ = 0; i_ < 1000 && !(condition); i_++) {                                          \
+			struct pollfd p_ = {.fd = informer_fd(inf), .events = POLLIN};                       \
+			poll(&p_, 1, 10000);                                                                 \
+			assert_true(informer_dispatch(inf) >= 0);                                            \
+		}                                                                                            \
+		assert_true(condition);                                                                      \
 	} while (0)
 
 /* Attach succeeds before the daemon exists; lookups say NOT_READY; the descriptor tells when it has come. */
@@ -112,7 +113,10 @@ begin_attaches_for_those_who_never_dispatch(void **state)
 	informer_detach(inf);
 }
 
-/* The daemon ends: what was read is read on, the status tells, the age grows; it comes again: the reader moves over by itself. */
+/*
+ * The daemon ends: what was read is read on, the status tells, the age grows; it comes again: the reader
+ * moves over by itself.
+ */
 static void
 a_reader_outlives_the_daemon_and_moves_to_the_next(void **state)
 {
@@ -174,7 +178,10 @@ an_announced_generation_reaches_attached_readers(void **state)
 	informer_detach(inf);
 }
 
-/* begin() sees the superseded word and moves, without dispatch; until the new arena has come it shows the old one. */
+/*
+ * begin() sees the superseded word and moves, without dispatch; until the new arena has come it shows the old
+ * one.
+ */
 static void
 begin_moves_on_the_superseded_word(void **state)
 {
@@ -198,7 +205,10 @@ begin_moves_on_the_superseded_word(void **state)
 	informer_detach(inf);
 }
 
-/* When our connection was lost and the writer was not, the slot is gone and old snapshots expire; new ones are fine. */
+/*
+ * When our connection was lost and the writer was not, the slot is gone and old snapshots expire; new ones
+ * are fine.
+ */
 static void
 snapshots_expire_when_their_slot_is_lost(void **state)
 {
@@ -241,7 +251,10 @@ a_starting_daemon_puts_readers_off(void **state)
 	informer_detach(inf);
 }
 
-/* In a child every call says FORKED, detach there leaves the parent alone, and the child can attach for itself. */
+/*
+ * In a child every call says FORKED, detach there leaves the parent alone, and the child can attach for
+ * itself.
+ */
 static void
 every_call_in_a_child_says_forked(void **state)
 {
@@ -416,14 +429,20 @@ counting_release(void *context, void *memory)
 	free(memory);
 }
 
-/* All memory comes from the caller's allocator and goes back to it; each failure of it is an error, not a crash. */
+/*
+ * All memory comes from the caller's allocator and goes back to it; each failure of it is an error, not a
+ * crash.
+ */
 static void
 each_failed_allocation_is_survived(void **state)
 {
 	struct broker_fixture *fx = *state;
 	struct counts c = {0};
-	struct informer_options options = {.size = sizeof(options), .socket_path = fx->socket, .allocate = counting_allocate,
-					   .release = counting_release, .allocator_context = &c};
+	struct informer_options options = {.size = sizeof(options),
+					   .socket_path = fx->socket,
+					   .allocate = counting_allocate,
+					   .release = counting_release,
+					   .allocator_context = &c};
 	bool whole = false;
 
 	broker_fixture_start(fx);

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * While no writer lives, who asks for it reads what the last one left; and never a byte that somebody may still write.
+ * While no writer lives, who asks for it reads what the last one left; and never a byte that somebody may
+ * still write.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +51,10 @@ writer_starts(struct world *w)
 static void
 put(struct world *w, const char *name)
 {
-	assert_true(store_fixture_putf(w->store, "{\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\",\"resourceVersion\":\"1\"}}", name) >= 0);
+	assert_true(store_fixture_putf(w->store,
+				       "{\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\","
+				       "\"resourceVersion\":\"1\"}}",
+				       name) >= 0);
 	assert_true(store_commit(w->store->store) >= 0);
 }
 
@@ -163,7 +168,10 @@ only_who_asks_for_it_reads_an_orphan(void **state)
 	informer_detach(verifying);
 }
 
-/* While a writer lives its arena is never taken by name: it would reuse what we read. When it is gone, the same handle takes it. */
+/*
+ * While a writer lives its arena is never taken by name: it would reuse what we read. When it is gone, the
+ * same handle takes it.
+ */
 static void
 a_living_writers_arena_is_not_taken(void **state)
 {
@@ -182,7 +190,10 @@ a_living_writers_arena_is_not_taken(void **state)
 	informer_detach(inf);
 }
 
-/* The next writer adopts a copy, goes on there, and reuses nothing of what an open snapshot shows; its own arena is not taken. */
+/*
+ * The next writer adopts a copy, goes on there, and reuses nothing of what an open snapshot shows; its own
+ * arena is not taken.
+ */
 static void
 the_next_writer_leaves_an_orphans_blocks_alone(void **state)
 {
@@ -214,8 +225,8 @@ the_next_writer_leaves_an_orphans_blocks_alone(void **state)
 }
 
 /*
- * The note says which file, and which writer's: another file under that name (of a daemon with another socket, and so another lock,
- * which may live) is not taken.
+ * The note says which file, and which writer's: another file under that name (of a daemon with another
+ * socket, and so another lock, which may live) is not taken.
  */
 static void
 a_file_that_the_note_does_not_mean_is_not_taken(void **state)
@@ -298,9 +309,15 @@ static void
 a_note_that_makes_no_sense_is_no_note(void **state)
 {
 	static const char *const texts[] = {
-		"", "4711\n", "informer 1\n", "informer 1\n4711\n\n\n", "informer 1\n4711\nrelative\n00112233445566778899aabbccddeeff\n",
-		"informer 1\n4711\n/dev/null\n0011\n", "informer 1\nx\n/dev/null\n00112233445566778899aabbccddeeff\n",
-		"informer 1\n4711\n/dev/null\nzz112233445566778899aabbccddeeff\n", "informer 2\n4711\n/dev/null\n00112233445566778899aabbccddeeff\n",
+		"",
+		"4711\n",
+		"informer 1\n",
+		"informer 1\n4711\n\n\n",
+		"informer 1\n4711\nrelative\n00112233445566778899aabbccddeeff\n",
+		"informer 1\n4711\n/dev/null\n0011\n",
+		"informer 1\nx\n/dev/null\n00112233445566778899aabbccddeeff\n",
+		"informer 1\n4711\n/dev/null\nzz112233445566778899aabbccddeeff\n",
+		"informer 2\n4711\n/dev/null\n00112233445566778899aabbccddeeff\n",
 	};
 	struct world *w = *state;
 	struct lock_note note;
@@ -338,12 +355,15 @@ main(void)
 		cmocka_unit_test_setup_teardown(what_a_dead_writer_left_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_who_asks_for_it_reads_an_orphan, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_living_writers_arena_is_not_taken, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_file_in_other_hands_is_not_taken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_note_that_makes_no_sense_is_no_note, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots: what they show, how many there may be, when they end early.
  */
@@ -137,10 +138,15 @@ take_back(struct broker_fixture *fx, void *context)
 	fx->old[0]->decoder = NULL;
 	fx->old[0]->schema = NULL;
 	arena_set_state(arena, HEADER_REVOKED);
-	assert_int_equal(madvise((uint8_t *)arena->header + HEADER_BYTES, arena->view.committed - HEADER_BYTES, MADV_REMOVE), 0);
+	assert_int_equal(madvise((uint8_t *)arena->header + HEADER_BYTES,
+				 arena->view.committed - HEADER_BYTES, MADV_REMOVE),
+			 0);
 }
 
-/* A generation whose pages were taken back ends its snapshots with EXPIRED, in each call, and new ones show the next. */
+/*
+ * A generation whose pages were taken back ends its snapshots with EXPIRED, in each call, and new ones show
+ * the next.
+ */
 static void
 a_revoked_snapshot_expires(void **state)
 {
@@ -219,7 +225,8 @@ look(void *context)
 			r = 0;
 		else if (r == 0 && info.object_count != count)
 			r = INFORMER_E_CORRUPT;
-		if (now.generation == last.generation && memcmp(now.lineage, last.lineage, 16) == 0 && now.epoch < last.epoch)
+		if (now.generation == last.generation && memcmp(now.lineage, last.lineage, 16) == 0 &&
+		    now.epoch < last.epoch)
 			r = -1;
 		l->moves += memcmp(now.lineage, last.lineage, 16) != 0;
 		last = now;
@@ -241,13 +248,19 @@ change(struct broker_fixture *fx, void *context)
 	if (n % 3 == 0)
 		store_fixture_delete(fx->store, "default", name);
 	else
-		store_fixture_putf(fx->store, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%u\","
-				   "\"labels\":{\"n\":\"%u\"}},\"spec\":{\"nodeName\":\"n%u\"}}", name, n % 50, n, n % 7);
+		store_fixture_putf(
+			fx->store,
+			"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"uid-%u\","
+			"\"labels\":{\"n\":\"%u\"}},\"spec\":{\"nodeName\":\"n%u\"}}",
+			name, n % 50, n, n % 7);
 	store_commit(fx->store->store);
 	store_reclaim(fx->store->store);
 }
 
-/* Readers in threads, a writer that commits, reclaims and moves: every snapshot is whole, none goes back in time. */
+/*
+ * Readers in threads, a writer that commits, reclaims and moves: every snapshot is whole, none goes back in
+ * time.
+ */
 static void
 snapshots_are_whole_under_churn(void **state)
 {

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The stream that a handler gets, whatever happens: overflows, generations, a daemon that dies, a reader that stalls, garbage. A random
- * model: each step that is told must be one that the object really took, in order, and in the end what was told is what is there.
+ * The stream that a handler gets, whatever happens: overflows, generations, a daemon that dies, a reader that
+ * stalls, garbage. A random model: each step that is told must be one that the object really took, in order,
+ * and in the end what was told is what is there.
  */
 #include <poll.h>
 #include <setjmp.h>
@@ -94,7 +96,8 @@ read_object(struct view *v, const struct informer_object *o, unsigned *ret_key, 
 	if (informer_object_resource_version(o, &version, &version_length) == 0) {
 		snprintf(text, sizeof(text), "%.*s", (int)version_length, version);
 		*ret_version = (unsigned)atoi(text);
-		if (*ret_version == 0 || *ret_version > v->history->last || v->history->key[*ret_version] != *ret_key)
+		if (*ret_version == 0 || *ret_version > v->history->last ||
+		    v->history->key[*ret_version] != *ret_key)
 			wrong(v, "k%u never had version %u", *ret_key, *ret_version);
 	}
 	return *ret_key < KEYS;
@@ -122,7 +125,11 @@ forward(struct view *v, unsigned key, unsigned version, const char *call)
 
 /* TRACE=1: every call, to stderr. SEED=n: the same course of changes again. */
 static bool tracing;
-#define TRACE(v, format, ...) do { if (tracing) fprintf(stderr, "%s | " format, (v)->what, __VA_ARGS__); } while (0)
+#define TRACE(v, format, ...)                                                                                \
+	do {                                                                                                 \
+		if (tracing)                                                                                 \
+			fprintf(stderr, "%s | " format, (v)->what, __VA_ARGS__);                             \
+	} while (0)
 
 static void
 on_add(void *context, const struct informer_object *o, bool initial)
@@ -296,10 +303,14 @@ some_changes(struct broker_fixture *fx, void *context)
 		history->uid[version] = history->incarnation[key];
 		history->now[key] = version;
 		history->last = version;
-		assert_int_equal(store_fixture_putf(fx->store,
-			"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u%u-%u\",\"resourceVersion\":\"%u\","
-			"\"labels\":{\"app\":\"%s\"}}}", name, key, history->incarnation[key], version,
-			history->web[version] ? "web" : "db"), 0);
+		assert_int_equal(
+			store_fixture_putf(fx->store,
+					   "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":"
+					   "\"u%u-%u\",\"resourceVersion\":\"%u\","
+					   "\"labels\":{\"app\":\"%s\"}}}",
+					   name, key, history->incarnation[key], version,
+					   history->web[version] ? "web" : "db"),
+			0);
 	}
 	store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
 	assert_int_equal(store_commit(fx->store->store), 0);
@@ -308,13 +319,14 @@ some_changes(struct broker_fixture *fx, void *context)
 static void
 short_memory(struct broker_fixture *fx, void *context)
 {
-	store_set_tombstone_limits(fx->store->store, fx->store->pods,
-				   (struct tombstone_limits){*(const uint64_t *)context, 16u << 20, 300ull * 1000000000u});
+	store_set_tombstone_limits(
+		fx->store->store, fx->store->pods,
+		(struct tombstone_limits){*(const uint64_t *)context, 16u << 20, 300ull * 1000000000u});
 }
 
 /*
- * rounds of changes, with a new generation (every `adopt` rounds; the daemon dies every other time) and handlers of all kinds, under
- * informer_run() or dispatched.
+ * rounds of changes, with a new generation (every `adopt` rounds; the daemon dies every other time) and
+ * handlers of all kinds, under informer_run() or dispatched.
  */
 static void
 model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
@@ -396,8 +408,9 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	for (unsigned i = 0; i < 6; i++) {
 		struct view *v = &views[i];
 
-		print_message("%s: %llu calls, %llu initial, %llu overflows, %llu resyncs\n", v->what, (unsigned long long)v->calls,
-			      (unsigned long long)v->initials, (unsigned long long)v->overflows, (unsigned long long)v->resyncs);
+		print_message("%s: %llu calls, %llu initial, %llu overflows, %llu resyncs\n", v->what,
+			      (unsigned long long)v->calls, (unsigned long long)v->initials,
+			      (unsigned long long)v->overflows, (unsigned long long)v->resyncs);
 		assert_string_equal(v->error, "");
 		for (unsigned k = 0; k < KEYS; k++)
 			if (!v->web_only)
@@ -472,7 +485,10 @@ await_new_ring(struct recorder_world *w)
 	fail_msg("the new arena's ring did not come");
 }
 
-/* The daemon makes a new generation: what waits in the old ring is told as it was, then the new one goes on; nothing is coalesced. */
+/*
+ * The daemon makes a new generation: what waits in the old ring is told as it was, then the new one goes on;
+ * nothing is coalesced.
+ */
 static void
 a_switch_of_generations_loses_no_change(void **state)
 {
@@ -489,7 +505,10 @@ a_switch_of_generations_loses_no_change(void **state)
 	recorder_expect(w->r, "a3>a4");
 }
 
-/* The daemon dies with changes waiting, comes back with what it had, and the reader goes on without a duplicate. */
+/*
+ * The daemon dies with changes waiting, comes back with what it had, and the reader goes on without a
+ * duplicate.
+ */
 static void
 a_daemon_that_comes_back_is_gone_on_with(void **state)
 {
@@ -531,7 +550,10 @@ what_changed_before_it_was_back_is_a_catch_up(void **state)
 	recorder_expect(w->r, "a1>a2 COALESCED ?>a3 +c1 -b1");
 }
 
-/* A handler that comes back under its name goes on from where it was, without initial adds; another name gets them. */
+/*
+ * A handler that comes back under its name goes on from where it was, without initial adds; another name gets
+ * them.
+ */
 static void
 a_named_consumer_goes_on_where_it_was(void **state)
 {
@@ -607,8 +629,9 @@ what_was_not_acknowledged_comes_again(void **state)
 }
 
 /*
- * What was told, was not acknowledged, and is gone when the consumer comes back is deleted for it, though it was created after its
- * cursor: else it would keep it for ever. That may tell deletes of what it never heard of.
+ * What was told, was not acknowledged, and is gone when the consumer comes back is deleted for it, though it
+ * was created after its cursor: else it would keep it for ever. That may tell deletes of what it never heard
+ * of.
  */
 static void
 what_went_unacknowledged_and_is_gone_is_deleted(void **state)
@@ -674,7 +697,8 @@ writers_queue(uint32_t capacity)
 		unsigned long from, to;
 		char mode[8];
 
-		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || strcmp(mode, "rw-s") != 0 || !strstr(line, "memfd:"))
+		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || strcmp(mode, "rw-s") != 0 ||
+		    !strstr(line, "memfd:"))
 			continue;
 		if (to - from >= queue_bytes(capacity) && to - from < queue_bytes(capacity) + 4096 &&
 		    ((struct queue *)from)->capacity == capacity) // NOLINT(performance-no-int-to-ptr)

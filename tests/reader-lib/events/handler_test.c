@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handlers: what they are told, driven by informer_dispatch(), with a writer in this process.
  */
@@ -60,8 +61,8 @@ a_name_created_anew_is_a_delete_and_an_add(void **state)
 }
 
 /*
- * A deletion tells the final state that came with it; where the deletion was not seen, the last state known, which need not be final. With
- * a selector it is the last state that matched.
+ * A deletion tells the final state that came with it; where the deletion was not seen, the last state known,
+ * which need not be final. With a selector it is the last state that matched.
  */
 static void
 a_deletion_tells_the_final_state(void **state)
@@ -192,7 +193,10 @@ bad_options_are_refused(void **state)
 	assert_int_equal(informer_add_handler(w->inf, NULL, NULL), -EINVAL);
 }
 
-/* A late handler gets everything present as initial adds, then the events after that; the one that was there gets just those. */
+/*
+ * A late handler gets everything present as initial adds, then the events after that; the one that was there
+ * gets just those.
+ */
 static void
 a_late_handler_is_told_of_all_that_is_there(void **state)
 {
@@ -275,7 +279,10 @@ a_full_queue_is_coalesced(void **state)
 	recorder_expect(w->r, "-a80");
 }
 
-/* In a catch-up: an object within the selector is an update, or an add if it is new; one outside a delete of unknown state. */
+/*
+ * In a catch-up: an object within the selector is an update, or an add if it is new; one outside a delete of
+ * unknown state.
+ */
 static void
 selectors_in_a_catch_up(void **state)
 {
@@ -320,7 +327,10 @@ track_keys_makes_a_catch_up_exact(void **state)
 	recorder_expect(w->r, "+b3 -c2 -e1");
 }
 
-/* A store that was built anew: everything present between begin and end, so that what is not told again is gone. */
+/*
+ * A store that was built anew: everything present between begin and end, so that what is not told again is
+ * gone.
+ */
 static void
 another_lineage_is_a_resync(void **state)
 {
@@ -358,7 +368,10 @@ with_track_keys_another_lineage_is_exact(void **state)
 	recorder_expect(w->r, "-c1 e1>e2");
 }
 
-/* A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one, where counting begins anew. */
+/*
+ * A cursor counts in its lineage: what was acknowledged in the old one says nothing in the new one, where
+ * counting begins anew.
+ */
 static void
 in_another_lineage_a_consumer_acknowledges_anew(void **state)
 {
@@ -380,7 +393,10 @@ in_another_lineage_a_consumer_acknowledges_anew(void **state)
 	recorder_expect(w->r, "COALESCED ?>a3 -b2 SYNCED");
 }
 
-/* A consumer that missed nothing while it was away: what its former life was told it can still be told the end of. */
+/*
+ * A consumer that missed nothing while it was away: what its former life was told it can still be told the
+ * end of.
+ */
 static void
 with_track_keys_a_consumer_knows_what_its_former_life_was_told(void **state)
 {
@@ -421,7 +437,8 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 	w->r->each = remove_itself;
 	broker_fixture_replace(w->fx, true, true);
 	recorder_change(w->fx, "c1");
-	for (int i = 0; i < 10000 && informer_handler_stats(w->r->handler, &stats) == 0 && stats.subscribed; i++) {
+	for (int i = 0; i < 10000 && informer_handler_stats(w->r->handler, &stats) == 0 && stats.subscribed;
+	     i++) {
 		recorder_pump(w->inf);
 		usleep(1000);
 	}
@@ -577,12 +594,16 @@ set_status(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* What the Reflector met is told, and that it recovered; a handler that comes while it is in trouble hears of it. */
+/*
+ * What the Reflector met is told, and that it recovered; a handler that comes while it is in trouble hears of
+ * it.
+ */
 static void
 errors_of_the_reflector_are_told(void **state)
 {
-	static char expired[] = "{\"recovered\":false,\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\",\"since\":"
-				"\"2026-01-01T00:00:00Z\",\"count\":1}";
+	static char expired[] =
+		"{\"recovered\":false,\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\",\"since\":"
+		"\"2026-01-01T00:00:00Z\",\"count\":1}";
 	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\",\"since\":"
 				  "\"2026-01-01T00:00:01Z\",\"count\":0}";
 	struct recorder_world *w = *state;
@@ -601,7 +622,10 @@ errors_of_the_reflector_are_told(void **state)
 	recorder_free(late);
 }
 
-/* A resync is for the handler that asked for it, also when it came later; 0 is never. [ListenerResyncPeriods] */
+/*
+ * A resync is for the handler that asked for it, also when it came later; 0 is never.
+ * [ListenerResyncPeriods]
+ */
 static void
 a_resync_is_for_the_one_who_asked(void **state)
 {
@@ -623,7 +647,10 @@ a_resync_is_for_the_one_who_asked(void **state)
 	recorder_free(late);
 }
 
-/* Resync tells each object again as an update of itself, once a period, and not one that has an event waiting. */
+/*
+ * Resync tells each object again as an update of itself, once a period, and not one that has an event
+ * waiting.
+ */
 static void
 resync_tells_each_object_again(void **state)
 {
@@ -658,8 +685,10 @@ a_forked_child_calls_no_handler(void **state)
 			    informer_handler_stats(w->r->handler, &stats) == INFORMER_E_FORKED &&
 			    informer_handler_cursor(w->r->handler, &cursor) == INFORMER_E_FORKED &&
 			    informer_pause_handler(w->r->handler, true) == INFORMER_E_FORKED &&
-			    informer_run(w->inf) == INFORMER_E_FORKED && informer_stop(w->inf) == INFORMER_E_FORKED &&
-			    informer_dispatch(w->inf) == INFORMER_E_FORKED && !informer_handler_has_synced(w->r->handler);
+			    informer_run(w->inf) == INFORMER_E_FORKED &&
+			    informer_stop(w->inf) == INFORMER_E_FORKED &&
+			    informer_dispatch(w->inf) == INFORMER_E_FORKED &&
+			    !informer_handler_has_synced(w->r->handler);
 
 		informer_remove_handler(w->r->handler);
 		informer_detach(w->inf);

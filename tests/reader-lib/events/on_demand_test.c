@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resources that are cached on demand: what a reader does says that it looks at them.
  */

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers under informer_run(): threads, slow ones, removal and stop while they run, and an idle reader's silence.
+ * Handlers under informer_run(): threads, slow ones, removal and stop while they run, and an idle reader's
+ * silence.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -133,7 +135,10 @@ take_a_while(struct recorder *r)
 	usleep(3000);
 }
 
-/* A handler whose next resync is set while another thread sleeps already for all of them is woken in time all the same. */
+/*
+ * A handler whose next resync is set while another thread sleeps already for all of them is woken in time all
+ * the same.
+ */
 static void
 resync_goes_on_beside_other_handlers(void **state)
 {
@@ -357,7 +362,10 @@ an_idle_reader_sleeps(void **state)
 	assert_true(after - before <= base + 5);
 }
 
-/* Of one handler never two calls run at once, whoever of the threads makes them, and they come in order; of two handlers they may. */
+/*
+ * Of one handler never two calls run at once, whoever of the threads makes them, and they come in order; of
+ * two handlers they may.
+ */
 static void
 a_handler_is_called_once_at_a_time(void **state)
 {
@@ -376,7 +384,8 @@ a_handler_is_called_once_at_a_time(void **state)
 	recorder_await(w->other, "+a1* SYNCED");
 	for (int i = 2; i < 200; i++) {
 		snprintf(change, sizeof(change), "a%d", i);
-		n += (size_t)snprintf(expected + n, sizeof(expected) - n, "%sa%d>a%d", n ? " " : "", i - 1, i);
+		n += (size_t)snprintf(expected + n, sizeof(expected) - n, "%sa%d>a%d", n ? " " : "", i - 1,
+				      i);
 		recorder_change(w->fx, change);
 	}
 	recorder_await(w->r, expected);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Waiting: for an arena, for the first list, for a commit; from several threads.
  */
@@ -82,7 +83,8 @@ be_refused(struct broker_fixture *fx, void *context)
 static void
 a_wait_in_vain_tells_what_the_server_said(void **state)
 {
-	static char refused[] = "{\"recovered\":false,\"code\":403,\"reason\":\"Forbidden\",\"message\":\"LIST failed:\\nforbidden\"}";
+	static char refused[] = "{\"recovered\":false,\"code\":403,\"reason\":\"Forbidden\",\"message\":"
+				"\"LIST failed:\\nforbidden\"}";
 	static char recovered[] = "{\"recovered\":true,\"code\":0,\"reason\":\"\",\"message\":\"\"}";
 	struct broker_fixture *fx = *state;
 	struct informer *inf;
@@ -121,7 +123,10 @@ sleep_for_commit(void *context)
 	return NULL;
 }
 
-/* Several threads that wait on one handle are all woken by one commit, also while another thread dispatches. */
+/*
+ * Several threads that wait on one handle are all woken by one commit, also while another thread
+ * dispatches.
+ */
 static void
 one_commit_wakes_every_waiter(void **state)
 {
@@ -139,7 +144,8 @@ one_commit_wakes_every_waiter(void **state)
 
 		for (int i = 0; i < 4; i++) {
 			sleepers[i] = (struct sleeper){.inf = inf, .seen = seen, .result = 1};
-			assert_int_equal(pthread_create(&threads[i], NULL, sleep_for_commit, &sleepers[i]), 0);
+			assert_int_equal(pthread_create(&threads[i], NULL, sleep_for_commit, &sleepers[i]),
+					 0);
 		}
 		if (round % 2)
 			usleep(2000);
@@ -195,7 +201,10 @@ a_commit_wait_ends_with_a_new_generation(void **state)
 	informer_detach(s.inf);
 }
 
-/* For event loops: once armed, the descriptor becomes readable at the next commit, and not before; unarmed it stays quiet. */
+/*
+ * For event loops: once armed, the descriptor becomes readable at the next commit, and not before; unarmed it
+ * stays quiet.
+ */
 static void
 the_descriptor_tells_of_a_commit_once_armed(void **state)
 {

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Factories and shared informers, against a writer in this process: client-go's Factory and its SharedIndexInformer's handlers, line by line.
+ * Factories and shared informers, against a writer in this process: client-go's Factory and its
+ * SharedIndexInformer's handlers, line by line.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -141,7 +143,8 @@ an_exclusive_informer_is_nobody_elses(void **state)
 static void
 bad_names_are_refused(void **state)
 {
-	static const char *const names[] = {"", "/", "a/b/c/d", "v1/", "/pods", "apps//deployments", "//pods", "apps/v1/"};
+	static const char *const names[] = {
+		"", "/", "a/b/c/d", "v1/", "/pods", "apps//deployments", "//pods", "apps/v1/"};
 	struct world *w = *state;
 	struct informer_shared *shared;
 	char *much = calloc(1, 600);
@@ -185,7 +188,10 @@ without_a_daemon_everything_can_be_set_up(void **state)
 
 /* ---- start ---- */
 
-/* Handlers that are added before the start are told nothing before it, whoever drives the handle meanwhile. */
+/*
+ * Handlers that are added before the start are told nothing before it, whoever drives the handle
+ * meanwhile.
+ */
 static void
 nothing_is_told_before_the_start(void **state)
 {
@@ -228,7 +234,10 @@ starting_twice_starts_each_once(void **state)
 	recorder_expect(w->r, "+b1");
 }
 
-/* A handler that comes late gets what is there, as initial adds, before any later event; others go on. [MultipleRegistration] */
+/*
+ * A handler that comes late gets what is there, as initial adds, before any later event; others go on.
+ * [MultipleRegistration]
+ */
 static void
 a_late_handler_gets_what_is_there_first(void **state)
 {
@@ -258,7 +267,8 @@ note_outcome(void *context, const char *resource, bool synced)
 {
 	struct request_result *o = context;
 
-	snprintf(o->text + strlen(o->text), sizeof(o->text) - strlen(o->text), "%s:%s ", resource, synced ? "yes" : "no");
+	snprintf(o->text + strlen(o->text), sizeof(o->text) - strlen(o->text), "%s:%s ", resource,
+		 synced ? "yes" : "no");
 }
 
 /* Waiting answers for each resource that was started, and fails when one of them is not synced. */
@@ -292,7 +302,10 @@ remove_itself(struct recorder *r)
 	informer_remove_handler(r->handler);
 }
 
-/* It waits for the handlers too: every initial add returned. One that is removed meanwhile is not waited for. */
+/*
+ * It waits for the handlers too: every initial add returned. One that is removed meanwhile is not waited
+ * for.
+ */
 static void
 waiting_is_for_the_handlers_too(void **state)
 {
@@ -342,7 +355,9 @@ static void
 selectors_of_tweak_and_handler_must_both_match(void **state)
 {
 	struct world *w = *state;
-	struct informer_tweak tweak = {.resource = "pods", .label_selector = "app in (web,db)", .field_selector = "metadata.name!=c"};
+	struct informer_tweak tweak = {.resource = "pods",
+				       .label_selector = "app in (web,db)",
+				       .field_selector = "metadata.name!=c"};
 	struct informer_factory_options o = {.size = sizeof(o), .tweaks = &tweak, .n_tweaks = 1};
 
 	renew(w, &o);
@@ -375,7 +390,10 @@ resync_of(struct world *w, const char *resource, uint32_t own_ms)
 	return ms;
 }
 
-/* The default resync, a resource's own, a handler's own: the nearest counts. [ListenerResyncPeriods, ResyncCheckPeriod] */
+/*
+ * The default resync, a resource's own, a handler's own: the nearest counts. [ListenerResyncPeriods,
+ * ResyncCheckPeriod]
+ */
 static void
 the_nearest_resync_counts(void **state)
 {
@@ -384,7 +402,8 @@ the_nearest_resync_counts(void **state)
 					  {.resource = "deployments.apps", .label_selector = "app=web"},
 					  {.resource = "services", .resync_ms = INFORMER_NO_RESYNC},
 					  {.resource = "nodes", .resync_ms = 7000}};
-	struct informer_factory_options o = {.size = sizeof(o), .resync_ms = 60000, .tweaks = tweaks, .n_tweaks = 4};
+	struct informer_factory_options o = {
+		.size = sizeof(o), .resync_ms = 60000, .tweaks = tweaks, .n_tweaks = 4};
 
 	assert_int_equal(resync_of(w, "pods", 0), 0);
 	assert_int_equal(resync_of(w, "pods", INFORMER_NO_RESYNC), 0);
@@ -443,7 +462,10 @@ text_delete(void *context, const struct informer_object *object, bool final_stat
 	append_json(context, "-", object);
 }
 
-/* With a transform handlers see only what it keeps, in old and new state, at the end, and in a resync. [RespectStoreTransformer] */
+/*
+ * With a transform handlers see only what it keeps, in old and new state, at the end, and in a resync.
+ * [RespectStoreTransformer]
+ */
 static void
 handlers_see_what_the_transform_keeps(void **state)
 {
@@ -451,13 +473,22 @@ handlers_see_what_the_transform_keeps(void **state)
 	const char *drop[] = {"metadata.labels", "metadata.uid"};
 	struct informer_factory_options fo = {.size = sizeof(fo), .drop = drop, .n_drop = 2};
 	struct texts t = {.log = ""};
-	struct informer_handler_options o = {.size = sizeof(o), .label_selector = "app=web", .on_add = text_add, .on_update = text_update,
-					     .on_delete = text_delete, .context = &t, .resync_ms = 1000};
+	struct informer_handler_options o = {.size = sizeof(o),
+					     .label_selector = "app=web",
+					     .on_add = text_add,
+					     .on_update = text_update,
+					     .on_delete = text_delete,
+					     .context = &t,
+					     .resync_ms = 1000};
 	static const char expected[] =
-		"+{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
-		"<{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
-		">{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"2\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
-		"-{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\",\"resourceVersion\":\"2\"},\"spec\":{\"nodeName\":\"n1\"}}\n";
+		"+{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\","
+		"\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
+		"<{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\","
+		"\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
+		">{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\","
+		"\"resourceVersion\":\"2\"},\"spec\":{\"nodeName\":\"n1\"}}\n"
+		"-{\"metadata\":{\"name\":\"a\",\"namespace\":\"default\",\"uid\":\"uid-a-1\","
+		"\"resourceVersion\":\"2\"},\"spec\":{\"nodeName\":\"n1\"}}\n";
 
 	renew(w, &fo);
 	recorder_change(w->fx->writer, "a1:web");
@@ -507,7 +538,10 @@ bad_options_are_refused(void **state)
 	informer_factory_shutdown(NULL);
 }
 
-/* A handler that was meant for another resource or namespace is refused, and one with a bad selector; nothing of it stays. */
+/*
+ * A handler that was meant for another resource or namespace is refused, and one with a bad selector; nothing
+ * of it stays.
+ */
 static void
 handlers_for_something_else_are_refused(void **state)
 {
@@ -534,7 +568,10 @@ handlers_for_something_else_are_refused(void **state)
 
 /* ---- the end ---- */
 
-/* Removing a handler is idempotent, while active too, and leaves the others alone. [RemoveWhileActive, RemovingRemovedSharedInformer] */
+/*
+ * Removing a handler is idempotent, while active too, and leaves the others alone. [RemoveWhileActive,
+ * RemovingRemovedSharedInformer]
+ */
 static void
 removing_a_handler_leaves_the_others(void **state)
 {
@@ -630,7 +667,10 @@ shut_down(void *context)
 	return NULL;
 }
 
-/* Shutting down waits for a handler that runs; its last call is on_done. Another factory on the same handle goes on. */
+/*
+ * Shutting down waits for a handler that runs; its last call is on_done. Another factory on the same handle
+ * goes on.
+ */
 static void
 shutting_down_waits_for_running_handlers(void **state)
 {
@@ -670,7 +710,10 @@ shutting_down_waits_for_running_handlers(void **state)
 	recorder_await(w->other, "b1>b2");
 }
 
-/* A forked child may only take its copy down; the parent's handlers are not disturbed, and none is called in the child. */
+/*
+ * A forked child may only take its copy down; the parent's handlers are not disturbed, and none is called in
+ * the child.
+ */
 static void
 a_forked_child_takes_its_copy_down(void **state)
 {
@@ -689,7 +732,8 @@ a_forked_child_takes_its_copy_down(void **state)
 		bool ok = informer_factory_for(w->fx->factory, "nodes", &shared) == INFORMER_E_FORKED &&
 			  informer_factory_new(w->fx->inf, NULL, &factory) == INFORMER_E_FORKED &&
 			  informer_factory_start(w->fx->factory) == INFORMER_E_FORKED &&
-			  informer_shared_add_handler(w->pods, &w->other->options, NULL) == INFORMER_E_FORKED &&
+			  informer_shared_add_handler(w->pods, &w->other->options, NULL) ==
+				  INFORMER_E_FORKED &&
 			  !informer_shared_has_synced(w->pods) && informer_shared_is_stopped(w->pods) &&
 			  informer_factory_wait_synced(w->fx->factory, 0, NULL, NULL) == INFORMER_E_FORKED;
 		unsigned calls = w->r->calls;
@@ -723,8 +767,9 @@ add_and_remove(void *context)
 		struct informer_shared *shared;
 		struct informer_handler *h;
 
-		if (informer_factory_for(g->w->fx->factory, i % 2 ? "po" : "pods", &shared) < 0 || shared != g->w->pods ||
-		    informer_shared_add_handler(shared, &o, &h) < 0 || informer_factory_start(g->w->fx->factory) < 0) {
+		if (informer_factory_for(g->w->fx->factory, i % 2 ? "po" : "pods", &shared) < 0 ||
+		    shared != g->w->pods || informer_shared_add_handler(shared, &o, &h) < 0 ||
+		    informer_factory_start(g->w->fx->factory) < 0) {
 			g->failures++;
 			continue;
 		}
@@ -736,7 +781,10 @@ add_and_remove(void *context)
 	return NULL;
 }
 
-/* Handlers come and go in several threads while one goes on and the store changes: that one misses nothing. [AddWhileActive] */
+/*
+ * Handlers come and go in several threads while one goes on and the store changes: that one misses nothing.
+ * [AddWhileActive]
+ */
 static void
 handlers_come_and_go_while_one_goes_on(void **state)
 {
@@ -751,7 +799,8 @@ handlers_come_and_go_while_one_goes_on(void **state)
 	recorder_await(w->r, "+a1* SYNCED");
 	for (unsigned i = 0; i < 3; i++) {
 		registrars[i] = (struct registrar){.w = w};
-		assert_int_equal(pthread_create(&registrars[i].thread, NULL, add_and_remove, &registrars[i]), 0);
+		assert_int_equal(pthread_create(&registrars[i].thread, NULL, add_and_remove, &registrars[i]),
+				 0);
 	}
 	for (int i = 2; i <= 50; i++) {
 		char expected[32];

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listers, against a writer in this process: client-go's Store, Indexer and Lister, line by line, as far as reading goes. (Writing is the
- * daemon's: tests/writer/store/store_test.c.)
+ * Listers, against a writer in this process: client-go's Store, Indexer and Lister, line by line, as far as
+ * reading goes. (Writing is the daemon's: tests/writer/store/store_test.c.)
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -80,7 +81,10 @@ an_object_is_found_by_namespace_and_name(void **state)
 	informer_end(&snapshot);
 }
 
-/* What is missing is NOT_FOUND, with the resource's name as the API says it: with its group where it has one. */
+/*
+ * What is missing is NOT_FOUND, with the resource's name as the API says it: with its group where it has
+ * one.
+ */
 static void
 what_is_missing_is_not_found_by_name(void **state)
 {
@@ -88,16 +92,23 @@ what_is_missing_is_not_found_by_name(void **state)
 	struct informer_snapshot snapshot;
 	struct informer_object o;
 
-	lister_fixture_put(fx, fx->deployments, "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"u-d\"}}");
+	lister_fixture_put(fx, fx->deployments,
+			   "{\"metadata\":{\"name\":\"web\",\"namespace\":\"default\",\"uid\":\"u-d\"}}");
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-9", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-9", &o),
+			 INFORMER_E_NOT_FOUND);
 	assert_error_is(fx, "pods \"web-9\" not found");
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "other", "web-0", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "other", "web-0", &o),
+			 INFORMER_E_NOT_FOUND);
 	assert_error_is(fx, "pods \"web-0\" not found");
-	assert_int_equal(informer_lister_get(lister_of(fx, "apps/v1/deployments"), &snapshot, "default", "web", &o), 0);
-	assert_int_equal(informer_lister_get(lister_of(fx, "deploy"), &snapshot, "jobs", "web", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(
+		informer_lister_get(lister_of(fx, "apps/v1/deployments"), &snapshot, "default", "web", &o),
+		0);
+	assert_int_equal(informer_lister_get(lister_of(fx, "deploy"), &snapshot, "jobs", "web", &o),
+			 INFORMER_E_NOT_FOUND);
 	assert_error_is(fx, "deployments.apps \"web\" not found");
-	assert_int_equal(informer_lister_get(lister_of(fx, "no"), &snapshot, NULL, "n9", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(lister_of(fx, "no"), &snapshot, NULL, "n9", &o),
+			 INFORMER_E_NOT_FOUND);
 	assert_error_is(fx, "nodes \"n9\" not found");
 	informer_end(&snapshot);
 }
@@ -112,8 +123,10 @@ a_resource_that_is_not_cached_is_told_apart(void **state)
 	struct word_list list = {0};
 
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(lister_of(fx, "secrets"), &snapshot, "a", "b", &o), INFORMER_E_NO_RESOURCE);
-	assert_int_equal(informer_lister_list(lister_of(fx, "secrets"), &snapshot, NULL, NULL, word_list_add_key, &list),
+	assert_int_equal(informer_lister_get(lister_of(fx, "secrets"), &snapshot, "a", "b", &o),
+			 INFORMER_E_NO_RESOURCE);
+	assert_int_equal(informer_lister_list(lister_of(fx, "secrets"), &snapshot, NULL, NULL,
+					      word_list_add_key, &list),
 			 INFORMER_E_NO_RESOURCE);
 	informer_end(&snapshot);
 }
@@ -126,10 +139,13 @@ lists_go_by_namespace_and_selector(void **state)
 {
 	struct lister_fixture *fx = *state;
 
-	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL), "default/web-0 default/web-1 jobs/bare jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, "", ""), "default/web-0 default/web-1 jobs/bare jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, NULL, NULL),
+			    "default/web-0 default/web-1 jobs/bare jobs/done");
+	assert_string_equal(lister_fixture_list_now(fx, "", ""),
+			    "default/web-0 default/web-1 jobs/bare jobs/done");
 	assert_string_equal(lister_fixture_list_now(fx, "jobs", NULL), "jobs/bare jobs/done");
-	assert_string_equal(lister_fixture_list_now(fx, NULL, "app in (web,other)"), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_list_now(fx, NULL, "app in (web,other)"),
+			    "default/web-0 default/web-1");
 	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app"), "jobs/done");
 	assert_string_equal(lister_fixture_list_now(fx, "jobs", "app=web"), "");
 	assert_string_equal(lister_fixture_list_now(fx, "nowhere", NULL), "");
@@ -156,7 +172,9 @@ a_result_of_the_callers_stops(void **state)
 	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, stop_at_second, &calls), 42);
 	assert_int_equal(calls, 2);
 	calls = 0;
-	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "nodeName", "n1", 2, stop_at_second, &calls), 42);
+	assert_int_equal(
+		informer_lister_by_index(fx->pods, &snapshot, "nodeName", "n1", 2, stop_at_second, &calls),
+		42);
 	assert_int_equal(calls, 2);
 	informer_end(&snapshot);
 }
@@ -173,10 +191,12 @@ all_listers_agree_in_one_snapshot(void **state)
 	lister_fixture_pod(fx, "default", "web-2", "oscar", "web");
 	lister_fixture_delete(fx, "default", "web-0");
 	lister_fixture_put(fx, fx->nodes, "{\"metadata\":{\"name\":\"n1\",\"uid\":\"u-n1\"}}");
-	assert_string_equal(lister_fixture_list(fx, &snapshot, "default", NULL), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_list(fx, &snapshot, "default", NULL),
+			    "default/web-0 default/web-1");
 	assert_string_equal(lister_fixture_by_index(fx, &snapshot, "byUser", "oscar"), "default/web-1");
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
-	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &o),
+			 INFORMER_E_NOT_FOUND);
 	informer_end(&snapshot);
 	assert_string_equal(lister_fixture_list_now(fx, "default", NULL), "default/web-1 default/web-2");
 }
@@ -184,8 +204,8 @@ all_listers_agree_in_one_snapshot(void **state)
 /* ---- the daemon's indexes ---- */
 
 /*
- * Several values an object: each is found under each of its values, and a value with no object left disappears.
- * [IndexingFunctionsWithMultipleValues, MultiIndexKeys]
+ * Several values an object: each is found under each of its values, and a value with no object left
+ * disappears. [IndexingFunctionsWithMultipleValues, MultiIndexKeys]
  */
 static void
 objects_are_found_by_each_of_their_values(void **state)
@@ -209,10 +229,12 @@ objects_are_found_by_each_of_their_values(void **state)
 	lister_fixture_pod(fx, "default", "web-0", "oscar", "web");
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "");
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-1");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"),
+			    "default/web-0 default/web-1");
 	/* one that does not touches no index */
 	lister_fixture_pod(fx, "default", "web-0", "oscar", "other");
-	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"), "default/web-0 default/web-1");
+	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "oscar"),
+			    "default/web-0 default/web-1");
 	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert oscar");
 }
 
@@ -246,11 +268,15 @@ an_unknown_index_has_no_values_and_is_an_error(void **state)
 	assert_string_equal(lister_fixture_by_index_now(fx, "nothing", "x"), "error INFORMER_E_NO_INDEX");
 	begin(fx, &snapshot);
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
-	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "nothing", &o, word_list_add_key, &list), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "nothing", &o, word_list_add_key, &list),
+			 INFORMER_E_NO_INDEX);
 	informer_end(&snapshot);
 }
 
-/* Those that share a value with an object: a union without duplicates. [IndexingFunctionsWithMultipleValues] */
+/*
+ * Those that share a value with an object: a union without duplicates.
+ * [IndexingFunctionsWithMultipleValues]
+ */
 static void
 those_that_share_a_value_come_once_each(void **state)
 {
@@ -262,14 +288,17 @@ those_that_share_a_value_come_once_each(void **state)
 	lister_fixture_pod(fx, "jobs", "two", "bert,ernie", NULL);
 	begin(fx, &snapshot);
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &o), 0);
-	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list), 0);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list),
+			 0);
 	word_list_join(&list, false, fx->text, sizeof(fx->text));
 	assert_string_equal(fx->text, "default/web-0 default/web-1 jobs/done jobs/two");
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "bare", &o), 0);
-	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list), 0);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "byUser", &o, word_list_add_key, &list),
+			 0);
 	assert_int_equal(list.count, 0);
 	/* an object of another resource has no values here */
-	assert_int_equal(informer_lister_index(lister_of(fx, "deployments"), &snapshot, "namespace", &o, word_list_add_key, &list),
+	assert_int_equal(informer_lister_index(lister_of(fx, "deployments"), &snapshot, "namespace", &o,
+					       word_list_add_key, &list),
 			 -EINVAL);
 	informer_end(&snapshot);
 }
@@ -294,10 +323,13 @@ a_factorys_namespace_hides_all_others(void **state)
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "ernie"), "jobs/done");
 	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "elmo ernie");
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-0", &object),
+			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "done", &object), 0);
 	assert_int_equal(informer_lister_get(lister_of(fx, "nodes"), &snapshot, NULL, "n1", &object), 0);
-	assert_int_equal(informer_lister_list(lister_of(fx, "nodes"), &snapshot, NULL, NULL, word_list_add_key, &list), 0);
+	assert_int_equal(
+		informer_lister_list(lister_of(fx, "nodes"), &snapshot, NULL, NULL, word_list_add_key, &list),
+		0);
 	informer_end(&snapshot);
 	word_list_join(&list, true, fx->text, sizeof(fx->text));
 	assert_string_equal(fx->text, "n1");
@@ -323,8 +355,10 @@ a_tweaks_selectors_hide_what_they_do_not_match(void **state)
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "bert"), "default/web-0");
 	assert_string_equal(lister_fixture_values_now(fx, "byUser"), "bert elmo ernie");
 	begin(fx, &snapshot);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-1", &object), INFORMER_E_NOT_FOUND);
-	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "bare", &object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "default", "web-1", &object),
+			 INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_lister_get(fx->pods, &snapshot, "jobs", "bare", &object),
+			 INFORMER_E_NOT_FOUND);
 	informer_end(&snapshot);
 }
 
@@ -353,12 +387,16 @@ a_transform_keeps_and_drops(void **state)
 	struct informer_factory_options o = {.size = sizeof(o), .keep = keep, .n_keep = 2};
 
 	lister_fixture_renew(fx, &o);
-	assert_json(fx, "default", "web-0", "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"uid-default-web-0\","
-		    "\"annotations\":{\"users\":\"ernie,bert\"}},\"status\":{\"phase\":\"Running\"}}");
+	assert_json(
+		fx, "default", "web-0",
+		"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"uid-default-web-0\","
+		"\"annotations\":{\"users\":\"ernie,bert\"}},\"status\":{\"phase\":\"Running\"}}");
 	o = (struct informer_factory_options){.size = sizeof(o), .drop = drop, .n_drop = 2};
 	lister_fixture_renew(fx, &o);
-	assert_json(fx, "default", "web-0", "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"uid-default-web-0\","
-		    "\"labels\":{\"app\":\"web\"}},\"status\":{\"phase\":\"Running\"}}");
+	assert_json(
+		fx, "default", "web-0",
+		"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"uid-default-web-0\","
+		"\"labels\":{\"app\":\"web\"}},\"status\":{\"phase\":\"Running\"}}");
 	assert_string_equal(lister_fixture_list_now(fx, "jobs", NULL), "jobs/bare jobs/done");
 	assert_string_equal(lister_fixture_by_index_now(fx, "byUser", "elmo"), "jobs/done");
 }
@@ -392,7 +430,8 @@ transformed_objects_live_as_long_as_the_snapshot(void **state)
 	lister_fixture_renew(fx, &o);
 	begin(fx, &snapshot);
 	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, keep_object, &kept), 0);
-	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "byUser", "bert", 4, keep_object, &kept), 0);
+	assert_int_equal(
+		informer_lister_by_index(fx->pods, &snapshot, "byUser", "bert", 4, keep_object, &kept), 0);
 	assert_int_equal(kept.count, 6);
 	for (unsigned i = 0; i < kept.count; i++)
 		assert_int_equal(informer_object_name(&kept.objects[i], &name, &length), 0);
@@ -410,15 +449,23 @@ impossible_arguments_are_refused(void **state)
 
 	assert_int_equal(informer_lister_get(NULL, &snapshot, NULL, "a", &o), -EINVAL);
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, NULL, "a", &o), -EINVAL);
-	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, word_list_add_key, &list), -EINVAL);
-	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "uid", "a", 1, word_list_add_key, &list), -EINVAL);
+	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, word_list_add_key, &list),
+			 -EINVAL);
+	assert_int_equal(
+		informer_lister_by_index(fx->pods, &snapshot, "uid", "a", 1, word_list_add_key, &list),
+		-EINVAL);
 	assert_int_equal(informer_index_values(fx->pods, &snapshot, "uid", NULL, NULL), -EINVAL);
 	begin(fx, &snapshot);
 	assert_int_equal(informer_lister_get(fx->pods, &snapshot, NULL, NULL, &o), -EINVAL);
 	assert_int_equal(informer_lister_list(fx->pods, &snapshot, NULL, NULL, NULL, NULL), -EINVAL);
-	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, NULL, "a", 1, word_list_add_key, &list), -EINVAL);
-	assert_int_equal(informer_lister_by_index(fx->pods, &snapshot, "uid", NULL, 1, word_list_add_key, &list), -EINVAL);
-	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "uid", NULL, word_list_add_key, &list), -EINVAL);
+	assert_int_equal(
+		informer_lister_by_index(fx->pods, &snapshot, NULL, "a", 1, word_list_add_key, &list),
+		-EINVAL);
+	assert_int_equal(
+		informer_lister_by_index(fx->pods, &snapshot, "uid", NULL, 1, word_list_add_key, &list),
+		-EINVAL);
+	assert_int_equal(informer_lister_index(fx->pods, &snapshot, "uid", NULL, word_list_add_key, &list),
+			 -EINVAL);
 	informer_end(&snapshot);
 }
 

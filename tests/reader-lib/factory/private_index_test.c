@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private indexes: that they follow the store, at the cost they state, and say of every snapshot what is in that snapshot.
+ * Private indexes: that they follow the store, at the cost they state, and say of every snapshot what is in
+ * that snapshot.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -74,7 +76,8 @@ begin(struct world *w, struct informer_snapshot *snapshot)
 	assert_int_equal(informer_begin(w->fx->inf, snapshot), 0);
 }
 
-#define assert_users(w, value, expected) assert_string_equal(lister_fixture_by_index_now((w)->fx, "users", value), expected)
+#define assert_users(w, value, expected)                                                                     \
+	assert_string_equal(lister_fixture_by_index_now((w)->fx, "users", value), expected)
 
 /* How often the function was called since the last time this was asked. */
 static unsigned
@@ -83,7 +86,10 @@ calls(struct world *w)
 	return atomic_exchange(&w->calls, 0);
 }
 
-/* An index added to a filled store knows what is there. [MultiIndexKeys, TestThreadSafeStoreAddIndexersWithItems] */
+/*
+ * An index added to a filled store knows what is there. [MultiIndexKeys,
+ * TestThreadSafeStoreAddIndexersWithItems]
+ */
 static void
 an_index_added_to_a_filled_store_knows_what_is_there(void **state)
 {
@@ -157,13 +163,17 @@ a_value_that_is_emitted_twice_counts_once(void **state)
 	assert_users(w, "", "");
 	begin(w, &snapshot);
 	assert_int_equal(informer_lister_get(w->fx->pods, &snapshot, "default", "one", &object), 0);
-	assert_int_equal(informer_lister_index(w->fx->pods, &snapshot, "users", &object, word_list_add_key, &list), 0);
+	assert_int_equal(
+		informer_lister_index(w->fx->pods, &snapshot, "users", &object, word_list_add_key, &list), 0);
 	informer_end(&snapshot);
 	word_list_join(&list, false, w->fx->text, sizeof(w->fx->text));
 	assert_string_equal(w->fx->text, "default/one default/tre default/two");
 }
 
-/* A snapshot that is older than the index has seen is answered as it is, at the cost of what changed since. */
+/*
+ * A snapshot that is older than the index has seen is answered as it is, at the cost of what changed
+ * since.
+ */
 static void
 an_older_snapshot_is_answered_as_it_is(void **state)
 {
@@ -182,7 +192,8 @@ an_older_snapshot_is_answered_as_it_is(void **state)
 	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "bert"), "");
 	assert_string_equal(lister_fixture_by_index(w->fx, &old, "users", "elmo"), "default/tre default/two");
 	assert_int_equal(calls(w), 0);
-	assert_string_equal(lister_fixture_by_index(w->fx, &older, "users", "bert"), "default/one default/two");
+	assert_string_equal(lister_fixture_by_index(w->fx, &older, "users", "bert"),
+			    "default/one default/two");
 	assert_string_equal(lister_fixture_by_index(w->fx, &older, "users", "elmo"), "default/tre");
 	assert_string_equal(lister_fixture_values(w->fx, &older, "users"), "bert elmo ernie oscar");
 	assert_string_equal(lister_fixture_values(w->fx, &old, "users"), "elmo ernie");
@@ -215,7 +226,8 @@ static void
 forget_deletions(struct broker_fixture *writer, void *context)
 {
 	(void)context;
-	store_set_tombstone_limits(writer->store->store, writer->store->pods, (struct tombstone_limits){0, 0, 0});
+	store_set_tombstone_limits(writer->store->store, writer->store->pods,
+				   (struct tombstone_limits){0, 0, 0});
 }
 
 /* When the daemon has forgotten a deletion, the index is made anew, and right. */
@@ -243,8 +255,10 @@ another_lineage_makes_it_anew(void **state)
 	broker_fixture_replace(w->fx->writer, true, true);
 	for (int i = 0; i < 20; i++)
 		broker_fixture_pod(w->fx->writer, "y");
-	broker_fixture_put(w->fx->writer, (const char *const[]){
-		"{\"metadata\":{\"name\":\"x\",\"namespace\":\"default\",\"annotations\":{\"users\":\"bert\"}}}", NULL});
+	broker_fixture_put(w->fx->writer,
+			   (const char *const[]){"{\"metadata\":{\"name\":\"x\",\"namespace\":\"default\","
+						 "\"annotations\":{\"users\":\"bert\"}}}",
+						 NULL});
 	for (;;) {
 		struct informer_status status = {.size = sizeof(status)};
 
@@ -316,28 +330,39 @@ by_fields(void *context, const struct informer_object *object, informer_emit_val
 		emit(emit_context, text, length);
 }
 
-/* The function sees of an object what the informer shows: after the transform, and only what the selectors match. */
+/*
+ * The function sees of an object what the informer shows: after the transform, and only what the selectors
+ * match.
+ */
 static void
 the_function_sees_what_the_informer_shows(void **state)
 {
 	struct world *w = *state;
 	const char *drop[] = {"metadata.annotations", "metadata.labels", "metadata.uid", "spec"};
 	struct informer_tweak tweak = {.resource = "pods", .label_selector = "app=web"};
-	struct informer_factory_options o = {
-		.size = sizeof(o), .namespace_ = "default", .tweaks = &tweak, .n_tweaks = 1, .drop = drop, .n_drop = 4};
+	struct informer_factory_options o = {.size = sizeof(o),
+					     .namespace_ = "default",
+					     .tweaks = &tweak,
+					     .n_tweaks = 1,
+					     .drop = drop,
+					     .n_drop = 4};
 
 	lister_fixture_pod(w->fx, "jobs", "web", "bert", "web");
 	lister_fixture_renew(w->fx, &o);
 	assert_int_equal(informer_add_index(w->fx->pods, "fields", by_fields, w), 0);
 	assert_string_equal(lister_fixture_values_now(w->fx, "fields"),
-			    "{\"metadata\":{\"name\":\"one\",\"namespace\":\"default\",\"uid\":\"uid-default-one\"},\"status\":{\"phase\":\"Running\"}} "
-			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-two\"},\"status\":{\"phase\":\"Running\"}}");
+			    "{\"metadata\":{\"name\":\"one\",\"namespace\":\"default\",\"uid\":\"uid-default-"
+			    "one\"},\"status\":{\"phase\":\"Running\"}} "
+			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-"
+			    "two\"},\"status\":{\"phase\":\"Running\"}}");
 	/* an update that leaves the selector takes it out, one that comes back puts it in */
 	lister_fixture_pod(w->fx, "default", "one", NULL, "job");
 	lister_fixture_pod(w->fx, "default", "tre", NULL, "web");
 	assert_string_equal(lister_fixture_values_now(w->fx, "fields"),
-			    "{\"metadata\":{\"name\":\"tre\",\"namespace\":\"default\",\"uid\":\"uid-default-tre\"},\"status\":{\"phase\":\"Running\"}} "
-			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-two\"},\"status\":{\"phase\":\"Running\"}}");
+			    "{\"metadata\":{\"name\":\"tre\",\"namespace\":\"default\",\"uid\":\"uid-default-"
+			    "tre\"},\"status\":{\"phase\":\"Running\"}} "
+			    "{\"metadata\":{\"name\":\"two\",\"namespace\":\"default\",\"uid\":\"uid-default-"
+			    "two\"},\"status\":{\"phase\":\"Running\"}}");
 }
 
 /* ---- memory ---- */
@@ -377,8 +402,12 @@ a_use_without_memory_says_so_and_the_next_is_right(void **state)
 {
 	struct world *w = *state;
 	struct purse purse = {.left = SIZE_MAX};
-	struct informer_options o = {.size = sizeof(o), .socket_path = w->fx->writer->socket, .reader_name = "test",
-				     .allocate = purse_allocate, .release = purse_release, .allocator_context = &purse};
+	struct informer_options o = {.size = sizeof(o),
+				     .socket_path = w->fx->writer->socket,
+				     .reader_name = "test",
+				     .allocate = purse_allocate,
+				     .release = purse_release,
+				     .allocator_context = &purse};
 	struct informer *inf = w->fx->inf;
 	struct informer_factory *factory;
 	struct informer_shared *shared;
@@ -471,8 +500,8 @@ random_change(struct world *w)
 }
 
 /*
- * Random changes, with snapshots of any age open, some asked for, at any time: the index says what a scan of that snapshot says. Now
- * and then deletions are forgotten.
+ * Random changes, with snapshots of any age open, some asked for, at any time: the index says what a scan of
+ * that snapshot says. Now and then deletions are forgotten.
  */
 static void
 it_says_of_any_snapshot_what_a_scan_says(void **state)
@@ -535,7 +564,9 @@ ask(void *context)
 
 		if (informer_begin(a->w->fx->inf, &snapshot) < 0)
 			continue;
-		if (informer_lister_by_index(a->w->fx->pods, &snapshot, "users", "token", 5, count_object, &n) < 0 || n != 1)
+		if (informer_lister_by_index(a->w->fx->pods, &snapshot, "users", "token", 5, count_object,
+					     &n) < 0 ||
+		    n != 1)
 			a->wrong++;
 		a->answers++;
 		informer_end(&snapshot);
@@ -549,8 +580,12 @@ swap(struct broker_fixture *writer, void *context)
 	int which = *(int *)context;
 
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(store_fixture_putf(writer->store, "{\"metadata\":{\"name\":\"pair-%c\",\"namespace\":\"default\","
-						    "\"annotations\":{\"users\":\"%s\"}}}", 'a' + i, which == i ? "token" : "none"), 0);
+		assert_int_equal(
+			store_fixture_putf(writer->store,
+					   "{\"metadata\":{\"name\":\"pair-%c\",\"namespace\":\"default\","
+					   "\"annotations\":{\"users\":\"%s\"}}}",
+					   'a' + i, which == i ? "token" : "none"),
+			0);
 	}
 	assert_int_equal(store_commit(writer->store->store), 0);
 }

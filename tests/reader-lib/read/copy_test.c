@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that stay: copies, and copies that go with their snapshot. What paths leave of them: path_set_test.c.
+ * Objects that stay: copies, and copies that go with their snapshot. What paths leave of them:
+ * path_set_test.c.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -98,7 +100,10 @@ a_copy_outlives_snapshot_and_handle(void **state)
 	informer_object_free(&second);
 }
 
-/* A copy is private memory: a forked child may read and free its own, though the parent's handle is closed to it. */
+/*
+ * A copy is private memory: a forked child may read and free its own, though the parent's handle is closed to
+ * it.
+ */
 static void
 a_forked_child_may_use_its_copy(void **state)
 {
@@ -111,7 +116,8 @@ a_forked_child_may_use_its_copy(void **state)
 	child = fork();
 	if (child == 0) {
 		size_t length = 0;
-		bool ok = informer_object_json(&copy, w->again, sizeof(w->again), &length) == 0 && strcmp(w->again, pod_of_all_kinds) == 0 &&
+		bool ok = informer_object_json(&copy, w->again, sizeof(w->again), &length) == 0 &&
+			  strcmp(w->again, pod_of_all_kinds) == 0 &&
 			  informer_object_copy(w->inf, &w->pod, &more) == INFORMER_E_FORKED &&
 			  informer_object_copy(w->inf, &copy, &more) == INFORMER_E_FORKED;
 
@@ -143,7 +149,10 @@ only_copies_are_freed(void **state)
 	assert_int_equal(informer_object_copy(w->inf, &same, &zero), -EINVAL);
 }
 
-/* A copy stands in no snapshot of the store: questions about resources find none, lookups are refused, ending it does nothing. */
+/*
+ * A copy stands in no snapshot of the store: questions about resources find none, lookups are refused, ending
+ * it does nothing.
+ */
 static void
 a_copys_own_snapshot_has_no_resources(void **state)
 {
@@ -157,8 +166,10 @@ a_copys_own_snapshot_has_no_resources(void **state)
 
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
 	assert_int_equal(informer_resource_count(copy.snapshot_), 0);
-	assert_int_equal(informer_resource_info_at(copy.snapshot_, informer_object_position(&copy), &info), INFORMER_E_NOT_FOUND);
-	assert_int_equal(informer_resource_index_name(copy.snapshot_, 0, 0, &data, &length), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_info_at(copy.snapshot_, informer_object_position(&copy), &info),
+			 INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_index_name(copy.snapshot_, 0, 0, &data, &length),
+			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_resource_info(copy.snapshot_, w->pods, &info), -EINVAL);
 	assert_int_equal(informer_resource_position(copy.snapshot_, w->pods, &position), -EINVAL);
 	assert_int_equal(informer_get_z(copy.snapshot_, w->pods, "default", "web-0", &found), -EINVAL);
@@ -177,7 +188,8 @@ read_often(void *context)
 	size_t length;
 
 	for (int i = 0; i < 200; i++) {
-		if (informer_object_json(copy, text, sizeof(text), &length) < 0 || strcmp(text, pod_of_all_kinds) != 0)
+		if (informer_object_json(copy, text, sizeof(text), &length) < 0 ||
+		    strcmp(text, pod_of_all_kinds) != 0)
 			return context;
 	}
 	return NULL;
@@ -246,7 +258,8 @@ a_lent_copy_goes_with_its_snapshot(void **state)
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(object_copy_lent(inf, &object, set, &lent), 0);
 		informer_object_free(&lent);
-		assert_string_equal(pod_world_json(w->text, &lent), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+		assert_string_equal(pod_world_json(w->text, &lent),
+				    "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	}
 	assert_int_equal(allocations, before + 10);
 	/* copied, it stays */
@@ -254,7 +267,8 @@ a_lent_copy_goes_with_its_snapshot(void **state)
 	assert_int_equal(object_copy_lent(inf, &kept, set, &lent), -EINVAL);
 	informer_end(&snap);
 	assert_int_equal(allocations, before + 1);
-	assert_string_equal(pod_world_json(w->text, &kept), "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	assert_string_equal(pod_world_json(w->text, &kept),
+			    "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	informer_object_free(&kept);
 	assert_int_equal(allocations, before);
 	path_set_free(inf, set);
@@ -294,9 +308,12 @@ a_copy_that_gets_no_memory_says_so(void **state)
 	int r, tries = 0;
 
 	/* more than the memory that costs no allocation: text, names */
-	n = (size_t)snprintf(big, sizeof(big), "{\"metadata\":{\"name\":\"big\",\"namespace\":\"default\"},\"data\":{");
+	n = (size_t)snprintf(big, sizeof(big),
+			     "{\"metadata\":{\"name\":\"big\",\"namespace\":\"default\"},\"data\":{");
 	for (int i = 0; i < 1500; i++)
-		n += (size_t)snprintf(big + n, sizeof(big) - n, "%s\"a-field-of-its-own-%d\":\"with some text %d\"", i ? "," : "", i, i);
+		n += (size_t)snprintf(big + n, sizeof(big) - n,
+				      "%s\"a-field-of-its-own-%d\":\"with some text %d\"", i ? "," : "", i,
+				      i);
 	snprintf(big + n, sizeof(big) - n, "}}");
 	broker_fixture_put(w->fx, (const char *const[]){big, NULL});
 	fail_at = 1000;
@@ -334,7 +351,10 @@ file_text(const char *name)
 	return text;
 }
 
-/* Every real pod comes back from its copy as it went in, and from a copy of it that keeps everything by name. */
+/*
+ * Every real pod comes back from its copy as it went in, and from a copy of it that keeps everything by
+ * name.
+ */
 static void
 real_pods_survive_copying(void **state)
 {
@@ -363,9 +383,14 @@ real_pods_survive_copying(void **state)
 	closedir(directory);
 	informer_end(&w->snap);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	assert_int_equal(path_set_compile(w->inf, LIST("[*]"), 1, LIST("no.such[*].path", "spec.nor.this"), 2, &all), 0);
-	assert_int_equal(path_set_compile(w->inf, LIST("spec[*][*][*]", "metadata", "status[*]", "kind", "apiVersion", "spec"), 6, NULL, 0,
-					  &none), 0);
+	assert_int_equal(
+		path_set_compile(w->inf, LIST("[*]"), 1, LIST("no.such[*].path", "spec.nor.this"), 2, &all),
+		0);
+	assert_int_equal(
+		path_set_compile(w->inf,
+				 LIST("spec[*][*][*]", "metadata", "status[*]", "kind", "apiVersion", "spec"),
+				 6, NULL, 0, &none),
+		0);
 	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
 	while (informer_next(&it, &object) > 0) {
 		pod_world_json(w->text, &object);
@@ -400,7 +425,8 @@ collect(void *context, uint32_t ref, const struct block *b)
 
 	if (!walk_seen_first(&blocks->seen, ref))
 		return 0;
-	if (blocks->count < 1024 && (block_type(b) == BLOCK_OBJECT || block_type(b) == BLOCK_VALUE || block_type(b) == BLOCK_SHAPE))
+	if (blocks->count < 1024 &&
+	    (block_type(b) == BLOCK_OBJECT || block_type(b) == BLOCK_VALUE || block_type(b) == BLOCK_SHAPE))
 		blocks->refs[blocks->count++] = ref;
 	return 1;
 }
@@ -439,7 +465,10 @@ copy_and_read(struct pod_world *w, const struct path_set *set, unsigned *corrupt
 	}
 }
 
-/* Each bit of each block that an object reaches, flipped in turn: an error or a copy as wrong, and never a crash. */
+/*
+ * Each bit of each block that an object reaches, flipped in turn: an error or a copy as wrong, and never a
+ * crash.
+ */
 static void
 damaged_objects_are_refused_or_copied_as_they_are(void **state)
 {
@@ -451,7 +480,9 @@ damaged_objects_are_refused_or_copied_as_they_are(void **state)
 	struct path_set *set;
 	unsigned corrupt = 0;
 
-	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("spec.containers[*].env", "metadata.annotations"), 2, &set), 0);
+	assert_int_equal(path_set_compile(w->inf, NULL, 0,
+					  LIST("spec.containers[*].env", "metadata.annotations"), 2, &set),
+			 0);
 	blocks.count = 0;
 	assert_int_equal(walk_seen_init(&blocks.seen, arena->view.committed), 0);
 	assert_int_equal(walk_root(&arena->view, atomic_load(&arena->header->root), &visitor, &damage), 0);

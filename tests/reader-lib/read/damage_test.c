@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A damaged arena: whatever the bytes say, the library answers, and never crashes. With verification it says CORRUPT.
+ * A damaged arena: whatever the bytes say, the library answers, and never crashes. With verification it says
+ * CORRUPT.
  *
  * Each test damages the writer's own memory, which the reader has mapped too.
  */
@@ -15,11 +17,13 @@
 #include "shm-layout/walk.h"
 #include "tests/support/broker_fixture.h"
 
-static const char pod[] =
-	"{\"metadata\":{\"name\":\"web-%d\",\"namespace\":\"ns-%d\",\"uid\":\"u-%d\",\"labels\":{\"app\":\"web\"},"
-	"\"annotations\":{\"users\":\"ernie,bert\",\"long\":\"0123456789012345678901234567890123456789012345678901234567890123"
-	"456789\"}},\"spec\":{\"nodeName\":\"n1\",\"priority\":1.5,\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]},"
-	"\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.%d\"}]}}";
+static const char pod[] = "{\"metadata\":{\"name\":\"web-%d\",\"namespace\":\"ns-%d\",\"uid\":\"u-%d\","
+			  "\"labels\":{\"app\":\"web\"},"
+			  "\"annotations\":{\"users\":\"ernie,bert\",\"long\":"
+			  "\"0123456789012345678901234567890123456789012345678901234567890123"
+			  "456789\"}},\"spec\":{\"nodeName\":\"n1\",\"priority\":1.5,\"containers\":[{"
+			  "\"name\":\"c\",\"image\":\"i\"}]},"
+			  "\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.%d\"}]}}";
 
 struct world {
 	struct broker_fixture *fx;
@@ -62,7 +66,10 @@ count_bytes(void *context, const char *data, size_t length)
 	return 0;
 }
 
-/* Use everything once. Returns whether some call said CORRUPT; fails on a result that is none of the documented ones. */
+/*
+ * Use everything once. Returns whether some call said CORRUPT; fails on a result that is none of the
+ * documented ones.
+ */
 static bool
 use_everything(struct world *w, struct informer *inf, struct informer_resource *pods)
 {
@@ -76,13 +83,13 @@ use_everything(struct world *w, struct informer *inf, struct informer_resource *
 	bool corrupt = false;
 	int r;
 
-#define NOTE(call)                                                                                                     \
-	do {                                                                                                           \
-		r = (call);                                                                                            \
-		if (r < 0 && r != INFORMER_E_CORRUPT && r != INFORMER_E_NOT_FOUND && r != INFORMER_E_TYPE &&           \
-		    r != INFORMER_E_NO_RESOURCE && r != INFORMER_E_NO_INDEX && r != INFORMER_E_NOT_READY)              \
-			fail_msg("%s: %s", #call, informer_error_name(r));                                             \
-		corrupt |= r == INFORMER_E_CORRUPT;                                                                    \
+#define NOTE(call)                                                                                           \
+	do {                                                                                                 \
+		r = (call);                                                                                  \
+		if (r < 0 && r != INFORMER_E_CORRUPT && r != INFORMER_E_NOT_FOUND && r != INFORMER_E_TYPE && \
+		    r != INFORMER_E_NO_RESOURCE && r != INFORMER_E_NO_INDEX && r != INFORMER_E_NOT_READY)    \
+			fail_msg("%s: %s", #call, informer_error_name(r));                                   \
+		corrupt |= r == INFORMER_E_CORRUPT;                                                          \
 	} while (0)
 
 	NOTE(informer_begin(inf, &snap));
@@ -189,8 +196,8 @@ damage_anywhere_is_found_by_verification(void **state)
 				informer_end(&snap);
 			}
 			if (r != INFORMER_E_CORRUPT)
-				fail_msg("block %u (type %u), byte %zu of %zu: %s", blocks.refs[i], (unsigned)block_type(b), at[k],
-					 bytes, informer_error_name(r));
+				fail_msg("block %u (type %u), byte %zu of %zu: %s", blocks.refs[i],
+					 (unsigned)block_type(b), at[k], bytes, informer_error_name(r));
 			*byte ^= (uint8_t)(1u << (i + k) % 8);
 		}
 	}
@@ -199,7 +206,10 @@ damage_anywhere_is_found_by_verification(void **state)
 	informer_detach(inf);
 }
 
-/* Without verification wrong answers are possible, but each is an answer: random damage, everything used, nothing crashes. */
+/*
+ * Without verification wrong answers are possible, but each is an answer: random damage, everything used,
+ * nothing crashes.
+ */
 static void
 random_damage_is_survived_without_verification(void **state)
 {
@@ -236,11 +246,15 @@ random_damage_is_survived_without_verification(void **state)
 	informer_detach(inf);
 }
 
-/* Words of the header that change: an impossible root or size is CORRUPT, or believed only as far as the file goes. */
+/*
+ * Words of the header that change: an impossible root or size is CORRUPT, or believed only as far as the file
+ * goes.
+ */
 static void
 an_impossible_header_is_survived(void **state)
 {
-	static const uint64_t roots[] = {1, 8, 15, 17, 8191, 1ull << 34, UINT64_MAX, (1ull << 31) * 16, HEADER_BYTES};
+	static const uint64_t roots[] = {
+		1, 8, 15, 17, 8191, 1ull << 34, UINT64_MAX, (1ull << 31) * 16, HEADER_BYTES};
 	struct world *w = *state;
 	struct header *h = w->fx->store->arena->header;
 	uint64_t root = atomic_load(&h->root), committed = atomic_load(&h->committed_bytes);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Field selectors: the API server's syntax on any path.
  */
@@ -14,11 +15,13 @@
 #include "reader-lib/read/key_object.h"
 #include "tests/support/pod_world.h"
 
-static const char pod[] =
-	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"labels\":{\"a=b\":\"c,d\",\"back\":\"x\\\\y\"}},"
-	"\"spec\":{\"nodeName\":\"n1\",\"priority\":-5,\"ratio\":0.25,\"big\":18446744073709551615,\"hostNetwork\":false,"
-	"\"nothing\":null,\"empty\":\"\",\"none\":[],"
-	"\"containers\":[{\"name\":\"c1\",\"image\":\"nginx\"},{\"name\":\"c2\",\"image\":\"redis\"},{\"name\":\"c3\"}]}}";
+static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"labels\":{\"a=b\":"
+			  "\"c,d\",\"back\":\"x\\\\y\"}},"
+			  "\"spec\":{\"nodeName\":\"n1\",\"priority\":-5,\"ratio\":0.25,\"big\":"
+			  "18446744073709551615,\"hostNetwork\":false,"
+			  "\"nothing\":null,\"empty\":\"\",\"none\":[],"
+			  "\"containers\":[{\"name\":\"c1\",\"image\":\"nginx\"},{\"name\":\"c2\",\"image\":"
+			  "\"redis\"},{\"name\":\"c3\"}]}}";
 
 static int
 set_up(void **state)
@@ -125,7 +128,10 @@ containers_are_equal_to_nothing(void **state)
 	expect(w, "spec.containers={}", 0);
 }
 
-/* A backslash makes a comma, an equals sign or a backslash part of the value; names with such characters are quoted. */
+/*
+ * A backslash makes a comma, an equals sign or a backslash part of the value; names with such characters are
+ * quoted.
+ */
 static void
 escapes_are_understood(void **state)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finding what is present or was deleted a short while ago.
  */
@@ -18,11 +19,13 @@
 
 /* As pods are, with every index by which deleted ones are found. */
 static const char workers_descriptor[] =
-	"{\"group\":\"example.org\",\"version\":\"v1\",\"resource\":\"workers\",\"kind\":\"Worker\",\"singular\":\"worker\","
+	"{\"group\":\"example.org\",\"version\":\"v1\",\"resource\":\"workers\",\"kind\":\"Worker\","
+	"\"singular\":\"worker\","
 	"\"shortNames\":[],\"namespaced\":true,\"indexes\":["
 	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
 	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
-	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"}]}]}";
+	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":"
+	"\"scheme\"}]}]}";
 
 struct world {
 	struct broker_fixture *fx;
@@ -38,7 +41,8 @@ add_workers(struct broker_fixture *fx, void *context)
 	uint8_t fingerprint[32] = "workers";
 
 	(void)context;
-	assert_int_equal(store_add_resource(fx->store->store, workers_descriptor, fingerprint, &fx->store->pods), 0);
+	assert_int_equal(
+		store_add_resource(fx->store->store, workers_descriptor, fingerprint, &fx->store->pods), 0);
 }
 
 static int
@@ -75,8 +79,10 @@ put(struct world *w, const char *name, const char *uid, const char *ip, const ch
 	char text[1024];
 
 	snprintf(text, sizeof(text),
-		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"%s\",\"labels\":{\"app\":\"%s\"}},\"spec\":{\"hostNetwork\":%s},"
-		 "\"status\":{\"phase\":\"%s\",\"podIPs\":[{\"ip\":\"%s\"}],\"containerStatuses\":[{\"containerID\":\"containerd://c-%s\"}]}}",
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"%s\",\"labels\":{\"app\":\"%"
+		 "s\"}},\"spec\":{\"hostNetwork\":%s},"
+		 "\"status\":{\"phase\":\"%s\",\"podIPs\":[{\"ip\":\"%s\"}],\"containerStatuses\":[{"
+		 "\"containerID\":\"containerd://c-%s\"}]}}",
 		 name, uid, name, host_network ? "true" : "false", phase, ip, uid);
 	broker_fixture_put(w->fx, (const char *const[]){text, NULL});
 }
@@ -216,7 +222,10 @@ of_several_deleted_the_last_is_found(void **state)
 	expect(w, INFORMER_BY_IP, "10.0.0.3", 1, "u-3");
 }
 
-/* By address: who runs, then who has finished (the last), then who was deleted; those on the host's network never. */
+/*
+ * By address: who runs, then who has finished (the last), then who was deleted; those on the host's network
+ * never.
+ */
 static void
 an_address_belongs_to_who_had_it_last(void **state)
 {
@@ -309,10 +318,13 @@ what_is_not_there_is_not_found(void **state)
 	assert_int_equal(informer_find(NULL, w->workers, INFORMER_BY_UID, "x", 1, &w->object), -EINVAL);
 	/* pods of the fixture lack the index of containers */
 	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
-	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->object), INFORMER_E_NO_INDEX);
-	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_UID, "u-a", 3, &w->object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->object),
+			 INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_UID, "u-a", 3, &w->object),
+			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_resource_open(w->inf, "nothing", &none), 0);
-	assert_int_equal(informer_find(&w->snap, none, INFORMER_BY_KEY, "x", 1, &w->object), INFORMER_E_NO_RESOURCE);
+	assert_int_equal(informer_find(&w->snap, none, INFORMER_BY_KEY, "x", 1, &w->object),
+			 INFORMER_E_NO_RESOURCE);
 	assert_false(informer_object_deleted(NULL, NULL));
 	assert_false(informer_object_deleted(&(struct informer_object){0}, NULL));
 }
@@ -470,14 +482,15 @@ damage_is_survived(void **state)
 
 			*byte ^= (uint8_t)(1u << bit % 8);
 			for (size_t k = 0; k < sizeof(questions) / sizeof(questions[0]); k++) {
-				int r = informer_find(&w->snap, w->workers, questions[k].by, questions[k].value,
-						      strlen(questions[k].value), &w->object);
+				int r = informer_find(&w->snap, w->workers, questions[k].by,
+						      questions[k].value, strlen(questions[k].value),
+						      &w->object);
 
 				corrupt += r == INFORMER_E_CORRUPT;
 				if (r >= 0)
 					look_at(NULL, &w->object);
-				else if (r != INFORMER_E_CORRUPT && r != INFORMER_E_NOT_FOUND && r != INFORMER_E_NO_INDEX &&
-					 r != INFORMER_E_NO_RESOURCE)
+				else if (r != INFORMER_E_CORRUPT && r != INFORMER_E_NOT_FOUND &&
+					 r != INFORMER_E_NO_INDEX && r != INFORMER_E_NO_RESOURCE)
 					fail_msg("%s", informer_error_name(r));
 			}
 			informer_each_deleted(&w->snap, w->workers, look_at, NULL);

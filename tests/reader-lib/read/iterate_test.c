@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Store and indexes, as client-go's users know them: what is put is got, by key and by every value; what changes moves; what goes leaves no
- * trace. Behaviours of its store_test.go, index_test.go and thread_safe_store_test.go carry their names in brackets.
+ * Store and indexes, as client-go's users know them: what is put is got, by key and by every value; what
+ * changes moves; what goes leaves no trace. Behaviours of its store_test.go, index_test.go and
+ * thread_safe_store_test.go carry their names in brackets.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,8 +61,11 @@ put(struct world *w, const char *name, const char *users, unsigned version)
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u-%s\",\"resourceVersion\":\"%u\","
-		 "\"annotations\":{\"users\":\"%s\"}}}", name, name, version, users);
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u-%s\","
+		 "\"resourceVersion\":\"%u\","
+		 "\"annotations\":{\"users\":\"%s\"}}}",
+		 name, name, version, users);
 	broker_fixture_put(w->fx, (const char *const[]){text, NULL});
 	look_again(w);
 }
@@ -102,7 +107,8 @@ keys_of(struct world *w, int r, struct informer_iter *it)
 	qsort(keys, count, sizeof(keys[0]), compare);
 	w->text[0] = '\0';
 	for (size_t i = 0; i < count; i++)
-		snprintf(w->text + strlen(w->text), sizeof(w->text) - strlen(w->text), "%s%s", i ? " " : "", keys[i] + strlen("default/"));
+		snprintf(w->text + strlen(w->text), sizeof(w->text) - strlen(w->text), "%s%s", i ? " " : "",
+			 keys[i] + strlen("default/"));
 	return w->text;
 }
 
@@ -146,11 +152,15 @@ values_and_objects_are_many_to_many(void **state)
 	assert_string_equal(by_user(w, "oscar"), "two");
 }
 
-/* Whatever set of values follows another, the object stands under each of the new ones once, and under no other. [IndexingFunctionsWithMultipleValues] */
+/*
+ * Whatever set of values follows another, the object stands under each of the new ones once, and under no
+ * other. [IndexingFunctionsWithMultipleValues]
+ */
 static void
 an_update_moves_an_object_to_its_new_values(void **state)
 {
-	static const char *const rounds[] = {"foo,bar", "foo,bar", "foo", "bar", "", "foo,bar,baz", "baz,foo", "bar,bar,bar", "foo,foo"};
+	static const char *const rounds[] = {"foo,bar",     "foo,bar", "foo",         "bar",    "",
+					     "foo,bar,baz", "baz,foo", "bar,bar,bar", "foo,foo"};
 	static const char *const values[] = {"foo", "bar", "baz"};
 	struct world *w = *state;
 	uint64_t count;
@@ -161,14 +171,21 @@ an_update_moves_an_object_to_its_new_values(void **state)
 		for (unsigned k = 0; k < 3; k++) {
 			bool has = strstr(rounds[i], values[k]) != NULL;
 
-			assert_string_equal(by_user(w, values[k]), k == 0 ? has ? "key other" : "other" : has ? "key" : "");
-			assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUser", values[k], 3, &count), 0);
+			assert_string_equal(by_user(w, values[k]), k == 0 ? has ? "key other" : "other"
+								   : has  ? "key"
+									  : "");
+			assert_int_equal(
+				informer_count_by_index(&w->snap, w->pods, "byUser", values[k], 3, &count),
+				0);
 			assert_int_equal(count, (k == 0) + has);
 		}
 	}
 }
 
-/* A value whose last object went is gone; one that has others stays. [DeleteRemovesEmptySetsFromIndex, AddKeepsNonEmptySetPostDeleteFromIndex] */
+/*
+ * A value whose last object went is gone; one that has others stays. [DeleteRemovesEmptySetsFromIndex,
+ * AddKeepsNonEmptySetPostDeleteFromIndex]
+ */
 static void
 a_value_goes_with_its_last_object(void **state)
 {
@@ -200,7 +217,8 @@ an_unknown_index_is_an_error(void **state)
 
 	put(w, "a", "x", 1);
 	assert_int_equal(informer_by_index(&w->snap, w->pods, "byUse", "x", 1, &it), INFORMER_E_NO_INDEX);
-	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUsers", "x", 1, &count), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "byUsers", "x", 1, &count),
+			 INFORMER_E_NO_INDEX);
 	assert_int_equal(informer_by_index(&w->snap, w->pods, "", "x", 1, &it), INFORMER_E_NO_INDEX);
 }
 
@@ -225,7 +243,8 @@ what_is_put_is_got(void **state)
 	put(w, "bar", "baz", 3);
 	assert_string_equal(list(w), "bar foo");
 	delete(w, "foo");
-	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object),
+			 INFORMER_E_NOT_FOUND);
 	assert_string_equal(list(w), "bar");
 	assert_string_equal(by_user(w, "baz"), "bar");
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys, and objects that have nothing else.
  */
@@ -97,7 +98,8 @@ an_object_may_have_only_its_key(void **state)
 		assert_int_equal(informer_object_position(&object), 2);
 		assert_int_equal(informer_object_seq(&object), 0);
 		assert_int_equal(informer_object_uid(&object, &data, &length), INFORMER_E_NOT_FOUND);
-		assert_int_equal(informer_object_resource_version(&object, &data, &length), INFORMER_E_NOT_FOUND);
+		assert_int_equal(informer_object_resource_version(&object, &data, &length),
+				 INFORMER_E_NOT_FOUND);
 		assert_int_equal(informer_get_string(&object, path, &data, &length), INFORMER_E_NOT_FOUND);
 		assert_int_equal(informer_get_int(&object, path, &n), INFORMER_E_NOT_FOUND);
 		assert_int_equal(informer_get_value(&object, path, &value), INFORMER_E_NOT_FOUND);

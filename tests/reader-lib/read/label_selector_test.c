@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Label selectors: the API's syntax, and what it means.
  */
@@ -12,8 +13,9 @@
 
 #include "tests/support/broker_fixture.h"
 
-static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\","
-			  "\"app.kubernetes.io/name\":\"x.y_z-1\",\"weight\":\"7\",\"in\":\"notin\"}}}";
+static const char pod[] =
+	"{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\","
+	"\"app.kubernetes.io/name\":\"x.y_z-1\",\"weight\":\"7\",\"in\":\"notin\"}}}";
 static const char bare[] = "{\"metadata\":{\"name\":\"bare\",\"namespace\":\"d\"}}";
 
 struct world {
@@ -61,16 +63,41 @@ each_operator_means_what_the_api_says(void **state)
 		const char *text;
 		int labelled, bare;
 	} cases[] = {
-		{"", 1, 1}, {"  ", 1, 1},
-		{"app=web", 1, 0}, {"app==web", 1, 0}, {" app = web ", 1, 0}, {"app=db", 0, 0},
-		{"app!=web", 0, 1}, {"app!=db", 1, 1}, {"absent!=x", 1, 1},
-		{"app", 1, 0}, {"!app", 0, 1}, {"! app", 0, 1}, {"absent", 0, 0}, {"!absent", 1, 1},
-		{"app in (web)", 1, 0}, {"app in (db,web)", 1, 0}, {"app in ( db , web )", 1, 0}, {"app in (db)", 0, 0},
-		{"app notin (web)", 0, 1}, {"app notin (db)", 1, 1},
-		{"tier=", 1, 0}, {"tier in ()", 1, 0}, {"tier in (,a)", 1, 0}, {"tier!=", 0, 1}, {"app=", 0, 0},
-		{"weight>6", 1, 0}, {"weight>7", 0, 0}, {"weight<8", 1, 0}, {"weight > 6,weight < 8", 1, 0}, {"app>1", 0, 0},
-		{"app.kubernetes.io/name=x.y_z-1", 1, 0}, {"in=notin", 1, 0}, {"in in (in,notin)", 1, 0},
-		{"app=web,tier,!absent,in notin (x)", 1, 0}, {"app=web,absent", 0, 0},
+		{"", 1, 1},
+		{"  ", 1, 1},
+		{"app=web", 1, 0},
+		{"app==web", 1, 0},
+		{" app = web ", 1, 0},
+		{"app=db", 0, 0},
+		{"app!=web", 0, 1},
+		{"app!=db", 1, 1},
+		{"absent!=x", 1, 1},
+		{"app", 1, 0},
+		{"!app", 0, 1},
+		{"! app", 0, 1},
+		{"absent", 0, 0},
+		{"!absent", 1, 1},
+		{"app in (web)", 1, 0},
+		{"app in (db,web)", 1, 0},
+		{"app in ( db , web )", 1, 0},
+		{"app in (db)", 0, 0},
+		{"app notin (web)", 0, 1},
+		{"app notin (db)", 1, 1},
+		{"tier=", 1, 0},
+		{"tier in ()", 1, 0},
+		{"tier in (,a)", 1, 0},
+		{"tier!=", 0, 1},
+		{"app=", 0, 0},
+		{"weight>6", 1, 0},
+		{"weight>7", 0, 0},
+		{"weight<8", 1, 0},
+		{"weight > 6,weight < 8", 1, 0},
+		{"app>1", 0, 0},
+		{"app.kubernetes.io/name=x.y_z-1", 1, 0},
+		{"in=notin", 1, 0},
+		{"in in (in,notin)", 1, 0},
+		{"app=web,tier,!absent,in notin (x)", 1, 0},
+		{"app=web,absent", 0, 0},
 	};
 	struct world *w = *state;
 
@@ -101,10 +128,29 @@ what_is_no_selector_is_refused_with_its_place(void **state)
 		const char *text;
 		size_t offset;
 	} cases[] = {
-		{",", 0}, {"app,", 4}, {"app web", 4}, {"app=web;", 7}, {"=web", 0}, {"app in web", 7}, {"app in (web", 11},
-		{"app in", 6}, {"app notin (a b)", 13}, {"!", 1}, {"!app=web", 4}, {"app=a=b", 5}, {"app>x", 4}, {"app<", 4},
-		{"-app=web", 0}, {"app-=web", 0}, {"a/b/c=d", 0}, {"/b=d", 0}, {"A.b/c=d", 0}, {"a..b/c=d", 0}, {"app=a/b", 4},
-		{"app=-", 4}, {"a,b,c,$", 6},
+		{",", 0},
+		{"app,", 4},
+		{"app web", 4},
+		{"app=web;", 7},
+		{"=web", 0},
+		{"app in web", 7},
+		{"app in (web", 11},
+		{"app in", 6},
+		{"app notin (a b)", 13},
+		{"!", 1},
+		{"!app=web", 4},
+		{"app=a=b", 5},
+		{"app>x", 4},
+		{"app<", 4},
+		{"-app=web", 0},
+		{"app-=web", 0},
+		{"a/b/c=d", 0},
+		{"/b=d", 0},
+		{"A.b/c=d", 0},
+		{"a..b/c=d", 0},
+		{"app=a/b", 4},
+		{"app=-", 4},
+		{"a,b,c,$", 6},
 		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0},
 		{"a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2},
 	};
@@ -114,7 +160,8 @@ what_is_no_selector_is_refused_with_its_place(void **state)
 		struct informer_selector *sel;
 		size_t offset = 999;
 		char text[400];
-		int r = informer_selector_compile(w->inf, cases[i].text, strlen(cases[i].text), &sel, &offset);
+		int r = informer_selector_compile(w->inf, cases[i].text, strlen(cases[i].text), &sel,
+						  &offset);
 
 		if (r != INFORMER_E_SYNTAX || offset != cases[i].offset)
 			fail_msg("selector '%s': %d at %zu", cases[i].text, r, offset);

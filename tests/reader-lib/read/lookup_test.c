@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lookups, against a writer in this process.
  */
@@ -13,18 +14,26 @@
 #include "tests/support/broker_fixture.h"
 
 static const char *const pods[] = {
-	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"11\","
+	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":"
+	"\"11\","
 	"\"labels\":{\"app\":\"web\",\"tier\":\"front\"},\"annotations\":{\"users\":\"ernie,bert\"}},"
-	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"fd00::1\"}]}}",
-	"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"default\",\"uid\":\"u-2\",\"labels\":{\"app\":\"web\"},"
+	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"},{"
+	"\"ip\":\"fd00::1\"}]}}",
+	"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"default\",\"uid\":\"u-2\",\"labels\":{\"app\":"
+	"\"web\"},"
 	"\"annotations\":{\"users\":\"bert\"}},"
-	"\"spec\":{\"nodeName\":\"n2\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}]}}",
+	"\"spec\":{\"nodeName\":\"n2\"},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}]}"
+	"}",
 	"{\"metadata\":{\"name\":\"done\",\"namespace\":\"jobs\",\"uid\":\"u-3\"},"
-	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Succeeded\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}]}}",
-	"{\"metadata\":{\"name\":\"agent\",\"namespace\":\"kube-system\",\"uid\":\"u-4\",\"labels\":{\"app\":\"web\"}},"
-	"\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\",\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}",
+	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Succeeded\",\"podIPs\":[{\"ip\":\"10.0.0.2\"}"
+	"]}}",
+	"{\"metadata\":{\"name\":\"agent\",\"namespace\":\"kube-system\",\"uid\":\"u-4\",\"labels\":{\"app\":"
+	"\"web\"}},"
+	"\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true},\"status\":{\"phase\":\"Running\",\"podIPs\":[{"
+	"\"ip\":\"10.0.0.1\"}]}}",
 	"{\"metadata\":{\"name\":\"failed\",\"namespace\":\"jobs\",\"uid\":\"u-5\"},"
-	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Failed\",\"podIPs\":[{\"ip\":\"10.0.0.9\"}]}}",
+	"\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Failed\",\"podIPs\":[{\"ip\":\"10.0.0.9\"}]}"
+	"}",
 	NULL,
 };
 
@@ -133,7 +142,8 @@ a_key_that_does_not_exist_is_not_found(void **state)
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "jobs", "web-0", &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, NULL, "web-0", &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "", "", &o), INFORMER_E_NOT_FOUND);
-	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/web-0/x", 15, &o), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/web-0/x", 15, &o),
+			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, much, "web-0", &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", much, &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", NULL, &o), -EINVAL);
@@ -160,7 +170,8 @@ an_index_gives_the_objects_of_a_value(void **state)
 	struct informer_iter it;
 	uint64_t count;
 
-	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &it), &it, "agent done failed web-0");
+	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &it), &it,
+		     "agent done failed web-0");
 	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n2", 2, &it), &it, "web-1");
 	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n3", 2, &it), &it, "");
 	assert_names(informer_by_index(&w->snap, w->pods, "byUser", "bert", 4, &it), &it, "web-0 web-1");
@@ -169,7 +180,8 @@ an_index_gives_the_objects_of_a_value(void **state)
 	assert_int_equal(count, 4);
 	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "nodeName", "n3", 2, &count), 0);
 	assert_int_equal(count, 0);
-	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &count), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &count),
+			 INFORMER_E_NO_INDEX);
 	assert_int_equal(informer_by_index(&w->snap, w->pods, "noSuch", "n3", 2, &it), INFORMER_E_NO_INDEX);
 }
 
@@ -182,7 +194,8 @@ a_list_gives_all_or_one_namespace(void **state)
 
 	assert_names(informer_list(&w->snap, w->pods, &it), &it, "agent done failed web-0 web-1");
 	assert_names(informer_list_namespace(&w->snap, w->pods, "jobs", 4, &it), &it, "done failed");
-	assert_names(informer_list_namespace(&w->snap, w->pods, "", 0, &it), &it, "agent done failed web-0 web-1");
+	assert_names(informer_list_namespace(&w->snap, w->pods, "", 0, &it), &it,
+		     "agent done failed web-0 web-1");
 	assert_names(informer_list_namespace(&w->snap, w->pods, "nowhere", 7, &it), &it, "");
 }
 
@@ -209,10 +222,12 @@ a_selector_narrows_a_list(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct informer_selector *sel;
 		struct informer_iter it;
-		int r = informer_selector_compile(w->inf, cases[i].selector, strlen(cases[i].selector), &sel, NULL);
+		int r = informer_selector_compile(w->inf, cases[i].selector, strlen(cases[i].selector), &sel,
+						  NULL);
 
 		assert_int_equal(r, 0);
-		assert_names(informer_select(&w->snap, w->pods, cases[i].ns, strlen(cases[i].ns), sel, &it), &it, cases[i].names);
+		assert_names(informer_select(&w->snap, w->pods, cases[i].ns, strlen(cases[i].ns), sel, &it),
+			     &it, cases[i].names);
 		informer_selector_free(sel);
 	}
 }
@@ -233,7 +248,8 @@ a_pod_is_found_by_an_address_that_is_its_own(void **state)
 	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.9", 8, &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.77", 9, &o), INFORMER_E_NOT_FOUND);
 	/* the fixture's pods have no container index */
-	assert_int_equal(informer_pod_by_container_id(&w->snap, w->pods, "containerd://abc", 16, &o), INFORMER_E_NO_INDEX);
+	assert_int_equal(informer_pod_by_container_id(&w->snap, w->pods, "containerd://abc", 16, &o),
+			 INFORMER_E_NO_INDEX);
 }
 
 /* A resource is known by every name that kubectl takes; others are NO_RESOURCE. */
@@ -254,7 +270,8 @@ a_resource_is_known_by_its_names(void **state)
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(informer_resource_open(w->inf, bad[i], &res), 0);
-		assert_int_equal(informer_get_z(&w->snap, res, "default", "web-0", &o), INFORMER_E_NO_RESOURCE);
+		assert_int_equal(informer_get_z(&w->snap, res, "default", "web-0", &o),
+				 INFORMER_E_NO_RESOURCE);
 	}
 	assert_int_equal(informer_resource_open(w->inf, "", &res), -EINVAL);
 	assert_int_equal(informer_resource_open(w->inf, ".v1", &res), -EINVAL);
@@ -296,7 +313,8 @@ add_second_entry(struct broker_fixture *fx, void *context)
 {
 	static const uint8_t fingerprint[32] = "pods of another namespace";
 	static const char descriptor[] =
-		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":"
+		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":"
+		"\"pod\",\"shortNames\":"
 		"[\"po\"],\"namespaced\":true,\"namespace\":\"other\",\"indexes\":["
 		"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
 		"{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
@@ -306,8 +324,10 @@ add_second_entry(struct broker_fixture *fx, void *context)
 	assert_true(store_add_resource(fx->store->store, descriptor, fingerprint, &id) >= 0);
 	assert_int_not_equal(id, first);
 	fx->store->pods = id;
-	assert_int_equal(store_fixture_put(fx->store, "{\"metadata\":{\"name\":\"far\",\"namespace\":\"other\"},"
-						      "\"spec\":{\"nodeName\":\"n1\"}}"), 0);
+	assert_int_equal(store_fixture_put(fx->store,
+					   "{\"metadata\":{\"name\":\"far\",\"namespace\":\"other\"},"
+					   "\"spec\":{\"nodeName\":\"n1\"}}"),
+			 0);
 	assert_int_equal(store_commit(fx->store->store), 0);
 	fx->store->pods = first;
 }
@@ -332,7 +352,8 @@ two_entries_of_one_resource_are_looked_up_as_one(void **state)
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", "web-0", &o), 0);
 	assert_int_equal(informer_object_position(&o), 0);
 	assert_names(informer_list(&w->snap, w->pods, &it), &it, "agent done failed far web-0 web-1");
-	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &it), &it, "agent done failed far web-0");
+	assert_names(informer_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &it), &it,
+		     "agent done failed far web-0");
 	assert_names(informer_list_namespace(&w->snap, w->pods, "other", 5, &it), &it, "far");
 	assert_int_equal(informer_count_by_index(&w->snap, w->pods, "nodeName", "n1", 2, &count), 0);
 	assert_int_equal(count, 5);

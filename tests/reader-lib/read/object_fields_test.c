@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Objects and values as an agent reads them.
  */
@@ -14,11 +15,14 @@
 #include "tests/support/broker_fixture.h"
 
 /* As the API server would send it: what is kept is what comes out. */
-static const char pod[] =
-	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":\"77\","
-	"\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,"
-	"\"big\":18446744073709551615,\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,\"none\":{},\"empty\":[],"
-	"\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},{\"name\":\"c2\",\"image\":\"i2\"}]},\"text\":\"\\u0000\xc3\xa4\\n\"}";
+static const char pod[] = "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
+			  "\"uid\":\"u-1\",\"resourceVersion\":\"77\","
+			  "\"labels\":{\"app\":\"web\",\"a.b/"
+			  "c\":\"d\"}},\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":false,\"priority\":-5,"
+			  "\"big\":18446744073709551615,\"huge\":1e999,\"ratio\":0.25,\"nothing\":null,"
+			  "\"none\":{},\"empty\":[],"
+			  "\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},{\"name\":\"c2\",\"image\":"
+			  "\"i2\"}]},\"text\":\"\\u0000\xc3\xa4\\n\"}";
 
 struct world {
 	struct broker_fixture *fx;
@@ -153,7 +157,8 @@ a_bad_path_is_refused_with_its_place(void **state)
 	informer_last_error(w->inf, text, sizeof(text));
 	assert_non_null(strstr(text, "spec..x"));
 	assert_non_null(strstr(text, "at byte 5"));
-	assert_int_equal(informer_last_error(w->inf, text, 3), strlen(text) > 2 ? informer_last_error(w->inf, NULL, 0) : 0);
+	assert_int_equal(informer_last_error(w->inf, text, 3),
+			 strlen(text) > 2 ? informer_last_error(w->inf, NULL, 0) : 0);
 	assert_int_equal(strlen(text), 2);
 }
 
@@ -200,9 +205,10 @@ values_are_walked(void **state)
 		const char *field;
 		enum informer_kind kind;
 	} kinds[] = {
-		{"nodeName", INFORMER_STRING}, {"hostNetwork", INFORMER_BOOL}, {"priority", INFORMER_INT},
-		{"big", INFORMER_UINT}, {"huge", INFORMER_NUMBER}, {"ratio", INFORMER_DOUBLE}, {"nothing", INFORMER_NULL},
-		{"none", INFORMER_OBJECT}, {"empty", INFORMER_ARRAY}, {"containers", INFORMER_ARRAY},
+		{"nodeName", INFORMER_STRING},  {"hostNetwork", INFORMER_BOOL}, {"priority", INFORMER_INT},
+		{"big", INFORMER_UINT},         {"huge", INFORMER_NUMBER},      {"ratio", INFORMER_DOUBLE},
+		{"nothing", INFORMER_NULL},     {"none", INFORMER_OBJECT},      {"empty", INFORMER_ARRAY},
+		{"containers", INFORMER_ARRAY},
 	};
 	struct world *w = *state;
 	struct informer_value root, spec, v, none = {{0}};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What paths leave of an object, seen on its copies.
  */
@@ -55,8 +56,10 @@ keep_leaves_what_it_names(void **state)
 {
 	struct pod_world *w = *state;
 
-	expect_filtered(w, LIST("spec.nodeName"), NULL, "{\"metadata\":{" WHO "},\"spec\":{\"nodeName\":\"n1\"}}");
-	expect_filtered(w, LIST("status"), NULL, "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
+	expect_filtered(w, LIST("spec.nodeName"), NULL,
+			"{\"metadata\":{" WHO "},\"spec\":{\"nodeName\":\"n1\"}}");
+	expect_filtered(w, LIST("status"), NULL,
+			"{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	expect_filtered(w, LIST("spec.containers[*].image", "metadata.labels"), NULL,
 			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},"
 			"\"spec\":{\"containers\":[{\"image\":\"i1\"},{\"image\":\"i2\"}]}}");
@@ -67,7 +70,8 @@ keep_leaves_what_it_names(void **state)
 	expect_filtered(w, LIST("."), NULL, pod_of_all_kinds);
 	/* a path that is reached in two ways */
 	expect_filtered(w, LIST("spec[*].name", "[*].phase"), NULL,
-			"{\"metadata\":{" WHO "},\"spec\":{\"none\":{},\"empty\":[],\"containers\":[]},\"status\":{\"phase\":\"Running\"}}");
+			"{\"metadata\":{" WHO "},\"spec\":{\"none\":{},\"empty\":[],\"containers\":[]},"
+					      "\"status\":{\"phase\":\"Running\"}}");
 }
 
 /* What drop names is gone, the rest is kept; of two that apply, drop wins. */
@@ -77,13 +81,18 @@ drop_takes_what_it_names(void **state)
 	struct pod_world *w = *state;
 
 	expect_filtered(w, NULL, LIST("spec", "text", "metadata.annotations"),
-			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"status\":{\"phase\":\"Running\"}}");
+			"{\"metadata\":{" WHO
+			",\"labels\":{\"app\":\"web\",\"a.b/c\":\"d\"}},\"status\":{\"phase\":\"Running\"}}");
 	expect_filtered(w, LIST("spec.containers"), LIST("spec.containers[*].env"),
-			"{\"metadata\":{" WHO "},\"spec\":{\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},"
+			"{\"metadata\":{" WHO
+			"},\"spec\":{\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},"
 			"{\"name\":\"c2\",\"image\":\"i2\"}]}}");
-	expect_filtered(w, LIST("spec.containers"), LIST("spec.containers[*]"), "{\"metadata\":{" WHO "},\"spec\":{\"containers\":[]}}");
-	expect_filtered(w, LIST("status.phase"), LIST("status.phase"), "{\"metadata\":{" WHO "},\"status\":{}}");
-	expect_filtered(w, LIST("spec.containers[*].image", "status.phase"), LIST("spec.containers", "status"), "{\"metadata\":{" WHO "},\"spec\":{}}");
+	expect_filtered(w, LIST("spec.containers"), LIST("spec.containers[*]"),
+			"{\"metadata\":{" WHO "},\"spec\":{\"containers\":[]}}");
+	expect_filtered(w, LIST("status.phase"), LIST("status.phase"),
+			"{\"metadata\":{" WHO "},\"status\":{}}");
+	expect_filtered(w, LIST("spec.containers[*].image", "status.phase"),
+			LIST("spec.containers", "status"), "{\"metadata\":{" WHO "},\"spec\":{}}");
 	expect_filtered(w, LIST("metadata.labels"), LIST("metadata.labels[\"a.b/c\"]"),
 			"{\"metadata\":{" WHO ",\"labels\":{\"app\":\"web\"}}}");
 	expect_filtered(w, NULL, LIST("absent", "spec.absent"), pod_of_all_kinds);
@@ -98,7 +107,8 @@ an_object_stays_somebody(void **state)
 	expect_filtered(w, LIST("nothing"), NULL, "{\"metadata\":{" WHO "}}");
 	expect_filtered(w, NULL, LIST("metadata", "spec", "text", "status"), "{\"metadata\":{" WHO "}}");
 	expect_filtered(w, NULL, LIST("[*]", "[*][*]"), "{\"metadata\":{" WHO "}}");
-	expect_filtered(w, NULL, LIST("metadata.name", "metadata.uid", "metadata[*]", "spec", "text", "status"),
+	expect_filtered(w, NULL,
+			LIST("metadata.name", "metadata.uid", "metadata[*]", "spec", "text", "status"),
 			"{\"metadata\":{" WHO "}}");
 }
 
@@ -107,7 +117,8 @@ static void
 paths_find_their_way_in_filtered_copies(void **state)
 {
 	struct pod_world *w = *state;
-	struct informer_path *path = pod_world_path(w, "spec.containers[*].image"), *name = pod_world_path(w, "spec.containers[*].name");
+	struct informer_path *path = pod_world_path(w, "spec.containers[*].image"),
+			     *name = pod_world_path(w, "spec.containers[*].name");
 	struct informer_object copy;
 	struct path_set *set;
 	const char *data;
@@ -135,7 +146,8 @@ paths_find_their_way_in_filtered_copies(void **state)
 static void
 equal_shapes_may_be_filtered_differently(void **state)
 {
-	static const char twins[] = "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{\"x\":1,\"y\":2,\"z\":3},"
+	static const char twins[] = "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{"
+				    "\"x\":1,\"y\":2,\"z\":3},"
 				    "\"b\":{\"x\":4,\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8,\"z\":9}}";
 	struct pod_world *w = *state;
 	struct informer_object object, copy;
@@ -145,10 +157,14 @@ equal_shapes_may_be_filtered_differently(void **state)
 	informer_end(&w->snap);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
 	pod_world_look(w, "twins", &object);
-	assert_int_equal(path_set_compile(w->inf, LIST("a.x", "a.y", "b.y", "b.z", "c.x", "c.y"), 6, NULL, 0, &set), 0);
+	assert_int_equal(
+		path_set_compile(w->inf, LIST("a.x", "a.y", "b.y", "b.z", "c.x", "c.y"), 6, NULL, 0, &set),
+		0);
 	assert_int_equal(object_copy_filtered(w->inf, &object, set, &copy), 0);
-	assert_string_equal(pod_world_json(w->text, &copy), "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{\"x\":1,\"y\":2},"
-			    "\"b\":{\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8}}");
+	assert_string_equal(
+		pod_world_json(w->text, &copy),
+		"{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{\"x\":1,\"y\":2},"
+		"\"b\":{\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8}}");
 	informer_object_free(&copy);
 	path_set_free(w->inf, set);
 }
@@ -162,11 +178,13 @@ impossible_paths_are_refused(void **state)
 	struct path_set *set;
 	char why[512];
 
-	assert_int_equal(path_set_compile(w->inf, LIST("spec", "spec..x"), 2, NULL, 0, &set), INFORMER_E_SYNTAX);
+	assert_int_equal(path_set_compile(w->inf, LIST("spec", "spec..x"), 2, NULL, 0, &set),
+			 INFORMER_E_SYNTAX);
 	informer_last_error(w->inf, why, sizeof(why));
 	assert_non_null(strstr(why, "spec..x"));
 	assert_non_null(strstr(why, "at byte 5"));
-	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("spec.containers[0].env"), 1, &set), INFORMER_E_SYNTAX);
+	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("spec.containers[0].env"), 1, &set),
+			 INFORMER_E_SYNTAX);
 	informer_last_error(w->inf, why, sizeof(why));
 	assert_non_null(strstr(why, "single elements"));
 	assert_int_equal(path_set_compile(w->inf, NULL, 0, LIST("."), 1, &set), INFORMER_E_SYNTAX);

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resources that come, go, and are indexed otherwise while a reader is attached; against a writer in this process.
+ * Resources that come, go, and are indexed otherwise while a reader is attached; against a writer in this
+ * process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +15,9 @@
 
 #include "tests/support/broker_fixture.h"
 
-#define POD(name, ns) "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"" ns "\",\"uid\":\"u-" name "\",\"resourceVersion\":\"1\"," \
+#define POD(name, ns)                                                                                        \
+	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"" ns "\",\"uid\":\"u-" name                    \
+	"\",\"resourceVersion\":\"1\","                                                                      \
 	"\"labels\":{\"app\":\"web\"}},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}}"
 
 static const char *const pods[] = {POD("a", "x"), POD("b", "x"), NULL};
@@ -100,7 +104,10 @@ pods_for_nodes(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-/* One resource went and an entry of another came: there are as many as before, and where pods stood they stand. The reader sees both parts. */
+/*
+ * One resource went and an entry of another came: there are as many as before, and where pods stood they
+ * stand. The reader sees both parts.
+ */
 static void
 a_part_that_comes_for_another_resource_is_seen(void **state)
 {
@@ -128,7 +135,8 @@ a_part_that_comes_for_another_resource_is_seen(void **state)
 
 /* byUser goes, phase comes; nodeName has the values of another path. */
 static const char other_indexes[] =
-	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":[\"po\"],\"namespaced\":true,"
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
+	"\"shortNames\":[\"po\"],\"namespaced\":true,"
 	"\"indexes\":[{\"name\":\"phase\",\"rules\":[{\"path\":\"status.phase\",\"as\":\"string\"}]},"
 	"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"metadata.labels.app\",\"as\":\"string\"}]}]}";
 
@@ -140,17 +148,24 @@ redefine(struct broker_fixture *fx, void *context)
 
 	if (*step == 0) {
 		assert_int_equal(store_redefine(s, fx->store->pods, other_indexes, pods_fingerprint), 0);
-		assert_int_equal(store_sync(s, fx->store->pods, store_fixture_find(fx->store, "x", "a"), (struct draft){0}), 0);
+		assert_int_equal(store_sync(s, fx->store->pods, store_fixture_find(fx->store, "x", "a"),
+					    (struct draft){0}),
+				 0);
 		assert_int_equal(store_fixture_put(fx->store, POD("new", "x")), 0);
 	} else {
-		assert_int_equal(store_sync(s, fx->store->pods, store_fixture_find(fx->store, "x", "b"), (struct draft){0}), 0);
+		assert_int_equal(store_sync(s, fx->store->pods, store_fixture_find(fx->store, "x", "b"),
+					    (struct draft){0}),
+				 0);
 		assert_int_equal(store_redefined(s, fx->store->pods), 0);
 	}
 	(*step)++;
 	assert_int_equal(store_commit(s), 0);
 }
 
-/* While indexes are filled, commits show the old ones; then all of the new ones at once, to whoever was attached before. */
+/*
+ * While indexes are filled, commits show the old ones; then all of the new ones at once, to whoever was
+ * attached before.
+ */
 static void
 indexes_are_exchanged_in_one_commit(void **state)
 {

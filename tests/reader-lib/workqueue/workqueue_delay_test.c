@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The workqueue: keys that wait for their time, and rate limits, against a clock that the test moves.
  */
@@ -30,7 +31,10 @@ a_delayed_key_comes_after_its_time(void **state)
 	assert_nothing_waits(w);
 }
 
-/* Of two delays for one key the earlier one counts, whichever came first; the other is gone. [TestDeduping] */
+/*
+ * Of two delays for one key the earlier one counts, whichever came first; the other is gone.
+ * [TestDeduping]
+ */
 static void
 of_two_delays_the_earlier_one_counts(void **state)
 {
@@ -53,7 +57,10 @@ of_two_delays_the_earlier_one_counts(void **state)
 	assert_nothing_waits(w);
 }
 
-/* Keys that are ready come while others still wait, and those come at their own time. [TestAddTwoFireEarly] */
+/*
+ * Keys that are ready come while others still wait, and those come at their own time.
+ * [TestAddTwoFireEarly]
+ */
 static void
 two_delayed_keys_come_each_at_its_time(void **state)
 {
@@ -162,7 +169,10 @@ a_key_that_is_ready_while_processed_comes_after_done(void **state)
 	queue_get_and_done(w, "foo");
 }
 
-/* A key that was ready before another was added comes before it, though nobody looked at the clock between. */
+/*
+ * A key that was ready before another was added comes before it, though nobody looked at the clock
+ * between.
+ */
 static void
 a_ready_key_stands_before_a_later_add(void **state)
 {
@@ -188,7 +198,10 @@ an_endless_delay_does_not_wrap(void **state)
 
 /* ---- rate limits ---- */
 
-/* An item's own backoff doubles from 5 ms; forget begins anew; each item has its own. [TestItemExponentialFailureRateLimiter] */
+/*
+ * An item's own backoff doubles from 5 ms; forget begins anew; each item has its own.
+ * [TestItemExponentialFailureRateLimiter]
+ */
 static void
 an_items_backoff_doubles_until_forgotten(void **state)
 {
@@ -222,7 +235,10 @@ an_items_backoff_doubles_until_forgotten(void **state)
 	queue_get_and_done(w, "one");
 }
 
-/* The backoff ends at 1,000 s, and stays there however often. [TestItemExponentialFailureRateLimiterOverFlow] */
+/*
+ * The backoff ends at 1,000 s, and stays there however often.
+ * [TestItemExponentialFailureRateLimiterOverFlow]
+ */
 static void
 the_backoff_ends_at_its_maximum(void **state)
 {
@@ -271,8 +287,8 @@ base_and_maximum_are_the_callers(void **state)
 }
 
 /*
- * The bucket: a hundred at once, then ten a second; each add that comes waits behind those before it. [TestBucketRateLimiter,
- * TestMaxOfRateLimiter]
+ * The bucket: a hundred at once, then ten a second; each add that comes waits behind those before it.
+ * [TestBucketRateLimiter, TestMaxOfRateLimiter]
  */
 static void
 the_bucket_gives_ten_a_second_after_a_hundred(void **state)
@@ -334,7 +350,10 @@ the_bucket_fills_again(void **state)
 	}
 }
 
-/* The longer of the two counts: an item's backoff beyond the bucket's wait, and the other way round. [TestMaxOfRateLimiter] */
+/*
+ * The longer of the two counts: an item's backoff beyond the bucket's wait, and the other way round.
+ * [TestMaxOfRateLimiter]
+ */
 static void
 the_longer_of_backoff_and_bucket_counts(void **state)
 {
@@ -373,7 +392,10 @@ without_a_bucket_only_the_backoff_counts(void **state)
 	assert_int_equal(informer_workqueue_length(w->q), 1000);
 }
 
-/* A key added with a rate limit while its earlier one still waits keeps the earlier time, and counts as tried. */
+/*
+ * A key added with a rate limit while its earlier one still waits keeps the earlier time, and counts as
+ * tried.
+ */
 static void
 a_second_rate_limited_add_keeps_the_earlier_time(void **state)
 {

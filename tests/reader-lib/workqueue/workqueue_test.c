@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The workqueue: what client-go's tests of its util/workqueue ask for, line by line. Delays and rate limits:
  * workqueue_delay_test.c; threads: workqueue_threads_test.c.
@@ -50,7 +51,10 @@ adding_a_waiting_key_does_nothing(void **state)
 	assert_nothing_waits(w);
 }
 
-/* A key that is added while it is processed comes again after done, and not before. [TestReinsert, ReinsertUntilDone] */
+/*
+ * A key that is added while it is processed comes again after done, and not before. [TestReinsert,
+ * ReinsertUntilDone]
+ */
 static void
 adding_while_processing_brings_it_again_after_done(void **state)
 {
@@ -98,7 +102,10 @@ adds_while_waiting_collapse(void **state)
 	assert_nothing_waits(w);
 }
 
-/* A key that is done, and added anew, is processed anew; nothing of it is kept meanwhile. [TestGarbageCollection] */
+/*
+ * A key that is done, and added anew, is processed anew; nothing of it is kept meanwhile.
+ * [TestGarbageCollection]
+ */
 static void
 a_key_that_is_done_leaves_nothing_behind(void **state)
 {
@@ -308,7 +315,10 @@ a_drain_waits_for_what_is_processed(void **state)
 	assert_int_equal(drain_end(&d), 0);
 }
 
-/* What was added again while it was processed is drained too. [TestQueueDrainageUsingShutDownWithDrainWithDirtyItem] */
+/*
+ * What was added again while it was processed is drained too.
+ * [TestQueueDrainageUsingShutDownWithDrainWithDirtyItem]
+ */
 static void
 a_drain_waits_for_what_was_added_again(void **state)
 {
@@ -347,7 +357,8 @@ a_plain_shut_down_ends_a_drain(void **state)
 /* ---- metrics ---- */
 
 /*
- * Depth, adds, latency, work time, unfinished, longest running and retries are those of client-go's own test. [TestMetrics]
+ * Depth, adds, latency, work time, unfinished, longest running and retries are those of client-go's own test.
+ * [TestMetrics]
  */
 static void
 metrics_count_as_kubernetes_does(void **state)

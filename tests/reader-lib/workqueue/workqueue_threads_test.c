@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The workqueue between threads: no key with two workers, nobody left asleep.
  */
@@ -64,8 +65,8 @@ crowd_worker(void *context)
 }
 
 /*
- * Many producers and many workers: every key is worked on, none by two at once, and a shut down of either kind ends them all with
- * nothing left. [TestBasic, TestAddWhileProcessing]
+ * Many producers and many workers: every key is worked on, none by two at once, and a shut down of either
+ * kind ends them all with nothing left. [TestBasic, TestAddWhileProcessing]
  */
 static void
 no_key_is_ever_with_two_workers(void **state)
@@ -154,7 +155,10 @@ sleeper_end(struct sleeper *s)
 	return s->result;
 }
 
-/* Everything was handed out when it was ready, not when those who waited for it had waited for long enough. */
+/*
+ * Everything was handed out when it was ready, not when those who waited for it had waited for long
+ * enough.
+ */
 static void
 assert_in_time(struct informer_workqueue *q)
 {

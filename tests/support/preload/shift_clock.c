@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * To be preloaded (LD_PRELOAD) by a process under test: another time, without a word to it.
  *

@@ -1,16 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bad_server DIR: an API server whose answers are files, so that a test can say whatever a broken or hostile one could.
+ * bad_server DIR: an API server whose answers are files, so that a test can say whatever a broken or hostile
+ * one could.
  *
- * Prints "READY url=http://127.0.0.1:PORT" and serves until it is killed. Knows pods, services, configmaps (namespaced) and nodes of
- * the core group. The files are read at each request:
+ * Prints "READY url=http://127.0.0.1:PORT" and serves until it is killed. Knows pods, services, configmaps
+ * (namespaced) and nodes of the core group. The files are read at each request:
  *
- *   DIR/pods.list     the answer to a LIST of pods; DIR/pods.list.3, when there is one, to the third. In a namespace: DIR/NS/pods.list,
- *                     so that a test can try many answers at once, each in a namespace of its own
- *   DIR/pods.watch    what a WATCH of pods gets: the file's bytes, and those appended to it later; the stream ends when the file is
- *                     removed or made shorter. DIR/pods.watch.3 for the third. Without a file: a stream without an event
+ *   DIR/pods.list     the answer to a LIST of pods; DIR/pods.list.3, when there is one, to the third. In a
+ *                     namespace: DIR/NS/pods.list, so that a test can try many answers at once, each in a
+ *                     namespace of its own
+ *   DIR/pods.watch    what a WATCH of pods gets: the file's bytes, and those appended to it later; the stream
+ *                     ends when the file is removed or made shorter. DIR/pods.watch.3 for the third. Without
+ *                     a file: a stream without an event
  *
- * A file that begins with "HTTP/" is the whole answer, head and all: it is sent as it is, and the connection closed. Others get a head
- * of 200 and application/json; a LIST without a file is 404. DIR/requests gets a line per request: the verb and the target.
+ * A file that begins with "HTTP/" is the whole answer, head and all: it is sent as it is, and the connection
+ * closed. Others get a head of 200 and application/json; a LIST without a file is 404. DIR/requests gets a
+ * line per request: the verb and the target.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -58,7 +63,9 @@ send_text(int fd, int status, const char *text)
 {
 	char head[160];
 
-	snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+	snprintf(head, sizeof(head),
+		 "HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: "
+		 "close\r\n\r\n",
 		 status, strlen(text));
 	if (send_all(fd, head, strlen(head)))
 		send_all(fd, text, strlen(text));
@@ -68,12 +75,15 @@ static void
 send_discovery(int fd)
 {
 	char text[2048];
-	size_t at = (size_t)snprintf(text, sizeof(text), "{\"kind\":\"APIResourceList\",\"groupVersion\":\"v1\",\"resources\":[");
+	size_t at = (size_t)snprintf(text, sizeof(text),
+				     "{\"kind\":\"APIResourceList\",\"groupVersion\":\"v1\",\"resources\":[");
 
 	for (size_t i = 0; i < RESOURCES; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       "%s{\"name\":\"%s\",\"singularName\":\"\",\"namespaced\":%s,\"kind\":\"%s\",\"verbs\":[\"list\",\"watch\"]}",
-				       i ? "," : "", resources[i], strcmp(resources[i], "nodes") == 0 ? "false" : "true", kinds[i]);
+				       "%s{\"name\":\"%s\",\"singularName\":\"\",\"namespaced\":%s,\"kind\":"
+				       "\"%s\",\"verbs\":[\"list\",\"watch\"]}",
+				       i ? "," : "", resources[i],
+				       strcmp(resources[i], "nodes") == 0 ? "false" : "true", kinds[i]);
 	snprintf(text + at, sizeof(text) - at, "]}");
 	send_text(fd, 200, text);
 }
@@ -135,7 +145,8 @@ hung_up(int fd)
 static void
 answer(int fd, const char *script, bool watch)
 {
-	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
+	static const char head[] =
+		"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
 	int file = open_script(script);
 	char first[5] = "";
 	struct stat st;
@@ -178,7 +189,8 @@ static void
 serve(int fd, char *target)
 {
 	static const char api[] = "/api/v1", in_namespace[] = "/namespaces/";
-	char *query = target + strcspn(target, "?"), *name = target + sizeof(api) - 1, *ns = NULL, script[4096];
+	char *query = target + strcspn(target, "?"), *name = target + sizeof(api) - 1, *ns = NULL,
+	     script[4096];
 	bool watch = strstr(query, "watch=1") || strstr(query, "watch=true");
 
 	note(watch ? "WATCH" : "LIST", target);
@@ -187,15 +199,16 @@ serve(int fd, char *target)
 		send_discovery(fd);
 		return;
 	}
-	if (strncmp(target, api, sizeof(api) - 1) == 0 && strncmp(name, in_namespace, sizeof(in_namespace) - 1) == 0) {
+	if (strncmp(target, api, sizeof(api) - 1) == 0 &&
+	    strncmp(name, in_namespace, sizeof(in_namespace) - 1) == 0) {
 		ns = name + sizeof(in_namespace) - 1;
 		name = ns + strcspn(ns, "/");
 	}
 	for (size_t i = 0; i < RESOURCES; i++) {
 		if (name[0] != '/' || strcmp(name + 1, resources[i]) != 0)
 			continue;
-		snprintf(script, sizeof(script), "%s/%.*s%s.%s", dir, ns ? (int)(name + 1 - ns) : 0, ns ? ns : "", resources[i],
-			 watch ? "watch" : "list");
+		snprintf(script, sizeof(script), "%s/%.*s%s.%s", dir, ns ? (int)(name + 1 - ns) : 0,
+			 ns ? ns : "", resources[i], watch ? "watch" : "list");
 		answer(fd, script, watch);
 		return;
 	}
@@ -241,8 +254,8 @@ main(int argc, char **argv)
 		return 2;
 	dir = argv[1];
 	signal(SIGPIPE, SIG_IGN);
-	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(listener, 64) < 0 ||
-	    getsockname(listener, (struct sockaddr *)&address, &length) < 0) {
+	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(listener, 64) < 0 || getsockname(listener, (struct sockaddr *)&address, &length) < 0) {
 		perror("bad_server");
 		return 1;
 	}

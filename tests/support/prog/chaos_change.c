@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos_change HISTORY SEED RATE [TOKEN CA_FILE]: changes pods at random through an API server, about RATE a second, as standard input says,
- * and writes each state that it made down (tests/support/pod_changes.h). Several threads do, each with names of its own.
+ * chaos_change HISTORY SEED RATE [TOKEN CA_FILE]: changes pods at random through an API server, about RATE a
+ * second, as standard input says, and writes each state that it made down (tests/support/pod_changes.h).
+ * Several threads do, each with names of its own.
  *
  *	server URL	from now on this one; the first one gets the pods that are never deleted
  *	to N		make changes until there are N in all
@@ -10,7 +12,8 @@
  *	era		while paused: the server's state is another one than its history led to; list it, and write that down:
  *			"RV E - - 0 0 0", then a line of type L for each pod; answered by "listed"
  *
- * Each answer ends with the count of changes. Ends with its input; exits 1 when the server says anything that is not expected.
+ * Each answer ends with the count of changes. Ends with its input; exits 1 when the server says anything that
+ * is not expected.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -153,8 +156,12 @@ main(int argc, char **argv)
 		return 1;
 	pause_ns = 1000000000L * THREADS / atol(argv[3]);
 	for (unsigned i = 0; i < THREADS; i++) {
-		changers[i] = (struct pod_changes){.url = url, .history = history, .first_name = i * NAMES, .names = NAMES,
-						   .token = argc == 6 ? argv[4] : NULL, .ca_file = argc == 6 ? argv[5] : NULL,
+		changers[i] = (struct pod_changes){.url = url,
+						   .history = history,
+						   .first_name = i * NAMES,
+						   .names = NAMES,
+						   .token = argc == 6 ? argv[4] : NULL,
+						   .ca_file = argc == 6 ? argv[5] : NULL,
 						   .dice = {.state = strtoull(argv[2], NULL, 10) + i}};
 		pod_changes_begin(&changers[i]);
 		if (pthread_create(&threads[i], NULL, run, &changers[i]) != 0)

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos_check HISTORY FILE...: compares what readers saw (tests/support/event_model.h) with what the server was. The history is one of eras:
- * with each the server is another one than its history led to, as one that was restored from a backup; its RVs may be given anew.
+ * chaos_check HISTORY FILE...: compares what readers saw (tests/support/event_model.h) with what the server
+ * was. The history is one of eras: with each the server is another one than its history led to, as one that
+ * was restored from a backup; its RVs may be given anew.
  *
  *	- what a reader is told of a key, present and absent, comes in the order in which the server had it, states left out: so none is older
  *	  than one before it, nothing is there again that was deleted, and nothing is deleted that never was
@@ -51,7 +53,8 @@ static unsigned n_keys;
 /* What a reader was told of a key. */
 struct view {
 	bool present;
-	bool stale;		/* in a former life, or before a RESYNC, and not since: gone, when all was told */
+	/* in a former life, or before a RESYNC, and not since: gone, when all was told */
+	bool stale;
 	bool missing;		/* not in the snapshot: gone, when that is synced */
 	struct event_model_state is;
 	size_t at;		/* place among the key's states */
@@ -147,7 +150,8 @@ by_time(const void *a, const void *b)
 {
 	const struct state *x = a, *y = b;
 	/* what an era began with has RVs of before */
-	uint64_t x_rv = x->is.type == 'L' ? eras[x->era].rv : x->is.rv, y_rv = y->is.type == 'L' ? eras[y->era].rv : y->is.rv;
+	uint64_t x_rv = x->is.type == 'L' ? eras[x->era].rv : x->is.rv,
+		 y_rv = y->is.type == 'L' ? eras[y->era].rv : y->is.rv;
 
 	if (x->era != y->era)
 		return x->era < y->era ? -1 : 1;
@@ -209,7 +213,9 @@ go_to(struct moment *m, unsigned era, uint64_t rv)
 	}
 	m->era = era;
 	m->rv = rv;
-	for (; m->next < n_states && states[m->next].era == era && (states[m->next].is.rv <= rv || states[m->next].is.type == 'L'); m->next++)
+	for (; m->next < n_states && states[m->next].era == era &&
+	       (states[m->next].is.rv <= rv || states[m->next].is.type == 'L');
+	     m->next++)
 		m->of[states[m->next].key] = states[m->next].is.type == 'D' ? SIZE_MAX : m->next;
 }
 
@@ -218,7 +224,8 @@ go_to(struct moment *m, unsigned era, uint64_t rv)
 static bool
 is_state(const struct event_model_state *told, const struct event_model_state *had)
 {
-	return had->type != 'D' && told->rv == had->rv && told->hash == had->hash && strcmp(told->uid, had->uid) == 0;
+	return had->type != 'D' && told->rv == had->rv && told->hash == had->hash &&
+	       strcmp(told->uid, had->uid) == 0;
 }
 
 /* How many keys a snapshot shows otherwise than the server had them; the first of them. */
@@ -230,7 +237,8 @@ differences(const struct reader *r, const struct moment *m, unsigned *ret_first)
 	for (unsigned k = KEYS_MAX; k-- > 0;) {
 		const struct view *v = &r->views[k];
 
-		if (v->present != (m->of[k] != SIZE_MAX) || (v->present && !is_state(&v->is, &states[m->of[k]].is))) {
+		if (v->present != (m->of[k] != SIZE_MAX) ||
+		    (v->present && !is_state(&v->is, &states[m->of[k]].is))) {
 			*ret_first = k;
 			count++;
 		}
@@ -242,7 +250,8 @@ static void
 describe(char *text, size_t size, const struct event_model_state *s)
 {
 	if (s)
-		snprintf(text, size, "resourceVersion %" PRIu64 " (%s, %016" PRIx64 ")", s->rv, s->uid, s->hash);
+		snprintf(text, size, "resourceVersion %" PRIu64 " (%s, %016" PRIx64 ")", s->rv, s->uid,
+			 s->hash);
 	else
 		snprintf(text, size, "absent");
 }
@@ -254,8 +263,9 @@ show_difference(const struct reader *r, const struct moment *m, unsigned k, bool
 
 	describe(had, sizeof(had), m->of[k] != SIZE_MAX ? &states[m->of[k]].is : NULL);
 	describe(told, sizeof(told), r->views[k].present ? &r->views[k].is : NULL);
-	complain(r, "%s: at resourceVersion %" PRIu64 " of era %u the server had it as %s, %s %s", keys[k].name, m->rv, m->era, had,
-		 is_end ? "and at the end the reader" : "the snapshot", told);
+	complain(r, "%s: at resourceVersion %" PRIu64 " of era %u the server had it as %s, %s %s",
+		 keys[k].name, m->rv, m->era, had, is_end ? "and at the end the reader" : "the snapshot",
+		 told);
 }
 
 /* Find what is told among what the server had, not before what was told last. */
@@ -281,7 +291,9 @@ take_place(struct reader *r, unsigned k, bool present, const struct event_model_
 		describe(now, sizeof(now), present ? told : NULL);
 		describe(then, sizeof(then), v->present ? &v->is : NULL);
 		WRONG(r, "%s: %s after %s: %s", keys[k].name, now, then,
-		      !present ? "the server did not delete it" : earlier ? "the server had that before, and not again" : "the server never had that");
+		      !present  ? "the server did not delete it"
+		      : earlier ? "the server had that before, and not again"
+				: "the server never had that");
 	}
 	v->present = present;
 	v->stale = v->missing = false;
@@ -367,7 +379,8 @@ take_snapshot(struct reader *r, const char *line)
 	go_to(&m, likely, rv);
 	differences(r, &m, &first);
 	if (rv < r->rv && likely == r->era)
-		complain(r, "a snapshot at resourceVersion %llu after %" PRIu64 ", and of no later era", rv, r->rv);
+		complain(r, "a snapshot at resourceVersion %llu after %" PRIu64 ", and of no later era", rv,
+			 r->rv);
 	else
 		show_difference(r, &m, first, false);
 }
@@ -396,8 +409,10 @@ take_line(struct reader *r, const char *line)
 		break;
 	case 'A':
 	case 'U':
-		if (sscanf(line, "A %d %127s %63s %llu %llx %llu", &flag, key, told.uid, &rv, &hash, &seq) != 6 &&
-		    sscanf(line, "U %127s %63s %llu %llx %31s %*s %llu", key, told.uid, &rv, &hash, text, &seq) != 6) {
+		if (sscanf(line, "A %d %127s %63s %llu %llx %llu", &flag, key, told.uid, &rv, &hash, &seq) !=
+			    6 &&
+		    sscanf(line, "U %127s %63s %llu %llx %31s %*s %llu", key, told.uid, &rv, &hash, text,
+			   &seq) != 6) {
 			WRONG(r, "what is this: %s", line);
 			break;
 		}
@@ -477,7 +492,8 @@ main(int argc, char **argv)
 		snapshots += r.snapshots;
 		compared += compare(&r);
 	}
-	printf("%zu states of %u pods in %u eras; %" PRIu64 " told, %" PRIu64 " snapshots, %u views compared\n", n_states, n_keys, n_eras, told,
-	       snapshots, compared);
+	printf("%zu states of %u pods in %u eras; %" PRIu64 " told, %" PRIu64
+	       " snapshots, %u views compared\n",
+	       n_states, n_keys, n_eras, told, snapshots, compared);
 	return wrong ? 3 : unequal || compared == 0;
 }

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * chaos_reader SOCKET FILE: looks at all pods, one snapshot after the other, and appends to FILE what is another than in the one before
- * (tests/support/event_model.h). What is written of one snapshot ends with its line T; who is killed begins anew with a line H. Ends with SIGTERM.
+ * chaos_reader SOCKET FILE: looks at all pods, one snapshot after the other, and appends to FILE what is
+ * another than in the one before (tests/support/event_model.h). What is written of one snapshot ends with its
+ * line T; who is killed begins anew with a line H. Ends with SIGTERM.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,15 +65,18 @@ look_at(const struct informer_object *object, bool anew, FILE *out)
 		return;
 	told_state_of(object, &s);
 	if (!k->present)
-		fprintf(out, "A 0 %s %s %s %016llx %llu\n", s.key, s.uid, s.rv, (unsigned long long)s.hash, (unsigned long long)s.seq);
+		fprintf(out, "A 0 %s %s %s %016llx %llu\n", s.key, s.uid, s.rv, (unsigned long long)s.hash,
+			(unsigned long long)s.seq);
 	else if (k->state.seq != s.seq || k->state.hash != s.hash || strcmp(k->state.rv, s.rv) != 0)
-		fprintf(out, "U %s %s %s %016llx - 0 %llu\n", s.key, s.uid, s.rv, (unsigned long long)s.hash, (unsigned long long)s.seq);
+		fprintf(out, "U %s %s %s %016llx - 0 %llu\n", s.key, s.uid, s.rv, (unsigned long long)s.hash,
+			(unsigned long long)s.seq);
 	k->present = true;
 	k->state = s;
 }
 
 static int
-look(const struct informer_snapshot *snapshot, struct informer_resource *pods, const struct informer_moment *moment, FILE *out)
+look(const struct informer_snapshot *snapshot, struct informer_resource *pods,
+     const struct informer_moment *moment, FILE *out)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_object pod;
@@ -89,15 +94,16 @@ look(const struct informer_snapshot *snapshot, struct informer_resource *pods, c
 		struct known *k = &table[i];
 
 		if (k->present && k->seen != snapshots) {
-			fprintf(out, "D 2 %s %s - 0 %llu\n", k->state.key, k->state.uid, (unsigned long long)k->state.seq);
+			fprintf(out, "D 2 %s %s - 0 %llu\n", k->state.key, k->state.uid,
+				(unsigned long long)k->state.seq);
 			k->present = false;
 		}
 	}
 	generation = moment->generation;
 	memcpy(&lineage, moment->lineage, sizeof(lineage));
 	fprintf(out, "T %016llx %llu %.*s %d\n", lineage, (unsigned long long)moment->seq,
-		info.resource_version_length ? (int)info.resource_version_length : 1, info.resource_version_length ? info.resource_version : "0",
-		info.synced);
+		info.resource_version_length ? (int)info.resource_version_length : 1,
+		info.resource_version_length ? info.resource_version : "0", info.synced);
 	return 0;
 }
 
@@ -125,7 +131,10 @@ take_snapshot(struct informer *inf, struct informer_resource *pods, struct infor
 			fprintf(stderr, "chaos_reader: %s\n", informer_strerror(r));
 			exit(1);
 		}
-		/* what was seen of a snapshot that ended early is in the table, so it is written as well; without the line T */
+		/*
+		 * what was seen of a snapshot that ended early is in the table, so it is written as well;
+		 * without the line T
+		 */
 		if (write(fd, text, length) != (ssize_t)length)
 			exit(1);
 		if (r == 0)

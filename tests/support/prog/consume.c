@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * consume SOCKET NAME: reads pods as the consumer NAME and prints a line for each call, until it is killed.
  */
@@ -58,9 +59,15 @@ on_error(void *context, const struct informer_watch_status *status)
 int
 main(int argc, char **argv)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = argv[1], .reader_name = "consume"};
-	struct informer_handler_options handler = {.size = sizeof(handler), .resource = "pods", .consumer = argv[2], .on_add = on_add,
-						   .on_update = on_update, .on_delete = on_delete, .on_overflow = on_overflow,
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = argv[1], .reader_name = "consume"};
+	struct informer_handler_options handler = {.size = sizeof(handler),
+						   .resource = "pods",
+						   .consumer = argv[2],
+						   .on_add = on_add,
+						   .on_update = on_update,
+						   .on_delete = on_delete,
+						   .on_overflow = on_overflow,
 						   .on_error = on_error};
 	struct informer_handler *h;
 	struct informer *inf;
@@ -68,7 +75,8 @@ main(int argc, char **argv)
 	if (argc != 3)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (informer_attach(&options, &inf) < 0 || informer_add_handler(inf, &handler, &h) < 0 || informer_run(inf) < 0) {
+	if (informer_attach(&options, &inf) < 0 || informer_add_handler(inf, &handler, &h) < 0 ||
+	    informer_run(inf) < 0) {
 		fprintf(stderr, "consume: cannot begin\n");
 		return 1;
 	}

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decode_bench DIR [REPLICAS [ROUNDS]]: what decoding costs, in time and in arena bytes.
  *
- * Each *.json of DIR is one pod; of each, REPLICAS (60) are made with fresh names, UIDs, addresses, nodes, container IDs and times. They are
- * decoded as one list in 16 KiB pieces, in key order and in random order, into an arena of their own; then again as watch events, each
- * draft taking its predecessor's place, ROUNDS (3) times, of which the fastest counts. Beside it stands cJSON_Parse + cJSON_Delete of the same bytes.
+ * Each *.json of DIR is one pod; of each, REPLICAS (60) are made with fresh names, UIDs, addresses, nodes,
+ * container IDs and times. They are decoded as one list in 16 KiB pieces, in key order and in random order,
+ * into an arena of their own; then again as watch events, each draft taking its predecessor's place, ROUNDS
+ * (3) times, of which the fastest counts. Beside it stands cJSON_Parse + cJSON_Delete of the same bytes.
  */
 #include <cjson/cJSON.h>
 #include <dirent.h>
@@ -176,7 +178,8 @@ measure(const char *order, char **pods, size_t count, int rounds)
 	struct arena *arena = arena_fixture_new();
 	struct intern *in = intern_new(arena);
 	struct decoder_schema *schema = decoder_schema_new(drops, 1, NULL);
-	struct sink sink = {.arena = arena, .intern = in, .drafts = calloc(count, sizeof(struct draft)), .count = count};
+	struct sink sink = {
+		.arena = arena, .intern = in, .drafts = calloc(count, sizeof(struct draft)), .count = count};
 	struct decoder *list = decoder_new(DECODE_LIST, arena, in, schema, &events, &sink, 0);
 	struct decoder *watch = decoder_new(DECODE_WATCH, arena, in, schema, &events, &sink, 0);
 	struct bytes stream = {0}, changes = {0};
@@ -210,10 +213,11 @@ measure(const char *order, char **pods, size_t count, int rounds)
 		watch_us = t < watch_us ? t : watch_us;
 		arena_reclaim(arena, UINT64_MAX);
 	}
-	printf("%-8s list %6.2f us/pod, watch %6.2f us/pod; %5.0f B/pod: objects %5.0f, shared %5.0f in %llu blocks (%.1f/pod)\n", order,
-	       list_us, watch_us, (double)(objects + shared) / (double)count, (double)objects / (double)count,
-	       (double)shared / (double)count, (unsigned long long)intern_count(in),
-	       (double)intern_count(in) / (double)count);
+	printf("%-8s list %6.2f us/pod, watch %6.2f us/pod; %5.0f B/pod: objects %5.0f, shared %5.0f in %llu "
+	       "blocks (%.1f/pod)\n",
+	       order, list_us, watch_us, (double)(objects + shared) / (double)count,
+	       (double)objects / (double)count, (double)shared / (double)count,
+	       (unsigned long long)intern_count(in), (double)intern_count(in) / (double)count);
 	for (size_t i = 0; i < count; i++)
 		draft_discard(arena, in, sink.drafts[i]);
 	bytes_done(&stream);
@@ -272,7 +276,8 @@ main(int argc, char **argv)
 		return 2;
 	}
 	for (size_t i = 0; i < 200; i++)
-		snprintf(nodes[i], sizeof(nodes[i]), "ip-10-0-%u-%u.us-east-2.compute.internal", 1 + any(250), 1 + any(250));
+		snprintf(nodes[i], sizeof(nodes[i]), "ip-10-0-%u-%u.us-east-2.compute.internal", 1 + any(250),
+			 1 + any(250));
 	pods = calloc((size_t)n * replicas, sizeof(*pods));
 	for (int i = 0; i < n; i++) {
 		const char *dot = strrchr(files[i]->d_name, '.');

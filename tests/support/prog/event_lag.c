@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_lag SOCKET run|dispatch RESOURCE NAMESPACE: a reader that counts what its handler is told and takes the time since the change was
- * sent, where the object says when that was (events_change). Prints READY once it is synced, and at each SIGUSR1
+ * event_lag SOCKET run|dispatch RESOURCE NAMESPACE: a reader that counts what its handler is told and takes
+ * the time since the change was sent, where the object says when that was (events_change). Prints READY once
+ * it is synced, and at each SIGUSR1
  *
  *	EVENTS n COALESCED n RESYNC n P50 us P99 us
  *
- * of what came since the last one. Initial adds do not count. While it is told nothing it makes no system call, whichever way it is driven.
+ * of what came since the last one. Initial adds do not count. While it is told nothing it makes no system
+ * call, whichever way it is driven.
  */
 #include <pthread.h>
 #include <poll.h>
@@ -118,8 +121,9 @@ report(void)
 {
 	pthread_mutex_lock(&lock);
 	qsort(lags, n_lags, sizeof(*lags), by_size);
-	printf("EVENTS %llu COALESCED %llu RESYNC %llu P50 %llu P99 %llu\n", (unsigned long long)events, (unsigned long long)coalesced,
-	       (unsigned long long)resyncs, n_lags ? (unsigned long long)lags[n_lags / 2] / 1000 : 0,
+	printf("EVENTS %llu COALESCED %llu RESYNC %llu P50 %llu P99 %llu\n", (unsigned long long)events,
+	       (unsigned long long)coalesced, (unsigned long long)resyncs,
+	       n_lags ? (unsigned long long)lags[n_lags / 2] / 1000 : 0,
 	       n_lags ? (unsigned long long)lags[n_lags * 99 / 100] / 1000 : 0);
 	fflush(stdout);
 	events = coalesced = resyncs = n_lags = 0;
@@ -136,9 +140,14 @@ on_signal(int number)
 int
 main(int argc, char **argv)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = argv[1], .reader_name = "event_lag"};
-	struct informer_handler_options o = {.size = sizeof(o), .on_add = on_add, .on_update = on_update, .on_delete = on_delete,
-					     .on_overflow = on_overflow, .on_synced = on_synced};
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = argv[1], .reader_name = "event_lag"};
+	struct informer_handler_options o = {.size = sizeof(o),
+					     .on_add = on_add,
+					     .on_update = on_update,
+					     .on_delete = on_delete,
+					     .on_overflow = on_overflow,
+					     .on_synced = on_synced};
 	struct sigaction action = {.sa_handler = on_signal};
 	sigset_t blocked, while_waiting;
 	struct informer *inf;
@@ -153,9 +162,10 @@ main(int argc, char **argv)
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &blocked, &while_waiting);
-	if (informer_attach(&options, &inf) < 0 || informer_path_compile(inf, "metadata.annotations.sent", 25, &sent[0]) < 0 ||
-	    informer_path_compile(inf, "status.sent", 11, &sent[1]) < 0 || informer_add_handler(inf, &o, NULL) < 0 ||
-	    (threads && informer_run(inf) < 0))
+	if (informer_attach(&options, &inf) < 0 ||
+	    informer_path_compile(inf, "metadata.annotations.sent", 25, &sent[0]) < 0 ||
+	    informer_path_compile(inf, "status.sent", 11, &sent[1]) < 0 ||
+	    informer_add_handler(inf, &o, NULL) < 0 || (threads && informer_run(inf) < 0))
 		return 1;
 	if (threads && informer_wait_handler_synced(inf, NULL, 60000) < 0)
 		return 1;

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events_check HISTORY BOUND FILE...: compares what handlers were told (tests/support/event_model.h) with what the server was.
+ * events_check HISTORY BOUND FILE...: compares what handlers were told (tests/support/event_model.h) with
+ * what the server was.
  *
  *	- each state told is one that the server had under that resourceVersion, and of the handler's selection
  *	- of one object never an older state after a newer one; an add of what was absent, an update of what was present with the state
@@ -32,9 +34,9 @@ static char *keys[KEYS_MAX];
 static unsigned n_keys;
 static uint64_t newest[KEYS_MAX]; /* state of a key */
 
-/* What a handler was told of a key: 0 absent. again: told since the RESYNC began. last: the newest state told, present or not.
- * unsure: told in a former life, and not since. What a consumer was told of but had not acknowledged when it died, and what is gone when it
- * comes back, nobody knows of any more.
+/* What a handler was told of a key: 0 absent. again: told since the RESYNC began. last: the newest state
+ * told, present or not. unsure: told in a former life, and not since. What a consumer was told of but had not
+ * acknowledged when it died, and what is gone when it comes back, nobody knows of any more.
  */
 struct view {
 	uint64_t rv, last;
@@ -113,7 +115,8 @@ selected(const struct handler *h, const struct state *s)
 {
 	size_t n = strlen(h->ns);
 
-	return (strcmp(h->ns, "-") == 0 || (strncmp(keys[s->key], h->ns, n) == 0 && keys[s->key][n] == '/')) &&
+	return (strcmp(h->ns, "-") == 0 ||
+		(strncmp(keys[s->key], h->ns, n) == 0 && keys[s->key][n] == '/')) &&
 	       (s->is.labels >> h->label & 1) && (s->is.fields >> h->field & 1);
 }
 
@@ -130,8 +133,10 @@ real(const struct handler *h, const char *key, const char *uid, const char *rv, 
 	uint64_t n = strtoull(rv, NULL, 10);
 	const struct state *s = n < n_states ? &states[n] : NULL;
 
-	if (!s || s->is.rv == 0 || strcmp(keys[s->key], key) != 0 || (uid && strcmp(s->is.uid, uid) != 0) || s->is.hash != hash) {
-		WRONG(h, "%s was never this under resourceVersion %s: %s %016llx", key, rv, uid ? uid : "(its old state)", hash);
+	if (!s || s->is.rv == 0 || strcmp(keys[s->key], key) != 0 || (uid && strcmp(s->is.uid, uid) != 0) ||
+	    s->is.hash != hash) {
+		WRONG(h, "%s was never this under resourceVersion %s: %s %016llx", key, rv,
+		      uid ? uid : "(its old state)", hash);
 		return NULL;
 	}
 	return s;
@@ -225,7 +230,8 @@ take_update(struct handler *h, const char *line)
 	} else {
 		o = real(h, key, NULL, old_rv, old_hash);
 		if (o && o->is.rv != v->rv)
-			WRONG(h, "the old state is not the one told, %llu: %s", (unsigned long long)v->rv, line);
+			WRONG(h, "the old state is not the one told, %llu: %s", (unsigned long long)v->rv,
+			      line);
 		if (o && whole(h, s) && s->before != o->is.rv)
 			WRONG(h, "states between were not told: %s", line);
 	}
@@ -273,7 +279,8 @@ begin_life(struct handler *h, const char *line)
 {
 	int track, named, steady;
 
-	if (sscanf(line, "H %d %31s %u %u %d %d %d", &h->pid, h->ns, &h->label, &h->field, &track, &named, &steady) != 7)
+	if (sscanf(line, "H %d %31s %u %u %d %d %d", &h->pid, h->ns, &h->label, &h->field, &track, &named,
+		   &steady) != 7)
 		WRONG(h, "no beginning: %s", line);
 	h->track = track;
 	h->named = named;
@@ -345,8 +352,8 @@ compare(struct handler *h)
 
 		if (h->views[i].rv != expected) {
 			unequal = true;
-			say(h, "%s: the server has %llu, it was told %llu", keys[i], (unsigned long long)expected,
-			    (unsigned long long)h->views[i].rv);
+			say(h, "%s: the server has %llu, it was told %llu", keys[i],
+			    (unsigned long long)expected, (unsigned long long)h->views[i].rv);
 			break;
 		}
 	}
@@ -385,7 +392,8 @@ main(int argc, char **argv)
 		compared += compare(&h);
 		free(h.views);
 	}
-	printf("%llu events to %d handlers (%u deletes), %u COALESCED, %u RESYNC, %u views compared, %u steady, %u names\n",
+	printf("%llu events to %d handlers (%u deletes), %u COALESCED, %u RESYNC, %u views compared, %u "
+	       "steady, %u names\n",
 	       (unsigned long long)events, argc - 3, deletes, coalesced, resyncs, compared, steady, n_keys);
 	return wrong ? 3 : unequal || compared == 0;
 }

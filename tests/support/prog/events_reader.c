@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events_reader SOCKET DIR NAME SEED KIND: a reader with handlers that write down what they are told (tests/support/event_model.h), a file
- * each in DIR. KIND:
+ * events_reader SOCKET DIR NAME SEED KIND: a reader with handlers that write down what they are told
+ * (tests/support/event_model.h), a file each in DIR. KIND:
  *
  *	plain	one handler, of all pods
  *	late	the same, which is not dispatched before SIGUSR1
@@ -75,8 +76,9 @@ on_add(void *context, const struct informer_object *object, bool is_initial)
 	struct told_state s;
 
 	told_state_of(object, &s);
-	put(context, line, snprintf(line, sizeof(line), "A %d %s %s %s %016llx %llu\n", is_initial, s.key, s.uid, s.rv,
-				    (unsigned long long)s.hash, (unsigned long long)s.seq));
+	put(context, line,
+	    snprintf(line, sizeof(line), "A %d %s %s %s %016llx %llu\n", is_initial, s.key, s.uid, s.rv,
+		     (unsigned long long)s.hash, (unsigned long long)s.seq));
 	be_slow(context);
 }
 
@@ -91,8 +93,10 @@ on_update(void *context, const struct informer_object *old, const struct informe
 		strcpy(o.rv, "=");
 	else if (old)
 		told_state_of(old, &o);
-	put(context, line, snprintf(line, sizeof(line), "U %s %s %s %016llx %s %016llx %llu\n", s.key, s.uid, s.rv, (unsigned long long)s.hash,
-				    o.rv, (unsigned long long)o.hash, (unsigned long long)s.seq));
+	put(context, line,
+	    snprintf(line, sizeof(line), "U %s %s %s %016llx %s %016llx %llu\n", s.key, s.uid, s.rv,
+		     (unsigned long long)s.hash, o.rv, (unsigned long long)o.hash,
+		     (unsigned long long)s.seq));
 	be_slow(context);
 }
 
@@ -103,8 +107,9 @@ on_delete(void *context, const struct informer_object *object, bool final_state_
 	struct told_state s;
 
 	told_state_of(object, &s);
-	put(context, line, snprintf(line, sizeof(line), "D %d %s %s %s %016llx %llu\n", final_state_known, s.key, s.uid, s.rv,
-				    (unsigned long long)s.hash, (unsigned long long)s.seq));
+	put(context, line,
+	    snprintf(line, sizeof(line), "D %d %s %s %s %016llx %llu\n", final_state_known, s.key, s.uid,
+		     s.rv, (unsigned long long)s.hash, (unsigned long long)s.seq));
 	be_slow(context);
 }
 
@@ -146,14 +151,23 @@ on_done(void *context)
 static struct told *
 add(bool steady, bool named, bool plain)
 {
-	struct event_model_random fixed = {.state = strtoull(reader + strcspn(reader, "0123456789"), NULL, 10)};
+	struct event_model_random fixed = {
+		.state = strtoull(reader + strcspn(reader, "0123456789"), NULL, 10)};
 	struct event_model_random *d = named ? &fixed : &dice;
-	unsigned ns = event_model_draw(d, EVENT_MODEL_NAMESPACES + 2), label = event_model_draw(d, EVENT_MODEL_LABELS + 2),
+	unsigned ns = event_model_draw(d, EVENT_MODEL_NAMESPACES + 2),
+		 label = event_model_draw(d, EVENT_MODEL_LABELS + 2),
 		 field = event_model_draw(d, EVENT_MODEL_FIELDS + 2);
 	static const uint32_t queues[] = {0, 64, 16, 8};
-	struct informer_handler_options o = {.size = sizeof(o), .resource = "pods", .on_add = on_add, .on_update = on_update,
-					     .on_delete = on_delete, .on_overflow = on_overflow, .on_resync_begin = on_resync_begin,
-					     .on_resync_end = on_resync_end, .on_synced = on_synced, .on_done = on_done};
+	struct informer_handler_options o = {.size = sizeof(o),
+					     .resource = "pods",
+					     .on_add = on_add,
+					     .on_update = on_update,
+					     .on_delete = on_delete,
+					     .on_overflow = on_overflow,
+					     .on_resync_begin = on_resync_begin,
+					     .on_resync_end = on_resync_end,
+					     .on_synced = on_synced,
+					     .on_done = on_done};
 	struct told *t = calloc(1, sizeof(*t));
 	char path[1024], line[256];
 
@@ -174,12 +188,14 @@ add(bool steady, bool named, bool plain)
 	o.consumer = named ? reader : NULL;
 	o.context = t;
 	t->named = named;
-	snprintf(path, sizeof(path), named ? "%s/%s.named" : "%s/%s.%d.%u", directory, reader, (int)getpid(), files++);
+	snprintf(path, sizeof(path), named ? "%s/%s.named" : "%s/%s.%d.%u", directory, reader, (int)getpid(),
+		 files++);
 	t->fd = open(path, O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600);
 	if (t->fd < 0)
 		exit(1);
-	put(t, line, snprintf(line, sizeof(line), "H %d %s %u %u %d %d %d\n", (int)getpid(), *o.namespace_ ? o.namespace_ : "-", label, field,
-			      o.track_keys, named, steady));
+	put(t, line,
+	    snprintf(line, sizeof(line), "H %d %s %u %u %d %d %d\n", (int)getpid(),
+		     *o.namespace_ ? o.namespace_ : "-", label, field, o.track_keys, named, steady));
 	if (informer_add_handler(inf, &o, &t->handler) < 0) {
 		informer_last_error(inf, line, sizeof(line));
 		fprintf(stderr, "events_reader: %s\n", line);
@@ -216,9 +232,13 @@ at_random(void)
 		atomic_store(&t->slow_us, event_model_draw(&dice, 2) ? 0 : event_model_draw(&dice, 30000));
 		break;
 	case 4:
-		/* longer than the daemon bears: it moves on to another generation, and nobody's queue goes on unbroken */
+		/*
+		 * longer than the daemon bears: it moves on to another generation, and nobody's queue goes on
+		 * unbroken
+		 */
 		snprintf(path, sizeof(path), "%s.hold", directory);
-		if (event_model_draw(&dice, 4) == 0 && access(path, F_OK) == 0 && informer_begin(inf, &held) == 0) {
+		if (event_model_draw(&dice, 4) == 0 && access(path, F_OK) == 0 &&
+		    informer_begin(inf, &held) == 0) {
 			for (int i = 0; i < 20 && !settles; i++)
 				usleep(100000);
 			informer_end(&held);
@@ -252,7 +272,8 @@ now_ms(void)
 int
 main(int argc, char **argv)
 {
-	struct informer_options options = {.size = sizeof(options), .socket_path = argv[1], .reader_name = "events_reader"};
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = argv[1], .reader_name = "events_reader"};
 	struct sigaction action = {.sa_handler = on_signal};
 	bool steady, plain, late, threads, settled = false;
 	uint64_t next = 0;

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fault_proxy LOG [TOKEN]: stands between a client and an API server, by TLS on the client's side (HTTP/1.1), and lets go wrong what standard
- * input says. On its first line of output it is "READY port=PORT"; to LOG goes what happened, a line each, in its order:
+ * fault_proxy LOG [TOKEN]: stands between a client and an API server, by TLS on the client's side (HTTP/1.1),
+ * and lets go wrong what standard input says. On its first line of output it is "READY port=PORT"; to LOG
+ * goes what happened, a line each, in its order:
  *
  *	MS #CONNECTION ASKED VERB PATH		VERB: LIST, PAGE (a later page), PROBE (is this RV known?), WATCH, WATCHLIST, OTHER
  *	MS #CONNECTION ANSWERED VERB CODE
@@ -48,7 +50,8 @@ bind_to(unsigned *port)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0 ||
-	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 || bind(fd, (struct sockaddr *)&address, length) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    bind(fd, (struct sockaddr *)&address, length) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&address, &length) < 0) {
 		perror("fault_proxy: socket");
 		exit(1);
@@ -91,7 +94,8 @@ listen_always(void *context)
 		if (listen(door.fd, 64) < 0)
 			exit(1);
 		while (!fault_is_refusing())
-			if (duplex_wait(&door, &door, 20) && (fd = accept4(door.fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+			if (duplex_wait(&door, &door, 20) &&
+			    (fd = accept4(door.fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
 				take_in(fd);
 		close(door.fd);
 		while (fault_is_refusing())

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The decoder under arbitrary bytes. One input is decoded as a document, a list and a watch, whole and in
  * pieces, and these must agree; a document that is accepted must print, and what it prints must decode to
@@ -5,8 +6,9 @@
  * aborts.
  *
  * With libFuzzer:  clang -std=gnu17 -D_GNU_SOURCE -I. -g -fsanitize=fuzzer,address,undefined
- *                  -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION tests/support/prog/fuzz_decoder.c tests/support/json_random.c
- *                  shm-layout/[a-z]*.c writer/{arena,arena_books,memory_limit,intern,json_scan,json_skip,text_memo,decoder_schema,body_build,decoder}.c -lsodium
+ *                  -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION tests/support/prog/fuzz_decoder.c
+ *                  tests/support/json_random.c shm-layout/[a-z]*.c
+ *                  writer/{arena,arena_books,memory_limit,intern,json_scan,json_skip,text_memo,decoder_schema,body_build,decoder}.c -lsodium
  * Without:         fuzz_decoder [-n MUTATIONS] [-s SEED] [FILE|DIR...]
  *                  each file, and then as many mutations of files and of generated documents
  */
@@ -28,7 +30,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define ITEM_MAX 65536u
-/* Inputs that one schema learns from: with libFuzzer one, so that each input shows the same again; else more is met. */
+/*
+ * Inputs that one schema learns from: with libFuzzer one, so that each input shows the same again; else more
+ * is met.
+ */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define SCHEMA_INPUTS 1u
 #else
@@ -69,7 +74,8 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	struct world *w = context;
 
 	say(w, type, type_length);
-	must(value_to_json(value_of_object(&w->arena.view, d.ref), collect, &w->said) == 0, "a body that does not print");
+	must(value_to_json(value_of_object(&w->arena.view, d.ref), collect, &w->said) == 0,
+	     "a body that does not print");
 	say(w, "", 0);
 	draft_discard(&w->arena, w->intern, d);
 	return 0;
@@ -144,7 +150,8 @@ decode_twice(struct world *w, enum decoder_mode mode, const uint8_t *data, size_
 	whole = w->said;
 	w->said = (struct bytes){0};
 	again = decode(w, mode, data, size, chunk);
-	must(r == again && whole.length == w->said.length && (whole.length == 0 || memcmp(whole.data, w->said.data, whole.length) == 0),
+	must(r == again && whole.length == w->said.length &&
+		     (whole.length == 0 || memcmp(whole.data, w->said.data, whole.length) == 0),
 	     "the pieces made a difference");
 	bytes_done(&whole);
 	return r;
@@ -172,8 +179,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		w.said = (struct bytes){0};
 		/* (what it prints may be longer than what an item may be) */
 		if (first.length < ITEM_MAX) {
-			must(decode(&w, DECODE_DOCUMENT, first.data, first.length, first.length) == 0, "what was printed does not decode");
-			must(first.length == w.said.length && memcmp(first.data, w.said.data, first.length) == 0, "it prints otherwise the second time");
+			must(decode(&w, DECODE_DOCUMENT, first.data, first.length, first.length) == 0,
+			     "what was printed does not decode");
+			must(first.length == w.said.length &&
+				     memcmp(first.data, w.said.data, first.length) == 0,
+			     "it prints otherwise the second time");
 		}
 		bytes_done(&first);
 	}
@@ -206,7 +216,8 @@ load(const char *path)
 	while (dir && (e = readdir(dir)) != NULL) {
 		char inner[4096];
 
-		if (e->d_name[0] == '.' || snprintf(inner, sizeof(inner), "%s/%s", path, e->d_name) >= (int)sizeof(inner))
+		if (e->d_name[0] == '.' ||
+		    snprintf(inner, sizeof(inner), "%s/%s", path, e->d_name) >= (int)sizeof(inner))
 			continue;
 		load(inner);
 	}
@@ -215,7 +226,8 @@ load(const char *path)
 		return;
 	}
 	f = fopen(path, "rb");
-	if (!f || fstat(fileno(f), &st) < 0 || file_count == FILES_MAX || bytes_room(&b, (size_t)st.st_size + 1) < 0) {
+	if (!f || fstat(fileno(f), &st) < 0 || file_count == FILES_MAX ||
+	    bytes_room(&b, (size_t)st.st_size + 1) < 0) {
 		fprintf(stderr, "fuzz_decoder: %s: cannot be read\n", path);
 		exit(2);
 	}
@@ -245,9 +257,39 @@ static void
 mutate(struct json_random *r, struct bytes *b)
 {
 	static const char *const tokens[] = {
-		"{", "}", "[", "]", ",", ":", "\"", "\\", "\\u0000", "\\ud800", "\\udc00", "null", "true", "-", "0", "1e999", ".", "\xc3\xa9", "\xf0\x9f\x98\x80",
-		"\xed\xa0\x80", "{\"metadata\":{\"name\":\"x\"}}", "\"object\":", "\"type\":\"ADDED\",", "\"type\":\"ERROR\",", "\"items\":[", "\"name\":\"n\",",
-		"\"metadata\":{", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", " ", "\n", "\"managedFields\":", "18446744073709551615", "\"a\":1,\"a\":",
+		"{",
+		"}",
+		"[",
+		"]",
+		",",
+		":",
+		"\"",
+		"\\",
+		"\\u0000",
+		"\\ud800",
+		"\\udc00",
+		"null",
+		"true",
+		"-",
+		"0",
+		"1e999",
+		".",
+		"\xc3\xa9",
+		"\xf0\x9f\x98\x80",
+		"\xed\xa0\x80",
+		"{\"metadata\":{\"name\":\"x\"}}",
+		"\"object\":",
+		"\"type\":\"ADDED\",",
+		"\"type\":\"ERROR\",",
+		"\"items\":[",
+		"\"name\":\"n\",",
+		"\"metadata\":{",
+		"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
+		" ",
+		"\n",
+		"\"managedFields\":",
+		"18446744073709551615",
+		"\"a\":1,\"a\":",
 	};
 	uint32_t at = json_random_below(r, (uint32_t)b->length + 1), left = (uint32_t)b->length - at, n;
 	const char *token = tokens[json_random_below(r, sizeof(tokens) / sizeof(tokens[0]))];
@@ -314,9 +356,15 @@ main(int argc, char **argv)
 			while (r.sent.length > 5000);
 			must(bytes_append(&b, r.sent.data, r.sent.length) == 0, "no memory");
 			if (k % 4 == 0) {
-				wrap(&b, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"metadata\":{\"name\":\"a\"},\"spec\":", "}]}");
+				wrap(&b,
+				     "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"metadata\":{"
+				     "\"name\":\"a\"},\"spec\":",
+				     "}]}");
 			} else if (k % 8 == 2) {
-				wrap(&b, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"},\"spec\":", "}}");
+				wrap(&b,
+				     "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\","
+				     "\"namespace\":\"b\"},\"spec\":",
+				     "}}");
 			}
 		}
 		while (changes-- > 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gate [--upstream PORT] [--token-file FILE]: stands before an API server in tests, and tells on standard
  * output what it was asked. On one port of 127.0.0.1 it is
@@ -6,8 +7,8 @@
  *	a server	"GET /..." is asked of 127.0.0.1:PORT; with --token-file only for who shows the token that is in
  *			FILE now, others get 401
  *
- * Whatever host is asked for, it is 127.0.0.1 that is connected to, so that names need not exist. Each request to the
- * server or through the proxy as text gets a connection of its own upstream.
+ * Whatever host is asked for, it is 127.0.0.1 that is connected to, so that names need not exist. Each
+ * request to the server or through the proxy as text gets a connection of its own upstream.
  *
  *	READY url=http://127.0.0.1:PORT
  *	SOCKS5 host:port [user]
@@ -100,8 +101,8 @@ serve_socks(int fd)
 	password = memchr(name, 2, head[1]);
 	send_all(fd, password ? "\5\2" : "\5\0", 2);
 	if (password) {
-		if (!read_exactly(fd, head, 2) || !read_exactly(fd, user, head[1]) || !read_exactly(fd, &n, 1) ||
-		    !read_exactly(fd, name, n))
+		if (!read_exactly(fd, head, 2) || !read_exactly(fd, user, head[1]) ||
+		    !read_exactly(fd, &n, 1) || !read_exactly(fd, name, n))
 			return;
 		user[head[1]] = '\0';
 		send_all(fd, "\1\0", 2);
@@ -181,10 +182,12 @@ read_head(int fd, char *head)
 static void
 serve_text(int fd)
 {
-	static const char refused[] = "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nConnection: close\r\n"
-				      "Content-Length: 114\r\n\r\n"
-				      "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"Unauthorized\","
-				      "\"reason\":\"Unauthorized\",\"code\":401}";
+	static const char refused[] =
+		"HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nConnection: close\r\n"
+		"Content-Length: 114\r\n\r\n"
+		"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":"
+		"\"Unauthorized\","
+		"\"reason\":\"Unauthorized\",\"code\":401}";
 	char head[HEAD_MAX + 1], verb[16], target[4096];
 	const char *path, *rest;
 	int to;
@@ -217,7 +220,8 @@ serve_text(int fd)
 		}
 	}
 	if (to < 0) {
-		send_all(fd, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", 67);
+		send_all(fd, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+			 67);
 		return;
 	}
 	copy_between(fd, to);
@@ -258,8 +262,8 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener < 0 || bind(listener, (struct sockaddr *)&address, len) < 0 || listen(listener, 64) < 0 ||
-	    getsockname(listener, (struct sockaddr *)&address, &len) < 0)
+	if (listener < 0 || bind(listener, (struct sockaddr *)&address, len) < 0 ||
+	    listen(listener, 64) < 0 || getsockname(listener, (struct sockaddr *)&address, &len) < 0)
 		return 1;
 	printf("READY url=http://127.0.0.1:%u\n", ntohs(address.sin_port));
 	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {

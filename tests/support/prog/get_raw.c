@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * get_raw PATH FLAGS...: `kubectl get --raw PATH FLAGS...` with informerd's flags and transport, so that both can be compared: the body on
- * standard output, or why there is none on standard error. Exit 0: a success; 1: none; 2: usage.
+ * get_raw PATH FLAGS...: `kubectl get --raw PATH FLAGS...` with informerd's flags and transport, so that both
+ * can be compared: the body on standard output, or why there is none on standard error. Exit 0: a success; 1:
+ * none; 2: usage.
  */
 #include <errno.h>
 #include <signal.h>

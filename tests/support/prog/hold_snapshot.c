@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader that does not let go: holds one snapshot until the daemon has moved to a new generation, then checks that the old one
- * still shows what it showed.
+ * A reader that does not let go: holds one snapshot until the daemon has moved to a new generation, then
+ * checks that the old one still shows what it showed.
  *
  *	hold_snapshot SOCKET      prints HELD, then MOVED; exit 0 when nothing changed under the snapshot
  */
@@ -81,7 +82,8 @@ main(int argc, char **argv)
 		fprintf(stderr, "the held snapshot changed (%d)\n", r);
 		return 1;
 	}
-	printf("MOVED %llu to %llu\n", (unsigned long long)held.generation, (unsigned long long)now.generation);
+	printf("MOVED %llu to %llu\n", (unsigned long long)held.generation,
+	       (unsigned long long)now.generation);
 	informer_end(&old);
 	informer_detach(inf);
 	return 0;

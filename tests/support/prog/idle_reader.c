@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader with two handlers under informer_run() that says "synced PID" and then has nothing to do: for strace.
+ * A reader with two handlers under informer_run() that says "synced PID" and then has nothing to do: for
+ * strace.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * look_always UID NODE IMAGE: look up pods all the time, and say MISSED when a snapshot is not one moment of one configuration. It says so when
- * the index "image" (spec.containers[0].image) comes and goes.
+ * look_always UID NODE IMAGE: look up pods all the time, and say MISSED when a snapshot is not one moment of
+ * one configuration. It says so when the index "image" (spec.containers[0].image) comes and goes.
  *
  *   - the pod with this UID is always there
  *   - what an index has under a value is what the objects of the same snapshot say
@@ -71,7 +72,9 @@ check(const struct look *l, const struct informer_snapshot *snap, bool *indexed)
 		return "the pod is not there";
 	if (sum(l, snap, &sums) < 0 || informer_resource_info(snap, l->pods, &info) < 0)
 		return "the list cannot be read";
-	if (informer_count_by_index(snap, l->pods, "nodeName", l->node_value, strlen(l->node_value), &count) < 0 || count != sums.on_node)
+	if (informer_count_by_index(snap, l->pods, "nodeName", l->node_value, strlen(l->node_value), &count) <
+		    0 ||
+	    count != sums.on_node)
 		return "the index nodeName is not what the objects say";
 	r = informer_count_by_index(snap, l->pods, "image", l->image_value, strlen(l->image_value), &count);
 	*indexed = r == 0;
@@ -85,17 +88,21 @@ check(const struct look *l, const struct informer_snapshot *snap, bool *indexed)
 int
 main(int argc, char **argv)
 {
-	struct look l = {.uid = argv[1], .node_value = argc == 4 ? argv[2] : "", .image_value = argc == 4 ? argv[3] : ""};
+	struct look l = {.uid = argv[1],
+			 .node_value = argc == 4 ? argv[2] : "",
+			 .image_value = argc == 4 ? argv[3] : ""};
 	struct informer_snapshot first, snap;
 	struct sums before, now;
 	bool indexed = false, was_indexed = false;
 	const char *why = NULL;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc != 4 || informer_attach(NULL, &l.inf) < 0 || informer_wait_synced(l.inf, "pods", 10000) < 0 ||
+	if (argc != 4 || informer_attach(NULL, &l.inf) < 0 ||
+	    informer_wait_synced(l.inf, "pods", 10000) < 0 ||
 	    informer_resource_open(l.inf, "pods", &l.pods) < 0 ||
 	    informer_path_compile(l.inf, "spec.nodeName", strlen("spec.nodeName"), &l.node) < 0 ||
-	    informer_path_compile(l.inf, "spec.containers[0].image", strlen("spec.containers[0].image"), &l.image) < 0 ||
+	    informer_path_compile(l.inf, "spec.containers[0].image", strlen("spec.containers[0].image"),
+				  &l.image) < 0 ||
 	    informer_begin(l.inf, &first) < 0 || sum(&l, &first, &before) < 0)
 		return 1;
 	puts("LOOKING");
@@ -107,7 +114,8 @@ main(int argc, char **argv)
 		if (!why && indexed != was_indexed)
 			printf("index image: %s\n", indexed ? "there" : "gone");
 		was_indexed = indexed;
-		if (!why && i % 64 == 0 && (sum(&l, &first, &now) < 0 || memcmp(&before, &now, sizeof(now)) != 0))
+		if (!why && i % 64 == 0 &&
+		    (sum(&l, &first, &now) < 0 || memcmp(&before, &now, sizeof(now)) != 0))
 			why = "the first snapshot has changed";
 		usleep(PAUSE_US);
 	}

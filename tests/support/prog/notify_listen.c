@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notify_listen SOCKET: be systemd's end of NOTIFY_SOCKET; prints one message a line until it is killed.
  */

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roundtrip FILE: decode one JSON document into a body in a private arena, and print it back. `-` is standard input.
+ * roundtrip FILE: decode one JSON document into a body in a private arena, and print it back. `-` is standard
+ * input.
  *
- * Exit 0 printed; 1 it is no JSON document that we keep ("FILE: byte N: reason" on stderr); 2 usage, or FILE cannot be read.
+ * Exit 0 printed; 1 it is no JSON document that we keep ("FILE: byte N: reason" on stderr); 2 usage, or FILE
+ * cannot be read.
  */
 #include <errno.h>
 #include <sodium.h>
@@ -98,14 +101,16 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s: %s\n", argv[1], strerror(errno));
 		return 2;
 	}
-	if (sodium_init() < 0 || arena_create_private(&round.arena, (64u << 20) + 64 * (uint64_t)length) < 0) {
+	if (sodium_init() < 0 ||
+	    arena_create_private(&round.arena, (64u << 20) + 64 * (uint64_t)length) < 0) {
 		fprintf(stderr, "roundtrip: no memory for the arena\n");
 		free(data);
 		return 2;
 	}
 	round.intern = intern_new(&round.arena);
 	if (round.intern)
-		d = decoder_new(DECODE_DOCUMENT, &round.arena, round.intern, NULL, &events, &round, length + 1);
+		d = decoder_new(DECODE_DOCUMENT, &round.arena, round.intern, NULL, &events, &round,
+				length + 1);
 	r = d ? decoder_feed(d, data, length) : -ENOMEM;
 	if (r == 0)
 		r = decoder_finish(d);

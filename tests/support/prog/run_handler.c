@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handler for informer-run, for its tests: notes each event in the file $OUT ("PID SEQ TYPE NAMESPACE/NAME RESOURCEVERSION"), then
- * acknowledges it. By the environment it is worse than that:
+ * A handler for informer-run, for its tests: notes each event in the file $OUT ("PID SEQ TYPE NAMESPACE/NAME
+ * RESOURCEVERSION"), then acknowledges it. By the environment it is worse than that:
  *
  *	POISON=TEXT      aborts on an event of a name with TEXT in it
  *	HANG=TEXT        never answers such an event
@@ -21,7 +22,8 @@ text_behind(const char *line, const char *mark, char *buffer, size_t size)
 {
 	const char *at = strstr(line, mark), *end = at ? strchr(at + strlen(mark), '"') : NULL;
 
-	snprintf(buffer, size, "%.*s", end ? (int)(end - at - (long)strlen(mark)) : 0, end ? at + strlen(mark) : "");
+	snprintf(buffer, size, "%.*s", end ? (int)(end - at - (long)strlen(mark)) : 0,
+		 end ? at + strlen(mark) : "");
 }
 
 static void

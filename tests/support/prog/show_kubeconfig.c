@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * show_kubeconfig FLAGS...: what informerd's flags and $KUBECONFIG come to, in the words of `kubectl config view --minify --flatten --raw -o json`,
- * so that both can be compared: {"context": ..., "namespace": ..., "cluster": {...}, "user": {...}}. Secrets are shown.
+ * show_kubeconfig FLAGS...: what informerd's flags and $KUBECONFIG come to, in the words of `kubectl config
+ * view --minify --flatten --raw -o json`, so that both can be compared: {"context": ..., "namespace": ...,
+ * "cluster": {...}, "user": {...}}. Secrets are shown.
  */
 #include <stdio.h>
 #include <stdlib.h>

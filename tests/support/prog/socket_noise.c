@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * socket_noise SOCKET N SEED: be a hostile reader N times: garbage for a greeting, half-right greetings, descriptors nobody asked for; and
- * where a greeting was taken, garbage into the slot page, and connections that stay open. Exits 0 unless the socket cannot be reached.
+ * socket_noise SOCKET N SEED: be a hostile reader N times: garbage for a greeting, half-right greetings,
+ * descriptors nobody asked for; and where a greeting was taken, garbage into the slot page, and connections
+ * that stay open. Exits 0 unless the socket cannot be reached.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,14 +60,16 @@ hear(int fd)
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))];
 	struct timeval patience = { .tv_usec = 20000 };
 	struct iovec io = { packet, sizeof(packet) };
-	struct msghdr message = { .msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control) };
+	struct msghdr message = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	int result = 0, got;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (recvmsg(fd, &message, MSG_CMSG_CLOEXEC) <= 0)
 		return 0;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
-		for (size_t i = 0; c->cmsg_type == SCM_RIGHTS && CMSG_LEN((i + 1) * sizeof(int)) <= c->cmsg_len; i++) {
+		for (size_t i = 0;
+		     c->cmsg_type == SCM_RIGHTS && CMSG_LEN((i + 1) * sizeof(int)) <= c->cmsg_len; i++) {
 			memcpy(&got, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 			result |= spoil(got);
 			close(got);
@@ -109,7 +113,8 @@ main(int argc, char **argv)
 		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), *place = &kept[pick(KEPT)];
 		size_t length;
 
-		if (fd < 0 || (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 && errno != EAGAIN)) {
+		if (fd < 0 || (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 &&
+			       errno != EAGAIN)) {
 			perror(address.sun_path);
 			return 1;
 		}

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stat_query SOCKET: ask a daemon's broker for its report and print it. What `informerctl stat -o json` does, without the
- * library, so that the writer can be tested alone. Exits 1 when nobody answers.
+ * stat_query SOCKET: ask a daemon's broker for its report and print it. What `informerctl stat -o json` does,
+ * without the library, so that the writer can be tested alone. Exits 1 when nobody answers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,10 @@ main(int argc, char **argv)
 {
 	static _Alignas(struct message_head) char packet[PROTOCOL_PACKET_MAX];
 	struct message_head question = {
-		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = MESSAGE_STAT, .length = sizeof(question),
+		.magic = PROTOCOL_MAGIC,
+		.version = PROTOCOL_VERSION,
+		.type = MESSAGE_STAT,
+		.length = sizeof(question),
 	};
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct message_head head;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-run's handler processes: real ones, /bin/sh.
  */
@@ -84,7 +85,10 @@ wait_end(struct fixture *f)
 	assert_int_equal(waitid(P_PID, (id_t)f->process.pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-/* A process reads what is written to it, its lines are told one by one, its environment is what was asked for. */
+/*
+ * A process reads what is written to it, its lines are told one by one, its environment is what was asked
+ * for.
+ */
 static void
 lines_go_in_and_out(void **state)
 {

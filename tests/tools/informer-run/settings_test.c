@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What informer-run is told to do: its command line, its file, and what it says of mistakes.
  */
@@ -78,9 +79,12 @@ flags_become_settings(void **state)
 	const struct handler_settings *h;
 
 	(void)state;
-	assert_int_equal(parse(&s, "--resource pods -n shop -l app=web --field-selector=spec.nodeName=n1 --consumer net --workers 4 "
-				   "--window 2 --deadline 1m30s --max-crashes 5 --dead-letters /x/y --drain-timeout 500ms --queue 100 "
-				   "--socket /s -- ./handler --verbose"), -1);
+	assert_int_equal(parse(&s, "--resource pods -n shop -l app=web --field-selector=spec.nodeName=n1 "
+				   "--consumer net --workers 4 "
+				   "--window 2 --deadline 1m30s --max-crashes 5 --dead-letters /x/y "
+				   "--drain-timeout 500ms --queue 100 "
+				   "--socket /s -- ./handler --verbose"),
+			 -1);
 	h = &s.handlers[0];
 	assert_string_equal(h->resource, "pods");
 	assert_string_equal(h->namespace_, "shop");
@@ -148,7 +152,8 @@ a_file_holds_several_handlers(void **state)
 						 "drainTimeout: 5s\n"
 						 "socket: /s\n"
 						 "handlers:\n"
-						 "- {resource: pods, consumer: one, command: [./a, --b], workers: 2, deadLetters: /x}\n"
+						 "- {resource: pods, consumer: one, command: [./a, --b], "
+						 "workers: 2, deadLetters: /x}\n"
 						 "- resource: nodes\n"
 						 "  consumer: two\n"
 						 "  name: second\n"
@@ -160,7 +165,9 @@ a_file_holds_several_handlers(void **state)
 						 "  window: 3\n"
 						 "  queue: 9\n"
 						 "  execPerEvent: true\n"
-						 "  command: echo $INFORMER_NAME\n"), &s), -1);
+						 "  command: echo $INFORMER_NAME\n"),
+				       &s),
+			 -1);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.drain_ms, 5000);
 	assert_string_equal(s.handlers[0].argv[1], "--b");
@@ -183,20 +190,27 @@ mistakes_in_a_file_have_a_place(void **state)
 {
 	const char *dir = *state;
 
-	file_refused(dir, "handlers:\n- resource: pods\n  consumer: a\n  command: x\n  workers: many\n", "run.yaml:5:12: a number");
-	file_refused(dir, "handlers:\n- resorce: pods\n", "run.yaml:2:3: unknown field 'resorce'; did you mean resource?");
+	file_refused(dir, "handlers:\n- resource: pods\n  consumer: a\n  command: x\n  workers: many\n",
+		     "run.yaml:5:12: a number");
+	file_refused(dir, "handlers:\n- resorce: pods\n",
+		     "run.yaml:2:3: unknown field 'resorce'; did you mean resource?");
 	file_refused(dir, "handler:\n", "run.yaml:1:1: unknown field 'handler'; did you mean handlers?");
 	file_refused(dir, "handlers:\n- resource: pods\n  consumer: a\n", "run.yaml:2:3: a: which command?");
-	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x}\n- {resource: q, consumer: a, command: y}\n",
+	file_refused(dir,
+		     "handlers:\n- {resource: p, consumer: a, command: x}\n- {resource: q, consumer: a, "
+		     "command: y}\n",
 		     "two handlers have the same consumer 'a'");
 	file_refused(dir, "handlers: [\n", "run.yaml:2:1: ");
 	file_refused(dir, "handlers: []\n", "no handlers");
 	file_refused(dir, "", "must have handlers");
 	file_refused(dir, "- x\n", "must have handlers");
-	file_refused(dir, "handlers:\n- {resource: [pods], consumer: a, command: x}\n", "run.yaml:2:14: a text or number");
+	file_refused(dir, "handlers:\n- {resource: [pods], consumer: a, command: x}\n",
+		     "run.yaml:2:14: a text or number");
 	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: []}\n", "the command is empty");
-	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x, execPerEvent: yes}\n", "true or false");
-	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x, deadline: 1w}\n", "a time is wanted");
+	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x, execPerEvent: yes}\n",
+		     "true or false");
+	file_refused(dir, "handlers:\n- {resource: p, consumer: a, command: x, deadline: 1w}\n",
+		     "a time is wanted");
 }
 
 /* A dead letter is one line: when, why, and the event as the handler got it. */
@@ -220,8 +234,10 @@ dead_letters_are_lines(void **state)
 	file = fopen(path, "re");
 	assert_non_null(file);
 	assert_non_null(fgets(text, sizeof(text), file));
-	assert_non_null(strstr(text, ",\"consumer\":\"con\",\"resource\":\"pods\",\"why\":\"signal 11 (\\\"x\\\")\",\"crashes\":3,\"event\":"
-				     "{\"seq\":5,\"type\":\"ADDED\",\"initial\":false,\"object\":{\"x\":1}}}\n"));
+	assert_non_null(strstr(text,
+			       ",\"consumer\":\"con\",\"resource\":\"pods\",\"why\":\"signal 11 "
+			       "(\\\"x\\\")\",\"crashes\":3,\"event\":"
+			       "{\"seq\":5,\"type\":\"ADDED\",\"initial\":false,\"object\":{\"x\":1}}}\n"));
 	assert_non_null(fgets(text, sizeof(text), file));
 	assert_null(fgets(text, sizeof(text), file));
 	fclose(file);
@@ -241,8 +257,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_become_settings),
 		cmocka_unit_test(mistakes_are_explained),
-		cmocka_unit_test_setup_teardown(a_file_holds_several_handlers, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(mistakes_in_a_file_have_a_place, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(a_file_holds_several_handlers, temp_dir_setup,
+						temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(mistakes_in_a_file_have_a_place, temp_dir_setup,
+						temp_dir_teardown),
 		cmocka_unit_test_setup_teardown(dead_letters_are_lines, temp_dir_setup, temp_dir_teardown),
 	};
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-run's supervisor when handlers crash, hang and misbehave. Without processes, in virtual time.
  */
@@ -115,7 +116,10 @@ other_workers_go_on_meanwhile(void **state)
 	world_done(&w);
 }
 
-/* Crashes without an acknowledgement between delay the next start: 100 ms, doubling, at most 30 s; one resets that. */
+/*
+ * Crashes without an acknowledgement between delay the next start: 100 ms, doubling, at most 30 s; one resets
+ * that.
+ */
 static void
 starts_are_delayed_more_and_more(void **state)
 {
@@ -186,7 +190,10 @@ poison_events_do_not_add_up(void **state)
 	world_done(&w);
 }
 
-/* A worker that does not answer the event it has longest within the deadline is killed, which counts as a crash. */
+/*
+ * A worker that does not answer the event it has longest within the deadline is killed, which counts as a
+ * crash.
+ */
 static void
 a_hung_worker_is_killed(void **state)
 {
@@ -225,7 +232,10 @@ an_idle_worker_is_left_alone(void **state)
 	world_done(&w);
 }
 
-/* Its last answers count, but a worker that is about to end is sent nothing: what it never saw would count as its crash. */
+/*
+ * Its last answers count, but a worker that is about to end is sent nothing: what it never saw would count as
+ * its crash.
+ */
 static void
 a_worker_that_ends_is_sent_nothing_more(void **state)
 {
@@ -291,7 +301,10 @@ a_command_that_does_not_start_is_tried_again(void **state)
 	world_done(&w);
 }
 
-/* With a process an event, its exit code is the answer: 0 done, 75 later, else a crash, tried again a few times. */
+/*
+ * With a process an event, its exit code is the answer: 0 done, 75 later, else a crash, tried again a few
+ * times.
+ */
 static void
 short_processes_answer_by_their_end(void **state)
 {

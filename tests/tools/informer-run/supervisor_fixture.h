@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A supervisor with workers, a source and a clock that a test plays: what the supervisor asks for is kept in struct world.
+ * A supervisor with workers, a source and a clock that a test plays: what the supervisor asks for is kept in
+ * struct world.
  */
-#ifndef TESTS_TOOLS_SUPERVISOR_FIXTURE_H
-#define TESTS_TOOLS_SUPERVISOR_FIXTURE_H
+#ifndef TESTS_TOOLS_INFORMER_RUN_SUPERVISOR_FIXTURE_H
+#define TESTS_TOOLS_INFORMER_RUN_SUPERVISOR_FIXTURE_H
 
 #include <errno.h>
 #include <setjmp.h>
@@ -205,13 +207,13 @@ world_pass(struct world *w, uint64_t ms)
 }
 
 /* What a worker was sent from `from` on is just this. */
-#define world_expect(w, i, from, ...)                                                                                  \
-	do {                                                                                                           \
-		const uint64_t expected_[] = {__VA_ARGS__};                                                            \
-		size_t count_ = sizeof(expected_) / sizeof(*expected_);                                                \
-		assert_int_equal((w)->workers[i].sent_count, (from) + count_);                                         \
-		for (size_t k_ = 0; k_ < count_; k_++)                                                                 \
-			assert_int_equal((w)->workers[i].sent[(from) + k_], expected_[k_]);                            \
+#define world_expect(w, i, from, ...)                                                                        \
+	do {                                                                                                 \
+		const uint64_t expected_[] = {__VA_ARGS__};                                                  \
+		size_t count_ = sizeof(expected_) / sizeof(*expected_);                                      \
+		assert_int_equal((w)->workers[i].sent_count, (from) + count_);                               \
+		for (size_t k_ = 0; k_ < count_; k_++)                                                       \
+			assert_int_equal((w)->workers[i].sent[(from) + k_], expected_[k_]);                  \
 	} while (0)
 /* It was sent no more than `count` things. */
 #define world_expect_count(w, i, count) assert_int_equal((w)->workers[i].sent_count, count)

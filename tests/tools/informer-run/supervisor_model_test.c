@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-run's supervisor under random workers: they acknowledge, ask for retries, crash and hang as chance will have it. Whatever
- * happens, each key's events come in order, none is lost, and what is acknowledged is done.
+ * informer-run's supervisor under random workers: they acknowledge, ask for retries, crash and hang as chance
+ * will have it. Whatever happens, each key's events come in order, none is lost, and what is acknowledged is
+ * done.
  *
  * SEED=N repeats a run.
  */
@@ -99,7 +101,8 @@ act(struct model *m, uint32_t i)
 		crash(m, i);
 	} else if (chance(m, 6) == 0) {
 		seq = take_hand(m, i, n);
-		assert_true(supervisor_retry(m->world.s, i, seq, chance(m, 2) ? -1 : (int64_t)chance(m, 300), m->world.now));
+		assert_true(supervisor_retry(m->world.s, i, seq, chance(m, 2) ? -1 : (int64_t)chance(m, 300),
+					     m->world.now));
 	} else {
 		seq = take_hand(m, i, n);
 		m->done[seq] = true;

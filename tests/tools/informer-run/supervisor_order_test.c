@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-run's supervisor: which event is sent when, what is acknowledged, how much is held. Without processes, in virtual time.
+ * informer-run's supervisor: which event is sent when, what is acknowledged, how much is held. Without
+ * processes, in virtual time.
  */
 #include "tests/tools/informer-run/supervisor_fixture.h"
 
@@ -42,7 +44,10 @@ keys_order_holds_over_workers(void **state)
 	world_done(&w);
 }
 
-/* What is acknowledged is the last event up to which everything is done, in whatever order they were answered. */
+/*
+ * What is acknowledged is the last event up to which everything is done, in whatever order they were
+ * answered.
+ */
 static void
 only_what_has_no_gap_is_acknowledged(void **state)
 {
@@ -161,7 +166,10 @@ retries_without_a_time_double(void **state)
 	world_done(&w);
 }
 
-/* No worker has more than its window; the source is held back when twice that is there, and let go when half is done. */
+/*
+ * No worker has more than its window; the source is held back when twice that is there, and let go when half
+ * is done.
+ */
 static void
 what_is_held_is_bounded(void **state)
 {
@@ -191,7 +199,10 @@ what_is_held_is_bounded(void **state)
 	world_done(&w);
 }
 
-/* A key that is tried again and again keeps a few events, the newest merged: it cannot fill the room of others. */
+/*
+ * A key that is tried again and again keeps a few events, the newest merged: it cannot fill the room of
+ * others.
+ */
 static void
 a_key_that_is_never_done_takes_little_room(void **state)
 {
@@ -240,7 +251,8 @@ static void
 merged_events_say_what_happened(void **state)
 {
 	struct text line = TEXT_INIT(-1);
-	struct event *event = world_event(CHANGE_MODIFIED, "a", 5), *later = world_event(CHANGE_MODIFIED, "a", 6);
+	struct event *event = world_event(CHANGE_MODIFIED, "a", 5),
+		     *later = world_event(CHANGE_MODIFIED, "a", 6);
 
 	(void)state;
 	event->old = strdup("{\"v\":4}");
@@ -249,13 +261,16 @@ merged_events_say_what_happened(void **state)
 	later->old_length = 7;
 	assert_true(event_merge(event, later));
 	event_line(event, &line);
-	assert_string_equal(line.data, "{\"seq\":6,\"type\":\"MODIFIED\",\"initial\":false,\"coalesced\":true,\"object\":{\"v\":6},\"old\":{\"v\":4}}\n");
+	assert_string_equal(line.data, "{\"seq\":6,\"type\":\"MODIFIED\",\"initial\":false,\"coalesced\":"
+				       "true,\"object\":{\"v\":6},\"old\":{\"v\":4}}\n");
 	later = world_event(CHANGE_DELETED, "a", 7);
 	later->final_unknown = true;
 	assert_true(event_merge(event, later));
 	line.length = 0;
 	event_line(event, &line);
-	assert_string_equal(line.data, "{\"seq\":7,\"type\":\"DELETED\",\"initial\":false,\"finalStateKnown\":false,\"coalesced\":true,\"object\":{\"v\":7}}\n");
+	assert_string_equal(line.data,
+			    "{\"seq\":7,\"type\":\"DELETED\",\"initial\":false,\"finalStateKnown\":false,"
+			    "\"coalesced\":true,\"object\":{\"v\":7}}\n");
 	later = world_event(CHANGE_ADDED, "a", 8);
 	assert_false(event_merge(event, later));
 	event_free(event);
@@ -263,7 +278,9 @@ merged_events_say_what_happened(void **state)
 	assert_true(event_merge(event, world_event(CHANGE_MODIFIED, "a", 9)));
 	line.length = 0;
 	event_line(event, &line);
-	assert_string_equal(line.data, "{\"seq\":9,\"type\":\"ADDED\",\"initial\":false,\"coalesced\":true,\"object\":{\"v\":9}}\n");
+	assert_string_equal(
+		line.data,
+		"{\"seq\":9,\"type\":\"ADDED\",\"initial\":false,\"coalesced\":true,\"object\":{\"v\":9}}\n");
 	event_free(event);
 	text_done(&line);
 }
@@ -334,7 +351,10 @@ a_worker_that_starts_amid_a_resync_is_told(void **state)
 	world_done(&w);
 }
 
-/* The same seq twice (a new lineage counts anew) is not given to one worker at the same time: answers name seqs. */
+/*
+ * The same seq twice (a new lineage counts anew) is not given to one worker at the same time: answers name
+ * seqs.
+ */
 static void
 a_seq_is_unique_in_a_worker(void **state)
 {

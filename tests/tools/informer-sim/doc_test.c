@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The document that informer-sim keeps objects in: it must give back what it was
  * given, byte for byte, and refuse what is not JSON.
@@ -38,15 +39,20 @@ assert_refused(const char *text, size_t offset, const char *why)
 	assert_int_equal(error.offset, offset);
 }
 
-/* Numbers that a double cannot hold, spellings, escapes and U+0000 come out as they went in; only white space goes. */
+/*
+ * Numbers that a double cannot hold, spellings, escapes and U+0000 come out as they went in; only white space
+ * goes.
+ */
 static void
 documents_keep_every_byte_but_white_space(void **state)
 {
 	(void)state;
 	assert_round_trip("{ \"a\" : 9007199254740993 ,\n\"b\":[1.0,1e2,-0,18446744073709551615] }",
 			  "{\"a\":9007199254740993,\"b\":[1.0,1e2,-0,18446744073709551615]}");
-	assert_round_trip("{\"\":\"a\\u0000b\\/\\ud83d\\ude00\xc3\xa4\",\"n\":null,\"t\":true,\"f\":false,\"e\":{},\"l\":[]}",
-			  "{\"\":\"a\\u0000b\\/\\ud83d\\ude00\xc3\xa4\",\"n\":null,\"t\":true,\"f\":false,\"e\":{},\"l\":[]}");
+	assert_round_trip("{\"\":\"a\\u0000b\\/"
+			  "\\ud83d\\ude00\xc3\xa4\",\"n\":null,\"t\":true,\"f\":false,\"e\":{},\"l\":[]}",
+			  "{\"\":\"a\\u0000b\\/"
+			  "\\ud83d\\ude00\xc3\xa4\",\"n\":null,\"t\":true,\"f\":false,\"e\":{},\"l\":[]}");
 }
 
 /* Of equal names the last one wins, in the first one's place, in small and in large objects. */

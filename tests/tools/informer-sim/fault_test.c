@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fault scripts: which rule acts when, how often, and what is said of a script that cannot be read.
  */
@@ -87,7 +88,8 @@ a_rule_acts_on_what_it_names(void **state)
 {
 	struct world *w = *state;
 
-	script(w, "when LIST po page 2 then 410\nwhen GET deployments.apps then 500\nwhen LIST rv none then 429");
+	script(w, "when LIST po page 2 then 410\nwhen GET deployments.apps then 500\nwhen LIST rv none then "
+		  "429");
 	assert_int_equal(request(w, "LIST", w->pods, "0", 2), 410);
 	assert_int_equal(request(w, "LIST", w->pods, "0", 1), 0);
 	assert_int_equal(request(w, "GET", w->pods, NULL, 1), 0);
@@ -109,7 +111,10 @@ a_rule_acts_as_often_as_it_says(void **state)
 		assert_int_equal(request(w, "GET", w->pods, NULL, 1), expected[i]);
 }
 
-/* `after 2 events` acts between the second and the third line, and once in one stream however often it is asked. */
+/*
+ * `after 2 events` acts between the second and the third line, and once in one stream however often it is
+ * asked.
+ */
 static void
 a_streams_rule_waits_for_its_moment(void **state)
 {
@@ -138,7 +143,10 @@ a_cut_waits_for_a_line(void **state)
 	assert_int_equal(stream(w, &seen, 1, 0, true), -SIM_FAULT_MID_FRAME);
 }
 
-/* `idle` waits until nothing is left to be sent, and so does a bookmark, whose RV is that of what was sent. */
+/*
+ * `idle` waits until nothing is left to be sent, and so does a bookmark, whose RV is that of what was
+ * sent.
+ */
 static void
 idle_waits_until_all_was_sent(void **state)
 {
@@ -265,17 +273,24 @@ a_bad_script_adds_nothing(void **state)
 		{"when LIST pods page 0 then 410", "line 1: page wants a number from 1 here: \"0\""},
 		{"when LIST then 200", "line 1: a status wants a number from 400 here: \"200\""},
 		{"when LIST then 600", "line 1: 600 is no status of a failure: 400 to 599"},
-		{"when LIST after 3 events then 410", "line 1: after events, after a time and idle are for WATCH and WATCHLIST"},
-		{"when LIST idle then 410", "line 1: after events, after a time and idle are for WATCH and WATCHLIST"},
+		{"when LIST after 3 events then 410",
+		 "line 1: after events, after a time and idle are for WATCH and WATCHLIST"},
+		{"when LIST idle then 410",
+		 "line 1: after events, after a time and idle are for WATCH and WATCHLIST"},
 		{"when LIST then say", "line 1: say wants a text behind it"},
-		{"when WATCH then bookmark", "line 1: bookmark wants to know when: idle, after 2 events or after 200ms"},
+		{"when WATCH then bookmark",
+		 "line 1: bookmark wants to know when: idle, after 2 events or after 200ms"},
 		{"when LIST then plain", "line 1: bookmark and plain are for WATCH and WATCHLIST"},
-		{"when WATCH idle then hold", "line 1: hold, paginate and plain come with the request: without after and idle"},
+		{"when WATCH idle then hold",
+		 "line 1: hold, paginate and plain come with the request: without after and idle"},
 		{"when WATCH then paginate 2", "line 1: paginate is for LIST"},
-		{"when WATCH after 3 bytes then close", "line 1: after bytes is for documents; a watch counts events"},
-		{"when LIST after 3 bytes then 410", "line 1: after bytes goes with close, truncate, invalid and freeze"},
+		{"when WATCH after 3 bytes then close",
+		 "line 1: after bytes is for documents; a watch counts events"},
+		{"when LIST after 3 bytes then 410",
+		 "line 1: after bytes goes with close, truncate, invalid and freeze"},
 		{"when LIST then end", "line 1: end is for WATCH and WATCHLIST"},
-		{"when WATCH after 3 then close", "line 1: say after 3 events, after 100 bytes or after 200ms"},
+		{"when WATCH after 3 then close",
+		 "line 1: say after 3 events, after 100 bytes or after 200ms"},
 		{"when LIST then slow 3 bytes", "line 1: say slow 100ms, or slow 10 bytes every 50ms"},
 		{"when GET page 2 then 410", "line 1: page is for LIST"},
 		{"random close", "line 1: random wants rate=1% or so"},
@@ -304,7 +319,8 @@ rules_are_shown_with_their_count(void **state)
 	script(w, "# a comment\n\n  when LIST   then 410 # why\r\nrandom rate=0% close mid-frame freeze 2s");
 	assert_int_equal(request(w, "LIST", w->pods, NULL, 1), 410);
 	sim_faults_print(w->faults, &text);
-	assert_string_equal(text.data, "when LIST   then 410  # 1\nrandom rate=0% close mid-frame freeze 2s  # 0\n");
+	assert_string_equal(text.data,
+			    "when LIST   then 410  # 1\nrandom rate=0% close mid-frame freeze 2s  # 0\n");
 }
 
 /* A continue token is known by the page it was given for; one that is not known opens some later page. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim's gzip: what it writes, gzip reads.
  */
@@ -82,7 +83,10 @@ a_list_becomes_small(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2000; i++)
-		sim_buf_printf(&text, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"default\",\"resourceVersion\":\"%u\"}},", i, i * 7);
+		sim_buf_printf(&text,
+			       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"default\","
+			       "\"resourceVersion\":\"%u\"}},",
+			       i, i * 7);
 	assert_true(round_trip(text.data, text.len) < text.len / 4);
 }
 

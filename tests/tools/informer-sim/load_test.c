@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loading and replicating in informer-sim: the shapes of input it takes, what it
  * fills in, what a replica keeps and what is its own.
@@ -91,15 +92,20 @@ every_shape_of_dump_is_taken(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(load(w, "{\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Service\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":"
-				 "\"s\",\"namespace\":\"n\"}},{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"w1\"}}],"
+	assert_int_equal(load(w, "{\"apiVersion\":\"v1\",\"items\":[{\"kind\":\"Service\",\"apiVersion\":"
+				 "\"v1\",\"metadata\":{\"name\":"
+				 "\"s\",\"namespace\":\"n\"}},{\"kind\":\"Node\",\"apiVersion\":\"v1\","
+				 "\"metadata\":{\"name\":\"w1\"}}],"
 				 "\"kind\":\"List\"}"),
 			 0);
-	assert_int_equal(load(w, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"a\","
-				 "\"namespace\":\"n\"}} , {\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"}}]}\n"
-				 "{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"},\"spec\":{\"containers\":[]}}"
-				 "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"d\"}}\n"),
-			 0);
+	assert_int_equal(
+		load(w,
+		     "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[{\"metadata\":{"
+		     "\"name\":\"a\","
+		     "\"namespace\":\"n\"}} , {\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"}}]}\n"
+		     "{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"},\"spec\":{\"containers\":[]}}"
+		     "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"d\"}}\n"),
+		0);
 	assert_int_equal(load(w, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"items\":[]}"), 0);
 	assert_int_equal(count(w, "", "services"), 1);
 	assert_int_equal(count(w, "", "nodes"), 1);
@@ -115,7 +121,8 @@ what_is_missing_is_filled_in(void **state)
 	struct world *w = *state;
 	_cleanup_(sim_freep) char *text = NULL;
 
-	assert_int_equal(load(w, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c\",\"resourceVersion\":"
+	assert_int_equal(load(w, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c\","
+				 "\"resourceVersion\":"
 				 "\"777\"},\"data\":{\"big\":\"9007199254740993\"}}"),
 			 0);
 	text = shown(w, "", "configmaps", "default/c");
@@ -130,12 +137,15 @@ an_unknown_kind_becomes_a_resource(void **state)
 {
 	struct world *w = *state;
 
-	assert_int_equal(load(w, "{\"kind\":\"NetworkPolicy\",\"apiVersion\":\"networking.k8s.io/v1\",\"metadata\":{\"name\":\"p\","
+	assert_int_equal(load(w, "{\"kind\":\"NetworkPolicy\",\"apiVersion\":\"networking.k8s.io/"
+				 "v1\",\"metadata\":{\"name\":\"p\","
 				 "\"namespace\":\"n\"}}"),
 			 0);
 	assert_int_equal(count(w, "networking.k8s.io", "networkpolicies"), 1);
-	assert_true(sim_registry_find(&w->registry, "networking.k8s.io", "v1", "networkpolicies")->namespaced);
-	assert_int_equal(load(w, "{\"kind\":\"StorageClass\",\"apiVersion\":\"storage.k8s.io/v1\",\"metadata\":{\"name\":\"gp3\"}}"),
+	assert_true(
+		sim_registry_find(&w->registry, "networking.k8s.io", "v1", "networkpolicies")->namespaced);
+	assert_int_equal(load(w, "{\"kind\":\"StorageClass\",\"apiVersion\":\"storage.k8s.io/"
+				 "v1\",\"metadata\":{\"name\":\"gp3\"}}"),
 			 0);
 	assert_false(sim_registry_find(&w->registry, "storage.k8s.io", "v1", "storageclasses")->namespaced);
 }
@@ -147,13 +157,16 @@ bad_input_says_where_and_why(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(load(w, "{\"kind\":\"Node\",\n\"apiVersion\":}"), -EINVAL);
-	assert_string_equal(w->error,
-			    "in.json: line 2, byte 29: not JSON: invalid character '}' looking for beginning of value");
+	assert_string_equal(
+		w->error,
+		"in.json: line 2, byte 29: not JSON: invalid character '}' looking for beginning of value");
 	assert_int_equal(load(w, "{\"metadata\":{\"name\":\"x\"}}"), -EINVAL);
 	assert_non_null(strstr(w->error, "object at byte 0: cannot tell what it is"));
 	assert_int_equal(load(w, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{}}"), -EINVAL);
 	assert_non_null(strstr(w->error, "Pod at byte 0: name or generateName is required"));
-	assert_int_equal(load(w, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":1}}}"), -EINVAL);
+	assert_int_equal(load(w, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\","
+				 "\"labels\":{\"x\":1}}}"),
+			 -EINVAL);
 	assert_non_null(strstr(w->error, "each label's value must be a string"));
 	assert_int_equal(load(w, "[]"), -EINVAL);
 	free(w->error);
@@ -161,12 +174,17 @@ bad_input_says_where_and_why(void **state)
 	assert_int_equal(w->loader.objects, 0);
 }
 
-#define POD                                                                                                            \
-	"{\"metadata\":{\"name\":\"web-7d9c-abcde\",\"namespace\":\"shop\",\"uid\":\"u0\",\"creationTimestamp\":"               \
-	"\"2025-06-01T10:00:00Z\",\"labels\":{\"app\":\"web\"},\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"uid\":\"r0\"}]}," \
-	"\"spec\":{\"nodeName\":\"n0\",\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":\"Running\",\"podIP\":\"10.1.1.1\","   \
-	"\"podIPs\":[{\"ip\":\"10.1.1.1\"},{\"ip\":\"fd00::1\"}],\"hostIP\":\"10.9.9.9\",\"startTime\":\"2025-06-01T10:00:05Z\","       \
-	"\"containerStatuses\":[{\"name\":\"c\",\"containerID\":\"containerd://00ff\",\"restartCount\":3}]}}"
+#define POD                                                                                                  \
+	"{\"metadata\":{\"name\":\"web-7d9c-abcde\",\"namespace\":\"shop\",\"uid\":\"u0\","                  \
+	"\"creationTimestamp\":"                                                                             \
+	"\"2025-06-01T10:00:00Z\",\"labels\":{\"app\":\"web\"},\"ownerReferences\":[{\"kind\":"              \
+	"\"ReplicaSet\",\"uid\":\"r0\"}]},"                                                                  \
+	"\"spec\":{\"nodeName\":\"n0\",\"containers\":[{\"name\":\"c\"}]},\"status\":{\"phase\":"            \
+	"\"Running\",\"podIP\":\"10.1.1.1\","                                                                \
+	"\"podIPs\":[{\"ip\":\"10.1.1.1\"},{\"ip\":\"fd00::1\"}],\"hostIP\":\"10.9.9.9\",\"startTime\":"     \
+	"\"2025-06-01T10:00:05Z\","                                                                          \
+	"\"containerStatuses\":[{\"name\":\"c\",\"containerID\":\"containerd://"                             \
+	"00ff\",\"restartCount\":3}]}}"
 
 /* The first pod stays as it is; the others keep what a template gives and have the rest for themselves. */
 static void
@@ -194,18 +212,21 @@ a_replica_is_another_pod_of_the_same_workload(void **state)
 		assert_true(!strncmp(object->key, "shop/web-7d9c-", 14) && strlen(object->key) == 19);
 		assert_string_equal(sim_object_label(object, "app"), "web");
 		assert_true(sim_is(sim_path(doc.root, "metadata.namespace"), "shop"));
-		assert_true(sim_is(sim_get(sim_path(doc.root, "metadata.ownerReferences")->child, "uid"), "r0"));
+		assert_true(
+			sim_is(sim_get(sim_path(doc.root, "metadata.ownerReferences")->child, "uid"), "r0"));
 		if (sim_is(sim_path(doc.root, "metadata.uid"), "u0")) {
 			originals++;
 			assert_string_equal(object->key, "shop/web-7d9c-abcde");
 			continue;
 		}
-		id = sim_text_dup(sim_get(sim_path(doc.root, "status.containerStatuses")->child, "containerID"));
+		id = sim_text_dup(
+			sim_get(sim_path(doc.root, "status.containerStatuses")->child, "containerID"));
 		assert_true(!strncmp(id, "containerd://", 13) && strlen(id) == 13 + 64);
 		ip = sim_text_dup(sim_path(doc.root, "status.podIP"));
 		assert_string_not_equal(ip, "10.1.1.1");
 		assert_true(sim_is(sim_get(sim_path(doc.root, "status.podIPs")->child, "ip"), ip));
-		assert_false(sim_is(sim_get(sim_path(doc.root, "status.podIPs")->child->next, "ip"), "fd00::1"));
+		assert_false(
+			sim_is(sim_get(sim_path(doc.root, "status.podIPs")->child->next, "ip"), "fd00::1"));
 		assert_false(sim_is(sim_path(doc.root, "spec.nodeName"), "n0"));
 		created = sim_text_dup(sim_path(doc.root, "metadata.creationTimestamp"));
 		started = sim_text_dup(sim_path(doc.root, "status.startTime"));
@@ -222,7 +243,8 @@ a_replica_is_another_pod_of_the_same_workload(void **state)
 static void
 a_replica_on_the_host_network_has_its_hosts_address(void **state)
 {
-	static const char text[] = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"hostNetwork\":true,\"nodeName\":\"n\"},\"status\":{"
+	static const char text[] = "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"hostNetwork\":true,"
+				   "\"nodeName\":\"n\"},\"status\":{"
 				   "\"podIP\":\"1.1.1.1\",\"hostIP\":\"1.1.1.1\"}}";
 	struct world *w = *state;
 	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
@@ -343,8 +365,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(what_is_missing_is_filled_in, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_unknown_kind_becomes_a_resource, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_input_says_where_and_why, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_replica_is_another_pod_of_the_same_workload, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_replica_on_the_host_network_has_its_hosts_address, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_replica_is_another_pod_of_the_same_workload, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_replica_on_the_host_network_has_its_hosts_address, setup,
+						teardown),
 		cmocka_unit_test(equal_seeds_generate_equal_clusters),
 		cmocka_unit_test_setup_teardown(generated_pods_have_owners_and_nodes, setup, teardown),
 	};

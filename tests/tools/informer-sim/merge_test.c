@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim's patches: strategic merge patch with its merge keys and directives, JSON patch.
  */
@@ -50,15 +51,21 @@ static void
 lists_are_merged_by_their_key(void **state)
 {
 	(void)state;
-	expect(STRATEGIC, "{\"containers\":[{\"name\":\"a\",\"image\":\"1\",\"env\":[{\"name\":\"X\",\"value\":\"1\"}]},{\"name\":\"b\"}]}",
-	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"}]},{\"name\":\"c\"}]}",
-	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"},{\"name\":\"X\",\"value\":\"1\"}]},"
+	expect(STRATEGIC,
+	       "{\"containers\":[{\"name\":\"a\",\"image\":\"1\",\"env\":[{\"name\":\"X\",\"value\":\"1\"}]},"
+	       "{\"name\":\"b\"}]}",
+	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"}]},"
+	       "{\"name\":\"c\"}]}",
+	       "{\"containers\":[{\"name\":\"a\",\"image\":\"2\",\"env\":[{\"name\":\"Y\",\"value\":\"2\"},{"
+	       "\"name\":\"X\",\"value\":\"1\"}]},"
 	       "{\"name\":\"c\"},{\"name\":\"b\"}]}");
-	expect(STRATEGIC, "{\"ports\":[{\"port\":80,\"a\":1}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}");
+	expect(STRATEGIC, "{\"ports\":[{\"port\":80,\"a\":1}]}", "{\"ports\":[{\"port\":80,\"a\":2}]}",
+	       "{\"ports\":[{\"port\":80,\"a\":2}]}");
 	expect(STRATEGIC, "{\"ports\":[{\"containerPort\":80}]}", "{\"ports\":[{\"containerPort\":81}]}",
 	       "{\"ports\":[{\"containerPort\":81},{\"containerPort\":80}]}");
 	/* what stood in front of what the patch names stays there */
-	expect(STRATEGIC, "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}", "{\"containers\":[{\"name\":\"b\",\"image\":\"2\"},{\"name\":\"c\"}]}",
+	expect(STRATEGIC, "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	       "{\"containers\":[{\"name\":\"b\",\"image\":\"2\"},{\"name\":\"c\"}]}",
 	       "{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"image\":\"2\"},{\"name\":\"c\"}]}");
 }
 
@@ -67,9 +74,11 @@ static void
 other_lists_are_replaced(void **state)
 {
 	(void)state;
-	expect(STRATEGIC, "{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}", "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}",
+	expect(STRATEGIC, "{\"args\":[\"a\",\"b\"],\"tolerations\":[{\"key\":\"x\"}]}",
+	       "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}",
 	       "{\"args\":[\"c\"],\"tolerations\":[{\"key\":\"y\"}]}");
-	expect(STRATEGIC, "{\"finalizers\":[\"a\"]}", "{\"finalizers\":[\"a\",\"b\"]}", "{\"finalizers\":[\"a\",\"b\"]}");
+	expect(STRATEGIC, "{\"finalizers\":[\"a\"]}", "{\"finalizers\":[\"a\",\"b\"]}",
+	       "{\"finalizers\":[\"a\",\"b\"]}");
 }
 
 /* null removes, also where the patch makes something new. */
@@ -77,27 +86,35 @@ static void
 null_removes(void **state)
 {
 	(void)state;
-	expect(STRATEGIC, "{\"a\":1,\"labels\":{\"x\":\"1\",\"y\":\"2\"}}", "{\"a\":null,\"labels\":{\"x\":null},\"new\":{\"z\":null,\"b\":1}}",
+	expect(STRATEGIC, "{\"a\":1,\"labels\":{\"x\":\"1\",\"y\":\"2\"}}",
+	       "{\"a\":null,\"labels\":{\"x\":null},\"new\":{\"z\":null,\"b\":1}}",
 	       "{\"labels\":{\"y\":\"2\"},\"new\":{\"b\":1}}");
 }
 
-/* The directives: delete and replace an element, a list or a map, keep only some keys, set an order, delete from a set. */
+/*
+ * The directives: delete and replace an element, a list or a map, keep only some keys, set an order, delete
+ * from a set.
+ */
 static void
 directives_are_followed(void **state)
 {
 	(void)state;
-	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}", "{\"volumes\":[{\"$patch\":\"delete\",\"name\":\"a\"}]}",
-	       "{\"volumes\":[{\"name\":\"b\"}]}");
-	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}", "{\"volumes\":[{\"$patch\":\"replace\"},{\"name\":\"c\"}]}",
+	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	       "{\"volumes\":[{\"$patch\":\"delete\",\"name\":\"a\"}]}", "{\"volumes\":[{\"name\":\"b\"}]}");
+	expect(STRATEGIC, "{\"volumes\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	       "{\"volumes\":[{\"$patch\":\"replace\"},{\"name\":\"c\"}]}",
 	       "{\"volumes\":[{\"name\":\"c\"}]}");
-	expect(STRATEGIC, "{\"m\":{\"a\":1,\"b\":2}}", "{\"m\":{\"$patch\":\"replace\",\"c\":3}}", "{\"m\":{\"c\":3}}");
+	expect(STRATEGIC, "{\"m\":{\"a\":1,\"b\":2}}", "{\"m\":{\"$patch\":\"replace\",\"c\":3}}",
+	       "{\"m\":{\"c\":3}}");
 	expect(STRATEGIC, "{\"m\":{\"a\":1},\"n\":1}", "{\"m\":{\"$patch\":\"delete\"}}", "{\"n\":1}");
 	expect(STRATEGIC, "{\"strategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{}}}",
-	       "{\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"Recreate\"}}", "{\"strategy\":{\"type\":\"Recreate\"}}");
+	       "{\"strategy\":{\"$retainKeys\":[\"type\"],\"type\":\"Recreate\"}}",
+	       "{\"strategy\":{\"type\":\"Recreate\"}}");
 	expect(STRATEGIC, "{\"env\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
 	       "{\"$setElementOrder/env\":[{\"name\":\"c\"},{\"name\":\"b\"}],\"env\":[{\"name\":\"c\"}]}",
 	       "{\"env\":[{\"name\":\"c\"},{\"name\":\"b\"},{\"name\":\"a\"}]}");
-	expect(STRATEGIC, "{\"finalizers\":[\"a\",\"b\"]}", "{\"$deleteFromPrimitiveList/finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\"]}");
+	expect(STRATEGIC, "{\"finalizers\":[\"a\",\"b\"]}",
+	       "{\"$deleteFromPrimitiveList/finalizers\":[\"a\"]}", "{\"finalizers\":[\"b\"]}");
 }
 
 /* What is no patch is refused with the reason. */
@@ -106,7 +123,8 @@ bad_strategic_patches_are_refused(void **state)
 {
 	(void)state;
 	expect(STRATEGIC, "{}", "{\"m\":{\"$patch\":\"explode\"}}", "! Unknown patch type found: explode");
-	expect(STRATEGIC, "{}", "{\"containers\":[{\"image\":\"x\"}]}", "! map does not contain declared merge key: name");
+	expect(STRATEGIC, "{}", "{\"containers\":[{\"image\":\"x\"}]}",
+	       "! map does not contain declared merge key: name");
 	expect(STRATEGIC, "{}", "{\"$setElementOrder/env\":3}", "! a directive wants a list: ");
 }
 
@@ -116,9 +134,12 @@ json_patch_does_its_operations(void **state)
 {
 	(void)state;
 	expect(JSON_PATCH, "{\"a\":{\"b/c\":1},\"l\":[1,3]}",
-	       "[{\"op\":\"test\",\"path\":\"/a/b~1c\",\"value\":1},{\"op\":\"add\",\"path\":\"/l/1\",\"value\":2},"
-	       "{\"op\":\"add\",\"path\":\"/l/-\",\"value\":4},{\"op\":\"replace\",\"path\":\"/l/0\",\"value\":0},"
-	       "{\"op\":\"copy\",\"from\":\"/l/1\",\"path\":\"/two\"},{\"op\":\"move\",\"from\":\"/a\",\"path\":\"/z\"},"
+	       "[{\"op\":\"test\",\"path\":\"/a/b~1c\",\"value\":1},{\"op\":\"add\",\"path\":\"/l/"
+	       "1\",\"value\":2},"
+	       "{\"op\":\"add\",\"path\":\"/l/-\",\"value\":4},{\"op\":\"replace\",\"path\":\"/l/"
+	       "0\",\"value\":0},"
+	       "{\"op\":\"copy\",\"from\":\"/l/1\",\"path\":\"/two\"},{\"op\":\"move\",\"from\":\"/"
+	       "a\",\"path\":\"/z\"},"
 	       "{\"op\":\"remove\",\"path\":\"/l/2\"}]",
 	       "{\"l\":[0,2,4],\"two\":2,\"z\":{\"b/c\":1}}");
 }
@@ -134,7 +155,8 @@ bad_json_patches_are_refused(void **state)
 		{"[{\"op\":\"remove\",\"path\":\"/x\"}]", "there is nothing at this path: /x"},
 		{"[{\"op\":\"test\",\"path\":\"/a\",\"value\":2}]", "testing value failed at this path: /a"},
 		{"[{\"op\":\"add\",\"path\":\"/l/9\",\"value\":2}]", "a bad operation at this path: /l/9"},
-		{"[{\"op\":\"add\",\"path\":\"/x/y/z\",\"value\":2}]", "there is nothing at this path: /x/y/z"},
+		{"[{\"op\":\"add\",\"path\":\"/x/y/z\",\"value\":2}]",
+		 "there is nothing at this path: /x/y/z"},
 		{"[{\"op\":\"add\",\"path\":\"a\"}]", "a bad operation at this path: a"},
 		{"[{\"op\":\"eat\",\"path\":\"/a\"}]", "an unknown operation at this path: /a"},
 		{"[{\"op\":\"move\",\"from\":\"/q\",\"path\":\"/a\"}]", "there is nothing at this path: /a"},

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim's store: RVs, ordered views of now and of the past, the event
  * ring and its floor.
@@ -57,8 +58,9 @@ make(const struct sim_resource *resource, const char *namespace_, const char *na
 	struct sim_object_error object_error;
 	struct sim_object *object = NULL;
 
-	sim_buf_printf(&text, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"v\":\"%u\"}}}", name, namespace_,
-		       v);
+	sim_buf_printf(&text,
+		       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"v\":\"%u\"}}}",
+		       name, namespace_, v);
 	assert_int_equal(sim_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
 	assert_int_equal(sim_object_new(resource, &doc, &object, &object_error), 0);
 	return object;
@@ -106,7 +108,8 @@ assert_view(struct world *w, uint64_t rv, const char *expected)
 	assert_int_equal(sim_store_view(w->store, w->pods, rv, &view, NULL), 0);
 	sim_buf_puts(&text, "");
 	while ((object = sim_view_next(&view)))
-		sim_buf_printf(&text, "%s%s=%s", text.len ? " " : "", sim_object_name(object), sim_object_label(object, "v"));
+		sim_buf_printf(&text, "%s%s=%s", text.len ? " " : "", sim_object_name(object),
+			       sim_object_label(object, "v"));
 	sim_view_done(&view);
 	assert_string_equal(text.data, expected);
 }
@@ -126,8 +129,10 @@ one_counter_numbers_the_changes_of_all_resources(void **state)
 	assert_int_equal(sim_store_rv(w->store), 4);
 	object = sim_store_get(w->store, w->pods, "ns/a");
 	sim_object_print(w->pods, object, 0, &text);
-	assert_string_equal(text.data, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\","
-				       "\"labels\":{\"v\":\"1\"},\"resourceVersion\":\"3\"}}");
+	assert_string_equal(
+		text.data,
+		"{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\","
+		"\"labels\":{\"v\":\"1\"},\"resourceVersion\":\"3\"}}");
 	sim_buf_reset(&text);
 	sim_object_print(w->pods, object, 12345, &text);
 	assert_non_null(strstr(text.data, "\"resourceVersion\":\"12345\"}}"));
@@ -347,7 +352,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_restored_store_is_the_old_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_counter_numbers_the_changes_of_all_resources, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_counter_numbers_the_changes_of_all_resources, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_change_of_an_outdated_object_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_view_shows_the_state_at_its_rv, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_view_stays_as_it_was_taken, setup, teardown),

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What typed clients send becomes the JSON that it stands for; what is not read is refused by name, and no bytes do harm.
+ * What typed clients send becomes the JSON that it stands for; what is not read is refused by name, and no
+ * bytes do harm.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -117,12 +119,16 @@ add_metadata(struct sim_buf *object, const char *name)
 	add_message(object, 1, &meta);
 }
 
-/* A deployment as `kubectl create deployment` sends it, with what distinguishes 0 from nothing, and port names from numbers. */
+/*
+ * A deployment as `kubectl create deployment` sends it, with what distinguishes 0 from nothing, and port
+ * names from numbers.
+ */
 static struct sim_buf
 deployment(void)
 {
-	struct sim_buf object = {0}, spec = {0}, selector = {0}, template = {0}, pod = {0}, container = {0}, strategy = {0}, rolling = {0},
-		       value = {0}, limits = {0}, entry = {0}, quantity = {0}, status = {0};
+	struct sim_buf object = {0}, spec = {0}, selector = {0}, template = {0}, pod = {0}, container = {0},
+		       strategy = {0}, rolling = {0}, value = {0}, limits = {0}, entry = {0}, quantity = {0},
+		       status = {0};
 
 	add_metadata(&object, "web");
 	add_int(&spec, 1, 0);
@@ -164,23 +170,31 @@ deployment(void)
 	return wrapped("apps/v1", "Deployment", &object);
 }
 
-/* Names, maps, lists, quantities, numbers that may be texts; empty is left out as Go leaves it out, a pointer to 0 is not. */
+/*
+ * Names, maps, lists, quantities, numbers that may be texts; empty is left out as Go leaves it out, a pointer
+ * to 0 is not.
+ */
 static void
 a_body_becomes_its_json(void **state)
 {
 	struct sim_buf body = deployment(), object = {0}, time = {0}, meta = {0};
 
 	(void)state;
-	expect_json(&body, "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/v1\",\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":0,"
-			   "\"selector\":{\"matchLabels\":{\"app\":\"web\",\"quote\":\"\\\"\"}},\"template\":{\"metadata\":{},\"spec\":{\"containers\":"
-			   "[{\"name\":\"c\",\"image\":\"nginx\",\"command\":[\"sleep\",\"\"],\"resources\":{\"limits\":{\"cpu\":\"500m\"}},\"tty\":true}],"
-			   "\"terminationGracePeriodSeconds\":30}},\"strategy\":{\"rollingUpdate\":{\"maxUnavailable\":\"25%\",\"maxSurge\":-1}}}}");
+	expect_json(&body, "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/"
+			   "v1\",\"metadata\":{\"name\":\"web\"},\"spec\":{\"replicas\":0,"
+			   "\"selector\":{\"matchLabels\":{\"app\":\"web\",\"quote\":\"\\\"\"}},\"template\":"
+			   "{\"metadata\":{},\"spec\":{\"containers\":"
+			   "[{\"name\":\"c\",\"image\":\"nginx\",\"command\":[\"sleep\",\"\"],\"resources\":{"
+			   "\"limits\":{\"cpu\":\"500m\"}},\"tty\":true}],"
+			   "\"terminationGracePeriodSeconds\":30}},\"strategy\":{\"rollingUpdate\":{"
+			   "\"maxUnavailable\":\"25%\",\"maxSurge\":-1}}}}");
 
 	add_metadata(&object, "s");
 	add_entry(&object, 2, "key", "\x01\xff");
 	add_text(&object, 3, "Opaque");
 	body = wrapped("v1", "Secret", &object);
-	expect_json(&body, "{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"s\"},\"data\":{\"key\":\"Af8=\"},\"type\":\"Opaque\"}");
+	expect_json(&body, "{\"kind\":\"Secret\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"s\"},"
+			   "\"data\":{\"key\":\"Af8=\"},\"type\":\"Opaque\"}");
 
 	add_text(&meta, 1, "n");
 	add_int(&time, 1, 1700000000);
@@ -188,7 +202,8 @@ a_body_becomes_its_json(void **state)
 	add_message(&meta, 8, &time);
 	add_message(&object, 1, &meta);
 	body = wrapped("v1", "Namespace", &object);
-	expect_json(&body, "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n\",\"creationTimestamp\":\"2023-11-14T22:13:20Z\"}}");
+	expect_json(&body, "{\"kind\":\"Namespace\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n\","
+			   "\"creationTimestamp\":\"2023-11-14T22:13:20Z\"}}");
 }
 
 /* A kind or field that is not read is named, and nothing is lost silently; an empty one is no loss. */
@@ -210,12 +225,16 @@ what_is_not_read_is_refused_by_name(void **state)
 	add_text(&spec, 18, "");
 	add_message(&object, 2, &spec);
 	body = wrapped("v1", "Pod", &object);
-	expect_json(&body, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\"},\"spec\":{}}");
+	expect_json(&body,
+		    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\"},\"spec\":{}}");
 	sim_buf_puts(&body, "{\"kind\":\"Pod\"}");
 	expect_refused(&body, -EPROTO, "no protobuf message");
 }
 
-/* A body that ends early, or has one wrong byte, is refused or becomes some JSON; under ASan: nothing beyond it is read. */
+/*
+ * A body that ends early, or has one wrong byte, is refused or becomes some JSON; under ASan: nothing beyond
+ * it is read.
+ */
 static void
 no_bytes_do_harm(void **state)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * informer-sim's label and field selectors: grammar, meaning and messages of
  * k8s.io/apimachinery.
@@ -39,9 +40,12 @@ setup(void **state)
 
 	sim_registry_init(&w->registry);
 	w->pods = sim_registry_find(&w->registry, "", "v1", "pods");
-	w->pod = make(w->pods, "{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"shop\",\"labels\":{\"app\":\"web\",\"tier\":"
-			       "\"front\",\"rank\":\"7\",\"empty\":\"\",\"k8s.io/x\":\"in\"}},\"spec\":{\"nodeName\":\"n1\","
-			       "\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}");
+	w->pod = make(
+		w->pods,
+		"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"shop\",\"labels\":{\"app\":\"web\","
+		"\"tier\":"
+		"\"front\",\"rank\":\"7\",\"empty\":\"\",\"k8s.io/x\":\"in\"}},\"spec\":{\"nodeName\":\"n1\","
+		"\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}");
 	*state = w;
 	return 0;
 }
@@ -129,14 +133,17 @@ bad_label_selectors_are_refused_in_the_servers_words(void **state)
 {
 	(void)state;
 	assert_labels_refused("a===", "unable to parse requirement: found '=', expected: identifier");
-	assert_labels_refused("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt");
+	assert_labels_refused(
+		"a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt");
 	assert_labels_refused("a in b", "unable to parse requirement: found 'b' expected: '('");
 	assert_labels_refused("a in (b", "unable to parse requirement: found '', expected: ',' or ')'");
 	assert_labels_refused("a,", "found '', expected: identifier after ','");
 	assert_labels_refused("=a", "found '=', expected: !, identifier, or 'end of string'");
 	assert_labels_refused("a=b c", "found 'c', expected: ',' or 'end of string'");
-	assert_labels_refused("a>x", "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, "
-				     "the value must be an integer");
+	assert_labels_refused(
+		"a>x",
+		"unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, "
+		"the value must be an integer");
 	assert_labels_refused("!", "unable to parse requirement: found '', expected: identifier");
 }
 
@@ -188,7 +195,8 @@ unsupported_fields_are_refused(void **state)
 	assert_fields_refused(sim_registry_find(&w->registry, "", "v1", "nodes"), "metadata.namespace=x",
 			      "field label not supported: metadata.namespace");
 	assert_fields_refused(sim_registry_find(&w->registry, "apps", "v1", "deployments"), "spec.replicas=1",
-			      "\"spec.replicas\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"");
+			      "\"spec.replicas\" is not a known field selector: only \"metadata.name\", "
+			      "\"metadata.namespace\"");
 	assert_fields_refused(w->pods, "status.phase",
 			      "invalid selector: 'status.phase'; can't understand 'status.phase'");
 }

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON, YAML and tables as kubectl lays them out. That all three are kubectl's own, byte for byte, is shown on whole clusters
- * by tests/e2e/ctl_get.sh; here each rule is shown alone.
+ * JSON, YAML and tables as kubectl lays them out. That all three are kubectl's own, byte for byte, is shown
+ * on whole clusters by tests/e2e/ctl_get.sh; here each rule is shown alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,8 @@ json_is_indented_and_ordered(void **state)
 {
 	(void)state;
 	assert_text("{\"b\":[1,{}],\"a\":{\"y\":[],\"x\":null}}", false,
-		    "{\n    \"a\": {\n        \"x\": null,\n        \"y\": []\n    },\n    \"b\": [\n        1,\n        {}\n    ]\n}\n");
+		    "{\n    \"a\": {\n        \"x\": null,\n        \"y\": []\n    },\n    \"b\": [\n        "
+		    "1,\n        {}\n    ]\n}\n");
 }
 
 /* The characters that Go escapes are escaped, others are not. */
@@ -84,8 +86,32 @@ identity_is_added_where_it_lacks(void **state)
 static void
 strings_that_look_like_values_are_quoted(void **state)
 {
-	static const char *const quoted[] = {"true", "Yes", "off", "y", "N", "null", "~", "", "1", "-1", "+1", "1.5", ".5", "1e3", "0x1f", "0b11",
-					     "0o17", "017", "08", "1_000", "12:30:45", "2026-01-02", "2026-01-02T03:04:05Z", ".inf", "-.INF", ".nan",
+	static const char *const quoted[] = {"true",
+					     "Yes",
+					     "off",
+					     "y",
+					     "N",
+					     "null",
+					     "~",
+					     "",
+					     "1",
+					     "-1",
+					     "+1",
+					     "1.5",
+					     ".5",
+					     "1e3",
+					     "0x1f",
+					     "0b11",
+					     "0o17",
+					     "017",
+					     "08",
+					     "1_000",
+					     "12:30:45",
+					     "2026-01-02",
+					     "2026-01-02T03:04:05Z",
+					     ".inf",
+					     "-.INF",
+					     ".nan",
 					     "18446744073709551615"};
 	char expected[64];
 
@@ -100,8 +126,10 @@ strings_that_look_like_values_are_quoted(void **state)
 static void
 strings_that_only_resemble_values_are_plain(void **state)
 {
-	static const char *const plain[] = {"tRUE", "yes!", "nul", "1.2.3", "1e", "0xg", "2026-13-02", "2026-02-30", "12:60", "1 000", "v1", "10Gi", "100m",
-					    "inf", "a#b", "a:b", "a-b", "-a", "?a", ":a", "0x", "1e400"};
+	static const char *const plain[] = {"tRUE",       "yes!",       "nul",   "1.2.3", "1e",  "0xg",
+					    "2026-13-02", "2026-02-30", "12:60", "1 000", "v1",  "10Gi",
+					    "100m",       "inf",        "a#b",   "a:b",   "a-b", "-a",
+					    "?a",         ":a",         "0x",    "1e400"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
@@ -135,7 +163,10 @@ special_characters_are_escaped(void **state)
 	assert_scalar("a \nb", "\"a \\nb\"");
 }
 
-/* Several lines are a literal block, whose header tells of line feeds at the end and spaces at the beginning. */
+/*
+ * Several lines are a literal block, whose header tells of line feeds at the end and spaces at the
+ * beginning.
+ */
 static void
 lines_are_a_literal_block(void **state)
 {
@@ -151,8 +182,10 @@ static void
 long_texts_are_folded(void **state)
 {
 	(void)state;
-	assert_scalar("0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 end",
-		      "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n  end");
+	assert_scalar(
+		"0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 end",
+		"0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n  "
+		"end");
 }
 
 /* Sequences stand at their key's level; empty ones on its line; a mapping begins on its dash's line. */
@@ -177,7 +210,9 @@ yaml_keys_are_in_natural_order(void **state)
 static void
 tables_are_kubectls(void **state)
 {
-	static const char *const cells_of[] = {"NAME", "X", "AGE", "web", "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", "1s", "a-long-name", "two\nlines", ""};
+	static const char *const cells_of[] = {
+		"NAME", "X",           "AGE",        "web", "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
+		"1s",   "a-long-name", "two\nlines", ""};
 	struct cells cells = CELLS_INIT;
 	struct text out = TEXT_INIT(-1);
 
@@ -185,7 +220,8 @@ tables_are_kubectls(void **state)
 	for (size_t i = 0; i < 9; i++)
 		cells_adds(&cells, cells_of[i]);
 	table_write(&cells, 3, &out);
-	assert_string_equal(out.data, "NAME          X        AGE\nweb           \xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9     1s\na-long-name   two...   \n");
+	assert_string_equal(out.data, "NAME          X        AGE\nweb           "
+				      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9     1s\na-long-name   two...   \n");
 	cells_done(&cells);
 	text_done(&out);
 }

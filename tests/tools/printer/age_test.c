@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ages and times as kubectl prints them; flags' durations; nearest names. */
 #include <setjmp.h>
 #include <stdarg.h>

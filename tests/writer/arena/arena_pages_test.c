@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages of an arena's file.
  */
@@ -83,7 +84,8 @@ huge_kib(const struct world *w)
 static void
 a_file_that_grows_has_all_its_pages(void **state)
 {
-	static const uint64_t lengths[] = {4096, 12288, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES + 8192, 5 * HUGE_PAGE_BYTES, ROOM};
+	static const uint64_t lengths[] = {
+		4096, 12288, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES + 8192, 5 * HUGE_PAGE_BYTES, ROOM};
 	struct world w;
 	uint64_t from = 0;
 
@@ -130,12 +132,14 @@ whole_regions_are_huge_pages_at_once(void **state)
 	assert_int_equal(arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES - 4096, HUGE_PAGE_BYTES), 0);
 	able = arena_pages_gather(w.base);
 	if (able) {
-		assert_int_equal(arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES, 4 * HUGE_PAGE_BYTES + 4096), 0);
+		assert_int_equal(
+			arena_pages_extend(w.fd, w.base, HUGE_PAGE_BYTES, 4 * HUGE_PAGE_BYTES + 4096), 0);
 		assert_int_equal(huge_kib(&w), 4 * HUGE_PAGE_BYTES / 1024);
 	}
 	world_close(&w);
 	if (!able) {
-		print_message("this kernel makes no huge pages of a file on request, or has no memory for one\n");
+		print_message(
+			"this kernel makes no huge pages of a file on request, or has no memory for one\n");
 		skip();
 	}
 }
@@ -149,7 +153,8 @@ fill_a_small_tmpfs(const char *directory)
 	struct stat st;
 	int r;
 
-	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("informer-test", directory, "tmpfs", 0, "size=5m") < 0)
 		return 77;
 	snprintf(path, sizeof(path), "%s/file", directory);

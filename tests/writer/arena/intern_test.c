@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of shared blocks against a plain count of who refers to what.
  */
@@ -49,7 +50,9 @@ get_string(struct world *w, const char *text, bool *ret_known)
 	uint32_t ref = 0;
 
 	memcpy(payload + 1, text, strlen(text));
-	assert_int_equal(intern_get(w->intern, BLOCK_VALUE, payload, (uint32_t)(1 + strlen(text)), &ref, ret_known), 0);
+	assert_int_equal(
+		intern_get(w->intern, BLOCK_VALUE, payload, (uint32_t)(1 + strlen(text)), &ref, ret_known),
+		0);
 	return ref;
 }
 
@@ -72,7 +75,8 @@ equal_values_have_one_block(void **state)
 	assert_int_equal(a, b);
 	assert_int_not_equal(a, c);
 	assert_true(tag_block_ok(&w.arena->keys, ref_offset(a), arena_block(w.arena, a)));
-	assert_int_equal(arena_block(w.arena, a)->aux, (uint32_t)tag_content_hash(&w.arena->keys, arena_payload(w.arena, a), 4));
+	assert_int_equal(arena_block(w.arena, a)->aux,
+			 (uint32_t)tag_content_hash(&w.arena->keys, arena_payload(w.arena, a), 4));
 	assert_int_equal(intern_get(w.intern, BLOCK_VALUE, same, 4, &v, &known), 0);
 	assert_int_equal(intern_get(w.intern, BLOCK_SHAPE, same, 4, &s, &known), 0);
 	assert_false(known);
@@ -81,7 +85,10 @@ equal_values_have_one_block(void **state)
 	free_world(&w);
 }
 
-/* A million random gets, refs and unrefs, singly and many at once: the table holds what the plain count says. */
+/*
+ * A million random gets, refs and unrefs, singly and many at once: the table holds what the plain count
+ * says.
+ */
 static void
 a_million_changes_agree_with_a_plain_count(void **state)
 {
@@ -126,7 +133,10 @@ a_million_changes_agree_with_a_plain_count(void **state)
 	free_world(&w);
 }
 
-/* With the last reference a value's own references go, down through values and shapes to names; before that, none. */
+/*
+ * With the last reference a value's own references go, down through values and shapes to names; before that,
+ * none.
+ */
 static void
 the_last_reference_takes_what_it_referred_to_along(void **state)
 {

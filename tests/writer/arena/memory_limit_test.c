@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What memory cgroups still allow, read from made-up hierarchies of both versions.
  */
@@ -60,7 +61,8 @@ page_cache_is_free_memory(void **state)
 	temp_file(dir, "cgroup", "0::/a\n");
 	temp_file(dir, "fs/a/memory.max", "9000\n");
 	temp_file(dir, "fs/a/memory.current", "8000\n");
-	temp_file(dir, "fs/a/memory.stat", "anon 1000\nfile 7000\nshmem 4000\ninactive_file 2000\nactive_file 1000\n");
+	temp_file(dir, "fs/a/memory.stat",
+		  "anon 1000\nfile 7000\nshmem 4000\ninactive_file 2000\nactive_file 1000\n");
 	assert_int_equal(left(dir), 4000);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The writer's look at slots: honest pins, and pages that hold anything.
  */
@@ -101,7 +102,10 @@ a_cell_that_stays_acquiring_holds_what_it_may_have_seen(void **state)
 	assert_int_equal(pins_horizon(w->pins, 902), 901);
 }
 
-/* A pin of the future counts as the present: it frees nothing that another one protects, and holds nothing of the past. */
+/*
+ * A pin of the future counts as the present: it frees nothing that another one protects, and holds nothing of
+ * the past.
+ */
 static void
 a_pin_of_the_future_counts_as_the_present(void **state)
 {
@@ -154,7 +158,10 @@ an_effective_pin_never_goes_down(void **state)
 	assert_int_equal(stat.oldest_epoch, 18);
 }
 
-/* Whatever a page holds, the horizon stays between what it was and the present, and other readers' pins hold. */
+/*
+ * Whatever a page holds, the horizon stays between what it was and the present, and other readers' pins
+ * hold.
+ */
 static void
 garbage_hurts_only_its_owner(void **state)
 {
@@ -190,7 +197,10 @@ garbage_hurts_only_its_owner(void **state)
 	test_unmap_slot(honest);
 }
 
-/* A slot's page cannot be resized by its reader, is not open to others, and stays good when its reader tries. */
+/*
+ * A slot's page cannot be resized by its reader, is not open to others, and stays good when its reader
+ * tries.
+ */
 static void
 a_slot_cannot_be_resized(void **state)
 {
@@ -224,7 +234,10 @@ pins_are_given_out_up_to_the_limit(void **state)
 	assert_int_equal(other, id);
 }
 
-/* Armed is told once, for what was answered; who waits for something else stays armed, and bits that mean nothing wake nobody. */
+/*
+ * Armed is told once, for what was answered; who waits for something else stays armed, and bits that mean
+ * nothing wake nobody.
+ */
 static void
 armed_is_taken_once(void **state)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Backoff and the clock it stands on.
  */
@@ -139,7 +140,8 @@ a_timer_may_set_itself_and_clear_others(void **state)
 {
 	struct virtual_clock c;
 	char log[16] = "";
-	struct bell x = { .clock = &c, .log = log, .name = 'x', .again = 2 }, y = { .clock = &c, .log = log, .name = 'y' };
+	struct bell x = {.clock = &c, .log = log, .name = 'x', .again = 2},
+		    y = {.clock = &c, .log = log, .name = 'y'};
 
 	(void)state;
 	virtual_clock_init(&c);
@@ -155,10 +157,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_double_up_to_thirty_seconds), cmocka_unit_test(chance_adds_up_to_as_much_again),
-		cmocka_unit_test(two_quiet_minutes_begin_anew), cmocka_unit_test(retry_after_is_a_lower_bound),
+		cmocka_unit_test(waits_double_up_to_thirty_seconds),
+		cmocka_unit_test(chance_adds_up_to_as_much_again),
+		cmocka_unit_test(two_quiet_minutes_begin_anew),
+		cmocka_unit_test(retry_after_is_a_lower_bound),
 		cmocka_unit_test(those_told_the_same_retry_after_do_not_come_back_together),
-		cmocka_unit_test(timers_fire_once_in_order), cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
+		cmocka_unit_test(timers_fire_once_in_order),
+		cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

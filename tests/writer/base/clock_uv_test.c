@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The clock of a libuv loop.
  */
@@ -60,8 +61,8 @@ world_close(struct world *w)
 }
 
 /*
- * Whoever sets a timer of no delay within a timer lets the loop turn first: sockets are looked at in between, however often it
- * is done and however slowly the loop's own time goes.
+ * Whoever sets a timer of no delay within a timer lets the loop turn first: sockets are looked at in between,
+ * however often it is done and however slowly the loop's own time goes.
  */
 static void
 no_delay_means_the_next_turn_of_the_loop(void **state)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the HTTP server listens, as users write it, and the socket's file.
  */
@@ -129,7 +130,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_are_understood),
 		cmocka_unit_test(what_is_no_address_is_refused),
-		cmocka_unit_test_setup_teardown(only_a_dead_socket_is_replaced, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(only_a_dead_socket_is_replaced, temp_dir_setup,
+						temp_dir_teardown),
 		cmocka_unit_test(the_name_has_the_port),
 	};
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The log's lines, and the nearest name of messages. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +73,8 @@ the_journal_gets_priorities(void **state)
 	char stream[64];
 
 	assert_int_equal(fstat(fds[1], &st), 0);
-	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
 	setenv("JOURNAL_STREAM", stream, 1);
 	log_open(LOG_LEVEL_DEBUG, fds[1]);
 	log_error("a");

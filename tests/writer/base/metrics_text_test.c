@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The exposition format of Prometheus, and the counting behind rest_client_*.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * systemd's readiness protocol, against a socket of our own.
  */
@@ -28,7 +29,9 @@ receiver(const char *path, size_t length)
 	memcpy(address.sun_path, path, length);
 	if (path[0] == '@')
 		address.sun_path[0] = 0;
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)), 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address,
+			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)),
+			 0);
 	return fd;
 }
 
@@ -90,7 +93,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_message_is_one_datagram, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(an_abstract_socket_is_named_with_an_at, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(an_abstract_socket_is_named_with_an_at, temp_dir_setup,
+						temp_dir_teardown),
 		cmocka_unit_test_setup_teardown(nobody_need_want_to_know, temp_dir_setup, temp_dir_teardown),
 	};
 

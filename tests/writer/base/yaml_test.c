@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* YAML: core-schema scalars, positions, and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,8 +51,9 @@ member(const struct yaml *yaml, const char *name)
 static void
 plain_scalars_follow_the_core_schema(void **state)
 {
-	struct yaml *y = parsed("t: true\nf: False\nn: ~\nempty:\ni: -12\nh: 0xff\no: 0o17\nd: 1.5e2\nyes: yes\n"
-				"on: on\nv: 1.2.3\ntime: 12:30\nold: 017\n");
+	struct yaml *y = parsed(
+		"t: true\nf: False\nn: ~\nempty:\ni: -12\nh: 0xff\no: 0o17\nd: 1.5e2\nyes: yes\n"
+		"on: on\nv: 1.2.3\ntime: 12:30\nold: 017\n");
 
 	(void)state;
 	assert_true(cJSON_IsTrue(member(y, "t")));
@@ -101,7 +103,8 @@ static void
 nodes_know_where_they_stood(void **state)
 {
 	struct yaml *y = parsed("# comment\nfirst: 1\nsecond:\n  - x: 1\n    why: [a, b]\n");
-	const cJSON *entry = member(y, "second")->child, *why = cJSON_GetObjectItemCaseSensitive(entry, "why");
+	const cJSON *entry = member(y, "second")->child,
+		    *why = cJSON_GetObjectItemCaseSensitive(entry, "why");
 	_cleanup_(message_freep) char *error = NULL;
 	unsigned line, column;
 
@@ -142,8 +145,8 @@ a_billion_laughs_are_refused(void **state)
 	(void)state;
 	for (int i = 1; i < 9; i++)
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
-				       "l%d: &l%d [*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d]\n", i, i, i - 1, i - 1,
-				       i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+				       "l%d: &l%d [*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d,*l%d]\n", i, i,
+				       i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
 	assert_refused(text, -E2BIG, "more than 100000 values");
 }
 
@@ -210,7 +213,8 @@ an_empty_document_is_an_empty_mapping(void **state)
 }
 
 static const char document[] =
-	"apiVersion: v1\nkind: Config\nclusters:\n- name: \"k\\u00e4\"\n  cluster: &c\n    server: https://x:6443\n"
+	"apiVersion: v1\nkind: Config\nclusters:\n- name: \"k\\u00e4\"\n  cluster: &c\n    server: "
+	"https://x:6443\n"
 	"    data: >-\n      folded\n      text\nusers: [{name: u, user: {token: 'it''s'}}]\nagain: *c\n"
 	"list:\n- - 1\n  - {a: ~, \"b\": [0x1f, 1.5]}\n- |+\n  block\n\n...\n";
 
@@ -285,7 +289,8 @@ main(void)
 		cmocka_unit_test(an_empty_document_is_an_empty_mapping),
 		cmocka_unit_test(truncated_documents_never_crash),
 		cmocka_unit_test(damaged_documents_never_crash),
-		cmocka_unit_test_setup_teardown(unreadable_files_are_named, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(unreadable_files_are_named, temp_dir_setup,
+						temp_dir_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file, its merge with flags, and the checks after discovery. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,7 +78,8 @@ static const char full[] = "kubeconfig: kube/config\n"
 			   "  resource: pods\n"
 			   "  path: metadata.annotations.users\n"
 			   "  split: ','\n"
-			   "- {name: image, resource: pods, paths: ['spec.containers[*].image', 'spec.initContainers[*].image']}\n"
+			   "- {name: image, resource: pods, paths: ['spec.containers[*].image', "
+			   "'spec.initContainers[*].image']}\n"
 			   "- byApp=services:spec.selector.app\n"
 			   "socket: /tmp/x.sock\n"
 			   "arena: {dir: /dev/shm, name: mine, maxBytes: 1Gi}\n"
@@ -119,13 +121,17 @@ every_field_of_a_file_is_taken(void **state)
 	config_done(&c);
 }
 
-/* What there is to say about the connection may stand in the file; a flag wins, and groups of flags are instead. */
+/*
+ * What there is to say about the connection may stand in the file; a flag wins, and groups of flags are
+ * instead.
+ */
 static void
 the_connection_may_stand_in_the_file(void **state)
 {
-	static const char text[] = "cluster: c\nuser: u\ncertificateAuthority: ca.crt\ninsecureSkipTlsVerify: false\n"
-				   "tlsServerName: n\nclientCertificate: /c\nclientKey: k\nas: a\nasUid: '7'\n"
-				   "asGroups: [g, h]\nrequestTimeout: 2m\nresources: [pods]\n";
+	static const char text[] =
+		"cluster: c\nuser: u\ncertificateAuthority: ca.crt\ninsecureSkipTlsVerify: false\n"
+		"tlsServerName: n\nclientCertificate: /c\nclientKey: k\nas: a\nasUid: '7'\n"
+		"asGroups: [g, h]\nrequestTimeout: 2m\nresources: [pods]\n";
 	char *flags[] = {"--as", "b", "--as-group", "i", NULL};
 	struct config c = built(*state, text, NULL);
 
@@ -144,8 +150,10 @@ the_connection_may_stand_in_the_file(void **state)
 	assert_int_equal(c.connection.n_as_groups, 1);
 	assert_string_equal(c.connection.as_groups[0], "i");
 	config_done(&c);
-	assert_refused(*state, "requestTimeout: soon\n", NULL, -EINVAL, "conf.yaml:1:17: 'soon' is not a time");
-	assert_refused(*state, "asGroups: g\n", NULL, -EINVAL, "conf.yaml:1:11: asGroups must be a list of groups");
+	assert_refused(*state, "requestTimeout: soon\n", NULL, -EINVAL,
+		       "conf.yaml:1:17: 'soon' is not a time");
+	assert_refused(*state, "asGroups: g\n", NULL, -EINVAL,
+		       "conf.yaml:1:11: asGroups must be a list of groups");
 	assert_refused(*state, "token: t\n", NULL, -EINVAL, "unknown field 'token'");
 }
 
@@ -153,7 +161,8 @@ the_connection_may_stand_in_the_file(void **state)
 static void
 flags_win_and_lists_are_joined(void **state)
 {
-	char *flags[] = {"--context", "test", "--resource", "deploy", "--allow-uid", "5", "--log-level=error", NULL};
+	char *flags[] = {"--context",   "test", "--resource",        "deploy",
+			 "--allow-uid", "5",    "--log-level=error", NULL};
 	struct config c = built(*state, full, flags);
 
 	assert_string_equal(c.connection.context, "test");
@@ -171,8 +180,10 @@ an_unknown_field_names_its_place_and_the_nearest(void **state)
 {
 	assert_refused(*state, "resources:\n- resource: pods\n  labelselector: x\n", NULL, -EINVAL,
 		       "conf.yaml:3:3: unknown field 'labelselector'; did you mean labelSelector?");
-	assert_refused(*state, "resorces: []\n", NULL, -EINVAL, "conf.yaml:1:1: unknown field 'resorces'; did you mean resources?");
-	assert_refused(*state, "arena:\n  maxbytes: 1\n", NULL, -EINVAL, "conf.yaml:2:3: unknown field 'maxbytes'; did you mean maxBytes?");
+	assert_refused(*state, "resorces: []\n", NULL, -EINVAL,
+		       "conf.yaml:1:1: unknown field 'resorces'; did you mean resources?");
+	assert_refused(*state, "arena:\n  maxbytes: 1\n", NULL, -EINVAL,
+		       "conf.yaml:2:3: unknown field 'maxbytes'; did you mean maxBytes?");
 	assert_refused(*state, "quite_different: 1\n", NULL, -EINVAL, "unknown field 'quite_different'");
 }
 
@@ -181,23 +192,33 @@ static void
 a_wrong_type_names_its_place(void **state)
 {
 	assert_refused(*state, "socket: 5\n", NULL, -EINVAL, "conf.yaml:1:9: socket must be a string");
-	assert_refused(*state, "allowSecrets: 'yes'\n", NULL, -EINVAL, "conf.yaml:1:15: allowSecrets must be true or false");
-	assert_refused(*state, "resources: pods\n", NULL, -EINVAL, "conf.yaml:1:12: resources must be a list");
-	assert_refused(*state, "resources:\n- 5\n", NULL, -EINVAL, "conf.yaml:2:3: what stands here must be a mapping");
-	assert_refused(*state, "resources:\n- namespace: a\n", NULL, -EINVAL, "conf.yaml:2:3: this entry has no 'resource'");
-	assert_refused(*state, "access: {uids: [-1]}\n", NULL, -EINVAL, "conf.yaml:1:17: what stands here must be a whole number");
-	assert_refused(*state, "access: {maxReaders: 1e9}\n", NULL, -EINVAL, "maxReaders must be a whole number from 1 to 4096");
-	assert_refused(*state, "arena: {maxBytes: lots}\n", NULL, -EINVAL, "conf.yaml:1:19: 'lots' is not a size");
+	assert_refused(*state, "allowSecrets: 'yes'\n", NULL, -EINVAL,
+		       "conf.yaml:1:15: allowSecrets must be true or false");
+	assert_refused(*state, "resources: pods\n", NULL, -EINVAL,
+		       "conf.yaml:1:12: resources must be a list");
+	assert_refused(*state, "resources:\n- 5\n", NULL, -EINVAL,
+		       "conf.yaml:2:3: what stands here must be a mapping");
+	assert_refused(*state, "resources:\n- namespace: a\n", NULL, -EINVAL,
+		       "conf.yaml:2:3: this entry has no 'resource'");
+	assert_refused(*state, "access: {uids: [-1]}\n", NULL, -EINVAL,
+		       "conf.yaml:1:17: what stands here must be a whole number");
+	assert_refused(*state, "access: {maxReaders: 1e9}\n", NULL, -EINVAL,
+		       "maxReaders must be a whole number from 1 to 4096");
+	assert_refused(*state, "arena: {maxBytes: lots}\n", NULL, -EINVAL,
+		       "conf.yaml:1:19: 'lots' is not a size");
 	assert_refused(*state, "- a\n", NULL, -EINVAL, "conf.yaml:1:1: what stands here must be a mapping");
-	assert_refused(*state, "logLevel: loud\n", NULL, -EINVAL, "logLevel must be error, warning, info or debug");
-	assert_refused(*state, "namespace: Web\n", NULL, -EINVAL, "conf.yaml:1:12: 'Web' cannot be a namespace");
+	assert_refused(*state, "logLevel: loud\n", NULL, -EINVAL,
+		       "logLevel must be error, warning, info or debug");
+	assert_refused(*state, "namespace: Web\n", NULL, -EINVAL,
+		       "conf.yaml:1:12: 'Web' cannot be a namespace");
 }
 
 /* An index whose path cannot be one is refused, naming the path and the character. */
 static void
 an_impossible_path_names_itself(void **state)
 {
-	static const char *const wrong[] = {"a..b", "a.", "a[", "a[x]", "a[*", "a['b", "a[1]b", "a[", "[", "."};
+	static const char *const wrong[] = {"a..b", "a.",    "a[", "a[x]", "a[*",
+					    "a['b", "a[1]b", "a[", "[",    "."};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		_cleanup_(message_freep) char *error = NULL;
@@ -209,8 +230,9 @@ an_impossible_path_names_itself(void **state)
 			fail_msg("'%s' is not in '%s'", place, error);
 	}
 	assert_int_equal(config_check_path("", NULL), -EINVAL);
-	assert_refused(*state, "resources: [pods]\nindexes:\n- {name: x, resource: pods, path: 'spec..node'}\n", NULL, -EINVAL,
-		       "conf.yaml:3:35: path 'spec..node', character 6");
+	assert_refused(*state,
+		       "resources: [pods]\nindexes:\n- {name: x, resource: pods, path: 'spec..node'}\n", NULL,
+		       -EINVAL, "conf.yaml:3:35: path 'spec..node', character 6");
 	assert_refused(*state, "resources: [pods]\nindexes:\n- {name: x, resource: pods}\n", NULL, -EINVAL,
 		       "this index has no 'path'");
 }
@@ -219,19 +241,24 @@ an_impossible_path_names_itself(void **state)
 static void
 an_impossible_drop_names_its_place(void **state)
 {
-	assert_refused(*state, "resources:\n- resource: pods\n  drop: [spec.volumes, metadata.name]\n", NULL, -EINVAL,
-		       "conf.yaml:3:24: 'metadata.name' cannot be dropped");
-	assert_refused(*state, "resources:\n- resource: pods\n  drop: ['spec.containers[0]']\n", NULL, -EINVAL,
-		       "conf.yaml:3:10: 'spec.containers[0]' cannot be dropped");
+	assert_refused(*state, "resources:\n- resource: pods\n  drop: [spec.volumes, metadata.name]\n", NULL,
+		       -EINVAL, "conf.yaml:3:24: 'metadata.name' cannot be dropped");
+	assert_refused(*state, "resources:\n- resource: pods\n  drop: ['spec.containers[0]']\n", NULL,
+		       -EINVAL, "conf.yaml:3:10: 'spec.containers[0]' cannot be dropped");
 }
 
 /* Names, quoted names, stars and numbers are paths. */
 static void
 possible_paths_are_taken(void **state)
 {
-	static const char *const right[] = {
-		"metadata.annotations.users", "metadata.annotations[\"a.b/c\"]", "metadata.labels['x']", "spec.containers[*].image",
-		".spec.nodeName",	      "a[0][1].b",			 "['a.b'].c",		 "metadata.labels.app-name_1"};
+	static const char *const right[] = {"metadata.annotations.users",
+					    "metadata.annotations[\"a.b/c\"]",
+					    "metadata.labels['x']",
+					    "spec.containers[*].image",
+					    ".spec.nodeName",
+					    "a[0][1].b",
+					    "['a.b'].c",
+					    "metadata.labels.app-name_1"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
@@ -276,9 +303,12 @@ tombstones_are_limited_for_all_and_for_one(void **state)
 	assert_int_equal(c.resources[1].tombstones.count, 0);
 	assert_int_equal(c.resources[1].tombstones.seconds, 0);
 	config_done(&c);
-	assert_refused(*state, "resources: [pods]\ntombstones: {count: -1}\n", NULL, -EINVAL, "a whole number from 0 to 10000000");
-	assert_refused(*state, "resources: [pods]\ntombstones: {second: 1}\n", NULL, -EINVAL, "did you mean seconds?");
-	assert_refused(*state, "resources: [pods]\ntombstones: 5\n", NULL, -EINVAL, "a mapping with count, bytes, seconds");
+	assert_refused(*state, "resources: [pods]\ntombstones: {count: -1}\n", NULL, -EINVAL,
+		       "a whole number from 0 to 10000000");
+	assert_refused(*state, "resources: [pods]\ntombstones: {second: 1}\n", NULL, -EINVAL,
+		       "did you mean seconds?");
+	assert_refused(*state, "resources: [pods]\ntombstones: 5\n", NULL, -EINVAL,
+		       "a mapping with count, bytes, seconds");
 }
 
 /* A socket path that no socket address holds is refused before anything is made. */
@@ -296,9 +326,11 @@ a_socket_path_that_is_too_long_is_refused(void **state)
 static void
 the_arena_name_follows_the_socket(void **state)
 {
-	char *one[] = {"-r", "pods", "--socket", "/tmp/one.sock", NULL}, *two[] = {"-r", "pods", "--socket", "/tmp/two.sock", NULL};
+	char *one[] = {"-r", "pods", "--socket", "/tmp/one.sock", NULL},
+	     *two[] = {"-r", "pods", "--socket", "/tmp/two.sock", NULL};
 	char *root[] = {"-r", "pods", "--socket", "/run/informer/informer.sock", NULL};
-	struct config a = built(*state, NULL, one), b = built(*state, NULL, two), c = built(*state, NULL, root);
+	struct config a = built(*state, NULL, one), b = built(*state, NULL, two),
+		      c = built(*state, NULL, root);
 
 	assert_string_not_equal(a.arena_name, b.arena_name);
 	assert_string_equal(c.arena_name, "informer");
@@ -319,8 +351,9 @@ resource(const char *group, const char *plural, bool namespaced)
 }
 
 static void
-assert_resolved_refused(const char *dir, const char *yaml, char *const *flags, const struct kube_resource *const *resolved,
-			int code, const char *message, const char *message2)
+assert_resolved_refused(const char *dir, const char *yaml, char *const *flags,
+			const struct kube_resource *const *resolved, int code, const char *message,
+			const char *message2)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	struct config c = built(dir, yaml, flags);
@@ -342,8 +375,8 @@ entries_of_one_resource_must_be_disjoint(void **state)
 	char *disjoint[] = {"-r", "pods?namespace=db", "-r", "po?namespace=web", NULL};
 	struct config c;
 
-	assert_resolved_refused(*state, NULL, overlap, both, -EINVAL, "--resource pods and --resource po?namespace=web",
-				"not disjoint");
+	assert_resolved_refused(*state, NULL, overlap, both, -EINVAL,
+				"--resource pods and --resource po?namespace=web", "not disjoint");
 	c = built(*state, NULL, disjoint);
 	assert_int_equal(config_check_resolved(&c, both, NULL), 0);
 	config_done(&c);
@@ -357,7 +390,8 @@ resolved_secrets_are_refused(void **state)
 	const struct kube_resource *resolved[] = {&secrets};
 	char *flags[] = {"-r", "secrets.v1.", NULL};
 
-	assert_resolved_refused(*state, NULL, flags, resolved, -EPERM, "Secrets are not cached", "allowSecrets: true");
+	assert_resolved_refused(*state, NULL, flags, resolved, -EPERM, "Secrets are not cached",
+				"allowSecrets: true");
 }
 
 /* --namespace does not reach resources without namespaces; one of their own is refused. */
@@ -384,19 +418,26 @@ an_index_needs_a_cached_resource(void **state)
 	const struct kube_resource *resolved[] = {&pods, &services};
 	char *flags[] = {"-r", "pods", "--index", "x=svc:spec.clusterIP", NULL};
 
-	assert_resolved_refused(*state, NULL, flags, resolved, -EINVAL, "index 'x' is over services, which are not cached",
-				"--resource svc");
+	assert_resolved_refused(*state, NULL, flags, resolved, -EINVAL,
+				"index 'x' is over services, which are not cached", "--resource svc");
 }
 
-/* What is said about one resource reaches its entry, from the file and from a flag; the rest follows what is said for all. */
+/*
+ * What is said about one resource reaches its entry, from the file and from a flag; the rest follows what is
+ * said for all.
+ */
 static void
 a_resource_has_choices_of_its_own(void **state)
 {
 	static const char yaml[] = "watchList: false\n"
 				   "resources:\n"
-				   "- {resource: pods, metadataOnly: true, onDemand: true, optional: true, watchList: true, pageSize: 50, resourceVersion: any}\n"
+				   "- {resource: pods, metadataOnly: true, onDemand: true, optional: true, "
+				   "watchList: true, pageSize: 50, resourceVersion: any}\n"
 				   "- services\n";
-	char *flags[] = {"-r", "nodes?metadataOnly=true&onDemand=false&optional=true&pageSize=7&resourceVersion=latest&watchList=true", NULL};
+	char *flags[] = {"-r",
+			 "nodes?metadataOnly=true&onDemand=false&optional=true&pageSize=7&resourceVersion="
+			 "latest&watchList=true",
+			 NULL};
 	struct config c = built(*state, yaml, flags);
 
 	assert_true(c.resources[0].metadata_only && c.resources[0].on_demand);
@@ -433,8 +474,9 @@ watch_lists_are_used_unless_it_is_said_otherwise(void **state)
 static void
 several_namespaces_are_several_entries(void **state)
 {
-	static const char yaml[] = "resources:\n"
-				   "- {resource: pods, namespaces: [a, b], labelSelector: x=y, drop: [spec], pageSize: 9}\n";
+	static const char yaml[] =
+		"resources:\n"
+		"- {resource: pods, namespaces: [a, b], labelSelector: x=y, drop: [spec], pageSize: 9}\n";
 	char *flags[] = {"-r", "services?namespace=c,d", NULL};
 	static const char *const names[] = {"a", "b", "c", "d"};
 	struct config c = built(*state, yaml, flags);
@@ -450,8 +492,10 @@ several_namespaces_are_several_entries(void **state)
 		assert_int_equal(c.resources[i].page_size, 9);
 	}
 	config_done(&c);
-	assert_refused(*state, "resources: [{resource: pods, namespaces: [a, B]}]\n", NULL, -EINVAL, "conf.yaml:1:46: 'B' cannot be a namespace");
-	assert_refused(*state, "resources: [{resource: pods, namespace: a, namespaces: [b]}]\n", NULL, -EINVAL, "the only one of namespace");
+	assert_refused(*state, "resources: [{resource: pods, namespaces: [a, B]}]\n", NULL, -EINVAL,
+		       "conf.yaml:1:46: 'B' cannot be a namespace");
+	assert_refused(*state, "resources: [{resource: pods, namespace: a, namespaces: [b]}]\n", NULL,
+		       -EINVAL, "the only one of namespace");
 }
 
 /* Variables of the environment stand in namespaces and selectors; what they bring is not looked at again. */
@@ -460,7 +504,8 @@ variables_are_the_environments(void **state)
 {
 	static const char yaml[] = "namespace: ${INFORMER_TEST_NS}\n"
 				   "resources:\n"
-				   "- {resource: pods, fieldSelector: 'spec.nodeName=${INFORMER_TEST_NODE},a=${INFORMER_TEST_ODD}'}\n";
+				   "- {resource: pods, fieldSelector: "
+				   "'spec.nodeName=${INFORMER_TEST_NODE},a=${INFORMER_TEST_ODD}'}\n";
 	char *flags[] = {"-r", "services?namespace=x-${INFORMER_TEST_NS}&labelSelector=a=$b", NULL};
 	struct config c;
 
@@ -479,9 +524,12 @@ variables_are_the_environments(void **state)
 static void
 a_variable_without_a_value_is_refused(void **state)
 {
-	static const struct { const char *selector, *message; } cases[] = {
-		{"spec.nodeName=${INFORMER_TEST_UNSET}", "the environment variable INFORMER_TEST_UNSET is not set"},
-		{"spec.nodeName=${INFORMER_TEST_EMPTY}", "the environment variable INFORMER_TEST_EMPTY is empty"},
+	static const struct { const char *selector, *message;
+	} cases[] = {
+		{"spec.nodeName=${INFORMER_TEST_UNSET}",
+		 "the environment variable INFORMER_TEST_UNSET is not set"},
+		{"spec.nodeName=${INFORMER_TEST_EMPTY}",
+		 "the environment variable INFORMER_TEST_EMPTY is empty"},
 		{"spec.nodeName=${}", "'${}' is no variable"},
 		{"spec.nodeName=${A-B}", "is no variable"},
 		{"spec.nodeName=${A", "is no variable"},
@@ -491,11 +539,13 @@ a_variable_without_a_value_is_refused(void **state)
 	unsetenv("INFORMER_TEST_UNSET");
 	setenv("INFORMER_TEST_EMPTY", "", 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		snprintf(text, sizeof(text), "resources: [{resource: pods, fieldSelector: '%s'}]\n", cases[i].selector);
+		snprintf(text, sizeof(text), "resources: [{resource: pods, fieldSelector: '%s'}]\n",
+			 cases[i].selector);
 		assert_refused(*state, text, NULL, -EINVAL, cases[i].message);
 	}
 	setenv("INFORMER_TEST_BAD", "No Namespace", 1);
-	assert_refused(*state, "resources: [{resource: pods, namespace: '${INFORMER_TEST_BAD}'}]\n", NULL, -EINVAL, "cannot be a namespace");
+	assert_refused(*state, "resources: [{resource: pods, namespace: '${INFORMER_TEST_BAD}'}]\n", NULL,
+		       -EINVAL, "cannot be a namespace");
 }
 
 /* Impossible choices are refused where they stand. */
@@ -521,12 +571,18 @@ impossible_choices_are_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
 
-/* What events and consumers may cost is configured; what is not said keeps the default, and what cannot be is refused. */
+/*
+ * What events and consumers may cost is configured; what is not said keeps the default, and what cannot be is
+ * refused.
+ */
 static void
 queues_and_consumers_are_limited(void **state)
 {
-	struct config config = built(*state, "resources: [pods]\nevents: {queueEntries: 128, maxQueueEntries: 1000, queueBytes: 1Mi, "
-				     "queueSeconds: 5}\nconsumers: {perUser: 2, total: 3, days: 30}\n", NULL);
+	struct config config = built(
+		*state,
+		"resources: [pods]\nevents: {queueEntries: 128, maxQueueEntries: 1000, queueBytes: 1Mi, "
+		"queueSeconds: 5}\nconsumers: {perUser: 2, total: 3, days: 30}\n",
+		NULL);
 
 	assert_int_equal(config.queue_entries, 128);
 	assert_int_equal(config.max_queue_entries, 1000);
@@ -538,10 +594,13 @@ queues_and_consumers_are_limited(void **state)
 	config_done(&config);
 	config = built(*state, "resources: [pods]\nevents:\nconsumers: {}\n", NULL);
 	assert_int_equal(config.queue_entries + config.max_queue_entries + config.queue_seconds, 0);
-	assert_int_equal(config.queue_bytes + config.consumers_per_user + config.consumers_total + config.consumer_days, 0);
+	assert_int_equal(config.queue_bytes + config.consumers_per_user + config.consumers_total +
+				 config.consumer_days,
+			 0);
 	config_done(&config);
 	assert_refused(*state, "events: {queueEntries: 63}\n", NULL, -EINVAL, "from 64 to 65536");
-	assert_refused(*state, "events: {maxQueueEntries: 65537}\n", NULL, -EINVAL, "conf.yaml:1:27: maxQueueEntries must be");
+	assert_refused(*state, "events: {maxQueueEntries: 65537}\n", NULL, -EINVAL,
+		       "conf.yaml:1:27: maxQueueEntries must be");
 	assert_refused(*state, "events: {queueSecond: 1}\n", NULL, -EINVAL, "did you mean queueSeconds?");
 	assert_refused(*state, "events: [1]\n", NULL, -EINVAL, "a mapping with queueEntries");
 	assert_refused(*state, "consumers: {perUser: 0}\n", NULL, -EINVAL, "from 1 to 65536");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,9 +57,10 @@ assert_refused(char *const *argv, const char *message)
 static void
 values_stand_behind_the_flag_or_after_equals(void **state)
 {
-	struct options o = parsed(ARGS("--kubeconfig", "/k", "--context=c", "-n", "web", "-sserver", "--log-level", "debug",
-				       "--arena-max=2Gi", "--allow-uid", "0", "--allow-uid=1000", "--allow-gid", "7",
-				       "--max-readers", "12", "--keep-managed-fields", "-c", "conf.yaml"));
+	struct options o = parsed(ARGS("--kubeconfig", "/k", "--context=c", "-n", "web", "-sserver",
+				       "--log-level", "debug", "--arena-max=2Gi", "--allow-uid", "0",
+				       "--allow-uid=1000", "--allow-gid", "7", "--max-readers", "12",
+				       "--keep-managed-fields", "-c", "conf.yaml"));
 
 	(void)state;
 	assert_string_equal(o.flags.connection.kubeconfig, "/k");
@@ -80,9 +82,10 @@ values_stand_behind_the_flag_or_after_equals(void **state)
 static void
 kubectls_flags_for_connecting_are_known(void **state)
 {
-	struct options o = parsed(ARGS("--cluster=c", "--user=u", "--token=t", "--as=a", "--as-group=g", "--as-group", "h", "--as-uid=i",
-				       "--client-certificate=/c", "--client-key=/k", "--certificate-authority=/ca",
-				       "--insecure-skip-tls-verify=true", "--tls-server-name=n", "--request-timeout=1m30s"));
+	struct options o = parsed(ARGS(
+		"--cluster=c", "--user=u", "--token=t", "--as=a", "--as-group=g", "--as-group", "h",
+		"--as-uid=i", "--client-certificate=/c", "--client-key=/k", "--certificate-authority=/ca",
+		"--insecure-skip-tls-verify=true", "--tls-server-name=n", "--request-timeout=1m30s"));
 	const struct server_choice *c = &o.flags.connection;
 
 	(void)state;
@@ -100,23 +103,46 @@ kubectls_flags_for_connecting_are_known(void **state)
 	assert_string_equal(c->tls_server_name, "n");
 	assert_int_equal(c->request_timeout_ms, 90000);
 	options_done(&o);
-	o = parsed(ARGS("--insecure-skip-tls-verify=false", "--disable-compression=T", "--username=me", "--password", "word"));
+	o = parsed(ARGS("--insecure-skip-tls-verify=false", "--disable-compression=T", "--username=me",
+			"--password", "word"));
 	assert_false(o.flags.connection.insecure_skip_tls_verify);
 	assert_true(o.flags.connection.disable_compression);
 	assert_string_equal(o.flags.connection.username, "me");
 	assert_string_equal(o.flags.connection.password, "word");
 	options_done(&o);
-	assert_refused(ARGS("--insecure-skip-tls-verify=maybe"), "--insecure-skip-tls-verify takes no value (but =true or =false)");
+	assert_refused(ARGS("--insecure-skip-tls-verify=maybe"),
+		       "--insecure-skip-tls-verify takes no value (but =true or =false)");
 }
 
 /* What others can read of our arguments holds no secret; everything else stays as it was typed. */
 static void
 secrets_are_overwritten_in_the_arguments(void **state)
 {
-	char *typed[] = {"informerd", "--token=hunter2", "-r", "--token", "--password", "hunter3", "--username=--password", "--token", "hunter4", "-s",
-			 "https://x", "--token", NULL};
-	static const char *const shown[] = {"informerd", "--token=xxxxxxx", "-r", "--token", "--password", "xxxxxxx", "--username=--password",
-					    "--token", "xxxxxxx", "-s", "https://x", "--token"};
+	char *typed[] = {"informerd",
+			 "--token=hunter2",
+			 "-r",
+			 "--token",
+			 "--password",
+			 "hunter3",
+			 "--username=--password",
+			 "--token",
+			 "hunter4",
+			 "-s",
+			 "https://x",
+			 "--token",
+			 NULL};
+	static const char *const shown[] = {"informerd",
+					    "--token=xxxxxxx",
+					    "-r",
+					    "--token",
+					    "--password",
+					    "xxxxxxx",
+					    "--username=--password",
+					    "--token",
+					    "xxxxxxx",
+					    "-s",
+					    "https://x",
+					    "--token"};
 	int n = sizeof(shown) / sizeof(*shown);
 	char *argv[sizeof(shown) / sizeof(*shown) + 1] = {NULL};
 
@@ -130,13 +156,17 @@ secrets_are_overwritten_in_the_arguments(void **state)
 	}
 }
 
-/* As for kubectl, a flag for connecting whose value is empty, as of a variable that is not set, is not there. */
+/*
+ * As for kubectl, a flag for connecting whose value is empty, as of a variable that is not set, is not
+ * there.
+ */
 static void
 kubectls_flags_may_be_empty(void **state)
 {
-	struct options o = parsed(ARGS("--kubeconfig=", "--context", "", "--cluster=", "--user=", "--server=", "-s", "", "--token=", "--as=",
-				       "--as-uid=", "--as-group=", "--username=", "--password=", "--client-certificate=", "--client-key=",
-				       "--certificate-authority=", "--tls-server-name=", "--request-timeout="));
+	struct options o = parsed(ARGS(
+		"--kubeconfig=", "--context", "", "--cluster=", "--user=", "--server=", "-s", "", "--token=",
+		"--as=", "--as-uid=", "--as-group=", "--username=", "--password=", "--client-certificate=",
+		"--client-key=", "--certificate-authority=", "--tls-server-name=", "--request-timeout="));
 	const struct server_choice nothing = {0};
 
 	(void)state;
@@ -152,10 +182,32 @@ a_timeout_is_read_as_kubectl_does(void **state)
 		const char *text;
 		int64_t ms; /* -1: refused */
 	} times[] = {
-		{"0", 0}, {"30", 30000}, {"30s", 30000}, {"1m30s", 90000}, {"1.5h", 5400000}, {"250ms", 250}, {"1ns", 1}, {"2us", 1},
-		{"", -1}, {"s", -1}, {"1.5", -1}, {"1m30", -1}, {"5 s", -1}, {"1d", -1}, {"-1s", -1}, {"1e3s", -1}, {"9999h", INT32_MAX},
-		{"+5s", 5000}, {"100h", 360000000}, {".5s", 500}, {"-1", -1}, {"+5", -1}, {"5S", -1}, {"99999999999999999999999999h", INT32_MAX},
-		{"1..5s", -1}, {"inf", -1},
+		{"0", 0},
+		{"30", 30000},
+		{"30s", 30000},
+		{"1m30s", 90000},
+		{"1.5h", 5400000},
+		{"250ms", 250},
+		{"1ns", 1},
+		{"2us", 1},
+		{"", -1},
+		{"s", -1},
+		{"1.5", -1},
+		{"1m30", -1},
+		{"5 s", -1},
+		{"1d", -1},
+		{"-1s", -1},
+		{"1e3s", -1},
+		{"9999h", INT32_MAX},
+		{"+5s", 5000},
+		{"100h", 360000000},
+		{".5s", 500},
+		{"-1", -1},
+		{"+5", -1},
+		{"5S", -1},
+		{"99999999999999999999999999h", INT32_MAX},
+		{"1..5s", -1},
+		{"inf", -1},
 	};
 
 	(void)state;
@@ -173,7 +225,8 @@ a_timeout_is_read_as_kubectl_does(void **state)
 static void
 a_resource_takes_selectors_as_a_query(void **state)
 {
-	char part[] = "pods?namespace=web&labelSelector=app in (a,b),tier!=x&fieldSelector=spec.nodeName=n1%26";
+	char part[] =
+		"pods?namespace=web&labelSelector=app in (a,b),tier!=x&fieldSelector=spec.nodeName=n1%26";
 	struct options o = parsed(ARGS("-r", part, "--resource=deploy.apps"));
 
 	(void)state;
@@ -191,8 +244,8 @@ a_resource_takes_selectors_as_a_query(void **state)
 static void
 an_index_names_resource_path_and_separator(void **state)
 {
-	struct options o = parsed(ARGS("--index", "byUser=pods:metadata.annotations[\"x:split=y\"]:split=,", "--index",
-				       "image=po:spec.containers[*].image"));
+	struct options o = parsed(ARGS("--index", "byUser=pods:metadata.annotations[\"x:split=y\"]:split=,",
+				       "--index", "image=po:spec.containers[*].image"));
 
 	(void)state;
 	assert_string_equal(o.flags.indexes[0].name, "byUser");
@@ -237,7 +290,8 @@ a_wrong_value_names_its_flag(void **state)
 	assert_refused(ARGS("-r", "pods?fieldSelector=a%2"), "two hexadecimal digits");
 	assert_refused(ARGS("--index", "x"), "is no index");
 	assert_refused(ARGS("--index", "a b=pods:metadata.name"), "cannot be an index's name");
-	assert_refused(ARGS("--index", "x=pods:metadata..name"), "--index: path 'metadata..name', character 10");
+	assert_refused(ARGS("--index", "x=pods:metadata..name"),
+		       "--index: path 'metadata..name', character 10");
 	assert_refused(ARGS("--index", "x=pods:a:split="), "needs a separator");
 }
 
@@ -306,7 +360,8 @@ the_default_socket_follows_the_environment(void **state)
 	unsetenv("INFORMER_SOCKET");
 	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
 	path = options_default_socket();
-	assert_string_equal(path, geteuid() == 0 ? "/run/informer/informer.sock" : "/run/user/7/informer/informer.sock");
+	assert_string_equal(path, geteuid() == 0 ? "/run/informer/informer.sock"
+						 : "/run/user/7/informer/informer.sock");
 	free(path);
 }
 

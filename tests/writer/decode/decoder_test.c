@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decoder against generated documents, a table of what RFC 8259 allows and refuses, real pods, and streams in which
- * things are missing, too deep, too long, twice there, or in another order.
+ * The decoder against generated documents, a table of what RFC 8259 allows and refuses, real pods, and
+ * streams in which things are missing, too deep, too long, twice there, or in another order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +23,9 @@
 /* ---- documents ---- */
 
 /*
- * 20,000 generated documents come out of their bodies as they went in, with the last of equal keys; fed whole or in pieces of any size;
- * and once the drafts are gone the table holds nothing but what the schema remembers, and then nothing.
+ * 20,000 generated documents come out of their bodies as they went in, with the last of equal keys; fed whole
+ * or in pieces of any size; and once the drafts are gone the table holds nothing but what the schema
+ * remembers, and then nothing.
  */
 static void
 generated_documents_survive_the_round_trip(void **state)
@@ -39,8 +41,10 @@ generated_documents_survive_the_round_trip(void **state)
 
 		json_random_document(&r);
 		duplicates += r.duplicates;
-		if (body_fixture_decode(fx, (char *)r.sent.data, r.sent.length, r.sent.length > 20000 ? 1000 : chunk) != 0)
-			fail_msg("document %u: byte %llu: %s\n%.2000s", i, (unsigned long long)fx->offset, fx->error, r.sent.data);
+		if (body_fixture_decode(fx, (char *)r.sent.data, r.sent.length,
+					r.sent.length > 20000 ? 1000 : chunk) != 0)
+			fail_msg("document %u: byte %llu: %s\n%.2000s", i, (unsigned long long)fx->offset,
+				 fx->error, r.sent.data);
 		assert_string_equal(body_fixture_print_ref(fx, fx->ref), (char *)r.expected.data);
 	}
 	decoder_stats(fx->document, &stats);
@@ -57,7 +61,10 @@ generated_documents_survive_the_round_trip(void **state)
 	body_fixture_free(fx);
 }
 
-/* A document fed byte by byte gives the same body as one fed whole, when what was learnt is the same: byte for byte. */
+/*
+ * A document fed byte by byte gives the same body as one fed whole, when what was learnt is the same: byte
+ * for byte.
+ */
 static void
 the_pieces_make_no_difference(void **state)
 {
@@ -86,27 +93,127 @@ the_pieces_make_no_difference(void **state)
 }
 
 static const char *const accepted[] = {
-	"0", "-0", "1e1", "1E+2", "0e-5", "-1.5e300", "1e-400", "\"\"", "\" \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u0000 \"", "[]", "{}", " [ ] ",
-	"\t{\r\n} ", "[[[]]]", "{\"\":0}", "{\"a\":{\"a\":{\"a\":[]}}}", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "\"\\udc00\\ud800x\"",
-	"\"\\ud800\\u0041\"", "\"\x7f\"", "\"\xc2\x80\"", "\"\xef\xbf\xbf\"", "\"\xf4\x8f\xbf\xbf\"", "null", "true", "false",
-	"{\"a\":1,\"a\":2}", "[1,2,3]", "123456789012345678901234567890", "1e999", "\"\\u00e9\xc3\xa9\"",
+	"0",
+	"-0",
+	"1e1",
+	"1E+2",
+	"0e-5",
+	"-1.5e300",
+	"1e-400",
+	"\"\"",
+	"\" \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u0000 \"",
+	"[]",
+	"{}",
+	" [ ] ",
+	"\t{\r\n} ",
+	"[[[]]]",
+	"{\"\":0}",
+	"{\"a\":{\"a\":{\"a\":[]}}}",
+	"\"\\ud83d\\ude00\"",
+	"\"\\ud800\"",
+	"\"\\udc00\\ud800x\"",
+	"\"\\ud800\\u0041\"",
+	"\"\x7f\"",
+	"\"\xc2\x80\"",
+	"\"\xef\xbf\xbf\"",
+	"\"\xf4\x8f\xbf\xbf\"",
+	"null",
+	"true",
+	"false",
+	"{\"a\":1,\"a\":2}",
+	"[1,2,3]",
+	"123456789012345678901234567890",
+	"1e999",
+	"\"\\u00e9\xc3\xa9\"",
 };
 
 static const struct {
 	const char *text;
 	unsigned offset;
 } refused[] = {
-	{"", 0}, {" ", 1}, {"[1,]", 3}, {"[,1]", 1}, {"[1 2]", 3}, {"[", 1}, {"]", 0}, {"[1", 2}, {"[1}", 2}, {"{\"a\":1]", 6}, {"{", 1},
-	{"{\"a\"", 4}, {"{\"a\":", 5}, {"{\"a\":1", 6}, {"{\"a\":1,}", 7}, {"{,}", 1}, {"{a:1}", 1}, {"{'a':1}", 1}, {"{1:1}", 1},
-	{"{\"a\" 1}", 5}, {"{\"a\"::1}", 5}, {"{\"a\":1 \"b\":2}", 7}, {"01", 1}, {"-01", 2}, {"[01]", 2}, {"+1", 0}, {".5", 0}, {"1.", 2},
-	{"[1.]", 3}, {"1e", 2}, {"1e+", 3}, {"[1e+]", 4}, {"-", 1}, {"[-]", 2}, {"--1", 1}, {"0x10", 1}, {"1_000", 1}, {"NaN", 0},
-	{"Infinity", 0}, {"-Infinity", 1}, {"nul", 3}, {"nulL", 3}, {"True", 0}, {"truee", 4}, {"tru e", 3}, {"undefined", 0}, {"\"", 1},
-	{"\"abc", 4}, {"'abc'", 0}, {"\"\n\"", 1}, {"\"a\tb\"", 2}, {"\"\x1f\"", 1}, {"\"\\x41\"", 2}, {"\"\\u12G4\"", 5},
-	{"\"\\u123\"", 6}, {"\"\\", 2}, {"\"\\u00", 5}, {"\"\xff\"", 1}, {"\"\x80\"", 1}, {"\"\xc0\x80\"", 1}, {"\"\xe0\x80\x80\"", 1},
-	{"\"\xed\xa0\x80\"", 1}, {"\"\xf4\x90\x80\x80\"", 1}, {"\"\xf0\x80\x80\x80\"", 1}, {"\"\xc3\"", 1}, {"\"\xe2\x82\"", 1},
-	{"\"\xf5\x80\x80\x80\"", 1}, {"\xef\xbb\xbf{}", 0}, {"{}{}", 2}, {"1 2", 2}, {"[] x", 3}, {"// c\n1", 0}, {"[1/*c*/]", 2},
-	{"\f1", 0}, {"\xc2\xa0""1", 0}, {"[\"a\",\n4\n,1,", 11}, {"{\"a\":\"b\"}#", 9}, {"{\"a\":/*c*/1}", 5}, {"[\"\\u002c\",}", 10},
-	{"{\"\xff\":1}", 2}, {"{\"a\":tru}", 8},
+	{"", 0},
+	{" ", 1},
+	{"[1,]", 3},
+	{"[,1]", 1},
+	{"[1 2]", 3},
+	{"[", 1},
+	{"]", 0},
+	{"[1", 2},
+	{"[1}", 2},
+	{"{\"a\":1]", 6},
+	{"{", 1},
+	{"{\"a\"", 4},
+	{"{\"a\":", 5},
+	{"{\"a\":1", 6},
+	{"{\"a\":1,}", 7},
+	{"{,}", 1},
+	{"{a:1}", 1},
+	{"{'a':1}", 1},
+	{"{1:1}", 1},
+	{"{\"a\" 1}", 5},
+	{"{\"a\"::1}", 5},
+	{"{\"a\":1 \"b\":2}", 7},
+	{"01", 1},
+	{"-01", 2},
+	{"[01]", 2},
+	{"+1", 0},
+	{".5", 0},
+	{"1.", 2},
+	{"[1.]", 3},
+	{"1e", 2},
+	{"1e+", 3},
+	{"[1e+]", 4},
+	{"-", 1},
+	{"[-]", 2},
+	{"--1", 1},
+	{"0x10", 1},
+	{"1_000", 1},
+	{"NaN", 0},
+	{"Infinity", 0},
+	{"-Infinity", 1},
+	{"nul", 3},
+	{"nulL", 3},
+	{"True", 0},
+	{"truee", 4},
+	{"tru e", 3},
+	{"undefined", 0},
+	{"\"", 1},
+	{"\"abc", 4},
+	{"'abc'", 0},
+	{"\"\n\"", 1},
+	{"\"a\tb\"", 2},
+	{"\"\x1f\"", 1},
+	{"\"\\x41\"", 2},
+	{"\"\\u12G4\"", 5},
+	{"\"\\u123\"", 6},
+	{"\"\\", 2},
+	{"\"\\u00", 5},
+	{"\"\xff\"", 1},
+	{"\"\x80\"", 1},
+	{"\"\xc0\x80\"", 1},
+	{"\"\xe0\x80\x80\"", 1},
+	{"\"\xed\xa0\x80\"", 1},
+	{"\"\xf4\x90\x80\x80\"", 1},
+	{"\"\xf0\x80\x80\x80\"", 1},
+	{"\"\xc3\"", 1},
+	{"\"\xe2\x82\"", 1},
+	{"\"\xf5\x80\x80\x80\"", 1},
+	{"\xef\xbb\xbf{}", 0},
+	{"{}{}", 2},
+	{"1 2", 2},
+	{"[] x", 3},
+	{"// c\n1", 0},
+	{"[1/*c*/]", 2},
+	{"\f1", 0},
+	{"\xc2\xa0"
+	 "1",
+	 0},
+	{"[\"a\",\n4\n,1,", 11},
+	{"{\"a\":\"b\"}#", 9},
+	{"{\"a\":/*c*/1}", 5},
+	{"[\"\\u002c\",}", 10},
+	{"{\"\xff\":1}", 2},
+	{"{\"a\":tru}", 8},
 };
 
 /* What RFC 8259 allows is accepted, however it is cut. */
@@ -119,11 +226,15 @@ what_the_grammar_allows_is_accepted(void **state)
 	for (size_t i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++)
 		for (size_t chunk = 0; chunk < 4; chunk++)
 			if (body_fixture_decode(fx, accepted[i], strlen(accepted[i]), chunk) != 0)
-				fail_msg("%s: byte %llu: %s", accepted[i], (unsigned long long)fx->offset, fx->error);
+				fail_msg("%s: byte %llu: %s", accepted[i], (unsigned long long)fx->offset,
+					 fx->error);
 	body_fixture_free(fx);
 }
 
-/* What it does not allow is refused at the byte where it stops being JSON, however it is cut, kept or dropped. */
+/*
+ * What it does not allow is refused at the byte where it stops being JSON, however it is cut, kept or
+ * dropped.
+ */
 static void
 what_the_grammar_forbids_is_refused_at_its_byte(void **state)
 {
@@ -136,15 +247,18 @@ what_the_grammar_forbids_is_refused_at_its_byte(void **state)
 			const char *text = refused[i].text;
 			char within[200];
 			int n = snprintf(within, sizeof(within), "{\"dropped\":%s", text);
-			bool document = strcmp(text, "{}{}") != 0 && strcmp(text, "1 2") != 0 && strcmp(text, "[] x") != 0;
+			bool document = strcmp(text, "{}{}") != 0 && strcmp(text, "1 2") != 0 &&
+					strcmp(text, "[] x") != 0;
 
 			assert_int_equal(body_fixture_decode(fx, text, strlen(text), chunk), -EBADMSG);
 			if (fx->offset != refused[i].offset)
-				fail_msg("%s (by %zu): byte %llu, expected %u: %s", text, chunk, (unsigned long long)fx->offset, refused[i].offset, fx->error);
+				fail_msg("%s (by %zu): byte %llu, expected %u: %s", text, chunk,
+					 (unsigned long long)fx->offset, refused[i].offset, fx->error);
 			assert_true(fx->error[0]);
 			assert_int_equal(body_fixture_decode(fx, within, (size_t)n, chunk), -EBADMSG);
 			if (document && fx->offset != refused[i].offset + 11)
-				fail_msg("%s (by %zu): byte %llu: %s", within, chunk, (unsigned long long)fx->offset, fx->error);
+				fail_msg("%s (by %zu): byte %llu: %s", within, chunk,
+					 (unsigned long long)fx->offset, fx->error);
 		}
 	body_fixture_free(fx);
 }
@@ -183,8 +297,11 @@ surrogates_become_what_the_api_server_makes_of_them(void **state)
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 
 	(void)state;
-	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800\\udc00\\u0000\\udc01\\udc02\"")),
-			    "\"\xf0\x9f\x98\x80\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd\xf0\x90\x80\x80\\u0000\xef\xbf\xbd\xef\xbf\xbd\"");
+	assert_string_equal(
+		body_fixture_print(fx, body_fixture_value(fx, "\"\\ud83d\\ude00\\ud83dx\\ude00\\ud800\\ud800"
+							      "\\udc00\\u0000\\udc01\\udc02\"")),
+		"\"\xf0\x9f\x98\x80\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd\xf0\x90\x80\x80\\u0000\xef\xbf\xbd"
+		"\xef\xbf\xbd\"");
 	body_fixture_free(fx);
 }
 
@@ -199,9 +316,12 @@ the_last_of_equal_keys_wins(void **state)
 
 	(void)state;
 	for (int again = 0; again < 3; again++)
-		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "{\"a\":{\"long\":\"a string long enough to be shared\"},"
-										  "\"b\":1,\"a\":[1,{\"x\":2}],\"\\u0061\":3}")),
-				    "{\"b\":1,\"a\":3}");
+		assert_string_equal(
+			body_fixture_print(
+				fx, body_fixture_value(
+					    fx, "{\"a\":{\"long\":\"a string long enough to be shared\"},"
+						"\"b\":1,\"a\":[1,{\"x\":2}],\"\\u0061\":3}")),
+			"{\"b\":1,\"a\":3}");
 	decoder_stats(fx->document, &stats);
 	assert_int_equal(stats.duplicate_keys, 6);
 	for (unsigned i = 0; i < 3000; i++) {
@@ -213,13 +333,17 @@ the_last_of_equal_keys_wins(void **state)
 	}
 	assert_int_equal(bytes_append(&text, "}", 2), 0);
 	assert_int_equal(bytes_append(&expected, "}", 2), 0);
-	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)), (char *)expected.data);
+	assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)),
+			    (char *)expected.data);
 	bytes_done(&text);
 	bytes_done(&expected);
 	body_fixture_free(fx);
 }
 
-/* An object may have more fields than 16 bits count: 70,000 are decoded, whole or in pieces, found by name, and printed as they came. */
+/*
+ * An object may have more fields than 16 bits count: 70,000 are decoded, whole or in pieces, found by name,
+ * and printed as they came.
+ */
 static void
 an_object_of_70000_fields_is_kept(void **state)
 {
@@ -238,7 +362,8 @@ an_object_of_70000_fields_is_kept(void **state)
 	for (size_t chunk = 0; chunk < 3000; chunk += 1000) {
 		assert_int_equal(body_fixture_decode(fx, (char *)text.data, text.length - 1, chunk), 0);
 		assert_string_equal(body_fixture_print_ref(fx, fx->ref), (char *)text.data);
-		v = value_field(value_of_object(&fx->arena->view, fx->ref), "data", 4, path_fingerprint("data", 4));
+		v = value_field(value_of_object(&fx->arena->view, fx->ref), "data", 4,
+				path_fingerprint("data", 4));
 		assert_int_equal(value_count(v), 70000);
 		assert_true(value_int(value_field(v, "k69998", 6, path_fingerprint("k69998", 6)), &n));
 		assert_int_equal(n, 69998);
@@ -249,26 +374,28 @@ an_object_of_70000_fields_is_kept(void **state)
 }
 
 /*
- * Strings with escapes that come again are taken by their text, one block for all of them, and come out as they went in: whole or in pieces,
- * also when another begins or goes on alike.
+ * Strings with escapes that come again are taken by their text, one block for all of them, and come out as
+ * they went in: whole or in pieces, also when another begins or goes on alike.
  */
 static void
 strings_with_escapes_that_come_again_are_the_same(void **state)
 {
 	static const char *const tails[] = {"", "\\n", "x", "\\u00e9", "\\\\"};
-	static const char head[] = "{\\\"name\\\": \\\"a text that is long enough\\\", \\\"and\\\": \\\"has escapes\\\"";
+	static const char head[] =
+		"{\\\"name\\\": \\\"a text that is long enough\\\", \\\"and\\\": \\\"has escapes\\\"";
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char text[500];
 
 	(void)state;
 	for (unsigned i = 0; i < 500; i++) {
 		unsigned k = i % 5;
-		int n = snprintf(text, sizeof(text), "{\"a\":[\"%s%s\",\"%s\",\"%s%s\"]}", head, tails[k], tails[(k + 1) % 5], head,
-				 tails[k]);
+		int n = snprintf(text, sizeof(text), "{\"a\":[\"%s%s\",\"%s\",\"%s%s\"]}", head, tails[k],
+				 tails[(k + 1) % 5], head, tails[k]);
 
 		assert_int_equal(body_fixture_decode(fx, text, (size_t)n, (size_t)(i / 5 % 4) * 37), 0);
 		if (k == 3) /* the API server's form of \u00e9 is the character itself */
-			assert_non_null(strstr(body_fixture_print_ref(fx, fx->ref), "has escapes\\\"\xc3\xa9\"]"));
+			assert_non_null(
+				strstr(body_fixture_print_ref(fx, fx->ref), "has escapes\\\"\xc3\xa9\"]"));
 		else if (k != 2)
 			assert_string_equal(body_fixture_print_ref(fx, fx->ref), text);
 		assert_true(intern_count(fx->intern) < 12);
@@ -300,7 +427,10 @@ read_file(const char *path)
 	return text;
 }
 
-/* Every real pod comes out as it went in, fed whole, in pieces of 1,000 bytes, and byte by byte, three times over. */
+/*
+ * Every real pod comes out as it went in, fed whole, in pieces of 1,000 bytes, and byte by byte, three times
+ * over.
+ */
 static void
 real_pods_survive_the_round_trip(void **state)
 {
@@ -324,7 +454,8 @@ real_pods_survive_the_round_trip(void **state)
 
 			snprintf(path, sizeof(path), "%s/%s", dir, files[i]->d_name);
 			text = read_file(path);
-			assert_int_equal(body_fixture_decode(fx, text, strlen(text), chunks[(round + i) % 3]), 0);
+			assert_int_equal(body_fixture_decode(fx, text, strlen(text), chunks[(round + i) % 3]),
+					 0);
 			in = cJSON_Parse(text);
 			out = cJSON_Parse(body_fixture_print_ref(fx, fx->ref));
 			assert_true(cJSON_Compare(in, out, true));
@@ -341,7 +472,10 @@ real_pods_survive_the_round_trip(void **state)
 	body_fixture_free(fx);
 }
 
-/* An object of more than 256 names, thousands of paths, deep paths: beyond what the schema remembers all is decoded just so. */
+/*
+ * An object of more than 256 names, thousands of paths, deep paths: beyond what the schema remembers all is
+ * decoded just so.
+ */
 static void
 documents_beyond_the_schema_are_decoded_all_the_same(void **state)
 {
@@ -356,11 +490,14 @@ documents_beyond_the_schema_are_decoded_all_the_same(void **state)
 		assert_int_equal(bytes_append(&text, "{\"deep\":{", 9), 0);
 		assert_int_equal(bytes_append(&expected, "{\"deep\":{", 9), 0);
 		for (unsigned i = 0; i < 2500; i++) {
-			snprintf(field, sizeof(field), "%s\"name-%u-%u\":{\"gone\":[1,2],\"stays-%u\":{\"v\":[\"some text that may be shared\"]}}",
+			snprintf(field, sizeof(field),
+				 "%s\"name-%u-%u\":{\"gone\":[1,2],\"stays-%u\":{\"v\":[\"some text that may "
+				 "be shared\"]}}",
 				 i ? "," : "", doc, i, i % 7);
 			assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
-			snprintf(field, sizeof(field), "%s\"name-%u-%u\":{\"stays-%u\":{\"v\":[\"some text that may be shared\"]}}", i ? "," : "",
-				 doc, i, i % 7);
+			snprintf(field, sizeof(field),
+				 "%s\"name-%u-%u\":{\"stays-%u\":{\"v\":[\"some text that may be shared\"]}}",
+				 i ? "," : "", doc, i, i % 7);
 			assert_int_equal(bytes_append(&expected, field, strlen(field)), 0);
 		}
 		assert_int_equal(bytes_append(&text, "},\"many\":{", 10), 0);
@@ -372,7 +509,8 @@ documents_beyond_the_schema_are_decoded_all_the_same(void **state)
 		}
 		assert_int_equal(bytes_append(&text, ",\"gone\":0}}", 12), 0);
 		assert_int_equal(bytes_append(&expected, "}}", 3), 0);
-		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)), (char *)expected.data);
+		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, (char *)text.data)),
+				    (char *)expected.data);
 		bytes_done(&text);
 		bytes_done(&expected);
 	}
@@ -387,7 +525,11 @@ fill_schema(struct body_fixture *fx)
 	char field[64];
 
 	for (unsigned i = 0; i < 5000; i++) {
-		snprintf(field, sizeof(field), "%s\"f%u\":%s{\"x%u\":1", i == 0 ? "{" : i % 100 ? "," : "},", i, i % 100 ? "" : "{\"y\":", i);
+		snprintf(field, sizeof(field), "%s\"f%u\":%s{\"x%u\":1",
+			 i == 0    ? "{"
+			 : i % 100 ? ","
+				   : "},",
+			 i, i % 100 ? "" : "{\"y\":", i);
 		assert_int_equal(bytes_append(&text, field, strlen(field)), 0);
 		assert_int_equal(bytes_append(&text, "}", 1), 0);
 	}
@@ -397,7 +539,10 @@ fill_schema(struct body_fixture *fx)
 	bytes_done(&text);
 }
 
-/* Where paths are not told apart any more, what was learnt at one of them is not believed at another: neither drops nor depth. */
+/*
+ * Where paths are not told apart any more, what was learnt at one of them is not believed at another: neither
+ * drops nor depth.
+ */
 static void
 a_full_schema_confuses_no_paths(void **state)
 {
@@ -409,8 +554,12 @@ a_full_schema_confuses_no_paths(void **state)
 	fill_schema(fx);
 	fill_schema(fx); /* a full one starts anew, but not at each item */
 	for (int i = 0; i < 3; i++)
-		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "{\"A\":{\"new1\":1,\"gone\":2},\"B\":{\"new2\":1,\"gone\":3}}")),
-				    "{\"A\":{\"new1\":1},\"B\":{\"new2\":1,\"gone\":3}}");
+		assert_string_equal(
+			body_fixture_print(
+				fx,
+				body_fixture_value(
+					fx, "{\"A\":{\"new1\":1,\"gone\":2},\"B\":{\"new2\":1,\"gone\":3}}")),
+			"{\"A\":{\"new1\":1},\"B\":{\"new2\":1,\"gone\":3}}");
 	/* 100 levels are fine below one, and too many below sixty */
 	for (int round = 0; round < 8; round++) {
 		int outer = round < 7 ? 1 : 60;
@@ -425,7 +574,8 @@ a_full_schema_confuses_no_paths(void **state)
 			assert_int_equal(bytes_append(&text, "]", 1), 0);
 		for (int i = 0; i < outer; i++)
 			assert_int_equal(bytes_append(&text, "}", 1), 0);
-		assert_int_equal(body_fixture_decode(fx, (char *)text.data, text.length, 0), outer == 1 ? 0 : -EBADMSG);
+		assert_int_equal(body_fixture_decode(fx, (char *)text.data, text.length, 0),
+				 outer == 1 ? 0 : -EBADMSG);
 	}
 	bytes_done(&text);
 	body_fixture_free(fx);
@@ -440,17 +590,27 @@ duplicates_in_known_texts_are_counted(void **state)
 
 	(void)state;
 	for (int i = 0; i < 10; i++)
-		assert_string_equal(body_fixture_print(fx, body_fixture_value(fx, "{\"x\":{\"a\":1,\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\","
-										  "\"elem 6\",\"elem 7\",\"elem 8\"],\"c\":\"in line\",\"d\":\"in line\",\"e\":"
-										  "\"in line\",\"f\":\"in line\",\"g\":\"in line\",\"h\":\"in line\",\"a\":2}}")),
-				    "{\"x\":{\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\",\"elem 6\",\"elem 7\",\"elem 8\"],"
-				    "\"c\":\"in line\",\"d\":\"in line\",\"e\":\"in line\",\"f\":\"in line\",\"g\":\"in line\",\"h\":\"in line\",\"a\":2}}");
+		assert_string_equal(
+			body_fixture_print(
+				fx, body_fixture_value(fx, "{\"x\":{\"a\":1,\"b\":[\"elem 1\",\"elem "
+							   "2\",\"elem 3\",\"elem 4\",\"elem 5\","
+							   "\"elem 6\",\"elem 7\",\"elem 8\"],\"c\":\"in "
+							   "line\",\"d\":\"in line\",\"e\":"
+							   "\"in line\",\"f\":\"in line\",\"g\":\"in "
+							   "line\",\"h\":\"in line\",\"a\":2}}")),
+			"{\"x\":{\"b\":[\"elem 1\",\"elem 2\",\"elem 3\",\"elem 4\",\"elem 5\",\"elem "
+			"6\",\"elem 7\",\"elem 8\"],"
+			"\"c\":\"in line\",\"d\":\"in line\",\"e\":\"in line\",\"f\":\"in line\",\"g\":\"in "
+			"line\",\"h\":\"in line\",\"a\":2}}");
 	decoder_stats(fx->document, &stats);
 	assert_int_equal(stats.duplicate_keys, 10);
 	body_fixture_free(fx);
 }
 
-/* A string of 63 MiB in pieces of 16 KiB is read in time that grows with its length, and one of 64 MiB is refused. */
+/*
+ * A string of 63 MiB in pieces of 16 KiB is read in time that grows with its length, and one of 64 MiB is
+ * refused.
+ */
 static void
 huge_strings_are_read_up_to_the_limit(void **state)
 {
@@ -479,8 +639,8 @@ huge_strings_are_read_up_to_the_limit(void **state)
 }
 
 /*
- * 2,000 objects of 20 kinds in random order: what they have in common stands in the arena once, what is each one's own stands in its own
- * block, and both read as they were sent.
+ * 2,000 objects of 20 kinds in random order: what they have in common stands in the arena once, what is each
+ * one's own stands in its own block, and both read as they were sent.
  */
 static void
 what_repeats_is_shared_and_the_rest_stands_inline(void **state)
@@ -495,11 +655,16 @@ what_repeats_is_shared_and_the_rest_stands_inline(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2000; i++) {
 		unsigned kind = json_random_below(&r, 20);
-		size_t n = (size_t)snprintf(text, sizeof(text),
-					    "{\"uid\":\"%08x-aaaa-bbbb-cccc-%012x\",\"spec\":{\"containers\":[{\"name\":\"container-number-%u\",\"image\":"
-					    "\"registry.example.com/some/image/of/kind:%u\",\"env\":[{\"name\":\"A_VARIABLE\",\"value\":\"its value in kind %u\"},"
-					    "{\"name\":\"ANOTHER\",\"value\":\"%u\"}],\"args\":[\"--one\",\"--two\",\"--three\"]}],\"restartPolicy\":\"Always\"}}",
-					    json_random_below(&r, 1u << 31), json_random_below(&r, 1u << 31), kind, kind, kind, kind);
+		size_t n = (size_t)snprintf(
+			text, sizeof(text),
+			"{\"uid\":\"%08x-aaaa-bbbb-cccc-%012x\",\"spec\":{\"containers\":[{\"name\":"
+			"\"container-number-%u\",\"image\":"
+			"\"registry.example.com/some/image/of/"
+			"kind:%u\",\"env\":[{\"name\":\"A_VARIABLE\",\"value\":\"its value in kind %u\"},"
+			"{\"name\":\"ANOTHER\",\"value\":\"%u\"}],\"args\":[\"--one\",\"--two\",\"--three\"]}"
+			"],\"restartPolicy\":\"Always\"}}",
+			json_random_below(&r, 1u << 31), json_random_below(&r, 1u << 31), kind, kind, kind,
+			kind);
 
 		sent += n;
 		assert_int_equal(body_fixture_decode(fx, text, n, i % 2 ? 0 : 100), 0);
@@ -549,8 +714,8 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 	char name[32], ns[32];
 
 	assert_non_null(o);
-	assert_int_equal(o->key_hash, object_key_hash(s->fx->arena->header->hash_key, object_namespace(o), o->namespace_length,
-						      object_name(o), o->name_length));
+	assert_int_equal(o->key_hash, object_key_hash(s->fx->arena->header->hash_key, object_namespace(o),
+						      o->namespace_length, object_name(o), o->name_length));
 	snprintf(name, sizeof(name), "%.*s", (int)o->name_length, object_name(o));
 	snprintf(ns, sizeof(ns), "%.*s", (int)o->namespace_length, object_namespace(o));
 	note(s, "%.*s[%s/%s]%s\n", (int)type_length, type, ns, name, body_fixture_print_ref(s->fx, d.ref));
@@ -585,8 +750,8 @@ static const struct decoder_events stream_events = {on_object, on_other, on_bad_
 
 /* What a stream is reported as, cut into pieces of 1, 2, … bytes and whole: always the same. */
 static void
-assert_stream_limited(enum decoder_mode mode, const char *const *drops, size_t drop_count, const char *text, size_t length,
-		      uint64_t max_bytes, const char *expected)
+assert_stream_limited(enum decoder_mode mode, const char *const *drops, size_t drop_count, const char *text,
+		      size_t length, uint64_t max_bytes, const char *expected)
 {
 	const size_t chunks[] = {0, 1, 2, 3, 7, 16, 61};
 
@@ -594,9 +759,11 @@ assert_stream_limited(enum decoder_mode mode, const char *const *drops, size_t d
 		struct stream s = {.fx = body_fixture_new(drops, drop_count)};
 		size_t chunk = chunks[i] ? chunks[i] : length;
 
-		s.decoder = decoder_new(mode, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, max_bytes);
+		s.decoder = decoder_new(mode, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s,
+					max_bytes);
 		for (size_t at = 0; at < length; at += chunk)
-			if (decoder_feed(s.decoder, text + at, length - at < chunk ? length - at : chunk) != 0)
+			if (decoder_feed(s.decoder, text + at, length - at < chunk ? length - at : chunk) !=
+			    0)
 				fail_msg("%s", decoder_error(s.decoder, NULL));
 		assert_int_equal(decoder_finish(s.decoder), 0);
 		assert_string_equal(s.log, expected);
@@ -620,12 +787,14 @@ assert_stream(enum decoder_mode mode, const char *text, const char *expected)
 static void
 a_list_gives_items_and_version_in_any_order(void **state)
 {
-	const char *items = "\"items\":[{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},{\"spec\":1,\"metadata\":{\"namespace\":\"n\",\"name\":\"b\"}},"
+	const char *items = "\"items\":[{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},{\"spec\":1,"
+			    "\"metadata\":{\"namespace\":\"n\",\"name\":\"b\"}},"
 			    "{\"metadata\":{\"name\":\"c\"}}]";
 	const char *objects = "[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
 			      "[n/b]{\"spec\":1,\"metadata\":{\"namespace\":\"n\",\"name\":\"b\"}}\n"
 			      "[/c]{\"metadata\":{\"name\":\"c\"}}\n";
-	const char *metadata = "\"metadata\":{\"resourceVersion\":\"12\",\"x\":[{}],\"continue\":\"t\\u006fken\",\"remainingItemCount\":7}";
+	const char *metadata = "\"metadata\":{\"resourceVersion\":\"12\",\"x\":[{}],\"continue\":"
+			       "\"t\\u006fken\",\"remainingItemCount\":7}";
 	char text[1024], expected[1024];
 
 	(void)state;
@@ -643,17 +812,20 @@ static void
 a_watch_gives_events_in_any_order_of_fields(void **state)
 {
 	(void)state;
-	assert_stream(DECODE_WATCH,
-		      "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}}\n"
-		      "{\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},\"type\":\"DELETED\"}\n"
-		      "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"9\"}}}\n"
-		      "{\"object\":{\"kind\":\"Status\",\"metadata\":{},\"code\":410},\"type\":\"ERROR\"}"
-		      "{\"type\":\"MODIFIED\",\"extra\":[1,{\"object\":2}],\"object\":{\"metadata\":{\"name\":\"b\"}}}\n",
-		      "ADDED[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
-		      "DELETED[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
-		      "BOOKMARK:{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"9\"}}\n"
-		      "ERROR:{\"kind\":\"Status\",\"metadata\":{},\"code\":410}\n"
-		      "MODIFIED[/b]{\"metadata\":{\"name\":\"b\"}}\n");
+	assert_stream(
+		DECODE_WATCH,
+		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}}\n"
+		"{\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},\"type\":\"DELETED\"}\n"
+		"{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"9\"}"
+		"}}\n"
+		"{\"object\":{\"kind\":\"Status\",\"metadata\":{},\"code\":410},\"type\":\"ERROR\"}"
+		"{\"type\":\"MODIFIED\",\"extra\":[1,{\"object\":2}],\"object\":{\"metadata\":{\"name\":"
+		"\"b\"}}}\n",
+		"ADDED[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
+		"DELETED[n/a]{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}\n"
+		"BOOKMARK:{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"9\"}}\n"
+		"ERROR:{\"kind\":\"Status\",\"metadata\":{},\"code\":410}\n"
+		"MODIFIED[/b]{\"metadata\":{\"name\":\"b\"}}\n");
 }
 
 /* Of an event's fields that stand there twice the last counts, and nothing of the first is left behind. */
@@ -661,11 +833,15 @@ static void
 the_last_of_an_events_equal_fields_wins(void **state)
 {
 	(void)state;
+	assert_stream(
+		DECODE_WATCH,
+		"{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"first, and long "
+		"enough\"}},\"object\":{\"metadata\":{\"name\":\"x\"},"
+		"\"metadata\":{\"name\":\"z\",\"namespace\":\"n\",\"name\":\"y\"}},\"type\":\"DELETED\"}",
+		"DELETED[n/y]{\"metadata\":{\"namespace\":\"n\",\"name\":\"y\"}}\n");
 	assert_stream(DECODE_WATCH,
-		      "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"first, and long enough\"}},\"object\":{\"metadata\":{\"name\":\"x\"},"
-		      "\"metadata\":{\"name\":\"z\",\"namespace\":\"n\",\"name\":\"y\"}},\"type\":\"DELETED\"}",
-		      "DELETED[n/y]{\"metadata\":{\"namespace\":\"n\",\"name\":\"y\"}}\n");
-	assert_stream(DECODE_WATCH, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\"},\"metadata\":{\"namespace\":\"n\"}}}",
+		      "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\"},\"metadata\":{"
+		      "\"namespace\":\"n\"}}}",
 		      "BAD:the object at byte 25 is left out: it has no metadata.name\n");
 }
 
@@ -686,8 +862,10 @@ objects_without_a_key_are_reported(void **state)
 		{"{\"metadata\":{\"name\":{\"name\":\"x\"}}}", "its metadata.name is not a string"},
 		{"{\"metadata\":{\"name\":null}}", "its metadata.name is not a string"},
 		{"{\"metadata\":{\"name\":\"a/b\"}}", "its metadata.name contains a '/'"},
-		{"{\"metadata\":{\"name\":\"a\",\"namespace\":\"a/b\"}}", "its metadata.namespace contains a '/'"},
-		{"{\"metadata\":{\"name\":\"a\",\"namespace\":false}}", "its metadata.namespace is not a string"},
+		{"{\"metadata\":{\"name\":\"a\",\"namespace\":\"a/b\"}}",
+		 "its metadata.namespace contains a '/'"},
+		{"{\"metadata\":{\"name\":\"a\",\"namespace\":false}}",
+		 "its metadata.namespace is not a string"},
 		{"[]", "it is not a JSON object"},
 		{"null", "it is not a JSON object"},
 		{"\"metadata\"", "it is not a JSON object"},
@@ -697,12 +875,18 @@ objects_without_a_key_are_reported(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		snprintf(text, sizeof(text), "{\"items\":[%s,{\"metadata\":{\"name\":\"ok\",\"namespace\":null}}]}", cases[i].object);
+		snprintf(text, sizeof(text),
+			 "{\"items\":[%s,{\"metadata\":{\"name\":\"ok\",\"namespace\":null}}]}",
+			 cases[i].object);
 		snprintf(expected, sizeof(expected),
-			 "BAD:the object at byte 10 is left out: %s\n[/ok]{\"metadata\":{\"name\":\"ok\",\"namespace\":null}}\nEND:,,0\n", cases[i].why);
+			 "BAD:the object at byte 10 is left out: "
+			 "%s\n[/ok]{\"metadata\":{\"name\":\"ok\",\"namespace\":null}}\nEND:,,0\n",
+			 cases[i].why);
 		assert_stream(DECODE_LIST, text, expected);
 	}
-	assert_stream(DECODE_WATCH, "{\"type\":\"ADDED\"}\n{\"object\":{\"metadata\":{\"name\":\"a\"}}}\n{\"type\":\"ADDED\",\"object\":null}\n",
+	assert_stream(DECODE_WATCH,
+		      "{\"type\":\"ADDED\"}\n{\"object\":{\"metadata\":{\"name\":\"a\"}}}\n{\"type\":"
+		      "\"ADDED\",\"object\":null}\n",
 		      "BAD:the event that ends at byte 16 has no object\n"
 		      "BAD:the event with the object at byte 27 has no type\n"
 		      "BAD:the object at byte 79 is left out: it is not a JSON object\n");
@@ -719,15 +903,18 @@ key_lengths_are_limited(void **state)
 	memset(ns, 's', sizeof(ns));
 	for (int over = 0; over < 3; over++) {
 		struct stream s = {.fx = body_fixture_new(NULL, 0)};
-		int n = snprintf(text, sizeof(text), "{\"items\":[{\"metadata\":{\"name\":\"%.*s\",\"namespace\":\"%.*s\"}}]}",
+		int n = snprintf(text, sizeof(text),
+				 "{\"items\":[{\"metadata\":{\"name\":\"%.*s\",\"namespace\":\"%.*s\"}}]}",
 				 1024 + (over == 1), name, 255 + (over == 2), ns);
 
-		s.decoder = decoder_new(DECODE_LIST, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+		s.decoder = decoder_new(DECODE_LIST, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events,
+					&s, 0);
 		assert_int_equal(decoder_feed(s.decoder, text, (size_t)n), 0);
 		if (over == 0)
 			assert_memory_equal(s.log, "[sssss", 6);
 		else
-			assert_non_null(strstr(s.log, over == 1 ? "name is longer than 1,024" : "namespace is longer than 255"));
+			assert_non_null(strstr(s.log, over == 1 ? "name is longer than 1,024"
+								: "namespace is longer than 255"));
 		decoder_free(s.decoder);
 		body_fixture_free(s.fx);
 	}
@@ -769,7 +956,8 @@ items_too_deep_or_too_long_are_passed(void **state)
 		assert_int_equal(bytes_append(&text, ",{\"x\":{\"y\":", 11), 0);
 		if (kind == 0) {
 			for (int i = 0; i < 10000; i++)
-				assert_int_equal(bytes_append(&text, i % 2 ? "{\"a\":" : "[", i % 2 ? 5 : 1), 0);
+				assert_int_equal(bytes_append(&text, i % 2 ? "{\"a\":" : "[", i % 2 ? 5 : 1),
+						 0);
 			assert_int_equal(bytes_append(&text, "{}", 2), 0);
 			for (int i = 10000; i > 0; i--)
 				assert_int_equal(bytes_append(&text, (i - 1) % 2 ? "}" : "]", 1), 0);
@@ -782,9 +970,11 @@ items_too_deep_or_too_long_are_passed(void **state)
 		assert_int_equal(bytes_append(&text, ",\"metadata\":{\"name\":\"bad\"}}},", 29), 0);
 		assert_int_equal(bytes_append(&text, ok, strlen(ok)), 0);
 		assert_int_equal(bytes_append(&text, "]}", 2), 0);
-		snprintf(expected, sizeof(expected), "[/ok]%s\nBAD:the object at byte 37 is left out: %s\n[/ok]%s\nEND:,,0\n", ok,
+		snprintf(expected, sizeof(expected),
+			 "[/ok]%s\nBAD:the object at byte 37 is left out: %s\n[/ok]%s\nEND:,,0\n", ok,
 			 kind == 0 ? "nested deeper than 128 levels" : "it is longer than 4000 bytes", ok);
-		assert_stream_limited(DECODE_LIST, NULL, 0, (char *)text.data, text.length, kind == 0 ? 0 : 4000, expected);
+		assert_stream_limited(DECODE_LIST, NULL, 0, (char *)text.data, text.length,
+				      kind == 0 ? 0 : 4000, expected);
 	}
 	bytes_done(&text);
 }
@@ -796,9 +986,11 @@ the_length_limit_is_exact(void **state)
 	const char *text = "{\"items\":[{\"metadata\":{\"name\":\"ok\"}}]}";
 
 	(void)state;
-	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 26, "[/ok]{\"metadata\":{\"name\":\"ok\"}}\nEND:,,0\n");
-	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 25,
-			      "BAD:the object ok at byte 10 is left out: it is longer than 25 bytes\nEND:,,0\n");
+	assert_stream_limited(DECODE_LIST, NULL, 0, text, strlen(text), 26,
+			      "[/ok]{\"metadata\":{\"name\":\"ok\"}}\nEND:,,0\n");
+	assert_stream_limited(
+		DECODE_LIST, NULL, 0, text, strlen(text), 25,
+		"BAD:the object ok at byte 10 is left out: it is longer than 25 bytes\nEND:,,0\n");
 }
 
 /* The log of a stream of which Pods are expected, and whose kinds are dropped; its error at the end. */
@@ -825,18 +1017,24 @@ assert_pods(enum decoder_mode mode, const char *text, const char *expected)
 	}
 }
 
-/* An event with an object of another kind, or without metadata, is told as one of none of ours; a list with such an item refused; bookmarks and errors may be of any kind. */
+/*
+ * An event with an object of another kind, or without metadata, is told as one of none of ours; a list with
+ * such an item refused; bookmarks and errors may be of any kind.
+ */
 static void
 objects_of_another_kind_are_told(void **state)
 {
 	(void)state;
 	assert_pods(DECODE_WATCH,
-		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"}}}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"
+		    "\"name\":\"a\"}}}\n"
 		    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"b\"}}}\n"
-		    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"}, \"kind\" : \"Service\" }}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"}, "
+		    "\"kind\" : \"Service\" }}\n"
 		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\"}}\n"
 		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{}}}\n"
-		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Po\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"d\"}}}\n"
+		    "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Po\",\"kind\":\"Pod\",\"metadata\":{\"name\":"
+		    "\"d\"}}}\n"
 		    "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Service\"}}\n"
 		    "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\"}}\n",
 		    "ADDED[/a]{\"metadata\":{\"name\":\"a\"}}\nADDED[/b]{\"metadata\":{\"name\":\"b\"}}\n"
@@ -844,31 +1042,57 @@ objects_of_another_kind_are_told(void **state)
 		    "FOREIGN:the object at byte 249 is left out: it has no metadata.name\n"
 		    "BAD:the object at byte 290 is left out: it has no metadata.name\n"
 		    "ADDED[/d]{\"metadata\":{\"name\":\"d\"}}\nBOOKMARK:{}\nERROR:{}\n");
-	assert_pods(DECODE_LIST, "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"kind\":\"Node\"}]}",
+	assert_pods(DECODE_LIST,
+		    "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"kind\":"
+		    "\"Node\"}]}",
 		    "[/a]{\"metadata\":{\"name\":\"a\"}}\nERROR:it is a Node, not a Pod");
 }
 
-/* Dropped paths are left out, under every spelling of their names, in arrays and under [*]; what only looks like them stays. */
+/*
+ * Dropped paths are left out, under every spelling of their names, in arrays and under [*]; what only looks
+ * like them stays.
+ */
 static void
 drops_leave_out_their_paths(void **state)
 {
-	const char *drops[] = {"metadata.managedFields", "spec.containers[*].env", "status['a.b'].c", "data[*].secret", "all[*]"};
-	const char *text = "{\"items\":[{\"metadata\":{\"managedFields\":[{\"f\":{\"x\":[1,2]}},\"}]\"],\"name\":\"a\"},"
-			   "\"managedFields\":1,\"spec\":{\"containers\":[{\"env\":[],\"image\":\"i\"},{\"image\":\"j\",\"\\u0065nv\":{}},{\"env\":1}],\"env\":2},"
-			   "\"status\":{\"a.b\":{\"c\":1,\"d\":2},\"c\":3},\"data\":{\"x\":{\"secret\":1,\"y\":2},\"secret\":{\"z\":1}},\"all\":[1,2,3]}]}";
+	const char *drops[] = {"metadata.managedFields", "spec.containers[*].env", "status['a.b'].c",
+			       "data[*].secret", "all[*]"};
+	const char *text =
+		"{\"items\":[{\"metadata\":{\"managedFields\":[{\"f\":{\"x\":[1,2]}},\"}]\"],\"name\":\"a\"},"
+		"\"managedFields\":1,\"spec\":{\"containers\":[{\"env\":[],\"image\":\"i\"},{\"image\":\"j\","
+		"\"\\u0065nv\":{}},{\"env\":1}],\"env\":2},"
+		"\"status\":{\"a.b\":{\"c\":1,\"d\":2},\"c\":3},\"data\":{\"x\":{\"secret\":1,\"y\":2},"
+		"\"secret\":{\"z\":1}},\"all\":[1,2,3]}]}";
 
 	(void)state;
 	assert_stream_limited(DECODE_LIST, drops, 5, text, strlen(text), 0,
-			      "[/a]{\"metadata\":{\"name\":\"a\"},\"managedFields\":1,\"spec\":{\"containers\":[{\"image\":\"i\"},{\"image\":\"j\"},{}],\"env\":2},"
-			      "\"status\":{\"a.b\":{\"d\":2},\"c\":3},\"data\":{\"x\":{\"y\":2},\"secret\":{\"z\":1}},\"all\":[]}\nEND:,,0\n");
+			      "[/"
+			      "a]{\"metadata\":{\"name\":\"a\"},\"managedFields\":1,\"spec\":{\"containers\":"
+			      "[{\"image\":\"i\"},{\"image\":\"j\"},{}],\"env\":2},"
+			      "\"status\":{\"a.b\":{\"d\":2},\"c\":3},\"data\":{\"x\":{\"y\":2},\"secret\":{"
+			      "\"z\":1}},\"all\":[]}\nEND:,,0\n");
 }
 
-/* Drops that cannot be: what is no path, single elements, and what would take away what an object is found by. */
+/*
+ * Drops that cannot be: what is no path, single elements, and what would take away what an object is found
+ * by.
+ */
 static void
 impossible_drops_are_refused(void **state)
 {
-	static const char *const impossible[] = {"", "a..b", "a[", "a[0]", "metadata", "metadata.name", "metadata.namespace",
-						 "metadata.uid", "metadata.resourceVersion", "[*]", "[*].name", "metadata[*]", "."};
+	static const char *const impossible[] = {"",
+						 "a..b",
+						 "a[",
+						 "a[0]",
+						 "metadata",
+						 "metadata.name",
+						 "metadata.namespace",
+						 "metadata.uid",
+						 "metadata.resourceVersion",
+						 "[*]",
+						 "[*].name",
+						 "metadata[*]",
+						 "."};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {
@@ -890,11 +1114,23 @@ broken_envelopes_are_refused(void **state)
 		const char *text;
 		unsigned offset;
 	} cases[] = {
-		{DECODE_LIST, "[]", 0}, {DECODE_LIST, "{\"items\":{}}", 9}, {DECODE_LIST, "{\"items\":[{}}", 12}, {DECODE_LIST, "{\"items\":[{},]}", 13},
-		{DECODE_LIST, "{\"items\":[],}", 12}, {DECODE_LIST, "{\"metadata\":7}", 12}, {DECODE_LIST, "{\"metadata\":{\"resourceVersion\":7}}", 31},
-		{DECODE_LIST, "{\"metadata\":{\"remainingItemCount\":\"7\"}}", 34}, {DECODE_LIST, "{} {}", 3}, {DECODE_LIST, "", 0}, {DECODE_LIST, "{\"items\":[", 10},
-		{DECODE_WATCH, "[1]", 0}, {DECODE_WATCH, "{\"type\":1}", 8}, {DECODE_WATCH, "{\"type\":\"ADDED\",\"object\":{\"a\":1}", 32},
-		{DECODE_WATCH, "{\"type\" \"ADDED\"}", 8}, {DECODE_WATCH, "{}{}}", 4}, {DECODE_WATCH, "{\"x\":[1,}", 8},
+		{DECODE_LIST, "[]", 0},
+		{DECODE_LIST, "{\"items\":{}}", 9},
+		{DECODE_LIST, "{\"items\":[{}}", 12},
+		{DECODE_LIST, "{\"items\":[{},]}", 13},
+		{DECODE_LIST, "{\"items\":[],}", 12},
+		{DECODE_LIST, "{\"metadata\":7}", 12},
+		{DECODE_LIST, "{\"metadata\":{\"resourceVersion\":7}}", 31},
+		{DECODE_LIST, "{\"metadata\":{\"remainingItemCount\":\"7\"}}", 34},
+		{DECODE_LIST, "{} {}", 3},
+		{DECODE_LIST, "", 0},
+		{DECODE_LIST, "{\"items\":[", 10},
+		{DECODE_WATCH, "[1]", 0},
+		{DECODE_WATCH, "{\"type\":1}", 8},
+		{DECODE_WATCH, "{\"type\":\"ADDED\",\"object\":{\"a\":1}", 32},
+		{DECODE_WATCH, "{\"type\" \"ADDED\"}", 8},
+		{DECODE_WATCH, "{}{}}", 4},
+		{DECODE_WATCH, "{\"x\":[1,}", 8},
 	};
 
 	(void)state;
@@ -905,20 +1141,26 @@ broken_envelopes_are_refused(void **state)
 			uint64_t offset = 0;
 			int r = 0;
 
-			s.decoder = decoder_new(cases[i].mode, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+			s.decoder = decoder_new(cases[i].mode, s.fx->arena, s.fx->intern, s.fx->schema,
+						&stream_events, &s, 0);
 			for (size_t at = 0; at < length && r == 0; at += chunk)
-				r = decoder_feed(s.decoder, cases[i].text + at, length - at < chunk ? length - at : chunk);
+				r = decoder_feed(s.decoder, cases[i].text + at,
+						 length - at < chunk ? length - at : chunk);
 			if (r == 0)
 				r = decoder_finish(s.decoder);
 			assert_int_equal(r, -EBADMSG);
 			if (strlen(decoder_error(s.decoder, &offset)) == 0 || offset != cases[i].offset)
-				fail_msg("%s: byte %llu: %s", cases[i].text, (unsigned long long)offset, decoder_error(s.decoder, NULL));
+				fail_msg("%s: byte %llu: %s", cases[i].text, (unsigned long long)offset,
+					 decoder_error(s.decoder, NULL));
 			decoder_free(s.decoder);
 			body_fixture_free(s.fx);
 		}
 }
 
-/* What a callback answers stops the decoder and is returned, whether negative or positive; after a reset it reads again. */
+/*
+ * What a callback answers stops the decoder and is returned, whether negative or positive; after a reset it
+ * reads again.
+ */
 static void
 a_callback_stops_the_decoder(void **state)
 {
@@ -929,20 +1171,25 @@ a_callback_stops_the_decoder(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		struct stream s = {.fx = body_fixture_new(NULL, 0), .answer = answers[i]};
 
-		s.decoder = decoder_new(DECODE_LIST, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
+		s.decoder = decoder_new(DECODE_LIST, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events,
+					&s, 0);
 		assert_int_equal(decoder_feed(s.decoder, text, strlen(text)), answers[i]);
 		assert_string_equal(s.log, "[/a]{\"metadata\":{\"name\":\"a\"}}\n");
 		s.answer = 0;
 		s.used = 0;
 		decoder_reset(s.decoder);
 		assert_int_equal(decoder_feed(s.decoder, text, strlen(text)), 0);
-		assert_string_equal(s.log, "[/a]{\"metadata\":{\"name\":\"a\"}}\n[/b]{\"metadata\":{\"name\":\"b\"}}\nEND:,,0\n");
+		assert_string_equal(s.log, "[/a]{\"metadata\":{\"name\":\"a\"}}\n[/"
+					   "b]{\"metadata\":{\"name\":\"b\"}}\nEND:,,0\n");
 		decoder_free(s.decoder);
 		body_fixture_free(s.fx);
 	}
 }
 
-/* An arena that is full at any allocation: the decoder says so, gives back what it had, and reads on after a reset. */
+/*
+ * An arena that is full at any allocation: the decoder says so, gives back what it had, and reads on after a
+ * reset.
+ */
 static void
 a_full_arena_leaves_nothing_behind(void **state)
 {

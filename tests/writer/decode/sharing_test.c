@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is learnt about sharing from streams of values: ever new ones, repeating ones, some of both, and a change of mind.
+ * What is learnt about sharing from streams of values: ever new ones, repeating ones, some of both, and a
+ * change of mind.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +12,13 @@
 #include "tests/support/json_random.h"
 #include "writer/decode/sharing.h"
 
-/* Feed `count` values of `bytes` bytes, of which a fresh one comes with this chance in a thousand, else one of `kinds`. How many were looked up. */
+/*
+ * Feed `count` values of `bytes` bytes, of which a fresh one comes with this chance in a thousand, else one
+ * of `kinds`. How many were looked up.
+ */
 static unsigned
-source(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes, unsigned kinds, unsigned fresh_per_mille, uint8_t *seen)
+source(struct sharing *s, struct json_random *r, unsigned count, uint32_t bytes, unsigned kinds,
+       unsigned fresh_per_mille, uint8_t *seen)
 {
 	unsigned looked_up = 0;
 
@@ -45,7 +51,10 @@ what_never_comes_again_stands_inline(void **state)
 	assert_true(source(&s, &r, 100000, 36, 0, 1000, seen) < 400);
 }
 
-/* Values of 35 kinds in any order are shared from the first on, whatever their size and the order: 200 orders are tried. */
+/*
+ * Values of 35 kinds in any order are shared from the first on, whatever their size and the order: 200 orders
+ * are tried.
+ */
 static void
 what_comes_again_is_shared(void **state)
 {
@@ -59,7 +68,10 @@ what_comes_again_is_shared(void **state)
 			struct sharing s = {0};
 			unsigned looked_up = source(&s, &r, 10000, sizes[i], 35, 0, seen);
 
-			/* (a short string's first trial may fail; then what it shared makes the second succeed) */
+			/*
+			 * (a short string's first trial may fail; then what it shared makes the second
+			 * succeed)
+			 */
 			assert_true(looked_up > (sizes[i] < 40 ? 9000 : 9999));
 		}
 }

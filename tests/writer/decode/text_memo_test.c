@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembered texts: found where they stand whole, by their last byte, and never otherwise; references and bytes go back.
+ * Remembered texts: found where they stand whole, by their last byte, and never otherwise; references and
+ * bytes go back.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +69,10 @@ only_the_very_text_is_found(void **state)
 	arena_fixture_free(arena);
 }
 
-/* Many more texts than places: what is found is right, the newest are found, the references balance, stock included. */
+/*
+ * Many more texts than places: what is found is right, the newest are found, the references balance, stock
+ * included.
+ */
 static void
 more_texts_than_places_push_out_older_ones(void **state)
 {
@@ -83,7 +88,10 @@ more_texts_than_places_push_out_older_ones(void **state)
 		for (unsigned n = 0; n < TEXTS; n++) {
 			unsigned i = n * n % 211;
 			uint32_t ref = block(in, i);
-			size_t length = (size_t)snprintf(text, sizeof(text), "{\"name\":\"number %u\",\"padding\":\"................................\"}", i);
+			size_t length = (size_t)snprintf(
+				text, sizeof(text),
+				"{\"name\":\"number %u\",\"padding\":\"................................\"}",
+				i);
 			struct text_memo_place *place = text_memo_find(m, text, text + length);
 
 			if (place) {

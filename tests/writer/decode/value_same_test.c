@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values are the same exactly when they print the same, however they are stored.
  */
@@ -60,11 +61,38 @@ are_same(struct body_fixture *fx, const char *a, const char *b)
 static void
 what_differs_is_not_the_same(void **state)
 {
-	static const char *const values[] = {"null", "true", "false", "0", "1", "-1", "63", "64", "1000", "18446744073709551615", "0.5", "-0.0",
-					     "1e400", "1e401", "\"\"", "\"a\"", "\"1\"", "\"true\"", "[]", "[1]", "[1,2]", "[2,1]", "[[1]]", "{}",
-					     "{\"a\":1}", "{\"a\":2}", "{\"b\":1}", "{\"a\":1,\"b\":1}", "{\"a\":{\"a\":1}}",
-					     "\"a text of more than 63 bytes, which has another form in the arena than a short one\"",
-					     "\"a text of more than 63 bytes, which has another form in the arena than a short ONE\""};
+	static const char *const values[] = {
+		"null",
+		"true",
+		"false",
+		"0",
+		"1",
+		"-1",
+		"63",
+		"64",
+		"1000",
+		"18446744073709551615",
+		"0.5",
+		"-0.0",
+		"1e400",
+		"1e401",
+		"\"\"",
+		"\"a\"",
+		"\"1\"",
+		"\"true\"",
+		"[]",
+		"[1]",
+		"[1,2]",
+		"[2,1]",
+		"[[1]]",
+		"{}",
+		"{\"a\":1}",
+		"{\"a\":2}",
+		"{\"b\":1}",
+		"{\"a\":1,\"b\":1}",
+		"{\"a\":{\"a\":1}}",
+		"\"a text of more than 63 bytes, which has another form in the arena than a short one\"",
+		"\"a text of more than 63 bytes, which has another form in the arena than a short ONE\""};
 	struct body_fixture *fx = body_fixture_new(NULL, 0);
 	char a[256], b[256];
 
@@ -79,8 +107,8 @@ what_differs_is_not_the_same(void **state)
 }
 
 /*
- * Thousands of documents, each beside itself and the one before: what was seen to come again is shared by then, and is the same
- * nevertheless as what stands inline.
+ * Thousands of documents, each beside itself and the one before: what was seen to come again is shared by
+ * then, and is the same nevertheless as what stands inline.
  */
 static void
 how_it_is_stored_does_not_matter(void **state)

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pipeline between DeltaFIFO and a real store: what a commit shows, beside which RV, and what happens when it cannot
- * be made.
+ * The pipeline between DeltaFIFO and a real store: what a commit shows, beside which RV, and what happens
+ * when it cannot be made.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -116,15 +117,17 @@ apply_but(void *context, const struct deltas *d, size_t *ret_done)
 	if (d->name_length == strlen(f->name) && memcmp(d->name, f->name, d->name_length) == 0)
 		return -ENOSPC;
 	for (size_t i = 0; i < d->count; i++) {
-		assert_int_equal(store_put(f->t->fx->store->store, f->t->fx->store->pods, (struct draft){ d->items[i].ref }, NULL), 0);
+		assert_int_equal(store_put(f->t->fx->store->store, f->t->fx->store->pods,
+					   (struct draft){d->items[i].ref}, NULL),
+				 0);
 		*ret_done = i + 1;
 	}
 	return 0;
 }
 
 /*
- * The RV rule: a key merged from RV 9 and 12 does not commit 12 while 10 waits. A writer that dies here goes on from 8
- * and hears 10 again; with 12 it would be lost.
+ * The RV rule: a key merged from RV 9 and 12 does not commit 12 while 10 waits. A writer that dies here goes
+ * on from 8 and hears 10 again; with 12 it would be lost.
  */
 static void
 a_delta_that_waits_holds_the_version_back(void **state)
@@ -158,7 +161,8 @@ a_bookmark_keeps_its_place_behind_what_waits(void **state)
 	applier_run(t->fx->applier);
 	server_send(t->fx, EVENT("ADDED", pod("a/y", 10)));
 	delta_fifo_pop(t->fx->fifo, 100, apply_but, &failing, NULL);
-	server_send(t->fx, "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"50\"}}}\n");
+	server_send(t->fx,
+		    "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"50\"}}}\n");
 	applier_run(t->fx->applier);
 	assert_string_equal(published(t->fx), "[8] ");
 	delta_fifo_retry(t->fx->fifo);
@@ -186,7 +190,10 @@ long_list(const char *version, unsigned from, unsigned to, size_t padding)
 
 	fprintf(out, "{\"metadata\":{\"resourceVersion\":\"%s\"},\"items\":[", version);
 	for (unsigned i = from; i < to; i++) {
-		fprintf(out, "%s{\"metadata\":{\"name\":\"p%05u\",\"namespace\":\"a\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\"}", i == from ? "" : ",", i, i, i);
+		fprintf(out,
+			"%s{\"metadata\":{\"name\":\"p%05u\",\"namespace\":\"a\",\"uid\":\"u%u\","
+			"\"resourceVersion\":\"%u\"}",
+			i == from ? "" : ",", i, i, i);
 		if (padding) {
 			fputs(",\"data\":\"", out);
 			for (size_t n = 0; n < padding; n++)
@@ -230,7 +237,10 @@ a_long_list_is_listing_until_its_last_delta(void **state)
 	assert_memory_equal(published_resource(t)->version, "5000", 4);
 }
 
-/* A relist of a synced resource that takes several portions is listing meanwhile: what is shown is neither before nor after. */
+/*
+ * A relist of a synced resource that takes several portions is listing meanwhile: what is shown is neither
+ * before nor after.
+ */
 static void
 a_long_relist_is_listing_meanwhile(void **state)
 {
@@ -276,7 +286,10 @@ a_relist_that_changes_little_is_never_listing(void **state)
 	assert_memory_equal(published_resource(t)->version, "9000", 4);
 }
 
-/* Events that arrive while a list is applied are behind it, and the RV of the last of them is stored with the last Delta. */
+/*
+ * Events that arrive while a list is applied are behind it, and the RV of the last of them is stored with the
+ * last Delta.
+ */
 static void
 events_behind_a_list_wait_for_it(void **state)
 {
@@ -315,7 +328,8 @@ static void
 neighbour_init(struct neighbour *n, struct test *t)
 {
 	static const uint8_t fingerprint[32] = "services of the neighbour";
-	static const char descriptor[] = "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\","
+	static const char descriptor[] =
+		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\","
 		"\"singular\":\"service\",\"shortNames\":[],\"namespaced\":true,\"indexes\":[]}";
 	struct known_objects known;
 
@@ -327,7 +341,10 @@ neighbour_init(struct neighbour *n, struct test *t)
 	assert_int_equal(applier_add(t->fx->applier, n->id, "services", n->fifo, count_pop, n), 0);
 }
 
-/* A long list of one resource does not keep another waiting: its events are published with the next portion. */
+/*
+ * A long list of one resource does not keep another waiting: its events are published with the next
+ * portion.
+ */
 static void
 a_long_list_starves_nobody(void **state)
 {
@@ -366,7 +383,8 @@ a_long_list_starves_nobody(void **state)
 static void
 a_refused_resource_leaves_the_other_alone(void **state)
 {
-	static const char forbidden[] = "{\"kind\":\"Status\",\"message\":\"services is forbidden\",\"reason\":\"Forbidden\",\"code\":403}";
+	static const char forbidden[] = "{\"kind\":\"Status\",\"message\":\"services is "
+					"forbidden\",\"reason\":\"Forbidden\",\"code\":403}";
 	struct test *t = *state;
 	struct neighbour n;
 	struct reflector_options options = { 0 };
@@ -389,8 +407,9 @@ a_refused_resource_leaves_the_other_alone(void **state)
 	assert_string_equal(published(t->fx), "[10] a/x@5 ");
 	for (unsigned round = 0; round < 3; round++) {
 		virtual_clock_advance(&t->fx->clock, 10000);
-		assert_string_equal(diary(t->fx), round == 0 ? "LIST rv=0 limit=500; LIST rv=0 limit=500; WATCH rv=10; LIST rv=0 limit=500; " :
-								"LIST rv=0 limit=500; ");
+		assert_string_equal(diary(t->fx), round == 0 ? "LIST rv=0 limit=500; LIST rv=0 limit=500; "
+							       "WATCH rv=10; LIST rv=0 limit=500; "
+							     : "LIST rv=0 limit=500; ");
 		server_answer(t->fx, 403, forbidden);
 		reflector_get_status(reflector, &status);
 		assert_int_equal(status.state, REFLECTOR_REFUSED);
@@ -412,8 +431,9 @@ a_refused_resource_leaves_the_other_alone(void **state)
 /* ---- no space ---------------------------------------------------------------------------- */
 
 /*
- * The arena runs full in the middle of a watch: what fitted is published, the RV stays before what did not, the trouble has
- * a name and a remedy. When deletes have made room everything goes on by itself, and nothing was lost.
+ * The arena runs full in the middle of a watch: what fitted is published, the RV stays before what did not,
+ * the trouble has a name and a remedy. When deletes have made room everything goes on by itself, and nothing
+ * was lost.
  */
 static void
 a_full_arena_loses_nothing(void **state)
@@ -427,11 +447,15 @@ a_full_arena_loses_nothing(void **state)
 	begin(t);
 	applier_run(t->fx->applier);
 	/* Until the stream is given up for want of space, or the store's trouble shows. */
-	for (i = 9; i < 1000 && server_has_request(t->fx) && applier_trouble(t->fx->applier)[0] == '\0'; i++) {
+	for (i = 9; i < 1000 && server_has_request(t->fx) && applier_trouble(t->fx->applier)[0] == '\0';
+	     i++) {
 		for (size_t n = 0; n < sizeof(padding) - 1; n++)
 			padding[n] = noise(i, n);
-		server_send(t->fx, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"p%03u\",\"namespace\":\"a\",\"uid\":\"u%u\","
-			    "\"resourceVersion\":\"%u\"},\"data\":\"%s\"}}\n", i, i, i, padding);
+		server_send(t->fx,
+			    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"p%03u\",\"namespace\":"
+			    "\"a\",\"uid\":\"u%u\","
+			    "\"resourceVersion\":\"%u\"},\"data\":\"%s\"}}\n",
+			    i, i, i, padding);
 		applier_run(t->fx->applier);
 		virtual_clock_advance(&t->fx->clock, 1);
 		heard = i;
@@ -442,7 +466,10 @@ a_full_arena_loses_nothing(void **state)
 	assert_true(applier_trouble(t->fx->applier)[0] != '\0' || strstr(status.last_error, "arena is full"));
 	assert_true(published_resource(t)->object_count <= heard - 8);
 
-	/* The server goes on from the RV it is asked for: deletes of the first thirty, then the one that did not fit. */
+	/*
+	 * The server goes on from the RV it is asked for: deletes of the first thirty, then the one that did
+	 * not fit.
+	 */
 	for (unsigned deleted = 0; deleted < 30;) {
 		if (!server_has_request(t->fx)) {
 			assert_in_range(watches++, 0, 20);
@@ -453,7 +480,10 @@ a_full_arena_loses_nothing(void **state)
 		server_send(t->fx, EVENT("DELETED", pod(key, 2000 + deleted)));
 		applier_run(t->fx->applier);
 	}
-	/* Tombstones give way half at a time, each with a commit, and what they held is free after the next. */
+	/*
+	 * Tombstones give way half at a time, each with a commit, and what they held is free after the
+	 * next.
+	 */
 	for (unsigned tries = 0; tries < 10 && !delta_fifo_is_empty(t->fx->fifo); tries++) {
 		virtual_clock_advance(&t->fx->clock, 31000);
 		applier_run(t->fx->applier);
@@ -487,8 +517,8 @@ a_list_that_does_not_fit_changes_nothing(void **state)
 }
 
 /*
- * What is distrusted stays, as LISTING at no RV, whatever still waits in the FIFO, until the next list is applied; also when that has
- * the very RV that was known.
+ * What is distrusted stays, as LISTING at no RV, whatever still waits in the FIFO, until the next list is
+ * applied; also when that has the very RV that was known.
  */
 static void
 what_is_distrusted_waits_for_a_list(void **state)

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DeltaFIFO alone: pops are withheld for as long as a test likes, and processing fails where a test says so. The known
- * objects are a small table instead of an arena. Behaviours of client-go's delta_fifo_test.go carry its names in brackets.
+ * DeltaFIFO alone: pops are withheld for as long as a test likes, and processing fails where a test says so.
+ * The known objects are a small table instead of an arena. Behaviours of client-go's delta_fifo_test.go carry
+ * its names in brackets.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -49,11 +51,14 @@ world_object(void *context, uint32_t ref)
 {
 	struct world *w = context;
 
-	return ref >= 1 && ref <= w->used && (w->blocks[ref - 1].draft || w->blocks[ref - 1].known) ? object_of(w, ref) : NULL;
+	return ref >= 1 && ref <= w->used && (w->blocks[ref - 1].draft || w->blocks[ref - 1].known)
+		       ? object_of(w, ref)
+		       : NULL;
 }
 
 static uint32_t
-world_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name, size_t name_length)
+world_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
+	   size_t name_length)
 {
 	struct world *w = context;
 
@@ -69,7 +74,8 @@ world_same(void *context, uint32_t a, uint32_t b)
 {
 	struct world *w = context;
 
-	return w->blocks[a - 1].uid == w->blocks[b - 1].uid && w->blocks[a - 1].version == w->blocks[b - 1].version;
+	return w->blocks[a - 1].uid == w->blocks[b - 1].uid &&
+	       w->blocks[a - 1].version == w->blocks[b - 1].version;
 }
 
 static void
@@ -158,7 +164,8 @@ static int
 set_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct known_objects known = { w, world_object, world_find, world_same, world_each, world_count, world_discard };
+	struct known_objects known = {w,          world_object, world_find,   world_same,
+				      world_each, world_count,  world_discard};
 
 	if (!w)
 		return -1;
@@ -181,8 +188,8 @@ tear_down(void **state)
 }
 
 /*
- * Process as the store would: "ns/name: A9 U12 D D? R= S | " — type, version, '?' a tombstone, '=' unchanged. What is
- * known changes accordingly, and old blocks become unreadable at once.
+ * Process as the store would: "ns/name: A9 U12 D D? R= S | " — type, version, '?' a tombstone, '=' unchanged.
+ * What is known changes accordingly, and old blocks become unreadable at once.
  */
 static int
 apply(void *context, const struct deltas *d, size_t *ret_done)
@@ -191,7 +198,8 @@ apply(void *context, const struct deltas *d, size_t *ret_done)
 	char key[128];
 	size_t at = strlen(w->log);
 
-	snprintf(key, sizeof(key), "%.*s%s%.*s", (int)d->ns_length, d->ns, d->ns_length ? "/" : "", (int)d->name_length, d->name);
+	snprintf(key, sizeof(key), "%.*s%s%.*s", (int)d->ns_length, d->ns, d->ns_length ? "/" : "",
+		 (int)d->name_length, d->name);
 	at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%s:", key);
 	for (size_t i = 0; i < d->count; i++) {
 		const struct delta *delta = &d->items[i];
@@ -201,7 +209,8 @@ apply(void *context, const struct deltas *d, size_t *ret_done)
 			snprintf(w->log + at, sizeof(w->log) - at, " failed | ");
 			return -ENOSPC;
 		}
-		at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, " %c", delta_type_name(delta->type)[0]);
+		at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, " %c",
+				       delta_type_name(delta->type)[0]);
 		if (delta->unchanged || delta->type == DELTA_SYNC || (delta->tombstone && delta->ref != 0))
 			assert_int_equal(delta->ref, known);
 		if (delta->tombstone)
@@ -209,7 +218,8 @@ apply(void *context, const struct deltas *d, size_t *ret_done)
 		else if (delta->unchanged)
 			at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "=");
 		else if (delta->type != DELTA_SYNC)
-			at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%u", w->blocks[delta->ref - 1].version);
+			at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "%u",
+					       w->blocks[delta->ref - 1].version);
 		if (!delta->unchanged && delta->type != DELTA_SYNC) {
 			if (known)
 				w->blocks[known - 1].known = false;
@@ -324,7 +334,10 @@ a_final_state_replaces_a_tombstone(void **state)
 	assert_string_equal(pop(w, 100), "x: D2 | ");
 }
 
-/* Only trailing deletes are merged: what lies between two of them, and repeated updates, stay. [DedupDeltas] */
+/*
+ * Only trailing deletes are merged: what lies between two of them, and repeated updates, stay.
+ * [DedupDeltas]
+ */
 static void
 nothing_else_is_merged(void **state)
 {
@@ -441,7 +454,10 @@ unstaging_leaves_nothing(void **state)
 	assert_int_equal(world_count(w), 1);
 }
 
-/* While something of a watch is still queued, staging keeps the body: what is known may change before the list is whole. */
+/*
+ * While something of a watch is still queued, staging keeps the body: what is known may change before the
+ * list is whole.
+ */
 static void
 staging_keeps_bodies_while_something_is_queued(void **state)
 {
@@ -458,7 +474,10 @@ staging_keeps_bodies_while_something_is_queued(void **state)
 
 /* ---- Replace and Resync ------------------------------------------------------ */
 
-/* A list makes every item a REPLACED, and every known key that it lacks a tombstone with the last known state. */
+/*
+ * A list makes every item a REPLACED, and every known key that it lacks a tombstone with the last known
+ * state.
+ */
 static void
 replace_buries_known_keys_that_are_missing(void **state)
 {
@@ -474,7 +493,10 @@ replace_buries_known_keys_that_are_missing(void **state)
 	assert_int_equal(world_count(w), 2);
 }
 
-/* A key that is only queued and not in the list gets a tombstone behind what is queued. [ReplaceMakesDeletionsForObjectsOnlyInQueue] */
+/*
+ * A key that is only queued and not in the list gets a tombstone behind what is queued.
+ * [ReplaceMakesDeletionsForObjectsOnlyInQueue]
+ */
 static void
 replace_buries_keys_that_are_only_queued(void **state)
 {
@@ -488,7 +510,10 @@ replace_buries_keys_that_are_only_queued(void **state)
 	assert_int_equal(world_count(w), 1);
 }
 
-/* A key that is known and queued is buried once, after its queued Deltas. [ReplaceMakesDeletionsForObjectsInQueue] */
+/*
+ * A key that is known and queued is buried once, after its queued Deltas.
+ * [ReplaceMakesDeletionsForObjectsInQueue]
+ */
 static void
 replace_buries_a_key_that_is_known_and_queued_once(void **state)
 {
@@ -543,7 +568,10 @@ a_refused_replace_changes_nothing(void **state)
 	delta_fifo_unstage(FIFO(w), items[0]);
 }
 
-/* Whatever is queued for a key that a list lacks, one burial stands at its end, however many lists lack it. [ReplaceMakesDeletionsForObjectsInQueue] */
+/*
+ * Whatever is queued for a key that a list lacks, one burial stands at its end, however many lists lack it.
+ * [ReplaceMakesDeletionsForObjectsInQueue]
+ */
 static void
 a_key_that_goes_is_buried_once(void **state)
 {
@@ -590,7 +618,10 @@ resync_skips_keys_with_something_queued(void **state)
 
 /* ---- has_synced, listing ------------------------------------------------------ */
 
-/* Not synced before anything came; synced when the first list's keys were all popped, tombstones included. [HasSynced] */
+/*
+ * Not synced before anything came; synced when the first list's keys were all popped, tombstones included.
+ * [HasSynced]
+ */
 static void
 synced_when_the_first_list_was_popped(void **state)
 {
@@ -617,7 +648,10 @@ synced_at_once_after_an_empty_list(void **state)
 	assert_true(delta_fifo_has_synced(FIFO(w)));
 }
 
-/* Something added, updated or deleted before any list syncs at once, a delete that is ignored too. [HasSynced] */
+/*
+ * Something added, updated or deleted before any list syncs at once, a delete that is ignored too.
+ * [HasSynced]
+ */
 static void
 synced_at_once_when_something_came_before_a_list(void **state)
 {
@@ -864,7 +898,8 @@ a_key_costs_at_most_64_bytes(void **state)
 {
 	struct world *w = *state;
 	struct delta_fifo *big;
-	struct known_objects known = { w, world_object, world_find, world_same, world_each, world_count, world_discard };
+	struct known_objects known = {w,          world_object, world_find,   world_same,
+				      world_each, world_count,  world_discard};
 	static uint32_t items[512];
 	size_t empty = delta_fifo_bytes(FIFO(w)), full;
 	char key[16];
@@ -896,7 +931,8 @@ random_operations_match_a_plain_model(void **state)
 		unsigned k = (unsigned)rand() % 32, what = (unsigned)rand() % 8;
 		size_t length = strlen(expected[k]);
 
-		if (w->used > BLOCKS_MAX - 40) {	/* begin a new world with what is known and queued: pop all first */
+		/* begin a new world with what is known and queued: pop all first */
+		if (w->used > BLOCKS_MAX - 40) {
 			what = 7;
 		}
 		snprintf(key, sizeof(key), "k%u", k);
@@ -915,13 +951,14 @@ random_operations_match_a_plain_model(void **state)
 			size_t max = w->used > BLOCKS_MAX - 40 ? 32 : (unsigned)rand() % 4;
 
 			for (size_t i = 0; i < max && order_count > 0; i++) {
-				snprintf(want + strlen(want), sizeof(want) - strlen(want), "k%u:%s | ", order[0],
-					 expected[order[0]]);
+				snprintf(want + strlen(want), sizeof(want) - strlen(want), "k%u:%s | ",
+					 order[0], expected[order[0]]);
 				expected[order[0]][0] = '\0';
 				memmove(order, order + 1, --order_count * sizeof(order[0]));
 			}
 			assert_string_equal(pop(w, max), want);
-			if (max == 32) {	/* nothing is queued, no draft is alive: forget the blocks of the past */
+			/* nothing is queued, no draft is alive: forget the blocks of the past */
+			if (max == 32) {
 				memset(w->blocks, 0, sizeof(w->blocks));
 				w->used = 0;
 			}

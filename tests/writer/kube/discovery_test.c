@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Discovery against a small API server of the test's own. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,46 +19,64 @@
 
 #define WATCHDOG_MS 30000
 #define ALL	    "\"verbs\":[\"get\",\"list\",\"watch\"]"
-#define CORE                                                                                                           \
-	"{\"kind\":\"APIResourceList\",\"groupVersion\":\"v1\",\"resources\":["                                                   \
-	"{\"name\":\"pods\",\"singularName\":\"pod\",\"namespaced\":true,\"kind\":\"Pod\"," ALL ",\"shortNames\":[\"po\"]},"             \
-	"{\"name\":\"pods/log\",\"singularName\":\"\",\"namespaced\":true,\"kind\":\"Pod\",\"verbs\":[\"get\"]},"                          \
-	"{\"name\":\"nodes\",\"singularName\":\"\",\"namespaced\":false,\"kind\":\"Node\"," ALL ",\"shortNames\":[\"no\"]},"             \
-	"{\"name\":\"events\",\"singularName\":\"event\",\"namespaced\":true,\"kind\":\"Event\"," ALL "},"                         \
-	"{\"name\":\"bindings\",\"singularName\":\"binding\",\"namespaced\":true,\"kind\":\"Binding\",\"verbs\":[\"create\"]}]}"
-#define GROUPS                                                                                                         \
-	"{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":["                                                           \
-	"{\"name\":\"apps\",\"versions\":[{\"groupVersion\":\"apps/v1\",\"version\":\"v1\"},{\"groupVersion\":\"apps/v1beta1\","        \
-	"\"version\":\"v1beta1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"                                                 \
-	"{\"name\":\"events.k8s.io\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"                \
-	"{\"name\":\"../evil\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"                      \
-	"{\"name\":\"example.com\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"                  \
-	"{\"name\":\"metrics.k8s.io\",\"versions\":[{\"version\":\"v1beta1\"}],\"preferredVersion\":{\"version\":\"v1beta1\"}}]}"
+#define CORE                                                                                                 \
+	"{\"kind\":\"APIResourceList\",\"groupVersion\":\"v1\",\"resources\":["                              \
+	"{\"name\":\"pods\",\"singularName\":\"pod\",\"namespaced\":true,\"kind\":\"Pod\"," ALL              \
+	",\"shortNames\":[\"po\"]},"                                                                         \
+	"{\"name\":\"pods/"                                                                                  \
+	"log\",\"singularName\":\"\",\"namespaced\":true,\"kind\":\"Pod\",\"verbs\":[\"get\"]},"             \
+	"{\"name\":\"nodes\",\"singularName\":\"\",\"namespaced\":false,\"kind\":\"Node\"," ALL              \
+	",\"shortNames\":[\"no\"]},"                                                                         \
+	"{\"name\":\"events\",\"singularName\":\"event\",\"namespaced\":true,\"kind\":\"Event\"," ALL "},"   \
+	"{\"name\":\"bindings\",\"singularName\":\"binding\",\"namespaced\":true,\"kind\":\"Binding\","      \
+	"\"verbs\":[\"create\"]}]}"
+#define GROUPS                                                                                               \
+	"{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":["                                      \
+	"{\"name\":\"apps\",\"versions\":[{\"groupVersion\":\"apps/"                                         \
+	"v1\",\"version\":\"v1\"},{\"groupVersion\":\"apps/v1beta1\","                                       \
+	"\"version\":\"v1beta1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"                              \
+	"{\"name\":\"events.k8s.io\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":" \
+	"\"v1\"}},"                                                                                          \
+	"{\"name\":\"../"                                                                                    \
+	"evil\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}},"             \
+	"{\"name\":\"example.com\",\"versions\":[{\"version\":\"v1\"}],\"preferredVersion\":{\"version\":"   \
+	"\"v1\"}},"                                                                                          \
+	"{\"name\":\"metrics.k8s.io\",\"versions\":[{\"version\":\"v1beta1\"}],\"preferredVersion\":{"       \
+	"\"version\":\"v1beta1\"}}]}"
 #define LIST(resources) "{\"kind\":\"APIResourceList\",\"resources\":[" resources "]}"
-#define DEPLOYMENTS                                                                                                    \
-	LIST("{\"name\":\"deployments\",\"singularName\":\"deployment\",\"namespaced\":true,\"kind\":\"Deployment\"," ALL            \
-	     ",\"shortNames\":[\"deploy\"]}")
-#define OLD                                                                                                            \
-	LIST("{\"name\":\"deployments\",\"singularName\":\"deployment\",\"namespaced\":true,\"kind\":\"Deployment\"," ALL "},"     \
-	     "{\"name\":\"relics\",\"singularName\":\"relic\",\"namespaced\":true,\"kind\":\"Relic\"," ALL "}")
-#define WIDGETS                                                                                                        \
-	LIST("{\"name\":\"widgets\",\"singularName\":\"widget\",\"namespaced\":true,\"kind\":\"Widget\"," ALL "}")
-#define EVENTS LIST("{\"name\":\"events\",\"singularName\":\"event\",\"namespaced\":true,\"kind\":\"Event\"," ALL "}")
+#define DEPLOYMENTS                                                                                          \
+	LIST("{\"name\":\"deployments\",\"singularName\":\"deployment\",\"namespaced\":true,\"kind\":"       \
+	     "\"Deployment\"," ALL ",\"shortNames\":[\"deploy\"]}")
+#define OLD                                                                                                  \
+	LIST("{\"name\":\"deployments\",\"singularName\":\"deployment\",\"namespaced\":true,\"kind\":"       \
+	     "\"Deployment\"," ALL "},"                                                                      \
+	     "{\"name\":\"relics\",\"singularName\":\"relic\",\"namespaced\":true,\"kind\":\"Relic\"," ALL   \
+	     "}")
+#define WIDGETS                                                                                              \
+	LIST("{\"name\":\"widgets\",\"singularName\":\"widget\",\"namespaced\":true,\"kind\":"               \
+	     "\"Widget\"," ALL "}")
+#define EVENTS                                                                                               \
+	LIST("{\"name\":\"events\",\"singularName\":\"event\",\"namespaced\":true,\"kind\":\"Event\"," ALL   \
+	     "}")
 
-#define ENTRY(name, kind, singular, scope, more)                                                                          \
-	"{\"resource\":\"" name "\",\"responseKind\":{\"group\":\"\",\"version\":\"\",\"kind\":\"" kind "\"},\"scope\":\"" scope              \
-	"\",\"singularResource\":\"" singular "\"," ALL more "}"
-#define AGGREGATED                                                                                                       \
-	"{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\",\"metadata\":{},\"items\":["                 \
-	"{\"metadata\":{\"name\":\"apps\"},\"versions\":[{\"version\":\"v1\",\"freshness\":\"Current\",\"resources\":["              \
-	ENTRY("deployments", "Deployment", "deployment", "Namespaced",                                                    \
-	      ",\"shortNames\":[\"deploy\"],\"subresources\":[{\"subresource\":\"scale\"}]")                                    \
-	"]},{\"version\":\"v1beta1\",\"resources\":["                                                                       \
-	ENTRY("deployments", "Deployment", "deployment", "Namespaced", "") ","                                            \
-	ENTRY("relics", "Relic", "", "Cluster", "") "]}]},"                                                               \
-	"{\"metadata\":{\"name\":\"../evil\"},\"versions\":[{\"version\":\"v1\",\"resources\":[" ENTRY("x", "X", "x", "Cluster", "")   \
-	"]}]},"                                                                                                           \
-	"{\"metadata\":{\"name\":\"example.com\"},\"versions\":[{\"version\":\"v1\",\"freshness\":\"Stale\",\"resources\":[]}]}]}"
+#define ENTRY(name, kind, singular, scope, more)                                                             \
+	"{\"resource\":\"" name "\",\"responseKind\":{\"group\":\"\",\"version\":\"\",\"kind\":\"" kind      \
+	"\"},\"scope\":\"" scope "\",\"singularResource\":\"" singular "\"," ALL more "}"
+#define GROUP_OF(name) "{\"metadata\":{\"name\":\"" name "\"},\"versions\":["
+#define VERSION_OF(version, more) "{\"version\":\"" version "\"," more "\"resources\":["
+#define SCALE ",\"shortNames\":[\"deploy\"],\"subresources\":[{\"subresource\":\"scale\"}]"
+/* clang-format off */
+#define AGGREGATED                                                                                           \
+	"{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\","                      \
+	"\"metadata\":{},\"items\":["                                                                         \
+	GROUP_OF("apps") VERSION_OF("v1", "\"freshness\":\"Current\",")                                       \
+	ENTRY("deployments", "Deployment", "deployment", "Namespaced", SCALE)                                 \
+	"]}," VERSION_OF("v1beta1", "")                                                                       \
+	ENTRY("deployments", "Deployment", "deployment", "Namespaced", "") ","                                \
+	ENTRY("relics", "Relic", "", "Cluster", "") "]}]},"                                                   \
+	GROUP_OF("../evil") VERSION_OF("v1", "") ENTRY("x", "X", "x", "Cluster", "") "]}]},"                  \
+	GROUP_OF("example.com") VERSION_OF("v1", "\"freshness\":\"Stale\",") "]}]}]}"
+/* clang-format on */
 
 static const struct http_route aggregated[] = {
 	{.path = "/api/v1", .status = 200, .body = CORE},
@@ -75,7 +94,9 @@ static const struct http_route cluster[] = {
 	{.path = "/apis/apps/v1beta1", .status = 200, .body = OLD},
 	{.path = "/apis/events.k8s.io/v1", .status = 200, .body = EVENTS},
 	{.path = "/apis/example.com/v1", .status = 200, .body = WIDGETS},
-	{.path = "/apis/metrics.k8s.io/v1beta1", .status = 503, .body = "{\"kind\":\"Status\",\"message\":\"down\",\"code\":503}"},
+	{.path = "/apis/metrics.k8s.io/v1beta1",
+	 .status = 503,
+	 .body = "{\"kind\":\"Status\",\"message\":\"down\",\"code\":503}"},
 	{0},
 };
 
@@ -236,7 +257,10 @@ older_versions_are_found(void **state)
 	assert_resolves(w, "deployments.v1beta1.apps", "/apis/apps/v1beta1/deployments");
 }
 
-/* Where the server tells of everything at once, two requests are enough: for short names, older versions, and what has no namespace. */
+/*
+ * Where the server tells of everything at once, two requests are enough: for short names, older versions, and
+ * what has no namespace.
+ */
 static void
 aggregated_discovery_costs_two_requests(void **state)
 {
@@ -244,7 +268,8 @@ aggregated_discovery_costs_two_requests(void **state)
 	struct world *w = *state;
 
 	discover(w, aggregated, NAMES("deploy", "relics", "deployments.v1beta1.apps", "pods"));
-	assert_non_null(strstr(http_fixture_header(w->server, "Accept"), "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"));
+	assert_non_null(strstr(http_fixture_header(w->server, "Accept"),
+			       "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"));
 	assert_resolves(w, "deploy", "/apis/apps/v1/deployments");
 	assert_resolves(w, "deployments.v1beta1.apps", "/apis/apps/v1beta1/deployments");
 	assert_resolves(w, "relics", "/apis/apps/v1beta1/relics");
@@ -258,7 +283,10 @@ aggregated_discovery_costs_two_requests(void **state)
 	assert_int_equal(http_fixture_count(w->server, "/apis/example.com/v1"), 0);
 }
 
-/* What the server calls stale is read by itself; an unknown name is refused with the nearest of what is known. */
+/*
+ * What the server calls stale is read by itself; an unknown name is refused with the nearest of what is
+ * known.
+ */
 static void
 a_stale_group_is_read_by_itself(void **state)
 {
@@ -288,8 +316,10 @@ an_unknown_name_suggests_the_nearest(void **state)
 {
 	static const struct http_route routes[] = {
 		{.path = "/api/v1", .status = 200, .body = CORE},
-		{.path = "/apis", .status = 200, .body = "{\"kind\":\"APIGroupList\",\"groups\":[{\"name\":\"apps\",\"versions\":[{"
-							 "\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}}]}"},
+		{.path = "/apis",
+		 .status = 200,
+		 .body = "{\"kind\":\"APIGroupList\",\"groups\":[{\"name\":\"apps\",\"versions\":[{"
+			 "\"version\":\"v1\"}],\"preferredVersion\":{\"version\":\"v1\"}}]}"},
 		{.path = "/apis/apps/v1", .status = 200, .body = DEPLOYMENTS},
 		{0},
 	};
@@ -319,7 +349,8 @@ a_failing_group_leaves_the_others(void **state)
 {
 	struct world *w = *state;
 
-	discover(w, cluster, NAMES("pods", "deploy", "unknowns", "podmetrics.metrics.k8s.io", "unknowns.example.com"));
+	discover(w, cluster,
+		 NAMES("pods", "deploy", "unknowns", "podmetrics.metrics.k8s.io", "unknowns.example.com"));
 	assert_int_equal(w->result, 0);
 	assert_resolves(w, "pods", "/api/v1/pods");
 	assert_resolves(w, "deploy", "/apis/apps/v1/deployments");
@@ -339,7 +370,8 @@ forbidden_discovery_falls_back_on_the_well_known(void **state)
 	};
 	struct world *w = *state;
 
-	discover(w, routes, NAMES("po", "svc", "deploy", "deployments.v1.apps", "netpol", "widgets.v1.example.com"));
+	discover(w, routes,
+		 NAMES("po", "svc", "deploy", "deployments.v1.apps", "netpol", "widgets.v1.example.com"));
 	assert_int_equal(w->result, 0);
 	assert_true(discovery_used_builtin(w->discovery));
 	assert_resolves(w, "po", "/api/v1/pods");
@@ -367,7 +399,8 @@ assert_core_fails(struct world *w, int status, const char *body, int result, con
 static void
 unauthorized_is_an_access_error(void **state)
 {
-	assert_core_fails(*state, 401, "{\"kind\":\"Status\",\"code\":401}", -EACCES, "does not accept the credentials");
+	assert_core_fails(*state, 401, "{\"kind\":\"Status\",\"code\":401}", -EACCES,
+			  "does not accept the credentials");
 }
 
 static void
@@ -380,7 +413,8 @@ an_unready_server_is_to_be_tried_again(void **state)
 static void
 a_web_server_is_not_a_kubernetes_server(void **state)
 {
-	assert_core_fails(*state, 200, "<html>hello</html>", -EPROTO, "does not answer as a Kubernetes API server does");
+	assert_core_fails(*state, 200, "<html>hello</html>", -EPROTO,
+			  "does not answer as a Kubernetes API server does");
 }
 
 /* Every prefix of discovery's documents parses or is refused, and entries of wrong types are left out. */
@@ -395,9 +429,12 @@ damaged_lists_never_crash(void **state)
 	(void)state;
 	for (size_t len = 0; len < strlen(AGGREGATED); len++)
 		assert_int_equal(api_group_discovery_parse(AGGREGATED, len, &all, &n), -EPROTO);
-	static const char strange[] = "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[1,{},{\"metadata\":{\"name\":\"g\"},\"versions\":{\"a\":1}},"
-				      "{\"metadata\":{\"name\":\"g\"},\"versions\":[7,{},{\"version\":\"v1\",\"resources\":{\"x\":{\"resource\":\"y\"}}},"
-				      "{\"version\":\"v2\",\"resources\":[3,{\"resource\":\"a/b\"},{\"resource\":\"ok\",\"verbs\":1}]}]}]}";
+	static const char strange[] = "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[1,{},{\"metadata\":{"
+				      "\"name\":\"g\"},\"versions\":{\"a\":1}},"
+				      "{\"metadata\":{\"name\":\"g\"},\"versions\":[7,{},{\"version\":\"v1\","
+				      "\"resources\":{\"x\":{\"resource\":\"y\"}}},"
+				      "{\"version\":\"v2\",\"resources\":[3,{\"resource\":\"a/"
+				      "b\"},{\"resource\":\"ok\",\"verbs\":1}]}]}]}";
 	assert_int_equal(api_group_discovery_parse(strange, strlen(strange), &all, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(all[0].n_resources, 0);
@@ -418,8 +455,9 @@ damaged_lists_never_crash(void **state)
 	}
 	for (size_t len = 0; len < strlen(GROUPS); len++)
 		assert_int_equal(api_group_list_parse(GROUPS, len, &groups, &n), -EPROTO);
-	static const char odd[] = "{\"kind\":\"APIResourceList\",\"resources\":[1,{},{\"name\":5},{\"name\":\"a b\"},"
-				  "{\"name\":\"ok\",\"kind\":7,\"shortNames\":\"x\",\"verbs\":{},\"namespaced\":1}]}";
+	static const char odd[] =
+		"{\"kind\":\"APIResourceList\",\"resources\":[1,{},{\"name\":5},{\"name\":\"a b\"},"
+		"{\"name\":\"ok\",\"kind\":7,\"shortNames\":\"x\",\"verbs\":{},\"namespaced\":1}]}";
 	assert_int_equal(api_resource_list_parse(odd, strlen(odd), "g", "v1", &resources, &n), 0);
 	assert_int_equal(n, 1);
 	assert_string_equal(resources[0].resource, "ok");

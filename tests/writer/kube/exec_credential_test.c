@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes between us and a credential plugin. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,9 +35,10 @@ parsed(const char *text, const char *version)
 static void
 a_token_is_taken(void **state)
 {
-	struct exec_credential c = parsed("{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"spec\":{\"interactive\":false},"
-					  "\"status\":{\"token\":\"abc\",\"expirationTimestamp\":\"2026-01-31T12:00:00Z\"}}",
-					  V1);
+	struct exec_credential c = parsed(
+		"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"spec\":{\"interactive\":false},"
+		"\"status\":{\"token\":\"abc\",\"expirationTimestamp\":\"2026-01-31T12:00:00Z\"}}",
+		V1);
 
 	(void)state;
 	assert_string_equal(c.token, "abc");
@@ -53,9 +55,10 @@ a_token_is_taken(void **state)
 static void
 a_client_certificate_is_taken(void **state)
 {
-	struct exec_credential c = parsed("{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":null,"
-					  "\"clientCertificateData\":\"" CERT "\",\"clientKeyData\":\"" KEY "\"}}",
-					  V1);
+	struct exec_credential c = parsed(
+		"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":null,"
+		"\"clientCertificateData\":\"" CERT "\",\"clientKeyData\":\"" KEY "\"}}",
+		V1);
 
 	(void)state;
 	assert_null(c.token);
@@ -72,10 +75,16 @@ expiry_is_any_rfc_3339_time(void **state)
 		const char *text;
 		int64_t expected; /* 0: refused */
 	} times[] = {
-		{"2026-01-31T12:00:00.123456Z", 1769860800}, {"2026-01-31T14:00:00+02:00", 1769860800},
-		{"2026-01-31T06:30:00-05:30", 1769860800},   {"0001-01-01T00:00:00Z", -62135596800},
-		{"2026-01-31", 0}, {"2026-13-31T12:00:00Z", 0}, {"2026-01-31T12:00:00", 0}, {"2026-01-31T12:00:00.Z", 0},
-		{"soon", 0}, {"2026-01-31T12:00:00+2", 0},
+		{"2026-01-31T12:00:00.123456Z", 1769860800},
+		{"2026-01-31T14:00:00+02:00", 1769860800},
+		{"2026-01-31T06:30:00-05:30", 1769860800},
+		{"0001-01-01T00:00:00Z", -62135596800},
+		{"2026-01-31", 0},
+		{"2026-13-31T12:00:00Z", 0},
+		{"2026-01-31T12:00:00", 0},
+		{"2026-01-31T12:00:00.Z", 0},
+		{"soon", 0},
+		{"2026-01-31T12:00:00+2", 0},
 	};
 	char text[512];
 
@@ -84,8 +93,10 @@ expiry_is_any_rfc_3339_time(void **state)
 		struct exec_credential c = {0};
 		int r;
 
-		snprintf(text, sizeof(text), "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":\"a\","
-			 "\"expirationTimestamp\":\"%s\"}}", times[i].text);
+		snprintf(text, sizeof(text),
+			 "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":\"a\","
+			 "\"expirationTimestamp\":\"%s\"}}",
+			 times[i].text);
 		r = exec_credential_parse(text, strlen(text), V1, &c, NULL);
 		if (times[i].expected ? r < 0 || c.expires_s != times[i].expected : r != -EPROTO)
 			fail_msg("%s", times[i].text);
@@ -107,7 +118,8 @@ other_answers_are_refused_without_being_shown(void **state)
 		{"hunter2: a\nhunter2: b\n", "neither JSON nor YAML"},
 		{"[\"hunter2\"]", "no ExecCredential"},
 		{"{\"kind\":\"hunter2\"}", "no ExecCredential"},
-		{"{\"kind\":\"ExecCredential\",\"apiVersion\":\"hunter2\",\"status\":{\"token\":\"a\"}}", "another apiVersion than the " V1},
+		{"{\"kind\":\"ExecCredential\",\"apiVersion\":\"hunter2\",\"status\":{\"token\":\"a\"}}",
+		 "another apiVersion than the " V1},
 		{"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\"}", "no status"},
 		{ANSWER("\"hunter2\""), "no status"},
 		{ANSWER("{}"), "neither a token nor a client certificate"},
@@ -116,7 +128,8 @@ other_answers_are_refused_without_being_shown(void **state)
 		{ANSWER("{\"token\":\"hunter2\\r\\nX: y\"}"), "a character that cannot stand in one"},
 		{ANSWER("{\"clientKeyData\":\"hunter2\"}"), "only one of"},
 		{ANSWER("{\"clientKeyData\":\"hunter2\",\"clientCertificateData\":\"hunter2\"}"), "not PEM"},
-		{ANSWER("{\"token\":\"hunter2\",\"expirationTimestamp\":\"hunter2\"}"), "expirationTimestamp"},
+		{ANSWER("{\"token\":\"hunter2\",\"expirationTimestamp\":\"hunter2\"}"),
+		 "expirationTimestamp"},
 	};
 
 	(void)state;
@@ -124,7 +137,9 @@ other_answers_are_refused_without_being_shown(void **state)
 		_cleanup_(message_freep) char *error = NULL;
 		struct exec_credential credential;
 
-		assert_int_equal(exec_credential_parse(cases[i].text, strlen(cases[i].text), V1, &credential, &error), -EPROTO);
+		assert_int_equal(
+			exec_credential_parse(cases[i].text, strlen(cases[i].text), V1, &credential, &error),
+			-EPROTO);
 		if (!strstr(error, cases[i].message) || strstr(error, "hunter2"))
 			fail_msg("%s: %s", cases[i].text, error);
 	}
@@ -134,12 +149,14 @@ other_answers_are_refused_without_being_shown(void **state)
 static void
 a_plugin_is_told_little(void **state)
 {
-	struct kube_client_config config = {.server = (char[]){"https://x"}, .exec = {.api_version = (char[]){V1}}};
+	struct kube_client_config config = {.server = (char[]){"https://x"},
+					    .exec = {.api_version = (char[]){V1}}};
 	_cleanup_(message_freep) char *json = NULL;
 
 	(void)state;
 	assert_int_equal(exec_credential_info(&config, &json, NULL), 0);
-	assert_string_equal(json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"spec\":{\"interactive\":false}}");
+	assert_string_equal(json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
+				  "\",\"spec\":{\"interactive\":false}}");
 }
 
 /* With provideClusterInfo the cluster is there as the kubeconfig has it, its own part for plugins too. */
@@ -147,19 +164,25 @@ static void
 a_plugin_is_told_the_cluster_if_it_wants(void **state)
 {
 	struct kube_client_config config = {
-		.server = (char[]){"https://x:6443"}, .tls_server_name = (char[]){"api.x"}, .proxy_url = (char[]){"http://p:1"},
-		.disable_compression = true, .ca = {.data = (char[]){"pem"}, .len = 3},
-		.exec = {.api_version = (char[]){V1BETA1}, .provide_cluster_info = true,
+		.server = (char[]){"https://x:6443"},
+		.tls_server_name = (char[]){"api.x"},
+		.proxy_url = (char[]){"http://p:1"},
+		.disable_compression = true,
+		.ca = {.data = (char[]){"pem"}, .len = 3},
+		.exec = {.api_version = (char[]){V1BETA1},
+			 .provide_cluster_info = true,
 			 .cluster_config = (char[]){"{\"audience\":\"a\"}"}},
 	};
 	_cleanup_(message_freep) char *json = NULL;
 
 	(void)state;
 	assert_int_equal(exec_credential_info(&config, &json, NULL), 0);
-	assert_string_equal(json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1BETA1 "\",\"spec\":{\"cluster\":{"
-				  "\"server\":\"https://x:6443\",\"tls-server-name\":\"api.x\","
-				  "\"certificate-authority-data\":\"cGVt\",\"proxy-url\":\"http://p:1\","
-				  "\"disable-compression\":true,\"config\":{\"audience\":\"a\"}},\"interactive\":false}}");
+	assert_string_equal(
+		json,
+		"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1BETA1 "\",\"spec\":{\"cluster\":{"
+		"\"server\":\"https://x:6443\",\"tls-server-name\":\"api.x\","
+		"\"certificate-authority-data\":\"cGVt\",\"proxy-url\":\"http://p:1\","
+		"\"disable-compression\":true,\"config\":{\"audience\":\"a\"}},\"interactive\":false}}");
 }
 
 int

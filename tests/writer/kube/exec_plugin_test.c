@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a credential plugin: a shell script here. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,9 @@
 #include "writer/base/message.h"
 
 #define V1     "client.authentication.k8s.io/v1"
-#define ANSWER "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":\"hunter2\"}}'\n"
+#define ANSWER                                                                                               \
+	"echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{\"token\":\"hunter2\"}}'"  \
+								  "\n"
 
 struct world {
 	char *dir;
@@ -136,7 +139,10 @@ what_it_prints_is_the_credential(void **state)
 	assert_string_equal(w->token, "hunter2");
 }
 
-/* Arguments are handed on as they are; the environment is ours, with the kubeconfig's over it and the description in it. */
+/*
+ * Arguments are handed on as they are; the environment is ours, with the kubeconfig's over it and the
+ * description in it.
+ */
 static void
 arguments_and_environment_reach_it(void **state)
 {
@@ -148,8 +154,9 @@ arguments_and_environment_reach_it(void **state)
 	kube_pairs_add(&w->config.exec.args, NULL, "get token");
 	kube_pairs_add(&w->config.exec.args, NULL, "$(x)");
 	kube_pairs_add(&w->config.exec.env, "CONNECT_TEST_REPLACED", "new");
-	run(w, "printf '%s|' \"$@\" \"$CONNECT_TEST_KEPT\" \"$CONNECT_TEST_REPLACED\" \"${NOTIFY_SOCKET-none}\" "
-	       "\"$KUBERNETES_EXEC_INFO\" >$D/seen\n" ANSWER);
+	run(w,
+	    "printf '%s|' \"$@\" \"$CONNECT_TEST_KEPT\" \"$CONNECT_TEST_REPLACED\" \"${NOTIFY_SOCKET-none}\" "
+	    "\"$KUBERNETES_EXEC_INFO\" >$D/seen\n" ANSWER);
 	unsetenv("NOTIFY_SOCKET");
 	assert_string_equal(read_file(w, "seen"),
 			    "get token|$(x)|kept|new|none|{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
@@ -261,7 +268,8 @@ a_missing_command_tells_the_hint(void **state)
 
 	w->config.exec.command = strdup("no-such-plugin");
 	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &error), -ENOENT);
-	assert_string_equal(error, "credential plugin no-such-plugin cannot be started: No such file or directory; install it, or "
+	assert_string_equal(error, "credential plugin no-such-plugin cannot be started: No such file or "
+				   "directory; install it, or "
 				   "name its whole path in the kubeconfig");
 	w->config.exec.install_hint = strdup("Get it\nfrom example.com");
 	assert_int_equal(exec_plugin_start(&w->loop, &w->config, on_done, w, &plugin, &hinted), -ENOENT);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What flags replace of a kubeconfig's cluster and user, and of a pod's account. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,15 +21,19 @@
 static const char full[] =
 	"current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u, namespace: n}}]\n"
 	"clusters:\n"
-	"- name: c\n  cluster: {server: 'https://c', certificate-authority-data: " PEM ", tls-server-name: tls, proxy-url: 'socks5://p:1',\n"
-	"    disable-compression: true, extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {a: [1, x]}}]}\n"
+	"- name: c\n  cluster: {server: 'https://c', certificate-authority-data: " PEM
+	", tls-server-name: tls, proxy-url: 'socks5://p:1',\n"
+	"    disable-compression: true, extensions: [{name: other, extension: 1}, {name: "
+	"client.authentication.k8s.io/exec, extension: {a: [1, x]}}]}\n"
 	"- name: d\n  cluster: {server: 'https://d', insecure-skip-tls-verify: true}\n"
 	"users:\n"
-	"- name: u\n  user: {token: hunter2, as: him, as-uid: '7', as-groups: [g, h], as-user-extra: {k: [v, w], l: []}}\n"
+	"- name: u\n  user: {token: hunter2, as: him, as-uid: '7', as-groups: [g, h], as-user-extra: {k: [v, "
+	"w], l: []}}\n"
 	"- name: cert\n  user: {client-certificate-data: " PEM ", client-key-data: " PEM "}\n"
 	"- name: file\n  user: {tokenFile: /nowhere}\n"
 	"- name: basic\n  user: {username: me, password: hunter2}\n"
-	"- name: plugin\n  user: {exec: {command: p, " V1 ", args: [a, b], env: [{name: N, value: hunter2}], provideClusterInfo: true, installHint: h}}\n"
+	"- name: plugin\n  user: {exec: {command: p, " V1
+	", args: [a, b], env: [{name: N, value: hunter2}], provideClusterInfo: true, installHint: h}}\n"
 	"- name: both\n  user: {token: hunter2, exec: {command: p, " V1 "}}\n";
 
 /* All that a cluster and a user may say is taken over. */
@@ -70,16 +75,20 @@ static void
 cluster_and_user_can_be_chosen(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .user = "basic"});
+	struct kube_client_config c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .user = "basic"});
 
 	assert_string_equal(c.server, "https://d");
 	assert_string_equal(c.username, "me");
 	assert_string_equal(c.namespace_, "n");
 	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .cluster = "e"}, -EINVAL, "no cluster 'e' in it; it has: c, d");
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .user = "v"}, -EINVAL, "no user 'v' in it; it has: u, cert");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .cluster = "e"}, -EINVAL,
+		       "no cluster 'e' in it; it has: c, d");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .user = "v"}, -EINVAL,
+		       "no user 'v' in it; it has: u, cert");
 	set_env("HOME", *state);
-	assert_refused((struct kubeconfig_choice){.user = "v"}, -ENOENT, "--user v, but there is no kubeconfig");
+	assert_refused((struct kubeconfig_choice){.user = "v"}, -ENOENT,
+		       "--user v, but there is no kubeconfig");
 }
 
 /* --server takes the cluster's tls-server-name away, --tls-server-name puts another one there. */
@@ -87,7 +96,8 @@ static void
 another_server_has_another_name(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .server = "https://e"});
+	struct kube_client_config c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = path, .server = "https://e"});
 
 	assert_string_equal(c.server, "https://e");
 	assert_null(c.tls_server_name);
@@ -103,16 +113,20 @@ static void
 trust_by_flag_replaces_the_clusters(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .insecure_skip_tls_verify = true});
+	struct kube_client_config c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = path, .insecure_skip_tls_verify = true});
 
 	assert_true(c.insecure_skip_tls_verify);
 	assert_null(c.ca.data);
 	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .certificate_authority = "/ca"});
+	c = loaded((struct kubeconfig_choice){
+		.kubeconfig = path, .cluster = "d", .certificate_authority = "/ca"});
 	assert_false(c.insecure_skip_tls_verify);
 	assert_string_equal(c.ca.file, "/ca");
 	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .certificate_authority = "/ca", .insecure_skip_tls_verify = true},
+	assert_refused((struct kubeconfig_choice){.kubeconfig = path,
+						  .certificate_authority = "/ca",
+						  .insecure_skip_tls_verify = true},
 		       -EINVAL, "contradict each other");
 }
 
@@ -132,15 +146,20 @@ a_token_by_flag_replaces_other_ways(void **state)
 		assert_null(c.exec.command);
 		kube_client_config_done(&c);
 	}
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .token = "hunter2\n"}, -EINVAL, "--token has a character");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .token = "hunter2\n"}, -EINVAL,
+		       "--token has a character");
 }
 
-/* --client-certificate and --client-key replace the user's; a plugin is then not run, and neither beside a token. */
+/*
+ * --client-certificate and --client-key replace the user's; a plugin is then not run, and neither beside a
+ * token.
+ */
 static void
 a_certificate_by_flag_replaces_the_users(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kubeconfig_choice choice = {.kubeconfig = path, .user = "cert", .client_certificate = "/c", .client_key = "/k"};
+	struct kubeconfig_choice choice = {
+		.kubeconfig = path, .user = "cert", .client_certificate = "/c", .client_key = "/k"};
 	struct kube_client_config c = loaded(choice);
 
 	assert_string_equal(c.client_cert.file, "/c");
@@ -154,7 +173,8 @@ a_certificate_by_flag_replaces_the_users(void **state)
 	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = "both"});
 	assert_null(c.exec.command);
 	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .client_key = "/k"}, -EINVAL, "only one of client-certificate");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .client_key = "/k"}, -EINVAL,
+		       "only one of client-certificate");
 }
 
 /* --as, --as-uid and --as-group replace what the user says, each by itself. */
@@ -163,7 +183,8 @@ impersonation_by_flag(void **state)
 {
 	static const char *const groups[] = {"one", "two"};
 	const char *path = temp_file(*state, "k", full);
-	struct kubeconfig_choice choice = {.kubeconfig = path, .as = "her", .as_groups = groups, .n_as_groups = 2};
+	struct kubeconfig_choice choice = {
+		.kubeconfig = path, .as = "her", .as_groups = groups, .n_as_groups = 2};
 	struct kube_client_config c = loaded(choice);
 
 	assert_string_equal(c.as.user, "her");
@@ -187,8 +208,12 @@ flags_count_in_a_pod_too(void **state)
 
 	set_env("KUBERNETES_SERVICE_HOST", "10.0.0.1");
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "t");
-	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/ca.crt", "-----BEGIN CERTIFICATE-----");
-	c = loaded((struct kubeconfig_choice){.root = *state, .as = "me", .token = "t2", .certificate_authority = "/ca",
+	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
+		  "-----BEGIN CERTIFICATE-----");
+	c = loaded((struct kubeconfig_choice){.root = *state,
+					      .as = "me",
+					      .token = "t2",
+					      .certificate_authority = "/ca",
 					      .request_timeout_ms = 5});
 	assert_string_equal(c.server, "https://10.0.0.1:443");
 	assert_string_equal(c.as.user, "me");
@@ -204,8 +229,13 @@ assert_user(const char *dir, const char *user, int code, const char *message)
 {
 	char text[2048];
 
-	snprintf(text, sizeof(text), "clusters: [{name: c, cluster: {server: 'https://x'}}]\nusers:\n- name: u\n  user: %s\n", user);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(dir, "k", text), .cluster = "c", .user = "u"}, code, message);
+	snprintf(text, sizeof(text),
+		 "clusters: [{name: c, cluster: {server: 'https://x'}}]\nusers:\n- name: u\n  user: %s\n",
+		 user);
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(dir, "k", text),
+						  .cluster = "c",
+						  .user = "u"},
+		       code, message);
 }
 
 /* A plugin that wants a person, or is described in a wrong way, is refused with its place. */
@@ -213,17 +243,24 @@ static void
 unusable_plugins_are_refused(void **state)
 {
 #define EXEC(rest) "{exec: {command: p, apiVersion: client.authentication.k8s.io/v1" rest "}}"
-	assert_user(*state, EXEC(", interactiveMode: Always"), -ENOTSUP, "k:4:91: user 'u': its plugin wants to ask a person");
+	assert_user(*state, EXEC(", interactiveMode: Always"), -ENOTSUP,
+		    "k:4:91: user 'u': its plugin wants to ask a person");
 	assert_user(*state, EXEC(""), -EINVAL, "exec needs interactiveMode");
-	assert_user(*state, EXEC(", interactiveMode: Sometimes"), -EINVAL, "must be Never, IfAvailable or Always");
-	assert_user(*state, EXEC("alpha1"), -ENOTSUP, "exec needs apiVersion: client.authentication.k8s.io/v1 or v1beta1");
+	assert_user(*state, EXEC(", interactiveMode: Sometimes"), -EINVAL,
+		    "must be Never, IfAvailable or Always");
+	assert_user(*state, EXEC("alpha1"), -ENOTSUP,
+		    "exec needs apiVersion: client.authentication.k8s.io/v1 or v1beta1");
 	assert_user(*state, "{exec: {command: p}}", -EINVAL, "exec needs apiVersion");
-	assert_user(*state, "{exec: {apiVersion: client.authentication.k8s.io/v1beta1}}", -EINVAL, "exec needs a command");
-	assert_user(*state, EXEC("beta1, args: [{hunter2: 1}]"), -EINVAL, "an element of args must be a string");
+	assert_user(*state, "{exec: {apiVersion: client.authentication.k8s.io/v1beta1}}", -EINVAL,
+		    "exec needs a command");
+	assert_user(*state, EXEC("beta1, args: [{hunter2: 1}]"), -EINVAL,
+		    "an element of args must be a string");
 	assert_user(*state, EXEC("beta1, env: [{value: hunter2}]"), -EINVAL, "must have a name");
-	assert_user(*state, EXEC("beta1, env: [{name: A=B, value: hunter2}]"), -EINVAL, "must have a name (without '=')");
+	assert_user(*state, EXEC("beta1, env: [{name: A=B, value: hunter2}]"), -EINVAL,
+		    "must have a name (without '=')");
 	assert_user(*state, "{exec: hunter2}", -EINVAL, "exec must be a mapping");
-	assert_user(*state, "{token: hunter2, username: me}", -EINVAL, "has a token and a username or password; keep one");
+	assert_user(*state, "{token: hunter2, username: me}", -EINVAL,
+		    "has a token and a username or password; keep one");
 	assert_user(*state, "{as-groups: [g]}", -EINVAL, "without a user");
 }
 
@@ -231,32 +268,41 @@ unusable_plugins_are_refused(void **state)
 static void
 old_words_for_true_are_read(void **state)
 {
-	static const char text[] = "clusters: [{name: c, cluster: {server: 'https://x', insecure-skip-tls-verify: Yes, disable-compression: off}}]\n";
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text), .cluster = "c"});
+	static const char text[] = "clusters: [{name: c, cluster: {server: 'https://x', "
+				   "insecure-skip-tls-verify: Yes, disable-compression: off}}]\n";
+	struct kube_client_config c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text), .cluster = "c"});
 
 	assert_true(c.insecure_skip_tls_verify);
 	assert_false(c.disable_compression);
 	kube_client_config_done(&c);
-	temp_file(*state, "k", "clusters: [{name: c, cluster: {server: 'https://x', disable-compression: maybe}}]\n");
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_path(*state, "k"), .cluster = "c"}, -EINVAL, "must be true or false");
+	temp_file(*state, "k",
+		  "clusters: [{name: c, cluster: {server: 'https://x', disable-compression: maybe}}]\n");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_path(*state, "k"), .cluster = "c"},
+		       -EINVAL, "must be true or false");
 }
 
 /* A proxy-url that is none is refused without being shown. */
 static void
 a_wrong_proxy_url_is_refused(void **state)
 {
-	static const char text[] = "clusters: [{name: c, cluster: {server: 'https://x', proxy-url: 'ftp://u:hunter2@x'}}]\n";
+	static const char text[] =
+		"clusters: [{name: c, cluster: {server: 'https://x', proxy-url: 'ftp://u:hunter2@x'}}]\n";
 
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text), .cluster = "c"}, -EINVAL,
-		       "proxy-url must be a URL that starts with http://, https:// or socks5://");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text), .cluster = "c"},
+		       -EINVAL, "proxy-url must be a URL that starts with http://, https:// or socks5://");
 }
 
-/* A password by flag is instead of the user's password or plugin, but not of its token: which one counts would be a guess. */
+/*
+ * A password by flag is instead of the user's password or plugin, but not of its token: which one counts
+ * would be a guess.
+ */
 static void
 a_password_by_flag_replaces_the_users(void **state)
 {
 	const char *path = temp_file(*state, "k", full);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .user = "plugin", .username = "me", .password = "pass"});
+	struct kube_client_config c = loaded((struct kubeconfig_choice){
+		.kubeconfig = path, .user = "plugin", .username = "me", .password = "pass"});
 
 	assert_string_equal(c.username, "me");
 	assert_string_equal(c.password, "pass");
@@ -266,7 +312,9 @@ a_password_by_flag_replaces_the_users(void **state)
 	assert_string_equal(c.username, "her");
 	assert_string_equal(c.password, "hunter2");
 	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = path, .username = "me", .password = "hunter2"}, -EINVAL, "keep one");
+	assert_refused(
+		(struct kubeconfig_choice){.kubeconfig = path, .username = "me", .password = "hunter2"},
+		-EINVAL, "keep one");
 }
 
 /* Compression may be turned off by flag as well as by cluster. */
@@ -278,7 +326,8 @@ compression_by_flag(void **state)
 
 	assert_false(c.disable_compression);
 	kube_client_config_done(&c);
-	c = loaded((struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .disable_compression = true});
+	c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = path, .cluster = "d", .disable_compression = true});
 	assert_true(c.disable_compression);
 	kube_client_config_done(&c);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several kubeconfig files as one: kubectl's rules. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,8 +30,12 @@ entries_of_all_files_are_one(void **state)
 {
 	struct kube_client_config c;
 
-	use_list(temp_file(*state, "a", "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u, namespace: n}}]\n"),
-		 temp_file(*state, "b", "clusters: [{name: c, cluster: {server: 'https://b:1'}}]\nusers: [{name: u, user: {token: t}}]\n"));
+	use_list(temp_file(*state, "a",
+			   "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u, "
+			   "namespace: n}}]\n"),
+		 temp_file(*state, "b",
+			   "clusters: [{name: c, cluster: {server: 'https://b:1'}}]\nusers: [{name: u, user: "
+			   "{token: t}}]\n"));
 	c = loaded((struct kubeconfig_choice){0});
 	assert_string_equal(c.server, "https://b:1");
 	assert_string_equal(c.token, "t");
@@ -46,12 +51,16 @@ the_first_entry_of_a_name_wins_whole(void **state)
 {
 	struct kube_client_config c;
 
-	use_list(temp_file(*state, "a", "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
-					"clusters: [{name: c, cluster: {server: 'https://first'}}]\nusers: [{name: u, user: {}}]\n"),
-		 temp_file(*state, "b", "current-context: x\ncontexts: [{name: x, context: {cluster: other, user: u, namespace: n}}]\n"
-					"clusters: [{name: c, cluster: {server: 'https://second', tls-server-name: z}}, "
-					"{name: other, cluster: {server: 'https://other'}}]\n"
-					"users: [{name: u, user: {token: t}}]\n"));
+	use_list(temp_file(*state, "a",
+			   "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+			   "clusters: [{name: c, cluster: {server: 'https://first'}}]\nusers: [{name: u, "
+			   "user: {}}]\n"),
+		 temp_file(*state, "b",
+			   "current-context: x\ncontexts: [{name: x, context: {cluster: other, user: u, "
+			   "namespace: n}}]\n"
+			   "clusters: [{name: c, cluster: {server: 'https://second', tls-server-name: z}}, "
+			   "{name: other, cluster: {server: 'https://other'}}]\n"
+			   "users: [{name: u, user: {token: t}}]\n"));
 	c = loaded((struct kubeconfig_choice){0});
 	assert_string_equal(c.server, "https://first");
 	assert_null(c.tls_server_name);
@@ -64,13 +73,15 @@ the_first_entry_of_a_name_wins_whole(void **state)
 static void
 the_first_current_context_counts(void **state)
 {
-	static const char rest[] = "contexts: [{name: x, context: {cluster: c}}, {name: y, context: {cluster: c}}]\n"
-				   "clusters: [{name: c, cluster: {server: 'https://s'}}]\n";
+	static const char rest[] =
+		"contexts: [{name: x, context: {cluster: c}}, {name: y, context: {cluster: c}}]\n"
+		"clusters: [{name: c, cluster: {server: 'https://s'}}]\n";
 	struct kube_client_config c;
 	char list[4000], text[512];
 
 	snprintf(text, sizeof(text), "current-context: x\n%s", rest);
-	snprintf(list, sizeof(list), "%.1000s:%.1000s:%.1000s", temp_file(*state, "a", "current-context: ''\n"),
+	snprintf(list, sizeof(list), "%.1000s:%.1000s:%.1000s",
+		 temp_file(*state, "a", "current-context: ''\n"),
 		 temp_file(*state, "b", "current-context: y\n"), temp_file(*state, "c", text));
 	set_env("KUBECONFIG", list);
 	c = loaded((struct kubeconfig_choice){0});
@@ -78,7 +89,10 @@ the_first_current_context_counts(void **state)
 	kube_client_config_done(&c);
 }
 
-/* A relative path stands beside the file that it stands in, also of a plugin; a command without a slash is for $PATH. */
+/*
+ * A relative path stands beside the file that it stands in, also of a plugin; a command without a slash is
+ * for $PATH.
+ */
 static void
 paths_stand_beside_their_own_file(void **state)
 {
@@ -86,11 +100,17 @@ paths_stand_beside_their_own_file(void **state)
 
 	temp_file(*state, "one/ca", "-----BEGIN CERTIFICATE-----\n1");
 	temp_file(*state, "two/ca", "-----BEGIN CERTIFICATE-----\n2");
-	use_list(temp_file(*state, "one/k", "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
-					    "clusters: [{name: c, cluster: {server: 'https://s', certificate-authority: ca}}]\n"),
-		 temp_file(*state, "two/k", "users: [{name: u, user: {tokenFile: t}}, {name: e, user: {exec: {command: ./bin/p, "
-					    "apiVersion: client.authentication.k8s.io/v1beta1}}}, {name: p, user: {exec: {command: p, "
-					    "apiVersion: client.authentication.k8s.io/v1beta1}}}]\n"));
+	use_list(
+		temp_file(
+			*state, "one/k",
+			"current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
+			"clusters: [{name: c, cluster: {server: 'https://s', certificate-authority: ca}}]\n"),
+		temp_file(
+			*state, "two/k",
+			"users: [{name: u, user: {tokenFile: t}}, {name: e, user: {exec: {command: ./bin/p, "
+			"apiVersion: client.authentication.k8s.io/v1beta1}}}, {name: p, user: {exec: "
+			"{command: p, "
+			"apiVersion: client.authentication.k8s.io/v1beta1}}}]\n"));
 	c = loaded((struct kubeconfig_choice){0});
 	assert_string_equal(c.ca.file, temp_path(*state, "one/ca"));
 	assert_string_equal(c.token_file, temp_path(*state, "two/t"));
@@ -118,10 +138,14 @@ missing_files_are_left_out(void **state)
 	c = loaded((struct kubeconfig_choice){0});
 	assert_string_equal(c.origin, path);
 	kube_client_config_done(&c);
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "empty", "")}, -EINVAL, "no current-context");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "empty", "")}, -EINVAL,
+		       "no current-context");
 }
 
-/* One that cannot be read or understood is an error, though others are fine: what it says could change everything. */
+/*
+ * One that cannot be read or understood is an error, though others are fine: what it says could change
+ * everything.
+ */
 static void
 a_broken_file_is_an_error(void **state)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kubeconfig files and the service account of a pod. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +33,8 @@ static const char two_contexts[] =
 static void
 the_current_context_is_used(void **state)
 {
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", two_contexts)});
+	struct kube_client_config c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", two_contexts)});
 
 	assert_string_equal(c.server, "https://one:6443");
 	assert_string_equal(c.context, "prod");
@@ -50,7 +52,8 @@ static void
 context_and_server_can_be_chosen(void **state)
 {
 	const char *path = temp_file(*state, "k", two_contexts);
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = path, .context = "test"});
+	struct kube_client_config c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = path, .context = "test"});
 
 	assert_string_equal(c.server, "https://two:6443/prefix");
 	assert_true(c.insecure_skip_tls_verify);
@@ -67,7 +70,8 @@ context_and_server_can_be_chosen(void **state)
 static void
 a_copy_is_deep(void **state)
 {
-	struct kube_client_config c = loaded((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", two_contexts)});
+	struct kube_client_config c = loaded(
+		(struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", two_contexts)});
 	struct kube_client_config copy;
 
 	assert_int_equal(kube_client_config_copy(&c, &copy), 0);
@@ -84,7 +88,8 @@ relative_files_stand_beside_the_kubeconfig(void **state)
 	static const char text[] =
 		"current-context: a\ncontexts: [{name: a, context: {cluster: c, user: u}}]\n"
 		"clusters: [{name: c, cluster: {server: 'https://x', certificate-authority: pki/ca.crt}}]\n"
-		"users: [{name: u, user: {client-certificate: pki/c.crt, client-key: pki/c.key, tokenFile: t}}]\n";
+		"users: [{name: u, user: {client-certificate: pki/c.crt, client-key: pki/c.key, tokenFile: "
+		"t}}]\n";
 	_cleanup_(message_freep) char *pem = NULL;
 	struct kube_client_config c;
 	size_t len;
@@ -109,7 +114,8 @@ the_file_is_found_as_kubectl_does(void **state)
 	char list[4000];
 	struct kube_client_config c;
 
-	snprintf(list, sizeof(list), "%.1900s::%.1900s", temp_path(*state, "missing"), temp_file(*state, "second", two_contexts));
+	snprintf(list, sizeof(list), "%.1900s::%.1900s", temp_path(*state, "missing"),
+		 temp_file(*state, "second", two_contexts));
 	set_env("HOME", *state);
 	temp_file(*state, ".kube/config", "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
 					  "clusters: [{name: c, cluster: {server: home}}]\n");
@@ -127,9 +133,12 @@ static void
 nothing_found_says_what_to_do(void **state)
 {
 	set_env("HOME", *state);
-	assert_refused((struct kubeconfig_choice){0}, -ENOENT, ".kube/config does not exist; name one with --kubeconfig or");
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_path(*state, "typo")}, -ENOENT, "typo: No such file");
-	assert_refused((struct kubeconfig_choice){.context = "x"}, -ENOENT, "--context x, but there is no kubeconfig");
+	assert_refused((struct kubeconfig_choice){0}, -ENOENT,
+		       ".kube/config does not exist; name one with --kubeconfig or");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_path(*state, "typo")}, -ENOENT,
+		       "typo: No such file");
+	assert_refused((struct kubeconfig_choice){.context = "x"}, -ENOENT,
+		       "--context x, but there is no kubeconfig");
 }
 
 /* --server alone means that server, without credentials. */
@@ -155,11 +164,13 @@ a_pod_uses_its_service_account(void **state)
 	set_env("KUBERNETES_SERVICE_PORT", "6443");
 	assert_refused((struct kubeconfig_choice){.root = *state}, -ENOENT, "automountServiceAccountToken");
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/token", "hunter2");
-	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/ca.crt", "-----BEGIN CERTIFICATE-----");
+	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/ca.crt",
+		  "-----BEGIN CERTIFICATE-----");
 	temp_file(*state, "var/run/secrets/kubernetes.io/serviceaccount/namespace", "web\n");
 	c = loaded((struct kubeconfig_choice){.root = *state});
 	assert_string_equal(c.server, "https://[fd00::1]:6443");
-	assert_string_equal(c.token_file, temp_path(*state, "var/run/secrets/kubernetes.io/serviceaccount/token"));
+	assert_string_equal(c.token_file,
+			    temp_path(*state, "var/run/secrets/kubernetes.io/serviceaccount/token"));
 	assert_non_null(c.ca.file);
 	assert_string_equal(c.namespace_, "web");
 	assert_string_equal(c.origin, "in-cluster");
@@ -170,7 +181,8 @@ a_pod_uses_its_service_account(void **state)
 static void
 names_that_lead_nowhere_are_named(void **state)
 {
-	struct kubeconfig_choice choice = {.kubeconfig = temp_file(*state, "k", two_contexts), .context = "prd"};
+	struct kubeconfig_choice choice = {.kubeconfig = temp_file(*state, "k", two_contexts),
+					   .context = "prd"};
 
 	assert_refused(choice, -EINVAL, "no context 'prd' in it; it has: prod, test");
 	choice.context = NULL;
@@ -178,7 +190,9 @@ names_that_lead_nowhere_are_named(void **state)
 	assert_refused(choice, -EINVAL, "no current-context; choose one with --context; it has: a");
 	choice.context = "a";
 	assert_refused(choice, -EINVAL, "no cluster 'c9' in it; it has: c1");
-	temp_file(*state, "k", "contexts: [{name: a, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: x}}]\n");
+	temp_file(*state, "k",
+		  "contexts: [{name: a, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: "
+		  "{server: x}}]\n");
 	assert_refused(choice, -EINVAL, "no user 'u' in it; it has: none");
 }
 
@@ -198,13 +212,18 @@ assert_user_refused(const char *dir, const char *user, int code, const char *mes
 static void
 unusable_users_are_refused(void **state)
 {
-	assert_user_refused(*state, "{auth-provider: {name: gcp}}", -ENOTSUP, "k:6:10: user 'u': auth-provider is the old way");
+	assert_user_refused(*state, "{auth-provider: {name: gcp}}", -ENOTSUP,
+			    "k:6:10: user 'u': auth-provider is the old way");
 	assert_user_refused(*state, "{token: [hunter2]}", -EINVAL, "k:6:17: token must be a string");
 	assert_user_refused(*state, "{token: 'hunter2 x'}", -EINVAL, "k:6:17: token has a character");
-	assert_user_refused(*state, "{client-key-data: '!hunter2'}", -EINVAL, "k:6:27: client-key-data is not base64");
-	assert_user_refused(*state, "{client-key-data: aHVudGVyMg==}", -EINVAL, "client-key-data holds no PEM text");
-	assert_user_refused(*state, "{client-certificate: /nonexistent/hunter}", -ENOENT, "client-certificate: /nonexistent/hunter: No such");
-	assert_user_refused(*state, "{client-key-data: LS0tLS1CRUdJTiBY}", -EINVAL, "only one of client-certificate and client-key");
+	assert_user_refused(*state, "{client-key-data: '!hunter2'}", -EINVAL,
+			    "k:6:27: client-key-data is not base64");
+	assert_user_refused(*state, "{client-key-data: aHVudGVyMg==}", -EINVAL,
+			    "client-key-data holds no PEM text");
+	assert_user_refused(*state, "{client-certificate: /nonexistent/hunter}", -ENOENT,
+			    "client-certificate: /nonexistent/hunter: No such");
+	assert_user_refused(*state, "{client-key-data: LS0tLS1CRUdJTiBY}", -EINVAL,
+			    "only one of client-certificate and client-key");
 }
 
 /* A server's URL that cannot be one, or that holds a password, is refused without being shown. */
@@ -213,7 +232,8 @@ wrong_server_urls_are_refused(void **state)
 {
 	set_env("HOME", *state);
 	assert_refused((struct kubeconfig_choice){.server = "ftp://x"}, -EINVAL, "must start with https://");
-	assert_refused((struct kubeconfig_choice){.server = "https://me:hunter2@x"}, -EINVAL, "it holds credentials");
+	assert_refused((struct kubeconfig_choice){.server = "https://me:hunter2@x"}, -EINVAL,
+		       "it holds credentials");
 	assert_refused((struct kubeconfig_choice){.server = "https://x?hunter2"}, -EINVAL, "query");
 	assert_refused((struct kubeconfig_choice){.server = "https://a b"}, -EINVAL, "not a URL");
 }
@@ -227,7 +247,8 @@ a_ca_with_insecure_is_refused(void **state)
 		"clusters: [{name: c, cluster: {server: 'https://x', insecure-skip-tls-verify: true, "
 		"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCng=}}]\n";
 
-	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text)}, -EINVAL, "keep one");
+	assert_refused((struct kubeconfig_choice){.kubeconfig = temp_file(*state, "k", text)}, -EINVAL,
+		       "keep one");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, kubeconfig_setup, temp_dir_teardown)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which proxy leads to a server. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +95,8 @@ no_proxy_means_what_it_means_for_go(void **state)
 		const char *no_proxy, *host, *port;
 		bool excluded;
 	} cases[] = {
-		{"foobar.com, .barbaz.net, *.wildcard.io, 192.168.1.1, 192.168.1.2:81, 192.168.1.3:80, 10.0.0.0/30, "
+		{"foobar.com, .barbaz.net, *.wildcard.io, 192.168.1.1, 192.168.1.2:81, 192.168.1.3:80, "
+		 "10.0.0.0/30, "
 		 "2001:db8::52:0:1, [2001:db8::52:0:2]:443, [2001:db8::52:0:3]:80, 2002:db8:a::45/64",
 		 "", "", false},
 		{NULL, "localhost", "80", true},
@@ -148,8 +150,10 @@ no_proxy_means_what_it_means_for_go(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		if (cases[i].no_proxy)
 			list = cases[i].no_proxy;
-		if (*cases[i].host && proxy_is_excluded(list, cases[i].host, cases[i].port) != cases[i].excluded)
-			fail_msg("%s port %s: not %d with NO_PROXY=%s", cases[i].host, cases[i].port, cases[i].excluded, list);
+		if (*cases[i].host &&
+		    proxy_is_excluded(list, cases[i].host, cases[i].port) != cases[i].excluded)
+			fail_msg("%s port %s: not %d with NO_PROXY=%s", cases[i].host, cases[i].port,
+				 cases[i].excluded, list);
 	}
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Foreign text without secrets. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,8 +50,8 @@ what_looks_like_a_secret_is_hidden(void **state)
 	assert_redacted("key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", NULL, 400, "key [redacted]");
 	assert_redacted("id 0123456789abcdef0123456789abcdef01234567 no", NULL, 400, "id [redacted] no");
 	assert_redacted("at http://u:hunter2@proxy:1/x", NULL, 400, "at http://*********@proxy:1/x");
-	assert_redacted("a -----BEGIN EC PRIVATE KEY-----\nhunter2\n-----END EC PRIVATE KEY-----\nb", NULL, 400,
-			"a [redacted]; b");
+	assert_redacted("a -----BEGIN EC PRIVATE KEY-----\nhunter2\n-----END EC PRIVATE KEY-----\nb", NULL,
+			400, "a [redacted]; b");
 	assert_redacted("-----BEGIN RSA PRIVATE KEY-----\nhunter2", NULL, 400, "[redacted]");
 }
 
@@ -64,7 +65,8 @@ known_secrets_are_hidden(void **state)
 	assert_int_equal(kube_pairs_add(&known, NULL, "hunter2"), 0);
 	assert_int_equal(kube_pairs_add(&known, NULL, "ab"), 0);
 	assert_int_equal(kube_pairs_add(&known, NULL, ""), 0);
-	assert_redacted("xhunter2x, ab about 'ab'", &known, 400, "x[redacted]x, [redacted] about '[redacted]'");
+	assert_redacted("xhunter2x, ab about 'ab'", &known, 400,
+			"x[redacted]x, [redacted] about '[redacted]'");
 	kube_pairs_done(&known);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resource names, request paths and the RBAC rule. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,8 @@
 static char *short_names[] = {(char *)(uintptr_t)"deploy"};
 
 static struct kube_resource
-resource(const char *group, const char *version, const char *plural, const char *kind, const char *singular, bool namespaced)
+resource(const char *group, const char *version, const char *plural, const char *kind, const char *singular,
+	 bool namespaced)
 {
 	return (struct kube_resource){.group = (char *)(uintptr_t)group,
 				      .version = (char *)(uintptr_t)version,
@@ -44,11 +46,18 @@ matches(const char *text, const struct kube_resource *r)
 static void
 every_spelling_means_the_resource(void **state)
 {
-	static const char *const right[] = {"deployments",	    "deployment",	   "Deployment",	"deploy",
-					    "DEPLOY",		    "deployments.apps",	   "deploy.apps",	"deployments.v1.apps",
+	static const char *const right[] = {"deployments",
+					    "deployment",
+					    "Deployment",
+					    "deploy",
+					    "DEPLOY",
+					    "deployments.apps",
+					    "deploy.apps",
+					    "deployments.v1.apps",
 					    "Deployment.v1.apps"};
-	static const char *const wrong[] = {"deploymen", "pods", "deployments.batch", "deployments.v2.apps", "deployments.v1.",
-					    "deployments."};
+	static const char *const wrong[] = {"deploymen",         "pods",
+					    "deployments.batch", "deployments.v2.apps",
+					    "deployments.v1.",   "deployments."};
 	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
 
 	(void)state;
@@ -84,7 +93,8 @@ groups_with_dots_are_told_from_versions(void **state)
 static void
 names_that_are_no_names_are_refused(void **state)
 {
-	static const char *const wrong[] = {"", "pods/log", "../secrets", "a b", "pods?x", ".apps", "a..b", "pods%2f"};
+	static const char *const wrong[] = {"",       "pods/log", "../secrets", "a b",
+					    "pods?x", ".apps",    "a..b",       "pods%2f"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -101,7 +111,8 @@ static void
 versions_are_recognised(void **state)
 {
 	static const char *const right[] = {"v1", "v2", "v12", "v1alpha1", "v2beta3"};
-	static const char *const wrong[] = {"v", "v0", "1", "vx", "v1gamma1", "v1alpha", "v1beta0", "apps", "v1x"};
+	static const char *const wrong[] = {"v",       "v0",      "1",    "vx", "v1gamma1",
+					    "v1alpha", "v1beta0", "apps", "v1x"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++)
@@ -125,7 +136,8 @@ paths_follow_group_and_namespace(void **state)
 {
 	struct kube_resource pods = resource("", "v1", "pods", "Pod", "pod", true);
 	struct kube_resource nodes = resource("", "v1", "nodes", "Node", "node", false);
-	struct kube_resource deployments = resource("apps", "v1", "deployments", "Deployment", "deployment", true);
+	struct kube_resource deployments = resource("apps", "v1", "deployments", "Deployment", "deployment",
+						    true);
 
 	(void)state;
 	assert_path(&pods, NULL, "/api/v1/pods");
@@ -141,7 +153,8 @@ paths_follow_group_and_namespace(void **state)
 static void
 a_copy_is_deep(void **state)
 {
-	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true), copy;
+	struct kube_resource r = resource("apps", "v1", "deployments", "Deployment", "deployment", true),
+			     copy;
 	char *name;
 
 	(void)state;
@@ -162,10 +175,11 @@ the_rbac_rule_can_be_pasted(void **state)
 	char *all = rbac_hint(&r, NULL), *one = rbac_hint(&r, "web"), *line = rbac_hint_line(&r, NULL);
 
 	(void)state;
-	assert_string_equal(all, "add this rule to a ClusterRole bound to informerd's user or service account:\n"
-				 "- apiGroups: [\"apps\"]\n"
-				 "  resources: [\"deployments\"]\n"
-				 "  verbs: [\"list\", \"watch\"]\n");
+	assert_string_equal(all,
+			    "add this rule to a ClusterRole bound to informerd's user or service account:\n"
+			    "- apiGroups: [\"apps\"]\n"
+			    "  resources: [\"deployments\"]\n"
+			    "  verbs: [\"list\", \"watch\"]\n");
 	assert_non_null(strstr(one, "Role in namespace web (or a ClusterRole)"));
 	assert_null(strchr(line, '\n'));
 	free(all);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Status bodies, as captured from a real API server. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,11 +23,13 @@ parsed(const char *body, int http_code)
 static void
 too_large_rv_is_recognised(void **state)
 {
-	struct kube_status s = parsed(
-		"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Timeout: Too "
-		"large resource version: 99999999, current: 9\",\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
-		"\"ResourceVersionTooLarge\",\"message\":\"Too large resource version\"}],\"retryAfterSeconds\":1},\"code\":504}",
-		504);
+	struct kube_status s = parsed("{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
+				      "\"Failure\",\"message\":\"Timeout: Too "
+				      "large resource version: 99999999, current: "
+				      "9\",\"reason\":\"Timeout\",\"details\":{\"causes\":[{\"reason\":"
+				      "\"ResourceVersionTooLarge\",\"message\":\"Too large resource "
+				      "version\"}],\"retryAfterSeconds\":1},\"code\":504}",
+				      504);
 
 	(void)state;
 	assert_true(kube_status_is_too_large_rv(&s));
@@ -35,7 +38,9 @@ too_large_rv_is_recognised(void **state)
 	assert_int_equal(s.retry_after_s, 1);
 	assert_int_equal(s.n_causes, 1);
 	kube_status_done(&s);
-	s = parsed("{\"kind\":\"Status\",\"reason\":\"Timeout\",\"message\":\"Too large resource version: 5, current: 4\"}", 504);
+	s = parsed("{\"kind\":\"Status\",\"reason\":\"Timeout\",\"message\":\"Too large resource version: 5, "
+		   "current: 4\"}",
+		   504);
 	assert_true(kube_status_is_too_large_rv(&s));
 	kube_status_done(&s);
 	s = parsed("{\"kind\":\"Status\",\"reason\":\"Timeout\",\"message\":\"the request timed out\"}", 504);
@@ -47,9 +52,11 @@ too_large_rv_is_recognised(void **state)
 static void
 expired_is_recognised(void **state)
 {
-	struct kube_status s = parsed("{\"kind\":\"Status\",\"metadata\":{\"continue\":\"eyJ\"},\"status\":\"Failure\","
-				      "\"message\":\"The provided continue parameter is too old\",\"reason\":\"Expired\",\"code\":410}",
-				      410);
+	struct kube_status s = parsed(
+		"{\"kind\":\"Status\",\"metadata\":{\"continue\":\"eyJ\"},\"status\":\"Failure\","
+		"\"message\":\"The provided continue parameter is too "
+		"old\",\"reason\":\"Expired\",\"code\":410}",
+		410);
 
 	(void)state;
 	assert_true(kube_status_is_expired(&s));
@@ -67,8 +74,10 @@ expired_is_recognised(void **state)
 static void
 a_body_that_is_no_status_gives_its_first_line(void **state)
 {
-	static const char *const bodies[] = {"\n <h1>Bad\tGateway</h1>\r\nmore", "{\"kind\":\"Status\",\"code\":41", "[1]", "null", ""};
-	static const char *const messages[] = {"<h1>Bad?Gateway</h1>", "{\"kind\":\"Status\",\"code\":41", "[1]", "null", ""};
+	static const char *const bodies[] = {"\n <h1>Bad\tGateway</h1>\r\nmore",
+					     "{\"kind\":\"Status\",\"code\":41", "[1]", "null", ""};
+	static const char *const messages[] = {"<h1>Bad?Gateway</h1>", "{\"kind\":\"Status\",\"code\":41",
+					       "[1]", "null", ""};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++) {
@@ -85,9 +94,10 @@ a_body_that_is_no_status_gives_its_first_line(void **state)
 static void
 wrong_types_count_as_absent(void **state)
 {
-	struct kube_status s = parsed("{\"kind\":\"Status\",\"code\":\"x\",\"reason\":5,\"message\":null,\"metadata\":[],"
-				      "\"details\":{\"causes\":[1,{\"reason\":{}}],\"retryAfterSeconds\":-5}}",
-				      500);
+	struct kube_status s = parsed(
+		"{\"kind\":\"Status\",\"code\":\"x\",\"reason\":5,\"message\":null,\"metadata\":[],"
+		"\"details\":{\"causes\":[1,{\"reason\":{}}],\"retryAfterSeconds\":-5}}",
+		500);
 
 	(void)state;
 	assert_int_equal(s.code, 500);

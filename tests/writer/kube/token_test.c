@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bearer token, kept fresh from its file. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,8 @@
 static struct token
 token_of(const char *file, const char *value)
 {
-	struct kube_client_config config = {.token_file = (char *)(uintptr_t)file, .token = (char *)(uintptr_t)value};
+	struct kube_client_config config = {.token_file = (char *)(uintptr_t)file,
+					    .token = (char *)(uintptr_t)value};
 	struct token token;
 
 	assert_int_equal(token_init(&token, &config), 0);

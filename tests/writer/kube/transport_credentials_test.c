@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who the transport says that it is: credentials that are renewed, plugins, impersonation. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +26,10 @@ static const struct http_route routes[] = {
 	{0},
 };
 
-/* A plugin that counts its runs in the folder, and gives token-N in the Nth; `more` are further fields of the status. */
+/*
+ * A plugin that counts its runs in the folder, and gives token-N in the Nth; `more` are further fields of the
+ * status.
+ */
 static void
 use_plugin(struct world *w, const char *before, const char *more)
 {
@@ -33,7 +37,8 @@ use_plugin(struct world *w, const char *before, const char *more)
 
 	snprintf(text, sizeof(text),
 		 "#!/bin/sh\ncd %s\necho x >>runs\nN=$(grep -c x runs)\n%s\n"
-		 "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"status\":{%s\"token\":\"'token-$N'\"}}'\n",
+		 "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
+		 "\",\"status\":{%s\"token\":\"'token-$N'\"}}'\n",
 		 w->dir, before, more);
 	chmod(temp_file(w->dir, "plugin", text), 0755);
 	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
@@ -225,13 +230,19 @@ impersonation_stands_in_headers(void **state)
 	connect_to(w, http_fixture_url(w->server));
 	get(w, "/open", 0, &seen);
 	run_until(w, seen.n_done);
-	assert_string_equal(http_fixture_header(w->server, "Impersonate-User"), "system:serviceaccount:web:shop");
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-User"),
+			    "system:serviceaccount:web:shop");
 	assert_string_equal(http_fixture_header(w->server, "Impersonate-Uid"), "123");
-	assert_string_equal(http_fixture_header(w->server, "Impersonate-Group"), "system:authenticated, dev team");
-	assert_string_equal(http_fixture_header(w->server, "Impersonate-Extra-example.com%2Fscopes%25"), "view, list");
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-Group"),
+			    "system:authenticated, dev team");
+	assert_string_equal(http_fixture_header(w->server, "Impersonate-Extra-example.com%2Fscopes%25"),
+			    "view, list");
 }
 
-/* Through a proxy, which is no longer this machine, no secret goes without TLS; impersonation does, as kubectl's. */
+/*
+ * Through a proxy, which is no longer this machine, no secret goes without TLS; impersonation does, as
+ * kubectl's.
+ */
 static void
 no_secret_goes_without_tls(void **state)
 {

@@ -1,4 +1,8 @@
-/* Connections that are dead though nobody says so, over HTTP/1.1 and HTTP/2; with a second for each half minute. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections that are dead though nobody says so, over HTTP/1.1 and HTTP/2; with a second for each half
+ * minute.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +68,10 @@ begin_watch(struct world *w, struct seen *seen)
 	run_until(w, seen->bytes);
 }
 
-/* A watch that has nothing to tell goes on as long as its server answers questions, and is not asked about more often than it must. */
+/*
+ * A watch that has nothing to tell goes on as long as its server answers questions, and is not asked about
+ * more often than it must.
+ */
 static void
 a_silent_watch_of_a_server_that_answers_goes_on(void **state)
 {
@@ -160,7 +167,8 @@ an_answer_that_arrived_while_we_slept_counts(void **state)
 
 	serve(w, routes);
 	begin_watch(w, &seen);
-	run_until(w, http_fixture_count(w->server, "/livez") == 1); /* is asked, and the answer not read yet, perhaps */
+	/* is asked, and the answer not read yet, perhaps */
+	run_until(w, http_fixture_count(w->server, "/livez") == 1);
 	sleep(3);
 	run_for(w, 700);
 	assert_int_equal(seen.n_done, 0);
@@ -193,7 +201,8 @@ waiting_connections(int listener)
 static void
 watch_a_frozen_server(struct world *w)
 {
-	static const char header[] = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n";
+	static const char header[] = "HTTP/1.1 200 OK\r\nContent-Type: "
+				     "application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n";
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t len = sizeof(at);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), peer;
@@ -228,7 +237,10 @@ watch_a_frozen_server(struct world *w)
 	close(listener);
 }
 
-/* HTTP/1.1: a question over another connection finds the whole server frozen, and the watch ends with words for it. */
+/*
+ * HTTP/1.1: a question over another connection finds the whole server frozen, and the watch ends with words
+ * for it.
+ */
 static void
 a_watch_of_a_frozen_server_fails(void **state)
 {
@@ -253,8 +265,8 @@ start_h2(struct world *w, unsigned watches, FILE **ret_out)
 	pid_t pid;
 
 	start_tls(w, routes);
-	snprintf(command, sizeof(command), "exec python3 tests/support/h2_server.py %s %s %u", temp_path(w->dir, "s.crt"),
-		 temp_path(w->dir, "s.key"), watches);
+	snprintf(command, sizeof(command), "exec python3 tests/support/h2_server.py %s %s %u",
+		 temp_path(w->dir, "s.crt"), temp_path(w->dir, "s.key"), watches);
 	if (system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null") != 0) {
 		print_message("SKIP python3 (3.8 or newer) is missing\n");
 		skip();
@@ -315,7 +327,10 @@ over_http2_the_question_goes_over_the_same_connection(void **state)
 	stop_h2(pid, out);
 }
 
-/* HTTP/2: of a frozen server all watches fail together, and what comes next goes over a connection of its own. */
+/*
+ * HTTP/2: of a frozen server all watches fail together, and what comes next goes over a connection of its
+ * own.
+ */
 static void
 over_http2_all_watches_of_a_frozen_server_fail(void **state)
 {
@@ -341,7 +356,8 @@ over_http2_all_watches_of_a_frozen_server_fail(void **state)
 	for (const char *line[] = {"1 1\n", "1 2\n"}, **l = line; l < line + 2; l++)
 		expect_line(out, *l);
 	for (char line[64]; fgets(line, sizeof(line), out) && strcmp(line, "2 1\n") != 0;)
-		assert_memory_equal(line, "1 ", 2); /* the question, which it finds when it is no longer frozen */
+		/* the question, which it finds when it is no longer frozen */
+		assert_memory_equal(line, "1 ", 2);
 	stop_h2(pid, out);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The transport against a small HTTP server of the test's own, plain and with TLS. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -155,14 +156,20 @@ a_stream_is_delivered_as_it_arrives(void **state)
 	assert_int_equal(seen.result, 0);
 }
 
-/* Metadata alone is asked for in a form of its own, without another to fall back to; everything else as JSON. */
+/*
+ * Metadata alone is asked for in a form of its own, without another to fall back to; everything else as
+ * JSON.
+ */
 static void
 metadata_is_asked_for_in_its_own_form(void **state)
 {
-	static const struct { unsigned flags; const char *accept; } cases[] = {
-		{0, "application/json"}, {TRANSPORT_WATCH, "application/json"},
+	static const struct { unsigned flags; const char *accept;
+	} cases[] = {
+		{0, "application/json"},
+		{TRANSPORT_WATCH, "application/json"},
 		{TRANSPORT_METADATA, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"},
-		{TRANSPORT_METADATA | TRANSPORT_WATCH, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
+		{TRANSPORT_METADATA | TRANSPORT_WATCH,
+		 "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
 	};
 	struct world *w = *state;
 
@@ -213,7 +220,8 @@ static void
 a_cancelled_request_is_silent(void **state)
 {
 	struct world *w = *state;
-	struct seen inside = {.cancel = true}, header = {.cancel_at_response = true}, early = {0}, other = {0};
+	struct seen inside = {.cancel = true}, header = {.cancel_at_response = true}, early = {0},
+		    other = {0};
 
 	get(w, "/big", 0, &inside);
 	get(w, "/big", 0, &header);

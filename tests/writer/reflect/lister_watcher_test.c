@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which paths and queries the ListerWatcher asks for, as ../shared/wire has them from a real server.
  */
@@ -13,7 +14,8 @@
 
 #include "writer/reflect/lister_watcher.h"
 
-static struct kube_resource pods = { .group = "", .version = "v1", .resource = "pods", .kind = "Pod", .namespaced = true };
+static struct kube_resource pods = {
+	.group = "", .version = "v1", .resource = "pods", .kind = "Pod", .namespaced = true};
 static struct kube_resource deployments = {
 	.group = "apps", .version = "v1", .resource = "deployments", .kind = "Deployment", .namespaced = true,
 };
@@ -69,7 +71,8 @@ static void
 a_token_goes_encoded_with_the_selectors(void **state)
 {
 	(void)state;
-	expect_list(&pods, NULL, "app in (a,b),!x", "spec.nodeName=n 1", (struct list_params){ .continue_token = "a+b/c=", .limit = 500 },
+	expect_list(&pods, NULL, "app in (a,b),!x", "spec.nodeName=n 1",
+		    (struct list_params){.continue_token = "a+b/c=", .limit = 500},
 		    "/api/v1/pods?limit=500&continue=a%2Bb%2Fc%3D&labelSelector=app%20in%20%28a%2Cb%29%2C%21x"
 		    "&fieldSelector=spec.nodeName%3Dn%201");
 }
@@ -89,7 +92,8 @@ the_question_about_a_version(void **state)
 {
 	(void)state;
 	expect_list(&pods, NULL, NULL, NULL,
-		    (struct list_params){ .resource_version = "7", .resource_version_match = "NotOlderThan", .limit = 1 },
+		    (struct list_params){
+			    .resource_version = "7", .resource_version_match = "NotOlderThan", .limit = 1},
 		    "/api/v1/pods?limit=1&resourceVersion=7&resourceVersionMatch=NotOlderThan");
 }
 
@@ -98,8 +102,10 @@ static void
 a_watch_asks_for_bookmarks(void **state)
 {
 	(void)state;
-	expect_watch(&pods, "a", "app=w", NULL, (struct watch_params){ .resource_version = "11", .timeout_s = 301 },
-		     "/api/v1/namespaces/a/pods?watch=true&allowWatchBookmarks=true&resourceVersion=11&timeoutSeconds=301"
+	expect_watch(&pods, "a", "app=w", NULL,
+		     (struct watch_params){.resource_version = "11", .timeout_s = 301},
+		     "/api/v1/namespaces/a/"
+		     "pods?watch=true&allowWatchBookmarks=true&resourceVersion=11&timeoutSeconds=301"
 		     "&labelSelector=app%3Dw");
 }
 
@@ -108,11 +114,17 @@ static void
 a_watch_list(void **state)
 {
 	(void)state;
-	expect_watch(&pods, NULL, NULL, NULL, (struct watch_params){ .resource_version = "", .timeout_s = 301, .initial_events = true },
-		     "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+	expect_watch(&pods, NULL, NULL, NULL,
+		     (struct watch_params){.resource_version = "", .timeout_s = 301, .initial_events = true},
+		     "/api/v1/"
+		     "pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch="
+		     "NotOlderThan"
 		     "&timeoutSeconds=301");
-	expect_watch(&pods, NULL, NULL, NULL, (struct watch_params){ .resource_version = "7", .timeout_s = 301, .initial_events = true },
-		     "/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+	expect_watch(&pods, NULL, NULL, NULL,
+		     (struct watch_params){.resource_version = "7", .timeout_s = 301, .initial_events = true},
+		     "/api/v1/"
+		     "pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch="
+		     "NotOlderThan"
 		     "&resourceVersion=7&timeoutSeconds=301");
 }
 
@@ -120,9 +132,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_first_page), cmocka_unit_test(an_empty_version_is_left_out),
-		cmocka_unit_test(a_token_goes_encoded_with_the_selectors), cmocka_unit_test(selectors_alone_begin_the_query),
-		cmocka_unit_test(the_question_about_a_version), cmocka_unit_test(a_watch_asks_for_bookmarks),
+		cmocka_unit_test(a_first_page),
+		cmocka_unit_test(an_empty_version_is_left_out),
+		cmocka_unit_test(a_token_goes_encoded_with_the_selectors),
+		cmocka_unit_test(selectors_alone_begin_the_query),
+		cmocka_unit_test(the_question_about_a_version),
+		cmocka_unit_test(a_watch_asks_for_bookmarks),
 		cmocka_unit_test(a_watch_list),
 	};
 

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Reflector between a scripted server and a real store, in what a conversation over the wire (tests/conversations) cannot show: streams cut at
- * every byte, answers of every wrong kind, memory that runs out, an end in every state. Time is virtual.
+ * The Reflector between a scripted server and a real store, in what a conversation over the wire
+ * (tests/conversations) cannot show: streams cut at every byte, answers of every wrong kind, memory that runs
+ * out, an end in every state. Time is virtual.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -72,7 +74,10 @@ every_answer_is_a_sign_of_life(void **state)
 
 /* ---- LIST: pages, failures ------------------------------------------------------- */
 
-/* A list that fails, however far it came, changes nothing and leaves no block behind; the next one counts. [ListAndWatchWithErrors] */
+/*
+ * A list that fails, however far it came, changes nothing and leaves no block behind; the next one counts.
+ * [ListAndWatchWithErrors]
+ */
 static void
 a_list_that_fails_changes_nothing(void **state)
 {
@@ -103,10 +108,17 @@ a_list_that_fails_changes_nothing(void **state)
 static void
 an_answer_that_is_no_list_deletes_nothing(void **state)
 {
-	static const char *const answers[] = { "{}", "[]", "", "<html>hello</html>", "{\"metadata\":{\"resourceVersion\":\"\"},\"items\":[]}",
-		"{\"kind\":\"Status\",\"status\":\"Success\"}", "null",
-		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"20\"}}", "{\"metadata\":{\"resourceVersion\":\"20\"}}",
-		"{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"20\"},\"items\":[]}" };
+	static const char *const answers[] = {
+		"{}",
+		"[]",
+		"",
+		"<html>hello</html>",
+		"{\"metadata\":{\"resourceVersion\":\"\"},\"items\":[]}",
+		"{\"kind\":\"Status\",\"status\":\"Success\"}",
+		"null",
+		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"20\"}}",
+		"{\"metadata\":{\"resourceVersion\":\"20\"}}",
+		"{\"kind\":\"ServiceList\",\"metadata\":{\"resourceVersion\":\"20\"},\"items\":[]}"};
 	struct reflector_fixture *t = *state;
 
 	start_watching(t);
@@ -134,7 +146,8 @@ a_custom_list_may_be_called_anything(void **state)
 	assert_string_equal(seen(t), "[-] ");
 	assert_string_equal(status_of(t).last_error, "LIST failed: the answer is a Pod, not a PodList");
 	virtual_clock_advance(&t->fx->clock, 2000);
-	server_answer(t->fx, 200, "{\"kind\":\"Pods\",\"metadata\":{\"resourceVersion\":\"8\"},\"items\":[]}");
+	server_answer(t->fx, 200,
+		      "{\"kind\":\"Pods\",\"metadata\":{\"resourceVersion\":\"8\"},\"items\":[]}");
 	assert_string_equal(seen(t), "[8] ");
 }
 
@@ -149,7 +162,8 @@ pages_that_never_end_are_an_error(void **state)
 	virtual_clock_advance(&t->fx->clock, 2000);
 	server_answer(t->fx, 200, pod_list("20", "again", pod("a/y", 15), NULL));
 	server_answer(t->fx, 200, pod_list("20", "again", pod("a/y", 15), NULL));
-	assert_string_equal(status_of(t).last_error, "LIST failed: the server gives the same continue token again and again");
+	assert_string_equal(status_of(t).last_error,
+			    "LIST failed: the server gives the same continue token again and again");
 	assert_string_equal(seen(t), "[10] a/x@5 ");
 	assert_int_equal(status_of(t).state, REFLECTOR_BACKING_OFF);
 }
@@ -161,14 +175,18 @@ an_item_without_a_name_is_left_out(void **state)
 	struct reflector_fixture *t = *state;
 
 	reflector_start(t->reflector, "", 0);
-	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), "{\"metadata\":{}}", "42", pod("a/y", 6), NULL));
+	server_answer(t->fx, 200,
+		      pod_list("10", NULL, pod("a/x", 5), "{\"metadata\":{}}", "42", pod("a/y", 6), NULL));
 	assert_string_equal(seen(t), "[10] a/x@5 a/y@6 ");
 	assert_int_equal(status_of(t).bad_events, 2);
 }
 
 /* ---- WATCH: how it ends ------------------------------------------------------------ */
 
-/* Refused connections, 429, 500, broken streams: watch again from the last RV, never a LIST. [NoRelistOnTooManyRequests, InitConnBackoff] */
+/*
+ * Refused connections, 429, 500, broken streams: watch again from the last RV, never a LIST.
+ * [NoRelistOnTooManyRequests, InitConnBackoff]
+ */
 static void
 other_failures_watch_again(void **state)
 {
@@ -191,7 +209,10 @@ other_failures_watch_again(void **state)
 	assert_int_equal(status_of(t).lists, 1);
 }
 
-/* An event that does not fit comes again with the next watch; when it still does not, a LIST goes around it: what makes room may stand behind it. */
+/*
+ * An event that does not fit comes again with the next watch; when it still does not, a LIST goes around it:
+ * what makes room may stand behind it.
+ */
 static void
 an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
 {

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Reflector's WatchLists, and what it makes of streams that say nothing, in what a conversation over the wire (tests/conversations) cannot show:
- * streams cut at every byte, memory that runs out, an end in the middle of a state, where the time went. Time is virtual.
+ * The Reflector's WatchLists, and what it makes of streams that say nothing, in what a conversation over the
+ * wire (tests/conversations) cannot show: streams cut at every byte, memory that runs out, an end in the
+ * middle of a state, where the time went. Time is virtual.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -116,20 +118,30 @@ a_state_that_does_not_fit_is_taken_back(void **state)
 	assert_string_equal(diary(t->fx), "WATCHLIST rv=\"\"; WATCHLIST rv=\"\"; ");
 }
 
-/* Where any RV will do, the server may answer from what it has at hand; where the latest is asked for, LISTs ask for it, too. */
+/*
+ * Where any RV will do, the server may answer from what it has at hand; where the latest is asked for, LISTs
+ * ask for it, too.
+ */
 static void
 the_first_version_is_a_choice(void **state)
 {
-	static const struct { bool watch_list; enum reflector_version version; const char *first; } cases[] = {
-		{ true, REFLECTOR_VERSION_DEFAULT, "WATCHLIST rv=\"\"; " }, { true, REFLECTOR_VERSION_ANY, "WATCHLIST rv=0; " },
-		{ true, REFLECTOR_VERSION_LATEST, "WATCHLIST rv=\"\"; " }, { false, REFLECTOR_VERSION_DEFAULT, "LIST rv=0 limit=500; " },
-		{ false, REFLECTOR_VERSION_ANY, "LIST rv=0 limit=500; " }, { false, REFLECTOR_VERSION_LATEST, "LIST rv=\"\" limit=500; " },
+	static const struct {
+		bool watch_list;
+		enum reflector_version version;
+		const char *first;
+	} cases[] = {
+		{true, REFLECTOR_VERSION_DEFAULT, "WATCHLIST rv=\"\"; "},
+		{true, REFLECTOR_VERSION_ANY, "WATCHLIST rv=0; "},
+		{true, REFLECTOR_VERSION_LATEST, "WATCHLIST rv=\"\"; "},
+		{false, REFLECTOR_VERSION_DEFAULT, "LIST rv=0 limit=500; "},
+		{false, REFLECTOR_VERSION_ANY, "LIST rv=0 limit=500; "},
+		{false, REFLECTOR_VERSION_LATEST, "LIST rv=\"\" limit=500; "},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct reflector_fixture *t = reflector_fixture_new(
-			&(struct list_choices){ .watch_list = cases[i].watch_list, .version = cases[i].version });
+		struct reflector_fixture *t = reflector_fixture_new(&(struct list_choices){
+			.watch_list = cases[i].watch_list, .version = cases[i].version});
 
 		reflector_start(t->reflector, "", 0);
 		assert_string_equal(diary(t->fx), cases[i].first);
@@ -137,7 +149,10 @@ the_first_version_is_a_choice(void **state)
 	}
 }
 
-/* What is logged while a list of either kind takes 9 s to begin, 3 s to come and 2 s until the store has it. */
+/*
+ * What is logged while a list of either kind takes 9 s to begin, 3 s to come and 2 s until the store has
+ * it.
+ */
 static void
 expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 {
@@ -168,7 +183,8 @@ expect_where_the_time_went(struct reflector_fixture *t, bool watch_list)
 	close(fd);
 	assert_true(n > 0);
 	text[n] = '\0';
-	line = strstr(text, "pods: the list took 14.0 s: 9.0 s until the server began to answer, 3.0 s with the transfer and other work, 0.0 s with "
+	line = strstr(text, "pods: the list took 14.0 s: 9.0 s until the server began to answer, 3.0 s with "
+			    "the transfer and other work, 0.0 s with "
 			    "decoding, 2.0 s until it was applied");
 	if (!line || strstr(line + strlen("pods: the"), "the list took"))
 		fail_msg("not told, or not once: %s", text);
@@ -229,8 +245,8 @@ it_can_be_freed_in_the_middle_of_a_state(void **state)
 /* ---- the vigil ------------------------------------------------------------------------ */
 
 /*
- * Bookmarks that came every minute stop, and the server answers a question all the same: the stream is dead. It is begun again, over another
- * connection and from the last RV; there is no LIST.
+ * Bookmarks that came every minute stop, and the server answers a question all the same: the stream is dead.
+ * It is begun again, over another connection and from the last RV; there is no LIST.
  */
 static void
 bookmarks_that_stop_mean_that_the_stream_is_dead(void **state)

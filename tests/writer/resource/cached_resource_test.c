@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A resource that becomes another one while it is cached: random histories of objects and configurations, through the plan, the DeltaFIFO and
- * the pipeline, against a store that had the last configuration from the start. The API server is this test: what a list would bring is
- * put into the FIFO.
+ * A resource that becomes another one while it is cached: random histories of objects and configurations,
+ * through the plan, the DeltaFIFO and the pipeline, against a store that had the last configuration from the
+ * start. The API server is this test: what a list would bring is put into the FIFO.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,8 +28,12 @@
 #define VALUES	5u
 
 static const struct kube_resource pods = {
-	.group = (char *)(uintptr_t)"", .version = (char *)(uintptr_t)"v1", .resource = (char *)(uintptr_t)"pods",
-	.kind = (char *)(uintptr_t)"Pod", .singular = (char *)(uintptr_t)"pod", .namespaced = true,
+	.group = (char *)(uintptr_t) "",
+	.version = (char *)(uintptr_t) "v1",
+	.resource = (char *)(uintptr_t) "pods",
+	.kind = (char *)(uintptr_t) "Pod",
+	.singular = (char *)(uintptr_t) "pod",
+	.namespaced = true,
 };
 
 static uint64_t seed;
@@ -55,12 +60,16 @@ server_put(struct server *s, unsigned i)
 	free(s->objects[i]);
 	s->version++;
 	if (asprintf(&s->objects[i],
-		     "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"n%u\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\","
-		     "\"labels\":{\"app\":\"v%u\",\"tier\":\"v%u\"},\"annotations\":{\"users\":\"v%u,v%u\"},\"managedFields\":[{\"m\":%u}]},"
-		     "\"spec\":{\"nodeName\":\"v%u\",\"volumes\":[{\"name\":\"v%u\"},{\"name\":\"v%u\"}]},\"status\":{\"phase\":\"v%u\","
+		     "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"n%u\",\"uid\":\"u%u\","
+		     "\"resourceVersion\":\"%u\","
+		     "\"labels\":{\"app\":\"v%u\",\"tier\":\"v%u\"},\"annotations\":{\"users\":\"v%u,v%u\"},"
+		     "\"managedFields\":[{\"m\":%u}]},"
+		     "\"spec\":{\"nodeName\":\"v%u\",\"volumes\":[{\"name\":\"v%u\"},{\"name\":\"v%u\"}]},"
+		     "\"status\":{\"phase\":\"v%u\","
 		     "\"podIPs\":[{\"ip\":\"v%u\"}]}}",
-		     i, i % 3, i, s->version, chance(VALUES), chance(VALUES), chance(VALUES), chance(VALUES), s->version, chance(VALUES),
-		     chance(VALUES), chance(VALUES), chance(VALUES), chance(VALUES)) < 0)
+		     i, i % 3, i, s->version, chance(VALUES), chance(VALUES), chance(VALUES), chance(VALUES),
+		     s->version, chance(VALUES), chance(VALUES), chance(VALUES), chance(VALUES),
+		     chance(VALUES)) < 0)
 		abort();
 }
 
@@ -100,13 +109,15 @@ static uint32_t
 draft_of(struct side *side, const char *json)
 {
 	static const struct decoder_events events = {.on_object = keep};
-	struct decoder *decoder = decoder_new(DECODE_WATCH, side->arena, store_intern(side->store), side->resource->spec->schema, &events,
-					      side, 0);
+	struct decoder *decoder = decoder_new(DECODE_WATCH, side->arena, store_intern(side->store),
+					      side->resource->spec->schema, &events, side, 0);
 	static const char head[] = "{\"type\":\"ADDED\",\"object\":";
 	bool cut = side->resource->spec->metadata_only;
 
 	assert_int_equal(decoder_feed(decoder, head, strlen(head)), 0);
-	assert_int_equal(decoder_feed(decoder, json, cut ? (size_t)(strstr(json, ",\"spec\"") - json) : strlen(json)), 0);
+	assert_int_equal(
+		decoder_feed(decoder, json, cut ? (size_t)(strstr(json, ",\"spec\"") - json) : strlen(json)),
+		0);
 	assert_int_equal(decoder_feed(decoder, "}}", cut ? 2 : 1), 0);
 	decoder_free(decoder);
 	return side->drafted.ref;
@@ -138,7 +149,8 @@ list(struct side *side, const struct server *server)
 
 	for (unsigned i = 0; i < OBJECTS; i++)
 		if (server->objects[i])
-			items[count++] = delta_fifo_stage(side->resource->fifo, draft_of(side, server->objects[i]));
+			items[count++] = delta_fifo_stage(side->resource->fifo,
+							  draft_of(side, server->objects[i]));
 	assert_int_equal(delta_fifo_replace(side->resource->fifo, items, count), 0);
 	set_version(side, server);
 }
@@ -146,7 +158,8 @@ list(struct side *side, const struct server *server)
 static struct config
 config_of(const char *dir, const char *yaml)
 {
-	char *argv[] = {"informerd", "--server", "http://a", "--config", (char *)(uintptr_t)temp_file(dir, "c.yaml", yaml)};
+	char *argv[] = {"informerd", "--server", "http://a", "--config",
+			(char *)(uintptr_t)temp_file(dir, "c.yaml", yaml)};
 	_cleanup_(message_freep) char *error = NULL;
 	struct options options;
 	struct config config;
@@ -168,7 +181,8 @@ spec_of(const struct config *config)
 
 	for (size_t i = 0; i < config->n_indexes; i++)
 		indexes[i] = &config->indexes[i];
-	if (resource_spec_new(&world, &pods, &config->resources[0], indexes, config->n_indexes, &spec, &error) < 0)
+	if (resource_spec_new(&world, &pods, &config->resources[0], indexes, config->n_indexes, &spec,
+			      &error) < 0)
 		fail_msg("%s", error);
 	return spec;
 }
@@ -189,8 +203,11 @@ side_of(const char *dir, const char *yaml, uint64_t max_bytes)
 	world.store = side->store;
 	world.applier = side->applier;
 	world.clock = &side->clock.clock;
-	assert_int_equal(cached_resource_new(&world, spec_of(&side->config), &side->config.resources[0], &side->resource), 0);
-	side->look = (struct store_fixture){.arena = side->arena, .store = side->store, .pods = side->resource->id};
+	assert_int_equal(cached_resource_new(&world, spec_of(&side->config), &side->config.resources[0],
+					     &side->resource),
+			 0);
+	side->look = (struct store_fixture){
+		.arena = side->arena, .store = side->store, .pods = side->resource->id};
 	return side;
 }
 
@@ -223,7 +240,9 @@ reload(struct side *side, const char *dir, const char *yaml)
 
 	for (size_t i = 0; i <= CONFIG_MAX_INDEXES; i++)
 		resolved[i] = &pods;
-	assert_int_equal(reload_plan_make(&(struct reload_side){&side->config, resolved}, &(struct reload_side){&next, resolved}, &plan), 0);
+	assert_int_equal(reload_plan_make(&(struct reload_side){&side->config, resolved},
+					  &(struct reload_side){&next, resolved}, &plan),
+			 0);
 	assert_int_equal(plan.entries[0].from, 0);
 	changes = plan.entries[0].changes;
 	if (changes)
@@ -245,7 +264,8 @@ assert_same(struct side *a, struct side *b, const struct server *server)
 {
 	char ns[8], name[8], value[16];
 
-	assert_int_equal(store_resource(a->store, a->look.pods)->object_count, store_resource(b->store, b->look.pods)->object_count);
+	assert_int_equal(store_resource(a->store, a->look.pods)->object_count,
+			 store_resource(b->store, b->look.pods)->object_count);
 	for (unsigned i = 0; i < OBJECTS; i++) {
 		char *x, *y;
 
@@ -267,21 +287,26 @@ assert_same(struct side *a, struct side *b, const struct server *server)
 					 store_fixture_count_by_index(&b->look, index_names[n], value));
 		}
 	assert_int_equal(store_fixture_verify(&a->look), 0);
-	assert_memory_equal(store_resource(a->store, a->look.pods)->fingerprint, store_resource(b->store, b->look.pods)->fingerprint, FINGERPRINT_BYTES);
+	assert_memory_equal(store_resource(a->store, a->look.pods)->fingerprint,
+			    store_resource(b->store, b->look.pods)->fingerprint, FINGERPRINT_BYTES);
 	assert_int_equal(store_resource(a->store, a->look.pods)->state, RESOURCE_SYNCED);
 }
 
 static void
 random_config(char *yaml, size_t size)
 {
-	static const char *const drops[] = {"spec.volumes", "status.phase", "metadata.annotations", "'spec.volumes[*].name'", "status"};
-	static const char *const indexes[] = {
-		"'byUser=pods:metadata.annotations.users:split=,'", "'phase=pods:status.phase'", "'volume=pods:spec.volumes[*].name'",
-		"'tier=pods:metadata.labels.tier'", "'phase=pods:spec.nodeName'", "'byUser=pods:metadata.labels.app'"};
+	static const char *const drops[] = {"spec.volumes", "status.phase", "metadata.annotations",
+					    "'spec.volumes[*].name'", "status"};
+	static const char *const indexes[] = {"'byUser=pods:metadata.annotations.users:split=,'",
+					      "'phase=pods:status.phase'",
+					      "'volume=pods:spec.volumes[*].name'",
+					      "'tier=pods:metadata.labels.tier'",
+					      "'phase=pods:spec.nodeName'",
+					      "'byUser=pods:metadata.labels.app'"};
 	static const unsigned mate[] = {5, 4, 9, 9, 1, 0}; /* of the same name */
 	unsigned chosen = 0;
-	int at = snprintf(yaml, size, "keepManagedFields: %s\nresources: [{resource: pods%s, drop: [", chance(4) ? "false" : "true",
-			  chance(6) ? "" : ", metadataOnly: true");
+	int at = snprintf(yaml, size, "keepManagedFields: %s\nresources: [{resource: pods%s, drop: [",
+			  chance(4) ? "false" : "true", chance(6) ? "" : ", metadataOnly: true");
 
 	for (unsigned i = 0; i < 5; i++)
 		if (chance(3) == 0)
@@ -309,7 +334,8 @@ happen(struct side *side, struct server *server)
 		server->objects[i] = NULL;
 	} else {
 		server_put(server, i);
-		assert_int_equal(delta_fifo_update(side->resource->fifo, draft_of(side, server->objects[i])), 0);
+		assert_int_equal(delta_fifo_update(side->resource->fifo, draft_of(side, server->objects[i])),
+				 0);
 	}
 	set_version(side, server);
 }
@@ -334,8 +360,9 @@ with_phase(struct side *side)
 /* ---- tests ---- */
 
 /*
- * Whatever happened to objects and configurations, what is there at the end is what it would be had the last configuration been there from
- * the start; and in between nobody saw half of it: the index that comes with a configuration is whole in the commit that shows it.
+ * Whatever happened to objects and configurations, what is there at the end is what it would be had the last
+ * configuration been there from the start; and in between nobody saw half of it: the index that comes with a
+ * configuration is whole in the commit that shows it.
  */
 static void
 the_end_is_as_if_it_had_been_so_from_the_start(void **state)
@@ -366,13 +393,15 @@ the_end_is_as_if_it_had_been_so_from_the_start(void **state)
 			run(side);
 			assert_false(cached_resource_is_changing(side->resource));
 			if (changes & RELOAD_LISTS) {
-				assert_int_equal(store_resource(side->store, side->look.pods)->state, RESOURCE_LISTING);
+				assert_int_equal(store_resource(side->store, side->look.pods)->state,
+						 RESOURCE_LISTING);
 				for (unsigned i = chance(3); i > 0; i--)
 					server_put(&server, chance(OBJECTS)); /* meanwhile */
 				list(side, &server);
 				run(side);
 			}
-			assert_int_equal(store_resource(side->store, side->look.pods)->state, RESOURCE_SYNCED);
+			assert_int_equal(store_resource(side->store, side->look.pods)->state,
+					 RESOURCE_SYNCED);
 		}
 		fresh = side_new(*state, yaml);
 		list(fresh, &server);
@@ -384,7 +413,10 @@ the_end_is_as_if_it_had_been_so_from_the_start(void **state)
 	}
 }
 
-/* Another index is no change of any object: nobody is told anything. What is dropped is, of those that had it. */
+/*
+ * Another index is no change of any object: nobody is told anything. What is dropped is, of those that had
+ * it.
+ */
 static void
 only_objects_that_change_are_updated(void **state)
 {
@@ -414,7 +446,10 @@ only_objects_that_change_are_updated(void **state)
 	server_done(&server);
 }
 
-/* A list that repeats the versions that are known brings what was dropped until now all the same, and only where there was something. */
+/*
+ * A list that repeats the versions that are known brings what was dropped until now all the same, and only
+ * where there was something.
+ */
 static void
 a_list_brings_what_was_dropped(void **state)
 {
@@ -444,7 +479,10 @@ a_list_brings_what_was_dropped(void **state)
 	server_done(&server);
 }
 
-/* While something is queued a change waits; of several that wait the last counts, and nothing that one of them needs is left out. */
+/*
+ * While something is queued a change waits; of several that wait the last counts, and nothing that one of
+ * them needs is left out.
+ */
 static void
 a_change_waits_for_what_is_queued(void **state)
 {
@@ -481,8 +519,10 @@ server_put_large(struct server *s, unsigned i)
 
 	s->version++;
 	at = (size_t)snprintf(json, size,
-			      "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"n%u\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\"},"
-			      "\"status\":{\"phase\":\"v%u\"},\"spec\":{\"numbers\":[0", i, i % 3, i, s->version, i % VALUES);
+			      "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"n%u\",\"uid\":\"u%u\","
+			      "\"resourceVersion\":\"%u\"},"
+			      "\"status\":{\"phase\":\"v%u\"},\"spec\":{\"numbers\":[0",
+			      i, i % 3, i, s->version, i % VALUES);
 	for (unsigned k = 0; k < NUMBERS; k++)
 		at += (size_t)snprintf(json + at, size - at, ",%u", 1000000 + chance(9000000));
 	snprintf(json + at, size - at, "]}}");
@@ -499,8 +539,8 @@ published(const struct side *side)
 }
 
 /*
- * What there is no room for is not shown, neither whole nor in part, and the content is not taken for what it is not; with a configuration that
- * fits everything goes on.
+ * What there is no room for is not shown, neither whole nor in part, and the content is not taken for what it
+ * is not; with a configuration that fits everything goes on.
  */
 static void
 what_does_not_fit_can_be_taken_back(void **state)
@@ -514,7 +554,9 @@ what_does_not_fit_can_be_taken_back(void **state)
 		server_put_large(&server, i);
 	list(side, &server);
 	run(side);
-	reload(side, *state, "{resources: [{resource: pods, drop: [status.phase]}], indexes: ['number=pods:spec.numbers[*]']}\n");
+	reload(side, *state,
+	       "{resources: [{resource: pods, drop: [status.phase]}], indexes: "
+	       "['number=pods:spec.numbers[*]']}\n");
 	for (unsigned turn = 0; turn < 5; turn++) {
 		run(side);
 		virtual_clock_advance(&side->clock, 60000);
@@ -532,7 +574,8 @@ what_does_not_fit_can_be_taken_back(void **state)
 	run(side);
 	run(side);
 	assert_false(cached_resource_is_changing(side->resource));
-	assert_memory_equal(published(side)->fingerprint, side->resource->spec->fingerprint, FINGERPRINT_BYTES);
+	assert_memory_equal(published(side)->fingerprint, side->resource->spec->fingerprint,
+			    FINGERPRINT_BYTES);
 	fresh = side_new(*state, "resources: [{resource: pods, drop: [status.phase]}]\n");
 	list(fresh, &server);
 	run(fresh);
@@ -546,11 +589,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_end_is_as_if_it_had_been_so_from_the_start, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(only_objects_that_change_are_updated, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(a_list_brings_what_was_dropped, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(a_change_waits_for_what_is_queued, temp_dir_setup, temp_dir_teardown),
-		cmocka_unit_test_setup_teardown(what_does_not_fit_can_be_taken_back, temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(the_end_is_as_if_it_had_been_so_from_the_start,
+						temp_dir_setup, temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(only_objects_that_change_are_updated, temp_dir_setup,
+						temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(a_list_brings_what_was_dropped, temp_dir_setup,
+						temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(a_change_waits_for_what_is_queued, temp_dir_setup,
+						temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(what_does_not_fit_can_be_taken_back, temp_dir_setup,
+						temp_dir_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,8 @@
-/* Which cluster answers, asked of a small server whose namespace kube-system the test changes; the clock is virtual. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which cluster answers, asked of a small server whose namespace kube-system the test changes; the clock is
+ * virtual.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -137,8 +141,14 @@ the_id_is_the_uid_of_kube_system(void **state)
 static void
 a_hidden_id_is_no_obstacle(void **state)
 {
-	static const struct { int status; const char *body; } cases[] = {
-		{403, "{}"}, {404, "{}"}, {200, "[]"}, {200, "no JSON"}, {200, NAMESPACE("")}, {200, NAMESPACE("not/an id")},
+	static const struct { int status; const char *body;
+	} cases[] = {
+		{403, "{}"},
+		{404, "{}"},
+		{200, "[]"},
+		{200, "no JSON"},
+		{200, NAMESPACE("")},
+		{200, NAMESPACE("not/an id")},
 		{200, NAMESPACE("0123456789012345678901234567890123456789012345678901234567890123456789")},
 	};
 
@@ -177,7 +187,10 @@ not_this_time_is_no_answer(void **state)
 	assert_int_equal(t->result, 0);
 }
 
-/* Each new connection is one to another server, perhaps: it is asked; but not more often than every ten seconds. */
+/*
+ * Each new connection is one to another server, perhaps: it is asked; but not more often than every ten
+ * seconds.
+ */
 static void
 a_new_connection_is_asked_which_cluster_it_leads_to(void **state)
 {
@@ -213,7 +226,10 @@ connections(const struct test *t)
 	return stats.connections;
 }
 
-/* What was connected before still leads to the server from before: it cannot say where a new connection leads. */
+/*
+ * What was connected before still leads to the server from before: it cannot say where a new connection
+ * leads.
+ */
 static void
 no_older_connection_answers_for_a_new_one(void **state)
 {
@@ -227,7 +243,8 @@ no_older_connection_answers_for_a_new_one(void **state)
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
 	wait_for_answer(t);
 	assert_int_equal(connections(t), before + 1);
-	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER); /* the question's own is no reason to ask again */
+	/* the question's own is no reason to ask again */
+	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 	get(t->world, "/list", 0, &seen);
 	run_until(t->world, seen.n_done);
 	assert_int_equal(connections(t), before + 1);
@@ -261,7 +278,10 @@ another_cluster_is_told(void **state)
 	assert_string_equal(cluster_guard_id(&t->guard), "bbbb-2222");
 }
 
-/* An id that was hidden and is no longer may be another cluster's. An id that is hidden later changes nothing. */
+/*
+ * An id that was hidden and is no longer may be another cluster's. An id that is hidden later changes
+ * nothing.
+ */
 static void
 an_id_that_appears_is_a_change_and_one_that_disappears_is_none(void **state)
 {

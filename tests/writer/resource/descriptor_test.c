@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Descriptors, the indexes that every cache has, and fingerprints: what stands beside a resource's content.
  */
@@ -21,12 +22,24 @@
 
 static char *shorts[] = { "po", NULL };
 static struct kube_resource pods = {
-	.group = "", .version = "v1", .resource = "pods", .kind = "Pod", .singular = "pod", .short_names = shorts,
-	.n_short_names = 1, .namespaced = true,
+	.group = "",
+	.version = "v1",
+	.resource = "pods",
+	.kind = "Pod",
+	.singular = "pod",
+	.short_names = shorts,
+	.n_short_names = 1,
+	.namespaced = true,
 };
-static struct kube_resource nodes = { .group = "", .version = "v1", .resource = "nodes", .kind = "Node", .singular = "node" };
+static struct kube_resource nodes = {
+	.group = "", .version = "v1", .resource = "nodes", .kind = "Node", .singular = "node"};
 static struct kube_resource other_pods = {
-	.group = "metrics.k8s.io", .version = "v1", .resource = "pods", .kind = "PodMetrics", .singular = "", .namespaced = true,
+	.group = "metrics.k8s.io",
+	.version = "v1",
+	.resource = "pods",
+	.kind = "PodMetrics",
+	.singular = "",
+	.namespaced = true,
 };
 
 /* A pod's descriptor, whole: this text is the format that LAYOUT.md describes. */
@@ -34,32 +47,47 @@ static void
 a_descriptor_of_pods(void **state)
 {
 	char *users[] = { "metadata.annotations.users" };
-	struct config_index by_user = { .name = "byUser", .resource = "pods", .paths = users, .n_paths = 1, .split = ",", .origin = "--index" };
+	struct config_index by_user = {.name = "byUser",
+				       .resource = "pods",
+				       .paths = users,
+				       .n_paths = 1,
+				       .split = ",",
+				       .origin = "--index"};
 	const struct config_index *indexes[] = { &by_user };
 	const char *drops[] = { "metadata.managedFields" };
 	struct descriptor_source lister_watcher = {
-		.resource = &pods, .label_selector = "app=w", .drops = drops, .drop_count = 1, .indexes = indexes, .index_count = 1,
+		.resource = &pods,
+		.label_selector = "app=w",
+		.drops = drops,
+		.drop_count = 1,
+		.indexes = indexes,
+		.index_count = 1,
 	};
 	char *json = NULL;
 
 	(void)state;
 	assert_int_equal(descriptor_build(&lister_watcher, &json, NULL), 0);
 	assert_string_equal(
-		json,
-		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":[\"po\"],"
-		"\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"app=w\",\"fieldSelector\":\"\",\"metadataOnly\":false,\"onDemand\":false,"
-		"\"drops\":[\"metadata.managedFields\"],\"indexes\":["
-		"{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]},"
-		"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"},"
-		"{\"path\":\"metadata.annotations[\\\"kubernetes.io/config.mirror\\\"]\",\"as\":\"string\"}]},"
-		"{\"name\":\"owner\",\"rules\":[{\"path\":\"metadata.ownerReferences[*].uid\",\"as\":\"string\"}]},"
-		"{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
-		"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
-		"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
-		"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"},"
-		"{\"path\":\"status.initContainerStatuses[*].containerID\",\"as\":\"scheme\"},"
-		"{\"path\":\"status.ephemeralContainerStatuses[*].containerID\",\"as\":\"scheme\"}]},"
-		"{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":\"split\",\"separator\":\",\"}]}]}");
+		json, "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\","
+		      "\"singular\":\"pod\",\"shortNames\":[\"po\"],"
+		      "\"namespaced\":true,\"namespace\":\"\",\"labelSelector\":\"app=w\",\"fieldSelector\":"
+		      "\"\",\"metadataOnly\":false,\"onDemand\":false,"
+		      "\"drops\":[\"metadata.managedFields\"],\"indexes\":["
+		      "{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]},"
+		      "{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"},"
+		      "{\"path\":\"metadata.annotations[\\\"kubernetes.io/"
+		      "config.mirror\\\"]\",\"as\":\"string\"}]},"
+		      "{\"name\":\"owner\",\"rules\":[{\"path\":\"metadata.ownerReferences[*].uid\",\"as\":"
+		      "\"string\"}]},"
+		      "{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
+		      "{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
+		      "{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
+		      "{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*]."
+		      "containerID\",\"as\":\"scheme\"},"
+		      "{\"path\":\"status.initContainerStatuses[*].containerID\",\"as\":\"scheme\"},"
+		      "{\"path\":\"status.ephemeralContainerStatuses[*].containerID\",\"as\":\"scheme\"}]},"
+		      "{\"name\":\"byUser\",\"rules\":[{\"path\":\"metadata.annotations.users\",\"as\":"
+		      "\"split\",\"separator\":\",\"}]}]}");
 	free(json);
 }
 
@@ -109,12 +137,14 @@ an_impossible_index_is_refused(void **state)
 	(void)state;
 	memset(name, 'n', 64);
 	name[64] = 0;
-	refused((struct config_index){ .name = "uid", .paths = good, .n_paths = 1 }, "has an index named 'uid' already");
+	refused((struct config_index){.name = "uid", .paths = good, .n_paths = 1},
+		"has an index named 'uid' already");
 	refused((struct config_index){ .name = name, .paths = good, .n_paths = 1 }, "1 to 63 bytes");
 	refused((struct config_index){ .name = "x", .paths = bad, .n_paths = 1 }, "impossible path 'a..b'");
 	refused((struct config_index){ .name = "x", .paths = whole, .n_paths = 1 }, "path '$.'");
 	refused((struct config_index){ .name = "x", .paths = many, .n_paths = 9 }, "1 to 8 paths");
-	refused((struct config_index){ .name = "x", .paths = good, .n_paths = 1, .split = "ab" }, "one character");
+	refused((struct config_index){.name = "x", .paths = good, .n_paths = 1, .split = "ab"},
+		"one character");
 }
 
 /* Two declared indexes of one name are one too many. */
@@ -122,7 +152,8 @@ static void
 a_name_is_declared_once(void **state)
 {
 	char *paths[] = { "a.b" };
-	struct config_index index = { .name = "x", .resource = "pods", .paths = paths, .n_paths = 1, .origin = "here" };
+	struct config_index index = {
+		.name = "x", .resource = "pods", .paths = paths, .n_paths = 1, .origin = "here"};
 	const struct config_index *indexes[] = { &index, &index };
 	struct descriptor_source lister_watcher = { .resource = &pods, .indexes = indexes, .index_count = 2 };
 	char *json = NULL;
@@ -137,7 +168,8 @@ has(struct store_fixture *fx, const char *index, const char *value)
 {
 	const struct arena_view *view = &fx->arena->view;
 	struct value document = value_of_block(view, store_resource(fx->store, fx->pods)->descriptor);
-	struct value_iter it = value_iterate(value_field(document, "indexes", 7, path_fingerprint("indexes", 7)));
+	struct value_iter it = value_iterate(
+		value_field(document, "indexes", 7, path_fingerprint("indexes", 7)));
 	struct index_def def;
 	const char *why;
 	int r = -1;
@@ -145,26 +177,36 @@ has(struct store_fixture *fx, const char *index, const char *value)
 	while (r < 0 && value_next(&it)) {
 		assert_int_equal(index_def_read(&def, it.item, &why), 0);
 		if (strcmp(def.name, index) == 0)
-			r = index_def_has(&def, value_of_object(view, store_by_ordinal(fx->store, fx->pods, 0)), value, strlen(value));
+			r = index_def_has(&def,
+					  value_of_object(view, store_by_ordinal(fx->store, fx->pods, 0)),
+					  value, strlen(value));
 		index_def_done(&def);
 	}
 	return r;
 }
 
-/* The built-in indexes find a pod by what agents know of it, the mirror annotation and stripped container IDs included. */
+/*
+ * The built-in indexes find a pod by what agents know of it, the mirror annotation and stripped container IDs
+ * included.
+ */
 static void
 builtin_indexes_find_a_pod(void **state)
 {
-	static const char pod[] =
-		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\",\"labels\":{\"app\":\"web\"},"
-		"\"annotations\":{\"kubernetes.io/config.mirror\":\"hash-of-file\"},\"ownerReferences\":[{\"uid\":\"o-1\"},{\"uid\":\"o-2\"}]},"
-		"\"spec\":{\"nodeName\":\"node-1\"},\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"fd00::1\"}],"
-		"\"containerStatuses\":[{\"containerID\":\"containerd://c1\"}],\"initContainerStatuses\":[{\"containerID\":\"cri-o://i1\"}],"
-		"\"ephemeralContainerStatuses\":[{\"containerID\":\"docker://e1\"}]}}";
-	static const struct { const char *index, *value; } expected[] = {
-		{ "namespace", "ns" }, { "uid", "u-1" }, { "uid", "hash-of-file" }, { "owner", "o-1" }, { "owner", "o-2" },
-		{ "labels", "app=web" }, { "nodeName", "node-1" }, { "podIP", "10.0.0.1" }, { "podIP", "fd00::1" },
-		{ "containerID", "c1" }, { "containerID", "i1" }, { "containerID", "e1" },
+	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\","
+				  "\"labels\":{\"app\":\"web\"},"
+				  "\"annotations\":{\"kubernetes.io/"
+				  "config.mirror\":\"hash-of-file\"},\"ownerReferences\":[{\"uid\":\"o-1\"},{"
+				  "\"uid\":\"o-2\"}]},"
+				  "\"spec\":{\"nodeName\":\"node-1\"},\"status\":{\"podIPs\":[{\"ip\":\"10.0."
+				  "0.1\"},{\"ip\":\"fd00::1\"}],"
+				  "\"containerStatuses\":[{\"containerID\":\"containerd://"
+				  "c1\"}],\"initContainerStatuses\":[{\"containerID\":\"cri-o://i1\"}],"
+				  "\"ephemeralContainerStatuses\":[{\"containerID\":\"docker://e1\"}]}}";
+	static const struct { const char *index, *value;
+	} expected[] = {
+		{"namespace", "ns"},  {"uid", "u-1"},        {"uid", "hash-of-file"}, {"owner", "o-1"},
+		{"owner", "o-2"},     {"labels", "app=web"}, {"nodeName", "node-1"},  {"podIP", "10.0.0.1"},
+		{"podIP", "fd00::1"}, {"containerID", "c1"}, {"containerID", "i1"},   {"containerID", "e1"},
 	};
 
 	static const uint8_t fingerprint[32] = "descriptor_test";
@@ -190,8 +232,15 @@ a_fingerprint_names_its_source(void **state)
 {
 	const char *ab[] = { "a", "b" }, *ba[] = { "b", "a" }, *joined[] = { "ab" };
 	struct fingerprint_source base = {
-		.server = "https://one:6443", .ca = "CA", .ca_length = 2, .resource = &pods, .namespace_ = "n",
-		.label_selector = "l", .field_selector = "f", .drops = ab, .drop_count = 2,
+		.server = "https://one:6443",
+		.ca = "CA",
+		.ca_length = 2,
+		.resource = &pods,
+		.namespace_ = "n",
+		.label_selector = "l",
+		.field_selector = "f",
+		.drops = ab,
+		.drop_count = 2,
 	};
 	struct fingerprint_source variants[9];
 	uint8_t first[FINGERPRINT_BYTES], other[FINGERPRINT_BYTES];
@@ -225,9 +274,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_descriptor_of_pods), cmocka_unit_test(only_pods_have_a_pods_indexes),
-		cmocka_unit_test(an_impossible_index_is_refused), cmocka_unit_test(a_name_is_declared_once),
-		cmocka_unit_test(builtin_indexes_find_a_pod), cmocka_unit_test(a_fingerprint_names_its_source),
+		cmocka_unit_test(a_descriptor_of_pods),
+		cmocka_unit_test(only_pods_have_a_pods_indexes),
+		cmocka_unit_test(an_impossible_index_is_refused),
+		cmocka_unit_test(a_name_is_declared_once),
+		cmocka_unit_test(builtin_indexes_find_a_pod),
+		cmocka_unit_test(a_fingerprint_names_its_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What makes content other content. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,10 +12,13 @@
 
 #include "writer/resource/fingerprint.h"
 
-static const char *const one_drop[] = {"metadata.managedFields"}, *const two_drops[] = {"a", "b"}, *const swapped[] = {"b", "a"};
+static const char *const one_drop[] = {"metadata.managedFields"}, *const two_drops[] = {"a", "b"},
+			 *const swapped[] = {"b", "a"};
 static struct kube_pair group = {NULL, (char[]){"dev"}}, scope = {(char[]){"scope"}, (char[]){"view"}};
-static struct kube_resource pods = {.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}};
-static struct kube_resource nodes = {.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"nodes"}};
+static struct kube_resource pods = {
+	.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}};
+static struct kube_resource nodes = {
+	.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"nodes"}};
 
 static void
 make(const struct fingerprint_source *lister_watcher, uint8_t ret[FINGERPRINT_BYTES])
@@ -26,15 +30,25 @@ make(const struct fingerprint_source *lister_watcher, uint8_t ret[FINGERPRINT_BY
 static void
 each_part_makes_it_another_one(void **state)
 {
-	struct kube_impersonation user = {.user = (char[]){"u"}}, uid = {.user = (char[]){"u"}, .uid = (char[]){"7"}};
+	struct kube_impersonation user = {.user = (char[]){"u"}},
+				  uid = {.user = (char[]){"u"}, .uid = (char[]){"7"}};
 	struct kube_impersonation grouped = {.user = (char[]){"u"}, .groups = {&group, 1}};
 	struct kube_impersonation scoped = {.user = (char[]){"u"}, .extra = {&scope, 1}};
 	const struct fingerprint_source sources[] = {
-		{.resource = &pods}, {.resource = &nodes}, {.resource = &pods, .server = "https://a"}, {.resource = &pods, .server = "https://b"},
-		{.resource = &pods, .ca = "ca", .ca_length = 2}, {.resource = &pods, .namespace_ = "x"}, {.resource = &pods, .label_selector = "x"},
-		{.resource = &pods, .field_selector = "x"}, {.resource = &pods, .drops = one_drop, .drop_count = 1},
-		{.resource = &pods, .drops = two_drops, .drop_count = 2}, {.resource = &pods, .metadata_only = true},
-		{.resource = &pods, .as = &user}, {.resource = &pods, .as = &uid}, {.resource = &pods, .as = &grouped},
+		{.resource = &pods},
+		{.resource = &nodes},
+		{.resource = &pods, .server = "https://a"},
+		{.resource = &pods, .server = "https://b"},
+		{.resource = &pods, .ca = "ca", .ca_length = 2},
+		{.resource = &pods, .namespace_ = "x"},
+		{.resource = &pods, .label_selector = "x"},
+		{.resource = &pods, .field_selector = "x"},
+		{.resource = &pods, .drops = one_drop, .drop_count = 1},
+		{.resource = &pods, .drops = two_drops, .drop_count = 2},
+		{.resource = &pods, .metadata_only = true},
+		{.resource = &pods, .as = &user},
+		{.resource = &pods, .as = &uid},
+		{.resource = &pods, .as = &grouped},
 		{.resource = &pods, .as = &scoped},
 	};
 	size_t n = sizeof(sources) / sizeof(*sources);
@@ -70,7 +84,8 @@ static void
 a_cluster_has_a_mark_of_its_own(void **state)
 {
 	static const uint8_t none[FINGERPRINT_CLUSTER_BYTES];
-	uint8_t unknown[FINGERPRINT_CLUSTER_BYTES], a[FINGERPRINT_CLUSTER_BYTES], b[FINGERPRINT_CLUSTER_BYTES];
+	uint8_t unknown[FINGERPRINT_CLUSTER_BYTES], a[FINGERPRINT_CLUSTER_BYTES],
+		b[FINGERPRINT_CLUSTER_BYTES];
 
 	(void)state;
 	fingerprint_cluster("", unknown);

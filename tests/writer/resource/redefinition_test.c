@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What becomes of a resource whose definition is looked at again. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +17,16 @@ static char *short_names[] = {"gd", "gad"};
 static struct kube_resource
 gadgets(void)
 {
-	return (struct kube_resource){.group = "example.com", .version = "v1", .resource = "gadgets", .kind = "Gadget", .singular = "gadget",
-				      .short_names = short_names, .n_short_names = 1, .namespaced = true, .can_list = true, .can_watch = true};
+	return (struct kube_resource){.group = "example.com",
+				      .version = "v1",
+				      .resource = "gadgets",
+				      .kind = "Gadget",
+				      .singular = "gadget",
+				      .short_names = short_names,
+				      .n_short_names = 1,
+				      .namespaced = true,
+				      .can_list = true,
+				      .can_watch = true};
 }
 
 static void

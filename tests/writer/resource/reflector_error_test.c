@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What readers are told of a Reflector's failures, and when.
  */
@@ -30,9 +31,12 @@ look(struct reflector_error *t)
 	if (cJSON_IsTrue(cJSON_GetObjectItem(o, "recovered")))
 		snprintf(text, sizeof(text), "recovered");
 	else if (news)
-		snprintf(text, sizeof(text), "%.0f %s %s %s %.0f", cJSON_GetNumberValue(cJSON_GetObjectItem(o, "code")),
-			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "reason")), cJSON_GetStringValue(cJSON_GetObjectItem(o, "message")),
-			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "since")), cJSON_GetNumberValue(cJSON_GetObjectItem(o, "count")));
+		snprintf(text, sizeof(text), "%.0f %s %s %s %.0f",
+			 cJSON_GetNumberValue(cJSON_GetObjectItem(o, "code")),
+			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "reason")),
+			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "message")),
+			 cJSON_GetStringValue(cJSON_GetObjectItem(o, "since")),
+			 cJSON_GetNumberValue(cJSON_GetObjectItem(o, "count")));
 	if (news)
 		reflector_error_was_told(t);
 	cJSON_Delete(o);
@@ -130,9 +134,13 @@ the_reflector_tells_of_its_failures(void **state)
 	source.context = &t;
 	r = reflector_new(&options);
 	reflector_start(r, "", 0);
-	server_answer(fx, 403, "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is forbidden\",\"reason\":\"Forbidden\","
+	server_answer(fx, 403,
+		      "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"pods is "
+		      "forbidden\",\"reason\":\"Forbidden\","
 		      "\"code\":403}");
-	assert_string_equal(look(&t), "403 Forbidden LIST failed: pods is forbidden (403 Forbidden) 2023-11-14T22:13:20Z 1");
+	assert_string_equal(
+		look(&t),
+		"403 Forbidden LIST failed: pods is forbidden (403 Forbidden) 2023-11-14T22:13:20Z 1");
 	virtual_clock_advance(&fx->clock, 60000);
 	server_answer(fx, 200, pod_list("10", NULL, NULL));
 	assert_string_equal(look(&t), "recovered");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What differs between two configurations, and what that costs. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +16,12 @@
 #include "writer/resource/reload_plan.h"
 
 static struct kube_resource pods = {.group = "", .version = "v1", .resource = "pods", .namespaced = true};
-static struct kube_resource services = {.group = "", .version = "v1", .resource = "services", .namespaced = true};
-static struct kube_resource widgets = {.group = "example.com", .version = "v1", .resource = "widgets", .namespaced = true};
-static struct kube_resource newer_widgets = {.group = "example.com", .version = "v2", .resource = "widgets", .namespaced = true};
+static struct kube_resource services = {
+	.group = "", .version = "v1", .resource = "services", .namespaced = true};
+static struct kube_resource widgets = {
+	.group = "example.com", .version = "v1", .resource = "widgets", .namespaced = true};
+static struct kube_resource newer_widgets = {
+	.group = "example.com", .version = "v2", .resource = "widgets", .namespaced = true};
 
 static const struct kube_resource *
 meaning(const char *name)
@@ -25,7 +29,10 @@ meaning(const char *name)
 	static const struct {
 		const char *name;
 		const struct kube_resource *is;
-	} names[] = {{"pods", &pods}, {"po", &pods}, {"services", &services}, {"widgets.example.com", &widgets},
+	} names[] = {{"pods", &pods},
+		     {"po", &pods},
+		     {"services", &services},
+		     {"widgets.example.com", &widgets},
 		     {"widgets.v2.example.com", &newer_widgets}};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -42,7 +49,8 @@ struct side {
 static struct side
 side_of(const char *dir, const char *yaml)
 {
-	char *argv[] = {"informerd", "--server", "http://a", "--config", (char *)(uintptr_t)temp_file(dir, "c.yaml", yaml)};
+	char *argv[] = {"informerd", "--server", "http://a", "--config",
+			(char *)(uintptr_t)temp_file(dir, "c.yaml", yaml)};
 	_cleanup_(message_freep) char *error = NULL;
 	struct options options;
 	struct side side;
@@ -53,7 +61,8 @@ side_of(const char *dir, const char *yaml)
 		fail_msg("%s: %s", yaml, error);
 	options_done(&options);
 	names = config_names(&side.config);
-	side.resolved = calloc(side.config.n_resources + side.config.n_indexes + 1, sizeof(const struct kube_resource *));
+	side.resolved = calloc(side.config.n_resources + side.config.n_indexes + 1,
+			       sizeof(const struct kube_resource *));
 	for (size_t i = 0; i < side.config.n_resources + side.config.n_indexes; i++)
 		side.resolved[i] = meaning(names[i]);
 	free(names);
@@ -69,7 +78,8 @@ side_done(struct side *side)
 
 /* Both configurations, what is said of the plan, and which fields wait. */
 static void
-assert_plan(const char *dir, const char *before_yaml, const char *after_yaml, const char *text, const char *later)
+assert_plan(const char *dir, const char *before_yaml, const char *after_yaml, const char *text,
+	    const char *later)
 {
 	struct side before = side_of(dir, before_yaml), after = side_of(dir, after_yaml);
 	struct reload_plan plan;
@@ -80,7 +90,8 @@ assert_plan(const char *dir, const char *before_yaml, const char *after_yaml, co
 	said = reload_plan_text(&plan, &before.config, &after.config);
 	waits = reload_plan_later_text(&plan);
 	if (strcmp(said, text) != 0 || strcmp(waits, later) != 0)
-		fail_msg("from\n%s\nto\n%s\n'%s' instead of '%s'; '%s' instead of '%s'", before_yaml, after_yaml, said, text, waits, later);
+		fail_msg("from\n%s\nto\n%s\n'%s' instead of '%s'; '%s' instead of '%s'", before_yaml,
+			 after_yaml, said, text, waits, later);
 	assert_int_equal(reload_plan_is_empty(&plan), *text == '\0');
 	free(said);
 	free(waits);
@@ -97,7 +108,8 @@ static void
 check_rows(const char *dir, const struct row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		assert_plan(dir, rows[i].before, rows[i].after, rows[i].text, rows[i].later ? rows[i].later : "");
+		assert_plan(dir, rows[i].before, rows[i].after, rows[i].text,
+			    rows[i].later ? rows[i].later : "");
 }
 #define CHECK(rows) check_rows(*state, rows, sizeof(rows) / sizeof(*(rows)))
 
@@ -113,19 +125,29 @@ fields_count_now_or_wait_for_a_restart(void **state)
 		{PODS, PODS "access: {uids: [1], gids: [2]}\n", "access.uids, access.gids", ""},
 		{PODS "access: {uids: [1]}\n", PODS "access: {uids: [2]}\n", "access.uids", ""},
 		{PODS, PODS "access: {maxReaders: 9}\n", "", "access.maxReaders"},
-		{PODS, PODS "arena: {holdBytes: 1Mi, holdSeconds: 5}\n", "arena.holdBytes, arena.holdSeconds", ""},
-		{PODS, PODS "arena: {dir: /tmp, name: n, maxBytes: 1Gi}\n", "", "arena.dir, arena.name, arena.maxBytes"},
-		{PODS, PODS "events: {queueEntries: 128, maxQueueEntries: 256, queueBytes: 1Mi, queueSeconds: 5}\n",
+		{PODS, PODS "arena: {holdBytes: 1Mi, holdSeconds: 5}\n", "arena.holdBytes, arena.holdSeconds",
+		 ""},
+		{PODS, PODS "arena: {dir: /tmp, name: n, maxBytes: 1Gi}\n", "",
+		 "arena.dir, arena.name, arena.maxBytes"},
+		{PODS,
+		 PODS "events: {queueEntries: 128, maxQueueEntries: 256, queueBytes: 1Mi, queueSeconds: 5}\n",
 		 "events.queueEntries, events.maxQueueEntries, events.queueBytes, events.queueSeconds", ""},
-		{PODS, PODS "consumers: {perUser: 1, total: 2, days: 3}\n", "consumers.perUser, consumers.total, consumers.days", ""},
+		{PODS, PODS "consumers: {perUser: 1, total: 2, days: 3}\n",
+		 "consumers.perUser, consumers.total, consumers.days", ""},
 		{PODS, PODS "allowSecrets: true\n", "allowSecrets", ""},
-		{PODS "socket: /tmp/a\narena: {name: n}\n", PODS "socket: /tmp/b\narena: {name: n}\n", "", "socket"},
+		{PODS "socket: /tmp/a\narena: {name: n}\n", PODS "socket: /tmp/b\narena: {name: n}\n", "",
+		 "socket"},
 		{PODS, PODS "metricsAddress: ':1'\n", "", "metricsAddress"},
-		{PODS, PODS "context: c\ncluster: c\nuser: u\ntlsServerName: n\nas: a\nasUid: i\nasGroups: [g]\nrequestTimeout: 3s\n"
-		       "insecureSkipTlsVerify: true\n",
-		 "", "context, cluster, user, insecureSkipTlsVerify, tlsServerName, as, asUid, requestTimeout, asGroups"},
+		{PODS,
+		 PODS "context: c\ncluster: c\nuser: u\ntlsServerName: n\nas: a\nasUid: i\nasGroups: "
+		      "[g]\nrequestTimeout: 3s\n"
+		      "insecureSkipTlsVerify: true\n",
+		 "",
+		 "context, cluster, user, insecureSkipTlsVerify, tlsServerName, as, asUid, requestTimeout, "
+		 "asGroups"},
 		{PODS "asGroups: [a]\n", PODS "asGroups: [b]\n", "", "asGroups"},
-		{PODS, PODS "kubeconfig: /k\ncertificateAuthority: /a\nclientCertificate: /c\nclientKey: /k\n", "",
+		{PODS,
+		 PODS "kubeconfig: /k\ncertificateAuthority: /a\nclientCertificate: /c\nclientKey: /k\n", "",
 		 "kubeconfig, certificateAuthority, clientCertificate, clientKey"},
 	};
 
@@ -141,9 +163,12 @@ what_is_kept_costs_a_list_only_when_it_grows(void **state)
 		{POD(", drop: [spec.volumes]"), PODS, "pods: more is kept", ""},
 		{POD(", drop: [spec]"), POD(", drop: [spec.volumes]"), "pods: more is kept", ""},
 		{POD(", drop: [spec.volumes]"), POD(", drop: [spec]"), "pods: more is dropped", ""},
-		{POD(", drop: [spec.a]"), POD(", drop: [spec.ab]"), "pods: more is kept, more is dropped", ""},
-		{POD(", drop: [spec.a, spec.b]"), POD(", drop: [spec.b, spec.a]"), "pods: on demand or order", ""},
-		{POD(", drop: [spec, 'spec.a[*].b']"), POD(", drop: [spec]"), "pods: more is dropped", ""}, /* it finds nothing to drop */
+		{POD(", drop: [spec.a]"), POD(", drop: [spec.ab]"), "pods: more is kept, more is dropped",
+		 ""},
+		{POD(", drop: [spec.a, spec.b]"), POD(", drop: [spec.b, spec.a]"), "pods: on demand or order",
+		 ""},
+		/* it finds nothing to drop */
+		{POD(", drop: [spec, 'spec.a[*].b']"), POD(", drop: [spec]"), "pods: more is dropped", ""},
 		{PODS, PODS "keepManagedFields: true\n", "pods: more is kept", ""},
 		{PODS "keepManagedFields: true\n", PODS, "pods: more is dropped", ""},
 		{PODS, POD(", metadataOnly: true"), "pods: more is dropped", ""},
@@ -163,16 +188,22 @@ indexes_belong_to_their_resource(void **state)
 		{BOTH "indexes: ['a=pods:x']\n", BOTH, "pods: indexes", ""},
 		{BOTH "indexes: ['a=pods:x']\n", BOTH "indexes: ['a=pods:y']\n", "pods: indexes", ""},
 		{BOTH "indexes: ['a=pods:x']\n", BOTH "indexes: ['a=pods:x:split=,']\n", "pods: indexes", ""},
-		{BOTH "indexes: ['a=pods:x', 'b=pods:x']\n", BOTH "indexes: ['b=pods:x', 'a=pods:x']\n", "pods: indexes", ""},
-		{BOTH "indexes: ['a=pods:x']\n", BOTH "indexes: ['a=services:x']\n", "pods: indexes; services: indexes", ""},
+		{BOTH "indexes: ['a=pods:x', 'b=pods:x']\n", BOTH "indexes: ['b=pods:x', 'a=pods:x']\n",
+		 "pods: indexes", ""},
+		{BOTH "indexes: ['a=pods:x']\n", BOTH "indexes: ['a=services:x']\n",
+		 "pods: indexes; services: indexes", ""},
 		{BOTH "indexes: ['a=pods:x']\n", BOTH "indexes: ['a=po:x']\n", "", ""},
-		{BOTH "indexes: ['a=pods:x', 'b=services:y']\n", BOTH "indexes: ['b=services:y', 'a=pods:x']\n", "", ""},
+		{BOTH "indexes: ['a=pods:x', 'b=services:y']\n",
+		 BOTH "indexes: ['b=services:y', 'a=pods:x']\n", "", ""},
 	};
 
 	CHECK(rows);
 }
 
-/* Resources come and go; what is still there is known by resource and namespace, and nothing is asked of it again. */
+/*
+ * Resources come and go; what is still there is known by resource and namespace, and nothing is asked of it
+ * again.
+ */
 static void
 entries_are_known_by_resource_and_namespace(void **state)
 {
@@ -185,7 +216,8 @@ entries_are_known_by_resource_and_namespace(void **state)
 		{POD(", namespaces: [a, b]"), POD(", namespaces: [b]"), "pods in a: gone", ""},
 		{POD(", namespaces: [a]"), POD(", namespaces: [b, a]"), "pods in b: new", ""},
 		{POD(", namespaces: [a, b]"), PODS, "pods: selection; pods in b: gone", ""},
-		{"resources: [gadgets, pods]\n", "resources: [pods, gadgets]\n", "", ""}, /* nobody knows what that is */
+		/* nobody knows what that is */
+		{"resources: [gadgets, pods]\n", "resources: [pods, gadgets]\n", "", ""},
 		{"resources: [gadgets]\n", "resources: [gizmos]\n", "gizmos: new; gadgets: gone", ""},
 	};
 
@@ -200,7 +232,8 @@ another_selection_is_listed(void **state)
 		{PODS, POD(", namespace: a"), "pods in a: selection", ""},
 		{POD(", labelSelector: a=b"), POD(", labelSelector: a=c"), "pods: selection", ""},
 		{POD(", fieldSelector: spec.nodeName=a"), PODS, "pods: selection", ""},
-		{"resources: [widgets.example.com]\n", "resources: [widgets.v2.example.com]\n", "widgets.v2.example.com: selection", ""},
+		{"resources: [widgets.example.com]\n", "resources: [widgets.v2.example.com]\n",
+		 "widgets.v2.example.com: selection", ""},
 		{PODS, PODS "namespace: a\n", "pods in a: selection", ""},
 	};
 
@@ -225,12 +258,18 @@ choices_change_nothing_of_what_is_there(void **state)
 	CHECK(rows);
 }
 
-/* What has to wait is in the new configuration as it was in the old one, and the old one has what is to be freed. */
+/*
+ * What has to wait is in the new configuration as it was in the old one, and the old one has what is to be
+ * freed.
+ */
 static void
 what_waits_is_kept_as_it_was(void **state)
 {
-	struct side before = side_of(*state, PODS "socket: /tmp/a\ncontext: x\nasGroups: [g, h]\narena: {name: n, maxBytes: 1Gi}\nlogLevel: error\n"),
-		    after = side_of(*state, PODS "socket: /tmp/b\narena: {name: m}\nmetricsAddress: ':1'\nlogLevel: debug\n");
+	struct side before = side_of(*state, PODS "socket: /tmp/a\ncontext: x\nasGroups: [g, h]\narena: "
+						  "{name: n, maxBytes: 1Gi}\nlogLevel: error\n"),
+		    after = side_of(
+			    *state,
+			    PODS "socket: /tmp/b\narena: {name: m}\nmetricsAddress: ':1'\nlogLevel: debug\n");
 
 	reload_keep_later(&before.config, &after.config);
 	assert_string_equal(after.config.socket, "/tmp/a");

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Queues handed out by the broker: to whom, whom a commit wakes, and what becomes of them.
  */
@@ -142,11 +143,15 @@ a_subscriber_gets_each_change(void **state)
 	raw_reader_free(r);
 }
 
-/* A number that is in use is given up for the new queue; UNSUBSCRIBE gives one up; a foreign number is nothing. */
+/*
+ * A number that is in use is given up for the new queue; UNSUBSCRIBE gives one up; a foreign number is
+ * nothing.
+ */
 static void
 a_number_names_one_queue(void **state)
 {
-	struct message_unsubscribe end = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_UNSUBSCRIBE, sizeof(end), 0}};
+	struct message_unsubscribe end = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_UNSUBSCRIBE, sizeof(end), 0}};
 	struct broker_fixture *fx = *state;
 	const struct queue *first, *second;
 	struct raw_reader *r;
@@ -175,7 +180,10 @@ a_number_names_one_queue(void **state)
 
 /* ---- who is woken ---- */
 
-/* A reader that sleeps for its queue is woken when something is in it, and not by other commits; one that sleeps for commits by each. */
+/*
+ * A reader that sleeps for its queue is woken when something is in it, and not by other commits; one that
+ * sleeps for commits by each.
+ */
 static void
 readers_are_woken_for_what_they_wait_for(void **state)
 {
@@ -193,7 +201,10 @@ readers_are_woken_for_what_they_wait_for(void **state)
 	atomic_store(&queue->slot->armed, ARMED_QUEUE);
 	atomic_store(&other->slot->armed, ARMED_QUEUE);
 	atomic_store(&commits->slot->armed, ARMED_COMMIT);
-	broker_fixture_put(fx, (const char *const[]){"{\"metadata\":{\"name\":\"x\",\"namespace\":\"elsewhere\",\"uid\":\"1\"}}", NULL});
+	broker_fixture_put(
+		fx,
+		(const char *const[]){
+			"{\"metadata\":{\"name\":\"x\",\"namespace\":\"elsewhere\",\"uid\":\"1\"}}", NULL});
 	assert_true(is_readable(commits->eventfd, 10000));
 	clear(commits->eventfd);
 	assert_false(is_readable(queue->eventfd, 0));
@@ -305,8 +316,12 @@ a_killed_reader_lets_go_of_what_it_held(void **state)
 	}
 	assert_int_equal(read(ready[0], &status, 1), 1);
 	for (int i = 0; i < 20; i++)
-		broker_fixture_put(fx, (const char *const[]){i % 2 ? "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\",\"uid\":\"1\"},\"spec\":1}" :
-							     "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\",\"uid\":\"1\"},\"spec\":2}", NULL});
+		broker_fixture_put(
+			fx, (const char *const[]){i % 2 ? "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\","
+							  "\"uid\":\"1\"},\"spec\":1}"
+							: "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\","
+							  "\"uid\":\"1\"},\"spec\":2}",
+						  NULL});
 	assert_true(held(fx) > 0);
 	assert_int_equal(queues_of(fx), 2);
 	kill(pid, SIGKILL);
@@ -317,7 +332,10 @@ a_killed_reader_lets_go_of_what_it_held(void **state)
 	close(ready[1]);
 }
 
-/* In another generation nothing is left of the subscriptions; the reader asks anew, and gets a queue of the new arena. */
+/*
+ * In another generation nothing is left of the subscriptions; the reader asks anew, and gets a queue of the
+ * new arena.
+ */
 static void
 a_move_ends_subscriptions(void **state)
 {
@@ -419,7 +437,8 @@ garbage_from_an_attached_reader_ends_it(void **state)
 		for (size_t k = 0; k < n; k++)
 			noise.bytes[k] = (char)rand();
 		if (i % 2 && n >= sizeof(noise.head))
-			noise.head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, (uint16_t)(rand() % 12), (uint32_t)n, 0};
+			noise.head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION,
+							   (uint16_t)(rand() % 12), (uint32_t)n, 0};
 		if (n == sizeof(struct message_unsubscribe) || n == sizeof(struct message_subscribe))
 			n--;
 		assert_int_equal(send(bad->fd, &noise, n, MSG_NOSIGNAL), n);
@@ -436,8 +455,9 @@ garbage_from_an_attached_reader_ends_it(void **state)
 static void
 a_reader_that_takes_no_answer_is_dropped(void **state)
 {
-	struct message_subscribe wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
-					 .resource = "pods"};
+	struct message_subscribe wish = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
+		.resource = "pods"};
 	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 
@@ -453,8 +473,10 @@ a_reader_that_takes_no_answer_is_dropped(void **state)
 static void
 entries_of_a_reader_are_bounded(void **state)
 {
-	struct message_subscribe wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
-					 .resource = "pods", .entries = UINT32_MAX};
+	struct message_subscribe wish = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
+		.resource = "pods",
+		.entries = UINT32_MAX};
 	struct broker_fixture *fx = *state;
 	struct raw_reader *r;
 	uint64_t entries = 0;
@@ -510,7 +532,8 @@ static void
 what_readers_look_at_is_told(void **state)
 {
 	struct broker_fixture *fx = *state;
-	struct message_want wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_WANT, sizeof(wish), 0}, .resource = "a b"};
+	struct message_want wish = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_WANT, sizeof(wish), 0},
+				    .resource = "a b"};
 	struct raw_reader *r;
 	char text[WANTED_MAX], expected[WANTED_MAX];
 

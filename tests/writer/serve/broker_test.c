@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The broker: admission, what is handed out, clients that die, and clients that misbehave.
  */
@@ -75,7 +76,8 @@ as_another_user(int (*body)(void *context), void *context, gid_t extra_group)
 	}
 	pid = fork();
 	if (pid == 0) {
-		if (setgroups(extra_group ? 1 : 0, &extra_group) < 0 || setgid(OTHER_GID) < 0 || setuid(OTHER_UID) < 0)
+		if (setgroups(extra_group ? 1 : 0, &extra_group) < 0 || setgid(OTHER_GID) < 0 ||
+		    setuid(OTHER_UID) < 0)
 			_exit(99);
 		_exit(body(context));
 	}
@@ -86,7 +88,10 @@ as_another_user(int (*body)(void *context), void *context, gid_t extra_group)
 
 /* ---- what is handed out ---- */
 
-/* A reader gets arena, slot and eventfd; the arena cannot be written through what it gets: not mapped, not re-protected. */
+/*
+ * A reader gets arena, slot and eventfd; the arena cannot be written through what it gets: not mapped, not
+ * re-protected.
+ */
 static void
 the_arena_is_handed_out_read_only(void **state)
 {
@@ -182,7 +187,10 @@ attach_as_other(void *context)
 	return r;
 }
 
-/* Another user is refused, with the flag that would let it in; then let in by its uid, its group, a supplementary group. */
+/*
+ * Another user is refused, with the flag that would let it in; then let in by its uid, its group, a
+ * supplementary group.
+ */
 static void
 admission_goes_by_user_and_group(void **state)
 {
@@ -289,8 +297,9 @@ one_user_cannot_take_all_places(void **state)
 static void
 another_layout_is_refused(void **state)
 {
-	struct message_hello hello = {.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
-				      .layout_major = LAYOUT_MAJOR + 1};
+	struct message_hello hello = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_HELLO, sizeof(hello), 0},
+		.layout_major = LAYOUT_MAJOR + 1};
 	struct broker_fixture *fx = *state;
 	int fd;
 
@@ -408,14 +417,16 @@ garbage_is_refused(void **state)
 		for (size_t k = 0; k < n; k++)
 			noise[k] = (char)rand();
 		if (i % 2 && n >= sizeof(*head))
-			*head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, (uint16_t)(rand() % 9),
+			*head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION,
+						      (uint16_t)(rand() % 9),
 						      i % 4 == 1 ? (uint32_t)n : (uint32_t)rand(), 0};
 		if (i % 2 && head->type == MESSAGE_STAT)
 			head->type = MESSAGE_REPORT;
 		fd = raw_connect(fx);
 		send(fd, noise, n, MSG_NOSIGNAL);
 		raw_hear(fd, &a);
-		assert_true(a.length == 0 || a.u.head.type == MESSAGE_REFUSED || a.u.head.type == MESSAGE_WELCOME);
+		assert_true(a.length == 0 || a.u.head.type == MESSAGE_REFUSED ||
+			    a.u.head.type == MESSAGE_WELCOME);
 		raw_close(&a);
 		close(fd);
 	}
@@ -459,7 +470,8 @@ descriptors_that_are_sent_are_dropped(void **state)
 		char space[CMSG_SPACE(sizeof(passed))];
 	} control = {0};
 	struct iovec io = {&head, sizeof(head)};
-	struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	struct raw_answer a;
 
 	for (int i = 0; i < 50; i++)
@@ -483,7 +495,10 @@ descriptors_that_are_sent_are_dropped(void **state)
 	close(null);
 }
 
-/* Connections that say nothing are limited, and ended after their time; an honest reader gets in meanwhile. */
+/*
+ * Connections that say nothing are limited, and ended after their time; an honest reader gets in
+ * meanwhile.
+ */
 static void
 silent_connections_are_ended(void **state)
 {
@@ -519,8 +534,8 @@ silent_connections_are_ended(void **state)
 }
 
 /*
- * Two readers sleep, one of which cleared O_NONBLOCK of its eventfd and filled the counter, so that a write would block. The loop goes on
- * and the other one is woken. Returns how many were dropped.
+ * Two readers sleep, one of which cleared O_NONBLOCK of its eventfd and filled the counter, so that a write
+ * would block. The loop goes on and the other one is woken. Returns how many were dropped.
  */
 static uint64_t
 wake_with_one_that_blocks(struct broker_fixture *fx, unsigned readers_left)
@@ -625,7 +640,10 @@ the_report_lists_readers(void **state)
 
 /* ---- the socket and its lock ---- */
 
-/* A second writer is told who holds the lock, and takes nothing away from the first; after its end the lock is free. */
+/*
+ * A second writer is told who holds the lock, and takes nothing away from the first; after its end the lock
+ * is free.
+ */
 static void
 a_second_writer_is_refused(void **state)
 {

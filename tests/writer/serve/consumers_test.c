@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Named consumers: whose word counts, who gives way, and what outlives a daemon.
  */
@@ -100,8 +101,12 @@ changes(struct world *w, unsigned count)
 
 	for (unsigned i = 0; i < count; i++) {
 		version++;
-		assert_int_equal(store_fixture_putf(w->fx, "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":"
-						    "\"%lu\"}}", version), 0);
+		assert_int_equal(store_fixture_putf(w->fx,
+						    "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\","
+						    "\"uid\":\"u\",\"resourceVersion\":"
+						    "\"%lu\"}}",
+						    version),
+				 0);
 	}
 	assert_int_equal(store_commit(w->fx->store), 0);
 }
@@ -109,7 +114,8 @@ changes(struct world *w, unsigned count)
 static int
 sit(struct world *w, uid_t uid, const char *name, unsigned cursor, struct consumer_seat **ret)
 {
-	return consumers_sit(w->consumers, uid, name, strlen(name), &w->cursors[cursor], ret, w->lineage, &w->seq);
+	return consumers_sit(w->consumers, uid, name, strlen(name), &w->cursors[cursor], ret, w->lineage,
+			     &w->seq);
 }
 
 static void
@@ -181,7 +187,10 @@ a_seat_has_room_for_one(void **state)
 	assert_int_equal(sit(w, 0, "", 1, &second), -EINVAL);
 }
 
-/* What is acknowledged counts when it grows and is published; anything else is as if nothing had been said. */
+/*
+ * What is acknowledged counts when it grows and is published; anything else is as if nothing had been
+ * said.
+ */
 static void
 only_sensible_acknowledgements_count(void **state)
 {
@@ -239,7 +248,10 @@ consumers_outlive_the_daemon(void **state)
 	consumers_leave(seat);
 }
 
-/* A user has so many names; the one absent longest gives way, never one that is attached or another user's. */
+/*
+ * A user has so many names; the one absent longest gives way, never one that is attached or another
+ * user's.
+ */
 static void
 names_are_capped_a_user(void **state)
 {
@@ -284,7 +296,10 @@ names_are_capped_in_all(void **state)
 	assert_true(is_known(w, 1000, "a"));
 }
 
-/* Who was not seen for too long is forgotten, but not while it is attached; a clock that is set back makes nobody old. */
+/*
+ * Who was not seen for too long is forgotten, but not while it is attached; a clock that is set back makes
+ * nobody old.
+ */
 static void
 consumers_are_forgotten_by_age(void **state)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who gets what, what it holds back, and where that ends.
  */
@@ -26,10 +27,11 @@
 #define EVENTS 1000000
 #endif
 
-static const char services_descriptor[] =
-	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\",\"kind\":\"Service\",\"namespaced\":true,\"indexes\":[]}";
+static const char services_descriptor[] = "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\","
+					  "\"kind\":\"Service\",\"namespaced\":true,\"indexes\":[]}";
 static const char gadgets_descriptor[] =
-	"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"gadgets\",\"kind\":\"Gadget\",\"namespaced\":true,\"indexes\":[]}";
+	"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"gadgets\",\"kind\":\"Gadget\","
+	"\"namespaced\":true,\"indexes\":[]}";
 
 /* A subscription as its reader sees it. */
 struct reader {
@@ -102,8 +104,13 @@ subscribe_n(struct world *w, const char *resource, const char *ns, uint32_t entr
 {
 	struct reader *r = calloc(1, sizeof(*r));
 	struct subscriber_options options = {
-		.resource = resource, .resource_length = strlen(resource), .ns = ns, .ns_length = strlen(ns), .entries = entries,
-		.on_due = note_due, .context = r,
+		.resource = resource,
+		.resource_length = strlen(resource),
+		.ns = ns,
+		.ns_length = strlen(ns),
+		.entries = entries,
+		.on_due = note_due,
+		.context = r,
 	};
 	struct subscriber_stats stats;
 	int fd;
@@ -132,9 +139,12 @@ put(struct world *w, unsigned resource, const char *ns, const char *name)
 
 	w->fx->pods = resource;
 	w->version++;
-	assert_int_equal(store_fixture_putf(w->fx, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-%s\",\"resourceVersion\":"
-					    "\"%lu\"},\"spec\":{\"nodeName\":\"n1\",\"version\":%lu}}", name, ns, name, w->version,
-					    w->version), 0);
+	assert_int_equal(store_fixture_putf(w->fx,
+					    "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"u-"
+					    "%s\",\"resourceVersion\":"
+					    "\"%lu\"},\"spec\":{\"nodeName\":\"n1\",\"version\":%lu}}",
+					    name, ns, name, w->version, w->version),
+			 0);
 	w->fx->pods = pods;
 }
 
@@ -188,8 +198,9 @@ read_all(struct world *w, struct reader *r)
 
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%c", at ? " | " : "", kinds[e->kind]);
 		if (e->kind <= QUEUE_DELETED)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, " %.*s/%.*s", o->namespace_length, object_namespace(o),
-					       o->name_length, object_name(o));
+			at += (size_t)snprintf(text + at, sizeof(text) - at, " %.*s/%.*s",
+					       o->namespace_length, object_namespace(o), o->name_length,
+					       object_name(o));
 	}
 	atomic_store(&r->cursor->consumed, head(r));
 	return text;
@@ -209,7 +220,8 @@ events_go_by_resource_and_namespace(void **state)
 {
 	struct world *w = *state;
 	unsigned services = add_resource(w, services_descriptor, 1);
-	struct reader *all = subscribe(w, "pods", ""), *one = subscribe(w, "pods", "default"), *none = subscribe(w, "pods", "defaul");
+	struct reader *all = subscribe(w, "pods", ""), *one = subscribe(w, "pods", "default"),
+		      *none = subscribe(w, "pods", "defaul");
 	struct reader *other = subscribe(w, "services", "");
 
 	put_pod(w, "default", "a");
@@ -240,7 +252,8 @@ news_of_the_resource_goes_to_every_namespace(void **state)
 	put_pod(w, "x", "a");
 	store_set_state(w->fx->store, w->fx->pods, RESOURCE_SYNCED);
 	commit(w);
-	assert_int_equal(store_set_status(w->fx->store, w->fx->pods, "{\"recovered\":false,\"code\":403}"), 0);
+	assert_int_equal(store_set_status(w->fx->store, w->fx->pods, "{\"recovered\":false,\"code\":403}"),
+			 0);
 	commit(w);
 	assert_string_equal(read_all(w, one), "S | E");
 	assert_string_equal(read_all(w, all), "A x/a | S | E");
@@ -263,7 +276,10 @@ a_queue_is_complete_from_its_base_on(void **state)
 	assert_string_equal(read_all(w, r), "A default/b");
 }
 
-/* A resource that is not cached yet matches once it is; the entries that stand in the queue already are kept. */
+/*
+ * A resource that is not cached yet matches once it is; the entries that stand in the queue already are
+ * kept.
+ */
 static void
 a_resource_that_comes_later_matches(void **state)
 {
@@ -287,7 +303,8 @@ several_entries_of_a_resource_are_one(void **state)
 {
 	struct world *w = *state;
 	struct reader *r = subscribe(w, "services", "");
-	unsigned first = add_resource(w, services_descriptor, 1), second = add_resource(w, services_descriptor, 2);
+	unsigned first = add_resource(w, services_descriptor, 1),
+		 second = add_resource(w, services_descriptor, 2);
 	struct reader *late = subscribe(w, "services", "");
 
 	put(w, first, "a", "s");
@@ -298,7 +315,10 @@ several_entries_of_a_resource_are_one(void **state)
 	assert_int_equal(r->due, 1);
 }
 
-/* Where a resource gets another position, entries with the old one are shown no more; empty queues stay as they are. */
+/*
+ * Where a resource gets another position, entries with the old one are shown no more; empty queues stay as
+ * they are.
+ */
 static void
 entries_with_an_old_position_are_not_shown(void **state)
 {
@@ -397,7 +417,10 @@ a_reader_that_goes_lets_go(void **state)
 	assert_int_equal(held(w), 0);
 }
 
-/* A queue whose reader holds back more than its share of bytes overflows, though it has room; the others stay open. */
+/*
+ * A queue whose reader holds back more than its share of bytes overflows, though it has room; the others stay
+ * open.
+ */
 static void
 a_queue_over_its_bytes_overflows(void **state)
 {
@@ -444,7 +467,10 @@ overflows_are_counted_beyond_their_queue(void **state)
 	assert_int_equal(fan_out_overflows(w->fan_out, "nodes"), 0);
 }
 
-/* What others change while one entry stays unread counts too: a reader of a quiet namespace cannot hold the resource's past forever. */
+/*
+ * What others change while one entry stays unread counts too: a reader of a quiet namespace cannot hold the
+ * resource's past forever.
+ */
 static void
 a_quiet_namespace_holds_no_more_than_its_share(void **state)
 {
@@ -507,8 +533,8 @@ a_queue_reopens_at_any_commit(void **state)
 }
 
 /*
- * A reader that is stopped through a million events costs what its budget says and no more; its ring stays as it was, and the other one
- * misses nothing.
+ * A reader that is stopped through a million events costs what its budget says and no more; its ring stays as
+ * it was, and the other one misses nothing.
  */
 static void
 memory_is_bounded_through_a_million_events(void **state)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One queue: what its reader sees, overflow and reopening, and readers that write nonsense.
  */
@@ -60,7 +61,8 @@ commit(struct world *w, unsigned events)
 	ring_out_begin(w->out, w->seq);
 	for (unsigned i = 0; i < events; i++) {
 		w->seq++;
-		ring_out_push(w->out, &(struct queue_entry){.seq = w->seq, .kind = QUEUE_ADDED, .new_ref = 1}, w->seq * 1000000u);
+		ring_out_push(w->out, &(struct queue_entry){.seq = w->seq, .kind = QUEUE_ADDED, .new_ref = 1},
+			      w->seq * 1000000u);
 	}
 	return ring_out_publish(w->out);
 }
@@ -89,7 +91,10 @@ overflowed(const struct world *w)
 	return atomic_load(&((struct queue *)(uintptr_t)w->seen)->state) == QUEUE_OVERFLOWED;
 }
 
-/* A new queue is open, empty, and complete from its base on; what is asked for is rounded up, within bounds. */
+/*
+ * A new queue is open, empty, and complete from its base on; what is asked for is rounded up, within
+ * bounds.
+ */
 static void
 a_new_queue_is_open_and_empty(void **state)
 {
@@ -138,8 +143,10 @@ entries_show_when_published(void **state)
 	struct world *w = *state;
 
 	ring_out_begin(w->out, w->seq);
-	ring_out_push(w->out, &(struct queue_entry){.seq = 8, .kind = QUEUE_UPDATED, .resource = 3, .old_ref = 11, .new_ref = 12},
-		       5000000000ull * 1000000u);
+	ring_out_push(w->out,
+		      &(struct queue_entry){
+			      .seq = 8, .kind = QUEUE_UPDATED, .resource = 3, .old_ref = 11, .new_ref = 12},
+		      5000000000ull * 1000000u);
 	assert_int_equal(head(w), 0);
 	assert_true(ring_out_publish(w->out));
 	assert_false(ring_out_publish(w->out));
@@ -172,8 +179,8 @@ the_lowest_unread_seq_follows_the_reader(void **state)
 }
 
 /*
- * A full queue overflows and keeps its unread entries as they were; it reopens at the first commit that finds it empty, with the seq
- * before that commit as its base, and wakes its reader meanwhile.
+ * A full queue overflows and keeps its unread entries as they were; it reopens at the first commit that finds
+ * it empty, with the seq before that commit as its base, and wakes its reader meanwhile.
  */
 static void
 a_full_queue_overflows_and_reopens_when_empty(void **state)
@@ -181,7 +188,8 @@ a_full_queue_overflows_and_reopens_when_empty(void **state)
 	struct world *w = *state;
 
 	commit(w, 60);
-	assert_true(commit(w, 5));		/* 64 fit; the commit that does not fit is not shown in part */
+	/* 64 fit; the commit that does not fit is not shown in part */
+	assert_true(commit(w, 5));
 	assert_true(overflowed(w));
 	assert_int_equal(head(w), 60);
 	assert_int_equal(ring_out_overflows(w->out), 1);
@@ -204,7 +212,10 @@ a_full_queue_overflows_and_reopens_when_empty(void **state)
 	assert_int_equal(ring_out_lowest(w->out), w->seq - 1);
 }
 
-/* A commit larger than the queue overflows it, though it was empty; and again when it was reopened for that commit. */
+/*
+ * A commit larger than the queue overflows it, though it was empty; and again when it was reopened for that
+ * commit.
+ */
 static void
 a_commit_larger_than_the_queue_overflows_it(void **state)
 {
@@ -251,11 +262,15 @@ the_ring_goes_around(void **state)
 	assert_int_equal(next, w->seq + 1);
 }
 
-/* Whatever a reader says that it has read, an unread entry is not overwritten, and nothing outside the ring is touched. */
+/*
+ * Whatever a reader says that it has read, an unread entry is not overwritten, and nothing outside the ring
+ * is touched.
+ */
 static void
 nonsense_hurts_nobody_else(void **state)
 {
-	static const uint64_t nonsense[] = {UINT64_MAX, UINT64_MAX - 63, 1ull << 63, 65, 64 + 1000, 0, 1ull << 32};
+	static const uint64_t nonsense[] = {UINT64_MAX, UINT64_MAX - 63, 1ull << 63, 65, 64 + 1000,
+					    0,          1ull << 32};
 	struct world *w = *state;
 
 	commit(w, 64);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations: a writer that comes back carries the old arena's content over; whatever was killed at whatever moment leaves one whole
- * version behind; damage is found and named.
+ * Generations: a writer that comes back carries the old arena's content over; whatever was killed at whatever
+ * moment leaves one whole version behind; damage is found and named.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,11 +117,13 @@ commit_round(struct store_fixture *fx, unsigned long round)
 		if (round % 2 && i % 3 == 0)
 			r = store_fixture_delete(fx, "ns", name);
 		else
-			r = store_fixture_putf(fx,
-					       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
-					       "\"resourceVersion\":\"%lu-%u\",\"labels\":{\"round\":\"%lu\",\"fixed\":\"yes\"}},"
-					       "\"spec\":{\"nodeName\":\"node-%lu\",\"filler\":\"%0*lu\"}}",
-					       name, i, round, i, round, round % 5, 40 + (int)(round % 200), round);
+			r = store_fixture_putf(
+				fx,
+				"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
+				"\"resourceVersion\":\"%lu-%u\",\"labels\":{\"round\":\"%lu\",\"fixed\":"
+				"\"yes\"}},"
+				"\"spec\":{\"nodeName\":\"node-%lu\",\"filler\":\"%0*lu\"}}",
+				name, i, round, i, round, round % 5, 40 + (int)(round % 200), round);
 		if (r < 0)
 			return r;
 	}
@@ -179,7 +182,8 @@ a_new_writer_carries_the_content_over(void **state)
 	store_stats(fx->store, &after);
 	assert_int_equal(after.seq, before.seq);
 	assert_true(after.epoch >= before.epoch);
-	assert_memory_equal(lineage, root_at(&fx->arena->view, atomic_load(&fx->arena->header->root))->lineage, 16);
+	assert_memory_equal(lineage,
+			    root_at(&fx->arena->view, atomic_load(&fx->arena->header->root))->lineage, 16);
 	for (unsigned long round = 21; round <= 30; round++) {
 		assert_int_equal(commit_round(fx, round), 0);
 		assert_int_equal(assert_one_whole_round(fx), round);
@@ -219,8 +223,8 @@ rebuilt_books_say_what_the_old_ones_said(void **state)
 }
 
 /*
- * A writer killed with -9 at any moment, adoption included, leaves one whole commit; 200 kills leave one arena file; a reader
- * of the last generation that was live never sees a torn version.
+ * A writer killed with -9 at any moment, adoption included, leaves one whole commit; 200 kills leave one
+ * arena file; a reader of the last generation that was live never sees a torn version.
  */
 static void
 two_hundred_kills_leave_one_whole_arena(void **state)
@@ -320,8 +324,8 @@ note_block(void *context, uint32_t ref, const struct block *b)
 }
 
 /*
- * Any bit flipped in the identity or in any block that the root reaches is found at adoption, and the message says where. (The cells of
- * shortcuts are hints, and are filled anew.)
+ * Any bit flipped in the identity or in any block that the root reaches is found at adoption, and the message
+ * says where. (The cells of shortcuts are hints, and are filled anew.)
  */
 static void
 a_flipped_bit_is_found_and_named(void **state)
@@ -342,7 +346,9 @@ a_flipped_bit_is_found_and_named(void **state)
 		assert_int_equal(commit_round(fx, 2), 0);
 		all->count = 0;
 		assert_int_equal(walk_seen_init(&all->seen, fx->arena->view.committed), 0);
-		assert_int_equal(walk_root(&fx->arena->view, atomic_load(&fx->arena->header->root), &visitor, &damage), 0);
+		assert_int_equal(
+			walk_root(&fx->arena->view, atomic_load(&fx->arena->header->root), &visitor, &damage),
+			0);
 		walk_seen_done(&all->seen);
 		snprintf(name, sizeof(name), "arena.%" PRIu64, adoption.generation);
 		store_fixture_free(fx);
@@ -367,7 +373,10 @@ a_flipped_bit_is_found_and_named(void **state)
 	free(all);
 }
 
-/* A symbolic link or a stranger's file under the next name is not followed and not used; the writer starts beside it. */
+/*
+ * A symbolic link or a stranger's file under the next name is not followed and not used; the writer starts
+ * beside it.
+ */
 static void
 a_symlink_in_the_arenas_place_is_not_followed(void **state)
 {
@@ -410,7 +419,10 @@ another_key_file_means_a_new_arena(void **state)
 	store_fixture_free(fx);
 }
 
-/* Readers of the old generation are told: its header names the one that replaced it, and what they have mapped stays as it was. */
+/*
+ * Readers of the old generation are told: its header names the one that replaced it, and what they have
+ * mapped stays as it was.
+ */
 static void
 the_old_generation_says_which_one_replaced_it(void **state)
 {
@@ -461,7 +473,9 @@ when_two_generations_do_not_fit_the_old_one_gives_way(void **state)
 	fx = start_writer(w, &adoption);
 	assert_non_null(fx);
 	for (unsigned i = 0; i < 4000; i++) {
-		r = store_fixture_putf(fx, "{\"metadata\":{\"name\":\"big-%u\",\"namespace\":\"ns\"},\"x\":\"%0400u\"}", i, i);
+		r = store_fixture_putf(
+			fx, "{\"metadata\":{\"name\":\"big-%u\",\"namespace\":\"ns\"},\"x\":\"%0400u\"}", i,
+			i);
 		if (r < 0)
 			break;
 		assert_int_equal(store_commit(fx->store), 0);
@@ -486,12 +500,15 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_new_writer_carries_the_content_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(rebuilt_books_say_what_the_old_ones_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_old_generation_says_which_one_replaced_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_old_generation_says_which_one_replaced_it, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(another_key_file_means_a_new_arena, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_symlink_in_the_arenas_place_is_not_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_symlink_in_the_arenas_place_is_not_followed, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found_and_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_hundred_kills_leave_one_whole_arena, setup, teardown),
-		cmocka_unit_test_setup_teardown(when_two_generations_do_not_fit_the_old_one_gives_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(when_two_generations_do_not_fit_the_old_one_gives_way, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is held for queues: the log by itself, and the store that retires along it.
  */
@@ -92,10 +93,11 @@ lowest(void *context, unsigned resource)
 static int
 put(struct store_fixture *fx, int version)
 {
-	return store_fixture_putf(fx,
-				  "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"%d\"},"
-				  "\"note\":\"a text that stands in no other version, %d\"}",
-				  version, version);
+	return store_fixture_putf(
+		fx,
+		"{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"%d\"},"
+		"\"note\":\"a text that stands in no other version, %d\"}",
+		version, version);
 }
 
 static struct store_fixture *
@@ -120,7 +122,10 @@ is_version(struct store_fixture *fx, uint32_t ref, int version)
 	return is;
 }
 
-/* A state that a queue shows unread stays whole over any number of commits, and is given back when it was read. */
+/*
+ * A state that a queue shows unread stays whole over any number of commits, and is given back when it was
+ * read.
+ */
 static void
 what_a_queue_shows_stays_until_it_is_read(void **state)
 {
@@ -179,7 +184,8 @@ release_goes_up_to_the_lowest_unread(void **state)
 	store_fixture_settle(fx);
 	for (int v = 4; v < 10; v++)
 		assert_true(is_version(fx, refs[v], v));
-	assert_true(store_held_bytes(fx->store, fx->pods, 0) == store_held_bytes(fx->store, fx->pods, seqs[4]));
+	assert_true(store_held_bytes(fx->store, fx->pods, 0) ==
+		    store_held_bytes(fx->store, fx->pods, seqs[4]));
 	assert_int_equal(store_fixture_verify(fx), 0);
 	store_fixture_free(fx);
 }
@@ -204,7 +210,10 @@ look_at_events(void *context, const struct store_event *events, size_t count, ui
 	}
 }
 
-/* A state that came and went between two commits is whole when the commit tells of it, though nobody had anything unread. */
+/*
+ * A state that came and went between two commits is whole when the commit tells of it, though nobody had
+ * anything unread.
+ */
 static void
 states_between_commits_last_until_they_are_told(void **state)
 {
@@ -234,11 +243,17 @@ an_old_status_is_held(void **state)
 	(void)state;
 	store_stats(fx->store, &before);
 	lowest_unread = 0;
-	assert_int_equal(store_set_status(fx->store, fx->pods, "{\"recovered\":false,\"message\":\"the server says no for once\"}"), 0);
+	assert_int_equal(
+		store_set_status(fx->store, fx->pods,
+				 "{\"recovered\":false,\"message\":\"the server says no for once\"}"),
+		0);
 	assert_int_equal(store_commit(fx->store), 0);
-	assert_int_equal(store_set_status(fx->store, fx->pods, "{\"recovered\":true,\"message\":\"it is well again, all of it\"}"), 0);
+	assert_int_equal(store_set_status(fx->store, fx->pods,
+					  "{\"recovered\":true,\"message\":\"it is well again, all of it\"}"),
+			 0);
 	assert_int_equal(store_commit(fx->store), 0);
-	assert_true(store_held_bytes(fx->store, fx->pods, 0) == 0); /* nothing changed yet: it left at seq 0 */
+	/* nothing changed yet: it left at seq 0 */
+	assert_true(store_held_bytes(fx->store, fx->pods, 0) == 0);
 	store_stats(fx->store, &held);
 	lowest_unread = UINT64_MAX;
 	store_release_held(fx->store);

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equal hashes. The linker puts the functions below in the place of libsodium's and our own, and they answer with three bits: every trie of the store is
- * full of collisions, the books of shared blocks too, and all must be found as if nothing were the matter.
+ * Equal hashes. The linker puts the functions below in the place of libsodium's and our own, and they answer
+ * with three bits: every trie of the store is full of collisions, the books of shared blocks too, and all
+ * must be found as if nothing were the matter.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,18 +16,24 @@
 
 #include "tests/support/store_fixture.h"
 
-int __real_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length, const unsigned char *key);
-int __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length, const unsigned char *key);
+int __real_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
+			    const unsigned char *key);
+int __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
+			    const unsigned char *key);
 
 static uint64_t hash_mask = ~0ull;
 
 int
-__wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length, const unsigned char *key)
+__wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
+			const unsigned char *key)
 {
 	uint64_t hash;
 	int r = __real_crypto_shorthash((unsigned char *)&hash, in, length, key);
 
-	/* a block's tag is made of 24 bytes; paths know shapes by their tags (value.h), so these stay whole */
+	/*
+	 * a block's tag is made of 24 bytes; paths know shapes by their tags (value.h), so these stay
+	 * whole
+	 */
 	if (length != 24)
 		hash &= hash_mask;
 	memcpy(out, &hash, sizeof(hash));
@@ -34,8 +42,10 @@ __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned lo
 
 uint64_t __real_key_hash(const uint8_t key[16], const void *value, size_t length);
 uint64_t __wrap_key_hash(const uint8_t key[16], const void *value, size_t length);
-uint64_t __real_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length);
-uint64_t __wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length);
+uint64_t __real_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+			      size_t name_length);
+uint64_t __wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+			      size_t name_length);
 
 uint64_t
 __wrap_key_hash(const uint8_t key[16], const void *value, size_t length)
@@ -44,7 +54,8 @@ __wrap_key_hash(const uint8_t key[16], const void *value, size_t length)
 }
 
 uint64_t
-__wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length)
+__wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+		     size_t name_length)
 {
 	return __real_key_hash_name(key, ns, ns_length, name, name_length) & hash_mask;
 }
@@ -73,12 +84,15 @@ fill_and_check(uint64_t mask)
 				present[i] = 0;
 				continue;
 			}
-			assert_int_equal(store_fixture_putf(fx,
-							    "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
-							    "\"resourceVersion\":\"%u-%u\",\"labels\":{\"own\":\"%u\",\"half\":\"%u\","
-							    "\"all\":\"x\"}},\"spec\":{\"nodeName\":\"n%u\"}}",
-							    name, i, round, n, i, i % 2, i % 7),
-					 0);
+			assert_int_equal(
+				store_fixture_putf(
+					fx,
+					"{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
+					"\"resourceVersion\":\"%u-%u\",\"labels\":{\"own\":\"%u\",\"half\":"
+					"\"%u\","
+					"\"all\":\"x\"}},\"spec\":{\"nodeName\":\"n%u\"}}",
+					name, i, round, n, i, i % 2, i % 7),
+				0);
 			present[i] = 1;
 		}
 		assert_int_equal(store_commit(fx->store), 0);

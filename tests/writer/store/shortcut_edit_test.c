@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shortcuts: hints that may be missing and never mislead, whatever root one looks from.
  */
@@ -46,7 +47,10 @@ by_tries(const struct store_fixture *fx, const struct root *root, const char *na
 	return object_has_key(object_at(&fx->arena->view, ref), "ns", 2, name, strlen(name)) ? ref : 0;
 }
 
-/* Whatever the shortcuts of a root lead to is what its tries lead to. Returns how many pods they led to by key. */
+/*
+ * Whatever the shortcuts of a root lead to is what its tries lead to. Returns how many pods they led to by
+ * key.
+ */
 static unsigned
 check_root(const struct store_fixture *fx, const struct root *root)
 {
@@ -55,7 +59,8 @@ check_root(const struct store_fixture *fx, const struct root *root)
 	unsigned found = 0;
 	uint32_t count = 0, ref;
 	char name[32];
-	void *cells = res->by_ordinal ? shortcut_cells(view, res->by_ordinal, SHORTCUT_BY_ORDINAL, &count) : NULL;
+	void *cells = res->by_ordinal ? shortcut_cells(view, res->by_ordinal, SHORTCUT_BY_ORDINAL, &count)
+				      : NULL;
 
 	for (unsigned i = 0; i < PODS; i++) {
 		const struct object *o;
@@ -90,13 +95,16 @@ change_one(struct store_fixture *fx, uint64_t *random, unsigned version)
 	if ((*random >> 60) < 4)
 		return store_fixture_delete(fx, "ns", name);
 	/* now and then another object under the name */
-	return store_fixture_putf(fx, "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\",\"resourceVersion\":\"%u\"}}", name,
-				  (unsigned)(*random >> 20) % 3, version);
+	return store_fixture_putf(fx,
+				  "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"ns\",\"uid\":\"u%u\","
+				  "\"resourceVersion\":\"%u\"}}",
+				  name, (unsigned)(*random >> 20) % 3, version);
 }
 
 /*
- * In a random history, looked at from the newest root, from an older one that is pinned, and with changes that are not committed: what
- * is found is what that root has; and nearly everything is found from the newest.
+ * In a random history, looked at from the newest root, from an older one that is pinned, and with changes
+ * that are not committed: what is found is what that root has; and nearly everything is found from the
+ * newest.
  */
 static void
 a_shortcut_shows_what_the_root_has_or_nothing(void **state)
@@ -145,7 +153,11 @@ tables_follow_the_number_of_objects(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4000; i++) {
-		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+		assert_int_equal(
+			store_fixture_putf(
+				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
+				i),
+			0);
 		if (i % 50 == 0)
 			assert_int_equal(store_commit(fx->store), 0);
 	}
@@ -177,7 +189,11 @@ without_room_there_is_no_table(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+		assert_int_equal(
+			store_fixture_putf(
+				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
+				i),
+			0);
 	now = *store_resource(fx->store, 0);
 	assert_int_equal(now.by_key, 0);
 	arena_fail_after(fx->arena, 0);
@@ -207,7 +223,11 @@ a_lost_note_costs_the_tables(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+		assert_int_equal(
+			store_fixture_putf(
+				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
+				i),
+			0);
 	assert_int_equal(store_commit(fx->store), 0);
 	now = *store_resource(fx->store, 0);
 	before = now.by_key;
@@ -231,7 +251,11 @@ a_rebuild_leaves_nothing_of_what_was(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < PODS; i++)
-		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}", i), 0);
+		assert_int_equal(
+			store_fixture_putf(
+				fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns\",\"uid\":\"u\"}}",
+				i),
+			0);
 	assert_int_equal(store_commit(fx->store), 0);
 	now = *store_resource(fx->store, 0);
 	keys = shortcut_cells(&fx->arena->view, now.by_key, SHORTCUT_BY_KEY, &key_cells);

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a commit tells: the changes in order, with the states before and after; and what the root tells beside objects.
+ * What a commit tells: the changes in order, with the states before and after; and what the root tells beside
+ * objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +101,8 @@ static void
 put(struct diary *d, const char *name, const char *uid, const char *version)
 {
 	assert_int_equal(store_fixture_putf(d->fx,
-					    "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"%s\",\"resourceVersion\":\"%s\"}}",
+					    "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"%"
+					    "s\",\"resourceVersion\":\"%s\"}}",
 					    name, uid, version),
 			 0);
 }
@@ -110,7 +113,10 @@ commit(struct diary *d)
 	assert_int_equal(store_commit(d->fx->store), 0);
 }
 
-/* Every change is told once, in order of seq, with the state before and the state after; base is the seq that readers had. */
+/*
+ * Every change is told once, in order of seq, with the state before and the state after; base is the seq that
+ * readers had.
+ */
 static void
 changes_are_told_in_order_with_old_and_new(void **state)
 {
@@ -143,7 +149,10 @@ an_object_between_commits_is_an_add_and_a_delete(void **state)
 	end_diary(d);
 }
 
-/* Another UID under a name is another object: the old one's delete, then the new one's add, each with a seq. */
+/*
+ * Another UID under a name is another object: the old one's delete, then the new one's add, each with a
+ * seq.
+ */
 static void
 another_uid_is_a_delete_and_an_add(void **state)
 {
@@ -174,7 +183,10 @@ what_changes_nothing_is_not_told(void **state)
 	end_diary(d);
 }
 
-/* SYNCED is told with the commit that shows it, behind its changes, and again after the resource was LISTING. */
+/*
+ * SYNCED is told with the commit that shows it, behind its changes, and again after the resource was
+ * LISTING.
+ */
 static void
 synced_is_told_when_it_is_shown(void **state)
 {
@@ -214,7 +226,8 @@ a_status_is_told_and_shown(void **state)
 	commit(d);
 	root = root_at(&d->fx->arena->view, atomic_load(&d->fx->arena->header->root));
 	res = root_resource(&d->fx->arena->view, root, d->fx->pods);
-	assert_true(value_string(value_field(value_of_block(&d->fx->arena->view, res->status), "reason", 6, path_fingerprint("reason", 6)),
+	assert_true(value_string(value_field(value_of_block(&d->fx->arena->view, res->status), "reason", 6,
+					     path_fingerprint("reason", 6)),
 				 &reason, &length));
 	assert_memory_equal(reason, "ServiceUnavailable", length);
 	assert_int_equal(store_set_status(d->fx->store, d->fx->pods, bad), 0);
@@ -271,7 +284,10 @@ another_fingerprint_is_a_reset_in_place(void **state)
 	generations_end(&generations);
 }
 
-/* Of two entries of one resource, in namespaces of their own, only that one is reset which changed, whatever the order they are asked for in. */
+/*
+ * Of two entries of one resource, in namespaces of their own, only that one is reset which changed, whatever
+ * the order they are asked for in.
+ */
 static void
 a_reset_is_of_its_own_namespace(void **state)
 {
@@ -311,7 +327,10 @@ a_reset_is_of_its_own_namespace(void **state)
 	generations_end(&generations);
 }
 
-/* Of two entries of one resource one is dropped: readers that know both as one are told to look anew, and who comes later sees it too. */
+/*
+ * Of two entries of one resource one is dropped: readers that know both as one are told to look anew, and who
+ * comes later sees it too.
+ */
 static void
 dropping_an_entry_resets_the_others_of_its_name(void **state)
 {
@@ -360,7 +379,8 @@ static void
 consumers_are_shown_with_the_next_commit(void **state)
 {
 	struct diary *d = new_diary();
-	struct consumer list[2] = {{.seq = 7, .uid = 1000, .name_length = 3, .name = "log"}, {.seq = 9, .name_length = 1, .name = "x"}};
+	struct consumer list[2] = {{.seq = 7, .uid = 1000, .name_length = 3, .name = "log"},
+				   {.seq = 9, .name_length = 1, .name = "x"}};
 	const struct consumer *shown;
 	const struct root *root;
 	uint64_t epoch;
@@ -413,7 +433,9 @@ adoption_keeps_consumers_status_and_seq(void **state)
 			memcpy(before, after, sizeof(before));
 			assert_int_equal(store_set_consumers(fx->store, list, 1), 0);
 			assert_int_equal(store_set_status(fx->store, fx->pods, "{\"recovered\":false}"), 0);
-			assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}"), 0);
+			assert_int_equal(
+				store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}"),
+				0);
 			assert_int_equal(store_commit(fx->store), 0);
 		}
 		assert_memory_equal(before, after, sizeof(before));

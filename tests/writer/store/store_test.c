@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store against a plain model: what was put is found by key and by every index; versions change together; memory
- * comes back; a change that does not fit leaves everything as it was.
+ * The store against a plain model: what was put is found by key and by every index; versions change together;
+ * memory comes back; a change that does not fit leaves everything as it was.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,13 +43,16 @@ put(struct store_fixture *fx, unsigned i, const struct model_pod *p)
 	char ip[64] = "";
 
 	if (p->has_ip)
-		snprintf(ip, sizeof(ip), ",\"podIPs\":[{\"ip\":\"10.0.%u.%u\"},{\"ip\":\"fd00::%x\"}]", i / 256, i % 256, i);
-	return store_fixture_putf(fx,
-				  "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns-%u\",\"uid\":\"uid-%d\","
-				  "\"resourceVersion\":\"%d\",\"labels\":{\"team\":\"t%d\",\"app\":\"a%u\"},"
-				  "\"annotations\":{\"users\":\"u%d, u%d,u0\",\"filler\":\"%0*d\"}},"
-				  "\"spec\":{\"nodeName\":\"node-%d\"},\"status\":{\"phase\":\"Running\"%s}}",
-				  i, i % 3, p->uid, p->version, p->team, i % 50, p->user, p->user, (int)filler_bytes, p->version, p->node, ip);
+		snprintf(ip, sizeof(ip), ",\"podIPs\":[{\"ip\":\"10.0.%u.%u\"},{\"ip\":\"fd00::%x\"}]",
+			 i / 256, i % 256, i);
+	return store_fixture_putf(
+		fx,
+		"{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns-%u\",\"uid\":\"uid-%d\","
+		"\"resourceVersion\":\"%d\",\"labels\":{\"team\":\"t%d\",\"app\":\"a%u\"},"
+		"\"annotations\":{\"users\":\"u%d, u%d,u0\",\"filler\":\"%0*d\"}},"
+		"\"spec\":{\"nodeName\":\"node-%d\"},\"status\":{\"phase\":\"Running\"%s}}",
+		i, i % 3, p->uid, p->version, p->team, i % 50, p->user, p->user, (int)filler_bytes,
+		p->version, p->node, ip);
 }
 
 static long
@@ -93,7 +97,8 @@ assert_agrees(struct store_fixture *fx, const struct model_pod *pods)
 		assert_int_equal(ref != 0, pods[i].present);
 		present += pods[i].present;
 		snprintf(value, sizeof(value), "10.0.%u.%u", i / 256, i % 256);
-		assert_int_equal(store_fixture_count_by_index(fx, "podIP", value), expected(pods, "podIP", (int)i));
+		assert_int_equal(store_fixture_count_by_index(fx, "podIP", value),
+				 expected(pods, "podIP", (int)i));
 		if (ref) {
 			const char *uid, *version;
 			size_t uid_length, version_length;
@@ -109,22 +114,27 @@ assert_agrees(struct store_fixture *fx, const struct model_pod *pods)
 	assert_int_equal(store_resource(fx->store, fx->pods)->object_count, present);
 	for (int v = 0; v < NODES; v++) {
 		snprintf(value, sizeof(value), "node-%d", v);
-		assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value), expected(pods, "nodeName", v));
+		assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value),
+				 expected(pods, "nodeName", v));
 		snprintf(value, sizeof(value), "team=t%d", v);
-		assert_int_equal(store_fixture_count_by_index(fx, "labels", value), expected(pods, "team", v));
+		assert_int_equal(store_fixture_count_by_index(fx, "labels", value),
+				 expected(pods, "team", v));
 	}
 	for (int v = 0; v < 3; v++) {
 		snprintf(value, sizeof(value), "ns-%d", v);
-		assert_int_equal(store_fixture_count_by_index(fx, "namespace", value), expected(pods, "namespace", v));
+		assert_int_equal(store_fixture_count_by_index(fx, "namespace", value),
+				 expected(pods, "namespace", v));
 	}
 	for (int v = 0; v < USERS; v++) {
 		snprintf(value, sizeof(value), "u%d", v);
-		assert_int_equal(store_fixture_count_by_index(fx, "byUser", value), expected(pods, "byUser", v));
+		assert_int_equal(store_fixture_count_by_index(fx, "byUser", value),
+				 expected(pods, "byUser", v));
 	}
 }
 
 static void
-change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid, int *next_version, unsigned present_of_8)
+change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid, int *next_version,
+		 unsigned present_of_8)
 {
 	unsigned i = pick(PODS);
 	struct model_pod *p = &pods[i], now = *p;
@@ -153,7 +163,10 @@ change_at_random(struct store_fixture *fx, struct model_pod *pods, int *next_uid
 	*p = now;
 }
 
-/* Thousands of random adds, updates, re-creations and deletes: keys and all indexes say what a plain table says. */
+/*
+ * Thousands of random adds, updates, re-creations and deletes: keys and all indexes say what a plain table
+ * says.
+ */
 static void
 random_changes_agree_with_a_plain_table(void **state)
 {
@@ -174,7 +187,10 @@ random_changes_agree_with_a_plain_table(void **state)
 	store_fixture_free(fx);
 }
 
-/* When everything was deleted and nobody reads, the arena is as empty as before: no block, count or ordinal leaks. */
+/*
+ * When everything was deleted and nobody reads, the arena is as empty as before: no block, count or ordinal
+ * leaks.
+ */
 static void
 deleting_everything_gives_all_memory_back(void **state)
 {
@@ -211,7 +227,10 @@ deleting_everything_gives_all_memory_back(void **state)
 	store_fixture_free(fx);
 }
 
-/* A pinned epoch stays readable, unchanged, however much is committed after it; let go, its memory is reused. */
+/*
+ * A pinned epoch stays readable, unchanged, however much is committed after it; let go, its memory is
+ * reused.
+ */
 static void
 a_pinned_version_stays_as_it_was(void **state)
 {
@@ -254,7 +273,8 @@ a_pinned_version_stays_as_it_was(void **state)
 		char value[32];
 
 		snprintf(value, sizeof(value), "node-%d", v);
-		assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value), expected(pinned, "nodeName", v));
+		assert_int_equal(store_fixture_count_by_index(fx, "nodeName", value),
+				 expected(pinned, "nodeName", v));
 	}
 	atomic_store(&fx->arena->header->root, live);
 
@@ -277,7 +297,8 @@ a_full_arena_refuses_and_loses_nothing(void **state)
 	(void)state;
 	filler_bytes = 30000;
 	for (unsigned i = 0; i < PODS; i++) {
-		struct model_pod p = {1, (int)i + 1, (int)i + 1, (int)pick(NODES), (int)pick(USERS), (int)pick(NODES), 1};
+		struct model_pod p = {
+			1, (int)i + 1, (int)i + 1, (int)pick(NODES), (int)pick(USERS), (int)pick(NODES), 1};
 		int r = put(fx, i, &p);
 
 		if (r == 0) {
@@ -339,7 +360,10 @@ an_unchanged_object_publishes_nothing(void **state)
 	store_fixture_free(fx);
 }
 
-/* A server that was restored to an older state gives resourceVersions again: the same one with another content is an update. */
+/*
+ * A server that was restored to an older state gives resourceVersions again: the same one with another
+ * content is an update.
+ */
 static void
 the_same_version_with_another_content_is_an_update(void **state)
 {
@@ -357,7 +381,10 @@ the_same_version_with_another_content_is_an_update(void **state)
 	store_fixture_free(fx);
 }
 
-/* What drafts shared and gave back before anything was committed is free after a sweep, though there is nothing to commit. */
+/*
+ * What drafts shared and gave back before anything was committed is free after a sweep, though there is
+ * nothing to commit.
+ */
 static void
 a_sweep_frees_what_a_failed_list_shared(void **state)
 {
@@ -375,7 +402,9 @@ a_sweep_frees_what_a_failed_list_shared(void **state)
 	length = encode_string_head(payload, 1000) + 1000;
 	for (unsigned i = 0; i < 1000; i++) {
 		memcpy(payload + length - sizeof(i), &i, sizeof(i));
-		assert_int_equal(intern_get(store_intern(fx->store), BLOCK_VALUE, payload, (uint32_t)length, &ref, &known), 0);
+		assert_int_equal(intern_get(store_intern(fx->store), BLOCK_VALUE, payload, (uint32_t)length,
+					    &ref, &known),
+				 0);
 		assert_false(known);
 		refs[i] = ref;
 	}
@@ -427,15 +456,23 @@ an_update_that_moves_no_value_touches_no_index(void **state)
 	store_fixture_free(fx);
 }
 
-/* An empty value is one, also when it is the first that its index ever had (what says nothing is no value). */
+/*
+ * An empty value is one, also when it is the first that its index ever had (what says nothing is no
+ * value).
+ */
 static void
 an_empty_value_is_found(void **state)
 {
 	struct store_fixture *fx = store_fixture_new(0);
 
 	(void)state;
-	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\",\"uid\":\"1\"},\"spec\":{\"nodeName\":\"\"}}"), 0);
-	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"b\",\"namespace\":\"x\",\"uid\":\"2\"},\"spec\":{}}"), 0);
+	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"x\",\"uid\":"
+					       "\"1\"},\"spec\":{\"nodeName\":\"\"}}"),
+			 0);
+	assert_int_equal(
+		store_fixture_put(
+			fx, "{\"metadata\":{\"name\":\"b\",\"namespace\":\"x\",\"uid\":\"2\"},\"spec\":{}}"),
+		0);
 	assert_int_equal(store_commit(fx->store), 0);
 	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", ""), 1);
 	store_fixture_free(fx);

@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tombstones: what was deleted is found, by seq, key, uid, address and container, for as long as the limits allow; the floor says from
- * where on everything stands; and whatever memory is refused, a change happens whole or not at all.
+ * Tombstones: what was deleted is found, by seq, key, uid, address and container, for as long as the limits
+ * allow; the floor says from where on everything stands; and whatever memory is refused, a change happens
+ * whole or not at all.
  *
  * The linker puts __wrap_malloc and its kin in libc's place, so that private memory can run out as well.
  */
@@ -71,12 +73,14 @@ pick(unsigned n)
 }
 
 static const char descriptor[] =
-	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\",\"shortNames\":[],\"namespaced\":true,"
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
+	"\"shortNames\":[],\"namespaced\":true,"
 	"\"indexes\":["
 	"{\"name\":\"who\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]},"
 	"{\"name\":\"phase\",\"rules\":[{\"path\":\"status.phase\",\"as\":\"string\"}]},"
 	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
-	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":\"scheme\"}]}"
+	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":"
+	"\"scheme\"}]}"
 	"]}";
 
 static struct store_fixture *
@@ -103,11 +107,14 @@ new_store(uint64_t max_bytes)
 static int
 put(struct store_fixture *fx, unsigned name, unsigned uid, unsigned version)
 {
-	return store_fixture_putf(fx,
-				  "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-%u\",\"resourceVersion\":\"%u\"},"
-				  "\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.%u\"},{\"ip\":\"fd00::%x\"}],\"containerStatuses\":["
-				  "{\"containerID\":\"containerd://a%u\"},{\"containerID\":\"containerd://b%u\"}]}}",
-				  name, uid, version, name, name, uid, uid);
+	return store_fixture_putf(
+		fx,
+		"{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-%u\","
+		"\"resourceVersion\":\"%u\"},"
+		"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.%u\"},{\"ip\":\"fd00::%x\"}],\"containerStatuses\":"
+		"["
+		"{\"containerID\":\"containerd://a%u\"},{\"containerID\":\"containerd://b%u\"}]}}",
+		name, uid, version, name, name, uid, uid);
 }
 
 static int
@@ -131,8 +138,14 @@ published(struct store_fixture *fx)
 static void
 value_of(const char *what, unsigned n, char *text, size_t size)
 {
-	snprintf(text, size, strcmp(what, "pod") == 0 ? "pod-%u" : strcmp(what, "uid") == 0 ? "uid-%u" : strcmp(what, "ip6") == 0 ? "fd00::%x" :
-		 strcmp(what, "ip4") == 0 ? "10.0.0.%u" : strcmp(what, "a") == 0 ? "a%u" : "b%u", n);
+	snprintf(text, size,
+		 strcmp(what, "pod") == 0   ? "pod-%u"
+		 : strcmp(what, "uid") == 0 ? "uid-%u"
+		 : strcmp(what, "ip6") == 0 ? "fd00::%x"
+		 : strcmp(what, "ip4") == 0 ? "10.0.0.%u"
+		 : strcmp(what, "a") == 0   ? "a%u"
+					    : "b%u",
+		 n);
 }
 
 static uint64_t
@@ -144,8 +157,10 @@ hash_of(struct store_fixture *fx, const char *what, unsigned n)
 	value_of(what, n, text, sizeof(text));
 	if (strcmp(what, "pod") == 0)
 		return tombstone_hash(object_key_hash(key, "n", 1, text, strlen(text)), TOMBSTONE_BY_KEY);
-	return tombstone_hash(index_value_hash(key, text, strlen(text)), strcmp(what, "uid") == 0 ? TOMBSTONE_BY_UID :
-			      what[0] == 'i' ? TOMBSTONE_BY_ADDRESS : TOMBSTONE_BY_CONTAINER);
+	return tombstone_hash(index_value_hash(key, text, strlen(text)),
+			      strcmp(what, "uid") == 0 ? TOMBSTONE_BY_UID
+			      : what[0] == 'i'         ? TOMBSTONE_BY_ADDRESS
+						       : TOMBSTONE_BY_CONTAINER);
 }
 
 /* The uids of the tombstones found by something, in their order: "7 9 ". */
@@ -172,8 +187,10 @@ found_by(struct store_fixture *fx, const char *what, unsigned n)
 		assert_non_null(t);
 		json = store_fixture_json(fx, t->object);
 		if (strstr(json, value)) { /* the leaf was only one that could have it */
-			store_object_identity(fx->store, t->object, &uid, &uid_length, &version, &version_length);
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s ", (int)(uid_length - 4), uid + 4);
+			store_object_identity(fx->store, t->object, &uid, &uid_length, &version,
+					      &version_length);
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%.*s ",
+						   (int)(uid_length - 4), uid + 4);
 			assert_true(length < sizeof(text));
 		}
 		free(json);
@@ -199,8 +216,9 @@ by_seq(struct store_fixture *fx)
 
 		assert_non_null(object_at(view, ref));
 		store_object_identity(fx->store, ref, &uid, &uid_length, &version, &version_length);
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%" PRIu64 "%c%.*s ", t ? t->seq : object_at(view, ref)->seq,
-					   t ? '-' : '+', (int)(uid_length - 4), uid + 4);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%" PRIu64 "%c%.*s ",
+					   t ? t->seq : object_at(view, ref)->seq, t ? '-' : '+',
+					   (int)(uid_length - 4), uid + 4);
 		assert_true(length < sizeof(text));
 	}
 	return text;
@@ -230,7 +248,8 @@ boot_ns(void)
 static void
 limit(struct store_fixture *fx, uint64_t count, uint64_t bytes, uint64_t seconds)
 {
-	store_set_tombstone_limits(fx->store, fx->pods, (struct tombstone_limits){count, bytes, seconds * SECOND});
+	store_set_tombstone_limits(fx->store, fx->pods,
+				   (struct tombstone_limits){count, bytes, seconds * SECOND});
 }
 
 static void
@@ -261,7 +280,10 @@ by_seq_shows_deletions_between_changes(void **state)
 	store_fixture_free(fx);
 }
 
-/* A deleted object is found by its key, its uid, each of its addresses and each of its containers, and by nothing else. */
+/*
+ * A deleted object is found by its key, its uid, each of its addresses and each of its containers, and by
+ * nothing else.
+ */
 static void
 the_deleted_are_found_by_all_they_had(void **state)
 {
@@ -306,7 +328,10 @@ the_newest_stands_last(void **state)
 	store_fixture_free(fx);
 }
 
-/* Another UID under the name leaves a tombstone of the one before, with a seq of its own before the new one's. */
+/*
+ * Another UID under the name leaves a tombstone of the one before, with a seq of its own before the new
+ * one's.
+ */
 static void
 another_uid_leaves_a_tombstone(void **state)
 {
@@ -366,8 +391,11 @@ the_oldest_go_beyond_the_bytes(void **state)
 	(void)state;
 	limit(fx, 1000, 100000, 300);
 	for (unsigned i = 1; i <= 100; i++) {
-		assert_int_equal(store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-%u\"},\"x\":\"%09000u\"}",
-						    i, i, i), 0);
+		assert_int_equal(store_fixture_putf(fx,
+						    "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\","
+						    "\"uid\":\"uid-%u\"},\"x\":\"%09000u\"}",
+						    i, i, i),
+				 0);
 		assert_int_equal(delete(fx, i), 0);
 		store_tombstone_stats(fx->store, fx->pods, &stats);
 		assert_true(stats.bytes <= 100000);
@@ -418,8 +446,10 @@ tombstones_give_way_in_a_full_arena(void **state)
 
 	(void)state;
 	while (r == 0 && filled < 1000) {
-		r = store_fixture_putf(fx, "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-%u\"},\"x\":\"%030000u\"}", filled,
-				       filled, filled);
+		r = store_fixture_putf(fx,
+				       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"n\",\"uid\":\"uid-"
+				       "%u\"},\"x\":\"%030000u\"}",
+				       filled, filled, filled);
 		filled += r == 0;
 	}
 	assert_int_equal(r, -ENOSPC);
@@ -447,7 +477,10 @@ tombstones_give_way_in_a_full_arena(void **state)
 	store_fixture_free(fx);
 }
 
-/* A delete that finds room for itself but not for a tombstone happens, and the floor says that it cannot be found. */
+/*
+ * A delete that finds room for itself but not for a tombstone happens, and the floor says that it cannot be
+ * found.
+ */
 static void
 a_delete_without_room_raises_the_floor(void **state)
 {
@@ -463,7 +496,8 @@ a_delete_without_room_raises_the_floor(void **state)
 	assert_int_equal(delete(fx, 2), 0);
 	commit(fx);
 	arena_open_reserve(fx->arena, true);
-	while (count < 1024 && arena_new_block(fx->arena, BLOCK_VALUE, 4096 - sizeof(struct block), 0, &filler[count]) == 0)
+	while (count < 1024 &&
+	       arena_new_block(fx->arena, BLOCK_VALUE, 4096 - sizeof(struct block), 0, &filler[count]) == 0)
 		count++;
 	arena_open_reserve(fx->arena, false);
 	assert_in_range(count, 100, 1023);
@@ -489,8 +523,11 @@ a_value_that_stands_twice_is_filed_once(void **state)
 
 	(void)state;
 	for (unsigned n = 0; n < 2; n++) {
-		assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"pod-1\",\"namespace\":\"n\",\"uid\":\"uid-1\"},\"status\":"
-						       "{\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]}}"), 0);
+		assert_int_equal(
+			store_fixture_put(fx, "{\"metadata\":{\"name\":\"pod-1\",\"namespace\":\"n\",\"uid\":"
+					      "\"uid-1\"},\"status\":"
+					      "{\"podIPs\":[{\"ip\":\"10.0.0.1\"},{\"ip\":\"10.0.0.1\"}]}}"),
+			0);
 		assert_int_equal(delete(fx, 1), 0);
 	}
 	commit(fx);
@@ -550,7 +587,10 @@ adoption_keeps_them(void **state)
 	generations_end(&generations);
 }
 
-/* A resource whose content comes from elsewhere forgets the deletions of the old content, and gives back what they held. */
+/*
+ * A resource whose content comes from elsewhere forgets the deletions of the old content, and gives back what
+ * they held.
+ */
 static void
 a_reset_forgets_all(void **state)
 {
@@ -641,7 +681,9 @@ assert_agrees(struct store_fixture *fx, const struct model *m)
 	size_t live = 0, dead = 0, at = 0;
 
 	for (int r = trie_first(&it, &fx->arena->view, res->by_seq); r > 0; r = trie_next(&it)) {
-		const struct tombstone *t = link_is_immediate(it.leaf) ? NULL : tombstone_at(&fx->arena->view, it.leaf);
+		const struct tombstone *t = link_is_immediate(it.leaf)
+						    ? NULL
+						    : tombstone_at(&fx->arena->view, it.leaf);
 		uint64_t seq;
 
 		if (t) {
@@ -666,7 +708,8 @@ assert_agrees(struct store_fixture *fx, const struct model *m)
 			uint32_t ref = store_by_ordinal(fx->store, fx->pods, link_value(it.leaf));
 			unsigned name;
 
-			assert_int_equal(sscanf(object_name(object_at(&fx->arena->view, ref)), "pod-%u", &name), 1);
+			assert_int_equal(
+				sscanf(object_name(object_at(&fx->arena->view, ref)), "pod-%u", &name), 1);
 			seq = object_at(&fx->arena->view, ref)->seq;
 			assert_int_equal(m->seq[name], seq);
 			live++;
@@ -735,11 +778,15 @@ change_limits(struct store_fixture *fx)
 		break;
 	case 3:
 		if (stats.count)
-			store_expire_tombstones(fx->store, stats.oldest_boot_ns + 300 * SECOND + 1 + pick(1000000));
+			store_expire_tombstones(fx->store,
+						stats.oldest_boot_ns + 300 * SECOND + 1 + pick(1000000));
 	}
 }
 
-/* Whatever is refused at whatever moment: by-seq, `deleted`, floor and figures are what a plain list of deletions says. */
+/*
+ * Whatever is refused at whatever moment: by-seq, `deleted`, floor and figures are what a plain list of
+ * deletions says.
+ */
 static void
 random_changes_agree_with_a_plain_list(void **state)
 {
@@ -789,7 +836,10 @@ random_changes_agree_with_a_plain_list(void **state)
 	free(m);
 }
 
-/* With an allocation refused at each step in turn, a delete happens whole or not at all, and does once it is let through. */
+/*
+ * With an allocation refused at each step in turn, a delete happens whole or not at all, and does once it is
+ * let through.
+ */
 static void
 each_private_allocation_of_a_delete_may_fail(void **state)
 {

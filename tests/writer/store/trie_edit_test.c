@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trie against a plain sorted array: random edits in batches, every published version still readable unchanged.
+ * The trie against a plain sorted array: random edits in batches, every published version still readable
+ * unchanged.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +17,10 @@
 #include "tests/support/arena_fixture.h"
 #include "writer/store/trie_edit.h"
 
-/* ---- a model: keys in order; the value is the key's position in `universe`, so leaves know their key ---- */
+/*
+ * ---- a model: keys in order; the value is the key's position in `universe`, so leaves know their key
+ * ----
+ */
 
 struct world {
 	struct arena *arena;
@@ -35,7 +40,8 @@ next_random(struct world *w)
 }
 
 static int
-key_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way, uint64_t *ret_key)
+key_of(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+       uint64_t *ret_key)
 {
 	const struct world *w = self->context;
 
@@ -110,7 +116,8 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 	uint32_t root = 0, roots[VERSIONS] = {0};
 	uint64_t epoch = 2;
 
-	print_message("seed %llu, %u keys, %u operations\n", (unsigned long long)seed, w->universe_count, operations);
+	print_message("seed %llu, %u keys, %u operations\n", (unsigned long long)seed, w->universe_count,
+		      operations);
 	arena_set_working_epoch(w->arena, epoch);
 	for (uint32_t done = 0; done < operations;) {
 		uint32_t batch = 1 + (uint32_t)(next_random(w) % 200);
@@ -125,7 +132,8 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 			int r;
 
 			if (next_random(w) % 8 < (growing ? 6u : 2u)) {
-				assert_int_equal(trie_put(w->edit, &root, key, link_of(value), &resolver, &old), 0);
+				assert_int_equal(
+					trie_put(w->edit, &root, key, link_of(value), &resolver, &old), 0);
 				present[value] |= 2;
 			} else {
 				assert_int_equal(trie_remove(w->edit, &root, key, &resolver, &old), 0);
@@ -194,7 +202,10 @@ run_model(uint32_t keys, uint32_t operations, uint64_t seed, uint64_t mask)
 	world_free(w);
 }
 
-/* A million random edits of hashed keys do what a sorted array does, and old versions stay readable unchanged. */
+/*
+ * A million random edits of hashed keys do what a sorted array does, and old versions stay readable
+ * unchanged.
+ */
 static void
 random_edits_agree_with_a_sorted_array(void **state)
 {
@@ -210,7 +221,10 @@ dense_keys_agree_with_a_sorted_array(void **state)
 	run_model(4000, 200000, 4711, 0xfff);
 }
 
-/* The same with keys that differ in high and in low digits only: levels in between have no node, the top one has 16 digits. */
+/*
+ * The same with keys that differ in high and in low digits only: levels in between have no node, the top one
+ * has 16 digits.
+ */
 static void
 sparse_digits_agree_with_a_sorted_array(void **state)
 {
@@ -234,7 +248,9 @@ form_does_not_depend_on_the_order_of_edits(void **state)
 		for (uint32_t i = 0; i < w->universe_count; i++) {
 			uint32_t value = order ? w->universe_count - 1 - i : i;
 
-			assert_int_equal(trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL), 0);
+			assert_int_equal(
+				trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL),
+				0);
 		}
 		trie_edit_seal(w->edit);
 		arena_stats(w->arena, &stats);
@@ -244,7 +260,10 @@ form_does_not_depend_on_the_order_of_edits(void **state)
 	assert_int_equal(bytes[0], bytes[1]);
 }
 
-/* Within one batch a node is copied once: many edits of one small trie cost no more blocks than the trie has nodes. */
+/*
+ * Within one batch a node is copied once: many edits of one small trie cost no more blocks than the trie has
+ * nodes.
+ */
 static void
 a_batch_copies_a_node_once(void **state)
 {
@@ -261,7 +280,8 @@ a_batch_copies_a_node_once(void **state)
 	assert_int_equal(before.blocks, 1);
 	for (unsigned round = 0; round < 10; round++)
 		for (uint32_t i = 0; i < w->universe_count; i++)
-			assert_int_equal(trie_put(w->edit, &root, w->universe[i], link_of(i), &resolver, NULL), 0);
+			assert_int_equal(
+				trie_put(w->edit, &root, w->universe[i], link_of(i), &resolver, NULL), 0);
 	arena_stats(w->arena, &after);
 	assert_int_equal(after.blocks, 2);
 	world_free(w);
@@ -279,7 +299,8 @@ a_failed_edit_changes_nothing(void **state)
 
 	(void)state;
 	for (uint32_t value = 0; value < w->universe_count; value += 2) {
-		assert_int_equal(trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL), 0);
+		assert_int_equal(
+			trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL), 0);
 		present[value] = 1;
 	}
 	trie_edit_seal(w->edit);
@@ -292,7 +313,8 @@ a_failed_edit_changes_nothing(void **state)
 			root_before = root;
 			arena_fail_after(w->arena, allowed);
 			r = present[value] ? trie_remove(w->edit, &root, w->universe[value], &resolver, NULL)
-					   : trie_put(w->edit, &root, w->universe[value], link_of(value), &resolver, NULL);
+					   : trie_put(w->edit, &root, w->universe[value], link_of(value),
+						      &resolver, NULL);
 			arena_fail_after(w->arena, UINT64_MAX);
 			if (r == 0)
 				break;
