@@ -3,14 +3,19 @@
  * libinformer, events: handlers are told of every object that is there, and then of each change.
  *
  *	static void on_add(void *context, const struct informer_object *pod, bool is_initial) { … }
- *	static void on_update(void *context, const struct informer_object *old, const struct informer_object *pod) { … }
- *	static void on_delete(void *context, const struct informer_object *pod, bool final_state_known) { … }
+ *	static void on_update(void *context, const struct informer_object *old,
+ *			      const struct informer_object *pod) { … }
+ *	static void on_delete(void *context, const struct informer_object *pod,
+ *			      bool final_state_known) { … }
  *
  *	struct informer_handler_options o = {.size = sizeof(o), .resource = "pods",
  *		.on_add = on_add, .on_update = on_update, .on_delete = on_delete};
  *	informer_add_handler(inf, &o, NULL);
  *
- *	informer_run(inf);		a thread a handler, until informer_stop(); or, in an event loop of your own:
+ *	informer_run(inf);		a thread a handler, until informer_stop()
+ *
+ * or, in an event loop of your own:
+ *
  *	while (poll(&(struct pollfd){informer_fd(inf), POLLIN, 0}, 1, -1) >= 0)
  *		informer_dispatch(inf);
  *

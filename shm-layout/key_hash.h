@@ -19,12 +19,15 @@
  *	              n <= 16       mix(w(p) ^ s[0], w(p + n - 8) ^ s[1])
  *	              n <= 32       pair(p, 0) + pair(p + n - 16, 2)
  *	              n <= 64       pair(p, 0) + pair(p + 16, 2) + pair(p + n - 32, 4) + pair(p + n - 16, 6)
- *	              n > 64        h = 0; while more than 64 bytes are left: h = mix(h ^ s[8], piece of the next 64);
+ *	              n > 64        h = 0; while more than 64 bytes are left:
+ *	                                h = mix(h ^ s[8], piece of the next 64);
  *	                            then mix(h ^ s[8], piece of the last 64 of all)
  *	pair(p, i):   mix(w(p) ^ s[i], w(p + 8) ^ s[i + 1])
  *
- *	hash of a value v of n bytes:          mix(piece(v, n) ^ s[9], n ^ s[10])
- *	hash of namespace (m) and name (n):    mix(piece(namespace, m) ^ s[11], piece(name, n) ^ (m << 32 | n) ^ s[12])
+ *	hash of a value (n bytes):
+ *	    mix(piece(value, n) ^ s[9], n ^ s[10])
+ *	hash of namespace (m bytes) and name (n bytes):
+ *	    mix(piece(namespace, m) ^ s[11], piece(name, n) ^ (m << 32 | n) ^ s[12])
  */
 #ifndef SHM_LAYOUT_KEY_HASH_H
 #define SHM_LAYOUT_KEY_HASH_H

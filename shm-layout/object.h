@@ -4,17 +4,18 @@
  *
  * BLOCK_OBJECT payload:
  *
- *   0      8             16         24        28         30           31      32            34        36
- *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------------- - -
- *   | seq  | created_seq | key_hash | ordinal | resource | namespace_ | flags | name_length | body_   |
- *          namespace, name,
- *   |      |             |          |         |          | length     |       |             | offset  | near
- *                        strings, body
- *   +------+-------------+----------+---------+----------+------------+-------+-------------+---------+----------------- - -
+ *   0         8             16           24        28         30                 31      32
+ *   +---------+-------------+------------+---------+----------+------------------+-------+
+ *   | seq     | created_seq | key_hash   | ordinal | resource | namespace_length | flags |
+ *   +---------+-------------+------------+---------+----------+------------------+-------+
+ *   32            34            36
+ *   +-------------+-------------+-----------+------+--------------+------ - -
+ *   | name_length | body_offset | namespace | name | near strings | body
+ *   +-------------+-------------+-----------+------+--------------+------ - -
  *
  *   seq            modification sequence number of the change that made this state
  *   created_seq    of the change that made the object appear
- *   key_hash       SipHash(hash_key, "namespace/name"), or of "name" without a namespace
+ *   key_hash       of namespace and name, under the arena's hash key (key_hash.h)
  *   ordinal        names the object within its resource while it exists
  *   resource       position of its resource in the root
  *   flags          OBJECT_NEAR: near strings stand behind the name

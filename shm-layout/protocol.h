@@ -2,22 +2,21 @@
 /*
  * What reader and broker say to each other over the Unix socket (SOCK_SEQPACKET, one message a packet).
  *
- *   reader → broker   HELLO     versions, the kind of attach, the reader's name for `informerctl stat`
- *   broker → reader   WELCOME   generation; carries with SCM_RIGHTS, in this order: arena (O_RDONLY), slot
- *                     (read-write), eventfd
- *                     REFUSED   code and a sentence
- *   broker → reader   MOVED     a new generation stands ready; carries the same three descriptors as WELCOME
- *   reader → broker   SUBSCRIBE    once attached: fill a queue with the changes of a resource (queue.h). Its
- *                     number names it from
- *                                  then on; a number that is in use is unsubscribed first
- *   broker → reader   SUBSCRIBED   from which seq on; carries the queue (read-only)
- *                     UNSUBSCRIBED code and a sentence: it was refused
- *   reader → broker   UNSUBSCRIBE  the queue with this number is no longer read; no answer
- *   reader → broker   WANT         once attached: it looks at this resource; one that is cached on demand is
- *                     cached from now on. No
- *                                  answer. SUBSCRIBE says the same
- *   reader → broker   STAT      a question; no slot is needed
- *   broker → reader   REPORT    its answer: one JSON document, in as many packets as it takes; `more` tells
+ *   reader → broker   HELLO         versions, the kind of attach, the reader's name for `informerctl stat`
+ *   broker → reader   WELCOME       generation; carries with SCM_RIGHTS, in this order: arena (O_RDONLY),
+ *                                   slot (read-write), eventfd
+ *                     REFUSED       code and a sentence
+ *   broker → reader   MOVED         a new generation stands ready; carries the same three descriptors
+ *   reader → broker   SUBSCRIBE     once attached: fill a queue with the changes of a resource (queue.h). Its
+ *                                   number names it from then on; one that is in use is unsubscribed first
+ *   broker → reader   SUBSCRIBED    from which seq on; carries the queue (read-only)
+ *                     UNSUBSCRIBED  code and a sentence: it was refused
+ *   reader → broker   UNSUBSCRIBE   the queue with this number is no longer read; no answer
+ *   reader → broker   WANT          once attached: it looks at this resource; one that is cached on demand
+ *                                   is cached from now on. No answer. SUBSCRIBE says the same
+ *   reader → broker   STAT          a question; no slot is needed
+ *   broker → reader   REPORT        its answer: one JSON document, in as many packets as it takes; `more`
+ *                                   tells
  *
  * The broker receives without a control buffer, so nobody can make it pile up descriptors. Either side ends
  * by closing. All fields are input: sizes are checked, strings are length-delimited and end within the

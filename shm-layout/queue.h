@@ -6,10 +6,9 @@
  *
  *   offset  bytes  field
  *        0      8  head       entries pushed so far; entry n stands at ring[n % capacity]
- *        8      8  base       after (re)opening: the ring has every change of its subscription with seq >
- *                  base
- *       16      8  openings   how often it was opened: 1, and one more each time it reopened after an
- *               overflow
+ *        8      8  base       since it opened last: the ring has every change of its subscription with
+ *                             seq > base
+ *       16      8  openings   how often it was opened: 1, and one more each time it reopened
  *       24      4  state      0 OPEN, 1 OVERFLOWED
  *       28      4  capacity   entries, a power of two, QUEUE_ENTRIES_MIN .. QUEUE_ENTRIES_MAX; never changes
  *     4096  24*n  entries     {seq, kind, resource, old, new}
@@ -17,23 +16,21 @@
  * Invariant: while OPEN, what an unread entry refers to stays in the arena. An unread entry is never
  * overwritten.
  *
- * The reader, for each look:                      The writer, after each commit that was published:
+ * The reader, for each look:                     The writer, after each commit that was published:
  *
- *   Q1  pin the current root (full fence)           P1  OVERFLOWED and consumed == head: base = last seq
- *       before this
- *   Q2  head, then state, then openings (acquire)       commit, openings += 1, state = OPEN (release)
- *   Q3  OVERFLOWED: consumed = that head (throw     P2  OPEN, and room, and within budget: entries, head
- *       (release)
- *       away), catch up: walk by-seq                P3  no room, or budget spent: state = OVERFLOWED; full
- *                                                   fence; then
- *       (cursor, root.seq]                              what only this queue held is *retired* at the working
- *                                                       epoch
- *   Q4  openings changed: if root.seq < base, begin P4  wake the reader when it sleeps (also while
- *       OVERFLOWED) anew at Q1; if cursor < base, catch up
- *       likewise; then drop entries <= cursor
- *   Q5  read entries up to that head, follow them,
- *       consumed = n (release), unpin when the
- *       handler is out
+ *   Q1  pin the current root (full fence)          P1  OVERFLOWED and consumed == head: base = seq of the
+ *   Q2  head, then state, then openings                commit before; openings += 1; state = OPEN (release)
+ *       (acquire each)                             P2  OPEN, and room, and within budget: entries; head
+ *   Q3  OVERFLOWED: consumed = that head (throw        (release)
+ *       away); catch up: walk by-seq               P3  no room, or budget spent: state = OVERFLOWED
+ *       (cursor, root.seq]                             (release); full fence; then what only this queue
+ *   Q4  openings changed: if root.seq < base,          held is *retired* at the working epoch
+ *       begin anew at Q1; if cursor < base,        P4  wake the reader when it sleeps (also while
+ *       catch up likewise; then drop entries           OVERFLOWED)
+ *       <= cursor
+ *   Q5  read entries up to that head, follow
+ *       them; consumed = n (release); unpin when
+ *       the handler is out
  *
  * Why: if Q2 sees OPEN, P3's retirement comes after Q1's pin, which then protects what the entries refer to.
  * If Q2 sees OVERFLOWED, no entry is followed. P1's base is the seq of a root that was current before, so one

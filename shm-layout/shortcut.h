@@ -12,13 +12,14 @@
  *
  *   0          4        8         A                                     A + cells * size
  *   +----------+--------+- - - - -+--------+--------+--------+- - - - - +
- *   | cells    | kind   |         | cell   | cell   | cell   |          |	A: the first multiple of 64 of
- *              the file from byte 8 on
+ *   | cells    | kind   |         | cell   | cell   | cell   |          |
  *   +----------+--------+- - - - -+--------+--------+--------+- - - - - +
  *
- *   cells  a power of two; kind 1, by key: 8 bytes each, the hash's upper 32 bits above the object's ref, 0
- *          empty; the 8 of the 64-byte bucket number hash & (cells / 8 - 1) are searched. kind 2, by ordinal:
- *          4 bytes each, the ref, 0 none
+ *   A      the first multiple of 64 of the file from byte 8 on
+ *   cells  how many, a power of two
+ *   kind   1, by key: 8 bytes a cell, the hash's upper 32 bits above the object's ref, 0 empty; the 8 of the
+ *          64-byte bucket number hash & (cells / 8 - 1) are searched
+ *          2, by ordinal: 4 bytes a cell, the ref, 0 none
  *
  * Invariant: before a root is stored, every cell about an object that its commit changed is (a deleted one's
  * is empty). A reader that loads a cell after it pinned a root of seq S finds there nothing, or the version

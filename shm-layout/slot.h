@@ -5,18 +5,15 @@
  * clamped, never an index.
  *
  *   offset  bytes  field
- *        0      4  armed      the reader sleeps and wants its eventfd signalled: ARMED_COMMIT at the next
- *                  commit,
- *                             ARMED_QUEUE when one of its queues has something for it; bits. With the signal
- *                             the writer takes back the bits that it answers, no others: who waits for
- *                             something else is still armed
+ *        0      4  armed      bits: the reader sleeps and wants its eventfd signalled, ARMED_COMMIT at the
+ *                             next commit, ARMED_QUEUE when one of its queues has something for it. With
+ *                             the signal the writer takes back the bits that it answers, no others: who
+ *                             waits for something else is still armed
  *        8      8  touched    bit n: cell n was claimed some time; set by its reader before the claim, never
- *                  cleared. The writer
- *                             looks at no others: with many readers most cells are never used, and looking
- *                             costs a cache line each
+ *                             cleared. The writer looks at no others: with many readers most cells are
+ *                             never used, and looking costs a cache line each
  *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
- *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by the queue's
- *           number
+ *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by their numbers
  *
  * Pin protocol. Reader and writer each store first, then look at the other:
  *

@@ -2,8 +2,10 @@
 /*
  * Tombstones: what remains of deleted objects, for readers that come late.
  *
- *   resource ─┬─▶ by-seq    trie: seq ──▶ immediate ordinal (its object's last change) | BLOCK_TOMBSTONE (a deletion)
- *             └─▶ deleted   trie: tombstone_hash ──▶ BLOCK_TOMBSTONE | BLOCK_COLLISION of them, newest last
+ *   resource ─┬─▶ by-seq    trie: seq ──▶ immediate ordinal (its object's last change)
+ *             │                       ──▶ BLOCK_TOMBSTONE   (a deletion)
+ *             └─▶ deleted   trie: tombstone_hash ──▶ BLOCK_TOMBSTONE
+ *                                                ──▶ BLOCK_COLLISION of them, newest last
  *
  * BLOCK_TOMBSTONE payload:
  *

@@ -4,8 +4,7 @@
  *
  * A link is 32 bits:   0             nothing
  *                      bit 31 set    an immediate value in bits 0..30 (an ordinal)
- *                      otherwise     a ref: of a BLOCK_NODE, one goes deeper; of any other block, it is the
- *                                    leaf
+ *                      otherwise     a ref: of a BLOCK_NODE, one goes deeper; of any other block, the leaf
  *
  * BLOCK_NODE: aux is its shift (0, 6, … 60), the payload:
  *

@@ -3,10 +3,14 @@
  * The feed of one handler: what happened to a resource, in order, from a ring and from walks over by-seq
  * (shm-layout/queue.h).
  *
- *	                 no cursor: INITIAL                ┌──── overflowed; reopened or subscribed beyond the cursor ────┐
- *	(nothing) ──────────────────────────▶ WALK ──end──▶ RING ◀──────────────────────────────────────────────────────┤
- *	                                       ▲  COALESCED ◀──────────────────────────────────────────────────────────────┘
- *	                                       └──all lists in── AWAIT ◀── other lineage, cursor below the floor, RESET: RESYNC
+ *	              no cursor:
+ *	(nothing) ───── INITIAL ────▶ WALK ───────── end ────────▶ RING
+ *	                              ▲  ▲                          │
+ *	                              │  └─── COALESCED ◀───────────┤  overflowed, or (re)opened
+ *	                              │                             │  beyond the cursor
+ *	                              │       all lists in:         │
+ *	                              └───────── RESYNC ◀── AWAIT ◀─┘  other lineage, cursor below
+ *	                                                               the floor, RESET
  *
  * Each turn pins the newest root once, for at most FEED_BATCH events:
  *

@@ -8,8 +8,8 @@
  *	present, told                  update, old unknown                 delete, final state unknown
  *	present, another was told      delete of that one, then as absent
  *	gone, absent                   -                                   -
- *	  (an episode from a stored cursor: absent or gone and not selected is a delete all the same, for it may have been told
- *	  before the consumer died, and not acknowledged)
+ *	  (in an episode from a stored cursor, absent, or gone and not selected, is a delete all the same: it
+ *	  may have been told before the consumer died, and not acknowledged)
  *	gone, may be there or told     delete                              delete, final state unknown
  *	added                          add                                 -
  *	updated, told                  update                              delete with the old state

@@ -7,7 +7,8 @@
  * that wait for something (wait.c). One of all is the leader, who sleeps in poll(); the threads of
  * informer_run() that have nothing to do sleep on run_idle, the waiters on wait_cond.
  *
- *	leader wakes ─▶ claims a handler that is due ─▶ wakes another to lead ─▶ turns until nothing is due ─▶ lets go ─▶ looks again
+ *	leader wakes ─▶ claims a handler that is due ─▶ wakes another to lead
+ *	             ─▶ turns until nothing is due   ─▶ lets go ─▶ looks again
  *
  * No event is missed: whoever goes to sleep arms (slot.h), full fence, looks at every handler that nobody
  * claimed; whoever lets a handler go looks at it once more under the same lock, since the leader passed over

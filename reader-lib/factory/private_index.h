@@ -3,11 +3,11 @@
  * A private index: what a function of the caller's says of each object in a scope, kept in this process's own
  * memory.
  *
- *   values ──▶ value ──▶ entry ──▶ entry …       each entry is one value of one object
+ *   values ──▶ value ──▶ entry ──▶ entry …     an entry is one value of one object
  *                          │
- *   records ──▶ record ────┘                     each record is one key: its entries, and the seq of its last change
+ *   records ──▶ record ────┘                   a record is one key: its entries, the seq of its last change
  *                 │
- *   newest ───────┴──▶ record ──▶ record …       in order of seq
+ *   newest ───────┴──▶ record ──▶ record …     in order of seq
  *
  * It shows one version, `seq` of `lineage`. For a later snapshot it is brought there first: by-seq tells what
  * changed, deletions included, as long as the tombstones reach back. For a snapshot that is somewhat older it

@@ -35,7 +35,8 @@ int scope_show(const struct scope *scope, const struct informer_object *object,
  * Step through what a scope has, in one namespace (ns_length 0: all), and of that what a selector matches
  * (NULL: all).
  *
- *	for (r = scope_start(&walk, scope, snapshot, ns, ns_length, selector); r == 0 && (r = scope_next(&walk, &object)) > 0; r = 0)
+ *	for (r = scope_start(&walk, scope, snapshot, ns, ns_length, selector);
+ *	     r == 0 && (r = scope_next(&walk, &object)) > 0; r = 0)
  *		use(&object);				as it is in the arena, not transformed
  */
 struct scope_walk {

@@ -3,7 +3,8 @@
  * Walking what changed after a seq: the newest state of each object, and the deletions that are remembered,
  * in order of seq, over all entries (parts) of a resource.
  *
- *	for (r = by_seq_start(&walk, s, binding, after); r == 0 && (r = by_seq_next(&walk, &found)) > 0; r = 0)
+ *	for (r = by_seq_start(&walk, s, binding, after);
+ *	     r == 0 && (r = by_seq_next(&walk, &found)) > 0; r = 0)
  *		use(&found);
  *
  * Threads: one at a time. The snapshot is borrowed until the next start.

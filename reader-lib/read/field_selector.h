@@ -5,7 +5,9 @@
  *	selector     requirement { "," requirement }
  *	requirement  path ("=" | "==" | "!=") value
  *
- *	spec.nodeName=n1,status.phase!=Running        metadata.labels["a=b"]==c\,d        spec.containers[*].image=nginx
+ *	spec.nodeName=n1,status.phase!=Running
+ *	metadata.labels["a=b"]==c\,d
+ *	spec.containers[*].image=nginx
  *
  * path is as in shm-layout/path.h. In value, a backslash stands before a ',' '=' or '\' that belongs to it,
  * and before nothing else; empty requirements are passed over, and an empty selector matches everything

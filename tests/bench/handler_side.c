@@ -2,12 +2,13 @@
 /*
  * Agents with handlers, each in a process of its own.
  *
- *	bench handler SOCKET NAMESPACE COUNT	COUNT handles with a handler for pods each ("-": of all namespaces) and threads of their own;
- *						prints "ready PODS" when all have synced
- *	begin					forget what was measured; answers 0
- *	end N SECONDS				when N updates came to the first handler: how many came, p50, p99 ns from made (the
- *						server's annotation) to handler entered, p50, p99 ns from commit to handler entered,
- *						when the last one came (CLOCK_REALTIME, µs), how often it was told COALESCED or RESYNC
+ *	bench handler SOCKET NAMESPACE COUNT
+ *			COUNT handles with a handler for pods each ("-": of all namespaces) and threads of
+ *			their own; prints "ready PODS" when all have synced
+ *	begin		forget what was measured; answers 0
+ *	end N SECONDS	when N updates came to the first handler: how many came, p50, p99 ns from made (the
+ *			server's annotation) to handler entered, p50, p99 ns from commit to handler entered,
+ *			when the last one came (CLOCK_REALTIME, µs), how often it was told COALESCED or RESYNC
  */
 #include "tests/bench/bench.h"
 

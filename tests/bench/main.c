@@ -2,7 +2,8 @@
 /*
  * bench: run all measurements, print the table, write JSON and picture.
  *
- *	bench --build DIR [--pods DIR] [--client-go FILE | --no-client-go WHY] [--json FILE] [--svg FILE] [--quick] [--only LETTERS]
+ *	bench --build DIR [--pods DIR] [--client-go FILE | --no-client-go WHY]
+ *	      [--json FILE] [--svg FILE] [--quick] [--only LETTERS]
  *
  * The measurements run in a child with a process group of its own. Its parent does nothing but wait, and when
  * it ends, in whatever way, or when the parent is told to end, it ends the whole group and removes the run's

@@ -4,15 +4,16 @@
  * (events_change, chaos_change), who is told of it (events_reader, chaos_reader) and who compares the two
  * (events_check, chaos_check). Files of lines, a line of the server's history being
  *
- *	RV TYPE KEY UID HASH LABELS FIELDS	TYPE: A added, M modified, D deleted; then the selectors that match, as bits
- *						(of tests/e2e/chaos.sh also E, L: chaos_change.c)
+ *	RV TYPE KEY UID HASH LABELS FIELDS	TYPE: A added, M modified, D deleted; then the selectors that
+ *						match, as bits (of chaos.sh also E, L: chaos_change.c)
  *
  * and those of a handler
  *
- *	H PID NS LABEL FIELD TRACK NAMED STEADY	a process begins; selectors by number; STEADY: it is never held up
+ *	H PID NS LABEL FIELD TRACK NAMED STEADY	a process begins; selectors by number; STEADY: never held up
  *	A INITIAL KEY UID RV HASH SEQ		add
  *	U KEY UID RV HASH OLDRV OLDHASH SEQ	update; OLDRV - : not known, = : a resync
- *	D KNOWN KEY UID RV HASH SEQ		delete; RV - : only the key is known; KNOWN 2: of a chaos_reader, not there
+ *	D KNOWN KEY UID RV HASH SEQ		delete; RV - : only the key is known; KNOWN 2: of a
+ *						chaos_reader, not there
  *	C R B E S X				COALESCED, RESYNC, its begin and end, synced, done
  *	T LINEAGE SEQ RV SYNCED			of a chaos_reader: what was told so far is a snapshot
  */

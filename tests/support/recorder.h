@@ -2,10 +2,10 @@
 /*
  * A handler that writes down what it is told, in short:
  *
- *	+a1*  add of a, in version 1, initial		+a1  add, not initial
- *	a1>a2 update					?>a2 update, old unknown	a2=a2 resync
- *	-a2   delete, final state known			-a2? delete, unknown		-a!  delete, only the key is known
- *	COALESCED RESYNC BEGIN END SYNCED DONE		ERROR(reason) RECOVERED
+ *	+a1*   add of a, in version 1, initial    +a1    add, not initial
+ *	a1>a2  update                             ?>a2   update, old unknown    a2=a2  resync
+ *	-a2    delete, final state known          -a2?   delete, unknown        -a!    only the key is known
+ *	COALESCED RESYNC BEGIN END SYNCED DONE    ERROR(reason) RECOVERED
  *
  * The version is metadata.resourceVersion. Objects of other namespaces than "default" are written with it:
  * "+x/a1".

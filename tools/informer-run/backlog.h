@@ -3,10 +3,11 @@
  * The events that were taken and are not done: in order of arrival, in order by key, and those that may be
  * sent.
  *
- *	arrivals   1 ── 2 ── 3 ── mark ── 4 ── 5        what everything before is done of: the first one's `before`
- *	chain "a"  1 ── 3 ── 4                          only a chain's first may be sent: one event of a key is under way at a time
- *	chain "b"  2 ── 5
- *	ready      1 ── 2                               chains' firsts that no worker has and that wait for nothing, by arrival
+ *	arrivals   1 ── 2 ── 3 ── mark ── 4 ── 5   what everything before is done of: the first one's `before`
+ *	chain "a"  1 ── 3 ── 4                     only a chain's first may be sent: one event of a key is
+ *	chain "b"  2 ── 5                          under way at a time
+ *	ready      1 ── 2                          by arrival, chains' firsts that no worker has and that
+ *	                                           wait for nothing
  *
  * A key whose first event is tried again and again, because its handler asks for it, keeps BACKLOG_KEY_MAX
  * events; what comes later is merged into the last of them, which says so. So one key cannot fill the

@@ -2,7 +2,8 @@
 /*
  * Events that handlers crashed on too often, kept for people: one line of JSON each, appended to a file.
  *
- *	{"time":"2026-11-21T06:40:00Z","consumer":"net","resource":"pods","why":"signal 11 (Segmentation fault)","crashes":3,"event":{…}}
+ *	{"time":"2026-11-21T06:40:00Z","consumer":"net","resource":"pods",
+ *	 "why":"signal 11 (Segmentation fault)","crashes":3,"event":{…}}
  *
  * `event` is the line that the handler got: jq -c .event FILE | ./handler gives them to it again.
  */

@@ -6,8 +6,8 @@
  * tick), and asks for what is to be done through struct supervisor_ops. So its rules are tested without any
  * process, in virtual time.
  *
- *	library ──offer──▶ backlog ──send──▶ worker ──acknowledged──▶ done ──acknowledge──▶ the consumer's cursor
- *	                      ▲                 │
+ *	library ──offer──▶ backlog ──send──▶ worker ──acknowledged──▶ done ──acknowledge──▶ cursor
+ *	                      ▲                 │                                           (of the consumer)
  *	                      ├──── retry ──────┤
  *	                      └──── exited ─────┴── N times on one event ──▶ set_aside
  *

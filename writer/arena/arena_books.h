@@ -6,9 +6,8 @@
  * retired refs. A free run keeps its links in its own bytes, which no reader reads:
  *
  *   0        4        8                             end - 4
- *   +--------+--------+--------+--- - - ---+--------+
- *   | next   | prev   | units  |           | units  |      refs of the list's neighbours; size in front and
- *            behind
+ *   +--------+--------+--------+--- - - ---+--------+      next, prev: refs of the list's neighbours
+ *   | next   | prev   | units  |           | units  |      units: the size, in front and behind
  *   +--------+--------+--------+--- - - ---+--------+      (a run of one unit: 16 bytes, all four words)
  *
  * Invariant: two free runs never touch (they are merged), so the units before and after a run are not free.

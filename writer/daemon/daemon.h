@@ -2,7 +2,7 @@
 /*
  * Daemon: informerd from the first lock to the last commit, on one loop.
  *
- *	local_state_open()          lock, key, arena: what was known is published before anything else, server or not
+ *	local_state_open()   lock, key, arena: what was known is published before anything else, server or not
  *	broker               readers attach, and find the resources as they come
  *	discovery            tried again until the server answers; a name that nobody knows ends the daemon
  *	resources            LIST, or WATCH from the adopted RV, each on its own

@@ -3,26 +3,31 @@
  * What `informerctl stat -o json` shows, schema 1. Fields are only ever added.
  *
  *	{
- *	  "schema": 1, "version", "pid", "server", "cluster", "uptime_ns",     cluster: its id; "": hidden, or not known yet
- *	  "generation", "epoch", "seq", "commits", "synced",
- *	  "trouble": "",                    why changes wait, or why there are no resources yet
- *	  "reload": {                       SIGHUP (reload.h)
- *	    "state": "none" | "ok" | "refused" | "waiting", "time": of the last that was decided, RFC 3339, or "",
- *	    "error": why it was refused, or what is waited for, "changes": what it changed, "needs_restart": fields,
- *	    "succeeded", "refused"},        so many
- *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes", "private_bytes",
- *	            "shared_blocks", "leaked_blocks"},
+ *	  "schema": 1, "version", "pid", "server",
+ *	  "cluster",                       its id; "": hidden, or not known yet
+ *	  "uptime_ns", "generation", "epoch", "seq", "commits", "synced",
+ *	  "trouble": "",                   why changes wait, or why there are no resources yet
+ *	  "reload": {                      SIGHUP (reload.h)
+ *	    "state": "none" | "ok" | "refused" | "waiting",
+ *	    "time",                        of the last that was decided, RFC 3339, or ""
+ *	    "error",                       why it was refused, or what is waited for
+ *	    "changes",                     what it changed
+ *	    "needs_restart",               fields
+ *	    "succeeded", "refused"},       so many
+ *	  "arena": {"file", "bytes", "used_bytes", "retired_bytes", "free_bytes", "limit_bytes",
+ *	            "private_bytes", "shared_blocks", "leaked_blocks"},
  *	  "resources": [{
- *	    "resource": "pods", "group", "version", "kind", "namespace", "labelSelector", "fieldSelector", "metadataOnly", "onDemand",
+ *	    "resource": "pods", "group", "version", "kind", "namespace", "labelSelector", "fieldSelector",
+ *	    "metadataOnly", "onDemand",
  *	    "state": "synced" | "listing" | "backing-off" | "refused" | "idle" (on demand) | "waiting",
  *	    "activity": "listing" | "watching" | "backing-off" | "refused" | "idle",
- *	    "progress": {"items", "remaining", "bytes"} or null,     of the list under way; remaining -1: unknown
- *	    "objects", "rv", "age_ns",                               age: since the server was heard; -1: never
- *	    "changing": it is not yet what the configuration says,
+ *	    "progress": {"items", "remaining", "bytes"} or null, of the list under way; remaining -1: unknown
+ *	    "objects", "rv", "age_ns",                           age: since the server was heard; -1: never
+ *	    "changing",                                          it is not yet what the configuration says
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
  *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
- *	  "readers": […],                   broker.h
- *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]    lag -1: of another lineage
+ *	  "readers": […],                                        broker.h
+ *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]   lag -1: of another lineage
  *	}
  *
  * "state" is what readers get: a resource that is synced stays so while its Reflector waits; "activity" is

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Discovery: rounds of requests. plan() looks which of the wanted names are still unknown and
- * marks what to read next; pump() reads it, a few at a time; when all have answered,
- * plan() looks again. Each round marks something not read before, or discovery is done:
+ * Discovery: rounds of requests. plan() looks which of the wanted names are still unknown and marks what to
+ * read next; pump() reads it, a few at a time; when all have answered, plan() looks again. Each round marks
+ * something not read before, or discovery is done:
  *
  *	1  /api/v1
- *	2  /apis                           a name is still unknown; with all that is in it where the server can
- *	3  /apis/GROUP/VERSION...          of the groups that names name
- *	4  the other preferred versions    an unqualified or unknown name is left
- *	5  the other versions              the same
+ *	2  /apis                          a name is still unknown; with all that is in it where the server can
+ *	3  /apis/GROUP/VERSION...         of the groups that names name
+ *	4  the other preferred versions   an unqualified or unknown name is left
+ *	5  the other versions             the same
  *
  * Where /apis brought everything (aggregated discovery), 3 to 5 read only versions that it called stale.
  */

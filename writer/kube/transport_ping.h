@@ -7,9 +7,10 @@
  * client-go sends HTTP/2 PING frames for it (ReadIdleTimeout 30 s, PingTimeout 15 s); libcurl has none for a
  * multi handle, so a small request is the ping:
  *
- *	a connection in use is silent for 30 s ──▶ GET /livez ──▶ an answer, whatever it says: well, for another 30 s
- *	                                                     └─▶ none within 15 s: each connection that has been silent
- *	                                                         for 30 s is shut down, and what is under way on it fails
+ *	a connection in use is silent for 30 s
+ *	   └─▶ GET /livez ─┬─▶ an answer, whatever it says: well, for another 30 s
+ *	                   └─▶ none within 15 s: each connection that has been silent for 30 s is shut down,
+ *	                       and what is under way on it fails
  *
  * Over HTTP/2 the question goes over the connection that is silent, which is the only one, so its answer
  * proves that one: a watch is noticed to be dead after 45 s. Over HTTP/1.1 a watch has a connection of its

@@ -12,22 +12,22 @@
  *
  * Which ends of a watch make it list again:
  *
- *	410, or an RV that is ahead of the server		list
- *	an event that cannot be kept				list (of another kind, or without metadata: dropped)
- *	the same broken or too large event twice		list
- *	429, within the stream or instead of it			watch again
- *	500 within the stream					watch again for 30 s, then list
- *	another ERROR event					list
- *	another answer than 200, no connection, a broken one	watch again
+ *	410, or an RV that is ahead of the server               list
+ *	an event that cannot be kept                            list (of another kind, or without metadata:
+ *	                                                        dropped)
+ *	the same broken or too large event twice                list
+ *	429, within the stream or instead of it                 watch again
+ *	500 within the stream                                   watch again for 30 s, then list
+ *	another ERROR event                                     list
+ *	another answer than 200, no connection, a broken one    watch again
  *
  * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end
  * mark), or accepted and without a byte for 30 s before the mark: LIST, and for an hour no other try.
  * Expired: again at RV "". 429, connection refused, ended before the mark: again after a wait, the second
  * time by LIST. Anything else, also not even accepted for 30 s: LIST this time.
  *
- * A list that fails changes nothing. 401, 403 and 404
- * are REFUSED: tried again with the same backoff, with the RBAC rule to add in the message; other resources
- * have their own Reflectors and notice nothing.
+ * A list that fails changes nothing. 401, 403 and 404 are REFUSED: tried again with the same backoff, with
+ * the RBAC rule to add in the message; other resources have their own Reflectors and notice nothing.
  *
  * An RV that the server does not know yet (restored from a backup, or another server) is not refused but
  * answered with silence. So a watch that hears nothing for `silence_ms` asks the server whether it knows the

@@ -6,8 +6,9 @@
  * two clusters into one cache, and nobody would be told.
  *
  *	at start		asked before anything is adopted, again until there is an answer
- *	a new connection	asked again, for another server is always another connection; CLUSTER_GUARD_INTERVAL_MS apart at least,
- *				and over one more: an older one that still stands (HTTP/1.1 keeps them) leads to the server from before
+ *	a new connection	asked again, for another server is always another connection;
+ *				CLUSTER_GUARD_INTERVAL_MS apart at least, and over one more: an older one that
+ *				still stands (HTTP/1.1 keeps them) leads to the server from before
  *
  * Where the id is hidden (kube/cluster_id.h) URL and CA must do; so must they where a proxy ends our
  * connections, and makes others to somewhere else without our notice.

@@ -4,14 +4,17 @@
  * adoption:
  *
  *	{
- *	  "group": "", "version": "v1", "resource": "pods", "kind": "Pod", "singular": "pod", "shortNames": ["po"],
+ *	  "group": "", "version": "v1", "resource": "pods",
+ *	  "kind": "Pod", "singular": "pod", "shortNames": ["po"],
  *	  "namespaced": true,
- *	  "namespace": "", "labelSelector": "", "fieldSelector": "",     which part of it is cached; "" is all
- *	  "metadataOnly": false, "onDemand": false,                      only metadata; not asked for before a reader does
- *	  "drops": ["metadata.managedFields"],                           paths whose values are not stored
+ *	  "namespace": "", "labelSelector": "", "fieldSelector": "",   which part of it is cached; "" is all
+ *	  "metadataOnly": false,                                       only metadata
+ *	  "onDemand": false,                                           not asked for before a reader does
+ *	  "drops": ["metadata.managedFields"],                         paths whose values are not stored
  *	  "indexes": [
  *	    {"name": "namespace", "rules": [{"as": "namespace"}]},
- *	    {"name": "byUser", "rules": [{"path": "metadata.annotations.users", "as": "split", "separator": ","}]}
+ *	    {"name": "byUser",
+ *	     "rules": [{"path": "metadata.annotations.users", "as": "split", "separator": ","}]}
  *	  ]
  *	}
  *

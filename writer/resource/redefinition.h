@@ -5,7 +5,9 @@
  * or kind, or serves other versions than before. What names mean is asked once (known_names.h); here it is
  * asked again, for as long as somebody doubts it.
  *
- *	doubt ─▶ discovery ─▶ as it was: believed again │ gone: ask later, with backoff │ another one: cached anew
+ *	doubt ─▶ discovery ─┬─▶ as it was: believed again
+ *	                    ├─▶ gone: ask later, with backoff
+ *	                    └─▶ another one: cached anew
  *
  * Another group's resource that answers to the same name is not the one that was cached: then that one is
  * gone.

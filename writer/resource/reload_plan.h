@@ -5,7 +5,8 @@
  *
  *	fields     now      what a running daemon takes over as it is
  *	           later    what it cannot: it stays as it was, and is said
- *	entries    of the new configuration, each with the old one that it continues (or none), and how they differ
+ *	entries    of the new configuration, each with the old one that it continues (or none), and how they
+ *	           differ
  *	gone       old entries that none continues
  *
  * An entry continues the one of the same resource and namespace; what is left is paired in order, resource by

@@ -110,9 +110,11 @@ void broker_announce(struct broker *broker);
 void broker_wake_all(struct broker *broker);
 
 /*
- * The attached readers for the report:
- * [{"pid","uid","name","generation","pins","oldest_epoch","oldest_age_ns","lag_epochs",
- * "queues":[{"number","resource","namespace","consumer","capacity","unread","held_bytes","overflows","open"}]}]. NULL without memory.
+ * The attached readers for the report; NULL without memory:
+ *
+ *	[{"pid", "uid", "name", "generation", "pins", "oldest_epoch", "oldest_age_ns", "lag_epochs",
+ *	  "queues": [{"number", "resource", "namespace", "consumer", "capacity", "unread", "held_bytes",
+ *	              "overflows", "open"}]}]
  */
 cJSON *broker_readers_json(struct broker *broker);
 

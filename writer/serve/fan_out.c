@@ -4,7 +4,7 @@
  * unread.
  *
  *	audience[3] ─┬─ listeners  {hash of namespace, binding} …   looked through for each event
- *	             └─ unread     binding …                        looked through to find the lowest unread seq
+ *	             └─ unread     binding …                        looked through for the lowest unread seq
  *
  * A binding is a subscription at one position; several entries of one resource name have a position each.
  * Readers that have read everything are not looked at again before something is pushed for them, and a reader

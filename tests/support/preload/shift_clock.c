@@ -2,10 +2,10 @@
 /*
  * To be preloaded (LD_PRELOAD) by a process under test: another time, without a word to it.
  *
- *	SHIFT_CLOCK_SPEED=N	its monotonic clock, and what it waits for in epoll, runs N times as fast: backoffs, silences and timeouts
- *				are over sooner
- *	SHIFT_CLOCK_FILE=FILE	its wall clock is off by what stands in FILE, in seconds, at that moment; a file that is replaced
- *				is a clock that is stepped
+ *	SHIFT_CLOCK_SPEED=N	its monotonic clock, and what it waits for in epoll, runs N times as fast:
+ *				backoffs, silences and timeouts are over sooner
+ *	SHIFT_CLOCK_FILE=FILE	its wall clock is off by what stands in FILE, in seconds, at that moment; a
+ *				file that is replaced is a clock that is stepped
  *
  * CLOCK_BOOTTIME stays as it is: other processes compare it with theirs.
  */

@@ -9,8 +9,9 @@
  *	tell N		answered by "at" as soon as there are N, while it goes on
  *	wait		answered by "paused" when all that may be made are made
  *	pause		answered by "paused" as soon as no request is under way; no more are made
- *	era		while paused: the server's state is another one than its history led to; list it, and write that down:
- *			"RV E - - 0 0 0", then a line of type L for each pod; answered by "listed"
+ *	era		while paused: the server's state is another one than its history led to; list it, and
+ *			write that down: "RV E - - 0 0 0", then a line of type L for each pod; answered by
+ *			"listed"
  *
  * Each answer ends with the count of changes. Ends with its input; exits 1 when the server says anything that
  * is not expected.

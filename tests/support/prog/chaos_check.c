@@ -4,10 +4,11 @@
  * was. The history is one of eras: with each the server is another one than its history led to, as one that
  * was restored from a backup; its RVs may be given anew.
  *
- *	- what a reader is told of a key, present and absent, comes in the order in which the server had it, states left out: so none is older
- *	  than one before it, nothing is there again that was deleted, and nothing is deleted that never was
- *	- a snapshot shows exactly what the server had at the snapshot's RV: all of it, and nothing else (while a first list is under way,
- *	  it says so, and what is not there may be there)
+ *	- what a reader is told of a key, present and absent, comes in the order in which the server had it,
+ *	  states left out: so none is older than one before it, nothing is there again that was deleted, and
+ *	  nothing is deleted that never was
+ *	- a snapshot shows exactly what the server had at the snapshot's RV: all of it, and nothing else
+ *	  (while a first list is under way, it says so, and what is not there may be there)
  *	- seq never goes back, of the whole and of a key, and its lineage goes on
  *	- RVs go back with an era only
  *	- at the end each reader that lives sees what the server has now

@@ -3,9 +3,11 @@
  * events_check HISTORY BOUND FILE...: compares what handlers were told (tests/support/event_model.h) with
  * what the server was.
  *
- *	- each state told is one that the server had under that resourceVersion, and of the handler's selection
- *	- of one object never an older state after a newer one; an add of what was absent, an update of what was present with the state
- *	  that was told last as the old one, a delete of what was present; what is not so was announced by COALESCED or RESYNC
+ *	- each state told is one that the server had under that resourceVersion, and of the handler's
+ *	  selection
+ *	- of one object never an older state after a newer one; an add of what was absent, an update of what
+ *	  was present with the state that was told last as the old one, a delete of what was present; what is
+ *	  not so was announced by COALESCED or RESYNC
  *	- up to resourceVersion BOUND a steady handler sees no COALESCED and no RESYNC, and every single state
  *	- what the calls lead to is what the server has (of a handler whose process lives)
  *

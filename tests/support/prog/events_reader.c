@@ -6,8 +6,9 @@
  *	plain	one handler, of all pods
  *	late	the same, which is not dispatched before SIGUSR1
  *	steady	two handlers that are never held up, with a large queue
- *	wild	handlers at random: of any selectors, with small queues, tracked keys, resyncs, a consumer of the name NAME; added, removed,
- *		held back and slowed down, and, while there is a file DIR.hold, now and then a snapshot held open
+ *	wild	handlers at random: of any selectors, with small queues, tracked keys, resyncs, a consumer of
+ *		the name NAME; added, removed, held back and slowed down, and, while there is a file DIR.hold,
+ *		now and then a snapshot held open
  *
  * SIGUSR1: nothing at random any more, and all at full speed. SIGTERM: end.
  */

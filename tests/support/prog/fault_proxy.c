@@ -4,26 +4,30 @@
  * and lets go wrong what standard input says. On its first line of output it is "READY port=PORT"; to LOG
  * goes what happened, a line each, in its order:
  *
- *	MS #CONNECTION ASKED VERB PATH		VERB: LIST, PAGE (a later page), PROBE (is this RV known?), WATCH, WATCHLIST, OTHER
+ *	MS #CONNECTION ASKED VERB PATH		VERB: LIST, PAGE (a later page), PROBE (is this RV known?),
+ *						WATCH, WATCHLIST, OTHER
  *	MS #CONNECTION ANSWERED VERB CODE
  *	MS #CONNECTION SYNCED WATCHLIST		its end mark; from here on it is a WATCH
- *	MS #CONNECTION ERROR VERB CODE LINES	within a stream, the server's or ours, behind so many other lines
+ *	MS #CONNECTION ERROR VERB CODE LINES	within a stream, the server's or ours, behind so many lines
  *	MS #CONNECTION ENDED VERB HOW LINES	whole, cut, truncated, invalid, client: the client went first
  *	MS NOTE ...
  *
  * What may be said:
  *
  *	upstream PORT [tls]	the server from now on
- *	certificates DIR	from now on these (server.crt, server.key), and clients need one by DIR/ca.crt, else 401
+ *	certificates DIR	from now on these (server.crt, server.key), and clients need one by
+ *				DIR/ca.crt, else 401
  *	note TEXT
  *	refuse MS		nobody can connect for a while
  *	answer CODE MS [VERB]	instead of the server, for a while
  *	slow MS			bytes come in drops, for a while
  *	freeze MS		nothing comes, for a while
  *	cut | mid-frame | truncate | invalid | error CODE
- *				happens to each open stream: at once; within the next frame; the next frame ends half, the stream in good
- *				order; a frame that is no JSON; an ERROR event that ends it
- *	list N AFTER WHAT...	happens to the next N LISTs or WatchLists behind AFTER bytes: one of the line above, or answer CODE
+ *				happens to each open stream: at once; within the next frame; the next frame
+ *				ends half, the stream in good order; a frame that is no JSON; an ERROR event
+ *				that ends it
+ *	list N AFTER WHAT...	happens to the next N LISTs or WatchLists behind AFTER bytes: one of the line
+ *				above, or answer CODE
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -7,8 +7,7 @@
  *
  * With libFuzzer:  clang -std=gnu17 -D_GNU_SOURCE -I. -g -fsanitize=fuzzer,address,undefined
  *                  -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION tests/support/prog/fuzz_decoder.c
- *                  tests/support/json_random.c shm-layout/[a-z]*.c
- *                  writer/{arena,arena_books,memory_limit,intern,json_scan,json_skip,text_memo,decoder_schema,body_build,decoder}.c -lsodium
+ *                  tests/support/json_random.c shm-layout/[a-z]*.c writer/{arena,decode}/[a-z]*.c -lsodium
  * Without:         fuzz_decoder [-n MUTATIONS] [-s SEED] [FILE|DIR...]
  *                  each file, and then as many mutations of files and of generated documents
  */

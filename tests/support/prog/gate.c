@@ -3,9 +3,9 @@
  * gate [--upstream PORT] [--token-file FILE]: stands before an API server in tests, and tells on standard
  * output what it was asked. On one port of 127.0.0.1 it is
  *
- *	a proxy		"CONNECT host:port", "GET http://host:port/..." and SOCKS5 (without or with a password)
- *	a server	"GET /..." is asked of 127.0.0.1:PORT; with --token-file only for who shows the token that is in
- *			FILE now, others get 401
+ *	a proxy		"CONNECT host:port", "GET http://host:port/..." and SOCKS5 (with or without password)
+ *	a server	"GET /..." is asked of 127.0.0.1:PORT; with --token-file only for who shows the token
+ *			that is in FILE now, others get 401
  *
  * Whatever host is asked for, it is 127.0.0.1 that is connected to, so that names need not exist. Each
  * request to the server or through the proxy as text gets a connection of its own upstream.

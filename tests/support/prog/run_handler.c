@@ -5,7 +5,7 @@
  *
  *	POISON=TEXT      aborts on an event of a name with TEXT in it
  *	HANG=TEXT        never answers such an event
- *	RETRY=TEXT       asks once for another try of it in 50 ms: where the file $OUT.retried is not there yet
+ *	RETRY=TEXT       asks once for another try of it in 50 ms: where $OUT.retried is not there yet
  *	HOLD=FILE        acknowledges nothing while FILE exists
  */
 #include <fcntl.h>

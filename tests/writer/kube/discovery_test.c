@@ -67,14 +67,14 @@
 #define SCALE ",\"shortNames\":[\"deploy\"],\"subresources\":[{\"subresource\":\"scale\"}]"
 /* clang-format off */
 #define AGGREGATED                                                                                           \
-	"{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\","                      \
-	"\"metadata\":{},\"items\":["                                                                         \
-	GROUP_OF("apps") VERSION_OF("v1", "\"freshness\":\"Current\",")                                       \
-	ENTRY("deployments", "Deployment", "deployment", "Namespaced", SCALE)                                 \
-	"]}," VERSION_OF("v1beta1", "")                                                                       \
-	ENTRY("deployments", "Deployment", "deployment", "Namespaced", "") ","                                \
-	ENTRY("relics", "Relic", "", "Cluster", "") "]}]},"                                                   \
-	GROUP_OF("../evil") VERSION_OF("v1", "") ENTRY("x", "X", "x", "Cluster", "") "]}]},"                  \
+	"{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\","                     \
+	"\"metadata\":{},\"items\":["                                                                        \
+	GROUP_OF("apps") VERSION_OF("v1", "\"freshness\":\"Current\",")                                      \
+	ENTRY("deployments", "Deployment", "deployment", "Namespaced", SCALE)                                \
+	"]}," VERSION_OF("v1beta1", "")                                                                      \
+	ENTRY("deployments", "Deployment", "deployment", "Namespaced", "") ","                               \
+	ENTRY("relics", "Relic", "", "Cluster", "") "]}]},"                                                  \
+	GROUP_OF("../evil") VERSION_OF("v1", "") ENTRY("x", "X", "x", "Cluster", "") "]}]},"                 \
 	GROUP_OF("example.com") VERSION_OF("v1", "\"freshness\":\"Stale\",") "]}]}]}"
 /* clang-format on */
 
