@@ -37,7 +37,7 @@ MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd cmocka lmdb
 present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl $(1); do command -v $$c || exit 1; done >/dev/null
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-lint setup-fuzz clean help demo test test-apiserver lint tsan fuzz
+no_build_goals := setup setup-lint setup-fuzz clean help demo test test-busy test-apiserver lint tsan fuzz
 ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(call present) && echo ok),ok)
 $(shell sh tools/setup.sh $(PACKAGES) >&2)
@@ -207,6 +207,8 @@ help:
 	@echo 'make            build everything into build/'
 	@echo 'make demo       a cluster without a cluster: sync, lookups, events, kills, memory  (KEEP=1 leaves it running)'
 	@echo 'make test       set-up, build, all tests, again under ASan + UBSan'
+	@echo 'make test-busy  the tests again, N=3 times, with as many busy loops beside them as there are processors'
+	@echo '                ONLY=PART those with PART in their name; DRAW=SEED a fifth of the end-to-end tests, drawn by SEED'
 	@echo 'make test-apiserver  the end-to-end tests again, on upstream'\''s own API server, built with Go'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
 	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'

@@ -46,6 +46,13 @@ test: setup
 	$(SUBMAKE) check
 	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check
 
+# The same, plain, on a machine whose processors are all busy, N=3 times over. DRAW=SEED: a fifth of the scripts, drawn by SEED.
+test-busy: setup
+	$(SUBMAKE) busy-check
+busy-check: all tests
+	$(Q)sh tests/busy.sh $(B) $(E2E) $(if $(DRAW),,$(UNIT))
+.PHONY: test-busy busy-check
+
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
 TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/attach/attach reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
 	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/informer-sim/object_store
