@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <time.h>
 
-#include "writer/base/clock.h"
+#include "writer/base/time_ns.h"
 
-#define SNAPSHOT_LIMIT_US 20000000u
+#define SETTLE_LIMIT_NS 20000000000u
 #define STEP_NS     100000
 
 static bool
@@ -45,7 +45,7 @@ int
 settle(struct settling *s)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
-	uint64_t until = clock_monotonic_us() + SNAPSHOT_LIMIT_US;
+	uint64_t until = time_ns(CLOCK_MONOTONIC) + SETTLE_LIMIT_NS;
 
 	for (;;) {
 		uv_run(s->loop, UV_RUN_NOWAIT);
@@ -53,7 +53,7 @@ settle(struct settling *s)
 			talk_client_turn(s->clients[i]);
 		if (is_at_rest(s))
 			return 0;
-		if (clock_monotonic_us() > until)
+		if (time_ns(CLOCK_MONOTONIC) > until)
 			return -ETIMEDOUT;
 		nanosleep(&step, NULL);
 	}

@@ -5,7 +5,6 @@
 #include "writer/base/clock.h"
 
 #include <stddef.h>
-#include <time.h>
 
 static void
 ask_to_wake(struct clock *clock)
@@ -69,13 +68,4 @@ clock_run(struct clock *clock)
 		timer->fire(timer->context);
 	}
 	ask_to_wake(clock);
-}
-
-uint64_t
-clock_monotonic_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000;
 }

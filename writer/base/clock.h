@@ -38,12 +38,6 @@ void clock_set(struct clock *clock, struct clock_timer *timer, uint64_t delay_ms
 void clock_clear(struct clock *clock, struct clock_timer *timer);
 
 /*
- * The real time of this moment, to measure work within a turn of the loop, during which now_ms() stands
- * still.
- */
-uint64_t clock_monotonic_us(void);
-
-/*
  * Fire what is due. A timer may set and clear any timer, its own too; what it sets waits for the next run,
  * however short its delay.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The system's clocks in nanoseconds, for stamps and for measuring. What waits for a time uses clock.h, which
- * tests can turn.
+ * The system's clocks in nanoseconds, for stamps, and to measure work within a turn of the loop, during which
+ * that of clock.h stands still. What waits for a time uses clock.h, which tests can turn.
  */
 #ifndef WRITER_BASE_TIME_NS_H
 #define WRITER_BASE_TIME_NS_H

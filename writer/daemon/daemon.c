@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "writer/base/hangup.h"
 #include "writer/base/log.h"
@@ -20,15 +19,6 @@
 
 #define HEARTBEAT_MS 1000u
 #define GATHER_A_BEAT 8u /* some 20 ms */
-
-uint64_t
-daemon_boot_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void
 daemon_stop(struct daemon *d, int exit_code)
@@ -175,7 +165,7 @@ watch_patience(struct daemon *d)
 	struct store_stats stats;
 	struct slot_stat oldest;
 	enum snapshot_limit_state says;
-	uint64_t now = daemon_boot_ns(), held;
+	uint64_t now = time_ns(CLOCK_BOOTTIME), held;
 
 	store_stats(d->local.store, &stats);
 	if (stats.retired_bytes < limits.bytes / 2)
@@ -211,17 +201,16 @@ watch_patience(struct daemon *d)
 static void
 watch_events(struct daemon *d)
 {
-	struct timespec wall;
+	uint64_t now = time_ns(CLOCK_BOOTTIME);
 
 	if (!d->fan_out || !d->consumers)
 		return;
-	clock_gettime(CLOCK_REALTIME, &wall);
-	store_expire_tombstones(d->local.store, daemon_boot_ns());
-	fan_out_tick(d->fan_out, daemon_boot_ns());
+	store_expire_tombstones(d->local.store, now);
+	fan_out_tick(d->fan_out, now);
 	for (size_t i = 0; d->cached && i < d->cached_count; i++)
 		if (d->cached[i])
 			cached_resource_tell(d->cached[i]);
-	consumers_poll(d->consumers, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+	consumers_poll(d->consumers, time_ns(CLOCK_REALTIME));
 	/* without room it is tried again with the next beat, or the next change */
 	store_commit(d->local.store);
 }
@@ -231,7 +220,7 @@ beat(uv_timer_t *timer)
 {
 	struct daemon *d = timer->data;
 
-	atomic_store_explicit(&d->local.arena.header->heartbeat_boot_ns, daemon_boot_ns(),
+	atomic_store_explicit(&d->local.arena.header->heartbeat_boot_ns, time_ns(CLOCK_BOOTTIME),
 			      memory_order_relaxed);
 	tell_status(d);
 	if (!d->ready)
@@ -506,7 +495,7 @@ run_once(const struct options *options, struct config *config, int hangup, struc
 	d->config = config;
 	d->hangup_fd = hangup;
 	d->reloads = reloads;
-	d->started_boot_ns = daemon_boot_ns();
+	d->started_boot_ns = time_ns(CLOCK_BOOTTIME);
 	start_loop(d);
 	r = start(d, &error);
 	if (r < 0) {

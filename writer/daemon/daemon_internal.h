@@ -141,6 +141,4 @@ struct consumers_limits daemon_consumer_limits(const struct config *config);
 /* End the loop; the first code counts. */
 void daemon_stop(struct daemon *d, int exit_code);
 
-uint64_t daemon_boot_ns(void);
-
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "writer/base/metrics_text.h"
+#include "writer/base/time_ns.h"
 #include "writer/reflect/request_result.h"
 
 #define SECONDS(ns) ((double)(ns) / 1e9)
@@ -133,7 +134,7 @@ static bool
 add_resources(struct metrics_text *m, const struct daemon *d)
 {
 	struct view *views = calloc(d->cached_count + 1, sizeof(*views));
-	uint64_t now_ns = daemon_boot_ns();
+	uint64_t now_ns = time_ns(CLOCK_BOOTTIME);
 	size_t count = 0;
 
 	if (!views)
@@ -174,7 +175,7 @@ add_daemon(struct metrics_text *m, const struct daemon *d)
 	metrics_family(m, "informer_build_info", "gauge", "1, with the version.");
 	metrics_sample(m, "", 1, LABELS("version", INFORMER_VERSION));
 	add_one(m, "informer_uptime_seconds", "gauge", "Time since this generation began.",
-		SECONDS(daemon_boot_ns() - d->started_boot_ns));
+		SECONDS(time_ns(CLOCK_BOOTTIME) - d->started_boot_ns));
 	add_one(m, "informer_ready", "gauge", "1 when every resource was synced once.", d->was_synced);
 	add_one(m, "informer_resources", "gauge", "Resources that are configured.", (double)d->cached_count);
 	add_one(m, "informer_generation", "gauge", "Number of the arena's file; a new one after each start.",

@@ -39,7 +39,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "writer/base/time_ns.h"
 
 const char *
 stat_word(const struct cached_resource *c)
@@ -124,7 +127,7 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	const struct header *header = d->local.arena.header;
 	uint64_t contact = atomic_load_explicit(&((struct header *)(uintptr_t)header)->contact_boot_ns[c->id],
 						memory_order_relaxed);
-	uint64_t now = daemon_boot_ns();
+	uint64_t now = time_ns(CLOCK_BOOTTIME);
 	char version[RESOURCE_VERSION_MAX + 1] = "";
 	cJSON *object = cJSON_CreateObject();
 
@@ -229,7 +232,7 @@ stat_report(struct daemon *d)
 	number(report, "pid", (uint64_t)getpid());
 	text(report, "server", d->kube.server);
 	text(report, "cluster", cluster_guard_id(&d->guard));
-	number(report, "uptime_ns", daemon_boot_ns() - d->started_boot_ns);
+	number(report, "uptime_ns", time_ns(CLOCK_BOOTTIME) - d->started_boot_ns);
 	number(report, "generation", stats.generation);
 	number(report, "epoch", stats.epoch);
 	number(report, "seq", stats.seq);

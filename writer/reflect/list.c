@@ -12,6 +12,7 @@
 
 #include "shm-layout/root.h"
 #include "writer/base/log.h"
+#include "writer/base/time_ns.h"
 #include "writer/reflect/turn_share.h"
 #include "writer/fifo/staging.h"
 
@@ -180,9 +181,9 @@ on_data(void *ctx, const void *data, size_t length)
 	if (!answer_is_success(&l->answer))
 		return answer_append(&l->answer, data, length);
 	turn_share_use(&l->share, length);
-	before = clock_monotonic_us();
+	before = time_ns(CLOCK_MONOTONIC);
 	r = decoder_feed(l->decoder, data, length);
-	l->progress.decoded_us += clock_monotonic_us() - before;
+	l->progress.decoded_ns += time_ns(CLOCK_MONOTONIC) - before;
 	return r;
 }
 

@@ -28,7 +28,7 @@ struct list_progress {
 	unsigned pages;		/* answers that were read to their end */
 	uint64_t started_ms;
 	uint64_t waited_ms;	/* of that, for answers to begin */
-	uint64_t decoded_us;	/* and with decoding; the rest is the transfer, and other work of the loop */
+	uint64_t decoded_ns;	/* and with decoding; the rest is the transfer, and other work of the loop */
 };
 
 /*

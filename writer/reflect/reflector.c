@@ -132,7 +132,7 @@ static void
 tell_applied(struct reflector *r)
 {
 	const struct listed *l = &r->applied;
-	uint64_t now = reflector_now_ms(r), decoded_ms = l->decoded_us / 1000, coming_ms;
+	uint64_t now = reflector_now_ms(r), decoded_ms = l->decoded_ns / 1000000, coming_ms;
 
 	if (r->applying_ms == 0 || delta_fifo_is_listing(r->source.fifo))
 		return;
@@ -203,7 +203,7 @@ on_list_done(void *context, struct list *list, const struct request_result *ende
 	r->status.bad_events += p.bad_items;
 	if (ended->kind == RESULT_OK) {
 		struct listed listed = {"listed", p.items,     p.bytes,     p.started_ms,
-					p.pages,  p.waited_ms, p.decoded_us};
+					p.pages,  p.waited_ms, p.decoded_ns};
 
 		reflector_log_listed(r, &listed);
 		if (p.pages > 1 && strcmp(r->list_version, "0") == 0)

@@ -23,7 +23,7 @@ struct listed {
 	const char *how;		/* "listed", "listed by watching" */
 	uint64_t items, bytes, started_ms;
 	unsigned pages;			/* 0: they do not count */
-	uint64_t waited_ms, decoded_us;
+	uint64_t waited_ms, decoded_ns;
 };
 
 struct reflector {

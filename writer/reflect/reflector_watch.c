@@ -188,7 +188,7 @@ on_listed(void *context)
 
 	watch_get_stats(r->watch, &stats);
 	reflector_log_listed(r, &(struct listed){"listed by watching", stats.staged, stats.bytes,
-						 stats.started_ms, 0, stats.waited_ms, stats.decoded_us});
+						 stats.started_ms, 0, stats.waited_ms, stats.decoded_ns});
 	clock_clear(r->source.clock, &r->timer);
 	r->version_unavailable = false;
 	r->watch_list_was_cut = false;

@@ -15,6 +15,7 @@
 #include "shm-layout/root.h"
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
+#include "writer/base/time_ns.h"
 #include "writer/reflect/turn_share.h"
 #include "writer/fifo/staging.h"
 
@@ -272,10 +273,10 @@ on_response(void *ctx, const struct transport_response *response)
 static int
 feed_timed(struct watch *w, const void *data, size_t length)
 {
-	uint64_t before = clock_monotonic_us();
+	uint64_t before = time_ns(CLOCK_MONOTONIC);
 	int r = decoder_feed(w->decoder, data, length);
 
-	w->stats.decoded_us += clock_monotonic_us() - before;
+	w->stats.decoded_ns += time_ns(CLOCK_MONOTONIC) - before;
 	return r;
 }
 

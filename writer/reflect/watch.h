@@ -34,7 +34,7 @@ struct watch_stats {
 	uint64_t started_ms;
 	/* when the last byte came; the last event or bookmark. At first started_ms */
 	uint64_t byte_ms, heard_ms;
-	uint64_t waited_ms, decoded_us;	/* until the answer began; with decoding a WatchList's state */
+	uint64_t waited_ms, decoded_ns;	/* until the answer began; with decoding a WatchList's state */
 	uint64_t staged;		/* objects of a WatchList's state, so far */
 	bool opened;			/* the server accepted it */
 	bool initial;			/* a WatchList before its end mark */

@@ -8,11 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "shm-layout/path.h"
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
+#include "writer/base/time_ns.h"
 #include "writer/resource/redefinition.h"
 #include "writer/resource/reload_plan.h"
 #include "writer/decode/redecode.h"
@@ -21,25 +21,19 @@ static void
 on_contact(void *context)
 {
 	const struct cached_resource *c = context;
-	struct timespec t;
 
-	clock_gettime(CLOCK_BOOTTIME, &t);
 	if (c->id < RESOURCE_MAX)
 		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id],
-				      (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec,
-				      memory_order_relaxed);
+				      time_ns(CLOCK_BOOTTIME), memory_order_relaxed);
 }
 
 static void
 on_failure(void *context, int code, const char *reason, const char *message)
 {
 	struct cached_resource *c = context;
-	struct timespec t;
 
-	clock_gettime(CLOCK_REALTIME, &t);
 	c->doubted |= redefinition_may_be(&c->spec->kube, code);
-	reflector_error_meet(&c->trouble, code, reason, message,
-			     (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+	reflector_error_meet(&c->trouble, code, reason, message, time_ns(CLOCK_REALTIME));
 }
 
 static void
@@ -295,7 +289,7 @@ end_sync(void *context)
 	c->applying = 0;
 	log_info("%s: the new configuration is applied to %" PRIu64 " objects, in %" PRIu64 " ms",
 		 c->spec->name, store_resource(c->store, c->id)->object_count,
-		 (clock_monotonic_us() - c->change_began_us) / 1000);
+		 (time_ns(CLOCK_MONOTONIC) - c->change_began_ns) / 1000000);
 	return 0;
 }
 
@@ -350,7 +344,7 @@ begin_change(struct cached_resource *c)
 		redecode_free(redecode);
 		return r;
 	}
-	c->change_began_us = clock_monotonic_us();
+	c->change_began_ns = time_ns(CLOCK_MONOTONIC);
 	c->applying = c->changes;
 	c->redecode = redecode;
 	if (c->changes & RELOAD_DROPS)

@@ -41,7 +41,7 @@ struct cached_resource {
 	struct delta_fifo *fifo;
 	struct reflector *reflector;
 	struct redecode *redecode;		/* of the bodies that are being synced, or NULL */
-	uint64_t change_began_us;
+	uint64_t change_began_ns;
 	struct reflector_error trouble;	/* what readers are told of its failures */
 	bool was_synced;	/* once, at least: daemon.c looks */
 	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */

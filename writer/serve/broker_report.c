@@ -2,8 +2,7 @@
 /*
  * What the broker tells of its readers in the report.
  */
-#include <time.h>
-
+#include "writer/base/time_ns.h"
 #include "writer/serve/broker_internal.h"
 #include "writer/serve/fan_out.h"
 
@@ -46,7 +45,6 @@ add_reader(cJSON *array, const struct client *c, const struct broker_source *sou
 {
 	cJSON *o = cJSON_CreateObject();
 	struct slot_stat stat;
-	struct timespec t;
 	double now_ns;
 
 	if (!o || !cJSON_AddItemToArray(array, o)) {
@@ -54,8 +52,7 @@ add_reader(cJSON *array, const struct client *c, const struct broker_source *sou
 		return false;
 	}
 	pins_stat(c->pins, c->slot, &stat);
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	now_ns = (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+	now_ns = (double)time_ns(CLOCK_BOOTTIME);
 	return cJSON_AddNumberToObject(o, "pid", c->peer.pid) &&
 	       cJSON_AddNumberToObject(o, "uid", c->peer.uid) &&
 	       cJSON_AddStringToObject(o, "name", c->name) &&
