@@ -14,20 +14,11 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
-#include "writer/daemon/snapshot_limit.h"
+#include "writer/daemon/limits.h"
 #include "writer/base/time_ns.h"
 
 #define HEARTBEAT_MS 1000u
 #define GATHER_A_BEAT 8u /* some 20 ms */
-
-void
-daemon_stop(struct daemon *d, int exit_code)
-{
-	if (!d->stopping)
-		d->exit_code = exit_code;
-	d->stopping = true;
-	uv_stop(&d->loop);
-}
 
 /* ---- each turn of the loop ------------------------------------------------------ */
 
@@ -157,11 +148,7 @@ check_turn(uv_check_t *check)
 static void
 watch_patience(struct daemon *d)
 {
-	struct snapshot_limit limits = {
-		d->config->hold_bytes ? d->config->hold_bytes : SNAPSHOT_LIMIT_DEFAULT_BYTES,
-		(d->config->hold_seconds ? d->config->hold_seconds : SNAPSHOT_LIMIT_DEFAULT_SECONDS) *
-			1000000000ull,
-	};
+	struct snapshot_limit limits = limits_of_snapshots(d->config);
 	struct store_stats stats;
 	struct slot_stat oldest;
 	enum snapshot_limit_state says;
@@ -276,42 +263,12 @@ broker_wanted(void *context, const char *resource, size_t length)
 	daemon_want(context, resource, length);
 }
 
-struct fan_out_limits
-daemon_queue_limits(const struct config *config)
-{
-	struct fan_out_limits events = FAN_OUT_LIMITS;
-
-	if (config->queue_entries)
-		events.entries = config->queue_entries;
-	if (config->max_queue_entries)
-		events.max_entries = config->max_queue_entries;
-	if (config->queue_bytes)
-		events.bytes = config->queue_bytes;
-	if (config->queue_seconds)
-		events.age_ns = config->queue_seconds * 1000000000ull;
-	return events;
-}
-
-struct consumers_limits
-daemon_consumer_limits(const struct config *config)
-{
-	struct consumers_limits consumers = CONSUMERS_LIMITS;
-
-	if (config->consumers_per_user)
-		consumers.per_uid = config->consumers_per_user;
-	if (config->consumers_total)
-		consumers.total = config->consumers_total;
-	if (config->consumer_days)
-		consumers.age_ns = config->consumer_days * 24ull * 3600 * 1000000000u;
-	return consumers;
-}
-
 static int
 start_events(struct daemon *d)
 {
-	int r = fan_out_new(d->local.store, daemon_queue_limits(d->config), &d->fan_out);
+	int r = fan_out_new(d->local.store, limits_of_queues(d->config), &d->fan_out);
 
-	return r < 0 ? r : consumers_new(d->local.store, daemon_consumer_limits(d->config), &d->consumers);
+	return r < 0 ? r : consumers_new(d->local.store, limits_of_consumers(d->config), &d->consumers);
 }
 
 static int

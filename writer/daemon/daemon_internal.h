@@ -83,6 +83,16 @@ struct daemon {
 	char status_text[512];		/* told to systemd last */
 };
 
+/* End the loop; the first code counts. */
+static inline void
+daemon_stop(struct daemon *d, int exit_code)
+{
+	if (!d->stopping)
+		d->exit_code = exit_code;
+	d->stopping = true;
+	uv_stop(&d->loop);
+}
+
 /* Begin, or go on, to find out what the configured names mean. Logs, and tries again by itself. */
 void daemon_discover(struct daemon *d);
 
@@ -133,12 +143,5 @@ void stat_summary(const struct daemon *d, char *text, size_t size);
 
 /* One resource in one word: synced, listing, backing-off, refused, idle, waiting. */
 const char *stat_word(const struct cached_resource *c);
-
-/* What the configuration says about queues and consumers, else the defaults. */
-struct fan_out_limits daemon_queue_limits(const struct config *config);
-struct consumers_limits daemon_consumer_limits(const struct config *config);
-
-/* End the loop; the first code counts. */
-void daemon_stop(struct daemon *d, int exit_code);
 
 #endif

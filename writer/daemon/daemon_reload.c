@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "writer/daemon/daemon_internal.h"
+#include "writer/daemon/limits.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
@@ -105,8 +106,8 @@ apply_fields(struct daemon *d)
 	if (broker_set_access(d->broker, config->allow_uids, config->n_allow_uids, config->allow_gids,
 			      config->n_allow_gids) < 0)
 		log_error("reload: no memory for access.uids and access.gids, which stay as they were");
-	fan_out_set_limits(d->fan_out, daemon_queue_limits(config));
-	if (consumers_set_limits(d->consumers, daemon_consumer_limits(config)) < 0)
+	fan_out_set_limits(d->fan_out, limits_of_queues(config));
+	if (consumers_set_limits(d->consumers, limits_of_consumers(config)) < 0)
 		log_error("reload: no memory for consumers.total, which stays as it was");
 	/* arena.holdBytes and arena.holdSeconds are looked at with each heartbeat */
 }
