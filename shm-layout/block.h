@@ -34,19 +34,24 @@
 #define REF_MAX       0x7fffffffu
 #define BLOCK_LENGTH_MAX 0x0fffffffu
 
+/* All types: NAME, number, and what people call it. LAYOUT.md has the same list (layout_page_test.c). */
+#define BLOCK_TYPES(X)                                                                                       \
+	X(ROOT, 1, "root")             /* root.h: one version of the whole store */                          \
+	X(RESOURCE, 2, "resource")     /* root.h: one version of one resource */                             \
+	X(NODE, 3, "trie node")        /* trie.h */                                                          \
+	X(OBJECT, 4, "object")         /* object.h: one Kubernetes object */                                 \
+	X(VALUE, 5, "value")           /* value.h: a shared value (string, array, object) */                 \
+	X(SHAPE, 6, "shape")           /* value.h: the field names of an object, in order */                 \
+	X(POSTINGS, 7, "postings")     /* posting.h: an index value and the ordinals that have it */         \
+	X(COLLISION, 8, "collision")   /* collision.h: links that share one 64-bit key */                    \
+	X(TOMBSTONE, 9, "tombstone")   /* tombstone.h: a deleted object */                                   \
+	X(CONSUMERS, 10, "consumers")  /* consumer.h: cursors of named consumers */                          \
+	X(SHORTCUT, 11, "shortcut")    /* shortcut.h: straight to an object; it changes in place, alone */
+
 enum block_type {
-	BLOCK_ROOT = 1,		/* root.h: one version of the whole store */
-	BLOCK_RESOURCE = 2,	/* root.h: one version of one resource */
-	BLOCK_NODE = 3,		/* trie.h */
-	BLOCK_OBJECT = 4,	/* object.h: one Kubernetes object */
-	BLOCK_VALUE = 5,	/* value.h: a shared value (string, array, object) */
-	BLOCK_SHAPE = 6,	/* value.h: the field names of an object, in order */
-	BLOCK_POSTINGS = 7,	/* posting.h: an index value and the ordinals that have it */
-	BLOCK_COLLISION = 8,	/* trie.h: the links of one 64-bit key that several entries share */
-	BLOCK_TOMBSTONE = 9,	/* tombstone.h: a deleted object */
-	BLOCK_CONSUMERS = 10,	/* consumer.h: cursors of named consumers */
-	/* shortcut.h: from a key or an ordinal straight to an object; the one block that changes in place */
-	BLOCK_SHORTCUT = 11,
+#define BLOCK_TYPE(name, number, text) BLOCK_##name = number,
+	BLOCK_TYPES(BLOCK_TYPE)
+#undef BLOCK_TYPE
 };
 
 struct block {

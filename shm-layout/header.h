@@ -2,7 +2,7 @@
 /*
  * The arena's header: its first 8,192 bytes.
  *
- * The first 256 bytes, the identity, are written once, before the state word says READY; what
+ * The first 256 bytes, the identity, are written once, before the state word says LIVE; what
  * changes later stands behind them, words of different rhythm on cache lines of their own.
  *
  *   offset  bytes  field
@@ -18,7 +18,7 @@
  *       64      8  max_bytes           to which size the file may grow; what readers reserve
  *       72      8  created_boot_ns     CLOCK_BOOTTIME
  *       80      8  created_wall_ns     CLOCK_REALTIME
- *       88     16  hash_key            SipHash key of identity and index hashes
+ *       88     16  hash_key            key of identity and index hashes (key_hash.h)
  *      104     16  key_id              BLAKE2b-128 of the key file: which key the tags were made with
  *      120    104  reserved, zero
  *      224     32  tag                 keyed BLAKE2b-256 (root key) of bytes 0..223

@@ -2,7 +2,7 @@
 /*
  * Postings: an index value and the ordinals of the objects that have it.
  *
- * An index is a trie from SipHash(hash_key, value) to
+ * An index is a trie from the hash of a value (key_hash.h) to
  *   - an immediate ordinal, when one object has the value (compare the object's own index value!),
  *   - a BLOCK_POSTINGS, when several have it,
  *   - a BLOCK_COLLISION of BLOCK_POSTINGS, when several values share the hash; there, one ordinal has
@@ -10,7 +10,7 @@
  *
  * BLOCK_POSTINGS payload:
  *
- *   0        4              8                                       
+ *   0        4              8
  *   +--------+--------------+----------------------------+---------------+
  *   | count  | value_length | ordinals[count], or a link | value bytes   |
  *   +--------+--------------+----------------------------+---------------+

@@ -34,18 +34,24 @@
 #define PROTOCOL_PACKET_MAX 65536u
 #define PROTOCOL_DESCRIPTORS 3
 
+/* All messages: NAME, number. LAYOUT.md has the same list (layout_page_test.c). */
+#define MESSAGES(X)                                                                                          \
+	X(HELLO, 1)                                                                                          \
+	X(WELCOME, 2)                                                                                        \
+	X(REFUSED, 3)                                                                                        \
+	X(MOVED, 4)                                                                                          \
+	X(STAT, 5)                                                                                           \
+	X(REPORT, 6)                                                                                         \
+	X(SUBSCRIBE, 7)                                                                                      \
+	X(SUBSCRIBED, 8)                                                                                     \
+	X(UNSUBSCRIBED, 9)                                                                                   \
+	X(UNSUBSCRIBE, 10)                                                                                   \
+	X(WANT, 11)
+
 enum message_type {
-	MESSAGE_HELLO = 1,
-	MESSAGE_WELCOME,
-	MESSAGE_REFUSED,
-	MESSAGE_MOVED,
-	MESSAGE_STAT,
-	MESSAGE_REPORT,
-	MESSAGE_SUBSCRIBE,
-	MESSAGE_SUBSCRIBED,
-	MESSAGE_UNSUBSCRIBED,
-	MESSAGE_UNSUBSCRIBE,
-	MESSAGE_WANT
+#define MESSAGE(name, number) MESSAGE_##name = number,
+	MESSAGES(MESSAGE)
+#undef MESSAGE
 };
 
 struct message_head {
@@ -74,13 +80,19 @@ struct message_welcome {
 	uint8_t keys[32];	/* struct tag_keys, when has_keys */
 };
 
+/* Why something was refused: NAME, number. LAYOUT.md says what each means. */
+#define REFUSALS(X)                                                                                          \
+	X(PERMISSION, 1)                                                                                     \
+	X(FULL, 2)                                                                                           \
+	X(LAYOUT, 3)                                                                                         \
+	X(PROTOCOL, 4)                                                                                       \
+	X(BUSY, 5)                                                                                           \
+	X(CONSUMER, 6)
+
 enum refusal {
-	REFUSED_PERMISSION = 1,
-	REFUSED_FULL = 2,
-	REFUSED_LAYOUT = 3,
-	REFUSED_PROTOCOL = 4,
-	REFUSED_BUSY = 5,
-	REFUSED_CONSUMER = 6 /* another process is attached as this consumer */
+#define REFUSAL(name, number) REFUSED_##name = number,
+	REFUSALS(REFUSAL)
+#undef REFUSAL
 };
 
 struct message_refused {

@@ -141,6 +141,7 @@ static const struct field fields[] = {
 	OPEN("UNSUBSCRIBED", struct message_unsubscribed, text),
 	FIXED("UNSUBSCRIBE", struct message_unsubscribe, number),
 	FIXED("UNSUBSCRIBE", struct message_unsubscribe, reserved),
+	FIXED("WANT", struct message_want, resource),
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 

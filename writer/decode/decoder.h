@@ -3,20 +3,19 @@
  * The decoder: JSON bytes, as they arrive, straight into bodies in the arena.
  *
  * Strict (RFC 8259, UTF-8 checked; a lone surrogate escape becomes U+FFFD as the API server has it; NaN,
- * comments, trailing commas refused), nesting to VALUE_DEPTH_MAX, resumable at any byte. What happens to a
- * value is decided by its *path*, once per path and not per document: a tree of path nodes grows beside the
- * documents and holds for each
+ * comments, trailing commas refused), nesting to VALUE_DEPTH_MAX, resumable at any byte.
  *
- *   action      keep | drop (skipped, only its syntax is checked) | capture (the scalar is also given to the
- *               caller) | emit (the value becomes an object block of its own and is handed over; its parent
- *               keeps nothing of it)
+ * One decoder reads a list ({"metadata":{…},"items":[…]}), a watch stream ({"type":…,"object":{…}} documents,
+ * one after another), or a single document. What stands around the items is read as it is
+ * (decoder_envelope.h). What happens to a value in an item is decided by its *path*, once per path and not
+ * per document: a tree of path nodes (decoder_schema.h) grows beside the documents and holds for each
+ *
+ *   drop        the value is skipped, only its syntax is checked
+ *   role        it is the item's metadata, name or namespace: the key is taken from there
  *   prediction  the field that came next last time, so that a known shape costs a memcmp a name and no
  *               hashing
  *   sharing     whether equal strings and sub-trees were seen to come again here: then they are shared, else
  *               they stand inline
- *
- * So one decoder reads a watch stream ({"type":…,"object":{…}} documents, one after another), a list
- * ({"metadata":{…},"items":[…]}), or a single document.
  *
  * Duplicate keys: the last one wins, as the API server has it; counted.
  *
@@ -62,11 +61,11 @@ enum decoder_mode {
 	/* one JSON document, any value, becomes one draft without a key (tools, tests, descriptors) */
 	DECODE_DOCUMENT,
 	/*
-	 * emit items[*]; capture metadata.resourceVersion, metadata.continue, metadata.remainingItemCount,
-	 * kind
+	 * one list: each of items[*] becomes a draft; told at its end: its kind, metadata.resourceVersion,
+	 * metadata.continue, metadata.remainingItemCount
 	 */
 	DECODE_LIST,
-	DECODE_WATCH,		/* many documents; emit object of each; capture type */
+	DECODE_WATCH,		/* many documents: the object of each becomes a draft, told with its type */
 };
 
 /*
@@ -90,8 +89,8 @@ struct decoder_events {
 	 */
 	int (*on_bad_object)(void *context, const char *why);
 	/*
-	 * DECODE_LIST: the list's captured fields, at the end of the document. Strings are empty, remaining
-	 * is 0 when absent.
+	 * DECODE_LIST: what is told of the list itself, at the end of the document. Strings are empty,
+	 * remaining is 0 when absent.
 	 */
 	int (*on_list_end)(void *context, const char *resource_version, const char *continue_token,
 			   int64_t remaining);

@@ -213,11 +213,9 @@ rebuild_block(void *context, uint32_t ref, const struct block *b)
 static const char *
 type_name(const struct arena *a, uint32_t ref)
 {
-	static const char *const names[] = {[BLOCK_ROOT] = "root",           [BLOCK_RESOURCE] = "resource",
-					    [BLOCK_NODE] = "trie node",      [BLOCK_OBJECT] = "object",
-					    [BLOCK_VALUE] = "value",         [BLOCK_SHAPE] = "shape",
-					    [BLOCK_POSTINGS] = "postings",   [BLOCK_COLLISION] = "collision",
-					    [BLOCK_TOMBSTONE] = "tombstone", [BLOCK_CONSUMERS] = "consumers"};
+#define BLOCK_TYPE_TEXT(name, number, text) [number] = text,
+	static const char *const names[] = {BLOCK_TYPES(BLOCK_TYPE_TEXT)};
+#undef BLOCK_TYPE_TEXT
 	const struct block *b = block_any(&a->view, ref);
 	unsigned type = b ? block_type(b) : 0;
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * LAYOUT.md gives each block type, message and refusal the number that the enums give it: none is missing
+ * from the page, and none stands there that does not exist. (layout_test.c does so for the structs.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "shm-layout/block.h"
+#include "shm-layout/protocol.h"
+
+#define ENTRIES_MAX 64
+
+struct entry {
+	const char *name;
+	unsigned number;
+};
+
+#define ENTRY_OF(name, number) {#name, number},
+#define TYPE_OF(name, number, text) {#name, number},
+
+static const struct entry block_types[] = {BLOCK_TYPES(TYPE_OF)};
+static const struct entry messages[] = {MESSAGES(ENTRY_OF)};
+static const struct entry refusals[] = {REFUSALS(ENTRY_OF)};
+
+/* head: with what the first line of the table begins */
+static void
+table_is(const char *head, const struct entry *entries, size_t count)
+{
+	FILE *f = fopen("shm-layout/LAYOUT.md", "re");
+	unsigned found[ENTRIES_MAX] = {0}, tables = 0;
+	bool inside = false;
+	char line[1024];
+
+	assert_non_null(f);
+	assert_true(count <= ENTRIES_MAX);
+	while (fgets(line, sizeof(line), f)) {
+		char name[32];
+		unsigned number;
+		size_t i;
+
+		if (strncmp(line, head, strlen(head)) == 0) {
+			inside = true;
+			tables++;
+		}
+		inside = inside && line[0] == '|';
+		if (!inside || sscanf(line, "| %u | %31[A-Z_] |", &number, name) != 2)
+			continue;
+		for (i = 0; i < count; i++)
+			if (strcmp(entries[i].name, name) == 0)
+				break;
+		if (i == count)
+			fail_msg("%s %u %s stands in the page and is none", head, number, name);
+		if (entries[i].number != number)
+			fail_msg("%s: the page gives %s the number %u, it has %u", head, name, number,
+				 entries[i].number);
+		found[i]++;
+	}
+	fclose(f);
+	assert_int_equal(tables, 1);
+	for (size_t i = 0; i < count; i++)
+		if (found[i] != 1)
+			fail_msg("%s: %u %s stands %u times in the page", head, entries[i].number,
+				 entries[i].name, found[i]);
+}
+
+/* Every type of block has its row, with its number. */
+static void
+the_page_has_all_block_types(void **state)
+{
+	(void)state;
+	table_is("| type | block |", block_types, sizeof(block_types) / sizeof(block_types[0]));
+}
+
+/* Every message has its row, with its number. */
+static void
+the_page_has_all_messages(void **state)
+{
+	(void)state;
+	table_is("| type | message |", messages, sizeof(messages) / sizeof(messages[0]));
+}
+
+/* Every reason to refuse has its row, with its number. */
+static void
+the_page_has_all_refusals(void **state)
+{
+	(void)state;
+	table_is("| code | refused |", refusals, sizeof(refusals) / sizeof(refusals[0]));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_page_has_all_block_types),
+		cmocka_unit_test(the_page_has_all_messages),
+		cmocka_unit_test(the_page_has_all_refusals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
