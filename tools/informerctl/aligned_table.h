@@ -8,7 +8,7 @@
 #ifndef TOOLS_INFORMERCTL_ALIGNED_TABLE_H
 #define TOOLS_INFORMERCTL_ALIGNED_TABLE_H
 
-#include "tools/printer/print.h"
+#include "tools/printer/cells.h"
 #include "tools/printer/text.h"
 
 /*

@@ -10,6 +10,7 @@
 #include "tools/informerctl/get.h"
 #include "tools/informerctl/aligned_table.h"
 #include "tools/printer/age.h"
+#include "tools/printer/pieces.h"
 #include "tools/printer/print.h"
 
 static struct field

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells; see print.h. */
+/* Cells; see cells.h. */
+#include "tools/printer/cells.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/printer/print.h"
 
 void
 cells_done(struct cells *cells)

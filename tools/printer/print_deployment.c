@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/printer/print.h"
+#include "tools/printer/pieces.h"
 
 /* Sorted by its first member. */
 struct term {

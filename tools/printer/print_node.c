@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/printer/print.h"
+#include "tools/printer/pieces.h"
 
 #define ROLE_PREFIX "node-role.kubernetes.io/"
 #define ROLE_LABEL "kubernetes.io/role"

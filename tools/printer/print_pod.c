@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "tools/printer/age.h"
-#include "tools/printer/print.h"
+#include "tools/printer/pieces.h"
 
 struct pod_view {
 	char reason[512];

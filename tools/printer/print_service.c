@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/printer/print.h"
+#include "tools/printer/pieces.h"
 
 /* Beyond this many bytes the balancer's addresses are cut, but for -o wide. */
 #define BALANCER_WIDTH 16
