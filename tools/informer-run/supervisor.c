@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The supervisor's rules; see supervisor.h. Every input ends in supervisor_settle(), which does all that has
- * become possible.
+ * The supervisor's inputs; see supervisor.h. Each ends in supervisor_settle(), which does all that has become
+ * possible.
  */
 #include "tools/informer-run/supervisor_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 int
 supervisor_new(const struct supervisor_options *options, const struct supervisor_ops *ops, void *context,
@@ -40,122 +39,6 @@ supervisor_free(struct supervisor *s)
 	event_free(s->resync);
 	backlog_done(&s->backlog);
 	free(s);
-}
-
-uint64_t
-supervisor_backoff(uint32_t base, uint32_t max, uint32_t n)
-{
-	uint64_t ms = (uint64_t)base << (n < 20 ? n : 20);
-
-	return ms < max ? ms : max;
-}
-
-/* ---- events that wait for a time ---- */
-
-static void
-wait_until(struct supervisor *s, struct event *event, uint64_t due_ms)
-{
-	event->state = EVENT_WAITING;
-	event->due_ms = due_ms;
-	event->ready_before = NULL;
-	event->ready_after = s->waiting;
-	if (s->waiting)
-		s->waiting->ready_before = event;
-	s->waiting = event;
-	if (due_ms < s->waiting_ms)
-		s->waiting_ms = due_ms;
-}
-
-/* ---- what workers have ---- */
-
-struct event *
-supervisor_find_sent(const struct worker *worker, uint64_t seq)
-{
-	struct event *event = worker->sent_first;
-
-	while (event && event->seq != seq)
-		event = event->sent_after;
-	return event;
-}
-
-void
-supervisor_take_from(struct supervisor *s, struct worker *worker, struct event *event, uint64_t now_ms)
-{
-	if (worker->sent_first == event)
-		worker->head_ms = now_ms;
-	*(event->sent_before ? &event->sent_before->sent_after : &worker->sent_first) = event->sent_after;
-	*(event->sent_after ? &event->sent_after->sent_before : &worker->sent_last) = event->sent_before;
-	event->sent_before = event->sent_after = NULL;
-	worker->sent--;
-	s->under_way--;
-}
-
-static void
-suspect(struct supervisor *s, struct event *event, bool is)
-{
-	if (event->suspect == is)
-		return;
-	event->suspect = is;
-	s->workers[event->worker].suspects += is ? 1 : UINT32_MAX;
-	s->suspects += is ? 1 : UINT32_MAX;
-}
-
-/* ---- what becomes of an event ---- */
-
-static void
-finish(struct supervisor *s, struct worker *worker, struct event *event)
-{
-	suspect(s, event, false);
-	s->stats.processed++;
-	s->failures = 0;
-	s->acked = true;
-	worker->crashes = 0;
-	backlog_remove(&s->backlog, event);
-}
-
-static void
-try_later(struct supervisor *s, struct event *event, int64_t ms, uint64_t now_ms)
-{
-	suspect(s, event, false);
-	s->stats.retries++;
-	event->answers++;
-	wait_until(s, event,
-		   now_ms + (ms >= 0 ? (uint64_t)ms
-				     : supervisor_backoff(s->options.retry_ms, s->options.retry_max_ms,
-							  event->retries)));
-	event->retries++;
-}
-
-void
-supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone,
-		      const char *why, uint64_t now_ms)
-{
-	uint32_t n = event->crashes++;
-
-	event->answers++;
-	if (event->crashes >= s->options.max_crashes && alone) {
-		if (s->ops->set_aside(s->context, event, why) == 0) {
-			suspect(s, event, false);
-			s->stats.dead_letters++;
-			if (s->acked) {
-				s->failures = 0;
-				worker->crashes = 0;
-			}
-			s->acked = false;
-			backlog_remove(&s->backlog, event);
-			return;
-		}
-		/* nowhere to put it: it stays, and is tried again */
-		suspect(s, event, false);
-		wait_until(s, event, now_ms + s->options.backoff_max_ms);
-	} else if (s->options.exec) {
-		wait_until(s, event,
-			   now_ms + supervisor_backoff(s->options.backoff_ms, s->options.backoff_max_ms,
-						       n > s->failures ? n : s->failures));
-	} else {
-		suspect(s, event, true);
-		backlog_put(&s->backlog, event);
-	}
 }
 
 /* ---- inputs ---- */
@@ -192,7 +75,7 @@ supervisor_acknowledged(struct supervisor *s, uint32_t i, uint64_t seq, uint64_t
 	if (!event)
 		return false;
 	supervisor_take_from(s, worker, event, now_ms);
-	finish(s, worker, event);
+	supervisor_finish(s, worker, event);
 	supervisor_settle(s, now_ms);
 	return true;
 }
@@ -206,7 +89,7 @@ supervisor_retry(struct supervisor *s, uint32_t i, uint64_t seq, int64_t ms, uin
 	if (!event)
 		return false;
 	supervisor_take_from(s, worker, event, now_ms);
-	try_later(s, event, ms, now_ms);
+	supervisor_try_later(s, event, ms, now_ms);
 	supervisor_settle(s, now_ms);
 	return true;
 }
@@ -224,7 +107,7 @@ lost(struct supervisor *s, struct worker *worker, const char *why, uint64_t now_
 		struct event *event = worker->sent_last;
 
 		supervisor_take_from(s, worker, event, now_ms);
-		suspect(s, event, true);
+		supervisor_suspect(s, event, true);
 		backlog_put(&s->backlog, event);
 	}
 	if (head) {
@@ -261,9 +144,9 @@ supervisor_exited(struct supervisor *s, uint32_t i, enum supervisor_end end, con
 		worker->state = WORKER_UP;
 		supervisor_take_from(s, worker, event, now_ms);
 		if (end == SUPERVISOR_END_DONE) {
-			finish(s, worker, event);
+			supervisor_finish(s, worker, event);
 		} else if (end == SUPERVISOR_END_RETRY) {
-			try_later(s, event, -1, now_ms);
+			supervisor_try_later(s, event, -1, now_ms);
 		} else {
 			s->stats.restarts++;
 			supervisor_crashed_on(s, worker, event, true, why, now_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the supervisor's two halves share: what becomes of events and workers (supervisor.c), and what that
- * makes possible (supervisor_settle.c).
+ * What the supervisor's three files share, each calling only those behind it: what it is told (supervisor.c),
+ * what that makes possible (supervisor_settle.c), what becomes of an event (supervisor_outcome.c).
  */
 #ifndef TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
 #define TOOLS_INFORMER_RUN_SUPERVISOR_INTERNAL_H
@@ -62,6 +62,15 @@ supervisor_find_sent(const struct worker *worker, uint64_t seq);
 /* A worker has it no longer. */
 void
 supervisor_take_from(struct supervisor *s, struct worker *worker, struct event *event, uint64_t now_ms);
+/* It is the worker's alone until it is answered, since it may have crashed it; or is no longer. */
+void
+supervisor_suspect(struct supervisor *s, struct event *event, bool is);
+/* It is done. */
+void
+supervisor_finish(struct supervisor *s, struct worker *worker, struct event *event);
+/* It is tried again in so many ms; < 0: as the options say, doubling. */
+void
+supervisor_try_later(struct supervisor *s, struct event *event, int64_t ms, uint64_t now_ms);
 /* A worker crashed, with this event first in its hands, and alone or not. */
 void supervisor_crashed_on(struct supervisor *s, struct worker *worker, struct event *event, bool alone,
 			   const char *why, uint64_t now_ms);
