@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "tools/informer-sim/churn.h"
+#include "tools/informer-sim/http.h"
 #include "tools/informer-sim/listen.h"
+#include "tools/informer-sim/route.h"
 #include "writer/base/message.h"
 
 #define PODS_MAX 64
@@ -475,7 +477,7 @@ talk_server_new(bool hold)
 	s->server.faults = sim_faults_new();
 	s->server.churn = sim_churn_new(&s->registry, s->server.store, 1);
 	if ((hold && sim_faults_add(s->server.faults, "when ANY then hold", &error) < 0) ||
-	    sim_server_start(&s->server) < 0)
+	    sim_server_start(&s->server, sim_route) < 0)
 		abort();
 	return s;
 }

@@ -7,7 +7,7 @@
 #ifndef TOOLS_INFORMER_SIM_BODY_H
 #define TOOLS_INFORMER_SIM_BODY_H
 
-#include "tools/informer-sim/sim_server.h"
+#include "tools/informer-sim/request.h"
 
 /* The object the request names, referenced; NULL with the status NotFound. */
 struct sim_object *

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/informer-sim/clock.h"
 #include "tools/informer-sim/mutate.h"
 
 #define TICK_MS 5
@@ -147,15 +148,6 @@ change(struct sim_churn *churn)
 
 /* ---- the thread ----------------------------------------------------------- */
 
-static uint64_t
-now_us(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * 1000000 + (uint64_t)at.tv_nsec / 1000;
-}
-
 /* Sleep for a tick, or until told otherwise. Lock held. */
 static void
 nap(struct sim_churn *churn)
@@ -181,7 +173,7 @@ static void *
 run(void *cls)
 {
 	struct sim_churn *churn = cls;
-	uint64_t last = now_us();
+	uint64_t last = sim_now_us();
 	double owed = 0;
 
 	pthread_mutex_lock(&churn->lock);
@@ -191,11 +183,11 @@ run(void *cls)
 
 		if (!running(churn)) {
 			pthread_cond_wait(&churn->changed, &churn->lock);
-			last = now_us();
+			last = sim_now_us();
 			owed = 0;
 			continue;
 		}
-		now = now_us();
+		now = sim_now_us();
 		owed += (double)(now - last) * 1e-6 * churn->rate;
 		last = now;
 		if (owed > churn->rate) /* a second behind: the machine is too slow, do not pile up */

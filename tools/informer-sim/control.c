@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "tools/informer-sim/churn.h"
-#include "tools/informer-sim/sim_server.h"
+#include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/reply.h"
 
 static enum MHD_Result
 text(struct sim_request *request, const char *line)

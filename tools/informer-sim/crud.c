@@ -15,8 +15,10 @@
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/crd.h"
 #include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/names.h"
 #include "tools/informer-sim/query.h"
+#include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/scale.h"
 
 /* The object as it was so many RVs ago, referenced; NULL with the status NotFound. */

@@ -1,56 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Doing faults. A body's fault is a reader between the answer's own reader and the HTTP library.
- */
+/* Doing faults; see fault_act.h. */
 #include "tools/informer-sim/fault_act.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "tools/informer-sim/client_wait.h"
 #include "tools/informer-sim/listen.h"
 #include "tools/informer-sim/page.h"
-
-#define LOOK_MS 20
-
-/* ---- waiting --------------------------------------------------------------- */
-
-bool
-sim_hung_up(int socket)
-{
-	struct pollfd fd = {.fd = socket, .events = POLLRDHUP};
-
-	return poll(&fd, 1, 0) > 0 && (fd.revents & (POLLRDHUP | POLLHUP | POLLERR));
-}
-
-static void
-freeze(struct sim_server *server, int change)
-{
-	pthread_mutex_lock(&server->lock);
-	server->frozen += (unsigned)change;
-	pthread_mutex_unlock(&server->lock);
-}
-
-bool
-sim_fault_sleep(struct sim_server *server, int socket, unsigned ms)
-{
-	bool stays = true;
-
-	freeze(server, ms == 0 ? 1 : 0);
-	for (unsigned slept = 0; stays && (ms == 0 || slept < ms);) {
-		unsigned n = ms && ms - slept < LOOK_MS ? ms - slept : LOOK_MS;
-		struct timespec at = {.tv_nsec = (long)n * 1000000};
-
-		stays = !sim_store_stopped(server->store) && !sim_hung_up(socket);
-		if (stays)
-			nanosleep(&at, NULL);
-		slept += n;
-	}
-	freeze(server, ms == 0 ? -1 : 0);
-	return stays;
-}
+#include "tools/informer-sim/reply.h"
 
 /* ---- what is answered -------------------------------------------------------- */
 
@@ -173,7 +132,7 @@ note(const struct sim_request *request, const char *what)
 {
 	_cleanup_(sim_buf_done) struct sim_buf line = {0};
 
-	sim_journal_request(request, &line);
+	sim_request_print(request, &line);
 	sim_journal_add(&request->server->journal, "%s -> %s", line.data, what);
 }
 
@@ -258,106 +217,4 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 	}
 	request->fault = fault;
 	return false;
-}
-
-/* ---- bodies ------------------------------------------------------------------ */
-
-struct body {
-	struct sim_server *server;
-	int socket;
-	struct sim_fault fault;
-	uint64_t at; /* where the fault is */
-	uint64_t sent;
-	bool done; /* the fault, where it comes once */
-	MHD_ContentReaderCallback reader;
-	void *cls;
-	MHD_ContentReaderFreeCallback free_cls;
-};
-
-static void
-body_free(void *cls)
-{
-	struct body *b = cls;
-
-	b->free_cls(b->cls);
-	free(b);
-}
-
-/* What happens at the place; > 0: read on, at most so many bytes. */
-static ssize_t
-happen(struct body *b, size_t max)
-{
-	switch (b->fault.kind) {
-	case SIM_FAULT_CLOSE:
-	case SIM_FAULT_MID_FRAME:
-		return MHD_CONTENT_READER_END_WITH_ERROR;
-	case SIM_FAULT_TRUNCATE:
-		return MHD_CONTENT_READER_END_OF_STREAM;
-	case SIM_FAULT_FREEZE:
-		b->done = true;
-		return sim_fault_sleep(b->server, b->socket, b->fault.ms) ? (ssize_t)max
-									  : MHD_CONTENT_READER_END_WITH_ERROR;
-	case SIM_FAULT_INVALID:
-		return 1;
-	default:
-		b->done = true;
-		return (ssize_t)max;
-	}
-}
-
-static ssize_t
-read_body(void *cls, uint64_t position, char *out, size_t max)
-{
-	struct body *b = cls;
-	ssize_t n = (ssize_t)max;
-	bool here = false;
-
-	if (b->fault.kind == SIM_FAULT_SLOW) {
-		n = (ssize_t)(max < b->fault.amount ? max : b->fault.amount);
-		if (b->sent && !sim_fault_sleep(b->server, b->socket, b->fault.ms))
-			return MHD_CONTENT_READER_END_WITH_ERROR;
-	} else if (!b->done && b->sent < b->at) {
-		n = (ssize_t)(max < b->at - b->sent ? max : b->at - b->sent);
-	} else if (!b->done) {
-		n = happen(b, max);
-		here = b->fault.kind == SIM_FAULT_INVALID;
-		if (n < 0)
-			return n;
-	}
-	n = b->reader(b->cls, position, out, (size_t)n);
-	if (n <= 0)
-		return n;
-	if (here) {
-		out[0] = 0x01; /* in no JSON text may this stand */
-		b->done = true;
-	}
-	b->sent += (uint64_t)n;
-	return n;
-}
-
-enum MHD_Result
-sim_fault_reply(struct sim_request *request, unsigned code, const char *content_type, uint64_t size,
-		bool told, MHD_ContentReaderCallback reader, void *cls,
-		MHD_ContentReaderFreeCallback free_cls)
-{
-	struct body *b = sim_alloc(sizeof(*b));
-	struct MHD_Response *response;
-
-	*b = (struct body){.server = request->server,
-			   .socket = sim_request_socket(request),
-			   .fault = request->fault,
-			   .at = request->fault.after_bytes && request->fault.after_bytes < size
-					 ? request->fault.after_bytes
-					 : size / 2,
-			   .reader = reader,
-			   .cls = cls,
-			   .free_cls = free_cls};
-	if (request->fault.kind == SIM_FAULT_TRUNCATE)
-		size = b->at;
-	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024,
-						     read_body, b, body_free);
-	if (!response)
-		body_free(b);
-	sim_buf_puts(&request->note, " damaged");
-	return sim_reply_response(request, code, content_type, response);
 }

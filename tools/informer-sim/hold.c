@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/client_wait.h"
+#include "tools/informer-sim/request.h"
 
 #define LOOK_NS 10000000
 
@@ -55,7 +56,7 @@ sim_hold(struct sim_request *request, struct sim_fault *ret_fault)
 	struct sim_held held = {0};
 	struct timespec at;
 
-	sim_journal_request(request, &held.name);
+	sim_request_print(request, &held.name);
 	pthread_mutex_lock(&holds->lock);
 	*holds->end = &held;
 	holds->end = &held.next;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The daemon: collects each request's body, checks who asks, and hands whole
- * requests to route.c. reply.c answers.
- */
+/* The daemon: collects each request's body, checks who asks, and hands whole requests on; see http.h. */
+#include "tools/informer-sim/http.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -13,44 +12,11 @@
 #include <string.h>
 
 #include "tools/informer-sim/listen.h"
+#include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/slow_watches.h"
 
-const char *
-sim_request_query(const struct sim_request *request, const char *name)
-{
-	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
-}
-
-const char *
-sim_request_header(const struct sim_request *request, const char *name)
-{
-	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
-}
-
-int
-sim_request_socket(const struct sim_request *request)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	return info ? info->connect_fd : -1;
-}
-
-void
-sim_server_uid(struct sim_server *server, char out[SIM_UID_SIZE])
-{
-	pthread_mutex_lock(&server->lock);
-	sim_rng_uid(&server->rng, out);
-	pthread_mutex_unlock(&server->lock);
-}
-
-void
-sim_server_suffix(struct sim_server *server, char out[6])
-{
-	pthread_mutex_lock(&server->lock);
-	sim_rng_suffix(&server->rng, out, 5);
-	pthread_mutex_unlock(&server->lock);
-}
+/* As the real server's limit of a request's body. */
+#define SIM_BODY_MAX 3145728u /* 3 MiB */
 
 /* Did the client show a certificate that our authority signed, and that is valid today? */
 static bool
@@ -125,7 +91,7 @@ handle(void *cls, struct MHD_Connection *connection, const char *url, const char
 			       "Request entity too large: limit is %u", SIM_BODY_MAX);
 		return sim_reply_status(request);
 	}
-	return sim_route(request);
+	return request->server->answer(request);
 }
 
 static void
@@ -183,7 +149,7 @@ open_listen(struct sim_server *server)
 }
 
 int
-sim_server_start(struct sim_server *server)
+sim_server_start(struct sim_server *server, enum MHD_Result (*answer)(struct sim_request *request))
 {
 	const struct sim_server_options *o = &server->options;
 	unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
@@ -206,6 +172,7 @@ sim_server_start(struct sim_server *server)
 			tls[2] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_TRUST, 0,
 							 (void *)(uintptr_t)o->client_ca};
 	}
+	server->answer = answer;
 	signal(SIGPIPE, SIG_IGN);
 	pthread_mutex_init(&server->lock, NULL);
 	sim_metrics_init(&server->metrics);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The journal: a ring of lines, and how a request is written as one.
- */
+/* The journal: a ring of lines; see journal.h. */
 #include "tools/informer-sim/journal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/informer-sim/query.h"
 
 void
 sim_journal_init(struct sim_journal *journal)
@@ -62,67 +58,4 @@ sim_journal_print(struct sim_journal *journal, struct sim_buf *buf)
 		sim_buf_puts(buf, "\n");
 	}
 	pthread_mutex_unlock(&journal->lock);
-}
-
-const char *
-sim_request_verb(const struct sim_request *request)
-{
-	const char *method = request->method, *initial = sim_request_query(request, "sendInitialEvents");
-
-	if (!request->resource)
-		return "DISCOVERY";
-	if (!strcmp(method, "POST"))
-		return "CREATE";
-	if (!strcmp(method, "PUT"))
-		return "UPDATE";
-	if (!strcmp(method, "PATCH"))
-		return "PATCH";
-	if (!strcmp(method, "DELETE"))
-		return request->name ? "DELETE" : "DELETECOLLECTION";
-	if (request->name)
-		return "GET";
-	if (!sim_query_is_watch(request))
-		return "LIST";
-	return initial && !strcmp(initial, "true") ? "WATCHLIST" : "WATCH";
-}
-
-/* A query parameter that is there and not empty, as " name=value"; what stands before it is a space. */
-static void
-parameter(const struct sim_request *request, const char *name, const char *shown, struct sim_buf *buf)
-{
-	const char *value = sim_request_query(request, name);
-
-	if (value && value[0])
-		sim_buf_printf(buf, " %s=%s", shown, value);
-}
-
-void
-sim_journal_request(const struct sim_request *request, struct sim_buf *buf)
-{
-	const char *verb = sim_request_verb(request),
-		   *bookmarks = sim_request_query(request, "allowWatchBookmarks");
-
-	if (!request->resource) {
-		sim_buf_printf(buf, "%s %s", request->method, request->url);
-		return;
-	}
-	sim_buf_printf(buf, "%s %s", verb, request->resource->group_resource);
-	if (request->name)
-		sim_buf_printf(buf, " %s", request->name);
-	if (request->subresource)
-		sim_buf_printf(buf, "/%s", request->subresource);
-	if (request->namespace_)
-		sim_buf_printf(buf, " in %s", request->namespace_);
-	if (strcmp(verb, "LIST") != 0 && strncmp(verb, "WATCH", 5) != 0)
-		return;
-	if (request->page > 1)
-		sim_buf_printf(buf, " page=%u", request->page);
-	parameter(request, "resourceVersion", "rv", buf);
-	parameter(request, "resourceVersionMatch", "match", buf);
-	parameter(request, "limit", "limit", buf);
-	parameter(request, "timeoutSeconds", "timeout", buf);
-	parameter(request, "labelSelector", "labels", buf);
-	parameter(request, "fieldSelector", "fields", buf);
-	if (bookmarks && !strcmp(bookmarks, "true"))
-		sim_buf_puts(buf, " bookmarks");
 }

@@ -38,12 +38,4 @@ sim_journal_clear(struct sim_journal *journal);
 void
 sim_journal_print(struct sim_journal *journal, struct sim_buf *buf);
 
-struct sim_request;
-/* Append how a request reads: "LIST pods in NS rv=0 limit=500". */
-void
-sim_journal_request(const struct sim_request *request, struct sim_buf *buf);
-/* What the request is called in the journal and in fault scripts: "LIST", "WATCHLIST", "DISCOVERY", ... */
-const char *
-sim_request_verb(const struct sim_request *request);
-
 #endif

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "tools/informer-sim/buf.h"
+#include "tools/informer-sim/clock.h"
 
 #define BACKLOG 1024
 #define REBIND_MS 20
@@ -34,15 +35,6 @@ struct sim_listen {
 	_Atomic bool stopping;
 	_Atomic uint64_t refuse_until_ms;
 };
-
-static uint64_t
-now_ms(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * 1000 + (uint64_t)at.tv_nsec / 1000000;
-}
 
 static int
 open_socket(const struct sim_listen *l)
@@ -117,7 +109,7 @@ accept_all(struct sim_listen *l)
 static int
 follow(struct sim_listen *l)
 {
-	uint64_t now = now_ms(), until = atomic_load(&l->refuse_until_ms);
+	uint64_t now = sim_now_ms(), until = atomic_load(&l->refuse_until_ms);
 
 	if (until > now) {
 		if (l->fd >= 0)
@@ -186,12 +178,12 @@ sim_listen_free(struct sim_listen *listen_)
 void
 sim_listen_refuse(struct sim_listen *listen_, unsigned ms)
 {
-	atomic_store(&listen_->refuse_until_ms, now_ms() + ms);
+	atomic_store(&listen_->refuse_until_ms, sim_now_ms() + ms);
 	wake(listen_);
 }
 
 bool
 sim_listen_refusing(struct sim_listen *listen_)
 {
-	return atomic_load(&listen_->refuse_until_ms) > now_ms();
+	return atomic_load(&listen_->refuse_until_ms) > sim_now_ms();
 }

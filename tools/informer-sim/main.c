@@ -16,10 +16,11 @@
 
 #include "tools/informer-sim/churn.h"
 #include "tools/informer-sim/cluster.h"
-#include "tools/informer-sim/write_kubeconfig.h"
+#include "tools/informer-sim/http.h"
 #include "tools/informer-sim/load.h"
+#include "tools/informer-sim/route.h"
 #include "tools/informer-sim/sim_flags.h"
-#include "tools/informer-sim/sim_server.h"
+#include "tools/informer-sim/write_kubeconfig.h"
 
 static int
 load(const struct sim_options *options, struct sim_registry *registry, struct sim_store *store)
@@ -148,7 +149,7 @@ main(int argc, char **argv)
 		r = load(&options, &registry, server.store);
 	if (r == 0) {
 		server.churn = sim_churn_new(&registry, server.store, options.seed);
-		r = sim_server_start(&server);
+		r = sim_server_start(&server, sim_route);
 	}
 	if (r == 0) {
 		r = announce(&options, &server);

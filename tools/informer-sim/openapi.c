@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/sim_server.h"
+#include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/reply.h"
 
 static void
 gvk(const struct sim_resource *r, struct sim_buf *buf)

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "tools/informer-sim/sim_server.h"
+#include "tools/informer-sim/request.h"
 
 struct sim_page {
 	char *start; /* full key */

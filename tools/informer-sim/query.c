@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void
 sim_query_done(struct sim_query *query)
@@ -24,23 +23,6 @@ bool
 sim_query_matches(const struct sim_query *query, const struct sim_object *object)
 {
 	return sim_selector_matches(query->labels, object) && sim_selector_matches(query->fields, object);
-}
-
-/* A bool as the server converts it: there, and neither "false" nor "0". */
-static bool
-flag(const struct sim_request *request, const char *name)
-{
-	return MHD_lookup_connection_value_n(request->connection, MHD_GET_ARGUMENT_KIND, name, strlen(name),
-					     NULL, NULL) &&
-	       (!sim_request_query(request, name) ||
-		(strcasecmp(sim_request_query(request, name), "false") != 0 &&
-		 strcmp(sim_request_query(request, name), "0") != 0));
-}
-
-bool
-sim_query_is_watch(const struct sim_request *request)
-{
-	return flag(request, "watch");
 }
 
 /* 0, -EINVAL (no digits), -ERANGE */
@@ -188,9 +170,9 @@ parse(struct sim_request *request, struct sim_query *query)
 	const char *text, *initial;
 	int64_t limit, timeout;
 
-	query->watch = flag(request, "watch");
-	query->bookmarks = flag(request, "allowWatchBookmarks");
-	query->initial = flag(request, "sendInitialEvents");
+	query->watch = sim_request_flag(request, "watch");
+	query->bookmarks = sim_request_flag(request, "allowWatchBookmarks");
+	query->initial = sim_request_flag(request, "sendInitialEvents");
 	text = sim_request_query(request, "resourceVersion");
 	query->rv_given = text && text[0];
 	text = sim_request_query(request, "continue");

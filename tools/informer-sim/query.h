@@ -6,8 +6,8 @@
 #ifndef TOOLS_INFORMER_SIM_QUERY_H
 #define TOOLS_INFORMER_SIM_QUERY_H
 
+#include "tools/informer-sim/request.h"
 #include "tools/informer-sim/selector.h"
-#include "tools/informer-sim/sim_server.h"
 
 enum sim_match { SIM_MATCH_UNSET, SIM_MATCH_EXACT, SIM_MATCH_NOT_OLDER };
 
@@ -24,10 +24,6 @@ struct sim_query {
 	unsigned timeout; /* seconds, 0: not given */
 	const char *next_token; /* continue, or NULL */
 };
-
-/* Is it a WATCH? (watch=true, watch=1, watch) */
-bool
-sim_query_is_watch(const struct sim_request *request);
 
 /* Returns 0, or -EINVAL with request->status set. */
 int

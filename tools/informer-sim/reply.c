@@ -3,11 +3,13 @@
  * Answers: headers, bodies whole or from a reader, compressed where the client takes that and it pays (above
  * 128 KiB, as the real server does it; never a watch).
  */
+#include "tools/informer-sim/reply.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/fault_body.h"
 #include "tools/informer-sim/gzip.h"
 
 #define GZIP_MIN ((size_t)128 * 1024)
@@ -21,7 +23,7 @@ note(const struct sim_request *request, unsigned code)
 
 	if (!request->logged)
 		return;
-	sim_journal_request(request, &line);
+	sim_request_print(request, &line);
 	sim_journal_add(&request->server->journal, "%s -> %u%s", line.data, code,
 			request->note.data ? request->note.data : "");
 }
@@ -89,6 +91,22 @@ sim_reply_may_gzip(const struct sim_request *request)
 	return accept && strstr(accept, "gzip");
 }
 
+/* What a reader gives, with the request's fault done to it; NULL without memory, then cls is freed. */
+static struct MHD_Response *
+respond(struct sim_request *request, uint64_t size, bool told, size_t block, MHD_ContentReaderCallback reader,
+	void *cls, MHD_ContentReaderFreeCallback free_cls)
+{
+	struct MHD_Response *response;
+
+	if (request->fault.kind)
+		return sim_fault_body(request, size, told, reader, cls, free_cls);
+	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, block, reader, cls,
+						     free_cls);
+	if (!response)
+		free_cls(cls);
+	return response;
+}
+
 /* As it is, told or in chunks. */
 static enum MHD_Result
 send_buffer(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body,
@@ -96,17 +114,12 @@ send_buffer(struct sim_request *request, unsigned code, const char *content_type
 {
 	struct sim_buf *whole = sim_alloc(sizeof(*whole));
 	size_t len = body->len;
-	struct MHD_Response *response;
 
 	*whole = *body;
 	*body = (struct sim_buf){0};
-	if (request->fault.kind)
-		return sim_fault_reply(request, code, content_type, len, told, read_whole, whole, whole_free);
-	response = MHD_create_response_from_callback(told ? len : MHD_SIZE_UNKNOWN, (size_t)64 * 1024,
-						     read_whole, whole, whole_free);
-	if (!response)
-		whole_free(whole);
-	return sim_reply_response(request, code, content_type, response);
+	return sim_reply_response(
+		request, code, content_type,
+		respond(request, len, told, (size_t)64 * 1024, read_whole, whole, whole_free));
 }
 
 enum MHD_Result
@@ -141,8 +154,6 @@ sim_reply_reader(struct sim_request *request, unsigned code, const char *content
 		 bool told, MHD_ContentReaderCallback reader, void *cls,
 		 MHD_ContentReaderFreeCallback free_cls)
 {
-	struct MHD_Response *response;
-
 	if (sim_reply_may_gzip(request) && size != MHD_SIZE_UNKNOWN && size > GZIP_MIN) {
 		struct sim_buf body = {0};
 		bool whole = drain(reader, cls, &body);
@@ -153,13 +164,8 @@ sim_reply_reader(struct sim_request *request, unsigned code, const char *content
 		sim_buf_done(&body);
 		return MHD_NO;
 	}
-	if (request->fault.kind)
-		return sim_fault_reply(request, code, content_type, size, told, reader, cls, free_cls);
-	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024,
-						     reader, cls, free_cls);
-	if (!response)
-		free_cls(cls);
-	return sim_reply_response(request, code, content_type, response);
+	return sim_reply_response(request, code, content_type,
+				  respond(request, size, told, (size_t)256 * 1024, reader, cls, free_cls));
 }
 
 enum MHD_Result

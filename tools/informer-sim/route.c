@@ -5,15 +5,17 @@
  *   /api/v1/RESOURCE[/NAME[/status]]
  *   /api/v1/namespaces/NS/RESOURCE[/NAME[/status]]
  *   /apis/GROUP/VERSION/...  the same
- *   everything else: discovery.c, control.c
+ *   everything else: serve_discovery.c, openapi.c, control.c
  */
+#include "tools/informer-sim/route.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/informer-sim/fault_act.h"
-#include "tools/informer-sim/query.h"
-#include "tools/informer-sim/sim_server.h"
+#include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/reply.h"
 
 #define SEGMENTS_MAX 10
 
@@ -76,7 +78,7 @@ static int
 choose_shape(struct sim_request *request)
 {
 	const char *rows = sim_request_query(request, "includeObject");
-	bool list = !request->name && !strcmp(request->method, "GET") && !sim_query_is_watch(request);
+	bool list = !request->name && !strcmp(request->method, "GET") && !sim_request_is_watch(request);
 
 	if (sim_shape_parse(sim_request_header(request, "Accept"), &request->shape) < 0)
 		sim_status_set(&request->status, 406, "NotAcceptable",
@@ -114,7 +116,7 @@ collection(struct sim_request *request)
 	bool writable = !request->resource->namespaced || request->namespace_;
 
 	if (!strcmp(method, "GET"))
-		return sim_query_is_watch(request) ? sim_handle_watch(request) : sim_handle_list(request);
+		return sim_request_is_watch(request) ? sim_handle_watch(request) : sim_handle_list(request);
 	if (!strcmp(method, "POST") && writable)
 		return sim_handle_create(request);
 	if (!strcmp(method, "DELETE") && writable)

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/informer-sim/reply.h"
+
 bool
 sim_is_scale(const struct sim_request *request)
 {

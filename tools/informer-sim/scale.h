@@ -6,7 +6,7 @@
 #ifndef TOOLS_INFORMER_SIM_SCALE_H
 #define TOOLS_INFORMER_SIM_SCALE_H
 
-#include "tools/informer-sim/sim_server.h"
+#include "tools/informer-sim/request.h"
 
 bool
 sim_is_scale(const struct sim_request *request);

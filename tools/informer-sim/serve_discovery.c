@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Discovery, the old way (before aggregated discovery): APIVersions, APIGroupList
- * and an APIResourceList for each group and version. kubectl falls back to it.
+ * Discovery, the old way: APIVersions, APIGroupList and an APIResourceList for each group and version.
+ * kubectl falls back to it. Clients that ask for it by Accept are given discovery_v2.h's documents.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/serve_discovery.h"
+#include "tools/informer-sim/discovery_v2.h"
+#include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/reply.h"
 
-enum MHD_Result
-sim_discovery_reply(struct sim_request *request, cJSON *json, const char *content_type)
+static enum MHD_Result
+reply_as(struct sim_request *request, cJSON *json, const char *content_type)
 {
 	char *text = cJSON_PrintUnformatted(json);
 	struct sim_buf body = {0};
@@ -25,17 +27,7 @@ sim_discovery_reply(struct sim_request *request, cJSON *json, const char *conten
 static enum MHD_Result
 reply_json(struct sim_request *request, cJSON *json)
 {
-	return sim_discovery_reply(request, json, "application/json");
-}
-
-cJSON *
-sim_discovery_verbs(bool subresource)
-{
-	static const char *const verbs[] = {"create", "delete", "deletecollection", "get",
-					    "list",   "patch",  "update",           "watch"};
-	static const char *const few[] = {"get", "patch", "update"};
-
-	return subresource ? cJSON_CreateStringArray(few, 3) : cJSON_CreateStringArray(verbs, 8);
+	return reply_as(request, json, "application/json");
 }
 
 static cJSON *
@@ -120,6 +112,8 @@ static void
 add_resource(cJSON *list, const struct sim_resource *r, const char *subresource)
 {
 	cJSON *json = cJSON_CreateObject();
+	unsigned count;
+	const char *const *verbs = sim_resource_verbs(subresource[0] != '\0', &count);
 	char name[400];
 	cJSON *array;
 
@@ -132,7 +126,7 @@ add_resource(cJSON *list, const struct sim_resource *r, const char *subresource)
 		cJSON_AddStringToObject(json, "version", "v1");
 	}
 	cJSON_AddStringToObject(json, "kind", strcmp(subresource, "/scale") == 0 ? "Scale" : r->kind);
-	cJSON_AddItemToObject(json, "verbs", sim_discovery_verbs(subresource[0] != '\0'));
+	cJSON_AddItemToObject(json, "verbs", cJSON_CreateStringArray(verbs, (int)count));
 	if (!subresource[0] && r->shorts[0]) {
 		array = cJSON_AddArrayToObject(json, "shortNames");
 		for (size_t i = 0; i < 3 && r->shorts[i]; i++)
@@ -211,6 +205,17 @@ version(struct sim_request *request)
 	return reply_json(request, json);
 }
 
+static bool
+wants_aggregated(const struct sim_request *request)
+{
+	const char *accept = sim_request_header(request, "Accept");
+
+	return !request->server->options.no_aggregated_discovery && accept &&
+	       strstr(accept, "as=APIGroupDiscoveryList") && strstr(accept, "g=apidiscovery.k8s.io") &&
+	       (strstr(accept, "v=v2;") || strstr(accept, "v=v2,") ||
+		!strcmp(accept + strlen(accept) - 4, "v=v2"));
+}
+
 bool
 sim_is_discovery(const struct sim_request *request)
 {
@@ -236,8 +241,10 @@ sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result)
 		path[--len] = '\0';
 	if (!strcmp(path, "/version"))
 		*ret_result = version(request);
-	else if ((!strcmp(path, "/api") || !strcmp(path, "/apis")) && sim_discovery_wants_aggregated(request))
-		*ret_result = sim_discovery_aggregated(request, !strcmp(path, "/api"));
+	else if ((!strcmp(path, "/api") || !strcmp(path, "/apis")) && wants_aggregated(request))
+		*ret_result = reply_as(
+			request, sim_discovery_v2(request->server->registry, !strcmp(path, "/api")),
+			"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
 	else if (!strcmp(path, "/api"))
 		*ret_result = api_versions(request);
 	else if (!strcmp(path, "/apis"))

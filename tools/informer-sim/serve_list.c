@@ -21,8 +21,10 @@
 #include <string.h>
 
 #include "tools/informer-sim/fault_act.h"
+#include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/page.h"
 #include "tools/informer-sim/query.h"
+#include "tools/informer-sim/reply.h"
 
 struct list {
 	const struct sim_resource *resource;

@@ -11,28 +11,21 @@
  *
  * With selectors an update may cross the selection: into it is an ADDED, out of
  * it a DELETED that shows the old object with the new RV. Nothing is queued for
- * a client: a slow one is overtaken by the ring and ended (warden.h).
+ * a client: a slow one is overtaken by the ring and ended (slow_watches.h).
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "tools/informer-sim/fault_act.h"
-#include "tools/informer-sim/watch_stream.h"
+#include "tools/informer-sim/client_wait.h"
+#include "tools/informer-sim/clock.h"
+#include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/reply.h"
+#include "tools/informer-sim/watch_fault.h"
+#include "tools/informer-sim/watch_line.h"
 
 #define HANGUP_CHECK_MS 500
 #define FAULT_CHECK_MS 20 /* while there are fault rules */
-
-uint64_t
-sim_watch_now_ms(void)
-{
-	struct timespec at;
-
-	clock_gettime(CLOCK_MONOTONIC, &at);
-	return (uint64_t)at.tv_sec * 1000 + (uint64_t)at.tv_nsec / 1000000;
-}
 
 static void
 stream_free(void *cls)
@@ -58,118 +51,6 @@ stream_free(void *cls)
 	free(s);
 }
 
-/* ---- lines ---------------------------------------------------------------- */
-
-static void
-put(struct sim_stream *s, const char *bytes, size_t len)
-{
-	s->pieces[s->piece_count++] = (struct sim_piece){bytes, len};
-}
-
-static void
-begin_line(struct sim_stream *s)
-{
-	s->piece_count = s->piece_at = 0;
-	s->piece_offset = 0;
-}
-
-/* A Table with one row, or for a bookmark none; the first one of a stream names the columns. */
-static void
-table(struct sim_stream *s, const struct sim_object *object, uint64_t rv)
-{
-	char meta[128];
-
-	snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv || !object ? rv : object->rv);
-	sim_key_chunks_head(&s->shape, s->resource, meta, !s->headed, &s->own);
-	s->headed = true;
-	if (object)
-		sim_key_chunks_row(&s->shape, s->resource, object, rv, &s->own);
-	sim_buf_puts(&s->own, "]}");
-}
-
-/* rv 0: the object's own. The object stays referenced by its batch or view until the line is sent. */
-static void
-line(struct sim_stream *s, enum sim_change change, const struct sim_object *object, uint64_t rv)
-{
-	static const char *const begin[] = {
-		[SIM_ADDED] = "{\"type\":\"ADDED\",\"object\":",
-		[SIM_MODIFIED] = "{\"type\":\"MODIFIED\",\"object\":",
-		[SIM_DELETED] = "{\"type\":\"DELETED\",\"object\":",
-	};
-
-	bool partial = s->shape.kind != SIM_PLAIN;
-	const char *text = object->text + (partial ? object->meta_at : 0);
-	size_t len = partial ? object->meta_len : object->text_len,
-	       at = object->rv_at - (partial ? object->meta_at : 0);
-
-	if (s->shape.kind == SIM_TABLE) {
-		sim_buf_reset(&s->own);
-		sim_buf_puts(&s->own, begin[change]);
-		table(s, object, rv);
-		sim_buf_puts(&s->own, "}\n");
-		sim_watch_own_line(s);
-		return;
-	}
-	begin_line(s);
-	put(s, begin[change], strlen(begin[change]));
-	put(s, s->head.data, s->head.len);
-	if (rv == 0) {
-		put(s, text, len);
-	} else {
-		size_t behind = at + object->rv_len;
-		int digits = snprintf(s->rv, sizeof(s->rv), "%" PRIu64, rv);
-
-		put(s, text, at);
-		put(s, s->rv, (size_t)digits);
-		put(s, text + behind, len - behind);
-	}
-	put(s, partial ? "}}\n" : "}\n", partial ? 3 : 2);
-}
-
-void
-sim_watch_own_line(struct sim_stream *s)
-{
-	begin_line(s);
-	put(s, s->own.data, s->own.len);
-}
-
-static void
-bookmark_line(struct sim_stream *s, uint64_t rv, bool end_mark)
-{
-	sim_buf_reset(&s->own);
-	sim_buf_puts(&s->own, "{\"type\":\"BOOKMARK\",\"object\":");
-	if (s->shape.kind == SIM_TABLE) {
-		table(s, NULL, rv);
-	} else {
-		sim_buf_put(&s->own, s->head.data, s->head.len);
-		sim_buf_printf(&s->own, "%s{\"resourceVersion\":\"%" PRIu64 "\"%s}",
-			       s->shape.kind == SIM_PLAIN ? "\"metadata\":" : "", rv,
-			       end_mark ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
-		if (s->shape.kind == SIM_PLAIN && !strcmp(s->resource->plural, "pods") &&
-		    !s->resource->group[0])
-			sim_buf_puts(&s->own, ",\"spec\":{\"containers\":null},\"status\":{}");
-		sim_buf_puts(&s->own, "}");
-	}
-	sim_buf_puts(&s->own, "}\n");
-	sim_watch_own_line(s);
-}
-
-void
-sim_watch_bookmark(struct sim_stream *s)
-{
-	bookmark_line(s, s->told_rv, false);
-}
-
-void
-sim_watch_error(struct sim_stream *s, const struct sim_status *status)
-{
-	sim_buf_reset(&s->own);
-	sim_buf_puts(&s->own, "{\"type\":\"ERROR\",\"object\":");
-	sim_status_print(status, &s->own);
-	sim_buf_puts(&s->own, "}\n");
-	s->error = true;
-}
-
 /* ---- what comes next ------------------------------------------------------ */
 
 static bool
@@ -188,12 +69,12 @@ next_initial(struct sim_stream *s)
 			break; /* keys are in order */
 		if (!sim_query_matches(&s->query, object))
 			continue;
-		line(s, SIM_ADDED, object, 0);
+		sim_watch_line(s, SIM_ADDED, object, 0);
 		return true;
 	}
 	s->initial = false;
 	if (s->end_mark)
-		bookmark_line(s, s->view.rv, true);
+		sim_watch_bookmark(s, s->view.rv, true);
 	sim_view_done(&s->view);
 	return s->end_mark;
 }
@@ -211,11 +92,11 @@ next_event(struct sim_stream *s)
 		before = event->prev && selected(s, event->prev);
 		after = event->change != SIM_DELETED && selected(s, event->object);
 		if (after) {
-			line(s, before ? SIM_MODIFIED : SIM_ADDED, event->object, 0);
+			sim_watch_line(s, before ? SIM_MODIFIED : SIM_ADDED, event->object, 0);
 			return true;
 		}
 		if (before) {
-			line(s, SIM_DELETED, event->prev, event->rv);
+			sim_watch_line(s, SIM_DELETED, event->prev, event->rv);
 			return true;
 		}
 	}
@@ -268,7 +149,7 @@ any_line(struct sim_stream *s)
 		s->event_count = (unsigned)n;
 		if (n == 0)
 			s->told_rv = rv > s->after_rv ? rv : s->after_rv;
-		now = sim_watch_now_ms();
+		now = sim_now_ms();
 		if (n == 0 && !sim_resource_served(s->resource)) {
 			s->end = "the resource is gone";
 			break;
@@ -280,7 +161,7 @@ any_line(struct sim_stream *s)
 		if (n == 0) {
 			if (!bookmark_due(s, now, rv))
 				return false;
-			bookmark_line(s, rv, false);
+			sim_watch_bookmark(s, rv, false);
 			return true;
 		}
 	}
@@ -314,7 +195,7 @@ next_line(struct sim_stream *s)
 static void
 wait_for_more(struct sim_stream *s)
 {
-	uint64_t now = sim_watch_now_ms(), until = s->deadline_ms;
+	uint64_t now = sim_now_ms(), until = s->deadline_ms;
 	unsigned most;
 
 	if (s->query.bookmarks && s->bookmark_ms < until)
@@ -447,7 +328,7 @@ sim_handle_watch(struct sim_request *request)
 	} else {
 		open_at(s, request);
 	}
-	sim_journal_request(request, &name);
+	sim_request_print(request, &name);
 	s->name = sim_buf_take(&name);
 	s->verb = sim_request_verb(request);
 	s->namespace_ = request->namespace_ ? sim_strndup(request->namespace_, strlen(request->namespace_))
@@ -455,7 +336,7 @@ sim_handle_watch(struct sim_request *request)
 	rv = sim_request_query(request, "resourceVersion");
 	s->asked_rv = rv ? sim_strndup(rv, strlen(rv)) : NULL;
 	s->fault = request->fault;
-	s->opened_ms = now = sim_watch_now_ms();
+	s->opened_ms = now = sim_now_ms();
 	pthread_mutex_lock(&s->server->lock);
 	timeout_ms = query.timeout ? query.timeout * 1000ull
 				   : 1800000u + sim_rng_below(&s->server->rng, 1800000);

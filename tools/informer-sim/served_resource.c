@@ -227,6 +227,17 @@ complete(struct sim_registry *registry, const struct sim_resource *from, const s
 	return r;
 }
 
+const char *const *
+sim_resource_verbs(bool subresource, unsigned *ret_count)
+{
+	static const char *const verbs[] = {"create", "delete", "deletecollection", "get",
+					    "list",   "patch",  "update",           "watch"};
+	static const char *const few[] = {"get", "patch", "update"};
+
+	*ret_count = subresource ? 3 : 8;
+	return subresource ? few : verbs;
+}
+
 void
 sim_registry_init(struct sim_registry *registry)
 {

@@ -74,6 +74,10 @@ sim_resource_served(const struct sim_resource *resource)
 	return !atomic_load_explicit(&resource->gone, memory_order_acquire);
 }
 
+/* What can be done to each resource, or to each subresource, as discovery tells it. */
+const char *const *
+sim_resource_verbs(bool subresource, unsigned *ret_count);
+
 /* A registry with the built-in resources. Free with sim_registry_done(). */
 void
 sim_registry_init(struct sim_registry *registry);

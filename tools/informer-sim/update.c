@@ -17,8 +17,10 @@
 
 #include "tools/informer-sim/body.h"
 #include "tools/informer-sim/crd.h"
+#include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/merge.h"
 #include "tools/informer-sim/names.h"
+#include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/scale.h"
 
 #define UNCONDITIONAL_MESSAGE "Invalid value: 0: must be specified for an update"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Faults of a watch. They come between two lines, or to the line that is about to be sent.
- */
+/* Faults of a watch; see watch_fault.h. */
+#include "tools/informer-sim/watch_fault.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/client_wait.h"
+#include "tools/informer-sim/clock.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/listen.h"
-#include "tools/informer-sim/watch_stream.h"
+#include "tools/informer-sim/watch_line.h"
 
 /* Drop what is prepared; nothing more is sent. */
 static void
@@ -93,7 +95,7 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 		say(s, fault->text);
 		break;
 	case SIM_FAULT_BOOKMARK:
-		sim_watch_bookmark(s);
+		sim_watch_bookmark(s, s->told_rv, false);
 		break;
 	case SIM_FAULT_FREEZE:
 		s->frozen = true;
@@ -114,7 +116,7 @@ sim_watch_ask(struct sim_stream *s, bool line)
 					  .page = 1,
 					  .streaming = true,
 					  .events = s->sent,
-					  .elapsed_ms = sim_watch_now_ms() - s->opened_ms,
+					  .elapsed_ms = sim_now_ms() - s->opened_ms,
 					  .line = line,
 					  .seen = &s->seen};
 	struct sim_fault fault = s->fault;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One watch being served: what watch.c, which writes its lines, and watch_fault.c, which spoils them, both
- * see.
+ * One watch being served: what serve_watch.c, which says what comes next, watch_line.c, which writes it, and
+ * watch_fault.c, which spoils it, all see.
  */
 #ifndef TOOLS_INFORMER_SIM_WATCH_STREAM_H
 #define TOOLS_INFORMER_SIM_WATCH_STREAM_H
@@ -65,28 +65,5 @@ struct sim_stream {
 	bool broken;		/* ends with the connection, not with the stream */
 	bool frozen;		/* before the next byte */
 };
-
-uint64_t
-sim_watch_now_ms(void);
-
-/* Make the stream's own text (s->own) the line to send. */
-void
-sim_watch_own_line(struct sim_stream *s);
-/* Put a bookmark there. */
-void
-sim_watch_bookmark(struct sim_stream *s);
-/* Put an ERROR line there; it is sent next, and then the stream ends. */
-void
-sim_watch_error(struct sim_stream *s, const struct sim_status *status);
-
-/* Between two lines: does something go wrong? line: one is about to be sent. */
-void
-sim_watch_ask(struct sim_stream *s, bool line);
-/* Do to the line that is about to be sent what s->fault says. */
-void
-sim_watch_spoil(struct sim_stream *s);
-/* Before bytes are given out: be slow or frozen. Returns how many may be, 0: the client has gone. */
-size_t
-sim_watch_slow(struct sim_stream *s, size_t max);
 
 #endif

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Aggregated discovery: everything in two documents, of the core group and of the others, for clients that
- * ask by Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList
- */
-#include <cjson/cJSON.h>
+/* Aggregated discovery; see discovery_v2.h. */
+#include "tools/informer-sim/discovery_v2.h"
+
 #include <string.h>
 
-#include "tools/informer-sim/serve_discovery.h"
+static cJSON *
+verbs(bool subresource)
+{
+	unsigned count;
+	const char *const *names = sim_resource_verbs(subresource, &count);
+
+	return cJSON_CreateStringArray(names, (int)count);
+}
 
 static cJSON *
 response_kind(const char *group, const char *version, const char *kind)
@@ -26,7 +31,7 @@ add_subresource(cJSON *list, const char *name, cJSON *kind)
 
 	cJSON_AddStringToObject(json, "subresource", name);
 	cJSON_AddItemToObject(json, "responseKind", kind);
-	cJSON_AddItemToObject(json, "verbs", sim_discovery_verbs(true));
+	cJSON_AddItemToObject(json, "verbs", verbs(true));
 	cJSON_AddItemToArray(list, json);
 }
 
@@ -40,7 +45,7 @@ resource_of(const struct sim_resource *r)
 			      response_kind(r->custom ? r->group : "", r->custom ? r->version : "", r->kind));
 	cJSON_AddStringToObject(json, "scope", r->namespaced ? "Namespaced" : "Cluster");
 	cJSON_AddStringToObject(json, "singularResource", r->singular);
-	cJSON_AddItemToObject(json, "verbs", sim_discovery_verbs(false));
+	cJSON_AddItemToObject(json, "verbs", verbs(false));
 	list = r->shorts[0] ? cJSON_AddArrayToObject(json, "shortNames") : NULL;
 	for (size_t i = 0; i < 3 && r->shorts[i]; i++)
 		cJSON_AddItemToArray(list, cJSON_CreateString(r->shorts[i]));
@@ -98,21 +103,9 @@ make_version(const char *version)
 	return json;
 }
 
-bool
-sim_discovery_wants_aggregated(const struct sim_request *request)
+cJSON *
+sim_discovery_v2(const struct sim_registry *registry, bool core)
 {
-	const char *accept = sim_request_header(request, "Accept");
-
-	return !request->server->options.no_aggregated_discovery && accept &&
-	       strstr(accept, "as=APIGroupDiscoveryList") && strstr(accept, "g=apidiscovery.k8s.io") &&
-	       (strstr(accept, "v=v2;") || strstr(accept, "v=v2,") ||
-		!strcmp(accept + strlen(accept) - 4, "v=v2"));
-}
-
-enum MHD_Result
-sim_discovery_aggregated(struct sim_request *request, bool core)
-{
-	const struct sim_registry *registry = request->server->registry;
 	unsigned count = sim_registry_count(registry);
 	cJSON *json = cJSON_CreateObject(), *groups;
 
@@ -131,6 +124,5 @@ sim_discovery_aggregated(struct sim_request *request, bool core)
 				      make_version);
 		cJSON_AddItemToArray(cJSON_GetObjectItem(version, "resources"), resource_of(r));
 	}
-	return sim_discovery_reply(request, json,
-				   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+	return json;
 }
