@@ -31,9 +31,9 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$
 # missing, or says how. Other systems name their packages otherwise: there the
 # modules and commands are what is looked for.
 PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
-	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev libcmocka-dev liblmdb-dev binutils jq curl
+	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libcmocka-dev liblmdb-dev binutils jq curl
 LINT_PACKAGES := clang clang-tidy cppcheck
-MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd cmocka lmdb
+MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd zlib cmocka lmdb
 present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl $(1); do command -v $$c || exit 1; done >/dev/null
 
 .DEFAULT_GOAL := all
@@ -70,7 +70,7 @@ SHM_LIBS    := $(call pkg,--libs,libsodium)
 WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd) -lpthread -lm
 TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium) -lm
 RUN_LIBS    := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
-SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium) -lpthread -lm
+SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium zlib) -lpthread -lm
 TEST_LIBS   := $(call pkg,--libs,cmocka lmdb)
 
 # ---- sources: each room's .c files ----------------------------------------
