@@ -68,7 +68,7 @@ LINK    = $(CC) $(OUR_LDFLAGS) $(LDFLAGS)
 
 SHM_LIBS    := $(call pkg,--libs,libsodium)
 WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd) -lpthread -lm
-TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium) -lm
+TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 RUN_LIBS    := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium zlib) -lpthread -lm
 TEST_LIBS   := $(call pkg,--libs,cmocka lmdb)

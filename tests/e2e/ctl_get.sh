@@ -10,7 +10,7 @@ command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 7
 cat >"$T/awkward.json" <<'JSON'
 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"awkward","namespace":"default",
 "annotations":{"y":"yes","b10":"1","b9":"0x1f","true":"12:30:45","1":"","n/a":"a: b"}},
-"data":{"<k>":"<a>&\u2028","lines":"a\n  b\n\n","lead":"  a\nb","tab":"a\tb","quote":"it's \"so\"","hash":"a #b","date":"2026-01-02",
+"data":{"<k>":"<a>&\u2028b","lines":"a\n  b\n\n","lead":"  a\nb","tab":"a\tb","quote":"it's \"so\"","hash":"a #b","date":"2026-01-02",
 "long":"word word word word word word word word word word word word word word word word word word word word word",
 "long quoted":"a: b word word word word word word word word word word word word word word word word word word word",
 "emoji":"\ud83d\ude00","dashes":"---","null":"null","spaces":"   ","nl":"\n","cr":"a\r\nb","e":"1e3","star":"*x"}}

@@ -2,142 +2,230 @@
 /*
  * Objects as YAML.
  *
- * Source: k8s.io/cli-runtime pkg/printers/yaml.go; the order of keys and the lines are those of
- * sigs.k8s.io/yaml
+ * libyaml writes them. sigs.k8s.io/yaml, by which kubectl writes, has a translation of libyaml's emitter, so
+ * that indentation, folding and quoting are the same; which style to ask for is decided here as it is there.
+ * Three kinds of text, all rare, come out otherwise: kubectl turns U+0085 into a space; it escapes each
+ * character of a text that begins with U+FEFF; and where a text of one line ends with U+2028 or U+2029,
+ * libyaml indents the quote behind it. But for the first both are read alike.
+ *
+ * Source: k8s.io/cli-runtime pkg/printers/yaml.go; sigs.k8s.io/yaml (goyaml.v2) encode.go
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
 
 #include "tools/informerctl/document.h"
-#include "tools/informerctl/emitter.h"
-#include "tools/informerctl/scalar.h"
+#include "tools/informerctl/scalar_resolve.h"
 
 #define NUMBER_MAX 512
-/* A longer key, or one of several lines, is written as "? key" and ": value". */
-#define KEY_MAX 128
 
-static void
-write_value(struct emitter *e, const struct document *document, bool in_mapping);
+struct writer {
+	yaml_emitter_t emitter;
+	struct text *out;
+};
 
-static bool
-is_simple(struct field_text key)
+static void write_value(struct writer *w, const struct document *document);
+
+static int
+take_bytes(void *data, unsigned char *bytes, size_t size)
 {
-	if (key.length > KEY_MAX)
-		return false;
-	for (size_t i = 0; i < key.length; i += scalar_width(key, i))
-		if (scalar_break(key, i))
-			return false;
-	return true;
+	struct text *out = data;
+
+	text_add(out, (const char *)bytes, size);
+	return out->error == 0;
 }
 
-/* "key:", for a value to follow. */
+/* Write an event, if it was made: it is not where a text is no UTF-8. It is the emitter's then. */
 static void
-write_key(struct emitter *e, struct field_text key)
+put(struct writer *w, yaml_event_t *event, int made)
 {
-	bool simple = is_simple(key);
-
-	emitter_indent(e);
-	if (!simple)
-		emitter_indicator(e, "?", true, true);
-	emitter_string(e, key, simple);
-	if (!simple)
-		emitter_indent(e);
-	emitter_indicator(e, ":", !simple, !simple);
-}
-
-static void
-write_object(struct emitter *e, const struct document *document)
-{
-	long indent = e->indent;
-	size_t count;
-	struct document_member *members = document_members(document, true, &count, e->out);
-
-	if (count == 0)
-		emitter_indicator(e, "{}", true, false);
-	e->indent = indent < 0 ? 0 : indent + EMITTER_STEP;
-	for (size_t i = 0; i < count; i++) {
-		write_key(e, members[i].key);
-		write_value(e, &(struct document){.object = members[i].value}, true);
+	if (w->out->error < 0) {
+		if (made)
+			yaml_event_delete(event);
+	} else if (!made) {
+		w->out->error = -EILSEQ;
+	} else if (!yaml_emitter_emit(&w->emitter, event) && w->out->error == 0) {
+		w->out->error = -ENOMEM;
 	}
-	e->indent = indent;
+}
+
+static void
+write_scalar(struct writer *w, struct field_text text, yaml_scalar_style_t style)
+{
+	yaml_event_t event;
+
+	put(w, &event,
+	    yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text.data, (int)text.length,
+					 1, 1, style));
+}
+
+/* The emitter takes another style where this one cannot hold the text. */
+static void
+write_string(struct writer *w, struct field_text text)
+{
+	if (text.length > 0 && memchr(text.data, '\n', text.length))
+		write_scalar(w, text, YAML_LITERAL_SCALAR_STYLE);
+	else if (scalar_resolves(text))
+		write_scalar(w, text, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+	else
+		write_scalar(w, text, YAML_PLAIN_SCALAR_STYLE);
+}
+
+static void
+write_word(struct writer *w, const char *word)
+{
+	write_scalar(w, (struct field_text){word, strlen(word)}, YAML_PLAIN_SCALAR_STYLE);
+}
+
+static void
+begin_mapping(struct writer *w)
+{
+	yaml_event_t event;
+
+	put(w, &event, yaml_mapping_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
+}
+
+static void
+end_mapping(struct writer *w)
+{
+	yaml_event_t event;
+
+	put(w, &event, yaml_mapping_end_event_initialize(&event));
+}
+
+static void
+begin_sequence(struct writer *w)
+{
+	yaml_event_t event;
+
+	put(w, &event,
+	    yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, YAML_BLOCK_SEQUENCE_STYLE));
+}
+
+static void
+end_sequence(struct writer *w)
+{
+	yaml_event_t event;
+
+	put(w, &event, yaml_sequence_end_event_initialize(&event));
+}
+
+static void
+write_object(struct writer *w, const struct document *document)
+{
+	size_t count;
+	struct document_member *members = document_members(document, true, &count, w->out);
+
+	begin_mapping(w);
+	for (size_t i = 0; i < count; i++) {
+		write_string(w, members[i].key);
+		write_value(w, &(struct document){.object = members[i].value});
+	}
+	end_mapping(w);
 	free(members);
 }
 
-/* in_mapping: behind a key, whose level its lines keep. */
 static void
-write_array(struct emitter *e, struct field array, bool in_mapping)
+write_array(struct writer *w, struct field array)
 {
 	struct field_iter it;
-	long indent = e->indent;
 
-	if (field_count(array) == 0)
-		emitter_indicator(e, "[]", true, false);
-	if (!in_mapping || e->indention)
-		e->indent = indent < 0 ? 0 : indent + EMITTER_STEP;
+	begin_sequence(w);
 	field_iterate(array, &it);
-	while (field_next(&it)) {
-		emitter_indent(e);
-		emitter_indicator(e, "-", true, true);
-		write_value(e, &(struct document){.object = it.item}, false);
-	}
-	e->indent = indent;
+	while (field_next(&it))
+		write_value(w, &(struct document){.object = it.item});
+	end_sequence(w);
 }
 
 static void
-write_value(struct emitter *e, const struct document *document, bool in_mapping)
+write_value(struct writer *w, const struct document *document)
 {
 	char number[NUMBER_MAX];
 
 	switch (field_kind(document->object)) {
 	case FIELD_OBJECT:
-		write_object(e, document);
+		write_object(w, document);
 		break;
 	case FIELD_ARRAY:
-		write_array(e, document->object, in_mapping);
+		write_array(w, document->object);
 		break;
 	case FIELD_STRING:
-		emitter_string(e, field_string(document->object), false);
+		write_string(w, field_string(document->object));
 		break;
 	case FIELD_NUMBER:
-		emitter_word(e, (struct field_text){number,
-						    field_number(document->object, number, sizeof(number))});
+		write_scalar(
+			w,
+			(struct field_text){number, field_number(document->object, number, sizeof(number))},
+			YAML_PLAIN_SCALAR_STYLE);
 		break;
 	case FIELD_BOOL:
-		emitter_word(e, field_is_true(document->object) ? (struct field_text){"true", 4}
-								: (struct field_text){"false", 5});
+		write_word(w, field_is_true(document->object) ? "true" : "false");
 		break;
 	default:
-		emitter_word(e, (struct field_text){"null", 4});
+		write_word(w, "null");
 		break;
 	}
+}
+
+static void
+begin_document(struct writer *w, struct text *out)
+{
+	yaml_event_t event;
+
+	w->out = out;
+	if (!yaml_emitter_initialize(&w->emitter)) {
+		out->error = -ENOMEM;
+		return;
+	}
+	yaml_emitter_set_output(&w->emitter, take_bytes, out);
+	yaml_emitter_set_unicode(&w->emitter, 1);
+	put(w, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
+	put(w, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
+}
+
+/* Ends the document and not the stream, behind which libyaml would write "..." where a text ends open. */
+static void
+end_document(struct writer *w)
+{
+	yaml_event_t event;
+
+	put(w, &event, yaml_document_end_event_initialize(&event, 1));
+	yaml_emitter_delete(&w->emitter);
 }
 
 void
 document_yaml(const struct document *document, struct text *out)
 {
-	struct emitter e = EMITTER_INIT(out);
+	struct writer w;
 
-	write_value(&e, document, false);
-	emitter_indent(&e);
+	begin_document(&w, out);
+	write_value(&w, document);
+	end_document(&w);
 }
 
 void
 document_list_yaml(struct document_list *list, struct text *out)
 {
-	struct emitter e = EMITTER_INIT(out);
 	struct document item;
-	size_t count = 0;
+	struct writer w;
 
-	e.indent = 0;
-	text_adds(out, "apiVersion: v1\nitems:");
-	e.column = 6;
-	e.whitespace = e.indention = false;
-	for (; out->error == 0 && list->next(list, &item); count++) {
-		emitter_indent(&e);
-		emitter_indicator(&e, "-", true, true);
-		write_value(&e, &item, false);
-	}
-	if (count == 0)
-		emitter_indicator(&e, "[]", true, false);
-	emitter_indent(&e);
-	text_adds(out, "kind: List\nmetadata:\n  resourceVersion: \"\"\n");
+	begin_document(&w, out);
+	begin_mapping(&w);
+	write_word(&w, "apiVersion");
+	write_word(&w, "v1");
+	write_word(&w, "items");
+	begin_sequence(&w);
+	while (out->error == 0 && list->next(list, &item))
+		write_value(&w, &item);
+	end_sequence(&w);
+	write_word(&w, "kind");
+	write_word(&w, "List");
+	write_word(&w, "metadata");
+	begin_mapping(&w);
+	write_word(&w, "resourceVersion");
+	write_string(&w, (struct field_text){"", 0});
+	end_mapping(&w);
+	end_mapping(&w);
+	end_document(&w);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plain YAML scalar would be read as; see scalar.h. */
+/* What a plain YAML scalar would be read as; see scalar_resolve.h. */
+#include "tools/informerctl/scalar_resolve.h"
+
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tools/informerctl/scalar.h"
 
 /*
  * Longer than any number, time or word that means something: there is no number of so many digits that is

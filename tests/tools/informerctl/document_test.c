@@ -177,6 +177,42 @@ lines_are_a_literal_block(void **state)
 	assert_scalar("  a\nb", "|2-\n    a\n  b");
 }
 
+/* A document that ends with a text whose line feeds are all kept ends there. */
+static void
+nothing_stands_behind_an_open_text(void **state)
+{
+	(void)state;
+	assert_text("{\"k\":\"a\\n\\n\"}", true, "k: |+\n  a\n\n");
+}
+
+/* A key of several lines, or of more than 128 bytes, stands behind a question mark. */
+static void
+keys_that_are_not_simple_are_explicit(void **state)
+{
+	char json[256], expected[256];
+
+	(void)state;
+	assert_text("{\"a\\nb\":1}", true, "? |-\n  a\n  b\n: 1\n");
+	snprintf(json, sizeof(json), "{\"%0129d\":1}", 0);
+	snprintf(expected, sizeof(expected), "? \"%0129d\"\n: 1\n", 0);
+	assert_text(json, true, expected);
+	snprintf(json, sizeof(json), "{\"k%0127d\":1}", 0);
+	snprintf(expected, sizeof(expected), "k%0127d: 1\n", 0);
+	assert_text(json, true, expected);
+}
+
+/*
+ * U+2028 breaks a line and needs no double quotes. Where a text ends with it the closing quote is indented,
+ * which is read alike; kubectl writes 'a<U+2028>'.
+ */
+static void
+other_line_breaks_stand_in_single_quotes(void **state)
+{
+	(void)state;
+	assert_scalar("a\xe2\x80\xa8" "b", "'a\xe2\x80\xa8  b'");
+	assert_scalar("a\xe2\x80\xa8", "'a\xe2\x80\xa8  '");
+}
+
 /* A long text is folded at the first space beyond column 80. */
 static void
 long_texts_are_folded(void **state)
@@ -238,6 +274,9 @@ main(void)
 		cmocka_unit_test(indicators_are_quoted_singly),
 		cmocka_unit_test(special_characters_are_escaped),
 		cmocka_unit_test(lines_are_a_literal_block),
+		cmocka_unit_test(nothing_stands_behind_an_open_text),
+		cmocka_unit_test(keys_that_are_not_simple_are_explicit),
+		cmocka_unit_test(other_line_breaks_stand_in_single_quotes),
 		cmocka_unit_test(long_texts_are_folded),
 		cmocka_unit_test(yaml_nests_as_kubectl_does),
 		cmocka_unit_test(yaml_keys_are_in_natural_order),
