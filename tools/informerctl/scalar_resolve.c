@@ -3,6 +3,7 @@
 #include "tools/informerctl/scalar_resolve.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,27 +37,38 @@ digits(const char *at)
 	return n;
 }
 
-/* A whole number in Go's notation: 12, -0x1f, 0b101, 0o17, 017; and one that 64 bits hold. */
+/* Nothing but such digits, and at least one. */
+static bool
+all_of(const char *text, const char *set)
+{
+	return *text && text[strspn(text, set)] == '\0';
+}
+
+/* A whole number in Go's notation: 12, -0x1f, 0b101, 0b-1, 0o17, 017; and one that 64 bits hold. */
 static bool
 is_integer(const char *text)
 {
 	bool negative = *text == '-';
+	const char *set = "0123456789";
 	int base = 10;
-	char *end;
 
+	/* Go reads a number of its own behind "0b" */
+	if (strncmp(text, "0b-", 3) == 0 || strncmp(text, "0b+", 3) == 0)
+		return all_of(text + 3, "01");
 	text += *text == '-' || *text == '+';
 	if (text[0] == '0' && text[1]) {
 		char c = (char)(text[1] | 0x20);
 
 		base = c == 'x' ? 16 : c == 'b' ? 2 : 8;
+		set = c == 'x' ? "0123456789abcdefABCDEF" : c == 'b' ? "01" : "01234567";
 		text += c == 'x' || c == 'b' || c == 'o' ? 2 : 1;
 	}
-	if (!(digit(*text) || (base == 16 && strchr("abcdefABCDEF", *text) && *text)))
+	if (!all_of(text, set))
 		return false;
 	errno = 0;
-	if (strtoull(text, &end, base) > (uint64_t)INT64_MAX + 1 && negative)
+	if (strtoull(text, NULL, base) > (uint64_t)INT64_MAX + 1 && negative)
 		return false;
-	return errno == 0 && *end == '\0';
+	return errno == 0;
 }
 
 /* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?, within the range of double */
@@ -84,9 +96,17 @@ is_float(const char *text)
 	}
 	if (*at)
 		return false;
-	errno = 0;
-	whole = strtod(text, NULL) > 1; /* for errno */
-	return errno == 0 || whole == 0;
+	return isfinite(strtod(text, NULL));
+}
+
+/* Each '_' stands between digits, as Go's ParseFloat() asks: .5_7, and neither .5__7 nor .5_. */
+static bool
+parts_digits(const char *text)
+{
+	for (const char *at = strchr(text, '_'); at; at = strchr(at + 1, '_'))
+		if (at == text || !digit(at[-1]) || !digit(at[1]))
+			return false;
+	return true;
 }
 
 /* One or two digits within a range; moves on. */
@@ -112,7 +132,7 @@ is_zone(const char *at)
 	if (*at != '+' && *at != '-')
 		return false;
 	return digits(at + 1) == 2 && at[3] == ':' && digits(at + 4) == 2 && at[6] == '\0' &&
-	       strtol(at + 1, NULL, 10) <= 24 && strtol(at + 4, NULL, 10) < 60;
+	       strtol(at + 1, NULL, 10) <= 24 && strtol(at + 4, NULL, 10) <= 60;
 }
 
 /* 2026-1-2, and with a time behind 'T', 't' (then with a zone) or a space (then without). */
@@ -181,13 +201,13 @@ scalar_resolves(struct field_text text)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(copy, words[i]) == 0)
 			return true;
-	if (*copy == '.')
-		return is_float(copy);
-	if (*copy != '-' && *copy != '+' && !digit(*copy))
+	if (*copy != '.' && *copy != '-' && *copy != '+' && !digit(*copy))
 		return false;
 	for (const char *at = copy; *at; at++)
 		if (*at != '_')
 			plain[n++] = *at;
 	plain[n] = '\0';
+	if (*copy == '.')
+		return parts_digits(copy) && is_float(plain);
 	return is_time(copy) || is_integer(plain) || is_float(plain) || is_sexagesimal(copy);
 }

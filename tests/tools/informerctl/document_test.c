@@ -99,9 +99,11 @@ strings_that_look_like_values_are_quoted(void **state)
 					     "+1",
 					     "1.5",
 					     ".5",
+					     ".5_7",
 					     "1e3",
 					     "0x1f",
 					     "0b11",
+					     "0b-1",
 					     "0o17",
 					     "017",
 					     "08",
@@ -129,7 +131,8 @@ strings_that_only_resemble_values_are_plain(void **state)
 	static const char *const plain[] = {"tRUE",       "yes!",       "nul",   "1.2.3", "1e",  "0xg",
 					    "2026-13-02", "2026-02-30", "12:60", "1 000", "v1",  "10Gi",
 					    "100m",       "inf",        "a#b",   "a:b",   "a-b", "-a",
-					    "?a",         ":a",         "0x",    "1e400"};
+					    "?a",         ":a",         "0x",    "1e400", "-1e400",
+					    ".5__7",      ".5_",        "0x0x1"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++)
