@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +16,6 @@
 #include "writer/base/message.h"
 
 #define ACCEPT_AT_ONCE 16
-#define CLOCK_MS 1000
 #define BACKLOG 128
 
 /* ---- the socket ---- */
@@ -111,72 +109,7 @@ on_connection(uv_poll_t *poll, int status, int events)
 	}
 }
 
-static void
-on_clock(uv_timer_t *timer)
-{
-	struct broker *b = timer->data;
-	bool any = false;
-
-	clients_expire(b);
-	for (const struct client *c = b->clients; c && !any; c = c->next)
-		any = c->deadline_ms != 0;
-	if (!any)
-		uv_timer_stop(timer);
-}
-
-void
-broker_watch_deadlines(struct broker *b)
-{
-	if (!uv_is_active((uv_handle_t *)&b->clock))
-		uv_timer_start(&b->clock, on_clock, CLOCK_MS, CLOCK_MS);
-}
-
 /* ---- life ---- */
-
-static void
-broker_destroy(struct broker *b)
-{
-	if (b->fd >= 0)
-		close(b->fd);
-	if (b->arena_fd >= 0)
-		close(b->arena_fd);
-	if (b->reserve >= 0)
-		close(b->reserve);
-	wake_done(b);
-	free(b->allow_uids);
-	free(b->allow_gids);
-	free(b->path);
-	free(b);
-}
-
-void
-broker_settle(struct broker *b)
-{
-	void (*done)(void *context) = b->done;
-	void *context = b->done_context;
-
-	if (!b->closing || b->open_handles > 0)
-		return;
-	broker_destroy(b);
-	if (done)
-		done(context);
-}
-
-static void
-on_closed(uv_handle_t *handle)
-{
-	struct broker *b = handle->data;
-
-	b->open_handles--;
-	broker_settle(b);
-}
-
-void
-broker_close_watchdog(struct broker *b)
-{
-	b->wake.watchdog.data = b;
-	uv_close((uv_handle_t *)&b->wake.watchdog, on_closed);
-}
 
 static void *
 copy_of(const void *data, size_t size)
@@ -271,38 +204,13 @@ broker_free(struct broker *b, void (*done)(void *context), void *context)
 	while (b->clients)
 		client_drop(b->clients);
 	/* A write that hangs is still to be set free: the watchdog goes when the task has ended. */
-	uv_close((uv_handle_t *)&b->listener, on_closed);
-	uv_close((uv_handle_t *)&b->clock, on_closed);
+	uv_close((uv_handle_t *)&b->listener, broker_on_closed);
+	uv_close((uv_handle_t *)&b->clock, broker_on_closed);
 	if (!b->wake.active)
-		broker_close_watchdog(b);
+		wake_close(b);
 }
 
 /* ---- what is served ---- */
-
-int
-broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd)
-{
-	char path[64];
-
-	memset(ret_source, 0, sizeof(*ret_source));
-	b->options.source(b->options.context, ret_source);
-	if (!ret_source->arena || !ret_source->pins)
-		return -EAGAIN;
-	if (b->arena_fd < 0 || b->arena != ret_source->arena ||
-	    b->arena_generation != ret_source->arena->header->generation) {
-		if (b->arena_fd >= 0)
-			close(b->arena_fd);
-		/* A descriptor that cannot write, whatever its holder does: another open of the same file. */
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", ret_source->arena->fd);
-		b->arena_fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (b->arena_fd < 0)
-			return -errno;
-		b->arena = ret_source->arena;
-		b->arena_generation = ret_source->arena->header->generation;
-	}
-	*ret_fd = b->arena_fd;
-	return 0;
-}
 
 void
 broker_announce(struct broker *b)
@@ -314,26 +222,6 @@ broker_announce(struct broker *b)
 		if (c->state == CLIENT_ATTACHED)
 			client_move(c);
 	}
-}
-
-unsigned
-broker_readers_of(const struct broker *b, uid_t uid)
-{
-	unsigned n = 0;
-
-	for (const struct client *c = b->clients; c; c = c->next)
-		n += c->state == CLIENT_ATTACHED && c->peer.uid == uid;
-	return n;
-}
-
-unsigned
-broker_pending_of(const struct broker *b, uid_t uid)
-{
-	unsigned n = 0;
-
-	for (const struct client *c = b->clients; c; c = c->next)
-		n += c->state != CLIENT_ATTACHED && c->peer.uid == uid;
-	return n;
 }
 
 void

@@ -106,9 +106,6 @@ void broker_wake(void *broker, uint64_t epoch);
  */
 void broker_announce(struct broker *broker);
 
-/* Wake everybody, asleep or not: the old arena of a switch was marked, or the daemon is about to end. */
-void broker_wake_all(struct broker *broker);
-
 /*
  * The attached readers for the report; NULL without memory:
  *

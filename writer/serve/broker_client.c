@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client of the broker: its greeting, what it is given, its end.
+ * One client of the broker: its greeting, and what it is given. Its end is broker_drop.c's.
  *
  *	GREETING ──HELLO──▶ ATTACHED (broker_subscribe.c hears what it says)
  *	   │  ▲
@@ -11,7 +11,6 @@
  * take what was sent, within BROKER_DEADLINE_MS is dropped.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,89 +25,9 @@
 #endif
 #define PIECE_BYTES 32768u
 
-#define LINES_MAX 20u	/* about refused connections, … */
-#define LINES_MS  10000u	/* … in so many milliseconds */
-
 static void on_packet(uv_poll_t *poll, int status, int events);
 
 /* ---- life ---- */
-
-static void
-on_closed(uv_handle_t *handle)
-{
-	struct client *c = handle->data;
-	struct broker *b = c->broker;
-
-	if (--c->open_handles > 0)
-		return;
-	free(c->report);
-	free(c);
-	b->open_handles--;
-	broker_settle(b);
-}
-
-void
-client_drop(struct client *c)
-{
-	struct broker *b = c->broker;
-
-	if (c->state == CLIENT_ATTACHED) {
-		client_unsubscribe_all(c);
-		wake_leave(c);
-		pins_remove(c->pins, c->slot);
-		b->stats.readers--;
-	} else {
-		b->pending--;
-	}
-	if (c->previous)
-		c->previous->next = c->next;
-	else
-		b->clients = c->next;
-	if (c->next)
-		c->next->previous = c->previous;
-	waker_unref(c->waker);
-	c->waker = NULL;
-	uv_close((uv_handle_t *)&c->poll, on_closed);
-	close(c->fd);
-	if (c->has_death) {
-		uv_close((uv_handle_t *)&c->death, on_closed);
-		close(c->pidfd);
-	}
-}
-
-/*
- * Strangers may come as often as they like: a few lines now and then, else a count, so that nobody fills the
- * log.
- */
-static bool
-is_worth_a_line(struct broker *b)
-{
-	uint64_t now = uv_now(b->loop);
-
-	if (now - b->lines_since_ms >= LINES_MS) {
-		if (b->untold > 0)
-			log_info("%" PRIu64 " more connections were refused or closed", b->untold);
-		b->lines_since_ms = now;
-		b->lines = 0;
-		b->untold = 0;
-	}
-	if (b->lines < LINES_MAX) {
-		b->lines++;
-		return true;
-	}
-	b->untold++;
-	return false;
-}
-
-void
-client_drop_for(struct client *c, const char *why)
-{
-	if (is_worth_a_line(c->broker))
-		log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid,
-			 (unsigned long)c->peer.uid, why);
-	c->broker->stats.dropped++;
-	client_drop(c);
-}
 
 static void
 on_death(uv_poll_t *poll, int status, int events)
@@ -145,13 +64,6 @@ watch_process(struct client *c)
 }
 
 static void
-set_deadline(struct client *c)
-{
-	c->deadline_ms = uv_now(c->broker->loop) + BROKER_DEADLINE_MS;
-	broker_watch_deadlines(c->broker);
-}
-
-static void
 listen_for(struct client *c, int events)
 {
 	uv_poll_start(&c->poll, events | UV_DISCONNECT, on_packet);
@@ -185,20 +97,11 @@ client_new(struct broker *b, int fd)
 		c->next->previous = c;
 	b->clients = c;
 	watch_process(c);
-	set_deadline(c);
+	client_set_deadline(c);
 	listen_for(c, UV_READABLE);
 }
 
 /* ---- sending ---- */
-
-void
-message_head_init(struct message_head *head, enum message_type type, size_t length)
-{
-	*head = (struct message_head){.magic = PROTOCOL_MAGIC,
-				      .version = PROTOCOL_VERSION,
-				      .type = (uint16_t)type,
-				      .length = (uint32_t)length};
-}
 
 static void
 refuse(struct client *c, enum refusal code, const char *text)
@@ -210,31 +113,11 @@ refuse(struct client *c, enum refusal code, const char *text)
 
 	message_head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
 	sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (is_worth_a_line(c->broker))
+	if (broker_may_tell(c->broker))
 		log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid,
 			 (unsigned long)c->peer.uid, text);
 	c->broker->stats.refused++;
 	client_drop(c);
-}
-
-int
-client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count)
-{
-	union {
-		struct cmsghdr head;
-		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
-	} control = {0};
-	struct iovec io = {(void *)(uintptr_t)message, length};
-	struct msghdr packet = {.msg_iov = &io,
-				.msg_iovlen = 1,
-				.msg_control = &control,
-				.msg_controllen = CMSG_SPACE(count * sizeof(int))};
-
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
-	memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
-	return sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 /* Send the arena, the client's slot and its eventfd. Returns 0 or negative errno. */
@@ -278,7 +161,7 @@ client_move(struct client *c)
 	if (c->moved) {
 		/* Its old slot is gone with the old generation; the new one waits here until the client takes
 		 * it. What it says meanwhile waits too: no answer may come before this one. */
-		set_deadline(c);
+		client_set_deadline(c);
 		listen_for(c, UV_WRITABLE);
 	} else if (r < 0) {
 		client_drop_for(c, "the new generation could not be sent");
@@ -308,7 +191,7 @@ send_report(struct client *c)
 			client_drop(c);
 			return;
 		}
-		set_deadline(c);
+		client_set_deadline(c);
 		c->report_sent += n;
 		if (!packet.head.more)
 			break;
@@ -476,18 +359,4 @@ on_packet(uv_poll_t *poll, int status, int events)
 		take_packet(c);
 	else if (events & UV_DISCONNECT)
 		client_drop(c);
-}
-
-void
-clients_expire(struct broker *b)
-{
-	uint64_t now = uv_now(b->loop);
-	struct client *next;
-
-	for (struct client *c = b->clients; c; c = next) {
-		next = c->next;
-		if (c->deadline_ms && now >= c->deadline_ms)
-			client_drop_for(c, c->state == CLIENT_GREETING ? "it did not greet"
-								       : "it does not take what it is sent");
-	}
 }

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the broker's files share: broker.c listens and counts; broker_admit.c decides who may come;
- * broker_client.c talks to one client; broker_subscribe.c gives it queues; broker_wake.c signals eventfds;
- * broker_report.c tells of the readers.
+ * What the broker's files share, each of which calls those below it:
+ *
+ *   broker.c            listens; its life
+ *   broker_client.c     talks to one client      broker_wake.c     signals eventfds
+ *   broker_subscribe.c  gives it queues          broker_report.c   tells of the readers
+ *   broker_drop.c       ends it
+ *   broker_admit.c      who may come             broker_sleepers.c the eventfds, and whose they are
+ *   broker_send.c       packets                  broker_served.c   what is served, and to how many
+ *   broker_end.c        the broker's memory goes with its last handle
  */
 #ifndef WRITER_SERVE_BROKER_INTERNAL_H
 #define WRITER_SERVE_BROKER_INTERNAL_H
@@ -17,7 +23,7 @@
 #define BROKER_PENDING_UID_MAX 16u	/* of these, of one user */
 #define BROKER_DEADLINE_MS 5000u	/* for a greeting to come, for a packet to be taken */
 
-/* ---- broker_wake.c ---- */
+/* ---- broker_sleepers.c, broker_wake.c ---- */
 
 /* An eventfd, shared by its client and the task that writes to it. */
 struct waker {
@@ -60,10 +66,10 @@ void wake_done(struct broker *b);
 void wake_join(struct client *c);
 void wake_moved(struct client *c);
 void wake_leave(struct client *c);
-/* Signal the eventfds of all clients that are due. */
-void wake_start(struct broker *b);
+/* The watchdog's handle goes, the last one when the broker closes: no task runs any more (broker_wake.c). */
+void wake_close(struct broker *b);
 
-/* ---- broker_client.c ---- */
+/* ---- broker_client.c, broker_drop.c, broker_send.c ---- */
 
 enum client_state { CLIENT_GREETING, CLIENT_ATTACHED, CLIENT_REPORTING };
 
@@ -101,8 +107,10 @@ void client_new(struct broker *b, int fd);
 void client_drop(struct client *c);
 /* Give an attached client the current arena, with a new slot. */
 void client_move(struct client *c);
-/* Hang up on clients whose time is over. */
-void clients_expire(struct broker *b);
+/* It has BROKER_DEADLINE_MS from now on, else it is dropped. */
+void client_set_deadline(struct client *c);
+/* Whether a line about a client that was not let in is worth the log. */
+bool broker_may_tell(struct broker *b);
 
 /* A head for a packet of that length. */
 void message_head_init(struct message_head *head, enum message_type type, size_t length);
@@ -116,7 +124,7 @@ int client_send_fds(struct client *c, const void *message, size_t length, const 
 /* May this peer attach? fd: its connection. */
 bool peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd);
 
-/* ---- broker_subscribe.c ---- */
+/* ---- queues: broker_subscribe.c, broker_drop.c ---- */
 
 struct subscriber;
 struct consumer_seat;
@@ -131,10 +139,11 @@ struct reader_queue {
 
 /* A packet of an attached client; the client may be gone afterwards. */
 void client_speaks(struct client *c, const struct message_head *head, size_t length);
-/* End all its subscriptions, before its slot goes. */
+/* End one subscription, if there is one; all of a client's, before its slot goes. */
+void client_unsubscribe(struct reader_queue *queue);
 void client_unsubscribe_all(struct client *c);
 
-/* ---- broker.c ---- */
+/* ---- broker.c, broker_served.c, broker_end.c ---- */
 
 struct broker {
 	uv_loop_t *loop;
@@ -165,16 +174,16 @@ struct broker {
 	void *done_context;
 };
 
-/* A handle of the broker or of a client was closed: free the broker when it was the last. */
-void broker_settle(struct broker *b);
-/* The last handle to go when the broker closes: no task runs any more. */
-void broker_close_watchdog(struct broker *b);
+/* A handle of the broker, or the last of a client, was closed: free the broker when it was the last. */
+void broker_handle_closed(struct broker *b);
+/* The same, for uv_close(); the handle's data is the broker. */
+void broker_on_closed(uv_handle_t *handle);
+/* Free it at once: it has no handles. */
+void broker_destroy(struct broker *b);
 /* The source, with the arena's read-only descriptor. -EAGAIN: nothing is served yet. */
 int broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd);
 /* Attached readers of this user. */
 unsigned broker_readers_of(const struct broker *b, uid_t uid);
 unsigned broker_pending_of(const struct broker *b, uid_t uid);
-/* A deadline was set: see to it that it is looked at. */
-void broker_watch_deadlines(struct broker *b);
 
 #endif

@@ -20,26 +20,6 @@
 #define ENTRIES_MAX ((uint64_t)SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT)
 
 static void
-end_queue(struct reader_queue *queue)
-{
-	if (!queue->subscription)
-		return;
-	consumers_leave(queue->seat);
-	fan_out_unsubscribe(queue->subscription);
-	memset(queue, 0, sizeof(*queue));
-}
-
-void
-client_unsubscribe_all(struct client *c)
-{
-	for (unsigned i = 0; c->queues && i < SLOT_QUEUES; i++)
-		end_queue(&c->queues[i]);
-	free(c->queues);
-	c->queues = NULL;
-	c->broker->wake.queue_due[c->sleeper] = false;
-}
-
-static void
 send_unsubscribed(struct client *c, uint32_t number, enum refusal code, const char *text)
 {
 	size_t length = strlen(text);
@@ -206,7 +186,7 @@ subscribe(struct client *c, const struct message_subscribe *wish)
 		return;
 	}
 	queue = &c->queues[wish->number];
-	end_queue(queue);
+	client_unsubscribe(queue);
 	make_queue(c, wish, &answer, &fd, &refused);
 	if (refused.code) {
 		consumers_leave(queue->seat);
@@ -239,7 +219,7 @@ client_speaks(struct client *c, const struct message_head *head, size_t length)
 		uint32_t number = ((const struct message_unsubscribe *)(const void *)head)->number;
 
 		if (c->queues && number < SLOT_QUEUES)
-			end_queue(&c->queues[number]);
+			client_unsubscribe(&c->queues[number]);
 	} else {
 		client_drop_for(c, "it says what no attached reader has to say");
 	}

@@ -12,9 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -24,31 +22,7 @@
 
 #define WATCHDOG_MS 20
 
-int
-waker_new(struct waker **ret_waker)
-{
-	struct waker *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return -ENOMEM;
-	w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (w->fd < 0) {
-		free(w);
-		return -errno;
-	}
-	w->references = 1;
-	*ret_waker = w;
-	return 0;
-}
-
-void
-waker_unref(struct waker *w)
-{
-	if (!w || --w->references > 0)
-		return;
-	close(w->fd);
-	free(w);
-}
+static void wake_start(struct broker *b);
 
 /* On the thread pool. EAGAIN: the counter is full, so the reader has its signal already. */
 static void
@@ -111,6 +85,13 @@ drop_hostile(struct broker *b)
 	}
 }
 
+void
+wake_close(struct broker *b)
+{
+	b->wake.watchdog.data = b;
+	uv_close((uv_handle_t *)&b->wake.watchdog, broker_on_closed);
+}
+
 static void
 written(uv_work_t *work, int status)
 {
@@ -127,68 +108,9 @@ written(uv_work_t *work, int status)
 	wake->count = 0;
 	wake->active = false;
 	if (b->closing)
-		broker_close_watchdog(b);
+		wake_close(b);
 	else if (wake->again)
 		wake_start(b);
-}
-
-int
-wake_init(struct broker *b)
-{
-	struct wake *wake = &b->wake;
-
-	wake->broker = b;
-	wake->list = calloc(b->options.max_readers, sizeof(wake->list[0]));
-	wake->fds = calloc(b->options.max_readers, sizeof(wake->fds[0]));
-	wake->sleepers = calloc(b->options.max_readers, sizeof(struct client *));
-	wake->armed = calloc(b->options.max_readers, sizeof(_Atomic uint32_t *));
-	wake->queue_due = calloc(b->options.max_readers, sizeof(wake->queue_due[0]));
-	if (!b->options.wake_by_writing && eventfd_signal_new(&wake->signal) < 0)
-		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a "
-			 "thread writes to their eventfds, "
-			 "which takes longer");
-	return wake->list && wake->fds && wake->sleepers && wake->armed && wake->queue_due ? 0 : -ENOMEM;
-}
-
-void
-wake_done(struct broker *b)
-{
-	eventfd_signal_free(b->wake.signal);
-	free(b->wake.list);
-	free(b->wake.fds);
-	free(b->wake.sleepers);
-	free(b->wake.armed);
-	free(b->wake.queue_due);
-}
-
-/* max_readers are attached at most. */
-void
-wake_join(struct client *c)
-{
-	struct wake *wake = &c->broker->wake;
-
-	c->sleeper = wake->sleeper_count++;
-	wake->sleepers[c->sleeper] = c;
-	wake->queue_due[c->sleeper] = false;
-	wake_moved(c);
-}
-
-void
-wake_moved(struct client *c)
-{
-	c->broker->wake.armed[c->sleeper] = &pins_page(c->pins, c->slot)->armed;
-}
-
-void
-wake_leave(struct client *c)
-{
-	struct wake *wake = &c->broker->wake;
-	size_t last = --wake->sleeper_count;
-
-	wake->sleepers[c->sleeper] = wake->sleepers[last];
-	wake->sleepers[c->sleeper]->sleeper = c->sleeper;
-	wake->armed[c->sleeper] = wake->armed[last];
-	wake->queue_due[c->sleeper] = wake->queue_due[last];
 }
 
 /* From here. What the kernel refused stays due, for a thread to write. */
@@ -211,7 +133,7 @@ signal_all(struct broker *b)
 	}
 }
 
-void
+static void
 wake_start(struct broker *b)
 {
 	struct wake *wake = &b->wake;
@@ -272,12 +194,4 @@ broker_wake(void *broker, uint64_t epoch)
 	memset(wake->queue_due, 0, count * sizeof(wake->queue_due[0]));
 	if (any)
 		wake_start(b);
-}
-
-void
-broker_wake_all(struct broker *b)
-{
-	for (struct client *c = b->clients; c; c = c->next)
-		c->due = c->state == CLIENT_ATTACHED;
-	wake_start(b);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packets to a client. Nothing is kept for one that does not take them: the caller hears -EAGAIN.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "writer/serve/broker_internal.h"
+
+void
+message_head_init(struct message_head *head, enum message_type type, size_t length)
+{
+	*head = (struct message_head){.magic = PROTOCOL_MAGIC,
+				      .version = PROTOCOL_VERSION,
+				      .type = (uint16_t)type,
+				      .length = (uint32_t)length};
+}
+
+int
+client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
+	} control = {0};
+	struct iovec io = {(void *)(uintptr_t)message, length};
+	struct msghdr packet = {.msg_iov = &io,
+				.msg_iovlen = 1,
+				.msg_control = &control,
+				.msg_controllen = CMSG_SPACE(count * sizeof(int))};
+
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
+	return sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
