@@ -10,31 +10,12 @@
  */
 #include "writer/decode/decoder_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "shm-layout/object.h"
 #include "writer/decode/decoder_body.h"
 
 #define ITEM_BYTES_DEFAULT (64u << 20)
 #define CARRY_STEP_MIN 256u
-
-int
-decoder_fail(struct decoder *d, const char *at, const char *why)
-{
-	d->error_offset = decoder_offset(d, at);
-	snprintf(d->error, sizeof(d->error), "%s", why);
-	return -EBADMSG;
-}
-
-int
-decoder_skip_value(struct decoder *d)
-{
-	json_skip_begin(&d->skip);
-	d->skipping = true;
-	d->state = JSON_NEXT;
-	return GO_ON;
-}
 
 /* ---- taking turns ---- */
 
@@ -239,14 +220,4 @@ void
 decoder_stats(const struct decoder *d, struct decoder_stats *ret)
 {
 	*ret = d->stats;
-}
-
-void
-draft_discard(struct arena *arena, struct intern *in, struct draft draft)
-{
-	const struct block *b = arena_block(arena, draft.ref);
-	const struct object *o = arena_payload(arena, draft.ref);
-
-	intern_release_value(in, b->payload + o->body_offset, b->payload + block_length(b));
-	arena_free(arena, draft.ref);
 }

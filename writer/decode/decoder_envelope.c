@@ -127,6 +127,16 @@ document_end(struct decoder *d, const char *p)
 
 /* ---- values ---- */
 
+/* The value that comes next is skipped. */
+static int
+skip_value(struct decoder *d)
+{
+	json_skip_begin(&d->skip);
+	d->skipping = true;
+	d->state = JSON_NEXT;
+	return GO_ON;
+}
+
 /* A string or null that the caller is told about. */
 static int
 capture_string(struct decoder *d, const char **p, const char *end, struct bytes *to, const char *why)
@@ -137,7 +147,7 @@ capture_string(struct decoder *d, const char **p, const char *end, struct bytes 
 
 	to->length = 0;
 	if (**p == 'n')
-		return decoder_skip_value(d);
+		return skip_value(d);
 	if (**p != '"')
 		return decoder_fail(d, *p, why);
 	scanned = json_scan_string(&d->scan, *p + 1, end);
@@ -164,7 +174,7 @@ capture_remaining(struct decoder *d, const char **p, const char *end)
 
 	e->remaining = 0;
 	if (**p == 'n')
-		return decoder_skip_value(d);
+		return skip_value(d);
 	if (**p != '-' && (**p < '0' || **p > '9'))
 		return decoder_fail(d, *p, "metadata.remainingItemCount is not a number");
 	scanned = json_scan_number(&d->scan, *p, end);
@@ -200,7 +210,7 @@ envelope_value(struct decoder *d, const char **p, const char *end, bool final)
 
 	switch (e->target) {
 	case TARGET_NOTHING:
-		return decoder_skip_value(d);
+		return skip_value(d);
 	case TARGET_ITEM:
 		return decoder_body_begin(d, p, end, final);
 	case TARGET_DOCUMENT:
@@ -212,13 +222,13 @@ envelope_value(struct decoder *d, const char **p, const char *end, bool final)
 	case TARGET_ITEMS:
 		e->has_items = true;
 		if (**p == 'n')
-			return decoder_skip_value(d);
+			return skip_value(d);
 		if (**p != '[')
 			return decoder_fail(d, *p, "items is not an array");
 		return enter(d, p, IN_ITEMS, JSON_FIRST_ELEMENT);
 	case TARGET_METADATA:
 		if (**p == 'n')
-			return decoder_skip_value(d);
+			return skip_value(d);
 		if (**p != '{')
 			return decoder_fail(d, *p, "the list's metadata is not an object");
 		return enter(d, p, IN_LIST_METADATA, JSON_FIRST_NAME);

@@ -9,6 +9,8 @@
  *   skip       a value nobody wants: a dropped field, an unknown field of the envelope, the rest of an item
  *              that cannot be kept (json_skip.h)
  *
+ * They call down: decoder.c the envelope, the envelope a body, a body its item.
+ *
  * Each part reads from *p on and moves it behind what it has consumed. It answers NEED_MORE at the beginning
  * of a token that is not whole, GO_ON when it is another's turn (d->skipping, d->body.depth and d->state say
  * whose), STOPPED when a callback said so, or negative errno.
@@ -21,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "writer/decode/body_build.h"
@@ -67,12 +70,6 @@ struct decoder {
 	char error[DECODER_WHY_MAX];
 };
 
-/* Malformed: why is the sentence, at is in d->buffer. Returns -EBADMSG. */
-int decoder_fail(struct decoder *d, const char *at, const char *why);
-
-/* The value that comes next is skipped. */
-int decoder_skip_value(struct decoder *d);
-
 /* What a callback answered: go on, or stop with just that. */
 static inline int
 decoder_answered(struct decoder *d, int r)
@@ -86,6 +83,15 @@ static inline uint64_t
 decoder_offset(const struct decoder *d, const char *p)
 {
 	return d->offset + (uint64_t)(p - d->buffer);
+}
+
+/* Malformed: why is the sentence, at is in d->buffer. Returns -EBADMSG. */
+static inline int
+decoder_fail(struct decoder *d, const char *at, const char *why)
+{
+	d->error_offset = decoder_offset(d, at);
+	snprintf(d->error, sizeof(d->error), "%s", why);
+	return -EBADMSG;
 }
 
 /* The text of the string whose raw form was just scanned; lent until the next one is. 0 or -ENOMEM. */

@@ -210,6 +210,16 @@ item_build_failed(struct decoder *d, const char *p, int r)
 /* ---- beginning and end ---- */
 
 void
+draft_discard(struct arena *arena, struct intern *in, struct draft draft)
+{
+	const struct block *b = arena_block(arena, draft.ref);
+	const struct object *o = arena_payload(arena, draft.ref);
+
+	intern_release_value(in, b->payload + o->body_offset, b->payload + block_length(b));
+	arena_free(arena, draft.ref);
+}
+
+void
 item_drop(struct decoder *d)
 {
 	struct decoder_item *item = &d->item;
