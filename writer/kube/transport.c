@@ -506,6 +506,8 @@ teardown(struct transport *t)
 	uv_close((uv_handle_t *)&t->ping.timer, on_ping_closed);
 }
 
+static const struct transport_ping_ways ping_ways = {transport_get, transport_cancel, transport_stats};
+
 int
 transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct transport **ret_transport,
 	      char **ret_error)
@@ -534,7 +536,7 @@ transport_new(uv_loop_t *loop, const struct kube_client_config *config, struct t
 	}
 	uv_timer_init(loop, &t->kick);
 	t->kick.data = t;
-	transport_ping_init(&t->ping, t, &t->loop);
+	transport_ping_init(&t->ping, t, &ping_ways, &t->loop);
 	*ret_transport = t;
 	return 0;
 }

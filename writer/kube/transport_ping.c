@@ -61,8 +61,8 @@ ask(struct transport_ping *ping)
 	static const struct transport_callbacks callbacks = {.on_data = on_data, .on_done = on_done};
 
 	ping->last_look = false;
-	if (transport_get(ping->transport, TRANSPORT_PING_PATH, TRANSPORT_UNTIMED, &callbacks, ping,
-			  &ping->request) < 0)
+	if (ping->ways->get(ping->transport, TRANSPORT_PING_PATH, TRANSPORT_UNTIMED, &callbacks, ping,
+			    &ping->request) < 0)
 		set(ping, ping->idle_ms);
 }
 
@@ -93,13 +93,13 @@ on_due(uv_timer_t *timer)
 		return;
 	}
 	if (ping->request) {
-		transport_cancel(ping->request);
+		ping->ways->cancel(ping->request);
 		ping->request = NULL;
 		judge(ping);
 		set(ping, ping->idle_ms);
 		return;
 	}
-	transport_stats(ping->transport, &stats);
+	ping->ways->stats(ping->transport, &stats);
 	if (stats.requests_active == 0)
 		return; /* the next one that starts wakes this timer again */
 	wait = due_in(ping, &stats);
@@ -142,9 +142,10 @@ seconds_of(const char *name, unsigned standard)
 }
 
 void
-transport_ping_init(struct transport_ping *ping, struct transport *transport, struct transport_loop *loop)
+transport_ping_init(struct transport_ping *ping, struct transport *transport,
+		    const struct transport_ping_ways *ways, struct transport_loop *loop)
 {
-	*ping = (struct transport_ping){.transport = transport, .loop = loop};
+	*ping = (struct transport_ping){.transport = transport, .ways = ways, .loop = loop};
 	ping->idle_ms = seconds_of("HTTP2_READ_IDLE_TIMEOUT_SECONDS", TRANSPORT_PING_IDLE_S) * 1000;
 	ping->wait_ms = seconds_of("HTTP2_PING_TIMEOUT_SECONDS", TRANSPORT_PING_WAIT_S) * 1000;
 	uv_timer_init(loop->loop, &ping->timer);

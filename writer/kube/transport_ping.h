@@ -45,8 +45,18 @@
 #define TRANSPORT_PING_WAIT_S 15u
 #define TRANSPORT_PING_PATH   "/livez"
 
+/* What the ping asks of the transport whose connections it watches over: transport.h's functions. */
+struct transport_ping_ways {
+	int (*get)(struct transport *transport, const char *path_and_query, unsigned flags,
+		   const struct transport_callbacks *callbacks, void *ctx,
+		   struct transport_request **ret_request);
+	void (*cancel)(struct transport_request *request);
+	void (*stats)(const struct transport *transport, struct transport_stats *ret_stats);
+};
+
 struct transport_ping {
-	struct transport *transport;	/* borrowed, as the loop */
+	struct transport *transport;	/* borrowed, as its ways and the loop */
+	const struct transport_ping_ways *ways;
 	struct transport_loop *loop;
 	uv_timer_t timer;
 	uint64_t idle_ms, wait_ms;
@@ -57,7 +67,7 @@ struct transport_ping {
 
 /* The loop is initialised. `timer` is closed by the caller, after transport_ping_stop(). */
 void transport_ping_init(struct transport_ping *ping, struct transport *transport,
-			 struct transport_loop *loop);
+			 const struct transport_ping_ways *ways, struct transport_loop *loop);
 void transport_ping_stop(struct transport_ping *ping);
 
 /* libcurl was given this request. */
