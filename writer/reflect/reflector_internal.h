@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the Reflector share: reflector.c (LIST, backing off, the outside) and reflector_watch.c
- * (WATCH, WatchList, and when their silence means something).
+ * What the files of the Reflector share. Each calls those below it:
+ *
+ *   reflector.c         the outside; LIST; which step is next, once one says so
+ *   reflector_watch.c   WATCH, WatchList, and when their silence means something
+ *   reflector_status.c  state, figures, log, and what failed
+ *
+ * A step's end begins another: a file below says which by take(), which reflector.c hands down.
  */
 #ifndef WRITER_REFLECT_REFLECTOR_INTERNAL_H
 #define WRITER_REFLECT_REFLECTOR_INTERNAL_H
@@ -27,6 +32,8 @@ struct listed {
 };
 
 struct reflector {
+	/* go on with that; nothing else is under way */
+	void (*take)(struct reflector *r, enum next_step step);
 	struct source source;
 	char *refusal_hint;
 	struct reflector_timing timing;
@@ -67,6 +74,8 @@ struct reflector {
 	struct watch_stats watch_base;	/* sums of the watches before this one */
 };
 
+/* ---- reflector_status.c ---- */
+
 uint64_t reflector_now_ms(const struct reflector *r);
 void reflector_enter(struct reflector *r, enum reflector_state state);
 void reflector_last_version(const struct reflector *r, char version[RESOURCE_VERSION_MAX + 1]);
@@ -77,16 +86,6 @@ void reflector_note_success(struct reflector *r);
 void reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
 			const struct request_result *ended);
 
-/* Make the state known, in whichever way is possible; by LIST; go on from the last RV. */
-void reflector_start_listing(struct reflector *r);
-void reflector_start_list(struct reflector *r);
-void reflector_start_watch(struct reflector *r);
-void reflector_stop_watch(struct reflector *r);
-
-/* reflector_watch.c: whether a WatchList may be tried; and do so. */
-bool reflector_may_watch_list(const struct reflector *r);
-void reflector_start_watch_list(struct reflector *r);
-
 /* LISTING, with a line in the log every while. */
 void reflector_begin_progress(struct reflector *r);
 
@@ -95,5 +94,16 @@ void reflector_begin_progress(struct reflector *r);
  * (reflector_relax()).
  */
 void reflector_log_listed(struct reflector *r, const struct listed *listed);
+/* The latter, if it is. */
+void reflector_tell_applied(struct reflector *r);
+
+/* ---- reflector_watch.c ---- */
+
+/* Go on from the last RV. */
+void reflector_start_watch(struct reflector *r);
+void reflector_stop_watch(struct reflector *r);
+/* Whether a WatchList may be tried; and do so. */
+bool reflector_may_watch_list(const struct reflector *r);
+void reflector_start_watch_list(struct reflector *r);
 
 #endif

@@ -41,7 +41,7 @@ list_instead(struct reflector *r, const char *why, bool remember)
 	clock_clear(r->source.clock, &r->timer);
 	reflector_stop_watch(r);
 	r->list_why = RESULT_UNSUPPORTED;
-	reflector_start_list(r);
+	r->take(r, NEXT_LIST);
 }
 
 /* ---- the vigil ------------------------------------------------------------------ */
@@ -118,7 +118,7 @@ on_freshness(void *context, enum version_probe_answer answer, const struct reque
 		reflector_stop_watch(r);
 		r->version_unavailable = true;
 		r->list_why = RESULT_TOO_LARGE;
-		reflector_start_listing(r);
+		r->take(r, NEXT_LISTING);
 		break;
 	}
 }

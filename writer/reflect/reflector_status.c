@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a Reflector says of itself, whichever way it goes: its state and figures, the lines in the log, and
+ * what failed, with the wait that follows.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/log.h"
+#include "writer/reflect/reflector_internal.h"
+
+#define REPEAT_LOG_MS  60000u /* the same failure is not logged more often */
+#define LONG_LIST_MS   10000u /* where the time of a longer one went is logged */
+
+uint64_t
+reflector_now_ms(const struct reflector *r)
+{
+	return r->source.clock->now_ms(r->source.clock);
+}
+
+void
+reflector_enter(struct reflector *r, enum reflector_state state)
+{
+	if (r->status.state != state)
+		r->status.state_since_ms = reflector_now_ms(r);
+	r->status.state = state;
+}
+
+void
+reflector_last_version(const struct reflector *r, char version[RESOURCE_VERSION_MAX + 1])
+{
+	size_t length;
+	const char *text = delta_fifo_version(r->source.fifo, &length);
+
+	memcpy(version, text, length);
+	version[length] = '\0';
+}
+
+const char *
+reflector_state_name(enum reflector_state state)
+{
+	static const char *const names[] = { "idle", "listing", "watching", "backing-off", "refused" };
+
+	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : "?";
+}
+
+void
+reflector_get_status(const struct reflector *r, struct reflector_status *ret)
+{
+	struct list_progress progress = { .remaining = -1 };
+	struct watch_stats stats = { 0 };
+
+	*ret = r->status;
+	if (r->list)
+		list_get_progress(r->list, &progress);
+	if (r->watch)
+		watch_get_stats(r->watch, &stats);
+	ret->list_items = stats.initial ? stats.staged : progress.items;
+	ret->list_remaining = progress.remaining;
+	ret->list_bytes = stats.initial ? stats.bytes : progress.bytes;
+	ret->bad_events += progress.bad_items + r->watch_base.bad_events + stats.bad_events;
+	ret->events = r->watch_base.events + stats.events;
+	ret->bookmarks = r->watch_base.bookmarks + stats.bookmarks;
+	ret->paused = stats.paused;
+	ret->last_error = r->last_error ? r->last_error : "";
+	ret->last_reason = r->last_reason;
+}
+
+/* ---- failures ---------------------------------------------------------------- */
+
+void
+reflector_note_success(struct reflector *r)
+{
+	free(r->last_error);
+	r->last_error = NULL;
+	r->last_reason[0] = '\0';
+	r->status.last_code = 0;
+	if (r->source.on_success)
+		r->source.on_success(r->source.context);
+}
+
+static void
+note_failure(struct reflector *r, const char *doing, const struct request_result *ended)
+{
+	const char *hint = ended->code == 403 ? r->refusal_hint : NULL;
+	const char *message = ended->message ? ended->message : "no reason is known";
+	char *text = NULL;
+
+	if (asprintf(&text, "%s: %s%s%s", doing, message, hint ? "; " : "", hint ? hint : "") < 0)
+		text = NULL;
+	free(r->last_error);
+	r->last_error = text;
+	snprintf(r->last_reason, sizeof(r->last_reason), "%s", ended->reason);
+	r->status.last_code = ended->code;
+	r->status.failures++;
+	r->list_why = ended->kind;
+	if (r->source.on_failure)
+		r->source.on_failure(r->source.context, ended->code, ended->reason,
+				     text ? text : "out of memory");
+}
+
+/* One line for a failure, and none for its repetitions within a minute. */
+static void
+log_failure(struct reflector *r, bool refused, uint64_t wait_ms)
+{
+	const char *error = r->last_error ? r->last_error : "out of memory";
+
+	if (r->logged_error && strcmp(r->logged_error, error) == 0 &&
+	    reflector_now_ms(r) - r->logged_ms < REPEAT_LOG_MS)
+		return;
+	free(r->logged_error);
+	r->logged_error = strdup(error);
+	r->logged_ms = reflector_now_ms(r);
+	if (refused)
+		log_error("%s: %s; trying again in %.1f s, other resources go on", r->source.name, error,
+			  (double)wait_ms / 1000);
+	else
+		log_warning("%s: %s; trying again in %.1f s", r->source.name, error, (double)wait_ms / 1000);
+}
+
+static void
+on_backoff_over(void *context)
+{
+	struct reflector *r = context;
+
+	r->take(r, r->next);
+}
+
+void
+reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
+		   const struct request_result *ended)
+{
+	uint64_t wait = backoff_next(&r->backoff, r->source.clock, (uint64_t)ended->retry_after_s * 1000);
+	bool refused = ended->kind == RESULT_REFUSED;
+
+	note_failure(r, doing, ended);
+	log_failure(r, refused, wait);
+	r->next = next;
+	r->status.next_try_ms = reflector_now_ms(r) + wait;
+	reflector_enter(r, refused ? REFLECTOR_REFUSED : REFLECTOR_BACKING_OFF);
+	clock_set(r->source.clock, &r->timer, wait, on_backoff_over, r);
+}
+
+/* ---- lists, of either kind ------------------------------------------------------ */
+
+void
+reflector_tell_applied(struct reflector *r)
+{
+	const struct listed *l = &r->applied;
+	uint64_t now = reflector_now_ms(r), decoded_ms = l->decoded_ns / 1000000, coming_ms;
+
+	if (r->applying_ms == 0 || delta_fifo_is_listing(r->source.fifo))
+		return;
+	coming_ms = r->applying_ms - l->started_ms - l->waited_ms;
+	decoded_ms = decoded_ms < coming_ms ? decoded_ms : coming_ms;
+	if (now - l->started_ms >= LONG_LIST_MS)
+		log_warning("%s: the list took %.1f s: %.1f s until the server began to answer, %.1f s with "
+			    "the transfer and other work, "
+			    "%.1f s with decoding, %.1f s until it was applied",
+			    r->source.name, (double)(now - l->started_ms) / 1000, (double)l->waited_ms / 1000,
+			    (double)(coming_ms - decoded_ms) / 1000, (double)decoded_ms / 1000,
+			    (double)(now - r->applying_ms) / 1000);
+	r->applying_ms = 0;
+}
+
+void
+reflector_log_listed(struct reflector *r, const struct listed *listed)
+{
+	uint64_t now = reflector_now_ms(r);
+	char version[RESOURCE_VERSION_MAX + 1], pages[32] = "";
+
+	reflector_last_version(r, version);
+	if (listed->pages > 0)
+		snprintf(pages, sizeof(pages), "%u page%s, ", listed->pages, listed->pages == 1 ? "" : "s");
+	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)",
+		 r->source.name, listed->how, listed->items, version, now - listed->started_ms, pages,
+		 listed->bytes / 1000);
+	r->applied = *listed;
+	r->applying_ms = now;
+	reflector_tell_applied(r);
+}
+
+static void
+on_progress(void *context)
+{
+	struct reflector *r = context;
+	struct reflector_status status;
+	double seconds = (double)r->timing.progress_ms / 1000;
+	char remaining[48] = "";
+
+	reflector_get_status(r, &status);
+	if (status.list_remaining > 0)
+		snprintf(remaining, sizeof(remaining), " of about %" PRIu64,
+			 status.list_items + (uint64_t)status.list_remaining);
+	log_info("%s: listing: %" PRIu64 "%s objects so far, %.1f MB/s", r->source.name, status.list_items,
+		 remaining, (double)(status.list_bytes - r->progress_bytes) / 1e6 / seconds);
+	r->progress_bytes = status.list_bytes;
+	clock_set(r->source.clock, &r->timer, r->timing.progress_ms, on_progress, r);
+}
+
+void
+reflector_begin_progress(struct reflector *r)
+{
+	reflector_enter(r, REFLECTOR_LISTING);
+	r->progress_bytes = 0;
+	r->applying_ms = 0;
+	clock_set(r->source.clock, &r->timer, r->timing.progress_ms, on_progress, r);
+}
