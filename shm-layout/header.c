@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "shm-layout/fnv.h"
 #include "shm-layout/object.h"
 #include "shm-layout/posting.h"
 #include "shm-layout/root.h"
@@ -30,11 +31,14 @@ header_fingerprint(void)
 		TRIE_SHIFT_TOP,
 		RESOURCE_VERSION_MAX,
 	};
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash = FNV64_BEGIN;
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		for (unsigned byte = 0; byte < 4; byte++)
-			hash = (hash ^ ((sizes[i] >> (8 * byte)) & 0xff)) * 0x100000001b3ull;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const uint8_t bytes[4] = {(uint8_t)sizes[i], (uint8_t)(sizes[i] >> 8),
+					  (uint8_t)(sizes[i] >> 16), (uint8_t)(sizes[i] >> 24)};
+
+		hash = fnv64(hash, bytes, sizeof(bytes));
+	}
 	return hash;
 }
 

@@ -7,14 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "shm-layout/fnv.h"
+
 uint8_t
 path_fingerprint(const char *name, size_t length)
 {
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < length; i++)
-		h = (h ^ (unsigned char)name[i]) * 16777619u;
-	return (uint8_t)h;
+	return (uint8_t)fnv32(name, length);
 }
 
 struct compiler {

@@ -4,6 +4,8 @@
  */
 #include "reader-lib/events/watch_error.h"
 
+#include "shm-layout/fnv.h"
+
 static void
 take_text(struct value status, const char *field, char *buffer, size_t size)
 {
@@ -24,8 +26,7 @@ hash_piece(const char *data, size_t length, void *context)
 {
 	uint64_t *hash = context;
 
-	for (size_t i = 0; i < length; i++)
-		*hash = (*hash ^ (uint8_t)data[i]) * 0x100000001b3ull;
+	*hash = fnv64(*hash, data, length);
 	return 0;
 }
 
@@ -36,7 +37,7 @@ watch_error_read(const struct snapshot *s, uint32_t ref, struct watch_error *ret
 	int64_t code = 0;
 	int r;
 
-	*ret = (struct watch_error){.hash = 0xcbf29ce484222325ull};
+	*ret = (struct watch_error){.hash = FNV64_BEGIN};
 	if (!status.at)
 		return snapshot_settle(s, -EBADMSG);
 	r = value_to_json(status, hash_piece, &ret->hash);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "shm-layout/fnv.h"
+
 const char *const event_model_namespaces[EVENT_MODEL_NAMESPACES] = {"ns0", "ns1", "ns2", "ns3"};
 const char *const event_model_labels[EVENT_MODEL_LABELS] = {"", "app=web", "app in (web,db),tier!=cache",
 							    "tier,!hidden"};
@@ -60,8 +62,7 @@ event_model_field_bits(const cJSON *pod)
 static uint64_t
 mix(uint64_t hash, const char *text)
 {
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
+	hash = fnv64(hash, text, strlen(text));
 	hash ^= hash >> 29;
 	return hash * 0xbf58476d1ce4e5b9ull;
 }
@@ -69,7 +70,7 @@ mix(uint64_t hash, const char *text)
 static uint64_t
 value_hash(const cJSON *v, unsigned depth)
 {
-	uint64_t hash = 0xcbf29ce484222325ull ^ (uint64_t)(v->type & 0xff);
+	uint64_t hash = FNV64_BEGIN ^ (uint64_t)(v->type & 0xff);
 	char number[40];
 
 	if (cJSON_IsString(v) && v->valuestring)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/fnv.h"
 #include "shm-layout/path.h"
 #include "writer/decode/value_encode.h"
 
@@ -102,10 +103,8 @@ new_node(struct decoder_schema *s, const char *name, size_t length)
 static uint32_t
 name_hash(const char *name, size_t length)
 {
-	uint32_t h = 2166136261u;
+	uint32_t h = fnv32(name, length);
 
-	for (size_t i = 0; i < length; i++)
-		h = (h ^ (unsigned char)name[i]) * 16777619u;
 	return h ^ h >> 15;
 }
 

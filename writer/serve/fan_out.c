@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shm-layout/fnv.h"
 #include "shm-layout/object.h"
 #include "writer/base/time_ns.h"
 
@@ -83,14 +84,12 @@ struct fan_out {
 	uint64_t base;			/* of the commit that is being told */
 };
 
-/* FNV-1a, never 0. What is equal in it is compared. */
+/* Never 0. What is equal in it is compared. */
 static uint64_t
 hash_of(const char *text, size_t length)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash = fnv64(FNV64_BEGIN, text, length);
 
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
 	return hash ? hash : 1;
 }
 

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/fnv.h"
 #include "tests/support/event_model.h"
 
 #define KEYS_MAX 4096u
@@ -99,10 +100,8 @@ complain(const struct reader *r, const char *format, ...)
 static unsigned
 key_number(const char *name, bool add)
 {
-	uint32_t hash = 2166136261u;
+	uint32_t hash = fnv32(name, strlen(name));
 
-	for (const char *c = name; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 16777619u;
 	for (uint32_t i = 0; i < KEYS_MAX; i++) {
 		unsigned at = (hash + i) % KEYS_MAX;
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm-layout/fnv.h"
 #include "tests/support/told_state.h"
 
 #define PLACES 8192u
@@ -37,10 +38,8 @@ on_signal(int number)
 static struct known *
 find(const char *key)
 {
-	uint32_t hash = 2166136261u;
+	uint32_t hash = fnv32(key, strlen(key));
 
-	for (const char *c = key; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 16777619u;
 	for (uint32_t i = 0; i < PLACES; i++) {
 		struct known *k = &table[(hash + i) % PLACES];
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "reader-lib/informer.h"
+#include "shm-layout/fnv.h"
 
 /* Adds up all bytes of all objects. */
 struct sum {
@@ -22,8 +23,7 @@ add(void *context, const char *data, size_t length)
 {
 	struct sum *s = context;
 
-	for (size_t i = 0; i < length; i++)
-		s->hash = (s->hash ^ (unsigned char)data[i]) * 0x100000001b3ull;
+	s->hash = fnv64(s->hash, data, length);
 	s->bytes += length;
 	return 0;
 }

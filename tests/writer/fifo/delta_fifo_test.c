@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "shm-layout/fnv.h"
 #include "shm-layout/root.h"
 #include "writer/fifo/delta_fifo.h"
 
@@ -117,13 +118,10 @@ draft_uid(struct world *w, const char *key, unsigned version, unsigned uid)
 	size_t ns_length = slash ? (size_t)(slash - key) : 0;
 	const char *name = slash ? slash + 1 : key;
 	struct object *o;
-	uint64_t hash = 1469598103934665603u;
 
 	assert_true(w->used < BLOCKS_MAX);
 	o = (struct object *)(void *)w->blocks[w->used++].bytes;
-	for (const char *c = key; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 1099511628211u;
-	o->key_hash = w->same_hash ? 7 : hash;
+	o->key_hash = w->same_hash ? 7 : fnv64(FNV64_BEGIN, key, strlen(key));
 	o->namespace_length = (uint8_t)ns_length;
 	o->name_length = (uint16_t)strlen(name);
 	memcpy(o->key, key, ns_length);
