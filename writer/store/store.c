@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store: its life, and what is known.
+ * The store: its life, and what the next commit shows beside objects.
  */
 #include "writer/store/store_internal.h"
 
@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm-layout/collision.h"
-#include "shm-layout/object.h"
-#include "writer/decode/value_same.h"
+#include "writer/store/store_definition.h"
+#include "writer/store/store_document.h"
 
 /* ---- life ---- */
 
@@ -97,6 +96,18 @@ store_epoch(const struct store *s)
 	return s->epoch;
 }
 
+uint64_t
+store_seq(const struct store *s)
+{
+	return s->seq;
+}
+
+void
+store_lineage(const struct store *s, uint8_t ret_lineage[16])
+{
+	memcpy(ret_lineage, s->lineage, sizeof(s->lineage));
+}
+
 unsigned
 store_resource_count(const struct store *s)
 {
@@ -115,98 +126,7 @@ store_resource_name(const struct store *s, unsigned id)
 	return id < s->resource_count ? s->resources[id]->name : "";
 }
 
-/* ---- what is known ---- */
-
-static const struct object *
-object_of(const struct store *s, uint32_t ref)
-{
-	return object_at(&s->arena->view, ref);
-}
-
-uint32_t
-store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal)
-{
-	const struct object *o;
-	uint32_t leaf;
-
-	if (trie_get(&s->arena->view, res->now.ordinals, ordinal, &leaf) <= 0)
-		return 0;
-	o = object_of(s, leaf);
-	return o && o->ordinal == ordinal ? leaf : 0;
-}
-
-uint32_t
-store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal)
-{
-	return store_ordinal_ref(s, s->resources[resource], ordinal);
-}
-
-uint32_t
-store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-	       const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i)
-{
-	const struct arena_view *view = &s->arena->view;
-	uint32_t link;
-
-	if (trie_get(view, s->resources[resource]->now.identity, key_hash, ret_leaf) <= 0)
-		return 0;
-	for (uint32_t i = 0; (link = leaf_link(view, *ret_leaf, i)) != 0; i++) {
-		uint32_t ref = link_is_immediate(link) ? store_by_ordinal(s, resource, link_value(link)) : 0;
-		const struct object *o = ref ? object_of(s, ref) : NULL;
-
-		if (o && o->key_hash == key_hash && object_has_key(o, ns, ns_length, name, name_length)) {
-			*ret_i = i;
-			return ref;
-		}
-	}
-	return 0;
-}
-
-uint32_t
-store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-	   const char *name, size_t name_length)
-{
-	uint32_t leaf, i;
-
-	return store_find_key(s, resource, key_hash, ns, ns_length, name, name_length, &leaf, &i);
-}
-
-void
-store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
-		      const char **ret_version, size_t *ret_version_length)
-{
-	struct value body = value_of_object(&s->arena->view, ref);
-
-	if (!value_string(path_get(&s->uid_path, body), ret_uid, ret_uid_length)) {
-		*ret_uid = "";
-		*ret_uid_length = 0;
-	}
-	if (!value_string(path_get(&s->version_path, body), ret_version, ret_version_length)) {
-		*ret_version = "";
-		*ret_version_length = 0;
-	}
-}
-
-static bool
-same_text(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	return a_length == b_length && memcmp(a, b, a_length) == 0;
-}
-
-bool
-store_same_state(const struct store *s, uint32_t known, uint32_t draft)
-{
-	const char *uid, *version, *known_uid, *known_version;
-	size_t uid_length, version_length, known_uid_length, known_version_length;
-
-	store_object_identity(s, draft, &uid, &uid_length, &version, &version_length);
-	store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
-	if (uid_length == 0 || version_length == 0 ||
-	    !same_text(uid, uid_length, known_uid, known_uid_length) ||
-	    !same_text(version, version_length, known_version, known_version_length))
-		return false;
-	return value_same(value_of_object(&s->arena->view, known), value_of_object(&s->arena->view, draft));
-}
+/* ---- version, state ---- */
 
 int
 store_set_version(struct store *s, unsigned resource, const char *version, size_t length)
@@ -244,4 +164,78 @@ store_set_state(struct store *s, unsigned resource, enum resource_state state)
 		return;
 	res->now.state = (uint32_t)state;
 	res->dirty = true;
+}
+
+/* ---- status ---- */
+
+int
+store_set_status(struct store *s, unsigned resource, const char *json)
+{
+	struct store_resource *res = s->resources[resource];
+	uint32_t old = res->now.status, ref;
+	int r = store_reserve_notes(s, res, 1);
+
+	if (r < 0)
+		return r;
+	arena_open_reserve(s->arena, true); /* "the arena is full" must have room */
+	r = store_make_document(s, json, &ref);
+	arena_open_reserve(s->arena, false);
+	if (r < 0)
+		return r;
+	if (ref == old) {
+		intern_unref(s->intern, ref);
+		return 0;
+	}
+	res->now.status = ref;
+	res->dirty = true;
+	store_note(s, QUEUE_STATUS, resource, s->seq, 0, ref);
+	if (old)
+		store_let_go(s, &res->left, s->seq, old);
+	return 0;
+}
+
+/* ---- named consumers ---- */
+
+const struct consumer *
+store_consumers(const struct store *s, size_t *ret_count)
+{
+	const struct block *b;
+
+	*ret_count = 0;
+	if (!s->consumers)
+		return NULL;
+	b = block_at(&s->arena->view, s->consumers, BLOCK_CONSUMERS, sizeof(struct consumer));
+	if (!b)
+		return NULL;
+	*ret_count = block_length(b) / sizeof(struct consumer);
+	return (const struct consumer *)(const void *)b->payload;
+}
+
+int
+store_set_consumers(struct store *s, const struct consumer *consumers, size_t count)
+{
+	size_t known_count;
+	const struct consumer *known = store_consumers(s, &known_count);
+	uint32_t ref = 0;
+	int r = 0;
+
+	if (count > BLOCK_LENGTH_MAX / sizeof(*consumers))
+		return -E2BIG;
+	if (count == known_count && (count == 0 || memcmp(known, consumers, count * sizeof(*consumers)) == 0))
+		return 0;
+	if (count > 0) {
+		arena_open_reserve(s->arena, true);
+		r = arena_new_block(s->arena, BLOCK_CONSUMERS, (uint32_t)(count * sizeof(*consumers)), 0,
+				    &ref);
+		arena_open_reserve(s->arena, false);
+		if (r < 0)
+			return r;
+		memcpy(arena_payload(s->arena, ref), consumers, count * sizeof(*consumers));
+		arena_seal(s->arena, ref);
+	}
+	if (s->consumers)
+		arena_retire(s->arena, s->consumers);
+	s->consumers = ref;
+	s->root_changed = true;
+	return 0;
 }

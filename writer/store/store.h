@@ -157,7 +157,7 @@ int store_commit(struct store *s);
 /* Called after each commit that published something (the broker wakes sleepers). */
 void store_on_commit(struct store *s, void (*callback)(void *context, uint64_t epoch), void *context);
 
-/* ---- events, tombstones, consumers (store_events.c) ---- */
+/* ---- events, tombstones, consumers ---- */
 
 /*
  * What a commit changed, in order of seq, for the queues (fan_out.h).

@@ -13,79 +13,9 @@
 #include "shm-layout/collision.h"
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
-#include "writer/store/collision_edit.h"
 #include "writer/decode/value_same.h"
-
-/* ---- keys of leaves ---- */
-
-static int
-identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
-		 struct trie_way way, uint64_t *ret_key)
-{
-	const struct store_keys *k = (const struct store_keys *)(const void *)self;
-	uint32_t link = leaf_link(view, leaf, 0);
-	uint32_t ref = link_is_immediate(link) ? store_ordinal_ref(k->store, k->resource, link_value(link))
-					       : 0;
-
-	(void)way;
-	if (!ref)
-		return -EBADMSG;
-	*ret_key = object_at(view, ref)->key_hash;
-	return 0;
-}
-
-static int
-seq_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
-	    uint64_t *ret_key)
-{
-	const struct store_keys *k = (const struct store_keys *)(const void *)self;
-	const struct tombstone *t;
-	uint32_t ref;
-
-	(void)way;
-	if (!link_is_immediate(leaf)) {
-		t = tombstone_at(view, leaf);
-		if (!t)
-			return -EBADMSG;
-		*ret_key = t->seq;
-		return 0;
-	}
-	ref = store_ordinal_ref(k->store, k->resource, link_value(leaf));
-	if (!ref)
-		return -EBADMSG;
-	*ret_key = object_at(view, ref)->seq;
-	return 0;
-}
-
-struct store_keys
-store_by_seq_keys(const struct store *s, const struct store_resource *res)
-{
-	return (struct store_keys){{seq_of_leaf, NULL}, s, res};
-}
-
-static struct store_keys
-identity_keys(const struct store *s, const struct store_resource *res)
-{
-	return (struct store_keys){{identity_of_leaf, NULL}, s, res};
-}
-
-static int
-ordinal_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
-		struct trie_way way, uint64_t *ret_key)
-{
-	const struct object *o = object_at(view, leaf);
-
-	(void)self;
-	(void)way;
-	if (!o)
-		return -EBADMSG;
-	*ret_key = o->ordinal;
-	return 0;
-}
-
-static const struct trie_keys ordinal_keys = {ordinal_of_leaf, NULL};
-
-/* ---- changes ---- */
+#include "writer/store/collision_edit.h"
+#include "writer/store/store_keys.h"
 
 /*
  * Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC,
@@ -148,7 +78,7 @@ put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint64_
 	o->ordinal = ordinal;
 	o->resource = (uint16_t)id;
 	arena_seal(s->arena, ref);
-	r = trie_put(s->edit, &res->now.ordinals, ordinal, ref, &ordinal_keys, NULL);
+	r = trie_put(s->edit, &res->now.ordinals, ordinal, ref, &store_ordinal_keys, NULL);
 	if (r == 0)
 		r = trie_put(s->edit, &res->now.by_seq, o->seq, link_of(ordinal), &by_seq.keys, NULL);
 	res->now.changed_seq = s->seq;
@@ -160,7 +90,7 @@ static int
 add_object(struct store *s, unsigned id, uint32_t ref)
 {
 	struct store_resource *res = s->resources[id];
-	const struct store_keys identity = identity_keys(s, res);
+	const struct store_keys identity = store_identity_keys(s, res);
 	uint64_t key_hash = object_at(&s->arena->view, ref)->key_hash;
 	uint32_t ordinal, leaf, entry;
 	int r = ordinals_take(&res->ordinals, s->epoch, &res->now.next_ordinal, &ordinal);
@@ -234,7 +164,7 @@ remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_
 	      struct ending ending)
 {
 	struct store_resource *res = s->resources[id];
-	const struct store_keys identity = identity_keys(s, res), by_seq = store_by_seq_keys(s, res);
+	const struct store_keys identity = store_identity_keys(s, res), by_seq = store_by_seq_keys(s, res);
 	const struct object *o = object_at(&s->arena->view, ref);
 	uint32_t entry;
 	int r = leave_indexes(s, res, o->ordinal);
@@ -249,7 +179,7 @@ remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_
 		r = trie_remove(s->edit, &res->now.identity, o->key_hash, &identity.keys, NULL);
 	}
 	if (r == 0)
-		r = trie_remove(s->edit, &res->now.ordinals, o->ordinal, &ordinal_keys, NULL);
+		r = trie_remove(s->edit, &res->now.ordinals, o->ordinal, &store_ordinal_keys, NULL);
 	if (r < 0)
 		return r;
 	ordinals_give(&res->ordinals, s->epoch + 1, o->ordinal);

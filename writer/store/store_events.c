@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What readers are told with a commit, and what is kept whole for those that have not read it yet; what the
- * root tells beside objects: the Reflector's status, the named consumers.
+ * What readers are told with a commit, and what is kept whole for those that have not read it yet.
  *
  * Bad history prevented: an object is replaced twice before a commit; nobody has anything unread, so its
  * middle state is retired at the working epoch; the commit tells of it, its root is current, no pin is older,
@@ -190,92 +189,4 @@ store_forget_notes(struct store *s, unsigned id)
 	}
 	s->event_count = kept;
 	release(s, id);
-}
-
-/* ---- status ---- */
-
-int
-store_set_status(struct store *s, unsigned resource, const char *json)
-{
-	struct store_resource *res = s->resources[resource];
-	uint32_t old = res->now.status, ref;
-	int r = store_reserve_notes(s, res, 1);
-
-	if (r < 0)
-		return r;
-	arena_open_reserve(s->arena, true); /* "the arena is full" must have room */
-	r = store_make_document(s, json, &ref);
-	arena_open_reserve(s->arena, false);
-	if (r < 0)
-		return r;
-	if (ref == old) {
-		intern_unref(s->intern, ref);
-		return 0;
-	}
-	res->now.status = ref;
-	res->dirty = true;
-	store_note(s, QUEUE_STATUS, resource, s->seq, 0, ref);
-	if (old)
-		store_let_go(s, &res->left, s->seq, old);
-	return 0;
-}
-
-/* ---- named consumers ---- */
-
-const struct consumer *
-store_consumers(const struct store *s, size_t *ret_count)
-{
-	const struct block *b;
-
-	*ret_count = 0;
-	if (!s->consumers)
-		return NULL;
-	b = block_at(&s->arena->view, s->consumers, BLOCK_CONSUMERS, sizeof(struct consumer));
-	if (!b)
-		return NULL;
-	*ret_count = block_length(b) / sizeof(struct consumer);
-	return (const struct consumer *)(const void *)b->payload;
-}
-
-int
-store_set_consumers(struct store *s, const struct consumer *consumers, size_t count)
-{
-	size_t known_count;
-	const struct consumer *known = store_consumers(s, &known_count);
-	uint32_t ref = 0;
-	int r = 0;
-
-	if (count > BLOCK_LENGTH_MAX / sizeof(*consumers))
-		return -E2BIG;
-	if (count == known_count && (count == 0 || memcmp(known, consumers, count * sizeof(*consumers)) == 0))
-		return 0;
-	if (count > 0) {
-		arena_open_reserve(s->arena, true);
-		r = arena_new_block(s->arena, BLOCK_CONSUMERS, (uint32_t)(count * sizeof(*consumers)), 0,
-				    &ref);
-		arena_open_reserve(s->arena, false);
-		if (r < 0)
-			return r;
-		memcpy(arena_payload(s->arena, ref), consumers, count * sizeof(*consumers));
-		arena_seal(s->arena, ref);
-	}
-	if (s->consumers)
-		arena_retire(s->arena, s->consumers);
-	s->consumers = ref;
-	s->root_changed = true;
-	return 0;
-}
-
-/* ---- where the count of changes stands ---- */
-
-void
-store_lineage(const struct store *s, uint8_t ret_lineage[16])
-{
-	memcpy(ret_lineage, s->lineage, sizeof(s->lineage));
-}
-
-uint64_t
-store_seq(const struct store *s)
-{
-	return s->seq;
 }

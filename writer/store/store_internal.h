@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store's inside, shared by store.c (what is known), store_change.c (changes), store_tombstones.c (what
- * remains of the deleted), store_events.c (what readers are told, and what is held for them),
- * store_resources.c (which resources there are), store_redefine.c (what becomes of one that is defined
- * otherwise) and commit.c (publishing).
+ * The store's inside. Its files, each above those that it calls:
+ *
+ *	store.c               life, and what is shown beside objects
+ *	commit.c              publishing
+ *	store_resources.c     which resources there are
+ *	store_redefine.c      what becomes of one that is defined otherwise
+ *	store_change.c        objects come, change, go
+ *	store_definition.c    what a descriptor says
+ *	store_tombstones.c    what remains of the deleted
+ *	store_events.c        what readers are told, and what is held for them
+ *	store_document.c      JSON texts that are no objects
+ *	store_keys.c          what is known, found again
  */
 #ifndef WRITER_STORE_STORE_INTERNAL_H
 #define WRITER_STORE_STORE_INTERNAL_H
@@ -92,40 +100,11 @@ struct store {
 /* A path through a trie that is edited, at its longest. */
 #define PATH_BYTES (TRIE_DEPTH_MAX * 288ull)
 
-/* Index definitions and names out of a descriptor. 0, -EINVAL, -ENOMEM. */
-int store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why);
-
 /* Take over what a published root holds. 0, -EBADMSG, -ENOMEM. */
 int store_load_resources(struct store *s, const struct root *root);
-void store_resource_free(struct store_resource *res);
-
-/* Take out every object and index; the resource stays, empty, LISTING. */
-void store_empty_resource(struct store *s, unsigned id);
 
 /* Give up becoming something else: what was filled goes. */
 void store_redefine_abandon(struct store *s, struct store_resource *res);
-
-/* A JSON document as a BLOCK_VALUE with one reference for the caller. 0, -EINVAL, -ENOSPC, -ENOMEM. */
-int store_make_document(struct store *s, const char *json, uint32_t *ret_ref);
-
-/* The ref of the resource's object with this ordinal, or 0. */
-uint32_t store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal);
-
-/*
- * The ref of the object with this key, or 0; the leaf of its hash in the identity trie, and its position in
- * that.
- */
-uint32_t store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns,
-			size_t ns_length, const char *name, size_t name_length, uint32_t *ret_leaf,
-			uint32_t *ret_i);
-
-/* How the keys of a trie's leaves are found in the objects of a resource. */
-struct store_keys {
-	struct trie_keys keys;
-	const struct store *store;
-	const struct store_resource *resource;
-};
-struct store_keys store_by_seq_keys(const struct store *s, const struct store_resource *res);
 
 /* ---- tombstones (store_tombstones.c) ---- */
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "shm-layout/object.h"
+#include "writer/store/store_definition.h"
+#include "writer/store/store_document.h"
 #include "writer/store/store_internal.h"
 
 /*

@@ -3,156 +3,19 @@
  * Which resources the store has: added by configuration, taken over from an adopted root, emptied, dropped.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/object.h"
+#include "writer/store/store_definition.h"
+#include "writer/store/store_document.h"
 #include "writer/store/store_internal.h"
-
-void
-store_resource_free(struct store_resource *res)
-{
-	if (!res)
-		return;
-	for (unsigned i = 0; i < res->indexes.count; i++)
-		index_def_done(&res->indexes.defs[i]);
-	free(res->indexes.defs);
-	free(res->indexes.roots);
-	ordinals_done(&res->ordinals);
-	tombstones_done(res);
-	retained_log_done(&res->left);
-	retained_log_done(&res->fallen);
-	free(res->next);
-	shortcut_edit_done(&res->shortcuts);
-	free(res);
-}
-
-static struct value
-field(struct value object, const char *name)
-{
-	return value_field(object, name, strlen(name), path_fingerprint(name, strlen(name)));
-}
-
-/* resource.group into name; false when it is missing or too long. */
-static bool
-read_name(struct value document, char *name, size_t size)
-{
-	const char *resource, *group = "";
-	size_t resource_length, group_length = 0;
-
-	if (!value_string(field(document, "resource"), &resource, &resource_length) || resource_length == 0)
-		return false;
-	value_string(field(document, "group"), &group, &group_length);
-	return (size_t)snprintf(name, size, "%.*s%s%.*s", (int)resource_length, resource,
-				group_length ? "." : "", (int)group_length, group) < size;
-}
-
-int
-store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why)
-{
-	struct value document = value_of_block(&s->arena->view, res->now.descriptor), indexes;
-	struct value_iter it;
-	size_t count;
-
-	*ret_why = "the descriptor names no resource";
-	if (!read_name(document, res->name, sizeof(res->name)))
-		return -EINVAL;
-	indexes = field(document, "indexes");
-	count = value_kind(indexes) == VALUE_ARRAY ? value_count(indexes) : 0;
-	res->indexes.defs = calloc(count ? count : 1, sizeof(*res->indexes.defs));
-	res->indexes.roots = calloc(count ? count : 1, sizeof(*res->indexes.roots));
-	if (!res->indexes.defs || !res->indexes.roots)
-		return -ENOMEM;
-	res->tombstones.limits = STORE_TOMBSTONES;
-	tombstones_begin(res);
-	if (count == 0)
-		return 0;
-	it = value_iterate(indexes);
-	while (value_next(&it)) {
-		int r = index_def_read(&res->indexes.defs[res->indexes.count], it.item, ret_why);
-
-		if (r < 0)
-			return r;
-		res->indexes.count++;
-	}
-	res->indexes.shown = res->indexes.count;
-	tombstones_begin(res);
-	return it.damaged || res->indexes.count != count ? -EBADMSG : 0;
-}
-
-/* ---- documents (descriptors, status): JSON into a shared value ---- */
-
-struct document_draft {
-	struct draft draft;
-	bool made;
-};
-
-static int
-keep_draft(void *context, const char *type, size_t type_length, struct draft d)
-{
-	struct document_draft *kept = context;
-
-	(void)type;
-	(void)type_length;
-	kept->draft = d;
-	kept->made = true;
-	return 0;
-}
-
-static int
-refuse_bad(void *context, const char *why)
-{
-	(void)context;
-	(void)why;
-	return -EINVAL;
-}
-
-int
-store_make_document(struct store *s, const char *json, uint32_t *ret_ref)
-{
-	static const struct decoder_events events = {.on_object = keep_draft, .on_bad_object = refuse_bad};
-	struct document_draft kept = {.made = false};
-	struct decoder *decoder =
-		decoder_new(DECODE_DOCUMENT, s->arena, s->intern, NULL, &events, &kept, BLOCK_LENGTH_MAX);
-	const struct block *b;
-	const struct object *o;
-	const uint8_t *body;
-	uint32_t length;
-	bool known;
-	int r;
-
-	if (!decoder)
-		return -ENOMEM;
-	r = decoder_feed(decoder, json, strlen(json));
-	if (r == 0)
-		r = decoder_finish(decoder);
-	decoder_free(decoder);
-	if (r == 0 && !kept.made)
-		r = -EINVAL;
-	if (r < 0)
-		return r == -EBADMSG ? -EINVAL : r;
-	b = arena_block(s->arena, kept.draft.ref);
-	o = object_at(&s->arena->view, kept.draft.ref);
-	body = b->payload + o->body_offset;
-	length = block_length(b) - o->body_offset;
-	if (*body == TAG_REF) {
-		memcpy(ret_ref, body + 1, sizeof(*ret_ref));
-		intern_ref(s->intern, *ret_ref);
-		draft_discard(s->arena, s->intern, kept.draft);
-		return 0;
-	}
-	r = intern_get(s->intern, BLOCK_VALUE, body, length, ret_ref, &known);
-	if (r < 0 || known)
-		draft_discard(s->arena, s->intern, kept.draft);
-	else
-		arena_free(s->arena, kept.draft.ref); /* what it refers to has a new holder */
-	return r;
-}
 
 /* ---- adding, emptying, dropping ---- */
 
-void
-store_empty_resource(struct store *s, unsigned id)
+/* Take out every object and index; the resource stays, empty, LISTING. */
+static void
+empty_resource(struct store *s, unsigned id)
 {
 	struct store_resource *res = s->resources[id];
 	struct trie_iter it;
@@ -207,7 +70,7 @@ remove_resource(struct store *s, unsigned i)
 	char name[sizeof(res->name)];
 
 	memcpy(name, res->name, sizeof(name));
-	store_empty_resource(s, i);
+	empty_resource(s, i);
 	store_forget_notes(s, i);
 	intern_unref(s->intern, res->now.descriptor);
 	if (res->now.status)
@@ -229,8 +92,8 @@ same_place(const struct store *s, const struct store_resource *a, const struct s
 	const char *x = "", *y = "";
 	size_t x_length = 0, y_length = 0;
 
-	value_string(field(value_of_block(view, a->now.descriptor), "namespace"), &x, &x_length);
-	value_string(field(value_of_block(view, b->now.descriptor), "namespace"), &y, &y_length);
+	value_string(document_field(value_of_block(view, a->now.descriptor), "namespace"), &x, &x_length);
+	value_string(document_field(value_of_block(view, b->now.descriptor), "namespace"), &y, &y_length);
 	return strcmp(a->name, b->name) == 0 && x_length == y_length && memcmp(x, y, x_length) == 0;
 }
 
@@ -244,7 +107,7 @@ renew_resource(struct store *s, unsigned id, struct store_resource *res)
 	struct store_resource *known = s->resources[id];
 	struct index_table indexes = known->indexes;
 
-	store_empty_resource(s, id);
+	empty_resource(s, id);
 	intern_unref(s->intern, known->now.descriptor);
 	known->now.descriptor = res->now.descriptor;
 	memcpy(known->now.fingerprint, res->now.fingerprint, sizeof(known->now.fingerprint));

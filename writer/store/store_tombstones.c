@@ -19,8 +19,9 @@
 #include "shm-layout/index_role.h"
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
-#include "writer/store/collision_edit.h"
 #include "writer/base/time_ns.h"
+#include "writer/store/collision_edit.h"
+#include "writer/store/store_keys.h"
 
 /*
  * Tombstones that one call may drop for their age: a hundred thousand deletions at one moment must not stop

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known, found again.
+ */
+#include "writer/store/store_keys.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "shm-layout/collision.h"
+#include "shm-layout/object.h"
+#include "shm-layout/tombstone.h"
+#include "writer/decode/value_same.h"
+#include "writer/store/store_internal.h"
+
+/* ---- by key, by ordinal ---- */
+
+uint32_t
+store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal)
+{
+	const struct object *o;
+	uint32_t leaf;
+
+	if (trie_get(&s->arena->view, res->now.ordinals, ordinal, &leaf) <= 0)
+		return 0;
+	o = object_at(&s->arena->view, leaf);
+	return o && o->ordinal == ordinal ? leaf : 0;
+}
+
+uint32_t
+store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal)
+{
+	return store_ordinal_ref(s, s->resources[resource], ordinal);
+}
+
+uint32_t
+store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+	       const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i)
+{
+	const struct arena_view *view = &s->arena->view;
+	uint32_t link;
+
+	if (trie_get(view, s->resources[resource]->now.identity, key_hash, ret_leaf) <= 0)
+		return 0;
+	for (uint32_t i = 0; (link = leaf_link(view, *ret_leaf, i)) != 0; i++) {
+		uint32_t ref = link_is_immediate(link) ? store_by_ordinal(s, resource, link_value(link)) : 0;
+		const struct object *o = ref ? object_at(&s->arena->view, ref) : NULL;
+
+		if (o && o->key_hash == key_hash && object_has_key(o, ns, ns_length, name, name_length)) {
+			*ret_i = i;
+			return ref;
+		}
+	}
+	return 0;
+}
+
+uint32_t
+store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
+	   const char *name, size_t name_length)
+{
+	uint32_t leaf, i;
+
+	return store_find_key(s, resource, key_hash, ns, ns_length, name, name_length, &leaf, &i);
+}
+
+void
+store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
+		      const char **ret_version, size_t *ret_version_length)
+{
+	struct value body = value_of_object(&s->arena->view, ref);
+
+	if (!value_string(path_get(&s->uid_path, body), ret_uid, ret_uid_length)) {
+		*ret_uid = "";
+		*ret_uid_length = 0;
+	}
+	if (!value_string(path_get(&s->version_path, body), ret_version, ret_version_length)) {
+		*ret_version = "";
+		*ret_version_length = 0;
+	}
+}
+
+static bool
+same_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+bool
+store_same_state(const struct store *s, uint32_t known, uint32_t draft)
+{
+	const char *uid, *version, *known_uid, *known_version;
+	size_t uid_length, version_length, known_uid_length, known_version_length;
+
+	store_object_identity(s, draft, &uid, &uid_length, &version, &version_length);
+	store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
+	if (uid_length == 0 || version_length == 0 ||
+	    !same_text(uid, uid_length, known_uid, known_uid_length) ||
+	    !same_text(version, version_length, known_version, known_version_length))
+		return false;
+	return value_same(value_of_object(&s->arena->view, known), value_of_object(&s->arena->view, draft));
+}
+
+/* ---- keys of leaves ---- */
+
+static int
+identity_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
+		 struct trie_way way, uint64_t *ret_key)
+{
+	const struct store_keys *k = (const struct store_keys *)(const void *)self;
+	uint32_t link = leaf_link(view, leaf, 0);
+	uint32_t ref = link_is_immediate(link) ? store_ordinal_ref(k->store, k->resource, link_value(link))
+					       : 0;
+
+	(void)way;
+	if (!ref)
+		return -EBADMSG;
+	*ret_key = object_at(view, ref)->key_hash;
+	return 0;
+}
+
+static int
+seq_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf, struct trie_way way,
+	    uint64_t *ret_key)
+{
+	const struct store_keys *k = (const struct store_keys *)(const void *)self;
+	const struct tombstone *t;
+	uint32_t ref;
+
+	(void)way;
+	if (!link_is_immediate(leaf)) {
+		t = tombstone_at(view, leaf);
+		if (!t)
+			return -EBADMSG;
+		*ret_key = t->seq;
+		return 0;
+	}
+	ref = store_ordinal_ref(k->store, k->resource, link_value(leaf));
+	if (!ref)
+		return -EBADMSG;
+	*ret_key = object_at(view, ref)->seq;
+	return 0;
+}
+
+struct store_keys
+store_by_seq_keys(const struct store *s, const struct store_resource *res)
+{
+	return (struct store_keys){{seq_of_leaf, NULL}, s, res};
+}
+
+struct store_keys
+store_identity_keys(const struct store *s, const struct store_resource *res)
+{
+	return (struct store_keys){{identity_of_leaf, NULL}, s, res};
+}
+
+static int
+ordinal_of_leaf(const struct trie_keys *self, const struct arena_view *view, uint32_t leaf,
+		struct trie_way way, uint64_t *ret_key)
+{
+	const struct object *o = object_at(view, leaf);
+
+	(void)self;
+	(void)way;
+	if (!o)
+		return -EBADMSG;
+	*ret_key = o->ordinal;
+	return 0;
+}
+
+const struct trie_keys store_ordinal_keys = {ordinal_of_leaf, NULL};
