@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "shm-layout/block.h"
+#include "writer/base/fifo_ring.h"
 
 #define EXACT 64u		/* units below this have a class each */
 #define CLASSES (EXACT + 26u * 8u)
@@ -40,10 +41,7 @@ struct arena_books {
 	uint32_t heads[CLASSES];
 	uint64_t free_units, used_units, retired_units;
 
-	uint32_t *refs;		/* ring, capacity a power of two */
-	uint64_t refs_capacity, refs_head, refs_tail;
-	struct epoch_group *groups;
-	uint64_t groups_capacity, groups_head, groups_tail;
+	struct fifo_ring refs, groups;	/* u32; struct epoch_group */
 };
 
 /* ---- bitmap ---- */
@@ -213,8 +211,8 @@ books_free(struct arena_books *b)
 	munmap(b->free, b->bitmap_bytes);
 	if (b->starts)
 		munmap(b->starts, b->bitmap_bytes);
-	free(b->refs);
-	free(b->groups);
+	fifo_ring_done(&b->refs);
+	fifo_ring_done(&b->groups);
 	free(b);
 }
 
@@ -286,46 +284,22 @@ books_give(struct arena_books *b, uint32_t ref, uint32_t units)
 
 /* ---- retirement ---- */
 
-/* Double a ring of elements of `size` bytes; capacity is 0 or a power of two. */
-static bool
-ring_grow(void **ring, uint64_t *capacity, uint64_t *head, uint64_t *tail, size_t size)
-{
-	uint64_t wider = *capacity ? *capacity * 2 : 256;
-	const uint8_t *old = *ring;
-	uint8_t *p = malloc(wider * size);
-
-	if (!p)
-		return false;
-	for (uint64_t i = *head; old && i != *tail; i++)
-		memcpy(p + (i - *head) * size, old + (i & (*capacity - 1)) * size, size);
-	free(*ring);
-	*ring = p;
-	*tail -= *head;
-	*head = 0;
-	*capacity = wider;
-	return true;
-}
-
 bool
 books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch)
 {
 	struct epoch_group *last = NULL;
 
-	if (b->refs_tail - b->refs_head == b->refs_capacity &&
-	    !ring_grow((void **)&b->refs, &b->refs_capacity, &b->refs_head, &b->refs_tail, sizeof(*b->refs)))
+	if (fifo_ring_reserve(&b->refs, sizeof(ref), 1) < 0)
 		return false;
-	if (b->groups_tail != b->groups_head)
-		last = &b->groups[(b->groups_tail - 1) & (b->groups_capacity - 1)];
+	if (b->groups.count > 0)
+		last = fifo_ring_at(&b->groups, sizeof(*last), b->groups.count - 1);
 	if (!last || last->epoch != epoch) {
-		if ((!b->groups || b->groups_tail - b->groups_head == b->groups_capacity) &&
-		    !ring_grow((void **)&b->groups, &b->groups_capacity, &b->groups_head, &b->groups_tail,
-			       sizeof(*b->groups)))
+		if (fifo_ring_reserve(&b->groups, sizeof(*last), 1) < 0)
 			return false;
-		last = &b->groups[b->groups_tail++ & (b->groups_capacity - 1)];
-		last->epoch = epoch;
-		last->count = 0;
+		last = fifo_ring_push(&b->groups, sizeof(*last));
+		*last = (struct epoch_group){.epoch = epoch};
 	}
-	b->refs[b->refs_tail++ & (b->refs_capacity - 1)] = ref;
+	*(uint32_t *)fifo_ring_push(&b->refs, sizeof(ref)) = ref;
 	last->count++;
 	b->retired_units += units;
 	return true;
@@ -335,14 +309,18 @@ void
 books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref),
 	      void *context)
 {
-	while (b->groups_head != b->groups_tail) {
-		struct epoch_group *oldest = &b->groups[b->groups_head & (b->groups_capacity - 1)];
+	while (b->groups.count > 0) {
+		struct epoch_group *oldest = fifo_ring_at(&b->groups, sizeof(*oldest), 0);
 
 		if (oldest->epoch > horizon)
 			return;
-		for (; oldest->count > 0; oldest->count--)
-			b->retired_units -= give(context, b->refs[b->refs_head++ & (b->refs_capacity - 1)]);
-		b->groups_head++;
+		for (; oldest->count > 0; oldest->count--) {
+			uint32_t ref = *(const uint32_t *)fifo_ring_at(&b->refs, sizeof(ref), 0);
+
+			fifo_ring_pop(&b->refs);
+			b->retired_units -= give(context, ref);
+		}
+		fifo_ring_pop(&b->groups);
 	}
 }
 
@@ -360,7 +338,7 @@ books_clear(struct arena_books *b, uint64_t from, uint64_t end)
 	memset(b->nonempty, 0, sizeof(b->nonempty));
 	memset(b->heads, 0, sizeof(b->heads));
 	b->free_units = b->used_units = b->retired_units = 0;
-	b->refs_head = b->refs_tail = b->groups_head = b->groups_tail = 0;
+	b->refs.count = b->groups.count = 0;
 	b->from = from;
 	b->end = end;
 	bits_fill(b->free, from, end - from, true);
@@ -407,5 +385,6 @@ books_stats(const struct arena_books *b, struct books_stats *ret)
 	ret->used_units = b->used_units;
 	ret->retired_units = b->retired_units;
 	ret->private_bytes = sizeof(*b) + (b->free_units + b->used_units) / 8 +
-			     b->refs_capacity * sizeof(*b->refs) + b->groups_capacity * sizeof(*b->groups);
+			     b->refs.capacity * sizeof(uint32_t) +
+			     b->groups.capacity * sizeof(struct epoch_group);
 }

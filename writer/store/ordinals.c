@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Free ordinals: a ring, oldest first.
+ * Free ordinals.
  */
 #include "writer/store/ordinals.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ORDINAL_MAX 0x7ffffffeu
 
@@ -18,10 +16,12 @@ struct free_ordinal {
 int
 ordinals_take(struct ordinals *o, uint64_t published, uint64_t *next, uint32_t *ret_ordinal)
 {
-	if (o->count > 0 && o->ring[o->head].epoch <= published) {
-		*ret_ordinal = o->ring[o->head].ordinal;
-		o->head = (o->head + 1) % o->capacity;
-		o->count--;
+	const struct free_ordinal *oldest =
+		o->free.count > 0 ? fifo_ring_at(&o->free, sizeof(*oldest), 0) : NULL;
+
+	if (oldest && oldest->epoch <= published) {
+		*ret_ordinal = oldest->ordinal;
+		fifo_ring_pop(&o->free);
 		return 0;
 	}
 	if (*next > ORDINAL_MAX)
@@ -33,25 +33,16 @@ ordinals_take(struct ordinals *o, uint64_t published, uint64_t *next, uint32_t *
 void
 ordinals_give(struct ordinals *o, uint64_t epoch, uint32_t ordinal)
 {
-	if (o->count == o->capacity) {
-		size_t wider = o->capacity ? o->capacity * 2 : 64;
-		struct free_ordinal *ring = malloc(wider * sizeof(*ring));
+	struct free_ordinal *last;
 
-		if (!ring)
-			return;
-		for (size_t i = 0; i < o->count; i++)
-			ring[i] = o->ring[(o->head + i) % o->capacity];
-		free(o->ring);
-		o->ring = ring;
-		o->capacity = wider;
-		o->head = 0;
-	}
-	o->ring[(o->head + o->count++) % o->capacity] = (struct free_ordinal){epoch, ordinal};
+	if (fifo_ring_reserve(&o->free, sizeof(*last), 1) < 0)
+		return;
+	last = fifo_ring_push(&o->free, sizeof(*last));
+	*last = (struct free_ordinal){epoch, ordinal};
 }
 
 void
 ordinals_done(struct ordinals *o)
 {
-	free(o->ring);
-	memset(o, 0, sizeof(*o));
+	fifo_ring_done(&o->free);
 }

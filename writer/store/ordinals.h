@@ -6,15 +6,13 @@
 #ifndef WRITER_STORE_ORDINALS_H
 #define WRITER_STORE_ORDINALS_H
 
-#include <stddef.h>
 #include <stdint.h>
 
-struct free_ordinal;
+#include "writer/base/fifo_ring.h"
 
 /* Zeroed is empty. */
 struct ordinals {
-	struct free_ordinal *ring;
-	size_t head, count, capacity;
+	struct fifo_ring free;		/* oldest first */
 };
 
 /*

@@ -16,12 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct retained_entry;
+#include "writer/base/fifo_ring.h"
 
 /* Zeroed is empty. */
 struct retained_log {
-	struct retained_entry *ring;
-	size_t head, count, capacity;
+	struct fifo_ring entries;
 	uint64_t total;			/* bytes of all that was ever appended */
 };
 
@@ -36,6 +35,12 @@ int retained_log_take(struct retained_log *h, uint64_t limit, uint32_t *ret_ref)
 
 /* Bytes of the entries with a seq above this one. O(log n). */
 uint64_t retained_log_bytes_after(const struct retained_log *h, uint64_t seq);
+
+static inline bool
+retained_log_is_empty(const struct retained_log *h)
+{
+	return h->entries.count == 0;
+}
 
 void retained_log_done(struct retained_log *h);
 

@@ -145,7 +145,7 @@ release(struct store *s, unsigned id)
 	uint64_t limit;
 	uint32_t ref;
 
-	if (res->left.count == 0 && res->fallen.count == 0)
+	if (retained_log_is_empty(&res->left) && retained_log_is_empty(&res->fallen))
 		return;
 	limit = release_limit(s, id);
 	while (retained_log_take(&res->left, limit, &ref) || retained_log_take(&res->fallen, limit, &ref))

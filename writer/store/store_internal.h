@@ -18,6 +18,7 @@
 
 #include "shm-layout/index_def.h"
 #include "shm-layout/queue.h"
+#include "writer/base/fifo_ring.h"
 #include "writer/store/retained_log.h"
 #include "writer/store/index_change.h"
 #include "writer/store/ordinals.h"
@@ -27,11 +28,7 @@
 
 /* The tombstones that stand (store_tombstones.c). */
 struct tombstones {
-	struct tombstone_note {
-		uint32_t ref;
-		uint32_t units;		/* of REF_UNIT bytes, that it held when it was left */
-	} *ring;			/* in order of seq */
-	size_t head, count, capacity;
+	struct fifo_ring notes;		/* in order of seq */
 	uint64_t bytes;
 	struct tombstone_limits limits;
 	/* by enum tombstone_by: the index whose values they are filed under, or -1 */

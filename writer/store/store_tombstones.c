@@ -34,30 +34,27 @@
 
 /* ---- the list, oldest first ---- */
 
-static uint32_t
+struct tombstone_note {
+	uint32_t ref;
+	uint32_t units;		/* of REF_UNIT bytes, that it held when it was left */
+};
+
+static const struct tombstone_note *
 oldest(const struct tombstones *list)
 {
-	return list->ring[list->head].ref;
+	return fifo_ring_at(&list->notes, sizeof(struct tombstone_note), 0);
+}
+
+static const struct tombstone *
+oldest_tombstone(const struct store *s, const struct tombstones *list)
+{
+	return tombstone_at(&s->arena->view, oldest(list)->ref);
 }
 
 static int
 reserve_one(struct tombstones *list)
 {
-	size_t wider = list->capacity ? list->capacity * 2 : 64;
-	struct tombstone_note *ring;
-
-	if (list->count < list->capacity)
-		return 0;
-	ring = malloc(wider * sizeof(*ring));
-	if (!ring)
-		return -ENOMEM;
-	for (size_t i = 0; i < list->count; i++)
-		ring[i] = list->ring[(list->head + i) & (list->capacity - 1)];
-	free(list->ring);
-	list->ring = ring;
-	list->capacity = wider;
-	list->head = 0;
-	return 0;
+	return fifo_ring_reserve(&list->notes, sizeof(struct tombstone_note), 1);
 }
 
 /* Memory was reserved. */
@@ -69,7 +66,7 @@ push(const struct store *s, struct tombstones *list, uint32_t ref, uint32_t obje
 	uint64_t bytes = block_footprint(sizeof(struct tombstone)) + block_footprint(block_length(b)) +
 			 intern_own_bytes(s->intern, b->payload + o->body_offset,
 					  b->payload + block_length(b));
-	struct tombstone_note *note = &list->ring[(list->head + list->count++) & (list->capacity - 1)];
+	struct tombstone_note *note = fifo_ring_push(&list->notes, sizeof(*note));
 
 	*note = (struct tombstone_note){.ref = ref, .units = (uint32_t)(bytes / REF_UNIT)};
 	list->bytes += bytes;
@@ -78,9 +75,8 @@ push(const struct store *s, struct tombstones *list, uint32_t ref, uint32_t obje
 static void
 pop(struct tombstones *list)
 {
-	list->bytes -= (uint64_t)list->ring[list->head].units * REF_UNIT;
-	list->head = (list->head + 1) & (list->capacity - 1);
-	list->count--;
+	list->bytes -= (uint64_t)oldest(list)->units * REF_UNIT;
+	fifo_ring_pop(&list->notes);
 }
 
 /* ---- keys ---- */
@@ -305,8 +301,8 @@ static int
 drop_oldest(struct store *s, struct store_resource *res)
 {
 	const struct store_keys by_seq = store_by_seq_keys(s, res);
-	uint32_t ref = oldest(&res->tombstones), object;
-	const struct tombstone *t = tombstone_at(&s->arena->view, ref);
+	uint32_t ref = oldest(&res->tombstones)->ref, object;
+	const struct tombstone *t = oldest_tombstone(s, &res->tombstones);
 	uint64_t bytes, seq;
 	int r;
 
@@ -347,7 +343,7 @@ tombstones_trim(struct store *s, struct store_resource *res)
 
 	if (bytes > list->limits.bytes)
 		bytes = list->limits.bytes;
-	while (list->count > 0 && (list->count > list->limits.count || list->bytes > bytes))
+	while (list->notes.count > 0 && (list->notes.count > list->limits.count || list->bytes > bytes))
 		if (drop_oldest(s, res) < 0)
 			break;
 }
@@ -363,7 +359,7 @@ tombstones_give_way(struct store *s)
 	for (unsigned i = 0; i < s->resource_count; i++) {
 		struct store_resource *res = s->resources[i];
 
-		for (size_t n = (res->tombstones.count + 1) / 2; n > 0 && drop_oldest(s, res) == 0; n--)
+		for (size_t n = (res->tombstones.notes.count + 1) / 2; n > 0 && drop_oldest(s, res) == 0; n--)
 			dropped = true;
 	}
 	arena_open_reserve(s->arena, false);
@@ -382,9 +378,9 @@ tombstones_drop_all(struct store *s, struct store_resource *res)
 			trie_edit_drop_block(s->edit, it.leaf);
 	trie_retire_all(s->edit, res->now.deleted);
 	res->now.deleted = 0;
-	for (; res->tombstones.count > 0; pop(&res->tombstones)) {
-		uint32_t ref = oldest(&res->tombstones);
-		const struct tombstone *t = tombstone_at(&s->arena->view, ref);
+	for (; res->tombstones.notes.count > 0; pop(&res->tombstones)) {
+		uint32_t ref = oldest(&res->tombstones)->ref;
+		const struct tombstone *t = oldest_tombstone(s, &res->tombstones);
 
 		if (!t)
 			continue;
@@ -417,8 +413,8 @@ store_expire_tombstones(struct store *s, uint64_t now_boot_ns)
 		if (!res->claimed) /* adopted, and not known yet what limits it has */
 			continue;
 		tombstones_trim(s, res); /* what found no memory before */
-		for (unsigned n = 0; n < EXPIRE_BATCH && res->tombstones.count > 0; n++) {
-			const struct tombstone *t = tombstone_at(&s->arena->view, oldest(&res->tombstones));
+		for (unsigned n = 0; n < EXPIRE_BATCH && res->tombstones.notes.count > 0; n++) {
+			const struct tombstone *t = oldest_tombstone(s, &res->tombstones);
 
 			if (!t || t->deleted_boot_ns >= now_boot_ns ||
 			    now_boot_ns - t->deleted_boot_ns <= age || drop_oldest(s, res) < 0)
@@ -432,10 +428,13 @@ void
 store_tombstone_stats(const struct store *s, unsigned resource, struct tombstone_stats *ret)
 {
 	const struct tombstones *list = &s->resources[resource]->tombstones;
-	const struct tombstone *t = list->count ? tombstone_at(&s->arena->view, oldest(list)) : NULL;
+	const struct tombstone *t = list->notes.count > 0 ? oldest_tombstone(s, list) : NULL;
 
 	*ret = (struct tombstone_stats){
-		.count = list->count, .bytes = list->bytes, .oldest_boot_ns = t ? t->deleted_boot_ns : 0};
+		.count = list->notes.count,
+		.bytes = list->bytes,
+		.oldest_boot_ns = t ? t->deleted_boot_ns : 0,
+	};
 }
 
 /* ---- life ---- */
@@ -473,7 +472,7 @@ tombstones_redefine(struct store *s, struct store_resource *res, const unsigned 
 	for (unsigned by = TOMBSTONE_BY_UID; by <= TOMBSTONE_BY_CONTAINER; by++)
 		same &= place_of_role(&res->indexes, places, count, roles[by]) == res->tombstones.indexes[by];
 	arena_open_reserve(s->arena, true);
-	while (!same && res->tombstones.count > 0 && r == 0)
+	while (!same && res->tombstones.notes.count > 0 && r == 0)
 		r = drop_oldest(s, res);
 	arena_open_reserve(s->arena, false);
 	return r;
@@ -482,8 +481,7 @@ tombstones_redefine(struct store *s, struct store_resource *res, const unsigned 
 void
 tombstones_done(struct store_resource *res)
 {
-	free(res->tombstones.ring);
-	res->tombstones.ring = NULL;
+	fifo_ring_done(&res->tombstones.notes);
 }
 
 int

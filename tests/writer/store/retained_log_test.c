@@ -71,10 +71,10 @@ a_reservation_is_enough_for_its_appends(void **state)
 
 	(void)state;
 	assert_int_equal(retained_log_reserve(&h, 5000), 0);
-	ring = h.ring;
+	ring = h.entries.items;
 	for (uint32_t i = 0; i < 5000; i++)
 		assert_true(retained_log_append(&h, i, i + 1, 1));
-	assert_ptr_equal(ring, h.ring);
+	assert_ptr_equal(ring, h.entries.items);
 	retained_log_done(&h);
 }
 
