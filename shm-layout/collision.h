@@ -32,4 +32,25 @@ leaf_link(const struct arena_view *view, uint32_t leaf, uint32_t i)
 	return i < block_length(b) / sizeof(uint32_t) ? ((const uint32_t *)(const void *)b->payload)[i] : 0;
 }
 
+/*
+ * The entries of a leaf as one array, for lookups: those of a collision, or the leaf itself in the caller's
+ * memory. Returns how many; 0: damaged.
+ */
+static inline uint32_t
+leaf_links(const struct arena_view *view, const uint32_t *leaf, const uint32_t **ret_links)
+{
+	const struct block *b;
+
+	*ret_links = leaf;
+	if (__builtin_expect(link_is_immediate(*leaf), 1))
+		return 1;
+	b = block_any(view, *leaf);
+	if (!b)
+		return 0;
+	if (block_type(b) != BLOCK_COLLISION)
+		return 1;
+	*ret_links = (const uint32_t *)(const void *)b->payload;
+	return block_length(b) / (uint32_t)sizeof(uint32_t);
+}
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "reader-lib/base/internal.h"
 #include "reader-lib/read/private_home.h"
+#include "shm-layout/collision.h"
 #include "shm-layout/tombstone.h"
 
 /* What is asked for. ns, name: of BY_KEY. */
@@ -30,21 +31,6 @@ struct answer {
 	uint32_t ref;
 	uint32_t position;
 };
-
-/* The links of a leaf of `deleted`, and how many; 0: it is damaged. */
-static uint32_t
-tombstone_links(const struct snapshot *s, const uint32_t *leaf, const uint32_t **ret_links)
-{
-	const struct block *b = link_is_immediate(*leaf) ? NULL : block_any(&s->view, *leaf);
-
-	if (!b)
-		return 0;
-	*ret_links = leaf;
-	if (block_type(b) != BLOCK_COLLISION)
-		return 1;
-	*ret_links = (const uint32_t *)(const void *)b->payload;
-	return block_length(b) / (uint32_t)sizeof(uint32_t);
-}
 
 static int
 index_number(const struct definition *d, enum tombstone_by by)
@@ -87,7 +73,7 @@ look_in_part(const struct snapshot *s, const struct part *part, const struct que
 	r = trie_get(&s->view, resource->deleted, tombstone_hash(hash, q->by), &leaf);
 	if (r <= 0)
 		return r;
-	count = tombstone_links(s, &leaf, &links);
+	count = leaf_links(&s->view, &leaf, &links);
 	if (count == 0)
 		return -EBADMSG;
 	while (count-- > 0) {
@@ -259,7 +245,7 @@ object_deleted_wall_ns(const struct informer_object *object)
 	if (!resource ||
 	    trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
 		return 0;
-	for (count = tombstone_links(s, &leaf, &links); count > 0 && wall_ns == 0; count--) {
+	for (count = leaf_links(&s->view, &leaf, &links); count > 0 && wall_ns == 0; count--) {
 		const struct tombstone *t = tombstone_at(&s->view, links[count - 1]);
 
 		if (t && t->object == object->ref_)

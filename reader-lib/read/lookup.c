@@ -9,41 +9,14 @@
 #include <string.h>
 
 #include "reader-lib/base/internal.h"
+#include "shm-layout/collision.h"
+#include "shm-layout/ordinal.h"
 
 int
 object_of_ordinal(const struct snapshot *s, const struct resource *r, uint32_t ordinal, uint32_t *ret_ref,
 		  const struct object **ret_object)
 {
-	const struct object *o;
-	uint32_t leaf;
-	int found = trie_get(&s->view, r->ordinals, ordinal, &leaf);
-
-	if (found <= 0)
-		return found;
-	o = link_is_immediate(leaf) ? NULL : object_at(&s->view, leaf);
-	if (unlikely(!o))
-		return -EBADMSG;
-	*ret_ref = leaf;
-	*ret_object = o;
-	return o->ordinal == ordinal;
-}
-
-/* The links of a leaf: one, or those of a BLOCK_COLLISION. Returns how many, 0 when damaged. */
-static uint32_t
-leaf_links(const struct snapshot *s, const uint32_t *leaf, const uint32_t **ret_links)
-{
-	const struct block *b;
-
-	*ret_links = leaf;
-	if (likely(link_is_immediate(*leaf)))
-		return 1;
-	b = block_any(&s->view, *leaf);
-	if (!b)
-		return 0;
-	if (block_type(b) != BLOCK_COLLISION)
-		return 1;
-	*ret_links = (const uint32_t *)(const void *)b->payload;
-	return block_length(b) / (uint32_t)sizeof(uint32_t);
+	return ordinal_object(&s->view, r->ordinals, ordinal, ret_ref, ret_object);
 }
 
 struct key {
@@ -76,7 +49,7 @@ get_by_tries(const struct snapshot *s, const struct resource *r, const struct pa
 	found = trie_get(&s->view, r->identity, key->hash, &leaf);
 	if (found <= 0)
 		return found < 0 ? found : INFORMER_E_NOT_FOUND;
-	count = leaf_links(s, &leaf, &links);
+	count = leaf_links(&s->view, &leaf, &links);
 	if (unlikely(count == 0))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < count; i++) {
@@ -205,7 +178,7 @@ index_leaf(const struct snapshot *s, const struct part *part, const struct resou
 			 &leaf);
 	if (found <= 0)
 		return found;
-	count = leaf_links(s, &leaf, &links);
+	count = leaf_links(&s->view, &leaf, &links);
 	if (count == 0)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < count; i++) {

@@ -4,6 +4,8 @@
  */
 #include "writer/store/collision_edit.h"
 
+#include <errno.h>
+
 #include "shm-layout/collision.h"
 
 int
@@ -57,4 +59,38 @@ collision_set(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32
 	trie_edit_drop_block(edit, leaf);
 	*ret_leaf = ref;
 	return 0;
+}
+
+int
+collision_file(struct trie_edit *edit, struct arena *arena, uint32_t *root, uint64_t key, uint32_t link,
+	       const struct trie_keys *keys)
+{
+	uint32_t leaf, wider;
+	int r = trie_insert(edit, root, key, link, keys, &leaf);
+
+	if (r <= 0)
+		return r;
+	r = collision_add(edit, arena, leaf, link, &wider);
+	return r < 0 ? r : trie_exchange(edit, root, key, leaf, wider);
+}
+
+int
+collision_unfile(struct trie_edit *edit, struct arena *arena, uint32_t *root, uint64_t key, uint32_t link,
+		 const struct trie_keys *keys)
+{
+	uint32_t leaf, narrower, other, i = 0;
+	int r = trie_find(edit, *root, key, keys, &leaf);
+
+	if (r < 0)
+		return r;
+	if (r > 0 && leaf == link)
+		return trie_remove(edit, root, key, keys, NULL);
+	if (r == 0 || !leaf_is_collision(&arena->view, leaf))
+		return -EBADMSG;
+	while ((other = leaf_link(&arena->view, leaf, i)) != link && other != 0)
+		i++;
+	if (other == 0)
+		return -EBADMSG;
+	r = collision_set(edit, arena, leaf, i, 0, &narrower);
+	return r < 0 ? r : trie_exchange(edit, root, key, leaf, narrower);
 }

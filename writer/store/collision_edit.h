@@ -3,7 +3,7 @@
  * The writer's side of collisions (shm-layout/collision.h): entries whose 64-bit keys are equal, of the
  * identity trie and of indexes.
  *
- * Both functions return a new leaf and drop the old block, which whoever stores the new leaf must not look at
+ * add and set return a new leaf and drop the old block, which whoever stores the new leaf must not look at
  * any more (trie_exchange() does not). On failure nothing has changed.
  */
 #ifndef WRITER_STORE_COLLISION_EDIT_H
@@ -23,5 +23,12 @@ int collision_add(struct trie_edit *edit, struct arena *arena, uint32_t leaf, ui
  */
 int collision_set(struct trie_edit *edit, struct arena *arena, uint32_t leaf, uint32_t i, uint32_t link,
 		  uint32_t *ret_leaf);
+
+/* Put a link into a trie under this key, beside those that are there. 0 or negative errno. */
+int collision_file(struct trie_edit *edit, struct arena *arena, uint32_t *root, uint64_t key, uint32_t link,
+		   const struct trie_keys *keys);
+/* Take it out again, and no other. 0 or negative errno; -EBADMSG: it is not there. */
+int collision_unfile(struct trie_edit *edit, struct arena *arena, uint32_t *root, uint64_t key, uint32_t link,
+		     const struct trie_keys *keys);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "shm-layout/collision.h"
 #include "shm-layout/object.h"
+#include "shm-layout/ordinal.h"
 #include "shm-layout/posting.h"
 #include "writer/store/collision_edit.h"
 
@@ -18,12 +19,8 @@ static int
 object_of(const struct index_edit *ix, uint32_t ordinal, uint32_t *ret_ref)
 {
 	const struct object *o;
-	int r = trie_get(&ix->arena->view, ix->ordinals, ordinal, ret_ref);
 
-	if (r <= 0)
-		return -EBADMSG;
-	o = object_at(&ix->arena->view, *ret_ref);
-	return o && o->ordinal == ordinal ? 0 : -EBADMSG;
+	return ordinal_object(&ix->arena->view, ix->ordinals, ordinal, ret_ref, &o) > 0 ? 0 : -EBADMSG;
 }
 
 struct hash_search {

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "shm-layout/collision.h"
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
 #include "writer/decode/value_same.h"
@@ -92,7 +91,7 @@ add_object(struct store *s, unsigned id, uint32_t ref)
 	struct store_resource *res = s->resources[id];
 	const struct store_keys identity = store_identity_keys(s, res);
 	uint64_t key_hash = object_at(&s->arena->view, ref)->key_hash;
-	uint32_t ordinal, leaf, entry;
+	uint32_t ordinal;
 	int r = ordinals_take(&res->ordinals, s->epoch, &res->now.next_ordinal, &ordinal);
 
 	if (r < 0)
@@ -100,12 +99,7 @@ add_object(struct store *s, unsigned id, uint32_t ref)
 	r = put_object(s, id, ref, ordinal, 0);
 	if (r < 0)
 		return r;
-	r = trie_insert(s->edit, &res->now.identity, key_hash, link_of(ordinal), &identity.keys, &leaf);
-	if (r > 0) { /* another key with this hash */
-		r = collision_add(s->edit, s->arena, leaf, link_of(ordinal), &entry);
-		if (r == 0)
-			r = trie_exchange(s->edit, &res->now.identity, key_hash, leaf, entry);
-	}
+	r = collision_file(s->edit, s->arena, &res->now.identity, key_hash, link_of(ordinal), &identity.keys);
 	if (r < 0)
 		return r;
 	res->now.object_count++;
@@ -160,24 +154,18 @@ finish_final(struct store *s, uint32_t ref, uint32_t known)
 }
 
 static int
-remove_object(struct store *s, unsigned id, uint32_t ref, uint32_t leaf, uint32_t i, bool keep,
-	      struct ending ending)
+remove_object(struct store *s, unsigned id, uint32_t ref, bool keep, struct ending ending)
 {
 	struct store_resource *res = s->resources[id];
 	const struct store_keys identity = store_identity_keys(s, res), by_seq = store_by_seq_keys(s, res);
 	const struct object *o = object_at(&s->arena->view, ref);
-	uint32_t entry;
 	int r = leave_indexes(s, res, o->ordinal);
 
 	if (r == 0)
 		r = trie_remove(s->edit, &res->now.by_seq, o->seq, &by_seq.keys, NULL);
-	if (r == 0 && leaf_is_collision(&s->arena->view, leaf)) {
-		r = collision_set(s->edit, s->arena, leaf, i, 0, &entry);
-		if (r == 0)
-			r = trie_exchange(s->edit, &res->now.identity, o->key_hash, leaf, entry);
-	} else if (r == 0) {
-		r = trie_remove(s->edit, &res->now.identity, o->key_hash, &identity.keys, NULL);
-	}
+	if (r == 0)
+		r = collision_unfile(s->edit, s->arena, &res->now.identity, o->key_hash, link_of(o->ordinal),
+				     &identity.keys);
 	if (r == 0)
 		r = trie_remove(s->edit, &res->now.ordinals, o->ordinal, &store_ordinal_keys, NULL);
 	if (r < 0)
@@ -213,14 +201,14 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 	const struct object *o = object_at(&s->arena->view, d.ref);
 	enum store_change change = STORE_ADDED;
 	struct value before = nothing, after;
-	uint32_t known, leaf, i;
+	uint32_t known;
 	bool keep;
 	int r;
 
 	if (!o || o->name_length == 0)
 		return -EBADMSG;
-	known = store_find_key(s, resource, o->key_hash, object_namespace(o), o->namespace_length,
-			       object_name(o), o->name_length, &leaf, &i);
+	known = store_find(s, resource, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
+			   o->name_length);
 	after = value_of_object(&s->arena->view, d.ref);
 	if (known) {
 		const char *uid, *version, *known_uid, *known_version;
@@ -248,8 +236,7 @@ store_put(struct store *s, unsigned resource, struct draft d, enum store_change 
 		r = update_object(s, resource, known, d.ref);
 	} else {
 		/* another UID under the name: the old object is gone, this is a new one */
-		r = known ? remove_object(s, resource, known, leaf, i, keep, (struct ending){known, false})
-			  : 0;
+		r = known ? remove_object(s, resource, known, keep, (struct ending){known, false}) : 0;
 		if (r == 0)
 			r = add_object(s, resource, d.ref);
 		if (r == 0 && known)
@@ -268,8 +255,7 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 {
 	static const struct value nothing;
 	struct store_resource *res = s->resources[resource];
-	uint32_t leaf, i;
-	uint32_t known = store_find_key(s, resource, key_hash, ns, ns_length, name, name_length, &leaf, &i);
+	uint32_t known = store_find(s, resource, key_hash, ns, ns_length, name, name_length);
 	struct ending ending = {final.ref ? final.ref : known, seen};
 	bool keep;
 	int r;
@@ -284,7 +270,7 @@ store_delete(struct store *s, unsigned resource, uint64_t key_hash, const char *
 	arena_open_reserve(s->arena, true);
 	r = prepare_change(s, res, value_of_object(&s->arena->view, known), nothing, ending.final, &keep);
 	if (r == 0)
-		r = remove_object(s, resource, known, leaf, i, keep, ending);
+		r = remove_object(s, resource, known, keep, ending);
 	if (r == 0)
 		tombstones_trim(s, res);
 	arena_open_reserve(s->arena, false);

@@ -9,6 +9,7 @@
 
 #include "shm-layout/collision.h"
 #include "shm-layout/object.h"
+#include "shm-layout/ordinal.h"
 #include "shm-layout/tombstone.h"
 #include "writer/decode/value_same.h"
 #include "writer/store/store_internal.h"
@@ -19,12 +20,9 @@ uint32_t
 store_ordinal_ref(const struct store *s, const struct store_resource *res, uint32_t ordinal)
 {
 	const struct object *o;
-	uint32_t leaf;
+	uint32_t ref;
 
-	if (trie_get(&s->arena->view, res->now.ordinals, ordinal, &leaf) <= 0)
-		return 0;
-	o = object_at(&s->arena->view, leaf);
-	return o && o->ordinal == ordinal ? leaf : 0;
+	return ordinal_object(&s->arena->view, res->now.ordinals, ordinal, &ref, &o) > 0 ? ref : 0;
 }
 
 uint32_t
@@ -34,33 +32,27 @@ store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal)
 }
 
 uint32_t
-store_find_key(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
-	       const char *name, size_t name_length, uint32_t *ret_leaf, uint32_t *ret_i)
-{
-	const struct arena_view *view = &s->arena->view;
-	uint32_t link;
-
-	if (trie_get(view, s->resources[resource]->now.identity, key_hash, ret_leaf) <= 0)
-		return 0;
-	for (uint32_t i = 0; (link = leaf_link(view, *ret_leaf, i)) != 0; i++) {
-		uint32_t ref = link_is_immediate(link) ? store_by_ordinal(s, resource, link_value(link)) : 0;
-		const struct object *o = ref ? object_at(&s->arena->view, ref) : NULL;
-
-		if (o && o->key_hash == key_hash && object_has_key(o, ns, ns_length, name, name_length)) {
-			*ret_i = i;
-			return ref;
-		}
-	}
-	return 0;
-}
-
-uint32_t
 store_find(const struct store *s, unsigned resource, uint64_t key_hash, const char *ns, size_t ns_length,
 	   const char *name, size_t name_length)
 {
-	uint32_t leaf, i;
+	const struct store_resource *res = s->resources[resource];
+	const struct arena_view *view = &s->arena->view;
+	const uint32_t *links;
+	uint32_t leaf, count;
 
-	return store_find_key(s, resource, key_hash, ns, ns_length, name, name_length, &leaf, &i);
+	if (trie_get(view, res->now.identity, key_hash, &leaf) <= 0)
+		return 0;
+	count = leaf_links(view, &leaf, &links);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct object *o;
+		uint32_t ref;
+
+		if (link_is_immediate(links[i]) &&
+		    ordinal_object(view, res->now.ordinals, link_value(links[i]), &ref, &o) > 0 &&
+		    o->key_hash == key_hash && object_has_key(o, ns, ns_length, name, name_length))
+			return ref;
+	}
+	return 0;
 }
 
 void

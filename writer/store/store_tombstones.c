@@ -219,14 +219,8 @@ static int
 file_key(struct store *s, struct store_resource *res, struct tombstone_key *key, uint32_t ref)
 {
 	const struct store_keys keys = {{key_of_leaf, NULL}, s, res};
-	uint32_t leaf, entry;
-	int r = trie_insert(s->edit, &res->now.deleted, key->hash, ref, &keys.keys, &leaf);
+	int r = collision_file(s->edit, s->arena, &res->now.deleted, key->hash, ref, &keys.keys);
 
-	if (r > 0) {
-		r = collision_add(s->edit, s->arena, leaf, ref, &entry);
-		if (r == 0)
-			r = trie_exchange(s->edit, &res->now.deleted, key->hash, leaf, entry);
-	}
 	key->filed = r == 0;
 	return r;
 }
@@ -235,22 +229,8 @@ static int
 unfile_key(struct store *s, struct store_resource *res, struct tombstone_key *key, uint32_t ref)
 {
 	const struct store_keys keys = {{key_of_leaf, NULL}, s, res};
-	uint32_t leaf, entry, link, i = 0;
-	int r = trie_find(s->edit, res->now.deleted, key->hash, &keys.keys, &leaf);
+	int r = collision_unfile(s->edit, s->arena, &res->now.deleted, key->hash, ref, &keys.keys);
 
-	if (r <= 0)
-		return r < 0 ? r : -EBADMSG;
-	if (leaf_is_collision(&s->arena->view, leaf)) {
-		while ((link = leaf_link(&s->arena->view, leaf, i)) != ref && link != 0)
-			i++;
-		if (link == 0)
-			return -EBADMSG;
-		r = collision_set(s->edit, s->arena, leaf, i, 0, &entry);
-		if (r == 0)
-			r = trie_exchange(s->edit, &res->now.deleted, key->hash, leaf, entry);
-	} else {
-		r = trie_remove(s->edit, &res->now.deleted, key->hash, &keys.keys, NULL);
-	}
 	key->filed = r < 0;
 	return r;
 }
