@@ -139,7 +139,7 @@ pop(struct applier *p, struct lane *lane, size_t max)
 	p->lane = lane;
 	lane->popped = true;
 	r = delta_fifo_pop(lane->fifo, max, apply, p, NULL);
-	if (r < 0 && r != -ESHUTDOWN)
+	if (r < 0)
 		in_trouble(p, r);
 }
 

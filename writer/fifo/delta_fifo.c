@@ -22,7 +22,6 @@
 enum entry_flags {
 	ENTRY_IN_LIST = 1,	/* only during delta_fifo_replace(): an item of the list */
 	ENTRY_LISTED = 2,	/* a list's Delta is among its nodes */
-	ENTRY_INITIAL = 4,	/* a key of the first list, not processed yet */
 };
 
 enum node_flags { NODE_UNCHANGED = 1, NODE_TOMBSTONE = 2 };
@@ -30,8 +29,7 @@ enum node_flags { NODE_UNCHANGED = 1, NODE_TOMBSTONE = 2 };
 struct delta_fifo {
 	struct known_objects known;
 	struct delta_table table;
-	size_t listed, initial; /* entries with these flags */
-	bool populated, closed;
+	size_t listed;		/* entries with ENTRY_LISTED */
 	uint64_t lists;
 
 	uint8_t version_length;
@@ -83,10 +81,7 @@ entry_flag(struct delta_fifo *f, uint32_t i, unsigned flag)
 {
 	struct delta_entry *e = &f->table.entries[i];
 
-	if (!(e->flags & flag)) {
-		f->listed += flag == ENTRY_LISTED;
-		f->initial += flag == ENTRY_INITIAL;
-	}
+	f->listed += flag == ENTRY_LISTED && !(e->flags & flag);
 	e->flags |= flag;
 }
 
@@ -144,15 +139,12 @@ queue_draft(struct delta_fifo *f, enum delta_type type, uint32_t draft)
 	uint32_t entry, known;
 	int r;
 
-	if (f->closed)
-		return -ESHUTDOWN;
 	o = known_object(f, draft);
 	if (!o)
 		return -EBADMSG;
 	r = delta_table_reserve(&f->table, 1, 1);
 	if (r < 0)
 		return r;
-	f->populated = true;
 	entry = entry_find(f, o);
 	if (type == DELTA_DELETED) {
 		if (entry == NONE && known_find(f, o) == 0)
@@ -232,8 +224,6 @@ queue_item(struct delta_fifo *f, uint32_t item)
 	entry = queue_delta(f, entry, o->key_hash, DELTA_REPLACED, unchanged ? NODE_UNCHANGED : 0, ref);
 	entry_flag(f, entry, ENTRY_IN_LIST);
 	entry_flag(f, entry, ENTRY_LISTED);
-	if (!f->populated)
-		entry_flag(f, entry, ENTRY_INITIAL);
 }
 
 /* What only the queue has, or the store and the queue, and the list has not. */
@@ -262,8 +252,6 @@ bury_known(void *visitor, uint32_t ref)
 		return;
 	entry = queue_delta(f, NONE, o->key_hash, DELTA_DELETED, NODE_TOMBSTONE, ref);
 	entry_flag(f, entry, ENTRY_LISTED);
-	if (!f->populated)
-		entry_flag(f, entry, ENTRY_INITIAL);
 }
 
 int
@@ -272,8 +260,6 @@ delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count)
 	size_t known = (size_t)f->known.count(f->known.context);
 	int r;
 
-	if (f->closed)
-		return -ESHUTDOWN;
 	for (size_t i = 0; i < count; i++)
 		if (!known_object(f, items[i] & ~DELTA_ITEM_UNCHANGED))
 			return -EBADMSG;
@@ -286,7 +272,6 @@ delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count)
 	bury_queued(f, &f->table.queue);
 	bury_queued(f, &f->table.waiting);
 	f->known.each(f->known.context, bury_known, f);
-	f->populated = true;
 	f->lists++;
 	return 0;
 }
@@ -307,8 +292,6 @@ delta_fifo_resync(struct delta_fifo *f)
 	size_t known = (size_t)f->known.count(f->known.context);
 	int r;
 
-	if (f->closed)
-		return -ESHUTDOWN;
 	r = delta_table_reserve(&f->table, known, known);
 	if (r < 0)
 		return r;
@@ -409,7 +392,6 @@ entry_done(struct delta_fifo *f, uint32_t i)
 	struct delta_entry *e = &f->table.entries[i];
 
 	f->listed -= (e->flags & ENTRY_LISTED) != 0;
-	f->initial -= (e->flags & ENTRY_INITIAL) != 0;
 	for (uint32_t n = e->first, next; n != NONE; n = next) {
 		next = f->table.nodes[n].next;
 		delta_node_free(&f->table, n);
@@ -425,8 +407,6 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 
 	if (ret_keys)
 		*ret_keys = 0;
-	if (f->closed && delta_fifo_is_empty(f))
-		return -ESHUTDOWN;
 	for (; max > 0 && f->table.queue.head != NONE; max--) {
 		uint32_t i = f->table.queue.head;
 		struct delta local[LOCAL_DELTAS], *items;
@@ -527,28 +507,8 @@ delta_fifo_is_listing(const struct delta_fifo *f)
 	return f->listed > 0;
 }
 
-bool
-delta_fifo_has_synced(const struct delta_fifo *f)
-{
-	return f->populated && f->initial == 0;
-}
-
-void
-delta_fifo_close(struct delta_fifo *f)
-{
-	f->closed = true;
-}
-
 size_t
 delta_fifo_bytes(const struct delta_fifo *f)
 {
 	return sizeof(*f) + delta_table_bytes(&f->table);
-}
-
-const char *
-delta_type_name(enum delta_type type)
-{
-	static const char *const names[] = { "ADDED", "UPDATED", "DELETED", "REPLACED", "SYNC" };
-
-	return (size_t)type < sizeof(names) / sizeof(names[0]) ? names[type] : "?";
 }

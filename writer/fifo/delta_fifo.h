@@ -96,8 +96,7 @@ void delta_fifo_free(struct delta_fifo *f);
  * Queue what a watch said. The key is the draft's; a DELETED carries the final state.
  *
  * Returns   0: the draft is the FIFO's (a delete of a key that neither store nor queue has is discarded);
- *           -ESHUTDOWN after delta_fifo_close(), -ENOMEM, -EBADMSG the ref names no object: the draft stays
- *           the caller's
+ *           -ENOMEM, -EBADMSG the ref names no object: the draft stays the caller's
  */
 int delta_fifo_add(struct delta_fifo *f, uint32_t draft);
 int delta_fifo_update(struct delta_fifo *f, uint32_t draft);
@@ -117,12 +116,11 @@ void delta_fifo_unstage(struct delta_fifo *f, uint32_t item);
  * or only queued, and is not in the list. Between the first delta_fifo_stage() and this call nothing else may
  * be queued.
  *
- * Returns   0: the items are the FIFO's; -ESHUTDOWN, -ENOMEM, -EBADMSG: nothing has changed, they stay the
- *           caller's
+ * Returns   0: the items are the FIFO's; -ENOMEM, -EBADMSG: nothing has changed, they stay the caller's
  */
 int delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count);
 
-/* SYNC for every known object that has nothing queued. Returns 0, -ESHUTDOWN, -ENOMEM. */
+/* SYNC for every known object that has nothing queued. Returns 0, -ENOMEM. */
 int delta_fifo_resync(struct delta_fifo *f);
 
 /* The RV of the last arrival; call it after each one. -E2BIG above RESOURCE_VERSION_MAX bytes. */
@@ -136,7 +134,7 @@ const char *delta_fifo_version(const struct delta_fifo *f,
  * process    returns 0, having consumed all Deltas; or a negative errno with *ret_done < count: the rest is
  *            put back. It must not call the FIFO.
  * ret_keys   how many keys were processed without error; may be NULL
- * Returns    0 as many as there were, up to max; the last error of process(); -ESHUTDOWN closed and empty
+ * Returns    0 as many as there were, up to max; the last error of process()
  *
  * A key that failed waits apart, before everything else, collecting what newer Deltas come, so that the keys
  * behind it (a delete that makes room, say) get their turn. delta_fifo_retry() puts those that wait in front
@@ -166,18 +164,7 @@ uint64_t delta_fifo_lists(const struct delta_fifo *f);
  */
 bool delta_fifo_is_listing(const struct delta_fifo *f);
 
-/*
- * Whether the keys of the first list were all processed. True at once when something was added, updated or
- * deleted before any list, and after an empty first list.
- */
-bool delta_fifo_has_synced(const struct delta_fifo *f);
-
-/* Refuse what comes; what is queued can still be popped. */
-void delta_fifo_close(struct delta_fifo *f);
-
 /* Private memory in use. */
 size_t delta_fifo_bytes(const struct delta_fifo *f);
-
-const char *delta_type_name(enum delta_type type);
 
 #endif

@@ -94,7 +94,6 @@ void store_disown(struct store *s, unsigned resource);
 int store_redefined(struct store *s, unsigned resource);
 /* Do not become what store_redefine() said: what was filled goes, what was synced stays synced. */
 void store_redefine_stop(struct store *s, unsigned resource);
-bool store_is_redefining(const struct store *s, unsigned resource);
 
 unsigned store_resource_count(const struct store *s);
 const struct resource *store_resource(const struct store *s,

@@ -145,12 +145,6 @@ store_disown(struct store *s, unsigned id)
 	s->root_changed = s->table_changed = true;
 }
 
-bool
-store_is_redefining(const struct store *s, unsigned id)
-{
-	return s->resources[id]->next != NULL;
-}
-
 /*
  * Indexes that the next definition has not: their values are given up, those that it has move to their
  * places.

@@ -208,7 +208,7 @@ apply(void *context, const struct deltas *d, size_t *ret_done)
 			return -ENOSPC;
 		}
 		at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, " %c",
-				       delta_type_name(delta->type)[0]);
+				       "AUDRS"[delta->type]);
 		if (delta->unchanged || delta->type == DELTA_SYNC || (delta->tombstone && delta->ref != 0))
 			assert_int_equal(delta->ref, known);
 		if (delta->tombstone)
@@ -561,7 +561,6 @@ a_refused_replace_changes_nothing(void **state)
 	know(w, "y", 1);
 	assert_int_equal(delta_fifo_replace(FIFO(w), items, 2), -EBADMSG);
 	assert_true(delta_fifo_is_empty(FIFO(w)));
-	assert_false(delta_fifo_has_synced(FIFO(w)));
 	assert_int_equal(drafts_alive(w), 1);
 	delta_fifo_unstage(FIFO(w), items[0]);
 }
@@ -614,112 +613,7 @@ resync_skips_keys_with_something_queued(void **state)
 	assert_string_equal(pop(w, 100), "a: U2 | b: S | ");
 }
 
-/* ---- has_synced, listing ------------------------------------------------------ */
-
-/*
- * Not synced before anything came; synced when the first list's keys were all popped, tombstones included.
- * [HasSynced]
- */
-static void
-synced_when_the_first_list_was_popped(void **state)
-{
-	struct world *w = *state;
-	uint32_t items[2] = { draft(w, "x", 1), draft(w, "y", 1) };
-
-	know(w, "gone", 1);
-	assert_false(delta_fifo_has_synced(FIFO(w)));
-	replace(w, 2, items);
-	assert_false(delta_fifo_has_synced(FIFO(w)));
-	pop(w, 2);
-	assert_false(delta_fifo_has_synced(FIFO(w)));
-	pop(w, 1);
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
-
-/* An empty first list syncs at once. [HasSynced] */
-static void
-synced_at_once_after_an_empty_list(void **state)
-{
-	struct world *w = *state;
-
-	replace(w, 0, NULL);
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
-
-/*
- * Something added, updated or deleted before any list syncs at once, a delete that is ignored too.
- * [HasSynced]
- */
-static void
-synced_at_once_when_something_came_before_a_list(void **state)
-{
-	struct world *w = *state;
-
-	ok(delta_fifo_delete(FIFO(w), draft(w, "x", 1)));
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
-
-/* An add before any list syncs at once. [HasSynced] */
-static void
-synced_at_once_by_an_add_before_a_list(void **state)
-{
-	struct world *w = *state;
-
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
-
-/* An update before any list syncs at once. [HasSynced] */
-static void
-synced_at_once_by_an_update_before_a_list(void **state)
-{
-	struct world *w = *state;
-
-	ok(delta_fifo_update(FIFO(w), draft(w, "x", 1)));
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
-
-/* A list that follows an add is no first list: there is nothing to wait for. [HasSynced] */
-static void
-a_list_behind_an_add_does_not_take_the_sync_back(void **state)
-{
-	struct world *w = *state;
-	uint32_t item;
-
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	item = draft(w, "y", 2);
-	replace(w, 1, &item);
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
-
-/* A list after the first one does not take the sync back. [HasSynced] */
-static void
-a_later_list_does_not_take_the_sync_back(void **state)
-{
-	struct world *w = *state;
-	uint32_t item = draft(w, "x", 1);
-
-	replace(w, 0, NULL);
-	replace(w, 1, &item);
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
-
-/* A key of the first list whose processing fails holds the sync back until it succeeds. */
-static void
-a_failed_key_of_the_first_list_holds_the_sync_back(void **state)
-{
-	struct world *w = *state;
-	uint32_t items[2] = { draft(w, "x", 1), draft(w, "y", 1) };
-
-	replace(w, 2, items);
-	w->fail_key = "x";
-	pop(w, 100);
-	assert_false(delta_fifo_has_synced(FIFO(w)));
-	w->fail_key = NULL;
-	delta_fifo_retry(FIFO(w));
-	pop(w, 100);
-	assert_true(delta_fifo_has_synced(FIFO(w)));
-}
+/* ---- listing ------------------------------------------------------------------ */
 
 /* A list is under way from Replace until its last key was processed, whatever a watch adds behind it. */
 static void
@@ -831,26 +725,6 @@ failing_keys_keep_their_order(void **state)
 	w->fail_key = NULL;
 	delta_fifo_retry(FIFO(w));
 	assert_string_equal(pop(w, 100), "a: R1 | b: R1 | c: R1 | ");
-}
-
-/* Closed: what comes is refused and stays the caller's; what is queued can be popped, then pop says so. */
-static void
-closed_refuses_and_then_says_so(void **state)
-{
-	struct world *w = *state;
-	uint32_t late;
-
-	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	delta_fifo_close(FIFO(w));
-	late = draft(w, "y", 2);
-	assert_int_equal(delta_fifo_add(FIFO(w), late), -ESHUTDOWN);
-	assert_int_equal(delta_fifo_update(FIFO(w), late), -ESHUTDOWN);
-	assert_int_equal(delta_fifo_delete(FIFO(w), late), -ESHUTDOWN);
-	assert_int_equal(delta_fifo_replace(FIFO(w), &late, 1), -ESHUTDOWN);
-	assert_int_equal(delta_fifo_resync(FIFO(w)), -ESHUTDOWN);
-	delta_fifo_unstage(FIFO(w), late);
-	assert_string_equal(pop(w, 100), "x: A1 | ");
-	assert_int_equal(delta_fifo_pop(FIFO(w), 1, apply, w, NULL), -ESHUTDOWN);
 }
 
 /* Freeing a FIFO discards the drafts that are queued or wait (tear_down() counts them). */
@@ -993,21 +867,12 @@ main(void)
 		T(a_refused_replace_changes_nothing),
 		T(a_key_that_goes_is_buried_once),
 		T(resync_skips_keys_with_something_queued),
-		T(synced_when_the_first_list_was_popped),
-		T(synced_at_once_after_an_empty_list),
-		T(synced_at_once_when_something_came_before_a_list),
-		T(synced_at_once_by_an_add_before_a_list),
-		T(synced_at_once_by_an_update_before_a_list),
-		T(a_list_behind_an_add_does_not_take_the_sync_back),
-		T(a_later_list_does_not_take_the_sync_back),
-		T(a_failed_key_of_the_first_list_holds_the_sync_back),
 		T(listing_lasts_until_the_last_key_of_the_list),
 		T(what_fails_goes_back_in_front),
 		T(newer_deltas_merge_behind_those_that_failed),
 		T(only_what_was_not_consumed_is_put_back),
 		T(a_tombstone_put_back_refers_to_what_is_known_now),
 		T(failing_keys_keep_their_order),
-		T(closed_refuses_and_then_says_so),
 		T(freeing_discards_what_is_queued),
 		T(the_version_is_that_of_the_last_arrival),
 		T(a_key_costs_at_most_64_bytes),
