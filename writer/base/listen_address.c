@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "writer/config/config_parse.h"
 #include "writer/base/message.h"
+#include "writer/base/number.h"
 
 #define BACKLOG 64
 #define SOCKET_MODE 0660
@@ -59,7 +60,7 @@ listen_address_parse(const char *text, struct listen_address *ret, char **ret_er
 	length = colon ? (size_t)(colon - text) : 0;
 	if (!colon || length >= sizeof(host))
 		return message_set(ret_error, -EINVAL, "'%s' is no address; " SYNTAX, text);
-	if (config_parse_number(colon + 1, 65535, &port, NULL) < 0)
+	if (number_parse(colon + 1, 65535, &port, NULL) < 0)
 		return message_set(ret_error, -EINVAL, "'%s' has no port between 0 and 65535; " SYNTAX, text);
 	memcpy(host, text, length);
 	host[length] = '\0';

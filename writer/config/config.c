@@ -17,6 +17,7 @@
 #include "writer/config/config_resource.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/config/default_socket.h"
 #include "writer/config/options.h"
 
 #define SECRETS_HOW                                                                                          \
@@ -243,7 +244,7 @@ fill_defaults(struct config *config, char **ret_error)
 	int r;
 
 	if (!config->socket)
-		config->socket = options_default_socket();
+		config->socket = default_socket();
 	if (!config->socket)
 		return -ENOMEM;
 	if (strlen(config->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))

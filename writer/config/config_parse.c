@@ -9,27 +9,11 @@
 
 #include "shm-layout/path.h"
 #include "writer/base/message.h"
+#include "writer/base/number.h"
 
 #define RESOURCE_SYNTAX                                                                                      \
 	"write it as pods or 'pods?namespace=NS&labelSelector=app in (a,b)&fieldSelector=spec.nodeName=N'"
 #define INDEX_SYNTAX	"write it as NAME=RESOURCE:PATH or NAME=RESOURCE:PATH:split=,"
-
-int
-config_parse_number(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error)
-{
-	uint64_t number = 0;
-
-	for (const char *p = text; *p || p == text; p++) {
-		if (!isdigit((unsigned char)*p))
-			return message_set(ret_error, -EINVAL, "'%s' is not a whole number", text);
-		if (number > (max - (uint64_t)(*p - '0')) / 10)
-			return message_set(ret_error, -EINVAL, "'%s' is more than %llu", text,
-					   (unsigned long long)max);
-		number = number * 10 + (uint64_t)(*p - '0');
-	}
-	*ret_number = number;
-	return 0;
-}
 
 int
 config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error)
@@ -170,7 +154,7 @@ int
 config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error)
 {
 	uint64_t number;
-	int r = config_parse_number(text, CONFIG_LIMIT_PAGE_SIZE, &number, ret_error);
+	int r = number_parse(text, CONFIG_LIMIT_PAGE_SIZE, &number, ret_error);
 
 	if (r == 0 && number == 0)
 		r = message_set(ret_error, -EINVAL, "a page of 0 objects never comes to an end");

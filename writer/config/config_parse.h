@@ -26,9 +26,6 @@ int config_parse_index(const char *text, struct config_index *ret, char **ret_er
 /* Bytes, with K, M, G, T (powers of 1000) or Ki, Mi, Gi, Ti (of 1024), and a B behind that if you like. */
 int config_parse_size(const char *text, uint64_t *ret_bytes, char **ret_error);
 
-/* A decimal number up to max. */
-int config_parse_number(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error);
-
 /*
  * Whether a path can be one, by the compiler of shm-layout/path.h: metadata.annotations["a.b/c"],
  * spec.containers[*].image. The message has the path and the character where it stopped.

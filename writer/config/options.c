@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "writer/config/config_parse.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/base/number.h"
 
 struct option_row {
 	const char *name;
@@ -143,7 +143,7 @@ static int
 take_allow_uid(struct options *options, const char *value, char **ret_error)
 {
 	uint64_t id;
-	int r = config_parse_number(value, UINT32_MAX - 1, &id, ret_error);
+	int r = number_parse(value, UINT32_MAX - 1, &id, ret_error);
 
 	return r < 0 ? r : config_add_uid(&options->flags, (uid_t)id);
 }
@@ -152,7 +152,7 @@ static int
 take_allow_gid(struct options *options, const char *value, char **ret_error)
 {
 	uint64_t id;
-	int r = config_parse_number(value, UINT32_MAX - 1, &id, ret_error);
+	int r = number_parse(value, UINT32_MAX - 1, &id, ret_error);
 
 	return r < 0 ? r : config_add_gid(&options->flags, (gid_t)id);
 }
@@ -161,7 +161,7 @@ static int
 take_max_readers(struct options *options, const char *value, char **ret_error)
 {
 	uint64_t number;
-	int r = config_parse_number(value, CONFIG_LIMIT_MAX_READERS, &number, ret_error);
+	int r = number_parse(value, CONFIG_LIMIT_MAX_READERS, &number, ret_error);
 
 	if (r == 0 && number == 0)
 		r = message_set(ret_error, -EINVAL, "with 0 readers nobody could attach");
@@ -492,17 +492,4 @@ options_help(FILE *out)
 	fputs("\nReaders are programs with libinformer, and informerctl(1): informerctl get pods -A\n"
 	      "SIGHUP reads the configuration file again. The file and all messages are in informerd(8).\n",
 	      out);
-}
-
-char *
-options_default_socket(void)
-{
-	const char *named = getenv("INFORMER_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
-	char *path;
-
-	if (named && *named)
-		return strdup(named);
-	if (geteuid() != 0 && runtime && *runtime)
-		return asprintf(&path, "%s/informer/informer.sock", runtime) < 0 ? NULL : path;
-	return strdup("/run/informer/informer.sock");
 }

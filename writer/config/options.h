@@ -39,11 +39,4 @@ void options_help(FILE *out);
 /* The long names in the order of the table, for tests; NULL after the last. */
 const char *options_name(size_t i);
 
-/*
- * The socket nobody named: $INFORMER_SOCKET, else /run/informer/informer.sock, else, when not
- * root and $XDG_RUNTIME_DIR is set, $XDG_RUNTIME_DIR/informer/informer.sock.
- * Allocated; NULL without memory.
- */
-char *options_default_socket(void);
-
 #endif

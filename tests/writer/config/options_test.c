@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -346,25 +345,6 @@ the_manual_page_describes_every_flag(void **state)
 	free(text);
 }
 
-/* The socket nobody named is $INFORMER_SOCKET, else the system's or the user's own. */
-static void
-the_default_socket_follows_the_environment(void **state)
-{
-	char *path;
-
-	(void)state;
-	setenv("INFORMER_SOCKET", "/x/y.sock", 1);
-	path = options_default_socket();
-	assert_string_equal(path, "/x/y.sock");
-	free(path);
-	unsetenv("INFORMER_SOCKET");
-	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
-	path = options_default_socket();
-	assert_string_equal(path, geteuid() == 0 ? "/run/informer/informer.sock"
-						 : "/run/user/7/informer/informer.sock");
-	free(path);
-}
-
 int
 main(void)
 {
@@ -380,7 +360,6 @@ main(void)
 		cmocka_unit_test(a_wrong_value_names_its_flag),
 		cmocka_unit_test(help_describes_every_flag),
 		cmocka_unit_test(the_manual_page_describes_every_flag),
-		cmocka_unit_test(the_default_socket_follows_the_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "writer/base/message.h"
+#include "writer/base/number.h"
+
+/* Digits alone are a number, up to the largest that fits. */
+static void
+digits_are_a_number_up_to_the_limit(void **state)
+{
+	uint64_t n = 1;
+
+	(void)state;
+	assert_int_equal(number_parse("0", 0, &n, NULL), 0);
+	assert_true(n == 0);
+	assert_int_equal(number_parse("007", 9, &n, NULL), 0);
+	assert_true(n == 7);
+	assert_int_equal(number_parse("18446744073709551615", UINT64_MAX, &n, NULL), 0);
+	assert_true(n == UINT64_MAX);
+}
+
+/* What is no number, or too large, is refused with a message that quotes it. */
+static void
+all_else_is_refused(void **state)
+{
+	static const char *const wrong[] = {"", "-1", "+1", " 1", "1 ", "0x1", "1.5", "1e3"};
+	_cleanup_(message_freep) char *error = NULL;
+	uint64_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(number_parse(wrong[i], UINT64_MAX, &n, NULL), -EINVAL);
+	assert_int_equal(number_parse("18446744073709551616", UINT64_MAX, &n, NULL), -EINVAL);
+	assert_int_equal(number_parse("5", 4, &n, NULL), -EINVAL);
+	assert_int_equal(number_parse("x", 9, &n, &error), -EINVAL);
+	assert_string_equal(error, "'x' is not a whole number");
+	assert_int_equal(number_parse("10", 9, &n, &error), -EINVAL);
+	assert_string_equal(error, "'10' is more than 9");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digits_are_a_number_up_to_the_limit),
+		cmocka_unit_test(all_else_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

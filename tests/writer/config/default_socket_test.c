@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The socket nobody named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "writer/config/default_socket.h"
+
+/* The socket nobody named is $INFORMER_SOCKET, else the system's or the user's own. */
+static void
+the_default_socket_follows_the_environment(void **state)
+{
+	char *path;
+
+	(void)state;
+	setenv("INFORMER_SOCKET", "/x/y.sock", 1);
+	path = default_socket();
+	assert_string_equal(path, "/x/y.sock");
+	free(path);
+	unsetenv("INFORMER_SOCKET");
+	setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
+	path = default_socket();
+	assert_string_equal(path, geteuid() == 0 ? "/run/informer/informer.sock"
+						 : "/run/user/7/informer/informer.sock");
+	free(path);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_default_socket_follows_the_environment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

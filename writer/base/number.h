@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole numbers as people write them: digits alone, no sign, no blank, no other base.
+ */
+#ifndef WRITER_BASE_NUMBER_H
+#define WRITER_BASE_NUMBER_H
+
+#include <stdint.h>
+
+/* A decimal number up to max. Returns 0, or -EINVAL with a message that begins with what was wrong. */
+int number_parse(const char *text, uint64_t max, uint64_t *ret_number, char **ret_error);
+
+#endif
