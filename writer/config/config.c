@@ -14,7 +14,7 @@
 
 #include "writer/config/config_expand.h"
 #include "writer/config/config_parse.h"
-#include "writer/config/config_resource.h"
+#include "writer/config/config_entry.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/default_socket.h"

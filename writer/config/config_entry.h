@@ -2,8 +2,8 @@
 /*
  * Entries of `resources:` on their way into the configuration: variables, several namespaces, copies.
  */
-#ifndef WRITER_CONFIG_CONFIG_RESOURCE_H
-#define WRITER_CONFIG_CONFIG_RESOURCE_H
+#ifndef WRITER_CONFIG_CONFIG_ENTRY_H
+#define WRITER_CONFIG_CONFIG_ENTRY_H
 
 #include "writer/config/config.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of `resources:`; see config_resource.h. */
-#include "writer/config/config_resource.h"
+/* Entries of `resources:`; see config_entry.h. */
+#include "writer/config/config_entry.h"
 
 #include <errno.h>
 #include <stdio.h>
