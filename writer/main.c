@@ -17,6 +17,7 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/options.h"
+#include "writer/config/config_build.h"
 
 /* Descriptors 0 to 2 are taken, by /dev/null if by nobody else: none of ours may be mistaken for them. */
 static int

@@ -16,6 +16,7 @@
 #include "writer/resource/cached_resource.h"
 #include "writer/base/message.h"
 #include "writer/arena/pins.h"
+#include "writer/config/config_entry.h"
 
 #define ARENA_BYTES (64u << 20)
 #define OBJECTS_MAX 256

@@ -15,6 +15,8 @@
 #include "tools/informer-run/handlers_file.h"
 #include "writer/config/config.h"
 #include "writer/base/message.h"
+#include "writer/config/config_entry.h"
+#include "writer/config/config_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configuration: what informerd caches, from where, and for whom; one struct merged from
- * the configuration file (--config, YAML) and the command line (options.h).
+ * Configuration: what informerd caches, from where, and for whom.
  *
- * A flag wins over the file; lists (resources, indexes, uids, gids) are joined. What is wrong
- * is refused with file:line:column, or the flag, and the nearest known name. Resource
- * names are only known after discovery, so their checks are a second step,
- * config_check_resolved().
+ * The struct and who frees it. Who fills it stands above: the command line (options.h), the configuration file
+ * (config_file.h), and both together with the defaults (config_build.h).
  */
 #ifndef WRITER_CONFIG_CONFIG_H
 #define WRITER_CONFIG_CONFIG_H
@@ -107,64 +104,15 @@ struct config {
 	int log_level; /* enum log_level; -1 before config_build(): not said */
 };
 
-struct options;
-
-/*
- * The whole configuration: the file that options name, if any, with the flags merged in,
- * defaults filled, everything checked that can be without the server.
- *
- * ret_config  set on success only; give it to config_done()
- * Returns     0, -EINVAL with message, a negative errno for a file that cannot be read, -ENOMEM
- */
-int config_build(const struct options *options, struct config *ret_config, char **ret_error);
-
-/*
- * Read a configuration file alone (config_file.c). Unset fields are zero, log_level -1.
- * Returns as config_build().
- */
-int config_load(const char *path, struct config *ret_config, char **ret_error);
-
 /* Free what `config` owns, not itself; a zeroed one is fine. */
 void config_done(struct config *config);
 
-/*
- * All names to ask discovery for: those of the resources, then those of the indexes,
- * n_resources + n_indexes of them. The array is the caller's to free(), its strings are not.
- * NULL without memory.
- */
-const char **config_names(const struct config *config);
-
-/*
- * The checks that need the server's answer. `resolved` goes with config_names(). Refused: Secrets
- * without allowSecrets; a namespace for a resource that has none (one from --namespace is
- * dropped silently); two entries of one resource that are not disjoint by namespace; an
- * index over a resource that is not cached. NULL in `resolved` (it did not resolve this
- * time) takes part in no check.
- *
- * Returns   0, -EINVAL with message that names both entries, -EPERM for Secrets
- */
-int config_check_resolved(struct config *config, const struct kube_resource *const *resolved,
-			  char **ret_error);
-
-/*
- * Add what a flag says (see config_parse.h for the syntax). Each returns 0, -EINVAL with
- * message, -ENOMEM.
- */
-int config_add_resource(struct config *config, const char *text, char **ret_error);
-int config_add_index(struct config *config, const char *text, char **ret_error);
+/* Let one more attach. Each returns 0 or -ENOMEM. */
 int config_add_uid(struct config *config, uid_t uid);
 int config_add_gid(struct config *config, gid_t gid);
 
 /* Free what one entry owns; a zeroed one is fine. */
 void config_resource_done(struct config_resource *resource);
 void config_index_done(struct config_index *index);
-
-/*
- * Append an entry, taking what it owns (on failure too). A resource's ${VARIABLES} are replaced, and one with
- * several namespaces becomes an entry for each. Returns 0, -EINVAL with message (a variable that is not set,
- * no namespace), -E2BIG with message beyond CONFIG_MAX_*, -ENOMEM.
- */
-int config_take_resource(struct config *config, struct config_resource *resource, char **ret_error);
-int config_take_index(struct config *config, struct config_index *index, char **ret_error);
 
 #endif

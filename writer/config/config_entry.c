@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entries of `resources:`; see config_entry.h. */
+/* Entries of `resources:` and `indexes:`; see config_entry.h. */
 #include "writer/config/config_entry.h"
 
 #include <errno.h>
@@ -7,23 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "writer/base/message.h"
 #include "writer/config/config_expand.h"
 #include "writer/config/config_parse.h"
-#include "writer/base/message.h"
-
-void
-config_resource_done(struct config_resource *resource)
-{
-	free(resource->resource);
-	free(resource->namespace_);
-	free(resource->label_selector);
-	free(resource->field_selector);
-	for (size_t i = 0; i < resource->n_drops; i++)
-		free(resource->drops[i]);
-	free(resource->drops);
-	free(resource->origin);
-	memset(resource, 0, sizeof(*resource));
-}
 
 static bool
 copy_opt(char **ret, const char *from)
@@ -46,6 +32,8 @@ copy_strings(char *const *from, size_t n)
 	}
 	return copy;
 }
+
+/* ---- resources ---- */
 
 static int
 append(struct config *config, struct config_resource *resource, char **ret_error)
@@ -159,3 +147,59 @@ config_add_resource(struct config *config, const char *text, char **ret_error)
 	return config_take_resource(config, &resource, ret_error);
 }
 
+/* ---- indexes ---- */
+
+int
+config_take_index(struct config *config, struct config_index *index, char **ret_error)
+{
+	struct config_index *larger;
+	int r = -ENOMEM;
+
+	if (config->n_indexes >= CONFIG_MAX_INDEXES) {
+		r = message_set(ret_error, -E2BIG, "%s: more than %d indexes", index->origin,
+				CONFIG_MAX_INDEXES);
+		goto fail;
+	}
+	larger = reallocarray(config->indexes, config->n_indexes + 1, sizeof(*larger));
+	if (!larger)
+		goto fail;
+	config->indexes = larger;
+	larger[config->n_indexes++] = *index;
+	memset(index, 0, sizeof(*index));
+	return 0;
+fail:
+	config_index_done(index);
+	return r;
+}
+
+int
+config_merge_index(struct config *config, const struct config_index *from, char **ret_error)
+{
+	struct config_index copy = {0};
+
+	if (!copy_opt(&copy.name, from->name) || !copy_opt(&copy.resource, from->resource) ||
+	    !copy_opt(&copy.split, from->split) || !copy_opt(&copy.origin, from->origin) ||
+	    !(copy.paths = copy_strings(from->paths, from->n_paths))) {
+		config_index_done(&copy);
+		return -ENOMEM;
+	}
+	copy.n_paths = from->n_paths;
+	return config_take_index(config, &copy, ret_error);
+}
+
+int
+config_add_index(struct config *config, const char *text, char **ret_error)
+{
+	struct config_index index;
+	int r;
+
+	r = config_parse_index(text, &index, ret_error);
+	if (r < 0)
+		return r;
+	if (asprintf(&index.origin, "--index %s", text) < 0) {
+		index.origin = NULL;
+		config_index_done(&index);
+		return -ENOMEM;
+	}
+	return config_take_index(config, &index, ret_error);
+}

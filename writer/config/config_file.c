@@ -2,7 +2,7 @@
 /*
  * The configuration file: YAML into struct config, by tables of fields (config_field.h).
  */
-#include "writer/config/config.h"
+#include "writer/config/config_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,6 +17,7 @@
 #include "writer/base/listen_address.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/config/config_entry.h"
 
 /* ---- scalars of their own ---- */
 

@@ -13,6 +13,7 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/number.h"
+#include "writer/config/config_entry.h"
 
 struct option_row {
 	const char *name;

@@ -9,6 +9,7 @@
 #include "writer/daemon/daemon_internal.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/config/config_check.h"
 
 /* The entry of d->cached that is doubted and has this meaning, or NULL. */
 static struct cached_resource *

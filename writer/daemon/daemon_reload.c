@@ -17,6 +17,8 @@
 #include "writer/config/options.h"
 #include "writer/resource/reload_plan.h"
 #include "writer/base/time_ns.h"
+#include "writer/config/config_check.h"
+#include "writer/config/config_build.h"
 
 /* A configuration that is not decided about yet: some of its names have to be asked for. */
 struct reload {

@@ -10,6 +10,7 @@
 
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/config/config_check.h"
 
 static void
 on_retry(void *context)

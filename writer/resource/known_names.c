@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "writer/base/message.h"
+#include "writer/config/config_check.h"
 
 /* means is allocated, so that what was found stays where it is while names are added. */
 struct known_name {

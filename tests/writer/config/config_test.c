@@ -17,6 +17,8 @@
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/options.h"
+#include "writer/config/config_check.h"
+#include "writer/config/config_build.h"
 
 static int
 build(const char *dir, const char *yaml, char *const *flags, struct config *ret, char **ret_error)

@@ -23,6 +23,7 @@
 #include "writer/base/message.h"
 #include "writer/config/options.h"
 #include "writer/resource/reload_plan.h"
+#include "writer/config/config_build.h"
 
 #define OBJECTS 60u
 #define VALUES	5u

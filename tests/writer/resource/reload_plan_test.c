@@ -14,6 +14,8 @@
 #include "writer/base/message.h"
 #include "writer/config/options.h"
 #include "writer/resource/reload_plan.h"
+#include "writer/config/config_check.h"
+#include "writer/config/config_build.h"
 
 static struct kube_resource pods = {.group = "", .version = "v1", .resource = "pods", .namespaced = true};
 static struct kube_resource services = {

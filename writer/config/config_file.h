@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The configuration file: YAML, or JSON, which is YAML.
+ */
+#ifndef WRITER_CONFIG_CONFIG_FILE_H
+#define WRITER_CONFIG_CONFIG_FILE_H
+
+#include "writer/config/config.h"
+
+/*
+ * Read one alone. Unset fields are zero, log_level -1. What the configuration as a whole must be is not asked
+ * here.
+ *
+ * ret_config  set on success only; give it to config_done()
+ * Returns     0, -EINVAL with a message that begins "file:line:column: ", a negative errno for a file that
+ *             cannot be read, -ENOMEM
+ */
+int config_load(const char *path, struct config *ret_config, char **ret_error);
+
+#endif
