@@ -13,7 +13,7 @@
 #include "shm-layout/queue.h"
 #include "writer/config/config_field.h"
 #include "writer/config/config_parse.h"
-#include "writer/decode/decoder.h"
+#include "writer/base/drop_path.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -103,22 +103,17 @@ static int
 take_drop(const struct config_reading *in, const cJSON *value, void *into)
 {
 	struct config_resource *resource = into;
-	struct decoder_schema *schema;
-	int bad = -1, r = take_paths(in, value, &resource->drops, &resource->n_drops);
+	int r = take_paths(in, value, &resource->drops, &resource->n_drops);
+	struct path compiled;
 
-	if (r < 0)
-		return r;
-	schema = decoder_schema_new((const char *const *)resource->drops, resource->n_drops, &bad);
-	decoder_schema_free(schema);
-	if (schema)
-		return 0;
-	if (bad < 0)
-		return -ENOMEM;
-	return yaml_error(in->yaml, cJSON_GetArrayItem(value, bad), YAML_AT_VALUE, in->ret_error, -EINVAL,
-			  "'%s' cannot be dropped: an object is found by its name, namespace, uid and "
-			  "resourceVersion, and a list cannot "
-			  "lose single elements",
-			  resource->drops[bad]);
+	for (size_t i = 0; i < resource->n_drops && r == 0; i++)
+		if (i >= DROP_PATHS_MAX || drop_path_compile(resource->drops[i], &compiled) < 0)
+			r = yaml_error(in->yaml, cJSON_GetArrayItem(value, (int)i), YAML_AT_VALUE,
+				       in->ret_error, -EINVAL,
+				       "'%s' cannot be dropped: an object is found by its name, namespace, uid "
+				       "and resourceVersion, and a list cannot lose single elements",
+				       resource->drops[i]);
+	return r;
 }
 
 static int

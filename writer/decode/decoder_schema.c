@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "shm-layout/fnv.h"
-#include "shm-layout/path.h"
+#include "writer/base/drop_path.h"
 #include "writer/decode/value_encode.h"
 
 /* After the cache was dropped: items that pass before it may be dropped again. */
@@ -398,46 +398,18 @@ schema_node_count(const struct decoder_schema *s)
 
 /* ---- making ---- */
 
-/* Would this path take away what the object is found by? */
-static bool
-takes_identity(const struct path *p)
-{
-	static const char *const needed[] = {"name", "namespace", "uid", "resourceVersion"};
-
-	for (unsigned i = 0; i < p->count; i++) {
-		const struct path_step *step = &p->steps[i];
-		const char *name = p->names + step->name_offset;
-		bool hit = step->kind == PATH_ANY;
-
-		if (i == 0)
-			hit = hit || (step->name_length == 8 && memcmp(name, "metadata", 8) == 0);
-		for (size_t k = 0; i == 1 && k < sizeof(needed) / sizeof(needed[0]); k++)
-			hit = hit || (step->name_length == strlen(needed[k]) &&
-				      memcmp(name, needed[k], step->name_length) == 0);
-		if (!hit)
-			return false;
-		if (i + 1 == p->count)
-			return i < 2;
-	}
-	return false;
-}
-
 static int
 add_drop(struct decoder_schema *s, const char *text)
 {
 	struct path p;
-	int r = path_compile(&p, text, strlen(text), NULL, NULL);
+	int r = drop_path_compile(text, &p);
 
 	if (r < 0)
 		return r;
-	if (p.count == 0 || takes_identity(&p))
-		return -EINVAL;
 	s->starts[s->start_count++] = s->step_count;
 	for (unsigned i = 0; i < p.count; i++) {
 		struct drop_step *step = &s->steps[s->step_count++];
 
-		if (p.steps[i].kind == PATH_ELEMENT)
-			return -EINVAL; /* the others would change their places */
 		step->last = i + 1 == p.count;
 		if (p.steps[i].kind == PATH_ANY)
 			continue;
@@ -458,8 +430,8 @@ decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad)
 
 	if (!s)
 		goto fail;
-	if (drop_count > SCHEMA_DROPS_MAX) {
-		bad = (int)SCHEMA_DROPS_MAX;
+	if (drop_count > DROP_PATHS_MAX) {
+		bad = (int)DROP_PATHS_MAX;
 		goto fail;
 	}
 	s->steps = calloc(drop_count * PATH_STEPS_MAX + 1, sizeof(s->steps[0]));

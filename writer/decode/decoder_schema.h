@@ -33,7 +33,6 @@
 #define SCHEMA_TEXT_ROOM 32
 #define SCHEMA_SHAPES 32u	/* remembered at a path, by a hash of their names */
 #define SCHEMA_TEXT_BYTES (2u << 20)	/* of remembered texts; then all are forgotten */
-#define SCHEMA_DROPS_MAX 256u	/* paths to drop */
 
 enum path_role {
 	ROLE_NONE,

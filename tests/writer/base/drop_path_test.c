@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which paths may be dropped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "writer/base/drop_path.h"
+
+/* Fields, elements all at once, and what stands beside an object's name may go. */
+static void
+what_no_object_is_found_by_may_go(void **state)
+{
+	static const char *const possible[] = {"spec",
+					       "metadata.managedFields",
+					       "spec.containers[*].image",
+					       "metadata.annotations[\"a.b/c\"]",
+					       "metadata.labels[*]",
+					       "spec.name",
+					       "[*].data"};
+	struct path path;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(possible) / sizeof(possible[0]); i++)
+		if (drop_path_compile(possible[i], &path) != 0)
+			fail_msg("%s was refused", possible[i]);
+}
+
+/* The object, what it is found by, and single elements stay. */
+static void
+what_an_object_is_found_by_stays(void **state)
+{
+	static const char *const impossible[] = {"",
+						 ".",
+						 "a[",
+						 "a[0]",
+						 "a[0].b",
+						 "metadata",
+						 "metadata.name",
+						 "metadata.namespace",
+						 "metadata.uid",
+						 "metadata.resourceVersion",
+						 "[*]",
+						 "[*].name",
+						 "metadata[*]"};
+	struct path path;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++)
+		if (drop_path_compile(impossible[i], &path) == 0)
+			fail_msg("%s was accepted", impossible[i]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_no_object_is_found_by_may_go),
+		cmocka_unit_test(what_an_object_is_found_by_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
