@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Drop path: which paths of an object may be left out of what is stored. The configuration asks it to name the
- * place of a bad one, the decoder to follow them.
+ * Drop path: which paths of an object may be left out of what is stored. The configuration asks it to name
+ * the place of a bad one, the decoder to follow them.
  */
 #ifndef WRITER_BASE_DROP_PATH_H
 #define WRITER_BASE_DROP_PATH_H

@@ -2,8 +2,8 @@
 /*
  * Configuration: what informerd caches, from where, and for whom.
  *
- * The struct and who frees it. Who fills it stands above: the command line (options.h), the configuration file
- * (config_file.h), and both together with the defaults (config_build.h).
+ * The struct and who frees it. Who fills it stands above: the command line (options.h), the configuration
+ * file (config_file.h), and both together with the defaults (config_build.h).
  */
 #ifndef WRITER_CONFIG_CONFIG_H
 #define WRITER_CONFIG_CONFIG_H

@@ -8,7 +8,7 @@
 
 #include "writer/config/config.h"
 
-/* What can be checked without the server. Returns 0, -EINVAL with message, -EPERM with message for Secrets. */
+/* What can be checked without the server. Returns 0, or with message -EINVAL, -EPERM for Secrets. */
 int config_check(const struct config *config, char **ret_error);
 
 /*

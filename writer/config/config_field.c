@@ -107,6 +107,17 @@ config_field_bool(const struct config_reading *in, const cJSON *value, void *int
 }
 
 int
+config_field_choice(const struct config_reading *in, const cJSON *value, void *into)
+{
+	bool yes = false;
+	int r = config_field_bool(in, value, &yes);
+
+	if (r == 0)
+		*(enum config_choice *)into = yes ? CONFIG_YES : CONFIG_NO;
+	return r;
+}
+
+int
 config_field_number(const struct config_reading *in, const cJSON *value, double min, double max,
 		    uint64_t *ret)
 {

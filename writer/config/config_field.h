@@ -42,13 +42,14 @@ int config_field_number(const struct config_reading *in, const cJSON *value, dou
 			uint64_t *ret);
 
 /*
- * For tables: into a char *, bool, unsigned (seconds, 1 to 86,400) or uint64_t (size). A path is relative to
- * the file's folder.
+ * For tables: into a char *, bool, enum config_choice, unsigned (seconds, 1 to 86,400) or uint64_t (size). A
+ * path is relative to the file's folder.
  */
 int config_field_string(const struct config_reading *in, const cJSON *value, void *into);
 int config_field_path(const struct config_reading *in, const cJSON *value, void *into);
 int config_field_namespace(const struct config_reading *in, const cJSON *value, void *into);
 int config_field_bool(const struct config_reading *in, const cJSON *value, void *into);
+int config_field_choice(const struct config_reading *in, const cJSON *value, void *into);
 int config_field_seconds(const struct config_reading *in, const cJSON *value, void *into);
 int config_field_size(const struct config_reading *in, const cJSON *value, void *into);
 
