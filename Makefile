@@ -105,7 +105,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
-$(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(SHM_OBJS)
+$(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 

@@ -9,15 +9,15 @@ E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tes
 PROG_SRC := $(wildcard tests/support/prog/*.c)
 PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
-TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(SHM_OBJS)
+TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS)
 # tools are tested against the tool's own objects as well
-TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(FLAG_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
+TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
 $(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
 $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
 # conversations between the writer and informer-sim, played by what stands beside them
 TALK_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/conversations/*.c)))
-$(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS)
-$(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS)
+$(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
+$(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
 
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(TEST_OBJS)
 	@mkdir -p $(@D)
@@ -97,7 +97,7 @@ $(B)/tests/writer/store/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wra
 FUZZ_SECONDS ?= 10
 FUZZ    ?= $(sort $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
 # one is linked with all rooms' objects, as tests are
-FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
+FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -128,7 +128,7 @@ REAL_PODS  ?= ../shared/data/real-pods
 PEER       ?= ../shared/peer
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 
-$(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SHM_OBJS) $(B)/libinformer.a
+$(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS) $(B)/libinformer.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS) $(call pkg,--libs,lmdb)

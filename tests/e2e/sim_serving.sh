@@ -8,9 +8,9 @@
 "$BIN" --help | grep -q -- '--pods-per-node M' || fail "--help shows the flags"
 "$BIN" --prot 1 >"$DIR/o" 2>"$DIR/e"
 same "an unknown flag ends with code 2" 2 $?
-same "and a hint" "informer-sim: --prot is no flag of it; did you mean --port? (informer-sim --help lists all flags)" "$(cat "$DIR/e")"
+same "and a hint" "informer-sim: unknown flag --prot; did you mean --port? (informer-sim --help lists all flags)" "$(cat "$DIR/e")"
 "$BIN" --pods 3 >"$DIR/o" 2>"$DIR/e"
-same "half of a flag's name is none" "2 informer-sim: --pods is no flag of it; did you mean --pods-per-node? (informer-sim --help lists all flags)" "$? $(cat "$DIR/e")"
+same "half of a flag's name is none" "2 informer-sim: unknown flag --pods; did you mean --pods-per-node? (informer-sim --help lists all flags)" "$? $(cat "$DIR/e")"
 "$BIN" --port 70000 2>"$DIR/e"
 same "a bad value ends with code 2" 2 $?
 "$BIN" --load "$DIR/nothing" 2>"$DIR/e"

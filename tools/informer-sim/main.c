@@ -3,7 +3,6 @@
  * informer-sim: an API server without a cluster. Flags, start, signals, end.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,12 +35,12 @@ load(const struct sim_options *options, struct sim_registry *registry, struct si
 	int r = 0;
 
 	sim_hosts_init(&hosts, options->nodes ? options->nodes : 200, &rng);
-	for (unsigned i = 0; i < options->load_count && r == 0; i++) {
+	for (size_t i = 0; i < options->load.count && r == 0; i++) {
 		_cleanup_(sim_freep) char *error = NULL;
 
-		r = sim_load(&loader, options->load[i], &error);
+		r = sim_load(&loader, options->load.items[i], &error);
 		if (r < 0)
-			fprintf(stderr, "informer-sim: --load %s\n", error ? error : options->load[i]);
+			fprintf(stderr, "informer-sim: --load %s\n", error ? error : options->load.items[i]);
 	}
 	if (r == 0 && options->nodes)
 		sim_cluster_generate(registry, store, &hosts, options->pods_per_node, options->now, &rng);
@@ -62,15 +61,16 @@ load(const struct sim_options *options, struct sim_registry *registry, struct si
 static int
 load_faults(const struct sim_options *options, struct sim_faults *faults)
 {
-	for (unsigned i = 0; i < options->fault_count; i++) {
+	for (size_t i = 0; i < options->faults.count; i++) {
 		_cleanup_(sim_freep) char *error = NULL;
 		_cleanup_(sim_buf_done) struct sim_buf script = {0};
-		int r = sim_buf_read_file(&script, options->faults[i], 1 << 20);
+		int r = sim_buf_read_file(&script, options->faults.items[i], 1 << 20);
 
 		if (r < 0)
-			fprintf(stderr, "informer-sim: --faults %s: %s\n", options->faults[i], strerror(-r));
+			fprintf(stderr, "informer-sim: --faults %s: %s\n", options->faults.items[i],
+				strerror(-r));
 		else if ((r = sim_faults_add(faults, script.data, &error)) < 0)
-			fprintf(stderr, "informer-sim: --faults %s: %s\n", options->faults[i], error);
+			fprintf(stderr, "informer-sim: --faults %s: %s\n", options->faults.items[i], error);
 		if (r < 0)
 			return r;
 	}

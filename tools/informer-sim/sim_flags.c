@@ -1,97 +1,141 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flags: one table gives parser, help text and the hint after a misspelt one.
+ * The command line of informer-sim: its table of flags, and what does not go together.
  */
 #include "tools/informer-sim/sim_flags.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "tools/flags/nearest.h"
-#include "tools/flags/whole_flag.h"
+#include "tools/flags/flags.h"
 
-enum flag {
-	FLAG_PORT = 256,
-	FLAG_ADDRESS,
-	FLAG_KUBECONFIG,
-	FLAG_TOKEN,
-	FLAG_TLS,
-	FLAG_TLS_DIR,
-	FLAG_TLS_CERT,
-	FLAG_TLS_KEY,
-	FLAG_CLIENT_CA,
-	FLAG_LOAD,
-	FLAG_REPLICAS,
-	FLAG_NODES,
-	FLAG_PODS_PER_NODE,
-	FLAG_CRD,
-	FLAG_SEED,
-	FLAG_CHURN,
-	FLAG_CHURN_COUNT,
-	FLAG_HISTORY,
-	FLAG_START_RV,
-	FLAG_BOOKMARKS,
-	FLAG_NO_WATCH_LIST,
-	FLAG_NO_AGGREGATED,
-	FLAG_RV_WAIT,
-	FLAG_FAULTS,
-	FLAG_HELP,
-	FLAG_VERSION,
-};
+/* ---- values ---- */
 
-static const struct {
-	enum flag flag;
-	const char *name;
-	const char *argument; /* NULL: takes none */
-	const char *heading;  /* printed before it */
-	const char *help;
-} flags[] = {
-	{FLAG_PORT, "port", "PORT", "Serving", "listen here; 0, the default, takes any free port"},
-	{FLAG_ADDRESS, "address", "IP", NULL, "listen on this address; default 127.0.0.1"},
-	{FLAG_KUBECONFIG, "write-kubeconfig", "FILE", NULL, "write a kubeconfig that points here"},
-	{FLAG_TOKEN, "token", "TOKEN", NULL, "ask every client for this bearer token"},
-	{FLAG_TLS, "tls", NULL, NULL,
-	 "serve TLS with certificates made for this run, ask clients for theirs (in the kubeconfig)"},
-	{FLAG_TLS_DIR, "tls-dir", "DIR", NULL,
-	 "the same, and keep them here: ca, server, client .crt and .key; a CA that is there stays"},
-	{FLAG_TLS_CERT, "tls-cert", "FILE", NULL,
-	 "serve TLS with this certificate (PEM), which becomes the kubeconfig's CA"},
-	{FLAG_TLS_KEY, "tls-key", "FILE", NULL, "and this key (PEM)"},
-	{FLAG_CLIENT_CA, "client-ca", "FILE", NULL,
-	 "let clients in whose certificate this CA (PEM) signed; others need --token"},
-	{FLAG_LOAD, "load", "FILE|DIR", "Objects",
-	 "load JSON manifests or `kubectl get -o json` dumps; repeatable"},
-	{FLAG_REPLICAS, "replicas", "N", NULL,
-	 "make each loaded pod N pods, with names, UIDs, addresses, times of their own"},
-	{FLAG_NODES, "nodes", "N", NULL, "generate a cluster of N nodes"},
-	{FLAG_PODS_PER_NODE, "pods-per-node", "M", NULL, "with M pods on each; default 30"},
-	{FLAG_CRD, "crd", "PLURAL[/KIND].VERSION.GROUP", NULL,
-	 "serve a custom resource too: widgets.v1.example.com; repeatable"},
-	{FLAG_SEED, "seed", "N", NULL,
-	 "equal seeds give equal clusters, times included (counted back from 2026-01-01)"},
-	{FLAG_CHURN, "churn", "R", "Life",
-	 "change R objects a second: mostly pods' status, some creates and deletes"},
-	{FLAG_CHURN_COUNT, "churn-count", "N", NULL, "and stop after N changes"},
-	{FLAG_HISTORY, "history", "N", NULL,
-	 "events kept for watches of each resource, older is 410 Gone; default 10000"},
-	{FLAG_START_RV, "start-rv", "N", NULL, "count resource versions from N; default 0"},
-	{FLAG_BOOKMARKS, "bookmark-interval", "SECONDS", NULL,
-	 "between two bookmarks of a watch; default 60"},
-	{FLAG_NO_WATCH_LIST, "no-watch-list", NULL, NULL,
-	 "refuse sendInitialEvents, as a server without the WatchList feature"},
-	{FLAG_NO_AGGREGATED, "no-aggregated-discovery", NULL, NULL, "serve discovery the old way only"},
-	{FLAG_RV_WAIT, "rv-wait", "MS", NULL,
-	 "how long a request at a future RV waits for its 504; default 3000"},
-	{FLAG_FAULTS, "faults", "FILE", NULL, "a script of faults, see below; repeatable"},
-	{FLAG_HELP, "help", NULL, "Help", "print this"},
-	{FLAG_VERSION, "version", NULL, NULL, "print the version"},
+#define TAKE_NUMBER(function, type, low, high)                                                               \
+	static int function(void *at, const char *value, char **ret_error)                                   \
+	{                                                                                                    \
+		uint64_t number;                                                                             \
+		int r = flag_number(value, low, high, &number, ret_error);                                   \
+                                                                                                             \
+		if (r == 0)                                                                                  \
+			*(type *)at = (type)number;                                                          \
+		return r;                                                                                    \
+	}
+TAKE_NUMBER(take_port, uint16_t, 0, 65535)
+TAKE_NUMBER(take_replicas, unsigned, 1, 10000000)
+TAKE_NUMBER(take_nodes, unsigned, 1, 60000)
+TAKE_NUMBER(take_pods_per_node, unsigned, 1, 10000)
+TAKE_NUMBER(take_churn_count, uint64_t, 1, UINT64_MAX)
+TAKE_NUMBER(take_history, size_t, 1, 10000000)
+TAKE_NUMBER(take_start_rv, uint64_t, 0, INT64_MAX)
+TAKE_NUMBER(take_bookmarks, unsigned, 1, 86400)
+TAKE_NUMBER(take_rv_wait, unsigned, 0, 3600000)
+
+/* Two runs with one seed are equal at other times, too. */
+static int
+take_seed(void *at, const char *value, char **ret_error)
+{
+	struct sim_options *options = at;
+
+	options->now = 1767225600; /* 2026-01-01T00:00:00Z */
+	return flag_number(value, 0, UINT64_MAX, &options->seed, ret_error);
+}
+
+static int
+take_churn(void *at, const char *value, char **ret_error)
+{
+	double churn;
+	char *end;
+
+	errno = 0;
+	churn = strtod(value, &end);
+	if (errno || end == value || *end || !(churn >= 0 && churn <= 1e6))
+		return flag_fail(ret_error, "must be a number of changes a second, up to 1000000");
+	*(double *)at = churn;
+	return 0;
+}
+
+static int
+take_pem(void *at, const char *value, char **ret_error)
+{
+	struct sim_buf buf = {0};
+	char **text = at;
+	int r = sim_buf_read_file(&buf, value, 1 << 20);
+
+	if (r < 0) {
+		sim_buf_done(&buf);
+		return flag_fail(ret_error, "%s", strerror(-r));
+	}
+	free(*text);
+	*text = sim_buf_take(&buf);
+	return strstr(*text, "-----BEGIN") ? 0 : flag_fail(ret_error, "it is no PEM file");
+}
+
+/* ---- the table ---- */
+
+static const struct flag flags[] = {
+	FLAG_HEADING("Serving"),
+	{"port", 0, "PORT", "listen here; 0, the default, takes any free port", take_port,
+	 offsetof(struct sim_options, server.port), false},
+	{"address", 0, "IP", "listen on this address; default 127.0.0.1",
+	 FLAG_TEXT(struct sim_options, server.address)},
+	{"write-kubeconfig", 0, "FILE", "write a kubeconfig that points here",
+	 FLAG_TEXT(struct sim_options, kubeconfig)},
+	{"token", 0, "TOKEN", "ask every client for this bearer token",
+	 FLAG_TEXT(struct sim_options, server.token)},
+	{"tls", 0, NULL,
+	 "serve TLS with certificates made for this run, ask clients for theirs (in the kubeconfig)",
+	 FLAG_ON(struct sim_options, tls)},
+	{"tls-dir", 0, "DIR",
+	 "the same, and keep them here: ca, server, client .crt and .key; a CA that is there stays",
+	 FLAG_TEXT(struct sim_options, tls_dir)},
+	{"tls-cert", 0, "FILE", "serve TLS with this certificate (PEM), which becomes the kubeconfig's CA",
+	 take_pem, offsetof(struct sim_options, tls_cert_text), false},
+	{"tls-key", 0, "FILE", "and this key (PEM)", take_pem, offsetof(struct sim_options, tls_key_text),
+	 false},
+	{"client-ca", 0, "FILE", "let clients in whose certificate this CA (PEM) signed; others need --token",
+	 take_pem, offsetof(struct sim_options, client_ca_text), false},
+	FLAG_HEADING("Objects"),
+	{"load", 0, "FILE|DIR", "load JSON manifests or `kubectl get -o json` dumps; repeatable",
+	 FLAG_TEXTS(struct sim_options, load)},
+	{"replicas", 0, "N", "make each loaded pod N pods, with names, UIDs, addresses, times of their own",
+	 take_replicas, offsetof(struct sim_options, replicas), false},
+	{"nodes", 0, "N", "generate a cluster of N nodes", take_nodes, offsetof(struct sim_options, nodes),
+	 false},
+	{"pods-per-node", 0, "M", "with M pods on each; default 30", take_pods_per_node,
+	 offsetof(struct sim_options, pods_per_node), false},
+	{"crd", 0, "PLURAL[/KIND].VERSION.GROUP",
+	 "serve a custom resource too: widgets.v1.example.com; repeatable",
+	 FLAG_TEXTS(struct sim_options, crds)},
+	{"seed", 0, "N", "equal seeds give equal clusters, times included (counted back from 2026-01-01)",
+	 take_seed, 0, false},
+	FLAG_HEADING("Life"),
+	{"churn", 0, "R", "change R objects a second: mostly pods' status, some creates and deletes",
+	 take_churn, offsetof(struct sim_options, churn), false},
+	{"churn-count", 0, "N", "and stop after N changes", take_churn_count,
+	 offsetof(struct sim_options, churn_count), false},
+	{"history", 0, "N", "events kept for watches of each resource, older is 410 Gone; default 10000",
+	 take_history, offsetof(struct sim_options, history), false},
+	{"start-rv", 0, "N", "count resource versions from N; default 0", take_start_rv,
+	 offsetof(struct sim_options, start_rv), false},
+	{"bookmark-interval", 0, "SECONDS", "between two bookmarks of a watch; default 60", take_bookmarks,
+	 offsetof(struct sim_options, server.bookmark_interval), false},
+	{"no-watch-list", 0, NULL, "refuse sendInitialEvents, as a server without the WatchList feature",
+	 FLAG_ON(struct sim_options, server.no_watch_list)},
+	{"no-aggregated-discovery", 0, NULL, "serve discovery the old way only",
+	 FLAG_ON(struct sim_options, server.no_aggregated_discovery)},
+	{"rv-wait", 0, "MS", "how long a request at a future RV waits for its 504; default 3000",
+	 take_rv_wait, offsetof(struct sim_options, server.await_ms), false},
+	{"faults", 0, "FILE", "a script of faults, see below; repeatable",
+	 FLAG_TEXTS(struct sim_options, faults)},
+	FLAG_HEADING("Help"),
+	{"help", 'h', NULL, "print this", FLAG_ON(struct sim_options, help)},
+	{"version", 0, NULL, "print the version", FLAG_ON(struct sim_options, version)},
 };
-#define FLAG_COUNT (sizeof(flags) / sizeof(*flags))
+static const struct flag_table table = {flags, sizeof(flags) / sizeof(*flags), NULL, true, NULL};
 
 static void
 help(void)
@@ -105,18 +149,7 @@ help(void)
 	     "\n"
 	     "    informer-sim --write-kubeconfig sim.kubeconfig --nodes 10 --churn 50 &\n"
 	     "    kubectl --kubeconfig sim.kubeconfig get pods -A");
-	for (size_t i = 0; i < FLAG_COUNT; i++) {
-		char name[80];
-
-		if (flags[i].heading)
-			printf("\n%s\n", flags[i].heading);
-		snprintf(name, sizeof(name), "--%s%s%s", flags[i].name, flags[i].argument ? " " : "",
-			 flags[i].argument ? flags[i].argument : "");
-		if (strlen(name) > 26)
-			printf("  %s\n  %-26s %s\n", name, "", flags[i].help);
-		else
-			printf("  %-26s %s\n", name, flags[i].help);
-	}
+	flags_help(stdout, &table, 29);
 	puts("\nPages of its own (besides the API, /metrics, /healthz, /readyz, /livez, /version)\n"
 	     "  POST /sim/churn?rate=R&count=N   start, change or (R=0) stop churn\n"
 	     "  POST /sim/compact                forget the history: watches of older RVs get 410\n"
@@ -140,8 +173,7 @@ help(void)
 	     "See informer-sim(1).");
 }
 
-static int __attribute__((format(printf, 1, 2)))
-usage(const char *format, ...)
+static int __attribute__((format(printf, 1, 2))) usage(const char *format, ...)
 {
 	va_list args;
 
@@ -153,159 +185,12 @@ usage(const char *format, ...)
 	return 2;
 }
 
-static int
-unknown(const char *argument)
-{
-	const char *name = argument + strspn(argument, "-"), *names[FLAG_COUNT], *near;
-	_cleanup_(sim_freep) char *bare = sim_strndup(name, strcspn(name, "="));
-
-	for (size_t i = 0; i < FLAG_COUNT; i++)
-		names[i] = flags[i].name;
-	near = nearest(bare, names, FLAG_COUNT);
-	if (near)
-		return usage("%s is no flag of it; did you mean --%s?", argument, near);
-	return usage("%s is no flag of it", argument);
-}
-
-static int
-number(const char *flag, const char *text, uint64_t low, uint64_t high, uint64_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (errno || end == text || *end || text[0] == '-' || *ret < low || *ret > high)
-		return usage("--%s %s: must be a number from %llu to %llu", flag, text,
-			     (unsigned long long)low, (unsigned long long)high);
-	return -1;
-}
-
-static int
-read_file(const char *flag, const char *path, char **ret_text)
-{
-	struct sim_buf buf = {0};
-	int r = sim_buf_read_file(&buf, path, 1 << 20);
-
-	if (r < 0) {
-		sim_buf_done(&buf);
-		return usage("--%s %s: %s", flag, path, strerror(-r));
-	}
-	free(*ret_text);
-	*ret_text = sim_buf_take(&buf);
-	if (!strstr(*ret_text, "-----BEGIN"))
-		return usage("--%s %s: it is no PEM file", flag, path);
-	return -1;
-}
-
-static int
-repeat(const char *flag, const char *text, const char **list, unsigned *count)
-{
-	if (*count == SIM_REPEAT_MAX)
-		return usage("--%s: given more than %d times", flag, SIM_REPEAT_MAX);
-	list[(*count)++] = text;
-	return -1;
-}
-
-static int
-apply(struct sim_options *o, enum flag flag, const char *name, const char *text)
-{
-	uint64_t n = 0;
-	char *end;
-	int r = -1;
-
-	switch (flag) {
-	case FLAG_PORT:
-		r = number(name, text, 0, 65535, &n);
-		o->server.port = (uint16_t)n;
-		return r;
-	case FLAG_ADDRESS:
-		o->server.address = text;
-		return -1;
-	case FLAG_KUBECONFIG:
-		o->kubeconfig = text;
-		return -1;
-	case FLAG_TOKEN:
-		o->server.token = text;
-		return text[0] ? -1 : usage("--token: must not be empty");
-	case FLAG_TLS_CERT:
-		return read_file(name, text, &o->tls_cert_text);
-	case FLAG_TLS_KEY:
-		return read_file(name, text, &o->tls_key_text);
-	case FLAG_CLIENT_CA:
-		return read_file(name, text, &o->client_ca_text);
-	case FLAG_TLS_DIR:
-		o->tls_dir = text;
-		o->tls = true;
-		return -1;
-	case FLAG_TLS:
-		o->tls = true;
-		return -1;
-	case FLAG_LOAD:
-		return repeat(name, text, o->load, &o->load_count);
-	case FLAG_CRD:
-		return repeat(name, text, o->crds, &o->crd_count);
-	case FLAG_REPLICAS:
-		r = number(name, text, 1, 10000000, &n);
-		o->replicas = (unsigned)n;
-		return r;
-	case FLAG_NODES:
-		r = number(name, text, 1, 60000, &n);
-		o->nodes = (unsigned)n;
-		return r;
-	case FLAG_PODS_PER_NODE:
-		r = number(name, text, 1, 10000, &n);
-		o->pods_per_node = (unsigned)n;
-		return r;
-	case FLAG_SEED:
-		r = number(name, text, 0, UINT64_MAX, &o->seed);
-		o->now = 1767225600; /* 2026-01-01T00:00:00Z */
-		return r;
-	case FLAG_CHURN:
-		errno = 0;
-		o->churn = strtod(text, &end);
-		if (errno || end == text || *end || !(o->churn >= 0 && o->churn <= 1e6))
-			return usage("--churn %s: must be a number of changes a second, up to 1000000", text);
-		return -1;
-	case FLAG_CHURN_COUNT:
-		return number(name, text, 1, UINT64_MAX, &o->churn_count);
-	case FLAG_HISTORY:
-		r = number(name, text, 1, 10000000, &n);
-		o->history = (size_t)n;
-		return r;
-	case FLAG_START_RV:
-		return number(name, text, 0, INT64_MAX, &o->start_rv);
-	case FLAG_BOOKMARKS:
-		r = number(name, text, 1, 86400, &n);
-		o->server.bookmark_interval = (unsigned)n;
-		return r;
-	case FLAG_NO_WATCH_LIST:
-		o->server.no_watch_list = true;
-		return -1;
-	case FLAG_NO_AGGREGATED:
-		o->server.no_aggregated_discovery = true;
-		return -1;
-	case FLAG_RV_WAIT:
-		r = number(name, text, 0, 3600000, &n);
-		o->server.await_ms = (unsigned)n;
-		return r;
-	case FLAG_FAULTS:
-		return repeat(name, text, o->faults, &o->fault_count);
-	case FLAG_VERSION:
-		puts("informer-sim " INFORMER_VERSION);
-		return 0;
-	case FLAG_HELP:
-		help();
-		return 0;
-	}
-	return r;
-}
-
 int
 sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 {
-	struct option long_options[FLAG_COUNT + 1] = {0};
+	_cleanup_(sim_freep) char *error = NULL;
 	struct sim_options *o = ret_options;
-	int c;
+	int at;
 
 	*o = (struct sim_options){
 		.server = {.address = "127.0.0.1", .bookmark_interval = 60, .await_ms = 3000},
@@ -314,32 +199,20 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 		.seed = 1,
 		.now = (int64_t)time(NULL),
 		.history = 10000};
-	for (size_t i = 0; i < FLAG_COUNT; i++)
-		long_options[i] = (struct option){.name = flags[i].name,
-						  .has_arg = flags[i].argument ? required_argument
-									       : no_argument,
-						  .val = (int)flags[i].flag};
-	opterr = 0;
-	for (;;) {
-		int r;
-
-		if (!flag_is_whole(argv[optind], long_options))
-			return unknown(argv[optind]);
-		c = getopt_long(argc, argv, "+:h", long_options, NULL);
-		if (c == -1)
-			break;
-		if (c == ':')
-			return usage("%s needs a value", argv[optind - 1]);
-		if (c == '?')
-			return unknown(argv[optind - 1]);
-		if (c == 'h')
-			c = FLAG_HELP;
-		r = apply(o, (enum flag)c, flags[c - FLAG_PORT].name, optarg);
-		if (r >= 0)
-			return r;
+	at = flags_parse(&table, argc, argv, o, NULL, &error);
+	if (at < 0)
+		return usage("%s", error ? error : strerror(-at));
+	if (o->help) {
+		help();
+		return 0;
 	}
-	if (optind < argc)
-		return usage("%s: it takes flags only", argv[optind]);
+	if (o->version) {
+		puts("informer-sim " INFORMER_VERSION);
+		return 0;
+	}
+	if (at < argc)
+		return usage("%s: it takes flags only", argv[at]);
+	o->tls |= o->tls_dir != NULL;
 	if (!o->tls_cert_text != !o->tls_key_text)
 		return usage("--tls-cert and --tls-key go together");
 	if (o->tls && (o->tls_cert_text || o->client_ca_text))
@@ -347,7 +220,7 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 			"--tls makes its own certificates: it does not go with --tls-cert and --client-ca");
 	if (o->client_ca_text && !o->tls_cert_text)
 		return usage("--client-ca needs --tls-cert and --tls-key");
-	if (o->replicas > 1 && !o->load_count)
+	if (o->replicas > 1 && o->load.count == 0)
 		return usage("--replicas multiplies what --load loads: give --load too");
 	if (o->churn_count && o->churn == 0)
 		return usage("--churn-count needs --churn");
@@ -362,13 +235,13 @@ sim_options_resources(const struct sim_options *options, struct sim_registry *re
 {
 	struct sim_resource *resource;
 
-	for (unsigned i = 0; i < options->crd_count; i++) {
-		if (sim_registry_declare(registry, options->crds[i], &resource) == 0)
+	for (size_t i = 0; i < options->crds.count; i++) {
+		if (sim_registry_declare(registry, options->crds.items[i], &resource) == 0)
 			continue;
 		fprintf(stderr,
 			"informer-sim: --crd %s: write it as PLURAL.VERSION.GROUP, as "
 			"widgets.v1.example.com\n",
-			options->crds[i]);
+			options->crds.items[i]);
 		return -EINVAL;
 	}
 	return 0;

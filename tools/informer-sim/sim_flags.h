@@ -5,10 +5,9 @@
 #ifndef TOOLS_INFORMER_SIM_SIM_FLAGS_H
 #define TOOLS_INFORMER_SIM_SIM_FLAGS_H
 
+#include "tools/flags/flags.h"
 #include "tools/informer-sim/certs.h"
 #include "tools/informer-sim/sim_server.h"
-
-#define SIM_REPEAT_MAX 64
 
 struct sim_options {
 	struct sim_server_options server;
@@ -17,12 +16,7 @@ struct sim_options {
 	const char *tls_dir; /* where they are written, or NULL */
 	struct sim_certs certs;
 	const char *kubeconfig;
-	const char *load[SIM_REPEAT_MAX];
-	unsigned load_count;
-	const char *crds[SIM_REPEAT_MAX];
-	unsigned crd_count;
-	const char *faults[SIM_REPEAT_MAX];
-	unsigned fault_count;
+	struct flag_texts load, crds, faults;
 	unsigned replicas;
 	unsigned nodes;
 	unsigned pods_per_node;
@@ -32,6 +26,7 @@ struct sim_options {
 	int64_t now; /* the generated objects' present */
 	uint64_t start_rv;
 	size_t history;
+	bool help, version; /* print and end */
 };
 
 /*

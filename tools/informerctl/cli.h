@@ -13,32 +13,18 @@
 #include <stddef.h>
 
 #include "reader-lib/informer.h"
+#include "tools/flags/flags.h"
 
 #define EXIT_CONDITION 1
 #define EXIT_USAGE 2
-
-/* A flag. Exactly one of the outputs is set; `values` collects up to `max` of them. */
-struct cli_flag {
-	const char *name;
-	char letter;		/* or 0 */
-	const char *argument;	/* what the help calls its value; NULL for a switch */
-	const char *help;	/* lines separated by \n */
-	bool *on;
-	const char **value;
-	struct cli_values *values;
-};
-
-#define CLI_VALUES_MAX 64
-struct cli_values {
-	const char *items[CLI_VALUES_MAX];
-	size_t count;
-};
 
 struct cli_command {
 	const char *name;
 	const char *summary;  /* for the list of commands */
 	const char *usage;    /* lines of its help, after the name of the command */
 	const char *details;  /* more lines, behind the flags; may be NULL */
+	const struct flag *flags; /* CLI_FLAGS last; they set a struct that begins with struct cli_args */
+	size_t flag_count;
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };
 
@@ -48,20 +34,31 @@ extern const struct cli_command command_changes, command_get, command_stat, comm
 int
 cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What every command has on its command line. Each has a struct of its own that begins with this one. */
+struct cli_args {
+	const char **items; /* what is no flag; free() */
+	size_t count;
+	const char *socket; /* or NULL */
+	bool help;
+};
+
+#define CLI_FLAGS                                                                                            \
+	{"socket", 0, "PATH",                                                                                \
+	 "informerd's socket (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"             \
+	 "$XDG_RUNTIME_DIR/informer/informer.sock when not root)",                                           \
+	 FLAG_TEXT(struct cli_args, socket)},                                                                \
+	{                                                                                                    \
+		"help", 'h', NULL, "print this", FLAG_ON(struct cli_args, help)                              \
+	}
+
 /*
- * Parse a command's flags, which may stand anywhere; --socket, --help are added. `--` ends flags.
+ * Parse a command's flags, which may stand anywhere, into its struct.
  *
- * ret_args     what is no flag, up to `args->max`
- * ret_socket   --socket, or NULL
+ * args         the struct's beginning; zeroed, or with its defaults
  * Returns      -1 to go on, else the exit code (after help, or a message)
  */
-struct cli_args {
-	const char **items; /* free() */
-	size_t count;
-	const char *socket;
-};
-int cli_parse(const struct cli_command *command, const struct cli_flag *flags, size_t flag_count, int argc,
-	      char **argv, struct cli_args *ret_args);
+int
+cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args);
 
 /* Attach under the name informerctl. Returns NULL after a message. */
 struct informer *

@@ -149,61 +149,70 @@ finish(struct changes *changes, bool timed_out, bool counted)
 	return r ? r : timed_out && counted ? EXIT_CONDITION : EXIT_SUCCESS;
 }
 
+/* What the command line asks for. */
+struct request {
+	struct cli_args args;
+	const char *ns, *labels, *fields, *output, *count, *timeout;
+	bool all;
+};
+
+static const struct flag flags[] = {
+	{"namespace", 'n', "NS", "the namespace (default: default)", FLAG_TEXT(struct request, ns)},
+	{"all-namespaces", 'A', NULL, "all namespaces", FLAG_ON(struct request, all)},
+	{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary",
+	 FLAG_TEXT(struct request, labels)},
+	{"field-selector", 0, "SELECTOR", "paths and values: spec.nodeName=n1,status.phase!=Running",
+	 FLAG_TEXT(struct request, fields)},
+	{"output", 'o', "FORMAT", "json, a line each", FLAG_TEXT(struct request, output)},
+	{"count", 0, "N", "end after N lines", FLAG_TEXT(struct request, count)},
+	{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)",
+	 FLAG_TEXT(struct request, timeout)},
+	CLI_FLAGS,
+};
+
 static int
 run(const struct cli_command *command, int argc, char **argv)
 {
 	struct changes changes = {.out = TEXT_INIT(1), .object = TEXT_INIT(-1), .old = TEXT_INIT(-1)};
-	const char *ns = "default", *labels = NULL, *fields = NULL, *output = "json", *count = NULL,
-		   *timeout = NULL;
-	bool all = false, timed_out = false;
-	const struct cli_flag flags[] = {
-		{"namespace", 'n', "NS", "the namespace (default: default)", NULL, &ns, NULL},
-		{"all-namespaces", 'A', NULL, "all namespaces", &all, NULL, NULL},
-		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL,
-		 &labels, NULL},
-		{"field-selector", 0, "SELECTOR", "paths and values: spec.nodeName=n1,status.phase!=Running",
-		 NULL, &fields, NULL},
-		{"output", 'o', "FORMAT", "json, a line each", NULL, &output, NULL},
-		{"count", 0, "N", "end after N lines", NULL, &count, NULL},
-		{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)", NULL, &timeout,
-		 NULL},
-	};
-	struct cli_args args;
+	struct request request = {.ns = "default", .output = "json"};
+	const struct cli_args *args = &request.args;
+	bool timed_out = false;
 	char *end = NULL;
-	int r = cli_parse(command, flags, sizeof(flags) / sizeof(*flags), argc, argv, &args);
+	int r = cli_parse(command, argc, argv, &request.args);
 
 	if (r >= 0)
 		goto out;
 	changes.follow.out = &changes.out;
 	changes.follow.timeout_ms = -1;
-	if (count)
-		changes.left = strtoull(count, &end, 10);
-	if (args.count != 1)
+	if (request.count)
+		changes.left = strtoull(request.count, &end, 10);
+	if (args->count != 1)
 		r = cli_fail("changes of what? informerctl changes pods; one resource");
-	else if (strchr(args.items[0], ','))
+	else if (strchr(args->items[0], ','))
 		r = cli_fail("'%s': changes of one resource; run one informerctl changes for each",
-			     args.items[0]);
-	else if (strchr(args.items[0], '/'))
+			     args->items[0]);
+	else if (strchr(args->items[0], '/'))
 		r = cli_fail("'%s': changes of a resource; of one object: --field-selector metadata.name=%s",
-			     args.items[0], strchr(args.items[0], '/') + 1);
-	else if (strcmp(output, "json") != 0)
-		r = cli_fail("-o %s is not known; there is json", output);
-	else if (count && (*end || changes.left == 0 || *count == '-'))
-		r = cli_fail("--count %s: must be a number from 1 up", count);
-	else if (timeout && !cli_duration(timeout, &changes.follow.timeout_ms))
-		r = cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", timeout);
+			     args->items[0], strchr(args->items[0], '/') + 1);
+	else if (strcmp(request.output, "json") != 0)
+		r = cli_fail("-o %s is not known; there is json", request.output);
+	else if (request.count && (*end || changes.left == 0 || *request.count == '-'))
+		r = cli_fail("--count %s: must be a number from 1 up", request.count);
+	else if (request.timeout && !cli_duration(request.timeout, &changes.follow.timeout_ms))
+		r = cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", request.timeout);
 	if (r >= 0)
 		goto out;
-	changes.follow.inf = cli_attach(&args, 0);
-	r = changes.follow.inf ? check_resource(changes.follow.inf, &args, args.items[0], all, &ns)
-			       : EXIT_USAGE;
+	changes.follow.inf = cli_attach(args, 0);
+	r = changes.follow.inf
+		    ? check_resource(changes.follow.inf, args, args->items[0], request.all, &request.ns)
+		    : EXIT_USAGE;
 	if (r < 0) {
 		const struct informer_handler_options options = {
 			.size = sizeof(options),
-			.resource = args.items[0],
-			.namespace_ = ns,
-			.label_selector = labels,
-			.field_selector = fields,
+			.resource = args->items[0],
+			.namespace_ = request.ns,
+			.label_selector = request.labels,
+			.field_selector = request.fields,
 			.context = &changes,
 			.on_add = on_add,
 			.on_update = on_update,
@@ -218,13 +227,13 @@ run(const struct cli_command *command, int argc, char **argv)
 		r = follow_run(&changes.follow, &options, &timed_out);
 	}
 	if (r < 0)
-		r = finish(&changes, timed_out, count != NULL);
+		r = finish(&changes, timed_out, request.count != NULL);
 	informer_detach(changes.follow.inf);
 out:
 	text_done(&changes.out);
 	text_done(&changes.object);
 	text_done(&changes.old);
-	free(args.items);
+	free(args->items);
 	return r;
 }
 
@@ -243,5 +252,7 @@ const struct cli_command command_changes = {
 		   "comes again: what does\n"
 		   "not is gone. It goes on by itself when informerd is restarted.\n"
 		   "Exit codes: 0 done, 1 timed out before --count lines, 2 usage or no daemon.",
+	.flags = flags,
+	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,
 };

@@ -130,62 +130,69 @@ check(struct get *get, const char *output, const char *index)
 	return -1;
 }
 
+/* What the command line asks for. */
+struct request {
+	struct cli_args args;
+	struct get get;
+	const char *output, *index;
+};
+
+static const struct flag flags[] = {
+	{"namespace", 'n', "NS", "the namespace (default: default)",
+	 FLAG_TEXT(struct request, get.namespace_)},
+	{"all-namespaces", 'A', NULL, "all namespaces", FLAG_ON(struct request, get.all_namespaces)},
+	{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary",
+	 FLAG_TEXT(struct request, get.selector_text)},
+	{"index", 0, "NAME=VALUE", "those that an index of informerd has under this value: nodeName=node-1",
+	 FLAG_TEXT(struct request, index)},
+	{"deleted", 0, NULL,
+	 "what was deleted a short while ago: all of it, or found by name or --index uid, podIP, "
+	 "containerID",
+	 FLAG_ON(struct request, get.deleted)},
+	{"output", 'o', "FORMAT", "table (default), wide, name, json or yaml",
+	 FLAG_TEXT(struct request, output)},
+	{"no-headers", 0, NULL, "a table without its first line", FLAG_ON(struct request, get.no_headers)},
+	{"show-labels", 0, NULL, "all labels as the last column", FLAG_ON(struct request, get.show_labels)},
+	{"label-columns", 'L', "KEY[,KEY]", "a column for each of these labels; may be repeated",
+	 FLAG_TEXTS(struct request, get.label_columns)},
+	{"show-kind", 0, NULL, "kinds before names, as with several resources",
+	 FLAG_ON(struct request, get.show_kind)},
+	{"ignore-not-found", 0, NULL, "be silent, with exit code 0, when there is no such object",
+	 FLAG_ON(struct request, get.ignore_not_found)},
+	{"watch", 'w', NULL, "then each change as it comes: a row, document or name each",
+	 FLAG_ON(struct request, get.watch)},
+	{"watch-only", 0, NULL, "the changes alone", FLAG_ON(struct request, get.watch_only)},
+	{"output-watch-events", 0, NULL,
+	 "with --watch: say of each whether it was ADDED, MODIFIED or DELETED",
+	 FLAG_ON(struct request, get.watch_events)},
+	{"field-selector", 0, "SELECTOR", "paths and values, as in spec.nodeName=n1,status.phase!=Running",
+	 FLAG_TEXT(struct request, get.field_text)},
+	{"sort-by", 0, "PATH", "by this field, as in .metadata.creationTimestamp; what has none comes first",
+	 FLAG_TEXT(struct request, get.sort_by)},
+	{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)",
+	 FLAG_TEXT(struct request, get.timeout)},
+	CLI_FLAGS,
+};
+
 static int
 run(const struct cli_command *command, int argc, char **argv)
 {
-	struct get get = {.namespace_ = "default"};
-	const char *output = "table", *index = NULL;
-	const struct cli_flag flags[] = {
-		{"namespace", 'n', "NS", "the namespace (default: default)", NULL, &get.namespace_, NULL},
-		{"all-namespaces", 'A', NULL, "all namespaces", &get.all_namespaces, NULL, NULL},
-		{"selector", 'l', "SELECTOR", "a label selector: app=web,tier in (a,b),!canary", NULL,
-		 &get.selector_text, NULL},
-		{"index", 0, "NAME=VALUE",
-		 "those that an index of informerd has under this value: nodeName=node-1", NULL, &index,
-		 NULL},
-		{"deleted", 0, NULL,
-		 "what was deleted a short while ago: all of it, or found by name or --index uid, podIP, "
-		 "containerID",
-		 &get.deleted, NULL, NULL},
-		{"output", 'o', "FORMAT", "table (default), wide, name, json or yaml", NULL, &output, NULL},
-		{"no-headers", 0, NULL, "a table without its first line", &get.no_headers, NULL, NULL},
-		{"show-labels", 0, NULL, "all labels as the last column", &get.show_labels, NULL, NULL},
-		{"label-columns", 'L', "KEY[,KEY]", "a column for each of these labels; may be repeated",
-		 NULL, NULL, &get.label_columns},
-		{"show-kind", 0, NULL, "kinds before names, as with several resources", &get.show_kind, NULL,
-		 NULL},
-		{"ignore-not-found", 0, NULL, "be silent, with exit code 0, when there is no such object",
-		 &get.ignore_not_found, NULL, NULL},
-		{"watch", 'w', NULL, "then each change as it comes: a row, document or name each", &get.watch,
-		 NULL, NULL},
-		{"watch-only", 0, NULL, "the changes alone", &get.watch_only, NULL, NULL},
-		{"output-watch-events", 0, NULL,
-		 "with --watch: say of each whether it was ADDED, MODIFIED or DELETED", &get.watch_events,
-		 NULL, NULL},
-		{"field-selector", 0, "SELECTOR",
-		 "paths and values, as in spec.nodeName=n1,status.phase!=Running", NULL, &get.field_text,
-		 NULL},
-		{"sort-by", 0, "PATH",
-		 "by this field, as in .metadata.creationTimestamp; what has none comes first", NULL,
-		 &get.sort_by, NULL},
-		{"timeout", 0, "TIME", "with --watch: end after this time: 500ms, 30s, 2m (default: never)",
-		 NULL, &get.timeout, NULL},
-	};
-	struct cli_args args;
-	int r = cli_parse(command, flags, sizeof(flags) / sizeof(*flags), argc, argv, &args);
+	struct request request = {.get = {.namespace_ = "default"}, .output = "table"};
+	struct get *get = &request.get;
+	int r = cli_parse(command, argc, argv, &request.args);
 
-	get.args = &args;
+	get->args = &request.args;
 	if (r < 0)
-		r = parse_targets(&get, &args);
+		r = parse_targets(get, get->args);
 	if (r < 0) {
-		get.output = parse_output(output);
-		get.watch |= get.watch_only;
-		r = check(&get, output, index);
+		get->output = parse_output(request.output);
+		get->watch |= get->watch_only;
+		r = check(get, request.output, request.index);
 	}
 	if (r < 0)
-		r = get.watch ? get_watch(&get) : get_run(&get);
-	get_done(&get);
-	free(args.items);
+		r = get->watch ? get_watch(get) : get_run(get);
+	get_done(get);
+	free(request.args.items);
 	return r;
 }
 
@@ -199,5 +206,7 @@ const struct cli_command command_get = {
 		   "cached of pods, services, deployments and the like.\n"
 		   "Exit codes: 0 done (also when nothing matches), 1 a named object does not exist, 2 usage "
 		   "or no daemon.",
+	.flags = flags,
+	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,
 };

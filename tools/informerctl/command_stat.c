@@ -413,39 +413,47 @@ show(struct informer *inf, const struct cli_args *args, bool json, bool watch)
 	return r;
 }
 
+/* What the command line asks for. */
+struct request {
+	struct cli_args args;
+	const char *output;
+	bool watch;
+};
+
+static const struct flag flags[] = {
+	{"output", 'o', "FORMAT",
+	 "table (default), or json: the report, whose form is stable (\"schema\": 1)",
+	 FLAG_TEXT(struct request, output)},
+	{"watch", 'w', NULL, "again each second; while informerd is gone, what its arena still tells",
+	 FLAG_ON(struct request, watch)},
+	CLI_FLAGS,
+};
+
 static int
 run(const struct cli_command *command, int argc, char **argv)
 {
-	const char *output = "table";
-	bool watch = false;
-	const struct cli_flag flags[] = {
-		{"output", 'o', "FORMAT",
-		 "table (default), or json: the report, whose form is stable (\"schema\": 1)", NULL, &output,
-		 NULL},
-		{"watch", 'w', NULL, "again each second; while informerd is gone, what its arena still tells",
-		 &watch, NULL, NULL},
-	};
+	struct request request = {.output = "table"};
+	struct cli_args *args = &request.args;
 	struct informer *inf = NULL;
-	struct cli_args args;
-	int r = cli_parse(command, flags, 2, argc, argv, &args);
+	int r = cli_parse(command, argc, argv, args);
 
 	if (r >= 0)
 		goto out;
 	r = EXIT_USAGE;
-	if (args.count > 0) {
-		cli_fail("stat takes no argument, but there is '%s'", args.items[0]);
+	if (args->count > 0) {
+		cli_fail("stat takes no argument, but there is '%s'", args->items[0]);
 		goto out;
 	}
-	if (strcmp(output, "json") != 0 && strcmp(output, "table") != 0) {
-		cli_fail("-o %s is not known; there are table and json", output);
+	if (strcmp(request.output, "json") != 0 && strcmp(request.output, "table") != 0) {
+		cli_fail("-o %s is not known; there are table and json", request.output);
 		goto out;
 	}
-	inf = cli_attach(&args, 0);
+	inf = cli_attach(args, 0);
 	if (inf)
-		r = show(inf, &args, strcmp(output, "json") == 0, watch);
+		r = show(inf, args, strcmp(request.output, "json") == 0, request.watch);
 out:
 	informer_detach(inf);
-	free(args.items);
+	free(args->items);
 	return r;
 }
 
@@ -457,5 +465,7 @@ const struct cli_command command_stat = {
 		   "long ago the API server\n"
 		   "was heard of on the resource. LAG is how many versions a reader's oldest open snapshot "
 		   "lies behind.",
+	.flags = flags,
+	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,
 };

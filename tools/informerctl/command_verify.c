@@ -57,14 +57,16 @@ verify(struct informer *inf, const struct informer_snapshot *snap, struct text *
 	return r < 0 ? EXIT_CONDITION : EXIT_SUCCESS;
 }
 
+static const struct flag flags[] = {CLI_FLAGS};
+
 static int
 run(const struct cli_command *command, int argc, char **argv)
 {
 	struct text out = TEXT_INIT(1);
 	struct informer_snapshot snap = {0};
 	struct informer *inf = NULL;
-	struct cli_args args;
-	int r = cli_parse(command, NULL, 0, argc, argv, &args), finish;
+	struct cli_args args = {0};
+	int r = cli_parse(command, argc, argv, &args), finish;
 
 	if (r >= 0)
 		goto out;
@@ -99,5 +101,7 @@ const struct cli_command command_verify = {
 		   "and form.\n"
 		   "Exit codes: 0 sound, 1 damaged (each block's offset and reason is printed), 2 usage or "
 		   "no daemon.",
+	.flags = flags,
+	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,
 };

@@ -24,7 +24,7 @@
 struct waiting {
 	struct informer *inf;
 	const struct cli_args *args;
-	int64_t end_ms;	     /* INT64_MAX: for ever */
+	int64_t end_ms;      /* INT64_MAX: for ever */
 	int64_t next_say_ms; /* when to tell of progress next */
 	const char *version; /* resourceVersion to get to; NULL: the first list is enough */
 };
@@ -244,62 +244,71 @@ wait_for(struct waiting *w, const char *resource)
 	}
 }
 
+/* What the command line asks for. */
+struct request {
+	struct cli_args args;
+	const char *condition, *timeout;
+};
+
+static const struct flag flags[] = {
+	{"for", 0, "CONDITION",
+	 "what to wait for: synced (each first list is in), or resourceVersion=N (what is shown is\n"
+	 "as new as that, which the API server answered to a write; of one resource)",
+	 FLAG_TEXT(struct request, condition)},
+	{"timeout", 0, "TIME",
+	 "how long at most: 500ms, 30s, 2m; 0 only looks, -1s waits for ever (default: 30s)",
+	 FLAG_TEXT(struct request, timeout)},
+	CLI_FLAGS,
+};
+
 static int
 run(const struct cli_command *command, int argc, char **argv)
 {
-	const char *condition = NULL, *timeout = "30s";
-	const struct cli_flag flags[] = {
-		{"for", 0, "CONDITION",
-		 "what to wait for: synced (each first list is in), or resourceVersion=N (what is shown is\n"
-		 "as new as that, which the API server answered to a write; of one resource)",
-		 NULL, &condition, NULL},
-		{"timeout", 0, "TIME",
-		 "how long at most: 500ms, 30s, 2m; 0 only looks, -1s waits for ever (default: 30s)", NULL,
-		 &timeout, NULL},
-	};
+	struct request request = {.timeout = "30s"};
+	const struct cli_args *args = &request.args;
 	struct waiting w = {0};
-	struct cli_args args;
-	int r = cli_parse(command, flags, 2, argc, argv, &args), ms;
+	int r = cli_parse(command, argc, argv, &request.args), ms;
 
 	if (r >= 0)
 		goto out;
 	r = EXIT_USAGE;
-	if (!condition) {
-		cli_fail("what to wait for? informerctl wait --for=synced%s%s", args.count ? " " : "",
-			 args.count ? args.items[0] : "");
+	if (!request.condition) {
+		cli_fail("what to wait for? informerctl wait --for=synced%s%s", args->count ? " " : "",
+			 args->count ? args->items[0] : "");
 		goto out;
 	}
-	if (strncmp(condition, "resourceVersion=", 16) == 0) {
-		w.version = condition + 16;
-		if (args.count != 1 || !*w.version || w.version[strspn(w.version, "0123456789")]) {
+	if (strncmp(request.condition, "resourceVersion=", 16) == 0) {
+		w.version = request.condition + 16;
+		if (args->count != 1 || !*w.version || w.version[strspn(w.version, "0123456789")]) {
 			cli_fail("--for=%s: a number, and one resource: informerctl wait "
 				 "--for=resourceVersion=4711 pods",
-				 condition);
+				 request.condition);
 			goto out;
 		}
-	} else if (strcmp(condition, "synced") != 0) {
+	} else if (strcmp(request.condition, "synced") != 0) {
 		cli_fail("--for=%s is not known; there are --for=synced and --for=resourceVersion=N%s%s",
-			 condition, kubectl_word_condition(condition) ? "; " : "",
-			 kubectl_word_condition(condition) ? kubectl_word_condition(condition) : "");
+			 request.condition, kubectl_word_condition(request.condition) ? "; " : "",
+			 kubectl_word_condition(request.condition) ? kubectl_word_condition(request.condition)
+								   : "");
 		goto out;
 	}
-	if (!cli_duration(timeout, &ms)) {
-		cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", timeout);
+	if (!cli_duration(request.timeout, &ms)) {
+		cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", request.timeout);
 		goto out;
 	}
-	w.inf = cli_attach(&args, 0);
-	w.args = &args;
+	w.inf = cli_attach(args, 0);
+	w.args = args;
 	if (!w.inf)
 		goto out;
 	w.next_say_ms = now_ms() + SAY_MS;
 	w.end_ms = ms < 0 ? INT64_MAX : now_ms() + ms;
-	r = args.count == 0 ? wait_for(&w, NULL) : -1;
-	for (size_t i = 0; i < args.count && r < 0; i++)
-		r = wait_for(&w, args.items[i]);
+	r = args->count == 0 ? wait_for(&w, NULL) : -1;
+	for (size_t i = 0; i < args->count && r < 0; i++)
+		r = wait_for(&w, args->items[i]);
 	r = r < 0 ? EXIT_SUCCESS : r;
 out:
 	informer_detach(w.inf);
-	free(args.items);
+	free(args->items);
 	return r;
 }
 
@@ -311,5 +320,7 @@ const struct cli_command command_wait = {
 	.details = "Without a RESOURCE, all that informerd is configured to cache. Waits for an informerd "
 		   "that is not there yet, too.\n"
 		   "Exit codes: 0 it is so, 1 timed out (stderr says what is missing), 2 usage.",
+	.flags = flags,
+	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,
 };

@@ -63,7 +63,7 @@ struct get {
 	const char *field_text;
 	const char *sort_by;
 	const char *timeout;
-	struct cli_values label_columns;
+	struct flag_texts label_columns;
 
 	struct get_target *targets;
 	size_t target_count;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/flags/flags.h"
 #include "writer/config/config_parse.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/log.h"
@@ -15,151 +16,82 @@
 #include "writer/base/number.h"
 #include "writer/config/config_entry.h"
 
-struct option_row {
-	const char *name;
-	char letter;		/* or 0 */
-	const char *value;	/* what --help calls it; NULL for a switch */
-	int (*take)(struct options *options, const char *value, char **ret_error);
-	const char *help;	/* lines separated by \n */
-	const char *section;	/* a heading before this one, or NULL */
-};
+/* Each takes a value into the whole struct options, or into what its row names; see tools/flags/flags.h. */
 
 static int
-set_string(char **field, const char *value)
-{
-	char *copy = strdup(value);
-
-	if (!copy)
-		return -ENOMEM;
-	free(*field);
-	*field = copy;
-	return 0;
-}
-
-#define TAKE_STRING(function, field)                                                                         \
-	static int function(struct options *options, const char *value, char **ret_error)                    \
-	{                                                                                                    \
-		(void)ret_error;                                                                             \
-		return set_string(&options->field, value);                                                   \
-	}
-TAKE_STRING(take_kubeconfig, flags.connection.kubeconfig)
-TAKE_STRING(take_context, flags.connection.context)
-TAKE_STRING(take_cluster, flags.connection.cluster)
-TAKE_STRING(take_user, flags.connection.user)
-TAKE_STRING(take_server, flags.connection.server)
-TAKE_STRING(take_certificate_authority, flags.connection.certificate_authority)
-TAKE_STRING(take_tls_server_name, flags.connection.tls_server_name)
-TAKE_STRING(take_client_certificate, flags.connection.client_certificate)
-TAKE_STRING(take_client_key, flags.connection.client_key)
-TAKE_STRING(take_token, flags.connection.token)
-TAKE_STRING(take_username, flags.connection.username)
-TAKE_STRING(take_password, flags.connection.password)
-TAKE_STRING(take_as, flags.connection.as)
-TAKE_STRING(take_as_uid, flags.connection.as_uid)
-TAKE_STRING(take_socket, flags.socket)
-TAKE_STRING(take_config, config_path)
-TAKE_STRING(take_arena_dir, flags.arena_dir)
-TAKE_STRING(take_arena_name, flags.arena_name)
-
-static int
-take_as_group(struct options *options, const char *value, char **ret_error)
+take_as_group(void *at, const char *value, char **ret_error)
 {
 	(void)ret_error;
-	return server_choice_add_group(&options->flags.connection, value);
+	return server_choice_add_group(at, value);
 }
 
 static int
-take_insecure(struct options *options, const char *value, char **ret_error)
+take_request_timeout(void *at, const char *value, char **ret_error)
 {
-	(void)value;
-	(void)ret_error;
-	options->flags.connection.insecure_skip_tls_verify = true;
-	return 0;
+	return server_choice_parse_timeout(value, at, ret_error);
 }
 
 static int
-take_disable_compression(struct options *options, const char *value, char **ret_error)
-{
-	(void)value;
-	(void)ret_error;
-	options->flags.connection.disable_compression = true;
-	return 0;
-}
-
-static int
-take_request_timeout(struct options *options, const char *value, char **ret_error)
-{
-	return server_choice_parse_timeout(value, &options->flags.connection.request_timeout_ms, ret_error);
-}
-
-static int
-take_namespace(struct options *options, const char *value, char **ret_error)
+take_namespace(void *at, const char *value, char **ret_error)
 {
 	int r = config_check_namespace(value, ret_error);
 
-	return r < 0 ? r : set_string(&options->flags.namespace_, value);
+	return r < 0 ? r : flag_take_copy(at, value, ret_error);
 }
 
 static int
-take_resource(struct options *options, const char *value, char **ret_error)
+take_resource(void *at, const char *value, char **ret_error)
 {
-	return config_add_resource(&options->flags, value, ret_error);
+	return config_add_resource(at, value, ret_error);
 }
 
 static int
-take_index(struct options *options, const char *value, char **ret_error)
+take_index(void *at, const char *value, char **ret_error)
 {
-	return config_add_index(&options->flags, value, ret_error);
+	return config_add_index(at, value, ret_error);
 }
 
 static int
-take_keep_managed_fields(struct options *options, const char *value, char **ret_error)
+take_no_watch_list(void *at, const char *value, char **ret_error)
 {
-	(void)value;
 	(void)ret_error;
-	options->flags.keep_managed_fields = true;
+	*(enum config_choice *)at = *value == 't' ? CONFIG_NO : CONFIG_NOT_SAID;
 	return 0;
 }
 
 static int
-take_no_watch_list(struct options *options, const char *value, char **ret_error)
+take_arena_max(void *at, const char *value, char **ret_error)
 {
-	(void)value;
-	(void)ret_error;
-	options->flags.watch_list = CONFIG_NO;
-	return 0;
-}
+	uint64_t bytes;
+	int r = config_parse_size(value, &bytes, ret_error);
 
-static int
-take_arena_max(struct options *options, const char *value, char **ret_error)
-{
-	int r = config_parse_size(value, &options->flags.arena_max_bytes, ret_error);
-
-	if (r == 0 && options->flags.arena_max_bytes == 0)
+	if (r == 0 && bytes == 0)
 		r = message_set(ret_error, -EINVAL, "an arena of no bytes holds nothing");
+	if (r == 0)
+		*(uint64_t *)at = bytes;
 	return r;
 }
 
 static int
-take_allow_uid(struct options *options, const char *value, char **ret_error)
+take_allow_uid(void *at, const char *value, char **ret_error)
 {
 	uint64_t id;
 	int r = number_parse(value, UINT32_MAX - 1, &id, ret_error);
 
-	return r < 0 ? r : config_add_uid(&options->flags, (uid_t)id);
+	return r < 0 ? r : config_add_uid(at, (uid_t)id);
 }
 
 static int
-take_allow_gid(struct options *options, const char *value, char **ret_error)
+take_allow_gid(void *at, const char *value, char **ret_error)
 {
 	uint64_t id;
 	int r = number_parse(value, UINT32_MAX - 1, &id, ret_error);
 
-	return r < 0 ? r : config_add_gid(&options->flags, (gid_t)id);
+	return r < 0 ? r : config_add_gid(at, (gid_t)id);
 }
 
 static int
-take_max_readers(struct options *options, const char *value, char **ret_error)
+take_max_readers(void *at, const char *value, char **ret_error)
 {
 	uint64_t number;
 	int r = number_parse(value, CONFIG_LIMIT_MAX_READERS, &number, ret_error);
@@ -167,266 +99,147 @@ take_max_readers(struct options *options, const char *value, char **ret_error)
 	if (r == 0 && number == 0)
 		r = message_set(ret_error, -EINVAL, "with 0 readers nobody could attach");
 	if (r == 0)
-		options->flags.max_readers = (unsigned)number;
+		*(unsigned *)at = (unsigned)number;
 	return r;
 }
 
 static int
-take_log_level(struct options *options, const char *value, char **ret_error)
+take_log_level(void *at, const char *value, char **ret_error)
 {
 	enum log_level level;
 
 	if (log_level_parse(value, &level) < 0)
 		return message_set(ret_error, -EINVAL, "'%s' is none of error, warning, info, debug", value);
-	options->flags.log_level = (int)level;
+	*(int *)at = (int)level;
 	return 0;
 }
 
 static int
-take_metrics_address(struct options *options, const char *value, char **ret_error)
+take_metrics_address(void *at, const char *value, char **ret_error)
 {
 	struct listen_address address;
 	int r = listen_address_parse(value, &address, ret_error);
 
-	return r < 0 ? r : set_string(&options->flags.metrics_address, value);
+	return r < 0 ? r : flag_take_copy(at, value, ret_error);
 }
 
-static int
-take_version(struct options *options, const char *value, char **ret_error)
-{
-	(void)value;
-	(void)ret_error;
-	options->version = true;
-	return 0;
-}
+#define COPY(member) FLAG_COPY(struct options, member)
+#define ON(member) FLAG_ON(struct options, member)
+/* kubectl has it, too, and takes an empty value for none */
+#define KUBECTL(member) flag_take_copy, offsetof(struct options, flags.connection.member), true
 
-static int
-take_help(struct options *options, const char *value, char **ret_error)
-{
-	(void)value;
-	(void)ret_error;
-	options->help = true;
-	return 0;
-}
-
-#define KUBECTLS "Which API server, and as whom (as for kubectl)"
-
-static const struct option_row rows[] = {
-	{"resource", 'r', "NAME[?SELECT]", take_resource,
+static const struct flag flags[] = {
+	FLAG_HEADING("What to cache"),
+	{"resource", 'r', "NAME[?SELECT]",
 	 "cache this resource; may be repeated. NAME is as for kubectl: pods, po, deployments.apps,\n"
 	 "widgets.v1.example.com. SELECT is namespace=NS[,NS], labelSelector=SEL, fieldSelector=SEL,\n"
 	 "joined by &, as in the API (quote it for the shell), ${NODE_NAME} in them is the\n"
 	 "environment's; and metadataOnly=true, onDemand=true, optional=true, pageSize=N,\n"
 	 "watchList=false, resourceVersion=any|latest (see informerd(8))",
-	 "What to cache"},
-	{"namespace", 'n', "NS", take_namespace,
-	 "for each resource that names none itself (default: all namespaces)", NULL},
-	{"index", 0, "NAME=RESOURCE:PATH", take_index,
+	 take_resource, offsetof(struct options, flags), false},
+	{"namespace", 'n', "NS", "for each resource that names none itself (default: all namespaces)",
+	 take_namespace, offsetof(struct options, flags.namespace_), false},
+	{"index", 0, "NAME=RESOURCE:PATH",
 	 "a further index; may be repeated. With :split=, behind it a value is a list in one string:\n"
 	 "byUser=pods:metadata.annotations.users:split=,",
-	 NULL},
-	{"keep-managed-fields", 0, NULL, take_keep_managed_fields,
-	 "keep metadata.managedFields, which are dropped otherwise", NULL},
-	{"no-watch-list", 0, NULL, take_no_watch_list,
+	 take_index, offsetof(struct options, flags), false},
+	{"keep-managed-fields", 0, NULL, "keep metadata.managedFields, which are dropped otherwise",
+	 ON(flags.keep_managed_fields)},
+	{"no-watch-list", 0, NULL,
 	 "ask for lists, not for watches that begin with the state; for servers that answer these badly",
-	 NULL},
-	{"kubeconfig", 0, "FILE", take_kubeconfig,
+	 take_no_watch_list, offsetof(struct options, flags.watch_list), false},
+	FLAG_HEADING("Which API server, and as whom (as for kubectl)"),
+	{"kubeconfig", 0, "FILE",
 	 "default: the files of $KUBECONFIG, merged, else ~/.kube/config, else the service account\n"
 	 "of the pod",
-	 KUBECTLS},
-	{"context", 0, "NAME", take_context, "the kubeconfig's context (default: its current-context)", NULL},
-	{"cluster", 0, "NAME", take_cluster, "the kubeconfig's cluster instead of the context's", NULL},
-	{"user", 0, "NAME", take_user, "the kubeconfig's user instead of the context's", NULL},
-	{"server", 's', "URL", take_server,
+	 KUBECTL(kubeconfig)},
+	{"context", 0, "NAME", "the kubeconfig's context (default: its current-context)", KUBECTL(context)},
+	{"cluster", 0, "NAME", "the kubeconfig's cluster instead of the context's", KUBECTL(cluster)},
+	{"user", 0, "NAME", "the kubeconfig's user instead of the context's", KUBECTL(user)},
+	{"server", 's', "URL",
 	 "the API server's address instead of the kubeconfig's; enough alone, without\n"
 	 "credentials",
-	 NULL},
-	{"certificate-authority", 0, "FILE", take_certificate_authority,
-	 "the CA that the server's certificate is from", NULL},
-	{"insecure-skip-tls-verify", 0, NULL, take_insecure,
-	 "believe any certificate: whoever is between can read all", NULL},
-	{"tls-server-name", 0, "NAME", take_tls_server_name,
-	 "the name in the server's certificate, if not the server's", NULL},
-	{"client-certificate", 0, "FILE", take_client_certificate, "who we are, with --client-key", NULL},
-	{"client-key", 0, "FILE", take_client_key, "the key of --client-certificate", NULL},
-	{"token", 0, "TOKEN", take_token,
+	 KUBECTL(server)},
+	{"certificate-authority", 0, "FILE", "the CA that the server's certificate is from",
+	 KUBECTL(certificate_authority)},
+	{"insecure-skip-tls-verify", 0, NULL, "believe any certificate: whoever is between can read all",
+	 ON(flags.connection.insecure_skip_tls_verify)},
+	{"tls-server-name", 0, "NAME", "the name in the server's certificate, if not the server's",
+	 KUBECTL(tls_server_name)},
+	{"client-certificate", 0, "FILE", "who we are, with --client-key", KUBECTL(client_certificate)},
+	{"client-key", 0, "FILE", "the key of --client-certificate", KUBECTL(client_key)},
+	{"token", 0, "TOKEN",
 	 "who we are, instead of the kubeconfig's token, password or plugin; others on this machine\n"
 	 "can see a command line: a kubeconfig with tokenFile is better",
-	 NULL},
-	{"username", 0, "NAME", take_username, "who we are, with --password, instead of the kubeconfig's",
-	 NULL},
-	{"password", 0, "WORD", take_password,
-	 "the password of --username; as with --token, a kubeconfig is better", NULL},
-	{"as", 0, "USER", take_as,
-	 "impersonate this user, system:serviceaccount:NS:NAME for a service account", NULL},
-	{"as-group", 0, "GROUP", take_as_group, "impersonate this group, too; may be repeated", NULL},
-	{"as-uid", 0, "UID", take_as_uid, "impersonate this UID, too", NULL},
-	{"request-timeout", 0, "TIME", take_request_timeout,
+	 KUBECTL(token)},
+	{"username", 0, "NAME", "who we are, with --password, instead of the kubeconfig's",
+	 KUBECTL(username)},
+	{"password", 0, "WORD", "the password of --username; as with --token, a kubeconfig is better",
+	 KUBECTL(password)},
+	{"as", 0, "USER", "impersonate this user, system:serviceaccount:NS:NAME for a service account",
+	 KUBECTL(as)},
+	{"as-group", 0, "GROUP", "impersonate this group, too; may be repeated", take_as_group,
+	 offsetof(struct options, flags.connection), true},
+	{"as-uid", 0, "UID", "impersonate this UID, too", KUBECTL(as_uid)},
+	{"request-timeout", 0, "TIME",
 	 "give up a list that takes longer, as 30s or 2m (default: 0, no limit but 90 s of silence);\n"
 	 "watches have no end and no limit",
-	 NULL},
-	{"disable-compression", 0, NULL, take_disable_compression, "do not ask for compressed lists", NULL},
-	{"socket", 0, "PATH", take_socket,
+	 take_request_timeout, offsetof(struct options, flags.connection.request_timeout_ms), true},
+	{"disable-compression", 0, NULL, "do not ask for compressed lists",
+	 ON(flags.connection.disable_compression)},
+	FLAG_HEADING("Where it is kept, and for whom"),
+	{"socket", 0, "PATH",
 	 "where readers attach (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"
 	 "$XDG_RUNTIME_DIR/informer/informer.sock when not root)",
-	 "Where it is kept, and for whom"},
-	{"arena-dir", 0, "DIR", take_arena_dir,
-	 "a tmpfs folder for the arena (default: POSIX shared memory, /dev/shm)", NULL},
-	{"arena-name", 0, "NAME", take_arena_name,
-	 "the arena's name there (default: follows from the socket)", NULL},
-	{"arena-max", 0, "SIZE", take_arena_max,
-	 "the arena's largest size, as 512Mi or 4Gi (default: what fits)", NULL},
-	{"allow-uid", 0, "UID", take_allow_uid,
-	 "let this user attach; may be repeated (informerd's own user and root always may)", NULL},
-	{"allow-gid", 0, "GID", take_allow_gid, "let this group attach; may be repeated", NULL},
-	{"max-readers", 0, "N", take_max_readers, "readers at one time (default: 256)", NULL},
-	{"config", 'c', "FILE", take_config,
-	 "a configuration file (YAML); flags win over it, lists are joined", "The daemon"},
-	{"metrics-address", 0, "ADDRESS", take_metrics_address,
+	 COPY(flags.socket)},
+	{"arena-dir", 0, "DIR", "a tmpfs folder for the arena (default: POSIX shared memory, /dev/shm)",
+	 COPY(flags.arena_dir)},
+	{"arena-name", 0, "NAME", "the arena's name there (default: follows from the socket)",
+	 COPY(flags.arena_name)},
+	{"arena-max", 0, "SIZE", "the arena's largest size, as 512Mi or 4Gi (default: what fits)",
+	 take_arena_max, offsetof(struct options, flags.arena_max_bytes), false},
+	{"allow-uid", 0, "UID",
+	 "let this user attach; may be repeated (informerd's own user and root always may)", take_allow_uid,
+	 offsetof(struct options, flags), false},
+	{"allow-gid", 0, "GID", "let this group attach; may be repeated", take_allow_gid,
+	 offsetof(struct options, flags), false},
+	{"max-readers", 0, "N", "readers at one time (default: 256)", take_max_readers,
+	 offsetof(struct options, flags.max_readers), false},
+	FLAG_HEADING("The daemon"),
+	{"config", 'c', "FILE", "a configuration file (YAML); flags win over it, lists are joined",
+	 COPY(config_path)},
+	{"metrics-address", 0, "ADDRESS",
 	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
 	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",
-	 NULL},
-	{"log-level", 0, "LEVEL", take_log_level, "error, warning, info (default) or debug", NULL},
-	{"version", 0, NULL, take_version, "print the version", NULL},
-	{"help", 'h', NULL, take_help, "print this", NULL},
+	 take_metrics_address, offsetof(struct options, flags.metrics_address), false},
+	{"log-level", 0, "LEVEL", "error, warning, info (default) or debug", take_log_level,
+	 offsetof(struct options, flags.log_level), false},
+	{"version", 0, NULL, "print the version", ON(version)},
+	{"help", 'h', NULL, "print this", ON(help)},
 };
-#define N_ROWS (sizeof(rows) / sizeof(*rows))
+static const struct flag_table table = {flags, sizeof(flags) / sizeof(*flags), "--help", false, NULL};
 
 const char *
 options_name(size_t i)
 {
-	return i < N_ROWS ? rows[i].name : NULL;
-}
+	size_t at = 0;
 
-static const struct option_row *
-find_name(const char *name, size_t len)
-{
-	for (size_t i = 0; i < N_ROWS; i++)
-		if (strlen(rows[i].name) == len && strncmp(rows[i].name, name, len) == 0)
-			return &rows[i];
+	for (; at < table.count; at++)
+		if (flags[at].name && i-- == 0)
+			return flags[at].name;
 	return NULL;
-}
-
-static const struct option_row *
-find_letter(char letter)
-{
-	for (size_t i = 0; i < N_ROWS; i++)
-		if (rows[i].letter == letter)
-			return &rows[i];
-	return NULL;
-}
-
-static int
-unknown(const char *argument, char **ret_error)
-{
-	const char *names[N_ROWS], *near;
-	char name[64];
-	size_t len;
-
-	if (*argument != '-')
-		return message_set(ret_error, -EINVAL,
-				   "'%s' belongs to no flag; a resource is named with --resource %s; see "
-				   "--help",
-				   argument, argument);
-	for (size_t i = 0; i < N_ROWS; i++)
-		names[i] = rows[i].name;
-	argument += strspn(argument, "-");
-	len = strcspn(argument, "=");
-	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1), argument);
-	near = message_nearest(name, names, N_ROWS);
-	return message_set(ret_error, -EINVAL, "unknown flag --%s%s%s%s; see --help", name,
-			   near ? "; did you mean --" : "", near ? near : "", near ? "?" : "");
-}
-
-/* The flag that an argument is, and where in it its value begins; 0: not in it. */
-static const struct option_row *
-find_row(const char *argument, size_t *ret_value_at)
-{
-	const struct option_row *row = NULL;
-	size_t len;
-
-	*ret_value_at = 0;
-	if (strncmp(argument, "--", 2) == 0) {
-		len = strcspn(argument + 2, "=");
-		row = find_name(argument + 2, len);
-		if (argument[2 + len] == '=')
-			*ret_value_at = 2 + len + 1;
-	} else if (argument[0] == '-' && argument[1]) {
-		row = find_letter(argument[1]);
-		if (row && argument[2])
-			*ret_value_at = argument[2] == '=' ? 3 : 2;
-	}
-	return row;
-}
-
-/* Which kubectl has, too. */
-static bool
-is_kubectls(const struct option_row *row)
-{
-	while (!row->section)
-		row--;
-	return strcmp(row->section, KUBECTLS) == 0;
-}
-
-/* What a switch's value says, in Go's words: 1, 0, -EINVAL. */
-static int
-parse_switch(const char *value)
-{
-	static const char *const yes[] = {"1", "t", "T", "true", "True", "TRUE"}, *const no[] = {
-											  "0",     "f",
-											  "F",     "false",
-											  "False", "FALSE"};
-
-	for (size_t i = 0; i < sizeof(yes) / sizeof(*yes); i++)
-		if (strcmp(value, yes[i]) == 0 || strcmp(value, no[i]) == 0)
-			return strcmp(value, yes[i]) == 0;
-	return -EINVAL;
-}
-
-/* One flag at argv[*at], with its value there or behind it; *at is moved to the last one used. */
-static int
-take_flag(struct options *options, int argc, char *const *argv, int *at, char **ret_error)
-{
-	_cleanup_(message_freep) char *error = NULL;
-	const char *value;
-	const struct option_row *row;
-	size_t value_at;
-	int r;
-
-	row = find_row(argv[*at], &value_at);
-	if (!row)
-		return unknown(argv[*at], ret_error);
-	value = value_at ? argv[*at] + value_at : NULL;
-	r = row->value || !value ? 1 : parse_switch(value);
-	if (r == 0)
-		return 0; /* --flag=false is as if it were not there */
-	if (r < 0)
-		return message_set(ret_error, -EINVAL, "--%s takes no value (but =true or =false)",
-				   row->name);
-	if (row->value && !value) {
-		if (*at + 1 >= argc)
-			return message_set(ret_error, -EINVAL, "--%s needs a value: --%s %s", row->name,
-					   row->name, row->value);
-		value = argv[++*at];
-	}
-	if (row->value && !*value && is_kubectls(row))
-		return 0; /* as for kubectl: --context="$CONTEXT" of a variable that is not set */
-	if (row->value && !*value)
-		return message_set(ret_error, -EINVAL, "--%s needs a value that is not empty", row->name);
-	r = row->take(options, value, &error);
-	if (r < 0 && r != -ENOMEM)
-		return message_set(ret_error, -EINVAL, "--%s: %s", row->name, error ? error : "no memory");
-	return r;
 }
 
 int
 options_parse(int argc, char *const *argv, struct options *ret_options, char **ret_error)
 {
 	struct options options = {.flags.log_level = -1};
-	int r = 0;
+	int r = flags_parse(&table, argc, argv, &options, NULL, ret_error);
 
-	for (int i = 1; i < argc && r == 0; i++)
-		r = take_flag(&options, argc, argv, &i, ret_error);
+	if (r >= 0 && r < argc)
+		r = message_set(ret_error, -EINVAL,
+				"'%s' belongs to no flag; a resource is named with --resource %s; see --help",
+				argv[r], argv[r]);
 	if (r < 0) {
 		options_done(&options);
 		return r;
@@ -436,22 +249,25 @@ options_parse(int argc, char *const *argv, struct options *ret_options, char **r
 }
 
 static bool
-is_secret(const struct option_row *row)
+is_secret(const struct flag *flag)
 {
-	return row->take == take_token || row->take == take_password;
+	return flag->offset == offsetof(struct options, flags.connection.token) ||
+	       flag->offset == offsetof(struct options, flags.connection.password);
 }
 
 void
 options_hide_secrets(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
-		size_t value_at;
-		const struct option_row *row = find_row(argv[i], &value_at);
-		char *value = NULL;
+	struct flag_reader in = {.argc = argc, .argv = argv, .at = 1};
+	const struct flag *flag;
+	char *value;
 
-		if (row && row->value)
-			value = value_at ? argv[i] + value_at : i + 1 < argc ? argv[++i] : NULL;
-		if (value && is_secret(row))
+	while (in.at < argc) {
+		int r = flag_next(&table, &in, &flag, &value, NULL);
+
+		if (r == 0)
+			in.at++;
+		if (r > 0 && value && is_secret(flag))
 			memset(value, 'x', strlen(value));
 	}
 }
@@ -473,23 +289,7 @@ options_help(FILE *out)
 	      "       informerd --resource 'pods?fieldSelector=spec.nodeName=node-1' --index "
 	      "byTeam=pods:metadata.labels.team\n",
 	      out);
-	for (size_t i = 0; i < N_ROWS; i++) {
-		const struct option_row *row = &rows[i];
-		char letter[8] = "    ";
-
-		if (row->section)
-			fprintf(out, "\n%s\n", row->section);
-		if (row->letter)
-			snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-		fprintf(out, "  %s--%s%s%s\n", letter, row->name, row->value ? " " : "",
-			row->value ? row->value : "");
-		for (const char *line = row->help; *line;) {
-			size_t len = strcspn(line, "\n");
-
-			fprintf(out, "          %.*s\n", (int)len, line);
-			line += len + (line[len] == '\n');
-		}
-	}
+	flags_help(out, &table, 0);
 	fputs("\nReaders are programs with libinformer, and informerctl(1): informerctl get pods -A\n"
 	      "SIGHUP reads the configuration file again. The file and all messages are in informerd(8).\n",
 	      out);

@@ -263,7 +263,7 @@ an_unknown_flag_suggests_the_nearest(void **state)
 	assert_refused(ARGS("--resouce", "pods"), "unknown flag --resouce; did you mean --resource?");
 	assert_refused(ARGS("--kube-config=x"), "did you mean --kubeconfig?");
 	assert_refused(ARGS("--zzzzzz"), "unknown flag --zzzzzz; see --help");
-	assert_refused(ARGS("-x"), "unknown flag --x");
+	assert_refused(ARGS("-x"), "unknown flag -x; see");
 	assert_refused(ARGS("pods"), "--resource pods");
 }
 
