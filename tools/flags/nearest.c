@@ -3,6 +3,7 @@
 #include "tools/flags/nearest.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
 #define LENGTH_MAX 62
@@ -21,7 +22,7 @@ distance(const char *a, const char *b)
 	size_t *before = rows[0], *above = rows[1], *row = rows[2];
 
 	if (n > LENGTH_MAX || m > LENGTH_MAX)
-		return LENGTH_MAX;
+		return SIZE_MAX;
 	for (size_t j = 0; j <= m; j++)
 		above[j] = j;
 	memcpy(before, above, sizeof(rows[0]));

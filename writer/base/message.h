@@ -46,10 +46,4 @@ int message_one_line(char **error, int code);
 /* for _cleanup_(message_freep) char *text = NULL; any string of malloc's */
 void message_freep(char **text);
 
-/*
- * The name among `names` that a person most probably meant, or NULL when none is near
- * (more than a third of the letters differ). Case does not count. Borrowed from `names`.
- */
-const char *message_nearest(const char *typed, const char *const *names, size_t n);
-
 #endif

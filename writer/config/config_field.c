@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/flags/nearest.h"
 #include "writer/config/config_parse.h"
 #include "writer/base/message.h"
 
@@ -45,7 +46,7 @@ config_field_mapping(const struct config_reading *in, const cJSON *object, const
 		for (i = 0; i < n && strcmp(fields[i].name, member->string) != 0; i++)
 			;
 		if (i == n) {
-			near = message_nearest(member->string, names, n);
+			near = nearest(member->string, names, n);
 			return yaml_error(in->yaml, member, YAML_AT_KEY, in->ret_error, -EINVAL,
 					  "unknown field '%s'%s%s%s", member->string,
 					  near ? "; did you mean " : "", near ? near : "", near ? "?" : "");

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/flags/nearest.h"
 #include "shm-layout/path.h"
 #include "writer/base/message.h"
 #include "writer/base/number.h"
@@ -245,7 +246,7 @@ take_parameter(char *parameter, unsigned *given, struct config_resource *resourc
 	for (i = 0; i < count && strcmp(parameter, parameter_names[i]) != 0; i++)
 		;
 	if (i == count) {
-		near = message_nearest(parameter, parameter_names, count);
+		near = nearest(parameter, parameter_names, count);
 		return message_set(ret_error, -EINVAL, "unknown parameter '%s'%s%s%s; " RESOURCE_SYNTAX,
 				   parameter, near ? " (did you mean " : "", near ? near : "",
 				   near ? "?)" : "");

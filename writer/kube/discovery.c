@@ -20,6 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "tools/flags/nearest.h"
 #include "writer/kube/api_lists.h"
 #include "writer/kube/status.h"
 #include "writer/kube/well_known.h"
@@ -516,7 +517,7 @@ failed_source(const struct discovery *d, const struct resource_name *name)
 
 /* The resource whose plural, singular, kind or short name is nearest to what was typed. */
 static const struct kube_resource *
-nearest(const struct discovery *d, const char *typed)
+nearest_resource(const struct discovery *d, const char *typed)
 {
 	const struct kube_resource **resources = NULL, *found = NULL;
 	const char **words = NULL, *word;
@@ -544,7 +545,7 @@ nearest(const struct discovery *d, const char *typed)
 				resources[from++] = r;
 		}
 	}
-	word = message_nearest(typed, words, n);
+	word = nearest(typed, words, n);
 	for (size_t i = 0; i < n && word && !found; i++)
 		if (words[i] == word)
 			found = resources[i];
@@ -567,7 +568,7 @@ explain_unknown(const struct discovery *d, const char *typed, const struct resou
 			ret_error, -EAGAIN, "resource '%s' is not known so far: %s%s could not be read (%s)",
 			typed, failed->group ? "group " : "the list of groups",
 			failed->group ? failed->group : "", failed->failure ? failed->failure : "no memory");
-	near = nearest(d, name->resource);
+	near = nearest_resource(d, name->resource);
 	if (near)
 		near_name = kube_resource_group_name(near);
 	return message_set(

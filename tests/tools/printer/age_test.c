@@ -10,7 +10,6 @@
 
 #include "tools/printer/age.h"
 #include "tools/informerctl/cli.h"
-#include "tools/flags/nearest.h"
 
 #define MINUTE INT64_C(60)
 #define HOUR (60 * MINUTE)
@@ -131,28 +130,13 @@ durations_are_gos(void **state)
 	assert_int_equal(ms_of("1x"), -77);
 }
 
-/* A typo has a nearest name, swapped letters count once, and a wild word has none. */
-static void
-typos_find_their_name(void **state)
-{
-	static const char *const names[] = {"pods", "services", "deployments", "nodes"};
-
-	(void)state;
-	assert_string_equal(nearest("pdos", names, 4), "pods");
-	assert_string_equal(nearest("podz", names, 4), "pods");
-	assert_string_equal(nearest("Deployment", names, 4), "deployments");
-	assert_string_equal(nearest("sevrices", names, 4), "services");
-	assert_null(nearest("configmaps", names, 4));
-	assert_null(nearest("x", names, 4));
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ages_are_kubectls),	     cmocka_unit_test(the_future_is_invalid),
 		cmocka_unit_test(times_of_rfc3339_are_read), cmocka_unit_test(what_is_no_time_is_refused),
-		cmocka_unit_test(durations_are_gos),	     cmocka_unit_test(typos_find_their_name),
+		cmocka_unit_test(durations_are_gos),
 	};
 
 	return cmocka_run_group_tests_name("ctl_age", tests, NULL, NULL);

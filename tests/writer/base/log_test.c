@@ -158,23 +158,6 @@ levels_have_names(void **state)
 	assert_int_equal(log_level_parse("Debug", &level), -EINVAL);
 }
 
-/* The nearest name is found over a letter too many, too few, wrong or swapped; a stranger has none. */
-static void
-the_nearest_name_is_found(void **state)
-{
-	static const char *const names[] = {"pods", "services", "deployments", "nodes"};
-
-	(void)state;
-	assert_string_equal(message_nearest("pds", names, 4), "pods");
-	assert_string_equal(message_nearest("podss", names, 4), "pods");
-	assert_string_equal(message_nearest("serivces", names, 4), "services");
-	assert_string_equal(message_nearest("Deploymnets", names, 4), "deployments");
-	assert_string_equal(message_nearest("deploments", names, 4), "deployments");
-	assert_null(message_nearest("x", names, 4));
-	assert_null(message_nearest("", names, 4));
-	assert_null(message_nearest("kubernetes", names, 4));
-}
-
 /* A second message replaces the first, which may be its argument; the code is handed through. */
 static void
 a_message_replaces_the_one_before(void **state)
@@ -202,7 +185,6 @@ main(void)
 		TEST(long_messages_are_cut),
 		TEST(errno_is_preserved),
 		cmocka_unit_test(levels_have_names),
-		cmocka_unit_test(the_nearest_name_is_found),
 		cmocka_unit_test(a_message_replaces_the_one_before),
 	};
 
