@@ -49,7 +49,6 @@ struct body {
 	struct refs names;
 	struct refs loose;	/* names that nobody remembers: a reference each, until their shape has one */
 	unsigned depth;
-	uint64_t duplicate_keys;
 	/* what the last close, or body_string(), made of it: the block that was there already; else 0 */
 	uint32_t known_ref;
 	struct body_frame frames[VALUE_DEPTH_MAX];

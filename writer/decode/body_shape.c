@@ -162,7 +162,6 @@ remove_duplicates(struct body *b, struct body_frame *f)
 	}
 	b->out.length = (size_t)(to - b->out.data);
 	b->names.count = f->names_start + kept;
-	b->duplicate_keys += count - kept;
 	free(places);
 	free(dead);
 	return r;

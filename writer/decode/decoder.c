@@ -71,7 +71,6 @@ decoder_feed(struct decoder *d, const char *bytes, size_t length)
 	size_t used, carried, step;
 	int r;
 
-	d->stats.bytes += length;
 	while (length > 0 && d->carry.length > 0) {
 		carried = d->carry.length;
 		step = carried > CARRY_STEP_MIN ? carried : CARRY_STEP_MIN;
@@ -158,7 +157,6 @@ decoder_reset(struct decoder *d)
 	item_reset(d);
 	envelope_reset(d);
 	body_clear(&d->body);
-	d->body.duplicate_keys = 0;
 	d->state = JSON_VALUE;
 	d->skipping = false;
 	d->skipping_item = false;
@@ -214,10 +212,4 @@ decoder_list_kind(const struct decoder *d, size_t *ret_length, bool *ret_has_ite
 	*ret_length = d->envelope.list_kind.length;
 	*ret_has_items = d->envelope.has_items;
 	return d->envelope.list_kind.data ? (const char *)d->envelope.list_kind.data : "";
-}
-
-void
-decoder_stats(const struct decoder *d, struct decoder_stats *ret)
-{
-	*ret = d->stats;
 }

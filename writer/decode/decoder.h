@@ -141,9 +141,4 @@ int decoder_finish(struct decoder *d);
 /* After -EBADMSG: a sentence, and the offset in the stream. */
 const char *decoder_error(const struct decoder *d, uint64_t *ret_offset);
 
-struct decoder_stats {
-	uint64_t documents, objects, bytes, duplicate_keys, bad_objects;
-};
-void decoder_stats(const struct decoder *d, struct decoder_stats *ret);
-
 #endif

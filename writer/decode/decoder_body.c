@@ -175,15 +175,14 @@ take_expected_name(struct decoder *d, struct body *b, struct body_frame *f, cons
 }
 
 /*
- * The container of frame f, which ends before p, became a block that was there already. (Duplicate keys are
- * counted each time.)
+ * The container of frame f, which ends before p, became a block that was there already.
  */
 static void
 remember_text(struct decoder *d, const struct body_frame *f, const char *p)
 {
 	uint64_t end = decoder_offset(d, p);
 
-	if (f->text_start >= d->offset && d->body.duplicate_keys == 0)
+	if (f->text_start >= d->offset)
 		schema_remember_text(d->schema, f->node, p - (end - f->text_start),
 				     (size_t)(end - f->text_start), d->body.known_ref);
 }

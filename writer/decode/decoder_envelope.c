@@ -116,7 +116,6 @@ document_end(struct decoder *d, const char *p)
 
 	e->place = BETWEEN_DOCUMENTS;
 	e->documents++;
-	d->stats.documents++;
 	if (d->mode == DECODE_WATCH)
 		r = event_end(d, p);
 	else if (d->mode == DECODE_LIST)
@@ -321,10 +320,8 @@ envelope_run(struct decoder *d, const char **p, const char *end, bool final)
 	if (e->place == BETWEEN_DOCUMENTS && d->state == JSON_NEXT) {
 		/* a single scalar or container has been read, or a document has ended */
 		d->state = JSON_VALUE;
-		if (d->mode == DECODE_DOCUMENT) {
+		if (d->mode == DECODE_DOCUMENT)
 			e->documents++;
-			d->stats.documents++;
-		}
 	}
 	*p = json_space_end(*p, end);
 	if (*p == end)

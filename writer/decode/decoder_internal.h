@@ -65,7 +65,6 @@ struct decoder {
 	struct decoder_envelope envelope;
 
 	int callback_result;	/* with STOPPED */
-	struct decoder_stats stats;
 	uint64_t error_offset;
 	char error[DECODER_WHY_MAX];
 };

@@ -158,7 +158,6 @@ set_left_out(struct decoder *d, const char *why)
 int
 item_report_bad(struct decoder *d)
 {
-	d->stats.bad_objects++;
 	return decoder_answered(
 		d, d->events->on_bad_object ? d->events->on_bad_object(d->context, d->item.why) : 0);
 }
@@ -263,7 +262,6 @@ item_hand_over(struct decoder *d, const char *type, size_t type_length)
 		return r;
 	}
 	item->has_draft = false;
-	d->stats.objects++;
 	return decoder_answered(d, d->events->on_object(d->context, type, type_length, draft));
 }
 
@@ -281,8 +279,6 @@ item_end(struct decoder *d, const char *p)
 
 	item->open = false;
 	schema_item_end(d->schema);
-	d->stats.duplicate_keys += d->body.duplicate_keys;
-	d->body.duplicate_keys = 0;
 	if (!item->bad && bytes > d->max_bytes) {
 		if (!keyed)
 			return decoder_fail(d, p, too_long(d, why));

@@ -390,12 +390,6 @@ schema_bind(struct decoder_schema *s, struct intern *in)
 	return 0;
 }
 
-uint32_t
-schema_node_count(const struct decoder_schema *s)
-{
-	return s->node_count;
-}
-
 /* ---- making ---- */
 
 static int

@@ -115,6 +115,4 @@ void schema_remember_text(struct decoder_schema *s, struct path_node *node, cons
 			  uint32_t ref);
 void schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref);
 
-uint32_t schema_node_count(const struct decoder_schema *s);
-
 #endif

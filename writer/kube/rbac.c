@@ -11,23 +11,6 @@ rbac_hint(const struct kube_resource *resource, const char *namespace_)
 	char *text;
 
 	if (asprintf(&text,
-		     "add this rule to a %s%s%s bound to informerd's user or service account:\n"
-		     "- apiGroups: [\"%s\"]\n"
-		     "  resources: [\"%s\"]\n"
-		     "  verbs: [\"list\", \"watch\"]\n",
-		     one ? "Role in namespace " : "ClusterRole", one ? namespace_ : "",
-		     one ? " (or a ClusterRole)" : "", resource->group, resource->resource) < 0)
-		return NULL;
-	return text;
-}
-
-char *
-rbac_hint_line(const struct kube_resource *resource, const char *namespace_)
-{
-	bool one = resource->namespaced && namespace_ && *namespace_;
-	char *text;
-
-	if (asprintf(&text,
 		     "add to informerd's %s%s: {apiGroups: [\"%s\"], resources: [\"%s\"], verbs: [\"list\", "
 		     "\"watch\"]}",
 		     one ? "Role in namespace " : "ClusterRole", one ? namespace_ : "", resource->group,

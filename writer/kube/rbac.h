@@ -8,22 +8,13 @@
 #include "writer/kube/resource_name.h"
 
 /*
- * The rule to add, as YAML that can be pasted, with the kind of role it belongs to:
+ * The rule to add, in one line for the log, with the kind of role it belongs to:
  *
- *	add this rule to a ClusterRole bound to informerd's user or service account:
- *	- apiGroups: ["apps"]
- *	  resources: ["deployments"]
- *	  verbs: ["list", "watch"]
+ *	add to informerd's ClusterRole: {apiGroups: ["apps"], resources: ["deployments"], verbs: ["list", "watch"]}
  *
  * namespace_  NULL or "" for all of them (then it must be a ClusterRole)
- * Returns     an allocated text of several lines, NULL without memory
+ * Returns     an allocated text, NULL without memory
  */
 char *rbac_hint(const struct kube_resource *resource, const char *namespace_);
-
-/*
- * The same rule in one line, for the log: {apiGroups: [apps], resources: [deployments], verbs: [list,
- * watch]}
- */
-char *rbac_hint_line(const struct kube_resource *resource, const char *namespace_);
 
 #endif

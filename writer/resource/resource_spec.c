@@ -56,7 +56,7 @@ make_schema(struct resource_spec *spec, const struct config_resource *entry, con
 static int
 make_texts(struct resource_spec *spec, const struct config_resource *entry)
 {
-	_cleanup_(message_freep) char *hint = rbac_hint_line(&spec->kube, entry->namespace_);
+	_cleanup_(message_freep) char *hint = rbac_hint(&spec->kube, entry->namespace_);
 
 	spec->group_name = kube_resource_group_name(&spec->kube);
 	if (!spec->group_name)
