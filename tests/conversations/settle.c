@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 #define SETTLE_LIMIT_NS 20000000000u
 #define STEP_NS     100000

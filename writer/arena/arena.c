@@ -17,7 +17,7 @@
 #include "shm-layout/huge_map.h"
 #include "writer/arena/arena_books.h"
 #include "writer/arena/arena_pages.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 #define GROWTH_MIN (512ull * 1024)
 #define GROWTH_MAX (32ull * 1024 * 1024)

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 #define ALL_CELLS ((1ull << SLOT_CELLS) - 1)
 

@@ -15,7 +15,7 @@
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
 #include "writer/daemon/limits.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 #define HEARTBEAT_MS 1000u
 #define GATHER_A_BEAT 8u /* some 20 ms */

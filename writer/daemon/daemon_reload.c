@@ -16,7 +16,7 @@
 #include "writer/base/notify.h"
 #include "writer/config/options.h"
 #include "writer/resource/reload_plan.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 #include "writer/config/config_check.h"
 #include "writer/config/config_build.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "writer/base/metrics_text.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 #include "writer/reflect/request_result.h"
 
 #define SECONDS(ns) ((double)(ns) / 1e9)

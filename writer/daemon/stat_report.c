@@ -42,7 +42,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 const char *
 stat_word(const struct cached_resource *c)

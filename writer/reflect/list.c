@@ -12,7 +12,7 @@
 
 #include "shm-layout/root.h"
 #include "writer/base/log.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 #include "writer/reflect/turn_share.h"
 #include "writer/fifo/staging.h"
 

@@ -12,7 +12,7 @@
 #include "shm-layout/path.h"
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 #include "writer/resource/redefinition.h"
 #include "writer/resource/reload_plan.h"
 #include "writer/decode/redecode.h"

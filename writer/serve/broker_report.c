@@ -2,7 +2,7 @@
 /*
  * What the broker tells of its readers in the report.
  */
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 #include "writer/serve/broker_internal.h"
 #include "writer/serve/fan_out.h"
 

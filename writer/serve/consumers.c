@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 /*
  * An attached consumer's time of being seen is renewed this often, so that a writer's death does not make it

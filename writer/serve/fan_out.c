@@ -20,7 +20,7 @@
 
 #include "shm-layout/fnv.h"
 #include "shm-layout/object.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 /*
  * unread  it stands in its audience's `unread`

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "writer/store/store_internal.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 /* Below this, it is not worth looking at the readers' pins. */
 #define RECLAIM_BYTES (64ull * 1024)

@@ -19,7 +19,7 @@
 #include "shm-layout/root.h"
 #include "shm-layout/walk.h"
 #include "writer/store/commit.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 
 #define GENERATIONS_MAX 64u	/* files of ours looked at; more means somebody else plays with the names */
 

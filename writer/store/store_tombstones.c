@@ -19,7 +19,7 @@
 #include "shm-layout/index_role.h"
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
-#include "writer/base/time_ns.h"
+#include "shm-layout/time_ns.h"
 #include "writer/store/collision_edit.h"
 #include "writer/store/store_keys.h"
 
