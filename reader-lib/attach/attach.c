@@ -11,12 +11,12 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
 #include "reader-lib/events/run.h"
+#include "shm-layout/time_ns.h"
 
 #define GUARD_BYTES 4096u
 #define FIRST_ANSWER_MS 100
@@ -32,15 +32,6 @@ const char *
 informer_library_version(void)
 {
 	return INFORMER_VERSION;
-}
-
-uint64_t
-clock_ns(int clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 void
@@ -155,12 +146,12 @@ make_locks(struct informer *inf)
 static void
 first_attempt(struct informer *inf)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + FIRST_ANSWER_MS * 1000000ull;
+	uint64_t end = time_ns(CLOCK_MONOTONIC) + FIRST_ANSWER_MS * 1000000ull;
 
 	informer_step(inf);
 	while (inf->link == LINK_GREETING) {
 		struct pollfd p = {.fd = inf->socket, .events = POLLIN};
-		uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		uint64_t now = time_ns(CLOCK_MONOTONIC);
 
 		if (now >= end || poll(&p, 1, (int)((end - now) / 1000000u) + 1) <= 0)
 			break;
@@ -284,7 +275,7 @@ informer_status(struct informer *inf, struct informer_status *status)
 	memcpy(s.reason, inf->reason, sizeof(s.reason));
 	if (m) {
 		struct header *h = (struct header *)(uintptr_t)m->header;
-		uint64_t now = clock_ns(CLOCK_BOOTTIME), beat;
+		uint64_t now = time_ns(CLOCK_BOOTTIME), beat;
 		uint32_t state = atomic_load_explicit(&h->state, memory_order_acquire);
 
 		beat = atomic_load_explicit(&h->heartbeat_boot_ns, memory_order_relaxed);

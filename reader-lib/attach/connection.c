@@ -20,6 +20,7 @@
 #include "reader-lib/base/internal.h"
 #include "reader-lib/attach/orphan.h"
 #include "reader-lib/events/subscription.h"
+#include "shm-layout/time_ns.h"
 
 #define DELAY_MIN_NS 10000000ull
 #define DELAY_MAX_NS 1000000000ull
@@ -86,7 +87,7 @@ go_down(struct informer *inf, const char *reason)
 	if (inf->reason != reason)
 		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
 	inf->delay_ns = lost ? 0 : inf->delay_ns < DELAY_MIN_NS ? DELAY_MIN_NS : inf->delay_ns;
-	set_timer(inf, clock_ns(CLOCK_MONOTONIC) + inf->delay_ns);
+	set_timer(inf, time_ns(CLOCK_MONOTONIC) + inf->delay_ns);
 	inf->delay_ns = inf->delay_ns * 2 > DELAY_MAX_NS ? DELAY_MAX_NS : inf->delay_ns * 2;
 	if (lost || new_reason)
 		log_say(inf, lost ? INFORMER_LOG_WARNING : INFORMER_LOG_INFO, "%s", inf->reason);
@@ -225,7 +226,7 @@ attempt(struct informer *inf)
 	}
 	inf->link = LINK_GREETING;
 	watch(inf, fd);
-	set_timer(inf, clock_ns(CLOCK_MONOTONIC) + GREETING_NS);
+	set_timer(inf, time_ns(CLOCK_MONOTONIC) + GREETING_NS);
 }
 
 /* WELCOME or MOVED. The descriptors are ours. */
@@ -346,14 +347,14 @@ connection_step(struct informer *inf)
 		changed = true;
 	/* Twice: a hang-up is followed by an attempt at once. Bounded otherwise by what the broker sent. */
 	for (unsigned round = 0; round < 2; round++) {
-		if (inf->link == LINK_DOWN && clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
+		if (inf->link == LINK_DOWN && time_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 			attempt(inf);
 		while (inf->link != LINK_DOWN && receive_step(inf))
 			changed = true;
 	}
 	changed |= atomic_load_explicit(&inf->current, memory_order_relaxed) != m;
 	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX &&
-	    clock_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
+	    time_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 		inf->attempt_ns = UINT64_MAX;
 	if (atomic_load_explicit(&inf->wants, memory_order_relaxed))
 		resources_tell_wants(inf);

@@ -7,10 +7,10 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "reader-lib/base/internal.h"
+#include "shm-layout/time_ns.h"
 
 #define REPORT_MAX (64u << 20)
 
@@ -46,7 +46,7 @@ wait_readable(struct informer *inf, int fd, uint64_t end_ns)
 {
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_ns(CLOCK_MONOTONIC),
+		uint64_t now = time_ns(CLOCK_MONOTONIC),
 			 left = now < end_ns ? (end_ns - now) / 1000000u + 1 : 0;
 		int n = poll(&p, 1, left > INT_MAX ? INT_MAX : (int)left);
 
@@ -91,7 +91,7 @@ int
 informer_stat_json(struct informer *inf, int timeout_ms, char **ret_text, size_t *ret_length)
 {
 	uint64_t end = timeout_ms < 0 ? UINT64_MAX / 2
-				      : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+				      : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	struct message_head question;
 	struct report report = {0};
 	char *packet;

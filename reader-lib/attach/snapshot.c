@@ -14,10 +14,10 @@
  */
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include "reader-lib/read/copy.h"
 #include "reader-lib/base/internal.h"
+#include "shm-layout/time_ns.h"
 
 #define TRIES 4
 #define STEP_NS 200000ull
@@ -36,7 +36,7 @@ cell_hint(const void *address)
 static __attribute__((noinline)) void
 nudge(struct informer *inf)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = time_ns(CLOCK_MONOTONIC);
 	uint64_t next = atomic_load_explicit(&inf->next_step_ns, memory_order_relaxed);
 	int saved = errno;
 

@@ -164,8 +164,6 @@ memory_put(const struct informer *inf, void *memory)
 	allocator_put(&inf->memory, memory);
 }
 
-uint64_t clock_ns(int clock);
-
 /* ---- error.c ---- */
 
 /* Keep a sentence for informer_last_error(), and hand the code through. */

@@ -5,7 +5,8 @@
 #include "reader-lib/events/handler.h"
 
 #include <string.h>
-#include <time.h>
+
+#include "shm-layout/time_ns.h"
 
 static int
 copy_text(struct informer *inf, const char *what, const char *text, char *buffer, size_t room)
@@ -112,7 +113,7 @@ acknowledge(struct handler_work *w)
 static uint64_t
 coarse_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC_COARSE);
+	return time_ns(CLOCK_MONOTONIC_COARSE);
 }
 
 /* 1 items were told, 0 none, or negative. */

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "reader-lib/events/run.h"
+#include "shm-layout/time_ns.h"
 
 int
 informer_add_handler(struct informer *inf, const struct informer_handler_options *options,
@@ -109,7 +110,7 @@ int
 handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, const void *context),
 	      const void *context, int timeout_ms)
 {
-	uint64_t end = timeout_ms < 0 ? 0 : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	uint64_t end = timeout_ms < 0 ? 0 : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	struct timespec until = {.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u)};
 	bool is;
 	int r = 0;

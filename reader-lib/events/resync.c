@@ -8,9 +8,9 @@
  * the handler is not up to date (before it is synced, in a catch-up).
  */
 #include <string.h>
-#include <time.h>
 
 #include "reader-lib/events/handler.h"
+#include "shm-layout/time_ns.h"
 
 #define PERIOD_MIN_MS 1000u
 #define SLICES 20u
@@ -30,7 +30,7 @@ resync_init(struct handler_work *w)
 	w->step_ns = w->step_ns < STEP_MIN_NS   ? STEP_MIN_NS
 		     : w->step_ns > STEP_MAX_NS ? STEP_MAX_NS
 						: w->step_ns;
-	w->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	w->begun_ns = time_ns(CLOCK_MONOTONIC);
 	w->due_ns = w->begun_ns + w->step_ns;
 }
 
@@ -146,7 +146,7 @@ resync_turn(struct informer_handler *h)
 
 	if (w->due_ns == UINT64_MAX)
 		return 0;
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = time_ns(CLOCK_MONOTONIC);
 	if (now < w->due_ns)
 		return 0;
 	w->due_ns = now + w->step_ns;

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "shm-layout/time_ns.h"
+
 #define RETRY_NS 10000000ull
 /* What one informer_dispatch() gives a handler. */
 #define DISPATCH_TURNS 4u
@@ -79,11 +81,11 @@ let_go(struct informer *inf, struct informer_handler *h, int r)
 		return;
 	}
 	if (r < 0)
-		h->retry_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+		h->retry_ns = time_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	h->claimed = false;
 	/* Who sleeps for all left it out when setting the alarm. */
 	if (inf->leader)
-		set_alarm(inf, clock_ns(CLOCK_MONOTONIC));
+		set_alarm(inf, time_ns(CLOCK_MONOTONIC));
 	if (inf->watchers)
 		pthread_cond_broadcast(&inf->handler_cond);
 }
@@ -129,7 +131,7 @@ run_prepare_sleep(struct informer *inf)
 
 	if (inf->handler_count == 0)
 		return false;
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = time_ns(CLOCK_MONOTONIC);
 	arm_for_handlers(inf);
 	due = find_due(inf, NULL, now) != NULL;
 	set_alarm(inf, now);
@@ -174,7 +176,7 @@ run_wake(struct informer *inf)
 		return;
 	if (inf->running)
 		call_another(inf);
-	else if (find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC)))
+	else if (find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)))
 		set_due(inf, true);
 }
 
@@ -209,14 +211,14 @@ lead(struct informer *inf)
 	 * system calls, are read when the sleeper comes back; they wake it at once. Not twice in a row: a
 	 * ring that is never empty keeps no message waiting.
 	 */
-	inf->step_waits = !inf->step_waits && find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC)) != NULL;
+	inf->step_waits = !inf->step_waits && find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)) != NULL;
 	if (!inf->step_waits) {
 		pthread_mutex_unlock(&inf->wait_lock);
 		informer_step_quietly(inf);
 		pthread_mutex_lock(&inf->wait_lock);
 	}
 	inf->leader = false;
-	inf->alarm_at = inf->alarm_at <= clock_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
+	inf->alarm_at = inf->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
 	if (inf->waiters)
 		pthread_cond_broadcast(&inf->wait_cond);
 }
@@ -231,7 +233,7 @@ run_thread(void *context)
 	while (!inf->stopping) {
 		int r = 1;
 
-		h = find_due(inf, NULL, clock_ns(CLOCK_MONOTONIC));
+		h = find_due(inf, NULL, time_ns(CLOCK_MONOTONIC));
 		if (h) {
 			claim(h);
 			/* Somebody has to look after the others meanwhile. */
@@ -296,8 +298,8 @@ run_dispatch(struct informer *inf)
 		pthread_mutex_unlock(&inf->wait_lock);
 		return false;
 	}
-	while (!inf->stopping && !inf->running && (h = find_due(inf, h, clock_ns(CLOCK_MONOTONIC)))) {
-		uint64_t end = clock_ns(CLOCK_MONOTONIC) + DISPATCH_NS;
+	while (!inf->stopping && !inf->running && (h = find_due(inf, h, time_ns(CLOCK_MONOTONIC)))) {
+		uint64_t end = time_ns(CLOCK_MONOTONIC) + DISPATCH_NS;
 		int r = 1;
 
 		claim(h);
@@ -307,7 +309,7 @@ run_dispatch(struct informer *inf)
 		     i < DISPATCH_TURNS && r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed);
 		     i++) {
 			r = handler_turn(h);
-			if (clock_ns(CLOCK_MONOTONIC) >= end)
+			if (time_ns(CLOCK_MONOTONIC) >= end)
 				break;
 		}
 		pthread_mutex_lock(&inf->wait_lock);

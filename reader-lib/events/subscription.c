@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "shm-layout/time_ns.h"
 
 #define REFUSED_NS 1000000000ull
 #define BLOCKED_NS 10000000ull
@@ -59,7 +60,7 @@ void
 subscription_renew(struct informer *inf, struct subscription *sub, uint64_t delay_ns)
 {
 	sub->state = SUBSCRIPTION_WANTED;
-	sub->retry_ns = clock_ns(CLOCK_MONOTONIC) + delay_ns;
+	sub->retry_ns = time_ns(CLOCK_MONOTONIC) + delay_ns;
 	connection_timer(inf, sub->retry_ns);
 	ring_free(subscription_take(sub), false);
 }
@@ -113,7 +114,7 @@ ask(struct informer *inf, struct subscription *sub)
 	memcpy(message.consumer, sub->consumer, sizeof(message.consumer));
 	if (send(inf->socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		/* The socket is full for a moment; or gone, which the next receive tells. */
-		sub->retry_ns = clock_ns(CLOCK_MONOTONIC) + BLOCKED_NS;
+		sub->retry_ns = time_ns(CLOCK_MONOTONIC) + BLOCKED_NS;
 		connection_timer(inf, sub->retry_ns);
 		return false;
 	}
@@ -134,7 +135,7 @@ subscriptions_step(struct informer *inf)
 		if (sub->state != SUBSCRIPTION_WANTED)
 			continue;
 		if (sub->retry_ns) {
-			now = now ? now : clock_ns(CLOCK_MONOTONIC);
+			now = now ? now : time_ns(CLOCK_MONOTONIC);
 			if (now < sub->retry_ns) {
 				connection_timer(inf, sub->retry_ns);
 				continue;

@@ -20,6 +20,7 @@
 
 #include "reader-lib/events/run.h"
 #include "reader-lib/events/watch_error.h"
+#include "shm-layout/time_ns.h"
 
 /* Wake all waiters, whoever found the news. */
 static void
@@ -266,7 +267,7 @@ static void
 sleep_once(struct informer *inf, uint64_t end_ns)
 {
 	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN}, {.fd = inf->kick, .events = POLLIN}};
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = time_ns(CLOCK_MONOTONIC);
 	eventfd_t count;
 	int ms = -1;
 
@@ -295,7 +296,7 @@ sleep_once(struct informer *inf, uint64_t end_ns)
 	informer_step(inf);
 	pthread_mutex_lock(&inf->wait_lock);
 	inf->leader = false;
-	inf->alarm_at = inf->alarm_at <= clock_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
+	inf->alarm_at = inf->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
 	/* Another one leads from here, if this one is content. */
 	pthread_cond_broadcast(&inf->wait_cond);
 	run_wake(inf);
@@ -334,7 +335,7 @@ static int
 wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 {
 	uint64_t end = timeout_ms < 0 ? UINT64_MAX
-				      : clock_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+				      : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 	const char *why = "";
 	char reason[256] = "", trouble[400] = "";
 	int r;
@@ -348,7 +349,7 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 		/* With wait_lock held: news that comes from here on finds us listening. */
 		arm(inf);
 		r = condition.met(inf, condition.what, &why);
-		if (r != 0 || (end != UINT64_MAX && clock_ns(CLOCK_MONOTONIC) >= end))
+		if (r != 0 || (end != UINT64_MAX && time_ns(CLOCK_MONOTONIC) >= end))
 			break;
 		sleep_once(inf, end);
 	}

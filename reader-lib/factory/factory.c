@@ -3,10 +3,10 @@
  * Factories: one informer a resource, with the factory's defaults and the resource's tweak.
  */
 #include <string.h>
-#include <time.h>
 
 #include "reader-lib/factory/factory.h"
 #include "reader-lib/factory/gvr.h"
+#include "shm-layout/time_ns.h"
 
 char *
 text_copy(const struct informer *inf, const char *text)
@@ -316,7 +316,7 @@ handlers_synced(const struct informer *inf, const void *context)
 static int
 remaining_ms(int timeout_ms, uint64_t end_ns)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = time_ns(CLOCK_MONOTONIC);
 
 	if (timeout_ms < 0)
 		return -1;
@@ -332,7 +332,7 @@ informer_factory_wait_synced(struct informer_factory *f, int timeout_ms,
 
 	if (!f)
 		return -EINVAL;
-	end_ns = clock_ns(CLOCK_MONOTONIC) + (timeout_ms > 0 ? (uint64_t)timeout_ms * 1000000u : 0);
+	end_ns = time_ns(CLOCK_MONOTONIC) + (timeout_ms > 0 ? (uint64_t)timeout_ms * 1000000u : 0);
 	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next) {
 		if (!shared_is_started(shared))
 			continue;

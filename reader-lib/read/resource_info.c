@@ -4,15 +4,15 @@
  * are.
  */
 #include <string.h>
-#include <time.h>
 
 #include "reader-lib/base/internal.h"
+#include "shm-layout/time_ns.h"
 
 static uint64_t
 contact_age(const struct snapshot *s, uint32_t position)
 {
 	struct header *h = (struct header *)(uintptr_t)s->mapping->header;
-	uint64_t contact, now = clock_ns(CLOCK_BOOTTIME);
+	uint64_t contact, now = time_ns(CLOCK_BOOTTIME);
 
 	contact = position < RESOURCE_MAX ?
 		atomic_load_explicit(&h->contact_boot_ns[position], memory_order_relaxed) : 0;

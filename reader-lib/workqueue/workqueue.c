@@ -31,6 +31,7 @@
 #include "reader-lib/base/key_table.h"
 #include "reader-lib/workqueue/rate_limit.h"
 #include "reader-lib/workqueue/workqueue_metrics.h"
+#include "shm-layout/time_ns.h"
 
 #define DEFAULT_BASE_DELAY_NS 5000000u
 #define DEFAULT_MAX_DELAY_NS 1000000000000u
@@ -77,18 +78,9 @@ struct informer_workqueue {
 };
 
 static uint64_t
-monotonic_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static uint64_t
 now_of(const struct informer_workqueue *q)
 {
-	return q->clock ? q->clock(q->clock_context) : monotonic_ns();
+	return q->clock ? q->clock(q->clock_context) : time_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t
@@ -464,7 +456,7 @@ sleep_for_more(struct informer_workqueue *q, uint64_t until_ns)
 static uint64_t
 until_of(int timeout_ms)
 {
-	return timeout_ms < 0 ? NEVER : monotonic_ns() + (uint64_t)timeout_ms * 1000000u;
+	return timeout_ms < 0 ? NEVER : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 }
 
 static void
@@ -501,7 +493,7 @@ try_get(struct informer_workqueue *q, uint64_t until_ns, struct informer_work_it
 	}
 	if (q->shutting_down)
 		return -ESHUTDOWN;
-	return until_ns != NEVER && monotonic_ns() >= until_ns ? -ETIMEDOUT : -EAGAIN;
+	return until_ns != NEVER && time_ns(CLOCK_MONOTONIC) >= until_ns ? -ETIMEDOUT : -EAGAIN;
 }
 
 int
@@ -622,7 +614,7 @@ informer_workqueue_shut_down_with_drain(struct informer_workqueue *q, int timeou
 	while ((q->dirty > 0 || q->busy) && r == 0) {
 		if (!q->draining)
 			r = -ECANCELED;
-		else if (until_ns != NEVER && monotonic_ns() >= until_ns)
+		else if (until_ns != NEVER && time_ns(CLOCK_MONOTONIC) >= until_ns)
 			r = -ETIMEDOUT;
 		else
 			sleep_until(q, &q->drained, until_ns);
