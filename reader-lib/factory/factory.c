@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "reader-lib/factory/factory.h"
-#include "reader-lib/factory/gvr.h"
+#include "reader-lib/factory/resource_name.h"
 #include "shm-layout/time_ns.h"
 
 char *

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reader-lib/factory/gvr.h"
+#include "reader-lib/factory/resource_name.h"
 
 #define PARTS_MAX 3u
 
