@@ -138,30 +138,6 @@ informer_factory_new(struct informer *inf, const struct informer_factory_options
 
 /* ---- informers ---- */
 
-bool
-same_resource(struct informer *inf, const char *one, const char *other)
-{
-	const char *names[] = {one, other};
-	uint32_t positions[2] = {0, 1};
-	struct informer_snapshot snapshot;
-	struct informer_resource *resource;
-	int r;
-
-	if (strcasecmp(one, other) == 0)
-		return true;
-	if (informer_begin(inf, &snapshot) < 0)
-		return false;
-	for (unsigned i = 0; i < 2; i++) {
-		r = informer_resource_open(inf, names[i], &resource);
-		if (r == 0)
-			r = informer_resource_position(&snapshot, resource, &positions[i]);
-		if (r < 0)
-			break;
-	}
-	informer_end(&snapshot);
-	return r == 0 && positions[0] == positions[1];
-}
-
 static void
 shared_free(struct informer_shared *shared)
 {
@@ -211,7 +187,7 @@ shared_new(struct informer_factory *f, const char *asked, const char *name, bool
 	shared->asked = text_copy(f->inf, asked);
 	shared->name = text_copy(f->inf, name);
 	for (size_t i = 0; i < f->tweak_count; i++) {
-		if (same_resource(f->inf, f->tweaks[i].resource, name))
+		if (resource_names_match(f->inf, f->tweaks[i].resource, name))
 			shared->tweak = &f->tweaks[i];
 	}
 	shared->resync_ms = shared->tweak && shared->tweak->resync_ms ? shared->tweak->resync_ms
@@ -248,7 +224,7 @@ get_shared(struct informer_factory *f, const char *resource, bool exclusive,
 		return bad_name(f->inf, resource);
 	pthread_mutex_lock(&f->lock);
 	for (shared = exclusive ? NULL : f->shared; shared; shared = shared->next) {
-		if (!shared->exclusive && same_resource(f->inf, shared->name, name))
+		if (!shared->exclusive && resource_names_match(f->inf, shared->name, name))
 			break;
 	}
 	if (!shared)

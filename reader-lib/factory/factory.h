@@ -63,7 +63,5 @@ bool shared_handlers_synced(const struct informer_shared *shared);
 
 /* A copy of a text ("" for NULL); NULL without memory. */
 char *text_copy(const struct informer *inf, const char *text);
-/* Whether two names mean one resource: they are the same, or the newest snapshot says so. */
-bool same_resource(struct informer *inf, const char *one, const char *other);
 
 #endif

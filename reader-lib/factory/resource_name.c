@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From group/version/resource to resource.version.group.
+ * Names of resources: from group/version/resource to resource.version.group, and whether two mean one.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "reader-lib/factory/resource_name.h"
 
@@ -38,4 +39,28 @@ resource_name_of(const char *text, char ret_name[RESOURCE_NAME_MAX + 1])
 		 parts[count - 1], (int)lengths[count - 2], parts[count - 2],
 		 count == 3 && lengths[0] ? "." : "", count == 3 ? (int)lengths[0] : 0, parts[0]);
 	return 0;
+}
+
+bool
+resource_names_match(struct informer *inf, const char *one, const char *other)
+{
+	const char *names[] = {one, other};
+	uint32_t positions[2] = {0, 1};
+	struct informer_snapshot snapshot;
+	struct informer_resource *resource;
+	int r;
+
+	if (strcasecmp(one, other) == 0)
+		return true;
+	if (informer_begin(inf, &snapshot) < 0)
+		return false;
+	for (unsigned i = 0; i < 2; i++) {
+		r = informer_resource_open(inf, names[i], &resource);
+		if (r == 0)
+			r = informer_resource_position(&snapshot, resource, &positions[i]);
+		if (r < 0)
+			break;
+	}
+	informer_end(&snapshot);
+	return r == 0 && positions[0] == positions[1];
 }

@@ -7,7 +7,7 @@
 #ifndef READER_LIB_FACTORY_RESOURCE_NAME_H
 #define READER_LIB_FACTORY_RESOURCE_NAME_H
 
-#include <stddef.h>
+#include "reader-lib/informer.h"
 
 #define RESOURCE_NAME_MAX 512u
 
@@ -16,5 +16,7 @@
  * Returns 0; -EINVAL: neither form, empty, or longer than RESOURCE_NAME_MAX
  */
 int resource_name_of(const char *text, char ret_name[RESOURCE_NAME_MAX + 1]);
+/* Whether two names in kubectl's form mean one resource: equal, or the newest snapshot says so. */
+bool resource_names_match(struct informer *inf, const char *one, const char *other);
 
 #endif

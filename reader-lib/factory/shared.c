@@ -169,7 +169,7 @@ check_options(const struct informer_shared *shared, const struct informer_handle
 	char name[RESOURCE_NAME_MAX + 1];
 
 	if (o->resource &&
-	    (resource_name_of(o->resource, name) < 0 || !same_resource(f->inf, name, shared->name)))
+	    (resource_name_of(o->resource, name) < 0 || !resource_names_match(f->inf, name, shared->name)))
 		return error_set(f->inf, -EINVAL, "a handler of '%.60s' was given to the informer of %s",
 				 o->resource, shared->name);
 	if (o->namespace_ && strcmp(o->namespace_, f->namespace_) != 0)
