@@ -463,6 +463,14 @@ value_field(struct value object, const char *name, size_t length, uint8_t name_f
 }
 
 struct value
+value_at_name(struct value object, const char *name)
+{
+	size_t length = strlen(name);
+
+	return value_field(object, name, length, path_fingerprint(name, length));
+}
+
+struct value
 value_element(struct value array, size_t i)
 {
 	const uint8_t *at, *end;

@@ -123,6 +123,8 @@ size_t value_count(struct value v);	/* of an array: O(n) */
  * fields before it.
  */
 struct value value_field(struct value object, const char *name, size_t length, uint8_t name_fp);
+/* By a terminated name. */
+struct value value_at_name(struct value object, const char *name);
 struct value value_element(struct value array, size_t i);
 
 /*

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connection to the broker, as a state machine that never waits:
- *
- *	DOWN ──connect, HELLO──▶ GREETING ──WELCOME──▶ UP ──MOVED──▶ UP
- *	  ▲                         │                   │
- *	  └──── refused, hang-up, silence, nonsense ────┘		the arena stays mapped and readable
- *
- * DOWN tries again after 10 ms, then twice as long, up to 1 s. Each arena that comes becomes current at once;
- * snapshots of the old one stay valid.
+ * The connection to the broker: what is sent and received, and when it is tried again.
  */
+#include "reader-lib/attach/connection.h"
+
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/mapping.h"
+#include "reader-lib/attach/message.h"
 #include "reader-lib/attach/orphan.h"
-#include "reader-lib/events/subscription.h"
 #include "shm-layout/time_ns.h"
 
 #define DELAY_MIN_NS 10000000ull
 #define DELAY_MAX_NS 1000000000ull
 #define GREETING_NS 5000000000ull
+#define FIRST_ANSWER_MS 100
 
 /* Make informer_fd() readable at this time. */
 static void
@@ -83,7 +81,7 @@ go_down(struct informer *inf, const char *reason)
 	inf->link = LINK_DOWN;
 	if (m)
 		atomic_store_explicit(&m->lost, true, memory_order_relaxed);
-	subscriptions_lost(inf);
+	inf->hooks->lost(inf);
 	if (inf->reason != reason)
 		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
 	inf->delay_ns = lost ? 0 : inf->delay_ns < DELAY_MIN_NS ? DELAY_MIN_NS : inf->delay_ns;
@@ -91,47 +89,6 @@ go_down(struct informer *inf, const char *reason)
 	inf->delay_ns = inf->delay_ns * 2 > DELAY_MAX_NS ? DELAY_MAX_NS : inf->delay_ns * 2;
 	if (lost || new_reason)
 		log_say(inf, lost ? INFORMER_LOG_WARNING : INFORMER_LOG_INFO, "%s", inf->reason);
-}
-
-bool
-message_ok(const void *packet, size_t length, size_t min_length)
-{
-	struct message_head head;
-
-	if (length < sizeof(head) || length < min_length)
-		return false;
-	memcpy(&head, packet, sizeof(head));
-	return head.magic == PROTOCOL_MAGIC && head.version == PROTOCOL_VERSION && head.length == length;
-}
-
-void
-message_begin(struct message_head *head, uint16_t type, uint32_t length)
-{
-	*head = (struct message_head){
-		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = type, .length = length};
-}
-
-int
-message_refusal(struct informer *inf, const void *packet, size_t length)
-{
-	struct message_refused refused;
-	const char *text = (const char *)packet + sizeof(refused);
-	char clean[256];
-	size_t n, i;
-
-	if (length < sizeof(refused))
-		return error_set(inf, -EPROTO, "informerd answered with a packet that makes no sense");
-	memcpy(&refused, packet, sizeof(refused));
-	n = length - sizeof(refused);
-	if (refused.text_length < n)
-		n = refused.text_length;
-	if (n >= sizeof(clean))
-		n = sizeof(clean) - 1;
-	for (i = 0; i < n; i++)
-		clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
-	clean[n] = '\0';
-	return error_set(inf, refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT : INFORMER_E_REFUSED,
-			 "informerd refused this reader: %s", n ? clean : "(it did not say why)");
 }
 
 int
@@ -244,7 +201,7 @@ receive_arena(struct informer *inf, const struct message_welcome *welcome,
 		return;
 	}
 	make_current(inf, m);
-	subscriptions_reset(inf, inf->link == LINK_UP);
+	inf->hooks->moved(inf, inf->link == LINK_UP);
 	inf->link = LINK_UP;
 	inf->delay_ns = 0;
 	inf->reason[0] = '\0';
@@ -311,7 +268,7 @@ receive_step(struct informer *inf)
 		receive_arena(inf, &packet.welcome, fds);
 		return true;
 	}
-	if (n > 0 && inf->link == LINK_UP && subscriptions_receive(inf, &packet, (size_t)n, fds, count))
+	if (n > 0 && inf->link == LINK_UP && inf->hooks->receive(inf, &packet, (size_t)n, fds, count))
 		return true;
 	for (unsigned i = 0; i < count; i++)
 		close(fds[i]);
@@ -356,11 +313,38 @@ connection_step(struct informer *inf)
 	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX &&
 	    time_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 		inf->attempt_ns = UINT64_MAX;
-	if (atomic_load_explicit(&inf->wants, memory_order_relaxed))
-		resources_tell_wants(inf);
-	atomic_store_explicit(&inf->subscription_waits, inf->subscriptions && subscriptions_step(inf),
-			      memory_order_relaxed);
+	inf->hooks->step(inf);
 	if (inf->mappings && inf->mappings->next)
 		mapping_reap(inf);
 	return changed;
+}
+
+bool
+connection_dispatch(struct informer *inf)
+{
+	eventfd_t count;
+	bool changed;
+
+	pthread_mutex_lock(&inf->lock);
+	changed = eventfd_read(inf->told, &count) == 0;
+	if (connection_step(inf))
+		changed = true;
+	pthread_mutex_unlock(&inf->lock);
+	return changed;
+}
+
+void
+connection_first_attempt(struct informer *inf)
+{
+	uint64_t end = time_ns(CLOCK_MONOTONIC) + FIRST_ANSWER_MS * 1000000ull;
+
+	connection_dispatch(inf);
+	while (inf->link == LINK_GREETING) {
+		struct pollfd p = {.fd = inf->socket, .events = POLLIN};
+		uint64_t now = time_ns(CLOCK_MONOTONIC);
+
+		if (now >= end || poll(&p, 1, (int)((end - now) / 1000000u) + 1) <= 0)
+			break;
+		connection_dispatch(inf);
+	}
 }

@@ -9,7 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/connection.h"
+#include "reader-lib/attach/message.h"
 #include "shm-layout/time_ns.h"
 
 #define REPORT_MAX (64u << 20)

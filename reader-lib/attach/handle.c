@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The handle: made, told what to do, taken down, asked how it is.
+ * The handle: what this room has of it made, taken down, and asked how it is.
  */
-#include <poll.h>
+#include "reader-lib/attach/handle.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <sodium.h>
-
-#include "reader-lib/events/run.h"
+#include "reader-lib/attach/connection.h"
+#include "reader-lib/attach/mapping.h"
 #include "shm-layout/time_ns.h"
 
 #define GUARD_BYTES 4096u
-#define FIRST_ANSWER_MS 100
 #define STALE_NS 15000000000ull
 
 uint32_t
@@ -73,9 +72,8 @@ choose_addresses(struct informer *inf, const char *path)
 	return r;
 }
 
-/* The options as far as the caller's header knows them; the rest is zero. */
-static int
-read_options(struct informer_options *ret, const struct informer_options *given)
+int
+handle_options_read(struct informer_options *ret, const struct informer_options *given)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->size = sizeof(*ret);
@@ -108,121 +106,39 @@ make_descriptors(struct informer *inf)
 
 	inf->epoll = epoll_create1(EPOLL_CLOEXEC);
 	inf->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	inf->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	inf->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	inf->outer = epoll_create1(EPOLL_CLOEXEC);
-	inf->due = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	inf->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (inf->epoll < 0 || inf->timer < 0 || inf->kick < 0 || inf->told < 0 || inf->outer < 0 ||
-	    inf->due < 0 || inf->alarm < 0)
+	if (inf->epoll < 0 || inf->timer < 0 || inf->told < 0)
 		return -errno;
 	if (epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->timer, &event) < 0 ||
-	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->told, &event) < 0 ||
-	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->alarm, &event) < 0 ||
-	    epoll_ctl(inf->outer, EPOLL_CTL_ADD, inf->epoll, &event) < 0 ||
-	    epoll_ctl(inf->outer, EPOLL_CTL_ADD, inf->due, &event) < 0)
+	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->told, &event) < 0)
 		return -errno;
 	return 0;
-}
-
-static void
-make_locks(struct informer *inf)
-{
-	pthread_condattr_t attributes;
-
-	pthread_mutex_init(&inf->lock, NULL);
-	pthread_mutex_init(&inf->wait_lock, NULL);
-	pthread_mutex_init(&inf->bind_lock, NULL);
-	pthread_mutex_init(&inf->error_lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&inf->wait_cond, &attributes);
-	pthread_cond_init(&inf->handler_cond, &attributes);
-	pthread_cond_init(&inf->run_idle, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
-/* The first attempt: a daemon that listens gets a moment to answer. */
-static void
-first_attempt(struct informer *inf)
-{
-	uint64_t end = time_ns(CLOCK_MONOTONIC) + FIRST_ANSWER_MS * 1000000ull;
-
-	informer_step(inf);
-	while (inf->link == LINK_GREETING) {
-		struct pollfd p = {.fd = inf->socket, .events = POLLIN};
-		uint64_t now = time_ns(CLOCK_MONOTONIC);
-
-		if (now >= end || poll(&p, 1, (int)((end - now) / 1000000u) + 1) <= 0)
-			break;
-		informer_step(inf);
-	}
 }
 
 int
-informer_attach(const struct informer_options *given, struct informer **ret_informer)
+handle_init(struct informer *inf, const struct informer_options *options)
 {
-	struct informer_options options;
-	struct allocator memory;
-	struct informer *inf;
 	int r;
 
-	if (!ret_informer)
-		return -EINVAL;
-	r = read_options(&options, given);
-	if (r < 0)
-		return r;
-	if (sodium_init() < 0)
-		return -ENOSYS;
-	r = allocator_init(&memory, options.allocate, options.release, options.allocator_context);
-	if (r < 0)
-		return r;
-	inf = allocator_get(&memory, sizeof(*inf));
-	if (!inf)
-		return -ENOMEM;
-	inf->memory = memory;
-	inf->log = options.log;
-	inf->log_context = options.log_context;
-	inf->flags = options.flags;
-	inf->socket = inf->epoll = inf->timer = inf->kick = inf->told = inf->outer = inf->due = inf->alarm =
-		-1;
-	inf->alarm_at = UINT64_MAX;
+	inf->log = options->log;
+	inf->log_context = options->log_context;
+	inf->flags = options->flags;
+	inf->socket = inf->epoll = inf->timer = inf->told = -1;
 	snprintf(inf->reader_name, sizeof(inf->reader_name), "%s",
-		 options.reader_name ? options.reader_name : program_invocation_short_name);
-	make_locks(inf);
-	r = choose_addresses(inf, options.socket_path);
+		 options->reader_name ? options->reader_name : program_invocation_short_name);
+	pthread_mutex_init(&inf->lock, NULL);
+	pthread_mutex_init(&inf->error_lock, NULL);
+	r = choose_addresses(inf, options->socket_path);
 	if (r == 0)
 		r = make_guard(inf);
-	if (r == 0)
-		r = make_descriptors(inf);
-	if (r < 0) {
-		informer_detach(inf);
-		return r;
-	}
-	first_attempt(inf);
-	*ret_informer = inf;
-	return 0;
-}
-
-static void
-close_all(const int *fds, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	return r < 0 ? r : make_descriptors(inf);
 }
 
 void
-informer_detach(struct informer *inf)
+handle_done(struct informer *inf, bool in_child)
 {
-	bool in_child;
+	const int fds[] = {inf->epoll, inf->timer, inf->told};
 
-	if (!inf)
-		return;
-	in_child = inf->alive && forked(inf);
-	if (!in_child)
-		run_stop(inf);
-	run_free(inf, in_child);
 	connection_close(inf, in_child);
 	while (inf->mappings) {
 		struct mapping *m = inf->mappings;
@@ -230,32 +146,16 @@ informer_detach(struct informer *inf)
 		inf->mappings = m->next;
 		mapping_free(inf, m, in_child);
 	}
-	resources_free(inf);
-	definitions_free(inf);
 	if (inf->alive)
 		munmap((void *)(uintptr_t)inf->alive, GUARD_BYTES);
-	close_all(
-		(const int[]){inf->epoll, inf->timer, inf->kick, inf->told, inf->outer, inf->due, inf->alarm},
-		7);
+	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	/* In a child another thread of the parent may have held them; they own nothing, and are left. */
 	if (!in_child) {
-		pthread_cond_destroy(&inf->run_idle);
-		pthread_cond_destroy(&inf->handler_cond);
-		pthread_cond_destroy(&inf->wait_cond);
-		pthread_mutex_destroy(&inf->wait_lock);
 		pthread_mutex_destroy(&inf->lock);
-		pthread_mutex_destroy(&inf->bind_lock);
 		pthread_mutex_destroy(&inf->error_lock);
 	}
-	memory_put(inf, inf);
-}
-
-int
-informer_fd(const struct informer *inf)
-{
-	if (!inf)
-		return -EINVAL;
-	return forked(inf) ? INFORMER_E_FORKED : inf->outer;
 }
 
 int

@@ -7,13 +7,14 @@
  * file's size before they are believed. Whoever could shrink the file is the writer, whom the descriptor's
  * owner and mode (0600, read-only here) name.
  */
+#include "reader-lib/attach/mapping.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "reader-lib/base/internal.h"
 #include "shm-layout/huge_map.h"
 
 static uint64_t

@@ -23,7 +23,7 @@
 #ifndef READER_LIB_ATTACH_ORPHAN_H
 #define READER_LIB_ATTACH_ORPHAN_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/mapping.h"
 
 /*
  * Find the orphan of this handle's sockets. `lock` held.

@@ -12,11 +12,12 @@
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
  * Pairs with: make_current() and mapping_reap().
  */
+#include "reader-lib/attach/snapshot.h"
+
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "reader-lib/read/copy.h"
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/connection.h"
 #include "shm-layout/time_ns.h"
 
 #define TRIES 4
@@ -108,7 +109,7 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 	s->inf = inf;
 	s->mapping = m;
 	s->cell = cell;
-	s->copies = NULL;
+	s->loans = NULL;
 	s->alive = inf->alive;
 	s->root = root_at(&s->view, offset);
 	if (unlikely(!s->root || s->root->epoch < EPOCH_FIRST)) {
@@ -161,6 +162,17 @@ snapshot_stretch(struct informer_snapshot *snapshot)
 		s->view.committed = committed;
 }
 
+static __attribute__((noinline)) void
+end_loans(struct snapshot *s)
+{
+	while (s->loans) {
+		struct snapshot_loan *loan = s->loans;
+
+		s->loans = loan->next;
+		allocator_put(&loan->memory, loan);
+	}
+}
+
 void
 informer_end(struct informer_snapshot *snapshot)
 {
@@ -168,8 +180,8 @@ informer_end(struct informer_snapshot *snapshot)
 
 	if (unlikely(!s || !s->cell))
 		return;
-	if (unlikely(s->copies) && !copies_end(s))
-		return;
+	if (unlikely(s->loans))
+		end_loans(s);
 	if (!forked(s->inf))
 		slot_unpin(s->cell);
 	s->cell = NULL;

@@ -4,6 +4,8 @@
  */
 #include "reader-lib/base/small_buffer.h"
 
+#include <errno.h>
+
 int
 small_buffer_grow(struct small_buffer *p, size_t more)
 {
@@ -14,11 +16,11 @@ small_buffer_grow(struct small_buffer *p, size_t more)
 		return -EBADMSG;
 	while (size < p->used + more)
 		size *= 2;
-	bigger = allocator_get_raw(&p->inf->memory, size);
+	bigger = allocator_get_raw(p->memory, size);
 	if (!bigger)
 		return -ENOMEM;
 	memcpy(bigger, p->data, p->used);
-	memory_put(p->inf, p->own);
+	allocator_put(p->memory, p->own);
 	p->own = p->data = bigger;
 	p->size = size;
 	return 0;

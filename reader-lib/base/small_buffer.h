@@ -5,15 +5,17 @@
 #ifndef READER_LIB_BASE_SMALL_BUFFER_H
 #define READER_LIB_BASE_SMALL_BUFFER_H
 
+#include <stdint.h>
 #include <string.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/base/allocator.h"
+#include "reader-lib/base/likely.h"
 
 #define SMALL_BUFFER_MAX ((size_t)1 << 28)	/* of all bytes: more is in no block */
 
 /* data points at the caller's first memory, or at memory of its own. */
 struct small_buffer {
-	struct informer *inf;
+	const struct allocator *memory;
 	void *own;		/* NULL: none yet */
 	uint8_t *data;
 	size_t used;
@@ -21,15 +23,15 @@ struct small_buffer {
 };
 
 static inline void
-small_buffer_init(struct small_buffer *p, struct informer *inf, void *first, size_t size)
+small_buffer_init(struct small_buffer *p, const struct allocator *memory, void *first, size_t size)
 {
-	*p = (struct small_buffer){inf, NULL, first, 0, size};
+	*p = (struct small_buffer){memory, NULL, first, 0, size};
 }
 
 static inline void
 small_buffer_done(struct small_buffer *p)
 {
-	memory_put(p->inf, p->own);
+	allocator_put(p->memory, p->own);
 }
 
 /* Make room for so many bytes more. 0, -ENOMEM, or -EBADMSG: more than can be. */

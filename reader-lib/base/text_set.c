@@ -2,14 +2,15 @@
 /*
  * Sets of values.
  */
-#include <string.h>
-
 #include "reader-lib/base/text_set.h"
 
+#include <errno.h>
+#include <string.h>
+
 int
-text_set_init(struct text_set *set, const struct informer *inf)
+text_set_init(struct text_set *set, const struct allocator *memory)
 {
-	set->memory = inf->memory;
+	set->memory = *memory;
 	set->first = NULL;
 	set->last = &set->first;
 	return key_table_init(&set->table, &set->memory);

@@ -5,7 +5,6 @@
 #ifndef READER_LIB_BASE_TEXT_SET_H
 #define READER_LIB_BASE_TEXT_SET_H
 
-#include "reader-lib/base/internal.h"
 #include "reader-lib/base/key_table.h"
 
 struct set_text {
@@ -21,7 +20,7 @@ struct text_set {
 };
 
 /* 0 or -ENOMEM */
-int text_set_init(struct text_set *set, const struct informer *inf);
+int text_set_init(struct text_set *set, const struct allocator *memory);
 /* 1 added, 0 it was there, -ENOMEM */
 int text_set_add(struct text_set *set, const char *data, size_t length);
 /* All zero is fine. */

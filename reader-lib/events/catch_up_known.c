@@ -6,6 +6,10 @@
 
 #include <string.h>
 
+#include "reader-lib/attach/handle.h"
+#include "shm-layout/block.h"
+#include "shm-layout/trie.h"
+
 void
 catch_up_known_clear(struct informer *inf, struct catch_up_known *b)
 {

@@ -10,7 +10,7 @@
 #ifndef READER_LIB_EVENTS_CATCH_UP_KNOWN_H
 #define READER_LIB_EVENTS_CATCH_UP_KNOWN_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/informer.h"
 
 enum known_state {
 	KNOWN_NONE,	/* the episode has not told of it */

@@ -46,8 +46,10 @@
 
 #include <string.h>
 
-#include "reader-lib/read/by_seq.h"
 #include "reader-lib/events/subscription.h"
+#include "reader-lib/read/by_seq.h"
+#include "reader-lib/read/resource_open.h"
+#include "shm-layout/object.h"
 
 #define FEED_BATCH 64u
 

@@ -15,10 +15,11 @@
 #ifndef READER_LIB_EVENTS_HANDLER_H
 #define READER_LIB_EVENTS_HANDLER_H
 
+#include "reader-lib/attach/snapshot.h"
 #include "reader-lib/events/catch_up_known.h"
 #include "reader-lib/events/feed.h"
-#include "reader-lib/read/field_selector.h"
 #include "reader-lib/events/told_keys.h"
+#include "reader-lib/read/field_selector.h"
 
 /* What is to be called before anything else, in this order. */
 enum handler_pending {

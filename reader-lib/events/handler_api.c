@@ -38,8 +38,8 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 	}
 	h->inf = inf;
 	h->work = w;
-	pthread_mutex_lock(&inf->wait_lock);
-	if (inf->stopped) {
+	pthread_mutex_lock(&inf->run->wait_lock);
+	if (inf->run->stopped) {
 		r = error_set(inf, INFORMER_E_STOPPED, "informer_stop() was called: no handler can be added");
 	} else {
 		pthread_mutex_lock(&inf->lock);
@@ -52,24 +52,23 @@ handler_add(struct informer *inf, const struct informer_handler_options *options
 		else if (admit && (r = admit(context, h)) < 0)
 			subscription_remove(inf, &w->sub);
 		else
-			atomic_store_explicit(&inf->subscription_waits, subscriptions_step(inf),
-					      memory_order_relaxed);
+			subscriptions_step(inf);
 		pthread_mutex_unlock(&inf->lock);
 	}
 	if (r < 0) {
-		pthread_mutex_unlock(&inf->wait_lock);
+		pthread_mutex_unlock(&inf->run->wait_lock);
 		handler_work_free(inf, w, false);
 		memory_put(inf, h);
 		return r;
 	}
-	for (end = &inf->handlers; *end; end = &(*end)->next)
+	for (end = &inf->run->handlers; *end; end = &(*end)->next)
 		;
 	*end = h;
-	inf->handler_count++;
+	inf->run->handler_count++;
 	if (ret_handler)
 		*ret_handler = h;
 	run_look_again(inf);
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return 0;
 }
 
@@ -82,9 +81,9 @@ informer_pause_handler(struct informer_handler *h, bool pause)
 		return INFORMER_E_FORKED;
 	if (atomic_exchange_explicit(&h->paused, pause, memory_order_acq_rel) == pause || pause)
 		return 0;
-	pthread_mutex_lock(&h->inf->wait_lock);
+	pthread_mutex_lock(&h->inf->run->wait_lock);
 	run_look_again(h->inf);
-	pthread_mutex_unlock(&h->inf->wait_lock);
+	pthread_mutex_unlock(&h->inf->run->wait_lock);
 	return 0;
 }
 
@@ -100,7 +99,7 @@ all_synced(const struct informer *inf, const void *one)
 {
 	if (one)
 		return informer_handler_has_synced(one);
-	for (const struct informer_handler *h = inf->handlers; h; h = h->next)
+	for (const struct informer_handler *h = inf->run->handlers; h; h = h->next)
 		if (h->work && !h->removed && !informer_handler_has_synced(h))
 			return false;
 	return true;
@@ -115,13 +114,14 @@ handlers_wait(struct informer *inf, bool (*met)(const struct informer *inf, cons
 	bool is;
 	int r = 0;
 
-	pthread_mutex_lock(&inf->wait_lock);
-	inf->watchers++;
+	pthread_mutex_lock(&inf->run->wait_lock);
+	inf->run->watchers++;
 	while (!(is = met(inf, context)) && r == 0)
-		r = timeout_ms < 0 ? pthread_cond_wait(&inf->handler_cond, &inf->wait_lock) :
-				     pthread_cond_timedwait(&inf->handler_cond, &inf->wait_lock, &until);
-	inf->watchers--;
-	pthread_mutex_unlock(&inf->wait_lock);
+		r = timeout_ms < 0
+			    ? pthread_cond_wait(&inf->run->handler_cond, &inf->run->wait_lock)
+			    : pthread_cond_timedwait(&inf->run->handler_cond, &inf->run->wait_lock, &until);
+	inf->run->watchers--;
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return is ? 0
 		  : error_set(inf, -ETIMEDOUT, "after %d ms not every handler was told of all that was there",
 			      timeout_ms);

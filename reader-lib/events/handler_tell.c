@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "reader-lib/events/handler.h"
+#include "reader-lib/read/found_object.h"
 #include "reader-lib/read/key_object.h"
+#include "reader-lib/read/label_selector.h"
 
 static inline struct informer_object
 object_for_call(const struct feed *f, uint32_t part, const struct object *o, uint32_t ref)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "reader-lib/events/handler.h"
+#include "reader-lib/read/found_object.h"
 #include "shm-layout/time_ns.h"
 
 #define PERIOD_MIN_MS 1000u

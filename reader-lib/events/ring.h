@@ -11,7 +11,7 @@
 #ifndef READER_LIB_EVENTS_RING_H
 #define READER_LIB_EVENTS_RING_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/mapping.h"
 #include "shm-layout/queue.h"
 
 /*

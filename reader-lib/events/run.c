@@ -7,11 +7,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "reader-lib/attach/connection.h"
 #include "shm-layout/time_ns.h"
 
 #define RETRY_NS 10000000ull
@@ -24,20 +26,20 @@ set_due(struct informer *inf, bool due)
 {
 	eventfd_t count;
 
-	if (due == inf->due_set)
+	if (due == inf->run->due_set)
 		return;
-	inf->due_set = due;
+	inf->run->due_set = due;
 	if (due)
-		eventfd_write(inf->due, 1);
+		eventfd_write(inf->run->due, 1);
 	else
-		eventfd_read(inf->due, &count);
+		eventfd_read(inf->run->due, &count);
 }
 
 /* locked */
 static struct informer_handler *
 find_due(struct informer *inf, struct informer_handler *after, uint64_t now)
 {
-	for (struct informer_handler *h = after ? after->next : inf->handlers; h; h = h->next)
+	for (struct informer_handler *h = after ? after->next : inf->run->handlers; h; h = h->next)
 		if (!h->claimed && handler_due(h, now))
 			return h;
 	return NULL;
@@ -58,18 +60,18 @@ set_alarm(struct informer *inf, uint64_t now)
 	uint64_t at = UINT64_MAX, one;
 	struct itimerspec when = {0};
 
-	for (struct informer_handler *h = inf->handlers; h; h = h->next) {
+	for (struct informer_handler *h = inf->run->handlers; h; h = h->next) {
 		one = h->claimed ? UINT64_MAX : handler_due_at(h);
 		at = one > now && one < at ? one : at;
 	}
-	if (at == inf->alarm_at)
+	if (at == inf->run->alarm_at)
 		return;
-	inf->alarm_at = at;
+	inf->run->alarm_at = at;
 	if (at != UINT64_MAX) {
 		when.it_value.tv_sec = (time_t)(at / 1000000000u);
 		when.it_value.tv_nsec = (long)(at % 1000000000u);
 	}
-	timerfd_settime(inf->alarm, TFD_TIMER_ABSTIME, &when, NULL);
+	timerfd_settime(inf->run->alarm, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
 /* locked. r: what the last turn returned. */
@@ -84,10 +86,10 @@ let_go(struct informer *inf, struct informer_handler *h, int r)
 		h->retry_ns = time_ns(CLOCK_MONOTONIC) + RETRY_NS;
 	h->claimed = false;
 	/* Who sleeps for all left it out when setting the alarm. */
-	if (inf->leader)
+	if (inf->run->leader)
 		set_alarm(inf, time_ns(CLOCK_MONOTONIC));
-	if (inf->watchers)
-		pthread_cond_broadcast(&inf->handler_cond);
+	if (inf->run->watchers)
+		pthread_cond_broadcast(&inf->run->handler_cond);
 }
 
 void
@@ -95,18 +97,18 @@ run_finish(struct informer *inf, struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	if (w->o.on_done)
 		w->o.on_done(w->o.context);
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	pthread_mutex_lock(&inf->lock);
 	subscription_remove(inf, &w->sub);
 	h->work = NULL;
 	pthread_mutex_unlock(&inf->lock);
 	handler_work_free(inf, w, false);
-	inf->handler_count--;
+	inf->run->handler_count--;
 	h->claimed = false;
-	pthread_cond_broadcast(&inf->handler_cond);
+	pthread_cond_broadcast(&inf->run->handler_cond);
 }
 
 /* Ask to be signalled; full fence. */
@@ -115,8 +117,8 @@ arm_for_handlers(struct informer *inf)
 {
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
 	uint32_t bits = ARMED_QUEUE |
-			(atomic_load_explicit(&inf->subscription_waits, memory_order_relaxed) ? ARMED_COMMIT
-											      : 0);
+			(atomic_load_explicit(&inf->subscriptions->waits, memory_order_relaxed) ? ARMED_COMMIT
+												: 0);
 
 	if (m && (atomic_load_explicit(&m->slot->armed, memory_order_relaxed) & bits) != bits)
 		atomic_fetch_or_explicit(&m->slot->armed, bits, memory_order_seq_cst);
@@ -129,7 +131,7 @@ run_prepare_sleep(struct informer *inf)
 	uint64_t now;
 	bool due;
 
-	if (inf->handler_count == 0)
+	if (inf->run->handler_count == 0)
 		return false;
 	now = time_ns(CLOCK_MONOTONIC);
 	arm_for_handlers(inf);
@@ -148,14 +150,14 @@ start_thread(struct informer *inf)
 	sigset_t all, before;
 	int r;
 
-	if (inf->thread_count == sizeof(inf->threads) / sizeof(inf->threads[0]))
+	if (inf->run->thread_count == sizeof(inf->run->threads) / sizeof(inf->run->threads[0]))
 		return -EAGAIN;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&inf->threads[inf->thread_count], NULL, run_thread, inf);
+	r = pthread_create(&inf->run->threads[inf->run->thread_count], NULL, run_thread, inf);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r == 0)
-		inf->thread_count++;
+		inf->run->thread_count++;
 	return -r;
 }
 
@@ -163,18 +165,18 @@ start_thread(struct informer *inf)
 static void
 call_another(struct informer *inf)
 {
-	if (inf->idle > 0)
-		pthread_cond_signal(&inf->run_idle);
-	else if (inf->thread_count < inf->handler_count && !inf->stopping)
+	if (inf->run->idle > 0)
+		pthread_cond_signal(&inf->run->run_idle);
+	else if (inf->run->thread_count < inf->run->handler_count && !inf->run->stopping)
 		start_thread(inf);
 }
 
 void
 run_wake(struct informer *inf)
 {
-	if (inf->handler_count == 0)
+	if (inf->run->handler_count == 0)
 		return;
-	if (inf->running)
+	if (inf->run->running)
 		call_another(inf);
 	else if (find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)))
 		set_due(inf, true);
@@ -183,8 +185,8 @@ run_wake(struct informer *inf)
 void
 run_look_again(struct informer *inf)
 {
-	if (inf->running) {
-		eventfd_write(inf->kick, 1);
+	if (inf->run->running) {
+		eventfd_write(inf->run->kick, 1);
 		call_another(inf);
 	} else {
 		set_due(inf, true);
@@ -195,32 +197,33 @@ run_look_again(struct informer *inf)
 static void
 lead(struct informer *inf)
 {
-	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN}, {.fd = inf->kick, .events = POLLIN}};
+	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN},
+				{.fd = inf->run->kick, .events = POLLIN}};
 	eventfd_t count;
 
 	if (run_prepare_sleep(inf))
 		return;
-	inf->leader = true;
-	pthread_mutex_unlock(&inf->wait_lock);
+	inf->run->leader = true;
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	poll(fds, 2, -1);
 	if (fds[1].revents)
-		eventfd_read(inf->kick, &count);
-	pthread_mutex_lock(&inf->wait_lock);
+		eventfd_read(inf->run->kick, &count);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	/*
 	 * What came for a handler lies in its ring: it is told first, and the descriptors, which take five
 	 * system calls, are read when the sleeper comes back; they wake it at once. Not twice in a row: a
 	 * ring that is never empty keeps no message waiting.
 	 */
-	inf->step_waits = !inf->step_waits && find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)) != NULL;
-	if (!inf->step_waits) {
-		pthread_mutex_unlock(&inf->wait_lock);
-		informer_step_quietly(inf);
-		pthread_mutex_lock(&inf->wait_lock);
+	inf->run->step_waits = !inf->run->step_waits && find_due(inf, NULL, time_ns(CLOCK_MONOTONIC)) != NULL;
+	if (!inf->run->step_waits) {
+		pthread_mutex_unlock(&inf->run->wait_lock);
+		connection_dispatch(inf);
+		pthread_mutex_lock(&inf->run->wait_lock);
 	}
-	inf->leader = false;
-	inf->alarm_at = inf->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
-	if (inf->waiters)
-		pthread_cond_broadcast(&inf->wait_cond);
+	inf->run->leader = false;
+	inf->run->alarm_at = inf->run->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->run->alarm_at;
+	if (inf->run->waiters)
+		pthread_cond_broadcast(&inf->run->wait_cond);
 }
 
 static void *
@@ -229,35 +232,35 @@ run_thread(void *context)
 	struct informer *inf = context;
 	struct informer_handler *h;
 
-	pthread_mutex_lock(&inf->wait_lock);
-	while (!inf->stopping) {
+	pthread_mutex_lock(&inf->run->wait_lock);
+	while (!inf->run->stopping) {
 		int r = 1;
 
 		h = find_due(inf, NULL, time_ns(CLOCK_MONOTONIC));
 		if (h) {
 			claim(h);
 			/* Somebody has to look after the others meanwhile. */
-			if (inf->handler_count > 1 && !inf->leader)
+			if (inf->run->handler_count > 1 && !inf->run->leader)
 				call_another(inf);
-			pthread_mutex_unlock(&inf->wait_lock);
+			pthread_mutex_unlock(&inf->run->wait_lock);
 			while (r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed)) {
 				r = handler_turn(h);
-				if (r > 0 && atomic_load_explicit(&inf->watchers, memory_order_relaxed))
-					pthread_cond_broadcast(&inf->handler_cond);
+				if (r > 0 && atomic_load_explicit(&inf->run->watchers, memory_order_relaxed))
+					pthread_cond_broadcast(&inf->run->handler_cond);
 			}
-			pthread_mutex_lock(&inf->wait_lock);
+			pthread_mutex_lock(&inf->run->wait_lock);
 			let_go(inf, h, r);
-		} else if (inf->leader) {
-			inf->idle++;
-			pthread_cond_wait(&inf->run_idle, &inf->wait_lock);
-			inf->idle--;
+		} else if (inf->run->leader) {
+			inf->run->idle++;
+			pthread_cond_wait(&inf->run->run_idle, &inf->run->wait_lock);
+			inf->run->idle--;
 		} else {
 			lead(inf);
 		}
 	}
 	/* One that leads would not hear of the end otherwise. */
-	pthread_cond_broadcast(&inf->run_idle);
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_cond_broadcast(&inf->run->run_idle);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return NULL;
 }
 
@@ -270,18 +273,18 @@ informer_run(struct informer *inf)
 		return -EINVAL;
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	pthread_mutex_lock(&inf->wait_lock);
-	if (inf->stopped)
+	pthread_mutex_lock(&inf->run->wait_lock);
+	if (inf->run->stopped)
 		r = INFORMER_E_STOPPED;
-	else if (!inf->running) {
+	else if (!inf->run->running) {
 		r = start_thread(inf);
-		inf->running = r == 0;
+		inf->run->running = r == 0;
 		if (r == 0)
 			set_due(inf, false);
 		/* it becomes the leader's turn to sleep */
-		eventfd_write(inf->kick, 1);
+		eventfd_write(inf->run->kick, 1);
 	}
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return r;
 }
 
@@ -293,17 +296,18 @@ run_dispatch(struct informer *inf)
 	struct informer_handler *h = NULL;
 	bool did = false;
 
-	pthread_mutex_lock(&inf->wait_lock);
-	if (inf->running || inf->handler_count == 0) {
-		pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
+	if (inf->run->running || inf->run->handler_count == 0) {
+		pthread_mutex_unlock(&inf->run->wait_lock);
 		return false;
 	}
-	while (!inf->stopping && !inf->running && (h = find_due(inf, h, time_ns(CLOCK_MONOTONIC)))) {
+	while (!inf->run->stopping && !inf->run->running &&
+	       (h = find_due(inf, h, time_ns(CLOCK_MONOTONIC)))) {
 		uint64_t end = time_ns(CLOCK_MONOTONIC) + DISPATCH_NS;
 		int r = 1;
 
 		claim(h);
-		pthread_mutex_unlock(&inf->wait_lock);
+		pthread_mutex_unlock(&inf->run->wait_lock);
 		did = true;
 		for (unsigned i = 0;
 		     i < DISPATCH_TURNS && r > 0 && !atomic_load_explicit(&h->leave, memory_order_relaxed);
@@ -312,17 +316,17 @@ run_dispatch(struct informer *inf)
 			if (time_ns(CLOCK_MONOTONIC) >= end)
 				break;
 		}
-		pthread_mutex_lock(&inf->wait_lock);
+		pthread_mutex_lock(&inf->run->wait_lock);
 		let_go(inf, h, r);
 	}
-	inf->alarm_at = 0;
-	if (!inf->running && !inf->stopping) {
+	inf->run->alarm_at = 0;
+	if (!inf->run->running && !inf->run->stopping) {
 		bool due = run_prepare_sleep(inf);
 
 		set_due(inf, due);
 		did |= due;
 	}
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return did;
 }
 
@@ -332,10 +336,10 @@ end_handler(struct informer *inf, struct informer_handler *h)
 {
 	atomic_store_explicit(&h->leave, true, memory_order_relaxed);
 	h->removed = true;
-	inf->watchers++;
+	inf->run->watchers++;
 	while (h->claimed)
-		pthread_cond_wait(&inf->handler_cond, &inf->wait_lock);
-	inf->watchers--;
+		pthread_cond_wait(&inf->run->handler_cond, &inf->run->wait_lock);
+	inf->run->watchers--;
 	if (h->work) {
 		claim(h);
 		run_finish(inf, h);
@@ -349,7 +353,7 @@ informer_remove_handler(struct informer_handler *h)
 
 	if (!h || forked(inf))
 		return;
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	if (h->work) {
 		h->removed = true;
 		atomic_store_explicit(&h->leave, true, memory_order_relaxed);
@@ -357,13 +361,13 @@ informer_remove_handler(struct informer_handler *h)
 		if (!h->claimed || !pthread_equal(h->runner, pthread_self()))
 			end_handler(inf, h);
 	}
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 }
 
 static bool
 is_within(struct informer *inf)
 {
-	for (struct informer_handler *h = inf->handlers; h; h = h->next)
+	for (struct informer_handler *h = inf->run->handlers; h; h = h->next)
 		if (h->claimed && pthread_equal(h->runner, pthread_self()))
 			return true;
 	return false;
@@ -374,35 +378,35 @@ run_stop(struct informer *inf)
 {
 	unsigned threads;
 
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	if (is_within(inf)) {
-		pthread_mutex_unlock(&inf->wait_lock);
+		pthread_mutex_unlock(&inf->run->wait_lock);
 		return -EDEADLK;
 	}
-	inf->watchers++;
-	while (inf->stopping)
-		pthread_cond_wait(&inf->handler_cond, &inf->wait_lock);
-	inf->watchers--;
-	inf->stopped = inf->stopping = true;
-	for (struct informer_handler *h = inf->handlers; h; h = h->next)
+	inf->run->watchers++;
+	while (inf->run->stopping)
+		pthread_cond_wait(&inf->run->handler_cond, &inf->run->wait_lock);
+	inf->run->watchers--;
+	inf->run->stopped = inf->run->stopping = true;
+	for (struct informer_handler *h = inf->run->handlers; h; h = h->next)
 		atomic_store_explicit(&h->leave, true, memory_order_relaxed);
-	pthread_cond_broadcast(&inf->run_idle);
-	if (inf->running)
-		eventfd_write(inf->kick, 1);
-	threads = inf->thread_count;
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_cond_broadcast(&inf->run->run_idle);
+	if (inf->run->running)
+		eventfd_write(inf->run->kick, 1);
+	threads = inf->run->thread_count;
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	for (unsigned i = 0; i < threads; i++)
-		pthread_join(inf->threads[i], NULL);
-	pthread_mutex_lock(&inf->wait_lock);
-	inf->thread_count = 0;
-	inf->running = false;
-	for (struct informer_handler *h = inf->handlers; h; h = h->next)
+		pthread_join(inf->run->threads[i], NULL);
+	pthread_mutex_lock(&inf->run->wait_lock);
+	inf->run->thread_count = 0;
+	inf->run->running = false;
+	for (struct informer_handler *h = inf->run->handlers; h; h = h->next)
 		if (h->work)
 			end_handler(inf, h);
 	set_due(inf, false);
-	inf->stopping = false;
-	pthread_cond_broadcast(&inf->handler_cond);
-	pthread_mutex_unlock(&inf->wait_lock);
+	inf->run->stopping = false;
+	pthread_cond_broadcast(&inf->run->handler_cond);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return 0;
 }
 
@@ -414,17 +418,75 @@ informer_stop(struct informer *inf)
 	return forked(inf) ? INFORMER_E_FORKED : run_stop(inf);
 }
 
-void
-run_free(struct informer *inf, bool in_child)
+int
+informer_fd(const struct informer *inf)
 {
-	while (inf->handlers) {
-		struct informer_handler *h = inf->handlers;
+	if (!inf)
+		return -EINVAL;
+	return forked(inf) ? INFORMER_E_FORKED : inf->run->outer;
+}
 
-		inf->handlers = h->next;
+/* ---- made and taken down ---- */
+
+static int
+make_descriptors(struct run *run, int epoll)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	run->kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	run->outer = epoll_create1(EPOLL_CLOEXEC);
+	run->due = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	run->alarm = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (run->kick < 0 || run->outer < 0 || run->due < 0 || run->alarm < 0)
+		return -errno;
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, run->alarm, &event) < 0 ||
+	    epoll_ctl(run->outer, EPOLL_CTL_ADD, epoll, &event) < 0 ||
+	    epoll_ctl(run->outer, EPOLL_CTL_ADD, run->due, &event) < 0)
+		return -errno;
+	return 0;
+}
+
+int
+run_init(struct informer *inf)
+{
+	struct run *run = inf->run;
+	pthread_condattr_t attributes;
+
+	run->alarm_at = UINT64_MAX;
+	pthread_mutex_init(&run->wait_lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&run->wait_cond, &attributes);
+	pthread_cond_init(&run->handler_cond, &attributes);
+	pthread_cond_init(&run->run_idle, &attributes);
+	pthread_condattr_destroy(&attributes);
+	return make_descriptors(run, inf->epoll);
+}
+
+void
+run_done(struct informer *inf, bool in_child)
+{
+	struct run *run = inf->run;
+	const int fds[] = {run->kick, run->outer, run->due, run->alarm};
+
+	while (run->handlers) {
+		struct informer_handler *h = run->handlers;
+
+		run->handlers = h->next;
 		if (h->work) {
 			ring_free(subscription_take(&h->work->sub), in_child);
 			handler_work_free(inf, h->work, in_child);
 		}
 		memory_put(inf, h);
+	}
+	for (unsigned i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	/* In a child another thread of the parent may have held them; they own nothing, and are left. */
+	if (!in_child) {
+		pthread_cond_destroy(&run->run_idle);
+		pthread_cond_destroy(&run->handler_cond);
+		pthread_cond_destroy(&run->wait_cond);
+		pthread_mutex_destroy(&run->wait_lock);
 	}
 }

@@ -25,6 +25,43 @@
 #include "reader-lib/events/handler.h"
 
 /*
+ * What this room has of the handle; all with wait_lock.
+ *
+ * leader      one waiter sleeps in poll(); the others on wait_cond
+ * step_waits  the leader has put the descriptors off, behind a handler
+ * kick        wakes the leader when another thread's dispatch took the news
+ * waiters     in wait_for() (wait.c)
+ * outer       informer_fd(): the handle's epoll, and due
+ * due         handlers have something to do that nobody does
+ * alarm       in the handle's epoll: a handler becomes due by the time
+ */
+struct run {
+	pthread_mutex_t wait_lock;
+	pthread_cond_t wait_cond;
+	bool leader;
+	bool step_waits;
+	int kick;
+	unsigned waiters;
+
+	struct informer_handler *handlers;
+	unsigned handler_count;		/* that are not gone */
+	pthread_cond_t handler_cond;	/* a handler was let go, or is gone */
+	_Atomic unsigned watchers;	/* of handler_cond */
+	pthread_cond_t run_idle;
+	unsigned idle;			/* threads in run_idle */
+	pthread_t threads[SLOT_QUEUES];
+	unsigned thread_count;
+	bool running, stopping, stopped;
+	int outer;
+	int due;
+	bool due_set;
+	int alarm;
+	uint64_t alarm_at;
+};
+
+/* Make it, zeroed so far, for a handle that has its epoll. run_done() in any case. 0 or negative errno. */
+int run_init(struct informer *inf);
+/*
  * locked. Before the leader's poll(): arm, set the alarm, look. True: a handler is due, unclaimed: do not
  * sleep on its account.
  */
@@ -42,7 +79,7 @@ void run_look_again(struct informer *inf);
 int run_stop(struct informer *inf);
 /* locked, claimed by this thread: on_done, and the end. The lock is given up meanwhile. */
 void run_finish(struct informer *inf, struct informer_handler *h);
-/* Free what informer_stop() leaves, or in a forked child everything, without a call. */
-void run_free(struct informer *inf, bool in_child);
+/* Take it down, with what informer_stop() leaves; in a forked child everything, without a call. */
+void run_done(struct informer *inf, bool in_child);
 
 #endif

@@ -9,6 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "reader-lib/attach/connection.h"
+#include "reader-lib/attach/message.h"
+#include "reader-lib/read/resource_open.h"
 #include "shm-layout/time_ns.h"
 
 #define REFUSED_NS 1000000000ull
@@ -21,17 +24,17 @@ subscription_add(struct informer *inf, struct subscription *sub)
 	unsigned number;
 
 	_Static_assert(SLOT_QUEUES <= 64, "numbers fit a word");
-	for (struct subscription *other = inf->subscriptions; other; other = other->next)
+	for (struct subscription *other = inf->subscriptions->first; other; other = other->next)
 		taken |= 1ull << other->number;
 	for (number = 0; number < SLOT_QUEUES; number++)
-		if (!(taken >> number & 1) && inf->unanswered[number] == 0)
+		if (!(taken >> number & 1) && inf->subscriptions->unanswered[number] == 0)
 			break;
 	if (number == SLOT_QUEUES)
 		return -EUSERS;
 	sub->number = number;
 	sub->state = SUBSCRIPTION_WANTED;
-	sub->next = inf->subscriptions;
-	inf->subscriptions = sub;
+	sub->next = inf->subscriptions->first;
+	inf->subscriptions->first = sub;
 	return 0;
 }
 
@@ -39,7 +42,7 @@ void
 subscription_remove(struct informer *inf, struct subscription *sub)
 {
 	struct message_unsubscribe bye = {.number = sub->number};
-	struct subscription **at = &inf->subscriptions;
+	struct subscription **at = &inf->subscriptions->first;
 
 	while (*at && *at != sub)
 		at = &(*at)->next;
@@ -119,19 +122,18 @@ ask(struct informer *inf, struct subscription *sub)
 		return false;
 	}
 	sub->state = SUBSCRIPTION_ASKED;
-	inf->unanswered[sub->number]++;
+	inf->subscriptions->unanswered[sub->number]++;
 	return false;
 }
 
-bool
+void
 subscriptions_step(struct informer *inf)
 {
+	struct subscription *sub = inf->link == LINK_UP ? inf->subscriptions->first : NULL;
 	uint64_t now = 0;
 	bool waits = false;
 
-	if (inf->link != LINK_UP)
-		return false;
-	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next) {
+	for (; sub; sub = sub->next) {
 		if (sub->state != SUBSCRIPTION_WANTED)
 			continue;
 		if (sub->retry_ns) {
@@ -144,14 +146,14 @@ subscriptions_step(struct informer *inf)
 		}
 		waits |= ask(inf, sub);
 	}
-	return waits;
+	atomic_store_explicit(&inf->subscriptions->waits, waits, memory_order_relaxed);
 }
 
 void
 subscriptions_lost(struct informer *inf)
 {
-	memset(inf->unanswered, 0, sizeof(inf->unanswered));
-	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next) {
+	memset(inf->subscriptions->unanswered, 0, sizeof(inf->subscriptions->unanswered));
+	for (struct subscription *sub = inf->subscriptions->first; sub; sub = sub->next) {
 		sub->state = SUBSCRIPTION_WANTED;
 		sub->retry_ns = 0;
 	}
@@ -161,8 +163,8 @@ void
 subscriptions_reset(struct informer *inf, bool same_connection)
 {
 	if (!same_connection)
-		memset(inf->unanswered, 0, sizeof(inf->unanswered));
-	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next) {
+		memset(inf->subscriptions->unanswered, 0, sizeof(inf->subscriptions->unanswered));
+	for (struct subscription *sub = inf->subscriptions->first; sub; sub = sub->next) {
 		sub->state = SUBSCRIPTION_WANTED;
 		sub->retry_ns = 0;
 		/* One for the arena before that was not even fetched: the next one has more. */
@@ -174,12 +176,14 @@ subscriptions_reset(struct informer *inf, bool same_connection)
 static struct subscription *
 answered(struct informer *inf, uint32_t number)
 {
-	if (number >= SLOT_QUEUES || inf->unanswered[number] == 0)
+	if (number >= SLOT_QUEUES || inf->subscriptions->unanswered[number] == 0)
 		return NULL;
-	inf->unanswered[number]--;
-	for (struct subscription *sub = inf->subscriptions; sub; sub = sub->next)
+	inf->subscriptions->unanswered[number]--;
+	for (struct subscription *sub = inf->subscriptions->first; sub; sub = sub->next)
 		if (sub->number == number)
-			return sub->state == SUBSCRIPTION_ASKED && inf->unanswered[number] == 0 ? sub : NULL;
+			return sub->state == SUBSCRIPTION_ASKED && inf->subscriptions->unanswered[number] == 0
+				       ? sub
+				       : NULL;
 	return NULL;
 }
 

@@ -17,7 +17,6 @@
 #ifndef READER_LIB_EVENTS_SUBSCRIPTION_H
 #define READER_LIB_EVENTS_SUBSCRIPTION_H
 
-#include "reader-lib/base/internal.h"
 #include "reader-lib/events/ring.h"
 
 enum subscription_state { SUBSCRIPTION_WANTED, SUBSCRIPTION_ASKED, SUBSCRIPTION_OPEN };
@@ -38,6 +37,18 @@ struct subscription {
 	char consumer[CONSUMER_NAME_MAX + 1];
 };
 
+/*
+ * What this room has of the handle for them; zeroed is none. With `lock`.
+ *
+ * unanswered  SUBSCRIBEs of each number that no answer came to yet
+ * waits       one of them, for its resource to appear: to be woken at commits
+ */
+struct subscriptions {
+	struct subscription *first;
+	uint8_t unanswered[SLOT_QUEUES];
+	_Atomic bool waits;
+};
+
 /* Give it a number, and list it. 0, or -EUSERS: all SLOT_QUEUES are taken. */
 int subscription_add(struct informer *inf, struct subscription *sub);
 /* It is no longer read. What arrived is freed. */
@@ -45,8 +56,8 @@ void subscription_remove(struct informer *inf, struct subscription *sub);
 /* Ask anew, after a while: the ring was of no use. */
 void subscription_renew(struct informer *inf, struct subscription *sub, uint64_t delay_ns);
 
-/* Send what can be sent. Returns whether a subscription waits for its resource to appear. */
-bool subscriptions_step(struct informer *inf);
+/* Send what can be sent, and note whether one waits for its resource to appear. */
+void subscriptions_step(struct informer *inf);
 /* A new arena became current; over the same connection, on which answers may be on their way, or another. */
 void subscriptions_reset(struct informer *inf, bool same_connection);
 /* The connection was lost. Rings are read on as far as that is safe (ring_usable()). */

@@ -8,6 +8,8 @@
 
 #include <sodium.h>
 
+#include "reader-lib/attach/handle.h"
+
 #define BUCKETS_MIN 64u
 
 static uint64_t

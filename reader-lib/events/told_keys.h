@@ -9,7 +9,9 @@
 #ifndef READER_LIB_EVENTS_TOLD_KEYS_H
 #define READER_LIB_EVENTS_TOLD_KEYS_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/handle.h"
+#include "shm-layout/object.h"
+#include "shm-layout/value.h"
 
 /*
  * uid, version   hashes of metadata.uid and .resourceVersion; 0: it has none

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "reader-lib/attach/connection.h"
 #include "reader-lib/events/run.h"
 #include "reader-lib/events/watch_error.h"
 #include "shm-layout/time_ns.h"
@@ -26,50 +27,34 @@
 static void
 tell_waiters(struct informer *inf)
 {
-	pthread_mutex_lock(&inf->wait_lock);
-	if (inf->leader)
-		eventfd_write(inf->kick, 1);
-	pthread_cond_broadcast(&inf->wait_cond);
+	pthread_mutex_lock(&inf->run->wait_lock);
+	if (inf->run->leader)
+		eventfd_write(inf->run->kick, 1);
+	pthread_cond_broadcast(&inf->run->wait_cond);
 	run_wake(inf);
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 }
 
-bool
-informer_step_quietly(struct informer *inf)
+/* Look after the connection, and wake waiters when something changed. */
+static void
+step(struct informer *inf)
 {
-	eventfd_t count;
-	bool changed;
-
-	pthread_mutex_lock(&inf->lock);
-	changed = eventfd_read(inf->told, &count) == 0;
-	if (connection_step(inf))
-		changed = true;
-	pthread_mutex_unlock(&inf->lock);
-	return changed;
-}
-
-bool
-informer_step(struct informer *inf)
-{
-	bool changed = informer_step_quietly(inf);
-
-	if (changed)
+	if (connection_dispatch(inf))
 		tell_waiters(inf);
-	return changed;
 }
 
 /* What run_dispatch() does in this thread needs no other. */
 static void
 tell_others(struct informer *inf)
 {
-	pthread_mutex_lock(&inf->wait_lock);
-	if (inf->leader)
-		eventfd_write(inf->kick, 1);
-	if (inf->waiters)
-		pthread_cond_broadcast(&inf->wait_cond);
-	if (inf->running)
+	pthread_mutex_lock(&inf->run->wait_lock);
+	if (inf->run->leader)
+		eventfd_write(inf->run->kick, 1);
+	if (inf->run->waiters)
+		pthread_cond_broadcast(&inf->run->wait_cond);
+	if (inf->run->running)
 		run_wake(inf);
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 }
 
 int
@@ -82,7 +67,7 @@ informer_dispatch(struct informer *inf)
 		return -EINVAL;
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	changed = informer_step_quietly(inf);
+	changed = connection_dispatch(inf);
 	if (changed)
 		tell_others(inf);
 	changed |= run_dispatch(inf);
@@ -266,39 +251,40 @@ reached(struct informer *inf, const void *what, const char **ret_why)
 static void
 sleep_once(struct informer *inf, uint64_t end_ns)
 {
-	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN}, {.fd = inf->kick, .events = POLLIN}};
+	struct pollfd fds[2] = {{.fd = inf->epoll, .events = POLLIN},
+				{.fd = inf->run->kick, .events = POLLIN}};
 	uint64_t now = time_ns(CLOCK_MONOTONIC);
 	eventfd_t count;
 	int ms = -1;
 
-	if (inf->leader) {
+	if (inf->run->leader) {
 		struct timespec until = {.tv_sec = (time_t)(end_ns / 1000000000u),
 					 .tv_nsec = (long)(end_ns % 1000000000u)};
 
 		if (end_ns == UINT64_MAX)
-			pthread_cond_wait(&inf->wait_cond, &inf->wait_lock);
+			pthread_cond_wait(&inf->run->wait_cond, &inf->run->wait_lock);
 		else
-			pthread_cond_timedwait(&inf->wait_cond, &inf->wait_lock, &until);
+			pthread_cond_timedwait(&inf->run->wait_cond, &inf->run->wait_lock, &until);
 		return;
 	}
 	/* Whoever sleeps first sleeps for the handlers too. */
 	if (run_prepare_sleep(inf))
 		run_wake(inf);
-	inf->leader = true;
-	pthread_mutex_unlock(&inf->wait_lock);
+	inf->run->leader = true;
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	if (end_ns != UINT64_MAX) {
 		uint64_t left = end_ns > now ? (end_ns - now) / 1000000u + 1 : 0;
 
 		ms = left > INT_MAX ? INT_MAX : (int)left;
 	}
 	poll(fds, 2, ms);
-	eventfd_read(inf->kick, &count);
-	informer_step(inf);
-	pthread_mutex_lock(&inf->wait_lock);
-	inf->leader = false;
-	inf->alarm_at = inf->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->alarm_at;
+	eventfd_read(inf->run->kick, &count);
+	step(inf);
+	pthread_mutex_lock(&inf->run->wait_lock);
+	inf->run->leader = false;
+	inf->run->alarm_at = inf->run->alarm_at <= time_ns(CLOCK_MONOTONIC) ? 0 : inf->run->alarm_at;
 	/* Another one leads from here, if this one is content. */
-	pthread_cond_broadcast(&inf->wait_cond);
+	pthread_cond_broadcast(&inf->run->wait_cond);
 	run_wake(inf);
 }
 
@@ -342,9 +328,9 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	informer_step(inf);
-	pthread_mutex_lock(&inf->wait_lock);
-	inf->waiters++;
+	step(inf);
+	pthread_mutex_lock(&inf->run->wait_lock);
+	inf->run->waiters++;
 	for (;;) {
 		/* With wait_lock held: news that comes from here on finds us listening. */
 		arm(inf);
@@ -353,8 +339,8 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 			break;
 		sleep_once(inf, end);
 	}
-	inf->waiters--;
-	pthread_mutex_unlock(&inf->wait_lock);
+	inf->run->waiters--;
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	pthread_mutex_lock(&inf->lock);

@@ -3,6 +3,7 @@
  * What the Reflector last met.
  */
 #include "reader-lib/events/watch_error.h"
+#include "shm-layout/value.h"
 
 #include "shm-layout/fnv.h"
 

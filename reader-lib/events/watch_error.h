@@ -6,7 +6,7 @@
 #ifndef READER_LIB_EVENTS_WATCH_ERROR_H
 #define READER_LIB_EVENTS_WATCH_ERROR_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/snapshot.h"
 
 struct watch_error {
 	bool recovered;		/* it is over */

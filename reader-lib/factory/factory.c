@@ -271,9 +271,9 @@ informer_factory_start(struct informer_factory *f)
 		return -EINVAL;
 	if (forked(f->inf))
 		return INFORMER_E_FORKED;
-	pthread_mutex_lock(&f->inf->wait_lock);
-	stopped = f->inf->stopped;
-	pthread_mutex_unlock(&f->inf->wait_lock);
+	pthread_mutex_lock(&f->inf->run->wait_lock);
+	stopped = f->inf->run->stopped;
+	pthread_mutex_unlock(&f->inf->run->wait_lock);
 	if (stopped)
 		return error_set(f->inf, INFORMER_E_STOPPED,
 				 "informer_stop() was called: no informer can be started");

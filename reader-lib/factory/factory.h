@@ -7,7 +7,7 @@
 #ifndef READER_LIB_FACTORY_FACTORY_H
 #define READER_LIB_FACTORY_FACTORY_H
 
-#include "reader-lib/events/handler.h"
+#include "reader-lib/events/run.h"
 #include "reader-lib/factory/lister.h"
 
 /* A struct informer_tweak, copied; resource in kubectl's form. */

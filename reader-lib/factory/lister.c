@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "reader-lib/attach/handle.h"
+
 #include "reader-lib/factory/lister.h"
 
 void

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "reader-lib/factory/lister.h"
+#include "reader-lib/read/found_object.h"
+#include "reader-lib/read/resource_open.h"
 
 struct private_index *
 lister_index(struct informer_lister *lister, const char *name)
@@ -194,7 +196,7 @@ informer_index_values(struct informer_lister *lister, const struct informer_snap
 
 	if (!lister || !index || !each)
 		return -EINVAL;
-	r = text_set_init(&values, lister->scope.inf);
+	r = text_set_init(&values, &lister->scope.inf->memory);
 	if (r == 0) {
 		ix = lister_index(lister, index);
 		r = ix ? private_index_values(ix, snapshot, &values)
@@ -223,7 +225,7 @@ informer_lister_index(struct informer_lister *lister, const struct informer_snap
 	if (r == 0)
 		r = resource_bind(snapshot_of(snapshot), lister->scope.resource, &b);
 	if (r == 0)
-		r = text_set_init(&values, lister->scope.inf);
+		r = text_set_init(&values, &lister->scope.inf->memory);
 	if (r < 0)
 		return r;
 	ix = lister_index(lister, index);

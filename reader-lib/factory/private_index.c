@@ -6,6 +6,7 @@
 
 #include "reader-lib/read/by_seq.h"
 #include "reader-lib/read/copy.h"
+#include "reader-lib/read/found_object.h"
 #include "reader-lib/factory/private_index.h"
 
 /* Records of absent keys that are kept; then all go at once. */
@@ -230,7 +231,7 @@ set_record(struct private_index *ix, const char *key, size_t length, uint64_t se
 	bool was;
 
 	if (r > 0) {
-		r = text_set_init(&values, ix->scope->inf);
+		r = text_set_init(&values, &ix->scope->inf->memory);
 		if (r == 0)
 			r = private_index_values_of(ix, object, &values);
 	}

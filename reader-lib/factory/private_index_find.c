@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "reader-lib/attach/snapshot.h"
 #include "reader-lib/factory/private_index.h"
 
 static struct index_value *
@@ -19,7 +20,7 @@ add_if_it_has(const struct private_index *ix, const struct informer_object *obje
 	      size_t length, struct found_list *list)
 {
 	struct text_set values = {0};
-	int r = text_set_init(&values, ix->scope->inf);
+	int r = text_set_init(&values, &ix->scope->inf->memory);
 
 	if (r == 0)
 		r = private_index_values_of(ix, object, &values);

@@ -6,8 +6,8 @@
 #ifndef READER_LIB_FACTORY_SCOPE_H
 #define READER_LIB_FACTORY_SCOPE_H
 
+#include "reader-lib/informer.h"
 #include "reader-lib/read/field_selector.h"
-#include "reader-lib/base/internal.h"
 #include "reader-lib/read/path_set.h"
 
 /*

@@ -8,10 +8,10 @@
  */
 #include <string.h>
 
-#include "reader-lib/read/copy.h"
+#include "reader-lib/events/run.h"
 #include "reader-lib/factory/factory.h"
 #include "reader-lib/factory/resource_name.h"
-#include "reader-lib/events/run.h"
+#include "reader-lib/read/copy.h"
 
 /* o: the caller's functions and context. */
 struct shared_handler {
@@ -130,10 +130,10 @@ on_done(void *context)
 	if (sh->o.on_done)
 		sh->o.on_done(sh->o.context);
 	/* From here on the informer may be freed: shared_stop() waits for the list to be empty. */
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	unlist(sh);
-	pthread_cond_broadcast(&inf->handler_cond);
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_cond_broadcast(&inf->run->handler_cond);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	memory_put(inf, sh);
 }
 
@@ -264,9 +264,9 @@ shared_is_started(const struct informer_shared *shared)
 	struct informer *inf = shared->factory->inf;
 	bool is;
 
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	is = shared->started;
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return is;
 }
 
@@ -275,14 +275,14 @@ shared_start(struct informer_shared *shared)
 {
 	struct informer *inf = shared->factory->inf;
 
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	if (!shared->started) {
 		shared->started = true;
 		for (struct shared_handler *sh = shared->handlers; sh; sh = sh->next)
 			atomic_store_explicit(&sh->handler->paused, false, memory_order_release);
 		run_look_again(inf);
 	}
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 }
 
 bool
@@ -310,9 +310,9 @@ informer_shared_has_synced(const struct informer_shared *shared)
 		return false;
 	synced = informer_resource_info(&snapshot, shared->resource, &info) == 0 && info.synced;
 	informer_end(&snapshot);
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	synced = synced && shared->started && shared_handlers_synced(shared);
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return synced;
 }
 
@@ -327,9 +327,9 @@ informer_shared_is_stopped(const struct informer_shared *shared)
 	inf = shared->factory->inf;
 	if (forked(inf))
 		return true;
-	pthread_mutex_lock(&inf->wait_lock);
-	is = shared->stopped || inf->stopped;
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
+	is = shared->stopped || inf->run->stopped;
+	pthread_mutex_unlock(&inf->run->wait_lock);
 	return is;
 }
 
@@ -360,14 +360,14 @@ shared_stop(struct informer_shared *shared)
 		drop_handlers(shared);
 		return;
 	}
-	pthread_mutex_lock(&inf->wait_lock);
+	pthread_mutex_lock(&inf->run->wait_lock);
 	shared->stopped = true;
 	while (shared->handlers) {
 		struct informer_handler *h = shared->handlers->handler;
 
-		pthread_mutex_unlock(&inf->wait_lock);
+		pthread_mutex_unlock(&inf->run->wait_lock);
 		informer_remove_handler(h);
-		pthread_mutex_lock(&inf->wait_lock);
+		pthread_mutex_lock(&inf->run->wait_lock);
 	}
-	pthread_mutex_unlock(&inf->wait_lock);
+	pthread_mutex_unlock(&inf->run->wait_lock);
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "reader-lib/read/lookup.h"
 #include "shm-layout/tombstone.h"
 
 /* What a leaf of by-seq stands for. */

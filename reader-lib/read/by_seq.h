@@ -12,7 +12,8 @@
 #ifndef READER_LIB_READ_BY_SEQ_H
 #define READER_LIB_READ_BY_SEQ_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/resource_open.h"
+#include "shm-layout/trie.h"
 
 /*
  * gone    a tombstone: object is the last state, seq that of the deletion

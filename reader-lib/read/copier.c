@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+#include "reader-lib/attach/handle.h"
+#include "shm-layout/block.h"
+#include "shm-layout/path.h"
+#include "shm-layout/value.h"
+
 #define FILTERED_SHAPE (1ull << 63)
 
 void
@@ -17,10 +22,10 @@ copier_init(struct copier *c, struct informer *inf, const struct arena_view *vie
 	c->set = set;
 	c->offset = offset;
 	c->items = 0;
-	small_buffer_init(&c->body, inf, c->first_body, sizeof(c->first_body));
-	small_buffer_init(&c->blocks, inf, c->first_blocks, sizeof(c->first_blocks));
-	small_buffer_init(&c->table, inf, c->first_table, sizeof(c->first_table));
-	small_buffer_init(&c->names, inf, c->first_names, sizeof(c->first_names));
+	small_buffer_init(&c->body, &inf->memory, c->first_body, sizeof(c->first_body));
+	small_buffer_init(&c->blocks, &inf->memory, c->first_blocks, sizeof(c->first_blocks));
+	small_buffer_init(&c->table, &inf->memory, c->first_table, sizeof(c->first_table));
+	small_buffer_init(&c->names, &inf->memory, c->first_names, sizeof(c->first_names));
 	memset(c->first_table, 0, sizeof(c->first_table));
 }
 
@@ -61,13 +66,13 @@ remember(struct copier *c, uint64_t key, uint32_t to)
 	size_t count = c->table.size / sizeof(*entries);
 
 	if (2 * (c->table.used + sizeof(*entries)) > c->table.size) {
-		bigger = memory_get(c->table.inf, 2 * count * sizeof(*bigger));
+		bigger = allocator_get(c->table.memory, 2 * count * sizeof(*bigger));
 		if (!bigger)
 			return -ENOMEM;
 		for (size_t i = 0; i < count; i++)
 			if (entries[i].key != 0)
 				*place_of(bigger, 2 * count, entries[i].key) = entries[i];
-		memory_put(c->table.inf, c->table.own);
+		allocator_put(c->table.memory, c->table.own);
 		c->table.own = entries = bigger;
 		c->table.data = (uint8_t *)bigger;
 		c->table.size *= 2;

@@ -8,6 +8,7 @@
 
 #include "reader-lib/read/copier.h"
 #include "reader-lib/read/find.h"
+#include "reader-lib/read/found_object.h"
 
 #define COPY_HEAD_BYTES ((sizeof(struct copy) + REF_UNIT - 1) & ~(size_t)(REF_UNIT - 1))
 
@@ -33,8 +34,7 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 	private_home_set(&copy->home, copy, bytes);
 	if (source->entry_ & OBJECT_DELETED)
 		copy->home.deleted_wall_ns = object_deleted_wall_ns(source);
-	copy->next = NULL;
-	copy->memory = inf->memory;
+	copy->loan = (struct snapshot_loan){NULL, inf->memory};
 	memcpy((uint8_t *)copy + COPY_HEAD_BYTES, c->blocks.data, c->blocks.used);
 	block = (struct block *)(void *)((uint8_t *)copy + COPY_HEAD_BYTES + c->blocks.used);
 	*block = (struct block){.type_length = (uint32_t)BLOCK_OBJECT << 28 | (uint32_t)object_bytes};
@@ -116,36 +116,25 @@ object_copy_lent(struct informer *inf, const struct informer_object *object, con
 	if (r < 0)
 		return r;
 	ret_copy->entry_ &= ~OBJECT_COPIED;
-	copy->next = s->copies;
-	s->copies = copy;
+	copy->loan.next = s->loans;
+	s->loans = &copy->loan;
 	return 0;
 }
 
-static void
-copy_free(struct copy *copy)
+static struct copy *
+copy_of_home(const struct private_home *home)
 {
-	allocator_put(&copy->memory, copy);
-}
-
-bool
-copies_end(struct snapshot *s)
-{
-	if (is_private_home(s))
-		return false;
-	while (s->copies) {
-		struct copy *copy = s->copies;
-
-		s->copies = copy->next;
-		copy_free(copy);
-	}
-	return true;
+	return (struct copy *)((uintptr_t)home - offsetof(struct copy, home));
 }
 
 void
 informer_object_free(struct informer_object *copy)
 {
+	struct copy *whole;
+
 	if (!copy || !(copy->entry_ & OBJECT_COPIED))
 		return;
-	copy_free((struct copy *)(uintptr_t)copy->snapshot_);
+	whole = copy_of_home(private_home_of(snapshot_of(copy->snapshot_)));
+	allocator_put(&whole->loan.memory, whole);
 	memset(copy, 0, sizeof(*copy));
 }

@@ -22,10 +22,10 @@
 #include "reader-lib/read/path_set.h"
 #include "reader-lib/read/private_home.h"
 
+/* loan: says whose memory it is, and is in a snapshot's list when the copy goes with it. */
 struct copy {
+	struct snapshot_loan loan;
 	struct private_home home;
-	struct copy *next;	/* of a snapshot's list */
-	struct allocator memory;
 };
 
 /*
@@ -43,8 +43,5 @@ int object_copy_filtered(struct informer *inf, const struct informer_object *obj
  */
 int object_copy_lent(struct informer *inf, const struct informer_object *object, const struct path_set *set,
 		     struct informer_object *ret_copy);
-
-/* Free what was copied for a snapshot. False: it is a private home, which does not end. */
-bool copies_end(struct snapshot *s);
 
 #endif

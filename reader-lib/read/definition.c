@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Definitions: what a resource's descriptor in the arena says about its indexes, read once and kept until
- * detach.
+ * Definitions: descriptors read, and found again by a digest of their text.
  */
+#include "reader-lib/read/definition.h"
+
 #include <string.h>
 
 #include <sodium.h>
 
-#include "reader-lib/base/internal.h"
 #include "shm-layout/index_role.h"
 
 #define INDEXES_MAX 256u
-
-struct value
-value_at_name(struct value object, const char *name)
-{
-	size_t length = strlen(name);
-
-	return value_field(object, name, length, path_fingerprint(name, length));
-}
 
 const char *
 descriptor_text(struct value descriptor, const char *field, size_t *ret_length)
@@ -60,12 +52,12 @@ definition_free(struct informer *inf, struct definition *d)
 }
 
 void
-definitions_free(struct informer *inf)
+definitions_free(struct informer *inf, struct definition **list)
 {
-	while (inf->definitions) {
-		struct definition *d = inf->definitions;
+	while (*list) {
+		struct definition *d = *list;
 
-		inf->definitions = d->next;
+		*list = d->next;
 		definition_free(inf, d);
 	}
 }
@@ -105,7 +97,8 @@ read_definition(struct informer *inf, struct value descriptor, struct definition
 }
 
 int
-definition_get(struct informer *inf, struct value descriptor, const struct definition **ret_definition)
+definition_get(struct informer *inf, struct definition **list, struct value descriptor,
+	       const struct definition **ret_definition)
 {
 	uint8_t digest[16];
 	struct definition *d;
@@ -113,7 +106,7 @@ definition_get(struct informer *inf, struct value descriptor, const struct defin
 
 	if (r < 0)
 		return -EBADMSG;
-	for (d = inf->definitions; d; d = d->next) {
+	for (d = *list; d; d = d->next) {
 		if (memcmp(d->digest, digest, sizeof(digest)) == 0) {
 			*ret_definition = d;
 			return 0;
@@ -123,8 +116,8 @@ definition_get(struct informer *inf, struct value descriptor, const struct defin
 	if (r < 0)
 		return r;
 	memcpy(d->digest, digest, sizeof(digest));
-	d->next = inf->definitions;
-	inf->definitions = d;
+	d->next = *list;
+	*list = d;
 	*ret_definition = d;
 	return 0;
 }

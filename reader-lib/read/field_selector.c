@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "reader-lib/read/found_object.h"
+#include "shm-layout/path.h"
+
 #define TEXT_MAX 65536u
 
 struct requirement {

@@ -19,7 +19,8 @@
 #ifndef READER_LIB_READ_FIELD_SELECTOR_H
 #define READER_LIB_READ_FIELD_SELECTOR_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/handle.h"
+#include "shm-layout/value.h"
 
 #define FIELD_SELECTOR_MAX 64u		/* requirements */
 

@@ -10,10 +10,13 @@
 
 #include <string.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/found_object.h"
 #include "reader-lib/read/private_home.h"
+#include "reader-lib/read/resource_open.h"
 #include "shm-layout/collision.h"
 #include "shm-layout/tombstone.h"
+#include "shm-layout/trie.h"
+#include "shm-layout/value.h"
 
 /* What is asked for. ns, name: of BY_KEY. */
 struct question {

@@ -5,7 +5,8 @@
 #ifndef READER_LIB_READ_FIND_H
 #define READER_LIB_READ_FIND_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/informer.h"
+#include "shm-layout/value.h"
 
 /*
  * When a deleted object was deleted, by its tombstone in the object's snapshot; 0: that is not, or not any

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader-lib/attach/handle.h"
+#include "shm-layout/object.h"
+
 #include "reader-lib/read/found_list.h"
 
 #define FIRST_CAPACITY 16u

@@ -7,7 +7,7 @@
 #ifndef READER_LIB_READ_FOUND_LIST_H
 #define READER_LIB_READ_FOUND_LIST_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/informer.h"
 
 struct found_item {
 	struct informer_object object;

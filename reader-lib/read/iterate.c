@@ -7,7 +7,12 @@
  */
 #include <string.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/found_object.h"
+#include "reader-lib/read/label_selector.h"
+#include "reader-lib/read/lookup.h"
+#include "shm-layout/posting.h"
+#include "shm-layout/shortcut.h"
+#include "shm-layout/trie.h"
 
 enum source { SOURCE_NONE, SOURCE_ALL, SOURCE_POSTINGS };
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "reader-lib/read/found_object.h"
+
 int
 key_object_set(struct key_object *memory, const char *ns, size_t ns_length, const char *name,
 	       size_t name_length, uint32_t position, struct informer_object *ret_object)

@@ -8,11 +8,14 @@
  *
  * != and notin also match objects that lack the key; > and < only those whose value is an integer.
  */
+#include "reader-lib/read/label_selector.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/found_object.h"
+#include "shm-layout/path.h"
 
 #define REQUIREMENTS_MAX 64u
 #define VALUES_MAX 256u

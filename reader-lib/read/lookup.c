@@ -6,11 +6,16 @@
  * an object with its key or its ordinal, postings with their value, a single ordinal's object by the index's
  * own rule.
  */
+#include "reader-lib/read/lookup.h"
+
 #include <string.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/found_object.h"
 #include "shm-layout/collision.h"
 #include "shm-layout/ordinal.h"
+#include "shm-layout/posting.h"
+#include "shm-layout/shortcut.h"
+#include "shm-layout/trie.h"
 
 int
 object_of_ordinal(const struct snapshot *s, const struct resource *r, uint32_t ordinal, uint32_t *ret_ref,

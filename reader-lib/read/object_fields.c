@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/compiled_path.h"
+#include "reader-lib/read/found_object.h"
 
 static inline const struct object *
 header_of(const struct informer_object *object)

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include "reader-lib/attach/handle.h"
+#include "shm-layout/path.h"
+
 struct path_set {
 	unsigned n_keep, n_drop;
 	struct path paths[];	/* first those to keep, then those to drop */

@@ -10,7 +10,7 @@
 #ifndef READER_LIB_READ_PATH_SET_H
 #define READER_LIB_READ_PATH_SET_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/informer.h"
 
 #define PATH_SET_MAX 64u /* of either kind: a place in a set has a bit for each path that leads through it   \
 			  */

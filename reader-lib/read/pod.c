@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "reader-lib/read/find.h"
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/found_object.h"
+#include "reader-lib/read/lookup.h"
+#include "shm-layout/posting.h"
 
 /*
  * Which object of an index's value is wanted: any; one that fits; or, of those that fit, the one that came

@@ -18,12 +18,8 @@ private_home_set(struct private_home *home, const void *base, uint64_t bytes)
 		.view = {base, bytes, NULL},
 		.inf = (struct informer *)(uintptr_t)&nobody,
 		.mapping = (struct mapping *)(uintptr_t)&nowhere,
-		/* something: looked at only to see that the snapshot is open */
-		.cell = (struct pin_cell *)(uintptr_t)&nowhere,
 		.root = &nothing,
 		.alive = &never_forked,
-		/* not NULL, so that informer_end() looks twice (copy.h); followed by nobody */
-		.copies = (struct copy *)(uintptr_t)&nowhere,
 	};
 	home->deleted_wall_ns = 0;
 }

@@ -11,7 +11,7 @@
 #ifndef READER_LIB_READ_PRIVATE_HOME_H
 #define READER_LIB_READ_PRIVATE_HOME_H
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/snapshot.h"
 
 /*
  * snapshot         comes first: what lives here points at it. Its view is of memory that this process has

@@ -5,8 +5,9 @@
  */
 #include <string.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/read/resource_open.h"
 #include "shm-layout/time_ns.h"
+#include "shm-layout/value.h"
 
 static uint64_t
 contact_age(const struct snapshot *s, uint32_t position)

@@ -4,8 +4,10 @@
  *
  * A binding holds for one arena for as long as its table of resources is the same (root.h); that is looked at
  * with each lookup, in a line that the lookup reads anyway. Where it no longer holds, it is made anew under
- * bind_lock. Old bindings stay until detach: other threads may have older snapshots.
+ * the lock. Old bindings stay until detach: other threads may have older snapshots.
  */
+#include "reader-lib/read/resource_open.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -13,7 +15,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "reader-lib/base/internal.h"
+#include "reader-lib/attach/message.h"
 
 #define NAME_MAX_BYTES 512u
 
@@ -161,7 +163,7 @@ want(struct informer_resource *res, struct value descriptor)
 	if (n <= 0 || (size_t)n >= sizeof(res->canonical))
 		return;
 	res->wanted = true;
-	atomic_store_explicit(&res->inf->wants, true, memory_order_release);
+	atomic_store_explicit(&res->inf->resources->wants, true, memory_order_release);
 }
 
 void
@@ -170,20 +172,21 @@ resources_tell_wants(struct informer *inf)
 	struct message_want message = {0};
 	bool left = false;
 
-	if (inf->link != LINK_UP || !atomic_exchange_explicit(&inf->wants, false, memory_order_acquire))
+	if (!atomic_load_explicit(&inf->resources->wants, memory_order_relaxed) || inf->link != LINK_UP ||
+	    !atomic_exchange_explicit(&inf->resources->wants, false, memory_order_acquire))
 		return;
 	message_begin(&message.head, MESSAGE_WANT, sizeof(message));
-	pthread_mutex_lock(&inf->bind_lock);
-	for (struct informer_resource *res = inf->resources; res; res = res->next) {
+	pthread_mutex_lock(&inf->resources->lock);
+	for (struct informer_resource *res = inf->resources->first; res; res = res->next) {
 		if (!res->wanted)
 			continue;
 		memcpy(message.resource, res->canonical, sizeof(message.resource));
 		res->wanted = send(inf->socket, &message, sizeof(message), MSG_NOSIGNAL | MSG_DONTWAIT) < 0;
 		left |= res->wanted;
 	}
-	pthread_mutex_unlock(&inf->bind_lock);
+	pthread_mutex_unlock(&inf->resources->lock);
 	if (left) /* the socket is full for a moment; or gone, and then another arena comes */
-		atomic_store_explicit(&inf->wants, true, memory_order_release);
+		atomic_store_explicit(&inf->resources->wants, true, memory_order_release);
 }
 
 /*
@@ -193,7 +196,7 @@ resources_tell_wants(struct informer *inf)
 static void
 tell_wants_soon(struct informer *inf)
 {
-	if (!atomic_load_explicit(&inf->wants, memory_order_relaxed))
+	if (!atomic_load_explicit(&inf->resources->wants, memory_order_relaxed))
 		return;
 	if (pthread_mutex_trylock(&inf->lock) == 0) {
 		resources_tell_wants(inf);
@@ -232,7 +235,8 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 			break;
 		}
 		b->parts[i] = (struct part){positions[i], fingerprint_of(entry), NULL};
-		r = definition_get(inf, value_of_block(&s->view, entry->descriptor), &b->parts[i].definition);
+		r = definition_get(inf, &inf->resources->definitions,
+				   value_of_block(&s->view, entry->descriptor), &b->parts[i].definition);
 	}
 	if (r < 0) {
 		memory_put(inf, b);
@@ -255,7 +259,7 @@ resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
 
 	if (res->inf != s->inf)
 		return -EINVAL;
-	pthread_mutex_lock(&s->inf->bind_lock);
+	pthread_mutex_lock(&s->inf->resources->lock);
 	/* Another thread may have made it, or a snapshot of an older arena may use what was made before. */
 	for (struct resource_binding *b = res->bindings; b && r != 0; b = b->next) {
 		if (binding_holds(b, s, &first)) {
@@ -265,7 +269,7 @@ resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
 	}
 	if (r != 0)
 		r = bind_anew(s, res, ret_binding);
-	pthread_mutex_unlock(&s->inf->bind_lock);
+	pthread_mutex_unlock(&s->inf->resources->lock);
 	tell_wants_soon(s->inf);
 	return snapshot_settle(s, r);
 }
@@ -287,33 +291,41 @@ informer_resource_open(struct informer *inf, const char *name, struct informer_r
 				 "'%.40s' is no resource name: write it as kubectl takes it (pods, "
 				 "deployments.apps)",
 				 name);
-	pthread_mutex_lock(&inf->bind_lock);
-	for (res = inf->resources; res && strcmp(res->name, name) != 0; res = res->next)
+	pthread_mutex_lock(&inf->resources->lock);
+	for (res = inf->resources->first; res && strcmp(res->name, name) != 0; res = res->next)
 		;
 	if (!res) {
 		res = memory_get(inf, sizeof(*res) + length + 1);
 		if (res) {
 			memcpy(res->name, name, length + 1);
 			res->inf = inf;
-			res->next = inf->resources;
-			inf->resources = res;
+			res->next = inf->resources->first;
+			inf->resources->first = res;
 		} else {
 			r = -ENOMEM;
 		}
 	}
-	pthread_mutex_unlock(&inf->bind_lock);
+	pthread_mutex_unlock(&inf->resources->lock);
 	if (r == 0)
 		*ret_resource = res;
 	return r;
 }
 
 void
-resources_free(struct informer *inf)
+resources_init(struct resources *resources)
 {
-	while (inf->resources) {
-		struct informer_resource *res = inf->resources;
+	pthread_mutex_init(&resources->lock, NULL);
+}
 
-		inf->resources = res->next;
+void
+resources_done(struct informer *inf, bool in_child)
+{
+	struct resources *resources = inf->resources;
+
+	while (resources->first) {
+		struct informer_resource *res = resources->first;
+
+		resources->first = res->next;
 		while (res->bindings) {
 			struct resource_binding *b = res->bindings;
 
@@ -322,4 +334,7 @@ resources_free(struct informer *inf)
 		}
 		memory_put(inf, res);
 	}
+	definitions_free(inf, &resources->definitions);
+	if (!in_child)
+		pthread_mutex_destroy(&resources->lock);
 }

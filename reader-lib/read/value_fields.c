@@ -3,11 +3,11 @@
  * Values: the public face of shm-layout/value.h. A value finds its snapshot through its view, which is the
  * snapshot's first member.
  */
+#include "reader-lib/attach/snapshot.h"
+#include "reader-lib/read/compiled_path.h"
 #include "shm-layout/value.h"
 
 #include <string.h>
-
-#include "reader-lib/base/internal.h"
 
 _Static_assert((int)INFORMER_OBJECT == (int)VALUE_OBJECT && (int)INFORMER_NUMBER == (int)VALUE_NUMBER &&
 		       (int)INFORMER_UINT == (int)VALUE_UINT && (int)INFORMER_NULL == (int)VALUE_NULL,

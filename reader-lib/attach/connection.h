@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The connection to the broker, as a state machine that never waits:
+ *
+ *	DOWN ──connect, HELLO──▶ GREETING ──WELCOME──▶ UP ──MOVED──▶ UP
+ *	  ▲                         │                   │
+ *	  └──── refused, hang-up, silence, nonsense ────┘		the arena stays mapped and readable
+ *
+ * DOWN tries again after 10 ms, then twice as long, up to 1 s. Each arena that comes becomes current at once;
+ * snapshots of the old one stay valid.
+ *
+ * Threads: all with the handle's `lock` held, but connection_dispatch() and connection_open().
+ */
+#ifndef READER_LIB_ATTACH_CONNECTION_H
+#define READER_LIB_ATTACH_CONNECTION_H
+
+#include "reader-lib/attach/handle.h"
+
+/*
+ * What the connection does for rooms that it does not know: what they have to say goes over it. All with
+ * `lock` held.
+ *
+ * step     at the end of each step: send what can be sent
+ * moved    a new arena became current; over the same connection, on which answers may be on their way, or
+ *          another
+ * lost     the connection is gone
+ * receive  a packet came, while the link is up, that is no arena. Takes over its count descriptors. False:
+ *          the packet makes no sense (or is none of theirs), and the descriptors are still the caller's
+ */
+struct connection_hooks {
+	void (*step)(struct informer *inf);
+	void (*moved)(struct informer *inf, bool same_connection);
+	void (*lost)(struct informer *inf);
+	bool (*receive)(struct informer *inf, const void *packet, size_t length, const int *fds,
+			unsigned count);
+};
+
+/* Do what can be done without waiting. Returns whether something changed. */
+bool connection_step(struct informer *inf);
+/* The same, with the lock held by nobody. Counts news that informer_begin() took before. */
+bool connection_dispatch(struct informer *inf);
+/* The first attempt, with the lock held by nobody: a daemon that listens gets a moment to answer. */
+void connection_first_attempt(struct informer *inf);
+void connection_close(struct informer *inf, bool in_child);
+/* While the link is up: look again at this time (CLOCK_MONOTONIC), or earlier. */
+void connection_timer(struct informer *inf, uint64_t at_ns);
+/* A connected socket, or negative errno. For informer_stat_json() as well. */
+int connection_open(struct informer *inf, bool nonblocking);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packets: heads, and what a refusal says.
+ */
+#include "reader-lib/attach/message.h"
+
+#include <string.h>
+
+bool
+message_ok(const void *packet, size_t length, size_t min_length)
+{
+	struct message_head head;
+
+	if (length < sizeof(head) || length < min_length)
+		return false;
+	memcpy(&head, packet, sizeof(head));
+	return head.magic == PROTOCOL_MAGIC && head.version == PROTOCOL_VERSION && head.length == length;
+}
+
+void
+message_begin(struct message_head *head, uint16_t type, uint32_t length)
+{
+	*head = (struct message_head){
+		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = type, .length = length};
+}
+
+int
+message_refusal(struct informer *inf, const void *packet, size_t length)
+{
+	struct message_refused refused;
+	const char *text = (const char *)packet + sizeof(refused);
+	char clean[256];
+	size_t n, i;
+
+	if (length < sizeof(refused))
+		return error_set(inf, -EPROTO, "informerd answered with a packet that makes no sense");
+	memcpy(&refused, packet, sizeof(refused));
+	n = length - sizeof(refused);
+	if (refused.text_length < n)
+		n = refused.text_length;
+	if (n >= sizeof(clean))
+		n = sizeof(clean) - 1;
+	for (i = 0; i < n; i++)
+		clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+	clean[n] = '\0';
+	return error_set(inf, refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT : INFORMER_E_REFUSED,
+			 "informerd refused this reader: %s", n ? clean : "(it did not say why)");
+}
