@@ -17,7 +17,6 @@
 
 #include <yaml.h>
 
-#include "writer/base/file.h"
 #include "writer/base/message.h"
 #include "writer/base/yaml.h"
 #include "writer/base/yaml_scalar.h"
@@ -34,26 +33,6 @@ struct composer {
 	size_t n_anchors, n_nodes;
 	char **ret_error;
 };
-
-static void
-wipe(char *text)
-{
-	file_wipe(text, text ? strlen(text) : 0);
-}
-
-void
-yaml_node_free(struct yaml_node *node)
-{
-	if (!node)
-		return;
-	for (cJSON *child = node->json.child, *next; child; child = next) {
-		next = child->next;
-		yaml_node_free((struct yaml_node *)(void *)child);
-	}
-	wipe(node->json.valuestring);
-	wipe(node->json.string);
-	free(node);
-}
 
 static void format_at(struct composer *c, const yaml_mark_t *mark, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -109,67 +88,22 @@ node_new(struct composer *c, const yaml_mark_t *mark, int type, struct yaml_node
 	return 0;
 }
 
-static void
-append(struct yaml_node *parent, struct yaml_node *child)
-{
-	cJSON *first = parent->json.child;
-
-	/* cJSON's list: the first element's prev is the last one */
-	if (!first) {
-		parent->json.child = &child->json;
-		child->json.prev = &child->json;
-		return;
-	}
-	child->json.prev = first->prev;
-	first->prev->next = &child->json;
-	first->prev = &child->json;
-}
-
 /* ---- scalars ---------------------------------------------------------------------------- */
-
-static int
-scalar_type(struct composer *c, const yaml_event_t *event, double *ret_number)
-{
-	const char *text = (const char *)event->data.scalar.value,
-		   *tag = (const char *)event->data.scalar.tag;
-	static const struct {
-		const char *tag;
-		int types;
-	} tags[] = {{YAML_STR_TAG, cJSON_String},
-		    {YAML_INT_TAG, cJSON_Number},
-		    {YAML_FLOAT_TAG, cJSON_Number},
-		    {YAML_NULL_TAG, cJSON_NULL},
-		    {YAML_BOOL_TAG, cJSON_True | cJSON_False}};
-	int type;
-
-	if (!tag)
-		return event->data.scalar.plain_implicit ? yaml_plain_type(text, ret_number) : cJSON_String;
-	if (strcmp(tag, "!") == 0 || strcmp(tag, YAML_STR_TAG) == 0)
-		return cJSON_String;
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
-		if (strcmp(tag, tags[i].tag) == 0) {
-			type = yaml_plain_type(text, ret_number);
-			if (!(type & tags[i].types))
-				return fail_at(c, &event->start_mark, -EINVAL,
-					       "the value does not fit its tag %s", tag);
-			return type;
-		}
-	return fail_at(c, &event->start_mark, -EINVAL, "unknown tag %s", tag);
-}
 
 static int
 compose_scalar(struct composer *c, const yaml_event_t *event, struct yaml_node **ret_node)
 {
-	const char *text = (const char *)event->data.scalar.value;
+	const char *text = (const char *)event->data.scalar.value,
+		   *tag = (const char *)event->data.scalar.tag, *why = NULL;
 	double number = 0;
 	struct yaml_node *node;
 	int r, type;
 
 	if (strlen(text) != event->data.scalar.length)
 		return fail_at(c, &event->start_mark, -EINVAL, "a string with a NUL character");
-	type = scalar_type(c, event, &number);
+	type = yaml_scalar_type(text, tag, event->data.scalar.plain_implicit, &number, &why);
 	if (type < 0)
-		return type;
+		return fail_at(c, &event->start_mark, type, "%s %s", why, tag);
 	if (type == cJSON_Number && !isfinite(number))
 		return fail_at(c, &event->start_mark, -EINVAL, "number out of range");
 	r = node_new(c, &event->start_mark, type, &node);
@@ -237,7 +171,7 @@ node_copy(struct composer *c, const yaml_mark_t *mark, const struct yaml_node *f
 	for (const cJSON *j = from->json.child; r == 0 && j; j = j->next) {
 		r = node_copy(c, mark, yaml_node_of(j), depth + 1, &child);
 		if (r == 0)
-			append(node, child);
+			yaml_node_append(node, child);
 	}
 	if (r < 0) {
 		yaml_node_free(node);
@@ -261,7 +195,7 @@ compose_alias(struct composer *c, const yaml_event_t *event, unsigned depth, str
 		r = node_copy(c, &event->start_mark, c->anchors[i].node, depth, ret_node);
 		if (r == 0) {
 			/* a copy of a member is not a member under that key */
-			wipe((*ret_node)->json.string);
+			free((*ret_node)->json.string);
 			(*ret_node)->json.string = NULL;
 		}
 		return r;
@@ -292,7 +226,7 @@ compose_sequence(struct composer *c, struct yaml_node *node, unsigned depth)
 		yaml_event_delete(&event);
 		if (r < 0)
 			return r;
-		append(node, child);
+		yaml_node_append(node, child);
 	}
 }
 
@@ -388,7 +322,7 @@ compose_mapping(struct composer *c, struct yaml_node *node, unsigned depth)
 		child->json.string = key;
 		child->key_line = (unsigned)mark.line + 1;
 		child->key_column = (unsigned)mark.column + 1;
-		append(node, child);
+		yaml_node_append(node, child);
 	}
 }
 

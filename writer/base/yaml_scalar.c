@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plain scalars: YAML 1.2's core schema.
+ * Scalars: YAML 1.2's core schema.
  */
 #include "writer/base/yaml_scalar.h"
 
-#include <stdbool.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
+#include <yaml.h>
 
 static bool
 all_in(const char *text, const char *set)
@@ -46,8 +47,8 @@ one_of(const char *text, const char *a, const char *b, const char *c)
 }
 
 /* What a plain scalar is; a string when it is nothing else. */
-int
-yaml_plain_type(const char *text, double *ret_number)
+static int
+plain_type(const char *text, double *ret_number)
 {
 	if (!*text || strcmp(text, "~") == 0 || one_of(text, "null", "Null", "NULL"))
 		return cJSON_NULL;
@@ -68,4 +69,30 @@ yaml_plain_type(const char *text, double *ret_number)
 		return cJSON_Number;
 	}
 	return cJSON_String;
+}
+
+int
+yaml_scalar_type(const char *text, const char *tag, bool plain, double *ret_number, const char **ret_why)
+{
+	static const struct {
+		const char *tag;
+		int types;
+	} tags[] = {{YAML_INT_TAG, cJSON_Number},
+		    {YAML_FLOAT_TAG, cJSON_Number},
+		    {YAML_NULL_TAG, cJSON_NULL},
+		    {YAML_BOOL_TAG, cJSON_True | cJSON_False}};
+
+	if (!tag)
+		return plain ? plain_type(text, ret_number) : cJSON_String;
+	if (strcmp(tag, "!") == 0 || strcmp(tag, YAML_STR_TAG) == 0)
+		return cJSON_String;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
+		if (strcmp(tag, tags[i].tag) == 0) {
+			int type = plain_type(text, ret_number);
+
+			*ret_why = "the value does not fit its tag";
+			return type & tags[i].types ? type : -EINVAL;
+		}
+	*ret_why = "unknown tag";
+	return -EINVAL;
 }

@@ -135,6 +135,18 @@ aliases_are_expanded(void **state)
 	yaml_free(y);
 }
 
+/* An anchor's name may stand again: the latest one counts. */
+static void
+the_latest_anchor_of_a_name_counts(void **state)
+{
+	struct yaml *y = parsed("a: &x 1\nb: *x\nc: &x 2\nd: *x\n");
+
+	(void)state;
+	assert_int_equal(member(y, "b")->valueint, 1);
+	assert_int_equal(member(y, "d")->valueint, 2);
+	yaml_free(y);
+}
+
 /* Nine levels of nine aliases each end at the node limit, not at the end of memory. */
 static void
 a_billion_laughs_are_refused(void **state)
@@ -281,6 +293,7 @@ main(void)
 		cmocka_unit_test(json_is_yaml),
 		cmocka_unit_test(nodes_know_where_they_stood),
 		cmocka_unit_test(aliases_are_expanded),
+		cmocka_unit_test(the_latest_anchor_of_a_name_counts),
 		cmocka_unit_test(a_billion_laughs_are_refused),
 		cmocka_unit_test(an_alias_to_itself_is_refused),
 		cmocka_unit_test(duplicate_keys_are_refused),
