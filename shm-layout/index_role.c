@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Indexes by what they do.
+ * Finds a built-in lookup's index among a resource's definitions by what its rules do. Asked once a
+ * resource by the writer (tombstones) and by readers (informer_find(), pods).
  */
 #include "shm-layout/index_role.h"
 

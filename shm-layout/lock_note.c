@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The note in a lock file.
+ * Writes the note into SOCKET.lock, for the writer, and reads it again, for readers of an orphan and for
+ * tools. What was read is input: a note that is not exactly one is refused.
  */
 #include "shm-layout/lock_note.h"
 

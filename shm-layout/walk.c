@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking everything that a root reaches.
+ * Walks everything that a root reaches: a visitor's tour for verification and for the writer's books. Each
+ * kind of block has one function, which checks what it holds before it goes on.
  */
 #include "shm-layout/walk.h"
 

@@ -17,7 +17,7 @@
  *	deleted, told                  delete                              delete
  *
  * What was believed: of a settled feed, that the old state was told if it was selected; in an episode see
- * belief.h; with track_keys what the table says.
+ * catch_up_known.h; with track_keys what the table says.
  */
 #include <string.h>
 

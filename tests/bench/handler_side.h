@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes with handlers for pods (handler.c), and how the bench starts and asks them.
+ * Processes with handlers for pods (handler_side.c), and how the bench starts and asks them.
  */
 #ifndef TESTS_BENCH_HANDLER_SIDE_H
 #define TESTS_BENCH_HANDLER_SIDE_H

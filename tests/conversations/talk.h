@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plays a conversation: the script's lines, one by one, between the server (server.h) and the client
+ * Plays a conversation: the script's lines, one by one, between the server (played_server.h) and the client
  * (client.h). Before each line both have come to rest: what was sent has arrived, what arrived is done, and
  * nothing more happens unless time passes. So every line is looked at once, and no line waits for luck. What
  * nobody expected ends the play.

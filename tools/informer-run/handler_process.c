@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handler processes; see process.h. */
+/* Handler processes; see handler_process.h. */
 #include "tools/informer-run/handler_process.h"
 
 #include <errno.h>

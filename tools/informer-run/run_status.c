@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status socket, and the folder it stands in; see status.h. What is shown of it: status_show.c. */
+/*
+ * The status socket of a running informer-run, and the folder it stands in; see run_status.h. What is shown
+ * of it: run_status_show.c.
+ */
 #include "tools/informer-run/run_status.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where status sockets stand, for both ends; see status.h. */
+/* Where status sockets stand, for both ends; see run_status.h. */
 #ifndef TOOLS_INFORMER_RUN_RUN_STATUS_FOLDER_H
 #define TOOLS_INFORMER_RUN_RUN_STATUS_FOLDER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What informer-run is to do: its handlers, from the command line (options.h) or a file (config.h).
+ * What informer-run is to do: its handlers, from the command line (run_flags.h) or a file (handlers_file.h).
  */
 #ifndef TOOLS_INFORMER_RUN_SETTINGS_H
 #define TOOLS_INFORMER_RUN_SETTINGS_H

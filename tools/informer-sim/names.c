@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of labels and annotations.
+ * Checks the names and values of labels and annotations in what clients send, and refuses them with the
+ * real server's sentences.
  */
 #include "tools/informer-sim/names.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rest. What is counted here is counted by others, under the server's lock or in their watch.
+ * Tells a test whether the server has come to rest. What is added up here is counted by others, under the
+ * server's lock or in their watch.
  */
 #include "tools/informer-sim/quiescence.h"
 

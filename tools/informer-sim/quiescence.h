@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rest: whether the server has said all that there is to say for now. Every request under way is then a watch
- * whose events were all sent, or one that is held or frozen. A test looks at it before it lets virtual time
- * pass.
+ * Quiescence: whether the server has said all that there is to say for now. Every request under way is then
+ * a watch whose events were all sent, or one that is held or frozen. A test looks at it before it lets
+ * virtual time pass.
  *
  * Threads   any
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accept, PartialObjectMetadata and Tables. A list of metadata is streamed as pieces of the stored texts
- * (list.c), as a plain one is; rows of a Table are made here, by the printers of tools/printer.
+ * (serve_list.c), as a plain one is; rows of a Table are made here, by the printers of tools/printer.
  */
 #include "tools/informer-sim/shape.h"
 

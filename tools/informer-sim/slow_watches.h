@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The warden: a thread that cuts off watches whose client reads so slowly that
+ * Slow watches: a thread that cuts off watches whose client reads so slowly that
  * the ring of events has moved past it. Its connection thread sits in a send
  * and would otherwise learn of it only when the client reads again.
  */
@@ -15,7 +15,7 @@ enum sim_doing {
 	SIM_FROZEN,  /* until the client goes */
 };
 
-/* One open watch, as the warden sees it. */
+/* One open watch, as that thread sees it. */
 struct sim_watch {
 	struct sim_watch *next, **link;
 	const struct sim_resource *resource;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users of kubectl type. */
+/*
+ * Knows what users of kubectl type and informerctl has not, for its error messages: tables of words with
+ * the sentence that says what to type instead.
+ */
 #include "tools/informerctl/kubectl_words.h"
 
 #include <stddef.h>

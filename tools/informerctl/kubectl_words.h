@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Habits: what users of kubectl type that informerctl has not, and what to type instead.
+ * Kubectl words: what users of kubectl type that informerctl has not, and what to type instead.
  *
  * Each gives a sentence, or NULL where there is nothing special to say.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of an arena's file.
+ * Allocates the pages of an arena's file as it grows, for arena.c, in huge pages where the system allows;
+ * how much may still grow is memory_limit.c's to say.
  */
 #include "writer/arena/arena_pages.h"
 

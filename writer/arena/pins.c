@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The slots of all attached readers (slots.h). Each cell is read once a scan, and what it says is clamped
+ * The slots of all attached readers (pins.h). Each cell is read once a scan, and what it says is clamped
  * into [what this cell counted as before, current epoch] before it counts.
  *
  * An honest cell only rises: whoever claims it next has seen it freed, and so loads the same root or a later

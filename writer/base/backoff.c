@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Backoff.
+ * One step of a Reflector's backoff: the delay that is due now, and the next one made longer. Chance comes
+ * from the clock, so that a test knows every jitter.
  */
 #include "writer/base/backoff.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clock of a libuv loop.
+ * Gives a clock (clock.h) to what runs on the daemon's libuv loop: the loop's time, chance by libsodium,
+ * and the one timer handle that wakes for the earliest of all timers.
  */
 #include "writer/base/clock_uv.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hangup.
+ * Turns SIGHUP into an eventfd for the daemon's loop. The handler does nothing but one write, which is
+ * allowed in it; several signals before the loop looks count as one.
  */
 #include "writer/base/hangup.h"
 

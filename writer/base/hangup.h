@@ -2,8 +2,8 @@
 /*
  * Hangup: SIGHUP as a descriptor, from the process' first moment to its last.
  *
- * A loop's own signal handle would not do: the daemon ends one loop and begins another (patience.h), and
- * between the two, as before the first, the signal would end the process.
+ * A loop's own signal handle would not do: the daemon ends one loop and begins another
+ * (daemon/snapshot_limit.h), and between the two, as before the first, the signal would end the process.
  */
 #ifndef WRITER_BASE_HANGUP_H
 #define WRITER_BASE_HANGUP_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notify.
+ * Sends systemd the daemon's state. Without NOTIFY_SOCKET nothing is sent, and a message that does not get
+ * through is nobody's error: informerd runs without systemd just as well.
  */
 #include "writer/base/notify.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Composing: libyaml's events into nodes.
+ * Makes the tree of a YAML document for yaml.c out of libyaml's events: anchors are copied in where they
+ * are referred to, tags are looked at, duplicate keys refused, each with its place in the text.
  */
 #include "writer/base/yaml_compose.h"
 

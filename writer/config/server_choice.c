@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How to reach the API server; see connection.h. */
+/* How to reach the API server; see server_choice.h. */
 #include "writer/config/server_choice.h"
 
 #include <errno.h>

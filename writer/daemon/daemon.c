@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Daemon: the life of the process.
+ * The life of the process: what is opened in which order, what each turn of the loop does, and how all of
+ * it ends in good order. The single resources are daemon_resources.c's, a reload daemon_reload.c's.
  */
 #include "writer/daemon/daemon_internal.h"
 

@@ -10,7 +10,8 @@
  *	SIGHUP               the configuration is read again (reload.h)
  *	SIGTERM, SIGINT      the last commit is finished, the arena marked STALE and left
  *
- *	a stuck reader       patience.h: all is ended in good order and begun again, over a new generation
+ *	a stuck reader       all is ended in good order and begun again, over a new generation
+ *	                     (snapshot_limit.h)
  *
  * Ready is one thing, for systemd (READY=1), /readyz and the metric: every resource was whole once, but for
  * those on demand that nobody asked for and optional ones that the server lacks. One that the server refuses

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The key file.
+ * Reads the key file, and makes it when there is none, for local_state.c. A new file appears whole or not
+ * at all; one that others could read, or of another length, is refused.
  */
 #include "writer/daemon/key_file.h"
 

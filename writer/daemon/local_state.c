@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Home.
+ * Opens what the daemon keeps on this machine, for daemon.c: takes the lock, loads the key, finds or makes
+ * the arena, opens the store over it and publishes; and closes it in the other order.
  */
 #include "writer/daemon/local_state.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Home: what the daemon keeps on this machine: lock, key file, arena and store; opened in this order, closed
- * in the other one.
+ * Local state: what the daemon keeps on this machine: lock, key file, arena and store; opened in this order,
+ * closed in the other one.
  *
  * Threads: the writer's loop thread only.
  */
@@ -36,7 +36,7 @@ int local_state_open(struct local_state *local, const struct config *config, cha
 
 /*
  * The arena stays, marked STALE: whole, and without a writer; but for one without any resource, which is
- * worth nothing to anybody. A zeroed home is fine.
+ * worth nothing to anybody. A zeroed one is fine.
  */
 void local_state_close(struct local_state *local);
 

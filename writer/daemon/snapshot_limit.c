@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Patience.
+ * Compares what an open snapshot costs with its limits: at half of both it is named in the log, at both
+ * the writer goes on without it. Pure arithmetic, asked by daemon.c with each heartbeat.
  */
 #include "writer/daemon/snapshot_limit.h"
 

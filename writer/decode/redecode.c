@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rework.
+ * Prints a known object and decodes it again with another schema, for cached_resource.c when what is
+ * dropped has changed. It goes through the decoder as a watch's event does, so limits and refusals are the
+ * same.
  */
 #include "writer/decode/redecode.h"
 

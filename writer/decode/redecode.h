@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rework: a known object as another schema would have decoded it.
+ * Redecode: a known object as another schema would have decoded it.
  *
  * Its body is printed and decoded again, so that the result is what a list would have brought: there is no
  * second way in which a path can be left out.

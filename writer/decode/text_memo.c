@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts seen before.
+ * Remembers JSON texts for the decoder: two places for each prefix, one of which gives way to a text that
+ * is new. It copies texts and counts their bytes; the references are its owner's.
  */
 #include "writer/decode/text_memo.h"
 

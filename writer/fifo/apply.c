@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pipeline.
+ * Applies the DeltaFIFOs to the store once a turn, resource by resource (here: lanes), and commits. What
+ * finds no room goes back and is tried again with a backoff; what is the matter is kept as a sentence for
+ * the daemon's report.
  */
 #include "writer/fifo/apply.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pipeline: pops the DeltaFIFOs of all resources into the store, and commits.
+ * Applier: pops the DeltaFIFOs of all resources into the store, and commits.
  *
  *	poll phase: bytes are read and decoded, events queued     ──▶  applier_run(): pop, apply, one commit
  *

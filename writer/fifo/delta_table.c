@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a DeltaFIFO is kept in.
+ * Keeps the DeltaFIFO's entries and nodes for delta_fifo.c: pools that grow by doubling and are named by
+ * index, chains of the hash table, and the two lists. When the last entry goes, all memory goes.
  */
 #include "writer/fifo/delta_table.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LIST.
+ * Brings one whole list into a DeltaFIFO, for the Reflector: asks for page after page, feeds the decoder,
+ * gathers drafts, and puts them in by one Replace at the end; on any failure it takes them back.
  */
 #include "writer/reflect/list.h"
 

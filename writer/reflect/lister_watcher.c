@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ListerWatcher over the transport: parameters become a query.
+ * Makes the requests of a Reflector for LIST and WATCH: a resource's path, and the parameters as a query,
+ * encoded, over the transport.
  */
 #include "writer/reflect/lister_watcher.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outcome.
+ * Turns HTTP answers, Status objects and transport errors into the few words on which a Reflector decides
+ * (expired, refused, throttled, …), with one sentence for people.
  */
 #include "writer/reflect/request_result.h"
 

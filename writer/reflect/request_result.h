@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Outcome: how a LIST or a WATCH ended, in the words on which a Reflector decides.
+ * Request result: how a LIST or a WATCH ended, in the words on which a Reflector decides.
  */
 #ifndef WRITER_REFLECT_REQUEST_RESULT_H
 #define WRITER_REFLECT_REQUEST_RESULT_H

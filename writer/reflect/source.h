@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feed: what the LIST and the WATCH of one resource work with. All of it is borrowed.
+ * Source: what the LIST and the WATCH of one resource work with. All of it is borrowed.
  */
 #ifndef WRITER_REFLECT_SOURCE_H
 #define WRITER_REFLECT_SOURCE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ration. The loop's time stands still during a turn: as long as it does, amounts add up. Turns within one
- * millisecond count as one, which costs a pause too many now and then and nothing else.
+ * Pauses and resumes a stream's request, for list.c and watch.c. The loop's time stands still during a
+ * turn: as long as it does, amounts add up. Turns within one millisecond count as one, which costs a pause
+ * too many now and then and nothing else.
  */
 #include "writer/reflect/turn_share.h"
 

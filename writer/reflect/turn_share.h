@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ration: how much one stream may bring in one turn of the loop. libcurl reads a socket for as long as there
- * is something to read, so that a large LIST, or a WATCH that catches up, would keep everybody else waiting
- * for seconds. A stream that has had its share is paused until the next turn; what it brought is applied in
- * between.
+ * Turn share: how much one stream may bring in one turn of the loop. libcurl reads a socket for as long as
+ * there is something to read, so that a large LIST, or a WATCH that catches up, would keep everybody else
+ * waiting for seconds. A stream that has had its share is paused until the next turn; what it brought is
+ * applied in between.
  *
  * Threads: the writer's loop thread only.
  */

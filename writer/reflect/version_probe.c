@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Freshness. Only the answer's status is of interest; a success is not read to its end.
+ * Asks the server whether it knows an RV, for a watch that hears nothing. Only the answer's status is of
+ * interest; a success is not read to its end.
  */
 #include "writer/reflect/version_probe.h"
 

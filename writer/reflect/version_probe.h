@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Freshness: does the server know this RV already? Asked by a watch that hears nothing, because a watch at an
- * RV of the future is not refused but answered with silence, while a list of one item `NotOlderThan` that RV
- * gets 504 ResourceVersionTooLarge (after about 3 s). It is asked over a connection of its own: the silent
- * stream's may be dead.
+ * Version probe: does the server know this RV already? Asked by a watch that hears nothing, because a watch
+ * at an RV of the future is not refused but answered with silence, while a list of one item `NotOlderThan`
+ * that RV gets 504 ResourceVersionTooLarge (after about 3 s). It is asked over a connection of its own: the
+ * silent stream's may be dead.
  *
  * Threads: the writer's loop thread only.
  */

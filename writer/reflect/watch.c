@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * WATCH, and the first part of a WatchList.
+ * Runs one WATCH for the Reflector, from the request to its end: events go from the decoder into the
+ * DeltaFIFO as they come, those of a WatchList's beginning into staging first. Why it ended is told once.
  */
 #include "writer/reflect/watch.h"
 

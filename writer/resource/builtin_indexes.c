@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The indexes that every cache has.
+ * Adds to a resource's definition the indexes that no configuration has to name; descriptor.c puts them
+ * before those that one does.
  */
 #include "writer/resource/builtin_indexes.h"
 

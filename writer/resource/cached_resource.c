@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One resource that is cached.
+ * Ties one resource together for the daemon: makes its DeltaFIFO and Reflector, adds it to store and
+ * applier, tells readers of its failures, and leads it through a change of its spec, step by step, once a
+ * turn.
  */
 #include "writer/resource/cached_resource.h"
 

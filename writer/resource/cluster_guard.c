@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cluster guard.
+ * Asks for the cluster's id when there is reason to, for the daemon, which has everything listed anew when
+ * it is another one. One question at a time; doubts that come meanwhile are asked about after it.
  */
 #include "writer/resource/cluster_guard.h"
 

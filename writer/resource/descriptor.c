@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Descriptor.
+ * Writes the descriptor of a resource as JSON, for resource_spec.c. What the fields are is in
+ * descriptor.h; that each index can be compiled is checked here, before anything is touched.
  */
 #include "writer/resource/descriptor.h"
 

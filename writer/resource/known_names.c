@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Known names.
+ * Keeps for each name in the configuration what discovery said that it means, for the daemon and its
+ * reloads. Names are learnt from a discovery that has come to its end; an optional one may stay unknown.
  */
 #include "writer/resource/known_names.h"
 

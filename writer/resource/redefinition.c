@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Redefinition.
+ * Compares what a name meant with what it means now, and says which answers of the server give reason to
+ * ask again. Only groups with a dot are asked about: others are not defined by custom resources.
  */
 #include "writer/resource/redefinition.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trouble, from its beginning to its end.
+ * Keeps what is the matter with a Reflector from its beginning to its end, for cached_resource.c, and says
+ * once a second at most what readers are to be told of it.
  */
 #include "writer/resource/reflector_error.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trouble: what the Reflector of one resource met, as readers are told of it (their on_error; LAYOUT.md,
- * STATUS).
+ * Reflector error: what the Reflector of one resource met, as readers are told of it (their on_error;
+ * LAYOUT.md, STATUS).
  *
- *	Reflector ── met, over ──▶ trouble ── once a second at most ──▶ store_set_status()
+ *	Reflector ── met, over ──▶ error ── once a second at most ──▶ store_set_status()
  *
- * Told are: trouble that begins, an error that becomes another one, the end. An error that repeats itself is
+ * Told are: an error that begins, an error that becomes another one, the end. An error that repeats itself is
  * not told again; one that was over before it could be told is told nevertheless, and its end a second later.
  *
  * Threads: the writer's loop thread only.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reload plan.
+ * Compares two configurations for daemon_reload.c, field by field and entry by entry, pairs old entries
+ * with new ones, and says in words what would change.
  */
 #include "writer/resource/reload_plan.h"
 

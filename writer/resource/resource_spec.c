@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resource spec.
+ * Makes a spec out of an entry of the configuration, and all that can be wrong with it is found here:
+ * selectors and drops that do not compile, indexes that are impossible. Used at the start and for each
+ * reload.
  */
 #include "writer/resource/resource_spec.h"
 

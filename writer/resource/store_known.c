@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store's objects of one resource, as a DeltaFIFO knows them.
+ * Answers a DeltaFIFO's questions (what is known under this key, is it the same, what is there at all) out
+ * of the store, for cached_resource.c: so that the FIFO knows no store.
  */
 #include "writer/resource/store_known.h"
 

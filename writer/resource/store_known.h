@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The store's objects of one resource, as a DeltaFIFO knows them.
+ * The store's objects of one resource as a DeltaFIFO asks for them (struct known_objects), for
+ * cached_resource.c.
  */
 #ifndef WRITER_RESOURCE_STORE_KNOWN_H
 #define WRITER_RESOURCE_STORE_KNOWN_H

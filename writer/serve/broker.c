@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The broker: its socket, its clients as a whole, what it serves.
+ * The broker as a whole: its socket, who is let in, deadlines, and which arena is served. What one client
+ * says and gets is broker_client.c's and broker_subscribe.c's, waking broker_wake.c's.
  */
 #include "writer/serve/broker.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Named consumers: a table of a few hundred at most, in no order.
+ * Keeps the named consumers for the broker: a table of a few hundred at most, in no order. Polls what
+ * readers acknowledge, clamps it, tells the store, and forgets who has been away for too long.
  */
 #include "writer/serve/consumers.h"
 

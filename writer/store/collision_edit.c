@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collisions, edited.
+ * Makes, grows and shrinks collision blocks for the identity trie and the indexes. Each edit writes a new
+ * block and drops the old one, since readers may be in it.
  */
 #include "writer/store/collision_edit.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The root's tag, for the commit that makes it and the adoption that checks it.
+ * The root's tag: made by the commit that writes a root (commit.c), checked when a new process takes over
+ * what the last one left (generation.c).
  */
 #ifndef WRITER_STORE_COMMIT_H
 #define WRITER_STORE_COMMIT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One object's change in all indexes of its resource.
+ * Prepares an object's change in every index of its resource, for store_change.c, and carries it out in
+ * two steps around the change itself, so that values are computed once and memory is asked for first.
  */
 #include "writer/store/index_change.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Filing ordinals under index values.
+ * Files an ordinal under a value of one index and takes it out again, for index_change.c: moves what
+ * stands under the value's hash between its forms, and never changes a block that a root shows.
  */
 #include "writer/store/index_edit.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Free ordinals.
+ * Gives out and takes back ordinals for a resource of the store: the one that was given back first comes
+ * first, since its epoch is the oldest.
  */
 #include "writer/store/ordinals.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of what is held.
+ * Keeps what was replaced or deleted until no queue can show it any more, for the store: in order of seq,
+ * with running sums of bytes.
  */
 #include "writer/store/retained_log.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shortcuts, the writer's side.
+ * Keeps a resource's two shortcut tables for the store: notes what changes, stores the cells just before
+ * the root, makes a table anew when it is too small, and drops both when memory is short.
  */
 #include "writer/store/shortcut_edit.h"
 

@@ -30,8 +30,8 @@
 struct store;
 
 /*
- * arena     borrowed; without a root, an empty one is published at once; with one (adopt.h), the store goes
- *           on from it
+ * arena     borrowed; without a root, an empty one is published at once; with one (generation.h), the store
+ *           goes on from it
  * intern    NULL for an arena without a root; else the table that adoption rebuilt, which the store owns from
  *           now on
  * slots     whose pins hold memory back; borrowed; may be NULL (nobody reads)

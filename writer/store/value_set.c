@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of index values.
+ * Collects an object's values in one index, hashes and sorts them, for index_change.c, which compares the
+ * sets of the old and the new state side by side.
  */
 #include "writer/store/value_set.h"
 
