@@ -51,6 +51,10 @@ header_check(const struct header *h, uint64_t file_bytes, const char **ret_why)
 		*ret_why = "shorter than an arena's header";
 		return -EBADMSG;
 	}
+	/*
+	 * Meets the release store in arena_set_state() (writer/arena/arena.c): who sees LIVE sees the whole
+	 * identity. Without it LIVE could be seen beside a magic or fingerprint that is not written yet.
+	 */
 	state = atomic_load_explicit(&((struct header *)(uintptr_t)h)->state, memory_order_acquire);
 	if (state == HEADER_INCOMPLETE) {
 		*ret_why = "incomplete: its writer is still building it, or died while it did";

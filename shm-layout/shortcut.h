@@ -144,6 +144,11 @@ shortcut_by_key(const struct arena_view *view, uint32_t table, uint64_t seq, uin
 	match = shortcut_match(bucket, hash);
 	if (match == 0)
 		return NULL;
+	/*
+	 * Meets the release stores of fill_key() and change_key() (writer/store/shortcut_edit.c): who finds
+	 * the ref finds the object. Without it the object's header could be read as what stood there
+	 * before.
+	 */
 	ref = (uint32_t)atomic_load_explicit(&bucket[__builtin_ctz(match)], memory_order_acquire) & REF_MAX;
 	/* header and key lie in two or three lines: asked for together */
 	__builtin_prefetch(view->base + ref_offset(ref) + 64);
@@ -158,6 +163,10 @@ shortcut_by_key(const struct arena_view *view, uint32_t table, uint64_t seq, uin
 static inline uint32_t
 shortcut_cell(const void *cells, uint32_t count, uint32_t ordinal)
 {
+	/*
+	 * Meets the release store in shortcut_apply() (writer/store/shortcut_edit.c), as in
+	 * shortcut_by_key().
+	 */
 	return ordinal < count ? atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)cells + ordinal,
 						      memory_order_acquire)
 			       : 0;

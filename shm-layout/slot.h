@@ -78,7 +78,7 @@ _Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: two pages");
 /* A full fence: the one of W1. R1's is inside slot_claim(). */
 void slot_fence(void);
 
-/* R0 */
+/* R0. Relaxed: R1's fence stands between this and R2, pins_horizon() loads it behind its own. */
 static inline void
 slot_touch(struct slot *slot, unsigned cell)
 {
@@ -101,7 +101,7 @@ slot_claim(struct slot *slot, unsigned hint)
 	uint64_t expected = CELL_FREE;
 
 	slot_touch(slot, at);
-	/* A locked exchange is a full fence there; only the compiler has to be told. */
+	/* R1, as in slot_claim_any(). A locked exchange is a full fence here; only the compiler is to be told. */
 	if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING,
 						    memory_order_seq_cst, memory_order_relaxed)) {
 		atomic_signal_fence(memory_order_seq_cst);
@@ -117,6 +117,10 @@ slot_claim(struct slot *slot, unsigned hint)
 static inline uint64_t
 slot_load_root(const struct header *h)
 {
+	/*
+	 * Meets W1's release store in publish() (writer/store/commit.c). Without it one could follow the
+	 * new root to blocks whose bytes are not there yet.
+	 */
 	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->root, memory_order_acquire);
 }
 
@@ -124,12 +128,20 @@ slot_load_root(const struct header *h)
 static inline void
 slot_pin(struct pin_cell *cell, uint64_t epoch)
 {
+	/*
+	 * Meets the acquire load in pins_horizon(). What was read while the cell said ACQUIRING, the root's
+	 * block, was read before; without it that could still be under way when only `epoch` is protected.
+	 */
 	atomic_store_explicit(&cell->epoch, epoch, memory_order_release);
 }
 
 static inline void
 slot_unpin(struct pin_cell *cell)
 {
+	/*
+	 * Meets the acquire load in pins_horizon(): what was read under the pin was read before. Without it
+	 * a late read could find what the writer puts there next.
+	 */
 	atomic_store_explicit(&cell->epoch, CELL_FREE, memory_order_release);
 }
 
