@@ -101,7 +101,7 @@ slot_claim(struct slot *slot, unsigned hint)
 	uint64_t expected = CELL_FREE;
 
 	slot_touch(slot, at);
-	/* R1, as in slot_claim_any(). A locked exchange is a full fence here; only the compiler is to be told. */
+	/* R1, as in slot_claim_any(). A locked exchange is a full fence; only the compiler must be told. */
 	if (atomic_compare_exchange_strong_explicit(&cell->epoch, &expected, CELL_ACQUIRING,
 						    memory_order_seq_cst, memory_order_relaxed)) {
 		atomic_signal_fence(memory_order_seq_cst);

@@ -70,7 +70,11 @@ arena_grow(struct arena *a, uint64_t need)
 		return r;
 	books_extend(a->private->books, old / REF_UNIT, bytes / REF_UNIT);
 	a->view.committed = bytes;
-	/* readers may touch the new bytes from here on; pairs with the acquire load at a snapshot's begin */
+	/*
+	 * Readers may touch the new bytes from here on. Meets the acquire loads in open_snapshot() and
+	 * snapshot_stretch() (reader-lib/attach/snapshot.c): the pages were allocated before. Without it a
+	 * reader could follow a ref beyond what the file has (SIGBUS).
+	 */
 	atomic_store_explicit(&a->header->committed_bytes, bytes, memory_order_release);
 	return 0;
 }
@@ -206,6 +210,9 @@ arena_create(struct arena *ret, int directory, const char *name, uint64_t genera
 	memcpy(a.name, name, strlen(name) + 1);
 	write_identity(&a, generation, master, NULL);
 	books_extend(a.private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
+	/*
+	 * Nobody has the file yet; the state word, which arena_set_state() stores later, orders all of it.
+	 */
 	atomic_store_explicit(&a.header->committed_bytes, bytes, memory_order_release);
 	*ret = a;
 	return 0;
@@ -230,6 +237,7 @@ arena_create_private(struct arena *ret, uint64_t max_bytes)
 	}
 	write_identity(&a, 1, master, NULL);
 	books_extend(a.private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
+	/* As in arena_create(). */
 	atomic_store_explicit(&a.header->committed_bytes, bytes, memory_order_release);
 	*ret = a;
 	return 0;
@@ -266,10 +274,12 @@ arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t g
 					     memory_order_relaxed),
 			memory_order_relaxed);
 	write_identity(&a, generation, master, source->hash_key);
+	/* Acquire, as for every reader of a root (publish() in commit.c), though nobody commits there now. */
 	atomic_store_explicit(
 		&a.header->root,
 		atomic_load_explicit(&((struct header *)(uintptr_t)source)->root, memory_order_acquire),
 		memory_order_relaxed);
+	/* As in arena_create(). */
 	atomic_store_explicit(&a.header->committed_bytes, source_bytes, memory_order_release);
 	*ret = a;
 	return 0;
@@ -294,6 +304,11 @@ void
 arena_set_state(struct arena *a, enum header_state state)
 {
 	atomic_store_explicit(&a->header->heartbeat_boot_ns, time_ns(CLOCK_BOOTTIME), memory_order_relaxed);
+	/*
+	 * Meets the acquire loads in header_check() (shm-layout/header.c) and ring_usable()
+	 * (reader-lib/events/ring.c): who sees LIVE sees the identity and the first root, who sees STALE
+	 * the last commit. Without it LIVE could be believed of a header that is not written.
+	 */
 	atomic_store_explicit(&a->header->state, state, memory_order_release);
 }
 

@@ -189,7 +189,12 @@ pins_horizon(struct pins *s, uint64_t current)
 {
 	uint64_t oldest = current, now = 0;
 
-	slot_fence();	/* after W1, before W2 */
+	/*
+	 * After W1, before W2. Meets R1's fence in slot_claim() (shm-layout/slot.h): a reader that loaded the
+	 * root before W1 has its cell seen below. Without it the scan could be done before the new root is
+	 * visible: a reader pins the old one unseen, and its blocks are reused.
+	 */
+	slot_fence();
 	for (unsigned i = 0; i < s->used; i++) {
 		struct seen_slot *slot = s->slots[i];
 
@@ -201,8 +206,9 @@ pins_horizon(struct pins *s, uint64_t current)
 			struct seen_cell *cell = &slot->cells[c];
 
 			/*
-			 * Acquire pairs with slot_unpin(): what the reader read is read before we write
-			 * there.
+			 * Meets the release stores of slot_pin() and slot_unpin() (shm-layout/slot.h): what
+			 * the reader read is read before we write there. Without it a late read could find
+			 * what comes next in that place.
 			 */
 			look_at_cell(s, cell,
 				     atomic_load_explicit(&slot->page->cells[c].epoch, memory_order_acquire),
@@ -223,6 +229,11 @@ pins_take_armed(struct pins *s, unsigned id, uint32_t answers)
 
 	if (!slot || (atomic_load_explicit(&slot->page->armed, memory_order_relaxed) & answers) == 0)
 		return false;
+	/*
+	 * One step, as the fetch_or of arm() and arm_for_handlers() (reader-lib/events): a bit that is set
+	 * meanwhile is answered here or stays. A load and a store could wipe it out, and its reader would
+	 * sleep on.
+	 */
 	return (atomic_fetch_and_explicit(&slot->page->armed, ~answers, memory_order_seq_cst) & answers) != 0;
 }
 

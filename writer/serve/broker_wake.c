@@ -32,6 +32,11 @@ write_all(uv_work_t *work)
 	uint64_t one = 1;
 
 	for (size_t i = 0; i < wake->count; i++) {
+		/*
+		 * Meets look_after()'s acquire load, on the loop's thread: before it tells of the next
+		 * reader, the write to the one before is over. Without it the watchdog would look at the
+		 * wrong one for one round.
+		 */
 		atomic_store_explicit(&wake->at, i + 1, memory_order_release);
 		while (write(wake->list[i]->fd, &one, sizeof(one)) < 0 && errno == EINTR)
 			;
@@ -59,6 +64,7 @@ static void
 look_after(uv_timer_t *timer)
 {
 	struct wake *wake = timer->data;
+	/* Meets write_all()'s release store. The list itself is this thread's own. */
 	size_t at = atomic_load_explicit(&wake->at, memory_order_acquire);
 
 	if (at > 0 && at == wake->last_at) {
@@ -178,8 +184,10 @@ broker_wake(void *broker, uint64_t epoch)
 
 	(void)epoch;
 	/*
-	 * Root and queues were stored; the armed words are loaded after them (reader-lib/events/wait.c has
-	 * the other half).
+	 * Root and queues were stored; the armed words are loaded now. Meets the fence in arm()
+	 * (reader-lib/events/wait.c) and arm_for_handlers() (run.c), where a reader sets its word and then
+	 * looks at root and queues. Without it both could miss the other: the reader sleeps over what just
+	 * came, and nobody wakes it.
 	 */
 	slot_fence();
 	for (size_t i = 0; i < count; i++) {

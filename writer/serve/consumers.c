@@ -124,7 +124,11 @@ static void
 take_acknowledgement(struct consumers *c, struct consumer_seat *seat, uint64_t published)
 {
 	struct record *r = seat->record;
-	/* Acquire: what was acknowledged was done. Read once: it is another process's. */
+	/*
+	 * Meets the release stores in acknowledge() (reader-lib/events/handler.c) and
+	 * informer_acknowledge(): what was acknowledged was done. Without it a cursor could be kept that is
+	 * ahead of its reader's work. Read once: it is another process's.
+	 */
 	uint64_t seq = atomic_load_explicit(&((struct queue_cursor *)(uintptr_t)seat->cursor)->acknowledged,
 					    memory_order_acquire);
 	bool same_lineage = r->kept && memcmp(r->consumer.lineage, c->lineage, sizeof(c->lineage)) == 0;

@@ -99,6 +99,9 @@ ring_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, stru
 	}
 	q->shared->capacity = q->capacity;
 	atomic_store_explicit(&q->shared->base, base, memory_order_relaxed);
+	/*
+	 * Meets ring_look() (reader-lib/events/ring.c), as in ring_out_begin(). No reader has the ring yet.
+	 */
 	atomic_store_explicit(&q->shared->openings, 1, memory_order_release);
 	*ret_queue = q;
 	return 0;
@@ -114,8 +117,9 @@ ring_out_free(struct ring_out *q)
 }
 
 /*
- * Acquire: what the reader read of an entry was read before it is overwritten. Nonsense is as if nothing had
- * been said.
+ * Meets the release store in ring_consume() (reader-lib/events/ring.h): what the reader read of an entry was
+ * read before it is overwritten. Without it a late copy could take half of another entry. Nonsense is as if
+ * nothing had been said.
  */
 static void
 take_consumed(struct ring_out *q)
@@ -133,6 +137,11 @@ ring_out_begin(struct ring_out *q, uint64_t base)
 	if (q->open || q->consumed != q->published)
 		return;
 	atomic_store_explicit(&q->shared->base, base, memory_order_relaxed);
+	/*
+	 * Both meet the acquire loads in ring_look() (reader-lib/events/ring.c): who sees the opening, or
+	 * OPEN, sees this base. Without it entries behind a gap could pass for the whole history, and the
+	 * changes in the gap would never be told.
+	 */
 	atomic_fetch_add_explicit(&q->shared->openings, 1, memory_order_release);
 	atomic_store_explicit(&q->shared->state, QUEUE_OPEN, memory_order_release); /* P1 */
 	q->open = true;
@@ -170,6 +179,10 @@ ring_out_publish(struct ring_out *q)
 	bool due = q->missed || q->head != q->published;
 
 	if (q->head != q->published)
+		/*
+		 * Meets the acquire loads of head in ring_look() and ring_has_news(): the entries below it
+		 * were written before. Without it a reader could copy what an entry was a round ago.
+		 */
 		atomic_store_explicit(&q->shared->head, q->head, memory_order_release); /* P2 */
 	q->published = q->head;
 	q->missed = false;
@@ -185,6 +198,12 @@ ring_out_overflow(struct ring_out *q)
 	q->missed |= q->head != q->published;
 	q->head = q->published;
 	q->overflows++;
+	/*
+	 * The fence meets the one of Q1 in slot_claim(): a reader pins, then loads the state in
+	 * ring_look(). Either it sees OVERFLOWED and follows no entry, or the scan of pins_horizon(), after
+	 * this, sees its pin. Without it both could miss, and what an entry refers to be reused while it is
+	 * read.
+	 */
 	atomic_store_explicit(&q->shared->state, QUEUE_OVERFLOWED, memory_order_release); /* P3 */
 	slot_fence();
 }

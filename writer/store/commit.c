@@ -129,6 +129,12 @@ publish(struct store *s)
 	if (s->root)
 		arena_retire(s->arena, s->root);
 
+	/*
+	 * Meets R2's acquire load, slot_load_root() (shm-layout/slot.h): all that the root reaches, and the
+	 * cells of the shortcuts, were written before. Without it a reader could follow the root to blocks
+	 * that are not there yet. W1's full fence is in broker_wake() and pins_horizon(), in front of what
+	 * each looks at.
+	 */
 	atomic_store_explicit(&s->arena->header->root, ref_offset(root), memory_order_release); /* W1 */
 	s->root = root;
 	s->epoch++;

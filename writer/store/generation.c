@@ -137,6 +137,10 @@ old_open(const struct arena_place *place, const char *name, struct old_arena *ol
 		*why = "it was revoked";
 		return -EBADMSG;
 	}
+	/*
+	 * Meets the release store in arena.c, as a reader's load does; the writer that stored it is gone,
+	 * or is us.
+	 */
 	old->bytes = atomic_load_explicit(&old->header->committed_bytes, memory_order_acquire);
 	if (old->bytes < HEADER_BYTES || old->bytes > old->mapped || old->bytes % 4096 != 0) {
 		*why = "its committed size is impossible";
@@ -384,10 +388,12 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 		ret->how = ADOPTION_REBUILD;
 		/* its readers keep it mapped; it gives way to the new one's pages as they let go */
 		if (r == -ENOSPC) {
+			/* As in supersede(). */
 			atomic_store_explicit(&old.header->superseded_by, ret->generation,
 					      memory_order_release);
 			unlinkat(place->directory, name, 0);
 		} else if (r == -EBADMSG) {
+			/* As in supersede(). */
 			atomic_store_explicit(&old.header->superseded_by, ret->generation,
 					      memory_order_release);
 			set_aside(place, name, ret->message, sizeof(ret->message));
@@ -425,6 +431,11 @@ supersede(int fd, uint64_t generation)
 
 	if (h == MAP_FAILED)
 		return;
+	/*
+	 * Meets mapping_superseded() in reader-lib, which asks for the next arena then. Release: the new
+	 * generation is LIVE before the old one says that there is one. Without it a reader would ask too
+	 * early, and again.
+	 */
 	atomic_store_explicit(&h->superseded_by, generation, memory_order_release);
 	munmap(h, HEADER_BYTES);
 }
@@ -451,6 +462,7 @@ generation_finish(const struct arena_place *place, struct arena *arena, struct a
 			continue;
 		file_name(place, generations[i], name, sizeof(name));
 		if (old_open(place, name, &old, &why) == 0)
+			/* As in supersede(). */
 			atomic_store_explicit(&old.header->superseded_by, adoption->generation,
 					      memory_order_release);
 		old_close(&old, false);

@@ -66,6 +66,11 @@ fill_key(void *cells, uint32_t count, uint64_t hash, uint32_t ref)
 	for (unsigned i = 0; i < SHORTCUT_BUCKET; i++) {
 		if (atomic_load_explicit(&bucket[i], memory_order_relaxed) != 0)
 			continue;
+		/*
+		 * Meets the acquire load in shortcut_by_key() (shm-layout/shortcut.h): the object was
+		 * written before its ref. Without it a reader could read the object's header as what stood
+		 * there before.
+		 */
 		atomic_store_explicit(&bucket[i], hash >> 32 << 32 | ref, memory_order_release);
 		return;
 	}
@@ -91,6 +96,7 @@ change_key(void *cells, uint32_t count, const struct shortcut_change *c)
 			is_there = true;
 	}
 	if (old)
+		/* As in fill_key(). */
 		atomic_store_explicit(old, c->new_ref && !is_there ? tag | c->new_ref : 0,
 				      memory_order_release);
 	else if (c->new_ref && !is_there)
@@ -114,6 +120,7 @@ shortcut_apply(struct shortcut_edit *e, const struct arena *arena, const struct 
 		if (by_key)
 			change_key(by_key, by_key_count, c);
 		if (by_ordinal && c->ordinal < by_ordinal_count)
+			/* As in fill_key(); meets shortcut_cell(). */
 			atomic_store_explicit(&by_ordinal[c->ordinal], c->new_ref, memory_order_release);
 	}
 	e->count = 0;
@@ -157,6 +164,7 @@ fill(const struct arena *arena, const struct resource *now, uint32_t by_key, uin
 		if (keys)
 			fill_key(keys, by_key_count, o->key_hash, it.leaf);
 		if (ordinals && o->ordinal < by_ordinal_count)
+			/* As in fill_key(); the table itself is reached by the next root only. */
 			atomic_store_explicit(&ordinals[o->ordinal], it.leaf, memory_order_release);
 	}
 }
