@@ -19,21 +19,21 @@
 
 #include "reader-lib/read/copy.h"
 #include "shm-layout/walk.h"
-#include "tests/support/pod_world.h"
+#include "tests/support/reader_world.h"
 
 #define REAL_PODS "../shared/data/real-pods"
 
 static int
 set_up(void **state)
 {
-	*state = pod_world_new(pod_of_all_kinds);
+	*state = reader_world_new(pod_of_all_kinds);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	pod_world_free(*state);
+	reader_world_free(*state);
 	return 0;
 }
 
@@ -41,8 +41,8 @@ tear_down(void **state)
 static void
 a_copy_says_what_its_source_says(void **state)
 {
-	struct pod_world *w = *state;
-	struct informer_path *path = pod_world_path(w, "spec.containers[*].image");
+	struct reader_world *w = *state;
+	struct informer_path *path = reader_world_path(w, "spec.containers[*].image");
 	struct informer_selector *selector;
 	struct informer_object copy;
 	struct informer_value value;
@@ -52,7 +52,7 @@ a_copy_says_what_its_source_says(void **state)
 	int r;
 
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
-	assert_string_equal(pod_world_json(w->again, &copy), pod_of_all_kinds);
+	assert_string_equal(reader_world_json(w->again, &copy), pod_of_all_kinds);
 	r = informer_object_namespace(&copy, &data, &length);
 	assert_text(r, data, length, "default");
 	r = informer_object_name(&copy, &data, &length);
@@ -86,7 +86,7 @@ a_copy_says_what_its_source_says(void **state)
 static void
 a_copy_outlives_snapshot_and_handle(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object copy, second;
 
 	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
@@ -94,9 +94,9 @@ a_copy_outlives_snapshot_and_handle(void **state)
 	assert_int_equal(informer_object_copy(w->inf, &copy, &second), 0);
 	informer_detach(w->inf);
 	w->inf = NULL;
-	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
+	assert_string_equal(reader_world_json(w->text, &copy), pod_of_all_kinds);
 	informer_object_free(&copy);
-	assert_string_equal(pod_world_json(w->text, &second), pod_of_all_kinds);
+	assert_string_equal(reader_world_json(w->text, &second), pod_of_all_kinds);
 	informer_object_free(&second);
 }
 
@@ -107,7 +107,7 @@ a_copy_outlives_snapshot_and_handle(void **state)
 static void
 a_forked_child_may_use_its_copy(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object copy, more;
 	int status;
 	pid_t child;
@@ -126,7 +126,7 @@ a_forked_child_may_use_its_copy(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
+	assert_string_equal(reader_world_json(w->text, &copy), pod_of_all_kinds);
 	informer_object_free(&copy);
 }
 
@@ -134,13 +134,13 @@ a_forked_child_may_use_its_copy(void **state)
 static void
 only_copies_are_freed(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object same = w->pod, zero = {0};
 
 	informer_object_free(NULL);
 	informer_object_free(&zero);
 	informer_object_free(&same);
-	assert_string_equal(pod_world_json(w->text, &same), pod_of_all_kinds);
+	assert_string_equal(reader_world_json(w->text, &same), pod_of_all_kinds);
 	assert_int_equal(informer_object_copy(NULL, &same, &zero), -EINVAL);
 	assert_int_equal(informer_object_copy(w->inf, NULL, &zero), -EINVAL);
 	assert_int_equal(informer_object_copy(w->inf, &zero, &zero), -EINVAL);
@@ -156,7 +156,7 @@ only_copies_are_freed(void **state)
 static void
 a_copys_own_snapshot_has_no_resources(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_object copy, found;
 	struct informer_iter it;
@@ -176,7 +176,7 @@ a_copys_own_snapshot_has_no_resources(void **state)
 	assert_int_equal(informer_list(copy.snapshot_, w->pods, &it), -EINVAL);
 	assert_int_equal(informer_verify(copy.snapshot_, NULL, NULL, NULL), -EINVAL);
 	informer_end((struct informer_snapshot *)(uintptr_t)copy.snapshot_);
-	assert_string_equal(pod_world_json(w->text, &copy), pod_of_all_kinds);
+	assert_string_equal(reader_world_json(w->text, &copy), pod_of_all_kinds);
 	informer_object_free(&copy);
 }
 
@@ -199,7 +199,7 @@ read_often(void *context)
 static void
 threads_share_a_copy(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object copy;
 	pthread_t threads[4];
 	void *bad;
@@ -239,7 +239,7 @@ count_release(void *context, void *memory)
 static void
 a_lent_copy_goes_with_its_snapshot(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
 					   .allocate = count_allocate, .release = count_release};
 	struct informer_object object, lent, kept;
@@ -258,7 +258,7 @@ a_lent_copy_goes_with_its_snapshot(void **state)
 	for (int i = 0; i < 10; i++) {
 		assert_int_equal(object_copy_lent(inf, &object, set, &lent), 0);
 		informer_object_free(&lent);
-		assert_string_equal(pod_world_json(w->text, &lent),
+		assert_string_equal(reader_world_json(w->text, &lent),
 				    "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	}
 	assert_int_equal(allocations, before + 10);
@@ -267,7 +267,7 @@ a_lent_copy_goes_with_its_snapshot(void **state)
 	assert_int_equal(object_copy_lent(inf, &kept, set, &lent), -EINVAL);
 	informer_end(&snap);
 	assert_int_equal(allocations, before + 1);
-	assert_string_equal(pod_world_json(w->text, &kept),
+	assert_string_equal(reader_world_json(w->text, &kept),
 			    "{\"metadata\":{" WHO "},\"status\":{\"phase\":\"Running\"}}");
 	informer_object_free(&kept);
 	assert_int_equal(allocations, before);
@@ -296,7 +296,7 @@ just_release(void *context, void *memory)
 static void
 a_copy_that_gets_no_memory_says_so(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_options options = {.size = sizeof(options), .socket_path = w->fx->socket,
 					   .allocate = fail_allocate, .release = just_release};
 	struct informer_object object, copy;
@@ -327,7 +327,7 @@ a_copy_that_gets_no_memory_says_so(void **state)
 	} while (r == -ENOMEM && ++tries < 100);
 	assert_int_equal(r, 0);
 	assert_true(tries > 3);
-	assert_string_equal(pod_world_json(w->text, &copy), big);
+	assert_string_equal(reader_world_json(w->text, &copy), big);
 	fail_at = 1000;
 	informer_object_free(&copy);
 	informer_end(&snap);
@@ -358,7 +358,7 @@ file_text(const char *name)
 static void
 real_pods_survive_copying(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object object, copy;
 	struct path_set *all, *none;
 	struct informer_iter it;
@@ -393,16 +393,16 @@ real_pods_survive_copying(void **state)
 		0);
 	assert_int_equal(informer_list(&w->snap, w->pods, &it), 0);
 	while (informer_next(&it, &object) > 0) {
-		pod_world_json(w->text, &object);
+		reader_world_json(w->text, &object);
 		assert_int_equal(informer_object_copy(w->inf, &object, &copy), 0);
-		assert_string_equal(pod_world_json(w->again, &copy), w->text);
+		assert_string_equal(reader_world_json(w->again, &copy), w->text);
 		informer_object_free(&copy);
 		assert_int_equal(object_copy_filtered(w->inf, &object, all, &copy), 0);
-		assert_string_equal(pod_world_json(w->again, &copy), w->text);
+		assert_string_equal(reader_world_json(w->again, &copy), w->text);
 		informer_object_free(&copy);
 		if (!strstr(w->text, "\"text\"")) { /* not the one that has more than pods have */
 			assert_int_equal(object_copy_filtered(w->inf, &object, none, &copy), 0);
-			assert_string_equal(pod_world_json(w->again, &copy), w->text);
+			assert_string_equal(reader_world_json(w->again, &copy), w->text);
 			informer_object_free(&copy);
 		}
 		count++;
@@ -442,7 +442,7 @@ count_bytes(void *context, const char *data, size_t length)
 
 /* Copy in all ways, and read what comes. */
 static void
-copy_and_read(struct pod_world *w, const struct path_set *set, unsigned *corrupt)
+copy_and_read(struct reader_world *w, const struct path_set *set, unsigned *corrupt)
 {
 	struct informer_object object, copy;
 	const struct path_set *sets[] = {NULL, set};
@@ -473,7 +473,7 @@ static void
 damaged_objects_are_refused_or_copied_as_they_are(void **state)
 {
 	static struct blocks blocks;
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct arena *arena = w->fx->store->arena;
 	struct walk_visitor visitor = {collect, &blocks};
 	struct walk_damage damage;
@@ -502,8 +502,8 @@ damaged_objects_are_refused_or_copied_as_they_are(void **state)
 		}
 	}
 	assert_true(corrupt > 100);
-	pod_world_look(w, "web-0", &w->pod);
-	assert_string_equal(pod_world_json(w->text, &w->pod), pod_of_all_kinds);
+	reader_world_look(w, "web-0", &w->pod);
+	assert_string_equal(reader_world_json(w->text, &w->pod), pod_of_all_kinds);
 	path_set_free(w->inf, set);
 }
 

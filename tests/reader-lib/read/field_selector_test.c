@@ -13,7 +13,7 @@
 
 #include "reader-lib/read/field_selector.h"
 #include "reader-lib/read/key_object.h"
-#include "tests/support/pod_world.h"
+#include "tests/support/reader_world.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"labels\":{\"a=b\":"
 			  "\"c,d\",\"back\":\"x\\\\y\"}},"
@@ -26,19 +26,19 @@ static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"def
 static int
 set_up(void **state)
 {
-	*state = pod_world_new(pod);
+	*state = reader_world_new(pod);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	pod_world_free(*state);
+	reader_world_free(*state);
 	return 0;
 }
 
 static void
-expect(struct pod_world *w, const char *text, int expected)
+expect(struct reader_world *w, const char *text, int expected)
 {
 	struct field_selector *selector;
 	char why[512] = "";
@@ -58,7 +58,7 @@ expect(struct pod_world *w, const char *text, int expected)
 static void
 strings_are_compared(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect(w, "spec.nodeName=n1", 1);
 	expect(w, "spec.nodeName==n1", 1);
@@ -74,7 +74,7 @@ strings_are_compared(void **state)
 static void
 requirements_are_joined_by_and(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect(w, "", 1);
 	expect(w, ",, ,", 1);
@@ -87,7 +87,7 @@ requirements_are_joined_by_and(void **state)
 static void
 an_absent_field_counts_as_empty(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect(w, "spec.absent.deep=", 1);
 	expect(w, "spec.absent!=", 0);
@@ -104,7 +104,7 @@ an_absent_field_counts_as_empty(void **state)
 static void
 numbers_and_booleans_compare_by_their_json_text(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect(w, "spec.priority=-5", 1);
 	expect(w, "spec.priority=-50", 0);
@@ -121,7 +121,7 @@ numbers_and_booleans_compare_by_their_json_text(void **state)
 static void
 containers_are_equal_to_nothing(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect(w, "spec.none=", 0);
 	expect(w, "spec.none!=", 1);
@@ -135,7 +135,7 @@ containers_are_equal_to_nothing(void **state)
 static void
 escapes_are_understood(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect(w, "metadata.labels[\"a=b\"]=c\\,d", 1);
 	expect(w, "metadata.labels['a=b']==c\\,d,spec.nodeName=n1", 1);
@@ -149,7 +149,7 @@ escapes_are_understood(void **state)
 static void
 a_path_with_many_hits_matches_when_one_does(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect(w, "spec.containers[*].image=redis", 1);
 	expect(w, "spec.containers[*].image=nginx,spec.containers[*].image=redis", 1);
@@ -162,7 +162,7 @@ a_path_with_many_hits_matches_when_one_does(void **state)
 }
 
 static void
-refuse(struct pod_world *w, const char *text, unsigned at, const char *says)
+refuse(struct reader_world *w, const char *text, unsigned at, const char *says)
 {
 	struct field_selector *selector;
 	char why[512], place[32];
@@ -178,7 +178,7 @@ refuse(struct pod_world *w, const char *text, unsigned at, const char *says)
 static void
 a_bad_selector_is_refused_with_its_place(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	char many[65 * 4 + 1];
 
 	refuse(w, "spec.nodeName", 13, "expected =, == or !=");
@@ -202,7 +202,7 @@ a_bad_selector_is_refused_with_its_place(void **state)
 static void
 a_key_alone_does_not_say(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct field_selector *selector;
 	struct key_object memory;
 	struct informer_object object;

@@ -13,21 +13,21 @@
 #include <cmocka.h>
 
 #include "reader-lib/read/key_object.h"
-#include "tests/support/pod_world.h"
+#include "tests/support/reader_world.h"
 
 static const char pod[] = "{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\"}}";
 
 static int
 set_up(void **state)
 {
-	*state = pod_world_new(pod);
+	*state = reader_world_new(pod);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	pod_world_free(*state);
+	reader_world_free(*state);
 	return 0;
 }
 
@@ -35,7 +35,7 @@ tear_down(void **state)
 static void
 a_key_is_namespace_and_name(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct key_object memory;
 	struct informer_object object;
 	char key[64];
@@ -74,8 +74,8 @@ count_bytes(void *context, const char *data, size_t length)
 static void
 an_object_may_have_only_its_key(void **state)
 {
-	struct pod_world *w = *state;
-	struct informer_path *path = pod_world_path(w, "spec.nodeName");
+	struct reader_world *w = *state;
+	struct informer_path *path = reader_world_path(w, "spec.nodeName");
 	struct informer_object object, copy;
 	struct informer_selector *selector;
 	struct informer_value value;

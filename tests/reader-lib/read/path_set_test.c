@@ -13,24 +13,24 @@
 #include <cmocka.h>
 
 #include "reader-lib/read/copy.h"
-#include "tests/support/pod_world.h"
+#include "tests/support/reader_world.h"
 
 static int
 set_up(void **state)
 {
-	*state = pod_world_new(pod_of_all_kinds);
+	*state = reader_world_new(pod_of_all_kinds);
 	return 0;
 }
 
 static int
 tear_down(void **state)
 {
-	pod_world_free(*state);
+	reader_world_free(*state);
 	return 0;
 }
 
 static void
-expect_filtered(struct pod_world *w, const char *const *keep, const char *const *drop, const char *expected)
+expect_filtered(struct reader_world *w, const char *const *keep, const char *const *drop, const char *expected)
 {
 	struct informer_object copy;
 	struct path_set *set;
@@ -42,7 +42,7 @@ expect_filtered(struct pod_world *w, const char *const *keep, const char *const 
 		n_drop++;
 	assert_int_equal(path_set_compile(w->inf, keep, n_keep, drop, n_drop, &set), 0);
 	assert_int_equal(object_copy_filtered(w->inf, &w->pod, set, &copy), 0);
-	assert_string_equal(pod_world_json(w->text, &copy), expected);
+	assert_string_equal(reader_world_json(w->text, &copy), expected);
 	informer_object_free(&copy);
 	path_set_free(w->inf, set);
 }
@@ -54,7 +54,7 @@ expect_filtered(struct pod_world *w, const char *const *keep, const char *const 
 static void
 keep_leaves_what_it_names(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect_filtered(w, LIST("spec.nodeName"), NULL,
 			"{\"metadata\":{" WHO "},\"spec\":{\"nodeName\":\"n1\"}}");
@@ -78,7 +78,7 @@ keep_leaves_what_it_names(void **state)
 static void
 drop_takes_what_it_names(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect_filtered(w, NULL, LIST("spec", "text", "metadata.annotations"),
 			"{\"metadata\":{" WHO
@@ -102,7 +102,7 @@ drop_takes_what_it_names(void **state)
 static void
 an_object_stays_somebody(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 
 	expect_filtered(w, LIST("nothing"), NULL, "{\"metadata\":{" WHO "}}");
 	expect_filtered(w, NULL, LIST("metadata", "spec", "text", "status"), "{\"metadata\":{" WHO "}}");
@@ -116,9 +116,9 @@ an_object_stays_somebody(void **state)
 static void
 paths_find_their_way_in_filtered_copies(void **state)
 {
-	struct pod_world *w = *state;
-	struct informer_path *path = pod_world_path(w, "spec.containers[*].image"),
-			     *name = pod_world_path(w, "spec.containers[*].name");
+	struct reader_world *w = *state;
+	struct informer_path *path = reader_world_path(w, "spec.containers[*].image"),
+			     *name = reader_world_path(w, "spec.containers[*].name");
 	struct informer_object copy;
 	struct path_set *set;
 	const char *data;
@@ -149,20 +149,20 @@ equal_shapes_may_be_filtered_differently(void **state)
 	static const char twins[] = "{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{"
 				    "\"x\":1,\"y\":2,\"z\":3},"
 				    "\"b\":{\"x\":4,\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8,\"z\":9}}";
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object object, copy;
 	struct path_set *set;
 
 	broker_fixture_put(w->fx, (const char *const[]){twins, NULL});
 	informer_end(&w->snap);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	pod_world_look(w, "twins", &object);
+	reader_world_look(w, "twins", &object);
 	assert_int_equal(
 		path_set_compile(w->inf, LIST("a.x", "a.y", "b.y", "b.z", "c.x", "c.y"), 6, NULL, 0, &set),
 		0);
 	assert_int_equal(object_copy_filtered(w->inf, &object, set, &copy), 0);
 	assert_string_equal(
-		pod_world_json(w->text, &copy),
+		reader_world_json(w->text, &copy),
 		"{\"metadata\":{\"name\":\"twins\",\"namespace\":\"default\"},\"a\":{\"x\":1,\"y\":2},"
 		"\"b\":{\"y\":5,\"z\":6},\"c\":{\"x\":7,\"y\":8}}");
 	informer_object_free(&copy);
@@ -173,7 +173,7 @@ equal_shapes_may_be_filtered_differently(void **state)
 static void
 impossible_paths_are_refused(void **state)
 {
-	struct pod_world *w = *state;
+	struct reader_world *w = *state;
 	const char *many[PATH_SET_MAX + 1];
 	struct path_set *set;
 	char why[512];

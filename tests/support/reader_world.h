@@ -3,35 +3,35 @@
  * One pod to look at: a daemon in this process that has it, a reader, and an open snapshot. For tests of what
  * objects say.
  */
-#ifndef TESTS_SUPPORT_POD_WORLD_H
-#define TESTS_SUPPORT_POD_WORLD_H
+#ifndef TESTS_SUPPORT_READER_WORLD_H
+#define TESTS_SUPPORT_READER_WORLD_H
 
 #include "tests/support/broker_fixture.h"
 
-#define POD_WORLD_TEXT (1u << 20)
+#define READER_WORLD_TEXT (1u << 20)
 
 /* A pod with a value of every kind: default/web-0. */
 extern const char pod_of_all_kinds[];
 
-struct pod_world {
+struct reader_world {
 	struct broker_fixture *fx;
 	struct informer *inf;
 	struct informer_resource *pods;
 	struct informer_snapshot snap;
 	struct informer_object pod;
-	char text[POD_WORLD_TEXT], again[POD_WORLD_TEXT];
+	char text[READER_WORLD_TEXT], again[READER_WORLD_TEXT];
 };
 
 /* json is that of default/web-0; beside it stands a default/other. */
-struct pod_world *pod_world_new(const char *json);
-void pod_world_free(struct pod_world *w);
+struct reader_world *reader_world_new(const char *json);
+void reader_world_free(struct reader_world *w);
 
 /* Another object of the snapshot, by name. */
-void pod_world_look(struct pod_world *w, const char *name, struct informer_object *ret);
-struct informer_path *pod_world_path(struct pod_world *w, const char *text);
+void reader_world_look(struct reader_world *w, const char *name, struct informer_object *ret);
+struct informer_path *reader_world_path(struct reader_world *w, const char *text);
 
-/* An object's JSON, in a buffer of POD_WORLD_TEXT bytes. */
-const char *pod_world_json(char *buffer, const struct informer_object *object);
+/* An object's JSON, in a buffer of READER_WORLD_TEXT bytes. */
+const char *reader_world_json(char *buffer, const struct informer_object *object);
 
 /* A call gave this string: its result, and what it set. */
 void assert_text(int r, const char *data, size_t length, const char *expected);

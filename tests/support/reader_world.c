@@ -2,7 +2,7 @@
 /*
  * One pod to look at.
  */
-#include "tests/support/pod_world.h"
+#include "tests/support/reader_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,15 +24,15 @@ const char pod_of_all_kinds[] =
 	"\"phase\":\"Running\"}}";
 
 void
-pod_world_look(struct pod_world *w, const char *name, struct informer_object *ret)
+reader_world_look(struct reader_world *w, const char *name, struct informer_object *ret)
 {
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", name, ret), 0);
 }
 
-struct pod_world *
-pod_world_new(const char *json)
+struct reader_world *
+reader_world_new(const char *json)
 {
-	struct pod_world *w = calloc(1, sizeof(*w));
+	struct reader_world *w = calloc(1, sizeof(*w));
 
 	w->fx = broker_fixture_new();
 	broker_fixture_start(w->fx);
@@ -42,12 +42,12 @@ pod_world_new(const char *json)
 	w->inf = broker_fixture_attach(w->fx, 0);
 	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	pod_world_look(w, "web-0", &w->pod);
+	reader_world_look(w, "web-0", &w->pod);
 	return w;
 }
 
 void
-pod_world_free(struct pod_world *w)
+reader_world_free(struct reader_world *w)
 {
 	informer_end(&w->snap);
 	informer_detach(w->inf);
@@ -56,12 +56,12 @@ pod_world_free(struct pod_world *w)
 }
 
 const char *
-pod_world_json(char *buffer, const struct informer_object *object)
+reader_world_json(char *buffer, const struct informer_object *object)
 {
 	size_t length = 0;
 
-	assert_int_equal(informer_object_json(object, buffer, POD_WORLD_TEXT, &length), 0);
-	assert_true(length < POD_WORLD_TEXT);
+	assert_int_equal(informer_object_json(object, buffer, READER_WORLD_TEXT, &length), 0);
+	assert_true(length < READER_WORLD_TEXT);
 	return buffer;
 }
 
@@ -74,7 +74,7 @@ assert_text(int r, const char *data, size_t length, const char *expected)
 }
 
 struct informer_path *
-pod_world_path(struct pod_world *w, const char *text)
+reader_world_path(struct reader_world *w, const char *text)
 {
 	struct informer_path *path;
 
