@@ -273,6 +273,20 @@ broker_fixture_free(struct broker_fixture *fx)
 	free(fx);
 }
 
+int
+broker_fixture_set_up(void **state)
+{
+	*state = broker_fixture_new();
+	return 0;
+}
+
+int
+broker_fixture_tear_down(void **state)
+{
+	broker_fixture_free(*state);
+	return 0;
+}
+
 static void
 put_all(struct broker_fixture *fx, void *context)
 {

@@ -58,6 +58,9 @@ void broker_fixture_start(struct broker_fixture *fx);
 void broker_fixture_stop(struct broker_fixture *fx);
 /* NULL is fine. */
 void broker_fixture_free(struct broker_fixture *fx);
+/* For cmocka: *state is the fixture, and nobody listens yet. */
+int broker_fixture_set_up(void **state);
+int broker_fixture_tear_down(void **state);
 
 /* Run a function on the loop's thread, and wait for it. Without a running loop, here. */
 void broker_fixture_do(struct broker_fixture *fx, void (*task)(struct broker_fixture *fx, void *context),

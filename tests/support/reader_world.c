@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One pod to look at.
+ * Makes a reader's world for the tests of lookups and objects, and takes it down.
  */
 #include "tests/support/reader_world.h"
 
@@ -29,19 +29,50 @@ reader_world_look(struct reader_world *w, const char *name, struct informer_obje
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", name, ret), 0);
 }
 
+void
+reader_world_renew(struct reader_world *w)
+{
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+}
+
 struct reader_world *
-reader_world_new(const char *json)
+reader_world_over(struct broker_fixture *fx, const char *resource, uint32_t flags)
 {
 	struct reader_world *w = calloc(1, sizeof(*w));
 
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
+	assert_non_null(w);
+	w->fx = fx;
+	w->inf = broker_fixture_attach(fx, flags);
+	assert_int_equal(informer_resource_open(w->inf, resource, &w->pods), 0);
+	return w;
+}
+
+struct reader_world *
+reader_world_of(const char *const *pods, uint32_t flags)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct reader_world *w;
+
+	broker_fixture_start(fx);
+	broker_fixture_put(fx, pods);
+	w = reader_world_over(fx, "pods", flags);
+	reader_world_renew(w);
+	return w;
+}
+
+struct reader_world *
+reader_world_new(const char *json)
+{
+	struct broker_fixture *fx = broker_fixture_new();
+	struct reader_world *w;
+
+	broker_fixture_start(fx);
 	/* a second one like it, so that the daemon shares what can be shared */
-	broker_fixture_pod(w->fx, "other");
-	broker_fixture_put(w->fx, (const char *const[]){json, NULL});
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	broker_fixture_pod(fx, "other");
+	broker_fixture_put(fx, (const char *const[]){json, NULL});
+	w = reader_world_over(fx, "pods", 0);
+	reader_world_renew(w);
 	reader_world_look(w, "web-0", &w->pod);
 	return w;
 }
@@ -53,6 +84,13 @@ reader_world_free(struct reader_world *w)
 	informer_detach(w->inf);
 	broker_fixture_free(w->fx);
 	free(w);
+}
+
+int
+reader_world_tear_down(void **state)
+{
+	reader_world_free(*state);
+	return 0;
 }
 
 const char *

@@ -33,3 +33,10 @@ recorder_world_free(struct recorder_world *w)
 	broker_fixture_free(w->fx);
 	free(w);
 }
+
+int
+recorder_world_tear_down(void **state)
+{
+	recorder_world_free(*state);
+	return 0;
+}

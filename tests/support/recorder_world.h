@@ -20,5 +20,7 @@ struct recorder_world {
  */
 struct recorder_world *recorder_world_new(const char *present, bool generations);
 void recorder_world_free(struct recorder_world *w);
+/* The same for cmocka: *state is the world. */
+int recorder_world_tear_down(void **state);
 
 #endif

@@ -20,20 +20,6 @@
 
 #include "tests/support/broker_fixture.h"
 
-static int
-set_up(void **state)
-{
-	*state = broker_fixture_new();
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	broker_fixture_free(*state);
-	return 0;
-}
-
 static struct informer_status
 status_of(struct informer *inf)
 {
@@ -496,7 +482,7 @@ several_handles_live_side_by_side(void **state)
 	broker_fixture_wait_readers(fx, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
 int
 main(void)

@@ -14,43 +14,23 @@
 
 #include <cmocka.h>
 
-#include "tests/support/broker_fixture.h"
+#include "tests/support/reader_world.h"
 
 #define PINS 63
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-};
 
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct broker_fixture *fx = broker_fixture_new();
 
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	broker_fixture_pod(w->fx, "a");
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	*state = w;
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	*state = reader_world_over(fx, "pods", 0);
 	return 0;
 }
 
 static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
-	return 0;
-}
-
-static int
-has(struct world *w, const struct informer_snapshot *snap, const char *name)
+has(struct reader_world *w, const struct informer_snapshot *snap, const char *name)
 {
 	struct informer_object o;
 
@@ -61,7 +41,7 @@ has(struct world *w, const struct informer_snapshot *snap, const char *name)
 static void
 the_sixty_fourth_snapshot_is_busy(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_snapshot snaps[PINS + 1];
 	struct informer_status status = {.size = sizeof(status)};
 
@@ -82,7 +62,7 @@ the_sixty_fourth_snapshot_is_busy(void **state)
 static void
 a_snapshot_shows_one_version(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_snapshot old, new;
 	struct informer_moment then, now;
 
@@ -110,7 +90,7 @@ a_snapshot_shows_one_version(void **state)
 static void
 a_snapshot_that_is_not_open_is_refused(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_snapshot snap = {0};
 	struct informer_moment moment;
 	struct informer_iter it;
@@ -150,7 +130,7 @@ take_back(struct broker_fixture *fx, void *context)
 static void
 a_revoked_snapshot_expires(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_snapshot old, new;
 	struct informer_moment moment;
 	struct informer_object o;
@@ -182,7 +162,7 @@ a_revoked_snapshot_expires(void **state)
 
 /* What one thread of many does: look, check that what is seen is whole, and that time does not go back. */
 struct looker {
-	struct world *w;
+	struct reader_world *w;
 	_Atomic bool *stop;
 	uint64_t looks, moves;
 	int failed;
@@ -264,7 +244,7 @@ change(struct broker_fixture *fx, void *context)
 static void
 snapshots_are_whole_under_churn(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	_Atomic bool stop = false;
 	struct looker lookers[3] = {{0}};
 	pthread_t threads[3];
@@ -286,7 +266,7 @@ snapshots_are_whole_under_churn(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

@@ -463,13 +463,6 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	recorder_world_free(*state);
-	return 0;
-}
-
 /* Until events come from the current arena. */
 static void
 await_new_ring(struct recorder_world *w)
@@ -812,7 +805,7 @@ nonsense_in_a_ring_is_mended(void **state)
 }
 
 #define TEST(name) cmocka_unit_test(name)
-#define TEST_IN(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST_IN(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
 
 int
 main(void)

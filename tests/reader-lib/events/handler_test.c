@@ -24,13 +24,6 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	recorder_world_free(*state);
-	return 0;
-}
-
 /* What is there comes first, as initial adds, then on_synced, then each change with old and new state. */
 static void
 present_objects_come_first_then_each_change(void **state)
@@ -794,7 +787,7 @@ several_entries_are_told_as_one(void **state)
 	recorder_expect(w->r, "COALESCED ?>x/b79 ?>a3 -c1 +x/e1");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
 
 int
 main(void)

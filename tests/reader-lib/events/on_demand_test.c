@@ -27,13 +27,6 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	broker_fixture_free(*state);
-	return 0;
-}
-
 static struct informer *
 attached(struct broker_fixture *fx)
 {
@@ -192,7 +185,7 @@ a_version_that_is_no_number_is_refused(void **state)
 int
 main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, broker_fixture_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_lookup_asks_for_its_resource),
 		TEST(a_wait_asks_and_ends_when_the_list_is_in),

@@ -25,13 +25,6 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	recorder_world_free(*state);
-	return 0;
-}
-
 /* How many calls of a handler run; the most there were. */
 struct in_flight {
 	_Atomic unsigned now, most;
@@ -394,7 +387,7 @@ a_handler_is_called_once_at_a_time(void **state)
 	assert_int_equal(atomic_load(&two.most), 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
 
 int
 main(void)

@@ -17,20 +17,6 @@
 
 #include "tests/support/broker_fixture.h"
 
-static int
-set_up(void **state)
-{
-	*state = broker_fixture_new();
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	broker_fixture_free(*state);
-	return 0;
-}
-
 static struct informer_moment
 moment_of(struct informer *inf)
 {
@@ -286,7 +272,7 @@ without_a_daemon_there_is_no_report(void **state)
 	informer_detach(inf);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
 int
 main(void)

@@ -30,13 +30,6 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	reader_world_free(*state);
-	return 0;
-}
-
 /* A copy says the same as its source, to every question. */
 static void
 a_copy_says_what_its_source_says(void **state)
@@ -507,7 +500,7 @@ damaged_objects_are_refused_or_copied_as_they_are(void **state)
 	path_set_free(w->inf, set);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

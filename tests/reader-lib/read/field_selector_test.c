@@ -30,13 +30,6 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	reader_world_free(*state);
-	return 0;
-}
-
 static void
 expect(struct reader_world *w, const char *text, int expected)
 {
@@ -214,7 +207,7 @@ a_key_alone_does_not_say(void **state)
 	field_selector_free(w->inf, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

@@ -15,7 +15,7 @@
 
 #include "shm-layout/tombstone.h"
 #include "shm-layout/walk.h"
-#include "tests/support/broker_fixture.h"
+#include "tests/support/reader_world.h"
 
 /* As pods are, with every index by which deleted ones are found. */
 static const char workers_descriptor[] =
@@ -26,14 +26,6 @@ static const char workers_descriptor[] =
 	"{\"name\":\"podIP\",\"rules\":[{\"path\":\"status.podIPs[*].ip\",\"as\":\"string\"}]},"
 	"{\"name\":\"containerID\",\"rules\":[{\"path\":\"status.containerStatuses[*].containerID\",\"as\":"
 	"\"scheme\"}]}]}";
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *workers;
-	struct informer_snapshot snap;
-	struct informer_object object;
-};
 
 static void
 add_workers(struct broker_fixture *fx, void *context)
@@ -48,33 +40,19 @@ add_workers(struct broker_fixture *fx, void *context)
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct broker_fixture *fx = broker_fixture_new();
 
-	w->fx = broker_fixture_new();
-	broker_fixture_do(w->fx, add_workers, NULL);
-	broker_fixture_commit(w->fx);
-	broker_fixture_start(w->fx);
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "workers", &w->workers), 0);
-	*state = w;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
+	broker_fixture_do(fx, add_workers, NULL);
+	broker_fixture_commit(fx);
+	broker_fixture_start(fx);
+	*state = reader_world_over(fx, "workers", 0);
 	return 0;
 }
 
 /* A worker with this uid, address, container "c-UID", in this phase. */
 static void
-put(struct world *w, const char *name, const char *uid, const char *ip, const char *phase, bool host_network)
+put(struct reader_world *w, const char *name, const char *uid, const char *ip, const char *phase,
+    bool host_network)
 {
 	char text[1024];
 
@@ -88,7 +66,7 @@ put(struct world *w, const char *name, const char *uid, const char *ip, const ch
 }
 
 static void
-run(struct world *w, const char *name, const char *uid, const char *ip)
+run(struct reader_world *w, const char *name, const char *uid, const char *ip)
 {
 	put(w, name, uid, ip, "Running", false);
 }
@@ -101,24 +79,24 @@ delete_one(struct broker_fixture *fx, void *context)
 }
 
 static void
-forget(struct world *w, const char *name)
+forget(struct reader_world *w, const char *name)
 {
 	broker_fixture_do(w->fx, delete_one, (void *)(uintptr_t)name);
 }
 
 /* In a new snapshot. */
 static int
-find(struct world *w, enum informer_by by, const char *value)
+find(struct reader_world *w, enum informer_by by, const char *value)
 {
 	informer_end(&w->snap);
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	memset(&w->object, 0, sizeof(w->object));
-	return informer_find(&w->snap, w->workers, by, value, strlen(value), &w->object);
+	memset(&w->pod, 0, sizeof(w->pod));
+	return informer_find(&w->snap, w->pods, by, value, strlen(value), &w->pod);
 }
 
 /* present: what informer_find() must return; and whose state. */
 static void
-expect(struct world *w, enum informer_by by, const char *value, int result, const char *uid)
+expect(struct reader_world *w, enum informer_by by, const char *value, int result, const char *uid)
 {
 	const char *data;
 	size_t length;
@@ -126,17 +104,17 @@ expect(struct world *w, enum informer_by by, const char *value, int result, cons
 
 	if (r != result)
 		fail_msg("%d '%s': %d", (int)by, value, r);
-	assert_int_equal(informer_object_uid(&w->object, &data, &length), 0);
+	assert_int_equal(informer_object_uid(&w->pod, &data, &length), 0);
 	if (length != strlen(uid) || memcmp(data, uid, length) != 0)
 		fail_msg("%d '%s': %.*s", (int)by, value, (int)length, data);
-	assert_int_equal(informer_object_deleted(&w->object, NULL), result == 1);
+	assert_int_equal(informer_object_deleted(&w->pod, NULL), result == 1);
 }
 
 /* What is present is found by each of its names, and is not deleted. */
 static void
 the_present_is_found_by_each_name(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	run(w, "a", "u-a", "10.0.0.1");
 	expect(w, INFORMER_BY_KEY, "n/a", 0, "u-a");
@@ -159,7 +137,7 @@ wall_ns(void)
 static void
 the_deleted_is_found_by_each_name(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	uint64_t before, after, when = 0;
 	struct informer_path *path;
 	const char *data;
@@ -176,22 +154,22 @@ the_deleted_is_found_by_each_name(void **state)
 	expect(w, INFORMER_BY_CONTAINER_ID, "c-u-a", 1, "u-a");
 	expect(w, INFORMER_BY_CONTAINER_ID, "cri-o://c-u-a", 1, "u-a");
 	expect(w, INFORMER_BY_KEY, "n/a", 1, "u-a");
-	assert_true(informer_object_deleted(&w->object, &when));
+	assert_true(informer_object_deleted(&w->pod, &when));
 	assert_true(when >= before && when <= after);
 	assert_int_equal(informer_path_compile(w->inf, "status.phase", 12, &path), 0);
-	assert_int_equal(informer_get_string(&w->object, path, &data, &length), 0);
+	assert_int_equal(informer_get_string(&w->pod, path, &data, &length), 0);
 	assert_int_equal(length, 9);
 	assert_memory_equal(data, "Succeeded", 9);
 	informer_path_free(path);
 	/* other lookups do not know it */
-	assert_int_equal(informer_get_z(&w->snap, w->workers, "n", "a", &w->object), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "n", "a", &w->pod), INFORMER_E_NOT_FOUND);
 }
 
 /* A name that is taken again means the new one; the old one is still found by what is its own. */
 static void
 a_re_created_name_is_the_new_one(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	run(w, "a", "u-1", "10.0.0.1");
 	forget(w, "a");
@@ -207,7 +185,7 @@ a_re_created_name_is_the_new_one(void **state)
 static void
 of_several_deleted_the_last_is_found(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	run(w, "a", "u-1", "10.0.0.1");
 	run(w, "b", "u-2", "10.0.0.1");
@@ -229,7 +207,7 @@ of_several_deleted_the_last_is_found(void **state)
 static void
 an_address_belongs_to_who_had_it_last(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	put(w, "host", "u-h", "10.0.0.1", "Running", true);
 	assert_int_equal(find(w, INFORMER_BY_IP, "10.0.0.1"), INFORMER_E_NOT_FOUND);
@@ -275,7 +253,7 @@ use_entry(struct broker_fixture *fx, void *context)
 static void
 two_entries_are_searched_as_one(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	unsigned entries[2] = {w->fx->store->pods};
 
 	broker_fixture_do(w->fx, add_second_entry, &entries[1]);
@@ -289,7 +267,7 @@ two_entries_are_searched_as_one(void **state)
 		run(w, "b", "u-b", ip);
 		forget(w, "b");
 		expect(w, INFORMER_BY_IP, ip, 1, "u-b");
-		assert_true(informer_object_position(&w->object) == entries[1 - i]);
+		assert_true(informer_object_position(&w->pod) == entries[1 - i]);
 	}
 }
 
@@ -297,7 +275,7 @@ two_entries_are_searched_as_one(void **state)
 static void
 what_is_not_there_is_not_found(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_resource *pods, *none;
 	char longest[5000];
 
@@ -313,17 +291,17 @@ what_is_not_there_is_not_found(void **state)
 	assert_int_equal(find(w, INFORMER_BY_UID, longest), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, INFORMER_BY_IP, "u-a"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, (enum informer_by)9, "u-a"), -EINVAL);
-	assert_int_equal(informer_find(&w->snap, w->workers, INFORMER_BY_UID, NULL, 0, &w->object), -EINVAL);
-	assert_int_equal(informer_find(&w->snap, w->workers, INFORMER_BY_UID, "x", 1, NULL), -EINVAL);
-	assert_int_equal(informer_find(NULL, w->workers, INFORMER_BY_UID, "x", 1, &w->object), -EINVAL);
+	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, NULL, 0, &w->pod), -EINVAL);
+	assert_int_equal(informer_find(&w->snap, w->pods, INFORMER_BY_UID, "x", 1, NULL), -EINVAL);
+	assert_int_equal(informer_find(NULL, w->pods, INFORMER_BY_UID, "x", 1, &w->pod), -EINVAL);
 	/* pods of the fixture lack the index of containers */
 	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
-	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->object),
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_CONTAINER_ID, "x", 1, &w->pod),
 			 INFORMER_E_NO_INDEX);
-	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_UID, "u-a", 3, &w->object),
+	assert_int_equal(informer_find(&w->snap, pods, INFORMER_BY_UID, "u-a", 3, &w->pod),
 			 INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_resource_open(w->inf, "nothing", &none), 0);
-	assert_int_equal(informer_find(&w->snap, none, INFORMER_BY_KEY, "x", 1, &w->object),
+	assert_int_equal(informer_find(&w->snap, none, INFORMER_BY_KEY, "x", 1, &w->pod),
 			 INFORMER_E_NO_RESOURCE);
 	assert_false(informer_object_deleted(NULL, NULL));
 	assert_false(informer_object_deleted(&(struct informer_object){0}, NULL));
@@ -342,7 +320,7 @@ remember_no_deletions(struct broker_fixture *fx, void *context)
 static void
 a_forgotten_deletion_stays_in_its_snapshot_and_copies(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object copy, second;
 	uint64_t when = 0, again = 0;
 
@@ -351,9 +329,9 @@ a_forgotten_deletion_stays_in_its_snapshot_and_copies(void **state)
 	assert_int_equal(find(w, INFORMER_BY_UID, "u-a"), 1);
 	broker_fixture_do(w->fx, remember_no_deletions, NULL);
 	run(w, "b", "u-b", "10.0.0.2");
-	assert_true(informer_object_deleted(&w->object, &when));
+	assert_true(informer_object_deleted(&w->pod, &when));
 	assert_true(when > 0);
-	assert_int_equal(informer_object_copy(w->inf, &w->object, &copy), 0);
+	assert_int_equal(informer_object_copy(w->inf, &w->pod, &copy), 0);
 	assert_int_equal(find(w, INFORMER_BY_UID, "u-a"), INFORMER_E_NOT_FOUND);
 	assert_true(informer_object_deleted(&copy, &again));
 	assert_true(again == when);
@@ -389,11 +367,11 @@ see(void *context, const struct informer_object *object)
 static void
 the_deleted_are_listed_oldest_first(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct seen seen = {"", 0};
 
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	assert_int_equal(informer_each_deleted(&w->snap, w->workers, see, &seen), 0);
+	assert_int_equal(informer_each_deleted(&w->snap, w->pods, see, &seen), 0);
 	informer_end(&w->snap);
 	run(w, "a", "1", "10.0.0.1");
 	run(w, "b", "2", "10.0.0.1");
@@ -403,13 +381,13 @@ the_deleted_are_listed_oldest_first(void **state)
 	run(w, "b", "4", "10.0.0.1");
 	forget(w, "b");
 	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	assert_int_equal(informer_each_deleted(&w->snap, w->workers, see, &seen), 0);
+	assert_int_equal(informer_each_deleted(&w->snap, w->pods, see, &seen), 0);
 	assert_string_equal(seen.names, "214");
 	seen = (struct seen){"", 2};
-	assert_int_equal(informer_each_deleted(&w->snap, w->workers, see, &seen), 7);
+	assert_int_equal(informer_each_deleted(&w->snap, w->pods, see, &seen), 7);
 	assert_string_equal(seen.names, "21");
-	assert_int_equal(informer_each_deleted(&w->snap, w->workers, NULL, &seen), -EINVAL);
-	assert_int_equal(informer_each_deleted(NULL, w->workers, see, &seen), -EINVAL);
+	assert_int_equal(informer_each_deleted(&w->snap, w->pods, NULL, &seen), -EINVAL);
+	assert_int_equal(informer_each_deleted(NULL, w->pods, see, &seen), -EINVAL);
 }
 
 struct blocks {
@@ -454,7 +432,7 @@ damage_is_survived(void **state)
 	} questions[] = {{INFORMER_BY_KEY, "n/a"}, {INFORMER_BY_UID, "u-2"}, {INFORMER_BY_IP, "10.0.0.1"},
 			 {INFORMER_BY_CONTAINER_ID, "c-u-1"}};
 	static struct blocks blocks;
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct arena *arena = w->fx->store->arena;
 	struct walk_visitor visitor = {collect, &blocks};
 	struct walk_damage damage;
@@ -482,18 +460,17 @@ damage_is_survived(void **state)
 
 			*byte ^= (uint8_t)(1u << bit % 8);
 			for (size_t k = 0; k < sizeof(questions) / sizeof(questions[0]); k++) {
-				int r = informer_find(&w->snap, w->workers, questions[k].by,
-						      questions[k].value, strlen(questions[k].value),
-						      &w->object);
+				int r = informer_find(&w->snap, w->pods, questions[k].by, questions[k].value,
+						      strlen(questions[k].value), &w->pod);
 
 				corrupt += r == INFORMER_E_CORRUPT;
 				if (r >= 0)
-					look_at(NULL, &w->object);
+					look_at(NULL, &w->pod);
 				else if (r != INFORMER_E_CORRUPT && r != INFORMER_E_NOT_FOUND &&
 					 r != INFORMER_E_NO_INDEX && r != INFORMER_E_NO_RESOURCE)
 					fail_msg("%s", informer_error_name(r));
 			}
-			informer_each_deleted(&w->snap, w->workers, look_at, NULL);
+			informer_each_deleted(&w->snap, w->pods, look_at, NULL);
 			*byte ^= (uint8_t)(1u << bit % 8);
 		}
 	}
@@ -501,7 +478,7 @@ damage_is_survived(void **state)
 	expect(w, INFORMER_BY_KEY, "n/a", 1, "u-3");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

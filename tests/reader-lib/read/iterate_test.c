@@ -13,51 +13,21 @@
 
 #include <cmocka.h>
 
-#include "tests/support/broker_fixture.h"
-
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	char text[4096];
-};
+#include "tests/support/reader_world.h"
 
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct broker_fixture *fx = broker_fixture_new();
 
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	*state = w;
+	broker_fixture_start(fx);
+	*state = reader_world_over(fx, "pods", 0);
 	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
-	return 0;
-}
-
-static void
-look_again(struct world *w)
-{
-	informer_end(&w->snap);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
 }
 
 /* A pod of namespace "default" whose byUser index has these values; then a new snapshot. */
 static void
-put(struct world *w, const char *name, const char *users, unsigned version)
+put(struct reader_world *w, const char *name, const char *users, unsigned version)
 {
 	char text[1024];
 
@@ -67,7 +37,7 @@ put(struct world *w, const char *name, const char *users, unsigned version)
 		 "\"annotations\":{\"users\":\"%s\"}}}",
 		 name, name, version, users);
 	broker_fixture_put(w->fx, (const char *const[]){text, NULL});
-	look_again(w);
+	reader_world_renew(w);
 }
 
 static void
@@ -77,11 +47,10 @@ delete_one(struct broker_fixture *fx, void *context)
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 
-static void
-delete(struct world *w, const char *name)
+static void delete (struct reader_world *w, const char *name)
 {
 	broker_fixture_do(w->fx, delete_one, (void *)(uintptr_t)name);
-	look_again(w);
+	reader_world_renew(w);
 }
 
 static int
@@ -92,7 +61,7 @@ compare(const void *a, const void *b)
 
 /* The keys of an iteration, sorted, joined with blanks: client-go's index_keys, list_keys. */
 static const char *
-keys_of(struct world *w, int r, struct informer_iter *it)
+keys_of(struct reader_world *w, int r, struct informer_iter *it)
 {
 	char keys[64][64];
 	struct informer_object object;
@@ -113,7 +82,7 @@ keys_of(struct world *w, int r, struct informer_iter *it)
 }
 
 static const char *
-by_user(struct world *w, const char *user)
+by_user(struct reader_world *w, const char *user)
 {
 	struct informer_iter it;
 	int r = informer_by_index(&w->snap, w->pods, "byUser", user, strlen(user), &it);
@@ -122,7 +91,7 @@ by_user(struct world *w, const char *user)
 }
 
 static const char *
-list(struct world *w)
+list(struct reader_world *w)
 {
 	struct informer_iter it;
 	int r = informer_list(&w->snap, w->pods, &it);
@@ -134,7 +103,7 @@ list(struct world *w)
 static void
 values_and_objects_are_many_to_many(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	put(w, "one", "ernie,bert", 1);
 	put(w, "two", "bert,oscar", 1);
@@ -162,7 +131,7 @@ an_update_moves_an_object_to_its_new_values(void **state)
 	static const char *const rounds[] = {"foo,bar",     "foo,bar", "foo",         "bar",    "",
 					     "foo,bar,baz", "baz,foo", "bar,bar,bar", "foo,foo"};
 	static const char *const values[] = {"foo", "bar", "baz"};
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	uint64_t count;
 
 	put(w, "other", "foo", 1);
@@ -189,7 +158,7 @@ an_update_moves_an_object_to_its_new_values(void **state)
 static void
 a_value_goes_with_its_last_object(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	uint64_t count = 7;
 
 	put(w, "a", "shared", 1);
@@ -211,7 +180,7 @@ a_value_goes_with_its_last_object(void **state)
 static void
 an_unknown_index_is_an_error(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_iter it;
 	uint64_t count;
 
@@ -226,12 +195,12 @@ an_unknown_index_is_an_error(void **state)
 static void
 what_is_put_is_got(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object object;
 	const char *data;
 	size_t length;
 
-	look_again(w);
+	reader_world_renew(w);
 	assert_string_equal(list(w), "");
 	put(w, "foo", "bar", 1);
 	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/foo", 11, &object), 0);
@@ -253,7 +222,7 @@ what_is_put_is_got(void **state)
 static void
 an_iteration_sees_one_moment(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object object;
 	struct informer_snapshot old;
 	struct informer_iter it;
@@ -281,7 +250,7 @@ an_iteration_sees_one_moment(void **state)
 	assert_string_equal(by_user(w, "all"), "");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

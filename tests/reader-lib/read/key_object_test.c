@@ -24,13 +24,6 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	reader_world_free(*state);
-	return 0;
-}
-
 /* The key of every kind of object; a buffer too small gets what fits. */
 static void
 a_key_is_namespace_and_name(void **state)
@@ -115,7 +108,7 @@ an_object_may_have_only_its_key(void **state)
 	informer_path_free(path);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

@@ -11,47 +11,21 @@
 
 #include <cmocka.h>
 
-#include "tests/support/broker_fixture.h"
+#include "tests/support/reader_world.h"
 
 static const char pod[] =
 	"{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\","
 	"\"app.kubernetes.io/name\":\"x.y_z-1\",\"weight\":\"7\",\"in\":\"notin\"}}}";
 static const char bare[] = "{\"metadata\":{\"name\":\"bare\",\"namespace\":\"d\"}}";
 
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_snapshot snap;
-	struct informer_object pod, bare;
-};
-
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	struct informer_resource *pods;
+	struct reader_world *w = reader_world_of((const char *const[]){pod, bare, NULL}, 0);
 
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	broker_fixture_put(w->fx, (const char *const[]){pod, bare, NULL});
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	assert_int_equal(informer_get_z(&w->snap, pods, "d", "p", &w->pod), 0);
-	assert_int_equal(informer_get_z(&w->snap, pods, "d", "bare", &w->bare), 0);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "d", "p", &w->pod), 0);
+	assert_int_equal(informer_get_z(&w->snap, w->pods, "d", "bare", &w->other), 0);
 	*state = w;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
 	return 0;
 }
 
@@ -99,7 +73,7 @@ each_operator_means_what_the_api_says(void **state)
 		{"app=web,tier,!absent,in notin (x)", 1, 0},
 		{"app=web,absent", 0, 0},
 	};
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct informer_selector *sel;
@@ -113,7 +87,7 @@ each_operator_means_what_the_api_says(void **state)
 			print_message("selector '%s'\n", cases[i].text);
 		assert_int_equal(r, 0);
 		if (informer_selector_matches(sel, &w->pod) != cases[i].labelled ||
-		    informer_selector_matches(sel, &w->bare) != cases[i].bare)
+		    informer_selector_matches(sel, &w->other) != cases[i].bare)
 			fail_msg("selector '%s' matches wrongly", cases[i].text);
 		informer_selector_free(sel);
 	}
@@ -154,7 +128,7 @@ what_is_no_selector_is_refused_with_its_place(void **state)
 		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0},
 		{"a=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 2},
 	};
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct informer_selector *sel;
@@ -175,7 +149,7 @@ static void
 any_bytes_are_survived(void **state)
 {
 	static const char alphabet[] = "ab,()!=<>in notin \t/.-_1\0\xff";
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	srand(11);
 	for (int i = 0; i < 20000; i++) {
@@ -194,7 +168,7 @@ any_bytes_are_survived(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

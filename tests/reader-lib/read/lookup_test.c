@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tests/support/broker_fixture.h"
+#include "tests/support/reader_world.h"
 
 static const char *const pods[] = {
 	"{\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\",\"uid\":\"u-1\",\"resourceVersion\":"
@@ -37,37 +37,10 @@ static const char *const pods[] = {
 	NULL,
 };
 
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-};
-
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	broker_fixture_put(w->fx, pods);
-	w->inf = broker_fixture_attach(w->fx, INFORMER_VERIFY);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	*state = w;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
+	*state = reader_world_of(pods, INFORMER_VERIFY);
 	return 0;
 }
 
@@ -118,7 +91,7 @@ assert_names(int r, struct informer_iter *it, const char *expected)
 static void
 an_object_is_found_by_its_key(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object o;
 
 	assert_int_equal(informer_get(&w->snap, w->pods, "default", 7, "web-0", 5, &o), 0);
@@ -133,7 +106,7 @@ an_object_is_found_by_its_key(void **state)
 static void
 a_key_that_does_not_exist_is_not_found(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object o;
 	char *much = calloc(1, 70000);
 
@@ -154,7 +127,7 @@ a_key_that_does_not_exist_is_not_found(void **state)
 static void
 an_object_is_found_by_its_uid(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object o;
 
 	assert_int_equal(informer_get_by_uid(&w->snap, w->pods, "u-4", 3, &o), 0);
@@ -166,7 +139,7 @@ an_object_is_found_by_its_uid(void **state)
 static void
 an_index_gives_the_objects_of_a_value(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_iter it;
 	uint64_t count;
 
@@ -189,7 +162,7 @@ an_index_gives_the_objects_of_a_value(void **state)
 static void
 a_list_gives_all_or_one_namespace(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_iter it;
 
 	assert_names(informer_list(&w->snap, w->pods, &it), &it, "agent done failed web-0 web-1");
@@ -217,7 +190,7 @@ a_selector_narrows_a_list(void **state)
 		{"jobs", "app=web", ""},
 		{"", "app=nothing", ""},
 	};
-	struct world *w = *state;
+	struct reader_world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct informer_selector *sel;
@@ -236,7 +209,7 @@ a_selector_narrows_a_list(void **state)
 static void
 a_pod_is_found_by_an_address_that_is_its_own(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object o;
 
 	assert_int_equal(informer_pod_by_ip(&w->snap, w->pods, "10.0.0.1", 8, &o), 0);
@@ -258,7 +231,7 @@ a_resource_is_known_by_its_names(void **state)
 {
 	static const char *const good[] = {"pods", "po", "pod", "Pod", "PODS", "pods.v1", "pods.v1."};
 	static const char *const bad[] = {"pods.apps", "pods.v2", "poods", "nodes", "pods.v1.apps"};
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_resource *res, *again;
 	struct informer_object o;
 
@@ -281,7 +254,7 @@ a_resource_is_known_by_its_names(void **state)
 static void
 a_resource_says_what_it_is_and_how_fresh(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	const char *name;
 	size_t length;
@@ -336,7 +309,7 @@ add_second_entry(struct broker_fixture *fx, void *context)
 static void
 two_entries_of_one_resource_are_looked_up_as_one(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_object o;
 	struct informer_iter it;
@@ -366,7 +339,7 @@ two_entries_of_one_resource_are_looked_up_as_one(void **state)
 static void
 many_objects_are_all_found(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_object o;
 	struct informer_iter it;
 	char name[32];
@@ -398,7 +371,7 @@ many_objects_are_all_found(void **state)
 static void
 a_sound_arena_verifies(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_verify_counts counts;
 
 	assert_int_equal(informer_verify(&w->snap, NULL, NULL, &counts), 0);
@@ -407,7 +380,7 @@ a_sound_arena_verifies(void **state)
 	assert_int_equal(counts.faults, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

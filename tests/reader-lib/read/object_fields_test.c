@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tests/support/broker_fixture.h"
+#include "tests/support/reader_world.h"
 
 /* As the API server would send it: what is kept is what comes out. */
 static const char pod[] = "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"namespace\":\"default\","
@@ -24,64 +24,21 @@ static const char pod[] = "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"web-0\",\"
 			  "\"containers\":[{\"name\":\"c1\",\"image\":\"i1\"},{\"name\":\"c2\",\"image\":"
 			  "\"i2\"}]},\"text\":\"\\u0000\xc3\xa4\\n\"}";
 
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	struct informer_object pod;
-};
-
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct reader_world *w = reader_world_of((const char *const[]){pod, NULL}, 0);
 
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	broker_fixture_put(w->fx, (const char *const[]){pod, NULL});
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", "web-0", &w->pod), 0);
+	reader_world_look(w, "web-0", &w->pod);
 	*state = w;
 	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
-	return 0;
-}
-
-static struct informer_path *
-path_of(struct world *w, const char *text)
-{
-	struct informer_path *path;
-
-	assert_int_equal(informer_path_compile(w->inf, text, strlen(text), &path), 0);
-	return path;
-}
-
-static void
-assert_text(int r, const char *data, size_t length, const char *expected)
-{
-	assert_int_equal(r, 0);
-	assert_int_equal(length, strlen(expected));
-	assert_memory_equal(data, expected, length);
 }
 
 /* Identity: namespace, name, UID, version, the changes that made it. */
 static void
 an_object_says_who_it_is(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	const char *data;
 	size_t length;
 	int r;
@@ -103,7 +60,7 @@ an_object_says_who_it_is(void **state)
 static void
 fields_are_read_by_path_and_kind(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_path *paths[8];
 	const char *data;
 	size_t length;
@@ -112,14 +69,14 @@ fields_are_read_by_path_and_kind(void **state)
 	bool b = true;
 	int r;
 
-	paths[0] = path_of(w, "spec.nodeName");
-	paths[1] = path_of(w, ".spec.priority");
-	paths[2] = path_of(w, "{.spec.hostNetwork}");
-	paths[3] = path_of(w, "spec.containers[*].image");
-	paths[4] = path_of(w, "metadata.labels[\"a.b/c\"]");
-	paths[5] = path_of(w, "spec.absent.deep");
-	paths[6] = path_of(w, "spec.big");
-	paths[7] = path_of(w, "metadata.name");
+	paths[0] = reader_world_path(w, "spec.nodeName");
+	paths[1] = reader_world_path(w, ".spec.priority");
+	paths[2] = reader_world_path(w, "{.spec.hostNetwork}");
+	paths[3] = reader_world_path(w, "spec.containers[*].image");
+	paths[4] = reader_world_path(w, "metadata.labels[\"a.b/c\"]");
+	paths[5] = reader_world_path(w, "spec.absent.deep");
+	paths[6] = reader_world_path(w, "spec.big");
+	paths[7] = reader_world_path(w, "metadata.name");
 	r = informer_get_string(&w->pod, paths[0], &data, &length);
 	assert_text(r, data, length, "n1");
 	assert_int_equal(informer_get_int(&w->pod, paths[1], &n), 0);
@@ -149,7 +106,7 @@ fields_are_read_by_path_and_kind(void **state)
 static void
 a_bad_path_is_refused_with_its_place(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_path *path;
 	char text[256];
 
@@ -185,8 +142,8 @@ stop_at_once(void *context, const struct informer_value *value)
 static void
 every_hit_of_a_path_is_visited(void **state)
 {
-	struct world *w = *state;
-	struct informer_path *path = path_of(w, "spec.containers[*].image");
+	struct reader_world *w = *state;
+	struct informer_path *path = reader_world_path(w, "spec.containers[*].image");
 	char text[32] = "";
 	int calls = 0;
 
@@ -210,7 +167,7 @@ values_are_walked(void **state)
 		{"nothing", INFORMER_NULL},     {"none", INFORMER_OBJECT},      {"empty", INFORMER_ARRAY},
 		{"containers", INFORMER_ARRAY},
 	};
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_value root, spec, v, none = {{0}};
 	struct informer_value_iter it;
 	const char *data;
@@ -270,7 +227,7 @@ fail_at_once(void *context, const char *data, size_t length)
 static void
 an_object_comes_out_as_the_json_that_came_in(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	char text[2048], small[10];
 	size_t length, again;
 
@@ -287,7 +244,7 @@ an_object_comes_out_as_the_json_that_came_in(void **state)
 	assert_int_equal(informer_object_to_json(&w->pod, fail_at_once, NULL), 7);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

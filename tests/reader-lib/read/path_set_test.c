@@ -22,15 +22,9 @@ set_up(void **state)
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	reader_world_free(*state);
-	return 0;
-}
-
 static void
-expect_filtered(struct reader_world *w, const char *const *keep, const char *const *drop, const char *expected)
+expect_filtered(struct reader_world *w, const char *const *keep, const char *const *drop,
+		const char *expected)
 {
 	struct informer_object copy;
 	struct path_set *set;
@@ -196,7 +190,7 @@ impossible_paths_are_refused(void **state)
 	path_set_free(w->inf, NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "tests/support/broker_fixture.h"
+#include "tests/support/reader_world.h"
 
 #define POD(name, ns)                                                                                        \
 	"{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"" ns "\",\"uid\":\"u-" name                    \
@@ -22,42 +22,16 @@
 
 static const char *const pods[] = {POD("a", "x"), POD("b", "x"), NULL};
 
-struct world {
-	struct broker_fixture *fx;
-	struct informer *inf;
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-};
-
 static int
 set_up(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-
-	w->fx = broker_fixture_new();
-	broker_fixture_start(w->fx);
-	broker_fixture_put(w->fx, pods);
-	w->inf = broker_fixture_attach(w->fx, 0);
-	assert_int_equal(informer_resource_open(w->inf, "pods", &w->pods), 0);
-	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
-	*state = w;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	informer_end(&w->snap);
-	informer_detach(w->inf);
-	broker_fixture_free(w->fx);
-	free(w);
+	*state = reader_world_of(pods, 0);
 	return 0;
 }
 
 static long
-count(const struct world *w, const struct informer_snapshot *snap, const char *index, const char *value)
+count(const struct reader_world *w, const struct informer_snapshot *snap, const char *index,
+      const char *value)
 {
 	uint64_t n = 0;
 	int r = informer_count_by_index(snap, w->pods, index, value, strlen(value), &n);
@@ -111,7 +85,7 @@ pods_for_nodes(struct broker_fixture *fx, void *context)
 static void
 a_part_that_comes_for_another_resource_is_seen(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_resource *nodes;
 	struct informer_object o;
 	struct informer_iter it;
@@ -169,7 +143,7 @@ redefine(struct broker_fixture *fx, void *context)
 static void
 indexes_are_exchanged_in_one_commit(void **state)
 {
-	struct world *w = *state;
+	struct reader_world *w = *state;
 	struct informer_snapshot open;
 	unsigned step = 0;
 
@@ -193,7 +167,7 @@ indexes_are_exchanged_in_one_commit(void **state)
 	informer_end(&open);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
 main(void)

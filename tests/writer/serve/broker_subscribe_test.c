@@ -23,20 +23,6 @@
 #include "tests/support/raw_reader.h"
 #include "writer/base/log.h"
 
-static int
-set_up(void **state)
-{
-	*state = broker_fixture_new();
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	broker_fixture_free(*state);
-	return 0;
-}
-
 static uint64_t
 head(const struct queue *q)
 {
@@ -525,7 +511,7 @@ the_report_shows_queues(void **state)
 	raw_reader_free(r);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
 /* Who subscribes to a resource, or says that it looks at it, wants it; what cannot be a name is nobody's. */
 static void

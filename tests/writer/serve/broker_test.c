@@ -33,20 +33,6 @@
 #define OTHER_UID 54321
 #define OTHER_GID 54322
 
-static int
-set_up(void **state)
-{
-	*state = broker_fixture_new();
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	broker_fixture_free(*state);
-	return 0;
-}
-
 static void
 assert_refused(int fd, enum refusal code, const char *part)
 {
@@ -732,7 +718,7 @@ a_stale_socket_is_replaced_and_nothing_else(void **state)
 	assert_int_equal(stat(fx->socket, &st), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
 
 int
 main(void)
