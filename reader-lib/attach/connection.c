@@ -128,6 +128,11 @@ make_current(struct informer *inf, struct mapping *m)
 	}
 	m->next = inf->mappings;
 	inf->mappings = m;
+	/*
+	 * Meets the loads in claim() (snapshot.c), arm() and arm_for_handlers(): the mapping was filled
+	 * before it is found. seq_cst, with the fence in mapping_reap() below: who claimed a cell in the
+	 * old mapping either sees the new one at R1', or has its cell seen there.
+	 */
 	atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
 	watch(inf, m->event_fd);
 	inf->attaches++;

@@ -176,6 +176,10 @@ informer_status(struct informer *inf, struct informer_status *status)
 	if (m) {
 		struct header *h = (struct header *)(uintptr_t)m->header;
 		uint64_t now = time_ns(CLOCK_BOOTTIME), beat;
+		/*
+		 * Meets arena_set_state() (writer/arena/arena.c), which stores the heartbeat first: a state
+		 * is never shown with an older sign of life.
+		 */
 		uint32_t state = atomic_load_explicit(&h->state, memory_order_acquire);
 
 		beat = atomic_load_explicit(&h->heartbeat_boot_ns, memory_order_relaxed);

@@ -20,6 +20,7 @@
 static uint64_t
 load_committed(const struct header *h)
 {
+	/* Meets arena.c's release stores in writer/arena: the file had these bytes before. */
 	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->committed_bytes, memory_order_acquire);
 }
 
@@ -171,13 +172,16 @@ mapping_pins(const struct mapping *m)
 	unsigned pins = 0;
 
 	for (unsigned i = 0; i < SLOT_CELLS; i++)
+		/* Meets slot_unpin(), by another thread of ours: its reads are over before we unmap. */
 		pins += atomic_load_explicit(&m->slot->cells[i].epoch, memory_order_acquire) != CELL_FREE;
 	return pins;
 }
 
 /*
- * Pairs with informer_begin(), which claims a cell, fences, and looks whether the mapping is still current:
- * of the two, one sees the other. So after the fence an old mapping without pins gets no new one that lasts.
+ * The fence meets the one of R1 in claim() (snapshot.c), which claims a cell, fences, and looks whether the
+ * mapping is still current: of the two, one sees the other. So after it an old mapping without pins gets no
+ * new one that lasts; without it an arena could be unmapped while a snapshot opens on it. The acquire load of
+ * `holds` meets ring_free().
  */
 void
 mapping_reap(struct informer *inf)

@@ -61,6 +61,12 @@ claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct 
 	bool nudged = false;
 
 	for (int i = 0; i < TRIES; i++) {
+		/*
+		 * Meets make_current() (connection.c): the mapping's fields were set before. Without it a
+		 * slot could be claimed through a pointer that is not there yet. The second look, R1', stands
+		 * behind R1's fence and meets the one in mapping_reap() (mapping.c): either it sees the new
+		 * mapping, or the reaper sees our cell. Without that the arena could be unmapped under us.
+		 */
 		struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);	/* R0 */
 		struct pin_cell *cell;
 
@@ -102,6 +108,10 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 	int r;
 
 	offset = slot_load_root(h);								/* R2 */
+	/*
+	 * Meets arena.c's release stores in writer/arena, and comes after R2: what the root reaches lies
+	 * within it. Loaded before the root it could be too small, and good refs look damaged.
+	 */
 	committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);
 	if (unlikely(committed > atomic_load_explicit(&m->checked, memory_order_relaxed)))
 		committed = mapping_grown(m, committed);
@@ -154,6 +164,7 @@ snapshot_stretch(struct informer_snapshot *snapshot)
 {
 	struct snapshot *s = (struct snapshot *)(void *)snapshot;
 	struct header *h = (struct header *)(uintptr_t)s->mapping->header;
+	/* As in open_snapshot(). */
 	uint64_t committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);
 
 	if (unlikely(committed > atomic_load_explicit(&s->mapping->checked, memory_order_relaxed)))

@@ -67,7 +67,9 @@ snapshot_usable(const struct snapshot *s)
 
 /*
  * After reading: r, unless the arena was revoked meanwhile, whose pages then read as zeros.
- * Order: what was read is read before the state word, which the writer sets before it takes the first page.
+ * Order: what was read is read before the state word, which whoever takes the arena's pages sets before the
+ * first is gone (arena_set_state()). Without the fence the word could be loaded first, LIVE, and zeros read
+ * after it be given out as objects.
  */
 static inline int
 snapshot_settle(const struct snapshot *s, int r)

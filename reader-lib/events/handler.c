@@ -107,6 +107,10 @@ acknowledge(struct handler_work *w)
 		seq = w->acknowledged.seq;
 	}
 	if (seq > atomic_load_explicit(&f->ring->cursor->acknowledged, memory_order_relaxed))
+		/*
+		 * Meets take_acknowledgement() (writer/serve/consumers.c): the handler's functions returned
+		 * before. Without it a cursor could be kept that is ahead of what was done.
+		 */
 		atomic_store_explicit(&f->ring->cursor->acknowledged, seq, memory_order_release);
 }
 

@@ -79,6 +79,10 @@ informer_pause_handler(struct informer_handler *h, bool pause)
 		return -EINVAL;
 	if (forked(h->inf))
 		return INFORMER_E_FORKED;
+	/*
+	 * Of two threads that say the same, one wakes the runner. A turn under way (handler_leaves())
+	 * leaves off a little later; the runner that looks again does so under wait_lock, which orders it.
+	 */
 	if (atomic_exchange_explicit(&h->paused, pause, memory_order_acq_rel) == pause || pause)
 		return 0;
 	pthread_mutex_lock(&h->inf->run->wait_lock);
@@ -90,6 +94,11 @@ informer_pause_handler(struct informer_handler *h, bool pause)
 bool
 informer_handler_has_synced(const struct informer_handler *h)
 {
+	/*
+	 * Meets the release store in handler_pending_calls() (handler_tell.c): what the handler's functions
+	 * wrote on the way is seen by who sees it synced. Without it a caller could find its own table half
+	 * filled.
+	 */
 	return h && !forked(h->inf) &&
 	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->synced, memory_order_acquire);
 }
@@ -185,6 +194,10 @@ informer_acknowledge(struct informer_handler *h, const struct informer_cursor *c
 		    memcmp(w->feed.ring->arena_lineage, cursor->lineage, sizeof(cursor->lineage)) == 0 &&
 		    cursor->seq >
 			    atomic_load_explicit(&w->feed.ring->cursor->acknowledged, memory_order_relaxed))
+			/*
+			 * Meets take_acknowledgement() (writer/serve/consumers.c): what is acknowledged was
+			 * done before.
+			 */
 			atomic_store_explicit(&w->feed.ring->cursor->acknowledged, cursor->seq,
 					      memory_order_release);
 	}

@@ -207,6 +207,7 @@ handler_pending_calls(struct informer_handler *h)
 				w->o.on_resync_end(w->o.context);
 			break;
 		case PENDING_SYNCED:
+			/* Meets informer_handler_has_synced(): every add was told before. */
 			atomic_store_explicit(&h->synced, true, memory_order_release);
 			if (w->o.on_synced)
 				w->o.on_synced(w->o.context);

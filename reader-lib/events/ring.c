@@ -69,6 +69,10 @@ ring_free(struct ring *ring, bool in_child)
 		return;
 	if (!in_child)
 		munmap(ring->queue, ring->bytes);
+	/*
+	 * Meets the acquire load in mapping_reap(): the last look through this ring is over before the
+	 * arena is unmapped. Without it that look could find nothing mapped (SIGSEGV).
+	 */
 	atomic_fetch_sub_explicit(&ring->mapping->holds, 1, memory_order_release);
 	memory_put(ring->inf, ring);
 }
@@ -77,6 +81,13 @@ int
 ring_look(const struct ring *ring, struct ring_look *ret)
 {
 	struct queue *q = ring->queue;
+	/*
+	 * Q2. Each load meets a release store in writer/serve/ring_out.c: openings, state and, through
+	 * them, base those of ring_out_begin(), head that of ring_out_publish(), OVERFLOWED that of
+	 * ring_out_overflow(). Acquire also keeps the five in this order. The page has head first; here
+	 * openings are looked at on both sides instead, which shows a ring that reopened between. Without
+	 * the order an old base could go with a new opening, and the changes in between never be told.
+	 */
 	uint64_t openings = atomic_load_explicit(&q->openings, memory_order_acquire);
 	uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire);
 	uint64_t consumed = atomic_load_explicit(&ring->consumed, memory_order_relaxed);
@@ -98,6 +109,7 @@ ring_usable(const struct ring *ring)
 {
 	struct mapping *m = ring->mapping,
 		       *current = atomic_load_explicit(&ring->inf->current, memory_order_acquire);
+	/* Meets arena_set_state() (writer/arena/arena.c): of a STALE arena the last commit is there. */
 	uint32_t state = atomic_load_explicit(m->state, memory_order_acquire);
 
 	/* make_current() says `expired` before it says `current` */

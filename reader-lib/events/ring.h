@@ -71,6 +71,10 @@ static inline void
 ring_consume(struct ring *ring, uint64_t n)
 {
 	atomic_store_explicit(&ring->consumed, n, memory_order_relaxed);
+	/*
+	 * Meets take_consumed() (writer/serve/ring_out.c): the entries were copied before their places are
+	 * free. Without it a late copy could take half of what comes there next.
+	 */
 	atomic_store_explicit(&ring->cursor->consumed, n, memory_order_release);
 }
 
@@ -78,6 +82,7 @@ ring_consume(struct ring *ring, uint64_t n)
 static inline bool
 ring_has_news(const struct ring *ring)
 {
+	/* A hint; the look that follows is ring_look(), which has the order. */
 	return atomic_load_explicit(&ring->queue->head, memory_order_acquire) !=
 		       atomic_load_explicit(&ring->consumed, memory_order_relaxed) ||
 	       atomic_load_explicit(&ring->queue->openings, memory_order_relaxed) !=
@@ -87,6 +92,10 @@ ring_has_news(const struct ring *ring)
 static inline bool
 ring_is_open(const struct ring *ring)
 {
+	/*
+	 * Meets ring_out_overflow(): still OPEN, after the pin was taken, means that what entries refer to
+	 * is kept.
+	 */
 	return atomic_load_explicit(&ring->queue->state, memory_order_acquire) == QUEUE_OPEN;
 }
 

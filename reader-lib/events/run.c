@@ -111,10 +111,15 @@ run_finish(struct informer *inf, struct informer_handler *h)
 	pthread_cond_broadcast(&inf->run->handler_cond);
 }
 
-/* Ask to be signalled; full fence. */
+/*
+ * Ask to be signalled; full fence, which meets the one in broker_wake() (writer/serve/broker_wake.c). Without
+ * it the look at the handlers' rings could be done before `armed` is set: it sees nothing, the writer sees
+ * nobody armed, and the leader sleeps over what came.
+ */
 static void
 arm_for_handlers(struct informer *inf)
 {
+	/* Meets make_current(): the mapping's fields were set before. */
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_acquire);
 	uint32_t bits = ARMED_QUEUE |
 			(atomic_load_explicit(&inf->subscriptions->waits, memory_order_relaxed) ? ARMED_COMMIT

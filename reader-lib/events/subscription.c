@@ -208,6 +208,10 @@ receive_ring(struct informer *inf, const struct message_subscribed *answer, int 
 	sub->state = SUBSCRIPTION_OPEN;
 	log_say(inf, INFORMER_LOG_DEBUG, "subscribed to %s: %u entries, from seq %llu on",
 		sub->resource->name, ring->capacity, (unsigned long long)answer->base);
+	/*
+	 * Meets subscription_take() and subscription_has_arrived(): the ring is whole before the feed's
+	 * thread finds it. Acquire is for the one that nobody fetched, which is freed here.
+	 */
 	ring_free(atomic_exchange_explicit(&sub->arrived, ring, memory_order_acq_rel), false);
 }
 

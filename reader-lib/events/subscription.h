@@ -72,6 +72,7 @@ bool subscriptions_receive(struct informer *inf, const void *packet, size_t leng
 static inline bool
 subscription_has_arrived(const struct subscription *sub)
 {
+	/* A hint; subscription_take() fetches it. */
 	return atomic_load_explicit(&((struct subscription *)(uintptr_t)sub)->arrived,
 				    memory_order_acquire) != NULL;
 }
@@ -80,6 +81,10 @@ subscription_has_arrived(const struct subscription *sub)
 static inline struct ring *
 subscription_take(struct subscription *sub)
 {
+	/*
+	 * Meets the exchange in receive_ring() (subscription.c): without it the ring's fields could be seen
+	 * unset.
+	 */
 	return atomic_exchange_explicit(&sub->arrived, NULL, memory_order_acq_rel);
 }
 

@@ -77,7 +77,9 @@ informer_dispatch(struct informer *inf)
 
 /*
  * Ask to be signalled at the next commit; full fence. What is looked at afterwards is newer, or the signal
- * comes.
+ * comes. The fence meets the one in broker_wake() (writer/serve/broker_wake.c), which stands between a commit
+ * and a look at `armed`. Without it the caller's look could be done before `armed` is set: it sees no commit,
+ * the writer sees nobody armed, and we sleep over what came. The acquire meets make_current().
  */
 static void
 arm(struct informer *inf)

@@ -279,6 +279,10 @@ shared_start(struct informer_shared *shared)
 	if (!shared->started) {
 		shared->started = true;
 		for (struct shared_handler *sh = shared->handlers; sh; sh = sh->next)
+			/*
+			 * wait_lock is held: run_look_again() below, and the runner, see it under the same
+			 * lock.
+			 */
 			atomic_store_explicit(&sh->handler->paused, false, memory_order_release);
 		run_look_again(inf);
 	}

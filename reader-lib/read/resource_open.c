@@ -163,6 +163,7 @@ want(struct informer_resource *res, struct value descriptor)
 	if (n <= 0 || (size_t)n >= sizeof(res->canonical))
 		return;
 	res->wanted = true;
+	/* Meets the exchange in resources_tell_wants(): `wanted` and the name were set before. */
 	atomic_store_explicit(&res->inf->resources->wants, true, memory_order_release);
 }
 
@@ -172,6 +173,7 @@ resources_tell_wants(struct informer *inf)
 	struct message_want message = {0};
 	bool left = false;
 
+	/* Meets want(): who takes the flag sees the name; `lock` below orders it for the rest. */
 	if (!atomic_load_explicit(&inf->resources->wants, memory_order_relaxed) || inf->link != LINK_UP ||
 	    !atomic_exchange_explicit(&inf->resources->wants, false, memory_order_acquire))
 		return;
@@ -245,6 +247,10 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 	want(res, value_of_block(&s->view, part_resource(s, &b->parts[0])->descriptor));
 	b->next = res->bindings;
 	res->bindings = b;
+	/*
+	 * Meets the acquire load in resource_bind_first(): the binding is whole before it is found. Without
+	 * it a lookup could go by a part whose position is not set yet.
+	 */
 	atomic_store_explicit(&res->binding, b, memory_order_release);
 	*ret_binding = b;
 	return 0;

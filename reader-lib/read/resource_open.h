@@ -99,6 +99,7 @@ resource_bind_first(const struct snapshot *s, struct informer_resource *res,
 
 	if (unlikely(!res))
 		return -EINVAL;
+	/* Meets the release store in bind_anew() (resource_open.c): a binding that is found is whole. */
 	b = atomic_load_explicit(&res->binding, memory_order_acquire);
 	if (likely(b && binding_holds(b, s, ret_first))) {
 		*ret_binding = b;
