@@ -2,7 +2,8 @@
 /*
  * gzip as the API server does it: at the quickest level. JSON of Kubernetes objects becomes a tenth or less.
  *
- * Source: k8s.io/apiserver pkg/endpoints/handlers/responsewriters/writers.go (defaultGzipContentEncodingLevel)
+ * Source: k8s.io/apiserver pkg/endpoints/handlers/responsewriters/writers.go
+ *         (defaultGzipContentEncodingLevel)
  */
 #ifndef TOOLS_INFORMER_SIM_GZIP_H
 #define TOOLS_INFORMER_SIM_GZIP_H

@@ -38,8 +38,8 @@
 struct decoder_schema;
 
 /*
- * drops   paths whose values are left out of bodies, e.g. "metadata.managedFields"; drop_path.h says which are
- *         possible, and how many
+ * drops   paths whose values are left out of bodies, e.g. "metadata.managedFields"; drop_path.h says which
+ *         are possible, and how many
  * Returns NULL when out of memory, or when a path is impossible (ret_bad: its index; -1 for memory)
  */
 struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad);

@@ -10,7 +10,8 @@
 /*
  * The rule to add, in one line for the log, with the kind of role it belongs to:
  *
- *	add to informerd's ClusterRole: {apiGroups: ["apps"], resources: ["deployments"], verbs: ["list", "watch"]}
+ *	add to informerd's ClusterRole: {apiGroups: ["apps"], resources: ["deployments"],
+ *	verbs: ["list", "watch"]}
  *
  * namespace_  NULL or "" for all of them (then it must be a ClusterRole)
  * Returns     an allocated text, NULL without memory
