@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena of a writer that is gone.
+ * Finds the arena that a dead writer left, for a handle that asked for it, and makes sure that nobody
+ * writes there any more. Every step of orphan.h stands here with its number.
  */
 #include "reader-lib/attach/orphan.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pieces, when they outgrow their memory.
+ * The slow path of small_buffer.h: what has outgrown the memory that it began with moves to allocated
+ * memory.
  */
 #include "reader-lib/base/small_buffer.h"
 

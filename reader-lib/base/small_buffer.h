@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pieces: memory that grows while it is filled, and costs no allocation while it is small.
+ * A small buffer: memory that grows while it is filled, and costs no allocation while it is small.
  */
 #ifndef READER_LIB_BASE_SMALL_BUFFER_H
 #define READER_LIB_BASE_SMALL_BUFFER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sets of values.
+ * Keeps each text once, in the order of arrival, for indexes that hand out values without duplicates.
  */
 #include "reader-lib/base/text_set.h"
 

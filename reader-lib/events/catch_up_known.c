@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler believes.
+ * Keeps, for a handler whose feed is unsettled, two bits an object: what it believes of it. Memory is
+ * asked for before anything is told, so that what was told is never forgotten.
  */
 #include "reader-lib/events/catch_up_known.h"
 

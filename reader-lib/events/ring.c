@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A queue as its reader sees it.
+ * Maps a queue and looks at it for the feed, in the order that queue.h asks for. What stands there is
+ * input: nonsense is told as damage.
  */
 #include "reader-lib/events/ring.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who runs the handlers.
+ * Lets threads take turns at the handlers: claims, leads, wakes and lets go, for informer_run(),
+ * informer_dispatch() and those that wait.
  */
 #include "reader-lib/events/run.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Subscriptions.
+ * Asks the daemon for queues and takes what it answers, for handlers, with the connection's lock held; a
+ * feed fetches the ring when it has its turn.
  */
 #include "reader-lib/events/subscription.h"
 

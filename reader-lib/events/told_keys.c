@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keys that a handler was told of.
+ * Remembers the keys that a handler with track_keys was told of, with UID, version and hash, for its
+ * RESYNCs.
  */
 #include "reader-lib/events/told_keys.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the Reflector last met.
+ * Reads what the Reflector last met out of the arena's status document, for on_error and for the sentences
+ * of those who wait.
  */
 #include "reader-lib/events/watch_error.h"
 #include "shm-layout/value.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listers: get and list.
+ * Answers a lister's get and list for any snapshot, within what its shared informer shows.
  */
 #include <string.h>
 

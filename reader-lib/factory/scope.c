@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scopes.
+ * Says which objects a shared informer shows, and what of them, for its lister, its private indexes and
+ * its handlers.
  */
 #include <string.h>
 

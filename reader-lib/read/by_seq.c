@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Walking what changed after a seq.
+ * Walks all parts of a resource side by side in order of seq, for feeds and private indexes, objects and
+ * tombstones alike.
  */
 #include "reader-lib/read/by_seq.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of what was found.
+ * Gathers objects that were found, sorts them by their copied keys and leaves out what came twice, for
+ * lists over an index.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Backoff and bucket.
+ * Counts out how long a key has to wait, for the workqueue: its own backoff, and a token of the common
+ * bucket.
  */
 #include "reader-lib/workqueue/rate_limit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Histograms of durations.
+ * Counts durations into buckets for the workqueue, and gives them out as the public struct has them.
  */
 #include "reader-lib/workqueue/workqueue_metrics.h"
 

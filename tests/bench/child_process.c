@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other processes.
+ * Starts the bench's other programs, asks them by lines, and reads their memory from /proc.
  */
 #include "tests/bench/child_process.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client-go's programs.
+ * Starts client-go's programs (tests/bench/peer) and asks them what the bench compares with.
  */
 #include "tests/bench/client_go.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerd for the bench.
+ * Starts informerd as the bench wants it, waits until it has synced, and reads how large its arena is.
  */
 #include "tests/bench/daemon_side.h"
 

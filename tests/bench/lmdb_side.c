@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LMDB with the same pods.
+ * Fills LMDB with the bench's pods and looks them up, as the peer of lookups.
  */
 #include "tests/bench/lmdb_side.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rounds: the same measurement several times.
+ * Rounds: the same measurement several times, and the median, least and greatest of them for the report.
  */
 #include "tests/bench/bench.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informer-sim for the bench.
+ * Starts informer-sim with the bench's pods, and fetches from it what needs no client.
  */
 #include "tests/bench/sim.h"
 

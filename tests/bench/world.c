@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer in this process.
+ * Makes a writer in the bench's own process: fed from JSON, adopted, served to readers on another thread.
  */
 #include "tests/bench/world.h"
 

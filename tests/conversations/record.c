@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The record.
+ * Keeps what was played and logged, for the report of a conversation that fails.
  */
 #include "tests/conversations/record.h"
 

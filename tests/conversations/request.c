@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests, word by word.
+ * Compares a request that came with the words of a script, leaving out what both sides need not say.
  */
 #include "tests/conversations/request.h"
 

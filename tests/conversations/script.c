@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scripts are read whole before anything of them is done.
+ * Reads a conversation's script whole before anything of it is done, so that a mistake in its last line is
+ * told at once.
  */
 #include "tests/conversations/script.h"
 

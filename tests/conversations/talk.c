@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Playing.
+ * Plays a script line by line between informer-sim and the Reflector, letting both come to rest before
+ * each line.
  */
 #include "tests/conversations/talk.h"
 

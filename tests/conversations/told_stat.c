@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A status, by its names.
+ * Compares a Reflector's status with a script's words for it; what is not named does not count.
  */
 #include "tests/conversations/told_stat.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private arena for tests.
+ * Makes a private arena for a test that needs blocks and no store, and takes it down with all its memory.
  */
 #include "tests/support/arena_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values out of JSON texts, for tests.
+ * Decodes a test's JSON texts into values of a private arena, and prints values again for comparing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A writer in this process.
+ * Runs store and broker on a loop of their own for tests of readers: starts, stops and replaces the
+ * writer, and carries what a test wants done over to the loop's thread.
  */
 #include "tests/support/broker_fixture.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections of tests.
+ * Bytes both ways for the servers and clients of tests, over plain sockets or GnuTLS, so that those need
+ * not care which.
  */
 #include "tests/support/duplex.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selectors, hashes and dice of the model test of events.
+ * The lines, selectors, hashes and dice of the model tests of events, for the programs that change, read
+ * and check.
  */
 #include "tests/support/event_model.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Orders, and the record.
+ * Reads the orders of fault_proxy line by line, keeps what is in force for its connections, and writes the
+ * record.
  */
 #include "tests/support/fault_orders.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests and answers, HTTP/1.1, and what goes wrong with them.
+ * Carries requests and answers through fault_proxy, HTTP/1.1, and does to them what was ordered: cut,
+ * delay, spoil.
  */
 #include "tests/support/fault_relay.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations of arenas in a directory of their own.
+ * Keeps a directory of arenas for tests of adoption: each call starts the next generation as the daemon
+ * does.
  */
 #include "tests/support/generations.h"
 

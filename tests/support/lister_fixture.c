@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listers over a writer in this process.
+ * Makes a writer with three resources and a factory over it, for tests of listers and indexes, and turns
+ * what they find into one text.
  */
 #include <setjmp.h>
 #include <stdarg.h>

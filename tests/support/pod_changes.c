@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random changes of pods.
+ * Changes pods at random through an API server and writes each state down, for chaos_change and
+ * events_change.
  */
 #include "tests/support/pod_changes.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader without the library.
+ * Speaks the broker's protocol by hand, for tests of the broker: hello, slot, queues, and also what no
+ * library would send.
  */
 #include "tests/support/raw_reader.h"
 

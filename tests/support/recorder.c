@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handler that writes down what it is told.
+ * Writes down what a handler is told, in recorder.h's words, for tests of events, and waits until it is
+ * what a test expects.
  */
 #include "tests/support/recorder.h"
 

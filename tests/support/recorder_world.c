@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A world with recorders.
+ * Makes a writer, a reader and two recorders for the tests of handlers, feeds and threads.
  */
 #include "tests/support/recorder_world.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Reflector over a feed fixture.
+ * Sets a Reflector on a source fixture, for its tests, and reads its status and what its store shows.
  */
 #include "tests/support/reflector_fixture.h"
 

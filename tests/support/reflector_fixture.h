@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Reflector over a feed fixture, and what its server says: for tests of the Reflector.
+ * A Reflector over a source fixture (source_fixture.h), and what its server says: for tests of the
+ * Reflector.
  */
 #ifndef TESTS_SUPPORT_REFLECTOR_FIXTURE_H
 #define TESTS_SUPPORT_REFLECTOR_FIXTURE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One resource between a scripted API server and a real store.
+ * Plays the API server of one resource for tests: takes requests down, answers as the test says, and shows
+ * what became of it in the store.
  */
 #include "tests/support/source_fixture.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store fed in this process.
+ * Makes a store of pods over a private arena for tests of the store and of all that stands on it: put,
+ * delete, look, and check every tag.
  */
 #include "tests/support/store_fixture.h"
 

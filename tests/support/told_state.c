@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reader sees.
+ * Puts an object into the words of event_model.h, for the programs that write down what readers see.
  */
 #include "tests/support/told_state.h"
 

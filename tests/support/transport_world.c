@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The world of a transport's test; see transport_world.h. */
+/*
+ * Turns a loop with a transport and a small server for the transport's tests, plain or with TLS, and
+ * remembers what callbacks told.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clock that a test moves.
+ * A clock (writer/base/clock.h) whose time passes when a test says so; what is due fires on the way, in
+ * order.
  */
 #include "tests/support/virtual_clock.h"
 

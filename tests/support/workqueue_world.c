@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A workqueue's world.
+ * Makes a workqueue on a virtual clock and counted memory for its tests, and looks that nothing is left
+ * behind.
  */
 #include <errno.h>
 #include <setjmp.h>

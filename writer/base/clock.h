@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clock: time, timers and chance, as the Reflectors and the pipeline see them; the loop's in the daemon
+ * Clock: time, timers and chance, as the Reflectors and the applier see them; the loop's in the daemon
  * (clock_uv.c), a virtual one in tests, where minutes pass at once and every jitter is known.
  *
  * Threads: one.

@@ -87,7 +87,7 @@ void cached_resource_set_entry(struct cached_resource *c, const struct config *c
  */
 void cached_resource_change(struct cached_resource *c, struct resource_spec *spec, unsigned changes);
 
-/* Once a turn of the loop, before the pipeline: begin what can begin now. */
+/* Once a turn of the loop, before applier_run(): begin what can begin now. */
 void cached_resource_turn(struct cached_resource *c);
 
 /* It is not what the configuration says yet. */
