@@ -20,17 +20,17 @@ process_init(struct process *process, struct loop *loop, void (*line)(void *cont
 	*process = (struct process){.line = line,
 				    .context = context,
 				    .loop = loop,
-				    .in = WATCH_NONE,
-				    .out = WATCH_NONE,
+				    .in = LOOP_DESCRIPTOR_NONE,
+				    .out = LOOP_DESCRIPTOR_NONE,
 				    .pending = TEXT_INIT(-1)};
 }
 
 static void
-close_watch(struct process *process, struct watch *watch)
+close_descriptor(struct process *process, struct loop_descriptor *descriptor)
 {
-	int fd = watch->fd;
+	int fd = descriptor->fd;
 
-	loop_unwatch(process->loop, watch);
+	loop_remove(process->loop, descriptor);
 	if (fd >= 0)
 		close(fd);
 }
@@ -53,12 +53,12 @@ flush(struct process *process)
 			return;
 		} else if (errno != EINTR) {
 			/* it reads no more; its end, or the deadline, says the rest */
-			close_watch(process, &process->in);
+			close_descriptor(process, &process->in);
 		}
 	}
 	pending->length = process->written = 0;
 	if (process->close_after)
-		close_watch(process, &process->in);
+		close_descriptor(process, &process->in);
 	else
 		loop_change(process->loop, &process->in, 0);
 }
@@ -69,7 +69,7 @@ can_write(void *context, uint32_t events)
 	struct process *process = context;
 
 	if (events & (EPOLLERR | EPOLLHUP))
-		close_watch(process, &process->in);
+		close_descriptor(process, &process->in);
 	flush(process);
 }
 
@@ -146,7 +146,7 @@ can_read(void *context, uint32_t events)
 
 	(void)events;
 	if (read_some(process) == 0)
-		close_watch(process, &process->out);
+		close_descriptor(process, &process->out);
 }
 
 /* ---- life ---- */
@@ -228,12 +228,11 @@ process_start(struct process *process, char *const *argv, char *const *environme
 	process->close_after = process->overlong = false;
 	process->length = process->written = process->pending.length = 0;
 	process->pending.error = 0;
-	r = loop_watch(process->loop, &process->in, pipes.in[1], 0, can_write, process);
+	r = loop_add(process->loop, &process->in, pipes.in[1], 0, can_write, process);
 	if (r == 0) {
 		pipes.in[1] = -1;
 		if (answers)
-			r = loop_watch(process->loop, &process->out, pipes.out[0], EPOLLIN, can_read,
-				       process);
+			r = loop_add(process->loop, &process->out, pipes.out[0], EPOLLIN, can_read, process);
 		if (r == 0)
 			pipes.out[0] = -1;
 	}
@@ -266,8 +265,8 @@ process_reap(struct process *process, char *why, size_t size)
 	while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	process->pid = 0;
-	close_watch(process, &process->in);
-	close_watch(process, &process->out);
+	close_descriptor(process, &process->in);
+	close_descriptor(process, &process->out);
 	if (WIFSIGNALED(status))
 		snprintf(why, size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else

@@ -28,7 +28,7 @@ struct process {
 	struct loop *loop;
 	pid_t pid; /* 0: none */
 	bool close_after;
-	struct watch in, out;
+	struct loop_descriptor in, out;
 	struct text pending;
 	size_t written;
 	char buffer[PROCESS_LINE_MAX];

@@ -24,46 +24,47 @@ loop_done(struct loop *loop)
 }
 
 int
-loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events, void (*ready)(void *, uint32_t),
-	   void *context)
+loop_add(struct loop *loop, struct loop_descriptor *descriptor, int fd, uint32_t events,
+	 void (*ready)(void *, uint32_t), void *context)
 {
-	struct epoll_event event = {.events = events, .data.ptr = watch};
+	struct epoll_event event = {.events = events, .data.ptr = descriptor};
 
-	*watch = (struct watch){.fd = fd, .events = events, .ready = ready, .context = context};
+	*descriptor = (struct loop_descriptor){
+		.fd = fd, .events = events, .ready = ready, .context = context};
 	if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
 		return 0;
-	watch->fd = -1;
+	descriptor->fd = -1;
 	return -errno;
 }
 
 void
-loop_change(struct loop *loop, struct watch *watch, uint32_t events)
+loop_change(struct loop *loop, struct loop_descriptor *descriptor, uint32_t events)
 {
-	struct epoll_event event = {.events = events, .data.ptr = watch};
+	struct epoll_event event = {.events = events, .data.ptr = descriptor};
 
-	if (watch->fd < 0 || watch->events == events)
+	if (descriptor->fd < 0 || descriptor->events == events)
 		return;
-	watch->events = events;
-	epoll_ctl(loop->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+	descriptor->events = events;
+	epoll_ctl(loop->epoll, EPOLL_CTL_MOD, descriptor->fd, &event);
 }
 
 void
-loop_unwatch(struct loop *loop, struct watch *watch)
+loop_remove(struct loop *loop, struct loop_descriptor *descriptor)
 {
-	if (watch->fd >= 0)
-		epoll_ctl(loop->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-	watch->fd = -1;
+	if (descriptor->fd >= 0)
+		epoll_ctl(loop->epoll, EPOLL_CTL_DEL, descriptor->fd, NULL);
+	descriptor->fd = -1;
 }
 
 /*
- * One at a time: what the call does may end the life of any other watch. The kernel goes round among those
- * that are ready.
+ * One at a time: what the call does may end the life of any other descriptor. The kernel goes round among
+ * those that are ready.
  */
 void
 loop_once(struct loop *loop, uint64_t until_ms)
 {
 	struct epoll_event event;
-	struct watch *watch;
+	struct loop_descriptor *descriptor;
 	int timeout = -1;
 
 	if (until_ms != UINT64_MAX) {
@@ -73,8 +74,8 @@ loop_once(struct loop *loop, uint64_t until_ms)
 	}
 	if (epoll_wait(loop->epoll, &event, 1, timeout) != 1)
 		return;
-	watch = event.data.ptr;
-	watch->ready(watch->context, event.events);
+	descriptor = event.data.ptr;
+	descriptor->ready(descriptor->context, event.events);
 }
 
 uint64_t

@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 /* A descriptor that is watched; a member of what it belongs to. fd -1: none. */
-struct watch {
+struct loop_descriptor {
 	int fd;
 	uint32_t events;
 	void (*ready)(void *context, uint32_t events);
 	void *context;
 };
-#define WATCH_NONE ((struct watch){.fd = -1})
+#define LOOP_DESCRIPTOR_NONE ((struct loop_descriptor){.fd = -1})
 
 struct loop {
 	int epoll;
@@ -34,13 +34,13 @@ loop_done(struct loop *loop);
  * Watch (EPOLLIN, EPOLLOUT; 0: errors only); change what for. The fd stays the caller's. Returns 0 or a
  * negative errno.
  */
-int loop_watch(struct loop *loop, struct watch *watch, int fd, uint32_t events,
+int loop_add(struct loop *loop, struct loop_descriptor *descriptor, int fd, uint32_t events,
 	       void (*ready)(void *, uint32_t), void *context);
 void
-loop_change(struct loop *loop, struct watch *watch, uint32_t events);
+loop_change(struct loop *loop, struct loop_descriptor *descriptor, uint32_t events);
 /* No more; to be called before the fd is closed. One that watches nothing is fine. */
 void
-loop_unwatch(struct loop *loop, struct watch *watch);
+loop_remove(struct loop *loop, struct loop_descriptor *descriptor);
 
 /*
  * Sleep until a descriptor is ready, and call for it; at most until until_ms (loop_now(), UINT64_MAX: for

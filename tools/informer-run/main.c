@@ -29,7 +29,7 @@ struct run {
 	struct informer *informer;
 	struct runner *runners[SETTINGS_HANDLERS_MAX];
 	struct status_server status;
-	struct watch informer_watch, signal_watch;
+	struct loop_descriptor informer_descriptor, signal_descriptor;
 	bool draining;
 	bool lost;
 	uint64_t unknown;
@@ -169,7 +169,7 @@ signal_ready(void *context, uint32_t events)
 	struct signalfd_siginfo info;
 
 	(void)events;
-	while (read(run->signal_watch.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (read(run->signal_descriptor.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			children_ended(run);
 		else if (run->draining && info.ssi_signo == SIGINT)
@@ -195,7 +195,8 @@ watch_signals(struct run *run)
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : loop_watch(&run->loop, &run->signal_watch, fd, EPOLLIN, signal_ready, run);
+	return fd < 0 ? -errno
+		      : loop_add(&run->loop, &run->signal_descriptor, fd, EPOLLIN, signal_ready, run);
 }
 
 /* ---- the run ---- */
@@ -238,8 +239,8 @@ start(struct run *run)
 	for (size_t i = 0; i < run->settings.count; i++)
 		if (runner_new(&run->loop, run->informer, &run->settings.handlers[i], &run->runners[i]) < 0)
 			return EXIT_USAGE;
-	r = loop_watch(&run->loop, &run->informer_watch, informer_fd(run->informer), EPOLLIN, informer_ready,
-		       run);
+	r = loop_add(&run->loop, &run->informer_descriptor, informer_fd(run->informer), EPOLLIN,
+		     informer_ready, run);
 	if (r < 0)
 		return say(NULL, "cannot start: %s", strerror(-r));
 	status_listen(&run->status, &run->loop, describe, run);
@@ -305,8 +306,8 @@ done(struct run *run)
 	for (size_t i = 0; i < run->settings.count; i++)
 		runner_free(run->runners[i]);
 	informer_detach(run->informer);
-	if (run->signal_watch.fd >= 0)
-		close(run->signal_watch.fd);
+	if (run->signal_descriptor.fd >= 0)
+		close(run->signal_descriptor.fd);
 	loop_done(&run->loop);
 	settings_done(&run->settings);
 }
@@ -314,7 +315,9 @@ done(struct run *run)
 int
 main(int argc, char **argv)
 {
-	struct run run = {.loop.epoll = -1, .informer_watch = WATCH_NONE, .signal_watch = WATCH_NONE};
+	struct run run = {.loop.epoll = -1,
+			  .informer_descriptor = LOOP_DESCRIPTOR_NONE,
+			  .signal_descriptor = LOOP_DESCRIPTOR_NONE};
 	struct status_options status;
 	int r;
 

@@ -109,7 +109,7 @@ static void
 answer(void *context, uint32_t events)
 {
 	struct status_server *server = context;
-	int fd = accept4(server->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(server->descriptor.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct text text = TEXT_INIT(-1);
 
 	(void)events;
@@ -146,7 +146,7 @@ bind_socket(struct status_server *server, const char *folder)
 	}
 	memcpy(server->path, address.sun_path, sizeof(server->path));
 	r = listen(fd, 16) < 0 ? -errno
-			       : loop_watch(server->loop, &server->watch, fd, EPOLLIN, answer, server);
+			       : loop_add(server->loop, &server->descriptor, fd, EPOLLIN, answer, server);
 	if (r < 0) {
 		unlink(server->path);
 		*server->path = '\0';
@@ -163,7 +163,7 @@ status_listen(struct status_server *server, struct loop *loop,
 	int r = status_folder(folder, sizeof(folder));
 
 	*server = (struct status_server){
-		.loop = loop, .watch = WATCH_NONE, .describe = describe, .context = context};
+		.loop = loop, .descriptor = LOOP_DESCRIPTOR_NONE, .describe = describe, .context = context};
 	if (r == 0)
 		r = make_folder(folder);
 	if (r == 0) {
@@ -181,9 +181,9 @@ status_listen(struct status_server *server, struct loop *loop,
 void
 status_done(struct status_server *server)
 {
-	int fd = server->watch.fd;
+	int fd = server->descriptor.fd;
 
-	loop_unwatch(server->loop, &server->watch);
+	loop_remove(server->loop, &server->descriptor);
 	if (fd >= 0)
 		close(fd);
 	if (*server->path)

@@ -17,7 +17,7 @@
 
 struct status_server {
 	struct loop *loop;
-	struct watch watch;
+	struct loop_descriptor descriptor;
 	char path[108];
 	void (*describe)(void *context, struct text *out);
 	void *context;

@@ -17,7 +17,7 @@
 
 #define ODD_LINES_MAX 10
 
-struct place {
+struct runner_place {
 	struct runner *runner;
 	uint32_t worker;
 	struct process process;
@@ -39,7 +39,7 @@ struct runner {
 	bool hinted;
 	bool draining;
 	bool inputs_closed;
-	struct place places[];
+	struct runner_place places[];
 };
 
 /* ---- what handlers say ---- */
@@ -61,7 +61,7 @@ odd_line(struct runner *runner, const char *line)
 static void
 take_line(void *context, char *line)
 {
-	struct place *place = context;
+	struct runner_place *place = context;
 	struct runner *runner = place->runner;
 	unsigned long long seq, ms = 0;
 	int n = 0, end = 0;
@@ -88,7 +88,8 @@ take_line(void *context, char *line)
 /* The environment of a handler process; with exec, of its event. Free the strings. */
 #define ENVIRONMENT_MAX 8
 static int
-make_environment(const struct place *place, const struct event *event, char *environment[ENVIRONMENT_MAX])
+make_environment(const struct runner_place *place, const struct event *event,
+		 char *environment[ENVIRONMENT_MAX])
 {
 	const struct handler_settings *settings = place->runner->settings;
 	int n = 0, bad = 0;
@@ -110,7 +111,7 @@ make_environment(const struct place *place, const struct event *event, char *env
 }
 
 static int
-start_process(struct place *place, const struct event *event)
+start_process(struct runner_place *place, const struct event *event)
 {
 	struct runner *runner = place->runner;
 	char *environment[ENVIRONMENT_MAX] = {NULL};
@@ -137,7 +138,7 @@ start(void *context, uint32_t worker)
 }
 
 static int
-write_event(struct place *place, const struct event *event)
+write_event(struct runner_place *place, const struct event *event)
 {
 	struct text line = TEXT_INIT(-1);
 	int r;
@@ -152,7 +153,7 @@ static int
 send_event(void *context, uint32_t worker, const struct event *event)
 {
 	struct runner *runner = context;
-	struct place *place = &runner->places[worker];
+	struct runner_place *place = &runner->places[worker];
 	int r = runner->settings->exec ? start_process(place, event) : 0;
 
 	if (r < 0)
@@ -259,7 +260,7 @@ runner_new(struct loop *loop, struct informer *informer, const struct handler_se
 	   struct runner **ret_runner)
 {
 	struct supervisor_options options = SUPERVISOR_OPTIONS;
-	struct runner *runner = calloc(1, sizeof(*runner) + settings->workers * sizeof(struct place));
+	struct runner *runner = calloc(1, sizeof(*runner) + settings->workers * sizeof(struct runner_place));
 	int r;
 
 	if (!runner)
@@ -356,7 +357,7 @@ runner_wants_dispatch(struct runner *runner)
 }
 
 static void
-ended(struct place *place)
+ended(struct runner_place *place)
 {
 	struct runner *runner = place->runner;
 	enum supervisor_end end = SUPERVISOR_END_CRASH;

@@ -16,7 +16,7 @@
 #define RULES_MAX 64 /* bits of struct sim_fault_seen */
 #define PAGES_MAX 64
 
-struct page {
+struct page_token {
 	char *token;
 	unsigned number;
 };
@@ -29,7 +29,7 @@ struct sim_faults {
 	struct sim_fault_rule rules[RULES_MAX];
 	char **texts; /* of rules that are gone, and of actions: a stream may still show them */
 	size_t text_count;
-	struct page pages[PAGES_MAX]; /* the last ones given out, a ring */
+	struct page_token pages[PAGES_MAX]; /* the last ones given out, a ring */
 	unsigned page_next;
 };
 
@@ -300,12 +300,12 @@ sim_faults_ask(struct sim_faults *faults, const struct sim_fault_moment *moment,
 void
 sim_faults_note_page(struct sim_faults *faults, const char *token, unsigned page)
 {
-	struct page *slot;
+	struct page_token *slot;
 
 	pthread_mutex_lock(&faults->lock);
 	slot = &faults->pages[faults->page_next++ % PAGES_MAX];
 	free(slot->token);
-	*slot = (struct page){sim_strndup(token, strlen(token)), page};
+	*slot = (struct page_token){sim_strndup(token, strlen(token)), page};
 	pthread_mutex_unlock(&faults->lock);
 }
 

@@ -6,7 +6,7 @@
 
 #include "tools/informer-sim/client_wait.h"
 
-struct body {
+struct fault_body {
 	struct sim_server *server;
 	int socket;
 	struct sim_fault fault;
@@ -21,7 +21,7 @@ struct body {
 static void
 body_free(void *cls)
 {
-	struct body *b = cls;
+	struct fault_body *b = cls;
 
 	b->free_cls(b->cls);
 	free(b);
@@ -29,7 +29,7 @@ body_free(void *cls)
 
 /* What happens at the place; > 0: read on, at most so many bytes. */
 static ssize_t
-happen(struct body *b, size_t max)
+happen(struct fault_body *b, size_t max)
 {
 	switch (b->fault.kind) {
 	case SIM_FAULT_CLOSE:
@@ -52,7 +52,7 @@ happen(struct body *b, size_t max)
 static ssize_t
 read_body(void *cls, uint64_t position, char *out, size_t max)
 {
-	struct body *b = cls;
+	struct fault_body *b = cls;
 	ssize_t n = (ssize_t)max;
 	bool here = false;
 
@@ -83,18 +83,18 @@ struct MHD_Response *
 sim_fault_body(struct sim_request *request, uint64_t size, bool told, MHD_ContentReaderCallback reader,
 	       void *cls, MHD_ContentReaderFreeCallback free_cls)
 {
-	struct body *b = sim_alloc(sizeof(*b));
+	struct fault_body *b = sim_alloc(sizeof(*b));
 	struct MHD_Response *response;
 
-	*b = (struct body){.server = request->server,
-			   .socket = sim_request_socket(request),
-			   .fault = request->fault,
-			   .at = request->fault.after_bytes && request->fault.after_bytes < size
-					 ? request->fault.after_bytes
-					 : size / 2,
-			   .reader = reader,
-			   .cls = cls,
-			   .free_cls = free_cls};
+	*b = (struct fault_body){.server = request->server,
+				 .socket = sim_request_socket(request),
+				 .fault = request->fault,
+				 .at = request->fault.after_bytes && request->fault.after_bytes < size
+					       ? request->fault.after_bytes
+					       : size / 2,
+				 .reader = reader,
+				 .cls = cls,
+				 .free_cls = free_cls};
 	if (request->fault.kind == SIM_FAULT_TRUNCATE)
 		size = b->at;
 	response = MHD_create_response_from_callback(told ? size : MHD_SIZE_UNKNOWN, (size_t)256 * 1024,

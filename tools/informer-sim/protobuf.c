@@ -18,19 +18,19 @@
 
 /* ---- the wire ---------------------------------------------------------------- */
 
-struct slice {
+struct proto_slice {
 	const uint8_t *at, *end;
 };
 
-struct record {
+struct proto_record {
 	uint64_t number;
 	unsigned wire;	    /* 0 varint, 1 eight bytes, 2 bytes, 5 four bytes */
 	uint64_t value;	    /* of a varint */
-	struct slice bytes; /* of the others */
+	struct proto_slice bytes; /* of the others */
 };
 
 static bool
-take_varint(struct slice *s, uint64_t *ret)
+take_varint(struct proto_slice *s, uint64_t *ret)
 {
 	*ret = 0;
 	for (unsigned shift = 0; shift < 64 && s->at < s->end; shift += 7) {
@@ -45,7 +45,7 @@ take_varint(struct slice *s, uint64_t *ret)
 
 /* 1 with a record, 0 at the end, -EPROTO. */
 static int
-take_record(struct slice *s, struct record *ret)
+take_record(struct proto_slice *s, struct proto_record *ret)
 {
 	uint64_t tag, length = 0;
 
@@ -53,7 +53,7 @@ take_record(struct slice *s, struct record *ret)
 		return 0;
 	if (!take_varint(s, &tag))
 		return -EPROTO;
-	*ret = (struct record){.number = tag >> 3, .wire = tag & 7};
+	*ret = (struct proto_record){.number = tag >> 3, .wire = tag & 7};
 	if (ret->wire == 0)
 		return take_varint(s, &ret->value) ? 1 : -EPROTO;
 	if (ret->wire == 2 ? !take_varint(s, &length) : ret->wire != 1 && ret->wire != 5)
@@ -61,13 +61,13 @@ take_record(struct slice *s, struct record *ret)
 	length = ret->wire == 1 ? 8 : ret->wire == 5 ? 4 : length;
 	if (length > (size_t)(s->end - s->at))
 		return -EPROTO;
-	ret->bytes = (struct slice){s->at, s->at + length};
+	ret->bytes = (struct proto_slice){s->at, s->at + length};
 	s->at += length;
 	return 1;
 }
 
 static bool
-is_empty(const struct record *r)
+is_empty(const struct proto_record *r)
 {
 	return r->wire == 0 ? r->value == 0 : r->wire == 2 && r->bytes.at == r->bytes.end;
 }
@@ -92,21 +92,21 @@ enum type {
 	IGNORED,
 };
 
-struct field {
+struct proto_field {
 	unsigned number;
 	const char *name;
 	enum type type;
-	const struct message *message;
+	const struct proto_message *message;
 };
 
-struct message {
+struct proto_message {
 	const char *name;
-	const struct field *fields; /* ended by number 0 */
+	const struct proto_field *fields; /* ended by number 0 */
 };
 
 #define MESSAGE_OF(name, ...)                                                                                \
-	static const struct field name##_fields[] = {__VA_ARGS__, {0}};                                      \
-	static const struct message name = {#name, name##_fields}
+	static const struct proto_field name##_fields[] = {__VA_ARGS__, {0}};                                \
+	static const struct proto_message name = {#name, name##_fields}
 
 MESSAGE_OF(OwnerReference, {5, "apiVersion", STRING, NULL}, {1, "kind", STRING, NULL},
 	   {3, "name", STRING, NULL}, {4, "uid", STRING, NULL}, {6, "controller", OPTIONAL_BOOL, NULL},
@@ -202,7 +202,7 @@ MESSAGE_OF(CronJob, {1, "metadata", MESSAGE, &ObjectMeta}, {2, "spec", MESSAGE, 
 
 static const struct {
 	const char *api_version;
-	const struct message *message;
+	const struct proto_message *message;
 } kinds[] = {
 	{"v1", &Namespace},       {"v1", &ConfigMap}, {"v1", &Secret},
 	{"v1", &ServiceAccount},  {"v1", &Service},   {"v1", &Pod},
@@ -211,26 +211,26 @@ static const struct {
 
 /* ---- the walk -------------------------------------------------------------------- */
 
-struct walk {
+struct proto_walk {
 	struct sim_buf *json;
 	char *why;
 };
 
 static int
-malformed(const struct walk *w)
+malformed(const struct proto_walk *w)
 {
 	snprintf(w->why, 200, "the body is no protobuf message of Kubernetes");
 	return -EPROTO;
 }
 
 static void
-put_string(const struct walk *w, struct slice text)
+put_string(const struct proto_walk *w, struct proto_slice text)
 {
 	sim_buf_json(w->json, text.at ? (const char *)text.at : "", (size_t)(text.end - text.at));
 }
 
 static void
-put_base64(const struct walk *w, struct slice bytes)
+put_base64(const struct proto_walk *w, struct proto_slice bytes)
 {
 	size_t length = (size_t)(bytes.end - bytes.at),
 	       size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);
@@ -242,9 +242,9 @@ put_base64(const struct walk *w, struct slice bytes)
 
 /* The last record of that number, as protobuf has it: 1, 0 none, -EPROTO. */
 static int
-find(struct slice s, unsigned number, struct record *ret)
+find(struct proto_slice s, unsigned number, struct proto_record *ret)
 {
-	struct record r;
+	struct proto_record r;
 	int found = 0, more;
 
 	while ((more = take_record(&s, &r)) > 0) {
@@ -257,10 +257,10 @@ find(struct slice s, unsigned number, struct record *ret)
 }
 
 static int
-put_time(const struct walk *w, struct slice time)
+put_time(const struct proto_walk *w, struct proto_slice time)
 {
 	char text[SIM_TIME_SIZE];
-	struct record seconds = {0};
+	struct proto_record seconds = {0};
 
 	if (find(time, 1, &seconds) < 0 || seconds.value > TIME_MAX)
 		return malformed(w);
@@ -270,9 +270,9 @@ put_time(const struct walk *w, struct slice time)
 }
 
 static int
-put_int_or_string(const struct walk *w, struct slice value)
+put_int_or_string(const struct proto_walk *w, struct proto_slice value)
 {
-	struct record type = {0}, number = {0}, text = {0};
+	struct proto_record type = {0}, number = {0}, text = {0};
 
 	if (find(value, 1, &type) < 0 || find(value, 2, &number) < 0 || find(value, 3, &text) < 0)
 		return malformed(w);
@@ -285,9 +285,9 @@ put_int_or_string(const struct walk *w, struct slice value)
 
 /* An entry of a map: key 1, value 2. */
 static int
-put_entry(const struct walk *w, enum type type, struct slice entry)
+put_entry(const struct proto_walk *w, enum type type, struct proto_slice entry)
 {
-	struct record key = {0}, value = {0}, quantity = {0};
+	struct proto_record key = {0}, value = {0}, quantity = {0};
 
 	if (find(entry, 1, &key) < 0 || find(entry, 2, &value) < 0)
 		return malformed(w);
@@ -302,11 +302,11 @@ put_entry(const struct walk *w, enum type type, struct slice entry)
 	return 0;
 }
 
-static int
-put_message(const struct walk *w, const struct message *message, struct slice s, const char *before);
+static int put_message(const struct proto_walk *w, const struct proto_message *message, struct proto_slice s,
+		       const char *before);
 
 static int
-put_value(const struct walk *w, const struct field *field, const struct record *r)
+put_value(const struct proto_walk *w, const struct proto_field *field, const struct proto_record *r)
 {
 	switch (field->type) {
 	case STRING:
@@ -341,18 +341,18 @@ is_number(enum type type)
 
 /* Go leaves these out of JSON when they are empty. */
 static bool
-is_left_out(enum type type, const struct record *r)
+is_left_out(enum type type, const struct proto_record *r)
 {
 	return (type == STRING || type == INT || type == BOOL || type == TIME) && is_empty(r);
 }
 
 /* All records of one field, as one member. *count of members so far. */
 static int
-put_field(const struct walk *w, const struct field *field, struct slice s, unsigned *count)
+put_field(const struct proto_walk *w, const struct proto_field *field, struct proto_slice s, unsigned *count)
 {
 	bool array = field->type == STRINGS || field->type == MESSAGES;
 	bool object = field->type == TEXTS || field->type == BLOBS || field->type == QUANTITIES;
-	struct record r;
+	struct proto_record r;
 	unsigned n = 0;
 	int more, result;
 
@@ -381,13 +381,13 @@ put_field(const struct walk *w, const struct field *field, struct slice s, unsig
 
 /* Nothing but known fields, or empty ones. */
 static int
-check_fields(const struct walk *w, const struct message *message, struct slice s)
+check_fields(const struct proto_walk *w, const struct proto_message *message, struct proto_slice s)
 {
-	struct record r;
+	struct proto_record r;
 	int more;
 
 	while ((more = take_record(&s, &r)) > 0) {
-		const struct field *field = message->fields;
+		const struct proto_field *field = message->fields;
 
 		while (field->number && field->number != r.number)
 			field++;
@@ -403,13 +403,14 @@ check_fields(const struct walk *w, const struct message *message, struct slice s
 }
 
 static int
-put_message(const struct walk *w, const struct message *message, struct slice s, const char *before)
+put_message(const struct proto_walk *w, const struct proto_message *message, struct proto_slice s,
+	    const char *before)
 {
 	unsigned count = *before != '\0';
 	int r = check_fields(w, message, s);
 
 	sim_buf_printf(w->json, "{%s", before);
-	for (const struct field *field = message->fields; field->number && r == 0; field++)
+	for (const struct proto_field *field = message->fields; field->number && r == 0; field++)
 		if (field->type != IGNORED)
 			r = put_field(w, field, s, &count);
 	sim_buf_puts(w->json, "}");
@@ -417,7 +418,7 @@ put_message(const struct walk *w, const struct message *message, struct slice s,
 }
 
 static bool
-is_text(const struct record *r, const char *text)
+is_text(const struct proto_record *r, const char *text)
 {
 	return r->wire == 2 && (size_t)(r->bytes.end - r->bytes.at) == strlen(text) &&
 	       memcmp(r->bytes.at, text, strlen(text)) == 0;
@@ -427,9 +428,9 @@ int
 sim_protobuf_json(const char *data, size_t len, struct sim_buf *json, char ret_why[200])
 {
 	static const char magic[4] = "k8s"; /* with its NUL */
-	struct walk w = {json, ret_why};
-	struct slice envelope = {(const uint8_t *)data, (const uint8_t *)data + len};
-	struct record type = {0}, raw = {0}, version = {0}, kind = {0};
+	struct proto_walk w = {json, ret_why};
+	struct proto_slice envelope = {(const uint8_t *)data, (const uint8_t *)data + len};
+	struct proto_record type = {0}, raw = {0}, version = {0}, kind = {0};
 	char before[128];
 
 	if (len < sizeof(magic) || memcmp(data, magic, sizeof(magic)) != 0)

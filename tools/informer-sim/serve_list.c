@@ -26,7 +26,7 @@
 #include "tools/informer-sim/query.h"
 #include "tools/informer-sim/reply.h"
 
-struct list {
+struct list_stream {
 	const struct sim_resource *resource;
 	struct sim_view view;
 	struct sim_object **items; /* borrowed from the view */
@@ -43,7 +43,7 @@ struct list {
 static void
 list_free(void *cls)
 {
-	struct list *list = cls;
+	struct list_stream *list = cls;
 
 	sim_view_done(&list->view);
 	free(list->items);
@@ -54,7 +54,7 @@ list_free(void *cls)
 
 /* The bytes of a piece; NULL behind the last. */
 static const char *
-piece(const struct list *list, size_t i, size_t *ret_len)
+piece(const struct list_stream *list, size_t i, size_t *ret_len)
 {
 	const struct sim_object *object;
 
@@ -87,7 +87,7 @@ piece(const struct list *list, size_t i, size_t *ret_len)
 static ssize_t
 read_list(void *cls, uint64_t position, char *out, size_t max)
 {
-	struct list *list = cls;
+	struct list_stream *list = cls;
 	size_t done = 0;
 
 	(void)position; /* read in order */
@@ -110,7 +110,7 @@ read_list(void *cls, uint64_t position, char *out, size_t max)
 }
 
 static void
-add(struct list *list, struct sim_object *object)
+add(struct list_stream *list, struct sim_object *object)
 {
 	if (list->count == list->cap) {
 		list->cap = list->cap ? list->cap * 2 : 256;
@@ -124,7 +124,7 @@ add(struct list *list, struct sim_object *object)
  * rest.
  */
 static void
-pick(struct list *list, const struct sim_query *query, const char *prefix, const struct sim_page *page,
+pick(struct list_stream *list, const struct sim_query *query, const char *prefix, const struct sim_page *page,
      uint64_t limit, const char **ret_last, uint64_t *ret_left)
 {
 	size_t prefix_len = strlen(prefix);
@@ -152,7 +152,7 @@ pick(struct list *list, const struct sim_query *query, const char *prefix, const
 
 static int
 open_view(struct sim_request *request, const struct sim_query *query, struct sim_page *page,
-	  struct list *list)
+	  struct list_stream *list)
 {
 	struct sim_store *store = request->server->store;
 	bool exact = query->match == SIM_MATCH_EXACT || (query->match == SIM_MATCH_UNSET && query->limit);
@@ -190,7 +190,7 @@ open_view(struct sim_request *request, const struct sim_query *query, struct sim
 
 /* What stands before the items, in the shape that was asked for; meta: the inside of metadata. */
 static void
-begin(const struct sim_request *request, struct list *list, const char *meta)
+begin(const struct sim_request *request, struct list_stream *list, const char *meta)
 {
 	const struct sim_shape *shape = &request->shape;
 	const struct sim_resource *resource = request->resource;
@@ -221,7 +221,7 @@ begin(const struct sim_request *request, struct list *list, const char *meta)
 }
 
 static int
-build(struct sim_request *request, const struct sim_query *query, struct list *list, bool cached)
+build(struct sim_request *request, const struct sim_query *query, struct list_stream *list, bool cached)
 {
 	_cleanup_(sim_page_done) struct sim_page page = {0};
 	_cleanup_(sim_buf_done) struct sim_buf prefix = {0};
@@ -262,7 +262,7 @@ enum MHD_Result
 sim_handle_list(struct sim_request *request)
 {
 	_cleanup_(sim_query_done) struct sim_query query = {0};
-	struct list *list;
+	struct list_stream *list;
 	uint64_t total = 0;
 	bool cached, told;
 
@@ -270,7 +270,7 @@ sim_handle_list(struct sim_request *request)
 	if (sim_query_parse(request, &query) < 0)
 		return sim_reply_status(request);
 	list = sim_alloc(sizeof(*list));
-	*list = (struct list){.resource = request->resource};
+	*list = (struct list_stream){.resource = request->resource};
 	cached = query.rv_given && query.rv == 0; /* behind a continue token too */
 	if (request->paginate) {
 		query.limit = request->paginate;

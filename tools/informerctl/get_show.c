@@ -164,7 +164,7 @@ add_label_columns(const struct get *get, const struct field *labels, struct cell
 	return count;
 }
 
-struct table {
+struct get_table {
 	const struct get *get;
 	const struct get_target *target;
 	const struct printer *printer;
@@ -175,7 +175,7 @@ struct table {
 
 /* Returns the number of columns; the cells are those of a heading. */
 static size_t
-add_heading(const struct table *table, struct cells *cells)
+add_heading(const struct get_table *table, struct cells *cells)
 {
 	size_t count = 0;
 
@@ -203,7 +203,7 @@ add_heading(const struct table *table, struct cells *cells)
 
 /* How long ago it was deleted; "<none>" for what is present. */
 static void
-add_deleted(const struct table *table, const struct informer_object *object, struct cells *cells)
+add_deleted(const struct get_table *table, const struct informer_object *object, struct cells *cells)
 {
 	char age[AGE_TEXT_MAX];
 	uint64_t wall_ns;
@@ -217,7 +217,7 @@ add_deleted(const struct table *table, const struct informer_object *object, str
 
 /* whole: the object itself; NULL where only its fields are known */
 static void
-add_row(const struct table *table, const struct informer_object *whole, struct field object,
+add_row(const struct get_table *table, const struct informer_object *whole, struct field object,
 	struct field_text ns, struct cells *cells)
 {
 	struct field labels;
@@ -249,12 +249,12 @@ same_resource(const struct get_target *a, const struct get_target *b)
 		memcmp(a->info.group, b->info.group, a->info.group_length) == 0);
 }
 
-static struct table
+static struct get_table
 table_of(const struct get *get, const struct get_target *target, bool kinds)
 {
 	const struct informer_resource_info *info = &target->info;
 
-	return (struct table){
+	return (struct get_table){
 		.get = get,
 		.target = target,
 		.printer = print_find((struct field_text){info->group, info->group_length},
@@ -268,7 +268,7 @@ table_of(const struct get *get, const struct get_target *target, bool kinds)
 size_t
 get_add_heading(const struct get *get, const struct get_target *target, struct cells *cells)
 {
-	const struct table table = table_of(get, target, get->show_kind);
+	const struct get_table table = table_of(get, target, get->show_kind);
 
 	return add_heading(&table, cells);
 }
@@ -277,7 +277,7 @@ void
 get_add_row(const struct get *get, const struct get_target *target, struct field object, struct field_text ns,
 	    struct cells *cells)
 {
-	const struct table table = table_of(get, target, get->show_kind);
+	const struct get_table table = table_of(get, target, get->show_kind);
 
 	add_row(&table, NULL, object, ns, cells);
 }
@@ -287,7 +287,7 @@ static size_t
 show_table(const struct get *get, size_t first, bool kinds, struct text *out)
 {
 	const struct get_target *target = &get->targets[get->hits[first].target];
-	const struct table table = table_of(get, target, kinds);
+	const struct get_table table = table_of(get, target, kinds);
 	struct cells heading = CELLS_INIT, cells = CELLS_INIT;
 	size_t columns, i = first;
 

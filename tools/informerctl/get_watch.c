@@ -30,7 +30,7 @@ struct present {
  * columns     of the table, whose widths only grow
  * documents   that were written
  */
-struct watch {
+struct get_watch {
 	struct get *get;
 	const struct get_target *target;
 	struct follow follow;
@@ -49,7 +49,7 @@ struct watch {
 };
 
 static bool
-is_table(const struct watch *watch)
+is_table(const struct get_watch *watch)
 {
 	return watch->get->output == GET_TABLE || watch->get->output == GET_WIDE;
 }
@@ -75,7 +75,7 @@ compact(const char *json, size_t length, struct text *out)
 
 /* {"type":...,"object":...} around a document, in either form. */
 static void
-add_event_document(struct watch *watch, const char *event, struct field object, struct text *out)
+add_event_document(struct get_watch *watch, const char *event, struct field object, struct text *out)
 {
 	struct get json = *watch->get;
 	struct text text = TEXT_INIT(-1), line = TEXT_INIT(-1);
@@ -103,7 +103,7 @@ add_event_document(struct watch *watch, const char *event, struct field object, 
 }
 
 static void
-add_document(struct watch *watch, const char *event, struct field object, struct text *out)
+add_document(struct get_watch *watch, const char *event, struct field object, struct text *out)
 {
 	if (watch->get->watch_events)
 		add_event_document(watch, event, object, out);
@@ -135,7 +135,7 @@ compare_present(const void *a, const void *b)
 }
 
 static bool
-add_present(struct watch *watch, const struct informer_object *object, size_t start, size_t end)
+add_present(struct get_watch *watch, const struct informer_object *object, size_t start, size_t end)
 {
 	char key[KEY_MAX];
 	size_t length;
@@ -156,7 +156,7 @@ add_present(struct watch *watch, const struct informer_object *object, size_t st
 }
 
 static void
-free_present(struct watch *watch)
+free_present(struct get_watch *watch)
 {
 	for (size_t i = 0; i < watch->present_count; i++)
 		free(watch->present[i].key);
@@ -172,7 +172,7 @@ free_present(struct watch *watch)
 /* ---- output ---- */
 
 static void
-add_heading(struct watch *watch, struct cells *cells)
+add_heading(struct get_watch *watch, struct cells *cells)
 {
 	if (watch->heading_written || watch->get->no_headers)
 		return;
@@ -184,14 +184,14 @@ add_heading(struct watch *watch, struct cells *cells)
 
 /* As kubectl separates them. */
 static void
-separate_documents(struct watch *watch)
+separate_documents(struct get_watch *watch)
 {
 	if (watch->get->output == GET_YAML && watch->documents++ > 0)
 		text_adds(&watch->out, "---\n");
 }
 
 static void
-show_present(struct watch *watch)
+show_present(struct get_watch *watch)
 {
 	struct cells sorted = CELLS_INIT;
 
@@ -219,7 +219,7 @@ show_present(struct watch *watch)
 }
 
 static void
-add_row(struct watch *watch, const char *event, struct field object, struct field_text ns,
+add_row(struct get_watch *watch, const char *event, struct field object, struct field_text ns,
 	struct cells *cells)
 {
 	if (watch->get->watch_events)
@@ -229,7 +229,8 @@ add_row(struct watch *watch, const char *event, struct field object, struct fiel
 
 /* One that was there is kept until all are; a change is written. */
 static void
-show_fields(struct watch *watch, const char *event, const struct informer_object *object, struct field field)
+show_fields(struct get_watch *watch, const char *event, const struct informer_object *object,
+	    struct field field)
 {
 	struct field_text ns = {"", 0}, name = {"", 0};
 	struct cells row = CELLS_INIT, *cells = watch->listing ? &watch->cells : &row;
@@ -262,7 +263,7 @@ show_fields(struct watch *watch, const char *event, const struct informer_object
 }
 
 static void
-show(struct watch *watch, const char *event, const struct informer_object *object)
+show(struct get_watch *watch, const char *event, const struct informer_object *object)
 {
 	struct informer_value value;
 	cJSON *tree = NULL;
@@ -286,7 +287,7 @@ show(struct watch *watch, const char *event, const struct informer_object *objec
 
 /* With a name, all others are passed over. */
 static bool
-wanted(const struct watch *watch, const struct informer_object *object)
+wanted(const struct get_watch *watch, const struct informer_object *object)
 {
 	struct field_text name = {"", 0};
 
@@ -297,7 +298,7 @@ wanted(const struct watch *watch, const struct informer_object *object)
 static void
 on_add(void *context, const struct informer_object *object, bool is_initial)
 {
-	struct watch *watch = context;
+	struct get_watch *watch = context;
 
 	(void)is_initial;
 	if (wanted(watch, object) && !(watch->listing && watch->get->watch_only))
@@ -307,7 +308,7 @@ on_add(void *context, const struct informer_object *object, bool is_initial)
 static void
 on_update(void *context, const struct informer_object *old, const struct informer_object *object)
 {
-	struct watch *watch = context;
+	struct get_watch *watch = context;
 
 	(void)old;
 	if (wanted(watch, object))
@@ -317,7 +318,7 @@ on_update(void *context, const struct informer_object *old, const struct informe
 static void
 on_delete(void *context, const struct informer_object *object, bool final_state_known)
 {
-	struct watch *watch = context;
+	struct get_watch *watch = context;
 
 	(void)final_state_known;
 	if (wanted(watch, object))
@@ -327,7 +328,7 @@ on_delete(void *context, const struct informer_object *object, bool final_state_
 static void
 on_synced(void *context)
 {
-	struct watch *watch = context;
+	struct get_watch *watch = context;
 
 	if (!watch->listing)
 		return;
@@ -358,7 +359,7 @@ check(const struct get *get)
 }
 
 static int
-finish(struct watch *watch)
+finish(struct get_watch *watch)
 {
 	int r = cli_finish(&watch->out);
 
@@ -368,7 +369,7 @@ finish(struct watch *watch)
 }
 
 static int
-follow(struct watch *watch)
+follow(struct get_watch *watch)
 {
 	struct get *get = watch->get;
 	const bool narrow = watch->target->info.namespaced && !get->all_namespaces;
@@ -398,7 +399,7 @@ follow(struct watch *watch)
 int
 get_watch(struct get *get)
 {
-	struct watch watch = {
+	struct get_watch watch = {
 		.get = get, .out = TEXT_INIT(1), .text = TEXT_INIT(-1), .cells = CELLS_INIT, .listing = true};
 	struct cells heading = CELLS_INIT;
 	int r = check(get);
