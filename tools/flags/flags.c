@@ -9,21 +9,17 @@
 
 #include "tools/flags/nearest.h"
 
-int
-flag_fail(char **ret_error, const char *format, ...)
+void
+flag_message(char **ret_error, const char *format, ...)
 {
 	va_list args;
-	int length;
 
 	if (!ret_error)
-		return -EINVAL;
+		return;
 	va_start(args, format);
-	length = vasprintf(ret_error, format, args);
+	if (vasprintf(ret_error, format, args) < 0)
+		*ret_error = NULL;
 	va_end(args);
-	if (length >= 0)
-		return -EINVAL;
-	*ret_error = NULL;
-	return -ENOMEM;
 }
 
 /* ---- finding ---- */
@@ -49,8 +45,8 @@ find_letter(const struct flag_table *table, char letter)
 	return NULL;
 }
 
-static int
-unknown(const struct flag_table *table, const char *argument, char **ret_error)
+static void
+say_unknown(const struct flag_table *table, const char *argument, char **ret_error)
 {
 	const char *dashes = argument[1] == '-' ? "--" : "-", *names[FLAGS_MAX], *near, *habit;
 	size_t count = 0;
@@ -59,15 +55,17 @@ unknown(const struct flag_table *table, const char *argument, char **ret_error)
 	argument += strlen(dashes);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
 	habit = table->habit ? table->habit(name) : NULL;
-	if (habit)
-		return flag_fail(ret_error, "no flag %s%s here; %s", dashes, name, habit);
+	if (habit) {
+		flag_message(ret_error, "no flag %s%s here; %s", dashes, name, habit);
+		return;
+	}
 	for (size_t i = 0; i < table->count && count < FLAGS_MAX; i++)
 		if (table->flags[i].name)
 			names[count++] = table->flags[i].name;
 	near = nearest(name, names, count);
-	return flag_fail(ret_error, "unknown flag %s%s%s%s%s%s%s", dashes, name,
-			 near ? "; did you mean --" : "", near ? near : "", near ? "?" : "",
-			 table->see ? "; see " : "", table->see ? table->see : "");
+	flag_message(ret_error, "unknown flag %s%s%s%s%s%s%s", dashes, name, near ? "; did you mean --" : "",
+		     near ? near : "", near ? "?" : "", table->see ? "; see " : "",
+		     table->see ? table->see : "");
 }
 
 int
@@ -104,8 +102,10 @@ flag_next(const struct flag_table *table, struct flag_reader *in, const struct f
 	}
 	if (!in->letter)
 		in->at++;
-	if (!flag)
-		return unknown(table, argument, ret_error);
+	if (!flag) {
+		say_unknown(table, argument, ret_error);
+		return -EINVAL;
+	}
 	if (flag->argument && !value) {
 		if (in->at >= in->argc)
 			return flag_fail(ret_error, "--%s needs a value: --%s %s", flag->name, flag->name,

@@ -12,6 +12,7 @@
 #ifndef TOOLS_FLAGS_FLAGS_H
 #define TOOLS_FLAGS_FLAGS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,7 +102,11 @@ flag_take flag_take_texts;	/* struct flag_texts */
 /* A decimal number. Returns 0, or -EINVAL with message. */
 int flag_number(const char *value, uint64_t low, uint64_t high, uint64_t *ret_number, char **ret_error);
 
-/* Store a message; NULL when nobody wants it. Returns -EINVAL, or -ENOMEM without one. */
-int flag_fail(char **ret_error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * Store a message, and -EINVAL. ret_error may be NULL: nobody wants it; without memory the message is NULL. A
+ * macro, so that whoever reads the caller (compiler, analyzer) sees which code comes back.
+ */
+#define flag_fail(ret_error, ...) (flag_message(ret_error, __VA_ARGS__), -EINVAL)
+void flag_message(char **ret_error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

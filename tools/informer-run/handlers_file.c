@@ -8,6 +8,7 @@
 #include <yaml.h>
 
 #include "tools/informer-run/say.h"
+#include "tools/flags/flags.h"
 #include "tools/flags/nearest.h"
 
 struct reader {
@@ -58,12 +59,16 @@ static int
 take_number(const struct reader *reader, const yaml_node_t *node, uint32_t low, uint32_t high, uint32_t *ret)
 {
 	const char *text = text_of(reader, node);
+	uint64_t number;
 	char range[64];
 
 	if (!text)
 		return EXIT_USAGE;
 	snprintf(range, sizeof(range), "a number from %u to %u is wanted here", low, high);
-	return settings_number(text, low, high, ret) ? -1 : fail(reader, node, range, "");
+	if (flag_number(text, low, high, &number, NULL) < 0)
+		return fail(reader, node, range, "");
+	*ret = (uint32_t)number;
+	return -1;
 }
 
 static int

@@ -3,7 +3,6 @@
 #include "tools/informer-run/settings.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,22 +96,6 @@ settings_duration(const char *text, uint32_t *ret_ms)
 	if (total > 2000000000u)
 		return false;
 	*ret_ms = (uint32_t)total;
-	return true;
-}
-
-bool
-settings_number(const char *text, uint32_t low, uint32_t high, uint32_t *ret)
-{
-	unsigned long long n;
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	if (*end || errno != 0 || n < low || n > high)
-		return false;
-	*ret = (uint32_t)n;
 	return true;
 }
 

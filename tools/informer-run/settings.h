@@ -54,9 +54,6 @@ settings_set(char **at, const char *value);
 /* "30s", "500ms", "1m30s", "2h" to milliseconds, 1 ms to 24 days. "0" too. */
 bool
 settings_duration(const char *text, uint32_t *ret_ms);
-/* A number from low to high. */
-bool
-settings_number(const char *text, uint32_t low, uint32_t high, uint32_t *ret);
 
 /*
  * What a handler lacks, or does not go together; puts names and the dead letters' place in.
