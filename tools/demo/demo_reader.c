@@ -2,13 +2,11 @@
 /*
  * The demo's reader: an agent as anyone could write one. It attaches, and every second says what it found
  * since: by key, by index, how long a lookup took on average, and from which generation. It goes on whatever
- * happens to the daemon.
+ * happens to the daemon, until it is ended.
  *
- *	demo-reader NAME SOCKET SECONDS
+ *	demo-reader NAME SOCKET
  */
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -62,11 +60,10 @@ main(int argc, char **argv)
 	struct informer_resource *pods;
 	struct informer_path *node;
 	char node_name[256] = "";
-	double end;
 	int count;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: demo-reader NAME SOCKET SECONDS\n");
+	if (argc != 3) {
+		fprintf(stderr, "usage: demo-reader NAME SOCKET\n");
 		return 2;
 	}
 	options.reader_name = argv[1];
@@ -81,8 +78,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	count = choose_keys(inf, pods, node, keys, node_name);
-	end = now() + atof(argv[3]);
-	while (now() < end) {
+	for (;;) {
 		struct informer_moment moment = {0};
 		struct informer_snapshot snap;
 		uint64_t lookups = 0, failed = 0, gone = 0, on_node = 0;
@@ -127,7 +123,4 @@ main(int argc, char **argv)
 			count = choose_keys(inf, pods, node, keys, node_name);
 		informer_dispatch(inf);
 	}
-	informer_path_free(node);
-	informer_detach(inf);
-	return 0;
 }
