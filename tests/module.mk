@@ -36,11 +36,18 @@ $(B)/tests/%.so: tests/support/preload/%.c
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(OUR_CFLAGS) $(CFLAGS)) -shared -o $@ $<
 
+# Pods of real size, for tests and the bench: those in REAL_PODS, a folder of files, if it is set; else generated ones.
+export REAL_PODS
+PODS := $(if $(REAL_PODS),,$(B)/pods)
+$(B)/pods: tests/support/make_pods.sh $(B)/informer-sim
+	$(call say,PODS,$@)
+	$(Q)sh $^ $@
+
 .PHONY: tests check unit e2e
 tests: $(UNIT) $(PROGS) $(PRELOADS)
-unit: all tests
+unit: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(UNIT)
-check: all tests
+check: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(E2E) $(UNIT)
 test: setup
 	$(SUBMAKE) check
@@ -49,7 +56,7 @@ test: setup
 # The same, plain, on a machine whose processors are all busy, N=3 times over. DRAW=SEED: a fifth of the scripts, drawn by SEED.
 test-busy: setup
 	$(SUBMAKE) busy-check
-busy-check: all tests
+busy-check: all tests $(PODS)
 	$(Q)sh tests/busy.sh $(B) $(E2E) $(if $(DRAW),,$(UNIT))
 .PHONY: test-busy busy-check
 
@@ -61,8 +68,8 @@ TSAN_TESTS += shm-layout/queue writer/serve/broker_subscribe reader-lib/events/h
 tsan: setup
 	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check
 .PHONY: tsan-check
-tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test)
-	$(Q)sh tests/run.sh $(B) $^
+tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
+	$(Q)sh tests/run.sh $(B) $(filter-out $(PODS),$^)
 
 # ---- upstream's own API server: tests/apiserver, which needs Go; where that is not to be had the scripts are skipped ----
 # The same scripts as against informer-sim, smaller where a real server is slower, and those of its own, which compare both. Not these:
@@ -81,7 +88,7 @@ apiserver: $(B)/apiserver
 $(B)/apiserver: FORCE
 	@mkdir -p $(@D)
 	$(Q)sh tests/apiserver/build.sh $@ || [ $$? = 77 ]
-apiserver-check: all tests $(B)/apiserver
+apiserver-check: all tests $(PODS) $(B)/apiserver
 	$(Q)SERVER=apiserver CHANGES=3000 RATE=500 REPLICAS=8 sh tests/run.sh $(B) $(APISERVER_E2E)
 	$(Q)SERVER=apiserver sh tests/run.sh $(B) tests/e2e/chaos.sh
 .PHONY: test-apiserver apiserver apiserver-check
@@ -124,7 +131,6 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
 # QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, peak of a list, events (v, f, a: from the server, fan-out,
 # agents), initial sync beside client-go's, and what the server hears and sends for 1, 4 and 8 agents (t: that alone).
-REAL_PODS  ?= ../shared/data/real-pods
 PEER       ?= ../shared/peer
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 
@@ -134,5 +140,5 @@ $(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS) $(B)/lib
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS) $(call pkg,--libs,lmdb)
 
 .PHONY: bench
-bench: all $(B)/bench/bench
-	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) sh tests/bench/run.sh $(B) $(REAL_PODS) $(PEER)
+bench: all $(B)/bench/bench $(PODS)
+	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) sh tests/bench/run.sh $(B) $(or $(REAL_PODS),$(PODS)) $(PEER)

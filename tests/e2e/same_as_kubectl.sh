@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What informerctl prints is what kubectl prints, document by document: on real pods, after 100,000 changes and three kill -9 of the daemon.
-# Without ../shared/data/real-pods a generated cluster stands in; without kubectl the server is asked directly.
+# What informerctl prints is what kubectl prints, document by document: on $REAL_PODS and replicas of them (else on those that make has
+# generated), after 100,000 changes and three kill -9 of the daemon. Without kubectl the server is asked directly.
 . "$(dirname "$0")/../support/daemon.sh"
 
-pods=../shared/data/real-pods
-if [ -d "$pods" ]; then
-	start_sim --load "$pods" --replicas "${REPLICAS:-60}"
-else
-	echo "SKIP real pods: $pods is missing; a generated cluster stands in"
-	start_sim --nodes 40 --pods-per-node 50
-fi
+start_sim --load "${REAL_PODS:-$B/pods}" --replicas "${REPLICAS:-60}"
 start_daemon --resource pods
 wait_ready
 

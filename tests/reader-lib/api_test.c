@@ -3,7 +3,6 @@
  * The library as something to link: which symbols it exports, which languages its header is, what its errors
  * say. Works on $B/libinformer.so; the build directory is where this program is.
  */
-#include <libgen.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,25 +15,9 @@
 #include <cmocka.h>
 
 #include "reader-lib/informer.h"
+#include "tests/support/places.h"
 
 #define HEADERS "reader-lib/informer.h reader-lib/informer-*.h"
-
-/* The build directory: $B, else two levels above this program's. */
-static const char *
-build_directory(void)
-{
-	static char path[PATH_MAX];
-	ssize_t n;
-
-	if (getenv("B"))
-		return getenv("B");
-	n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	assert_true(n > 0);
-	path[n] = '\0';
-	for (int i = 0; i < 3; i++)
-		*strrchr(path, '/') = '\0';
-	return path;
-}
 
 /* Lines of a command's output, sorted by it, as one text. */
 __attribute__((format(printf, 1, 2))) static char *

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +20,8 @@
 
 #include "reader-lib/read/copy.h"
 #include "shm-layout/walk.h"
+#include "tests/support/places.h"
 #include "tests/support/reader_world.h"
-
-#define REAL_PODS "../shared/data/real-pods"
 
 static int
 set_up(void **state)
@@ -327,15 +327,15 @@ a_copy_that_gets_no_memory_says_so(void **state)
 	informer_detach(inf);
 }
 
-/* ---- real and damaged ones ---- */
+/* ---- of real size, and damaged ones ---- */
 
 static char *
 file_text(const char *name)
 {
-	char path[1024], *text = calloc(1, 1u << 20);
+	char path[PATH_MAX], *text = calloc(1, 1u << 20);
 	FILE *f;
 
-	snprintf(path, sizeof(path), REAL_PODS "/%s", name);
+	snprintf(path, sizeof(path), "%s/%s", pods_directory(), name);
 	f = fopen(path, "re");
 	if (!f || !text)
 		abort();
@@ -345,11 +345,11 @@ file_text(const char *name)
 }
 
 /*
- * Every real pod comes back from its copy as it went in, and from a copy of it that keeps everything by
+ * Every pod, of real size, comes back from its copy as it went in, and from a copy of it that keeps everything by
  * name.
  */
 static void
-real_pods_survive_copying(void **state)
+pods_survive_copying(void **state)
 {
 	struct reader_world *w = *state;
 	struct informer_object object, copy;
@@ -357,13 +357,9 @@ real_pods_survive_copying(void **state)
 	struct informer_iter it;
 	struct dirent *entry;
 	int count = 0;
-	DIR *directory = opendir(REAL_PODS);
+	DIR *directory = opendir(pods_directory());
 
-	if (!directory) {
-		print_message("SKIP: no %s\n", REAL_PODS);
-		skip();
-		return;
-	}
+	assert_non_null(directory);
 	while ((entry = readdir(directory))) {
 		char *text;
 
@@ -514,7 +510,7 @@ main(void)
 		TEST(threads_share_a_copy),
 		TEST(a_lent_copy_goes_with_its_snapshot),
 		TEST(a_copy_that_gets_no_memory_says_so),
-		TEST(real_pods_survive_copying),
+		TEST(pods_survive_copying),
 		TEST(damaged_objects_are_refused_or_copied_as_they_are),
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which paths and queries the ListerWatcher asks for, as ../shared/wire has them from a real server.
+ * Which paths and queries the ListerWatcher asks for: those that upstream's API server was seen to answer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
