@@ -32,12 +32,16 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$
 # modules and commands are what is looked for.
 PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
 	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libcmocka-dev liblmdb-dev binutils jq curl
+# what only tests need: without one of these `make test` says so and goes on, and the tests that miss it say SKIP
+TEST_PACKAGES := g++ python3 strace openssl procps locales
 LINT_PACKAGES := clang clang-tidy cppcheck
 MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd zlib cmocka lmdb
-present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl $(1); do command -v $$c || exit 1; done >/dev/null
+present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl; do command -v $$c || exit 1; done >/dev/null
+can_test  = for c in g++ python3 strace openssl ps; do command -v $$c || exit 1; done >/dev/null && \
+	{ [ -e /usr/share/i18n/locales/de_DE ] || locale -a 2>/dev/null | grep -qx de_DE.utf8; }
 
 .DEFAULT_GOAL := all
-no_build_goals := setup setup-lint setup-fuzz clean help demo test test-busy test-apiserver lint tsan fuzz
+no_build_goals := setup setup-test setup-lint setup-fuzz clean help demo test test-busy test-apiserver lint tsan fuzz
 ifneq ($(filter-out $(no_build_goals),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell $(call present) && echo ok),ok)
 $(shell sh tools/setup.sh $(PACKAGES) >&2)
@@ -148,9 +152,11 @@ $(B)/libinformer.pc: reader-lib/libinformer.pc.in FORCE
 include tests/module.mk
 
 # ---- the other targets ----------------------------------------------------
-.PHONY: all setup setup-lint demo test tsan lint tidy bench install clean help FORCE
+.PHONY: all setup setup-test setup-lint demo test tsan lint tidy bench install clean help FORCE
 setup:
 	$(Q)($(call present)) || sh tools/setup.sh $(PACKAGES)
+setup-test: setup
+	$(Q)($(can_test)) || sh tools/setup.sh $(TEST_PACKAGES) || echo 'set-up: tests that need these are skipped' >&2
 setup-lint: setup
 	$(Q)(for c in gcc $(LINT_PACKAGES); do command -v $$c || exit 1; done) >/dev/null || sh tools/setup.sh gcc $(LINT_PACKAGES)
 

@@ -49,12 +49,12 @@ unit: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(UNIT)
 check: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(E2E) $(UNIT)
-test: setup
+test: setup-test
 	$(SUBMAKE) check
 	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check
 
 # The same, plain, on a machine whose processors are all busy, N=3 times over. DRAW=SEED: a fifth of the scripts, drawn by SEED.
-test-busy: setup
+test-busy: setup-test
 	$(SUBMAKE) busy-check
 busy-check: all tests $(PODS)
 	$(Q)sh tests/busy.sh $(B) $(E2E) $(if $(DRAW),,$(UNIT))
@@ -65,7 +65,7 @@ TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/a
 	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/informer-sim/object_store
 TSAN_TESTS += conversations/conversations conversations/herd
 TSAN_TESTS += shm-layout/queue writer/serve/broker_subscribe reader-lib/events/handler reader-lib/events/feed reader-lib/events/on_demand
-tsan: setup
+tsan: setup-test
 	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check
 .PHONY: tsan-check
 tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
@@ -82,7 +82,7 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
 	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh)
 APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
-test-apiserver: setup
+test-apiserver: setup-test
 	$(SUBMAKE) apiserver-check
 apiserver: $(B)/apiserver
 $(B)/apiserver: FORCE
