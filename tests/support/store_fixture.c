@@ -42,7 +42,8 @@ put_object(void *context, const char *type, size_t type_length, struct draft d)
 					  o->namespace_length, object_name(o), o->name_length, true, d,
 					  &fx->change);
 	else
-		fx->result = store_put(fx->store, fx->pods, d, &fx->change);
+		fx->result = store_put_found(fx->store, fx->pods, d,
+					     fx->find ? fx->find(fx, d.ref) : FOUND_UNASKED, &fx->change);
 	if (fx->result < 0)
 		draft_discard(fx->arena, store_intern(fx->store), d);
 	return 0;

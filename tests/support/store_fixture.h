@@ -26,6 +26,8 @@ struct store_fixture {
 	struct decoder *decoder;
 	unsigned pods;			/* the resource's id */
 	enum store_change change;	/* of the last put or delete */
+	/* what is said to have been found (writer/store/found.h) with each put; NULL: nobody asked */
+	uint32_t (*find)(struct store_fixture *fx, uint32_t draft);
 	int result;
 	int owns_arena;
 };

@@ -55,7 +55,7 @@ apply_one(struct applier *p, const struct deltas *d, const struct delta *delta)
 	if (delta->unchanged)
 		return 0;
 	if (delta->type != DELTA_DELETED)
-		return store_put(p->store, resource, (struct draft){ delta->ref }, NULL);
+		return store_put_found(p->store, resource, (struct draft){delta->ref}, delta->found, NULL);
 	return store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length,
 			    !delta->tombstone, (struct draft){delta->tombstone ? 0 : delta->ref}, NULL);
 }

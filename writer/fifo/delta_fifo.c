@@ -107,59 +107,68 @@ merge_deleted(struct delta_fifo *f, struct delta_entry *e, unsigned flags, uint3
 /* After delta_table_reserve(&f->table, 1, 1). i is entry_find()'s answer; returns the entry. */
 static uint32_t
 queue_delta(struct delta_fifo *f, uint32_t i, uint64_t key_hash, enum delta_type type, unsigned flags,
-	    uint32_t ref)
+	    uint32_t ref, uint32_t found)
 {
 	uint32_t node;
 
 	if (i != NONE && type == DELTA_DELETED && merge_deleted(f, &f->table.entries[i], flags, ref))
 		return i;
-	node = delta_node_new(&f->table, type, flags, ref);
+	node = delta_node_new(&f->table, type, flags, ref, i == NONE ? found : FOUND_UNASKED);
 	if (i == NONE)
 		return delta_entry_new(&f->table, key_hash, node);
 	delta_node_append(&f->table, i, node);
 	return i;
 }
 
-/* The known object that a new state repeats, when nothing is queued between them; or 0. */
-static uint32_t
-unchanged_from(const struct delta_fifo *f, uint32_t entry, const struct object *o, uint32_t draft)
+/* What the store knows of a draft's key. A draft that repeats it gives way to the known object. */
+static struct delta_item
+look(const struct delta_fifo *f, uint32_t draft)
 {
-	uint32_t known;
+	bool same;
+	uint32_t found = f->known.look(f->known.context, draft, &same);
 
-	if (entry != NONE)
-		return 0;
-	known = known_find(f, o);
-	return known != 0 && f->known.same(f->known.context, known, draft) ? known : 0;
+	if (!same)
+		return (struct delta_item){draft, found};
+	f->known.discard(f->known.context, draft);
+	return (struct delta_item){found, found};
+}
+
+static bool
+item_is_unchanged(struct delta_item item)
+{
+	return item.ref == item.found;
+}
+
+/* A new state; what is known says nothing of it while something is queued for its key. */
+static uint32_t
+queue_state(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, enum delta_type type,
+	    struct delta_item item)
+{
+	if (entry == NONE && item.found == FOUND_UNASKED)
+		item = look(f, item.ref);
+	return queue_delta(f, entry, key_hash, type, item_is_unchanged(item) ? NODE_UNCHANGED : 0, item.ref,
+			   item.found);
 }
 
 static int
 queue_draft(struct delta_fifo *f, enum delta_type type, uint32_t draft)
 {
-	const struct object *o;
-	uint32_t entry, known;
+	const struct object *o = known_object(f, draft);
+	uint32_t entry;
 	int r;
 
-	o = known_object(f, draft);
 	if (!o)
 		return -EBADMSG;
 	r = delta_table_reserve(&f->table, 1, 1);
 	if (r < 0)
 		return r;
 	entry = entry_find(f, o);
-	if (type == DELTA_DELETED) {
-		if (entry == NONE && known_find(f, o) == 0)
-			f->known.discard(f->known.context, draft);
-		else
-			queue_delta(f, entry, o->key_hash, type, 0, draft);
-		return 0;
-	}
-	known = unchanged_from(f, entry, o, draft);
-	if (known == 0) {
-		queue_delta(f, entry, o->key_hash, type, 0, draft);
-	} else {
-		queue_delta(f, entry, o->key_hash, type, NODE_UNCHANGED, known);
+	if (type != DELTA_DELETED)
+		queue_state(f, entry, o->key_hash, type, (struct delta_item){draft, FOUND_UNASKED});
+	else if (entry == NONE && known_find(f, o) == 0)
 		f->known.discard(f->known.context, draft);
-	}
+	else
+		queue_delta(f, entry, o->key_hash, type, 0, draft, FOUND_UNASKED);
 	return 0;
 }
 
@@ -181,47 +190,28 @@ delta_fifo_delete(struct delta_fifo *f, uint32_t draft)
 	return queue_draft(f, DELTA_DELETED, draft);
 }
 
-uint32_t
+struct delta_item
 delta_fifo_stage(struct delta_fifo *f, uint32_t draft)
 {
-	const struct object *o = known_object(f, draft);
-	uint32_t known;
-
 	/* With something queued, what is known now need not be what is known when the list is whole. */
-	if (!o || !delta_fifo_is_empty(f))
-		return draft;
-	known = unchanged_from(f, NONE, o, draft);
-	if (known == 0)
-		return draft;
-	f->known.discard(f->known.context, draft);
-	return known | DELTA_ITEM_UNCHANGED;
+	if (!known_object(f, draft) || !delta_fifo_is_empty(f))
+		return (struct delta_item){draft, FOUND_UNASKED};
+	return look(f, draft);
 }
 
 void
-delta_fifo_unstage(struct delta_fifo *f, uint32_t item)
+delta_fifo_unstage(struct delta_fifo *f, struct delta_item item)
 {
-	if (!(item & DELTA_ITEM_UNCHANGED))
-		f->known.discard(f->known.context, item);
+	if (!item_is_unchanged(item))
+		f->known.discard(f->known.context, item.ref);
 }
 
 static void
-queue_item(struct delta_fifo *f, uint32_t item)
+queue_item(struct delta_fifo *f, struct delta_item item)
 {
-	uint32_t ref = item & ~DELTA_ITEM_UNCHANGED, entry, known;
-	const struct object *o = known_object(f, ref);
-	bool unchanged = (item & DELTA_ITEM_UNCHANGED) != 0;
+	const struct object *o = known_object(f, item.ref);
+	uint32_t entry = queue_state(f, entry_find(f, o), o->key_hash, DELTA_REPLACED, item);
 
-	entry = entry_find(f, o);
-	if (!unchanged) {
-		known = unchanged_from(f, entry, o, ref);
-		if (known != 0) {
-			f->known.discard(f->known.context, ref);
-			ref = known;
-			o = known_object(f, ref);
-			unchanged = true;
-		}
-	}
-	entry = queue_delta(f, entry, o->key_hash, DELTA_REPLACED, unchanged ? NODE_UNCHANGED : 0, ref);
 	entry_flag(f, entry, ENTRY_IN_LIST);
 	entry_flag(f, entry, ENTRY_LISTED);
 }
@@ -235,7 +225,8 @@ bury_queued(struct delta_fifo *f, const struct delta_list *l)
 			f->table.entries[i].flags &= ~(unsigned)ENTRY_IN_LIST;
 			continue;
 		}
-		queue_delta(f, i, f->table.entries[i].key_hash, DELTA_DELETED, NODE_TOMBSTONE, 0);
+		queue_delta(f, i, f->table.entries[i].key_hash, DELTA_DELETED, NODE_TOMBSTONE, 0,
+			    FOUND_UNASKED);
 		entry_flag(f, i, ENTRY_LISTED);
 	}
 }
@@ -250,18 +241,18 @@ bury_known(void *visitor, uint32_t ref)
 
 	if (!o || entry_find(f, o) != NONE || delta_table_reserve(&f->table, 1, 1) < 0)
 		return;
-	entry = queue_delta(f, NONE, o->key_hash, DELTA_DELETED, NODE_TOMBSTONE, ref);
+	entry = queue_delta(f, NONE, o->key_hash, DELTA_DELETED, NODE_TOMBSTONE, ref, FOUND_UNASKED);
 	entry_flag(f, entry, ENTRY_LISTED);
 }
 
 int
-delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count)
+delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count)
 {
 	size_t known = (size_t)f->known.count(f->known.context);
 	int r;
 
 	for (size_t i = 0; i < count; i++)
-		if (!known_object(f, items[i] & ~DELTA_ITEM_UNCHANGED))
+		if (!known_object(f, items[i].ref))
 			return -EBADMSG;
 	r = delta_table_reserve(&f->table, count + known,
 				count + known + f->table.queue.count + f->table.waiting.count);
@@ -283,7 +274,7 @@ sync_known(void *visitor, uint32_t ref)
 	const struct object *o = known_object(f, ref);
 
 	if (o && entry_find(f, o) == NONE && delta_table_reserve(&f->table, 1, 1) == 0)
-		queue_delta(f, NONE, o->key_hash, DELTA_SYNC, 0, ref);
+		queue_delta(f, NONE, o->key_hash, DELTA_SYNC, 0, ref, FOUND_UNASKED);
 }
 
 int
@@ -340,6 +331,7 @@ entry_keep_rest(struct delta_fifo *f, uint32_t i, const struct deltas *key, size
 		struct delta_node *n = &f->table.nodes[rest];
 
 		next = n->next;
+		n->found = FOUND_UNASKED;
 		if (!node_owns(n)) {
 			n->ref = known;
 			if (known == 0 && (e->first == NONE || n->type != DELTA_DELETED)) {
@@ -374,6 +366,7 @@ entry_deltas(struct delta_fifo *f, uint32_t i, struct delta *local, struct delta
 			.unchanged = (f->table.nodes[n].flags & NODE_UNCHANGED) != 0,
 			.tombstone = (f->table.nodes[n].flags & NODE_TOMBSTONE) != 0,
 			.ref = f->table.nodes[n].ref,
+			.found = f->table.nodes[n].found,
 		};
 	/* A copy: the block it stands in may be given back by the first of these Deltas. */
 	memcpy(f->key, o->key, (size_t)o->namespace_length + o->name_length);

@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "shm-layout/object.h"
+#include "writer/store/found.h"
 
 enum delta_type { DELTA_ADDED, DELTA_UPDATED, DELTA_DELETED, DELTA_REPLACED, DELTA_SYNC };
 
@@ -48,8 +49,11 @@ struct known_objects {
 	/* The known object with this key, or 0. */
 	uint32_t (*find)(void *context, uint64_t key_hash, const char *ns, size_t ns_length, const char *name,
 			 size_t name_length);
-	/* Whether two have the same UID and the same resourceVersion, neither of them empty. */
-	bool (*same)(void *context, uint32_t a, uint32_t b);
+	/*
+	 * What is known under a draft's key, and what the draft is beside that (found.h). same: it says
+	 * nothing that the known object does not, and both have a UID and a resourceVersion.
+	 */
+	uint32_t (*look)(void *context, uint32_t draft, bool *ret_same);
 	/* Visit every known object; count says how many there are at most. */
 	void (*each)(void *context, void (*visit)(void *visitor, uint32_t ref), void *visitor);
 	uint64_t (*count)(void *context);
@@ -72,6 +76,11 @@ struct delta {
 	/* a delete that was not seen, only found by a list; the final state is unknown */
 	bool tombstone;
 	uint32_t ref;
+	/*
+	 * A new state that has nothing in front of it: what was known of its key when it was queued, or
+	 * staged, which only Deltas of its own key can have changed. Else FOUND_UNASKED.
+	 */
+	uint32_t found;
 };
 
 /* A key's Deltas as they are popped, oldest first; lent for the call. */
@@ -106,10 +115,13 @@ int delta_fifo_delete(struct delta_fifo *f, uint32_t draft);
  * An item of a list that is being read, to be kept by the caller for delta_fifo_replace(). A draft that says
  * nothing new is discarded here already, so that a relist needs no room for a second copy of everything.
  */
-#define DELTA_ITEM_UNCHANGED 0x80000000u
-uint32_t delta_fifo_stage(struct delta_fifo *f, uint32_t draft);
+struct delta_item {
+	uint32_t ref;		/* the draft; the known object when the draft was discarded */
+	uint32_t found;		/* what was known of its key; FOUND_UNASKED: it is asked at the end */
+};
+struct delta_item delta_fifo_stage(struct delta_fifo *f, uint32_t draft);
 /* Take back a staged item: the list failed. */
-void delta_fifo_unstage(struct delta_fifo *f, uint32_t item);
+void delta_fifo_unstage(struct delta_fifo *f, struct delta_item item);
 
 /*
  * A whole list: each item a REPLACED, and a DELETED with a tombstone for each key that is known to the store,
@@ -118,7 +130,7 @@ void delta_fifo_unstage(struct delta_fifo *f, uint32_t item);
  *
  * Returns   0: the items are the FIFO's; -ENOMEM, -EBADMSG: nothing has changed, they stay the caller's
  */
-int delta_fifo_replace(struct delta_fifo *f, const uint32_t *items, size_t count);
+int delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count);
 
 /* SYNC for every known object that has nothing queued. Returns 0, -ENOMEM. */
 int delta_fifo_resync(struct delta_fifo *f);

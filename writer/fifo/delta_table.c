@@ -121,7 +121,7 @@ delta_table_bytes(const struct delta_table *t)
 }
 
 uint32_t
-delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t ref)
+delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t ref, uint32_t found)
 {
 	uint32_t i = t->node_free;
 
@@ -132,7 +132,12 @@ delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t re
 		i = t->node_used++;
 	}
 	t->nodes[i] = (struct delta_node){
-		.ref = ref, .next = DELTA_NONE, .type = (uint8_t)type, .flags = (uint8_t)flags};
+		.ref = ref,
+		.found = found,
+		.next = DELTA_NONE,
+		.type = (uint8_t)type,
+		.flags = (uint8_t)flags,
+	};
 	return i;
 }
 

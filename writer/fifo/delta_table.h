@@ -24,6 +24,7 @@ struct delta_entry {
 
 struct delta_node {
 	uint32_t ref;
+	uint32_t found;
 	uint32_t next;
 	uint8_t type;
 	uint8_t flags;
@@ -51,7 +52,7 @@ void delta_table_done(struct delta_table *t);
 size_t delta_table_bytes(const struct delta_table *t);
 
 /* After delta_table_reserve(): these cannot fail. */
-uint32_t delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t ref);
+uint32_t delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t ref, uint32_t found);
 /* A key with its first Delta, hashed, at the end of the queue. */
 uint32_t delta_entry_new(struct delta_table *t, uint64_t key_hash, uint32_t node);
 void delta_node_append(struct delta_table *t, uint32_t entry, uint32_t node);

@@ -59,7 +59,7 @@ static int
 reserve(struct staging *s)
 {
 	size_t capacity = s->capacity ? s->capacity * 2 : FIRST_CAPACITY;
-	uint32_t *grown;
+	struct delta_item *grown;
 
 	if (s->count < s->capacity)
 		return 0;
@@ -110,7 +110,7 @@ staging_change(struct staging *s, uint32_t draft)
 	if (r == 0)
 		r = note_deletion(s, draft, true);
 	if (r == 0)
-		s->items[s->count++] = draft;
+		s->items[s->count++] = (struct delta_item){draft, FOUND_UNASKED};
 	return r;
 }
 
@@ -140,8 +140,7 @@ same_key(const struct object *a, const struct object *b)
 static bool
 is_gone(const struct staging *s, size_t position)
 {
-	const struct object *o = s->known.object(s->known.context,
-						 s->items[position] & ~DELTA_ITEM_UNCHANGED);
+	const struct object *o = s->known.object(s->known.context, s->items[position].ref);
 	size_t low = 0, high = s->deletion_count;
 
 	if (!o)

@@ -4,7 +4,7 @@
  * until one Replace puts all of it into the DeltaFIFO. What is staged are drafts, which no root reaches:
  * readers see nothing of them, and a state that does not come to its end is taken back without a trace.
  *
- * Memory: 4 private bytes an item; bodies stand in the arena, and an item that says nothing new takes no room
+ * Memory: 8 private bytes an item; bodies stand in the arena, and an item that says nothing new takes no room
  * there either.
  *
  * Threads: the writer's loop thread only.
@@ -19,7 +19,7 @@ struct staged_deletion;
 struct staging {
 	struct delta_fifo *fifo;
 	struct known_objects known;
-	uint32_t *items;
+	struct delta_item *items;
 	size_t count, capacity;
 	struct staged_deletion *deletions;	/* in the order of their arrival */
 	size_t deletion_count, deletion_capacity;

@@ -8,7 +8,7 @@
  * too old (410), one full list without limit is asked for, at the RV of the first request. The whole list has
  * its first page's RV.
  *
- * Memory: 4 private bytes an item until Replace; bodies stand in the arena.
+ * Memory: 8 private bytes an item until Replace; bodies stand in the arena.
  *
  * Source    client-go tools/pager, ListPager.List
  * Threads   the writer's loop thread only

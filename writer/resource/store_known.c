@@ -22,12 +22,12 @@ known_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, c
 	return store_find(k->store, k->resource, key_hash, ns, ns_length, name, name_length);
 }
 
-static bool
-known_same(void *context, uint32_t a, uint32_t b)
+static uint32_t
+known_look(void *context, uint32_t draft, bool *ret_same)
 {
 	const struct store_known *k = context;
 
-	return store_same_state(k->store, a, b);
+	return store_look(k->store, k->resource, draft, ret_same);
 }
 
 static void
@@ -64,6 +64,6 @@ struct known_objects
 store_known_objects(struct store_known *known)
 {
 	return (struct known_objects){
-		known, known_object, known_find, known_same, known_each, known_count, known_discard,
+		known, known_object, known_find, known_look, known_each, known_count, known_discard,
 	};
 }

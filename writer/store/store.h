@@ -26,6 +26,7 @@
 #include "writer/decode/decoder.h"
 #include "writer/arena/intern.h"
 #include "writer/arena/pins.h"
+#include "writer/store/found.h"
 
 struct store;
 
@@ -108,11 +109,13 @@ uint32_t store_find(const struct store *s, unsigned resource, uint64_t key_hash,
 /* The ref of the object with this ordinal, or 0; ordinals run from 0 to store_resource()->next_ordinal. */
 uint32_t store_by_ordinal(const struct store *s, unsigned resource, uint32_t ordinal);
 /*
- * Whether a draft says nothing that the known object does not: the same UID and version, neither empty, and
- * the same body. (A server that was restored to an older state gives versions a second time; and what is
- * known may have come through other drops.)
+ * What is known under a draft's key, and what the draft is beside that (found.h), for store_put_found().
+ *
+ * ret_same  the draft says nothing that the known object does not: the same UID and version, neither empty,
+ *           and the same body. (A server that was restored to an older state gives versions a second time;
+ *           and what is known may have come through other drops.)
  */
-bool store_same_state(const struct store *s, uint32_t known, uint32_t draft);
+uint32_t store_look(const struct store *s, unsigned resource, uint32_t draft, bool *ret_same);
 /* metadata.uid and metadata.resourceVersion of a draft or known object; lengths 0 when absent. */
 void store_object_identity(const struct store *s, uint32_t ref, const char **ret_uid, size_t *ret_uid_length,
 			   const char **ret_version, size_t *ret_version_length);
@@ -127,6 +130,12 @@ enum store_change { STORE_ADDED, STORE_UPDATED, STORE_DELETED, STORE_NOTHING };
  * ret_change  may be NULL
  */
 int store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change);
+/*
+ * The same with what store_look() answered earlier, and did not call the same. Nothing but changes of the
+ * draft's own key can make that untrue; where it is, the store is asked anew.
+ */
+int store_put_found(struct store *s, unsigned resource, struct draft d, uint32_t found,
+		    enum store_change *ret_change);
 /*
  * Remove by key; STORE_NOTHING when unknown.
  *

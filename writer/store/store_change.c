@@ -12,7 +12,6 @@
 
 #include "shm-layout/object.h"
 #include "shm-layout/tombstone.h"
-#include "writer/decode/value_same.h"
 #include "writer/store/collision_edit.h"
 #include "writer/store/store_keys.h"
 
@@ -85,21 +84,33 @@ put_object(struct store *s, unsigned id, uint32_t ref, uint32_t ordinal, uint64_
 	return r;
 }
 
+/*
+ * Identity comes first: where the hash is there already, it tells whether the key is. -EEXIST: it is, and
+ * nothing has changed.
+ */
 static int
 add_object(struct store *s, unsigned id, uint32_t ref)
 {
 	struct store_resource *res = s->resources[id];
 	const struct store_keys identity = store_identity_keys(s, res);
-	uint64_t key_hash = object_at(&s->arena->view, ref)->key_hash;
-	uint32_t ordinal;
+	const struct object *o = object_at(&s->arena->view, ref);
+	uint64_t key_hash = o->key_hash;
+	uint32_t ordinal, leaf;
 	int r = ordinals_take(&res->ordinals, s->epoch, &res->now.next_ordinal, &ordinal);
 
 	if (r < 0)
 		return r;
-	r = put_object(s, id, ref, ordinal, 0);
-	if (r < 0)
-		return r;
-	r = collision_file(s->edit, s->arena, &res->now.identity, key_hash, link_of(ordinal), &identity.keys);
+	r = trie_insert(s->edit, &res->now.identity, key_hash, link_of(ordinal), &identity.keys, &leaf);
+	if (r > 0 && store_find(s, id, key_hash, object_namespace(o), o->namespace_length, object_name(o),
+				o->name_length) != 0) {
+		ordinals_give(&res->ordinals, s->epoch, ordinal);
+		return -EEXIST;
+	}
+	if (r > 0)
+		r = collision_file(s->edit, s->arena, &res->now.identity, key_hash, link_of(ordinal),
+				   &identity.keys);
+	if (r == 0)
+		r = put_object(s, id, ref, ordinal, 0);
 	if (r < 0)
 		return r;
 	res->now.object_count++;
@@ -187,65 +198,74 @@ remove_object(struct store *s, unsigned id, uint32_t ref, bool keep, struct endi
 	return 0;
 }
 
-static bool
-same(const char *a, size_t a_length, const char *b, size_t b_length)
+/* found is true, but that FOUND_NEW alone may have become untrue: -EEXIST, and nothing has changed. */
+static int
+put(struct store *s, unsigned id, struct draft d, uint32_t found)
 {
-	return a_length == b_length && memcmp(a, b, a_length) == 0;
+	static const struct value nothing;
+	struct store_resource *res = s->resources[id];
+	uint32_t known = found_known(found), leaving = found & FOUND_NEW ? known : 0;
+	struct value before = known ? value_of_object(&s->arena->view, known) : nothing;
+	bool keep;
+	int r = prepare_change(s, res, before, value_of_object(&s->arena->view, d.ref), leaving, &keep);
+
+	if (r < 0)
+		return r;
+	arena_open_reserve(s->arena, true);
+	if (known && !leaving) {
+		r = update_object(s, id, known, d.ref);
+	} else {
+		/* another UID under the name: the old object is gone, this is a new one */
+		r = leaving ? remove_object(s, id, known, keep, (struct ending){known, false}) : 0;
+		if (r == 0)
+			r = add_object(s, id, d.ref);
+		if (r == 0 && leaving)
+			tombstones_trim(s, res);
+	}
+	arena_open_reserve(s->arena, false);
+	return r;
+}
+
+/* Ask what is known, then put. */
+static int
+put_asking(struct store *s, unsigned id, struct draft d, const struct object *o,
+	   enum store_change *ret_change)
+{
+	uint32_t known = store_find(s, id, o->key_hash, object_namespace(o), o->namespace_length,
+				    object_name(o), o->name_length);
+	bool same, named;
+	uint32_t found = store_compare(s, known, d.ref, &same, &named);
+
+	*ret_change = same ? STORE_NOTHING : found & FOUND_NEW ? STORE_ADDED : STORE_UPDATED;
+	if (!same)
+		return put(s, id, d, found);
+	draft_discard(s->arena, s->intern, d);
+	return 0;
+}
+
+int
+store_put_found(struct store *s, unsigned resource, struct draft d, uint32_t found,
+		enum store_change *ret_change)
+{
+	const struct object *o = object_at(&s->arena->view, d.ref);
+	enum store_change change = found & FOUND_NEW ? STORE_ADDED : STORE_UPDATED;
+	int r = -EEXIST;
+
+	if (!o || o->name_length == 0)
+		return -EBADMSG;
+	if (found == FOUND_NEW || store_still_found(s, s->resources[resource], o, found))
+		r = put(s, resource, d, found);
+	if (r == -EEXIST)
+		r = put_asking(s, resource, d, o, &change);
+	if (r == 0 && ret_change)
+		*ret_change = change;
+	return r;
 }
 
 int
 store_put(struct store *s, unsigned resource, struct draft d, enum store_change *ret_change)
 {
-	static const struct value nothing;
-	struct store_resource *res = s->resources[resource];
-	const struct object *o = object_at(&s->arena->view, d.ref);
-	enum store_change change = STORE_ADDED;
-	struct value before = nothing, after;
-	uint32_t known;
-	bool keep;
-	int r;
-
-	if (!o || o->name_length == 0)
-		return -EBADMSG;
-	known = store_find(s, resource, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
-			   o->name_length);
-	after = value_of_object(&s->arena->view, d.ref);
-	if (known) {
-		const char *uid, *version, *known_uid, *known_version;
-		size_t uid_length, version_length, known_uid_length, known_version_length;
-
-		store_object_identity(s, d.ref, &uid, &uid_length, &version, &version_length);
-		store_object_identity(s, known, &known_uid, &known_uid_length, &known_version,
-				      &known_version_length);
-		before = value_of_object(&s->arena->view, known);
-		change = same(uid, uid_length, known_uid, known_uid_length) ? STORE_UPDATED : STORE_ADDED;
-		if (change == STORE_UPDATED && version_length > 0 &&
-		    same(version, version_length, known_version, known_version_length) &&
-		    value_same(before, after)) {
-			draft_discard(s->arena, s->intern, d);
-			if (ret_change)
-				*ret_change = STORE_NOTHING;
-			return 0;
-		}
-	}
-	r = prepare_change(s, res, before, after, change == STORE_ADDED ? known : 0, &keep);
-	if (r < 0)
-		return r;
-	arena_open_reserve(s->arena, true);
-	if (known && change == STORE_UPDATED) {
-		r = update_object(s, resource, known, d.ref);
-	} else {
-		/* another UID under the name: the old object is gone, this is a new one */
-		r = known ? remove_object(s, resource, known, keep, (struct ending){known, false}) : 0;
-		if (r == 0)
-			r = add_object(s, resource, d.ref);
-		if (r == 0 && known)
-			tombstones_trim(s, res);
-	}
-	arena_open_reserve(s->arena, false);
-	if (r == 0 && ret_change)
-		*ret_change = change;
-	return r;
+	return store_put_found(s, resource, d, FOUND_UNASKED, ret_change);
 }
 
 int

@@ -77,19 +77,61 @@ same_text(const char *a, size_t a_length, const char *b, size_t b_length)
 	return a_length == b_length && memcmp(a, b, a_length) == 0;
 }
 
-bool
-store_same_state(const struct store *s, uint32_t known, uint32_t draft)
+uint32_t
+store_compare(const struct store *s, uint32_t known, uint32_t draft, bool *ret_same, bool *ret_named)
 {
 	const char *uid, *version, *known_uid, *known_version;
 	size_t uid_length, version_length, known_uid_length, known_version_length;
 
+	*ret_same = false;
+	*ret_named = true;
+	if (!known)
+		return FOUND_NEW;
 	store_object_identity(s, draft, &uid, &uid_length, &version, &version_length);
 	store_object_identity(s, known, &known_uid, &known_uid_length, &known_version, &known_version_length);
-	if (uid_length == 0 || version_length == 0 ||
-	    !same_text(uid, uid_length, known_uid, known_uid_length) ||
-	    !same_text(version, version_length, known_version, known_version_length))
-		return false;
-	return value_same(value_of_object(&s->arena->view, known), value_of_object(&s->arena->view, draft));
+	*ret_named = uid_length > 0;
+	if (!same_text(uid, uid_length, known_uid, known_uid_length))
+		return FOUND_NEW | known;
+	*ret_same = version_length > 0 &&
+		    same_text(version, version_length, known_version, known_version_length) &&
+		    value_same(value_of_object(&s->arena->view, known),
+			       value_of_object(&s->arena->view, draft));
+	return known;
+}
+
+uint32_t
+store_look(const struct store *s, unsigned resource, uint32_t draft, bool *ret_same)
+{
+	const struct object *o = object_at(&s->arena->view, draft);
+	uint32_t known, found;
+	bool named;
+
+	*ret_same = false;
+	if (!o)
+		return FOUND_UNASKED;
+	known = store_find(s, resource, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
+			   o->name_length);
+	found = store_compare(s, known, draft, ret_same, &named);
+	if (*ret_same && !named) { /* left to the change, which takes it for the same */
+		*ret_same = false;
+		return FOUND_UNASKED;
+	}
+	return found;
+}
+
+bool
+store_still_found(const struct store *s, const struct store_resource *res, const struct object *o,
+		  uint32_t found)
+{
+	const struct arena_view *view = &s->arena->view;
+	const struct object *known = found_known(found) ? object_at(view, found_known(found)) : NULL;
+	uint32_t ref;
+
+	return known && known->key_hash == o->key_hash &&
+	       ordinal_object(view, res->now.ordinals, known->ordinal, &ref, &known) > 0 &&
+	       ref == found_known(found) &&
+	       object_has_key(known, object_namespace(o), o->namespace_length, object_name(o),
+			      o->name_length);
 }
 
 /* ---- keys of leaves ---- */

@@ -525,7 +525,7 @@ what_is_distrusted_waits_for_a_list(void **state)
 {
 	struct test *t = *state;
 	struct store *store = t->fx->store->store;
-	const uint32_t none[1] = { 0 };
+	const struct delta_item none[1] = { 0 };
 
 	begin(t);
 	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));

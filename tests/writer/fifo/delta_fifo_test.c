@@ -70,13 +70,17 @@ world_find(void *context, uint64_t key_hash, const char *ns, size_t ns_length, c
 	return 0;
 }
 
-static bool
-world_same(void *context, uint32_t a, uint32_t b)
+static uint32_t
+world_look(void *context, uint32_t draft, bool *ret_same)
 {
 	struct world *w = context;
+	const struct object *o = object_of(w, draft);
+	uint32_t known = world_find(w, o->key_hash, object_namespace(o), o->namespace_length, object_name(o),
+				    o->name_length);
+	bool same_uid = known && w->blocks[known - 1].uid == w->blocks[draft - 1].uid;
 
-	return w->blocks[a - 1].uid == w->blocks[b - 1].uid &&
-	       w->blocks[a - 1].version == w->blocks[b - 1].version;
+	*ret_same = same_uid && w->blocks[known - 1].version == w->blocks[draft - 1].version;
+	return same_uid ? known : FOUND_NEW | known;
 }
 
 static void
@@ -138,6 +142,13 @@ draft(struct world *w, const char *key, unsigned version)
 	return draft_uid(w, key, version, 1);
 }
 
+/* An item of a list, which nobody has compared yet. */
+static struct delta_item
+listed(struct world *w, const char *key, unsigned version)
+{
+	return (struct delta_item){draft(w, key, version), FOUND_UNASKED};
+}
+
 static uint32_t
 know(struct world *w, const char *key, unsigned version)
 {
@@ -162,7 +173,7 @@ static int
 set_up(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	struct known_objects known = {w,          world_object, world_find,   world_same,
+	struct known_objects known = {w,          world_object, world_find,   world_look,
 				      world_each, world_count,  world_discard};
 
 	if (!w)
@@ -211,6 +222,12 @@ apply(void *context, const struct deltas *d, size_t *ret_done)
 				       "AUDRS"[delta->type]);
 		if (delta->unchanged || delta->type == DELTA_SYNC || (delta->tombstone && delta->ref != 0))
 			assert_int_equal(delta->ref, known);
+		if (delta->found != FOUND_UNASKED) {
+			assert_int_equal(found_known(delta->found), known);
+			if (known)
+				assert_int_equal((delta->found & FOUND_NEW) != 0,
+						 w->blocks[known - 1].uid != w->blocks[delta->ref - 1].uid);
+		}
 		if (delta->tombstone)
 			at += (size_t)snprintf(w->log + at, sizeof(w->log) - at, "?");
 		else if (delta->unchanged)
@@ -247,9 +264,9 @@ pop(struct world *w, size_t max)
 #define ok(expression) assert_int_equal((expression), 0)
 
 static void
-replace(struct world *w, size_t count, const uint32_t *drafts)
+replace(struct world *w, size_t count, const struct delta_item *items)
 {
-	ok(delta_fifo_replace(FIFO(w), drafts, count));
+	ok(delta_fifo_replace(FIFO(w), items, count));
 }
 
 /* ---- order and merging ----------------------------------------------------- */
@@ -423,7 +440,7 @@ static void
 staging_discards_what_is_known(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[3];
+	struct delta_item items[3];
 
 	know(w, "a", 1);
 	know(w, "b", 2);
@@ -440,7 +457,7 @@ static void
 unstaging_leaves_nothing(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[2];
+	struct delta_item items[2];
 
 	know(w, "a", 1);
 	items[0] = delta_fifo_stage(FIFO(w), draft(w, "a", 1));
@@ -460,7 +477,7 @@ static void
 staging_keeps_bodies_while_something_is_queued(void **state)
 {
 	struct world *w = *state;
-	uint32_t item;
+	struct delta_item item;
 
 	know(w, "a", 1);
 	ok(delta_fifo_update(FIFO(w), draft(w, "a", 2)));
@@ -480,12 +497,12 @@ static void
 replace_buries_known_keys_that_are_missing(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[2];
+	struct delta_item items[2];
 
 	know(w, "a", 1);
 	know(w, "b", 2);
-	items[0] = draft(w, "b", 3);
-	items[1] = draft(w, "c", 4);
+	items[0] = listed(w, "b", 3);
+	items[1] = listed(w, "c", 4);
 	replace(w, 2, items);
 	assert_string_equal(pop(w, 100), "b: R3 | c: R4 | a: D? | ");
 	assert_int_equal(world_count(w), 2);
@@ -499,10 +516,10 @@ static void
 replace_buries_keys_that_are_only_queued(void **state)
 {
 	struct world *w = *state;
-	uint32_t item;
+	struct delta_item item;
 
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	item = draft(w, "y", 2);
+	item = listed(w, "y", 2);
 	replace(w, 1, &item);
 	assert_string_equal(pop(w, 100), "x: A1 D? | y: R2 | ");
 	assert_int_equal(world_count(w), 1);
@@ -529,11 +546,11 @@ static void
 replace_keeps_what_is_queued_before_it(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[2];
+	struct delta_item items[2];
 
 	ok(delta_fifo_add(FIFO(w), draft(w, "x", 1)));
-	items[0] = draft(w, "y", 3);
-	items[1] = draft(w, "x", 2);
+	items[0] = listed(w, "y", 3);
+	items[1] = listed(w, "x", 2);
 	replace(w, 2, items);
 	assert_string_equal(pop(w, 100), "x: A1 R2 | y: R3 | ");
 }
@@ -543,10 +560,10 @@ static void
 a_second_replace_buries_what_only_the_first_had(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[2] = { draft(w, "x", 1), draft(w, "y", 1) };
+	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
 
 	replace(w, 2, items);
-	items[0] = draft(w, "y", 2);
+	items[0] = listed(w, "y", 2);
 	replace(w, 1, items);
 	assert_string_equal(pop(w, 100), "x: R1 D? | y: R1 R2 | ");
 }
@@ -556,7 +573,7 @@ static void
 a_refused_replace_changes_nothing(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[2] = { draft(w, "x", 1), 4711 };
+	struct delta_item items[2] = { listed(w, "x", 1), { 4711, FOUND_UNASKED } };
 
 	know(w, "y", 1);
 	assert_int_equal(delta_fifo_replace(FIFO(w), items, 2), -EBADMSG);
@@ -573,7 +590,7 @@ static void
 a_key_that_goes_is_buried_once(void **state)
 {
 	struct world *w = *state;
-	uint32_t item;
+	struct delta_item item;
 
 	/* deleted already */
 	know(w, "deleted", 1);
@@ -586,7 +603,7 @@ a_key_that_goes_is_buried_once(void **state)
 	replace(w, 0, NULL);
 	assert_string_equal(pop(w, 100), "synced: S D? | ");
 	/* in one list, and missing from the next two */
-	item = draft(w, "listed", 1);
+	item = listed(w, "listed", 1);
 	replace(w, 1, &item);
 	replace(w, 0, NULL);
 	replace(w, 0, NULL);
@@ -620,7 +637,7 @@ static void
 listing_lasts_until_the_last_key_of_the_list(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[2] = { draft(w, "x", 1), draft(w, "y", 1) };
+	struct delta_item items[2] = { listed(w, "x", 1), listed(w, "y", 1) };
 
 	replace(w, 2, items);
 	ok(delta_fifo_add(FIFO(w), draft(w, "z", 2)));
@@ -715,7 +732,7 @@ static void
 failing_keys_keep_their_order(void **state)
 {
 	struct world *w = *state;
-	uint32_t items[3] = { draft(w, "a", 1), draft(w, "b", 1), draft(w, "c", 1) };
+	struct delta_item items[3] = { listed(w, "a", 1), listed(w, "b", 1), listed(w, "c", 1) };
 
 	replace(w, 3, items);
 	w->fail_key = "a";
@@ -770,15 +787,15 @@ a_key_costs_at_most_64_bytes(void **state)
 {
 	struct world *w = *state;
 	struct delta_fifo *big;
-	struct known_objects known = {w,          world_object, world_find,   world_same,
+	struct known_objects known = {w,          world_object, world_find,   world_look,
 				      world_each, world_count,  world_discard};
-	static uint32_t items[512];
+	static struct delta_item items[512];
 	size_t empty = delta_fifo_bytes(FIFO(w)), full;
 	char key[16];
 
 	for (unsigned i = 0; i < 512; i++) {
 		snprintf(key, sizeof(key), "ns/%u", i);
-		items[i] = draft(w, key, 1);
+		items[i] = listed(w, key, 1);
 	}
 	big = delta_fifo_new(&known);
 	ok(delta_fifo_replace(big, items, 512));

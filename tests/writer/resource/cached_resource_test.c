@@ -145,7 +145,7 @@ set_version(struct side *side, const struct server *server)
 static void
 list(struct side *side, const struct server *server)
 {
-	uint32_t items[OBJECTS];
+	struct delta_item items[OBJECTS];
 	size_t count = 0;
 
 	for (unsigned i = 0; i < OBJECTS; i++)

@@ -2,7 +2,7 @@
 /*
  * Equal hashes. The linker puts the functions below in the place of libsodium's and our own, and they answer
  * with three bits: every trie of the store is full of collisions, the books of shared blocks too, and all
- * must be found as if nothing were the matter.
+ * must be found as if nothing were the matter, whatever was found before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,6 +62,20 @@ __wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, co
 
 #define PODS 120
 
+/* By turns nothing, "it is new", what is known, and a state that went or another pod's. */
+static uint32_t
+find_somehow(struct store_fixture *fx, uint32_t draft)
+{
+	static uint32_t last;
+	static unsigned turn;
+	uint32_t found[] = {FOUND_UNASKED, FOUND_NEW, 0, last};
+	bool same;
+
+	found[2] = store_look(fx->store, fx->pods, draft, &same);
+	last = draft;
+	return found[turn++ % 4];
+}
+
 static void
 fill_and_check(uint64_t mask)
 {
@@ -72,6 +86,7 @@ fill_and_check(uint64_t mask)
 
 	hash_mask = mask;
 	fx = store_fixture_new(0);
+	fx->find = find_somehow;
 	for (unsigned round = 0; round < 40; round++) {
 		for (unsigned n = 0; n < 60; n++) {
 			unsigned i;
