@@ -22,9 +22,6 @@ struct lane {
 	void (*on_popped)(void *context);
 	void *context;
 	bool popped;				/* in this batch */
-	uint8_t version_length;			/* what the store was told last … */
-	char version[RESOURCE_VERSION_MAX];
-	bool version_known;			/* … if it was */
 	struct applier_sync sync;		/* under way, or zeroed */
 	uint64_t lists_awaited;			/* the version counts when the FIFO was given so many lists */
 };
@@ -193,32 +190,29 @@ settle(struct applier *p, struct lane *lane)
 {
 	size_t length;
 	const char *version = delta_fifo_version(lane->fifo, &length);
+	const struct resource *now;
 
 	if (lane->sync.sync && delta_fifo_is_empty(lane->fifo))
 		end_sync(p, lane);
 	if (lane->sync.sync) /* content and definition are not one yet: no RV belongs to them */
 		return;
 
+	now = store_resource(p->store, lane->resource);
 	if (!delta_fifo_is_empty(lane->fifo)) {
-		if (delta_fifo_is_listing(lane->fifo) &&
-		    store_resource(p->store, lane->resource)->state != RESOURCE_LISTING) {
+		if (delta_fifo_is_listing(lane->fifo) && now->state != RESOURCE_LISTING) {
 			store_set_state(p->store, lane->resource, RESOURCE_LISTING);
-			lane->version_known = false;
 			p->dirty = true;
 		}
 		return;
 	}
 	if (delta_fifo_lists(lane->fifo) < lane->lists_awaited)
 		return;
-	if (length == 0 || (lane->version_known && lane->version_length == length &&
-			    memcmp(lane->version, version, length) == 0))
+	if (length == 0 || (now->state == RESOURCE_SYNCED && now->version_length == length &&
+			    memcmp(now->version, version, length) == 0))
 		return;
 	if (store_set_version(p->store, lane->resource, version, length) < 0)
 		return;
 	store_set_state(p->store, lane->resource, RESOURCE_SYNCED);
-	memcpy(lane->version, version, length);
-	lane->version_length = (uint8_t)length;
-	lane->version_known = true;
 	p->dirty = true;
 }
 
@@ -291,21 +285,14 @@ int
 applier_add(struct applier *p, unsigned resource, const char *name, struct delta_fifo *fifo,
 	     void (*on_popped)(void *context), void *context)
 {
-	const struct resource *known = store_resource(p->store, resource);
-	struct lane *grown = realloc(p->lanes, (p->lane_count + 1) * sizeof(*grown)), *lane;
+	struct lane *grown = realloc(p->lanes, (p->lane_count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	p->lanes = grown;
-	lane = &p->lanes[p->lane_count++];
-	*lane = (struct lane){
+	p->lanes[p->lane_count++] = (struct lane){
 		.resource = resource, .name = name, .fifo = fifo, .on_popped = on_popped, .context = context,
 	};
-	if (known->state == RESOURCE_SYNCED) {
-		lane->version_known = true;
-		lane->version_length = known->version_length;
-		memcpy(lane->version, known->version, known->version_length);
-	}
 	return 0;
 }
 
@@ -359,7 +346,6 @@ applier_await_list(struct applier *p, const struct delta_fifo *fifo)
 	struct lane *lane = find_lane(p, fifo);
 
 	lane->lists_awaited = delta_fifo_lists(fifo) + 1;
-	lane->version_known = false;
 	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
 	p->dirty = true;
 }
@@ -378,7 +364,6 @@ applier_distrust(struct applier *p, struct delta_fifo *fifo)
 	if (!lane)
 		return;
 	delta_fifo_set_version(fifo, "", 0);
-	lane->version_known = false;
 	store_set_version(p->store, lane->resource, "", 0);
 	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
 	p->dirty = true;
