@@ -147,7 +147,7 @@ check_turn(uv_check_t *check)
 
 /* Does a reader hold back more than it may? */
 static void
-watch_patience(struct daemon *d)
+limit_snapshots(struct daemon *d)
 {
 	struct snapshot_limit limits = limits_of_snapshots(d->config);
 	struct store_stats stats;
@@ -187,7 +187,7 @@ watch_patience(struct daemon *d)
  * when nothing else is committed.
  */
 static void
-watch_events(struct daemon *d)
+age_events(struct daemon *d)
 {
 	uint64_t now = time_ns(CLOCK_BOOTTIME);
 
@@ -213,8 +213,8 @@ beat(uv_timer_t *timer)
 	tell_status(d);
 	if (!d->ready)
 		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
-	watch_events(d);
-	watch_patience(d);
+	age_events(d);
+	limit_snapshots(d);
 	daemon_ask_about_redefined(d);
 	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->local.arena); i++)
 		;
@@ -409,7 +409,7 @@ finish(struct daemon *d)
 	if (d->broker)
 		broker_free(d->broker, NULL, NULL);
 	/* the readers are gone, and left their last acknowledgements */
-	watch_events(d);
+	age_events(d);
 	consumers_free(d->consumers);
 	fan_out_free(d->fan_out);
 	uv_prepare_stop(&d->prepare);

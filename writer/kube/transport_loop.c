@@ -11,10 +11,10 @@
 #define CUT_TOLD_MS 1000u
 
 /* One socket of libcurl's that libuv watches. */
-struct watched {
+struct polled {
 	uv_poll_t poll;
 	struct transport_loop *loop;
-	struct watched *prev, *next;
+	struct polled *prev, *next;
 	curl_socket_t fd;
 	uint64_t heard_ms; /* when something last came; at first when it was made */
 };
@@ -22,7 +22,7 @@ struct watched {
 static void
 on_ready(uv_poll_t *poll, int status, int events)
 {
-	struct watched *w = (struct watched *)(void *)poll;
+	struct polled *w = (struct polled *)(void *)poll;
 	struct transport_loop *l = w->loop;
 	int action = 0, running;
 
@@ -72,7 +72,7 @@ handle_gone(struct transport_loop *l)
 static void
 on_watched_closed(uv_handle_t *handle)
 {
-	struct watched *w = (struct watched *)(void *)handle;
+	struct polled *w = (struct polled *)(void *)handle;
 	struct transport_loop *l = w->loop;
 
 	free(w);
@@ -86,24 +86,24 @@ on_timer_closed(uv_handle_t *handle)
 }
 
 static void
-unwatch(struct watched *w)
+unwatch(struct polled *w)
 {
 	struct transport_loop *l = w->loop;
 
 	if (w->prev)
 		w->prev->next = w->next;
 	else
-		l->watched = w->next;
+		l->polled = w->next;
 	if (w->next)
 		w->next->prev = w->prev;
 	uv_poll_stop(&w->poll);
 	uv_close((uv_handle_t *)&w->poll, on_watched_closed);
 }
 
-static struct watched *
+static struct polled *
 watch(struct transport_loop *l, curl_socket_t fd)
 {
-	struct watched *w = calloc(1, sizeof(*w));
+	struct polled *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
@@ -115,10 +115,10 @@ watch(struct transport_loop *l, curl_socket_t fd)
 	w->loop = l;
 	w->fd = fd;
 	w->heard_ms = uv_now(l->loop);
-	w->next = l->watched;
+	w->next = l->polled;
 	if (w->next)
 		w->next->prev = w;
-	l->watched = w;
+	l->polled = w;
 	curl_multi_assign(l->multi, fd, w);
 	return w;
 }
@@ -127,7 +127,7 @@ static int
 on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 {
 	struct transport_loop *l = ctx;
-	struct watched *w = socket_ctx;
+	struct polled *w = socket_ctx;
 	int events = 0;
 
 	(void)easy;
@@ -182,7 +182,7 @@ transport_loop_heard_ms(const struct transport_loop *loop)
 {
 	uint64_t oldest = TRANSPORT_LOOP_NONE;
 
-	for (const struct watched *w = loop->watched; w; w = w->next)
+	for (const struct polled *w = loop->polled; w; w = w->next)
 		if (w->heard_ms < oldest)
 			oldest = w->heard_ms;
 	return oldest;
@@ -210,7 +210,7 @@ transport_loop_cut(struct transport_loop *loop, uint64_t heard_ms)
 {
 	loop->n_cut = 0;
 	loop->cut_ms = uv_now(loop->loop);
-	for (const struct watched *w = loop->watched; w; w = w->next) {
+	for (const struct polled *w = loop->polled; w; w = w->next) {
 		if (w->heard_ms > heard_ms)
 			continue;
 		if (loop->n_cut < sizeof(loop->cut_ports) / sizeof(*loop->cut_ports))
@@ -236,7 +236,7 @@ transport_loop_close(struct transport_loop *loop)
 {
 	loop->closing = true;
 	curl_multi_cleanup(loop->multi); /* closes connections, which unwatches their sockets */
-	while (loop->watched)
-		unwatch(loop->watched);
+	while (loop->polled)
+		unwatch(loop->polled);
 	uv_close((uv_handle_t *)&loop->timeout, on_timer_closed);
 }

@@ -16,13 +16,13 @@
 
 #define TRANSPORT_LOOP_NONE UINT64_MAX
 
-struct watched;
+struct polled;
 
 struct transport_loop {
 	CURLM *multi;
 	uv_loop_t *loop;
 	uv_timer_t timeout;
-	struct watched *watched;
+	struct polled *polled;
 	size_t n_handles; /* of libuv, not closed yet */
 	bool closing;
 	uint16_t cut_ports[64]; /* of the connections that transport_loop_cut() ended last */

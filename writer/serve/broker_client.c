@@ -44,7 +44,7 @@ on_death(uv_poll_t *poll, int status, int events)
  * cannot see (pid 0, another pid namespace) is watched by its connection alone.
  */
 static void
-watch_process(struct client *c)
+follow_process(struct client *c)
 {
 	socklen_t bytes = sizeof(c->pidfd);
 
@@ -96,7 +96,7 @@ client_new(struct broker *b, int fd)
 	if (c->next)
 		c->next->previous = c;
 	b->clients = c;
-	watch_process(c);
+	follow_process(c);
 	client_set_deadline(c);
 	listen_for(c, UV_READABLE);
 }

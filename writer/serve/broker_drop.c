@@ -22,10 +22,10 @@
 void
 client_unsubscribe(struct reader_queue *queue)
 {
-	if (!queue->subscription)
+	if (!queue->subscriber)
 		return;
 	consumers_leave(queue->seat);
-	fan_out_unsubscribe(queue->subscription);
+	fan_out_unsubscribe(queue->subscriber);
 	memset(queue, 0, sizeof(*queue));
 }
 

@@ -50,7 +50,7 @@ struct wake {
 	uv_timer_t watchdog;
 	bool active;
 	bool again;		/* clients became due while the task ran */
-	struct waker **list;	/* room for max_readers */
+	struct waker **wakers; /* those of the task; room for max_readers */
 	size_t count;
 	_Atomic size_t at;	/* 1 + the one that is written to; 0: the task has not begun */
 	size_t last_at;		/* what the watchdog saw last */
@@ -129,9 +129,9 @@ bool peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd);
 struct subscriber;
 struct consumer_seat;
 
-/* One of a reader's queues; subscription NULL: not in use. */
+/* One of a reader's queues; subscriber NULL: not in use. */
 struct reader_queue {
-	struct subscriber *subscription;
+	struct subscriber *subscriber;
 	struct consumer_seat *seat;	/* NULL: no consumer */
 	uint32_t entries;
 	char consumer[CONSUMER_NAME_MAX + 1];

@@ -16,10 +16,10 @@ add_queue(cJSON *array, unsigned number, const struct reader_queue *queue)
 		cJSON_Delete(o);
 		return false;
 	}
-	subscription_stats(queue->subscription, &stats);
+	subscriber_stats(queue->subscriber, &stats);
 	return cJSON_AddNumberToObject(o, "number", number) &&
-	       cJSON_AddStringToObject(o, "resource", subscription_resource(queue->subscription)) &&
-	       cJSON_AddStringToObject(o, "namespace", subscription_namespace(queue->subscription)) &&
+	       cJSON_AddStringToObject(o, "resource", subscriber_resource_name(queue->subscriber)) &&
+	       cJSON_AddStringToObject(o, "namespace", subscriber_namespace(queue->subscriber)) &&
 	       cJSON_AddStringToObject(o, "consumer", queue->consumer) &&
 	       cJSON_AddNumberToObject(o, "capacity", stats.capacity) &&
 	       cJSON_AddNumberToObject(o, "unread", (double)stats.unread) &&
@@ -35,7 +35,7 @@ add_queues(cJSON *reader, const struct client *c)
 	bool ok = array != NULL;
 
 	for (unsigned i = 0; c->queues && ok && i < SLOT_QUEUES; i++)
-		if (c->queues[i].subscription)
+		if (c->queues[i].subscriber)
 			ok = add_queue(array, i, &c->queues[i]);
 	return ok;
 }

@@ -45,7 +45,7 @@ wake_init(struct broker *b)
 	struct wake *wake = &b->wake;
 
 	wake->broker = b;
-	wake->list = calloc(b->options.max_readers, sizeof(wake->list[0]));
+	wake->wakers = calloc(b->options.max_readers, sizeof(wake->wakers[0]));
 	wake->fds = calloc(b->options.max_readers, sizeof(wake->fds[0]));
 	wake->sleepers = calloc(b->options.max_readers, sizeof(struct client *));
 	wake->armed = calloc(b->options.max_readers, sizeof(_Atomic uint32_t *));
@@ -53,14 +53,14 @@ wake_init(struct broker *b)
 	if (!b->options.wake_by_writing && eventfd_signal_new(&wake->signal) < 0)
 		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a "
 			 "thread writes to their eventfds, which takes longer");
-	return wake->list && wake->fds && wake->sleepers && wake->armed && wake->queue_due ? 0 : -ENOMEM;
+	return wake->wakers && wake->fds && wake->sleepers && wake->armed && wake->queue_due ? 0 : -ENOMEM;
 }
 
 void
 wake_done(struct broker *b)
 {
 	eventfd_signal_free(b->wake.signal);
-	free(b->wake.list);
+	free(b->wake.wakers);
 	free(b->wake.fds);
 	free(b->wake.sleepers);
 	free(b->wake.armed);

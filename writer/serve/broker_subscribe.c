@@ -156,7 +156,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 	take_seat(c, &source, queue, cursor, answer, refused);
 	if (refused->code)
 		return;
-	r = fan_out_subscribe(source.fan_out, &options, &queue->subscription, &answer->base, ret_fd);
+	r = fan_out_subscribe(source.fan_out, &options, &queue->subscriber, &answer->base, ret_fd);
 	if (r < 0) {
 		char text[100];
 
@@ -164,7 +164,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		refuse(refused, REFUSED_FULL, text);
 		return;
 	}
-	queue->entries = answer->entries = subscription_capacity(queue->subscription);
+	queue->entries = answer->entries = subscriber_capacity(queue->subscriber);
 }
 
 static void

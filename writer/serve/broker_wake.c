@@ -38,7 +38,7 @@ write_all(uv_work_t *work)
 		 * wrong one for one round.
 		 */
 		atomic_store_explicit(&wake->at, i + 1, memory_order_release);
-		while (write(wake->list[i]->fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		while (write(wake->wakers[i]->fd, &one, sizeof(one)) < 0 && errno == EINTR)
 			;
 	}
 }
@@ -68,8 +68,8 @@ look_after(uv_timer_t *timer)
 	size_t at = atomic_load_explicit(&wake->at, memory_order_acquire);
 
 	if (at > 0 && at == wake->last_at) {
-		wake->list[at - 1]->stuck = true;
-		set_free(wake->list[at - 1]->fd);
+		wake->wakers[at - 1]->stuck = true;
+		set_free(wake->wakers[at - 1]->fd);
 	}
 	wake->last_at = at;
 }
@@ -110,7 +110,7 @@ written(uv_work_t *work, int status)
 	if (!b->closing)
 		drop_hostile(b);
 	for (size_t i = 0; i < wake->count; i++)
-		waker_unref(wake->list[i]);
+		waker_unref(wake->wakers[i]);
 	wake->count = 0;
 	wake->active = false;
 	if (b->closing)
@@ -157,7 +157,7 @@ wake_start(struct broker *b)
 			continue;
 		c->due = false;
 		c->waker->references++;
-		wake->list[wake->count++] = c->waker;
+		wake->wakers[wake->count++] = c->waker;
 	}
 	if (wake->count == 0)
 		return;

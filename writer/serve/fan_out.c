@@ -3,10 +3,10 @@
  * Fan-out. For each position in the root there is an audience: who listens to it, and who of them has entries
  * unread.
  *
- *	audience[3] ─┬─ listeners  {hash of namespace, binding} …   looked through for each event
- *	             └─ unread     binding …                        looked through for the lowest unread seq
+ *	audience[3] ─┬─ hearers  {hash of namespace, place} …   looked through for each event
+ *	             └─ unread   place …                        looked through for the lowest unread seq
  *
- * A binding is a subscription at one position; several entries of one resource name have a position each.
+ * A place is a subscriber at one position; several entries of one resource name have a position each.
  * Readers that have read everything are not looked at again before something is pushed for them, and a reader
  * whose first unread entry is still the lowest of all answers for the others: what is lowest never falls.
  */
@@ -26,23 +26,23 @@
  * unread  it stands in its audience's `unread`
  */
 struct subscriber_resource {
-	struct subscriber *subscription;
+	struct subscriber *subscriber;
 	unsigned resource;
 	bool unread;
 };
 
 /* ns_hash 0: all namespaces. */
-struct listener {
+struct hearer {
 	uint64_t ns_hash;
-	struct subscriber_resource *binding;
+	struct subscriber_resource *place;
 };
 
 /* lowest_of had `lowest` as its first unread seq when it was last looked for; NULL: look. */
 struct audience {
-	struct listener *listeners;
-	struct subscriber_resource **unread;	/* as much room as listeners */
+	struct hearer *hearers;
+	struct subscriber_resource **unread;	/* as much room as hearers */
 	size_t count, capacity, unread_count;
-	bool any_namespace;		/* some listener wants one namespace only */
+	bool any_namespace;		/* some hearer wants one namespace only */
 	/* a bit for each namespace that somebody wants, by its hash; all: somebody wants all */
 	uint64_t wanted;
 	const struct subscriber_resource *lowest_of;
@@ -56,10 +56,10 @@ struct subscriber {
 	char *resource, *ns;
 	size_t resource_length, ns_length;
 	uint64_t ns_hash;
-	struct subscriber_resource *bindings;
-	size_t binding_count;
+	struct subscriber_resource *places;
+	size_t place_count;
 	bool touched;			/* by the commit that is being told */
-	bool unread;			/* every binding is `unread` */
+	bool unread;			/* each of its places is `unread` */
 	bool closed;			/* in the list of those that wait to be reopened */
 	struct subscriber *next_touched, *next_closed;
 	void (*on_due)(void *context);
@@ -69,7 +69,7 @@ struct subscriber {
 struct fan_out {
 	struct store *store;
 	struct fan_out_limits limits;
-	struct subscriber *subscriptions;
+	struct subscriber *subscribers;
 	struct audience audiences[RESOURCE_MAX];
 	unsigned bound;			/* resources of the store when subscriptions were bound */
 	/* lists: of the commit that is being told; of those whose queue overflowed */
@@ -108,8 +108,8 @@ note_unread(struct subscriber *s)
 {
 	if (s->unread)
 		return;
-	for (size_t i = 0; i < s->binding_count; i++) {
-		struct subscriber_resource *b = &s->bindings[i];
+	for (size_t i = 0; i < s->place_count; i++) {
+		struct subscriber_resource *b = &s->places[i];
 		struct audience *a = &s->fan_out->audiences[b->resource];
 
 		if (!b->unread)
@@ -126,10 +126,10 @@ look_for_lowest(struct audience *a)
 	a->lowest = UINT64_MAX;
 	for (size_t i = 0; i < a->unread_count;) {
 		struct subscriber_resource *b = a->unread[i];
-		uint64_t seq = ring_out_lowest(b->subscription->queue);
+		uint64_t seq = ring_out_lowest(b->subscriber->queue);
 
 		if (seq == UINT64_MAX) {
-			b->unread = b->subscription->unread = false;
+			b->unread = b->subscriber->unread = false;
 			a->unread[i] = a->unread[--a->unread_count];
 			continue;
 		}
@@ -148,8 +148,8 @@ held_bytes(const struct subscriber *s, uint64_t lowest)
 
 	if (lowest == UINT64_MAX)
 		return 0;
-	for (size_t i = 0; i < s->binding_count; i++)
-		bytes += store_held_bytes(s->fan_out->store, s->bindings[i].resource,
+	for (size_t i = 0; i < s->place_count; i++)
+		bytes += store_held_bytes(s->fan_out->store, s->places[i].resource,
 					  lowest ? lowest - 1 : 0);
 	return bytes;
 }
@@ -180,13 +180,13 @@ lowest_unread(void *context, unsigned resource)
 	struct audience *a = &f->audiences[resource];
 
 	while (a->unread_count > 0) {
-		if (!a->lowest_of || ring_out_lowest(a->lowest_of->subscription->queue) != a->lowest)
+		if (!a->lowest_of || ring_out_lowest(a->lowest_of->subscriber->queue) != a->lowest)
 			look_for_lowest(a);
 		if (!a->lowest_of)
 			break;
-		if (held_bytes(a->lowest_of->subscription, a->lowest) <= f->limits.bytes)
+		if (held_bytes(a->lowest_of->subscriber, a->lowest) <= f->limits.bytes)
 			return a->lowest;
-		overflow(a->lowest_of->subscription);
+		overflow(a->lowest_of->subscriber);
 	}
 	return UINT64_MAX;
 }
@@ -271,12 +271,12 @@ tell(struct fan_out *f, const struct audience *a, const struct store_event *even
 	if (!*now_ns)
 		*now_ns = time_ns(CLOCK_BOOTTIME);
 	for (size_t i = 0; i < a->count; i++) {
-		const struct listener *l = &a->listeners[i];
+		const struct hearer *l = &a->hearers[i];
 		struct subscriber *s;
 
 		if (!all && l->ns_hash != 0 && l->ns_hash != hash)
 			continue;
-		s = l->binding->subscription;
+		s = l->place->subscriber;
 		if (all || l->ns_hash == 0 || (s->ns_length == length && memcmp(s->ns, ns, length) == 0))
 			push(s, &entry, *now_ns);
 	}
@@ -288,7 +288,7 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 	struct fan_out *f = context;
 	uint64_t now_ns = 0;
 
-	if (!f->subscriptions)
+	if (!f->subscribers)
 		return;
 	if (f->bound != store_resource_count(f->store))
 		fan_out_rebind(f);
@@ -310,7 +310,7 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 	}
 }
 
-/* ---- binding subscriptions to positions ---- */
+/* ---- subscribers at positions ---- */
 
 static bool
 is_of(const struct subscriber *s, unsigned resource)
@@ -325,18 +325,18 @@ static int
 audience_grow(struct audience *a)
 {
 	size_t capacity = a->capacity ? a->capacity * 2 : 8;
-	struct listener *listeners;
+	struct hearer *hearers;
 	struct subscriber_resource **unread;
 
 	if (a->count < a->capacity)
 		return 0;
-	listeners = reallocarray(a->listeners, capacity, sizeof(*listeners));
-	if (listeners)
-		a->listeners = listeners;
+	hearers = reallocarray(a->hearers, capacity, sizeof(*hearers));
+	if (hearers)
+		a->hearers = hearers;
 	unread = reallocarray(a->unread, capacity, sizeof(struct subscriber_resource *));
 	if (unread)
 		a->unread = unread;
-	if (!listeners || !unread)
+	if (!hearers || !unread)
 		return -ENOMEM;
 	a->capacity = capacity;
 	return 0;
@@ -345,19 +345,19 @@ audience_grow(struct audience *a)
 static void
 unbind(struct subscriber *s)
 {
-	for (size_t i = 0; i < s->binding_count; i++) {
-		struct subscriber_resource *b = &s->bindings[i];
+	for (size_t i = 0; i < s->place_count; i++) {
+		struct subscriber_resource *b = &s->places[i];
 		struct audience *a = &s->fan_out->audiences[b->resource];
 
 		for (size_t k = 0; k < a->count; k++) {
-			if (a->listeners[k].binding != b)
+			if (a->hearers[k].place != b)
 				continue;
-			a->listeners[k] = a->listeners[--a->count];
+			a->hearers[k] = a->hearers[--a->count];
 			break;
 		}
 		a->wanted = 0;
 		for (size_t k = 0; k < a->count; k++)
-			a->wanted |= wanted_bit(a->listeners[k].ns_hash);
+			a->wanted |= wanted_bit(a->hearers[k].ns_hash);
 		for (size_t k = 0; b->unread && k < a->unread_count; k++) {
 			if (a->unread[k] != b)
 				continue;
@@ -367,9 +367,9 @@ unbind(struct subscriber *s)
 		if (a->lowest_of == b)
 			a->lowest_of = NULL;
 	}
-	free(s->bindings);
-	s->bindings = NULL;
-	s->binding_count = 0;
+	free(s->places);
+	s->places = NULL;
+	s->place_count = 0;
 	s->unread = false;
 }
 
@@ -388,20 +388,20 @@ bind(struct subscriber *s)
 	}
 	if (wanted == 0)
 		return 0;
-	s->bindings = calloc(wanted, sizeof(s->bindings[0]));
-	if (!s->bindings)
+	s->places = calloc(wanted, sizeof(s->places[0]));
+	if (!s->places)
 		return -ENOMEM;
 	for (unsigned i = 0; i < count; i++) {
 		struct audience *a = &s->fan_out->audiences[i];
-		struct subscriber_resource *b = &s->bindings[s->binding_count];
+		struct subscriber_resource *b = &s->places[s->place_count];
 
 		if (!is_of(s, i))
 			continue;
-		*b = (struct subscriber_resource){.subscription = s, .resource = i};
-		a->listeners[a->count++] = (struct listener){s->ns_hash, b};
+		*b = (struct subscriber_resource){.subscriber = s, .resource = i};
+		a->hearers[a->count++] = (struct hearer){s->ns_hash, b};
 		a->any_namespace |= s->ns_hash != 0;
 		a->wanted |= wanted_bit(s->ns_hash);
-		s->binding_count++;
+		s->place_count++;
 	}
 	return 0;
 }
@@ -410,9 +410,9 @@ bind(struct subscriber *s)
 static bool
 keeps_its_positions(const struct subscriber *s)
 {
-	for (size_t i = 0; i < s->binding_count; i++)
-		if (s->bindings[i].resource >= store_resource_count(s->fan_out->store) ||
-		    !is_of(s, s->bindings[i].resource))
+	for (size_t i = 0; i < s->place_count; i++)
+		if (s->places[i].resource >= store_resource_count(s->fan_out->store) ||
+		    !is_of(s, s->places[i].resource))
 			return false;
 	return true;
 }
@@ -420,7 +420,7 @@ keeps_its_positions(const struct subscriber *s)
 void
 fan_out_rebind(struct fan_out *f)
 {
-	for (struct subscriber *s = f->subscriptions; s; s = s->next) {
+	for (struct subscriber *s = f->subscribers; s; s = s->next) {
 		if (!keeps_its_positions(s) && ring_out_unread(s->queue) > 0)
 			overflow(s);
 		unbind(s);
@@ -443,15 +443,15 @@ fan_out_let_go(struct fan_out *f, unsigned resource)
 	const struct audience *a = &f->audiences[resource];
 
 	for (size_t i = 0; i < a->count; i++)
-		if (ring_out_unread(a->listeners[i].binding->subscription->queue) > 0)
-			overflow(a->listeners[i].binding->subscription);
+		if (ring_out_unread(a->hearers[i].place->subscriber->queue) > 0)
+			overflow(a->hearers[i].place->subscriber);
 	store_release_held(f->store);
 }
 
 /* ---- subscriptions ---- */
 
 static void
-subscription_destroy(struct subscriber *s)
+subscriber_destroy(struct subscriber *s)
 {
 	unbind(s);
 	ring_out_free(s->queue);
@@ -472,7 +472,7 @@ published_seq(const struct fan_out *f)
 
 int
 fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
-		  struct subscriber **ret_subscription, uint64_t *ret_base, int *ret_fd)
+		  struct subscriber **ret_subscriber, uint64_t *ret_base, int *ret_fd)
 {
 	struct subscriber *s = calloc(1, sizeof(*s));
 	uint32_t entries = options->entries ? options->entries : f->limits.entries,
@@ -499,14 +499,14 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	if (r < 0) {
 		if (fd >= 0)
 			close(fd);
-		subscription_destroy(s);
+		subscriber_destroy(s);
 		return r;
 	}
-	s->next = f->subscriptions;
+	s->next = f->subscribers;
 	if (s->next)
 		s->next->previous = s;
-	f->subscriptions = s;
-	*ret_subscription = s;
+	f->subscribers = s;
+	*ret_subscriber = s;
 	*ret_fd = fd;
 	return 0;
 }
@@ -553,34 +553,34 @@ fan_out_unsubscribe(struct subscriber *s)
 	if (s->previous)
 		s->previous->next = s->next;
 	else
-		f->subscriptions = s->next;
+		f->subscribers = s->next;
 	if (s->next)
 		s->next->previous = s->previous;
 	remember_overflows(f, s);
-	subscription_destroy(s);
+	subscriber_destroy(s);
 	store_release_held(f->store);
 }
 
 const char *
-subscription_resource(const struct subscriber *s)
+subscriber_resource_name(const struct subscriber *s)
 {
 	return s->resource;
 }
 
 const char *
-subscription_namespace(const struct subscriber *s)
+subscriber_namespace(const struct subscriber *s)
 {
 	return s->ns;
 }
 
 uint32_t
-subscription_capacity(const struct subscriber *s)
+subscriber_capacity(const struct subscriber *s)
 {
 	return ring_out_entries(s->queue);
 }
 
 void
-subscription_stats(struct subscriber *s, struct subscriber_stats *ret)
+subscriber_stats(struct subscriber *s, struct subscriber_stats *ret)
 {
 	*ret = (struct subscriber_stats){
 		.unread = ring_out_unread(s->queue),
@@ -596,7 +596,7 @@ subscription_stats(struct subscriber *s, struct subscriber_stats *ret)
 void
 fan_out_tick(struct fan_out *f, uint64_t now_boot_ns)
 {
-	for (struct subscriber *s = f->subscriptions; s; s = s->next)
+	for (struct subscriber *s = f->subscribers; s; s = s->next)
 		if (s->unread && (ring_out_age_ms(s->queue, now_boot_ns) * 1000000u > f->limits.age_ns ||
 				  held_bytes(s, ring_out_lowest(s->queue)) > f->limits.bytes))
 			overflow(s);
@@ -630,11 +630,11 @@ fan_out_free(struct fan_out *f)
 {
 	if (!f)
 		return;
-	assert(!f->subscriptions);
+	assert(!f->subscribers);
 	store_on_events(f->store, NULL, NULL);
 	store_hold_for(f->store, NULL, NULL);
 	for (unsigned i = 0; i < RESOURCE_MAX; i++) {
-		free(f->audiences[i].listeners);
+		free(f->audiences[i].hearers);
 		free(f->audiences[i].unread);
 	}
 	for (size_t i = 0; i < f->past_count; i++)
@@ -651,7 +651,7 @@ fan_out_overflows(const struct fan_out *f, const char *resource)
 	for (size_t i = 0; i < f->past_count; i++)
 		if (strcmp(f->past[i].resource, resource) == 0)
 			overflows = f->past[i].count;
-	for (const struct subscriber *s = f->subscriptions; s; s = s->next)
+	for (const struct subscriber *s = f->subscribers; s; s = s->next)
 		if (strcmp(s->resource, resource) == 0)
 			overflows += ring_out_overflows(s->queue);
 	return overflows;

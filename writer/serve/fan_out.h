@@ -68,7 +68,7 @@ struct subscriber_options {
 	void *context;
 };
 int fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
-		      struct subscriber **ret_subscription, uint64_t *ret_base, int *ret_fd);
+		      struct subscriber **ret_subscriber, uint64_t *ret_base, int *ret_fd);
 void fan_out_unsubscribe(struct subscriber *s);
 
 /*
@@ -90,9 +90,9 @@ void fan_out_tick(struct fan_out *f, uint64_t now_boot_ns);
 uint64_t fan_out_overflows(const struct fan_out *f, const char *resource);
 
 /* What is said of it in reports; lent. */
-const char *subscription_resource(const struct subscriber *s);
-const char *subscription_namespace(const struct subscriber *s);
-uint32_t subscription_capacity(const struct subscriber *s);
+const char *subscriber_resource_name(const struct subscriber *s);
+const char *subscriber_namespace(const struct subscriber *s);
+uint32_t subscriber_capacity(const struct subscriber *s);
 
 struct subscriber_stats {
 	uint64_t unread;
@@ -101,6 +101,6 @@ struct subscriber_stats {
 	bool open;
 	uint32_t capacity;
 };
-void subscription_stats(struct subscriber *s, struct subscriber_stats *ret);
+void subscriber_stats(struct subscriber *s, struct subscriber_stats *ret);
 
 #endif

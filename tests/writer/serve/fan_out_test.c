@@ -118,7 +118,7 @@ subscribe_n(struct world *w, const char *resource, const char *ns, uint32_t entr
 	r->cursor = options.cursor = aligned_alloc(64, sizeof(*r->cursor));
 	memset(r->cursor, 0, sizeof(*r->cursor));
 	assert_int_equal(fan_out_subscribe(w->fan_out, &options, &r->subscription, &r->base, &fd), 0);
-	subscription_stats(r->subscription, &stats);
+	subscriber_stats(r->subscription, &stats);
 	r->queue = mmap(NULL, queue_bytes(stats.capacity), PROT_READ, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(r->queue, MAP_FAILED);
 	close(fd);
@@ -442,7 +442,7 @@ a_queue_over_its_bytes_overflows(void **state)
 	assert_true(is_open(quick));
 	store_release_held(w->fx->store);
 	assert_int_equal(held(w), 0);
-	subscription_stats(slow->subscription, &stats);
+	subscriber_stats(slow->subscription, &stats);
 	assert_int_equal(stats.overflows, 1);
 	assert_false(stats.open);
 	assert_true(stats.unread < 1000);
