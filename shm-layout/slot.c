@@ -6,8 +6,8 @@
 
 /*
  * Between a store and a load of something else, on both sides: of a pin (slot_claim_any(); pins_horizon() in
- * writer/arena/pins.c), of going to sleep (arm() in reader-lib/events/wait.c, arm_for_handlers() in run.c;
- * broker_wake() in writer/serve/broker_wake.c), of a queue that overflows (ring_out_overflow() in
+ * writer/arena/pins.c), of going to sleep (arm() in reader-lib/events/wait.c, arm_for_handlers() beside
+ * it; broker_wake() in writer/serve/broker_wake.c), of a queue that overflows (ring_out_overflow() in
  * writer/serve/ring_out.c; Q1's claim), and of a mapping that goes (mapping_reap() in
  * reader-lib/attach/mapping.c; R1's claim). Without it the load may be done first, and both sides miss what
  * the other stored.

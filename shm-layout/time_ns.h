@@ -2,7 +2,7 @@
 /*
  * The system's clocks in nanoseconds: for the stamps that both sides put into the arena and measure by, and
  * for work within a turn of the writer's loop, during which that of writer/base/clock.h stands still. What
- * waits for a time there uses clock.h, which tests can turn.
+ * waits for a time there uses that one, which tests can turn.
  */
 #ifndef SHM_LAYOUT_TIME_NS_H
 #define SHM_LAYOUT_TIME_NS_H

@@ -20,7 +20,7 @@
 static uint64_t
 load_committed(const struct header *h)
 {
-	/* Meets arena.c's release stores in writer/arena: the file had these bytes before. */
+	/* Meets the release stores in writer/arena/arena.c: the file had these bytes before. */
 	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->committed_bytes, memory_order_acquire);
 }
 

@@ -109,7 +109,7 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 
 	offset = slot_load_root(h);								/* R2 */
 	/*
-	 * Meets arena.c's release stores in writer/arena, and comes after R2: what the root reaches lies
+	 * Meets the release stores in writer/arena/arena.c, and comes after R2: what the root reaches lies
 	 * within it. Loaded before the root it could be too small, and good refs look damaged.
 	 */
 	committed = atomic_load_explicit(&h->committed_bytes, memory_order_acquire);

@@ -185,7 +185,7 @@ broker_wake(void *broker, uint64_t epoch)
 	(void)epoch;
 	/*
 	 * Root and queues were stored; the armed words are loaded now. Meets the fence in arm()
-	 * (reader-lib/events/wait.c) and arm_for_handlers() (run.c), where a reader sets its word and then
+	 * (reader-lib/events/wait.c) and arm_for_handlers() beside it, where a reader sets its word and then
 	 * looks at root and queues. Without it both could miss the other: the reader sleeps over what just
 	 * came, and nobody wakes it.
 	 */
