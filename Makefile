@@ -175,6 +175,8 @@ lint: setup-lint
 		--library=.cppcheck.cfg --suppressions-list=.cppcheck -D_GNU_SOURCE -DINFORMER_VERSION='""' -I. $(LINT_SRC)
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
+	$(call say,LINT,'file names in comments')
+	$(Q)python3 tests/structure/names.py
 
 LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*/*.c tests/*/*/*.c))
 # the examples include the library's header as users do
