@@ -16,7 +16,7 @@ int
 key_table_init(struct key_table *t, const struct allocator *memory)
 {
 	t->memory = *memory;
-	t->count = 0;
+	t->count = t->taken = 0;
 	t->bucket_count = FIRST_BUCKETS;
 	t->buckets = allocator_get(memory, FIRST_BUCKETS * sizeof(t->buckets[0]));
 	if (!t->buckets)
@@ -43,7 +43,7 @@ key_table_hash(const struct key_table *t, const char *key, size_t length)
 }
 
 static struct key_node **
-bucket_of(const struct key_table *t, uint64_t hash)
+bucket_of(const struct key_table *t, uint32_t hash)
 {
 	return &t->buckets[hash & (t->bucket_count - 1)];
 }
@@ -51,8 +51,10 @@ bucket_of(const struct key_table *t, uint64_t hash)
 struct key_node *
 key_table_find(const struct key_table *t, uint64_t hash, const char *key, size_t length)
 {
-	for (struct key_node *n = *bucket_of(t, hash); n; n = n->next) {
-		if (n->hash == hash && n->length == length &&
+	uint32_t low = (uint32_t)hash;
+
+	for (struct key_node *n = *bucket_of(t, low); n; n = n->next) {
+		if (n->hash == low && n->length == length &&
 		    (length == 0 || memcmp(n->key, key, length) == 0))
 			return n;
 	}
@@ -82,16 +84,17 @@ grow(struct key_table *t)
 }
 
 void
-key_table_insert(struct key_table *t, struct key_node *node)
+key_table_insert(struct key_table *t, struct key_node *node, uint64_t hash, const char *key, size_t length)
 {
 	struct key_node **bucket;
 
 	if (t->count >= t->bucket_count)
 		grow(t);
-	bucket = bucket_of(t, node->hash);
-	node->next = *bucket;
+	bucket = bucket_of(t, (uint32_t)hash);
+	*node = (struct key_node){*bucket, key, (uint32_t)length, (uint32_t)hash};
 	*bucket = node;
 	t->count++;
+	t->taken = 0;
 }
 
 void
@@ -110,11 +113,11 @@ key_table_take(struct key_table *t)
 {
 	if (!t->buckets || t->count == 0)
 		return NULL;
-	for (size_t i = 0; i < t->bucket_count; i++) {
-		struct key_node *n = t->buckets[i];
+	for (; t->taken < t->bucket_count; t->taken++) {
+		struct key_node *n = t->buckets[t->taken];
 
 		if (n) {
-			t->buckets[i] = n->next;
+			t->buckets[t->taken] = n->next;
 			t->count--;
 			return n;
 		}

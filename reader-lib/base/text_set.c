@@ -29,8 +29,7 @@ text_set_add(struct text_set *set, const char *data, size_t length)
 		return -ENOMEM;
 	if (length > 0)
 		memcpy(v->bytes, data, length);
-	v->node = (struct key_node){NULL, hash, v->bytes, length};
-	key_table_insert(&set->table, &v->node);
+	key_table_insert(&set->table, &v->node, hash, v->bytes, length);
 	*set->last = v;
 	set->last = &v->next;
 	return 1;

@@ -78,7 +78,7 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 	if (w->feed.inf)
 		feed_done(&w->feed, in_child);
 	catch_up_known_clear(inf, &w->catch_up_known);
-	told_keys_clear(inf, &w->keys);
+	told_keys_clear(&w->keys);
 	informer_selector_free(w->labels);
 	field_selector_free(inf, w->fields);
 	memory_put(inf, w);

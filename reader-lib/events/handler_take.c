@@ -84,7 +84,7 @@ tell_other_gone(struct informer_handler *h, struct told_key *entry)
 		return true;
 	if (!handler_tell_delete_key(h, entry))
 		return false;
-	told_keys_remove(h->inf, &h->work->keys, entry);
+	told_keys_remove(&h->work->keys, entry);
 	return !handler_leaves(h);
 }
 
@@ -110,7 +110,7 @@ note(struct informer_handler *h, const struct feed_item *item, const struct obje
 	if (!w->o.track_keys)
 		return;
 	if (!present) {
-		told_keys_remove(h->inf, &w->keys, told_keys_find(&w->keys, o));
+		told_keys_remove(&w->keys, told_keys_find(&w->keys, o));
 		return;
 	}
 	e = told_keys_get(h->inf, &w->keys, o);
@@ -122,7 +122,7 @@ note(struct informer_handler *h, const struct feed_item *item, const struct obje
 	e->uid = metadata_hash(w, ref, "uid");
 	e->version = metadata_hash(w, ref, "resourceVersion");
 	e->round = w->round;
-	e->position = w->feed.binding->parts[item->part].position;
+	e->position = (uint16_t)w->feed.binding->parts[item->part].position;
 }
 
 /* ---- items ---- */
@@ -331,7 +331,7 @@ seed_keys(struct informer_handler *h)
 		e->uid = metadata_hash(w, found.ref, "uid");
 		e->version = found.seq <= f->from ? metadata_hash(w, found.ref, "resourceVersion") : 0;
 		e->round = w->round;
-		e->position = f->binding->parts[found.part].position;
+		e->position = (uint16_t)f->binding->parts[found.part].position;
 	}
 	return r < 0 ? snapshot_settle(feed_snapshot(f), r) : 0;
 }
@@ -350,7 +350,7 @@ take_begin(struct informer_handler *h)
 			r = seed_keys(h);
 			w->whole = r == 0;
 		} else if (f->walk != WALK_COALESCED && !(w->o.track_keys && w->whole)) {
-			told_keys_clear(h->inf, &w->keys);
+			told_keys_clear(&w->keys);
 			w->whole = w->o.track_keys;
 			if (f->walk == WALK_RESYNC) {
 				w->pending |= PENDING_OVERFLOW | PENDING_BEGIN;

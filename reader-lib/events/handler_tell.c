@@ -141,8 +141,8 @@ handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
 	struct informer_object object;
 	struct key_object memory;
 
-	if (key_object_set(&memory, e->key, e->ns_length, e->key + e->ns_length, e->name_length, e->position,
-			   &object) < 0)
+	if (key_object_set(&memory, e->key, e->ns_length, e->key + e->ns_length,
+			   e->node.length - e->ns_length, e->position, &object) < 0)
 		return true;
 	object_mark_deleted(&object);
 	if (!notice(h, false))
@@ -166,7 +166,7 @@ sweep(struct informer_handler *h)
 	       (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
 		if (handler_leaves(h) || !handler_tell_delete_key(h, e))
 			return false;
-		told_keys_remove(h->inf, &w->keys, e);
+		told_keys_remove(&w->keys, e);
 	}
 	w->coalescing = false;
 	return true;

@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remembers the keys that a handler with track_keys was told of, with UID, version and hash, for its
- * RESYNCs.
+ * Remembers the keys that a handler with track_keys was told of, with UID and version, for its RESYNCs:
+ * entries in a key table. The hash counts the namespace's length in, for "a" "bc" is not "ab" "c" though the
+ * bytes are the same.
  */
 #include "reader-lib/events/told_keys.h"
 
 #include <string.h>
 
-#include <sodium.h>
-
-#include "reader-lib/attach/handle.h"
-
-#define BUCKETS_MIN 64u
+static size_t
+key_length(const struct object *o)
+{
+	return (size_t)o->namespace_length + o->name_length;
+}
 
 static uint64_t
 hash_of(const struct told_keys *t, const struct object *o)
 {
-	uint64_t hash;
-
-	crypto_shorthash((unsigned char *)&hash, (const unsigned char *)o->key,
-			 (unsigned long long)o->namespace_length + o->name_length, t->hash_key);
-	/* "a" "bc" is not "ab" "c" */
-	return hash + o->namespace_length;
+	return key_table_hash(&t->table, o->key, key_length(o)) + o->namespace_length;
 }
 
 uint64_t
@@ -31,66 +27,32 @@ told_keys_hash(const struct told_keys *t, struct value text)
 	size_t length;
 	uint64_t hash;
 
-	if (!t->buckets || !value_string(text, &data, &length))
+	if (!t->table.buckets || !value_string(text, &data, &length))
 		return 0;
-	crypto_shorthash((unsigned char *)&hash, (const unsigned char *)data, length, t->hash_key);
+	hash = key_table_hash(&t->table, data, length);
 	return hash ? hash : 1;
 }
 
-static bool
-is_of(const struct told_key *e, uint64_t hash, const struct object *o)
-{
-	return e->hash == hash && e->ns_length == o->namespace_length && e->name_length == o->name_length &&
-	       memcmp(e->key, o->key, (size_t)e->ns_length + e->name_length) == 0;
-}
-
 static struct told_key *
-find(struct told_keys *t, uint64_t hash, const struct object *o)
+find(const struct told_keys *t, uint64_t hash, const struct object *o)
 {
-	struct told_key *e = t->buckets ? t->buckets[hash & (t->bucket_count - 1)] : NULL;
-
-	while (e && !is_of(e, hash, o))
-		e = e->next;
-	return e;
+	return (struct told_key *)(void *)key_table_find(&t->table, hash, o->key, key_length(o));
 }
 
 struct told_key *
-told_keys_find(struct told_keys *t, const struct object *o)
+told_keys_find(const struct told_keys *t, const struct object *o)
 {
-	return t->count ? find(t, hash_of(t, o), o) : NULL;
-}
-
-static bool
-grow(struct informer *inf, struct told_keys *t)
-{
-	size_t count = t->bucket_count ? t->bucket_count * 2 : BUCKETS_MIN;
-	struct told_key **buckets = memory_get(inf, count * sizeof(*buckets));
-
-	if (!buckets)
-		return t->buckets != NULL;
-	if (!t->buckets)
-		randombytes_buf(t->hash_key, sizeof(t->hash_key));
-	for (size_t i = 0; i < t->bucket_count; i++) {
-		for (struct told_key *e = t->buckets[i], *next; e; e = next) {
-			next = e->next;
-			e->next = buckets[e->hash & (count - 1)];
-			buckets[e->hash & (count - 1)] = e;
-		}
-	}
-	memory_put(inf, t->buckets);
-	t->buckets = buckets;
-	t->bucket_count = count;
-	return true;
+	return t->table.count ? find(t, hash_of(t, o), o) : NULL;
 }
 
 struct told_key *
-told_keys_get(struct informer *inf, struct told_keys *t, const struct object *o)
+told_keys_get(const struct informer *inf, struct told_keys *t, const struct object *o)
 {
-	size_t length = (size_t)o->namespace_length + o->name_length;
-	struct told_key *e, **bucket;
+	size_t length = key_length(o);
+	struct told_key *e;
 	uint64_t hash;
 
-	if (t->count >= t->bucket_count && !grow(inf, t))
+	if (!t->table.buckets && key_table_init(&t->table, &inf->memory) < 0)
 		return NULL;
 	hash = hash_of(t, o);
 	e = find(t, hash, o);
@@ -99,51 +61,42 @@ told_keys_get(struct informer *inf, struct told_keys *t, const struct object *o)
 	e = memory_get(inf, sizeof(*e) + length);
 	if (!e)
 		return NULL;
-	e->hash = hash;
 	e->ns_length = o->namespace_length;
-	e->name_length = o->name_length;
 	memcpy(e->key, o->key, length);
-	bucket = &t->buckets[hash & (t->bucket_count - 1)];
-	e->next = *bucket;
-	*bucket = e;
-	t->count++;
+	key_table_insert(&t->table, &e->node, hash, e->key, length);
 	return e;
 }
 
 void
-told_keys_remove(struct informer *inf, struct told_keys *t, struct told_key *entry)
+told_keys_remove(struct told_keys *t, struct told_key *entry)
 {
-	struct told_key **at;
-
 	if (!entry)
 		return;
-	for (at = &t->buckets[entry->hash & (t->bucket_count - 1)]; *at && *at != entry; at = &(*at)->next)
-		;
-	if (*at)
-		*at = entry->next;
-	t->count--;
-	memory_put(inf, entry);
+	key_table_remove(&t->table, &entry->node);
+	allocator_put(&t->table.memory, entry);
 }
 
 struct told_key *
-told_keys_unmet(struct told_keys *t, uint32_t round, size_t *at)
+told_keys_unmet(const struct told_keys *t, uint32_t round, size_t *at)
 {
-	for (; *at < t->bucket_count; ++*at)
-		for (struct told_key *e = t->buckets[*at]; e; e = e->next)
+	for (; *at < t->table.bucket_count; ++*at) {
+		for (struct key_node *n = t->table.buckets[*at]; n; n = n->next) {
+			struct told_key *e = (struct told_key *)(void *)n;
+
 			if (e->round != round)
 				return e;
+		}
+	}
 	return NULL;
 }
 
 void
-told_keys_clear(struct informer *inf, struct told_keys *t)
+told_keys_clear(struct told_keys *t)
 {
-	for (size_t i = 0; i < t->bucket_count; i++) {
-		for (struct told_key *e = t->buckets[i], *next; e; e = next) {
-			next = e->next;
-			memory_put(inf, e);
-		}
-	}
-	memory_put(inf, t->buckets);
+	struct key_node *n;
+
+	while ((n = key_table_take(&t->table)))
+		allocator_put(&t->table.memory, n);
+	key_table_done(&t->table);
 	*t = (struct told_keys){0};
 }

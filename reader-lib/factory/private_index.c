@@ -134,8 +134,7 @@ record_of(struct private_index *ix, const char *key, size_t length)
 	if (!record)
 		return NULL;
 	memcpy(record->key, key, length);
-	record->node = (struct key_node){NULL, hash, record->key, length};
-	key_table_insert(&ix->records, &record->node);
+	key_table_insert(&ix->records, &record->node, hash, record->key, length);
 	ix->absent++;
 	link_newest(ix, record, 0);
 	return record;
@@ -155,8 +154,7 @@ value_of(struct private_index *ix, const char *data, size_t length)
 		return NULL;
 	if (length > 0)
 		memcpy(v->bytes, data, length);
-	v->node = (struct key_node){NULL, hash, v->bytes, length};
-	key_table_insert(&ix->values, &v->node);
+	key_table_insert(&ix->values, &v->node, hash, v->bytes, length);
 	return v;
 }
 

@@ -212,8 +212,7 @@ entry_find_or_make(struct informer_workqueue *q, const char *key, size_t length)
 		return NULL;
 	if (length > 0)
 		memcpy(e->key, key, length);
-	e->node = (struct key_node){NULL, hash, e->key, length};
-	key_table_insert(&q->keys, &e->node);
+	key_table_insert(&q->keys, &e->node, hash, e->key, length);
 	return e;
 }
 
