@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workqueue: keys that wait, keys that are processed, keys that wait for their time.
- *
- * A key has one entry for as long as anything is to be remembered of it: dirty (to be processed), processing,
- * delayed, or failures to be forgotten. A dirty key stands in the line, unless it is being processed: then it
- * comes into the line when that is done. So no key is ever with two workers.
- *
- *	        add                    get                       done
- *	(none) ─────▶ dirty, in line ──────▶ processing ───────────────────────▶ (none)
- *	                   ▲                     │ add
- *	                   │        done         ▼
- *	                   └────────────── processing, dirty
+ * The workqueue: its lock, its clock, and who sleeps for what. What a key can be is in work_keys.h.
  *
  * Delayed keys stand in a heap by their time. There is no thread to move them: whoever comes by does, and of
  * those who wait in get one, the keeper, sleeps no longer than until the first delayed key is ready.
@@ -26,11 +16,9 @@
 
 #include <sodium.h>
 
-#include "reader-lib/workqueue/delay_heap.h"
 #include "reader-lib/informer-workqueue.h"
-#include "reader-lib/base/key_table.h"
 #include "reader-lib/workqueue/rate_limit.h"
-#include "reader-lib/workqueue/workqueue_metrics.h"
+#include "reader-lib/workqueue/work_keys.h"
 #include "shm-layout/time_ns.h"
 
 #define DEFAULT_BASE_DELAY_NS 5000000u
@@ -39,19 +27,6 @@
 #define DEFAULT_BURST 100u
 #define NEVER UINT64_MAX
 #define KEY_MAX_BYTES (1u << 20)
-
-struct entry {
-	struct key_node node;
-	struct delayed delayed;
-	struct entry *next;		/* in the line */
-	struct entry *busy_next, *busy_previous;
-	uint64_t dirty_ns;
-	uint64_t started_ns;
-	uint32_t failures;
-	bool dirty;
-	bool processing;
-	char key[];
-};
 
 struct informer_workqueue {
 	struct allocator memory;
@@ -68,13 +43,8 @@ struct informer_workqueue {
 	bool shutting_down;
 	bool draining;
 	struct token_bucket bucket;
-	struct key_table keys;
+	struct work_keys keys;
 	struct delay_heap delays;
-	struct entry *first, **last;	/* the line */
-	size_t length;			/* of it */
-	size_t dirty;			/* keys in the line, and those that will be when they are done */
-	struct entry *busy;
-	struct workqueue_counts counts;
 };
 
 static uint64_t
@@ -87,13 +57,6 @@ static uint64_t
 later(uint64_t time_ns, uint64_t delay_ns)
 {
 	return delay_ns > NEVER - 1 - time_ns ? NEVER - 1 : time_ns + delay_ns;
-}
-
-/* A clock of the caller's may go back. */
-static uint64_t
-since(uint64_t now_ns, uint64_t then_ns)
-{
-	return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
 /* ---- made and freed ---- */
@@ -141,14 +104,13 @@ informer_workqueue_new(const struct informer_workqueue_options *options,
 	q->clock_context = o.clock_context;
 	q->base_delay_ns = o.base_delay_ns ? o.base_delay_ns : DEFAULT_BASE_DELAY_NS;
 	q->max_delay_ns = o.max_delay_ns ? o.max_delay_ns : DEFAULT_MAX_DELAY_NS;
-	q->last = &q->first;
 	token_bucket_init(&q->bucket, o.qps < 0 || o.qps > 0 ? o.qps : DEFAULT_QPS,
 			  o.burst ? o.burst : DEFAULT_BURST, now_of(q));
-	r = key_table_init(&q->keys, &memory);
+	r = work_keys_init(&q->keys, &memory);
 	if (r == 0)
 		r = conditions_init(q);
 	if (r < 0) {
-		key_table_done(&q->keys);
+		work_keys_done(&q->keys);
 		allocator_put(&memory, q);
 		return r;
 	}
@@ -160,14 +122,11 @@ void
 informer_workqueue_free(struct informer_workqueue *q)
 {
 	struct allocator memory;
-	struct key_node *node;
 
 	if (!q)
 		return;
 	memory = q->memory;
-	while ((node = key_table_take(&q->keys)))
-		allocator_put(&memory, node);
-	key_table_done(&q->keys);
+	work_keys_done(&q->keys);
 	delay_heap_done(&q->delays, &memory);
 	pthread_cond_destroy(&q->more);
 	pthread_cond_destroy(&q->keeper_wakes);
@@ -176,55 +135,7 @@ informer_workqueue_free(struct informer_workqueue *q)
 	allocator_put(&memory, q);
 }
 
-/* ---- entries; all with the lock held ---- */
-
-static struct entry *
-entry_of_node(struct key_node *node)
-{
-	return (struct entry *)(void *)node;
-}
-
-static struct entry *
-entry_of_delayed(struct delayed *d)
-{
-	return (struct entry *)(void *)((char *)d - offsetof(struct entry, delayed));
-}
-
-static struct entry *
-entry_find(struct informer_workqueue *q, const char *key, size_t length)
-{
-	struct key_node *node = key_table_find(&q->keys, key_table_hash(&q->keys, key, length), key, length);
-
-	return node ? entry_of_node(node) : NULL;
-}
-
-static struct entry *
-entry_find_or_make(struct informer_workqueue *q, const char *key, size_t length)
-{
-	uint64_t hash = key_table_hash(&q->keys, key, length);
-	struct key_node *node = key_table_find(&q->keys, hash, key, length);
-	struct entry *e;
-
-	if (node)
-		return entry_of_node(node);
-	e = allocator_get(&q->memory, sizeof(*e) + length + 1);
-	if (!e)
-		return NULL;
-	if (length > 0)
-		memcpy(e->key, key, length);
-	key_table_insert(&q->keys, &e->node, hash, e->key, length);
-	return e;
-}
-
-/* Free an entry of which nothing is to be remembered. */
-static void
-entry_drop_if_idle(struct informer_workqueue *q, struct entry *e)
-{
-	if (e->dirty || e->processing || e->delayed.at || e->failures)
-		return;
-	key_table_remove(&q->keys, &e->node);
-	allocator_put(&q->memory, e);
-}
+/* ---- with the lock held ---- */
 
 static void
 wake_one(struct informer_workqueue *q)
@@ -236,26 +147,10 @@ wake_one(struct informer_workqueue *q)
 }
 
 static void
-line_up(struct informer_workqueue *q, struct entry *e)
+make_dirty(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns)
 {
-	e->next = NULL;
-	*q->last = e;
-	q->last = &e->next;
-	q->length++;
-	wake_one(q);
-}
-
-static void
-make_dirty(struct informer_workqueue *q, struct entry *e, uint64_t now_ns)
-{
-	if (e->dirty)
-		return;
-	e->dirty = true;
-	e->dirty_ns = now_ns;
-	q->dirty++;
-	q->counts.adds++;
-	if (!e->processing)
-		line_up(q, e);
+	if (work_keys_make_dirty(&q->keys, k, now_ns))
+		wake_one(q);
 }
 
 /* Delayed keys that are ready come into the line, at the time at which they were ready. */
@@ -267,7 +162,7 @@ look_at_the_clock(struct informer_workqueue *q)
 
 	while ((d = delay_heap_top(&q->delays)) && d->ready_ns <= now_ns) {
 		delay_heap_pop(&q->delays);
-		make_dirty(q, entry_of_delayed(d), d->ready_ns);
+		make_dirty(q, work_key_of_delayed(d), d->ready_ns);
 	}
 	return now_ns;
 }
@@ -298,7 +193,7 @@ key_is_bad(const struct informer_workqueue *q, const char *key, size_t length)
 int
 informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t length)
 {
-	struct entry *e = NULL;
+	struct work_key *k = NULL;
 	int r = 0;
 
 	if (key_is_bad(q, key, length))
@@ -309,9 +204,9 @@ informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t len
 	} else {
 		uint64_t now_ns = look_at_the_clock(q);
 
-		e = entry_find_or_make(q, key, length);
-		if (e)
-			make_dirty(q, e, now_ns);
+		k = work_keys_get(&q->keys, key, length);
+		if (k)
+			make_dirty(q, k, now_ns);
 		else
 			r = -ENOMEM;
 	}
@@ -320,31 +215,31 @@ informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t len
 }
 
 static void
-delay(struct informer_workqueue *q, struct entry *e, uint64_t now_ns, uint64_t delay_ns)
+delay(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns, uint64_t delay_ns)
 {
 	uint64_t ready_ns = later(now_ns, delay_ns);
 
-	q->counts.retries++;
+	q->keys.counts.retries++;
 	if (delay_ns == 0) {
-		make_dirty(q, e, now_ns);
+		make_dirty(q, k, now_ns);
 		return;
 	}
-	if (e->delayed.at && e->delayed.ready_ns <= ready_ns)
+	if (k->delayed.at && k->delayed.ready_ns <= ready_ns)
 		return;
-	if (e->delayed.at) {
-		delay_heap_advance(&q->delays, &e->delayed, ready_ns);
+	if (k->delayed.at) {
+		delay_heap_advance(&q->delays, &k->delayed, ready_ns);
 	} else {
-		e->delayed.ready_ns = ready_ns;
-		delay_heap_push(&q->delays, &e->delayed);
+		k->delayed.ready_ns = ready_ns;
+		delay_heap_push(&q->delays, &k->delayed);
 	}
-	if (delay_heap_top(&q->delays) == &e->delayed)
+	if (delay_heap_top(&q->delays) == &k->delayed)
 		wake_keeper(q);
 }
 
 static int
 add_later(struct informer_workqueue *q, const char *key, size_t length, bool rate_limited, uint64_t delay_ns)
 {
-	struct entry *e;
+	struct work_key *k;
 	uint64_t now_ns;
 	int r = 0;
 
@@ -359,20 +254,20 @@ add_later(struct informer_workqueue *q, const char *key, size_t length, bool rat
 	r = delay_heap_reserve(&q->delays, &q->memory);
 	if (r < 0)
 		goto out;
-	e = entry_find_or_make(q, key, length);
-	if (!e) {
+	k = work_keys_get(&q->keys, key, length);
+	if (!k) {
 		r = -ENOMEM;
 		goto out;
 	}
 	if (rate_limited) {
-		uint64_t own = backoff_delay(q->base_delay_ns, q->max_delay_ns, e->failures);
+		uint64_t own = backoff_delay(q->base_delay_ns, q->max_delay_ns, k->failures);
 		uint64_t shared = token_bucket_reserve(&q->bucket, now_ns);
 
 		delay_ns = own > shared ? own : shared;
-		if (e->failures < UINT32_MAX)
-			e->failures++;
+		if (k->failures < UINT32_MAX)
+			k->failures++;
 	}
-	delay(q, e, now_ns, delay_ns);
+	delay(q, k, now_ns, delay_ns);
 out:
 	pthread_mutex_unlock(&q->lock);
 	return r;
@@ -393,15 +288,15 @@ informer_workqueue_add_rate_limited(struct informer_workqueue *q, const char *ke
 void
 informer_workqueue_forget(struct informer_workqueue *q, const char *key, size_t length)
 {
-	struct entry *e;
+	struct work_key *k;
 
 	if (key_is_bad(q, key, length))
 		return;
 	pthread_mutex_lock(&q->lock);
-	e = entry_find(q, key, length);
-	if (e) {
-		e->failures = 0;
-		entry_drop_if_idle(q, e);
+	k = work_keys_find(&q->keys, key, length);
+	if (k) {
+		k->failures = 0;
+		work_keys_drop_if_idle(&q->keys, k);
 	}
 	pthread_mutex_unlock(&q->lock);
 }
@@ -409,14 +304,14 @@ informer_workqueue_forget(struct informer_workqueue *q, const char *key, size_t 
 uint32_t
 informer_workqueue_num_requeues(struct informer_workqueue *q, const char *key, size_t length)
 {
-	struct entry *e;
+	struct work_key *k;
 	uint32_t n;
 
 	if (key_is_bad(q, key, length))
 		return 0;
 	pthread_mutex_lock(&q->lock);
-	e = entry_find(q, key, length);
-	n = e ? e->failures : 0;
+	k = work_keys_find(&q->keys, key, length);
+	n = k ? k->failures : 0;
 	pthread_mutex_unlock(&q->lock);
 	return n;
 }
@@ -458,36 +353,16 @@ until_of(int timeout_ms)
 	return timeout_ms < 0 ? NEVER : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
 }
 
-static void
-hand_out(struct informer_workqueue *q, uint64_t now_ns, struct informer_work_item *ret_item)
-{
-	struct entry *e = q->first;
-
-	q->first = e->next;
-	if (!q->first)
-		q->last = &q->first;
-	q->length--;
-	q->dirty--;
-	e->dirty = false;
-	e->processing = true;
-	e->started_ns = now_ns;
-	e->busy_previous = NULL;
-	e->busy_next = q->busy;
-	if (q->busy)
-		q->busy->busy_previous = e;
-	q->busy = e;
-	histogram_observe(&q->counts.queue, since(now_ns, e->dirty_ns));
-	*ret_item = (struct informer_work_item){e->key, e->node.length, e};
-}
-
 /* 0 with an item; -EAGAIN: none yet. */
 static int
 try_get(struct informer_workqueue *q, uint64_t until_ns, struct informer_work_item *ret_item)
 {
 	uint64_t now_ns = look_at_the_clock(q);
+	struct work_key *k;
 
-	if (q->first) {
-		hand_out(q, now_ns, ret_item);
+	if (q->keys.first) {
+		k = work_keys_take(&q->keys, now_ns);
+		*ret_item = (struct informer_work_item){k->key, k->node.length, k};
 		return 0;
 	}
 	if (q->shutting_down)
@@ -511,7 +386,7 @@ informer_workqueue_get(struct informer_workqueue *q, int timeout_ms, struct info
 	 * Hand on what we were woken for, or may have been: an add finds a sleeper that is on its way
 	 * already, signals it once more, and that one takes one key only.
 	 */
-	if (q->first)
+	if (q->keys.first)
 		wake_one(q);
 	else if (!q->keeper)
 		wake_keeper(q);
@@ -522,25 +397,16 @@ informer_workqueue_get(struct informer_workqueue *q, int timeout_ms, struct info
 void
 informer_workqueue_done(struct informer_workqueue *q, struct informer_work_item *item)
 {
-	struct entry *e;
+	struct work_key *k;
 
 	if (!q || !item || !item->private_)
 		return;
-	e = item->private_;
+	k = item->private_;
 	*item = (struct informer_work_item){0};
 	pthread_mutex_lock(&q->lock);
-	histogram_observe(&q->counts.work, since(look_at_the_clock(q), e->started_ns));
-	if (e->busy_next)
-		e->busy_next->busy_previous = e->busy_previous;
-	if (e->busy_previous)
-		e->busy_previous->busy_next = e->busy_next;
-	else
-		q->busy = e->busy_next;
-	e->processing = false;
-	if (e->dirty)
-		line_up(q, e);
-	entry_drop_if_idle(q, e);
-	if (q->dirty == 0 && !q->busy)
+	if (work_keys_finish(&q->keys, k, look_at_the_clock(q)))
+		wake_one(q);
+	if (q->keys.dirty == 0 && !q->keys.busy)
 		pthread_cond_broadcast(&q->drained);
 	pthread_mutex_unlock(&q->lock);
 }
@@ -554,7 +420,7 @@ informer_workqueue_length(struct informer_workqueue *q)
 		return 0;
 	pthread_mutex_lock(&q->lock);
 	look_at_the_clock(q);
-	n = q->length;
+	n = q->keys.length;
 	pthread_mutex_unlock(&q->lock);
 	return n;
 }
@@ -582,7 +448,7 @@ shut_down(struct informer_workqueue *q, bool drain)
 	q->draining = drain;
 	while ((d = delay_heap_top(&q->delays))) {
 		delay_heap_pop(&q->delays);
-		entry_drop_if_idle(q, entry_of_delayed(d));
+		work_keys_drop_if_idle(&q->keys, work_key_of_delayed(d));
 	}
 	pthread_cond_broadcast(&q->more);
 	pthread_cond_broadcast(&q->keeper_wakes);
@@ -610,7 +476,7 @@ informer_workqueue_shut_down_with_drain(struct informer_workqueue *q, int timeou
 	until_ns = until_of(timeout_ms);
 	pthread_mutex_lock(&q->lock);
 	shut_down(q, true);
-	while ((q->dirty > 0 || q->busy) && r == 0) {
+	while ((q->keys.dirty > 0 || q->keys.busy) && r == 0) {
 		if (!q->draining)
 			r = -ECANCELED;
 		else if (until_ns != NEVER && time_ns(CLOCK_MONOTONIC) >= until_ns)
@@ -646,13 +512,13 @@ informer_workqueue_metrics(struct informer_workqueue *q, struct informer_workque
 	pthread_mutex_lock(&q->lock);
 	now_ns = look_at_the_clock(q);
 	m.size = metrics->size;
-	m.depth = q->dirty;
-	m.adds = q->counts.adds;
-	m.retries = q->counts.retries;
-	histogram_read(&q->counts.queue, &m.queue_count, &m.queue_sum_ns, m.queue_buckets);
-	histogram_read(&q->counts.work, &m.work_count, &m.work_sum_ns, m.work_buckets);
-	for (const struct entry *e = q->busy; e; e = e->busy_next) {
-		uint64_t ns = since(now_ns, e->started_ns);
+	m.depth = q->keys.dirty;
+	m.adds = q->keys.counts.adds;
+	m.retries = q->keys.counts.retries;
+	histogram_read(&q->keys.counts.queue, &m.queue_count, &m.queue_sum_ns, m.queue_buckets);
+	histogram_read(&q->keys.counts.work, &m.work_count, &m.work_sum_ns, m.work_buckets);
+	for (const struct work_key *k = q->keys.busy; k; k = k->busy_next) {
+		uint64_t ns = since(now_ns, k->started_ns);
 
 		m.unfinished_ns += ns;
 		m.longest_running_ns = ns > m.longest_running_ns ? ns : m.longest_running_ns;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keys of a workqueue, and what each one is: dirty (to be processed), processing, delayed, or remembered
+ * for its failures. A key has one entry for as long as one of these is so. A dirty key stands in the line,
+ * unless it is being processed: then it comes into the line when that is done. So no key is ever with two
+ * workers.
+ *
+ *	        add                    take                      done
+ *	(none) ─────▶ dirty, in line ──────▶ processing ───────────────────────▶ (none)
+ *	                   ▲                     │ add
+ *	                   │        done         ▼
+ *	                   └────────────── processing, dirty
+ *
+ * Nothing here locks, sleeps or asks for the time: the workqueue does (workqueue.c).
+ */
+#ifndef READER_LIB_WORKQUEUE_WORK_KEYS_H
+#define READER_LIB_WORKQUEUE_WORK_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reader-lib/base/key_table.h"
+#include "reader-lib/workqueue/delay_heap.h"
+#include "reader-lib/workqueue/workqueue_metrics.h"
+
+struct work_key {
+	struct key_node node;
+	struct delayed delayed;		/* in the workqueue's heap */
+	struct work_key *next;		/* in the line */
+	struct work_key *busy_next, *busy_previous;
+	uint64_t dirty_ns;
+	uint64_t started_ns;
+	uint32_t failures;
+	bool dirty;
+	bool processing;
+	char key[];
+};
+
+/*
+ * first, last  the line
+ * length       of it
+ * dirty        keys in the line, and those that will be when they are done
+ * busy         keys that are processed
+ */
+struct work_keys {
+	struct allocator memory;
+	struct key_table table;
+	struct work_key *first, **last;
+	size_t length;
+	size_t dirty;
+	struct work_key *busy;
+	struct workqueue_counts counts;
+};
+
+/* Returns 0 or -ENOMEM. sodium_init() was called. */
+int work_keys_init(struct work_keys *keys, const struct allocator *memory);
+/* Free all entries. */
+void work_keys_done(struct work_keys *keys);
+
+/* NULL: there is no entry. */
+struct work_key *work_keys_find(struct work_keys *keys, const char *key, size_t length);
+/* The entry, new if need be; NULL: no memory. */
+struct work_key *work_keys_get(struct work_keys *keys, const char *key, size_t length);
+/* Free an entry of which nothing is to be remembered. */
+void work_keys_drop_if_idle(struct work_keys *keys, struct work_key *k);
+
+static inline struct work_key *
+work_key_of_delayed(struct delayed *d)
+{
+	return (struct work_key *)(void *)((char *)d - offsetof(struct work_key, delayed));
+}
+
+/* To be processed, since this time. Returns whether it came into the line. */
+bool work_keys_make_dirty(struct work_keys *keys, struct work_key *k, uint64_t now_ns);
+/* The first in the line, which is there, begins to be processed. */
+struct work_key *work_keys_take(struct work_keys *keys, uint64_t now_ns);
+/* It was processed. Returns whether it came into the line again. */
+bool work_keys_finish(struct work_keys *keys, struct work_key *k, uint64_t now_ns);
+
+/* From then to now; a clock of the caller's may go back. */
+static inline uint64_t
+since(uint64_t now_ns, uint64_t then_ns)
+{
+	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+#endif
