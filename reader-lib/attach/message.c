@@ -4,6 +4,7 @@
  */
 #include "reader-lib/attach/message.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool
@@ -24,25 +25,31 @@ message_begin(struct message_head *head, uint16_t type, uint32_t length)
 		.magic = PROTOCOL_MAGIC, .version = PROTOCOL_VERSION, .type = type, .length = length};
 }
 
+void
+message_text(const char *text, size_t length, char *ret_clean, size_t size)
+{
+	size_t n = length < size ? length : size - 1;
+
+	for (size_t i = 0; i < n; i++)
+		ret_clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
+	ret_clean[n] = '\0';
+	if (n == 0)
+		snprintf(ret_clean, size, "(it did not say why)");
+}
+
 int
 message_refusal(struct informer *inf, const void *packet, size_t length)
 {
 	struct message_refused refused;
 	const char *text = (const char *)packet + sizeof(refused);
 	char clean[256];
-	size_t n, i;
+	size_t n;
 
 	if (length < sizeof(refused))
 		return error_set(inf, -EPROTO, "informerd answered with a packet that makes no sense");
 	memcpy(&refused, packet, sizeof(refused));
 	n = length - sizeof(refused);
-	if (refused.text_length < n)
-		n = refused.text_length;
-	if (n >= sizeof(clean))
-		n = sizeof(clean) - 1;
-	for (i = 0; i < n; i++)
-		clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
-	clean[n] = '\0';
+	message_text(text, refused.text_length < n ? refused.text_length : n, clean, sizeof(clean));
 	return error_set(inf, refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT : INFORMER_E_REFUSED,
-			 "informerd refused this reader: %s", n ? clean : "(it did not say why)");
+			 "informerd refused this reader: %s", clean);
 }

@@ -11,6 +11,8 @@
 /* Check the head of a packet. Returns whether it is one of ours with its true length. */
 bool message_ok(const void *packet, size_t length, size_t min_length);
 void message_begin(struct message_head *head, uint16_t type, uint32_t length);
+/* Why the daemon refused, in its words, fit to be shown: cut to size, without control characters. */
+void message_text(const char *text, size_t length, char *ret_clean, size_t size);
 /* The sentence of a REFUSED packet as this handle's error. */
 int message_refusal(struct informer *inf, const void *packet, size_t length);
 

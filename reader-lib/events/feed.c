@@ -75,8 +75,8 @@ feed_broken(struct feed *f, const char *why)
 	ring_free(ring, false);
 }
 
-bool
-feed_part_state_is_synced(const struct feed *f, uint32_t part)
+static bool
+part_is_synced(const struct feed *f, uint32_t part)
 {
 	const struct resource *r = part_resource(feed_snapshot(f), &f->binding->parts[part]);
 
@@ -99,7 +99,7 @@ note_lists(struct feed *f)
 	memset(f->listed, 0, sizeof(f->listed));
 	f->parts = f->binding->count;
 	for (uint32_t i = 0; i < f->parts; i++)
-		if (feed_part_state_is_synced(f, i))
+		if (part_is_synced(f, i))
 			f->listed[i / 64] |= 1ull << i % 64;
 	return feed_all_listed(f);
 }
@@ -144,7 +144,7 @@ static int
 begin_resync(struct feed *f)
 {
 	for (uint32_t i = 0; i < f->binding->count; i++) {
-		if (feed_part_state_is_synced(f, i))
+		if (part_is_synced(f, i))
 			continue;
 		f->mode = FEED_MODE_AWAIT;
 		ring_consume(f->ring, f->look.head);

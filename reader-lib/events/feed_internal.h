@@ -9,7 +9,6 @@
 
 /* Go over to the ring that arrived; ends the turn. */
 void feed_change_over(struct feed *f);
-bool feed_part_state_is_synced(const struct feed *f, uint32_t part);
 /* Whether deletions after this seq were forgotten. */
 bool feed_forgotten_after(const struct feed *f, uint64_t seq);
 

@@ -362,10 +362,10 @@ take_begin(struct informer_handler *h)
 	if (!f->fresh)
 		catch_up_known_fall_behind(&w->catch_up_known);
 	for (uint32_t i = 0; i < f->binding->count && r == 0; i++) {
-		const struct resource *part = part_resource(feed_snapshot(f), &f->binding->parts[i]);
+		const struct resource *resource = part_resource(feed_snapshot(f), &f->binding->parts[i]);
 
-		if (part && part->status)
-			r = handler_tell_status(h, feed_snapshot(f), part->status, true);
+		if (resource && resource->status)
+			r = handler_tell_status(h, feed_snapshot(f), resource->status, true);
 	}
 	return r < 0 ? r : 1;
 }

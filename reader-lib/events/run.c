@@ -75,26 +75,9 @@ set_alarm(struct informer *inf, uint64_t now)
 	timerfd_settime(inf->run->alarm, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* locked. r: what the last turn returned. */
+/* locked, claimed by this thread: on_done, and the end. The lock is given up meanwhile. */
 static void
-let_go(struct informer *inf, struct informer_handler *h, int r)
-{
-	if (h->removed) {
-		run_finish(inf, h);
-		return;
-	}
-	if (r < 0)
-		h->retry_ns = time_ns(CLOCK_MONOTONIC) + RETRY_NS;
-	h->claimed = false;
-	/* Who sleeps for all left it out when setting the alarm. */
-	if (inf->run->leader)
-		set_alarm(inf, time_ns(CLOCK_MONOTONIC));
-	if (inf->run->watchers)
-		pthread_cond_broadcast(&inf->run->handler_cond);
-}
-
-void
-run_finish(struct informer *inf, struct informer_handler *h)
+finish(struct informer *inf, struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 
@@ -110,6 +93,24 @@ run_finish(struct informer *inf, struct informer_handler *h)
 	inf->run->handler_count--;
 	h->claimed = false;
 	pthread_cond_broadcast(&inf->run->handler_cond);
+}
+
+/* locked. r: what the last turn returned. */
+static void
+let_go(struct informer *inf, struct informer_handler *h, int r)
+{
+	if (h->removed) {
+		finish(inf, h);
+		return;
+	}
+	if (r < 0)
+		h->retry_ns = time_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	h->claimed = false;
+	/* Who sleeps for all left it out when setting the alarm. */
+	if (inf->run->leader)
+		set_alarm(inf, time_ns(CLOCK_MONOTONIC));
+	if (inf->run->watchers)
+		pthread_cond_broadcast(&inf->run->handler_cond);
 }
 
 /*
@@ -348,7 +349,7 @@ end_handler(struct informer *inf, struct informer_handler *h)
 	inf->run->watchers--;
 	if (h->work) {
 		claim(h);
-		run_finish(inf, h);
+		finish(inf, h);
 	}
 }
 

@@ -77,8 +77,6 @@ bool run_dispatch(struct informer *inf);
 void run_look_again(struct informer *inf);
 /* Take all handlers down. informer_stop(), whose rules it has. */
 int run_stop(struct informer *inf);
-/* locked, claimed by this thread: on_done, and the end. The lock is given up meanwhile. */
-void run_finish(struct informer *inf, struct informer_handler *h);
 /* Take it down, with what informer_stop() leaves; in a forked child everything, without a call. */
 void run_done(struct informer *inf, bool in_child);
 

@@ -69,37 +69,26 @@ subscription_renew(struct informer *inf, struct subscription *sub, uint64_t dela
 	ring_free(subscription_take(sub), false);
 }
 
-/*
- * What the daemon calls the resource: "pods", "deployments.apps". 1, 0 it is not cached, or there is nothing
- * to read yet.
- */
-static int
+/* What the daemon calls the resource. False: it is not cached, or there is nothing to read yet. */
+static bool
 canonical_name(struct informer *inf, struct subscription *sub, char *name, size_t size)
 {
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
 	struct informer_snapshot snap = {0};
 	const struct snapshot *s = snapshot_of(&snap);
 	const struct resource_binding *b;
-	int n = 0;
+	bool is = false;
 
 	if (!m || snapshot_begin_on(inf, m, &snap) < 0)
-		return 0;
+		return false;
 	if (resource_bind(s, sub->resource, &b) == 0) {
 		const struct resource *r = part_resource(s, &b->parts[0]);
 		struct value d = r ? value_of_block(&s->view, r->descriptor) : (struct value){0};
-		const char *plural, *group;
-		size_t plural_length, group_length;
 
-		plural = descriptor_text(d, "resource", &plural_length);
-		group = descriptor_text(d, "group", &group_length);
-		n = snprintf(name, size, "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "",
-			     (int)group_length, group);
-		/* a field that is filled has no terminator, and a name that does not fit names nothing */
-		if (n < 0 || (size_t)n >= size || snapshot_settle(s, 0) < 0)
-			n = 0;
+		is = descriptor_canonical_name(d, name, size) && snapshot_settle(s, 0) == 0;
 	}
 	informer_end(&snap);
-	return n > 0;
+	return is;
 }
 
 /* Returns whether it waits for its resource. */
@@ -223,24 +212,18 @@ receive_refusal(struct informer *inf, const void *packet, size_t length)
 	struct subscription *sub;
 	const char *text = (const char *)packet + sizeof(answer);
 	char clean[200];
-	size_t n = length - sizeof(answer), i;
+	size_t n = length - sizeof(answer);
 
 	memcpy(&answer, packet, sizeof(answer));
 	sub = answered(inf, answer.number);
 	if (!sub)
 		return;
-	if (answer.text_length < n)
-		n = answer.text_length;
-	if (n >= sizeof(clean))
-		n = sizeof(clean) - 1;
-	for (i = 0; i < n; i++)
-		clean[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i];
-	clean[n] = '\0';
+	message_text(text, answer.text_length < n ? answer.text_length : n, clean, sizeof(clean));
 	error_set(inf, INFORMER_E_REFUSED,
 		  "informerd refuses events of %s%s%s: %s; asking again every second", sub->resource->name,
-		  sub->consumer[0] ? " to consumer " : "", sub->consumer, n ? clean : "(it did not say why)");
+		  sub->consumer[0] ? " to consumer " : "", sub->consumer, clean);
 	log_say(inf, INFORMER_LOG_WARNING, "informerd refuses events of %s: %s; asking again every second",
-		sub->resource->name, n ? clean : "(it did not say why)");
+		sub->resource->name, clean);
 	subscription_renew(inf, sub, REFUSED_NS);
 }
 

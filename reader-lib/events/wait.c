@@ -300,15 +300,14 @@ add_trouble(struct informer *inf, struct informer_resource *resource, char *text
 	struct watch_error trouble = {.recovered = true};
 	struct informer_snapshot snap;
 	const struct resource_binding *b;
-	const struct resource *part;
+	const struct resource *r;
 
 	if (!resource || informer_begin(inf, &snap) < 0)
 		return;
 	if (resource_bind(snapshot_of(&snap), resource, &b) == 0)
 		for (uint32_t i = 0; i < b->count && trouble.recovered; i++) {
-			part = part_resource(snapshot_of(&snap), &b->parts[i]);
-			if (!part || !part->status ||
-			    watch_error_read(snapshot_of(&snap), part->status, &trouble) < 0)
+			r = part_resource(snapshot_of(&snap), &b->parts[i]);
+			if (!r || !r->status || watch_error_read(snapshot_of(&snap), r->status, &trouble) < 0)
 				trouble.recovered = true;
 		}
 	informer_end(&snap);

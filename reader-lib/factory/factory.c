@@ -8,7 +8,8 @@
 #include "reader-lib/factory/resource_name.h"
 #include "shm-layout/time_ns.h"
 
-char *
+/* A copy of a text ("" for NULL); NULL without memory. */
+static char *
 text_copy(const struct informer *inf, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;

@@ -59,9 +59,4 @@ void shared_stop(struct informer_shared *shared);
 /* Whether every handler was told of all that was there. wait_lock held. */
 bool shared_handlers_synced(const struct informer_shared *shared);
 
-/* ---- factory.c ---- */
-
-/* A copy of a text ("" for NULL); NULL without memory. */
-char *text_copy(const struct informer *inf, const char *text);
-
 #endif

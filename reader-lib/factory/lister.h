@@ -20,7 +20,5 @@ struct informer_lister {
 /* scope's texts are borrowed, its selectors are taken over. */
 void lister_init(struct informer_lister *lister, const struct scope *scope);
 void lister_done(struct informer_lister *lister);
-/* The private index of this name, or NULL. */
-struct private_index *lister_index(struct informer_lister *lister, const char *name);
 
 #endif

@@ -11,8 +11,9 @@
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/resource_open.h"
 
-struct private_index *
-lister_index(struct informer_lister *lister, const char *name)
+/* The private index of this name, or NULL. */
+static struct private_index *
+index_of_name(struct informer_lister *lister, const char *name)
 {
 	struct private_index *ix;
 
@@ -93,7 +94,7 @@ static int
 find(struct informer_lister *lister, const struct informer_snapshot *snapshot, const char *index,
      const char *value, size_t length, struct found_list *list)
 {
-	struct private_index *ix = lister_index(lister, index);
+	struct private_index *ix = index_of_name(lister, index);
 
 	if (ix)
 		return private_index_find(ix, snapshot, value, length, list);
@@ -198,7 +199,7 @@ informer_index_values(struct informer_lister *lister, const struct informer_snap
 		return -EINVAL;
 	r = text_set_init(&values, &lister->scope.inf->memory);
 	if (r == 0) {
-		ix = lister_index(lister, index);
+		ix = index_of_name(lister, index);
 		r = ix ? private_index_values(ix, snapshot, &values)
 		       : daemons_values(&lister->scope, snapshot, index, &values);
 	}
@@ -228,7 +229,7 @@ informer_lister_index(struct informer_lister *lister, const struct informer_snap
 		r = text_set_init(&values, &lister->scope.inf->memory);
 	if (r < 0)
 		return r;
-	ix = lister_index(lister, index);
+	ix = index_of_name(lister, index);
 	if (ix) {
 		pthread_mutex_lock(&ix->lock);
 		r = private_index_values_of(ix, object, &values);

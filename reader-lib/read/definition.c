@@ -4,6 +4,7 @@
  */
 #include "reader-lib/read/definition.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <sodium.h>
@@ -22,6 +23,20 @@ descriptor_text(struct value descriptor, const char *field, size_t *ret_length)
 		return "";
 	}
 	return data;
+}
+
+bool
+descriptor_canonical_name(struct value descriptor, char *name, size_t size)
+{
+	const char *plural, *group;
+	size_t plural_length, group_length;
+	int n;
+
+	plural = descriptor_text(descriptor, "resource", &plural_length);
+	group = descriptor_text(descriptor, "group", &group_length);
+	n = snprintf(name, size, "%.*s%s%.*s", (int)plural_length, plural, group_length ? "." : "",
+		     (int)group_length, group);
+	return n > 0 && (size_t)n < size;
 }
 
 static int

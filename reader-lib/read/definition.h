@@ -32,5 +32,10 @@ int definition_index(const struct definition *d, const char *name);
 
 /* The text of a descriptor's field; "" when absent. */
 const char *descriptor_text(struct value descriptor, const char *field, size_t *ret_length);
+/*
+ * What the daemon calls the resource: "pods", "deployments.apps". False: it does not fit (a field that is
+ * filled has no terminator), or there is no name.
+ */
+bool descriptor_canonical_name(struct value descriptor, char *name, size_t size);
 
 #endif

@@ -3,17 +3,21 @@
  * Gathers objects that were found, sorts them by their copied keys and leaves out what came twice, for
  * lists over an index.
  */
+#include "reader-lib/read/found_list.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader-lib/attach/handle.h"
 #include "shm-layout/object.h"
 
-#include "reader-lib/read/found_list.h"
-
 #define FIRST_CAPACITY 16u
 
-void *
+/*
+ * Room for `more` behind `used`: the array itself, or a larger one with the same content. NULL: no memory,
+ * and nothing changed.
+ */
+static void *
 room_for(const struct informer *inf, void *array, size_t *capacity, size_t used, size_t more, size_t size)
 {
 	size_t bigger = *capacity ? *capacity : FIRST_CAPACITY;

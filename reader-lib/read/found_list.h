@@ -30,11 +30,4 @@ int found_list_add(struct found_list *list, const struct informer_object *object
 void found_list_sort(struct found_list *list);
 void found_list_done(struct found_list *list);
 
-/*
- * Room for `more` behind `used`: the array itself, or a larger one with the same content. NULL: no memory,
- * and nothing changed.
- */
-void *room_for(const struct informer *inf, void *array, size_t *capacity, size_t used, size_t more,
-	       size_t size);
-
 #endif

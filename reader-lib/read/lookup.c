@@ -226,12 +226,12 @@ informer_count_by_index(const struct informer_snapshot *snapshot, struct informe
 		return r;
 	for (uint32_t i = 0; i < b->count && r >= 0; i++) {
 		const struct part *part = &b->parts[i];
-		const struct resource *entry = part_resource(s, part);
+		const struct resource *resource = part_resource(s, part);
 		uint32_t leaf;
 
-		r = entry ? index_leaf(s, part, entry, definition_index(part->definition, index),
-				       length ? value : "", length, &leaf)
-			  : -EBADMSG;
+		r = resource ? index_leaf(s, part, resource, definition_index(part->definition, index),
+					  length ? value : "", length, &leaf)
+			     : -EBADMSG;
 		if (r > 0)
 			count += leaf_count(s, leaf);
 	}

@@ -39,19 +39,19 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
 		return r;
 	for (uint32_t i = 0; i < b->count && !(best && wanted == WANTED_FIRST); i++) {
 		const struct part *part = &b->parts[i];
-		const struct resource *entry = part_resource(s, part);
+		const struct resource *resource = part_resource(s, part);
 		struct ordinal_iter it;
 		uint32_t leaf;
 
-		r = entry ? index_leaf(s, part, entry, which(part->definition), value, length, &leaf)
-			  : -EBADMSG;
+		r = resource ? index_leaf(s, part, resource, which(part->definition), value, length, &leaf)
+			     : -EBADMSG;
 		if (r > 0)
 			r = ordinal_first(&it, &s->view, leaf);
 		while (r > 0) {
 			const struct object *o;
 			uint32_t ref;
 
-			r = object_of_ordinal(s, entry, it.ordinal, &ref, &o);
+			r = object_of_ordinal(s, resource, it.ordinal, &ref, &o);
 			if (r <= 0)
 				return snapshot_settle(s, -EBADMSG);
 			if ((!best || o->created_seq > best->created_seq) &&

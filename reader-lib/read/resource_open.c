@@ -8,7 +8,6 @@
  */
 #include "reader-lib/read/resource_open.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
@@ -149,18 +148,10 @@ find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positi
 static void
 want(struct informer_resource *res, struct value descriptor)
 {
-	const char *plural, *group;
-	size_t plural_length, group_length;
 	bool on_demand;
-	int n;
 
-	if (!value_bool(value_at_name(descriptor, "onDemand"), &on_demand) || !on_demand)
-		return;
-	plural = descriptor_text(descriptor, "resource", &plural_length);
-	group = descriptor_text(descriptor, "group", &group_length);
-	n = snprintf(res->canonical, sizeof(res->canonical), "%.*s%s%.*s", (int)plural_length, plural,
-		     group_length ? "." : "", (int)group_length, group);
-	if (n <= 0 || (size_t)n >= sizeof(res->canonical))
+	if (!value_bool(value_at_name(descriptor, "onDemand"), &on_demand) || !on_demand ||
+	    !descriptor_canonical_name(descriptor, res->canonical, sizeof(res->canonical)))
 		return;
 	res->wanted = true;
 	/* Meets the exchange in resources_tell_wants(): `wanted` and the name were set before. */
