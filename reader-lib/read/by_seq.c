@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "reader-lib/read/lookup.h"
+#include "shm-layout/ordinal.h"
 #include "shm-layout/tombstone.h"
 
 /* What a leaf of by-seq stands for. */
@@ -19,7 +19,7 @@ read_leaf(const struct snapshot *s, const struct resource *resource, uint32_t le
 
 	if (link_is_immediate(leaf)) {
 		/* every ordinal that by-seq names has an object */
-		r = object_of_ordinal(s, resource, link_value(leaf), &ret->ref, &ret->object);
+		r = ordinal_object(&s->view, resource->ordinals, link_value(leaf), &ret->ref, &ret->object);
 		if (r <= 0)
 			return -EBADMSG;
 		ret->seq = ret->object->seq;

@@ -10,6 +10,7 @@
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/label_selector.h"
 #include "reader-lib/read/lookup.h"
+#include "shm-layout/ordinal.h"
 #include "shm-layout/posting.h"
 #include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"
@@ -203,7 +204,7 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 	*ret_object = shortcut_object(&it->s->view, found->ref, it->s->root->seq, found->ordinal);
 	/* it has changed since; or every ordinal that postings name has an object, and this is damage */
 	if (unlikely(!*ret_object) &&
-	    object_of_ordinal(it->s, it->resource, found->ordinal, ret_ref, ret_object) <= 0)
+	    ordinal_object(&it->s->view, it->resource->ordinals, found->ordinal, ret_ref, ret_object) <= 0)
 		return -EBADMSG;
 	return 1;
 }

@@ -17,13 +17,6 @@
 #include "shm-layout/shortcut.h"
 #include "shm-layout/trie.h"
 
-int
-object_of_ordinal(const struct snapshot *s, const struct resource *r, uint32_t ordinal, uint32_t *ret_ref,
-		  const struct object **ret_object)
-{
-	return ordinal_object(&s->view, r->ordinals, ordinal, ret_ref, ret_object);
-}
-
 struct key {
 	const char *ns, *name;
 	size_t ns_length, name_length;
@@ -63,7 +56,7 @@ get_by_tries(const struct snapshot *s, const struct resource *r, const struct pa
 
 		if (!link_is_immediate(links[i]))
 			return -EBADMSG;
-		found = object_of_ordinal(s, r, link_value(links[i]), &ref, &o);
+		found = ordinal_object(&s->view, r->ordinals, link_value(links[i]), &ref, &o);
 		/* every ordinal that the identity trie names has an object */
 		if (unlikely(found <= 0))
 			return -EBADMSG;
@@ -154,7 +147,7 @@ link_has_value(const struct snapshot *s, const struct resource *r, const struct 
 	int found;
 
 	if (link_is_immediate(link)) {
-		found = object_of_ordinal(s, r, link_value(link), &ref, &o);
+		found = ordinal_object(&s->view, r->ordinals, link_value(link), &ref, &o);
 		if (found <= 0)
 			return -EBADMSG;
 		return index_def_has(def, value_of_object(&s->view, ref), value, length);

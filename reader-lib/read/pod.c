@@ -7,6 +7,7 @@
 #include "reader-lib/read/find.h"
 #include "reader-lib/read/found_object.h"
 #include "reader-lib/read/lookup.h"
+#include "shm-layout/ordinal.h"
 #include "shm-layout/posting.h"
 
 /*
@@ -51,7 +52,7 @@ one_of(const struct informer_snapshot *snapshot, struct informer_resource *res,
 			const struct object *o;
 			uint32_t ref;
 
-			r = object_of_ordinal(s, resource, it.ordinal, &ref, &o);
+			r = ordinal_object(&s->view, resource->ordinals, it.ordinal, &ref, &o);
 			if (r <= 0)
 				return snapshot_settle(s, -EBADMSG);
 			if ((!best || o->created_seq > best->created_seq) &&
