@@ -9,13 +9,6 @@
 #include <unistd.h>
 
 void
-handler_settings_init(struct handler_settings *handler)
-{
-	*handler = (struct handler_settings){
-		.workers = 1, .window = 16, .deadline_ms = 30000, .max_crashes = 3};
-}
-
-void
 settings_done(struct settings *settings)
 {
 	for (size_t i = 0; i < settings->count; i++) {
@@ -46,7 +39,8 @@ settings_add(struct settings *settings)
 	if (!handlers)
 		return NULL;
 	settings->handlers = handlers;
-	handler_settings_init(&handlers[settings->count]);
+	handlers[settings->count] = (struct handler_settings){
+		.workers = 1, .window = 16, .deadline_ms = 30000, .max_crashes = 3};
 	return &handlers[settings->count++];
 }
 

@@ -38,12 +38,12 @@ struct settings {
 	size_t count;
 };
 
-/* All defaults but those that stand on other settings (settings_check() puts them in). */
-void
-handler_settings_init(struct handler_settings *handler);
 void
 settings_done(struct settings *settings);
-/* Another one, initialised; NULL: no memory, or there are SETTINGS_HANDLERS_MAX. */
+/*
+ * Another one, with all defaults but those that stand on other settings (settings_check() puts them in).
+ * NULL: no memory, or there are SETTINGS_HANDLERS_MAX.
+ */
 struct handler_settings *
 settings_add(struct settings *settings);
 

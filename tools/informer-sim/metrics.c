@@ -47,22 +47,6 @@ sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct si
 	pthread_mutex_unlock(&metrics->lock);
 }
 
-uint64_t
-sim_metrics_sum(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource)
-{
-	uint64_t sum = 0;
-
-	pthread_mutex_lock(&metrics->lock);
-	for (size_t i = 0; i < metrics->count; i++) {
-		const struct sim_counter *c = &metrics->counters[i];
-
-		if ((!resource || c->resource == resource) && (!verb || !strcmp(c->verb, verb)))
-			sum += c->count;
-	}
-	pthread_mutex_unlock(&metrics->lock);
-	return sum;
-}
-
 void
 sim_metrics_print(struct sim_metrics *metrics, struct sim_buf *buf)
 {

@@ -34,9 +34,6 @@ void
 sim_metrics_done(struct sim_metrics *metrics);
 void sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource,
 		       unsigned code);
-/* Sum over resources and codes; NULL stands for any. */
-uint64_t
-sim_metrics_sum(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource);
 
 struct sim_buf;
 /* Append the counters in Prometheus' text format. */

@@ -48,8 +48,9 @@ sim_pod_ip(struct sim_rng *rng, char out[16])
 		 1 + (unsigned)(bits >> 16 & 255) % 254);
 }
 
-char *
-sim_replica_name(const char *name, struct sim_rng *rng)
+/* A replica's name: the pod's without its last five-letter part, and a new one. Free it. */
+static char *
+replica_name(const char *name, struct sim_rng *rng)
 {
 	size_t len = strlen(name), cut = len;
 	char suffix[6];
@@ -152,7 +153,7 @@ sim_replica_make(struct sim_doc *pod, const struct sim_hosts *hosts, struct sim_
 	const struct sim_host *host = &hosts->items[sim_rng_below(rng, hosts->count)];
 	const struct sim_node *host_network = sim_get(spec, "hostNetwork");
 	_cleanup_(sim_freep) char *old_name = sim_text_dup(sim_get(meta, "name"));
-	_cleanup_(sim_freep) char *name = sim_replica_name(old_name, rng);
+	_cleanup_(sim_freep) char *name = replica_name(old_name, rng);
 	int64_t seconds = -(int64_t)sim_rng_below(rng, 30 * 86400);
 	char uid[SIM_UID_SIZE], ip[16];
 

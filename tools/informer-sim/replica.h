@@ -31,13 +31,6 @@ sim_hosts_done(struct sim_hosts *hosts);
 void
 sim_pod_ip(struct sim_rng *rng, char out[16]);
 
-/*
- * A replica's name: the pod's without its last five-letter part, and a new one.
- * Free it.
- */
-char *
-sim_replica_name(const char *name, struct sim_rng *rng);
-
 /* Turn a pod's document into a replica's. All times move back by the same 0 to 30 days. */
 void
 sim_replica_make(struct sim_doc *pod, const struct sim_hosts *hosts, struct sim_rng *rng);
