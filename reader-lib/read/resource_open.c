@@ -178,7 +178,8 @@ resources_tell_wants(struct informer *inf)
 		left |= res->wanted;
 	}
 	pthread_mutex_unlock(&inf->resources->lock);
-	if (left) /* the socket is full for a moment; or gone, and then another arena comes */
+	/* The socket is full for a moment; or gone, and then another arena comes. Release as in want(). */
+	if (left)
 		atomic_store_explicit(&inf->resources->wants, true, memory_order_release);
 }
 

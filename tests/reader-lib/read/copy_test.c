@@ -345,8 +345,8 @@ file_text(const char *name)
 }
 
 /*
- * Every pod, of real size, comes back from its copy as it went in, and from a copy of it that keeps everything by
- * name.
+ * Every pod, of real size, comes back from its copy as it went in, and from a copy of it that keeps
+ * everything by name.
  */
 static void
 pods_survive_copying(void **state)

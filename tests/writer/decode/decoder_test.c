@@ -422,8 +422,8 @@ read_file(const char *path)
 }
 
 /*
- * Every pod, of real size, comes out as it went in, fed whole, in pieces of 1,000 bytes, and byte by byte, three times
- * over.
+ * Every pod, of real size, comes out as it went in, fed whole, in pieces of 1,000 bytes, and byte by byte,
+ * three times over.
  */
 static void
 pods_survive_the_round_trip(void **state)
