@@ -413,9 +413,22 @@ broker_fixture_stats(struct broker_fixture *fx)
 void
 broker_fixture_wait_readers(struct broker_fixture *fx, unsigned readers)
 {
-	for (int i = 0; i < 10000 && broker_fixture_stats(fx).readers != readers; i++)
+	for (int i = 0; i < 100000 && broker_fixture_stats(fx).readers != readers; i++)
 		usleep(1000);
 	assert_int_equal(broker_fixture_stats(fx).readers, readers);
+}
+
+void
+broker_fixture_wait_answer(struct informer *inf)
+{
+	struct informer_status status = {.size = sizeof(status)};
+
+	for (int i = 0; i < 1000; i++) {
+		informer_status(inf, &status);
+		if (status.attached || !strstr(status.reason, "has not answered yet"))
+			return;
+		informer_wait_attached(inf, 100);
+	}
 }
 
 struct informer *
@@ -426,5 +439,6 @@ broker_fixture_attach(struct broker_fixture *fx, uint32_t flags)
 	struct informer *inf;
 
 	assert_int_equal(informer_attach(&options, &inf), 0);
+	broker_fixture_wait_answer(inf);
 	return inf;
 }

@@ -98,7 +98,13 @@ struct broker_stats broker_fixture_stats(struct broker_fixture *fx);
 /* Wait until so many readers are attached; fails the test after 10 s. */
 void broker_fixture_wait_readers(struct broker_fixture *fx, unsigned readers);
 
-/* Attach to the fixture's socket, with flags. Fails the test when that fails. */
+/*
+ * Wait until informerd has answered, whatever it says, or cannot be reached. informer_attach() itself waits
+ * for that a tenth of a second at most, and a busy machine may take longer.
+ */
+void broker_fixture_wait_answer(struct informer *inf);
+
+/* Attach to the fixture's socket, with flags, and wait for the answer. Fails the test when that fails. */
 struct informer *broker_fixture_attach(struct broker_fixture *fx, uint32_t flags);
 
 #endif

@@ -55,7 +55,7 @@ raw_hear(int fd, struct raw_answer *a)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	a->fd_count = 0;
-	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(poll(&p, 1, 60000), 1);
 	a->length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
 	if (a->length < 0 && errno == ECONNRESET)
 		a->length = 0;

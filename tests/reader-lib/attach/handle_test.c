@@ -441,10 +441,10 @@ each_failed_allocation_is_survived(void **state)
 
 		c = (struct counts){.fail_at = n};
 		if (informer_attach(&options, &inf) == 0) {
-			int r = informer_wait_attached(inf, 100), got = r == 0 ? get(inf, "a") : r;
+			int r = informer_wait_attached(inf, 60000), got = r == 0 ? get(inf, "a") : r;
 			int compiled = informer_selector_compile(inf, "a=b", 3, &sel, NULL);
 			int path_made = informer_path_compile(inf, "a.b", 3, &path);
-			int stat = informer_stat_json(inf, 10000, &text, NULL);
+			int stat = informer_stat_json(inf, 60000, &text, NULL);
 
 			if (compiled == 0)
 				informer_selector_free(sel);

@@ -32,7 +32,7 @@ attached(struct broker_fixture *fx)
 {
 	struct informer *inf = broker_fixture_attach(fx, 0);
 
-	assert_int_equal(informer_wait_attached(inf, 10000), 0);
+	assert_int_equal(informer_wait_attached(inf, 60000), 0);
 	return inf;
 }
 
@@ -95,7 +95,7 @@ wait_for_widgets(void *context)
 {
 	struct waiting *w = context;
 
-	w->result = informer_wait_synced(w->inf, "widgets", 10000);
+	w->result = informer_wait_synced(w->inf, "widgets", 60000);
 	return NULL;
 }
 
@@ -124,7 +124,7 @@ a_wait_for_all_leaves_it_out(void **state)
 	char text[WANTED_MAX];
 
 	broker_fixture_pod(fx, "a");
-	assert_int_equal(informer_wait_synced(inf, NULL, 10000), 0);
+	assert_int_equal(informer_wait_synced(inf, NULL, 60000), 0);
 	assert_string_equal(broker_fixture_wanted(fx, text), "");
 	informer_detach(inf);
 }
@@ -160,12 +160,12 @@ a_version_is_waited_for_as_a_number(void **state)
 	assert_int_equal(informer_wait_version(inf, "pods", "1", 20), -ETIMEDOUT);
 	broker_fixture_version(fx, fx->store->pods, "9");
 	broker_fixture_version(fx, fx->widgets, "100000");
-	assert_int_equal(informer_wait_version(inf, "pods", "9", 10000), 0);
+	assert_int_equal(informer_wait_version(inf, "pods", "9", 60000), 0);
 	assert_int_equal(informer_wait_version(inf, "pods", "0009", 0), 0);
 	assert_int_equal(informer_wait_version(inf, "pods", "10", 20), -ETIMEDOUT);
 	assert_int_equal(informer_wait_version(inf, "widgets", "10", 0), 0);
 	broker_fixture_version(fx, fx->store->pods, "99999999999999999999999999");
-	assert_int_equal(informer_wait_version(inf, "pods", "10000000000000000000000000", 10000), 0);
+	assert_int_equal(informer_wait_version(inf, "pods", "10000000000000000000000000", 60000), 0);
 	informer_detach(inf);
 }
 

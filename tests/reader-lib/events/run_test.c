@@ -51,12 +51,12 @@ it_runs_by_itself(void **state)
 	recorder_add(w->r);
 	assert_int_equal(informer_run(w->inf), 0);
 	assert_int_equal(informer_run(w->inf), 0);
-	assert_int_equal(informer_wait_handler_synced(w->inf, w->r->handler, 10000), 0);
+	assert_int_equal(informer_wait_handler_synced(w->inf, w->r->handler, 60000), 0);
 	recorder_await(w->r, "+a1* SYNCED");
 	recorder_change(w->fx, "a2 b1");
 	recorder_await(w->r, "a1>a2 +b1");
 	recorder_add(w->other);
-	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 10000), 0);
+	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 60000), 0);
 	recorder_await(w->other, "+a2* +b1* SYNCED");
 	recorder_change(w->fx, "-a");
 	recorder_await(w->r, "-a2");
@@ -143,7 +143,7 @@ resync_goes_on_beside_other_handlers(void **state)
 	recorder_add(w->r);
 	recorder_add(w->other);
 	assert_int_equal(informer_run(w->inf), 0);
-	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 10000), 0);
+	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 60000), 0);
 	before = atomic_load(&w->r->calls);
 	for (int i = 0; i < 10000 && atomic_load(&w->r->calls) < before + 3; i++)
 		usleep(1000);

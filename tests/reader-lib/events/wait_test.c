@@ -42,7 +42,7 @@ a_wait_ends_at_its_deadline(void **state)
 	assert_true(informer_last_error(inf, text, sizeof(text)) > 0);
 	assert_non_null(strstr(text, "no arena is attached"));
 	broker_fixture_start(fx);
-	assert_int_equal(informer_wait_attached(inf, 10000), 0);
+	assert_int_equal(informer_wait_attached(inf, 60000), 0);
 	assert_int_equal(informer_wait_synced(inf, "pods", 20), -ETIMEDOUT);
 	assert_int_equal(informer_wait_synced(inf, NULL, 0), -ETIMEDOUT);
 	assert_int_equal(informer_wait_synced(inf, "nodes", 20), -ETIMEDOUT);
@@ -51,7 +51,7 @@ a_wait_ends_at_its_deadline(void **state)
 	moment = moment_of(inf);
 	assert_int_equal(informer_wait_commit(inf, &moment, 20), -ETIMEDOUT);
 	broker_fixture_pod(fx, "a");
-	assert_int_equal(informer_wait_commit(inf, &moment, 10000), 0);
+	assert_int_equal(informer_wait_commit(inf, &moment, 60000), 0);
 	assert_int_equal(informer_wait_synced(inf, "pods", 0), 0);
 	assert_int_equal(informer_wait_synced(inf, NULL, 0), 0);
 	assert_int_equal(informer_wait_commit(inf, NULL, 0), 0);
@@ -212,7 +212,7 @@ the_descriptor_tells_of_a_commit_once_armed(void **state)
 	assert_int_equal(informer_arm(inf, &seen), 0);
 	assert_int_equal(poll(&p, 1, 0), 0);
 	broker_fixture_pod(fx, "c");
-	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(poll(&p, 1, 60000), 1);
 	assert_int_equal(informer_dispatch(inf), 1);
 	assert_int_equal(informer_dispatch(inf), 0);
 	assert_int_equal(poll(&p, 1, 0), 0);
@@ -248,7 +248,7 @@ the_report_comes_in_pieces(void **state)
 	for (int i = 0; i < 6; i++)
 		inf[i] = broker_fixture_attach(fx, 0);
 	other = broker_fixture_attach(fx, 0);
-	assert_int_equal(informer_stat_json(other, 10000, &text, &length), 0);
+	assert_int_equal(informer_stat_json(other, 60000, &text, &length), 0);
 	assert_int_equal(length, 300000);
 	for (size_t i = 0; i < length; i++)
 		assert_int_equal(text[i], 'a' + (int)(i % 26));

@@ -318,7 +318,7 @@ waiting_is_for_the_handlers_too(void **state)
 	start(w);
 	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 5, NULL, NULL), -ETIMEDOUT);
 	assert_int_equal(informer_run(w->fx->inf), 0);
-	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 10000, NULL, NULL), 0);
+	assert_int_equal(informer_factory_wait_synced(w->fx->factory, 60000, NULL, NULL), 0);
 	assert_true(informer_handler_has_synced(w->r->handler));
 	recorder_await(w->r, "+a1* +b1* SYNCED");
 	recorder_await(w->other, "+a1* DONE");
@@ -774,7 +774,7 @@ add_and_remove(void *context)
 			continue;
 		}
 		(void)informer_shared_has_synced(shared);
-		if (i % 4 != 0 && informer_wait_handler_synced(g->w->fx->inf, h, 10000) < 0)
+		if (i % 4 != 0 && informer_wait_handler_synced(g->w->fx->inf, h, 60000) < 0)
 			g->failures++;
 		informer_remove_handler(h);
 	}

@@ -243,6 +243,7 @@ a_lent_copy_goes_with_its_snapshot(void **state)
 	int before;
 
 	assert_int_equal(informer_attach(&options, &inf), 0);
+	broker_fixture_wait_answer(inf);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(path_set_compile(inf, LIST("status"), 1, NULL, 0, &set), 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
@@ -311,6 +312,7 @@ a_copy_that_gets_no_memory_says_so(void **state)
 	broker_fixture_put(w->fx, (const char *const[]){big, NULL});
 	fail_at = 1000;
 	assert_int_equal(informer_attach(&options, &inf), 0);
+	broker_fixture_wait_answer(inf);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
 	assert_int_equal(informer_get_z(&snap, pods, "default", "big", &object), 0);

@@ -167,6 +167,7 @@ attach_as_other(void *context)
 
 	if (r < 0)
 		return 90;
+	broker_fixture_wait_answer(inf);
 	informer_status(inf, &status);
 	r = status.attached ? 0 : strstr(status.reason, "--allow-uid 54321") ? 1 : 91;
 	informer_detach(inf);
@@ -254,6 +255,7 @@ attach_thrice(void *context)
 
 		if (informer_attach(&options, &inf[i]) < 0)
 			return 90;
+		broker_fixture_wait_answer(inf[i]);
 		informer_status(inf[i], &status);
 		attached += status.attached;
 	}
@@ -498,10 +500,10 @@ silent_connections_are_ended(void **state)
 		fds[i] = raw_connect(fx);
 	/* beyond 16 of one user they are closed at once */
 	p.fd = fds[39];
-	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(poll(&p, 1, 60000), 1);
 	for (int i = 10; i < 40; i++)
 		close(fds[i]);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 60000; i++) {
 		good = raw_connect(fx);
 		raw_hello(good, 0);
 		raw_hear(good, &a);
@@ -549,7 +551,7 @@ wake_with_one_that_blocks(struct broker_fixture *fx, unsigned readers_left)
 		broker_fixture_pod(fx, name);
 	}
 	p.fd = good.fds[2];
-	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(poll(&p, 1, 60000), 1);
 	broker_fixture_wait_readers(fx, readers_left);
 	dropped = broker_fixture_stats(fx).dropped;
 	test_unmap_slot(good_slot);
@@ -600,7 +602,7 @@ the_report_lists_readers(void **state)
 	assert_int_equal(informer_begin(inf, &snap), 0);
 	broker_fixture_pod(fx, "b");
 	broker_fixture_pod(fx, "c");
-	assert_int_equal(informer_stat_json(inf, 10000, &text, &length), 0);
+	assert_int_equal(informer_stat_json(inf, 60000, &text, &length), 0);
 	report = cJSON_Parse(text);
 	assert_non_null(report);
 	assert_int_equal(cJSON_GetArraySize(report), 2);
