@@ -325,7 +325,7 @@ everywhere() { # CODE PATH: both answer with that, within a while
 	for side in sim real; do
 		base=${side}_url
 		is() { [ "$(curl -s -o "$T/waited" -w '%{http_code}' "${!base}$2")" = "$1" ]; }
-		until_true 20 is "$1" "$2" || fail "$side: $2 is not $1"
+		until_true is "$1" "$2" || fail "$side: $2 is not $1"
 	done
 }
 gadget() { printf '{"kind":"Gadget","apiVersion":"example.com/v1","metadata":{"name":"%s","labels":{"team":"%s"}},"spec":{"size":%s}}' "$1" "$2" "$3"; }

@@ -180,7 +180,7 @@ done
 for side in sim real; do
 	base=${side}_url
 	all_watch() { [ "$(curl -s "${!base}/sim/log" | grep -c '^WATCH pods')" = $n ]; }
-	until_true 30 all_watch || fail "$side: not all watch: $(curl -s "${!base}/sim/log")"
+	until_true all_watch || fail "$side: not all watch: $(curl -s "${!base}/sim/log")"
 done
 sed 's/web-1/watched/; s/app: web/app: watched/' "$T/in/pod.yaml" >"$T/in/watched.yaml"
 both create -f "$T/in/watched.yaml"
@@ -193,7 +193,7 @@ ended() {
 		cmp -s "$T/sim.w" "$T/real.w" || { which=$i; return 1; }
 	done
 }
-until_true 20 ended || { ended || { failed=$((failed + 1)); echo "DIFFERENT: watch $which"; diff "$T/real.w" "$T/sim.w" | head -30; }; }
+until_true ended || { ended || { failed=$((failed + 1)); echo "DIFFERENT: watch $which"; diff "$T/real.w" "$T/sim.w" | head -30; }; }
 grep -c watched "$T/sim.watch.1" | grep -qx 4 || fail "the watch shows $(cat "$T/sim.watch.1")"
 
 # ---- delete

@@ -18,7 +18,7 @@ selects() {
 	curl -s "$url/api/v1/pods?$2" | names >"$T/server"
 	[ -s "$T/server" ] || fail "nothing is selected by $2"
 	agree() { "$B"/informerctl --socket "$S" get pods -A -o json | names | cmp -s - "$T/server"; }
-	until_true 20 agree || fail "$1: $(stat .resources[0].objects) pods, the server says $(wc -l <"$T/server")"
+	until_true agree || fail "$1: $(stat .resources[0].objects) pods, the server says $(wc -l <"$T/server")"
 }
 done_with() { stop_daemon TERM; rm -f "$T"/informer*.[0-9]*; }
 
@@ -61,6 +61,6 @@ for i in 1 2 3; do
 		curl -sf -X POST -H 'Content-Type: application/json' --data-binary @- "$url/api/v1/namespaces/default/pods" >/dev/null
 done
 marked() { [ "$(stat '.resources[0].bookmarks')" -gt "$bookmarks" ] && [ "$(stat '.resources[0].rv')" -gt "$rv" ]; }
-until_true 90 marked || fail "no bookmark in 90 s: $(stat .resources[0])"
+until_true marked || fail "no bookmark in 90 s: $(stat .resources[0])"
 stat_is '.resources[0].events' 0 || fail "$(stat '.resources[0].events') events"
 echo ok

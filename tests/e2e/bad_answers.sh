@@ -55,7 +55,7 @@ all_failed() {
 	stat . >"$T/report"
 	jq -e '[.resources[] | select(.namespace != "") | .last_error | contains("LIST failed")] | all' "$T/report"
 }
-until_true 15 all_failed || fail "not all lists failed: $(jq -c '.resources[] | [.namespace, .last_error]' "$T/report")"
+until_true all_failed || fail "not all lists failed: $(jq -c '.resources[] | [.namespace, .last_error]' "$T/report")"
 # A connection that the server resets may lose what it had sent; then the next try says it.
 said_so() {
 	stat . >"$T/report"
@@ -63,7 +63,7 @@ said_so() {
 	grep -q -- "$(cat "$R/$1/pattern")" <<<"$said"
 }
 for c in $cases; do
-	until_true 15 said_so "$c" || fail "$c: '$said' is not '$(cat "$R/$c/pattern")'"
+	until_true said_so "$c" || fail "$c: '$said' is not '$(cat "$R/$c/pattern")'"
 	[ "${said#synced 2 10 }" != "$said" ] || fail "$c: something was lost: $said"
 done
 stat_is '.resources[0].objects' 1 || fail "services"
@@ -80,7 +80,7 @@ recovered() {
 	stat . >"$T/report"
 	jq -e '[.resources[] | select(.namespace != "") | .objects == 1 and .rv == "30"] | all' "$T/report"
 }
-until_true 20 recovered || fail "not all recovered: $(jq -c '.resources[] | [.namespace, .objects, .rv, .last_error]' "$T/report")"
+until_true recovered || fail "not all recovered: $(jq -c '.resources[] | [.namespace, .objects, .rv, .last_error]' "$T/report")"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo ok

@@ -69,7 +69,7 @@ done
 of() { stat ".resources[] | select(.namespace == \"$1\") | \"$2\""; }
 for c in $cases; do
 	told() { grep "pods in $c: " "$T/daemon.log" | grep -q -- "$(cat "$R/$c/pattern")"; }
-	until_true 15 told || fail "$c: no '$(cat "$R/$c/pattern")'"
+	until_true told || fail "$c: no '$(cat "$R/$c/pattern")'"
 	case $(cat "$R/$c/outcome") in
 	# a and good; the good event's RV; the first LIST and WATCH
 	watch) want='2 11 1 1 watching' ;;
@@ -77,14 +77,14 @@ for c in $cases; do
 	list) want='2 30 2 2 watching' ;;
 	esac
 	settled() { [ "$(of "$c" '\(.objects) \(.rv) \(.lists) \(.watches) \(.activity)')" = "$want" ]; }
-	until_true 15 settled || fail "$c: '$(of "$c" '\(.objects) \(.rv) \(.lists) \(.watches) \(.activity)')' is not '$want'"
+	until_true settled || fail "$c: '$(of "$c" '\(.objects) \(.rv) \(.lists) \(.watches) \(.activity)')' is not '$want'"
 done
 stat_is '.resources[0].failures' 0 || fail "services were disturbed"
 
 # streams that go on do so: what comes next is heard
 event MODIFIED "$(object othertype good 13)" >>"$R/othertype/pods.watch.1"
 heard() { [ "$(of othertype '\(.rv)')" = 13 ]; }
-until_true 10 heard || fail "the stream did not go on"
+until_true heard || fail "the stream did not go on"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo ok

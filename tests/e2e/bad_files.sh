@@ -10,7 +10,7 @@ start_sim --nodes 1 --pods-per-node 5
 refused() {
 	cat >"$T/config.yaml"
 	code=0
-	timeout 20 "$B"/informerd --kubeconfig "$T/kubeconfig" --arena-dir "$T" --socket "$S" --config "$T/config.yaml" >"$T/out.log" 2>&1 || code=$?
+	timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig" --arena-dir "$T" --socket "$S" --config "$T/config.yaml" >"$T/out.log" 2>&1 || code=$?
 	[ "$code" = 2 ] || fail "exit code $code for: $(cat "$T/config.yaml")"
 	grep -q -- "$1" "$T/out.log" || fail "no '$1' for: $(cat "$T/config.yaml")"
 }
@@ -98,7 +98,7 @@ rebuilt 'it was made with another key file'
 mv "$T/key" "$S.key"
 chmod 644 "$S.key"
 code=0
-timeout 20 "$B"/informerd --kubeconfig "$T/kubeconfig" --arena-dir "$T" --socket "$S" --resource pods >"$T/out.log" 2>&1 || code=$?
+timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig" --arena-dir "$T" --socket "$S" --resource pods >"$T/out.log" 2>&1 || code=$?
 [ "$code" = 1 ] && grep -q 'key' "$T/out.log" || fail "a key file that all can read: exit code $code"
 
 # and what is whole is adopted

@@ -20,7 +20,7 @@ clean_up_group() {
 	for pid in $daemon_pid; do kill -9 "$pid" 2>/dev/null || true; done
 	rm -rf "$A"
 	clean_up
-	until_true 5 rmdir "$G" || echo "$G is left"
+	until_true rmdir "$G" || echo "$G is left"
 	exit $code
 }
 trap clean_up_group EXIT
@@ -44,7 +44,7 @@ wait_ready
 
 expired >>"$R/configmaps.watch.1"
 refused() { stat '.resources[0].last_error' | grep -q 'LIST failed: the arena is full: raise arena.maxBytes, .* or the memory limit'; }
-until_true 30 refused || fail "60 MB fit into 64 MiB, or nobody is told: $(stat '.resources[0]')"
+until_true refused || fail "60 MB fit into 64 MiB, or nobody is told: $(stat '.resources[0]')"
 kill -0 "$daemon_pid" || fail "the daemon was killed"
 [ "$(stat '.resources[0] | "\(.state) \(.objects) \(.rv)"')" = 'synced 21 10' ] || fail "what was known is lost: $(stat '.resources[0]')"
 [ "$(stat '.resources[1] | "\(.state) \(.activity) \(.objects)"')" = 'synced watching 1' ] || fail "services: $(stat '.resources[1]')"
@@ -54,7 +54,7 @@ items x 30 100 >"$R/new"
 mv "$R/new" "$R/configmaps.list"
 rm "$R/configmaps.watch.1"
 fits() { [ "$(stat '.resources[0] | "\(.state) \(.objects) \(.rv)"')" = 'synced 101 30' ]; }
-until_true 30 fits || fail "the smaller list does not come: $(stat '.resources[0]')"
+until_true fits || fail "the smaller list does not come: $(stat '.resources[0]')"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo ok

@@ -24,10 +24,10 @@ grep -q 'refused: that is not informer.s protocol' "$T/daemon.log" || fail "nobo
 [ "$(wc -l <"$T/daemon.log")" -le 100 ] || fail "$(wc -l <"$T/daemon.log") lines in the log"
 expect_stat '.readers | length' 0
 same() { [ "$(stat '.resources[0].objects')" = "$(on_server /api/v1/pods)" ]; }
-until_true 20 same || fail "$(stat '.resources[0].objects') pods, the server has $(on_server /api/v1/pods)"
+until_true same || fail "$(stat '.resources[0].objects') pods, the server has $(on_server /api/v1/pods)"
 stat_is '.resources[0].watch_lists' 1 || fail "$(stat '.resources[0].watch_lists') lists"
 # what hostile pins held back is free again
 bounded() { [ "$(stat '.arena.retired_bytes')" -lt 1000000 ]; }
-until_true 20 bounded || fail "$(stat '.arena.retired_bytes') bytes are still held"
+until_true bounded || fail "$(stat '.arena.retired_bytes') bytes are still held"
 ctl verify >"$T/verify.log" 2>&1 || fail "$(cat "$T/verify.log")"
 echo ok

@@ -11,7 +11,7 @@ start_sim --nodes 1 --pods-per-node 3
 echo hunter-one >"$T/valid"
 python3 "$(dirname "$0")/../support/tls_gate.py" "$T" "$sim_port" server >"$T/gate.out" 2>"$T/gate.log" &
 gate_pids=$!
-until_true 20 grep -q ^READY "$T/gate.out" || fail "the gate does not start"
+until_true grep -q ^READY "$T/gate.out" || fail "the gate does not start"
 gate=$(sed -n 's/^READY url=//p' "$T/gate.out")
 use() { cp "$T/$1.crt" "$T/client.crt"; cp "$T/$1.key" "$T/client.key"; }
 
@@ -28,7 +28,7 @@ use hunter-two
 echo hunter-two >"$T/valid"
 stop_sim
 start_sim --nodes 1 --pods-per-node 4 --start-rv 1000
-until_true 150 stat_is '.resources[0].objects' 4 || fail "it does not come back: $(stat '.resources[0]')"
+until_true stat_is '.resources[0].objects' 4 || fail "it does not come back: $(stat '.resources[0]')"
 grep -q '^hunter-two /api/v1/pods?.*watch=true' "$T/gate.out" || fail "no watch: $(cat "$T/gate.out")"
 grep -q '(401\|Unauthorized' "$T/daemon.log" && fail "a 401 that was mended was told"
 first() { awk -v cn="$1" '$1 == cn {print $3; exit}' "$T/gate.out"; }
@@ -39,7 +39,7 @@ stop_daemon TERM
 cp "$T/mine" "$T/kubeconfig"
 cp "$T/hunter-one.key" "$T/client.key"
 start_daemon --resource pods
-until_true 20 grep -q 'client certificate or key' "$T/daemon.log" || fail "no word about the key"
+until_true grep -q 'client certificate or key' "$T/daemon.log" || fail "no word about the key"
 use hunter-two
 wait_ready
 stop_daemon TERM
@@ -68,7 +68,7 @@ wait_ready
 echo hunter-three >"$T/valid"
 stop_sim
 start_sim --nodes 1 --pods-per-node 5 --start-rv 2000
-until_true 150 stat_is '.resources[0].objects' 5 || fail "it does not come back: $(stat '.resources[0]')"
+until_true stat_is '.resources[0].objects' 5 || fail "it does not come back: $(stat '.resources[0]')"
 [ "$(runs)" = 2 ] || fail "$(runs) runs"
 stat . >"$T/stat.json"
 stop_daemon TERM

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 trap 'kill -CONT $sim_pid 2>/dev/null || true; clean_up' EXIT
 
-export HTTP2_READ_IDLE_TIMEOUT_SECONDS=2 HTTP2_PING_TIMEOUT_SECONDS=1
+export HTTP2_READ_IDLE_TIMEOUT_SECONDS=2 HTTP2_PING_TIMEOUT_SECONDS=4
 start_sim --nodes 2 --pods-per-node 5
 again() { stat '[.resources[].watches] | add'; }
 listed() { stat '[.resources[] | .lists + .watch_lists] | add'; }
@@ -21,9 +21,9 @@ frozen_and_back() { # HOW it is connected
 	sleep 7 # two questions at least: not a condition, but the time in which nothing must happen
 	[ "$(again)" = "$before" ] || fail "$1: a quiet watch was ended: $(cat "$T/daemon.log")"
 	kill -STOP "$sim_pid"
-	until_true 15 sh -c "grep -c 'taken for dead' '$T/daemon.log' | grep -q 3" || fail "$1: $(deaths) of 3 watches ended"
+	until_true sh -c "grep -c 'taken for dead' '$T/daemon.log' | grep -q 3" || fail "$1: $(deaths) of 3 watches ended"
 	kill -CONT "$sim_pid"
-	until_true 40 sh -c "grep -c 'watching again' '$T/daemon.log' | grep -q 3" || fail "$1: they do not come back"
+	until_true sh -c "grep -c 'watching again' '$T/daemon.log' | grep -q 3" || fail "$1: they do not come back"
 	pod=$(curl -s "$url/api/v1/pods" | jq -r '.items[0].metadata | "\(.namespace)/pods/\(.name)"')
 	curl -sf -X DELETE "$url/api/v1/namespaces/$pod" >/dev/null || fail "$1: no delete"
 	expect_stat '.resources[0].objects' "$(on_server /api/v1/pods)"

@@ -56,16 +56,16 @@ lists() { stat '.resources[0] | .lists + .watch_lists'; }
 mounted hunter-two "$T/one/ca.crt"
 stop_sim
 start_sim --nodes 1 --pods-per-node 3 --tls-dir "$T/one" --token hunter-two
-until_true 30 grep -q 'watching again' "$T/daemon.log" || fail "it does not come back with the new token"
+until_true grep -q 'watching again' "$T/daemon.log" || fail "it does not come back with the new token"
 grep -q '(401\|Unauthorized' "$T/daemon.log" && fail "a 401 that was mended was told"
 
 # the cluster's CA is replaced: the server first, the file a while later
 stop_sim
 start_sim --nodes 1 --pods-per-node 3 --tls-dir "$T/two" --token hunter-two
-until_true 30 grep -q "the server's certificate is not accepted" "$T/daemon.log" || fail "no word about the certificate"
+until_true grep -q "the server's certificate is not accepted" "$T/daemon.log" || fail "no word about the certificate"
 : >"$T/daemon.log"
 mounted hunter-two "$T/two/ca.crt"
-until_true 40 grep -q 'watching again' "$T/daemon.log" || fail "it does not come back with the new CA"
+until_true grep -q 'watching again' "$T/daemon.log" || fail "it does not come back with the new CA"
 [ "$(lists)" = 1 ] || fail "listed again: $(lists)"
 
 # flags go before the account
@@ -74,7 +74,7 @@ stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 : >"$T/daemon.log"
 start_in_pod --token hunter-three
-until_true 20 grep -q 'does not accept the credentials (401)' "$T/daemon.log" || fail "the flag does not count"
+until_true grep -q 'does not accept the credentials (401)' "$T/daemon.log" || fail "the flag does not count"
 stop_daemon TERM
 no_secret
 echo ok

@@ -10,7 +10,7 @@ same() {
 	"$B"/informerctl --socket "$S" get pods -A -o json | jq -S '[.items[].metadata | [.namespace, .name, .uid, .resourceVersion]] | sort' >"$T/ours.json"
 	cmp -s "$T/server.json" "$T/ours.json"
 }
-expect_same() { keys; until_true 30 same || fail "$1: $(diff "$T/server.json" "$T/ours.json" | head -20)"; }
+expect_same() { keys; until_true same || fail "$1: $(diff "$T/server.json" "$T/ours.json" | head -20)"; }
 listed() { stat '.resources[0] | .lists + .watch_lists'; }
 one() { start_sim --nodes 3 --pods-per-node 10 --seed 1 "$@"; }
 other() { start_sim --nodes 3 --pods-per-node 12 --seed 2; } # has all RVs that the first one has, and more
@@ -28,7 +28,9 @@ first=$(stat .cluster)
 [ "$first" = "$(curl -s "$url/api/v1/namespaces/kube-system" | jq -r .metadata.uid)" ] || fail "the cluster's id is $first"
 "$B"/informerctl --socket "$S" changes pods -A >"$T/changes.out" 2>"$T/changes.log" &
 other_pid=$!
-until_true 10 grep -q . "$T/changes.out" || fail "no changes"
+heard() { jq -r .type "$T/changes.out" | sort | uniq -c | tr -s ' \n' ' '; }
+heard_is() { [ "$(heard)" = "$1" ]; }
+until_true heard_is ' 30 ADDED ' || fail "a reader heard$(heard) at first"
 stop_sim
 other
 expect_same "another cluster while it watches"
@@ -36,9 +38,7 @@ expect_same "another cluster while it watches"
 [ "$(stat .cluster)" != "$first" ] || fail "the id is the old one"
 grep -q 'another cluster answers' "$T/daemon.log" || fail "no word"
 # a reader with a queue heard of all that was there at first, that each of these is gone, and that each of the others came
-heard() { jq -r .type "$T/changes.out" | sort | uniq -c | tr -s ' \n' ' '; }
-heard_is() { [ "$(heard)" = "$1" ]; }
-until_true 10 heard_is ' 66 ADDED 30 DELETED ' || fail "a reader heard$(heard)"
+until_true heard_is ' 66 ADDED 30 DELETED ' || fail "a reader heard$(heard)"
 delete_one
 expect_same "and on it goes"
 [ "$(listed)" = 2 ] || fail "$(listed) lists after a change"

@@ -30,7 +30,7 @@ cut -d ' ' -f 4- "$T/info" | jq -e --arg url "$gate" '.apiVersion == "client.aut
 echo hunter2-two >"$T/token"
 stop_sim
 start_sim --nodes 2 --pods-per-node 4 --start-rv 1000
-until_true 150 stat_is '.resources[0].objects' 8 || fail "it does not come back: $(stat '.resources[0]')"
+until_true stat_is '.resources[0].objects' 8 || fail "it does not come back: $(stat '.resources[0]')"
 [ "$(runs)" = 2 ] || fail "$(runs) runs"
 grep -q '(401\|Unauthorized' "$T/daemon.log" && fail "a 401 that was mended was told"
 stat . >"$T/stat.json"
@@ -41,11 +41,11 @@ stop_daemon TERM
 cp "$T/mine" "$T/kubeconfig" # start_sim() has put its own there
 plugin 'echo hunter2-garbage'
 start_daemon --resource pods
-until_true 10 grep -q "credential plugin $T/./plugin is of no use: it printed no ExecCredential" "$T/daemon.log" || fail "no word about garbage"
+until_true grep -q "credential plugin $T/./plugin is of no use: it printed no ExecCredential" "$T/daemon.log" || fail "no word about garbage"
 plugin 'echo "login first: password=hunter2 $OURS" >&2; exit 5'
-until_true 10 grep -q 'failed with exit code 5: login first: password=\[redacted\]' "$T/daemon.log" || fail "no word about a failure"
+until_true grep -q 'failed with exit code 5: login first: password=\[redacted\]' "$T/daemon.log" || fail "no word about a failure"
 rm "$T/plugin"
-until_true 20 grep -q 'plugin cannot be started: No such file' "$T/daemon.log" || fail "no word about a missing plugin"
+until_true grep -q 'plugin cannot be started: No such file' "$T/daemon.log" || fail "no word about a missing plugin"
 plugin 'answer "\"token\":\"$(cat $T/token)\""'
 wait_ready
 stop_daemon TERM
@@ -54,14 +54,14 @@ stop_daemon TERM
 : >"$T/daemon.log"
 plugin 'sleep 1000 & echo $! >$T/child; wait'
 start_daemon --resource pods --request-timeout 60s
-until_true 10 test -s "$T/child" || fail "the plugin is not run"
+until_true test -s "$T/child" || fail "the plugin is not run"
 "$B"/tests/stat_query "$S" >/dev/null || fail "the daemon does not answer"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 gone() { ! kill -0 "$(cat "$T/child")" 2>/dev/null || grep -q '^State:.Z' "/proc/$(cat "$T/child")/status"; }
-until_true 5 gone || fail "the plugin is still there"
+until_true gone || fail "the plugin is still there"
 start_daemon --resource pods --request-timeout 500ms
-until_true 10 grep -q 'did not end within 0.5 s and was killed' "$T/daemon.log" || fail "no word about the time"
+until_true grep -q 'did not end within 0.5 s and was killed' "$T/daemon.log" || fail "no word about the time"
 stop_daemon TERM
 no_secret
 echo ok

@@ -43,14 +43,14 @@ done
 # what NO_PROXY has is not asked of the proxy, and its name is known to nobody else
 NO_PROXY=.test
 start_daemon --resource pods
-until_true 20 grep -q 'esolve host' "$T/daemon.log" || fail "NO_PROXY was not heeded"
+until_true grep -q 'esolve host' "$T/daemon.log" || fail "NO_PROXY was not heeded"
 stop_daemon TERM
 [ ! -s "$T/gate.out" ] || fail "the proxy saw $(cat "$T/gate.out")"
 
 for NO_PROXY in '*' api.test "api.test:$sim_port" '*.test' other.test,.test; do
 	: >"$T/daemon.log"
 	start_daemon --resource pods
-	until_true 20 grep -q 'esolve host' "$T/daemon.log" || fail "NO_PROXY=$NO_PROXY was not heeded"
+	until_true grep -q 'esolve host' "$T/daemon.log" || fail "NO_PROXY=$NO_PROXY was not heeded"
 	stop_daemon TERM
 done
 [ ! -s "$T/gate.out" ] || fail "the proxy saw $(cat "$T/gate.out")"
@@ -75,7 +75,7 @@ if python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; the
 		: >"$T/proxy.out"
 		python3 "$(dirname "$0")/../support/tls_proxy.py" "$T/$1.crt" "$T/$1.key" ${2:+"$2"} >>"$T/proxy.out" 2>"$T/proxy.log" &
 		gate_pids="$gate_pids $!"
-		until_true 20 grep -q ^READY "$T/proxy.out" || fail "the proxy does not start"
+		until_true grep -q ^READY "$T/proxy.out" || fail "the proxy does not start"
 		at=127.0.0.1:$(sed -n 's/^READY //p' "$T/proxy.out")
 	}
 	through() { kubeconfig "server: \"$server\", $trust, proxy-url: \"https://$1$at\"" 'token: hunter2'; }
@@ -90,7 +90,7 @@ if python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; the
 	}
 	refused_with() { # WORDS
 		start_daemon --resource pods --log-level debug
-		until_true 20 grep -q "$1" "$T/daemon.log" || fail "no word of '$1'"
+		until_true grep -q "$1" "$T/daemon.log" || fail "no word of '$1'"
 		stat . >"$T/stat.json"
 		stop_daemon TERM
 		no_secret

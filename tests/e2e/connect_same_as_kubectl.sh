@@ -24,8 +24,8 @@ wrong() { failures=1; echo "$1"; cat "$T/theirs" "$T/ours"; }
 try() {
 	who=$1 name=$2 word=$3; shift 3
 	theirs=0 ours=0
-	timeout 20 "$kubectl" get --raw /version "$@" >"$T/theirs" 2>&1 </dev/null || theirs=1
-	timeout 20 "$B"/tests/get_raw /version "$@" >"$T/ours" 2>&1 </dev/null || ours=1
+	timeout "$PATIENCE" "$kubectl" get --raw /version "$@" >"$T/theirs" 2>&1 </dev/null || theirs=1
+	timeout "$PATIENCE" "$B"/tests/get_raw /version "$@" >"$T/ours" 2>&1 </dev/null || ours=1
 	case $who in both) expected=00 ;; neither) expected=11 ;; kubectl) expected=01 ;; informerd) expected=10 ;; esac
 	[ "$theirs$ours" = "$expected" ] || wrong "$name: kubectl $theirs, informerd $ours, expected $expected"
 	grep -qi -e "$word" "$T/ours" || wrong "$name: no word of '$word'"

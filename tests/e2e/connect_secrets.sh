@@ -93,7 +93,7 @@ HTTPS_PROXY=socks9://me:hunter2@127.0.0.1:1 try scheme 'trying again' 'server: "
 
 for word in "$T"/*/word; do
 	dir=${word%/word}
-	until_true 20 grep -q -e "$(cat "$word")" "$dir/out" || { cat "$dir/out"; fail "${dir##*/}: no word of '$(cat "$word")'"; }
+	until_true grep -q -e "$(cat "$word")" "$dir/out" || { cat "$dir/out"; fail "${dir##*/}: no word of '$(cat "$word")'"; }
 	cat "/proc/$(cat "$dir/pid")/cmdline" >"$dir/cmdline" 2>/dev/null || true # not of those that ended
 	[ ! -S "$dir/m" ] || { curl -s --max-time 5 --unix-socket "$dir/m" "http://x/metrics"; curl -s --max-time 5 --unix-socket "$dir/m" "http://x/readyz?verbose"; } >"$dir/http" 2>&1 || true
 	[ ! -S "$dir/s" ] || { "$B"/tests/stat_query "$dir/s"; "$B"/informerctl --socket "$dir/s" stat; } >"$dir/stat" 2>&1 || true

@@ -29,17 +29,17 @@ echo hunter2-two >"$T/token.new"
 mv "$T/token.new" "$T/token"
 stop_sim
 start_sim --nodes 2 --pods-per-node 4 --start-rv 1000
-until_true 150 stat_is '.resources[0].objects' 8 || fail "it does not come back: $(stat '.resources[0]')"
+until_true stat_is '.resources[0].objects' 8 || fail "it does not come back: $(stat '.resources[0]')"
 grep -q '(401\|Unauthorized' "$T/daemon.log" && fail "a 401 that was mended was told"
 
 # one that is not taken is told, without the token; the right one mends it
 echo hunter2-three >"$T/valid"
 stop_sim
 start_sim --nodes 2 --pods-per-node 5 --start-rv 2000
-until_true 150 grep -q '(401\|Unauthorized' "$T/daemon.log" || fail "no word about a refused token"
+until_true grep -q '(401\|Unauthorized' "$T/daemon.log" || fail "no word about a refused token"
 stat . >"$T/stat.json"
 cp "$T/valid" "$T/token"
-until_true 150 stat_is '.resources[0].objects' 10 || fail "it does not come back: $(stat '.resources[0]')"
+until_true stat_is '.resources[0].objects' 10 || fail "it does not come back: $(stat '.resources[0]')"
 stop_daemon TERM
 no_secret
 echo ok

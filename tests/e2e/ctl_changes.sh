@@ -30,8 +30,6 @@ replay() {
 server() { curl -s "$url/api/v1/pods" | jq -r ".items[] $1 | \"\(.metadata.namespace)/\(.metadata.name) \(.metadata.resourceVersion)\"" | LC_ALL=C sort; }
 same_all() { server "" >"$T/want"; replay "$T/all" >"$T/got"; cmp -s "$T/want" "$T/got"; }
 same_running() { server '| select(.status.phase == "Running")' >"$T/want"; replay "$T/running" >"$T/got"; cmp -s "$T/want" "$T/got"; }
-rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
-rests() { a=$(rv); sleep 0.3; [ "$a" = "$(rv)" ]; }
 
 # ---- informerd dies twice under churn
 for i in 1 2; do
@@ -40,11 +38,11 @@ for i in 1 2; do
 	start_daemon --resource pods --resource nodes
 	wait_ready
 done
-until_true 120 rests || fail "the churn does not end"
-until_true 20 same_all || fail "replayed: $(diff "$T/want" "$T/got" | head)"
-until_true 20 same_running || fail "replayed by selector: $(diff "$T/want" "$T/got" | head)"
+until_true churn_over || fail "the churn does not end"
+until_true same_all || fail "replayed: $(diff "$T/want" "$T/got" | head)"
+until_true same_running || fail "replayed by selector: $(diff "$T/want" "$T/got" | head)"
 [ "$(wc -l <"$T/want")" -gt 5 ] || fail "hardly any pods run"
-grep -q 'informerd is gone' "$T/all.log" || fail "its death is not told"
+until_true grep -q 'informerd is gone' "$T/all.log" || fail "its death is not told"
 
 # ---- every line has its form; seqs of one object grow
 jq -e -n 'all(inputs; if .object then (.type | IN("ADDED", "MODIFIED", "DELETED")) and (.initial | type == "boolean") and .seq > 0
@@ -59,9 +57,9 @@ jq -e -n '[inputs | select(.type == "MODIFIED" and .old)] | length > 20 and all(
 # ---- stopped through more than the queue holds: told as COALESCED, and right again
 kill -STOP "$all"
 curl -s -X POST "$url/sim/churn?rate=4000&count=9000" >/dev/null
-until_true 120 rests || fail "the churn does not end"
+until_true churn_over || fail "the churn does not end"
 kill -CONT "$all"
-until_true 30 same_all || fail "replayed after a stop: $(diff "$T/want" "$T/got" | head)"
+until_true same_all || fail "replayed after a stop: $(diff "$T/want" "$T/got" | head)"
 jq -e -n 'any(inputs; .type == "COALESCED")' "$T/all" >/dev/null || fail "COALESCED is not told"
 lines=$(wc -l <"$T/all")
 [ "$lines" -lt 9000 ] || fail "$lines lines: what was missed was not merged"
@@ -72,16 +70,19 @@ rm -f "$T"/informer*.[0-9]*
 start_daemon --resource pods --resource nodes
 wait_ready
 resynced() { jq -e -n 'any(inputs; .type == "RESYNC_END")' "$T/all" >/dev/null; }
-until_true 20 resynced || fail "RESYNC is not told"
-until_true 20 same_all || fail "replayed after a RESYNC: $(diff "$T/want" "$T/got" | head)"
+until_true resynced || fail "RESYNC is not told"
+until_true same_all || fail "replayed after a RESYNC: $(diff "$T/want" "$T/got" | head)"
 kill "$all"
 
 # ---- for scripts
-[ "$("$B"/informerctl changes nodes --count 3 --timeout 20s | jq -r .object.kind | sort | uniq -c | tr -s ' ')" = " 3 Node" ] || fail "--count"
-code=0; "$B"/informerctl changes nodes --count 1000 --timeout 200ms >"$T/o" || code=$?
+[ "$("$B"/informerctl changes nodes --count 3 --timeout "${PATIENCE}s" | jq -r .object.kind | sort | uniq -c | tr -s ' ')" = " 3 Node" ] || fail "--count"
+for time in 200ms 20s; do # a busy machine may not come to it in the first
+	code=0; "$B"/informerctl changes nodes --count 1000 --timeout $time >"$T/o" || code=$?
+	[ $code = 1 ] && [ "$(wc -l <"$T/o")" -lt 4 ] || break
+done
 [ $code = 1 ] && [ "$(wc -l <"$T/o")" = 4 ] || fail "--timeout with --count: exit $code"
 "$B"/informerctl changes nodes --timeout 100ms >/dev/null || fail "--timeout alone"
-timeout 20 "$B"/informerctl changes nodes 2>"$T/e" | head -n 1 >/dev/null
+timeout "$PATIENCE" "$B"/informerctl changes nodes 2>"$T/e" | head -n 1 >/dev/null
 [ "${PIPESTATUS[0]}" != 124 ] || fail "it does not end when its output is closed"
 [ ! -s "$T/e" ] || fail "not quiet: $(cat "$T/e")"
 code=0; "$B"/informerctl changes pod 2>"$T/e" --timeout nonsense || code=$?

@@ -18,7 +18,7 @@ container=$(jq -r '.status.containerStatuses[0].containerID' <<<"$pod")
 ctl get pod "$name" -n "$ns" --deleted | grep -q '<none>$' || fail "a present pod is not shown as such"
 curl -sf -X DELETE "$url/api/v1/namespaces/$ns/pods/$name?gracePeriodSeconds=0" >/dev/null
 gone() { ! ctl get pod "$name" -n "$ns" >/dev/null 2>&1; }
-until_true 20 gone || fail "the pod stays"
+until_true gone || fail "the pod stays"
 
 is_it() { [ "$(ctl get "$@" --deleted -o name)" = "pod/$name" ] || fail "get $* --deleted: $(ctl get "$@" --deleted 2>&1)"; }
 is_it pods -A

@@ -71,19 +71,18 @@ expect 2 'too long' get po --socket "/$(printf 'x%.0s' $(seq 200))"
 expect 1 'timed out waiting for all resources' wait --for=synced --timeout=100ms
 
 # a wait begins before its daemon is there, and tells of it after two seconds
-"$ctl" wait --for=synced --timeout=60s >"$T/out" 2>"$T/wait.err" &
+"$ctl" wait --for=synced --timeout="${PATIENCE}s" >"$T/out" 2>"$T/wait.err" &
 waiter=$!
-for _ in $(seq 100); do [ -s "$T/wait.err" ] && break; sleep 0.1; done
-grep -q '^informerctl: waiting: ' "$T/wait.err" || fail "no progress from wait"
+until_true grep -q '^informerctl: waiting: ' "$T/wait.err" || fail "no progress from wait"
 start_sim --nodes 2 --pods-per-node 5
 start_daemon --resource 'pods?namespace=kube-system' --resource nodes
 wait "$waiter" || fail "wait did not see the daemon come: $(cat "$T/wait.err")"
-expect 0 '' wait --for=synced po nodes --timeout=10s
+expect 0 '' wait --for=synced po nodes --timeout="${PATIENCE}s"
 expect 1 "does not cache 'secrets' \(add it: informerd --resource secrets" wait --for=synced secrets --timeout=100ms
 
 # what was written is waited for by its version; what never was times out
 rv=$(curl -s -X POST -H 'Content-Type: application/json' "$url/api/v1/nodes" -d '{"kind":"Node","apiVersion":"v1","metadata":{"name":"fresh"}}' | jq -r .metadata.resourceVersion)
-expect 0 '' wait --for="resourceVersion=$rv" nodes --timeout=10s
+expect 0 '' wait --for="resourceVersion=$rv" nodes --timeout="${PATIENCE}s"
 expect 0 '^fresh ' get nodes
 expect 1 "timed out waiting for nodes: it has not got to resourceVersion 9$rv" wait --for="resourceVersion=9$rv" nodes --timeout=100ms
 

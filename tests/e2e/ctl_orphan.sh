@@ -43,7 +43,7 @@ for signal in TERM KILL TERM KILL; do
 	[ "$(wc -l <"$T/after-$signal")" -ge 80 ] || fail "$(wc -l <"$T/after-$signal") pods after $signal: $(cat "$T/err")"
 done
 enough() { [ "$(wc -l <"$T/counts")" -ge 10 ]; }
-until_true 30 enough || fail "only $(wc -l <"$T/counts") answers"
+until_true enough || fail "only $(wc -l <"$T/counts") answers"
 rm "$T/go"
 wait "$reader"
 # between its first sign of life and its first answer there is nothing to read: no pods, never some of them

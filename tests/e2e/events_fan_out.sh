@@ -20,7 +20,7 @@ start_daemon --config "$T/config.yaml" --resource pods
 wait_ready
 "$B"/tests/events_change "$url" "$T/history" "$seed" 60 even 2>>"$T/change.log" &
 change_pid=$!
-until_true 10 test -s "$T/history" || fail "no changes"
+until_true test -s "$T/history" || fail "no changes"
 for i in $(seq 48); do
 	"$B"/tests/event_lag "$S" "$([ $((i % 2)) = 0 ] && echo run || echo dispatch)" pods "" >"$T/lag.$i" 2>>"$T/reader.log" &
 	honest="$honest $!"
@@ -30,36 +30,40 @@ for i in $(seq 16); do
 	stalled="$stalled $!"
 done
 all_ready() { [ "$(grep -l READY "$T"/lag.* | wc -l)" = 48 ]; }
-until_true 60 all_ready || fail "readers do not start"
+until_true all_ready || fail "readers do not start"
 plain_ready() { [ "$(grep -l '^S' "$T"/told/* | wc -l)" = 12 ]; }
-until_true 60 plain_ready || fail "readers that will be stopped do not start"
+until_true plain_ready || fail "readers that will be stopped do not start"
 
 asks=0
 ask() { # in $p50: of what the honest were told since, the median of their medians
 	asks=$((asks + 1))
 	for p in $honest; do kill -USR1 "$p"; done
 	said() { [ "$(cat "$T"/lag.* | grep -c EVENTS)" = $((48 * asks)) ]; }
-	until_true 30 said || fail "no reports"
+	until_true said || fail "no reports"
 	for i in $(seq 48); do tail -n 1 "$T/lag.$i"; done >"$T/reports"
 	p50=$(awk '{print $8}' "$T/reports" | sort -n | sed -n 24p)
 }
 # ---- told as soon as before
+changed() { [ "$(wc -l <"$T/history")" -ge $((from + 180)) ]; }
 measure() {
 	ask
-	sleep 3
+	from=$(wc -l <"$T/history")
+	until_true changed || fail "the changes are slow"
 	ask
 	[ "$(awk '$2 < 20' "$T/reports" | wc -l)" = 0 ] || fail "some are hardly told anything: $(cat "$T/reports")"
 }
 stall() { for p in $will_stop; do kill "-$1" "$p"; done; }
 will_stop=$(echo $stalled | tr ' ' '\n' | awk 'NR % 4 != 0')
-for try in 1 2; do
+# what else the machine does only adds to a time: the best of some measurements are compared
+without= with=
+for try in 1 2 3 4 5 6; do
 	measure
-	without=$p50
+	[ -n "$without" ] && [ "$without" -le "$p50" ] || without=$p50
 	stall STOP
 	measure
-	with=$p50
+	[ -n "$with" ] && [ "$with" -le "$p50" ] || with=$p50
 	[ "$with" -gt $((without * 2 + 500)) ] || break
-	[ $try = 1 ] || fail "stalled readers slow others: $without us without, $with us with them"
+	[ $try != 6 ] || fail "stalled readers slow others: $without us without, $with us with them"
 	stall CONT
 done
 
@@ -69,7 +73,7 @@ before=$(kept)
 from=$(wc -l <"$T/history")
 kill -USR1 "$change_pid"
 enough() { [ "$(wc -l <"$T/history")" -ge $((from + ${FAN_OUT_CHANGES:-8000})) ]; }
-until_true 120 enough || fail "the changes are slow: $(wc -l <"$T/history")"
+until_true enough || fail "the changes are slow: $(wc -l <"$T/history")"
 after=$(kept)
 [ $((after - before)) -lt 12288 ] || fail "memory grew from $before to $after KB: $(stat .arena) $(grep Rss "/proc/$daemon_pid/status")"
 [ "$(stat '[.readers[].queues[] | select(.overflows > 0)] | length')" -ge 16 ] || fail "nobody fell behind: $(stat '[.readers[].queues[].overflows]')"
@@ -86,7 +90,7 @@ check() {
 	"$B"/tests/events_check "$T/history" 0 "$T"/told/* >"$T/result" 2>"$T/check.log" || code=$?
 	[ "$code" != 1 ]
 }
-until_true 60 check || true
+until_true check || true
 [ "$code" = 0 ] || fail "SEED=$seed: $(cat "$T/result")"
 grep -q ' 16 views compared' "$T/result" || fail "$(cat "$T/result")"
 for p in $stalled; do

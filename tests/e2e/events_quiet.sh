@@ -12,7 +12,9 @@ clean_quiet() {
 }
 trap clean_quiet EXIT
 rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
-rests() { a=$(rv); sleep 0.3; [ "$a" = "$(rv)" ]; }
+beyond() { [ "$(rv)" -gt "$1" ]; }
+# asleep PID: all its threads wait, traced or not: none runs, and none is stopped by its tracer
+asleep() { for stat in /proc/"$1"/task/*/stat; do sed 's/.*) //' "$stat" | grep -q ^S || return 1; done; }
 
 start_sim --nodes 10 --pods-per-node 30
 start_daemon --resource pods --resource nodes --resource configmaps
@@ -30,23 +32,22 @@ else
 		[ "$3" != - ] || set -- "$1" "$2" ""
 		"$B"/tests/event_lag "$S" "$@" >"$out" 2>>"$T/idle.log" &
 		pids="$pids $!"
-		until_true 20 grep -q READY "$out" || fail "event_lag $how does not start"
+		until_true grep -q READY "$out" || fail "event_lag $how does not start"
 	done
 	curl -s -X POST "$url/sim/churn?rate=200" >/dev/null
-	sleep 1
-	before=$(rv)
+	until_true beyond "$(rv)" || fail "nothing changes"
 	traced=
 	for p in $pids; do
 		strace -f -ttt -o "$T/trace.$p" -p "$p" 2>"$T/strace.$p" &
 		traced="$traced $!"
 	done
-	for p in $pids; do until_true 10 grep -q attached "$T/strace.$p" || fail "strace: $(cat "$T/strace.$p")"; done
+	for p in $pids; do until_true grep -q attached "$T/strace.$p" || fail "strace: $(cat "$T/strace.$p")"; done
 	# being attached to ends a wait and begins it anew
-	sleep 1
-	from=$(date +%s.%N)
-	sleep 10
+	for p in $pids; do until_true asleep "$p" || fail "event_lag does not rest"; done
+	before=$(rv) from=$(date +%s.%N)
+	sleep 10 # not a condition, but the time in which nothing must happen
+	until_true beyond $((before + 500)) || fail "hardly anything changed: $before to $(rv)"
 	for p in $traced; do kill -INT "$p"; wait "$p" 2>/dev/null || true; done
-	[ "$(rv)" -gt $((before + 500)) ] || fail "hardly anything changed: $before to $(rv)"
 	for p in $pids; do
 		awk -v from="$from" '$2 ~ /^[0-9.]+$/ && $2 + 0 > from && !/<detached/ {print} ' "$T/trace.$p" >"$T/calls.$p"
 		[ ! -s "$T/calls.$p" ] || fail "$(tr '\0' ' ' <"/proc/$p/cmdline"): $(wc -l <"$T/calls.$p") system calls: $(head -20 "$T/calls.$p")"
@@ -58,26 +59,38 @@ fi
 
 # ---- keeping up: as many events as a watch of the server's own has lines
 lines() { grep -c '"type":"\(ADDED\|MODIFIED\|DELETED\)"' "$T/watched" || true; }
+# rest: no more changes come, and informerd's readers have read the last one, which is ours
+markers=0
+rest() {
+	until_true churn_over || fail "the churn does not end"
+	markers=$((markers + 1))
+	curl -sf -X POST -H 'Content-Type: application/json' "$url/api/v1/namespaces/default/pods" -d '{"apiVersion":"v1","kind":"Pod",
+		"metadata":{"name":"marker-'$markers'"},"spec":{"containers":[{"name":"c","image":"i"}]}}' >/dev/null || fail "no marker"
+	until_true "$B"/informerctl --socket "$S" get pod "marker-$markers" -n default || fail "informerd lags behind"
+	until_true stat_is '[.readers[].queues[].unread] | add // 0' 0 || fail "not all is read: $(stat '[.readers[].queues[]]')"
+	for p in $pids; do until_true asleep "$p" || fail "event_lag does not rest"; done
+}
+rest
 for how in run dispatch; do
-	until_true 20 rests || fail "the churn does not end"
 	: >"$T/keeps.$how"
 	"$B"/tests/event_lag "$S" $how pods "" >"$T/keeps.$how" 2>>"$T/keeps.log" &
 	pids="$pids $!"
-	until_true 20 grep -q READY "$T/keeps.$how" || fail "event_lag $how does not start"
+	until_true grep -q READY "$T/keeps.$how" || fail "event_lag $how does not start"
 done
-curl -sN "$url/api/v1/pods?watch=true&timeoutSeconds=600&resourceVersion=$(rv)" >"$T/watched" &
+begin=$(rv)
+curl -sN "$url/api/v1/pods?watch=true&timeoutSeconds=600&resourceVersion=$begin" >"$T/watched" &
 count_pid=$!
-sleep 0.3
+watched() { curl -s "$url/sim/log" | grep -q "^WATCH pods rv=$begin timeout=600 -> 200"; }
+until_true watched || fail "the server is not watched: $(curl -s "$url/sim/log" | tail)"
 curl -s -X POST "$url/sim/churn?rate=1000&count=$((long * 1000))" >/dev/null
 started=$(date +%s%N)
-running() { [ "$(curl -s "$url/sim/stats" | jq .churn.running)" = true ]; }
-while running; do sleep 0.5; done
+until_true churn_over || fail "the churn does not end"
 took=$((($(date +%s%N) - started) / 1000000))
-until_true 20 rests || fail "the churn does not end"
-sleep 0.5
+rest
+until_true grep -q "\"name\":\"marker-$markers\"" "$T/watched" || fail "the server's own watch lags behind"
 for p in $pids; do kill -USR1 "$p"; done
 for how in run dispatch; do
-	until_true 10 grep -q EVENTS "$T/keeps.$how" || fail "no report"
+	until_true grep -q EVENTS "$T/keeps.$how" || fail "no report"
 	set -- $(grep EVENTS "$T/keeps.$how")
 	[ "$4" = 0 ] && [ "$6" = 0 ] || fail "$how: $* in $took ms"
 	[ "$2" = "$(lines)" ] || fail "$how: $2 events, the server sent $(lines)"

@@ -30,16 +30,16 @@ exec 9>"$T/input"
 
 pod() { curl -sf -X POST -H 'Content-Type: application/json' "$url/api/v1/namespaces/shop/pods" -d "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\",\"namespace\":\"shop\"},\"spec\":{\"nodeName\":\"$2\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}" >/dev/null; }
 all_there() { [ "$(grep -c '^New Pod Added to Store: ' "$T/logger")" = 6 ]; }
-until_true 20 all_there || fail "pod-logger: $(cat "$T/logger")"
+until_true all_there || fail "pod-logger: $(cat "$T/logger")"
 pod web-0 node-x
 pod db-0 node-y
 curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' "$url/api/v1/namespaces/shop/pods/web-0" -d '{"metadata":{"labels":{"a":"b"}}}' >/dev/null
 curl -sf -X DELETE "$url/api/v1/namespaces/shop/pods/web-0" >/dev/null
-until_true 20 grep -q '^Pod Deleted from Store: web-0$' "$T/logger" || fail "pod-logger: $(cat "$T/logger")"
+until_true grep -q '^Pod Deleted from Store: web-0$' "$T/logger" || fail "pod-logger: $(cat "$T/logger")"
 [ "$(grep 'web-0\|db-0' "$T/logger" | tr '\n' ';')" = \
 	"New Pod Added to Store: web-0;New Pod Added to Store: db-0;web-0 Pod Updated to web-0;Pod Deleted from Store: web-0;" ] ||
 	fail "pod-logger: $(cat "$T/logger")"
-until_true 20 grep -q went "$T/loop" || fail "event-loop: $(cat "$T/loop")"
+until_true grep -q went "$T/loop" || fail "event-loop: $(cat "$T/loop")"
 [ "$(tr '\n' ';' <"$T/loop")" = "came shop/web-0, 1 here;went shop/web-0, 0 here;" ] || fail "event-loop: $(cat "$T/loop")"
 
 kill -TERM "$logger"

@@ -31,14 +31,14 @@ wait_ready
 # stdbuf preloads a library, which ASan sees before itself
 INFORMER_SOCKET=$S ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 stdbuf -oL "$T/controller" mine >"$T/said" 2>"$T/controller.log" &
 controller_pid=$!
-until_true 20 grep -q '^default/first is ' "$T/said" || fail "the pod that is there is not told: $(cat "$T/said")"
+until_true grep -q '^default/first is ' "$T/said" || fail "the pod that is there is not told: $(cat "$T/said")"
 phase first Running
-until_true 20 says 'default/first is Running' || fail "the change is not told: $(cat "$T/said")"
+until_true says 'default/first is Running' || fail "the change is not told: $(cat "$T/said")"
 stop_daemon TERM
 pod second mine
 start_daemon --resource pods
-until_true 30 grep -q '^default/second is ' "$T/said" || fail "after the daemon's restart nothing is told: $(cat "$T/said")"
+until_true grep -q '^default/second is ' "$T/said" || fail "after the daemon's restart nothing is told: $(cat "$T/said")"
 curl -sf -X DELETE "$url/api/v1/namespaces/default/pods/first" >/dev/null
-until_true 20 says 'default/first is gone' || fail "the end is not told: $(cat "$T/said")"
+until_true says 'default/first is gone' || fail "the end is not told: $(cat "$T/said")"
 ! grep -q other "$T/said" || fail "another node's pod is told: $(cat "$T/said")"
 echo "ok: the controller follows its node's pods"

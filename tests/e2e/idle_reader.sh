@@ -13,10 +13,10 @@ wait_ready
 INFORMER_SOCKET=$S "$B"/tests/idle_reader >"$T/reader.out" 2>"$T/reader.log" &
 reader=$!
 daemon_pid="$daemon_pid $reader"
-until_true 30 grep -q ^synced "$T/reader.out" || fail "the reader is not synced"
+until_true grep -q ^synced "$T/reader.out" || fail "the reader is not synced"
 strace -f -p "$reader" -o "$T/calls.log" 2>"$T/strace.log" &
 tracer=$!
-until_true 10 grep -q attached "$T/strace.log" || { grep -qi 'not permitted' "$T/strace.log" && { echo "SKIP: strace may not attach"; exit 77; }; fail "strace"; }
+until_true grep -q attached "$T/strace.log" || { grep -qi 'not permitted' "$T/strace.log" && { echo "SKIP: strace may not attach"; exit 77; }; fail "strace"; }
 n=$(stat '.resources[1].objects')
 for i in 1 2 3; do
 	service "idle-$i" | curl -sf -X POST -H 'Content-Type: application/json' --data-binary @- "$url$services" >/dev/null

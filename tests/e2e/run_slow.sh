@@ -4,8 +4,6 @@
 # memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told as RESYNC.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/run.sh"
-rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
-rests() { a=$(rv); sleep 0.3; [ "$a" = "$(rv)" ]; }
 rss() { awk '/^VmRSS/ {print $2}' "/proc/$run_pid/status"; }
 export HOLD=$T/hold
 start_sim --nodes 4 --pods-per-node 10
@@ -16,30 +14,31 @@ flags="--resource pods --consumer slow --queue 256 --window 4 --deadline 5m --de
 hangs=$(curl -s "$url/api/v1/pods" | jq -r '.items[20].metadata.name')
 start_run $flags --workers 2 -- env HANG="$hangs" "$B"/tests/run_handler
 nearly_all_done() { [ "$(run_stat slow processed)" -ge 30 ]; }
-until_true 20 nearly_all_done || fail "initial events beside one that hangs: $(run_stat slow processed)"
+until_true nearly_all_done || fail "initial events beside one that hangs: $(run_stat slow processed)"
 stop_run KILL
 start_run $flags -- "$B"/tests/run_handler
-until_true 20 run_is slow processed 40 || fail "initial events after a kill amid them: $(run_stat slow processed)"
+until_true run_is slow processed 40 || fail "initial events after a kill amid them: $(run_stat slow processed)"
 stop_run TERM
 
 # ---- slow
 start_run $flags -- "$B"/tests/run_handler
-until_true 20 run_is slow state running || fail "initial events: $(run_stat slow processed)"
+until_true run_is slow state running || fail "initial events: $(run_stat slow processed)"
 before=$(rss)
 touch "$HOLD"
 curl -s -X POST "$url/sim/churn?rate=4000&count=6000" >/dev/null
-until_true 120 rests || fail "the churn does not end"
-under_way=$(run_stat slow underWay)
-[ "$under_way" -ge 1 ] && [ "$under_way" -le 4 ] || fail "$under_way events are under way"
+until_true churn_over || fail "the churn does not end"
+some_under_way() { under_way=$(run_stat slow underWay) && [ "$under_way" -ge 1 ]; }
+until_true some_under_way || fail "$under_way events are under way"
+[ "$under_way" -le 4 ] || fail "$under_way events are under way"
 [ "$(run_stat slow lagEvents)" -le $((8 + 256)) ] || fail "it holds $(run_stat slow lagEvents) events"
 [ "$(stat '[.readers[] | select(.name == "informer-run")][0].pins')" = 0 ] || fail "it keeps a snapshot open: $(stat .readers)"
 case $B in *address*) ;; *) [ $(($(rss) - before)) -lt 4096 ] || fail "its memory grew from $before to $(rss) KiB" ;; esac
 run_is slow coalesced 0 || fail "COALESCED is told too early"
 rm "$HOLD"
-until_true 30 same || fail "told: $(diff "$T/want" "$T/got" | head -20)"
+until_true same || fail "told: $(diff "$T/want" "$T/got" | head -20)"
 in_order || fail "out of order"
 grep -q ' COALESCED$' "$OUT" || fail "COALESCED is not told"
-run_is slow coalesced 1 || fail "COALESCED is counted $(run_stat slow coalesced) times"
+until_true run_is slow coalesced 1 || fail "COALESCED is counted $(run_stat slow coalesced) times"
 [ "$(wc -l <"$OUT")" -lt 3000 ] || fail "$(wc -l <"$OUT") events: what was missed was not merged"
 
 # ---- rebuilt: RESYNC, everything, RESYNC_END; the cursor goes on in the new lineage
@@ -48,11 +47,11 @@ rm -f "$T"/informer*.[0-9]*
 : >"$OUT"
 start_daemon --resource pods
 wait_ready
-until_true 20 grep -q ' RESYNC_END$' "$OUT" || fail "RESYNC_END is not told: $(head -5 "$OUT")"
+until_true grep -q ' RESYNC_END$' "$OUT" || fail "RESYNC_END is not told: $(head -5 "$OUT")"
 present=$(curl -s "$url/api/v1/pods" | jq '.items | length')
 [ "$(sed -n '/ RESYNC$/,/ RESYNC_END$/p' "$OUT" | grep -c ' ADDED ')" = "$present" ] || fail "RESYNC tells $(grep -c ' ADDED ' "$OUT") of $present"
 consumer_is_done() { [ "$(stat '.consumers[0].lag')" = 0 ]; }
-until_true 20 consumer_is_done || fail "the cursor lags: $(stat .consumers)"
+until_true consumer_is_done || fail "the cursor lags: $(stat .consumers)"
 stop_run TERM
 [ "$code" = 0 ] || fail "SIGTERM: exit $code"
 echo ok

@@ -66,5 +66,5 @@ same "a loaded definition serves, and its objects are there" '[["gadgets","Gadge
 command -v kubectl >/dev/null || { echo "ok: (kubectl not tried: it is not installed)"; exit 0; }
 export HOME=$DIR
 same "kubectl knows it by its short name" l "$(kubectl get gd -n n -o jsonpath='{.items[0].metadata.name}')"
-same "kubectl waits for it" 'customresourcedefinition.apiextensions.k8s.io/gadgets.example.com condition met' "$(kubectl wait --for condition=established crd/gadgets.example.com --timeout=5s)"
+same "kubectl waits for it" 'customresourcedefinition.apiextensions.k8s.io/gadgets.example.com condition met' "$(kubectl wait --for condition=established crd/gadgets.example.com --timeout="${PATIENCE}s")"
 same "kubectl deletes it" 'customresourcedefinition.apiextensions.k8s.io "gadgets.example.com" deleted' "$(kubectl delete crd gadgets.example.com | sed 's/ from .* namespace//')"

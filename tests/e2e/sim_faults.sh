@@ -11,7 +11,7 @@ PODS=/api/v1/namespaces/n/pods
 MAPS=/api/v1/namespaces/n/configmaps
 faults() { api DELETE /sim/faults >/dev/null; api POST /sim/faults --data-binary "$1" -o "$DIR/rules" -w '%{http_code}' | grep -q 200 || fail "$(cat "$DIR/rules")"; api DELETE /sim/log >/dev/null; }
 # curl's own exit code, then the HTTP code
-curl_code() { curl -s -o "$DIR/body" -w '%{http_code}' --max-time "${MAX:-10}" "$URL$1" >"$DIR/code"; echo "$? $(cat "$DIR/code")"; }
+curl_code() { curl -s -o "$DIR/body" -w '%{http_code}' --max-time "${MAX:-$PATIENCE}" "$URL$1" >"$DIR/code"; echo "$? $(cat "$DIR/code")"; }
 types() { jq -r '[.type, .object.metadata.name // .object.code] | join(" ")' "$DIR/body" 2>/dev/null | tr '\n' ,; }
 put() { api POST $MAPS -d '{"metadata":{"name":"'$1'"}}' >/dev/null; }
 
@@ -90,7 +90,7 @@ same "until it has" 200 "$(code GET $MAPS/new)"
 W="$MAPS?watch=1&resourceVersion=$RV&timeoutSeconds=1"
 for n in 1 2 3 4; do put n$n; done
 # told WHAT RULE EXPECTED: the same watch each time, and one thing that goes wrong
-told() { faults "when WATCH configmaps $2 once"; same "$1" "$3" "$(curl_code "$W") $(types)"; }
+told() { faults "when WATCH configmaps $2 once"; same "$1" "$3" "$(curl_code "${W%1}${LAST:-1}") $(types)"; }
 told "410 at open" "then 410" "0 410  ,"
 told "an ERROR in the stream ends it" "after 3 events then 410" "0 200 ADDED new,ADDED n1,ADDED n2,ERROR 410,"
 told "closed behind a line" "after 2 events then close" "18 200 ADDED new,ADDED n1,"
@@ -101,9 +101,9 @@ told "ended cleanly" "after 2 events then end" "0 200 ADDED new,ADDED n1,"
 told "a line that breaks off, and a clean end" "after 1 event then truncate" "0 200 ADDED new,"
 told "a line that is no JSON" "after 2 events then invalid" "0 200 ADDED new,ADDED n1,"
 told "old events again" "after 2 events then stale 2" "0 200 ADDED new,ADDED n1,ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,"
-told "an error after some time" "after 100ms then 500" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,ERROR 500,"
-told "slow, but whole" "then slow 50 bytes every 1ms" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,"
-MAX=0.5 told "frozen behind the first event" "after 1 event then freeze" "28 200 ADDED new,"
+LAST=20 told "an error after some time" "after 100ms then 500" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,ERROR 500,"
+LAST=4 told "slow, but whole" "then slow 50 bytes every 1ms" "0 200 ADDED new,ADDED n1,ADDED n2,ADDED n3,ADDED n4,"
+MAX=3 told "frozen behind the first event" "after 1 event then freeze" "28 200 ADDED new,"
 frozen() { api GET /sim/log | grep -q "ended after 1 event: freeze"; }
 until_true "the frozen one is noticed to be gone" frozen
 faults 'when WATCHLIST then 422 once'
@@ -140,7 +140,7 @@ until_true "a client that goes is not held any more" held ""
 faults ''
 
 # ---- no server at all
-faults 'when LIST pods then refuse 300ms once'
+faults 'when LIST pods then refuse 4000ms once'
 curl_code $PODS >/dev/null
 same "nobody listens" "7 000" "$(curl_code $PODS)"
 served() { curl -sf -o /dev/null "$URL$PODS"; }

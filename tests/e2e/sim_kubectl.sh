@@ -29,7 +29,7 @@ kubectl label pod p1 x=y || fail "label"
 kubectl annotate pod p1 a=b || fail "annotate"
 same "what came of it" '{"app":"web","tier":"front","x":"y"}' "$(kubectl get pod p1 -o jsonpath='{.metadata.labels}' | jq -cS .)"
 kubectl patch pod p1 --subresource=status --type=merge -p '{"status":{"phase":"Running"}}' || fail "patch the status"
-same "wait" "pod/p1 condition met" "$(kubectl wait pod/p1 --for=jsonpath='{.status.phase}'=Running --timeout=10s)"
+same "wait" "pod/p1 condition met" "$(kubectl wait pod/p1 --for=jsonpath='{.status.phase}'=Running --timeout="${PATIENCE}s")"
 kubectl create --validate=false -f - <<-'YAML' || fail "create a custom object"
 	apiVersion: example.com/v1
 	kind: Widget
@@ -93,6 +93,8 @@ echo '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"fresh","namespac
 shown() { grep -q '^fresh ' "$DIR/watch"; }
 until_true "get -w shows it" shown
 kill "${PIDS##* }"
+unwatched() { [ "$(api GET /sim/stats | jq .watches)" = 0 ]; }
+until_true "and ends" unwatched
 
 # ---- delete
 kubectl create -f - <<-'YAML' || fail "create with a finalizer"

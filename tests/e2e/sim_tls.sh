@@ -4,7 +4,7 @@
 . "$(dirname "$0")/sim_common.inc"
 curl --version | grep -qi ' https' || { echo "needs curl with TLS"; exit 77; }
 base() { sed -n "s/^ *$1: //p" "$DIR/kubeconfig" | base64 -d; }
-with() { curl -s --max-time 10 "$@"; }
+with() { curl -s --max-time "$PATIENCE" "$@"; }
 
 start --tls --nodes 2 --pods-per-node 5 --token secret
 same "https" https "${URL%%:*}"

@@ -57,7 +57,7 @@ BOOKMARK true' "$(jq -r '"\(.type) \(.object.metadata.annotations["k8s.io/initia
 
 # ---- bookmarks
 NOW=$(api GET /sim/stats | jq -r .resourceVersion)
-same "bookmarks carry kind and RV, for a pod the real server's bytes" '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"'$NOW'"},"spec":{"containers":null},"status":{}}}' "$(curl -s "$URL/api/v1/pods?watch=1&allowWatchBookmarks=true&timeoutSeconds=2&resourceVersion=$NOW" | head -1)"
+same "bookmarks carry kind and RV, for a pod the real server's bytes" '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"'$NOW'"},"spec":{"containers":null},"status":{}}}' "$(curl -sN "$URL/api/v1/pods?watch=1&allowWatchBookmarks=true&timeoutSeconds=60&resourceVersion=$NOW" | head -1)"
 same "none unasked" "" "$(curl -s "$URL/api/v1/pods?watch=1&timeoutSeconds=2&resourceVersion=$NOW")"
 
 # ---- RVs that cannot be served

@@ -17,7 +17,7 @@ stat_is '.resources[1].objects' "$(on_server /api/v1/services)" || fail "service
 stat_is '.resources[2].objects' "$(on_server /apis/apps/v1/deployments)" || fail "deployments"
 stat_is '.resources[3].objects' 3 || fail "nodes"
 [ "$(stat '[.resources[].state] | unique | join(",")')" = synced ] || fail "states"
-[ "$(stat '[.resources[].activity] | unique | join(",")')" = watching ] || fail "activities"
+expect_stat '[.resources[].activity] | unique | join(",")' watching
 
 create e2e-1
 create e2e-2
@@ -33,7 +33,7 @@ expect_stat '.resources[0].objects' $((n + 1))
 # SIGTERM: exit 0, STOPPING=1, the arena stays
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
-grep -q STOPPING=1 "$notify_log" || fail "STOPPING=1 was not told"
+until_true grep -q STOPPING=1 "$notify_log" || fail "STOPPING=1 was not told"
 [ "$(find "$T" -type f -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
 [ ! -e "$S" ] || fail "the socket was left"
 

@@ -31,7 +31,7 @@ on_another=$(curl -s "$url/api/v1/pods?fieldSelector=spec.nodeName=$node" | jq -
 curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"labels":{"e2e":"yes"}}}' \
 	"$url/api/v1/namespaces/$on_another" >/dev/null || fail "no patch"
 labelled() { [ "$(INFORMER_SOCKET=$S "$B"/informerctl get pods -A -l e2e=yes -o name | wc -l)" = 1 ]; }
-until_true 10 labelled || fail "the change is not seen"
+until_true labelled || fail "the change is not seen"
 
 # several namespaces, in pages, by LIST; the latest state at RV ""
 [ "$(asked '^WATCHLIST configmaps')$(asked '^WATCHLIST nodes')" = 00 ] || fail "WatchLists, though not wanted"
@@ -45,7 +45,7 @@ until_true 10 labelled || fail "the change is not seen"
 [ "$(asked ' services')" = 0 ] || fail "services were asked for: $(curl -s "$url/sim/log")"
 stat_is .synced true || fail "not synced"
 [ "$(curl -s --unix-socket "$T/http.sock" http://x/readyz)" = ok ] || fail "not ready: $(curl -s --unix-socket "$T/http.sock" 'http://x/readyz?verbose')"
-INFORMER_SOCKET=$S "$B"/informerctl wait --for=synced services --timeout=20s >"$T/wait.out" 2>&1 || fail "informerctl wait: $(cat "$T/wait.out")"
+INFORMER_SOCKET=$S "$B"/informerctl wait --for=synced services --timeout="${PATIENCE}s" >"$T/wait.out" 2>&1 || fail "informerctl wait: $(cat "$T/wait.out")"
 [ "$(of services .state)" = synced ] || fail "services are $(of services .state)"
 [ "$(of services .objects)" = "$(on_server /api/v1/services)" ] || fail "$(of services .objects) services"
 grep -q 'services: asked for by a reader' "$T/daemon.log" || fail "nothing in the log"
@@ -68,7 +68,7 @@ sed -i 's/, metadataOnly: true//' "$T/config.yaml"
 E2E_NODE=$node start_daemon --config "$T/config.yaml"
 wait_ready
 whole() { INFORMER_SOCKET=$S "$B"/informerctl get pods -A -o json | jq -e '[.items[] | has("spec")] | all and length > 0'; }
-until_true 10 whole || fail "still no more than metadata"
+until_true whole || fail "still no more than metadata"
 
 # a variable that is not set
 stop_daemon TERM

@@ -29,15 +29,13 @@ g=$(stat .generation) # one that died before it had an arena made no generation
 [ "$(find "$T" -type f -name 'informer*.[0-9]*' | wc -l)" = 1 ] || fail "$(ls "$T")"
 
 # when the server rests, what is published is what it has
-rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
-rests() { a=$(rv); sleep 0.3; [ "$a" = "$(rv)" ]; }
-until_true 60 rests || fail "the churn does not end"
+until_true churn_over || fail "the churn does not end"
 same() {
 	curl -s "$url$1" | jq -S --arg kind "$3" '[.items[] | del(.metadata.managedFields) | .apiVersion = "v1" | .kind = $kind] | sort_by(.metadata.namespace, .metadata.name)' >"$T/server.json"
 	"$B"/informerctl --socket "$S" get "$2" -A -o json | jq -S '.items | sort_by(.metadata.namespace, .metadata.name)' >"$T/ours.json"
 	cmp -s "$T/server.json" "$T/ours.json"
 }
-until_true 20 same /api/v1/pods pods Pod || fail "pods differ: $(diff "$T/server.json" "$T/ours.json" | head -20)"
-until_true 20 same /api/v1/services services Service || fail "services differ: $(diff "$T/server.json" "$T/ours.json" | head -20)"
+until_true same /api/v1/pods pods Pod || fail "pods differ: $(diff "$T/server.json" "$T/ours.json" | head -20)"
+until_true same /api/v1/services services Service || fail "services differ: $(diff "$T/server.json" "$T/ours.json" | head -20)"
 [ "$(jq length "$T/ours.json")" -gt 0 ] || fail "nothing was compared"
 echo "ok: $(lists pods) LISTs of pods, generation $g"

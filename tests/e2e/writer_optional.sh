@@ -9,9 +9,9 @@ CRDS=/apis/apiextensions.k8s.io/v1/customresourcedefinitions
 GADGETS=/apis/example.com/v1/namespaces/default/gadgets
 ready() { curl -s -o /dev/null -w '%{http_code}' --unix-socket "$M" http://informer/readyz; }
 post() { curl -sf -X POST -H 'Content-Type: application/json' -d "$2" "$url$1" >/dev/null || fail "POST $1"; }
-define() { post $CRDS '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget","shortNames":["gd"]},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}'; until_true 20 serves || fail "$GADGETS is not served"; }
+define() { post $CRDS '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"gadgets","kind":"Gadget","shortNames":["gd"]},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}}'; until_true serves || fail "$GADGETS is not served"; }
 serves() { curl -sf "$url$GADGETS"; }
-undefine() { curl -sf -X DELETE "$url$CRDS/gadgets.example.com" >/dev/null || fail "not deleted"; until_true 20 undefined || fail "it stays"; }
+undefine() { curl -sf -X DELETE "$url$CRDS/gadgets.example.com" >/dev/null || fail "not deleted"; until_true undefined || fail "it stays"; }
 undefined() { ! curl -sf "$url$CRDS/gadgets.example.com"; }
 gadget() { post $GADGETS '{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"'"$1"'","labels":{"team":"a"}}}'; }
 
@@ -66,7 +66,7 @@ stat_is '.resources[0].state' waiting || fail "$(stat .)"
 stat_is '.resources[1] | .lists + .watch_lists' 0 || fail "pods were listed anew"
 shown() { INFORMER_SOCKET=$S "$B"/informerctl get gadgets.example.com -A; }
 not_shown() { ! shown; }
-until_true 10 not_shown || fail "$(shown 2>&1)"
+until_true not_shown || fail "$(shown 2>&1)"
 define
 gadget four
 expect_stat '.resources[0].objects' 1

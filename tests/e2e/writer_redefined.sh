@@ -7,7 +7,7 @@
 
 watcher=
 trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true; clean_up' EXIT
-expect_shown() { until_true 90 shows "$@" || fail "$*: $(get gadgets.example.com -A -o json 2>&1 | head -40) $(stat '.resources[0]')"; }
+expect_shown() { until_true shows "$@" || fail "$*: $(get gadgets.example.com -A -o json 2>&1 | head -40) $(stat '.resources[0]')"; }
 undisturbed() { [ "$(stat '.resources[1] | [.lists + .watches + .watch_lists, .failures] | @csv')" = 1,0 ]; }
 
 start_sim --nodes 1 --pods-per-node 2
@@ -18,7 +18,7 @@ wait_ready
 expect_shown default/one v1 Gadget
 INFORMER_SOCKET=$S "$B"/informerctl changes gadgets.example.com -A >"$T/changes" 2>"$T/changes.log" &
 watcher=$!
-until_true 20 grep -q '"one"' "$T/changes" || fail "the reader is not told what there is"
+until_true grep -q '"one"' "$T/changes" || fail "the reader is not told what there is"
 [ "$(get gadgets -A --index byTeam=a -o name)" = gadget.example.com/one ] || fail "the index: $(get gadgets -A --index byTeam=a -o name 2>&1)"
 
 # another version
@@ -28,7 +28,7 @@ define v2 Namespaced Gadget
 gadget v2 Gadget two default
 expect_shown default/two v2 Gadget
 [ "$(stat '.resources[0].version')" = v2 ] || fail "$(stat '.resources[0]')"
-until_true 20 grep -q '"two"' "$T/changes" || fail "the reader is not told: $(tail -n 3 "$T/changes")"
+until_true grep -q '"two"' "$T/changes" || fail "the reader is not told: $(tail -n 3 "$T/changes")"
 grep -q '"RESYNC"' "$T/changes" || fail "no RESYNC: $(cat "$T/changes")"
 [ "$(get gadgets -A --index byTeam=a -o name)" = gadget.example.com/two ] || fail "the index: $(get gadgets -A --index byTeam=a -o name 2>&1)"
 grep -q 'gadgets.example.com: defined anew: v2, Gadget, namespaced now (was v1' "$T/daemon.log" || fail "nothing in the log"
@@ -46,11 +46,11 @@ undefine
 define v2 Cluster Device
 gadget v2 Device four
 expect_shown -/four v2 Device
-until_true 20 grep -q '"four"' "$T/changes" || fail "the reader is not told: $(tail -n 3 "$T/changes")"
+until_true grep -q '"four"' "$T/changes" || fail "the reader is not told: $(tail -n 3 "$T/changes")"
 
 # and on it goes, as any other
 gadget v2 Device five
-until_true 20 grep -q '"five"' "$T/changes" || fail "changes are not told: $(tail -n 3 "$T/changes")"
+until_true grep -q '"five"' "$T/changes" || fail "changes are not told: $(tail -n 3 "$T/changes")"
 expect_stat '.resources[0].objects' 2
 expect_stat '.resources[0].activity' watching
 undisturbed || fail "pods were disturbed: $(stat '.resources[1]')"

@@ -7,7 +7,7 @@
 refused() {
 	want=$1 pattern=$2; shift 2
 	code=0
-	timeout 20 "$B"/informerd --kubeconfig "$T/kubeconfig" --arena-dir "$T" "$@" >"$T/out.log" 2>&1 || code=$?
+	timeout "$PATIENCE" "$B"/informerd --kubeconfig "$T/kubeconfig" --arena-dir "$T" "$@" >"$T/out.log" 2>&1 || code=$?
 	[ "$code" = "$want" ] || fail "informerd $*: exit code $code instead of $want"
 	grep -q -- "$pattern" "$T/out.log" || fail "informerd $*: no '$pattern'"
 }
@@ -35,7 +35,7 @@ stat_is '.resources[0].objects' 2 || fail "objects"
 S2=$T/other.sock
 NOTIFY_SOCKET='' "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S2" --arena-dir "$T" --resource pods 2>>"$T/other.log" &
 other=$!
-until_true 20 grep -q ready "$T/other.log" || { kill -9 $other; fail "no second instance"; }
+until_true grep -q ready "$T/other.log" || { kill -9 $other; fail "no second instance"; }
 kill $other
 wait $other || fail "the second instance ended with $?"
 stat_is '.resources[0].objects' 2 || fail "objects"

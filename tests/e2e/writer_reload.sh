@@ -14,7 +14,7 @@ reloads=0 refusals=0
 reload() {
 	case $1 in OK) reloads=$((reloads + 1)) ;; *) refusals=$((refusals + 1)) ;; esac
 	kill -HUP "$daemon_pid"
-	until_true 20 stat_is '.reload | "\(.succeeded) \(.refused)"' "$reloads $refusals" || fail "reload is not $1: $(stat .reload)"
+	until_true stat_is '.reload | "\(.succeeded) \(.refused)"' "$reloads $refusals" || fail "reload is not $1: $(stat .reload)"
 }
 config() { cat >"$C"; }
 
@@ -37,9 +37,9 @@ stat_is .reload.state ok || fail "$(stat .reload)"
 stat_is .reload.changes '' || fail "$(stat .reload)"
 
 # systemd hears that it begins, since when, and that it is over.
-until_true 5 grep -q '^RELOADING=1' "$notify_log" || fail "$(cat "$notify_log")"
+until_true grep -q '^RELOADING=1' "$notify_log" || fail "$(cat "$notify_log")"
 grep -Eq '^MONOTONIC_USEC=[0-9]+$' "$notify_log" || fail "$(cat "$notify_log")"
-until_true 5 eval "sed '1,/^RELOADING=1/d' '$notify_log' | grep -q ^READY=1" || fail "$(cat "$notify_log")"
+until_true eval "sed '1,/^RELOADING=1/d' '$notify_log' | grep -q ^READY=1" || fail "$(cat "$notify_log")"
 
 # What can be taken over is in force: the log's level, who may attach, how long deletions are remembered.
 config <<END
@@ -124,7 +124,7 @@ stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 stop_sim
 start_daemon --config "$C"
-until_true 10 stat_is '.resources | length' 2 || fail "$(stat .)"
+until_true stat_is '.resources | length' 2 || fail "$(stat .)"
 kill -HUP "$daemon_pid"
 expect_stat .reload.state waiting
 config <<<'resources: [pods, oops: {}]'

@@ -12,9 +12,9 @@ reload() { # what the file says is on standard input
 	kill -HUP "$daemon_pid"
 }
 expect_whole() { # KEYS VERSION KIND NAME
-	until_true 90 shows "$1" "$2" "$3" || fail "$*: $(get gadgets.example.com -A -o json 2>&1 | head -30) $(stat .resources)"
-	until_true 20 grep -q "\"$4\"" "$T/changes" || fail "the reader is not told of $4: $(tail -n 3 "$T/changes")"
-	until_true 20 stat_is '[.resources[].changing] | any' false || fail "not applied: $(stat .resources)"
+	until_true shows "$1" "$2" "$3" || fail "$*: $(get gadgets.example.com -A -o json 2>&1 | head -30) $(stat .resources)"
+	until_true grep -q "\"$4\"" "$T/changes" || fail "the reader is not told of $4: $(tail -n 3 "$T/changes")"
+	until_true stat_is '[.resources[].changing] | any' false || fail "not applied: $(stat .resources)"
 }
 
 start_sim --nodes 4 --pods-per-node 25
@@ -62,7 +62,7 @@ resources: [gadgets.example.com]
 indexes: [{name: team, resource: gadgets.example.com, path: metadata.labels.team}]
 END
 indexed() { [ "$(get gadgets -A --index team=a -o name)" = gadget5.example.com/more5 ]; }
-until_true 20 indexed || fail "the index: $(get gadgets -A --index team=a -o name 2>&1)"
+until_true indexed || fail "the index: $(get gadgets -A --index team=a -o name 2>&1)"
 stop_daemon TERM
 [ "$code" = 0 ] || fail "exit code $code"
 echo ok

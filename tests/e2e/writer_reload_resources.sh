@@ -18,8 +18,8 @@ reloads=0 refusals=0
 reload() {
 	case $1 in OK) reloads=$((reloads + 1)) ;; *) refusals=$((refusals + 1)) ;; esac
 	kill -HUP "$daemon_pid"
-	until_true 20 stat_is '.reload | "\(.succeeded) \(.refused)"' "$reloads $refusals" || fail "reload is not $1: $(stat .reload)"
-	until_true 20 stat_is '[.resources[].changing] | any' false || fail "not applied: $(stat .resources)"
+	until_true stat_is '.reload | "\(.succeeded) \(.refused)"' "$reloads $refusals" || fail "reload is not $1: $(stat .reload)"
+	until_true stat_is '[.resources[].changing] | any' false || fail "not applied: $(stat .resources)"
 }
 config() { cat >"$C"; }
 # requests: what the server was asked so far: so many answers to LIST, WATCH, WATCHLIST of a resource.
@@ -50,7 +50,7 @@ with_image=$(jq --arg i "$image" '[.items[] | select(.spec.containers[0].image =
 # A reader that looks up all the time, by what is there throughout: it never misses anything, and never finds a part.
 "$B"/tests/look_always "$uid" "$node" "$image" >"$T/look.log" 2>&1 &
 other_pid=$!
-until_true 10 grep -q LOOKING "$T/look.log" || fail "$(cat "$T/look.log")"
+until_true grep -q LOOKING "$T/look.log" || fail "$(cat "$T/look.log")"
 
 # Another index: filled from what is there. The reader that is attached knows it without attaching anew.
 config <<'END'
@@ -74,12 +74,12 @@ costs 0 0 reload OK
 [ "$(by_index "image=$image")" = 0 ] || fail "the index is still there"
 grep -q "no index 'image'" "$T/index.err" || fail "$(cat "$T/index.err")"
 [ "$(by_index app=$node)" = "$(by_index nodeName=$node)" ] || fail "the index has old values"
-until_true 5 grep -q "index image: gone" "$T/look.log" || fail "the reader does not know: $(cat "$T/look.log")"
+until_true grep -q "index image: gone" "$T/look.log" || fail "the reader does not know: $(cat "$T/look.log")"
 
 # Less is kept: no list. The watch begins anew where it was, since what is on its way was decoded with more.
 "$B"/informerctl changes pods -A >"$T/changes.out" 2>&1 &
 changes_pid=$!
-until_true 10 stat_is '[.readers[].queues[]] | length' 1 || fail "$(stat .readers)"
+until_true stat_is '[.readers[].queues[]] | length' 1 || fail "$(stat .readers)"
 config <<'END'
 resources: [{resource: pods, drop: [spec.containers]}, services]
 END
@@ -87,7 +87,7 @@ costs 0 1 reload OK
 none() { [ "$("$B"/informerctl get pods -A -o json | jq '[.items[].spec.containers | select(. != null)] | length')" = 0 ]; }
 none || fail "something was kept"
 told() { [ "$(grep -c '"type":"MODIFIED"' "$T/changes.out")" = "$total" ]; }
-until_true 20 told || fail "$(grep -c '"type":"MODIFIED"' "$T/changes.out") changes of $total were told"
+until_true told || fail "$(grep -c '"type":"MODIFIED"' "$T/changes.out") changes of $total were told"
 end_changes
 
 # More is kept: one list, and each object is published once.
@@ -95,7 +95,7 @@ epoch=$(stat .seq)
 config <<<'resources: [pods, services]'
 costs 1 0 reload OK
 whole() { [ "$("$B"/informerctl get pods -A -o json | jq '[.items[].spec.containers | select(. != null)] | length')" = "$total" ]; }
-until_true 20 whole || fail "not all of it is back"
+until_true whole || fail "not all of it is back"
 [ "$(stat .seq)" = $((epoch + total)) ] || fail "$(($(stat .seq) - epoch)) changes for $total objects"
 
 # Names and labels alone, and back.
@@ -104,7 +104,7 @@ costs 0 1 reload OK
 [ "$("$B"/informerctl get pods -A -o json | jq -c '[.items[] | keys[]] | unique')" = '["apiVersion","kind","metadata"]' ] || fail "more than metadata"
 config <<<'resources: [pods, services]'
 costs 1 0 reload OK
-until_true 20 whole || fail "not all of it is back"
+until_true whole || fail "not all of it is back"
 
 # Another selection is listed, and what both have is not published again.
 config <<<"resources: ['pods?fieldSelector=spec.nodeName=$node', services]"
@@ -137,7 +137,7 @@ config <<<'{resources: [pods, services], indexes: ["mark=pods:metadata.labels.ma
 costs 0 0 reload OK
 curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"labels":{"mark":"yes"}}}' "$url/api/v1/namespaces/$pod" >/dev/null
 marked() { [ "$(by_index mark=yes)" = 1 ]; }
-until_true 10 marked || fail "the index does not hear of changes"
+until_true marked || fail "the index does not hear of changes"
 
 # SIGHUPs while one is being applied: the last file counts.
 for i in 1 2 3 4 5 6; do
@@ -147,7 +147,7 @@ for i in 1 2 3 4 5 6; do
 	kill -HUP "$daemon_pid"
 done
 settled() { [ "$(by_index j6=$node)" = "$mine" ] && whole && stat_is '[.resources[].resource] | join(" ")' 'pods nodes' && stat_is '[.resources[].changing] | any' false; }
-until_true 30 settled || fail "$(stat .)"
+until_true settled || fail "$(stat .)"
 kill "$other_pid"
 wait "$other_pid" 2>/dev/null || true
 other_pid=
@@ -171,7 +171,7 @@ for i in 1 2 3 4 5 6 7 8; do
 		[ "$(by_index "i$i=$node")" = "$mine" ] && { [ $((i % 2)) = 0 ] && none || whole; } &&
 			[ "$("$B"/informerctl get pods -A --no-headers | wc -l)" = "$total" ]
 	}
-	until_true 20 right || fail "after the kill in reload $i: $(stat .)"
+	until_true right || fail "after the kill in reload $i: $(stat .)"
 	"$B"/informerctl verify >/dev/null || fail "damaged"
 done
 stop_daemon TERM

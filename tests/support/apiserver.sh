@@ -8,7 +8,7 @@ generated() {
 	rm -f "$T/generator.out" # the READY of the one before must not pass for this one's
 	"$B"/informer-sim "$@" >"$T/generator.out" &
 	generator=$!
-	until_true 60 grep -qs ^READY "$T/generator.out" || { kill -9 "$generator"; fail "informer-sim does not start"; }
+	until_true grep -qs ^READY "$T/generator.out" || { kill -9 "$generator"; fail "informer-sim does not start"; }
 	from=$(sed -n 's/^READY url=\([^ ]*\).*/\1/p' "$T/generator.out")
 	mkdir -p "$T/generated"
 	for path in /api/v1/{nodes,namespaces,pods,services,configmaps} /apis/apps/v1/deployments /apis/discovery.k8s.io/v1/endpointslices; do

@@ -7,7 +7,7 @@ mkdir -p "$R"
 start_bad_server() {
 	"$B"/tests/bad_server "$R" >"$T/bad.out" 2>"$T/bad.log" &
 	sim_pid=$!
-	until_true 10 grep -q ^READY "$T/bad.out" || fail "bad_server does not start"
+	until_true grep -q ^READY "$T/bad.out" || fail "bad_server does not start"
 	url=$(sed -n 's/^READY url=//p' "$T/bad.out")
 	cat >"$T/kubeconfig" <<END
 apiVersion: v1

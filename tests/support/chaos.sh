@@ -24,7 +24,7 @@ proxy() { echo "$*" >&5; }
 change() { echo "$*" >&6; }
 ask() {
 	change "$@"
-	read -r -t ${PATIENCE:-120} _ made <&7 || fail "no answer to \"$*\": the changes ended, or hang"
+	read -r -t "$PATIENCE" _ made <&7 || fail "no answer to \"$*\": the changes ended, or hang"
 }
 
 # new_certificates: of another authority; in $T/certs.N. use_certificates: informerd's files, one after the other.
@@ -33,7 +33,7 @@ new_certificates() {
 	: >"$T/certs.out"
 	"$B"/informer-sim --tls-dir "$T/certs.$cert_sets" >>"$T/certs.out" 2>>"$T/certs.log" &
 	maker=$!
-	until_true 20 grep -q ^READY "$T/certs.out" || fail "no certificates"
+	until_true grep -q ^READY "$T/certs.out" || fail "no certificates"
 	kill -9 "$maker"
 	wait "$maker" 2>/dev/null || true
 	proxy certificates "$T/certs.$cert_sets"
@@ -63,7 +63,7 @@ start_proxy() {
 	: >"$T/wire"
 	"$B"/tests/fault_proxy "$T/wire" ${1:+"$1"} <&5 >"$T/proxy.out" 2>"$T/proxy.log" &
 	proxy_pid=$!
-	until_true 10 grep -q ^READY "$T/proxy.out" || fail "the proxy does not start"
+	until_true grep -q ^READY "$T/proxy.out" || fail "the proxy does not start"
 	new_certificates
 	use_certificates
 	cat >"$T/client/kubeconfig" <<END
@@ -212,7 +212,7 @@ restored() { # CHANGES
 	before=$made
 	go_on $((made + $1))
 	ask wait
-	until_true 120 cached_is -gt $((old + ($(server_rv) - old) * 3 / 4)) || fail "informerd does not catch up: $(stat '.resources[0]')"
+	until_true cached_is -gt $((old + ($(server_rv) - old) * 3 / 4)) || fail "informerd does not catch up: $(stat '.resources[0]')"
 	case $SERVER in
 	sim) curl -sf -X POST "$url/sim/restore?rv=$old" >/dev/null || fail "not restored" ;;
 	*) stop_sim; rm -rf "$T/apiserver"; cp -r "$T/backup" "$T/apiserver"; server ;;
@@ -220,6 +220,6 @@ restored() { # CHANGES
 	change server "$url"
 	ask era
 	go_on $((made + (made - before) / 2))
-	until_true 120 cached_is -le $((old + (made - before) * 5 / 8)) || fail "informerd does not notice: $(stat '.resources[0]')"
+	until_true cached_is -le $((old + (made - before) * 5 / 8)) || fail "informerd does not notice: $(stat '.resources[0]')"
 	go_on
 }

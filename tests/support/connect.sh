@@ -8,7 +8,7 @@ start_gate() {
 	: >"$T/gate.out"
 	"$B"/tests/gate "$@" >>"$T/gate.out" 2>"$T/gate.log" &
 	gate_pids="$gate_pids $!"
-	until_true 10 grep -q ^READY "$T/gate.out" || fail "gate does not start"
+	until_true grep -q ^READY "$T/gate.out" || fail "gate does not start"
 	gate=$(sed -n 's/^READY url=//p' "$T/gate.out")
 }
 

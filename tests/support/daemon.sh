@@ -26,11 +26,13 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 1' INT TERM
 
-# until_true SECONDS COMMAND...: wait for a condition.
+# until_true COMMAND...: wait for a fact, PATIENCE seconds at most. That is far more than any needs, also where all processors are
+# busy: the waiting ends with the fact.
+: "${PATIENCE:=300}"
 until_true() {
-	deadline=$(($(date +%s) + $1)); shift
+	local deadline=$((SECONDS + PATIENCE))
 	until "$@" >/dev/null 2>&1; do
-		[ "$(date +%s)" -lt "$deadline" ] || return 1
+		[ "$SECONDS" -lt "$deadline" ] || return 1
 		sleep 0.05
 	done
 }
@@ -53,7 +55,7 @@ start_server() {
 	"$B/$1" --port "$sim_port" --write-kubeconfig "$T/kubeconfig" "${@:2}" >>"$T/sim.out" 2>>"$T/sim.log" &
 	sim_pid=$!
 	started_or_ended() { grep -q ^READY "$T/sim.out" || ! kill -0 "$sim_pid"; }
-	until_true 60 started_or_ended || true
+	until_true started_or_ended || true
 	grep -q ^READY "$T/sim.out" || fail "$1 does not start"
 	url=$(sed -n 's/^READY url=\([^ ]*\).*/\1/p' "$T/sim.out")
 	sim_port=${url##*:}
@@ -82,13 +84,13 @@ start_daemon_as() {
 	[ -z "$notify_pid" ] || kill "$notify_pid"
 	"$B"/tests/notify_listen "$T/notify.$starts" >"$notify_log" &
 	notify_pid=$!
-	until_true 10 grep -q LISTENING "$notify_log" || fail "notify_listen does not start"
+	until_true grep -q LISTENING "$notify_log" || fail "notify_listen does not start"
 	NOTIFY_SOCKET=$T/notify.$starts "$B"/informerd --socket "$S" --arena-dir "$T" "$@" 2>>"$T/daemon.log" &
 	daemon_pid=$!
 }
 
 wait_ready() {
-	until_true 60 grep -q '^READY=1' "$notify_log" || fail "informerd is not ready"
+	until_true grep -q '^READY=1' "$notify_log" || fail "informerd is not ready"
 }
 
 # stop_daemon SIGNAL: ends it; the exit code is in $code.
@@ -109,9 +111,9 @@ stat_is() {
 	[ "$(stat "$1")" = "$2" ]
 }
 
-# expect_stat FILTER VALUE: within 20 seconds.
+# expect_stat FILTER VALUE: it comes to that.
 expect_stat() {
-	until_true 20 stat_is "$1" "$2" || fail "$1 is $(stat "$1"), not $2"
+	until_true stat_is "$1" "$2" || fail "$1 is $(stat "$1"), not $2"
 }
 
 # lists RESOURCE: LIST and WatchList requests that the server answered so far (informer-sim's metrics call the latter WATCH).
@@ -121,6 +123,16 @@ lists() {
 			(/^apiserver_request_total{.*verb="LIST"/ || /^apiserver_watch_list_duration_seconds_count/) {print $NF}'
 		[ "$SERVER" != sim ] || curl -s "$url/sim/log" | grep -c "^WATCHLIST $1 .*-> 200" || true
 	} | awk '{n += $1} END {print n + 0}'
+}
+
+# logged PATTERN: informerd says, or has said, so.
+logged() {
+	until_true grep -q -- "$1" "$T/daemon.log"
+}
+
+# churn_over: all changes that were ordered of the server are made.
+churn_over() {
+	[ "$(curl -s "$url/sim/stats" | jq .churn.running)" = false ]
 }
 
 # on_server PATH: how many items the server has.

@@ -5,11 +5,11 @@ post() { curl -sf -X POST -H 'Content-Type: application/json' -d "$2" "$url$1" >
 answers() { [ "$(curl -s -o "$T/answer" -w '%{http_code}' "$url$1")" = "$2" ]; }
 define() { # VERSION SCOPE KIND
 	post $CRDS '{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"gadgets.example.com"},"spec":{"group":"example.com","scope":"'"$2"'","names":{"plural":"gadgets","singular":"gadget","kind":"'"$3"'","shortNames":["gd"]},"versions":[{"name":"'"$1"'","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}'
-	until_true 20 answers "/apis/example.com/$1/gadgets" 200 || fail "gadgets of $1 are not served"
+	until_true answers "/apis/example.com/$1/gadgets" 200 || fail "gadgets of $1 are not served"
 }
 undefine() {
 	curl -sf -X DELETE "$url$CRDS/gadgets.example.com" >/dev/null || fail "not deleted"
-	until_true 20 answers $CRDS/gadgets.example.com 404 || fail "the definition stays"
+	until_true answers $CRDS/gadgets.example.com 404 || fail "the definition stays"
 }
 gadget() { # VERSION KIND NAME [NAMESPACE]
 	post "/apis/example.com/$1${4:+/namespaces/$4}/gadgets" '{"apiVersion":"example.com/'"$1"'","kind":"'"$2"'","metadata":{"name":"'"$3"'","labels":{"team":"a"}}}'
