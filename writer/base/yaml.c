@@ -30,12 +30,12 @@ yaml_parse(const char *name, const char *data, size_t len, struct yaml **ret_yam
 		return message_set(ret_error, -E2BIG, "%s:1:1: larger than %u bytes", name, YAML_MAX_BYTES);
 	yaml = calloc(1, sizeof(*yaml));
 	if (!yaml || !(yaml->name = strdup(name))) {
-		yaml_free(yaml);
+		yaml_unload(yaml);
 		return -ENOMEM;
 	}
 	r = yaml_compose(name, data, len, &yaml->root, ret_error);
 	if (r < 0) {
-		yaml_free(yaml);
+		yaml_unload(yaml);
 		return r;
 	}
 	*ret_yaml = yaml;
@@ -58,7 +58,7 @@ yaml_load(const char *path, struct yaml **ret_yaml, char **ret_error)
 }
 
 void
-yaml_free(struct yaml *yaml)
+yaml_unload(struct yaml *yaml)
 {
 	if (!yaml)
 		return;
@@ -68,9 +68,9 @@ yaml_free(struct yaml *yaml)
 }
 
 void
-yaml_freep(struct yaml **yaml)
+yaml_unloadp(struct yaml **yaml)
 {
-	yaml_free(*yaml);
+	yaml_unload(*yaml);
 	*yaml = NULL;
 }
 

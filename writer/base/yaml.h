@@ -29,7 +29,7 @@ struct yaml;
  * Parse `len` bytes. An empty document is an empty object.
  *
  * name      for messages: the file's path
- * ret_yaml  set on success only; give it to yaml_free()
+ * ret_yaml  set on success only; give it to yaml_unload()
  * Returns   0, -EINVAL or -E2BIG with a message that starts "name:line:column: ", -ENOMEM
  */
 int yaml_parse(const char *name, const char *data, size_t len, struct yaml **ret_yaml, char **ret_error);
@@ -37,10 +37,13 @@ int yaml_parse(const char *name, const char *data, size_t len, struct yaml **ret
 /* Read a file (or pipe) and parse it. Returns as above, or a negative errno. */
 int yaml_load(const char *path, struct yaml **ret_yaml, char **ret_error);
 
-/* Wipes strings before it frees them: kubeconfigs hold secrets. NULL is fine. */
-void yaml_free(struct yaml *yaml);
+/*
+ * Wipes strings before it frees them: kubeconfigs hold secrets. NULL is fine. Not named yaml_free(), which is
+ * a function of libyaml's own.
+ */
+void yaml_unload(struct yaml *yaml);
 
-/* The tree; borrowed until yaml_free(). Do not change it. */
+/* The tree; borrowed until yaml_unload(). Do not change it. */
 const cJSON *yaml_root(const struct yaml *yaml);
 
 /* The name given to yaml_parse() or yaml_load(). Borrowed. */
@@ -61,7 +64,7 @@ void yaml_format_error(const struct yaml *yaml, const cJSON *node, enum yaml_at 
 /* Line and column (both from 1) of a node, which must be of a tree of this kind. */
 void yaml_position(const cJSON *node, enum yaml_at at, unsigned *ret_line, unsigned *ret_column);
 
-/* for _cleanup_(yaml_freep) struct yaml *yaml = NULL; */
-void yaml_freep(struct yaml **yaml);
+/* for _cleanup_(yaml_unloadp) struct yaml *yaml = NULL; */
+void yaml_unloadp(struct yaml **yaml);
 
 #endif

@@ -253,7 +253,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 	};
 	_Static_assert(sizeof(fields) / sizeof(*fields) <= CONFIG_FIELDS_MAX,
 		       "config_field_mapping() lists their names");
-	_cleanup_(yaml_freep) struct yaml *yaml = NULL;
+	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
 	struct config config = {.log_level = -1};
 	struct config_reading in;
 	int r;

@@ -144,7 +144,7 @@ int
 exec_credential_parse(const char *data, size_t len, const char *api_version, struct exec_credential *ret,
 		      char **ret_error)
 {
-	_cleanup_(yaml_freep) struct yaml *yaml = NULL;
+	_cleanup_(yaml_unloadp) struct yaml *yaml = NULL;
 	struct exec_credential credential = {0};
 	cJSON *json = cJSON_ParseWithLength(data, len);
 	int r = 0;

@@ -22,7 +22,7 @@ void
 kubeconfig_set_done(struct kubeconfig_set *set)
 {
 	for (size_t i = 0; i < set->n; i++)
-		yaml_free(set->docs[i]);
+		yaml_unload(set->docs[i]);
 	free(set->docs);
 	free(set->origin);
 	memset(set, 0, sizeof(*set));
@@ -97,7 +97,7 @@ kubeconfig_set_add(struct kubeconfig_set *set, struct yaml *doc, char **ret_erro
 	r = check(doc, ret_error);
 	larger = r == 0 ? reallocarray(set->docs, set->n + 1, sizeof(*larger)) : NULL;
 	if (!larger) {
-		yaml_free(doc);
+		yaml_unload(doc);
 		return r < 0 ? r : -ENOMEM;
 	}
 	set->docs = larger;

@@ -69,7 +69,7 @@ plain_scalars_follow_the_core_schema(void **state)
 	assert_string_equal(member(y, "v")->valuestring, "1.2.3");
 	assert_string_equal(member(y, "time")->valuestring, "12:30");
 	assert_int_equal(member(y, "old")->valueint, 17);
-	yaml_free(y);
+	yaml_unload(y);
 }
 
 /* A quoted, block or !!str scalar is a string, whatever it says. */
@@ -83,7 +83,7 @@ quoted_scalars_are_strings(void **state)
 	assert_string_equal(member(y, "b")->valuestring, "12");
 	assert_string_equal(member(y, "c")->valuestring, "null\n");
 	assert_string_equal(member(y, "d")->valuestring, "5");
-	yaml_free(y);
+	yaml_unload(y);
 }
 
 /* JSON is read as it is, also when it is indented with tabs. */
@@ -95,7 +95,7 @@ json_is_yaml(void **state)
 	(void)state;
 	assert_int_equal(cJSON_GetArraySize(member(y, "a")), 2);
 	assert_string_equal(member(y, "c")->valuestring, "x\xc3\xa4\n");
-	yaml_free(y);
+	yaml_unload(y);
 }
 
 /* A node knows its line and column, and those of its key. */
@@ -117,7 +117,7 @@ nodes_know_where_they_stood(void **state)
 	assert_int_equal(column, 14);
 	assert_int_equal(yaml_error(y, why, YAML_AT_VALUE, &error, -EINVAL, "wrong %d", 7), -EINVAL);
 	assert_string_equal(error, "test.yaml:5:10: wrong 7");
-	yaml_free(y);
+	yaml_unload(y);
 }
 
 /* Aliases are copies of what their anchor holds, and positions stay the original's. */
@@ -132,7 +132,7 @@ aliases_are_expanded(void **state)
 	assert_int_equal(cJSON_GetArraySize(k), 2);
 	yaml_position(k, YAML_AT_KEY, &line, &column);
 	assert_int_equal(line, 1);
-	yaml_free(y);
+	yaml_unload(y);
 }
 
 /* An anchor's name may stand again: the latest one counts. */
@@ -144,7 +144,7 @@ the_latest_anchor_of_a_name_counts(void **state)
 	(void)state;
 	assert_int_equal(member(y, "b")->valueint, 1);
 	assert_int_equal(member(y, "d")->valueint, 2);
-	yaml_free(y);
+	yaml_unload(y);
 }
 
 /* Nine levels of nine aliases each end at the node limit, not at the end of memory. */
@@ -220,7 +220,7 @@ an_empty_document_is_an_empty_mapping(void **state)
 
 		assert_true(cJSON_IsObject(yaml_root(y)));
 		assert_null(yaml_root(y)->child);
-		yaml_free(y);
+		yaml_unload(y);
 	}
 }
 
@@ -246,7 +246,7 @@ truncated_documents_never_crash(void **state)
 		r = yaml_parse("t", exact, len, &yaml, &error);
 		free(exact);
 		assert_true(r == 0 ? yaml != NULL : error != NULL);
-		yaml_free(yaml);
+		yaml_unload(yaml);
 	}
 }
 
@@ -268,7 +268,7 @@ damaged_documents_never_crash(void **state)
 			copy[at] = bytes[b];
 			r = yaml_parse("t", copy, sizeof(copy) - 1, &yaml, &error);
 			assert_true(r == 0 ? yaml != NULL : error != NULL);
-			yaml_free(yaml);
+			yaml_unload(yaml);
 		}
 }
 
