@@ -41,7 +41,7 @@ set_timer(struct informer *inf, uint64_t at_ns)
 void
 connection_timer(struct informer *inf, uint64_t at_ns)
 {
-	if (inf->link == LINK_UP && at_ns < inf->attempt_ns)
+	if (inf->connection == CONNECTION_UP && at_ns < inf->attempt_ns)
 		set_timer(inf, at_ns);
 }
 
@@ -75,10 +75,10 @@ static void
 go_down(struct informer *inf, const char *reason)
 {
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
-	bool lost = inf->link == LINK_UP, new_reason = strcmp(inf->reason, reason) != 0;
+	bool lost = inf->connection == CONNECTION_UP, new_reason = strcmp(inf->reason, reason) != 0;
 
 	connection_close(inf, false);
-	inf->link = LINK_DOWN;
+	inf->connection = CONNECTION_DOWN;
 	if (m)
 		atomic_store_explicit(&m->lost, true, memory_order_relaxed);
 	inf->hooks->lost(inf);
@@ -186,7 +186,7 @@ attempt(struct informer *inf)
 		go_down(inf, reason);
 		return;
 	}
-	inf->link = LINK_GREETING;
+	inf->connection = CONNECTION_GREETING;
 	watch(inf, fd);
 	set_timer(inf, time_ns(CLOCK_MONOTONIC) + GREETING_NS);
 }
@@ -206,8 +206,8 @@ receive_arena(struct informer *inf, const struct message_welcome *welcome,
 		return;
 	}
 	make_current(inf, m);
-	inf->hooks->moved(inf, inf->link == LINK_UP);
-	inf->link = LINK_UP;
+	inf->hooks->moved(inf, inf->connection == CONNECTION_UP);
+	inf->connection = CONNECTION_UP;
 	inf->delay_ns = 0;
 	inf->reason[0] = '\0';
 	/* No timer while we are up. */
@@ -269,11 +269,12 @@ receive_step(struct informer *inf)
 		return false;
 	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(packet.welcome)) &&
 	    count == PROTOCOL_DESCRIPTORS &&
-	    packet.head.type == (inf->link == LINK_UP ? MESSAGE_MOVED : MESSAGE_WELCOME)) {
+	    packet.head.type == (inf->connection == CONNECTION_UP ? MESSAGE_MOVED : MESSAGE_WELCOME)) {
 		receive_arena(inf, &packet.welcome, fds);
 		return true;
 	}
-	if (n > 0 && inf->link == LINK_UP && inf->hooks->receive(inf, &packet, (size_t)n, fds, count))
+	if (n > 0 && inf->connection == CONNECTION_UP &&
+	    inf->hooks->receive(inf, &packet, (size_t)n, fds, count))
 		return true;
 	for (unsigned i = 0; i < count; i++)
 		close(fds[i]);
@@ -303,19 +304,19 @@ connection_step(struct informer *inf)
 	bool changed = false;
 	uint64_t count;
 
-	if (read(inf->timer, &count, sizeof(count)) > 0 && inf->link == LINK_GREETING)
+	if (read(inf->timer, &count, sizeof(count)) > 0 && inf->connection == CONNECTION_GREETING)
 		go_down(inf, "informerd does not answer");
 	if (m && read(m->event_fd, &count, sizeof(count)) > 0)
 		changed = true;
 	/* Twice: a hang-up is followed by an attempt at once. Bounded otherwise by what the broker sent. */
 	for (unsigned round = 0; round < 2; round++) {
-		if (inf->link == LINK_DOWN && time_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
+		if (inf->connection == CONNECTION_DOWN && time_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 			attempt(inf);
-		while (inf->link != LINK_DOWN && receive_step(inf))
+		while (inf->connection != CONNECTION_DOWN && receive_step(inf))
 			changed = true;
 	}
 	changed |= atomic_load_explicit(&inf->current, memory_order_relaxed) != m;
-	if (inf->link == LINK_UP && inf->attempt_ns != UINT64_MAX &&
+	if (inf->connection == CONNECTION_UP && inf->attempt_ns != UINT64_MAX &&
 	    time_ns(CLOCK_MONOTONIC) >= inf->attempt_ns)
 		inf->attempt_ns = UINT64_MAX;
 	inf->hooks->step(inf);
@@ -331,7 +332,7 @@ connection_dispatch(struct informer *inf)
 	bool changed;
 
 	pthread_mutex_lock(&inf->lock);
-	changed = eventfd_read(inf->told, &count) == 0;
+	changed = eventfd_read(inf->untold, &count) == 0;
 	if (connection_step(inf))
 		changed = true;
 	pthread_mutex_unlock(&inf->lock);
@@ -344,7 +345,7 @@ connection_first_attempt(struct informer *inf)
 	uint64_t end = time_ns(CLOCK_MONOTONIC) + FIRST_ANSWER_MS * 1000000ull;
 
 	connection_dispatch(inf);
-	while (inf->link == LINK_GREETING) {
+	while (inf->connection == CONNECTION_GREETING) {
 		struct pollfd p = {.fd = inf->socket, .events = POLLIN};
 		uint64_t now = time_ns(CLOCK_MONOTONIC);
 

@@ -24,7 +24,7 @@
  * moved    a new arena became current; over the same connection, on which answers may be on their way, or
  *          another
  * lost     the connection is gone
- * receive  a packet came, while the link is up, that is no arena. Takes over its count descriptors. False:
+ * receive  a packet came, while it is UP, that is no arena. Takes over its count descriptors. False:
  *          the packet makes no sense (or is none of theirs), and the descriptors are still the caller's
  */
 struct connection_hooks {
@@ -42,7 +42,7 @@ bool connection_dispatch(struct informer *inf);
 /* The first attempt, with the lock held by nobody: a daemon that listens gets a moment to answer. */
 void connection_first_attempt(struct informer *inf);
 void connection_close(struct informer *inf, bool in_child);
-/* While the link is up: look again at this time (CLOCK_MONOTONIC), or earlier. */
+/* While it is UP: look again at this time (CLOCK_MONOTONIC), or earlier. */
 void connection_timer(struct informer *inf, uint64_t at_ns);
 /* A connected socket, or negative errno. For informer_stat_json() as well. */
 int connection_open(struct informer *inf, bool nonblocking);

@@ -106,11 +106,11 @@ make_descriptors(struct informer *inf)
 
 	inf->epoll = epoll_create1(EPOLL_CLOEXEC);
 	inf->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	inf->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (inf->epoll < 0 || inf->timer < 0 || inf->told < 0)
+	inf->untold = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (inf->epoll < 0 || inf->timer < 0 || inf->untold < 0)
 		return -errno;
 	if (epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->timer, &event) < 0 ||
-	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->told, &event) < 0)
+	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->untold, &event) < 0)
 		return -errno;
 	return 0;
 }
@@ -123,7 +123,7 @@ handle_init(struct informer *inf, const struct informer_options *options)
 	inf->log = options->log;
 	inf->log_context = options->log_context;
 	inf->flags = options->flags;
-	inf->socket = inf->epoll = inf->timer = inf->told = -1;
+	inf->socket = inf->epoll = inf->timer = inf->untold = -1;
 	snprintf(inf->reader_name, sizeof(inf->reader_name), "%s",
 		 options->reader_name ? options->reader_name : program_invocation_short_name);
 	pthread_mutex_init(&inf->lock, NULL);
@@ -137,7 +137,7 @@ handle_init(struct informer *inf, const struct informer_options *options)
 void
 handle_done(struct informer *inf, bool in_child)
 {
-	const int fds[] = {inf->epoll, inf->timer, inf->told};
+	const int fds[] = {inf->epoll, inf->timer, inf->untold};
 
 	connection_close(inf, in_child);
 	while (inf->mappings) {
@@ -170,7 +170,7 @@ informer_status(struct informer *inf, struct informer_status *status)
 		return INFORMER_E_FORKED;
 	pthread_mutex_lock(&inf->lock);
 	m = atomic_load_explicit(&inf->current, memory_order_relaxed);
-	s.connected = inf->link == LINK_UP;
+	s.connected = inf->connection == CONNECTION_UP;
 	s.attaches = inf->attaches;
 	memcpy(s.reason, inf->reason, sizeof(s.reason));
 	if (m) {

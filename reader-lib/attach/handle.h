@@ -20,13 +20,13 @@
 #include "reader-lib/base/likely.h"
 #include "reader-lib/informer.h"
 
-enum link_state { LINK_DOWN, LINK_GREETING, LINK_UP };
+enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
 
 /*
  * lock          guards what follows it, up to error_lock
  * next_step_ns  informer_begin() drives the connection from then on (CLOCK_MONOTONIC)
  * epoll         of all that whoever waits for news polls
- * told          in epoll: informer_begin() took news that dispatch has to tell
+ * untold        in epoll: informer_begin() took news that dispatch has to tell
  * attempt_ns    DOWN: when to try; GREETING: when to give up; UP: when to look again
  * reason        why it is not UP: a sentence
  * hooks, resources, run, subscriptions   of the rooms above, in the same memory; set before anything else
@@ -38,11 +38,11 @@ struct informer {
 	pthread_mutex_t lock;
 	struct mapping *mappings;
 	_Atomic uint64_t next_step_ns;
-	enum link_state link;
+	enum connection_state connection;
 	int socket;
 	int epoll;
 	int timer;
-	int told;
+	int untold;
 	uint64_t attempt_ns;
 	uint64_t delay_ns;
 	uint64_t attaches;

@@ -48,7 +48,7 @@ nudge(struct informer *inf)
 	if (pthread_mutex_trylock(&inf->lock) == 0) {
 		/* What we took from the descriptors dispatch has still to tell, and nothing would wake it. */
 		if (connection_step(inf))
-			eventfd_write(inf->told, 1);
+			eventfd_write(inf->untold, 1);
 		pthread_mutex_unlock(&inf->lock);
 	}
 	errno = saved;

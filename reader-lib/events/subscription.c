@@ -53,7 +53,7 @@ subscription_remove(struct informer *inf, struct subscription *sub)
 	 * One that cannot be sent leaves a queue that nobody reads: it overflows, and goes with the
 	 * connection or the number's next use.
 	 */
-	if (sub->state != SUBSCRIPTION_WANTED && inf->link == LINK_UP) {
+	if (sub->state != SUBSCRIPTION_WANTED && inf->connection == CONNECTION_UP) {
 		message_begin(&bye.head, MESSAGE_UNSUBSCRIBE, sizeof(bye));
 		send(inf->socket, &bye, sizeof(bye), MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
@@ -119,7 +119,7 @@ ask(struct informer *inf, struct subscription *sub)
 void
 subscriptions_step(struct informer *inf)
 {
-	struct subscription *sub = inf->link == LINK_UP ? inf->subscriptions->first : NULL;
+	struct subscription *sub = inf->connection == CONNECTION_UP ? inf->subscriptions->first : NULL;
 	uint64_t now = 0;
 	bool waits = false;
 

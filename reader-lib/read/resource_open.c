@@ -165,7 +165,8 @@ resources_tell_wants(struct informer *inf)
 	bool left = false;
 
 	/* Meets want(): who takes the flag sees the name; `lock` below orders it for the rest. */
-	if (!atomic_load_explicit(&inf->resources->wants, memory_order_relaxed) || inf->link != LINK_UP ||
+	if (!atomic_load_explicit(&inf->resources->wants, memory_order_relaxed) ||
+	    inf->connection != CONNECTION_UP ||
 	    !atomic_exchange_explicit(&inf->resources->wants, false, memory_order_acquire))
 		return;
 	message_begin(&message.head, MESSAGE_WANT, sizeof(message));
@@ -197,7 +198,7 @@ tell_wants_soon(struct informer *inf)
 		pthread_mutex_unlock(&inf->lock);
 	} else {
 		atomic_store_explicit(&inf->next_step_ns, 0, memory_order_relaxed);
-		eventfd_write(inf->told, 1);
+		eventfd_write(inf->untold, 1);
 	}
 }
 
