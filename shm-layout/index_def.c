@@ -9,14 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct value
-field(struct value object, const char *name)
-{
-	size_t length = strlen(name);
-
-	return value_field(object, name, length, path_fingerprint(name, length));
-}
-
 /* ---- reading a definition ---- */
 
 static int
@@ -49,13 +41,13 @@ read_as(struct index_rule *rule, struct value as)
 static int
 read_rule(struct index_rule *rule, struct value document, const char **ret_why)
 {
-	struct value path = field(document, "path"), separator = field(document, "separator");
+	struct value path = value_at_name(document, "path"), separator = value_at_name(document, "separator");
 	const char *text;
 	size_t length;
 
 	if (value_kind(document) != VALUE_OBJECT)
 		return refuse(ret_why, "a rule of an index is an object");
-	if (read_as(rule, field(document, "as")) < 0)
+	if (read_as(rule, value_at_name(document, "as")) < 0)
 		return refuse(ret_why, "as: one of string, scheme, keyvalue, split, namespace is expected");
 	if (rule->as == INDEX_NAMESPACE)
 		return path.at ? refuse(ret_why, "path: a rule as namespace has none") : 0;
@@ -77,7 +69,7 @@ read_rule(struct index_rule *rule, struct value document, const char **ret_why)
 int
 index_def_read(struct index_def *ret_def, struct value document, const char **ret_why)
 {
-	struct value name = field(document, "name"), rules = field(document, "rules");
+	struct value name = value_at_name(document, "name"), rules = value_at_name(document, "rules");
 	struct value_iter it;
 	const char *text;
 	size_t length, count;

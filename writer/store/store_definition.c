@@ -29,12 +29,6 @@ store_resource_free(struct store_resource *res)
 	free(res);
 }
 
-struct value
-document_field(struct value object, const char *name)
-{
-	return value_field(object, name, strlen(name), path_fingerprint(name, strlen(name)));
-}
-
 /* resource.group into name; false when it is missing or too long. */
 static bool
 read_name(struct value document, char *name, size_t size)
@@ -42,10 +36,10 @@ read_name(struct value document, char *name, size_t size)
 	const char *resource, *group = "";
 	size_t resource_length, group_length = 0;
 
-	if (!value_string(document_field(document, "resource"), &resource, &resource_length) ||
+	if (!value_string(value_at_name(document, "resource"), &resource, &resource_length) ||
 	    resource_length == 0)
 		return false;
-	value_string(document_field(document, "group"), &group, &group_length);
+	value_string(value_at_name(document, "group"), &group, &group_length);
 	return (size_t)snprintf(name, size, "%.*s%s%.*s", (int)resource_length, resource,
 				group_length ? "." : "", (int)group_length, group) < size;
 }
@@ -60,7 +54,7 @@ store_read_descriptor(struct store *s, struct store_resource *res, const char **
 	*ret_why = "the descriptor names no resource";
 	if (!read_name(document, res->name, sizeof(res->name)))
 		return -EINVAL;
-	indexes = document_field(document, "indexes");
+	indexes = value_at_name(document, "indexes");
 	count = value_kind(indexes) == VALUE_ARRAY ? value_count(indexes) : 0;
 	res->indexes.defs = calloc(count ? count : 1, sizeof(*res->indexes.defs));
 	res->indexes.roots = calloc(count ? count : 1, sizeof(*res->indexes.roots));

@@ -16,9 +16,6 @@ struct store_resource;
  */
 int store_read_descriptor(struct store *s, struct store_resource *res, const char **ret_why);
 
-/* A field of a descriptor. */
-struct value document_field(struct value document, const char *name);
-
 /* The private memory; what it has in the arena stays. NULL is fine. */
 void store_resource_free(struct store_resource *res);
 

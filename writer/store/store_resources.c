@@ -92,8 +92,8 @@ same_place(const struct store *s, const struct store_resource *a, const struct s
 	const char *x = "", *y = "";
 	size_t x_length = 0, y_length = 0;
 
-	value_string(document_field(value_of_block(view, a->now.descriptor), "namespace"), &x, &x_length);
-	value_string(document_field(value_of_block(view, b->now.descriptor), "namespace"), &y, &y_length);
+	value_string(value_at_name(value_of_block(view, a->now.descriptor), "namespace"), &x, &x_length);
+	value_string(value_at_name(value_of_block(view, b->now.descriptor), "namespace"), &y, &y_length);
 	return strcmp(a->name, b->name) == 0 && x_length == y_length && memcmp(x, y, x_length) == 0;
 }
 
