@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The README's example: which pods run on a node, read from the node's cache.
+ *
+ *	cc agent.c $(pkg-config --cflags --libs libinformer) -o agent && ./agent NODE
+ */
 #include <informer.h>
 #include <stdio.h>
 #include <string.h>
