@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "shm-layout/time_ns.h"
 #include "tests/bench/pods.h"
 #include "tests/bench/report.h"
 
@@ -84,10 +85,7 @@ int reader_main(int argc, char **argv);
 static inline uint64_t
 now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return time_ns(CLOCK_MONOTONIC);
 }
 
 /*
@@ -97,20 +95,14 @@ now_ns(void)
 static inline uint64_t
 cpu_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return time_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* The clock that events are stamped with. */
 static inline uint64_t
 wall_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return time_ns(CLOCK_REALTIME);
 }
 
 #define ROUNDS_MAX 63

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "shm-layout/time_ns.h"
+
 static FILE *record;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over what follows, and the record */
 static unsigned upstream_port;
@@ -29,10 +31,7 @@ static _Atomic uint64_t slow_until, frozen_until, refuse_until;
 uint64_t
 fault_now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return time_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 void

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "shm-layout/time_ns.h"
+
 static size_t
 take(char *data, size_t size, size_t n, void *context)
 {
@@ -101,10 +103,7 @@ make(struct pod_changes *c, const char *method, const char *type, const char *ns
 static unsigned long long
 now_ns(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec;
+	return time_ns(CLOCK_MONOTONIC);
 }
 
 static const char *

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "shm-layout/time_ns.h"
+
 __attribute__((format(printf, 2, 3))) static void
 write_down(struct recorder *r, const char *format, ...)
 {
@@ -196,10 +198,7 @@ recorder_text(struct recorder *r, bool take)
 static uint64_t
 now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return time_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "shm-layout/time_ns.h"
 #include "shm-layout/tombstone.h"
 #include "shm-layout/walk.h"
 #include "tests/support/reader_world.h"
@@ -124,15 +125,6 @@ the_present_is_found_by_each_name(void **state)
 	expect(w, INFORMER_BY_CONTAINER_ID, "containerd://c-u-a", 0, "u-a");
 }
 
-static uint64_t
-wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* What was deleted is found by each of its names, in its last state, with the time. */
 static void
 the_deleted_is_found_by_each_name(void **state)
@@ -146,9 +138,9 @@ the_deleted_is_found_by_each_name(void **state)
 	run(w, "a", "u-a", "10.0.0.1");
 	put(w, "a", "u-a", "10.0.0.1", "Succeeded", false);
 	run(w, "b", "u-b", "10.0.0.2");
-	before = wall_ns();
+	before = time_ns(CLOCK_REALTIME);
 	forget(w, "a");
-	after = wall_ns();
+	after = time_ns(CLOCK_REALTIME);
 	expect(w, INFORMER_BY_UID, "u-a", 1, "u-a");
 	expect(w, INFORMER_BY_IP, "10.0.0.1", 1, "u-a");
 	expect(w, INFORMER_BY_CONTAINER_ID, "c-u-a", 1, "u-a");

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "shm-layout/time_ns.h"
 #include "tests/support/arena_fixture.h"
 #include "writer/decode/decoder.h"
 #include "writer/base/growing.h"
@@ -114,10 +115,7 @@ by_text(const void *a, const void *b)
 static double
 now_us(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+	return (double)time_ns(CLOCK_MONOTONIC) / 1e3;
 }
 
 struct sink {

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "reader-lib/informer.h"
+#include "shm-layout/time_ns.h"
 
 #define LAGS_MAX 100000u
 
@@ -52,14 +53,12 @@ sent_at(const struct informer_object *object)
 static void
 take(const struct informer_object *object)
 {
-	struct timespec now;
-	uint64_t at = sent_at(object);
+	uint64_t at = sent_at(object), now = time_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	pthread_mutex_lock(&lock);
 	events++;
 	if (at && n_lags < LAGS_MAX)
-		lags[n_lags++] = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - at;
+		lags[n_lags++] = now - at;
 	pthread_mutex_unlock(&lock);
 }
 

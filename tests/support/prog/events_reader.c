@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "reader-lib/informer.h"
+#include "shm-layout/time_ns.h"
 #include "tests/support/event_model.h"
 #include "tests/support/told_state.h"
 
@@ -264,10 +265,7 @@ settle(void)
 static uint64_t
 now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return time_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 int

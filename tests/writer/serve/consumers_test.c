@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "shm-layout/time_ns.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "writer/serve/consumers.h"
@@ -34,10 +35,7 @@ struct world {
 static uint64_t
 now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return time_ns(CLOCK_REALTIME);
 }
 
 static void

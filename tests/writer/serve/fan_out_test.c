@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "shm-layout/object.h"
+#include "shm-layout/time_ns.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
 #include "writer/serve/fan_out.h"
@@ -493,13 +494,11 @@ a_queue_that_nobody_reads_overflows_by_age(void **state)
 {
 	struct world *w = *state;
 	struct reader *slow = subscribe(w, "pods", ""), *quick = subscribe(w, "pods", "");
-	struct timespec t;
 	uint64_t now;
 
 	put_pod(w, "default", "a");
 	read_all(w, quick);
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	now = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+	now = time_ns(CLOCK_BOOTTIME);
 	fan_out_tick(w->fan_out, now + 59 * SECOND);
 	assert_true(is_open(slow));
 	fan_out_tick(w->fan_out, now + 61 * SECOND);

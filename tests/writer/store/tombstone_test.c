@@ -22,6 +22,7 @@
 
 #include "shm-layout/collision.h"
 #include "shm-layout/object.h"
+#include "shm-layout/time_ns.h"
 #include "shm-layout/tombstone.h"
 #include "tests/support/generations.h"
 #include "tests/support/store_fixture.h"
@@ -236,15 +237,6 @@ count_filed(struct store_fixture *fx)
 	return count;
 }
 
-static uint64_t
-boot_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 static void
 limit(struct store_fixture *fx, uint64_t count, uint64_t bytes, uint64_t seconds)
 {
@@ -420,7 +412,7 @@ the_old_go_when_their_time_is_over(void **state)
 	assert_int_equal(delete(fx, 1), 0);
 	commit(fx);
 	store_tombstone_stats(fx->store, fx->pods, &stats);
-	now = boot_ns();
+	now = time_ns(CLOCK_BOOTTIME);
 	assert_true(stats.oldest_boot_ns <= now && now - stats.oldest_boot_ns < 60 * SECOND);
 	store_expire_tombstones(fx->store, stats.oldest_boot_ns + 60 * SECOND);
 	store_expire_tombstones(fx->store, stats.oldest_boot_ns - 1);
