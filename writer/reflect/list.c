@@ -194,7 +194,7 @@ is_memory(int error)
 	return error == -ENOSPC || error == -ENOMEM;
 }
 
-/* What a page that came to its end, or did not, means; outcome stays OK when it is in. */
+/* What a page that came to its end, or did not, means; `ended` stays OK when it is in. */
 static void
 judge_page(struct list *l, int result, const char *message, struct request_result *ended)
 {
@@ -206,17 +206,17 @@ judge_page(struct list *l, int result, const char *message, struct request_resul
 		return;
 	}
 	if (is_memory(result)) {
-		answer_outcome(&l->answer, result, message, ended);
+		answer_result(&l->answer, result, message, ended);
 		return;
 	}
 	if (!answer_is_success(&l->answer) || (result < 0 && result != -EBADMSG)) {
-		answer_outcome(&l->answer, result, message, ended);
+		answer_result(&l->answer, result, message, ended);
 		return;
 	}
 	if (result == 0)
 		result = decoder_finish(l->decoder);
 	if (is_memory(result)) {
-		answer_outcome(&l->answer, result, message, ended);
+		answer_result(&l->answer, result, message, ended);
 	} else if (l->why) {
 		request_result_set(ended, RESULT_FAILED, "%s", l->why);
 	} else if (result < 0) {

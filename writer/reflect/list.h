@@ -33,7 +33,7 @@ struct list_progress {
 
 /*
  * on_done   called once, from the loop; on RESULT_OK the FIFO has the list. list_free() may be called inside
- *           it. outcome is lent for the call.
+ *           it. `ended` is lent for the call.
  * params    resource_version "", "0" or what was seen last; limit 0: no pages; the rest is ignored
  * Returns   0, -EINVAL, -ENOMEM (then on_done is not called)
  */

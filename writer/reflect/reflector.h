@@ -84,9 +84,9 @@ void reflector_free(struct reflector *r);
 void reflector_start(struct reflector *r, const char *version, size_t length);
 
 /*
- * Another feed (name, source, schema) and other choices from now on. What is under way is given up and begun
- * again by them; one that was not started stays so. With `list` the state is asked for anew; without, a watch
- * goes on from the last RV, if there was one.
+ * Another source (name, fifo, schema, …) and other choices from now on. What is under way is given up and
+ * begun again by them; one that was not started stays so. With `list` the state is asked for anew; without, a
+ * watch goes on from the last RV, if there was one.
  * options  as for reflector_new(); their timing is not looked at
  */
 void reflector_renew(struct reflector *r, const struct reflector_options *options, bool list);
@@ -117,7 +117,7 @@ const char *reflector_state_name(enum reflector_state state);
 
 struct reflector_status {
 	enum reflector_state state;
-	uint64_t state_since_ms;	/* by the feed's clock */
+	uint64_t state_since_ms;	/* by the source's clock */
 	uint64_t next_try_ms;		/* BACKING_OFF, REFUSED: when */
 	uint64_t list_items;		/* LISTING: so far */
 	int64_t list_remaining;		/* LISTING: -1 unknown */

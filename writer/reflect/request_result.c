@@ -102,7 +102,7 @@ answer_append(struct answer *a, const void *data, size_t length)
 }
 
 void
-answer_outcome(const struct answer *a, int result, const char *message, struct request_result *o)
+answer_result(const struct answer *a, int result, const char *message, struct request_result *o)
 {
 	struct kube_status status;
 

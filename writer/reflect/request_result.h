@@ -53,7 +53,7 @@ void request_result_set(struct request_result *o, enum request_result_kind kind,
 void request_result_from_status(struct request_result *o, const struct kube_status *status);
 
 /*
- * An answer as it comes in: whether it is a success, and if not its body, to become the outcome.
+ * An answer as it comes in: whether it is a success, and if not its body, to become the result.
  */
 #define ANSWER_BODY_MAX 65536u
 
@@ -71,7 +71,7 @@ bool answer_is_success(const struct answer *a);
 /* Bytes of an error's body; what is above ANSWER_BODY_MAX is dropped. 0 or -ENOMEM. */
 int answer_append(struct answer *a, const void *data, size_t length);
 /* The end of a request that was no success, or that broke off with result (of transport.h) and message. */
-void answer_outcome(const struct answer *a, int result, const char *message, struct request_result *o);
+void answer_result(const struct answer *a, int result, const char *message, struct request_result *o);
 
 /*
  * An answer of success whose content is not what it should be; error: what the decoder says, at that

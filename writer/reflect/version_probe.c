@@ -45,7 +45,7 @@ on_done(void *ctx, int result, const char *message)
 
 	f->request = NULL;
 	if (!answer_is_success(&f->answer)) {
-		answer_outcome(&f->answer, result, message, &ended);
+		answer_result(&f->answer, result, message, &ended);
 		/* A compacted RV is one that the server once had. */
 		if (ended.kind == RESULT_TOO_LARGE)
 			answer = VERSION_PROBE_AHEAD;

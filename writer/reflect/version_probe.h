@@ -22,7 +22,7 @@ enum version_probe_answer {
 };
 
 /*
- * on_answer  called once, from the loop; version_probe_free() may be called inside it. outcome is lent for
+ * on_answer  called once, from the loop; version_probe_free() may be called inside it. result is lent for
  *            the call.
  * Returns    0, -EINVAL, -ENOMEM (then on_answer is not called)
  */

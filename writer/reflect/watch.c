@@ -268,8 +268,8 @@ on_response(void *ctx, const struct transport_response *response)
 }
 
 /*
- * Where the time of a long list goes is worth two looks at the clock for each buffer; the feed's clock stands
- * still meanwhile.
+ * Where the time of a long list goes is worth two looks at the clock for each buffer; the source's clock
+ * stands still meanwhile.
  */
 static int
 feed_timed(struct watch *w, const void *data, size_t length)
@@ -330,7 +330,7 @@ on_done(void *ctx, int result, const char *message)
 		answer_unreadable(&w->answer, "stream of events", offset, error, &ended);
 		w->stats.bad_events++;
 	} else if (result < 0 || !answer_is_success(&w->answer)) {
-		answer_outcome(&w->answer, result, message, &ended);
+		answer_result(&w->answer, result, message, &ended);
 		if (w->stats.initial && (w->answer.status == 422 || strcmp(ended.reason, "Invalid") == 0))
 			ended.kind = RESULT_UNSUPPORTED;
 	}

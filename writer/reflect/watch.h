@@ -45,7 +45,7 @@ struct watch_stats {
  * on_open   the server accepted the watch
  * on_heard  an event or bookmark came
  * on_listed a WatchList's state is whole and in the FIFO
- * on_end    called once, from the loop; watch_free() may be called inside it. outcome is lent for the call.
+ * on_end    called once, from the loop; watch_free() may be called inside it. `ended` is lent for the call.
  *           RESULT_UNSUPPORTED: the server refuses WatchLists, or takes one for a plain WATCH;
  *           RESULT_LOST: an event came that could not be kept; the RV stands before it
  * Returns   0, -EINVAL, -ENOMEM (then on_end is not called)
