@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the build directory and the pods of real size for tests that do not bring them along, whatever
+ * folder they run in.
+ */
 #include "tests/support/places.h"
 
 #include <limits.h>
