@@ -182,7 +182,7 @@ a_living_writers_arena_is_not_taken(void **state)
 	assert_int_equal(get(w, inf, "a"), INFORMER_E_NOT_READY);
 	put(w, "b");
 	writer_dies(w);
-	for (int i = 0; i < 10000 && r == INFORMER_E_NOT_READY; i++) {
+	for (int i = 0; i < 60000 && r == INFORMER_E_NOT_READY; i++) {
 		usleep(1000);
 		r = get(w, inf, "b");
 	}

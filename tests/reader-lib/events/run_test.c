@@ -145,7 +145,7 @@ resync_goes_on_beside_other_handlers(void **state)
 	assert_int_equal(informer_run(w->inf), 0);
 	assert_int_equal(informer_wait_handler_synced(w->inf, NULL, 60000), 0);
 	before = atomic_load(&w->r->calls);
-	for (int i = 0; i < 10000 && atomic_load(&w->r->calls) < before + 3; i++)
+	for (int i = 0; i < 60000 && atomic_load(&w->r->calls) < before + 3; i++)
 		usleep(1000);
 	assert_true(atomic_load(&w->r->calls) >= before + 3);
 }
@@ -174,7 +174,7 @@ a_slow_handler_delays_no_other(void **state)
 		recorder_await(w->other, expected);
 	}
 	gate_open(&gate);
-	for (int i = 0; i < 10000 && w->r->calls < 30; i++)
+	for (int i = 0; i < 60000 && w->r->calls < 30; i++)
 		usleep(1000);
 	assert_int_equal(w->r->calls, 30);	/* an add, 28 updates, on_synced */
 }
@@ -274,7 +274,7 @@ add_and_remove(void *context)
 		char *text;
 
 		recorder_add(r);
-		for (int i = 0; i < 10000 && r->calls < 2; i++)
+		for (int i = 0; i < 60000 && r->calls < 2; i++)
 			usleep(100);
 		informer_remove_handler(r->handler);
 		text = recorder_text(r, true);

@@ -94,7 +94,7 @@ queues_of(struct broker_fixture *fx)
 static void
 wait_queues(struct broker_fixture *fx, unsigned queues)
 {
-	for (int i = 0; i < 10000 && queues_of(fx) != queues; i++)
+	for (int i = 0; i < 60000 && queues_of(fx) != queues; i++)
 		usleep(1000);
 	assert_int_equal(queues_of(fx), queues);
 }
