@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Run tests on a machine that has no time for them: busy.sh BUILD_DIR TEST...  Beside them are as many busy loops as there are processors.
-# N (3) is how often each test runs; ONLY, JOBS and TEST_SECONDS are run.sh's. DRAW=SEED: a fifth of the tests, the same for the same SEED.
-# The loops end with this script, however it ends: also a kill -9 they notice within a second. It ends with how many runs of each there were.
+# Run tests on a machine that has no time for them: busy.sh BUILD_DIR TEST...  Beside them are as many busy
+# loops as there are processors. N (3) is how often each test runs; ONLY, JOBS and TEST_SECONDS are run.sh's.
+# DRAW=SEED: a fifth of the tests, the same for the same SEED. The loops end with this script, however it
+# ends: also a kill -9 they notice within a second. It says at the end how many runs of each test there were.
 set -u
 B=$1; shift
 n=${N:-3}
@@ -18,7 +19,8 @@ trap 'exit 1' HUP INT TERM
 
 if [ -n "${DRAW:-}" ]; then
 	all=$#
-	set -- $(for t in "$@"; do echo "$(printf '%s %s' "$DRAW" "$t" | md5sum | cut -c 1-32) $t"; done | sort | awk -v n="$all" 'NR <= (n + 4) / 5 {print $2}')
+	set -- $(for t in "$@"; do echo "$(printf '%s %s' "$DRAW" "$t" | md5sum | cut -c 1-32) $t"; done |
+		sort | awk -v n="$all" 'NR <= (n + 4) / 5 {print $2}')
 	echo "DRAW=$DRAW: $# of $all tests"
 fi
 spin() {

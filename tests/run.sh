@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run test programs: run.sh BUILD_DIR TEST...  A test is a program or a .sh
 # script; exit 0 passed, 77 skipped (it says why), anything else failed, and nothing is tried a second time.
-# A failed test's output is shown whole, of another what it skipped. ONLY=PART runs those whose name has PART in it, JOBS=N so many at
-# a time (default: one a processor; tests share no port and no path). What hangs is ended after TEST_SECONDS (900), exit 124.
-# VERDICTS=FILE gets a line for each run: passed, failed or skipped, and the test. Ends with "N passed, N failed, N skipped"; when it is
-# ended itself, its tests end with it.
+# A failed test's output is shown whole, of another what it skipped. ONLY=PART runs those whose name has
+# PART in it, JOBS=N so many at a time (default: one a processor; tests share no port and no path). What
+# hangs is ended after TEST_SECONDS (900), exit 124. VERDICTS=FILE gets a line for each run: passed, failed
+# or skipped, and the test. Ends with "N passed, N failed, N skipped"; when it is ended itself, its tests
+# end with it.
 set -u
 
 # One test: its report to stdout at once, its verdict as a line of $VERDICTS.

@@ -13,8 +13,6 @@ clean_quiet() {
 trap clean_quiet EXIT
 rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
 beyond() { [ "$(rv)" -gt "$1" ]; }
-# asleep PID: all its threads wait, traced or not: none runs, and none is stopped by its tracer
-asleep() { for stat in /proc/"$1"/task/*/stat; do sed 's/.*) //' "$stat" | grep -q ^S || return 1; done; }
 
 start_sim --nodes 10 --pods-per-node 30
 start_daemon --resource pods --resource nodes --resource configmaps

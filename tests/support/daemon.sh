@@ -125,6 +125,14 @@ lists() {
 	} | awk '{n += $1} END {print n + 0}'
 }
 
+# asleep PID: all its threads wait, traced or not: none runs, and none is stopped by its tracer.
+asleep() {
+	local thread
+	for thread in /proc/"$1"/task/*/stat; do
+		sed 's/.*) //' "$thread" | grep -q ^S || return 1
+	done
+}
+
 # logged PATTERN: informerd says, or has said, so.
 logged() {
 	until_true grep -q -- "$1" "$T/daemon.log"
