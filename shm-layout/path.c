@@ -7,14 +7,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "shm-layout/fnv.h"
-
-uint8_t
-path_fingerprint(const char *name, size_t length)
-{
-	return (uint8_t)fnv32(name, length);
-}
-
 struct compiler {
 	struct path *path;
 	const char *text;
@@ -64,7 +56,7 @@ finish_name(struct compiler *c, struct path_step *step, size_t from)
 {
 	step->name_offset = (uint16_t)from;
 	step->name_length = (uint16_t)(c->names_used - from);
-	step->fingerprint = path_fingerprint(c->path->names + from, step->name_length);
+	step->fingerprint = shape_fingerprint(c->path->names + from, step->name_length);
 }
 
 /*

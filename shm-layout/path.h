@@ -40,9 +40,6 @@ struct path {
 	char names[PATH_TEXT_MAX];
 };
 
-/* Low byte of FNV-1a 32, as shapes carry it. */
-uint8_t path_fingerprint(const char *name, size_t length);
-
 /*
  * Compile text.
  * ret_offset  on failure, the byte at which it stopped making sense (may be NULL)

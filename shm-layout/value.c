@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "shm-layout/path.h"
+#include "shm-layout/fnv.h"
 
 /* Bytes of a head (tag, numbers, size field, shape), by tag; 0 stands for "no such tag". */
 static const uint8_t head_bytes[64] = {
@@ -456,6 +456,12 @@ value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, s
 	return at && open_here(v, v->view, v->own, at, end);
 }
 
+uint8_t
+shape_fingerprint(const char *name, size_t length)
+{
+	return (uint8_t)fnv32(name, length);
+}
+
 struct value
 value_field(struct value object, const char *name, size_t length, uint8_t name_fp)
 {
@@ -467,7 +473,7 @@ value_at_name(struct value object, const char *name)
 {
 	size_t length = strlen(name);
 
-	return value_field(object, name, length, path_fingerprint(name, length));
+	return value_field(object, name, length, shape_fingerprint(name, length));
 }
 
 struct value

@@ -118,8 +118,10 @@ bool value_equals_string(struct value v, const char *data, size_t length);
 /* Fields or elements. Cost: O(1). */
 size_t value_count(struct value v);	/* of an array: O(n) */
 
+/* Of a name, as shapes carry it: the low byte of FNV-1a 32. */
+uint8_t shape_fingerprint(const char *name, size_t length);
 /*
- * Field of an object by name; name_fp is path_fingerprint(name). at == NULL when absent. Cost: skips the
+ * Field of an object by name; name_fp is shape_fingerprint(name). at == NULL when absent. Cost: skips the
  * fields before it.
  */
 struct value value_field(struct value object, const char *name, size_t length, uint8_t name_fp);

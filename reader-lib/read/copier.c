@@ -313,7 +313,7 @@ is_container(struct value v)
 static int
 keep_name(struct copier *c, const struct value_iter *it)
 {
-	struct kept_name kept = {.fingerprint = path_fingerprint(it->key, it->key_length)};
+	struct kept_name kept = {.fingerprint = shape_fingerprint(it->key, it->key_length)};
 	uint32_t count;
 	const uint32_t *names = value_shape_names(it->shape, &count);
 	int r = copy_name(c, names[it->index - 1], &kept.ref);

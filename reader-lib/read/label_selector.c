@@ -266,7 +266,7 @@ parse_requirement(struct parser *p, struct requirement *req)
 		return fail(
 			p, "no label key: [prefix/]name, the name at most 63 letters, digits, '-', '_', '.'");
 	req->key = p->word;
-	req->fingerprint = path_fingerprint(req->key.data, req->key.length);
+	req->fingerprint = shape_fingerprint(req->key.data, req->key.length);
 	req->first_value = p->sel->value_count;
 	advance(p);
 	req->op = absent ? OP_ABSENT : OP_EXISTS;

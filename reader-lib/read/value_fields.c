@@ -139,7 +139,7 @@ informer_value_field(const struct informer_value *object, const char *name, size
 		return r;
 	if (!name)
 		return -EINVAL;
-	return child(&v, VALUE_OBJECT, value_field(v, name, length, path_fingerprint(name, length)),
+	return child(&v, VALUE_OBJECT, value_field(v, name, length, shape_fingerprint(name, length)),
 		     ret_value);
 }
 

@@ -193,9 +193,9 @@ static void
 the_fingerprint_is_fnv_1a(void **state)
 {
 	(void)state;
-	assert_int_equal(path_fingerprint("", 0), 0x811c9dc5u & 0xff);
-	assert_int_equal(path_fingerprint("a", 1), 0xe40c292cu & 0xff);
-	assert_int_equal(path_fingerprint("foobar", 6), 0xbf9cf968u & 0xff);
+	assert_int_equal(shape_fingerprint("", 0), 0x811c9dc5u & 0xff);
+	assert_int_equal(shape_fingerprint("a", 1), 0xe40c292cu & 0xff);
+	assert_int_equal(shape_fingerprint("foobar", 6), 0xbf9cf968u & 0xff);
 }
 
 int

@@ -25,7 +25,7 @@
 static struct value
 field(struct value v, const char *name)
 {
-	return value_field(v, name, strlen(name), path_fingerprint(name, strlen(name)));
+	return value_field(v, name, strlen(name), shape_fingerprint(name, strlen(name)));
 }
 
 /* Integers come back exactly, at each size at which their form changes. */
@@ -178,7 +178,7 @@ fields_and_elements_are_found(void **state)
 	assert_true(value_int(field(v, ""), &n) && n == 2);
 	assert_true(value_int(value_element(field(field(v, "b"), "c"), 1), &n) && n == 20);
 	assert_int_equal(value_kind(field(value_element(field(field(v, "b"), "c"), 2), "d")), VALUE_NULL);
-	assert_true(value_bool(value_field(v, "x\0y", 3, path_fingerprint("x\0y", 3)), &b) && b);
+	assert_true(value_bool(value_field(v, "x\0y", 3, shape_fingerprint("x\0y", 3)), &b) && b);
 	assert_int_equal(value_count(field(v, "e")), 0);
 	assert_int_equal(value_count(field(v, "f")), 0);
 	assert_int_equal(value_kind(field(v, "e")), VALUE_OBJECT);

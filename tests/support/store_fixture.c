@@ -290,7 +290,7 @@ store_fixture_count_by_index(struct store_fixture *fx, const char *index, const 
 	if (!res)
 		return -1;
 	indexes = value_field(value_of_block(view, res->descriptor), "indexes", 7,
-			      path_fingerprint("indexes", 7));
+			      shape_fingerprint("indexes", 7));
 	for (;; n++) {
 		if (n >= res->index_count || index_def_read(&def, value_element(indexes, n), &why) < 0)
 			return -1;

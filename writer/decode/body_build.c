@@ -194,8 +194,8 @@ near_string(const struct body *b, const char *outer, const char *inner, uint8_t 
 	const char *data = NULL;
 	size_t length = 0;
 
-	if (!value_enter(&v, outer, strlen(outer), path_fingerprint(outer, strlen(outer)), NULL) ||
-	    !value_enter(&v, inner, strlen(inner), path_fingerprint(inner, strlen(inner)), NULL) ||
+	if (!value_enter(&v, outer, strlen(outer), shape_fingerprint(outer, strlen(outer)), NULL) ||
+	    !value_enter(&v, inner, strlen(inner), shape_fingerprint(inner, strlen(inner)), NULL) ||
 	    !value_text(&v, &data, &length) || length > UINT8_MAX)
 		length = 0;
 	*to = (uint8_t)length;

@@ -195,7 +195,7 @@ body_shape_other(struct body *b, struct body_frame *f, uint32_t *ret_ref)
 		size_t length = 0;
 
 		value_string(name, &data, &length);
-		payload[SHAPE_FINGERPRINTS + i] = path_fingerprint(data, length);
+		payload[SHAPE_FINGERPRINTS + i] = shape_fingerprint(data, length);
 	}
 	memcpy(payload + shape_names_offset(count), names, 4 * (size_t)count);
 	r = intern_get(b->intern, BLOCK_SHAPE, payload, shape_length(count), &ref, &known);

@@ -95,7 +95,7 @@ print(struct redecode *r, struct value body)
 
 	if (r->metadata_only)
 		what = value_field(body, metadata, sizeof(metadata) - 1,
-				   path_fingerprint(metadata, sizeof(metadata) - 1));
+				   shape_fingerprint(metadata, sizeof(metadata) - 1));
 	bytes_clear(&r->text);
 	error = append_text(&r->text, r->metadata_only ? "{\"type\":\"SYNC\",\"object\":{\"metadata\":"
 						       : "{\"type\":\"SYNC\",\"object\":");

@@ -60,9 +60,9 @@ static bool
 draft_version(struct watch *w, uint32_t ref, const char **ret_version, size_t *ret_length)
 {
 	struct value body = value_of_object(&w->source.arena->view, ref);
-	struct value metadata = value_field(body, "metadata", 8, path_fingerprint("metadata", 8));
+	struct value metadata = value_field(body, "metadata", 8, shape_fingerprint("metadata", 8));
 	struct value version = value_field(metadata, "resourceVersion", 15,
-					   path_fingerprint("resourceVersion", 15));
+					   shape_fingerprint("resourceVersion", 15));
 
 	return value_string(version, ret_version, ret_length) && *ret_length > 0 &&
 	       *ret_length <= RESOURCE_VERSION_MAX;

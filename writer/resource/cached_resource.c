@@ -67,7 +67,7 @@ is_in_trouble(const struct cached_resource *c)
 
 	return status &&
 	       value_bool(value_field(value_of_block(&store_arena(c->store)->view, status), name,
-				      sizeof(name) - 1, path_fingerprint(name, sizeof(name) - 1)),
+				      sizeof(name) - 1, shape_fingerprint(name, sizeof(name) - 1)),
 			  &recovered) &&
 	       !recovered;
 }

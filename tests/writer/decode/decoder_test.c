@@ -357,11 +357,11 @@ an_object_of_70000_fields_is_kept(void **state)
 		assert_int_equal(body_fixture_decode(fx, (char *)text.data, text.length - 1, chunk), 0);
 		assert_string_equal(body_fixture_print_ref(fx, fx->ref), (char *)text.data);
 		v = value_field(value_of_object(&fx->arena->view, fx->ref), "data", 4,
-				path_fingerprint("data", 4));
+				shape_fingerprint("data", 4));
 		assert_int_equal(value_count(v), 70000);
-		assert_true(value_int(value_field(v, "k69998", 6, path_fingerprint("k69998", 6)), &n));
+		assert_true(value_int(value_field(v, "k69998", 6, shape_fingerprint("k69998", 6)), &n));
 		assert_int_equal(n, 69998);
-		assert_null(value_field(v, "k70000", 6, path_fingerprint("k70000", 6)).at);
+		assert_null(value_field(v, "k70000", 6, shape_fingerprint("k70000", 6)).at);
 	}
 	bytes_done(&text);
 	body_fixture_free(fx);

@@ -169,7 +169,7 @@ has(struct store_fixture *fx, const char *index, const char *value)
 	const struct arena_view *view = &fx->arena->view;
 	struct value document = value_of_block(view, store_resource(fx->store, fx->pods)->descriptor);
 	struct value_iter it = value_iterate(
-		value_field(document, "indexes", 7, path_fingerprint("indexes", 7)));
+		value_field(document, "indexes", 7, shape_fingerprint("indexes", 7)));
 	struct index_def def;
 	const char *why;
 	int r = -1;

@@ -227,7 +227,7 @@ a_status_is_told_and_shown(void **state)
 	root = root_at(&d->fx->arena->view, atomic_load(&d->fx->arena->header->root));
 	res = root_resource(&d->fx->arena->view, root, d->fx->pods);
 	assert_true(value_string(value_field(value_of_block(&d->fx->arena->view, res->status), "reason", 6,
-					     path_fingerprint("reason", 6)),
+					     shape_fingerprint("reason", 6)),
 				 &reason, &length));
 	assert_memory_equal(reason, "ServiceUnavailable", length);
 	assert_int_equal(store_set_status(d->fx->store, d->fx->pods, bad), 0);
