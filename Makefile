@@ -222,6 +222,7 @@ help:
 	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'
 	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck'
 	@echo 'make bench      measure, beside LMDB, cJSON and client-go (where Go is present); build/bench.json, build/bench.svg'
+	@echo '                REAL_PODS=DIR of pods, a file each, else generated ones (tests read them, too)'
 	@echo '                QUICK=1 rough figures; ONLY=lbdpes by letters: lookups, bytes, decode, peak of a list, events, initial sync'
 	@echo 'make install    DESTDIR= PREFIX=/usr/local'
 	@echo 'make clean'

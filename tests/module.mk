@@ -131,7 +131,6 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
 # QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, peak of a list, events (v, f, a: from the server, fan-out,
 # agents), initial sync beside client-go's, and what the server hears and sends for 1, 4 and 8 agents (t: that alone).
-PEER       ?= ../shared/peer
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 
 $(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS) $(B)/libinformer.a
@@ -141,4 +140,4 @@ $(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS) $(B)/lib
 
 .PHONY: bench
 bench: all $(B)/bench/bench $(PODS)
-	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) sh tests/bench/run.sh $(B) $(or $(REAL_PODS),$(PODS)) $(PEER)
+	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) sh tests/bench/run.sh $(B) $(or $(REAL_PODS),$(PODS))

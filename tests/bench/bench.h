@@ -28,7 +28,7 @@
  * self         this program's own file
  * client_go    the peer program; NULL: why_no_client_go says what is missing
  * directory    a folder of this run's own, on tmpfs, removed at the end whatever happens
- * pods         the real ones, or a generated cluster's (pods_note says which)
+ * pods         of pods_directory: real ones, or generated ones (pods_note says which)
  */
 struct bench {
 	bool quick;

@@ -12,19 +12,12 @@
 
 #include "tests/bench/sim.h"
 
-/* In the program's own folder, from where it finds its pods; until its first line. */
+/* Until its first line. */
 static int
-start(const struct bench *b, const char *const *argv, struct process *p, char *line, size_t size,
-      int timeout_s)
+start(const char *const *argv, struct process *p, char *line, size_t size, int timeout_s)
 {
-	char directory[4096], *slash;
-	int r;
+	int r = process_start(p, argv, NULL, NULL);
 
-	snprintf(directory, sizeof(directory), "%s", b->client_go);
-	slash = strrchr(directory, '/');
-	if (slash)
-		*slash = '\0';
-	r = process_start(p, argv, slash ? directory : NULL, NULL);
 	if (r == 0)
 		r = process_line(p, line, size, timeout_s);
 	if (r < 0) {
@@ -41,16 +34,17 @@ misunderstood(struct process *p)
 	return -EPROTO;
 }
 
-/* "serving 10000 pods on 127.0.0.1:45711 rss MiB 282" */
+/* "serving 10000 pods on 127.0.0.1:45711" */
 int
 go_server_start(const struct bench *b, unsigned pods, struct go_server *ret)
 {
 	char count[16], line[256], *on;
-	const char *argv[] = {b->client_go, "serve", "-n", count, "-proto", "-addr", "127.0.0.1:0", NULL};
+	const char *argv[] = {b->client_go, "serve",       "-pods", b->pods_directory, "-n", count,
+			      "-addr",      "127.0.0.1:0", NULL};
 	int r;
 
 	snprintf(count, sizeof(count), "%u", pods);
-	r = start(b, argv, &ret->process, line, sizeof(line), 120);
+	r = start(argv, &ret->process, line, sizeof(line), 120);
 	if (r < 0)
 		return r;
 	on = strstr(line, " on ");
@@ -118,7 +112,7 @@ go_informer_start(const struct bench *b, const struct go_server *s, unsigned way
 	int r;
 
 	setenv("KUBE_FEATURE_WatchListClient", ways & GO_LIST ? "false" : "true", 1);
-	r = start(b, argv, ret, line, sizeof(line), 300);
+	r = start(argv, ret, line, sizeof(line), 300);
 	unsetenv("KUBE_FEATURE_WatchListClient");
 	if (r < 0)
 		return r;
@@ -146,11 +140,11 @@ int
 go_rounds_start(const struct bench *b, struct process *p, size_t n, double *ret_heap, double *ret_json)
 {
 	char count[24], line[128];
-	const char *argv[] = {b->client_go, "rounds", "-n", count, NULL};
+	const char *argv[] = {b->client_go, "rounds", "-pods", b->pods_directory, "-n", count, NULL};
 	int r;
 
 	snprintf(count, sizeof(count), "%zu", n);
-	r = start(b, argv, p, line, sizeof(line), 180);
+	r = start(argv, p, line, sizeof(line), 180);
 	if (r < 0)
 		return r;
 	return sscanf(line, "ready %lf %lf", ret_heap, ret_json) == 2 ? 0 : misunderstood(p);

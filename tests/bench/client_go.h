@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client-go's programs, as processes of the bench (peer/, and the peer's own): a server of pods in JSON and
+ * client-go's program (peer/), as processes of the bench: a server of pods in JSON and
  * protobuf that makes changes on demand, an informer, and rounds of what is measured within one process.
  */
 #ifndef TESTS_BENCH_CLIENT_GO_H

@@ -2,7 +2,7 @@
 /*
  * bench: run all measurements, print the table, write JSON and picture.
  *
- *	bench --build DIR [--pods DIR] [--client-go FILE | --no-client-go WHY]
+ *	bench --build DIR --pods DIR [--generated] [--client-go FILE | --no-client-go WHY]
  *	      [--json FILE] [--svg FILE] [--quick] [--only LETTERS]
  *
  * The measurements run in a child with a process group of its own. Its parent does nothing but wait, and when
@@ -29,40 +29,23 @@
 
 struct arguments {
 	const char *json, *svg, *only;
+	bool generated;
 };
 
+/* The pods that are measured, and what they are. */
 static int
-take_text(void *context, const char *bytes, size_t length)
+find_pods(struct bench *b, bool generated)
 {
-	return bytes_append(context, bytes, length);
-}
-
-/* The real pods; where they are missing, those of a generated cluster take their place. */
-static int
-find_pods(struct bench *b)
-{
-	struct bytes text = {0};
-	struct sim sim = {0};
 	int r = b->pods_directory ? pods_load(b->pods_directory, &b->pods) : -ENOENT;
 
-	if (r == 0) {
-		snprintf(b->pods_note, sizeof(b->pods_note), "%zu real pods", pods_count(b->pods));
-		return 0;
-	}
-	b->pods_directory = NULL;
-	r = sim_start(b, NULL, 0, 40, &sim);
-	if (r == 0)
-		r = sim_fetch(&sim, "/api/v1/pods", take_text, &text);
-	if (r == 0)
-		r = pods_from_list((const char *)text.data, text.length, &b->pods);
-	sim_end(&sim);
-	bytes_done(&text);
 	if (r < 0) {
-		fprintf(stderr, "bench: no real pods, and no generated ones: %s\n", strerror(-r));
+		fprintf(stderr, "bench: --pods %s: %s\n",
+			b->pods_directory ? b->pods_directory : "is missing", strerror(-r));
 		return r;
 	}
-	snprintf(b->pods_note, sizeof(b->pods_note), "no real pods here: %zu of a generated cluster",
-		 pods_count(b->pods));
+	snprintf(b->pods_note, sizeof(b->pods_note), "%zu %s pods", pods_count(b->pods),
+		 generated ? "generated" : "real");
+	printf("pods    %s, %s\n", b->pods_note, b->pods_directory);
 	return 0;
 }
 
@@ -99,7 +82,7 @@ run(struct bench *b, const struct arguments *a)
 	if (sodium_init() < 0)
 		return 1;
 	report_machine(b->report);
-	if (find_pods(b) < 0)
+	if (find_pods(b, a->generated) < 0)
 		return 1;
 	if (wanted(a, 'l'))
 		measure_lookups(b);
@@ -203,9 +186,11 @@ int
 main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"build", 1, NULL, 'b'},        {"pods", 1, NULL, 'p'}, {"client-go", 1, NULL, 'c'},
-		{"no-client-go", 1, NULL, 'n'}, {"json", 1, NULL, 'j'}, {"svg", 1, NULL, 's'},
-		{"quick", 0, NULL, 'q'},        {"only", 1, NULL, 'o'}, {NULL, 0, NULL, 0},
+		{"build", 1, NULL, 'b'},     {"pods", 1, NULL, 'p'},
+		{"client-go", 1, NULL, 'c'}, {"no-client-go", 1, NULL, 'n'},
+		{"json", 1, NULL, 'j'},      {"svg", 1, NULL, 's'},
+		{"quick", 0, NULL, 'q'},     {"only", 1, NULL, 'o'},
+		{"generated", 0, NULL, 'g'}, {NULL, 0, NULL, 0},
 	};
 	static struct report report;
 	static char self[4096];
@@ -231,6 +216,7 @@ main(int argc, char **argv)
 		case 's': a.svg = optarg; break;
 		case 'q': b.quick = true; break;
 		case 'o': a.only = optarg; break;
+		case 'g': a.generated = true; break;
 		default: return 2;
 		}
 	}

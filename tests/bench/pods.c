@@ -127,17 +127,6 @@ add_template(struct pods *p, cJSON *pod)
 	p->templates[p->count++] = t;
 }
 
-static int
-finish(struct pods *p, struct pods **ret)
-{
-	if (p->count == 0) {
-		pods_free(p);
-		return -ENOENT;
-	}
-	*ret = p;
-	return 0;
-}
-
 int
 pods_load(const char *directory, struct pods **ret_pods)
 {
@@ -172,21 +161,12 @@ pods_load(const char *directory, struct pods **ret_pods)
 		bytes_done(&text);
 	}
 	free(files);
-	return finish(p, ret_pods);
-}
-
-int
-pods_from_list(const char *json, size_t length, struct pods **ret_pods)
-{
-	struct pods *p = calloc(1, sizeof(*p));
-	cJSON *list = cJSON_ParseWithLength(json, length), *item;
-
-	if (!p)
-		abort();
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(list, "items"))
-		add_template(p, item);
-	cJSON_Delete(list);
-	return finish(p, ret_pods);
+	if (p->count == 0) {
+		pods_free(p);
+		return -ENOENT;
+	}
+	*ret_pods = p;
+	return 0;
 }
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bench's pods: real ones, and replicas of them with names, UIDs, addresses, nodes, container IDs and
- * times of their own, as text. Pod i is always the same text, so nothing has to be kept: they are made when
- * they are needed.
+ * The bench's pods: real ones, or generated ones of real size, and replicas of them with names, UIDs,
+ * addresses, nodes, container IDs and times of their own, as text. Pod i is always the same text, so nothing
+ * has to be kept: they are made when they are needed.
  */
 #ifndef TESTS_BENCH_PODS_H
 #define TESTS_BENCH_PODS_H
@@ -14,15 +14,11 @@
 
 struct pods;
 
-/*
- * From a folder of *.json files, one pod each; or from a list as the API serves it.
- * Returns 0, or negative errno (-ENOENT: there are none).
- */
+/* From a folder of *.json files, one pod each. Returns 0, or negative errno (-ENOENT: there are none). */
 int pods_load(const char *directory, struct pods **ret_pods);
-int pods_from_list(const char *json, size_t length, struct pods **ret_pods);
 void pods_free(struct pods *p);
 
-size_t pods_count(const struct pods *p);	/* how many real ones */
+size_t pods_count(const struct pods *p); /* how many before they are replicated */
 
 /*
  * How replicas are named and placed.

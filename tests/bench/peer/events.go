@@ -2,7 +2,7 @@
 
 package main
 
-// client-go's informer and a server that both sides watch, for figures taken in turn.
+// client-go's informer of pods, with one handler.
 //
 //	peer events -server URL [-json]
 //	                            a protobuf (JSON) informer of pods with one handler; prints "ready PODS" when that has synced
@@ -11,9 +11,6 @@ package main
 //	begin                       forgets what came; answers 0
 //	await SECONDS N             until N updates came since then, at most so long: how many
 //	pss                         bytes of this process
-//
-// benchDiscovery() and benchTraffic() are what run.sh puts into `peer serve`: it answers no discovery, and informerd asks what "pods" are;
-// and it does not count requests.
 
 import (
 	"bufio"
@@ -22,7 +19,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,37 +29,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
-
-func init() {
-	if len(os.Args) > 1 && os.Args[1] == "events" {
-		eventsMain(os.Args[2:])
-		os.Exit(0)
-	}
-}
-
-func benchDiscovery(mux *http.ServeMux) *http.ServeMux {
-	mux.HandleFunc("/api/v1", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","singularName":"pod",`+
-			`"namespaced":true,"kind":"Pod","verbs":["get","list","watch"],"shortNames":["po"]}]}`)
-	})
-	return mux
-}
-
-var apiRequests atomic.Int64
-
-func benchTraffic(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/bench/traffic" {
-			fmt.Fprintln(w, apiRequests.Load(), atomic.LoadInt64(&bytesOut))
-			return
-		}
-		if strings.HasPrefix(r.URL.Path, "/api") {
-			apiRequests.Add(1)
-		}
-		next.ServeHTTP(w, r)
-	})
-}
 
 type eventSink struct {
 	mu   sync.Mutex
@@ -88,15 +53,17 @@ func (s *eventSink) await(seconds float64, n int) int64 {
 
 func (s *eventSink) run(server string, rate float64, n int) {
 	s.begin()
-	cpu, start := cpuSec(), time.Now()
-	httpGet(fmt.Sprintf("%s/churn?rate=%g&n=%d", server, rate, n))
+	cpu, start := cpuSeconds(), time.Now()
+	response, err := http.Get(fmt.Sprintf("%s/churn?rate=%g&n=%d", server, rate, n))
+	die(err)
+	response.Body.Close()
 	s.await(20, n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	us := sorted(s.ns)
 	seconds := time.Unix(0, s.last).Sub(start).Seconds()
-	fmt.Printf("%d %.1f %.1f %.0f %.2f\n", len(us), float64(pct(us, .5))/1e3, float64(pct(us, .99))/1e3, float64(len(us))/seconds,
-		(cpuSec()-cpu)/float64(max(1, len(us)))*1e6)
+	fmt.Printf("%d %.1f %.1f %.0f %.2f\n", len(us), float64(percentile(us, .5))/1e3, float64(percentile(us, .99))/1e3, float64(len(us))/seconds,
+		(cpuSeconds()-cpu)/float64(max(1, len(us)))*1e6)
 }
 
 func eventsMain(args []string) {
@@ -119,7 +86,7 @@ func eventsMain(args []string) {
 	handler, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(_, o interface{}) {
 			now := time.Now().UnixNano()
-			made, _ := strconv.ParseInt(o.(*corev1.Pod).Annotations[tsAnno], 10, 64)
+			made, _ := strconv.ParseInt(o.(*corev1.Pod).Annotations[madeAnnotation], 10, 64)
 			sink.mu.Lock()
 			sink.ns = append(sink.ns, now-made)
 			sink.last = now
@@ -149,7 +116,7 @@ func eventsMain(args []string) {
 		case "await":
 			fmt.Println(sink.await(rate, n))
 		case "pss":
-			fmt.Println(pssKB() * 1024)
+			fmt.Println(pssBytes())
 		default:
 			fmt.Println("0")
 		}

@@ -5,7 +5,7 @@ package main
 // Rounds on demand, so that client-go's figures are taken between ours and not before or after: one command a line on stdin,
 // one line of figures on stdout.
 //
-//	peer rounds -n 10000      builds the indexer; prints "ready HEAP_BYTES_A_POD JSON_BYTES_A_POD"
+//	peer rounds -pods DIR -n N  builds the indexer; prints "ready HEAP_BYTES_A_POD JSON_BYTES_A_POD"
 //	get OPS                   GetByKey, the node's name read: ns a lookup
 //	get2 OPS                  the same, two goroutines: mean ns of each
 //	index OPS                 ByIndex, each pod's name read: ns a lookup, pods a lookup
@@ -25,7 +25,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,15 +34,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func init() {
-	if len(os.Args) > 1 && os.Args[1] == "rounds" {
-		roundsMain(os.Args[2:])
-		os.Exit(0)
-	}
-}
+// sink takes what is read, so that reading it is not left out.
+var sink int64
 
 type rounds struct {
-	g     *Gen
+	made  *podMaker
 	ix    cache.Indexer
 	keys  []string // in random order
 	nodes []string
@@ -51,18 +46,11 @@ type rounds struct {
 	evs   [][]byte
 }
 
-// CPU time of this thread, as our side takes it: busy machines do not count. The collector's threads do not either.
-func cpuNs() int64 {
-	var t unix.Timespec
-	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)
-	return t.Nano()
-}
-
 func (r *rounds) get(ops, at int) (float64, int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	n, s := len(r.keys), 0
-	t := cpuNs()
+	t := threadNs()
 	for i := 0; i < ops; i++ {
 		o, ok, _ := r.ix.GetByKey(r.keys[at])
 		if !ok {
@@ -74,7 +62,7 @@ func (r *rounds) get(ops, at int) (float64, int) {
 			at = 0
 		}
 	}
-	d := cpuNs() - t
+	d := threadNs() - t
 	atomic.AddInt64(&sink, int64(s))
 	return float64(d) / float64(ops), at
 }
@@ -83,7 +71,7 @@ func (r *rounds) index(ops int) (float64, float64) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	got, s := 0, 0
-	t := cpuNs()
+	t := threadNs()
 	for i := 0; i < ops; i++ {
 		l, err := r.ix.ByIndex("byNode", r.nodes[r.at%len(r.nodes)])
 		die(err)
@@ -94,15 +82,9 @@ func (r *rounds) index(ops int) (float64, float64) {
 		got += len(l)
 		r.at++
 	}
-	d := cpuNs() - t
+	d := threadNs() - t
 	atomic.AddInt64(&sink, int64(s))
 	return float64(d) / float64(ops), float64(got) / float64(ops)
-}
-
-func interrupted() int64 {
-	var u unix.Rusage
-	unix.Getrusage(unix.RUSAGE_THREAD, &u)
-	return u.Nivcsw
 }
 
 func (r *rounds) writer(ops int, rate float64) {
@@ -111,7 +93,7 @@ func (r *rounds) writer(ops int, rate float64) {
 	var wg sync.WaitGroup
 	if r.evs == nil {
 		for i := 0; i < 512; i++ {
-			b, err := decodePod(r.g.JSON(i * 37 % r.g.n)).Marshal()
+			b, err := decodePod(r.made.json(i * 37 % r.made.pods)).Marshal()
 			die(err)
 			r.evs = append(r.evs, b)
 		}
@@ -130,7 +112,7 @@ func (r *rounds) writer(ops int, rate float64) {
 	ns, at := r.get(ops, 0)
 	runtime.LockOSThread()
 	lat := make([]int64, 0, ops)
-	cut, n := interrupted(), 0
+	cut, n := interruptions(), 0
 	for i := 0; i < ops; i++ {
 		a := time.Now()
 		o, ok, _ := r.ix.GetByKey(r.keys[at])
@@ -142,7 +124,7 @@ func (r *rounds) writer(ops int, rate float64) {
 			at = 0
 		}
 		if d > 20000 {
-			if c := interrupted(); c != cut {
+			if c := interruptions(); c != cut {
 				cut = c
 				n++
 				continue
@@ -155,7 +137,7 @@ func (r *rounds) writer(ops int, rate float64) {
 	done.Store(true)
 	wg.Wait()
 	s := sorted(lat)
-	fmt.Printf("%.1f %d %d %.0f %d\n", ns, s[len(s)-1], pct(s, .9999), achieved, n)
+	fmt.Printf("%.1f %d %d %.0f %d\n", ns, s[len(s)-1], percentile(s, .9999), achieved, n)
 }
 
 func (r *rounds) get2(ops int) float64 {
@@ -177,8 +159,8 @@ func (r *rounds) decode() {
 	js := sjson.NewSerializerWithOptions(sjson.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, sjson.SerializerOptions{})
 	ps := sproto.NewSerializer(scheme.Scheme, scheme.Scheme)
 	var texts, envs [][]byte
-	for i := range r.g.t {
-		b := r.g.t[i].rawJSON
+	for i := range r.made.templates {
+		b := r.made.templates[i].original
 		texts = append(texts, append([]byte(`{"kind":"Pod","apiVersion":"v1",`), b[1:]...))
 		p := decodePod(b)
 		p.Kind, p.APIVersion = "Pod", "v1"
@@ -190,21 +172,21 @@ func (r *rounds) decode() {
 		runtime.GC()
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		t := cpuNs()
+		t := threadNs()
 		for k := 0; k < rounds; k++ {
 			for _, b := range in {
 				_, _, err := d.Decode(b, &gvk, nil)
 				die(err)
 			}
 		}
-		return float64(cpuNs()-t) / float64(rounds*len(in))
+		return float64(threadNs()-t) / float64(rounds*len(in))
 	}
 	fmt.Printf("%.0f %.0f\n", run(js, texts, 10), run(ps, envs, 60))
 }
 
-func (r *rounds) build(n int) {
-	r.g = loadGen(n)
-	h0 := heap()
+func (r *rounds) build(directory string, n int) {
+	r.made = newPodMaker(directory, n)
+	h0 := heapBytes()
 	r.ix = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{
 		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc, "byNode": byNode})
 	var jsonBytes atomic.Int64
@@ -215,34 +197,35 @@ func (r *rounds) build(n int) {
 		go func(w int) {
 			defer wg.Done()
 			for i := w; i < n; i += workers {
-				b := r.g.JSON(i)
+				b := r.made.json(i)
 				jsonBytes.Add(int64(len(b)))
 				die(r.ix.Add(decodePod(b)))
 			}
 		}(w)
 	}
 	wg.Wait()
-	h1 := heap()
+	h1 := heapBytes()
 	// so many that no branch predictor learns their order, each with a text of its own
 	rnd := rand.New(rand.NewSource(1))
 	r.keys = make([]string, 0, 1<<19)
 	for i := 0; i < 1<<19; i++ {
-		r.keys = append(r.keys, string([]byte(r.g.Key(rnd.Intn(n)))))
+		r.keys = append(r.keys, string([]byte(r.made.key(rnd.Intn(n)))))
 	}
-	for i := 0; i < r.g.nodes; i++ {
-		r.nodes = append(r.nodes, nodeName(rnd.Intn(r.g.nodes)))
+	for i := 0; i < r.made.nodes; i++ {
+		r.nodes = append(r.nodes, nodeName(rnd.Intn(r.made.nodes)))
 	}
-	freeOS()
+	giveMemoryBack()
 	fmt.Printf("ready %d %d\n", (h1-h0)/uint64(n), jsonBytes.Load()/int64(n))
 }
 
 func roundsMain(args []string) {
 	fs := flag.NewFlagSet("rounds", flag.ExitOnError)
+	directory := fs.String("pods", "", "a folder of pods, a file each")
 	n := fs.Int("n", 10000, "pods")
 	fs.Parse(args)
 	debug.SetGCPercent(400)
 	var r rounds
-	r.build(*n)
+	r.build(*directory, *n)
 	at := 0
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
