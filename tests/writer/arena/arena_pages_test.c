@@ -139,7 +139,7 @@ whole_regions_are_huge_pages_at_once(void **state)
 	world_close(&w);
 	if (!able) {
 		print_message(
-			"this kernel makes no huge pages of a file on request, or has no memory for one\n");
+			"SKIP: this kernel makes no huge pages of a file on request, or has no memory for one\n");
 		skip();
 	}
 }
@@ -186,7 +186,7 @@ a_file_that_cannot_grow_stays_as_it_was(void **state)
 	rmdir(directory);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77) {
-		print_message("a small tmpfs cannot be mounted here\n");
+		print_message("SKIP: a small tmpfs cannot be mounted here\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
