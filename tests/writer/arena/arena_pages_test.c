@@ -139,7 +139,7 @@ whole_regions_are_huge_pages_at_once(void **state)
 	world_close(&w);
 	if (!able) {
 		print_message(
-			"SKIP: this kernel makes no huge pages of a file on request, or has no memory for one\n");
+			"SKIP: this kernel makes no huge pages of a file, or has no memory for one\n");
 		skip();
 	}
 }
