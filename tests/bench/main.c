@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #include "tests/bench/handler_side.h"
-#include "tests/bench/sim.h"
 
 struct arguments {
 	const char *json, *svg, *only;
