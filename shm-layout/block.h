@@ -104,7 +104,7 @@ ref_offset(uint32_t ref)
 	return (uint64_t)ref * REF_UNIT;
 }
 
-/* Slow path of block_at(): check the tag of a block that lies within bounds. */
+/* Slow path of block_at(), in tag.c: check the tag of a block that lies within bounds. */
 bool block_verify(const struct arena_view *view, uint32_t ref, const struct block *b);
 
 /*
