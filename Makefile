@@ -34,7 +34,7 @@ PACKAGES := gcc pkg-config libcurl4-openssl-dev libcjson-dev libsodium-dev \
 	libuv1-dev libyaml-dev libmicrohttpd-dev libgnutls28-dev zlib1g-dev libcmocka-dev liblmdb-dev binutils jq curl
 # what only tests need: without one of these `make test` says so and goes on, and the tests that miss it say SKIP
 TEST_PACKAGES := g++ python3 strace openssl procps locales
-LINT_PACKAGES := clang clang-tidy cppcheck
+LINT_PACKAGES := clang clang-tidy cppcheck python3
 MODULES  := libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd zlib cmocka lmdb
 present   = pkg-config --exists $(MODULES) 2>/dev/null && for c in ld objcopy jq curl; do command -v $$c || exit 1; done >/dev/null
 can_test  = for c in g++ python3 strace openssl ps; do command -v $$c || exit 1; done >/dev/null && \
@@ -164,10 +164,14 @@ demo: setup
 	$(SUBMAKE) all
 	$(Q)KEEP=$(KEEP) sh tools/demo/demo.sh $(B)
 
-# All of it, the tests too: what gcc, clang, cppcheck and clang-tidy have to say. Silent but for one line a step when that is nothing.
+# All of it, the tests too: what gcc, clang, cppcheck and clang-tidy have to say, and whether the rooms stand as
+# tests/structure/rooms has them. Silent but for one line a step when that is nothing.
 lint: setup-lint
 	$(call say,LINT,'gcc -Werror')
 	$(SUBMAKE) -s WERROR=1 B=build-lint-gcc  CC=gcc   all tests build-lint-gcc/bench/bench
+	$(call say,LINT,'structure')
+	$(Q)python3 tests/structure/check.py --objects build-lint-gcc/obj
+	$(Q)python3 tests/structure/names.py
 	$(call say,LINT,'clang -Werror')
 	$(SUBMAKE) -s WERROR=1 B=build-lint-clang CC=clang all tests build-lint-clang/bench/bench
 	$(call say,LINT,'cppcheck')
@@ -175,8 +179,6 @@ lint: setup-lint
 		--library=.cppcheck.cfg --suppressions-list=.cppcheck -D_GNU_SOURCE -DINFORMER_VERSION='""' -I. $(LINT_SRC)
 	$(call say,LINT,'clang-tidy')
 	$(SUBMAKE) -s --output-sync --keep-going WERROR=1 B=build-lint-clang CC=clang tidy
-	$(call say,LINT,'file names in comments')
-	$(Q)python3 tests/structure/names.py
 
 LINT_SRC := $(sort $(wildcard shm-layout/*.c reader-lib/*/*.c writer/*.c writer/*/*.c tools/*/*.c tests/*/*.c tests/*/*/*.c))
 # the examples include the library's header as users do
@@ -220,7 +222,7 @@ help:
 	@echo 'make test-apiserver  the end-to-end tests again, on upstream'\''s own API server, built with Go'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
 	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'
-	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck'
+	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck; rooms, circles, columns (tests/structure)'
 	@echo 'make bench      measure, beside LMDB, cJSON and client-go (where Go is present); build/bench.json, build/bench.svg'
 	@echo '                REAL_PODS=DIR of pods, a file each, else generated ones (tests read them, too)'
 	@echo '                QUICK=1 rough figures; ONLY=lbdpes by letters: lookups, bytes, decode, peak of a list, events, initial sync'

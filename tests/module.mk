@@ -80,7 +80,7 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
 #   chaos.sh        comes by itself, with figures of its own
 #   the rest        builds, installs, shows, fuzzes: no server
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
-	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh)
+	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh structure.sh)
 APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
 test-apiserver: setup-test
 	$(SUBMAKE) apiserver-check
