@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "reader-lib/attach/mapping.h"
-#include "reader-lib/attach/message.h"
+#include "reader-lib/attach/broker_message.h"
 #include "reader-lib/attach/orphan.h"
 #include "shm-layout/time_ns.h"
 

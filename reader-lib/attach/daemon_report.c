@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "reader-lib/attach/connection.h"
-#include "reader-lib/attach/message.h"
+#include "reader-lib/attach/broker_message.h"
 #include "shm-layout/time_ns.h"
 
 #define REPORT_MAX (64u << 20)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "reader-lib/attach/connection.h"
-#include "reader-lib/attach/message.h"
+#include "reader-lib/attach/broker_message.h"
 #include "reader-lib/read/resource_open.h"
 #include "shm-layout/time_ns.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "reader-lib/factory/factory.h"
-#include "reader-lib/factory/resource_name.h"
+#include "reader-lib/factory/gvr_name.h"
 #include "shm-layout/time_ns.h"
 
 /* A copy of a text ("" for NULL); NULL without memory. */

@@ -10,7 +10,7 @@
 
 #include "reader-lib/events/run.h"
 #include "reader-lib/factory/factory.h"
-#include "reader-lib/factory/resource_name.h"
+#include "reader-lib/factory/gvr_name.h"
 #include "reader-lib/read/copy.h"
 
 /* o: the caller's functions and context. */

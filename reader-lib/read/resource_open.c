@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "reader-lib/attach/message.h"
+#include "reader-lib/attach/broker_message.h"
 
 #define NAME_MAX_BYTES 512u
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/informer-sim/clock.h"
+#include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/mutate.h"
 
 #define TICK_MS 5

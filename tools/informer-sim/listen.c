@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "tools/informer-sim/buf.h"
-#include "tools/informer-sim/clock.h"
+#include "tools/informer-sim/sim_clock.h"
 
 #define BACKLOG 1024
 #define REBIND_MS 20

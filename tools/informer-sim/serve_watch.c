@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/client_wait.h"
-#include "tools/informer-sim/clock.h"
+#include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/watch_fault.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/client_wait.h"
-#include "tools/informer-sim/clock.h"
+#include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/listen.h"
 #include "tools/informer-sim/watch_line.h"

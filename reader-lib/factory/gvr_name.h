@@ -4,8 +4,8 @@
  * "v1/pods" (or "/v1/pods") for the core group. Kubectl's form, which the rest of the library takes, says the
  * same: "deployments.v1.apps".
  */
-#ifndef READER_LIB_FACTORY_RESOURCE_NAME_H
-#define READER_LIB_FACTORY_RESOURCE_NAME_H
+#ifndef READER_LIB_FACTORY_GVR_NAME_H
+#define READER_LIB_FACTORY_GVR_NAME_H
 
 #include "reader-lib/informer.h"
 

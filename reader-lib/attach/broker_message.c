@@ -2,7 +2,7 @@
 /*
  * Packets: heads, and what a refusal says.
  */
-#include "reader-lib/attach/message.h"
+#include "reader-lib/attach/broker_message.h"
 
 #include <stdio.h>
 #include <string.h>

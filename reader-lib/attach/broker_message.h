@@ -2,8 +2,8 @@
 /*
  * Packets to and from the broker (shm-layout/protocol.h): heads, and what a refusal says.
  */
-#ifndef READER_LIB_ATTACH_MESSAGE_H
-#define READER_LIB_ATTACH_MESSAGE_H
+#ifndef READER_LIB_ATTACH_BROKER_MESSAGE_H
+#define READER_LIB_ATTACH_BROKER_MESSAGE_H
 
 #include "reader-lib/attach/handle.h"
 #include "shm-layout/protocol.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "reader-lib/factory/resource_name.h"
+#include "reader-lib/factory/gvr_name.h"
 
 #define PARTS_MAX 3u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time that only goes on: for deadlines and for how long something took. */
-#ifndef TOOLS_INFORMER_SIM_CLOCK_H
-#define TOOLS_INFORMER_SIM_CLOCK_H
+#ifndef TOOLS_INFORMER_SIM_SIM_CLOCK_H
+#define TOOLS_INFORMER_SIM_SIM_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
