@@ -103,8 +103,8 @@ expect 0 '^pod/kube-proxy-' get all -n kube-system
 expect 2 "--sort-by a\[: path 'a\['" get po --sort-by 'a['
 
 # a watch of what is empty says so, and where it looks
-expect 0 '^informerctl: no nodes that match yet, waiting for changes$' get nodes -l no=such -w --timeout=1s
-expect 0 '^informerctl: no po in namespace default yet, waiting for changes \(-A: of all namespaces\)$' changes po --timeout=1s
+expect 0 '^informerctl: no nodes that match yet, waiting for changes$' get nodes -l no=such -w --timeout=4s
+expect 0 '^informerctl: no po in namespace default yet, waiting for changes \(-A: of all namespaces\)$' changes po --timeout=4s
 
 # stat and verify
 expect 0 '^pods namespace=kube-system +synced +watching' stat
