@@ -46,12 +46,12 @@ catch_up_known_get(const struct catch_up_known *b, uint32_t part, uint32_t ordin
 
 /* With reserved room. */
 static inline void
-catch_up_known_set(struct catch_up_known *b, uint32_t part, uint32_t ordinal, enum known_state belief)
+catch_up_known_set(struct catch_up_known *b, uint32_t part, uint32_t ordinal, enum known_state known)
 {
 	uint8_t *byte = &b->parts[part].bits[ordinal / 4];
 	unsigned shift = ordinal % 4 * 2;
 
-	*byte = (uint8_t)((*byte & ~(3u << shift)) | (unsigned)belief << shift);
+	*byte = (uint8_t)((*byte & ~(3u << shift)) | (unsigned)known << shift);
 }
 
 #endif

@@ -10,18 +10,18 @@ handler_tell_status(struct informer_handler *h, const struct snapshot *s, uint32
 {
 	struct handler_work *w = h->work;
 	struct informer_watch_status told = {.size = sizeof(told), .resource = w->sub.resource->name};
-	struct watch_error trouble;
-	int r = watch_error_read(s, ref, &trouble);
+	struct watch_error met;
+	int r = watch_error_read(s, ref, &met);
 
 	if (r < 0)
 		return r;
-	if (only_news && (trouble.recovered || trouble.hash == w->status_seen))
+	if (only_news && (met.recovered || met.hash == w->status_seen))
 		return 0;
-	w->status_seen = trouble.hash;
-	told.recovered = trouble.recovered;
-	told.http_code = trouble.recovered ? 0 : trouble.code;
-	told.reason = trouble.recovered ? "" : trouble.reason;
-	told.message = trouble.recovered ? "" : trouble.message;
+	w->status_seen = met.hash;
+	told.recovered = met.recovered;
+	told.http_code = met.recovered ? 0 : met.code;
+	told.reason = met.recovered ? "" : met.reason;
+	told.message = met.recovered ? "" : met.message;
 	if (w->o.on_error)
 		w->o.on_error(w->o.context, &told);
 	return 0;

@@ -34,11 +34,11 @@ metadata_hash(const struct handler_work *w, uint32_t ref, const char *field)
 }
 
 static enum known_state
-believed(struct handler_work *w, const struct feed_item *item, const struct object *o, uint32_t ref,
+known_of(struct handler_work *w, const struct feed_item *item, const struct object *o, uint32_t ref,
 	 struct told_key **ret_entry)
 {
 	const struct feed *f = &w->feed;
-	enum known_state belief = KNOWN_NONE;
+	enum known_state known = KNOWN_NONE;
 
 	*ret_entry = w->o.track_keys ? told_keys_find(&w->keys, o) : NULL;
 	if (*ret_entry)
@@ -46,10 +46,10 @@ believed(struct handler_work *w, const struct feed_item *item, const struct obje
 	if (w->o.track_keys && w->whole)
 		return KNOWN_ABSENT;
 	if (!f->settled)
-		belief = catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
-	if (belief == KNOWN_NONE)
-		belief = !f->settled && o->created_seq <= f->from ? KNOWN_MAYBE : KNOWN_ABSENT;
-	return belief;
+		known = catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
+	if (known == KNOWN_NONE)
+		known = !f->settled && o->created_seq <= f->from ? KNOWN_MAYBE : KNOWN_ABSENT;
+	return known;
 }
 
 /*
@@ -66,11 +66,11 @@ may_have_been_told(const struct handler_work *w)
 static bool
 is_behind(const struct handler_work *w, const struct feed_item *item, const struct object *o)
 {
-	enum known_state belief = w->feed.settled
+	enum known_state known = w->feed.settled
 					  ? KNOWN_PRESENT
 					  : catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
 
-	return belief == KNOWN_NONE || belief == KNOWN_BEHIND;
+	return known == KNOWN_NONE || known == KNOWN_BEHIND;
 }
 
 /*
@@ -142,26 +142,26 @@ take_present(struct informer_handler *h, const struct feed_item *item)
 	bool exact = walk_is_exact(w), told = true;
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref);
 	struct told_key *entry;
-	enum known_state belief;
+	enum known_state known;
 
 	if (selected < 0)
 		return selected;
-	belief = believed(w, item, o, item->new_ref, &entry);
-	if (belief == KNOWN_OTHER) {
+	known = known_of(w, item, o, item->new_ref, &entry);
+	if (known == KNOWN_OTHER) {
 		if (!tell_other_gone(h, entry))
 			return 0;
 		entry = NULL;
-		belief = KNOWN_ABSENT;
+		known = KNOWN_ABSENT;
 	}
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	if (selected && belief == KNOWN_ABSENT)
+	if (selected && known == KNOWN_ABSENT)
 		told = handler_tell_add(h, item, exact);
 	else if (selected && !(entry && entry->version &&
 			       entry->version == metadata_hash(w, item->new_ref, "resourceVersion")))
 		told = handler_tell_update(h, item, false, exact);
-	else if (!selected && (belief != KNOWN_ABSENT || may_have_been_told(w)))
-		told = handler_tell_delete(h, item, false, false, exact && belief != KNOWN_ABSENT);
+	else if (!selected && (known != KNOWN_ABSENT || may_have_been_told(w)))
+		told = handler_tell_delete(h, item, false, false, exact && known != KNOWN_ABSENT);
 	if (told)
 		note(h, item, o, item->new_ref, selected);
 	return told;
@@ -173,10 +173,10 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->old_object;
 	struct told_key *entry;
-	enum known_state belief = believed(w, item, o, item->old_ref, &entry);
+	enum known_state known = known_of(w, item, o, item->old_ref, &entry);
 	int selected;
 
-	if ((belief == KNOWN_ABSENT && !may_have_been_told(w)) || belief == KNOWN_OTHER)
+	if ((known == KNOWN_ABSENT && !may_have_been_told(w)) || known == KNOWN_OTHER)
 		return 1;
 	selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 	if (selected < 0)
@@ -184,7 +184,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
 	if (!handler_tell_delete(h, item, true, selected && !item->unseen,
-				 walk_is_exact(w) && belief != KNOWN_ABSENT))
+				 walk_is_exact(w) && known != KNOWN_ABSENT))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;
@@ -216,29 +216,29 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->new_object;
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref), before;
-	enum known_state belief;
+	enum known_state known;
 	struct told_key *entry;
 	bool told = true;
 
 	if (selected < 0)
 		return selected;
-	belief = believed(w, item, o, item->new_ref, &entry);
+	known = known_of(w, item, o, item->new_ref, &entry);
 	if (w->feed.settled && !w->o.track_keys) {
 		before = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 		if (before < 0)
 			return before;
-		belief = before ? KNOWN_PRESENT : KNOWN_ABSENT;
+		known = before ? KNOWN_PRESENT : KNOWN_ABSENT;
 	}
-	if (belief == KNOWN_PRESENT && is_behind(w, item, o))
-		belief = KNOWN_MAYBE;
-	if (belief == KNOWN_OTHER) {
+	if (known == KNOWN_PRESENT && is_behind(w, item, o))
+		known = KNOWN_MAYBE;
+	if (known == KNOWN_OTHER) {
 		if (!tell_other_gone(h, entry))
 			return 0;
-		belief = KNOWN_ABSENT;
+		known = KNOWN_ABSENT;
 	}
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	switch (belief) {
+	switch (known) {
 	case KNOWN_PRESENT:
 		told = selected ? handler_tell_update(h, item, true, true)
 				: handler_tell_delete(h, item, true, true, true);
@@ -276,16 +276,16 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	int selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
 	int final;
 	struct told_key *entry;
-	enum known_state belief;
+	enum known_state known;
 
 	if (selected < 0)
 		return selected;
-	belief = believed(w, item, o, item->old_ref, &entry);
+	known = known_of(w, item, o, item->old_ref, &entry);
 	if (w->feed.settled && !w->o.track_keys)
-		belief = selected ? KNOWN_PRESENT : KNOWN_ABSENT;
+		known = selected ? KNOWN_PRESENT : KNOWN_ABSENT;
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
-	if (belief == KNOWN_OTHER)
+	if (known == KNOWN_OTHER)
 		return tell_other_gone(h, entry);
 	/* the final state, unless it lies outside of the selection: then the last one within */
 	final = selected && item->new_ref != item->old_ref
@@ -293,9 +293,9 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 			: 0;
 	if (final < 0)
 		return final;
-	if ((belief != KNOWN_ABSENT || may_have_been_told(w)) &&
+	if ((known != KNOWN_ABSENT || may_have_been_told(w)) &&
 	    !handler_tell_delete(h, item, !final, selected && !item->unseen,
-						    belief == KNOWN_PRESENT && !is_behind(w, item, o)))
+						    known == KNOWN_PRESENT && !is_behind(w, item, o)))
 		return 0;
 	note(h, item, o, item->old_ref, false);
 	return 1;

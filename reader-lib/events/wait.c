@@ -295,7 +295,7 @@ sleep_once(struct informer *inf, uint64_t end_ns)
  * met something.
  */
 static void
-add_trouble(struct informer *inf, struct informer_resource *resource, char *text, size_t size)
+add_watch_error(struct informer *inf, struct informer_resource *resource, char *text, size_t size)
 {
 	struct watch_error trouble = {.recovered = true};
 	struct informer_snapshot snap;
@@ -347,7 +347,7 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 	pthread_mutex_lock(&inf->lock);
 	memcpy(reason, inf->reason, sizeof(reason));
 	pthread_mutex_unlock(&inf->lock);
-	add_trouble(inf, condition.resource, trouble, sizeof(trouble));
+	add_watch_error(inf, condition.resource, trouble, sizeof(trouble));
 	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble,
 			 reason[0] ? "; " : "", reason);
 }

@@ -18,7 +18,7 @@
 /* One letter each; "@@N@@" stands for it in a template's text. */
 #define MARKS "NSUVOIHTC"
 
-struct small_buffer {
+struct pod_piece {
 	const char *text;
 	size_t length;
 	char mark;		/* what follows the text; 0: nothing */
@@ -27,8 +27,8 @@ struct small_buffer {
 struct template_pod {
 	char *text;
 	char *ns, *name;
-	struct small_buffer *pieces;
-	size_t small_buffer_count;
+	struct pod_piece *pieces;
+	size_t piece_count;
 };
 
 struct pods {
@@ -82,10 +82,10 @@ cut(struct template_pod *t)
 		mark = strstr(from, "@@");
 		if (mark && (mark[2] == '\0' || !strchr(MARKS, mark[2]) || strncmp(mark + 3, "@@", 2) != 0))
 			continue;
-		t->pieces = realloc(t->pieces, (t->small_buffer_count + 1) * sizeof(*t->pieces));
+		t->pieces = realloc(t->pieces, (t->piece_count + 1) * sizeof(*t->pieces));
 		if (!t->pieces)
 			abort();
-		t->pieces[t->small_buffer_count++] = (struct small_buffer){
+		t->pieces[t->piece_count++] = (struct pod_piece){
 			at, mark ? (size_t)(mark - at) : strlen(at), mark ? mark[2] : '\0'};
 		if (!mark)
 			return;
@@ -274,10 +274,10 @@ pods_make(const struct pods *p, enum pods_naming naming, size_t i, size_t total,
 	snprintf(rv, sizeof(rv), "%u", 1 + any(&moving, 100000000));
 	snprintf(minute, sizeof(minute), "2021-0%u-%02uT%02u:%02u:", 1 + any(&moving, 9),
 		 1 + any(&moving, 28), any(&moving, 24), any(&moving, 60));
-	if (bytes_room(out, strlen(t->text) + t->small_buffer_count * 160) < 0)
+	if (bytes_room(out, strlen(t->text) + t->piece_count * 160) < 0)
 		abort();
-	for (size_t k = 0; k < t->small_buffer_count; k++) {
-		const struct small_buffer *piece = &t->pieces[k];
+	for (size_t k = 0; k < t->piece_count; k++) {
+		const struct pod_piece *piece = &t->pieces[k];
 		const char *value = "";
 
 		switch (piece->mark) {

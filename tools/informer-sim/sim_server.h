@@ -62,7 +62,7 @@ struct sim_server {
 	unsigned frozen;      /* of these: for as long as their client stays */
 	bool stopping;
 	pthread_cond_t stop;
-	pthread_t warden; /* cuts off clients that lost their place */
+	pthread_t slow_watches; /* cuts off clients that lost their place */
 };
 
 /* A fresh UID, a name suffix of 5 characters. */

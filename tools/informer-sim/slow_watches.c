@@ -9,7 +9,7 @@
 #include <time.h>
 
 static void *
-warden(void *cls)
+cut_off_the_slow(void *cls)
 {
 	struct sim_server *server = cls;
 	struct timespec at;
@@ -42,7 +42,7 @@ sim_slow_watches_start(struct sim_server *server)
 {
 	server->stopping = false;
 	pthread_cond_init(&server->stop, NULL);
-	pthread_create(&server->warden, NULL, warden, server);
+	pthread_create(&server->slow_watches, NULL, cut_off_the_slow, server);
 }
 
 void
@@ -52,7 +52,7 @@ sim_slow_watches_stop(struct sim_server *server)
 	server->stopping = true;
 	pthread_cond_signal(&server->stop);
 	pthread_mutex_unlock(&server->lock);
-	pthread_join(server->warden, NULL);
+	pthread_join(server->slow_watches, NULL);
 	pthread_cond_destroy(&server->stop);
 }
 

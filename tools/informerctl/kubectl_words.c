@@ -12,11 +12,11 @@
 #define ASKS_INFORMERD                                                                                       \
 	"that is informerd's: informerctl asks informerd and not the API server; see informerd --help"
 
-struct habit {
+struct kubectl_word {
 	const char *word, *instead;
 };
 
-static const struct habit commands[] = {
+static const struct kubectl_word commands[] = {
 	{"watch", "here it is informerctl get RESOURCE --watch"},
 	{"list", "here it is informerctl get RESOURCE"},
 	{"ls", "here it is informerctl get RESOURCE"},
@@ -62,7 +62,7 @@ static const struct habit commands[] = {
 	{"api-versions", READS_ONLY},
 };
 
-static const struct habit flags[] = {
+static const struct kubectl_word flags[] = {
 	{"f", "objects come from informerd, not from files"},
 	{"filename", "objects come from informerd, not from files"},
 	{"k", "objects come from informerd, not from files"},
@@ -94,7 +94,7 @@ static const struct habit flags[] = {
 };
 
 #define WITH_JQ "use -o json with jq: informerctl get pods -A -o json | jq -r '.items[].metadata.name'"
-static const struct habit outputs[] = {
+static const struct kubectl_word outputs[] = {
 	{"jsonpath", WITH_JQ},
 	{"jsonpath-file", WITH_JQ},
 	{"jsonpath-as-json", WITH_JQ},
@@ -109,7 +109,7 @@ static const struct habit outputs[] = {
 	{"kyaml", "there is yaml"},
 };
 
-static const struct habit conditions[] = {
+static const struct kubectl_word conditions[] = {
 	{"condition", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch"},
 	{"jsonpath", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch"},
 	{"create", "that is for kubectl wait; to follow an object: informerctl get RESOURCE --watch"},
@@ -118,16 +118,16 @@ static const struct habit conditions[] = {
 };
 
 static const char *
-look_up(const struct habit *habits, size_t count, const char *word)
+look_up(const struct kubectl_word *words, size_t count, const char *word)
 {
 	size_t length = strcspn(word, "=");
 
 	for (size_t i = 0; i < count; i++)
-		if (strlen(habits[i].word) == length && memcmp(habits[i].word, word, length) == 0)
-			return habits[i].instead;
+		if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0)
+			return words[i].instead;
 	return NULL;
 }
-#define LOOK_UP(habits, word) look_up(habits, sizeof(habits) / sizeof(*(habits)), word)
+#define LOOK_UP(words, word) look_up(words, sizeof(words) / sizeof(*(words)), word)
 
 const char *
 kubectl_word_command(const char *word)

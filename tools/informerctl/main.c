@@ -47,10 +47,10 @@ help(void)
 static int
 unknown(const char *word)
 {
-	const char *names[COMMAND_COUNT + 2], *near, *habit = kubectl_word_command(word);
+	const char *names[COMMAND_COUNT + 2], *near, *instead = kubectl_word_command(word);
 
-	if (habit)
-		return cli_fail("no command %s here; %s; see informerctl --help", word, habit);
+	if (instead)
+		return cli_fail("no command %s here; %s; see informerctl --help", word, instead);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		names[i] = commands[i]->name;
 	near = nearest(word, names, COMMAND_COUNT);
@@ -85,10 +85,10 @@ leading_flag(const char *argument)
 static int
 unknown_flag(const char *flag)
 {
-	const char *name = flag + strspn(flag, "-"), *habit = kubectl_word_flag(name);
+	const char *name = flag + strspn(flag, "-"), *instead = kubectl_word_flag(name);
 
-	if (habit)
-		return cli_fail("no flag %s here; %s", flag, habit);
+	if (instead)
+		return cli_fail("no flag %s here; %s", flag, instead);
 	return cli_fail("unknown flag %s; flags stand behind the command, see informerctl --help", flag);
 }
 

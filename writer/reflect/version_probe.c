@@ -58,7 +58,7 @@ on_done(void *ctx, int result, const char *message)
 
 int
 version_probe_start(const struct source *source, const char *version, version_probe_fn *on_answer,
-		    void *context, struct version_probe **ret_freshness)
+		    void *context, struct version_probe **ret_probe)
 {
 	static const struct transport_callbacks callbacks = { on_response, on_data, on_done };
 	struct list_params params = {
@@ -81,7 +81,7 @@ version_probe_start(const struct source *source, const char *version, version_pr
 		free(f);
 		return r;
 	}
-	*ret_freshness = f;
+	*ret_probe = f;
 	return 0;
 }
 

@@ -29,7 +29,7 @@ enum version_probe_answer {
 typedef void version_probe_fn(void *context, enum version_probe_answer answer,
 			      const struct request_result *ended);
 int version_probe_start(const struct source *source, const char *version, version_probe_fn *on_answer,
-			void *context, struct version_probe **ret_freshness);
+			void *context, struct version_probe **ret_probe);
 /* Also while it runs. NULL is fine. */
 void version_probe_free(struct version_probe *f);
 
