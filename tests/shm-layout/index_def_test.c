@@ -217,8 +217,8 @@ impossible_definitions_are_refused(void **state)
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"split\",\"path\":\"a\",\"separator\":\"\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"split\",\"path\":\"a\",\"separator\":\",,\"}]}",
 		"{\"name\":\"x\",\"rules\":[{\"as\":\"namespace\",\"path\":\"a\"}]}",
-		"{\"name\":\"a name of sixty-four bytes is one byte longer than it is "
-		"allowed\",\"rules\":[{\"as\":\"namespace\"}]}",
+		("{\"name\":\"a name of sixty-four bytes is one byte longer than it is allowed\","
+		 "\"rules\":[{\"as\":\"namespace\"}]}"),
 		nine_rules,
 	};
 	struct body_fixture *fx = body_fixture_new(NULL, 0);

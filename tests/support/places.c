@@ -34,7 +34,8 @@ build_directory(void)
 	for (char *at = path; (at = strstr(at, "/tests/")); at++)
 		tests = at;
 	assert_non_null(tests);
-	*tests = '\0';
+	if (tests)
+		*tests = '\0';
 	return path;
 }
 

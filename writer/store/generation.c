@@ -217,7 +217,7 @@ rebuild_block(void *context, uint32_t ref, const struct block *b)
 static const char *
 type_name(const struct arena *a, uint32_t ref)
 {
-#define BLOCK_TYPE_TEXT(name, number, text) [number] = text,
+#define BLOCK_TYPE_TEXT(name, number, text) [number] = (text),
 	static const char *const names[] = {BLOCK_TYPES(BLOCK_TYPE_TEXT)};
 #undef BLOCK_TYPE_TEXT
 	const struct block *b = block_any(&a->view, ref);

@@ -48,7 +48,7 @@ the_order_stays_when_it_grows(void **state)
 			push(&r, in++);
 			take(&r, out++);
 		}
-		while (in < start + 3 * FIFO_RING_FIRST)
+		while (in < start + (uint64_t)3 * FIFO_RING_FIRST)
 			push(&r, in++);
 		for (size_t i = 0; i < r.count; i++) {
 			const struct item *item = fifo_ring_at(&r, sizeof(*item), i);
