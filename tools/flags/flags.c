@@ -48,15 +48,15 @@ find_letter(const struct flag_table *table, char letter)
 static void
 say_unknown(const struct flag_table *table, const char *argument, char **ret_error)
 {
-	const char *dashes = argument[1] == '-' ? "--" : "-", *names[FLAGS_MAX], *near, *habit;
+	const char *dashes = argument[1] == '-' ? "--" : "-", *names[FLAGS_MAX], *near, *foreign_hint;
 	size_t count = 0;
 	char name[64];
 
 	argument += strlen(dashes);
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
-	habit = table->habit ? table->habit(name) : NULL;
-	if (habit) {
-		flag_message(ret_error, "no flag %s%s here; %s", dashes, name, habit);
+	foreign_hint = table->foreign_hint ? table->foreign_hint(name) : NULL;
+	if (foreign_hint) {
+		flag_message(ret_error, "no flag %s%s here; %s", dashes, name, foreign_hint);
 		return;
 	}
 	for (size_t i = 0; i < table->count && count < FLAGS_MAX; i++)

@@ -51,7 +51,7 @@ struct flag_table {
 	const char *see;	  /* what a message about an unknown flag refers to, as "x --help"; or NULL */
 	bool with_value;	  /* messages about a value begin with "--flag VALUE: ", not "--flag: " */
 	/* What to say of a name that users bring from another program; NULL: nothing. May be NULL. */
-	const char *(*habit)(const char *name);
+	const char *(*foreign_hint)(const char *name);
 };
 
 /*

@@ -79,7 +79,7 @@ take_deadline(void *at, const char *value, char **ret_error)
 
 /* What kubectl has and we have not. */
 static const char *
-habit(const char *name)
+foreign_hint(const char *name)
 {
 	if (strcmp(name, "A") == 0 || strcmp(name, "all-namespaces") == 0)
 		return "all namespaces is the default, leave it out";
@@ -136,7 +136,7 @@ static const struct flag flags[] = {
 	{"version", 0, NULL, "print the version", FLAG_ON(struct line, version)},
 };
 static const struct flag_table table = {flags, sizeof(flags) / sizeof(*flags), "informer-run --help", true,
-					habit};
+					foreign_hint};
 
 static void
 help(void)

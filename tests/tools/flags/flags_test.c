@@ -43,7 +43,7 @@ take_nothing(void *at, const char *value, char **ret_error)
 }
 
 static const char *
-habit(const char *name)
+foreign_hint(const char *name)
 {
 	return strcmp(name, "f") == 0 || strcmp(name, "context") == 0 ? "there are no files" : NULL;
 }
@@ -60,7 +60,8 @@ static const struct flag flags[] = {
 	{"all", 'A', NULL, "all of it", FLAG_ON(struct line, all)},
 	{"watch", 'w', NULL, "go on", FLAG_ON(struct line, watch)},
 };
-static const struct flag_table table = {flags, sizeof(flags) / sizeof(*flags), "x --help", true, habit};
+static const struct flag_table table = {flags, sizeof(flags) / sizeof(*flags), "x --help", true,
+					foreign_hint};
 
 static int
 add_word(void *into, const char *text, char **ret_error)
