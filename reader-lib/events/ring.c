@@ -83,24 +83,26 @@ ring_look(const struct ring *ring, struct ring_look *ret)
 {
 	struct queue *q = ring->queue;
 	/*
-	 * Q2. Each load meets a release store in writer/serve/ring_out.c: openings, state and, through
-	 * them, base those of ring_out_begin(), head that of ring_out_publish(), OVERFLOWED that of
-	 * ring_out_overflow(). Acquire also keeps the five in this order. The page has head first; here
-	 * openings are looked at on both sides instead, which shows a ring that reopened between. Without
-	 * the order an old base could go with a new opening, and the changes in between never be told.
+	 * Q2. Each load meets a release store in writer/serve/ring_out.c: head that of ring_out_publish(),
+	 * state and openings, and through them base, those of ring_out_begin(), OVERFLOWED that of
+	 * ring_out_overflow(). Acquire also keeps them in this order. Head comes first: loaded after
+	 * OVERFLOWED was seen, it could be that of a ring which reopened and was filled since, and what Q3
+	 * throws away up to it would never be told. Openings stand on both sides of base, which belongs to
+	 * them.
 	 */
-	uint64_t openings = atomic_load_explicit(&q->openings, memory_order_acquire);
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_acquire);
 	uint32_t state = atomic_load_explicit(&q->state, memory_order_acquire);
+	uint64_t openings = atomic_load_explicit(&q->openings, memory_order_acquire);
 	uint64_t consumed = atomic_load_explicit(&ring->consumed, memory_order_relaxed);
 
+	ret->head = head;
 	ret->base = atomic_load_explicit(&q->base, memory_order_acquire);
-	ret->head = atomic_load_explicit(&q->head, memory_order_acquire);
 	ret->openings = atomic_load_explicit(&q->openings, memory_order_acquire);
 	ret->open = state == QUEUE_OPEN;
 	/* It reopens only when we have consumed everything, so once at most between two looks. */
 	if (ret->openings != openings)
 		return -EAGAIN;
-	if (openings == 0 || state > QUEUE_OVERFLOWED || ret->head - consumed > ring->capacity)
+	if (openings == 0 || state > QUEUE_OVERFLOWED || head - consumed > ring->capacity)
 		return -EBADMSG;
 	return 0;
 }
