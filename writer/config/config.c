@@ -40,7 +40,7 @@ config_index_done(struct config_index *index)
 void
 config_done(struct config *config)
 {
-	server_choice_done(&config->connection);
+	server_choice_done(&config->choice);
 	free(config->namespace_);
 	for (size_t i = 0; i < config->n_resources; i++)
 		config_resource_done(&config->resources[i]);

@@ -68,7 +68,7 @@ struct config_index {
 };
 
 struct config {
-	struct server_choice connection;
+	struct server_choice choice;
 
 	/* what is cached */
 	char *namespace_; /* default for entries without one; NULL: all */

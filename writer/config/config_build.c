@@ -42,7 +42,7 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 {
 	int r = 0;
 
-	if ((r = server_choice_merge(&config->connection, &flags->connection)) < 0 ||
+	if ((r = server_choice_merge(&config->choice, &flags->choice)) < 0 ||
 	    (r = copy_over(&config->namespace_, flags->namespace_)) < 0 ||
 	    (r = copy_over(&config->socket, flags->socket)) < 0 ||
 	    (r = copy_over(&config->arena_dir, flags->arena_dir)) < 0 ||

@@ -126,7 +126,7 @@ take_metrics_address(void *at, const char *value, char **ret_error)
 #define COPY(member) FLAG_COPY(struct options, member)
 #define ON(member) FLAG_ON(struct options, member)
 /* kubectl has it, too, and takes an empty value for none */
-#define KUBECTL(member) flag_take_copy, offsetof(struct options, flags.connection.member), true
+#define KUBECTL(member) flag_take_copy, offsetof(struct options, flags.choice.member), true
 
 static const struct flag flags[] = {
 	FLAG_HEADING("What to cache"),
@@ -163,7 +163,7 @@ static const struct flag flags[] = {
 	{"certificate-authority", 0, "FILE", "the CA that the server's certificate is from",
 	 KUBECTL(certificate_authority)},
 	{"insecure-skip-tls-verify", 0, NULL, "believe any certificate: whoever is between can read all",
-	 ON(flags.connection.insecure_skip_tls_verify)},
+	 ON(flags.choice.insecure_skip_tls_verify)},
 	{"tls-server-name", 0, "NAME", "the name in the server's certificate, if not the server's",
 	 KUBECTL(tls_server_name)},
 	{"client-certificate", 0, "FILE", "who we are, with --client-key", KUBECTL(client_certificate)},
@@ -179,14 +179,14 @@ static const struct flag flags[] = {
 	{"as", 0, "USER", "impersonate this user, system:serviceaccount:NS:NAME for a service account",
 	 KUBECTL(as)},
 	{"as-group", 0, "GROUP", "impersonate this group, too; may be repeated", take_as_group,
-	 offsetof(struct options, flags.connection), true},
+	 offsetof(struct options, flags.choice), true},
 	{"as-uid", 0, "UID", "impersonate this UID, too", KUBECTL(as_uid)},
 	{"request-timeout", 0, "TIME",
 	 "give up a list that takes longer, as 30s or 2m (default: 0, no limit but 90 s of silence);\n"
 	 "watches have no end and no limit",
-	 take_request_timeout, offsetof(struct options, flags.connection.request_timeout_ms), true},
+	 take_request_timeout, offsetof(struct options, flags.choice.request_timeout_ms), true},
 	{"disable-compression", 0, NULL, "do not ask for compressed lists",
-	 ON(flags.connection.disable_compression)},
+	 ON(flags.choice.disable_compression)},
 	FLAG_HEADING("Where it is kept, and for whom"),
 	{"socket", 0, "PATH",
 	 "where readers attach (default: $INFORMER_SOCKET, else /run/informer/informer.sock, or\n"
@@ -251,8 +251,8 @@ options_parse(int argc, char *const *argv, struct options *ret_options, char **r
 static bool
 is_secret(const struct flag *flag)
 {
-	return flag->offset == offsetof(struct options, flags.connection.token) ||
-	       flag->offset == offsetof(struct options, flags.connection.password);
+	return flag->offset == offsetof(struct options, flags.choice.token) ||
+	       flag->offset == offsetof(struct options, flags.choice.password);
 }
 
 void

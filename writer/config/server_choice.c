@@ -28,50 +28,50 @@ static size_t const strings[] = {
 #define N_STRINGS (sizeof(strings) / sizeof(*strings))
 
 static char **
-string_at(struct server_choice *connection, size_t i)
+string_at(struct server_choice *choice, size_t i)
 {
-	return (char **)(void *)((char *)connection + strings[i]);
+	return (char **)(void *)((char *)choice + strings[i]);
 }
 
 static void
-drop_groups(struct server_choice *connection)
+drop_groups(struct server_choice *choice)
 {
-	for (size_t i = 0; i < connection->n_as_groups; i++)
-		free(connection->as_groups[i]);
-	free(connection->as_groups);
-	connection->as_groups = NULL;
-	connection->n_as_groups = 0;
+	for (size_t i = 0; i < choice->n_as_groups; i++)
+		free(choice->as_groups[i]);
+	free(choice->as_groups);
+	choice->as_groups = NULL;
+	choice->n_as_groups = 0;
 }
 
 void
-server_choice_done(struct server_choice *connection)
+server_choice_done(struct server_choice *choice)
 {
 	for (size_t i = 0; i < N_STRINGS; i++) {
-		char *text = *string_at(connection, i);
+		char *text = *string_at(choice, i);
 
 		file_wipe(text, text ? strlen(text) : 0);
 	}
-	drop_groups(connection);
-	memset(connection, 0, sizeof(*connection));
+	drop_groups(choice);
+	memset(choice, 0, sizeof(*choice));
 }
 
 int
-server_choice_add_group(struct server_choice *connection, const char *group)
+server_choice_add_group(struct server_choice *choice, const char *group)
 {
-	char **larger = reallocarray(connection->as_groups, connection->n_as_groups + 1, sizeof(*larger));
+	char **larger = reallocarray(choice->as_groups, choice->n_as_groups + 1, sizeof(*larger));
 
 	if (!larger)
 		return -ENOMEM;
-	connection->as_groups = larger;
-	larger[connection->n_as_groups] = strdup(group);
-	if (!larger[connection->n_as_groups])
+	choice->as_groups = larger;
+	larger[choice->n_as_groups] = strdup(group);
+	if (!larger[choice->n_as_groups])
 		return -ENOMEM;
-	connection->n_as_groups++;
+	choice->n_as_groups++;
 	return 0;
 }
 
 int
-server_choice_merge(struct server_choice *connection, const struct server_choice *flags)
+server_choice_merge(struct server_choice *choice, const struct server_choice *flags)
 {
 	struct server_choice from = *flags; /* borrows */
 	int r = 0;
@@ -85,43 +85,43 @@ server_choice_merge(struct server_choice *connection, const struct server_choice
 		copy = strdup(value);
 		if (!copy)
 			return -ENOMEM;
-		free(*string_at(connection, i));
-		*string_at(connection, i) = copy;
+		free(*string_at(choice, i));
+		*string_at(choice, i) = copy;
 	}
 	if (flags->n_as_groups)
-		drop_groups(connection);
+		drop_groups(choice);
 	for (size_t i = 0; i < flags->n_as_groups && r == 0; i++)
-		r = server_choice_add_group(connection, flags->as_groups[i]);
-	connection->insecure_skip_tls_verify |= flags->insecure_skip_tls_verify;
-	connection->disable_compression |= flags->disable_compression;
+		r = server_choice_add_group(choice, flags->as_groups[i]);
+	choice->insecure_skip_tls_verify |= flags->insecure_skip_tls_verify;
+	choice->disable_compression |= flags->disable_compression;
 	if (flags->request_timeout_ms)
-		connection->request_timeout_ms = flags->request_timeout_ms;
+		choice->request_timeout_ms = flags->request_timeout_ms;
 	return r;
 }
 
 struct kubeconfig_choice
-server_choice_kubeconfig(const struct server_choice *connection)
+server_choice_kubeconfig(const struct server_choice *choice)
 {
 	return (struct kubeconfig_choice){
-		.kubeconfig = connection->kubeconfig,
-		.context = connection->context,
-		.cluster = connection->cluster,
-		.user = connection->user,
-		.server = connection->server,
-		.certificate_authority = connection->certificate_authority,
-		.insecure_skip_tls_verify = connection->insecure_skip_tls_verify,
-		.tls_server_name = connection->tls_server_name,
-		.client_certificate = connection->client_certificate,
-		.client_key = connection->client_key,
-		.token = connection->token,
-		.username = connection->username,
-		.password = connection->password,
-		.disable_compression = connection->disable_compression,
-		.as = connection->as,
-		.as_uid = connection->as_uid,
-		.as_groups = (const char *const *)connection->as_groups,
-		.n_as_groups = connection->n_as_groups,
-		.request_timeout_ms = connection->request_timeout_ms,
+		.kubeconfig = choice->kubeconfig,
+		.context = choice->context,
+		.cluster = choice->cluster,
+		.user = choice->user,
+		.server = choice->server,
+		.certificate_authority = choice->certificate_authority,
+		.insecure_skip_tls_verify = choice->insecure_skip_tls_verify,
+		.tls_server_name = choice->tls_server_name,
+		.client_certificate = choice->client_certificate,
+		.client_key = choice->client_key,
+		.token = choice->token,
+		.username = choice->username,
+		.password = choice->password,
+		.disable_compression = choice->disable_compression,
+		.as = choice->as,
+		.as_uid = choice->as_uid,
+		.as_groups = (const char *const *)choice->as_groups,
+		.n_as_groups = choice->n_as_groups,
+		.request_timeout_ms = choice->request_timeout_ms,
 	};
 }
 

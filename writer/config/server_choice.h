@@ -27,15 +27,15 @@ struct server_choice {
 };
 
 /* Free what it owns, not itself; a zeroed one is fine. */
-void server_choice_done(struct server_choice *connection);
+void server_choice_done(struct server_choice *choice);
 
 /* Returns 0 or -ENOMEM. */
-int server_choice_add_group(struct server_choice *connection, const char *group);
+int server_choice_add_group(struct server_choice *choice, const char *group);
 
 /* What `flags` say replaces what stands there; their groups replace all groups. Returns 0 or -ENOMEM. */
-int server_choice_merge(struct server_choice *connection, const struct server_choice *flags);
+int server_choice_merge(struct server_choice *choice, const struct server_choice *flags);
 
-struct kubeconfig_choice server_choice_kubeconfig(const struct server_choice *connection);
+struct kubeconfig_choice server_choice_kubeconfig(const struct server_choice *choice);
 
 /*
  * A time as kubectl takes it: "30" (seconds), "1m30s", "1.5h", "500ms"; 0 is none. More than

@@ -294,7 +294,7 @@ start_broker(struct daemon *d, char **ret_error)
 static int
 make_transport(struct daemon *d, char **ret_error)
 {
-	struct kubeconfig_choice choice = server_choice_kubeconfig(&d->config->connection);
+	struct kubeconfig_choice choice = server_choice_kubeconfig(&d->config->choice);
 	int r;
 
 	r = kubeconfig_load(&choice, &d->kube, ret_error);

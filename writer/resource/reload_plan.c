@@ -33,20 +33,20 @@ struct field {
 #define NOW false
 
 static const struct field fields[] = {
-	TEXT_FIELD("kubeconfig", connection.kubeconfig, LATER),
-	TEXT_FIELD("context", connection.context, LATER),
-	TEXT_FIELD("cluster", connection.cluster, LATER),
-	TEXT_FIELD("user", connection.user, LATER),
-	TEXT_FIELD("server", connection.server, LATER),
-	TEXT_FIELD("certificateAuthority", connection.certificate_authority, LATER),
-	PLAIN_FIELD("insecureSkipTlsVerify", connection.insecure_skip_tls_verify, LATER),
-	TEXT_FIELD("tlsServerName", connection.tls_server_name, LATER),
-	TEXT_FIELD("clientCertificate", connection.client_certificate, LATER),
-	TEXT_FIELD("clientKey", connection.client_key, LATER),
-	TEXT_FIELD("as", connection.as, LATER),
-	TEXT_FIELD("asUid", connection.as_uid, LATER),
-	PLAIN_FIELD("disableCompression", connection.disable_compression, LATER),
-	PLAIN_FIELD("requestTimeout", connection.request_timeout_ms, LATER),
+	TEXT_FIELD("kubeconfig", choice.kubeconfig, LATER),
+	TEXT_FIELD("context", choice.context, LATER),
+	TEXT_FIELD("cluster", choice.cluster, LATER),
+	TEXT_FIELD("user", choice.user, LATER),
+	TEXT_FIELD("server", choice.server, LATER),
+	TEXT_FIELD("certificateAuthority", choice.certificate_authority, LATER),
+	PLAIN_FIELD("insecureSkipTlsVerify", choice.insecure_skip_tls_verify, LATER),
+	TEXT_FIELD("tlsServerName", choice.tls_server_name, LATER),
+	TEXT_FIELD("clientCertificate", choice.client_certificate, LATER),
+	TEXT_FIELD("clientKey", choice.client_key, LATER),
+	TEXT_FIELD("as", choice.as, LATER),
+	TEXT_FIELD("asUid", choice.as_uid, LATER),
+	PLAIN_FIELD("disableCompression", choice.disable_compression, LATER),
+	PLAIN_FIELD("requestTimeout", choice.request_timeout_ms, LATER),
 	TEXT_FIELD("socket", socket, LATER),
 	TEXT_FIELD("arena.dir", arena_dir, LATER),
 	TEXT_FIELD("arena.name", arena_name, LATER),
@@ -124,8 +124,8 @@ compare_fields(const struct config *before, const struct config *after, struct r
 		else
 			plan->now[plan->n_now++] = fields[i].name;
 	}
-	if (!same_texts(before->connection.as_groups, before->connection.n_as_groups,
-			after->connection.as_groups, after->connection.n_as_groups))
+	if (!same_texts(before->choice.as_groups, before->choice.n_as_groups,
+			after->choice.as_groups, after->choice.n_as_groups))
 		plan->later[plan->n_later++] = as_groups;
 }
 
@@ -142,13 +142,13 @@ exchange(void *a, void *b, size_t size)
 void
 reload_keep_later(struct config *before, struct config *after)
 {
-	exchange(&before->connection, &after->connection, sizeof(before->connection));
+	exchange(&before->choice, &after->choice, sizeof(before->choice));
 	for (size_t i = 0; i < N_FIELDS; i++)
-		if (fields[i].later && fields[i].offset >= sizeof(before->connection)) /* it stands first */
+		if (fields[i].later && fields[i].offset >= sizeof(before->choice)) /* it stands first */
 			exchange((char *)before + fields[i].offset, (char *)after + fields[i].offset,
 				 fields[i].size);
 }
-_Static_assert(offsetof(struct config, connection) == 0, "reload_plan: the connection goes as a whole");
+_Static_assert(offsetof(struct config, choice) == 0, "reload_plan: the connection goes as a whole");
 
 /* ---- entries ------------------------------------------------------------------------ */
 

@@ -103,7 +103,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s\n", error);
 		return 2;
 	}
-	choice = server_choice_kubeconfig(&options.flags.connection);
+	choice = server_choice_kubeconfig(&options.flags.choice);
 	if (kubeconfig_load(&choice, &config, &error) < 0) {
 		fprintf(stderr, "%s\n", error);
 		return 1;

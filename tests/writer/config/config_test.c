@@ -95,12 +95,12 @@ static void
 every_field_of_a_file_is_taken(void **state)
 {
 	struct config c = built(*state, full, NULL);
-	const char *slash = strrchr(c.connection.kubeconfig, '/');
+	const char *slash = strrchr(c.choice.kubeconfig, '/');
 
-	assert_memory_equal(c.connection.kubeconfig, *state, strlen(*state));
+	assert_memory_equal(c.choice.kubeconfig, *state, strlen(*state));
 	assert_string_equal(slash, "/config");
-	assert_string_equal(c.connection.context, "prod");
-	assert_string_equal(c.connection.server, "https://api:6443");
+	assert_string_equal(c.choice.context, "prod");
+	assert_string_equal(c.choice.server, "https://api:6443");
 	assert_int_equal(c.n_resources, 3);
 	assert_string_equal(c.resources[0].label_selector, "app in (a, b)");
 	assert_int_equal(c.resources[0].n_drops, 2);
@@ -137,20 +137,20 @@ the_connection_may_stand_in_the_file(void **state)
 	char *flags[] = {"--as", "b", "--as-group", "i", NULL};
 	struct config c = built(*state, text, NULL);
 
-	assert_string_equal(c.connection.cluster, "c");
-	assert_string_equal(c.connection.user, "u");
-	assert_string_equal(c.connection.certificate_authority, temp_path(*state, "ca.crt"));
-	assert_string_equal(c.connection.tls_server_name, "n");
-	assert_string_equal(c.connection.client_certificate, "/c");
-	assert_string_equal(c.connection.client_key, temp_path(*state, "k"));
-	assert_string_equal(c.connection.as_uid, "7");
-	assert_int_equal(c.connection.n_as_groups, 2);
-	assert_int_equal(c.connection.request_timeout_ms, 120000);
+	assert_string_equal(c.choice.cluster, "c");
+	assert_string_equal(c.choice.user, "u");
+	assert_string_equal(c.choice.certificate_authority, temp_path(*state, "ca.crt"));
+	assert_string_equal(c.choice.tls_server_name, "n");
+	assert_string_equal(c.choice.client_certificate, "/c");
+	assert_string_equal(c.choice.client_key, temp_path(*state, "k"));
+	assert_string_equal(c.choice.as_uid, "7");
+	assert_int_equal(c.choice.n_as_groups, 2);
+	assert_int_equal(c.choice.request_timeout_ms, 120000);
 	config_done(&c);
 	c = built(*state, text, flags);
-	assert_string_equal(c.connection.as, "b");
-	assert_int_equal(c.connection.n_as_groups, 1);
-	assert_string_equal(c.connection.as_groups[0], "i");
+	assert_string_equal(c.choice.as, "b");
+	assert_int_equal(c.choice.n_as_groups, 1);
+	assert_string_equal(c.choice.as_groups[0], "i");
 	config_done(&c);
 	assert_refused(*state, "requestTimeout: soon\n", NULL, -EINVAL,
 		       "conf.yaml:1:17: 'soon' is not a time");
@@ -167,7 +167,7 @@ flags_win_and_lists_are_joined(void **state)
 			 "--allow-uid", "5",    "--log-level=error", NULL};
 	struct config c = built(*state, full, flags);
 
-	assert_string_equal(c.connection.context, "test");
+	assert_string_equal(c.choice.context, "test");
 	assert_int_equal(c.log_level, LOG_LEVEL_ERROR);
 	assert_int_equal(c.n_resources, 4);
 	assert_string_equal(c.resources[3].resource, "deploy");

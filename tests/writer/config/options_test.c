@@ -62,10 +62,10 @@ values_stand_behind_the_flag_or_after_equals(void **state)
 				       "--keep-managed-fields", "-c", "conf.yaml"));
 
 	(void)state;
-	assert_string_equal(o.flags.connection.kubeconfig, "/k");
-	assert_string_equal(o.flags.connection.context, "c");
+	assert_string_equal(o.flags.choice.kubeconfig, "/k");
+	assert_string_equal(o.flags.choice.context, "c");
 	assert_string_equal(o.flags.namespace_, "web");
-	assert_string_equal(o.flags.connection.server, "server");
+	assert_string_equal(o.flags.choice.server, "server");
 	assert_int_equal(o.flags.log_level, LOG_LEVEL_DEBUG);
 	assert_true(o.flags.arena_max_bytes == 2ull << 30);
 	assert_int_equal(o.flags.n_allow_uids, 2);
@@ -85,7 +85,7 @@ kubectls_flags_for_connecting_are_known(void **state)
 		"--cluster=c", "--user=u", "--token=t", "--as=a", "--as-group=g", "--as-group", "h",
 		"--as-uid=i", "--client-certificate=/c", "--client-key=/k", "--certificate-authority=/ca",
 		"--insecure-skip-tls-verify=true", "--tls-server-name=n", "--request-timeout=1m30s"));
-	const struct server_choice *c = &o.flags.connection;
+	const struct server_choice *c = &o.flags.choice;
 
 	(void)state;
 	assert_string_equal(c->cluster, "c");
@@ -104,10 +104,10 @@ kubectls_flags_for_connecting_are_known(void **state)
 	options_done(&o);
 	o = parsed(ARGS("--insecure-skip-tls-verify=false", "--disable-compression=T", "--username=me",
 			"--password", "word"));
-	assert_false(o.flags.connection.insecure_skip_tls_verify);
-	assert_true(o.flags.connection.disable_compression);
-	assert_string_equal(o.flags.connection.username, "me");
-	assert_string_equal(o.flags.connection.password, "word");
+	assert_false(o.flags.choice.insecure_skip_tls_verify);
+	assert_true(o.flags.choice.disable_compression);
+	assert_string_equal(o.flags.choice.username, "me");
+	assert_string_equal(o.flags.choice.password, "word");
 	options_done(&o);
 	assert_refused(ARGS("--insecure-skip-tls-verify=maybe"),
 		       "--insecure-skip-tls-verify takes no value (but =true or =false)");
@@ -169,7 +169,7 @@ kubectls_flags_may_be_empty(void **state)
 	const struct server_choice nothing = {0};
 
 	(void)state;
-	assert_memory_equal(&o.flags.connection, &nothing, sizeof(nothing));
+	assert_memory_equal(&o.flags.choice, &nothing, sizeof(nothing));
 	options_done(&o);
 }
 

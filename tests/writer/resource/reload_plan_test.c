@@ -275,8 +275,8 @@ what_waits_is_kept_as_it_was(void **state)
 
 	reload_keep_later(&before.config, &after.config);
 	assert_string_equal(after.config.socket, "/tmp/a");
-	assert_string_equal(after.config.connection.context, "x");
-	assert_int_equal(after.config.connection.n_as_groups, 2);
+	assert_string_equal(after.config.choice.context, "x");
+	assert_int_equal(after.config.choice.n_as_groups, 2);
 	assert_string_equal(after.config.arena_name, "n");
 	assert_true(after.config.arena_max_bytes == 1u << 30);
 	assert_null(after.config.metrics_address);
