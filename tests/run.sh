@@ -1,12 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Run test programs: run.sh BUILD_DIR TEST...  A test is a program or a .sh
-# script; exit 0 passed, 77 skipped (it says why), anything else failed, and nothing is tried a second time.
-# A failed test's output is shown whole, of another what it skipped. ONLY=PART runs those whose name has
-# PART in it, JOBS=N so many at a time (default: one a processor; tests share no port and no path). What
-# hangs is ended after TEST_SECONDS (900), exit 124. VERDICTS=FILE gets a line for each run: passed, failed
-# or skipped, and the test. Ends with "N passed, N failed, N skipped"; when it is ended itself, its tests
-# end with it.
+# Run test programs: run.sh BUILD_DIR TEST...  A test is a program or a .sh script; exit 0 passed, 77 skipped
+# (it says why), anything else failed, and nothing is tried a second time. A failed test's output is shown
+# whole, of another what it skipped. ONLY=PART runs those whose name has PART in it, JOBS=N so many at a time
+# (default: two a processor, for most of a test is waiting; tests share no port and no path). What hangs is
+# ended after TEST_SECONDS (900), exit 124. VERDICTS=FILE gets a line for each run: passed, failed or skipped,
+# and the test. Ends with "N passed, N failed, N skipped"; when it is ended itself, its tests end with it.
 set -u
 
 # One test: its report to stdout at once, its verdict as a line of $VERDICTS.
@@ -51,7 +50,7 @@ trap 'exit 1' HUP INT TERM
 for t in "$@"; do
 	case $t in *"${ONLY:-}"*) printf '%s\n' "$t" ;; esac
 done >"$RUN/tests"
-setsid xargs -r -P "${JOBS:-$(nproc 2>/dev/null || echo 2)}" -I '{}' sh "$0" --one '{}' <"$RUN/tests" &
+setsid xargs -r -P "${JOBS:-$((2 * $(nproc 2>/dev/null || echo 2)))}" -I '{}' sh "$0" --one '{}' <"$RUN/tests" &
 session=$!
 wait "$session"
 session=
