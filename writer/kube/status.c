@@ -155,3 +155,36 @@ kube_status_is_too_large_rv(const struct kube_status *status)
 	return strcmp(status->reason, "Timeout") == 0 &&
 	       strstr(status->message, "Too large resource version");
 }
+
+bool
+kube_status_is_internal(const struct kube_status *status)
+{
+	/* meta/v1's reasons, but for the one of internal errors */
+	static const char *const others[] = {
+		"Unauthorized",
+		"Forbidden",
+		"NotFound",
+		"AlreadyExists",
+		"Conflict",
+		"Gone",
+		"Invalid",
+		"ServerTimeout",
+		"StorageReadError",
+		"Timeout",
+		"TooManyRequests",
+		"BadRequest",
+		"MethodNotAllowed",
+		"NotAcceptable",
+		"RequestEntityTooLarge",
+		"UnsupportedMediaType",
+		"Expired",
+		"ServiceUnavailable",
+	};
+
+	if (strcmp(status->reason, "InternalError") == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(status->reason, others[i]) == 0)
+			return false;
+	return status->code == 500;
+}

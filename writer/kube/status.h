@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Status: the body of a Kubernetes error, as a response's body or as the object of a
- * watch's ERROR event, and the two questions a Reflector asks about it.
+ * watch's ERROR event, and the three questions a Reflector asks about it.
  *
  * Source    meta/v1 Status; client-go's isExpiredError and
- *           isTooLargeResourceVersionError
+ *           isTooLargeResourceVersionError, apimachinery's IsInternalError
  */
 #ifndef WRITER_KUBE_STATUS_H
 #define WRITER_KUBE_STATUS_H
@@ -49,5 +49,11 @@ bool kube_status_is_expired(const struct kube_status *status);
 
 /* The RV is ahead of the server: cause ResourceVersionTooLarge, or Timeout that says so. */
 bool kube_status_is_too_large_rv(const struct kube_status *status);
+
+/*
+ * The server stumbled: reason InternalError, or a 500 whose reason says nothing else. A 500 that is a
+ * StorageReadError is none: an object cannot be read, and trying again does not make it readable.
+ */
+bool kube_status_is_internal(const struct kube_status *status);
 
 #endif

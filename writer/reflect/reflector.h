@@ -17,8 +17,8 @@
  *	                                                        dropped)
  *	the same broken or too large event twice                list
  *	429, within the stream or instead of it                 watch again
- *	500 within the stream                                   watch again for 30 s, then list
- *	another ERROR event                                     list
+ *	InternalError within the stream                         watch again for 30 s, then list
+ *	another ERROR event (a StorageReadError, too)           list
  *	another answer than 200, no connection, a broken one    watch again
  *
  * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end

@@ -243,8 +243,8 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 }
 
 /*
- * 500s within streams: for a while it is the server's business, then what it says about this RV is not
- * believed any more.
+ * The server stumbles within streams: for a while it is its own business, then what it says about this RV is
+ * not believed any more.
  */
 static enum next_step
 after_internal_error(struct reflector *r)
@@ -301,7 +301,7 @@ after_watch(struct reflector *r, const struct request_result *ended, bool too_sh
 	case RESULT_FAILED:
 		if (!ended->in_stream)
 			reflector_back_off(r, NEXT_WATCH, "WATCH failed", ended);
-		else if (ended->code == 500)
+		else if (ended->internal)
 			reflector_back_off(r, after_internal_error(r), "WATCH failed", ended);
 		else
 			reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", ended);

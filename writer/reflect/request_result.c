@@ -55,6 +55,7 @@ request_result_from_status(struct request_result *o, const struct kube_status *s
 	else
 		request_result_set(o, kind_of_status(status), "%s", message);
 	o->code = status->code;
+	o->internal = kube_status_is_internal(status);
 	o->retry_after_s = status->retry_after_s > 0 ? (unsigned)status->retry_after_s : 0;
 	snprintf(o->reason, sizeof(o->reason), "%s", status->reason);
 }

@@ -38,6 +38,7 @@ struct request_result {
 	int code;			/* HTTP status or Status code; 0 when there was none */
 	int error;			/* of the transport (kube/transport.h); 0: the server answered */
 	bool in_stream;			/* an ERROR event within an answer of success */
+	bool internal;			/* the server stumbled: kube_status_is_internal() */
 	unsigned retry_after_s;
 	char reason[RESULT_REASON_MAX + 1]; /* "Forbidden", "Expired"; or "" */
 	char *message;			/* one sentence; owned, NULL for none */

@@ -108,6 +108,31 @@ wrong_types_count_as_absent(void **state)
 	kube_status_done(&s);
 }
 
+/* A 500 with another reason of Kubernetes' is that, and no internal error. */
+static void
+an_internal_error_is_one_by_its_reason(void **state)
+{
+	static const struct {
+		const char *body;
+		bool internal;
+	} cases[] = {
+		{"{\"kind\":\"Status\",\"reason\":\"InternalError\",\"code\":500}", true},
+		{"{\"kind\":\"Status\",\"code\":500}", true},
+		{"{\"kind\":\"Status\",\"reason\":\"OfAProxy\",\"code\":500}", true},
+		{"{\"kind\":\"Status\",\"reason\":\"StorageReadError\",\"code\":500}", false},
+		{"{\"kind\":\"Status\",\"reason\":\"ServerTimeout\",\"code\":500}", false},
+		{"{\"kind\":\"Status\",\"reason\":\"OfAProxy\",\"code\":503}", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kube_status s = parsed(cases[i].body, 0);
+
+		assert_int_equal(kube_status_is_internal(&s), cases[i].internal);
+		kube_status_done(&s);
+	}
+}
+
 int
 main(void)
 {
@@ -116,6 +141,7 @@ main(void)
 		cmocka_unit_test(expired_is_recognised),
 		cmocka_unit_test(a_body_that_is_no_status_gives_its_first_line),
 		cmocka_unit_test(wrong_types_count_as_absent),
+		cmocka_unit_test(an_internal_error_is_one_by_its_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
