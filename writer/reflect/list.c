@@ -103,6 +103,16 @@ check_kind(struct list *l)
 	}
 }
 
+static bool
+says_that_it_is_a_list(const struct list *l)
+{
+	size_t length;
+	bool has_items;
+	const char *kind = decoder_list_kind(l->decoder, &length, &has_items);
+
+	return length > 4 && memcmp(kind + length - 4, "List", 4) == 0;
+}
+
 static int
 on_list_end(void *context, const char *resource_version, const char *continue_token, int64_t remaining)
 {
@@ -112,13 +122,15 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 	check_kind(l);
 	if (l->why)
 		return -EPROTO;
-	if (length == 0)
-		l->why = "the answer is no list: it has no metadata.resourceVersion";
+	if (length == 0 && !says_that_it_is_a_list(l))
+		l->why = "the answer is no list: it has no metadata.resourceVersion, and no kind that is one";
 	else if (length > RESOURCE_VERSION_MAX)
 		l->why = "the list's resourceVersion is longer than 63 bytes";
 	if (l->why)
 		return -EPROTO;
-	if (l->version[0] == '\0')
+	if (l->version[0] == '\0' && length == 0)
+		memcpy(l->version, "0", 2);
+	else if (l->version[0] == '\0')
 		memcpy(l->version, resource_version, length + 1);
 	if (l->continue_token && strcmp(l->continue_token, continue_token) == 0) {
 		l->why = "the server gives the same continue token again and again";

@@ -6,7 +6,7 @@
  *
  * A page that says `continue` is followed by a request with limit and token only. When the token has become
  * too old (410), one full list without limit is asked for, at the RV of the first request. The whole list has
- * its first page's RV.
+ * its first page's RV; a list without one, as some extension servers send, counts as one at RV "0".
  *
  * Memory: 8 private bytes an item until Replace; bodies stand in the arena.
  *

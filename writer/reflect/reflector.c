@@ -104,7 +104,7 @@ take_step(struct reflector *r, enum next_step step)
 		start_list(r);
 		break;
 	case NEXT_WATCH:
-		reflector_start_watch(r);
+		reflector_watch_again(r);
 		break;
 	}
 }
@@ -163,7 +163,8 @@ reflector_free(struct reflector *r)
 void
 reflector_start(struct reflector *r, const char *version, size_t length)
 {
-	if (length == 0 || delta_fifo_set_version(r->source.fifo, version, length) < 0) {
+	if (!watch_can_resume(version, length) ||
+	    delta_fifo_set_version(r->source.fifo, version, length) < 0) {
 		start_listing(r);
 		return;
 	}
@@ -202,7 +203,7 @@ reflector_renew(struct reflector *r, const struct reflector_options *options, bo
 	if (r->status.state == REFLECTOR_IDLE)
 		return;
 	if (go_on)
-		reflector_start_watch(r);
+		reflector_watch_again(r);
 	else
 		start_listing(r);
 }

@@ -20,6 +20,7 @@
  *	InternalError within the stream                         watch again for 30 s, then list
  *	another ERROR event (a StorageReadError, too)           list
  *	another answer than 200, no connection, a broken one    watch again
+ *	any of these, and the RV is "0" still                   list (watch.h)
  *
  * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end
  * mark), or accepted and without a byte for 30 s before the mark: LIST, and for an hour no other try.
@@ -79,7 +80,7 @@ void reflector_free(struct reflector *r);
 /*
  * Start with a LIST; or, when the store's content stands at a known RV (adoption), with a WATCH from there
  * and no LIST.
- * version  length 0: LIST
+ * version  length 0, or "0": LIST
  */
 void reflector_start(struct reflector *r, const char *version, size_t length);
 

@@ -99,8 +99,10 @@ void reflector_tell_applied(struct reflector *r);
 
 /* ---- reflector_watch.c ---- */
 
-/* Go on from the last RV. */
+/* Watch from the last RV: the list's, which was just applied. */
 void reflector_start_watch(struct reflector *r);
+/* Go on from the last RV; or, where that is none to go on from (watch_can_resume()), list. */
+void reflector_watch_again(struct reflector *r);
 void reflector_stop_watch(struct reflector *r);
 /* Whether a WatchList may be tried; and do so. */
 bool reflector_may_watch_list(const struct reflector *r);

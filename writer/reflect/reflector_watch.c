@@ -55,7 +55,7 @@ rewatch(struct reflector *r, const char *why)
 	log_warning("%s: %s; watching again", r->source.name, why);
 	reflector_stop_watch(r);
 	r->connection_doubted = true;
-	reflector_start_watch(r);
+	reflector_watch_again(r);
 }
 
 /*
@@ -259,6 +259,16 @@ after_internal_error(struct reflector *r)
 	return NEXT_LISTING;
 }
 
+/* The last RV is one from which a WATCH goes on. */
+static bool
+can_resume(const struct reflector *r)
+{
+	char version[RESOURCE_VERSION_MAX + 1];
+
+	reflector_last_version(r, version);
+	return watch_can_resume(version, strlen(version));
+}
+
 static void
 after_watch(struct reflector *r, const struct request_result *ended, bool too_short)
 {
@@ -267,11 +277,12 @@ after_watch(struct reflector *r, const struct request_result *ended, bool too_sh
 	switch (ended->kind) {
 	case RESULT_OK:
 		if (!too_short) {
-			reflector_start_watch(r);
+			reflector_watch_again(r);
 			break;
 		}
-		request_result_set(&short_watch, RESULT_FAILED,
-				   "the server ended the stream at once and without an event");
+		request_result_set(&short_watch, RESULT_FAILED, "the server ended the stream at once %s",
+				   can_resume(r) ? "and without an event"
+						 : "and left no resourceVersion to go on from");
 		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &short_watch);
 		request_result_done(&short_watch);
 		break;
@@ -323,7 +334,7 @@ on_watch_end(void *context, struct watch *watch, const struct request_result *en
 	else
 		after_watch(r, ended,
 			    reflector_now_ms(r) - stats.started_ms < SHORT_WATCH_MS &&
-				    stats.events + stats.bookmarks == 0);
+				    (stats.events + stats.bookmarks == 0 || !can_resume(r)));
 }
 
 /* ---- start ------------------------------------------------------------------------- */
@@ -364,6 +375,18 @@ reflector_start_watch(struct reflector *r)
 		reflector_back_off(r, NEXT_WATCH, "WATCH failed", &ended);
 		request_result_done(&ended);
 	}
+}
+
+void
+reflector_watch_again(struct reflector *r)
+{
+	if (can_resume(r)) {
+		reflector_start_watch(r);
+		return;
+	}
+	log_debug("%s: there is no resourceVersion to go on from", r->source.name);
+	r->list_why = RESULT_UNSUPPORTED;
+	r->take(r, NEXT_LISTING);
 }
 
 bool

@@ -33,8 +33,16 @@ struct watch {
 	/* what an event in the stream said, when the stream was ended for it */
 	struct request_result end;
 	bool ended;		/* `end` is valid */
+	/* it began at no RV, and may be at the ADDED events of the state still: theirs are in no order */
+	bool unordered;
 	struct watch_stats stats;
 };
+
+bool
+watch_can_resume(const char *version, size_t length)
+{
+	return length > 0 && !(length == 1 && version[0] == '0');
+}
 
 /* Stops decoder and transport; `end` says why. */
 #define ENDED (-ECANCELED)
@@ -143,12 +151,14 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 		return lost(w, "its object has no usable metadata.resourceVersion");
 	}
 	memcpy(version, text, length); /* queueing may discard the draft */
+	w->unordered = w->unordered && queue == delta_fifo_add;
 	r = queue(w->source.fifo, d.ref);
 	if (r < 0) {
 		draft_discard(w->source.arena, w->source.intern, d);
 		return r;
 	}
-	delta_fifo_set_version(w->source.fifo, version, length);
+	if (!w->unordered)
+		delta_fifo_set_version(w->source.fifo, version, length);
 	w->stats.events++;
 	heard(w);
 	return 0;
@@ -206,6 +216,7 @@ on_bookmark(struct watch *w, const cJSON *object)
 				   "plain WATCH");
 		return end_with(w);
 	}
+	w->unordered = false;
 	delta_fifo_set_version(w->source.fifo, version, strlen(version));
 	w->stats.bookmarks++;
 	heard(w);
@@ -356,6 +367,8 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 	w->context = context;
 	w->stats.started_ms = w->stats.byte_ms = w->stats.heard_ms = source->clock->now_ms(source->clock);
 	w->stats.initial = params->initial_events;
+	w->unordered = !params->initial_events &&
+		       !watch_can_resume(params->resource_version, strlen(params->resource_version));
 	staging_init(&w->staging, source->fifo);
 	turn_share_init(&w->share, &w->source, &w->request,
 			w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);

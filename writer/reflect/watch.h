@@ -9,6 +9,10 @@
  * mark one Replace puts them into the FIFO, with the mark's RV, and the same stream goes on as a WATCH. One
  * that ends before the mark changes nothing.
  *
+ * A WATCH from RV "0" begins with the state, too, with nothing to say where that ends, and in no order: the
+ * RVs of its ADDED events are not taken over until another event or a bookmark came (client-go's
+ * propagateRVFromStart). One that ends before leaves no RV from which to go on.
+ *
  * Back-pressure: while the FIFO holds more than WATCH_QUEUE_MAX keys (the arena is full, or a list is being
  * applied) the stream is paused; watch_relax() lets it go on.
  *
@@ -58,6 +62,9 @@ struct watch_events {
 };
 int watch_start(const struct source *source, const struct watch_params *params,
 		const struct watch_events *events, void *context, struct watch **ret_watch);
+/* Whether a WATCH from this RV goes on from there: "" and "0" are none of those. */
+bool watch_can_resume(const char *version, size_t length);
+
 /* Also while it runs. NULL is fine. */
 void watch_free(struct watch *watch);
 
