@@ -3,7 +3,7 @@
  * Reflector: keeps one resource's DeltaFIFO fed. LIST, then WATCH from the list's RV, again and again; or a
  * WatchList, one stream that brings first the state, then what happens to it:
  *
- *	            ┌────────── whole ──────────┐   ┌── ended in good order: at once ──┐
+ *	            ┌────────── whole ──────────┐   ┌── ended, having lived: at once ──┐
  *	start ──▶ LISTING ◀──── 410, lost ──── WATCHING ◀───────────────────────────────┘
  *	  │         │ failed                   ▲  │ failed, throttled, refused
  *	  │         ▼                          │  ▼
@@ -19,8 +19,13 @@
  *	429, within the stream or instead of it                 watch again
  *	InternalError within the stream                         watch again for 30 s, then list
  *	another ERROR event (a StorageReadError, too)           list
- *	another answer than 200, no connection, a broken one    watch again
+ *	a broken connection                                     watch again, at once if it had lived
+ *	another answer than 200, no connection                  watch again
  *	any of these, and the RV is "0" still                   list (watch.h)
+ *
+ * A watch has lived when it was accepted, and told something or lasted a second. Its end is no reason to
+ * wait, whoever made it: what happens until the next one begins is heard late. What fails without having
+ * lived is waited after, each time longer.
  *
  * WatchList, where it may be used: refused as invalid, taken for a plain WATCH (a bookmark before the end
  * mark), or accepted and without a byte for 30 s before the mark: LIST, and for an hour no other try.

@@ -68,6 +68,7 @@ struct reflector {
 	char last_reason[RESULT_REASON_MAX + 1];
 	uint64_t logged_ms;
 	char *logged_error;
+	uint64_t break_logged_ms;	/* 0: never */
 	uint64_t progress_bytes;	/* at the last line of progress */
 	struct listed applied;		/* what is being applied since applying_ms; 0: nothing */
 	uint64_t applying_ms;
@@ -85,6 +86,12 @@ void reflector_note_success(struct reflector *r);
 /* Something failed: wait, then take the next step. */
 void reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
 			const struct request_result *ended);
+
+/*
+ * A stream that had lived broke off, and is watched again at once. It counts as a failure, but readers are
+ * not told of one: nothing is late.
+ */
+void reflector_note_break(struct reflector *r, const struct request_result *ended);
 
 /* LISTING, with a line in the log every while. */
 void reflector_begin_progress(struct reflector *r);

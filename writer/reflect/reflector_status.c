@@ -143,6 +143,19 @@ reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
 	clock_set(r->source.clock, &r->timer, wait, on_backoff_over, r);
 }
 
+void
+reflector_note_break(struct reflector *r, const struct request_result *ended)
+{
+	uint64_t now = reflector_now_ms(r);
+
+	r->status.failures++;
+	if (r->break_logged_ms != 0 && now - r->break_logged_ms < REPEAT_LOG_MS)
+		return;
+	r->break_logged_ms = now;
+	log_info("%s: the stream broke off (%s); watching again", r->source.name,
+		 ended->message ? ended->message : "no reason is known");
+}
+
 /* ---- lists, of either kind ------------------------------------------------------ */
 
 void

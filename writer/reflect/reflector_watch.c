@@ -269,14 +269,24 @@ can_resume(const struct reflector *r)
 	return watch_can_resume(version, strlen(version));
 }
 
+/* Whatever ended it: the server had begun to serve it. What ends without that is waited after. */
+static bool
+has_lived(const struct reflector *r, const struct watch_stats *stats)
+{
+	bool told = stats->events + stats->bookmarks > 0;
+
+	return stats->opened && ((told && can_resume(r)) ||
+				 reflector_now_ms(r) - stats->started_ms >= SHORT_WATCH_MS);
+}
+
 static void
-after_watch(struct reflector *r, const struct request_result *ended, bool too_short)
+after_watch(struct reflector *r, const struct request_result *ended, bool lived)
 {
 	struct request_result short_watch = { 0 };
 
 	switch (ended->kind) {
 	case RESULT_OK:
-		if (!too_short) {
+		if (lived) {
 			reflector_watch_again(r);
 			break;
 		}
@@ -310,7 +320,10 @@ after_watch(struct reflector *r, const struct request_result *ended, bool too_sh
 	case RESULT_REFUSED:
 	case RESULT_UNSUPPORTED:
 	case RESULT_FAILED:
-		if (!ended->in_stream)
+		if (!ended->in_stream && lived) {
+			reflector_note_break(r, ended);
+			reflector_watch_again(r);
+		} else if (!ended->in_stream)
 			reflector_back_off(r, NEXT_WATCH, "WATCH failed", ended);
 		else if (ended->internal)
 			reflector_back_off(r, after_internal_error(r), "WATCH failed", ended);
@@ -332,9 +345,7 @@ on_watch_end(void *context, struct watch *watch, const struct request_result *en
 	if (stats.initial)
 		after_watch_list(r, ended);
 	else
-		after_watch(r, ended,
-			    reflector_now_ms(r) - stats.started_ms < SHORT_WATCH_MS &&
-				    (stats.events + stats.bookmarks == 0 || !can_resume(r)));
+		after_watch(r, ended, has_lived(r, &stats));
 }
 
 /* ---- start ------------------------------------------------------------------------- */
