@@ -11,6 +11,7 @@
 
 #define BROKEN_NS 1000000000ull
 #define TRIES 4
+#define NEXT_RING 2	/* of open_once(): the ring that arrived takes the place of the one that is read */
 
 void
 feed_init(struct feed *f, struct informer *inf, struct subscription *sub)
@@ -29,7 +30,7 @@ feed_done(struct feed *f, bool in_child)
 	f->ring = NULL;
 }
 
-/* Change over to the ring that arrived. */
+/* Change over to the ring that arrived. Between turns only: a turn ends in the ring in which it began. */
 static bool
 fetch(struct feed *f)
 {
@@ -41,8 +42,6 @@ fetch(struct feed *f)
 	f->ring = ring;
 	pthread_mutex_unlock(&f->inf->lock);
 	ring_free(old, false);
-	f->proven = f->root_seq = f->root_epoch = f->looked = 0;
-	f->blocked = false;
 	if (!f->has_cursor && ring->has_cursor && ring->seq > 0) {
 		memcpy(f->cursor.lineage, ring->lineage, sizeof(f->cursor.lineage));
 		f->cursor.seq = ring->seq;
@@ -147,9 +146,8 @@ begin_resync(struct feed *f)
 		if (part_is_synced(f, i))
 			continue;
 		f->mode = FEED_MODE_AWAIT;
-		ring_consume(f->ring, f->look.head);
-		f->n = f->look.head;
-		f->looked = f->root_epoch;
+		ring_throw_away(f->ring);
+		f->ring->looked = f->ring->root_epoch;
 		return 0;
 	}
 	f->resync = false;
@@ -175,29 +173,28 @@ begin_catch_up(struct feed *f)
 	return 1;
 }
 
-/* What to do with what the look showed. 1 go on, 0 nothing, -EAGAIN look again. */
+/* What to do with what the look showed. 1 go on, 0 nothing, -EAGAIN look again, NEXT_RING. */
 static int
 judge(struct feed *f, bool other_arrived)
 {
 	const struct root *root = feed_snapshot(f)->root;
+	const struct ring_look *look = &f->ring->look;
 	bool first = atomic_load_explicit(&f->ring->openings, memory_order_relaxed) == 0;
-	bool overflowed = !f->look.open;
+	bool overflowed = !look->open;
 
 	/* Only a whole ring is worth the end of an old one. */
 	if (other_arrived && (overflowed || f->mode != FEED_MODE_RING || !f->has_cursor))
-		return fetch(f) ? -EAGAIN : 0;
-	if (overflowed) {									/* Q3 */
-		ring_consume(f->ring, f->look.head);
-		f->n = f->look.head;
-	}
-	if (f->look.base > root->seq)
+		return NEXT_RING;
+	if (overflowed)										/* Q3 */
+		ring_throw_away(f->ring);
+	if (look->base > root->seq)
 		return -EAGAIN;
 	if (first) {
 		pthread_mutex_lock(&f->inf->lock);
 		memcpy(f->ring->arena_lineage, root->lineage, sizeof(root->lineage));
 		pthread_mutex_unlock(&f->inf->lock);
 	}
-	atomic_store_explicit(&f->ring->openings, f->look.openings, memory_order_relaxed);
+	atomic_store_explicit(&f->ring->openings, look->openings, memory_order_relaxed);
 	if (!f->has_cursor) {
 		begin_walk(f, WALK_INITIAL, 0);
 		return 1;
@@ -223,10 +220,10 @@ judge(struct feed *f, bool other_arrived)
 		return begin_catch_up(f);
 	if (overflowed && f->settled && f->cursor.seq == root->seq) {
 		/* Caught up; it opens with the next commit that has something for it. */
-		f->looked = f->root_epoch;
+		f->ring->looked = f->ring->root_epoch;
 		return 0;
 	}
-	if (overflowed || f->look.base > f->cursor.seq)						/* Q4 */
+	if (overflowed || look->base > f->cursor.seq)						/* Q4 */
 		return begin_catch_up(f);
 	return 1;
 }
@@ -236,33 +233,35 @@ open_once(struct feed *f)
 {
 	const struct snapshot *s = feed_snapshot(f);
 	const struct root *newest;
+	struct ring *ring;
 	bool other_arrived;
 	int r;
 
 	if (!f->ring && !fetch(f))
 		return 0;
+	ring = f->ring;
 	other_arrived = subscription_has_arrived(f->sub);
-	if (!ring_usable(f->ring))
-		return other_arrived && fetch(f) ? -EAGAIN : 0;
-	r = snapshot_begin_on(f->inf, f->ring->mapping, &f->snap);				/* Q1 */
+	if (!ring_usable(ring))
+		return other_arrived ? NEXT_RING : 0;
+	r = snapshot_begin_on(f->inf, ring->mapping, &f->snap);					/* Q1 */
 	if (r < 0)
-		return other_arrived && r != INFORMER_E_BUSY && fetch(f) ? -EAGAIN : r;
+		return other_arrived && r != INFORMER_E_BUSY ? NEXT_RING : r;
 	f->open = true;
-	if (s->root->epoch != f->root_epoch) {
+	if (s->root->epoch != ring->root_epoch) {
 		/* The daemon pushes a commit's entries before it publishes the next commit. */
-		f->proven = f->root_seq;
-		f->root_seq = s->root->seq;
-		f->root_epoch = s->root->epoch;
+		ring->proven = ring->root_seq;
+		ring->root_seq = s->root->seq;
+		ring->root_epoch = s->root->epoch;
 	}
 	r = resource_bind(s, f->sub->resource, &f->binding);
-	f->blocked = r == INFORMER_E_NO_RESOURCE;
-	if (r < 0 && other_arrived && fetch(f))
-		return -EAGAIN;
-	if (f->blocked)
-		f->looked = f->root_epoch;
+	ring->blocked = r == INFORMER_E_NO_RESOURCE;
+	if (r < 0 && other_arrived)
+		return NEXT_RING;
+	if (ring->blocked)
+		ring->looked = ring->root_epoch;
 	if (r < 0)
-		return f->blocked ? 0 : r;
-	r = ring_look(f->ring, &f->look);							/* Q2 */
+		return ring->blocked ? 0 : r;
+	r = ring_look(ring, &ring->look);							/* Q2 */
 	if (r < 0)
 		return r;
 	snapshot_stretch(&f->snap);
@@ -270,7 +269,6 @@ open_once(struct feed *f)
 	if (!newest)
 		return snapshot_settle(s, INFORMER_E_CORRUPT);
 	f->newest_seq = newest->seq;
-	f->n = atomic_load_explicit(&f->ring->consumed, memory_order_relaxed);
 	return judge(f, other_arrived);
 }
 
@@ -284,6 +282,10 @@ feed_open(struct feed *f)
 	for (unsigned i = 0; i < TRIES && r == -EAGAIN; i++) {
 		feed_close(f);
 		r = open_once(f);
+		if (r == NEXT_RING) {
+			feed_close(f);
+			r = fetch(f) ? -EAGAIN : 0;
+		}
 	}
 	if (r == -EBADMSG || r == INFORMER_E_CORRUPT || r == -EAGAIN) {
 		feed_broken(f, r == -EBADMSG  ? "the queue's head"
@@ -301,9 +303,8 @@ feed_close(struct feed *f)
 		return;
 	f->open = false;
 	f->binding = NULL;
-	if (f->ring && f->mode == FEED_MODE_RING &&
-	    f->n != atomic_load_explicit(&f->ring->consumed, memory_order_relaxed))
-		ring_consume(f->ring, f->n);
+	if (f->ring && f->ring->next != atomic_load_explicit(&f->ring->consumed, memory_order_relaxed))
+		ring_consume(f->ring);
 	informer_end(&f->snap);
 }
 
@@ -327,16 +328,18 @@ peek_epoch(const struct mapping *m)
 bool
 feed_due(const struct feed *f)
 {
+	const struct ring *ring = f->ring;
+
 	if (subscription_has_arrived(f->sub))
 		return true;
-	if (!f->ring || !ring_usable(f->ring))
+	if (!ring || !ring_usable(ring))
 		return false;
-	if (f->blocked)
-		return peek_epoch(f->ring->mapping) != f->looked;
-	if (f->mode == FEED_MODE_WALK || ring_has_news(f->ring))
+	if (ring->blocked)
+		return peek_epoch(ring->mapping) != ring->looked;
+	if (f->mode == FEED_MODE_WALK || ring_has_news(ring))
 		return true;
-	if (f->mode == FEED_MODE_AWAIT || !ring_is_open(f->ring))
-		return peek_epoch(f->ring->mapping) != f->looked;
+	if (f->mode == FEED_MODE_AWAIT || !ring_is_open(ring))
+		return peek_epoch(ring->mapping) != ring->looked;
 	return false;
 }
 

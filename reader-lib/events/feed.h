@@ -101,8 +101,6 @@ enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
  * unsure      the episode goes on from there: more than the cursor says may have been told, and not
  *             acknowledged
  * listed      bit for each part whose first list is in
- * proven      every entry up to this seq stood in the ring when the snapshot was taken
- * looked      epoch of the root with which it found nothing to do
  */
 struct feed {
 	struct informer *inf;
@@ -122,16 +120,10 @@ struct feed {
 	bool resync;			/* whatever the cursor says */
 	uint64_t listed[RESOURCE_MAX / 64];
 	uint32_t parts;
-	uint64_t proven, root_seq;
-	uint64_t root_epoch;
-	uint64_t looked;
-	bool blocked;			/* the resource is not in the root that was looked at */
 	/* this turn */
 	struct informer_snapshot snap;
 	bool open;
 	const struct resource_binding *binding;
-	struct ring_look look;
-	uint64_t n;			/* next entry */
 	uint64_t newest_seq;		/* nothing in the ring can be later */
 	unsigned count;
 	bool walking;			/* by_seq was started this turn */

@@ -158,7 +158,7 @@ read_entry(struct feed *f, const struct queue_entry *e)
 		return 0;
 	if (e->kind == QUEUE_RESET) {
 		f->resync = true;
-		f->n++;
+		f->ring->next++;
 		f->over = f->again = true;
 		return 2;
 	}
@@ -220,9 +220,9 @@ drained(struct feed *f, struct feed_item *ret)
 			return give_settled(f, ret);
 		}
 	}
-	if (f->settled && f->proven > f->cursor.seq)
-		f->cursor.seq = f->proven;
-	f->looked = f->root_epoch;
+	if (f->settled && f->ring->proven > f->cursor.seq)
+		f->cursor.seq = f->ring->proven;
+	f->ring->looked = f->ring->root_epoch;
 	f->over = true;
 	if (subscription_has_arrived(f->sub))
 		feed_change_over(f);
@@ -232,20 +232,22 @@ drained(struct feed *f, struct feed_item *ret)
 static int
 next_of_ring(struct feed *f, struct feed_item *ret)
 {
+	struct ring *ring = f->ring;
+
 	/* What the look at the turn's beginning saw closed, or beginning later, is the next turn's. */
-	if (!f->look.open || f->look.base > f->cursor.seq) {
+	if (!ring->look.open || ring->look.base > f->cursor.seq) {
 		f->over = f->again = true;
 		return 0;
 	}
-	while (f->n != f->look.head) {								/* Q5 */
-		struct queue_entry e = ring_entry(f->ring, f->n);
+	while (ring->next != ring->look.head) {							/* Q5 */
+		struct queue_entry e = ring_entry(ring, ring->next);
 		int r = read_entry(f, &e);
 
 		if (r == 1)
 			return give(f, ret);
 		if (r == 2)
 			return 0;
-		f->n++;
+		ring->next++;
 	}
 	return drained(f, ret);
 }
@@ -284,8 +286,8 @@ feed_told(struct feed *f)
 		/* fall through */
 	case FEED_STATUS:
 	case FEED_LISTED:
-		f->n++;
-		ring_consume(f->ring, f->n);
+		f->ring->next++;
+		ring_consume(f->ring);
 		break;
 	case FEED_PRESENT:
 	case FEED_GONE:

@@ -6,6 +6,9 @@
  * Invariant: nothing outside the mapping is touched, whatever stands in it: capacity is what the mapping has
  * room for, taken once; head is believed only within `capacity` of what was consumed.
  *
+ * Whatever is counted in a ring, or by its arena's epochs, stands in the ring and goes with it: no count of
+ * one ring can be taken for another's.
+ *
  * Threads: one at a time, except ring_has_news().
  */
 #ifndef READER_LIB_EVENTS_RING_H
@@ -14,6 +17,14 @@
 #include "reader-lib/attach/mapping.h"
 #include "shm-layout/queue.h"
 
+/* What a look showed. */
+struct ring_look {
+	uint64_t head;
+	uint64_t base;
+	uint64_t openings;
+	bool open;
+};
+
 /*
  * mapping    whose slot holds the cursor, and into whose arena the entries refer; held mapped for as long as
  *            the ring lives
@@ -21,6 +32,14 @@
  * openings   of which opening the entries are that we read; 0: we have not looked yet
  * has_cursor, lineage, seq   of the named consumer, as the daemon knew it
  * arena_lineage   of the first root that was looked at through it; zeroes until then (`lock`)
+ *
+ * The feed's:
+ * look       the last one
+ * next       entry to be read; those before it are consumed at the turn's end, if not before
+ * root_seq, root_epoch   of the last root that was looked at through it
+ * proven     every entry up to this seq stood in the ring when the snapshot was taken
+ * looked     epoch of the root with which it found nothing to do
+ * blocked    the resource is not in the root that was looked at
  */
 struct ring {
 	struct informer *inf;
@@ -36,6 +55,12 @@ struct ring {
 	uint8_t lineage[16];
 	uint64_t seq;
 	uint8_t arena_lineage[16];
+	struct ring_look look;
+	uint64_t next;
+	uint64_t root_seq, root_epoch;
+	uint64_t proven;
+	uint64_t looked;
+	bool blocked;
 };
 
 /*
@@ -51,12 +76,6 @@ void ring_free(struct ring *ring, bool in_child);
  * Q2. To be called with a pin that was taken before.
  * Returns 0; -EAGAIN it reopened meanwhile, look again; -EBADMSG it holds nonsense
  */
-struct ring_look {
-	uint64_t head;
-	uint64_t base;
-	uint64_t openings;
-	bool open;
-};
 int ring_look(const struct ring *ring, struct ring_look *ret_look);
 
 /* Entry n, consumed <= n < head: a copy. */
@@ -66,16 +85,24 @@ ring_entry(const struct ring *ring, uint64_t n)
 	return queue_ring(ring->queue)[n & (ring->capacity - 1)];
 }
 
-/* Everything before n is done with. */
+/* Everything before `next` is done with. */
 static inline void
-ring_consume(struct ring *ring, uint64_t n)
+ring_consume(struct ring *ring)
 {
-	atomic_store_explicit(&ring->consumed, n, memory_order_relaxed);
+	atomic_store_explicit(&ring->consumed, ring->next, memory_order_relaxed);
 	/*
 	 * Meets take_consumed() (writer/serve/ring_out.c): the entries were copied before their places are
 	 * free. Without it a late copy could take half of what comes there next.
 	 */
-	atomic_store_explicit(&ring->cursor->consumed, n, memory_order_release);
+	atomic_store_explicit(&ring->cursor->consumed, ring->next, memory_order_release);
+}
+
+/* Throw away what the last look showed. */
+static inline void
+ring_throw_away(struct ring *ring)
+{
+	ring->next = ring->look.head;
+	ring_consume(ring);
 }
 
 /* Whether a look would find something: entries, or another opening. Any thread. */

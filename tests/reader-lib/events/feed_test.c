@@ -498,6 +498,32 @@ a_switch_of_generations_loses_no_change(void **state)
 	recorder_expect(w->r, "a3>a4");
 }
 
+static void
+await_connected(struct recorder_world *w, bool connected)
+{
+	struct informer_status status = {.size = sizeof(status)};
+
+	for (int i = 0; i < 1000 && informer_status(w->inf, &status) == 0 && status.connected != connected;
+	     i++) {
+		struct pollfd p = {.fd = informer_fd(w->inf), .events = POLLIN};
+
+		poll(&p, 1, 10);
+		informer_dispatch(w->inf);
+	}
+	assert_int_equal(status.connected, connected);
+}
+
+/* The daemon ends without a word, another goes on with what there was, and the reader has its arena. */
+static void
+another_daemon(struct recorder_world *w)
+{
+	broker_fixture_stop(w->fx);
+	await_connected(w, false);
+	broker_fixture_adopt(w->fx);
+	broker_fixture_start(w->fx);
+	await_connected(w, true);
+}
+
 /*
  * The daemon dies with changes waiting, comes back with what it had, and the reader goes on without a
  * duplicate.
@@ -506,21 +532,11 @@ static void
 a_daemon_that_comes_back_is_gone_on_with(void **state)
 {
 	struct recorder_world *w = *state;
-	struct informer_status status = {.size = sizeof(status)};
 
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* +b1* SYNCED");
 	recorder_change(w->fx, "a2");
-	broker_fixture_stop(w->fx);
-	for (int i = 0; i < 1000 && informer_status(w->inf, &status) == 0 && status.connected; i++) {
-		struct pollfd p = {.fd = informer_fd(w->inf), .events = POLLIN};
-
-		poll(&p, 1, 10);
-		informer_dispatch(w->inf);
-	}
-	assert_false(status.connected);
-	broker_fixture_adopt(w->fx);
-	broker_fixture_start(w->fx);
+	another_daemon(w);
 	recorder_expect(w->r, "a1>a2");
 	await_new_ring(w);
 	recorder_change(w->fx, "a3");
@@ -541,6 +557,73 @@ what_changed_before_it_was_back_is_a_catch_up(void **state)
 	recorder_change(w->fx, "a3 c1 -b");
 	broker_fixture_start(w->fx);
 	recorder_expect(w->r, "a1>a2 COALESCED ?>a3 +c1 -b1");
+}
+
+/* So many changes of a, one a commit, from version `from` on; what they are told as goes to text. */
+static void
+many_changes(struct recorder_world *w, unsigned from, unsigned count, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (unsigned i = from; i < from + count; i++) {
+		char change[16];
+
+		snprintf(change, sizeof(change), "a%u", i);
+		recorder_change(w->fx, change);
+		n += (size_t)snprintf(text + n, size - n, "%sa%u>a%u", i == from ? "" : " ", i - 1, i);
+	}
+}
+
+/* A queue that overflowed once, and a handler that caught up. Returns the version that it knows of a. */
+static unsigned
+overflow_once(struct recorder_world *w)
+{
+	char expected[2048];
+
+	w->r->options.queue_entries = QUEUE_ENTRIES_MIN;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	many_changes(w, 2, QUEUE_ENTRIES_MIN + 1, expected, sizeof(expected));
+	snprintf(expected, sizeof(expected), "COALESCED ?>a%u", QUEUE_ENTRIES_MIN + 2);
+	recorder_expect(w->r, expected);
+	return QUEUE_ENTRIES_MIN + 2;
+}
+
+/*
+ * What was counted in a ring that overflowed says nothing of the ring that follows it: over a restart the
+ * handler goes on, and is told of nothing anew.
+ */
+static void
+after_an_overflow_a_restart_is_gone_on_with(void **state)
+{
+	struct recorder_world *w = *state;
+	unsigned version = overflow_once(w);
+	char expected[2048];
+
+	another_daemon(w);
+	await_new_ring(w);
+	many_changes(w, version + 1, 3, expected, sizeof(expected));
+	recorder_expect(w->r, expected);
+}
+
+/* The same for a handler that was held back meanwhile: each change that waits in the new ring is told. */
+static void
+after_an_overflow_what_waits_in_the_next_ring_is_told(void **state)
+{
+	struct recorder_world *w = *state;
+	unsigned version = overflow_once(w);
+	char expected[2048];
+
+	informer_pause_handler(w->r->handler, true);
+	another_daemon(w);
+	for (int i = 0; i < 10000 && !subscription_has_arrived(&w->r->handler->work->sub); i++) {
+		recorder_pump(w->inf);
+		usleep(1000);
+	}
+	assert_true(subscription_has_arrived(&w->r->handler->work->sub));
+	many_changes(w, version + 1, QUEUE_ENTRIES_MIN, expected, sizeof(expected));
+	informer_pause_handler(w->r->handler, false);
+	recorder_expect(w->r, expected);
 }
 
 /*
@@ -818,6 +901,8 @@ main(void)
 		TEST_IN(a_switch_of_generations_loses_no_change),
 		TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
 		TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
+		TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
+		TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told),
 		TEST_IN(a_named_consumer_goes_on_where_it_was),
 		TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
 		TEST_IN(what_was_not_acknowledged_comes_again),
