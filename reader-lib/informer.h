@@ -358,7 +358,7 @@ INFORMER_API int informer_get(const struct informer_snapshot *snapshot, struct i
 /* The same, with terminated strings; ns may be NULL. */
 INFORMER_API int informer_get_z(const struct informer_snapshot *snapshot, struct informer_resource *resource,
 				const char *ns, const char *name, struct informer_object *ret_object);
-/* The same, by "namespace/name" or "name". */
+/* The same, by "namespace/name", or "name" for what has no namespace; "/name" is nobody's key. */
 INFORMER_API int informer_get_key(const struct informer_snapshot *snapshot,
 				  struct informer_resource *resource, const char *key, size_t length,
 				  struct informer_object *ret_object);
@@ -610,7 +610,7 @@ INFORMER_API int informer_wait_commit(struct informer *informer, const struct in
  * only: another one may live in another etcd. A resource in which nothing happens gets on by bookmarks, about
  * once a minute.
  *
- * version  decimal digits; else -EINVAL
+ * version  decimal digits, without leading zeros and not "0" (the API's rule for comparing); else -EINVAL
  */
 INFORMER_API int informer_wait_version(struct informer *informer, const char *resource, const char *version,
 				       int timeout_ms);

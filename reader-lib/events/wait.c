@@ -193,23 +193,23 @@ struct awaited_version {
 	size_t length;
 };
 
+/*
+ * One that can be compared (apimachinery, resourceversion.CompareResourceVersion): digits without leading
+ * zeros. "0" is none: it stands for "any" in requests, and no object has it.
+ */
 static bool
-is_number(const char *text, size_t length)
+is_version(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (text[i] < '0' || text[i] > '9')
 			return false;
-	return length > 0;
+	return length > 0 && text[0] != '0';
 }
 
-/* a >= b, of any length. */
+/* a >= b, of any length; both are versions. */
 static bool
 not_less(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	for (; a_length > 1 && *a == '0'; a_length--)
-		a++;
-	for (; b_length > 1 && *b == '0'; b_length--)
-		b++;
 	return a_length != b_length ? a_length > b_length : memcmp(a, b, a_length) >= 0;
 }
 
@@ -222,7 +222,7 @@ all_reached(const struct snapshot *s, const struct resource_binding *b, const st
 
 		if (!r)
 			return -EBADMSG;
-		if (r->state != RESOURCE_SYNCED || !is_number(r->version, r->version_length) ||
+		if (r->state != RESOURCE_SYNCED || !is_version(r->version, r->version_length) ||
 		    !not_less(r->version, r->version_length, awaited->version, awaited->length))
 			return 0;
 	}
@@ -383,10 +383,10 @@ informer_wait_version(struct informer *inf, const char *resource, const char *ve
 	if (!inf || !resource || !version)
 		return -EINVAL;
 	awaited.length = strlen(version);
-	if (!is_number(version, awaited.length))
+	if (!is_version(version, awaited.length))
 		return error_set(inf, -EINVAL,
-				 "'%.40s' is no resourceVersion that could be compared: it has other signs "
-				 "than digits",
+				 "'%.40s' is no resourceVersion that could be compared: those are digits "
+				 "without leading zeros, above 0",
 				 version);
 	r = informer_resource_open(inf, resource, &awaited.resource);
 	return r < 0 ? r : wait_for(inf, (struct condition){reached, &awaited, awaited.resource}, timeout_ms);

@@ -156,7 +156,7 @@ informer_find(const struct informer_snapshot *snapshot, struct informer_resource
 	case INFORMER_BY_KEY:
 		q.by = TOMBSTONE_BY_KEY;
 		slash = memchr(value, '/', length);
-		if (slash) {
+		if (slash && slash > value) {
 			q.ns = value;
 			q.ns_length = (size_t)(slash - value);
 			q.name = slash + 1;

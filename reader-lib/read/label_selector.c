@@ -6,7 +6,8 @@
  *	requirement  key | "!" key | key ("=" | "==" | "!=") value | key (">" | "<") integer
  *	             | key ("in" | "notin") "(" value { "," value } ")"
  *
- * != and notin also match objects that lack the key; > and < only those whose value is an integer.
+ * != and notin also match objects that lack the key; > and < only those whose value is an integer. What they
+ * compare with is an integer that could be a label's value: -5 could not.
  */
 #include "reader-lib/read/label_selector.h"
 
@@ -174,7 +175,7 @@ word_is(const struct parser *p, const char *text)
 static bool
 parse_integer(struct text t, int64_t *ret)
 {
-	char digits[24], *end;
+	char digits[64], *end;
 
 	if (t.length == 0 || t.length >= sizeof(digits) || !(is_alnum(t.data[0]) || t.data[0] == '-'))
 		return false;
@@ -234,6 +235,8 @@ parse_bound(struct parser *p, struct requirement *req)
 	advance(p);
 	if (p->token != TOKEN_WORD || !parse_integer(p->word, &req->bound))
 		return fail(p, "expected an integer after '>' or '<'");
+	if (!is_name(p->word))
+		return fail(p, "an integer that no label can have as its value: it begins with '-'");
 	advance(p);
 	return 0;
 }

@@ -130,7 +130,11 @@ informer_get_key(const struct informer_snapshot *snapshot, struct informer_resou
 {
 	const char *slash = key ? memchr(key, '/', length) : NULL;
 
-	if (!slash)
+	/*
+	 * The key of what has no namespace is its name alone. "/name" is nobody's: given on as it is, the
+	 * slash in it makes it a name that no object has.
+	 */
+	if (!slash || slash == key)
 		return informer_get(snapshot, res, NULL, 0, key, length, ret_object);
 	return informer_get(snapshot, res, key, (size_t)(slash - key), slash + 1,
 			    length - (size_t)(slash - key) - 1, ret_object);

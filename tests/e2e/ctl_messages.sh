@@ -55,8 +55,9 @@ expect 2 'name it with -n instead of -A' get po x -A
 expect 2 'must have this form' get po/x y
 expect 2 'what to wait for' wait
 expect 2 '--for=ready is not known' wait --for=ready
-expect 2 'a number, and one resource' wait --for=resourceVersion=x pods
-expect 2 'a number, and one resource' wait --for=resourceVersion=1
+expect 2 'a number above 0, and one resource' wait --for=resourceVersion=x pods
+expect 2 'a number above 0, and one resource' wait --for=resourceVersion=0 pods
+expect 2 'a number above 0, and one resource' wait --for=resourceVersion=1
 expect 2 'is no time' wait --for=synced --timeout=soon
 for command in get stat wait verify; do expect 0 "usage: informerctl $command" "$command" --help; done
 

@@ -200,7 +200,8 @@ check_values(struct parser *p, const struct sim_requirement *r)
 				return invalid(p, field, r->values[i],
 					       "for 'Gt', 'Lt' operators, the value must be an integer");
 			}
-		} else if (strlen(r->values[i]) > 63) {
+		}
+		if (strlen(r->values[i]) > 63) {
 			return invalid(p, field, r->values[i], "must be no more than 63 bytes");
 		} else if (r->values[i][0] && !is_part(r->values[i], strlen(r->values[i]))) {
 			return invalid(p, field, r->values[i],

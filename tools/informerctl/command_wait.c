@@ -279,8 +279,9 @@ run(const struct cli_command *command, int argc, char **argv)
 	}
 	if (strncmp(request.condition, "resourceVersion=", 16) == 0) {
 		w.version = request.condition + 16;
-		if (args->count != 1 || !*w.version || w.version[strspn(w.version, "0123456789")]) {
-			cli_fail("--for=%s: a number, and one resource: informerctl wait "
+		if (args->count != 1 || !*w.version || *w.version == '0' ||
+		    w.version[strspn(w.version, "0123456789")]) {
+			cli_fail("--for=%s: a number above 0, and one resource: informerctl wait "
 				 "--for=resourceVersion=4711 pods",
 				 request.condition);
 			goto out;

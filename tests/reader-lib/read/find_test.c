@@ -275,9 +275,13 @@ what_is_not_there_is_not_found(void **state)
 	longest[sizeof(longest) - 1] = '\0';
 	run(w, "a", "u-a", "10.0.0.1");
 	forget(w, "a");
+	broker_fixture_put(w->fx,
+			   (const char *const[]){"{\"metadata\":{\"name\":\"alone\",\"uid\":\"u\"}}", NULL});
 	assert_int_equal(find(w, INFORMER_BY_KEY, "n/b"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, INFORMER_BY_KEY, "a"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, INFORMER_BY_KEY, ""), INFORMER_E_NOT_FOUND);
+	assert_int_equal(find(w, INFORMER_BY_KEY, "alone"), 0);
+	assert_int_equal(find(w, INFORMER_BY_KEY, "/alone"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, INFORMER_BY_KEY, longest), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, INFORMER_BY_UID, "n/a"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(find(w, INFORMER_BY_UID, longest), INFORMER_E_NOT_FOUND);

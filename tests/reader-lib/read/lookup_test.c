@@ -117,6 +117,13 @@ a_key_that_does_not_exist_is_not_found(void **state)
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "", "", &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/web-0/x", 15, &o),
 			 INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "default/", 8, &o), INFORMER_E_NOT_FOUND);
+	/* an empty namespace is no namespace: the key of what has none is its name */
+	broker_fixture_put(
+		w->fx, (const char *const[]){"{\"metadata\":{\"name\":\"alone\",\"uid\":\"u-6\"}}", NULL});
+	reader_world_renew(w);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "alone", 5, &o), 0);
+	assert_int_equal(informer_get_key(&w->snap, w->pods, "/alone", 6, &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, much, "web-0", &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", much, &o), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_get_z(&w->snap, w->pods, "default", NULL, &o), -EINVAL);

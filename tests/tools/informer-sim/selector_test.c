@@ -144,6 +144,13 @@ bad_label_selectors_are_refused_in_the_servers_words(void **state)
 		"a>x",
 		"unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, "
 		"the value must be an integer");
+	assert_labels_refused(
+		"weight>-5",
+		"unable to parse requirement: values[0][weight]: Invalid value: \"-5\": a valid "
+		"label must be an empty string or consist of alphanumeric characters, '-', '_' or "
+		"'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
+		"'my_value',  or '12345', regex used for validation is "
+		"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
 	assert_labels_refused("!", "unable to parse requirement: found '', expected: identifier");
 }
 
