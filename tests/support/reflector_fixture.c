@@ -15,6 +15,7 @@ reflector_fixture_new(const struct list_choices *choices)
 	if (!t)
 		abort();
 	t->fx = source_fixture_new(0);
+	t->fx->source.api_version = "v1";
 	t->fx->source.kind = "Pod";
 	options.source = &t->fx->source;
 	if (choices)

@@ -27,12 +27,12 @@ run_skip(struct decoder *d, const char **p, const char *end, bool final)
 
 	if (r == -EBADMSG)
 		return decoder_fail(d, *p, d->skip.why);
-	if (d->skipping_kind && r >= 0 && item_add_kind(d, from, (size_t)(*p - from)) < 0)
+	if (d->skipping_to && r >= 0 && item_add_type(d->skipping_to, from, (size_t)(*p - from)) < 0)
 		return -ENOMEM;
 	if (r <= 0)
 		return r;
 	d->skipping = false;
-	d->skipping_kind = false;
+	d->skipping_to = NULL;
 	if (!d->skipping_item)
 		return GO_ON;
 	d->skipping_item = false;
@@ -160,7 +160,7 @@ decoder_reset(struct decoder *d)
 	d->state = JSON_VALUE;
 	d->skipping = false;
 	d->skipping_item = false;
-	d->skipping_kind = false;
+	d->skipping_to = NULL;
 	memset(&d->scan, 0, sizeof(d->scan));
 	d->offset = 0;
 	d->buffer = NULL;
@@ -201,8 +201,9 @@ decoder_is_foreign(const struct decoder *d)
 }
 
 void
-decoder_expect_kind(struct decoder *d, const char *kind)
+decoder_expect_type(struct decoder *d, const char *api_version, const char *kind)
 {
+	d->expected_api_version = api_version;
 	d->expected_kind = kind;
 }
 

@@ -108,14 +108,16 @@ void decoder_free(struct decoder *d);		/* discards what is unfinished */
 void decoder_reset(struct decoder *d);		/* the same; ready for another stream */
 
 /*
- * What the items' `kind` must be, where they have one and the schema drops it: an event's object of another
- * kind is reported by on_bad_object, a list with such an item is malformed. Borrowed; NULL: anything.
+ * What the items' `apiVersion` and `kind` must be, where they have one and the schema drops it: an event's
+ * object of another is reported by on_bad_object, a list with an item of another kind is malformed.
+ * Borrowed; NULL: anything.
  */
-void decoder_expect_kind(struct decoder *d, const char *kind);
+void decoder_expect_type(struct decoder *d, const char *api_version, const char *kind);
 
 /*
  * Within on_bad_object, in DECODE_WATCH: whether the event tells of none of the objects that are kept here.
- * It is of another kind, or its object has no metadata. Else it tells of one, and nobody knows what.
+ * It is of another kind or apiVersion, or its object has no metadata. Else it tells of one, and nobody knows
+ * what.
  */
 bool decoder_is_foreign(const struct decoder *d);
 

@@ -283,9 +283,8 @@ named:
 	if (f->child->drop) {
 		json_skip_begin(&d->skip);
 		d->skipping = true;
-		d->skipping_kind = f->child->role == ROLE_KIND;
-		if (d->skipping_kind)
-			d->item.kind.length = 0;
+		if (f->child->role != ROLE_NONE)
+			d->skipping_to = item_type_begins(d, f->child);
 		d->state = JSON_NEXT;
 		r = GO_ON;
 		goto leave;

@@ -46,13 +46,13 @@ struct decoder {
 	const struct decoder_events *events;
 	void *context;
 	uint64_t max_bytes;
-	const char *expected_kind;	/* NULL: any */
+	const char *expected_api_version, *expected_kind; /* NULL: any */
 
 	/* where we are */
 	enum json_state state;	/* of the envelope, or of the body while one is open */
 	bool skipping;
 	bool skipping_item;	/* the item is bad, and ends with what is skipped */
-	bool skipping_kind;	/* what is skipped is the item's kind */
+	struct bytes *skipping_to; /* where that is noted: the item's apiVersion or kind; else NULL */
 	struct json_scan scan;
 	struct json_skip skip;
 	struct body body;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The item: its key, its kind, what is left out and why, its beginning and end. The body is built in between,
+ * The item: its key, its type, what is left out and why, its beginning and end. The body is built in between,
  * by decoder_body.c and the builder.
  */
 #include "writer/decode/decoder_item.h"
@@ -91,39 +91,68 @@ key_problem(const struct decoder *d)
 	return NULL;
 }
 
-/* ---- kind ---- */
+/* ---- type ---- */
+
+struct bytes *
+item_type_begins(struct decoder *d, const struct path_node *node)
+{
+	struct bytes *to = node->role == ROLE_KIND ? &d->item.kind : &d->item.api_version;
+
+	to->length = 0; /* the last one counts */
+	return to;
+}
 
 int
-item_add_kind(struct decoder *d, const char *text, size_t length)
+item_add_type(struct bytes *to, const char *text, size_t length)
 {
-	struct bytes *kind = &d->item.kind;
-	size_t room = DECODER_KIND_MAX - kind->length;
+	size_t room = DECODER_TYPE_MAX - to->length;
 
-	return bytes_append(kind, text, length < room ? length : room);
+	return bytes_append(to, text, length < room ? length : room);
 }
 
 /*
- * Is the item of another kind than all are to be? *why says which. An item without a kind is one of those of
- * a list; a kind that is no string, or has escapes, says nothing.
+ * Whether a text is another one than all are to have; then without its quotes in *ret. An item without it is
+ * one of those of a list; one that is no string, or has escapes, says nothing.
  */
 static bool
-is_of_another_kind(const struct decoder *d, char why[static DECODER_KIND_MAX + 64])
+is_another(const struct bytes *noted, const char *expected, const char **ret_text, size_t *ret_length)
 {
-	const struct decoder_item *item = &d->item;
-	const char *text = (const char *)item->kind.data, *end;
+	const char *text = (const char *)noted->data, *end;
 	size_t length;
 
-	if (!d->expected_kind || item->kind.length == 0)
+	if (!expected || noted->length == 0)
 		return false;
-	end = text + item->kind.length;
+	end = text + noted->length;
 	text = json_space_end(text, end);
 	length = (size_t)(end - text);
 	if (length < 2 || *text != '"' || memchr(text, '\\', length))
 		return false;
-	if (length == strlen(d->expected_kind) + 2 && memcmp(text + 1, d->expected_kind, length - 2) == 0)
+	if (length == strlen(expected) + 2 && memcmp(text + 1, expected, length - 2) == 0)
 		return false;
-	snprintf(why, DECODER_KIND_MAX + 64, "it is a %.*s, not a %.40s",
-		 (int)(is_plain(text, length) ? length - 1 : 1) - 1, text + 1, d->expected_kind);
+	*ret_text = text + 1;
+	*ret_length = is_plain(text, length) ? length - 2 : 0;
+	return true;
+}
+
+/*
+ * Is the item of another type than all are to be? why says which. Of a list the kind alone counts, as in
+ * client-go: its items may be what the server has not converted.
+ */
+static bool
+is_of_another_type(const struct decoder *d, char why[static DECODER_WHY_MAX / 2])
+{
+	const char *text;
+	size_t length;
+
+	if (is_another(&d->item.kind, d->expected_kind, &text, &length))
+		snprintf(why, DECODER_WHY_MAX / 2, "it is a %.*s, not a %.40s",
+			 (int)(length < 64 ? length : 64), text, d->expected_kind);
+	else if (d->mode == DECODE_WATCH &&
+		 is_another(&d->item.api_version, d->expected_api_version, &text, &length))
+		snprintf(why, DECODER_WHY_MAX / 2, "its apiVersion is %.*s, not %.64s",
+			 (int)(length < 64 ? length : 64), text, d->expected_api_version);
+	else
+		return false;
 	return true;
 }
 
@@ -245,6 +274,7 @@ item_begin(struct decoder *d, const char *p)
 	item->name_state = KEY_ABSENT;
 	item->ns_state = KEY_ABSENT;
 	item->has_metadata = false;
+	item->api_version.length = 0;
 	item->kind.length = 0;
 	return 0;
 }
@@ -274,7 +304,7 @@ item_end(struct decoder *d, const char *p)
 	const char *problem = keyed ? key_problem(d) : NULL;
 	size_t name_length = keyed && !problem ? item->name_length : 0;
 	size_t ns_length = keyed && !problem && item->ns_state == KEY_GOOD ? item->ns_length : 0;
-	char why[DECODER_KIND_MAX + 64];
+	char why[DECODER_WHY_MAX / 2];
 	int r = 0;
 
 	item->open = false;
@@ -298,7 +328,7 @@ item_end(struct decoder *d, const char *p)
 		if (r < 0)
 			return r;
 	}
-	if (!item->bad && is_of_another_kind(d, why)) {
+	if (!item->bad && is_of_another_type(d, why)) {
 		if (d->mode == DECODE_LIST) /* what else would such a list leave out? */
 			return decoder_fail(d, p, why);
 		problem = why;
@@ -320,11 +350,13 @@ item_reset(struct decoder *d)
 		schema_item_end(d->schema);
 	d->item.open = false;
 	item_drop(d);
+	bytes_clear(&d->item.api_version);
 	bytes_clear(&d->item.kind);
 }
 
 void
 item_done(struct decoder *d)
 {
+	bytes_done(&d->item.api_version);
 	bytes_done(&d->item.kind);
 }

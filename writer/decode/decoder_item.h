@@ -4,7 +4,7 @@
  * until its draft is handed over.
  *
  * What makes a value an object that can be kept is decided here: that it has a name and at most one namespace
- * (which go to the object's header, and leave OWN_NAME and OWN_NAMESPACE in the body), is of the kind that is
+ * (which go to the object's header, and leave OWN_NAME and OWN_NAMESPACE in the body), is of the type that is
  * expected, not longer than max_bytes, and fits a block. An item that is none of the objects we keep is
  * *bad*: it is left out and reported in a sentence, and the stream goes on.
  *
@@ -23,7 +23,7 @@
 #include "writer/base/growing.h"
 
 #define DECODER_WHY_MAX 320u
-#define DECODER_KIND_MAX 128u	/* bytes of a kind's text that are of interest */
+#define DECODER_TYPE_MAX 320u /* bytes of an apiVersion's or a kind's text that are of interest */
 
 /* What became of the name, or the namespace. */
 enum key_part { KEY_ABSENT, KEY_GOOD, KEY_WRONG_TYPE, KEY_WRONG_BYTES, KEY_TOO_LONG };
@@ -36,7 +36,8 @@ struct decoder_item {
 	size_t name_length, ns_length;
 	char name[OBJECT_NAME_MAX];
 	char ns[OBJECT_NAMESPACE_MAX];
-	struct bytes kind;		/* as it stands there, in quotes; DECODER_KIND_MAX bytes at most */
+	/* as they stand there, in quotes; DECODER_TYPE_MAX bytes at most */
+	struct bytes api_version, kind;
 
 	/* closed, and the end of its event or document is not there yet */
 	bool has_draft;
@@ -74,8 +75,10 @@ int item_give_up_long(struct decoder *d, const char *p);
  */
 int item_build_failed(struct decoder *d, const char *p, int r);
 
-/* Some of the text of its kind, which the schema drops. 0 or -ENOMEM */
-int item_add_kind(struct decoder *d, const char *text, size_t length);
+/* A field of the item that the schema drops begins, by its role apiVersion or kind: where its text goes. */
+struct bytes *item_type_begins(struct decoder *d, const struct path_node *node);
+/* Some of that text. 0 or -ENOMEM */
+int item_add_type(struct bytes *to, const char *text, size_t length);
 
 /* The item ends before p: it becomes a draft, or is bad. In a list it is handed over, else it waits. */
 int item_end(struct decoder *d, const char *p);

@@ -327,7 +327,7 @@ add_role(struct decoder_schema *s, struct path_node *parent, const char *name, e
 static int
 plant(struct decoder_schema *s)
 {
-	struct path_node *metadata = NULL, *kind;
+	struct path_node *metadata = NULL, *api_version, *kind;
 	int r = 0;
 
 	s->anything = new_node(s, NULL, 0);
@@ -349,6 +349,9 @@ plant(struct decoder_schema *s)
 	    !add_role(s, metadata, "namespace", ROLE_NAMESPACE))
 		return -ENOMEM;
 	metadata->unshared = true;
+	api_version = find_child(s->root, "apiVersion", strlen("apiVersion"));
+	if (api_version && api_version->drop)
+		api_version->role = ROLE_API_VERSION;
 	kind = find_child(s->root, "kind", 4);
 	if (kind && kind->drop)
 		kind->role = ROLE_KIND;

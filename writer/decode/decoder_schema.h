@@ -39,7 +39,8 @@ enum path_role {
 	ROLE_METADATA,
 	ROLE_NAME,
 	ROLE_NAMESPACE,
-	ROLE_KIND /* of dropped fields only */
+	ROLE_API_VERSION, /* of dropped fields only, as the next */
+	ROLE_KIND
 };
 
 struct path_node {

@@ -318,7 +318,7 @@ list_start(const struct source *source, const struct list_params *params, list_d
 	l->decoder = decoder_new(DECODE_LIST, source->arena, source->intern, source->schema, &events, l,
 				 source->max_item_bytes);
 	if (l->decoder)
-		decoder_expect_kind(l->decoder, source->kind);
+		decoder_expect_type(l->decoder, source->api_version, source->kind);
 	if (params->resource_version)
 		l->first_version = strdup(params->resource_version);
 	if (l->decoder && (l->first_version || !params->resource_version))

@@ -13,8 +13,8 @@
  * Which ends of a watch make it list again:
  *
  *	410, or an RV that is ahead of the server               list
- *	an event that cannot be kept                            list (of another kind, or without metadata:
- *	                                                        dropped)
+ *	an event that cannot be kept                            list (of another kind or apiVersion, or
+ *	                                                        without metadata: dropped)
  *	the same broken or too large event twice                list
  *	429, within the stream or instead of it                 watch again
  *	InternalError within the stream                         watch again for 30 s, then list

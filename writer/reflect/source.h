@@ -14,8 +14,9 @@
 
 struct source {
 	const char *name;		/* "pods", "deployments.apps in team-a": for messages */
-	/* "Pod": what items and events must be, where they say it; NULL: anything */
-	const char *kind;
+	/* "apps/v1", "Deployment": what events must be, and items by their kind, where they say it; NULL: any
+	 */
+	const char *api_version, *kind;
 	/* a custom resource's list may be of any kind; others are a PodList */
 	bool custom;
 	struct lister_watcher *lister_watcher;

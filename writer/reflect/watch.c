@@ -375,7 +375,7 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 	w->decoder = decoder_new(DECODE_WATCH, source->arena, source->intern, source->schema, &decoder_events,
 				 w, source->max_item_bytes);
 	if (w->decoder)
-		decoder_expect_kind(w->decoder, source->kind);
+		decoder_expect_type(w->decoder, source->api_version, source->kind);
 	if (w->decoder)
 		r = source->lister_watcher->watch(source->lister_watcher->context, params, &callbacks, w,
 						  &w->request);

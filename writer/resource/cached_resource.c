@@ -157,6 +157,7 @@ options_of(struct cached_resource *c, struct source *source)
 
 	*source = (struct source){
 		.name = spec->name,
+		.api_version = spec->metadata_only ? "meta.k8s.io/v1" : spec->api_version,
 		.kind = spec->metadata_only ? "PartialObjectMetadata" : spec->kube.kind,
 		.custom = !spec->metadata_only && strchr(spec->kube.group, '.') != NULL,
 		.lister_watcher = &spec->lister_watcher.base,

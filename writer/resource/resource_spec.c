@@ -63,6 +63,11 @@ make_texts(struct resource_spec *spec, const struct config_resource *entry)
 	spec->group_name = kube_resource_group_name(&spec->kube);
 	if (!spec->group_name)
 		return -ENOMEM;
+	if (asprintf(&spec->api_version, "%s%s%s", spec->kube.group, spec->kube.group[0] ? "/" : "",
+		     spec->kube.version) < 0) {
+		spec->api_version = NULL;
+		return -ENOMEM;
+	}
 	if (asprintf(&spec->name, "%s%s%s", spec->group_name, entry->namespace_ ? " in " : "",
 		     entry->namespace_ ? entry->namespace_ : "") < 0) {
 		spec->name = NULL;
@@ -150,6 +155,7 @@ resource_spec_free(struct resource_spec *spec)
 	kube_resource_done(&spec->kube);
 	free(spec->name);
 	free(spec->group_name);
+	free(spec->api_version);
 	free(spec->refusal_hint);
 	free(spec->descriptor);
 	free(spec);

@@ -17,6 +17,7 @@ struct resource_spec {
 	struct kube_resource kube;
 	char *name;			/* "pods", "deployments.apps in team-a": for messages and stat */
 	char *group_name;		/* "pods", "deployments.apps" */
+	char *api_version;              /* "v1", "apps/v1" */
 	char *refusal_hint;		/* the RBAC rule that it needs, in a sentence; or NULL */
 	bool metadata_only;
 	struct decoder_schema *schema;	/* what is kept of its objects */

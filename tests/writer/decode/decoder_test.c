@@ -994,7 +994,7 @@ assert_pods(enum decoder_mode mode, const char *text, const char *expected)
 		int r = 0;
 
 		s.decoder = decoder_new(mode, s.fx->arena, s.fx->intern, s.fx->schema, &stream_events, &s, 0);
-		decoder_expect_kind(s.decoder, "Pod");
+		decoder_expect_type(s.decoder, "v1", "Pod");
 		for (size_t at = 0; at < length && r == 0; at += chunk)
 			r = decoder_feed(s.decoder, text + at, length - at < chunk ? length - at : chunk);
 		if (r < 0)
@@ -1034,6 +1034,32 @@ objects_of_another_kind_are_told(void **state)
 		    "{\"items\":[{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"kind\":"
 		    "\"Node\"}]}",
 		    "[/a]{\"metadata\":{\"name\":\"a\"}}\nERROR:it is a Node, not a Pod");
+}
+
+/*
+ * An event with an object of another apiVersion is told as one of none of ours, whatever stands before it; in
+ * a list it counts, as in client-go.
+ */
+static void
+objects_of_another_version_are_told(void **state)
+{
+	(void)state;
+	assert_pods(
+		DECODE_WATCH,
+		"{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v2\",\"metadata\":{"
+		"\"name\":\"a\"}}}\n"
+		"{\"type\":\"MODIFIED\",\"object\":{\"apiVersion\": \"v1\" ,\"metadata\":{\"name\":\"b\"}}}\n"
+		"{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"c\"},\"apiVersion\":\"v\"}}\n"
+		"{\"type\":\"ADDED\",\"object\":{\"apiVersion\":\"v2\",\"apiVersion\":\"v1\",\"metadata\":{"
+		"\"name\":\"d\"}}}\n"
+		"{\"type\":\"BOOKMARK\",\"object\":{\"apiVersion\":\"v2\"}}\n",
+		"FOREIGN:the object a at byte 28 is left out: its apiVersion is v2, not v1\n"
+		"MODIFIED[/b]{\"metadata\":{\"name\":\"b\"}}\n"
+		"FOREIGN:the object c at byte 189 is left out: its apiVersion is v, not v1\n"
+		"ADDED[/d]{\"metadata\":{\"name\":\"d\"}}\nBOOKMARK:{}\n");
+	assert_pods(DECODE_LIST,
+		    "{\"items\":[{\"apiVersion\":\"v2\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}]}",
+		    "[/a]{\"metadata\":{\"name\":\"a\"}}\nEND:,,0\n");
 }
 
 /*
@@ -1269,6 +1295,7 @@ main(void)
 		cmocka_unit_test(items_too_deep_or_too_long_are_passed),
 		cmocka_unit_test(the_length_limit_is_exact),
 		cmocka_unit_test(objects_of_another_kind_are_told),
+		cmocka_unit_test(objects_of_another_version_are_told),
 		cmocka_unit_test(drops_leave_out_their_paths),
 		cmocka_unit_test(impossible_drops_are_refused),
 		cmocka_unit_test(broken_envelopes_are_refused),
