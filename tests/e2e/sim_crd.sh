@@ -57,6 +57,25 @@ for i in $(seq 60); do
 done
 same "any number of times" 200 "$(code GET /apis/example.com/v1/gadgets)"
 
+# ---- scale
+api DELETE $CRDS/gadgets.example.com >/dev/null
+SCALED='{"name":"v1","served":true,"storage":true,"subresources":{"status":{},"scale":{"specReplicasPath":".spec.size.wanted","statusReplicasPath":".status.ready","labelSelectorPath":".status.selector"}}}'
+scaled() { crd Namespaced v1 | jq -c --argjson v "$SCALED" '.spec.versions=[$v]'; }
+same "a scale's paths are needed" '422 Invalid CustomResourceDefinition.apiextensions.k8s.io "gadgets.example.com" is invalid: spec.versions[].subresources.scale.statusReplicasPath: Required value' "$(status POST $CRDS -d "$(scaled | jq -c 'del(.spec.versions[0].subresources.scale.statusReplicasPath)')")"
+same "and stand where they belong" '422' "$(code POST $CRDS -d "$(scaled | jq -c '.spec.versions[0].subresources.scale.specReplicasPath=".status.x"')")"
+same "a definition with a scale" 201 "$(code POST $CRDS -d "$(scaled)")"
+same "discovery has it" '["autoscaling","v1","Scale"]' "$(api GET /apis/example.com/v1 | jq -c '.resources[]|select(.name=="gadgets/scale")|[.group,.version,.kind]')"
+api POST $GADGETS -d '{"metadata":{"name":"s"},"spec":{"size":{"wanted":3},"x":1}}' >/dev/null
+merge() { curl -s -X PATCH "$URL$GADGETS/$1" -H 'Content-Type: application/merge-patch+json' -d "$2"; }
+merge s/status '{"status":{"ready":2,"selector":"app=s"}}' >/dev/null
+same "an object's scale" 'Scale autoscaling/v1 s 3 2 app=s' "$(api GET $GADGETS/s/scale | jq -r '"\(.kind) \(.apiVersion) \(.metadata.name) \(.spec.replicas) \(.status.replicas) \(.status.selector)"')"
+same "it is changed where the path says" '5 {"size":{"wanted":5},"x":1} 2' "$(merge s/scale '{"spec":{"replicas":5}}' | jq .spec.replicas) $(api GET $GADGETS/s | jq -r '"\(.spec|tojson) \(.status.ready)"')"
+same "by PUT, too" 7 "$(api GET $GADGETS/s/scale | jq '.spec.replicas=7' >"$DIR/scale"; api PUT $GADGETS/s/scale -d "@$DIR/scale" >/dev/null; api GET $GADGETS/s | jq .spec.size.wanted)"
+api POST $GADGETS -d '{"metadata":{"name":"t"}}' >/dev/null
+same "one that wants none has none" '500 InternalError Internal error occurred: the spec replicas field ".spec.size.wanted" does not exist' "$(status GET $GADGETS/t/scale)"
+merge t '{"spec":{"size":{"wanted":1}}}' >/dev/null
+same "until it says so" 1 "$(api GET $GADGETS/t/scale | jq .spec.replicas)"
+
 # ---- from a file
 kill "$SIM"
 wait "$SIM"

@@ -30,6 +30,37 @@ require(const struct sim_resource *crds, const struct sim_doc *doc, const char *
 	return sim_status_invalid(status, crds, name, "FieldValueRequired", path, "Required value");
 }
 
+/* A path below `.spec` or `.status`, which stands in `scale` under that name. */
+static int
+check_scale_path(const struct sim_resource *crds, const struct sim_node *scale, const char *name,
+		 const char *field, const char *below, struct sim_status *status)
+{
+	_cleanup_(sim_freep) char *path = sim_text_dup(sim_get(scale, field));
+	_cleanup_(sim_buf_done) struct sim_buf at = {0};
+	_cleanup_(sim_buf_done) struct sim_buf why = {0};
+
+	if (!strncmp(path, below, strlen(below)) && path[strlen(below)] && !strchr(path, '['))
+		return 0;
+	sim_buf_printf(&at, "spec.versions[].subresources.scale.%s", field);
+	if (!path[0])
+		return sim_status_invalid(status, crds, name, "FieldValueRequired", at.data,
+					  "Required value");
+	sim_buf_printf(&why, "Invalid value: \"%.250s\": should be a json path under %.*s", path,
+		       (int)strlen(below) - 1, below);
+	return sim_status_invalid(status, crds, name, "FieldValueInvalid", at.data, why.data);
+}
+
+static int
+check_scale(const struct sim_resource *crds, const struct sim_node *scale, const char *name,
+	    struct sim_status *status)
+{
+	if (!scale)
+		return 0;
+	if (check_scale_path(crds, scale, name, "specReplicasPath", ".spec.", status) < 0)
+		return -EINVAL;
+	return check_scale_path(crds, scale, name, "statusReplicasPath", ".status.", status);
+}
+
 static int
 check_versions(const struct sim_resource *crds, const struct sim_doc *doc, const char *name,
 	       struct sim_status *status)
@@ -45,6 +76,8 @@ check_versions(const struct sim_resource *crds, const struct sim_doc *doc, const
 			return sim_status_invalid(status, crds, name, "FieldValueRequired",
 						  "spec.versions[].name", "Required value");
 		stored += storage && storage->type == SIM_TRUE;
+		if (check_scale(crds, sim_path(v, "subresources.scale"), name, status) < 0)
+			return -EINVAL;
 	}
 	if (stored != 1)
 		return sim_status_invalid(
@@ -156,6 +189,13 @@ is_true(const struct sim_node *node)
 	return node && node->type == SIM_TRUE;
 }
 
+/* ".spec.replicas" as paths are written here. */
+static const char *
+without_dot(const char *path)
+{
+	return path[0] == '.' ? path + 1 : path;
+}
+
 /* Define one version; `first` is the entry whose objects it shows, NULL: its own. */
 static struct sim_resource *
 define(struct sim_registry *registry, const struct sim_doc *doc, const struct sim_node *version,
@@ -168,6 +208,10 @@ define(struct sim_registry *registry, const struct sim_doc *doc, const struct si
 	_cleanup_(sim_freep) char *singular = sim_text_dup(sim_get(names, "singular"));
 	_cleanup_(sim_freep) char *kind = sim_text_dup(sim_get(names, "kind"));
 	_cleanup_(sim_freep) char *name = sim_text_dup(sim_get(version, "name"));
+	const struct sim_node *scale = sim_path(version, "subresources.scale");
+	_cleanup_(sim_freep) char *replicas = sim_text_dup(sim_get(scale, "specReplicasPath"));
+	_cleanup_(sim_freep) char *ready = sim_text_dup(sim_get(scale, "statusReplicasPath"));
+	_cleanup_(sim_freep) char *selector = sim_text_dup(sim_get(scale, "labelSelectorPath"));
 	struct sim_resource like = {.group = group,
 				    .version = name,
 				    .plural = plural,
@@ -175,6 +219,10 @@ define(struct sim_registry *registry, const struct sim_doc *doc, const struct si
 				    .kind = kind,
 				    .namespaced = sim_is(sim_path(doc->root, "spec.scope"), "Namespaced"),
 				    .has_status = sim_path(version, "subresources.status") != NULL,
+				    .scale = scale != NULL,
+				    .scale_spec = without_dot(replicas),
+				    .scale_status = without_dot(ready),
+				    .scale_selector = without_dot(selector),
 				    .custom = true};
 	char *texts[3] = {NULL};
 	struct sim_resource *found = NULL;

@@ -187,6 +187,14 @@ lower(const char *text)
 	return copy;
 }
 
+static char *
+copy_or(const char *text, const char *otherwise)
+{
+	const char *from = text ? text : otherwise;
+
+	return sim_strndup(from, strlen(from));
+}
+
 /* Fill what follows from the rest, and own every string of a custom resource. */
 static struct sim_resource *
 complete(struct sim_registry *registry, const struct sim_resource *from, const struct sim_resource *first)
@@ -205,6 +213,11 @@ complete(struct sim_registry *registry, const struct sim_resource *from, const s
 	r->kind = sim_strndup(from->kind, strlen(from->kind));
 	r->singular = from->singular ? sim_strndup(from->singular, strlen(from->singular))
 				     : lower(from->kind);
+	if (r->scale) {
+		r->scale_spec = copy_or(from->scale_spec, "spec.replicas");
+		r->scale_status = copy_or(from->scale_status, "status.replicas");
+		r->scale_selector = copy_or(from->scale_selector, "");
+	}
 	if (!r->field_error)
 		r->field_error = r->fields || r->custom ? NOT_SUPPORTED : ONLY_NAMES;
 
@@ -266,6 +279,9 @@ sim_registry_done(struct sim_registry *registry)
 		free_text(r->singular);
 		for (size_t k = 0; k < 3; k++)
 			free_text(r->shorts[k]);
+		free_text(r->scale_spec);
+		free_text(r->scale_status);
+		free_text(r->scale_selector);
 		free(r->group_resource);
 		free(r->api_version);
 		free(r->head);
@@ -386,6 +402,13 @@ sim_registry_add(struct sim_registry *registry, const char *group, const char *v
 }
 
 static bool
+same_scale(const struct sim_resource *a, const struct sim_resource *b)
+{
+	return !strcmp(a->scale_spec, b->scale_spec) && !strcmp(a->scale_status, b->scale_status) &&
+	       !strcmp(a->scale_selector, b->scale_selector);
+}
+
+static bool
 equal(const struct sim_resource *a, const struct sim_resource *b)
 {
 	for (size_t i = 0; i < 3; i++)
@@ -394,7 +417,8 @@ equal(const struct sim_resource *a, const struct sim_resource *b)
 	return a->custom == b->custom && !strcmp(a->plural, b->plural) && !strcmp(a->group, b->group) &&
 	       !strcmp(a->version, b->version) && !strcmp(a->kind, b->kind) &&
 	       !strcmp(a->singular, b->singular ? b->singular : a->singular) &&
-	       a->namespaced == b->namespaced && a->has_status == b->has_status && a->in_all == b->in_all;
+	       a->namespaced == b->namespaced && a->has_status == b->has_status && a->in_all == b->in_all &&
+	       a->scale == b->scale && (!a->scale || same_scale(a, b));
 }
 
 int

@@ -40,6 +40,9 @@ struct sim_resource {
 	bool has_status;  /* serves .../status, and keeps status apart from the rest */
 	bool in_all;	  /* category "all" */
 	bool scale;	  /* serves .../scale */
+	/* where a Scale's replicas stand, as "spec.replicas"; of a custom resource its selector, "" for none
+	 */
+	const char *scale_spec, *scale_status, *scale_selector;
 	bool custom;	  /* declared or guessed: list items carry kind and apiVersion, as of a CRD */
 	const struct sim_field *fields; /* beyond metadata.name and metadata.namespace; label NULL ends */
 	/* message for a label that is none of these: %s is the label */

@@ -345,9 +345,9 @@ sim_handle_patch(struct sim_request *request)
 			return sim_reply_status(request);
 		sim_object_edit(request->resource, old, &old_doc);
 		sim_object_edit(request->resource, old, &doc);
-		if (sim_is_scale(request))
-			sim_scale_of(request, &doc);
-		r = patch_doc(request, type, patch.root, &doc);
+		r = sim_is_scale(request) ? sim_scale_of(request, &doc) : 0;
+		if (r == 0)
+			r = patch_doc(request, type, patch.root, &doc);
 		if (r == 0 && sim_is_scale(request))
 			r = sim_scale_apply(request, old, &doc);
 		if (r == 0)
