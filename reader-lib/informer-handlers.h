@@ -97,8 +97,10 @@ struct informer_watch_status {
  *                  count as 1,000. Served from this process's own view; the daemon has no part in it
  * queue_entries    size of the queue; 0: 4,096; the daemon may cap it. 24 bytes of shared memory each
  * consumer         a name under which the daemon remembers how far this handler has got, for this user: after
- *                  a restart it goes on from there, without initial adds (they come when the name is new).
- *                  One process at a time. At most 91 bytes. What was told and not acknowledged may come
+ *                  a restart it goes on from there, without initial adds. When the daemon does not know the
+ *                  name (it is new, was forgotten after a week, or the arena was lost, which the daemon
+ *                  cannot tell apart), that is a RESYNC: all that is there, and what is not told is gone. One
+ *                  process at a time. At most 91 bytes. What was told and not acknowledged may come
  *                  again, and deletes may come of what was never told
  * manual_ack       with consumer: only what informer_acknowledge() names counts as done; else each event when
  *                  its calls returned

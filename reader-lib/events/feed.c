@@ -196,6 +196,9 @@ judge(struct feed *f, bool other_arrived)
 	}
 	atomic_store_explicit(&f->ring->openings, look->openings, memory_order_relaxed);
 	if (!f->has_cursor) {
+		/* The daemon does not know the consumer: new, or forgotten, or its arena was lost. */
+		if (f->sub->consumer[0])
+			return begin_resync(f);
 		begin_walk(f, WALK_INITIAL, 0);
 		return 1;
 	}

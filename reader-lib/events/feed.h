@@ -3,7 +3,7 @@
  * The feed of one handler: what happened to a resource, in order, from a ring and from walks over by-seq
  * (shm-layout/queue.h).
  *
- *	              no cursor:
+ *	              no cursor (of a consumer: AWAIT, then RESYNC):
  *	(nothing) ───── INITIAL ────▶ WALK ───────── end ────────▶ RING
  *	                              ▲  ▲                          │
  *	                              │  └─── COALESCED ◀───────────┤  overflowed, or (re)opened

@@ -128,6 +128,13 @@ handler_leaves(const struct informer_handler *h)
 	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->paused, memory_order_relaxed);
 }
 
+/* What all that is there is compared with what was told: the handler hears of no RESYNC. */
+static inline bool
+handler_resyncs_by_keys(const struct handler_work *w)
+{
+	return w->feed.walk == WALK_RESYNC && !w->resyncing;
+}
+
 /*
  * Call on_add, on_update, on_delete for an item. exact: it is a change that was not coalesced; else
  * on_overflow says so first. use_old: of the item's objects, the old one. False when the handler left off

@@ -130,8 +130,7 @@ note(struct informer_handler *h, const struct feed_item *item, const struct obje
 static bool
 walk_is_exact(const struct handler_work *w)
 {
-	return w->feed.fresh && w->feed.walk != WALK_COALESCED &&
-	       !(w->o.track_keys && w->feed.walk == WALK_RESYNC);
+	return w->feed.fresh && w->feed.walk != WALK_COALESCED && !handler_resyncs_by_keys(w);
 }
 
 static int

@@ -85,8 +85,7 @@ handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool 
 	struct handler_work *w = h->work;
 	struct informer_object object = object_for_call(&w->feed, item->part, item->new_object,
 							item->new_ref);
-	bool initial = item->initial &&
-		       !(w->o.track_keys && w->feed.walk == WALK_RESYNC && item->kind == FEED_PRESENT);
+	bool initial = item->initial && !(handler_resyncs_by_keys(w) && item->kind == FEED_PRESENT);
 
 	if (!notice(h, exact))
 		return false;

@@ -463,6 +463,13 @@ set_up(void **state)
 	return 0;
 }
 
+static int
+set_up_one_arena(void **state)
+{
+	*state = recorder_world_new("a1 b1", false);
+	return 0;
+}
+
 /* Until events come from the current arena. */
 static void
 await_new_ring(struct recorder_world *w)
@@ -628,7 +635,7 @@ after_an_overflow_what_waits_in_the_next_ring_is_told(void **state)
 
 /*
  * A handler that comes back under its name goes on from where it was, without initial adds; another name gets
- * them.
+ * them, as a RESYNC.
  */
 static void
 a_named_consumer_goes_on_where_it_was(void **state)
@@ -639,7 +646,7 @@ a_named_consumer_goes_on_where_it_was(void **state)
 
 	w->r->options.consumer = "agent";
 	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
 	recorder_change(w->fx, "a2");
 	recorder_expect(w->r, "a1>a2");
 	informer_detach(w->inf);
@@ -652,7 +659,7 @@ a_named_consumer_goes_on_where_it_was(void **state)
 	r = recorder_new(next);
 	r->options.consumer = "other";
 	recorder_add(r);
-	recorder_expect(r, "+a3* +c1* SYNCED");
+	recorder_expect(r, "RESYNC BEGIN +a3* +c1* END SYNCED");
 	/* and over the daemon's death, with nothing to tell */
 	recorder_change(w->fx, "c2");
 	recorder_expect(w->r, "c1>c2");
@@ -667,6 +674,33 @@ a_named_consumer_goes_on_where_it_was(void **state)
 	recorder_add(w->r);
 	recorder_change(w->fx, "c3");
 	recorder_expect(w->r, "SYNCED c2>c3");
+}
+
+/* The arena was lost, and with it the name: what the consumer knew is not told again but where it is there. */
+static void
+a_consumer_of_a_lost_arena_is_resynced(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->r->options.consumer = "agent";
+	recorder_add(w->r);
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
+	recorder_change(w->fx, "c1");
+	recorder_expect(w->r, "+c1");
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	broker_fixture_stop(w->fx);
+	broker_fixture_replace(w->fx, false, false);
+	broker_fixture_start(w->fx);
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	recorder_add(w->r);
+	/* a store that is being filled would make what is still to come look gone */
+	recorder_change_unsynced(w->fx, "b1");
+	recorder_pump(w->inf);
+	recorder_change(w->fx, "c2");
+	recorder_expect(w->r, "RESYNC BEGIN +b1* +c2* END SYNCED");
+	recorder_change(w->fx, "-b");
+	recorder_expect(w->r, "-b1");
 }
 
 /* With manual_ack only what was acknowledged is done; the rest comes again. */
@@ -688,7 +722,7 @@ what_was_not_acknowledged_comes_again(void **state)
 	w->r->options.consumer = "agent";
 	w->r->options.manual_ack = true;
 	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
 	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
 	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
 	first_cursor.seq = 0;
@@ -719,7 +753,7 @@ what_went_unacknowledged_and_is_gone_is_deleted(void **state)
 	w->r->options.manual_ack = true;
 	w->r->options.label_selector = "app!=db";
 	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
 	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
 	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
 	recorder_change(w->fx, "c1 d1");
@@ -743,7 +777,7 @@ a_consumer_that_is_taken_is_waited_for(void **state)
 
 	w->r->options.consumer = r->options.consumer = "agent";
 	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* END SYNCED");
 	recorder_add(r);
 	for (int i = 0; i < 1000 && !strstr(text, "agent"); i++) {
 		recorder_pump(other);
@@ -904,6 +938,8 @@ main(void)
 		TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
 		TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told),
 		TEST_IN(a_named_consumer_goes_on_where_it_was),
+		cmocka_unit_test_setup_teardown(a_consumer_of_a_lost_arena_is_resynced, set_up_one_arena,
+						recorder_world_tear_down),
 		TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
 		TEST_IN(what_was_not_acknowledged_comes_again),
 		TEST_IN(a_consumer_that_is_taken_is_waited_for),

@@ -372,7 +372,7 @@ in_another_lineage_a_consumer_acknowledges_anew(void **state)
 
 	w->r->options.consumer = "agent";
 	recorder_add(w->r);
-	recorder_expect(w->r, "SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN END SYNCED");
 	recorder_change(w->fx, "a1 b1 c1 d1 e1 f1");
 	recorder_expect(w->r, "+a1 +b1 +c1 +d1 +e1 +f1");
 	broker_fixture_replace(w->fx, true, true);
@@ -399,7 +399,7 @@ with_track_keys_a_consumer_knows_what_its_former_life_was_told(void **state)
 	w->r->options.track_keys = true;
 	recorder_change(w->fx, "a1 b1 c1");
 	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
 	informer_detach(w->inf);
 	free(recorder_text(w->r, true));
 	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
@@ -426,7 +426,7 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 	w->r->options.consumer = "agent";
 	w->r->options.track_keys = true;
 	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
 	w->r->each = remove_itself;
 	broker_fixture_replace(w->fx, true, true);
 	recorder_change(w->fx, "c1");
@@ -441,7 +441,7 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 	free(text);
 	w->r->each = NULL;
 	recorder_add(w->r);
-	recorder_expect(w->r, "+c1* SYNCED");
+	recorder_expect(w->r, "RESYNC BEGIN +c1* END SYNCED");
 }
 
 /* Removed: no call after on_done; removing again is fine. */
