@@ -616,6 +616,25 @@ INFORMER_API int informer_wait_version(struct informer *informer, const char *re
 				       int timeout_ms);
 
 /*
+ * Until an object is as its caller wants it: there, gone, or in some state ("kubectl wait"). Its state is
+ * looked at now, and whenever something was committed; informerd may come, go and return meanwhile.
+ *
+ * ns        NULL or "": of what has no namespace
+ * met       called in this thread, without a lock, with a snapshot and the object in it; object NULL: it does
+ *           not exist (the resource's list is in). Both are lent for the call. Returns 1: it is as wanted;
+ *           0: not yet; negative: the wait ends with this. It is given states, not changes: one that was
+ *           deleted and created anew between two looks has another UID. It may look things up; it must not
+ *           wait
+ * Returns   as above; what met returned when that was negative; -EINVAL
+ * Cost      each commit wakes the thread for one lookup and one call
+ */
+INFORMER_API int informer_wait_object(struct informer *informer, const char *resource, const char *ns,
+				      const char *name,
+				      int (*met)(void *context, const struct informer_snapshot *snapshot,
+						 const struct informer_object *object),
+				      void *context, int timeout_ms);
+
+/*
  * For event loops: ask that informer_fd() becomes readable at the next commit, once.
  *
  * Returns  0 armed; 1 there is a newer version than `seen` already, look at once; negative as above.

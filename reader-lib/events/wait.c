@@ -20,6 +20,7 @@
 
 #include "reader-lib/attach/connection.h"
 #include "reader-lib/events/run.h"
+#include "reader-lib/events/wait.h"
 #include "reader-lib/events/watch_error.h"
 #include "shm-layout/time_ns.h"
 
@@ -318,13 +319,41 @@ add_watch_error(struct informer *inf, struct informer_resource *resource, char *
 	snprintf(text, size, "; %.390s", trouble.message);
 }
 
+uint64_t
+wait_deadline(int timeout_ms)
+{
+	return timeout_ms < 0 ? UINT64_MAX : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+}
+
+int
+wait_left_ms(uint64_t end_ns)
+{
+	uint64_t now = time_ns(CLOCK_MONOTONIC), left;
+
+	if (end_ns == UINT64_MAX)
+		return -1;
+	left = end_ns > now ? (end_ns - now + 999999u) / 1000000u : 0;
+	return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+int
+wait_timed_out(struct informer *inf, struct informer_resource *resource, int timeout_ms, const char *why)
+{
+	char reason[256], trouble[400] = "";
+
+	pthread_mutex_lock(&inf->lock);
+	memcpy(reason, inf->reason, sizeof(reason));
+	pthread_mutex_unlock(&inf->lock);
+	add_watch_error(inf, resource, trouble, sizeof(trouble));
+	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble,
+			 reason[0] ? "; " : "", reason);
+}
+
 static int
 wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 {
-	uint64_t end = timeout_ms < 0 ? UINT64_MAX
-				      : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	uint64_t end = wait_deadline(timeout_ms);
 	const char *why = "";
-	char reason[256] = "", trouble[400] = "";
 	int r;
 
 	if (forked(inf))
@@ -344,12 +373,7 @@ wait_for(struct informer *inf, struct condition condition, int timeout_ms)
 	pthread_mutex_unlock(&inf->run->wait_lock);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	pthread_mutex_lock(&inf->lock);
-	memcpy(reason, inf->reason, sizeof(reason));
-	pthread_mutex_unlock(&inf->lock);
-	add_watch_error(inf, condition.resource, trouble, sizeof(trouble));
-	return error_set(inf, -ETIMEDOUT, "after %d ms still: %s%s%s%s", timeout_ms, why, trouble,
-			 reason[0] ? "; " : "", reason);
+	return wait_timed_out(inf, condition.resource, timeout_ms, why);
 }
 
 int

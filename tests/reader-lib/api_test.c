@@ -244,6 +244,7 @@ null_handles_are_refused(void **state)
 	assert_int_equal(informer_wait_synced(NULL, "pods", 0), -22);
 	assert_int_equal(informer_wait_commit(NULL, NULL, 0), -22);
 	assert_int_equal(informer_wait_version(NULL, "pods", "1", 0), -22);
+	assert_int_equal(informer_wait_object(NULL, "pods", "n", "a", NULL, NULL, 0), -22);
 	assert_int_equal(informer_arm(NULL, NULL), -22);
 	assert_int_equal(informer_last_error(NULL, text, sizeof(text)), 0);
 	informer_free(NULL, NULL);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting for one object to be as its caller wants it.
+ *
+ * Look, then sleep until there is a newer version than the one that was looked at. So no state is missed that
+ * stays; one that comes and goes between two commits' wakings is not looked at. An arena's end, and the next
+ * one's beginning, are newer versions like others: a wait outlives informerd.
+ */
+#include <stdio.h>
+
+#include "reader-lib/events/wait.h"
+#include "reader-lib/read/resource_open.h"
+
+struct awaited_object {
+	struct informer_resource *resource;
+	const char *ns, *name;
+	int (*met)(void *context, const struct informer_snapshot *snapshot,
+		   const struct informer_object *object);
+	void *context;
+};
+
+/* In a snapshot: 1 it is as wanted, 0 not yet, or negative. */
+static int
+look_in(const struct informer_snapshot *snap, const struct awaited_object *awaited, const char **ret_why)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_object object;
+	int r = informer_resource_info(snap, awaited->resource, &info);
+
+	*ret_why = "informerd does not cache it";
+	if (r == 0)
+		r = informer_get_z(snap, awaited->resource, awaited->ns, awaited->name, &object);
+	if (r == INFORMER_E_NOT_FOUND) {
+		*ret_why = info.synced ? "it is not there" : "the first list is not in";
+		/* what is not found while a list is on its way may well exist */
+		return info.synced ? awaited->met(awaited->context, snap, NULL) : 0;
+	}
+	if (r == 0) {
+		*ret_why = "it is there, and not as it is waited for";
+		return awaited->met(awaited->context, snap, &object);
+	}
+	/* The daemon may add the resource yet, or explain it; a snapshot that was taken back is followed. */
+	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_NOT_READY || r == INFORMER_E_EXPIRED ? 0 : r;
+}
+
+/* seen: the version that was looked at; its epoch is 0 when there was none. */
+static int
+look(struct informer *inf, const struct awaited_object *awaited, struct informer_moment *seen,
+     const char **ret_why)
+{
+	struct informer_snapshot snap;
+	int r = informer_begin(inf, &snap);
+
+	*seen = (struct informer_moment){0};
+	*ret_why = "no arena is attached";
+	if (r < 0)
+		return r == INFORMER_E_NOT_READY ? 0 : r;
+	if (informer_snapshot_moment(&snap, seen) < 0)
+		*seen = (struct informer_moment){0};
+	r = look_in(&snap, awaited, ret_why);
+	informer_end(&snap);
+	return r;
+}
+
+int
+informer_wait_object(struct informer *inf, const char *resource, const char *ns, const char *name,
+		     int (*met)(void *context, const struct informer_snapshot *snapshot,
+				const struct informer_object *object),
+		     void *context, int timeout_ms)
+{
+	struct awaited_object awaited = {.ns = ns, .name = name, .met = met, .context = context};
+	uint64_t end_ns = wait_deadline(timeout_ms);
+	struct informer_moment seen;
+	const char *why = "";
+	char text[1024];
+	int r;
+
+	if (!inf || !resource || !name || !met)
+		return -EINVAL;
+	r = informer_resource_open(inf, resource, &awaited.resource);
+	while (r == 0) {
+		r = look(inf, &awaited, &seen, &why);
+		if (r > 0)
+			return 0;
+		if (r == 0)
+			r = informer_wait_commit(inf, seen.epoch ? &seen : NULL, wait_left_ms(end_ns));
+	}
+	if (r != -ETIMEDOUT || wait_left_ms(end_ns) != 0)
+		return r;
+	snprintf(text, sizeof(text), "%.60s %.250s%s%.250s: %s", resource, ns ? ns : "", ns && *ns ? "/" : "",
+		 name, why);
+	return wait_timed_out(inf, awaited.resource, timeout_ms, text);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting for one object: what its caller is shown, and when; over a daemon's end and return.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/broker_fixture.h"
+
+/* What is waited for, and what was shown. */
+struct wanted {
+	struct informer *inf;
+	const char *phase; /* NULL: that it is gone */
+	int result, answer;
+	char uid[16]; /* of the object shown last; "" when there was none */
+	_Atomic unsigned calls;
+};
+
+static int
+is_as_wanted(void *context, const struct informer_snapshot *snap, const struct informer_object *object)
+{
+	struct wanted *w = context;
+	struct informer_path *path;
+	const char *data;
+	size_t length;
+	int r;
+
+	atomic_fetch_add(&w->calls, 1);
+	if (w->answer)
+		return w->answer;
+	assert_non_null(snap);
+	w->uid[0] = '\0';
+	if (!object)
+		return !w->phase;
+	assert_int_equal(informer_object_uid(object, &data, &length), 0);
+	snprintf(w->uid, sizeof(w->uid), "%.*s", (int)length, data);
+	if (!w->phase)
+		return 0;
+	assert_int_equal(informer_path_compile(w->inf, "status.phase", 12, &path), 0);
+	r = informer_get_string(object, path, &data, &length);
+	informer_path_free(path);
+	return r == 0 && length == strlen(w->phase) && memcmp(data, w->phase, length) == 0;
+}
+
+static int
+wait_ms(struct wanted *w, int timeout_ms)
+{
+	return informer_wait_object(w->inf, "pods", "n", "a", is_as_wanted, w, timeout_ms);
+}
+
+static void *
+wait_in_thread(void *context)
+{
+	struct wanted *w = context;
+
+	w->result = wait_ms(w, 60000);
+	return NULL;
+}
+
+/* Begin to wait in a thread that has looked at least once. */
+static pthread_t
+begin_to_wait(struct wanted *w)
+{
+	pthread_t thread;
+
+	w->result = 1;
+	assert_int_equal(pthread_create(&thread, NULL, wait_in_thread, w), 0);
+	while (atomic_load(&w->calls) == 0)
+		sched_yield();
+	return thread;
+}
+
+static void
+put(struct broker_fixture *fx, const char *name, const char *uid, const char *phase)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"n\",\"uid\":\"%s\"},"
+		 "\"status\":{\"phase\":\"%s\"}}",
+		 name, uid, phase);
+	broker_fixture_put(fx, (const char *const[]){text, NULL});
+}
+
+static void
+delete_one(struct broker_fixture *fx, void *context)
+{
+	assert_int_equal(store_fixture_delete(fx->store, "n", context), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static char name_a[] = "a";
+
+/* An object that is as it is wanted already needs no wait; one that is not is looked at once. */
+static void
+what_is_so_already_is_not_waited_for(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct wanted w = {.phase = "Running"};
+	char text[512];
+
+	broker_fixture_start(fx);
+	put(fx, "a", "u-1", "Running");
+	w.inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(wait_ms(&w, 0), 0);
+	assert_string_equal(w.uid, "u-1");
+	w.phase = "Failed";
+	assert_int_equal(wait_ms(&w, 0), -ETIMEDOUT);
+	informer_last_error(w.inf, text, sizeof(text));
+	assert_non_null(strstr(text, "after 0 ms still: pods n/a: it is there, and not as it is waited for"));
+	assert_int_equal(informer_wait_object(w.inf, "pods", "n", "b", is_as_wanted, &w, 0), -ETIMEDOUT);
+	informer_last_error(w.inf, text, sizeof(text));
+	assert_non_null(strstr(text, "pods n/b: it is not there"));
+	assert_int_equal(informer_wait_object(w.inf, "nodes", NULL, "b", is_as_wanted, &w, 20), -ETIMEDOUT);
+	informer_last_error(w.inf, text, sizeof(text));
+	assert_non_null(strstr(text, "nodes b: informerd does not cache it"));
+	informer_detach(w.inf);
+}
+
+/* Its changes are looked at as they come, those of others do not end the wait; nothing is asked between. */
+static void
+a_change_ends_the_wait_and_nothing_is_polled(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct wanted w = {.phase = "Running"};
+	pthread_t thread;
+
+	broker_fixture_start(fx);
+	put(fx, "a", "u-1", "Pending");
+	w.inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(wait_ms(&w, 100), -ETIMEDOUT);
+	assert_int_equal(atomic_load(&w.calls), 1);
+	atomic_store(&w.calls, 0);
+	thread = begin_to_wait(&w);
+	put(fx, "b", "u-2", "Running");
+	put(fx, "a", "u-1", "Running");
+	pthread_join(thread, NULL);
+	assert_int_equal(w.result, 0);
+	assert_true(atomic_load(&w.calls) <= 3);
+	informer_detach(w.inf);
+}
+
+/* Its end is told as no object; what takes its name has another UID. */
+static void
+the_end_of_an_object_is_waited_for(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct wanted w = {0};
+	pthread_t thread;
+
+	broker_fixture_start(fx);
+	put(fx, "a", "u-1", "Running");
+	w.inf = broker_fixture_attach(fx, 0);
+	thread = begin_to_wait(&w);
+	assert_string_equal(w.uid, "u-1");
+	broker_fixture_do(fx, delete_one, name_a);
+	pthread_join(thread, NULL);
+	assert_int_equal(w.result, 0);
+	assert_string_equal(w.uid, "");
+	put(fx, "a", "u-2", "Running");
+	assert_int_equal(wait_ms(&w, 20), -ETIMEDOUT);
+	assert_string_equal(w.uid, "u-2");
+	informer_detach(w.inf);
+}
+
+/* While the first list is not in nobody is told that an object is not there. */
+static void
+what_a_list_may_bring_yet_is_not_called_gone(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct wanted w = {0};
+	char text[512];
+
+	broker_fixture_start(fx);
+	w.inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(wait_ms(&w, 20), -ETIMEDOUT);
+	assert_int_equal(atomic_load(&w.calls), 0);
+	informer_last_error(w.inf, text, sizeof(text));
+	assert_non_null(strstr(text, "pods n/a: the first list is not in"));
+	put(fx, "b", "u-2", "Running");
+	assert_int_equal(wait_ms(&w, 60000), 0);
+	informer_detach(w.inf);
+}
+
+/* A wait begun before the daemon goes on over its end and its return with another arena. */
+static void
+a_wait_outlives_the_daemon(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct wanted w = {.phase = "Running"};
+	struct informer_status status = {.size = sizeof(status)};
+	pthread_t thread;
+
+	broker_fixture_keep_generations(fx);
+	broker_fixture_start(fx);
+	put(fx, "a", "u-1", "Pending");
+	w.inf = broker_fixture_attach(fx, 0);
+	thread = begin_to_wait(&w);
+	broker_fixture_stop(fx);
+	broker_fixture_adopt(fx);
+	broker_fixture_start(fx);
+	put(fx, "a", "u-1", "Running");
+	pthread_join(thread, NULL);
+	assert_int_equal(w.result, 0);
+	assert_int_equal(informer_status(w.inf, &status), 0);
+	assert_int_equal(status.attaches, 2);
+	informer_detach(w.inf);
+}
+
+/* The caller may give up, with a code of its own. */
+static void
+the_caller_may_end_the_wait(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct wanted w = {.answer = -ENOTSUP};
+
+	broker_fixture_start(fx);
+	put(fx, "a", "u-1", "Running");
+	w.inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(wait_ms(&w, -1), -ENOTSUP);
+	assert_int_equal(informer_wait_object(w.inf, NULL, "n", "a", is_as_wanted, &w, 0), -EINVAL);
+	assert_int_equal(informer_wait_object(w.inf, "pods", "n", NULL, is_as_wanted, &w, 0), -EINVAL);
+	assert_int_equal(informer_wait_object(w.inf, "pods", "n", "a", NULL, &w, 0), -EINVAL);
+	informer_detach(w.inf);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_so_already_is_not_waited_for),
+		TEST(a_change_ends_the_wait_and_nothing_is_polled),
+		TEST(the_end_of_an_object_is_waited_for),
+		TEST(what_a_list_may_bring_yet_is_not_called_gone),
+		TEST(a_wait_outlives_the_daemon),
+		TEST(the_caller_may_end_the_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
