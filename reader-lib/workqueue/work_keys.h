@@ -21,7 +21,22 @@
 
 #include "reader-lib/base/key_table.h"
 #include "reader-lib/workqueue/delay_heap.h"
-#include "reader-lib/workqueue/workqueue_metrics.h"
+#include "reader-lib/workqueue/histogram.h"
+
+/*
+ * What is counted.
+ *
+ * adds     keys that became dirty
+ * retries  calls with a delay or a rate limit
+ * queue    from becoming dirty (a delayed one: ready) to being handed out
+ * work     from being handed out to done
+ */
+struct workqueue_counts {
+	uint64_t adds;
+	uint64_t retries;
+	struct histogram queue;
+	struct histogram work;
+};
 
 struct work_key {
 	struct key_node node;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workqueue: its lock, its clock, and who sleeps for what. What a key can be is in work_keys.h.
+ * The workqueue: its clock, and what its functions do under its lock. What a key can be is in work_keys.h,
+ * who sleeps for what in sleepers.h.
  *
  * Delayed keys stand in a heap by their time. There is no thread to move them: whoever comes by does, and of
- * those who wait in get one, the keeper, sleeps no longer than until the first delayed key is ready.
- * Invariant: while a key is delayed and somebody waits, there is a keeper, or one of those who wait was woken
- * to become it. With a clock of the caller's there is no keeper; the caller kicks.
+ * those who wait in get the keeper wakes for them. With a clock of the caller's there is no keeper; the
+ * caller kicks.
  *
  * Source: client-go's util/workqueue.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,14 +17,15 @@
 
 #include "reader-lib/informer-workqueue.h"
 #include "reader-lib/workqueue/rate_limit.h"
+#include "reader-lib/workqueue/sleepers.h"
 #include "reader-lib/workqueue/work_keys.h"
+#include "reader-lib/workqueue/workqueue_metrics.h"
 #include "shm-layout/time_ns.h"
 
 #define DEFAULT_BASE_DELAY_NS 5000000u
 #define DEFAULT_MAX_DELAY_NS 1000000000000u
 #define DEFAULT_QPS 10.0
 #define DEFAULT_BURST 100u
-#define NEVER UINT64_MAX
 #define KEY_MAX_BYTES (1u << 20)
 
 struct informer_workqueue {
@@ -34,12 +34,7 @@ struct informer_workqueue {
 	void *clock_context;
 	uint64_t base_delay_ns, max_delay_ns;
 
-	pthread_mutex_t lock;		/* guards all below */
-	pthread_cond_t more;		/* getters sleep here */
-	pthread_cond_t keeper_wakes;	/* but the keeper here */
-	pthread_cond_t drained;
-	size_t sleepers;		/* on `more` */
-	bool keeper;
+	struct sleepers sleepers;	/* its lock guards all below */
 	bool shutting_down;
 	bool draining;
 	struct token_bucket bucket;
@@ -60,23 +55,6 @@ later(uint64_t time_ns, uint64_t delay_ns)
 }
 
 /* ---- made and freed ---- */
-
-static int
-conditions_init(struct informer_workqueue *q)
-{
-	pthread_cond_t *conditions[] = {&q->more, &q->keeper_wakes, &q->drained};
-	pthread_condattr_t attributes;
-	int r = pthread_condattr_init(&attributes);
-
-	if (r != 0)
-		return -r;
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	for (unsigned i = 0; i < 3; i++)
-		pthread_cond_init(conditions[i], &attributes);
-	pthread_condattr_destroy(&attributes);
-	pthread_mutex_init(&q->lock, NULL);
-	return 0;
-}
 
 int
 informer_workqueue_new(const struct informer_workqueue_options *options,
@@ -108,7 +86,7 @@ informer_workqueue_new(const struct informer_workqueue_options *options,
 			  o.burst ? o.burst : DEFAULT_BURST, now_of(q));
 	r = work_keys_init(&q->keys, &memory);
 	if (r == 0)
-		r = conditions_init(q);
+		r = sleepers_init(&q->sleepers);
 	if (r < 0) {
 		work_keys_done(&q->keys);
 		allocator_put(&memory, q);
@@ -128,29 +106,17 @@ informer_workqueue_free(struct informer_workqueue *q)
 	memory = q->memory;
 	work_keys_done(&q->keys);
 	delay_heap_done(&q->delays, &memory);
-	pthread_cond_destroy(&q->more);
-	pthread_cond_destroy(&q->keeper_wakes);
-	pthread_cond_destroy(&q->drained);
-	pthread_mutex_destroy(&q->lock);
+	sleepers_done(&q->sleepers);
 	allocator_put(&memory, q);
 }
 
 /* ---- with the lock held ---- */
 
 static void
-wake_one(struct informer_workqueue *q)
-{
-	if (q->sleepers > 0)
-		pthread_cond_signal(&q->more);
-	else if (q->keeper)
-		pthread_cond_signal(&q->keeper_wakes);
-}
-
-static void
 make_dirty(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns)
 {
 	if (work_keys_make_dirty(&q->keys, k, now_ns))
-		wake_one(q);
+		sleepers_wake_one(&q->sleepers);
 }
 
 /* Delayed keys that are ready come into the line, at the time at which they were ready. */
@@ -174,12 +140,8 @@ look_at_the_clock(struct informer_workqueue *q)
 static void
 wake_keeper(struct informer_workqueue *q)
 {
-	if (q->clock || !delay_heap_top(&q->delays))
-		return;
-	if (q->keeper)
-		pthread_cond_signal(&q->keeper_wakes);
-	else if (q->sleepers > 0)
-		pthread_cond_signal(&q->more);
+	if (!q->clock && delay_heap_top(&q->delays))
+		sleepers_wake_keeper(&q->sleepers);
 }
 
 /* ---- adding ---- */
@@ -198,7 +160,7 @@ informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t len
 
 	if (key_is_bad(q, key, length))
 		return -EINVAL;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	if (q->shutting_down) {
 		r = -ESHUTDOWN;
 	} else {
@@ -210,7 +172,7 @@ informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t len
 		else
 			r = -ENOMEM;
 	}
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	return r;
 }
 
@@ -245,7 +207,7 @@ add_later(struct informer_workqueue *q, const char *key, size_t length, bool rat
 
 	if (key_is_bad(q, key, length))
 		return -EINVAL;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	if (q->shutting_down) {
 		r = -ESHUTDOWN;
 		goto out;
@@ -269,7 +231,7 @@ add_later(struct informer_workqueue *q, const char *key, size_t length, bool rat
 	}
 	delay(q, k, now_ns, delay_ns);
 out:
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	return r;
 }
 
@@ -292,13 +254,13 @@ informer_workqueue_forget(struct informer_workqueue *q, const char *key, size_t 
 
 	if (key_is_bad(q, key, length))
 		return;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	k = work_keys_find(&q->keys, key, length);
 	if (k) {
 		k->failures = 0;
 		work_keys_drop_if_idle(&q->keys, k);
 	}
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 }
 
 uint32_t
@@ -309,48 +271,21 @@ informer_workqueue_num_requeues(struct informer_workqueue *q, const char *key, s
 
 	if (key_is_bad(q, key, length))
 		return 0;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	k = work_keys_find(&q->keys, key, length);
 	n = k ? k->failures : 0;
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	return n;
 }
 
 /* ---- working ---- */
 
 static void
-sleep_until(struct informer_workqueue *q, pthread_cond_t *condition, uint64_t until_ns)
+wait_for_more(struct informer_workqueue *q, uint64_t until_ns)
 {
-	struct timespec t = {.tv_sec = (time_t)(until_ns / 1000000000u),
-			     .tv_nsec = (long)(until_ns % 1000000000u)};
+	const struct delayed *d = q->clock ? NULL : delay_heap_top(&q->delays);
 
-	if (until_ns == NEVER)
-		pthread_cond_wait(condition, &q->lock);
-	else
-		pthread_cond_timedwait(condition, &q->lock, &t);
-}
-
-/* Sleep, as the keeper where there is something to keep and nobody who does. */
-static void
-sleep_for_more(struct informer_workqueue *q, uint64_t until_ns)
-{
-	const struct delayed *d = delay_heap_top(&q->delays);
-
-	if (d && !q->clock && !q->keeper) {
-		q->keeper = true;
-		sleep_until(q, &q->keeper_wakes, d->ready_ns < until_ns ? d->ready_ns : until_ns);
-		q->keeper = false;
-	} else {
-		q->sleepers++;
-		sleep_until(q, &q->more, until_ns);
-		q->sleepers--;
-	}
-}
-
-static uint64_t
-until_of(int timeout_ms)
-{
-	return timeout_ms < 0 ? NEVER : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
+	sleepers_wait(&q->sleepers, until_ns, d ? d->ready_ns : NEVER);
 }
 
 /* 0 with an item; -EAGAIN: none yet. */
@@ -367,7 +302,7 @@ try_get(struct informer_workqueue *q, uint64_t until_ns, struct informer_work_it
 	}
 	if (q->shutting_down)
 		return -ESHUTDOWN;
-	return until_ns != NEVER && time_ns(CLOCK_MONOTONIC) >= until_ns ? -ETIMEDOUT : -EAGAIN;
+	return deadline_has_passed(until_ns) ? -ETIMEDOUT : -EAGAIN;
 }
 
 int
@@ -378,19 +313,19 @@ informer_workqueue_get(struct informer_workqueue *q, int timeout_ms, struct info
 
 	if (!q || !ret_item)
 		return -EINVAL;
-	until_ns = until_of(timeout_ms);
-	pthread_mutex_lock(&q->lock);
+	until_ns = deadline_of(timeout_ms);
+	pthread_mutex_lock(&q->sleepers.lock);
 	while ((r = try_get(q, until_ns, ret_item)) == -EAGAIN)
-		sleep_for_more(q, until_ns);
+		wait_for_more(q, until_ns);
 	/*
 	 * Hand on what we were woken for, or may have been: an add finds a sleeper that is on its way
 	 * already, signals it once more, and that one takes one key only.
 	 */
 	if (q->keys.first)
-		wake_one(q);
-	else if (!q->keeper)
+		sleepers_wake_one(&q->sleepers);
+	else if (!q->sleepers.keeper)
 		wake_keeper(q);
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	return r;
 }
 
@@ -403,12 +338,12 @@ informer_workqueue_done(struct informer_workqueue *q, struct informer_work_item 
 		return;
 	k = item->private_;
 	*item = (struct informer_work_item){0};
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	if (work_keys_finish(&q->keys, k, look_at_the_clock(q)))
-		wake_one(q);
+		sleepers_wake_one(&q->sleepers);
 	if (q->keys.dirty == 0 && !q->keys.busy)
-		pthread_cond_broadcast(&q->drained);
-	pthread_mutex_unlock(&q->lock);
+		sleepers_wake_drained(&q->sleepers);
+	pthread_mutex_unlock(&q->sleepers.lock);
 }
 
 size_t
@@ -418,10 +353,10 @@ informer_workqueue_length(struct informer_workqueue *q)
 
 	if (!q)
 		return 0;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	look_at_the_clock(q);
 	n = q->keys.length;
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	return n;
 }
 
@@ -430,9 +365,9 @@ informer_workqueue_kick(struct informer_workqueue *q)
 {
 	if (!q)
 		return;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	look_at_the_clock(q);
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 }
 
 /* ---- shutting down ---- */
@@ -450,9 +385,7 @@ shut_down(struct informer_workqueue *q, bool drain)
 		delay_heap_pop(&q->delays);
 		work_keys_drop_if_idle(&q->keys, work_key_of_delayed(d));
 	}
-	pthread_cond_broadcast(&q->more);
-	pthread_cond_broadcast(&q->keeper_wakes);
-	pthread_cond_broadcast(&q->drained);
+	sleepers_wake_all(&q->sleepers);
 }
 
 void
@@ -460,9 +393,9 @@ informer_workqueue_shut_down(struct informer_workqueue *q)
 {
 	if (!q)
 		return;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	shut_down(q, false);
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 }
 
 int
@@ -473,18 +406,18 @@ informer_workqueue_shut_down_with_drain(struct informer_workqueue *q, int timeou
 
 	if (!q)
 		return -EINVAL;
-	until_ns = until_of(timeout_ms);
-	pthread_mutex_lock(&q->lock);
+	until_ns = deadline_of(timeout_ms);
+	pthread_mutex_lock(&q->sleepers.lock);
 	shut_down(q, true);
 	while ((q->keys.dirty > 0 || q->keys.busy) && r == 0) {
 		if (!q->draining)
 			r = -ECANCELED;
-		else if (until_ns != NEVER && time_ns(CLOCK_MONOTONIC) >= until_ns)
+		else if (deadline_has_passed(until_ns))
 			r = -ETIMEDOUT;
 		else
-			sleep_until(q, &q->drained, until_ns);
+			sleepers_wait_drained(&q->sleepers, until_ns);
 	}
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	return r;
 }
 
@@ -495,35 +428,25 @@ informer_workqueue_is_shutting_down(struct informer_workqueue *q)
 
 	if (!q)
 		return true;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	is = q->shutting_down;
-	pthread_mutex_unlock(&q->lock);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	return is;
 }
 
 int
 informer_workqueue_metrics(struct informer_workqueue *q, struct informer_workqueue_metrics *metrics)
 {
-	struct informer_workqueue_metrics m = {0};
+	struct informer_workqueue_metrics m;
 	uint64_t now_ns;
 
 	if (!q || !metrics || metrics->size < sizeof(metrics->size))
 		return -EINVAL;
-	pthread_mutex_lock(&q->lock);
+	pthread_mutex_lock(&q->sleepers.lock);
 	now_ns = look_at_the_clock(q);
+	workqueue_metrics_read(&q->keys, now_ns, &m);
+	pthread_mutex_unlock(&q->sleepers.lock);
 	m.size = metrics->size;
-	m.depth = q->keys.dirty;
-	m.adds = q->keys.counts.adds;
-	m.retries = q->keys.counts.retries;
-	histogram_read(&q->keys.counts.queue, &m.queue_count, &m.queue_sum_ns, m.queue_buckets);
-	histogram_read(&q->keys.counts.work, &m.work_count, &m.work_sum_ns, m.work_buckets);
-	for (const struct work_key *k = q->keys.busy; k; k = k->busy_next) {
-		uint64_t ns = since(now_ns, k->started_ns);
-
-		m.unfinished_ns += ns;
-		m.longest_running_ns = ns > m.longest_running_ns ? ns : m.longest_running_ns;
-	}
-	pthread_mutex_unlock(&q->lock);
 	memcpy(metrics, &m, m.size < sizeof(m) ? m.size : sizeof(m));
 	return 0;
 }

@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts durations into buckets for the workqueue, and gives them out as the public struct has them.
+ * Reads what a workqueue's keys have counted into the public struct, for whoever shows it.
  */
 #include "reader-lib/workqueue/workqueue_metrics.h"
 
-#define FIRST_BOUND_NS 10u
-
 void
-histogram_observe(struct histogram *h, uint64_t ns)
+workqueue_metrics_read(const struct work_keys *keys, uint64_t now_ns,
+		       struct informer_workqueue_metrics *ret_metrics)
 {
-	uint64_t bound = FIRST_BOUND_NS;
-	unsigned i = 0;
+	struct informer_workqueue_metrics m = {0};
 
-	while (i < INFORMER_WORKQUEUE_BUCKETS - 1 && ns > bound) {
-		bound *= 10;
-		i++;
+	m.depth = keys->dirty;
+	m.adds = keys->counts.adds;
+	m.retries = keys->counts.retries;
+	histogram_read(&keys->counts.queue, &m.queue_count, &m.queue_sum_ns, m.queue_buckets);
+	histogram_read(&keys->counts.work, &m.work_count, &m.work_sum_ns, m.work_buckets);
+	for (const struct work_key *k = keys->busy; k; k = k->busy_next) {
+		uint64_t ns = since(now_ns, k->started_ns);
+
+		m.unfinished_ns += ns;
+		m.longest_running_ns = ns > m.longest_running_ns ? ns : m.longest_running_ns;
 	}
-	h->buckets[i]++;
-	h->count++;
-	h->sum_ns += ns;
-}
-
-void
-histogram_read(const struct histogram *h, uint64_t *ret_count, uint64_t *ret_sum_ns,
-	       uint64_t ret_buckets[INFORMER_WORKQUEUE_BUCKETS])
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < INFORMER_WORKQUEUE_BUCKETS; i++)
-		ret_buckets[i] = sum += h->buckets[i];
-	*ret_count = h->count;
-	*ret_sum_ns = h->sum_ns;
+	*ret_metrics = m;
 }

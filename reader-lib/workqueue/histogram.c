@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts durations into buckets for the workqueue, and gives them out as the public struct has them.
+ */
+#include "reader-lib/workqueue/histogram.h"
+
+#define FIRST_BOUND_NS 10u
+
+void
+histogram_observe(struct histogram *h, uint64_t ns)
+{
+	uint64_t bound = FIRST_BOUND_NS;
+	unsigned i = 0;
+
+	while (i < INFORMER_WORKQUEUE_BUCKETS - 1 && ns > bound) {
+		bound *= 10;
+		i++;
+	}
+	h->buckets[i]++;
+	h->count++;
+	h->sum_ns += ns;
+}
+
+void
+histogram_read(const struct histogram *h, uint64_t *ret_count, uint64_t *ret_sum_ns,
+	       uint64_t ret_buckets[INFORMER_WORKQUEUE_BUCKETS])
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < INFORMER_WORKQUEUE_BUCKETS; i++)
+		ret_buckets[i] = sum += h->buckets[i];
+	*ret_count = h->count;
+	*ret_sum_ns = h->sum_ns;
+}
