@@ -65,12 +65,6 @@ delay_heap_advance(struct delay_heap *h, struct delayed *d, uint64_t ready_ns)
 	rise(h, d->at - 1, d);
 }
 
-struct delayed *
-delay_heap_top(const struct delay_heap *h)
-{
-	return h->count ? h->items[0] : NULL;
-}
-
 void
 delay_heap_pop(struct delay_heap *h)
 {

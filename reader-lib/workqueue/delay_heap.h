@@ -32,7 +32,12 @@ void delay_heap_push(struct delay_heap *h, struct delayed *d);
 /* d is in this heap, and its time becomes an earlier one. */
 void delay_heap_advance(struct delay_heap *h, struct delayed *d, uint64_t ready_ns);
 /* The first to be ready; NULL: none. */
-struct delayed *delay_heap_top(const struct delay_heap *h);
+static inline struct delayed *
+delay_heap_top(const struct delay_heap *h)
+{
+	return h->count ? h->items[0] : NULL;
+}
+
 void delay_heap_pop(struct delay_heap *h);
 void delay_heap_done(struct delay_heap *h, const struct allocator *memory);
 

@@ -1,35 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long to wait before the next try: an item's exponential backoff, and a bucket of tokens that all items
- * share.
+ * How long a key waits before its next try, by the rules that the queue's options describe
+ * (struct informer_rate_limit). The rules keep nothing by key: a key's failures are counted by the queue.
  *
- * Source: client-go's DefaultTypedControllerRateLimiter; golang.org/x/time/rate for the bucket.
+ * Source: client-go's util/workqueue/default_rate_limiters.go; golang.org/x/time/rate for the bucket.
  */
 #ifndef READER_LIB_WORKQUEUE_RATE_LIMIT_H
 #define READER_LIB_WORKQUEUE_RATE_LIMIT_H
 
-#include <stdint.h>
-
-/* base · 2^failures, at most max. */
-uint64_t backoff_delay(uint64_t base_ns, uint64_t max_ns, uint32_t failures);
+#include "reader-lib/base/allocator.h"
+#include "reader-lib/informer-workqueue.h"
 
 /*
  * Full at first; filled again at qps tokens a second, up to burst.
  *
- * qps  not above zero: there is no limit
+ * tokens  below zero: so many are promised already
  */
 struct token_bucket {
 	double qps;
 	double burst;
-	double tokens;		/* below zero: so many are promised already */
+	double tokens;
 	uint64_t last_ns;
 };
 
-void token_bucket_init(struct token_bucket *b, double qps, uint32_t burst, uint64_t now_ns);
 /*
- * Take one token, and say how long to wait until it is there: each one that comes waits behind those before
- * it.
+ * One rule. A tree of them stands in an array, each before those that it is made of.
+ *
+ * span  it and all that it is made of
  */
-uint64_t token_bucket_reserve(struct token_bucket *b, uint64_t now_ns);
+struct rate_rule {
+	struct informer_rate_limit limit;	/* its `limits` are not looked at any more */
+	struct token_bucket bucket;
+	size_t span;
+};
+
+struct rate_limiter {
+	struct allocator memory;
+	struct rate_rule *rules;
+	size_t count;
+};
+
+/* Copy a description. Returns 0, -ENOMEM, or -EINVAL: it makes no sense. */
+int rate_limiter_init(struct rate_limiter *l, const struct informer_rate_limit *limit,
+		      const struct allocator *memory);
+/* All zero is fine. */
+void rate_limiter_done(struct rate_limiter *l);
+
+/*
+ * The wait for a key that has failed so often before; takes a token of each bucket, and each one that comes
+ * waits behind those before it.
+ */
+uint64_t rate_limiter_when(struct rate_limiter *l, const char *key, size_t length, uint32_t failures,
+			   uint64_t now_ns);
+/* Tell the caller's own rules. */
+void rate_limiter_forget(const struct rate_limiter *l, const char *key, size_t length);
 
 #endif

@@ -10,7 +10,6 @@ int
 work_keys_init(struct work_keys *keys, const struct allocator *memory)
 {
 	keys->memory = *memory;
-	keys->last = &keys->first;
 	return key_table_init(&keys->table, memory);
 }
 
@@ -64,48 +63,52 @@ work_keys_drop_if_idle(struct work_keys *keys, struct work_key *k)
 	allocator_put(&keys->memory, k);
 }
 
+/* One that waits already goes to the end of those that have the higher priority. */
 static void
-line_up(struct work_keys *keys, struct work_key *k)
+raise_priority(struct work_keys *keys, struct work_key *k, int8_t priority)
 {
-	k->next = NULL;
-	*keys->last = k;
-	keys->last = &k->next;
-	keys->length++;
+	if (priority <= k->line.priority)
+		return;
+	if (!k->processing)
+		work_line_remove(&keys->line, &k->line);
+	k->line.priority = priority;
+	if (!k->processing)
+		work_line_append(&keys->line, &k->line);
 }
 
 bool
-work_keys_make_dirty(struct work_keys *keys, struct work_key *k, uint64_t now_ns)
+work_keys_make_dirty(struct work_keys *keys, struct work_key *k, int8_t priority, uint64_t now_ns)
 {
-	if (k->dirty)
+	if (k->dirty) {
+		raise_priority(keys, k, priority);
 		return false;
+	}
 	k->dirty = true;
 	k->dirty_ns = now_ns;
+	k->line.priority = priority;
 	keys->dirty++;
 	keys->counts.adds++;
 	if (k->processing)
 		return false;
-	line_up(keys, k);
+	work_line_append(&keys->line, &k->line);
 	return true;
 }
 
 struct work_key *
 work_keys_take(struct work_keys *keys, uint64_t now_ns)
 {
-	struct work_key *k = keys->first;
+	struct in_line *first = work_line_first(&keys->line);
+	struct work_key *k;
 
-	keys->first = k->next;
-	if (!keys->first)
-		keys->last = &keys->first;
-	keys->length--;
+	if (!first)
+		return NULL;
+	work_line_remove(&keys->line, first);
+	k = work_key_of_line(first);
 	keys->dirty--;
 	k->dirty = false;
 	k->processing = true;
 	k->started_ns = now_ns;
-	k->busy_previous = NULL;
-	k->busy_next = keys->busy;
-	if (keys->busy)
-		keys->busy->busy_previous = k;
-	keys->busy = k;
+	lane_append(&keys->busy, &k->line);
 	histogram_observe(&keys->counts.queue, since(now_ns, k->dirty_ns));
 	return k;
 }
@@ -116,15 +119,10 @@ work_keys_finish(struct work_keys *keys, struct work_key *k, uint64_t now_ns)
 	bool again = k->dirty;
 
 	histogram_observe(&keys->counts.work, since(now_ns, k->started_ns));
-	if (k->busy_next)
-		k->busy_next->busy_previous = k->busy_previous;
-	if (k->busy_previous)
-		k->busy_previous->busy_next = k->busy_next;
-	else
-		keys->busy = k->busy_next;
+	lane_remove(&keys->busy, &k->line);
 	k->processing = false;
 	if (again)
-		line_up(keys, k);
+		work_line_append(&keys->line, &k->line);
 	work_keys_drop_if_idle(keys, k);
 	return again;
 }

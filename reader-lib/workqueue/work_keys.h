@@ -22,6 +22,7 @@
 #include "reader-lib/base/key_table.h"
 #include "reader-lib/workqueue/delay_heap.h"
 #include "reader-lib/workqueue/histogram.h"
+#include "reader-lib/workqueue/work_line.h"
 
 /*
  * What is counted.
@@ -38,32 +39,33 @@ struct workqueue_counts {
 	struct histogram work;
 };
 
+/*
+ * line              its place in the line, or among the busy; its priority is that of being dirty
+ * delayed_priority  that which it will have when its time has come
+ */
 struct work_key {
 	struct key_node node;
 	struct delayed delayed;		/* in the workqueue's heap */
-	struct work_key *next;		/* in the line */
-	struct work_key *busy_next, *busy_previous;
+	struct in_line line;
 	uint64_t dirty_ns;
 	uint64_t started_ns;
 	uint32_t failures;
+	int8_t delayed_priority;
 	bool dirty;
 	bool processing;
 	char key[];
 };
 
 /*
- * first, last  the line
- * length       of it
- * dirty        keys in the line, and those that will be when they are done
- * busy         keys that are processed
+ * dirty  keys in the line, and those that will be when they are done
+ * busy   keys that are processed
  */
 struct work_keys {
 	struct allocator memory;
 	struct key_table table;
-	struct work_key *first, **last;
-	size_t length;
+	struct work_line line;
 	size_t dirty;
-	struct work_key *busy;
+	struct lane busy;
 	struct workqueue_counts counts;
 };
 
@@ -80,14 +82,23 @@ struct work_key *work_keys_get(struct work_keys *keys, const char *key, size_t l
 void work_keys_drop_if_idle(struct work_keys *keys, struct work_key *k);
 
 static inline struct work_key *
+work_key_of_line(struct in_line *node)
+{
+	return (struct work_key *)(void *)((char *)node - offsetof(struct work_key, line));
+}
+
+static inline struct work_key *
 work_key_of_delayed(struct delayed *d)
 {
 	return (struct work_key *)(void *)((char *)d - offsetof(struct work_key, delayed));
 }
 
-/* To be processed, since this time. Returns whether it came into the line. */
-bool work_keys_make_dirty(struct work_keys *keys, struct work_key *k, uint64_t now_ns);
-/* The first in the line, which is there, begins to be processed. */
+/*
+ * To be processed, since this time, with this priority or the higher one that it has. Returns whether it came
+ * into the line.
+ */
+bool work_keys_make_dirty(struct work_keys *keys, struct work_key *k, int8_t priority, uint64_t now_ns);
+/* The first in the line begins to be processed; NULL: the line is empty. */
 struct work_key *work_keys_take(struct work_keys *keys, uint64_t now_ns);
 /* It was processed. Returns whether it came into the line again. */
 bool work_keys_finish(struct work_keys *keys, struct work_key *k, uint64_t now_ns);

@@ -32,12 +32,12 @@ struct informer_workqueue {
 	struct allocator memory;
 	uint64_t (*clock)(void *context);
 	void *clock_context;
-	uint64_t base_delay_ns, max_delay_ns;
+	char *name;
 
-	struct sleepers sleepers;	/* its lock guards all below */
+	struct sleepers sleepers; /* its lock guards all below */
 	bool shutting_down;
 	bool draining;
-	struct token_bucket bucket;
+	struct rate_limiter limiter;
 	struct work_keys keys;
 	struct delay_heap delays;
 };
@@ -55,6 +55,61 @@ later(uint64_t time_ns, uint64_t delay_ns)
 }
 
 /* ---- made and freed ---- */
+
+/* client-go's DefaultTypedControllerRateLimiter, with the caller's figures. */
+static int
+make_default_limiter(struct rate_limiter *l, const struct informer_workqueue_options *o,
+		     const struct allocator *memory)
+{
+	const struct informer_rate_limit each = {
+		.kind = INFORMER_LIMIT_EXPONENTIAL,
+		.base_ns = o->base_delay_ns ? o->base_delay_ns : DEFAULT_BASE_DELAY_NS,
+		.max_ns = o->max_delay_ns ? o->max_delay_ns : DEFAULT_MAX_DELAY_NS,
+	};
+	const struct informer_rate_limit all = {
+		.kind = INFORMER_LIMIT_BUCKET,
+		.qps = o->qps > 0 ? o->qps : DEFAULT_QPS,
+		.burst = o->burst ? o->burst : DEFAULT_BURST,
+	};
+	const struct informer_rate_limit *const both[] = {&each, &all};
+	const struct informer_rate_limit longer = {
+		.kind = INFORMER_LIMIT_LONGEST_OF, .limits = both, .n_limits = 2};
+
+	return rate_limiter_init(l, o->qps < 0 ? &each : &longer, memory);
+}
+
+static int
+make_limiter(struct rate_limiter *l, const struct informer_workqueue_options *o,
+	     const struct allocator *memory)
+{
+	if (!o->rate_limit)
+		return make_default_limiter(l, o, memory);
+	if (o->base_delay_ns || o->max_delay_ns || o->qps < 0 || o->qps > 0 || o->burst)
+		return -EINVAL;
+	return rate_limiter_init(l, o->rate_limit, memory);
+}
+
+static int
+copy_name(struct informer_workqueue *q, const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+
+	q->name = allocator_get(&q->memory, length + 1);
+	if (!q->name)
+		return -ENOMEM;
+	if (length > 0)
+		memcpy(q->name, name, length);
+	return 0;
+}
+
+static void
+free_content(struct informer_workqueue *q)
+{
+	work_keys_done(&q->keys);
+	delay_heap_done(&q->delays, &q->memory);
+	rate_limiter_done(&q->limiter);
+	allocator_put(&q->memory, q->name);
+}
 
 int
 informer_workqueue_new(const struct informer_workqueue_options *options,
@@ -80,15 +135,15 @@ informer_workqueue_new(const struct informer_workqueue_options *options,
 	q->memory = memory;
 	q->clock = o.clock;
 	q->clock_context = o.clock_context;
-	q->base_delay_ns = o.base_delay_ns ? o.base_delay_ns : DEFAULT_BASE_DELAY_NS;
-	q->max_delay_ns = o.max_delay_ns ? o.max_delay_ns : DEFAULT_MAX_DELAY_NS;
-	token_bucket_init(&q->bucket, o.qps < 0 || o.qps > 0 ? o.qps : DEFAULT_QPS,
-			  o.burst ? o.burst : DEFAULT_BURST, now_of(q));
-	r = work_keys_init(&q->keys, &memory);
+	r = make_limiter(&q->limiter, &o, &memory);
+	if (r == 0)
+		r = copy_name(q, o.name);
+	if (r == 0)
+		r = work_keys_init(&q->keys, &memory);
 	if (r == 0)
 		r = sleepers_init(&q->sleepers);
 	if (r < 0) {
-		work_keys_done(&q->keys);
+		free_content(q);
 		allocator_put(&memory, q);
 		return r;
 	}
@@ -104,8 +159,7 @@ informer_workqueue_free(struct informer_workqueue *q)
 	if (!q)
 		return;
 	memory = q->memory;
-	work_keys_done(&q->keys);
-	delay_heap_done(&q->delays, &memory);
+	free_content(q);
 	sleepers_done(&q->sleepers);
 	allocator_put(&memory, q);
 }
@@ -113,9 +167,9 @@ informer_workqueue_free(struct informer_workqueue *q)
 /* ---- with the lock held ---- */
 
 static void
-make_dirty(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns)
+make_dirty(struct informer_workqueue *q, struct work_key *k, int8_t priority, uint64_t now_ns)
 {
-	if (work_keys_make_dirty(&q->keys, k, now_ns))
+	if (work_keys_make_dirty(&q->keys, k, priority, now_ns))
 		sleepers_wake_one(&q->sleepers);
 }
 
@@ -127,8 +181,10 @@ look_at_the_clock(struct informer_workqueue *q)
 	struct delayed *d;
 
 	while ((d = delay_heap_top(&q->delays)) && d->ready_ns <= now_ns) {
+		struct work_key *k = work_key_of_delayed(d);
+
 		delay_heap_pop(&q->delays);
-		make_dirty(q, work_key_of_delayed(d), d->ready_ns);
+		make_dirty(q, k, k->delayed_priority, d->ready_ns);
 	}
 	return now_ns;
 }
@@ -152,8 +208,8 @@ key_is_bad(const struct informer_workqueue *q, const char *key, size_t length)
 	return !q || (!key && length > 0) || length > KEY_MAX_BYTES;
 }
 
-int
-informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t length)
+static int
+add_now(struct informer_workqueue *q, const char *key, size_t length, int8_t priority)
 {
 	struct work_key *k = NULL;
 	int r = 0;
@@ -168,7 +224,7 @@ informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t len
 
 		k = work_keys_get(&q->keys, key, length);
 		if (k)
-			make_dirty(q, k, now_ns);
+			make_dirty(q, k, priority, now_ns);
 		else
 			r = -ENOMEM;
 	}
@@ -177,15 +233,17 @@ informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t len
 }
 
 static void
-delay(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns, uint64_t delay_ns)
+delay(struct informer_workqueue *q, struct work_key *k, int8_t priority, uint64_t now_ns, uint64_t delay_ns)
 {
 	uint64_t ready_ns = later(now_ns, delay_ns);
 
 	q->keys.counts.retries++;
 	if (delay_ns == 0) {
-		make_dirty(q, k, now_ns);
+		make_dirty(q, k, priority, now_ns);
 		return;
 	}
+	if (!k->delayed.at || k->delayed_priority < priority)
+		k->delayed_priority = priority;
 	if (k->delayed.at && k->delayed.ready_ns <= ready_ns)
 		return;
 	if (k->delayed.at) {
@@ -198,11 +256,22 @@ delay(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns, uint64_
 		wake_keeper(q);
 }
 
+/* What the rate limit says, or the delay where that is shorter; 0 is no delay. */
+static uint64_t
+limited_delay(struct informer_workqueue *q, struct work_key *k, uint64_t now_ns, uint64_t delay_ns)
+{
+	uint64_t wait_ns = rate_limiter_when(&q->limiter, k->key, k->node.length, k->failures, now_ns);
+
+	if (k->failures < UINT32_MAX)
+		k->failures++;
+	return delay_ns > 0 && delay_ns < wait_ns ? delay_ns : wait_ns;
+}
+
 static int
-add_later(struct informer_workqueue *q, const char *key, size_t length, bool rate_limited, uint64_t delay_ns)
+add_later(struct informer_workqueue *q, const char *key, size_t length, const struct informer_work_add *how)
 {
 	struct work_key *k;
-	uint64_t now_ns;
+	uint64_t now_ns, delay_ns = how->delay_ns;
 	int r = 0;
 
 	if (key_is_bad(q, key, length))
@@ -221,30 +290,47 @@ add_later(struct informer_workqueue *q, const char *key, size_t length, bool rat
 		r = -ENOMEM;
 		goto out;
 	}
-	if (rate_limited) {
-		uint64_t own = backoff_delay(q->base_delay_ns, q->max_delay_ns, k->failures);
-		uint64_t shared = token_bucket_reserve(&q->bucket, now_ns);
-
-		delay_ns = own > shared ? own : shared;
-		if (k->failures < UINT32_MAX)
-			k->failures++;
-	}
-	delay(q, k, now_ns, delay_ns);
+	if (how->rate_limited)
+		delay_ns = limited_delay(q, k, now_ns, delay_ns);
+	delay(q, k, (int8_t)how->priority, now_ns, delay_ns);
 out:
 	pthread_mutex_unlock(&q->sleepers.lock);
 	return r;
 }
 
 int
+informer_workqueue_add(struct informer_workqueue *q, const char *key, size_t length)
+{
+	return add_now(q, key, length, 0);
+}
+
+int
 informer_workqueue_add_after(struct informer_workqueue *q, const char *key, size_t length, uint64_t delay_ns)
 {
-	return add_later(q, key, length, false, delay_ns);
+	return add_later(q, key, length, &(struct informer_work_add){.delay_ns = delay_ns});
 }
 
 int
 informer_workqueue_add_rate_limited(struct informer_workqueue *q, const char *key, size_t length)
 {
-	return add_later(q, key, length, true, 0);
+	return add_later(q, key, length, &(struct informer_work_add){.rate_limited = true});
+}
+
+int
+informer_workqueue_add_with(struct informer_workqueue *q, const char *key, size_t length,
+			    const struct informer_work_add *how)
+{
+	struct informer_work_add h = {0};
+
+	if (how && how->size < sizeof(how->size))
+		return -EINVAL;
+	if (how)
+		memcpy(&h, how, how->size < sizeof(h) ? how->size : sizeof(h));
+	if (h.priority < INFORMER_PRIORITY_MIN || h.priority > INFORMER_PRIORITY_MAX)
+		return -EINVAL;
+	if (!h.rate_limited && h.delay_ns == 0)
+		return add_now(q, key, length, (int8_t)h.priority);
+	return add_later(q, key, length, &h);
 }
 
 void
@@ -260,6 +346,7 @@ informer_workqueue_forget(struct informer_workqueue *q, const char *key, size_t 
 		k->failures = 0;
 		work_keys_drop_if_idle(&q->keys, k);
 	}
+	rate_limiter_forget(&q->limiter, key, length);
 	pthread_mutex_unlock(&q->sleepers.lock);
 }
 
@@ -292,12 +379,9 @@ wait_for_more(struct informer_workqueue *q, uint64_t until_ns)
 static int
 try_get(struct informer_workqueue *q, uint64_t until_ns, struct informer_work_item *ret_item)
 {
-	uint64_t now_ns = look_at_the_clock(q);
-	struct work_key *k;
-
-	if (q->keys.first) {
-		k = work_keys_take(&q->keys, now_ns);
-		*ret_item = (struct informer_work_item){k->key, k->node.length, k};
+	struct work_key *k = work_keys_take(&q->keys, look_at_the_clock(q));
+	if (k) {
+		*ret_item = (struct informer_work_item){k->key, k->node.length, k->line.priority, k};
 		return 0;
 	}
 	if (q->shutting_down)
@@ -321,7 +405,7 @@ informer_workqueue_get(struct informer_workqueue *q, int timeout_ms, struct info
 	 * Hand on what we were woken for, or may have been: an add finds a sleeper that is on its way
 	 * already, signals it once more, and that one takes one key only.
 	 */
-	if (q->keys.first)
+	if (q->keys.line.length > 0)
 		sleepers_wake_one(&q->sleepers);
 	else if (!q->sleepers.keeper)
 		wake_keeper(q);
@@ -341,7 +425,7 @@ informer_workqueue_done(struct informer_workqueue *q, struct informer_work_item 
 	pthread_mutex_lock(&q->sleepers.lock);
 	if (work_keys_finish(&q->keys, k, look_at_the_clock(q)))
 		sleepers_wake_one(&q->sleepers);
-	if (q->keys.dirty == 0 && !q->keys.busy)
+	if (q->keys.dirty == 0 && !q->keys.busy.first)
 		sleepers_wake_drained(&q->sleepers);
 	pthread_mutex_unlock(&q->sleepers.lock);
 }
@@ -355,7 +439,7 @@ informer_workqueue_length(struct informer_workqueue *q)
 		return 0;
 	pthread_mutex_lock(&q->sleepers.lock);
 	look_at_the_clock(q);
-	n = q->keys.length;
+	n = q->keys.line.length;
 	pthread_mutex_unlock(&q->sleepers.lock);
 	return n;
 }
@@ -409,7 +493,7 @@ informer_workqueue_shut_down_with_drain(struct informer_workqueue *q, int timeou
 	until_ns = deadline_of(timeout_ms);
 	pthread_mutex_lock(&q->sleepers.lock);
 	shut_down(q, true);
-	while ((q->keys.dirty > 0 || q->keys.busy) && r == 0) {
+	while ((q->keys.dirty > 0 || q->keys.busy.first) && r == 0) {
 		if (!q->draining)
 			r = -ECANCELED;
 		else if (deadline_has_passed(until_ns))
@@ -449,4 +533,10 @@ informer_workqueue_metrics(struct informer_workqueue *q, struct informer_workque
 	m.size = metrics->size;
 	memcpy(metrics, &m, m.size < sizeof(m) ? m.size : sizeof(m));
 	return 0;
+}
+
+const char *
+informer_workqueue_name(const struct informer_workqueue *q)
+{
+	return q ? q->name : "";
 }

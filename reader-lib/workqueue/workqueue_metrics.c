@@ -15,8 +15,8 @@ workqueue_metrics_read(const struct work_keys *keys, uint64_t now_ns,
 	m.retries = keys->counts.retries;
 	histogram_read(&keys->counts.queue, &m.queue_count, &m.queue_sum_ns, m.queue_buckets);
 	histogram_read(&keys->counts.work, &m.work_count, &m.work_sum_ns, m.work_buckets);
-	for (const struct work_key *k = keys->busy; k; k = k->busy_next) {
-		uint64_t ns = since(now_ns, k->started_ns);
+	for (struct in_line *node = keys->busy.first; node; node = node->next) {
+		uint64_t ns = since(now_ns, work_key_of_line(node)->started_ns);
 
 		m.unfinished_ns += ns;
 		m.longest_running_ns = ns > m.longest_running_ns ? ns : m.longest_running_ns;

@@ -61,6 +61,7 @@ void
 workqueue_world_queue(struct workqueue_world *w, const struct informer_workqueue_options *options)
 {
 	informer_workqueue_free(w->q);
+	w->q = NULL;
 	assert_int_equal(informer_workqueue_new(options, &w->q), 0);
 }
 
@@ -113,6 +114,14 @@ void
 queue_add_limited(struct workqueue_world *w, const char *key)
 {
 	assert_int_equal(informer_workqueue_add_rate_limited(w->q, key, strlen(key)), 0);
+}
+
+void
+queue_add_priority(struct workqueue_world *w, const char *key, int priority)
+{
+	const struct informer_work_add how = {.size = sizeof(how), .priority = priority};
+
+	assert_int_equal(informer_workqueue_add_with(w->q, key, strlen(key), &how), 0);
 }
 
 struct informer_work_item

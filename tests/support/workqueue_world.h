@@ -35,6 +35,7 @@ void pass_time(struct workqueue_world *w, uint64_t ns);
 void queue_add(struct workqueue_world *w, const char *key);
 void queue_add_after(struct workqueue_world *w, const char *key, uint64_t delay_ns);
 void queue_add_limited(struct workqueue_world *w, const char *key);
+void queue_add_priority(struct workqueue_world *w, const char *key, int priority);
 /* The next key must be this one, now. */
 struct informer_work_item queue_get(struct workqueue_world *w, const char *expected);
 void queue_get_and_done(struct workqueue_world *w, const char *expected);
