@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Random changes of pods, random handlers in processes that are stopped, killed and begin again, a daemon that is killed, moves on, or finds
 # its arena gone, watches that break and lists that expire: every state that a handler is told is one that the object really had, never an
-# older one after a newer, and at the end each handler's view is the server's state. A reader that keeps up sees every single change.
+# older one after a newer, and at the end each handler's view is the server's state. A reader that keeps up sees every single change, in the
+# order in which the server made them, also when much of it came at once.
 # SEED repeats a run's dice (not its timing), SECONDS_EACH (8) is the length of each of its three parts, KEEP a folder where all that was told,
 # and the server's history, stays.
 . "$(dirname "$0")/../support/daemon.sh"
@@ -68,6 +69,12 @@ trouble_for() { # SECONDS WHAT
 		kill -0 "$change_pid" 2>/dev/null || fail "the changes ended"
 	done
 }
+trouble_backlog() { # the daemon finds much at once, of many keys
+	kill -STOP "$daemon_pid"
+	sleep 0.4
+	kill -CONT "$daemon_pid"
+	trouble_readers
+}
 trouble_all() {
 	trouble_readers
 	[ $((RANDOM % 3)) != 0 ] || trouble_daemon
@@ -87,8 +94,8 @@ start_reader s1 steady
 start_reader s2 steady
 for r in $wilds; do start_reader "$r" wild; done
 
-# ---- readers are in trouble: those who keep up see nothing of it
-trouble_for "$part" trouble_readers
+# ---- readers are in trouble, and the daemon now and then behind: those who keep up see nothing of it
+trouble_for "$part" trouble_backlog
 bound=$(tail -n 1 "$T/history" | cut -d ' ' -f 1)
 # who keeps up (their queues are the large ones) has been told of it before anything else happens
 kept_up() { stat "(.resources[0].rv | tonumber) >= $bound and ([.readers[].queues[] | select(.capacity >= 32768) | .unread] | add) == 0" | grep -qx true; }

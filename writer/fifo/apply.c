@@ -43,37 +43,31 @@ struct applier {
 /* ---- applying ------------------------------------------------------------------ */
 
 static int
-apply_one(struct applier *p, const struct deltas *d, const struct delta *delta)
+apply_one(struct applier *p, const struct delta *d)
 {
 	unsigned resource = p->lane->resource;
 
-	if (delta->type == DELTA_SYNC)
-		return p->lane->sync.sync ? p->lane->sync.sync(p->lane->sync.context, delta->ref) : 0;
-	if (delta->unchanged)
+	if (d->type == DELTA_SYNC)
+		return p->lane->sync.sync ? p->lane->sync.sync(p->lane->sync.context, d->ref) : 0;
+	if (d->unchanged)
 		return 0;
-	if (delta->type != DELTA_DELETED)
-		return store_put_found(p->store, resource, (struct draft){delta->ref}, delta->found, NULL);
+	if (d->type != DELTA_DELETED)
+		return store_put_found(p->store, resource, (struct draft){d->ref}, d->found, NULL);
 	return store_delete(p->store, resource, d->key_hash, d->ns, d->ns_length, d->name, d->name_length,
-			    !delta->tombstone, (struct draft){delta->tombstone ? 0 : delta->ref}, NULL);
+			    !d->tombstone, (struct draft){d->tombstone ? 0 : d->ref}, NULL);
 }
 
 static int
-apply(void *context, const struct deltas *d, size_t *ret_done)
+apply(void *context, const struct delta *d)
 {
 	struct applier *p = context;
-	int r;
+	int r = apply_one(p, d);
 
-	for (size_t i = 0; i < d->count; i++) {
-		r = apply_one(p, d, &d->items[i]);
-		if (r < 0)
-			return r;
-		if (!d->items[i].unchanged) {
-			p->changes++;
-			p->dirty = true;
-		}
-		*ret_done = i + 1;
+	if (r == 0 && !d->unchanged) {
+		p->changes++;
+		p->dirty = true;
 	}
-	return 0;
+	return r;
 }
 
 /* ---- trouble -------------------------------------------------------------------- */

@@ -6,15 +6,19 @@
  *
  * It runs once a turn of the loop, after all input that was there has been read: a batch is what the input
  * buffers held. A resource that only watches is drained whole, so that what a commit shows is a prefix of its
- * arrivals. While a list is being applied its resource is popped in portions, in turn with others that list,
- * and shown as LISTING.
+ * arrivals.
+ *
+ * A list is shown as a whole where that keeps nobody waiting: one commit has its deletions and its items. One
+ * that changes much is popped in portions, in turn with others that list, and its resource is LISTING in
+ * every commit until the last: content without that word is never half of a list. Events come in the order
+ * of the FIFO either way, the list's deletions first, and the last commit tells SYNCED.
  *
  * RV rule. The RV of the last arrival is stored beside the content only when the resource's FIFO is empty,
- * and with the same commit: a key merged from RV 9 and 12 does not commit 12 while 10 waits. A list's RV is
- * stored with its last Delta.
+ * and with the same commit: 12 is not committed while 10 waits. A list's RV is stored with its last Delta.
  *
  * What cannot be applied (no space) goes back in front of its FIFO and holds its resource's RV back; it is
  * tried again with a backoff. Nothing is lost, and keys behind it have their turn: a delete may make room.
+ * That is the one case in which readers are told of a key later than of others that changed after it.
  *
  * Threads: the writer's loop thread only.
  */
@@ -30,7 +34,7 @@
 #include "writer/store/store.h"
 
 #define APPLIER_LIST_BATCH   1024u /* changes by lists a commit, over all resources */
-#define APPLIER_UNCHANGED    128u  /* so many keys that are unchanged count as one that is not */
+#define APPLIER_UNCHANGED    128u  /* so many Deltas that are unchanged count as one that is not */
 #define APPLIER_LIST_QUANTUM 128u  /* of one resource before the next has its turn */
 
 struct applier;

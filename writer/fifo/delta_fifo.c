@@ -3,9 +3,12 @@
  * DeltaFIFO: what the Deltas mean. They are kept in a delta_table.
  *
  * Invariants
- *   - every entry stands in the hash table and in one of two lists, `queue` and `waiting`, but for the one
- *     that process() is looking at
- *   - an entry has at least one node, and its first node's ref is not 0: the key is read from there
+ *   - every node stands in one of two lists, `queue` and `waiting`, but for the one that process() is looking
+ *     at; those of a key in both in the order of their arrival, and none in `queue` before one in `waiting`
+ *     has had its turn
+ *   - a key's first node is not dead and its ref is not 0: the key is read from there
+ *   - what borrows the store's ref stands first of its key, or is a burial with ref 0: a node before it may
+ *     give that block back. It gets what is known then when it becomes the first
  */
 #include "writer/fifo/delta_fifo.h"
 
@@ -16,25 +19,24 @@
 #include "shm-layout/root.h"
 #include "writer/fifo/delta_table.h"
 
-#define NONE	     DELTA_NONE
-#define LOCAL_DELTAS 16u
+#define NONE DELTA_NONE
 
-enum entry_flags {
-	ENTRY_IN_LIST = 1,	/* only during delta_fifo_replace(): an item of the list */
-	ENTRY_LISTED = 2,	/* a list's Delta is among its nodes */
+enum node_flags {
+	NODE_UNCHANGED = 1,
+	NODE_TOMBSTONE = 2,
+	NODE_LISTED = 4, /* of a list */
+	NODE_DEAD = 8,   /* says nothing any more; its entry may be gone */
 };
-
-enum node_flags { NODE_UNCHANGED = 1, NODE_TOMBSTONE = 2 };
 
 struct delta_fifo {
 	struct known_objects known;
 	struct delta_table table;
-	size_t listed;		/* entries with ENTRY_LISTED */
+	size_t listed; /* nodes with NODE_LISTED */
 	uint64_t lists;
 
 	uint8_t version_length;
 	char version[RESOURCE_VERSION_MAX];
-	char key[OBJECT_KEY_MAX]; /* of the entry that process() is looking at */
+	char key[OBJECT_KEY_MAX]; /* of the node that process() is looking at */
 };
 
 /* ---- keys ----------------------------------------------------------------- */
@@ -73,51 +75,31 @@ entry_find(const struct delta_fifo *f, const struct object *key)
 static bool
 node_owns(const struct delta_node *n)
 {
-	return n->type != DELTA_SYNC && !(n->flags & (NODE_UNCHANGED | NODE_TOMBSTONE));
+	return n->type != DELTA_SYNC && !(n->flags & (NODE_UNCHANGED | NODE_TOMBSTONE | NODE_DEAD));
 }
 
 static void
-entry_flag(struct delta_fifo *f, uint32_t i, unsigned flag)
+node_free(struct delta_fifo *f, uint32_t i)
 {
-	struct delta_entry *e = &f->table.entries[i];
-
-	f->listed += flag == ENTRY_LISTED && !(e->flags & flag);
-	e->flags |= flag;
+	f->listed -= (f->table.nodes[i].flags & NODE_LISTED) != 0;
+	delta_node_free(&f->table, i);
 }
 
 /* ---- queueing ------------------------------------------------------------- */
 
-/* Two DELETED at the end of an entry become one. */
-static bool
-merge_deleted(struct delta_fifo *f, struct delta_entry *e, unsigned flags, uint32_t ref)
-{
-	struct delta_node *last = &f->table.nodes[e->last];
-
-	if (last->type != DELTA_DELETED)
-		return false;
-	if (flags & NODE_TOMBSTONE)
-		return true;
-	if (node_owns(last))
-		f->known.discard(f->known.context, last->ref);
-	last->ref = ref;
-	last->flags = 0;
-	return true;
-}
-
-/* After delta_table_reserve(&f->table, 1, 1). i is entry_find()'s answer; returns the entry. */
+/* After delta_table_reserve(&f->table, 1, 1). entry is entry_find()'s answer; returns that of the key. */
 static uint32_t
-queue_delta(struct delta_fifo *f, uint32_t i, uint64_t key_hash, enum delta_type type, unsigned flags,
-	    uint32_t ref, uint32_t found)
+queue_delta(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, struct delta_node node,
+	    struct delta_list *to)
 {
-	uint32_t node;
+	uint32_t i;
 
-	if (i != NONE && type == DELTA_DELETED && merge_deleted(f, &f->table.entries[i], flags, ref))
-		return i;
-	node = delta_node_new(&f->table, type, flags, ref, i == NONE ? found : FOUND_UNASKED);
-	if (i == NONE)
-		return delta_entry_new(&f->table, key_hash, node);
-	delta_node_append(&f->table, i, node);
-	return i;
+	if (entry != NONE)
+		node.found = FOUND_UNASKED;
+	i = delta_node_new(&f->table, entry, key_hash, node);
+	delta_list_append(&f->table, to, i);
+	f->listed += (node.flags & NODE_LISTED) != 0;
+	return f->table.nodes[i].entry;
 }
 
 /* What the store knows of a draft's key. A draft that repeats it gives way to the known object. */
@@ -141,13 +123,18 @@ item_is_unchanged(struct delta_item item)
 
 /* A new state; what is known says nothing of it while something is queued for its key. */
 static uint32_t
-queue_state(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, enum delta_type type,
-	    struct delta_item item)
+queue_state(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, unsigned flags, enum delta_type type,
+	    struct delta_item item, struct delta_list *to)
 {
 	if (entry == NONE && item.found == FOUND_UNASKED)
 		item = look(f, item.ref);
-	return queue_delta(f, entry, key_hash, type, item_is_unchanged(item) ? NODE_UNCHANGED : 0, item.ref,
-			   item.found);
+	if (item_is_unchanged(item))
+		flags |= NODE_UNCHANGED;
+	return queue_delta(
+		f, entry, key_hash,
+		(struct delta_node){
+			.ref = item.ref, .found = item.found, .type = (uint8_t)type, .flags = (uint8_t)flags},
+		to);
 }
 
 static int
@@ -164,11 +151,13 @@ queue_draft(struct delta_fifo *f, enum delta_type type, uint32_t draft)
 		return r;
 	entry = entry_find(f, o);
 	if (type != DELTA_DELETED)
-		queue_state(f, entry, o->key_hash, type, (struct delta_item){draft, FOUND_UNASKED});
+		queue_state(f, entry, o->key_hash, 0, type, (struct delta_item){draft, FOUND_UNASKED},
+			    &f->table.queue);
 	else if (entry == NONE && known_find(f, o) == 0)
 		f->known.discard(f->known.context, draft);
 	else
-		queue_delta(f, entry, o->key_hash, type, 0, draft, FOUND_UNASKED);
+		queue_delta(f, entry, o->key_hash, (struct delta_node){.ref = draft, .type = DELTA_DELETED},
+			    &f->table.queue);
 	return 0;
 }
 
@@ -206,28 +195,69 @@ delta_fifo_unstage(struct delta_fifo *f, struct delta_item item)
 		f->known.discard(f->known.context, item.ref);
 }
 
+static bool
+ends_deleted(const struct delta_fifo *f, uint32_t entry)
+{
+	return f->table.nodes[f->table.entries[entry].last].type == DELTA_DELETED;
+}
+
+/* A burial, behind what is queued of the key. ref: the last known state, when nothing is. */
+static uint32_t
+bury(struct delta_fifo *f, uint32_t entry, uint64_t key_hash, uint32_t ref)
+{
+	if (entry != NONE && ends_deleted(f, entry))
+		return entry;
+	return queue_delta(
+		f, entry, key_hash,
+		(struct delta_node){.ref = ref, .type = DELTA_DELETED, .flags = NODE_TOMBSTONE | NODE_LISTED},
+		&f->table.queue);
+}
+
+/*
+ * What will be known under the item's key when all that is queued was processed, if that is another object;
+ * else 0.
+ */
+static uint32_t
+other_object(const struct delta_fifo *f, uint32_t entry, struct delta_item item)
+{
+	uint32_t last;
+
+	if (entry == NONE)
+		return item.found & FOUND_NEW ? found_known(item.found) : 0;
+	last = f->table.nodes[f->table.entries[entry].last].ref;
+	return ends_deleted(f, entry) || f->known.same_uid(f->known.context, last, item.ref) ? 0 : last;
+}
+
+/* An item goes to the items, and in front of all of them the burial of another object that had its name. */
 static void
-queue_item(struct delta_fifo *f, struct delta_item item)
+queue_item(struct delta_fifo *f, struct delta_item item, struct delta_list *items)
 {
 	const struct object *o = known_object(f, item.ref);
-	uint32_t entry = queue_state(f, entry_find(f, o), o->key_hash, DELTA_REPLACED, item);
+	uint32_t entry = entry_find(f, o), other;
+	bool again = entry != NONE && f->table.entries[entry].list == (uint32_t)f->lists;
 
-	entry_flag(f, entry, ENTRY_IN_LIST);
-	entry_flag(f, entry, ENTRY_LISTED);
+	if (entry == NONE && item.found == FOUND_UNASKED) {
+		item = look(f, item.ref);
+		o = known_object(f, item.ref);
+	}
+	/* What a list has twice is no other object's end; the store tells of it in its place, if it is. */
+	other = again ? 0 : other_object(f, entry, item);
+	if (other)
+		entry = bury(f, entry, o->key_hash, entry == NONE ? other : 0);
+	if (entry == NONE || !item_is_unchanged(item))
+		entry = queue_state(f, entry, o->key_hash, NODE_LISTED, DELTA_REPLACED, item, items);
+	f->table.entries[entry].list = (uint32_t)f->lists;
 }
 
 /* What only the queue has, or the store and the queue, and the list has not. */
 static void
 bury_queued(struct delta_fifo *f, const struct delta_list *l)
 {
-	for (uint32_t i = l->head; i != NONE; i = f->table.entries[i].next) {
-		if (f->table.entries[i].flags & ENTRY_IN_LIST) {
-			f->table.entries[i].flags &= ~(unsigned)ENTRY_IN_LIST;
-			continue;
-		}
-		queue_delta(f, i, f->table.entries[i].key_hash, DELTA_DELETED, NODE_TOMBSTONE, 0,
-			    FOUND_UNASKED);
-		entry_flag(f, i, ENTRY_LISTED);
+	for (uint32_t i = l->head; i != NONE; i = f->table.nodes[i].next) {
+		const struct delta_node *n = &f->table.nodes[i];
+
+		if (!(n->flags & NODE_DEAD) && f->table.entries[n->entry].list != (uint32_t)f->lists)
+			bury(f, n->entry, f->table.entries[n->entry].key_hash, 0);
 	}
 }
 
@@ -237,33 +267,33 @@ bury_known(void *visitor, uint32_t ref)
 {
 	struct delta_fifo *f = visitor;
 	const struct object *o = known_object(f, ref);
-	uint32_t entry;
 
-	if (!o || entry_find(f, o) != NONE || delta_table_reserve(&f->table, 1, 1) < 0)
-		return;
-	entry = queue_delta(f, NONE, o->key_hash, DELTA_DELETED, NODE_TOMBSTONE, ref, FOUND_UNASKED);
-	entry_flag(f, entry, ENTRY_LISTED);
+	if (o && entry_find(f, o) == NONE && delta_table_reserve(&f->table, 1, 1) == 0)
+		bury(f, NONE, o->key_hash, ref);
 }
 
 int
 delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t count)
 {
 	size_t known = (size_t)f->known.count(f->known.context);
+	struct delta_list listed = DELTA_LIST_EMPTY;
 	int r;
 
 	for (size_t i = 0; i < count; i++)
 		if (!known_object(f, items[i].ref))
 			return -EBADMSG;
+	/* each item, and one burial of each key that is known or queued */
 	r = delta_table_reserve(&f->table, count + known,
 				count + known + f->table.queue.count + f->table.waiting.count);
 	if (r < 0)
 		return r;
+	f->lists++;
 	for (size_t i = 0; i < count; i++)
-		queue_item(f, items[i]);
+		queue_item(f, items[i], &listed);
 	bury_queued(f, &f->table.queue);
 	bury_queued(f, &f->table.waiting);
 	f->known.each(f->known.context, bury_known, f);
-	f->lists++;
+	delta_list_join(&f->table, &f->table.queue, &listed);
 	return 0;
 }
 
@@ -274,7 +304,8 @@ sync_known(void *visitor, uint32_t ref)
 	const struct object *o = known_object(f, ref);
 
 	if (o && entry_find(f, o) == NONE && delta_table_reserve(&f->table, 1, 1) == 0)
-		queue_delta(f, NONE, o->key_hash, DELTA_SYNC, 0, ref, FOUND_UNASKED);
+		queue_delta(f, NONE, o->key_hash, (struct delta_node){.ref = ref, .type = DELTA_SYNC},
+			    &f->table.queue);
 }
 
 int
@@ -310,136 +341,111 @@ delta_fifo_version(const struct delta_fifo *f, size_t *ret_length)
 /* ---- popping -------------------------------------------------------------- */
 
 /*
- * Drop the first `done` Deltas of an entry, and look again at what the others borrow from the store: what was
- * known when they were queued may have been replaced by those that are done. False: nothing is left.
+ * What a Delta borrows from the store is what is known now: what was known when it was queued may have been
+ * replaced. False: nothing is, and it says nothing.
  */
 static bool
-entry_keep_rest(struct delta_fifo *f, uint32_t i, const struct deltas *key, size_t done)
+borrow_again(const struct delta_fifo *f, struct delta_node *n, const struct delta *key)
 {
-	struct delta_entry *e = &f->table.entries[i];
-	uint32_t known = f->known.find(f->known.context, key->key_hash, key->ns, key->ns_length, key->name,
-				       key->name_length);
-	uint32_t rest = e->first, next;
-
-	for (; done > 0; done--) {
-		next = f->table.nodes[rest].next;
-		delta_node_free(&f->table, rest);
-		rest = next;
-	}
-	e->first = e->last = NONE;
-	for (; rest != NONE; rest = next) {
-		struct delta_node *n = &f->table.nodes[rest];
-
-		next = n->next;
-		n->found = FOUND_UNASKED;
-		if (!node_owns(n)) {
-			n->ref = known;
-			if (known == 0 && (e->first == NONE || n->type != DELTA_DELETED)) {
-				delta_node_free(&f->table, rest);
-				continue;
-			}
-		}
-		delta_node_append(&f->table, i, rest);
-	}
-	return e->first != NONE;
+	if (node_owns(n))
+		return true;
+	n->ref = f->known.find(f->known.context, key->key_hash, key->ns, key->ns_length, key->name,
+			       key->name_length);
+	return n->ref != 0;
 }
 
-/* The Deltas of the entry at the queue's head as process() sees them; local or allocated. */
-static struct delta *
-entry_deltas(struct delta_fifo *f, uint32_t i, struct delta *local, struct deltas *ret)
-{
-	const struct object *o = known_object(f, f->table.nodes[f->table.entries[i].first].ref);
-	struct delta *items = local;
-	size_t count = 0;
-
-	for (uint32_t n = f->table.entries[i].first; n != NONE; n = f->table.nodes[n].next)
-		count++;
-	if (count > LOCAL_DELTAS) {
-		items = malloc(count * sizeof(*items));
-		if (!items)
-			return NULL;
-	}
-	count = 0;
-	for (uint32_t n = f->table.entries[i].first; n != NONE; n = f->table.nodes[n].next)
-		items[count++] = (struct delta){
-			.type = (enum delta_type)f->table.nodes[n].type,
-			.unchanged = (f->table.nodes[n].flags & NODE_UNCHANGED) != 0,
-			.tombstone = (f->table.nodes[n].flags & NODE_TOMBSTONE) != 0,
-			.ref = f->table.nodes[n].ref,
-			.found = f->table.nodes[n].found,
-		};
-	/* A copy: the block it stands in may be given back by the first of these Deltas. */
-	memcpy(f->key, o->key, (size_t)o->namespace_length + o->name_length);
-	*ret = (struct deltas){
-		.key_hash = f->table.entries[i].key_hash,
-		.ns = f->key, .ns_length = o->namespace_length,
-		.name = f->key + o->namespace_length, .name_length = o->name_length,
-		.items = items, .count = count,
-	};
-	return items;
-}
-
+/* The key's first Delta was processed: on to the next that says something. */
 static void
-entry_done(struct delta_fifo *f, uint32_t i)
+done_with(struct delta_fifo *f, uint32_t i, const struct delta *key)
 {
-	struct delta_entry *e = &f->table.entries[i];
+	uint32_t entry = f->table.nodes[i].entry, next = f->table.nodes[i].later;
 
-	f->listed -= (e->flags & ENTRY_LISTED) != 0;
-	for (uint32_t n = e->first, next; n != NONE; n = next) {
-		next = f->table.nodes[n].next;
-		delta_node_free(&f->table, n);
+	node_free(f, i);
+	for (; next != NONE; next = f->table.nodes[next].later) {
+		struct delta_node *n = &f->table.nodes[next];
+
+		if (!(n->flags & NODE_DEAD) && borrow_again(f, n, key))
+			break;
+		n->flags |= NODE_DEAD;
 	}
-	delta_entry_free(&f->table, i);
+	if (next == NONE)
+		delta_entry_free(&f->table, entry);
+	else
+		f->table.entries[entry].first = next;
+}
+
+/* The Delta as process() sees it. */
+static struct delta
+shown(struct delta_fifo *f, const struct delta_node *n)
+{
+	const struct object *o = known_object(f, n->ref);
+
+	/* A copy: the block it stands in may be given back by this Delta. */
+	memcpy(f->key, o->key, (size_t)o->namespace_length + o->name_length);
+	return (struct delta){
+		.type = (enum delta_type)n->type,
+		.unchanged = (n->flags & NODE_UNCHANGED) != 0,
+		.tombstone = (n->flags & NODE_TOMBSTONE) != 0,
+		.ref = n->ref,
+		.found = n->found,
+		.key_hash = o->key_hash,
+		.ns = f->key,
+		.ns_length = o->namespace_length,
+		.name = f->key + o->namespace_length,
+		.name_length = o->name_length,
+	};
 }
 
 int
-delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context, size_t *ret_keys)
+delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context, size_t *ret_done)
 {
-	size_t keys = 0;
+	struct delta_table *t = &f->table;
+	size_t done = 0;
 	int result = 0;
 
-	if (ret_keys)
-		*ret_keys = 0;
-	for (; max > 0 && f->table.queue.head != NONE; max--) {
-		uint32_t i = f->table.queue.head;
-		struct delta local[LOCAL_DELTAS], *items;
-		struct deltas deltas;
-		size_t done;
+	while (t->queue.head != NONE) {
+		uint32_t i = t->queue.head;
+		struct delta_node *n = &t->nodes[i];
+		struct delta delta;
 		int r;
 
-		items = entry_deltas(f, i, local, &deltas);
-		if (!items) {
-			result = -ENOMEM;
-			break;
+		if (n->flags & NODE_DEAD) {
+			delta_list_take(t, &t->queue);
+			node_free(f, i);
+			continue;
 		}
-		delta_list_take(&f->table, &f->table.queue);
-		delta_entry_unhash(&f->table, i);
-
-		done = 0;
-		r = process(context, &deltas, &done);
+		if (max-- == 0)
+			break;
+		delta_list_take(t, &t->queue);
+		if (t->entries[n->entry].first != i) { /* one before it waits */
+			delta_list_append(t, &t->waiting, i);
+			continue;
+		}
+		delta = shown(f, n);
+		r = process(context, &delta);
 		if (r < 0)
 			result = r;
-		if (r < 0 && done < deltas.count && entry_keep_rest(f, i, &deltas, done)) {
-			delta_entry_hash(&f->table, i);
-			delta_list_append(&f->table, &f->table.waiting, i);
+		n->found = FOUND_UNASKED;
+		if (r < 0 && borrow_again(f, n, &delta)) {
+			delta_list_append(t, &t->waiting, i);
 		} else {
-			entry_done(f, i);
-			keys++;
+			done_with(f, i, &delta);
+			done++;
 		}
-		if (items != local)
-			free(items);
 	}
-	if (ret_keys)
-		*ret_keys = keys;
+	if (ret_done)
+		*ret_done = done;
 	if (delta_fifo_is_empty(f))
-		delta_table_reset(&f->table);
+		delta_table_reset(t);
 	return result;
 }
 
 void
 delta_fifo_retry(struct delta_fifo *f)
 {
-	delta_list_prepend(&f->table, &f->table.queue, &f->table.waiting);
+	delta_list_join(&f->table, &f->table.waiting, &f->table.queue);
+	f->table.queue = f->table.waiting;
+	f->table.waiting = DELTA_LIST_EMPTY;
 }
 
 /* ---- the rest ------------------------------------------------------------- */
@@ -468,10 +474,9 @@ delta_fifo_free(struct delta_fifo *f)
 	if (!f)
 		return;
 	delta_fifo_retry(f);
-	for (uint32_t i = f->table.queue.head; i != NONE; i = f->table.entries[i].next)
-		for (uint32_t n = f->table.entries[i].first; n != NONE; n = f->table.nodes[n].next)
-			if (node_owns(&f->table.nodes[n]))
-				f->known.discard(f->known.context, f->table.nodes[n].ref);
+	for (uint32_t i = f->table.queue.head; i != NONE; i = f->table.nodes[i].next)
+		if (node_owns(&f->table.nodes[i]))
+			f->known.discard(f->known.context, f->table.nodes[i].ref);
 	delta_table_done(&f->table);
 	free(f);
 }

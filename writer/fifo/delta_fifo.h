@@ -2,14 +2,18 @@
 /*
  * DeltaFIFO: what one resource's Reflector heard and the store does not show yet.
  *
- *	Reflector ──▶ add / update / delete / replace ──▶ [key: Deltas] [key: Deltas] … ──▶ pop ──▶ the store
+ *	Reflector ──▶ add / update / delete / replace ──▶ Delta, Delta, … ──▶ pop ──▶ the store
  *
- * Deltas of one key stand together, keys in the order in which they were first queued. Only one thing is ever
- * merged: two DELETED at a key's end become one, and the one that holds an object wins over a tombstone.
+ * Order. Deltas come out as they went in, whatever their keys: that is the server's order, and readers are
+ * told in it, also behind a backlog. What a watch says goes in as it is heard. A list goes in as a whole:
+ * first the deletions that it implies (of keys that it lacks, and of objects that have lost their name to
+ * another UID), then its items in their order. So whoever keeps a map by something that passes from one
+ * object to another, an IP, hears of the old owner's end before the new owner. Nothing is merged; only what
+ * was put back leaves its place (delta_fifo_pop()), and all of its key with it.
  *
  * The known objects are the store's (struct known_objects): there is no second copy. A body in flight is a
- * draft, a block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A key
- * costs about 52 private bytes.
+ * draft, a block of the arena that no root reaches yet; the FIFO holds its ref, and reads keys from it. A
+ * Delta costs 24 private bytes, a key 28 more.
  *
  * Same UID, resourceVersion and content as the known object, and nothing else queued for its key: the draft
  * is discarded at once, and the delta says `unchanged`. (A server that was restored to an older state gives
@@ -19,8 +23,8 @@
  * beside the store's content only when the FIFO is empty: while something is queued, or was put back, an
  * arrival before it is missing.
  *
- * Source    client-go tools/cache/delta_fifo.go; better: what fails goes back in front, merged with newer
- *           Deltas
+ * Source    client-go tools/cache/the_real_fifo.go; better: what fails goes back in front, before newer
+ *           Deltas of its key; another UID under a name is a deletion, too
  * Threads   the writer's loop thread only
  */
 #ifndef WRITER_FIFO_DELTA_FIFO_H
@@ -57,17 +61,20 @@ struct known_objects {
 	/* Visit every known object; count says how many there are at most. */
 	void (*each)(void *context, void (*visit)(void *visitor, uint32_t ref), void *visitor);
 	uint64_t (*count)(void *context);
+	/* Whether a draft or known object has the UID of another, or neither has one. */
+	bool (*same_uid)(void *context, uint32_t ref, uint32_t other);
 	/* Give back a draft. */
 	void (*discard)(void *context, uint32_t draft);
 };
 
 /*
+ * A Delta as it is popped, with its key; lent for the call.
+ *
  *   type        ref                                               whose it is
  *   ADDED       the new state                                     the processor's; unchanged: the store's
  *   UPDATED     the same
  *   REPLACED    the same, from a list
  *   DELETED     the final state; tombstone: the last known        the processor's; tombstone: the store's
- *               state, or 0 behind other Deltas (then it is theirs)
  *   SYNC        the known state                                   the store's
  */
 struct delta {
@@ -77,19 +84,13 @@ struct delta {
 	bool tombstone;
 	uint32_t ref;
 	/*
-	 * A new state that has nothing in front of it: what was known of its key when it was queued, or
+	 * A new state that had nothing in front of it: what was known of its key when it was queued, or
 	 * staged, which only Deltas of its own key can have changed. Else FOUND_UNASKED.
 	 */
 	uint32_t found;
-};
-
-/* A key's Deltas as they are popped, oldest first; lent for the call. */
-struct deltas {
 	uint64_t key_hash;
 	const char *ns, *name;
 	size_t ns_length, name_length;
-	const struct delta *items;
-	size_t count;		/* never 0 */
 };
 
 struct delta_fifo;
@@ -124,9 +125,9 @@ struct delta_item delta_fifo_stage(struct delta_fifo *f, uint32_t draft);
 void delta_fifo_unstage(struct delta_fifo *f, struct delta_item item);
 
 /*
- * A whole list: each item a REPLACED, and a DELETED with a tombstone for each key that is known to the store,
- * or only queued, and is not in the list. Between the first delta_fifo_stage() and this call nothing else may
- * be queued.
+ * A whole list: a DELETED with a tombstone for each key that is known to the store, or only queued, and is
+ * not in the list, or is in it with another UID; then each item a REPLACED. Between the first
+ * delta_fifo_stage() and this call nothing else may be queued.
  *
  * Returns   0: the items are the FIFO's; -ENOMEM, -EBADMSG: nothing has changed, they stay the caller's
  */
@@ -141,23 +142,21 @@ const char *delta_fifo_version(const struct delta_fifo *f,
 			       size_t *ret_length); /* length 0: nothing arrived yet */
 
 /*
- * Hand over up to max keys, one call of process() each.
+ * Hand over up to max Deltas, one call of process() each.
  *
- * process    returns 0, having consumed all Deltas; or a negative errno with *ret_done < count: the rest is
- *            put back. It must not call the FIFO.
- * ret_keys   how many keys were processed without error; may be NULL
+ * process    returns 0, having consumed it; or a negative errno: it is put back. It must not call the FIFO.
+ * ret_done   how many were processed without error; may be NULL
  * Returns    0 as many as there were, up to max; the last error of process()
  *
- * A key that failed waits apart, before everything else, collecting what newer Deltas come, so that the keys
- * behind it (a delete that makes room, say) get their turn. delta_fifo_retry() puts those that wait in front
- * again.
+ * A Delta that failed waits apart, and so do newer ones of its key, so that the keys behind it (a delete that
+ * makes room, say) get their turn. delta_fifo_retry() puts those that wait in front of everything again.
  */
-typedef int delta_process_fn(void *context, const struct deltas *deltas, size_t *ret_done);
+typedef int delta_process_fn(void *context, const struct delta *delta);
 int delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context,
-		   size_t *ret_keys);
+		   size_t *ret_done);
 void delta_fifo_retry(struct delta_fifo *f);
 
-/* Keys that delta_fifo_pop() would hand over, and keys that wait for delta_fifo_retry(). */
+/* Deltas that delta_fifo_pop() would hand over, and those that wait for delta_fifo_retry(). */
 size_t delta_fifo_queued(const struct delta_fifo *f);
 size_t delta_fifo_waiting(const struct delta_fifo *f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps the DeltaFIFO's entries and nodes for delta_fifo.c: pools that grow by doubling and are named by
- * index, chains of the hash table, and the two lists. When the last entry goes, all memory goes.
+ * index, chains of the hash table, and the lists. When the last node goes, all memory goes.
  */
 #include "writer/fifo/delta_table.h"
 
@@ -12,20 +12,43 @@
 
 #define KEEP 1024u /* pools this small are kept when all is empty */
 
-static const struct delta_list empty_list = { DELTA_NONE, DELTA_NONE, 0 };
+/* ---- the hash table ---------------------------------------------------------- */
 
-/* ---- pools ---------------------------------------------------------------- */
+uint32_t
+delta_bucket(const struct delta_table *t, uint64_t key_hash)
+{
+	return t->entry_capacity ? t->buckets[key_hash & (t->entry_capacity - 1)] : DELTA_NONE;
+}
+
+static void
+hash(struct delta_table *t, uint32_t entry)
+{
+	uint32_t *bucket = &t->buckets[t->entries[entry].key_hash & (t->entry_capacity - 1)];
+
+	t->entries[entry].bucket_next = *bucket;
+	*bucket = entry;
+}
+
+static void
+unhash(struct delta_table *t, uint32_t entry)
+{
+	uint32_t *at = &t->buckets[t->entries[entry].key_hash & (t->entry_capacity - 1)];
+
+	while (*at != entry)
+		at = &t->entries[*at].bucket_next;
+	*at = t->entries[entry].bucket_next;
+}
 
 static void
 rehash(struct delta_table *t)
 {
-	const struct delta_list *lists[] = { &t->queue, &t->waiting };
-
 	memset(t->buckets, 0xff, t->entry_capacity * sizeof(*t->buckets));
-	for (size_t n = 0; n < 2; n++)
-		for (uint32_t i = lists[n]->head; i != DELTA_NONE; i = t->entries[i].next)
-			delta_entry_hash(t, i);
+	for (uint32_t i = 0; i < t->entry_used; i++)
+		if (t->entries[i].first != DELTA_NONE)
+			hash(t, i);
 }
+
+/* ---- pools ---------------------------------------------------------------- */
 
 static bool
 next_capacity(uint32_t used, size_t more, uint32_t capacity, uint32_t *ret_capacity)
@@ -99,7 +122,7 @@ delta_table_done(struct delta_table *t)
 	free(t->entries);
 	free(t->nodes);
 	free(t->buckets);
-	*t = (struct delta_table){ 0 };
+	*t = (struct delta_table){0};
 }
 
 void
@@ -110,7 +133,7 @@ delta_table_reset(struct delta_table *t)
 	t->entry_used = t->node_used = 0;
 	t->entry_free = t->node_free = DELTA_NONE;
 	t->entries_free_count = t->nodes_free_count = 0;
-	t->queue = t->waiting = empty_list;
+	t->queue = t->waiting = DELTA_LIST_EMPTY;
 }
 
 size_t
@@ -120,8 +143,24 @@ delta_table_bytes(const struct delta_table *t)
 	       t->node_capacity * sizeof(*t->nodes);
 }
 
+static uint32_t
+entry_new(struct delta_table *t, uint64_t key_hash, uint32_t node)
+{
+	uint32_t i = t->entry_free;
+
+	if (i != DELTA_NONE) {
+		t->entry_free = t->entries[i].bucket_next;
+		t->entries_free_count--;
+	} else {
+		i = t->entry_used++;
+	}
+	t->entries[i] = (struct delta_entry){.key_hash = key_hash, .first = node, .last = node};
+	hash(t, i);
+	return i;
+}
+
 uint32_t
-delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t ref, uint32_t found)
+delta_node_new(struct delta_table *t, uint32_t entry, uint64_t key_hash, struct delta_node node)
 {
 	uint32_t i = t->node_free;
 
@@ -131,44 +170,16 @@ delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t re
 	} else {
 		i = t->node_used++;
 	}
-	t->nodes[i] = (struct delta_node){
-		.ref = ref,
-		.found = found,
-		.next = DELTA_NONE,
-		.type = (uint8_t)type,
-		.flags = (uint8_t)flags,
-	};
-	return i;
-}
-
-uint32_t
-delta_entry_new(struct delta_table *t, uint64_t key_hash, uint32_t node)
-{
-	uint32_t i = t->entry_free;
-
-	if (i != DELTA_NONE) {
-		t->entry_free = t->entries[i].next;
-		t->entries_free_count--;
+	node.next = node.later = DELTA_NONE;
+	if (entry == DELTA_NONE) {
+		entry = entry_new(t, key_hash, i);
 	} else {
-		i = t->entry_used++;
+		t->nodes[t->entries[entry].last].later = i;
+		t->entries[entry].last = i;
 	}
-	t->entries[i] = (struct delta_entry){ .key_hash = key_hash, .first = node, .last = node };
-	delta_entry_hash(t, i);
-	delta_list_append(t, &t->queue, i);
+	node.entry = entry;
+	t->nodes[i] = node;
 	return i;
-}
-
-void
-delta_node_append(struct delta_table *t, uint32_t entry, uint32_t node)
-{
-	struct delta_entry *e = &t->entries[entry];
-
-	t->nodes[node].next = DELTA_NONE;
-	if (e->first == DELTA_NONE)
-		e->first = node;
-	else
-		t->nodes[e->last].next = node;
-	e->last = node;
 }
 
 void
@@ -182,73 +193,49 @@ delta_node_free(struct delta_table *t, uint32_t node)
 void
 delta_entry_free(struct delta_table *t, uint32_t entry)
 {
-	t->entries[entry].next = t->entry_free;
+	unhash(t, entry);
+	t->entries[entry].first = DELTA_NONE;
+	t->entries[entry].bucket_next = t->entry_free;
 	t->entry_free = entry;
 	t->entries_free_count++;
-}
-
-/* ---- the hash table ---------------------------------------------------------- */
-
-uint32_t
-delta_bucket(const struct delta_table *t, uint64_t key_hash)
-{
-	return t->entry_capacity ? t->buckets[key_hash & (t->entry_capacity - 1)] : DELTA_NONE;
-}
-
-void
-delta_entry_hash(struct delta_table *t, uint32_t entry)
-{
-	uint32_t *bucket = &t->buckets[t->entries[entry].key_hash & (t->entry_capacity - 1)];
-
-	t->entries[entry].bucket_next = *bucket;
-	*bucket = entry;
-}
-
-void
-delta_entry_unhash(struct delta_table *t, uint32_t entry)
-{
-	uint32_t *at = &t->buckets[t->entries[entry].key_hash & (t->entry_capacity - 1)];
-
-	while (*at != entry)
-		at = &t->entries[*at].bucket_next;
-	*at = t->entries[entry].bucket_next;
 }
 
 /* ---- the lists ---------------------------------------------------------------- */
 
 void
-delta_list_append(struct delta_table *t, struct delta_list *l, uint32_t entry)
+delta_list_append(struct delta_table *t, struct delta_list *l, uint32_t node)
 {
-	t->entries[entry].next = DELTA_NONE;
+	t->nodes[node].next = DELTA_NONE;
 	if (l->tail == DELTA_NONE)
-		l->head = entry;
+		l->head = node;
 	else
-		t->entries[l->tail].next = entry;
-	l->tail = entry;
+		t->nodes[l->tail].next = node;
+	l->tail = node;
 	l->count++;
 }
 
 uint32_t
 delta_list_take(struct delta_table *t, struct delta_list *l)
 {
-	uint32_t entry = l->head;
+	uint32_t node = l->head;
 
-	l->head = t->entries[entry].next;
+	l->head = t->nodes[node].next;
 	if (l->head == DELTA_NONE)
 		l->tail = DELTA_NONE;
 	l->count--;
-	return entry;
+	return node;
 }
 
 void
-delta_list_prepend(struct delta_table *t, struct delta_list *to, struct delta_list *from)
+delta_list_join(struct delta_table *t, struct delta_list *first, struct delta_list *second)
 {
-	if (from->head == DELTA_NONE)
+	if (second->head == DELTA_NONE)
 		return;
-	t->entries[from->tail].next = to->head;
-	if (to->head == DELTA_NONE)
-		to->tail = from->tail;
-	to->head = from->head;
-	to->count += from->count;
-	*from = empty_list;
+	if (first->tail == DELTA_NONE)
+		first->head = second->head;
+	else
+		t->nodes[first->tail].next = second->head;
+	first->tail = second->tail;
+	first->count += second->count;
+	*second = DELTA_LIST_EMPTY;
 }

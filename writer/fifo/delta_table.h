@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a DeltaFIFO is kept in: two pools, entries (a key) and nodes (a Delta), named by 32-bit index, a hash
- * table over the entries, and two lists of them. No allocation a key; what the pools grew to goes back to the
- * system when all is empty.
+ * table over the entries, and lists of nodes. A node stands in one list, by `next`, and among those of its
+ * key, oldest first, by `later`. No allocation a key; what the pools grew to goes back to the system when all
+ * is empty.
  *
  * Nothing here knows what keys or refs mean: delta_fifo.c does.
  */
@@ -16,16 +17,17 @@
 
 struct delta_entry {
 	uint64_t key_hash;
-	uint32_t next;		/* in its list, or among the free ones */
-	uint32_t bucket_next;
-	uint32_t first, last;	/* nodes */
-	uint32_t flags;
+	uint32_t bucket_next;	/* or the next free one */
+	uint32_t first, last;	/* nodes; first is DELTA_NONE: the entry is free */
+	uint32_t list;		/* the last list that had the key, by delta_fifo.c's count */
 };
 
 struct delta_node {
 	uint32_t ref;
 	uint32_t found;
-	uint32_t next;
+	uint32_t next;		/* in its list, or among the free ones */
+	uint32_t later;
+	uint32_t entry;
 	uint8_t type;
 	uint8_t flags;
 };
@@ -34,6 +36,7 @@ struct delta_list {
 	uint32_t head, tail;
 	size_t count;
 };
+#define DELTA_LIST_EMPTY ((struct delta_list){DELTA_NONE, DELTA_NONE, 0})
 
 struct delta_table {
 	struct delta_entry *entries;
@@ -51,23 +54,23 @@ void delta_table_reset(struct delta_table *t);
 void delta_table_done(struct delta_table *t);
 size_t delta_table_bytes(const struct delta_table *t);
 
-/* After delta_table_reserve(): these cannot fail. */
-uint32_t delta_node_new(struct delta_table *t, unsigned type, unsigned flags, uint32_t ref, uint32_t found);
-/* A key with its first Delta, hashed, at the end of the queue. */
-uint32_t delta_entry_new(struct delta_table *t, uint64_t key_hash, uint32_t node);
-void delta_node_append(struct delta_table *t, uint32_t entry, uint32_t node);
+/*
+ * After delta_table_reserve(): these cannot fail.
+ * entry     of its key; DELTA_NONE: a new one, hashed
+ * Returns   the node, the last of its key, in no list yet
+ */
+uint32_t delta_node_new(struct delta_table *t, uint32_t entry, uint64_t key_hash, struct delta_node node);
 
 void delta_node_free(struct delta_table *t, uint32_t node);
+/* No node is of this key any more. */
 void delta_entry_free(struct delta_table *t, uint32_t entry);
 
 /* The first entry of a hash's bucket; the others by bucket_next. DELTA_NONE at the end. */
 uint32_t delta_bucket(const struct delta_table *t, uint64_t key_hash);
-void delta_entry_hash(struct delta_table *t, uint32_t entry);
-void delta_entry_unhash(struct delta_table *t, uint32_t entry);
 
-void delta_list_append(struct delta_table *t, struct delta_list *l, uint32_t entry);
+void delta_list_append(struct delta_table *t, struct delta_list *l, uint32_t node);
 uint32_t delta_list_take(struct delta_table *t, struct delta_list *l); /* the first; not of an empty list */
-/* All of `from` before all of `to`. */
-void delta_list_prepend(struct delta_table *t, struct delta_list *to, struct delta_list *from);
+/* All of `second` behind all of `first`; it is empty then. */
+void delta_list_join(struct delta_table *t, struct delta_list *first, struct delta_list *second);
 
 #endif

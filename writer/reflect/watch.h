@@ -13,7 +13,7 @@
  * RVs of its ADDED events are not taken over until another event or a bookmark came (client-go's
  * propagateRVFromStart). One that ends before leaves no RV from which to go on.
  *
- * Back-pressure: while the FIFO holds more than WATCH_QUEUE_MAX keys (the arena is full, or a list is being
+ * Back-pressure: while the FIFO holds more than WATCH_QUEUE_MAX Deltas (the arena is full, or a list is being
  * applied) the stream is paused; watch_relax() lets it go on.
  *
  * Source    client-go reflector.go, watchHandler

@@ -5,6 +5,8 @@
  */
 #include "writer/resource/store_known.h"
 
+#include <string.h>
+
 static const struct object *
 known_object(void *context, uint32_t ref)
 {
@@ -52,18 +54,31 @@ known_count(void *context)
 	return store_resource(k->store, k->resource)->object_count;
 }
 
+static bool
+known_same_uid(void *context, uint32_t ref, uint32_t other)
+{
+	const struct store_known *k = context;
+	const char *uid, *other_uid, *version;
+	size_t length, other_length, version_length;
+
+	store_object_identity(k->store, ref, &uid, &length, &version, &version_length);
+	store_object_identity(k->store, other, &other_uid, &other_length, &version, &version_length);
+	return length == other_length && memcmp(uid, other_uid, length) == 0;
+}
+
 static void
 known_discard(void *context, uint32_t draft)
 {
 	const struct store_known *k = context;
 
-	draft_discard(store_arena(k->store), store_intern(k->store), (struct draft){ draft });
+	draft_discard(store_arena(k->store), store_intern(k->store), (struct draft){draft});
 }
 
 struct known_objects
 store_known_objects(struct store_known *known)
 {
 	return (struct known_objects){
-		known, known_object, known_find, known_look, known_each, known_count, known_discard,
+		known,      known_object, known_find,     known_look,
+		known_each, known_count,  known_same_uid, known_discard,
 	};
 }

@@ -8,7 +8,8 @@
  *	- of one object never an older state after a newer one; an add of what was absent, an update of what
  *	  was present with the state that was told last as the old one, a delete of what was present; what is
  *	  not so was announced by COALESCED or RESYNC
- *	- up to resourceVersion BOUND a steady handler sees no COALESCED and no RESYNC, and every single state
+ *	- up to resourceVersion BOUND a steady handler sees no COALESCED and no RESYNC, and every single
+ *	  state, in the order of the server: no resourceVersion is lower than one before it, of any key
  *	- what the calls lead to is what the server has (of a handler whose process lives)
  *
  * Exits 0; 1 when only the last is not so (yet); 3 when another is not.
@@ -151,6 +152,14 @@ whole(const struct handler *h, const struct state *s)
 	return h->steady && !h->loose && s->is.rv <= bound;
 }
 
+/* A change of any key; and not what was there when the handler came. */
+static void
+in_order(struct handler *h, const struct state *s, const char *line)
+{
+	if (whole(h, s) && s->is.rv < h->newest)
+		WRONG(h, "another key's %llu was told before: %s", (unsigned long long)h->newest, line);
+}
+
 static void
 present(struct handler *h, const struct state *s)
 {
@@ -193,6 +202,8 @@ take_add(struct handler *h, const char *line)
 		WRONG(h, "an initial add after all were told: %s", line);
 	if (!initial && whole(h, s) && s->is.type != 'A' && !(s->before && !selected(h, &states[s->before])))
 		WRONG(h, "states before this one were not told: %s", line);
+	if (!initial)
+		in_order(h, s, line);
 	present(h, s);
 }
 
@@ -237,6 +248,7 @@ take_update(struct handler *h, const char *line)
 		if (o && whole(h, s) && s->before != o->is.rv)
 			WRONG(h, "states between were not told: %s", line);
 	}
+	in_order(h, s, line);
 	present(h, s);
 }
 
@@ -271,6 +283,10 @@ take_delete(struct handler *h, const char *line)
 		WRONG(h, "a final state outside the selection: %s", line);
 	if (s && known && whole(h, s) && s->is.type == 'D' && s->before != v->rv)
 		WRONG(h, "states before its end were not told: %s", line);
+	if (s && known && s->is.type == 'D') { /* else it left the selection as what it was before */
+		in_order(h, s, line);
+		h->newest = s->is.rv > h->newest ? s->is.rv : h->newest;
+	}
 	if (s && s->is.rv > v->last)
 		v->last = s->is.rv;
 	v->rv = 0;

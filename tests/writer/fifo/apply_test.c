@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "shm-layout/queue.h"
 #include "tests/support/source_fixture.h"
 #include "writer/reflect/reflector.h"
 
@@ -110,23 +111,17 @@ struct failing {
 };
 
 static int
-apply_but(void *context, const struct deltas *d, size_t *ret_done)
+apply_but(void *context, const struct delta *d)
 {
 	struct failing *f = context;
 
 	if (d->name_length == strlen(f->name) && memcmp(d->name, f->name, d->name_length) == 0)
 		return -ENOSPC;
-	for (size_t i = 0; i < d->count; i++) {
-		assert_int_equal(store_put(f->t->fx->store->store, f->t->fx->store->pods,
-					   (struct draft){d->items[i].ref}, NULL),
-				 0);
-		*ret_done = i + 1;
-	}
-	return 0;
+	return store_put(f->t->fx->store->store, f->t->fx->store->pods, (struct draft){d->ref}, NULL);
 }
 
 /*
- * The RV rule: a key merged from RV 9 and 12 does not commit 12 while 10 waits. A writer that dies here goes
+ * The RV rule: 12 is not committed while 10 waits. A writer that dies here goes
  * on from 8 and hears 10 again; with 12 it would be lost.
  */
 static void
@@ -262,6 +257,83 @@ a_long_relist_is_listing_meanwhile(void **state)
 		;
 	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
 	assert_memory_equal(published_resource(t)->version, "9000", 4);
+}
+
+/* What a relist's commits tell, in their order. */
+struct told {
+	uint64_t deleted, put, synced;
+	bool deleted_late;	/* after something was put */
+	bool synced_early;	/* before something else */
+};
+
+static void
+note_told(void *context, const struct store_event *events, size_t count, uint64_t base)
+{
+	struct told *t = context;
+
+	(void)base;
+	for (size_t i = 0; i < count; i++) {
+		t->synced_early |= t->synced > 0;
+		if (events[i].kind == QUEUE_DELETED) {
+			t->deleted++;
+			t->deleted_late |= t->put > 0;
+		} else if (events[i].kind == QUEUE_SYNCED) {
+			t->synced++;
+		} else {
+			t->put++;
+		}
+	}
+}
+
+/* What is shown without the word LISTING is the first list's state, or the second's, and nothing between. */
+static void
+expect_whole(struct test *t, uint64_t first, uint64_t second)
+{
+	const struct resource *r = published_resource(t);
+
+	if (r->state == RESOURCE_LISTING)
+		return;
+	if (r->version_length == 4 && memcmp(r->version, "5000", 4) == 0)
+		assert_int_equal(r->object_count, first);
+	else
+		assert_int_equal(r->object_count, second);
+}
+
+/*
+ * What goes with a relist is told before what comes, though both take many commits; and none of these shows
+ * half of it for a whole.
+ */
+static void
+a_long_relist_tells_what_goes_first(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 2501, 0), *relist = long_list("9000", 2301, 5401, 0);
+	struct told told = { 0 };
+	unsigned portions = 1;
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	while (applier_run(t->fx->applier))
+		;
+	expect_whole(t, 2500, 3100);
+	server_answer(t->fx, 410, "");
+	virtual_clock_advance(&t->fx->clock, 2000);
+	store_on_events(t->fx->store->store, note_told, &told);
+	server_answer(t->fx, 200, relist);
+	free(list);
+	free(relist);
+	expect_whole(t, 2500, 3100);
+	for (; applier_run(t->fx->applier); portions++)
+		expect_whole(t, 2500, 3100);
+	expect_whole(t, 2500, 3100);
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	assert_in_range(portions, 4, 8);
+	assert_int_equal(told.deleted, 2300);
+	assert_int_equal(told.put, 2900);
+	assert_int_equal(told.synced, 1);
+	assert_false(told.deleted_late);
+	assert_false(told.synced_early);
+	store_on_events(t->fx->store->store, NULL, NULL);
 }
 
 /* A long relist that changes little is applied whole: nobody sees it as listing. */
@@ -555,6 +627,7 @@ main(void)
 		T(a_bookmark_keeps_its_place_behind_what_waits),
 		T(a_long_list_is_listing_until_its_last_delta),
 		T(a_long_relist_is_listing_meanwhile),
+		T(a_long_relist_tells_what_goes_first),
 		T(a_relist_that_changes_little_is_never_listing),
 		T(events_behind_a_list_wait_for_it),
 		T(a_long_list_starves_nobody),
