@@ -16,29 +16,8 @@
  * Invariant: while OPEN, what an unread entry refers to stays in the arena. An unread entry is never
  * overwritten.
  *
- * The reader, for each look:                     The writer, after each commit that was published:
- *
- *   Q1  pin the current root (full fence)          P1  OVERFLOWED and consumed == head: base = seq of the
- *   Q2  head, then state, then openings                commit before; openings += 1; state = OPEN (release)
- *       (acquire each)                             P2  OPEN, and room, and within budget: entries; head
- *   Q3  OVERFLOWED: consumed = that head (throw        (release)
- *       away); catch up: walk by-seq               P3  no room, or budget spent: state = OVERFLOWED
- *       (cursor, root.seq]                             (release); full fence; then what only this queue
- *   Q4  openings changed: if root.seq < base,          held is *retired* at the working epoch
- *       begin anew at Q1; if cursor < base,        P4  wake the reader when it sleeps (also while
- *       catch up likewise; then drop entries           OVERFLOWED)
- *       <= cursor
- *   Q5  read entries up to that head, follow
- *       them; consumed = n (release); unpin when
- *       the handler is out
- *
- * Why: if Q2 sees OPEN, P3's retirement comes after Q1's pin, which then protects what the entries refer to.
- * If Q2 sees OVERFLOWED, no entry is followed. P1's base is the seq of a root that was current before, so one
- * can always be pinned that has it. Head comes first in Q2: were it loaded after OVERFLOWED was seen, the
- * queue could have been reopened and filled in between, and Q3 would throw away entries that neither its root
- * nor a later base covers.
- *
- * To sleep: armed |= ARMED_QUEUE (slot.h), full fence, look at head and state once more, poll the eventfd.
+ * The steps Q1 to Q5 of a reader and P1 to P4 of the writer, their orders and why: PROTOCOLS.md, Queue; how
+ * a reader goes to sleep: Armed.
  *
  * To the reader all of it is input: head - consumed is clamped to capacity, refs are checked where they are
  * followed.

@@ -40,7 +40,7 @@
 #include "shm-layout/object.h"
 
 #if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) && !defined(SHORTCUT_PLAIN)
 #define SHORTCUT_PLAIN
 #endif
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Claiming a pin cell (slot.h has the protocol) and the full fence that both sides of it need.
+ * Claiming a pin cell (PROTOCOLS.md, Pin) and the full fence that both sides of it need.
  */
 #include "shm-layout/slot.h"
 

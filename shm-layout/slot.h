@@ -15,20 +15,9 @@
  *       64  63*64  cells      pins: FREE, ACQUIRING, or the epoch that one snapshot reads
  *     4096  64*64  queues     how far the reader has got in each of its queues (queue.h), by their numbers
  *
- * Pin protocol. Reader and writer each store first, then look at the other:
- *
- *   R0  touched |= its bit
- *   R1  cell: FREE -> ACQUIRING       W1  header.root = new root
- *   R2  load header.root              W2  scan the cells that were touched
- *   R3  cell = root's epoch           W3  reuse blocks retired at or before the oldest pin
- *
- * Invariant: never do both miss. If R2 loads the root that W1 replaced, W2 finds the cell taken, and W3 keeps
- * what that root reaches: ACQUIRING counts as the horizon at which the writer first saw it.
- * Order: R1 and W1 are followed by a full fence. Release/acquire would let R2 pass R1 (a load may overtake an
- * earlier store, on x86 too): both miss, and the block that holds the root is reused between R2 and R3.
- * R0 is to R1's fence as R1 itself is: who sees a bit that another thread set has it set for the writer too.
- * Bound: no loop. A writer that dies, or commits without pause, delays nobody.
- * Pairs with: pins_horizon() in writer/arena/pins.c.
+ * The steps R0 to R4 of a reader and W1 to W3 of the writer, their orders and why: PROTOCOLS.md, Pin.
+ * Invariant: never do both miss, so nothing that a pinned root reaches is reused; ACQUIRING counts as the
+ * horizon at which the writer first saw it. Pairs with: pins_horizon() in writer/arena/pins.c.
  */
 #ifndef SHM_LAYOUT_SLOT_H
 #define SHM_LAYOUT_SLOT_H

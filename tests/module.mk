@@ -3,6 +3,7 @@
 # linked with all rooms' objects; each tests/e2e/*.sh drives the real binaries.
 
 UNIT_SRC := $(wildcard tests/shm-layout/*_test.c tests/writer/*/*_test.c tests/reader-lib/*_test.c tests/reader-lib/*/*_test.c tests/tools/*/*_test.c tests/conversations/*_test.c)
+UNIT_SRC += $(wildcard tests/explorer/*_test.c)
 UNIT     := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC))
 # what is installed is a plain build, never a sanitizer's
 E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tests/e2e/*.sh)))
@@ -18,6 +19,65 @@ $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
 TALK_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/conversations/*.c)))
 $(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
 $(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
+
+# The explorer's programs: what they drive is compiled once more, so that each access to memory is a call, and linked with
+# what tests/explorer has for these. Never a sanitizer's build.
+EXPLORED_ROOMS := shm-layout reader-lib/base reader-lib/attach reader-lib/read reader-lib/events writer/base writer/arena \
+	writer/decode writer/store writer/serve tests/support
+explored_objs   = $(patsubst %.c,$(B)/explored/%.o,$(1))
+EXPLORED_OBJS  := $(call explored_objs,$(wildcard $(EXPLORED_ROOMS:%=%/*.c)))
+EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c,$(wildcard tests/explorer/*.c)))
+EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarray strdup strndup free mmap munmap close crypto_generichash_final \
+	pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_cond_wait pthread_cond_timedwait \
+	pthread_cond_signal pthread_cond_broadcast poll syscall clock_gettime timerfd_settime randombytes_buf
+plain_flags     = $(filter-out -fsanitize=% -fno-sanitize-recover=% -O%,$(1))
+COMPILE_EXPLORED = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(call plain_flags,$(OUR_CFLAGS) $(CFLAGS)) -O1 -fno-inline -fno-builtin \
+	-fsanitize=thread -U__SANITIZE_THREAD__ -DSHORTCUT_PLAIN -Wno-unknown-warning-option -Wno-tsan
+# in this order: what stands in an object itself is not taken from the archive
+LINK_EXPLORED = $(CC) $(call plain_flags,$(OUR_LDFLAGS) $(LDFLAGS)) $(EXPLORER_WRAPS:%=-Wl,--wrap=%) -o $@ \
+	$(filter %.o,$^) $(filter %.a,$^) $(WRITER_LIBS) $(TEST_LIBS)
+$(B)/explored/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,explored $<)
+	$(Q)$(COMPILE_EXPLORED) -MMD -MP -c -o $@ $<
+$(B)/explorer/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(call plain_flags,$(OUR_CFLAGS) $(CFLAGS)) -O2 -MMD -MP -c -o $@ $<
+-include $(EXPLORED_OBJS:.o=.d) $(EXPLORER_OBJS:.o=.d)
+# an archive: a program takes of it what it needs
+$(B)/explored/rooms.a: $(EXPLORED_OBJS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
+$(B)/tests/explorer/%_test: $(B)/explored/tests/explorer/%_test.o $(EXPLORER_OBJS) $(B)/explored/rooms.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK_EXPLORED)
+
+# A fault put into a source: tests/explorer/faults/PROGRAM/NAME.sed, whose first line names the source and whose second says what it
+# is. The program PROGRAM_NAME is PROGRAM_test with that source changed, and passes when it finds it.
+define explored_fault
+$(B)/explored/faults/$(1)/$(2).c: tests/explorer/faults/$(1)/$(2).sed $(3)
+	@mkdir -p $$(@D)
+	$$(Q)sed -f $$^ >$$@
+	$$(Q)! cmp -s $$@ $(3) || { echo "$$<: changes nothing in $(3) any more" >&2; rm $$@; exit 1; }
+	$$(Q)printf 'extern const char explorer_source_fault[];\nconst char explorer_source_fault[] = "%s";\n' \
+		"$$$$(sed -n '2s/^# //p' $$<)" >>$$@
+$(B)/explored/faults/$(1)/$(2).o: $(B)/explored/faults/$(1)/$(2).c
+	$$(call say,CC,explored $(1): $(2))
+	$$(Q)$$(COMPILE_EXPLORED) -iquote $$(dir $(3)) -c -o $$@ $$<
+$(B)/tests/explorer/$(1)_$(2): $(B)/explored/tests/explorer/$(1)_test.o $(B)/explored/faults/$(1)/$(2).o
+endef
+FAULTS := $(wildcard tests/explorer/faults/*/*.sed)
+fault_program = $(notdir $(patsubst %/,%,$(dir $(1))))
+$(foreach f,$(FAULTS),$(eval $(call explored_fault,$(call fault_program,$(f)),$(basename $(notdir $(f))),$(shell sed -n '1s/^# //p' $(f)))))
+FAULTY := $(foreach f,$(FAULTS),$(B)/tests/explorer/$(call fault_program,$(f))_$(basename $(notdir $(f))))
+UNIT += $(FAULTY)
+$(FAULTY): $(EXPLORER_OBJS) $(B)/explored/rooms.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK_EXPLORED)
 
 $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(TEST_OBJS)
 	@mkdir -p $(@D)
@@ -64,7 +124,7 @@ busy-check: all tests $(PODS)
 TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/attach/handle reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
 	reader-lib/workqueue/workqueue reader-lib/workqueue/workqueue_threads reader-lib/workqueue/work_line reader-lib/read/copy reader-lib/factory/private_index reader-lib/factory/factory tools/informer-sim/object_store
 TSAN_TESTS += conversations/conversations conversations/herd
-TSAN_TESTS += shm-layout/queue writer/serve/broker_subscribe reader-lib/events/handler reader-lib/events/feed reader-lib/events/on_demand
+TSAN_TESTS += writer/serve/broker_subscribe reader-lib/events/handler reader-lib/events/feed reader-lib/events/on_demand
 tsan: setup-test
 	$(SUBMAKE) B=$(B)-thread SAN=thread tsan-check
 .PHONY: tsan-check

@@ -8,7 +8,7 @@
  * returns: it kicks the leader.
  *
  * A commit cannot be missed: arm, then look, then sleep. The writer publishes, then looks at the armed word;
- * with the full fence between both steps on either side, one of the two sees the other (as in slot.h).
+ * with the full fence between both steps on either side, one of the two sees the other (PROTOCOLS.md, Armed).
  */
 #include <limits.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The writer's side of a queue. The steps P1 to P3 are those of shm-layout/queue.h; P4 is the broker's.
+ * The writer's side of a queue. The steps P1 to P3 are those of shm-layout/PROTOCOLS.md; P4 is the broker's.
  */
 #include "writer/serve/ring_out.h"
 

@@ -90,8 +90,9 @@ anything_to_publish(const struct store *s)
 }
 
 /*
- * W1 and W3 of slot.h's protocol. The root is stored only when all that it reaches stands sealed in the
- * arena; nothing that it replaces is reused before the pins were looked at, which happens after the store.
+ * W1 and W3 of shm-layout/PROTOCOLS.md, Pin. The root is stored only when all that it reaches stands sealed
+ * in the arena; nothing that it replaces is reused before the pins were looked at, which happens after the
+ * store.
  */
 static int
 publish(struct store *s)

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Locks, conditions, sleep and time, for threads that are contexts of one real thread. The linker leads the
+ * calls here (--wrap).
+ *
+ * A lock is a word that one thread has; whoever gives it passes on what it knows. Descriptors are the
+ * kernel's own: poll() sleeps until it would return, and whoever wakes by it knows what all knew that wrote
+ * to one before, for the kernel's own locks order that. A time-out never comes. The clock stands still.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/explorer/machine.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+#define LOCKS 64u
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __real_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+int __real_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *end);
+int __real_pthread_cond_signal(pthread_cond_t *cond);
+int __real_pthread_cond_broadcast(pthread_cond_t *cond);
+int __real_poll(struct pollfd *fds, nfds_t count, int ms);
+int __real_clock_gettime(clockid_t clock, struct timespec *ret);
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *ret_before);
+long __real_syscall(long number, ...);
+
+/* mutex or condition. signals: how often a condition was signalled in this run */
+struct lock {
+	const void *address;
+	unsigned long run;
+	const struct thread *owner;
+	unsigned long signals;
+	struct view view;
+};
+
+static struct {
+	OWN_PAGES struct lock locks[LOCKS];
+	unsigned long kernel_run;
+	struct view kernel; /* what everyone knew that called it */
+} blocking;
+
+static struct lock *
+lock_at(const void *address)
+{
+	for (unsigned i = 0; i < LOCKS; i++) {
+		struct lock *l = &blocking.locks[i];
+
+		if (l->address && l->address != address)
+			continue;
+		if (!l->address || l->run != run_number()) {
+			memset(l, 0, sizeof(*l));
+			l->address = address;
+			l->run = run_number();
+		}
+		return l;
+	}
+	explorer_bad("more than %u locks", LOCKS);
+}
+
+static bool
+is_free(void *lock)
+{
+	return !((struct lock *)lock)->owner;
+}
+
+int
+__wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	struct lock *l;
+
+	if (!running)
+		return __real_pthread_mutex_lock(mutex);
+	l = lock_at(mutex);
+	may_switch();
+	explorer_claim(l->owner != running, "%s locks what it has locked", running->name);
+	while (l->owner)
+		sleep_until(is_free, l);
+	l->owner = running;
+	model_take(&l->view);
+	return 0;
+}
+
+int
+__wrap_pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+	struct lock *l;
+
+	if (!running)
+		return __real_pthread_mutex_trylock(mutex);
+	l = lock_at(mutex);
+	may_switch();
+	if (l->owner)
+		return EBUSY;
+	l->owner = running;
+	model_take(&l->view);
+	return 0;
+}
+
+int
+__wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	struct lock *l;
+
+	if (!running)
+		return __real_pthread_mutex_unlock(mutex);
+	l = lock_at(mutex);
+	explorer_claim(l->owner == running, "%s unlocks what it has not locked", running->name);
+	model_give(&l->view);
+	l->owner = NULL;
+	return 0;
+}
+
+struct wait {
+	struct lock *condition;
+	unsigned long seen;
+};
+
+static bool
+is_signalled(void *what)
+{
+	const struct wait *w = what;
+
+	return w->condition->signals != w->seen;
+}
+
+/* A signal wakes all that wait: one of them may go on without cause, as the standard has it. */
+int
+__wrap_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	struct wait w;
+
+	if (!running)
+		return __real_pthread_cond_wait(cond, mutex);
+	w = (struct wait){lock_at(cond), lock_at(cond)->signals};
+	__wrap_pthread_mutex_unlock(mutex);
+	sleep_until(is_signalled, &w);
+	return __wrap_pthread_mutex_lock(mutex);
+}
+
+int
+__wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *end)
+{
+	return running ? __wrap_pthread_cond_wait(cond, mutex)
+		       : __real_pthread_cond_timedwait(cond, mutex, end);
+}
+
+int
+__wrap_pthread_cond_signal(pthread_cond_t *cond)
+{
+	if (!running)
+		return __real_pthread_cond_signal(cond);
+	lock_at(cond)->signals++;
+	return 0;
+}
+
+int
+__wrap_pthread_cond_broadcast(pthread_cond_t *cond)
+{
+	return running ? __wrap_pthread_cond_signal(cond) : __real_pthread_cond_broadcast(cond);
+}
+
+/* ---- the kernel ---- */
+
+/* Whoever calls it passes on what it knows, and learns what was passed on: a little more than the kernel
+ * promises. */
+static void
+meet_in_kernel(void)
+{
+	if (blocking.kernel_run != run_number()) {
+		memset(&blocking.kernel, 0, sizeof(blocking.kernel));
+		blocking.kernel_run = run_number();
+	}
+	model_give(&blocking.kernel);
+}
+
+struct waited {
+	struct pollfd *fds;
+	nfds_t count;
+};
+
+static bool
+is_readable(void *what)
+{
+	const struct waited *w = what;
+
+	return __real_poll(w->fds, w->count, 0) > 0;
+}
+
+int
+__wrap_poll(struct pollfd *fds, nfds_t count, int ms)
+{
+	struct waited w = {fds, count};
+	int r;
+
+	if (!running)
+		return __real_poll(fds, count, ms);
+	may_switch();
+	if (ms != 0)
+		sleep_until(is_readable, &w);
+	r = __real_poll(fds, count, 0);
+	if (r > 0) {
+		meet_in_kernel();
+		model_take(&blocking.kernel);
+	}
+	return r;
+}
+
+/* Signals to eventfds go by a system call of their own (writer/serve/eventfd_signal.c). */
+long
+__wrap_syscall(long number, long a, long b, long c, long d, long e)
+{
+	if (running) {
+		may_switch();
+		meet_in_kernel();
+	}
+	return __real_syscall(number, a, b, c, d, e);
+}
+
+/* Time stands still, so none rings. */
+int
+__wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *ret_before)
+{
+	return running ? 0 : __real_timerfd_settime(fd, flags, when, ret_before);
+}
+
+int
+__wrap_clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	if (!running)
+		return __real_clock_gettime(clock, ret);
+	*ret = (struct timespec){.tv_sec = 1000000};
+	return 0;
+}

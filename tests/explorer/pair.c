@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starts the broker on a loop that is turned by hand, and has the reader attach meanwhile.
+ */
+#include "tests/explorer/pair.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TURNS 64
+
+void
+pair_settle(struct pair *p)
+{
+	for (unsigned i = 0; i < TURNS; i++) {
+		uv_run(&p->writer->loop, UV_RUN_NOWAIT);
+		informer_dispatch(p->inf);
+	}
+}
+
+void
+pair_begin(struct pair *p)
+{
+	struct informer_options options = {.size = sizeof(options), .reader_name = "explored"};
+	struct informer_status status = {.size = sizeof(status)};
+	char *error = NULL;
+
+	p->writer = broker_fixture_new();
+	p->store = p->writer->store->store;
+	p->pods = p->writer->store->pods;
+	uv_loop_init(&p->writer->loop);
+	if (broker_new(&p->writer->loop, &p->writer->options, &p->writer->broker, &error) < 0)
+		abort();
+	store_on_commit(p->store, broker_wake, p->writer->broker);
+	broker_fixture_pod(p->writer, "first");
+	options.socket_path = p->writer->socket;
+	if (informer_attach(&options, &p->inf) < 0)
+		abort();
+	for (unsigned i = 0; i < TURNS && !status.attached; i++) {
+		pair_settle(p);
+		informer_status(p->inf, &status);
+	}
+	if (!status.attached) {
+		fprintf(stderr, "pair: not attached: %s\n", status.reason);
+		abort();
+	}
+}
+
+void
+pair_end(struct pair *p)
+{
+	informer_detach(p->inf);
+	store_on_commit(p->store, NULL, NULL);
+	broker_free(p->writer->broker, NULL, NULL);
+	p->writer->broker = NULL;
+	while (uv_run(&p->writer->loop, UV_RUN_DEFAULT) != 0)
+		;
+	uv_loop_close(&p->writer->loop);
+	broker_fixture_free(p->writer);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A writer and a reader that is attached to it, both whole and real, in one real thread: what most of the
+ * explorer's programs begin with. Threads of a program then call the one or the other.
+ */
+#ifndef TESTS_EXPLORER_PAIR_H
+#define TESTS_EXPLORER_PAIR_H
+
+#include "tests/support/broker_fixture.h"
+
+struct pair {
+	struct broker_fixture *writer;
+	struct store *store;
+	unsigned pods;
+	struct informer *inf;
+};
+
+/* One pod, "first", version 1, is there and published; the resource is synced. Aborts when it cannot be had.
+ */
+void pair_begin(struct pair *p);
+void pair_end(struct pair *p);
+/* Let both do what waits for them, until nothing does. */
+void pair_settle(struct pair *p);
+
+#endif

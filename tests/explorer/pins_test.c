@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reader pins a root and reads while the writer commits, scans and reuses memory (PROTOCOLS.md, Pin):
+ * nothing that a pin protects is written. That is what the explorer looks for by itself: a byte that is read
+ * and overwritten in no order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/explorer/explorer.h"
+#include "tests/explorer/pair.h"
+
+#define COMMITS 2
+
+static struct pair pair;
+
+static void
+commit_and_reuse(void)
+{
+	char version[4] = "200";
+
+	for (unsigned i = 0; i < COMMITS; i++) {
+		version[2]++;
+		store_set_version(pair.store, pair.pods, version, 3);
+		explorer_claim(store_commit(pair.store) == 0, "no commit");
+		store_reclaim(pair.store);
+	}
+}
+
+static void
+read_once(void)
+{
+	struct informer_snapshot snap;
+	struct informer_moment moment;
+	int r = informer_begin(pair.inf, &snap);
+
+	explorer_claim(r == 0, "begin says %s", informer_error_name(r));
+	r = informer_snapshot_moment(&snap, &moment);
+	explorer_claim(r == 0, "moment says %s", informer_error_name(r));
+	explorer_claim(informer_resource_count(&snap) == 1, "no resource");
+	informer_end(&snap);
+}
+
+static const struct explorer_program pinning = {
+	.name = "pin and reuse",
+	.threads = {{"reader", read_once}, {"writer", commit_and_reuse}},
+	.preemptions = 3,
+	.old_values = 2,
+};
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	pair_begin(&pair);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	pair_end(&pair);
+	return 0;
+}
+
+static void
+nothing_that_is_pinned_is_reused(void **state)
+{
+	(void)state;
+	explorer_expect_good(&pinning);
+}
+
+static void
+weaker_orders_are_found(void **state)
+{
+	static const struct explorer_fault faults[] = {
+		{"W1 relaxed", "publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+		{"W1 without its fence", "slot_fence", NULL, EXPLORER_FENCE, 0, EXPLORER_DROP},
+		{"R1 without its fence", "slot_claim", NULL, EXPLORER_EXCHANGE, 0, EXPLORER_RELAX},
+		{"R2 relaxed", "slot_load_root", NULL, EXPLORER_LOAD, 0, EXPLORER_RELAX},
+		{"R4 relaxed", "slot_unpin", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+		{0},
+	};
+
+	(void)state;
+	explorer_expect_found(&pinning, faults);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_that_is_pinned_is_reused),
+		cmocka_unit_test(weaker_orders_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A handler with an event loop, and a writer whose commits push into its queue, overflow it and reopen it
+ * (PROTOCOLS.md, Queue): what is told are states in order, the last one is told, nobody sleeps over it, and
+ * what an entry refers to is not reused while it is read.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/attach/mapping.h"
+#include "tests/explorer/explorer.h"
+#include "tests/explorer/pair.h"
+
+static struct pair pair;
+static unsigned told, commits;
+
+/* The pod's version is its number of the commit. */
+static void
+on_state(const struct informer_object *o)
+{
+	const char *text;
+	size_t length;
+	unsigned version;
+	int r = informer_object_resource_version(o, &text, &length);
+
+	explorer_claim(r == 0 && length == 1, "no version");
+	version = (unsigned)(text[0] - '0');
+	explorer_note("told %u", version);
+	explorer_claim(version > told, "version %u is told after %u", version, told);
+	told = version;
+}
+
+static void
+on_add(void *context, const struct informer_object *o, bool initial)
+{
+	(void)context;
+	(void)initial;
+	on_state(o);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *o)
+{
+	(void)context;
+	(void)old;
+	on_state(o);
+}
+
+static void
+put(unsigned version)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"first\",\"namespace\":\"default\",\"uid\":\"u\","
+		 "\"resourceVersion\":\"%u\"}}",
+		 version);
+	explorer_claim(store_fixture_put(pair.writer->store, text) == 0, "not put");
+	explorer_claim(store_commit(pair.store) == 0, "no commit");
+	store_reclaim(pair.store);
+}
+
+static void
+change(void)
+{
+	for (unsigned i = 2; i < commits; i++)
+		put(i);
+	/* the last one finds room, and nothing comes behind it that would tell of it */
+	fan_out_set_limits(pair.writer->fan_out, FAN_OUT_LIMITS);
+	put(commits);
+}
+
+static void
+hear_all(void)
+{
+	while (told < commits) {
+		struct pollfd p = {.fd = informer_fd(pair.inf), .events = POLLIN};
+
+		if (!informer_dispatch(pair.inf) && told < commits)
+			poll(&p, 1, -1);
+	}
+}
+
+/* The reader was woken before, so nothing is armed, and there is one more commit. */
+static void
+one_commit(void)
+{
+	commits = 2;
+	pair.inf->current->slot->armed = 0;
+}
+
+static void
+overflow_at_each(void)
+{
+	commits = 3;
+	fan_out_set_limits(pair.writer->fan_out, (struct fan_out_limits){64, 64, 1, UINT64_MAX});
+}
+
+static const struct explorer_program keeping_up = {
+	.name = "queue: room enough",
+	.begin = one_commit,
+	.threads = {{"reader", hear_all}, {"writer", change}},
+	.preemptions = 2,
+	.old_values = 1,
+};
+
+static const struct explorer_program overflowing = {
+	.name = "queue: overflow and reopening",
+	.begin = overflow_at_each,
+	.threads = {{"reader", hear_all}, {"writer", change}},
+	.preemptions = 2,
+	.old_values = 1,
+};
+
+static int
+set_up(void **state)
+{
+	struct informer_handler_options options = {.size = sizeof(options),
+						   .resource = "pods",
+						   .queue_entries = 64,
+						   .on_add = on_add,
+						   .on_update = on_update};
+
+	/* which says by whom it is looked after: whoever's number it is, a commit comes that wakes us */
+	static const char *const hints[] = {"peek_epoch", NULL};
+
+	(void)state;
+	explorer_hints(hints);
+	pair_begin(&pair);
+	put(1);
+	if (informer_add_handler(pair.inf, &options, NULL) < 0)
+		return -1;
+	pair_settle(&pair);
+	return told == 1 ? 0 : -1;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	pair_end(&pair);
+	return 0;
+}
+
+static void
+each_change_is_told(void **state)
+{
+	(void)state;
+	explorer_expect_good(&keeping_up);
+}
+
+static void
+overflows_lose_nothing(void **state)
+{
+	(void)state;
+	explorer_expect_good(&overflowing);
+}
+
+static void
+weaker_orders_are_found(void **state)
+{
+	static const struct explorer_fault faults[] = {
+		{"P2: head relaxed", "ring_out_publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+		{"P4: the writer's fence dropped", "slot_fence", "broker_wake", EXPLORER_FENCE, 0,
+		 EXPLORER_DROP},
+		{0},
+	};
+
+	static const struct explorer_fault faults_of_one[] = {
+		{"P4: the reader's fence dropped", "slot_fence", "arm_for_handlers", EXPLORER_FENCE, 0,
+		 EXPLORER_DROP},
+		{0},
+	};
+
+	(void)state;
+	explorer_expect_found(&keeping_up, faults_of_one);
+	explorer_expect_found(&overflowing, faults);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_change_is_told),
+		cmocka_unit_test(overflows_lose_nothing),
+		cmocka_unit_test(weaker_orders_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plain accesses: of each 8 bytes of memory that is ours, which thread was there last and at which time of
+ * its clock. Two accesses that conflict race when the later one's thread does not know that time of the
+ * other's. Nothing that is plain is a choice: without races it does not matter when it happens.
+ */
+#include <string.h>
+
+#include "tests/explorer/machine.h"
+
+#define PAGE_GRANULES 512u
+#define GRANULE_BYTES 8u
+#define SHADOW_BUCKETS 16384u
+
+struct access {
+	uint16_t clock;
+	uint8_t bytes; /* which of the 8 */
+};
+
+/* 8 bytes of memory: who was there last in this run. */
+struct granule {
+	uint32_t run;
+	uint8_t writer;
+	struct access write;
+	uintptr_t write_pc, read_pcs[EXPLORER_THREADS];
+	struct access reads[EXPLORER_THREADS], loads[EXPLORER_THREADS], stores[EXPLORER_THREADS];
+	uint16_t locations[2]; /* + 1 */
+};
+
+struct shadow_page {
+	uintptr_t page;
+	struct granule *granules;
+};
+
+static struct {
+	OWN_PAGES struct shadow_page shadow[SHADOW_BUCKETS];
+	const char *const *hints;
+} races;
+
+/* ---- hints ---- */
+
+void
+explorer_hints(const char *const *functions)
+{
+	races.hints = functions;
+}
+
+static bool
+is_hint(uintptr_t pc)
+{
+	for (unsigned i = 0; races.hints && races.hints[i]; i++)
+		if (strcmp(function_of(pc), races.hints[i]) == 0)
+			return true;
+	return false;
+}
+
+/* ---- plain accesses ---- */
+
+static struct granule *
+granule_at(uintptr_t canonical)
+{
+	uintptr_t page = canonical / ((uintptr_t)PAGE_GRANULES * GRANULE_BYTES);
+	unsigned at = (unsigned)(page * 0x9e3779b97f4a7c15ull >> 40) % SHADOW_BUCKETS;
+	struct granule *g;
+
+	while (races.shadow[at].granules && races.shadow[at].page != page)
+		at = (at + 1) % SHADOW_BUCKETS;
+	if (!races.shadow[at].granules) {
+		races.shadow[at].page = page;
+		races.shadow[at].granules = own_memory(PAGE_GRANULES * sizeof(struct granule));
+	}
+	g = &races.shadow[at].granules[canonical / GRANULE_BYTES % PAGE_GRANULES];
+	if (g->run != (uint32_t)run_number()) {
+		uint16_t first = g->locations[0], second = g->locations[1];
+
+		memset(g, 0, sizeof(*g));
+		g->run = (uint32_t)run_number();
+		g->locations[0] = first;
+		g->locations[1] = second;
+	}
+	return g;
+}
+
+static bool
+is_race(const struct access *a, unsigned by, uint8_t bytes)
+{
+	return a->clock != 0 && (a->bytes & bytes) != 0 && by != running->number &&
+	       a->clock > running->view.clock[by];
+}
+
+static void
+race(const char *what, unsigned other, const char *other_did, uintptr_t canonical, uintptr_t pc,
+     uintptr_t other_pc)
+{
+	char name[80], here[160], there[160] = "";
+
+	if (is_hint(pc) || (other_pc && is_hint(other_pc)))
+		return;
+	region_name(canonical, name, sizeof(name));
+	where_is(pc, here, sizeof(here));
+	if (other_pc)
+		where_is(other_pc, there, sizeof(there));
+	explorer_bad("%s %s %s (%s), and nothing orders that behind what %s %s there%s%s", running->name,
+		     what, name, here, thread_number(other)->name, other_did, other_pc ? ": " : "", there);
+}
+
+static void
+note_access(struct access *a, uint8_t bytes)
+{
+	uint16_t clock = running->view.clock[running->number];
+
+	a->bytes = (uint8_t)(a->clock == clock ? a->bytes | bytes : bytes);
+	a->clock = clock;
+}
+
+static void
+one_granule(uintptr_t canonical, uint8_t bytes, bool is_write, uintptr_t pc)
+{
+	struct granule *g = granule_at(canonical);
+	const char *what = is_write ? "writes" : "reads";
+
+	if (is_race(&g->write, g->writer, bytes))
+		race(what, g->writer, "wrote", canonical, pc, g->write_pc);
+	for (unsigned i = 0; i < thread_count(); i++) {
+		if (is_race(&g->stores[i], i, bytes))
+			race(what, i, "stored", canonical, pc, 0);
+		if (is_write && is_race(&g->reads[i], i, bytes))
+			race(what, i, "read", canonical, pc, g->read_pcs[i]);
+		if (is_write && is_race(&g->loads[i], i, bytes))
+			race(what, i, "loaded", canonical, pc, 0);
+	}
+	if (!is_write) {
+		note_access(&g->reads[running->number], bytes);
+		g->read_pcs[running->number] = pc;
+		return;
+	}
+	if (g->writer != running->number)
+		g->write.clock = 0;
+	g->writer = (uint8_t)running->number;
+	g->write_pc = pc;
+	note_access(&g->write, bytes);
+	for (unsigned i = 0; i < 2; i++)
+		if (g->locations[i])
+			location_rewritten(g->locations[i] - 1u);
+}
+
+void
+model_plain(const void *address, size_t length, bool is_write, uintptr_t pc)
+{
+	uintptr_t canonical, at = (uintptr_t)address;
+	struct region *r;
+
+	/* what a thread has on its stack is most of what it does */
+	if (at - (uintptr_t)running->stack < STACK_BYTES || length == 0)
+		return;
+	r = region_of(at, &canonical);
+	if (!r)
+		return;
+	if (region_is_gone(r)) {
+		char here[160];
+
+		where_is(pc, here, sizeof(here));
+		explorer_bad("%s touches what is no longer mapped: %s", running->name, here);
+	}
+	if (is_write)
+		region_touched(at, length);
+	while (length > 0) {
+		unsigned skip = (unsigned)(canonical & 7);
+		size_t n = length < 8 - skip ? length : 8 - skip;
+
+		one_granule(canonical - skip, (uint8_t)(((1u << n) - 1) << skip), is_write, pc);
+		canonical += n;
+		length -= n;
+	}
+}
+
+/* An atomic access meets plain ones. */
+void
+races_atomic(uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc)
+{
+	uint8_t bytes = (uint8_t)(((1u << size) - 1) << (canonical & 7));
+	struct granule *g = granule_at(canonical & ~(uintptr_t)7);
+	const char *what = is_store ? "stores into" : "loads";
+
+	if (is_race(&g->write, g->writer, bytes))
+		race(what, g->writer, "wrote", canonical, pc, g->write_pc);
+	for (unsigned i = 0; is_store && i < thread_count(); i++)
+		if (is_race(&g->reads[i], i, bytes))
+			race(what, i, "read", canonical, pc, g->read_pcs[i]);
+	note_access(is_store ? &g->stores[running->number] : &g->loads[running->number], bytes);
+}
+
+void
+races_location(uintptr_t canonical, unsigned index)
+{
+	struct granule *g = granule_at(canonical & ~(uintptr_t)7);
+	unsigned free = g->locations[0] && g->locations[0] != index + 1;
+
+	g->locations[free] = (uint16_t)(index + 1);
+}
