@@ -109,6 +109,11 @@ struct informer_watch_status {
  *
  * The functions may be NULL. context is passed to each.
  *
+ * filter           a selector that is a function (client-go's FilteringResourceEventHandler): only objects of
+ *                  which it says true, of those that the other selectors match; an update that crosses it is
+ *                  an add or a delete, as with these. Its answer must be the object's alone: it is asked
+ *                  again of old states, and as often as need be. Called like the other functions, no lock
+ *                  held, of objects that are lent; it looks, and changes no handler
  * on_add           is_initial: it was there when the handler came, or is told again by a RESYNC
  * on_update        old NULL: not known (COALESCED). old == object: a resync
  * on_delete        final_state_known: object is the last state it had (for a handler with selectors: the last
@@ -141,6 +146,7 @@ struct informer_handler_options {
 	void (*on_synced)(void *context);
 	void (*on_error)(void *context, const struct informer_watch_status *status);
 	void (*on_done)(void *context);
+	bool (*filter)(void *context, const struct informer_object *object);
 };
 
 /*

@@ -128,6 +128,12 @@ handler_leaves(const struct informer_handler *h)
 	       atomic_load_explicit(&((struct informer_handler *)(uintptr_t)h)->paused, memory_order_relaxed);
 }
 
+static inline bool
+handler_selects(const struct handler_work *w)
+{
+	return w->labels || w->fields || w->o.filter;
+}
+
 /* What all that is there is compared with what was told: the handler hears of no RESYNC. */
 static inline bool
 handler_resyncs_by_keys(const struct handler_work *w)
@@ -148,8 +154,9 @@ bool handler_tell_delete(struct informer_handler *h, const struct feed_item *ite
 bool handler_tell_delete_key(struct informer_handler *h, const struct told_key *e);
 /* Make the calls that are pending. False: the handler leaves off. */
 bool handler_pending_calls(struct informer_handler *h);
-/* Whether the selectors match: 1, 0, negative. */
-int handler_matches(const struct handler_work *w, const struct snapshot *s, uint32_t ref);
+/* Whether the selectors match an object of the resource at this position: 1, 0, negative. */
+int handler_matches(const struct handler_work *w, const struct snapshot *s, const struct object *o,
+		    uint32_t ref, uint32_t position);
 /* Show where it stands. */
 void handler_show(struct informer_handler *h, uint64_t seq);
 

@@ -127,6 +127,24 @@ note(struct informer_handler *h, const struct feed_item *item, const struct obje
 
 /* ---- items ---- */
 
+static int
+new_matches(const struct handler_work *w, const struct feed_item *item)
+{
+	if (!handler_selects(w))
+		return 1;
+	return handler_matches(w, feed_snapshot(&w->feed), item->new_object, item->new_ref,
+			       w->feed.binding->parts[item->part].position);
+}
+
+static int
+old_matches(const struct handler_work *w, const struct feed_item *item)
+{
+	if (!handler_selects(w))
+		return 1;
+	return handler_matches(w, feed_snapshot(&w->feed), item->old_object, item->old_ref,
+			       w->feed.binding->parts[item->part].position);
+}
+
 static bool
 walk_is_exact(const struct handler_work *w)
 {
@@ -139,7 +157,7 @@ take_present(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->new_object;
 	bool exact = walk_is_exact(w), told = true;
-	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref);
+	int selected = new_matches(w, item);
 	struct told_key *entry;
 	enum known_state known;
 
@@ -177,7 +195,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 
 	if ((known == KNOWN_ABSENT && !may_have_been_told(w)) || known == KNOWN_OTHER)
 		return 1;
-	selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
+	selected = old_matches(w, item);
 	if (selected < 0)
 		return selected;
 	if (reserve(h, item, o) < 0)
@@ -194,7 +212,7 @@ take_added(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
 	const struct object *o = item->new_object;
-	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref);
+	int selected = new_matches(w, item);
 	struct told_key *entry = w->o.track_keys ? told_keys_find(&w->keys, o) : NULL;
 
 	if (selected < 0)
@@ -214,7 +232,7 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
 	const struct object *o = item->new_object;
-	int selected = handler_matches(w, feed_snapshot(&w->feed), item->new_ref), before;
+	int selected = new_matches(w, item), before;
 	enum known_state known;
 	struct told_key *entry;
 	bool told = true;
@@ -223,7 +241,7 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 		return selected;
 	known = known_of(w, item, o, item->new_ref, &entry);
 	if (w->feed.settled && !w->o.track_keys) {
-		before = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
+		before = old_matches(w, item);
 		if (before < 0)
 			return before;
 		known = before ? KNOWN_PRESENT : KNOWN_ABSENT;
@@ -272,7 +290,7 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
 	const struct object *o = item->old_object;
-	int selected = handler_matches(w, feed_snapshot(&w->feed), item->old_ref);
+	int selected = old_matches(w, item);
 	int final;
 	struct told_key *entry;
 	enum known_state known;
@@ -288,7 +306,7 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 		return tell_other_gone(h, entry);
 	/* the final state, unless it lies outside of the selection: then the last one within */
 	final = selected && item->new_ref != item->old_ref
-			? handler_matches(w, feed_snapshot(&w->feed), item->new_ref)
+			? new_matches(w, item)
 			: 0;
 	if (final < 0)
 		return final;
@@ -318,7 +336,8 @@ seed_keys(struct informer_handler *h)
 			continue;
 		/* What changed since was in whatever state; what has not was told if it is selected. */
 		if (found.seq <= f->from) {
-			r = handler_matches(w, feed_snapshot(f), found.ref);
+			r = handler_matches(w, feed_snapshot(f), found.object, found.ref,
+					    f->binding->parts[found.part].position);
 			if (r < 0)
 				return r;
 			if (r == 0)

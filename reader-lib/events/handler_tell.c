@@ -19,18 +19,24 @@ object_for_call(const struct feed *f, uint32_t part, const struct object *o, uin
 }
 
 int
-handler_matches(const struct handler_work *w, const struct snapshot *s, uint32_t ref)
+handler_matches(const struct handler_work *w, const struct snapshot *s, const struct object *o, uint32_t ref,
+		uint32_t position)
 {
+	struct informer_object object;
 	struct value body;
 	int r = 1;
 
-	if (!w->labels && !w->fields)
+	if (!handler_selects(w))
 		return 1;
 	body = value_of_object(&s->view, ref);
 	if (w->labels)
 		r = selector_match(w->labels, body);
 	if (r > 0 && w->fields)
 		r = field_selector_match(w->fields, body);
+	if (r > 0 && w->o.filter) {
+		object_set(&object, s, o, ref, position);
+		r = w->o.filter(w->o.context, &object);
+	}
 	return snapshot_settle(s, r);
 }
 

@@ -65,7 +65,7 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 
 	if (o->seq > w->feed.cursor.seq || !feed_wants(&w->feed, o))
 		return 0;
-	r = handler_matches(w, slice->s, ref);
+	r = handler_matches(w, slice->s, o, ref, slice->binding->parts[part].position);
 	if (r <= 0)
 		return r;
 	object_set(&object, slice->s, o, ref, slice->binding->parts[part].position);

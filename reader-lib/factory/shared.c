@@ -38,6 +38,17 @@ seen(const struct shared_handler *sh, const struct informer_object *object, stru
 	return copy;
 }
 
+static bool
+filter(void *context, const struct informer_object *object)
+{
+	const struct shared_handler *sh = context;
+	struct informer_object copy;
+	bool wanted = sh->o.filter(sh->o.context, seen(sh, object, &copy));
+
+	informer_object_free(&copy);
+	return wanted;
+}
+
 static void
 on_add(void *context, const struct informer_object *object, bool is_initial)
 {
@@ -193,6 +204,7 @@ put_between(struct informer_handler_options *o, struct shared_handler *sh)
 	o->on_synced = o->on_synced ? on_synced : NULL;
 	o->on_error = o->on_error ? on_error : NULL;
 	o->on_done = on_done;
+	o->filter = o->filter ? filter : NULL;
 }
 
 /* wait_lock held, when nothing else can fail: list it, held back until the start. */

@@ -157,6 +157,89 @@ field_selectors_select_as_label_selectors_do(void **state)
 	recorder_expect(w->r, "-a1 +b2");
 }
 
+/* What a filter was asked, and whether it was ever asked of what the other selectors do not match. */
+static unsigned filter_asked, filter_asked_in_vain;
+
+static bool
+only_web(void *context, const struct informer_object *object)
+{
+	const struct recorder *r = context;
+	char json[4096];
+	size_t length;
+
+	assert_ptr_equal(r->options.context, r);
+	assert_int_equal(informer_object_json(object, json, sizeof(json), &length), 0);
+	assert_true(length < sizeof(json));
+	filter_asked++;
+	filter_asked_in_vain += strstr(json, "\"db\"") != NULL;
+	return strstr(json, "\"web\"") != NULL;
+}
+
+/* A function selects as a selector does: an update that crosses it, and final states. */
+static void
+a_filter_selects_as_selectors_do(void **state)
+{
+	struct recorder_world *w = *state;
+
+	recorder_change(w->fx, "a1:web b1:db c1:web d1:web");
+	w->r->options.filter = only_web;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +c1* +d1* SYNCED");
+	recorder_change(w->fx, "a2:db b2:web");
+	recorder_change(w->fx, "a3:db b3:web e1:db f1:web");
+	recorder_expect(w->r, "-a1 +b2 b2>b3 +f1");
+	recorder_change(w->fx, "-a -b4:web -c? -d2:db");
+	recorder_expect(w->r, "-b4 -c1? -d1");
+}
+
+/* It is asked only of what the other selectors match, and both must. */
+static void
+a_filter_comes_after_the_other_selectors(void **state)
+{
+	struct recorder_world *w = *state;
+
+	recorder_change(w->fx, "a1:web b1:db c1:mid");
+	w->r->options.label_selector = "app!=db";
+	w->r->options.filter = only_web;
+	filter_asked = filter_asked_in_vain = 0;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx, "a2:mid b2:web c2:web");
+	recorder_expect(w->r, "-a1 +b2 +c2");
+	assert_true(filter_asked >= 2);
+	assert_int_equal(filter_asked_in_vain, 0);
+}
+
+static bool
+knows_its_resource(void *context, const struct informer_object *object)
+{
+	const struct recorder *r = context;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct informer_snapshot snap;
+
+	assert_int_equal(informer_begin(r->inf, &snap), 0);
+	assert_int_equal(informer_resource_info_at(&snap, informer_object_position(object), &info), 0);
+	assert_int_equal(info.resource_length, 4);
+	assert_memory_equal(info.resource, "pods", 4);
+	informer_end(&snap);
+	return true;
+}
+
+/* A filter may take a snapshot; the object that it is given is one of the resource, by its position too. */
+static void
+a_filter_may_look(void **state)
+{
+	struct recorder_world *w = *state;
+
+	recorder_change(w->fx, "a1");
+	w->r->options.filter = knows_its_resource;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx, "a2");
+	recorder_change(w->fx, "-a");
+	recorder_expect(w->r, "a1>a2 -a2");
+}
+
 /* A selector that makes no sense is refused with a sentence. */
 static void
 bad_options_are_refused(void **state)
@@ -295,6 +378,29 @@ selectors_in_a_catch_up(void **state)
 	recorder_expect(w->r, "COALESCED ?>a2 -b2? ?>c2 +e1 -d2?");
 	recorder_change(w->fx, "b3:web c3:db");
 	recorder_expect(w->r, "+b3 -c2");
+}
+
+/* The same with a function. */
+static void
+a_filter_in_a_catch_up(void **state)
+{
+	struct recorder_world *w = *state;
+	char word[32];
+
+	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
+	w->r->options.queue_entries = 64;
+	w->r->options.filter = only_web;
+	w->r->options.track_keys = true;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	for (int i = 0; i < 80; i++) {
+		snprintf(word, sizeof(word), "x%d:db", i);
+		recorder_change(w->fx, word);
+	}
+	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
+	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1");
+	recorder_change(w->fx, "b3:web c3:db -e");
+	recorder_expect(w->r, "+b3 -c2 -e1");
 }
 
 /* With track_keys a catch-up is exact across selectors too. */
@@ -801,12 +907,16 @@ main(void)
 		TEST(a_namespace_narrows_what_is_told),
 		TEST(updates_that_cross_the_selector_become_add_or_delete),
 		TEST(field_selectors_select_as_label_selectors_do),
+		TEST(a_filter_selects_as_selectors_do),
+		TEST(a_filter_comes_after_the_other_selectors),
+		TEST(a_filter_may_look),
 		TEST(bad_options_are_refused),
 		TEST(a_late_handler_is_told_of_all_that_is_there),
 		TEST(a_resource_that_is_not_cached_yet_is_waited_for),
 		cmocka_unit_test(a_handler_may_come_before_the_daemon),
 		TEST(a_full_queue_is_coalesced),
 		TEST(selectors_in_a_catch_up),
+		TEST(a_filter_in_a_catch_up),
 		TEST(track_keys_makes_a_catch_up_exact),
 		TEST(another_lineage_is_a_resync),
 		TEST(with_track_keys_another_lineage_is_exact),

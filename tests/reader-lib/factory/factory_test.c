@@ -507,6 +507,42 @@ handlers_see_what_the_transform_keeps(void **state)
 	assert_string_equal(t.log, expected);
 }
 
+static bool
+has_label_web(void *context, const struct informer_object *object)
+{
+	char json[4096];
+	size_t length;
+
+	(void)context;
+	assert_int_equal(informer_object_json(object, json, sizeof(json), &length), 0);
+	return strstr(json, "\"app\":\"web\"") != NULL;
+}
+
+/* A filter is given objects as the handler's other functions see them, and the caller's context. */
+static void
+a_filter_sees_what_the_transform_keeps(void **state)
+{
+	struct world *w = *state;
+	const char *drop[] = {"metadata.labels"};
+	struct informer_factory_options fo = {.size = sizeof(fo)};
+
+	renew(w, &fo);
+	recorder_change(w->fx->writer, "a1:web b1:db");
+	w->r->options.filter = has_label_web;
+	add(w, w->r);
+	start(w);
+	recorder_expect(w->r, "+a1* SYNCED");
+	recorder_change(w->fx->writer, "a2:db b2:web");
+	recorder_expect(w->r, "-a1 +b2");
+	fo.drop = drop;
+	fo.n_drop = 1;
+	renew(w, &fo);
+	recorder_expect(w->r, "DONE");
+	add(w, w->r);
+	start(w);
+	recorder_expect(w->r, "SYNCED");
+}
+
 /* What cannot be understood is said when the factory is made. */
 static void
 bad_options_are_refused(void **state)
@@ -835,6 +871,7 @@ main(void)
 		TEST(selectors_of_tweak_and_handler_must_both_match),
 		TEST(the_nearest_resync_counts),
 		TEST(handlers_see_what_the_transform_keeps),
+		TEST(a_filter_sees_what_the_transform_keeps),
 		TEST(bad_options_are_refused),
 		TEST(handlers_for_something_else_are_refused),
 		TEST(removing_a_handler_leaves_the_others),
