@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a piece of code did to the files of a directory, step by step, and how they were at each moment
+ *between: written by cut_record.h, played for a test that looks at what lies there, as kill -9 would have
+ *left it.
+ *
+ *	pictures: the directory's files as they are        steps: from one picture to the next
+ *
+ * Invariant: the first picture and the steps lead to what the recorder saw, at every moment.
+ */
+#ifndef TESTS_SUPPORT_CUT_LOG_H
+#define TESTS_SUPPORT_CUT_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum cut_by {
+	CUT_BY_STORE, /* one instruction changed a file's bytes */
+	CUT_BY_COPY,  /* the same by pages: a copy of more than one page */
+	CUT_BY_CALL,  /* a file was made, named, cut to length, … */
+	CUT_BYS
+};
+
+/* ---- pictures ---- */
+
+#define CUT_FILES_MAX 8u
+#define CUT_FILE_BYTES (16u << 20) /* the longest */
+#define CUT_PAGE 4096u
+#define CUT_PAGES (CUT_FILE_BYTES / CUT_PAGE)
+
+struct cut_file {
+	ino_t ino;
+	char name[64]; /* empty: it has none any more */
+	uint64_t size;
+	mode_t mode;
+	uint8_t *bytes;          /* CUT_FILE_BYTES, zeroes behind size */
+	uint8_t used[CUT_PAGES]; /* pages that are not all zeroes, perhaps */
+};
+
+struct cut_picture {
+	struct cut_file files[CUT_FILES_MAX];
+	unsigned count;
+};
+
+/* A file more, empty and without a name; its place. */
+unsigned cut_picture_add(struct cut_picture *p, ino_t ino);
+void cut_picture_copy(struct cut_picture *to, const struct cut_picture *from);
+void cut_picture_done(struct cut_picture *p);
+
+/* ---- steps ---- */
+
+struct cut_step {
+	enum cut_step_kind { CUT_STEP_BYTES, CUT_STEP_NAME, CUT_STEP_SIZE, CUT_STEP_MODE } kind;
+	enum cut_by by;
+	unsigned file;
+	bool joined;     /* of one instruction or call with the step before */
+	uint64_t offset; /* of BYTES; SIZE, MODE: the number itself */
+	uint32_t length; /* BYTES, NAME: what stands in the log's data, from … */
+	size_t data;     /* … here */
+};
+
+struct cut_counts {
+	size_t by[CUT_BYS];  /* cuts: moments between which some file differs */
+	size_t calls;        /* calls looked at, those that changed nothing included */
+	size_t instructions; /* executed one by one */
+};
+
+struct cut_log {
+	struct cut_picture begin;
+	struct cut_step *steps;
+	size_t count;
+	uint8_t *data;
+	size_t data_length;
+	struct cut_counts counts;
+};
+
+/* An empty one. Aborts, as all here, when memory runs out. */
+struct cut_log *cut_log_new(void);
+void cut_log_free(struct cut_log *log);
+
+/* Note a step with its data, and take it in `now`. Allocates nothing: it is called by signal handlers. */
+void cut_log_add(struct cut_log *log, struct cut_picture *now, struct cut_step step, const void *data);
+
+/* ---- playing ---- */
+
+struct cut {
+	size_t number;   /* 0: before anything was done */
+	enum cut_by by;  /* what was done last */
+	uint64_t offset; /* by a store or a copy: where in its file */
+	bool last;       /* everything is done */
+};
+
+/*
+ * For each cut, from nothing done to everything: empty `directory` (a path), put the files there as they
+ * were, and call each(). Empty at the end. every  1: all cuts; n: of those by stores and copies each n-th
+ * alone, and all others, the last included
+ */
+void cut_play(const struct cut_log *log, const char *directory, size_t every,
+	      void (*each)(void *context, const struct cut *cut), void *context);
+
+/* Nothing sensible can be done. */
+_Noreturn void cut_give_up(const char *why);
+/* Zeroes that take memory as they are written to. */
+void *cut_reserve(size_t bytes);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Has a writer over a directory of its own change pods, cuts it, and holds what each cut leaves against the
+ * state before and the state after, for the tests of commits and of adoption.
+ */
+#include "tests/support/cut_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/support/arena_text.h"
+#include "tests/support/cut_record.h"
+
+/* The same keys and lineages in each run. */
+static uint64_t seed;
+
+static uint32_t
+next_random(void)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(seed >> 32);
+}
+
+static void
+fill_random(void *to, const size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		((uint8_t *)to)[i] = (uint8_t)next_random();
+}
+
+static const char *
+random_name(void)
+{
+	return "seeded";
+}
+
+static struct randombytes_implementation seeded = {
+	.implementation_name = random_name, .random = next_random, .buf = fill_random};
+
+/* ---- a writer, and what its cuts must leave ---- */
+
+/* With sanitizers each adoption takes several times as long: fewer of the cuts between stores are taken. */
+#if defined(__SANITIZE_ADDRESS__)
+#define EVERY 8u
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EVERY 8u
+#endif
+#endif
+#ifndef EVERY
+#define EVERY 1u
+#endif
+
+int
+cut_world_set_up(void **state)
+{
+	struct cut_world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	seed = 1;
+	randombytes_set_implementation(&seeded);
+	generations_begin(&w->live);
+	generations_begin(&w->cut);
+	w->live.place.max_bytes = w->cut.place.max_bytes = ARENA_BYTES_MIN;
+	*state = w;
+	return 0;
+}
+
+int
+cut_world_tear_down(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_abandon();
+	store_fixture_free(w->fx);
+	generations_end(&w->live);
+	generations_end(&w->cut);
+	free(w->was);
+	free(w->before.text);
+	free(w->after.text);
+	free(w);
+	return 0;
+}
+
+/* A writer starts in its directory: the arena that it finds, or a new one. */
+void
+cut_world_start(void *context)
+{
+	struct cut_world *w = context;
+	struct arena *arena = calloc(1, sizeof(*arena));
+	struct adoption adoption;
+	struct intern *intern;
+
+	assert_non_null(arena);
+	assert_int_equal(generation_adopt(&w->live.place, arena, &intern, &adoption), 0);
+	w->fx = store_fixture_over(arena, intern);
+	w->fx->owns_arena = 1;
+	generation_finish(&w->live.place, arena, &adoption);
+	store_set_state(w->fx->store, w->fx->pods, RESOURCE_SYNCED);
+}
+
+void
+cut_world_end(struct cut_world *w)
+{
+	store_fixture_free(w->fx);
+	w->fx = NULL;
+}
+
+static void
+say(struct cut_world *w, const char *type, unsigned i)
+{
+	assert_int_equal(
+		store_fixture_sayf(
+			w->fx, type,
+			"{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"ns-%u\",\"uid\":\"u%u-%u\","
+			"\"resourceVersion\":\"%lu\",\"labels\":{\"own\":\"%u\",\"all\":\"x\"}},"
+			"\"spec\":{\"nodeName\":\"node-%u\"},\"status\":{\"podIPs\":[{\"ip\":"
+			"\"10.0.0.%u\"}]}}",
+			i, i % 2, i, w->pods[i].life, ++w->rv, i, w->pods[i].node, i),
+		0);
+}
+
+void
+cut_world_put(struct cut_world *w, unsigned i, unsigned node)
+{
+	w->pods[i].node = node;
+	say(w, "MODIFIED", i);
+	w->pods[i].rv = w->rv;
+}
+
+void
+cut_world_put_all(struct cut_world *w, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i++)
+		cut_world_put(w, i, i % 3);
+}
+
+void
+cut_world_del(struct cut_world *w, unsigned i)
+{
+	say(w, "DELETED", i);
+	w->pods[i].rv = 0;
+	w->pods[i].life++; /* who comes again is another one */
+}
+
+void
+cut_world_commit(struct cut_world *w)
+{
+	char version[32];
+
+	snprintf(version, sizeof(version), "%lu", w->rv);
+	assert_int_equal(store_set_version(w->fx->store, w->fx->pods, version, strlen(version)), 0);
+	assert_int_equal(store_commit(w->fx->store), 0);
+}
+
+/* What is published is what was said: each object in the state of its RV, and the collection's RV that of the
+ * last. */
+static void
+assert_published_as_said(struct cut_world *w)
+{
+	const struct resource *res = store_resource(w->fx->store, w->fx->pods);
+	char ns[16], name[16], value[64], version[RESOURCE_VERSION_MAX + 1] = "";
+	long nodes[CUT_PODS] = {0}, count = 0;
+
+	for (unsigned i = 0; i < CUT_PODS; i++) {
+		char *json;
+
+		snprintf(ns, sizeof(ns), "ns-%u", i % 2);
+		snprintf(name, sizeof(name), "pod-%u", i);
+		snprintf(value, sizeof(value), "\"resourceVersion\":\"%lu\"", w->pods[i].rv);
+		json = store_fixture_json(w->fx, store_fixture_find(w->fx, ns, name));
+		assert_int_equal(json != NULL, w->pods[i].rv != 0);
+		assert_true(!json || strstr(json, value));
+		free(json);
+		snprintf(value, sizeof(value), "own=%u", i);
+		assert_int_equal(store_fixture_count_by_index(w->fx, "labels", value), w->pods[i].rv != 0);
+		nodes[w->pods[i].node] += w->pods[i].rv != 0;
+		count += w->pods[i].rv != 0;
+	}
+	assert_int_equal(res->object_count, count);
+	assert_int_equal(store_fixture_count_by_index(w->fx, "labels", "all=x"), count);
+	for (unsigned node = 0; node < CUT_PODS; node++) {
+		snprintf(value, sizeof(value), "node-%u", node);
+		assert_int_equal(store_fixture_count_by_index(w->fx, "nodeName", value), nodes[node]);
+	}
+	memcpy(version, res->version, res->version_length);
+	assert_int_equal(strtoul(version, NULL, 10), w->rv);
+}
+
+static char *
+published_text(const struct cut_world *w)
+{
+	char *text = arena_text(&w->fx->arena->view, &w->fx->arena->keys);
+
+	if (strstr(text, "DAMAGED"))
+		fail_msg("%s", text);
+	return text;
+}
+
+/* To be called before the writer goes: what is published now is what the cuts begin with. */
+void
+cut_world_note_published(struct cut_world *w)
+{
+	assert_published_as_said(w);
+	w->was = published_text(w);
+}
+
+/* ---- at a cut ---- */
+
+static void
+whole_free(struct cut_whole *whole)
+{
+	free(whole->text);
+	whole->text = NULL;
+}
+
+/* How many files lie in the cuts' directory. */
+static unsigned
+count_files(const struct cut_world *w)
+{
+	DIR *dir = opendir(w->cut.path);
+	struct dirent *e;
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+/* What one sees who has this file mapped, or NULL where it is not an arena yet. */
+static char *
+text_as_it_lies(const struct cut_world *w, const char *name)
+{
+	int fd = openat(w->cut.place.directory, name, O_RDONLY | O_CLOEXEC);
+	struct tag_root_key root_key;
+	struct tag_keys keys;
+	struct stat st;
+	char *text = NULL;
+	const char *why;
+	void *map;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	map = (uint64_t)st.st_size >= HEADER_BYTES
+		      ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)
+		      : NULL;
+	assert_true(map != MAP_FAILED);
+	if (map && header_check(map, (uint64_t)st.st_size, &why) == 0) {
+		const struct arena_view view = {
+			.base = map, .committed = atomic_load(&((struct header *)map)->committed_bytes)};
+
+		assert_true(view.committed <= (uint64_t)st.st_size);
+		tag_derive(w->cut.place.master, &keys, &root_key);
+		text = arena_text(&view, &keys);
+	}
+	if (map)
+		munmap(map, (size_t)st.st_size);
+	close(fd);
+	return text;
+}
+
+/* The same of the file that a writer would adopt, the last that is an arena. */
+static char *
+last_text_as_it_lies(const struct cut_world *w)
+{
+	DIR *dir = opendir(w->cut.path);
+	unsigned long last = 0;
+	struct dirent *e;
+	char *last_text = NULL;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir))) {
+		unsigned long generation;
+		char *text;
+
+		if (sscanf(e->d_name, "arena.%lu", &generation) != 1)
+			continue;
+		text = text_as_it_lies(w, e->d_name);
+		if (text && generation > last) {
+			free(last_text);
+			last_text = text;
+			last = generation;
+		} else {
+			free(text);
+		}
+	}
+	closedir(dir);
+	return last_text;
+}
+
+/* The adopted store takes another change, and nothing that its root reaches is overwritten by it. */
+static void
+go_on(struct store *store, const struct arena *arena)
+{
+	char *text;
+
+	if (store_resource_count(store) > 0)
+		assert_int_equal(store_set_status(store, 0, "{\"recovered\":true,\"message\":\"adopted\"}"),
+				 0);
+	assert_int_equal(store_commit(store), 0);
+	text = arena_text(&arena->view, &arena->keys);
+	if (strstr(text, "DAMAGED"))
+		fail_msg("after a commit more:\n%s", text);
+	free(text);
+}
+
+/* Adopt what lies there as the daemon does. Fails when that is not clean. */
+static void
+adopt(struct cut_world *w, struct cut_whole *ret)
+{
+	struct arena arena;
+	struct arena_stats stats;
+	struct adoption adoption;
+	struct intern *intern;
+	struct store *store;
+	char only[32];
+
+	assert_int_equal(generation_adopt(&w->cut.place, &arena, &intern, &adoption), 0);
+	if (adoption.message[0])
+		fail_msg("%s", adoption.message);
+	assert_true(adoption.how == ADOPTION_ADOPTED || (adoption.how == ADOPTION_NEW && !w->was));
+	assert_int_equal(store_new(&arena, intern, NULL, &store), 0);
+	generation_finish(&w->cut.place, &arena, &adoption);
+	ret->text = arena_text(&arena.view, &arena.keys);
+	arena_stats(&arena, &stats);
+	ret->committed = stats.committed_bytes;
+	ret->used = stats.used_bytes;
+	ret->blocks = stats.blocks;
+	ret->shared = intern_count(store_intern(store));
+	assert_int_equal(stats.retired_bytes, 0);
+	assert_int_equal(stats.leaked_blocks, 0);
+	assert_int_equal(stats.used_bytes + stats.free_bytes, stats.committed_bytes);
+	go_on(store, &arena);
+	store_free(store);
+	arena_close(&arena);
+	assert_int_equal(count_files(w), 1);
+	snprintf(only, sizeof(only), "arena.%" PRIu64, adoption.generation);
+	assert_int_equal(faccessat(w->cut.place.directory, only, R_OK, 0), 0);
+}
+
+/* The first and the last cut are what the others are held against. */
+static void
+note_whole(void *context, const struct cut *cut)
+{
+	struct cut_world *w = context;
+
+	if (cut->number == 0 && w->was)
+		adopt(w, &w->before);
+	else if (cut->last)
+		adopt(w, &w->after);
+}
+
+static bool
+same_whole(const struct cut_whole *a, const struct cut_whole *b)
+{
+	return a->text && b->text && strcmp(a->text, b->text) == 0 && a->used == b->used &&
+	       a->blocks == b->blocks && a->shared == b->shared;
+}
+
+static void
+check_cut(void *context, const struct cut *cut)
+{
+	struct cut_world *w = context;
+	char *lies = last_text_as_it_lies(w);
+	struct cut_whole now;
+	bool before;
+
+	adopt(w, &now);
+	w->adopted++;
+	if (lies && strcmp(lies, now.text) != 0)
+		fail_msg("%s: cut %zu, at offset %" PRIu64 ": readers see\n%sadoption finds\n%s", w->kind,
+			 cut->number, cut->offset, lies, now.text);
+	before = w->found_after == 0 &&
+		 (w->was ? same_whole(&now, &w->before) : !lies); /* there was nothing */
+	if (!before && !same_whole(&now, &w->after))
+		fail_msg("%s: cut %zu, at offset %" PRIu64 ": %" PRIu64 " bytes in %" PRIu64
+			 " blocks, %" PRIu64 " shared; before %" PRIu64 ", %" PRIu64 ", %" PRIu64
+			 ", after %" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n%sis neither\n%snor\n%s",
+			 w->kind, cut->number, cut->offset, now.used, now.blocks, now.shared, w->before.used,
+			 w->before.blocks, w->before.shared, w->after.used, w->after.blocks, w->after.shared,
+			 now.text, w->before.text ? w->before.text : "", w->after.text);
+	*(before ? &w->found_before : &w->found_after) += 1;
+	assert_true(now.committed <= w->after.committed);
+	free(lies);
+	whole_free(&now);
+}
+
+/*
+ * Cut what body(w) does at each moment. Then the writer is still there, and what it published before and
+ * behind is what was said.
+ */
+void
+cut_world_cut(struct cut_world *w, const char *kind, void (*body)(void *world))
+{
+	static const char *const by[] = {"stores", "copies of a page", "calls"};
+	struct timespec begin, done;
+	char *after;
+	struct cut_log *log;
+
+	if (cut_impossible()) {
+		print_message("SKIP: %s\n", cut_impossible());
+		skip();
+	}
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	w->kind = kind;
+	if (w->fx)
+		cut_world_note_published(w);
+	log = cut_record(w->live.path, body, w);
+	assert_published_as_said(w);
+	after = published_text(w);
+	cut_play(log, w->cut.path, SIZE_MAX, note_whole, w);
+	if (w->was)
+		assert_string_equal(w->before.text, w->was);
+	assert_string_equal(w->after.text, after);
+	cut_play(log, w->cut.path, EVERY, check_cut, w);
+	clock_gettime(CLOCK_MONOTONIC, &done);
+	print_message("%s:", kind);
+	for (unsigned i = 0; i < CUT_BYS; i++)
+		print_message(" %zu %s,", log->counts.by[i], by[i]);
+	print_message(" %zu instructions; %zu adopted: %zu before, %zu after; %.1f s\n",
+		      log->counts.instructions, w->adopted, w->found_before, w->found_after,
+		      (double)(done.tv_sec - begin.tv_sec) + (double)(done.tv_nsec - begin.tv_nsec) / 1e9);
+	assert_true(log->counts.by[CUT_BY_STORE] > 0 && w->found_before > 0);
+	assert_int_equal(w->found_after > 0, !w->was || strcmp(w->was, after) != 0);
+	free(after);
+	cut_log_free(log);
+}

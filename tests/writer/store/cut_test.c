@@ -1,0 +1,782 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A writer killed at any instruction leaves the state before its commit or the state after it, whole: at
+ * every store into the arena and every call on its file, in commits of every kind and in adoption itself,
+ * what lies there then is read as those read who have it mapped, adopted, and read again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "shm-layout/walk.h"
+#include "tests/support/cut_record.h"
+#include "tests/support/cut_world.h"
+
+/* ---- what is wrapped: calls that change files, the copy of an arena, the publishing part, hashes ---- */
+
+#define WRAPPED(type, name, parameters)                                                                      \
+	type __real_##name parameters;                                                                       \
+	type __wrap_##name parameters;                                                                       \
+	type __wrap_##name parameters
+
+WRAPPED(void *, mmap, (void *at, size_t length, int protection, int flags, int fd, off_t offset))
+{
+	void *map = __real_mmap(at, length, protection, flags, fd, offset);
+
+	cut_mapped(map, length, protection, flags, fd);
+	return map;
+}
+
+WRAPPED(int, munmap, (void *map, size_t length))
+{
+	cut_unmapped(map, length);
+	return __real_munmap(map, length);
+}
+
+WRAPPED(int, openat, (int directory, const char *path, int flags, mode_t mode))
+{
+	int fd = __real_openat(directory, path, flags, mode);
+
+	cut_called();
+	return fd;
+}
+
+WRAPPED(int, fchmod, (int fd, mode_t mode))
+{
+	int r = __real_fchmod(fd, mode);
+
+	cut_called();
+	return r;
+}
+
+WRAPPED(int, ftruncate, (int fd, off_t length))
+{
+	int r = __real_ftruncate(fd, length);
+
+	cut_called();
+	return r;
+}
+
+/* So many times there is no room. */
+static unsigned refusals;
+
+WRAPPED(int, posix_fallocate, (int fd, off_t offset, off_t length))
+{
+	int r = refusals > 0 ? ENOSPC : __real_posix_fallocate(fd, offset, length);
+
+	refusals -= refusals > 0;
+
+	cut_called();
+	return r;
+}
+
+WRAPPED(int, unlinkat, (int directory, const char *path, int flags))
+{
+	int r = __real_unlinkat(directory, path, flags);
+
+	cut_called();
+	return r;
+}
+
+WRAPPED(int, renameat, (int old_directory, const char *old, int new_directory, const char *new))
+{
+	int r = __real_renameat(old_directory, old, new_directory, new);
+
+	cut_called();
+	return r;
+}
+
+WRAPPED(void *, memcpy, (void *to, const void *from, size_t length))
+{
+	return cut_copies(to, from, length) ? to : __real_memcpy(to, from, length);
+}
+
+struct trie_edit;
+
+/* The last that publish() calls before it writes the root, the shortcuts' cells and the header. */
+WRAPPED(void, trie_edit_seal, (struct trie_edit * e))
+{
+	__real_trie_edit_seal(e);
+	cut_each_instruction();
+}
+
+struct store;
+
+/* The first that it calls behind them that has nothing to do with them. */
+WRAPPED(void, store_release_held, (struct store * s))
+{
+	__real_store_release_held(s);
+	cut_each_store();
+}
+
+/* Which bits of the hashes of names and values count: with fewer they collide. */
+static uint64_t hash_mask = ~0ull;
+
+WRAPPED(uint64_t, key_hash, (const uint8_t key[16], const void *value, size_t length))
+{
+	return __real_key_hash(key, value, length) & hash_mask;
+}
+
+WRAPPED(uint64_t, key_hash_name,
+	(const uint8_t key[16], const char *ns, size_t ns_length, const char *name, size_t name_length))
+{
+	return __real_key_hash_name(key, ns, ns_length, name, name_length) & hash_mask;
+}
+
+static int
+set_up(void **state)
+{
+	hash_mask = ~0ull;
+	refusals = 0;
+	return cut_world_set_up(state);
+}
+
+/* ---- commits ---- */
+
+static void
+create(void *context)
+{
+	struct cut_world *w = context;
+
+	cut_world_put(w, 6, 2);
+	cut_world_commit(w);
+}
+
+static void
+a_create_is_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	cut_world_cut(w, "create", create);
+}
+
+static void
+update(void *context)
+{
+	struct cut_world *w = context;
+
+	cut_world_put(w, 3, 1);
+	cut_world_commit(w);
+}
+
+static void
+an_update_is_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	cut_world_cut(w, "update", update);
+}
+
+static void delete (void *context)
+{
+	struct cut_world *w = context;
+
+	cut_world_del(w, 3);
+	cut_world_commit(w);
+}
+
+static void
+a_delete_is_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	cut_world_cut(w, "delete", delete);
+}
+
+/* Its final state is not told: nothing is decoded. */
+static void
+delete_by_key(void *context)
+{
+	struct cut_world *w = context;
+
+	assert_int_equal(store_fixture_delete(w->fx, "ns-1", "pod-3"), 0);
+	w->pods[3].rv = 0;
+	cut_world_commit(w);
+}
+
+static void
+several(void *context)
+{
+	struct cut_world *w = context;
+
+	cut_world_put(w, 8, 0);
+	cut_world_del(w, 1);
+	cut_world_put(w, 2, 2);
+	cut_world_put(w, 1, 1);
+	cut_world_put(w, 9, 1);
+	cut_world_del(w, 5);
+	cut_world_put(w, 8, 1);
+	cut_world_commit(w);
+}
+
+static void
+several_changes_are_there_together(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 8);
+	cut_world_commit(w);
+	cut_world_cut(w, "several in one", several);
+}
+
+/* ---- commits that change how it is kept ---- */
+
+static void
+move_to_a_new_node(void *context)
+{
+	struct cut_world *w = context;
+
+	cut_world_put(w, 2, 20);
+	cut_world_commit(w);
+}
+
+static void
+a_new_index_value_is_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	assert_int_equal(store_fixture_count_by_index(w->fx, "nodeName", "node-20"), 0);
+	cut_world_cut(w, "new index value", move_to_a_new_node);
+}
+
+/* How many nodes the published tries have. */
+static int
+count_node(void *context, uint32_t ref, const struct block *b)
+{
+	(void)ref;
+	*(size_t *)context += block_type(b) == BLOCK_NODE;
+	return 1;
+}
+
+static size_t
+count_nodes(const struct cut_world *w)
+{
+	size_t count = 0;
+	struct walk_visitor visitor = {count_node, &count};
+	struct walk_damage damage;
+
+	assert_int_equal(
+		walk_root(&w->fx->arena->view, atomic_load(&w->fx->arena->header->root), &visitor, &damage),
+		0);
+	return count;
+}
+
+static void
+put_twelve(void *context)
+{
+	struct cut_world *w = context;
+
+	cut_world_put_all(w, 3, 15);
+	cut_world_commit(w);
+}
+
+static void
+nodes_split_or_not(void **state)
+{
+	struct cut_world *w = *state;
+	size_t nodes;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 3);
+	cut_world_commit(w);
+	nodes = count_nodes(w);
+	cut_world_cut(w, "node split", put_twelve);
+	assert_true(count_nodes(w) > nodes);
+}
+
+static void
+delete_ten(void *context)
+{
+	struct cut_world *w = context;
+
+	for (unsigned i = 2; i < 12; i++)
+		cut_world_del(w, i);
+	cut_world_commit(w);
+}
+
+static void
+nodes_merge_or_not(void **state)
+{
+	struct cut_world *w = *state;
+	size_t nodes;
+
+	cut_world_start(w);
+	/* these have tries of their own */
+	store_set_tombstone_limits(w->fx->store, w->fx->pods, (struct tombstone_limits){0});
+	cut_world_put_all(w, 0, 15);
+	cut_world_commit(w);
+	nodes = count_nodes(w);
+	cut_world_cut(w, "node merge", delete_ten);
+	assert_true(count_nodes(w) < nodes);
+}
+
+static void
+collisions_are_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	hash_mask = 0; /* everything collides */
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 8);
+	cut_world_del(w, 7);
+	cut_world_commit(w);
+	cut_world_cut(w, "collision", several);
+}
+
+static void
+collisions_in_deep_tries_are_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	hash_mask = 3; /* and some, below the tries' last level */
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 8);
+	cut_world_del(w, 7);
+	cut_world_commit(w);
+	cut_world_cut(w, "collisions below nodes", several);
+}
+
+static void
+put_eight(void *context)
+{
+	struct cut_world *w = context;
+
+	cut_world_put_all(w, 18, 26);
+	cut_world_commit(w);
+}
+
+static void
+shortcuts_grow_or_not(void **state)
+{
+	struct cut_world *w = *state;
+	uint32_t table;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 18);
+	cut_world_commit(w);
+	table = store_resource(w->fx->store, w->fx->pods)->by_key;
+	assert_int_not_equal(table, 0);
+	cut_world_cut(w, "growth of shortcuts", put_eight);
+	assert_int_not_equal(store_resource(w->fx->store, w->fx->pods)->by_key, table);
+}
+
+static void
+shortcuts_change_with_their_root(void **state)
+{
+	struct cut_world *w = *state;
+	uint32_t table;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 18);
+	cut_world_commit(w);
+	table = store_resource(w->fx->store, w->fx->pods)->by_key;
+	cut_world_cut(w, "cells of shortcuts", several);
+	assert_int_equal(store_resource(w->fx->store, w->fx->pods)->by_key, table);
+}
+
+/* Let the file have but so many bytes free. */
+static void
+leave_free(struct cut_world *w, uint64_t bytes)
+{
+	struct arena_stats stats;
+	uint32_t ref;
+
+	arena_stats(w->fx->arena, &stats);
+	assert_true(stats.free_bytes > bytes);
+	arena_open_reserve(w->fx->arena, true);
+	assert_int_equal(
+		arena_new_block(w->fx->arena, BLOCK_VALUE, (uint32_t)(stats.free_bytes - bytes), 0, &ref), 0);
+	arena_open_reserve(w->fx->arena, false);
+}
+
+static void
+the_arena_grows_or_not(void **state)
+{
+	struct cut_world *w = *state;
+	uint64_t committed;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	leave_free(w, ARENA_RESERVE + 4096);
+	committed = w->fx->arena->view.committed;
+	cut_world_cut(w, "arena growth", several);
+	assert_true(w->fx->arena->view.committed > committed);
+}
+
+/* There is no room to grow with comfort, so it grows by the least. */
+static void
+the_arena_grows_by_the_least_or_not(void **state)
+{
+	struct cut_world *w = *state;
+	uint64_t committed;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	leave_free(w, 4096);
+	committed = w->fx->arena->view.committed;
+	refusals = 1;
+	cut_world_cut(w, "arena growth, refused once", delete_by_key);
+	assert_int_equal(refusals, 0);
+	assert_in_range(w->fx->arena->view.committed, committed + 4096, committed + (256u << 10));
+}
+
+static void
+update_often(struct cut_world *w, uint64_t retired)
+{
+	struct store_stats stats;
+
+	do {
+		cut_world_put(w, 3, 1);
+		cut_world_commit(w);
+		store_stats(w->fx->store, &stats);
+	} while (stats.retired_bytes < retired);
+}
+
+static void
+memory_is_reused_or_not(void **state)
+{
+	struct cut_world *w = *state;
+	struct store_stats before, after;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 12);
+	cut_world_commit(w);
+	update_often(w, 63u << 10); /* from 64 KiB on a commit reclaims it */
+	store_stats(w->fx->store, &before);
+	cut_world_cut(w, "reclaim", several);
+	store_stats(w->fx->store, &after);
+	assert_true(after.retired_bytes < before.retired_bytes);
+}
+
+/* ---- commits of what stands beside objects ---- */
+
+static void
+forget(void *context)
+{
+	struct cut_world *w = context;
+
+	store_set_tombstone_limits(w->fx->store, w->fx->pods,
+				   (struct tombstone_limits){1, UINT64_MAX, UINT64_MAX});
+	cut_world_commit(w);
+}
+
+static void
+tombstones_go_or_not(void **state)
+{
+	struct cut_world *w = *state;
+	uint64_t floor;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 8);
+	for (unsigned i = 0; i < 4; i++)
+		cut_world_del(w, i);
+	cut_world_commit(w);
+	floor = store_resource(w->fx->store, w->fx->pods)->tombstone_floor;
+	cut_world_cut(w, "tombstone floor", forget);
+	assert_true(store_resource(w->fx->store, w->fx->pods)->tombstone_floor > floor);
+}
+
+static void
+set_consumers(struct cut_world *w, unsigned count, uint64_t seq)
+{
+	struct consumer consumers[4];
+
+	memset(consumers, 0, sizeof(consumers));
+	for (unsigned i = 0; i < count; i++) {
+		store_lineage(w->fx->store, consumers[i].lineage);
+		consumers[i].seq = seq + i;
+		consumers[i].name_length = 1;
+		consumers[i].name[0] = (char)('a' + i);
+	}
+	assert_int_equal(store_set_consumers(w->fx->store, consumers, count), 0);
+}
+
+static void
+one_consumer_more(void *context)
+{
+	struct cut_world *w = context;
+
+	set_consumers(w, 3, 2);
+	cut_world_commit(w);
+}
+
+static void
+consumers_are_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	set_consumers(w, 2, 1);
+	cut_world_commit(w);
+	cut_world_cut(w, "consumers", one_consumer_more);
+}
+
+static void
+meet_trouble(void *context)
+{
+	struct cut_world *w = context;
+
+	assert_int_equal(
+		store_set_status(w->fx->store, w->fx->pods,
+				 "{\"recovered\":false,\"code\":500,\"reason\":\"x\",\"message\":\"y\","
+				 "\"since\":\"2026-01-01T00:00:00Z\",\"count\":1}"),
+		0);
+	cut_world_commit(w);
+}
+
+static void
+a_status_is_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	cut_world_cut(w, "status", meet_trouble);
+}
+
+static const char other_pods_descriptor[] =
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
+	"\"shortNames\":[\"po\"],\"namespaced\":true,\"indexes\":["
+	"{\"name\":\"own\",\"rules\":[{\"path\":\"metadata.labels.own\",\"as\":\"string\"}]},"
+	"{\"name\":\"labels\",\"rules\":[{\"path\":\"metadata.labels\",\"as\":\"keyvalue\"}]},"
+	"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]}"
+	"]}";
+static const char nodes_descriptor[] =
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"nodes\",\"kind\":\"Node\",\"singular\":\"node\","
+	"\"shortNames\":[\"no\"],\"namespaced\":false,\"indexes\":[]}";
+static const char services_descriptor[] = "{\"group\":\"\",\"version\":\"v1\",\"resource\":\"services\","
+					  "\"kind\":\"Service\",\"singular\":\"service\","
+					  "\"shortNames\":[\"svc\"],\"namespaced\":true,\"indexes\":[]}";
+static const uint8_t other_fingerprint[24] = "another definition";
+
+/* Nodes are cached no more, services are. */
+static void
+exchange_resources(void *context)
+{
+	struct cut_world *w = context;
+	struct store *s = w->fx->store;
+	unsigned services;
+
+	store_unclaim(s, w->fx->pods + 1);
+	assert_int_equal(store_drop_unclaimed(s), 0);
+	assert_int_equal(store_add_resource(s, services_descriptor, other_fingerprint, &services), 0);
+	cut_world_commit(w);
+}
+
+static void
+resources_come_and_go_together(void **state)
+{
+	struct cut_world *w = *state;
+	unsigned nodes;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	assert_int_equal(store_add_resource(w->fx->store, nodes_descriptor, other_fingerprint, &nodes), 0);
+	cut_world_commit(w);
+	cut_world_cut(w, "reload: other resources", exchange_resources);
+}
+
+/* Sync the objects with these ordinals. */
+static void
+sync_objects(struct cut_world *w, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		assert_int_equal(store_sync(w->fx->store, w->fx->pods,
+					    store_by_ordinal(w->fx->store, w->fx->pods, i),
+					    (struct draft){0}),
+				 0);
+}
+
+static void
+finish_redefinition(void *context)
+{
+	struct cut_world *w = context;
+
+	sync_objects(w, 4, 8);
+	assert_int_equal(store_redefined(w->fx->store, w->fx->pods), 0);
+	cut_world_commit(w);
+}
+
+static void
+other_indexes_are_there_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 8);
+	cut_world_commit(w);
+	assert_int_equal(store_redefine(w->fx->store, w->fx->pods, other_pods_descriptor, other_fingerprint),
+			 0);
+	sync_objects(w, 0, 4);
+	cut_world_put(w, 8, 1); /* one that comes meanwhile */
+	cut_world_commit(w);
+	assert_int_equal(store_fixture_count_by_index(w->fx, "own", "1"), -1);
+	cut_world_cut(w, "reload: other indexes", finish_redefinition);
+	assert_int_equal(store_fixture_count_by_index(w->fx, "own", "1"), 1);
+	assert_int_equal(store_fixture_count_by_index(w->fx, "podIP", "10.0.0.1"), -1);
+}
+
+static void
+redefine_otherwise(void *context)
+{
+	struct cut_world *w = context;
+	unsigned id;
+
+	/* as a new configuration names it, whose server or selectors are others */
+	store_unclaim(w->fx->store, w->fx->pods);
+	assert_int_equal(store_add_resource(w->fx->store, pods_descriptor, other_fingerprint, &id), 0);
+	assert_int_equal(id, w->fx->pods);
+	memset(w->pods, 0, sizeof(w->pods));
+	w->rv = 0;
+	assert_int_equal(store_commit(w->fx->store), 0);
+}
+
+static void
+a_resource_is_emptied_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 8);
+	cut_world_del(w, 2);
+	cut_world_commit(w);
+	cut_world_cut(w, "reload: another selector", redefine_otherwise);
+}
+
+/* ---- generations ---- */
+
+static void
+the_first_arena_is_there_or_not(void **state)
+{
+	cut_world_cut(*state, "first arena", cut_world_start);
+}
+
+static void
+adoption_is_adopted(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 20);
+	cut_world_del(w, 4);
+	set_consumers(w, 2, 1);
+	cut_world_commit(w);
+	cut_world_note_published(w);
+	cut_world_end(w);
+	cut_world_cut(w, "adoption", cut_world_start);
+}
+
+/* The writer goes over to a new generation, and commits there before it says so. */
+static void
+renew(void *context)
+{
+	struct cut_world *w = context;
+	struct store_fixture *old = w->fx;
+	struct arena *arena = calloc(1, sizeof(*arena));
+	struct adoption adoption;
+	struct intern *intern;
+
+	assert_non_null(arena);
+	assert_int_equal(generation_renew(&w->live.place, old->arena, arena, &intern, &adoption), 0);
+	w->fx = store_fixture_over(arena, intern);
+	w->fx->owns_arena = 1;
+	cut_world_put(w, 3, 2);
+	cut_world_commit(w);
+	generation_finish(&w->live.place, arena, &adoption);
+	store_fixture_free(old);
+}
+
+static void
+a_live_writer_goes_over_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	cut_world_cut(w, "new generation", renew);
+}
+
+/* There is no room for it, and the old one goes on. */
+static void
+try_to_renew(void *context)
+{
+	struct cut_world *w = context;
+	struct arena arena;
+	struct adoption adoption;
+	struct intern *intern;
+
+	refusals = 1;
+	assert_int_equal(generation_renew(&w->live.place, w->fx->arena, &arena, &intern, &adoption), -ENOSPC);
+	cut_world_put(w, 3, 2);
+	cut_world_commit(w);
+}
+
+static void
+a_writer_that_cannot_go_over_goes_on(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	cut_world_cut(w, "new generation, and back", try_to_renew);
+}
+
+int
+main(void)
+{
+#define CUT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, cut_world_tear_down)
+	const struct CMUnitTest tests[] = {
+		CUT_TEST(a_create_is_there_or_not),
+		CUT_TEST(an_update_is_there_or_not),
+		CUT_TEST(a_delete_is_there_or_not),
+		CUT_TEST(several_changes_are_there_together),
+		CUT_TEST(a_new_index_value_is_there_or_not),
+		CUT_TEST(nodes_split_or_not),
+		CUT_TEST(nodes_merge_or_not),
+		CUT_TEST(collisions_are_there_or_not),
+		CUT_TEST(collisions_in_deep_tries_are_there_or_not),
+		CUT_TEST(shortcuts_grow_or_not),
+		CUT_TEST(shortcuts_change_with_their_root),
+		CUT_TEST(the_arena_grows_or_not),
+		CUT_TEST(the_arena_grows_by_the_least_or_not),
+		CUT_TEST(memory_is_reused_or_not),
+		CUT_TEST(tombstones_go_or_not),
+		CUT_TEST(consumers_are_there_or_not),
+		CUT_TEST(a_status_is_there_or_not),
+		CUT_TEST(resources_come_and_go_together),
+		CUT_TEST(other_indexes_are_there_or_not),
+		CUT_TEST(a_resource_is_emptied_or_not),
+		CUT_TEST(the_first_arena_is_there_or_not),
+		CUT_TEST(adoption_is_adopted),
+		CUT_TEST(a_live_writer_goes_over_or_not),
+		CUT_TEST(a_writer_that_cannot_go_over_goes_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
