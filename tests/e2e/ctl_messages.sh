@@ -35,7 +35,11 @@ expect 2 'no flag --context here; that is informerd' --context x get po
 expect 2 'no flag -f here; objects come from informerd' get -f x.yaml
 expect 2 'use -o json with jq' get po -o 'jsonpath={.items[*].metadata.name}'
 expect 2 'use -o json with jq' get po -o custom-columns=NAME:.metadata.name
-expect 2 'that is for kubectl wait' wait --for=condition=Ready po/x
+expect 2 'leave out -n, -A' wait --for=synced -n x pods
+expect 2 'which pods' wait --for=condition=Ready pods
+expect 2 'a name says it all' wait --for=delete pods x --all
+expect 2 'what to wait for' wait --for=delete
+expect 2 'a condition has a type' wait --for=condition= po/x
 expect 2 "'all' stands alone" get all,po
 expect 2 "'all' stands alone.*--watch follows one" get all -w
 expect 2 'does not go with --watch' get po -w --sort-by .metadata.name

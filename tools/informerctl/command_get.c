@@ -27,40 +27,6 @@ parse_output(const char *name)
 	return output;
 }
 
-/* "pods,svc" and names behind it, or "pod/a svc/b". */
-static int
-parse_targets(struct get *get, const struct cli_args *args)
-{
-	bool slashes = args->count > 0 && strchr(args->items[0], '/');
-
-	if (args->count == 0)
-		return cli_fail("get what? informerctl get pods; informerctl stat lists what is cached");
-	if (slashes) {
-		for (size_t i = 0; i < args->count; i++) {
-			const char *slash = strchr(args->items[i], '/');
-
-			if (!slash || slash == args->items[i] || !slash[1])
-				return cli_fail("'%s': with RESOURCE/NAME all arguments must have this form",
-						args->items[i]);
-			if (get_add_target(get, args->items[i], (size_t)(slash - args->items[i]), slash + 1) <
-			    0)
-				return cli_fail("no memory");
-		}
-		return -1;
-	}
-	for (const char *at = args->items[0]; *at; at += *at == ',') {
-		size_t length = strcspn(at, ",");
-
-		if (length == 0)
-			return cli_fail("'%s': a resource is missing between the commas", args->items[0]);
-		for (size_t i = 1; i < args->count || i == 1; i++)
-			if (get_add_target(get, at, length, i < args->count ? args->items[i] : NULL) < 0)
-				return cli_fail("no memory");
-		at += length;
-	}
-	return -1;
-}
-
 /* The indexes by which informer_find() finds what was deleted. */
 static bool
 find_by_index(const char *index, enum informer_by *ret_by)
@@ -183,7 +149,10 @@ run(const struct cli_command *command, int argc, char **argv)
 
 	get->args = &request.args;
 	if (r < 0)
-		r = parse_targets(get, get->args);
+		r = get->args->count > 0
+			    ? get_parse_targets(get, get->args)
+			    : cli_fail("get what? informerctl get pods; informerctl stat lists what "
+				       "is cached");
 	if (r < 0) {
 		get->output = parse_output(request.output);
 		get->watch |= get->watch_only;

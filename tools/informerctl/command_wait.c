@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * informerctl wait --for=synced: sleep until the first lists are in, also for a daemon that is not there yet.
+ * informerctl wait: sleep until the first lists are in, also for a daemon that is not there yet; and then,
+ * when it is about objects, for these (wait_objects.h).
  *
  * The library tells when what is in the arena is synced; the daemon's report tells of resources that are not
  * in the arena yet, because the API server has not explained them.
@@ -15,7 +16,7 @@
 #include <cjson/cJSON.h>
 
 #include "tools/informerctl/cli.h"
-#include "tools/informerctl/kubectl_words.h"
+#include "tools/informerctl/wait_objects.h"
 #include "tools/printer/text.h"
 
 #define SAY_MS 2000
@@ -247,80 +248,165 @@ wait_for(struct waiting *w, const char *resource)
 /* What the command line asks for. */
 struct request {
 	struct cli_args args;
+	struct get get;
 	const char *condition, *timeout;
+	bool all;
 };
 
 static const struct flag flags[] = {
 	{"for", 0, "CONDITION",
 	 "what to wait for: synced (each first list is in), or resourceVersion=N (what is shown is\n"
-	 "as new as that, which the API server answered to a write; of one resource)",
+	 "as new as that, which the API server answered to a write; of one resource); of objects\n"
+	 "condition=TYPE[=STATUS] (STATUS: True), jsonpath=PATH[=VALUE], create or delete",
 	 FLAG_TEXT(struct request, condition)},
 	{"timeout", 0, "TIME",
 	 "how long at most: 500ms, 30s, 2m; 0 only looks, -1s waits for ever (default: 30s)",
 	 FLAG_TEXT(struct request, timeout)},
+	{"namespace", 'n', "NS", "the objects' namespace (default: default)",
+	 FLAG_TEXT(struct request, get.namespace_)},
+	{"all-namespaces", 'A', NULL, "in all namespaces", FLAG_ON(struct request, get.all_namespaces)},
+	{"selector", 'l', "SELECTOR", "the objects that a label selector matches: app=web,tier in (a,b)",
+	 FLAG_TEXT(struct request, get.selector_text)},
+	{"field-selector", 0, "SELECTOR", "those with these paths and values: spec.nodeName=n1",
+	 FLAG_TEXT(struct request, get.field_text)},
+	{"all", 0, NULL, "all objects", FLAG_ON(struct request, all)},
 	CLI_FLAGS,
 };
+
+/* --for=synced and --for=resourceVersion=N. Returns -1, or the exit code. */
+static int
+check_resources(const struct request *request, struct waiting *w)
+{
+	const struct cli_args *args = &request->args;
+
+	if (request->get.namespace_ || request->get.all_namespaces || request->get.selector_text ||
+	    request->get.field_text || request->all)
+		return cli_fail(
+			"--for=%s is of whole resources: leave out -n, -A, -l, --field-selector and --all",
+			request->condition);
+	if (strncmp(request->condition, "resourceVersion=", 16) != 0)
+		return -1;
+	w->version = request->condition + 16;
+	if (args->count != 1 || !*w->version || *w->version == '0' ||
+	    w->version[strspn(w->version, "0123456789")])
+		return cli_fail("--for=%s: a number above 0, and one resource: informerctl wait "
+				"--for=resourceVersion=4711 pods",
+				request->condition);
+	return -1;
+}
+
+/* Which objects. Returns -1, or the exit code. */
+static int
+check_objects(struct request *request)
+{
+	struct get *get = &request->get;
+	bool narrowed = get->selector_text || get->field_text || request->all;
+	int r;
+
+	if (request->args.count == 0)
+		return cli_fail("what to wait for? informerctl wait --for=%s pod/web-0", request->condition);
+	r = get_parse_targets(get, &request->args);
+	for (size_t i = 0; i < get->target_count && r < 0; i++) {
+		const struct get_target *target = &get->targets[i];
+
+		if (strcmp(target->resource_name, GET_ALL) == 0)
+			r = cli_fail("'all' is no resource to wait for: name one, as in pods");
+		else if (target->name && (narrowed || get->all_namespaces))
+			r = cli_fail("a name says it all: leave out -A, -l, --field-selector and --all");
+		else if (!target->name && !narrowed)
+			r = cli_fail("which %s? name them, or select them by -l, --field-selector or --all",
+				     target->resource_name);
+	}
+	get->namespace_ = get->namespace_ ? get->namespace_ : "default";
+	return r;
+}
+
+/* Of whole resources. Returns the exit code. */
+static int
+wait_resources(struct waiting *w)
+{
+	int r = w->args->count == 0 ? wait_for(w, NULL) : -1;
+
+	for (size_t i = 0; i < w->args->count && r < 0; i++)
+		r = wait_for(w, w->args->items[i]);
+	return r < 0 ? EXIT_SUCCESS : r;
+}
+
+/* Of objects: first for what tells which there are. Returns the exit code. */
+static int
+wait_for_objects(struct waiting *w, struct get *get, const struct wait_condition *condition, int timeout_ms)
+{
+	int r = -1;
+
+	for (size_t i = 0; i < get->target_count && r < 0; i++)
+		r = wait_for(w, get->targets[i].resource_name);
+	return r < 0 ? wait_objects(get, condition,
+				    w->end_ms == INT64_MAX ? UINT64_MAX : (uint64_t)w->end_ms * 1000000u,
+				    timeout_ms)
+		     : r;
+}
 
 static int
 run(const struct cli_command *command, int argc, char **argv)
 {
 	struct request request = {.timeout = "30s"};
-	const struct cli_args *args = &request.args;
-	struct waiting w = {0};
-	int r = cli_parse(command, argc, argv, &request.args), ms;
+	struct wait_condition condition = {0};
+	struct waiting w = {.args = &request.args};
+	bool of_objects = false;
+	const char *why = "";
+	int r = cli_parse(command, argc, argv, &request.args), ms = 0;
 
 	if (r >= 0)
 		goto out;
+	request.get.args = &request.args;
 	r = EXIT_USAGE;
 	if (!request.condition) {
-		cli_fail("what to wait for? informerctl wait --for=synced%s%s", args->count ? " " : "",
-			 args->count ? args->items[0] : "");
-		goto out;
-	}
-	if (strncmp(request.condition, "resourceVersion=", 16) == 0) {
-		w.version = request.condition + 16;
-		if (args->count != 1 || !*w.version || *w.version == '0' ||
-		    w.version[strspn(w.version, "0123456789")]) {
-			cli_fail("--for=%s: a number above 0, and one resource: informerctl wait "
-				 "--for=resourceVersion=4711 pods",
-				 request.condition);
-			goto out;
-		}
-	} else if (strcmp(request.condition, "synced") != 0) {
-		cli_fail("--for=%s is not known; there are --for=synced and --for=resourceVersion=N%s%s",
-			 request.condition, kubectl_word_condition(request.condition) ? "; " : "",
-			 kubectl_word_condition(request.condition) ? kubectl_word_condition(request.condition)
-								   : "");
+		cli_fail("what to wait for? informerctl wait --for=synced%s%s", request.args.count ? " " : "",
+			 request.args.count ? request.args.items[0] : "");
 		goto out;
 	}
 	if (!cli_duration(request.timeout, &ms)) {
 		cli_fail("--timeout %s is no time; write 500ms, 30s, 2m or 1h30m", request.timeout);
 		goto out;
 	}
-	w.inf = cli_attach(args, 0);
-	w.args = args;
+	of_objects = wait_condition_parse(request.condition, &condition, &why) == 0;
+	if (of_objects)
+		r = check_objects(&request);
+	else if (strcmp(request.condition, "synced") == 0 ||
+		 strncmp(request.condition, "resourceVersion=", 16) == 0)
+		r = check_resources(&request, &w);
+	else if (*why)
+		cli_fail("--for=%s: %s", request.condition, why);
+	else
+		cli_fail("--for=%s is not known; there are synced, resourceVersion=N, and of objects "
+			 "condition=TYPE[=STATUS], jsonpath=PATH[=VALUE], create and delete",
+			 request.condition);
+	if (r >= 0)
+		goto out;
+	r = EXIT_USAGE;
+	w.inf = request.get.inf = cli_attach(&request.args, 0);
 	if (!w.inf)
 		goto out;
 	w.next_say_ms = now_ms() + SAY_MS;
 	w.end_ms = ms < 0 ? INT64_MAX : now_ms() + ms;
-	r = args->count == 0 ? wait_for(&w, NULL) : -1;
-	for (size_t i = 0; i < args->count && r < 0; i++)
-		r = wait_for(&w, args->items[i]);
-	r = r < 0 ? EXIT_SUCCESS : r;
+	r = of_objects ? wait_for_objects(&w, &request.get, &condition, ms) : wait_resources(&w);
 out:
-	informer_detach(w.inf);
-	free(args->items);
+	get_done(&request.get);
+	wait_condition_done(&condition);
+	free(request.args.items);
 	return r;
 }
 
 const struct cli_command command_wait = {
 	.name = "wait",
-	.summary = "wait until resources are synced, or as new as a write",
+	.summary = "wait until resources are synced, or objects as they are wanted",
 	.usage = "informerctl wait --for=synced [RESOURCE...] [--timeout=30s]\n"
-		 "       informerctl wait --for=resourceVersion=N RESOURCE [--timeout=30s]",
+		 "       informerctl wait --for=resourceVersion=N RESOURCE [--timeout=30s]\n"
+		 "       informerctl wait --for=condition=Ready RESOURCE NAME... | RESOURCE/NAME... [flags]\n"
+		 "       informerctl wait --for=delete RESOURCE -l SELECTOR [flags]",
 	.details = "Without a RESOURCE, all that informerd is configured to cache. Waits for an informerd "
 		   "that is not there yet, too.\n"
-		   "Exit codes: 0 it is so, 1 timed out (stderr says what is missing), 2 usage.",
+		   "Exit codes: 0 it is so, 1 timed out or not there (stderr says what is missing), 2 usage.",
 	.flags = flags,
 	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,

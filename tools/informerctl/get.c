@@ -197,8 +197,8 @@ compile_fields(struct get *get)
 	return cli_fail("%s", detail);
 }
 
-static int
-find(struct get *get)
+int
+get_prepare(struct get *get)
 {
 	int r = compile_selector(get);
 
@@ -208,8 +208,14 @@ find(struct get *get)
 		r = get_expand_all(get);
 	for (size_t i = 0; i < get->target_count && r < 0; i++)
 		r = get_open_target(get, &get->targets[i]);
-	if (r >= 0)
-		return r;
+	return r;
+}
+
+int
+get_find(struct get *get)
+{
+	int r;
+
 	for (size_t i = 0; i < get->target_count; i++) {
 		r = get->targets[i].name ? find_one(get, i) : find_all(get, i);
 		if (r == INFORMER_E_NO_INDEX)
@@ -261,7 +267,9 @@ get_run(struct get *get)
 	get_warn_stale(get);
 	r = get_wait_on_demand(get);
 	if (r < 0)
-		r = find(get);
+		r = get_prepare(get);
+	if (r < 0)
+		r = get_find(get);
 	if (r >= 0)
 		return r;
 	if (get->hit_count == 0 && !get->missed && !get->ignore_not_found && get->output >= GET_WIDE)

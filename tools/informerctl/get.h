@@ -90,7 +90,19 @@ get_run(struct get *get);
 void
 get_done(struct get *get);
 
+/* ---- get.c: finding, in get->snap ---- */
+
+/* Compile the selectors, and open the targets. Returns -1, or the exit code. */
+int get_prepare(struct get *get);
+/* Fill hits, in order. Says of names that are not there that they are not. Returns -1, or the exit code. */
+int get_find(struct get *get);
+
 /* ---- get_target.c ---- */
+
+/*
+ * "pods,svc" and names behind it, or "pod/a svc/b": from the command line. Returns -1, or the exit code.
+ */
+int get_parse_targets(struct get *get, const struct cli_args *args);
 
 /* "all" becomes those of its resources that are cached. Returns -1, or the exit code. */
 int
@@ -139,6 +151,8 @@ size_t
 get_add_heading(const struct get *get, const struct get_target *target, struct cells *cells);
 void get_add_row(const struct get *get, const struct get_target *target, struct field object,
 		 struct field_text ns, struct cells *cells);
+/* "pod/", "deployment.apps/" */
+void get_add_kind(const struct get_target *target, struct text *text);
 /* "pod/web-0" */
 void
 get_add_name(const struct get_target *target, struct field_text name, struct text *out);

@@ -103,9 +103,8 @@ get_add_document(const struct get *get, const struct get_target *target, struct 
 
 /* ---- names and tables ---- */
 
-/* "pod/", "deployment.apps/". */
-static void
-add_kind(const struct get_target *target, struct text *text)
+void
+get_add_kind(const struct get_target *target, struct text *text)
 {
 	for (size_t i = 0; i < target->info.kind_length; i++)
 		text_addc(text, (char)tolower((unsigned char)target->info.kind[i]));
@@ -118,7 +117,7 @@ add_kind(const struct get_target *target, struct text *text)
 void
 get_add_name(const struct get_target *target, struct field_text name, struct text *out)
 {
-	add_kind(target, out);
+	get_add_kind(target, out);
 	text_add(out, name.data, name.length);
 	text_addc(out, '\n');
 }
@@ -225,7 +224,7 @@ add_row(const struct get_table *table, const struct informer_object *whole, stru
 	if (table->namespaces)
 		cells_add(cells, ns);
 	if (table->kinds)
-		add_kind(table->target, &cells->text);
+		get_add_kind(table->target, &cells->text);
 	table->printer->print(object, &table->options, cells);
 	if (table->get->deleted)
 		add_deleted(table, whole, cells);

@@ -28,6 +28,37 @@ get_add_target(struct get *get, const char *resource, size_t resource_length, co
 	return 0;
 }
 
+int
+get_parse_targets(struct get *get, const struct cli_args *args)
+{
+	bool slashes = strchr(args->items[0], '/');
+
+	if (slashes) {
+		for (size_t i = 0; i < args->count; i++) {
+			const char *slash = strchr(args->items[i], '/');
+
+			if (!slash || slash == args->items[i] || !slash[1])
+				return cli_fail("'%s': with RESOURCE/NAME all arguments must have this form",
+						args->items[i]);
+			if (get_add_target(get, args->items[i], (size_t)(slash - args->items[i]), slash + 1) <
+			    0)
+				return cli_fail("no memory");
+		}
+		return -1;
+	}
+	for (const char *at = args->items[0]; *at; at += *at == ',') {
+		size_t length = strcspn(at, ",");
+
+		if (length == 0)
+			return cli_fail("'%s': a resource is missing between the commas", args->items[0]);
+		for (size_t i = 1; i < args->count || i == 1; i++)
+			if (get_add_target(get, at, length, i < args->count ? args->items[i] : NULL) < 0)
+				return cli_fail("no memory");
+		at += length;
+	}
+	return -1;
+}
+
 static void
 add_names(struct text *line, const char *name, size_t length)
 {

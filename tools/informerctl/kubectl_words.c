@@ -109,14 +109,6 @@ static const struct kubectl_word outputs[] = {
 	{"kyaml", "there is yaml"},
 };
 
-static const struct kubectl_word conditions[] = {
-	{"condition", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch"},
-	{"jsonpath", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch"},
-	{"create", "that is for kubectl wait; to follow an object: informerctl get RESOURCE --watch"},
-	{"delete", "that is for kubectl wait; to follow an object: informerctl get RESOURCE NAME --watch "
-		   "--output-watch-events"},
-};
-
 static const char *
 look_up(const struct kubectl_word *words, size_t count, const char *word)
 {
@@ -145,10 +137,4 @@ const char *
 kubectl_word_output(const char *format)
 {
 	return LOOK_UP(outputs, format);
-}
-
-const char *
-kubectl_word_condition(const char *condition)
-{
-	return LOOK_UP(conditions, condition);
 }

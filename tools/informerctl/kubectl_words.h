@@ -16,8 +16,5 @@ kubectl_word_flag(const char *name);
 /* An output format, with what follows its '=': "jsonpath={...}". */
 const char *
 kubectl_word_output(const char *format);
-/* A condition of wait: "condition=Ready". */
-const char *
-kubectl_word_condition(const char *condition);
 
 #endif

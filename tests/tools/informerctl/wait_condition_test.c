@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conditions of `informerctl wait`: what is one, and which objects meet it, as kubectl has it.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/informerctl/wait_condition.h"
+
+static const char pod[] =
+	"{\"metadata\":{\"name\":\"a\",\"generation\":3,\"labels\":{\"a.b/c\":\"x\"}},"
+	"\"spec\":{\"containers\":[{\"name\":\"one\",\"image\":\"i:1\"},{\"name\":\"two\",\"image\":\"i:2\"}]"
+	","
+	"\"hostNetwork\":false},"
+	"\"status\":{\"phase\":\" Running \",\"ready\":2,\"half\":0.5,\"nothing\":null,\"conditions\":["
+	"{\"type\":7,\"status\":\"True\"},{\"type\":\"Initialized\",\"status\":\"True\"},"
+	"{\"type\":\"Ready\",\"status\":\"False\",\"observedGeneration\":3},"
+	"{\"type\":\"Old\",\"status\":\"True\",\"observedGeneration\":2}]}}";
+
+static int
+met(const char *text, const char *json, const char **ret_why)
+{
+	struct wait_condition condition;
+	cJSON *node = cJSON_Parse(json);
+	int r = wait_condition_parse(text, &condition, ret_why);
+
+	assert_non_null(node);
+	if (r < 0)
+		fail_msg("%s: %s", text, *ret_why);
+	r = wait_condition_met(&condition, field_of_cjson(node), ret_why);
+	wait_condition_done(&condition);
+	cJSON_Delete(node);
+	return r;
+}
+
+static void
+assert_met(const char *text, const char *json, int result)
+{
+	const char *why = "";
+	int r = met(text, json, &why);
+
+	if (r != result)
+		fail_msg("%s: %d %s", text, r, why);
+}
+
+/* Type and status count without their case; the first of the types that is there decides. */
+static void
+a_condition_is_met_by_its_status(void **state)
+{
+	(void)state;
+	assert_met("condition=Initialized", pod, 1);
+	assert_met("condition=initialized=TRUE", pod, 1);
+	assert_met("condition=Ready", pod, 0);
+	assert_met("condition=Ready=False", pod, 1);
+	assert_met("condition=Ready=Fals", pod, 0);
+	assert_met("condition=Read", pod, 0);
+	assert_met("condition=Absent", pod, 0);
+	assert_met("condition=Absent,Ready=false", pod, 1);
+	assert_met("condition=Ready,Initialized", pod, 1);
+	assert_met("condition=Ready=Unknown", pod, 0);
+	assert_met("condition=Ready", "{}", 0);
+	assert_met("condition=Ready", "{\"status\":{\"conditions\":{}}}", 0);
+	assert_met("condition=Ready", "{\"status\":{\"conditions\":[1,null]}}", 0);
+}
+
+/* A condition that was observed of an older generation says nothing of this one; its own number comes first.
+ */
+static void
+an_outdated_condition_is_not_met(void **state)
+{
+	static const char by_status[] =
+		"{\"metadata\":{\"generation\":%d},\"status\":{\"observedGeneration\":%d,\"conditions\":["
+		"{\"type\":\"Ready\",\"status\":\"True\"},"
+		"{\"type\":\"Own\",\"status\":\"True\",\"observedGeneration\":9}]}}";
+	char json[400];
+
+	(void)state;
+	assert_met("condition=Old", pod, 0);
+	assert_met("condition=Old=False", pod, 0);
+	snprintf(json, sizeof(json), by_status, 2, 1);
+	assert_met("condition=Ready", json, 0);
+	assert_met("condition=Own", json, 1);
+	snprintf(json, sizeof(json), by_status, 2, 2);
+	assert_met("condition=Ready", json, 1);
+}
+
+/* A path leads to a value, whatever it is, or to the one that is named; blanks around it do not count. */
+static void
+a_path_is_met_by_what_it_leads_to(void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+	} cases[] = {
+		{"jsonpath={.status.phase}=Running", 1},
+		{"jsonpath=.status.phase=Running", 1},
+		{"jsonpath=status.phase=\"Running\"", 1},
+		{"jsonpath={status.phase}='Pending'", 0},
+		{"JSONPATH={.status.phase}", 1},
+		{"jsonpath={.status.absent}", 0},
+		{"jsonpath={.status.absent.deeper}=x", 0},
+		{"jsonpath={.status.phase.deeper}", 0},
+		{"jsonpath={.status.ready}=2", 1},
+		{"jsonpath={.status.ready}=02", 0},
+		{"jsonpath={.status.half}=0.5", 1},
+		{"jsonpath={.status.nothing}=<nil>", 1},
+		{"jsonpath={.spec.hostNetwork}=false", 1},
+		{"jsonpath={.spec.containers[0].image}=i:1", 1},
+		{"jsonpath={.spec.containers[-1].image}=i:2", 1},
+		{"jsonpath={.spec.containers[2].image}", 0},
+		{"jsonpath={.spec.containers[-3].image}", 0},
+		{"jsonpath={.spec.containers}", 1},
+		{"jsonpath={.metadata.labels.a\\.b/c}=x", 1},
+		{"jsonpath={.metadata.labels['a.b/c']}=x", 1},
+		{"jsonpath={.status.conditions[?(@.type==\"Ready\")].status}=False", 1},
+		{"jsonpath={.status.conditions[?(@.type=='Ready')].status}=True", 0},
+		{"jsonpath={.status.conditions[?( @.type == \"Absent\" )].status}", 0},
+		{"jsonpath={.status.conditions[?(@.type==7)].status}=True", 1},
+		{"jsonpath={.status.conditions[?(@.type==\"7\")].status}", 0},
+		{"jsonpath={.spec.containers[?(@.name!=\"one\")].image}=i:2", 1},
+		{"jsonpath={.status.conditions[?(@.observedGeneration==2)].type}=Old", 1},
+		{"jsonpath={.spec.containers[?(@.absent)].image}", 0},
+		{"jsonpath={.metadata.labels[*]}=x", 1},
+		{"jsonpath={.metadata.labels.*}=x", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_met(cases[i].text, pod, cases[i].result);
+}
+
+/* Several values, and what has no text, are no answer. */
+static void
+a_path_to_more_than_a_value_is_an_error(void **state)
+{
+	const char *why = "";
+
+	(void)state;
+	assert_int_equal(met("jsonpath={.spec.containers[*].image}=i:1", pod, &why), -EINVAL);
+	assert_string_equal(why, "given jsonpath expression matches more than one value");
+	assert_int_equal(met("jsonpath={.spec.containers}=x", pod, &why), -EINVAL);
+	assert_string_equal(why, "jsonpath leads to a nested object or list which is not supported");
+}
+
+/* What is no condition is refused: with a reason when it is meant to be one. */
+static void
+what_is_no_condition_is_refused(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{"ready", ""},
+		{"deleted", ""},
+		{"condition", ""},
+		{"condition=", "a condition has a type"},
+		{"condition==True", "a condition has a type"},
+		{"jsonpath=", "there is no path"},
+		{"jsonpath={}", "there is no path"},
+		{"jsonpath={.a}=", "any value"},
+		{"jsonpath={.a}=''", "any value"},
+		{"jsonpath={.a}=b=c", "any value"},
+		{"jsonpath={.a", "a name is missing"},
+		{"jsonpath=.a}", "names and [...]"},
+		{"jsonpath={.a}{.b}", "names and [...]"},
+		{"jsonpath={..a}", "a name is missing"},
+		{"jsonpath={.a[}", "'[' is followed by"},
+		{"jsonpath={.a[1}", "']' is missing"},
+		{"jsonpath={.a[*}", "']' is missing"},
+		{"jsonpath={.a['b}", "a text does not end"},
+		{"jsonpath={.a[?(b)]}", "begins with '@'"},
+		{"jsonpath={.a[?(@.b==)]}", "compares with"},
+		{"jsonpath={.a[?(@.b>1)]}", "by == or !="},
+		{"jsonpath={.a[?(@.b==1]}", "ends with ')]'"},
+		{"jsonpath=a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", "32 steps"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct wait_condition condition;
+		const char *why = NULL;
+
+		if (wait_condition_parse(cases[i].text, &condition, &why) != -EINVAL)
+			fail_msg("%s is taken", cases[i].text);
+		if (!strstr(why, cases[i].why) || !*why != !*cases[i].why)
+			fail_msg("%s: %s", cases[i].text, why);
+	}
+}
+
+/* The two that need no object's fields. */
+static void
+creation_and_deletion_are_conditions(void **state)
+{
+	struct wait_condition condition;
+	const char *why;
+
+	(void)state;
+	assert_int_equal(wait_condition_parse("Delete", &condition, &why), 0);
+	assert_int_equal(condition.kind, WAIT_DELETE);
+	assert_int_equal(wait_condition_parse("create", &condition, &why), 0);
+	assert_int_equal(condition.kind, WAIT_CREATE);
+	wait_condition_done(&condition);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_condition_is_met_by_its_status),
+		cmocka_unit_test(an_outdated_condition_is_not_met),
+		cmocka_unit_test(a_path_is_met_by_what_it_leads_to),
+		cmocka_unit_test(a_path_to_more_than_a_value_is_an_error),
+		cmocka_unit_test(what_is_no_condition_is_refused),
+		cmocka_unit_test(creation_and_deletion_are_conditions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
