@@ -69,7 +69,15 @@ rebuilt 'not a file of ours alone (owner, mode 0600, one link)'
 if [ "$(id -u)" = 0 ]; then
 	cp -p "$T/good" "$name.7"
 	chown 65534 "$name.7"
-	rebuilt 'not a file of ours alone (owner, mode 0600, one link)'
+	: >"$T/daemon.log"
+	before=$(lists pods)
+	start_daemon --resource pods
+	wait_ready
+	grep -q "1 file of other users in the arena's directory has its name: left alone" "$T/daemon.log" || fail "a stranger's file"
+	[ "$(lists pods)" = $((before + 1)) ] || fail "a stranger's file was adopted"
+	stop_daemon TERM
+	[ -e "$name.7" ] || fail "a stranger's file was removed"
+	rm -rf "$name".*
 fi
 
 mkfifo -m 600 "$name.7"

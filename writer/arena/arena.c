@@ -243,9 +243,26 @@ arena_create_private(struct arena *ret, uint64_t max_bytes)
 	return 0;
 }
 
+/* All of [from, to) of a file into memory: 0, negative errno, -EIO when the file is shorter. */
+static int
+read_range(int fd, uint8_t *base, uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		ssize_t n = pread(fd, base + from, to - from, (off_t)from);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		from += (uint64_t)n;
+	}
+	return 0;
+}
+
 int
 arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t generation, uint64_t max_bytes,
-		  const uint8_t master[TAG_MASTER_BYTES], const struct header *source, uint64_t source_bytes)
+		  const uint8_t master[TAG_MASTER_BYTES], int source_fd, const struct header *source,
+		  uint64_t source_bytes)
 {
 	struct arena a = {0};
 	int fd, r;
@@ -265,8 +282,12 @@ arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t g
 		return r;
 	}
 	memcpy(a.name, name, strlen(name) + 1);
-	memcpy((uint8_t *)a.header + HEADER_BYTES, (const uint8_t *)source + HEADER_BYTES,
-	       source_bytes - HEADER_BYTES);
+	r = read_range(source_fd, (uint8_t *)a.header, HEADER_BYTES, source_bytes);
+	if (r < 0) {
+		arena_close(&a);
+		unlinkat(directory, name, 0);
+		return r;
+	}
 	for (unsigned i = 0; i < RESOURCE_MAX; i++)
 		atomic_store_explicit(
 			&a.header->contact_boot_ns[i],

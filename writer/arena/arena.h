@@ -51,14 +51,17 @@ int arena_create(struct arena *ret, int directory, const char *name, uint64_t ge
 int arena_create_private(struct arena *ret, uint64_t max_bytes);
 
 /*
- * Make a new arena file whose blocks are those of `source`, byte for byte at the same offsets, with an
+ * Make a new arena file whose blocks are those of another one, byte for byte at the same offsets, with an
  * identity of its own (generation, incarnation; hash_key is kept, for the index tries depend on it). Its
  * books say "all used": see arena_books_*.
- * source_bytes  how much of source to copy
+ * source_fd     the other file; it is read, never mapped: it may have holes
+ * source        its header, or a copy of it
+ * source_bytes  how much of it to copy
+ * Returns       as arena_create(); -EIO when less can be read
  */
 int arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t generation,
-		      uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES], const struct header *source,
-		      uint64_t source_bytes);
+		      uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES], int source_fd,
+		      const struct header *source, uint64_t source_bytes);
 
 /* Unmap and close. The file stays; whoever made it decides about its name. */
 void arena_close(struct arena *a);

@@ -120,6 +120,10 @@ tell(const struct local_state *local)
 	else
 		log_info("new arena, generation %" PRIu64 ", up to %" PRIu64 " MiB", a->generation,
 			 local->place.max_bytes >> 20);
+	if (a->strangers > 0)
+		log_warning("%u %s of other users in the arena's directory %s its name: left alone",
+			    a->strangers, a->strangers == 1 ? "file" : "files",
+			    a->strangers == 1 ? "has" : "have");
 	if (a->how == ADOPTION_REBUILD)
 		log_warning("%s; it is built anew from the API server", a->message);
 }

@@ -4,7 +4,6 @@
  */
 #include "writer/store/generation.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,142 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shm-layout/root.h"
 #include "shm-layout/walk.h"
 #include "writer/store/commit.h"
+#include "writer/store/generation_file.h"
 #include "shm-layout/time_ns.h"
 
-#define GENERATIONS_MAX 64u	/* files of ours looked at; more means somebody else plays with the names */
-
-static void
-file_name(const struct arena_place *place, uint64_t generation, char *name, size_t size)
-{
-	snprintf(name, size, "%s.%" PRIu64, place->prefix, generation);
-}
-
-/* ---- what lies in the directory ---- */
-
-static int
-compare_descending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? 1 : x > y ? -1 : 0;
-}
-
-/* The generations whose files exist, highest first. Returns their number, or negative errno. */
-static int
-find_generations(const struct arena_place *place, uint64_t generations[GENERATIONS_MAX])
-{
-	size_t prefix = strlen(place->prefix);
-	struct dirent *entry;
-	unsigned count = 0;
-	DIR *dir;
-	int fd = openat(place->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		int r = -errno;
-
-		close(fd);
-		return r;
-	}
-	while ((entry = readdir(dir)) && count < GENERATIONS_MAX) {
-		const char *digits = entry->d_name + prefix + 1;
-		char *end;
-		uint64_t generation;
-
-		if (strncmp(entry->d_name, place->prefix, prefix) != 0 || entry->d_name[prefix] != '.')
-			continue;
-		if (*digits < '1' || *digits > '9')
-			continue;
-		errno = 0;
-		generation = strtoull(digits, &end, 10);
-		if (*end == '\0' && errno == 0 && generation < UINT64_MAX)
-			generations[count++] = generation;
-	}
-	closedir(dir);
-	qsort(generations, count, sizeof(generations[0]), compare_descending);
-	return (int)count;
-}
-
-/* An existing arena file, mapped read-write (the header's words are to be set), or a reason why not. */
-struct old_arena {
-	int fd;
-	struct header *header;
-	uint64_t mapped;
-	uint64_t bytes;		/* committed */
-};
-
-static void
-old_close(struct old_arena *old, bool keep_fd)
-{
-	if (old->header)
-		munmap(old->header, old->mapped);
-	if (old->fd >= 0 && !keep_fd)
-		close(old->fd);
-	old->header = NULL;
-	if (!keep_fd)
-		old->fd = -1;
-}
-
-/*
- * Returns 0; -EAGAIN it is incomplete; -EBADMSG or another error: not usable, why says so.
- */
-static int
-old_open(const struct arena_place *place, const char *name, struct old_arena *old, const char **why)
-{
-	struct stat st;
-	void *p;
-	int r;
-
-	*old = (struct old_arena){
-		.fd = openat(place->directory, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)};
-	if (old->fd < 0) {
-		*why = errno == ELOOP    ? "it is a symbolic link"
-		       : errno == EACCES ? "it belongs to someone else"
-					 : "it cannot be opened";
-		return -EPERM;
-	}
-	if (fstat(old->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 077) != 0 || st.st_nlink != 1) {
-		*why = "it is not a file of ours alone (owner, mode 0600, one link)";
-		return -EPERM;
-	}
-	*why = "it is shorter than a header";
-	if ((uint64_t)st.st_size < HEADER_BYTES)
-		return st.st_size == 0 ? -EAGAIN : -EBADMSG;
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, old->fd, 0);
-	if (p == MAP_FAILED) {
-		*why = "it cannot be mapped";
-		return -errno;
-	}
-	old->header = p;
-	old->mapped = (uint64_t)st.st_size;
-	r = header_check(old->header, old->mapped, why);
-	if (r < 0)
-		return r;
-	if (atomic_load_explicit(&old->header->state, memory_order_relaxed) == HEADER_REVOKED) {
-		*why = "it was revoked";
-		return -EBADMSG;
-	}
-	/*
-	 * Meets the release store in arena.c, as a reader's load does; the writer that stored it is gone,
-	 * or is us.
-	 */
-	old->bytes = atomic_load_explicit(&old->header->committed_bytes, memory_order_acquire);
-	if (old->bytes < HEADER_BYTES || old->bytes > old->mapped || old->bytes % 4096 != 0) {
-		*why = "its committed size is impossible";
-		return -EBADMSG;
-	}
-	return 0;
-}
+#define NAME_TRIES 32u                  /* names of others passed over; each step may be twice as wide */
 
 /* Is the identity the one that the holder of our key wrote? */
 static int
@@ -273,20 +145,49 @@ rebuild_books(struct arena *a, struct intern **ret_intern, uint64_t *ret_blocks,
 	return 0;
 }
 
-/* ---- carrying over ---- */
+/* ---- making the new file ---- */
+
+/* The next one's name is taken, by someone else: on to another, wider each time, so that nobody can have them
+ * all. */
+static void
+pass_over(struct adoption *ret, unsigned tries)
+{
+	ret->generation += 1 + randombytes_uniform(UINT32_C(1) << (tries < 31 ? tries : 31));
+}
+
+/*
+ * A new arena file: empty, or with the blocks of another one (source_fd, its header and its committed bytes).
+ * ret->generation  the number wished for; the one that it got
+ */
+static int
+create_file(const struct arena_place *place, int source_fd, const struct header *source, uint64_t bytes,
+	    struct arena *ret_arena, struct adoption *ret)
+{
+	int r = -EEXIST;
+
+	for (unsigned tries = 0; r == -EEXIST && tries < NAME_TRIES; tries++) {
+		char name[256];
+
+		if (tries > 0)
+			pass_over(ret, tries);
+		generation_file_name(place, ret->generation, name, sizeof(name));
+		r = source ? arena_create_copy(ret_arena, place->directory, name, ret->generation,
+					       place->max_bytes, place->master, source_fd, source, bytes)
+			   : arena_create(ret_arena, place->directory, name, ret->generation,
+					  place->max_bytes, place->master);
+	}
+	return r;
+}
 
 /* A new generation with source's content. On failure nothing is left. */
 static int
-carry_over(const struct arena_place *place, const struct header *source, uint64_t bytes,
+carry_over(const struct arena_place *place, int source_fd, const struct header *source, uint64_t bytes,
 	   struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
 {
 	uint64_t start = time_ns(CLOCK_MONOTONIC), copied;
-	char name[256], why[384] = "";
-	int r;
+	char why[384] = "";
+	int r = create_file(place, source_fd, source, bytes, ret_arena, ret);
 
-	file_name(place, ret->generation, name, sizeof(name));
-	r = arena_create_copy(ret_arena, place->directory, name, ret->generation, place->max_bytes,
-			      place->master, source, bytes);
 	if (r < 0) {
 		snprintf(ret->message, sizeof(ret->message),
 			 "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",
@@ -299,8 +200,8 @@ carry_over(const struct arena_place *place, const struct header *source, uint64_
 	if (r < 0) {
 		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " is damaged: %s",
 			 source->generation, r == -EBADMSG ? why : strerror(-r));
+		unlinkat(place->directory, ret_arena->name, 0);
 		arena_close(ret_arena);
-		unlinkat(place->directory, name, 0);
 		return r;
 	}
 	ret->bytes = bytes;
@@ -326,13 +227,11 @@ set_aside(const struct arena_place *place, const char *name, char *message, size
 static int
 new_arena(const struct arena_place *place, struct arena *ret_arena, struct adoption *ret)
 {
-	char name[256];
-	int r;
+	int r = create_file(place, -1, NULL, 0, ret_arena, ret);
 
-	file_name(place, ret->generation, name, sizeof(name));
-	r = arena_create(ret_arena, place->directory, name, ret->generation, place->max_bytes, place->master);
 	if (r < 0)
-		snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be created: %s%s", name,
+		snprintf(ret->message, sizeof(ret->message),
+			 "arena file %s.%" PRIu64 " cannot be created: %s%s", place->prefix, ret->generation,
 			 strerror(-r),
 			 r == -ENOSPC ? " (tmpfs full, or the memory cgroup's limit is near)" : "");
 	return r;
@@ -343,9 +242,10 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 		 struct adoption *ret)
 {
 	uint64_t generations[GENERATIONS_MAX];
-	int count = find_generations(place, generations);
+	unsigned strangers = 0;
+	int count = generation_files_find(place, generations, &strangers);
 
-	*ret = (struct adoption){.how = ADOPTION_NEW, .old_fd = -1};
+	*ret = (struct adoption){.how = ADOPTION_NEW, .strangers = strangers, .old_fd = -1};
 	*ret_intern = NULL;
 	if (count < 0) {
 		snprintf(ret->message, sizeof(ret->message), "the arena's directory cannot be read: %s",
@@ -354,22 +254,22 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 	}
 	ret->generation = count ? generations[0] + 1 : 1;
 	for (int i = 0; i < count; i++) {
-		struct old_arena old;
+		struct generation_file old;
 		const char *why = "";
 		char name[256];
 		int r;
 
-		file_name(place, generations[i], name, sizeof(name));
-		r = old_open(place, name, &old, &why);
+		generation_file_name(place, generations[i], name, sizeof(name));
+		r = generation_file_open(place, name, &old, &why);
 		if (r == 0)
 			r = check_identity(place, old.header, &why);
 		if (r == -EAGAIN) { /* a writer died while it made it */
-			old_close(&old, false);
+			generation_file_close(&old, false);
 			unlinkat(place->directory, name, 0);
 			continue;
 		}
 		if (r < 0) {
-			old_close(&old, false);
+			generation_file_close(&old, false);
 			ret->how = ADOPTION_REBUILD;
 			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name,
 				 why);
@@ -377,31 +277,27 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 				set_aside(place, name, ret->message, sizeof(ret->message));
 			continue;
 		}
-		r = carry_over(place, old.header, old.bytes, ret_arena, ret_intern, ret);
+		r = carry_over(place, old.fd, old.header, old.bytes, ret_arena, ret_intern, ret);
 		ret->old_generation = generations[i];
 		if (r == 0) {
 			ret->how = ADOPTION_ADOPTED;
 			ret->old_fd = old.fd;
-			old_close(&old, true);
+			generation_file_close(&old, true);
 			return 0;
 		}
 		ret->how = ADOPTION_REBUILD;
 		/* its readers keep it mapped; it gives way to the new one's pages as they let go */
 		if (r == -ENOSPC) {
-			/* As in supersede(). */
-			atomic_store_explicit(&old.header->superseded_by, ret->generation,
-					      memory_order_release);
+			generation_file_supersede(old.fd, ret->generation);
 			unlinkat(place->directory, name, 0);
 		} else if (r == -EBADMSG) {
-			/* As in supersede(). */
-			atomic_store_explicit(&old.header->superseded_by, ret->generation,
-					      memory_order_release);
+			generation_file_supersede(old.fd, ret->generation);
 			set_aside(place, name, ret->message, sizeof(ret->message));
 		} else {
-			old_close(&old, false);
+			generation_file_close(&old, false);
 			return r;
 		}
-		old_close(&old, false);
+		generation_file_close(&old, false);
 	}
 	return new_arena(place, ret_arena, ret);
 }
@@ -415,7 +311,7 @@ generation_renew(const struct arena_place *place, const struct arena *old, struc
 	*ret = (struct adoption){.how = ADOPTION_ADOPTED, .old_fd = -1};
 	ret->old_generation = old->header->generation;
 	ret->generation = ret->old_generation + 1;
-	r = carry_over(place, old->header, old->view.committed, ret_arena, ret_intern, ret);
+	r = carry_over(place, old->fd, old->header, old->view.committed, ret_arena, ret_intern, ret);
 	if (r < 0)
 		return r;
 	ret->old_fd = fcntl(old->fd, F_DUPFD_CLOEXEC, 3);
@@ -424,48 +320,31 @@ generation_renew(const struct arena_place *place, const struct arena *old, struc
 
 /* ---- the switch ---- */
 
-static void
-supersede(int fd, uint64_t generation)
-{
-	struct header *h = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (h == MAP_FAILED)
-		return;
-	/*
-	 * Meets mapping_superseded() in reader-lib, which asks for the next arena then. Release: the new
-	 * generation is LIVE before the old one says that there is one. Without it a reader would ask too
-	 * early, and again.
-	 */
-	atomic_store_explicit(&h->superseded_by, generation, memory_order_release);
-	munmap(h, HEADER_BYTES);
-}
-
 void
 generation_finish(const struct arena_place *place, struct arena *arena, struct adoption *adoption)
 {
 	uint64_t generations[GENERATIONS_MAX] = {0};
+	unsigned strangers;
 	int count;
 
 	arena_set_state(arena, HEADER_LIVE);
 	if (adoption->old_fd >= 0) {
-		supersede(adoption->old_fd, adoption->generation);
+		generation_file_supersede(adoption->old_fd, adoption->generation);
 		close(adoption->old_fd);
 		adoption->old_fd = -1;
 	}
-	count = find_generations(place, generations);
+	count = generation_files_find(place, generations, &strangers);
 	for (int i = 0; i < count; i++) {
-		struct old_arena old;
+		struct generation_file old;
 		const char *why;
 		char name[256];
 
 		if (generations[i] == adoption->generation)
 			continue;
-		file_name(place, generations[i], name, sizeof(name));
-		if (old_open(place, name, &old, &why) == 0)
-			/* As in supersede(). */
-			atomic_store_explicit(&old.header->superseded_by, adoption->generation,
-					      memory_order_release);
-		old_close(&old, false);
+		generation_file_name(place, generations[i], name, sizeof(name));
+		if (generation_file_open(place, name, &old, &why) == 0)
+			generation_file_supersede(old.fd, adoption->generation);
+		generation_file_close(&old, false);
 		unlinkat(place->directory, name, 0);
 	}
 }

@@ -10,6 +10,9 @@
  *
  * A live writer makes the same switch from its own arena when readers hold back too much (generation_renew).
  *
+ * The directory may be everybody's (/dev/shm): whose a file is comes before its number, and a name that
+ * someone else has taken is passed over.
+ *
  * Everything happens under the writer's lock (lock.h).
  */
 #ifndef WRITER_STORE_GENERATION_H
@@ -39,6 +42,7 @@ enum adoption_how {
 struct adoption {
 	enum adoption_how how;
 	uint64_t generation, old_generation;
+	unsigned strangers; /* files of other users under the arena's name: passed over, left alone */
 	uint64_t bytes, blocks;
 	uint64_t copy_ns, verify_ns;
 	char message[512];	/* a sentence for the log; empty when there is nothing to say */

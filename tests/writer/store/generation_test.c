@@ -452,6 +452,117 @@ the_old_generation_says_which_one_replaced_it(void **state)
 	store_fixture_free(fx);
 }
 
+/* A file of another user, empty and with the name of our next arenas. */
+static void
+strangers_file(struct world *w, const char *name)
+{
+	int fd = openat(w->place.directory, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fchown(fd, 65534, 65534), 0);
+	close(fd);
+}
+
+/*
+ * In a directory that is everybody's, files of others under the arena's name, many, with high numbers, with
+ * the next one, keep nobody from starting, nor from finding the own arena; they are counted and left alone.
+ */
+static void
+files_of_strangers_are_passed_over(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx;
+	char name[64];
+
+	if (geteuid() != 0) {
+		print_message("SKIP: needs to make files of another user\n");
+		skip();
+	}
+	strangers_file(w, "arena.18446744073709551614");
+	for (unsigned i = 100; i < 180; i++) {
+		snprintf(name, sizeof(name), "arena.%u", i);
+		strangers_file(w, name);
+	}
+	strangers_file(w, "arena.1");
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_NEW);
+	assert_int_equal(adoption.strangers, 82);
+	assert_true(adoption.generation > 1 && adoption.generation < 100);
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+
+	snprintf(name, sizeof(name), "arena.%" PRIu64, adoption.generation + 1);
+	strangers_file(w, name);
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_ADOPTED);
+	assert_int_equal(assert_one_whole_round(fx), 2);
+	store_fixture_free(fx);
+	assert_int_equal(count_files(w, NULL), 83 + 1);
+}
+
+/* A tmpfs of SIZE, mounted in the world's directory; false: there is no right to. */
+static bool
+mount_small(struct world *w, char path[96], const char *options)
+{
+	snprintf(path, 96, "%s/.small", w->path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	if (mount("tmpfs", path, "tmpfs", 0, options) < 0) {
+		rmdir(path);
+		print_message("SKIP: needs the right to mount a small tmpfs\n");
+		return false;
+	}
+	close(w->place.directory);
+	w->place.directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return true;
+}
+
+static void
+unmount_small(struct world *w, const char *path)
+{
+	close(w->place.directory);
+	w->place.directory = open(w->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(umount(path), 0);
+	rmdir(path);
+}
+
+/*
+ * A writer killed after its file got its size and before it got its pages leaves a hole. On a tmpfs that is
+ * full by now a touch of it would be a SIGBUS; it is cleared away instead, and what others say is an error.
+ */
+static void
+a_hole_in_a_full_tmpfs_is_cleared_away(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx;
+	char small[96];
+	int fd;
+
+	if (!mount_small(w, small, "size=1500k"))
+		skip();
+	fd = openat(w->place.directory, "arena.7", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(ftruncate(fd, 1 << 20), 0);
+	close(fd);
+	fd = openat(w->place.directory, "ballast", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	for (off_t at = 0; fallocate(fd, 0, at, 4096) == 0;)
+		at += 4096;
+	assert_int_equal(errno, ENOSPC);
+	assert_null(start_writer(w, &adoption));
+	assert_non_null(strstr(adoption.message, "tmpfs full"));
+	assert_int_equal(faccessat(w->place.directory, "arena.7", F_OK, 0), -1);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	close(fd);
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_NEW);
+	assert_int_equal(commit_round(fx, 1), 0);
+	store_fixture_free(fx);
+	unmount_small(w, small);
+}
+
 /* Where two generations do not fit, the old one gives way and the writer starts empty, saying so. */
 static void
 when_two_generations_do_not_fit_the_old_one_gives_way(void **state)
@@ -460,16 +571,10 @@ when_two_generations_do_not_fit_the_old_one_gives_way(void **state)
 	struct adoption adoption;
 	struct store_fixture *fx;
 	char small[96];
-	int own = w->place.directory, r;
+	int r;
 
-	snprintf(small, sizeof(small), "%s/.small", w->path);
-	assert_int_equal(mkdir(small, 0700), 0);
-	if (mount("tmpfs", small, "tmpfs", 0, "size=1500k") < 0) {
-		rmdir(small);
-		print_message("SKIP: needs the right to mount a small tmpfs\n");
+	if (!mount_small(w, small, "size=1500k"))
 		skip();
-	}
-	w->place.directory = open(small, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fx = start_writer(w, &adoption);
 	assert_non_null(fx);
 	for (unsigned i = 0; i < 4000; i++) {
@@ -488,10 +593,7 @@ when_two_generations_do_not_fit_the_old_one_gives_way(void **state)
 	assert_non_null(strstr(adoption.message, "do not fit"));
 	assert_int_equal(commit_round(fx, 1), 0);
 	store_fixture_free(fx);
-	close(w->place.directory);
-	w->place.directory = own;
-	assert_int_equal(umount(small), 0);
-	rmdir(small);
+	unmount_small(w, small);
 }
 
 int
@@ -507,6 +609,8 @@ main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found_and_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_hundred_kills_leave_one_whole_arena, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_strangers_are_passed_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_hole_in_a_full_tmpfs_is_cleared_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(when_two_generations_do_not_fit_the_old_one_gives_way, setup,
 						teardown),
 	};
