@@ -78,7 +78,9 @@ INFORMER_API const char *informer_library_version(void);
  * act).
  */
 #define INFORMER_ERRORS(X)                                                                                   \
-	X(NOT_READY, -4096, "no arena is attached yet: informerd does not run, or has not published",        \
+	X(NOT_READY, -4096,                                                                                  \
+	  "nothing is there yet: informerd does not run, has not published, or still asks the API server "   \
+	  "what it serves",                                                                                  \
 	  "wait with informer_wait_synced(), or poll informer_fd(); is informerd running, and is this its "  \
 	  "socket?")                                                                                         \
 	X(BUSY, -4097, "all 63 pins of this handle are taken by open snapshots",                             \
@@ -310,7 +312,8 @@ struct informer_resource_info {
 
 /*
  * What is cached, one entry after another: position runs from 0 to informer_resource_count() - 1. A resource
- * that is cached for several namespaces by several entries has an entry for each.
+ * that is cached for several namespaces by several entries has an entry for each. INFORMER_E_NOT_READY: at
+ * this position something will be of which the API server has not said yet what it is.
  */
 INFORMER_API uint32_t informer_resource_count(const struct informer_snapshot *snapshot);
 INFORMER_API int informer_resource_info_at(const struct informer_snapshot *snapshot, uint32_t position,
@@ -337,10 +340,11 @@ INFORMER_API int informer_resource_position(const struct informer_snapshot *snap
 /* ---- lookups ------------------------------------------------------------ */
 
 /*
- * All of them return INFORMER_E_NO_RESOURCE when the resource is not cached, INFORMER_E_NO_INDEX when it
- * lacks the index, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED, and -EINVAL for a snapshot that
- * is not open. None blocks, allocates or makes a system call, except that the first lookup of a resource
- * after the daemon changed its definition, or its generation, reads the definition (one allocation).
+ * All of them return INFORMER_E_NO_RESOURCE when the resource is not cached, INFORMER_E_NOT_READY when it may
+ * be one that is and informerd still asks the API server what its configuration names, INFORMER_E_NO_INDEX
+ * when it lacks the index, INFORMER_E_CORRUPT, INFORMER_E_EXPIRED, INFORMER_E_FORKED, and -EINVAL for a
+ * snapshot that is not open. None blocks, allocates or makes a system call, except that the first lookup of a
+ * resource after the daemon changed its definition, or its generation, reads the definition (one allocation).
  */
 
 /* An object in a snapshot. Copied freely; nothing to free; its content is private. */

@@ -33,6 +33,8 @@
  *   table           epoch of the last root in which a resource came, went, or became another: what was learnt
  *                   from one root about positions and descriptors holds for every root of the same arena with
  *                   the same number
+ *   resources       a ref each; the last may be 0: informerd is configured to cache more, and the API server
+ *                   has not said yet what that is. Who finds a name nowhere cannot tell that it is not cached
  */
 struct root {
 	uint8_t tag[32];

@@ -338,7 +338,8 @@ walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk
 		r = walk_consumers(&w, root->consumers);
 	for (uint32_t i = 0; i < root->resource_count && r >= 0; i++) {
 		w.holder = ref;
-		r = walk_resource(&w, root->resources[i]);
+		if (root->resources[i] || i + 1 < root->resource_count)
+			r = walk_resource(&w, root->resources[i]);
 	}
 	return r < 0 ? r : 0;
 }

@@ -257,7 +257,7 @@ open_once(struct feed *f)
 		ring->root_epoch = s->root->epoch;
 	}
 	r = resource_bind(s, f->sub->resource, &f->binding);
-	ring->blocked = r == INFORMER_E_NO_RESOURCE;
+	ring->blocked = r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_NOT_READY;
 	if (r < 0 && other_arrived)
 		return NEXT_RING;
 	if (ring->blocked)

@@ -142,6 +142,19 @@ newer(struct informer *inf, const void *what, const char **ret_why)
 	return !seen || now.generation != seen->generation || now.epoch > seen->epoch;
 }
 
+/* What is waited for out of a failure: 0, and why. */
+static int
+later(int r, const char **ret_why)
+{
+	if (r == INFORMER_E_NO_RESOURCE) /* the daemon may add it yet */
+		*ret_why = "informerd does not cache it";
+	else if (r == INFORMER_E_NOT_READY)
+		*ret_why = "informerd still asks the API server what it serves";
+	else if (r != INFORMER_E_EXPIRED) /* an arena that was taken back is followed by another */
+		return r;
+	return 0;
+}
+
 static int
 all_synced(const struct informer_snapshot *snap)
 {
@@ -151,8 +164,8 @@ all_synced(const struct informer_snapshot *snap)
 	for (uint32_t i = 0; i < informer_resource_count(snap); i++) {
 		int r = informer_resource_info_at(snap, i, &info);
 
-		if (r == INFORMER_E_NOT_FOUND)
-			continue;
+		if (r == INFORMER_E_NOT_READY)
+			return 0;
 		if (r < 0)
 			return r;
 		/* One that is cached on demand is not waited for by who does not ask for it. */
@@ -178,14 +191,11 @@ synced(struct informer *inf, const void *what, const char **ret_why)
 		r = informer_resource_info(&snap, res, &info);
 		if (r == 0)
 			r = info.synced;
-		else if (r == INFORMER_E_NO_RESOURCE)
-			*ret_why = "informerd does not cache it";
 	} else {
 		r = all_synced(&snap);
 	}
 	informer_end(&snap);
-	/* The daemon may add the resource yet; an arena that was taken back is followed by another. */
-	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_EXPIRED ? 0 : r;
+	return later(r, ret_why);
 }
 
 struct awaited_version {
@@ -244,10 +254,8 @@ reached(struct informer *inf, const void *what, const char **ret_why)
 	r = resource_bind(snapshot_of(&snap), awaited->resource, &b);
 	if (r == 0)
 		r = snapshot_settle(snapshot_of(&snap), all_reached(snapshot_of(&snap), b, awaited));
-	else if (r == INFORMER_E_NO_RESOURCE)
-		*ret_why = "informerd does not cache it";
 	informer_end(&snap);
-	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_EXPIRED ? 0 : r;
+	return later(r, ret_why);
 }
 
 /* Sleep until something may have changed, or the deadline. wait_lock is held, and given up meanwhile. */

@@ -47,7 +47,7 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	if (position >= s->root->resource_count)
 		return INFORMER_E_NOT_FOUND;
 	if (!d.at)
-		return s->root->resources[position] ? -EBADMSG : INFORMER_E_NOT_FOUND;
+		return s->root->resources[position] ? -EBADMSG : INFORMER_E_NOT_READY;
 	info->group = descriptor_text(d, "group", &info->group_length);
 	info->version = descriptor_text(d, "version", &info->version_length);
 	info->resource = descriptor_text(d, "resource", &info->resource_length);

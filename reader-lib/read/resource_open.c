@@ -102,14 +102,15 @@ same_resource(struct value a, struct value b)
 
 /*
  * The entries that the name means, all of one resource: the core group's before others', then the first. An
- * entry of the root that cannot be read makes the result -EBADMSG only when no other fits.
+ * entry of the root that cannot be read makes the result -EBADMSG only when no other fits; NOT_READY: the
+ * name may be one of those that informerd does not know yet.
  */
 static int
 find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positions[RESOURCE_MAX],
 	   uint32_t *ret_count)
 {
 	struct value chosen = {0};
-	bool damaged = false;
+	bool damaged = false, more = false;
 	uint32_t count = 0;
 
 	for (int round = 0; round < 2; round++) {
@@ -122,6 +123,7 @@ find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positi
 				d = value_of_block(&s->view, r->descriptor);
 			if (!d.at) {
 				damaged |= s->root->resources[i] != 0;
+				more |= s->root->resources[i] == 0;
 				continue;
 			}
 			if (round == 1) {
@@ -138,7 +140,7 @@ find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positi
 				break;
 		}
 		if (!chosen.at)
-			return damaged ? -EBADMSG : INFORMER_E_NO_RESOURCE;
+			return damaged ? -EBADMSG : more ? INFORMER_E_NOT_READY : INFORMER_E_NO_RESOURCE;
 	}
 	*ret_count = count;
 	return count ? 0 : -EBADMSG;

@@ -50,7 +50,8 @@ struct resources {
 
 /*
  * The binding of a resource that holds for this snapshot.
- * Returns 0, INFORMER_E_NO_RESOURCE, INFORMER_E_CORRUPT, -ENOMEM, -EINVAL for another handle's resource
+ * Returns 0, INFORMER_E_NO_RESOURCE, INFORMER_E_NOT_READY (informerd does not know yet what all that it is to
+ *         cache is), INFORMER_E_CORRUPT, -ENOMEM, -EINVAL for another handle's resource
  */
 int resource_bind_slowly(const struct snapshot *s, struct informer_resource *res,
 			 const struct resource_binding **ret_binding);

@@ -22,7 +22,10 @@
 /* an end that takes longer than this is explained */
 #define DRAIN_TOLD_MS 1000
 
-/* lost: said that the daemon is gone; unknown: bit of each handler whose resource is not cached, said */
+/*
+ * lost: said that the daemon is gone; unknown, asked: bit of each handler whose resource is not cached, or
+ * not known to be, said
+ */
 struct run {
 	struct loop loop;
 	struct settings settings;
@@ -32,7 +35,7 @@ struct run {
 	struct loop_descriptor informer_descriptor, signal_descriptor;
 	bool draining;
 	bool lost;
-	uint64_t unknown;
+	uint64_t unknown, asked;
 	uint64_t drain_end_ms, drain_told_ms;
 	char warning[512]; /* the last that was said */
 };
@@ -71,16 +74,23 @@ check_resources(struct run *run)
 
 		if (r == 0)
 			r = informer_resource_info(&snap, resource, &info);
-		if (r == INFORMER_E_NO_RESOURCE && !(run->unknown & bit)) {
+		if (r == INFORMER_E_NOT_READY && !(run->asked & bit)) {
+			say(handler->name,
+			    "informerd still asks the API server what it serves, '%s' may be among it; "
+			    "waiting",
+			    handler->resource);
+			run->asked |= bit;
+		} else if (r == INFORMER_E_NO_RESOURCE && !(run->unknown & bit)) {
 			say(handler->name,
 			    "informerd does not cache '%s'; waiting until it does (informerctl stat lists "
 			    "what it caches; add it: "
 			    "informerd --resource %s ...)",
 			    handler->resource, handler->resource);
 			run->unknown |= bit;
-		} else if (r == 0 && (run->unknown & bit)) {
+		} else if (r == 0 && ((run->unknown | run->asked) & bit)) {
 			say(handler->name, "informerd caches '%s' now", handler->resource);
 			run->unknown &= ~bit;
+			run->asked &= ~bit;
 		}
 	}
 	informer_end(&snap);

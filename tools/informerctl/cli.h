@@ -76,6 +76,20 @@ cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size
 int
 cli_begin(struct informer *inf, const struct cli_args *args, struct informer_snapshot *ret_snapshot);
 
+/*
+ * What a resource is. While informerd still asks the API server what it is configured to cache, it is waited
+ * for, and the snapshot begun anew.
+ *
+ * ms        how long at most; negative: for ever, and it is said that one waits
+ * ret_info  its size set; what it refers to is the snapshot's
+ * Returns   0, or the library's failure: INFORMER_E_NO_RESOURCE, INFORMER_E_NOT_READY when the time is over
+ */
+int cli_resource(struct informer *inf, const char *name, int ms, struct informer_snapshot *snap,
+		 struct informer_resource **ret_resource, struct informer_resource_info *ret_info);
+
+/* Of INFORMER_E_NOT_READY: what is waited for, and why it takes so long. Returns EXIT_CONDITION. */
+int cli_fail_not_known(struct informer *inf, const char *name);
+
 /* A failure of the library as a message, with its remedy. Returns EXIT_USAGE. */
 int
 cli_fail_code(struct informer *inf, int code, const char *what);

@@ -107,7 +107,7 @@ on_synced(void *context)
 /* A resource that the daemon does not cache is a mistake here; a daemon that is not there yet, too. */
 static int
 check_resource(struct informer *inf, const struct cli_args *args, const char *resource, bool all_namespaces,
-	       const char **ns)
+	       int timeout_ms, const char **ns)
 {
 	struct informer_resource_info info = {.size = sizeof(info)};
 	struct informer_resource *handle;
@@ -116,10 +116,10 @@ check_resource(struct informer *inf, const struct cli_args *args, const char *re
 
 	if (r >= 0)
 		return r;
-	r = informer_resource_open(inf, resource, &handle);
-	if (r == 0)
-		r = informer_resource_info(&snap, handle, &info);
-	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL) {
+	r = cli_resource(inf, resource, timeout_ms, &snap, &handle, &info);
+	if (r == INFORMER_E_NOT_READY) {
+		r = cli_fail_not_known(inf, resource);
+	} else if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL) {
 		const char *near = cli_nearest_resource(&snap, resource);
 
 		r = cli_fail("informerd does not cache '%s'%s%s%s; informerctl stat lists what it caches",
@@ -203,9 +203,9 @@ run(const struct cli_command *command, int argc, char **argv)
 	if (r >= 0)
 		goto out;
 	changes.follow.inf = cli_attach(args, 0);
-	r = changes.follow.inf
-		    ? check_resource(changes.follow.inf, args, args->items[0], request.all, &request.ns)
-		    : EXIT_USAGE;
+	r = changes.follow.inf ? check_resource(changes.follow.inf, args, args->items[0], request.all,
+						changes.follow.timeout_ms, &request.ns)
+			       : EXIT_USAGE;
 	if (r < 0) {
 		const struct informer_handler_options options = {
 			.size = sizeof(options),

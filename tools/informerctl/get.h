@@ -108,8 +108,9 @@ int get_parse_targets(struct get *get, const struct cli_args *args);
 int
 get_expand_all(struct get *get);
 /*
- * A resource on demand is listed from the first look at it on: waited for a moment, as somebody who sits
- * there would. get->snap may be another one then. Returns -1, or the exit code.
+ * A resource on demand is listed from the first look at it on, and one that informerd is configured to cache
+ * is known when the API server has answered: waited for a moment, as somebody who sits there would. get->snap
+ * may be another one then. Returns -1, or the exit code.
  */
 int
 get_wait_on_demand(struct get *get);

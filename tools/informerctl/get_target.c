@@ -10,7 +10,7 @@
 
 #include "tools/informerctl/get.h"
 
-#define ON_DEMAND_MS 5000
+#define PATIENCE_MS 5000
 
 int
 get_add_target(struct get *get, const char *resource, size_t resource_length, const char *name)
@@ -157,11 +157,13 @@ warn(struct get *get, const struct get_target *target)
 int
 get_open_target(struct get *get, struct get_target *target)
 {
-	int r = informer_resource_open(get->inf, target->resource_name, &target->resource);
+	int r;
 
 	target->info.size = sizeof(target->info);
-	if (r == 0)
-		r = informer_resource_info(&get->snap, target->resource, &target->info);
+	r = cli_resource(get->inf, target->resource_name, get->watch ? -1 : 0, &get->snap, &target->resource,
+			 &target->info);
+	if (r == INFORMER_E_NOT_READY)
+		return cli_fail_not_known(get->inf, target->resource_name);
 	if (r == INFORMER_E_NO_RESOURCE || r == -EINVAL)
 		return fail_no_resource(get, target->resource_name);
 	if (r < 0)
@@ -233,14 +235,23 @@ get_expand_all(struct get *get)
 	get->target_count = 0;
 	get->show_kind = true;
 	for (uint32_t i = 0; i < informer_resource_count(&get->snap); i++) {
-		if (informer_resource_info_at(&get->snap, i, &info) != 0 || !is_of_all(&info))
+		int r = informer_resource_info_at(&get->snap, i, &info);
+
+		if (r == INFORMER_E_NOT_READY)
+			get->missed = true;
+		if (r < 0 || !is_of_all(&info))
 			continue;
 		snprintf(name, sizeof(name), "%.*s%s%.*s", (int)info.resource_length, info.resource,
 			 info.group_length ? "." : "", (int)info.group_length, info.group);
 		if (!is_target(get, name) && get_add_target(get, name, strlen(name), NULL) < 0)
 			return cli_fail("no memory");
 	}
-	return get->target_count > 0 ? -1 : fail_no_resource(get, GET_ALL);
+	if (get->target_count == 0)
+		return get->missed ? cli_fail_not_known(get->inf, GET_ALL) : fail_no_resource(get, GET_ALL);
+	if (get->missed)
+		cli_fail("informerd still asks the API server what it serves: resources may be missing; "
+			 "informerctl stat says why");
+	return -1;
 }
 
 int
@@ -253,10 +264,13 @@ get_wait_on_demand(struct get *get)
 	for (size_t i = 0; i < get->target_count; i++) {
 		const char *name = get->targets[i].resource_name;
 
-		if (informer_resource_open(get->inf, name, &resource) == 0 &&
-		    informer_resource_info(&get->snap, resource, &info) == 0 && info.on_demand &&
-		    !info.synced) {
-			informer_wait_synced(get->inf, name, ON_DEMAND_MS);
+		int r = cli_resource(get->inf, name, 0, &get->snap, &resource, &info);
+		bool unknown = r == INFORMER_E_NOT_READY;
+
+		if (unknown)
+			r = cli_resource(get->inf, name, PATIENCE_MS, &get->snap, &resource, &info);
+		if (r == 0 && (unknown || info.on_demand) && !info.synced) {
+			informer_wait_synced(get->inf, name, PATIENCE_MS);
 			waited = true;
 		}
 	}

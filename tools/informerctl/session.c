@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <cjson/cJSON.h>
 
 #include "tools/informerctl/cli.h"
 #include "tools/flags/nearest.h"
@@ -29,6 +32,15 @@ cli_socket(const struct cli_args *args)
 		return DEFAULT_SOCKET;
 	snprintf(path, sizeof(path), "%s/informer/informer.sock", runtime);
 	return path;
+}
+
+static uint64_t
+time_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 int
@@ -153,6 +165,79 @@ cli_begin(struct informer *inf, const struct cli_args *args, struct informer_sna
 			return explain(inf, args, 0);
 	}
 	return r == 0 ? -1 : cli_fail_code(inf, r, "cannot read the arena");
+}
+
+/* " (connection refused)", as informerd reports it; "" when it does not. */
+static void
+trouble_of(struct informer *inf, char *text, size_t size)
+{
+	const char *trouble = NULL;
+	cJSON *report = NULL;
+	size_t length;
+	char *json;
+
+	text[0] = '\0';
+	if (informer_stat_json(inf, ASK_MS, &json, &length) == 0) {
+		report = cJSON_ParseWithLength(json, length);
+		informer_free(inf, json);
+		trouble = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(report, "trouble"));
+	}
+	if (trouble && *trouble)
+		snprintf(text, size, " (%s)", trouble);
+	cJSON_Delete(report);
+}
+
+int
+cli_fail_not_known(struct informer *inf, const char *name)
+{
+	char trouble[512];
+
+	trouble_of(inf, trouble, sizeof(trouble));
+	cli_fail("'%s': informerd still asks the API server what it serves%s\n"
+		 "see informerctl stat; wait with informerctl wait --for=synced %s",
+		 name, trouble, name);
+	return EXIT_CONDITION;
+}
+
+/* Until the next commit, or the end; then the snapshot is another. 0, or a failure. */
+static int
+begin_next(struct informer *inf, struct informer_snapshot *snap, int ms)
+{
+	struct informer_moment seen;
+	int r = informer_snapshot_moment(snap, &seen);
+
+	informer_end(snap);
+	if (r == 0)
+		informer_wait_commit(inf, &seen, ms);
+	return informer_begin(inf, snap);
+}
+
+int
+cli_resource(struct informer *inf, const char *name, int ms, struct informer_snapshot *snap,
+	     struct informer_resource **ret_resource, struct informer_resource_info *ret_info)
+{
+	uint64_t end = ms < 0 ? UINT64_MAX : time_ms() + (uint64_t)ms, now;
+	int r = informer_resource_open(inf, name, ret_resource);
+	bool said = ms >= 0;
+	char trouble[512];
+
+	if (r < 0)
+		return r;
+	while ((r = informer_resource_info(snap, *ret_resource, ret_info)) == INFORMER_E_NOT_READY) {
+		now = time_ms();
+		if (now >= end)
+			return r;
+		if (!said) {
+			trouble_of(inf, trouble, sizeof(trouble));
+			cli_fail("%s: waiting: informerd still asks the API server what it serves%s", name,
+				 trouble);
+			said = true;
+		}
+		r = begin_next(inf, snap, ms < 0 ? -1 : (int)(end - now));
+		if (r < 0)
+			return r;
+	}
+	return r;
 }
 
 int

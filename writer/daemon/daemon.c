@@ -341,8 +341,12 @@ start(struct daemon *d, char **ret_error)
 	if (!d->applier || !d->cached)
 		return -ENOMEM;
 	r = start_events(d);
-	if (r == 0)
+	if (r == 0) {
+		daemon_tell_expected(d);
+		/* before there are readers; without room it is tried again with the next beat */
+		store_commit(d->local.store);
 		r = start_broker(d, ret_error);
+	}
 	if (r == 0)
 		r = endpoints_start(d, ret_error);
 	if (r < 0)

@@ -121,6 +121,8 @@ int daemon_make_spec(struct daemon *d, const struct config *config,
 int daemon_add_resource(struct daemon *d, const struct config *config,
 			const struct kube_resource *const *resolved, size_t i, struct cached_resource **ret,
 			char **ret_error);
+/* Tell the store, and so readers, whether something is to be cached of which nobody knows yet what it is. */
+void daemon_tell_expected(struct daemon *d);
 /* Start it, unless it is on demand and nobody asked for it. */
 void daemon_start_resource(const struct daemon *d, struct cached_resource *c);
 /* What the store has and none of `cached` is goes; those behind it in the store move up. */

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/value.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/config_check.h"
+#include "writer/resource/descriptor.h"
 
 static void
 on_retry(void *context)
@@ -128,6 +130,28 @@ daemon_drop_unclaimed(struct daemon *d)
 	free(next);
 }
 
+/* Whether a resource of the store is what this entry asks for. */
+static bool
+is_served(const struct daemon *d, const struct config_resource *entry)
+{
+	for (unsigned id = 0; id < store_resource_count(d->local.store); id++)
+		if (descriptor_serves(value_of_block(&d->local.arena.view,
+						     store_resource(d->local.store, id)->descriptor),
+				      entry))
+			return true;
+	return false;
+}
+
+void
+daemon_tell_expected(struct daemon *d)
+{
+	bool more = false;
+
+	for (size_t i = 0; i < d->cached_count && !d->discovered && !more; i++)
+		more = !d->cached[i] && !is_served(d, &d->config->resources[i]);
+	store_expect(d->local.store, more);
+}
+
 static void
 fail(struct daemon *d, int error, const char *message)
 {
@@ -214,8 +238,10 @@ add_known(struct daemon *d, const struct kube_resource *const *resolved, bool al
 		daemon_drop_unclaimed(d);
 		d->discovered = true;
 	}
-	if (r == 0)
+	if (r == 0) {
+		daemon_tell_expected(d);
 		fan_out_rebind(d->fan_out); /* before a commit shows the positions that changed */
+	}
 	for (size_t i = 0; r == 0 && i < d->cached_count; i++)
 		if (fresh[i])
 			daemon_start_resource(d, d->cached[i]);

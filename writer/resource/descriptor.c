@@ -14,6 +14,7 @@
 #include "shm-layout/index_def.h"
 #include "writer/resource/builtin_indexes.h"
 #include "writer/base/message.h"
+#include "writer/kube/resource_name.h"
 
 static bool
 add_strings(cJSON *object, const char *name, const char *const *strings, size_t count)
@@ -148,4 +149,57 @@ descriptor_build(const struct descriptor_source *source, char **ret_json, char *
 	if (r == 0)
 		*ret_json = json;
 	return r;
+}
+
+static char *
+copy_text(struct value v)
+{
+	const char *text = "";
+	size_t length = 0;
+
+	value_string(v, &text, &length);
+	return strndup(text, length);
+}
+
+static int
+read_short_names(struct value descriptor, struct kube_resource *resource)
+{
+	struct value names = value_at_name(descriptor, "shortNames");
+	struct value_iter it = value_iterate(names);
+
+	resource->short_names = calloc(value_count(names) + 1, sizeof(char *));
+	if (!resource->short_names)
+		return -ENOMEM;
+	while (value_next(&it)) {
+		resource->short_names[resource->n_short_names] = copy_text(it.item);
+		if (!resource->short_names[resource->n_short_names])
+			return -ENOMEM;
+		resource->n_short_names++;
+	}
+	return 0;
+}
+
+bool
+descriptor_serves(struct value descriptor, const struct config_resource *entry)
+{
+	struct kube_resource resource = {
+		.group = copy_text(value_at_name(descriptor, "group")),
+		.version = copy_text(value_at_name(descriptor, "version")),
+		.resource = copy_text(value_at_name(descriptor, "resource")),
+		.kind = copy_text(value_at_name(descriptor, "kind")),
+		.singular = copy_text(value_at_name(descriptor, "singular")),
+	};
+	_cleanup_(message_freep) char *namespace_ = copy_text(value_at_name(descriptor, "namespace"));
+	struct resource_name name;
+	bool serves = false;
+
+	if (resource.group && resource.version && resource.resource && resource.kind && resource.singular &&
+	    namespace_ && read_short_names(descriptor, &resource) == 0 &&
+	    resource_name_parse(entry->resource, &name, NULL) == 0) {
+		serves = resource_name_matches(&name, &resource) &&
+			 strcmp(namespace_, entry->namespace_ ? entry->namespace_ : "") == 0;
+		resource_name_done(&name);
+	}
+	kube_resource_done(&resource);
+	return serves;
 }

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "shm-layout/value.h"
 #include "writer/config/config.h"
 
 struct descriptor_source {
@@ -45,5 +46,11 @@ struct descriptor_source {
  *            impossible), -ENOMEM
  */
 int descriptor_build(const struct descriptor_source *source, char **ret_json, char **ret_error);
+
+/*
+ * Whether a resource that is described so is what the entry asks for, by name and namespace: what is known of
+ * it from an earlier life serves until the API server says what the name means.
+ */
+bool descriptor_serves(struct value descriptor, const struct config_resource *entry);
 
 #endif

@@ -23,10 +23,17 @@ resource_length(const struct store_resource *res)
 	return (uint32_t)(sizeof(struct resource) + res->indexes.shown * sizeof(uint32_t));
 }
 
+/* Of the root: the last one is empty where more is expected. */
+static uint32_t
+rows(const struct store *s)
+{
+	return s->resource_count + (s->expects_more && s->resource_count < RESOURCE_MAX);
+}
+
 static uint32_t
 root_length(const struct store *s)
 {
-	return (uint32_t)(sizeof(struct root) + s->resource_count * sizeof(uint32_t));
+	return (uint32_t)(sizeof(struct root) + rows(s) * sizeof(uint32_t));
 }
 
 void
@@ -69,11 +76,13 @@ write_root(struct store *s, uint32_t ref)
 	memcpy(root->lineage, s->lineage, sizeof(root->lineage));
 	root->committed_boot_ns = time_ns(CLOCK_BOOTTIME);
 	root->committed_wall_ns = time_ns(CLOCK_REALTIME);
-	root->resource_count = s->resource_count;
+	root->resource_count = rows(s);
 	root->consumers = s->consumers;
 	root->table = s->table_changed ? s->epoch + 1 : s->table;
 	for (unsigned i = 0; i < s->resource_count; i++)
 		root->resources[i] = s->resources[i]->published;
+	if (rows(s) > s->resource_count)
+		root->resources[s->resource_count] = 0;
 	commit_root_tag(s->arena, ref, root->tag);
 	arena_seal(s->arena, ref);
 }

@@ -96,6 +96,12 @@ int store_redefined(struct store *s, unsigned resource);
 /* Do not become what store_redefine() said: what was filled goes, what was synced stays synced. */
 void store_redefine_stop(struct store *s, unsigned resource);
 
+/*
+ * Whether readers are told, from the next commit on, that there will be more resources than these: a name
+ * that they do not find may be one of them (root.h, resources).
+ */
+void store_expect(struct store *s, bool more);
+
 unsigned store_resource_count(const struct store *s);
 const struct resource *store_resource(const struct store *s,
 				      unsigned id); /* working version; until the next call */

@@ -77,6 +77,7 @@ struct store {
 	uint8_t lineage[16];
 	uint32_t root;			/* ref of the published root; 0: none */
 	bool root_changed;
+	bool expects_more;              /* store_expect() */
 	uint64_t table;			/* root.table of the next root … */
 	bool table_changed;		/* … if it is not that root itself */
 	struct index_change change;	/* scratch */

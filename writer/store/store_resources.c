@@ -231,6 +231,15 @@ find_free_ordinals(struct store *s, struct store_resource *res)
 	}
 }
 
+void
+store_expect(struct store *s, bool more)
+{
+	if (s->expects_more == more)
+		return;
+	s->expects_more = more;
+	s->root_changed = true;
+}
+
 int
 store_load_resources(struct store *s, const struct root *root)
 {
@@ -240,6 +249,10 @@ store_load_resources(struct store *s, const struct root *root)
 		const char *why;
 		int rc;
 
+		if (!root->resources[i] && i + 1 == root->resource_count) {
+			s->expects_more = true;
+			break;
+		}
 		if (!r)
 			return -EBADMSG;
 		res = calloc(1, sizeof(*res));

@@ -107,6 +107,50 @@ a_part_that_comes_for_another_resource_is_seen(void **state)
 	assert_int_equal(informer_list(&w->snap, nodes, &it), INFORMER_E_NO_RESOURCE);
 }
 
+static void
+expect_more(struct broker_fixture *fx, void *context)
+{
+	store_expect(fx->store->store, context != NULL);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static int
+look_for_nodes(struct reader_world *w)
+{
+	struct informer_resource *nodes;
+	struct informer_iter it;
+
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_resource_open(w->inf, "nodes", &nodes), 0);
+	return informer_list(&w->snap, nodes, &it);
+}
+
+/*
+ * While informerd does not know yet what all that it is to cache is, a name that is not there may be one of
+ * it. What is there is found all the same.
+ */
+static void
+what_is_not_known_yet_is_not_refused(void **state)
+{
+	struct informer_resource_info info = {.size = sizeof(info)};
+	struct reader_world *w = *state;
+
+	assert_int_equal(look_for_nodes(w), INFORMER_E_NO_RESOURCE);
+	broker_fixture_do(w->fx, expect_more, w);
+	assert_int_equal(look_for_nodes(w), INFORMER_E_NOT_READY);
+	assert_int_equal(count(w, &w->snap, "nodeName", "n1"), 2);
+	assert_int_equal(informer_resource_count(&w->snap), 2);
+	assert_int_equal(informer_resource_info_at(&w->snap, 1, &info), INFORMER_E_NOT_READY);
+	assert_int_equal(informer_wait_synced(w->inf, NULL, 0), -ETIMEDOUT);
+	assert_int_equal(informer_wait_synced(w->inf, "pods", 0), 0);
+	assert_int_equal(informer_wait_synced(w->inf, "nodes", 0), -ETIMEDOUT);
+	broker_fixture_do(w->fx, expect_more, NULL);
+	assert_int_equal(look_for_nodes(w), INFORMER_E_NO_RESOURCE);
+	assert_int_equal(informer_resource_count(&w->snap), 1);
+	assert_int_equal(informer_wait_synced(w->inf, NULL, 0), 0);
+}
+
 /* byUser goes, phase comes; nodeName has the values of another path. */
 static const char other_indexes[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
@@ -174,6 +218,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_part_that_comes_for_another_resource_is_seen),
+		TEST(what_is_not_known_yet_is_not_refused),
 		TEST(indexes_are_exchanged_in_one_commit),
 	};
 

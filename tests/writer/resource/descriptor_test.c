@@ -270,6 +270,37 @@ a_fingerprint_names_its_source(void **state)
 	assert_memory_equal(first, other, sizeof(first));
 }
 
+/* What an earlier life left serves an entry that names it, in any spelling, for the same namespace. */
+static void
+a_descriptor_serves_the_entries_that_mean_it(void **state)
+{
+	static const struct {
+		const char *name, *namespace_;
+		bool serves;
+	} cases[] = {
+		{"pods", NULL, true},     {"po", NULL, true},         {"Pod", NULL, true},
+		{"pods.v1.", NULL, true}, {"pods.apps", NULL, false}, {"nodes", NULL, false},
+		{"pods", "a", false},
+	};
+	struct store_fixture *fx = store_fixture_new(0);
+	struct value descriptor = value_of_block(&fx->arena->view,
+						 store_resource(fx->store, fx->pods)->descriptor);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char name[16], ns[16];
+		struct config_resource entry = {.resource = name};
+
+		snprintf(name, sizeof(name), "%s", cases[i].name);
+		if (cases[i].namespace_) {
+			snprintf(ns, sizeof(ns), "%s", cases[i].namespace_);
+			entry.namespace_ = ns;
+		}
+		assert_int_equal(descriptor_serves(descriptor, &entry), cases[i].serves);
+	}
+	store_fixture_free(fx);
+}
+
 int
 main(void)
 {
@@ -280,6 +311,7 @@ main(void)
 		cmocka_unit_test(a_name_is_declared_once),
 		cmocka_unit_test(builtin_indexes_find_a_pod),
 		cmocka_unit_test(a_fingerprint_names_its_source),
+		cmocka_unit_test(a_descriptor_serves_the_entries_that_mean_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
