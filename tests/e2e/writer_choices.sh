@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is said about single resources is done: on demand, metadata alone, several namespaces, a node's own part, pages, LIST instead of WatchList.
+# What is said about single resources is done: on demand, metadata alone, several namespaces, a node's own part, pages, LIST instead of WatchList;
+# and how long a watch lasts, and how failures are waited after.
 . "$(dirname "$0")/../support/daemon.sh"
 
 asked() { curl -s "$url/sim/log" | grep -c "$1" || true; }
@@ -69,6 +70,30 @@ E2E_NODE=$node start_daemon --config "$T/config.yaml"
 wait_ready
 whole() { INFORMER_SOCKET=$S "$B"/informerctl get pods -A -o json | jq -e '[.items[] | has("spec")] | all and length > 0'; }
 until_true whole || fail "still no more than metadata"
+
+# how long a watch is to last, and how failures are waited after: said at the start, and anew with a reload
+stop_daemon TERM
+printf 'watchTimeout: 20m\nbackoff: {initial: 40s, max: 50s}\n' >>"$T/config.yaml"
+E2E_NODE=$node start_daemon --config "$T/config.yaml"
+wait_ready
+lasts() { # LEAST: the newest watch of pods, this long to twice as long
+	newest=$(curl -s "$url/sim/log" | grep '^WATCH.* pods .*-> 200' | tail -n 1 | sed -n 's/.* timeout=\([0-9]*\) .*/\1/p')
+	[ "$newest" -ge "$1" ] && [ "$newest" -lt $(($1 * 2)) ]
+}
+until_true lasts 1200 || fail "a watch of $newest s instead of 1200 to 2399"
+sed -i 's/20m/1h/' "$T/config.yaml"
+kill -HUP "$daemon_pid"
+until_true grep -q 'reload.*watchTimeout' "$T/daemon.log" || fail "no reload: $(cat "$T/daemon.log")"
+# a watch that has told something is begun again at once
+curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"metadata":{"labels":{"e2e":"again"}}}' \
+	"$url/api/v1/namespaces/$on_another" >/dev/null || fail "no patch"
+told() { [ "$(of pods .events)" -ge 1 ]; }
+until_true told || fail "the change is not seen"
+curl -sf -X POST --data 'when WATCH pods idle then close once' "$url/sim/faults" >/dev/null || fail "no fault"
+until_true lasts 3600 || fail "a watch of $newest s instead of 3600 to 7199"
+curl -sf -X POST --data 'when WATCH pods idle then 410 once' "$url/sim/faults" >/dev/null || fail "no fault"
+waits() { [ "$(of pods .activity)" = backing-off ] && [ "$(of pods .retry_in_ms)" -gt 2000 ]; }
+until_true waits || fail "pods: $(of pods '"\(.activity), again in \(.retry_in_ms) ms"')"
 
 # a variable that is not set
 stop_daemon TERM

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Backoff: how long to wait after a failure. 0.8 s, doubling, at most 30 s, each plus up to as much again by
- * chance, so that a thousand nodes do not come back in step; from the start again after two minutes without a
- * failure.
+ * Backoff: how long to wait after a failure. Unless its pace says otherwise 0.8 s, doubling, at most 30 s,
+ * each plus up to as much again by chance, so that a thousand nodes do not come back in step; from the start
+ * again after two minutes without a failure.
  *
- * Source    client-go reflector.go, NewExponentialBackoffManager(800ms, 30s, 2min, 2.0, 1.0);
+ * Source    client-go reflector.go, wait.Backoff{800ms, 2.0, 1.0, 30s} with a reset of 2min;
  *           better: Retry-After is honoured
  */
 #ifndef WRITER_BASE_BACKOFF_H
@@ -17,8 +17,18 @@
 #define BACKOFF_RESET_MS   120000u
 #define BACKOFF_RETRY_AFTER_MAX_MS 300000u
 
-/* Zeroed at first. */
+/* In milliseconds; 0 is what is usual. */
+struct backoff_pace {
+	uint64_t first_ms, max_ms;	/* waits, without chance */
+	/* begin anew when the last wait began longer ago; usual: not less than two longest waits */
+	uint64_t reset_ms;
+};
+/* The same with what is usual instead of 0. */
+struct backoff_pace backoff_pace_filled(struct backoff_pace said);
+
+/* Zeroed at first, but for its pace. */
 struct backoff {
+	struct backoff_pace pace;	/* may change at any time */
 	uint64_t step_ms;	/* the last one, without jitter; 0: none yet */
 	uint64_t last_ms;	/* when */
 };

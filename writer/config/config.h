@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "writer/base/backoff.h"
 #include "writer/config/server_choice.h"
 #include "writer/kube/resource_name.h"
 #include "writer/config/list_choices.h"
@@ -26,6 +27,14 @@
 #define CONFIG_LIMIT_TOMBSTONES	   10000000
 
 #define CONFIG_LIMIT_PAGE_SIZE	   100000
+
+/* milliseconds */
+#define CONFIG_LEAST_BACKOFF	   10u
+#define CONFIG_LIMIT_BACKOFF	   3600000u
+#define CONFIG_LEAST_RESET	   1000u
+#define CONFIG_LIMIT_RESET	   86400000u
+#define CONFIG_LEAST_WATCH	   5000u
+#define CONFIG_LIMIT_WATCH	   86400000u
 
 enum config_choice { CONFIG_NOT_SAID, CONFIG_NO, CONFIG_YES };
 
@@ -79,6 +88,8 @@ struct config {
 	bool keep_managed_fields, allow_secrets;
 	enum config_choice watch_list;
 	struct config_tombstones tombstones;
+	struct backoff_pace backoff;	/* after LISTs and WATCHes that failed; 0: what is usual */
+	uint64_t watch_timeout_ms;	/* the least that a watch lasts; 0: what is usual (reflector.h) */
 
 	/* where it is kept and who may read it */
 	char *socket;		  /* never NULL after config_build() */

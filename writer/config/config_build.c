@@ -61,6 +61,14 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 		config->arena_max_bytes = flags->arena_max_bytes;
 	if (flags->max_readers)
 		config->max_readers = flags->max_readers;
+	if (flags->watch_timeout_ms)
+		config->watch_timeout_ms = flags->watch_timeout_ms;
+	if (flags->backoff.first_ms)
+		config->backoff.first_ms = flags->backoff.first_ms;
+	if (flags->backoff.max_ms)
+		config->backoff.max_ms = flags->backoff.max_ms;
+	if (flags->backoff.reset_ms)
+		config->backoff.reset_ms = flags->backoff.reset_ms;
 	if (flags->log_level >= 0)
 		config->log_level = flags->log_level;
 	if (flags->watch_list != CONFIG_NOT_SAID)

@@ -3,6 +3,7 @@
 #include "writer/config/config_check.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,10 +15,34 @@
 	"whoever may read this daemon's socket could then read every Secret; if that is wanted, set "        \
 	"allowSecrets: true in the configuration file (--config), best in an instance of its own"
 
+/* What is not said counts as it will be. */
+static int
+check_backoff(const struct config *config, char **ret_error)
+{
+	struct backoff_pace pace = backoff_pace_filled(config->backoff);
+
+	if (pace.first_ms > pace.max_ms)
+		return message_set(ret_error, -EINVAL,
+				   "the first wait after a failure, %" PRIu64 " ms, is longer than the "
+				   "longest, %" PRIu64 " ms: set both --backoff-initial and --backoff-max "
+				   "(backoff: initial, max)",
+				   pace.first_ms, pace.max_ms);
+	if (pace.reset_ms < 2 * pace.max_ms)
+		return message_set(ret_error, -EINVAL,
+				   "waits would begin anew by waiting alone: --backoff-reset "
+				   "(backoff: reset), %" PRIu64 " ms, must be twice the longest wait at "
+				   "least, which is %" PRIu64 " ms",
+				   pace.reset_ms, pace.max_ms);
+	return 0;
+}
+
 int
 config_check(const struct config *config, char **ret_error)
 {
-	int r = 0;
+	int r = check_backoff(config, ret_error);
+
+	if (r < 0)
+		return r;
 
 	if (config->n_resources == 0)
 		return message_set(ret_error, -EINVAL,

@@ -13,6 +13,7 @@
 #include "shm-layout/queue.h"
 #include "writer/config/config_field.h"
 #include "writer/config/config_file_entry.h"
+#include "writer/config/config_parse.h"
 #include "writer/base/listen_address.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
@@ -52,6 +53,37 @@ take_timeout(const struct config_reading *in, const cJSON *value, void *into)
 		return config_field_wrong(in, value, "a time as a string, such as 30s or 2m");
 	r = server_choice_parse_timeout(value->valuestring, into, &error);
 	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
+}
+
+static int
+take_time(const struct config_reading *in, const cJSON *value, void *into,
+	  int (*parse)(const char *text, uint64_t *ret_ms, char **ret_error))
+{
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	if (!cJSON_IsString(value))
+		return config_field_wrong(in, value, "a time as a string, such as 800ms, 30s or 1m30s");
+	r = parse(value->valuestring, into, &error);
+	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
+}
+
+static int
+take_backoff_wait(const struct config_reading *in, const cJSON *value, void *into)
+{
+	return take_time(in, value, into, config_parse_backoff);
+}
+
+static int
+take_backoff_reset(const struct config_reading *in, const cJSON *value, void *into)
+{
+	return take_time(in, value, into, config_parse_backoff_reset);
+}
+
+static int
+take_watch_timeout(const struct config_reading *in, const cJSON *value, void *into)
+{
+	return take_time(in, value, into, config_parse_watch_timeout);
 }
 
 static int
@@ -196,6 +228,19 @@ take_consumers(const struct config_reading *in, const cJSON *value, void *into)
 }
 
 static int
+take_backoff(const struct config_reading *in, const cJSON *value, void *into)
+{
+	static const struct config_field fields[] = {
+		{"initial", take_backoff_wait, offsetof(struct backoff_pace, first_ms)},
+		{"max", take_backoff_wait, offsetof(struct backoff_pace, max_ms)},
+		{"reset", take_backoff_reset, offsetof(struct backoff_pace, reset_ms)},
+	};
+
+	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into,
+				    "a mapping with initial, max, reset");
+}
+
+static int
 take_groups(const struct config_reading *in, const cJSON *value, void *into)
 {
 	const cJSON *item;
@@ -241,6 +286,8 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"indexes", config_file_indexes, 0},
 		{"keepManagedFields", config_field_bool, offsetof(struct config, keep_managed_fields)},
 		{"watchList", config_field_choice, offsetof(struct config, watch_list)},
+		{"watchTimeout", take_watch_timeout, offsetof(struct config, watch_timeout_ms)},
+		{"backoff", take_backoff, offsetof(struct config, backoff)},
 		{"allowSecrets", config_field_bool, offsetof(struct config, allow_secrets)},
 		{"socket", config_field_string, offsetof(struct config, socket)},
 		{"arena", take_arena, 0},

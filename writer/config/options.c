@@ -32,6 +32,24 @@ take_request_timeout(void *at, const char *value, char **ret_error)
 }
 
 static int
+take_backoff(void *at, const char *value, char **ret_error)
+{
+	return config_parse_backoff(value, at, ret_error);
+}
+
+static int
+take_backoff_reset(void *at, const char *value, char **ret_error)
+{
+	return config_parse_backoff_reset(value, at, ret_error);
+}
+
+static int
+take_watch_timeout(void *at, const char *value, char **ret_error)
+{
+	return config_parse_watch_timeout(value, at, ret_error);
+}
+
+static int
 take_namespace(void *at, const char *value, char **ret_error)
 {
 	int r = config_check_namespace(value, ret_error);
@@ -185,6 +203,19 @@ static const struct flag flags[] = {
 	 "give up a list that takes longer, as 30s or 2m (default: 0, no limit but 90 s of silence);\n"
 	 "watches have no end and no limit",
 	 take_request_timeout, offsetof(struct options, flags.choice.request_timeout_ms), true},
+	{"watch-timeout", 0, "TIME",
+	 "have the server end a watch after this and up to twice this (default: 5m); shorter than a\n"
+	 "proxy's own limit, streams end in good order",
+	 take_watch_timeout, offsetof(struct options, flags.watch_timeout_ms), false},
+	{"backoff-initial", 0, "TIME",
+	 "the first wait after a list or watch that failed (default: 800ms); it doubles with each\n"
+	 "failure, and up to as much again is added by chance",
+	 take_backoff, offsetof(struct options, flags.backoff.first_ms), false},
+	{"backoff-max", 0, "TIME", "the longest of these waits (default: 30s)", take_backoff,
+	 offsetof(struct options, flags.backoff.max_ms), false},
+	{"backoff-reset", 0, "TIME",
+	 "begin anew after so long without a failure (default: 2m, or twice the longest wait)",
+	 take_backoff_reset, offsetof(struct options, flags.backoff.reset_ms), false},
 	{"disable-compression", 0, NULL, "do not ask for compressed lists",
 	 ON(flags.choice.disable_compression)},
 	FLAG_HEADING("Where it is kept, and for whom"),

@@ -11,6 +11,7 @@
 #include "writer/base/log.h"
 
 #define PAGE_ITEMS 500u
+#define WATCH_TIMEOUT_S 300u
 
 /* ---- LIST --------------------------------------------------------------------- */
 
@@ -126,8 +127,7 @@ reflector_new(const struct reflector_options *options)
 		r->timing.silence_ms = 90000;
 	if (r->timing.progress_ms == 0)
 		r->timing.progress_ms = 2000;
-	if (r->timing.watch_timeout_s == 0)
-		r->timing.watch_timeout_s = 300;
+	reflector_set_timing(r, &options->timing);
 	if (r->timing.overdue_ms == 0)
 		r->timing.overdue_ms = 30000;
 	if (r->timing.quiet_ms == 0)
@@ -206,6 +206,13 @@ reflector_renew(struct reflector *r, const struct reflector_options *options, bo
 		reflector_watch_again(r);
 	else
 		start_listing(r);
+}
+
+void
+reflector_set_timing(struct reflector *r, const struct reflector_timing *timing)
+{
+	r->timing.watch_timeout_s = timing->watch_timeout_s ? timing->watch_timeout_s : WATCH_TIMEOUT_S;
+	r->backoff.pace = timing->backoff;
 }
 
 void

@@ -52,6 +52,7 @@
 #include <stdint.h>
 
 #include "shm-layout/root.h"
+#include "writer/base/backoff.h"
 #include "writer/reflect/source.h"
 #include "writer/reflect/request_result.h"
 #include "writer/config/list_choices.h"
@@ -63,6 +64,7 @@ struct reflector_timing {
 	uint64_t silence_ms;		/* 90,000 */
 	uint64_t progress_ms;		/* 2,000: how often a long list is logged */
 	unsigned watch_timeout_s;	/* 300: the server ends a watch between this and twice this */
+	struct backoff_pace backoff;	/* backoff.h says what is usual */
 	uint64_t overdue_ms;		/* 30,000: what it may be late with that */
 	/* 30,000: a WatchList without a byte before its end mark is given up */
 	uint64_t quiet_ms;
@@ -96,6 +98,9 @@ void reflector_start(struct reflector *r, const char *version, size_t length);
  * options  as for reflector_new(); their timing is not looked at
  */
 void reflector_renew(struct reflector *r, const struct reflector_options *options, bool list);
+
+/* How long the next watch lasts, and the next wait; of the timing nothing else is looked at. */
+void reflector_set_timing(struct reflector *r, const struct reflector_timing *timing);
 
 /* What the next LIST or WatchList is like. */
 void reflector_set_choices(struct reflector *r, struct list_choices choices);

@@ -149,6 +149,15 @@ choices_of(const struct config_resource *entry)
 	};
 }
 
+static struct reflector_timing
+timing_of(const struct config *config)
+{
+	return (struct reflector_timing){
+		.watch_timeout_s = (unsigned)((config->watch_timeout_ms + 999) / 1000),
+		.backoff = config->backoff,
+	};
+}
+
 /* What the Reflector works with, by the spec; feed is of the caller. */
 static struct reflector_options
 options_of(struct cached_resource *c, struct source *source)
@@ -188,7 +197,7 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 	if (!c->fifo)
 		return -ENOMEM;
 	options = options_of(c, &source);
-	options.timing = world->timing;
+	options.timing = timing_of(world->config);
 	c->reflector = reflector_new(&options);
 	if (!c->reflector || applier_add(world->applier, c->id, c->spec->name, c->fifo, on_popped, c) < 0)
 		return -ENOMEM;
@@ -243,8 +252,11 @@ void
 cached_resource_set_entry(struct cached_resource *c, const struct config *config,
 			  const struct config_resource *entry)
 {
+	struct reflector_timing timing = timing_of(config);
+
 	c->entry = entry;
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
+	reflector_set_timing(c->reflector, &timing);
 	reflector_set_choices(c->reflector, choices_of(entry));
 }
 

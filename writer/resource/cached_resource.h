@@ -58,7 +58,6 @@ struct cached_resource_world {
 	struct applier *applier;
 	struct clock *clock;
 	const char *cluster;		/* its id (cluster_guard.h), "": hidden */
-	struct reflector_timing timing;
 };
 
 /*
@@ -72,8 +71,8 @@ int cached_resource_new(const struct cached_resource_world *world, struct resour
 void cached_resource_free(struct cached_resource *c);
 
 /*
- * The configuration was read again, and says this of the resource now; borrowed. What is chosen about lists
- * counts from the next one, on what is remembered of deletions at once.
+ * The configuration was read again, and says this of the resource now; borrowed. What is chosen about lists,
+ * watches and waits counts from the next one, on what is remembered of deletions at once.
  */
 void cached_resource_set_entry(struct cached_resource *c, const struct config *config,
 			       const struct config_resource *entry);

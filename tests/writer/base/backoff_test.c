@@ -89,6 +89,49 @@ those_told_the_same_retry_after_do_not_come_back_together(void **state)
 	assert_int_equal(backoff_next(&other, &c.clock, 10000), 10700);
 }
 
+/* The pace can be said, wholly or in part, and becomes another one while one waits. */
+static void
+the_pace_can_be_said(void **state)
+{
+	struct virtual_clock c;
+	struct backoff b = {.pace = {.first_ms = 100, .max_ms = 350, .reset_ms = 1000}};
+
+	(void)state;
+	virtual_clock_init(&c);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 100);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 200);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 350);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 350);
+	virtual_clock_advance(&c, 1000);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 350);
+	virtual_clock_advance(&c, 1001);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 100);
+	b.pace.max_ms = 120;
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 120);
+	b.pace = (struct backoff_pace){.first_ms = 5000};
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 240);
+	virtual_clock_advance(&c, 120001);
+	assert_int_equal(backoff_next(&b, &c.clock, 0), 5000);
+}
+
+/* A wait alone is no reason to begin anew: what is usual grows with the longest wait. */
+static void
+a_longest_wait_is_no_quiet_time(void **state)
+{
+	struct virtual_clock c;
+	struct backoff b = {.pace = {.max_ms = 3600000}};
+	uint64_t wait = 0;
+
+	(void)state;
+	virtual_clock_init(&c);
+	c.chance = UINT32_MAX;
+	for (unsigned i = 0; i < 20; i++) {
+		wait = backoff_next(&b, &c.clock, 0);
+		virtual_clock_advance(&c, wait);
+	}
+	assert_int_equal(wait, 7200000);
+}
+
 struct bell {
 	struct virtual_clock *clock;
 	struct clock_timer timer, *other;
@@ -162,6 +205,8 @@ main(void)
 		cmocka_unit_test(two_quiet_minutes_begin_anew),
 		cmocka_unit_test(retry_after_is_a_lower_bound),
 		cmocka_unit_test(those_told_the_same_retry_after_do_not_come_back_together),
+		cmocka_unit_test(the_pace_can_be_said),
+		cmocka_unit_test(a_longest_wait_is_no_quiet_time),
 		cmocka_unit_test(timers_fire_once_in_order),
 		cmocka_unit_test(a_timer_may_set_itself_and_clear_others),
 	};

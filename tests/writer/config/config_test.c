@@ -159,6 +159,48 @@ the_connection_may_stand_in_the_file(void **state)
 	assert_refused(*state, "token: t\n", NULL, -EINVAL, "unknown field 'token'");
 }
 
+/*
+ * How failures are waited after, and how long a watch lasts; a flag wins, and what does not fit together is
+ * refused, whoever said it.
+ */
+static void
+waits_and_timeouts_may_stand_in_the_file(void **state)
+{
+	static const char text[] = "watchTimeout: 20m\nbackoff: {initial: 2s, max: 1m, reset: 5m}\n"
+				   "resources: [pods]\n";
+	char *flags[] = {"--watch-timeout=1h", "--backoff-max=90s", NULL},
+	     *shorter[] = {"--backoff-max=1s", NULL}, *longer[] = {"--backoff-max=151s", NULL};
+	struct config c = built(*state, text, NULL);
+
+	assert_int_equal(c.watch_timeout_ms, 1200000);
+	assert_int_equal(c.backoff.first_ms, 2000);
+	assert_int_equal(c.backoff.max_ms, 60000);
+	assert_int_equal(c.backoff.reset_ms, 300000);
+	config_done(&c);
+	c = built(*state, text, flags);
+	assert_int_equal(c.watch_timeout_ms, 3600000);
+	assert_int_equal(c.backoff.first_ms, 2000);
+	assert_int_equal(c.backoff.max_ms, 90000);
+	config_done(&c);
+	c = built(*state, "backoff: {max: 1h}\nresources: [pods]\n", NULL);
+	config_done(&c);
+	assert_refused(*state, text, shorter, -EINVAL,
+		       "the first wait after a failure, 2000 ms, is longer than the longest, 1000 ms");
+	assert_refused(*state, text, longer, -EINVAL,
+		       "--backoff-reset (backoff: reset), 300000 ms, must be twice the longest wait");
+	assert_refused(*state, "backoff: {initial: 31s}\nresources: [pods]\n", NULL, -EINVAL,
+		       "31000 ms, is longer than the longest, 30000 ms");
+	assert_refused(*state, "backoff: {initial: 1}\n", NULL, -EINVAL,
+		       "conf.yaml:1:20: initial must be a time as a string, such as 800ms");
+	assert_refused(*state, "backoff: {max: 2h}\n", NULL, -EINVAL,
+		       "conf.yaml:1:16: '2h' is not a time from 10ms to 1h");
+	assert_refused(*state, "backoff: 30s\n", NULL, -EINVAL,
+		       "conf.yaml:1:10: backoff must be a mapping with initial, max, reset");
+	assert_refused(*state, "backoff: {maximum: 1s}\n", NULL, -EINVAL, "unknown field 'maximum'");
+	assert_refused(*state, "watchTimeout: 1s\n", NULL, -EINVAL,
+		       "conf.yaml:1:15: '1s' is not a time from 5s to 24h");
+}
+
 /* A flag wins over the file's value, and lists are joined. */
 static void
 flags_win_and_lists_are_joined(void **state)
@@ -615,6 +657,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_field_of_a_file_is_taken),
 		TEST(the_connection_may_stand_in_the_file),
+		TEST(waits_and_timeouts_may_stand_in_the_file),
 		TEST(flags_win_and_lists_are_joined),
 		TEST(an_unknown_field_names_its_place_and_the_nearest),
 		TEST(a_wrong_type_names_its_place),

@@ -13,6 +13,7 @@
 
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "writer/config/config_parse.h"
 #include "writer/config/options.h"
 
 #define ARGS(...) (char *[]){"informerd", __VA_ARGS__, NULL}
@@ -220,6 +221,45 @@ a_timeout_is_read_as_kubectl_does(void **state)
 	assert_refused(ARGS("--request-timeout=soon"), "--request-timeout: 'soon' is not a time");
 }
 
+/* Waits and time-outs are times with a unit, in sensible bounds, which the message names. */
+static void
+waits_are_times_with_a_unit(void **state)
+{
+	static const struct time {
+		const char *text;
+		int64_t ms; /* -1: refused */
+	} times[] = {
+		{"10ms", 10},    {"800ms", 800}, {"30s", 30000}, {"1m30s", 90000},
+		{"1h", 3600000}, {"0h1s", 1000}, {"9ms", -1},    {"1h1ms", -1},
+		{"", -1},        {"30", -1},     {"s", -1},      {"1m30", -1},
+		{"1.5s", -1},    {"-1s", -1},    {"1 s", -1},    {"5d", -1},
+		{"0", -1},       {"1S", -1},     {"5sm", -1},    {"99999999999999999999999s", -1},
+	};
+	struct options o = parsed(ARGS("--watch-timeout=30m", "--backoff-initial=2s", "--backoff-max", "1m",
+				       "--backoff-reset=10m"));
+
+	(void)state;
+	assert_int_equal(o.flags.watch_timeout_ms, 1800000);
+	assert_int_equal(o.flags.backoff.first_ms, 2000);
+	assert_int_equal(o.flags.backoff.max_ms, 60000);
+	assert_int_equal(o.flags.backoff.reset_ms, 600000);
+	options_done(&o);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		uint64_t ms = 0;
+		int r = config_parse_backoff(times[i].text, &ms, NULL);
+
+		if (times[i].ms < 0 ? r != -EINVAL : r < 0 || ms != (uint64_t)times[i].ms)
+			fail_msg("%s: %d, %llu", times[i].text, r, (unsigned long long)ms);
+	}
+	assert_refused(ARGS("--backoff-initial=9ms"),
+		       "--backoff-initial: '9ms' is not a time from 10ms to 1h, such as");
+	assert_refused(ARGS("--backoff-max=61m"), "--backoff-max: '61m' is not a time from 10ms to 1h");
+	assert_refused(ARGS("--backoff-reset=999ms"),
+		       "--backoff-reset: '999ms' is not a time from 1s to 24h");
+	assert_refused(ARGS("--watch-timeout=4s"), "--watch-timeout: '4s' is not a time from 5s to 24h");
+	assert_refused(ARGS("--watch-timeout=24h1s"), "--watch-timeout: '24h1s' is not a time from 5s");
+}
+
 /* A resource takes selectors as the API's own query, commas and equals signs included. */
 static void
 a_resource_takes_selectors_as_a_query(void **state)
@@ -354,6 +394,7 @@ main(void)
 		cmocka_unit_test(kubectls_flags_may_be_empty),
 		cmocka_unit_test(secrets_are_overwritten_in_the_arguments),
 		cmocka_unit_test(a_timeout_is_read_as_kubectl_does),
+		cmocka_unit_test(waits_are_times_with_a_unit),
 		cmocka_unit_test(a_resource_takes_selectors_as_a_query),
 		cmocka_unit_test(an_index_names_resource_path_and_separator),
 		cmocka_unit_test(an_unknown_flag_suggests_the_nearest),

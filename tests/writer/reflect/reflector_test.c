@@ -209,6 +209,43 @@ other_failures_watch_again(void **state)
 	assert_int_equal(status_of(t).lists, 1);
 }
 
+/* How long to wait, and how long a watch lasts, are choices; a new one counts from the next on. */
+static void
+waits_and_timeouts_are_choices(void **state)
+{
+	struct reflector_fixture *t = *state;
+	const struct reflector_timing quick = {
+		.watch_timeout_s = 20,
+		.backoff = {.first_ms = 50, .max_ms = 60},
+	};
+	const struct reflector_timing slow = {.watch_timeout_s = 1000, .backoff = {.first_ms = 9000}};
+
+	start_watching(t);
+	assert_int_equal(server_request(t->fx)->timeout_s, 300);
+	reflector_set_timing(t->reflector, &quick);
+	server_end(t->fx, -ECONNREFUSED);
+	virtual_clock_advance(&t->fx->clock, 49);
+	assert_string_equal(diary(t->fx), "");
+	virtual_clock_advance(&t->fx->clock, 1);
+	assert_string_equal(diary(t->fx), "WATCH rv=10; ");
+	assert_int_equal(server_request(t->fx)->timeout_s, 20);
+	server_end(t->fx, -ECONNREFUSED);
+	virtual_clock_advance(&t->fx->clock, 60);
+	assert_string_equal(diary(t->fx), "WATCH rv=10; ");
+	virtual_clock_advance(&t->fx->clock, 120000);
+	server_open(t->fx);
+	virtual_clock_advance(&t->fx->clock, 1);
+	reflector_set_timing(t->reflector, &slow);
+	server_end(t->fx, -ECONNRESET); /* it had lived */
+	assert_int_equal(server_request(t->fx)->timeout_s, 1000);
+	diary(t->fx);
+	server_end(t->fx, -ECONNREFUSED);
+	virtual_clock_advance(&t->fx->clock, 8999);
+	assert_string_equal(diary(t->fx), "");
+	virtual_clock_advance(&t->fx->clock, 1);
+	assert_string_equal(diary(t->fx), "WATCH rv=10; ");
+}
+
 /*
  * An event that does not fit comes again with the next watch; when it still does not, a LIST goes around it:
  * what makes room may stand behind it.
@@ -399,6 +436,7 @@ main(void)
 		T(pages_that_never_end_are_an_error),
 		T(an_item_without_a_name_is_left_out),
 		T(other_failures_watch_again),
+		T(waits_and_timeouts_are_choices),
 		T(an_event_that_does_not_fit_is_watched_again_then_listed),
 		T(a_request_that_cannot_be_made_is_tried_again),
 		T(a_stored_version_needs_no_list),
