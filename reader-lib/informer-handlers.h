@@ -29,8 +29,9 @@
  *   event a key, with the newest state (old unknown: NULL; deletes included), and then each change again.
  *   When it was away for longer than deletions are remembered, or the store was rebuilt, on_overflow says
  *   INFORMER_RESYNC: between on_resync_begin and on_resync_end it gets everything that is present as adds
- *   with is_initial; what it knew and was not told again is gone. With track_keys there is no RESYNC: the
- *   handler gets adds, updates and deletes that lead from what it was told to what is.
+ *   with is_initial; what it knew and was not told again is gone. With track_keys, and always with selectors,
+ *   there is no RESYNC: the handler gets adds, updates and deletes that lead from what it was told to what
+ *   is.
  * - A handler that is slow, or hangs, or whose process dies, delays no other handler and not the daemon.
  *
  * Objects given to a handler are lent: valid until it returns. informer_object_copy() keeps one for longer.
@@ -81,6 +82,8 @@ struct informer_watch_status {
 };
 
 #define INFORMER_NO_RESYNC UINT32_MAX /* as resync_ms: never */
+#define INFORMER_NO_KEYS UINT32_MAX   /* as keys_max: none */
+#define INFORMER_KEYS_MAX 262144u     /* keys_max where it is 0 */
 
 /*
  * size             sizeof(struct informer_handler_options)
@@ -101,11 +104,17 @@ struct informer_watch_status {
  *                  name (it is new, was forgotten after a week, or the arena was lost, which the daemon
  *                  cannot tell apart), that is a RESYNC: all that is there, and what is not told is gone. One
  *                  process at a time. At most 91 bytes. What was told and not acknowledged may come
- *                  again, and deletes may come of what was never told
+ *                  again, and updates and deletes of what was never told
  * manual_ack       with consumer: only what informer_acknowledge() names counts as done; else each event when
  *                  its calls returned
- * track_keys       remember each key told, 80 bytes each (and its length), for exact events also after a
- *                  RESYNC
+ * track_keys       remember each key told, 80 bytes of private memory each (and its length), for exact events
+ *                  also after a RESYNC. A handler with selectors does it without being asked: else it would
+ *                  not know after a gap which objects matched before, and tell updates and deletes of what it
+ *                  never told of
+ * keys_max         how many keys at most; 0: INFORMER_KEYS_MAX, 262,144, about 32 MiB. With more, or without
+ *                  memory for them, they are all let go (a warning in the log, and `untracked` in the
+ *                  handler's stats), until the next RESYNC: then a handler with selectors gets a RESYNC where
+ *                  it would get COALESCED, others are as without track_keys. INFORMER_NO_KEYS: never any
  *
  * The functions may be NULL. context is passed to each.
  *
@@ -147,6 +156,7 @@ struct informer_handler_options {
 	void (*on_error)(void *context, const struct informer_watch_status *status);
 	void (*on_done)(void *context);
 	bool (*filter)(void *context, const struct informer_object *object);
+	uint32_t keys_max;
 };
 
 /*
@@ -209,6 +219,8 @@ INFORMER_API int informer_acknowledge(struct informer_handler *handler, const st
  * waiting     entries in the queue that are not told yet
  * coalesced, resyncs   how often on_overflow told either
  * lag_seq     changes (of any resource) between where it stands and the newest commit
+ * keys        that are remembered (track_keys)
+ * untracked   they were let go: there were more than keys_max
  */
 struct informer_handler_stats {
 	size_t size;
@@ -219,6 +231,8 @@ struct informer_handler_stats {
 	uint64_t lag_seq;
 	bool synced;
 	bool subscribed;
+	bool untracked;
+	uint64_t keys;
 };
 INFORMER_API int informer_handler_stats(const struct informer_handler *handler,
 					struct informer_handler_stats *stats);

@@ -74,6 +74,12 @@ feed_broken(struct feed *f, const char *why)
 	ring_free(ring, false);
 }
 
+void
+feed_begin_anew(struct feed *f)
+{
+	f->resync = f->over = f->again = true;
+}
+
 static bool
 part_is_synced(const struct feed *f, uint32_t part)
 {
@@ -159,7 +165,7 @@ begin_resync(struct feed *f)
 static int
 begin_catch_up(struct feed *f)
 {
-	if (feed_forgotten_after(f, f->cursor.seq))
+	if (feed_forgotten_after(f, f->cursor.seq) || (f->settled && f->forgetful))
 		return begin_resync(f);
 	if (f->settled) {
 		begin_walk(f, WALK_COALESCED, f->cursor.seq);

@@ -97,7 +97,8 @@ enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
  * settled     outside of episodes
  * stored_seq  the cursor that the daemon had kept for a consumer, until the first episode; else 0
  * takes_stock whoever listens needs a walk before it goes on from a stored cursor, also where nothing was
- * missed
+ *             missed
+ * forgetful   whoever listens does not know what it was told: where something was missed comes a RESYNC
  * unsure      the episode goes on from there: more than the cursor says may have been told, and not
  *             acknowledged
  * listed      bit for each part whose first list is in
@@ -112,6 +113,7 @@ struct feed {
 	enum feed_walk walk;
 	uint64_t from, position, target, gone_after, stored_seq;
 	bool takes_stock;
+	bool forgetful;
 	bool unsure;
 	bool settled;
 	bool begin;			/* FEED_BEGIN is to be told */
@@ -148,6 +150,8 @@ int feed_next(struct feed *f, struct feed_item *ret_item);
 void feed_told(struct feed *f);
 void feed_close(struct feed *f);
 
+/* Whoever listens lost track: a RESYNC. Ends the turn. */
+void feed_begin_anew(struct feed *f);
 /* What was read makes no sense: give the ring up, with a message. Ends the turn. */
 void feed_broken(struct feed *f, const char *why);
 

@@ -260,7 +260,6 @@ feed_next(struct feed *f, struct feed_item *ret)
 	if (f->over || !f->open || f->count >= FEED_BATCH)
 		return 0;
 	if (f->begin) {
-		f->begin = false;
 		f->item = (struct feed_item){.kind = FEED_BEGIN};
 		return give(f, ret);
 	}
@@ -294,6 +293,8 @@ feed_told(struct feed *f)
 		f->position = f->item.seq;
 		break;
 	case FEED_BEGIN:
+		f->begin = false;
+		break;
 	case FEED_SETTLED:
 		break;
 	}

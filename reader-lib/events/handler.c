@@ -64,7 +64,10 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 	/* The caller's strings are not kept. */
 	w->o.resource = w->o.namespace_ = w->o.label_selector = w->o.field_selector = w->o.consumer = NULL;
 	feed_init(&w->feed, inf, &w->sub);
-	w->feed.takes_stock = w->o.track_keys; /* seed_keys() */
+	if (w->o.keys_max == 0)
+		w->o.keys_max = INFORMER_KEYS_MAX;
+	w->tracks = (w->o.track_keys || handler_selects(w)) && w->o.keys_max != INFORMER_NO_KEYS;
+	w->feed.takes_stock = w->tracks; /* seed_keys() */
 	resync_init(w);
 	*ret_work = w;
 	return 0;

@@ -35,7 +35,10 @@ enum handler_pending {
 /*
  * Everything that goes when the handler goes.
  *
- * whole        the keys are all that is there: nothing else was told
+ * tracks       keys are to be remembered
+ * whole        they are: the keys are all that was told and is there
+ * gave_up      they were too many
+ * by_keys      the episode began with them: what it does not meet is told by key
  * coalescing   the handler was told that what it gets is coalesced
  * resyncing    between on_resync_begin and on_resync_end
  * status_seen  hash of the status told last
@@ -51,7 +54,7 @@ struct handler_work {
 	unsigned pending;
 	uint32_t round;
 	size_t swept;
-	bool whole;
+	bool tracks, whole, gave_up, by_keys;
 	bool coalescing;
 	bool resyncing;
 	bool synced_told;
@@ -79,7 +82,8 @@ struct informer_handler {
 	_Atomic bool leave;		/* no further call */
 	_Atomic bool paused;
 	_Atomic bool synced;
-	_Atomic uint64_t events, coalesced, resyncs;
+	_Atomic uint64_t events, coalesced, resyncs, keys;
+	_Atomic bool untracked;
 	_Atomic uint64_t shown_seq, shown_lineage[2];
 	_Atomic uint32_t shown_version;	/* odd while the lineage changes */
 };
@@ -167,6 +171,9 @@ void handler_show(struct informer_handler *h, uint64_t seq);
  * now.
  */
 int handler_take(struct informer_handler *h, const struct feed_item *item);
+
+/* A key is not there any more. */
+void handler_forget_key(struct informer_handler *h, struct told_key *entry);
 
 /* ---- handler_status.c ---- */
 

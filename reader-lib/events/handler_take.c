@@ -16,8 +16,8 @@
  *	updated, not told              add                                 -
  *	deleted, told                  delete                              delete
  *
- * What was believed: of a settled feed, that the old state was told if it was selected; in an episode see
- * catch_up_known.h; with track_keys what the table says.
+ * What was believed: what the table of keys says, where it is whole. Without, of a settled feed, that the old
+ * state was told if it was selected; in an episode see catch_up_known.h.
  */
 #include <string.h>
 
@@ -40,10 +40,10 @@ known_of(struct handler_work *w, const struct feed_item *item, const struct obje
 	const struct feed *f = &w->feed;
 	enum known_state known = KNOWN_NONE;
 
-	*ret_entry = w->o.track_keys ? told_keys_find(&w->keys, o) : NULL;
+	*ret_entry = w->whole ? told_keys_find(&w->keys, o) : NULL;
 	if (*ret_entry)
 		return (*ret_entry)->uid == metadata_hash(w, ref, "uid") ? KNOWN_PRESENT : KNOWN_OTHER;
-	if (w->o.track_keys && w->whole)
+	if (w->whole)
 		return KNOWN_ABSENT;
 	if (!f->settled)
 		known = catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
@@ -84,7 +84,7 @@ tell_other_gone(struct informer_handler *h, struct told_key *entry)
 		return true;
 	if (!handler_tell_delete_key(h, entry))
 		return false;
-	told_keys_remove(&h->work->keys, entry);
+	handler_forget_key(h, entry);
 	return !handler_leaves(h);
 }
 
@@ -98,31 +98,83 @@ reserve(struct informer_handler *h, const struct feed_item *item, const struct o
 }
 
 static void
-note(struct informer_handler *h, const struct feed_item *item, const struct object *o, uint32_t ref,
-     bool present)
+count_keys(struct informer_handler *h)
+{
+	atomic_store_explicit(&h->keys, h->work->keys.table.count, memory_order_relaxed);
+}
+
+void
+handler_forget_key(struct informer_handler *h, struct told_key *entry)
+{
+	told_keys_remove(&h->work->keys, entry);
+	count_keys(h);
+}
+
+/* From now on nothing is known by key; from the next RESYNC on it is tried again. */
+static void
+give_up_keys(struct informer_handler *h, const char *why)
 {
 	struct handler_work *w = h->work;
-	struct told_key *e;
+
+	log_say(h->inf, INFORMER_LOG_WARNING,
+		"a handler of %s can remember no more keys than %llu (%s), and gives them up: %s",
+		w->sub.resource->name, (unsigned long long)w->keys.table.count, why,
+		handler_selects(w) ? "when it misses changes, everything will be told anew"
+				   : "when its store is built anew, everything will be told anew");
+	/* An episode that goes by keys cannot go on without. */
+	if (!w->feed.settled && w->by_keys && (handler_selects(w) || w->feed.walk == WALK_RESYNC))
+		feed_begin_anew(&w->feed);
+	told_keys_clear(&w->keys);
+	w->whole = false;
+	w->gave_up = true;
+	w->feed.forgetful = handler_selects(w);
+	atomic_store_explicit(&h->untracked, true, memory_order_relaxed);
+	count_keys(h);
+}
+
+/* The entry of an object's key, new if need be; NULL: there is no room, and all are given up. */
+static struct told_key *
+get_key(struct informer_handler *h, uint32_t part, const struct object *o, uint32_t ref)
+{
+	struct handler_work *w = h->work;
+	struct told_key *e = w->keys.table.count < w->o.keys_max ? told_keys_get(h->inf, &w->keys, o)
+								 : told_keys_find(&w->keys, o);
+
+	if (!e) {
+		give_up_keys(h, w->keys.table.count < w->o.keys_max ? "there is no memory" : "keys_max");
+		return NULL;
+	}
+	e->uid = metadata_hash(w, ref, "uid");
+	e->round = w->round;
+	e->position = (uint16_t)w->feed.binding->parts[part].position;
+	count_keys(h);
+	return e;
+}
+
+/* entry: the object's, if there is one */
+static void
+note(struct informer_handler *h, const struct feed_item *item, const struct object *o, uint32_t ref,
+     bool present, struct told_key *entry)
+{
+	struct handler_work *w = h->work;
 
 	if (!w->feed.settled)
 		catch_up_known_set(&w->catch_up_known, item->part, o->ordinal,
 				   present ? KNOWN_PRESENT : KNOWN_ABSENT);
-	if (!w->o.track_keys)
+	if (!w->whole)
 		return;
 	if (!present) {
-		told_keys_remove(&w->keys, told_keys_find(&w->keys, o));
+		if (entry)
+			handler_forget_key(h, entry);
 		return;
 	}
-	e = told_keys_get(h->inf, &w->keys, o);
-	if (!e) {
-		/* Without memory for a key the next RESYNC is one like other handlers'. */
-		w->whole = false;
+	if (!entry)
+		entry = get_key(h, item->part, o, ref);
+	if (!entry)
 		return;
-	}
-	e->uid = metadata_hash(w, ref, "uid");
-	e->version = metadata_hash(w, ref, "resourceVersion");
-	e->round = w->round;
-	e->position = (uint16_t)w->feed.binding->parts[item->part].position;
+	entry->version = metadata_hash(w, ref, "resourceVersion");
+	entry->round = w->round;
+	entry->position = (uint16_t)w->feed.binding->parts[item->part].position;
 }
 
 /* ---- items ---- */
@@ -180,7 +232,7 @@ take_present(struct informer_handler *h, const struct feed_item *item)
 	else if (!selected && (known != KNOWN_ABSENT || may_have_been_told(w)))
 		told = handler_tell_delete(h, item, false, false, exact && known != KNOWN_ABSENT);
 	if (told)
-		note(h, item, o, item->new_ref, selected);
+		note(h, item, o, item->new_ref, selected, entry);
 	return told;
 }
 
@@ -203,7 +255,7 @@ take_gone(struct informer_handler *h, const struct feed_item *item)
 	if (!handler_tell_delete(h, item, true, selected && !item->unseen,
 				 walk_is_exact(w) && known != KNOWN_ABSENT))
 		return 0;
-	note(h, item, o, item->old_ref, false);
+	note(h, item, o, item->old_ref, false, entry);
 	return 1;
 }
 
@@ -213,17 +265,18 @@ take_added(struct informer_handler *h, const struct feed_item *item)
 	struct handler_work *w = h->work;
 	const struct object *o = item->new_object;
 	int selected = new_matches(w, item);
-	struct told_key *entry = w->o.track_keys ? told_keys_find(&w->keys, o) : NULL;
+	struct told_key *entry = w->whole ? told_keys_find(&w->keys, o) : NULL;
 
 	if (selected < 0)
 		return selected;
 	if (entry && !tell_other_gone(h, entry))
 		return 0;
+	entry = NULL;
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
 	if (selected && !handler_tell_add(h, item, true))
 		return 0;
-	note(h, item, o, item->new_ref, selected);
+	note(h, item, o, item->new_ref, selected, entry);
 	return 1;
 }
 
@@ -240,7 +293,7 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 	if (selected < 0)
 		return selected;
 	known = known_of(w, item, o, item->new_ref, &entry);
-	if (w->feed.settled && !w->o.track_keys) {
+	if (w->feed.settled && !w->whole) {
 		before = old_matches(w, item);
 		if (before < 0)
 			return before;
@@ -251,6 +304,7 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 	if (known == KNOWN_OTHER) {
 		if (!tell_other_gone(h, entry))
 			return 0;
+		entry = NULL;
 		known = KNOWN_ABSENT;
 	}
 	if (reserve(h, item, o) < 0)
@@ -281,7 +335,7 @@ take_updated(struct informer_handler *h, const struct feed_item *item)
 		break;
 	}
 	if (told)
-		note(h, item, o, item->new_ref, selected);
+		note(h, item, o, item->new_ref, selected, entry);
 	return told;
 }
 
@@ -298,7 +352,7 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	if (selected < 0)
 		return selected;
 	known = known_of(w, item, o, item->old_ref, &entry);
-	if (w->feed.settled && !w->o.track_keys)
+	if (w->feed.settled && !w->whole)
 		known = selected ? KNOWN_PRESENT : KNOWN_ABSENT;
 	if (reserve(h, item, o) < 0)
 		return -ENOMEM;
@@ -314,7 +368,7 @@ take_deleted(struct informer_handler *h, const struct feed_item *item)
 	    !handler_tell_delete(h, item, !final, selected && !item->unseen,
 						    known == KNOWN_PRESENT && !is_behind(w, item, o)))
 		return 0;
-	note(h, item, o, item->old_ref, false);
+	note(h, item, o, item->old_ref, false, entry);
 	return 1;
 }
 
@@ -339,19 +393,20 @@ seed_keys(struct informer_handler *h)
 			r = handler_matches(w, feed_snapshot(f), found.object, found.ref,
 					    f->binding->parts[found.part].position);
 			if (r < 0)
-				return r;
+				break;
 			if (r == 0)
 				continue;
 		}
-		e = told_keys_get(h->inf, &w->keys, found.object);
+		e = get_key(h, found.part, found.object, found.ref);
 		if (!e)
-			return -ENOMEM;
-		e->uid = metadata_hash(w, found.ref, "uid");
+			return 0;
 		e->version = found.seq <= f->from ? metadata_hash(w, found.ref, "resourceVersion") : 0;
-		e->round = w->round;
-		e->position = (uint16_t)f->binding->parts[found.part].position;
 	}
-	return r < 0 ? snapshot_settle(feed_snapshot(f), r) : 0;
+	if (r == 0)
+		return 0;
+	told_keys_clear(&w->keys);
+	w->whole = false;
+	return snapshot_settle(feed_snapshot(f), r);
 }
 
 static int
@@ -364,12 +419,15 @@ take_begin(struct informer_handler *h)
 	if (f->fresh) {
 		catch_up_known_clear(h->inf, &w->catch_up_known);
 		w->round++;
-		if (f->walk == WALK_COALESCED && w->o.track_keys && !w->whole) {
+		w->by_keys = w->whole || f->walk == WALK_COALESCED;
+		if (f->walk == WALK_COALESCED && w->tracks && !w->whole && !w->gave_up) {
+			w->whole = true;
 			r = seed_keys(h);
-			w->whole = r == 0;
-		} else if (f->walk != WALK_COALESCED && !(w->o.track_keys && w->whole)) {
+		} else if (f->walk != WALK_COALESCED && !w->whole) {
 			told_keys_clear(&w->keys);
-			w->whole = w->o.track_keys;
+			w->whole = w->tracks;
+			w->gave_up = f->forgetful = false;
+			atomic_store_explicit(&h->untracked, false, memory_order_relaxed);
 			if (f->walk == WALK_RESYNC) {
 				w->pending |= PENDING_OVERFLOW | PENDING_BEGIN;
 				w->coalescing = false;

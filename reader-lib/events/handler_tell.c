@@ -167,11 +167,11 @@ sweep(struct informer_handler *h)
 	struct told_key *e;
 
 	/* Only a RESYNC looks at everything. */
-	while (w->o.track_keys && w->feed.walk == WALK_RESYNC &&
+	while (w->whole && w->feed.walk == WALK_RESYNC &&
 	       (e = told_keys_unmet(&w->keys, w->round, &w->swept))) {
 		if (handler_leaves(h) || !handler_tell_delete_key(h, e))
 			return false;
-		told_keys_remove(&w->keys, e);
+		handler_forget_key(h, e);
 	}
 	w->coalescing = false;
 	return true;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # informerctl changes tells every change as a line of JSON: replayed, its lines are the server's state at any time, over informerd's
-# death, over a RESYNC, and when it was stopped for a while; selectors make adds and deletes of what crosses them.
+# death, over a rebuilt store, and when it was stopped for a while; selectors make adds and deletes of what crosses them.
 . "$(dirname "$0")/../support/daemon.sh"
 changes_pids=
 clean_changes() { for p in $changes_pids; do kill -CONT "$p" 2>/dev/null || true; kill "$p" 2>/dev/null || true; done; clean_up; }
@@ -64,15 +64,26 @@ jq -e -n 'any(inputs; .type == "COALESCED")' "$T/all" >/dev/null || fail "COALES
 lines=$(wc -l <"$T/all")
 [ "$lines" -lt 9000 ] || fail "$lines lines: what was missed was not merged"
 
-# ---- a store that was rebuilt: RESYNC
+# ---- a store that was rebuilt: what changed, or a RESYNC for one that remembers no keys
+"$B"/informerctl changes pods -A --no-track-keys >"$T/plain" 2>"$T/plain.log" &
+changes_pids="$changes_pids $!"
+plain=$!
+same_plain() { server "" >"$T/want"; replay "$T/plain" >"$T/got"; cmp -s "$T/want" "$T/got"; }
+until_true same_plain || fail "replayed without keys: $(diff "$T/want" "$T/got" | head)"
 stop_daemon KILL
 rm -f "$T"/informer*.[0-9]*
 start_daemon --resource pods --resource nodes
 wait_ready
-resynced() { jq -e -n 'any(inputs; .type == "RESYNC_END")' "$T/all" >/dev/null; }
+resynced() { jq -e -n 'any(inputs; .type == "RESYNC_END")' "$T/plain" >/dev/null; }
 until_true resynced || fail "RESYNC is not told"
-until_true same_all || fail "replayed after a RESYNC: $(diff "$T/want" "$T/got" | head)"
-kill "$all"
+until_true same_plain || fail "replayed after a RESYNC: $(diff "$T/want" "$T/got" | head)"
+curl -sf -X POST -H 'Content-Type: application/json' "$url/api/v1/namespaces/default/pods" -d '{"apiVersion":"v1","kind":"Pod",
+	"metadata":{"name":"last","namespace":"default"},"spec":{"containers":[{"name":"c","image":"i"}]}}' >/dev/null
+told_last() { grep -q '"name":"last"' "$T/all"; }
+until_true told_last || fail "what came after the rebuilt store is not told"
+until_true same_all || fail "replayed after a rebuilt store: $(diff "$T/want" "$T/got" | head)"
+! grep -q '"RESYNC"' "$T/all" || fail "a RESYNC, though keys are remembered"
+kill "$all" "$plain"
 
 # ---- for scripts
 [ "$("$B"/informerctl changes nodes --count 3 --timeout "${PATIENCE}s" | jq -r .object.kind | sort | uniq -c | tr -s ' ')" = " 3 Node" ] || fail "--count"

@@ -153,7 +153,7 @@ finish(struct changes *changes, bool timed_out, bool counted)
 struct request {
 	struct cli_args args;
 	const char *ns, *labels, *fields, *output, *count, *timeout;
-	bool all;
+	bool all, no_track_keys;
 };
 
 static const struct flag flags[] = {
@@ -164,6 +164,10 @@ static const struct flag flags[] = {
 	{"field-selector", 0, "SELECTOR", "paths and values: spec.nodeName=n1,status.phase!=Running",
 	 FLAG_TEXT(struct request, fields)},
 	{"output", 'o', "FORMAT", "json, a line each", FLAG_TEXT(struct request, output)},
+	{"no-track-keys", 0, NULL,
+	 "remember no keys (80 bytes each, and its length): a rebuilt store is a RESYNC, and "
+	 "after\nCOALESCED a selector may tell of what never matched",
+	 FLAG_ON(struct request, no_track_keys)},
 	{"count", 0, "N", "end after N lines", FLAG_TEXT(struct request, count)},
 	{"timeout", 0, "TIME", "end after this time: 500ms, 30s, 2m (default: never)",
 	 FLAG_TEXT(struct request, timeout)},
@@ -213,6 +217,8 @@ run(const struct cli_command *command, int argc, char **argv)
 			.namespace_ = request.ns,
 			.label_selector = request.labels,
 			.field_selector = request.fields,
+			.track_keys = true,
+			.keys_max = request.no_track_keys ? INFORMER_NO_KEYS : 0,
 			.context = &changes,
 			.on_add = on_add,
 			.on_update = on_update,
@@ -250,7 +256,9 @@ const struct cli_command command_changes = {
 		   "were slow) it is one line\n"
 		   "an object, with its newest state. Between RESYNC and RESYNC_END everything that is there "
 		   "comes again: what does\n"
-		   "not is gone. It goes on by itself when informerd is restarted.\n"
+		   "not is gone; that is told only where keys are not remembered, or are more than "
+		   "262,144. It goes on by itself\n"
+		   "when informerd is restarted.\n"
 		   "Exit codes: 0 done, 1 timed out before --count lines, 2 usage or no daemon.",
 	.flags = flags,
 	.flag_count = sizeof(flags) / sizeof(*flags),

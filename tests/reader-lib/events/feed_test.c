@@ -22,6 +22,8 @@
 
 #define KEYS 24
 #define VERSIONS 40000
+#define LATE 7
+#define VIEWS (LATE + 1)
 
 /* ---- the model ---- */
 
@@ -245,7 +247,7 @@ view_add(struct view *v, const char *what, struct history *history, struct infor
 	v->what = what;
 	v->history = history;
 	v->inf = inf;
-	v->exact = !v->web_only || v->options.track_keys;
+	v->exact = !v->web_only || v->options.keys_max != INFORMER_NO_KEYS;
 	v->options.size = sizeof(v->options);
 	v->options.resource = "pods";
 	v->options.label_selector = v->web_only ? "app=web" : NULL;
@@ -333,7 +335,7 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct history *history = calloc(1, sizeof(*history));
-	struct view views[6] = {0};
+	struct view views[VIEWS] = {0};
 	struct informer *inf;
 	unsigned seed = (unsigned)time(NULL) ^ (unsigned)getpid() << 8;
 	const char *given = getenv("SEED");
@@ -360,11 +362,19 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 	views[4].options.track_keys = true;
 	views[4].stall = 30;
 	view_add(&views[4], "exact, slow", history, inf);
+	views[5].web_only = true;
+	views[5].options.keys_max = KEYS / 2;	/* now enough, now not */
+	views[5].stall = 30;
+	view_add(&views[5], "web, few keys, slow", history, inf);
+	views[6].web_only = true;
+	views[6].options.keys_max = INFORMER_NO_KEYS;
+	views[6].stall = 30;
+	view_add(&views[6], "web, no keys, slow", history, inf);
 	if (run)
 		assert_int_equal(informer_run(inf), 0);
 	for (unsigned i = 1; i <= rounds; i++) {
 		if (i == rounds / 2)
-			view_add(&views[5], "late", history, inf);
+			view_add(&views[LATE], "late", history, inf);
 		broker_fixture_do(fx, some_changes, history);
 		if (!run && random_below(8) == 0)
 			informer_dispatch(inf);
@@ -381,7 +391,7 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 				broker_fixture_start(fx);
 		}
 		if (random_below(20) == 0) {
-			struct view *v = &views[random_below(5)];
+			struct view *v = &views[random_below(LATE)];
 
 			informer_pause_handler(v->handler, true);
 			for (unsigned k = random_below(30); k > 0; k--)
@@ -397,7 +407,7 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 		else
 			recorder_pump(inf);
 		/* the handlers' own threads write the views: look when they are still */
-		for (unsigned k = 0; k < 6; k++)
+		for (unsigned k = 0; k < VIEWS; k++)
 			all &= view_agrees(&views[k]);
 		if (all)
 			break;
@@ -405,7 +415,7 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 			usleep(500);
 	}
 	assert_int_equal(informer_stop(inf), 0);
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < VIEWS; i++) {
 		struct view *v = &views[i];
 
 		print_message("%s: %llu calls, %llu initial, %llu overflows, %llu resyncs\n", v->what,
@@ -676,7 +686,7 @@ a_named_consumer_goes_on_where_it_was(void **state)
 	recorder_expect(w->r, "SYNCED c2>c3");
 }
 
-/* The arena was lost, and with it the name: what the consumer knew is not told again but where it is there. */
+/* The arena was lost, and with it the name: what the consumer knew and is not told again is gone. */
 static void
 a_consumer_of_a_lost_arena_is_resynced(void **state)
 {

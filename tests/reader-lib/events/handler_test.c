@@ -355,26 +355,58 @@ a_full_queue_is_coalesced(void **state)
 	recorder_expect(w->r, "-a80");
 }
 
-/*
- * In a catch-up: an object within the selector is an update, or an add if it is new; one outside a delete of
- * unknown state.
- */
+/* More changes of what no selector of these tests matches than a small queue holds. */
 static void
-selectors_in_a_catch_up(void **state)
+overflow(struct recorder_world *w)
 {
-	struct recorder_world *w = *state;
 	char word[32];
 
+	for (int i = 0; i < 80; i++) {
+		snprintf(word, sizeof(word), "x%d:db", i);
+		recorder_change(w->fx, word);
+	}
+}
+
+/* A catch-up over changes within, out of, into and outside of a selector; what is told follows COALESCED. */
+static void
+catch_up_across_selectors(struct recorder_world *w)
+{
 	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
 	w->r->options.queue_entries = 64;
 	w->r->options.label_selector = "app=web";
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	for (int i = 0; i < 80; i++) {
-		snprintf(word, sizeof(word), "x%d:db", i);
-		recorder_change(w->fx, word);
-	}
+	overflow(w);
 	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
+}
+
+/* A handler with selectors remembers what it was told: nothing comes of an object that it never heard of. */
+static void
+selectors_in_a_catch_up_are_exact(void **state)
+{
+	struct recorder_world *w = *state;
+	struct informer_handler_stats stats = {.size = sizeof(stats)};
+
+	catch_up_across_selectors(w);
+	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1");
+	recorder_change(w->fx, "b3:web c3:db -e");
+	recorder_expect(w->r, "+b3 -c2 -e1");
+	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	assert_int_equal(stats.keys, 2);
+	assert_false(stats.untracked);
+}
+
+/*
+ * Where it must not: an object within the selector is an update, or an add if it is new; one outside a delete
+ * of unknown state.
+ */
+static void
+selectors_in_a_catch_up_without_keys(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->r->options.keys_max = INFORMER_NO_KEYS;
+	catch_up_across_selectors(w);
 	recorder_expect(w->r, "COALESCED ?>a2 -b2? ?>c2 +e1 -d2?");
 	recorder_change(w->fx, "b3:web c3:db");
 	recorder_expect(w->r, "+b3 -c2");
@@ -385,45 +417,77 @@ static void
 a_filter_in_a_catch_up(void **state)
 {
 	struct recorder_world *w = *state;
-	char word[32];
 
 	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
 	w->r->options.queue_entries = 64;
 	w->r->options.filter = only_web;
-	w->r->options.track_keys = true;
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	for (int i = 0; i < 80; i++) {
-		snprintf(word, sizeof(word), "x%d:db", i);
-		recorder_change(w->fx, word);
-	}
+	overflow(w);
 	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
 	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1");
 	recorder_change(w->fx, "b3:web c3:db -e");
 	recorder_expect(w->r, "+b3 -c2 -e1");
 }
 
-/* With track_keys a catch-up is exact across selectors too. */
+/*
+ * More keys than it may remember are none: where it missed something a handler with selectors is told all
+ * anew, and begins to remember again.
+ */
 static void
-track_keys_makes_a_catch_up_exact(void **state)
+beyond_its_keys_a_selector_is_resynced(void **state)
 {
 	struct recorder_world *w = *state;
-	char word[32];
+	struct informer_handler_stats stats = {.size = sizeof(stats)};
 
-	recorder_change(w->fx, "a1:web b1:web c1:db d1:db");
+	w->r->options.keys_max = 2;
+	catch_up_across_selectors(w);
+	/* e is the third: the episode that goes by keys ends, whatever it told */
+	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1 RESYNC BEGIN +a2* +c2* +e1* END SYNCED");
+	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	assert_int_equal(stats.keys, 0);
+	assert_true(stats.untracked);
+	recorder_change(w->fx, "b3:web c3:db -e d3:db");
+	recorder_expect(w->r, "+b3 -c2 -e1");
+	overflow(w);
+	recorder_expect(w->r, "RESYNC BEGIN +a2* +b3* END SYNCED");
+	assert_int_equal(informer_handler_stats(w->r->handler, &stats), 0);
+	assert_int_equal(stats.keys, 2);
+	assert_false(stats.untracked);
+	recorder_change(w->fx, "-a -b");
+	recorder_expect(w->r, "-a2 -b3");
+}
+
+/* Without selectors a gap needs no keys, only another lineage does. */
+static void
+beyond_its_keys_another_lineage_is_a_resync(void **state)
+{
+	struct recorder_world *w = *state;
+
+	recorder_change(w->fx, "a1 b1 c1");
 	w->r->options.queue_entries = 64;
-	w->r->options.label_selector = "app=web";
 	w->r->options.track_keys = true;
+	w->r->options.keys_max = 2;
 	recorder_add(w->r);
-	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	for (int i = 0; i < 80; i++) {
-		snprintf(word, sizeof(word), "x%d:db", i);
+	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	for (unsigned i = 2; i < 80; i++) {
+		char word[16];
+
+		snprintf(word, sizeof(word), "a%u", i);
 		recorder_change(w->fx, word);
 	}
-	recorder_change(w->fx, "a2:web b2:db c2:web d2:db e1:web f1:db -d");
-	recorder_expect(w->r, "COALESCED ?>a2 -b2? +c2 +e1");
-	recorder_change(w->fx, "b3:web c3:db -e");
-	recorder_expect(w->r, "+b3 -c2 -e1");
+	recorder_change(w->fx, "-b");
+	recorder_expect(w->r, "COALESCED ?>a79 -b1");
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "c2 d1");
+	recorder_expect(w->r, "RESYNC BEGIN +c2* +d1* END SYNCED");
+	/* two keys fit: the next comes by key; that it takes a third ends that */
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "c3");
+	recorder_expect(w->r, "COALESCED ?>c3 -d!");
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "e1 f1 g1");
+	recorder_expect(w->r, "COALESCED +e1 +f1 RESYNC BEGIN +e1* +f1* +g1* END SYNCED");
 }
 
 /*
@@ -915,9 +979,11 @@ main(void)
 		TEST(a_resource_that_is_not_cached_yet_is_waited_for),
 		cmocka_unit_test(a_handler_may_come_before_the_daemon),
 		TEST(a_full_queue_is_coalesced),
-		TEST(selectors_in_a_catch_up),
+		TEST(selectors_in_a_catch_up_are_exact),
+		TEST(selectors_in_a_catch_up_without_keys),
+		TEST(beyond_its_keys_a_selector_is_resynced),
+		TEST(beyond_its_keys_another_lineage_is_a_resync),
 		TEST(a_filter_in_a_catch_up),
-		TEST(track_keys_makes_a_catch_up_exact),
 		TEST(another_lineage_is_a_resync),
 		TEST(with_track_keys_another_lineage_is_exact),
 		TEST(in_another_lineage_a_consumer_acknowledges_anew),

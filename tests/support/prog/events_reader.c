@@ -197,7 +197,8 @@ add(bool steady, bool named, bool plain)
 		exit(1);
 	put(t, line,
 	    snprintf(line, sizeof(line), "H %d %s %u %u %d %d %d\n", (int)getpid(),
-		     *o.namespace_ ? o.namespace_ : "-", label, field, o.track_keys, named, steady));
+		     *o.namespace_ ? o.namespace_ : "-", label, field, o.track_keys || label || field, named,
+		     steady));
 	if (informer_add_handler(inf, &o, &t->handler) < 0) {
 		informer_last_error(inf, line, sizeof(line));
 		fprintf(stderr, "events_reader: %s\n", line);
