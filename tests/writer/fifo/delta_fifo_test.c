@@ -35,7 +35,7 @@ struct world {
 	uint32_t used;
 	bool same_hash;			/* all keys share one hash */
 	struct delta_fifo *fifo;
-	char log[8192];			/* what was popped */
+	char log[16384];		/* what was popped */
 	const char *fail_key;		/* processing of this key fails … */
 	size_t fail_after;		/* … after so many of its Deltas were processed */
 };
@@ -882,7 +882,7 @@ a_key_costs_at_most_64_bytes(void **state)
 /* ---- the model ---------------------------------------------------------------- */
 
 #define MODEL_KEYS 12u
-#define MODEL_MAX  400u
+#define MODEL_MAX  600u
 
 /* What the FIFO ought to hold: Deltas in one row, as client-go's RealFIFO has them; and what is known. */
 struct model {
@@ -955,7 +955,7 @@ model_replace(struct world *w, struct model *m, unsigned keys)
 static void
 model_pop(struct world *w, struct model *m, size_t max)
 {
-	char want[8192] = "";
+	char want[16384] = "";
 	size_t done = max < m->count ? max : m->count;
 
 	for (size_t i = 0; i < done; i++) {
@@ -1008,8 +1008,9 @@ random_operations_match_a_plain_model(void **state)
 		} else if (what < 7) {
 			model_replace(w, &m, (unsigned)rand());
 		} else {
-			model_pop(w, &m, (unsigned)rand() % 8);
+			model_pop(w, &m, m.count > MODEL_MAX / 2 ? m.count : (unsigned)rand() % 8);
 		}
+		assert_true(m.count < MODEL_MAX);
 		assert_int_equal(delta_fifo_queued(FIFO(w)), m.count);
 	}
 }
