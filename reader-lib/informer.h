@@ -39,7 +39,8 @@
  * Caveats
  * - An open snapshot holds memory back in the daemon: everything that changed since is kept for it. End it
  *   soon; copy what you need for long. A snapshot held beyond the daemon's patience expires
- *   (INFORMER_E_EXPIRED).
+ *   (INFORMER_E_EXPIRED), and so does one of a reader that the daemon dropped: what was lent stays until it
+ *   is ended.
  * - A handle has 63 pins, that is at most 63 snapshots open at once, by all threads together. More:
  *   INFORMER_E_BUSY.
  * - Do not close descriptors you did not open: closing "all from 3 up" takes the handle's away and later
@@ -95,7 +96,9 @@ INFORMER_API const char *informer_library_version(void);
 	  "cached")                                                                                          \
 	X(NO_INDEX, -4102, "this resource has no such index",                                                \
 	  "declare it with informerd --index; informerctl stat lists the indexes")                           \
-	X(EXPIRED, -4103, "the snapshot was held for so long that its memory was taken back",                \
+	X(EXPIRED, -4103,                                                                                    \
+	  "the snapshot was held for so long that its memory was taken back, or informerd dropped this "     \
+	  "reader",                                                                                          \
 	  "informer_end() it and begin another; hold snapshots for a shorter time")                          \
 	X(LAYOUT, -4104, "the arena has a layout that this library does not know",                           \
 	  "install libinformer and informerd of the same release")                                           \
@@ -253,7 +256,8 @@ struct informer_moment {
 /*
  * Begin a snapshot of the newest commit. Give it back with informer_end(), soon.
  *
- * Returns   0; INFORMER_E_NOT_READY, INFORMER_E_BUSY (63 are open), INFORMER_E_CORRUPT, INFORMER_E_FORKED
+ * Returns   0; INFORMER_E_NOT_READY (also when the daemon dropped this reader, until it is attached again),
+ *           INFORMER_E_BUSY (63 are open), INFORMER_E_CORRUPT, INFORMER_E_FORKED
  * Cost      about 20 ns: one atomic exchange; no system call, no loop, no allocation. When a new generation
  *           stands ready (the daemon was restarted) this call also makes the move, without ever blocking:
  *           until the new arena has come it shows the old one.

@@ -141,4 +141,36 @@ block_at(const struct arena_view *view, uint32_t ref, enum block_type type, uint
 	return b;
 }
 
+/*
+ * A word of a block, loaded once. What is checked is this copy and not the block: under a reader that nothing
+ * protects any more a block may become another between a check and a second load.
+ */
+static inline uint32_t
+block_word(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/* As block_at(); ret_length is that of the block when its bounds were checked. */
+static inline const struct block *
+block_load(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length,
+	   uint32_t *ret_length)
+{
+	uint64_t off = ref_offset(ref);
+	const struct block *b;
+	uint32_t type_length;
+
+	if (ref == 0 || ref > REF_MAX || off + sizeof(*b) > view->committed)
+		return NULL;
+	b = (const struct block *)(const void *)(view->base + off);
+	type_length = block_word(&b->type_length);
+	*ret_length = type_length & BLOCK_LENGTH_MAX;
+	if (type_length >> 28 != (uint32_t)type || *ret_length < min_length ||
+	    off + sizeof(*b) + *ret_length > view->committed)
+		return NULL;
+	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, ref, b))
+		return NULL;
+	return b;
+}
+
 #endif

@@ -105,42 +105,86 @@ _Static_assert(offsetof(struct resource, version_length) == 72, "resource: versi
 _Static_assert(offsetof(struct resource, identity) == 136, "resource: identity moved");
 _Static_assert(sizeof(struct resource) == 168, "resource: size");
 
-/* The root at this offset, or NULL: bounds, type, and room for its resources are checked. */
+/*
+ * The root at this offset, or NULL: bounds, type, and room for its resources are checked.
+ * ret_count   how many these are, as it was checked: the block may become another under a reader that nothing
+ *             protects any more, and its count another with it
+ */
 static inline const struct root *
-root_at(const struct arena_view *view, uint64_t offset)
+root_load(const struct arena_view *view, uint64_t offset, uint32_t *ret_count)
 {
 	const struct block *b;
 	const struct root *root;
+	uint32_t length;
 
 	if (offset % REF_UNIT != 0 || offset / REF_UNIT > REF_MAX)
 		return NULL;
-	b = block_at(view, (uint32_t)(offset / REF_UNIT), BLOCK_ROOT, sizeof(struct root));
+	b = block_load(view, (uint32_t)(offset / REF_UNIT), BLOCK_ROOT, sizeof(struct root), &length);
 	if (!b)
 		return NULL;
 	root = (const struct root *)(const void *)b->payload;
-	if (root->resource_count > RESOURCE_MAX ||
-	    block_length(b) < sizeof(*root) + root->resource_count * sizeof(root->resources[0]))
+	*ret_count = block_word(&root->resource_count);
+	if (*ret_count > RESOURCE_MAX || length < sizeof(*root) + *ret_count * sizeof(root->resources[0]))
 		return NULL;
 	return root;
 }
 
-/* Resource i of a root, or NULL where it is damaged or there is none. */
+/* Resource i of a root that has so many, as root_load() said; NULL where it is damaged or there is none. */
 static inline const struct resource *
-root_resource(const struct arena_view *view, const struct root *root, uint32_t i)
+root_resource_of(const struct arena_view *view, const struct root *root, uint32_t count, uint32_t i)
 {
 	const struct block *b;
 	const struct resource *r;
+	uint32_t length;
 
-	if (i >= root->resource_count)
+	if (i >= count)
 		return NULL;
-	b = block_at(view, root->resources[i], BLOCK_RESOURCE, sizeof(struct resource));
+	b = block_load(view, root->resources[i], BLOCK_RESOURCE, sizeof(struct resource), &length);
 	if (!b)
 		return NULL;
 	r = (const struct resource *)(const void *)b->payload;
 	if (r->version_length > RESOURCE_VERSION_MAX ||
-	    r->index_count > (block_length(b) - sizeof(*r)) / sizeof(r->indexes[0]))
+	    r->index_count > (length - sizeof(*r)) / sizeof(r->indexes[0]))
 		return NULL;
 	return r;
+}
+
+/* The link of index i, or false: there is none, or it would lie where nothing may be touched. */
+static inline bool
+resource_index(const struct arena_view *view, const struct resource *r, uint32_t i, uint32_t *ret_link)
+{
+	uint64_t end = (uint64_t)((const uint8_t *)r->indexes - view->base) +
+		       ((uint64_t)i + 1) * sizeof(r->indexes[0]);
+
+	if (i >= block_word(&r->index_count) || end > view->committed)
+		return false;
+	*ret_link = block_word(&r->indexes[i]);
+	return true;
+}
+
+/* Its version, and of how many bytes that is: RESOURCE_VERSION_MAX at most, whatever stands there. */
+static inline const char *
+resource_version(const struct resource *r, size_t *ret_length)
+{
+	uint8_t length = __atomic_load_n(&r->version_length, __ATOMIC_RELAXED);
+
+	*ret_length = length > RESOURCE_VERSION_MAX ? 0 : length;
+	return r->version;
+}
+
+/* The same two of a root that does not change while one looks: the writer's, a frozen one. */
+static inline const struct root *
+root_at(const struct arena_view *view, uint64_t offset)
+{
+	uint32_t count;
+
+	return root_load(view, offset, &count);
+}
+
+static inline const struct resource *
+root_resource(const struct arena_view *view, const struct root *root, uint32_t i)
+{
+	return root_resource_of(view, root, root->resource_count, i);
 }
 
 #endif

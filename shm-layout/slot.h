@@ -9,6 +9,9 @@
  *                             next commit, ARMED_QUEUE when one of its queues has something for it. With
  *                             the signal the writer takes back the bits that it answers, no others: who
  *                             waits for something else is still armed
+ *        4      4  closed     1: no snapshot is begun through this slot any more, and those that are open
+ *                             have expired. Set by the writer when it drops the reader, by the reader itself
+ *                             where it knows that the writer looks here no more; never cleared
  *        8      8  touched    bit n: cell n was claimed some time; set by its reader before the claim, never
  *                             cleared. The writer looks at no others: with many readers most cells are
  *                             never used, and looking costs a cache line each
@@ -18,6 +21,8 @@
  * The steps R0 to R4 of a reader and W1 to W3 of the writer, their orders and why: PROTOCOLS.md, Pin.
  * Invariant: never do both miss, so nothing that a pinned root reaches is reused; ACQUIRING counts as the
  * horizon at which the writer first saw it. Pairs with: pins_horizon() in writer/arena/pins.c.
+ * D1 to D4, by which the writer drops a reader: the same page, Drop. Invariant: through a slot that was given
+ * up nothing is read. Pairs with: pins_close() and pins_are_free() there.
  */
 #ifndef SHM_LAYOUT_SLOT_H
 #define SHM_LAYOUT_SLOT_H
@@ -54,17 +59,19 @@ struct queue_cursor {
 
 struct slot {
 	_Alignas(64) _Atomic uint32_t armed;
+	_Atomic uint32_t closed;
 	_Atomic uint64_t touched;
 	struct pin_cell cells[SLOT_CELLS];
 	struct queue_cursor queues[SLOT_QUEUES];
 };
 _Static_assert(SLOT_CELLS < 64, "slot: a bit for each cell");
+_Static_assert(offsetof(struct slot, closed) == 4, "slot: closed moved");
 _Static_assert(offsetof(struct slot, touched) == 8, "slot: touched moved");
 _Static_assert(offsetof(struct slot, cells) == 64, "slot: cells moved");
 _Static_assert(offsetof(struct slot, queues) == 4096, "slot: queues moved");
 _Static_assert(sizeof(struct slot) == SLOT_BYTES, "slot: two pages");
 
-/* A full fence: the one of W1. R1's is inside slot_claim(). */
+/* A full fence: the one of W1, and of D1. R1's is inside slot_claim(). */
 void slot_fence(void);
 
 /* R0. Relaxed: R1's fence stands between this and R2, pins_horizon() loads it behind its own. */
@@ -132,6 +139,21 @@ slot_unpin(struct pin_cell *cell)
 	 * a late read could find what the writer puts there next.
 	 */
 	atomic_store_explicit(&cell->epoch, CELL_FREE, memory_order_release);
+}
+
+/* D1, without its fence. */
+static inline void
+slot_close(struct slot *slot)
+{
+	/* Relaxed: what orders it are the fences of D1 and R1, and that of snapshot_settle(). */
+	atomic_store_explicit(&slot->closed, 1, memory_order_relaxed);
+}
+
+/* R1', behind slot_claim(), whose fence meets D1's. True: give the cell back, and look at nothing. */
+static inline bool
+slot_is_closed(const struct slot *slot)
+{
+	return atomic_load_explicit(&((struct slot *)(uintptr_t)slot)->closed, memory_order_relaxed) != 0;
 }
 
 #endif

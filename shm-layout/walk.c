@@ -273,6 +273,7 @@ walk_resource(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
 	const struct resource *res;
+	uint32_t link;
 	int r = enter(w, ref, BLOCK_RESOURCE, &b);
 
 	if (r <= 0)
@@ -297,8 +298,8 @@ walk_resource(struct walk *w, uint32_t ref)
 		r = walk_trie(w, res->by_seq, TRIE_SHIFT_TOP + 6, LEAF_CHANGE);
 	if (r >= 0)
 		r = walk_trie(w, res->deleted, TRIE_SHIFT_TOP + 6, LEAF_TOMBSTONE);
-	for (uint32_t i = 0; i < res->index_count && r >= 0; i++)
-		r = walk_trie(w, res->indexes[i], TRIE_SHIFT_TOP + 6, LEAF_POSTINGS);
+	for (uint32_t i = 0; r >= 0 && resource_index(w->view, res, i, &link); i++)
+		r = walk_trie(w, link, TRIE_SHIFT_TOP + 6, LEAF_POSTINGS);
 	if (r >= 0)
 		r = walk_shortcut(w, ref, res->by_key, SHORTCUT_BY_KEY);
 	if (r >= 0)
@@ -324,8 +325,8 @@ walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk
 	  struct walk_damage *ret_damage)
 {
 	struct walk w = {.view = view, .visitor = visitor, .damage = ret_damage};
-	const struct root *root = root_at(view, root_offset);
-	uint32_t ref = (uint32_t)(root_offset / REF_UNIT);
+	uint32_t ref = (uint32_t)(root_offset / REF_UNIT), count = 0;
+	const struct root *root = root_load(view, root_offset, &count);
 	int r;
 
 	ret_damage->ref = 0;
@@ -336,7 +337,7 @@ walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk
 	w.holder = ref;
 	if (r >= 0 && root->consumers)
 		r = walk_consumers(&w, root->consumers);
-	for (uint32_t i = 0; i < root->resource_count && r >= 0; i++) {
+	for (uint32_t i = 0; i < count && r >= 0; i++) {
 		w.holder = ref;
 		if (root->resources[i] || i + 1 < root->resource_count)
 			r = walk_resource(&w, root->resources[i]);

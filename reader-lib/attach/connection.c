@@ -111,9 +111,29 @@ connection_open(struct informer *inf, bool nonblocking)
 }
 
 /*
+ * The connection ends, and the arena that came over it is current. When informerd hung up, it is gone, or
+ * wants to be rid of us; then it looks at our slot until we hang up in turn (slot.h): so the connection stays
+ * open until nothing is read in this mapping any more (mapping_reap()).
+ */
+static void
+leave(struct informer *inf, bool they_hung_up)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+
+	if (!they_hung_up) {
+		/* Our slot ends with the connection. What is read is told so first: close() orders it. */
+		slot_close(m->slot);
+		return;
+	}
+	epoll_ctl(inf->epoll, EPOLL_CTL_DEL, inf->socket, NULL);
+	m->socket = inf->socket;
+	inf->socket = -1;
+}
+
+/*
  * Make an arena current. Its predecessor stays mapped for as long as it is read.
- * When it is the very arena we had (our connection was lost, the writer was not), the slot we had is gone,
- * and with it what protected our snapshots: they expire.
+ * When it is the very arena we had, the slot we had may be looked at no more, and with it goes what protected
+ * our snapshots: they expire.
  */
 static void
 make_current(struct informer *inf, struct mapping *m)
@@ -124,7 +144,7 @@ make_current(struct informer *inf, struct mapping *m)
 		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, old->event_fd, NULL);
 		if (old->generation == m->generation &&
 		    memcmp(old->incarnation, m->incarnation, sizeof(m->incarnation)) == 0)
-			atomic_store_explicit(&old->expired, true, memory_order_relaxed);
+			slot_close(old->slot);
 	}
 	m->next = inf->mappings;
 	inf->mappings = m;
@@ -293,6 +313,8 @@ receive_step(struct informer *inf)
 		snprintf(reason, sizeof(reason), "informerd closed the connection%s%s", n < 0 ? ": " : "",
 			 n < 0 ? strerror((int)-n) : "");
 	}
+	if (inf->connection == CONNECTION_UP)
+		leave(inf, n <= 0);
 	go_down(inf, reason);
 	return true;
 }

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -128,6 +129,7 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	}
 	m->arena_fd = fds[0];
 	m->event_fd = fds[2];
+	m->socket = -1;
 	r = map_arena(inf, m);
 	if (r == 0)
 		r = map_slot(inf, m, fds[1]);
@@ -142,6 +144,19 @@ mapping_new(struct informer *inf, const int fds[PROTOCOL_DESCRIPTORS], const str
 	return 0;
 }
 
+/* Last: from then on the slot protects nothing. */
+static void
+hang_up(struct mapping *m, bool in_child)
+{
+	if (m->socket < 0)
+		return;
+	/* A child that inherited it must not keep it open for us; nor end what is its parent's. */
+	if (!in_child)
+		shutdown(m->socket, SHUT_RDWR);
+	close(m->socket);
+	m->socket = -1;
+}
+
 /* Give back all but the slot. In a forked child nothing is mapped there, or worse, something else is. */
 static void
 unmap_arena(struct mapping *m, bool in_child)
@@ -152,6 +167,7 @@ unmap_arena(struct mapping *m, bool in_child)
 		munmap((void *)(uintptr_t)m->header, (size_t)m->max_bytes);
 	close(m->arena_fd);
 	close(m->event_fd);
+	hang_up(m, in_child);
 	block_verifier_free(m->verifier);
 	m->unmapped = true;
 }

@@ -21,8 +21,7 @@ struct mapping {
 	/* NULL unless INFORMER_VERIFY; keys then holds the block keys */
 	struct block_verifier *verifier;
 	_Atomic uint64_t checked;	/* bytes known to lie within the file */
-	_Atomic bool expired;		/* the same arena was attached again: our old slot protects nothing */
-	/* the connection that it came over is gone: does the slot still protect? */
+	/* informerd hung up on the connection that it came over */
 	_Atomic bool lost;
 	_Atomic unsigned holds;		/* rings whose entries refer to it */
 	uint8_t hash_key[16];
@@ -32,6 +31,7 @@ struct mapping {
 	struct tag_keys keys;
 	int arena_fd;
 	int event_fd;
+	int socket;			/* that connection, lost, and kept while we read here; or -1 */
 	bool unmapped;
 	struct mapping *next;
 };
@@ -47,6 +47,7 @@ void mapping_free(struct informer *inf, struct mapping *m, bool forked);
 void mapping_reap(struct informer *inf);
 /* The arena grew: look whether the file did too. Returns how many bytes may be touched. */
 uint64_t mapping_grown(struct mapping *m, uint64_t committed);
+/* Another arena is to take its place, or the writer wants us to begin nothing here. */
 static inline bool
 mapping_superseded(const struct mapping *m)
 {
@@ -54,7 +55,7 @@ mapping_superseded(const struct mapping *m)
 
 	return atomic_load_explicit(&h->superseded_by, memory_order_relaxed) != 0 ||
 	       atomic_load_explicit(&h->state, memory_order_relaxed) == HEADER_REVOKED ||
-	       atomic_load_explicit(&m->expired, memory_order_relaxed);
+	       slot_is_closed(m->slot);
 }
 unsigned mapping_pins(const struct mapping *m);
 

@@ -11,6 +11,9 @@
  * touched, which stay until detach.
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
  * Pairs with: make_current() and mapping_reap().
+ *
+ * R1' also looks whether the writer has closed the slot (the drop protocol, slot.h): then the claim is given
+ * back, and there is nothing to read until another mapping has come.
  */
 #include "reader-lib/attach/snapshot.h"
 
@@ -54,6 +57,19 @@ nudge(struct informer *inf)
 	errno = saved;
 }
 
+/*
+ * A mapping that another is to replace: whether it may be read on for now. In this call for the first time,
+ * the connection is pushed on before that.
+ */
+static __attribute__((noinline)) bool
+readable_for_now(struct informer *inf, const struct mapping *m, bool *nudged)
+{
+	if (!*nudged)
+		nudge(inf);
+	*nudged = true;
+	return atomic_load_explicit(&inf->current, memory_order_relaxed) == m && !slot_is_closed(m->slot);
+}
+
 /* Claim a cell of the current mapping. */
 static int
 claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct pin_cell **ret_cell)
@@ -81,14 +97,7 @@ claim(struct informer *inf, unsigned hint, struct mapping **ret_mapping, struct 
 		if (unlikely(!cell))
 			return INFORMER_E_BUSY;
 		if (likely(atomic_load_explicit(&inf->current, memory_order_relaxed) == m)) {	/* R1' */
-			if (likely(!mapping_superseded(m)) || nudged) {
-				*ret_mapping = m;
-				*ret_cell = cell;
-				return 0;
-			}
-			nudge(inf);
-			nudged = true;
-			if (atomic_load_explicit(&inf->current, memory_order_relaxed) == m) {
+			if (likely(!mapping_superseded(m)) || readable_for_now(inf, m, &nudged)) {
 				*ret_mapping = m;
 				*ret_cell = cell;
 				return 0;
@@ -104,7 +113,7 @@ static inline int
 open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, struct snapshot *s)
 {
 	struct header *h = (struct header *)(uintptr_t)m->header;
-	uint64_t offset, committed;
+	uint64_t offset, committed, epoch = 0;
 	int r;
 
 	offset = slot_load_root(h);								/* R2 */
@@ -121,16 +130,17 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 	s->cell = cell;
 	s->loans = NULL;
 	s->alive = inf->alive;
-	s->root = root_at(&s->view, offset);
-	if (unlikely(!s->root || s->root->epoch < EPOCH_FIRST)) {
+	s->root = root_load(&s->view, offset, &s->resource_count);
+	if (likely(s->root))
+		epoch = __atomic_load_n(&s->root->epoch, __ATOMIC_RELAXED);
+	if (unlikely(epoch < EPOCH_FIRST)) {
 		r = offset == 0 ? INFORMER_E_NOT_READY : snapshot_settle(s, INFORMER_E_CORRUPT);
 		s->cell = NULL;
 		s->alive = NULL;
 		slot_unpin(cell);
 		return r == INFORMER_E_EXPIRED ? INFORMER_E_NOT_READY : r;
 	}
-	s->epoch = s->root->epoch;
-	slot_pin(cell, s->epoch);								/* R3 */
+	slot_pin(cell, epoch);									/* R3 */
 	return 0;
 }
 
@@ -156,7 +166,13 @@ snapshot_begin_on(struct informer *inf, struct mapping *m, struct informer_snaps
 	struct snapshot *s = (struct snapshot *)(void *)ret_snapshot;
 	struct pin_cell *cell = slot_claim(m->slot, cell_hint(s));				/* R1 */
 
-	return cell ? open_snapshot(inf, m, cell, s) : INFORMER_E_BUSY;
+	if (!cell)
+		return INFORMER_E_BUSY;
+	if (slot_is_closed(m->slot)) {								/* R1' */
+		slot_unpin(cell);
+		return INFORMER_E_NOT_READY;
+	}
+	return open_snapshot(inf, m, cell, s);
 }
 
 void
@@ -209,7 +225,7 @@ informer_snapshot_moment(const struct informer_snapshot *snapshot, struct inform
 	if (r < 0)
 		return r;
 	moment.generation = s->mapping->generation;
-	moment.epoch = s->epoch;
+	moment.epoch = s->root->epoch;
 	moment.seq = s->root->seq;
 	memcpy(moment.lineage, s->root->lineage, sizeof(moment.lineage));
 	moment.committed_boot_ns = s->root->committed_boot_ns;

@@ -20,6 +20,7 @@ struct snapshot_loan {
  * What struct informer_snapshot holds. The view comes first: values point at it, and so find their snapshot.
  *
  * cell   NULL: there is nothing to end: it was ended, or never pinned anything
+ * resource_count  the root's, as it was checked
  * loans  what was made for it and goes with it; NULL: none
  */
 struct snapshot {
@@ -28,7 +29,7 @@ struct snapshot {
 	struct mapping *mapping;
 	struct pin_cell *cell;
 	const struct root *root;
-	uint64_t epoch;
+	uint32_t resource_count;
 	struct snapshot_loan *loans;
 	/* the handle's; NULL: the snapshot is not open. Every accessor looks at it */
 	_Atomic uint32_t *alive;
@@ -50,6 +51,13 @@ snapshot_of(const struct informer_snapshot *s)
 	return (const struct snapshot *)(const void *)s;
 }
 
+/* A resource of its root; NULL when it is damaged, or there is none. */
+static inline const struct resource *
+snapshot_resource(const struct snapshot *s, uint32_t position)
+{
+	return root_resource_of(&s->view, s->root, s->resource_count, position);
+}
+
 static inline const struct snapshot *
 snapshot_of_view(const struct arena_view *view)
 {
@@ -66,10 +74,11 @@ snapshot_usable(const struct snapshot *s)
 }
 
 /*
- * After reading: r, unless the arena was revoked meanwhile, whose pages then read as zeros.
- * Order: what was read is read before the state word, which whoever takes the arena's pages sets before the
- * first is gone (arena_set_state()). Without the fence the word could be loaded first, LIVE, and zeros read
- * after it be given out as objects.
+ * After reading: r, unless the arena was revoked meanwhile, whose pages then read as zeros, or our slot was
+ * closed, so that what was read may have been written over.
+ * Order: what was read is read before both words, which are set before the first page is gone
+ * (arena_set_state()), before the first block that the slot kept is reused. Without the fence the words could
+ * be loaded first, as they were, and what was read after them be given out as objects.
  */
 static inline int
 snapshot_settle(const struct snapshot *s, int r)
@@ -80,7 +89,7 @@ snapshot_settle(const struct snapshot *s, int r)
 	atomic_thread_fence(memory_order_acquire);
 #endif
 	if (unlikely(atomic_load_explicit(s->mapping->state, memory_order_relaxed) == HEADER_REVOKED ||
-		     atomic_load_explicit(&s->mapping->expired, memory_order_relaxed)))
+		     slot_is_closed(s->mapping->slot)))
 		return INFORMER_E_EXPIRED;
 	return r == -EBADMSG ? INFORMER_E_CORRUPT : r;
 }

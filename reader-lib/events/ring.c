@@ -115,8 +115,8 @@ ring_usable(const struct ring *ring)
 	/* Meets arena_set_state() (writer/arena/arena.c): of a STALE arena the last commit is there. */
 	uint32_t state = atomic_load_explicit(m->state, memory_order_acquire);
 
-	/* make_current() says `expired` before it says `current` */
-	if (atomic_load_explicit(&m->expired, memory_order_relaxed) || state == HEADER_REVOKED)
+	/* make_current() closes the slot before it says `current` */
+	if (slot_is_closed(m->slot) || state == HEADER_REVOKED)
 		return false;
 	return m != current || !atomic_load_explicit(&m->lost, memory_order_relaxed) || state == HEADER_STALE;
 }

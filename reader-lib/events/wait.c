@@ -230,11 +230,14 @@ all_reached(const struct snapshot *s, const struct resource_binding *b, const st
 {
 	for (uint32_t i = 0; i < b->count; i++) {
 		const struct resource *r = part_resource(s, &b->parts[i]);
+		const char *version;
+		size_t length;
 
 		if (!r)
 			return -EBADMSG;
-		if (r->state != RESOURCE_SYNCED || !is_version(r->version, r->version_length) ||
-		    !not_less(r->version, r->version_length, awaited->version, awaited->length))
+		version = resource_version(r, &length);
+		if (r->state != RESOURCE_SYNCED || !is_version(version, length) ||
+		    !not_less(version, length, awaited->version, awaited->length))
 			return 0;
 	}
 	return 1;

@@ -244,7 +244,7 @@ object_deleted_wall_ns(const struct informer_object *object)
 
 	if (is_private_home(s))
 		return private_home_of(s)->deleted_wall_ns;
-	resource = root_resource(&s->view, s->root, object->entry_ & OBJECT_POSITION);
+	resource = snapshot_resource(s, object->entry_ & OBJECT_POSITION);
 	if (!resource ||
 	    trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
 		return 0;

@@ -172,12 +172,11 @@ index_leaf(const struct snapshot *s, const struct part *part, const struct resou
 
 	if (number < 0)
 		return INFORMER_E_NO_INDEX;
-	if ((uint32_t)number >= r->index_count)
+	if (!resource_index(&s->view, r, (uint32_t)number, &leaf))
 		return -EBADMSG;
 	if (length > INDEX_VALUE_MAX)
 		return 0;
-	found = trie_get(&s->view, r->indexes[number], index_value_hash(s->mapping->hash_key, value, length),
-			 &leaf);
+	found = trie_get(&s->view, leaf, index_value_hash(s->mapping->hash_key, value, length), &leaf);
 	if (found <= 0)
 		return found;
 	count = leaf_links(&s->view, &leaf, &links);

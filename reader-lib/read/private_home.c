@@ -8,7 +8,8 @@
 static _Atomic uint32_t never_forked = 1; /* written by nobody */
 static _Atomic uint32_t never_revoked = HEADER_LIVE;
 static const struct informer nobody = {.alive = &never_forked};
-static const struct mapping nowhere = {.state = &never_revoked};
+static struct slot never_closed; /* nor this */
+static const struct mapping nowhere = {.state = &never_revoked, .slot = &never_closed};
 static const struct root nothing;
 
 void

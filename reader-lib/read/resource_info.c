@@ -26,7 +26,7 @@ contact_age(const struct snapshot *s, uint32_t position)
 static struct value
 descriptor_at(const struct snapshot *s, uint32_t position, const struct resource **ret_resource)
 {
-	*ret_resource = root_resource(&s->view, s->root, position);
+	*ret_resource = snapshot_resource(s, position);
 	return *ret_resource ? value_of_block(&s->view, (*ret_resource)->descriptor) : (struct value){0};
 }
 
@@ -35,7 +35,7 @@ informer_resource_count(const struct informer_snapshot *snapshot)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 
-	return snapshot_usable(s) < 0 ? 0 : s->root->resource_count;
+	return snapshot_usable(s) < 0 ? 0 : s->resource_count;
 }
 
 static int
@@ -44,7 +44,7 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	const struct resource *r;
 	struct value d = descriptor_at(s, position, &r), namespaced;
 
-	if (position >= s->root->resource_count)
+	if (position >= s->resource_count)
 		return INFORMER_E_NOT_FOUND;
 	if (!d.at)
 		return s->root->resources[position] ? -EBADMSG : INFORMER_E_NOT_READY;
@@ -62,8 +62,7 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	value_bool(value_at_name(d, "onDemand"), &info->on_demand);
 	info->index_count = (uint32_t)value_count(value_at_name(d, "indexes"));
 	info->short_name_count = (uint32_t)value_count(value_at_name(d, "shortNames"));
-	info->resource_version = r->version;
-	info->resource_version_length = r->version_length;
+	info->resource_version = resource_version(r, &info->resource_version_length);
 	info->synced = r->state == RESOURCE_SYNCED;
 	info->object_count = r->object_count;
 	info->changed_seq = r->changed_seq;

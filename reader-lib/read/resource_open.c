@@ -114,8 +114,8 @@ find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positi
 	uint32_t count = 0;
 
 	for (int round = 0; round < 2; round++) {
-		for (uint32_t i = 0; i < s->root->resource_count; i++) {
-			const struct resource *r = root_resource(&s->view, s->root, i);
+		for (uint32_t i = 0; i < s->resource_count; i++) {
+			const struct resource *r = snapshot_resource(s, i);
 			struct value d = {0};
 			size_t group_length;
 
@@ -225,7 +225,7 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 	b->table = s->root->table;
 	b->count = count;
 	for (uint32_t i = 0; i < count && r == 0; i++) {
-		const struct resource *entry = root_resource(&s->view, s->root, positions[i]);
+		const struct resource *entry = snapshot_resource(s, positions[i]);
 
 		if (!entry) {
 			r = -EBADMSG;

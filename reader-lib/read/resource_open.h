@@ -64,7 +64,7 @@ void resources_done(struct informer *inf, bool in_child);
 static inline const struct resource *
 part_resource(const struct snapshot *s, const struct part *part)
 {
-	return root_resource(&s->view, s->root, part->position);
+	return snapshot_resource(s, part->position);
 }
 
 static inline uint64_t
@@ -91,7 +91,7 @@ binding_holds(const struct resource_binding *b, const struct snapshot *s, const 
 }
 
 /* The same, and the resource block of its first part. */
-static inline int
+static inline __attribute__((always_inline)) int
 resource_bind_first(const struct snapshot *s, struct informer_resource *res,
 		    const struct resource_binding **ret_binding, const struct resource **ret_first)
 {

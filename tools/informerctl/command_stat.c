@@ -173,7 +173,8 @@ add_readers(struct field report, struct text *out)
 			cell_age(field_int(member(it.item, "oldest_age_ns")), &cells);
 		else
 			cells_adds(&cells, "-");
-		cells_addf(&cells, "%" PRId64 " epochs", field_int(member(it.item, "lag_epochs")));
+		cells_addf(&cells, "%" PRId64 " epochs%s", field_int(member(it.item, "lag_epochs")),
+			   field_is_true(member(it.item, "dropped")) ? ", dropped" : "");
 	}
 	text_addc(out, '\n');
 	table_write(&cells, 7, out);

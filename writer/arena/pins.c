@@ -147,6 +147,38 @@ pins_remove(struct pins *s, unsigned id)
 		s->used--;
 }
 
+void
+pins_close(struct pins *s, unsigned id)
+{
+	struct slot *page = pins_page(s, id);
+
+	if (!page)
+		return;
+	slot_close(page);
+	/*
+	 * After D1, before D2. Meets R1's fence in slot_claim() (shm-layout/slot.h): a reader that looked at
+	 * `closed` before D1 has its cell seen by every scan from now on. Without it a slot could be given up
+	 * while a snapshot begins in it.
+	 */
+	slot_fence();
+}
+
+bool
+pins_are_free(struct pins *s, unsigned id)
+{
+	struct seen_slot *slot = id < s->used ? s->slots[id] : NULL;
+
+	if (!slot)
+		return true;
+	slot->touched |= atomic_load_explicit(&slot->page->touched, memory_order_relaxed) & ALL_CELLS;
+	for (uint64_t rest = slot->touched; rest; rest &= rest - 1)
+		/* As in pins_horizon(): what was read under the pin was read before. */
+		if (atomic_load_explicit(&slot->page->cells[__builtin_ctzll(rest)].epoch,
+					 memory_order_acquire) != CELL_FREE)
+			return false;
+	return true;
+}
+
 struct slot *
 pins_page(struct pins *s, unsigned id)
 {

@@ -28,7 +28,15 @@ void pins_free(struct pins *s);	/* unmaps and closes what is left */
  * Returns    0, -EUSERS when max_slots are taken, or negative errno
  */
 int pins_add(struct pins *s, uint64_t epoch, unsigned *ret_id, int *ret_fd);
+/* Give a slot up. Its reader cannot read through it any more: it hung up, died, or pins_are_free(). */
 void pins_remove(struct pins *s, unsigned id);
+
+/*
+ * D1: the reader of this slot is to begin no snapshot any more. It is scanned as before until it is removed.
+ * pins_are_free() is D2: whether all cells of a slot that was closed are free, and so stay free.
+ */
+void pins_close(struct pins *s, unsigned id);
+bool pins_are_free(struct pins *s, unsigned id);
 
 /*
  * The page as it is mapped here: for readers that are threads of this process (the thread sanitizer follows

@@ -222,6 +222,8 @@ broker_announce(struct broker *b)
 		next = c->next;
 		if (c->state == CLIENT_ATTACHED)
 			client_move(c);
+		else if (c->state == CLIENT_DROPPED)
+			client_drop(c); /* nobody writes to what it reads any more */
 	}
 }
 

@@ -110,13 +110,14 @@ void broker_announce(struct broker *broker);
  * The attached readers for the report; NULL without memory:
  *
  *	[{"pid", "uid", "name", "generation", "pins", "oldest_epoch", "oldest_age_ns", "lag_epochs",
+ *	  "dropped": we hung up on it and it still reads,
  *	  "queues": [{"number", "resource", "namespace", "consumer", "capacity", "unread", "held_bytes",
  *	              "overflows", "open"}]}]
  */
 cJSON *broker_readers_json(struct broker *broker);
 
 struct broker_stats {
-	unsigned readers;
+	unsigned readers;	/* attached, or dropped and still reading */
 	uint64_t attached;	/* so far */
 	uint64_t refused;
 	uint64_t dropped;	/* for what they did, or did not do */

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a client of the broker ends: when it hangs up, dies, misbehaves, or lets a deadline pass. What it holds
- * goes at once: its queues, its place among the sleepers, its slot.
+ * How a client of the broker ends: when it hangs up, dies, misbehaves, or lets a deadline pass.
+ *
+ *	ATTACHED ──it hung up or died─────────────▶ gone: queues, place among the sleepers, slot
+ *	   │                                         ▲
+ *	   └──we hang up──▶ DROPPED ──it let go──────┘
+ *
+ * Invariant: a slot is given up only when nobody can read through it. The arena cannot be taken from a reader
+ * that we hang up on: so its slot says CLOSED, and is looked at as before until its cells are free, or it
+ * hangs up or dies (the drop protocol, shm-layout/slot.h). Its queues end at once: what only they kept is
+ * retired now, and a pin from before keeps that too.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "writer/base/log.h"
@@ -54,14 +63,24 @@ on_closed(uv_handle_t *handle)
 	broker_handle_closed(b);
 }
 
+/* Nothing is sent to it any more. */
+static void
+stop_serving(struct client *c)
+{
+	client_unsubscribe_all(c);
+	wake_leave(c);
+	waker_unref(c->waker);
+	c->waker = NULL;
+}
+
 void
 client_drop(struct client *c)
 {
 	struct broker *b = c->broker;
 
-	if (c->state == CLIENT_ATTACHED) {
-		client_unsubscribe_all(c);
-		wake_leave(c);
+	if (c->state == CLIENT_ATTACHED)
+		stop_serving(c);
+	if (client_has_slot(c)) {
 		pins_remove(c->pins, c->slot);
 		b->stats.readers--;
 	} else {
@@ -107,17 +126,30 @@ broker_may_tell(struct broker *b)
 	return false;
 }
 
-void
-client_drop_for(struct client *c, const char *why)
+static void
+tell_why(struct client *c, const char *why)
 {
 	if (broker_may_tell(c->broker))
 		log_info("connection of pid %ld (uid %lu) closed: %s", (long)c->peer.pid,
 			 (unsigned long)c->peer.uid, why);
 	c->broker->stats.dropped++;
+}
+
+void
+client_drop_for(struct client *c, const char *why)
+{
+	tell_why(c, why);
 	client_drop(c);
 }
 
-/* ---- deadlines ---- */
+void
+client_hang_up_for(struct client *c, const char *why)
+{
+	tell_why(c, why);
+	client_hang_up(c);
+}
+
+/* ---- deadlines, and those we hung up on ---- */
 
 static void
 expire(struct broker *b)
@@ -134,22 +166,71 @@ expire(struct broker *b)
 }
 
 static void
+part(struct broker *b)
+{
+	struct client *next;
+
+	for (struct client *c = b->clients; c; c = next) {
+		next = c->next;
+		if (c->state == CLIENT_DROPPED && pins_are_free(c->pins, c->slot))
+			client_drop(c);
+	}
+}
+
+static void
 on_clock(uv_timer_t *timer)
 {
 	struct broker *b = timer->data;
 	bool any = false;
 
 	expire(b);
+	part(b);
 	for (const struct client *c = b->clients; c && !any; c = c->next)
-		any = c->deadline_ms != 0;
+		any = c->deadline_ms != 0 || c->state == CLIENT_DROPPED;
 	if (!any)
 		uv_timer_stop(timer);
+}
+
+static void
+start_clock(struct broker *b)
+{
+	if (!uv_is_active((uv_handle_t *)&b->clock))
+		uv_timer_start(&b->clock, on_clock, CLOCK_MS, CLOCK_MS);
 }
 
 void
 client_set_deadline(struct client *c)
 {
 	c->deadline_ms = uv_now(c->broker->loop) + BROKER_DEADLINE_MS;
-	if (!uv_is_active((uv_handle_t *)&c->broker->clock))
-		uv_timer_start(&c->broker->clock, on_clock, CLOCK_MS, CLOCK_MS);
+	start_clock(c->broker);
+}
+
+static void
+on_gone(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	client_drop(poll->data);
+}
+
+void
+client_hang_up(struct client *c)
+{
+	/*
+	 * One that is moving has not been sent its slot yet, and what it had was of an arena that nobody
+	 * writes to any more.
+	 */
+	if (c->state == CLIENT_ATTACHED && !c->moved) {
+		pins_close(c->pins, c->slot);
+		if (!pins_are_free(c->pins, c->slot)) {
+			stop_serving(c);
+			c->state = CLIENT_DROPPED;
+			/* It hears that we are gone; and we hear when it is. */
+			shutdown(c->fd, SHUT_WR);
+			uv_poll_start(&c->poll, UV_DISCONNECT, on_gone);
+			start_clock(c->broker);
+			return;
+		}
+	}
+	client_drop(c);
 }

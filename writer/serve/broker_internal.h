@@ -71,7 +71,10 @@ void wake_close(struct broker *b);
 
 /* ---- broker_client.c, broker_drop.c, broker_send.c ---- */
 
-enum client_state { CLIENT_GREETING, CLIENT_ATTACHED, CLIENT_REPORTING };
+/*
+ * DROPPED: we have hung up on it, and it may still read: it keeps its slot, and its place among the readers.
+ */
+enum client_state { CLIENT_GREETING, CLIENT_ATTACHED, CLIENT_REPORTING, CLIENT_DROPPED };
 
 struct client {
 	struct broker *broker;
@@ -101,10 +104,21 @@ struct client {
 	size_t report_length, report_sent;
 };
 
+static inline bool
+client_has_slot(const struct client *c)
+{
+	return c->state == CLIENT_ATTACHED || c->state == CLIENT_DROPPED;
+}
+
 /* Take over a connection. */
 void client_new(struct broker *b, int fd);
-/* End it: its slot is given back at once, its memory when the loop has closed its handles. */
+/*
+ * End one that reads no more: it hung up, is dead, or was given nothing yet. Its slot is given up at once,
+ * its memory goes when the loop has closed its handles.
+ */
 void client_drop(struct client *c);
+/* Hang up on one that may be reading: its slot is given up when it is not (broker_drop.c). */
+void client_hang_up(struct client *c);
 /* Give an attached client the current arena, with a new slot. */
 void client_move(struct client *c);
 /* It has BROKER_DEADLINE_MS from now on, else it is dropped. */
@@ -114,8 +128,9 @@ bool broker_may_tell(struct broker *b);
 
 /* A head for a packet of that length. */
 void message_head_init(struct message_head *head, enum message_type type, size_t length);
-/* Hang up for what it did, or did not do. */
+/* client_drop() and client_hang_up(), for what it did, or did not do. */
 void client_drop_for(struct client *c, const char *why);
+void client_hang_up_for(struct client *c, const char *why);
 /* Send descriptors along. 0 or negative errno. */
 int client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count);
 
@@ -182,7 +197,7 @@ void broker_on_closed(uv_handle_t *handle);
 void broker_destroy(struct broker *b);
 /* The source, with the arena's read-only descriptor. -EAGAIN: nothing is served yet. */
 int broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd);
-/* Attached readers of this user. */
+/* Readers of this user: attached, or dropped and not gone. */
 unsigned broker_readers_of(const struct broker *b, uid_t uid);
 unsigned broker_pending_of(const struct broker *b, uid_t uid);
 

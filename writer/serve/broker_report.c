@@ -65,7 +65,7 @@ add_reader(cJSON *array, const struct client *c, const struct broker_source *sou
 				       stat.pins && source->epoch > stat.oldest_epoch
 					       ? (double)(source->epoch - stat.oldest_epoch)
 					       : 0) &&
-	       add_queues(o, c);
+	       cJSON_AddBoolToObject(o, "dropped", c->state == CLIENT_DROPPED) && add_queues(o, c);
 }
 
 cJSON *
@@ -79,7 +79,7 @@ broker_readers_json(struct broker *b)
 	if (source.arena && source.pins)
 		pins_horizon(source.pins, source.epoch);	/* a fresh look at the pins */
 	for (const struct client *c = b->clients; c && ok; c = c->next)
-		if (c->state == CLIENT_ATTACHED)
+		if (client_has_slot(c))
 			ok = add_reader(array, c, &source);
 	if (!ok) {
 		cJSON_Delete(array);

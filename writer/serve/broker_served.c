@@ -42,7 +42,7 @@ broker_readers_of(const struct broker *b, uid_t uid)
 	unsigned n = 0;
 
 	for (const struct client *c = b->clients; c; c = c->next)
-		n += c->state == CLIENT_ATTACHED && c->peer.uid == uid;
+		n += client_has_slot(c) && c->peer.uid == uid;
 	return n;
 }
 
@@ -52,6 +52,6 @@ broker_pending_of(const struct broker *b, uid_t uid)
 	unsigned n = 0;
 
 	for (const struct client *c = b->clients; c; c = c->next)
-		n += c->state != CLIENT_ATTACHED && c->peer.uid == uid;
+		n += !client_has_slot(c) && c->peer.uid == uid;
 	return n;
 }

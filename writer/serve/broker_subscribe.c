@@ -30,7 +30,7 @@ send_unsubscribed(struct client *c, uint32_t number, enum refusal code, const ch
 
 	message_head_init(&message.head, MESSAGE_UNSUBSCRIBED, sizeof(message) + length);
 	if (sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		client_drop_for(c, "it does not take what it is sent");
+		client_hang_up_for(c, "it does not take what it is sent");
 }
 
 static void
@@ -199,7 +199,7 @@ subscribe(struct client *c, const struct message_subscribe *wish)
 	r = client_send_fds(c, &answer, sizeof(answer), &fd, 1);
 	close(fd);
 	if (r < 0)
-		client_drop_for(c, "it does not take what it is sent");
+		client_hang_up_for(c, "it does not take what it is sent");
 }
 
 void
@@ -221,6 +221,6 @@ client_speaks(struct client *c, const struct message_head *head, size_t length)
 		if (c->queues && number < SLOT_QUEUES)
 			client_unsubscribe(&c->queues[number]);
 	} else {
-		client_drop_for(c, "it says what no attached reader has to say");
+		client_hang_up_for(c, "it says what no attached reader has to say");
 	}
 }

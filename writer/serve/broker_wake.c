@@ -87,7 +87,7 @@ drop_hostile(struct broker *b)
 		log_warning("reader %s (pid %ld, uid %lu) blocked its wake-up and is dropped", c->name,
 			    (long)c->peer.pid, (unsigned long)c->peer.uid);
 		b->stats.dropped++;
-		client_drop(c);
+		client_hang_up(c);
 	}
 }
 

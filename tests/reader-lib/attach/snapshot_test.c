@@ -160,6 +160,38 @@ a_revoked_snapshot_expires(void **state)
 	informer_end(&old);
 }
 
+static void
+count_resources(struct broker_fixture *fx, void *context)
+{
+	struct header *h = fx->store->arena->header;
+	struct block *b = (struct block *)(void *)((uint8_t *)h + atomic_load(&h->root));
+	struct root *root = (struct root *)(void *)b->payload;
+
+	__atomic_store_n(&root->resource_count, *(uint32_t *)context, __ATOMIC_RELAXED);
+}
+
+/* A root that becomes something else under a snapshot is read as far as it was checked, no further. */
+static void
+a_root_that_changes_is_read_as_it_was_checked(void **state)
+{
+	struct reader_world *w = *state;
+	struct informer_resource *none;
+	struct informer_snapshot snap;
+	struct informer_object o;
+	uint32_t damaged = UINT32_MAX, whole;
+
+	assert_int_equal(informer_begin(w->inf, &snap), 0);
+	whole = informer_resource_count(&snap);
+	broker_fixture_do(w->fx, count_resources, &damaged);
+	assert_int_equal(informer_resource_count(&snap), whole);
+	assert_int_equal(informer_resource_open(w->inf, "nowhere", &none), 0);
+	assert_int_equal(informer_get_z(&snap, none, "default", "a", &o), INFORMER_E_NO_RESOURCE);
+	assert_int_equal(has(w, &snap, "a"), 0);
+	informer_end(&snap);
+	assert_int_equal(informer_begin(w->inf, &snap), INFORMER_E_CORRUPT);
+	broker_fixture_do(w->fx, count_resources, &whole);
+}
+
 /* What one thread of many does: look, check that what is seen is whole, and that time does not go back. */
 struct looker {
 	struct reader_world *w;
@@ -276,6 +308,7 @@ main(void)
 		TEST(a_snapshot_shows_one_version),
 		TEST(a_snapshot_that_is_not_open_is_refused),
 		TEST(a_revoked_snapshot_expires),
+		TEST(a_root_that_changes_is_read_as_it_was_checked),
 		TEST(snapshots_are_whole_under_churn),
 	};
 

@@ -286,6 +286,33 @@ the_oldest_reader_is_found(void **state)
 	test_unmap_slot(other);
 }
 
+/*
+ * A slot that is closed counts as before until its cells are free: what its reader pinned stays, and it is
+ * told that there will be no other snapshot.
+ */
+static void
+a_closed_slot_counts_until_its_cells_are_free(void **state)
+{
+	struct world *w = *state;
+
+	put(w, 62, 15);
+	put(w, 3, 16);
+	assert_false(slot_is_closed(w->page));
+	pins_close(w->pins, w->id);
+	assert_true(slot_is_closed(w->page));
+	assert_false(pins_are_free(w->pins, w->id));
+	assert_int_equal(pins_horizon(w->pins, 20), 15);
+	atomic_store(&w->page->touched, 0);
+	put(w, 62, CELL_FREE);
+	assert_false(pins_are_free(w->pins, w->id));
+	put(w, 3, CELL_ACQUIRING);
+	assert_false(pins_are_free(w->pins, w->id));
+	put(w, 3, CELL_FREE);
+	assert_true(pins_are_free(w->pins, w->id));
+	assert_true(pins_are_free(w->pins, 3));
+	pins_close(w->pins, 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -303,6 +330,7 @@ main(void)
 		TEST(pins_are_given_out_up_to_the_limit),
 		TEST(armed_is_taken_once),
 		TEST(the_oldest_reader_is_found),
+		TEST(a_closed_slot_counts_until_its_cells_are_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

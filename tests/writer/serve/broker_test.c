@@ -626,6 +626,115 @@ the_report_lists_readers(void **state)
 	close(fd);
 }
 
+/* ---- clients that we hang up on ---- */
+
+/* An attached reader with a pin says nonsense, and hears that we hang up. */
+static struct raw_reader *
+drop_one_that_reads(struct broker_fixture *fx, struct pin_cell **ret_cell)
+{
+	struct raw_reader *r = raw_reader_new(fx);
+	uint64_t held = 0;
+
+	*ret_cell = slot_claim(r->slot, 7);
+	broker_fixture_pod(fx, "b");
+	send(r->fd, "nonsense", 8, 0);
+	raw_hear(r->fd, &r->answer);
+	assert_int_equal(r->answer.length, 0);
+	assert_true(slot_is_closed(r->slot));
+	broker_fixture_pod(fx, "c");
+	broker_fixture_do(fx, held_epochs, &held);
+	assert_int_equal(held, 2);
+	assert_int_equal(broker_fixture_stats(fx).readers, 1);
+	assert_int_equal(broker_fixture_stats(fx).dropped, 1);
+	return r;
+}
+
+static void
+assert_it_goes(struct broker_fixture *fx)
+{
+	uint64_t held = 0;
+
+	broker_fixture_wait_readers(fx, 0);
+	broker_fixture_do(fx, held_epochs, &held);
+	assert_int_equal(held, 0);
+}
+
+/* A reader that we hang up on keeps slot, pin and place while it reads, in the report too. */
+static void
+a_dropped_reader_keeps_its_place_while_it_reads(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct raw_reader *r;
+	struct informer *inf;
+	struct pin_cell *cell;
+	cJSON *report, *first;
+	size_t length;
+	char *text;
+
+	fx->options.max_readers = 1;
+	broker_fixture_start(fx);
+	r = drop_one_that_reads(fx, &cell);
+	inf = broker_fixture_attach(fx, 0);
+	assert_int_equal(broker_fixture_stats(fx).readers, 1);
+	assert_int_equal(informer_stat_json(inf, 60000, &text, &length), 0);
+	report = cJSON_Parse(text);
+	assert_int_equal(cJSON_GetArraySize(report), 1);
+	first = cJSON_GetArrayItem(report, 0);
+	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(first, "pins")), 1);
+	assert_true(cJSON_IsTrue(cJSON_GetObjectItem(first, "dropped")));
+	cJSON_Delete(report);
+	informer_free(inf, text);
+	informer_detach(inf);
+	slot_unpin(cell);
+	assert_it_goes(fx);
+	raw_reader_free(r);
+}
+
+/* One that hangs up in turn is gone, whatever its slot says. */
+static void
+a_dropped_reader_that_hangs_up_is_gone(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct pin_cell *cell;
+	struct raw_reader *r;
+
+	broker_fixture_start(fx);
+	r = drop_one_that_reads(fx, &cell);
+	send(r->fd, "more", 4, MSG_NOSIGNAL);
+	shutdown(r->fd, SHUT_RDWR);
+	assert_it_goes(fx);
+	raw_reader_free(r);
+}
+
+/* What a dropped reader holds ends with the arena that it reads, when another is served. */
+static void
+a_dropped_reader_is_gone_with_its_arena(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct pin_cell *cell;
+	struct raw_reader *r;
+
+	broker_fixture_start(fx);
+	r = drop_one_that_reads(fx, &cell);
+	broker_fixture_replace(fx, true, true);
+	assert_it_goes(fx);
+	raw_reader_free(r);
+}
+
+/* The daemon may end while a dropped reader still reads. */
+static void
+a_broker_ends_beside_a_dropped_reader(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct pin_cell *cell;
+	struct raw_reader *r;
+
+	broker_fixture_start(fx);
+	r = drop_one_that_reads(fx, &cell);
+	broker_fixture_stop(fx);
+	raw_reader_free(r);
+}
+
 /* ---- the socket and its lock ---- */
 
 /*
@@ -741,6 +850,10 @@ main(void)
 		TEST(a_reader_that_blocks_its_wake_up_stops_nobody),
 		TEST(a_write_that_hangs_is_set_free),
 		TEST(the_report_lists_readers),
+		TEST(a_dropped_reader_keeps_its_place_while_it_reads),
+		TEST(a_dropped_reader_that_hangs_up_is_gone),
+		TEST(a_dropped_reader_is_gone_with_its_arena),
+		TEST(a_broker_ends_beside_a_dropped_reader),
 		TEST(a_second_writer_is_refused),
 		TEST(a_child_program_does_not_keep_the_lock),
 		TEST(a_path_too_long_is_refused),
