@@ -157,7 +157,7 @@ apiserver-check: all tests $(PODS) $(B)/apiserver
 $(B)/tests/writer/store/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash,--wrap=key_hash,--wrap=key_hash_name
 # what changes an arena's file, see the test
 $(B)/tests/writer/store/cut_test: TEST_EXTRA = -Wl,--wrap=mmap,--wrap=munmap,--wrap=openat,--wrap=fchmod,--wrap=ftruncate \
-	-Wl,--wrap=posix_fallocate,--wrap=unlinkat,--wrap=renameat,--wrap=memcpy,--wrap=trie_edit_seal,--wrap=store_release_held \
+	-Wl,--wrap=posix_fallocate,--wrap=unlinkat,--wrap=renameat,--wrap=pread,--wrap=trie_edit_seal,--wrap=store_release_held \
 	-Wl,--wrap=key_hash,--wrap=key_hash_name
 # private memory that runs out, see the test
 $(B)/tests/writer/store/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=realloc -Wl,--wrap=calloc
