@@ -643,6 +643,70 @@ after_an_overflow_what_waits_in_the_next_ring_is_told(void **state)
 	recorder_expect(w->r, expected);
 }
 
+/* With the first event of a catch-up: deletions, so many that earlier ones are forgotten. */
+static void
+make_it_forget(struct recorder *r)
+{
+	struct recorder_world *w = r->context;
+
+	r->each = NULL;
+	recorder_change(w->fx, "-ya -yb -yc -yd");
+}
+
+/* More objects than a turn of the feed tells, in this version. */
+static void
+change_many(struct recorder_world *w, unsigned version)
+{
+	char changes[2048];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 2 * FEED_BATCH; i++)
+		n += (size_t)snprintf(changes + n, sizeof(changes) - n, "k%c%c%u ", (int)('a' + i / 26),
+				      (int)('a' + i % 26), version);
+	recorder_change(w->fx, changes);
+}
+
+/*
+ * A deletion that a catch-up has not come to yet, and that is forgotten meanwhile, is not lost: the catch-up
+ * becomes a RESYNC.
+ */
+static void
+a_deletion_forgotten_amid_a_catch_up_is_a_resync(void **state)
+{
+	struct recorder_world *w = *state;
+	uint64_t tombstones = 3;
+	char *text = NULL;
+
+	broker_fixture_do(w->fx, short_memory, &tombstones);
+	recorder_change(w->fx, "ya1 yb1 yc1 yd1 z1");
+	change_many(w, 1);
+	w->r->options.queue_entries = QUEUE_ENTRIES_MIN;
+	recorder_add(w->r);
+	for (int i = 0; i < 5000 && !informer_handler_has_synced(w->r->handler); i++) {
+		recorder_pump(w->inf);
+		usleep(1000);
+	}
+	assert_true(informer_handler_has_synced(w->r->handler));
+	free(recorder_text(w->r, true));
+	/* the catch-up comes to z's deletion in a later turn than the first, with a newer root */
+	change_many(w, 2);
+	recorder_change(w->fx, "-z");
+	w->r->context = w;
+	w->r->each = make_it_forget;
+	for (int i = 0; i < 5000; i++) {
+		recorder_pump(w->inf);
+		free(text);
+		text = recorder_text(w->r, false);
+		if (strstr(text, "END SYNCED") || strstr(text, "-yd1"))
+			break;
+		usleep(1000);
+	}
+	assert_non_null(strstr(text, "RESYNC BEGIN"));
+	assert_non_null(strstr(text, "END SYNCED"));
+	assert_null(strstr(strstr(text, "BEGIN"), "+z1"));
+	free(text);
+}
+
 /*
  * A handler that comes back under its name goes on from where it was, without initial adds; another name gets
  * them, as a RESYNC.
@@ -945,6 +1009,7 @@ main(void)
 		TEST_IN(a_switch_of_generations_loses_no_change),
 		TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
 		TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
+		TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync),
 		TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
 		TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told),
 		TEST_IN(a_named_consumer_goes_on_where_it_was),

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "reader-lib/events/handler.h"
 #include "tests/support/recorder_world.h"
 
 static int
@@ -614,6 +615,66 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 	recorder_expect(w->r, "RESYNC BEGIN +c1* END SYNCED");
 }
 
+/* What has an event waiting is left out of a resync: its new state would be told before its change. */
+static void
+what_waits_is_not_told_again(void **state)
+{
+	struct recorder_world *w = *state;
+	struct handler_work *work;
+
+	w->r->options.resync_ms = 3600000;
+	recorder_change(w->fx, "a1 b1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	recorder_change(w->fx, "a2");
+	work = w->r->handler->work;
+	work->begun_ns = work->due_ns = 0;	/* the whole period is over, before the change was told */
+	while (resync_turn(w->r->handler) > 0 && work->begun_ns == 0)
+		;
+	recorder_expect(w->r, "b1=b1 a1>a2");
+}
+
+/* Where a handler stood when a RESYNC came, and whether it stood there with each of its events. */
+struct standing {
+	struct informer_cursor at;
+	unsigned calls;
+	bool moved;
+};
+
+static void
+look_where_it_stands(struct recorder *r)
+{
+	struct standing *standing = r->context;
+	struct informer_cursor cursor;
+
+	assert_int_equal(informer_handler_cursor(r->handler, &cursor), 0);
+	standing->moved |= memcmp(&cursor, &standing->at, sizeof(cursor)) != 0;
+	standing->calls++;
+}
+
+/* Until all was told anew, nothing is done: the cursor stays what it was through a RESYNC. */
+static void
+a_resync_moves_the_cursor_at_its_end(void **state)
+{
+	struct recorder_world *w = *state;
+	struct standing standing = {.calls = 0};
+	struct informer_cursor after;
+
+	recorder_change(w->fx, "a1 b1 c1");
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* +c1* SYNCED");
+	assert_int_equal(informer_handler_cursor(w->r->handler, &standing.at), 0);
+	w->r->context = &standing;
+	w->r->each = look_where_it_stands;
+	broker_fixture_replace(w->fx, true, true);
+	recorder_change(w->fx, "a1 b2");
+	recorder_expect(w->r, "RESYNC BEGIN +a1* +b2* END SYNCED");
+	assert_int_equal(standing.calls, 2);
+	assert_false(standing.moved);
+	assert_int_equal(informer_handler_cursor(w->r->handler, &after), 0);
+	assert_memory_not_equal(after.lineage, standing.at.lineage, sizeof(after.lineage));
+}
+
 /* Removed: no call after on_done; removing again is fine. */
 static void
 a_removed_handler_is_called_no_more(void **state)
@@ -988,6 +1049,8 @@ main(void)
 		TEST(with_track_keys_another_lineage_is_exact),
 		TEST(in_another_lineage_a_consumer_acknowledges_anew),
 		TEST(with_track_keys_a_consumer_knows_what_its_former_life_was_told),
+		TEST(a_resync_moves_the_cursor_at_its_end),
+		TEST(what_waits_is_not_told_again),
 		TEST(deletions_of_a_resync_are_told_before_they_are_acknowledged),
 		TEST(a_removed_handler_is_called_no_more),
 		TEST(a_handler_may_remove_itself),
