@@ -22,6 +22,7 @@
 #include "reader-lib/events/run.h"
 #include "reader-lib/events/wait.h"
 #include "reader-lib/events/watch_error.h"
+#include "shm-layout/resource_version.h"
 #include "shm-layout/time_ns.h"
 
 /* Wake all waiters, whoever found the news. */
@@ -204,26 +205,6 @@ struct awaited_version {
 	size_t length;
 };
 
-/*
- * One that can be compared (apimachinery, resourceversion.CompareResourceVersion): digits without leading
- * zeros. "0" is none: it stands for "any" in requests, and no object has it.
- */
-static bool
-is_version(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if (text[i] < '0' || text[i] > '9')
-			return false;
-	return length > 0 && text[0] != '0';
-}
-
-/* a >= b, of any length; both are versions. */
-static bool
-not_less(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	return a_length != b_length ? a_length > b_length : memcmp(a, b, a_length) >= 0;
-}
-
 /* Of several entries of the resource each has to get there. */
 static int
 all_reached(const struct snapshot *s, const struct resource_binding *b, const struct awaited_version *awaited)
@@ -236,8 +217,8 @@ all_reached(const struct snapshot *s, const struct resource_binding *b, const st
 		if (!r)
 			return -EBADMSG;
 		version = resource_version(r, &length);
-		if (r->state != RESOURCE_SYNCED || !is_version(version, length) ||
-		    !not_less(version, length, awaited->version, awaited->length))
+		if (r->state != RESOURCE_SYNCED || !resource_version_is_comparable(version, length) ||
+		    resource_version_is_less(version, length, awaited->version, awaited->length))
 			return 0;
 	}
 	return 1;
@@ -418,7 +399,7 @@ informer_wait_version(struct informer *inf, const char *resource, const char *ve
 	if (!inf || !resource || !version)
 		return -EINVAL;
 	awaited.length = strlen(version);
-	if (!is_version(version, awaited.length))
+	if (!resource_version_is_comparable(version, awaited.length))
 		return error_set(inf, -EINVAL,
 				 "'%.40s' is no resourceVersion that could be compared: those are digits "
 				 "without leading zeros, above 0",

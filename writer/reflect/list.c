@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/resource_version.h"
 #include "shm-layout/root.h"
 #include "writer/base/log.h"
 #include "shm-layout/time_ns.h"
@@ -36,7 +37,8 @@ struct list {
 	struct staging staging;
 	char version[RESOURCE_VERSION_MAX + 1];	/* the first page's; "" before */
 	const char *why;		/* what is wrong with the answer, if its content is */
-	char wrong_kind[128];		/* room for that */
+	bool older;			/* that is: than what was asked for */
+	char words[256];		/* room for that */
 
 	struct list_progress progress;
 	uint64_t asked_ms;		/* for the page that is under way */
@@ -95,9 +97,9 @@ check_kind(struct list *l)
 	if (length > 0 && expected > 0 && (same || !l->source.custom || !has_items) &&
 	    !(length == expected + 4 && memcmp(kind, l->source.kind, expected) == 0 &&
 	      memcmp(kind + expected, "List", 4) == 0)) {
-		snprintf(l->wrong_kind, sizeof(l->wrong_kind), "the answer is a %.*s, not a %.40sList",
+		snprintf(l->words, sizeof(l->words), "the answer is a %.*s, not a %.40sList",
 			 length < 40 ? (int)length : 40, kind, l->source.kind);
-		l->why = l->wrong_kind;
+		l->why = l->words;
 	} else if (!has_items) {
 		l->why = "the answer is no list: it has no items";
 	}
@@ -111,6 +113,23 @@ says_that_it_is_a_list(const struct list *l)
 	const char *kind = decoder_list_kind(l->decoder, &length, &has_items);
 
 	return length > 4 && memcmp(kind + length - 4, "List", 4) == 0;
+}
+
+/*
+ * A list at an RV is not older than that. One that is would take back what is known, and readers' copies of
+ * it; a server that says this of its latest state is believed, for then it was itself set back.
+ */
+static void
+check_age(struct list *l)
+{
+	const char *asked = l->first_version ? l->first_version : "";
+
+	l->older = resource_version_is_less(l->version, strlen(l->version), asked, strlen(asked));
+	if (!l->older)
+		return;
+	snprintf(l->words, sizeof(l->words), "the list is of resourceVersion %s, older than %s", l->version,
+		 asked);
+	l->why = l->words;
 }
 
 static int
@@ -132,6 +151,9 @@ on_list_end(void *context, const char *resource_version, const char *continue_to
 		memcpy(l->version, "0", 2);
 	else if (l->version[0] == '\0')
 		memcpy(l->version, resource_version, length + 1);
+	check_age(l);
+	if (l->why)
+		return -EPROTO;
 	if (l->continue_token && strcmp(l->continue_token, continue_token) == 0) {
 		l->why = "the server gives the same continue token again and again";
 		return -EPROTO;
@@ -214,7 +236,7 @@ judge_page(struct list *l, int result, const char *message, struct request_resul
 	const char *error;
 
 	if (l->why) {
-		request_result_set(ended, RESULT_FAILED, "%s", l->why);
+		request_result_set(ended, l->older ? RESULT_TOO_LARGE : RESULT_FAILED, "%s", l->why);
 		return;
 	}
 	if (is_memory(result)) {
@@ -230,7 +252,7 @@ judge_page(struct list *l, int result, const char *message, struct request_resul
 	if (is_memory(result)) {
 		answer_result(&l->answer, result, message, ended);
 	} else if (l->why) {
-		request_result_set(ended, RESULT_FAILED, "%s", l->why);
+		request_result_set(ended, l->older ? RESULT_TOO_LARGE : RESULT_FAILED, "%s", l->why);
 	} else if (result < 0) {
 		error = decoder_error(l->decoder, &offset);
 		answer_unreadable(&l->answer, "list", offset, error, ended);

@@ -52,6 +52,19 @@ on_list_done(void *context, struct list *list, const struct request_result *ende
 	}
 }
 
+/*
+ * Whether the state may be an old one that the server has at hand. Not where there is content though no RV is
+ * known of it (of a life that ended amid a list): what is shown would go back.
+ */
+static bool
+may_be_old(const struct reflector *r)
+{
+	const struct known_objects *known = delta_fifo_known(r->source.fifo);
+
+	return r->choices.version == REFLECTOR_VERSION_ANY ||
+	       (r->choices.version == REFLECTOR_VERSION_DEFAULT && known->count(known->context) == 0);
+}
+
 static void
 start_list(struct reflector *r)
 {
@@ -62,7 +75,7 @@ start_list(struct reflector *r)
 	reflector_last_version(r, r->list_version);
 	if (r->version_unavailable)
 		r->list_version[0] = '\0';
-	else if (r->list_version[0] == '\0' && r->choices.version != REFLECTOR_VERSION_LATEST)
+	else if (r->list_version[0] == '\0' && may_be_old(r))
 		memcpy(r->list_version, "0", 2);
 	r->list_at_latest = r->list_version[0] == '\0';
 	/* At an explicit RV the watch cache answers in one piece, unless it was seen not to. */

@@ -32,6 +32,11 @@
  * Expired: again at RV "". 429, connection refused, ended before the mark: again after a wait, the second
  * time by LIST. Anything else, also not even accepted for 30 s: LIST this time.
  *
+ * Nothing goes back by a list: later ones ask for what is not older than the last RV, and an answer that is
+ * older all the same is not taken, but the latest state asked for (client-go takes it). So it is where
+ * content has no RV. What a server says of its latest state is so, also if it was set back; and so is every
+ * event.
+ *
  * A list that fails changes nothing. 401, 403 and 404 are REFUSED: tried again with the same backoff, with
  * the RBAC rule to add in the message; other resources have their own Reflectors and notice nothing.
  *

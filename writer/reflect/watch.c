@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
 #include "shm-layout/path.h"
+#include "shm-layout/resource_version.h"
 #include "shm-layout/root.h"
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
@@ -35,6 +37,7 @@ struct watch {
 	bool ended;		/* `end` is valid */
 	/* it began at no RV, and may be at the ADDED events of the state still: theirs are in no order */
 	bool unordered;
+	char asked[RESOURCE_VERSION_MAX + 1];	/* the RV */
 	struct watch_stats stats;
 };
 
@@ -168,8 +171,14 @@ on_object(void *context, const char *type, size_t type_length, struct draft d)
 static int
 end_initial(struct watch *w, const char *version)
 {
-	int r = staging_settle(&w->staging);
+	int r;
 
+	if (resource_version_is_less(version, strlen(version), w->asked, strlen(w->asked))) {
+		request_result_set(&w->end, RESULT_TOO_LARGE,
+				   "the state is of resourceVersion %s, older than %s", version, w->asked);
+		return end_with(w);
+	}
+	r = staging_settle(&w->staging);
 	w->stats.staged = w->staging.count;
 	if (r == 0)
 		r = staging_replace(&w->staging, version);
@@ -369,6 +378,7 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 	w->stats.initial = params->initial_events;
 	w->unordered = !params->initial_events &&
 		       !watch_can_resume(params->resource_version, strlen(params->resource_version));
+	snprintf(w->asked, sizeof(w->asked), "%s", params->resource_version);
 	staging_init(&w->staging, source->fifo);
 	turn_share_init(&w->share, &w->source, &w->request,
 			w->stats.initial ? WATCH_TURN_BYTES : WATCH_TURN_EVENTS);

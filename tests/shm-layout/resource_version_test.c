@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which resource versions can be compared, and how: as apimachinery's CompareResourceVersion.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "shm-layout/resource_version.h"
+
+static bool
+comparable(const char *text)
+{
+	return resource_version_is_comparable(text, strlen(text));
+}
+
+static bool
+less(const char *a, const char *b)
+{
+	return resource_version_is_less(a, strlen(a), b, strlen(b));
+}
+
+/* Digits without leading zeros; no sign, no blank, and not "0", which stands for any. */
+static void
+digits_can_be_compared(void **state)
+{
+	static const char *const not[] = {"", "0", "007", "-1", "+1", " 1", "1 ", "1a", "0x1", "1.0"};
+
+	(void)state;
+	assert_true(comparable("1"));
+	assert_true(comparable("10"));
+	assert_true(comparable("99999999999999999999999999999999999999999999999999999999999999"));
+	for (size_t i = 0; i < sizeof(not) / sizeof(*not); i++)
+		if (comparable(not[i]))
+			fail_msg("'%s'", not[i]);
+}
+
+/* By their numbers, however long. What cannot be compared is not less, and nothing is less than it. */
+static void
+they_are_compared_as_numbers(void **state)
+{
+	(void)state;
+	assert_true(less("9", "10"));
+	assert_false(less("10", "9"));
+	assert_false(less("10", "10"));
+	assert_true(less("18446744073709551615", "18446744073709551616"));
+	assert_true(less("18446744073709551616", "28446744073709551615"));
+	assert_false(less("0", "1"));
+	assert_false(less("", "1"));
+	assert_false(less("1", "02"));
+	assert_false(less("1", "b"));
+	assert_false(less("a", "b"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digits_can_be_compared),
+		cmocka_unit_test(they_are_compared_as_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
