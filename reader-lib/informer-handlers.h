@@ -123,8 +123,9 @@ struct informer_watch_status {
  *                  an add or a delete, as with these. Its answer must be the object's alone: it is asked
  *                  again of old states, and as often as need be. Called like the other functions, no lock
  *                  held, of objects that are lent; it looks, and changes no handler
- * on_add           is_initial: it was there when the handler came, or is told again by a RESYNC
- * on_update        old NULL: not known (COALESCED). old == object: a resync
+ * name             what `informerctl stat`, informerd's log and metrics call it, at most 91 bytes; NULL or
+ * "": its consumer's name, else the reader's on_add           is_initial: it was there when the handler came,
+ * or is told again by a RESYNC on_update        old NULL: not known (COALESCED). old == object: a resync
  * on_delete        final_state_known: object is the last state it had (for a handler with selectors: the last
  *                  that matched). Else the object may have only its key (informer_object_key(), _name(),
  *                  _namespace()): the state that it had when it went is not known
@@ -157,6 +158,7 @@ struct informer_handler_options {
 	void (*on_done)(void *context);
 	bool (*filter)(void *context, const struct informer_object *object);
 	uint32_t keys_max;
+	const char *name;
 };
 
 /*

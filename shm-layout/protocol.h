@@ -25,6 +25,7 @@
 #ifndef SHM_LAYOUT_PROTOCOL_H
 #define SHM_LAYOUT_PROTOCOL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "shm-layout/consumer.h"
@@ -112,9 +113,12 @@ struct message_refused {
  *              of one resource count as one
  * namespace_   only this namespace; empty: all
  * consumer     named consumer whose cursor is kept; empty: none
+ * name         what reports, logs and metrics call it: any bytes, need not be terminated. Empty: the
+ *              consumer's name, else the reader's. Since layout 1.1: a broker whose arena has layout_minor 0
+ *              takes the message only without it (SUBSCRIBE_BYTES_1_0), a later one takes both
  *
- * Names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT
- * entries in all; those that come last get what is left, QUEUE_ENTRIES_MIN at least.
+ * The other names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES *
+ * QUEUE_ENTRIES_DEFAULT entries in all; those that come last get what is left, QUEUE_ENTRIES_MIN at least.
  */
 struct message_subscribe {
 	struct message_head head;
@@ -123,7 +127,9 @@ struct message_subscribe {
 	char resource[320];
 	char namespace_[256];
 	char consumer[CONSUMER_NAME_MAX + 1];
+	char name[CONSUMER_NAME_MAX + 1];
 };
+#define SUBSCRIBE_BYTES_1_0 offsetof(struct message_subscribe, name)
 
 /*
  * base         the queue holds every change with a greater seq

@@ -4,6 +4,7 @@
  */
 #include "reader-lib/events/handler.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "shm-layout/time_ns.h"
@@ -61,8 +62,10 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 		return r;
 	}
 	w->sub.entries = w->o.queue_entries;
+	snprintf(w->sub.name, sizeof(w->sub.name), "%s", w->o.name ? w->o.name : "");
 	/* The caller's strings are not kept. */
-	w->o.resource = w->o.namespace_ = w->o.label_selector = w->o.field_selector = w->o.consumer = NULL;
+	w->o.resource = w->o.namespace_ = w->o.label_selector = w->o.field_selector = w->o.consumer =
+		w->o.name = NULL;
 	feed_init(&w->feed, inf, &w->sub);
 	if (w->o.keys_max == 0)
 		w->o.keys_max = INFORMER_KEYS_MAX;

@@ -35,6 +35,7 @@ struct subscription {
 	_Atomic(struct ring *) arrived;
 	char ns[256];
 	char consumer[CONSUMER_NAME_MAX + 1];
+	char name[CONSUMER_NAME_MAX + 1];
 };
 
 /*

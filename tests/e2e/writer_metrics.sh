@@ -77,6 +77,32 @@ others="$others $!"
 until_true is 'informer_readers{name="informerctl"}' 1 || fail "$(ask /metrics | grep readers)"
 until_true is informer_queues 1 || fail "queues"
 is 'informer_queue_overflows_total{resource="pods"}' 0 || fail "overflows"
+is 'informer_handler_queues{handler="informerctl"}' 1 || fail "handlers: $(ask /metrics | grep handler)"
+is 'informer_handler_queues_overflowed{handler="informerctl"}' 0 || fail "handlers: $(ask /metrics | grep handler)"
+# Whatever handlers are called, and however many there are: a hundred names, and the others together; quotes are escaped.
+python3 - "$S" <<'PY' &
+import socket, struct, sys, time
+def packet(kind, body): return struct.pack("=IHHII", 0x31464e49, 1, kind, 16 + len(body), 0) + body
+held = []
+for reader in range(2):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(sys.argv[1])
+    s.send(packet(1, struct.pack("=HHI64s", 1, 1, 0, b"many")))
+    s.recv(4096)
+    for number in range(64):
+        name = b'a "\\ name' if reader + number == 0 else b"handler-%d-%d" % (reader, number)
+        s.send(packet(7, struct.pack("=II320s256s92s92s", number, 0, b"pods", b"", b"", name)))
+        s.recv(4096)
+    held.append(s)
+time.sleep(1000)
+PY
+others="$others $!"
+until_true is informer_queues 129 || fail "queues of many: $(metric informer_queues)"
+[ "$(ask /metrics | grep -c '^informer_handler_unread_events{')" = 101 ] || fail "names: $(ask /metrics | grep -c '^informer_handler_unread_events{')"
+is 'informer_handler_queues{handler="<other>"}' 29 || fail "others: $(ask /metrics | grep other)"
+ask /metrics | grep -qxF 'informer_handler_queues{handler="a \"\\ name"} 1' || fail "quotes: $(ask /metrics | grep 'handler="a')"
+kill $!
+until_true is informer_queues 1 || fail "queues of many stay"
 pod=$(curl -s "$url/api/v1/pods" | jq -r '.items[0].metadata | "\(.namespace)/pods/\(.name)"')
 curl -sf -X DELETE "$url/api/v1/namespaces/$pod" >/dev/null
 until_true is 'informer_tombstones{resource="pods"}' 1 || fail "tombstones"

@@ -128,6 +128,7 @@ static const struct field fields[] = {
 	FIXED("SUBSCRIBE", struct message_subscribe, resource),
 	FIXED("SUBSCRIBE", struct message_subscribe, namespace_),
 	FIXED("SUBSCRIBE", struct message_subscribe, consumer),
+	FIXED("SUBSCRIBE", struct message_subscribe, name),
 	FIXED("SUBSCRIBED", struct message_subscribed, number),
 	FIXED("SUBSCRIBED", struct message_subscribed, entries),
 	FIXED("SUBSCRIBED", struct message_subscribed, base),

@@ -209,6 +209,7 @@ intake_new(struct informer *informer, const struct handler_settings *settings, s
 		.field_selector = settings->fields,
 		.queue_entries = settings->queue_entries,
 		.consumer = settings->consumer,
+		.name = settings->name,
 		.manual_ack = true,
 		.track_keys = true,
 		.keys_max = settings->no_track_keys ? INFORMER_NO_KEYS : 0,

@@ -185,19 +185,20 @@ add_readers(struct field report, struct text *out)
 static void
 add_queues(struct field report, struct text *out)
 {
-	static const char *const heading[] = {"QUEUE", "READER", "PID",  "CONSUMER",
-					      "STATE", "UNREAD", "HELD", "OVERFLOWS"};
+	static const char *const heading[] = {"QUEUE", "HANDLER", "READER", "PID",      "CONSUMER",
+					      "STATE", "UNREAD",  "HELD",   "OVERFLOWS"};
 	struct cells cells = CELLS_INIT;
 	struct field_iter reader, queue;
 	unsigned count = 0;
 
-	for (size_t i = 0; i < 8; i++)
+	for (size_t i = 0; i < 9; i++)
 		cells_adds(&cells, heading[i]);
 	field_iterate(member(report, "readers"), &reader);
 	while (field_next(&reader)) {
 		field_iterate(member(reader.item, "queues"), &queue);
 		for (; field_next(&queue); count++) {
 			cell_resource(queue.item, &cells);
+			cells_add_or(&cells, field_string(member(queue.item, "name")), "-");
 			cells_add(&cells, field_string(member(reader.item, "name")));
 			cell_int(member(reader.item, "pid"), &cells);
 			cells_add_or(&cells, field_string(member(queue.item, "consumer")), "-");
@@ -211,7 +212,7 @@ add_queues(struct field report, struct text *out)
 	}
 	if (count > 0) {
 		text_addc(out, '\n');
-		table_write(&cells, 8, out);
+		table_write(&cells, 9, out);
 	}
 	cells_done(&cells);
 }

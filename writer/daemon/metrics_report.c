@@ -261,6 +261,16 @@ struct queue_sums {
 	double count, closed, unread, held;
 };
 
+static void
+add_to_sums(struct queue_sums *sums, const cJSON *queue)
+{
+	sums->count++;
+	sums->closed += !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(queue, "open"));
+	sums->unread += number_of(queue, "unread");
+	/* two queues hold the same bytes */
+	sums->held = fmax(sums->held, number_of(queue, "held_bytes"));
+}
+
 static struct queue_sums
 sum_queues(const cJSON *readers)
 {
@@ -268,14 +278,95 @@ sum_queues(const cJSON *readers)
 	const cJSON *reader, *queue;
 
 	cJSON_ArrayForEach(reader, readers)
-		cJSON_ArrayForEach(queue, cJSON_GetObjectItemCaseSensitive(reader, "queues")) {
-			sums.count++;
-			sums.closed += !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(queue, "open"));
-			sums.unread += number_of(queue, "unread");
-			/* two queues hold the same bytes */
-			sums.held = fmax(sums.held, number_of(queue, "held_bytes"));
-		}
+		cJSON_ArrayForEach(queue, cJSON_GetObjectItemCaseSensitive(reader, "queues"))
+			add_to_sums(&sums, queue);
 	return sums;
+}
+
+/*
+ * Names of handlers are what readers like to give, and as many as there are queues: so many are told of by
+ * themselves, the others together.
+ */
+#define HANDLER_NAMES_MAX 100
+#define OTHER_HANDLERS "<other>"
+
+struct handler_sums {
+	const char *name;
+	struct queue_sums sums;
+};
+
+/* HANDLER_NAMES_MAX names, in the order in which their handlers came, and the others; NULL: not so many. */
+static struct handler_sums *
+sum_handlers(const cJSON *readers)
+{
+	struct handler_sums *handlers = calloc(HANDLER_NAMES_MAX + 1, sizeof(*handlers));
+	const cJSON *reader, *queue;
+
+	if (!handlers)
+		return NULL;
+	cJSON_ArrayForEach(reader, readers)
+		cJSON_ArrayForEach(queue, cJSON_GetObjectItemCaseSensitive(reader, "queues")) {
+		const char *name = text_of(queue, "name");
+		size_t i = 0;
+
+		if (!name || strcmp(name, OTHER_HANDLERS) == 0)
+			i = HANDLER_NAMES_MAX;
+		while (i < HANDLER_NAMES_MAX && handlers[i].name && strcmp(handlers[i].name, name) != 0)
+			i++;
+		handlers[i].name = i < HANDLER_NAMES_MAX ? name : OTHER_HANDLERS;
+		add_to_sums(&handlers[i].sums, queue);
+		}
+		return handlers;
+}
+
+static double
+handler_queues(const struct queue_sums *sums)
+{
+	return sums->count;
+}
+static double
+handler_overflowed(const struct queue_sums *sums)
+{
+	return sums->closed;
+}
+static double
+handler_unread(const struct queue_sums *sums)
+{
+	return sums->unread;
+}
+static double
+handler_held(const struct queue_sums *sums)
+{
+	return sums->held;
+}
+
+static bool
+add_handlers(struct metrics_text *m, const cJSON *readers)
+{
+	static const struct {
+		const char *name, *help;
+		double (*value)(const struct queue_sums *sums);
+	} rows[] = {
+		{"informer_handler_queues", "Event queues, by the name of their handler.", handler_queues},
+		{"informer_handler_queues_overflowed",
+		 "Of these, overflowed at the moment: the handler does not keep up.", handler_overflowed},
+		{"informer_handler_unread_events", "Events that stand unread in them.", handler_unread},
+		{"informer_handler_held_bytes", "What the slowest of them holds back in the arena.",
+		 handler_held},
+	};
+	struct handler_sums *handlers = sum_handlers(readers);
+
+	if (!handlers)
+		return false;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(*rows); row++) {
+		metrics_family(m, rows[row].name, "gauge", rows[row].help);
+		for (size_t i = 0; i <= HANDLER_NAMES_MAX; i++)
+			if (handlers[i].name)
+				metrics_sample(m, "", rows[row].value(&handlers[i].sums),
+					       LABELS("handler", handlers[i].name));
+	}
+	free(handlers);
+	return true;
 }
 
 /* Whether one of the resources before this one has its name, too. */
@@ -312,6 +403,7 @@ add_readers(struct metrics_text *m, const struct daemon *d)
 	cJSON *readers = broker_readers_json(d->broker);
 	struct queue_sums queues = sum_queues(readers);
 	struct broker_stats stats;
+	bool handlers;
 
 	broker_stats(d->broker, &stats);
 	metrics_family(m, "informer_readers", "gauge", "Readers attached, by the name they gave.");
@@ -338,8 +430,9 @@ add_readers(struct metrics_text *m, const struct daemon *d)
 	add_one(m, "informer_queue_held_bytes", "gauge", "What the slowest one holds back in the arena.",
 		queues.held);
 	add_overflows(m, d);
+	handlers = add_handlers(m, readers);
 	cJSON_Delete(readers);
-	return readers != NULL;
+	return readers && handlers;
 }
 
 static bool

@@ -111,8 +111,8 @@ void broker_announce(struct broker *broker);
  *
  *	[{"pid", "uid", "name", "generation", "pins", "oldest_epoch", "oldest_age_ns", "lag_epochs",
  *	  "dropped": we hung up on it and it still reads,
- *	  "queues": [{"number", "resource", "namespace", "consumer", "capacity", "unread", "held_bytes",
- *	              "overflows", "open"}]}]
+ *	  "queues": [{"number", "resource", "namespace", "name", "consumer", "capacity", "unread",
+ *	              "held_bytes", "overflows", "open"}]}]
  */
 cJSON *broker_readers_json(struct broker *broker);
 

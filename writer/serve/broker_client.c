@@ -204,16 +204,6 @@ send_report(struct client *c)
 
 /* ---- receiving ---- */
 
-/* For the log and the report: what is not printable ASCII becomes '?'. */
-static void
-take_name(struct client *c, const char name[64])
-{
-	size_t i;
-
-	for (i = 0; i < 64 && name[i]; i++)
-		c->name[i] = name[i] < 0x20 || name[i] > 0x7e ? '?' : name[i];
-	c->name[i] = '\0';
-}
 
 static void
 attach(struct client *c, const struct message_hello *hello)
@@ -255,7 +245,7 @@ attach(struct client *c, const struct message_hello *hello)
 		return;
 	}
 	/* Registered before it learns of it. */
-	take_name(c, hello->reader_name);
+	name_take(c->name, hello->reader_name, sizeof(c->name));
 	c->want_keys = hello->flags & HELLO_WANT_KEYS;
 	c->pins = source.pins;
 	c->generation = source.arena->header->generation;

@@ -88,6 +88,7 @@ struct client {
 	bool has_death;
 	unsigned open_handles;
 	uint64_t deadline_ms;	/* uv_now(); 0: none */
+	uint64_t behind_said_ms; /* uv_now(), when the log was told last that it is behind */
 	char name[65];
 	bool want_keys;
 
@@ -128,6 +129,11 @@ bool broker_may_tell(struct broker *b);
 
 /* A head for a packet of that length. */
 void message_head_init(struct message_head *head, enum message_type type, size_t length);
+/*
+ * A name that a reader gave, of at most size - 1 bytes and not necessarily terminated: for the log, the
+ * report and labels of metrics. What is not printable ASCII becomes '?'.
+ */
+void name_take(char *ret_name, const char *given, size_t size);
 /* client_drop() and client_hang_up(), for what it did, or did not do. */
 void client_drop_for(struct client *c, const char *why);
 void client_hang_up_for(struct client *c, const char *why);
@@ -150,6 +156,7 @@ struct reader_queue {
 	struct consumer_seat *seat;	/* NULL: no consumer */
 	uint32_t entries;
 	char consumer[CONSUMER_NAME_MAX + 1];
+	char name[CONSUMER_NAME_MAX + 1]; /* for people: printable, never empty */
 };
 
 /* A packet of an attached client; the client may be gone afterwards. */

@@ -16,6 +16,16 @@ message_head_init(struct message_head *head, enum message_type type, size_t leng
 				      .length = (uint32_t)length};
 }
 
+void
+name_take(char *ret_name, const char *given, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < size && given[i]; i++)
+		ret_name[i] = (char)(given[i] < 0x20 || given[i] > 0x7e ? '?' : given[i]);
+	ret_name[i] = '\0';
+}
+
 int
 client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count)
 {

@@ -12,9 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "writer/base/log.h"
 #include "writer/serve/broker_internal.h"
 #include "writer/serve/consumers.h"
 #include "writer/serve/fan_out.h"
+
+#define BEHIND_LINE_MS 60000u
 
 /* Entries of all the queues of one reader; the last ones get what is left. */
 #define ENTRIES_MAX ((uint64_t)SLOT_QUEUES * QUEUE_ENTRIES_DEFAULT)
@@ -39,6 +42,30 @@ on_due(void *context)
 	struct client *c = context;
 
 	c->broker->wake.queue_due[c->sleeper] = true;
+}
+
+/*
+ * One of its queues overflowed: it has not read what was told it. Said at most once a minute of each reader,
+ * so that nobody fills the log.
+ */
+static void
+on_overflow(void *context, const struct subscriber *s)
+{
+	struct client *c = context;
+	uint64_t now = uv_now(c->broker->loop);
+
+	if (c->behind_said_ms && now - c->behind_said_ms < BEHIND_LINE_MS)
+		return;
+	for (unsigned i = 0; c->queues && i < SLOT_QUEUES; i++) {
+		if (c->queues[i].subscriber != s)
+			continue;
+		c->behind_said_ms = now;
+		log_info("%s: handler %s of %s (pid %ld, uid %lu) does not keep up: its queue overflowed, it "
+			 "is "
+			 "told newest states when it looks",
+			 subscriber_resource_name(s), c->queues[i].name, c->name, (long)c->peer.pid,
+			 (unsigned long)c->peer.uid);
+	}
 }
 
 /* Why it may not have the queue, or 0. */
@@ -133,6 +160,7 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		.entries = entries_left(c, wish->entries),
 		.cursor = cursor,
 		.on_due = on_due,
+		.on_overflow = on_overflow,
 		.context = c,
 	};
 	struct broker_source source;
@@ -165,6 +193,14 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		return;
 	}
 	queue->entries = answer->entries = subscriber_capacity(queue->subscriber);
+	name_take(queue->name,
+		  wish->name[0]        ? wish->name
+		  : queue->consumer[0] ? queue->consumer
+				       : c->name,
+		  sizeof(queue->name));
+	log_debug("%s: handler %s of %s (pid %ld, uid %lu) listens",
+		  subscriber_resource_name(queue->subscriber), queue->name, c->name, (long)c->peer.pid,
+		  (unsigned long)c->peer.uid);
 }
 
 static void
@@ -208,8 +244,12 @@ client_speaks(struct client *c, const struct message_head *head, size_t length)
 	bool is_ours = length >= sizeof(*head) && head->magic == PROTOCOL_MAGIC &&
 		       head->version == PROTOCOL_VERSION && head->length == length;
 
-	if (is_ours && head->type == MESSAGE_SUBSCRIBE && length == sizeof(struct message_subscribe)) {
-		subscribe(c, (const struct message_subscribe *)(const void *)head);
+	if (is_ours && head->type == MESSAGE_SUBSCRIBE &&
+	    (length == sizeof(struct message_subscribe) || length == SUBSCRIBE_BYTES_1_0)) {
+		struct message_subscribe wish = {0};
+
+		memcpy(&wish, head, length);
+		subscribe(c, &wish);
 	} else if (is_ours && head->type == MESSAGE_WANT && length == sizeof(struct message_want)) {
 		const struct message_want *wish = (const struct message_want *)(const void *)head;
 

@@ -63,6 +63,7 @@ struct subscriber {
 	bool closed;			/* in the list of those that wait to be reopened */
 	struct subscriber *next_touched, *next_closed;
 	void (*on_due)(void *context);
+	void (*on_overflow)(void *context, const struct subscriber *s);
 	void *context;
 };
 
@@ -163,6 +164,8 @@ note_closed(struct subscriber *s)
 	s->closed = true;
 	s->next_closed = s->fan_out->closed;
 	s->fan_out->closed = s;
+	if (s->on_overflow)
+		s->on_overflow(s->context, s);
 }
 
 static void
@@ -485,6 +488,7 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 		fan_out_rebind(f);
 	s->fan_out = f;
 	s->on_due = options->on_due;
+	s->on_overflow = options->on_overflow;
 	s->context = options->context;
 	s->resource_length = options->resource_length;
 	s->ns_length = options->ns_length;

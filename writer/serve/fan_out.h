@@ -54,6 +54,7 @@ void fan_out_free(struct fan_out *f);
  *             all
  * cursor      the reader's cursor for this queue, in its slot
  * on_due      called within a commit that gave its reader something to look at
+ * on_overflow called when its queue overflowed, once until it reopened; may be NULL
  * ret_base    the queue has everything with a greater seq
  * ret_fd      of the queue, read-only; the caller's to close
  */
@@ -65,6 +66,7 @@ struct subscriber_options {
 	uint32_t entries;
 	struct queue_cursor *cursor;
 	void (*on_due)(void *context);
+	void (*on_overflow)(void *context, const struct subscriber *s);
 	void *context;
 };
 int fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,

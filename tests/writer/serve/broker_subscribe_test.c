@@ -22,6 +22,7 @@
 #include "tests/support/broker_fixture.h"
 #include "tests/support/raw_reader.h"
 #include "writer/base/log.h"
+#include "writer/base/log.h"
 
 static uint64_t
 head(const struct queue *q)
@@ -425,7 +426,8 @@ garbage_from_an_attached_reader_ends_it(void **state)
 		if (i % 2 && n >= sizeof(noise.head))
 			noise.head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION,
 							   (uint16_t)(rand() % 12), (uint32_t)n, 0};
-		if (n == sizeof(struct message_unsubscribe) || n == sizeof(struct message_subscribe))
+		if (n == sizeof(struct message_unsubscribe) || n == sizeof(struct message_subscribe) ||
+		    n == SUBSCRIBE_BYTES_1_0)
 			n--;
 		assert_int_equal(send(bad->fd, &noise, n, MSG_NOSIGNAL), n);
 		raw_hear(bad->fd, &bad->answer);
@@ -502,6 +504,7 @@ the_report_shows_queues(void **state)
 	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "resource")), "pods");
 	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "namespace")), "default");
 	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "consumer")), "agent");
+	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "name")), "agent");
 	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "capacity")), QUEUE_ENTRIES_DEFAULT);
 	assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "unread")), 3);
 	assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(q, "held_bytes")) > 0);
@@ -509,6 +512,111 @@ the_report_shows_queues(void **state)
 	assert_true(cJSON_IsTrue(cJSON_GetObjectItem(q, "open")));
 	cJSON_Delete(readers);
 	raw_reader_free(r);
+}
+
+/* Subscribe by a message of so many bytes, and assert what the report calls the handler. */
+static void
+assert_named(struct broker_fixture *fx, struct raw_reader *r, struct message_subscribe *wish, size_t bytes,
+	     const char *expected)
+{
+	cJSON *readers, *q;
+
+	wish->head = (struct message_head){PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE,
+					   (uint32_t)bytes, 0};
+	assert_int_equal(send(r->fd, wish, bytes, MSG_NOSIGNAL), bytes);
+	raw_hear(r->fd, &r->answer);
+	assert_int_equal(r->answer.u.head.type, MESSAGE_SUBSCRIBED);
+	raw_close(&r->answer);
+	readers = report(fx);
+	q = cJSON_GetArrayItem(cJSON_GetObjectItem(cJSON_GetArrayItem(readers, 0), "queues"), 0);
+	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(q, "name")), expected);
+	cJSON_Delete(readers);
+}
+
+/*
+ * A handler is called as it says, whatever bytes these are, else as its consumer or its reader; one of a
+ * library of layout 1.0 cannot say.
+ */
+static void
+a_handler_has_a_name(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct message_subscribe wish = {.resource = "pods", .name = "web hook"};
+	char longest[sizeof(wish.name)];
+	struct raw_reader *r;
+
+	assert_int_equal(SUBSCRIBE_BYTES_1_0, 692);
+	broker_fixture_start(fx);
+	r = raw_reader_new(fx);
+	assert_named(fx, r, &wish, sizeof(wish), "web hook");
+	assert_named(fx, r, &wish, SUBSCRIBE_BYTES_1_0, "raw ?[31m client");
+	memcpy(wish.name, "a\n\x1b\xff\"", 6);
+	assert_named(fx, r, &wish, sizeof(wish), "a???\"");
+	memset(wish.name, 'x', sizeof(wish.name));
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	assert_named(fx, r, &wish, sizeof(wish), longest);
+	wish.name[0] = '\0';
+	assert_named(fx, r, &wish, sizeof(wish), "raw ?[31m client");
+	snprintf(wish.consumer, sizeof(wish.consumer), "agent");
+	assert_named(fx, r, &wish, sizeof(wish), "agent");
+	raw_reader_free(r);
+}
+
+static void
+open_log(struct broker_fixture *fx, void *context)
+{
+	(void)fx;
+	log_open(LOG_LEVEL_INFO, context ? fileno(context) : 2);
+}
+
+/* How often a text stands in the log. */
+static unsigned
+count_in(FILE *log, const char *text)
+{
+	char line[1024];
+	unsigned count = 0;
+
+	rewind(log);
+	while (fgets(line, sizeof(line), log))
+		count += strstr(line, text) != NULL;
+	return count;
+}
+
+/* Who does not keep up is named in the log, once a minute at most. */
+static void
+a_handler_that_is_behind_is_named_in_the_log(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct message_subscribe wish = {
+		.head = {PROTOCOL_MAGIC, PROTOCOL_VERSION, MESSAGE_SUBSCRIBE, sizeof(wish), 0},
+		.resource = "pods",
+		.entries = QUEUE_ENTRIES_MIN,
+		.name = "slow\nhook"};
+	FILE *log = tmpfile();
+	struct raw_reader *r;
+	char name[16];
+
+	assert_non_null(log);
+	broker_fixture_start(fx);
+	broker_fixture_do(fx, open_log, log);
+	r = raw_reader_new(fx);
+	for (wish.number = 0; wish.number < 2; wish.number++) {
+		assert_int_equal(send(r->fd, &wish, sizeof(wish), MSG_NOSIGNAL), sizeof(wish));
+		raw_hear(r->fd, &r->answer);
+		raw_close(&r->answer);
+	}
+	for (unsigned i = 0; i < 2 * QUEUE_ENTRIES_MIN; i++) {
+		if (i == QUEUE_ENTRIES_MIN / 2)
+			assert_int_equal(count_in(log, "does not keep up"), 0);
+		snprintf(name, sizeof(name), "p%u", i);
+		broker_fixture_pod(fx, name);
+	}
+	assert_int_equal(count_in(log, "info pods: handler slow?hook of raw ?[31m client (pid "), 1);
+	assert_int_equal(count_in(log, "does not keep up"), 1);
+	broker_fixture_do(fx, open_log, NULL);
+	raw_reader_free(r);
+	fclose(log);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, broker_fixture_set_up, broker_fixture_tear_down)
@@ -557,6 +665,8 @@ main(void)
 		TEST(a_reader_that_takes_no_answer_is_dropped),
 		TEST(entries_of_a_reader_are_bounded),
 		TEST(the_report_shows_queues),
+		TEST(a_handler_has_a_name),
+		TEST(a_handler_that_is_behind_is_named_in_the_log),
 		TEST(what_readers_look_at_is_told),
 	};
 

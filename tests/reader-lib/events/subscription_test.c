@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Subscriptions: what is said to the daemon of the handler that asks. (What comes of the answers: feed_test.c
+ * and handler_test.c.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/recorder_world.h"
+
+static int
+set_up(void **state)
+{
+	*state = recorder_world_new("", false);
+	return 0;
+}
+
+/* What the daemon calls the one handler that listens. */
+struct called {
+	char name[100];
+};
+
+static void
+note_name(struct broker_fixture *fx, void *context)
+{
+	struct called *called = context;
+	cJSON *readers = broker_readers_json(fx->broker);
+	const cJSON *queues = cJSON_GetObjectItem(cJSON_GetArrayItem(readers, 0), "queues");
+	const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetArrayItem(queues, 0), "name"));
+
+	snprintf(called->name, sizeof(called->name), "%s", name ? name : "");
+	cJSON_Delete(readers);
+}
+
+static void
+assert_called(struct recorder_world *w, const char *name)
+{
+	struct called called;
+
+	broker_fixture_do(w->fx, note_name, &called);
+	assert_string_equal(called.name, name);
+}
+
+/* A handler's name reaches the daemon: what is too long is cut; none is its reader's. */
+static void
+a_handler_is_called_by_its_name(void **state)
+{
+	struct recorder_world *w = *state;
+	char name[200];
+
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	recorder_change(w->fx, "a1");
+	w->r->options.name = name;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	name[91] = '\0';
+	assert_called(w, name);
+	informer_remove_handler(w->r->handler);
+	recorder_expect(w->r, "DONE");
+	recorder_add(w->other);
+	recorder_expect(w->other, "+a1* SYNCED");
+	assert_called(w, "test");
+}
+
+/* To a daemon of layout 1.0, which knows no names and drops who says one, nothing is said of them. */
+static void
+a_daemon_that_knows_no_names_is_told_none(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->fx->store->arena->header->layout_minor = 0;
+	recorder_change(w->fx, "a1");
+	w->r->options.name = "hook";
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* SYNCED");
+	assert_called(w, "test");
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, recorder_world_tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(a_handler_is_called_by_its_name),
+		TEST(a_daemon_that_knows_no_names_is_told_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
