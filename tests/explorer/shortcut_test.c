@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reader looks objects up by their key, through the shortcut, while the writer changes them (PROTOCOLS.md,
+ * Shortcut): what it finds is the object as the root that it pinned has it, the same when it looks twice.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/attach/snapshot.h"
+#include "tests/explorer/explorer.h"
+#include "tests/explorer/pair.h"
+
+#define PODS 17u /* a resource of fewer has no shortcut */
+
+static struct pair pair;
+static struct informer_resource *pods;
+static uint64_t seq_of_first;
+
+static void
+put(const char *name, unsigned version)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u\","
+		 "\"resourceVersion\":\"%u\"}}",
+		 name, version);
+	explorer_claim(store_fixture_put(pair.writer->store, text) == 0, "not put");
+	explorer_claim(store_commit(pair.store) == 0, "no commit");
+}
+
+/* Each change is one commit, so each root's seq says which version of the pod it has. */
+static void
+change(void)
+{
+	put("first", 2);
+	store_reclaim(pair.store);
+	put("first", 3);
+	store_reclaim(pair.store);
+}
+
+static void
+look(const struct informer_snapshot *snap, uint64_t expected)
+{
+	struct informer_object o;
+	const char *text;
+	size_t length;
+	int r = informer_get_z(snap, pods, "default", "first", &o);
+
+	explorer_claim(r == 0, "the look-up says %s", informer_error_name(r));
+	r = informer_object_resource_version(&o, &text, &length);
+	explorer_claim(r == 0 && length == 1, "no version");
+	explorer_claim((uint64_t)(text[0] - '0') == expected, "version %c in the root of version %u", text[0],
+		       (unsigned)expected);
+}
+
+static void
+look_twice(void)
+{
+	struct informer_snapshot snap;
+	uint64_t expected;
+	int r = informer_begin(pair.inf, &snap);
+
+	explorer_claim(r == 0, "begin says %s", informer_error_name(r));
+	expected = snapshot_of(&snap)->root->seq - seq_of_first + 1;
+	look(&snap, expected);
+	look(&snap, expected);
+	informer_end(&snap);
+}
+
+static const struct explorer_program looking_up = {
+	.name = "look up and change",
+	.threads = {{"reader", look_twice}, {"writer", change}},
+	.preemptions = 3,
+	.old_values = 1,
+};
+
+static int
+set_up(void **state)
+{
+	struct informer_snapshot snap;
+	char name[16];
+
+	(void)state;
+	pair_begin(&pair);
+	for (unsigned i = 0; i < PODS; i++) {
+		snprintf(name, sizeof(name), "pod-%u", i);
+		put(name, 1);
+	}
+	put("first", 1);
+	if (informer_resource_open(pair.inf, "pods", &pods) < 0 || informer_begin(pair.inf, &snap) < 0)
+		return -1;
+	seq_of_first = snapshot_of(&snap)->root->seq;
+	look(&snap, 1);
+	informer_end(&snap);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	pair_end(&pair);
+	return 0;
+}
+
+static void
+a_look_up_shows_the_pinned_root(void **state)
+{
+	(void)state;
+	explorer_expect_good(&looking_up);
+}
+
+static void
+weaker_orders_are_found(void **state)
+{
+	static const struct explorer_fault faults[] = {
+		{"C1: the cell relaxed", "change_key", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+		{"S2: the cell loaded relaxed", "shortcut_by_key", NULL, EXPLORER_LOAD, 0, EXPLORER_RELAX},
+		{"C1: no cell", "change_key", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
+		{"W1 relaxed", "publish", NULL, EXPLORER_STORE, 0, EXPLORER_RELAX},
+		{0},
+	};
+
+	(void)state;
+	explorer_expect_found(&looking_up, faults);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_look_up_shows_the_pinned_root),
+		cmocka_unit_test(weaker_orders_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
