@@ -11,8 +11,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
-#include <sys/uio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +32,8 @@ int __real_pthread_cond_broadcast(pthread_cond_t *cond);
 int __real_poll(struct pollfd *fds, nfds_t count, int ms);
 int __real_clock_gettime(clockid_t clock, struct timespec *ret);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *ret_before);
+ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
+int __real_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event);
 long __real_syscall(long number, ...);
 
 /* mutex or condition. signals: how often a condition was signalled in this run */
@@ -45,7 +47,7 @@ struct lock {
 
 static struct {
 	OWN_PAGES struct lock locks[LOCKS];
-	unsigned long kernel_run;
+	unsigned long kernel_run, received_run;
 	struct view kernel; /* what everyone knew that called it */
 } blocking;
 
@@ -224,6 +226,39 @@ __wrap_syscall(long number, long a, long b, long c, long d, long e)
 		meet_in_kernel();
 	}
 	return __real_syscall(number, a, b, c, d, e);
+}
+
+/*
+ * A packet stays where it is, for the next run: it is looked at, and in this run it is there once. Its descriptors
+ * are new ones each time.
+ */
+ssize_t
+__wrap_recvmsg(int fd, struct msghdr *message, int flags)
+{
+	ssize_t n;
+
+	if (!running)
+		return __real_recvmsg(fd, message, flags);
+	may_switch();
+	if (blocking.received_run == run_number()) {
+		errno = EAGAIN;
+		return -1;
+	}
+	n = __real_recvmsg(fd, message, flags | MSG_PEEK);
+	if (n > 0) {
+		blocking.received_run = run_number();
+		descriptors_came();
+		meet_in_kernel();
+		model_take(&blocking.kernel);
+	}
+	return n;
+}
+
+/* What is polled stays what it was before the run. */
+int
+__wrap_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	return running ? 0 : __real_epoll_ctl(epoll, operation, fd, event);
 }
 
 /* Time stands still, so none rings. */

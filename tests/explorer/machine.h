@@ -56,6 +56,7 @@ struct thread {
 	bool (*ready)(void *what);
 	void *what;
 	struct view view, acquired, released;
+	uint16_t saw[LOCATIONS]; /* which store of each location it saw last */
 	bool has_released, after_exchange;
 	struct frame frames[FRAMES];
 	unsigned depth;
@@ -133,6 +134,8 @@ void location_rewritten(unsigned index);
 void model_plain(const void *address, size_t length, bool is_write, uintptr_t pc);
 /* An atomic access, which meets plain ones; and the location that stands there. */
 void races_atomic(uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc);
+/* Memory goes: whoever read it has to be ordered before. */
+void races_end(uintptr_t canonical, size_t length, uintptr_t pc);
 void races_location(uintptr_t canonical, unsigned index);
 
 /* ---- world.c ---- */
@@ -145,6 +148,8 @@ struct region *region_of(uintptr_t address, uintptr_t *ret_canonical);
 void region_name(uintptr_t canonical, char *text, size_t size);
 void region_touched(uintptr_t address, size_t length); /* about to be written */
 bool region_is_gone(const struct region *r);
+/* To be closed when the run is over. */
+void descriptors_came(void);
 /* What memory is now is what each run begins with. */
 void world_keep(void);
 void world_put_back(void);

@@ -64,6 +64,7 @@ model_begin(void)
 
 		memset(&t->view, 0, sizeof(t->view));
 		memset(&t->acquired, 0, sizeof(t->acquired));
+		memset(t->saw, 0, sizeof(t->saw));
 		t->has_released = t->after_exchange = false;
 		t->view.clock[i] = 1;
 	}
@@ -296,11 +297,12 @@ model_load(void *address, unsigned size, memory_order order, uintptr_t pc)
 		raise(&running->view.at[index], model.fences.at[index]);
 	oldest = running->view.at[index] > l->floor ? running->view.at[index] : l->floor;
 	if (damage == EXPLORER_REPEAT)
-		behind = l->count - 1u - oldest;
+		behind = l->count - 1u - running->saw[index];
 	else if (is_shared(l))
 		behind = choose_old(l->count - oldest);
 	s = &l->stores[l->count - 1u - behind];
 	raise(&running->view.at[index], l->count - 1u - behind);
+	running->saw[index] = (uint16_t)(l->count - 1u - behind);
 	saw(s, order);
 	running->after_exchange = false;
 	e = note(EXPLORER_LOAD, l, address, size, order, pc);

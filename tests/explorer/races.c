@@ -198,3 +198,21 @@ races_location(uintptr_t canonical, unsigned index)
 
 	g->locations[free] = (uint16_t)(index + 1);
 }
+
+void
+races_end(uintptr_t canonical, size_t length, uintptr_t pc)
+{
+	for (unsigned i = 0; i < SHADOW_BUCKETS; i++) {
+		const struct shadow_page *p = &races.shadow[i];
+		uintptr_t start = p->page * PAGE_GRANULES * GRANULE_BYTES;
+
+		for (unsigned k = 0; p->granules && start - canonical < length && k < PAGE_GRANULES; k++) {
+			const struct granule *g = &p->granules[k];
+
+			for (unsigned t = 0; g->run == (uint32_t)run_number() && t < thread_count(); t++)
+				if (is_race(&g->reads[t], t, 0xff) || is_race(&g->loads[t], t, 0xff))
+					race("unmaps", t, "read", start + (uintptr_t)k * GRANULE_BYTES, pc,
+					     g->read_pcs[t]);
+		}
+	}
+}

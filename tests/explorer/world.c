@@ -116,6 +116,25 @@ add_region(uintptr_t start, size_t length, const char *name)
 	return r;
 }
 
+/* Other mappings of the same file are known by one of them from here on. */
+static void
+forget_region(struct region *r)
+{
+	struct region *next = NULL;
+
+	__real_munmap(r->saved, (r->length / PAGE + 1) * sizeof(r->saved[0]));
+	r->length = 0;
+	world.last = NULL;
+	for (unsigned i = 0; i < world.count; i++) {
+		struct region *other = &world.regions[i];
+
+		if (other->length == 0 || other->of != r)
+			continue;
+		next = next ? next : other;
+		other->of = next;
+	}
+}
+
 extern char __data_start[], _end[];
 
 static __attribute__((constructor)) void
@@ -276,8 +295,7 @@ world_put_back(void)
 		r->gone = false;
 		if (r->length && r->in_run) {
 			__real_munmap((void *)r->start, r->length);
-			__real_munmap(r->saved, (r->length / PAGE + 1) * sizeof(r->saved[0]));
-			r->length = 0;
+			forget_region(r);
 		}
 	}
 	for (int fd = 0; fd < FDS; fd++)
@@ -434,14 +452,20 @@ __wrap_munmap(void *p, size_t length)
 			continue;
 		if (running) {
 			world.descriptors = true;
+			/* all that looked at it looked before */
+			races_end(r->of->start, r->length, (uintptr_t)__builtin_return_address(0));
 			r->gone = true;
 			return 0;
 		}
-		__real_munmap(r->saved, (r->length / PAGE + 1) * sizeof(r->saved[0]));
-		r->length = 0;
-		world.last = NULL;
+		forget_region(r);
 	}
 	return __real_munmap(p, length);
+}
+
+void
+descriptors_came(void)
+{
+	world.descriptors = true;
 }
 
 /* A descriptor from before the run is needed by the next one. */
