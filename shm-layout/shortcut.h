@@ -22,10 +22,8 @@
  *          2, by ordinal: 4 bytes a cell, the ref, 0 none
  *
  * Invariant: before a root is stored, every cell about an object that its commit changed is (a deleted one's
- * is empty). A reader that loads a cell after it pinned a root of seq S finds there nothing, or the version
- * of that root, or a later one; the versions' own seq tells which (later: > S). Whatever it finds was
- * reachable from its root or a later one, so the pin protects it. When a table is replaced by a larger one,
- * readers of earlier roots keep the old one, which was whole for them.
+ * is empty). So who pinned a root finds in a cell nothing, or the version of that root, or a later one, which
+ * the versions' own seq tells (PROTOCOLS.md, Shortcut).
  *
  * Readers that verify do not use them, since no tag vouches for the cells.
  */

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots: the reader's side of the pin protocol (shm-layout/slot.h), and of the move to another mapping:
+ * Snapshots: the reader's side of the pin protocol, and of the move to another mapping (steps R0 to R4 of
+ * shm-layout/PROTOCOLS.md, Pin and Move).
  *
- *   R0  m = current                       C1  current = new mapping
- *   R1  cell of m's slot: FREE -> ACQUIRING (full fence)	C2  full fence, scan m's cells
- *   R1' current == m, else back to R0     C3  all FREE: unmap m's arena
- *
- * Invariant: no thread reads an arena that C3 has unmapped. Either R1' sees C1, and the claim is given back
- * before the arena was touched, or C2 sees R1. Between R0 and R1' only the slot page and the struct are
- * touched, which stay until detach.
+ * Invariant: no thread reads an arena that mapping_reap() has unmapped. Between R0 and R1' only the slot page
+ * and the struct are touched, which stay until detach.
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
  * Pairs with: make_current() and mapping_reap().
  *

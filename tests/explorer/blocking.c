@@ -229,8 +229,8 @@ __wrap_syscall(long number, long a, long b, long c, long d, long e)
 }
 
 /*
- * A packet stays where it is, for the next run: it is looked at, and in this run it is there once. Its descriptors
- * are new ones each time.
+ * A packet stays where it is, for the next run: it is looked at, and in this run it is there once. Its
+ * descriptors are new ones each time.
  */
 ssize_t
 __wrap_recvmsg(int fd, struct msghdr *message, int flags)
