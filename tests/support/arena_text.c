@@ -332,6 +332,8 @@ arena_text(const struct arena_view *view, const struct tag_keys *keys)
 			t.res = root_resource(&t.view, t.root, i);
 			if (t.res)
 				put_resource(&t);
+			else if (!t.root->resources[i] && i + 1 == t.root->resource_count)
+				fprintf(t.out, "more to come\n");
 			else
 				fprintf(t.out, "DAMAGED: resource %u\n", i);
 		}

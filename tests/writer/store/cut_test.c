@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -565,6 +566,26 @@ a_status_is_there_or_not(void **state)
 	cut_world_cut(w, "status", meet_trouble);
 }
 
+static void
+expect_more(void *context)
+{
+	struct cut_world *w = context;
+
+	store_expect(w->fx->store, true);
+	cut_world_commit(w);
+}
+
+static void
+more_is_expected_or_not(void **state)
+{
+	struct cut_world *w = *state;
+
+	cut_world_start(w);
+	cut_world_put_all(w, 0, 6);
+	cut_world_commit(w);
+	cut_world_cut(w, "more resources expected", expect_more);
+}
+
 static const char other_pods_descriptor[] =
 	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
 	"\"shortNames\":[\"po\"],\"namespaced\":true,\"indexes\":["
@@ -776,6 +797,7 @@ main(void)
 		CUT_TEST(tombstones_go_or_not),
 		CUT_TEST(consumers_are_there_or_not),
 		CUT_TEST(a_status_is_there_or_not),
+		CUT_TEST(more_is_expected_or_not),
 		CUT_TEST(resources_come_and_go_together),
 		CUT_TEST(other_indexes_are_there_or_not),
 		CUT_TEST(a_resource_is_emptied_or_not),
