@@ -219,6 +219,8 @@ help:
 	@echo 'make test       set-up, build, all tests, again under ASan + UBSan'
 	@echo 'make test-busy  the tests again, N=3 times, with as many busy loops beside them as there are processors'
 	@echo '                ONLY=PART those with PART in their name; DRAW=SEED a fifth of the end-to-end tests, drawn by SEED'
+	@echo 'make mutants    small faults put into the sources, one at a time: a test must turn red for each (tests/mutants)'
+	@echo '                ONLY=PART of a name or file; DRAW=N of them, by SEED=; KEEP_GOING=1 after one that survives; JOBS=; ANEW=1'
 	@echo 'make test-apiserver  the end-to-end tests again, on upstream'\''s own API server, built with Go'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
 	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'

@@ -96,6 +96,21 @@ $(B)/tests/%.so: tests/support/preload/%.c
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(OUR_CFLAGS) $(CFLAGS)) -shared -o $@ $<
 
+# Small faults, one at a time, each of which a test must find (tests/mutants). What it needs of the build: every object, those of the
+# tests that are named apart.
+MUTANT_LISTS := $(wildcard tests/mutants/*.list)
+MUTANT_TESTS := $(sort $(shell sed -n 's/^test //p' $(MUTANT_LISTS)))
+$(B)/mutants/rooms.a: $(sort $(TEST_OBJS) $(TOOL_OBJS) $(TALK_OBJS))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@
+	$(Q)ar rcsT $@ $^
+MUTATE = python3 tests/mutants/run.py --build $(B) --archive $(B)/mutants/rooms.a --compile $(call quote,$(COMPILE)) --link $(call quote,$(LINK)) \
+	--libs $(call quote,$(WRITER_LIBS) $(SIM_LIBS) $(TEST_LIBS)) $(if $(ONLY),--only $(call quote,$(ONLY))) $(if $(DRAW),--draw $(DRAW)) \
+	$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(KEEP_GOING),--keep-going) $(if $(ANEW),--anew)
+.PHONY: mutants
+mutants: all $(B)/mutants/rooms.a $(call objs,$(MUTANT_TESTS:%=tests/%_test.c)) $(PODS)
+	$(Q)$(MUTATE) $(MUTANT_LISTS)
+
 # Pods of real size, for tests and the bench: those in REAL_PODS, a folder of files, if it is set; else generated ones.
 export REAL_PODS
 PODS := $(if $(REAL_PODS),,$(B)/pods)

@@ -16,7 +16,11 @@
 
 #include <cmocka.h>
 
+#include "reader-lib/factory/lister.h"
 #include "tests/support/lister_fixture.h"
+
+/* Keys that are gone, of which an index keeps something, at most. */
+#define GONE_MOST 1024u
 
 struct world {
 	struct lister_fixture *fx;
@@ -102,6 +106,30 @@ an_index_added_to_a_filled_store_knows_what_is_there(void **state)
 	assert_users(w, "elmo1", "");
 	assert_string_equal(lister_fixture_values_now(w->fx, "users"), "bert elmo ernie oscar");
 	assert_int_equal(calls(w), 3);
+}
+
+/*
+ * Keys that are gone do not pile up: what an index keeps of them is bounded, and it answers as before.
+ */
+static void
+keys_that_are_gone_do_not_pile_up(void **state)
+{
+	struct world *w = *state;
+	const struct private_index *ix;
+
+	assert_users(w, "ernie", "default/one default/tre");
+	ix = w->fx->pods->indexes;
+	for (unsigned i = 0; i < 3 * GONE_MOST; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "gone%u", i);
+		lister_fixture_pod(w->fx, "default", name, "ernie", "web");
+		lister_fixture_delete(w->fx, "default", name);
+		if (i % 64 == 0)
+			assert_users(w, "ernie", "default/one default/tre");
+		assert_in_range(ix->absent, 0, GONE_MOST);
+	}
+	assert_users(w, "bert", "default/one default/two");
 }
 
 /* Objects that come, change and go are followed: a value with no object left disappears. [MultiIndexKeys] */
@@ -622,6 +650,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_index_added_to_a_filled_store_knows_what_is_there),
+		TEST(keys_that_are_gone_do_not_pile_up),
 		TEST(an_index_follows_what_changes),
 		TEST(a_use_costs_what_changed_since_the_last),
 		TEST(a_value_that_is_emitted_twice_counts_once),

@@ -101,6 +101,35 @@ a_state_without_its_mark_changes_nothing(void **state)
 	assert_in_range(after.used_bytes, 0, before.used_bytes + 4096);
 }
 
+/* The mark says "true"; an annotation of its name that says anything else marks no end. */
+static void
+a_mark_that_says_anything_but_true_is_none(void **state)
+{
+	static const char *const others[] = {"false", "", "True", "true ", "1"};
+	struct reflector_fixture *t = *state;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct list_choices choices = {.watch_list = true};
+		struct reflector_fixture *once = reflector_fixture_new(&choices);
+
+		reflector_start(once->reflector, "", 0);
+		server_open(once->fx);
+		server_send(once->fx, EVENT("ADDED", pod("a/x", 5)));
+		server_send(once->fx,
+			    "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\","
+			    "\"metadata\":{\"resourceVersion\":\"10\",\"annotations\":{"
+			    "\"k8s.io/initial-events-end\":\"%s\"}}}}\n",
+			    others[i]);
+		assert_string_equal(seen(once), "[-] ");
+		assert_int_equal(reflector_fixture_free(once), 0);
+	}
+	reflector_start(t->reflector, "", 0);
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+	server_send(t->fx, END_MARK, 10);
+	assert_string_equal(seen(t), "[10] a/x@5 ");
+}
+
 /* A state that does not fit is taken back whole, and tried again later. */
 static void
 a_state_that_does_not_fit_is_taken_back(void **state)
@@ -310,6 +339,7 @@ main(void)
 #define PLAIN(name) cmocka_unit_test_setup_teardown(name, set_up_plain, tear_down)
 	const struct CMUnitTest tests[] = {
 		T(a_state_without_its_mark_changes_nothing),
+		T(a_mark_that_says_anything_but_true_is_none),
 		T(a_state_that_does_not_fit_is_taken_back),
 		cmocka_unit_test(the_first_version_is_a_choice),
 		T(a_long_list_says_where_the_time_went),

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Reflector when the queue has no memory: what could not be queued is not passed over. An RV counts when
+ * what it stands for is queued, not before.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/reflector_fixture.h"
+#include "writer/base/log.h"
+#include "writer/fifo/delta_table.h"
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+void *__libc_realloc(void *memory, size_t size);
+
+static bool no_more_nodes;
+static unsigned refused;
+
+/* The C library's, but for the queue's nodes while there is no memory for more of them. */
+void *
+realloc(void *memory, size_t size)
+{
+	size_t nodes = size / sizeof(struct delta_node);
+
+	if (no_more_nodes && size % sizeof(struct delta_node) == 0 && nodes > 0 &&
+	    (nodes & (nodes - 1)) == 0) {
+		refused++;
+		errno = ENOMEM;
+		return NULL;
+	}
+	return __libc_realloc(memory, size);
+}
+
+static int
+set_up(void **state)
+{
+	*state = reflector_fixture_new(NULL);
+	return 0;
+}
+
+static int
+set_up_watch_list(void **state)
+{
+	*state = reflector_fixture_new(&(struct list_choices){.watch_list = true});
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	no_more_nodes = false;
+	return reflector_fixture_free(*state);
+}
+
+static void
+wait_out(struct reflector_fixture *t)
+{
+	if (!server_has_request(t->fx))
+		virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+}
+
+/* An event that cannot be queued is asked for again: the next watch begins behind the last that could. */
+static void
+an_event_that_cannot_be_queued_comes_again(void **state)
+{
+	struct reflector_fixture *t = *state;
+	char key[16], expected[32];
+	unsigned last = 100;
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, pod_list("100", NULL, pod("a/x", 5), NULL));
+	server_open(t->fx);
+	assert_string_equal(seen(t), "[100] a/x@5 ");
+	diary(t->fx);
+	no_more_nodes = true;
+	for (unsigned i = 1; refused == 0; i++) {
+		snprintf(key, sizeof(key), "a/n%u", i);
+		server_send(t->fx, EVENT("ADDED", pod(key, 100 + i)));
+		if (refused == 0)
+			last = 100 + i;
+		assert_in_range(i, 1, 100000);
+	}
+	no_more_nodes = false;
+	wait_out(t);
+	snprintf(expected, sizeof(expected), "WATCH rv=%u; ", last);
+	assert_string_equal(diary(t->fx), expected);
+}
+
+/* A state that cannot be queued moves nothing: it is asked for as before. */
+static void
+a_state_that_cannot_be_queued_moves_no_version(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	reflector_start(t->reflector, "", 0);
+	server_open(t->fx);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 5)));
+	no_more_nodes = true;
+	refused = 0;
+	server_send(t->fx, END_MARK, 10);
+	assert_in_range(refused, 1, 1);
+	no_more_nodes = false;
+	wait_out(t);
+	assert_string_equal(diary(t->fx), "WATCHLIST rv=\"\"; WATCHLIST rv=\"\"; ");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_event_that_cannot_be_queued_comes_again, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_state_that_cannot_be_queued_moves_no_version,
+						set_up_watch_list, tear_down),
+	};
+
+	log_open(LOG_LEVEL_ERROR, 2);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int
+main(void)
+{
+	puts("SKIP: a sanitizer has an allocator of its own");
+	return 77;
+}
+
+#endif
