@@ -123,9 +123,24 @@ struct informer_watch_status {
  *                  an add or a delete, as with these. Its answer must be the object's alone: it is asked
  *                  again of old states, and as often as need be. Called like the other functions, no lock
  *                  held, of objects that are lent; it looks, and changes no handler
+ * transform        makes the handler's own value of an object (client-go's TransformFunc): the few things
+ *                  that it needs, in a form of its own. NULL: of this one it wants nothing. Called as filter
+ *                  is, and like it must not change handlers
+ * on_value         with transform, and instead of on_add, on_update and on_delete, which are NULL then: the
+ *                  object's value before and now. Values are kept by key in this process, about 80 bytes and
+ *                  the key's length each besides themselves, until the object is gone: old is always the one
+ *                  that was told last, also after a gap, a RESYNC and a name created anew, and NULL when
+ *                  there was none. value NULL: the object is gone, or transform wants nothing of it any more;
+ *                  object is as on_delete's then. What a RESYNC does not tell again is told as gone at its
+ *                  end. Both the same: a resync. Both NULL, only with consumer: it is gone, and what was told
+ *                  of it was told to an earlier process. Without memory to keep a value it comes later
+ * release          frees what transform made, once each: old after on_value returned, all that are left
+ *                  before on_done. NULL: there is nothing to free
  * name             what `informerctl stat`, informerd's log and metrics call it, at most 91 bytes; NULL or
- * "": its consumer's name, else the reader's on_add           is_initial: it was there when the handler came,
- * or is told again by a RESYNC on_update        old NULL: not known (COALESCED). old == object: a resync
+ *                  "": its consumer's name, else the reader's
+ *
+ * on_add           is_initial: it was there when the handler came, or is told again by a RESYNC
+ * on_update        old NULL: not known (COALESCED). old == object: a resync
  * on_delete        final_state_known: object is the last state it had (for a handler with selectors: the last
  *                  that matched). Else the object may have only its key (informer_object_key(), _name(),
  *                  _namespace()): the state that it had when it went is not known
@@ -159,6 +174,9 @@ struct informer_handler_options {
 	bool (*filter)(void *context, const struct informer_object *object);
 	uint32_t keys_max;
 	const char *name;
+	void *(*transform)(void *context, const struct informer_object *object);
+	void (*on_value)(void *context, const struct informer_object *object, void *old, void *value);
+	void (*release)(void *context, void *value);
 };
 
 /*

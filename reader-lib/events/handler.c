@@ -35,6 +35,18 @@ compile(struct informer *inf, struct handler_work *w, const struct informer_hand
 	return r;
 }
 
+/* Values are told instead of objects: not of both, and not without a transform. */
+static int
+check_functions(struct informer *inf, const struct informer_handler_options *o)
+{
+	if (!o->transform != !o->on_value)
+		return error_set(inf, -EINVAL, "transform and on_value go together: one of them is NULL");
+	if (o->on_value && (o->on_add || o->on_update || o->on_delete))
+		return error_set(inf, -EINVAL,
+				 "on_value is told instead of on_add, on_update and on_delete");
+	return 0;
+}
+
 int
 handler_work_new(struct informer *inf, const struct informer_handler_options *given,
 		 struct handler_work **ret_work)
@@ -55,6 +67,8 @@ handler_work_new(struct informer *inf, const struct informer_handler_options *gi
 		r = copy_text(inf, "consumer's name", w->o.consumer, w->sub.consumer, CONSUMER_NAME_MAX);
 	if (r == 0 && w->o.manual_ack && !w->sub.consumer[0])
 		r = error_set(inf, -EINVAL, "manual_ack is for handlers with a consumer");
+	if (r == 0)
+		r = check_functions(inf, &w->o);
 	if (r == 0)
 		r = compile(inf, w, &w->o);
 	if (r < 0) {
@@ -85,6 +99,7 @@ handler_work_free(struct informer *inf, struct handler_work *w, bool in_child)
 		feed_done(&w->feed, in_child);
 	catch_up_known_clear(inf, &w->catch_up_known);
 	told_keys_clear(&w->keys);
+	told_keys_clear(&w->values);
 	informer_selector_free(w->labels);
 	field_selector_free(inf, w->fields);
 	memory_put(inf, w);
@@ -130,7 +145,8 @@ coarse_ns(void)
 static int
 take_items(struct informer_handler *h)
 {
-	struct feed *f = &h->work->feed;
+	struct handler_work *w = h->work;
+	struct feed *f = &w->feed;
 	uint64_t begun = coarse_ns();
 	struct feed_item item;
 	int told = 0, r = 1;
@@ -138,6 +154,9 @@ take_items(struct informer_handler *h)
 	while (feed_next(f, &item) > 0) {
 		told = 1;
 		r = handler_take(h, &item);
+		if (r == 0 && w->no_memory)
+			r = -ENOMEM;
+		w->no_memory = false;
 		if (r <= 0)
 			break;
 		feed_told(f);

@@ -40,6 +40,8 @@ enum handler_pending {
  * gave_up      they were too many
  * by_keys      the episode began with them: what it does not meet is told by key
  * coalescing   the handler was told that what it gets is coalesced
+ * values       what the handler's transform made of what it was told of
+ * no_memory    an item could not be told for want of it
  * resyncing    between on_resync_begin and on_resync_end
  * status_seen  hash of the status told last
  */
@@ -49,15 +51,17 @@ struct handler_work {
 	struct feed feed;
 	struct catch_up_known catch_up_known;
 	struct told_keys keys;
+	struct told_keys values;
 	struct informer_selector *labels;
 	struct field_selector *fields;
 	unsigned pending;
 	uint32_t round;
-	size_t swept;
+	size_t swept, values_swept;
 	bool tracks, whole, gave_up, by_keys;
 	bool coalescing;
 	bool resyncing;
 	bool synced_told;
+	bool no_memory;
 	uint64_t status_seen;
 	struct informer_cursor acknowledged;	/* `lock` */
 	/* resync.c */
@@ -163,6 +167,22 @@ int handler_matches(const struct handler_work *w, const struct snapshot *s, cons
 		    uint32_t ref, uint32_t position);
 /* Show where it stands. */
 void handler_show(struct informer_handler *h, uint64_t seq);
+
+/* ---- handler_values.c: on_value, for handlers with a transform ---- */
+
+/*
+ * Tell of an object (or, present false, that it is gone) with its values. False: no memory; nothing was
+ * called.
+ */
+bool handler_tell_value(struct informer_handler *h, const struct object *o,
+			const struct informer_object *object, bool present);
+/* For a resync: the same value twice, if there is one. */
+void handler_tell_value_again(struct informer_handler *h, const struct object *o,
+			      const struct informer_object *object);
+/* Tell that all are gone that this round did not meet. False: the handler leaves off. */
+bool handler_sweep_values(struct informer_handler *h);
+/* Let all go, without telling. */
+void handler_release_values(struct handler_work *w);
 
 /* ---- handler_take.c: from an item of the feed to calls ---- */
 

@@ -475,7 +475,7 @@ handler_take(struct informer_handler *h, const struct feed_item *item)
 	case FEED_SETTLED:
 		catch_up_known_clear(h->inf, &w->catch_up_known);
 		if (w->feed.walk == WALK_RESYNC) {
-			w->swept = 0;
+			w->swept = w->values_swept = 0;
 			w->pending |= w->resyncing ? PENDING_END : 0;
 		}
 		w->pending |= PENDING_SWEEP;

@@ -85,6 +85,16 @@ notice(struct informer_handler *h, bool exact)
 	return !handler_leaves(h);
 }
 
+static bool
+tell_value(struct informer_handler *h, const struct object *o, const struct informer_object *object,
+	   bool present)
+{
+	if (!handler_tell_value(h, o, object, present))
+		return false;
+	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return true;
+}
+
 bool
 handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact)
 {
@@ -95,6 +105,8 @@ handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool 
 
 	if (!notice(h, exact))
 		return false;
+	if (w->o.on_value)
+		return tell_value(h, item->new_object, &object, true);
 	if (w->o.on_add)
 		w->o.on_add(w->o.context, &object, initial);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
@@ -112,6 +124,8 @@ handler_tell_update(struct informer_handler *h, const struct feed_item *item, bo
 		old = object_for_call(&w->feed, item->part, item->old_object, item->old_ref);
 	if (!notice(h, exact))
 		return false;
+	if (w->o.on_value)
+		return tell_value(h, item->new_object, &object, true);
 	if (w->o.on_update)
 		w->o.on_update(w->o.context, with_old ? &old : NULL, &object);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
@@ -133,6 +147,8 @@ handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bo
 		object_mark_deleted(&object);
 	if (!notice(h, exact))
 		return false;
+	if (w->o.on_value)
+		return tell_value(h, use_old ? item->old_object : item->new_object, &object, false);
 	if (w->o.on_delete)
 		w->o.on_delete(w->o.context, &object, final_known);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
@@ -152,6 +168,8 @@ handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
 	object_mark_deleted(&object);
 	if (!notice(h, false))
 		return false;
+	if (w->o.on_value)
+		return tell_value(h, &memory.object.header, &object, false);
 	if (w->o.on_delete)
 		w->o.on_delete(w->o.context, &object, false);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
@@ -190,7 +208,8 @@ handler_pending_calls(struct informer_handler *h)
 	for (unsigned bit = PENDING_OVERFLOW; w->pending && bit <= PENDING_SYNCED; bit <<= 1) {
 		if (!(w->pending & bit))
 			continue;
-		if (handler_leaves(h) || (bit == PENDING_SWEEP && !sweep(h)))
+		if (handler_leaves(h) || (bit == PENDING_SWEEP && !sweep(h)) ||
+		    (bit == PENDING_END && !handler_sweep_values(h)))
 			return false;
 		w->pending &= ~bit;
 		switch (bit) {

@@ -69,7 +69,9 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 	if (r <= 0)
 		return r;
 	object_set(&object, slice->s, o, ref, slice->binding->parts[part].position);
-	if (w->o.on_update)
+	if (w->o.on_value)
+		handler_tell_value_again(slice->h, o, &object);
+	else if (w->o.on_update)
 		w->o.on_update(w->o.context, &object, &object);
 	atomic_fetch_add_explicit(&slice->h->events, 1, memory_order_relaxed);
 	slice->count++;

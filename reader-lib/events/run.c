@@ -82,6 +82,7 @@ finish(struct informer *inf, struct informer_handler *h)
 	struct handler_work *w = h->work;
 
 	pthread_mutex_unlock(&inf->run->wait_lock);
+	handler_release_values(w);
 	if (w->o.on_done)
 		w->o.on_done(w->o.context);
 	pthread_mutex_lock(&inf->run->wait_lock);

@@ -17,13 +17,17 @@
 
 /*
  * uid, version   hashes of metadata.uid and .resourceVersion; 0: it has none
+ * value          in a table of values (handler_values.c): the handler's own, instead of uid
  * round          of the RESYNC in which it was met last
  * position       of its resource in the root
  * key            namespace, then name, node.length bytes
  */
 struct told_key {
 	struct key_node node;
-	uint64_t uid;
+	union {
+		uint64_t uid;
+		void *value;
+	};
 	uint64_t version;
 	uint32_t round;
 	uint16_t position;

@@ -82,6 +82,35 @@ on_delete(void *context, const struct informer_object *object, bool final_state_
 	informer_object_free(&copy);
 }
 
+static void *
+transform(void *context, const struct informer_object *object)
+{
+	const struct shared_handler *sh = context;
+	struct informer_object copy;
+	void *value = sh->o.transform(sh->o.context, seen(sh, object, &copy));
+
+	informer_object_free(&copy);
+	return value;
+}
+
+static void
+on_value(void *context, const struct informer_object *object, void *old, void *value)
+{
+	const struct shared_handler *sh = context;
+	struct informer_object copy;
+
+	sh->o.on_value(sh->o.context, seen(sh, object, &copy), old, value);
+	informer_object_free(&copy);
+}
+
+static void
+release(void *context, void *value)
+{
+	const struct shared_handler *sh = context;
+
+	sh->o.release(sh->o.context, value);
+}
+
 static void
 on_overflow(void *context, enum informer_overflow kind)
 {
@@ -205,6 +234,9 @@ put_between(struct informer_handler_options *o, struct shared_handler *sh)
 	o->on_error = o->on_error ? on_error : NULL;
 	o->on_done = on_done;
 	o->filter = o->filter ? filter : NULL;
+	o->transform = o->transform ? transform : NULL;
+	o->on_value = o->on_value ? on_value : NULL;
+	o->release = o->release ? release : NULL;
 }
 
 /* wait_lock held, when nothing else can fail: list it, held back until the start. */

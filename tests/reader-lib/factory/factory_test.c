@@ -543,6 +543,87 @@ a_filter_sees_what_the_transform_keeps(void **state)
 	recorder_expect(w->r, "SYNCED");
 }
 
+struct lengths {
+	size_t seen[2];		/* by transform, by on_value */
+	unsigned made, told, released;
+};
+
+static size_t
+json_length(const struct informer_object *object)
+{
+	size_t length;
+
+	assert_int_equal(informer_object_json(object, NULL, 0, &length), 0);
+	return length;
+}
+
+static void *
+count_made(void *context, const struct informer_object *object)
+{
+	struct lengths *l = context;
+
+	l->seen[0] = json_length(object);
+	l->made++;
+	return l;
+}
+
+static void
+count_told(void *context, const struct informer_object *object, void *old, void *value)
+{
+	struct lengths *l = context;
+
+	assert_true(value == l || old == l);
+	l->seen[1] = json_length(object);
+	l->told++;
+}
+
+static void
+count_released(void *context, void *value)
+{
+	struct lengths *l = context;
+
+	assert_ptr_equal(value, l);
+	l->released++;
+}
+
+/* Values too are made of what the factory's paths keep, and their functions get the caller's context. */
+static void
+values_are_made_of_what_the_transform_keeps(void **state)
+{
+	struct world *w = *state;
+	const char *drop[] = {"metadata.labels"};
+	struct informer_factory_options fo = {.size = sizeof(fo)};
+	struct lengths l = {.made = 0};
+	struct informer_handler_options o = {.size = sizeof(o),
+					     .context = &l,
+					     .transform = count_made,
+					     .on_value = count_told,
+					     .release = count_released};
+	size_t whole = 0;
+
+	for (unsigned round = 0; round < 2; round++) {
+		fo.drop = drop;
+		fo.n_drop = round;
+		renew(w, &fo);
+		l = (struct lengths){.made = 0};
+		recorder_change(w->fx->writer, "a1:web");
+		assert_int_equal(informer_shared_add_handler(w->pods, &o, NULL), 0);
+		start(w);
+		while (l.told == 0)
+			recorder_pump(w->fx->inf);
+		assert_int_equal(l.seen[0], l.seen[1]);
+		if (round == 0)
+			whole = l.seen[0];
+		else
+			assert_true(l.seen[0] < whole);
+		recorder_change(w->fx->writer, "-a");
+		while (l.told == 1)
+			recorder_pump(w->fx->inf);
+		assert_int_equal(l.made, 1);
+		assert_int_equal(l.released, 1);
+	}
+}
+
 /* What cannot be understood is said when the factory is made. */
 static void
 bad_options_are_refused(void **state)
@@ -872,6 +953,7 @@ main(void)
 		TEST(the_nearest_resync_counts),
 		TEST(handlers_see_what_the_transform_keeps),
 		TEST(a_filter_sees_what_the_transform_keeps),
+		TEST(values_are_made_of_what_the_transform_keeps),
 		TEST(bad_options_are_refused),
 		TEST(handlers_for_something_else_are_refused),
 		TEST(removing_a_handler_leaves_the_others),
