@@ -35,6 +35,8 @@
 #define CONFIG_LIMIT_RESET	   86400000u
 #define CONFIG_LEAST_WATCH	   5000u
 #define CONFIG_LIMIT_WATCH	   86400000u
+#define CONFIG_LEAST_CHECK	   1000u
+#define CONFIG_LIMIT_CHECK	   604800000u
 
 enum config_choice { CONFIG_NOT_SAID, CONFIG_NO, CONFIG_YES };
 
@@ -89,6 +91,7 @@ struct config {
 	enum config_choice watch_list;
 	struct config_tombstones tombstones;
 	struct backoff_pace backoff;	/* after LISTs and WATCHes that failed; 0: what is usual */
+	uint64_t check_every_ms;	/* compare with the server so often (check_schedule.h); 0: never */
 	uint64_t watch_timeout_ms;	/* the least that a watch lasts; 0: what is usual (reflector.h) */
 
 	/* where it is kept and who may read it */

@@ -61,6 +61,8 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 		config->arena_max_bytes = flags->arena_max_bytes;
 	if (flags->max_readers)
 		config->max_readers = flags->max_readers;
+	if (flags->check_every_ms)
+		config->check_every_ms = flags->check_every_ms;
 	if (flags->watch_timeout_ms)
 		config->watch_timeout_ms = flags->watch_timeout_ms;
 	if (flags->backoff.first_ms)

@@ -87,6 +87,12 @@ take_watch_timeout(const struct config_reading *in, const cJSON *value, void *in
 }
 
 static int
+take_check_every(const struct config_reading *in, const cJSON *value, void *into)
+{
+	return take_time(in, value, into, config_parse_check_every);
+}
+
+static int
 take_address(const struct config_reading *in, const cJSON *value, void *into)
 {
 	_cleanup_(message_freep) char *error = NULL;
@@ -272,8 +278,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"insecureSkipTlsVerify", config_field_bool,
 		 offsetof(struct config, choice.insecure_skip_tls_verify)},
 		{"tlsServerName", config_field_string, offsetof(struct config, choice.tls_server_name)},
-		{"clientCertificate", config_field_path,
-		 offsetof(struct config, choice.client_certificate)},
+		{"clientCertificate", config_field_path, offsetof(struct config, choice.client_certificate)},
 		{"clientKey", config_field_path, offsetof(struct config, choice.client_key)},
 		{"as", config_field_string, offsetof(struct config, choice.as)},
 		{"asUid", config_field_string, offsetof(struct config, choice.as_uid)},
@@ -288,6 +293,7 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"watchList", config_field_choice, offsetof(struct config, watch_list)},
 		{"watchTimeout", take_watch_timeout, offsetof(struct config, watch_timeout_ms)},
 		{"backoff", take_backoff, offsetof(struct config, backoff)},
+		{"checkEvery", take_check_every, offsetof(struct config, check_every_ms)},
 		{"allowSecrets", config_field_bool, offsetof(struct config, allow_secrets)},
 		{"socket", config_field_string, offsetof(struct config, socket)},
 		{"arena", take_arena, 0},

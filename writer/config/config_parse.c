@@ -134,6 +134,12 @@ config_parse_watch_timeout(const char *text, uint64_t *ret_ms, char **ret_error)
 }
 
 int
+config_parse_check_every(const char *text, uint64_t *ret_ms, char **ret_error)
+{
+	return config_parse_time(text, CONFIG_LEAST_CHECK, CONFIG_LIMIT_CHECK, ret_ms, ret_error);
+}
+
+int
 config_check_namespace(const char *text, char **ret_error)
 {
 	size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");

@@ -34,6 +34,8 @@ int config_parse_time(const char *text, uint64_t least_ms, uint64_t most_ms, uin
 int config_parse_backoff(const char *text, uint64_t *ret_ms, char **ret_error);
 int config_parse_backoff_reset(const char *text, uint64_t *ret_ms, char **ret_error);
 int config_parse_watch_timeout(const char *text, uint64_t *ret_ms, char **ret_error);
+/* How often the cache is compared with the server. */
+int config_parse_check_every(const char *text, uint64_t *ret_ms, char **ret_error);
 
 /*
  * Whether a path can be one, by the compiler of shm-layout/path.h: metadata.annotations["a.b/c"],

@@ -50,6 +50,12 @@ take_watch_timeout(void *at, const char *value, char **ret_error)
 }
 
 static int
+take_check_every(void *at, const char *value, char **ret_error)
+{
+	return config_parse_check_every(value, at, ret_error);
+}
+
+static int
 take_namespace(void *at, const char *value, char **ret_error)
 {
 	int r = config_check_namespace(value, ret_error);
@@ -216,6 +222,10 @@ static const struct flag flags[] = {
 	{"backoff-reset", 0, "TIME",
 	 "begin anew after so long without a failure (default: 2m, or twice the longest wait)",
 	 take_backoff_reset, offsetof(struct options, flags.backoff.reset_ms), false},
+	{"check-every", 0, "TIME",
+	 "compare each resource with the server so often, as 1h (default: never): key, UID and\n"
+	 "resourceVersion of each object; differences are logged, counted and mended by a list",
+	 take_check_every, offsetof(struct options, flags.check_every_ms), false},
 	{"disable-compression", 0, NULL, "do not ask for compressed lists",
 	 ON(flags.choice.disable_compression)},
 	FLAG_HEADING("Where it is kept, and for whom"),

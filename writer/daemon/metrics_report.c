@@ -120,6 +120,30 @@ add_relists(struct metrics_text *m, const struct view *views, size_t count)
 }
 
 static void
+add_checks(struct metrics_text *m, const struct view *views, size_t count)
+{
+	metrics_family(m, "informer_consistency_checks_total", "counter",
+		       "Comparisons with the API server; an inconclusive one says nothing.");
+	for (size_t i = 0; i < count; i++) {
+		const struct check_schedule *checks = &views[i].c->checks;
+
+		sample_of(m, &views[i], (double)(checks->checks - checks->inconclusive), "result",
+			  "compared");
+		sample_of(m, &views[i], (double)checks->inconclusive, "result", "inconclusive");
+	}
+	metrics_family(
+		m, "informer_consistency_differences_total", "counter",
+		"Objects that the cache lacked, had too much, or had in another state than the server.");
+	for (size_t i = 0; i < count; i++) {
+		const struct check_schedule *checks = &views[i].c->checks;
+
+		sample_of(m, &views[i], (double)checks->missing, "kind", "missing");
+		sample_of(m, &views[i], (double)checks->extra, "kind", "extra");
+		sample_of(m, &views[i], (double)checks->different, "kind", "different");
+	}
+}
+
+static void
 add_states(struct metrics_text *m, const struct view *views, size_t count)
 {
 	metrics_family(m, "informer_reflector_state", "gauge",
@@ -152,6 +176,7 @@ add_resources(struct metrics_text *m, const struct daemon *d)
 		}
 	}
 	add_relists(m, views, count);
+	add_checks(m, views, count);
 	add_states(m, views, count);
 	free(views);
 	return true;

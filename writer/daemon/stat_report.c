@@ -25,6 +25,8 @@
  *	    "objects", "rv", "age_ns",                           age: since the server was heard; -1: never
  *	    "changing",                                          it is not yet what the configuration says
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
+ *	    "consistency": {"checks", "inconclusive", "missing", "extra", "different",
+ *	                    "last"},                             check_schedule.h; last: RFC 3339, or ""
  *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
  *	  "readers": […],                                        broker.h
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]   lag -1: of another lineage
@@ -120,6 +122,32 @@ add_tombstones(cJSON *object, const struct store *store, unsigned id, uint64_t n
 	number(tombstones, "floor", store_resource(store, id)->tombstone_floor);
 }
 
+/* RFC 3339; "" for never. */
+static void
+add_time(cJSON *object, const char *name, uint64_t wall_ns)
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000u);
+	char time[32] = "";
+	struct tm tm;
+
+	if (wall_ns && gmtime_r(&seconds, &tm))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	text(object, name, time);
+}
+
+static void
+add_checks(cJSON *object, const struct check_schedule *checks)
+{
+	cJSON *consistency = cJSON_AddObjectToObject(object, "consistency");
+
+	number(consistency, "checks", checks->checks);
+	number(consistency, "inconclusive", checks->inconclusive);
+	number(consistency, "missing", checks->missing);
+	number(consistency, "extra", checks->extra);
+	number(consistency, "different", checks->different);
+	add_time(consistency, "last", checks->last_wall_ns);
+}
+
 static void
 add_resource(cJSON *resources, const struct daemon *d, const struct cached_resource *c)
 {
@@ -151,6 +179,7 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	add_tombstones(object, d->local.store, c->id, now);
 	number(object, "queued", delta_fifo_queued(c->fifo) + delta_fifo_waiting(c->fifo));
 	cJSON_AddBoolToObject(object, "changing", cached_resource_is_changing(c));
+	add_checks(object, &c->checks);
 	add_activity(object, d, c);
 }
 
@@ -181,18 +210,13 @@ add_reload(cJSON *report, const struct daemon *d)
 	const struct reload_record *record = d->reloads;
 	const char *waits = daemon_reload_waits(d);
 	cJSON *reload = cJSON_AddObjectToObject(report, "reload");
-	time_t seconds = (time_t)(record->last_wall_ns / 1000000000u);
-	char time[32] = "";
-	struct tm tm;
 
-	if (record->last_wall_ns && gmtime_r(&seconds, &tm))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	text(reload, "state",
 	     waits                   ? "waiting"
 	     : !record->last_wall_ns ? "none"
 	     : record->last_failed   ? "refused"
 				     : "ok");
-	text(reload, "time", time);
+	add_time(reload, "time", record->last_wall_ns);
 	text(reload, "error", waits ? waits : record->error);
 	text(reload, "changes", record->changes);
 	text(reload, "needs_restart", record->later);

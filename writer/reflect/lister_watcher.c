@@ -141,8 +141,10 @@ static int
 kube_list(void *context, const struct list_params *params, const struct transport_callbacks *callbacks,
 	  void *ctx, void **ret_request)
 {
-	return start(context, kube_list_url(context, params), params->fresh_connection ? TRANSPORT_FRESH : 0,
-		     callbacks, ctx, ret_request);
+	unsigned flags = (params->fresh_connection ? TRANSPORT_FRESH : 0u) |
+			 (params->metadata_only ? TRANSPORT_METADATA : 0u);
+
+	return start(context, kube_list_url(context, params), flags, callbacks, ctx, ret_request);
 }
 
 static int

@@ -21,6 +21,7 @@ struct list_params {
 	const char *continue_token;
 	unsigned limit;			/* 0: left out */
 	bool fresh_connection;		/* not over one that stands */
+	bool metadata_only;		/* of the objects (PartialObjectMetadata) */
 };
 
 struct watch_params {

@@ -244,6 +244,8 @@ reflector_relist(struct reflector *r, enum request_result_kind why)
 	r->list = NULL;
 	reflector_stop_watch(r);
 	r->list_why = why;
+	/* what the server's own cache shows may be just what is wrong */
+	r->version_unavailable |= why == RESULT_DIFFERS;
 	start_listing(r);
 }
 

@@ -112,7 +112,7 @@ void reflector_set_choices(struct reflector *r, struct list_choices choices);
 
 /*
  * Leave what is under way and list anew at once, because of `why`. The FIFO's version, which was reset
- * before, says at which RV. Nothing before reflector_start().
+ * before, says at which RV; after RESULT_DIFFERS it is the latest. Nothing before reflector_start().
  */
 void reflector_relist(struct reflector *r, enum request_result_kind why);
 

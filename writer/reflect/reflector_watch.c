@@ -234,6 +234,7 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 	case RESULT_BROKEN:
 	case RESULT_LOST:
 	case RESULT_OTHER_CLUSTER:
+	case RESULT_DIFFERS:
 		if (ended->error == -ECONNREFUSED || ended->error == -EHOSTUNREACH)
 			reflector_back_off(r, NEXT_LISTING, "WatchList failed", ended);
 		else
@@ -302,6 +303,7 @@ after_watch(struct reflector *r, const struct request_result *ended, bool lived)
 	case RESULT_EXPIRED:
 	case RESULT_LOST:
 	case RESULT_OTHER_CLUSTER:
+	case RESULT_DIFFERS:
 		reflector_back_off(r, NEXT_LISTING, "WATCH ended, listing again", ended);
 		break;
 	case RESULT_BROKEN:

@@ -164,6 +164,7 @@ request_result_name(enum request_result_kind kind)
 		[RESULT_NO_SPACE] = "no-space",
 		[RESULT_UNSUPPORTED] = "unsupported",
 		[RESULT_OTHER_CLUSTER] = "other-cluster",
+		[RESULT_DIFFERS] = "differs",
 	};
 
 	return (size_t)kind < RESULT_KINDS && names[kind] ? names[kind] : "other";

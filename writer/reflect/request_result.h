@@ -25,8 +25,9 @@ enum request_result_kind {
 	RESULT_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
 	RESULT_NO_SPACE,	/* the arena, or private memory, is exhausted */
 	RESULT_OTHER_CLUSTER,	/* told from outside (cluster_guard.h): no RV means anything any more */
+	RESULT_DIFFERS,		/* told from outside (consistency_check.h): the server has other objects */
 };
-#define RESULT_KINDS (RESULT_OTHER_CLUSTER + 1)
+#define RESULT_KINDS (RESULT_DIFFERS + 1)
 
 /* In one word: "expired", "too-large"; RESULT_OK: "start". */
 const char *request_result_name(enum request_result_kind kind);

@@ -15,6 +15,7 @@
 #include "shm-layout/value.h"
 #include "writer/base/log.h"
 #include "shm-layout/time_ns.h"
+#include "writer/reflect/watch.h"
 #include "writer/resource/redefinition.h"
 #include "writer/resource/reload_plan.h"
 #include "writer/decode/redecode.h"
@@ -184,6 +185,37 @@ options_of(struct cached_resource *c, struct source *source)
 		.source = source, .refusal_hint = spec->refusal_hint, .choices = choices_of(c->entry)};
 }
 
+/* Whether all that was heard is shown, and stands at an RV that the server gave. */
+static bool
+is_settled(const struct cached_resource *c)
+{
+	const struct resource *known = store_resource(c->store, c->id);
+	struct reflector_status status;
+
+	reflector_get_status(c->reflector, &status);
+	return status.state == REFLECTOR_WATCHING && known->state == RESOURCE_SYNCED &&
+	       watch_can_resume(known->version, known->version_length) && delta_fifo_is_empty(c->fifo) &&
+	       !cached_resource_is_changing(c);
+}
+
+static int
+begin_check(void *context, consistency_done_fn *on_done, void *to, struct consistency_check **ret)
+{
+	struct cached_resource *c = context;
+	struct source source;
+
+	if (!is_settled(c))
+		return -EAGAIN;
+	(void)options_of(c, &source);
+	return consistency_check_start(&source, c->store, &c->id, on_done, to, ret);
+}
+
+static void
+on_differs(void *context)
+{
+	reflector_relist(((struct cached_resource *)context)->reflector, RESULT_DIFFERS);
+}
+
 static int
 make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 {
@@ -202,6 +234,10 @@ make_feed(struct cached_resource *c, const struct cached_resource_world *world)
 	if (!c->reflector || applier_add(world->applier, c->id, c->spec->name, c->fifo, on_popped, c) < 0)
 		return -ENOMEM;
 	c->applier = world->applier;
+	c->checks.name = c->spec->name;
+	c->checks.clock = c->clock;
+	c->checks.owner = (struct check_schedule_owner){begin_check, on_differs, c};
+	check_schedule_set(&c->checks, world->config->check_every_ms);
 	return 0;
 }
 
@@ -237,6 +273,7 @@ cached_resource_free(struct cached_resource *c)
 {
 	if (!c)
 		return;
+	check_schedule_done(&c->checks);
 	reflector_free(c->reflector);
 	if (c->applier)
 		applier_remove(c->applier, c->fifo);
@@ -258,6 +295,7 @@ cached_resource_set_entry(struct cached_resource *c, const struct config *config
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
 	reflector_set_timing(c->reflector, &timing);
 	reflector_set_choices(c->reflector, choices_of(entry));
+	check_schedule_set(&c->checks, config->check_every_ms);
 }
 
 /* ---- another spec ------------------------------------------------------------------ */
@@ -319,7 +357,9 @@ become(struct cached_resource *c)
 	struct reflector_options options;
 	struct source source;
 
+	check_schedule_stop(&c->checks);
 	c->spec = c->next;
+	c->checks.name = c->spec->name;
 	applier_rename(c->applier, c->fifo, c->spec->name);
 	options = options_of(c, &source);
 	reflector_renew(c->reflector, &options, (c->changes & RELOAD_LISTS) != 0);
@@ -432,6 +472,7 @@ cached_resource_distrust(struct cached_resource *c, const char *cluster)
 	uint8_t hash[FINGERPRINT_CLUSTER_BYTES];
 
 	fingerprint_cluster(cluster, hash);
+	check_schedule_stop(&c->checks);
 	applier_distrust(c->applier, c->fifo);
 	store_set_cluster(c->store, c->id, hash);
 	c->adopted = false;

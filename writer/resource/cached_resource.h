@@ -23,6 +23,7 @@
 #include "writer/resource/resource_spec.h"
 #include "writer/store/store.h"
 #include "writer/resource/store_known.h"
+#include "writer/resource/check_schedule.h"
 #include "writer/resource/reflector_error.h"
 
 struct redecode;
@@ -43,6 +44,7 @@ struct cached_resource {
 	struct redecode *redecode;		/* of the bodies that are being synced, or NULL */
 	uint64_t change_began_ns;
 	struct reflector_error trouble;	/* what readers are told of its failures */
+	struct check_schedule checks;	/* whether it has what the server has */
 	bool was_synced;	/* once, at least: daemon.c looks */
 	bool started;		/* its Reflector; one that is on demand waits until somebody asks for it */
 	/* the server found it, or its history, no more: it may be another one now (redefinition.h) */

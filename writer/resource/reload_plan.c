@@ -65,6 +65,7 @@ static const struct field fields[] = {
 	PLAIN_FIELD("consumers.total", consumers_total, NOW),
 	PLAIN_FIELD("consumers.days", consumer_days, NOW),
 	PLAIN_FIELD("watchTimeout", watch_timeout_ms, NOW),
+	PLAIN_FIELD("checkEvery", check_every_ms, NOW),
 	PLAIN_FIELD("backoff.initial", backoff.first_ms, NOW),
 	PLAIN_FIELD("backoff.max", backoff.max_ms, NOW),
 	PLAIN_FIELD("backoff.reset", backoff.reset_ms, NOW),

@@ -169,7 +169,8 @@ waits_and_timeouts_may_stand_in_the_file(void **state)
 	static const char text[] = "watchTimeout: 20m\nbackoff: {initial: 2s, max: 1m, reset: 5m}\n"
 				   "resources: [pods]\n";
 	char *flags[] = {"--watch-timeout=1h", "--backoff-max=90s", NULL},
-	     *shorter[] = {"--backoff-max=1s", NULL}, *longer[] = {"--backoff-max=151s", NULL};
+	     *shorter[] = {"--backoff-max=1s", NULL}, *longer[] = {"--backoff-max=151s", NULL},
+	     *rarely[] = {"--check-every=24h", NULL};
 	struct config c = built(*state, text, NULL);
 
 	assert_int_equal(c.watch_timeout_ms, 1200000);
@@ -181,6 +182,13 @@ waits_and_timeouts_may_stand_in_the_file(void **state)
 	assert_int_equal(c.watch_timeout_ms, 3600000);
 	assert_int_equal(c.backoff.first_ms, 2000);
 	assert_int_equal(c.backoff.max_ms, 90000);
+	assert_int_equal(c.check_every_ms, 0);
+	config_done(&c);
+	c = built(*state, "checkEvery: 1h\nresources: [pods]\n", NULL);
+	assert_int_equal(c.check_every_ms, 3600000);
+	config_done(&c);
+	c = built(*state, "checkEvery: 1h\nresources: [pods]\n", rarely);
+	assert_int_equal(c.check_every_ms, 86400000);
 	config_done(&c);
 	c = built(*state, "backoff: {max: 1h}\nresources: [pods]\n", NULL);
 	config_done(&c);
@@ -197,6 +205,8 @@ waits_and_timeouts_may_stand_in_the_file(void **state)
 	assert_refused(*state, "backoff: 30s\n", NULL, -EINVAL,
 		       "conf.yaml:1:10: backoff must be a mapping with initial, max, reset");
 	assert_refused(*state, "backoff: {maximum: 1s}\n", NULL, -EINVAL, "unknown field 'maximum'");
+	assert_refused(*state, "checkEvery: 999ms\n", NULL, -EINVAL,
+		       "conf.yaml:1:13: '999ms' is not a time from 1s to 168h");
 	assert_refused(*state, "watchTimeout: 1s\n", NULL, -EINVAL,
 		       "conf.yaml:1:15: '1s' is not a time from 5s to 24h");
 }

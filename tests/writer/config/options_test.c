@@ -236,13 +236,14 @@ waits_are_times_with_a_unit(void **state)
 		{"0", -1},       {"1S", -1},     {"5sm", -1},    {"99999999999999999999999s", -1},
 	};
 	struct options o = parsed(ARGS("--watch-timeout=30m", "--backoff-initial=2s", "--backoff-max", "1m",
-				       "--backoff-reset=10m"));
+				       "--backoff-reset=10m", "--check-every=1h"));
 
 	(void)state;
 	assert_int_equal(o.flags.watch_timeout_ms, 1800000);
 	assert_int_equal(o.flags.backoff.first_ms, 2000);
 	assert_int_equal(o.flags.backoff.max_ms, 60000);
 	assert_int_equal(o.flags.backoff.reset_ms, 600000);
+	assert_int_equal(o.flags.check_every_ms, 3600000);
 	options_done(&o);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		uint64_t ms = 0;
@@ -257,6 +258,7 @@ waits_are_times_with_a_unit(void **state)
 	assert_refused(ARGS("--backoff-reset=999ms"),
 		       "--backoff-reset: '999ms' is not a time from 1s to 24h");
 	assert_refused(ARGS("--watch-timeout=4s"), "--watch-timeout: '4s' is not a time from 5s to 24h");
+	assert_refused(ARGS("--check-every=169h"), "--check-every: '169h' is not a time from 1s to 168h");
 	assert_refused(ARGS("--watch-timeout=24h1s"), "--watch-timeout: '24h1s' is not a time from 5s");
 }
 

@@ -138,6 +138,7 @@ fields_count_now_or_wait_for_a_restart(void **state)
 		 "consumers.perUser, consumers.total, consumers.days", ""},
 		{PODS, PODS "watchTimeout: 1h\nbackoff: {initial: 1s, max: 20s, reset: 1m}\n",
 		 "watchTimeout, backoff.initial, backoff.max, backoff.reset", ""},
+		{PODS, PODS "checkEvery: 1h\n", "checkEvery", ""},
 		{PODS, PODS "allowSecrets: true\n", "allowSecrets", ""},
 		{PODS "socket: /tmp/a\narena: {name: n}\n", PODS "socket: /tmp/b\narena: {name: n}\n", "",
 		 "socket"},

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a resource is compared with the server, and what is counted.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/support/source_fixture.h"
+#include "writer/resource/check_schedule.h"
+
+struct scheduled {
+	struct source_fixture *fx;
+	struct check_schedule schedule;
+	bool settled;
+	unsigned asked, differs;
+};
+
+static int
+begin(void *context, consistency_done_fn *on_done, void *to, struct consistency_check **ret)
+{
+	struct scheduled *t = context;
+
+	t->asked++;
+	if (!t->settled)
+		return -EAGAIN;
+	return consistency_check_start(&t->fx->source, t->fx->store->store, &t->fx->store->pods, on_done, to,
+				       ret);
+}
+
+static void
+differs(void *context)
+{
+	struct scheduled *t = context;
+
+	t->differs++;
+	check_schedule_stop(&t->schedule);
+}
+
+/* One pod, a/x@5, at resourceVersion 10; chance says the least. */
+static int
+set_up(void **state)
+{
+	struct scheduled *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -1;
+	t->fx = source_fixture_new(0);
+	t->settled = true;
+	assert_int_equal(store_fixture_put(t->fx->store, pod("a/x", 5)), 0);
+	store_set_version(t->fx->store->store, t->fx->store->pods, "10", 2);
+	t->schedule.name = "pods";
+	t->schedule.clock = &t->fx->clock.clock;
+	t->schedule.owner = (struct check_schedule_owner){begin, differs, t};
+	t->fx->clock.chance = 0;
+	*state = t;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct scheduled *t = *state;
+
+	check_schedule_done(&t->schedule);
+	source_fixture_free(t->fx);
+	free(t);
+	return 0;
+}
+
+/* Never, unless a period is set; then within it, and a period after the end of the last. */
+static void
+it_comes_once_a_period(void **state)
+{
+	struct scheduled *t = *state;
+
+	virtual_clock_advance(&t->fx->clock, 1000000);
+	assert_int_equal(t->asked, 0);
+	t->fx->clock.chance = 30000;
+	check_schedule_set(&t->schedule, 100000);
+	virtual_clock_advance(&t->fx->clock, 29999);
+	assert_int_equal(t->asked, 0);
+	virtual_clock_advance(&t->fx->clock, 1);
+	assert_int_equal(t->asked, 1);
+	virtual_clock_advance(&t->fx->clock, 500000); /* the server takes its time */
+	assert_int_equal(t->asked, 1);
+	t->fx->clock.chance = 0;
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	assert_int_equal(t->schedule.checks, 1);
+	assert_int_equal(t->schedule.inconclusive, 0);
+	virtual_clock_advance(&t->fx->clock, 89999); /* less a tenth */
+	assert_int_equal(t->asked, 1);
+	virtual_clock_advance(&t->fx->clock, 1);
+	assert_int_equal(t->asked, 2);
+	t->fx->clock.chance = UINT32_MAX;
+	server_answer(t->fx, 410, "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"}");
+	assert_int_equal(t->schedule.inconclusive, 1);
+	virtual_clock_advance(&t->fx->clock, 109999); /* and a tenth */
+	assert_int_equal(t->asked, 2);
+	virtual_clock_advance(&t->fx->clock, 1);
+	assert_int_equal(t->asked, 3);
+	assert_int_equal(t->differs, 0);
+	check_schedule_set(&t->schedule, 0);
+	assert_null(t->schedule.check);
+	virtual_clock_advance(&t->fx->clock, 1000000);
+	assert_int_equal(t->asked, 3);
+}
+
+/* Content that is not settled is looked at again soon, and nothing is counted. */
+static void
+it_waits_for_settled_content(void **state)
+{
+	struct scheduled *t = *state;
+
+	t->settled = false;
+	check_schedule_set(&t->schedule, 3600000);
+	virtual_clock_advance(&t->fx->clock, 0);
+	assert_int_equal(t->asked, 1);
+	virtual_clock_advance(&t->fx->clock, 5000);
+	assert_int_equal(t->asked, 6);
+	assert_int_equal(t->schedule.checks, 0);
+	t->settled = true;
+	virtual_clock_advance(&t->fx->clock, 1000);
+	assert_non_null(t->schedule.check);
+	virtual_clock_advance(&t->fx->clock, 100000);
+	assert_int_equal(t->asked, 7);
+}
+
+/* Differences are counted, and the owner is told once a check. */
+static void
+differences_are_told(void **state)
+{
+	struct scheduled *t = *state;
+
+	check_schedule_set(&t->schedule, 1000);
+	virtual_clock_advance(&t->fx->clock, 0);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/y", 5), pod("a/z", 6), NULL));
+	assert_int_equal(t->differs, 1);
+	assert_int_equal(t->schedule.missing, 2);
+	assert_int_equal(t->schedule.extra, 1);
+	assert_int_equal(t->schedule.different, 0);
+	virtual_clock_advance(&t->fx->clock, 1000);
+	assert_non_null(t->schedule.check);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 6), NULL));
+	assert_int_equal(t->differs, 2);
+	assert_int_equal(t->schedule.different, 1);
+	assert_int_equal(t->schedule.checks, 2);
+}
+
+/* A check that is given up is taken back from the server, and another comes a period later. */
+static void
+one_that_is_given_up_is_followed_by_another(void **state)
+{
+	struct scheduled *t = *state;
+
+	check_schedule_set(&t->schedule, 10000);
+	virtual_clock_advance(&t->fx->clock, 0);
+	assert_non_null(t->schedule.check);
+	diary(t->fx);
+	check_schedule_stop(&t->schedule);
+	assert_string_equal(diary(t->fx), "CANCEL; ");
+	assert_int_equal(t->schedule.checks, 0);
+	virtual_clock_advance(&t->fx->clock, 9000);
+	assert_non_null(t->schedule.check);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_comes_once_a_period),
+		TEST(it_waits_for_settled_content),
+		TEST(differences_are_told),
+		TEST(one_that_is_given_up_is_followed_by_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The comparison of a resource with the server: what it asks for, what it finds, and when it says nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/source_fixture.h"
+#include "writer/resource/consistency_check.h"
+
+struct checked {
+	struct source_fixture *fx;
+	struct consistency_check *check;
+	char said[1024]; /* "missing 1, extra 0, different 2 of 3; name; name" or why it says nothing */
+};
+
+static void
+on_done(void *context, const struct consistency_result *result)
+{
+	struct checked *t = context;
+	int at;
+
+	if (result->inconclusive) {
+		snprintf(t->said, sizeof(t->said), "inconclusive: %s", result->inconclusive);
+	} else {
+		at = snprintf(t->said, sizeof(t->said), "missing %d, extra %d, different %d of %d",
+			      (int)result->missing, (int)result->extra, (int)result->different,
+			      (int)result->objects);
+		for (size_t i = 0; i < result->name_count; i++)
+			at += snprintf(t->said + at, sizeof(t->said) - (size_t)at, "; %s", result->names[i]);
+	}
+	consistency_check_free(t->check);
+	t->check = NULL;
+}
+
+/* Pods a/x@5, a/y@7, a/z@9, at resourceVersion 10. */
+static int
+set_up(void **state)
+{
+	struct checked *t = calloc(1, sizeof(*t));
+	static const char *const keys[] = {"a/x", "a/y", "a/z"};
+
+	if (!t)
+		return -1;
+	t->fx = source_fixture_new(0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(store_fixture_put(t->fx->store, pod(keys[i], 5 + 2 * i)), 0);
+	store_set_version(t->fx->store->store, t->fx->store->pods, "10", 2);
+	store_set_state(t->fx->store->store, t->fx->store->pods, RESOURCE_SYNCED);
+	assert_int_equal(store_commit(t->fx->store->store), 0);
+	assert_int_equal(consistency_check_start(&t->fx->source, t->fx->store->store, &t->fx->store->pods,
+						 on_done, t, &t->check),
+			 0);
+	*state = t;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct checked *t = *state;
+
+	consistency_check_free(t->check);
+	source_fixture_free(t->fx);
+	free(t);
+	return 0;
+}
+
+/* It asks for exactly the version at which the cache stands, page by page; equal states say nothing. */
+static void
+it_asks_for_just_this_version(void **state)
+{
+	struct checked *t = *state;
+
+	assert_string_equal(diary(t->fx), "LIST rv=10 match=Exact limit=500; ");
+	server_answer(t->fx, 200, pod_list("10", "more", pod("a/x", 5), pod("a/y", 7), NULL));
+	assert_string_equal(t->said, "");
+	assert_string_equal(diary(t->fx), "LIST continue=more limit=500; ");
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/y", 7), pod("a/z", 9), NULL));
+	assert_string_equal(t->said, "missing 0, extra 0, different 0 of 3");
+}
+
+/* What one side lacks, and what both have in another state, is counted and named. */
+static void
+differences_are_counted_and_named(void **state)
+{
+	struct checked *t = *state;
+
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/y", 8), pod("a/new", 6), NULL));
+	assert_non_null(strstr(t->said, "missing 1, extra 1, different 1 of 3; "));
+	assert_non_null(strstr(t->said, "; a/y is another state: the server's is UID "));
+	assert_non_null(strstr(t->said, ", resourceVersion 8"));
+	assert_non_null(strstr(t->said, "; a/new is missing: the server has it, at resourceVersion 6"));
+	assert_non_null(strstr(t->said, "; a/z is too much: the server does not have it"));
+}
+
+/* The cache goes on meanwhile: what it was when the check began is compared. */
+static void
+what_comes_meanwhile_is_no_difference(void **state)
+{
+	struct checked *t = *state;
+
+	assert_int_equal(store_fixture_put(t->fx->store, pod("a/x", 11)), 0);
+	assert_int_equal(store_fixture_put(t->fx->store, pod("a/later", 12)), 0);
+	assert_int_equal(store_fixture_delete(t->fx->store, "a", "y"), 0);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/y", 7), pod("a/z", 9), NULL));
+	assert_string_equal(t->said, "missing 0, extra 0, different 0 of 3");
+}
+
+/* Extra objects that went meanwhile count, and have no name any more. */
+static void
+what_went_meanwhile_counts_without_a_name(void **state)
+{
+	struct checked *t = *state;
+
+	assert_int_equal(store_fixture_delete(t->fx->store, "a", "y"), 0);
+	server_answer(t->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/z", 9), NULL));
+	assert_string_equal(t->said, "missing 0, extra 1, different 0 of 2");
+}
+
+static void
+expect_inconclusive(struct checked *t, const char *why)
+{
+	assert_int_equal(strncmp(t->said, "inconclusive: ", 14), 0);
+	assert_non_null(strstr(t->said, why));
+}
+
+/* A list of another version, one that is no list, and an error say nothing of differences. */
+static void
+another_answer_says_nothing(void **state)
+{
+	struct checked *t = *state;
+
+	server_answer(t->fx, 200, pod_list("11", NULL, NULL));
+	expect_inconclusive(t, "not of the resourceVersion that was asked for");
+}
+
+static void
+what_is_no_list_says_nothing(void **state)
+{
+	struct checked *t = *state;
+
+	server_answer(t->fx, 200, "{\"kind\":\"Status\",\"metadata\":{\"resourceVersion\":\"10\"}}");
+	expect_inconclusive(t, "it is no list");
+}
+
+static void
+an_expired_version_says_nothing(void **state)
+{
+	struct checked *t = *state;
+
+	server_answer(t->fx, 410,
+		      "{\"kind\":\"Status\",\"message\":\"too old\",\"reason\":\"Expired\","
+		      "\"code\":410}");
+	expect_inconclusive(t, "too old");
+}
+
+static void
+a_list_that_breaks_off_says_nothing(void **state)
+{
+	struct checked *t = *state;
+
+	server_answer(t->fx, 200,
+		      "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[");
+	expect_inconclusive(t, "it cannot be read");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(it_asks_for_just_this_version),         TEST(differences_are_counted_and_named),
+		TEST(what_comes_meanwhile_is_no_difference), TEST(what_went_meanwhile_counts_without_a_name),
+		TEST(another_answer_says_nothing),           TEST(what_is_no_list_says_nothing),
+		TEST(an_expired_version_says_nothing),       TEST(a_list_that_breaks_off_says_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
