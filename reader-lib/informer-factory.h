@@ -113,6 +113,33 @@ INFORMER_API int informer_factory_wait_synced(struct informer_factory *factory, 
 					      void *context);
 
 /*
+ * One of the things to wait for: one of the first four, the others NULL.
+ *
+ * resource  its first list is in, as for informer_wait_synced()
+ * handler   it was told of everything that was there
+ * shared    both, of an informer that was started; one that was not is missing at once
+ * factory   all its started informers
+ * synced    set by the call
+ */
+struct informer_sync {
+	const char *resource;
+	struct informer_handler *handler;
+	struct informer_shared *shared;
+	struct informer_factory *factory;
+	bool synced;
+};
+/*
+ * Wait until all of them are synced, in whatever mixture (client-go's WaitForCacheSync over several
+ * HasSynced). Somebody has to run or dispatch meanwhile where there are handlers; not from within a handler.
+ *
+ * Returns  0; -ETIMEDOUT: `synced` and informer_last_error() say what is missing; -EINVAL: one is not of this
+ *          handle, or not exactly one thing; INFORMER_E_FORKED; what informer_wait_synced() says of a damaged
+ *          arena or too many pins
+ */
+INFORMER_API int informer_wait_all_synced(struct informer *informer, struct informer_sync *syncs,
+					  size_t count, int timeout_ms);
+
+/*
  * Stop its informers, wait for handlers that run, free it, its informers and their listers. NULL is fine. The
  * handle, and other factories, go on.
  */

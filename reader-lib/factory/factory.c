@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "reader-lib/events/wait.h"
 #include "reader-lib/factory/factory.h"
 #include "reader-lib/factory/gvr_name.h"
-#include "shm-layout/time_ns.h"
 
 /* A copy of a text ("" for NULL); NULL without memory. */
 static char *
@@ -290,33 +290,31 @@ handlers_synced(const struct informer *inf, const void *context)
 	return shared_handlers_synced(context);
 }
 
-static int
-remaining_ms(int timeout_ms, uint64_t end_ns)
+int
+shared_wait_synced(struct informer_shared *shared, uint64_t end_ns)
 {
-	uint64_t now = time_ns(CLOCK_MONOTONIC);
+	struct informer *inf = shared->factory->inf;
+	int r;
 
-	if (timeout_ms < 0)
-		return -1;
-	return now < end_ns ? (int)((end_ns - now + 999999) / 1000000) : 0;
+	if (!shared_is_started(shared))
+		return -ETIMEDOUT;
+	r = informer_wait_synced(inf, shared->name, wait_left_ms(end_ns));
+	return r == 0 ? handlers_wait(inf, handlers_synced, shared, wait_left_ms(end_ns)) : r;
 }
 
 int
 informer_factory_wait_synced(struct informer_factory *f, int timeout_ms,
 			     void (*each)(void *context, const char *resource, bool synced), void *context)
 {
-	uint64_t end_ns;
+	uint64_t end_ns = wait_deadline(timeout_ms);
 	int r = 0, one;
 
 	if (!f)
 		return -EINVAL;
-	end_ns = time_ns(CLOCK_MONOTONIC) + (timeout_ms > 0 ? (uint64_t)timeout_ms * 1000000u : 0);
 	for (struct informer_shared *shared = first_shared(f); shared; shared = shared->next) {
 		if (!shared_is_started(shared))
 			continue;
-		one = informer_wait_synced(f->inf, shared->name, remaining_ms(timeout_ms, end_ns));
-		if (one == 0)
-			one = handlers_wait(f->inf, handlers_synced, shared,
-					    remaining_ms(timeout_ms, end_ns));
+		one = shared_wait_synced(shared, end_ns);
 		if (one < 0 && one != -ETIMEDOUT)
 			return one;
 		if (each)

@@ -59,4 +59,12 @@ void shared_stop(struct informer_shared *shared);
 /* Whether every handler was told of all that was there. wait_lock held. */
 bool shared_handlers_synced(const struct informer_shared *shared);
 
+/* ---- factory.c ---- */
+
+/*
+ * Until the resource's first list is in, and every handler was told of it; end_ns as of wait_deadline(). 0,
+ * -ETIMEDOUT (at once when it is not started), or a code.
+ */
+int shared_wait_synced(struct informer_shared *shared, uint64_t end_ns);
+
 #endif

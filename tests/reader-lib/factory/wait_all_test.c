@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting for a mixture: resources, handlers, informers, factories; and what is said of those that are
+ * missing.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/lister_fixture.h"
+#include "tests/support/recorder.h"
+
+/* pods are synced, with one of them; nodes and deployments are not. */
+struct world {
+	struct lister_fixture *fx;
+	struct recorder *r;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = lister_fixture_new(NULL);
+	recorder_change(w->fx->writer, "a1");
+	w->r = recorder_new(w->fx->inf);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	lister_fixture_free(w->fx);
+	recorder_free(w->r);
+	free(w);
+	return 0;
+}
+
+static void
+assert_error_has(struct world *w, const char *part)
+{
+	char text[600];
+
+	informer_last_error(w->fx->inf, text, sizeof(text));
+	if (!strstr(text, part))
+		assert_string_equal(text, part);
+}
+
+static struct informer_shared *
+shared_of(struct world *w, const char *resource)
+{
+	struct informer_shared *shared;
+
+	assert_int_equal(informer_factory_for(w->fx->factory, resource, &shared), 0);
+	return shared;
+}
+
+/* All that is missing is named at the deadline, each in its way; what is synced is marked. */
+static void
+what_is_missing_is_named(void **state)
+{
+	struct world *w = *state;
+	struct informer_sync syncs[5] = {{.resource = "pods"}, {.resource = "deployments.apps"}};
+
+	w->r->options.name = "hook";
+	recorder_add(w->r); /* and nobody dispatches */
+	syncs[2].handler = w->r->handler;
+	syncs[3].shared = shared_of(w, "nodes");
+	syncs[4].factory = w->fx->factory;
+	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 5, 20), -ETIMEDOUT);
+	assert_error_has(w, "after 20 ms still: not synced: deployments.apps, handler hook of pods, "
+			    "not started: nodes");
+	assert_true(syncs[0].synced);
+	assert_false(syncs[1].synced || syncs[2].synced || syncs[3].synced);
+	assert_true(syncs[4].synced); /* nothing of it was started */
+	assert_int_equal(informer_factory_start(w->fx->factory), 0);
+	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs + 3, 2, 0), -ETIMEDOUT);
+	assert_error_has(w, "not synced: nodes, nodes");
+	assert_false(syncs[3].synced || syncs[4].synced);
+}
+
+/* The wait ends when the last of them is there, whichever that is; waiting for nothing ends at once. */
+static void
+the_wait_ends_with_the_last(void **state)
+{
+	struct world *w = *state;
+	struct informer_sync syncs[4] = {{.resource = "deployments"}};
+
+	assert_int_equal(informer_wait_all_synced(w->fx->inf, NULL, 0, 0), 0);
+	recorder_add(w->r);
+	syncs[1].handler = w->r->handler;
+	syncs[2].shared = shared_of(w, "nodes");
+	syncs[3].factory = w->fx->factory;
+	assert_int_equal(informer_factory_start(w->fx->factory), 0);
+	assert_int_equal(informer_run(w->fx->inf), 0);
+	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 4, 20), -ETIMEDOUT);
+	lister_fixture_put(w->fx, w->fx->nodes, "{\"metadata\":{\"name\":\"n\"}}");
+	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 4, 60000), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_true(syncs[i].synced);
+	recorder_await(w->r, "+a1* SYNCED");
+}
+
+/* What is no one thing of this handle is refused before anything is waited for. */
+static void
+what_is_not_one_thing_of_the_handle_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct informer *other = broker_fixture_attach(w->fx->writer, 0);
+	struct informer_sync syncs[2] = {{.resource = "deployments"}, {.synced = true}};
+
+	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 2, -1), -EINVAL);
+	assert_error_has(w, "number 1 of what to wait for");
+	syncs[1] = (struct informer_sync){.resource = "pods", .factory = w->fx->factory};
+	assert_int_equal(informer_wait_all_synced(w->fx->inf, syncs, 2, -1), -EINVAL);
+	syncs[1] = (struct informer_sync){.factory = w->fx->factory};
+	assert_int_equal(informer_wait_all_synced(other, syncs, 2, -1), -EINVAL);
+	syncs[1] = (struct informer_sync){.shared = shared_of(w, "pods")};
+	assert_int_equal(informer_wait_all_synced(other, syncs, 2, -1), -EINVAL);
+	recorder_add(w->r);
+	syncs[1] = (struct informer_sync){.handler = w->r->handler};
+	assert_int_equal(informer_wait_all_synced(other, syncs, 2, -1), -EINVAL);
+	assert_int_equal(informer_wait_all_synced(NULL, syncs, 2, -1), -EINVAL);
+	assert_int_equal(informer_wait_all_synced(other, NULL, 2, -1), -EINVAL);
+	informer_detach(other);
+}
+
+int
+main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(what_is_missing_is_named),
+		TEST(the_wait_ends_with_the_last),
+		TEST(what_is_not_one_thing_of_the_handle_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
