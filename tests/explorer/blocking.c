@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "tests/explorer/machine.h"
 
@@ -34,6 +35,10 @@ int __real_clock_gettime(clockid_t clock, struct timespec *ret);
 int __real_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *ret_before);
 ssize_t __real_recvmsg(int fd, struct msghdr *message, int flags);
 int __real_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event);
+void __real_uv_close(uv_handle_t *handle, uv_close_cb closed);
+int __real_uv_poll_start(uv_poll_t *poll, int events, uv_poll_cb polled);
+int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb ring, uint64_t after, uint64_t every);
+int __real_shutdown(int fd, int how);
 long __real_syscall(long number, ...);
 
 /* mutex or condition. signals: how often a condition was signalled in this run */
@@ -47,7 +52,9 @@ struct lock {
 
 static struct {
 	OWN_PAGES struct lock locks[LOCKS];
-	unsigned long kernel_run, received_run;
+	unsigned long kernel_run, received_run, timer_run;
+	uv_timer_t *timer;
+	uv_timer_cb ring;
 	struct view kernel; /* what everyone knew that called it */
 } blocking;
 
@@ -259,6 +266,47 @@ int
 __wrap_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
 {
 	return running ? 0 : __real_epoll_ctl(epoll, operation, fd, event);
+}
+
+/*
+ * libuv's own state is not put back, so it hears nothing: what is closed, polled and started in a run ends
+ * with it. A timer rings when the program says so.
+ */
+void
+__wrap_uv_close(uv_handle_t *handle, uv_close_cb closed)
+{
+	if (!running)
+		__real_uv_close(handle, closed);
+}
+
+int
+__wrap_uv_poll_start(uv_poll_t *poll, int events, uv_poll_cb polled)
+{
+	return running ? 0 : __real_uv_poll_start(poll, events, polled);
+}
+
+int
+__wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb ring, uint64_t after, uint64_t every)
+{
+	if (!running)
+		return __real_uv_timer_start(timer, ring, after, every);
+	blocking.timer_run = run_number();
+	blocking.timer = timer;
+	blocking.ring = ring;
+	return 0;
+}
+
+void
+explorer_ring(void)
+{
+	if (blocking.timer_run == run_number())
+		blocking.ring(blocking.timer);
+}
+
+int
+__wrap_shutdown(int fd, int how)
+{
+	return running ? 0 : __real_shutdown(fd, how);
 }
 
 /* Time stands still, so none rings. */

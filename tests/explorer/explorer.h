@@ -103,6 +103,8 @@ void explorer_expect_bad(const struct explorer_program *program);
 void explorer_bad(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* A line of the history. */
 void explorer_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* In a thread: the libuv timer that was started last in this run rings. */
+void explorer_ring(void);
 /* Races on plain bytes of functions of this name are meant to be: what they read is a hint. Ends with NULL.
  */
 void explorer_hints(const char *const *functions);

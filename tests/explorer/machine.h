@@ -131,22 +131,24 @@ void location_rewritten(unsigned index);
 
 /* ---- races.c ---- */
 
+struct region;
+
 void model_plain(const void *address, size_t length, bool is_write, uintptr_t pc);
 /* An atomic access, which meets plain ones; and the location that stands there. */
-void races_atomic(uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc);
-/* Memory goes: whoever read it has to be ordered before. */
-void races_end(uintptr_t canonical, size_t length, uintptr_t pc);
+void races_atomic(const struct region *r, uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc);
+/* A mapping goes: whoever read by it has to be ordered before. */
+void races_end(const struct region *r, uintptr_t canonical, size_t length, uintptr_t pc);
 void races_location(uintptr_t canonical, unsigned index);
 
 /* ---- world.c ---- */
 
 /* Zeroed, and not put back. Aborts when there is none. */
 void *own_memory(size_t bytes);
-struct region;
 /* The mapping first made of the same bytes, where they are known by; NULL: none of ours. */
 struct region *region_of(uintptr_t address, uintptr_t *ret_canonical);
 void region_name(uintptr_t canonical, char *text, size_t size);
 void region_touched(uintptr_t address, size_t length); /* about to be written */
+unsigned region_number(const struct region *r);
 bool region_is_gone(const struct region *r);
 /* To be closed when the run is over. */
 void descriptors_came(void);

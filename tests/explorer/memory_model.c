@@ -234,7 +234,7 @@ arrive(void *address, unsigned size, bool is_writer, uintptr_t pc, unsigned *ret
 		l->floor = l->count++;
 	}
 	if (r)
-		races_atomic(canonical, size, is_writer, pc);
+		races_atomic(r, canonical, size, is_writer, pc);
 	*ret_index = index;
 	return l;
 }

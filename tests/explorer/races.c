@@ -14,7 +14,8 @@
 
 struct access {
 	uint16_t clock;
-	uint8_t bytes; /* which of the 8 */
+	uint8_t bytes;  /* which of the 8 */
+	uint8_t region; /* by which mapping, where several are of one memory */
 };
 
 /* 8 bytes of memory: who was there last in this run. */
@@ -105,16 +106,17 @@ race(const char *what, unsigned other, const char *other_did, uintptr_t canonica
 }
 
 static void
-note_access(struct access *a, uint8_t bytes)
+note_access(struct access *a, uint8_t bytes, const struct region *r)
 {
 	uint16_t clock = running->view.clock[running->number];
 
 	a->bytes = (uint8_t)(a->clock == clock ? a->bytes | bytes : bytes);
 	a->clock = clock;
+	a->region = (uint8_t)region_number(r);
 }
 
 static void
-one_granule(uintptr_t canonical, uint8_t bytes, bool is_write, uintptr_t pc)
+one_granule(const struct region *r, uintptr_t canonical, uint8_t bytes, bool is_write, uintptr_t pc)
 {
 	struct granule *g = granule_at(canonical);
 	const char *what = is_write ? "writes" : "reads";
@@ -130,7 +132,7 @@ one_granule(uintptr_t canonical, uint8_t bytes, bool is_write, uintptr_t pc)
 			race(what, i, "loaded", canonical, pc, 0);
 	}
 	if (!is_write) {
-		note_access(&g->reads[running->number], bytes);
+		note_access(&g->reads[running->number], bytes, r);
 		g->read_pcs[running->number] = pc;
 		return;
 	}
@@ -138,7 +140,7 @@ one_granule(uintptr_t canonical, uint8_t bytes, bool is_write, uintptr_t pc)
 		g->write.clock = 0;
 	g->writer = (uint8_t)running->number;
 	g->write_pc = pc;
-	note_access(&g->write, bytes);
+	note_access(&g->write, bytes, r);
 	for (unsigned i = 0; i < 2; i++)
 		if (g->locations[i])
 			location_rewritten(g->locations[i] - 1u);
@@ -168,7 +170,7 @@ model_plain(const void *address, size_t length, bool is_write, uintptr_t pc)
 		unsigned skip = (unsigned)(canonical & 7);
 		size_t n = length < 8 - skip ? length : 8 - skip;
 
-		one_granule(canonical - skip, (uint8_t)(((1u << n) - 1) << skip), is_write, pc);
+		one_granule(r, canonical - skip, (uint8_t)(((1u << n) - 1) << skip), is_write, pc);
 		canonical += n;
 		length -= n;
 	}
@@ -176,7 +178,7 @@ model_plain(const void *address, size_t length, bool is_write, uintptr_t pc)
 
 /* An atomic access meets plain ones. */
 void
-races_atomic(uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc)
+races_atomic(const struct region *r, uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc)
 {
 	uint8_t bytes = (uint8_t)(((1u << size) - 1) << (canonical & 7));
 	struct granule *g = granule_at(canonical & ~(uintptr_t)7);
@@ -187,7 +189,7 @@ races_atomic(uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc)
 	for (unsigned i = 0; is_store && i < thread_count(); i++)
 		if (is_race(&g->reads[i], i, bytes))
 			race(what, i, "read", canonical, pc, g->read_pcs[i]);
-	note_access(is_store ? &g->stores[running->number] : &g->loads[running->number], bytes);
+	note_access(is_store ? &g->stores[running->number] : &g->loads[running->number], bytes, r);
 }
 
 void
@@ -200,8 +202,10 @@ races_location(uintptr_t canonical, unsigned index)
 }
 
 void
-races_end(uintptr_t canonical, size_t length, uintptr_t pc)
+races_end(const struct region *r, uintptr_t canonical, size_t length, uintptr_t pc)
 {
+	uint8_t number = (uint8_t)region_number(r);
+
 	for (unsigned i = 0; i < SHADOW_BUCKETS; i++) {
 		const struct shadow_page *p = &races.shadow[i];
 		uintptr_t start = p->page * PAGE_GRANULES * GRANULE_BYTES;
@@ -210,7 +214,8 @@ races_end(uintptr_t canonical, size_t length, uintptr_t pc)
 			const struct granule *g = &p->granules[k];
 
 			for (unsigned t = 0; g->run == (uint32_t)run_number() && t < thread_count(); t++)
-				if (is_race(&g->reads[t], t, 0xff) || is_race(&g->loads[t], t, 0xff))
+				if ((g->reads[t].region == number && is_race(&g->reads[t], t, 0xff)) ||
+				    (g->loads[t].region == number && is_race(&g->loads[t], t, 0xff)))
 					race("unmaps", t, "read", start + (uintptr_t)k * GRANULE_BYTES, pc,
 					     g->read_pcs[t]);
 		}

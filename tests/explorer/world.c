@@ -167,6 +167,12 @@ region_of(uintptr_t address, uintptr_t *ret_canonical)
 	return r;
 }
 
+unsigned
+region_number(const struct region *r)
+{
+	return (unsigned)(r - world.regions);
+}
+
 bool
 region_is_gone(const struct region *r)
 {
@@ -453,7 +459,7 @@ __wrap_munmap(void *p, size_t length)
 		if (running) {
 			world.descriptors = true;
 			/* all that looked at it looked before */
-			races_end(r->of->start, r->length, (uintptr_t)__builtin_return_address(0));
+			races_end(r, r->of->start, r->length, (uintptr_t)__builtin_return_address(0));
 			r->gone = true;
 			return 0;
 		}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The broker hangs up on a reader that begins, reads and ends, while the writer commits and reuses memory
+ * (PROTOCOLS.md, Drop): what the reader gets is right, or EXPIRED, or not ready; nothing that it reads is
+ * reused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/explorer/explorer.h"
+#include "tests/explorer/pair.h"
+#include "writer/serve/broker_internal.h"
+
+static struct pair pair;
+
+static void
+commit_and_reuse(const char *version)
+{
+	store_set_version(pair.store, pair.pods, version, 3);
+	explorer_claim(store_commit(pair.store) == 0, "no commit");
+	store_reclaim(pair.store);
+}
+
+static void
+hang_up(void)
+{
+	commit_and_reuse("201");
+	client_hang_up(pair.writer->broker->clients);
+	commit_and_reuse("202");
+	/* who has let go by now loses the slot */
+	explorer_ring();
+	commit_and_reuse("203");
+}
+
+static void
+read_once(void)
+{
+	struct informer_snapshot snap;
+	struct informer_moment moment;
+	int r = informer_begin(pair.inf, &snap);
+
+	if (r == INFORMER_E_NOT_READY)
+		return;
+	explorer_claim(r == 0, "begin says %s", informer_error_name(r));
+	r = informer_snapshot_moment(&snap, &moment);
+	explorer_claim(r == 0 || r == INFORMER_E_EXPIRED, "moment says %s", informer_error_name(r));
+	explorer_claim(informer_resource_count(&snap) == 1, "no resource");
+	informer_end(&snap);
+}
+
+static const struct explorer_program dropping = {
+	.name = "read and hang up",
+	.threads = {{"reader", read_once}, {"writer", hang_up}},
+	.preemptions = 3,
+	.old_values = 1,
+};
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	pair_begin(&pair);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	pair_end(&pair);
+	return 0;
+}
+
+static void
+nothing_is_read_through_a_slot_that_was_given_up(void **state)
+{
+	(void)state;
+	explorer_expect_good(&dropping);
+}
+
+static void
+weaker_orders_are_found(void **state)
+{
+	static const struct explorer_fault faults[] = {
+		{"D1 dropped", "slot_close", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
+		{"R1' dropped", "slot_is_closed", "mapping_superseded", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
+		{"R1 without its fence", "slot_claim", NULL, EXPLORER_EXCHANGE, 0, EXPLORER_RELAX},
+		{0},
+	};
+
+	(void)state;
+	explorer_expect_found(&dropping, faults);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_read_through_a_slot_that_was_given_up),
+		cmocka_unit_test(weaker_orders_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

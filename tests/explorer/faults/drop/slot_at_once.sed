@@ -1,0 +1,3 @@
+# writer/serve/broker_drop.c
+# D: the slot is given up at once
+s/^	if (c->state == CLIENT_ATTACHED && !c->moved) {$/	if (c->moved \&\& c->state != CLIENT_ATTACHED) {/
