@@ -35,7 +35,12 @@ in_order() {
 	} END {exit bad}' "$OUT"
 }
 
-# The newest state of each object in $OUT, and the server's.
-told() { awk '$4 ~ /\// {if ($2 >= newest[$4] + 0) {newest[$4] = $2; s[$4] = $3 == "DELETED" ? "" : $5}} END {for (k in s) if (s[k] != "") print k, s[k]}' "$OUT" | LC_ALL=C sort; }
+# The newest state of each object in $OUT, and the server's. What was not told again since the last RESYNC is gone.
+told() {
+	awk '
+	$3 == "RESYNC" && $2 > last { last = $2; since = NR }
+	$4 ~ /\// { at[$4] = NR; if ($2 >= newest[$4] + 0) {newest[$4] = $2; s[$4] = $3 == "DELETED" ? "" : $5} }
+	END { for (k in s) if (s[k] != "" && at[k] > since + 0) print k, s[k] }' "$OUT" | LC_ALL=C sort
+}
 server() { curl -s "$url/api/v1/pods" | jq -r '.items[].metadata | "\(.namespace)/\(.name) \(.resourceVersion)"' | LC_ALL=C sort; }
 same() { server >"$T/want"; told >"$T/got"; cmp -s "$T/want" "$T/got"; }
