@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whatever happens to a handler that overflowed once and caught up, and whatever happens after that: it is told
+ * each change, or COALESCED, or RESYNC, nothing of what it never heard of, and in the end what is there. A
+ * table of what may happen is walked through, each with each, in each order, and so that the handler keeps up,
+ * is busy meanwhile, or is held back while its library goes on. Writer and reader are the real ones.
+ */
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/events/handler.h"
+#include "tests/support/handler_view.h"
+
+#define VIEWS 6
+#define ONE_HOUR_MS 3600000u
+
+/* KEEPS_UP: it dispatches all the time; BUSY: not until the path's end; HELD: only its handlers wait. */
+enum manner { KEEPS_UP, BUSY, HELD, MANNERS };
+static const char *const manners[] = {"keeps up", "busy", "held"};
+
+struct course {
+	struct broker_fixture *fx;
+	struct informer *inf;
+	struct history history;
+	struct view views[VIEWS];
+	enum manner manner;
+	unsigned turn;			/* of the changes: which keys they take */
+};
+
+/* ---- what the writer does ---- */
+
+static void
+commit(struct broker_fixture *fx)
+{
+	store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+/* One commit: a key of each kind of change, others with each turn. */
+static void
+some_changes(struct broker_fixture *fx, void *context)
+{
+	struct course *p = context;
+	struct history *h = &p->history;
+	unsigned first = p->turn++ * 5;
+
+	for (unsigned i = 0; i < 5; i++) {
+		unsigned key = (first + i) % KEYS;
+
+		if (i == 0 && h->now[key])
+			history_delete(h, fx, key);
+		else
+			history_put(h, fx, key, i == 1 ? !h->web[h->now[key]] : h->web[h->now[key]], i == 2);
+	}
+	commit(fx);
+}
+
+static void
+one_change(struct broker_fixture *fx, void *context)
+{
+	struct course *p = context;
+	unsigned key = p->turn++ % KEYS;
+
+	history_put(&p->history, fx, key, p->history.web[p->history.now[key]], false);
+	commit(fx);
+}
+
+static void
+all_cross(struct broker_fixture *fx, void *context)
+{
+	struct course *p = context;
+
+	for (unsigned key = 0; key < KEYS; key++)
+		if (p->history.now[key])
+			history_put(&p->history, fx, key, !p->history.web[p->history.now[key]], false);
+	commit(fx);
+}
+
+/* Deletions of which the store remembers but the last. */
+static void
+forgotten_deletions(struct broker_fixture *fx, void *context)
+{
+	struct course *p = context;
+
+	store_set_tombstone_limits(fx->store->store, fx->store->pods,
+				   (struct tombstone_limits){1, 16u << 20, 300ull * 1000000000u});
+	for (unsigned key = p->turn % 3; key < KEYS; key += 3)
+		if (p->history.now[key])
+			history_delete(&p->history, fx, key);
+	commit(fx);
+	store_set_tombstone_limits(fx->store->store, fx->store->pods,
+				   (struct tombstone_limits){10000, 16u << 20, 300ull * 1000000000u});
+}
+
+/* What its content was cached by is another: it is emptied, and listed anew. */
+static void
+redefine(struct broker_fixture *fx, const uint8_t fingerprint[32])
+{
+	store_unclaim(fx->store->store, fx->store->pods);
+	assert_int_equal(
+		store_add_resource(fx->store->store, pods_descriptor, fingerprint, &fx->store->pods), 0);
+	assert_int_equal(store_commit(fx->store->store), 0);
+}
+
+static void
+redefine_to_another(struct broker_fixture *fx, void *context)
+{
+	static const uint8_t another[32] = {99};
+
+	(void)context;
+	redefine(fx, another);
+}
+
+static void
+redefine_back(struct broker_fixture *fx, void *context)
+{
+	(void)context;
+	redefine(fx, pods_fingerprint);
+}
+
+static void
+list_again(struct broker_fixture *fx, void *context)
+{
+	struct course *p = context;
+
+	history_list(&p->history, fx);
+	commit(fx);
+}
+
+/* ---- what happens ---- */
+
+static void
+let_it_read(struct course *p)
+{
+	if (p->manner != BUSY)
+		recorder_pump(p->inf);
+}
+
+static void
+change(struct course *p, void (*what)(struct broker_fixture *fx, void *context))
+{
+	broker_fixture_do(p->fx, what, p);
+	let_it_read(p);
+}
+
+static void
+hold(struct course *p, bool held)
+{
+	for (unsigned i = 0; i < VIEWS; i++)
+		informer_pause_handler(p->views[i].handler, held);
+}
+
+static void
+await_connected(struct course *p, bool connected)
+{
+	struct informer_status status = {.size = sizeof(status)};
+
+	for (int i = 0; i < 1000 && p->manner != BUSY && informer_status(p->inf, &status) == 0 &&
+			status.connected != connected;
+	     i++) {
+		struct pollfd fd = {.fd = informer_fd(p->inf), .events = POLLIN};
+
+		poll(&fd, 1, 10);
+		informer_dispatch(p->inf);
+	}
+}
+
+/* More changes than its queue holds, while it does not read. */
+static void
+overflow(struct course *p)
+{
+	for (unsigned i = 0; i < QUEUE_ENTRIES_MIN + 2; i++)
+		broker_fixture_do(p->fx, one_change, p);
+	let_it_read(p);
+}
+
+static void
+restart(struct course *p)
+{
+	broker_fixture_stop(p->fx);
+	await_connected(p, false);
+	broker_fixture_adopt(p->fx);
+	broker_fixture_start(p->fx);
+	await_connected(p, true);
+	change(p, some_changes);
+}
+
+/* The next informerd changes things before anybody is back. */
+static void
+takeover(struct course *p)
+{
+	broker_fixture_stop(p->fx);
+	broker_fixture_adopt(p->fx);
+	broker_fixture_do(p->fx, some_changes, p);
+	broker_fixture_start(p->fx);
+	await_connected(p, true);
+	change(p, some_changes);
+}
+
+static void
+generation_switch(struct course *p)
+{
+	broker_fixture_adopt(p->fx);
+	change(p, some_changes);
+}
+
+static void
+reload(struct course *p)
+{
+	change(p, redefine_to_another);
+	change(p, list_again);
+	change(p, some_changes);
+	change(p, redefine_back);
+	change(p, list_again);
+}
+
+/* The period of its resync is over. */
+static void
+resync(struct course *p)
+{
+	for (unsigned i = 0; i < VIEWS; i++)
+		p->views[i].handler->work->begun_ns = p->views[i].handler->work->due_ns = 0;
+	change(p, some_changes);
+}
+
+/* It is away for longer than deletions are remembered. */
+static void
+forget(struct course *p)
+{
+	for (unsigned i = 0; i < QUEUE_ENTRIES_MIN + 2; i++)
+		broker_fixture_do(p->fx, one_change, p);
+	change(p, forgotten_deletions);
+}
+
+static void
+pause_a_while(struct course *p)
+{
+	hold(p, true);
+	change(p, some_changes);
+	change(p, some_changes);
+	if (p->manner != HELD)
+		hold(p, false);
+	let_it_read(p);
+}
+
+static void
+cross(struct course *p)
+{
+	change(p, all_cross);
+}
+
+/* anew: it may bring a RESYNC; with all others a handler goes on. */
+static const struct step {
+	const char *name;
+	void (*happen)(struct course *p);
+	bool anew;
+} steps[] = {
+	{"overflow", overflow, false}, {"restart", restart, false},    {"switch", generation_switch, false},
+	{"takeover", takeover, false}, {"reload", reload, true},       {"resync", resync, false},
+	{"forget", forget, true},      {"pause", pause_a_while, false}, {"cross", cross, false},
+};
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+/* ---- a path ---- */
+
+/* Until all were told what is there. */
+static void
+catch_up(struct course *p, const char *what)
+{
+	bool all = false;
+
+	for (int i = 0; i < 10000 && !all; i++) {
+		struct pollfd fd = {.fd = informer_fd(p->inf), .events = POLLIN};
+
+		recorder_pump(p->inf);
+		all = true;
+		for (unsigned k = 0; k < VIEWS; k++) {
+			if (p->views[k].error[0])
+				fail_msg("%s: %s", what, p->views[k].error);
+			all &= view_agrees(&p->views[k]);
+		}
+		if (!all)
+			poll(&fd, 1, 1);
+	}
+	for (unsigned k = 0; k < VIEWS; k++)
+		if (!view_agrees(&p->views[k]))
+			fail_msg("%s: %s was not told what is there", what, p->views[k].what);
+}
+
+static struct course *
+path_new(enum manner manner)
+{
+	struct course *p = calloc(1, sizeof(*p));
+	struct view *v;
+
+	assert_non_null(p);
+	p->manner = manner;
+	p->fx = broker_fixture_new();
+	broker_fixture_keep_generations(p->fx);
+	broker_fixture_start(p->fx);
+	for (unsigned i = 0; i < KEYS / 2; i++)
+		broker_fixture_do(p->fx, some_changes, p);
+	p->inf = broker_fixture_attach(p->fx, 0);
+	v = p->views;
+	for (unsigned i = 0; i < VIEWS; i++)
+		v[i].options.resync_ms = ONE_HOUR_MS;
+	view_add(v++, "all", &p->history, p->inf);
+	v->options.track_keys = true;
+	view_add(v++, "all, keys", &p->history, p->inf);
+	v->options.consumer = "agent"; /* its first RESYNC: the name is new */
+	view_add(v++, "consumer", &p->history, p->inf);
+	v->web_only = true;
+	view_add(v++, "web", &p->history, p->inf);
+	v->web_only = true;
+	v->options.keys_max = 5;
+	view_add(v++, "web, few keys", &p->history, p->inf);
+	v->web_only = true;
+	v->options.keys_max = INFORMER_NO_KEYS;
+	view_add(v, "web, no keys", &p->history, p->inf);
+	return p;
+}
+
+/* What all paths brought about, so that none of it is left out unseen. */
+static struct {
+	uint64_t paths, calls, overflows, resyncs, again;
+} total;
+
+static void
+path_free(struct course *p)
+{
+	total.paths++;
+	for (unsigned i = 0; i < VIEWS; i++) {
+		total.calls += p->views[i].calls;
+		total.overflows += p->views[i].overflows;
+		total.resyncs += p->views[i].resyncs;
+		total.again += p->views[i].again;
+	}
+	informer_detach(p->inf);
+	broker_fixture_free(p->fx);
+	free(p);
+}
+
+/*
+ * A RESYNC was told only where there was reason to: never to one that remembers all its keys, and to others
+ * only when the store was built anew, or deletions were forgotten.
+ */
+static void
+resyncs_have_a_reason(const struct course *p, bool anew, const char *what)
+{
+	for (unsigned i = 0; i < VIEWS; i++) {
+		const struct view *v = &p->views[i];
+		bool has_keys = v->options.track_keys ||
+				(v->web_only && v->options.keys_max != INFORMER_NO_KEYS);
+		bool few_keys = v->options.keys_max > 0 && v->options.keys_max < KEYS;
+
+		if (v->resyncs > (v->options.consumer != NULL) && !few_keys && (has_keys || !anew))
+			fail_msg("%s: %s was told a RESYNC", what, v->what);
+	}
+}
+
+/* Overflow, catch-up, then the one step and the other. */
+static void
+walk(const struct step *one, const struct step *other, enum manner manner)
+{
+	struct course *p = path_new(manner);
+	char what[100];
+
+	snprintf(what, sizeof(what), "overflow, %s, %s (%s)", one->name, other->name, manners[manner]);
+	catch_up(p, what);
+	overflow(p);
+	catch_up(p, what);
+	hold(p, manner == HELD);
+	one->happen(p);
+	other->happen(p);
+	hold(p, false);
+	catch_up(p, what);
+	/* and it goes on */
+	for (unsigned i = 0; i < 3; i++)
+		change(p, some_changes);
+	catch_up(p, what);
+	resyncs_have_a_reason(p, one->anew || other->anew, what);
+	path_free(p);
+}
+
+static void
+walk_all(enum manner manner)
+{
+	memset(&total, 0, sizeof(total));
+	for (size_t i = 0; i < STEPS; i++)
+		for (size_t k = 0; k < STEPS; k++)
+			walk(&steps[i], &steps[k], manner);
+	print_message("%s: %llu paths, %llu calls, %llu overflows told, %llu resyncs, %llu told again\n",
+		      manners[manner], (unsigned long long)total.paths, (unsigned long long)total.calls,
+		      (unsigned long long)total.overflows, (unsigned long long)total.resyncs,
+		      (unsigned long long)total.again);
+	assert_int_equal(total.paths, STEPS * STEPS);
+	assert_true(total.overflows > total.resyncs && total.resyncs > 0);
+}
+
+static void
+a_handler_that_keeps_up_loses_nothing(void **state)
+{
+	(void)state;
+	walk_all(KEEPS_UP);
+	assert_true(total.again > 0);
+}
+
+static void
+a_handler_that_is_busy_loses_nothing(void **state)
+{
+	(void)state;
+	walk_all(BUSY);
+}
+
+static void
+a_handler_that_is_held_loses_nothing(void **state)
+{
+	(void)state;
+	walk_all(HELD);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_handler_that_keeps_up_loses_nothing),
+		cmocka_unit_test(a_handler_that_is_busy_loses_nothing),
+		cmocka_unit_test(a_handler_that_is_held_loses_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
