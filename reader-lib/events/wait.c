@@ -143,9 +143,8 @@ newer(struct informer *inf, const void *what, const char **ret_why)
 	return !seen || now.generation != seen->generation || now.epoch > seen->epoch;
 }
 
-/* What is waited for out of a failure: 0, and why. */
-static int
-later(int r, const char **ret_why)
+int
+wait_later(int r, const char **ret_why)
 {
 	if (r == INFORMER_E_NO_RESOURCE) /* the daemon may add it yet */
 		*ret_why = "informerd does not cache it";
@@ -196,7 +195,7 @@ synced(struct informer *inf, const void *what, const char **ret_why)
 		r = all_synced(&snap);
 	}
 	informer_end(&snap);
-	return later(r, ret_why);
+	return wait_later(r, ret_why);
 }
 
 struct awaited_version {
@@ -239,7 +238,7 @@ reached(struct informer *inf, const void *what, const char **ret_why)
 	if (r == 0)
 		r = snapshot_settle(snapshot_of(&snap), all_reached(snapshot_of(&snap), b, awaited));
 	informer_end(&snap);
-	return later(r, ret_why);
+	return wait_later(r, ret_why);
 }
 
 /* Sleep until something may have changed, or the deadline. wait_lock is held, and given up meanwhile. */

@@ -14,6 +14,9 @@ uint64_t wait_deadline(int timeout_ms);
 /* What is left until then, rounded up; 0: nothing, -1: it never ends. For another wait's timeout_ms. */
 int wait_left_ms(uint64_t end_ns);
 
+/* Of a lookup's failure that may pass by itself: 0, and why it is waited for. Others are given back. */
+int wait_later(int r, const char **ret_why);
+
 /*
  * The deadline came: leaves a sentence in the handle of what is missing, of what the API server said of the
  * resource (NULL: of none), and of why nothing is attached.

@@ -27,7 +27,6 @@ look_in(const struct informer_snapshot *snap, const struct awaited_object *await
 	struct informer_object object;
 	int r = informer_resource_info(snap, awaited->resource, &info);
 
-	*ret_why = "informerd does not cache it";
 	if (r == 0)
 		r = informer_get_z(snap, awaited->resource, awaited->ns, awaited->name, &object);
 	if (r == INFORMER_E_NOT_FOUND) {
@@ -39,8 +38,7 @@ look_in(const struct informer_snapshot *snap, const struct awaited_object *await
 		*ret_why = "it is there, and not as it is waited for";
 		return awaited->met(awaited->context, snap, &object);
 	}
-	/* The daemon may add the resource yet, or explain it; a snapshot that was taken back is followed. */
-	return r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_NOT_READY || r == INFORMER_E_EXPIRED ? 0 : r;
+	return wait_later(r, ret_why);
 }
 
 /* seen: the version that was looked at; its epoch is 0 when there was none. */

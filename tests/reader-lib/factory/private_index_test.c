@@ -443,6 +443,7 @@ a_use_without_memory_says_so_and_the_next_is_right(void **state)
 	unsigned failures = 0, round = 0;
 
 	assert_int_equal(informer_attach(&o, &w->fx->inf), 0);
+	broker_fixture_wait_answer(w->fx->inf);
 	assert_int_equal(informer_factory_new(w->fx->inf, NULL, &factory), 0);
 	assert_int_equal(informer_factory_for(factory, "pods", &shared), 0);
 	w->fx->pods = informer_shared_lister(shared);
