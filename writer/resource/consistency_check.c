@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares a resource with a LIST of the server, for check_schedule.c. What is cached is noted in a table by
- * the hash of its key: another hash of UID and resourceVersion, and whether the list had it.
+ * the hash of its key: which change it came with, and whether the list had it. The object itself is looked at
+ * when the list has it, if it is that of the note still.
  */
 #include "writer/resource/consistency_check.h"
 
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm-layout/key_hash.h"
 #include "shm-layout/object.h"
 #include "writer/reflect/request_result.h"
 #include "writer/reflect/turn_share.h"
@@ -34,7 +34,8 @@ static const char *const dropped[] = {
 	"data",
 };
 
-/* state: a hash of UID and RV; the lowest bit: the list had it; 0: nothing is here */
+/* state: twice the seq of its last change and two more; the lowest bit: the list had it; 0: nothing is here
+ */
 struct note {
 	uint64_t key, state;
 };
@@ -66,18 +67,6 @@ struct consistency_check {
 
 /* ---- what is cached ---- */
 
-static uint64_t
-state_of(const struct consistency_check *c, uint32_t ref)
-{
-	const char *uid, *version;
-	size_t uid_length, version_length;
-	uint64_t state;
-
-	store_object_identity(c->store, ref, &uid, &uid_length, &version, &version_length);
-	state = key_hash_name(c->source.arena->header->hash_key, uid, uid_length, version, version_length);
-	return (state | 2u) & ~(uint64_t)SEEN;
-}
-
 /* The note of a key, or the place for it. */
 static struct note *
 note_of(const struct consistency_check *c, uint64_t key)
@@ -107,7 +96,8 @@ each_object(struct consistency_check *c,
 static void
 take_note(struct consistency_check *c, uint32_t ref, const struct object *o)
 {
-	*note_of(c, o->key_hash) = (struct note){o->key_hash, state_of(c, ref)};
+	(void)ref;
+	*note_of(c, o->key_hash) = (struct note){o->key_hash, 2 * o->seq + 2};
 }
 
 static int
@@ -147,6 +137,31 @@ name(struct consistency_check *c, const struct object *o, const char *format, ..
 	c->result.name_count++;
 }
 
+static bool
+same_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	return a_length == b_length && memcmp(a, b, a_length) == 0;
+}
+
+/* Is the listed object in another state than the cached one, as far as that has not changed since? */
+static bool
+is_another(const struct consistency_check *c, const struct note *n, uint32_t ref, const struct object *o)
+{
+	uint32_t known = store_find(c->store, *c->resource, o->key_hash, object_namespace(o),
+				    o->namespace_length, object_name(o), o->name_length);
+	const struct object *now = known ? object_at(&c->source.arena->view, known) : NULL;
+	const char *uid, *version, *known_uid, *known_version;
+	size_t uid_length, version_length, known_uid_length, known_version_length;
+
+	if (!now || 2 * now->seq + 2 != n->state)
+		return false;
+	store_object_identity(c->store, ref, &uid, &uid_length, &version, &version_length);
+	store_object_identity(c->store, known, &known_uid, &known_uid_length, &known_version,
+			      &known_version_length);
+	return !same_text(uid, uid_length, known_uid, known_uid_length) ||
+	       !same_text(version, version_length, known_version, known_version_length);
+}
+
 static void
 compare(struct consistency_check *c, uint32_t ref, const struct object *o)
 {
@@ -162,7 +177,7 @@ compare(struct consistency_check *c, uint32_t ref, const struct object *o)
 		c->result.missing++;
 		name(c, o, "is missing: the server has it, at resourceVersion %.*s", (int)version_length,
 		     version);
-	} else if (n->state != state_of(c, ref)) {
+	} else if (is_another(c, n, ref, o)) {
 		c->result.different++;
 		name(c, o, "is another state: the server's is UID %.*s, resourceVersion %.*s",
 		     (int)(uid_length < 64 ? uid_length : 64), uid, (int)version_length, version);

@@ -8,12 +8,13 @@
  * and compares key, UID and resourceVersion of each object: those name a state. Nothing is changed here.
  *
  *	what is cached at X ── noted at the start ──▶ ┌───────────┐
- *	LIST at X, page by page ─────────────────────▶│ the same? │──▶ missing, extra, different: counted,
- *named └───────────┘
+ *	LIST at X, page by page ─────────────────────▶│ the same? │──▶ missing, extra, different
+ *	                                              └───────────┘
  *
- * The cache goes on while pages come in; what it was at X stands in a note of its own. A server that no
- *longer has X (410), or answers for another resourceVersion, or not at all, leaves the check inconclusive:
- *nothing is said of differences then.
+ * The cache goes on while pages come in. Which objects it had at X, and as of which change, stands in a note
+ * of its own; one that has changed since is compared by its presence alone. A server that no longer has X
+ * (410), or answers for another resourceVersion, or not at all, leaves the check inconclusive: nothing is
+ * said of differences then.
  *
  * Memory: 64 private bytes an object at most, while it runs. Time: the note is taken at once, in some 0.2 µs
  * an object; the rest comes in shares of a turn.
