@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 command -v kubectl >/dev/null || { echo "SKIP: kubectl is not installed"; exit 77; }
 start_sim --nodes 2 --pods-per-node 3
-start_daemon --resource pods --resource nodes --resource deployments.apps
+start_daemon --resource pods --resource nodes --resource deployments.apps --resource 'configmaps?namespace=kube-system'
 wait_ready
 export INFORMER_SOCKET=$S KUBECONFIG=$T/kubeconfig HOME=$T
 waiters=
@@ -96,7 +96,7 @@ later gone --for=delete pod/going -n "$ns"
 later came --for=create pod/coming -n "$ns"
 sitting() { [ "$(stat '[.readers[] | select(.name == "informerctl")] | length')" = 4 ]; }
 until_true sitting || fail "not all wait: $(stat .readers)"
-watching() { curl -s "$url/sim/stats" | jq -e '.watches >= 3 + 3'; } # kubectl asks for what is to come again and again
+watching() { curl -s "$url/sim/stats" | jq -e '.watches >= 4 + 3'; } # kubectl asks for what is to come again and again
 until_true watching || fail "kubectl does not watch: $(curl -s "$url/sim/stats")"
 kill -9 "$daemon_pid"
 wait "$daemon_pid" 2>/dev/null || true
@@ -104,7 +104,7 @@ becomes slow Succeeded True
 becomes ready Succeeded True
 remove going
 put coming web Running True
-start_daemon --resource pods --resource nodes --resource deployments.apps
+start_daemon --resource pods --resource nodes --resource deployments.apps --resource 'configmaps?namespace=kube-system'
 for p in $waiters; do wait "$p" || fail "a wait failed"; done
 waiters=
 for name in ready phase gone came; do
@@ -123,6 +123,12 @@ kill -CONT "$daemon_pid"
 wait "$waiters" || fail "the deletion was not noticed"
 waiters=
 [ "$(cat "$T/again")" = "pod/ready condition met" ] || fail "$(cat "$T/again")"
+
+# ---- ours alone: of a namespace that is not cached nothing is called gone
+code=0
+"$B"/informerctl wait --for=delete configmap/some -n "$ns" >"$T/uncached" 2>&1 || code=$?
+[ "$code" = 2 ] && grep -q 'does not cache namespace' "$T/uncached" || fail "not cached: $code $(cat "$T/uncached")"
+"$B"/informerctl wait --for=delete configmap/some -n kube-system || fail "what is not there is not gone"
 
 # ---- ours alone: what is selected is waited for to come
 "$B"/informerctl wait --for=create pods -l app=late -n "$ns" --timeout="${PATIENCE}s" >"$T/late" &

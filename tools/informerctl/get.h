@@ -77,6 +77,7 @@ struct get {
 	size_t hit_count;
 	size_t hit_size;
 	bool missed; /* a named object does not exist */
+	bool uncached; /* the namespace is not cached for one of the targets: nothing can be said of it */
 };
 
 /* What stands for those that are cached of kubectl's category of that name. */

@@ -149,9 +149,11 @@ warn(struct get *get, const struct get_target *target)
 	if (get->all_namespaces && !namespace_is_cached(get, target, NULL))
 		cli_fail("%s: informerd caches only some namespaces, see informerctl stat",
 			 target->resource_name);
-	else if (!get->all_namespaces && !namespace_is_cached(get, target, get->namespace_))
+	else if (!get->all_namespaces && !namespace_is_cached(get, target, get->namespace_)) {
 		cli_fail("%s: informerd does not cache namespace %s, see informerctl stat",
 			 target->resource_name, get->namespace_);
+		get->uncached = true;
+	}
 }
 
 int

@@ -138,6 +138,8 @@ settle(struct wait *w)
 	get->ignore_not_found = w->condition->kind == WAIT_DELETE;
 	if (r < 0)
 		r = get_prepare(get);
+	if (r < 0 && get->uncached) /* which was said; it would be wrong to call something gone there */
+		r = EXIT_USAGE;
 	for (size_t i = 0; i < get->target_count && r < 0; i++)
 		if (!get_keep_names(&get->targets[i]))
 			r = cli_fail("no memory");
