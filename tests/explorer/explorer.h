@@ -28,6 +28,10 @@
  *     (atomic_signal_fence); it counts as what the code says it is.
  *   - What libraries write without being told here (world.c lists what is).
  *
+ * A program shows that it can fail: faults are put into the running code (struct explorer_fault: an order
+ * relaxed, a fence dropped), or into a source by a script for sed (faults/PROGRAM/NAME.sed, which module.mk
+ * makes a program of its own of), and it has to find each.
+ *
  * Bounds are printed with the number of runs and the time. A bad history is printed with thread, line,
  * operation and value, and with the number of its run; EXPLORE=NUMBER in the environment shows that run
  * again, whatever it is: runs come in the same order each time.
