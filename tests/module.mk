@@ -30,7 +30,7 @@ EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c,$(wildc
 EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarray strdup strndup free mmap munmap close crypto_generichash_final \
 	pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_cond_wait pthread_cond_timedwait \
 	pthread_cond_signal pthread_cond_broadcast poll syscall clock_gettime timerfd_settime recvmsg shutdown epoll_ctl \
-	uv_close uv_poll_start uv_timer_start randombytes_buf
+	uv_close uv_poll_start uv_timer_start uv_queue_work randombytes_buf
 plain_flags     = $(filter-out -fsanitize=% -fno-sanitize-recover=% -O%,$(1))
 COMPILE_EXPLORED = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(call plain_flags,$(OUR_CFLAGS) $(CFLAGS)) -O1 -fno-inline -fno-builtin \
 	-fsanitize=thread -U__SANITIZE_THREAD__ -DSHORTCUT_PLAIN -Wno-unknown-warning-option -Wno-tsan

@@ -57,6 +57,14 @@ set_up(void **state)
 	return 0;
 }
 
+/* Where the kernel signals nobody for us, a thread writes. */
+static int
+set_up_writing(void **state)
+{
+	pair.wake_by_writing = true;
+	return set_up(state);
+}
+
 static int
 tear_down(void **state)
 {
@@ -101,5 +109,10 @@ main(void)
 		cmocka_unit_test(weaker_orders_are_found),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	const struct CMUnitTest by_writing[] = {
+		cmocka_unit_test(nobody_sleeps_over_a_commit),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down) +
+	       cmocka_run_group_tests(by_writing, set_up_writing, tear_down);
 }

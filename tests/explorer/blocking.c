@@ -38,6 +38,7 @@ int __real_epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event
 void __real_uv_close(uv_handle_t *handle, uv_close_cb closed);
 int __real_uv_poll_start(uv_poll_t *poll, int events, uv_poll_cb polled);
 int __real_uv_timer_start(uv_timer_t *timer, uv_timer_cb ring, uint64_t after, uint64_t every);
+int __real_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work, uv_after_work_cb after);
 int __real_shutdown(int fd, int how);
 long __real_syscall(long number, ...);
 
@@ -293,6 +294,18 @@ __wrap_uv_timer_start(uv_timer_t *timer, uv_timer_cb ring, uint64_t after, uint6
 	blocking.timer_run = run_number();
 	blocking.timer = timer;
 	blocking.ring = ring;
+	return 0;
+}
+
+/* Another thread does it; here it is done at once. */
+int
+__wrap_uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work, uv_after_work_cb after)
+{
+	if (!running)
+		return __real_uv_queue_work(loop, request, work, after);
+	may_switch();
+	work(request);
+	after(request, 0);
 	return 0;
 }
 

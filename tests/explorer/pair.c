@@ -33,6 +33,7 @@ pair_begin(struct pair *p)
 	p->writer = broker_fixture_new();
 	p->store = p->writer->store->store;
 	p->pods = p->writer->store->pods;
+	p->writer->options.wake_by_writing = p->wake_by_writing;
 	uv_loop_init(&p->writer->loop);
 	if (broker_new(&p->writer->loop, &p->writer->options, &p->writer->broker, &error) < 0)
 		abort();
