@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -290,11 +291,11 @@ count_nodes(const struct cut_world *w)
 }
 
 static void
-put_twelve(void *context)
+put_eight_more(void *context)
 {
 	struct cut_world *w = context;
 
-	cut_world_put_all(w, 3, 15);
+	cut_world_put_all(w, 3, 11);
 	cut_world_commit(w);
 }
 
@@ -308,16 +309,16 @@ nodes_split_or_not(void **state)
 	cut_world_put_all(w, 0, 3);
 	cut_world_commit(w);
 	nodes = count_nodes(w);
-	cut_world_cut(w, "node split", put_twelve);
+	cut_world_cut(w, "node split", put_eight_more);
 	assert_true(count_nodes(w) > nodes);
 }
 
 static void
-delete_ten(void *context)
+delete_seven(void *context)
 {
 	struct cut_world *w = context;
 
-	for (unsigned i = 2; i < 12; i++)
+	for (unsigned i = 2; i < 9; i++)
 		cut_world_del(w, i);
 	cut_world_commit(w);
 }
@@ -331,10 +332,10 @@ nodes_merge_or_not(void **state)
 	cut_world_start(w);
 	/* these have tries of their own */
 	store_set_tombstone_limits(w->fx->store, w->fx->pods, (struct tombstone_limits){0});
-	cut_world_put_all(w, 0, 15);
+	cut_world_put_all(w, 0, 11);
 	cut_world_commit(w);
 	nodes = count_nodes(w);
-	cut_world_cut(w, "node merge", delete_ten);
+	cut_world_cut(w, "node merge", delete_seven);
 	assert_true(count_nodes(w) < nodes);
 }
 
@@ -365,11 +366,11 @@ collisions_in_deep_tries_are_there_or_not(void **state)
 }
 
 static void
-put_eight(void *context)
+put_four(void *context)
 {
 	struct cut_world *w = context;
 
-	cut_world_put_all(w, 18, 26);
+	cut_world_put_all(w, 18, 22);
 	cut_world_commit(w);
 }
 
@@ -384,7 +385,7 @@ shortcuts_grow_or_not(void **state)
 	cut_world_commit(w);
 	table = store_resource(w->fx->store, w->fx->pods)->by_key;
 	assert_int_not_equal(table, 0);
-	cut_world_cut(w, "growth of shortcuts", put_eight);
+	cut_world_cut(w, "growth of shortcuts", put_four);
 	assert_int_not_equal(store_resource(w->fx->store, w->fx->pods)->by_key, table);
 }
 
@@ -450,13 +451,18 @@ the_arena_grows_by_the_least_or_not(void **state)
 	assert_in_range(w->fx->arena->view.committed, committed + 4096, committed + (256u << 10));
 }
 
+/* Commit what is soon replaced, in few and large blocks, until so much waits to be reused. */
 static void
-update_often(struct cut_world *w, uint64_t retired)
+waste(struct cut_world *w, uint64_t retired)
 {
 	struct store_stats stats;
+	unsigned count = 0;
 
 	do {
-		cut_world_put(w, 3, 1);
+		char status[3000];
+
+		snprintf(status, sizeof(status), "{\"message\":\"%02900u\"}", ++count);
+		assert_int_equal(store_set_status(w->fx->store, w->fx->pods, status), 0);
 		cut_world_commit(w);
 		store_stats(w->fx->store, &stats);
 	} while (stats.retired_bytes < retired);
@@ -471,7 +477,7 @@ memory_is_reused_or_not(void **state)
 	cut_world_start(w);
 	cut_world_put_all(w, 0, 12);
 	cut_world_commit(w);
-	update_often(w, 63u << 10); /* from 64 KiB on a commit reclaims it */
+	waste(w, 60u << 10); /* from 64 KiB on a commit reclaims it */
 	store_stats(w->fx->store, &before);
 	cut_world_cut(w, "reclaim", several);
 	store_stats(w->fx->store, &after);
