@@ -45,7 +45,7 @@ $(B)/explorer/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(call plain_flags,$(OUR_CFLAGS) $(CFLAGS)) -O2 -MMD -MP -c -o $@ $<
--include $(EXPLORED_OBJS:.o=.d) $(EXPLORER_OBJS:.o=.d)
+-include $(shell find $(B)/explored $(B)/explorer -name '*.d' 2>/dev/null)
 # an archive: a program takes of it what it needs
 $(B)/explored/rooms.a: $(EXPLORED_OBJS)
 	$(call say,AR,$@)
@@ -67,7 +67,7 @@ $(B)/explored/faults/$(1)/$(2).c: tests/explorer/faults/$(1)/$(2).sed $(3)
 		"$$$$(sed -n '2s/^# //p' $$<)" >>$$@
 $(B)/explored/faults/$(1)/$(2).o: $(B)/explored/faults/$(1)/$(2).c
 	$$(call say,CC,explored $(1): $(2))
-	$$(Q)$$(COMPILE_EXPLORED) -iquote $$(dir $(3)) -c -o $$@ $$<
+	$$(Q)$$(COMPILE_EXPLORED) -iquote $$(dir $(3)) -MMD -MP -c -o $$@ $$<
 $(B)/tests/explorer/$(1)_$(2): $(B)/explored/tests/explorer/$(1)_test.o $(B)/explored/faults/$(1)/$(2).o
 endef
 FAULTS := $(wildcard tests/explorer/faults/*/*.sed)

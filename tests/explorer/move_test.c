@@ -44,8 +44,8 @@ take_in(void)
 static const struct explorer_program moving = {
 	.name = "read and move",
 	.threads = {{"reader", read_once}, {"dispatch", take_in}},
-	.preemptions = 3,
-	.old_values = 1,
+	.preemptions = 2,
+	.old_values = 2,
 };
 
 static const struct explorer_program two_reading = {

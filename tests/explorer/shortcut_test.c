@@ -76,7 +76,7 @@ look_twice(void)
 static const struct explorer_program looking_up = {
 	.name = "look up and change",
 	.threads = {{"reader", look_twice}, {"writer", change}},
-	.preemptions = 3,
+	.preemptions = 2,
 	.old_values = 1,
 };
 
