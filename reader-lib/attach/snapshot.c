@@ -8,7 +8,7 @@
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
  * Pairs with: make_current() and mapping_reap().
  *
- * R1' also looks whether the writer has closed the slot (the drop protocol, slot.h): then the claim is given
+ * R1' also looks whether the writer has closed the slot (PROTOCOLS.md, Drop): then the claim is given
  * back, and there is nothing to read until another mapping has come.
  */
 #include "reader-lib/attach/snapshot.h"

@@ -8,7 +8,7 @@
  *
  * Invariant: a slot is given up only when nobody can read through it. The arena cannot be taken from a reader
  * that we hang up on: so its slot says CLOSED, and is looked at as before until its cells are free, or it
- * hangs up or dies (the drop protocol, shm-layout/slot.h). Its queues end at once: what only they kept is
+ * hangs up or dies (shm-layout/PROTOCOLS.md, Drop). Its queues end at once: what only they kept is
  * retired now, and a pin from before keeps that too.
  */
 #include <inttypes.h>
