@@ -36,8 +36,7 @@ answer status 'the answer is a Status, not a PodList' <<<'{"kind":"Status","meta
 answer noitems 'it has no items' <<<'{"kind":"PodList","metadata":{"resourceVersion":"20"}}'
 answer itemsobject 'items is not an array' <<<'{"kind":"PodList","metadata":{"resourceVersion":"20"},"items":{}}'
 list PodList 20 '{"kind":"Node","metadata":{"name":"n"}}' | answer otheritem 'it is a Node, not a Pod'
-answer nometadata 'no metadata.resourceVersion' <<<'{"kind":"PodList","items":[]}'
-list PodList '' | answer norv 'no metadata.resourceVersion'
+answer nometadata 'no metadata.resourceVersion, and no kind' <<<'{"items":[]}'
 answer numberrv 'metadata.resourceVersion is not a string' <<<'{"kind":"PodList","metadata":{"resourceVersion":20},"items":[]}'
 list PodList "$(repeat 300 7)" | answer longrv "resourceVersion is longer than 63 bytes"
 answer again 'the same continue token again' <<<'{"kind":"PodList","metadata":{"resourceVersion":"20","continue":"x"},"items":[]}'

@@ -29,7 +29,7 @@ gadget v2 Gadget two default
 expect_shown default/two v2 Gadget
 [ "$(stat '.resources[0].version')" = v2 ] || fail "$(stat '.resources[0]')"
 until_true grep -q '"two"' "$T/changes" || fail "the reader is not told: $(tail -n 3 "$T/changes")"
-grep -q '"RESYNC"' "$T/changes" || fail "no RESYNC: $(cat "$T/changes")"
+grep -q '"DELETED".*"one"' "$T/changes" || fail "the end of the other is not told: $(cat "$T/changes")"
 [ "$(get gadgets -A --index byTeam=a -o name)" = gadget.example.com/two ] || fail "the index: $(get gadgets -A --index byTeam=a -o name 2>&1)"
 grep -q 'gadgets.example.com: defined anew: v2, Gadget, namespaced now (was v1' "$T/daemon.log" || fail "nothing in the log"
 
