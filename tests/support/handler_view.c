@@ -235,11 +235,11 @@ view_agrees(const struct view *v)
 static void
 put(const struct history *history, struct broker_fixture *fx, unsigned key, unsigned version)
 {
-	assert_int_equal(store_fixture_putf(fx->store,
-					    "{\"metadata\":{\"name\":\"k%u\",\"namespace\":\"default\",\"uid\":"
-					    "\"u%u-%u\",\"resourceVersion\":\"%u\","
-					    "\"labels\":{\"app\":\"%s\"}}}",
-					    key, key, history->uid[version], version,
+	static const char pod[] = "{\"metadata\":{\"name\":\"k%u\",\"namespace\":\"default\","
+				  "\"uid\":\"u%u-%u\",\"resourceVersion\":\"%u\","
+				  "\"labels\":{\"app\":\"%s\"}}}";
+
+	assert_int_equal(store_fixture_putf(fx->store, pod, key, key, history->uid[version], version,
 					    history->web[version] ? "web" : "db"),
 			 0);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a handler may be told, as a model: each step must be one that its object really took, in order, from the
- * state that was told before unless COALESCED or RESYNC said otherwise, and in the end what was told is what is
- * there. The first step that is not stands in view.error. For tests of events.
+ * What a handler may be told, as a model: each step must be one that its object really took, in order, from
+ * the state that was told before unless COALESCED or RESYNC said otherwise, and in the end what was told is
+ * what is there. The first step that is not stands in view.error. For tests of events.
  */
 #ifndef TESTS_SUPPORT_HANDLER_VIEW_H
 #define TESTS_SUPPORT_HANDLER_VIEW_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever happens to a handler that overflowed once and caught up, and whatever happens after that: it is told
- * each change, or COALESCED, or RESYNC, nothing of what it never heard of, and in the end what is there. A
- * table of what may happen is walked through, each with each, in each order, and so that the handler keeps up,
- * is busy meanwhile, or is held back while its library goes on. Writer and reader are the real ones.
+ * Whatever happens to a handler that overflowed once and caught up, and whatever happens after that: it is
+ * told each change, or COALESCED, or RESYNC, nothing of what it never heard of, and in the end what is there.
+ * A table of what may happen is walked through, each with each, in each order, and so that the handler keeps
+ * up, is busy meanwhile, or is held back while its library goes on. Writer and reader are the real ones.
  */
 #include <poll.h>
 #include <setjmp.h>
