@@ -6,6 +6,7 @@
 //	peer rounds -pods DIR -n N             the indexer and the codecs: rounds.go
 //	peer serve -pods DIR -n N -addr A:P    the server: serve.go
 //	peer events -server URL [-json]        an informer with a handler: events.go
+//	peer beside -server URL COMMAND...     an informer, and ours: beside.go, for tests/e2e/beside_client_go.sh
 package main
 
 import (
@@ -14,9 +15,10 @@ import (
 )
 
 func main() {
-	commands := map[string]func(args []string){"rounds": roundsMain, "serve": serveMain, "events": eventsMain}
+	commands := map[string]func(args []string){"rounds": roundsMain, "serve": serveMain, "events": eventsMain,
+		"beside": besideMain}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: peer rounds|serve|events FLAG...")
+		fmt.Fprintln(os.Stderr, "usage: peer rounds|serve|events|beside FLAG...")
 		os.Exit(2)
 	}
 	commands[os.Args[1]](os.Args[2:])
