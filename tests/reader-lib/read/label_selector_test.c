@@ -15,7 +15,8 @@
 
 static const char pod[] =
 	"{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"labels\":{\"app\":\"web\",\"tier\":\"\","
-	"\"app.kubernetes.io/name\":\"x.y_z-1\",\"weight\":\"7\",\"in\":\"notin\"}}}";
+	"\"app.kubernetes.io/name\":\"x.y_z-1\",\"weight\":\"7\",\"in\":\"notin\",\"size\":\"7m\","
+	"\"big\":\"9223372036854775808\"}}}";
 static const char bare[] = "{\"metadata\":{\"name\":\"bare\",\"namespace\":\"d\"}}";
 
 static int
@@ -68,6 +69,12 @@ each_operator_means_what_the_api_says(void **state)
 		{"weight > 6,weight < 8", 1, 0},
 		{"weight>00000000000000000000000000000006", 1, 0},
 		{"app>1", 0, 0},
+		{"app=we", 0, 0},
+		{"app=webs", 0, 0},
+		{"weight<7", 0, 0},
+		{"size>6", 0, 0},
+		{"size<8", 0, 0},
+		{"big>1", 0, 0},
 		{"app.kubernetes.io/name=x.y_z-1", 1, 0},
 		{"in=notin", 1, 0},
 		{"in in (in,notin)", 1, 0},
@@ -171,6 +178,43 @@ any_bytes_are_survived(void **state)
 	}
 }
 
+/* Whether a selector of so many pieces, joined by commas, between what begins and ends it, is one. */
+static bool
+is_selector(struct reader_world *w, const char *begin, const char *piece, unsigned count, const char *end)
+{
+	struct informer_selector *sel = NULL;
+	char text[4096];
+	size_t length = (size_t)snprintf(text, sizeof(text), "%s", begin);
+	int r;
+
+	for (unsigned i = 0; i < count; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", i ? "," : "", piece);
+	length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", end);
+	assert_true(length < sizeof(text));
+	r = informer_selector_compile(w->inf, text, length, &sel, NULL);
+	assert_true(r == 0 || r == INFORMER_E_SYNTAX);
+	informer_selector_free(sel);
+	return r == 0;
+}
+
+/* The bounds: 64 requirements, 256 values, 63 bytes of a name, 253 of a prefix. */
+static void
+the_bounds_are_as_said(void **state)
+{
+	struct reader_world *w = *state;
+	char prefix[255];
+
+	assert_true(is_selector(w, "", "a=b", 64, ""));
+	assert_false(is_selector(w, "", "a=b", 65, ""));
+	assert_true(is_selector(w, "a in (", "b", 256, ")"));
+	assert_false(is_selector(w, "a in (", "b", 257, ")"));
+	for (size_t i = 0; i < 254; i++)
+		prefix[i] = i % 50 == 49 && i < 252 ? '.' : 'a';
+	prefix[254] = '\0';
+	assert_false(is_selector(w, prefix, "/b", 1, ""));
+	assert_true(is_selector(w, prefix + 1, "/b", 1, ""));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, reader_world_tear_down)
 
 int
@@ -180,6 +224,7 @@ main(void)
 		TEST(each_operator_means_what_the_api_says),
 		TEST(what_is_no_selector_is_refused_with_its_place),
 		TEST(any_bytes_are_survived),
+		TEST(the_bounds_are_as_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

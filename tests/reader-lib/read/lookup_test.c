@@ -196,6 +196,7 @@ a_selector_narrows_a_list(void **state)
 		{"", "tier notin (front,back)", "agent done failed web-1"},
 		{"jobs", "app=web", ""},
 		{"", "app=nothing", ""},
+		{"", "app in (nothing,web)", "agent web-0 web-1"},
 	};
 	struct reader_world *w = *state;
 

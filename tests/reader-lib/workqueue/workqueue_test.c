@@ -260,6 +260,22 @@ a_drain_gives_up_after_its_time(void **state)
 	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 5), 0);
 }
 
+/* It waits for what nobody got yet as well, and not for what is delayed: that is dropped. */
+static void
+a_drain_waits_for_the_line_and_drops_the_delayed(void **state)
+{
+	struct workqueue_world *w = *state;
+	struct informer_work_item item;
+
+	queue_add(w, "foo");
+	queue_add_after(w, "late", 10 * MS);
+	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 5), -ETIMEDOUT);
+	pass_time(w, 10 * MS);
+	queue_get_and_done(w, "foo");
+	assert_int_equal(informer_workqueue_get(w->q, 0, &item), -ESHUTDOWN);
+	assert_int_equal(informer_workqueue_shut_down_with_drain(w->q, 5), 0);
+}
+
 struct drain {
 	struct workqueue_world *w;
 	pthread_t thread;
@@ -582,6 +598,7 @@ main(void)
 		TEST(a_plain_shut_down_does_not_wait),
 		TEST(draining_an_idle_queue_is_done_at_once),
 		TEST(a_drain_gives_up_after_its_time),
+		TEST(a_drain_waits_for_the_line_and_drops_the_delayed),
 		TEST(a_drain_waits_for_what_is_processed),
 		TEST(a_drain_waits_for_what_was_added_again),
 		TEST(a_plain_shut_down_ends_a_drain),

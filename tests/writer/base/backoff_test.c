@@ -87,6 +87,9 @@ those_told_the_same_retry_after_do_not_come_back_together(void **state)
 	assert_int_equal(backoff_next(&one, &c.clock, 10000), 10007);
 	c.chance = 700;
 	assert_int_equal(backoff_next(&other, &c.clock, 10000), 10700);
+	/* but not much later either: chance is that of the own step, which is 1,600 by now */
+	c.chance = UINT32_MAX;
+	assert_int_equal(backoff_next(&other, &c.clock, 10000), 11600);
 }
 
 /* The pace can be said, wholly or in part, and becomes another one while one waits. */

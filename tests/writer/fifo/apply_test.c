@@ -104,6 +104,40 @@ nothing_new_is_no_commit(void **state)
 	assert_int_equal(store_epoch(t->fx->store->store), epoch);
 }
 
+/* Whichever piece of room is missing once, in a change or in its commit, the retry publishes all of it. */
+static void
+what_fails_once_is_published_by_the_retry(void **state)
+{
+	struct test *t = *state;
+	struct arena *arena = t->fx->store->arena;
+	unsigned version = 9, failures = 0;
+	char expected[64];
+	bool failed = true;
+
+	begin(t);
+	applier_run(t->fx->applier);
+	for (unsigned room = 0; failed && room < 1000; room++, version++) {
+		server_send(t->fx,
+			    "{\"type\":\"%s\",\"object\":{\"metadata\":{\"name\":\"x\",\"namespace\":\"a\","
+			    "\"uid\":\"u\",\"resourceVersion\":\"%u\"}}}\n",
+			    version == 9 ? "ADDED" : "MODIFIED", version);
+		arena_fail_after(arena, room);
+		applier_run(t->fx->applier);
+		failed = applier_trouble(t->fx->applier)[0] != '\0';
+		failures += failed;
+		arena_fail_after(arena, UINT64_MAX);
+		if (failed) {
+			virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+			applier_run(t->fx->applier);
+		}
+		snprintf(expected, sizeof(expected), "[%u] a/x@%u ", version, version);
+		assert_string_equal(published(t->fx), expected);
+		assert_string_equal(applier_trouble(t->fx->applier), "");
+	}
+	assert_false(failed);
+	assert_true(failures > 1);
+}
+
 /* Pops that fail for the keys of a test, in place of the store's own errors. */
 struct failing {
 	const char *name;
@@ -623,6 +657,7 @@ main(void)
 		T(what_is_distrusted_waits_for_a_list),
 		T(a_turn_is_one_commit),
 		T(nothing_new_is_no_commit),
+		T(what_fails_once_is_published_by_the_retry),
 		T(a_delta_that_waits_holds_the_version_back),
 		T(a_bookmark_keeps_its_place_behind_what_waits),
 		T(a_long_list_is_listing_until_its_last_delta),

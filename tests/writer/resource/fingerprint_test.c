@@ -20,6 +20,9 @@ static struct kube_resource pods = {
 static struct kube_resource nodes = {
 	.group = (char[]){""}, .version = (char[]){"v1"}, .resource = (char[]){"nodes"}};
 
+static struct kube_resource later_pods = {
+	.group = (char[]){""}, .version = (char[]){"v2"}, .resource = (char[]){"pods"}};
+
 static void
 make(const struct fingerprint_source *lister_watcher, uint8_t ret[FINGERPRINT_BYTES])
 {
@@ -34,9 +37,11 @@ each_part_makes_it_another_one(void **state)
 				  uid = {.user = (char[]){"u"}, .uid = (char[]){"7"}};
 	struct kube_impersonation grouped = {.user = (char[]){"u"}, .groups = {&group, 1}};
 	struct kube_impersonation scoped = {.user = (char[]){"u"}, .extra = {&scope, 1}};
+	struct kube_impersonation scoped_alike = {.user = (char[]){"u"}, .extra = {&group, 1}};
 	const struct fingerprint_source sources[] = {
 		{.resource = &pods},
 		{.resource = &nodes},
+		{.resource = &later_pods},
 		{.resource = &pods, .server = "https://a"},
 		{.resource = &pods, .server = "https://b"},
 		{.resource = &pods, .ca = "ca", .ca_length = 2},
@@ -50,6 +55,7 @@ each_part_makes_it_another_one(void **state)
 		{.resource = &pods, .as = &uid},
 		{.resource = &pods, .as = &grouped},
 		{.resource = &pods, .as = &scoped},
+		{.resource = &pods, .as = &scoped_alike},
 	};
 	size_t n = sizeof(sources) / sizeof(*sources);
 	uint8_t made[sizeof(sources) / sizeof(*sources)][FINGERPRINT_BYTES];

@@ -164,8 +164,10 @@ a_consumer_goes_on_where_it_was(void **state)
 	assert_int_equal(w->seq, 3);
 	consumers_leave(seat);
 	consumers_leave(other);
-	/* a name that never acknowledged leaves nothing */
+	/* a name that never acknowledged leaves nothing, and one that begins alike is another */
 	assert_false(is_known(w, 1001, "agent"));
+	assert_false(is_known(w, 1000, "agen"));
+	assert_false(is_known(w, 1000, "agents"));
 	consumers_leave(NULL);
 }
 
@@ -264,6 +266,7 @@ names_are_capped_a_user(void **state)
 	visit(w, 1000, "b", 1);
 	visit(w, 1000, "c", 1);
 	assert_int_equal(sit(w, 1000, "d", 1, &d), 0); /* in the place of b */
+	assert_true(is_known(w, 1000, "c"));
 	assert_int_equal(sit(w, 1000, "e", 2, &e), 0); /* of c */
 	assert_int_equal(sit(w, 1000, "f", 3, &f), -EUSERS);
 	consumers_leave(e);
@@ -273,6 +276,54 @@ names_are_capped_a_user(void **state)
 	consumers_leave(a);
 	assert_true(is_known(w, 1000, "a"));
 	consumers_leave(d);
+}
+
+/* One that sat and acknowledged nothing takes nobody's place afterwards. */
+static void
+who_said_nothing_takes_no_place(void **state)
+{
+	struct world *w = *state;
+	struct consumer_seat *seat;
+
+	limit(w, (struct consumers_limits){2, 100, 7 * DAY});
+	changes(w, 3);
+	visit(w, 1000, "a", 1);
+	for (unsigned i = 0; i < 3; i++) {
+		char name[2] = {(char)('x' + i), '\0'};
+
+		assert_int_equal(sit(w, 1000, name, 0, &seat), 0);
+		consumers_leave(seat);
+	}
+	assert_true(is_known(w, 1000, "a"));
+}
+
+/* A cursor of another lineage says nothing about this one: any acknowledgement here is news. */
+static void
+a_new_lineage_counts_anew(void **state)
+{
+	struct world *w = *state;
+	struct consumer old = {
+		.uid = 1000, .name = "agent", .name_length = 5, .seq = 90, .last_seen_wall_ns = now()};
+	struct consumer_seat *seat;
+	const struct consumer *shown;
+	uint8_t lineage[16];
+	size_t count;
+
+	memset(old.lineage, 7, sizeof(old.lineage));
+	assert_int_equal(store_set_consumers(w->fx->store, &old, 1), 0);
+	limit(w, w->limits);
+	changes(w, 5);
+	assert_int_equal(sit(w, 1000, "agent", 0, &seat), 1);
+	assert_int_equal(w->seq, 90);
+	assert_memory_equal(w->lineage, old.lineage, 16);
+	acknowledge(w, 0, 2);
+	assert_true(consumers_poll(w->consumers, now()));
+	shown = store_consumers(w->fx->store, &count);
+	store_lineage(w->fx->store, lineage);
+	assert_int_equal(count, 1);
+	assert_int_equal(shown[0].seq, 2);
+	assert_memory_equal(shown[0].lineage, lineage, 16);
+	consumers_leave(seat);
 }
 
 /* All names together are capped too: a user makes room among its own. */
@@ -379,6 +430,8 @@ main(void)
 		TEST(only_sensible_acknowledgements_count),
 		TEST(consumers_outlive_the_daemon),
 		TEST(names_are_capped_a_user),
+		TEST(who_said_nothing_takes_no_place),
+		TEST(a_new_lineage_counts_anew),
 		TEST(names_are_capped_in_all),
 		TEST(consumers_are_forgotten_by_age),
 		TEST(without_room_it_is_tried_again),
