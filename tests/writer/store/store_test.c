@@ -456,6 +456,32 @@ an_update_that_moves_no_value_touches_no_index(void **state)
 	store_fixture_free(fx);
 }
 
+/* A commit writes the resources that it changes, and no others. */
+static void
+a_commit_leaves_other_resources_as_they_are(void **state)
+{
+	static const char descriptor[] =
+		"{\"group\":\"example.com\",\"version\":\"v1\",\"resource\":\"widgets\",\"kind\":\"Widget\","
+		"\"singular\":\"widget\",\"shortNames\":[],\"namespaced\":true,\"indexes\":[]}";
+	static const uint8_t fingerprint[32] = {7};
+	struct store_fixture *fx = store_fixture_new(0);
+	struct model_pod p = {1, 1, 1, 1, 1, 1, 1};
+	const struct root *before, *after;
+	unsigned widgets;
+
+	(void)state;
+	assert_int_equal(store_add_resource(fx->store, descriptor, fingerprint, &widgets), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	before = root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
+	assert_int_equal(put(fx, 1, &p), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	after = root_at(&fx->arena->view, atomic_load(&fx->arena->header->root));
+	assert_int_equal(after->epoch, before->epoch + 1);
+	assert_int_equal(after->resources[widgets], before->resources[widgets]);
+	assert_int_not_equal(after->resources[fx->pods], before->resources[fx->pods]);
+	store_fixture_free(fx);
+}
+
 /*
  * An empty value is one, also when it is the first that its index ever had (what says nothing is no
  * value).
@@ -518,6 +544,7 @@ main(void)
 		cmocka_unit_test(the_same_version_with_another_content_is_an_update),
 		cmocka_unit_test(a_sweep_frees_what_a_failed_list_shared),
 		cmocka_unit_test(an_update_that_moves_no_value_touches_no_index),
+		cmocka_unit_test(a_commit_leaves_other_resources_as_they_are),
 		cmocka_unit_test(an_empty_value_is_found),
 		cmocka_unit_test(what_is_kept_is_not_written_over),
 		cmocka_unit_test(random_changes_agree_with_a_plain_table),
