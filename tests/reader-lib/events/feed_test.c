@@ -382,6 +382,39 @@ after_an_overflow_what_waits_in_the_next_ring_is_told(void **state)
 	recorder_expect(w->r, expected);
 }
 
+/* What pods were cached by is another: they are emptied, and listed anew. */
+static void
+empty_pods(struct broker_fixture *fx, void *context)
+{
+	static const uint8_t another[32] = {99};
+	struct store *s = fx->store->store;
+
+	(void)context;
+	store_unclaim(s, fx->store->pods);
+	assert_int_equal(store_add_resource(s, pods_descriptor, another, &fx->store->pods), 0);
+	assert_int_equal(store_commit(s), 0);
+}
+
+/*
+ * What was emptied is told anew once its list is in, as a RESYNC: that what is not told again is gone nobody
+ * else says. The next event is told as ever.
+ */
+static void
+what_was_emptied_is_told_anew(void **state)
+{
+	struct recorder_world *w = *state;
+
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	broker_fixture_do(w->fx, empty_pods, NULL);
+	recorder_change_unsynced(w->fx, "a2");
+	recorder_pump(w->inf);
+	recorder_change(w->fx, "c1");
+	recorder_expect(w->r, "RESYNC BEGIN +a2* +c1* END SYNCED");
+	recorder_change(w->fx, "a3");
+	recorder_expect(w->r, "a2>a3");
+}
+
 /* With the first event of a catch-up: deletions, so many that earlier ones are forgotten. */
 static void
 make_it_forget(struct recorder *r)
@@ -751,6 +784,7 @@ main(void)
 		TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync),
 		TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
 		TEST_IN(after_an_overflow_what_waits_in_the_next_ring_is_told),
+		TEST_IN(what_was_emptied_is_told_anew),
 		TEST_IN(a_named_consumer_goes_on_where_it_was),
 		cmocka_unit_test_setup_teardown(a_consumer_of_a_lost_arena_is_resynced, set_up_one_arena,
 						recorder_world_tear_down),
