@@ -160,6 +160,15 @@ bool handler_tell_delete(struct informer_handler *h, const struct feed_item *ite
 			 bool final_known, bool exact);
 /* on_delete of which only the key is known. */
 bool handler_tell_delete_key(struct informer_handler *h, const struct told_key *e);
+/* Its number of keys changed: show it. */
+static inline void
+handler_count_keys(struct informer_handler *h)
+{
+	atomic_store_explicit(&h->keys, h->work->keys.table.count, memory_order_relaxed);
+}
+
+/* A key is not there any more. */
+void handler_forget_key(struct informer_handler *h, struct told_key *entry);
 /* Make the calls that are pending. False: the handler leaves off. */
 bool handler_pending_calls(struct informer_handler *h);
 /* Whether the selectors match an object of the resource at this position: 1, 0, negative. */
@@ -191,9 +200,6 @@ void handler_release_values(struct handler_work *w);
  * now.
  */
 int handler_take(struct informer_handler *h, const struct feed_item *item);
-
-/* A key is not there any more. */
-void handler_forget_key(struct informer_handler *h, struct told_key *entry);
 
 /* ---- handler_status.c ---- */
 

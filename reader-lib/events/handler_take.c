@@ -97,19 +97,6 @@ reserve(struct informer_handler *h, const struct feed_item *item, const struct o
 		       : catch_up_known_reserve(h->inf, &h->work->catch_up_known, item->part, o->ordinal);
 }
 
-static void
-count_keys(struct informer_handler *h)
-{
-	atomic_store_explicit(&h->keys, h->work->keys.table.count, memory_order_relaxed);
-}
-
-void
-handler_forget_key(struct informer_handler *h, struct told_key *entry)
-{
-	told_keys_remove(&h->work->keys, entry);
-	count_keys(h);
-}
-
 /* From now on nothing is known by key; from the next RESYNC on it is tried again. */
 static void
 give_up_keys(struct informer_handler *h, const char *why)
@@ -129,7 +116,7 @@ give_up_keys(struct informer_handler *h, const char *why)
 	w->gave_up = true;
 	w->feed.forgetful = handler_selects(w);
 	atomic_store_explicit(&h->untracked, true, memory_order_relaxed);
-	count_keys(h);
+	handler_count_keys(h);
 }
 
 /* The entry of an object's key, new if need be; NULL: there is no room, and all are given up. */
@@ -147,7 +134,7 @@ get_key(struct informer_handler *h, uint32_t part, const struct object *o, uint3
 	e->uid = metadata_hash(w, ref, "uid");
 	e->round = w->round;
 	e->position = (uint16_t)w->feed.binding->parts[part].position;
-	count_keys(h);
+	handler_count_keys(h);
 	return e;
 }
 

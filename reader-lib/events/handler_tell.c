@@ -178,6 +178,13 @@ handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
 
 /* ---- what is pending ---- */
 
+void
+handler_forget_key(struct informer_handler *h, struct told_key *entry)
+{
+	told_keys_remove(&h->work->keys, entry);
+	handler_count_keys(h);
+}
+
 static bool
 sweep(struct informer_handler *h)
 {
