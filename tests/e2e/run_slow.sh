@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A handler that does not answer for thousands of changes: informer-run takes no more than it has room for, keeps no snapshot open, and its
-# memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told as RESYNC.
+# memory stays; then the handler is told that it fell behind, and gets the newest states. A store that is rebuilt is told by what changed,
+# or without keys as RESYNC.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/run.sh"
 rss() { awk '/^VmRSS/ {print $2}' "/proc/$run_pid/status"; }
@@ -41,16 +42,32 @@ grep -q ' COALESCED$' "$OUT" || fail "COALESCED is not told"
 until_true run_is slow coalesced 1 || fail "COALESCED is counted $(run_stat slow coalesced) times"
 [ "$(wc -l <"$OUT")" -lt 3000 ] || fail "$(wc -l <"$OUT") events: what was missed was not merged"
 
-# ---- rebuilt: RESYNC, everything, RESYNC_END; the cursor goes on in the new lineage
-stop_daemon KILL
-rm -f "$T"/informer*.[0-9]*
-: >"$OUT"
-start_daemon --resource pods
-wait_ready
+# ---- rebuilt: what is there is compared with the keys that were told, so the handler hears of what changed alone
+rebuild() {
+	stop_daemon KILL
+	rm -f "$T"/informer*.[0-9]*
+	: >"$OUT"
+	"$@"
+	start_daemon --resource pods
+	wait_ready
+}
+delete_one() { curl -sf -X DELETE "$url/api/v1/namespaces/${gone%/*}/pods/${gone#*/}" >/dev/null; }
+gone=$(curl -s "$url/api/v1/pods" | jq -r '.items[7].metadata | .namespace + "/" + .name')
+rebuild delete_one
+until_true grep -q " DELETED .*${gone#*/}" "$OUT" || fail "a deletion while informerd was away: $(head -5 "$OUT")"
+consumer_is_done() { [ "$(stat '.consumers[0].lag')" = 0 ]; }
+until_true consumer_is_done || fail "the cursor lags: $(stat .consumers)"
+[ "$(grep -c / "$OUT")" = 1 ] || fail "more than the deletion is told: $(head -5 "$OUT")"
+stop_run TERM
+[ "$code" = 0 ] || fail "SIGTERM: exit $code"
+
+# ---- without the keys: RESYNC, everything, RESYNC_END; the cursor goes on in the new lineage
+start_run $flags --no-track-keys -- "$B"/tests/run_handler
+until_true run_is slow state running || fail "without keys: $(run_stat slow state)"
+rebuild true
 until_true grep -q ' RESYNC_END$' "$OUT" || fail "RESYNC_END is not told: $(head -5 "$OUT")"
 present=$(curl -s "$url/api/v1/pods" | jq '.items | length')
 [ "$(sed -n '/ RESYNC$/,/ RESYNC_END$/p' "$OUT" | grep -c ' ADDED ')" = "$present" ] || fail "RESYNC tells $(grep -c ' ADDED ' "$OUT") of $present"
-consumer_is_done() { [ "$(stat '.consumers[0].lag')" = 0 ]; }
 until_true consumer_is_done || fail "the cursor lags: $(stat .consumers)"
 stop_run TERM
 [ "$code" = 0 ] || fail "SIGTERM: exit $code"
