@@ -21,11 +21,11 @@ start_sim --nodes 3 --pods-per-node 10
 start_daemon --resource pods
 wait_ready
 export INFORMER_SOCKET=$S
-coproc ALL { exec "$program" beside -server "$url" "$B"/informerctl changes pods -A 2>"$T/all.log"; }
+coproc ALL { exec "$program" beside -kubeconfig "$T/kubeconfig" "$B"/informerctl changes pods -A 2>"$T/all.log"; }
 peers=$ALL_PID
 exec 3<&"${ALL[0]}" 4>&"${ALL[1]}"
 mkfifo "$T/in" "$T/out"
-"$program" beside -server "$url" -running "$B"/informerctl changes pods -A --field-selector status.phase=Running <"$T/in" >"$T/out" 2>"$T/running.log" &
+"$program" beside -kubeconfig "$T/kubeconfig" -running "$B"/informerctl changes pods -A --field-selector status.phase=Running <"$T/in" >"$T/out" 2>"$T/running.log" &
 peers="$peers $!"
 exec 6>"$T/in" 5<"$T/out"
 answer() { # FD

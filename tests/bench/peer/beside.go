@@ -4,9 +4,10 @@ package main
 
 // client-go's informer of pods and ours, on one server: what both tell, compared by key.
 //
-//	peer beside -server URL [-running] COMMAND...
+//	peer beside -kubeconfig FILE [-running] COMMAND...
 //	                      COMMAND is an informerctl changes pods; prints "ready PID" of it when both have told what is there.
-//	                      -running: client-go's handler filters by status.phase=Running, as COMMAND has to
+//	                      -running: client-go's handler filters by status.phase=Running, as COMMAND has to.
+//	                      Ends with an error if client-go cannot list what is there, or COMMAND ends
 //	compare SECONDS       until the last of each key is the same for both (present: UID and RV; gone: UID), at most so long, and
 //	                      then the whole: without COALESCED each key has the same (type, UID, RV) in the same order; with it
 //	                      nothing is told that client-go did not tell, in its order. "same KEYS EVENTS OURS COALESCED", or
@@ -14,6 +15,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -21,13 +23,14 @@ import (
 	"os/exec"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 // told is one event of a key.
@@ -154,14 +157,24 @@ func compare(theirs, ours *side, seconds float64) {
 
 func besideMain(args []string) {
 	fs := flag.NewFlagSet("beside", flag.ExitOnError)
-	server := fs.String("server", "", "")
+	kubeconfig := fs.String("kubeconfig", "", "")
 	running := fs.Bool("running", false, "")
 	fs.Parse(args)
-	client, err := kubernetes.NewForConfig(&rest.Config{Host: *server, QPS: -1})
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	die(err)
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
 	die(err)
 	theirs, ours := &side{keys: map[string][]told{}}, &side{keys: map[string][]told{}}
 	factory := informers.NewSharedInformerFactory(client, 0)
-	handler, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.FilteringResourceEventHandler{
+	informer := factory.Core().V1().Pods().Informer()
+	die(informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, r *cache.Reflector, err error) {
+		if !informer.HasSynced() {
+			die(err) // the server is there, or the test would not have come to this
+		}
+		cache.DefaultWatchErrorHandler(ctx, r, err)
+	}))
+	handler, err := informer.AddEventHandler(cache.FilteringResourceEventHandler{
 		FilterFunc: func(object any) bool {
 			if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
 				object = last.Obj
@@ -182,7 +195,13 @@ func besideMain(args []string) {
 	lines, err := command.StdoutPipe()
 	die(err)
 	die(command.Start())
-	go ours.read(bufio.NewScanner(lines))
+	var ending atomic.Bool
+	go func() {
+		ours.read(bufio.NewScanner(lines))
+		if !ending.Load() {
+			die(fmt.Errorf("%v has ended", fs.Args()))
+		}
+	}()
 	same := func() bool {
 		theirs.mu.Lock()
 		defer theirs.mu.Unlock()
@@ -199,6 +218,7 @@ func besideMain(args []string) {
 		fmt.Sscanf(in.Text(), "compare %g", &seconds)
 		compare(theirs, ours, seconds)
 	}
+	ending.Store(true)
 	command.Process.Kill()
 	command.Wait()
 }
