@@ -19,6 +19,7 @@
 
 #include "reader-lib/events/handler.h"
 #include "tests/support/handler_view.h"
+#include "tests/support/writers_queue.h"
 
 #define LATE 7
 #define VIEWS (LATE + 1)
@@ -639,31 +640,6 @@ a_consumer_that_is_taken_is_waited_for(void **state)
 }
 
 /* ---- garbage ---- */
-
-/* The writer's mapping of the queue with so many entries, in this process. */
-static struct queue *
-writers_queue(uint32_t capacity)
-{
-	char line[400];
-	FILE *f = fopen("/proc/self/maps", "re");
-	struct queue *found = NULL;
-
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		unsigned long from, to;
-		char mode[8];
-
-		if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) != 3 || strcmp(mode, "rw-s") != 0 ||
-		    !strstr(line, "memfd:"))
-			continue;
-		if (to - from >= queue_bytes(capacity) && to - from < queue_bytes(capacity) + 4096 &&
-		    ((struct queue *)from)->capacity == capacity) // NOLINT(performance-no-int-to-ptr)
-			found = (struct queue *)from;		  // NOLINT(performance-no-int-to-ptr)
-	}
-	fclose(f);
-	assert_non_null(found);
-	return found;
-}
 
 static void
 spoil_head(struct broker_fixture *fx, void *context)
