@@ -835,6 +835,20 @@ freeing_discards_what_is_queued(void **state)
 	assert_int_equal(drafts_alive(w), 3);
 }
 
+/* What only borrows a known object discards nothing: world_discard() takes no object that is known. */
+static void
+freeing_discards_nothing_that_is_known(void **state)
+{
+	struct world *w = *state;
+
+	know(w, "x", 1);
+	ok(delta_fifo_resync(FIFO(w)));
+	know(w, "y", 1);
+	ok(delta_fifo_update(FIFO(w), draft(w, "y", 1)));
+	assert_int_equal(delta_fifo_queued(FIFO(w)), 2);
+	assert_int_equal(drafts_alive(w), 0);
+}
+
 /* ---- the version, and the cost --------------------------------------------------- */
 
 /* The version is that of the last arrival, whatever of it is still queued. */
@@ -1052,6 +1066,7 @@ main(void)
 		T(what_nothing_is_known_of_any_more_is_dropped),
 		T(failing_keys_keep_their_order),
 		T(freeing_discards_what_is_queued),
+		T(freeing_discards_nothing_that_is_known),
 		T(the_version_is_that_of_the_last_arrival),
 		T(a_key_costs_at_most_64_bytes),
 		T(random_operations_match_a_plain_model),

@@ -22,6 +22,8 @@ static struct kube_resource nodes = {
 
 static struct kube_resource later_pods = {
 	.group = (char[]){""}, .version = (char[]){"v2"}, .resource = (char[]){"pods"}};
+static struct kube_resource measured_pods = {
+	.group = (char[]){"metrics.k8s.io"}, .version = (char[]){"v1"}, .resource = (char[]){"pods"}};
 
 static void
 make(const struct fingerprint_source *lister_watcher, uint8_t ret[FINGERPRINT_BYTES])
@@ -42,6 +44,7 @@ each_part_makes_it_another_one(void **state)
 		{.resource = &pods},
 		{.resource = &nodes},
 		{.resource = &later_pods},
+		{.resource = &measured_pods},
 		{.resource = &pods, .server = "https://a"},
 		{.resource = &pods, .server = "https://b"},
 		{.resource = &pods, .ca = "ca", .ca_length = 2},
