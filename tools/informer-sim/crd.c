@@ -30,24 +30,23 @@ require(const struct sim_resource *crds, const struct sim_doc *doc, const char *
 	return sim_status_invalid(status, crds, name, "FieldValueRequired", path, "Required value");
 }
 
-/* A path below `.spec` or `.status`, which stands in `scale` under that name. */
+#define SCALE "spec.versions[].subresources.scale."
+
+/* A path below `.spec` or `.status`; at: where it stands, SCALE and its name (kept by status). */
 static int
 check_scale_path(const struct sim_resource *crds, const struct sim_node *scale, const char *name,
-		 const char *field, const char *below, struct sim_status *status)
+		 const char *at, const char *below, struct sim_status *status)
 {
-	_cleanup_(sim_freep) char *path = sim_text_dup(sim_get(scale, field));
-	_cleanup_(sim_buf_done) struct sim_buf at = {0};
+	_cleanup_(sim_freep) char *path = sim_text_dup(sim_get(scale, at + strlen(SCALE)));
 	_cleanup_(sim_buf_done) struct sim_buf why = {0};
 
 	if (!strncmp(path, below, strlen(below)) && path[strlen(below)] && !strchr(path, '['))
 		return 0;
-	sim_buf_printf(&at, "spec.versions[].subresources.scale.%s", field);
 	if (!path[0])
-		return sim_status_invalid(status, crds, name, "FieldValueRequired", at.data,
-					  "Required value");
+		return sim_status_invalid(status, crds, name, "FieldValueRequired", at, "Required value");
 	sim_buf_printf(&why, "Invalid value: \"%.250s\": should be a json path under %.*s", path,
 		       (int)strlen(below) - 1, below);
-	return sim_status_invalid(status, crds, name, "FieldValueInvalid", at.data, why.data);
+	return sim_status_invalid(status, crds, name, "FieldValueInvalid", at, why.data);
 }
 
 static int
@@ -56,9 +55,9 @@ check_scale(const struct sim_resource *crds, const struct sim_node *scale, const
 {
 	if (!scale)
 		return 0;
-	if (check_scale_path(crds, scale, name, "specReplicasPath", ".spec.", status) < 0)
+	if (check_scale_path(crds, scale, name, SCALE "specReplicasPath", ".spec.", status) < 0)
 		return -EINVAL;
-	return check_scale_path(crds, scale, name, "statusReplicasPath", ".status.", status);
+	return check_scale_path(crds, scale, name, SCALE "statusReplicasPath", ".status.", status);
 }
 
 static int
