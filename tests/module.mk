@@ -25,8 +25,8 @@ $(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(PRINTER
 EXPLORED_ROOMS := shm-layout reader-lib/base reader-lib/attach reader-lib/read reader-lib/events writer/base writer/arena \
 	writer/decode writer/store writer/serve tests/support
 explored_objs   = $(patsubst %.c,$(B)/explored/%.o,$(1))
-EXPLORED_OBJS  := $(call explored_objs,$(wildcard $(EXPLORED_ROOMS:%=%/*.c)))
-EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c,$(wildcard tests/explorer/*.c)))
+EXPLORED_OBJS  := $(call explored_objs,$(wildcard $(EXPLORED_ROOMS:%=%/*.c)) tests/explorer/steps.c)
+EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c %/steps.c,$(wildcard tests/explorer/*.c)))
 EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarray strdup strndup free mmap munmap close crypto_generichash_final \
 	pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_cond_wait pthread_cond_timedwait \
 	pthread_cond_signal pthread_cond_broadcast poll syscall clock_gettime timerfd_settime recvmsg shutdown epoll_ctl \

@@ -14,7 +14,7 @@
 
 #include "shm-layout/consumer.h"
 #include "tests/explorer/explorer.h"
-#include "tests/explorer/pair.h"
+#include "tests/explorer/steps.h"
 
 #define COMMITS 3u
 
@@ -36,11 +36,7 @@ kept_now(void)
 static void
 on_state(const struct informer_object *o)
 {
-	const char *text;
-	size_t length;
-
-	explorer_claim(informer_object_resource_version(o, &text, &length) == 0 && length == 1, "no version");
-	told = (unsigned)(text[0] - '0');
+	told = steps_version(o);
 	explorer_note("told %u", told);
 	done[told] = true;
 }
@@ -59,19 +55,6 @@ on_update(void *context, const struct informer_object *old, const struct informe
 	(void)context;
 	(void)old;
 	on_state(o);
-}
-
-static void
-put(unsigned version)
-{
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		 "{\"metadata\":{\"name\":\"first\",\"namespace\":\"default\",\"uid\":\"u\","
-		 "\"resourceVersion\":\"%u\"}}",
-		 version);
-	explorer_claim(store_fixture_put(pair.writer->store, text) == 0, "not put");
-	explorer_claim(store_commit(pair.store) == 0, "no commit");
 }
 
 /* What the writer keeps says to which version the consumer's work is done: look at the work. */
@@ -95,7 +78,7 @@ change_and_keep(void)
 {
 	for (unsigned version = 2; version <= COMMITS; version++) {
 		seqs[version] = seqs[version - 1] + 1;
-		put(version);
+		steps_put(&pair, "first", version);
 		keep();
 	}
 }
@@ -141,7 +124,7 @@ set_up(void **state)
 	(void)state;
 	explorer_hints(hints);
 	pair_begin(&pair);
-	put(1);
+	steps_put(&pair, "first", 1);
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
 		return -1;
 	pair_settle(&pair);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/explorer/explorer.h"
-#include "tests/explorer/pair.h"
+#include "tests/explorer/steps.h"
 
 #define COMMITS 2
 
@@ -34,15 +34,7 @@ commit_and_reuse(void)
 static void
 read_once(void)
 {
-	struct informer_snapshot snap;
-	struct informer_moment moment;
-	int r = informer_begin(pair.inf, &snap);
-
-	explorer_claim(r == 0, "begin says %s", informer_error_name(r));
-	r = informer_snapshot_moment(&snap, &moment);
-	explorer_claim(r == 0, "moment says %s", informer_error_name(r));
-	explorer_claim(informer_resource_count(&snap) == 1, "no resource");
-	informer_end(&snap);
+	steps_read(&pair);
 }
 
 static const struct explorer_program pinning = {

@@ -16,7 +16,7 @@
 
 #include "reader-lib/attach/mapping.h"
 #include "tests/explorer/explorer.h"
-#include "tests/explorer/pair.h"
+#include "tests/explorer/steps.h"
 
 static struct pair pair;
 static unsigned told, commits;
@@ -25,13 +25,8 @@ static unsigned told, commits;
 static void
 on_state(const struct informer_object *o)
 {
-	const char *text;
-	size_t length;
-	unsigned version;
-	int r = informer_object_resource_version(o, &text, &length);
+	unsigned version = steps_version(o);
 
-	explorer_claim(r == 0 && length == 1, "no version");
-	version = (unsigned)(text[0] - '0');
 	explorer_note("told %u", version);
 	explorer_claim(version > told, "version %u is told after %u", version, told);
 	told = version;
@@ -56,14 +51,7 @@ on_update(void *context, const struct informer_object *old, const struct informe
 static void
 put(unsigned version)
 {
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		 "{\"metadata\":{\"name\":\"first\",\"namespace\":\"default\",\"uid\":\"u\","
-		 "\"resourceVersion\":\"%u\"}}",
-		 version);
-	explorer_claim(store_fixture_put(pair.writer->store, text) == 0, "not put");
-	explorer_claim(store_commit(pair.store) == 0, "no commit");
+	steps_put(&pair, "first", version);
 	store_reclaim(pair.store);
 }
 

@@ -13,7 +13,7 @@
 
 #include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"
-#include "tests/explorer/pair.h"
+#include "tests/explorer/steps.h"
 
 #define PODS 17u /* a resource of fewer has no shortcut */
 
@@ -21,26 +21,13 @@ static struct pair pair;
 static struct informer_resource *pods;
 static uint64_t seq_of_first;
 
-static void
-put(const char *name, unsigned version)
-{
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		 "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"default\",\"uid\":\"u\","
-		 "\"resourceVersion\":\"%u\"}}",
-		 name, version);
-	explorer_claim(store_fixture_put(pair.writer->store, text) == 0, "not put");
-	explorer_claim(store_commit(pair.store) == 0, "no commit");
-}
-
 /* Each change is one commit, so each root's seq says which version of the pod it has. */
 static void
 change(void)
 {
-	put("first", 2);
+	steps_put(&pair, "first", 2);
 	store_reclaim(pair.store);
-	put("first", 3);
+	steps_put(&pair, "first", 3);
 	store_reclaim(pair.store);
 }
 
@@ -48,14 +35,12 @@ static void
 look(const struct informer_snapshot *snap, uint64_t expected)
 {
 	struct informer_object o;
-	const char *text;
-	size_t length;
+	unsigned version;
 	int r = informer_get_z(snap, pods, "default", "first", &o);
 
 	explorer_claim(r == 0, "the look-up says %s", informer_error_name(r));
-	r = informer_object_resource_version(&o, &text, &length);
-	explorer_claim(r == 0 && length == 1, "no version");
-	explorer_claim((uint64_t)(text[0] - '0') == expected, "version %c in the root of version %u", text[0],
+	version = steps_version(&o);
+	explorer_claim(version == expected, "version %u in the root of version %u", version,
 		       (unsigned)expected);
 }
 
@@ -90,9 +75,9 @@ set_up(void **state)
 	pair_begin(&pair);
 	for (unsigned i = 0; i < PODS; i++) {
 		snprintf(name, sizeof(name), "pod-%u", i);
-		put(name, 1);
+		steps_put(&pair, name, 1);
 	}
-	put("first", 1);
+	steps_put(&pair, "first", 1);
 	if (informer_resource_open(pair.inf, "pods", &pods) < 0 || informer_begin(pair.inf, &snap) < 0)
 		return -1;
 	seq_of_first = snapshot_of(&snap)->root->seq;
