@@ -71,7 +71,7 @@ COMPILE = $(CC) $(OUR_CPPFLAGS) $(CPPFLAGS) $(OUR_CFLAGS) $(CFLAGS)
 LINK    = $(CC) $(OUR_LDFLAGS) $(LDFLAGS)
 
 SHM_LIBS    := $(call pkg,--libs,libsodium)
-WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd) -lpthread -lm
+WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd zlib) -lpthread -lm
 TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 RUN_LIBS    := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium zlib) -lpthread -lm
@@ -86,6 +86,7 @@ PRINTER_OBJS:= $(call objs,$(wildcard tools/printer/*.c))
 CTL_OBJS    := $(call objs,$(wildcard tools/informerctl/*.c))
 CHANGE_OBJS := $(call objs,$(wildcard tools/change/*.c))
 FLAG_OBJS   := $(call objs,$(wildcard tools/flags/*.c))
+SCHEMA_OBJS := $(call objs,$(wildcard tools/schema/*.c))
 RUN_OBJS    := $(call objs,$(filter-out tools/informer-run/main.c,$(wildcard tools/informer-run/*.c)))
 SIM_OBJS    := $(call objs,$(filter-out tools/informer-sim/main.c,$(wildcard tools/informer-sim/*.c)))
 SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
@@ -108,8 +109,10 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+# it takes the text in as it is
+$(B)/obj/tools/schema/proto_schema.o: tools/schema/kubernetes.schema
 
-$(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS)
+$(B)/informerd: $(B)/obj/writer/main.o $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
 
@@ -122,7 +125,7 @@ $(B)/informer-run: $(B)/obj/tools/informer-run/main.o $(RUN_OBJS) $(CHANGE_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(RUN_LIBS)
 
-$(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(FLAG_OBJS) $(PRINTER_OBJS)
+$(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(PRINTER_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(SIM_LIBS)
 
@@ -199,6 +202,7 @@ install: all
 	$(call put,644,reader-lib/informer.h $(wildcard reader-lib/informer-*.h),$(PREFIX)/include)
 	$(call put,755,$(B)/libinformer.so.$(VERSION),$(LIBDIR))
 	$(call put,644,$(B)/libinformer.a,$(LIBDIR))
+	$(call put,644,tools/schema/kubernetes.schema,$(PREFIX)/share/informer)
 	$(call put,644,$(B)/libinformer.pc,$(LIBDIR)/pkgconfig)
 	$(Q)ln -sf libinformer.so.$(VERSION) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	$(Q)ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libinformer.so
@@ -221,12 +225,14 @@ help:
 	@echo '                ONLY=PART those with PART in their name; DRAW=SEED a fifth of the end-to-end tests, drawn by SEED'
 	@echo 'make mutants    small faults put into the sources, one at a time: a test must turn red for each (tests/mutants)'
 	@echo '                ONLY=PART of a name or file; DRAW=N of them, by SEED=; KEEP_GOING=1 after one that survives; JOBS=; ANEW=1'
+	@echo 'make soak       churn, reloads, kills, readers that come and go, snapshots held: DURATION=3600 seconds of it, with figures'
 	@echo 'make test-apiserver  the end-to-end tests again, on upstream'\''s own API server, built with Go'
 	@echo 'make tsan       the shared-memory protocol under ThreadSanitizer'
 	@echo 'make fuzz       what comes from outside under libFuzzer, FUZZ_SECONDS=10 each (clang)'
 	@echo 'make lint       gcc and clang with -Werror, clang-tidy, cppcheck; rooms, circles, columns (tests/structure)'
 	@echo 'make bench      measure, beside LMDB, cJSON and client-go (where Go is present); build/bench.json, build/bench.svg'
 	@echo '                REAL_PODS=DIR of pods, a file each, else generated ones (tests read them, too)'
-	@echo '                QUICK=1 rough figures; ONLY=lbdpes by letters: lookups, bytes, decode, peak of a list, events, initial sync'
+	@echo '                QUICK=1 rough figures; ONLY=lbdpes by letters: lookups, bytes, decode, lists (i: applied), events, initial sync;'
+	@echo '                ONLY=hostile: honest readers beside each attack on informerd; ONLY=hostile:ATTACK,… these alone'
 	@echo 'make install    DESTDIR= PREFIX=/usr/local'
 	@echo 'make clean'

@@ -34,7 +34,13 @@
  *   is.
  * - A handler that is slow, or hangs, or whose process dies, delays no other handler and not the daemon.
  *
- * Objects given to a handler are lent: valid until it returns. informer_object_copy() keeps one for longer.
+ * Objects given to a handler are lent: valid until it returns. informer_object_copy() keeps one for longer. A
+ * call that takes longer than the daemon's patience may find that they have expired (INFORMER_E_EXPIRED):
+ * nothing is lost by that. What it was told of is told again once the handle has another arena: as all that
+ * is there (INFORMER_RESYNC), with track_keys or selectors as an update or a delete of that object alone.
+ * Such a call is the one case in which what is told next of its object need not follow from it: a delete may
+ * be told twice, an update or a delete be of what an add that could not be read was about, or an update of
+ * what was told as deleted and is there again.
  *
  * Within a handler everything of this library may be called but informer_detach(), informer_stop() and
  * informer_factory_shutdown(); informer_remove_handler() may.

@@ -39,8 +39,8 @@
  * Caveats
  * - An open snapshot holds memory back in the daemon: everything that changed since is kept for it. End it
  *   soon; copy what you need for long. A snapshot held beyond the daemon's patience expires
- *   (INFORMER_E_EXPIRED), and so does one of a reader that the daemon dropped: what was lent stays until it
- *   is ended.
+ *   (INFORMER_E_EXPIRED), and so does one of a reader that the daemon dropped. What was lent can still be
+ *   read until it is ended, but bytes of it may be zero from then on.
  * - A handle has 63 pins, that is at most 63 snapshots open at once, by all threads together. More:
  *   INFORMER_E_BUSY.
  * - Do not close descriptors you did not open: closing "all from 3 up" takes the handle's away and later
@@ -137,9 +137,11 @@ enum informer_log_level { INFORMER_LOG_ERROR, INFORMER_LOG_WARNING, INFORMER_LOG
 #define INFORMER_VERIFY 1u /* check each block's integrity tag when it is first touched */
 /*
  * While no informerd runs, read what the last one left in memory, as of its last commit (informer_status()
- * calls it stale), rather than nothing. For informerd's own user and for root, on the host; it is looked for
- * until there is something to read. Once informerd is back, the handle moves over to it by itself. With
- * INFORMER_VERIFY nothing is read so: the keys come from informerd.
+ * calls it stale), rather than nothing. Beside one that runs and does not answer (it was stopped, or hangs:
+ * no sign of life for 3 s) a private copy of what it has published is made, of 1 GiB at most; the call that
+ * makes it (informer_dispatch(), a wait) takes 2 to 4 s a GiB. For informerd's own user and for root, on the
+ * host; it is looked for until there is something to read. Once informerd is back, the handle moves over to
+ * it by itself. With INFORMER_VERIFY the keys are those of its key file.
  */
 #define INFORMER_ORPHAN 2u
 
@@ -169,7 +171,7 @@ struct informer_options {
  * Attach. Succeeds whether or not the daemon runs: connecting goes on in informer_dispatch(), in the
  * informer_wait_*() functions, and in informer_begin() while there is nothing to read. One attempt is made at
  * once, so with a daemon that answers the first snapshot needs no wait: up to 100 ms are spent on that
- * answer, none when nobody listens.
+ * answer, or on a daemon that is starting or ending; none when there is none.
  *
  * options  NULL: all defaults
  * Returns  0, -EINVAL, -ENAMETOOLONG (socket path), -ENOMEM, -EMFILE and other negative errno
@@ -184,8 +186,8 @@ INFORMER_API void informer_detach(struct informer *informer);
 
 /*
  * A descriptor for poll(2), epoll(7) and event loops: readable when informer_dispatch() has something to do
- * (the daemon came, went or moved; a commit happened that informer_arm() asked for). The same one for the
- * life of the handle. Borrowed.
+ * (the daemon came or went; a commit happened that informer_arm() asked for). The same one for the life of
+ * the handle. Borrowed.
  */
 INFORMER_API int informer_fd(const struct informer *informer);
 
@@ -216,6 +218,10 @@ INFORMER_API size_t informer_last_error(struct informer *informer, char *buffer,
  * attaches    how often an arena was attached: 1, and one more for each move
  * pins        of this handle's 63, those in use
  * reason      why not attached or stale, else ""
+ * failure     why the daemon's socket is not open, as a code; 0 when it is, or nothing is known yet.
+ *             INFORMER_E_NOT_READY: a daemon is starting, ending or busy, soon it will answer; -ETIMEDOUT:
+ * one does not answer; -ENOENT, -ECONNREFUSED: none is there; -EACCES; INFORMER_E_REFUSED; INFORMER_E_LAYOUT;
+ * -EMFILE, -ENOMEM: this process has run out; others. It is tried again in any case
  */
 struct informer_status {
 	size_t size;
@@ -227,6 +233,7 @@ struct informer_status {
 	uint64_t attaches;
 	uint32_t pins;
 	char reason[256];
+	int failure;
 };
 INFORMER_API int informer_status(struct informer *informer, struct informer_status *status);
 
@@ -467,7 +474,10 @@ INFORMER_API int informer_object_uid(const struct informer_object *object, const
 				     size_t *ret_length);
 INFORMER_API int informer_object_resource_version(const struct informer_object *object, const char **ret_data,
 						  size_t *ret_length);
-/* The change that made this state, and the one that made the object appear; 0 for what is no object. */
+/*
+ * The change that made this state, and the one that made the object appear; 0 for what is no object, or of a
+ * snapshot that has expired.
+ */
 INFORMER_API uint64_t informer_object_seq(const struct informer_object *object);
 INFORMER_API uint64_t informer_object_created_seq(const struct informer_object *object);
 /* Position of its entry, for informer_resource_info_at(). */
@@ -529,6 +539,7 @@ INFORMER_API int informer_each_value(const struct informer_object *object, const
 				     int (*each)(void *context, const struct informer_value *value),
 				     void *context);
 
+/* INFORMER_NONE also of a snapshot that has expired. */
 INFORMER_API enum informer_kind informer_value_kind(const struct informer_value *value);
 /*
  * 0, INFORMER_E_TYPE, INFORMER_E_FORKED, INFORMER_E_EXPIRED. informer_value_string() also gives the text of
@@ -540,7 +551,7 @@ INFORMER_API int informer_value_bool(const struct informer_value *value, bool *r
 INFORMER_API int informer_value_int(const struct informer_value *value, int64_t *ret);
 INFORMER_API int informer_value_uint(const struct informer_value *value, uint64_t *ret);
 INFORMER_API int informer_value_double(const struct informer_value *value, double *ret);
-/* Fields or elements; 0 for all else. */
+/* Fields or elements; 0 for all else, and of a snapshot that has expired. */
 INFORMER_API size_t informer_value_count(const struct informer_value *value);
 /* One field, one element. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_TYPE. */
 INFORMER_API int informer_value_field(const struct informer_value *object, const char *name, size_t length,
@@ -658,7 +669,7 @@ INFORMER_API int informer_arm(struct informer *informer, const struct informer_m
  *
  * ret_text  terminated; free it with informer_free()
  * Returns   0, -ETIMEDOUT, -ECONNREFUSED or -ENOENT (no daemon), -EACCES, INFORMER_E_REFUSED, -EPROTO,
- *           -ENOMEM
+ *           INFORMER_E_NOT_READY (ask again soon), -EMFILE, -ENOMEM
  */
 INFORMER_API int informer_stat_json(struct informer *informer, int timeout_ms, char **ret_text,
 				    size_t *ret_length);

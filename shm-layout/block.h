@@ -20,8 +20,11 @@
  * Invariant: once a published root reaches a block, no byte of it changes until
  * no reader can reach it any more.
  *
- * Readers treat all of it as input: block_at() checks alignment by construction,
- * bounds, type and length, and answers NULL where something is off.
+ * Readers treat all of it as input: block_load() checks alignment by construction,
+ * bounds, type and length, and answers NULL where something is off. To a reader
+ * whose snapshot was revoked a block may turn to zeros at any moment: it reads
+ * nothing outside of what it checked (LOAD_ONCE), and learns afterwards that what
+ * it read counts for nothing.
  */
 #ifndef SHM_LAYOUT_BLOCK_H
 #define SHM_LAYOUT_BLOCK_H
@@ -104,54 +107,81 @@ ref_offset(uint32_t ref)
 	return (uint64_t)ref * REF_UNIT;
 }
 
-/* Slow path of block_at(), in tag.c: check the tag of a block that lies within bounds. */
-bool block_verify(const struct arena_view *view, uint32_t ref, const struct block *b);
-
 /*
- * The block named by ref, whatever its type.
- *
- * Returns   the block, or NULL when ref is 0, or the block does not lie within
- *           the committed bytes, or (with a verifier) its tag is wrong
- * Cost      two comparisons; the block's first cache line is touched
+ * What stands at a place of a block, loaded once, whatever the compiler thinks of it. What is checked is this
+ * copy and not the block, and what is used is what was checked: under a reader that nothing protects any more
+ * a block turns to zeros, or becomes another, between any two loads.
  */
-static inline const struct block *
-block_any(const struct arena_view *view, uint32_t ref)
-{
-	uint64_t off = ref_offset(ref);
-	const struct block *b;
+#define LOAD_ONCE(place) (*(volatile const __typeof__(*(place)) *)(place))
 
-	if (ref == 0 || ref > REF_MAX || off + sizeof(*b) > view->committed)
-		return NULL;
-	b = (const struct block *)(const void *)(view->base + off);
-	if (off + sizeof(*b) + block_length(b) > view->committed)
-		return NULL;
-	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, ref, b))
-		return NULL;
-	return b;
-}
-
-/* The same, and NULL unless it has this type and at least min_length bytes of payload. */
-static inline const struct block *
-block_at(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length)
-{
-	const struct block *b = block_any(view, ref);
-
-	if (!b || block_type(b) != type || block_length(b) < min_length)
-		return NULL;
-	return b;
-}
-
-/*
- * A word of a block, loaded once. What is checked is this copy and not the block: under a reader that nothing
- * protects any more a block may become another between a check and a second load.
- */
 static inline uint32_t
 block_word(const uint32_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
-/* As block_at(); ret_length is that of the block when its bounds were checked. */
+/*
+ * Slow path of block_any(), in tag.c: check the tag of a block that lies within bounds. type_length is what
+ * said so.
+ */
+bool block_verify(const struct arena_view *view, uint32_t ref, const struct block *b, uint32_t type_length);
+
+/* In tag.c: a reader that verifies has met damage. */
+void block_note_damage(const struct arena_view *view);
+
+/* No block: that is damage like a wrong tag, which came to light before the tag did. */
+static inline void
+block_refuse(const struct arena_view *view)
+{
+	if (__builtin_expect(view->verifier != NULL, 0))
+		block_note_damage(view);
+}
+
+/*
+ * The block named by ref, whatever its type.
+ *
+ * ret_type_length  type and length, as the bounds were checked
+ *
+ * Returns   the block, or NULL when ref is 0, or the block does not lie within
+ *           the committed bytes, or (with a verifier) its tag is wrong
+ * Cost      two comparisons; the block's first cache line is touched
+ */
+static inline const struct block *
+block_any_load(const struct arena_view *view, uint32_t ref, uint32_t *ret_type_length)
+{
+	uint64_t off = ref_offset(ref);
+	const struct block *b;
+
+	if (ref == 0)
+		return NULL;
+	if (ref > REF_MAX || off + sizeof(*b) > view->committed) {
+		block_refuse(view);
+		return NULL;
+	}
+	b = (const struct block *)(const void *)(view->base + off);
+	*ret_type_length = LOAD_ONCE(&b->type_length);
+	if (off + sizeof(*b) + (*ret_type_length & BLOCK_LENGTH_MAX) > view->committed) {
+		block_refuse(view);
+		return NULL;
+	}
+	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, ref, b, *ret_type_length))
+		return NULL;
+	return b;
+}
+
+/* For those who look at its type alone, or whose blocks do not change under them. */
+static inline const struct block *
+block_any(const struct arena_view *view, uint32_t ref)
+{
+	uint32_t type_length;
+
+	return block_any_load(view, ref, &type_length);
+}
+
+/*
+ * The same, and NULL unless it has this type and at least min_length bytes of payload. ret_length: how many
+ * it has, as the bounds were checked.
+ */
 static inline const struct block *
 block_load(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length,
 	   uint32_t *ret_length)
@@ -160,17 +190,32 @@ block_load(const struct arena_view *view, uint32_t ref, enum block_type type, ui
 	const struct block *b;
 	uint32_t type_length;
 
-	if (ref == 0 || ref > REF_MAX || off + sizeof(*b) > view->committed)
+	if (ref == 0)
 		return NULL;
+	if (ref > REF_MAX || off + sizeof(*b) > view->committed) {
+		block_refuse(view);
+		return NULL;
+	}
 	b = (const struct block *)(const void *)(view->base + off);
-	type_length = block_word(&b->type_length);
+	type_length = LOAD_ONCE(&b->type_length);
 	*ret_length = type_length & BLOCK_LENGTH_MAX;
 	if (type_length >> 28 != (uint32_t)type || *ret_length < min_length ||
-	    off + sizeof(*b) + *ret_length > view->committed)
+	    off + sizeof(*b) + *ret_length > view->committed) {
+		block_refuse(view);
 		return NULL;
-	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, ref, b))
+	}
+	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, ref, b, type_length))
 		return NULL;
 	return b;
+}
+
+/* The same for those who read no more than min_length bytes, or whose blocks do not change under them. */
+static inline const struct block *
+block_at(const struct arena_view *view, uint32_t ref, enum block_type type, uint32_t min_length)
+{
+	uint32_t length;
+
+	return block_load(view, ref, type, min_length, &length);
 }
 
 #endif

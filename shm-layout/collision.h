@@ -24,33 +24,37 @@ leaf_is_collision(const struct arena_view *view, uint32_t leaf)
 static inline uint32_t
 leaf_link(const struct arena_view *view, uint32_t leaf, uint32_t i)
 {
-	const struct block *b;
+	const struct block *b = NULL;
+	uint32_t length;
 
-	if (!leaf_is_collision(view, leaf))
+	if (!link_is_immediate(leaf))
+		b = block_load(view, leaf, BLOCK_COLLISION, 2 * sizeof(uint32_t), &length);
+	if (!b)
 		return i == 0 ? leaf : 0;
-	b = block_any(view, leaf);
-	return i < block_length(b) / sizeof(uint32_t) ? ((const uint32_t *)(const void *)b->payload)[i] : 0;
+	return i < length / sizeof(uint32_t) ? LOAD_ONCE(&((const uint32_t *)(const void *)b->payload)[i])
+					     : 0;
 }
 
 /*
  * The entries of a leaf as one array, for lookups: those of a collision, or the leaf itself in the caller's
- * memory. Returns how many; 0: damaged.
+ * memory. Load each once. Returns how many; 0: damaged.
  */
 static inline uint32_t
 leaf_links(const struct arena_view *view, const uint32_t *leaf, const uint32_t **ret_links)
 {
 	const struct block *b;
+	uint32_t type_length;
 
 	*ret_links = leaf;
 	if (__builtin_expect(link_is_immediate(*leaf), 1))
 		return 1;
-	b = block_any(view, *leaf);
+	b = block_any_load(view, *leaf, &type_length);
 	if (!b)
 		return 0;
-	if (block_type(b) != BLOCK_COLLISION)
+	if (type_length >> 28 != BLOCK_COLLISION)
 		return 1;
 	*ret_links = (const uint32_t *)(const void *)b->payload;
-	return block_length(b) / (uint32_t)sizeof(uint32_t);
+	return (type_length & BLOCK_LENGTH_MAX) / (uint32_t)sizeof(uint32_t);
 }
 
 #endif

@@ -12,7 +12,8 @@
  *   +-------------+------------+-------------------+------+--------+-------------+
  *
  *   lineage, seq       the cursor: everything of that lineage up to seq was acknowledged
- *   last_seen_wall_ns  when it was attached last; records that are too old go
+ *   last_seen_wall_ns  when it was attached last, moved on by all time in which no writer lived: the root's
+ *                      committed_wall_ns less this is its age; records that are too old go
  *   uid                whose it is: a name belongs to one user
  */
 #ifndef SHM_LAYOUT_CONSUMER_H

@@ -23,9 +23,12 @@
  *      120    104  reserved, zero
  *      224     32  tag                 keyed BLAKE2b-256 (root key) of bytes 0..223
  *      256      8  root                offset of the current root block; release-stored by the writer
+ *      264      8  epoch               that of the newest root, stored behind it; 0: not told yet
  *      320      8  committed_bytes     bytes that may be touched
  *      384      4  state               enum header_state; written last when a file is made
  *      392      8  superseded_by       0, or the generation that replaced this one
+ *      400      8  moved_from          while INCOMPLETE: 0, or the generation that is moved here
+ *      408      8  moved_bytes         and how far: what is below stands here, what is above still there
  *      448      8  heartbeat_boot_ns   CLOCK_BOOTTIME, the writer's last sign of life
  *     4096   2048  contact_boot_ns[256] by resource: when the API server was last heard of
  */
@@ -40,7 +43,7 @@
 #define HEADER_MAGIC 0x414e455241464e49ull /* "INFARENA", little-endian */
 #define HEADER_BYTE_ORDER 0x01020304u
 #define LAYOUT_MAJOR 1
-#define LAYOUT_MINOR 1
+#define LAYOUT_MINOR 2
 #define HEADER_IDENTITY_BYTES 224u
 #define RESOURCE_MAX 256u
 
@@ -69,9 +72,12 @@ struct header {
 	uint8_t reserved[104];
 	uint8_t tag[32];
 	_Alignas(64) _Atomic uint64_t root;
+	_Atomic uint64_t epoch;
 	_Alignas(64) _Atomic uint64_t committed_bytes;
 	_Alignas(64) _Atomic uint32_t state;
 	_Atomic uint64_t superseded_by;
+	_Atomic uint64_t moved_from;
+	_Atomic uint64_t moved_bytes;
 	_Alignas(64) _Atomic uint64_t heartbeat_boot_ns;
 	_Alignas(4096) _Atomic uint64_t contact_boot_ns[RESOURCE_MAX];
 };
@@ -80,9 +86,12 @@ _Static_assert(offsetof(struct header, max_bytes) == 64, "header: max_bytes move
 _Static_assert(offsetof(struct header, hash_key) == 88, "header: hash_key moved");
 _Static_assert(offsetof(struct header, tag) == HEADER_IDENTITY_BYTES, "header: tag moved");
 _Static_assert(offsetof(struct header, root) == 256, "header: root moved");
+_Static_assert(offsetof(struct header, epoch) == 264, "header: epoch moved");
 _Static_assert(offsetof(struct header, committed_bytes) == 320, "header: committed_bytes moved");
 _Static_assert(offsetof(struct header, state) == 384, "header: state moved");
 _Static_assert(offsetof(struct header, superseded_by) == 392, "header: superseded_by moved");
+_Static_assert(offsetof(struct header, moved_from) == 400, "header: moved_from moved");
+_Static_assert(offsetof(struct header, moved_bytes) == 408, "header: moved_bytes moved");
 _Static_assert(offsetof(struct header, heartbeat_boot_ns) == 448, "header: heartbeat moved");
 _Static_assert(offsetof(struct header, contact_boot_ns) == 4096, "header: contact moved");
 _Static_assert(sizeof(struct header) == HEADER_BYTES, "header: two pages");

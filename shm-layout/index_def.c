@@ -257,6 +257,15 @@ each_hit(struct value hit, void *context)
 }
 
 int
+index_rule_each(const struct index_rule *rule, struct value hit,
+		int (*each)(const char *data, size_t length, void *context), void *context)
+{
+	struct values vs = {rule, each, context};
+
+	return each_hit(hit, &vs);
+}
+
+int
 index_def_each(const struct index_def *def, struct value body,
 	       int (*each)(const char *data, size_t length, void *context), void *context)
 {

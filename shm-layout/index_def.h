@@ -59,6 +59,10 @@ bool index_def_same(const struct index_def *a, const struct index_def *b);
 int index_def_each(const struct index_def *def, struct value body,
 		   int (*each)(const char *data, size_t length, void *context), void *context);
 
+/* The same of what one rule's path, which is not INDEX_NAMESPACE, led to. */
+int index_rule_each(const struct index_rule *rule, struct value hit,
+		    int (*each)(const char *data, size_t length, void *context), void *context);
+
 /* 1 when the object has this value, 0 when not, -EBADMSG damaged. */
 int index_def_has(const struct index_def *def, struct value body, const char *data, size_t length);
 

@@ -29,9 +29,11 @@ lock_note_write(int fd, const struct lock_note *note)
 		     *note->arena ? hex : "");
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return -ENAMETOOLONG;
-	if (ftruncate(fd, 0) < 0)
-		return -errno;
-	return pwrite(fd, text, (size_t)n, 0) == n ? 0 : errno ? -errno : -EIO;
+	/* In this order: a writer that is killed between leaves a whole note, with something behind it. */
+	errno = 0;
+	if (pwrite(fd, text, (size_t)n, 0) != n)
+		return errno ? -errno : -EIO;
+	return ftruncate(fd, n) < 0 ? -errno : 0;
 }
 
 int
@@ -53,8 +55,9 @@ lock_note_read(int fd, struct lock_note *ret)
 	if (!hex)
 		return -EBADMSG;
 	*hex++ = '\0';
+	hex[strcspn(hex, "\n")] = '\0';
 	if (*path != '/' || strlen(path) >= sizeof(ret->arena) ||
-	    sodium_hex2bin(ret->incarnation, sizeof(ret->incarnation), hex, strlen(hex), "\n", &length,
+	    sodium_hex2bin(ret->incarnation, sizeof(ret->incarnation), hex, strlen(hex), NULL, &length,
 			   NULL) != 0 ||
 	    length != sizeof(ret->incarnation)) {
 		memset(ret->incarnation, 0, sizeof(ret->incarnation));

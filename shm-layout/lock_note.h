@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The note in a lock file: SOCKET.lock, which a writer holds locked for as long as it lives
- * (writer/daemon/lock.h), says whose it is and which arena it writes; four lines:
+ * (writer/daemon/lock.h), says whose it is and which arena it writes; four lines (what follows them does not
+ * count):
  *
  *	informer 1
  *	4711					its pid, for people

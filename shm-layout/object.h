@@ -63,41 +63,90 @@ _Static_assert(offsetof(struct object, key) == 36, "object: key moved");
 enum object_near { NEAR_NODE_NAME = 0, NEAR_PHASE = 1 };	/* spec.nodeName, status.phase */
 #define OBJECT_NEARS 2u
 
-/* A near string. False: there is none, look into the body. */
+/*
+ * The lengths in an object's header, each loaded once and checked together: what is read of the object is
+ * bounded by these, and not by what stands there later.
+ */
+struct object_extent {
+	uint32_t namespace_length, name_length;
+	uint32_t body_offset;
+	uint32_t length; /* of the payload; only object_load() knows */
+};
+
+/* The lengths; false when they do not fit each other. */
 static inline bool
-object_near(const struct object *o, enum object_near which, const char **ret_data, size_t *ret_length)
+object_measure(const struct object *o, struct object_extent *ret)
 {
-	const uint8_t *at = (const uint8_t *)o->key + o->namespace_length + o->name_length;
-	const uint8_t *end = (const uint8_t *)o + o->body_offset;
+	uint16_t name_length = LOAD_ONCE(&o->name_length), body_offset = LOAD_ONCE(&o->body_offset);
+
+	ret->namespace_length = LOAD_ONCE(&o->namespace_length);
+	ret->name_length = name_length;
+	ret->body_offset = body_offset;
+	return name_length <= OBJECT_NAME_MAX &&
+	       body_offset >= offsetof(struct object, key) + ret->namespace_length + name_length;
+}
+
+/*
+ * The same of an object that was found before: all up to its body lies within what may be touched of the
+ * view, or the lengths are such as no object has.
+ */
+static inline bool
+object_measure_within(const struct arena_view *view, const struct object *o, struct object_extent *ret)
+{
+	return object_measure(o, ret) &&
+	       (uint64_t)((const uint8_t *)o - view->base) + ret->body_offset <= view->committed;
+}
+
+/* A near string of an object that was found before. False: there is none, look into the body. */
+static inline bool
+object_near(const struct arena_view *view, const struct object *o, enum object_near which,
+	    const char **ret_data, size_t *ret_length)
+{
+	const uint8_t *at, *end;
+	uint8_t length;
 
 	if (!(o->flags & OBJECT_NEAR))
 		return false;
+	at = (const uint8_t *)o->key + o->namespace_length + o->name_length;
+	end = (const uint8_t *)o + LOAD_ONCE(&o->body_offset);
+	if (__builtin_expect(end > view->base + view->committed, 0))
+		return false;
 	for (unsigned i = 0; i < (unsigned)which && at < end; i++)
-		at += 1u + *at;
-	if (at >= end || *at == 0 || *at >= end - at)
+		at += 1u + LOAD_ONCE(at);
+	if (at >= end)
+		return false;
+	length = LOAD_ONCE(at);
+	if (length == 0 || length >= end - at)
 		return false;
 	*ret_data = (const char *)at + 1;
-	*ret_length = *at;
+	*ret_length = length;
 	return true;
 }
 
 /* The object of this ref, checked: key and body offset lie within the block. NULL when damaged. */
 static inline const struct object *
-object_at(const struct arena_view *view, uint32_t ref)
+object_load(const struct arena_view *view, uint32_t ref, struct object_extent *ret_extent)
 {
-	const struct block *b = block_at(view, ref, BLOCK_OBJECT, offsetof(struct object, key) + 1);
+	const struct block *b = block_load(view, ref, BLOCK_OBJECT, offsetof(struct object, key) + 1,
+					   &ret_extent->length);
 	const struct object *o;
-	uint32_t key_end;
 
 	if (__builtin_expect(!b, 0))
 		return NULL;
 	o = (const struct object *)(const void *)b->payload;
-	key_end = (uint32_t)offsetof(struct object, key) + o->namespace_length + o->name_length;
-	if (__builtin_expect(o->name_length > OBJECT_NAME_MAX || o->body_offset < key_end ||
-				     o->body_offset >= block_length(b),
+	if (__builtin_expect(!object_measure(o, ret_extent) || ret_extent->body_offset >= ret_extent->length,
 			     0))
 		return NULL;
 	return o;
+}
+
+/* For those who read its fixed header alone, or whose objects do not change under them. */
+static inline const struct object *
+object_at(const struct arena_view *view, uint32_t ref)
+{
+	struct object_extent extent;
+
+	return object_load(view, ref, &extent);
 }
 
 static inline const char *
@@ -126,6 +175,16 @@ uint64_t index_value_hash(const uint8_t hash_key[16], const void *value, size_t 
  * Keys are compared in every lookup, and lengths vary: heads and tails that overlap take one branch for each
  * doubling of the length where a loop would take one for each word, of which the last is never foreseen.
  */
+static inline uint32_t
+differ4(const char *a, const char *b)
+{
+	uint32_t x, y;
+
+	__builtin_memcpy(&x, a, sizeof(x));
+	__builtin_memcpy(&y, b, sizeof(y));
+	return x ^ y;
+}
+
 static inline uint64_t
 differ8(const char *a, const char *b)
 {
@@ -154,11 +213,23 @@ same_bytes(const char *a, const char *b, size_t n)
 		return (differ16(a, b) | differ16(a + n - 16, b + n - 16)) == 0;
 	if (n >= 8)
 		return (differ8(a, b) | differ8(a + n - 8, b + n - 8)) == 0;
+	if (n >= 4)
+		return (differ4(a, b) | differ4(a + n - 4, b + n - 4)) == 0;
 	while (n > 0 && a[n - 1] == b[n - 1])
 		n--;
 	return n == 0;
 }
 
+/* Whether an object of these lengths has this key. */
+static inline bool
+object_is_of_key(const struct object *o, const struct object_extent *extent, const char *ns, size_t ns_length,
+		 const char *name, size_t name_length)
+{
+	return extent->namespace_length == ns_length && extent->name_length == name_length &&
+	       same_bytes(o->key, ns, ns_length) && same_bytes(o->key + ns_length, name, name_length);
+}
+
+/* The same of an object that does not change while one looks: the writer's. */
 static inline bool
 object_has_key(const struct object *o, const char *ns, size_t ns_length, const char *name, size_t name_length)
 {

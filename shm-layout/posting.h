@@ -35,7 +35,22 @@ struct posting {
 };
 _Static_assert(offsetof(struct posting, ordinals) == 8, "posting: ordinals moved");
 
-/* The postings of this block, checked against its length; NULL when damaged or another type. */
+/*
+ * Postings as they were checked: what is read of them is bounded by this, and not by what stands there later.
+ *
+ * ordinals  count of them, or one link
+ */
+struct posting_list {
+	uint32_t count;
+	uint32_t value_length;
+	const uint32_t *ordinals;
+	const char *value;
+};
+
+/* The postings of this block, checked against its length; false when damaged or another type. */
+bool posting_load(const struct arena_view *view, uint32_t ref, struct posting_list *ret);
+
+/* The same of a block that does not change while one looks: the writer's. NULL: damaged or another type. */
 const struct posting *posting_at(const struct arena_view *view, uint32_t ref);
 
 /* The value's bytes (posting->value_length of them). */
@@ -65,7 +80,8 @@ ordinal_next(struct ordinal_iter *it)
 {
 	if (it->array_left == 0)
 		return ordinal_next_in_trie(it);
-	it->ordinal = *it->array++;
+	it->ordinal = LOAD_ONCE(it->array);
+	it->array++;
 	it->array_left--;
 	return 1;
 }

@@ -5,8 +5,9 @@
  *   reader → broker   HELLO         versions, the kind of attach, the reader's name for `informerctl stat`
  *   broker → reader   WELCOME       generation; carries with SCM_RIGHTS, in this order: arena (O_RDONLY),
  *                                   slot (read-write), eventfd
- *                     REFUSED       code and a sentence
- *   broker → reader   MOVED         a new generation stands ready; carries the same three descriptors
+ *                     REFUSED       code and a sentence; also before anything was said, to who may not attach
+ *                                   (then the reader's own packet may meet the hang-up, EPIPE); and to a
+ *                                   reader that is attached: it was revoked, and is hung up on
  *   reader → broker   SUBSCRIBE     once attached: fill a queue with the changes of a resource (queue.h). Its
  *                                   number names it from then on; one that is in use is unsubscribed first
  *   broker → reader   SUBSCRIBED    from which seq on; carries the queue (read-only)
@@ -17,10 +18,12 @@
  *   reader → broker   STAT          a question; no slot is needed
  *   broker → reader   REPORT        its answer: one JSON document, in as many packets as it takes; `more`
  *                                   tells
+ *   writer → broker   TAKEOVER      another informerd of this socket: hand over to me
+ *   broker → writer   HANDOVER      its answer; carries the lock and the listening socket
  *
- * The broker receives without a control buffer, so nobody can make it pile up descriptors. Either side ends
- * by closing. All fields are input: sizes are checked, strings are length-delimited and end within the
- * packet.
+ * The broker takes no descriptors (SO_PASSRIGHTS where the kernel has it: who sends some gets EPERM; else
+ * they are dropped), so nobody can make it pile them up. Either side ends by closing. All fields are input:
+ * sizes are checked, strings are length-delimited and end within the packet.
  */
 #ifndef SHM_LAYOUT_PROTOCOL_H
 #define SHM_LAYOUT_PROTOCOL_H
@@ -35,19 +38,20 @@
 #define PROTOCOL_PACKET_MAX 65536u
 #define PROTOCOL_DESCRIPTORS 3
 
-/* All messages: NAME, number. LAYOUT.md has the same list (layout_page_test.c). */
+/* All messages: NAME, number. LAYOUT.md has the same list (layout_page_test.c). 4 is reserved. */
 #define MESSAGES(X)                                                                                          \
 	X(HELLO, 1)                                                                                          \
 	X(WELCOME, 2)                                                                                        \
 	X(REFUSED, 3)                                                                                        \
-	X(MOVED, 4)                                                                                          \
 	X(STAT, 5)                                                                                           \
 	X(REPORT, 6)                                                                                         \
 	X(SUBSCRIBE, 7)                                                                                      \
 	X(SUBSCRIBED, 8)                                                                                     \
 	X(UNSUBSCRIBED, 9)                                                                                   \
 	X(UNSUBSCRIBE, 10)                                                                                   \
-	X(WANT, 11)
+	X(WANT, 11)                                                                                          \
+	X(TAKEOVER, 12)                                                                                      \
+	X(HANDOVER, 13)
 
 enum message_type {
 #define MESSAGE(name, number) MESSAGE_##name = number,
@@ -119,6 +123,7 @@ struct message_refused {
  *
  * The other names are printable ASCII without blanks. The queues of one reader have SLOT_QUEUES *
  * QUEUE_ENTRIES_DEFAULT entries in all; those that come last get what is left, QUEUE_ENTRIES_MIN at least.
+ * Where memory is scarce a queue gets fewer than were asked for, or is refused (FULL).
  */
 struct message_subscribe {
 	struct message_head head;
@@ -167,5 +172,31 @@ struct message_unsubscribe {
 	uint32_t number;
 	uint32_t reserved;
 };
+
+/*
+ * TAKEOVER and HANDOVER: one informerd follows another on the same socket. They speak across releases, so
+ * this packet and the head never change, and neither looks at the other's head.version.
+ *
+ *   successor   TAKEOVER  ASK     is anybody there, and does it know how?
+ *   holder      HANDOVER  ASK     yes, informerd VERSION
+ *   successor   TAKEOVER  0       it has read its configuration, and is ready
+ *   holder      HANDOVER  0       nothing is written any more, all its readers were let go; with SCM_RIGHTS
+ *                                 come the lock (SOCKET.lock's very open file description) and the listening
+ *                                 socket
+ *   successor   TAKEOVER  TAKEN   both are here: the holder ends. One that hears the hang-up instead goes on
+ *
+ * REFUSED is an answer to the first two. Only root and the holder's own user may ask.
+ *
+ * version      of the sender, for people; printable ASCII, need not be terminated
+ */
+struct message_takeover {
+	struct message_head head;
+	uint32_t flags;
+	char version[60];
+};
+#define TAKEOVER_ASK 1u
+#define TAKEOVER_TAKEN 2u
+#define TAKEOVER_DESCRIPTORS 2
+_Static_assert(sizeof(struct message_takeover) == 80, "protocol: TAKEOVER never changes");
 
 #endif

@@ -70,7 +70,7 @@ enum resource_state {
  *   next_ordinal      ordinals below it have been given out
  *   changed_seq       seq of its last change
  *   tombstone_floor   deletes after this seq still stand in by-seq
- *   fingerprint       BLAKE2b-192 of what its content is
+ *   fingerprint       of what its content is, 16 bytes, and of the CA of the server that it came from
  *   cluster           the first 8 bytes of BLAKE2b-128 of the id of the cluster that it came from; zeroes:
  *                     not known
  *   version           the API server's resourceVersion, opaque, length first; empty: none
@@ -115,7 +115,7 @@ root_load(const struct arena_view *view, uint64_t offset, uint32_t *ret_count)
 {
 	const struct block *b;
 	const struct root *root;
-	uint32_t length;
+	uint32_t length = 0;
 
 	if (offset % REF_UNIT != 0 || offset / REF_UNIT > REF_MAX)
 		return NULL;
@@ -135,14 +135,16 @@ root_resource_of(const struct arena_view *view, const struct root *root, uint32_
 {
 	const struct block *b;
 	const struct resource *r;
-	uint32_t length;
+	uint32_t length = 0;
 
 	if (i >= count)
 		return NULL;
-	b = block_load(view, root->resources[i], BLOCK_RESOURCE, sizeof(struct resource), &length);
+	b = block_load(view, block_word(&root->resources[i]), BLOCK_RESOURCE, sizeof(struct resource),
+		       &length);
 	if (!b)
 		return NULL;
 	r = (const struct resource *)(const void *)b->payload;
+	/* who uses these later checks them again: resource_version(), resource_index() */
 	if (r->version_length > RESOURCE_VERSION_MAX ||
 	    r->index_count > (length - sizeof(*r)) / sizeof(r->indexes[0]))
 		return NULL;

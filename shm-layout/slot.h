@@ -108,6 +108,20 @@ slot_claim(struct slot *slot, unsigned hint)
 }
 
 /*
+ * R2', before R2: no root that is loaded then has a lower epoch, or the offset that was loaded is not the one
+ * that was stored. 0: not told yet.
+ */
+static inline uint64_t
+slot_load_newest(const struct header *h)
+{
+	/*
+	 * Meets W1', the release store in arena_tell_epoch() (writer/arena/arena.c), behind W1. Without it,
+	 * or after R2, a root that is good could be called too old.
+	 */
+	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->epoch, memory_order_acquire);
+}
+
+/*
  * R2: the current root's offset. Between slot_claim() and slot_pin() the caller may look at the root's block.
  */
 static inline uint64_t

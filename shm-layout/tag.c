@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm-layout/header.h"
 #include "shm-layout/shortcut.h"
 
 _Static_assert(crypto_shorthash_KEYBYTES == 16, "tag: SipHash keys are 16 bytes");
@@ -27,6 +28,33 @@ tag_derive(const uint8_t master[TAG_MASTER_BYTES], struct tag_keys *ret_keys, st
 	crypto_kdf_derive_from_key(ret_root->key, sizeof(ret_root->key), 2, "inf_root", master);
 }
 
+void
+tag_key_id(const uint8_t master[TAG_MASTER_BYTES], uint8_t ret_id[16])
+{
+	crypto_generichash(ret_id, 16, master, TAG_MASTER_BYTES, (const uint8_t *)"informer key id", 15);
+}
+
+void
+tag_identity(const struct tag_root_key *key, const struct header *h, uint8_t ret_tag[32])
+{
+	crypto_generichash(ret_tag, 32, (const uint8_t *)h, HEADER_IDENTITY_BYTES, key->key,
+			   sizeof(key->key));
+}
+
+void
+tag_root(const struct tag_root_key *key, const uint8_t hash_key[16], uint64_t offset, const struct block *b,
+	 uint8_t ret_tag[TAG_ROOT_BYTES])
+{
+	crypto_generichash_state state;
+
+	crypto_generichash_init(&state, key->key, sizeof(key->key), TAG_ROOT_BYTES);
+	crypto_generichash_update(&state, b->payload + TAG_ROOT_BYTES, block_length(b) - TAG_ROOT_BYTES);
+	crypto_generichash_update(&state, (const uint8_t *)&offset, sizeof(offset));
+	/* what the identity tag covers and a verbatim copy keeps: the key of all hashes */
+	crypto_generichash_update(&state, hash_key, 16);
+	crypto_generichash_final(&state, ret_tag, TAG_ROOT_BYTES);
+}
+
 uint64_t
 tag_content_hash(const struct tag_keys *keys, const void *payload, uint32_t length)
 {
@@ -36,15 +64,17 @@ tag_content_hash(const struct tag_keys *keys, const void *payload, uint32_t leng
 	return h;
 }
 
-uint64_t
-tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint64_t content_hash)
+/* The tag of a block of this type and length, whatever stands there meanwhile. */
+static uint64_t
+tag_of(const struct tag_keys *keys, uint64_t offset, uint32_t type_length, uint32_t aux,
+       uint64_t content_hash)
 {
 	struct {
 		uint64_t offset;
 		uint32_t type_length;
 		uint32_t aux;
 		uint64_t content_hash;
-	} covered = {offset, b->type_length, b->aux, content_hash};
+	} covered = {offset, type_length, aux, content_hash};
 	uint64_t tag;
 
 	crypto_shorthash((unsigned char *)&tag, (const unsigned char *)&covered, sizeof(covered),
@@ -52,17 +82,38 @@ tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b, u
 	return tag;
 }
 
+uint64_t
+tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint64_t content_hash)
+{
+	return tag_of(keys, offset, b->type_length, b->aux, content_hash);
+}
+
+static uint32_t
+covered_of(uint32_t type_length)
+{
+	uint32_t length = type_length & BLOCK_LENGTH_MAX;
+
+	return type_length >> 28 == BLOCK_SHORTCUT && length > SHORTCUT_TAGGED ? SHORTCUT_TAGGED : length;
+}
+
 uint32_t
 tag_covered(const struct block *b)
 {
-	return block_type(b) == BLOCK_SHORTCUT && block_length(b) > SHORTCUT_TAGGED ? SHORTCUT_TAGGED
-										    : block_length(b);
+	return covered_of(b->type_length);
+}
+
+bool
+tag_load_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint32_t type_length)
+{
+	uint64_t tag = LOAD_ONCE(&b->tag), hash = tag_content_hash(keys, b->payload, covered_of(type_length));
+
+	return tag == tag_of(keys, offset, type_length, b->aux, hash);
 }
 
 bool
 tag_block_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b)
 {
-	return b->tag == tag_block(keys, offset, b, tag_content_hash(keys, b->payload, tag_covered(b)));
+	return tag_load_ok(keys, offset, b, b->type_length);
 }
 
 /* ---- what a reader has checked ----------------------------------------------- */
@@ -77,6 +128,7 @@ struct checked {
 
 struct block_verifier {
 	struct tag_keys keys;
+	_Atomic bool met_damage;
 	struct checked table[1u << VERIFIER_BITS];
 };
 
@@ -99,22 +151,37 @@ block_verifier_free(struct block_verifier *v)
 	free(v);
 }
 
+void
+block_note_damage(const struct arena_view *view)
+{
+	atomic_store_explicit(&view->verifier->met_damage, true, memory_order_relaxed);
+}
+
+bool
+block_verifier_met_damage(const struct block_verifier *v)
+{
+	return atomic_load_explicit(&((struct block_verifier *)(uintptr_t)v)->met_damage,
+				    memory_order_relaxed);
+}
+
 /*
  * Two threads may store different entries in one place; a mixed pair {ref of one, tag of the other} matches
  * neither block, so it only costs another check.
  */
 bool
-block_verify(const struct arena_view *view, uint32_t ref, const struct block *b)
+block_verify(const struct arena_view *view, uint32_t ref, const struct block *b, uint32_t type_length)
 {
 	struct block_verifier *v = view->verifier;
 	struct checked *c = &v->table[(ref * 2654435761u) >> (32 - VERIFIER_BITS)];
-	uint64_t tag = b->tag;
+	uint64_t tag = LOAD_ONCE(&b->tag);
 
 	if (atomic_load_explicit(&c->ref, memory_order_relaxed) == ref &&
 	    atomic_load_explicit(&c->tag, memory_order_relaxed) == tag)
 		return true;
-	if (!tag_block_ok(&v->keys, ref_offset(ref), b))
+	if (!tag_load_ok(&v->keys, ref_offset(ref), b, type_length)) {
+		block_note_damage(view);
 		return false;
+	}
 	atomic_store_explicit(&c->ref, ref, memory_order_relaxed);
 	atomic_store_explicit(&c->tag, tag, memory_order_relaxed);
 	return true;

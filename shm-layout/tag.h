@@ -6,7 +6,8 @@
  *
  *   content, block   two SipHash-2-4 keys (kdf id 1, context "infblock", 32 bytes: content
  *                    first); handed to readers that ask to verify
- *   root             a BLAKE2b key (kdf id 2, context "inf_root"); never leaves the writer
+ *   root             a BLAKE2b key (kdf id 2, context "inf_root"); the broker gives it to nobody: only who
+ *                    may read the key file has it
  *
  * The key that hashes names and index values is another one: random, a generation's
  * own, in the arena's header.
@@ -38,9 +39,19 @@ struct tag_root_key {
 	uint8_t key[32];
 };
 
+struct header;
+
 /* Derive both from the key file's 32 bytes. sodium_init() must have been called. */
 void tag_derive(const uint8_t master[TAG_MASTER_BYTES], struct tag_keys *ret_keys,
 		struct tag_root_key *ret_root);
+
+/* Which key file this is, for the header. */
+void tag_key_id(const uint8_t master[TAG_MASTER_BYTES], uint8_t ret_id[16]);
+/* The tag of a header's identity: all that stands before it. */
+void tag_identity(const struct tag_root_key *key, const struct header *h, uint8_t ret_tag[32]);
+/* The tag of a root block that lies at offset. At least its fixed fields are there. */
+void tag_root(const struct tag_root_key *key, const uint8_t hash_key[16], uint64_t offset,
+	      const struct block *b, uint8_t ret_tag[TAG_ROOT_BYTES]);
 
 uint64_t tag_content_hash(const struct tag_keys *keys, const void *payload, uint32_t length);
 uint64_t tag_block(const struct tag_keys *keys, uint64_t offset, const struct block *b,
@@ -49,8 +60,12 @@ uint64_t tag_block(const struct tag_keys *keys, uint64_t offset, const struct bl
 /* How many bytes of a block's payload its tag covers: all but for a shortcut, whose cells change in place. */
 uint32_t tag_covered(const struct block *b);
 
-/* True when b, which lies at offset, carries the tag that it should. Cost: one hash of its payload. */
+/*
+ * True when b, which lies at offset, carries the tag that it should. Cost: one hash of its payload.
+ * tag_load_ok(): type_length is the block's when its bounds were checked; no more than that is read.
+ */
 bool tag_block_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b);
+bool tag_load_ok(const struct tag_keys *keys, uint64_t offset, const struct block *b, uint32_t type_length);
 
 /*
  * What remembers which blocks a reader has checked. A direct-mapped table of {ref, tag}: a block
@@ -59,6 +74,8 @@ bool tag_block_ok(const struct tag_keys *keys, uint64_t offset, const struct blo
  */
 struct block_verifier;
 struct block_verifier *block_verifier_new(const struct tag_keys *keys);
+/* Whether a wrong tag was met, ever: then what reads as absent may be unreadable, and no answer counts. */
+bool block_verifier_met_damage(const struct block_verifier *v);
 void block_verifier_free(struct block_verifier *v);
 
 #endif

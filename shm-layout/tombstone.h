@@ -61,7 +61,7 @@ tombstone_hash(uint64_t hash, enum tombstone_by by)
 	return hash ^ (uint64_t)by * 0x9e3779b97f4a7c15ull;
 }
 
-/* The tombstone of this ref, checked (not what it refers to); NULL when damaged. */
+/* The tombstone of this ref, checked (not what it refers to: load that once); NULL when damaged. */
 static inline const struct tombstone *
 tombstone_at(const struct arena_view *view, uint32_t ref)
 {

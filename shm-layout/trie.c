@@ -8,41 +8,51 @@
 
 #define NO_PARENT 66u	/* above every shift */
 
+bool
+trie_level_of(const struct block *b, uint32_t type_length, unsigned below, struct trie_level *ret)
+{
+	const struct trie_node *node = (const struct trie_node *)(const void *)b->payload;
+	uint32_t length = type_length & BLOCK_LENGTH_MAX;
+
+	ret->shift = LOAD_ONCE(&b->aux);
+	if (type_length >> 28 != BLOCK_NODE || length < sizeof(*node) || ret->shift >= below ||
+	    ret->shift % 6 != 0)
+		return false;
+	ret->links = node->links;
+	ret->map = LOAD_ONCE(&node->map);
+	if (length != sizeof(*node) + (uint32_t)__builtin_popcountll(ret->map) * sizeof(node->links[0]))
+		return false;
+	return ret->shift != TRIE_SHIFT_TOP || ret->map <= 0xffff;
+}
+
 const struct trie_node *
 trie_node_of(const struct block *b, unsigned below)
 {
-	const struct trie_node *node = (const struct trie_node *)(const void *)b->payload;
-	uint32_t length = block_length(b);
+	struct trie_level level;
 
-	if (block_type(b) != BLOCK_NODE || length < sizeof(*node) || b->aux >= below || b->aux % 6 != 0)
-		return NULL;
-	if (length != sizeof(*node) + (uint32_t)__builtin_popcountll(node->map) * sizeof(node->links[0]))
-		return NULL;
-	if (b->aux == TRIE_SHIFT_TOP && node->map > 0xffff)
-		return NULL;
-	return node;
+	return trie_level_of(b, b->type_length, below, &level)
+		       ? (const struct trie_node *)(const void *)b->payload
+		       : NULL;
 }
 
 /*
- * Is this link a node? 1 and the node, 0 a leaf, -EBADMSG.
+ * Is this link a node? 1 and the node, which has a link at least, 0 a leaf, -EBADMSG.
  * A leaf's block is looked at for its type only; whoever reads it checks the rest.
  */
 static int
-look_at_link(const struct arena_view *view, uint32_t link, unsigned below, const struct trie_node **ret_node,
-	     unsigned *ret_shift)
+look_at_link(const struct arena_view *view, uint32_t link, unsigned below, struct trie_level *ret)
 {
 	const struct block *b;
+	uint32_t type_length;
 
 	if (link_is_immediate(link))
 		return 0;
-	b = block_any(view, link);
+	b = block_any_load(view, link, &type_length);
 	if (!b)
 		return -EBADMSG;
-	if (block_type(b) != BLOCK_NODE)
+	if (type_length >> 28 != BLOCK_NODE)
 		return 0;
-	*ret_node = trie_node_of(b, below);
-	*ret_shift = b->aux;
-	return *ret_node ? 1 : -EBADMSG;
+	return trie_level_of(b, type_length, below, ret) && ret->map ? 1 : -EBADMSG;
 }
 
 static unsigned
@@ -66,30 +76,31 @@ step_down(const struct arena_view *view, uint32_t link, uint64_t key, unsigned *
 	uint64_t off = ref_offset(link), map;
 	const struct block *b;
 	const struct trie_node *node;
-	uint32_t length, shift;
+	uint32_t type_length, length, shift;
 	unsigned digit, rank;
 
 	if (off + sizeof(*b) > view->committed)
 		return BAD;
 	b = (const struct block *)(const void *)(view->base + off);
-	if (block_type(b) != BLOCK_NODE)
+	type_length = LOAD_ONCE(&b->type_length);
+	if (type_length >> 28 != BLOCK_NODE)
 		return link;
-	length = block_length(b);
-	shift = b->aux;
+	length = type_length & BLOCK_LENGTH_MAX;
+	shift = LOAD_ONCE(&b->aux);
 	if (shift >= *below || length < sizeof(*node) || off + sizeof(*b) + length > view->committed)
 		return BAD;
-	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, link, b))
+	if (__builtin_expect(view->verifier != NULL, 0) && !block_verify(view, link, b, type_length))
 		return BAD;
 	*below = shift;
 	node = (const struct trie_node *)(const void *)b->payload;
-	map = node->map;
+	map = LOAD_ONCE(&node->map);
 	digit = trie_digit(key, shift);
 	if (!(map >> digit & 1))
 		return 0;
 	rank = rank_of(map, digit);
 	if (sizeof(*node) + (rank + 1) * sizeof(node->links[0]) > length)
 		return BAD;
-	link = node->links[rank];
+	link = LOAD_ONCE(&node->links[rank]);
 	return link ? link : BAD;
 }
 
@@ -114,15 +125,25 @@ trie_get(const struct arena_view *view, uint32_t root, uint64_t key, uint32_t *r
 	return link != 0;
 }
 
+/* The level is gone down into; of its links those of `rest` are still to visit. */
+static void
+push(struct trie_iter *it, const struct trie_level *level, uint64_t rest)
+{
+	it->stack[it->depth].next = level->links +
+				    rank_of(level->map, rest ? (unsigned)__builtin_ctzll(rest) : 0);
+	it->stack[it->depth].shift = level->shift;
+	it->stack[it->depth].rest = rest;
+	it->depth++;
+}
+
 /* Go down from link along the lowest digits to its first leaf. */
 static int
 descend(struct trie_iter *it, uint32_t link)
 {
 	for (;;) {
 		unsigned below = it->depth ? it->stack[it->depth - 1].shift : NO_PARENT;
-		const struct trie_node *node;
-		unsigned shift;
-		int r = link == 0 ? -EBADMSG : look_at_link(it->view, link, below, &node, &shift);
+		struct trie_level level;
+		int r = link == 0 ? -EBADMSG : look_at_link(it->view, link, below, &level);
 
 		if (r < 0)
 			return r;
@@ -131,13 +152,8 @@ descend(struct trie_iter *it, uint32_t link)
 			return 1;
 		}
 		/* shifts fall by 6 at least, so depth stays below TRIE_DEPTH_MAX */
-		it->stack[it->depth].node = node;
-		it->stack[it->depth].shift = shift;
-		it->stack[it->depth].rest = node->map & (node->map - 1);
-		it->depth++;
-		if (node->map == 0)
-			return -EBADMSG;
-		link = node->links[0];
+		push(it, &level, level.map & (level.map - 1));
+		link = LOAD_ONCE(&level.links[0]);
 	}
 }
 
@@ -154,17 +170,16 @@ int
 trie_next(struct trie_iter *it)
 {
 	while (it->depth > 0) {
-		const struct trie_node *node = it->stack[it->depth - 1].node;
 		uint64_t rest = it->stack[it->depth - 1].rest;
-		unsigned digit;
+		const uint32_t *next = it->stack[it->depth - 1].next;
 
 		if (rest == 0) {
 			it->depth--;
 			continue;
 		}
-		digit = (unsigned)__builtin_ctzll(rest);
 		it->stack[it->depth - 1].rest = rest & (rest - 1);
-		return descend(it, node->links[rank_of(node->map, digit)]);
+		it->stack[it->depth - 1].next++;
+		return descend(it, LOAD_ONCE(next));
 	}
 	it->leaf = 0;
 	return 0;
@@ -188,9 +203,9 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 	  const struct trie_keys *keys)
 {
 	uint32_t link = root;
-	unsigned shift = NO_PARENT, differ;
-	const struct trie_node *node;
+	struct trie_level level = {.shift = NO_PARENT};
 	struct trie_way way = {0, 0};
+	unsigned differ;
 	uint64_t key;
 	int r;
 
@@ -199,15 +214,13 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 	it->leaf = 0;
 	if (root == 0)
 		return 0;
-	while ((r = look_at_link(view, link, shift, &node, &shift)) > 0) {
-		unsigned digit = trie_digit(from, shift);
+	while ((r = look_at_link(view, link, level.shift, &level)) > 0) {
+		unsigned digit = trie_digit(from, level.shift);
 
-		if (node->map == 0)
-			return -EBADMSG;
-		if (!(node->map >> digit & 1))
-			digit = (unsigned)__builtin_ctzll(node->map);
-		trie_way_add(&way, shift, digit);
-		link = node->links[rank_of(node->map, digit)];
+		if (!(level.map >> digit & 1))
+			digit = (unsigned)__builtin_ctzll(level.map);
+		trie_way_add(&way, level.shift, digit);
+		link = LOAD_ONCE(&level.links[rank_of(level.map, digit)]);
 		if (link == 0)
 			return -EBADMSG;
 	}
@@ -224,27 +237,23 @@ trie_seek(struct trie_iter *it, const struct arena_view *view, uint32_t root, ui
 	}
 
 	link = root;
-	shift = NO_PARENT;
+	level.shift = NO_PARENT;
 	for (;;) {
 		unsigned digit;
-		uint64_t later;
 
-		r = look_at_link(view, link, shift, &node, &shift);
+		r = look_at_link(view, link, level.shift, &level);
 		if (r < 0)
 			return r;
-		if (r == 0 || (key != from && shift < differ))
+		if (r == 0 || (key != from && level.shift < differ))
 			break;
 		/* above the difference every digit of from is k's; at it, from's may be missing */
-		digit = trie_digit(from, shift);
-		later = digit == 63 ? 0 : node->map & (~0ull << (digit + 1));
-		it->stack[it->depth].node = node;
-		it->stack[it->depth].shift = shift;
-		it->stack[it->depth].rest = later;
-		it->depth++;
-		if (!(node->map >> digit & 1) || (key != from && shift == differ))
-			return node->map >> digit & 1 ? descend(it, node->links[rank_of(node->map, digit)])
-						      : trie_next(it);
-		link = node->links[rank_of(node->map, digit)];
+		digit = trie_digit(from, level.shift);
+		push(it, &level, digit == 63 ? 0 : level.map & (~0ull << (digit + 1)));
+		if (!(level.map >> digit & 1))
+			return trie_next(it);
+		link = LOAD_ONCE(&level.links[rank_of(level.map, digit)]);
+		if (key != from && level.shift == differ)
+			return descend(it, link);
 	}
 	/* everything below link agrees with k down to the difference */
 	if (key >= from)

@@ -67,10 +67,19 @@ trie_digit(uint64_t key, unsigned shift)
 	return (unsigned)(key >> shift) & 63u;
 }
 
+/* A node as it was checked: what is read of it is bounded by this map, and not by what stands there later. */
+struct trie_level {
+	const uint32_t *links;
+	uint64_t map;
+	unsigned shift;
+};
+
 /*
- * The node b, checked: as many links as its map has bits, and a shift that is a multiple of 6 below `below`.
- * NULL when damaged.
+ * The node b, whose bounds were checked with this type and length: as many links as its map has bits, and a
+ * shift that is a multiple of 6 below `below`. False when damaged.
  */
+bool trie_level_of(const struct block *b, uint32_t type_length, unsigned below, struct trie_level *ret);
+/* The same of one that does not change while one looks: the writer's. NULL when damaged. */
 const struct trie_node *trie_node_of(const struct block *b, unsigned below);
 
 /*
@@ -128,9 +137,9 @@ struct trie_iter {
 	uint32_t leaf;
 	unsigned depth;
 	struct {
-		const struct trie_node *node;
+		const uint32_t *next; /* link of the lowest bit of rest */
 		unsigned shift;
-		uint64_t rest;	/* bits of map still to visit */
+		uint64_t rest; /* bits of map still to visit */
 	} stack[TRIE_DEPTH_MAX];
 };
 

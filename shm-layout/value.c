@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values, read in place. Everything here looks at bytes that another process wrote: a position is
- * compared with the end before it is read, a reference goes through block_at(), and what a container
+ * compared with the end before it is read, a reference goes through block_load(), and what a container
  * claims to hold is never more than what its own container holds. A damaged value reads as absent.
+ * A tag, length or ref is loaded once a look: the bytes may turn to zeros meanwhile.
  *
  * value_each_ref() needs no recursion: a container's contents follow its head, so that one walk over
  * the heads, entering instead of skipping, meets every value once.
@@ -30,35 +31,33 @@ static const uint8_t size_bytes[64] = {
 	[TAG_ARRAY16] = 2, [TAG_ARRAY32] = 4, [TAG_OBJECT16] = 2, [TAG_OBJECT32] = 4,
 };
 
+/* Numbers behind a tag are unaligned. */
+struct unaligned16 {
+	uint16_t n;
+} __attribute__((packed));
+struct unaligned32 {
+	uint32_t n;
+} __attribute__((packed));
+
 static inline uint16_t
 load16(const uint8_t *at)
 {
-	uint16_t n;
-
-	memcpy(&n, at, sizeof(n));
-	return n;
+	return ((const volatile struct unaligned16 *)(const volatile void *)at)->n; /* once */
 }
 
 static inline uint32_t
 load32(const uint8_t *at)
 {
-	uint32_t n;
-
-	memcpy(&n, at, sizeof(n));
-	return n;
+	return ((const volatile struct unaligned32 *)(const volatile void *)at)->n; /* once */
 }
 
-/* Head and contents of the encoded value at `at`. False when it does not lie within end. */
+/* Head and contents of the encoded value at `at` < end, which has this tag. False when it does not lie within
+ * end. */
 static inline bool
-extent(const uint8_t *at, const uint8_t *end, const uint8_t **ret_contents, size_t *ret_length)
+extent(unsigned tag, const uint8_t *at, const uint8_t *end, const uint8_t **ret_contents, size_t *ret_length)
 {
-	size_t left, head, length;
-	unsigned tag;
+	size_t left = (size_t)(end - at), head, length;
 
-	if (at >= end)
-		return false;
-	left = (size_t)(end - at);
-	tag = *at;
 	if (tag >= TAG_STRING0) {
 		head = 1;
 		length = tag <= TAG_STRING63 ? tag - TAG_STRING0 : 0;
@@ -73,7 +72,7 @@ extent(const uint8_t *at, const uint8_t *end, const uint8_t **ret_contents, size
 			length = 0;
 			break;
 		case 1:
-			length = at[1];
+			length = LOAD_ONCE(at + 1);
 			break;
 		case 2:
 			length = load16(at + 1);
@@ -89,19 +88,39 @@ extent(const uint8_t *at, const uint8_t *end, const uint8_t **ret_contents, size
 	return true;
 }
 
+/* The same of whatever value stands there, and its tag. */
+static inline bool
+measure(const uint8_t *at, const uint8_t *end, unsigned *ret_tag, const uint8_t **ret_contents,
+	size_t *ret_length)
+{
+	if (at >= end)
+		return false;
+	*ret_tag = LOAD_ONCE(at);
+	return extent(*ret_tag, at, end, ret_contents, ret_length);
+}
+
 static inline const uint8_t *
 after(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *contents;
 	size_t length;
+	unsigned tag;
 
-	return extent(at, end, &contents, &length) ? contents + length : NULL;
+	return measure(at, end, &tag, &contents, &length) ? contents + length : NULL;
 }
 
 const uint8_t *
 value_after(const uint8_t *at, const uint8_t *end)
 {
 	return after(at, end);
+}
+
+const uint8_t *
+value_skip(const uint8_t *at, const uint8_t *end, uint32_t count)
+{
+	for (; count > 0 && at; count--)
+		at = after(at, end);
+	return at;
 }
 
 static struct value
@@ -114,14 +133,15 @@ no_value(void)
 static inline bool
 open_block(struct value *v, const struct arena_view *view, uint32_t ref)
 {
-	const struct block *b = block_at(view, ref, BLOCK_VALUE, 1);
+	uint32_t length;
+	const struct block *b = block_load(view, ref, BLOCK_VALUE, 1, &length);
 
-	if (!b || b->payload[0] == TAG_REF)
+	if (!b || LOAD_ONCE(&b->payload[0]) == TAG_REF)
 		return false;
 	v->view = view;
 	v->own = NULL;
 	v->at = b->payload;
-	v->end = after(b->payload, b->payload + block_length(b));
+	v->end = after(b->payload, b->payload + length);
 	return v->end != NULL;
 }
 
@@ -132,7 +152,7 @@ open_here(struct value *v, const struct arena_view *view, const struct object *o
 {
 	if (at >= end)
 		return false;
-	if (*at == TAG_REF)
+	if (LOAD_ONCE(at) == TAG_REF)
 		return end - at >= 5 && open_block(v, view, load32(at + 1));
 	v->view = view;
 	v->own = own;
@@ -152,13 +172,11 @@ value_here(const struct arena_view *view, const struct object *own, const uint8_
 bool
 value_open_object(struct value *v, const struct arena_view *view, uint32_t ref)
 {
-	const struct block *b;
-	const struct object *o = object_at(view, ref);
+	struct object_extent extent;
+	const struct object *o = object_load(view, ref, &extent);
+	const uint8_t *payload = (const uint8_t *)o;
 
-	if (!o)
-		return false;
-	b = (const struct block *)(const void *)(view->base + ref_offset(ref));
-	return open_here(v, view, o, b->payload + o->body_offset, b->payload + block_length(b));
+	return o && open_here(v, view, o, payload + extent.body_offset, payload + extent.length);
 }
 
 struct value
@@ -177,18 +195,17 @@ value_of_block(const struct arena_view *view, uint32_t ref)
 	return open_block(&v, view, ref) ? v : no_value();
 }
 
-enum value_kind
-value_kind(struct value v)
+/* own: whether OWN_NAME and OWN_NAMESPACE mean anything here */
+static enum value_kind
+kind_of(unsigned tag, bool own)
 {
-	if (!v.at)
-		return VALUE_NONE;
-	if (*v.at >= TAG_SMALL0)
-		return *v.at <= TAG_SMALL63 ? VALUE_INT : VALUE_NONE;
-	if (*v.at >= TAG_STRING0)
+	if (tag >= TAG_SMALL0)
+		return tag <= TAG_SMALL63 ? VALUE_INT : VALUE_NONE;
+	if (tag >= TAG_STRING0)
 		return VALUE_STRING;
-	if (*v.at >= TAG_INT1 && *v.at <= TAG_INT8)
+	if (tag >= TAG_INT1 && tag <= TAG_INT8)
 		return VALUE_INT;
-	switch ((enum value_tag)*v.at) {
+	switch ((enum value_tag)tag) {
 	case TAG_NULL:
 		return VALUE_NULL;
 	case TAG_FALSE:
@@ -196,7 +213,7 @@ value_kind(struct value v)
 		return VALUE_BOOL;
 	case TAG_OWN_NAME:
 	case TAG_OWN_NAMESPACE:
-		return v.own ? VALUE_STRING : VALUE_NONE;
+		return own ? VALUE_STRING : VALUE_NONE;
 	case TAG_UINT64:
 		return VALUE_UINT;
 	case TAG_DOUBLE:
@@ -221,29 +238,39 @@ value_kind(struct value v)
 	}
 }
 
+enum value_kind
+value_kind(struct value v)
+{
+	return v.at ? kind_of(LOAD_ONCE(v.at), v.own != NULL) : VALUE_NONE;
+}
+
+/* The object's own name or namespace. */
+static bool
+own_string(const struct value *v, unsigned tag, const char **ret_data, size_t *ret_length)
+{
+	struct object_extent extent;
+
+	if (!v->own || !object_measure_within(v->view, v->own, &extent))
+		return false;
+	*ret_data = v->own->key + (tag == TAG_OWN_NAME ? extent.namespace_length : 0);
+	*ret_length = tag == TAG_OWN_NAME ? extent.name_length : extent.namespace_length;
+	return true;
+}
+
 bool
 value_string(struct value v, const char **ret_data, size_t *ret_length)
 {
 	enum value_kind kind;
 	const uint8_t *contents;
 	size_t length;
+	unsigned tag;
 
-	if (!v.at)
+	if (!v.at || !measure(v.at, v.end, &tag, &contents, &length))
 		return false;
-	if (v.own && *v.at == TAG_OWN_NAME) {
-		*ret_data = object_name(v.own);
-		*ret_length = v.own->name_length;
-		return true;
-	}
-	if (v.own && *v.at == TAG_OWN_NAMESPACE) {
-		*ret_data = object_namespace(v.own);
-		*ret_length = v.own->namespace_length;
-		return true;
-	}
-	kind = value_kind(v);
+	if (tag == TAG_OWN_NAME || tag == TAG_OWN_NAMESPACE)
+		return own_string(&v, tag, ret_data, ret_length);
+	kind = kind_of(tag, false);
 	if (kind != VALUE_STRING && kind != VALUE_NUMBER)
-		return false;
-	if (!extent(v.at, v.end, &contents, &length))
 		return false;
 	*ret_data = (const char *)contents;
 	*ret_length = length;
@@ -255,13 +282,14 @@ value_text(const struct value *v, const char **ret_data, size_t *ret_length)
 {
 	const uint8_t *contents;
 	size_t length;
+	unsigned tag;
 
-	if (!v->at)
+	if (!v->at || !measure(v->at, v->end, &tag, &contents, &length))
 		return false;
-	if (*v->at < TAG_STRING0 && *v->at != TAG_STRING8 && *v->at != TAG_STRING16 && *v->at != TAG_STRING32)
-		return (*v->at == TAG_OWN_NAME || *v->at == TAG_OWN_NAMESPACE) &&
-		       value_string(*v, ret_data, ret_length);
-	if (*v->at > TAG_STRING63 || !extent(v->at, v->end, &contents, &length))
+	if (tag < TAG_STRING0 && tag != TAG_STRING8 && tag != TAG_STRING16 && tag != TAG_STRING32)
+		return (tag == TAG_OWN_NAME || tag == TAG_OWN_NAMESPACE) &&
+		       own_string(v, tag, ret_data, ret_length);
+	if (tag > TAG_STRING63)
 		return false;
 	*ret_data = (const char *)contents;
 	*ret_length = length;
@@ -274,16 +302,17 @@ value_equals_string(struct value v, const char *data, size_t length)
 	const char *own;
 	size_t own_length;
 
-	return value_kind(v) == VALUE_STRING && value_string(v, &own, &own_length) && own_length == length &&
-	       memcmp(own, data, length) == 0;
+	return value_text(&v, &own, &own_length) && own_length == length && memcmp(own, data, length) == 0;
 }
 
 bool
 value_bool(struct value v, bool *ret)
 {
-	if (value_kind(v) != VALUE_BOOL)
+	unsigned tag = v.at ? LOAD_ONCE(v.at) : TAG_NULL;
+
+	if (kind_of(tag, false) != VALUE_BOOL)
 		return false;
-	*ret = *v.at == TAG_TRUE;
+	*ret = tag == TAG_TRUE;
 	return true;
 }
 
@@ -305,15 +334,26 @@ load_int(const uint8_t *at, unsigned bytes)
 bool
 value_int(struct value v, int64_t *ret)
 {
-	if (value_kind(v) != VALUE_INT)
+	const uint8_t *contents;
+	size_t length;
+	unsigned tag;
+
+	if (!v.at || !measure(v.at, v.end, &tag, &contents, &length) || kind_of(tag, false) != VALUE_INT)
 		return false;
-	if (*v.at >= TAG_SMALL0) {
-		*ret = *v.at - TAG_SMALL0;
-		return true;
-	}
-	if (!value_after(v.at, v.end))
+	*ret = tag >= TAG_SMALL0 ? (int64_t)(tag - TAG_SMALL0) : load_int(v.at + 1, tag - TAG_INT1 + 1u);
+	return true;
+}
+
+bool
+value_word(struct value v, enum value_tag wanted, void *ret)
+{
+	const uint8_t *contents;
+	size_t length;
+	unsigned tag;
+
+	if (!v.at || !measure(v.at, v.end, &tag, &contents, &length) || tag != (unsigned)wanted)
 		return false;
-	*ret = load_int(v.at + 1, *v.at - TAG_INT1 + 1u);
+	memcpy(ret, v.at + 1, sizeof(uint64_t));
 	return true;
 }
 
@@ -328,91 +368,145 @@ value_uint(struct value v, uint64_t *ret)
 		*ret = (uint64_t)n;
 		return true;
 	}
-	if (value_kind(v) != VALUE_UINT || !value_after(v.at, v.end))
-		return false;
-	memcpy(ret, v.at + 1, sizeof(*ret));
-	return true;
+	return value_word(v, TAG_UINT64, ret);
 }
 
 size_t
 value_count(struct value v)
 {
 	const uint8_t *at, *end;
-	uint32_t names;
+	const uint32_t *names;
+	uint32_t fields;
 	size_t count = 0, length;
+	unsigned tag;
 
-	switch (value_kind(v)) {
-	case VALUE_OBJECT:
-		if (*v.at == TAG_EMPTY_OBJECT || !extent(v.at, v.end, &at, &length) ||
-		    !value_shape_names(block_at(v.view, load32(at - 4), BLOCK_SHAPE, 0), &names))
-			return 0;
-		return names;
-	case VALUE_ARRAY:
-		if (!extent(v.at, v.end, &at, &length))
-			return 0;
+	if (!v.at || !measure(v.at, v.end, &tag, &at, &length))
+		return 0;
+	if (tag == TAG_OBJECT16 || tag == TAG_OBJECT32)
+		return value_shape(v.view, load32(at - 4), &names, &fields) ? fields : 0;
+	if (tag == TAG_ARRAY16 || tag == TAG_ARRAY32)
 		for (end = at + length; at && at < end; at = value_after(at, end))
 			count++;
-		return count;
-	default:
-		return 0;
-	}
+	return count;
+}
+
+/* length: of its payload, as checked */
+static const uint32_t *
+names_of(const struct block *shape, uint32_t length, uint32_t *ret_count)
+{
+	uint32_t count;
+
+	if (length < SHAPE_FINGERPRINTS)
+		return NULL;
+	count = load32(shape->payload);
+	if (count > SHAPE_FIELDS_MAX || length != shape_length(count))
+		return NULL;
+	*ret_count = count;
+	return (const uint32_t *)(const void *)(shape->payload + shape_names_offset(count));
+}
+
+const struct block *
+value_shape(const struct arena_view *view, uint32_t ref, const uint32_t **ret_names, uint32_t *ret_count)
+{
+	uint32_t length;
+	const struct block *shape = block_load(view, ref, BLOCK_SHAPE, SHAPE_FINGERPRINTS, &length);
+
+	if (!shape)
+		return NULL;
+	*ret_names = names_of(shape, length, ret_count);
+	return *ret_names ? shape : NULL;
 }
 
 const uint32_t *
 value_shape_names(const struct block *shape, uint32_t *ret_count)
 {
-	uint32_t count;
-
-	if (!shape || block_length(shape) < SHAPE_FINGERPRINTS)
-		return NULL;
-	count = load32(shape->payload);
-	if (count > SHAPE_FIELDS_MAX || block_length(shape) != shape_length(count))
-		return NULL;
-	*ret_count = count;
-	return (const uint32_t *)(const void *)(shape->payload + shape_names_offset(count));
+	return shape ? names_of(shape, block_length(shape), ret_count) : NULL;
 }
 
 /* The bytes of a name: an inline string in a block of its own. */
 static inline bool
 name_of(const struct arena_view *view, uint32_t ref, const char **ret_name, size_t *ret_length)
 {
-	const struct block *b = block_at(view, ref, BLOCK_VALUE, 1);
+	uint32_t length;
+	const struct block *b = block_load(view, ref, BLOCK_VALUE, 1, &length);
 	const uint8_t *contents;
+	unsigned tag;
 
-	if (!b ||
-	    (b->payload[0] != TAG_STRING8 && b->payload[0] != TAG_STRING16 && b->payload[0] != TAG_STRING32 &&
-	     (b->payload[0] < TAG_STRING0 || b->payload[0] > TAG_STRING63)))
-		return false;
-	if (!extent(b->payload, b->payload + block_length(b), &contents, ret_length))
+	if (!b || !measure(b->payload, b->payload + length, &tag, &contents, ret_length) ||
+	    (tag != TAG_STRING8 && tag != TAG_STRING16 && tag != TAG_STRING32 &&
+	     (tag < TAG_STRING0 || tag > TAG_STRING63)))
 		return false;
 	*ret_name = (const char *)contents;
 	return true;
 }
 
-/* The position of a name in a shape, or MEMO_ABSENT. */
-#define MEMO_ABSENT 0xffffu
+#define MEMO_ABSENT 0xffffu      /* in a memo: the name is not in that shape */
+#define NOWHERE UINT32_MAX       /* what was looked at has no such name */
+#define UNKNOWN (UINT32_MAX - 1) /* nor this, but something that was looked at may be gone */
+#define SMALLEST_PAGE 4096u
 
+/*
+ * Whether the bytes that were read, from the first to the last, were no zeros of a page that was given back:
+ * pages are given back as a whole, and stay so, so what is there now was there before. Errs towards no.
+ */
+static bool
+stands(const uint8_t *first, const uint8_t *last)
+{
+	bool one_page = (((uintptr_t)first ^ (uintptr_t)last) & ~(uintptr_t)(SMALLEST_PAGE - 1)) == 0;
+
+	/* Without it these loads could be done before those that they are to vouch for. */
+	atomic_thread_fence(memory_order_acquire);
+	return LOAD_ONCE(first) != 0 &&
+	       (one_page || ((size_t)(last - first) < SMALLEST_PAGE && LOAD_ONCE(last) != 0));
+}
+
+/* The position of a name in a shape, or NOWHERE, or UNKNOWN. */
 static uint32_t
-position_of(const struct arena_view *view, const struct block *shape, const char *name, size_t length,
-	    uint8_t name_fp)
+position_of(const struct arena_view *view, uint32_t ref, const char *name, size_t length, uint8_t name_fp)
 {
 	const uint8_t *fps, *hit;
 	const uint32_t *names;
 	uint32_t count;
+	const struct block *shape = value_shape(view, ref, &names, &count);
+	bool all_stand = true;
 
-	names = value_shape_names(shape, &count);
-	if (!names)
-		return UINT32_MAX;
+	if (!shape)
+		return UNKNOWN;
 	fps = shape->payload + SHAPE_FINGERPRINTS;
 	for (hit = fps; (hit = memchr(hit, name_fp, count - (size_t)(hit - fps))) != NULL; hit++) {
 		const char *found;
 		size_t found_length;
 
-		if (name_of(view, names[hit - fps], &found, &found_length) && found_length == length &&
-		    memcmp(found, name, length) == 0)
+		if (!name_of(view, LOAD_ONCE(&names[hit - fps]), &found, &found_length))
+			all_stand = false;
+		else if (found_length == length && memcmp(found, name, length) == 0)
 			return (uint32_t)(hit - fps);
+		else
+			all_stand &= stands((const uint8_t *)found - 1,
+					    (const uint8_t *)found + found_length - 1);
 	}
-	return UINT32_MAX;
+	return all_stand && count > 0 && stands(shape->payload, &fps[count - 1]) ? NOWHERE : UNKNOWN;
+}
+
+bool
+value_open_fields(const struct value *object, struct value_fields *ret)
+{
+	unsigned tag = object->at ? LOAD_ONCE(object->at) : TAG_NULL;
+	size_t bytes;
+
+	if ((tag != TAG_OBJECT16 && tag != TAG_OBJECT32) ||
+	    !extent(tag, object->at, object->end, &ret->at, &bytes))
+		return false;
+	ret->end = ret->at + bytes;
+	ret->shape_ref = load32(ret->at - 4);
+	ret->shape = block_at(object->view, ret->shape_ref, BLOCK_SHAPE, 0);
+	return ret->shape != NULL;
+}
+
+bool
+value_open_at(struct value *v, const struct value *object, const uint8_t *at, const uint8_t *end)
+{
+	return open_here(v, object->view, object->own, at, end);
 }
 
 bool
@@ -421,35 +515,39 @@ value_enter(struct value *v, const char *name, size_t length, uint8_t name_fp, s
 	const uint8_t *at, *end;
 	const struct block *shape;
 	_Atomic uint64_t *known;
+	uint64_t word, shape_tag;
+	unsigned tag;
 	uint32_t ref, i;
-	uint64_t word;
 	size_t bytes;
 
-	if (!v->at || (*v->at != TAG_OBJECT16 && *v->at != TAG_OBJECT32) ||
-	    !extent(v->at, v->end, &at, &bytes))
+	if (!v->at)
+		return false;
+	tag = LOAD_ONCE(v->at);
+	if ((tag != TAG_OBJECT16 && tag != TAG_OBJECT32) || !extent(tag, v->at, v->end, &at, &bytes))
 		return false;
 	end = at + bytes;
 	ref = load32(at - 4);
-	shape = block_at(v->view, ref, BLOCK_SHAPE, 0);
-	if (!shape)
-		return false;
 	if (memo) {
+		shape = block_at(v->view, ref, BLOCK_SHAPE, 0);
+		if (!shape)
+			return false;
+		shape_tag = LOAD_ONCE(&shape->tag);
 		known = &memo->words[ref % VALUE_MEMOS];
 		word = atomic_load_explicit(known, memory_order_relaxed);
 		i = (uint32_t)(word & MEMO_ABSENT);
-		if ((word ^ shape->tag) > MEMO_ABSENT) { /* another shape's */
-			i = position_of(v->view, shape, name, length, name_fp);
-			if (i < MEMO_ABSENT || i == UINT32_MAX)
+		if ((word ^ shape_tag) > MEMO_ABSENT) { /* another shape's */
+			i = position_of(v->view, ref, name, length, name_fp);
+			if (i < MEMO_ABSENT || i == NOWHERE)
 				atomic_store_explicit(
-					known, (shape->tag & ~(uint64_t)MEMO_ABSENT) | (i & MEMO_ABSENT),
+					known, (shape_tag & ~(uint64_t)MEMO_ABSENT) | (i & MEMO_ABSENT),
 					memory_order_relaxed);
 		} else if (i == MEMO_ABSENT) {
-			i = UINT32_MAX;
+			i = NOWHERE;
 		}
 	} else {
-		i = position_of(v->view, shape, name, length, name_fp);
+		i = position_of(v->view, ref, name, length, name_fp);
 	}
-	if (i == UINT32_MAX)
+	if (i >= UNKNOWN)
 		return false;
 	for (; i > 0 && at; i--)
 		at = after(at, end);
@@ -481,8 +579,10 @@ value_element(struct value array, size_t i)
 {
 	const uint8_t *at, *end;
 	size_t length;
+	unsigned tag;
 
-	if (value_kind(array) != VALUE_ARRAY || !extent(array.at, array.end, &at, &length))
+	if (!array.at || !measure(array.at, array.end, &tag, &at, &length) ||
+	    (tag != TAG_ARRAY16 && tag != TAG_ARRAY32))
 		return no_value();
 	for (end = at + length; i > 0 && at && at < end; i--)
 		at = value_after(at, end);
@@ -493,23 +593,26 @@ struct value_iter
 value_iterate(struct value v)
 {
 	struct value_iter it = {0};
-	enum value_kind kind = value_kind(v);
+	enum value_kind kind;
 	const uint8_t *at;
 	size_t length;
+	unsigned tag;
 
-	if (kind != VALUE_ARRAY && kind != VALUE_OBJECT)
+	if (!v.at)
 		return it;
-	if (!extent(v.at, v.end, &at, &length)) {
+	if (!measure(v.at, v.end, &tag, &at, &length)) {
 		it.damaged = true;
 		return it;
 	}
+	kind = kind_of(tag, false);
+	if (kind != VALUE_ARRAY && kind != VALUE_OBJECT)
+		return it;
 	it.rest = v;
 	it.rest.at = at;
 	it.rest.end = at + length;
-	if (*v.at == TAG_OBJECT16 || *v.at == TAG_OBJECT32) {
-		it.shape = block_at(v.view, load32(at - 4), BLOCK_SHAPE, 0);
-		if (!value_shape_names(it.shape, &it.count))
-			it.damaged = true;
+	if (tag == TAG_OBJECT16 || tag == TAG_OBJECT32) {
+		it.shape = value_shape(v.view, load32(at - 4), &it.names, &it.count);
+		it.damaged = !it.shape;
 	}
 	return it;
 }
@@ -518,7 +621,6 @@ bool
 value_next(struct value_iter *it)
 {
 	const uint8_t *after;
-	uint32_t count;
 
 	if (it->damaged || it->rest.at == it->rest.end) {
 		if (it->shape && it->index != it->count)
@@ -532,14 +634,10 @@ value_next(struct value_iter *it)
 		it->damaged = true;
 		return false;
 	}
-	if (it->shape) {
-		const uint32_t *names = value_shape_names(it->shape, &count);
-
-		if (it->index >= it->count || !names ||
-		    !name_of(it->rest.view, names[it->index], &it->key, &it->key_length)) {
-			it->damaged = true;
-			return false;
-		}
+	if (it->shape && (it->index >= it->count || !name_of(it->rest.view, LOAD_ONCE(&it->names[it->index]),
+							     &it->key, &it->key_length))) {
+		it->damaged = true;
+		return false;
 	}
 	it->index++;
 	it->rest.at = after;
@@ -551,15 +649,16 @@ value_each_ref(const uint8_t *at, const uint8_t *end, int (*each)(uint32_t ref, 
 {
 	const uint8_t *contents;
 	size_t length;
+	unsigned tag;
 	int r;
 
 	end = value_after(at, end);
 	if (!end)
 		return -EBADMSG;
 	while (at < end) {
-		if (!extent(at, end, &contents, &length))
+		if (!measure(at, end, &tag, &contents, &length))
 			return -EBADMSG;
-		switch (*at) {
+		switch (tag) {
 		case TAG_REF:
 		case TAG_OBJECT16:
 		case TAG_OBJECT32:

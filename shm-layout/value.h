@@ -95,7 +95,8 @@ bool value_open_object(struct value *v, const struct arena_view *view, uint32_t 
 /*
  * Where a name stood in the last few shapes, so that finding it again costs one comparison: the upper 48 bits
  * of the shape's integrity tag, which follows from its content and place, and the position in the lower 16.
- * Zeroed is empty. Threads may share one.
+ * Zeroed is empty. Threads may share one. It outlives arenas, so nothing is kept in it that came from zeros:
+ * that a name is absent only when all that said so was still there afterwards.
  */
 #define VALUE_MEMOS 8u
 struct value_memo {
@@ -113,6 +114,8 @@ bool value_bool(struct value v, bool *ret);
 bool value_int(struct value v, int64_t *ret);		/* INT only */
 bool value_uint(struct value v, uint64_t *ret);		/* UINT, and INT >= 0 */
 bool value_double(struct value v, double *ret);		/* any number */
+/* The eight bytes behind this tag (UINT64, DOUBLE), and behind no other. */
+bool value_word(struct value v, enum value_tag tag, void *ret);
 bool value_equals_string(struct value v, const char *data, size_t length);
 
 /* Fields or elements. Cost: O(1). */
@@ -130,7 +133,7 @@ struct value value_at_name(struct value object, const char *name);
 struct value value_element(struct value array, size_t i);
 
 /*
- * Step through an array or object:
+ * Step through an array or object, of which shape and lengths were checked when it began:
  *
  *	struct value_iter it = value_iterate(v);
  *	while (value_next(&it))
@@ -145,6 +148,7 @@ struct value_iter {
 	bool damaged;
 	struct value rest;
 	const struct block *shape;
+	const uint32_t *names; /* of an object: refs of its names, `count` of them */
 	uint32_t index;
 	uint32_t count;
 };
@@ -153,6 +157,21 @@ bool value_next(struct value_iter *it);
 
 /* Where the encoded value at `at` ends; NULL when that is not within end. */
 const uint8_t *value_after(const uint8_t *at, const uint8_t *end);
+/* The same behind `count` values. */
+const uint8_t *value_skip(const uint8_t *at, const uint8_t *end, uint32_t count);
+
+/*
+ * The fields of an object as they lie, for who knows of its shape which are where: they begin at `at`, each
+ * behind the one before (value_skip()), and value_open_at() makes one of them a value. False: it is no
+ * object, has none, or is damaged.
+ */
+struct value_fields {
+	const struct block *shape;
+	uint32_t shape_ref;
+	const uint8_t *at, *end;
+};
+bool value_open_fields(const struct value *object, struct value_fields *ret);
+bool value_open_at(struct value *v, const struct value *object, const uint8_t *at, const uint8_t *end);
 
 /*
  * Where in a BLOCK_SHAPE's payload the fingerprints stand, where the names' refs, and how long it is. count
@@ -172,9 +191,12 @@ shape_length(uint32_t count)
 }
 
 /*
- * The refs of a BLOCK_SHAPE's names, checked against its length (not what they refer to); NULL when
- * damaged.
+ * The shape of this ref and the refs of its names, checked against its length (not what they refer to); NULL
+ * when damaged.
  */
+const struct block *value_shape(const struct arena_view *view, uint32_t ref, const uint32_t **ret_names,
+				uint32_t *ret_count);
+/* The same of a block that does not change while one looks: the writer's. */
 const uint32_t *value_shape_names(const struct block *shape, uint32_t *ret_count);
 
 /*

@@ -185,6 +185,7 @@ put_value(struct printer *p, struct value v, unsigned depth)
 	int64_t n;
 	uint64_t u;
 	double f;
+	bool b;
 
 	if (++p->items > VALUE_ITEMS_MAX)
 		return -EBADMSG;
@@ -192,7 +193,9 @@ put_value(struct printer *p, struct value v, unsigned depth)
 	case VALUE_NULL:
 		return put(p, "null", 4);
 	case VALUE_BOOL:
-		return *v.at == TAG_TRUE ? put(p, "true", 4) : put(p, "false", 5);
+		if (!value_bool(v, &b))
+			return -EBADMSG;
+		return b ? put(p, "true", 4) : put(p, "false", 5);
 	case VALUE_INT:
 		if (!value_int(v, &n))
 			return -EBADMSG;
@@ -250,10 +253,7 @@ value_double(struct value v, double *ret)
 		*ret = (double)u;
 		return true;
 	case VALUE_DOUBLE:
-		if (!value_after(v.at, v.end))
-			return false;
-		memcpy(ret, v.at + 1, sizeof(*ret));
-		return true;
+		return value_word(v, TAG_DOUBLE, ret);
 	case VALUE_NUMBER:
 		/* An integer beyond 64 bits, or beyond what a double holds: digits after the first 1,000
 		 * change nothing but the magnitude, and that of so long a text is infinite. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walks everything that a root reaches: a visitor's tour for verification and for the writer's books. Each
- * kind of block has one function, which checks what it holds before it goes on.
+ * kind of block has one function, which checks what it holds before it goes on. What is walked may turn to
+ * zeros meanwhile (a verifying reader's snapshot that is revoked): lengths are those that were checked.
  */
 #include "shm-layout/walk.h"
 
@@ -34,18 +35,29 @@ damaged(struct walk *w, uint32_t ref, const char *why)
 	return -EBADMSG;
 }
 
-/* The block, checked for bounds and type, and shown to the visitor. */
+/* The block, checked for bounds and type, and shown to the visitor. ret_length: of its payload, as checked */
 static int
-enter(struct walk *w, uint32_t ref, enum block_type type, const struct block **ret)
+enter(struct walk *w, uint32_t ref, enum block_type type, const struct block **ret, uint32_t *ret_length)
 {
-	const struct block *b = block_any(w->view, ref);
+	uint32_t type_length;
+	const struct block *b = block_any_load(w->view, ref, &type_length);
 
 	if (!b)
 		return damaged(w, w->holder, "it refers to a place outside the arena");
-	if (block_type(b) != type)
+	if (type_length >> 28 != (uint32_t)type)
 		return damaged(w, w->holder, "it refers to a block of another type than belongs there");
 	*ret = b;
+	*ret_length = type_length & BLOCK_LENGTH_MAX;
 	return w->visitor->block(w->visitor->context, ref, b);
+}
+
+/* The type of the block at ref; 0: there is none. */
+static unsigned
+type_at(const struct walk *w, uint32_t ref)
+{
+	uint32_t type_length;
+
+	return block_any_load(w->view, ref, &type_length) ? type_length >> 28 : 0;
 }
 
 /* ---- values ---- */
@@ -56,18 +68,17 @@ static int
 walk_shape(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
-	uint32_t holder = w->holder, count = 0;
+	uint32_t holder = w->holder, count = 0, length;
 	const uint32_t *names;
-	int r = enter(w, ref, BLOCK_SHAPE, &b);
+	int r = enter(w, ref, BLOCK_SHAPE, &b, &length);
 
 	if (r <= 0)
 		return r;
-	names = value_shape_names(b, &count);
-	if (!names || count == 0)
+	if (!value_shape(w->view, ref, &names, &count) || count == 0)
 		return damaged(w, ref, "a shape whose length does not fit its count");
 	w->holder = ref;
 	for (uint32_t i = 0; i < count && r >= 0; i++)
-		r = walk_value_block(w, names[i]);
+		r = walk_value_block(w, LOAD_ONCE(&names[i]));
 	w->holder = holder;
 	return r < 0 ? r : 0;
 }
@@ -77,11 +88,8 @@ static int
 walk_value_ref(uint32_t ref, void *context)
 {
 	struct walk *w = context;
-	const struct block *b = block_any(w->view, ref);
 
-	if (b && block_type(b) == BLOCK_SHAPE)
-		return walk_shape(w, ref);
-	return walk_value_block(w, ref);
+	return type_at(w, ref) == BLOCK_SHAPE ? walk_shape(w, ref) : walk_value_block(w, ref);
 }
 
 static int
@@ -107,26 +115,27 @@ static int
 walk_value_block(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
-	int r = enter(w, ref, BLOCK_VALUE, &b);
+	uint32_t length;
+	int r = enter(w, ref, BLOCK_VALUE, &b, &length);
 
 	if (r <= 0)
 		return r;
-	return walk_value_bytes(w, ref, b->payload, b->payload + block_length(b));
+	return walk_value_bytes(w, ref, b->payload, b->payload + length);
 }
 
 static int
 walk_object(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
-	const struct object *o;
-	int r = enter(w, ref, BLOCK_OBJECT, &b);
+	struct object_extent extent;
+	uint32_t length;
+	int r = enter(w, ref, BLOCK_OBJECT, &b, &length);
 
 	if (r <= 0)
 		return r;
-	o = object_at(w->view, ref);
-	if (!o)
+	if (!object_load(w->view, ref, &extent))
 		return damaged(w, ref, "an object whose lengths do not fit its block");
-	return walk_value_bytes(w, ref, b->payload + o->body_offset, b->payload + block_length(b));
+	return walk_value_bytes(w, ref, b->payload + extent.body_offset, b->payload + extent.length);
 }
 
 static int
@@ -134,8 +143,8 @@ walk_tombstone(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
 	const struct tombstone *t;
-	uint32_t holder = w->holder;
-	int r = enter(w, ref, BLOCK_TOMBSTONE, &b);
+	uint32_t holder = w->holder, length;
+	int r = enter(w, ref, BLOCK_TOMBSTONE, &b, &length);
 
 	if (r <= 0)
 		return r;
@@ -143,7 +152,7 @@ walk_tombstone(struct walk *w, uint32_t ref)
 	if (!t)
 		return damaged(w, ref, "a tombstone of another length");
 	w->holder = ref;
-	r = walk_object(w, t->object);
+	r = walk_object(w, LOAD_ONCE(&t->object));
 	w->holder = holder;
 	return r < 0 ? r : 0;
 }
@@ -159,19 +168,18 @@ static int
 walk_postings(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
-	const struct posting *p;
-	uint32_t holder = w->holder;
-	int r = enter(w, ref, BLOCK_POSTINGS, &b);
+	struct posting_list p;
+	uint32_t holder = w->holder, length;
+	int r = enter(w, ref, BLOCK_POSTINGS, &b, &length);
 
 	if (r <= 0)
 		return r;
-	p = posting_at(w->view, ref);
-	if (!p || p->count == 0)
+	if (!posting_load(w->view, ref, &p) || p.count == 0)
 		return damaged(w, ref, "postings whose length does not fit their count");
-	if (p->count <= POSTING_ARRAY_MAX)
+	if (p.count <= POSTING_ARRAY_MAX)
 		return 0;
 	w->holder = ref;
-	r = walk_trie(w, p->ordinals[0], TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
+	r = walk_trie(w, LOAD_ONCE(&p.ordinals[0]), TRIE_SHIFT_TOP + 6, LEAF_ORDINAL);
 	w->holder = holder;
 	return r;
 }
@@ -200,17 +208,17 @@ static int
 walk_collision(struct walk *w, uint32_t ref, enum leaf_kind kind)
 {
 	const struct block *b;
-	uint32_t holder = w->holder, count;
-	int r = enter(w, ref, BLOCK_COLLISION, &b);
+	uint32_t holder = w->holder, count, length;
+	int r = enter(w, ref, BLOCK_COLLISION, &b, &length);
 
 	if (r <= 0)
 		return r;
-	count = block_length(b) / (uint32_t)sizeof(uint32_t);
-	if (count < 2 || block_length(b) % sizeof(uint32_t) != 0)
+	count = length / (uint32_t)sizeof(uint32_t);
+	if (count < 2 || length % sizeof(uint32_t) != 0)
 		return damaged(w, ref, "a collision of less than two entries");
 	w->holder = ref;
 	for (uint32_t i = 0; i < count && r >= 0; i++)
-		r = walk_leaf(w, ((const uint32_t *)(const void *)b->payload)[i], kind);
+		r = walk_leaf(w, LOAD_ONCE(&((const uint32_t *)(const void *)b->payload)[i]), kind);
 	w->holder = holder;
 	return r < 0 ? r : 0;
 }
@@ -219,30 +227,30 @@ static int
 walk_trie(struct walk *w, uint32_t link, unsigned below, enum leaf_kind kind)
 {
 	const struct block *b = NULL;
-	const struct trie_node *node;
-	uint32_t holder = w->holder;
-	unsigned count;
+	struct trie_level level;
+	uint32_t holder = w->holder, length;
+	unsigned count, type;
 	int r;
 
 	if (link == 0)
 		return below > TRIE_SHIFT_TOP ? 0 : damaged(w, w->holder, "an empty link");
 	if (link_is_immediate(link))
 		return walk_leaf(w, link, kind);
-	b = block_any(w->view, link);
-	if (b && block_type(b) == BLOCK_COLLISION && kind != LEAF_OBJECT && kind != LEAF_CHANGE)
+	type = type_at(w, link);
+	if (type == BLOCK_COLLISION && kind != LEAF_OBJECT && kind != LEAF_CHANGE)
 		return walk_collision(w, link, kind);
-	if (b && block_type(b) != BLOCK_NODE)
+	if (type != 0 && type != BLOCK_NODE)
 		return walk_leaf(w, link, kind);
-	r = enter(w, link, BLOCK_NODE, &b);
+	r = enter(w, link, BLOCK_NODE, &b, &length);
 	if (r <= 0)
 		return r;
-	node = trie_node_of(b, below);
-	if (!node || (node->map & (node->map - 1)) == 0)
+	if (!trie_level_of(b, (uint32_t)BLOCK_NODE << 28 | length, below, &level) ||
+	    (level.map & (level.map - 1)) == 0)
 		return damaged(w, link, "a trie node that is not well-formed");
-	count = (unsigned)__builtin_popcountll(node->map);
+	count = (unsigned)__builtin_popcountll(level.map);
 	w->holder = link;
 	for (unsigned i = 0; i < count && r >= 0; i++)
-		r = walk_trie(w, node->links[i], b->aux, kind);
+		r = walk_trie(w, LOAD_ONCE(&level.links[i]), level.shift, kind);
 	w->holder = holder;
 	return r < 0 ? r : 0;
 }
@@ -254,13 +262,13 @@ static int
 walk_shortcut(struct walk *w, uint32_t holder, uint32_t ref, enum shortcut_kind kind)
 {
 	const struct block *b;
-	uint32_t cells;
+	uint32_t cells, length;
 	int r;
 
 	if (ref == 0)
 		return 0;
 	w->holder = holder;
-	r = enter(w, ref, BLOCK_SHORTCUT, &b);
+	r = enter(w, ref, BLOCK_SHORTCUT, &b, &length);
 	if (r < 0)
 		return r;
 	return shortcut_cells(w->view, ref, kind, &cells)
@@ -273,14 +281,14 @@ walk_resource(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
 	const struct resource *res;
-	uint32_t link;
-	int r = enter(w, ref, BLOCK_RESOURCE, &b);
+	uint32_t link, length;
+	int r = enter(w, ref, BLOCK_RESOURCE, &b, &length);
 
 	if (r <= 0)
 		return r;
 	res = (const struct resource *)(const void *)b->payload;
-	if (block_length(b) < sizeof(*res) || res->version_length > RESOURCE_VERSION_MAX ||
-	    (block_length(b) - sizeof(*res)) / sizeof(res->indexes[0]) < res->index_count)
+	if (length < sizeof(*res) || res->version_length > RESOURCE_VERSION_MAX ||
+	    (length - sizeof(*res)) / sizeof(res->indexes[0]) < res->index_count)
 		return damaged(w, ref, "a resource whose lengths do not fit its block");
 	w->holder = ref;
 	r = walk_value_block(w, res->descriptor);
@@ -311,11 +319,12 @@ static int
 walk_consumers(struct walk *w, uint32_t ref)
 {
 	const struct block *b;
-	int r = enter(w, ref, BLOCK_CONSUMERS, &b);
+	uint32_t length;
+	int r = enter(w, ref, BLOCK_CONSUMERS, &b, &length);
 
 	if (r <= 0)
 		return r;
-	return block_length(b) % sizeof(struct consumer) == 0
+	return length % sizeof(struct consumer) == 0
 		       ? 0
 		       : damaged(w, ref, "named consumers that end within a record");
 }
@@ -338,9 +347,11 @@ walk_root(const struct arena_view *view, uint64_t root_offset, const struct walk
 	if (r >= 0 && root->consumers)
 		r = walk_consumers(&w, root->consumers);
 	for (uint32_t i = 0; i < count && r >= 0; i++) {
+		uint32_t resource = LOAD_ONCE(&root->resources[i]);
+
 		w.holder = ref;
-		if (root->resources[i] || i + 1 < root->resource_count)
-			r = walk_resource(&w, root->resources[i]);
+		if (resource || i + 1 < count)
+			r = walk_resource(&w, resource);
 	}
 	return r < 0 ? r : 0;
 }

@@ -10,11 +10,13 @@ E2E      := $(filter-out $(if $(SAN),tests/e2e/install.sh),$(sort $(wildcard tes
 PROG_SRC := $(wildcard tests/support/prog/*.c)
 PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
-TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS)
+TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
 # tools are tested against the tool's own objects as well
 TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
 $(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
 $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
+# it takes the records in as they are
+$(B)/obj/tests/tools/informer-sim/proto_encode_test.o: tests/tools/informer-sim/golden.records
 # conversations between the writer and informer-sim, played by what stands beside them
 TALK_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/conversations/*.c)))
 $(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
@@ -23,11 +25,11 @@ $(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(PRINTER
 # The explorer's programs: what they drive is compiled once more, so that each access to memory is a call, and linked with
 # what tests/explorer has for these. Never a sanitizer's build.
 EXPLORED_ROOMS := shm-layout reader-lib/base reader-lib/attach reader-lib/read reader-lib/events writer/base writer/arena \
-	writer/decode writer/store writer/serve tests/support
+	writer/decode writer/store writer/serve tools/schema tests/support
 explored_objs   = $(patsubst %.c,$(B)/explored/%.o,$(1))
 EXPLORED_OBJS  := $(call explored_objs,$(wildcard $(EXPLORED_ROOMS:%=%/*.c)) tests/explorer/steps.c)
 EXPLORER_OBJS  := $(patsubst %.c,$(B)/explorer/%.o,$(filter-out %_test.c %/steps.c,$(wildcard tests/explorer/*.c)))
-EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarray strdup strndup free mmap munmap close crypto_generichash_final \
+EXPLORER_WRAPS := memcpy memmove memset memcmp malloc calloc realloc reallocarray strdup strndup free mmap munmap madvise fallocate close crypto_generichash_final \
 	pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_cond_wait pthread_cond_timedwait \
 	pthread_cond_signal pthread_cond_broadcast poll syscall clock_gettime timerfd_settime recvmsg shutdown epoll_ctl \
 	uv_close uv_poll_start uv_timer_start uv_queue_work randombytes_buf
@@ -120,14 +122,28 @@ $(B)/pods: tests/support/make_pods.sh $(B)/informer-sim
 	$(Q)sh $^ $@
 
 .PHONY: tests check unit e2e
-tests: $(UNIT) $(PROGS) $(PRELOADS)
+# informerd of another release, for the sources that know of which they are
+NEXT_SRC  := $(shell grep -l INFORMER_VERSION writer/*.c writer/*/*.c)
+NEXT_OBJS := $(NEXT_SRC:%.c=$(B)/next/%.o)
+$(B)/next/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,next $<)
+	$(Q)$(COMPILE) -UINFORMER_VERSION -DINFORMER_VERSION='"9999.0.0"' -MMD -MP -c -o $@ $<
+-include $(NEXT_OBJS:.o=.d)
+$(B)/tests/informerd_next: $(NEXT_OBJS) $(filter-out $(call objs,$(NEXT_SRC)),$(WRITER_OBJS)) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS)
+
+tests: $(UNIT) $(PROGS) $(PRELOADS) $(B)/tests/informerd_next
 unit: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(UNIT)
 check: all tests $(PODS)
 	$(Q)sh tests/run.sh $(B) $(E2E) $(UNIT)
+# Built-in kinds come in protobuf, and once more, with sanitizers, in JSON: both syntaxes for the time of one.
 test: setup-test
 	$(SUBMAKE) check
-	$(SUBMAKE) B=$(B)-address-undefined SAN=address,undefined check
+	$(SUBMAKE) WIRE=json B=$(B)-address-undefined SAN=address,undefined check
 
 # The same, plain, on a machine whose processors are all busy, N=3 times over. DRAW=SEED: a fifth of the scripts, drawn by SEED.
 test-busy: setup-test
@@ -135,6 +151,11 @@ test-busy: setup-test
 busy-check: all tests $(PODS)
 	$(Q)sh tests/busy.sh $(B) $(E2E) $(if $(DRAW),,$(UNIT))
 .PHONY: test-busy busy-check
+
+# What `check` runs for some seconds, for DURATION=3600; the figures are shown as they come.
+.PHONY: soak
+soak: all $(PROGS)
+	$(Q)B=$(B) DURATION=$(or $(DURATION),3600) bash tests/e2e/soak.sh
 
 # The protocols between processes, as threads of one: what ThreadSanitizer can follow.
 TSAN_TESTS := shm-layout/slot writer/arena/pins writer/serve/broker reader-lib/attach/handle reader-lib/attach/snapshot reader-lib/read/lookup reader-lib/events/wait reader-lib/events/run \
@@ -154,9 +175,14 @@ tsan-check: $(TSAN_TESTS:%=$(B)/tests/%_test) $(PODS)
 #                   compared with upstream by same_answers.sh and same_for_kubectl.sh (but sim_changes.sh: it needs no flag)
 #   connect_other_cluster.sh  informer-sim is another cluster after each start, and hides which one by a fault
 #   chaos.sh        comes by itself, with figures of its own
+#   wire_switch.sh  goes by what informer-sim's journal says of the syntax; wire.sh is its like on a real server
+#   writer_killed_amid_list.sh  has 30,000 pods, which a real server takes minutes to be given
+#   writer_address_space.sh, writer_stuck_reader.sh  need thousands of changes a second, also on a busy machine
+#   soak.sh         needs churn that keeps the number of pods, for what is to be flat
 #   the rest        builds, installs, shows, fuzzes: no server
 APISERVER_E2E_NOT := $(filter-out %/bad_moment.sh %/sim_changes.sh,$(wildcard tests/e2e/bad_*.sh tests/e2e/sim_*.sh)) \
-	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh structure.sh)
+	$(addprefix tests/e2e/,chaos.sh connect_other_cluster.sh demo.sh fuzz_decoder.sh install.sh layout_in_python.sh set_up.sh small_machine.sh soak.sh structure.sh \
+	wire_switch.sh writer_address_space.sh writer_killed_amid_list.sh writer_stuck_reader.sh)
 APISERVER_E2E := $(filter-out $(APISERVER_E2E_NOT),$(E2E)) $(sort $(wildcard tests/e2e-apiserver/*.sh))
 test-apiserver: setup-test
 	$(SUBMAKE) apiserver-check
@@ -169,11 +195,23 @@ apiserver-check: all tests $(PODS) $(B)/apiserver
 	$(Q)SERVER=apiserver sh tests/run.sh $(B) tests/e2e/chaos.sh
 .PHONY: test-apiserver apiserver apiserver-check
 
+# forks thousands of times, which costs as much as is mapped: of rooms and libraries what it needs
+$(B)/tests/rooms.a: $(TEST_OBJS)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@
+	$(Q)ar rcsT $@ $^
+$(B)/tests/reader-lib/read/revoked_arena_test $(B)/tests/reader-lib/events/revoked_delivery_test: \
+		$(B)/tests/%_test: $(B)/obj/tests/%_test.o $(B)/tests/rooms.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -Wl,--as-needed -o $@ $^ $(WRITER_LIBS) $(TEST_LIBS)
+
 # hashes cut short, see the test
 $(B)/tests/writer/store/short_hash_test: TEST_EXTRA = -Wl,--wrap=crypto_shorthash,--wrap=key_hash,--wrap=key_hash_name
+$(B)/tests/reader-lib/read/flipped_bits_test: TEST_EXTRA = -Wl,--wrap=key_hash,--wrap=key_hash_name
 # what changes an arena's file, see the test
 $(B)/tests/writer/store/cut_test: TEST_EXTRA = -Wl,--wrap=mmap,--wrap=munmap,--wrap=openat,--wrap=fchmod,--wrap=ftruncate \
-	-Wl,--wrap=posix_fallocate,--wrap=unlinkat,--wrap=renameat,--wrap=pread,--wrap=trie_edit_seal,--wrap=store_release_held \
+	-Wl,--wrap=posix_fallocate,--wrap=fallocate,--wrap=unlinkat,--wrap=renameat,--wrap=pread,--wrap=trie_edit_seal,--wrap=store_release_held \
 	-Wl,--wrap=key_hash,--wrap=key_hash_name
 # private memory that runs out, see the test
 $(B)/tests/writer/store/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wrap=realloc -Wl,--wrap=calloc
@@ -209,15 +247,17 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 	done; echo "$$passed passed, 0 failed, 0 skipped"
 
 # ---- bench: figures beside LMDB, cJSON and client-go (where Go is present) --------
-# QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, peak of a list, events (v, f, a: from the server, fan-out,
-# agents), initial sync beside client-go's, and what the server hears and sends for 1, 4 and 8 agents (t: that alone).
+# QUICK=1: few rounds, rough figures. ONLY=lbdpes: lookups, bytes, decode, lists (i: their apply alone), events (v, f, a: from the server, fan-out,
+# agents), initial sync beside client-go's, what the server hears and sends for 1, 4 and 8 agents (t: that alone), and both on upstream's API
+# server (u: that alone), which is measured where `make test-apiserver` has built it; UPSTREAM_PODS=10000,50000: with how many pods, agents and
+# events with the first. WIRE=json|protobuf: informerd's --wire in all rows but p, which has both.
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 
-$(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SHM_OBJS) $(B)/libinformer.a
+$(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(PRINTER_OBJS) $(SHM_OBJS) $(B)/libinformer.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS) $(call pkg,--libs,lmdb)
+	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS) $(SIM_LIBS) $(call pkg,--libs,lmdb)
 
 .PHONY: bench
 bench: all $(B)/bench/bench $(PODS)
-	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) sh tests/bench/run.sh $(B) $(or $(REAL_PODS),$(PODS))
+	$(Q)QUICK=$(QUICK) ONLY=$(ONLY) WIRE=$(WIRE) UPSTREAM_PODS=$(UPSTREAM_PODS) sh tests/bench/run.sh $(B) $(or $(REAL_PODS),$(PODS))

@@ -2,6 +2,7 @@
 /*
  * informerd: reads options and configuration, then runs the daemon.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,10 +11,13 @@
 #include <unistd.h>
 
 #include <sodium.h>
+#include <uv.h>
 
 #include "writer/config/config.h"
 #include "writer/daemon/daemon.h"
+#include "writer/base/descriptor_limit.h"
 #include "writer/base/hangup.h"
+#include "writer/base/heap.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/config/options.h"
@@ -41,6 +45,22 @@ complain(const char *message)
 	return DAEMON_USAGE;
 }
 
+/*
+ * When libuv cannot grow its table of descriptors it ends the process, without a word: it has no other way
+ * out. So it is said here; readers go on, and the next informerd has what this one had.
+ */
+static void *
+reallocate_or_end(void *memory, size_t bytes)
+{
+	void *larger = realloc(memory, bytes);
+
+	if (!larger && bytes > 0) {
+		log_error("out of memory: %zu bytes for the event loop cannot be had", bytes);
+		_exit(DAEMON_RUNTIME);
+	}
+	return larger;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -49,9 +69,14 @@ main(int argc, char **argv)
 	struct config config;
 	int code, hangup;
 
-	if (take_standard_descriptors() < 0 || sodium_init() < 0)
+	if (take_standard_descriptors() < 0 || sodium_init() < 0 ||
+	    uv_replace_allocator(malloc, reallocate_or_end, calloc, free) < 0) {
+		complain(strerror(errno));
 		return DAEMON_RUNTIME;
+	}
 	signal(SIGPIPE, SIG_IGN);
+	heap_give_back_large();
+	descriptor_limit_raise();
 	if (options_parse(argc, argv, &options, &error) < 0)
 		return complain(error);
 	options_hide_secrets(argc, argv);

@@ -50,6 +50,9 @@ message_refusal(struct informer *inf, const void *packet, size_t length)
 	memcpy(&refused, packet, sizeof(refused));
 	n = length - sizeof(refused);
 	message_text(text, refused.text_length < n ? refused.text_length : n, clean, sizeof(clean));
-	return error_set(inf, refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT : INFORMER_E_REFUSED,
+	return error_set(inf,
+			 refused.code == REFUSED_LAYOUT ? INFORMER_E_LAYOUT
+			 : refused.code == REFUSED_BUSY ? INFORMER_E_NOT_READY
+							: INFORMER_E_REFUSED,
 			 "informerd refused this reader: %s", clean);
 }

@@ -17,12 +17,16 @@
 #include "reader-lib/attach/mapping.h"
 #include "reader-lib/attach/broker_message.h"
 #include "reader-lib/attach/orphan.h"
+#include "reader-lib/attach/silent_copy.h"
 #include "shm-layout/time_ns.h"
 
 #define DELAY_MIN_NS 10000000ull
 #define DELAY_MAX_NS 1000000000ull
+#define DELAY_STARTING_NS 40000000ull /* while a writer starts or ends */
 #define GREETING_NS 5000000000ull
+#define SILENCE_NS 500000000ull /* an answer takes far less, also of one that is busy */
 #define FIRST_ANSWER_MS 100
+#define ADDRESSES_TEXT 256
 
 /* Make informer_fd() readable at this time. */
 static void
@@ -45,12 +49,13 @@ connection_timer(struct informer *inf, uint64_t at_ns)
 		set_timer(inf, at_ns);
 }
 
-static void
+/* 0 or negative errno. What is not watched would wake nobody. */
+static int
 watch(struct informer *inf, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.fd = fd};
 
-	epoll_ctl(inf->epoll, EPOLL_CTL_ADD, fd, &event);
+	return epoll_ctl(inf->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
 void
@@ -70,25 +75,57 @@ connection_close(struct informer *inf, bool in_child)
 	inf->socket = -1;
 }
 
-/* Back to DOWN, with the reason (a sentence) and the time of the next attempt. */
+/* Why it is not UP. Returns whether that is news. */
+static bool
+set_reason(struct informer *inf, int failure, const char *reason)
+{
+	bool news = strcmp(inf->reason, reason) != 0;
+
+	inf->failure = failure;
+	if (news)
+		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
+	return news;
+}
+
+/* Back to DOWN, with the reason (a code and a sentence) and the time of the next attempt. */
 static void
-go_down(struct informer *inf, const char *reason)
+go_down(struct informer *inf, int failure, const char *reason)
 {
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
-	bool lost = inf->connection == CONNECTION_UP, new_reason = strcmp(inf->reason, reason) != 0;
+	bool lost = inf->connection == CONNECTION_UP, news = set_reason(inf, failure, reason);
 
 	connection_close(inf, false);
 	inf->connection = CONNECTION_DOWN;
 	if (m)
 		atomic_store_explicit(&m->lost, true, memory_order_relaxed);
 	inf->hooks->lost(inf);
-	if (inf->reason != reason)
-		snprintf(inf->reason, sizeof(inf->reason), "%s", reason);
 	inf->delay_ns = lost ? 0 : inf->delay_ns < DELAY_MIN_NS ? DELAY_MIN_NS : inf->delay_ns;
 	set_timer(inf, time_ns(CLOCK_MONOTONIC) + inf->delay_ns);
 	inf->delay_ns = inf->delay_ns * 2 > DELAY_MAX_NS ? DELAY_MAX_NS : inf->delay_ns * 2;
-	if (lost || new_reason)
+	if (lost || news)
 		log_say(inf, lost ? INFORMER_LOG_WARNING : INFORMER_LOG_INFO, "%s", inf->reason);
+}
+
+/* "PATH", or "PATH or PATH". */
+static const char *
+addresses_text(const struct informer *inf, char text[ADDRESSES_TEXT])
+{
+	snprintf(text, ADDRESSES_TEXT, "%s%s%s", inf->addresses[0].sun_path,
+		 inf->address_count > 1 ? " or " : "",
+		 inf->address_count > 1 ? inf->addresses[1].sun_path : "");
+	return text;
+}
+
+static int
+connection_failed(struct informer *inf, int r)
+{
+	char text[ADDRESSES_TEXT];
+
+	return error_set(inf, r, "cannot connect to %s: %s%s", addresses_text(inf, text), errno_text(-r),
+			 r == -EACCES                         ? " (is this user in the socket's group?)"
+			 : r == -ENOENT || r == -ECONNREFUSED ? " (is informerd running?)"
+			 : r == -EAGAIN                       ? " (is it stopped?)"
+							      : "");
 }
 
 int
@@ -98,7 +135,7 @@ connection_open(struct informer *inf, bool nonblocking)
 	    r = -ENOENT;
 
 	if (fd < 0)
-		return -errno;
+		return error_set(inf, -errno, "cannot make a socket: %s", errno_text(errno));
 	for (unsigned i = 0; i < inf->address_count; i++) {
 		if (connect(fd, (const struct sockaddr *)&inf->addresses[i], sizeof(inf->addresses[i])) == 0)
 			return fd;
@@ -107,13 +144,13 @@ connection_open(struct informer *inf, bool nonblocking)
 			r = -errno;
 	}
 	close(fd);
-	return r;
+	return connection_failed(inf, r);
 }
 
 /*
- * The connection ends, and the arena that came over it is current. When informerd hung up, it is gone, or
- * wants to be rid of us; then it looks at our slot until we hang up in turn (slot.h): so the connection stays
- * open until nothing is read in this mapping any more (mapping_reap()).
+ * The connection ends, and the arena that came over it is current. When informerd hung up, or is about to and
+ * says why, it is gone, or wants to be rid of us; then it looks at our slot until we hang up in turn
+ * (slot.h): so the connection stays open until nothing is read in this mapping any more (mapping_reap()).
  */
 static void
 leave(struct informer *inf, bool they_hung_up)
@@ -133,16 +170,23 @@ leave(struct informer *inf, bool they_hung_up)
 /*
  * Make an arena current. Its predecessor stays mapped for as long as it is read.
  * When it is the very arena we had, the slot we had may be looked at no more, and with it goes what protected
- * our snapshots: they expire.
+ * our snapshots: they expire, but for those of a copy, which nobody else has.
+ *
+ * Returns 0, or negative with a message, and the mapping is gone.
  */
-static void
+static int
 make_current(struct informer *inf, struct mapping *m)
 {
 	struct mapping *old = atomic_load_explicit(&inf->current, memory_order_relaxed);
+	int r = watch(inf, m->event_fd);
 
+	if (r < 0) {
+		mapping_free(inf, m, false);
+		return error_set(inf, r, "cannot watch for commits: %s", errno_text(-r));
+	}
 	if (old) {
 		epoll_ctl(inf->epoll, EPOLL_CTL_DEL, old->event_fd, NULL);
-		if (old->generation == m->generation &&
+		if (!old->copied && old->generation == m->generation &&
 		    memcmp(old->incarnation, m->incarnation, sizeof(m->incarnation)) == 0)
 			slot_close(old->slot);
 	}
@@ -154,26 +198,96 @@ make_current(struct informer *inf, struct mapping *m)
 	 * old mapping either sees the new one at R1', or has its cell seen there.
 	 */
 	atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
-	watch(inf, m->event_fd);
 	inf->attaches++;
 	mapping_reap(inf);
-	log_say(inf, INFORMER_LOG_INFO, "attached to generation %llu", (unsigned long long)m->generation);
+	log_say(inf, INFORMER_LOG_INFO, "attached to %sgeneration %llu", m->copied ? "a copy of " : "",
+		(unsigned long long)m->generation);
+	return 0;
+}
+
+/* There is nothing to read, and this handle asked for what no broker serves, rather than that. */
+static bool
+wants_unserved(const struct informer *inf)
+{
+	return inf->flags & INFORMER_ORPHAN && !atomic_load_explicit(&inf->current, memory_order_relaxed);
+}
+
+/* What no broker serves becomes current: a code with a message, or 0. */
+static int
+take_unserved(struct informer *inf, struct mapping *m)
+{
+	atomic_store_explicit(&m->lost, true, memory_order_relaxed);
+	return make_current(inf, m);
+}
+
+/* Whether a code's sentence stands in the handle: what has run out, or what was read and refused. */
+static bool
+has_message(int r)
+{
+	return r != 0 && r != -ENOENT && r != -EACCES && r != -EBUSY && r != -EAGAIN && r != -ECONNREFUSED;
 }
 
 /*
- * Nobody listens, and there is nothing to read: what a writer that is gone has left, for those who asked for
- * it.
+ * Nobody listens. A writer holds the lock all the same: it starts, or ends, and is looked for again soon.
+ * None does: who asked for it takes what the last one left, when there is nothing else to read.
  */
 static void
-take_orphan(struct informer *inf)
+nobody_listens(struct informer *inf, int failure)
 {
-	struct mapping *m;
+	char reason[ADDRESSES_TEXT + 128], pid_text[32] = "", text[ADDRESSES_TEXT];
+	struct mapping *m = NULL;
+	long pid = 0;
+	int r = orphan_find(inf, wants_unserved(inf) ? &m : NULL, &pid);
 
-	if (!(inf->flags & INFORMER_ORPHAN) || atomic_load_explicit(&inf->current, memory_order_relaxed) ||
-	    orphan_find(inf, &m) < 0)
-		return;
-	atomic_store_explicit(&m->lost, true, memory_order_relaxed);
-	make_current(inf, m);
+	if (r == 0 && m)
+		r = take_unserved(inf, m);
+	if (pid > 0)
+		snprintf(pid_text, sizeof(pid_text), " (pid %ld)", pid);
+	if (r == -EBUSY) {
+		failure = INFORMER_E_NOT_READY;
+		snprintf(reason, sizeof(reason), "informerd%s is starting or ending: nobody listens at %s",
+			 pid_text, addresses_text(inf, text));
+		if (inf->delay_ns > DELAY_STARTING_NS)
+			inf->delay_ns = DELAY_STARTING_NS;
+	} else {
+		if (has_message(r))
+			failure = r;
+		informer_last_error(inf, reason, sizeof(reason));
+	}
+	go_down(inf, failure, reason);
+}
+
+/*
+ * Somebody listens, and says nothing; since when is kept over attempts. Who asked for it takes a copy of what
+ * is there, when there is nothing else to read. Returns the code for this, with the reason.
+ */
+static int
+nobody_answers(struct informer *inf, char *reason, size_t size)
+{
+	uint64_t now = time_ns(CLOCK_MONOTONIC);
+	struct ucred peer = {0};
+	socklen_t length = sizeof(peer);
+	char pid_text[32] = "";
+	struct mapping *m;
+	int r = 0;
+
+	if (inf->silent_ns == 0)
+		inf->silent_ns = now;
+	if (wants_unserved(inf)) {
+		r = silent_copy(inf, &m);
+		if (r == 0)
+			r = take_unserved(inf, m);
+	}
+	if (has_message(r)) {
+		informer_last_error(inf, reason, size);
+		return r;
+	}
+	if (inf->socket >= 0 && getsockopt(inf->socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+	    peer.pid > 0)
+		snprintf(pid_text, sizeof(pid_text), " (pid %ld)", (long)peer.pid);
+	snprintf(reason, size, "informerd%s has not answered for %llu s: is it stopped?", pid_text,
+		 (unsigned long long)((now - inf->silent_ns) / 1000000000u));
+	return -ETIMEDOUT;
 }
 
 static void
@@ -184,34 +298,62 @@ attempt(struct informer *inf)
 		.layout_minor = LAYOUT_MINOR,
 		.flags = inf->flags & INFORMER_VERIFY ? HELLO_WANT_KEYS : 0,
 	};
-	char reason[2 * sizeof(inf->addresses[0].sun_path) + 128];
-	int fd = connection_open(inf, true);
+	char reason[sizeof(inf->reason)];
+	int fd = connection_open(inf, true), r;
 
+	if (fd == -ENOENT || fd == -ECONNREFUSED) {
+		inf->silent_ns = 0;
+		nobody_listens(inf, fd);
+		return;
+	}
+	/* So many wait to be let in that there is no room for more. */
+	if (fd == -EAGAIN) {
+		r = nobody_answers(inf, reason, sizeof(reason));
+		go_down(inf, r, reason);
+		return;
+	}
 	if (fd < 0) {
-		snprintf(reason, sizeof(reason), "cannot connect to %s%s%s: %s%s", inf->addresses[0].sun_path,
-			 inf->address_count > 1 ? " or " : "",
-			 inf->address_count > 1 ? inf->addresses[1].sun_path : "", strerror(-fd),
-			 fd == -EACCES                          ? " (is this user in the socket's group?)"
-			 : fd == -ENOENT || fd == -ECONNREFUSED ? " (is informerd running?)"
-								: "");
-		go_down(inf, reason);
-		take_orphan(inf);
+		informer_last_error(inf, reason, sizeof(reason));
+		go_down(inf, fd, reason);
 		return;
 	}
 	inf->socket = fd;
 	message_begin(&hello.head, MESSAGE_HELLO, sizeof(hello));
 	memcpy(hello.reader_name, inf->reader_name, sizeof(hello.reader_name));
-	if (send(fd, &hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-		snprintf(reason, sizeof(reason), "cannot greet informerd: %s", strerror(errno));
-		go_down(inf, reason);
+	r = send(fd, &hello, sizeof(hello), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	/* Who refuses us at once has hung up already; what it said stands in the socket. */
+	if (r == 0 || r == -EPIPE || r == -ECONNRESET)
+		r = watch(inf, fd);
+	if (r < 0) {
+		snprintf(reason, sizeof(reason), "cannot greet informerd: %s", errno_text(-r));
+		go_down(inf, r, reason);
 		return;
 	}
 	inf->connection = CONNECTION_GREETING;
-	watch(inf, fd);
-	set_timer(inf, time_ns(CLOCK_MONOTONIC) + GREETING_NS);
+	inf->greeting_ns = time_ns(CLOCK_MONOTONIC);
+	set_timer(inf, inf->greeting_ns + SILENCE_NS);
 }
 
-/* WELCOME or MOVED. The descriptors are ours. */
+/* GREETING, and the time has come to look at that: no answer yet. */
+static void
+greeting_is_late(struct informer *inf)
+{
+	uint64_t now = time_ns(CLOCK_MONOTONIC);
+	char reason[sizeof(inf->reason)];
+	int r;
+
+	if (inf->silent_ns == 0)
+		inf->silent_ns = inf->greeting_ns;
+	r = nobody_answers(inf, reason, sizeof(reason));
+	if (now >= inf->greeting_ns + GREETING_NS) {
+		go_down(inf, r, reason);
+		return;
+	}
+	set_reason(inf, r, reason);
+	set_timer(inf, now + SILENCE_NS);
+}
+
+/* WELCOME. The descriptors are ours. */
 static void
 receive_arena(struct informer *inf, const struct message_welcome *welcome,
 	      const int fds[PROTOCOL_DESCRIPTORS])
@@ -220,15 +362,17 @@ receive_arena(struct informer *inf, const struct message_welcome *welcome,
 	int r = mapping_new(inf, fds, welcome, &m);
 	char reason[sizeof(inf->reason)];
 
+	if (r == 0)
+		r = make_current(inf, m);
 	if (r < 0) {
 		informer_last_error(inf, reason, sizeof(reason));
-		go_down(inf, reason);
+		go_down(inf, r == -EAGAIN ? INFORMER_E_NOT_READY : r, reason);
 		return;
 	}
-	make_current(inf, m);
-	inf->hooks->moved(inf, inf->connection == CONNECTION_UP);
+	inf->hooks->attached(inf);
 	inf->connection = CONNECTION_UP;
-	inf->delay_ns = 0;
+	inf->delay_ns = inf->silent_ns = 0;
+	inf->failure = 0;
 	inf->reason[0] = '\0';
 	/* No timer while we are up. */
 	timerfd_settime(inf->timer, 0, &(struct itimerspec){0}, NULL);
@@ -242,22 +386,27 @@ union packet {
 };
 
 /*
- * Receive one packet. Returns its length, 0 at hang-up, or negative errno; *ret_fds descriptors came with
- * it.
+ * Receive one packet. Returns its length, 0 at hang-up, or negative errno; *ret_count descriptors came with
+ * it, none where there was no room for all of them (*ret_no_room).
  */
 static ssize_t
-receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigned *ret_count)
+receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigned *ret_count,
+	bool *ret_no_room)
 {
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(int) * PROTOCOL_DESCRIPTORS)];
 	} control;
 	struct iovec io = {packet, sizeof(*packet)};
-	struct msghdr message = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	/* not the whole buffer: CMSG_SPACE is rounded up, and the kernel fills it with one more */
+	struct msghdr message = {.msg_iov = &io,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = CMSG_LEN(sizeof(int) * PROTOCOL_DESCRIPTORS)};
 	ssize_t n;
 
 	*ret_count = 0;
+	*ret_no_room = false;
 	do
 		n = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
@@ -272,6 +421,10 @@ receive(int socket, union packet *packet, int fds[PROTOCOL_DESCRIPTORS], unsigne
 		memcpy(fds, CMSG_DATA(c), bytes);
 		*ret_count = (unsigned)(bytes / sizeof(int));
 	}
+	/* cut short, though there was space for them: the kernel could not open them here */
+	*ret_no_room = message.msg_flags & MSG_CTRUNC && *ret_count < PROTOCOL_DESCRIPTORS;
+	while (*ret_no_room && *ret_count > 0)
+		close(fds[--*ret_count]);
 	return message.msg_flags & MSG_TRUNC ? (ssize_t)sizeof(*packet) + 1 : n;
 }
 
@@ -282,30 +435,39 @@ receive_step(struct informer *inf)
 	int fds[PROTOCOL_DESCRIPTORS];
 	char reason[sizeof(inf->reason)];
 	union packet packet;
+	bool refused;
 	unsigned count;
-	ssize_t n = receive(inf->socket, &packet, fds, &count);
+	bool no_room;
+	ssize_t n = receive(inf->socket, &packet, fds, &count, &no_room);
+	int failure = INFORMER_E_NOT_READY;
 
 	if (n == -EAGAIN)
 		return false;
-	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(packet.welcome)) &&
-	    count == PROTOCOL_DESCRIPTORS &&
-	    packet.head.type == (inf->connection == CONNECTION_UP ? MESSAGE_MOVED : MESSAGE_WELCOME)) {
+	if (n > 0 && inf->connection == CONNECTION_GREETING &&
+	    message_ok(&packet, (size_t)n, sizeof(packet.welcome)) && count == PROTOCOL_DESCRIPTORS &&
+	    packet.head.type == MESSAGE_WELCOME) {
 		receive_arena(inf, &packet.welcome, fds);
 		return true;
 	}
 	if (n > 0 && inf->connection == CONNECTION_UP &&
-	    inf->hooks->receive(inf, &packet, (size_t)n, fds, count))
+	    inf->hooks->receive(inf, &packet, (size_t)n, no_room ? NULL : fds, count))
 		return true;
 	for (unsigned i = 0; i < count; i++)
 		close(fds[i]);
-	if (n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) &&
-	    packet.head.type == MESSAGE_REFUSED) {
-		message_refusal(inf, &packet, (size_t)n);
+	refused = n > 0 && message_ok(&packet, (size_t)n, sizeof(struct message_refused)) &&
+		  packet.head.type == MESSAGE_REFUSED;
+	if (refused) {
+		failure = message_refusal(inf, &packet, (size_t)n);
 		informer_last_error(inf, reason, sizeof(reason));
-		/* Who is busy will soon not be; for the rest somebody must act. */
-		if (((const struct message_refused *)(const void *)&packet)->code != REFUSED_BUSY)
+		/* Who is busy will soon not be; for the rest somebody must act, or time pass. */
+		if (failure != INFORMER_E_NOT_READY)
 			inf->delay_ns = DELAY_MAX_NS;
+	} else if (no_room) {
+		failure = -EMFILE;
+		snprintf(reason, sizeof(reason), "cannot take the descriptors that informerd sends: %s",
+			 errno_text(EMFILE));
 	} else if (n > 0) {
+		failure = -EPROTO;
 		snprintf(reason, sizeof(reason),
 			 "informerd sent a packet that makes no sense: is it of another release?");
 		inf->delay_ns = DELAY_MAX_NS;
@@ -314,8 +476,8 @@ receive_step(struct informer *inf)
 			 n < 0 ? strerror((int)-n) : "");
 	}
 	if (inf->connection == CONNECTION_UP)
-		leave(inf, n <= 0);
-	go_down(inf, reason);
+		leave(inf, n <= 0 || refused);
+	go_down(inf, failure, reason);
 	return true;
 }
 
@@ -326,8 +488,13 @@ connection_step(struct informer *inf)
 	bool changed = false;
 	uint64_t count;
 
-	if (read(inf->timer, &count, sizeof(count)) > 0 && inf->connection == CONNECTION_GREETING)
-		go_down(inf, "informerd does not answer");
+	/* the answer may be there, and only we be late */
+	if (read(inf->timer, &count, sizeof(count)) > 0 && inf->connection == CONNECTION_GREETING) {
+		while (inf->connection == CONNECTION_GREETING && receive_step(inf))
+			changed = true;
+		if (inf->connection == CONNECTION_GREETING)
+			greeting_is_late(inf);
+	}
 	if (m && read(m->event_fd, &count, sizeof(count)) > 0)
 		changed = true;
 	/* Twice: a hang-up is followed by an attempt at once. Bounded otherwise by what the broker sent. */
@@ -367,8 +534,9 @@ connection_first_attempt(struct informer *inf)
 	uint64_t end = time_ns(CLOCK_MONOTONIC) + FIRST_ANSWER_MS * 1000000ull;
 
 	connection_dispatch(inf);
-	while (inf->connection == CONNECTION_GREETING) {
-		struct pollfd p = {.fd = inf->socket, .events = POLLIN};
+	while (inf->connection == CONNECTION_GREETING ||
+	       (inf->connection == CONNECTION_DOWN && inf->failure == INFORMER_E_NOT_READY)) {
+		struct pollfd p = {.fd = inf->epoll, .events = POLLIN};
 		uint64_t now = time_ns(CLOCK_MONOTONIC);
 
 		if (now >= end || poll(&p, 1, (int)((end - now) / 1000000u) + 1) <= 0)

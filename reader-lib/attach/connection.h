@@ -2,7 +2,7 @@
 /*
  * The connection to the broker, as a state machine that never waits:
  *
- *	DOWN ──connect, HELLO──▶ GREETING ──WELCOME──▶ UP ──MOVED──▶ UP
+ *	DOWN ──connect, HELLO──▶ GREETING ──WELCOME──▶ UP
  *	  ▲                         │                   │
  *	  └──── refused, hang-up, silence, nonsense ────┘		the arena stays mapped and readable
  *
@@ -21,15 +21,15 @@
  * `lock` held.
  *
  * step     at the end of each step: send what can be sent
- * moved    a new arena became current; over the same connection, on which answers may be on their way, or
- *          another
+ * attached the arena that came with WELCOME became current
  * lost     the connection is gone
- * receive  a packet came, while it is UP, that is no arena. Takes over its count descriptors. False:
- *          the packet makes no sense (or is none of theirs), and the descriptors are still the caller's
+ * receive  a packet came, while it is UP. Takes over its count descriptors; fds NULL: some came, and this
+ *          process could open no more. False: the packet makes no sense (or is none of theirs), and the
+ *          descriptors are still the caller's
  */
 struct connection_hooks {
 	void (*step)(struct informer *inf);
-	void (*moved)(struct informer *inf, bool same_connection);
+	void (*attached)(struct informer *inf);
 	void (*lost)(struct informer *inf);
 	bool (*receive)(struct informer *inf, const void *packet, size_t length, const int *fds,
 			unsigned count);
@@ -39,12 +39,15 @@ struct connection_hooks {
 bool connection_step(struct informer *inf);
 /* The same, with the lock held by nobody. Counts news that informer_begin() took before. */
 bool connection_dispatch(struct informer *inf);
-/* The first attempt, with the lock held by nobody: a daemon that listens gets a moment to answer. */
+/*
+ * The first attempt, with the lock held by nobody: a daemon that listens, starts or ends gets a moment to
+ * answer.
+ */
 void connection_first_attempt(struct informer *inf);
 void connection_close(struct informer *inf, bool in_child);
 /* While it is UP: look again at this time (CLOCK_MONOTONIC), or earlier. */
 void connection_timer(struct informer *inf, uint64_t at_ns);
-/* A connected socket, or negative errno. For informer_stat_json() as well. */
+/* A connected socket, or negative errno with a message. For informer_stat_json() as well. */
 int connection_open(struct informer *inf, bool nonblocking);
 
 #endif

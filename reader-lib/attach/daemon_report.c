@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "reader-lib/attach/connection.h"
@@ -14,6 +15,7 @@
 #include "shm-layout/time_ns.h"
 
 #define REPORT_MAX (64u << 20)
+#define HANG_UPS_MAX 3u
 
 struct report {
 	char *text;
@@ -88,33 +90,60 @@ receive_piece(struct informer *inf, int fd, char *packet, uint64_t end_ns, struc
 	return r < 0 ? r : head.more != 0;
 }
 
+/* Connect; while others stand before us, until then. */
+static int
+open_until(struct informer *inf, uint64_t end_ns)
+{
+	static const struct timespec wait = {.tv_nsec = 10000000};
+	int fd;
+
+	while ((fd = connection_open(inf, true)) == -EAGAIN && time_ns(CLOCK_MONOTONIC) < end_ns)
+		nanosleep(&wait, NULL);
+	return fd;
+}
+
+/* Ask once, over a connection of its own. 0, or negative; report->text is there in any case. */
+static int
+ask(struct informer *inf, uint64_t end_ns, struct report *report)
+{
+	struct message_head question;
+	int fd = open_until(inf, end_ns), r;
+	char *packet;
+
+	if (fd < 0)
+		return fd;
+	packet = memory_get(inf, PROTOCOL_PACKET_MAX);
+	message_begin(&question, MESSAGE_STAT, sizeof(question));
+	r = packet ? 1 : -ENOMEM;
+	/* Who refuses us at once has hung up already; what it said stands in the socket. */
+	if (r > 0 && send(fd, &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+	    errno != EPIPE && errno != ECONNRESET)
+		r = -errno;
+	while (r > 0)
+		r = receive_piece(inf, fd, packet, end_ns, report);
+	close(fd);
+	memory_put(inf, packet);
+	return r;
+}
+
 int
 informer_stat_json(struct informer *inf, int timeout_ms, char **ret_text, size_t *ret_length)
 {
 	uint64_t end = timeout_ms < 0 ? UINT64_MAX / 2
 				      : time_ns(CLOCK_MONOTONIC) + (uint64_t)timeout_ms * 1000000u;
-	struct message_head question;
 	struct report report = {0};
-	char *packet;
-	int fd, r;
+	unsigned tries = HANG_UPS_MAX;
+	int r;
 
 	if (!inf || !ret_text)
 		return -EINVAL;
 	if (forked(inf))
 		return INFORMER_E_FORKED;
-	fd = connection_open(inf, true);
-	if (fd < 0)
-		return error_set(inf, fd, "cannot connect to %s: %s", inf->addresses[0].sun_path,
-				 informer_strerror(fd));
-	packet = memory_get(inf, PROTOCOL_PACKET_MAX);
-	message_begin(&question, MESSAGE_STAT, sizeof(question));
-	r = packet ? 1 : -ENOMEM;
-	if (r > 0 && send(fd, &question, sizeof(question), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		r = -errno;
-	while (r > 0)
-		r = receive_piece(inf, fd, packet, end, &report);
-	close(fd);
-	memory_put(inf, packet);
+	/* One that hands over to another hangs up on whom it has not heard yet. */
+	do {
+		report.length = 0;
+		r = ask(inf, end, &report);
+	} while ((r == -ECONNRESET || r == -EPIPE) && tries-- > 0);
 	if (r == 0 && !report.text)
 		r = report_append(inf, &report, "", 0);
 	if (r < 0) {

@@ -85,16 +85,23 @@ handle_options_read(struct informer_options *ret, const struct informer_options 
 	return ret->flags & ~(INFORMER_VERIFY | INFORMER_ORPHAN) ? -EINVAL : 0;
 }
 
+int
+handle_fail(struct informer *inf, int error, const char *what)
+{
+	log_say(inf, INFORMER_LOG_ERROR, "cannot make %s: %s", what, errno_text(error));
+	return -error;
+}
+
 static int
 make_guard(struct informer *inf)
 {
 	void *page = mmap(NULL, GUARD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (page == MAP_FAILED)
-		return -errno;
+		return handle_fail(inf, errno, "a page that tells a forked child");
 	inf->alive = page;
 	if (madvise(page, GUARD_BYTES, MADV_WIPEONFORK) < 0)
-		return -errno;
+		return handle_fail(inf, errno, "a page that tells a forked child");
 	atomic_store_explicit(inf->alive, 1, memory_order_relaxed);
 	return 0;
 }
@@ -108,10 +115,10 @@ make_descriptors(struct informer *inf)
 	inf->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	inf->untold = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (inf->epoll < 0 || inf->timer < 0 || inf->untold < 0)
-		return -errno;
+		return handle_fail(inf, errno, "a handle's epoll instance, timer and eventfd");
 	if (epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->timer, &event) < 0 ||
 	    epoll_ctl(inf->epoll, EPOLL_CTL_ADD, inf->untold, &event) < 0)
-		return -errno;
+		return handle_fail(inf, errno, "a handle's epoll instance");
 	return 0;
 }
 
@@ -171,6 +178,7 @@ informer_status(struct informer *inf, struct informer_status *status)
 	pthread_mutex_lock(&inf->lock);
 	m = atomic_load_explicit(&inf->current, memory_order_relaxed);
 	s.connected = inf->connection == CONNECTION_UP;
+	s.failure = inf->failure;
 	s.attaches = inf->attaches;
 	memcpy(s.reason, inf->reason, sizeof(s.reason));
 	if (m) {

@@ -27,8 +27,12 @@ enum connection_state { CONNECTION_DOWN, CONNECTION_GREETING, CONNECTION_UP };
  * next_step_ns  informer_begin() drives the connection from then on (CLOCK_MONOTONIC)
  * epoll         of all that whoever waits for news polls
  * untold        in epoll: informer_begin() took news that dispatch has to tell
- * attempt_ns    DOWN: when to try; GREETING: when to give up; UP: when to look again
- * reason        why it is not UP: a sentence
+ * attempt_ns    DOWN: when to try; GREETING: when to look whether there is still no answer; UP: when to look
+ *               again
+ * greeting_ns   GREETING: since when
+ * silent_ns     since when informerd has not answered; 0: it has, or there is none
+ * failure       why it is not UP: a code, as informer_status() has it, and
+ * reason        a sentence
  * hooks, resources, run, subscriptions   of the rooms above, in the same memory; set before anything else
  */
 struct informer {
@@ -45,7 +49,10 @@ struct informer {
 	int untold;
 	uint64_t attempt_ns;
 	uint64_t delay_ns;
+	uint64_t greeting_ns;
+	uint64_t silent_ns;
 	uint64_t attaches;
+	int failure;
 	char reason[256];
 
 	pthread_mutex_t error_lock;
@@ -72,6 +79,11 @@ int handle_options_read(struct informer_options *ret_options, const struct infor
  * Returns 0; -ENAMETOOLONG or -EINVAL for the address; negative errno
  */
 int handle_init(struct informer *inf, const struct informer_options *options);
+/*
+ * Something could not be made that a handle needs: since there will be none to ask for a sentence, the log
+ * hears it. Returns -error.
+ */
+int handle_fail(struct informer *inf, int error, const char *what);
 /* Take that down. The handle's own memory is the caller's. */
 void handle_done(struct informer *inf, bool in_child);
 
@@ -95,6 +107,11 @@ memory_put(const struct informer *inf, void *memory)
 
 /* ---- handle_error.c ---- */
 
+/*
+ * An errno in words; where something has run out, with what to do about it. What strerror() says else, until
+ * the next call.
+ */
+const char *errno_text(int error);
 /* Keep a sentence for informer_last_error(), and hand the code through. */
 int error_set(struct informer *inf, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void log_say(struct informer *inf, enum informer_log_level level, const char *format, ...)

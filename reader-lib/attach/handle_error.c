@@ -8,6 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *
+errno_text(int error)
+{
+	switch (error) {
+	case EMFILE:
+		return "this process has too many open files: raise its limit (ulimit -n, LimitNOFILE=)";
+	case ENFILE:
+		return "the machine has too many open files: raise fs.file-max";
+	case ENOMEM:
+		return "out of memory: raise this process's limit of memory, or of address space (ulimit -v)";
+	default:
+		return strerror(error);
+	}
+}
+
 int
 error_set(struct informer *inf, int code, const char *format, ...)
 {

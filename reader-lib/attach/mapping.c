@@ -18,40 +18,63 @@
 
 #include "shm-layout/huge_map.h"
 
-static uint64_t
-load_committed(const struct header *h)
+/*
+ * What stands in the header is input that others may write: it is copied once, and what was checked of the
+ * copy is what is used.
+ */
+static void
+copy_header(const struct header *shared, struct header *ret)
 {
+	/* As in header_check(), which sees the copy: of one that is LIVE the whole identity is there. */
+	uint32_t state = atomic_load_explicit(&((struct header *)(uintptr_t)shared)->state,
+					      memory_order_acquire);
 	/* Meets the release stores in writer/arena/arena.c: the file had these bytes before. */
-	return atomic_load_explicit(&((struct header *)(uintptr_t)h)->committed_bytes, memory_order_acquire);
+	uint64_t committed = atomic_load_explicit(&((struct header *)(uintptr_t)shared)->committed_bytes,
+						  memory_order_acquire);
+
+	memcpy(ret, shared, sizeof(*ret));
+	atomic_store_explicit(&ret->state, state, memory_order_relaxed);
+	atomic_store_explicit(&ret->committed_bytes, committed, memory_order_relaxed);
+	/* The compiler is not to load from there what it has in the copy. */
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static int
+check_header(const struct header *copy, uint64_t file_bytes, uint64_t committed, const char **ret_why)
+{
+	int r = header_check(copy, file_bytes, ret_why);
+
+	if (r == 0 && (committed > file_bytes || committed > copy->max_bytes || copy->max_bytes > SIZE_MAX)) {
+		r = -EBADMSG;
+		*ret_why = "claims more bytes than its file has";
+	}
+	return r;
 }
 
 static int
 map_arena(struct informer *inf, struct mapping *m)
 {
 	const char *why = "";
+	struct header header;
+	uint64_t committed;
 	struct stat st;
 	void *base;
 	int r;
 
 	if (fstat(m->arena_fd, &st) < 0)
 		return error_set(inf, -errno, "cannot look at the arena that informerd passed: %s",
-				 strerror(errno));
+				 errno_text(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)HEADER_BYTES)
 		return error_set(inf, INFORMER_E_CORRUPT,
 				 "the arena that informerd passed is no file of at least %u bytes",
 				 HEADER_BYTES);
 	base = mmap(NULL, HEADER_BYTES, PROT_READ, MAP_SHARED, m->arena_fd, 0);
 	if (base == MAP_FAILED)
-		return error_set(inf, -errno, "cannot map the arena's header: %s", strerror(errno));
-	r = header_check(base, (uint64_t)st.st_size, &why);
-	if (r == 0) {
-		m->max_bytes = ((const struct header *)base)->max_bytes;
-		if (load_committed(base) > (uint64_t)st.st_size || m->max_bytes > SIZE_MAX) {
-			r = -EBADMSG;
-			why = "claims more bytes than its file has";
-		}
-	}
+		return error_set(inf, -errno, "cannot map the arena's header: %s", errno_text(errno));
+	copy_header(base, &header);
 	munmap(base, HEADER_BYTES);
+	committed = atomic_load_explicit(&header.committed_bytes, memory_order_relaxed);
+	r = check_header(&header, (uint64_t)st.st_size, committed, &why);
 	if (r == -EAGAIN)
 		return error_set(inf, r, "the arena is %s", why);
 	if (r == -EPROTO)
@@ -59,21 +82,23 @@ map_arena(struct informer *inf, struct mapping *m)
 	if (r < 0)
 		return error_set(inf, INFORMER_E_CORRUPT, "the arena is damaged: %s", why);
 
+	m->max_bytes = header.max_bytes;
 	base = huge_map((size_t)m->max_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, m->arena_fd);
 	if (base == MAP_FAILED)
 		return error_set(inf, -errno,
-				 "cannot reserve %llu bytes of address space for the arena: %s; is there an "
-				 "address space limit (ulimit -v)?",
+				 "cannot reserve %llu bytes of address space for the arena: %s; raise "
+				 "the address space limit (ulimit -v), or have informerd run with a "
+				 "smaller --arena-max",
 				 (unsigned long long)m->max_bytes, strerror(errno));
 	m->header = base;
 	m->state = &((struct header *)base)->state;
 	if (madvise(base, (size_t)m->max_bytes, MADV_DONTFORK) < 0)
 		return error_set(inf, -errno, "cannot keep the arena from being inherited: %s",
-				 strerror(errno));
-	memcpy(m->hash_key, m->header->hash_key, sizeof(m->hash_key));
-	memcpy(m->incarnation, m->header->incarnation, sizeof(m->incarnation));
-	m->generation = m->header->generation;
-	atomic_store_explicit(&m->checked, load_committed(m->header), memory_order_relaxed);
+				 errno_text(errno));
+	memcpy(m->hash_key, header.hash_key, sizeof(m->hash_key));
+	memcpy(m->incarnation, header.incarnation, sizeof(m->incarnation));
+	m->generation = header.generation;
+	atomic_store_explicit(&m->checked, committed, memory_order_relaxed);
 	return 0;
 }
 
@@ -85,7 +110,7 @@ map_slot(struct informer *inf, struct mapping *m, int fd)
 
 	if (fstat(fd, &st) < 0)
 		return error_set(inf, -errno, "cannot look at the slot that informerd passed: %s",
-				 strerror(errno));
+				 errno_text(errno));
 	if (st.st_size != (off_t)SLOT_BYTES)
 		return error_set(inf, INFORMER_E_LAYOUT,
 				 "the slot that informerd passed has %lld bytes, not %u: install the "
@@ -93,11 +118,11 @@ map_slot(struct informer *inf, struct mapping *m, int fd)
 				 (long long)st.st_size, SLOT_BYTES);
 	page = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
-		return error_set(inf, -errno, "cannot map the slot: %s", strerror(errno));
+		return error_set(inf, -errno, "cannot map the slot: %s", errno_text(errno));
 	m->slot = page;
 	if (madvise(page, SLOT_BYTES, MADV_DONTFORK) < 0)
 		return error_set(inf, -errno, "cannot keep the slot from being inherited: %s",
-				 strerror(errno));
+				 errno_text(errno));
 	return 0;
 }
 
@@ -157,12 +182,27 @@ hang_up(struct mapping *m, bool in_child)
 	m->socket = -1;
 }
 
-/* Give back all but the slot. In a forked child nothing is mapped there, or worse, something else is. */
+/*
+ * The slot is informerd's again, which counts what we keep of it. A thread may be on its way into it (R0 to
+ * R1', snapshot.c), so memory of our own takes its place: the claim that it makes there it gives back. If
+ * there is none, the slot stays until detach.
+ */
+static void
+give_back_slot(struct mapping *m)
+{
+	if (m->slot)
+		(void)!mmap(m->slot, SLOT_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+/* In a forked child nothing is mapped there, or worse, something else is. */
 static void
 unmap_arena(struct mapping *m, bool in_child)
 {
 	if (m->unmapped)
 		return;
+	if (!in_child)
+		give_back_slot(m);
 	if (m->header && !in_child)
 		munmap((void *)(uintptr_t)m->header, (size_t)m->max_bytes);
 	close(m->arena_fd);

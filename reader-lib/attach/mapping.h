@@ -12,7 +12,8 @@
 
 /*
  * Lifetime: listed in the handle until detach. The arena itself is unmapped once another mapping is current
- * and all cells are FREE; the slot page stays, since a thread may be on its way into it (snapshot.c).
+ * and all cells are FREE; in the place of the slot stays memory of our own, since a thread may be on its
+ * way into it (snapshot.c).
  */
 struct mapping {
 	const struct header *header;	/* the arena's base */
@@ -33,6 +34,7 @@ struct mapping {
 	int event_fd;
 	int socket;			/* that connection, lost, and kept while we read here; or -1 */
 	bool unmapped;
+	bool copied; /* a private copy (silent_copy.h) */
 	struct mapping *next;
 };
 

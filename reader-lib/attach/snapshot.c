@@ -3,8 +3,8 @@
  * Snapshots: the reader's side of the pin protocol, and of the move to another mapping (steps R0 to R4 of
  * shm-layout/PROTOCOLS.md, Pin and Move).
  *
- * Invariant: no thread reads an arena that mapping_reap() has unmapped. Between R0 and R1' only the slot page
- * and the struct are touched, which stay until detach.
+ * Invariant: no thread reads an arena that mapping_reap() has unmapped. Between R0 and R1' only the slot
+ * page, or what took its place, and the struct are touched, which stay until detach.
  * Bound: R0 is repeated at most once for each mapping that became current meanwhile, four times at most.
  * Pairs with: make_current() and mapping_reap().
  *
@@ -109,10 +109,21 @@ static inline int
 open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, struct snapshot *s)
 {
 	struct header *h = (struct header *)(uintptr_t)m->header;
-	uint64_t offset, committed, epoch = 0;
+	uint64_t newest, offset, committed, epoch = 0;
 	int r;
 
+	newest = slot_load_newest(h);                                                           /* R2' */
 	offset = slot_load_root(h);								/* R2 */
+	/*
+	 * R2'' (PROTOCOLS.md, Revoke): to pin a root that was published after our slot was closed protects
+	 * nothing. Who has loaded one, by acquire, sees that here.
+	 */
+	if (unlikely(slot_is_closed(m->slot))) {
+		s->cell = NULL;
+		s->alive = NULL;
+		slot_unpin(cell);
+		return INFORMER_E_NOT_READY;
+	}
 	/*
 	 * Meets the release stores in writer/arena/arena.c, and comes after R2: what the root reaches lies
 	 * within it. Loaded before the root it could be too small, and good refs look damaged.
@@ -129,7 +140,7 @@ open_snapshot(struct informer *inf, struct mapping *m, struct pin_cell *cell, st
 	s->root = root_load(&s->view, offset, &s->resource_count);
 	if (likely(s->root))
 		epoch = __atomic_load_n(&s->root->epoch, __ATOMIC_RELAXED);
-	if (unlikely(epoch < EPOCH_FIRST)) {
+	if (unlikely(epoch < EPOCH_FIRST || epoch < newest)) {
 		r = offset == 0 ? INFORMER_E_NOT_READY : snapshot_settle(s, INFORMER_E_CORRUPT);
 		s->cell = NULL;
 		s->alive = NULL;

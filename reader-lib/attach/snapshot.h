@@ -74,11 +74,20 @@ snapshot_usable(const struct snapshot *s)
 }
 
 /*
+ * A walk that may be long settles each time that it has passed so many objects or nodes: of pages that were
+ * given back each touch takes memory that nobody has planned for.
+ */
+#define SNAPSHOT_LOOK_EVERY 64u
+
+/*
  * After reading: r, unless the arena was revoked meanwhile, whose pages then read as zeros, or our slot was
  * closed, so that what was read may have been written over.
  * Order: what was read is read before both words, which are set before the first page is gone
  * (arena_set_state()), before the first block that the slot kept is reused. Without the fence the words could
  * be loaded first, as they were, and what was read after them be given out as objects.
+ *
+ * Who verifies believes nothing of an arena any more in which a wrong tag was met: what cannot be read reads
+ * as absent.
  */
 static inline int
 snapshot_settle(const struct snapshot *s, int r)
@@ -91,6 +100,8 @@ snapshot_settle(const struct snapshot *s, int r)
 	if (unlikely(atomic_load_explicit(s->mapping->state, memory_order_relaxed) == HEADER_REVOKED ||
 		     slot_is_closed(s->mapping->slot)))
 		return INFORMER_E_EXPIRED;
+	if (unlikely(s->view.verifier != NULL) && block_verifier_met_damage(s->view.verifier))
+		return INFORMER_E_CORRUPT;
 	return r == -EBADMSG ? INFORMER_E_CORRUPT : r;
 }
 

@@ -80,14 +80,6 @@ feed_begin_anew(struct feed *f)
 	f->resync = f->over = f->again = true;
 }
 
-static bool
-part_is_synced(const struct feed *f, uint32_t part)
-{
-	const struct resource *r = part_resource(feed_snapshot(f), &f->binding->parts[part]);
-
-	return r && r->state == RESOURCE_SYNCED;
-}
-
 bool
 feed_all_listed(const struct feed *f)
 {
@@ -97,48 +89,57 @@ feed_all_listed(const struct feed *f)
 	return f->parts > 0;
 }
 
-/* Which lists are in, by the snapshot. */
-static bool
+/* Which lists are in, by the snapshot: 0, or why that cannot be known. */
+static int
 note_lists(struct feed *f)
 {
-	memset(f->listed, 0, sizeof(f->listed));
+	uint64_t listed[RESOURCE_MAX / 64] = {0};
+	int r;
+
+	for (uint32_t i = 0; i < f->binding->count; i++) {
+		const struct resource *resource = part_resource(feed_snapshot(f), &f->binding->parts[i]);
+
+		if (resource && LOAD_ONCE(&resource->state) == RESOURCE_SYNCED)
+			listed[i / 64] |= 1ull << i % 64;
+	}
+	r = snapshot_settle(feed_snapshot(f), 0);
+	if (r < 0)
+		return r;
+	memcpy(f->listed, listed, sizeof(f->listed));
 	f->parts = f->binding->count;
-	for (uint32_t i = 0; i < f->parts; i++)
-		if (part_is_synced(f, i))
-			f->listed[i / 64] |= 1ull << i % 64;
-	return feed_all_listed(f);
+	return 0;
 }
 
-bool
+int
 feed_forgotten_after(const struct feed *f, uint64_t seq)
 {
-	for (uint32_t i = 0; i < f->binding->count; i++) {
+	int forgotten = 0;
+
+	for (uint32_t i = 0; i < f->binding->count && !forgotten; i++) {
 		const struct resource *r = part_resource(feed_snapshot(f), &f->binding->parts[i]);
 
-		if (!r || r->tombstone_floor > seq)
-			return true;
+		forgotten = !r || LOAD_ONCE(&r->tombstone_floor) > seq;
 	}
-	return false;
+	return snapshot_settle(feed_snapshot(f), forgotten);
 }
 
-static void
+/* Which lists are in was noted. */
+static int
 begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 {
-	const struct root *root = feed_snapshot(f)->root;
-
-	note_lists(f);
-	memcpy(f->cursor.lineage, root->lineage, sizeof(f->cursor.lineage));
+	memcpy(f->cursor.lineage, f->root.lineage, sizeof(f->cursor.lineage));
 	f->cursor.seq = after;
 	f->has_cursor = true;
 	f->walk = walk;
 	f->from = f->position = after;
 	f->unsure = walk == WALK_COALESCED && f->stored_seq > 0 && after == f->stored_seq;
 	f->stored_seq = 0;
-	f->target = root->seq;
+	f->target = f->root.seq;
 	f->gone_after = walk == WALK_COALESCED ? after : f->target;
 	f->mode = FEED_MODE_WALK;
 	f->settled = false;
 	f->begin = f->fresh = true;
+	return 1;
 }
 
 /*
@@ -148,31 +149,36 @@ begin_walk(struct feed *f, enum feed_walk walk, uint64_t after)
 static int
 begin_resync(struct feed *f)
 {
-	for (uint32_t i = 0; i < f->binding->count; i++) {
-		if (part_is_synced(f, i))
-			continue;
+	int r = note_lists(f);
+
+	if (r < 0)
+		return r;
+	if (!feed_all_listed(f)) {
 		f->mode = FEED_MODE_AWAIT;
 		ring_throw_away(f->ring);
 		f->ring->looked = f->ring->root_epoch;
 		return 0;
 	}
 	f->resync = false;
-	begin_walk(f, WALK_RESYNC, 0);
-	return 1;
+	return begin_walk(f, WALK_RESYNC, 0);
 }
 
 /* From the cursor to now. In an episode that is not settled, its beginning stays what it was. */
 static int
 begin_catch_up(struct feed *f)
 {
-	if (feed_forgotten_after(f, f->cursor.seq) || (f->settled && f->forgetful))
+	int r = feed_forgotten_after(f, f->cursor.seq);
+
+	if (r < 0)
+		return r;
+	if (r > 0 || (f->settled && f->forgetful))
 		return begin_resync(f);
 	if (f->settled) {
-		begin_walk(f, WALK_COALESCED, f->cursor.seq);
-		return 1;
+		r = note_lists(f);
+		return r < 0 ? r : begin_walk(f, WALK_COALESCED, f->cursor.seq);
 	}
 	f->position = f->cursor.seq;
-	f->target = feed_snapshot(f)->root->seq;
+	f->target = f->root.seq;
 	f->mode = FEED_MODE_WALK;
 	f->begin = true;
 	f->fresh = false;
@@ -183,10 +189,11 @@ begin_catch_up(struct feed *f)
 static int
 judge(struct feed *f, bool other_arrived)
 {
-	const struct root *root = feed_snapshot(f)->root;
+	const struct feed_root *root = &f->root;
 	const struct ring_look *look = &f->ring->look;
 	bool first = atomic_load_explicit(&f->ring->openings, memory_order_relaxed) == 0;
 	bool overflowed = !look->open;
+	int r;
 
 	/* Only a whole ring is worth the end of an old one. */
 	if (other_arrived && (overflowed || f->mode != FEED_MODE_RING || !f->has_cursor))
@@ -205,8 +212,8 @@ judge(struct feed *f, bool other_arrived)
 		/* The daemon does not know the consumer: new, or forgotten, or its arena was lost. */
 		if (f->sub->consumer[0])
 			return begin_resync(f);
-		begin_walk(f, WALK_INITIAL, 0);
-		return 1;
+		r = note_lists(f);
+		return r < 0 ? r : begin_walk(f, WALK_INITIAL, 0);
 	}
 	if (f->resync || memcmp(f->cursor.lineage, root->lineage, sizeof(root->lineage)) != 0)
 		return begin_resync(f);
@@ -216,15 +223,16 @@ judge(struct feed *f, bool other_arrived)
 	case FEED_MODE_AWAIT:
 		return begin_resync(f);
 	case FEED_MODE_WALK:
-		if (f->target > f->gone_after &&
-		    feed_forgotten_after(f, f->position > f->gone_after ? f->position : f->gone_after))
-			return begin_resync(f);
-		return 1;
+		if (f->target <= f->gone_after)
+			return 1;
+		r = feed_forgotten_after(f, f->position > f->gone_after ? f->position : f->gone_after);
+		return r == 0 ? 1 : r < 0 ? r : begin_resync(f);
 	case FEED_MODE_RING:
 		break;
 	}
-	if (first && f->settled)
-		note_lists(f);
+	r = first && f->settled ? note_lists(f) : 0;
+	if (r < 0)
+		return r;
 	if (f->takes_stock && f->stored_seq > 0)
 		return begin_catch_up(f);
 	if (overflowed && f->settled && f->cursor.seq == root->seq) {
@@ -237,11 +245,32 @@ judge(struct feed *f, bool other_arrived)
 	return 1;
 }
 
+/* To be settled. */
+static void
+read_pinned_root(struct feed *f)
+{
+	const struct root *root = feed_snapshot(f)->root;
+
+	f->root.epoch = LOAD_ONCE(&root->epoch);
+	f->root.seq = LOAD_ONCE(&root->seq);
+	memcpy(f->root.lineage, root->lineage, sizeof(f->root.lineage));
+}
+
+/* 0, or why it cannot be read; with it the pinned one is settled. */
+static int
+read_newest_root(struct feed *f)
+{
+	const struct snapshot *s = feed_snapshot(f);
+	const struct root *newest = root_at(&s->view, slot_load_root(s->mapping->header));
+
+	f->root.newest_seq = newest ? LOAD_ONCE(&newest->seq) : 0;
+	return snapshot_settle(s, newest ? 0 : -EBADMSG);
+}
+
 static int
 open_once(struct feed *f)
 {
 	const struct snapshot *s = feed_snapshot(f);
-	const struct root *newest;
 	struct ring *ring;
 	bool other_arrived;
 	int r;
@@ -256,28 +285,28 @@ open_once(struct feed *f)
 	if (r < 0)
 		return other_arrived && r != INFORMER_E_BUSY ? NEXT_RING : r;
 	f->open = true;
-	if (s->root->epoch != ring->root_epoch) {
-		/* The daemon pushes a commit's entries before it publishes the next commit. */
-		ring->proven = ring->root_seq;
-		ring->root_seq = s->root->seq;
-		ring->root_epoch = s->root->epoch;
-	}
+	read_pinned_root(f);
 	r = resource_bind(s, f->sub->resource, &f->binding);
 	ring->blocked = r == INFORMER_E_NO_RESOURCE || r == INFORMER_E_NOT_READY;
 	if (r < 0 && other_arrived)
 		return NEXT_RING;
 	if (ring->blocked)
-		ring->looked = ring->root_epoch;
+		ring->looked = f->root.epoch;
 	if (r < 0)
 		return ring->blocked ? 0 : r;
 	r = ring_look(ring, &ring->look);							/* Q2 */
 	if (r < 0)
 		return r;
 	snapshot_stretch(&f->snap);
-	newest = root_at(&s->view, slot_load_root(s->mapping->header));
-	if (!newest)
-		return snapshot_settle(s, INFORMER_E_CORRUPT);
-	f->newest_seq = newest->seq;
+	r = read_newest_root(f);
+	if (r < 0)
+		return r;
+	if (f->root.epoch != ring->root_epoch) {
+		/* The daemon pushes a commit's entries before it publishes the next commit. */
+		ring->proven = ring->root_seq;
+		ring->root_seq = f->root.seq;
+		ring->root_epoch = f->root.epoch;
+	}
 	return judge(f, other_arrived);
 }
 
@@ -339,7 +368,7 @@ feed_due(const struct feed *f)
 {
 	const struct ring *ring = f->ring;
 
-	if (subscription_has_arrived(f->sub))
+	if (f->again || subscription_has_arrived(f->sub))
 		return true;
 	if (!ring || !ring_usable(ring))
 		return false;
@@ -349,7 +378,8 @@ feed_due(const struct feed *f)
 		return true;
 	if (f->mode == FEED_MODE_AWAIT || !ring_is_open(ring))
 		return peek_epoch(ring->mapping) != ring->looked;
-	return false;
+	/* Only a ring that is read to its end settles an episode, and a turn may end with its last entry. */
+	return !f->settled && !f->drained;
 }
 
 /* The old ring is at its end, and another one arrived. */

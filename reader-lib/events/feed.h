@@ -16,7 +16,7 @@
  *
  *	if (feed_open(f) > 0)
  *		while (feed_next(f, &item) > 0)
- *			tell(&item), feed_told(f);
+ *			tell(item), feed_told(f);
  *	feed_close(f);
  *
  * A walk goes from the cursor to `target`, the seq of the root with which it began, each turn with a newer
@@ -33,6 +33,8 @@
  *     Q2).
  * I4  A change that is not told from the ring lies in (cursor, target] of a walk: after each opening with
  *     base > cursor, and each overflow, comes a walk whose root was pinned after that was seen, and has it.
+ * I5  Nothing is decided by what was read of the arena before it is settled: whose arena was taken back
+ *     meanwhile has read zeros, and goes on from where it stood, when another has come.
  *
  * An old ring (another one arrived) is read to its end first, when that is possible.
  *
@@ -69,14 +71,18 @@ enum feed_walk { WALK_INITIAL, WALK_COALESCED, WALK_RESYNC };
 
 /*
  * part      of f->binding
+ * ordinal, created_seq   of the object: the new one, of DELETED and GONE the old one. Copied, and settled:
+ *           what the arena says of it later may be something else
  * initial   it was there before its part's list was in, or when the walk began
  */
 struct feed_item {
 	enum feed_kind kind;
 	uint32_t part;
 	uint64_t seq;
+	uint64_t created_seq;
 	const struct object *old_object, *new_object;
 	uint32_t old_ref, new_ref;
+	uint32_t ordinal;
 	bool initial;
 	/*
 	 * GONE, DELETED: the final state is not known. Else new is the final one of a DELETED, old of a
@@ -86,6 +92,18 @@ struct feed_item {
 };
 
 enum feed_mode { FEED_MODE_RING, FEED_MODE_WALK, FEED_MODE_AWAIT };
+
+/*
+ * What a turn goes by, of the root that it has pinned: copied, and settled before anything is decided.
+ *
+ * newest_seq  of the newest root; nothing in the ring can be later
+ */
+struct feed_root {
+	uint64_t epoch;
+	uint64_t seq;
+	uint8_t lineage[16];
+	uint64_t newest_seq;
+};
 
 /*
  * cursor      where it stands: everything up to it was told. Valid when has_cursor
@@ -119,6 +137,7 @@ struct feed {
 	bool begin;			/* FEED_BEGIN is to be told */
 	bool fresh;			/* FEED_BEGIN begins an episode; else the one that is goes on */
 	bool again;			/* the turn gave nothing, but another may */
+	bool drained;			/* in an episode: nothing was told since the ring was at its end */
 	bool resync;			/* whatever the cursor says */
 	uint64_t listed[RESOURCE_MAX / 64];
 	uint32_t parts;
@@ -126,7 +145,7 @@ struct feed {
 	struct informer_snapshot snap;
 	bool open;
 	const struct resource_binding *binding;
-	uint64_t newest_seq;		/* nothing in the ring can be later */
+	struct feed_root root;
 	unsigned count;
 	bool walking;			/* by_seq was started this turn */
 	bool checked;			/* what is unsettled was looked at this turn */
@@ -145,7 +164,7 @@ void feed_done(struct feed *f, bool in_child);
  */
 int feed_open(struct feed *f);
 /* 1 an item, valid until the next call; 0 the turn is over. What went wrong is mended in the next turns. */
-int feed_next(struct feed *f, struct feed_item *ret_item);
+int feed_next(struct feed *f, const struct feed_item **ret_item);
 /* The item that feed_next() gave was told. */
 void feed_told(struct feed *f);
 void feed_close(struct feed *f);
@@ -164,13 +183,20 @@ feed_snapshot(const struct feed *f)
 	return snapshot_of(&f->snap);
 }
 
-/* Whether an object is in the handler's namespace. One that has none is in every namespace. */
+/*
+ * Whether an object is in the handler's namespace. One that has none is in every namespace. To be settled, as
+ * all that is read.
+ */
 static inline bool
 feed_wants(const struct feed *f, const struct object *o)
 {
-	return f->ns_length == 0 || o->namespace_length == 0 ||
-	       (o->namespace_length == f->ns_length &&
-		memcmp(object_namespace(o), f->sub->ns, f->ns_length) == 0);
+	struct object_extent extent;
+
+	if (f->ns_length == 0)
+		return true;
+	return object_measure_within(&feed_snapshot(f)->view, o, &extent) &&
+	       (extent.namespace_length == 0 || (extent.namespace_length == f->ns_length &&
+						 memcmp(object_namespace(o), f->sub->ns, f->ns_length) == 0));
 }
 
 /* Whether all parts' lists are in, as far as was told. */

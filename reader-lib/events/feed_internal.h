@@ -9,7 +9,7 @@
 
 /* Go over to the ring that arrived; ends the turn. */
 void feed_change_over(struct feed *f);
-/* Whether deletions after this seq were forgotten. */
-bool feed_forgotten_after(const struct feed *f, uint64_t seq);
+/* Whether deletions after this seq were forgotten: 1, 0, or why that cannot be known. */
+int feed_forgotten_after(const struct feed *f, uint64_t seq);
 
 #endif

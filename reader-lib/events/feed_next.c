@@ -27,15 +27,15 @@ damaged(struct feed *f, const char *why)
 }
 
 static int
-give(struct feed *f, struct feed_item *ret)
+give(struct feed *f, const struct feed_item **ret)
 {
 	f->count++;
-	*ret = f->item;
+	*ret = &f->item;
 	return 1;
 }
 
 static int
-give_settled(struct feed *f, struct feed_item *ret)
+give_settled(struct feed *f, const struct feed_item **ret)
 {
 	f->settled = true;
 	f->item = (struct feed_item){.kind = FEED_SETTLED, .seq = f->cursor.seq};
@@ -52,12 +52,36 @@ end_walk(struct feed *f)
 	f->walking = false;
 }
 
+/* What was found, as the item. To be settled. */
+static void
+set_found(struct feed *f, const struct found *found)
+{
+	const struct object *o = found->object;
+
+	f->item = (struct feed_item){.kind = found->gone ? FEED_GONE : FEED_PRESENT,
+				     .part = found->part,
+				     .seq = found->seq,
+				     .ordinal = LOAD_ONCE(&o->ordinal),
+				     .created_seq = LOAD_ONCE(&o->created_seq)};
+	f->item.initial = (f->walk != WALK_COALESCED && f->item.created_seq <= f->gone_after) ||
+			  !part_listed(f, found->part);
+	if (found->gone) {
+		f->item.old_object = o;
+		f->item.old_ref = found->ref;
+		f->item.unseen = found->unseen;
+	} else {
+		f->item.new_object = o;
+		f->item.new_ref = found->ref;
+	}
+}
+
 /* 1 with an item; 0 the turn is over; 2 the walk is at its end. */
 static int
-next_of_walk(struct feed *f, struct feed_item *ret)
+next_of_walk(struct feed *f, const struct feed_item **ret)
 {
 	const struct snapshot *s = feed_snapshot(f);
 	struct found found;
+	bool wanted;
 	int r = 0;
 
 	if (!f->walking) {
@@ -68,29 +92,18 @@ next_of_walk(struct feed *f, struct feed_item *ret)
 		r = by_seq_next(&f->by_seq, &found);
 		if (r < 0)
 			break;
+		wanted = r > 0 && found.seq <= f->target && feed_wants(f, found.object);
+		if (wanted)
+			set_found(f, &found);
+		if (snapshot_settle(s, 0) < 0)
+			return damaged(f, "");
+		if (wanted)
+			return give(f, ret);
 		if (r == 0 || found.seq > f->target) {
 			end_walk(f);
 			return 2;
 		}
-		if (!feed_wants(f, found.object)) {
-			f->position = found.seq;
-			continue;
-		}
-		f->item = (struct feed_item){
-			.kind = found.gone ? FEED_GONE : FEED_PRESENT, .part = found.part, .seq = found.seq};
-		f->item.initial = (f->walk != WALK_COALESCED && found.object->created_seq <= f->gone_after) ||
-				  !part_listed(f, found.part);
-		if (found.gone) {
-			f->item.old_object = found.object;
-			f->item.old_ref = found.ref;
-			f->item.unseen = found.unseen;
-		} else {
-			f->item.new_object = found.object;
-			f->item.new_ref = found.ref;
-		}
-		if (snapshot_settle(s, 0) < 0)
-			return damaged(f, "");
-		return give(f, ret);
+		f->position = found.seq;
 	}
 	if (r < 0)
 		return damaged(f, "the index by seq");
@@ -109,23 +122,24 @@ part_of(const struct feed *f, uint16_t position)
 	return -1;
 }
 
-/* The objects of an entry, compared with what the entry says. NULL: they make sense. */
+/* The objects of an entry, compared with what the entry says. NULL: they make sense. To be settled. */
 static const char *
 follow(struct feed *f, const struct queue_entry *e)
 {
 	const struct arena_view *view = &feed_snapshot(f)->view;
 	struct feed_item *item = &f->item;
+	const struct object *o;
 
 	if (e->kind == QUEUE_ADDED || e->kind == QUEUE_UPDATED) {
 		item->new_ref = e->new_ref;
 		item->new_object = object_at(view, e->new_ref);
-		if (!item->new_object || item->new_object->seq != e->seq)
+		if (!item->new_object || LOAD_ONCE(&item->new_object->seq) != e->seq)
 			return "an entry's new object";
 	}
 	if (e->kind == QUEUE_DELETED || e->kind == QUEUE_UPDATED) {
 		item->old_ref = e->old_ref;
 		item->old_object = object_at(view, e->old_ref);
-		if (!item->old_object || item->old_object->seq >= e->seq)
+		if (!item->old_object || LOAD_ONCE(&item->old_object->seq) >= e->seq)
 			return "an entry's old object";
 	}
 	if (e->kind == QUEUE_DELETED) {
@@ -135,9 +149,12 @@ follow(struct feed *f, const struct queue_entry *e)
 		if (!item->new_object)
 			return "an entry's final object";
 	}
-	return e->kind != QUEUE_ADDED && item->old_object->ordinal != item->new_object->ordinal
-		       ? "an entry of two objects"
-		       : NULL;
+	o = e->kind == QUEUE_DELETED ? item->old_object : item->new_object;
+	item->ordinal = LOAD_ONCE(&o->ordinal);
+	item->created_seq = LOAD_ONCE(&o->created_seq);
+	o = e->kind == QUEUE_DELETED ? item->new_object : item->old_object;
+	return e->kind != QUEUE_ADDED && LOAD_ONCE(&o->ordinal) != item->ordinal ? "an entry of two objects"
+										 : NULL;
 }
 
 /* 1 it is an item; 0 it is nothing, go on; 2 the turn is over. */
@@ -150,7 +167,7 @@ read_entry(struct feed *f, const struct queue_entry *e)
 	const char *why;
 	int part;
 
-	if (e->kind < QUEUE_ADDED || e->kind > QUEUE_STATUS || e->seq > f->newest_seq) {
+	if (e->kind < QUEUE_ADDED || e->kind > QUEUE_STATUS || e->seq > f->root.newest_seq) {
 		damaged(f, "an entry");
 		return 2;
 	}
@@ -165,7 +182,7 @@ read_entry(struct feed *f, const struct queue_entry *e)
 	part = part_of(f, e->resource);
 	if (part < 0) {
 		/* Of a part that the next snapshot has; or one that was taken away. */
-		f->resync |= e->seq <= feed_snapshot(f)->root->seq;
+		f->resync |= e->seq <= f->root.seq;
 		f->over = f->again = true;
 		return 2;
 	}
@@ -192,36 +209,40 @@ outstanding(struct feed *f)
 	struct found found;
 	int r = by_seq_start(&f->by_seq, feed_snapshot(f), f->binding, f->cursor.seq);
 
-	while (r >= 0 && (r = by_seq_next(&f->by_seq, &found)) > 0)
+	for (unsigned passed = 1; r >= 0 && (r = by_seq_next(&f->by_seq, &found)) > 0; passed++) {
 		if (feed_wants(f, found.object))
 			break;
-	return r;
+		if (passed % SNAPSHOT_LOOK_EVERY == 0)
+			r = snapshot_settle(feed_snapshot(f), r);
+	}
+	return snapshot_settle(feed_snapshot(f), r);
 }
 
 /* The ring is read to its end. */
 static int
-drained(struct feed *f, struct feed_item *ret)
+drained(struct feed *f, const struct feed_item **ret)
 {
-	uint64_t seq = feed_snapshot(f)->root->seq;
-	int r;
+	uint64_t seq = f->root.seq;
+	int r, forgotten;
 
 	if (!f->settled && !f->checked) {
 		f->checked = true;
 		r = outstanding(f);
-		if (r < 0)
+		/*
+		 * A deletion that nothing here shows any more stands in the ring, or will in a moment.
+		 */
+		forgotten = r == 0 && f->cursor.seq < seq ? feed_forgotten_after(f, f->cursor.seq) : r;
+		if (forgotten < 0)
 			return damaged(f, "the index by seq");
 		if (r == 0) {
-			/*
-			 * A deletion that nothing here shows any more stands in the ring, or will in a
-			 * moment.
-			 */
-			if (f->cursor.seq < seq && !feed_forgotten_after(f, f->cursor.seq))
+			if (f->cursor.seq < seq && !forgotten)
 				f->cursor.seq = seq;
 			return give_settled(f, ret);
 		}
 	}
 	if (f->settled && f->ring->proven > f->cursor.seq)
 		f->cursor.seq = f->ring->proven;
+	f->drained = true;
 	f->ring->looked = f->ring->root_epoch;
 	f->over = true;
 	if (subscription_has_arrived(f->sub))
@@ -230,7 +251,7 @@ drained(struct feed *f, struct feed_item *ret)
 }
 
 static int
-next_of_ring(struct feed *f, struct feed_item *ret)
+next_of_ring(struct feed *f, const struct feed_item **ret)
 {
 	struct ring *ring = f->ring;
 
@@ -253,7 +274,7 @@ next_of_ring(struct feed *f, struct feed_item *ret)
 }
 
 int
-feed_next(struct feed *f, struct feed_item *ret)
+feed_next(struct feed *f, const struct feed_item **ret)
 {
 	int r = 2;
 
@@ -268,7 +289,7 @@ feed_next(struct feed *f, struct feed_item *ret)
 		if (r != 2)
 			return r;
 		/* A root that is still the first one's shows nothing that moved beyond the target. */
-		if (feed_snapshot(f)->root->seq == f->target)
+		if (f->root.seq == f->target)
 			return give_settled(f, ret);
 	}
 	return f->mode == FEED_MODE_RING ? next_of_ring(f, ret) : 0;
@@ -277,6 +298,7 @@ feed_next(struct feed *f, struct feed_item *ret)
 void
 feed_told(struct feed *f)
 {
+	f->drained = false;
 	switch (f->item.kind) {
 	case FEED_ADDED:
 	case FEED_UPDATED:

@@ -148,19 +148,16 @@ take_items(struct informer_handler *h)
 	struct handler_work *w = h->work;
 	struct feed *f = &w->feed;
 	uint64_t begun = coarse_ns();
-	struct feed_item item;
+	const struct feed_item *item;
 	int told = 0, r = 1;
 
 	while (feed_next(f, &item) > 0) {
 		told = 1;
-		r = handler_take(h, &item);
-		if (r == 0 && w->no_memory)
-			r = -ENOMEM;
-		w->no_memory = false;
+		r = handler_take(h, item);
 		if (r <= 0)
 			break;
 		feed_told(f);
-		if (item.kind == FEED_BEGIN || item.kind == FEED_SETTLED || item.kind == FEED_LISTED)
+		if (item->kind == FEED_BEGIN || item->kind == FEED_SETTLED || item->kind == FEED_LISTED)
 			r = handler_pending_calls(h);
 		/* A slow handler's pin is given back after each call. */
 		if (r <= 0 || handler_leaves(h) || coarse_ns() != begun)
@@ -188,10 +185,11 @@ handler_turn(struct informer_handler *h)
 		r = 0;
 	}
 	feed_close(f);
-	if (r < 0)
-		return r;
+	/* also when an item could not be told: it was shown as the one that is being told */
 	if (f->has_cursor)
 		handler_show(h, f->mode == FEED_MODE_WALK ? f->position : f->cursor.seq);
+	if (r < 0)
+		return r;
 	if (w->sub.consumer[0]) {
 		pthread_mutex_lock(&h->inf->lock);
 		acknowledge(w);

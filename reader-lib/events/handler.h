@@ -37,11 +37,12 @@ enum handler_pending {
  *
  * tracks       keys are to be remembered
  * whole        they are: the keys are all that was told and is there
+ * short_of     but for what was told and not acknowledged in a former life, until the episode from the stored
+ *              cursor is over: it tells of that without keys
  * gave_up      they were too many
  * by_keys      the episode began with them: what it does not meet is told by key
  * coalescing   the handler was told that what it gets is coalesced
  * values       what the handler's transform made of what it was told of
- * no_memory    an item could not be told for want of it
  * resyncing    between on_resync_begin and on_resync_end
  * status_seen  hash of the status told last
  */
@@ -57,11 +58,10 @@ struct handler_work {
 	unsigned pending;
 	uint32_t round;
 	size_t swept, values_swept;
-	bool tracks, whole, gave_up, by_keys;
+	bool tracks, whole, short_of, gave_up, by_keys;
 	bool coalescing;
 	bool resyncing;
 	bool synced_told;
-	bool no_memory;
 	uint64_t status_seen;
 	struct informer_cursor acknowledged;	/* `lock` */
 	/* resync.c */
@@ -151,13 +151,13 @@ handler_resyncs_by_keys(const struct handler_work *w)
 
 /*
  * Call on_add, on_update, on_delete for an item. exact: it is a change that was not coalesced; else
- * on_overflow says so first. use_old: of the item's objects, the old one. False when the handler left off
- * before the call.
+ * on_overflow says so first. use_old: of the item's objects, the old one. 1; 0 when the handler left off
+ * before the call; negative: it was not called (of on_value, see there).
  */
-bool handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact);
-bool handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact);
-bool handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old,
-			 bool final_known, bool exact);
+int handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact);
+int handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact);
+int handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old,
+			bool final_known, bool exact);
 /* on_delete of which only the key is known. */
 bool handler_tell_delete_key(struct informer_handler *h, const struct told_key *e);
 /* Its number of keys changed: show it. */
@@ -180,18 +180,59 @@ void handler_show(struct informer_handler *h, uint64_t seq);
 /* ---- handler_values.c: on_value, for handlers with a transform ---- */
 
 /*
- * Tell of an object (or, present false, that it is gone) with its values. False: no memory; nothing was
- * called.
+ * Tell of an object of this turn (or, present false, that it is gone) with its values. 1; -ENOMEM, or why the
+ * object could not be read: on_value was not called, and what transform made was released.
  */
-bool handler_tell_value(struct informer_handler *h, const struct object *o,
-			const struct informer_object *object, bool present);
+int handler_tell_value(struct informer_handler *h, const struct object *o,
+		       const struct informer_object *object, bool present);
+/* That what had this key is gone; object has no more than that. */
+void handler_tell_value_gone(struct informer_handler *h, const struct told_key *key,
+			     const struct informer_object *object);
 /* For a resync: the same value twice, if there is one. */
-void handler_tell_value_again(struct informer_handler *h, const struct object *o,
+void handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, const struct object *o,
 			      const struct informer_object *object);
 /* Tell that all are gone that this round did not meet. False: the handler leaves off. */
 bool handler_sweep_values(struct informer_handler *h);
 /* Let all go, without telling. */
 void handler_release_values(struct handler_work *w);
+
+/* ---- handler_keys.c: what was told, by key ---- */
+
+/*
+ * What an item's object is, as it was before it is told.
+ *
+ * entry         of its key, if there is one
+ * spare         for the table, once it was told: there is no entry, or that of another object
+ * uid, version  hashes, as told_key has them, where they are needed
+ */
+struct told_subject {
+	enum known_state known;
+	struct told_key *entry, *spare;
+	uint64_t uid, version;
+};
+
+/*
+ * Fill in entry, spare, uid and version of an object. remember: it will be there when it was told; anew: as
+ * another object than the one that is there. To be settled; where that fails the spare is to be dropped. 0 or
+ * -EBADMSG.
+ */
+int handler_look_at_key(const struct informer_handler *h, const struct object *o, uint32_t ref, bool remember,
+			bool anew, struct told_subject *s);
+/*
+ * A key is there: put its entry, which is handed over, into the table. NULL: there is no room for it (or
+ * there was none for the entry, which is NULL), and all are given up.
+ */
+struct told_key *handler_keep_key(struct informer_handler *h, struct told_key *spare);
+/* What its entry says from now on, in this round. */
+void handler_set_key(const struct handler_work *w, struct told_key *e, uint32_t part, uint64_t uid,
+		     uint64_t version);
+/* From now on all keys are remembered; without memory for them, none. */
+void handler_begin_keys(struct informer_handler *h);
+/*
+ * The keys of what is there, for one that goes on from a cursor: what was created up to it counts as told. 0,
+ * also when there was no room for them; negative: they cannot be read now, and none are remembered.
+ */
+int handler_seed_keys(struct informer_handler *h);
 
 /* ---- handler_take.c: from an item of the feed to calls ---- */
 

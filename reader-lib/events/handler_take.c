@@ -18,38 +18,73 @@
  *
  * What was believed: what the table of keys says, where it is whole. Without, of a settled feed, that the old
  * state was told if it was selected; in an episode see catch_up_known.h.
+ *
+ * Invariant: all that is believed of an object comes from what was read and settled before its call. The
+ * arena may be taken back while that runs. Then the handler may not have been able to read what it was told
+ * of: the item is not done, and a RESYNC follows when there is another arena, which tells of it again
+ * whatever is remembered.
  */
 #include <string.h>
 
+#include "reader-lib/base/likely.h"
 #include "reader-lib/events/handler.h"
+
+/* What came of telling: it was told, or there was nothing to tell. 0: the handler leaves off. */
+#define TOLD 1
+#define NOTHING_TO_TELL 2
 
 /* ---- what was believed, and what is from now on ---- */
 
-static uint64_t
-metadata_hash(const struct handler_work *w, uint32_t ref, const char *field)
-{
-	struct value body = value_of_object(&feed_snapshot(&w->feed)->view, ref);
-
-	return told_keys_hash(&w->keys, value_at_name(value_at_name(body, "metadata"), field));
-}
-
 static enum known_state
-known_of(struct handler_work *w, const struct feed_item *item, const struct object *o, uint32_t ref,
-	 struct told_key **ret_entry)
+known_of(const struct handler_work *w, const struct feed_item *item, const struct told_subject *s)
 {
 	const struct feed *f = &w->feed;
 	enum known_state known = KNOWN_NONE;
 
-	*ret_entry = w->whole ? told_keys_find(&w->keys, o) : NULL;
-	if (*ret_entry)
-		return (*ret_entry)->uid == metadata_hash(w, ref, "uid") ? KNOWN_PRESENT : KNOWN_OTHER;
+	if (s->entry)
+		return s->entry->uid == s->uid ? KNOWN_PRESENT : KNOWN_OTHER;
 	if (w->whole)
 		return KNOWN_ABSENT;
 	if (!f->settled)
-		known = catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
+		known = catch_up_known_get(&w->catch_up_known, item->part, item->ordinal);
 	if (known == KNOWN_NONE)
-		known = !f->settled && o->created_seq <= f->from ? KNOWN_MAYBE : KNOWN_ABSENT;
+		known = !f->settled && item->created_seq <= f->from ? KNOWN_MAYBE : KNOWN_ABSENT;
 	return known;
+}
+
+static int
+look_closely(struct informer_handler *h, const struct feed_item *item, bool use_old, bool remember, bool anew,
+	     struct told_subject *ret)
+{
+	struct handler_work *w = h->work;
+	int r = 0;
+
+	if (w->whole)
+		r = snapshot_settle(feed_snapshot(&w->feed),
+				    handler_look_at_key(h, use_old ? item->old_object : item->new_object,
+						use_old ? item->old_ref : item->new_ref, remember, anew,
+						ret));
+	if (r == 0 && !w->feed.settled)
+		r = catch_up_known_reserve(h->inf, &w->catch_up_known, item->part, item->ordinal);
+	if (r < 0)
+		told_keys_drop(h->inf, ret->spare);
+	else
+		ret->known = known_of(w, item, ret);
+	return r;
+}
+
+/*
+ * All that must be known of an item's object before it is told, and memory for what will be known then. Of a
+ * settled feed without keys that is nothing: who takes the item sees whether the old state was told. 0, or
+ * negative: it cannot be told now.
+ */
+static inline __attribute__((always_inline)) int
+look_at(struct informer_handler *h, const struct feed_item *item, bool use_old, bool remember, bool anew,
+	struct told_subject *ret)
+{
+	*ret = (struct told_subject){.known = KNOWN_ABSENT};
+	return h->work->whole || !h->work->feed.settled ? look_closely(h, item, use_old, remember, anew, ret)
+							: 0;
 }
 
 /*
@@ -64,11 +99,11 @@ may_have_been_told(const struct handler_work *w)
 
 /* What was told of it is not the state before this one: the episode has not come to it yet. */
 static bool
-is_behind(const struct handler_work *w, const struct feed_item *item, const struct object *o)
+is_behind(const struct handler_work *w, const struct feed_item *item)
 {
 	enum known_state known = w->feed.settled
-					  ? KNOWN_PRESENT
-					  : catch_up_known_get(&w->catch_up_known, item->part, o->ordinal);
+					 ? KNOWN_PRESENT
+					 : catch_up_known_get(&w->catch_up_known, item->part, item->ordinal);
 
 	return known == KNOWN_NONE || known == KNOWN_BEHIND;
 }
@@ -78,90 +113,70 @@ is_behind(const struct handler_work *w, const struct feed_item *item, const stru
  * leaves off.
  */
 static bool
-tell_other_gone(struct informer_handler *h, struct told_key *entry)
+tell_other_gone(struct informer_handler *h, struct told_subject *s)
 {
-	if (!entry)
+	if (!s->entry)
 		return true;
-	if (!handler_tell_delete_key(h, entry))
+	if (!handler_tell_delete_key(h, s->entry))
 		return false;
-	handler_forget_key(h, entry);
+	handler_forget_key(h, s->entry);
+	s->entry = NULL;
 	return !handler_leaves(h);
 }
 
-/* Room for what note() will store. */
-static int
-reserve(struct informer_handler *h, const struct feed_item *item, const struct object *o)
-{
-	return h->work->feed.settled
-		       ? 0
-		       : catch_up_known_reserve(h->inf, &h->work->catch_up_known, item->part, o->ordinal);
-}
-
-/* From now on nothing is known by key; from the next RESYNC on it is tried again. */
+/* It was told, and is there now, or not. Of a settled feed without keys nothing is noted. */
 static void
-give_up_keys(struct informer_handler *h, const char *why)
-{
-	struct handler_work *w = h->work;
-
-	log_say(h->inf, INFORMER_LOG_WARNING,
-		"a handler of %s can remember no more keys than %llu (%s), and gives them up: %s",
-		w->sub.resource->name, (unsigned long long)w->keys.table.count, why,
-		handler_selects(w) ? "when it misses changes, everything will be told anew"
-				   : "when its store is built anew, everything will be told anew");
-	/* An episode that goes by keys cannot go on without. */
-	if (!w->feed.settled && w->by_keys && (handler_selects(w) || w->feed.walk == WALK_RESYNC))
-		feed_begin_anew(&w->feed);
-	told_keys_clear(&w->keys);
-	w->whole = false;
-	w->gave_up = true;
-	w->feed.forgetful = handler_selects(w);
-	atomic_store_explicit(&h->untracked, true, memory_order_relaxed);
-	handler_count_keys(h);
-}
-
-/* The entry of an object's key, new if need be; NULL: there is no room, and all are given up. */
-static struct told_key *
-get_key(struct informer_handler *h, uint32_t part, const struct object *o, uint32_t ref)
-{
-	struct handler_work *w = h->work;
-	struct told_key *e = w->keys.table.count < w->o.keys_max ? told_keys_get(h->inf, &w->keys, o)
-								 : told_keys_find(&w->keys, o);
-
-	if (!e) {
-		give_up_keys(h, w->keys.table.count < w->o.keys_max ? "there is no memory" : "keys_max");
-		return NULL;
-	}
-	e->uid = metadata_hash(w, ref, "uid");
-	e->round = w->round;
-	e->position = (uint16_t)w->feed.binding->parts[part].position;
-	handler_count_keys(h);
-	return e;
-}
-
-/* entry: the object's, if there is one */
-static void
-note(struct informer_handler *h, const struct feed_item *item, const struct object *o, uint32_t ref,
-     bool present, struct told_key *entry)
+note(struct informer_handler *h, const struct feed_item *item, bool present, struct told_subject *s)
 {
 	struct handler_work *w = h->work;
 
 	if (!w->feed.settled)
-		catch_up_known_set(&w->catch_up_known, item->part, o->ordinal,
+		catch_up_known_set(&w->catch_up_known, item->part, item->ordinal,
 				   present ? KNOWN_PRESENT : KNOWN_ABSENT);
 	if (!w->whole)
 		return;
 	if (!present) {
-		if (entry)
-			handler_forget_key(h, entry);
+		if (s->entry)
+			handler_forget_key(h, s->entry);
 		return;
 	}
-	if (!entry)
-		entry = get_key(h, item->part, o, ref);
-	if (!entry)
-		return;
-	entry->version = metadata_hash(w, ref, "resourceVersion");
-	entry->round = w->round;
-	entry->position = (uint16_t)w->feed.binding->parts[item->part].position;
+	if (!s->entry) {
+		s->entry = handler_keep_key(h, s->spare);
+		s->spare = NULL;
+	}
+	if (s->entry)
+		handler_set_key(w, s->entry, item->part, s->uid, s->version);
+}
+
+/*
+ * The arena was taken back during the call: a RESYNC tells of it again. What counts as told stays: it has the
+ * key, in no version that could pass for the one that there is; of one that is told as gone it keeps it.
+ */
+static void
+note_cut_short(struct informer_handler *h, const struct feed_item *item, bool present, struct told_subject *s)
+{
+	s->version = 0;
+	if (present)
+		note(h, item, true, s);
+	feed_begin_anew(&h->work->feed);
+}
+
+/* r: what came of telling; present: whether the handler takes it for there, when it was told. */
+static inline __attribute__((always_inline)) int
+conclude(struct informer_handler *h, const struct feed_item *item, int r, bool present,
+	 struct told_subject *s)
+{
+	int cut = r == TOLD ? snapshot_settle(feed_snapshot(&h->work->feed), 0) : 0;
+
+	if (unlikely(cut < 0))
+		note_cut_short(h, item, present, s);
+	else if (r > 0 && (h->work->whole || !h->work->feed.settled))
+		note(h, item, present, s);
+	if (s->spare)
+		told_keys_drop(h->inf, s->spare);
+	if (unlikely(cut < 0))
+		return cut;
+	return r > 0 ? 1 : r;
 }
 
 /* ---- items ---- */
@@ -190,246 +205,231 @@ walk_is_exact(const struct handler_work *w)
 	return w->feed.fresh && w->feed.walk != WALK_COALESCED && !handler_resyncs_by_keys(w);
 }
 
+/* What is there, of which is known what s says. */
+static int
+tell_present(struct informer_handler *h, const struct feed_item *item, bool selected, struct told_subject *s)
+{
+	struct handler_work *w = h->work;
+	bool exact = walk_is_exact(w);
+
+	if (s->known == KNOWN_OTHER) {
+		if (!tell_other_gone(h, s))
+			return 0;
+		s->known = KNOWN_ABSENT;
+	}
+	if (selected && s->known == KNOWN_ABSENT)
+		return handler_tell_add(h, item, exact);
+	if (selected && !(s->entry && s->entry->version && s->entry->version == s->version))
+		return handler_tell_update(h, item, false, exact);
+	if (!selected && (s->known != KNOWN_ABSENT || may_have_been_told(w)))
+		return handler_tell_delete(h, item, false, false, exact && s->known != KNOWN_ABSENT);
+	return NOTHING_TO_TELL;
+}
+
 static int
 take_present(struct informer_handler *h, const struct feed_item *item)
 {
-	struct handler_work *w = h->work;
-	const struct object *o = item->new_object;
-	bool exact = walk_is_exact(w), told = true;
-	int selected = new_matches(w, item);
-	struct told_key *entry;
-	enum known_state known;
+	int selected = new_matches(h->work, item), r;
+	struct told_subject s;
 
 	if (selected < 0)
 		return selected;
-	known = known_of(w, item, o, item->new_ref, &entry);
-	if (known == KNOWN_OTHER) {
-		if (!tell_other_gone(h, entry))
-			return 0;
-		entry = NULL;
-		known = KNOWN_ABSENT;
-	}
-	if (reserve(h, item, o) < 0)
-		return -ENOMEM;
-	if (selected && known == KNOWN_ABSENT)
-		told = handler_tell_add(h, item, exact);
-	else if (selected && !(entry && entry->version &&
-			       entry->version == metadata_hash(w, item->new_ref, "resourceVersion")))
-		told = handler_tell_update(h, item, false, exact);
-	else if (!selected && (known != KNOWN_ABSENT || may_have_been_told(w)))
-		told = handler_tell_delete(h, item, false, false, exact && known != KNOWN_ABSENT);
-	if (told)
-		note(h, item, o, item->new_ref, selected, entry);
-	return told;
+	r = look_at(h, item, false, selected, false, &s);
+	if (r < 0)
+		return r;
+	return conclude(h, item, tell_present(h, item, selected, &s), selected, &s);
 }
 
 static int
 take_gone(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	const struct object *o = item->old_object;
-	struct told_key *entry;
-	enum known_state known = known_of(w, item, o, item->old_ref, &entry);
-	int selected;
+	struct told_subject s;
+	int r = look_at(h, item, true, false, false, &s), selected;
 
-	if ((known == KNOWN_ABSENT && !may_have_been_told(w)) || known == KNOWN_OTHER)
+	if (r < 0)
+		return r;
+	if ((s.known == KNOWN_ABSENT && !may_have_been_told(w)) || s.known == KNOWN_OTHER)
 		return 1;
 	selected = old_matches(w, item);
 	if (selected < 0)
 		return selected;
-	if (reserve(h, item, o) < 0)
-		return -ENOMEM;
-	if (!handler_tell_delete(h, item, true, selected && !item->unseen,
-				 walk_is_exact(w) && known != KNOWN_ABSENT))
-		return 0;
-	note(h, item, o, item->old_ref, false, entry);
-	return 1;
+	r = handler_tell_delete(h, item, true, selected && !item->unseen,
+				walk_is_exact(w) && s.known != KNOWN_ABSENT);
+	return conclude(h, item, r, false, &s);
 }
 
 static int
 take_added(struct informer_handler *h, const struct feed_item *item)
 {
-	struct handler_work *w = h->work;
-	const struct object *o = item->new_object;
-	int selected = new_matches(w, item);
-	struct told_key *entry = w->whole ? told_keys_find(&w->keys, o) : NULL;
+	int selected = new_matches(h->work, item), r;
+	struct told_subject s;
 
 	if (selected < 0)
 		return selected;
-	if (entry && !tell_other_gone(h, entry))
-		return 0;
-	entry = NULL;
-	if (reserve(h, item, o) < 0)
-		return -ENOMEM;
-	if (selected && !handler_tell_add(h, item, true))
-		return 0;
-	note(h, item, o, item->new_ref, selected, entry);
-	return 1;
+	r = look_at(h, item, false, selected, true, &s);
+	if (r < 0)
+		return r;
+	r = tell_other_gone(h, &s);
+	if (r > 0)
+		r = selected ? handler_tell_add(h, item, true) : NOTHING_TO_TELL;
+	return conclude(h, item, r, selected, &s);
+}
+
+/* An update of what was not told of yet. */
+static int
+tell_add_of_update(struct informer_handler *h, const struct feed_item *item)
+{
+	const struct feed *f = &h->work->feed;
+	struct feed_item add = *item;
+
+	/* moved on by a change while the walk that would have told of it was under way */
+	add.initial |= !f->settled && f->walk != WALK_COALESCED && item->created_seq <= f->gone_after;
+	return handler_tell_add(h, &add, true);
+}
+
+/* A change, of whose object is known what s says. */
+static int
+tell_updated(struct informer_handler *h, const struct feed_item *item, bool selected, struct told_subject *s)
+{
+	struct handler_work *w = h->work;
+
+	if (s->known == KNOWN_PRESENT && is_behind(w, item))
+		s->known = KNOWN_MAYBE;
+	if (s->known == KNOWN_OTHER) {
+		if (!tell_other_gone(h, s))
+			return 0;
+		s->known = KNOWN_ABSENT;
+	}
+	switch (s->known) {
+	case KNOWN_PRESENT:
+		return selected ? handler_tell_update(h, item, true, true)
+				: handler_tell_delete(h, item, true, true, true);
+	case KNOWN_BEHIND:
+	case KNOWN_MAYBE:
+		return selected ? handler_tell_update(h, item, false, false)
+				: handler_tell_delete(h, item, false, false, false);
+	case KNOWN_ABSENT:
+	case KNOWN_NONE:
+	case KNOWN_OTHER:
+		break;
+	}
+	if (!selected)
+		return may_have_been_told(w) ? handler_tell_delete(h, item, false, false, false)
+					     : NOTHING_TO_TELL;
+	return tell_add_of_update(h, item);
 }
 
 static int
 take_updated(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	const struct object *o = item->new_object;
-	int selected = new_matches(w, item), before;
-	enum known_state known;
-	struct told_key *entry;
-	bool told = true;
+	int selected = new_matches(w, item), before = 0, r;
+	struct told_subject s;
 
 	if (selected < 0)
 		return selected;
-	known = known_of(w, item, o, item->new_ref, &entry);
-	if (w->feed.settled && !w->whole) {
+	if (w->feed.settled && !w->whole)
 		before = old_matches(w, item);
-		if (before < 0)
-			return before;
-		known = before ? KNOWN_PRESENT : KNOWN_ABSENT;
-	}
-	if (known == KNOWN_PRESENT && is_behind(w, item, o))
-		known = KNOWN_MAYBE;
-	if (known == KNOWN_OTHER) {
-		if (!tell_other_gone(h, entry))
-			return 0;
-		entry = NULL;
-		known = KNOWN_ABSENT;
-	}
-	if (reserve(h, item, o) < 0)
-		return -ENOMEM;
-	switch (known) {
-	case KNOWN_PRESENT:
-		told = selected ? handler_tell_update(h, item, true, true)
-				: handler_tell_delete(h, item, true, true, true);
-		break;
-	case KNOWN_BEHIND:
-	case KNOWN_MAYBE:
-		told = selected ? handler_tell_update(h, item, false, false)
-				: handler_tell_delete(h, item, false, false, false);
-		break;
-	case KNOWN_ABSENT:
-	case KNOWN_NONE:
-	case KNOWN_OTHER:
-		if (selected) {
-			struct feed_item add = *item;
-
-			/* moved on by a change while the walk that would have told of it was under way */
-			add.initial |= !w->feed.settled && w->feed.walk != WALK_COALESCED &&
-				       o->created_seq <= w->feed.gone_after;
-			told = handler_tell_add(h, &add, true);
-		} else if (may_have_been_told(w)) {
-			told = handler_tell_delete(h, item, false, false, false);
-		}
-		break;
-	}
-	if (told)
-		note(h, item, o, item->new_ref, selected, entry);
-	return told;
+	if (before < 0)
+		return before;
+	r = look_at(h, item, false, selected, false, &s);
+	if (r < 0)
+		return r;
+	if (w->feed.settled && !w->whole)
+		s.known = before ? KNOWN_PRESENT : KNOWN_ABSENT;
+	return conclude(h, item, tell_updated(h, item, selected, &s), selected, &s);
 }
 
 static int
 take_deleted(struct informer_handler *h, const struct feed_item *item)
 {
 	struct handler_work *w = h->work;
-	const struct object *o = item->old_object;
-	int selected = old_matches(w, item);
-	int final;
-	struct told_key *entry;
-	enum known_state known;
+	int selected = old_matches(w, item), final = 0, r;
+	struct told_subject s;
 
 	if (selected < 0)
 		return selected;
-	known = known_of(w, item, o, item->old_ref, &entry);
-	if (w->feed.settled && !w->whole)
-		known = selected ? KNOWN_PRESENT : KNOWN_ABSENT;
-	if (reserve(h, item, o) < 0)
-		return -ENOMEM;
-	if (known == KNOWN_OTHER)
-		return tell_other_gone(h, entry);
 	/* the final state, unless it lies outside of the selection: then the last one within */
-	final = selected && item->new_ref != item->old_ref
-			? new_matches(w, item)
-			: 0;
+	if (selected && item->new_ref != item->old_ref)
+		final = new_matches(w, item);
 	if (final < 0)
 		return final;
-	if ((known != KNOWN_ABSENT || may_have_been_told(w)) &&
-	    !handler_tell_delete(h, item, !final, selected && !item->unseen,
-						    known == KNOWN_PRESENT && !is_behind(w, item, o)))
-		return 0;
-	note(h, item, o, item->old_ref, false, entry);
-	return 1;
+	r = look_at(h, item, true, false, false, &s);
+	if (r < 0)
+		return r;
+	if (w->feed.settled && !w->whole)
+		s.known = selected ? KNOWN_PRESENT : KNOWN_ABSENT;
+	if (s.known == KNOWN_OTHER)
+		return tell_other_gone(h, &s);
+	r = s.known == KNOWN_ABSENT && !may_have_been_told(w)
+		    ? NOTHING_TO_TELL
+		    : handler_tell_delete(h, item, !final, selected && !item->unseen,
+					  s.known == KNOWN_PRESENT && !is_behind(w, item));
+	return conclude(h, item, r, false, &s);
 }
 
-/* The keys of what is there, for one that goes on from a cursor: what was created up to it counts as told. */
+/* What the Reflector met last, of each part. 0 or negative. */
 static int
-seed_keys(struct informer_handler *h)
+tell_statuses(struct informer_handler *h)
+{
+	struct feed *f = &h->work->feed;
+	int r = 0;
+
+	for (uint32_t i = 0; i < f->binding->count && r == 0; i++) {
+		const struct resource *resource = part_resource(feed_snapshot(f), &f->binding->parts[i]);
+		uint32_t status = resource ? LOAD_ONCE(&resource->status) : 0;
+
+		r = snapshot_settle(feed_snapshot(f), 0);
+		if (r == 0 && status)
+			r = handler_tell_status(h, feed_snapshot(f), status, true);
+	}
+	return r;
+}
+
+/* An episode begins. What may fail comes first: it is begun again then. */
+static int
+begin_episode(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
 	struct feed *f = &w->feed;
-	struct found found;
-	int r = by_seq_start(&f->by_seq, feed_snapshot(f), f->binding, 0);
+	int r = 0;
 
-	while (r >= 0 && (r = by_seq_next(&f->by_seq, &found)) > 0) {
-		struct told_key *e;
-
-		if (found.object->created_seq > f->from || (found.gone && found.seq <= f->from))
-			continue;
-		if (!feed_wants(f, found.object))
-			continue;
-		/* What changed since was in whatever state; what has not was told if it is selected. */
-		if (found.seq <= f->from) {
-			r = handler_matches(w, feed_snapshot(f), found.object, found.ref,
-					    f->binding->parts[found.part].position);
-			if (r < 0)
-				break;
-			if (r == 0)
-				continue;
+	catch_up_known_clear(h->inf, &w->catch_up_known);
+	w->round++;
+	/* What the keys are short of only a RESYNC that is told as one makes go away. */
+	if (f->walk != WALK_COALESCED && w->short_of)
+		w->whole = w->short_of = false;
+	w->by_keys = w->whole || f->walk == WALK_COALESCED;
+	if (f->walk == WALK_COALESCED && w->tracks && !w->whole && !w->gave_up) {
+		handler_begin_keys(h);
+		r = w->whole ? handler_seed_keys(h) : 0;
+		w->short_of = f->unsure;
+	} else if (f->walk != WALK_COALESCED && !w->whole) {
+		told_keys_clear(&w->keys);
+		w->gave_up = f->forgetful = false;
+		atomic_store_explicit(&h->untracked, false, memory_order_relaxed);
+		if (w->tracks)
+			handler_begin_keys(h);
+		if (f->walk == WALK_RESYNC) {
+			w->pending |= PENDING_OVERFLOW | PENDING_BEGIN;
+			w->coalescing = false;
+			w->synced_told = false;
 		}
-		e = get_key(h, found.part, found.object, found.ref);
-		if (!e)
-			return 0;
-		e->version = found.seq <= f->from ? metadata_hash(w, found.ref, "resourceVersion") : 0;
 	}
-	if (r == 0)
-		return 0;
-	told_keys_clear(&w->keys);
-	w->whole = false;
-	return snapshot_settle(feed_snapshot(f), r);
+	return r;
 }
 
 static int
 take_begin(struct informer_handler *h)
 {
 	struct handler_work *w = h->work;
-	struct feed *f = &w->feed;
-	int r = 0;
+	int r = tell_statuses(h);
 
-	if (f->fresh) {
-		catch_up_known_clear(h->inf, &w->catch_up_known);
-		w->round++;
-		w->by_keys = w->whole || f->walk == WALK_COALESCED;
-		if (f->walk == WALK_COALESCED && w->tracks && !w->whole && !w->gave_up) {
-			w->whole = true;
-			r = seed_keys(h);
-		} else if (f->walk != WALK_COALESCED && !w->whole) {
-			told_keys_clear(&w->keys);
-			w->whole = w->tracks;
-			w->gave_up = f->forgetful = false;
-			atomic_store_explicit(&h->untracked, false, memory_order_relaxed);
-			if (f->walk == WALK_RESYNC) {
-				w->pending |= PENDING_OVERFLOW | PENDING_BEGIN;
-				w->coalescing = false;
-				w->synced_told = false;
-			}
-		}
-	}
-	if (!f->fresh)
+	if (r == 0 && w->feed.fresh)
+		r = begin_episode(h);
+	if (r == 0 && !w->feed.fresh)
 		catch_up_known_fall_behind(&w->catch_up_known);
-	for (uint32_t i = 0; i < f->binding->count && r == 0; i++) {
-		const struct resource *resource = part_resource(feed_snapshot(f), &f->binding->parts[i]);
-
-		if (resource && resource->status)
-			r = handler_tell_status(h, feed_snapshot(f), resource->status, true);
-	}
 	return r < 0 ? r : 1;
 }
 
@@ -461,6 +461,7 @@ handler_take(struct informer_handler *h, const struct feed_item *item)
 		return 1;
 	case FEED_SETTLED:
 		catch_up_known_clear(h->inf, &w->catch_up_known);
+		w->short_of = false;
 		if (w->feed.walk == WALK_RESYNC) {
 			w->swept = w->values_swept = 0;
 			w->pending |= w->resyncing ? PENDING_END : 0;

@@ -62,7 +62,7 @@ handler_show(struct informer_handler *h, uint64_t seq)
 	atomic_store_explicit(&h->shown_seq, seq, memory_order_relaxed);
 }
 
-/* ---- calls: false when the handler leaves off before the call ---- */
+/* ---- calls: 0 (false) when the handler leaves off before the call ---- */
 
 /* What comes is not each change: say so first, once. */
 static bool
@@ -85,17 +85,18 @@ notice(struct informer_handler *h, bool exact)
 	return !handler_leaves(h);
 }
 
-static bool
+static int
 tell_value(struct informer_handler *h, const struct object *o, const struct informer_object *object,
 	   bool present)
 {
-	if (!handler_tell_value(h, o, object, present))
-		return false;
-	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
-	return true;
+	int r = handler_tell_value(h, o, object, present);
+
+	if (r > 0)
+		atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
+	return r;
 }
 
-bool
+int
 handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool exact)
 {
 	struct handler_work *w = h->work;
@@ -104,16 +105,16 @@ handler_tell_add(struct informer_handler *h, const struct feed_item *item, bool 
 	bool initial = item->initial && !(handler_resyncs_by_keys(w) && item->kind == FEED_PRESENT);
 
 	if (!notice(h, exact))
-		return false;
+		return 0;
 	if (w->o.on_value)
 		return tell_value(h, item->new_object, &object, true);
 	if (w->o.on_add)
 		w->o.on_add(w->o.context, &object, initial);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
-	return true;
+	return 1;
 }
 
-bool
+int
 handler_tell_update(struct informer_handler *h, const struct feed_item *item, bool with_old, bool exact)
 {
 	struct handler_work *w = h->work;
@@ -123,17 +124,17 @@ handler_tell_update(struct informer_handler *h, const struct feed_item *item, bo
 	if (with_old)
 		old = object_for_call(&w->feed, item->part, item->old_object, item->old_ref);
 	if (!notice(h, exact))
-		return false;
+		return 0;
 	if (w->o.on_value)
 		return tell_value(h, item->new_object, &object, true);
 	if (w->o.on_update)
 		w->o.on_update(w->o.context, with_old ? &old : NULL, &object);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
-	return true;
+	return 1;
 }
 
 /* use_old: of the item's objects, the old one. */
-bool
+int
 handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bool use_old, bool final_known,
 		    bool exact)
 {
@@ -146,13 +147,13 @@ handler_tell_delete(struct informer_handler *h, const struct feed_item *item, bo
 	if (item->kind == FEED_GONE || item->kind == FEED_DELETED)
 		object_mark_deleted(&object);
 	if (!notice(h, exact))
-		return false;
+		return 0;
 	if (w->o.on_value)
 		return tell_value(h, use_old ? item->old_object : item->new_object, &object, false);
 	if (w->o.on_delete)
 		w->o.on_delete(w->o.context, &object, final_known);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
-	return true;
+	return 1;
 }
 
 bool
@@ -169,8 +170,8 @@ handler_tell_delete_key(struct informer_handler *h, const struct told_key *e)
 	if (!notice(h, false))
 		return false;
 	if (w->o.on_value)
-		return tell_value(h, &memory.object.header, &object, false);
-	if (w->o.on_delete)
+		handler_tell_value_gone(h, e, &object);
+	else if (w->o.on_delete)
 		w->o.on_delete(w->o.context, &object, false);
 	atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
 	return true;

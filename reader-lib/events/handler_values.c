@@ -10,17 +10,24 @@
 #include "reader-lib/read/key_object.h"
 
 static void
-tell(struct handler_work *w, struct told_key *e, const struct informer_object *object, bool present)
+release(const struct handler_work *w, void *value)
+{
+	if (value && w->o.release)
+		w->o.release(w->o.context, value);
+}
+
+/* e: of its key; NULL: it has none. value: what it is now; present: of an object that is there. */
+static void
+tell(struct handler_work *w, struct told_key *e, const struct informer_object *object, void *value,
+     bool present)
 {
 	const struct informer_handler_options *o = &w->o;
 	void *old = e ? e->value : NULL;
-	void *value = present ? o->transform(o->context, object) : NULL;
 
 	/* Who goes on from a cursor may be told of the end of what an earlier process had a value of. */
 	if (old || value || (!present && w->sub.consumer[0]))
 		o->on_value(o->context, object, old, value);
-	if (old && o->release)
-		o->release(o->context, old);
+	release(w, old);
 	if (!e)
 		return;
 	e->value = value;
@@ -30,29 +37,64 @@ tell(struct handler_work *w, struct told_key *e, const struct informer_object *o
 		told_keys_remove(&w->values, e);
 }
 
-bool
+int
 handler_tell_value(struct informer_handler *h, const struct object *o, const struct informer_object *object,
 		   bool present)
 {
 	struct handler_work *w = h->work;
-	struct told_key *e = present ? told_keys_get(h->inf, &w->values, o) : told_keys_find(&w->values, o);
+	const struct snapshot *s = feed_snapshot(&w->feed);
+	struct told_key *e, *spare = NULL;
+	struct told_name name;
+	void *value;
+	int r = told_keys_begin(h->inf, &w->values);
 
-	if (present && !e) {
-		w->no_memory = true;
-		return false;
+	if (r < 0)
+		return r;
+	if (!told_keys_name(&w->values, &s->view, o, &name))
+		return snapshot_settle(s, -EBADMSG);
+	e = told_keys_find(&w->values, &name);
+	if (present && !e && !(spare = told_keys_make(h->inf, &name)))
+		return -ENOMEM;
+	value = present ? w->o.transform(w->o.context, object) : NULL;
+	/* Neither the key nor the value is of an object that could not be read any more. */
+	r = snapshot_settle(s, 0);
+	if (r < 0) {
+		release(w, value);
+		told_keys_drop(h->inf, spare);
+		return r;
 	}
-	tell(w, e, object, present);
-	return true;
+	if (spare)
+		told_keys_insert(&w->values, spare);
+	tell(w, e ? e : spare, object, value, present);
+	return 1;
 }
 
 void
-handler_tell_value_again(struct informer_handler *h, const struct object *o,
+handler_tell_value_gone(struct informer_handler *h, const struct told_key *key,
+			const struct informer_object *object)
+{
+	struct handler_work *w = h->work;
+	struct told_key *e = NULL;
+	struct told_name name;
+
+	if (w->values.table.count) {
+		told_keys_name_of(&w->values, key, &name);
+		e = told_keys_find(&w->values, &name);
+	}
+	tell(w, e, object, NULL, false);
+}
+
+void
+handler_tell_value_again(struct informer_handler *h, const struct snapshot *s, const struct object *o,
 			 const struct informer_object *object)
 {
 	const struct handler_work *w = h->work;
-	const struct told_key *e = told_keys_find(&w->values, o);
+	const struct told_key *e = NULL;
+	struct told_name name;
 
-	if (e && e->value)
+	if (w->values.table.count && told_keys_name(&w->values, &s->view, o, &name))
+		e = told_keys_find(&w->values, &name);
+	if (e && e->value && snapshot_settle(s, 0) == 0)
 		w->o.on_value(w->o.context, object, e->value, e->value);
 }
 
@@ -71,7 +113,7 @@ handler_sweep_values(struct informer_handler *h)
 		(void)key_object_set(&memory, e->key, e->ns_length, e->key + e->ns_length,
 				     e->node.length - e->ns_length, e->position, &object);
 		object_mark_deleted(&object);
-		tell(w, e, &object, false);
+		tell(w, e, &object, NULL, false);
 		atomic_fetch_add_explicit(&h->events, 1, memory_order_relaxed);
 	}
 	return true;
@@ -83,8 +125,7 @@ handler_release_values(struct handler_work *w)
 	struct told_key *e;
 
 	while ((e = (struct told_key *)(void *)key_table_take(&w->values.table))) {
-		if (e->value && w->o.release)
-			w->o.release(w->o.context, e->value);
+		release(w, e->value);
 		allocator_put(&w->values.table.memory, e);
 	}
 	told_keys_clear(&w->values);

@@ -45,7 +45,7 @@ ordinal_of(const struct trie_keys *self, const struct arena_view *view, uint32_t
 	(void)way;
 	if (!o)
 		return -EBADMSG;
-	*ret_key = o->ordinal;
+	*ret_key = LOAD_ONCE(&o->ordinal);
 	return 0;
 }
 
@@ -63,14 +63,16 @@ tell_again(struct slice *slice, uint32_t part, const struct object *o, uint32_t 
 	struct informer_object object;
 	int r;
 
-	if (o->seq > w->feed.cursor.seq || !feed_wants(&w->feed, o))
+	if (LOAD_ONCE(&o->seq) > w->feed.cursor.seq || !feed_wants(&w->feed, o))
 		return 0;
 	r = handler_matches(w, slice->s, o, ref, slice->binding->parts[part].position);
+	if (r > 0)
+		r = snapshot_settle(slice->s, r);
 	if (r <= 0)
 		return r;
 	object_set(&object, slice->s, o, ref, slice->binding->parts[part].position);
 	if (w->o.on_value)
-		handler_tell_value_again(slice->h, o, &object);
+		handler_tell_value_again(slice->h, slice->s, o, &object);
 	else if (w->o.on_update)
 		w->o.on_update(w->o.context, &object, &object);
 	atomic_fetch_add_explicit(&slice->h->events, 1, memory_order_relaxed);
@@ -91,17 +93,29 @@ tell_range(struct slice *slice, uint32_t part, uint64_t from, uint64_t to)
 		const struct object *o = link_is_immediate(it.leaf) ? NULL
 								    : object_at(&slice->s->view, it.leaf);
 
-		if (!o || o->ordinal < from)
+		uint32_t ordinal = o ? LOAD_ONCE(&o->ordinal) : 0;
+
+		if (!o || ordinal < from)
 			return -EBADMSG;
-		if (o->ordinal >= to)
+		if (ordinal >= to)
 			break;
 		if (slice->count >= FEED_BATCH || handler_leaves(slice->h))
-			return o->ordinal;
+			return ordinal;
 		r = tell_again(slice, part, o, it.leaf);
 		if (r < 0)
 			return r;
 	}
 	return r < 0 ? r : (int64_t)to;
+}
+
+/* How many ordinals a part has given out; negative: that cannot be read. */
+static int64_t
+ordinals_of(const struct slice *slice, uint32_t part)
+{
+	const struct resource *r = part_resource(slice->s, &slice->binding->parts[part]);
+	uint64_t next = r ? LOAD_ONCE(&r->next_ordinal) : UINT64_MAX;
+
+	return snapshot_settle(slice->s, 0) < 0 || next > LINK_IMMEDIATE ? -EBADMSG : (int64_t)next;
 }
 
 /* Go on to `share` of all ordinals (in 1/2^32). 1 when that is reached, 0 when there is more, or negative. */
@@ -110,29 +124,31 @@ go_on(struct slice *slice, uint64_t share)
 {
 	struct handler_work *w = slice->h->work;
 	uint64_t total = 0, end, base = 0;
+	int64_t size, reached;
 
 	for (uint32_t i = 0; i < slice->binding->count; i++) {
-		const struct resource *r = part_resource(slice->s, &slice->binding->parts[i]);
-
-		if (!r || r->next_ordinal > LINK_IMMEDIATE)
+		size = ordinals_of(slice, i);
+		if (size < 0)
 			return -EBADMSG;
-		total += r->next_ordinal;
+		total += (uint64_t)size;
 	}
 	end = share >= 1ull << 32 ? total : (uint64_t)((unsigned __int128)total * share >> 32);
 	for (uint32_t i = 0; i < slice->binding->count && w->at < end; i++) {
-		uint64_t size = part_resource(slice->s, &slice->binding->parts[i])->next_ordinal;
-		uint64_t to = end - base < size ? end - base : size;
-		int64_t reached;
+		uint64_t to;
 
-		if (w->at < base + size) {
+		size = ordinals_of(slice, i);
+		if (size < 0)
+			return -EBADMSG;
+		to = end - base < (uint64_t)size ? end - base : (uint64_t)size;
+		if (w->at < base + (uint64_t)size) {
 			reached = tell_range(slice, i, w->at - base, to);
-			if (reached < 0)
-				return (int)reached;
+			if (reached < 0 || snapshot_settle(slice->s, 0) < 0)
+				return -EBADMSG;
 			w->at = base + (uint64_t)reached;
 			if ((uint64_t)reached < to)
 				return 0;
 		}
-		base += size;
+		base += (uint64_t)size;
 	}
 	return 1;
 }

@@ -28,7 +28,7 @@ ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_s
 			      capacity);
 	else if (fstat(fd, &st) < 0)
 		r = error_set(inf, -errno, "cannot look at the queue that informerd passed: %s",
-			      strerror(errno));
+			      errno_text(errno));
 	else if (st.st_size < (off_t)queue_bytes(capacity))
 		r = error_set(inf, -EPROTO,
 			      "the queue that informerd passed has %lld bytes, too few for %u entries",
@@ -36,10 +36,10 @@ ring_new(struct informer *inf, struct mapping *m, int fd, const struct message_s
 	if (r == 0) {
 		page = mmap(NULL, queue_bytes(capacity), PROT_READ, MAP_SHARED, fd, 0);
 		if (page == MAP_FAILED)
-			r = error_set(inf, -errno, "cannot map a queue: %s", strerror(errno));
+			r = error_set(inf, -errno, "cannot map a queue: %s", errno_text(errno));
 		else if (madvise(page, queue_bytes(capacity), MADV_DONTFORK) < 0)
 			r = error_set(inf, -errno, "cannot keep a queue from being inherited: %s",
-				      strerror(errno));
+				      errno_text(errno));
 	}
 	close(fd);
 	if (r < 0 || !ring) {

@@ -78,11 +78,21 @@ void ring_free(struct ring *ring, bool in_child);
  */
 int ring_look(const struct ring *ring, struct ring_look *ret_look);
 
-/* Entry n, consumed <= n < head: a copy. */
+/*
+ * Entry n, consumed <= n < head: a copy. Each field is loaded once: whoever owns the queue's file may write
+ * there, and what was checked of an entry is what is followed.
+ */
 static inline struct queue_entry
 ring_entry(const struct ring *ring, uint64_t n)
 {
-	return queue_ring(ring->queue)[n & (ring->capacity - 1)];
+	const struct queue_entry *e = &queue_ring(ring->queue)[n & (ring->capacity - 1)];
+
+	return (struct queue_entry){.seq = LOAD_ONCE(&e->seq),
+				    .kind = LOAD_ONCE(&e->kind),
+				    .resource = LOAD_ONCE(&e->resource),
+				    .old_ref = LOAD_ONCE(&e->old_ref),
+				    .new_ref = LOAD_ONCE(&e->new_ref),
+				    .pushed_ms = LOAD_ONCE(&e->pushed_ms)};
 }
 
 /* Everything before `next` is done with. */

@@ -163,12 +163,9 @@ subscriptions_lost(struct informer *inf)
 }
 
 void
-subscriptions_reset(struct informer *inf, bool same_connection)
+subscriptions_begin_anew(struct informer *inf)
 {
-	if (!same_connection)
-		memset(inf->subscriptions->unanswered, 0, sizeof(inf->subscriptions->unanswered));
 	for (struct subscription *sub = inf->subscriptions->first; sub; sub = sub->next) {
-		sub->state = SUBSCRIPTION_WANTED;
 		sub->retry_ns = 0;
 		/* One for the arena before that was not even fetched: the next one has more. */
 		ring_free(subscription_take(sub), false);
@@ -190,19 +187,25 @@ answered(struct informer *inf, uint32_t number)
 	return NULL;
 }
 
+/* fd  the queue; -1: it came, and this process can open no more */
 static void
 receive_ring(struct informer *inf, const struct message_subscribed *answer, int fd)
 {
 	struct subscription *sub = answered(inf, answer->number);
 	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
 	char reason[256];
-	struct ring *ring;
+	struct ring *ring = NULL;
+	int r;
 
 	if (!sub || !m) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
-	if (ring_new(inf, m, fd, answer, &ring) < 0) {
+	r = fd >= 0 ? ring_new(inf, m, fd, answer, &ring)
+		    : error_set(inf, -EMFILE, "cannot take the queue of %s: %s", sub->resource->name,
+				errno_text(EMFILE));
+	if (r < 0 || !ring) {
 		informer_last_error(inf, reason, sizeof(reason));
 		log_say(inf, INFORMER_LOG_WARNING, "%s; asking again", reason);
 		subscription_renew(inf, sub, REFUSED_NS);
@@ -249,9 +252,9 @@ subscriptions_receive(struct informer *inf, const void *packet, size_t length, c
 	if (!message_ok(packet, length, sizeof(head)))
 		return false;
 	memcpy(&head, packet, sizeof(head));
-	if (head.type == MESSAGE_SUBSCRIBED && length >= sizeof(answer) && count == 1) {
+	if (head.type == MESSAGE_SUBSCRIBED && length >= sizeof(answer) && (count == 1 || !fds)) {
 		memcpy(&answer, packet, sizeof(answer));
-		receive_ring(inf, &answer, fds[0]);
+		receive_ring(inf, &answer, fds ? fds[0] : -1);
 		return true;
 	}
 	if (head.type == MESSAGE_UNSUBSCRIBED && length >= sizeof(struct message_unsubscribed) &&

@@ -6,7 +6,7 @@
  *
  *	WANTED ──the resource is in a snapshot: SUBSCRIBE──▶ ASKED ──SUBSCRIBED──▶ OPEN
  *	  ▲                                                    │                     │
- *	  └─────── WELCOME, MOVED, hang-up, refused (a second later), renewed ───────┘
+ *	  └─────────────── hang-up, refused (a second later), renewed ───────────────┘
  *
  * Numbers name queues, and one that was given up may still be answered. So answers are counted: only the one
  * that follows the last SUBSCRIBE of a number is taken, and a number is given anew only when nothing is
@@ -59,8 +59,8 @@ void subscription_renew(struct informer *inf, struct subscription *sub, uint64_t
 
 /* Send what can be sent, and note whether one waits for its resource to appear. */
 void subscriptions_step(struct informer *inf);
-/* A new arena became current; over the same connection, on which answers may be on their way, or another. */
-void subscriptions_reset(struct informer *inf, bool same_connection);
+/* The connection is up, and a new arena current: none has a queue of it, and all may ask at once. */
+void subscriptions_begin_anew(struct informer *inf);
 /* The connection was lost. Rings are read on as far as that is safe (ring_usable()). */
 void subscriptions_lost(struct informer *inf);
 /*

@@ -8,16 +8,37 @@
 
 #include <string.h>
 
-static size_t
-key_length(const struct object *o)
+#include "reader-lib/base/likely.h"
+
+int
+told_keys_begin(const struct informer *inf, struct told_keys *t)
 {
-	return (size_t)o->namespace_length + o->name_length;
+	return likely(t->table.buckets) ? 0 : key_table_init(&t->table, &inf->memory);
 }
 
-static uint64_t
-hash_of(const struct told_keys *t, const struct object *o)
+static void
+set_name(const struct told_keys *t, const char *key, uint32_t ns_length, uint32_t length,
+	 struct told_name *ret)
 {
-	return key_table_hash(&t->table, o->key, key_length(o)) + o->namespace_length;
+	*ret = (struct told_name){key, key_table_hash(&t->table, key, length) + ns_length, ns_length, length};
+}
+
+bool
+told_keys_name(const struct told_keys *t, const struct arena_view *view, const struct object *o,
+	       struct told_name *ret)
+{
+	struct object_extent extent;
+
+	if (!object_measure_within(view, o, &extent))
+		return false;
+	set_name(t, o->key, extent.namespace_length, extent.namespace_length + extent.name_length, ret);
+	return true;
+}
+
+void
+told_keys_name_of(const struct told_keys *t, const struct told_key *e, struct told_name *ret)
+{
+	set_name(t, e->key, e->ns_length, e->node.length, ret);
 }
 
 uint64_t
@@ -27,44 +48,42 @@ told_keys_hash(const struct told_keys *t, struct value text)
 	size_t length;
 	uint64_t hash;
 
-	if (!t->table.buckets || !value_string(text, &data, &length))
+	if (!value_string(text, &data, &length))
 		return 0;
 	hash = key_table_hash(&t->table, data, length);
 	return hash ? hash : 1;
 }
 
-static struct told_key *
-find(const struct told_keys *t, uint64_t hash, const struct object *o)
+struct told_key *
+told_keys_find(const struct told_keys *t, const struct told_name *name)
 {
-	return (struct told_key *)(void *)key_table_find(&t->table, hash, o->key, key_length(o));
+	return (struct told_key *)(void *)key_table_find(&t->table, name->hash, name->key, name->length);
 }
 
 struct told_key *
-told_keys_find(const struct told_keys *t, const struct object *o)
+told_keys_make(const struct informer *inf, const struct told_name *name)
 {
-	return t->table.count ? find(t, hash_of(t, o), o) : NULL;
-}
+	struct told_key *e = memory_get(inf, sizeof(*e) + name->length);
 
-struct told_key *
-told_keys_get(const struct informer *inf, struct told_keys *t, const struct object *o)
-{
-	size_t length = key_length(o);
-	struct told_key *e;
-	uint64_t hash;
-
-	if (!t->table.buckets && key_table_init(&t->table, &inf->memory) < 0)
-		return NULL;
-	hash = hash_of(t, o);
-	e = find(t, hash, o);
-	if (e)
-		return e;
-	e = memory_get(inf, sizeof(*e) + length);
 	if (!e)
 		return NULL;
-	e->ns_length = o->namespace_length;
-	memcpy(e->key, o->key, length);
-	key_table_insert(&t->table, &e->node, hash, e->key, length);
+	e->node.hash = (uint32_t)name->hash;
+	e->node.length = name->length;
+	e->ns_length = (uint8_t)name->ns_length;
+	memcpy(e->key, name->key, name->length);
 	return e;
+}
+
+void
+told_keys_insert(struct told_keys *t, struct told_key *e)
+{
+	key_table_insert(&t->table, &e->node, e->node.hash, e->key, e->node.length);
+}
+
+void
+told_keys_drop(const struct informer *inf, struct told_key *e)
+{
+	memory_put(inf, e);
 }
 
 void

@@ -36,15 +36,40 @@ struct told_key {
 };
 _Static_assert(sizeof(struct told_key) <= 48, "told key: costs more than informer-handlers.h says");
 
-/* Zeroed is empty; the table is made with the first key. */
+/* Zeroed is empty. */
 struct told_keys {
 	struct key_table table;
 };
 
-struct told_key *told_keys_find(const struct told_keys *t, const struct object *o);
-/* The entry of an object's key, new if need be; NULL: no memory. */
-struct told_key *told_keys_get(const struct informer *inf, struct told_keys *t, const struct object *o);
+/* Make the table, where it is not made yet. 0 or -ENOMEM. */
+int told_keys_begin(const struct informer *inf, struct told_keys *t);
+
+/*
+ * A key that is looked for: where its bytes stand, lent, and its hash in the table that it is for, which was
+ * begun. Of an object in the arena all of it is to be settled, and what was made of it dropped where that
+ * fails.
+ */
+struct told_name {
+	const char *key;
+	uint64_t hash;
+	uint32_t ns_length, length;
+};
+
+/* The key of an object. False: its lengths make no sense. */
+bool told_keys_name(const struct told_keys *t, const struct arena_view *view, const struct object *o,
+		    struct told_name *ret_name);
+/* The key of an entry of another table. */
+void told_keys_name_of(const struct told_keys *t, const struct told_key *entry, struct told_name *ret_name);
+struct told_key *told_keys_find(const struct told_keys *t, const struct told_name *name);
+/*
+ * An entry for a key that is not there yet: it stands beside the table until told_keys_insert() puts it in,
+ * or told_keys_drop() frees it. NULL: no memory.
+ */
+struct told_key *told_keys_make(const struct informer *inf, const struct told_name *name);
+void told_keys_insert(struct told_keys *t, struct told_key *entry);
 /* NULL is fine. */
+void told_keys_drop(const struct informer *inf, struct told_key *entry);
+/* Take it out and free it. NULL is fine. */
 void told_keys_remove(struct told_keys *t, struct told_key *entry);
 /*
  * An entry that was not met in this round, or NULL. at: where the search goes on, 0 at first; the entry found
@@ -53,7 +78,7 @@ void told_keys_remove(struct told_keys *t, struct told_key *entry);
 struct told_key *told_keys_unmet(const struct told_keys *t, uint32_t round, size_t *at);
 void told_keys_clear(struct told_keys *t);
 
-/* Hash of a text; 0 for one that is not there. */
+/* Hash of a text, in a table that was begun; 0 for one that is not there. */
 uint64_t told_keys_hash(const struct told_keys *t, struct value text);
 
 #endif

@@ -27,7 +27,7 @@ step(struct informer *inf)
 
 static const struct connection_hooks hooks = {
 	.step = step,
-	.moved = subscriptions_reset,
+	.attached = subscriptions_begin_anew,
 	.lost = subscriptions_lost,
 	.receive = subscriptions_receive,
 };
@@ -63,8 +63,8 @@ informer_attach(const struct informer_options *given, struct informer **ret_info
 	r = handle_init(inf, &options);
 	resources_init(inf->resources);
 	run = run_init(inf);
-	if (r == 0)
-		r = run;
+	if (r == 0 && run < 0)
+		r = handle_fail(inf, -run, "the descriptors that a handle's waiters need");
 	if (r < 0) {
 		informer_detach(inf);
 		return r;

@@ -22,16 +22,16 @@ read_leaf(const struct snapshot *s, const struct resource *resource, uint32_t le
 		r = ordinal_object(&s->view, resource->ordinals, link_value(leaf), &ret->ref, &ret->object);
 		if (r <= 0)
 			return -EBADMSG;
-		ret->seq = ret->object->seq;
+		ret->seq = LOAD_ONCE(&ret->object->seq);
 		ret->gone = ret->unseen = false;
 		return 0;
 	}
 	t = tombstone_at(&s->view, leaf);
-	ret->object = t ? object_at(&s->view, t->object) : NULL;
+	ret->ref = t ? LOAD_ONCE(&t->object) : 0;
+	ret->object = object_at(&s->view, ret->ref);
 	if (!ret->object)
 		return -EBADMSG;
-	ret->ref = t->object;
-	ret->seq = t->seq;
+	ret->seq = LOAD_ONCE(&t->seq);
 	ret->gone = true;
 	ret->unseen = t->flags & TOMBSTONE_UNSEEN;
 	return 0;

@@ -85,13 +85,14 @@ remember(struct copier *c, uint64_t key, uint32_t to)
 
 /* ---- names and shapes ---- */
 
+struct unaligned32 {
+	uint32_t n;
+} __attribute__((packed));
+
 static uint32_t
 load32(const uint8_t *at)
 {
-	uint32_t n;
-
-	memcpy(&n, at, sizeof(n));
-	return n;
+	return ((const volatile struct unaligned32 *)(const void *)at)->n;
 }
 
 /* Make room for a block and write its head. ret_at: where its payload stands in the piece. */
@@ -118,16 +119,21 @@ copy_name(struct copier *c, uint32_t ref, uint32_t *ret_to)
 {
 	const struct block *b;
 	const uint8_t *after;
+	uint32_t length;
+	uint8_t tag;
 	size_t at;
 	int r;
 
 	if (recall(c, ref, ret_to))
 		return 0;
-	b = block_at(c->view, ref, BLOCK_VALUE, 1);
-	/* scalars have no references; what is no string reads as no name, here as there */
-	if (!b || (b->payload[0] >= TAG_REF && b->payload[0] < TAG_STRING0))
+	b = block_load(c->view, ref, BLOCK_VALUE, 1, &length);
+	if (!b)
 		return -EBADMSG;
-	after = value_after(b->payload, b->payload + block_length(b));
+	/* scalars have no references; what is no string reads as no name, here as there */
+	tag = LOAD_ONCE(&b->payload[0]);
+	if (tag >= TAG_REF && tag < TAG_STRING0)
+		return -EBADMSG;
+	after = value_after(b->payload, b->payload + length);
 	if (!after)
 		return -EBADMSG;
 	r = add_block(c, BLOCK_VALUE, 0, (uint32_t)(after - b->payload), ret_to, &at);
@@ -141,13 +147,13 @@ copy_name(struct copier *c, uint32_t ref, uint32_t *ret_to)
 static int
 copy_shape(struct copier *c, uint32_t ref, uint32_t *ret_to, uint32_t *ret_count)
 {
-	const struct block *b = block_at(c->view, ref, BLOCK_SHAPE, 0);
 	const uint32_t *names;
 	uint32_t count, to;
+	const struct block *b = value_shape(c->view, ref, &names, &count);
 	size_t at, from;
 	int r;
 
-	if (!value_shape_names(b, &count) || count == 0)
+	if (!b || count == 0)
 		return -EBADMSG;
 	*ret_count = count;
 	if (recall(c, ref, ret_to))
@@ -158,9 +164,8 @@ copy_shape(struct copier *c, uint32_t ref, uint32_t *ret_to, uint32_t *ret_count
 	from = shape_names_offset(count);
 	memcpy(c->blocks.data + at, b->payload, from);
 	memcpy(c->blocks.data + at, &count, sizeof(count));
-	names = (const uint32_t *)(const void *)(b->payload + from);
 	for (uint32_t i = 0; i < count && r == 0; i++) {
-		r = copy_name(c, names[i], &to);
+		r = copy_name(c, LOAD_ONCE(&names[i]), &to);
 		memcpy(c->blocks.data + at + from + 4 * (size_t)i, &to, sizeof(to));
 	}
 	return r < 0 ? r : remember(c, ref, *ret_to);
@@ -239,13 +244,15 @@ close_container(struct copier *c, bool object, size_t start, uint32_t shape)
 
 static int copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth);
 
+/* tag: the one that stands at `at`, loaded once */
 static int
-copy_container(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth)
+copy_container(struct copier *c, unsigned tag, const uint8_t *at, const uint8_t *after, bool own,
+	       unsigned depth)
 {
-	bool object = *at == TAG_OBJECT16 || *at == TAG_OBJECT32;
-	const uint8_t *item = at + (*at == TAG_ARRAY16    ? 3
-				    : *at == TAG_ARRAY32  ? 5
-				    : *at == TAG_OBJECT16 ? 7
+	bool object = tag == TAG_OBJECT16 || tag == TAG_OBJECT32;
+	const uint8_t *item = at + (tag == TAG_ARRAY16    ? 3
+				    : tag == TAG_ARRAY32  ? 5
+				    : tag == TAG_OBJECT16 ? 7
 							  : 9);
 	uint32_t shape = 0, fields = 0, items = 0;
 	size_t start = 0;
@@ -275,25 +282,32 @@ copy_container(struct copier *c, const uint8_t *at, const uint8_t *after, bool o
 static int
 copy_whole(struct copier *c, const uint8_t *at, const uint8_t *after, bool own, unsigned depth)
 {
-	if (*at == TAG_REF) {
-		const struct block *b = block_at(c->view, load32(at + 1), BLOCK_VALUE, 1);
+	unsigned tag = LOAD_ONCE(at);
 
-		if (!b || b->payload[0] == TAG_REF)
+	if (tag == TAG_REF) {
+		const struct block *b;
+		uint32_t length;
+
+		if (after - at < 5)
+			return -EBADMSG;
+		b = block_load(c->view, load32(at + 1), BLOCK_VALUE, 1, &length);
+		if (!b)
 			return -EBADMSG;
 		at = b->payload;
-		after = value_after(at, at + block_length(b));
+		after = value_after(at, at + length);
 		own = false;
-		if (!after)
+		tag = LOAD_ONCE(at);
+		if (!after || tag == TAG_REF)
 			return -EBADMSG;
 	}
 	if (++c->items > VALUE_ITEMS_MAX)
 		return -EBADMSG;
-	switch (*at) {
+	switch (tag) {
 	case TAG_ARRAY16:
 	case TAG_ARRAY32:
 	case TAG_OBJECT16:
 	case TAG_OBJECT32:
-		return copy_container(c, at, after, own, depth);
+		return copy_container(c, tag, at, after, own, depth);
 	case TAG_OWN_NAME:
 	case TAG_OWN_NAMESPACE:
 		return own ? small_buffer_add(&c->body, at, 1) : -EBADMSG;
@@ -314,9 +328,7 @@ static int
 keep_name(struct copier *c, const struct value_iter *it)
 {
 	struct kept_name kept = {.fingerprint = shape_fingerprint(it->key, it->key_length)};
-	uint32_t count;
-	const uint32_t *names = value_shape_names(it->shape, &count);
-	int r = copy_name(c, names[it->index - 1], &kept.ref);
+	int r = it->names ? copy_name(c, LOAD_ONCE(&it->names[it->index - 1]), &kept.ref) : -EBADMSG;
 
 	return r < 0 ? r : small_buffer_add(&c->names, &kept, sizeof(kept));
 }

@@ -17,17 +17,19 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 	     struct copy **ret_copy, struct informer_object *ret)
 {
 	const struct object *from = source->object_;
-	uint8_t ns_length = from->namespace_length;
-	uint16_t name_length = from->name_length;
-	size_t key_length = (size_t)ns_length + name_length;
-	size_t object_bytes = offsetof(struct object, key) + key_length + c->body.used;
-	size_t bytes = COPY_HEAD_BYTES + c->blocks.used + (size_t)block_footprint((uint32_t)object_bytes);
+	struct object_extent extent;
+	size_t key_length, object_bytes, bytes;
 	struct copy *copy;
 	struct block *block;
 	struct object *o;
 
-	if (name_length > OBJECT_NAME_MAX || object_bytes > BLOCK_LENGTH_MAX)
+	if (object_extent_of(source, &extent) < 0)
 		return -EBADMSG;
+	key_length = (size_t)extent.namespace_length + extent.name_length;
+	object_bytes = offsetof(struct object, key) + key_length + c->body.used;
+	if (object_bytes > BLOCK_LENGTH_MAX)
+		return -EBADMSG;
+	bytes = COPY_HEAD_BYTES + c->blocks.used + (size_t)block_footprint((uint32_t)object_bytes);
 	copy = allocator_get_raw(&inf->memory, bytes);
 	if (!copy)
 		return -ENOMEM;
@@ -40,8 +42,8 @@ put_together(struct informer *inf, const struct copier *c, const struct informer
 	*block = (struct block){.type_length = (uint32_t)BLOCK_OBJECT << 28 | (uint32_t)object_bytes};
 	o = (struct object *)(void *)block->payload;
 	memcpy(o, from, offsetof(struct object, key) + key_length);
-	o->namespace_length = ns_length;
-	o->name_length = name_length;
+	o->namespace_length = (uint8_t)extent.namespace_length;
+	o->name_length = (uint16_t)extent.name_length;
 	o->body_offset = (uint16_t)(offsetof(struct object, key) + key_length);
 	memcpy((uint8_t *)o + o->body_offset, c->body.data, c->body.used);
 	*ret_copy = copy;

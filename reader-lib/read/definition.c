@@ -115,7 +115,7 @@ int
 definition_get(struct informer *inf, struct definition **list, struct value descriptor,
 	       const struct definition **ret_definition)
 {
-	uint8_t digest[16];
+	uint8_t digest[16], again[16];
 	struct definition *d;
 	int r = digest_of(descriptor, digest);
 
@@ -130,6 +130,14 @@ definition_get(struct informer *inf, struct definition **list, struct value desc
 	r = read_definition(inf, descriptor, &d);
 	if (r < 0)
 		return r;
+	/*
+	 * It is kept, and found again by this digest: so it must have been read from the same bytes. What
+	 * turns to zeros meanwhile stays so, and then this is another one.
+	 */
+	if (digest_of(descriptor, again) < 0 || memcmp(digest, again, sizeof(digest)) != 0) {
+		definition_free(inf, d);
+		return -EBADMSG;
+	}
 	memcpy(d->digest, digest, sizeof(digest));
 	d->next = *list;
 	*list = d;

@@ -46,11 +46,14 @@ static int
 answers(const struct snapshot *s, const struct part *part, const struct question *q, const struct object *o,
 	uint32_t ref)
 {
+	struct object_extent extent;
 	struct value body;
 	int r;
 
 	if (q->by == TOMBSTONE_BY_KEY)
-		return object_has_key(o, q->ns, q->ns_length, q->name, q->name_length);
+		return object_load(&s->view, ref, &extent)
+			       ? object_is_of_key(o, &extent, q->ns, q->ns_length, q->name, q->name_length)
+			       : -EBADMSG;
 	body = value_of_object(&s->view, ref);
 	if (!body.at)
 		return -EBADMSG;
@@ -80,18 +83,20 @@ look_in_part(const struct snapshot *s, const struct part *part, const struct que
 	if (count == 0)
 		return -EBADMSG;
 	while (count-- > 0) {
-		const struct tombstone *t = tombstone_at(&s->view, links[count]);
-		const struct object *o = t ? object_at(&s->view, t->object) : NULL;
+		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[count]));
+		uint64_t seq = t ? LOAD_ONCE(&t->seq) : 0;
+		uint32_t ref = t ? LOAD_ONCE(&t->object) : 0;
+		const struct object *o = object_at(&s->view, ref);
 
 		if (!o)
 			return -EBADMSG;
-		if (t->seq <= best->seq)
+		if (seq <= best->seq)
 			return 0;
-		r = answers(s, part, q, o, t->object);
+		r = answers(s, part, q, o, ref);
 		if (r < 0)
 			return r;
 		if (r > 0) {
-			*best = (struct answer){t->seq, o, t->object, part->position};
+			*best = (struct answer){seq, o, ref, part->position};
 			return 0;
 		}
 	}
@@ -193,18 +198,23 @@ each_in_part(const struct snapshot *s, const struct part *part,
 	struct trie_iter it;
 	int r = resource ? trie_first(&it, &s->view, resource->by_seq) : -EBADMSG;
 
-	for (; r > 0; r = trie_next(&it)) {
+	for (unsigned passed = 0; r > 0; r = trie_next(&it)) {
 		const struct tombstone *t;
 		const struct object *o;
+		uint32_t ref;
 
-		if (link_is_immediate(it.leaf))
+		if (link_is_immediate(it.leaf)) {
+			if (++passed % SNAPSHOT_LOOK_EVERY == 0 && snapshot_settle(s, 0) < 0)
+				return INFORMER_E_EXPIRED;
 			continue;
+		}
 		t = tombstone_at(&s->view, it.leaf);
-		o = t ? object_at(&s->view, t->object) : NULL;
+		ref = t ? LOAD_ONCE(&t->object) : 0;
+		o = object_at(&s->view, ref);
 		r = snapshot_settle(s, o ? 0 : -EBADMSG);
 		if (r < 0)
 			return r;
-		object_set(&object, s, o, t->object, part->position);
+		object_set(&object, s, o, ref, part->position);
 		object_mark_deleted(&object);
 		*ret_result = each(context, &object);
 		if (*ret_result)
@@ -249,7 +259,7 @@ object_deleted_wall_ns(const struct informer_object *object)
 	    trie_get(&s->view, resource->deleted, tombstone_hash(o->key_hash, TOMBSTONE_BY_KEY), &leaf) <= 0)
 		return 0;
 	for (count = leaf_links(&s->view, &leaf, &links); count > 0 && wall_ns == 0; count--) {
-		const struct tombstone *t = tombstone_at(&s->view, links[count - 1]);
+		const struct tombstone *t = tombstone_at(&s->view, LOAD_ONCE(&links[count - 1]));
 
 		if (t && t->object == object->ref_)
 			wall_ns = t->deleted_wall_ns;

@@ -52,4 +52,21 @@ object_usable(const struct informer_object *object)
 						     : snapshot_usable(snapshot_of(object->snapshot_));
 }
 
+/*
+ * The lengths in an object's header, loaded once: what is read of its key and near strings is bounded by
+ * them, and lies within what may be touched. 0 or -EBADMSG.
+ */
+static inline int
+object_extent_of(const struct informer_object *object, struct object_extent *ret)
+{
+	const struct object *o = object->object_;
+
+	if (unlikely(object_is_key_only(object))) {
+		object_measure(
+			o, ret); /* our own memory, and without a body, so it has not all that is checked */
+		return 0;
+	}
+	return likely(object_measure_within(&snapshot_of(object->snapshot_)->view, o, ret)) ? 0 : -EBADMSG;
+}
+
 #endif

@@ -172,6 +172,8 @@ look_ahead(struct iter *it)
 		__builtin_prefetch(it->s->view.base + ref_offset(found->ref) + 64);
 		n++;
 	}
+	if (unlikely(it->cells && slot_is_closed(it->s->mapping->slot)))			/* S2' */
+		return -EBADMSG;
 	it->next = 0;
 	it->count = (uint8_t)n;
 	return (int)n;
@@ -210,11 +212,18 @@ step(struct iter *it, uint32_t *ret_ref, const struct object **ret_object)
 }
 
 static inline int
-wanted(const struct iter *it, uint32_t ref, const struct object *o)
+wanted(const struct iter *it, uint32_t ref)
 {
-	if (it->filter_ns &&
-	    (o->namespace_length != it->ns_length || memcmp(object_namespace(o), it->ns, it->ns_length) != 0))
-		return 0;
+	struct object_extent extent;
+
+	if (it->filter_ns) {
+		const struct object *o = object_load(&it->s->view, ref, &extent);
+
+		if (!o)
+			return -EBADMSG;
+		if (extent.namespace_length != it->ns_length || memcmp(o->key, it->ns, it->ns_length) != 0)
+			return 0;
+	}
 	return it->selector ? selector_match(it->selector, value_of_object(&it->s->view, ref)) : 1;
 }
 
@@ -234,7 +243,7 @@ informer_next(struct informer_iter *iter, struct informer_object *ret_object)
 	while (it->part < it->binding->count) {
 		r = step(it, &ref, &o);
 		if (r > 0)
-			r = wanted(it, ref, o);
+			r = wanted(it, ref);
 		else if (r == 0) {
 			it->part++;
 			r = seek_part(it);

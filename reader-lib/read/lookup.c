@@ -44,24 +44,26 @@ get_by_tries(const struct snapshot *s, const struct resource *r, const struct pa
 	uint32_t leaf, count;
 	int found;
 
-	found = trie_get(&s->view, r->identity, key->hash, &leaf);
+	found = trie_get(&s->view, LOAD_ONCE(&r->identity), key->hash, &leaf);
 	if (found <= 0)
 		return found < 0 ? found : INFORMER_E_NOT_FOUND;
 	count = leaf_links(&s->view, &leaf, &links);
 	if (unlikely(count == 0))
 		return -EBADMSG;
 	for (uint32_t i = 0; i < count; i++) {
+		uint32_t ref, link = LOAD_ONCE(&links[i]);
+		struct object_extent extent;
 		const struct object *o;
-		uint32_t ref;
 
-		if (!link_is_immediate(links[i]))
+		if (!link_is_immediate(link))
 			return -EBADMSG;
-		found = ordinal_object(&s->view, r->ordinals, link_value(links[i]), &ref, &o);
+		found = ordinal_object(&s->view, LOAD_ONCE(&r->ordinals), link_value(link), &ref, &o);
 		/* every ordinal that the identity trie names has an object */
-		if (unlikely(found <= 0))
+		if (unlikely(found <= 0 || !object_load(&s->view, ref, &extent)))
 			return -EBADMSG;
 		prefetch_body(o);
-		if (likely(object_has_key(o, key->ns, key->ns_length, key->name, key->name_length))) {
+		if (likely(object_is_of_key(o, &extent, key->ns, key->ns_length, key->name,
+					    key->name_length))) {
 			object_set(ret, s, o, ref, part->position);
 			return 0;
 		}
@@ -69,17 +71,19 @@ get_by_tries(const struct snapshot *s, const struct resource *r, const struct pa
 	return INFORMER_E_NOT_FOUND;
 }
 
-static inline int
+static __attribute__((noinline)) int
 get_in_part(const struct snapshot *s, const struct resource *r, const struct part *part,
 	    const struct key *key, struct informer_object *ret)
 {
+	struct object_extent extent;
 	const struct object *o;
 	uint32_t ref;
 
 	if (unlikely(!r))
 		return -EBADMSG;
-	o = shortcut_by_key(&s->view, r->by_key, s->root->seq, key->hash, &ref);
-	if (likely(o && object_has_key(o, key->ns, key->ns_length, key->name, key->name_length))) {
+	o = shortcut_by_key(&s->view, s->mapping->slot, LOAD_ONCE(&r->by_key), s->root->seq, key->hash, &ref,
+			    &extent);
+	if (likely(o && object_is_of_key(o, &extent, key->ns, key->ns_length, key->name, key->name_length))) {
 		object_set(ret, s, o, ref, part->position);
 		return 0;
 	}
@@ -145,7 +149,7 @@ static int
 link_has_value(const struct snapshot *s, const struct resource *r, const struct index_def *def, uint32_t link,
 	       const char *value, size_t length)
 {
-	const struct posting *p;
+	struct posting_list p;
 	const struct object *o;
 	uint32_t ref;
 	int found;
@@ -156,10 +160,9 @@ link_has_value(const struct snapshot *s, const struct resource *r, const struct 
 			return -EBADMSG;
 		return index_def_has(def, value_of_object(&s->view, ref), value, length);
 	}
-	p = posting_at(&s->view, link);
-	if (!p)
+	if (!posting_load(&s->view, link, &p))
 		return -EBADMSG;
-	return p->value_length == length && memcmp(posting_value(p), value, length) == 0;
+	return p.value_length == length && memcmp(p.value, value, length) == 0;
 }
 
 int
@@ -183,11 +186,13 @@ index_leaf(const struct snapshot *s, const struct part *part, const struct resou
 	if (count == 0)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < count; i++) {
-		found = link_has_value(s, r, &part->definition->indexes[number], links[i], value, length);
+		uint32_t link = LOAD_ONCE(&links[i]);
+
+		found = link_has_value(s, r, &part->definition->indexes[number], link, value, length);
 		if (found < 0)
 			return found;
 		if (found > 0) {
-			*ret_leaf = links[i];
+			*ret_leaf = link;
 			return 1;
 		}
 	}
@@ -197,12 +202,11 @@ index_leaf(const struct snapshot *s, const struct part *part, const struct resou
 uint64_t
 leaf_count(const struct snapshot *s, uint32_t leaf)
 {
-	const struct posting *p;
+	struct posting_list p;
 
 	if (link_is_immediate(leaf))
 		return 1;
-	p = posting_at(&s->view, leaf);
-	return p ? p->count : 0;
+	return posting_load(&s->view, leaf, &p) ? p.count : 0;
 }
 
 int

@@ -23,25 +23,33 @@ body_of(const struct informer_object *object)
 int
 informer_object_namespace(const struct informer_object *object, const char **ret_data, size_t *ret_length)
 {
+	struct object_extent extent;
 	int r = object_usable(object);
 
 	if (r < 0)
 		return r;
-	*ret_data = object_namespace(header_of(object));
-	*ret_length = header_of(object)->namespace_length;
-	return 0;
+	r = snapshot_settle(snapshot_of(object->snapshot_), object_extent_of(object, &extent));
+	if (r == 0) {
+		*ret_data = header_of(object)->key;
+		*ret_length = extent.namespace_length;
+	}
+	return r;
 }
 
 int
 informer_object_name(const struct informer_object *object, const char **ret_data, size_t *ret_length)
 {
+	struct object_extent extent;
 	int r = object_usable(object);
 
 	if (r < 0)
 		return r;
-	*ret_data = object_name(header_of(object));
-	*ret_length = header_of(object)->name_length;
-	return 0;
+	r = snapshot_settle(snapshot_of(object->snapshot_), object_extent_of(object, &extent));
+	if (r == 0) {
+		*ret_data = header_of(object)->key + extent.namespace_length;
+		*ret_length = extent.name_length;
+	}
+	return r;
 }
 
 static int
@@ -77,16 +85,25 @@ informer_object_resource_version(const struct informer_object *object, const cha
 	return metadata_string(object, "resourceVersion", ret_data, ret_length);
 }
 
+/* A number of the header; 0: it may not be read. */
+static uint64_t
+header_number(const struct informer_object *object, const uint64_t *number)
+{
+	uint64_t n = LOAD_ONCE(number);
+
+	return snapshot_settle(snapshot_of(object->snapshot_), 0) < 0 ? 0 : n;
+}
+
 uint64_t
 informer_object_seq(const struct informer_object *object)
 {
-	return object_usable(object) < 0 ? 0 : header_of(object)->seq;
+	return object_usable(object) < 0 ? 0 : header_number(object, &header_of(object)->seq);
 }
 
 uint64_t
 informer_object_created_seq(const struct informer_object *object)
 {
-	return object_usable(object) < 0 ? 0 : header_of(object)->created_seq;
+	return object_usable(object) < 0 ? 0 : header_number(object, &header_of(object)->created_seq);
 }
 
 uint32_t
@@ -106,7 +123,8 @@ place(char *buffer, size_t size, size_t at, const char *data, size_t length)
 int
 informer_object_key(const struct informer_object *object, char *buffer, size_t size, size_t *ret_length)
 {
-	size_t ns, name, length;
+	struct object_extent extent;
+	size_t ns, name, length = 0;
 	const struct object *o;
 	int r = object_usable(object);
 
@@ -115,12 +133,11 @@ informer_object_key(const struct informer_object *object, char *buffer, size_t s
 	if (!buffer)
 		size = 0;
 	o = header_of(object);
-	ns = o->namespace_length;
-	name = o->name_length;
-	length = ns + (ns > 0) + name;
-	if (name > OBJECT_NAME_MAX) {
-		r = INFORMER_E_CORRUPT;
-	} else {
+	r = object_extent_of(object, &extent);
+	if (r == 0) {
+		ns = extent.namespace_length;
+		name = extent.name_length;
+		length = ns + (ns > 0) + name;
 		place(buffer, size, 0, o->key, ns);
 		if (ns > 0)
 			place(buffer, size, ns, "/", 1);
@@ -192,21 +209,30 @@ settle(const struct informer_object *object, int r)
 
 /* A string that stands in the object's header. False: look into the body. */
 static inline bool
-header_string(const struct object *o, const struct path *path, const char **ret_data, size_t *ret_length)
+header_string(const struct informer_object *object, const struct path *path, const char **ret_data,
+	      size_t *ret_length)
 {
+	const struct arena_view *view = &snapshot_of(object->snapshot_)->view;
+	const struct object *o = header_of(object);
+	struct object_extent extent;
+
 	switch (path->header) {
 	case PATH_NODE_NAME:
-		return object_near(o, NEAR_NODE_NAME, ret_data, ret_length);
+		return object_near(view, o, NEAR_NODE_NAME, ret_data, ret_length);
 	case PATH_PHASE:
-		return object_near(o, NEAR_PHASE, ret_data, ret_length);
+		return object_near(view, o, NEAR_PHASE, ret_data, ret_length);
 	case PATH_NAME:
-		*ret_data = object_name(o);
-		*ret_length = o->name_length;
-		return o->name_length > 0;
+		if (object_extent_of(object, &extent) < 0)
+			return false;
+		*ret_data = o->key + extent.namespace_length;
+		*ret_length = extent.name_length;
+		return extent.name_length > 0;
 	case PATH_NAMESPACE:
-		*ret_data = object_namespace(o);
-		*ret_length = o->namespace_length;
-		return o->namespace_length > 0;
+		if (object_extent_of(object, &extent) < 0)
+			return false;
+		*ret_data = o->key;
+		*ret_length = extent.namespace_length;
+		return extent.namespace_length > 0;
 	default:
 		return false;
 	}
@@ -225,7 +251,7 @@ informer_get_string(const struct informer_object *object, const struct informer_
 		return r;
 	if (unlikely(!path))
 		return -EINVAL;
-	if (header_string(header_of(object), &path->path, &data, &length)) {
+	if (header_string(object, &path->path, &data, &length)) {
 		r = snapshot_settle(snapshot_of(object->snapshot_), 0);
 		if (r == 0) {
 			*ret_data = data;

@@ -8,6 +8,7 @@
  */
 #include "reader-lib/read/resource_open.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/eventfd.h>
@@ -146,15 +147,22 @@ find_parts(const struct snapshot *s, const struct wanted *w, uint32_t ret_positi
 	return count ? 0 : -EBADMSG;
 }
 
-/* One that is cached on demand: the daemon is to know that somebody looks. */
+/* What the daemon calls a resource that is cached on demand; "": another one. */
 static void
-want(struct informer_resource *res, struct value descriptor)
+name_on_demand(struct value descriptor, char *name, size_t size)
 {
 	bool on_demand;
 
 	if (!value_bool(value_at_name(descriptor, "onDemand"), &on_demand) || !on_demand ||
-	    !descriptor_canonical_name(descriptor, res->canonical, sizeof(res->canonical)))
-		return;
+	    !descriptor_canonical_name(descriptor, name, size))
+		name[0] = '\0';
+}
+
+/* The daemon is to know that somebody looks. */
+static void
+want(struct informer_resource *res, const char *name)
+{
+	snprintf(res->canonical, sizeof(res->canonical), "%s", name);
 	res->wanted = true;
 	/* Meets the exchange in resources_tell_wants(): `wanted` and the name were set before. */
 	atomic_store_explicit(&res->inf->resources->wants, true, memory_order_release);
@@ -210,8 +218,10 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 {
 	struct wanted w = {.head = res->name, .head_length = strcspn(res->name, ".")};
 	uint32_t positions[RESOURCE_MAX], count = 0;
+	char on_demand[sizeof(res->canonical)] = "";
 	struct informer *inf = s->inf;
 	struct resource_binding *b;
+	struct value descriptor;
 	int r;
 
 	w.tail = res->name[w.head_length] ? res->name + w.head_length + 1 : NULL;
@@ -232,14 +242,19 @@ bind_anew(const struct snapshot *s, struct informer_resource *res,
 			break;
 		}
 		b->parts[i] = (struct part){positions[i], fingerprint_of(entry), NULL};
-		r = definition_get(inf, &inf->resources->definitions,
-				   value_of_block(&s->view, entry->descriptor), &b->parts[i].definition);
+		descriptor = value_of_block(&s->view, LOAD_ONCE(&entry->descriptor));
+		if (i == 0)
+			name_on_demand(descriptor, on_demand, sizeof(on_demand));
+		r = definition_get(inf, &inf->resources->definitions, descriptor, &b->parts[i].definition);
 	}
+	/* What was read of an arena that is gone meanwhile is nothing to keep, nor to tell the daemon. */
+	r = snapshot_settle(s, r);
 	if (r < 0) {
 		memory_put(inf, b);
 		return r;
 	}
-	want(res, value_of_block(&s->view, part_resource(s, &b->parts[0])->descriptor));
+	if (on_demand[0])
+		want(res, on_demand);
 	b->next = res->bindings;
 	res->bindings = b;
 	/*

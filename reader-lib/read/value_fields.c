@@ -46,9 +46,13 @@ close_value(const struct value *v, int r)
 enum informer_kind
 informer_value_kind(const struct informer_value *value)
 {
+	enum value_kind kind;
 	struct value v;
 
-	return open_value(value, &v) < 0 ? INFORMER_NONE : (enum informer_kind)value_kind(v);
+	if (open_value(value, &v) < 0)
+		return INFORMER_NONE;
+	kind = value_kind(v);
+	return close_value(&v, 0) < 0 ? INFORMER_NONE : (enum informer_kind)kind;
 }
 
 int
@@ -113,8 +117,12 @@ size_t
 informer_value_count(const struct informer_value *value)
 {
 	struct value v;
+	size_t count;
 
-	return open_value(value, &v) < 0 ? 0 : value_count(v);
+	if (open_value(value, &v) < 0)
+		return 0;
+	count = value_count(v);
+	return close_value(&v, 0) < 0 ? 0 : count;
 }
 
 static int

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"time"
 
@@ -17,8 +18,8 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// churn changes pods at a rate: of 20 changes 16 are of the status, two of labels,
-// one pod is made after another's pattern and one is deleted.
+// churn changes pods at a rate: of 20 changes 16 are of the status, two of labels, and two make a pod after
+// another's pattern, or delete one where that makes them more than there were.
 type churn struct {
 	pods *store
 
@@ -30,12 +31,16 @@ type churn struct {
 	stop      context.CancelFunc
 }
 
+// Writers of stamped changes. One that waits for etcd makes some 500 a second; those that wait together share a turn of raft.
+const hands = 32
+
 type podKey struct{ namespace, name string }
 
 func newChurn(pods *store) *churn { return &churn{pods: pods} }
 
-// set starts, changes or (rate 0) stops it; count 0: until it is stopped.
-func (c *churn) set(rate float64, count uint64) {
+// set starts, changes or (rate 0) stops it; count 0: until it is stopped. With the name of an annotation all
+// changes are updates that write into it when they were made.
+func (c *churn) set(rate float64, count uint64, annotation string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stop != nil {
@@ -45,36 +50,92 @@ func (c *churn) set(rate float64, count uint64) {
 	if rate > 0 {
 		ctx, stop := context.WithCancel(context.Background())
 		c.stop = stop
-		go c.run(ctx, rate, count)
+		if annotation != "" {
+			go c.runStamped(ctx, rate, count, annotation)
+		} else {
+			go c.run(ctx, rate, count)
+		}
 	}
 }
 
 func (c *churn) run(ctx context.Context, rate float64, count uint64) {
 	keys := c.keys(ctx)
-	begin := time.Now()
-	for made := uint64(0); len(keys) > 0 && (count == 0 || made < count); {
-		due := begin.Add(time.Duration(float64(made) / rate * float64(time.Second)))
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(time.Until(due)):
-		}
-		if keys = c.change(ctx, keys); ctx.Err() != nil {
+	most := len(keys)
+	pace := newPace(rate)
+	for made := uint64(0); len(keys) > 0 && (count == 0 || made < count); made++ {
+		if !pace.wait(ctx, made) {
 			return
 		}
-		made++
-		c.mu.Lock()
-		c.done++
-		if count > 0 {
-			c.remaining = count - made
+		if keys = c.change(ctx, keys, most); !c.count(ctx) {
+			return
 		}
-		c.mu.Unlock()
 	}
+	c.end(ctx)
+}
+
+// runStamped makes updates alone, by many hands, and as many as were asked for: a pod that cannot be changed
+// is given up for another.
+func (c *churn) runStamped(ctx context.Context, rate float64, count uint64, annotation string) {
+	keys := c.keys(ctx)
+	due := make(chan struct{})
+	var working sync.WaitGroup
+	for range hands {
+		working.Go(func() {
+			for range due {
+				for c.stamp(ctx, keys[rand.IntN(len(keys))], annotation) != nil && ctx.Err() == nil {
+				}
+				c.count(ctx)
+			}
+		})
+	}
+	pace := newPace(rate)
+	for asked := uint64(0); len(keys) > 0 && (count == 0 || asked < count) && pace.wait(ctx, asked); asked++ {
+		due <- struct{}{}
+	}
+	close(due)
+	working.Wait()
+	c.end(ctx)
+}
+
+// pace says when each of many is due; late ones follow at once.
+type pace struct {
+	begin time.Time
+	rate  float64
+}
+
+func newPace(rate float64) pace { return pace{time.Now(), rate} }
+
+// wait until the nth, from 0, is due; false: it is over.
+func (p pace) wait(ctx context.Context, n uint64) bool {
+	due := p.begin.Add(time.Duration(float64(n) / p.rate * float64(time.Second)))
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(time.Until(due)):
+		return true
+	}
+}
+
+// count a change; false: it is over.
+func (c *churn) count(ctx context.Context) bool {
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil {
+		return false
+	}
+	c.done++
+	if c.remaining > 0 {
+		c.remaining--
+	}
+	return true
+}
+
+func (c *churn) end(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if ctx.Err() == nil {
 		c.running = false
 	}
-	c.mu.Unlock()
 }
 
 func (c *churn) keys(ctx context.Context) (keys []podKey) {
@@ -90,7 +151,7 @@ func (c *churn) keys(ctx context.Context) (keys []podKey) {
 }
 
 // change makes one change. One that fails, as on a pod that a test deleted, makes none: the key goes.
-func (c *churn) change(ctx context.Context, keys []podKey) []podKey {
+func (c *churn) change(ctx context.Context, keys []podKey, most int) []podKey {
 	i := rand.IntN(len(keys))
 	key := keys[i]
 	ctx = request.WithNamespace(ctx, key.namespace)
@@ -104,7 +165,7 @@ func (c *churn) change(ctx context.Context, keys []podKey) []podKey {
 		err = c.edit(ctx, c.pods, key.name, func(p *corev1.Pod) {
 			p.Labels = map[string]string{"app": p.Labels["app"], "churn": fmt.Sprintf("%x", rand.Uint32())}
 		})
-	case what == 18:
+	case len(keys) <= most:
 		var like runtime.Object
 		if like, err = c.pods.Get(ctx, key.name, &metav1.GetOptions{}); err == nil {
 			p := like.DeepCopyObject().(*corev1.Pod)
@@ -113,7 +174,7 @@ func (c *churn) change(ctx context.Context, keys []podKey) []podKey {
 				return append(keys, podKey{p.Namespace, p.Name})
 			}
 		}
-	case len(keys) > 1:
+	default:
 		_, _, _ = c.pods.Delete(ctx, key.name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{})
 		return append(keys[:i], keys[i+1:]...)
 	}
@@ -121,6 +182,15 @@ func (c *churn) change(ctx context.Context, keys []podKey) []podKey {
 		return append(keys[:i], keys[i+1:]...)
 	}
 	return keys
+}
+
+func (c *churn) stamp(ctx context.Context, key podKey, annotation string) error {
+	return c.edit(request.WithNamespace(ctx, key.namespace), c.pods, key.name, func(p *corev1.Pod) {
+		if p.Annotations == nil {
+			p.Annotations = map[string]string{}
+		}
+		p.Annotations[annotation] = strconv.FormatInt(time.Now().UnixNano(), 10)
+	})
 }
 
 func (c *churn) edit(ctx context.Context, door rest.Updater, name string, edit func(*corev1.Pod)) error {

@@ -25,7 +25,8 @@ func (s *server) stats(w http.ResponseWriter, _ *http.Request) {
 	churn := map[string]any{"rate": s.churn.rate, "done": s.churn.done, "remaining": s.churn.remaining, "running": s.churn.running}
 	s.churn.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"resourceVersion": s.etcd.revision(), "watches": watches(), "churn": churn})
+	_ = json.NewEncoder(w).Encode(map[string]any{"resourceVersion": s.etcd.revision(), "watches": watches(), "churn": churn,
+		"bytesSent": s.sent.Load()})
 }
 
 // watches are those open now, by the server's own count.
@@ -53,10 +54,10 @@ func (s *server) setChurn(w http.ResponseWriter, r *http.Request) {
 		count, err = strconv.ParseUint(text, 10, 64)
 	}
 	if r.Method != http.MethodPost || err != nil || !(rate >= 0 && rate <= 1e6) {
-		http.Error(w, "say POST /sim/churn?rate=R[&count=N]: R changes a second (0 stops), N changes in all", http.StatusBadRequest)
+		http.Error(w, "say POST /sim/churn?rate=R[&count=N]: R changes a second (0 stops), N changes in all; &stamp=ANNOTATION: with the time in it", http.StatusBadRequest)
 		return
 	}
-	s.churn.set(rate, count)
+	s.churn.set(rate, count, query.Get("stamp"))
 	s.stats(w, r)
 }
 

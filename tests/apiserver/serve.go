@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,6 +46,7 @@ type server struct {
 	churn   *churn
 	journal journal
 	plain   net.Listener // without TLS; or nil
+	sent    atomic.Int64 // bytes on all connections, TLS and HTTP with them
 }
 
 // newServer is ready to run; etcd runs already.
@@ -84,16 +86,39 @@ func newServer(o *options, dir string) (*server, error) {
 // listen opens the port: for TLS, or without it, and then one for the server's own
 // requests beside it.
 func (s *server) listen() (net.Listener, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(s.options.port))
+	tcp, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(s.options.port))
 	if err != nil {
 		return nil, err
 	}
+	listener := countedListener{tcp, &s.sent}
 	s.url = "https://" + listener.Addr().String()
 	if s.options.plain {
 		s.url, s.plain = "http://"+listener.Addr().String(), listener
 		return net.Listen("tcp", "127.0.0.1:0")
 	}
 	return listener, nil
+}
+
+// countedListener counts what is sent on its connections.
+type countedListener struct {
+	net.Listener
+	sent *atomic.Int64
+}
+
+func (l countedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return countedConn{c, l.sent}, err
+}
+
+type countedConn struct {
+	net.Conn
+	sent *atomic.Int64
+}
+
+func (c countedConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.sent.Add(int64(n))
+	return n, err
 }
 
 // servePlain lets everybody in as the one user.

@@ -27,6 +27,7 @@
  * build        where the real binaries lie
  * self         this program's own file
  * client_go    the peer program; NULL: why_no_client_go says what is missing
+ * wire, upstream_pods  what --wire and --upstream-pods say
  * directory    a folder of this run's own, on tmpfs, removed at the end whatever happens
  * pods         of pods_directory: real ones, or generated ones (pods_note says which)
  */
@@ -37,6 +38,8 @@ struct bench {
 	const char *pods_directory;
 	const char *client_go;
 	const char *why_no_client_go;
+	const char *wire;          /* informerd's --wire; NULL: what it is without */
+	const char *upstream_pods; /* "10000,50000": of how many each on upstream's server */
 	char directory[64];
 	char pods_note[96];
 	double client_go_heap;	/* bytes a pod, once measured */
@@ -44,6 +47,13 @@ struct bench {
 	struct pods *pods;
 	struct report *report;
 };
+
+/* informerd's --wire, as a word. */
+static inline const char *
+bench_wire(const struct bench *b)
+{
+	return b->wire ? b->wire : "auto";
+}
 
 /* ---- the measurements, each in a file of its own; what cannot be measured is reported as skipped ---- */
 
@@ -68,6 +78,8 @@ void measure_decode(struct bench *b);	/* decode_commit_us, update_commit_us */
 void measure_bytes(struct bench *b);	/* bytes_per_pod*, writer_private_bytes_per_pod */
 void measure_list(struct bench *b);	/* list_peak_bytes, restart_100k_ms */
 
+void measure_first_list(struct bench *b); /* first_list_*_us */
+
 void measure_events(struct bench *b);           /* event_latency_*, commit_to_handler_*, events_sustained,
 						   writer_cpu_per_event_us */
 void measure_fan_out(struct bench *b);          /* commit_*_readers, commit_64_other_namespace,
@@ -76,6 +88,9 @@ void measure_agents(struct bench *b);		/* eight_readers_pss, restart_requests */
 
 void measure_sync(struct bench *b);	/* sync_10k_*, sync_50k_* */
 void measure_traffic(struct bench *b);	/* traffic_* */
+void measure_upstream(struct bench *b); /* upstream_* */
+/* hostile_*; on demand alone: those attacks whose names stand between commas; "": all */
+void measure_hostile(struct bench *b, const char *attacks);
 
 /* `bench reader SOCKET KEYS ROUNDS`: the process that measure_reader() looks at. */
 int reader_main(int argc, char **argv);

@@ -103,11 +103,10 @@ go_server_traffic(const struct go_server *s, double *ret_requests, double *ret_b
 }
 
 int
-go_informer_start(const struct bench *b, const struct go_server *s, unsigned ways, struct process *ret,
-		  double *ret_pods)
+go_informer_start(const struct bench *b, const char *from, const char *what, unsigned ways,
+		  struct process *ret, double *ret_pods)
 {
-	const char *argv[] = {b->client_go, "events", "-server", s->url, ways & GO_JSON ? "-json" : NULL,
-			      NULL};
+	const char *argv[] = {b->client_go, "events", from, what, ways & GO_JSON ? "-json" : NULL, NULL};
 	char line[128];
 	int r;
 
@@ -128,12 +127,28 @@ go_informer_begin(struct process *p)
 }
 
 int
-go_informer_await(struct process *p, size_t n, unsigned seconds, double *ret_count)
+go_informer_met(struct process *p, size_t n, unsigned seconds, double *ret_count, double *ret_p50,
+		double *ret_p99, double *ret_last_us)
 {
+	double answer[4] = {0};
 	char question[64];
+	int r;
 
 	snprintf(question, sizeof(question), "await %u %zu", seconds, n);
-	return process_ask(p, question, ret_count, 1, (int)seconds + 10);
+	r = process_ask(p, question, answer, 4, (int)seconds + 10);
+	*ret_count = answer[0];
+	*ret_p50 = answer[1];
+	*ret_p99 = answer[2];
+	*ret_last_us = answer[3];
+	return r;
+}
+
+int
+go_informer_await(struct process *p, size_t n, unsigned seconds, double *ret_count)
+{
+	double p50, p99, last_us;
+
+	return go_informer_met(p, n, seconds, ret_count, &p50, &p99, &last_us);
 }
 
 int

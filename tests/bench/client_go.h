@@ -36,11 +36,15 @@ int go_server_traffic(const struct go_server *s, double *ret_requests, double *r
  */
 #define GO_JSON 1u	/* … in JSON instead */
 #define GO_LIST 2u	/* … LIST, then WATCH */
-int go_informer_start(const struct bench *b, const struct go_server *s, unsigned ways, struct process *ret,
-		      double *ret_pods);
+/* from: "-server" and a URL, or "-kubeconfig" and a file. */
+int go_informer_start(const struct bench *b, const char *from, const char *what, unsigned ways,
+		      struct process *ret, double *ret_pods);
 /* Forget what came; until n updates came to its handler, or time is up: how many. */
 int go_informer_begin(struct process *p);
 int go_informer_await(struct process *p, size_t n, unsigned seconds, double *ret_count);
+/* The same, and µs from made to handler entered; when the last one came, µs of CLOCK_REALTIME. */
+int go_informer_met(struct process *p, size_t n, unsigned seconds, double *ret_count, double *ret_p50,
+		    double *ret_p99, double *ret_last_us);
 
 /* rounds.go on n pods: its heap bytes and JSON bytes a pod. */
 int go_rounds_start(const struct bench *b, struct process *p, size_t n, double *ret_heap, double *ret_json);

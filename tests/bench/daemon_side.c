@@ -11,18 +11,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reader-lib/informer.h"
+
 int
-daemon_start(const struct bench *b, const char *name, const char *from, const char *what, struct daemon *d)
+daemon_start_with(const struct bench *b, const char *name, const char *from, const char *what,
+		  const char *const more[DAEMON_MORE], struct daemon *d)
 {
 	char program[4096];
-	const char *argv[] = {program,   from,          what,         "--resource",   "pods",  "--socket",
-			      d->socket, "--arena-dir", b->directory, "--arena-name", d->name, NULL};
+	const char *argv[12 + DAEMON_MORE] = {program,      from,           what,      "--resource",
+					      "pods",       "--socket",     d->socket, "--arena-dir",
+					      b->directory, "--arena-name", d->name};
 
+	for (unsigned i = 0; i < DAEMON_MORE && more[i]; i++)
+		argv[11 + i] = more[i];
 	snprintf(program, sizeof(program), "%s/informerd", b->build);
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	snprintf(d->socket, sizeof(d->socket), "%s/%s.socket", b->directory, name);
 	snprintf(d->log, sizeof(d->log), "%s/%s.log", b->directory, name);
 	return process_start(&d->process, argv, NULL, d->log);
+}
+
+int
+daemon_start(const struct bench *b, const char *name, const char *from, const char *what, struct daemon *d)
+{
+	const char *const more[DAEMON_MORE] = {b->wire ? "--wire" : NULL, b->wire};
+
+	return daemon_start_with(b, name, from, what, more, d);
 }
 
 /* Each file of its arena, all generations. */
@@ -53,6 +67,45 @@ daemon_end(const struct bench *b, struct daemon *d)
 	process_end(&d->process, SIGKILL);
 	if (d->name[0])
 		arena_files(b, d, true);
+}
+
+/* The socket is there some milliseconds after the start. */
+int
+daemon_wait_pods(const struct daemon *d, size_t pods)
+{
+	struct informer_options options = {
+		.size = sizeof(options), .socket_path = d->socket, .reader_name = "bench"};
+	uint64_t end = now_ns() + 10000000000u;
+	struct informer *inf = NULL;
+	struct informer_resource *resource;
+	struct informer_snapshot snap;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	bool attached = false;
+	int r = 0;
+
+	while (r == 0 && !attached && now_ns() < end) {
+		struct informer_status status = {.size = sizeof(status)};
+
+		informer_detach(inf);
+		inf = NULL;
+		nanosleep(&(struct timespec){0, 500000}, NULL);
+		r = informer_attach(&options, &inf);
+		if (r == 0)
+			r = informer_status(inf, &status);
+		attached = status.attached;
+	}
+	if (r == 0)
+		r = informer_wait_synced(inf, "pods", 120000);
+	if (r == 0)
+		r = informer_resource_open(inf, "pods", &resource);
+	if (r == 0)
+		r = informer_begin(inf, &snap);
+	if (r == 0) {
+		r = informer_resource_info(&snap, resource, &info);
+		informer_end(&snap);
+	}
+	informer_detach(inf);
+	return r < 0 ? r : info.object_count == pods ? 0 : -EPROTO;
 }
 
 int64_t

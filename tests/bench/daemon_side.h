@@ -16,6 +16,12 @@ struct daemon {
 /* name: of socket, arena and log. from: "--kubeconfig" and a file, or "--server" and a URL. */
 int daemon_start(const struct bench *b, const char *name, const char *from, const char *what,
 		 struct daemon *d);
+/* The same with other flags, up to a NULL; not with those that the bench was told of (--wire). */
+#define DAEMON_MORE 4u
+int daemon_start_with(const struct bench *b, const char *name, const char *from, const char *what,
+		      const char *const more[DAEMON_MORE], struct daemon *d);
+/* Wait until a reader sees so many pods. Returns 0, negative errno or an informer_error. */
+int daemon_wait_pods(const struct daemon *d, size_t pods);
 /* End it and remove its arena. */
 void daemon_end(const struct bench *b, struct daemon *d);
 

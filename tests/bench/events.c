@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a change at the server to a handler in a reader, and how many of them a second: the real daemon, which
- * watches JSON, beside client-go's informer, which watches protobuf. Each has a server of its own, of one
+ * From a change at the server to a handler in a reader, and how many of them a second: the real daemon
+ * beside client-go's informer, which watches protobuf. Each has a server of its own, of one
  * program; rounds are taken in turn.
  */
 #include "tests/bench/bench.h"
@@ -62,7 +62,7 @@ open_sides(struct sides *s)
 	if (r == 0 && pods != PODS)
 		r = -EPROTO;
 	if (r == 0)
-		r = go_informer_start(s->b, &s->their_server, 0, &s->theirs, &pods);
+		r = go_informer_start(s->b, "-server", s->their_server.url, 0, &s->theirs, &pods);
 	if (r == 0 && pods != PODS)
 		r = -EPROTO;
 	if (r == 0)
@@ -167,10 +167,10 @@ report_latency(struct sides *s, size_t i)
 			rounds_median(peer),
 			"a change made at the server (its annotation) until the handler is entered, %u a "
 			"second of %u pods; ours "
-			"from JSON over daemon, arena and queue; one server program for both, on this "
+			"(--wire=%s) over daemon, arena and queue; one server program for both, on this "
 			"machine; %u rounds of %zu in "
 			"turn, ours %s, client-go %s; CPU an event: informerd %.0f µs, client-go %.0f µs%s",
-			rates[i].rate, PODS, mine->count, events_of(s->b, i), ours, theirs,
+			rates[i].rate, PODS, bench_wire(s->b), mine->count, events_of(s->b, i), ours, theirs,
 			rounds_median(&s->ours[i].cpu_us), rounds_median(&s->go[i].cpu_us),
 			s->coalesced[i] > 0 ? "; SOME EVENTS WERE NOT TOLD ONE BY ONE" : "");
 		row->target.ratio = 1;

@@ -3,7 +3,8 @@
  * bench: run all measurements, print the table, write JSON and picture.
  *
  *	bench --build DIR --pods DIR [--generated] [--client-go FILE | --no-client-go WHY]
- *	      [--json FILE] [--svg FILE] [--quick] [--only LETTERS]
+ *	      [--wire auto|json|protobuf] [--upstream-pods N,...]
+ *	      [--json FILE] [--svg FILE] [--quick] [--only LETTERS|hostile[:ATTACK,...]]
  *
  * The measurements run in a child with a process group of its own. Its parent does nothing but wait, and when
  * it ends, in whatever way, or when the parent is told to end, it ends the whole group and removes the run's
@@ -24,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/bench/attacker.h"
 #include "tests/bench/handler_side.h"
 
 struct arguments {
@@ -48,10 +50,22 @@ find_pods(struct bench *b, bool generated)
 	return 0;
 }
 
+/* Minutes of attacks are measured when they are asked for by name: which ones ("": all); NULL: none. */
+static const char *
+only_hostile(const struct arguments *a)
+{
+	static const char word[] = "hostile";
+	size_t length = sizeof(word) - 1;
+
+	if (!a->only || strncmp(a->only, word, length) != 0)
+		return NULL;
+	return a->only[length] == ':' ? a->only + length + 1 : a->only[length] ? NULL : "";
+}
+
 static bool
 wanted(const struct arguments *a, char letter)
 {
-	return !a->only || strchr(a->only, letter);
+	return !a->only || (!only_hostile(a) && strchr(a->only, letter));
 }
 
 /* Names that scripts rely on are always there. */
@@ -91,6 +105,8 @@ run(struct bench *b, const struct arguments *a)
 		measure_decode(b);
 	if (wanted(a, 'p'))
 		measure_list(b);
+	if (wanted(a, 'p') || wanted(a, 'i'))
+		measure_first_list(b);
 	if (wanted(a, 'e') || wanted(a, 'v'))
 		measure_events(b);
 	if (wanted(a, 'e') || wanted(a, 'f'))
@@ -101,6 +117,10 @@ run(struct bench *b, const struct arguments *a)
 		measure_sync(b);
 	if (wanted(a, 's') || wanted(a, 't'))
 		measure_traffic(b);
+	if (wanted(a, 's') || wanted(a, 'u'))
+		measure_upstream(b);
+	if (only_hostile(a))
+		measure_hostile(b, only_hostile(a));
 	complete(b);
 	report_table(b->report);
 	printf("took    %.0f s%s\n", (double)(now_ns() - start) / 1e9,
@@ -185,17 +205,17 @@ int
 main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"build", 1, NULL, 'b'},     {"pods", 1, NULL, 'p'},
-		{"client-go", 1, NULL, 'c'}, {"no-client-go", 1, NULL, 'n'},
-		{"json", 1, NULL, 'j'},      {"svg", 1, NULL, 's'},
-		{"quick", 0, NULL, 'q'},     {"only", 1, NULL, 'o'},
-		{"generated", 0, NULL, 'g'}, {NULL, 0, NULL, 0},
+		{"build", 1, NULL, 'b'},        {"pods", 1, NULL, 'p'},          {"client-go", 1, NULL, 'c'},
+		{"no-client-go", 1, NULL, 'n'}, {"json", 1, NULL, 'j'},          {"svg", 1, NULL, 's'},
+		{"quick", 0, NULL, 'q'},        {"only", 1, NULL, 'o'},          {"generated", 0, NULL, 'g'},
+		{"wire", 1, NULL, 'w'},         {"upstream-pods", 1, NULL, 'u'}, {NULL, 0, NULL, 0},
 	};
 	static struct report report;
 	static char self[4096];
 	struct bench b = {.build = "build",
 			  .self = self,
 			  .report = &report,
+			  .upstream_pods = "10000",
 			  .why_no_client_go = "no client-go program was given"};
 	struct arguments a = {0};
 	ssize_t n;
@@ -205,6 +225,8 @@ main(int argc, char **argv)
 		return reader_main(argc, argv);
 	if (argc > 1 && strcmp(argv[1], "handler") == 0)
 		return handler_main(argc, argv);
+	if (argc > 1 && strcmp(argv[1], "attack") == 0)
+		return attacker_main(argc, argv);
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (c) {
 		case 'b': b.build = optarg; break;
@@ -216,6 +238,12 @@ main(int argc, char **argv)
 		case 'q': b.quick = true; break;
 		case 'o': a.only = optarg; break;
 		case 'g': a.generated = true; break;
+		case 'w':
+			b.wire = optarg;
+			break;
+		case 'u':
+			b.upstream_pods = optarg;
+			break;
 		default: return 2;
 		}
 	}

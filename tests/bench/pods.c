@@ -6,7 +6,6 @@
 #include "tests/bench/pods.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +13,8 @@
 #include <string.h>
 
 #include <cjson/cJSON.h>
+
+#include "tests/bench/pod_files.h"
 
 /* One letter each; "@@N@@" stands for it in a template's text. */
 #define MARKS "NSUVOIHTC"
@@ -127,43 +128,27 @@ add_template(struct pods *p, cJSON *pod)
 	p->templates[p->count++] = t;
 }
 
+static void
+load(void *context, const char *file, cJSON *pod)
+{
+	(void)file;
+	add_template(context, pod);
+}
+
 int
 pods_load(const char *directory, struct pods **ret_pods)
 {
 	struct pods *p = calloc(1, sizeof(*p));
-	struct dirent **files = NULL;
-	int n = scandir(directory, &files, NULL, alphasort);
+	int r;
 
 	if (!p)
 		abort();
-	for (int i = 0; i < n; i++) {
-		const char *dot = strrchr(files[i]->d_name, '.');
-		char path[4096], block[16384];
-		struct bytes text = {0};
-		size_t got;
-		FILE *f;
-
-		snprintf(path, sizeof(path), "%s/%s", directory, files[i]->d_name);
-		f = dot && strcmp(dot, ".json") == 0 ? fopen(path, "re") : NULL;
-		free(files[i]);
-		if (!f)
-			continue;
-		while ((got = fread(block, 1, sizeof(block), f)) > 0)
-			if (bytes_append(&text, block, got) < 0)
-				abort();
-		fclose(f);
-
-		cJSON *pod = text.length ? cJSON_ParseWithLength((const char *)text.data, text.length) : NULL;
-
-		if (pod)
-			add_template(p, pod);
-		cJSON_Delete(pod);
-		bytes_done(&text);
-	}
-	free(files);
-	if (p->count == 0) {
+	r = pod_files_each(directory, load, p);
+	if (r == 0 && p->count == 0)
+		r = -ENOENT;
+	if (r < 0) {
 		pods_free(p);
-		return -ENOENT;
+		return r;
 	}
 	*ret_pods = p;
 	return 0;

@@ -32,7 +32,7 @@ struct row {
 	char conditions[640];		/* of a skipped one: SKIP and why */
 };
 
-#define ROWS_MAX 96
+#define ROWS_MAX 160
 
 struct report {
 	struct row rows[ROWS_MAX];

@@ -21,5 +21,7 @@ set -- --pods "$PODS"
 [ -n "${REAL_PODS:-}" ] || set -- "$@" --generated
 if [ -z "$why" ]; then set -- "$@" --client-go "$program"; else set -- "$@" --no-client-go "$why"; fi
 [ -n "${QUICK:-}" ] && set -- "$@" --quick
+[ -n "${WIRE:-}" ] && set -- "$@" --wire "$WIRE"
+[ -n "${UPSTREAM_PODS:-}" ] && set -- "$@" --upstream-pods "$UPSTREAM_PODS"
 [ -n "${ONLY:-}" ] && set -- "$@" --only "$ONLY"
 exec "$B/bench/bench" --build "$B" --json "$B/bench.json" --svg "$B/bench.svg" "$@"

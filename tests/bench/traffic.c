@@ -92,7 +92,7 @@ crowd_go(struct node *n, unsigned agents, unsigned ways, struct traffic *ret)
 	int r = begin(n);
 
 	for (unsigned i = 0; r == 0 && i < agents; i++) {
-		r = go_informer_start(n->b, &n->server, ways, &n->agents[i], &pods);
+		r = go_informer_start(n->b, "-server", n->server.url, ways, &n->agents[i], &pods);
 		if (r == 0 && pods != PODS)
 			r = -EPROTO;
 	}
@@ -154,7 +154,8 @@ report(struct bench *b, unsigned agents, const struct traffic *ours, const struc
 		   agents, many, PODS, CHANGES, agents, many, beside);
 	name_of(agents, "bytes", name);
 	report_add(b->report, name, "bytes", ours->bytes, "client-go protobuf informers", protobuf->bytes,
-		   "sent by the server for that, HTTP's own included: informerd watches in JSON%s", beside);
+		   "sent by the server for that, HTTP's own included; informerd: --wire=%s%s", bench_wire(b),
+		   beside);
 }
 
 void

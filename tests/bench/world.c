@@ -39,7 +39,8 @@ take(void *context, const char *type, size_t type_length, struct draft d)
 		return r;
 	}
 	w->stored++;
-	return ++w->uncommitted < WORLD_BATCH ? 0 : world_commit(w);
+	return ++w->uncommitted < (w->mode == DECODE_LIST ? WORLD_LIST_BATCH : WORLD_BATCH) ? 0
+											    : world_commit(w);
 }
 
 static int
@@ -96,6 +97,7 @@ open_store(struct world *w)
 	r = w->pins ? store_new(&w->arena, intern, w->pins, &w->store) : -ENOMEM;
 	if (r == 0)
 		generation_finish(&w->place, &w->arena, &w->adoption);
+	generation_give_back(&w->place, &w->adoption);
 	return r;
 }
 
@@ -171,6 +173,7 @@ world_feed(struct world *w, enum decoder_mode mode, const char *bytes, size_t le
 		w->decoder = decoder_new(mode, &w->arena, store_intern(w->store), w->schema, &events, w, 0);
 		if (!w->decoder)
 			return -ENOMEM;
+		decoder_use_protobuf(w->decoder, w->protobuf);
 	}
 	return decoder_feed(w->decoder, bytes, length);
 }

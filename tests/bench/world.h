@@ -17,6 +17,7 @@
 #include "writer/serve/broker.h"
 #include "writer/decode/decoder.h"
 #include "writer/serve/fan_out.h"
+#include "writer/fifo/apply.h"
 #include "writer/store/store.h"
 
 struct world {
@@ -31,6 +32,7 @@ struct world {
 	struct decoder_schema *schema;
 	struct decoder *decoder;		/* of lists, or of a watch */
 	enum decoder_mode mode;
+	const struct proto_schema *protobuf; /* what is fed is protobuf; NULL: JSON */
 	unsigned uncommitted;
 	uint64_t stored;
 	int result;
@@ -43,7 +45,9 @@ struct world {
 	pthread_t thread;
 };
 
-#define WORLD_BATCH 64u		/* changes a commit, as the daemon has it */
+/* Changes a commit, as the daemon has it: of a watch, of a first list. */
+#define WORLD_BATCH 64u
+#define WORLD_LIST_BATCH APPLIER_PUT_OFF
 
 /*
  * A new, empty one, in a folder of its own within the bench's. Returns NULL, and says why on stderr, when

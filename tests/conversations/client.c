@@ -292,6 +292,14 @@ talk_client_store(const struct talk_client *c)
 	return text;
 }
 
+bool
+talk_client_kept_to_protobuf(const struct talk_client *c)
+{
+	const struct wire *wire = &c->cached->wire;
+
+	return wire_wants_protobuf(wire) && wire->syntax != WIRE_IS_JSON && wire->fallbacks == 0;
+}
+
 void
 talk_client_status(const struct talk_client *c, struct reflector_status *ret)
 {
@@ -352,11 +360,13 @@ talk_client_new(const struct talk_client_options *options, struct talk_client **
 						      .transport = c->transport,
 						      .server = c->kube.server,
 						      .as = &c->kube.as};
-		struct cached_resource_world world = {.config = &c->config,
-						      .store = c->store,
-						      .applier = c->applier,
-						      .clock = &c->clock.clock,
-						      .cluster = ""};
+		struct cached_resource_world world = {
+			.config = &c->config,
+			.store = c->store,
+			.applier = c->applier,
+			.clock = &c->clock.clock,
+			.schema = options->wire == TALK_PROTOBUF ? proto_schema_builtin() : NULL,
+			.cluster = ""};
 		struct resource_spec *spec;
 
 		r = resource_spec_new(&of_spec, &pods, &c->config.resources[0], NULL, 0, &spec, ret_error);

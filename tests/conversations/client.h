@@ -22,12 +22,16 @@ struct talk_client;
 /* What chance says: the least, the most, or something in between drawn from `seed`. */
 enum talk_dice { TALK_LOWEST, TALK_HIGHEST, TALK_DRAWN };
 
+/* What the client asks for: JSON alone, as without a schema, or protobuf. */
+enum talk_wire { TALK_JSON, TALK_PROTOBUF };
+
 struct talk_client_options {
 	uv_loop_t *loop;
 	unsigned port;
 	const char *resource;	/* as behind --resource: "pods?watchList=false" */
 	enum talk_dice dice;
 	uint64_t seed;		/* DRAWN: not 0 */
+	enum talk_wire wire;
 };
 
 /* Nothing is asked for yet. 0, or -EINVAL with what is wrong with the resource in *ret_error (free it). */
@@ -48,6 +52,9 @@ struct talk_client_wire {
 	bool due;		/* a timer is */
 };
 void talk_client_wire(const struct talk_client *c, struct talk_client_wire *ret);
+
+/* It asks for protobuf and always did, and what came last, if anything, was that. */
+bool talk_client_kept_to_protobuf(const struct talk_client *c);
 
 void talk_client_status(const struct talk_client *c, struct reflector_status *ret);
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every conversation of this folder, each as the lowest and the highest that chance may say and something in
- * between; and what holds the whole together. `conversations_test FILE …` plays these alone.
+ * Every conversation of this folder, in JSON and in protobuf, each as the lowest and the highest that chance
+ * may say and something in between; and what holds the whole together. `conversations_test FILE …` plays
+ * these alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,17 +22,26 @@
 static void
 play(void **state)
 {
-	static const struct { enum talk_dice dice; const char *name; } throws[] = {
-		{ TALK_LOWEST, "lowest" }, { TALK_HIGHEST, "highest" }, { TALK_DRAWN, "drawn" },
+	static const struct {
+		enum talk_wire wire;
+		enum talk_dice dice;
+		const char *name;
+	} throws[] = {
+		{TALK_JSON, TALK_LOWEST, "JSON; the lowest"},
+		{TALK_JSON, TALK_HIGHEST, "JSON; the highest"},
+		{TALK_JSON, TALK_DRAWN, "JSON; drawn"},
+		{TALK_PROTOBUF, TALK_LOWEST, "protobuf; the lowest"},
+		{TALK_PROTOBUF, TALK_HIGHEST, "protobuf; the highest"},
+		{TALK_PROTOBUF, TALK_DRAWN, "protobuf; drawn"},
 	};
 	struct script script;
 	char *report = NULL;
 
 	if (script_read(*state, &script, &report) < 0)
 		fail_msg("%s", report);
-	for (size_t i = 0; i < 3; i++)
-		if (talk_play(&script, throws[i].dice, 20 + i, &report) < 0) {
-			fprintf(stderr, "%sChance: the %s.\n", report, throws[i].name);
+	for (size_t i = 0; i < sizeof(throws) / sizeof(throws[0]); i++)
+		if (talk_play(&script, throws[i].wire, throws[i].dice, 20 + i % 3, &report) < 0) {
+			fprintf(stderr, "%sPlayed in %s of chance.\n", report, throws[i].name);
 			free(report);
 			script_done(&script);
 			fail();

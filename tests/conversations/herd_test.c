@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fifty writers at one API server, which goes away and comes back: when they ask, in virtual time, and what
- * for.
+ * for; in JSON and in protobuf.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +26,7 @@
 
 struct herd {
 	uv_loop_t loop;
+	enum talk_wire wire;
 	struct talk_server *server;
 	struct talk_client *writers[WRITERS];
 	struct settling settling;
@@ -44,24 +45,38 @@ serve(struct herd *h, const char *words)
 }
 
 static int
-set_up(void **state)
+set_up(void **state, enum talk_wire wire)
 {
 	struct herd *h = calloc(1, sizeof(*h));
 	char *error = NULL;
 
+	h->wire = wire;
 	log_open(LOG_LEVEL_ERROR, 2);
 	uv_loop_init(&h->loop);
 	h->server = talk_server_new(false);
 	h->settling = (struct settling){ &h->loop, h->server, h->writers, WRITERS, 0, 0 };
 	for (unsigned i = 0; i < WRITERS; i++) {
-		struct talk_client_options options = {&h->loop, talk_server_port(h->server),
-						      "pods?watchList=false", TALK_DRAWN, 1000 + i};
+		struct talk_client_options options = {
+			&h->loop, talk_server_port(h->server), "pods?watchList=false", TALK_DRAWN, 1000 + i,
+			h->wire};
 
 		if (talk_client_new(&options, &h->writers[i], &error) < 0)
 			fail_msg("%s", error);
 	}
 	*state = h;
 	return 0;
+}
+
+static int
+in_json(void **state)
+{
+	return set_up(state, TALK_JSON);
+}
+
+static int
+in_protobuf(void **state)
+{
+	return set_up(state, TALK_PROTOBUF);
 }
 
 static int
@@ -180,6 +195,8 @@ start_all(struct herd *h)
 	assert_int_equal(settle(&h->settling), 0);
 	assert_int_equal(count_lines(h, "LIST"), WRITERS);
 	assert_int_equal(count_lines(h, "WATCH"), WRITERS);
+	for (unsigned i = 0; i < WRITERS && h->wire == TALK_PROTOBUF; i++)
+		assert_true(talk_client_kept_to_protobuf(h->writers[i]));
 }
 
 /*
@@ -255,8 +272,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(many_writers_do_not_come_back_together, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(many_writers_do_not_list_together, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(many_writers_do_not_come_back_together, in_json, tear_down),
+		cmocka_unit_test_setup_teardown(many_writers_do_not_list_together, in_json, tear_down),
+		cmocka_unit_test_setup_teardown(many_writers_do_not_come_back_together, in_protobuf,
+						tear_down),
+		cmocka_unit_test_setup_teardown(many_writers_do_not_list_together, in_protobuf, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

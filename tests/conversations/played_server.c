@@ -20,6 +20,7 @@
 #include "tools/informer-sim/http.h"
 #include "tools/informer-sim/listen.h"
 #include "tools/informer-sim/route.h"
+#include "tools/schema/proto_schema.h"
 #include "writer/base/message.h"
 
 #define PODS_MAX 64
@@ -462,10 +463,13 @@ struct talk_server *
 talk_server_new(bool hold)
 {
 	struct talk_server *s = calloc(1, sizeof(*s));
+	struct proto_schema *schema = proto_schema_builtin();
 	char *error = NULL;
 
-	if (!s || sodium_init() < 0)
+	if (!s || !schema || sodium_init() < 0)
 		abort();
+	/* it is of the newest release, for those who ask as well; and there is no other thread yet */
+	proto_schema_fit(schema, proto_schema_newest(schema));
 	sim_registry_init(&s->registry);
 	s->pods = sim_registry_find(&s->registry, "", "v1", "pods");
 	s->configmaps = sim_registry_find(&s->registry, "", "v1", "configmaps");

@@ -37,7 +37,8 @@ struct talk {
 	uint64_t refused;		/* of its requests unheard those told by the script */
 	size_t server_lines;		/* of the server's log, looked at for clients that went */
 	unsigned gone;			/* of these, not told by the script yet */
-	bool another_time;		/* it is given what else chance says */
+	bool another_time;		/* it is for another wire, or for what else chance says */
+	bool of_one_wire;		/* it says for which it is */
 	bool waiting;			/* the request of the last `client` line, for its answer */
 };
 
@@ -174,11 +175,13 @@ do_client(struct talk *t)
 	return 0;
 }
 
-/* The server's last line must end with what stands behind 200. */
+/* The server's last line must end with what stands behind 200, in the syntax in which this is played. */
 static int
 check_answer(struct talk *t, const char *expected)
 {
+	static const char protobuf[] = " in protobuf";
 	char *log, *last, *arrow;
+	bool same;
 	int r = 0;
 
 	if (come_to_rest(t) < 0)
@@ -191,7 +194,9 @@ check_answer(struct talk *t, const char *expected)
 			last = arrow + 8;
 	}
 	last[strcspn(last, "\n")] = '\0';
-	if (strcmp(last, expected) != 0)
+	same = strncmp(last, expected, strlen(expected)) == 0 &&
+	       strcmp(last + strlen(expected), t->options.wire == TALK_PROTOBUF ? protobuf : "") == 0;
+	if (!same)
 		r = fail(t, "the server answered otherwise: %s", last);
 	free(log);
 	return r;
@@ -431,13 +436,18 @@ do_given(struct talk *t)
 {
 	static const char *const dice[] = {
 		[TALK_LOWEST] = "lowest", [TALK_HIGHEST] = "highest", [TALK_DRAWN] = "drawn"};
+	static const char *const wires[] = {[TALK_JSON] = "json", [TALK_PROTOBUF] = "protobuf"};
 
 	if (t->client)
 		return fail(t, "given stands before all others");
-	if (strncmp(t->line->text, "chance ", 7) == 0)
-		t->another_time = strcmp(t->line->text + 7, dice[t->options.dice]) != 0;
-	else
+	if (strncmp(t->line->text, "chance ", 7) == 0) {
+		t->another_time |= strcmp(t->line->text + 7, dice[t->options.dice]) != 0;
+	} else if (strncmp(t->line->text, "wire ", 5) == 0) {
+		t->of_one_wire = true;
+		t->another_time |= strcmp(t->line->text + 5, wires[t->options.wire]) != 0;
+	} else {
 		t->options.resource = t->line->text;
+	}
 	return 0;
 }
 
@@ -489,14 +499,20 @@ play(struct talk *t)
 	}
 	if (t->another_time)
 		return 0;
-	return t->client ? expect_nothing(t) : fail(t, "the client has no part in it");
+	if (!t->client)
+		return fail(t, "the client has no part in it");
+	if (t->options.wire == TALK_PROTOBUF && !t->of_one_wire && !talk_client_kept_to_protobuf(t->client))
+		return fail(t, "the client did not keep to protobuf, which no line tells");
+	return expect_nothing(t);
 }
 
 int
-talk_play(const struct script *script, enum talk_dice dice, uint64_t seed, char **ret_report)
+talk_play(const struct script *script, enum talk_wire wire, enum talk_dice dice, uint64_t seed,
+	  char **ret_report)
 {
-	struct talk t = { .script = script, .line = script->lines,
-			  .options = { .resource = "pods", .dice = dice, .seed = seed } };
+	struct talk t = {.script = script,
+			 .line = script->lines,
+			 .options = {.resource = "pods", .dice = dice, .seed = seed, .wire = wire}};
 	int r;
 
 	record_open(&t.record);

@@ -14,10 +14,12 @@
 #include "tests/conversations/script.h"
 
 /*
+ * wire        what the client asks for. Protobuf it may not give up, unless the script is for that alone
  * dice, seed  what the client's chance says
  * Returns     0, or -EINVAL with a report: file and line, what came and what was expected, the conversation
  *             up to there, what the client logged. Free it.
  */
-int talk_play(const struct script *script, enum talk_dice dice, uint64_t seed, char **ret_report);
+int talk_play(const struct script *script, enum talk_wire wire, enum talk_dice dice, uint64_t seed,
+	      char **ret_report);
 
 #endif

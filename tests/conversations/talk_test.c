@@ -24,30 +24,41 @@
 
 /* What is said of a script; free it. "" when nothing is wrong. */
 static char *
-report_of(const char *text)
+report_in(enum talk_wire wire, const char *text)
 {
 	struct script script;
 	char *report = NULL;
 
 	if (script_parse("x.talk", text, &script, &report) < 0)
 		return report;
-	if (talk_play(&script, TALK_LOWEST, 1, &report) == 0)
+	if (talk_play(&script, wire, TALK_LOWEST, 1, &report) == 0)
 		report = strdup("");
 	script_done(&script);
 	return report;
 }
 
-static void
-expect_report(const char *text, const char *expected)
+static char *
+report_of(const char *text)
 {
-	char *report = report_of(text);
+	return report_in(TALK_JSON, text);
+}
 
+static void
+expect_report_in(enum talk_wire wire, const char *text, const char *expected)
+{
+	char *report = report_in(wire, text);
 	bool told = strncmp(report, expected, strlen(expected)) == 0;
 
 	if (!told)
 		print_error("%s\nis told otherwise:\n%.400s\nexpected %s\n", text, report, expected);
 	free(report);
 	assert_true(told);
+}
+
+static void
+expect_report(const char *text, const char *expected)
+{
+	expect_report_in(TALK_JSON, text, expected);
 }
 
 static void
@@ -126,6 +137,32 @@ what_does_not_happen_fails(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		expect_report(cases[i].text, cases[i].report);
+}
+
+/* In protobuf all comes in that, and the client keeps to it, unless the script is for that wire alone. */
+static void
+what_is_played_in_protobuf_comes_in_it(void **state)
+{
+	static const char given_up[] = WATCHED "stream invalid\nserver add b@21\nclient hangs up\n"
+					       "after 800ms\nclient WATCH rv=20\n"
+					       "answers after 0 events invalid\nclient hangs up\n"
+					       "client WATCH rv=20\nanswers 200\n";
+	char of_one_wire[sizeof(given_up) + 32];
+
+	(void)state;
+	expect_report_in(TALK_PROTOBUF, GIVEN "client LIST rv=0 limit=500\nanswers 200 rv=20 items=2\n",
+			 "x.talk:5: the server answered otherwise: rv=20 items=1 in protobuf\n");
+	expect_report_in(TALK_PROTOBUF, LISTED "client WATCH rv=20\n", "");
+	expect_report_in(TALK_PROTOBUF, given_up,
+			 "x.talk:16: the client did not keep to protobuf, which no line tells\n");
+	expect_report_in(TALK_PROTOBUF,
+			 GIVEN "client LIST rv=0 limit=500\nanswers as-json\nclient WATCH rv=20\n",
+			 "x.talk:6: the client did not keep to protobuf, which no line tells\n");
+	snprintf(of_one_wire, sizeof(of_one_wire), "# a script\ngiven wire protobuf\n%s",
+		 strchr(given_up, '\n') + 1);
+	expect_report_in(TALK_PROTOBUF, of_one_wire, "");
+	expect_report_in(TALK_JSON, of_one_wire, ""); /* it is not played */
+	expect_report_in(TALK_JSON, given_up, "x.talk:15: the client asks for nothing");
 }
 
 /* What is no script at all, and what a line cannot say. */
@@ -227,6 +264,7 @@ main(void)
 		cmocka_unit_test(a_script_that_tells_all_passes),
 		cmocka_unit_test(what_no_line_tells_fails),
 		cmocka_unit_test(what_does_not_happen_fails),
+		cmocka_unit_test(what_is_played_in_protobuf_comes_in_it),
 		cmocka_unit_test(what_cannot_be_understood_fails),
 		cmocka_unit_test(a_report_shows_the_conversation),
 		cmocka_unit_test(the_table_has_every_script),

@@ -15,7 +15,7 @@
 . "$(dirname "$0")/../support/daemon.sh"
 
 SERVER=sim start_sim
-other_pid=$sim_pid sim_url=$url
+sim_url=$url
 # no watch of this script lasts long enough for a bookmark that only time brings
 sim_port=0
 SERVER=apiserver start_sim
@@ -377,9 +377,7 @@ ask GET /apis/example.com/v1
 
 # ---- forgotten history: upstream's watch cache has it in its memory still, and begins anew
 for side in sim real; do base=${side}_url; curl -sf -X POST "${!base}/sim/compact" >/dev/null || fail "not compacted"; done
-sim_was=$other_pid other_pid=
 stop_sim
-other_pid=$sim_was
 SERVER=apiserver start_sim
 ask GET "$pods?limit=1&continue=@FIRST"
 ask GET "$pods?resourceVersion=@OLD&resourceVersionMatch=Exact"

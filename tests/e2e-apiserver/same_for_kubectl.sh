@@ -9,16 +9,12 @@ export HOME=$T # its cache
 
 mkdir "$T/in"
 SERVER=sim start_sim
-other_pid=$sim_pid
 cp "$T/kubeconfig" "$T/sim.kubeconfig"
 sim_url=$url sim_port=0
 SERVER=apiserver start_sim
 cp "$T/kubeconfig" "$T/real.kubeconfig"
 real_url=$url
 failed=0 asked=0
-watchers=
-clean_watchers() { for p in $watchers; do kill "$p" 2>/dev/null || true; done; clean_up; }
-trap clean_watchers EXIT
 
 normal() {
 	sed -E '/^[EW][0-9]{4} /d; s/"managedFields":.*\],("name":"[^"]*","namespace")/\1/; s/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/UID/g; s/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/TIME/g
@@ -174,7 +170,6 @@ for how in "pods" "pods -o name" "pods --output-watch-events" "pods -l app=watch
 	for side in sim real; do
 		# shellcheck disable=SC2086
 		kubectl --kubeconfig "$T/$side.kubeconfig" get $how -w >"$T/$side.watch.$n" 2>&1 &
-		watchers="$watchers $!"
 	done
 done
 for side in sim real; do

@@ -4,26 +4,10 @@
 # and goes on when there is less to keep.
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/bad.sh"
+. "$(dirname "$0")/../support/small.sh"
 
-for G in /sys/fs/cgroup/memory/informer-$$ /sys/fs/cgroup/informer-$$; do
-	mkdir "$G" 2>/dev/null || continue
-	for limit in "$G/memory.limit_in_bytes" "$G/memory.max"; do
-		if echo 67108864 2>/dev/null >"$limit"; then break 2; fi
-	done
-	rmdir "$G"
-	G=
-done 2>/dev/null
-[ -n "$G" ] && [ -d "$G" ] || { echo "SKIP: no memory cgroup can be made here"; exit 77; }
-A=$(mktemp -d /dev/shm/informer-e2e-XXXXXX)
-clean_up_group() {
-	code=$?
-	for pid in $daemon_pid; do kill -9 "$pid" 2>/dev/null || true; done
-	rm -rf "$A"
-	clean_up
-	until_true rmdir "$G" || echo "$G is left"
-	exit $code
-}
-trap clean_up_group EXIT
+small_memory $((64 << 20))
+small_tmpfs 200m # more than the memory
 
 head -c 45000000 /dev/urandom | base64 -w 60000 >"$T/random"
 # items NAME RV COUNT: config maps of 60 KB that share nothing

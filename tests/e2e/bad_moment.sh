@@ -14,7 +14,7 @@ same() { [ "$(stat '.resources[0].objects')" = "$(on_server /api/v1/pods)" ]; }
 # kill_early TIMES: starts it and kills it within the time that it takes to be ready here
 kill_early() {
 	for i in $(seq "$1"); do
-		NOTIFY_SOCKET='' "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --arena-dir "$A" --resource pods --resource services \
+		NOTIFY_SOCKET='' "$B"/informerd --kubeconfig "$T/kubeconfig" --socket "$S" --arena-dir "$A" --resource pods --resource services ${WIRE:+--wire "$WIRE"} \
 			2>>"$T/daemon.log" &
 		daemon_pid=$!
 		sleep "$(printf '0.%03d' $((RANDOM % ready_ms)))"

@@ -10,7 +10,6 @@ make_certificates server hunter-one hunter-two hunter-three
 start_sim --nodes 1 --pods-per-node 3
 echo hunter-one >"$T/valid"
 python3 "$(dirname "$0")/../support/tls_gate.py" "$T" "$sim_port" server >"$T/gate.out" 2>"$T/gate.log" &
-gate_pids=$!
 until_true grep -q ^READY "$T/gate.out" || fail "the gate does not start"
 gate=$(sed -n 's/^READY url=//p' "$T/gate.out")
 use() { cp "$T/$1.crt" "$T/client.crt"; cp "$T/$1.key" "$T/client.key"; }

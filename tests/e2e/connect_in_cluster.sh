@@ -68,6 +68,12 @@ mounted hunter-two "$T/two/ca.crt"
 until_true grep -q 'watching again' "$T/daemon.log" || fail "it does not come back with the new CA"
 [ "$(lists)" = 1 ] || fail "listed again: $(lists)"
 
+# nor is what is in memory thrown away by the next one, which finds another CA and the same cluster
+stop_daemon KILL
+start_in_pod
+wait_ready
+[ "$(lists)" = 0 ] || fail "listed anew by another CA: $(cat "$T/daemon.log")"
+
 # flags go before the account
 stat . >"$T/stat.json"
 stop_daemon TERM

@@ -27,7 +27,6 @@ expect_same "at first"
 first=$(stat .cluster)
 [ "$first" = "$(curl -s "$url/api/v1/namespaces/kube-system" | jq -r .metadata.uid)" ] || fail "the cluster's id is $first"
 "$B"/informerctl --socket "$S" changes pods -A >"$T/changes.out" 2>"$T/changes.log" &
-other_pid=$!
 heard() { jq -r .type "$T/changes.out" | sort | uniq -c | tr -s ' \n' ' '; }
 heard_is() { [ "$(heard)" = "$1" ]; }
 until_true heard_is ' 30 ADDED ' || fail "a reader heard$(heard) at first"

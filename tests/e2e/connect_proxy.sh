@@ -74,7 +74,6 @@ if python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null; the
 	tls_proxy() { # CERTIFICATE [USER:PASSWORD]
 		: >"$T/proxy.out"
 		python3 "$(dirname "$0")/../support/tls_proxy.py" "$T/$1.crt" "$T/$1.key" ${2:+"$2"} >>"$T/proxy.out" 2>"$T/proxy.log" &
-		gate_pids="$gate_pids $!"
 		until_true grep -q ^READY "$T/proxy.out" || fail "the proxy does not start"
 		at=127.0.0.1:$(sed -n 's/^READY //p' "$T/proxy.out")
 	}

@@ -18,12 +18,11 @@ try() {
 	mv "$T/kubeconfig" "$T/$name/kubeconfig"
 	shift 4
 	printf %s "$word" >"$T/$name/word"
-	"$B"/informerd --log-level debug --kubeconfig "$T/$name/kubeconfig" --socket "$T/$name/s" --arena-dir "$T/$name" --metrics-address "unix:$T/$name/m" \
+	"$B"/informerd --log-level debug ${WIRE:+--wire "$WIRE"} --kubeconfig "$T/$name/kubeconfig" --socket "$T/$name/s" --arena-dir "$T/$name" --metrics-address "unix:$T/$name/m" \
 		--resource pods "$@" >"$T/$name/out" 2>&1 &
 	jobs="$jobs $!"
 	echo $! >"$T/$name/pid"
 }
-trap 'kill -9 $jobs 2>/dev/null || true; clean_up_connect' EXIT
 
 gate_is="server: \"$gate\""
 try syntax 'did not find' 'server: "https://127.0.0.1:1"' 'token: [hunter2'

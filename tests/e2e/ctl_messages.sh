@@ -118,6 +118,16 @@ expect 0 '"schema": ?1' stat -o json
 jq -e '.synced and (.resources | length == 2)' "$T/out" >/dev/null || fail "stat -o json"
 expect 0 '^ok: generation [0-9]+, epoch [0-9]+: [1-9][0-9]* blocks, [1-9][0-9]* tags, .* 0 faults' verify
 
+# at the end of descriptors: whichever of them is the one that is missing, the message names the limit
+limit=64 said=0
+while (ulimit -n "$limit" && exec "$ctl" get nodes >"$T/out" 2>"$T/err"); do limit=$((limit - 1)); done
+while [ "$limit" -gt 7 ]; do
+	(ulimit -n "$limit" && exec "$ctl" get nodes >"$T/out" 2>"$T/err")
+	[ $? = 2 ] && grep -q 'too many open files: raise its limit (ulimit -n' "$T/err" || fail "with $limit descriptors"
+	limit=$((limit - 1)) said=$((said + 1))
+done
+[ "$said" -ge 3 ] || fail "only $said limits were too low"
+
 # without permission
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 711 "$T"

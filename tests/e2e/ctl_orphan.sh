@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# informerd is away: informerctl get shows what it left, says how old that is, and that it is away; not while it lives, not to another
+# informerd is away, or stopped: informerctl get shows what it left, says how old that is, and that it is away; not while it lives, not to another
 # user, and nothing that waits for informerd takes that for an answer.
 . "$(dirname "$0")/../support/daemon.sh"
 export INFORMER_SOCKET=$S
@@ -27,6 +27,41 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	! setpriv --reuid 65534 --clear-groups "$T/informerctl" get pods -A >"$T/out" 2>"$T/err" || fail "another user reads it"
 	grep -q 'can be read by root and by its user (uid 0)' "$T/err" || fail "to another user: $(cat "$T/err")"
 fi
+
+# its blocks are verified, with the keys of its key file; without that file, or with another's, not
+"$B"/informerctl verify >"$T/out" 2>"$T/err" || fail "an orphan is not verified: $(cat "$T/err")"
+grep -Eq '^ok: .* [1-9][0-9]* tags, .* 0 faults' "$T/out" || fail "verify says: $(cat "$T/out")"
+mv "$S.key" "$T/key"
+! "$B"/informerctl verify >"$T/out" 2>"$T/err" || fail "verified without a key"
+grep -q 'nothing can be verified: key file .*No such file' "$T/err" || fail "without a key: $(cat "$T/err")"
+head -c 32 /dev/zero >"$S.key"
+chmod 600 "$S.key"
+code=0
+"$B"/informerctl verify >"$T/out" 2>"$T/err" || code=$?
+[ "$code" = 1 ] && grep -q 'made with another key file; start informerd' "$T/err" || fail "with another key, exit $code: $(cat "$T/err")"
+mv "$T/key" "$S.key"
+
+# stopped by a signal it does not answer, and what it published is read from a copy; also by one for whom there is no room to wait
+start_daemon --resource pods
+wait_ready
+kill -STOP "$daemon_pid"
+pods >"$T/stopped"
+[ "$(wc -l <"$T/stopped")" -ge 80 ] || fail "$(wc -l <"$T/stopped") pods beside a stopped writer: $(cat "$T/err")"
+grep -q "as of .* ago: informerd (pid $daemon_pid) has not answered for [0-9]* s: is it stopped" "$T/err" || fail "beside a stopped writer: $(cat "$T/err")"
+"$B"/informerctl verify >"$T/out" 2>"$T/err" || fail "a stopped writer's arena is not verified: $(cat "$T/err")"
+grep -Eq '^ok: .* [1-9][0-9]* tags, .* 0 faults' "$T/out" || fail "verify says: $(cat "$T/out")"
+"$B"/tests/crowd "$S" 100000 || fail "100,000 may wait for a stopped writer"
+pods >"$T/stopped"
+[ "$(wc -l <"$T/stopped")" -ge 80 ] || fail "$(wc -l <"$T/stopped") pods beside a crowd: $(cat "$T/err")"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	! setpriv --reuid 65534 --clear-groups "$T/informerctl" get pods -A >"$T/out" 2>"$T/err" || fail "another user has a copy"
+	grep -q 'is it stopped?' "$T/err" || fail "to another user: $(cat "$T/err")"
+fi
+kill -CONT "$daemon_pid"
+expect_stat '.resources[0].state' synced # it has come to its loop
+pods >"$T/goes-on"
+[ ! -s "$T/err" ] || fail "it goes on, and get says: $(cat "$T/err")"
+stop_daemon KILL
 
 # it comes back and ends while somebody reads all the time, in good order and by kill -9: each answer is whole
 touch "$T/go"

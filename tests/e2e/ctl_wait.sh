@@ -8,9 +8,6 @@ start_sim --nodes 2 --pods-per-node 3
 start_daemon --resource pods --resource nodes --resource deployments.apps --resource 'configmaps?namespace=kube-system'
 wait_ready
 export INFORMER_SOCKET=$S KUBECONFIG=$T/kubeconfig HOME=$T
-waiters=
-clean_waiters() { for p in $waiters; do kill "$p" 2>/dev/null || true; done; clean_up; }
-trap clean_waiters EXIT
 
 ns=waiting
 pod() { # NAME LABEL PHASE READY
@@ -81,6 +78,7 @@ both --for=create pod/ready -n "$ns"
 [ "$failed" = 0 ] || fail "$failed of $asked differ from kubectl"
 
 # ---- met later: both wait at the same time
+waiters=
 later() { # NAME ARGUMENTS...: kubectl and ours in the background, into $T/NAME.*
 	local name=$1; shift
 	(code=0; kubectl wait "$@" --timeout="${PATIENCE}s" >"$T/$name.theirs" 2>&1 || code=$?; echo "exit $code" >>"$T/$name.theirs") &
@@ -106,7 +104,6 @@ remove going
 put coming web Running True
 start_daemon --resource pods --resource nodes --resource deployments.apps --resource 'configmaps?namespace=kube-system'
 for p in $waiters; do wait "$p" || fail "a wait failed"; done
-waiters=
 for name in ready phase gone came; do
 	cmp -s <(sed '/^[EWI][0-9][0-9][0-9][0-9] /d' "$T/$name.theirs" | sort) <(sort "$T/$name.ours") || fail "$name: $(diff "$T/$name.theirs" "$T/$name.ours")"
 	grep -q 'condition met' "$T/$name.ours" || fail "$name: $(cat "$T/$name.ours")"
@@ -114,14 +111,13 @@ done
 
 # ---- what takes the name of one that went is another one
 "$B"/informerctl wait --for=delete pod/ready -n "$ns" --timeout="${PATIENCE}s" >"$T/again" &
-waiters=$!
+waiter=$!
 until_true eval '[ "$(stat "[.readers[] | select(.name == \"informerctl\")] | length")" = 1 ]' || fail "nobody waits"
 kill -STOP "$daemon_pid"
 remove ready
 put ready web Running True
 kill -CONT "$daemon_pid"
-wait "$waiters" || fail "the deletion was not noticed"
-waiters=
+wait "$waiter" || fail "the deletion was not noticed"
 [ "$(cat "$T/again")" = "pod/ready condition met" ] || fail "$(cat "$T/again")"
 
 # ---- ours alone: of a namespace that is not cached nothing is called gone
@@ -132,9 +128,8 @@ code=0
 
 # ---- ours alone: what is selected is waited for to come
 "$B"/informerctl wait --for=create pods -l app=late -n "$ns" --timeout="${PATIENCE}s" >"$T/late" &
-waiters=$!
+waiter=$!
 until_true eval '[ "$(stat "[.readers[] | select(.name == \"informerctl\")] | length")" = 1 ]' || fail "nobody waits"
 put late late Running True
-wait "$waiters" || fail "what came was not noticed"
-waiters=
+wait "$waiter" || fail "what came was not noticed"
 [ "$(cat "$T/late")" = "pod/late condition met" ] || fail "$(cat "$T/late")"

@@ -8,9 +8,6 @@ start_sim --nodes 2 --pods-per-node 4
 start_daemon --resource pods --keep-managed-fields
 wait_ready
 export INFORMER_SOCKET=$S KUBECONFIG=$T/kubeconfig HOME=$T
-watchers=
-clean_watchers() { for p in $watchers; do kill "$p" 2>/dev/null || true; done; clean_up; }
-trap clean_watchers EXIT
 ns=$(kubectl get pods -A -o json | jq -r '.items[0].metadata.namespace')
 first=$(kubectl get pods -n "$ns" -o json | jq -r '.items[0].metadata.name')
 pod() { printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"%s","namespace":"%s","labels":{"app":"%s"}},"spec":{"containers":[{"name":"c","image":"i"}]}}' "$1" "$ns" "$2"; }
@@ -21,11 +18,9 @@ both() {
 	n=$((n + 1))
 	echo "$*" >"$T/flags.$n"
 	kubectl get pods "$@" >"$T/theirs.$n" 2>"$T/kubectl.$n.log" &
-	watchers="$watchers $!"
 	# we show what informerd keeps
 	[ "${*: -1}" != --show-managed-fields ] || set -- "${@:1:$(($# - 1))}"
 	"$B"/informerctl get pods "$@" >"$T/ours.$n" 2>"$T/ctl.$n.log" &
-	watchers="$watchers $!"
 }
 both -n "$ns" -w
 both -A -w -o wide

@@ -12,14 +12,9 @@ seed=${SEED:-$(date +%s)}
 part=${SECONDS_EACH:-8}
 RANDOM=$((seed % 32768))
 echo "SEED=$seed"
-change_pid= held=
+held=
 declare -A pid kind
-clean_model() {
-	[ -z "${KEEP:-}" ] || cp -r "$T/told" "$T/history" "$T"/*.log "$KEEP/"
-	for p in $change_pid "${pid[@]}"; do kill -9 "$p" 2>/dev/null || true; done
-	clean_up
-}
-trap clean_model EXIT
+[ -z "${KEEP:-}" ] || at_end+=('cp -r "$T/told" "$T/history" "$T"/*.log "$KEEP/"')
 mkdir "$T/told"
 
 lives=0
@@ -111,7 +106,10 @@ change_pid=
 [ -z "$held" ] || kill -CONT "${pid[$held]}"
 curl -s -X DELETE "$url/sim/faults" >/dev/null
 wait_ready
-for r in "${!pid[@]}"; do kill -USR1 "${pid[$r]}" || fail "reader $r is gone"; done
+for r in "${!pid[@]}"; do
+	until_true catches "${pid[$r]}" USR1 || fail "reader $r does not begin"
+	kill -USR1 "${pid[$r]}" || fail "reader $r is gone"
+done
 check() {
 	code=0
 	"$B"/tests/events_check "$T/history" "$bound" "$T"/told/* >"$T/result" 2>"$T/check.log" || code=$?

@@ -5,12 +5,7 @@
 # overflows. SECONDS_LONG (15) is for how long.
 . "$(dirname "$0")/../support/daemon.sh"
 long=${SECONDS_LONG:-15}
-pids= count_pid=
-clean_quiet() {
-	for p in $pids $count_pid; do kill -9 "$p" 2>/dev/null || true; done
-	clean_up
-}
-trap clean_quiet EXIT
+pids=
 rv() { curl -s "$url/api/v1/pods?limit=1" | jq -r .metadata.resourceVersion; }
 beyond() { [ "$(rv)" -gt "$1" ]; }
 

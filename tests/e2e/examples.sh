@@ -3,9 +3,6 @@
 # The examples for events build as their first lines say, and do what they are for: pod-logger says client-go's three sentences, event-loop
 # follows one node's pods and ends with its input.
 . "$(dirname "$0")/../support/daemon.sh"
-pids=
-clean_examples() { for p in $pids; do kill "$p" 2>/dev/null || true; done; clean_up; }
-trap clean_examples EXIT
 sodium=$(pkg-config --libs libsodium)
 for example in pod-logger event-loop; do
 	# a build with sanitizers has them built by make alone
@@ -15,22 +12,23 @@ for example in pod-logger event-loop; do
 		fail "$example does not build" ;;
 	esac
 done
+pod() { curl -sf -X POST -H 'Content-Type: application/json' "$url/api/v1/namespaces/shop/pods" -d "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\",\"namespace\":\"shop\"},\"spec\":{\"nodeName\":\"$2\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}" >/dev/null; }
+
 start_sim --nodes 2 --pods-per-node 3
+pod at-first node-x
 start_daemon --resource pods
 wait_ready
 export INFORMER_SOCKET=$S
 "$T/pod-logger" >"$T/logger" 2>"$T/logger.log" &
 logger=$!
-pids=$logger
 mkfifo "$T/input"
 "$T/event-loop" node-x <"$T/input" >"$T/loop" 2>"$T/loop.log" &
 loop=$!
-pids="$pids $loop"
 exec 9>"$T/input"
 
-pod() { curl -sf -X POST -H 'Content-Type: application/json' "$url/api/v1/namespaces/shop/pods" -d "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"$1\",\"namespace\":\"shop\"},\"spec\":{\"nodeName\":\"$2\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}" >/dev/null; }
-all_there() { [ "$(grep -c '^New Pod Added to Store: ' "$T/logger")" = 6 ]; }
+all_there() { [ "$(grep -c '^New Pod Added to Store: ' "$T/logger")" = 7 ]; }
 until_true all_there || fail "pod-logger: $(cat "$T/logger")"
+until_true grep -q at-first "$T/loop" || fail "event-loop: $(cat "$T/loop")"
 pod web-0 node-x
 pod db-0 node-y
 curl -sf -X PATCH -H 'Content-Type: application/merge-patch+json' "$url/api/v1/namespaces/shop/pods/web-0" -d '{"metadata":{"labels":{"a":"b"}}}' >/dev/null
@@ -40,7 +38,7 @@ until_true grep -q '^Pod Deleted from Store: web-0$' "$T/logger" || fail "pod-lo
 	"New Pod Added to Store: web-0;New Pod Added to Store: db-0;web-0 Pod Updated to web-0;Pod Deleted from Store: web-0;" ] ||
 	fail "pod-logger: $(cat "$T/logger")"
 until_true grep -q went "$T/loop" || fail "event-loop: $(cat "$T/loop")"
-[ "$(tr '\n' ';' <"$T/loop")" = "came shop/web-0, 1 here;went shop/web-0, 0 here;" ] || fail "event-loop: $(cat "$T/loop")"
+[ "$(tr '\n' ';' <"$T/loop")" = "is shop/at-first, 1 here;came shop/web-0, 2 here;went shop/web-0, 1 here;" ] || fail "event-loop: $(cat "$T/loop")"
 
 kill -TERM "$logger"
 code=0; wait "$logger" || code=$?
@@ -48,5 +46,4 @@ code=0; wait "$logger" || code=$?
 exec 9>&-
 code=0; wait "$loop" || code=$?
 [ $code = 0 ] || fail "event-loop ends with $code"
-pids=
 echo ok

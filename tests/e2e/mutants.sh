@@ -103,10 +103,9 @@ exits 1
 says 'in-a-header: killed by room/sum, and should survive: by mistake .*'
 for list in 'stale gone 0' 'twice twice 3'; do
 	set -- $list
-	mutants --keep-going "$1.list" good.list
+	mutants --only header "$1.list" good.list # also where others are chosen
 	exits 2
 	says "mutants: mutant $2 no longer applies: what it changes stands $3 times in room/sum.c"
-	says '3 killed, 0 survived, 0 explained, 1 broken, of 4'
 done
 mutants garbled.list
 exits 2
@@ -116,7 +115,7 @@ exits 2
 diff -r room before >out || fail "a source was changed"
 
 # another source: nothing of what was known holds; and a test that fails by itself kills nobody
-sed -i 's/s += i;/s += i + 1;/' room/sum.c
+sed -i 's/return s;/return s + 1;/' room/sum.c
 build
 mutants --only stops good.list
 exits 2

@@ -177,7 +177,7 @@ same "chance strikes watches too" "0 200 " "$(curl_code "$MAPS?watch=1&resourceV
 
 # ---- scripts that cannot be read
 bad() { api POST /sim/faults --data-binary "$1" | jq -r .message | sed 's/ (informer-sim(1).*//'; }
-same "an unknown action" 'line 2: "explode" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, too-large, slow, truncate, invalid, stale, restore, freeze, hold, say, bookmark, paginate or plain' "$(bad '
+same "an unknown action" 'line 2: "explode" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, too-large, slow, truncate, invalid, stale, restore, freeze, hold, say, bookmark, paginate, plain, no-protobuf, as-json, unencodable or newer' "$(bad '
 when LIST then explode')"
 same "an unknown verb" 'line 1: "LOST" is no verb: LIST, WATCH, WATCHLIST, GET, CREATE, UPDATE, PATCH, DELETE, DELETECOLLECTION, DISCOVERY or ANY' "$(bad 'when LOST then 410')"
 same "a bad percentage" 'line 1: rate= wants a percentage, as rate=1%' "$(bad 'random rate=3 close')"

@@ -3,7 +3,7 @@
 # A real kubectl works on informer-sim.
 . "$(dirname "$0")/sim_common.inc"
 command -v kubectl >/dev/null || { echo "needs kubectl, which is not installed"; exit 77; }
-start --nodes 3 --pods-per-node 10 --crd widgets.v1.example.com
+start --nodes 3 --pods-per-node 10 --crd widgets.v1.example.com --release 1.36
 export HOME=$DIR # its cache
 
 same "api-resources" "cm,po,deploy,ds" "$(kubectl api-resources --no-headers | awk '$1=="configmaps"||$1=="pods"||$1=="deployments"||$1=="daemonsets"{print $2}' | sort | tr '\n' ' ' | awk '{print $1","$4","$2","$3}')"
@@ -113,7 +113,7 @@ kubectl delete --wait=false pod p1 || fail "delete"
 kubectl delete widget w1 || fail "delete and wait"
 kubectl get pod p1 2>"$DIR/e" && fail "it is still there"
 same "NotFound" 'Error from server (NotFound): pods "p1" not found' "$(cat "$DIR/e")"
-same "version" "v1.32.0+informer-sim" "$(kubectl version -o json | jq -r .serverVersion.gitVersion)"
+same "version" "v1.36.0+informer-sim" "$(kubectl version -o json | jq -r .serverVersion.gitVersion)"
 
 # ---- TLS, with the CA inline in the kubeconfig
 kill "$SIM"

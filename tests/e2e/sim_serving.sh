@@ -21,7 +21,8 @@ grep -q 'nothing: No such file' "$DIR/e" || fail "and names the file: $(cat "$DI
 for n in a0 a1 a2 a3 a4; do
 	echo '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"'$n'","namespace":"wire","labels":{"app":"w","n":"'$n'"}},"spec":{"containers":[]},"status":{"phase":"Running"}}'
 done >"$DIR/pods.json"
-echo '{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"b","namespace":"wire2"},"spec":{"containers":[],"x":9007199254740993,"y":1.50,"z":"\u0000"}}]}' >>"$DIR/pods.json"
+echo '{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"b","namespace":"wire2"},"spec":{"containers":[],"hostname":"\u0000"}}]}' >>"$DIR/pods.json"
+echo '{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"z","namespace":"wire2"},"spec":{"x":9007199254740993,"y":1.50,"z":"\u0000"}}' >>"$DIR/pods.json"
 start --load "$DIR/pods.json" --crd widgets.v1.example.com
 same "one line on stdout" 1 "$(wc -l <"$DIR/out")"
 same "of the promised form" "READY url=$URL kubeconfig=$DIR/kubeconfig pid=$SIM" "$(cat "$DIR/out")"
@@ -31,7 +32,8 @@ RV=$(api GET /api/v1/pods | jq -r .metadata.resourceVersion)
 same "objects in order, without kind" "a0 a1 a2 a3 a4 b" "$(api GET /api/v1/pods | jq -r '[.items[]|select(has("kind")|not)|.metadata.name]|join(" ")')"
 same "kind of the list" "PodList v1" "$(api GET /api/v1/namespaces/wire/pods | jq -r '"\(.kind) \(.apiVersion)"')"
 same "an empty list is the real server's to the byte" '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"'$RV'"},"items":[]}' "$(api GET /api/v1/namespaces/none/pods)"
-api GET /api/v1/namespaces/wire2/pods | grep -q '"x":9007199254740993,"y":1.50,"z":"\\u0000"' || fail "numbers and U+0000 go out as they came"
+api GET /apis/example.com/v1/namespaces/wire2/widgets | grep -q '"x":9007199254740993,"y":1.50,"z":"\\u0000"' || fail "numbers and U+0000 go out as they came"
+api GET /api/v1/namespaces/wire2/pods | grep -q '"spec":{"containers":null,"hostname":"\\u0000"},"status":{}}\]' || fail "an object of a type is not as its type prints it"
 same "items of a custom resource carry kind and apiVersion" "example.com/v1 Widget" "$(api POST /apis/example.com/v1/namespaces/wire/widgets -d '{"metadata":{"name":"w"}}' >/dev/null; api GET /apis/example.com/v1/widgets | jq -r '.items[0]|"\(.apiVersion) \(.kind)"')"
 same "label selector" "a1 a2" "$(api GET '/api/v1/pods?labelSelector=n+in+(a1,a2),app!=x' | jq -r '[.items[].metadata.name]|join(" ")')"
 same "field selector" "b" "$(api GET '/api/v1/pods?fieldSelector=status.phase!=Running,metadata.namespace%3Dwire2' | jq -r '[.items[].metadata.name]|join(" ")')"
@@ -72,7 +74,7 @@ same "two mistakes" '422 Invalid ListOptions.meta.k8s.io "" is invalid: [resourc
 same "a future RV, to the byte" '{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version: 99999999, current: '$(api GET /sim/stats | jq .resourceVersion)'","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}' "$(api GET '/api/v1/pods?resourceVersion=99999999')"
 same "unknown resource" "404 NotFound the server could not find the requested resource" "$(status GET /api/v1/gadgets)"
 same "unknown page" 404 "$(code GET /nope)"
-same "only JSON is served" 406 "$(code GET /api/v1/pods -H 'Accept: application/vnd.kubernetes.protobuf')"
+same "neither YAML nor CBOR is served" "406 406" "$(code GET /api/v1/pods -H 'Accept: application/yaml') $(code GET /api/v1/pods -H 'Accept: application/cbor')"
 same "no such method" "405 MethodNotAllowed the server does not allow this method on the requested resource" "$(status PUT /api/v1/namespaces/wire/pods -d '{}')"
 
 # ---- discovery, metrics, health

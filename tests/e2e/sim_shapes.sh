@@ -8,7 +8,7 @@ start --load "$DIR/pods.json" --crd widgets.v1.example.com
 PODS=/api/v1/namespaces/n/pods
 TABLE='application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json'
 PARTIAL='application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
-LIST='application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
+LIST='application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 as() { local accept=$1; shift; api GET "$@" -H "Accept: $accept"; }
 
 # ---- Table
@@ -44,6 +44,9 @@ same "nothing in the answer but metadata" 0 "$(grep -c containers "$DIR/watch")"
 
 # ---- aggregated discovery
 V2='application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json'
+tag=$(curl -s -o /dev/null -D - -H "Accept: $V2" "$URL/apis" | tr -d '\r' | sed -n 's/^ETag: //p')
+same "unchanged" "304 " "$(curl -s -w '%{http_code} ' -H "Accept: $V2" -H "If-None-Match: $tag" "$URL/apis")"
+same "not that" "200" "$(curl -s -o /dev/null -w '%{http_code}' -H "Accept: $V2" -H 'If-None-Match: "0"' "$URL/apis")"
 same "the core group" '{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{}} v1' "$(as "$V2" /api | jq -rc '"\(del(.items)) \(.items[0].versions[0].version)"')"
 same "a resource, as the real server tells it" '{"resource":"pods","responseKind":{"group":"","version":"","kind":"Pod"},"scope":"Namespaced","singularResource":"pod","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["po"],"categories":["all"],"subresources":[{"subresource":"status","responseKind":{"group":"","version":"","kind":"Pod"},"verbs":["get","patch","update"]}]}' "$(as "$V2" /api | jq -c '.items[0].versions[0].resources[]|select(.resource=="pods")')"
 same "the other groups" "apps batch discovery.k8s.io example.com" "$(as "$V2" /apis | jq -r '[.items[].metadata.name] - ["apiextensions.k8s.io"] | join(" ")')"

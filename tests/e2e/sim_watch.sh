@@ -114,3 +114,9 @@ same "RVs rise" true "$(jq -s '[.[].object.metadata.resourceVersion|tonumber] | 
 for t in ADDED MODIFIED DELETED; do
 	[ "$(grep -c "^{\"type\":\"$t\"" "$DIR/events")" -gt 10 ] || fail "churn makes $t events"
 done
+
+# ---- churn for hours: creates and deletes pull back to as many pods as there were
+api POST "/sim/churn?rate=100000&count=20000" >/dev/null
+until_true "churn runs to its count" over
+PODS_NOW=$(api GET /sim/stats | jq .objects.pods.count)
+[ "$PODS_NOW" -gt 24 ] && [ "$PODS_NOW" -lt 96 ] || fail "of 48 pods churn made $PODS_NOW"

@@ -20,7 +20,6 @@ end_reader() {
 	wait "$reader_pid" 2>/dev/null || true
 	reader_pid=
 }
-trap '[ -z "$reader_pid" ] || kill -9 "$reader_pid"; clean_up' EXIT
 
 start_sim --nodes 1 --pods-per-node 5
 start_daemon --resource pods

@@ -14,7 +14,7 @@ forget_history
 before=$(lists pods)
 start_daemon --resource pods
 until_true grep -q 'listing again.*too old\|listing again.*Expired' "$T/daemon.log" || fail "no 410"
-expect_stat '.resources[0].watch_lists' 1
+expect_stat '.resources[0] | .lists + .watch_lists' 1
 expect_stat '.resources[0].objects' "$(on_server /api/v1/pods)"
 [ "$(lists pods)" -gt "$before" ] || fail "no LIST"
 

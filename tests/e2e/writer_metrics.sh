@@ -5,14 +5,6 @@
 . "$(dirname "$0")/../support/daemon.sh"
 
 M=$T/metrics.sock
-others=
-end_others() {
-	for pid in $others; do
-		kill -9 "$pid" 2>/dev/null || true
-	done
-	clean_up
-}
-trap end_others EXIT
 ask() { curl -s --max-time 20 --unix-socket "$M" "http://informer$1"; }
 status() { curl -s -o /dev/null --max-time 20 -w '%{http_code}' --unix-socket "$M" "$@"; }
 answers() { [ "$(status "http://informer$1")" = "$2" ]; }
@@ -73,7 +65,6 @@ ask /metrics | awk '/^# TYPE/ {if (seen[$3]++) exit 1; type[$3] = $4; next} /^#/
 
 # A reader with a name, a queue of its own, and what it has not read.
 INFORMER_SOCKET=$S "$B"/informerctl get pods -A -w >"$T/watch.out" 2>&1 &
-others="$others $!"
 until_true is 'informer_readers{name="informerctl"}' 1 || fail "$(ask /metrics | grep readers)"
 until_true is informer_queues 1 || fail "queues"
 is 'informer_queue_overflows_total{resource="pods"}' 0 || fail "overflows"
@@ -96,7 +87,6 @@ for reader in range(2):
     held.append(s)
 time.sleep(1000)
 PY
-others="$others $!"
 until_true is informer_queues 129 || fail "queues of many: $(metric informer_queues)"
 [ "$(ask /metrics | grep -c '^informer_handler_unread_events{')" = 101 ] || fail "names: $(ask /metrics | grep -c '^informer_handler_unread_events{')"
 is 'informer_handler_queues{handler="<other>"}' 29 || fail "others: $(ask /metrics | grep other)"
@@ -135,7 +125,6 @@ while True:
         try: s.send(b"T")
         except OSError: pass
 PY
-others="$others $!"
 until_true test -e "$M.held" || fail "held"
 stat_is .schema 1 || fail "the daemon does not answer"
 until_true answers /livez 200 || fail "/livez is kept out"

@@ -5,10 +5,8 @@
 . "$(dirname "$0")/../support/daemon.sh"
 . "$(dirname "$0")/../support/gadgets.sh"
 
-watcher=
-trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true; clean_up' EXIT
 expect_shown() { until_true shows "$@" || fail "$*: $(get gadgets.example.com -A -o json 2>&1 | head -40) $(stat '.resources[0]')"; }
-undisturbed() { [ "$(stat '.resources[1] | [.lists + .watches + .watch_lists, .failures] | @csv')" = 1,0 ]; }
+undisturbed() { [ "$(stat '.resources[1] | [.lists + .watch_lists, .watches + .watch_lists, .failures] | @csv')" = 1,1,0 ]; }
 
 start_sim --nodes 1 --pods-per-node 2
 define v1 Namespaced Gadget

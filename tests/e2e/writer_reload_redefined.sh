@@ -5,8 +5,6 @@
 . "$(dirname "$0")/../support/gadgets.sh"
 
 C=$T/config.yaml
-watcher=
-trap '[ -z "$watcher" ] || kill "$watcher" 2>/dev/null || true; clean_up' EXIT
 reload() { # what the file says is on standard input
 	cat >"$C"
 	kill -HUP "$daemon_pid"

@@ -9,15 +9,12 @@ ctl="$B/informerctl"
 answers() { "$ctl" stat -o json >/dev/null 2>&1; }
 said() { grep -q -- "$1" "$T/$2.log"; }
 # start_waiter NAME COMMAND...: in the background, with its output in $T/NAME.log
-waiters=
 start_waiter() {
 	local name=$1
 	shift
 	"$@" >"$T/$name.log" 2>&1 &
 	eval "$name=$!"
-	waiters="$waiters $!"
 }
-trap 'kill $waiters 2>/dev/null || true; clean_up_run' EXIT
 
 # ---- discovery hangs: the server is frozen
 start_sim --nodes 1 --pods-per-node 3
@@ -62,7 +59,6 @@ said "caches 'pods' now" run || fail "informer-run does not say that it goes on"
 code=0
 "$ctl" get nothing >"$T/get.log" 2>&1 || code=$?
 [ $code = 2 ] && said "does not cache 'nothing'" get || fail "what is not cached: exit $code"
-kill $waiters 2>/dev/null || true
 stop_run TERM
 
 # ---- the server is away, and what was known is served; what is new is waited for

@@ -62,7 +62,7 @@ keep(void)
 {
 	uint64_t now;
 
-	consumers_poll(pair.writer->consumers, 1);
+	consumers_poll(pair.writer->consumers, 1, 1);
 	now = kept_now();
 	explorer_claim(now >= kept, "kept %llu after %llu", (unsigned long long)now,
 		       (unsigned long long)kept);
@@ -127,7 +127,7 @@ set_up(void **state)
 	if (informer_add_handler(pair.inf, &options, NULL) < 0)
 		return -1;
 	pair_settle(&pair);
-	consumers_poll(pair.writer->consumers, 1);
+	consumers_poll(pair.writer->consumers, 1, 1);
 	kept = kept_now();
 	seqs[1] = kept;
 	return told == 1 && kept > 0 ? 0 : -1;

@@ -136,6 +136,11 @@ struct region;
 void model_plain(const void *address, size_t length, bool is_write, uintptr_t pc);
 /* An atomic access, which meets plain ones; and the location that stands there. */
 void races_atomic(const struct region *r, uintptr_t canonical, unsigned size, bool is_store, uintptr_t pc);
+/*
+ * The kernel takes these pages away, and who looks finds zeros. That is no race; but who finds them knows
+ * what the thread knew that had it done: it comes by the kernel, which unmapped them before.
+ */
+void races_punched(uintptr_t canonical, size_t length);
 /* A mapping goes: whoever read by it has to be ordered before. */
 void races_end(const struct region *r, uintptr_t canonical, size_t length, uintptr_t pc);
 void races_location(uintptr_t canonical, unsigned index);

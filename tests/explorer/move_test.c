@@ -21,7 +21,7 @@ read_once(void)
 	steps_read(&pair);
 }
 
-/* MOVED waits in the socket. */
+/* WELCOME waits in the socket. */
 static void
 take_in(void)
 {
@@ -52,7 +52,7 @@ set_up(void **state)
 {
 	(void)state;
 	pair_begin(&pair);
-	broker_fixture_replace(pair.writer, false, true);
+	pair_next_writer(&pair);
 	return 0;
 }
 

@@ -21,6 +21,8 @@ struct pair {
  */
 void pair_begin(struct pair *p);
 void pair_end(struct pair *p);
+/* The writer ends, and another begins, with an arena that is empty: WELCOME waits in the reader's socket. */
+void pair_next_writer(struct pair *p);
 /* Let both do what waits for them, until nothing does. */
 void pair_settle(struct pair *p);
 

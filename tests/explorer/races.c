@@ -11,6 +11,7 @@
 #define PAGE_GRANULES 512u
 #define GRANULE_BYTES 8u
 #define SHADOW_BUCKETS 16384u
+#define PUNCHED 16u
 
 struct access {
 	uint16_t clock;
@@ -33,9 +34,18 @@ struct shadow_page {
 	struct granule *granules;
 };
 
+/* Pages that were punched in this run, and what the thread knew that had it done. */
+struct punched {
+	unsigned long run;
+	uintptr_t start;
+	size_t length;
+	struct view view;
+};
+
 static struct {
 	OWN_PAGES struct shadow_page shadow[SHADOW_BUCKETS];
 	const char *const *hints;
+	struct punched punched[PUNCHED];
 } races;
 
 /* ---- hints ---- */
@@ -146,6 +156,42 @@ one_granule(const struct region *r, uintptr_t canonical, uint8_t bytes, bool is_
 			location_rewritten(g->locations[i] - 1u);
 }
 
+/* ---- punched pages ---- */
+
+void
+races_punched(uintptr_t canonical, size_t length)
+{
+	struct punched *p = races.punched;
+
+	while (p < races.punched + PUNCHED && p->run == run_number())
+		p++;
+	if (p == races.punched + PUNCHED)
+		explorer_bad("a run punches more than %u times", PUNCHED);
+	p->run = run_number();
+	p->start = canonical;
+	p->length = length;
+	memset(&p->view, 0, sizeof(p->view));
+	model_give(&p->view);
+	for (size_t at = 0; at < length; at += GRANULE_BYTES) {
+		const struct granule *g = granule_at(canonical + at);
+
+		for (unsigned i = 0; i < 2; i++)
+			if (g->locations[i])
+				location_rewritten(g->locations[i] - 1u);
+	}
+}
+
+static void
+meet_punched(uintptr_t canonical, size_t length)
+{
+	for (unsigned i = 0; i < PUNCHED && races.punched[i].run == run_number(); i++) {
+		const struct punched *p = &races.punched[i];
+
+		if (canonical < p->start + p->length && p->start < canonical + length)
+			model_take(&p->view);
+	}
+}
+
 void
 model_plain(const void *address, size_t length, bool is_write, uintptr_t pc)
 {
@@ -166,6 +212,7 @@ model_plain(const void *address, size_t length, bool is_write, uintptr_t pc)
 	}
 	if (is_write)
 		region_touched(at, length);
+	meet_punched(canonical, length);
 	while (length > 0) {
 		unsigned skip = (unsigned)(canonical & 7);
 		size_t n = length < 8 - skip ? length : 8 - skip;
@@ -184,6 +231,7 @@ races_atomic(const struct region *r, uintptr_t canonical, unsigned size, bool is
 	struct granule *g = granule_at(canonical & ~(uintptr_t)7);
 	const char *what = is_store ? "stores into" : "loads";
 
+	meet_punched(canonical, size);
 	if (is_race(&g->write, g->writer, bytes))
 		race(what, g->writer, "wrote", canonical, pc, g->write_pc);
 	for (unsigned i = 0; is_store && i < thread_count(); i++)

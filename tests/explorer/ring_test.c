@@ -136,7 +136,7 @@ static int
 tear_down(void **state)
 {
 	(void)state;
-	ring_out_free(out);
+	ring_out_free(out, false);
 	return 0;
 }
 

@@ -7,15 +7,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <cmocka.h>
 
 #include "reader-lib/attach/snapshot.h"
 #include "tests/explorer/explorer.h"
 #include "tests/explorer/steps.h"
-
-#define PODS 17u /* a resource of fewer has no shortcut */
 
 static struct pair pair;
 static struct informer_resource *pods;
@@ -25,10 +22,8 @@ static uint64_t seq_of_first;
 static void
 change(void)
 {
-	steps_put(&pair, "first", 2);
-	store_reclaim(pair.store);
-	steps_put(&pair, "first", 3);
-	store_reclaim(pair.store);
+	steps_replace(&pair, "first", 2);
+	steps_replace(&pair, "first", 3);
 }
 
 static void
@@ -69,14 +64,10 @@ static int
 set_up(void **state)
 {
 	struct informer_snapshot snap;
-	char name[16];
 
 	(void)state;
 	pair_begin(&pair);
-	for (unsigned i = 0; i < PODS; i++) {
-		snprintf(name, sizeof(name), "pod-%u", i);
-		steps_put(&pair, name, 1);
-	}
+	steps_put_many(&pair);
 	steps_put(&pair, "first", 1);
 	if (informer_resource_open(pair.inf, "pods", &pods) < 0 || informer_begin(pair.inf, &snap) < 0)
 		return -1;

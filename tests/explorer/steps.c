@@ -8,6 +8,8 @@
 
 #include "tests/explorer/explorer.h"
 
+#define PODS 17u /* a resource of fewer has no shortcut */
+
 void
 steps_put(struct pair *p, const char *name, unsigned version)
 {
@@ -19,6 +21,32 @@ steps_put(struct pair *p, const char *name, unsigned version)
 		 name, version);
 	explorer_claim(store_fixture_put(p->writer->store, text) == 0, "not put");
 	explorer_claim(store_commit(p->store) == 0, "no commit");
+}
+
+void
+steps_replace(struct pair *p, const char *name, unsigned version)
+{
+	steps_put(p, name, version);
+	store_reclaim(p->store);
+}
+
+void
+steps_put_many(struct pair *p)
+{
+	char name[16];
+
+	for (unsigned i = 0; i < PODS; i++) {
+		snprintf(name, sizeof(name), "pod-%u", i);
+		steps_put(p, name, 1);
+	}
+}
+
+void
+steps_commit(struct pair *p, const char *version)
+{
+	store_set_version(p->store, p->pods, version, 3);
+	explorer_claim(store_commit(p->store) == 0, "no commit");
+	store_reclaim(p->store);
 }
 
 unsigned

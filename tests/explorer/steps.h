@@ -11,6 +11,15 @@
 /* The writer commits this pod, of a version from 1 to 9. */
 void steps_put(struct pair *p, const char *name, unsigned version);
 
+/* The same, and what is waited for by nobody is used again. */
+void steps_replace(struct pair *p, const char *name, unsigned version);
+
+/* So many pods besides that the resource has a shortcut, a commit each. */
+void steps_put_many(struct pair *p);
+
+/* The writer commits another resourceVersion of the pods, of three digits, and reuses, as above. */
+void steps_commit(struct pair *p, const char *version);
+
 /* The version of such a pod. */
 unsigned steps_version(const struct informer_object *object);
 

@@ -76,6 +76,8 @@ void *__real_realloc(void *p, size_t bytes);
 void __real_free(void *p);
 void *__real_mmap(void *at, size_t length, int protection, int flags, int fd, off_t offset);
 int __real_munmap(void *p, size_t length);
+int __real_madvise(void *p, size_t length, int advice);
+int __real_fallocate(int fd, int mode, off_t from, off_t length);
 int __real_close(int fd);
 int __real_poll(struct pollfd *fds, nfds_t count, int ms);
 int __real_crypto_generichash_final(crypto_generichash_state *state, unsigned char *out, size_t length);
@@ -411,12 +413,19 @@ __wrap_strdup(const char *text)
 void *
 __wrap_mmap(void *at, size_t length, int protection, int flags, int fd, off_t offset)
 {
-	void *p = __real_mmap(at, length, protection, flags, fd, offset);
+	void *p;
 	struct region *r;
 	struct stat st;
 	char link[64], name[64] = "mapping";
 	ssize_t n;
 
+	/*
+	 * What takes the place of memory within a run could not be undone: whoever comes there finds what was
+	 * there.
+	 */
+	if (running && flags & MAP_FIXED && fd < 0)
+		return at;
+	p = __real_mmap(at, length, protection, flags, fd, offset);
 	/* A reservation is no memory; what replaces it is. */
 	if (p == MAP_FAILED || protection == PROT_NONE || offset != 0)
 		return p;
@@ -466,6 +475,40 @@ __wrap_munmap(void *p, size_t length)
 		forget_region(r);
 	}
 	return __real_munmap(p, length);
+}
+
+/* Memory that is given back is zero when it is there again: it never goes here. */
+int
+__wrap_madvise(void *p, size_t length, int advice)
+{
+	if (!running || advice != MADV_DONTNEED)
+		return __real_madvise(p, length, advice);
+	length = (length + PAGE - 1) & ~(size_t)(PAGE - 1);
+	model_plain(p, length, true, (uintptr_t)__builtin_return_address(0));
+	memset(p, 0, length);
+	return 0;
+}
+
+int
+__wrap_fallocate(int fd, int mode, off_t from, off_t length)
+{
+	struct stat st;
+
+	if (!running || !(mode & FALLOC_FL_PUNCH_HOLE))
+		return __real_fallocate(fd, mode, from, length);
+	if (fstat(fd, &st) < 0)
+		return -1;
+	for (unsigned i = 0; i < world.count; i++) {
+		struct region *r = &world.regions[i];
+
+		if (r->length == 0 || !r->is_file || r->of != r || r->device != st.st_dev ||
+		    r->inode != st.st_ino)
+			continue;
+		region_touched(r->start + (uintptr_t)from, (size_t)length);
+		races_punched(r->start + (uintptr_t)from, (size_t)length);
+		memset((uint8_t *)r->start + from, 0, (size_t)length);
+	}
+	return 0;
 }
 
 void

@@ -48,7 +48,10 @@ answer(struct reflector_fixture *t, const uint8_t *data, size_t size)
 	static const int statuses[] = {200, 200, 200, 200, 404, 410, 429, 500};
 	uint8_t how = size ? *data : 0;
 	struct scripted_request *request = server_request(t->fx);
-	struct transport_response response = {statuses[how & 7], "application/json", how & 4};
+	struct transport_response response = {.status = statuses[how & 7],
+					      .content_type = "application/json",
+					      .retry_after_s = how & 4,
+					      .etag = ""};
 	size_t piece = 1 + (size % 61), at = size ? 1 : 0;
 	int r = 0;
 

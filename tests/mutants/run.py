@@ -44,6 +44,10 @@ class Mutant:
         if not self.file or not self.tests or bool(self.swap) == bool(self.change):
             raise Mistake(f"{self.where}: mutant {self.name} needs a file, one change, and a test")
 
+    def mutated(self):
+        with open(self.file, encoding="utf-8") as file:
+            return self.mutate(file.read())
+
     def mutate(self, text):
         """The changed text. What is changed must be there exactly once."""
         if self.swap:
@@ -185,7 +189,8 @@ class Runner:
         source = f"tests/{test}_test.c"
         program = os.path.join(own, test.replace("/", "_"))
         first = objects.get(source, self.object_of(source))
-        command = (shlex.split(self.args.link) + ["-o", program, first] +
+        # of the libraries what it needs: a test that forks much is quicker with little mapped
+        command = (shlex.split(self.args.link) + ["-Wl,--as-needed", "-o", program, first] +
                    [o for s, o in objects.items() if s != source] + [self.args.archive] +
                    shlex.split(self.args.libs))
         if self.call(command, log, 300) != 0:
@@ -210,8 +215,7 @@ class Runner:
         self.keep(name, {"key": key, "verdict": "passes"})
 
     def run(self, mutant):
-        with open(mutant.file, encoding="utf-8") as file:
-            changed = mutant.mutate(file.read())
+        changed = mutant.mutated()
         for test in mutant.tests:
             if not os.path.exists(self.object_of(f"tests/{test}_test.c")):
                 raise Mistake(f"mutant {mutant.name}: there is no test {test}")
@@ -266,6 +270,18 @@ def judge(mutant, result):
     if mutant.survives:
         return f"{mutant.name}: survives: {mutant.survives}", True
     return f"{mutant.name}: SURVIVED {' '.join(mutant.tests)}", False
+
+
+def apply_all(mutants):
+    """Whichever are drawn: all that no longer apply are told at once."""
+    mistakes = []
+    for mutant in mutants:
+        try:
+            mutant.mutated()
+        except (Mistake, OSError) as mistake:
+            mistakes.append(str(mistake))
+    if mistakes:
+        raise Mistake("\nmutants: ".join(mistakes))
 
 
 def chosen(mutants, args):
@@ -328,7 +344,9 @@ def main():
     parser.add_argument("lists", nargs="+")
     args = parser.parse_args()
     try:
-        mutants = chosen(read_lists(args.lists), args)
+        mutants = read_lists(args.lists)
+        apply_all(mutants)
+        mutants = chosen(mutants, args)
     except (Mistake, OSError) as mistake:
         print(f"mutants: {mistake}")
         return 2

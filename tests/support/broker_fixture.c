@@ -342,57 +342,36 @@ broker_fixture_keep_generations(struct broker_fixture *fx)
 	new_store(fx);
 }
 
-static void
-adopt(struct broker_fixture *fx, void *context)
+void
+broker_fixture_adopt(struct broker_fixture *fx)
 {
 	struct store_fixture *old = fx->store;
 	struct fan_out *old_fan_out = fx->fan_out;
 	struct consumers *old_consumers = fx->consumers;
+	bool running = fx->running;
 
-	(void)context;
-	store_on_commit(old->store, NULL, NULL);
+	broker_fixture_stop(fx);
 	new_store(fx);
-	if (fx->broker) {
-		broker_announce(fx->broker);
-		store_on_commit(fx->store->store, broker_wake, fx->broker);
-	}
 	free_store(old, old_fan_out, old_consumers);
+	if (running)
+		broker_fixture_start(fx);
 }
 
 void
-broker_fixture_adopt(struct broker_fixture *fx)
+broker_fixture_replace(struct broker_fixture *fx, bool mark)
 {
-	broker_fixture_do(fx, adopt, NULL);
-}
+	bool running = fx->running;
 
-struct replacement {
-	bool mark, announce;
-};
-
-static void
-replace(struct broker_fixture *fx, void *context)
-{
-	const struct replacement *how = context;
-	struct store_fixture *old = fx->store;
-
-	store_on_commit(old->store, NULL, NULL);
+	need(fx->old_count < sizeof(fx->old) / sizeof(fx->old[0]), "too many generations");
+	broker_fixture_stop(fx);
+	if (mark)
+		atomic_store(&fx->store->arena->header->superseded_by, 2);
 	fx->old_fan_out[fx->old_count] = fx->fan_out;
 	fx->old_consumers[fx->old_count] = fx->consumers;
-	fx->old[fx->old_count++] = old;
+	fx->old[fx->old_count++] = fx->store;
 	new_store(fx);
-	if (how->announce)
-		broker_announce(fx->broker);
-	if (how->mark)
-		atomic_store(&old->arena->header->superseded_by, 2);
-	if (fx->broker)
-		store_on_commit(fx->store->store, broker_wake, fx->broker);
-}
-
-void
-broker_fixture_replace(struct broker_fixture *fx, bool mark, bool announce)
-{
-	need(fx->old_count < 8, "too many generations");
-	broker_fixture_do(fx, replace, &(struct replacement){mark, announce});
+	if (running)
+		broker_fixture_start(fx);
 }
 
 static void

@@ -80,16 +80,15 @@ void broker_fixture_pod(struct broker_fixture *fx, const char *name);
 void broker_fixture_commit(struct broker_fixture *fx);
 
 /*
- * A new generation with an empty store takes the place of the old one, whose superseded word is set (mark),
- * and is announced to the readers (announce).
+ * A new generation with an empty store takes the place of the old one, whose superseded word is set (mark).
+ * When the broker runs it is stopped before and started after it, as when the daemon dies and returns.
  */
-void broker_fixture_replace(struct broker_fixture *fx, bool mark, bool announce);
+void broker_fixture_replace(struct broker_fixture *fx, bool mark);
 
 /*
  * Arenas in a directory, as the daemon's are: before broker_fixture_start(). From then on
- * broker_fixture_adopt() makes a new generation that takes over what the one before held, announced when the
- * broker runs: with broker_fixture_stop() before and _start() after it, the daemon's death and return;
- * without, a switch while it lives.
+ * broker_fixture_adopt() makes a new generation that takes over what the one before held; the broker is
+ * stopped and started as by broker_fixture_replace().
  */
 void broker_fixture_keep_generations(struct broker_fixture *fx);
 void broker_fixture_adopt(struct broker_fixture *fx);

@@ -7,12 +7,7 @@
 # What is said to a program goes through a pipe; descriptors 5 and 6 are those of the proxy and of the changes.
 
 cert_sets=0 proxy_pid= change_pid= snapshot_pid= handler_pid= handlers=0
-clean_chaos() {
-	[ -z "${KEEP:-}" ] || cp -r "$T"/told "$T"/history "$T"/wire "$T"/*.log "$KEEP"/ 2>/dev/null || true
-	for p in $proxy_pid $change_pid $snapshot_pid $handler_pid; do kill -9 "$p" 2>/dev/null || true; done
-	clean_up
-}
-trap clean_chaos EXIT
+[ -z "${KEEP:-}" ] || at_end+=('cp -r "$T"/told "$T"/history "$T"/wire "$T"/*.log "$KEEP"/ 2>/dev/null')
 
 begin_ms=$(($(date +%s%N) / 1000000))
 say() {
@@ -86,7 +81,6 @@ start_changes() { # SEED RATE [TOKEN CA]
 # The daemon in a time of its own; what it can be told of time is in $T/clock.
 informerd() {
 	SHIFT_CLOCK_FILE=$T/clock SHIFT_CLOCK_SPEED=$speed LD_PRELOAD=$(realpath "$B/tests/shift_clock.so") \
-		ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 \
 		start_daemon --resource pods --kubeconfig "$T/client/kubeconfig" "$@"
 }
 clock() {

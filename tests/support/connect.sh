@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # For tests of connecting: sourced after daemon.sh. A gate (tests/support/prog/gate.c) before the API server, and kubeconfigs.
-gate_pids=
 server_is_plain=yes
 
 # start_gate FLAGS...: sets gate (its URL); what it was asked is in $T/gate.out.
 start_gate() {
 	: >"$T/gate.out"
 	"$B"/tests/gate "$@" >>"$T/gate.out" 2>"$T/gate.log" &
-	gate_pids="$gate_pids $!"
 	until_true grep -q ^READY "$T/gate.out" || fail "gate does not start"
 	gate=$(sed -n 's/^READY url=//p' "$T/gate.out")
 }
-
-clean_up_connect() {
-	for pid in $gate_pids; do
-		kill -9 "$pid" 2>/dev/null || true
-	done
-	clean_up
-}
-trap clean_up_connect EXIT
 
 # kubeconfig CLUSTER USER: what stands in the braces of both; the daemon's kubeconfig.
 kubeconfig() {

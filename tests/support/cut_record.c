@@ -275,6 +275,34 @@ cut_called(void)
 	rec.looking = false;
 }
 
+void
+cut_punched(int fd, uint64_t from, uint64_t length)
+{
+	static const uint8_t zeroes[CUT_PAGE];
+	bool joined = false;
+	struct stat st;
+	unsigned i;
+
+	if (!rec.on || rec.looking || fstat(fd, &st) < 0)
+		return;
+	rec.looking = true;
+	rec.log->counts.calls++;
+	i = file_of(st.st_ino);
+	for (uint64_t at = from; i < rec.now.count && at < from + length && at < CUT_FILE_BYTES;
+	     at += CUT_PAGE)
+		if (memcmp(rec.now.files[i].bytes + at, zeroes, CUT_PAGE) != 0) {
+			note((struct cut_step){.kind = CUT_STEP_BYTES,
+					       .by = CUT_BY_CALL,
+					       .file = i,
+					       .joined = joined,
+					       .offset = at,
+					       .length = CUT_PAGE},
+			     zeroes);
+			joined = true;
+		}
+	rec.looking = false;
+}
+
 static void
 watch(uint8_t *base, size_t length, unsigned file)
 {

@@ -33,6 +33,7 @@ void cut_abandon(void);
 void cut_mapped(void *map, size_t length, int protection, int flags, int fd); /* behind mmap() */
 void cut_unmapped(void *map, size_t length);                                  /* before munmap() */
 void cut_called(void); /* behind whatever else changes files: openat(), ftruncate(), unlinkat(), … */
+void cut_punched(int fd, uint64_t from, uint64_t length); /* behind fallocate() that takes pages */
 /* Instead of memcpy() of what a call reads: true when it has been done, page by page. */
 bool cut_copies(void *to, const void *from, size_t length);
 

@@ -5,7 +5,7 @@ set -eu
 : "${B:=build}"
 T=$(mktemp -d "${TMPDIR:-/tmp}/informer-e2e-XXXXXX")
 S=$T/s.sock
-sim_pid= daemon_pid= notify_pid= other_pid=
+sim_pid= daemon_pid= notify_pid=
 sim_port=0
 
 fail() {
@@ -16,15 +16,26 @@ fail() {
 	exit 1
 }
 
+# All that the script started in the background is killed at its end, stopped or not; then what stands in at_end is done, the last first.
+at_end=()
 clean_up() {
-	for pid in $daemon_pid $sim_pid $notify_pid $other_pid; do
-		kill -9 "$pid" 2>/dev/null || true
+	local i
+	{
+		kill -9 $(jobs -p) || true
+		wait || true
+	} 2>/dev/null
+	for ((i = ${#at_end[@]} - 1; i >= 0; i--)); do
+		eval "${at_end[i]}" || true
 	done
-	wait 2>/dev/null || true
 	rm -rf "$T"
 }
 trap clean_up EXIT
 trap 'exit 1' INT TERM
+
+# Built with a sanitizer, informerd takes terabytes of address space, several times the memory, and keeps what it frees for a while.
+sanitized() { ldd "$B/informerd" | grep -q 'lib[a-z]*san'; }
+# What is preloaded may come before the sanitizer.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0"
 
 # until_true COMMAND...: wait for a fact, PATIENCE seconds at most. That is far more than any needs, also where all processors are
 # busy: the waiting ends with the fact.
@@ -35,6 +46,15 @@ until_true() {
 		[ "$SECONDS" -lt "$deadline" ] || return 1
 		sleep 0.05
 	done
+}
+
+# catches PID SIGNAL: what was started there has come so far that it has a handler for the signal, which would only end it before. Or it has
+# ended by itself, which is seen by who waits for it.
+catches() {
+	local name state mask
+	read -r name state mask < <(awk '/^(Name|State|SigCgt):/ {printf "%s ", $2} END {print ""}' "/proc/$1/status")
+	# until its exec it is this script's twin
+	[ "$state" = Z ] || { [ "$name" != bash ] && [ $((16#$mask >> ($(kill -l "$2") - 1) & 1)) = 1 ]; }
 }
 
 # start_sim FLAGS...: an API server; sets sim_pid, url, and sim_port, on which the next one listens again. It is informer-sim, or,
@@ -74,7 +94,7 @@ forget_history() {
 }
 
 # start_daemon FLAGS...: sets daemon_pid; what it logs is in $T/daemon.log, what it told systemd in $notify_log: a listener
-# of its own, so that nothing its predecessor said is mistaken for its word.
+# of its own, so that nothing its predecessor said is mistaken for its word. WIRE=json or WIRE=protobuf is its --wire; else it is auto.
 starts=0
 start_daemon() { start_daemon_as --kubeconfig "$T/kubeconfig" "$@"; }
 # without a kubeconfig
@@ -85,7 +105,7 @@ start_daemon_as() {
 	"$B"/tests/notify_listen "$T/notify.$starts" >"$notify_log" &
 	notify_pid=$!
 	until_true grep -q LISTENING "$notify_log" || fail "notify_listen does not start"
-	NOTIFY_SOCKET=$T/notify.$starts "$B"/informerd --socket "$S" --arena-dir "$T" "$@" 2>>"$T/daemon.log" &
+	NOTIFY_SOCKET=$T/notify.$starts "${INFORMERD:-$B/informerd}" --socket "$S" --arena-dir "$T" ${WIRE:+--wire "$WIRE"} "$@" 2>>"$T/daemon.log" &
 	daemon_pid=$!
 }
 

@@ -15,6 +15,8 @@
  *	D KNOWN KEY UID RV HASH SEQ		delete; RV - : only the key is known; KNOWN 2: of a
  *						chaos_reader, not there
  *	C R B E S X				COALESCED, RESYNC, its begin and end, synced, done
+ *	I TYPE KEY				TYPE (A, U, D) was told, and expired in that call; KEY ?: not
+ *						even the key was read
  *	T LINEAGE SEQ RV SYNCED			of a chaos_reader: what was told so far is a snapshot
  */
 #ifndef TESTS_SUPPORT_EVENT_MODEL_H

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tests/support/duplex.h"
+#include "tests/support/fault_frame.h"
 #include "tests/support/fault_orders.h"
 
 #define HEAD_MAX  16384
@@ -26,6 +27,7 @@ struct relayed {
 	unsigned server_port;
 	const char *verb;
 	bool chunked;		/* the answer is */
+	bool protobuf;		/* a stream's lines are frames: their length in four bytes, and an event */
 	bool sized;		/* its length is known: */
 	uint64_t left;
 	unsigned struck;	/* strikes seen */
@@ -162,7 +164,7 @@ ask_server(struct relayed *c, const char *request, char *head, size_t size)
 
 	if (!reach_server(c) || !duplex_write(&c->server, request, strlen(request)))
 		return 0;
-	c->chunked = c->sized = false;
+	c->chunked = c->sized = c->protobuf = false;
 	do {
 		/* the client may lose patience meanwhile */
 		while (duplex_wait(&c->client, &c->server, 100) == 1)
@@ -175,6 +177,8 @@ ask_server(struct relayed *c, const char *request, char *head, size_t size)
 			c->left = strtoull(line + 15, NULL, 10);
 		} else if (strncasecmp(line, "Transfer-Encoding:", 18) == 0 && strstr(line, "chunked")) {
 			c->chunked = true;
+		} else if (strncasecmp(line, "Content-Type:", 13) == 0) {
+			c->protobuf = strstr(line, "protobuf") != NULL;
 		}
 		memcpy(head + length, line, strlen(line) + 1);
 		length += strlen(line);
@@ -215,6 +219,25 @@ next_piece(struct relayed *c, const char **ret_data, size_t *ret_length)
 	return 1;
 }
 
+/* The same as read_line(), of protobuf. */
+static void
+read_frame(struct relayed *c)
+{
+	size_t length = c->line_length < LINE_HEAD ? c->line_length : LINE_HEAD;
+
+	if (fault_frame_is(c->line, length, "ERROR")) {
+		fault_say("#%u ERROR %s %u %u", c->number, c->verb,
+			  c->line_length == length ? fault_frame_code(c->line, length) : 0, c->lines);
+	} else if (strcmp(c->verb, "WATCHLIST") == 0 && fault_frame_is(c->line, length, "BOOKMARK") &&
+		   memmem(c->line, length, "k8s.io/initial-events-end", 25)) {
+		fault_say("#%u SYNCED %s", c->number, c->verb);
+		c->verb = "WATCH";
+	} else {
+		c->lines++;
+	}
+	c->line_length = 0;
+}
+
 /* What a line of a stream says, before it is passed on. */
 static void
 read_line(struct relayed *c)
@@ -243,8 +266,12 @@ read_lines(struct relayed *c, const char *data, size_t length)
 		if (c->line_length < LINE_HEAD)
 			c->line[c->line_length] = data[i];
 		c->line_length++;
-		if (data[i] == '\n')
+		if (c->protobuf) {
+			if (c->line_length == fault_frame_length(c->line, c->line_length))
+				read_frame(c);
+		} else if (data[i] == '\n') {
 			read_line(c);
+		}
 	}
 }
 
@@ -252,6 +279,18 @@ static bool
 is_stream(const struct relayed *c)
 {
 	return strncmp(c->verb, "WATCH", 5) == 0;
+}
+
+/* How much of this piece belongs to the line or frame that is under way; 0: all, and more. */
+static size_t
+rest_of_line(const struct relayed *c, const char *data, size_t length)
+{
+	const char *newline = c->protobuf ? NULL : memchr(data, '\n', length);
+	size_t frame = c->protobuf ? fault_frame_length(c->line, c->line_length) : 0;
+
+	if (newline)
+		return (size_t)(newline + 1 - data);
+	return frame > 0 && frame - c->line_length <= length ? frame - c->line_length : 0;
 }
 
 /*
@@ -263,8 +302,8 @@ strike_now(struct relayed *c, const char *data, size_t length)
 {
 	enum fault_kind kind = c->fault.kind;
 	static const char garbage[] = "{\"type\":\"MODIFIED\",\"object\":{\x01}\n";
+	static const char garbage_frame[] = {0, 0, 0, 3, '{', 1, '}'};
 	char event[512], status[384];
-	const char *newline;
 	size_t part;
 
 	if (kind == FAULT_NONE || c->bytes + length < c->fault.after)
@@ -293,20 +332,26 @@ strike_now(struct relayed *c, const char *data, size_t length)
 	case FAULT_INVALID:
 	case FAULT_ERROR_EVENT:
 		/* up to the line's end what was meant */
-		newline = c->line_length > 0 ? memchr(data, '\n', length) : NULL;
-		part = newline ? (size_t)(newline + 1 - data) : 0;
-		if (c->line_length > 0 && !newline)
+		part = c->line_length > 0 ? rest_of_line(c, data, length) : 0;
+		if (c->line_length > 0 && part == 0)
 			return false;
 		read_lines(c, data, part);
 		send_piece(c, data, part);
 		status_text(status, sizeof(status), c->fault.code);
 		if (kind == FAULT_INVALID || !is_stream(c)) {
 			end(c, "invalid");
-			send_piece(c, garbage, strlen(garbage));
+			if (c->protobuf && is_stream(c)) /* a text would be the length of a very long one */
+				send_piece(c, garbage_frame, sizeof(garbage_frame));
+			else
+				send_piece(c, garbage, strlen(garbage));
 		} else {
 			fault_say("#%u ERROR %s %u %u", c->number, c->verb, c->fault.code, c->lines);
-			snprintf(event, sizeof(event), "{\"type\":\"ERROR\",\"object\":%s}\n", status);
-			send_piece(c, event, strlen(event));
+			if (c->protobuf)
+				part = fault_frame_error(event, c->fault.code, reason_of(c->fault.code));
+			else
+				part = (size_t)snprintf(event, sizeof(event),
+							"{\"type\":\"ERROR\",\"object\":%s}\n", status);
+			send_piece(c, event, part);
 		}
 		if (c->chunked)
 			send_text(c, "0\r\n\r\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keeps a directory of arenas for tests of adoption: each call starts the next generation as the daemon
- * does.
+ * Keeps a directory of arenas for tests of adoption: each call starts the next generation as the daemon does.
+ * Who still reads in the one that was replaced may go on there until the start after that, which revokes it.
  */
 #include "tests/support/generations.h"
 
@@ -55,5 +55,6 @@ generations_next(struct generations *g, struct intern **ret_intern)
 	if (adoption.message[0])
 		fprintf(stderr, "generations: %s\n", adoption.message);
 	generation_finish(&g->place, arena, &adoption);
+	generation_leave(&adoption);
 	return arena;
 }

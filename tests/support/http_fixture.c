@@ -118,8 +118,8 @@ respond(struct http_fixture *f, const struct http_route *route)
 	const char *body = route->body ? route->body : "";
 
 	if (!route->stream && !route->generated && !route->cut)
-		return MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body,
-						       MHD_RESPMEM_PERSISTENT);
+		return MHD_create_response_from_buffer(route->length ? route->length : strlen(body),
+						       (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
 	reply = calloc(1, sizeof(*reply));
 	*reply = (struct reply){f, route};
 	response = MHD_create_response_from_callback(route->cut ? strlen(body) + 1 : MHD_SIZE_UNKNOWN, 65536,
@@ -138,6 +138,14 @@ shows(struct MHD_Connection *connection, const char *bearer)
 	return value && strncmp(value, "Bearer ", 7) == 0 && strcmp(value + 7, bearer) == 0;
 }
 
+static bool
+has(struct MHD_Connection *connection, const char *etag)
+{
+	const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "If-None-Match");
+
+	return value && strcmp(value, etag) == 0;
+}
+
 static enum MHD_Result
 on_request(void *ctx, struct MHD_Connection *connection, const char *url, const char *method,
 	   const char *version, const char *data, size_t *data_size, void **request_ctx)
@@ -146,6 +154,7 @@ on_request(void *ctx, struct MHD_Connection *connection, const char *url, const 
 		.path = "", .status = 404, .body = "{\"kind\":\"Status\",\"code\":404}"};
 	static const struct http_route stranger = {
 		.path = "", .status = 401, .body = "{\"kind\":\"Status\",\"code\":401}"};
+	static const struct http_route unchanged = {.path = "", .status = 304};
 	struct http_fixture *f = ctx;
 	const struct http_route *route = f->routes;
 	struct MHD_Response *response;
@@ -177,11 +186,17 @@ on_request(void *ctx, struct MHD_Connection *connection, const char *url, const 
 		route = &missing;
 	if (route->bearer && !shows(connection, route->bearer))
 		route = &stranger;
+	if (route->etag && has(connection, route->etag))
+		route = &unchanged;
 	response = respond(f, route);
 	MHD_add_response_header(response, "Content-Type",
 				route->content_type ? route->content_type : "application/json");
+	if (route->encoding)
+		MHD_add_response_header(response, "Content-Encoding", route->encoding);
 	if (route->retry_after)
 		MHD_add_response_header(response, "Retry-After", route->retry_after);
+	if (route->etag)
+		MHD_add_response_header(response, "ETag", route->etag);
 	r = MHD_queue_response(connection, (unsigned)route->status, response);
 	MHD_destroy_response(response);
 	return r;

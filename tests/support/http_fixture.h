@@ -14,8 +14,11 @@ struct http_route {
 	const char *path;	  /* without query */
 	int status;
 	const char *body;	  /* NULL: none */
+	size_t length;		  /* of the body, with zero bytes in it; 0: it is a text */
+	const char *encoding;	  /* Content-Encoding; NULL: no such header */
 	const char *content_type; /* NULL: application/json */
 	const char *retry_after;  /* NULL: no such header */
+	const char *etag;         /* NULL: no such header; else 304 to whoever has it */
 	size_t generated;	  /* so many bytes 'x' instead of body */
 	bool stream;
 	const char *bearer;	  /* NULL, or the token without which the answer is 401 */

@@ -11,6 +11,7 @@ sim_pid=
 trap '[ -z "$sim_pid" ] || kill "$sim_pid"; rm -rf "$T"' EXIT
 trap 'exit 1' INT TERM
 
+: >"$T/ready" # it is looked into at once
 "$sim" --port 0 --seed 1 --nodes 40 --pods-per-node 50 >"$T/ready" 2>"$T/log" &
 sim_pid=$!
 until grep -q ^READY "$T/ready"; do

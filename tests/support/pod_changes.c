@@ -133,8 +133,9 @@ static void
 create(struct pod_changes *c, unsigned ns, unsigned name)
 {
 	char body[4096], filler[2048];
-	unsigned length = event_model_draw(&c->dice, 8) == 0 ? event_model_draw(&c->dice, sizeof(filler) - 1)
-							     : 20;
+	/* an image without a letter would be no image to upstream's server */
+	unsigned length =
+		event_model_draw(&c->dice, 8) == 0 ? 1 + event_model_draw(&c->dice, sizeof(filler) - 2) : 20;
 
 	memset(filler, 'x', length);
 	filler[length] = '\0';

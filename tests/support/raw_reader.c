@@ -14,19 +14,55 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-int
-raw_connect(struct broker_fixture *fx)
+void
+raw_connect_with(struct broker_fixture *fx, int fd)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", fx->socket);
 	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+}
+
+int
+raw_connect(struct broker_fixture *fx)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	raw_connect_with(fx, fd);
+	return fd;
+}
+
+int
+raw_connect_as(struct broker_fixture *fx, uid_t uid)
+{
+	int fd;
+
+	if (geteuid() != 0) {
+		print_message("SKIP: only root can become another user\n");
+		skip();
+	}
+	assert_int_equal(chmod(fx->directory, 0755), 0);
+	/* the system call, which knows nothing of the other threads */
+	assert_int_equal(syscall(SYS_setresuid, -1, uid, -1), 0);
+	fd = raw_connect(fx);
+	assert_int_equal(syscall(SYS_setresuid, -1, 0, -1), 0);
+	return fd;
+}
+
+int
+raw_greet_as(struct broker_fixture *fx, uid_t uid, struct raw_answer *a)
+{
+	int fd = raw_connect_as(fx, uid);
+
+	raw_hello(fd, 0);
+	raw_hear(fd, a);
 	return fd;
 }
 
@@ -55,6 +91,7 @@ raw_hear(int fd, struct raw_answer *a)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	a->fd_count = 0;
+	memset(&a->u.head, 0, sizeof(a->u.head)); /* a hang-up is no answer like the last one */
 	assert_int_equal(poll(&p, 1, 60000), 1);
 	a->length = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
 	if (a->length < 0 && errno == ECONNRESET)

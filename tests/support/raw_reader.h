@@ -26,6 +26,13 @@ struct raw_answer {
 };
 
 int raw_connect(struct broker_fixture *fx);
+/* The same, with a socket that was made before. */
+void raw_connect_with(struct broker_fixture *fx, int fd);
+/*
+ * As another user, who gets to the socket; of this thread alone, for a moment. Needs root: skips the test
+ * without.
+ */
+int raw_connect_as(struct broker_fixture *fx, uid_t uid);
 void raw_hello(int fd, uint32_t flags);
 /* The next packet; length 0 at hang-up. Fails after 10 s. */
 void raw_hear(int fd, struct raw_answer *a);
@@ -35,6 +42,9 @@ void raw_close(struct raw_answer *a);
 
 /* Ask for a queue; NULL for none, all. */
 void raw_subscribe(int fd, uint32_t number, const char *resource, const char *ns, const char *consumer);
+
+/* Connect as another user, greet, and take the answer. */
+int raw_greet_as(struct broker_fixture *fx, uid_t uid, struct raw_answer *a);
 
 /* An attached reader with its slot, and one queue after the other. */
 struct raw_reader {

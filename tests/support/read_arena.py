@@ -87,12 +87,14 @@ class Arena:
         self.slot = mmap.mmap(fds[1], 8192)
         # pin: R1 to R3. (Python has no fences; the interpreter's own locking does as one.)
         U64.pack_into(self.slot, 64, 1)
+        newest = U64.unpack_from(head, 264)[0]
         root = U64.unpack_from(head, 256)[0]
         self.committed = U64.unpack_from(head, 320)[0]
         self.m = mmap.mmap(fds[0], self.committed, mmap.MAP_SHARED, mmap.PROT_READ)
         self.root = root // 16
         at, _, _ = self.block(self.root, ROOT)
         self.epoch = U64.unpack_from(self.m, at + 32)[0]
+        assert self.epoch >= newest, "an older root"
         U64.pack_into(self.slot, 64, self.epoch)
 
     def u32(self, at):

@@ -303,7 +303,7 @@ change(struct broker_fixture *fx, void *context)
 		store_set_state(fx->store->store, fx->store->pods, RESOURCE_SYNCED);
 	}
 	/* as the daemon does before a commit */
-	consumers_poll(fx->consumers, (uint64_t)time(NULL) * 1000000000u);
+	consumers_poll(fx->consumers, time_ns(CLOCK_REALTIME), time_ns(CLOCK_MONOTONIC));
 	assert_int_equal(store_commit(fx->store->store), 0);
 }
 

@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For end-to-end tests of informer-run: sourced after daemon.sh. Everything is killed when the script ends, informer-run too.
+# For end-to-end tests of informer-run: sourced after daemon.sh.
 export INFORMER_SOCKET=$S INFORMER_RUN_DIR=$T/run OUT=$T/out
-run_pid=
-clean_up_run() {
-	[ -z "$run_pid" ] || kill -9 "$run_pid" 2>/dev/null || true
-	clean_up
-}
-trap clean_up_run EXIT
 
 # start_run FLAGS...: sets run_pid; what it says is in $T/run.log
 start_run() {

@@ -57,7 +57,7 @@ scripted_list(void *context, const struct list_params *params, const struct tran
 
 	if (fx->refuse < 0)
 		return fx->refuse;
-	note(fx, "LIST");
+	note(fx, "LIST%s", params->protobuf ? " protobuf" : "");
 	if (params->resource_version)
 		note(fx, " rv=%s", params->resource_version[0] ? params->resource_version : "\"\"");
 	if (params->resource_version_match)
@@ -78,7 +78,8 @@ scripted_watch(void *context, const struct watch_params *params, const struct tr
 
 	if (fx->refuse < 0)
 		return fx->refuse;
-	note(fx, "%s rv=%s; ", params->initial_events ? "WATCHLIST" : "WATCH",
+	note(fx, "%s%s rv=%s; ", params->initial_events ? "WATCHLIST" : "WATCH",
+	     params->protobuf ? " protobuf" : "",
 	     params->resource_version[0] ? params->resource_version : "\"\"");
 	begin(fx, true, params->timeout_s, callbacks, ctx, ret_request);
 	((struct scripted_request *)*ret_request)->fresh = params->fresh_connection;
@@ -133,11 +134,17 @@ server_request(struct source_fixture *fx)
 }
 
 static void
-respond(struct scripted_request *request, int status)
+respond_with(struct scripted_request *request, int status, const char *content_type)
 {
-	struct transport_response response = { status, "application/json", 0 };
+	struct transport_response response = {.status = status, .content_type = content_type, .etag = ""};
 
 	request->callbacks->on_response(request->ctx, &response);
+}
+
+static void
+respond(struct scripted_request *request, int status)
+{
+	respond_with(request, status, "application/json");
 }
 
 static void
@@ -166,6 +173,18 @@ server_answer(struct source_fixture *fx, int status, const char *body)
 	respond(request, status);
 	if (deliver(request, body, strlen(body)))
 		end(request, 0);
+}
+
+void
+server_open_with(struct source_fixture *fx, int status, const char *content_type)
+{
+	respond_with(server_request(fx), status, content_type);
+}
+
+bool
+server_send_bytes(struct source_fixture *fx, const void *data, size_t length)
+{
+	return deliver(server_request(fx), data, length);
 }
 
 void

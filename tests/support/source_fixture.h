@@ -3,8 +3,8 @@
  * One resource, pods, between a scripted API server and a real store: what a Reflector works with, without
  * network and without waiting.
  *
- * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; " or "WATCHLIST rv=\"\"; ",
- * and the test answers the one under way.
+ * The server keeps a diary of the requests, "LIST rv=0 limit=500; WATCH rv=10; " or "WATCHLIST rv=\"\"; "
+ * and the test answers the one under way. "LIST protobuf …": that is asked for.
  */
 #ifndef TESTS_SUPPORT_SOURCE_FIXTURE_H
 #define TESTS_SUPPORT_SOURCE_FIXTURE_H
@@ -57,10 +57,14 @@ const char *diary(struct source_fixture *fx);
  * server_answer  status and a whole body
  * server_open    the header: 200
  * server_send    bytes of the body, as they come; a stream that refuses them is ended with what it answered
+ * server_open_with   the same, with a status and a Content-Type
+ * server_send_bytes  bytes of any kind; false: the stream is over
  * server_end     the end of the stream, in good order (0) or not
  */
 void server_answer(struct source_fixture *fx, int status, const char *body);
 void server_open(struct source_fixture *fx);
+void server_open_with(struct source_fixture *fx, int status, const char *content_type);
+bool server_send_bytes(struct source_fixture *fx, const void *data, size_t length);
 void server_send(struct source_fixture *fx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* On a request that is not the last one. */
 void server_send_on(struct scripted_request *request, const char *format, ...)

@@ -82,7 +82,7 @@ store_fixture_of(struct arena *arena, struct intern *intern, const char *descrip
 	struct store_fixture *fx = need(calloc(1, sizeof(*fx)), "memory");
 
 	fx->arena = arena;
-	fx->pins = need(pins_new(8), "slots");
+	fx->pins = need(pins_new(16), "slots");
 	if (store_new(fx->arena, intern, fx->pins, &fx->store) < 0 ||
 	    store_add_resource(fx->store, descriptor, pods_fingerprint, &fx->pods) < 0 ||
 	    store_commit(fx->store) < 0) {

@@ -51,4 +51,5 @@ told_state_of(const struct informer_object *object, struct told_state *s)
 	copy_text(r, data, length, s->rv, sizeof(s->rv));
 	s->hash = strcmp(s->rv, "-") == 0 ? 0 : hash_of(object);
 	s->seq = informer_object_seq(object);
+	s->expired = informer_object_key(object, NULL, 0, NULL) == INFORMER_E_EXPIRED;
 }

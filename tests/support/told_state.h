@@ -5,6 +5,7 @@
 #ifndef TESTS_SUPPORT_TOLD_STATE_H
 #define TESTS_SUPPORT_TOLD_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "reader-lib/informer.h"
@@ -14,6 +15,7 @@ struct told_state {
 	char key[128], uid[64], rv[32];
 	uint64_t hash;	/* event_model_hash(); 0: only the key is known */
 	uint64_t seq;
+	bool expired;	/* while it was read: only a key that is not "?" is its own */
 };
 
 void told_state_of(const struct informer_object *object, struct told_state *ret);

@@ -4,7 +4,7 @@
  * due. Each change is an ordinary one of the store, retried on another object if
  * somebody else changed the first meanwhile.
  *
- * Of a thousand changes about 850 are pods' status updates, 55 pods created, 55
+ * Of a thousand changes about 850 are pods' status updates, 40 pods created, 40
  * deleted (each of these costs two changes: the deletionTimestamp, then the end),
  * the rest heartbeats of nodes and endpoints.
  */
@@ -130,7 +130,7 @@ change(struct sim_churn *churn)
 	uint32_t dice = sim_rng_below(&churn->rng, 1000);
 	size_t pods = sim_store_count(churn->store, churn->pods);
 	/* below the first population more come, above it more go; the last pod stays */
-	uint32_t create = pods < churn->population ? 75 : 45;
+	uint32_t create = pods < churn->population ? 55 : 25;
 
 	if (dice < create)
 		return create_pod(churn);

@@ -107,9 +107,9 @@ add_node(struct builder *b, const char *name, const char *ip)
 		sim_buf_printf(&b->text,
 			       "\"%s\":{\"cpu\":\"%u%s\",\"ephemeral-storage\":\"125277164Ki\",\"hugepages-"
 			       "1Gi\":\"0\","
-			       "\"hugepages-2Mi\":\"0\",\"memory\":\"%uKi\",\"pods\":\"250\"},",
+			       "\"hugepages-2Mi\":\"0\",\"memory\":\"%uGi\",\"pods\":\"250\"},",
 			       i ? "allocatable" : "capacity", i ? cpus * 1000 - 500 : cpus, i ? "m" : "",
-			       cpus * 4194304 - (i ? 1048576 : 0));
+			       cpus * 4 - (i ? 1 : 0));
 	sim_buf_puts(&b->text, "\"conditions\":[");
 	for (unsigned i = 0; i < 4; i++)
 		sim_buf_printf(&b->text,

@@ -239,6 +239,9 @@ fits(const struct sim_fault *action, const struct sim_fault_moment *m)
 	case SIM_FAULT_HOLD:
 	case SIM_FAULT_PAGINATE:
 	case SIM_FAULT_PLAIN:
+	case SIM_FAULT_NO_PROTOBUF:
+	case SIM_FAULT_AS_JSON:
+	case SIM_FAULT_UNENCODABLE:
 		return false;
 	default:
 		return true;

@@ -35,7 +35,7 @@ enum sim_fault_kind {
 	SIM_FAULT_TOO_LARGE, /* 504 Too large resource version */
 	SIM_FAULT_SLOW,      /* amount 0: late by `ms`; else `amount` bytes, then `ms`, and so on */
 	SIM_FAULT_TRUNCATE,  /* the document or line breaks off, the answer is ended as if complete */
-	SIM_FAULT_INVALID,   /* a byte in its middle that no JSON has */
+	SIM_FAULT_INVALID,   /* a byte in its middle that no JSON has; protobuf goes on as nonsense */
 	SIM_FAULT_STALE,     /* a state `amount` RVs back; a watch repeats its last `amount` events */
 	SIM_FAULT_RESTORE,   /* the whole server goes back by `amount` RVs */
 	SIM_FAULT_FREEZE,    /* nothing more comes, the connection stays; ms 0: until the client goes */
@@ -46,6 +46,11 @@ enum sim_fault_kind {
 	SIM_FAULT_PAGINATE,
 	/* a watch that should begin with the state is served as if that had not been asked for */
 	SIM_FAULT_PLAIN,
+	SIM_FAULT_NO_PROTOBUF, /* the request is served as by a server that has JSON alone */
+	SIM_FAULT_AS_JSON,     /* it is answered in JSON, whatever it asks for */
+	SIM_FAULT_UNENCODABLE, /* protobuf is chosen, and then cannot be written */
+	/* objects in protobuf have a field that no client knows; in a watch from now on */
+	SIM_FAULT_NEWER,
 };
 
 /* Which of the two signs of a TOO_LARGE its status has: `code` of such a fault. */

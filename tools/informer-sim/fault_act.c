@@ -212,6 +212,18 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 	case SIM_FAULT_PLAIN:
 		request->plain = true;
 		return false;
+	case SIM_FAULT_NO_PROTOBUF:
+		request->no_protobuf = true;
+		return false;
+	case SIM_FAULT_AS_JSON:
+		request->as_json = true;
+		return false;
+	case SIM_FAULT_UNENCODABLE:
+		request->unencodable = true;
+		return false;
+	case SIM_FAULT_NEWER:
+		request->newer = true;
+		return false;
 	default:
 		break;
 	}

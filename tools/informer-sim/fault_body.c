@@ -3,6 +3,7 @@
 #include "tools/informer-sim/fault_body.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/informer-sim/client_wait.h"
 
@@ -13,6 +14,7 @@ struct fault_body {
 	uint64_t at; /* where the fault is */
 	uint64_t sent;
 	bool done; /* the fault, where it comes once */
+	bool protobuf;
 	MHD_ContentReaderCallback reader;
 	void *cls;
 	MHD_ContentReaderFreeCallback free_cls;
@@ -75,6 +77,9 @@ read_body(void *cls, uint64_t position, char *out, size_t max)
 		out[0] = 0x01; /* in no JSON text may this stand */
 		b->done = true;
 	}
+	/* a byte may stand anywhere in protobuf: no tag and no length are as long as this */
+	if (b->protobuf && b->fault.kind == SIM_FAULT_INVALID && b->done)
+		memset(out, 0xff, (size_t)n);
 	b->sent += (uint64_t)n;
 	return n;
 }
@@ -89,6 +94,7 @@ sim_fault_body(struct sim_request *request, uint64_t size, bool told, MHD_Conten
 	*b = (struct fault_body){.server = request->server,
 				 .socket = sim_request_socket(request),
 				 .fault = request->fault,
+				 .protobuf = request->shape.protobuf,
 				 .at = request->fault.after_bytes && request->fault.after_bytes < size
 					       ? request->fault.after_bytes
 					       : size / 2,

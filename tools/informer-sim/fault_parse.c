@@ -35,7 +35,8 @@ is_action(const char *word)
 {
 	static const char *const names[] = {"refuse", "close", "end",	  "gone",  "too-large", "slow",
 					    "truncate", "invalid", "stale", "restore", "freeze", "hold",
-					    "say", "bookmark", "paginate", "plain"};
+					    "say", "bookmark", "paginate", "plain", "no-protobuf",
+					    "as-json", "unencodable", "newer"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcasecmp(word, names[i]))
@@ -87,7 +88,9 @@ action_of(struct sim_words *w, struct sim_fault *action)
 		{"end", SIM_FAULT_END},         {"gone", SIM_FAULT_GONE},
 		{"hold", SIM_FAULT_HOLD},       {"truncate", SIM_FAULT_TRUNCATE},
 		{"invalid", SIM_FAULT_INVALID}, {"bookmark", SIM_FAULT_BOOKMARK},
-		{"plain", SIM_FAULT_PLAIN},
+		{"plain", SIM_FAULT_PLAIN},     {"no-protobuf", SIM_FAULT_NO_PROTOBUF},
+		{"as-json", SIM_FAULT_AS_JSON}, {"unencodable", SIM_FAULT_UNENCODABLE},
+		{"newer", SIM_FAULT_NEWER},
 	};
 
 	*action = (struct sim_fault){0};
@@ -143,7 +146,8 @@ action_of(struct sim_words *w, struct sim_fault *action)
 		w,
 		"\"%s\" is no action: refuse, close, close mid-frame, end, 410 and other statuses, gone, "
 		"too-large, "
-		"slow, truncate, invalid, stale, restore, freeze, hold, say, bookmark, paginate or plain",
+		"slow, truncate, invalid, stale, restore, freeze, hold, say, bookmark, paginate, plain, "
+		"no-protobuf, as-json, unencodable or newer",
 		sim_words_peek(w));
 }
 
@@ -253,6 +257,10 @@ check(struct sim_words *w, const struct sim_fault_rule *rule)
 	    rule->after != SIM_AFTER_REQUEST)
 		return sim_words_refuse(
 			w, "hold, paginate and plain come with the request: without after and idle");
+	if ((kind == SIM_FAULT_NO_PROTOBUF || kind == SIM_FAULT_AS_JSON || kind == SIM_FAULT_UNENCODABLE) &&
+	    rule->after != SIM_AFTER_REQUEST)
+		return sim_words_refuse(w, "no-protobuf, as-json and unencodable come with the request: "
+					   "without after and idle");
 	if (kind == SIM_FAULT_PAGINATE && (!rule->verb || strcmp(rule->verb, "LIST") != 0))
 		return sim_words_refuse(w, "paginate is for LIST");
 	if (rule->page && (!rule->verb || strcmp(rule->verb, "LIST") != 0))

@@ -11,6 +11,9 @@
 
 #include "tools/informer-sim/fault_body.h"
 #include "tools/informer-sim/gzip.h"
+#include "tools/informer-sim/proto_document.h"
+#include "tools/informer-sim/proto_object.h"
+#include "tools/informer-sim/protobuf.h"
 
 #define GZIP_MIN ((size_t)128 * 1024)
 #define DRAIN_BYTES ((size_t)256 * 1024)
@@ -44,6 +47,10 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
 	if (request->status.code == (int)code && request->status.retry_after) {
 		snprintf(seconds, sizeof(seconds), "%u", request->status.retry_after);
 		MHD_add_response_header(response, "Retry-After", seconds);
+	}
+	if (request->etag[0]) {
+		MHD_add_response_header(response, "ETag", request->etag);
+		MHD_add_response_header(response, "Vary", "Accept");
 	}
 	if (request->gzip) {
 		MHD_add_response_header(response, "Content-Encoding", "gzip");
@@ -168,21 +175,65 @@ sim_reply_reader(struct sim_request *request, unsigned code, const char *content
 				  respond(request, size, told, (size_t)256 * 1024, reader, cls, free_cls));
 }
 
+/* What goes wrong is told in the client's first choice, but never in the shape of an object. */
+static bool
+wants_protobuf(const struct sim_request *request)
+{
+	struct sim_offer offer = sim_request_offer(request);
+	struct sim_shape shape;
+
+	offer.typed = offer.protobuf;
+	return sim_shape_parse(sim_request_header(request, "Accept"), &offer, &shape) == 0 &&
+	       shape.protobuf && shape.kind == SIM_PLAIN;
+}
+
+/* A document of an object. */
+static void
+encode(const struct sim_request *request, const struct sim_object *object, uint64_t rv, struct sim_buf *buf)
+{
+	const struct sim_shape *shape = &request->shape;
+	_cleanup_(sim_buf_done) struct sim_buf message = {0};
+
+	sim_buf_put(&message, "", 0);
+	sim_proto_object_at(shape, request->resource, object, rv, &message);
+	if (request->newer)
+		sim_buf_put(&message, SIM_PROTO_NEWER, SIM_PROTO_NEWER_LENGTH);
+	sim_proto_envelope(buf, sim_proto_version(shape, request->resource),
+			   sim_proto_kind(shape, request->resource), message.len);
+	sim_buf_put(buf, message.data, message.len);
+	sim_buf_put(buf, SIM_PROTO_TRAILER, SIM_PROTO_TRAILER_LENGTH);
+}
+
 enum MHD_Result
 sim_reply_status(struct sim_request *request)
 {
 	struct sim_buf body = {0};
+	bool protobuf = wants_protobuf(request);
 
-	sim_status_print(&request->status, &body);
-	sim_buf_puts(&body, "\n");
-	return sim_reply(request, (unsigned)request->status.code, "application/json", &body);
+	if (protobuf) {
+		sim_status_encode(&request->status, &body);
+	} else {
+		sim_status_print(&request->status, &body);
+		sim_buf_puts(&body, "\n");
+	}
+	return sim_reply(request, (unsigned)request->status.code,
+			 protobuf ? SIM_PROTOBUF_TYPE : "application/json", &body);
 }
 
 enum MHD_Result
 sim_reply_object(struct sim_request *request, unsigned code, const struct sim_object *object, uint64_t rv)
 {
+	_cleanup_(sim_object_unrefp) struct sim_object *bare = NULL;
 	struct sim_buf body = {0};
 
+	if (request->shape.bare) {
+		bare = sim_object_bare(request->resource, object);
+		object = bare;
+	}
+	if (request->shape.protobuf) {
+		encode(request, object, rv, &body);
+		return sim_reply(request, code, SIM_PROTOBUF_TYPE, &body);
+	}
 	sim_shape_print(&request->shape, request->resource, object, rv, &body);
 	sim_buf_puts(&body, "\n");
 	return sim_reply(request, code, "application/json", &body);

@@ -17,6 +17,17 @@ sim_request_header(const struct sim_request *request, const char *name)
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
+struct sim_offer
+sim_request_offer(const struct sim_request *request)
+{
+	bool protobuf = !request->server->options.no_protobuf && !request->no_protobuf;
+
+	return (struct sim_offer){.protobuf = protobuf,
+				  .typed = protobuf && request->resource && request->resource->message,
+				  .as_json = request->as_json,
+				  .drop = request->server->options.drop_fields};
+}
+
 int
 sim_request_socket(const struct sim_request *request)
 {

@@ -38,7 +38,12 @@ struct sim_request {
 	uint64_t stale;		/* answer as of so many RVs ago */
 	uint64_t paginate;	/* a list: in pages of so many items; 0: as it was asked for */
 	bool plain;		/* a watch: as if sendInitialEvents had not been asked for */
+	bool no_protobuf;	/* it is served as by a server that has JSON alone */
+	bool as_json;		/* JSON, whatever was asked for */
+	bool unencodable;	/* protobuf is chosen, and cannot be written */
+	bool newer;		/* objects have a field that the client cannot know */
 	bool gzip;		/* the body is compressed */
+	char etag[24];          /* of the answer, in quotes; "": it has none */
 	struct sim_buf note;	/* for the journal, behind the code: " rv=20 items=3" */
 };
 
@@ -54,6 +59,10 @@ sim_request_flag(const struct sim_request *request, const char *name);
 /* Is it a WATCH? (watch=true, watch=1, watch) */
 bool
 sim_request_is_watch(const struct sim_request *request);
+
+/* What the server can answer it in. */
+struct sim_offer
+sim_request_offer(const struct sim_request *request);
 
 /* The connection's socket, or -1. */
 int

@@ -15,6 +15,7 @@
 
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/protobuf.h"
 #include "tools/informer-sim/reply.h"
 
 #define SEGMENTS_MAX 10
@@ -73,17 +74,20 @@ no_page(struct sim_request *request)
 	return sim_reply(request, 404, "application/json", &body);
 }
 
-/* Which shape is asked for; -EINVAL with the status where none of those is served. Only JSON is. */
+/* Which shape is asked for; -EINVAL with the status where none of those is served. */
 static int
 choose_shape(struct sim_request *request)
 {
 	const char *rows = sim_request_query(request, "includeObject");
 	bool list = !request->name && !strcmp(request->method, "GET") && !sim_request_is_watch(request);
+	struct sim_offer offer = sim_request_offer(request);
 
-	if (sim_shape_parse(sim_request_header(request, "Accept"), &request->shape) < 0)
+	if (sim_shape_parse(sim_request_header(request, "Accept"), &offer, &request->shape) < 0)
 		sim_status_set(&request->status, 406, "NotAcceptable",
 			       "406: Not Acceptable\n\nAvailable representations: application/json, "
-			       "application/json;stream=watch");
+			       "application/json;stream=watch%s",
+			       offer.protobuf ? ", " SIM_PROTOBUF_TYPE ", " SIM_PROTOBUF_TYPE ";stream=watch"
+					      : "");
 	else if (list && request->shape.kind == SIM_PARTIAL)
 		sim_status_set(
 			&request->status, 406, "NotAcceptable",
@@ -107,6 +111,17 @@ choose_shape(struct sim_request *request)
 				      rows);
 	request->status.has_details = true;
 	return request->status.code ? -EINVAL : 0;
+}
+
+/* As upstream says it of types that were made without protobuf. */
+static enum MHD_Result
+not_encoded(struct sim_request *request)
+{
+	sim_status_set(&request->status, 406, "NotAcceptable",
+		       "object *%s.%s%s does not implement the protobuf marshalling interface and cannot be "
+		       "encoded to a protobuf message",
+		       request->resource->version, request->resource->kind, request->name ? "" : "List");
+	return sim_reply_status(request);
 }
 
 static enum MHD_Result
@@ -208,6 +223,10 @@ resource(struct sim_request *request, const char *group, const char *version, ch
 		return sim_reply_status(request);
 	if (sim_fault_request(request, &result))
 		return result;
+	if ((request->no_protobuf || request->as_json) && choose_shape(request) < 0)
+		return sim_reply_status(request);
+	if (request->unencodable && request->shape.protobuf && !sim_request_is_watch(request))
+		return not_encoded(request);
 	return request->name ? item(request) : collection(request);
 }
 

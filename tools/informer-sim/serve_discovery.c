@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/schema/proto_schema.h"
 #include "tools/informer-sim/discovery_v2.h"
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/reply.h"
+
+#define AGGREGATED_TYPE "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 static enum MHD_Result
 reply_as(struct sim_request *request, cJSON *json, const char *content_type)
@@ -22,6 +25,27 @@ reply_as(struct sim_request *request, cJSON *json, const char *content_type)
 	sim_buf_puts(&body, "\n");
 	cJSON_free(text);
 	return sim_reply(request, 200, content_type, &body);
+}
+
+/* As upstream does it: the ETag is of the content, and who has that gets 304. */
+static enum MHD_Result
+reply_aggregated(struct sim_request *request, bool core)
+{
+	cJSON *json = sim_discovery_v2(request->server->registry, core);
+	const char *theirs = sim_request_header(request, "If-None-Match");
+	char *text = cJSON_PrintUnformatted(json);
+	uint64_t hash = 14695981039346656037ull;
+	struct sim_buf nothing = {0};
+
+	for (const char *c = text ? text : ""; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 1099511628211ull; /* FNV-1a */
+	cJSON_free(text);
+	snprintf(request->etag, sizeof(request->etag), "\"%016llX\"", (unsigned long long)hash);
+	if (theirs && strcmp(theirs, request->etag) == 0) {
+		cJSON_Delete(json);
+		return sim_reply(request, 304, AGGREGATED_TYPE, &nothing);
+	}
+	return reply_as(request, json, AGGREGATED_TYPE);
 }
 
 static enum MHD_Result
@@ -188,14 +212,24 @@ one_group(struct sim_request *request, const char *group, enum MHD_Result *ret_r
 	return false;
 }
 
+/* The release as which objects are printed. */
 static enum MHD_Result
 version(struct sim_request *request)
 {
-	cJSON *json = cJSON_CreateObject();
+	unsigned release = proto_schema_release(proto_schema_builtin());
+	char minor[16], full[64];
+	cJSON *json;
 
+	if (request->server->options.hide_version) {
+		sim_status_set(&request->status, 403, "Forbidden", "forbidden: cannot get path \"/version\"");
+		return sim_reply_status(request);
+	}
+	json = cJSON_CreateObject();
+	snprintf(minor, sizeof(minor), "%u", release % 1000);
+	snprintf(full, sizeof(full), "v1.%s.0+informer-sim", minor);
 	cJSON_AddStringToObject(json, "major", "1");
-	cJSON_AddStringToObject(json, "minor", "32");
-	cJSON_AddStringToObject(json, "gitVersion", "v1.32.0+informer-sim");
+	cJSON_AddStringToObject(json, "minor", minor);
+	cJSON_AddStringToObject(json, "gitVersion", full);
 	cJSON_AddStringToObject(json, "gitCommit", "informer-sim " INFORMER_VERSION);
 	cJSON_AddStringToObject(json, "gitTreeState", "clean");
 	cJSON_AddStringToObject(json, "buildDate", "1970-01-01T00:00:00Z");
@@ -242,9 +276,7 @@ sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result)
 	if (!strcmp(path, "/version"))
 		*ret_result = version(request);
 	else if ((!strcmp(path, "/api") || !strcmp(path, "/apis")) && wants_aggregated(request))
-		*ret_result = reply_as(
-			request, sim_discovery_v2(request->server->registry, !strcmp(path, "/api")),
-			"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+		*ret_result = reply_aggregated(request, !strcmp(path, "/api"));
 	else if (!strcmp(path, "/api"))
 		*ret_result = api_versions(request);
 	else if (!strcmp(path, "/apis"))

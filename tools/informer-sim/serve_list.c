@@ -23,18 +23,27 @@
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/page.h"
+#include "tools/informer-sim/proto_document.h"
+#include "tools/informer-sim/proto_encode.h"
+#include "tools/informer-sim/proto_object.h"
+#include "tools/informer-sim/protobuf.h"
 #include "tools/informer-sim/query.h"
 #include "tools/informer-sim/reply.h"
+
+enum { METADATA = 1, ITEMS }; /* a list's fields in protobuf */
 
 struct list_stream {
 	const struct sim_resource *resource;
 	struct sim_view view;
-	struct sim_object **items; /* borrowed from the view */
+	struct sim_object **items; /* borrowed from the view; bare ones are the list's own */
 	size_t count;
 	size_t cap;
 	struct sim_buf head; /* of a Table: with all its rows, and no items are left */
 	struct sim_buf item_head; /* of metadata alone */
 	bool partial;
+	struct sim_shape shape;
+	bool newer;	     /* in protobuf: items have a field of no release */
+	struct sim_buf lead; /* in protobuf: what stands before the item being sent */
 	/* the stream: piece 0 is the head, then four for each item, then the tail */
 	size_t piece;
 	size_t offset;
@@ -46,17 +55,46 @@ list_free(void *cls)
 	struct list_stream *list = cls;
 
 	sim_view_done(&list->view);
+	for (size_t i = 0; list->shape.bare && i < list->count; i++)
+		sim_object_unref(list->items[i]);
 	free(list->items);
 	sim_buf_done(&list->head);
 	sim_buf_done(&list->item_head);
+	sim_buf_done(&list->lead);
 	free(list);
+}
+
+/* The same of an item in protobuf: its tag and length, its bytes, and a field more. */
+static const char *
+piece_of_message(struct list_stream *list, struct sim_object *object, size_t i, size_t *ret_len)
+{
+	size_t length;
+	const char *bytes = sim_proto_object(&list->shape, list->resource, object, &length);
+
+	switch (i) {
+	case 0:
+		sim_buf_reset(&list->lead);
+		sim_proto_begin(&list->lead, ITEMS,
+				length + (list->newer ? SIM_PROTO_NEWER_LENGTH : 0));
+		*ret_len = list->lead.len;
+		return list->lead.data;
+	case 1:
+		*ret_len = length;
+		return bytes;
+	case 2:
+		*ret_len = list->newer ? SIM_PROTO_NEWER_LENGTH : 0;
+		return SIM_PROTO_NEWER;
+	default:
+		*ret_len = 0;
+		return "";
+	}
 }
 
 /* The bytes of a piece; NULL behind the last. */
 static const char *
-piece(const struct list_stream *list, size_t i, size_t *ret_len)
+piece(struct list_stream *list, size_t i, size_t *ret_len)
 {
-	const struct sim_object *object;
+	struct sim_object *object;
 
 	if (i == 0) {
 		*ret_len = list->head.len;
@@ -64,10 +102,14 @@ piece(const struct list_stream *list, size_t i, size_t *ret_len)
 	}
 	i--;
 	if (i >= list->count * 4) {
-		*ret_len = 3;
-		return i == list->count * 4 ? "]}\n" : NULL;
+		*ret_len = list->shape.protobuf ? SIM_PROTO_TRAILER_LENGTH : 3;
+		return i > list->count * 4    ? NULL
+		       : list->shape.protobuf ? SIM_PROTO_TRAILER
+					      : "]}\n";
 	}
 	object = list->items[i / 4];
+	if (list->shape.protobuf)
+		return piece_of_message(list, object, i % 4, ret_len);
 	switch (i % 4) {
 	case 0:
 		*ret_len = i > 0;
@@ -116,7 +158,7 @@ add(struct list_stream *list, struct sim_object *object)
 		list->cap = list->cap ? list->cap * 2 : 256;
 		list->items = sim_realloc(list->items, list->cap * sizeof(struct sim_object *));
 	}
-	list->items[list->count++] = object;
+	list->items[list->count++] = list->shape.bare ? sim_object_bare(list->resource, object) : object;
 }
 
 /*
@@ -188,6 +230,32 @@ open_view(struct sim_request *request, const struct sim_query *query, struct sim
 			      "The resourceVersion for the provided list is too old.");
 }
 
+/* The same in protobuf, whose length is told before its first byte: all items are encoded now. */
+static void
+begin_message(const struct sim_request *request, struct list_stream *list, const char *meta)
+{
+	_cleanup_(sim_buf_done) struct sim_buf kind = {0};
+	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	_cleanup_(sim_buf_done) struct sim_buf list_meta = {0};
+	_cleanup_(sim_buf_done) struct sim_buf inside = {0};
+	uint64_t length;
+	size_t len;
+
+	sim_buf_printf(&text, "{%s}", meta);
+	sim_proto_json("v1", "ListMeta", text.data, text.len, &list_meta);
+	sim_proto_bytes(&inside, METADATA, list_meta.data, list_meta.len);
+	length = inside.len;
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t at = 0; at < 4; at++) {
+			piece_of_message(list, list->items[i], at, &len);
+			length += len;
+		}
+	sim_buf_printf(&kind, "%sList", sim_proto_kind(&list->shape, request->resource));
+	sim_proto_envelope(&list->head, sim_proto_version(&list->shape, request->resource), kind.data,
+			   length);
+	sim_buf_put(&list->head, inside.data, inside.len);
+}
+
 /* What stands before the items, in the shape that was asked for; meta: the inside of metadata. */
 static void
 begin(const struct sim_request *request, struct list_stream *list, const char *meta)
@@ -195,6 +263,10 @@ begin(const struct sim_request *request, struct list_stream *list, const char *m
 	const struct sim_shape *shape = &request->shape;
 	const struct sim_resource *resource = request->resource;
 
+	if (shape->protobuf) {
+		begin_message(request, list, meta);
+		return;
+	}
 	switch (shape->kind) {
 	case SIM_TABLE:
 		sim_key_chunks_head(shape, resource, meta, true, &list->head);
@@ -253,7 +325,8 @@ build(struct sim_request *request, const struct sim_query *query, struct list_st
 		if (sim_selector_empty(query->labels) && sim_selector_empty(query->fields))
 			sim_buf_printf(&meta, ",\"remainingItemCount\":%" PRIu64, left);
 	}
-	sim_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu", list->view.rv, list->count);
+	sim_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu%s", list->view.rv, list->count,
+		       list->shape.protobuf ? " in protobuf" : "");
 	begin(request, list, meta.data);
 	return 0;
 }
@@ -263,6 +336,7 @@ sim_handle_list(struct sim_request *request)
 {
 	_cleanup_(sim_query_done) struct sim_query query = {0};
 	struct list_stream *list;
+	const char *type;
 	uint64_t total = 0;
 	bool cached, told;
 
@@ -270,7 +344,8 @@ sim_handle_list(struct sim_request *request)
 	if (sim_query_parse(request, &query) < 0)
 		return sim_reply_status(request);
 	list = sim_alloc(sizeof(*list));
-	*list = (struct list_stream){.resource = request->resource};
+	*list = (struct list_stream){
+		.resource = request->resource, .shape = request->shape, .newer = request->newer};
 	cached = query.rv_given && query.rv == 0; /* behind a continue token too */
 	if (request->paginate) {
 		query.limit = request->paginate;
@@ -289,5 +364,6 @@ sim_handle_list(struct sim_request *request)
 		total = MHD_SIZE_UNKNOWN;
 	for (size_t i = 0, len; total != MHD_SIZE_UNKNOWN && piece(list, i, &len); i++)
 		total += len;
-	return sim_reply_reader(request, 200, "application/json", total, told, read_list, list, list_free);
+	type = request->shape.protobuf ? SIM_PROTOBUF_TYPE : "application/json";
+	return sim_reply_reader(request, 200, type, total, told, read_list, list, list_free);
 }

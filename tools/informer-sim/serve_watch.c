@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * WATCH: a stream of JSON lines, written by the connection's own thread.
+ * WATCH: a stream of JSON lines, or of frames in protobuf, written by the connection's own thread.
  *
  *   opening -> initial -> (end mark) -> live -> end
  *           -> error line -> end
@@ -20,6 +20,7 @@
 #include "tools/informer-sim/client_wait.h"
 #include "tools/informer-sim/sim_clock.h"
 #include "tools/informer-sim/handlers.h"
+#include "tools/informer-sim/protobuf.h"
 #include "tools/informer-sim/reply.h"
 #include "tools/informer-sim/watch_fault.h"
 #include "tools/informer-sim/watch_line.h"
@@ -46,6 +47,8 @@ stream_free(void *cls)
 	sim_query_done(&s->query);
 	sim_buf_done(&s->own);
 	sim_buf_done(&s->between);
+	sim_buf_done(&s->message);
+	sim_object_unref(s->bare);
 	sim_buf_done(&s->head);
 	free(s->prefix);
 	free(s);
@@ -182,6 +185,11 @@ next_line(struct sim_stream *s)
 		return false;
 	s->rules = sim_faults_version(s->server->faults);
 	any_line(s);
+	if (s->unencodable && !s->ended && s->piece_at < s->piece_count) {
+		s->piece_at = s->piece_count;
+		s->ended = true;
+		s->end = "it cannot be encoded";
+	}
 	if (faulty && (!s->ended || s->piece_at < s->piece_count)) {
 		sim_watch_ask(s, s->piece_at < s->piece_count);
 		sim_watch_spoil(s);
@@ -296,7 +304,7 @@ sim_handle_watch(struct sim_request *request)
 {
 	struct MHD_Response *response;
 	struct sim_buf name = {0};
-	const char *rv;
+	const char *rv, *type;
 	struct sim_stream *s;
 	struct sim_query query;
 	struct sim_buf prefix = {0};
@@ -311,6 +319,10 @@ sim_handle_watch(struct sim_request *request)
 				 .resource = request->resource,
 				 .query = query,
 				 .shape = request->shape};
+	s->newer = request->newer;
+	s->unencodable = request->unencodable && request->shape.protobuf;
+	if (s->shape.protobuf)
+		sim_buf_puts(&request->note, " in protobuf");
 	if (s->shape.kind == SIM_PLAIN)
 		sim_buf_put(&s->head, s->resource->head, s->resource->head_len);
 	else
@@ -355,5 +367,6 @@ sim_handle_watch(struct sim_request *request)
 						     stream_free);
 	if (!response)
 		stream_free(s);
-	return sim_reply_response(request, 200, "application/json", response);
+	type = request->shape.protobuf ? SIM_PROTOBUF_TYPE ";stream=watch" : "application/json";
+	return sim_reply_response(request, 200, type, response);
 }

@@ -227,6 +227,9 @@ complete(struct sim_registry *registry, const struct sim_resource *from, const s
 		sim_buf_printf(&buf, "%s/", r->group);
 	sim_buf_puts(&buf, r->version);
 	r->api_version = sim_buf_take(&buf);
+	r->message = r->custom ? NULL
+			       : proto_schema_kind(proto_schema_builtin(), r->api_version,
+						   strlen(r->api_version), r->kind, strlen(r->kind));
 	if (r->custom)
 		sim_buf_printf(&buf, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",", r->api_version, r->kind);
 	else

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tools/schema/proto_schema.h"
+
 #define SIM_RESOURCES_MAX 256
 #define SIM_FIELDS_MAX 12
 
@@ -50,6 +52,7 @@ struct sim_resource {
 
 	_Atomic bool gone; /* its CustomResourceDefinition was deleted */
 
+	const struct proto_message *message; /* its type in protobuf; NULL: it has none, and is JSON only */
 	char *group_resource; /* "deployments.apps" */
 	char *api_version;    /* "apps/v1" */
 	char *head;	      /* what an object begins with outside lists: {"kind":"Pod","apiVersion":"v1", */

@@ -13,17 +13,33 @@
 #include <time.h>
 
 #include "tools/informer-sim/field_sim.h"
+#include "tools/informer-sim/protobuf.h"
 #include "tools/printer/print.h"
+
+/* Is it one of those that stand with a + between them? */
+static bool
+names(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *list; list += strcspn(list, "+"), list += *list == '+')
+		if (!strncmp(list, name, len) && (list[len] == '+' || !list[len]))
+			return true;
+	return false;
+}
 
 /* One media range: "application/json;as=Table;v=v1;g=meta.k8s.io". Is it served, and in which shape? */
 static bool
-served(char *range, struct sim_shape *shape)
+served(char *range, const struct sim_offer *offer, struct sim_shape *shape)
 {
 	const char *type, *as = "", *version = "v1", *group = "meta.k8s.io";
+	bool protobuf = false, bare = false;
 	char *part;
 
-	type = strsep(&range, ";");
-	type += strspn(type, " ");
+	part = strsep(&range, ";");
+	part += strspn(part, " ");
+	part[strcspn(part, " ")] = '\0';
+	type = part;
 	while ((part = strsep(&range, ";"))) {
 		part += strspn(part, " ");
 		part[strcspn(part, " ")] = '\0';
@@ -33,12 +49,20 @@ served(char *range, struct sim_shape *shape)
 			version = part + 2;
 		else if (!strncmp(part, "g=", 2))
 			group = part + 2;
+		else if (!strncmp(part, "drop=", 5))
+			bare = offer->drop && names(part + 5, "metadata.managedFields");
 		else if (!strncmp(part, "stream=", 7) && strcmp(part + 7, "watch") != 0)
 			return false;
 	}
-	if (strncmp(type, "application/json", 16) != 0 && strncmp(type, "*/*", 3) != 0)
+	if (!strcmp(type, SIM_PROTOBUF_TYPE) && !offer->as_json)
+		protobuf = true;
+	else if (strcmp(type, SIM_PROTOBUF_TYPE) != 0 && strncmp(type, "application/json", 16) != 0 &&
+		 strncmp(type, "*/*", 3) != 0)
 		return false;
-	*shape = (struct sim_shape){.kind = SIM_PLAIN, .version = "v1"};
+	if (protobuf && (!offer->protobuf || (!as[0] && !offer->typed) || !strcmp(as, "Table")))
+		return false;
+	*shape = (struct sim_shape){.kind = SIM_PLAIN, .version = "v1", .protobuf = protobuf,
+				     .bare = bare && strcmp(as, "Table") != 0};
 	if (!as[0])
 		return true;
 	if (strcmp(group, "meta.k8s.io") != 0 ||
@@ -57,7 +81,7 @@ served(char *range, struct sim_shape *shape)
 }
 
 int
-sim_shape_parse(const char *accept, struct sim_shape *ret_shape)
+sim_shape_parse(const char *accept, const struct sim_offer *offer, struct sim_shape *ret_shape)
 {
 	_cleanup_(sim_freep) char *copy = sim_strndup(accept ? accept : "", accept ? strlen(accept) : 0);
 	char *rest = copy, *range;
@@ -66,7 +90,7 @@ sim_shape_parse(const char *accept, struct sim_shape *ret_shape)
 	if (!copy[strspn(copy, " ")])
 		return 0;
 	while ((range = strsep(&rest, ",")))
-		if (served(range, ret_shape))
+		if (served(range, offer, ret_shape))
 			return 0;
 	return -ENOTSUP;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In which shape objects are answered: as they are, their metadata alone, or rows of a Table. The client says
- * so in Accept: application/json;as=Table;v=v1;g=meta.k8s.io
+ * In which shape objects are answered: as they are, their metadata alone, or rows of a Table; and in which
+ * syntax: JSON or protobuf. The client says so in Accept: application/json;as=Table;v=v1;g=meta.k8s.io
  */
 #ifndef TOOLS_INFORMER_SIM_SHAPE_H
 #define TOOLS_INFORMER_SIM_SHAPE_H
@@ -17,11 +17,26 @@ struct sim_shape {
 	enum sim_shape_kind kind;
 	const char *version; /* of meta.k8s.io: "v1" or "v1beta1"; a literal */
 	enum sim_row_object rows;
+	bool protobuf; /* else JSON */
+	bool bare;     /* without metadata.managedFields: drop=metadata.managedFields, KEP-5958 */
 };
 
-/* The first of Accept's media types that is served. -ENOTSUP: none is. accept may be NULL. */
+/* What there is to choose from. */
+struct sim_offer {
+	bool protobuf; /* the server has it at all: for metadata, and for what goes wrong */
+	bool typed;    /* it has it for the kind that is asked for */
+	bool as_json;  /* whatever is asked for comes in JSON */
+	bool drop;     /* metadata.managedFields can be left out */
+};
+
+/*
+ * The first of Accept's media types that is served, in the order of the client.
+ *
+ * accept   may be NULL
+ * Returns  0; -ENOTSUP: none is
+ */
 int
-sim_shape_parse(const char *accept, struct sim_shape *ret_shape);
+sim_shape_parse(const char *accept, const struct sim_offer *offer, struct sim_shape *ret_shape);
 
 /*
  * Append `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`, which metadata and }

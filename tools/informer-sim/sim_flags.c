@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "tools/flags/flags.h"
+#include "tools/schema/proto_release.h"
+#include "tools/schema/proto_schema.h"
 
 /* ---- values ---- */
 
@@ -42,6 +44,25 @@ take_seed(void *at, const char *value, char **ret_error)
 
 	options->now = 1767225600; /* 2026-01-01T00:00:00Z */
 	return flag_number(value, 0, UINT64_MAX, &options->seed, ret_error);
+}
+
+static int
+take_release(void *at, const char *value, char **ret_error)
+{
+	const char *minor = strchr(value, '.');
+
+	*(unsigned *)at = minor ? proto_release(value, minor + 1) : 0;
+	return *(unsigned *)at ? 0 : flag_fail(ret_error, "must be a release, as 1.36");
+}
+
+/* Print as this release; 0: as the newest. Whether it is known. */
+static bool
+fit(unsigned release)
+{
+	struct proto_schema *schema = proto_schema_builtin();
+
+	proto_schema_fit(schema, release ? release : proto_schema_newest(schema));
+	return proto_schema_release(schema) && release <= proto_schema_newest(schema);
 }
 
 static int
@@ -125,6 +146,13 @@ static const struct flag flags[] = {
 	 offsetof(struct sim_options, server.bookmark_interval), false},
 	{"no-watch-list", 0, NULL, "refuse sendInitialEvents, as a server without the WatchList feature",
 	 FLAG_ON(struct sim_options, server.no_watch_list)},
+	{"drop-fields", 0, NULL, "honour drop=metadata.managedFields in Accept",
+	 FLAG_ON(struct sim_options, server.drop_fields)},
+	{"release", 0, "R", "print objects as Kubernetes R did, 1.36; default: the newest that is known",
+	 take_release, offsetof(struct sim_options, release), false},
+	{"hide-version", 0, NULL, "forbid /version, as without ClusterRole system:public-info-viewer",
+	 FLAG_ON(struct sim_options, server.hide_version)},
+	{"no-protobuf", 0, NULL, "serve JSON only", FLAG_ON(struct sim_options, server.no_protobuf)},
 	{"no-aggregated-discovery", 0, NULL, "serve discovery the old way only",
 	 FLAG_ON(struct sim_options, server.no_aggregated_discovery)},
 	{"rv-wait", 0, "MS", "how long a request at a future RV waits for its 504; default 3000",
@@ -212,6 +240,11 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 	}
 	if (at < argc)
 		return usage("%s: it takes flags only", argv[at]);
+	if (!proto_schema_builtin())
+		return usage("out of memory");
+	if (!fit(o->release))
+		return usage("--release is none of those that are known: %s",
+			     proto_schema_releases(proto_schema_builtin()));
 	o->tls |= o->tls_dir != NULL;
 	if (!o->tls_cert_text != !o->tls_key_text)
 		return usage("--tls-cert and --tls-key go together");

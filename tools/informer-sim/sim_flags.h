@@ -20,6 +20,7 @@ struct sim_options {
 	unsigned replicas;
 	unsigned nodes;
 	unsigned pods_per_node;
+	unsigned release; /* proto_release(); 0: the newest */
 	double churn;
 	uint64_t churn_count;
 	uint64_t seed;

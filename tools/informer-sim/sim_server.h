@@ -32,6 +32,9 @@ struct sim_server_options {
 	/* PEM text: clients whose certificate it signed are let in; or NULL */
 	const char *client_ca;
 	unsigned bookmark_interval;	/* seconds */
+	bool no_protobuf;		/* JSON alone */
+	bool hide_version;		/* /version is forbidden */
+	bool drop_fields;		/* drop=metadata.managedFields of Accept is honoured */
 	bool no_watch_list;		/* refuse sendInitialEvents, as with the feature gate off */
 	bool no_aggregated_discovery;	/* only the old way, as before 1.26 */
 	unsigned await_ms;		/* how long a future RV is waited for */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/proto_document.h"
+
 static char *__attribute__((format(printf, 1, 0)))
 vformat(const char *format, va_list args)
 {
@@ -127,6 +129,16 @@ sim_status_print(const struct sim_status *status, struct sim_buf *buf)
 	if (status->has_details)
 		details(status, buf);
 	sim_buf_printf(buf, ",\"code\":%d}", status->code);
+}
+
+void
+sim_status_encode(const struct sim_status *status, struct sim_buf *buf)
+{
+	_cleanup_(sim_buf_done) struct sim_buf json = {0};
+
+	sim_status_print(status, &json);
+	if (sim_proto_document("v1", "Status", json.data, json.len, buf) < 0)
+		abort(); /* our own text */
 }
 
 int

@@ -48,6 +48,9 @@ sim_status_cause(struct sim_status *status, const char *reason, const char *fiel
 	__attribute__((format(printf, 4, 5)));
 void
 sim_status_print(const struct sim_status *status, struct sim_buf *buf);
+/* The same as a protobuf document. */
+void
+sim_status_encode(const struct sim_status *status, struct sim_buf *buf);
 /* Cleanup function. */
 void
 sim_status_done(struct sim_status *status);

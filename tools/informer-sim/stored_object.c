@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/informer-sim/typed.h"
+
 #define RV_DIGITS 20
 
 static int
@@ -102,12 +104,20 @@ sim_object_new(const struct sim_resource *resource, struct sim_doc *doc, struct 
 	if (r < 0)
 		return r;
 	meta = sim_get(doc->root, "metadata");
-	rv = sim_new_string(doc, "");
+	rv = sim_new_string(doc, "0"); /* not empty, which its type might omit */
 	if (sim_get(meta, "resourceVersion"))
 		sim_set(doc, meta, "resourceVersion", rv);
 	else
 		sim_set_after(doc, meta, "uid", "resourceVersion", rv);
+	if (resource->message) {
+		char why[SIM_TYPED_WHY];
+
+		r = sim_typed_fit(doc, doc->root, proto_schema_builtin(), resource->message, why);
+		if (r < 0)
+			return refuse(ret_error, "", why);
+	}
 	rv = sim_get(meta, "resourceVersion");
+	rv->text_len = 0; /* until the store knows it */
 
 	if (resource->namespaced) {
 		sim_text(sim_get(meta, "namespace"), &side);
@@ -152,6 +162,7 @@ sim_object_new(const struct sim_resource *resource, struct sim_doc *doc, struct 
 		.text = at + side.len,
 	};
 	atomic_init(&object->refs, 1);
+	atomic_init(&object->encoded, NULL);
 	memcpy(object->text, text.data, text.len);
 	*ret_object = object;
 	return 0;
@@ -168,8 +179,10 @@ void
 sim_object_unref(struct sim_object *object)
 {
 	/* acq_rel: whoever frees has seen every other owner's last read */
-	if (object && atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) == 1)
-		free(object);
+	if (!object || atomic_fetch_sub_explicit(&object->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	free(atomic_load_explicit(&object->encoded, memory_order_relaxed));
+	free(object);
 }
 
 void
@@ -252,4 +265,19 @@ sim_object_edit(const struct sim_resource *resource, const struct sim_object *ob
 	if (sim_doc_parse(doc, copy, buf.len, NULL, &error) < 0)
 		abort(); /* our own text */
 	sim_buf_done(&buf);
+}
+
+struct sim_object *
+sim_object_bare(const struct sim_resource *resource, const struct sim_object *object)
+{
+	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	struct sim_object_error error;
+	struct sim_object *bare;
+
+	sim_object_edit(resource, object, &doc);
+	sim_remove(sim_get(doc.root, "metadata"), "managedFields");
+	if (sim_object_new(resource, &doc, &bare, &error) < 0)
+		abort(); /* it was one */
+	sim_object_stamp(bare, object->rv);
+	return bare;
 }

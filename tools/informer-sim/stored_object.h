@@ -21,6 +21,13 @@
 #include "tools/informer-sim/doc.h"
 #include "tools/informer-sim/served_resource.h"
 
+/* An object in protobuf, see proto_object.h. */
+struct sim_encoded {
+	size_t len;
+	size_t meta_len; /* of the metadata, with which it begins */
+	char bytes[];
+};
+
 struct sim_object {
 	_Atomic unsigned refs;
 	uint32_t namespace_len; /* of the key's part before '/', 0 when cluster-wide */
@@ -35,6 +42,7 @@ struct sim_object {
 	const char *labels; /* name NUL value NUL ... */
 	const char *fields; /* a value, NUL, for each of resource->fields */
 	char *text;
+	_Atomic(struct sim_encoded *) encoded; /* NULL until it is asked for; then it stays */
 };
 
 /* Why a document cannot be an object: a field, and the sentence about it. */
@@ -62,6 +70,10 @@ sim_object_unref(struct sim_object *object);
 /* Cleanup function. */
 void
 sim_object_unrefp(struct sim_object **object);
+
+/* A new one of the same RV that has no metadata.managedFields. */
+struct sim_object *
+sim_object_bare(const struct sim_resource *resource, const struct sim_object *object);
 
 /* Write the RV into an object that nobody else sees yet. */
 void

@@ -46,8 +46,7 @@ repeat(struct sim_stream *s, uint64_t back)
 static void
 say(struct sim_stream *s, const char *text)
 {
-	sim_buf_reset(&s->between);
-	sim_buf_puts(&s->between, text);
+	sim_watch_said(s, text);
 	if (s->piece_at >= s->piece_count) {
 		s->piece_count = s->piece_at = 0;
 		s->piece_offset = 0;
@@ -93,6 +92,11 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 		break;
 	case SIM_FAULT_SAY:
 		say(s, fault->text);
+		break;
+	case SIM_FAULT_NEWER:
+		s->newer = true;
+		if (s->shown && s->piece_at < s->piece_count)
+			sim_watch_line(s, s->shown_change, s->shown, s->shown_rv);
 		break;
 	case SIM_FAULT_BOOKMARK:
 		sim_watch_bookmark(s, s->told_rv, false);
@@ -145,7 +149,11 @@ sim_watch_spoil(struct sim_stream *s)
 	s->fault = (struct sim_fault){0};
 	len = whole.len / 2;
 	if (kind == SIM_FAULT_INVALID) {
-		whole.data[len] = 0x01; /* in no JSON text may this stand */
+		/* in no JSON text may the one stand, and no frame begins with the other: a field of type 7 */
+		if (s->shape.protobuf)
+			whole.data[4] = 0x0f;
+		else
+			whole.data[len] = 0x01;
 	} else {
 		whole.len = len;
 		s->broken = kind == SIM_FAULT_MID_FRAME;

@@ -49,6 +49,14 @@ struct sim_stream {
 	size_t piece_offset;
 	struct sim_buf own; /* bytes of the line that are no object's */
 	struct sim_buf between; /* lines that rules say, before it */
+	struct sim_buf message; /* in protobuf: a message that no object has ready */
+	/* in protobuf: the object that the line shows, and how; NULL: none */
+	struct sim_object *shown;
+	enum sim_change shown_change;
+	struct sim_object *bare; /* the object being sent, without its managedFields; the stream's own */
+	uint64_t shown_rv;
+	bool newer;	  /* objects have a field that the client cannot know */
+	bool unencodable; /* no object can be written */
 	char rv[24];
 
 	uint64_t opened_ms;

@@ -58,6 +58,8 @@ env_text(const struct sim_workload *w, unsigned count, struct sim_rng *rng, stru
 static void
 container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_rng *rng, struct sim_buf *buf)
 {
+	/* as a server prints them, whatever it was given */
+	static const char *const limits[] = {"256Mi", "512Mi", "1Gi", "2Gi"};
 	unsigned port = 8080 + i;
 	char name[96];
 
@@ -76,9 +78,9 @@ container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_r
 			       port, w->name, 1 + sim_rng_below(rng, 16), i, port);
 	env_text(w, i == 0 && !init ? w->envs : w->envs / 4, rng, buf);
 	sim_buf_printf(buf,
-		       ",\"resources\":{\"limits\":{\"memory\":\"%uMi\"},\"requests\":{\"cpu\":\"%um\","
+		       ",\"resources\":{\"limits\":{\"memory\":\"%s\"},\"requests\":{\"cpu\":\"%um\","
 		       "\"memory\":\"%uMi\"}}",
-		       256u << sim_rng_below(rng, 4), 10 + 10 * sim_rng_below(rng, 50),
+		       limits[sim_rng_below(rng, COUNT(limits))], 10 + 10 * sim_rng_below(rng, 50),
 		       64u << sim_rng_below(rng, 3));
 	sim_buf_printf(
 		buf,

@@ -102,12 +102,12 @@ cell_progress(struct field resource, struct cells *cells)
 static void
 add_resources(struct field report, struct text *out)
 {
-	static const char *const heading[] = {"RESOURCE", "STATE", "ACTIVITY", "OBJECTS",
-					      "RV",       "HEARD", "LISTS",    "EVENTS"};
+	static const char *const heading[] = {"RESOURCE", "STATE", "ACTIVITY", "OBJECTS", "RV",
+					      "HEARD",    "WIRE",  "LISTS",    "EVENTS"};
 	struct cells cells = CELLS_INIT;
 	struct field_iter it;
 
-	for (size_t i = 0; i < 8; i++)
+	for (size_t i = 0; i < 9; i++)
 		cells_adds(&cells, heading[i]);
 	field_iterate(member(report, "resources"), &it);
 	while (field_next(&it)) {
@@ -117,12 +117,32 @@ add_resources(struct field report, struct text *out)
 		cell_int(member(it.item, "objects"), &cells);
 		cells_add_or(&cells, field_string(member(it.item, "rv")), "-");
 		cell_age(field_int(member(it.item, "age_ns")), &cells);
+		cells_add_or(&cells, field_string(member(it.item, "wire")), "-");
 		cells_addf(&cells, "%" PRId64,
 			   field_int(member(it.item, "lists")) + field_int(member(it.item, "watch_lists")));
 		cell_int(member(it.item, "events"), &cells);
 	}
-	table_write(&cells, 8, out);
+	table_write(&cells, 9, out);
 	cells_done(&cells);
+}
+
+/* Which resources came in JSON though protobuf was asked for, and why. */
+static void
+add_fallbacks(struct field report, struct text *out)
+{
+	struct field_iter it;
+
+	field_iterate(member(report, "resources"), &it);
+	while (field_next(&it)) {
+		int64_t fallbacks = field_int(member(it.item, "wire_fallbacks"));
+		struct field_text name = field_string(member(it.item, "resource")),
+				  why = field_string(member(it.item, "wire_why"));
+
+		if (fallbacks > 0)
+			text_addf(out, "\n%.*s: protobuf was given up for JSON %" PRId64 " time%s: %.*s\n",
+				  (int)name.length, name.data, fallbacks, fallbacks == 1 ? "" : "s",
+				  (int)why.length, why.data);
+	}
 }
 
 /* What went wrong lately, one line each, and until when is waited. */
@@ -153,14 +173,14 @@ static void
 add_readers(struct field report, struct text *out)
 {
 	static const char *const heading[] = {"READER", "PID",        "UID", "GENERATION",
-					      "PINS",   "OLDEST PIN", "LAG"};
+					      "PINS",   "OLDEST PIN", "LAG", "DEAR WAKE"};
 	struct field readers = member(report, "readers");
 	struct cells cells = CELLS_INIT;
 	struct field_iter it;
 
 	if (field_count(readers) == 0)
 		return;
-	for (size_t i = 0; i < 7; i++)
+	for (size_t i = 0; i < 8; i++)
 		cells_adds(&cells, heading[i]);
 	field_iterate(readers, &it);
 	while (field_next(&it)) {
@@ -174,10 +194,17 @@ add_readers(struct field report, struct text *out)
 		else
 			cells_adds(&cells, "-");
 		cells_addf(&cells, "%" PRId64 " epochs%s", field_int(member(it.item, "lag_epochs")),
-			   field_is_true(member(it.item, "dropped")) ? ", dropped" : "");
+			   field_is_true(member(it.item, "revoked"))   ? ", revoked"
+			   : field_is_true(member(it.item, "dropped")) ? ", dropped"
+								       : "");
+		if (field_is_true(member(it.item, "woken_aside")))
+			cells_addf(&cells, "%.1f ms, aside",
+				   (double)field_int(member(it.item, "wake_ns")) / 1e6);
+		else
+			cells_adds(&cells, "-");
 	}
 	text_addc(out, '\n');
-	table_write(&cells, 7, out);
+	table_write(&cells, 8, out);
 	cells_done(&cells);
 }
 
@@ -275,6 +302,27 @@ add_reload(struct field report, struct text *out)
 	text_adds(out, "\n");
 }
 
+/* Memory of queues, and who found none, or was not let in. */
+static void
+add_room(struct field report, struct text *out)
+{
+	struct field memory = member(report, "queue_memory"), connections = member(report, "connections");
+	int64_t refused = field_int(member(memory, "refused")),
+		denied = field_int(member(connections, "denied"));
+
+	if (!field_is_set(memory))
+		return;
+	text_adds(out, "queues: ");
+	add_size(out, field_int(member(memory, "bytes")));
+	text_adds(out, " of ");
+	add_size(out, field_int(member(memory, "limit_bytes")));
+	if (refused > 0)
+		text_addf(out, ", %" PRId64 " refused", refused);
+	if (denied > 0)
+		text_addf(out, "; %" PRId64 " connections of users who may not attach", denied);
+	text_addc(out, '\n');
+}
+
 static void
 add_daemon(struct field report, struct text *out)
 {
@@ -300,6 +348,7 @@ add_daemon(struct field report, struct text *out)
 	text_adds(out, " free), writer's own ");
 	add_size(out, field_int(member(arena, "private_bytes")));
 	text_addc(out, '\n');
+	add_room(report, out);
 	add_reload(report, out);
 	text_addc(out, '\n');
 }
@@ -320,6 +369,7 @@ add_report(const char *json, size_t length, struct text *out)
 	add_daemon(report, out);
 	add_resources(report, out);
 	add_errors(report, out);
+	add_fallbacks(report, out);
 	add_readers(report, out);
 	add_queues(report, out);
 	add_consumers(report, out);
@@ -465,8 +515,9 @@ const struct cli_command command_stat = {
 	.usage = "informerctl stat [-o table|json] [--watch]",
 	.details = "STATE is what readers get; ACTIVITY is what informerd does at the moment; HEARD is how "
 		   "long ago the API server\n"
-		   "was heard of on the resource. LAG is how many versions a reader's oldest open snapshot "
-		   "lies behind.",
+		   "was heard of on the resource; WIRE is what it came in last, protobuf or JSON. LAG is how "
+		   "many\n"
+		   "versions a reader's oldest open snapshot lies behind.",
 	.flags = flags,
 	.flag_count = sizeof(flags) / sizeof(*flags),
 	.run = run,

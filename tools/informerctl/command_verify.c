@@ -76,7 +76,7 @@ run(const struct cli_command *command, int argc, char **argv)
 			 args.items[0]);
 		goto out;
 	}
-	inf = cli_attach(&args, INFORMER_VERIFY);
+	inf = cli_attach(&args, INFORMER_VERIFY | INFORMER_ORPHAN);
 	if (!inf)
 		goto out;
 	r = cli_begin(inf, &args, &snap);

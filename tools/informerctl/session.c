@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attaching, and saying why it did not work; see cli.h. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,16 +103,12 @@ say_who_may(const char *socket)
 	return EXIT_USAGE;
 }
 
-/* Why there is no arena, by asking the daemon. `r` is what it answered. */
+/* Why there is no arena, or no answer: `r` says it, and `detail`, a sentence. Returns the exit code. */
 static int
-explain(struct informer *inf, const struct cli_args *args, int r)
+explain(const struct cli_args *args, int r, const char *detail)
 {
 	const char *socket = cli_socket(args);
-	struct informer_status status = {.size = sizeof(status)};
-	char detail[512] = "";
 
-	informer_last_error(inf, detail, sizeof(detail));
-	informer_status(inf, &status);
 	switch (r) {
 	case -ENOENT:
 	case -ECONNREFUSED:
@@ -127,12 +124,11 @@ explain(struct informer *inf, const struct cli_args *args, int r)
 			"no permission to use informerd's socket %s\n"
 			"run as root or informerd's user, or let your group in: informerd --allow-gid %lu",
 			socket, (unsigned long)getegid());
+	case INFORMER_E_CORRUPT:
+		cli_fail("%s; start informerd, which sets it aside and lists again", detail);
+		return EXIT_CONDITION;
 	case INFORMER_E_REFUSED:
 		return cli_fail("%s (socket %s)", *detail ? detail : "informerd refused this reader", socket);
-	case 0:
-		return cli_fail("informerd runs, but has published nothing yet%s%s\n"
-				"see informerctl stat; wait with informerctl wait --for=synced",
-				*status.reason ? ": " : "", status.reason);
 	default:
 		return cli_fail("cannot reach informerd at %s: %s", socket,
 				*detail ? detail : informer_strerror(r));
@@ -143,27 +139,56 @@ int
 cli_ask(struct informer *inf, const struct cli_args *args, char **ret_text, size_t *ret_length)
 {
 	int r = informer_stat_json(inf, ASK_MS, ret_text, ret_length);
+	char detail[512];
 
-	return r == 0 ? -1 : explain(inf, args, r);
+	if (r == 0)
+		return -1;
+	informer_last_error(inf, detail, sizeof(detail));
+	return explain(args, r, detail);
+}
+
+/* What may be otherwise in a moment: nobody has answered yet, or who did is not ready. */
+static bool
+may_pass(int failure)
+{
+	return failure == 0 || failure == INFORMER_E_NOT_READY || failure == -ETIMEDOUT;
+}
+
+/* There is no arena yet: wait for as long as that may pass. -1 with a snapshot, else the exit code. */
+static int
+begin_late(struct informer *inf, const struct cli_args *args, struct informer_snapshot *ret_snapshot)
+{
+	struct informer_status status = {.size = sizeof(status)};
+	uint64_t end = time_ms() + START_MS, now;
+	int r = INFORMER_E_NOT_READY;
+
+	while (r == INFORMER_E_NOT_READY && (now = time_ms()) < end) {
+		struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+
+		informer_status(inf, &status);
+		if (!may_pass(status.failure))
+			break;
+		poll(&news, 1, (int)(end - now));
+		informer_dispatch(inf);
+		r = informer_begin(inf, ret_snapshot);
+	}
+	if (r != INFORMER_E_NOT_READY)
+		return r == 0 ? -1 : cli_fail_code(inf, r, "cannot read the arena");
+	informer_status(inf, &status);
+	if (status.failure == 0 || status.failure == INFORMER_E_NOT_READY)
+		return cli_fail("informerd runs, but has published nothing yet%s%s\n"
+				"see informerctl stat; wait with informerctl wait --for=synced",
+				*status.reason ? ": " : "", status.reason);
+	return explain(args, status.failure, status.reason);
 }
 
 int
 cli_begin(struct informer *inf, const struct cli_args *args, struct informer_snapshot *ret_snapshot)
 {
-	int r = informer_begin(inf, ret_snapshot), asked;
-	size_t length;
-	char *text;
+	int r = informer_begin(inf, ret_snapshot);
 
-	if (r == INFORMER_E_NOT_READY) {
-		asked = informer_stat_json(inf, ASK_MS, &text, &length);
-		if (asked < 0)
-			return explain(inf, args, asked);
-		informer_free(inf, text);
-		informer_wait_attached(inf, START_MS);
-		r = informer_begin(inf, ret_snapshot);
-		if (r == INFORMER_E_NOT_READY)
-			return explain(inf, args, 0);
-	}
+	if (r == INFORMER_E_NOT_READY)
+		return begin_late(inf, args, ret_snapshot);
 	return r == 0 ? -1 : cli_fail_code(inf, r, "cannot read the arena");
 }
 

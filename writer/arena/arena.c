@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena file: made, mapped once at its maximum size, grown under its mapping; blocks made, sealed, given
- * back.
+ * The arena file: made, mapped once at its maximum size; blocks made, sealed, given back. How it gets memory,
+ * and gives it back: arena_memory.c.
  */
 #include "writer/arena/arena.h"
 
@@ -15,100 +15,19 @@
 #include <unistd.h>
 
 #include "shm-layout/huge_map.h"
-#include "writer/arena/arena_books.h"
+#include "shm-layout/root.h"
+#include "writer/arena/arena_internal.h"
 #include "writer/arena/arena_pages.h"
 #include "shm-layout/time_ns.h"
 
-#define GROWTH_MIN (512ull * 1024)
-#define GROWTH_MAX (32ull * 1024 * 1024)
-
-/* What belongs to the books and is not part of the contract. */
-struct arena_private {
-	struct arena_books *books;
-	uint64_t blocks;
-	uint64_t huge_bytes;	/* so far the file was offered to the kernel as huge pages */
-	uint64_t working_epoch;
-	uint64_t retired_since_bytes;
-	uint64_t leaked_blocks;
-	uint64_t fail_after;
-	bool reserve_open;
-	bool refused;
-};
-
-/* ---- size ---- */
-
-/*
- * How long the file shall be: by an eighth more, and by what is needed; from 4 MiB on a multiple of 2 MiB, so
- * that all of it can stand in huge pages.
- */
-static uint64_t
-comfortable_bytes(const struct arena *a, uint64_t need)
-{
-	uint64_t old = a->view.committed, step = old / 8,
-		 unit = old < 2 * HUGE_PAGE_BYTES ? 4096 : HUGE_PAGE_BYTES, bytes;
-
-	step = step < GROWTH_MIN ? GROWTH_MIN : step > GROWTH_MAX ? GROWTH_MAX : step;
-	bytes = (old + (need > step ? need : step) + unit - 1) / unit * unit;
-	return bytes < a->max_bytes ? bytes : a->max_bytes;
-}
-
-static int
-arena_grow(struct arena *a, uint64_t need)
-{
-	uint64_t old = a->view.committed, least = (old + need + 4095) & ~4095ull,
-		 bytes = comfortable_bytes(a, need);
-	int r;
-
-	if (least > a->max_bytes)
-		return -ENOSPC;
-	r = arena_pages_extend(a->fd, a->header, old, bytes);
-	if (r < 0 && least < bytes) { /* no room for comfort */
-		bytes = least;
-		r = arena_pages_extend(a->fd, a->header, old, bytes);
-	}
-	if (r < 0)
-		return r;
-	books_extend(a->private->books, old / REF_UNIT, bytes / REF_UNIT);
-	a->view.committed = bytes;
-	/*
-	 * Readers may touch the new bytes from here on. Meets the acquire loads in open_snapshot() and
-	 * snapshot_stretch() (reader-lib/attach/snapshot.c): the pages were allocated before. Without it a
-	 * reader could follow a ref beyond what the file has (SIGBUS).
-	 */
-	atomic_store_explicit(&a->header->committed_bytes, bytes, memory_order_release);
-	return 0;
-}
-
-bool
-arena_gather_pages(struct arena *a)
-{
-	uint64_t from = a->private->huge_bytes;
-
-	if (from + HUGE_PAGE_BYTES > a->view.committed)
-		return false;
-	arena_pages_gather((uint8_t *)a->header + from); /* or not: the region is not offered again */
-	a->private->huge_bytes = from + HUGE_PAGE_BYTES;
-	return a->private->huge_bytes + HUGE_PAGE_BYTES <= a->view.committed;
-}
+/* Given back at most by one call: some milliseconds. */
+#define RECLAIM_BLOCKS 32768u
 
 /* ---- making ---- */
 
 void
-arena_key_id(const uint8_t master[TAG_MASTER_BYTES], uint8_t ret_id[16])
-{
-	crypto_generichash(ret_id, 16, master, TAG_MASTER_BYTES, (const uint8_t *)"informer key id", 15);
-}
-
-void
-arena_identity_tag(const struct tag_root_key *key, const struct header *h, uint8_t ret_tag[32])
-{
-	crypto_generichash(ret_tag, 32, (const uint8_t *)h, HEADER_IDENTITY_BYTES, key->key,
-			   sizeof(key->key));
-}
-
-static void
-write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES],
-	       const uint8_t hash_key[16])
+arena_write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MASTER_BYTES],
+		     const uint8_t hash_key[16])
 {
 	struct header *h = a->header;
 
@@ -126,31 +45,32 @@ write_identity(struct arena *a, uint64_t generation, const uint8_t master[TAG_MA
 		memcpy(h->hash_key, hash_key, sizeof(h->hash_key));
 	else
 		randombytes_buf(h->hash_key, sizeof(h->hash_key));
-	arena_key_id(master, h->key_id);
-	arena_identity_tag(&a->root_key, h, h->tag);
+	tag_key_id(master, h->key_id);
+	tag_identity(&a->root_key, h, h->tag);
 }
 
-/*
- * Take over fd: reserve `bytes`, map, set up books and keys. On failure fd stays the caller's.
- */
-static int
-arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes,
-	     const uint8_t master[TAG_MASTER_BYTES])
+/* Books and mapping go; the descriptor does not. */
+static void
+release(struct arena *a)
+{
+	books_free(a->private->books);
+	free(a->private);
+	munmap(a->header, a->max_bytes);
+	sodium_memzero(a, sizeof(*a));
+	a->fd = -1;
+}
+
+int
+arena_set_up(struct arena *a, int fd, uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES])
 {
 	struct arena_private *private;
 	void *base;
-	int r;
 
-	if (max_bytes < ARENA_BYTES_MIN || max_bytes > ARENA_BYTES_LIMIT || bytes > max_bytes)
+	if (max_bytes < ARENA_BYTES_MIN || max_bytes > ARENA_BYTES_LIMIT)
 		return -EINVAL;
 	base = huge_map(max_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
 	if (base == MAP_FAILED)
 		return -ENOMEM;
-	r = arena_pages_extend(fd, base, 0, bytes);
-	if (r < 0) {
-		munmap(base, max_bytes);
-		return r;
-	}
 	private = calloc(1, sizeof(*private));
 	if (private)
 		private->books = books_new(base, max_bytes / REF_UNIT);
@@ -160,8 +80,9 @@ arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes,
 		return -ENOMEM;
 	}
 	private->fail_after = UINT64_MAX;
+	private->budget = max_bytes;
 	a->view.base = base;
-	a->view.committed = bytes;
+	a->view.committed = 0;
 	a->view.verifier = NULL;
 	a->header = base;
 	a->fd = fd;
@@ -171,8 +92,33 @@ arena_set_up(struct arena *a, int fd, uint64_t bytes, uint64_t max_bytes,
 	return 0;
 }
 
+/* An empty arena in this file, which is the arena's from then on. On failure it stays the caller's. */
 static int
-open_new_file(int directory, const char *name)
+make_empty(struct arena *a, int fd, uint64_t generation, uint64_t max_bytes,
+	   const uint8_t master[TAG_MASTER_BYTES])
+{
+	uint64_t bytes = HEADER_BYTES + ARENA_RESERVE;
+	int r = arena_set_up(a, fd, max_bytes, master);
+
+	if (r < 0)
+		return r;
+	r = arena_pages_extend(fd, a->header, 0, bytes);
+	if (r < 0) {
+		release(a);
+		return r;
+	}
+	a->view.committed = bytes;
+	arena_write_identity(a, generation, master, NULL);
+	books_extend(a->private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
+	/*
+	 * Nobody has the file yet; the state word, which arena_set_state() stores later, orders all of it.
+	 */
+	atomic_store_explicit(&a->header->committed_bytes, bytes, memory_order_release);
+	return 0;
+}
+
+int
+arena_open_new(int directory, const char *name)
 {
 	int fd = openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -193,27 +139,20 @@ arena_create(struct arena *ret, int directory, const char *name, uint64_t genera
 	     const uint8_t master[TAG_MASTER_BYTES])
 {
 	struct arena a = {0};
-	uint64_t bytes = HEADER_BYTES + ARENA_RESERVE;
 	int fd, r;
 
 	if (strlen(name) >= sizeof(a.name))
 		return -ENAMETOOLONG;
-	fd = open_new_file(directory, name);
+	fd = arena_open_new(directory, name);
 	if (fd < 0)
 		return fd;
-	r = arena_set_up(&a, fd, bytes, max_bytes, master);
+	r = make_empty(&a, fd, generation, max_bytes, master);
 	if (r < 0) {
 		close(fd);
 		unlinkat(directory, name, 0);
 		return r;
 	}
 	memcpy(a.name, name, strlen(name) + 1);
-	write_identity(&a, generation, master, NULL);
-	books_extend(a.private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
-	/*
-	 * Nobody has the file yet; the state word, which arena_set_state() stores later, orders all of it.
-	 */
-	atomic_store_explicit(&a.header->committed_bytes, bytes, memory_order_release);
 	*ret = a;
 	return 0;
 }
@@ -223,85 +162,17 @@ arena_create_private(struct arena *ret, uint64_t max_bytes)
 {
 	struct arena a = {0};
 	uint8_t master[TAG_MASTER_BYTES];
-	uint64_t bytes = HEADER_BYTES + ARENA_RESERVE;
 	int fd = memfd_create("informer-arena", MFD_CLOEXEC);
 	int r;
 
 	if (fd < 0)
 		return -errno;
 	randombytes_buf(master, sizeof(master));
-	r = arena_set_up(&a, fd, bytes, max_bytes, master);
+	r = make_empty(&a, fd, 1, max_bytes, master);
 	if (r < 0) {
 		close(fd);
 		return r;
 	}
-	write_identity(&a, 1, master, NULL);
-	books_extend(a.private->books, HEADER_BYTES / REF_UNIT, bytes / REF_UNIT);
-	/* As in arena_create(). */
-	atomic_store_explicit(&a.header->committed_bytes, bytes, memory_order_release);
-	*ret = a;
-	return 0;
-}
-
-/* All of [from, to) of a file into memory: 0, negative errno, -EIO when the file is shorter. */
-static int
-read_range(int fd, uint8_t *base, uint64_t from, uint64_t to)
-{
-	while (from < to) {
-		ssize_t n = pread(fd, base + from, to - from, (off_t)from);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		from += (uint64_t)n;
-	}
-	return 0;
-}
-
-int
-arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t generation, uint64_t max_bytes,
-		  const uint8_t master[TAG_MASTER_BYTES], int source_fd, const struct header *source,
-		  uint64_t source_bytes)
-{
-	struct arena a = {0};
-	int fd, r;
-
-	if (strlen(name) >= sizeof(a.name))
-		return -ENAMETOOLONG;
-	if (source_bytes < HEADER_BYTES || source_bytes % 4096 != 0)
-		return -EINVAL;
-	fd = open_new_file(directory, name);
-	if (fd < 0)
-		return fd;
-	/* the tmpfs must hold the whole copy, but the pages are filled by the copy itself */
-	r = arena_set_up(&a, fd, source_bytes, max_bytes > source_bytes ? max_bytes : source_bytes, master);
-	if (r < 0) {
-		close(fd);
-		unlinkat(directory, name, 0);
-		return r;
-	}
-	memcpy(a.name, name, strlen(name) + 1);
-	r = read_range(source_fd, (uint8_t *)a.header, HEADER_BYTES, source_bytes);
-	if (r < 0) {
-		arena_close(&a);
-		unlinkat(directory, name, 0);
-		return r;
-	}
-	for (unsigned i = 0; i < RESOURCE_MAX; i++)
-		atomic_store_explicit(
-			&a.header->contact_boot_ns[i],
-			atomic_load_explicit(&((struct header *)(uintptr_t)source)->contact_boot_ns[i],
-					     memory_order_relaxed),
-			memory_order_relaxed);
-	write_identity(&a, generation, master, source->hash_key);
-	/* Acquire, as for every reader of a root (publish() in commit.c), though nobody commits there now. */
-	atomic_store_explicit(
-		&a.header->root,
-		atomic_load_explicit(&((struct header *)(uintptr_t)source)->root, memory_order_acquire),
-		memory_order_relaxed);
-	/* As in arena_create(). */
-	atomic_store_explicit(&a.header->committed_bytes, source_bytes, memory_order_release);
 	*ret = a;
 	return 0;
 }
@@ -309,16 +180,12 @@ arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t g
 void
 arena_close(struct arena *a)
 {
-	struct arena_private *private = a->private;
+	int fd = a->fd;
 
 	if (!a->header)
 		return;
-	books_free(private->books);
-	free(private);
-	munmap(a->header, a->max_bytes);
-	close(a->fd);
-	sodium_memzero(a, sizeof(*a));
-	a->fd = -1;
+	release(a);
+	close(fd);
 }
 
 void
@@ -331,6 +198,25 @@ arena_set_state(struct arena *a, enum header_state state)
 	 * the last commit. Without it LIVE could be believed of a header that is not written.
 	 */
 	atomic_store_explicit(&a->header->state, state, memory_order_release);
+	if (state == HEADER_LIVE) {
+		const struct root *root = root_at(
+			&a->view, atomic_load_explicit(&a->header->root, memory_order_relaxed));
+
+		if (root)
+			arena_tell_epoch(a, root->epoch);
+	}
+}
+
+void
+arena_tell_epoch(struct arena *a, uint64_t epoch)
+{
+	if (atomic_load_explicit(&a->header->state, memory_order_relaxed) == HEADER_INCOMPLETE)
+		return;
+	/*
+	 * W1'. Meets R2', slot_load_newest() (shm-layout/slot.h): who loads this epoch loads its root, or a
+	 * later one. Without it the root before could still be loaded, and be called damage.
+	 */
+	atomic_store_explicit(&a->header->epoch, epoch, memory_order_release);
 }
 
 /* ---- blocks ---- */
@@ -339,53 +225,6 @@ static uint32_t
 units_of_block(const struct arena *a, uint32_t ref)
 {
 	return (uint32_t)(block_footprint(block_length(arena_block(a, ref))) / REF_UNIT);
-}
-
-/* Would units more leave the reserve alone? */
-static bool
-has_room(const struct arena *a, uint64_t units)
-{
-	return a->private->reserve_open ||
-	       books_free_units(a->private->books) >= units + ARENA_RESERVE / REF_UNIT;
-}
-
-void
-arena_open_reserve(struct arena *a, bool open)
-{
-	a->private->reserve_open = open;
-}
-
-bool
-arena_was_refused(struct arena *a)
-{
-	bool refused = a->private->refused;
-
-	a->private->refused = false;
-	return refused;
-}
-
-static int
-find_room(struct arena *a, uint64_t bytes)
-{
-	uint64_t units = (bytes + REF_UNIT - 1) / REF_UNIT,
-		 reserve = a->private->reserve_open ? 0 : ARENA_RESERVE;
-
-	if (units > UINT32_MAX)
-		return -ENOSPC;
-	if (a->private->fail_after == 0)
-		return -ENOSPC;
-	if (has_room(a, units) && books_fits(a->private->books, (uint32_t)units))
-		return 0;
-	return arena_grow(a, units * REF_UNIT + reserve);
-}
-
-int
-arena_ensure(struct arena *a, uint64_t bytes)
-{
-	int r = find_room(a, bytes);
-
-	a->private->refused |= r == -ENOSPC;
-	return r;
 }
 
 int
@@ -402,7 +241,7 @@ arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t
 		private->refused = true;
 		return -ENOSPC;
 	}
-	ref = has_room(a, units) ? books_take(private->books, units) : 0;
+	ref = arena_has_room(a, units) ? books_take(private->books, units) : 0;
 	if (!ref) {
 		int r = arena_ensure(a, (uint64_t)units * REF_UNIT);
 
@@ -487,7 +326,7 @@ arena_set_working_epoch(struct arena *a, uint64_t epoch)
 void
 arena_reclaim(struct arena *a, uint64_t horizon)
 {
-	books_reclaim(a->private->books, horizon, give_block, a);
+	books_reclaim(a->private->books, horizon, RECLAIM_BLOCKS, give_block, a);
 }
 
 /* ---- rebuilding, statistics, tests ---- */
@@ -513,6 +352,17 @@ arena_books_mark(struct arena *a, uint32_t ref, bool *ret_first)
 	return 0;
 }
 
+int
+arena_books_absent(struct arena *a, uint64_t from, uint64_t to)
+{
+	if (from < HEADER_BYTES || to > a->view.committed || from > to || from % BURIAL_PAGE != 0 ||
+	    to % BURIAL_PAGE != 0)
+		return -EINVAL;
+	books_absent(a->private->books,
+		     (struct page_run){from / BURIAL_PAGE, (to - from) / BURIAL_PAGE});
+	return 0;
+}
+
 void
 arena_books_finish(struct arena *a)
 {
@@ -533,6 +383,12 @@ arena_stats(const struct arena *a, struct arena_stats *ret)
 	ret->leaked_blocks = a->private->leaked_blocks;
 	ret->blocks = a->private->blocks;
 	ret->retired_since_bytes = a->private->retired_since_bytes;
+	ret->lapsed_bytes = books.lapsed_units * REF_UNIT;
+	ret->present_bytes = arena_present_bytes(a);
+	ret->buried_bytes = books.buried_units * REF_UNIT;
+	ret->punched_bytes = books.punched_units * REF_UNIT;
+	ret->absent_bytes = books.absent_units * REF_UNIT;
+	ret->budget_bytes = a->private->budget;
 }
 
 void

@@ -23,7 +23,7 @@ struct arena {
 	struct arena_view view;
 	struct header *header;		/* == view.base, writable */
 	int fd;				/* read-write; broker.c re-opens it read-only for readers */
-	uint64_t max_bytes;
+	uint64_t max_bytes;		/* the address range; how much memory: arena_set_budget() */
 	struct tag_keys keys;
 	struct tag_root_key root_key;
 	struct arena_private *private;	/* the books */
@@ -38,7 +38,7 @@ struct arena {
  *
  * directory   descriptor of a directory on tmpfs (/dev/shm by default)
  * name        file name; must not exist (O_EXCL, O_NOFOLLOW; mode 0600)
- * max_bytes   to which size it may grow; ARENA_BYTES_MIN .. ARENA_BYTES_LIMIT
+ * max_bytes   to which size it may grow, and at first the budget; ARENA_BYTES_MIN .. _LIMIT
  * master      the key file's bytes
  *
  * Returns     0; -EEXIST; -ENOSPC when even the first pages do not fit; other negative errno. On failure no
@@ -50,37 +50,24 @@ int arena_create(struct arena *ret, int directory, const char *name, uint64_t ge
 /* The same in a memfd, with random keys: for tests and tools that need no daemon. */
 int arena_create_private(struct arena *ret, uint64_t max_bytes);
 
-/*
- * Make a new arena file whose blocks are those of another one, byte for byte at the same offsets, with an
- * identity of its own (generation, incarnation; hash_key is kept, for the index tries depend on it). Its
- * books say "all used": see arena_books_*.
- * source_fd     the other file; it is read, never mapped: it may have holes
- * source        its header, or a copy of it
- * source_bytes  how much of it to copy
- * Returns       as arena_create(); -EIO when less can be read
- */
-int arena_create_copy(struct arena *ret, int directory, const char *name, uint64_t generation,
-		      uint64_t max_bytes, const uint8_t master[TAG_MASTER_BYTES], int source_fd,
-		      const struct header *source, uint64_t source_bytes);
-
 /* Unmap and close. The file stays; whoever made it decides about its name. */
 void arena_close(struct arena *a);
 
-/* Sets state; release. LIVE is what makes a new file an arena. */
+/* Sets state; release. LIVE is what makes a new file an arena; its root's epoch is told behind that. */
 void arena_set_state(struct arena *a, enum header_state state);
 
-/* Keyed BLAKE2b over a header's identity, as it should stand in header.tag. */
-void arena_identity_tag(const struct tag_root_key *key, const struct header *h, uint8_t ret_tag[32]);
-
-/* The key_id that belongs to a key file. */
-void arena_key_id(const uint8_t master[TAG_MASTER_BYTES], uint8_t ret_id[16]);
+/*
+ * The newest root, whose offset stands in the header already, has this epoch. In a file that is not an arena
+ * yet it is told by arena_set_state(): INCOMPLETE beside an epoch is a damaged state word.
+ */
+void arena_tell_epoch(struct arena *a, uint64_t epoch);
 
 /*
  * Allocate a block. The header's type, length and aux are set, the payload is not zeroed, the tag is not set.
  *
  * ret_ref   set on success only
- * Returns   0; -ENOSPC the tmpfs, the memory cgroup or max_bytes is exhausted; -E2BIG payload above
- *           BLOCK_LENGTH_MAX; -ENOMEM private memory
+ * Returns   0; -ENOSPC the tmpfs, the memory cgroup, the budget or max_bytes is exhausted; -E2BIG payload
+ *           above BLOCK_LENGTH_MAX; -ENOMEM private memory
  * Cost      no system call unless the file grows
  */
 int arena_new_block(struct arena *a, enum block_type type, uint32_t length, uint32_t aux, uint32_t *ret_ref);
@@ -98,6 +85,13 @@ arena_payload(const struct arena *a, uint32_t ref)
 }
 
 /*
+ * How much memory the arena may have, whatever address range it has. Less than what it has: it grows no more
+ * until it is below again. Any time; to begin with it is max_bytes.
+ */
+void arena_set_budget(struct arena *a, uint64_t bytes);
+uint64_t arena_budget(const struct arena *a);
+
+/*
  * Make sure that blocks of `bytes` in all can be had: after success, allocations of that much (footprints,
  * see block_footprint()) do not fail. 0, -ENOSPC.
  */
@@ -112,6 +106,12 @@ void arena_open_reserve(struct arena *a, bool open);
 
 /* Was anything refused for want of room since this was asked last? */
 bool arena_was_refused(struct arena *a);
+
+/*
+ * Called before anything is refused for want of room: make some, say whether that was possible, and be asked
+ * again if it is not enough. Makes no blocks. NULL: nobody is called.
+ */
+void arena_on_full(struct arena *a, bool (*make_room)(void *context), void *context);
 
 /* Shorten a block that is not sealed yet; what becomes free is given back. */
 void arena_trim_block(struct arena *a, uint32_t ref, uint32_t length);
@@ -132,8 +132,29 @@ void arena_retire(struct arena *a, uint32_t ref);
 /* The epoch that the next commit will publish: what is retired from now on carries it. */
 void arena_set_working_epoch(struct arena *a, uint64_t epoch);
 
-/* Free what was retired at or before horizon. Cost: proportional to what is freed. */
+/*
+ * What was retired at or before horizon has lapsed: free it, the oldest first, as much as some milliseconds
+ * allow; the rest with the next calls. Cost: proportional to what is freed.
+ */
 void arena_reclaim(struct arena *a, uint64_t horizon);
+
+/*
+ * Revoked readers (shm-layout/PROTOCOLS.md, Revoke; burial.h).
+ *
+ * see      what is in use now a reader may go on looking at that is not waited for any more: where blocks of
+ *          this are given back nothing else comes, until arena_dig_up(). Adds to what was seen before. Cost:
+ *          proportional to the file, a millisecond for each 500 MiB
+ * punch    gives back the memory of pages of which nothing is in use any more: a bounded part, at most some
+ *          milliseconds; true while there is more. What finds no room punches by itself
+ * dig up   nobody sees anything any more: what is buried is free, or absent. A bounded part, as punch; true
+ *          while there is more
+ * punch again  when a revoked reader touched pages that had been punched, they have memory again: take it. To
+ *          be called now and then; one system call when there is nothing to do
+ */
+void arena_see(struct arena *a);
+bool arena_punch(struct arena *a);
+bool arena_dig_up(struct arena *a);
+void arena_punch_again(struct arena *a);
 
 /*
  * Rebuild the books of a copied arena: begin forgets everything, mark takes each reachable block once (false:
@@ -142,6 +163,8 @@ void arena_reclaim(struct arena *a, uint64_t horizon);
  */
 int arena_books_begin(struct arena *a);
 int arena_books_mark(struct arena *a, uint32_t ref, bool *ret_first);
+/* Bytes [from, to), whole pages, have no memory and nothing that was marked: free, and filled before use. */
+int arena_books_absent(struct arena *a, uint64_t from, uint64_t to);	/* 0, -EINVAL */
 void arena_books_finish(struct arena *a);
 
 /*
@@ -151,10 +174,16 @@ void arena_books_finish(struct arena *a);
  */
 bool arena_gather_pages(struct arena *a);
 
+/*
+ * committed_bytes  of the file = used + free + buried + absent
+ * retired_bytes    of the used: what waits for readers; lapsed_bytes: for nobody but the next arena_reclaim()
+ * present_bytes    of these, what has memory: the absent have none, nor have the punched among the buried
+ */
 struct arena_stats {
 	uint64_t committed_bytes, used_bytes, retired_bytes, free_bytes, private_bytes, leaked_blocks;
 	uint64_t blocks;
 	uint64_t retired_since_bytes;	/* of retired_bytes: since the working epoch was set */
+	uint64_t lapsed_bytes, present_bytes, buried_bytes, punched_bytes, absent_bytes, budget_bytes;
 };
 void arena_stats(const struct arena *a, struct arena_stats *ret);
 

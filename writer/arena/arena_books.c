@@ -7,13 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "shm-layout/block.h"
+#include "writer/arena/bitmap.h"
 #include "writer/base/fifo_ring.h"
 
 #define EXACT 64u		/* units below this have a class each */
 #define CLASSES (EXACT + 26u * 8u)
+#define AHEAD 8u                /* retired blocks that are asked for before they are given back */
 #define FIT_TRIES 8u		/* runs looked at in a class whose members may be too small */
 
 struct free_run {
@@ -24,10 +25,14 @@ struct free_run {
 };
 _Static_assert(sizeof(struct free_run) == REF_UNIT, "arena_books: a free run's links fit one unit");
 
-/* Refs retired for one epoch; the refs themselves stand in `refs`, oldest first. */
+/*
+ * Refs retired for one epoch; the refs themselves stand in `refs`, oldest first. units: of all that were,
+ * until they lapse.
+ */
 struct epoch_group {
 	uint64_t epoch;
 	uint64_t count;
+	uint64_t units;
 };
 
 struct arena_books {
@@ -36,61 +41,15 @@ struct arena_books {
 	uint64_t *free;		/* bitmap, reserved for max_units, touched as far as there are free units */
 	uint64_t *starts;	/* bitmap of block starts, only while rebuilding */
 	uint64_t from, end;	/* only while rebuilding */
-	uint64_t bitmap_bytes;
 	uint64_t nonempty[(CLASSES + 63) / 64];
 	uint32_t heads[CLASSES];
 	uint64_t free_units, used_units, retired_units;
+	/* retired, and waited for by nobody any more: the first so many groups */
+	uint64_t lapsed_units, lapsed_groups;
+	struct burial burial;
 
 	struct fifo_ring refs, groups;	/* u32; struct epoch_group */
 };
-
-/* ---- bitmap ---- */
-
-static uint64_t *
-bitmap_reserve(uint64_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-		       0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-static bool
-bit(const uint64_t *map, uint64_t i)
-{
-	return map[i / 64] >> (i % 64) & 1;
-}
-
-static void
-bits_fill(uint64_t *map, uint64_t from, uint64_t count, bool value)
-{
-	while (count > 0) {
-		uint64_t in_word = 64 - from % 64, n = count < in_word ? count : in_word;
-		uint64_t mask = (n == 64 ? ~0ull : (1ull << n) - 1) << (from % 64);
-
-		if (value)
-			map[from / 64] |= mask;
-		else
-			map[from / 64] &= ~mask;
-		from += n;
-		count -= n;
-	}
-}
-
-static bool
-bits_all(const uint64_t *map, uint64_t from, uint64_t count)
-{
-	while (count > 0) {
-		uint64_t in_word = 64 - from % 64, n = count < in_word ? count : in_word;
-		uint64_t mask = (n == 64 ? ~0ull : (1ull << n) - 1) << (from % 64);
-
-		if ((map[from / 64] & mask) != mask)
-			return false;
-		from += n;
-		count -= n;
-	}
-	return true;
-}
 
 /* ---- free runs ---- */
 
@@ -194,9 +153,9 @@ books_new(uint8_t *base, uint64_t max_units)
 		return NULL;
 	b->base = base;
 	b->max_units = max_units;
-	b->bitmap_bytes = (max_units + 63) / 64 * 8;
-	b->free = bitmap_reserve(b->bitmap_bytes);
-	if (!b->free) {
+	b->free = bitmap_reserve(max_units);
+	if (!b->free || burial_init(&b->burial, max_units) < 0) {
+		bitmap_release(b->free, max_units);
 		free(b);
 		return NULL;
 	}
@@ -208,9 +167,9 @@ books_free(struct arena_books *b)
 {
 	if (!b)
 		return;
-	munmap(b->free, b->bitmap_bytes);
-	if (b->starts)
-		munmap(b->starts, b->bitmap_bytes);
+	bitmap_release(b->free, b->max_units);
+	bitmap_release(b->starts, b->max_units);
+	burial_done(&b->burial);
 	fifo_ring_done(&b->refs);
 	fifo_ring_done(&b->groups);
 	free(b);
@@ -274,12 +233,113 @@ books_take(struct arena_books *b, uint32_t units)
 	return ref;
 }
 
+/* Units [from, from + units) of one free run are not free any more; what is left of it is. */
+static void
+cut_out(struct arena_books *b, uint64_t from, uint64_t units)
+{
+	uint64_t start = bits_run_start(b->free, from), end = start + run_at(b, start)->units;
+
+	run_remove(b, start);
+	if (start < from)
+		run_insert(b, start, from - start);
+	if (from + units < end)
+		run_insert(b, from + units, end - (from + units));
+	bits_fill(b->free, from, units, false);
+	b->free_units -= units;
+}
+
+/* Which of these pages nobody uses any more. */
+static void
+find_due(struct arena_books *b, uint64_t first, uint64_t last)
+{
+	for (uint64_t page = first; page <= last; page++)
+		if (burial_is_out_of_use(&b->burial, b->free, page))
+			burial_set_due(&b->burial, page, true);
+}
+
 void
 books_give(struct arena_books *b, uint32_t ref, uint32_t units)
 {
-	b->free_units += units;
 	b->used_units -= units;
-	make_free(b, ref, units);
+	if (burial_keeps(&b->burial, ref)) {
+		burial_bury(&b->burial, ref, units);
+	} else {
+		b->free_units += units;
+		make_free(b, ref, units);
+	}
+	if (__builtin_expect(b->burial.holds, 0))
+		find_due(b, ref / BURIAL_PAGE_UNITS, (ref + units - 1) / BURIAL_PAGE_UNITS);
+}
+
+/* ---- what revoked readers see, and pages without memory ---- */
+
+struct burial *
+books_burial(struct arena_books *b)
+{
+	return &b->burial;
+}
+
+void
+books_see(struct arena_books *b, uint64_t from, uint64_t end)
+{
+	bool left = !b->burial.holds && b->burial.buried_units > 0; /* from the last time */
+
+	burial_see(&b->burial, b->free, from, end);
+	if (left)
+		find_due(b, from / BURIAL_PAGE_UNITS, end / BURIAL_PAGE_UNITS - 1);
+}
+
+bool
+books_dig_up(struct arena_books *b, unsigned runs)
+{
+	uint64_t from, units;
+
+	burial_end_sight(&b->burial);
+	for (; runs > 0 && burial_next_free(&b->burial, &from, &units); runs--)
+		books_extend(b, from, from + units);
+	return b->burial.buried_units > 0;
+}
+
+/* A page that nobody uses, if it is still so: all of it is buried now. */
+static bool
+bury_page(struct arena_books *b, uint64_t page)
+{
+	uint64_t at = page * BURIAL_PAGE_UNITS, end = at + BURIAL_PAGE_UNITS;
+
+	burial_set_due(&b->burial, page, false);
+	if (!burial_is_out_of_use(&b->burial, b->free, page))
+		return false;
+	while ((at = bits_next(b->free, at, end, true)) < end) {
+		uint64_t stop = bits_next(b->free, at, end, false);
+
+		cut_out(b, at, stop - at);
+		burial_bury(&b->burial, at, stop - at);
+	}
+	return true;
+}
+
+bool
+books_next_punch(struct arena_books *b, uint64_t most, struct page_run *ret)
+{
+	uint64_t page;
+
+	ret->count = 0;
+	while (ret->count < most && burial_next_due(&b->burial, &page)) {
+		if (ret->count > 0 && page != ret->from + ret->count)
+			break;
+		if (!bury_page(b, page))
+			continue;
+		if (ret->count++ == 0)
+			ret->from = page;
+	}
+	return ret->count > 0;
+}
+
+void
+books_present(struct arena_books *b, struct page_run run)
+{
+	burial_set_absent(&b->burial, run, false);
+	books_extend(b, run.from * BURIAL_PAGE_UNITS, (run.from + run.count) * BURIAL_PAGE_UNITS);
 }
 
 /* ---- retirement ---- */
@@ -293,7 +353,7 @@ books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch
 		return false;
 	if (b->groups.count > 0)
 		last = fifo_ring_at(&b->groups, sizeof(*last), b->groups.count - 1);
-	if (!last || last->epoch != epoch) {
+	if (!last || last->epoch != epoch || b->lapsed_groups == b->groups.count) {
 		if (fifo_ring_reserve(&b->groups, sizeof(*last), 1) < 0)
 			return false;
 		last = fifo_ring_push(&b->groups, sizeof(*last));
@@ -301,24 +361,39 @@ books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch
 	}
 	*(uint32_t *)fifo_ring_push(&b->refs, sizeof(ref)) = ref;
 	last->count++;
+	last->units += units;
 	b->retired_units += units;
 	return true;
 }
 
 void
-books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref),
-	      void *context)
+books_reclaim(struct arena_books *b, uint64_t horizon, unsigned most,
+	      uint32_t (*give)(void *context, uint32_t ref), void *context)
 {
-	while (b->groups.count > 0) {
+	for (; b->lapsed_groups < b->groups.count; b->lapsed_groups++) {
+		const struct epoch_group *group = fifo_ring_at(&b->groups, sizeof(*group), b->lapsed_groups);
+
+		if (group->epoch > horizon)
+			break;
+		b->retired_units -= group->units;
+		b->lapsed_units += group->units;
+	}
+	for (; b->lapsed_groups > 0; b->lapsed_groups--) {
 		struct epoch_group *oldest = fifo_ring_at(&b->groups, sizeof(*oldest), 0);
 
-		if (oldest->epoch > horizon)
-			return;
 		for (; oldest->count > 0; oldest->count--) {
 			uint32_t ref = *(const uint32_t *)fifo_ring_at(&b->refs, sizeof(ref), 0);
 
+			/* nobody has looked at them for long: some are asked for ahead */
+			if (b->refs.count > AHEAD)
+				__builtin_prefetch(run_at(b, *(const uint32_t *)fifo_ring_at(
+								     &b->refs, sizeof(ref), AHEAD)),
+						   1);
+
+			if (most-- == 0)
+				return;
 			fifo_ring_pop(&b->refs);
-			b->retired_units -= give(context, ref);
+			b->lapsed_units -= give(context, ref);
 		}
 		fifo_ring_pop(&b->groups);
 	}
@@ -330,19 +405,27 @@ int
 books_clear(struct arena_books *b, uint64_t from, uint64_t end)
 {
 	/* dropping the pages both zeroes the bitmap and gives its memory back */
-	madvise(b->free, b->bitmap_bytes, MADV_DONTNEED);
+	bitmap_drop(b->free, b->max_units);
+	burial_clear(&b->burial);
 	if (!b->starts)
-		b->starts = bitmap_reserve(b->bitmap_bytes);
+		b->starts = bitmap_reserve(b->max_units);
 	if (!b->starts)
 		return -ENOMEM;
 	memset(b->nonempty, 0, sizeof(b->nonempty));
 	memset(b->heads, 0, sizeof(b->heads));
-	b->free_units = b->used_units = b->retired_units = 0;
+	b->free_units = b->used_units = b->retired_units = b->lapsed_units = b->lapsed_groups = 0;
 	b->refs.count = b->groups.count = 0;
 	b->from = from;
 	b->end = end;
 	bits_fill(b->free, from, end - from, true);
 	return 0;
+}
+
+void
+books_absent(struct arena_books *b, struct page_run run)
+{
+	burial_set_absent(&b->burial, run, true);
+	bits_fill(b->free, run.from * BURIAL_PAGE_UNITS, run.count * BURIAL_PAGE_UNITS, false);
 }
 
 int
@@ -363,18 +446,14 @@ books_fill(struct arena_books *b)
 {
 	uint64_t at = b->from;
 
-	munmap(b->starts, b->bitmap_bytes);
+	bitmap_release(b->starts, b->max_units);
 	b->starts = NULL;
-	while (at < b->end) {
-		uint64_t stop = at;
+	while ((at = bits_next(b->free, at, b->end, true)) < b->end) {
+		uint64_t stop = bits_next(b->free, at, b->end, false);
 
-		while (stop < b->end && bit(b->free, stop))
-			stop++;
-		if (stop > at) {
-			run_insert(b, at, stop - at);
-			b->free_units += stop - at;
-		}
-		at = stop + 1;
+		run_insert(b, at, stop - at);
+		b->free_units += stop - at;
+		at = stop;
 	}
 }
 
@@ -384,7 +463,12 @@ books_stats(const struct arena_books *b, struct books_stats *ret)
 	ret->free_units = b->free_units;
 	ret->used_units = b->used_units;
 	ret->retired_units = b->retired_units;
+	ret->lapsed_units = b->lapsed_units;
+	ret->buried_units = b->burial.buried_units;
+	ret->punched_units = b->burial.punched_pages * BURIAL_PAGE_UNITS;
+	ret->absent_units = b->burial.absent_pages * BURIAL_PAGE_UNITS;
 	ret->private_bytes = sizeof(*b) + (b->free_units + b->used_units) / 8 +
+			     (b->burial.holds ? b->burial.end / 4 : 0) +
 			     b->refs.capacity * sizeof(uint32_t) +
 			     b->groups.capacity * sizeof(struct epoch_group);
 }

@@ -11,6 +11,7 @@
  *   +--------+--------+--------+--- - - ---+--------+      (a run of one unit: 16 bytes, all four words)
  *
  * Invariant: two free runs never touch (they are merged), so the units before and after a run are not free.
+ * What a revoked reader may see, and what has no memory, is not free and in no run (burial.h).
  *
  * Good fit: exact size classes below 64 units, eight to a power of two above; a run is split, its rest goes
  * back.
@@ -20,6 +21,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "writer/arena/burial.h"
 
 struct arena_books;
 
@@ -36,17 +39,38 @@ bool books_fits(const struct arena_books *b, uint32_t units);
 uint32_t books_take(struct arena_books *b, uint32_t units);
 void books_give(struct arena_books *b, uint32_t ref, uint32_t units);
 
+/*
+ * Places that revoked readers see (burial.h).
+ *
+ * see         those in [from, end) that are in use now
+ * next_punch  pages in a row that nobody uses and whose memory can go, at most so many; nothing of them is
+ *             free from then on. Cuts free runs: what books_fits() said may be untrue then. False: none
+ * dig_up      nobody sees anything any more, what is buried and has memory is free again; at most so many
+ *             runs at a time, true while some are left
+ * present     absent pages have got memory, and are free
+ */
+struct burial *books_burial(struct arena_books *b);
+void books_see(struct arena_books *b, uint64_t from, uint64_t end);
+bool books_dig_up(struct arena_books *b, unsigned runs);
+bool books_next_punch(struct arena_books *b, uint64_t most, struct page_run *ret);
+void books_present(struct arena_books *b, struct page_run run);
+
 /* Retirement: remember {ref, units, epoch}; epochs never fall. False: no memory. */
 bool books_retire(struct arena_books *b, uint32_t ref, uint32_t units, uint64_t epoch);
-/* Hand out what was retired at or before horizon: give() frees it, and returns its units. */
-void books_reclaim(struct arena_books *b, uint64_t horizon, uint32_t (*give)(void *context, uint32_t ref),
-		   void *context);
+/*
+ * What was retired at or before horizon has lapsed: it is handed out, at most so many at a time, the oldest
+ * first: give() frees it and returns its units.
+ */
+void books_reclaim(struct arena_books *b, uint64_t horizon, unsigned most,
+		   uint32_t (*give)(void *context, uint32_t ref), void *context);
 
 /*
  * Rebuilding: forget all, everything in [from, end) is free; take out the runs in use; make free runs of what
  * is left.
  */
 int books_clear(struct arena_books *b, uint64_t from, uint64_t end);	/* 0, -ENOMEM */
+/* These pages are free and have no memory; before what lies there could be marked. */
+void books_absent(struct arena_books *b, struct page_run run);
 /*
  * 1 marked, 0 it was marked exactly so before, -1 it overlaps something else. Start units are told apart by a
  * second bitmap.
@@ -54,8 +78,10 @@ int books_clear(struct arena_books *b, uint64_t from, uint64_t end);	/* 0, -ENOM
 int books_mark(struct arena_books *b, uint32_t ref, uint32_t units);
 void books_fill(struct arena_books *b);
 
+/* retired: without the lapsed; buried: punched ones too */
 struct books_stats {
-	uint64_t free_units, used_units, retired_units, private_bytes;
+	uint64_t free_units, used_units, retired_units, lapsed_units;
+	uint64_t buried_units, punched_units, absent_units, private_bytes;
 };
 void books_stats(const struct arena_books *b, struct books_stats *ret);
 

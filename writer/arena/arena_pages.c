@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "shm-layout/huge_map.h"
@@ -17,17 +19,14 @@
 #define MADV_COLLAPSE 25 /* glibc does not know it yet */
 #endif
 
-/* What must stay free under a memory cgroup's limit for the writer itself. */
-#define LIMIT_RESERVE (8ull * 1024 * 1024)
-
 bool
 arena_pages_gather(void *region)
 {
 	return madvise(region, HUGE_PAGE_BYTES, MADV_COLLAPSE) == 0;
 }
 
-static int
-allocate(int fd, uint64_t from, uint64_t to)
+int
+arena_pages_allocate(int fd, uint64_t from, uint64_t to)
 {
 	int r;
 
@@ -47,30 +46,89 @@ make_huge(int fd, uint8_t *base, uint64_t from, uint64_t to)
 {
 	uint64_t at = (from + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
 
-	while (at + HUGE_PAGE_BYTES <= to && allocate(fd, at, at + 1) == 0 && arena_pages_gather(base + at))
+	while (at + HUGE_PAGE_BYTES <= to && arena_pages_allocate(fd, at, at + 1) == 0 &&
+	       arena_pages_gather(base + at))
 		at += HUGE_PAGE_BYTES;
+}
+
+/* Does the machine have so much more for us? */
+static bool
+has_memory(int fd, uint64_t more)
+{
+	struct statfs fs;
+
+	if (memory_limit_left() < more + ARENA_PAGES_GROUP_RESERVE)
+		return false;
+	/* A file system without a size (a memfd's) has no blocks. */
+	return fstatfs(fd, &fs) < 0 || fs.f_blocks == 0 ||
+	       fs.f_bavail * (uint64_t)fs.f_bsize >= more + ARENA_PAGES_HEADROOM;
+}
+
+/*
+ * Memory for all of it, which has none: in huge pages first, then the rest. On failure some of it may have
+ * got some.
+ */
+static int
+provide(int fd, uint8_t *base, uint64_t from, uint64_t to)
+{
+	int r;
+
+	make_huge(fd, base, from, to);
+	r = arena_pages_allocate(fd, from, to);
+	if (r < 0)
+		return r;
+	/*
+	 * one call instead of a page fault every 4 KiB; where the kernel does not know it, the faults do the
+	 * same
+	 */
+	madvise(base + from, to - from, MADV_POPULATE_WRITE);
+	return 0;
 }
 
 int
 arena_pages_extend(int fd, void *base, uint64_t from, uint64_t bytes)
 {
-	uint64_t more = bytes - from, left = memory_limit_left();
 	int r;
 
-	if (left < more + LIMIT_RESERVE)
+	if (!has_memory(fd, bytes - from))
 		return -ENOSPC;
 	if (ftruncate(fd, (off_t)bytes) < 0)
 		return -errno;
-	make_huge(fd, base, from, bytes);
-	r = allocate(fd, from, bytes); /* the rest, or nothing */
-	if (r < 0) {
+	r = provide(fd, base, from, bytes);
+	if (r < 0)
 		(void)!ftruncate(fd, (off_t)from);
-		return r;
-	}
-	/*
-	 * one call instead of a page fault every 4 KiB; where the kernel does not know it, the faults do the
-	 * same
-	 */
-	madvise((uint8_t *)base + from, more, MADV_POPULATE_WRITE);
-	return 0;
+	return r;
+}
+
+int
+arena_pages_fill(int fd, void *base, uint64_t from, uint64_t to)
+{
+	int r;
+
+	if (!has_memory(fd, to - from))
+		return -ENOSPC;
+	r = provide(fd, base, from, to);
+	if (r < 0)
+		arena_pages_punch(fd, from, to);
+	return r;
+}
+
+int
+arena_pages_punch(int fd, uint64_t from, uint64_t to)
+{
+	int r;
+
+	do
+		r = fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+			      (off_t)(to - from));
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+uint64_t
+arena_pages_taken(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 ? 0 : (uint64_t)st.st_blocks * 512;
 }

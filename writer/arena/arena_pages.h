@@ -18,10 +18,38 @@
  * Let the file, which is `from` bytes long, have `bytes` bytes, with all their pages, mapped already.
  *
  * base     where huge_map() put it, at least `bytes` wide
- * Returns  0; -ENOSPC tmpfs full, or a memory cgroup's limit would be passed; other negative errno. After a
- *          failure the file is as long as before.
+ * Returns  0; -ENOSPC tmpfs full up to ARENA_PAGES_HEADROOM, or a memory cgroup's limit would be passed;
+ *          other negative errno. After a failure the file is as long as before.
  */
 int arena_pages_extend(int fd, void *base, uint64_t from, uint64_t bytes);
+
+/*
+ * The same for pages in [from, to) of the file that have no memory. After a failure they have none as before.
+ */
+int arena_pages_fill(int fd, void *base, uint64_t from, uint64_t to);
+
+/*
+ * Memory for [from, to) of the file, whatever limits there are: for a move, which gives back as much. 0,
+ * -ENOSPC, other negative errno; what was allocated until then stays.
+ */
+int arena_pages_allocate(int fd, uint64_t from, uint64_t to);
+
+/*
+ * Take the memory of the pages in [from, to): whoever looks there sees zeros. 0, or negative errno. A few
+ * microseconds, and less than one for each page; for a part of a huge page some dozens more.
+ */
+int arena_pages_punch(int fd, uint64_t from, uint64_t to);
+
+/* Bytes of memory that the file takes; 0 when that cannot be had. */
+uint64_t arena_pages_taken(int fd);
+
+/*
+ * What stays free of a file system: a revoked reader that looks at a page without memory is given one, and
+ * would die were there none (SIGBUS).
+ */
+#define ARENA_PAGES_HEADROOM (256ull * 1024)
+/* What must stay free under a memory cgroup's limit for the writer itself. */
+#define ARENA_PAGES_GROUP_RESERVE (8ull * 1024 * 1024)
 
 /*
  * Make one huge page of these 2 MiB, which are there. Some milliseconds; readers are not disturbed. False: it

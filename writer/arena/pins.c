@@ -25,7 +25,7 @@
  * raw       what stood there
  * pin       the epoch that it protects, or protected before it was freed; to begin with, the one at which the
  *           slot was made
- * since_ns  when it was first seen like that
+ * since_ns  when it was first seen to protect that
  */
 struct seen_cell {
 	uint64_t raw;
@@ -36,6 +36,7 @@ struct seen_cell {
 struct seen_slot {
 	struct slot *page;	/* NULL: not in use */
 	int fd;
+	bool revoked;		/* what it says does not count */
 	/* all bits that were ever seen: a reader that takes one back is looked at all the same */
 	uint64_t touched;
 	struct seen_cell cells[SLOT_CELLS];
@@ -48,6 +49,7 @@ struct seen_slot {
 struct pins {
 	unsigned max;
 	unsigned used;		/* all slots in use have ids below it */
+	unsigned revoked;
 	uint64_t horizon;
 	uint64_t scanned;
 	struct seen_slot *slots[];
@@ -139,6 +141,7 @@ pins_remove(struct pins *s, unsigned id)
 
 	if (!slot)
 		return;
+	s->revoked -= slot->revoked;
 	munmap(slot->page, SLOT_BYTES);
 	close(slot->fd);
 	free(slot);
@@ -161,6 +164,24 @@ pins_close(struct pins *s, unsigned id)
 	 * while a snapshot begins in it.
 	 */
 	slot_fence();
+}
+
+void
+pins_revoke(struct pins *s, unsigned id)
+{
+	struct seen_slot *slot = id < s->used ? s->slots[id] : NULL;
+
+	if (!slot || slot->revoked)
+		return;
+	pins_close(s, id);
+	slot->revoked = true;
+	s->revoked++;
+}
+
+unsigned
+pins_revoked(const struct pins *s)
+{
+	return s->revoked;
 }
 
 bool
@@ -198,22 +219,37 @@ min_of(uint64_t a, uint64_t b)
 }
 
 /*
- * Note what a cell says now. Where it says ACQUIRING for the first time it was not claimed at the last scan,
- * so its reader loads the root that was current then, or a later one: `scanned` is what it protects.
+ * The epoch from which on a cell protects, where something else stands in it than before. Whoever claims a
+ * cell after it was scanned meets the fence of that scan, and loads the root that was current then
+ * (`scanned`), or a later one. There was such a claim since, unless ACQUIRING only became the epoch loaded.
+ */
+static uint64_t
+cell_floor(const struct pins *s, const struct seen_cell *cell)
+{
+	return cell->raw == CELL_ACQUIRING ? cell->pin : max_of(s->scanned, cell->pin);
+}
+
+/*
+ * Note what a cell says now. A pin is as old as the epoch that it protects: one that its reader writes anew,
+ * and that protects what it did, has been there since it was seen first.
  */
 static void
 look_at_cell(const struct pins *s, struct seen_cell *cell, uint64_t raw, uint64_t current, uint64_t *now)
 {
+	uint64_t pin = cell->pin;
+	bool was_free = cell->raw == CELL_FREE;
+
 	if (raw == cell->raw)
 		return;
-	if (!*now)
-		*now = time_ns(CLOCK_BOOTTIME);
-	cell->since_ns = *now;
-	cell->raw = raw;
 	if (raw != CELL_FREE)
-		cell->pin = min_of(
-			max_of(raw == CELL_ACQUIRING ? s->scanned : raw, max_of(cell->pin, s->horizon)),
-			current);
+		pin = min_of(max_of(raw == CELL_ACQUIRING ? 0 : raw, cell_floor(s, cell)), current);
+	if (was_free || pin != cell->pin) {
+		if (!*now)
+			*now = time_ns(CLOCK_BOOTTIME);
+		cell->since_ns = *now;
+	}
+	cell->pin = pin;
+	cell->raw = raw;
 }
 
 uint64_t
@@ -245,7 +281,7 @@ pins_horizon(struct pins *s, uint64_t current)
 			look_at_cell(s, cell,
 				     atomic_load_explicit(&slot->page->cells[c].epoch, memory_order_acquire),
 				     current, &now);
-			if (cell->raw != CELL_FREE && cell->pin < oldest)
+			if (cell->raw != CELL_FREE && !slot->revoked && cell->pin < oldest)
 				oldest = cell->pin;
 		}
 	}
@@ -290,8 +326,10 @@ void
 pins_stat(struct pins *s, unsigned id, struct slot_stat *ret)
 {
 	*ret = (struct slot_stat){ 0 };
-	if (id < s->used && s->slots[id])
-		add_to_stat(s->slots[id], ret);
+	if (id >= s->used || !s->slots[id])
+		return;
+	add_to_stat(s->slots[id], ret);
+	ret->revoked = s->slots[id]->revoked;
 }
 
 int
@@ -304,7 +342,7 @@ pins_oldest(struct pins *s, struct slot_stat *ret)
 		struct slot_stat stat;
 
 		pins_stat(s, i, &stat);
-		if (stat.pins && (oldest < 0 || stat.oldest_epoch < ret->oldest_epoch)) {
+		if (stat.pins && !stat.revoked && (oldest < 0 || stat.oldest_epoch < ret->oldest_epoch)) {
 			*ret = stat;
 			oldest = (int)i;
 		}

@@ -39,6 +39,14 @@ void pins_close(struct pins *s, unsigned id);
 bool pins_are_free(struct pins *s, unsigned id);
 
 /*
+ * V1: close the slot, and from then on its pins do not count in pins_horizon() nor in pins_oldest(), but
+ * pins_stat() tells of them. What they may look at is the caller's to keep (store_revoke()). It stays a slot
+ * until it is removed, by the rule above. pins_revoked(): how many of these there are.
+ */
+void pins_revoke(struct pins *s, unsigned id);
+unsigned pins_revoked(const struct pins *s);
+
+/*
  * The page as it is mapped here: for readers that are threads of this process (the thread sanitizer follows
  * addresses).
  */
@@ -63,6 +71,7 @@ struct slot_stat {
 	unsigned pins;			/* cells in use */
 	uint64_t oldest_epoch;		/* 0: none */
 	uint64_t oldest_since_ns;	/* CLOCK_BOOTTIME at which the writer first saw that pin */
+	bool revoked;
 };
 void pins_stat(struct pins *s, unsigned id, struct slot_stat *ret);
 /* The same over all slots: who holds the horizon back. Returns its id, or -1. */

@@ -232,6 +232,7 @@ start(struct http_server *server, uv_loop_t *loop)
 {
 	const union MHD_DaemonInfo *info;
 
+	errno = 0;
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER,
 		on_complaint, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
@@ -239,7 +240,7 @@ start(struct http_server *server, uv_loop_t *loop)
 		HTTP_SERVER_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
 	if (!server->daemon)
-		return -EIO;
+		return errno ? -errno : -EIO;
 	server->listener.fd = -1; /* MHD_stop_daemon() closes it */
 	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
 	return info ? uv_poll_init(loop, &server->poll, info->epoll_fd) : -EIO;

@@ -50,6 +50,7 @@ config_done(struct config *config)
 	free(config->indexes);
 	free(config->socket);
 	free(config->arena_dir);
+	free(config->schema);
 	free(config->arena_name);
 	free(config->metrics_address);
 	free(config->allow_uids);

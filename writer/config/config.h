@@ -63,6 +63,7 @@ struct config_resource {
 	enum config_choice watch_list; /* what is not said here is as in struct config */
 	unsigned page_size;   /* of LISTs; 0: as it is usual (reflector.h) */
 	enum reflector_version version; /* of the first LIST or WatchList */
+	enum wire_choice wire;
 	struct config_tombstones tombstones; /* what is not said here is as in struct config */
 	char *origin;	      /* for messages: "--resource pods" or "file:line:column" */
 	bool namespace_is_default; /* from --namespace, not this entry's own */
@@ -89,6 +90,8 @@ struct config {
 	size_t n_indexes;
 	bool keep_managed_fields, allow_secrets;
 	enum config_choice watch_list;
+	enum wire_choice wire;
+	char *schema; /* a file of Kubernetes' kinds (tools/schema); NULL: the one that is built in */
 	struct config_tombstones tombstones;
 	struct backoff_pace backoff;	/* after LISTs and WATCHes that failed; 0: what is usual */
 	uint64_t check_every_ms;	/* compare with the server so often (check_schedule.h); 0: never */
@@ -107,9 +110,9 @@ struct config {
 	size_t n_allow_uids, n_allow_gids;
 	unsigned max_readers;
 
-	/* events and consumers; 0: the defaults of fan_out.h and consumers.h */
+	/* events and consumers; 0: the defaults of fan_out.h, broker.h and consumers.h */
 	unsigned queue_entries, max_queue_entries;
-	uint64_t queue_bytes;
+	uint64_t queue_bytes, max_queue_memory;
 	unsigned queue_seconds;
 	unsigned consumers_per_user, consumers_total, consumer_days;
 

@@ -46,6 +46,7 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 	    (r = copy_over(&config->namespace_, flags->namespace_)) < 0 ||
 	    (r = copy_over(&config->socket, flags->socket)) < 0 ||
 	    (r = copy_over(&config->arena_dir, flags->arena_dir)) < 0 ||
+	    (r = copy_over(&config->schema, flags->schema)) < 0 ||
 	    (r = copy_over(&config->arena_name, flags->arena_name)) < 0 ||
 	    (r = copy_over(&config->metrics_address, flags->metrics_address)) < 0)
 		return r;
@@ -75,6 +76,8 @@ merge(struct config *config, const struct config *flags, char **ret_error)
 		config->log_level = flags->log_level;
 	if (flags->watch_list != CONFIG_NOT_SAID)
 		config->watch_list = flags->watch_list;
+	if (flags->wire != WIRE_NOT_SAID)
+		config->wire = flags->wire;
 	config->keep_managed_fields |= flags->keep_managed_fields;
 	config->allow_secrets |= flags->allow_secrets;
 	return r;
@@ -137,8 +140,8 @@ fill_defaults(struct config *config, char **ret_error)
 		config->max_readers = CONFIG_DEFAULT_MAX_READERS;
 	if (config->log_level < 0)
 		config->log_level = LOG_LEVEL_INFO;
-	if (config->watch_list == CONFIG_NOT_SAID)
-		config->watch_list = CONFIG_YES;
+	if (config->wire == WIRE_NOT_SAID)
+		config->wire = WIRE_AUTO;
 	r = config_expand(&config->namespace_, ret_error);
 	if (r < 0)
 		return r;
@@ -147,6 +150,8 @@ fill_defaults(struct config *config, char **ret_error)
 
 		if (resource->watch_list == CONFIG_NOT_SAID)
 			resource->watch_list = config->watch_list;
+		if (resource->wire == WIRE_NOT_SAID)
+			resource->wire = config->wire;
 		if (!config->namespace_)
 			continue;
 		if (resource->namespace_)

@@ -12,7 +12,7 @@
 #include "writer/config/config.h"
 #include "writer/base/yaml.h"
 
-#define CONFIG_FIELDS_MAX 32
+#define CONFIG_FIELDS_MAX 40
 
 struct config_reading {
 	const struct yaml *yaml;

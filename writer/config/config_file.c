@@ -56,6 +56,18 @@ take_timeout(const struct config_reading *in, const cJSON *value, void *into)
 }
 
 static int
+take_compression(const struct config_reading *in, const cJSON *value, void *into)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	if (!cJSON_IsString(value))
+		return config_field_wrong(in, value, "auto, gzip or none");
+	r = config_parse_compression(value->valuestring, into, &error);
+	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
+}
+
+static int
 take_time(const struct config_reading *in, const cJSON *value, void *into,
 	  int (*parse)(const char *text, uint64_t *ret_ms, char **ret_error))
 {
@@ -214,10 +226,12 @@ take_events(const struct config_reading *in, const cJSON *value, void *into)
 		{"maxQueueEntries", take_entries, offsetof(struct config, max_queue_entries)},
 		{"queueBytes", config_field_size, offsetof(struct config, queue_bytes)},
 		{"queueSeconds", config_field_seconds, offsetof(struct config, queue_seconds)},
+		{"maxQueueMemory", config_field_size, offsetof(struct config, max_queue_memory)},
 	};
 
 	return config_field_mapping(in, value, CONFIG_FIELDS(fields), into,
-			    "a mapping with queueEntries, maxQueueEntries, queueBytes, queueSeconds");
+				    "a mapping with queueEntries, maxQueueEntries, queueBytes, queueSeconds, "
+				    "maxQueueMemory");
 }
 
 static int
@@ -285,12 +299,15 @@ config_load(const char *path, struct config *ret_config, char **ret_error)
 		{"asGroups", take_groups, offsetof(struct config, choice)},
 		{"disableCompression", config_field_bool,
 		 offsetof(struct config, choice.disable_compression)},
+		{"compression", take_compression, offsetof(struct config, choice.compression)},
 		{"requestTimeout", take_timeout, offsetof(struct config, choice.request_timeout_ms)},
 		{"namespace", config_field_namespace, offsetof(struct config, namespace_)},
 		{"resources", config_file_resources, 0},
 		{"indexes", config_file_indexes, 0},
 		{"keepManagedFields", config_field_bool, offsetof(struct config, keep_managed_fields)},
 		{"watchList", config_field_choice, offsetof(struct config, watch_list)},
+		{"wire", config_file_wire, offsetof(struct config, wire)},
+		{"schema", config_field_path, offsetof(struct config, schema)},
 		{"watchTimeout", take_watch_timeout, offsetof(struct config, watch_timeout_ms)},
 		{"backoff", take_backoff, offsetof(struct config, backoff)},
 		{"checkEvery", take_check_every, offsetof(struct config, check_every_ms)},

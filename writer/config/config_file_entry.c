@@ -201,6 +201,18 @@ take_version(const struct config_reading *in, const cJSON *value, void *into)
 	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
 }
 
+int
+config_file_wire(const struct config_reading *in, const cJSON *value, void *into)
+{
+	_cleanup_(message_freep) char *error = NULL;
+	int r;
+
+	if (!cJSON_IsString(value))
+		return config_field_wrong(in, value, "auto, json or protobuf");
+	r = config_parse_wire(value->valuestring, into, &error);
+	return r < 0 ? config_field_placed(in, value, r, &error) : 0;
+}
+
 /* ---- entries ---- */
 
 static int
@@ -219,6 +231,7 @@ take_resource(const struct config_reading *in, const cJSON *entry)
 		{"watchList", config_field_choice, offsetof(struct config_resource, watch_list)},
 		{"pageSize", take_page_size, offsetof(struct config_resource, page_size)},
 		{"resourceVersion", take_version, offsetof(struct config_resource, version)},
+		{"wire", config_file_wire, offsetof(struct config_resource, wire)},
 		{"tombstones", config_file_tombstones, offsetof(struct config_resource, tombstones)},
 	};
 	_cleanup_(message_freep) char *error = NULL;

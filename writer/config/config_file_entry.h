@@ -14,6 +14,7 @@
  */
 int config_file_resources(const struct config_reading *in, const cJSON *value, void *into);
 int config_file_indexes(const struct config_reading *in, const cJSON *value, void *into);
+int config_file_wire(const struct config_reading *in, const cJSON *value, void *into);
 int config_file_tombstones(const struct config_reading *in, const cJSON *value, void *into);
 
 #endif

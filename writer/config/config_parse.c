@@ -245,6 +245,35 @@ config_parse_version(const char *text, enum reflector_version *ret_version, char
 }
 
 int
+config_parse_wire(const char *text, enum wire_choice *ret_wire, char **ret_error)
+{
+	static const char *const names[] = {
+		[WIRE_AUTO] = "auto", [WIRE_JSON] = "json", [WIRE_PROTOBUF] = "protobuf"};
+
+	for (unsigned i = WIRE_AUTO; i <= WIRE_PROTOBUF; i++)
+		if (strcmp(text, names[i]) == 0) {
+			*ret_wire = (enum wire_choice)i;
+			return 0;
+		}
+	return message_set(ret_error, -EINVAL, "'%s' is neither auto, json nor protobuf", text);
+}
+
+int
+config_parse_compression(const char *text, enum kube_compression *ret_compression, char **ret_error)
+{
+	static const char *const names[] = {[KUBE_COMPRESSION_AUTO] = "auto",
+					    [KUBE_COMPRESSION_GZIP] = "gzip",
+					    [KUBE_COMPRESSION_NONE] = "none"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(text, names[i]) == 0) {
+			*ret_compression = (enum kube_compression)i;
+			return 0;
+		}
+	return message_set(ret_error, -EINVAL, "'%s' is neither auto, gzip nor none", text);
+}
+
+int
 config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error)
 {
 	uint64_t number;
@@ -282,11 +311,12 @@ enum parameter {
 	WATCH_LIST,
 	PAGE_SIZE,
 	RESOURCE_VERSION,
-	OPTIONAL
+	OPTIONAL,
+	WIRE
 };
 static const char *const parameter_names[] = {
 	"namespace", "labelSelector", "fieldSelector",   "metadataOnly", "onDemand",
-	"watchList", "pageSize",      "resourceVersion", "optional",
+	"watchList", "pageSize",      "resourceVersion", "optional", "wire",
 };
 
 static int
@@ -317,6 +347,8 @@ take_value(enum parameter which, const char *value, struct config_resource *reso
 		return config_parse_version(value, &resource->version, ret_error);
 	case OPTIONAL:
 		return parse_bool(value, &resource->optional, ret_error);
+	case WIRE:
+		return config_parse_wire(value, &resource->wire, ret_error);
 	}
 	return -EINVAL;
 }

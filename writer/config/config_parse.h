@@ -51,6 +51,8 @@ int config_check_namespaces(const char *text, char **ret_error);
 
 /* "any" or "latest". */
 int config_parse_version(const char *text, enum reflector_version *ret_version, char **ret_error);
+int config_parse_wire(const char *text, enum wire_choice *ret_wire, char **ret_error);
+int config_parse_compression(const char *text, enum kube_compression *ret_compression, char **ret_error);
 
 /* A LIST's page. */
 int config_parse_page_size(const char *text, unsigned *ret_size, char **ret_error);

@@ -18,11 +18,21 @@ enum reflector_version {
 	REFLECTOR_VERSION_LATEST,	/* "": the most recent */
 };
 
+/* In which syntax it is asked for (reflect/wire.h). */
+enum wire_choice {
+	WIRE_NOT_SAID,
+	WIRE_AUTO,	/* protobuf where it can be had, else JSON */
+	WIRE_JSON,
+	WIRE_PROTOBUF,	/* the same as auto, and a warning where it cannot be had */
+};
+
 struct list_choices {
-	bool watch_list;		/* rather than LIST */
+	bool watch_list;		/* rather than LIST, where it comes in protobuf … */
+	bool watch_list_in_json; /* … and where it does not, though it costs the server more than a LIST */
 	/* of LISTs; 0: 500 at the RVs "" and "0", at others none, unless "0" came in pages */
 	unsigned page_size;
 	enum reflector_version version;
+	enum wire_choice wire;
 };
 
 #endif

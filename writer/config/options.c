@@ -84,6 +84,18 @@ take_no_watch_list(void *at, const char *value, char **ret_error)
 }
 
 static int
+take_wire(void *at, const char *value, char **ret_error)
+{
+	return config_parse_wire(value, at, ret_error);
+}
+
+static int
+take_compression(void *at, const char *value, char **ret_error)
+{
+	return config_parse_compression(value, at, ret_error);
+}
+
+static int
 take_arena_max(void *at, const char *value, char **ret_error)
 {
 	uint64_t bytes;
@@ -159,7 +171,7 @@ static const struct flag flags[] = {
 	 "widgets.v1.example.com. SELECT is namespace=NS[,NS], labelSelector=SEL, fieldSelector=SEL,\n"
 	 "joined by &, as in the API (quote it for the shell), ${NODE_NAME} in them is the\n"
 	 "environment's; and metadataOnly=true, onDemand=true, optional=true, pageSize=N,\n"
-	 "watchList=false, resourceVersion=any|latest (see informerd(8))",
+	 "watchList=false, resourceVersion=any|latest, wire=json (see informerd(8))",
 	 take_resource, offsetof(struct options, flags), false},
 	{"namespace", 'n', "NS", "for each resource that names none itself (default: all namespaces)",
 	 take_namespace, offsetof(struct options, flags.namespace_), false},
@@ -172,6 +184,14 @@ static const struct flag flags[] = {
 	{"no-watch-list", 0, NULL,
 	 "ask for lists, not for watches that begin with the state; for servers that answer these badly",
 	 take_no_watch_list, offsetof(struct options, flags.watch_list), false},
+	{"wire", 0, "auto|json|protobuf",
+	 "how objects come from the server (default: auto: protobuf where it has it, which costs it a\n"
+	 "third or less of JSON, else JSON)",
+	 take_wire, offsetof(struct options, flags.wire), false},
+	{"schema", 0, "FILE",
+	 "what Kubernetes' kinds are in protobuf, for servers newer than this informerd (default:\n"
+	 "PREFIX/share/informer/kubernetes.schema where it is newer than what is built in)",
+	 COPY(flags.schema)},
 	FLAG_HEADING("Which API server, and as whom (as for kubectl)"),
 	{"kubeconfig", 0, "FILE",
 	 "default: the files of $KUBECONFIG, merged, else ~/.kube/config, else the service account\n"
@@ -226,7 +246,11 @@ static const struct flag flags[] = {
 	 "compare each resource with the server so often, as 1h (default: never): key, UID and\n"
 	 "resourceVersion of each object; differences are logged, counted and mended by a list",
 	 take_check_every, offsetof(struct options, flags.check_every_ms), false},
-	{"disable-compression", 0, NULL, "do not ask for compressed lists",
+	{"compression", 0, "auto|gzip|none",
+	 "which answers come in gzip (default: auto: lists in JSON, not from this machine; gzip: all, for\n"
+	 "slow links)",
+	 take_compression, offsetof(struct options, flags.choice.compression), false},
+	{"disable-compression", 0, NULL, "the same as --compression=none, as kubectl has it",
 	 ON(flags.choice.disable_compression)},
 	FLAG_HEADING("Where it is kept, and for whom"),
 	{"socket", 0, "PATH",
@@ -249,6 +273,10 @@ static const struct flag flags[] = {
 	FLAG_HEADING("The daemon"),
 	{"config", 'c', "FILE", "a configuration file (YAML); flags win over it, lists are joined",
 	 COPY(config_path)},
+	{"takeover", 0, NULL,
+	 "when an informerd serves this socket already, take over from it: it finishes and ends, readers\n"
+	 "and the API server notice nothing; else start as ever",
+	 ON(takeover)},
 	{"metrics-address", 0, "ADDRESS",
 	 "serve /metrics (Prometheus), /livez and /readyz by HTTP, for whoever can connect, as\n"
 	 "127.0.0.1:9090, :9090 (all addresses) or unix:/PATH (default: nowhere)",

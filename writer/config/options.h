@@ -14,6 +14,7 @@
 struct options {
 	char *config_path;	/* --config, or NULL */
 	struct config flags;	/* what flags said; unset fields zero, log_level -1 */
+	bool takeover;		/* an informerd that runs is asked to hand over */
 	bool help, version;	/* print and exit 0 */
 };
 

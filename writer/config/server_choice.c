@@ -94,6 +94,8 @@ server_choice_merge(struct server_choice *choice, const struct server_choice *fl
 		r = server_choice_add_group(choice, flags->as_groups[i]);
 	choice->insecure_skip_tls_verify |= flags->insecure_skip_tls_verify;
 	choice->disable_compression |= flags->disable_compression;
+	if (flags->compression != KUBE_COMPRESSION_AUTO)
+		choice->compression = flags->compression;
 	if (flags->request_timeout_ms)
 		choice->request_timeout_ms = flags->request_timeout_ms;
 	return r;
@@ -117,6 +119,7 @@ server_choice_kubeconfig(const struct server_choice *choice)
 		.username = choice->username,
 		.password = choice->password,
 		.disable_compression = choice->disable_compression,
+		.compression = choice->compression,
 		.as = choice->as,
 		.as_uid = choice->as_uid,
 		.as_groups = (const char *const *)choice->as_groups,

@@ -23,6 +23,7 @@ struct server_choice {
 	char **as_groups;
 	size_t n_as_groups;
 	bool insecure_skip_tls_verify, disable_compression;
+	enum kube_compression compression;
 	uint64_t request_timeout_ms; /* 0: none */
 };
 

@@ -11,13 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "writer/base/descriptor_limit.h"
 #include "writer/base/hangup.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
 #include "writer/base/notify.h"
 #include "writer/daemon/limits.h"
+#include "writer/decode/schema_file.h"
 #include "shm-layout/time_ns.h"
 
+#define LOOP_DESCRIPTORS 12u
 #define HEARTBEAT_MS 1000u
 #define GATHER_A_BEAT 8u /* some 20 ms */
 
@@ -145,43 +148,6 @@ check_turn(uv_check_t *check)
 	turn(check->data);
 }
 
-/* Does a reader hold back more than it may? */
-static void
-limit_snapshots(struct daemon *d)
-{
-	struct snapshot_limit limits = limits_of_snapshots(d->config);
-	struct store_stats stats;
-	struct slot_stat oldest;
-	enum snapshot_limit_state says;
-	uint64_t now = time_ns(CLOCK_BOOTTIME), held;
-
-	store_stats(d->local.store, &stats);
-	if (stats.retired_bytes < limits.bytes / 2)
-		return;
-	store_reclaim(d->local.store); /* looks at the pins anew */
-	store_stats(d->local.store, &stats);
-	if (pins_oldest(d->local.pins, &oldest) < 0)
-		return;
-	held = now > oldest.oldest_since_ns ? now - oldest.oldest_since_ns : 0;
-	says = snapshot_limit_ask(&limits, stats.retired_bytes, held);
-	if (says == SNAPSHOT_LIMIT_WORN && !d->snapshot_limit_told) {
-		d->snapshot_limit_told = true;
-		log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it; informerctl "
-			    "stat names it",
-			    (unsigned long long)(held / 1000000000u),
-			    (unsigned long long)(stats.retired_bytes >> 20));
-	}
-	if (says != SNAPSHOT_LIMIT_OVER || d->stopping)
-		return;
-	log_warning("a reader has held a snapshot for %llu s, and %llu MiB wait for it: moving to a new "
-		    "generation; the reader keeps "
-		    "the old one",
-		    (unsigned long long)(held / 1000000000u),
-		    (unsigned long long)(stats.retired_bytes >> 20));
-	d->again = true;
-	daemon_stop(d, DAEMON_OK);
-}
-
 /*
  * Old deletions are forgotten, queues that nobody reads overflow; what consumers acknowledged is kept, also
  * when nothing else is committed.
@@ -198,9 +164,9 @@ age_events(struct daemon *d)
 	for (size_t i = 0; d->cached && i < d->cached_count; i++)
 		if (d->cached[i])
 			cached_resource_tell(d->cached[i]);
-	consumers_poll(d->consumers, time_ns(CLOCK_REALTIME));
-	/* without room it is tried again with the next beat, or the next change */
-	store_commit(d->local.store);
+	consumers_poll(d->consumers, time_ns(CLOCK_REALTIME), time_ns(CLOCK_MONOTONIC));
+	if (store_commit(d->local.store) < 0 && d->applier)
+		applier_touch(d->applier); /* which commits when there is room */
 }
 
 static void
@@ -214,7 +180,9 @@ beat(uv_timer_t *timer)
 	if (!d->ready)
 		notify("EXTEND_TIMEOUT_USEC=30000000"); /* to be killed would mend nothing */
 	age_events(d);
-	limit_snapshots(d);
+	if (d->broker)
+		daemon_look_after_room(d);
+	local_state_expire(&d->local, limits_of_snapshots(d->config, 0).ns);
 	daemon_ask_about_redefined(d);
 	for (unsigned i = 0; i < GATHER_A_BEAT && arena_gather_pages(&d->local.arena); i++)
 		;
@@ -277,15 +245,26 @@ start_broker(struct daemon *d, char **ret_error)
 {
 	struct broker_options options = {
 		.socket_path = d->config->socket,
-		.allow_uids = d->config->allow_uids, .n_allow_uids = d->config->n_allow_uids,
-		.allow_gids = d->config->allow_gids, .n_allow_gids = d->config->n_allow_gids,
+		.allow_uids = d->config->allow_uids,
+		.n_allow_uids = d->config->n_allow_uids,
+		.allow_gids = d->config->allow_gids,
+		.n_allow_gids = d->config->n_allow_gids,
 		.max_readers = d->config->max_readers,
-		.source = broker_source_now, .wanted = broker_wanted, .report = broker_report, .context = d,
+		.queue_memory = d->config->max_queue_memory,
+		.listener = d->inherited.listener,
+		.source = broker_source_now,
+		.wanted = broker_wanted,
+		.report = broker_report,
+		.takeover = daemon_pass_on,
+		.context = d,
 	};
 	int r = broker_new(&d->loop, &options, &d->broker, ret_error);
 
-	if (r == 0)
+	d->inherited.listener = 0;
+	if (r == 0) {
 		store_on_commit(d->local.store, broker_wake, d->broker);
+		daemon_start_room(d);
+	}
 	return r;
 }
 
@@ -305,23 +284,47 @@ make_transport(struct daemon *d, char **ret_error)
 	return r;
 }
 
-static void
+/* What cannot fail is not asked whether it did. 0, or negative errno, and nothing is left of it. */
+static int
 start_loop(struct daemon *d)
 {
-	uv_loop_init(&d->loop);
+	/* Of those that libuv opens itself it misses some by abort(). */
+	int r = descriptor_limit_ask(LOOP_DESCRIPTORS);
+
+	if (r == 0)
+		r = uv_loop_init(&d->loop);
+	if (r < 0)
+		return r;
+	r = uv_signal_init(&d->loop, &d->terminate);	/* the loop's first makes a pipe for all */
+	if (r == 0)
+		r = uv_signal_init(&d->loop, &d->interrupt);
+	if (r < 0) {
+		uv_loop_close(&d->loop);
+		return r;
+	}
 	clock_uv_init(&d->clock, &d->loop);
 	uv_prepare_init(&d->loop, &d->prepare);
 	uv_check_init(&d->loop, &d->check);
 	uv_idle_init(&d->loop, &d->idle);
 	uv_timer_init(&d->loop, &d->heartbeat);
-	uv_signal_init(&d->loop, &d->terminate);
-	uv_signal_init(&d->loop, &d->interrupt);
-	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->terminate.data =
-		d->interrupt.data = d;
+	uv_timer_init(&d->loop, &d->look);
+	d->prepare.data = d->check.data = d->idle.data = d->heartbeat.data = d->look.data =
+		d->terminate.data = d->interrupt.data = d;
 	uv_signal_start(&d->terminate, on_signal, SIGTERM);
 	uv_signal_start(&d->interrupt, on_signal, SIGINT);
 	if (d->hangup_fd >= 0 && uv_poll_init(&d->loop, &d->hangup, d->hangup_fd) == 0)
 		d->hangup.data = d;
+	return 0;
+}
+
+static int
+read_schema(struct daemon *d, char **ret_error)
+{
+	_cleanup_(message_freep) char *installed = schema_file_installed();
+	int r = schema_file_choose(d->config->schema, installed, &d->read_schema, ret_error);
+
+	d->schema = d->read_schema ? d->read_schema : proto_schema_builtin();
+	return r;
 }
 
 static int
@@ -331,7 +334,17 @@ start(struct daemon *d, char **ret_error)
 	int r = make_transport(d, ret_error);
 
 	if (r == 0)
-		r = local_state_open(&d->local, d->config, ret_error);
+		r = read_schema(d, ret_error);
+	if (r == 0)
+		r = local_state_prepare(&d->local, d->config, ret_error);
+	if (r == 0) {
+		daemon_guard_cluster(d);
+		r = daemon_succeed(d, ret_error);
+	}
+	if (r == 0) {
+		r = local_state_open(&d->local, d->config, d->inherited.lock, ret_error);
+		d->inherited.lock.fd = 0;
+	}
 	if (r < 0)
 		return r;
 	beat(&d->heartbeat);
@@ -354,7 +367,6 @@ start(struct daemon *d, char **ret_error)
 	uv_timer_start(&d->heartbeat, beat, HEARTBEAT_MS, HEARTBEAT_MS);
 	uv_prepare_start(&d->prepare, prepare_turn);
 	uv_check_start(&d->check, check_turn);
-	daemon_guard_cluster(d);
 	log_info("informerd %s: %s (%s), socket %s", INFORMER_VERSION, d->kube.server, d->kube.origin,
 		 d->config->socket);
 	daemon_discover(d);
@@ -384,10 +396,13 @@ close_handle(uv_handle_t *handle, void *unused)
 static void
 finish(struct daemon *d)
 {
-	if (!d->again)
+	if (d->again)
+		daemon_keep(d);
+	else if (!d->successor)
 		notify("STOPPING=1");
 	http_server_free(d->http);
 	daemon_reload_end(d);
+	daemon_stop_room(d);
 	clock_clear(&d->clock.clock, &d->discovery_retry);
 	discovery_free(d->discovery);
 	daemon_forget_redefined(d);
@@ -400,6 +415,7 @@ finish(struct daemon *d)
 	while (d->wanted_count > 0)
 		free(d->wanted[--d->wanted_count]);
 	applier_free(d->applier);
+	d->applier = NULL;
 	cluster_guard_done(&d->guard);
 	transport_free(d->transport);
 	if (d->local.store) {
@@ -425,6 +441,7 @@ finish(struct daemon *d)
 	uv_close((uv_handle_t *)&d->check, NULL);
 	uv_close((uv_handle_t *)&d->idle, NULL);
 	uv_close((uv_handle_t *)&d->heartbeat, NULL);
+	uv_close((uv_handle_t *)&d->look, NULL);
 	uv_close((uv_handle_t *)&d->terminate, NULL);
 	uv_close((uv_handle_t *)&d->interrupt, NULL);
 	if (d->hangup.data)
@@ -434,41 +451,59 @@ finish(struct daemon *d)
 	uv_run(&d->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&d->loop);
 	local_state_close(&d->local);
+	inheritance_release(&d->inherited);
 	kube_client_config_done(&d->kube);
+	proto_schema_free(d->read_schema);
 	free(d->ca);
 	known_names_done(&d->known);
 	free(d->discovery_error);
 	free(d->absent_told);
+	discovery_memory_done(&d->absent_memory);
 }
 
-/* From first lock to last commit. *ret_again: it ended only to begin anew. */
+/*
+ * From first lock to last commit. inherited: what it begins with, and what it left. *ret_again: it ended only
+ * to begin anew.
+ */
 static int
 run_once(const struct options *options, struct config *config, int hangup, struct reload_record *reloads,
-	 bool *ret_again)
+	 struct inheritance *inherited, bool *ret_again)
 {
 	struct daemon *d = calloc(1, sizeof(*d));
 	_cleanup_(message_freep) char *error = NULL;
 	int r, code;
 
 	*ret_again = false;
-	if (!d)
+	if (!d) {
+		inheritance_release(inherited);
+		log_error("%s", strerror(ENOMEM));
 		return DAEMON_RUNTIME;
+	}
 	d->options = options;
 	d->config = config;
 	d->hangup_fd = hangup;
 	d->reloads = reloads;
+	d->inherited = *inherited;
 	d->started_boot_ns = time_ns(CLOCK_BOOTTIME);
-	start_loop(d);
-	r = start(d, &error);
+	r = start_loop(d);
 	if (r < 0) {
+		log_error("the event loop cannot be made: %s", strerror(-r));
+		free(d);
+		return DAEMON_RUNTIME;
+	}
+	r = start(d, &error);
+	if (r == -ECANCELED && d->stopping) {
+		log_debug("told to end before it began"); /* with d->exit_code */
+	} else if (r < 0) {
 		log_error("%s", error ? error : strerror(-r));
 		d->exit_code = DAEMON_RUNTIME;
 	} else if (!d->stopping) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 	}
 	finish(d);
+	*ret_again = daemon_give(d);
+	*inherited = d->left;
 	code = d->exit_code;
-	*ret_again = d->again;
 	free(d);
 	return code;
 }
@@ -477,12 +512,13 @@ int
 daemon_run(const struct options *options, struct config *config, int hangup)
 {
 	struct reload_record reloads = { .last_success_wall_ns = time_ns(CLOCK_REALTIME) };
+	struct inheritance inherited = {0};
 	bool again;
 	int code;
 
 	do
-		code = run_once(options, config, hangup, &reloads, &again);
-	while (again && code == DAEMON_OK);
+		code = run_once(options, config, hangup, &reloads, &inherited, &again);
+	while (again);
 	reload_record_done(&reloads);
 	return code;
 }

@@ -2,7 +2,8 @@
 /*
  * Daemon: informerd from the first lock to the last commit, on one loop.
  *
- *	local_state_open()   lock, key, arena: what was known is published before anything else, server or not
+ *	daemon_succeed()     the lock: taken, waited for, or handed over by who serves (succession.h)
+ *	local_state_open()   key, arena: what was known is published before anything else, server or not
  *	broker               readers attach, and find the resources as they come
  *	discovery            tried again until the server answers; a name that nobody knows ends the daemon
  *	resources            LIST, or WATCH from the adopted RV, each on its own
@@ -10,6 +11,7 @@
  *	SIGHUP               the configuration is read again (reload.h)
  *	SIGTERM, SIGINT      the last commit is finished, the arena marked STALE and left
  *
+ *	a successor          the same, and lock and socket are handed over to it
  *	a stuck reader       all is ended in good order and begun again, over a new generation
  *	                     (snapshot_limit.h)
  *

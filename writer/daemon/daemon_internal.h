@@ -2,6 +2,8 @@
 /*
  * What the files of the daemon share: daemon.c (life), daemon_resources.c (discovery and what follows from
  * it), daemon_reload.c (SIGHUP), daemon_redefined.c (definitions that are other ones now),
+ * daemon_succession.c (what there was before us, and who comes after us), daemon_room.c (memory, and readers
+ * that hold too much),
  * stat_report.c (what `informerctl stat` shows), endpoints.c (/livez and /readyz), metrics_report.c
  * (/metrics).
  */
@@ -24,6 +26,7 @@
 #include "writer/resource/known_names.h"
 #include "writer/resource/redefinition.h"
 #include "writer/daemon/reload.h"
+#include "writer/daemon/succession.h"
 
 struct reload;
 
@@ -33,6 +36,10 @@ struct daemon {
 	struct reload *reload;		/* one that is not decided yet, or NULL */
 	struct reload_record *reloads;
 	int hangup_fd;
+	struct inheritance inherited;	/* what is not in use yet */
+	uint64_t extended_ns;		/* when systemd was asked for more time last */
+	int successor;			/* a connection: who takes over at the end; 0: nobody */
+	struct inheritance left;	/* for it, or for our own next run */
 	struct local_state local;
 	uv_loop_t loop;
 	uv_prepare_t prepare;
@@ -40,6 +47,8 @@ struct daemon {
 	/* active while a list waits to be applied: then the poll does not wait */
 	uv_idle_t idle;
 	uv_timer_t heartbeat;
+	uv_timer_t look;		/* for room, while something waits for some */
+	uint64_t room_gained;		/* bytes, since servers were asked again last */
 	uv_signal_t terminate, interrupt;
 	uv_poll_t hangup;
 	struct clock_uv clock;
@@ -50,6 +59,8 @@ struct daemon {
 	struct broker *broker;
 	struct http_server *http;	/* NULL: nobody wants metrics */
 	struct kube_client_config kube;
+	struct proto_schema *schema;
+	struct proto_schema *read_schema; /* of a file, or NULL */
 	struct transport *transport;
 	struct cluster_guard guard;
 	char *ca;
@@ -63,7 +74,9 @@ struct daemon {
 	char *discovery_error;		/* why there are no resources yet; or NULL */
 	/* which optional resources the server lacks, as it was logged last; or NULL */
 	char *absent_told;
+	struct discovery_memory absent_memory;
 	bool discovered;		/* every name was known once, but for optional ones */
+	bool foreseen;			/* all names were known before the arena was ours */
 
 	struct applier *applier;
 	struct cached_resource **cached; /* one an entry of config->resources; NULL: not resolved yet */
@@ -104,6 +117,30 @@ void daemon_guard_cluster(struct daemon *d);
  * unclaimed in the store goes, once all names were known. 0, or negative errno with message.
  */
 int daemon_cache_known(struct daemon *d, char **ret_error);
+
+/* Is something asked of which discovery is made? */
+bool daemon_is_discovering(const struct daemon *d);
+
+/*
+ * Get lock and listener, unless they were inherited already: from whoever serves the socket, if that is
+ * wanted (daemon_succession.c). As succession_begin(); -ECANCELED also when it found out that it is to end.
+ */
+int daemon_succeed(struct daemon *d, char **ret_error);
+/* A successor asks: end, and give it what it needs (daemon_give()). For the broker. */
+int daemon_pass_on(void *context, int connection, const char *version);
+/* We begin anew: keep lock and listener meanwhile, if there are descriptors for that. */
+void daemon_keep(struct daemon *d);
+/*
+ * All has ended: give what was kept to the successor, if there is one. True: we begin anew, with what is in
+ * d->left: also when the successor did not live to take it.
+ */
+bool daemon_give(struct daemon *d);
+
+/* Once there is a broker: see to it that there is room for changes. Ends with daemon_stop_room(). */
+void daemon_start_room(struct daemon *d);
+void daemon_stop_room(struct daemon *d);
+/* With each heartbeat meanwhile. */
+void daemon_look_after_room(struct daemon *d);
 
 /* Ask anew what doubted resources are, if there are any and it is time (daemon_redefined.c). */
 void daemon_ask_about_redefined(struct daemon *d);

@@ -109,6 +109,7 @@ apply_fields(struct daemon *d)
 			      config->n_allow_gids) < 0)
 		log_error("reload: no memory for access.uids and access.gids, which stay as they were");
 	fan_out_set_limits(d->fan_out, limits_of_queues(config));
+	broker_set_queue_memory(d->broker, config->max_queue_memory);
 	if (consumers_set_limits(d->consumers, limits_of_consumers(config)) < 0)
 		log_error("reload: no memory for consumers.total, which stays as it was");
 	/* arena.holdBytes and arena.holdSeconds are looked at with each heartbeat */

@@ -20,16 +20,20 @@ on_retry(void *context)
 	daemon_discover(context);
 }
 
-/* Optional resources that the server does not have: nothing is wrong, and one asks again. */
+/*
+ * Optional resources that the server does not have: nothing is wrong, and one asks again. It says what it did
+ * not say before, unless the server has nothing new.
+ */
 static void
-discover_absent_later(struct daemon *d, const char *absent)
+discover_absent_later(struct daemon *d, const char *absent, bool unchanged)
 {
 	uint64_t wait = backoff_next(&d->discovery_backoff, &d->clock.clock, 0);
 
-	if (!d->absent_told || strcmp(d->absent_told, absent) != 0)
+	if (!d->absent_told || (strcmp(d->absent_told, absent) != 0 && !unchanged)) {
 		log_info("%s; asking again until it is there", absent);
-	free(d->absent_told);
-	d->absent_told = strdup(absent);
+		free(d->absent_told);
+		d->absent_told = strdup(absent);
+	}
 	clock_set(&d->clock.clock, &d->discovery_retry, wait, on_retry, d);
 }
 
@@ -94,7 +98,11 @@ daemon_add_resource(struct daemon *d, const struct config *config,
 		    char **ret_error)
 {
 	struct cached_resource_world world = {
-		.config = config, .store = d->local.store, .applier = d->applier, .clock = &d->clock.clock,
+		.config = config,
+		.schema = d->schema,
+		.store = d->local.store,
+		.applier = d->applier,
+		.clock = &d->clock.clock,
 		.cluster = cluster_guard_id(&d->guard),
 	};
 	struct resource_spec *spec;
@@ -249,13 +257,21 @@ add_known(struct daemon *d, const struct kube_resource *const *resolved, bool al
 	return r;
 }
 
+static int
+add_all_known(struct daemon *d, bool all, char **ret_error)
+{
+	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
+	int r = resolved ? add_known(d, resolved, all, ret_error) : -ENOMEM;
+
+	free(resolved);
+	return r;
+}
+
 int
 daemon_cache_known(struct daemon *d, char **ret_error)
 {
-	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
-	int r = resolved ? add_known(d, resolved, false, ret_error) : -ENOMEM;
+	int r = add_all_known(d, false, ret_error);
 
-	free(resolved);
 	if (r == 0 && d->discovered) {
 		daemon_drop_unclaimed(d);
 		fan_out_rebind(d->fan_out);
@@ -263,29 +279,30 @@ daemon_cache_known(struct daemon *d, char **ret_error)
 	return r;
 }
 
+static int
+check_known(const struct daemon *d, char **ret_error)
+{
+	const struct kube_resource **resolved = known_names_of(&d->known, d->config);
+	_cleanup_(message_freep) char *wrong = NULL;
+	int r = resolved ? config_check_resolved(d->config, resolved, &wrong) : -ENOMEM;
+
+	free(resolved);
+	return r < 0 ? message_set(ret_error, r, "%s", wrong ? wrong : strerror(-r)) : 0;
+}
+
 static void
 use_discovery(struct daemon *d, const struct discovery *discovery)
 {
 	_cleanup_(message_freep) char *error = NULL;
 	_cleanup_(message_freep) char *absent = NULL;
-	const struct kube_resource **resolved = NULL;
 	int unknown, r;
 
 	unknown = r = known_names_learn(&d->known, d->config, discovery, &absent, &error);
-	if (r >= 0) {
-		resolved = known_names_of(&d->known, d->config);
-		r = resolved ? 0 : -ENOMEM;
-	}
-	if (r == 0) {
-		_cleanup_(message_freep) char *wrong = NULL;
-
-		r = config_check_resolved(d->config, resolved, &wrong);
-		if (r < 0)
-			message_set(&error, r, "%s", wrong ? wrong : strerror(-r));
-	}
-	if (r == 0)
-		r = add_known(d, resolved, unknown == 0, &error);
-	free(resolved);
+	if (r >= 0)
+		r = check_known(d, &error);
+	if (r == 0 && d->local.store)
+		r = add_all_known(d, unknown == 0, &error);
+	d->foreseen = r == 0 && unknown == 0 && !absent && !d->local.store;
 	if (r < 0) {
 		fail(d, r, error);
 		return;
@@ -299,7 +316,7 @@ use_discovery(struct daemon *d, const struct discovery *discovery)
 		free(d->discovery_error);
 		d->discovery_error = NULL;
 		if (absent)
-			discover_absent_later(d, absent);
+			discover_absent_later(d, absent, discovery_is_unchanged(discovery));
 	}
 }
 
@@ -335,12 +352,46 @@ on_cluster_changed(void *context)
 			cached_resource_distrust(d->cached[i], cluster_guard_id(&d->guard));
 }
 
+/* What protobuf means depends on it; what was learnt by another one is not to be used. */
+static void
+on_release(void *context, unsigned release, const char *why)
+{
+	struct daemon *d = context;
+
+	proto_schema_fit(d->schema, release);
+	if (!release)
+		log_warning(
+			"of which release the server is does not show, so all comes in JSON: %s; it shows to "
+			"whom ClusterRole system:public-info-viewer is bound",
+			why);
+	else if (!proto_schema_release(d->schema))
+		log_warning(
+			"the server is of Kubernetes %u.%u, older than what is known of protobuf (%s), so "
+			"all comes in JSON",
+			release / 1000, release % 1000, proto_schema_releases(d->schema));
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			cached_resource_meet_release(d->cached[i]);
+}
+
 void
 daemon_guard_cluster(struct daemon *d)
 {
-	static const struct cluster_guard_events events = {on_cluster_known, on_cluster_changed};
+	static const struct cluster_guard_events events = {on_cluster_known, on_cluster_changed, on_release};
 
 	cluster_guard_init(&d->guard, d->transport, &d->clock.clock, &events, d);
+}
+
+/* Moves the names whose meaning is not known to the front. Returns how many. */
+static size_t
+keep_unknown(const struct daemon *d, const char **names)
+{
+	size_t count = d->config->n_resources + d->config->n_indexes, kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!known_names_find(&d->known, names[i]))
+			names[kept++] = names[i];
+	return kept;
 }
 
 void
@@ -350,6 +401,15 @@ daemon_discover(struct daemon *d)
 	_cleanup_(message_freep) char *error = NULL;
 	int r = -ENOMEM;
 
+	if (d->discovery)
+		return;
+	if (d->foreseen) {
+		d->foreseen = false;
+		r = add_all_known(d, true, &error);
+		if (r < 0)
+			fail(d, r, error);
+		return;
+	}
 	if (!cluster_guard_is_settled(&d->guard)) {
 		if (cluster_guard_ask(&d->guard) < 0)
 			fail(d, -ENOMEM, NULL);
@@ -357,11 +417,17 @@ daemon_discover(struct daemon *d)
 	}
 	names = config_names(d->config);
 	if (names)
-		r = discovery_start(d->transport, names, d->config->n_resources + d->config->n_indexes,
-				    on_discovered, d, &d->discovery, &error);
+		r = discovery_start_again(d->transport, names, keep_unknown(d, names), &d->absent_memory,
+					  on_discovered, d, &d->discovery, &error);
 	free(names);
 	if (r < 0)
 		fail(d, r, error);
+}
+
+bool
+daemon_is_discovering(const struct daemon *d)
+{
+	return d->discovery || d->guard.question;
 }
 
 void
@@ -369,6 +435,7 @@ daemon_discover_again(struct daemon *d, bool absent)
 {
 	discovery_free(d->discovery);
 	d->discovery = NULL;
+	discovery_memory_done(&d->absent_memory); /* which is of other names */
 	clock_clear(&d->clock.clock, &d->discovery_retry);
 	free(d->discovery_error);
 	d->discovery_error = NULL;

@@ -35,12 +35,13 @@ limits_of_consumers(const struct config *config)
 }
 
 struct snapshot_limit
-limits_of_snapshots(const struct config *config)
+limits_of_snapshots(const struct config *config, uint64_t budget)
 {
 	uint64_t seconds = config->hold_seconds ? config->hold_seconds : SNAPSHOT_LIMIT_DEFAULT_SECONDS;
+	uint64_t bytes = config->hold_bytes ? config->hold_bytes : SNAPSHOT_LIMIT_DEFAULT_BYTES;
 
 	return (struct snapshot_limit){
-		.bytes = config->hold_bytes ? config->hold_bytes : SNAPSHOT_LIMIT_DEFAULT_BYTES,
+		.bytes = bytes < budget / 4 ? bytes : budget / 4,
 		.ns = seconds * 1000000000ull,
 	};
 }

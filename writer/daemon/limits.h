@@ -13,6 +13,7 @@
 
 struct fan_out_limits limits_of_queues(const struct config *config);
 struct consumers_limits limits_of_consumers(const struct config *config);
-struct snapshot_limit limits_of_snapshots(const struct config *config);
+/* budget: of the arena, in bytes; held back may be a quarter of it at most, whatever is configured. */
+struct snapshot_limit limits_of_snapshots(const struct config *config, uint64_t budget);
 
 #endif

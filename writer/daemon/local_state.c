@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opens what the daemon keeps on this machine, for daemon.c: takes the lock, loads the key, finds or makes
+ * Opens what the daemon keeps on this machine, for daemon.c: under the lock it loads the key, finds or makes
  * the arena, opens the store over it and publishes; and closes it in the other order.
  */
 #include "writer/daemon/local_state.h"
@@ -11,29 +11,41 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
-#include "writer/daemon/key_file.h"
+#include "writer/daemon/arena_budget.h"
+#include "writer/daemon/key_load.h"
 #include "writer/base/log.h"
 #include "writer/base/message.h"
+#include "shm-layout/time_ns.h"
 
 #define DEFAULT_ARENA_DIR "/dev/shm"
 
-/* As far as the file may grow: what is configured, else all that the file system has. */
-static uint64_t
-arena_limit(int directory, uint64_t configured)
+/*
+ * Is so much address space to be had, and something for the books about it? Twice: an arena with pages
+ * without memory is mapped a second time by whoever adopts it, to check it.
+ */
+static bool
+fits_address_space(uint64_t range)
 {
-	uint64_t bytes = configured;
-	struct statvfs fs;
+	uint64_t bytes = 2 * range + range / 8;
+	void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (bytes == 0 && fstatvfs(directory, &fs) == 0)
-		bytes = (uint64_t)fs.f_blocks * fs.f_frsize;
-	if (bytes == 0 || bytes > ARENA_BYTES_LIMIT)
-		bytes = ARENA_BYTES_LIMIT;
-	return bytes < ARENA_BYTES_MIN ? ARENA_BYTES_MIN : bytes & ~(uint64_t)4095;
+	return p != MAP_FAILED && munmap(p, bytes) == 0;
+}
+
+/* The largest address range that is to be had, and that an arena of this budget can do with; 0: none. */
+static uint64_t
+choose_range(uint64_t budget)
+{
+	uint64_t range = arena_address_range(budget);
+
+	while (range > budget && !fits_address_space(range))
+		range = range / 2 > budget ? range / 2 & ~UINT64_C(4095) : budget;
+	return fits_address_space(range) ? range : 0;
 }
 
 /* SOCKET.key, beside the socket and its lock. */
@@ -48,7 +60,7 @@ load_key(struct local_state *local, const char *socket, char **ret_error)
 		path = NULL;
 		return -ENOMEM;
 	}
-	r = key_file_load(path, local->place.master, why, sizeof(why));
+	r = key_load(path, local->place.master, why, sizeof(why));
 	return r < 0 ? message_set(ret_error, r, "key file %s: %s", path, why) : 0;
 }
 
@@ -56,6 +68,8 @@ static int
 open_place(struct local_state *local, const struct config *config, char **ret_error)
 {
 	const char *dir = config->arena_dir ? config->arena_dir : DEFAULT_ARENA_DIR;
+	struct arena_means means = {0};
+	uint64_t budget;
 
 	if (strlen(config->arena_name) >= sizeof(local->place.prefix))
 		return message_set(ret_error, -ENAMETOOLONG, "arena name '%s' is longer than %zu bytes",
@@ -65,7 +79,16 @@ open_place(struct local_state *local, const struct config *config, char **ret_er
 	if (local->place.directory < 0)
 		return message_set(ret_error, -errno, "%s: %s; arena.dir must name a directory on a tmpfs",
 				   dir, strerror(errno));
-	local->place.max_bytes = arena_limit(local->place.directory, config->arena_max_bytes);
+	means.configured = config->arena_max_bytes;
+	arena_means_look(&means, local->place.directory);
+	budget = arena_budget_wanted(&means);
+	local->system_bytes = means.system;
+	local->place.max_bytes = choose_range(budget);
+	if (local->place.max_bytes == 0)
+		return message_set(ret_error, -ENOMEM,
+				   "no address space for an arena of %" PRIu64
+				   " MiB: raise the limit on that (ulimit -v), or lower --arena-max",
+				   budget >> 20);
 	return 0;
 }
 
@@ -87,8 +110,27 @@ note_arena(const struct local_state *local, const struct config *config)
 			    strerror(-r));
 }
 
+bool
+local_state_fit_budget(struct local_state *local, uint64_t configured)
+{
+	struct arena_means means = { .configured = configured };
+	uint64_t before = arena_budget(&local->arena), now;
+	struct arena_stats stats;
+
+	arena_stats(&local->arena, &stats);
+	means.present = stats.present_bytes;
+	arena_means_look(&means, local->arena.fd);
+	if (means.system != local->system_bytes)
+		log_info("the file system of the arena has another size: %" PRIu64 " MiB, it was %" PRIu64,
+			 means.system >> 20, local->system_bytes >> 20);
+	local->system_bytes = means.system;
+	now = arena_budget_now(&means);
+	arena_set_budget(&local->arena, now);
+	return now > before;
+}
+
 static int
-open_store(struct local_state *local, char **ret_error)
+open_store(struct local_state *local, const struct config *config, char **ret_error)
 {
 	struct intern *intern = NULL;
 	int r;
@@ -97,11 +139,18 @@ open_store(struct local_state *local, char **ret_error)
 	if (r < 0)
 		return message_set(ret_error, r, "%s", local->adoption.message);
 	local->has_arena = true;
+	local_state_fit_budget(local, config->arena_max_bytes);
 	r = store_new(&local->arena, intern, local->pins, &local->store);
 	if (r < 0) {
 		intern_free(intern);
 		return message_set(ret_error, r, "the arena cannot be used: %s", strerror(-r));
 	}
+	/*
+	 * Published, then noted, and only then is the one before taken away: killed anywhere here we leave
+	 * the note of an arena that is whole.
+	 */
+	arena_set_state(&local->arena, HEADER_LIVE);
+	note_arena(local, config);
 	generation_finish(&local->place, &local->arena, &local->adoption);
 	return 0;
 }
@@ -113,13 +162,13 @@ tell(const struct local_state *local)
 
 	if (a->how == ADOPTION_ADOPTED)
 		log_info("adopted the arena of generation %" PRIu64 " as %" PRIu64 ": %" PRIu64
-			 " MiB, %" PRIu64 " blocks, copied in "
-			 "%.0f ms, verified in %.0f ms",
+			 " MiB, %" PRIu64 " blocks, %s in %.0f ms, verified in %.0f ms",
 			 a->old_generation, a->generation, a->bytes >> 20, a->blocks,
-			 (double)a->copy_ns / 1e6, (double)a->verify_ns / 1e6);
+			 a->moved ? "moved (no room for two)" : "copied", (double)a->copy_ns / 1e6,
+			 (double)a->verify_ns / 1e6);
 	else
 		log_info("new arena, generation %" PRIu64 ", up to %" PRIu64 " MiB", a->generation,
-			 local->place.max_bytes >> 20);
+			 arena_budget(&local->arena) >> 20);
 	if (a->strangers > 0)
 		log_warning("%u %s of other users in the arena's directory %s its name: left alone",
 			    a->strangers, a->strangers == 1 ? "file" : "files",
@@ -128,30 +177,55 @@ tell(const struct local_state *local)
 		log_warning("%s; it is built anew from the API server", a->message);
 }
 
+void
+local_state_expire(struct local_state *local, uint64_t patience_ns)
+{
+	uint64_t now = time_ns(CLOCK_BOOTTIME), old = local->adoption.old_generation;
+
+	if (local->has_arena && generation_expire(&local->place, &local->adoption, now, patience_ns))
+		log_warning("readers kept generation %" PRIu64 " of the arena for %" PRIu64
+			    " s after it was replaced: their snapshots have expired, and its memory is given "
+			    "back",
+			    old, (now - local->adoption.superseded_ns) / 1000000000u);
+}
+
+bool
+local_state_make_room(struct local_state *local)
+{
+	if (!local->has_arena || !generation_give_back(&local->place, &local->adoption))
+		return false;
+	log_warning("room is wanted in the arena: the memory of generation %" PRIu64
+		    ", which was replaced, is given back; snapshots that readers held there have expired",
+		    local->adoption.old_generation);
+	return true;
+}
+
 int
-local_state_open(struct local_state *local, const struct config *config, char **ret_error)
+local_state_prepare(struct local_state *local, const struct config *config, char **ret_error)
 {
 	int r;
 
 	memset(local, 0, sizeof(*local));
-	r = lock_take(config->socket, &local->lock, ret_error);
+	r = open_place(local, config, ret_error);
 	if (r < 0)
 		return r;
+	local->pins = pins_new(config->max_readers ? config->max_readers : CONFIG_DEFAULT_MAX_READERS);
+	return local->pins ? 0 : -ENOMEM;
+}
+
+int
+local_state_open(struct local_state *local, const struct config *config, struct lock lock, char **ret_error)
+{
+	int r;
+
+	local->lock = lock;
 	r = load_key(local, config->socket, ret_error);
 	if (r == 0)
-		r = open_place(local, config, ret_error);
-	if (r == 0) {
-		local->pins = pins_new(config->max_readers ? config->max_readers
-							   : CONFIG_DEFAULT_MAX_READERS);
-		r = local->pins ? 0 : -ENOMEM;
-	}
-	if (r == 0)
-		r = open_store(local, ret_error);
+		r = open_store(local, config, ret_error);
 	if (r < 0) {
 		local_state_close(local);
 		return r;
 	}
-	note_arena(local, config);
 	tell(local);
 	return 0;
 }
@@ -159,10 +233,12 @@ local_state_open(struct local_state *local, const struct config *config, char **
 void
 local_state_close(struct local_state *local)
 {
-	bool keep = local->store && store_resource_count(local->store) > 0;
+	/* what was moved into it stands nowhere else */
+	bool keep = local->adoption.moved || (local->store && store_resource_count(local->store) > 0);
 
 	store_free(local->store);
 	if (local->has_arena) {
+		generation_leave(&local->adoption);
 		arena_set_state(&local->arena, HEADER_STALE);
 		if (!keep)
 			unlinkat(local->place.directory, local->arena.name, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Local state: what the daemon keeps on this machine: lock, key file, arena and store; opened in this order,
- * closed in the other one.
+ * Local state: what the daemon keeps on this machine: lock, key file, arena and store; the lock comes first
+ * (succession.h) and is let go last.
  *
  * Threads: the writer's loop thread only.
  */
@@ -24,15 +24,40 @@ struct local_state {
 	struct pins *pins;
 	struct store *store;
 	struct adoption adoption;
+	uint64_t system_bytes;		/* the size of its file system, as it was seen last */
 };
 
 /*
- * Take the lock of the configured socket, find or make the arena, and publish it: the new generation is LIVE,
- * what an adopted one holds can be read at once. What there is to tell about adoption is logged.
- *
- * Returns 0, or negative errno with message; on failure nothing stays open
+ * What can be seen to be wrong before the lock is ours: nothing is touched. Returns 0, or negative errno with
+ * message; local_state_close() is fine after both.
  */
-int local_state_open(struct local_state *local, const struct config *config, char **ret_error);
+int local_state_prepare(struct local_state *local, const struct config *config, char **ret_error);
+
+/*
+ * Find or make the arena, and publish it: the new generation is LIVE, what an adopted one holds can be read
+ * at once. What there is to tell about adoption is logged. It has been prepared.
+ *
+ * lock      of the configured socket; belongs to the local state in any case
+ * Returns   0, or negative errno with message; on failure nothing stays open
+ */
+int local_state_open(struct local_state *local, const struct config *config, struct lock lock,
+		     char **ret_error);
+
+/*
+ * See anew what memory the arena may have (arena_budget.h). Some system calls.
+ * configured  arena.maxBytes
+ * Returns     whether it is more than before
+ */
+bool local_state_fit_budget(struct local_state *local, uint64_t configured);
+
+/*
+ * With each heartbeat: the generation that ours replaced goes as soon as nobody reads there; beyond
+ * patience_ns its readers are revoked. Logs.
+ */
+void local_state_expire(struct local_state *local, uint64_t patience_ns);
+
+/* Room is wanted: what ours replaced goes at once. False: nothing did. Logs. */
+bool local_state_make_room(struct local_state *local);
 
 /*
  * The arena stays, marked STALE: whole, and without a writer; but for one without any resource, which is

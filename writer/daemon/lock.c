@@ -41,17 +41,44 @@ static int
 held_by_another(int fd, const char *path, char **ret_error)
 {
 	struct lock_note note;
+	char pid[32] = "";
 
 	lock_note_read(fd, &note);
 	if (note.pid > 0)
-		return message_set(ret_error, -EBUSY,
-				   "another informerd (pid %ld) serves this socket: it holds %s; stop it, or "
-				   "choose another socket with --socket",
-				   note.pid, path);
-	return message_set(ret_error, -EBUSY,
-			   "another informerd serves this socket: it holds %s; stop it, or choose another "
-			   "socket with --socket",
-			   path);
+		snprintf(pid, sizeof(pid), " (pid %ld)", note.pid);
+	return message_set(
+		ret_error, -EBUSY,
+		"another informerd%s serves this socket: it holds %s; stop it, take over from it with "
+		"--takeover, or choose another socket with --socket",
+		pid, path);
+}
+
+/* We hold it, and say so in it. The arena that is named there stays, until this writer has one. */
+static int
+note_holder(int fd)
+{
+	struct lock_note note;
+
+	lock_note_read(fd, &note);
+	note.pid = (long)getpid();
+	return lock_note_write(fd, &note);
+}
+
+/* SOCKET.lock, where that fits an address; message_freep() it. */
+static int
+lock_path(const char *socket_path, char **ret_path, char **ret_error)
+{
+	if (strlen(socket_path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return message_set(ret_error, -ENAMETOOLONG,
+				   "the socket's path has %zu bytes, the system allows %zu: choose a "
+				   "shorter one with --socket (%s)",
+				   strlen(socket_path), sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
+				   socket_path);
+	if (asprintf(ret_path, "%s.lock", socket_path) < 0) {
+		*ret_path = NULL;
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 int
@@ -59,21 +86,11 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	_cleanup_(message_freep) char *path = NULL;
-	struct lock_note note;
 	struct stat st;
-	int fd, r;
+	int fd, r = lock_path(socket_path, &path, ret_error);
 
-	if (strlen(socket_path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		return message_set(ret_error, -ENAMETOOLONG,
-				   "the socket's path has %zu bytes, the system allows %zu: choose a "
-				   "shorter one with --socket (%s)",
-				   strlen(socket_path), sizeof(((struct sockaddr_un *)0)->sun_path) - 1,
-				   socket_path);
-	if (asprintf(&path, "%s.lock", socket_path) < 0) {
-		path = NULL;
-		return -ENOMEM;
-	}
-	r = make_directories(path, ret_error);
+	if (r == 0)
+		r = make_directories(path, ret_error);
 	if (r < 0)
 		return r;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600);
@@ -90,10 +107,7 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 		close(fd);
 		return r;
 	}
-	/* The arena that is named there stays, until this writer has one. */
-	lock_note_read(fd, &note);
-	note.pid = (long)getpid();
-	r = lock_note_write(fd, &note);
+	r = note_holder(fd);
 	if (r < 0) {
 		r = message_set(ret_error, r, "cannot write to %s: %s", path, strerror(-r));
 		close(fd);
@@ -101,6 +115,53 @@ lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error)
 	}
 	ret_lock->fd = fd;
 	return 0;
+}
+
+int
+lock_inherit(int fd, const char *socket_path, struct lock *ret_lock)
+{
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	_cleanup_(message_freep) char *path = NULL;
+	struct stat is, wanted;
+	int r = lock_path(socket_path, &path, NULL);
+
+	if (r < 0)
+		return r;
+	if (fstat(fd, &is) < 0 || lstat(path, &wanted) < 0 || !S_ISREG(wanted.st_mode) ||
+	    is.st_dev != wanted.st_dev || is.st_ino != wanted.st_ino)
+		return -EPROTO;
+	/* who holds it through this description is given it again; anybody else is not */
+	if (fcntl(fd, F_OFD_SETLK, &whole) < 0)
+		return -EPROTO;
+	r = note_holder(fd);
+	if (r < 0)
+		return r;
+	ret_lock->fd = fd;
+	return 0;
+}
+
+int
+lock_share(const struct lock *lock)
+{
+	int fd = fcntl(lock->fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+long
+lock_holder(const char *socket_path)
+{
+	_cleanup_(message_freep) char *path = NULL;
+	struct lock_note note = {0};
+	int fd = -1;
+
+	if (lock_path(socket_path, &path, NULL) == 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return 0;
+	lock_note_read(fd, &note);
+	close(fd);
+	return note.pid > 0 ? note.pid : 0;
 }
 
 int

@@ -23,6 +23,21 @@ struct lock {
 int lock_take(const char *socket_path, struct lock *ret_lock, char **ret_error);
 
 /*
+ * The lock of this socket, which its holder handed over with its very open file description, so that it was
+ * never free.
+ *
+ * fd        taken over on success
+ * Returns   0; -EPROTO: it is another file, or does not hold the lock; other negative errno
+ */
+int lock_inherit(int fd, const char *socket_path, struct lock *ret_lock);
+
+/* Another descriptor of it, close-on-exec: it is held until all are closed. Negative errno. */
+int lock_share(const struct lock *lock);
+
+/* Who holds, or last held, the lock of this socket, by its own word: for people. 0: not known. */
+long lock_holder(const char *socket_path);
+
+/*
  * Say in the lock file which arena this writer has published, for readers that come when it is gone
  * (shm-layout/lock_note.h). Nothing of the writer depends on it. Returns 0, -ENAMETOOLONG, other negative
  * errno

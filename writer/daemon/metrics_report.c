@@ -61,6 +61,11 @@ static double events(const struct view *v) { return (double)v->status.events; }
 static double bookmarks(const struct view *v) { return (double)v->status.bookmarks; }
 static double bad_events(const struct view *v) { return (double)v->status.bad_events; }
 static double failures(const struct view *v) { return (double)v->status.failures; }
+static double
+fallbacks(const struct view *v)
+{
+	return (double)v->c->wire.fallbacks;
+}
 static double tombstones(const struct view *v) { return (double)v->tombstones.count; }
 static double tombstone_bytes(const struct view *v) { return (double)v->tombstones.bytes; }
 
@@ -92,6 +97,9 @@ static const struct {
 	{"informer_watch_bookmarks_total", "counter", "Bookmarks heard.", bookmarks},
 	{"informer_bad_events_total", "counter", "Events and list items that could not be kept.", bad_events},
 	{"informer_failures_total", "counter", "LISTs and WATCHes that failed.", failures},
+	{"informer_wire_fallbacks_total", "counter",
+	 "Times that protobuf was given up for JSON: a field or kind that is not known, 406, unreadable.",
+	 fallbacks},
 	{"informer_tombstones", "gauge", "Deletions that are remembered.", tombstones},
 	{"informer_tombstone_bytes", "gauge", "What they hold in the arena.", tombstone_bytes},
 	{"informer_tombstone_oldest_seconds", "gauge", "Age of the oldest one.", tombstone_age},
@@ -154,6 +162,20 @@ add_states(struct metrics_text *m, const struct view *views, size_t count)
 				  reflector_state_name((enum reflector_state)state));
 }
 
+/* What it comes in; before the first answer neither is 1. */
+static void
+add_wires(struct metrics_text *m, const struct view *views, size_t count)
+{
+	metrics_family(m, "informer_resource_wire", "gauge",
+		       "1 for the syntax in which a resource came last, 0 for the other.");
+	for (size_t i = 0; i < count; i++) {
+		enum wire_syntax syntax = views[i].c->wire.syntax;
+
+		sample_of(m, &views[i], syntax == WIRE_IS_JSON, "syntax", "json");
+		sample_of(m, &views[i], syntax == WIRE_IS_PROTOBUF, "syntax", "protobuf");
+	}
+}
+
 static bool
 add_resources(struct metrics_text *m, const struct daemon *d)
 {
@@ -178,6 +200,7 @@ add_resources(struct metrics_text *m, const struct daemon *d)
 	add_relists(m, views, count);
 	add_checks(m, views, count);
 	add_states(m, views, count);
+	add_wires(m, views, count);
 	free(views);
 	return true;
 }
@@ -211,12 +234,17 @@ add_daemon(struct metrics_text *m, const struct daemon *d)
 		"Changes of objects that were published in this lineage (seq).", (double)s.seq);
 	add_one(m, "informer_arena_bytes", "gauge", "Size of the arena's file.", (double)s.arena_bytes);
 	add_one(m, "informer_arena_limit_bytes", "gauge", "Up to which it may grow.",
-		(double)d->local.arena.max_bytes);
+		(double)arena_budget(&d->local.arena));
 	add_one(m, "informer_arena_used_bytes", "gauge", "In use, what waits for readers included.",
 		(double)s.used_bytes);
 	add_one(m, "informer_arena_retired_bytes", "gauge",
 		"Of these, waiting for readers with older snapshots.", (double)s.retired_bytes);
 	add_one(m, "informer_arena_free_bytes", "gauge", "In the file, free.", (double)s.free_bytes);
+	add_one(m, "informer_arena_present_bytes", "gauge", "Of the file, what has memory.",
+		(double)s.present_bytes);
+	add_one(m, "informer_arena_buried_bytes", "gauge",
+		"Places that are used no more while a revoked reader may look there.",
+		(double)s.buried_bytes);
 	add_one(m, "informer_private_bytes", "gauge", "The writer's own books about the arena.",
 		(double)s.private_bytes);
 	add_one(m, "informer_arena_shared_blocks", "gauge",
@@ -439,12 +467,26 @@ add_readers(struct metrics_text *m, const struct daemon *d)
 	metrics_family(m, "informer_reader_snapshot_seconds", "gauge",
 		       "For how long the oldest open snapshot has been held.");
 	add_by_name(m, readers, "oldest_age_ns", 1e-9);
+	metrics_family(m, "informer_reader_wake_seconds", "gauge",
+		       "What it takes to wake it, if that was ever too long; then a thread aside does it.");
+	add_by_name(m, readers, "wake_ns", 1e-9);
 	add_one(m, "informer_readers_attached_total", "counter", "Readers that attached.",
 		(double)stats.attached);
 	add_one(m, "informer_readers_refused_total", "counter", "Connections that were refused.",
 		(double)stats.refused);
+	add_one(m, "informer_readers_denied_total", "counter",
+		"Of these, connections of users who may not attach.", (double)stats.denied);
+	add_one(m, "informer_readers_paused_total", "counter",
+		"Times that a connection was not heard for a while, as its user had asked too much.",
+		(double)stats.paused);
+	add_one(m, "informer_connections_held_total", "counter",
+		"Times that nobody was let in for a while, as too many connected.", (double)stats.held);
+	add_one(m, "informer_connections_pending", "gauge", "Connections that have not attached.",
+		stats.pending);
 	add_one(m, "informer_readers_dropped_total", "counter",
 		"Readers cut off for what they did, or did not do.", (double)stats.dropped);
+	add_one(m, "informer_readers_revoked_total", "counter",
+		"Readers cut off because their snapshots held back too much.", (double)stats.revoked);
 	add_one(m, "informer_wakeups_total", "counter", "Times that a sleeping reader was woken.",
 		(double)stats.wakeups);
 	add_one(m, "informer_queues", "gauge", "Event queues of readers.", queues.count);
@@ -454,6 +496,12 @@ add_readers(struct metrics_text *m, const struct daemon *d)
 		queues.unread);
 	add_one(m, "informer_queue_held_bytes", "gauge", "What the slowest one holds back in the arena.",
 		queues.held);
+	add_one(m, "informer_queue_memory_bytes", "gauge", "Memory of all event queues.",
+		(double)stats.queue_bytes);
+	add_one(m, "informer_queue_memory_limit_bytes", "gauge", "What it may come to at the moment.",
+		(double)stats.queue_limit);
+	add_one(m, "informer_queues_refused_total", "counter", "Queues that were refused for want of memory.",
+		(double)stats.queues_refused);
 	add_overflows(m, d);
 	handlers = add_handlers(m, readers);
 	cJSON_Delete(readers);

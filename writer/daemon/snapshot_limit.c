@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares what an open snapshot costs with its limits: at half of both it is named in the log, at both
- * the writer goes on without it. Pure arithmetic, asked by daemon.c with each heartbeat.
+ * it is revoked. Pure arithmetic, asked by daemon_room.c with each heartbeat, and where the arena is full.
  */
 #include "writer/daemon/snapshot_limit.h"
 

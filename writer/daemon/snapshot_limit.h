@@ -2,8 +2,7 @@
 /*
  * Snapshot limit: what an open snapshot may cost. As long as a reader holds one, nothing that it could see is
  * reused; a reader that never lets go would fill the memory. So first it is named in the log, and in the end
- * the writer moves to a new generation, which holds nothing for it, and leaves it the old one, frozen and
- * whole.
+ * it is revoked (store_revoke()).
  */
 #ifndef WRITER_DAEMON_SNAPSHOT_LIMIT_H
 #define WRITER_DAEMON_SNAPSHOT_LIMIT_H

@@ -5,6 +5,7 @@
  *	{
  *	  "schema": 1, "version", "pid", "server",
  *	  "cluster",                       its id; "": hidden, or not known yet
+ *	  "release",                       the server's, "1.36"; the same
  *	  "uptime_ns", "generation", "epoch", "seq", "commits", "synced",
  *	  "trouble": "",                   why changes wait, or why there are no resources yet
  *	  "reload": {                      SIGHUP (reload.h)
@@ -27,8 +28,13 @@
  *	    "queued", "last_error", "last_reason", "last_code", "retry_in_ms",
  *	    "consistency": {"checks", "inconclusive", "missing", "extra", "different",
  *	                    "last"},                             check_schedule.h; last: RFC 3339, or ""
+ *	    "wire": "protobuf" | "json" | "",                    of the last answer; "": there was none
+ *	    "wire_fallbacks", "wire_why",                        so often protobuf was given up; why last
  *	    "lists", "watch_lists", "watches", "events", "bookmarks", "bad_events", "failures"}],
  *	  "readers": […],                                        broker.h
+ *	  "connections": {"pending", "attached", "refused", "denied", "dropped", "paused", "held"},
+ *	                                                         so many; all but pending since the start
+ *	  "queue_memory": {"bytes", "limit_bytes", "refused"},   limit: at the moment; refused: so many queues
  *	  "consumers": [{"name", "uid", "seq", "lag", "attached", "lastSeen"}]   lag -1: of another lineage
  *	}
  *
@@ -179,6 +185,9 @@ add_resource(cJSON *resources, const struct daemon *d, const struct cached_resou
 	add_tombstones(object, d->local.store, c->id, now);
 	number(object, "queued", delta_fifo_queued(c->fifo) + delta_fifo_waiting(c->fifo));
 	cJSON_AddBoolToObject(object, "changing", cached_resource_is_changing(c));
+	text(object, "wire", wire_syntax_name(&c->wire));
+	number(object, "wire_fallbacks", c->wire.fallbacks);
+	text(object, "wire_why", c->wire.why);
 	add_checks(object, &c->checks);
 	add_activity(object, d, c);
 }
@@ -234,10 +243,35 @@ add_arena(cJSON *report, const struct daemon *d, const struct store_stats *stats
 	number(arena, "used_bytes", stats->used_bytes);
 	number(arena, "retired_bytes", stats->retired_bytes);
 	number(arena, "free_bytes", stats->free_bytes);
-	number(arena, "limit_bytes", d->local.arena.max_bytes);
+	number(arena, "present_bytes", stats->present_bytes);
+	number(arena, "buried_bytes", stats->buried_bytes);
+	number(arena, "absent_bytes", stats->absent_bytes);
+	number(arena, "limit_bytes", arena_budget(&d->local.arena));
 	number(arena, "private_bytes", stats->private_bytes);
 	number(arena, "shared_blocks", stats->shared_blocks);
 	number(arena, "leaked_blocks", stats->leaked_blocks);
+}
+
+static void
+add_broker(cJSON *report, const struct daemon *d)
+{
+	cJSON *connections = cJSON_AddObjectToObject(report, "connections"),
+	      *memory = cJSON_AddObjectToObject(report, "queue_memory");
+	struct broker_stats stats = {0};
+
+	if (d->broker)
+		broker_stats(d->broker, &stats);
+	number(report, "revoked", stats.revoked);
+	number(connections, "pending", stats.pending);
+	number(connections, "attached", stats.attached);
+	number(connections, "refused", stats.refused);
+	number(connections, "denied", stats.denied);
+	number(connections, "dropped", stats.dropped);
+	number(connections, "paused", stats.paused);
+	number(connections, "held", stats.held);
+	number(memory, "bytes", stats.queue_bytes);
+	number(memory, "limit_bytes", stats.queue_limit);
+	number(memory, "refused", stats.queues_refused);
 }
 
 char *
@@ -246,16 +280,19 @@ stat_report(struct daemon *d)
 	cJSON *report = cJSON_CreateObject(), *resources, *readers, *consumers;
 	struct store_stats stats;
 	bool synced = true;
-	char *json;
+	char *json, release[32] = "";
 
 	if (!report)
 		return NULL;
+	if (d->guard.release)
+		snprintf(release, sizeof(release), "%u.%u", d->guard.release / 1000, d->guard.release % 1000);
 	store_stats(d->local.store, &stats);
 	number(report, "schema", 1);
 	text(report, "version", INFORMER_VERSION);
 	number(report, "pid", (uint64_t)getpid());
 	text(report, "server", d->kube.server);
 	text(report, "cluster", cluster_guard_id(&d->guard));
+	text(report, "release", release);
 	number(report, "uptime_ns", time_ns(CLOCK_BOOTTIME) - d->started_boot_ns);
 	number(report, "generation", stats.generation);
 	number(report, "epoch", stats.epoch);
@@ -278,6 +315,7 @@ stat_report(struct daemon *d)
 	if (!readers)
 		readers = cJSON_CreateArray();
 	cJSON_AddItemToObject(report, "readers", readers);
+	add_broker(report, d);
 	consumers = d->consumers ? consumers_json(d->consumers) : NULL;
 	if (!consumers)
 		consumers = cJSON_CreateArray();

@@ -8,16 +8,19 @@
 #include <errno.h>
 #include <string.h>
 
-#include "shm-layout/path.h"
-
 #include "shm-layout/object.h"
 #include "writer/decode/body_shape.h"
 #include "writer/decode/value_encode.h"
+
+/* In the order in which they stand in an object. */
+static const char *const nears[OBJECT_NEARS] = {"spec.nodeName", "status.phase"};
 
 void
 body_init(struct body *b, struct arena *arena, struct intern *in, struct decoder_schema *schema)
 {
 	memset(b, 0, sizeof(*b));
+	for (unsigned i = 0; i < OBJECT_NEARS; i++)
+		path_compile(&b->near[i], nears[i], strlen(nears[i]), NULL, NULL);
 	b->arena = arena;
 	b->intern = in;
 	b->schema = schema;
@@ -62,6 +65,7 @@ body_open(struct body *b, struct path_node *node, bool object)
 	f->refs_start = b->refs.count;
 	f->names_start = b->names.count;
 	f->loose_start = b->loose.count;
+	f->shape = NULL;
 	f->predict = &node->first;
 	f->child = NULL;
 	if (!object) {
@@ -91,7 +95,8 @@ write_head(struct body *b, const struct body_frame *f, uint32_t shape)
 		at = b->out.data + f->start;
 		*at = f->object ? TAG_OBJECT16 : TAG_ARRAY16;
 		memcpy(at + 1, &n16, 2);
-		memcpy(at + 3, &shape, f->object ? 4 : 0);
+		if (f->object)
+			memcpy(at + 3, &shape, 4);
 		return 0;
 	}
 	r = bytes_room(&b->out, 2);
@@ -102,7 +107,8 @@ write_head(struct body *b, const struct body_frame *f, uint32_t shape)
 	b->out.length += 2;
 	*at = f->object ? TAG_OBJECT32 : TAG_ARRAY32;
 	memcpy(at + 1, &n32, 4);
-	memcpy(at + 5, &shape, f->object ? 4 : 0);
+	if (f->object)
+		memcpy(at + 5, &shape, 4);
 	return 0;
 }
 
@@ -150,7 +156,11 @@ body_close(struct body *b)
 		return 0;
 	}
 	if (f->object) {
-		r = body_shape(b, f, &shape, &shape_from);
+		shape_from = f->shape;
+		if (shape_from)
+			shape = stocked_ref_take(shape_from, b->intern);
+		else
+			r = body_shape(b, f, &shape, &shape_from);
 		if (r == 0)
 			r = body_hold(b, &b->refs, shape);
 		if (r < 0)
@@ -184,19 +194,17 @@ body_shared(struct body *b, struct sharing *sharing, struct text_memo_place *pla
 /* ---- the end ---- */
 
 /*
- * A field of a field of the finished body, when it is a string: its length, and the bytes behind it; else
+ * What a path of the finished body leads to, when it is a string: its length, and the bytes behind it; else
  * length 0.
  */
 static size_t
-near_string(const struct body *b, const char *outer, const char *inner, uint8_t *to)
+near_string(const struct body *b, const struct path *path, uint8_t *to)
 {
 	struct value v = {.view = &b->arena->view, .at = b->out.data, .end = b->out.data + b->out.length};
 	const char *data = NULL;
 	size_t length = 0;
 
-	if (!value_enter(&v, outer, strlen(outer), shape_fingerprint(outer, strlen(outer)), NULL) ||
-	    !value_enter(&v, inner, strlen(inner), shape_fingerprint(inner, strlen(inner)), NULL) ||
-	    !value_text(&v, &data, &length) || length > UINT8_MAX)
+	if (!path_follow(path, &v) || !value_text(&v, &data, &length) || length > UINT8_MAX)
 		length = 0;
 	*to = (uint8_t)length;
 	if (length)
@@ -208,10 +216,11 @@ near_string(const struct body *b, const char *outer, const char *inner, uint8_t 
 static size_t
 near_strings(const struct body *b, uint8_t *to)
 {
-	size_t node = near_string(b, "spec", "nodeName", to);
-	size_t phase = near_string(b, "status", "phase", to + node);
+	size_t length = 0;
 
-	return node + phase > OBJECT_NEARS ? node + phase : 0;
+	for (unsigned i = 0; i < OBJECT_NEARS; i++)
+		length += near_string(b, &b->near[i], to + length);
+	return length > OBJECT_NEARS ? length : 0;
 }
 
 int

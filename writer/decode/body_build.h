@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "shm-layout/value.h"
+#include "shm-layout/path.h"
 #include "writer/decode/decoder_schema.h"
 #include "writer/base/growing.h"
 
@@ -33,6 +33,7 @@ struct body_frame {
 	struct path_node **predict;
 	uint64_t text_start;		/* for the decoder: where its text begins in the stream */
 	size_t start;			/* of its head in out */
+	struct stocked_ref *shape;	/* of an object: known before its fields; NULL: by their names */
 	uint32_t refs_start;
 	uint32_t names_start;
 	uint32_t loose_start;
@@ -51,6 +52,7 @@ struct body {
 	unsigned depth;
 	/* what the last close, or body_string(), made of it: the block that was there already; else 0 */
 	uint32_t known_ref;
+	struct path near[OBJECT_NEARS];	/* to what object.h keeps near */
 	struct body_frame frames[VALUE_DEPTH_MAX];
 };
 

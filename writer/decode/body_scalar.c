@@ -21,31 +21,30 @@ body_tag(struct body *b, enum value_tag tag)
 	return r;
 }
 
-/* The place of a string that was met here lately, or NULL. */
+/* The place of a string that was met here lately, or NULL. head_bytes: of its encoded head. */
 static struct stocked_ref *
-known_string(const struct body *b, const struct path_node *node, uint32_t hash, const char *data,
-	     size_t length)
+known_string(const struct body *b, const struct path_node *node, uint32_t hash, size_t head_bytes,
+	     const char *data, size_t length)
 {
-	struct stocked_ref *place;
+	struct string_memo *memo = node->known_strings;
+	unsigned i = string_memo_place(hash);
 	const struct block *block;
-	uint8_t head[ENCODED_HEAD_MAX];
-	size_t head_bytes;
 
-	if (!node->known_strings || node->known_strings->hashes[hash % STRING_MEMO_PLACES] != hash)
+	if (!memo)
 		return NULL;
-	place = &node->known_strings->values[hash % STRING_MEMO_PLACES];
-	head_bytes = encode_string_head(head, length);
-	if (!place->ref)
+	if (memo->hashes[i] != hash)
+		i ^= 1;
+	if (memo->hashes[i] != hash || !memo->values[i].ref)
 		return NULL;
-	block = arena_block(b->arena, place->ref);
+	block = arena_block(b->arena, memo->values[i].ref);
 	return block_length(block) == head_bytes + length &&
 			       memcmp(block->payload + head_bytes, data, length) == 0
-		       ? place
+		       ? &memo->values[i]
 		       : NULL;
 }
 
 int
-body_string(struct body *b, struct path_node *node, const char *data, size_t length)
+body_long_string(struct body *b, struct path_node *node, const char *data, size_t length)
 {
 	struct stocked_ref *place;
 	uint32_t ref, hash;
@@ -58,14 +57,13 @@ body_string(struct body *b, struct path_node *node, const char *data, size_t len
 		return r;
 	at = b->out.data + b->out.length;
 	bytes = encode_string_head(at, length);
-	if (length < SHARING_STRING_MIN || b->depth == 0 || bytes + length > BLOCK_LENGTH_MAX ||
-	    !sharing_wanted(&node->strings)) {
+	if (b->depth == 0 || bytes + length > BLOCK_LENGTH_MAX || !sharing_wanted(&node->strings)) {
 		memcpy(at + bytes, data, length);
 		b->out.length += bytes + length;
 		return 0;
 	}
 	hash = string_memo_hash(data, length);
-	place = known_string(b, node, hash, data, length);
+	place = known_string(b, node, hash, bytes, data, length);
 	if (place) {
 		known = true;
 		bytes += length;
@@ -86,6 +84,16 @@ body_string(struct body *b, struct path_node *node, const char *data, size_t len
 }
 
 /* ---- numbers ---- */
+
+int
+body_int(struct body *b, int64_t n)
+{
+	int r = bytes_room(&b->out, ENCODED_HEAD_MAX);
+
+	if (r == 0)
+		b->out.length += encode_int(b->out.data + b->out.length, n);
+	return r;
+}
 
 /* Whether the text, an integer's, fits 64 bits; "-0" does not, it would lose its sign. */
 static bool

@@ -20,27 +20,6 @@
 /* ---- taking turns ---- */
 
 static int
-run_skip(struct decoder *d, const char **p, const char *end, bool final)
-{
-	const char *from = *p;
-	int r = json_skip_run(&d->skip, p, end, final);
-
-	if (r == -EBADMSG)
-		return decoder_fail(d, *p, d->skip.why);
-	if (d->skipping_to && r >= 0 && item_add_type(d->skipping_to, from, (size_t)(*p - from)) < 0)
-		return -ENOMEM;
-	if (r <= 0)
-		return r;
-	d->skipping = false;
-	d->skipping_to = NULL;
-	if (!d->skipping_item)
-		return GO_ON;
-	d->skipping_item = false;
-	d->state = JSON_NEXT;
-	return item_end(d, *p);
-}
-
-static int
 run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret_used)
 {
 	const char *p = bytes, *end = bytes + length;
@@ -49,7 +28,7 @@ run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret
 	d->buffer = bytes;
 	do {
 		if (d->skipping)
-			r = run_skip(d, &p, end, final);
+			r = decoder_skip_run(d, &p, end, final);
 		else if (d->body.depth > 0)
 			r = decoder_body_run(d, &p, end, final);
 		else
@@ -65,12 +44,70 @@ run(struct decoder *d, const char *bytes, size_t length, bool final, size_t *ret
 	return r == STOPPED ? d->callback_result : r;
 }
 
+/* ---- protobuf: units whose lengths are known before they come ---- */
+
+/* All units that are whole. *ret_need: so many bytes, from the first that is left on, are to be there. */
+static int
+run_frames(struct decoder *d, const uint8_t *bytes, size_t length, size_t *ret_used, size_t *ret_need)
+{
+	size_t used, all = 0;
+	int r;
+
+	do {
+		d->buffer = (const char *)bytes + all;
+		r = frames_run(d, bytes + all, length - all, &used, ret_need);
+		all += used;
+		d->offset += used;
+	} while (r == GO_ON);
+	*ret_used = all;
+	return r == STOPPED ? d->callback_result : r;
+}
+
+static int
+feed_frames(struct decoder *d, const uint8_t *bytes, size_t length)
+{
+	size_t used, need, step;
+	int r;
+
+	while (d->carry.length > 0 && length > 0) {
+		step = d->carry_need - d->carry.length;
+		step = step < length ? step : length;
+		if (bytes_append(&d->carry, bytes, step) < 0)
+			return -ENOMEM;
+		bytes += step;
+		length -= step;
+		if (d->carry.length < d->carry_need)
+			return 0;
+		r = run_frames(d, d->carry.data, d->carry.length, &used, &need);
+		if (r != 0)
+			return r;
+		/* a head alone may have been used, and what it begins is not whole */
+		d->carry.length -= used;
+		if (d->carry.length == 0)
+			bytes_clear(&d->carry);
+		else if (used > 0)
+			memmove(d->carry.data, d->carry.data + used, d->carry.length);
+		d->carry_need = need;
+	}
+	if (length == 0)
+		return 0;
+	r = run_frames(d, bytes, length, &used, &need);
+	if (r != 0 || used == length)
+		return r;
+	d->carry_need = need;
+	if (bytes_room(&d->carry, need) < 0)
+		return -ENOMEM;
+	return bytes_append(&d->carry, bytes + used, length - used);
+}
+
 int
 decoder_feed(struct decoder *d, const char *bytes, size_t length)
 {
 	size_t used, carried, step;
 	int r;
 
+	if (d->proto_schema)
+		return feed_frames(d, (const uint8_t *)bytes, length);
 	while (length > 0 && d->carry.length > 0) {
 		carried = d->carry.length;
 		step = carried > CARRY_STEP_MIN ? carried : CARRY_STEP_MIN;
@@ -103,8 +140,13 @@ int
 decoder_finish(struct decoder *d)
 {
 	size_t used;
-	int r = run(d, d->carry.data ? (const char *)d->carry.data : "", d->carry.length, true, &used);
+	int r;
 
+	if (d->proto_schema)
+		return d->carry.length == 0 && !frames_is_cut(d)
+			       ? 0
+			       : decoder_fail(d, d->buffer, "it ends in the middle of a document");
+	r = run(d, d->carry.data ? (const char *)d->carry.data : "", d->carry.length, true, &used);
 	if (r != 0)
 		return r;
 	if (used < d->carry.length || d->envelope.place != BETWEEN_DOCUMENTS || d->item.open) {
@@ -156,6 +198,7 @@ decoder_reset(struct decoder *d)
 {
 	item_reset(d);
 	envelope_reset(d);
+	frames_reset(d);
 	body_clear(&d->body);
 	d->state = JSON_VALUE;
 	d->skipping = false;
@@ -178,12 +221,20 @@ decoder_free(struct decoder *d)
 	decoder_reset(d);
 	item_done(d);
 	envelope_done(d);
+	frames_done(d);
 	body_done(&d->body);
 	json_skip_done(&d->skip);
 	bytes_done(&d->carry);
 	bytes_done(&d->text);
 	decoder_schema_free(d->own_schema);
 	free(d);
+}
+
+void
+decoder_use_protobuf(struct decoder *d, const struct proto_schema *schema)
+{
+	d->proto_schema = schema;
+	decoder_reset(d);
 }
 
 const char *

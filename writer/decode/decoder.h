@@ -45,6 +45,11 @@ struct decoder_schema;
 struct decoder_schema *decoder_schema_new(const char *const *drops, size_t drop_count, int *ret_bad);
 /* Before the intern table whose blocks it remembers: that of the decoders that used it last. */
 void decoder_schema_free(struct decoder_schema *s);
+/*
+ * The same bytes may mean something else from now on: what they were is not remembered. Not within a callback
+ * of a decoder.
+ */
+void decoder_schema_forget_texts(struct decoder_schema *s);
 
 /*
  * An object that was decoded and is not committed: a BLOCK_OBJECT that no root reaches, with key, key_hash
@@ -108,6 +113,14 @@ void decoder_free(struct decoder *d);		/* discards what is unfinished */
 void decoder_reset(struct decoder *d);		/* the same; ready for another stream */
 
 /*
+ * The stream is protobuf, as this schema has it (borrowed); NULL: JSON. DECODE_LIST and DECODE_WATCH. To be
+ * called before the first byte; what is unfinished is discarded. The same object gives the same body either
+ * way.
+ */
+struct proto_schema;
+void decoder_use_protobuf(struct decoder *d, const struct proto_schema *schema);
+
+/*
  * What the items' `apiVersion` and `kind` must be, where they have one and the schema drops it: an event's
  * object of another is reported by on_bad_object, a list with an item of another kind is malformed.
  * Borrowed; NULL: anything.
@@ -129,7 +142,9 @@ const char *decoder_list_kind(const struct decoder *d, size_t *ret_length, bool 
 
 /*
  * The next bytes of the stream. All of them are consumed.
- * Returns  0; -EBADMSG malformed (decoder_error()); -ENOSPC, -ENOMEM; or a callback's result.
+ * Returns  0; -EBADMSG malformed (decoder_error()); -EPROTO of protobuf: what the schema does not know, so
+ *          that the same is to be asked for in JSON (decoder_error() says what); -ENOSPC, -ENOMEM; or a
+ *          callback's result.
  *          After anything but 0 only decoder_reset() and decoder_free() may follow.
  */
 int decoder_feed(struct decoder *d, const char *bytes, size_t length);

@@ -77,8 +77,8 @@ is_type(const struct decoder *d, const char *type)
 	return e->type.length == strlen(type) && memcmp(e->type.data, type, e->type.length) == 0;
 }
 
-static int
-event_end(struct decoder *d, const char *p)
+int
+envelope_event_end(struct decoder *d, const char *p)
 {
 	struct decoder_envelope *e = &d->envelope;
 
@@ -95,8 +95,8 @@ event_end(struct decoder *d, const char *p)
 	return item_hand_over(d, (const char *)e->type.data, e->type.length);
 }
 
-static int
-list_end(struct decoder *d)
+int
+envelope_list_end(struct decoder *d)
 {
 	struct decoder_envelope *e = &d->envelope;
 
@@ -117,9 +117,9 @@ document_end(struct decoder *d, const char *p)
 	e->place = BETWEEN_DOCUMENTS;
 	e->documents++;
 	if (d->mode == DECODE_WATCH)
-		r = event_end(d, p);
+		r = envelope_event_end(d, p);
 	else if (d->mode == DECODE_LIST)
-		r = list_end(d);
+		r = envelope_list_end(d);
 	forget_captured(e);
 	return r;
 }

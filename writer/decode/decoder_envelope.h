@@ -47,4 +47,11 @@ void envelope_done(struct decoder *d);
 /* One step, from *p and d->state on. Answers as decoder_internal.h has it. */
 int envelope_run(struct decoder *d, const char **p, const char *end, bool final);
 
+/*
+ * The end of an event, before p; of a list: what was captured, and the item, go to the caller. For
+ * decoder_frames.c, too.
+ */
+int envelope_event_end(struct decoder *d, const char *p);
+int envelope_list_end(struct decoder *d);
+
 #endif

@@ -7,9 +7,9 @@
  *   body       an item's text, built as it is read (decoder_body.h); what it means for the item is
  *              decoder_item.h
  *   skip       a value nobody wants: a dropped field, an unknown field of the envelope, the rest of an item
- *              that cannot be kept (json_skip.h)
+ *              that cannot be kept (decoder_skip.c, json_skip.h)
  *
- * They call down: decoder.c the envelope, the envelope a body, a body its item.
+ * They call down: decoder.c the envelope, the envelope a body, a body its item, and each of them skip.
  *
  * Each part reads from *p on and moves it behind what it has consumed. It answers NEED_MORE at the beginning
  * of a token that is not whole, GO_ON when it is another's turn (d->skipping, d->body.depth and d->state say
@@ -29,10 +29,12 @@
 #include "writer/decode/body_build.h"
 #include "writer/decode/decoder.h"
 #include "writer/decode/decoder_envelope.h"
+#include "writer/decode/decoder_frames.h"
 #include "writer/decode/decoder_item.h"
 #include "writer/base/growing.h"
 #include "writer/decode/json_scan.h"
 #include "writer/decode/json_skip.h"
+#include "writer/decode/proto_value.h"
 
 /* What the parts answer besides negative errno. */
 enum { NEED_MORE = 0, GO_ON = 1, STOPPED = INT_MIN };
@@ -59,15 +61,23 @@ struct decoder {
 	uint64_t offset;	/* in the stream, of the bytes at `buffer` */
 	const char *buffer;
 	struct bytes carry;
+	size_t carry_need;	/* protobuf: go on when so many bytes are there */
 	struct bytes text;	/* a string without its escapes */
 
 	struct decoder_item item;
 	struct decoder_envelope envelope;
 
+	const struct proto_schema *proto_schema; /* NULL: JSON */
+	struct decoder_frames frames;
+	struct proto_date date;
+
 	int callback_result;	/* with STOPPED */
 	uint64_t error_offset;
 	char error[DECODER_WHY_MAX];
 };
+
+/* decoder_skip.c; JSON that stands in protobuf has such, too. */
+int decoder_skip_run(struct decoder *d, const char **p, const char *end, bool final);
 
 /* What a callback answered: go on, or stop with just that. */
 static inline int

@@ -191,6 +191,14 @@ item_report_bad(struct decoder *d)
 		d, d->events->on_bad_object ? d->events->on_bad_object(d->context, d->item.why) : 0);
 }
 
+void
+item_refuse(struct decoder *d, const char *why)
+{
+	set_left_out(d, why);
+	body_clear(&d->body);
+	d->item.bad = true;
+}
+
 int
 item_give_up(struct decoder *d, const char *p, const char *why)
 {
@@ -198,7 +206,6 @@ item_give_up(struct decoder *d, const char *p, const char *why)
 
 	if (d->mode == DECODE_DOCUMENT)
 		return decoder_fail(d, p, why);
-	set_left_out(d, why);
 	json_skip_begin(&d->skip);
 	for (unsigned i = 0; i < d->body.depth; i++) {
 		r = json_skip_push(&d->skip, d->body.frames[i].object);
@@ -207,8 +214,7 @@ item_give_up(struct decoder *d, const char *p, const char *why)
 	}
 	d->skip.state = d->state;
 	memset(&d->scan, 0, sizeof(d->scan));
-	body_clear(&d->body);
-	d->item.bad = true;
+	item_refuse(d, why);
 	d->skipping = true;
 	d->skipping_item = true;
 	return GO_ON;

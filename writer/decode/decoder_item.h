@@ -67,6 +67,8 @@ int item_key_string(struct decoder *d, struct path_node *node, const char *data,
  * A single document has nothing else to go on with: it fails.
  */
 int item_give_up(struct decoder *d, const char *p, const char *why);
+/* The same of an item that is there as a whole: nothing is skipped, item_end() comes next. */
+void item_refuse(struct decoder *d, const char *why);
 /* The same, when it is longer than max_bytes. */
 int item_give_up_long(struct decoder *d, const char *p);
 /*

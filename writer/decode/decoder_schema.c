@@ -52,6 +52,7 @@ forget_node(struct decoder_schema *s, struct path_node *n)
 		stocked_ref_set(&n->known_strings->values[i], s->intern, 0);
 	if (n->texts)
 		text_memo_clear(n->texts, s->intern, &s->text_bytes);
+	field_plans_free(n->plans, s->intern);
 	free(n->known_strings);
 	free(n->texts);
 	free(n->children);
@@ -283,6 +284,14 @@ schema_remember_shape(struct decoder_schema *s, struct path_node *node, unsigned
 }
 
 void
+decoder_schema_forget_texts(struct decoder_schema *s)
+{
+	for (struct path_node *n = s->nodes; n; n = n->chain)
+		if (n->texts)
+			text_memo_clear(n->texts, s->intern, &s->text_bytes);
+}
+
+void
 schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length,
 		     uint32_t ref)
 {
@@ -290,24 +299,39 @@ schema_remember_text(struct decoder_schema *s, struct path_node *node, const cha
 	    s->anything) /* it stands at many depths: a text that fits one may be too deep for another */
 		return;
 	if (s->text_bytes + length > SCHEMA_TEXT_BYTES)
-		for (struct path_node *n = s->nodes; n; n = n->chain)
-			if (n->texts)
-				text_memo_clear(n->texts, s->intern, &s->text_bytes);
+		decoder_schema_forget_texts(s);
 	if (!node->texts)
 		node->texts = calloc(1, sizeof(*node->texts));
 	if (node->texts)
 		text_memo_put(node->texts, s->intern, text, length, ref, &s->text_bytes);
 }
 
+struct field_plan *
+schema_remember_plan(struct decoder_schema *s, struct path_node *node, const struct field_plan *plan,
+		     struct path_node *const *children, unsigned count)
+{
+	if (node == s->anything) /* it stands within itself: a plan that is followed could go */
+		return NULL;
+	if (!node->plans)
+		node->plans = calloc(1, sizeof(*node->plans));
+	return node->plans ? field_plan_put(node->plans, s->intern, plan, children, count) : NULL;
+}
+
 void
 schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref)
 {
+	unsigned i;
+
 	if (!node->known_strings)
 		node->known_strings = calloc(1, sizeof(*node->known_strings));
 	if (!node->known_strings)
 		return;
-	node->known_strings->hashes[hash % STRING_MEMO_PLACES] = hash;
-	stocked_ref_set(&node->known_strings->values[hash % STRING_MEMO_PLACES], s->intern, ref);
+	/* where both places are taken, one of them gives way */
+	i = string_memo_place(hash);
+	if (node->known_strings->values[i].ref && (!node->known_strings->values[i ^ 1].ref || hash >> 31))
+		i ^= 1;
+	node->known_strings->hashes[i] = hash;
+	stocked_ref_set(&node->known_strings->values[i], s->intern, ref);
 }
 
 /* ---- items ---- */

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "writer/decode/decoder.h"
+#include "writer/decode/field_plan.h"
 #include "writer/arena/intern.h"
 #include "writer/decode/sharing.h"
 #include "writer/decode/text_memo.h"
@@ -63,7 +64,9 @@ struct path_node {
 	uint32_t name_length;
 
 	struct stocked_ref shapes[SCHEMA_SHAPES];
+	struct field_plans *plans;	/* of protobuf's messages here; NULL: none */
 	struct text_memo *texts;	/* of shared containers here; NULL: none */
+	const void *texts_type;		/* of those in protobuf, which do not say it themselves */
 	struct string_memo *known_strings;
 	struct sharing strings;
 	struct sharing containers;
@@ -114,6 +117,13 @@ void schema_remember_shape(struct decoder_schema *s, struct path_node *node, uns
  */
 void schema_remember_text(struct decoder_schema *s, struct path_node *node, const char *text, size_t length,
 			  uint32_t ref);
+/*
+ * Remember what a message with these fields becomes at this path; the caller's reference on the shape is
+ * taken over. NULL: it is not remembered, and the reference is the caller's.
+ */
+struct field_plan *schema_remember_plan(struct decoder_schema *s, struct path_node *node,
+					const struct field_plan *plan, struct path_node *const *children,
+					unsigned count);
 void schema_remember_string(struct decoder_schema *s, struct path_node *node, uint32_t hash, uint32_t ref);
 
 #endif

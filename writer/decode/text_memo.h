@@ -119,19 +119,44 @@ struct string_memo {
 	struct stocked_ref values[STRING_MEMO_PLACES];
 };
 
-/* Of a string of at least 12 bytes: its length, its ends, and its middle. */
+/* The first of a string's two places; the other is its neighbour. */
+static inline unsigned
+string_memo_place(uint32_t hash)
+{
+	return hash % STRING_MEMO_PLACES;
+}
+
+#define STRING_MEMO_PIECES 16u
+
+static inline uint64_t
+string_memo_mix(uint64_t h, const char *at, const char *behind)
+{
+	unsigned __int128 product;
+	uint64_t a, b;
+
+	memcpy(&a, at, 8);
+	memcpy(&b, behind, 8);
+	product = (unsigned __int128)(a ^ h) * (b ^ 0x9e3779b97f4a7c15u);
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/*
+ * Of a string of at least 12 bytes: all of it, or STRING_MEMO_PIECES pieces of a longer one. Its ends alone
+ * would not do: annotations are alike but for an address in the middle.
+ */
 static inline uint32_t
 string_memo_hash(const char *data, size_t length)
 {
-	uint64_t first, middle, last, h;
+	size_t step = length / STRING_MEMO_PIECES > 16 ? length / STRING_MEMO_PIECES : 16;
+	uint64_t h = length * 0xbf58476d1ce4e5b9u;
 
-	memcpy(&first, data, 8);
-	memcpy(&middle, data + length / 2 - 4, 8);
-	memcpy(&last, data + length - 8, 8);
-	h = (first ^ length) * 0xbf58476d1ce4e5b9u ^ (middle ^ middle >> 31) * 0x94d049bb133111ebu ^
-	    last * 0x9e3779b97f4a7c15u;
-	h ^= h >> 29;
-	h *= 0xd6e8feb86659fd93u;
+	if (length < 16) {
+		h = string_memo_mix(h, data, data + length - 8);
+	} else {
+		for (size_t i = 0; i + 16 < length; i += step)
+			h = string_memo_mix(h, data + i, data + i + 8);
+		h = string_memo_mix(h, data + length - 16, data + length - 8);
+	}
 	return (uint32_t)(h >> 32);
 }
 

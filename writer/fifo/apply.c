@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Applies the DeltaFIFOs to the store once a turn, resource by resource (here: lanes), and commits. What
- * finds no room goes back and is tried again with a backoff; what is the matter is kept as a sentence for
- * the daemon's report.
+ * finds no room goes back and is tried again with a backoff, or when somebody says that there is some; what
+ * is the matter is kept as a sentence for the daemon's report.
  */
 #include "writer/fifo/apply.h"
 
@@ -22,6 +22,7 @@ struct lane {
 	void (*on_popped)(void *context);
 	void *context;
 	bool popped;				/* in this batch */
+	bool additions_wait;			/* while it is popped: additions_may_wait() */
 	struct applier_sync sync;		/* under way, or zeroed */
 	uint64_t lists_awaited;			/* the version counts when the FIFO was given so many lists */
 };
@@ -35,6 +36,8 @@ struct applier {
 	struct clock_timer retry;
 	uint64_t changes;			/* Deltas applied so far, those that say "unchanged" aside */
 	bool dirty;				/* something is to be committed */
+	bool urgent;				/* and some of that with this run */
+	size_t put_off;				/* additions that wait for the commit */
 	bool commit_waits;			/* it failed; again when `retry` fires */
 	char trouble[320];
 	struct lane *lane;			/* being popped */
@@ -66,6 +69,10 @@ apply(void *context, const struct delta *d)
 	if (r == 0 && !d->unchanged) {
 		p->changes++;
 		p->dirty = true;
+		if (p->lane->additions_wait && d->type == DELTA_REPLACED && d->found == FOUND_NEW)
+			p->put_off++;
+		else
+			p->urgent = true;
 	}
 	return r;
 }
@@ -137,6 +144,17 @@ pop(struct applier *p, struct lane *lane, size_t max)
 }
 
 /*
+ * What a list adds to a resource that is shown as LISTING, and that nobody is told of, may wait for a commit
+ * with more of it: nobody's queue can overflow by it, and nothing that is known becomes older.
+ */
+static bool
+additions_may_wait(const struct applier *p, const struct lane *lane)
+{
+	return store_resource(p->store, lane->resource)->state == RESOURCE_LISTING &&
+	       !store_is_heard(p->store, lane->resource);
+}
+
+/*
  * Lists share one budget a commit, by turns, and the next commit begins with the next in turn. What a relist
  * repeats costs next to nothing: mostly one that changes little is applied whole, and nobody sees it as
  * LISTING.
@@ -158,7 +176,9 @@ pop_lists(struct applier *p)
 		idle = 0;
 		take = queued < APPLIER_LIST_QUANTUM ? queued : APPLIER_LIST_QUANTUM;
 		before = p->changes;
+		lane->additions_wait = additions_may_wait(p, lane);
 		pop(p, lane, take);
+		lane->additions_wait = false;
 		cost = (p->changes - before) * APPLIER_UNCHANGED + take;
 		budget -= cost < budget ? cost : budget;
 	}
@@ -175,7 +195,7 @@ end_sync(struct applier *p, struct lane *lane)
 		return;
 	}
 	lane->sync = (struct applier_sync){0};
-	p->dirty = true;
+	p->dirty = p->urgent = true;
 }
 
 /* What the next commit says about a resource beside its objects. */
@@ -195,7 +215,7 @@ settle(struct applier *p, struct lane *lane)
 	if (!delta_fifo_is_empty(lane->fifo)) {
 		if (delta_fifo_is_listing(lane->fifo) && now->state != RESOURCE_LISTING) {
 			store_set_state(p->store, lane->resource, RESOURCE_LISTING);
-			p->dirty = true;
+			p->dirty = p->urgent = true;
 		}
 		return;
 	}
@@ -207,28 +227,45 @@ settle(struct applier *p, struct lane *lane)
 	if (store_set_version(p->store, lane->resource, version, length) < 0)
 		return;
 	store_set_state(p->store, lane->resource, RESOURCE_SYNCED);
-	p->dirty = true;
+	p->dirty = p->urgent = true;
+}
+
+static bool
+anything_queued(const struct applier *p)
+{
+	for (size_t i = 0; i < p->lane_count; i++)
+		if (delta_fifo_queued(p->lanes[i].fifo) > 0)
+			return true;
+	return false;
+}
+
+/* What is to be committed can wait for the next run, which comes at once. */
+static bool
+can_wait(const struct applier *p)
+{
+	return anything_queued(p) && !p->urgent && p->put_off < APPLIER_PUT_OFF && p->trouble[0] == '\0';
 }
 
 bool
 applier_run(struct applier *p)
 {
-	bool more = false;
 	int r;
 
+	pop_lists(p);
+	/* those behind a list as well: with what came before them alone no RV could be shown */
 	for (size_t i = 0; i < p->lane_count; i++)
 		if (!delta_fifo_is_listing(p->lanes[i].fifo))
 			pop(p, &p->lanes[i], SIZE_MAX);
-	pop_lists(p);
 	for (size_t i = 0; i < p->lane_count; i++)
 		settle(p, &p->lanes[i]);
-	if (p->dirty && !p->commit_waits) {
+	if (p->dirty && !p->commit_waits && !can_wait(p)) {
 		r = store_commit(p->store);
 		p->commit_waits = r < 0;
 		if (r < 0)
 			in_trouble(p, r);
 		else
-			p->dirty = false;
+			p->dirty = p->urgent = false;
+		p->put_off = 0;
 	}
 	if (!p->dirty && store_sweep(p->store) == 0)
 		out_of_trouble(p);
@@ -238,9 +275,8 @@ applier_run(struct applier *p)
 		if (lane->popped && lane->on_popped)
 			lane->on_popped(lane->context);
 		lane->popped = false;
-		more |= delta_fifo_queued(lane->fifo) > 0;
 	}
-	return more;
+	return anything_queued(p);
 }
 
 void
@@ -341,7 +377,7 @@ applier_await_list(struct applier *p, const struct delta_fifo *fifo)
 
 	lane->lists_awaited = delta_fifo_lists(fifo) + 1;
 	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
-	p->dirty = true;
+	p->dirty = p->urgent = true;
 }
 
 void
@@ -360,7 +396,7 @@ applier_distrust(struct applier *p, struct delta_fifo *fifo)
 	delta_fifo_set_version(fifo, "", 0);
 	store_set_version(p->store, lane->resource, "", 0);
 	store_set_state(p->store, lane->resource, RESOURCE_LISTING);
-	p->dirty = true;
+	p->dirty = p->urgent = true;
 }
 
 void
@@ -373,9 +409,18 @@ applier_renumber(struct applier *p, const struct delta_fifo *fifo, unsigned reso
 }
 
 void
+applier_retry(struct applier *p)
+{
+	if (!p->retry.armed)
+		return;
+	clock_clear(p->clock, &p->retry);
+	on_retry(p);
+}
+
+void
 applier_touch(struct applier *p)
 {
-	p->dirty = true;
+	p->dirty = p->urgent = true;
 }
 
 const char *

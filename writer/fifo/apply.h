@@ -13,12 +13,19 @@
  * every commit until the last: content without that word is never half of a list. Events come in the order
  * of the FIFO either way, the list's deletions first, and the last commit tells SYNCED.
  *
+ * What a list adds while its resource is LISTING, and nobody is told of it, is not committed with each
+ * portion but with many, up to APPLIER_PUT_OFF: a commit copies and seals every node that its changes
+ * touched, and in a large trie each addition touches a node of its own. Whatever else there is to commit
+ * takes along what waits; so does the list's end.
+ *
  * RV rule. The RV of the last arrival is stored beside the content only when the resource's FIFO is empty,
- * and with the same commit: 12 is not committed while 10 waits. A list's RV is stored with its last Delta.
+ * and with the same commit: 12 is not committed while 10 waits. A list's RV is stored with its last Delta,
+ * or that of the events that came behind it by then, which are applied with it.
  *
  * What cannot be applied (no space) goes back in front of its FIFO and holds its resource's RV back; it is
- * tried again with a backoff. Nothing is lost, and keys behind it have their turn: a delete may make room.
- * That is the one case in which readers are told of a key later than of others that changed after it.
+ * tried again with a backoff, or as soon as there is room (applier_retry()). Nothing is lost, and keys behind
+ * it have their turn: a delete may make room. That is the one case in which readers are told of a key later
+ * than of others that changed after it.
  *
  * Threads: the writer's loop thread only.
  */
@@ -33,7 +40,8 @@
 #include "writer/fifo/delta_fifo.h"
 #include "writer/store/store.h"
 
-#define APPLIER_LIST_BATCH   1024u /* changes by lists a commit, over all resources */
+#define APPLIER_LIST_BATCH   1024u /* changes by lists a run, over all resources */
+#define APPLIER_PUT_OFF      16384u /* additions that may wait for one commit */
 #define APPLIER_UNCHANGED    128u  /* so many Deltas that are unchanged count as one that is not */
 #define APPLIER_LIST_QUANTUM 128u  /* of one resource before the next has its turn */
 
@@ -100,6 +108,12 @@ bool applier_run(struct applier *p);
 
 /* The same until nothing more can be applied; at the end of the process. */
 void applier_flush(struct applier *p);
+
+/*
+ * There is room again, or may be: what waits for some is tried with the next run, however long it was to
+ * wait.
+ */
+void applier_retry(struct applier *p);
 
 /* The store was changed by somebody else: commit that with the next run. */
 void applier_touch(struct applier *p);

@@ -20,6 +20,7 @@
 #include "writer/fifo/delta_table.h"
 
 #define NONE DELTA_NONE
+#define AHEAD 8u /* so many items of a list are asked for ahead */
 
 enum node_flags {
 	NODE_UNCHANGED = 1,
@@ -279,17 +280,23 @@ delta_fifo_replace(struct delta_fifo *f, const struct delta_item *items, size_t 
 	struct delta_list listed = DELTA_LIST_EMPTY;
 	int r;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (i + AHEAD < count)
+			f->known.expect(f->known.context, items[i + AHEAD].ref);
 		if (!known_object(f, items[i].ref))
 			return -EBADMSG;
+	}
 	/* each item, and one burial of each key that is known or queued */
 	r = delta_table_reserve(&f->table, count + known,
 				count + known + f->table.queue.count + f->table.waiting.count);
 	if (r < 0)
 		return r;
 	f->lists++;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (i + AHEAD < count)
+			f->known.expect(f->known.context, items[i + AHEAD].ref);
 		queue_item(f, items[i], &listed);
+	}
 	bury_queued(f, &f->table.queue);
 	bury_queued(f, &f->table.waiting);
 	f->known.each(f->known.context, bury_known, f);
@@ -396,6 +403,21 @@ shown(struct delta_fifo *f, const struct delta_node *n)
 	};
 }
 
+/* What is popped soon: a list's drafts have not been looked at since they came. */
+static void
+expect_next(const struct delta_fifo *f)
+{
+	const struct delta_table *t = &f->table;
+	uint32_t next = t->queue.head;
+
+	if (next == NONE)
+		return;
+	delta_node_expect(t, next);
+	next = t->nodes[next].next;
+	if (next != NONE && t->nodes[next].ref != 0)
+		f->known.expect(f->known.context, t->nodes[next].ref);
+}
+
 int
 delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void *context, size_t *ret_done)
 {
@@ -421,6 +443,7 @@ delta_fifo_pop(struct delta_fifo *f, size_t max, delta_process_fn *process, void
 			delta_list_append(t, &t->waiting, i);
 			continue;
 		}
+		expect_next(f);
 		delta = shown(f, n);
 		r = process(context, &delta);
 		if (r < 0)

@@ -65,6 +65,8 @@ struct known_objects {
 	bool (*same_uid)(void *context, uint32_t ref, uint32_t other);
 	/* Give back a draft. */
 	void (*discard)(void *context, uint32_t draft);
+	/* This draft will be looked at soon: a hint. */
+	void (*expect)(void *context, uint32_t draft);
 };
 
 /*

@@ -191,6 +191,14 @@ delta_node_free(struct delta_table *t, uint32_t node)
 }
 
 void
+delta_node_expect(const struct delta_table *t, uint32_t node)
+{
+	uint64_t key_hash = t->entries[t->nodes[node].entry].key_hash;
+
+	__builtin_prefetch(&t->buckets[key_hash & (t->entry_capacity - 1)], 1);
+}
+
+void
 delta_entry_free(struct delta_table *t, uint32_t entry)
 {
 	unhash(t, entry);

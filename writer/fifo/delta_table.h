@@ -62,6 +62,8 @@ size_t delta_table_bytes(const struct delta_table *t);
 uint32_t delta_node_new(struct delta_table *t, uint32_t entry, uint64_t key_hash, struct delta_node node);
 
 void delta_node_free(struct delta_table *t, uint32_t node);
+/* Its key's entry will be freed soon: a hint. */
+void delta_node_expect(const struct delta_table *t, uint32_t node);
 /* No node is of this key any more. */
 void delta_entry_free(struct delta_table *t, uint32_t entry);
 

@@ -143,6 +143,7 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 	struct kube_client_config copy = {
 		.insecure_skip_tls_verify = config->insecure_skip_tls_verify,
 		.disable_compression = config->disable_compression,
+		.compression = config->compression,
 		.request_timeout_ms = config->request_timeout_ms,
 	};
 

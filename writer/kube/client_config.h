@@ -51,6 +51,16 @@ struct kube_exec {
 	char *install_hint;	/* or NULL */
 };
 
+/*
+ * Which answers are asked for in gzip. Packing costs the server, and unpacking us, more than a fast network
+ * gives back for protobuf.
+ */
+enum kube_compression {
+	KUBE_COMPRESSION_AUTO, /* those with an end that come in JSON, and not from this machine */
+	KUBE_COMPRESSION_GZIP, /* all, watches too: for slow links */
+	KUBE_COMPRESSION_NONE,
+};
+
 struct kube_client_config {
 	/* "https://host:6443" or "http://127.0.0.1:8080/prefix"; no slash at its end */
 	char *server;
@@ -61,6 +71,7 @@ struct kube_client_config {
 	char *proxy_url;	/* or NULL: environment decides, see proxy.h */
 	bool insecure_skip_tls_verify;
 	bool disable_compression;
+	enum kube_compression compression;
 	uint64_t request_timeout_ms; /* for an answer that has an end; 0: no limit */
 	struct kube_pem ca, client_cert, client_key;
 	char *token;		/* or NULL */

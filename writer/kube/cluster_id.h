@@ -5,36 +5,19 @@
  * Asked for at RV 0, which the API server answers from memory.
  *
  * Right     get on the namespace kube-system; without it the id is hidden
- * Threads   the loop's
  */
 #ifndef WRITER_KUBE_CLUSTER_ID_H
 #define WRITER_KUBE_CLUSTER_ID_H
 
-#include "writer/kube/transport.h"
+#include <stdbool.h>
 
+#include <cjson/cJSON.h>
+
+#define CLUSTER_ID_PATH "/api/v1/namespaces/kube-system?resourceVersion=0"
+#define CLUSTER_ID_WHAT "namespace kube-system"
 #define CLUSTER_ID_MAX 63
 
-struct cluster_id_question;
-
-/*
- * Called once, from the loop; the question is over then.
- *
- * result    1: it is `id`. 0: it is hidden from us (forbidden), or there is none (no such namespace); message
- *           says which. Negative: not known this time (the transport's error, -EACCES for 401, -EAGAIN for
- *           429 and 5xx)
- * id        "" unless result is 1; borrowed, as message
- */
-typedef void cluster_id_fn(void *ctx, int result, const char *id, const char *message);
-
-/*
- * anew     over a connection of its own (TRANSPORT_ASIDE): those that stand may lead to another server than
- *          one gets now
- * Returns  0, -ENOMEM
- */
-int cluster_id_ask(struct transport *transport, bool anew, cluster_id_fn *on_answer, void *ctx,
-		   struct cluster_id_question **ret_question);
-
-/* on_answer is not called. NULL is fine. */
-void cluster_id_cancel(struct cluster_id_question *question);
+/* The id that the namespace has; false: it has none. */
+bool cluster_id_of(const cJSON *namespace_, char id[static CLUSTER_ID_MAX + 1]);
 
 #endif

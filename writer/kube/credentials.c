@@ -173,6 +173,24 @@ credentials_get(struct credentials *credentials, struct credentials_now *ret, ch
 	return r;
 }
 
+void
+credentials_at_hand(const struct credentials *credentials, struct credentials_now *ret)
+{
+	const struct kube_pem *cert = &credentials->pair.cert, *key = &credentials->pair.key;
+
+	*ret = (struct credentials_now){.bearer = credentials->token.value,
+					.generation = credentials->generation + credentials->token.changes};
+	if (credentials->config->exec.command) {
+		ret->bearer = credentials->has_given ? credentials->given.token : NULL;
+		cert = &credentials->given.cert;
+		key = &credentials->given.key;
+	}
+	if (cert->data && key->data) {
+		ret->cert = cert;
+		ret->key = key;
+	}
+}
+
 bool
 credentials_refuse(struct credentials *credentials, unsigned long generation)
 {

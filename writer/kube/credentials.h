@@ -70,6 +70,9 @@ void credentials_done(struct credentials *credentials);
  */
 int credentials_get(struct credentials *credentials, struct credentials_now *ret, char **ret_error);
 
+/* What was shown last, as far as it is there, however old: nothing is read, nothing runs. */
+void credentials_at_hand(const struct credentials *credentials, struct credentials_now *ret);
+
 /*
  * The server did not accept what credentials_get() gave with this generation.
  * Returns whether others may be had, so that asking once more is worth it.

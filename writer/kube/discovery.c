@@ -10,6 +10,9 @@
  *	4  the other preferred versions   an unqualified or unknown name is left
  *	5  the other versions             the same
  *
+ * Asked again about what was absent (discovery_memory) it begins with 2, and with 1 only for a name without a
+ * group; 304 ends it.
+ *
  * Where /apis brought everything (aggregated discovery), 3 to 5 read only versions that it called stale.
  */
 #include "writer/kube/discovery.h"
@@ -38,7 +41,7 @@ struct group_version {
 	char *failure;		/* why it could not be read */
 	struct transport_request *request;
 	int status;
-	char *body;
+	char *body, *etag;
 	size_t len, size;
 	struct kube_resource *resources;
 	size_t n_resources;
@@ -54,6 +57,8 @@ struct discovery {
 	struct group_version **group_versions;
 	size_t n_sources, n_reading;
 	bool used_builtin;
+	struct discovery_memory *memory; /* or NULL */
+	bool unchanged;
 };
 
 enum { SOURCE_CORE, SOURCE_GROUPS, SOURCE_FIRST_GROUP };
@@ -75,6 +80,7 @@ source_free(struct group_version *group_version)
 	free(group_version->version);
 	free(group_version->failure);
 	free(group_version->body);
+	free(group_version->etag);
 	free(group_version);
 }
 
@@ -260,11 +266,13 @@ plan(struct discovery *d)
 static int
 take_aggregated(struct discovery *d, struct api_group_discovery *list, size_t n)
 {
+	bool current = true;
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct group_version *added;
 
+		current &= list[i].current;
 		r = source_add(d, list[i].group, list[i].version, list[i].preferred, &added);
 		if (r < 0 || !list[i].current)
 			continue;
@@ -273,6 +281,10 @@ take_aggregated(struct discovery *d, struct api_group_discovery *list, size_t n)
 		added->state = SOURCE_READ;
 		list[i].resources = NULL;
 		list[i].n_resources = 0;
+	}
+	if (d->memory && r == 0 && current) { /* what is stale would have to be asked by itself again */
+		d->memory->etag = d->group_versions[SOURCE_GROUPS]->etag;
+		d->group_versions[SOURCE_GROUPS]->etag = NULL;
 	}
 	return r;
 }
@@ -321,6 +333,10 @@ take_answer(struct group_version *group_version, char **ret_error)
 				    transport_server(d->transport));
 		return r;
 	}
+	if (group_version->status == 304 && !group_version->group && d->memory && d->memory->etag) {
+		d->unchanged = true;
+		return 0;
+	}
 	if (group_version->status == 403)
 		return group_version->group ? fill_builtin(group_version) : add_builtin_groups(d);
 	if (group_version->status == 404 && !group_version->group)
@@ -348,6 +364,8 @@ on_response(void *ctx, const struct transport_response *response)
 	struct group_version *group_version = ctx;
 
 	group_version->status = response->status;
+	if (*response->etag && !group_version->group && !group_version->etag)
+		group_version->etag = strdup(response->etag); /* without memory for it: in full next time */
 }
 
 static int
@@ -378,6 +396,8 @@ on_done(void *ctx, int result, const char *message)
 	struct discovery *d = group_version->discovery;
 
 	group_version->request = NULL;
+	if (!group_version->group && d->memory && !(result == 0 && group_version->status == 304))
+		discovery_memory_done(d->memory);
 	d->n_reading--;
 	if (result == 0)
 		result = take_answer(group_version, &error);
@@ -404,6 +424,7 @@ static const struct transport_callbacks callbacks = {on_response, on_data, on_do
 static int
 read_source(struct group_version *group_version)
 {
+	const struct discovery_memory *memory = group_version->discovery->memory;
 	char path[2 * 256 + 16];
 	int r;
 
@@ -413,9 +434,10 @@ read_source(struct group_version *group_version)
 		snprintf(path, sizeof(path), "/api/%s", group_version->version);
 	else
 		snprintf(path, sizeof(path), "/apis/%s/%s", group_version->group, group_version->version);
-	r = transport_get(group_version->discovery->transport, path,
-			  group_version->group ? 0 : TRANSPORT_DISCOVERY, &callbacks, group_version,
-			  &group_version->request);
+	r = transport_get_unless(group_version->discovery->transport, path,
+				 group_version->group ? 0 : TRANSPORT_DISCOVERY,
+				 group_version->group || !memory ? NULL : memory->etag, &callbacks,
+				 group_version, &group_version->request);
 	if (r < 0)
 		return r;
 	group_version->state = SOURCE_READING;
@@ -446,9 +468,31 @@ pump(struct discovery *d)
 
 /* ---- outside ---------------------------------------------------------------------------------- */
 
+/* Is there a name that core may have, as far as is known? */
+static bool
+asks_core(const struct discovery *d)
+{
+	bool asks = !d->memory || !d->memory->etag;
+
+	for (size_t i = 0; i < d->n_names; i++)
+		asks |= !d->names[i].group || !*d->names[i].group;
+	return asks;
+}
+
+/* Its first request. */
+static int
+begin(struct discovery *d)
+{
+	if (asks_core(d))
+		return read_source(d->group_versions[SOURCE_CORE]);
+	d->group_versions[SOURCE_CORE]->state = SOURCE_READ;
+	return read_source(d->group_versions[SOURCE_GROUPS]);
+}
+
 int
-discovery_start(struct transport *transport, const char *const *names, size_t n_names,
-		discovery_done_fn *done, void *ctx, struct discovery **ret_discovery, char **ret_error)
+discovery_start_again(struct transport *transport, const char *const *names, size_t n_names,
+		      struct discovery_memory *memory, discovery_done_fn *done, void *ctx,
+		      struct discovery **ret_discovery, char **ret_error)
 {
 	struct discovery *d = calloc(1, sizeof(*d));
 	int r = -ENOMEM;
@@ -456,6 +500,7 @@ discovery_start(struct transport *transport, const char *const *names, size_t n_
 	if (!d)
 		return -ENOMEM;
 	d->transport = transport;
+	d->memory = memory;
 	d->on_done = done;
 	d->ctx = ctx;
 	d->names = calloc(n_names + 1, sizeof(*d->names));
@@ -470,7 +515,7 @@ discovery_start(struct transport *transport, const char *const *names, size_t n_
 	if (r == 0)
 		r = source_add(d, NULL, NULL, false, NULL);
 	if (r == 0)
-		r = read_source(d->group_versions[SOURCE_CORE]);
+		r = begin(d);
 	if (r < 0)
 		goto fail;
 	*ret_discovery = d;
@@ -478,6 +523,26 @@ discovery_start(struct transport *transport, const char *const *names, size_t n_
 fail:
 	discovery_free(d);
 	return r;
+}
+
+int
+discovery_start(struct transport *transport, const char *const *names, size_t n_names,
+		discovery_done_fn *done, void *ctx, struct discovery **ret_discovery, char **ret_error)
+{
+	return discovery_start_again(transport, names, n_names, NULL, done, ctx, ret_discovery, ret_error);
+}
+
+void
+discovery_memory_done(struct discovery_memory *memory)
+{
+	free(memory->etag);
+	memory->etag = NULL;
+}
+
+bool
+discovery_is_unchanged(const struct discovery *discovery)
+{
+	return discovery->unchanged;
 }
 
 void

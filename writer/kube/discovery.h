@@ -45,6 +45,25 @@ int discovery_start(struct transport *transport, const char *const *names, size_
 		    discovery_done_fn *on_done, void *ctx, struct discovery **ret_discovery,
 		    char **ret_error);
 
+/*
+ * What a server said last, so that asking again about names that it did not have costs it nothing: which
+ * document of all groups they were not in. For the same names, or fewer. Begins as zeroes.
+ */
+struct discovery_memory {
+	char *etag;
+};
+void discovery_memory_done(struct discovery_memory *memory);
+
+/*
+ * The same, with the memory (borrowed until discovery_free()) of those before, and for those after. Core,
+ * which has no ETag, is asked again only for a name without a group.
+ */
+int discovery_start_again(struct transport *transport, const char *const *names, size_t n_names,
+			  struct discovery_memory *memory, discovery_done_fn *on_done, void *ctx,
+			  struct discovery **ret_discovery, char **ret_error);
+/* Whether the server said that all is as it was: then what it has of similar names is not known. */
+bool discovery_is_unchanged(const struct discovery *discovery);
+
 /* Also while it runs (then on_done is not called). NULL is fine. */
 void discovery_free(struct discovery *discovery);
 

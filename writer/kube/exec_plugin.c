@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "writer/base/descriptor_limit.h"
 #include "writer/base/file.h"
 #include "writer/kube/exec_command.h"
 #include "writer/kube/redact.h"
@@ -336,6 +337,8 @@ spawn(struct exec_plugin *plugin, uv_loop_t *loop, char **arguments, char **envi
 		stdio[2].data.fd = err;
 		plugin->n_handles++; /* the process's, also when it does not start */
 		r = uv_spawn(loop, &plugin->process, &options);
+		if (r == 0)
+			descriptor_limit_give_back(plugin->process.pid);
 	}
 	if (out >= 0)
 		close(out);

@@ -200,6 +200,7 @@ apply_flags(const struct kubeconfig_choice *choice, struct kube_client_config *c
 	if (choice->request_timeout_ms)
 		config->request_timeout_ms = choice->request_timeout_ms;
 	config->disable_compression |= choice->disable_compression;
+	config->compression = choice->compression;
 	r = replace(&config->server, choice->server);
 	if (r == 0)
 		r = replace(&config->origin, config->origin ? NULL : "--server");
@@ -235,6 +236,7 @@ normalise_server(struct kube_client_config *config, const char *where, char **re
 	char *host = NULL, *part = NULL, *url;
 	CURLU *parsed = NULL;
 	const char *wrong = NULL;
+	CURLUcode code;
 	size_t len;
 
 	if (!strstr(config->server, "://")) {
@@ -248,10 +250,16 @@ normalise_server(struct kube_client_config *config, const char *where, char **re
 	parsed = curl_url();
 	if (!parsed)
 		return -ENOMEM;
+	code = curl_url_set(parsed, CURLUPART_URL, config->server, 0);
+	if (code == CURLUE_OK)
+		code = curl_url_get(parsed, CURLUPART_HOST, &host, 0);
+	if (code == CURLUE_OUT_OF_MEMORY) {
+		curl_url_cleanup(parsed);
+		return -ENOMEM;
+	}
 	if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
 		wrong = "it must start with https:// or http://";
-	else if (curl_url_set(parsed, CURLUPART_URL, config->server, 0) != CURLUE_OK ||
-		 curl_url_get(parsed, CURLUPART_HOST, &host, 0) != CURLUE_OK)
+	else if (code != CURLUE_OK)
 		wrong = "it is not a URL";
 	else if (curl_url_get(parsed, CURLUPART_USER, &part, 0) == CURLUE_OK ||
 		 curl_url_get(parsed, CURLUPART_PASSWORD, &part, 0) == CURLUE_OK)

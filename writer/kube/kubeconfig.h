@@ -26,6 +26,7 @@ struct kubeconfig_choice {
 	const char *token;	/* instead of the user's token, password or plugin */
 	const char *username, *password; /* instead of the user's password or plugin */
 	bool disable_compression;
+	enum kube_compression compression;
 	const char *as, *as_uid;
 	const char *const *as_groups;
 	size_t n_as_groups;

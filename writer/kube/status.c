@@ -3,10 +3,13 @@
 #include "writer/kube/status.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
+
+#include "writer/base/proto_wire.h"
 
 #define FIRST_LINE_MAX 200
 
@@ -76,6 +79,113 @@ kube_status_from_json(const struct cJSON *object, int http_code, struct kube_sta
 	return 0;
 }
 
+/* ---- protobuf ---- */
+
+/* {1: ListMeta {3: continue}, 3: message, 4: reason, 5: details {4: cause …, 5: seconds}, 6: code} */
+
+struct field {
+	unsigned number;
+	char **text;
+	int *value;
+};
+
+/* The strings and numbers of a message; what stands twice counts the last time. */
+static int
+take_fields(struct proto_span in, const struct field *fields, size_t count)
+{
+	struct proto_token t;
+
+	while (in.at < in.end && proto_next(&in.at, in.end, &t))
+		for (size_t i = 0; i < count; i++) {
+			if (fields[i].number != t.number)
+				continue;
+			if (fields[i].value && t.wire == PROTO_WIRE_NUMBER && t.value <= INT_MAX)
+				*fields[i].value = (int)t.value;
+			if (!fields[i].text || t.wire != PROTO_WIRE_BYTES)
+				continue;
+			free(*fields[i].text);
+			*fields[i].text = strndup((const char *)t.bytes.at,
+						  (size_t)(t.bytes.end - t.bytes.at));
+		}
+	for (size_t i = 0; i < count; i++)
+		if (fields[i].text && !*fields[i].text && !(*fields[i].text = strdup("")))
+			return -ENOMEM;
+	return 0;
+}
+
+/* {1: reason, 2: message, 3: field} */
+static int
+take_cause(struct proto_span in, struct kube_status *status)
+{
+	struct kube_status_cause *c, *more;
+
+	if (status->n_causes == KUBE_STATUS_MAX_CAUSES)
+		return 0;
+	more = realloc(status->causes, (status->n_causes + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	status->causes = more;
+	c = &more[status->n_causes++];
+	*c = (struct kube_status_cause){0};
+	return take_fields(
+		in, (struct field[]){{1, &c->reason, NULL}, {2, &c->message, NULL}, {3, &c->field, NULL}}, 3);
+}
+
+/* The message within another one, with this number; empty: there is none. */
+static struct proto_span
+inner(struct proto_span in, unsigned number)
+{
+	struct proto_token t;
+
+	while (in.at < in.end && proto_next(&in.at, in.end, &t))
+		if (t.number == number && t.wire == PROTO_WIRE_BYTES)
+			return t.bytes;
+	return (struct proto_span){0};
+}
+
+static int
+status_from_protobuf(struct proto_span in, int http_code, struct kube_status *ret)
+{
+	struct kube_status status = {.code = http_code};
+	struct proto_span details = inner(in, 5), rest = details;
+	struct proto_token t;
+	int r;
+
+	r = take_fields(in,
+			(struct field[]){{3, &status.message, NULL},
+					 {4, &status.reason, NULL},
+					 {6, NULL, &status.code}},
+			3);
+	if (r == 0)
+		r = take_fields(inner(in, 1), (struct field[]){{3, &status.continue_token, NULL}}, 1);
+	if (r == 0)
+		r = take_fields(details, (struct field[]){{5, NULL, &status.retry_after_s}}, 1);
+	while (r == 0 && rest.at < rest.end && proto_next(&rest.at, rest.end, &t))
+		if (t.number == 4 && t.wire == PROTO_WIRE_BYTES)
+			r = take_cause(t.bytes, &status);
+	if (r < 0)
+		kube_status_done(&status);
+	else
+		*ret = status;
+	return r;
+}
+
+/* Is it a Status in protobuf? Then *ret is its message. */
+static bool
+is_protobuf(const uint8_t *body, size_t len, struct proto_span *ret)
+{
+	struct proto_span all = {body, body + len}, kind;
+
+	if (len < 4 || memcmp(body, "k8s", 4) != 0)
+		return false;
+	all.at += 4;
+	kind = inner(inner(all, 1), 2);
+	*ret = inner(all, 2);
+	return kind.end - kind.at == 6 && memcmp(kind.at, "Status", 6) == 0;
+}
+
+/* ---- any body ---- */
+
 static char *
 first_line(const char *body, size_t len)
 {
@@ -99,9 +209,12 @@ int
 kube_status_parse(const void *body, size_t len, int http_code, struct kube_status *ret)
 {
 	const cJSON *kind;
+	struct proto_span message;
 	cJSON *object;
 	int r;
 
+	if (is_protobuf(body, len, &message))
+		return status_from_protobuf(message, http_code, ret);
 	object = len > 0 ? cJSON_ParseWithLength(body, len) : NULL;
 	kind = cJSON_GetObjectItemCaseSensitive(object, "kind");
 	if (cJSON_IsString(kind) && strcmp(kind->valuestring, "Status") == 0) {

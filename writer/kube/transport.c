@@ -11,7 +11,7 @@
  *	transport_resume  resume   ── kick ──▶ curl_easy_pause(CURLPAUSE_CONT)
  *
  * A NEW request waits while a credential plugin runs. One that was answered 401 is NEW again, once, where
- * other credentials may be had; nobody hears of that first answer.
+ * other credentials may be had; nobody hears of that first answer. Neither is for TRANSPORT_AT_HAND.
  *
  * While libcurl or a callback runs, `depth` is above zero; a transport_free() then only sets
  * `closing`, which silences everything, and the outermost leave() tears down.
@@ -26,6 +26,7 @@
 
 #include <curl/curl.h>
 
+#include "writer/kube/answer_body.h"
 #include "writer/kube/credentials.h"
 #include "writer/kube/transport_loop.h"
 #include "writer/kube/transport_ping.h"
@@ -42,16 +43,18 @@ struct transport_request {
 	CURL *easy;
 	struct curl_slist *headers;
 	bool active;	/* libcurl has it */
+	bool lost;	/* it is to fail with all others */
 	bool cancelled;
 	bool responded; /* on_response was called */
-	bool paused;
 	bool resume;	/* to be told to libcurl */
 	bool waiting;	/* for credentials */
 	bool refused;	/* answered 401 with credentials that may be renewed: to be asked again */
 	bool renewed;	/* it was */
 	bool watch;	/* endless: its duration says nothing */
 	unsigned long generation; /* of the credentials it was sent with */
-	int abort_code; /* what on_data returned */
+	int abort_code;           /* what on_data returned, or answer_body.h */
+	struct answer_body body;
+	char *etag;               /* of what is known; or NULL */
 	char detail[CURL_ERROR_SIZE];
 };
 
@@ -95,6 +98,8 @@ request_free(struct transport_request *request)
 		curl_multi_remove_handle(t->loop.multi, request->easy);
 	curl_easy_cleanup(request->easy);
 	transport_setup_headers_free(request->headers);
+	answer_body_done(&request->body);
+	free(request->etag);
 	if (request->prev)
 		request->prev->next = request->next;
 	else
@@ -143,9 +148,11 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	long status = 0, connects = 0;
 	curl_off_t retry_after = 0;
 	char *content_type = NULL;
+	struct curl_header *etag;
 
 	if (is_silenced(request))
 		return 0;
+	answer_body_line(&request->body, line, len);
 	if (request->responded || request->refused || len == 0 || (line[0] != '\r' && line[0] != '\n'))
 		return len; /* not the empty line that ends the header, or a trailer */
 	curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -157,17 +164,32 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	count_connections(request, connects);
 	request_stats_answer(&request->transport->requests_seen, status);
 	if (status == 401 && credentials_refuse(&request->transport->credentials, request->generation) &&
-	    !request->renewed) {
+	    !request->renewed && !(request->flags & TRANSPORT_AT_HAND)) {
 		request->refused = true;
 		return len;
 	}
+	request->abort_code = answer_body_begin(&request->body);
+	if (request->abort_code)
+		return 0;
 	request->responded = true;
 	response.status = (int)status;
 	response.content_type = content_type ? content_type : "";
 	response.retry_after_s = retry_after > 0 ? (long)retry_after : 0;
+	response.etag = curl_easy_header(request->easy, "ETag", 0, CURLH_HEADER, -1, &etag) == CURLHE_OK
+				? etag->value
+				: "";
 	if (request->callbacks->on_response)
 		request->callbacks->on_response(request->ctx, &response);
 	return is_silenced(request) ? 0 : len;
+}
+
+static int
+hand_on(void *ctx, const void *data, size_t length)
+{
+	struct transport_request *request = ctx;
+	int r = request->callbacks->on_data(request->ctx, data, length);
+
+	return r < 0 ? r : is_silenced(request) ? -ECANCELED : 0;
 }
 
 static size_t
@@ -181,14 +203,12 @@ on_body(char *data, size_t size, size_t n, void *ctx)
 		return 0;
 	if (request->refused)
 		return len;
-	if (request->paused)
-		return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes and reads no more */
-	if (len == 0)
-		return 0;
-	r = request->callbacks->on_data(request->ctx, data, len);
-	if (r < 0)
+	r = answer_body_feed(&request->body, data, len);
+	if (r < 0 && !is_silenced(request))
 		request->abort_code = r;
-	return r < 0 || is_silenced(request) ? 0 : len;
+	if (r == ANSWER_BODY_WAITS)
+		return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes and reads no more */
+	return r < 0 ? 0 : len;
 }
 
 static void
@@ -238,8 +258,10 @@ finish_transfer(struct transport_request *request, CURLcode code)
 	if (code == CURLE_SSL_CERTPROBLEM) /* files that were being written when they were read */
 		credentials_refuse(&request->transport->credentials, request->generation);
 	if (request->abort_code)
-		result = message_set(&message, request->abort_code, "%s: the answer was refused here",
-				     request->transport->config.server);
+		result = message_set(&message, request->abort_code, "%s: %s",
+				     request->transport->config.server,
+				     request->body.damaged ? "the answer's gzip is damaged"
+							   : "the answer was refused here");
 	else if (code != CURLE_OK && was_cut(request))
 		result = message_set(&message, -ETIMEDOUT,
 				     "%s: the connection was silent for %llu s, and the server did not "
@@ -253,6 +275,9 @@ finish_transfer(struct transport_request *request, CURLcode code)
 						 request->detail, &message);
 	else if (!request->responded)
 		result = message_set(&message, -EPROTO, "%s: an answer without a header",
+				     request->transport->config.server);
+	else if (answer_body_is_cut(&request->body))
+		result = message_set(&message, -ECONNRESET, "%s: the answer's gzip ends in the middle",
 				     request->transport->config.server);
 	if (result == -EKEYREJECTED)
 		request->transport->ca_doubted_until_ms = uv_now(request->transport->loop.loop) +
@@ -287,6 +312,24 @@ finish_transfers(struct transport *t)
 	}
 }
 
+/* All that is under way ends; what callers ask for meanwhile is not. */
+static void
+fail_transfers(struct transport *t)
+{
+	struct transport_request *request;
+
+	for (request = t->requests; request; request = request->next)
+		request->lost = request->active;
+	do {
+		for (request = t->requests; request && !request->lost; request = request->next)
+			;
+		if (request) {
+			request->lost = false;
+			finish_transfer(request, CURLE_OUT_OF_MEMORY);
+		}
+	} while (request && !t->closing);
+}
+
 static void
 leave(void *owner)
 {
@@ -294,6 +337,8 @@ leave(void *owner)
 
 	if (t->depth == 1)
 		finish_transfers(t);
+	if (t->depth == 1 && transport_loop_broke(&t->loop))
+		fail_transfers(t);
 	if (--t->depth == 0 && t->closing)
 		teardown(t);
 }
@@ -309,6 +354,10 @@ start_request(struct transport_request *request)
 	int r;
 
 	r = credentials_get(&t->credentials, &now, &error);
+	if (r < 0 && (request->flags & TRANSPORT_AT_HAND)) {
+		credentials_at_hand(&t->credentials, &now);
+		r = 0;
+	}
 	if (r == -EAGAIN) {
 		request->waiting = true;
 		return;
@@ -320,7 +369,8 @@ start_request(struct transport_request *request)
 		return;
 	}
 	request->generation = now.generation;
-	if (transport_setup_identity(&t->setup, request->easy, request->flags, &now, &request->headers) < 0 ||
+	if (transport_setup_identity(&t->setup, request->easy, request->flags, &now, request->etag,
+				     &request->headers) < 0 ||
 	    curl_multi_add_handle(t->loop.multi, request->easy) != CURLM_OK) {
 		request_finish(request, -ENOMEM, NULL);
 		return;
@@ -381,8 +431,9 @@ kick(struct transport *t)
 }
 
 int
-transport_get(struct transport *transport, const char *path_and_query, unsigned flags,
-	      const struct transport_callbacks *callbacks, void *ctx, struct transport_request **ret_request)
+transport_get_unless(struct transport *transport, const char *path_and_query, unsigned flags,
+		     const char *etag, const struct transport_callbacks *callbacks, void *ctx,
+		     struct transport_request **ret_request)
 {
 	struct transport_request *request;
 	int r;
@@ -397,9 +448,10 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 		return -ENOMEM;
 	transport->setup.ca_doubted = uv_now(transport->loop.loop) < transport->ca_doubted_until_ms;
 	request->easy = curl_easy_init();
-	r = request->easy ? transport_setup_request(&transport->setup, request->easy, path_and_query,
-						    flags)
-			  : -ENOMEM;
+	request->etag = etag ? strdup(etag) : NULL;
+	r = request->easy && (request->etag || !etag)
+		    ? transport_setup_request(&transport->setup, request->easy, path_and_query, flags)
+		    : -ENOMEM;
 	if (r == 0 && (curl_easy_setopt(request->easy, CURLOPT_ERRORBUFFER, request->detail) != CURLE_OK ||
 		       curl_easy_setopt(request->easy, CURLOPT_PRIVATE, request) != CURLE_OK ||
 		       curl_easy_setopt(request->easy, CURLOPT_HEADERFUNCTION, on_header) != CURLE_OK ||
@@ -409,6 +461,7 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 		r = -ENOMEM;
 	if (r < 0) {
 		curl_easy_cleanup(request->easy);
+		free(request->etag);
 		free(request);
 		return r;
 	}
@@ -418,6 +471,10 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 	request->flags = flags;
 	request->callbacks = callbacks;
 	request->ctx = ctx;
+	request->body = (struct answer_body){
+		.give = hand_on,
+		.ctx = request,
+		.asks_gzip = transport_setup_asks_gzip(&transport->setup, flags)};
 	request->next = transport->requests;
 	if (request->next)
 		request->next->prev = request;
@@ -427,6 +484,13 @@ transport_get(struct transport *transport, const char *path_and_query, unsigned 
 	if (ret_request)
 		*ret_request = request;
 	return 0;
+}
+
+int
+transport_get(struct transport *transport, const char *path_and_query, unsigned flags,
+	      const struct transport_callbacks *callbacks, void *ctx, struct transport_request **ret_request)
+{
+	return transport_get_unless(transport, path_and_query, flags, NULL, callbacks, ctx, ret_request);
 }
 
 void
@@ -441,16 +505,16 @@ transport_cancel(struct transport_request *request)
 void
 transport_pause(struct transport_request *request)
 {
-	request->paused = true;
+	request->body.paused = true;
 	request->resume = false;
 }
 
 void
 transport_resume(struct transport_request *request)
 {
-	if (!request->paused)
+	if (!request->body.paused)
 		return;
-	request->paused = false;
+	request->body.paused = false;
 	request->resume = true;
 	kick(request->transport);
 }
@@ -570,7 +634,7 @@ transport_stats(const struct transport *transport, struct transport_stats *ret_s
 	*ret_stats = transport->stats;
 	ret_stats->dead_connections = transport->loop.cuts;
 	for (const struct transport_request *request = transport->requests; request; request = request->next)
-		ret_stats->requests_paused += request->paused;
+		ret_stats->requests_paused += request->body.paused;
 }
 
 const struct request_stats *

@@ -16,7 +16,7 @@
  *
  * What it sets by itself: HTTP/2 with multiplexing over TLS where the server offers it, else
  * HTTP/1.1 with kept connections (as kubectl always, when DISABLE_HTTP2 stands in the environment); TLS 1.2
- * at least; connect timeout 10 s; User-Agent, Accept (JSON), credentials; gzip for finite answers of servers
+ * at least; connect timeout 10 s; User-Agent, Accept, credentials; gzip for finite answers in JSON of servers
  * that are not on this machine. Redirects are not followed. Proxies: the kubeconfig's, else the
  * environment's, see proxy.h. A finite answer (no TRANSPORT_WATCH) that delivers nothing for 90 s fails.
  *
@@ -42,6 +42,9 @@
 /* What to say when the answer is 401 after all; with the server's URL. */
 #define TRANSPORT_UNAUTHORIZED "%s does not accept the credentials (401): check the kubeconfig's user"
 
+/* The Content-Type of protobuf, without parameters. */
+#define TRANSPORT_PROTOBUF_TYPE "application/vnd.kubernetes.protobuf"
+
 struct transport;
 struct transport_request;
 
@@ -50,6 +53,7 @@ struct transport_response {
 	int status;			/* 200, 410, ... never 1xx */
 	const char *content_type;	/* "" when the server sent none */
 	long retry_after_s;		/* seconds; 0 when the server sent none */
+	const char *etag;               /* as it was sent, in quotes; "" when there was none */
 };
 
 struct transport_callbacks {
@@ -81,14 +85,23 @@ struct transport_callbacks {
 enum transport_flags {
 	TRANSPORT_WATCH = 1 << 0, /* an endless answer: no compression, silence is normal */
 	TRANSPORT_FRESH = 1 << 1, /* over a new connection, whatever stands: the old one may be dead */
+	/* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
+	TRANSPORT_METADATA = 1 << 2,
 	/* /apis with all that is in it (APIGroupDiscoveryList), where the server can */
 	TRANSPORT_DISCOVERY = 1 << 3,
 	/* over a connection of its own, which ends with it and is not told of (transport_on_connection()) */
 	TRANSPORT_ASIDE = 1 << 4,
 	/* the caller sees to its time: the user's request timeout is not for it */
 	TRANSPORT_UNTIMED = 1 << 5,
-	/* metadata only: PartialObjectMetadataList, with TRANSPORT_WATCH PartialObjectMetadata */
-	TRANSPORT_METADATA = 1 << 2,
+	/* protobuf, or JSON where the server has no protobuf of it */
+	TRANSPORT_PROTOBUF = 1 << 6,
+	/* without metadata.managedFields, where the server can leave them out (KEP-5958) */
+	TRANSPORT_DROP_MANAGED = 1 << 7,
+	/*
+	 * with the credentials that are at hand, if any: where others are to be had, it neither waits for
+	 * them nor asks again with them
+	 */
+	TRANSPORT_AT_HAND = 1 << 8,
 };
 
 /*
@@ -116,6 +129,11 @@ void transport_free(struct transport *transport);
 int transport_get(struct transport *transport, const char *path_and_query, unsigned flags,
 		  const struct transport_callbacks *callbacks, void *ctx,
 		  struct transport_request **ret_request);
+
+/* The same, but 304 without a body is enough if the document still has this ETag (copied). */
+int transport_get_unless(struct transport *transport, const char *path_and_query, unsigned flags,
+			 const char *etag, const struct transport_callbacks *callbacks, void *ctx,
+			 struct transport_request **ret_request);
 
 /* End a request without on_done. The pointer is invalid afterwards. NULL is fine. */
 void transport_cancel(struct transport_request *request);

@@ -19,12 +19,22 @@ struct polled {
 	uint64_t heard_ms; /* when something last came; at first when it was made */
 };
 
+/* libcurl does not tell its transfers that memory was missing: some sockets may be watched no more. */
+static void
+act(struct transport_loop *l, curl_socket_t fd, int action)
+{
+	int running;
+
+	if (curl_multi_socket_action(l->multi, fd, action, &running) != CURLM_OK)
+		l->broke = true;
+}
+
 static void
 on_ready(uv_poll_t *poll, int status, int events)
 {
 	struct polled *w = (struct polled *)(void *)poll;
 	struct transport_loop *l = w->loop;
-	int action = 0, running;
+	int action = 0;
 
 	if (status < 0)
 		action = CURL_CSELECT_ERR;
@@ -35,7 +45,7 @@ on_ready(uv_poll_t *poll, int status, int events)
 	if (events & UV_WRITABLE)
 		action |= CURL_CSELECT_OUT;
 	l->enter(l->owner);
-	curl_multi_socket_action(l->multi, w->fd, action, &running);
+	act(l, w->fd, action);
 	l->leave(l->owner);
 }
 
@@ -140,13 +150,14 @@ on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 	}
 	if (!w)
 		w = watch(l, fd);
-	if (!w)
-		return -1;
 	if (what & CURL_POLL_IN)
 		events |= UV_READABLE;
 	if (what & CURL_POLL_OUT)
 		events |= UV_WRITABLE;
-	return uv_poll_start(&w->poll, events, on_ready) < 0 ? -1 : 0;
+	/* Told of it, libcurl would give up all transfers to come as well. */
+	if (!w || uv_poll_start(&w->poll, events, on_ready) < 0)
+		l->broke = true;
+	return 0;
 }
 
 int
@@ -170,9 +181,16 @@ transport_loop_init(struct transport_loop *loop, uv_loop_t *uv)
 void
 transport_loop_turn(struct transport_loop *loop)
 {
-	int running;
+	act(loop, CURL_SOCKET_TIMEOUT, 0);
+}
 
-	curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+bool
+transport_loop_broke(struct transport_loop *loop)
+{
+	bool broke = loop->broke;
+
+	loop->broke = false;
+	return broke;
 }
 
 /* ---- silence ------------------------------------------------------------------------------ */

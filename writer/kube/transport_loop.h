@@ -25,6 +25,7 @@ struct transport_loop {
 	struct polled *polled;
 	size_t n_handles; /* of libuv, not closed yet */
 	bool closing;
+	bool broke;
 	uint16_t cut_ports[64]; /* of the connections that transport_loop_cut() ended last */
 	unsigned n_cut;
 	unsigned long cuts; /* connections, since the beginning */
@@ -40,6 +41,12 @@ int transport_loop_init(struct transport_loop *loop, uv_loop_t *uv);
 
 /* Let libcurl do what is due. Between enter and leave. */
 void transport_loop_turn(struct transport_loop *loop);
+
+/*
+ * Whether memory was missing for a transfer since this was asked last. For which one is not known, so none
+ * that is under way can be relied on.
+ */
+bool transport_loop_broke(struct transport_loop *loop);
 
 /*
  * When of all connections in use the one that is silent for longest was heard, by uv_now();

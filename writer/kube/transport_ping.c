@@ -61,8 +61,8 @@ ask(struct transport_ping *ping)
 	static const struct transport_callbacks callbacks = {.on_data = on_data, .on_done = on_done};
 
 	ping->last_look = false;
-	if (ping->ways->get(ping->transport, TRANSPORT_PING_PATH, TRANSPORT_UNTIMED, &callbacks, ping,
-			    &ping->request) < 0)
+	if (ping->ways->get(ping->transport, TRANSPORT_PING_PATH, TRANSPORT_UNTIMED | TRANSPORT_AT_HAND,
+			    &callbacks, ping, &ping->request) < 0)
 		set(ping, ping->idle_ms);
 }
 

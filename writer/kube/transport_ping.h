@@ -20,10 +20,15 @@
  *
  * What that costs the API server: nothing while bytes flow, and two requests a minute where all is quiet,
  * however many watches there are. /livez, because every user may ask it (system:public-info-viewer), and
- * Priority and Fairness never lets it wait.
+ * Priority and Fairness never lets it wait. It needs no right: 401 and 403 are answers.
  *
- * A request that is paused here, or waits for a credential plugin, says nothing about a peer. Nor does time
- * that this process did not run: what has arrived meanwhile is read before a connection is judged.
+ * It needs no credentials either: it shows those at hand, expired or not, and waits for no plugin, which may
+ * hang or fail for as long as a watch lives. Without any it is not asked on purpose, for to a request of
+ * nobody over HTTP/2 an API server says "Connection: close" (UnauthenticatedHTTP2DOSMitigation, on by
+ * default): each ping would then cost the connection that it is to prove.
+ *
+ * A request that is paused here says nothing about a peer. Nor does time that this process did not run: what
+ * has arrived meanwhile is read before a connection is judged.
  *
  * As in client-go HTTP2_READ_IDLE_TIMEOUT_SECONDS (0: never ask) and HTTP2_PING_TIMEOUT_SECONDS replace the
  * 30 and 15.

@@ -76,16 +76,18 @@ transport_setup_init(struct transport_setup *setup, const struct kube_client_con
 	const char *no_http2 = getenv("DISABLE_HTTP2");
 	char *host = NULL, *port = NULL, *scheme = NULL;
 	CURLU *url = curl_url();
+	CURLUcode code;
 	int r = -ENOMEM;
 
 	*setup = (struct transport_setup){.config = config, .base = strdup(config->server)};
 	if (!url || !setup->base)
 		goto out;
-	if (curl_url_set(url, CURLUPART_URL, config->server, 0) != CURLUE_OK ||
-	    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
-	    curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
-	    curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) != CURLUE_OK) {
-		r = message_set(ret_error, -EINVAL, "the server's URL cannot be understood");
+	if ((code = curl_url_set(url, CURLUPART_URL, config->server, 0)) != CURLUE_OK ||
+	    (code = curl_url_get(url, CURLUPART_SCHEME, &scheme, 0)) != CURLUE_OK ||
+	    (code = curl_url_get(url, CURLUPART_HOST, &host, 0)) != CURLUE_OK ||
+	    (code = curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT)) != CURLUE_OK) {
+		if (code != CURLUE_OUT_OF_MEMORY)
+			r = message_set(ret_error, -EINVAL, "the server's URL cannot be understood");
 		goto out;
 	}
 	setup->tls = strcmp(scheme, "https") == 0;
@@ -207,6 +209,17 @@ set_proxy(const struct transport_setup *setup, CURL *easy)
 	return 0;
 }
 
+bool
+transport_setup_asks_gzip(const struct transport_setup *setup, unsigned flags)
+{
+	const struct kube_client_config *config = setup->config;
+
+	if (config->disable_compression || config->compression == KUBE_COMPRESSION_NONE)
+		return false;
+	return config->compression == KUBE_COMPRESSION_GZIP ||
+	       !(setup->loopback || flags & (TRANSPORT_WATCH | TRANSPORT_PROTOBUF));
+}
+
 int
 transport_setup_request(const struct transport_setup *setup, CURL *easy, const char *path_and_query,
 			unsigned flags)
@@ -240,8 +253,10 @@ transport_setup_request(const struct transport_setup *setup, CURL *easy, const c
 		SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
 		SET(CURLOPT_LOW_SPEED_TIME, SILENCE_LIMIT_S);
 	}
-	if (!watch && !setup->loopback && !config->disable_compression)
+	if (transport_setup_asks_gzip(setup, flags)) {
 		SET(CURLOPT_ACCEPT_ENCODING, "gzip");
+		SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* gunzip.h unpacks it */
+	}
 	if (!watch && config->request_timeout_ms && !(flags & TRANSPORT_UNTIMED))
 		SET(CURLOPT_TIMEOUT_MS, (long)config->request_timeout_ms);
 	if (config->username && setup->may_authenticate) {
@@ -265,10 +280,10 @@ append(struct curl_slist **headers, const char *line)
 }
 
 static bool
-append_bearer(struct curl_slist **headers, const char *bearer)
+append_value(struct curl_slist **headers, const char *before, const char *value)
 {
 	char *line = NULL;
-	bool ok = asprintf(&line, "Authorization: Bearer %s", bearer) >= 0;
+	bool ok = asprintf(&line, "%s %s", before, value) >= 0;
 
 	if (!ok)
 		return false;
@@ -278,35 +293,49 @@ append_bearer(struct curl_slist **headers, const char *bearer)
 }
 
 /*
+ * What is asked for, allocated; NULL without memory.
+ *
  * Of discovery, an older server sends what it has. Of metadata, without another form to choose, a server that
- * cannot do it says 406 and does not send everything.
+ * cannot do it says 406 and does not send everything. A parameter that a server does not know (`drop`) it
+ * passes over.
  */
-static const char *
+static char *
 accept_line(unsigned flags)
 {
+	const char *as = "", *drop = flags & TRANSPORT_DROP_MANAGED ? ";drop=metadata.managedFields" : "";
+	char *line;
+	int n;
+
 	if (flags & TRANSPORT_DISCOVERY)
-		return "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
-		       "application/"
-		       "json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
-	if (!(flags & TRANSPORT_METADATA))
-		return "Accept: application/json";
-	return flags & TRANSPORT_WATCH
-		       ? "Accept: application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-		       : "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+		return strdup("Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+			      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
+			      "application/json");
+	if (flags & TRANSPORT_METADATA)
+		as = flags & TRANSPORT_WATCH ? ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+					     : ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+	if (flags & TRANSPORT_PROTOBUF)
+		n = asprintf(&line, "Accept: " TRANSPORT_PROTOBUF_TYPE "%s%s,application/json%s%s", as, drop,
+			     as, drop);
+	else
+		n = asprintf(&line, "Accept: application/json%s%s", as, drop);
+	return n < 0 ? NULL : line;
 }
 
 int
 transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags,
-			 const struct credentials_now *now, struct curl_slist **headers)
+			 const struct credentials_now *now, const char *etag, struct curl_slist **headers)
 {
+	_cleanup_(message_freep) char *accept = accept_line(flags);
 	struct curl_slist *list = NULL;
 	bool ok;
 
-	ok = append(&list, accept_line(flags));
+	ok = accept && append(&list, accept);
 	if (ok && setup->host_header)
 		ok = append(&list, setup->host_header);
 	if (ok && now->bearer && setup->may_authenticate)
-		ok = append_bearer(&list, now->bearer);
+		ok = append_value(&list, "Authorization: Bearer", now->bearer);
+	if (ok && etag)
+		ok = append_value(&list, "If-None-Match:", etag);
 	if (ok)
 		ok = impersonate_headers(&setup->config->as, &list) == 0;
 	if (ok && setup->tls && now->cert)

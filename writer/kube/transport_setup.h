@@ -35,6 +35,9 @@ int transport_setup_init(struct transport_setup *setup, const struct kube_client
 			 char **ret_error);
 void transport_setup_done(struct transport_setup *setup);
 
+/* Whether gzip is asked for; it comes as it is sent. */
+bool transport_setup_asks_gzip(const struct transport_setup *setup, unsigned flags);
+
 /*
  * Set everything on `easy` but callbacks and what credentials say. flags: enum transport_flags, here and
  * below.
@@ -46,11 +49,13 @@ int transport_setup_request(const struct transport_setup *setup, CURL *easy, con
 /*
  * Say who we are: headers and client certificate. May be repeated for the same `easy` while it is at rest.
  *
+ * etag      that of a document that is known: 304 is enough; or NULL
  * headers   what the last call gave, or NULL; for transport_setup_headers_free() when `easy` is gone
  * Returns   0 or -ENOMEM
  */
 int transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags,
-			     const struct credentials_now *now, struct curl_slist **headers);
+			     const struct credentials_now *now, const char *etag,
+			     struct curl_slist **headers);
 void transport_setup_headers_free(struct curl_slist *headers);
 
 /*

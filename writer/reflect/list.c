@@ -198,6 +198,8 @@ on_response(void *ctx, const struct transport_response *response)
 	struct list *l = ctx;
 
 	answer_begin(&l->answer, response);
+	if (l->source.wire && answer_is_success(&l->answer))
+		wire_begin(l->source.wire, l->source.name, &l->answer, l->decoder);
 	l->progress.waited_ms += l->source.clock->now_ms(l->source.clock) - l->asked_ms;
 	if (l->source.on_contact)
 		l->source.on_contact(l->source.context);
@@ -261,6 +263,16 @@ judge_page(struct list *l, int result, const char *message, struct request_resul
 	}
 }
 
+/* The whole list anew: its first page is asked for next. */
+static struct list_params
+begin_again(struct list *l)
+{
+	discard_items(l);
+	free(l->continue_token);
+	l->continue_token = NULL;
+	return (struct list_params){.resource_version = l->first_version, .limit = l->limit};
+}
+
 static void
 on_done(void *ctx, int result, const char *message)
 {
@@ -268,20 +280,24 @@ on_done(void *ctx, int result, const char *message)
 	bool later_page = l->continue_token != NULL && !l->page_ended;
 	struct request_result ended = { 0 };
 	struct list_params next = { .limit = l->limit };
+	bool again;
 	int r;
 
 	l->request = NULL;
 	turn_share_stop(&l->share);
-	judge_page(l, result, message, &ended);
+	again = !l->why && l->source.wire &&
+		wire_falls_back(l->source.wire, l->source.name, &l->answer, result, l->decoder);
+	if (!again)
+		judge_page(l, result, message, &ended);
 	if (ended.kind == RESULT_EXPIRED && later_page) {
 		log_info("%s: the list took too long for its continue token; listing again in one piece",
 			 l->source.name);
 		request_result_done(&ended);
-		discard_items(l);
-		free(l->continue_token);
-		l->continue_token = NULL;
 		l->limit = 0;
-		next = (struct list_params){ .resource_version = l->first_version };
+		again = true;
+	}
+	if (again) {
+		next = begin_again(l);
 	} else if (ended.kind == RESULT_OK && l->continue_token) {
 		l->progress.pages++;
 		next.continue_token = l->continue_token;
@@ -308,11 +324,14 @@ static const struct transport_callbacks callbacks = { on_response, on_data, on_d
 static int
 ask(struct list *l, const struct list_params *params)
 {
+	struct list_params asked = *params;
+
+	asked.protobuf = l->source.wire && wire_wants_protobuf(l->source.wire);
 	l->page_ended = false;
 	l->asked_ms = l->source.clock->now_ms(l->source.clock);
 	answer_done(&l->answer);
 	decoder_reset(l->decoder);
-	return l->source.lister_watcher->list(l->source.lister_watcher->context, params, &callbacks, l,
+	return l->source.lister_watcher->list(l->source.lister_watcher->context, &asked, &callbacks, l,
 					      &l->request);
 }
 

@@ -129,6 +129,8 @@ start(const struct kube_lister_watcher *lw, char *url, unsigned flags,
 
 	if (lw->metadata_only)
 		flags |= TRANSPORT_METADATA;
+	if (lw->drop_managed_fields)
+		flags |= TRANSPORT_DROP_MANAGED;
 	r = url ? transport_get(lw->transport, url, flags, callbacks, ctx, &request) : -ENOMEM;
 
 	free(url);
@@ -142,7 +144,8 @@ kube_list(void *context, const struct list_params *params, const struct transpor
 	  void *ctx, void **ret_request)
 {
 	unsigned flags = (params->fresh_connection ? TRANSPORT_FRESH : 0u) |
-			 (params->metadata_only ? TRANSPORT_METADATA : 0u);
+			 (params->metadata_only ? TRANSPORT_METADATA : 0u) |
+			 (params->protobuf ? TRANSPORT_PROTOBUF : 0u);
 
 	return start(context, kube_list_url(context, params), flags, callbacks, ctx, ret_request);
 }
@@ -151,7 +154,8 @@ static int
 kube_watch(void *context, const struct watch_params *params, const struct transport_callbacks *callbacks,
 	   void *ctx, void **ret_request)
 {
-	unsigned flags = TRANSPORT_WATCH | (params->fresh_connection ? TRANSPORT_FRESH : 0u);
+	unsigned flags = TRANSPORT_WATCH | (params->fresh_connection ? TRANSPORT_FRESH : 0u) |
+			 (params->protobuf ? TRANSPORT_PROTOBUF : 0u);
 
 	return start(context, kube_watch_url(context, params), flags, callbacks, ctx, ret_request);
 }

@@ -22,12 +22,14 @@ struct list_params {
 	unsigned limit;			/* 0: left out */
 	bool fresh_connection;		/* not over one that stands */
 	bool metadata_only;		/* of the objects (PartialObjectMetadata) */
+	bool protobuf;			/* rather than JSON */
 };
 
 struct watch_params {
 	const char *resource_version;	/* "" is left out */
 	unsigned timeout_s;
 	bool fresh_connection;
+	bool protobuf;			/* rather than JSON */
 	bool initial_events;		/* a WatchList: the state first, up to its end mark */
 };
 
@@ -54,6 +56,7 @@ struct kube_lister_watcher {
 	char *selectors;		/* "&labelSelector=…&fieldSelector=…", encoded; or "" */
 	/* to be set after kube_lister_watcher_init(): ask for PartialObjectMetadata */
 	bool metadata_only;
+	bool drop_managed_fields; /* they are not kept: ask for objects without them */
 };
 
 /* namespace_ and selectors may be NULL. Returns 0 or -ENOMEM. */

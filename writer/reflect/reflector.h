@@ -117,6 +117,14 @@ void reflector_set_choices(struct reflector *r, struct list_choices choices);
 void reflector_relist(struct reflector *r, enum request_result_kind why);
 
 /*
+ * There is room again, or may be: what failed for want of it is tried at once, or as soon as its first wait
+ * is over. Nothing else is hurried.
+ */
+void reflector_retry(struct reflector *r);
+/* It is backing off because something found no room. */
+bool reflector_waits_for_room(const struct reflector *r);
+
+/*
  * The FIFO was popped from; goes on with a paused stream, and tells of a long list whose last Delta that
  * was.
  */

@@ -48,6 +48,8 @@ struct reflector {
 	enum next_step next;
 	enum request_result_kind list_why;	/* what the next LIST or WatchList will be for */
 	struct backoff backoff;
+	bool waits_for_room;		/* BACKING_OFF: what failed found no room … */
+	uint64_t failed_ms;		/* … then */
 
 	bool version_unavailable;	/* the server cannot list at the last RV: list at "" */
 	bool list_at_latest;		/* the list under way has RV "" */

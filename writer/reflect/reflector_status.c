@@ -138,9 +138,35 @@ reflector_back_off(struct reflector *r, enum next_step next, const char *doing,
 	note_failure(r, doing, ended);
 	log_failure(r, refused, wait);
 	r->next = next;
+	r->waits_for_room = ended->kind == RESULT_NO_SPACE;
+	r->failed_ms = reflector_now_ms(r);
 	r->status.next_try_ms = reflector_now_ms(r) + wait;
 	reflector_enter(r, refused ? REFLECTOR_REFUSED : REFLECTOR_BACKING_OFF);
 	clock_set(r->source.clock, &r->timer, wait, on_backoff_over, r);
+}
+
+bool
+reflector_waits_for_room(const struct reflector *r)
+{
+	return r->status.state == REFLECTOR_BACKING_OFF && r->waits_for_room;
+}
+
+void
+reflector_retry(struct reflector *r)
+{
+	uint64_t now = reflector_now_ms(r), soonest;
+
+	if (!reflector_waits_for_room(r))
+		return;
+	/*
+	 * the server is asked no more often than after a first failure, however often there is a little room
+	 */
+	soonest = r->failed_ms + backoff_pace_filled(r->backoff.pace).first_ms;
+	soonest = soonest > now ? soonest : now;
+	if (soonest >= r->status.next_try_ms)
+		return;
+	r->status.next_try_ms = soonest;
+	clock_set(r->source.clock, &r->timer, soonest - now, on_backoff_over, r);
 }
 
 void
@@ -182,14 +208,15 @@ void
 reflector_log_listed(struct reflector *r, const struct listed *listed)
 {
 	uint64_t now = reflector_now_ms(r);
+	const char *syntax = r->source.wire ? wire_syntax_name(r->source.wire) : "";
 	char version[RESOURCE_VERSION_MAX + 1], pages[32] = "";
 
 	reflector_last_version(r, version);
 	if (listed->pages > 0)
 		snprintf(pages, sizeof(pages), "%u page%s, ", listed->pages, listed->pages == 1 ? "" : "s");
-	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB)",
+	log_info("%s: %s %" PRIu64 " objects at resourceVersion %s in %" PRIu64 " ms (%s%" PRIu64 " KB%s%s)",
 		 r->source.name, listed->how, listed->items, version, now - listed->started_ms, pages,
-		 listed->bytes / 1000);
+		 listed->bytes / 1000, *syntax ? " of " : "", syntax);
 	r->applied = *listed;
 	r->applying_ms = now;
 	reflector_tell_applied(r);

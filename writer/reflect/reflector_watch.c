@@ -229,6 +229,9 @@ after_watch_list(struct reflector *r, const struct request_result *ended)
 	case RESULT_UNSUPPORTED:
 		list_instead(r, ended->message ? ended->message : "not supported", true);
 		break;
+	case RESULT_OTHER_SYNTAX:
+		list_instead(r, ended->message ? ended->message : "in JSON", false);
+		break;
 	case RESULT_REFUSED:
 	case RESULT_FAILED:
 	case RESULT_BROKEN:
@@ -319,6 +322,9 @@ after_watch(struct reflector *r, const struct request_result *ended, bool lived)
 	case RESULT_THROTTLED:
 		reflector_back_off(r, NEXT_WATCH, "WATCH failed", ended);
 		break;
+	case RESULT_OTHER_SYNTAX:
+		reflector_watch_again(r);
+		break;
 	case RESULT_REFUSED:
 	case RESULT_UNSUPPORTED:
 	case RESULT_FAILED:
@@ -405,7 +411,10 @@ reflector_watch_again(struct reflector *r)
 bool
 reflector_may_watch_list(const struct reflector *r)
 {
-	return r->choices.watch_list && reflector_now_ms(r) >= r->no_watch_list_until_ms;
+	const struct wire *wire = r->source.wire;
+	bool cheap = r->choices.watch_list_in_json || !wire || wire_comes_in_protobuf(wire);
+
+	return r->choices.watch_list && cheap && reflector_now_ms(r) >= r->no_watch_list_until_ms;
 }
 
 void

@@ -137,7 +137,8 @@ void
 answer_unreadable(const struct answer *a, const char *what, uint64_t offset, const char *error,
 		  struct request_result *o)
 {
-	bool foreign = a->content_type[0] != '\0' && strncmp(a->content_type, "application/json", 16) != 0;
+	bool foreign = a->content_type[0] != '\0' && strncmp(a->content_type, "application/json", 16) != 0 &&
+		       strcmp(a->content_type, TRANSPORT_PROTOBUF_TYPE) != 0;
 
 	if (foreign)
 		request_result_set(o, RESULT_BROKEN,
@@ -163,6 +164,7 @@ request_result_name(enum request_result_kind kind)
 		[RESULT_LOST] = "lost",
 		[RESULT_NO_SPACE] = "no-space",
 		[RESULT_UNSUPPORTED] = "unsupported",
+		[RESULT_OTHER_SYNTAX] = "other-syntax",
 		[RESULT_OTHER_CLUSTER] = "other-cluster",
 		[RESULT_DIFFERS] = "differs",
 	};

@@ -23,6 +23,7 @@ enum request_result_kind {
 	/* an event came that cannot be kept: what it said is lost unless one lists again */
 	RESULT_LOST,
 	RESULT_UNSUPPORTED,	/* the server cannot do what was asked for (a WatchList); an older way can */
+	RESULT_OTHER_SYNTAX,	/* the same is to be asked for in JSON */
 	RESULT_NO_SPACE,	/* the arena, or private memory, is exhausted */
 	RESULT_OTHER_CLUSTER,	/* told from outside (cluster_guard.h): no RV means anything any more */
 	RESULT_DIFFERS,		/* told from outside (consistency_check.h): the server has other objects */

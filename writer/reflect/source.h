@@ -11,6 +11,7 @@
 #include "writer/decode/decoder.h"
 #include "writer/fifo/delta_fifo.h"
 #include "writer/reflect/lister_watcher.h"
+#include "writer/reflect/wire.h"
 
 struct source {
 	const char *name;		/* "pods", "deployments.apps in team-a": for messages */
@@ -24,6 +25,7 @@ struct source {
 	struct arena *arena;
 	struct intern *intern;
 	struct decoder_schema *schema;
+	struct wire *wire;		/* NULL: JSON */
 	struct clock *clock;
 	uint64_t max_item_bytes;	/* 0: the decoder's own limit */
 	/* The server was heard; may be NULL. */

@@ -283,6 +283,8 @@ on_response(void *ctx, const struct transport_response *response)
 	if (w->source.on_contact)
 		w->source.on_contact(w->source.context);
 	w->stats.opened = answer_is_success(&w->answer);
+	if (w->stats.opened && w->source.wire)
+		wire_begin(w->source.wire, w->source.name, &w->answer, w->decoder);
 	if (w->stats.opened)
 		w->events->on_open(w->context);
 }
@@ -342,6 +344,10 @@ on_done(void *ctx, int result, const char *message)
 	if (w->ended) {
 		ended = w->end;
 		w->end = (struct request_result){ 0 };
+	} else if (w->source.wire &&
+		   wire_falls_back(w->source.wire, w->source.name, &w->answer, result, w->decoder)) {
+		request_result_set(&ended, RESULT_OTHER_SYNTAX,
+				   "protobuf is given up: %s", w->source.wire->why);
 	} else if (result == 0 && answer_is_success(&w->answer) && decoder_finish(w->decoder) < 0) {
 		request_result_set(&ended, RESULT_FAILED,
 				   "the server ended the stream in the middle of an event");
@@ -366,6 +372,7 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 		.on_object = on_object, .on_other = on_other, .on_bad_object = on_bad_object,
 	};
 	static const struct transport_callbacks callbacks = { on_response, on_data, on_done };
+	struct watch_params asked = *params;
 	struct watch *w = calloc(1, sizeof(*w));
 	int r = -ENOMEM;
 
@@ -386,8 +393,9 @@ watch_start(const struct source *source, const struct watch_params *params, cons
 				 w, source->max_item_bytes);
 	if (w->decoder)
 		decoder_expect_type(w->decoder, source->api_version, source->kind);
+	asked.protobuf = source->wire && wire_wants_protobuf(source->wire);
 	if (w->decoder)
-		r = source->lister_watcher->watch(source->lister_watcher->context, params, &callbacks, w,
+		r = source->lister_watcher->watch(source->lister_watcher->context, &asked, &callbacks, w,
 						  &w->request);
 	if (r < 0) {
 		watch_free(w);

@@ -101,18 +101,41 @@ limits_of(const struct config *config, const struct config_resource *entry)
 }
 
 /*
- * Whether the RV that stands beside the content may be gone on from. What came from another cluster, or from
- * one that was not known, is LISTING from now on; where the cluster is hidden, the fingerprint alone must do.
+ * What is in memory of ours, by another CA or in an arena whose fingerprints were one hash of all, gets the
+ * fingerprint of today. Returns whether the CA is another one.
  */
 static bool
-trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id)
+renew_fingerprints(const struct cached_resource *c)
+{
+	const uint8_t *ours = c->spec->fingerprint;
+	bool other_ca = false;
+
+	for (unsigned id = 0; id < store_resource_count(c->store); id++) {
+		const uint8_t *its = store_resource(c->store, id)->fingerprint;
+		bool same_content = memcmp(its, ours, FINGERPRINT_CONTENT_BYTES) == 0;
+
+		if (memcmp(its, ours, FINGERPRINT_BYTES) == 0 ||
+		    !(same_content || memcmp(its, c->spec->former_fingerprint, FINGERPRINT_BYTES) == 0))
+			continue;
+		store_set_fingerprint(c->store, id, ours);
+		other_ca |= same_content;
+	}
+	return other_ca;
+}
+
+/*
+ * Whether the RV that stands beside the content may be gone on from. What came from another cluster, or from
+ * one that was not known, is LISTING from now on; where the cluster is hidden, the CA must do.
+ */
+static bool
+trust_adopted(const struct cached_resource *c, bool kept, bool other_ca, const char *cluster_id)
 {
 	const struct resource *known = store_resource(c->store, c->id);
 	uint8_t cluster[FINGERPRINT_CLUSTER_BYTES];
 	bool same;
 
 	fingerprint_cluster(cluster_id, cluster);
-	same = !*cluster_id || memcmp(known->cluster, cluster, sizeof(cluster)) == 0;
+	same = *cluster_id ? memcmp(known->cluster, cluster, sizeof(cluster)) == 0 : !other_ca;
 	if (!same && kept && known->version_length > 0) {
 		log_warning("%s: what is in memory was not known to be of the cluster that answers now; "
 			    "listing anew",
@@ -128,6 +151,7 @@ trust_adopted(const struct cached_resource *c, bool kept, const char *cluster_id
 static int
 add_to_store(struct cached_resource *c, const struct config *config, const char *cluster)
 {
+	bool other_ca = renew_fingerprints(c);
 	int r = store_add_resource(c->store, c->spec->descriptor, c->spec->fingerprint, &c->id);
 
 	if (r < 0)
@@ -136,7 +160,7 @@ add_to_store(struct cached_resource *c, const struct config *config, const char 
 	if (r == 0 && c->id < RESOURCE_MAX) /* another one may have had its position before */
 		atomic_store_explicit(&store_arena(c->store)->header->contact_boot_ns[c->id], 0,
 				      memory_order_relaxed);
-	c->adopted = trust_adopted(c, r == 1, cluster);
+	c->adopted = trust_adopted(c, r == 1, other_ca, cluster);
 	return 0;
 }
 
@@ -145,6 +169,7 @@ choices_of(const struct config_resource *entry)
 {
 	return (struct list_choices){
 		.watch_list = entry->watch_list != CONFIG_NO,
+		.watch_list_in_json = entry->watch_list == CONFIG_YES,
 		.page_size = entry->page_size,
 		.version = entry->version,
 	};
@@ -175,6 +200,7 @@ options_of(struct cached_resource *c, struct source *source)
 		.arena = store_arena(c->store),
 		.intern = store_intern(c->store),
 		.schema = spec->schema,
+		.wire = &c->wire,
 		.clock = c->clock,
 		.on_contact = on_contact,
 		.on_failure = on_failure,
@@ -256,6 +282,8 @@ cached_resource_new(const struct cached_resource_world *world, struct resource_s
 	c->entry = entry;
 	c->store = world->store;
 	c->clock = world->clock;
+	wire_init(&c->wire, world->clock, entry->wire, world->schema, spec->api_version, spec->kube.kind,
+		  spec->metadata_only);
 	r = add_to_store(c, world->config, world->cluster);
 	if (r == 0 && is_in_trouble(c))
 		reflector_error_adopt(&c->trouble);
@@ -295,6 +323,7 @@ cached_resource_set_entry(struct cached_resource *c, const struct config *config
 	store_set_tombstone_limits(c->store, c->id, limits_of(config, entry));
 	reflector_set_timing(c->reflector, &timing);
 	reflector_set_choices(c->reflector, choices_of(entry));
+	wire_choose(&c->wire, entry->wire);
 	check_schedule_set(&c->checks, config->check_every_ms);
 }
 
@@ -361,6 +390,7 @@ become(struct cached_resource *c)
 	c->spec = c->next;
 	c->checks.name = c->spec->name;
 	applier_rename(c->applier, c->fifo, c->spec->name);
+	wire_expect(&c->wire, c->spec->api_version, c->spec->kube.kind, c->spec->metadata_only);
 	options = options_of(c, &source);
 	reflector_renew(c->reflector, &options, (c->changes & RELOAD_LISTS) != 0);
 	resource_spec_free(old);
@@ -478,6 +508,13 @@ cached_resource_distrust(struct cached_resource *c, const char *cluster)
 	c->adopted = false;
 	if (c->started)
 		reflector_relist(c->reflector, RESULT_OTHER_CLUSTER);
+}
+
+void
+cached_resource_meet_release(struct cached_resource *c)
+{
+	wire_ask_again(&c->wire);
+	decoder_schema_forget_texts(c->spec->schema);
 }
 
 void

@@ -20,6 +20,7 @@
 #include "writer/config/config.h"
 #include "writer/fifo/apply.h"
 #include "writer/reflect/reflector.h"
+#include "writer/reflect/wire.h"
 #include "writer/resource/resource_spec.h"
 #include "writer/store/store.h"
 #include "writer/resource/store_known.h"
@@ -38,6 +39,7 @@ struct cached_resource {
 	struct store *store;
 	struct applier *applier;
 	struct clock *clock;
+	struct wire wire;
 	struct store_known known;
 	struct delta_fifo *fifo;
 	struct reflector *reflector;
@@ -56,6 +58,7 @@ struct cached_resource {
 /* What all of them share; borrowed. */
 struct cached_resource_world {
 	const struct config *config;
+	const struct proto_schema *schema; /* NULL: all comes as JSON */
 	struct store *store;
 	struct applier *applier;
 	struct clock *clock;
@@ -103,6 +106,12 @@ void cached_resource_start(struct cached_resource *c);
  * cluster  its id
  */
 void cached_resource_distrust(struct cached_resource *c, const char *cluster);
+
+/*
+ * The server is of another release: what its bytes meant until now is not remembered, and protobuf is asked
+ * for again where it was given up.
+ */
+void cached_resource_meet_release(struct cached_resource *c);
 
 /* Its position in the store has become another one (store_drop_unclaimed()). */
 void cached_resource_renumber(struct cached_resource *c, unsigned id);

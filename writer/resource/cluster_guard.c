@@ -8,7 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/schema/proto_release.h"
+#include "tools/schema/proto_schema.h"
 #include "writer/base/log.h"
+
+/* Who is authenticated may ask for it (ClusterRole system:public-info-viewer). */
+#define VERSION "/version"
 
 static void doubt(struct cluster_guard *g);
 
@@ -44,24 +49,75 @@ settle(struct cluster_guard *g, const char *id, const char *why)
 		g->events->on_changed(g->context);
 }
 
+/* Not known this time. */
 static void
-on_answer(void *context, int result, const char *id, const char *message)
+ask_later(struct cluster_guard *g, int result, const char *message)
+{
+	g->doubted = false;
+	if (g->settled)
+		doubt(g);
+	else
+		g->events->on_settled(g->context, result, message);
+}
+
+/*
+ * Of {"major": "1", "minor": "36+"}. A server that emulates an older one says its own: what objects look like
+ * is the program's.
+ */
+static unsigned
+release_of(const cJSON *version)
+{
+	const char *major = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(version, "major")),
+		   *minor = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(version, "minor"));
+
+	return major && minor ? proto_release(major, minor) : 0;
+}
+
+static void
+on_namespace(void *context, int result, const cJSON *document, const char *message)
 {
 	struct cluster_guard *g = context;
+	char id[CLUSTER_ID_MAX + 1] = "";
 	bool again = g->doubted;
 
 	g->question = NULL;
-	g->doubted = false;
-	if (result >= 0) {
-		settle(g, id, message);
-	} else if (!g->settled) {
-		g->events->on_settled(g->context, result, message);
+	if (result < 0) {
+		ask_later(g, result, message);
 		return;
-	} else {
-		again = true;
 	}
+	g->doubted = false;
+	if (result == 0 && !cluster_id_of(document, id))
+		message = "what it says of " CLUSTER_ID_WHAT " holds no UID";
+	settle(g, id, message);
 	if (again)
 		doubt(g);
+}
+
+/* Over the same way as the other question. */
+static unsigned
+flags_of(const struct cluster_guard *g)
+{
+	return g->settled ? TRANSPORT_ASIDE : 0;
+}
+
+static void
+on_version(void *context, int result, const cJSON *document, const char *message)
+{
+	struct cluster_guard *g = context;
+	unsigned release = result == 0 ? release_of(document) : 0;
+
+	g->question = NULL;
+	if (result >= 0 && (!g->released || release != g->release)) {
+		g->released = true;
+		g->release = release;
+		g->events->on_release(g->context, release,
+				      result == 0 ? "what it says of " VERSION " is no release" : message);
+	}
+	if (result >= 0)
+		result = question_ask(g->transport, CLUSTER_ID_PATH, CLUSTER_ID_WHAT, flags_of(g),
+				      on_namespace, g, &g->question);
+	if (result < 0)
+		ask_later(g, result, message);
 }
 
 int
@@ -71,7 +127,8 @@ cluster_guard_ask(struct cluster_guard *guard)
 		return 0;
 	guard->asked = true;
 	guard->asked_ms = guard->clock->now_ms(guard->clock);
-	return cluster_id_ask(guard->transport, guard->settled, on_answer, guard, &guard->question);
+	return question_ask(guard->transport, VERSION, VERSION, flags_of(guard), on_version, guard,
+			    &guard->question);
 }
 
 /* The last answer may be another server's than the one that answers now. */
@@ -113,7 +170,7 @@ cluster_guard_done(struct cluster_guard *guard)
 	if (!guard->transport)
 		return;
 	clock_clear(guard->clock, &guard->timer);
-	cluster_id_cancel(guard->question);
+	question_cancel(guard->question);
 	transport_on_connection(guard->transport, NULL, NULL);
 	memset(guard, 0, sizeof(*guard));
 }

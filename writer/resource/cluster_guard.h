@@ -7,8 +7,11 @@
  *
  *	at start		asked before anything is adopted, again until there is an answer
  *	a new connection	asked again, for another server is always another connection;
- *				CLUSTER_GUARD_INTERVAL_MS apart at least, and over one more: an older one that
+ *				CLUSTER_GUARD_INTERVAL_MS apart at least, and over more: an older one that
  *				still stands (HTTP/1.1 keeps them) leads to the server from before
+ *
+ * Before the id the server's release is asked for, which may have become another one at the same places: what
+ * protobuf means in JSON depends on it (tools/schema).
  *
  * Where the id is hidden (kube/cluster_id.h) URL and CA must do; so must they where a proxy ends our
  * connections, and makes others to somewhere else without our notice.
@@ -25,6 +28,7 @@
 
 #include "writer/base/clock.h"
 #include "writer/kube/cluster_id.h"
+#include "writer/kube/question.h"
 
 #define CLUSTER_GUARD_INTERVAL_MS 10000u
 
@@ -36,6 +40,11 @@ struct cluster_guard_events {
 	void (*on_settled)(void *context, int result, const char *message);
 	/* Another cluster answers from now on; cluster_guard_id() has its id. */
 	void (*on_changed)(void *context);
+	/*
+	 * The server is of this release (proto_release()), or of another one from now on. 0: it does not
+	 * tell; why says more. Before the first on_settled(), too.
+	 */
+	void (*on_release)(void *context, unsigned release, const char *why);
 };
 
 struct cluster_guard {
@@ -43,11 +52,12 @@ struct cluster_guard {
 	struct clock *clock;
 	const struct cluster_guard_events *events;
 	void *context;
-	struct cluster_id_question *question;
+	struct question *question; /* the one under way, or NULL */
 	struct clock_timer timer;
 	uint64_t asked_ms;
-	bool settled, asked, doubted;
+	bool settled, asked, doubted, released;
 	char id[CLUSTER_ID_MAX + 1];	/* "": hidden */
+	unsigned release;               /* the last that was told */
 };
 
 /* Listens to the transport's connections from now on. */

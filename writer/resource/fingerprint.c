@@ -54,8 +54,8 @@ compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int
-fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprint[FINGERPRINT_BYTES])
+static int
+make(const struct fingerprint_source *source, bool former, uint8_t ret_fingerprint[FINGERPRINT_BYTES])
 {
 	static const struct kube_impersonation nobody;
 	crypto_generichash_state state;
@@ -69,9 +69,10 @@ fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprin
 		qsort(drops, source->drop_count, sizeof(*drops), compare);
 	}
 	crypto_generichash_init(&state, NULL, 0, FINGERPRINT_BYTES);
-	put_text(&state, "informer fingerprint 2");
+	put_text(&state, former ? "informer fingerprint 2" : "informer fingerprint 3");
 	put_text(&state, source->server);
-	put(&state, source->ca, source->ca ? source->ca_length : 0);
+	if (former)
+		put(&state, source->ca, source->ca ? source->ca_length : 0);
 	put_impersonation(&state, source->as ? source->as : &nobody);
 	put_text(&state, source->resource->group);
 	put_text(&state, source->resource->version);
@@ -86,6 +87,27 @@ fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprin
 	crypto_generichash_final(&state, ret_fingerprint, FINGERPRINT_BYTES);
 	free(drops);
 	return 0;
+}
+
+int
+fingerprint_make(const struct fingerprint_source *source, uint8_t ret_fingerprint[FINGERPRINT_BYTES])
+{
+	uint8_t of_ca[FINGERPRINT_BYTES];
+	crypto_generichash_state state;
+	int r = make(source, false, ret_fingerprint);
+
+	crypto_generichash_init(&state, NULL, 0, sizeof(of_ca));
+	put(&state, source->ca, source->ca ? source->ca_length : 0);
+	crypto_generichash_final(&state, of_ca, sizeof(of_ca));
+	memcpy(ret_fingerprint + FINGERPRINT_CONTENT_BYTES, of_ca,
+	       FINGERPRINT_BYTES - FINGERPRINT_CONTENT_BYTES);
+	return r;
+}
+
+int
+fingerprint_make_former(const struct fingerprint_source *source, uint8_t ret_fingerprint[FINGERPRINT_BYTES])
+{
+	return make(source, true, ret_fingerprint);
 }
 
 void

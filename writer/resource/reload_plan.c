@@ -46,13 +46,15 @@ static const struct field fields[] = {
 	TEXT_FIELD("as", choice.as, LATER),
 	TEXT_FIELD("asUid", choice.as_uid, LATER),
 	PLAIN_FIELD("disableCompression", choice.disable_compression, LATER),
+	PLAIN_FIELD("compression", choice.compression, LATER),
 	PLAIN_FIELD("requestTimeout", choice.request_timeout_ms, LATER),
+	TEXT_FIELD("schema", schema, LATER),
 	TEXT_FIELD("socket", socket, LATER),
 	TEXT_FIELD("arena.dir", arena_dir, LATER),
 	TEXT_FIELD("arena.name", arena_name, LATER),
-	PLAIN_FIELD("arena.maxBytes", arena_max_bytes, LATER),
 	PLAIN_FIELD("access.maxReaders", max_readers, LATER),
 	TEXT_FIELD("metricsAddress", metrics_address, LATER),
+	PLAIN_FIELD("arena.maxBytes", arena_max_bytes, NOW),
 	PLAIN_FIELD("arena.holdBytes", hold_bytes, NOW),
 	PLAIN_FIELD("arena.holdSeconds", hold_seconds, NOW),
 	LIST_FIELD("access.uids", allow_uids, n_allow_uids, NOW),
@@ -61,6 +63,7 @@ static const struct field fields[] = {
 	PLAIN_FIELD("events.maxQueueEntries", max_queue_entries, NOW),
 	PLAIN_FIELD("events.queueBytes", queue_bytes, NOW),
 	PLAIN_FIELD("events.queueSeconds", queue_seconds, NOW),
+	PLAIN_FIELD("events.maxQueueMemory", max_queue_memory, NOW),
 	PLAIN_FIELD("consumers.perUser", consumers_per_user, NOW),
 	PLAIN_FIELD("consumers.total", consumers_total, NOW),
 	PLAIN_FIELD("consumers.days", consumer_days, NOW),
@@ -300,7 +303,8 @@ compare_entries(const struct reload_side *before, size_t i, const struct reload_
 		changes |= RELOAD_INDEXES;
 	if (a->on_demand != b->on_demand)
 		changes |= RELOAD_WORDS;
-	if (a->watch_list != b->watch_list || a->page_size != b->page_size || a->version != b->version)
+	if (a->watch_list != b->watch_list || a->page_size != b->page_size || a->version != b->version ||
+	    a->wire != b->wire)
 		changes |= RELOAD_CHOICES;
 	if (!same_tombstones(&a->tombstones, &b->tombstones) ||
 	    !same_tombstones(&before->config->tombstones, &after->config->tombstones))

@@ -110,7 +110,9 @@ make_words(struct resource_spec *spec, const struct resource_spec_world *world,
 	};
 	int r = descriptor_build(&descriptor, &spec->descriptor, ret_error);
 
-	return r < 0 ? r : fingerprint_make(&source, spec->fingerprint);
+	if (r == 0)
+		r = fingerprint_make(&source, spec->fingerprint);
+	return r < 0 ? r : fingerprint_make_former(&source, spec->former_fingerprint);
 }
 
 int
@@ -136,6 +138,7 @@ resource_spec_new(const struct resource_spec_world *world, const struct kube_res
 		r = kube_lister_watcher_init(&spec->lister_watcher, world->transport, &spec->kube,
 					     entry->namespace_, entry->label_selector, entry->field_selector);
 	spec->metadata_only = spec->lister_watcher.metadata_only = entry->metadata_only;
+	spec->lister_watcher.drop_managed_fields = !world->config->keep_managed_fields;
 out:
 	free(drops);
 	if (r < 0)

@@ -74,11 +74,22 @@ known_discard(void *context, uint32_t draft)
 	draft_discard(store_arena(k->store), store_intern(k->store), (struct draft){draft});
 }
 
+/* The lines with its header, its key and the beginning of its body; what follows the processor foresees. */
+static void
+known_expect(void *context, uint32_t draft)
+{
+	const struct store_known *k = context;
+	const uint8_t *at = store_arena(k->store)->view.base + ref_offset(draft);
+
+	for (unsigned i = 0; i < 8; i++)
+		__builtin_prefetch(at + (size_t)i * 64);
+}
+
 struct known_objects
 store_known_objects(struct store_known *known)
 {
 	return (struct known_objects){
-		known,      known_object, known_find,     known_look,
-		known_each, known_count,  known_same_uid, known_discard,
+		known,       known_object,   known_find,    known_look,   known_each,
+		known_count, known_same_uid, known_discard, known_expect,
 	};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The broker as a whole: its socket, who is let in, deadlines, and which arena is served. What one client
- * says and gets is broker_client.c's and broker_subscribe.c's, waking broker_wake.c's.
+ * The broker as a whole: its socket, and its life. What one client says and gets is broker_client.c's and
+ * broker_subscribe.c's, waking broker_wake.c's.
  */
 #include "writer/serve/broker.h"
 
@@ -16,8 +16,9 @@
 #include "writer/serve/broker_internal.h"
 #include "writer/base/message.h"
 
-#define ACCEPT_AT_ONCE 16
-#define BACKLOG 128
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 
 /* ---- the socket ---- */
 
@@ -42,13 +43,61 @@ remove_stale(const char *path, char **ret_error)
 	return 0;
 }
 
+/*
+ * Nobody's descriptors reach us, not even in a packet that is never read: the last close of a descriptor may
+ * take as long as its owner likes, and would happen here. Linux 6.16; before, what is received is dropped.
+ */
+static void
+take_no_descriptors(int fd)
+{
+	int no = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &no, sizeof(no));
+}
+
+/* Its file has our mode, and is known again; whoever connects from now on sees us as its peer (listen()). */
+static int
+begin_to_listen(struct broker *b)
+{
+	struct stat st;
+
+	take_no_descriptors(b->fd);
+	/*
+	 * As many may wait as the system lets: while one informerd follows another all readers connect at
+	 * once, and nobody accepts; and who comes to a full queue is behind all that keep it full.
+	 */
+	if (chmod(b->path, b->options.mode) < 0 || lstat(b->path, &st) < 0 || listen(b->fd, SOMAXCONN) < 0)
+		return -errno;
+	b->device = st.st_dev;
+	b->inode = st.st_ino;
+	return 0;
+}
+
+/* Is a predecessor's listener what it should be? Where its file is gone, nobody finds it any more. */
+static bool
+is_listener(int fd, const char *path)
+{
+	int type = 0, listens = 0;
+	socklen_t bytes = sizeof(type);
+	struct stat st;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_SEQPACKET &&
+	       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens &&
+	       fcntl(fd, F_SETFL, O_NONBLOCK) == 0 && lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
 static int
 open_socket(struct broker *b, char **ret_error)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct stat st;
 	int r;
 
+	if (b->fd >= 0) {
+		if (is_listener(b->fd, b->path) && begin_to_listen(b) == 0)
+			return 0;
+		close(b->fd);
+		b->fd = -1;
+	}
 	if (strlen(b->path) >= sizeof(address.sun_path))
 		return message_set(ret_error, -ENAMETOOLONG,
 				   "the socket's path has %zu bytes, the system allows %zu: choose a "
@@ -63,30 +112,72 @@ open_socket(struct broker *b, char **ret_error)
 		return message_set(ret_error, -errno, "cannot make the socket %s: %s", b->path,
 				   strerror(errno));
 	/* Nobody can connect before listen(), so nobody meets the mode that the umask gave. */
-	if (chmod(b->path, b->options.mode) < 0 || lstat(b->path, &st) < 0 || listen(b->fd, BACKLOG) < 0)
-		return message_set(ret_error, -errno, "cannot listen on %s: %s", b->path, strerror(errno));
-	b->device = st.st_dev;
-	b->inode = st.st_ino;
-	return 0;
+	r = begin_to_listen(b);
+	return r < 0 ? message_set(ret_error, r, "cannot listen on %s: %s", b->path, strerror(-r)) : 0;
+}
+
+int
+broker_pass_on(struct broker *b)
+{
+	int fd = fcntl(b->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	b->passed_on = true;
+	return fd;
+}
+
+static int
+accept_one(struct broker *b)
+{
+	return accept4(b->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 /*
- * Descriptors have run out: take the connection with the one kept for this, so that its peer is told by the
- * hang-up.
+ * Descriptors have run out: take a connection with the one kept for this, so that its peer is told, and does
+ * not stand before others. False: there is none to take it with.
  */
-static void
+static bool
 turn_away(struct broker *b)
 {
-	int fd;
+	struct ucred peer = {0};
+	socklen_t bytes = sizeof(peer);
+	int why = -errno, fd;
 
 	if (b->reserve < 0)
-		return;
+		b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (b->reserve < 0)
+		return false;
 	close(b->reserve);
-	fd = accept4(b->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (fd >= 0)
-		close(fd);
+	fd = accept_one(b);
+	if (fd >= 0) {
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes);
+		client_turn_away(b, fd, &peer, REFUSED_FULL, broker_why_not(why));
+	}
 	b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	b->stats.refused++;
+	return true;
+}
+
+/* Whether there may be another one. */
+static bool
+let_one_in(struct broker *b)
+{
+	int fd = accept_one(b);
+
+	if (fd >= 0) {
+		client_new(b, fd);
+		return true;
+	}
+	if (errno == ECONNABORTED || errno == EINTR)
+		return true;
+	if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
+		return false;
+	if (turn_away(b))
+		return true;
+	/* to be told of it again and again would mend nothing */
+	uv_poll_stop(&b->listener);
+	broker_look_later(b);
+	return false;
 }
 
 static void
@@ -96,18 +187,29 @@ on_connection(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
-	for (int i = 0; i < ACCEPT_AT_ONCE; i++) {
-		int fd = accept4(b->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	while (ration_has_turn(b) && ration_allows_door(b)) {
+		uint64_t begun = ration_begin();
+		bool more = let_one_in(b);
 
-		if (fd >= 0) {
-			client_new(b, fd);
-			continue;
-		}
-		if (errno == EMFILE || errno == ENFILE)
-			turn_away(b);
-		if (errno != ECONNABORTED && errno != EINTR)
+		ration_end_at_door(b, begun);
+		if (!more)
 			return;
 	}
+}
+
+/* ---- from time to time ---- */
+
+static void
+on_clock(uv_timer_t *timer)
+{
+	struct broker *b = timer->data;
+
+	broker_hang_up_revoked(b);
+	if (!broker_drop_due(b) && b->lingering.count == 0)
+		uv_timer_stop(timer);
+	if (lingering_look(b, NULL))
+		broker_look_at_clients(b);
+	broker_listen(b);
 }
 
 /* ---- life ---- */
@@ -128,8 +230,9 @@ copy_options(struct broker *b, const struct broker_options *options)
 		b->options.mode = 0666;
 	if (!b->options.max_readers)
 		b->options.max_readers = 256;
-	if (!b->options.max_per_uid)
-		b->options.max_per_uid = (b->options.max_readers + 1) / 2;
+	if (!b->options.barred_ms)
+		b->options.barred_ms = BROKER_BARRED_MS;
+	broker_set_queue_memory(b, options->queue_memory);
 	b->path = strdup(options->socket_path);
 	b->allow_uids = copy_of(options->allow_uids, options->n_allow_uids * sizeof(uid_t));
 	b->allow_gids = copy_of(options->allow_gids, options->n_allow_gids * sizeof(gid_t));
@@ -156,6 +259,12 @@ broker_set_access(struct broker *b, const uid_t *uids, size_t n_uids, const gid_
 	return 0;
 }
 
+void
+broker_set_queue_memory(struct broker *b, uint64_t bytes)
+{
+	b->options.queue_memory = bytes ? bytes : BROKER_QUEUE_MEMORY;
+}
+
 int
 broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker **ret_broker,
 	   char **ret_error)
@@ -163,10 +272,15 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 	struct broker *b = calloc(1, sizeof(*b));
 	int r;
 
-	if (!b)
+	if (!b) {
+		if (options->listener > 0)
+			close(options->listener);
 		return -ENOMEM;
+	}
 	b->loop = loop;
-	b->fd = b->arena_fd = -1;
+	b->fd = options->listener > 0 ? options->listener : -1;
+	b->arena_fd = -1;
+	lingering_init(b);
 	b->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r = copy_options(b, options);
 	if (r == 0)
@@ -174,15 +288,19 @@ broker_new(uv_loop_t *loop, const struct broker_options *options, struct broker 
 	if (r == 0)
 		r = uv_poll_init(loop, &b->listener, b->fd);
 	if (r < 0) {
+		lingering_done(b);
 		broker_destroy(b);
 		return r;
 	}
 	uv_timer_init(loop, &b->clock);
-	uv_timer_init(loop, &b->wake.watchdog);
+	ration_open(b);
+	wake_open(b);
 	b->listener.data = b;
 	b->clock.data = b;
-	b->open_handles = 3;
-	uv_poll_start(&b->listener, UV_READABLE, on_connection);
+	b->on_connection = on_connection;
+	b->on_clock = on_clock;
+	b->open_handles += 2;
+	broker_listen(b);
 	*ret_broker = b;
 	return 0;
 }
@@ -200,35 +318,21 @@ broker_free(struct broker *b, void (*done)(void *context), void *context)
 	b->closing = true;
 	b->done = done;
 	b->done_context = context;
-	if (lstat(b->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode)
+	if (!b->passed_on && lstat(b->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode)
 		unlink(b->path);
 	while (b->clients)
 		client_drop(b->clients);
-	/* A write that hangs is still to be set free: the watchdog goes when the task has ended. */
+	lingering_done(b);
 	uv_close((uv_handle_t *)&b->listener, broker_on_closed);
 	uv_close((uv_handle_t *)&b->clock, broker_on_closed);
-	if (!b->wake.active)
-		wake_close(b);
-}
-
-/* ---- what is served ---- */
-
-void
-broker_announce(struct broker *b)
-{
-	struct client *next;
-
-	for (struct client *c = b->clients; c; c = next) {
-		next = c->next;
-		if (c->state == CLIENT_ATTACHED)
-			client_move(c);
-		else if (c->state == CLIENT_DROPPED)
-			client_drop(c); /* nobody writes to what it reads any more */
-	}
+	ration_close(b);
+	wake_close(b);
 }
 
 void
 broker_stats(const struct broker *b, struct broker_stats *ret)
 {
 	*ret = b->stats;
+	ret->pending = b->pending_count;
+	room_queue_use(b, &ret->queue_bytes, &ret->queue_limit);
 }

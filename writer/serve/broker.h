@@ -29,9 +29,10 @@ struct broker;
 struct fan_out;
 struct consumers;
 
+#define BROKER_QUEUE_MEMORY (64ull << 20)
+
 /*
- * What is served at the moment. All is borrowed until the next call of the source function that says
- * otherwise, and broker_announce().
+ * What is served: one arena, from when there is one until broker_free(). All is borrowed until then.
  * arena      NULL: nothing yet; readers are told REFUSED_BUSY and come again
  * fan_out, consumers  of the same store; NULL: there are no queues
  */
@@ -48,13 +49,21 @@ struct broker_source {
  * mode          of the socket's file; 0: 0666 (admission is by credentials)
  * allow_uids    who may attach besides root and the daemon's own user; allow_gids: of which groups,
  *               supplementary ones too
- * max_readers   attached at once; 0: 256
- * max_per_uid   of these for one user (root and the daemon's own excepted); 0: half of max_readers
+ * max_readers   attached at once; 0: 256. An eighth is kept for root and the daemon's own user; nobody else
+ *               may have more of them than are free for others
+ * queue_memory  bytes for all the queues, shared in the same way; 0: BROKER_QUEUE_MEMORY. A memory control
+ *               group may leave less (broker_room.c)
+ * barred_ms     for how long the process of a revoked reader is not let in again; 0: 5,000
  * wake_by_writing  as where the kernel does not signal eventfds for us (broker_wake.c): for tests
+ * listener      a listening socket with that file, from a predecessor (broker_pass_on()): it is served on,
+ *               and belongs to the broker in any case; 0: a new one is made
  * source        what is served; called when it is needed
  * wanted        a reader looks at this resource, or subscribes to it: "pods", "deployments.apps"; not
  *               terminated. May be NULL
  * report        the answer to STAT, a malloc'ed JSON text, or NULL
+ * takeover      a successor of that version wants the socket: 0, and the answer will be sent over a duplicate
+ *               of the connection; -EBUSY: another one was first; other negative errno: it is refused. NULL:
+ *               there is nothing to hand over
  */
 struct broker_options {
 	const char *socket_path;
@@ -64,11 +73,14 @@ struct broker_options {
 	const gid_t *allow_gids;
 	size_t n_allow_gids;
 	unsigned max_readers;
-	unsigned max_per_uid;
+	uint64_t queue_memory;
+	uint64_t barred_ms;
 	bool wake_by_writing;
+	int listener;
 	void (*source)(void *context, struct broker_source *ret_source);
 	void (*wanted)(void *context, const char *resource, size_t length);
 	char *(*report)(void *context);
+	int (*takeover)(void *context, int connection, const char *version);
 	void *context;
 };
 
@@ -87,11 +99,28 @@ int broker_new(uv_loop_t *loop, const struct broker_options *options, struct bro
 void broker_free(struct broker *broker, void (*done)(void *context), void *context);
 
 /*
+ * The listening socket is another's from now on: broker_free() leaves its file. The connections that nobody
+ * has accepted yet wait for that one.
+ * Returns a descriptor of it, the caller's; or negative errno, and all is as it was
+ */
+int broker_pass_on(struct broker *broker);
+
+/*
  * Who may attach from now on, besides root and the daemon's own user; who is attached stays. Copied. 0,
  * -ENOMEM: as it was.
  */
 int broker_set_access(struct broker *broker, const uid_t *uids, size_t n_uids, const gid_t *gids,
 		      size_t n_gids);
+
+/* Bytes for all the queues from now on; those that exist stay. 0: the default. */
+void broker_set_queue_memory(struct broker *broker, uint64_t bytes);
+
+/*
+ * The reader of this slot was revoked (store_revoke()), because of `why`, which goes to the log and to the
+ * reader: it is hung up on, and its process is not let in again while it has the slot, nor for some seconds;
+ * it is told so and comes again by itself. May be called amid a change or a commit.
+ */
+void broker_revoke(struct broker *broker, unsigned slot, const char *why);
 
 /*
  * There was a commit: wake the readers that wait for one, and those that wait for their queues and were given
@@ -100,17 +129,13 @@ int broker_set_access(struct broker *broker, const uid_t *uids, size_t n_uids, c
 void broker_wake(void *broker, uint64_t epoch);
 
 /*
- * Another arena is served from now on (the source function says which): every attached reader gets it, with a
- * new slot, and subscribes again by itself. Its old slot is given back to the old slots, its queues to the
- * old fan-out, which have to live until this returned.
- */
-void broker_announce(struct broker *broker);
-
-/*
  * The attached readers for the report; NULL without memory:
  *
  *	[{"pid", "uid", "name", "generation", "pins", "oldest_epoch", "oldest_age_ns", "lag_epochs",
- *	  "dropped": we hung up on it and it still reads,
+ *	  "dropped": we hung up on it and it still reads, "revoked": what it reads is not kept for it,
+ *	  "wake_ns": what it takes to wake it, if that was ever too long, else 0,
+ *	  "woken_aside": it takes too long, so a thread does it, and less often; or it came when that was so
+ *	                 of another one that had just come,
  *	  "queues": [{"number", "resource", "namespace", "name", "consumer", "capacity", "unread",
  *	              "held_bytes", "overflows", "open"}]}]
  */
@@ -120,8 +145,16 @@ struct broker_stats {
 	unsigned readers;	/* attached, or dropped and still reading */
 	uint64_t attached;	/* so far */
 	uint64_t refused;
+	uint64_t denied;        /* of these: connections of users who may not attach */
 	uint64_t dropped;	/* for what they did, or did not do */
+	uint64_t revoked;	/* for what they held back */
+	uint64_t paused;        /* not heard for a while, as their user had asked too much */
+	uint64_t held;          /* how often nobody was let in for a while, as too many connected */
 	uint64_t wakeups;	/* eventfds written */
+	unsigned pending;       /* connections that have not attached */
+	uint64_t queues_refused; /* for want of memory */
+	uint64_t queue_bytes;    /* what all queues cost, and what they may */
+	uint64_t queue_limit;
 };
 void broker_stats(const struct broker *broker, struct broker_stats *ret);
 

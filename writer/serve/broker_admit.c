@@ -49,8 +49,14 @@ uid_allowed(const struct broker *b, uid_t uid)
 }
 
 bool
+peer_is_privileged(const struct ucred *peer)
+{
+	return peer->uid == 0 || peer->uid == geteuid();
+}
+
+bool
 peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd)
 {
-	return peer->uid == 0 || peer->uid == geteuid() || uid_allowed(b, peer->uid) ||
-	       group_allowed(b, peer->gid) || peer_groups_allowed(b, fd);
+	return peer_is_privileged(peer) || uid_allowed(b, peer->uid) || group_allowed(b, peer->gid) ||
+	       peer_groups_allowed(b, fd);
 }

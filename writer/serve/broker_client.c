@@ -6,11 +6,15 @@
  *	   │  ▲
  *	  STAT └── all sent ── REPORTING
  *
- * It is received from without a control buffer, so descriptors that a client sends are dropped by the kernel.
- * A client has one packet's room at most in our memory, plus one report. Whoever does not greet, or does not
- * take what was sent, within BROKER_DEADLINE_MS is dropped.
+ * Descriptors that a client sends are refused by the kernel (broker.c), or dropped, as there is no room for
+ * them where we receive.
+ * A client has one packet's room at most in our memory, plus one report, of which so many wait at most
+ * (broker_room.c). Whoever does not greet, or does not take what was sent, within BROKER_DEADLINE_MS is
+ * dropped; whoever asks without pause is heard less (broker_ration.c).
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +28,11 @@
 #define SO_PEERPIDFD 77
 #endif
 #define PIECE_BYTES 32768u
+/*
+ * Answers that a client has not taken, as the kernel counts them: twice this. Those to SUBSCRIBE are the most
+ * at once, one for each of its queues, of some 1 KiB.
+ */
+#define UNTAKEN_BYTES 65536
 
 static void on_packet(uv_poll_t *poll, int status, int events);
 
@@ -33,10 +42,17 @@ static void
 on_death(uv_poll_t *poll, int status, int events)
 {
 	struct client *c = poll->data;
+	struct broker *b = c->broker;
+	uid_t uid = c->peer.uid;
+	uint64_t begun;
 
-	(void)status;
 	(void)events;
+	if (status >= 0 && !ration_has_turn(b))
+		return;
+	begun = ration_begin();
+	broker_forget_process(b, c->peer.pid);
 	client_drop(c);
+	ration_end(b, uid, begun);
 }
 
 /*
@@ -63,56 +79,37 @@ follow_process(struct client *c)
 	uv_poll_start(&c->death, UV_READABLE, on_death);
 }
 
-static void
-listen_for(struct client *c, int events)
+const char *
+broker_why_not(int error)
 {
-	uv_poll_start(&c->poll, events | UV_DISCONNECT, on_packet);
+	switch (error) {
+	case -EUSERS:
+		return "all are taken";
+	case -EMFILE:
+		return "too many open files: raise informerd's limit (ulimit -n, LimitNOFILE=)";
+	case -ENFILE:
+		return "too many open files on this machine: raise fs.file-max";
+	default:
+		return strerror(-error);
+	}
 }
 
 void
-client_new(struct broker *b, int fd)
+client_turn_away(struct broker *b, int fd, const struct ucred *peer, enum refusal code, const char *text)
 {
-	struct client *c = calloc(1, sizeof(*c));
-	socklen_t bytes = sizeof(c->peer);
-
-	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c->peer, &bytes) < 0 ||
-	    b->pending >= BROKER_PENDING_MAX || broker_pending_of(b, c->peer.uid) >= BROKER_PENDING_UID_MAX ||
-	    uv_poll_init(b->loop, &c->poll, fd) < 0) {
-		b->stats.refused++;
-		free(c);
-		close(fd);
-		return;
-	}
-	c->broker = b;
-	c->fd = fd;
-	c->pidfd = -1;
-	c->poll.data = c;
-	c->open_handles = 1;
-	c->privileged = c->peer.uid == 0 || c->peer.uid == geteuid();
-	c->admitted = peer_is_allowed(b, &c->peer, fd);
-	b->open_handles++;
-	b->pending++;
-	c->next = b->clients;
-	if (c->next)
-		c->next->previous = c;
-	b->clients = c;
-	follow_process(c);
-	client_set_deadline(c);
-	listen_for(c, UV_READABLE);
+	connection_refuse(fd, code, text);
+	close(fd);
+	b->stats.refused++;
+	if (broker_may_tell(b))
+		log_info("connection of pid %ld (uid %lu) refused: %s", (long)peer->pid,
+			 (unsigned long)peer->uid, text);
 }
 
-/* ---- sending ---- */
-
+/* A packet's code and sentence; and go. */
 static void
-refuse(struct client *c, enum refusal code, const char *text)
+client_refuse(struct client *c, enum refusal code, const char *text)
 {
-	size_t length = strlen(text);
-	struct message_refused message = {.code = code, .text_length = (uint32_t)length};
-	struct iovec io[2] = {{&message, sizeof(message)}, {(void *)(uintptr_t)text, length}};
-	struct msghdr packet = {.msg_iov = io, .msg_iovlen = 2};
-
-	message_head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
-	sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
+	connection_refuse(c->fd, code, text);
 	if (broker_may_tell(c->broker))
 		log_info("reader (pid %ld, uid %lu) refused: %s", (long)c->peer.pid,
 			 (unsigned long)c->peer.uid, text);
@@ -120,55 +117,109 @@ refuse(struct client *c, enum refusal code, const char *text)
 	client_drop(c);
 }
 
-/* Send the arena, the client's slot and its eventfd. Returns 0 or negative errno. */
-static int
-send_arena(struct client *c, enum message_type type, const struct arena *arena, int arena_fd, int slot_fd)
+/* One stands in the way of another, or NULL. It may mean well and be slow: it is told to come again. */
+static void
+make_way(struct client *in_way, const char *why)
 {
-	struct message_welcome welcome = {.generation = arena->header->generation, .slot_bytes = SLOT_BYTES};
-	int fds[PROTOCOL_DESCRIPTORS] = {arena_fd, slot_fd, c->waker->fd};
+	if (in_way)
+		client_refuse(in_way, REFUSED_BUSY, why);
+}
 
-	message_head_init(&welcome.head, type, sizeof(welcome));
-	if (c->want_keys) {
-		_Static_assert(sizeof(arena->keys) == sizeof(welcome.keys), "protocol: keys");
-		memcpy(welcome.keys, &arena->keys, sizeof(welcome.keys));
-		welcome.has_keys = 1;
+static void
+bound_what_is_untaken(int fd)
+{
+	int bytes = UNTAKEN_BYTES;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+/* Whether it may come in. Who may not is told so before he counts for anything. */
+static bool
+let_in(struct broker *b, const struct ucred *peer, int fd)
+{
+	char text[200];
+
+	if (!peer_is_allowed(b, peer, fd)) {
+		snprintf(text, sizeof(text),
+			 "user %lu may not attach: allow it with --allow-uid %lu or access.uids, or one of "
+			 "its groups with --allow-gid or access.gids",
+			 (unsigned long)peer->uid, (unsigned long)peer->uid);
+		b->stats.denied++;
+		client_turn_away(b, fd, peer, REFUSED_PERMISSION, text);
+		return false;
 	}
-	return client_send_fds(c, &welcome, sizeof(welcome), fds, PROTOCOL_DESCRIPTORS);
+	if (!peer_is_privileged(peer) && !room_for_descriptor(fd)) {
+		client_turn_away(b, fd, peer, REFUSED_FULL, broker_why_not(-EMFILE));
+		return false;
+	}
+	return true;
 }
 
 void
-client_move(struct client *c)
+client_new(struct broker *b, int fd)
 {
-	struct broker_source source;
-	unsigned slot = 0;
-	int arena_fd, slot_fd = -1, r;
+	struct client *c = calloc(1, sizeof(*c));
+	struct ucred peer = {.uid = (uid_t)-1};
+	socklen_t bytes = sizeof(peer);
 
-	r = broker_source(c->broker, &source, &arena_fd);
-	if (r == 0)
-		r = pins_add(source.pins, source.epoch, &slot, &slot_fd);
-	if (r < 0) {
-		client_drop_for(c, "there is no room for it in the new generation");
+	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) < 0) {
+		b->stats.refused++;
+		free(c);
+		close(fd);
 		return;
 	}
-	r = send_arena(c, MESSAGE_MOVED, source.arena, arena_fd, slot_fd);
-	client_unsubscribe_all(c);
-	pins_remove(c->pins, c->slot);
-	c->pins = source.pins;
-	c->slot = slot;
-	wake_moved(c);
-	c->generation = source.arena->header->generation;
-	c->moved = r == -EAGAIN;
-	if (c->moved) {
-		/* Its old slot is gone with the old generation; the new one waits here until the client takes
-		 * it. What it says meanwhile waits too: no answer may come before this one. */
-		client_set_deadline(c);
-		listen_for(c, UV_WRITABLE);
-	} else if (r < 0) {
-		client_drop_for(c, "the new generation could not be sent");
-	} else {
-		c->deadline_ms = 0;
-		listen_for(c, UV_READABLE);
+	if (!let_in(b, &peer, fd)) {
+		free(c);
+		return;
 	}
+	if (uv_poll_init(b->loop, &c->poll, fd) < 0) {
+		free(c);
+		client_turn_away(b, fd, &peer, REFUSED_FULL, broker_why_not(-ENOMEM));
+		return;
+	}
+	bound_what_is_untaken(fd);
+	make_way(room_pending_in_way(b), "others came, and it had not said what it wants");
+	c->broker = b;
+	c->fd = fd;
+	c->peer = peer;
+	c->pidfd = -1;
+	c->poll.data = c;
+	c->on_packet = on_packet;
+	c->open_handles = 1;
+	c->privileged = peer_is_privileged(&peer);
+	b->open_handles++;
+	room_enter(c);
+	c->next = b->clients;
+	if (c->next)
+		c->next->previous = c;
+	b->clients = c;
+	follow_process(c);
+	client_set_deadline(c);
+	client_listen(c, UV_READABLE);
+}
+
+/* ---- sending ---- */
+
+/* Send the arena, the client's slot and its eventfd; and the keys, if it wants them. 0 or negative errno. */
+static int
+welcome(struct client *c, const struct arena *arena, int arena_fd, bool want_keys)
+{
+	struct message_welcome message = {.generation = arena->header->generation, .slot_bytes = SLOT_BYTES};
+	int slot_fd = file_open_again(c->slot_fd, O_RDWR), r;
+	int fds[PROTOCOL_DESCRIPTORS] = {arena_fd, slot_fd, c->waker->fd};
+
+	if (slot_fd < 0)
+		return slot_fd;
+
+	message_head_init(&message.head, MESSAGE_WELCOME, sizeof(message));
+	if (want_keys) {
+		_Static_assert(sizeof(arena->keys) == sizeof(message.keys), "protocol: keys");
+		memcpy(message.keys, &arena->keys, sizeof(message.keys));
+		message.has_keys = 1;
+	}
+	r = client_send_fds(c, &message, sizeof(message), fds, PROTOCOL_DESCRIPTORS);
+	close(slot_fd);
+	return r;
 }
 
 static void
@@ -199,19 +250,42 @@ send_report(struct client *c)
 	free(c->report);
 	c->report = NULL;
 	c->state = CLIENT_GREETING;
-	listen_for(c, UV_READABLE);
+	client_listen(c, UV_READABLE);
 }
 
 /* ---- receiving ---- */
 
+/* Its eventfd and its slot. 0, or negative errno: it has none. */
+static int
+equip(struct client *c, const struct broker_source *source)
+{
+	int r = waker_new(&c->waker);
+
+	if (r < 0)
+		return r;
+	c->eventfd_number = lingering_watch(c->broker, c->waker->fd);
+	return pins_add(source->pins, source->epoch, &c->slot, &c->slot_fd);
+}
+
+/* Whether there is room, also where what its user, and others, have closed meanwhile counts no more. */
+static bool
+finds_room(const struct client *c, char *text, size_t size)
+{
+	if (room_for_reader(c->broker, c, text, size))
+		return true;
+	lingering_look(c->broker, &c->peer.uid);
+	lingering_look(c->broker, NULL);
+	return room_for_reader(c->broker, c, text, size);
+}
 
 static void
 attach(struct client *c, const struct message_hello *hello)
 {
 	struct broker *b = c->broker;
 	struct broker_source source;
-	int arena_fd, slot_fd = -1, r;
-	char text[200];
+	const char *barred = client_is_barred(c);
+	int arena_fd, r;
+	char text[300];
 
 	if (hello->layout_major != LAYOUT_MAJOR) {
 		snprintf(
@@ -219,43 +293,42 @@ attach(struct client *c, const struct message_hello *hello)
 			"the reader's library knows layout %u, this informerd writes layout %u: install both "
 			"from one release",
 			hello->layout_major, (unsigned)LAYOUT_MAJOR);
-		refuse(c, REFUSED_LAYOUT, text);
+		client_refuse(c, REFUSED_LAYOUT, text);
+		return;
+	}
+	if (barred) {
+		client_refuse(c, REFUSED_BUSY, barred);
 		return;
 	}
 	r = broker_source(b, &source, &arena_fd);
 	if (r < 0) {
-		refuse(c, REFUSED_BUSY, r == -EAGAIN ? "nothing to read yet: informerd is starting" :
-		       "informerd cannot open its arena again");
+		snprintf(text, sizeof(text), "informerd cannot open its arena again: %s", broker_why_not(r));
+		client_refuse(c, REFUSED_BUSY,
+			      r == -EAGAIN ? "nothing to read yet: informerd is starting" : text);
 		return;
 	}
-	if (b->stats.readers >= b->options.max_readers ||
-	    (!c->privileged && broker_readers_of(b, c->peer.uid) >= b->options.max_per_uid)) {
-		snprintf(text, sizeof(text),
-			 "too many readers: %u are attached, %u of this user; raise maxReaders",
-			 b->stats.readers, broker_readers_of(b, c->peer.uid));
-		refuse(c, REFUSED_FULL, text);
+	if (!finds_room(c, text, sizeof(text))) {
+		client_refuse(c, REFUSED_FULL, text);
 		return;
 	}
-	r = waker_new(&c->waker);
-	if (r == 0)
-		r = pins_add(source.pins, source.epoch, &c->slot, &slot_fd);
+	r = equip(c, &source);
 	if (r < 0) {
-		snprintf(text, sizeof(text), "no slot: %s", r == -EUSERS ? "all are taken" : strerror(-r));
-		refuse(c, REFUSED_FULL, text);
+		snprintf(text, sizeof(text), "no slot: %s", broker_why_not(r));
+		client_refuse(c, REFUSED_FULL, text);
 		return;
 	}
 	/* Registered before it learns of it. */
 	name_take(c->name, hello->reader_name, sizeof(c->name));
-	c->want_keys = hello->flags & HELLO_WANT_KEYS;
 	c->pins = source.pins;
 	c->generation = source.arena->header->generation;
 	c->state = CLIENT_ATTACHED;
+	wake_judge_newcomer(c);
 	wake_join(c);
 	c->deadline_ms = 0;
-	b->pending--;
+	room_leave(c);
 	b->stats.readers++;
 	b->stats.attached++;
-	if (send_arena(c, MESSAGE_WELCOME, source.arena, arena_fd, slot_fd) < 0)
+	if (welcome(c, source.arena, arena_fd, hello->flags & HELLO_WANT_KEYS) < 0)
 		client_drop(c);
 }
 
@@ -264,16 +337,62 @@ report(struct client *c)
 {
 	struct broker *b = c->broker;
 
+	make_way(room_report_in_way(b), "others asked, and it had not taken its report");
 	c->report = b->options.report ? b->options.report(b->options.context) : NULL;
 	if (!c->report) {
-		refuse(c, REFUSED_BUSY, "no report can be made at the moment");
+		client_refuse(c, REFUSED_BUSY, "no report can be made at the moment");
 		return;
 	}
 	c->report_length = strlen(c->report);
 	c->report_sent = 0;
 	c->state = CLIENT_REPORTING;
-	listen_for(c, UV_WRITABLE);
+	client_listen(c, UV_WRITABLE);
 	send_report(c);
+}
+
+/* Has it hung up already? What it asked for last may stand before the hang-up. */
+static bool
+has_left(const struct client *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+
+	return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+/* Another informerd of this socket, of any release. When we hand over, the answer is the daemon's. */
+static void
+hand_over(struct client *c, const struct message_takeover *asked)
+{
+	const struct broker_options *options = &c->broker->options;
+	struct message_takeover answer = {.flags = TAKEOVER_ASK};
+	char version[sizeof(asked->version) + 1];
+	int r;
+
+	if (has_left(c)) {
+		client_drop(c);
+		return;
+	}
+	if (!c->privileged) {
+		client_refuse(c, REFUSED_PERMISSION, "only root and informerd's own user may take over");
+		return;
+	}
+	if (asked->flags == TAKEOVER_ASK && options->takeover) {
+		message_head_init(&answer.head, MESSAGE_HANDOVER, sizeof(answer));
+		snprintf(answer.version, sizeof(answer.version), "%s", INFORMER_VERSION);
+		if (send(c->fd, &answer, sizeof(answer), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			client_drop(c);
+		return;
+	}
+	if (asked->flags != 0 || !options->takeover) {
+		client_refuse(c, REFUSED_PROTOCOL, "no such message");
+		return;
+	}
+	name_take(version, asked->version, sizeof(version));
+	r = options->takeover(options->context, c->fd, version);
+	if (r < 0 && r != -EBUSY)
+		client_refuse(c, REFUSED_BUSY, strerror(-r));
+	else
+		client_drop(c); /* -EBUSY: another one was first, and will be asked then */
 }
 
 static void
@@ -283,6 +402,7 @@ take_packet(struct client *c)
 		struct message_head head;
 		struct message_hello hello;
 		struct message_subscribe subscribe;
+		struct message_takeover takeover;
 		char bytes[1024];
 	} packet;
 	ssize_t n = recv(c->fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_TRUNC);
@@ -303,22 +423,16 @@ take_packet(struct client *c)
 	}
 	if ((size_t)n < sizeof(packet.head) || (size_t)n > sizeof(packet) ||
 	    packet.head.magic != PROTOCOL_MAGIC || packet.head.length != (size_t)n) {
-		refuse(c, REFUSED_PROTOCOL, "that is not informer's protocol");
+		client_refuse(c, REFUSED_PROTOCOL, "that is not informer's protocol");
+		return;
+	}
+	if (packet.head.type == MESSAGE_TAKEOVER && (size_t)n >= sizeof(packet.takeover)) {
+		hand_over(c, &packet.takeover);
 		return;
 	}
 	if (packet.head.version != PROTOCOL_VERSION) {
-		refuse(c, REFUSED_LAYOUT,
-		       "another protocol version: install library and informerd from one release");
-		return;
-	}
-	if (!c->admitted) {
-		char text[200];
-
-		snprintf(text, sizeof(text),
-			 "user %lu may not attach: allow it with --allow-uid %lu, or one of its groups with "
-			 "--allow-gid",
-			 (unsigned long)c->peer.uid, (unsigned long)c->peer.uid);
-		refuse(c, REFUSED_PERMISSION, text);
+		client_refuse(c, REFUSED_LAYOUT,
+			      "another protocol version: install library and informerd from one release");
 		return;
 	}
 	if (packet.head.type == MESSAGE_HELLO && (size_t)n >= sizeof(packet.hello))
@@ -326,27 +440,42 @@ take_packet(struct client *c)
 	else if (packet.head.type == MESSAGE_STAT)
 		report(c);
 	else
-		refuse(c, REFUSED_PROTOCOL, "no such message");
+		client_refuse(c, REFUSED_PROTOCOL, "no such message");
 }
 
 static void
-on_packet(uv_poll_t *poll, int status, int events)
+hear(struct client *c, int events)
 {
-	struct client *c = poll->data;
-
-	if (status < 0) {
-		client_drop(c);
-		return;
-	}
 	if (events & UV_WRITABLE) {
-		if (c->state == CLIENT_REPORTING)
-			send_report(c);
-		else if (c->moved)
-			client_move(c);
+		send_report(c);
 		return;	/* it may be gone; what there is to read is told again */
 	}
 	if (events & UV_READABLE)
 		take_packet(c);
 	else if (events & UV_DISCONNECT)
 		client_drop(c);
+}
+
+static void
+on_packet(uv_poll_t *poll, int status, int events)
+{
+	struct client *c = poll->data;
+	struct broker *b = c->broker;
+	uid_t uid = c->peer.uid;
+	uint64_t begun;
+
+	/* a connection that is broken is not told again */
+	if (status >= 0 && !ration_has_turn(b))
+		return;
+	if (status >= 0 && events & UV_READABLE && !ration_allows(c)) {
+		if (events & UV_DISCONNECT)
+			client_drop(c);
+		return;
+	}
+	begun = ration_begin();
+	if (status < 0)
+		client_drop(c);
+	else
+		hear(c, events);
+	ration_end(b, uid, begun);
 }

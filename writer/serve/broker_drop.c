@@ -11,6 +11,7 @@
  * hangs up or dies (shm-layout/PROTOCOLS.md, Drop). Its queues end at once: what only they kept is
  * retired now, and a pin from before keeps that too.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,27 +23,30 @@
 #include "writer/serve/consumers.h"
 #include "writer/serve/fan_out.h"
 
-#define CLOCK_MS  1000
-#define LINES_MAX 20u	/* about refused connections, … */
-#define LINES_MS  10000u	/* … in so many milliseconds */
+#define LINES_MAX 20u /* about refused connections, … */
+#define LINES_MS 10000u /* … in so many milliseconds */
 
 /* ---- its queues ---- */
 
 void
-client_unsubscribe(struct reader_queue *queue)
+client_unsubscribe(struct client *c, struct reader_queue *queue, bool take_back)
 {
 	if (!queue->subscriber)
 		return;
 	consumers_leave(queue->seat);
-	fan_out_unsubscribe(queue->subscriber);
+	c->queue_bytes -= room_queue_cost(queue->entries);
+	c->queue_count--;
+	fan_out_unsubscribe(queue->subscriber, take_back);
+	lingering_add_file(c, queue->fd,
+			   (struct lingering_cost){.files = 1, .bytes = room_ended_queue_cost()});
 	memset(queue, 0, sizeof(*queue));
 }
 
 void
-client_unsubscribe_all(struct client *c)
+client_unsubscribe_all(struct client *c, bool take_back)
 {
 	for (unsigned i = 0; c->queues && i < SLOT_QUEUES; i++)
-		client_unsubscribe(&c->queues[i]);
+		client_unsubscribe(c, &c->queues[i], take_back);
 	free(c->queues);
 	c->queues = NULL;
 	c->broker->wake.queue_due[c->sleeper] = false;
@@ -67,10 +71,22 @@ on_closed(uv_handle_t *handle)
 static void
 stop_serving(struct client *c)
 {
-	client_unsubscribe_all(c);
+	/* what a daemon that ends has pushed last is still read */
+	client_unsubscribe_all(c, !c->broker->closing);
 	wake_leave(c);
 	waker_unref(c->waker);
 	c->waker = NULL;
+}
+
+static void
+give_up_slot(struct client *c)
+{
+	const struct lingering_cost place = {.readers = 1};
+
+	if (c->broker->lingering.files)
+		lingering_add_file(c, file_open_again(c->slot_fd, O_RDONLY), place);
+	lingering_add_eventfd(c, c->eventfd_number, place);
+	pins_remove(c->pins, c->slot);
 }
 
 void
@@ -81,10 +97,10 @@ client_drop(struct client *c)
 	if (c->state == CLIENT_ATTACHED)
 		stop_serving(c);
 	if (client_has_slot(c)) {
-		pins_remove(c->pins, c->slot);
+		give_up_slot(c);
 		b->stats.readers--;
 	} else {
-		b->pending--;
+		room_leave(c);
 	}
 	if (c->previous)
 		c->previous->next = c->next;
@@ -151,58 +167,48 @@ client_hang_up_for(struct client *c, const char *why)
 
 /* ---- deadlines, and those we hung up on ---- */
 
-static void
+/* Returns whether one has a deadline still. */
+static bool
 expire(struct broker *b)
 {
 	uint64_t now = uv_now(b->loop);
 	struct client *next;
+	bool any = false;
 
 	for (struct client *c = b->clients; c; c = next) {
 		next = c->next;
 		if (c->deadline_ms && now >= c->deadline_ms)
 			client_drop_for(c, c->state == CLIENT_GREETING ? "it did not greet"
 								       : "it does not take what it is sent");
+		else
+			any |= c->deadline_ms != 0;
 	}
+	return any;
 }
 
-static void
+/* Returns whether one of those we hung up on still reads. */
+static bool
 part(struct broker *b)
 {
 	struct client *next;
+	bool any = false;
 
 	for (struct client *c = b->clients; c; c = next) {
 		next = c->next;
 		if (c->state == CLIENT_DROPPED && pins_are_free(c->pins, c->slot))
 			client_drop(c);
+		else
+			any |= c->state == CLIENT_DROPPED;
 	}
+	return any;
 }
 
-static void
-on_clock(uv_timer_t *timer)
+bool
+broker_drop_due(struct broker *b)
 {
-	struct broker *b = timer->data;
-	bool any = false;
+	bool waits = expire(b);
 
-	expire(b);
-	part(b);
-	for (const struct client *c = b->clients; c && !any; c = c->next)
-		any = c->deadline_ms != 0 || c->state == CLIENT_DROPPED;
-	if (!any)
-		uv_timer_stop(timer);
-}
-
-static void
-start_clock(struct broker *b)
-{
-	if (!uv_is_active((uv_handle_t *)&b->clock))
-		uv_timer_start(&b->clock, on_clock, CLOCK_MS, CLOCK_MS);
-}
-
-void
-client_set_deadline(struct client *c)
-{
-	c->deadline_ms = uv_now(c->broker->loop) + BROKER_DEADLINE_MS;
-	start_clock(c->broker);
+	return part(b) || waits;
 }
 
 static void
@@ -216,19 +222,16 @@ on_gone(uv_poll_t *poll, int status, int events)
 void
 client_hang_up(struct client *c)
 {
-	/*
-	 * One that is moving has not been sent its slot yet, and what it had was of an arena that nobody
-	 * writes to any more.
-	 */
-	if (c->state == CLIENT_ATTACHED && !c->moved) {
+	if (c->state == CLIENT_ATTACHED) {
 		pins_close(c->pins, c->slot);
 		if (!pins_are_free(c->pins, c->slot)) {
 			stop_serving(c);
 			c->state = CLIENT_DROPPED;
+			c->paused = false;
 			/* It hears that we are gone; and we hear when it is. */
 			shutdown(c->fd, SHUT_WR);
 			uv_poll_start(&c->poll, UV_DISCONNECT, on_gone);
-			start_clock(c->broker);
+			broker_look_later(c->broker);
 			return;
 		}
 	}

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the broker's files share, each of which calls those below it:
+ * What the broker's files share. Each calls those below it only:
  *
- *   broker.c            listens; its life
- *   broker_client.c     talks to one client      broker_wake.c     signals eventfds
- *   broker_subscribe.c  gives it queues          broker_report.c   tells of the readers
+ *   broker.c            its life: it listens, and looks at its clients from time to time
+ *   broker_client.c     talks to one client
+ *   broker_subscribe.c  gives it queues          broker_wake.c       signals eventfds
+ *   broker_revoke.c     ends it, and keeps it out
+ *   broker_ration.c     lets it be heard         broker_wake_task.c  has a thread signal them
  *   broker_drop.c       ends it
- *   broker_admit.c      who may come             broker_sleepers.c the eventfds, and whose they are
- *   broker_send.c       packets                  broker_served.c   what is served, and to how many
  *   broker_end.c        the broker's memory goes with its last handle
+ *   broker_lingering.c  what readers keep open after their end
+ *   broker_sleepers.c   the eventfds, and whose they are
+ *   broker_admit.c      who may come             broker_room.c       for how many is room
+ *   broker_send.c       packets                  broker_served.c     what is served
+ *   broker_loop.c       what the loop is to tell it of
+ *   broker_report.c     tells of the readers; needs none of these
  */
 #ifndef WRITER_SERVE_BROKER_INTERNAL_H
 #define WRITER_SERVE_BROKER_INTERNAL_H
@@ -20,16 +26,52 @@
 #include "writer/serve/broker.h"
 
 #define BROKER_PENDING_MAX 64u		/* connections that are not attached */
-#define BROKER_PENDING_UID_MAX 16u	/* of these, of one user */
+#define BROKER_REPORTS_MAX 4u           /* of these: whose report waits to be taken */
+#define BROKER_RATIONS 64u              /* users whose share of the writer's time is remembered */
+#define BROKER_BARRED_MAX 32u		/* revoked processes that are remembered, … */
+#define BROKER_BARRED_MS 5000u		/* … so long */
 #define BROKER_DEADLINE_MS 5000u	/* for a greeting to come, for a packet to be taken */
 
-/* ---- broker_sleepers.c, broker_wake.c ---- */
+/* ---- broker_sleepers.c, broker_wake.c, broker_wake_task.c ---- */
 
-/* An eventfd, shared by its client and the task that writes to it. */
+/*
+ * PROMPT   signalled by the loop, all of them in one call
+ * SUSPECT  was among those that took too long together: signalled by the loop alone, after the others, and
+ *          measured
+ * ASIDE    takes too long: signalled by a thread, one at a time, which then rests
+ */
+enum wake_class { WAKE_PROMPT, WAKE_SUSPECT, WAKE_ASIDE };
+
+/* An eventfd, shared by its client and the task that signals it. */
 struct waker {
 	int fd;
+	uid_t uid; /* its client's */
 	unsigned references;
 	bool stuck;		/* a write to it had to be set free: its reader is hostile */
+	enum wake_class class;
+	uint64_t cost_ns;	/* of our processor, when it was measured last; 0: never */
+	bool doubted;		/* the last one was dear */
+	unsigned times_dear;	/* how often it came to be ASIDE … */
+	uint64_t aside_until_ms; /* … and until when at least; uv_now() */
+	uint64_t turn;		/* when it was its turn last, among those ASIDE */
+	bool told;		/* the log was told of it */
+	/* the task's, while it runs */
+	uint64_t task_ns;
+	bool signalled;
+};
+
+/* Eventfds that are signalled on libuv's thread pool, one task of these at a time. */
+struct wake_task {
+	struct broker *broker;
+	struct eventfd_signal *signal; /* NULL: they are written, and the timer is a watchdog meanwhile */
+	void (*over)(struct wake_task *task);
+	uv_work_t work;
+	uv_timer_t timer;
+	bool active;
+	struct waker **wakers;	/* room for max_readers */
+	size_t count;
+	_Atomic size_t at;	/* 1 + the one that is signalled; 0: the task has not begun */
+	size_t last_at;		/* what the watchdog saw last */
 };
 
 /*
@@ -39,22 +81,18 @@ struct waker {
  *             them
  */
 struct wake {
-	struct broker *broker;
 	struct client **sleepers; /* room for max_readers in each */
 	_Atomic uint32_t **armed;
 	bool *queue_due;
 	size_t sleeper_count;
-	struct eventfd_signal *signal; /* NULL: eventfds are written by the task */
+	struct eventfd_signal *signal; /* NULL: eventfds are written by a task */
 	int *fds;		/* room for max_readers */
-	uv_work_t work;
-	uv_timer_t watchdog;
-	bool active;
-	bool again;		/* clients became due while the task ran */
-	struct waker **wakers; /* those of the task; room for max_readers */
-	size_t count;
-	_Atomic size_t at;	/* 1 + the one that is written to; 0: the task has not begun */
-	size_t last_at;		/* what the watchdog saw last */
-	uint64_t wakeups;
+	struct wake_task writing, aside;
+	uv_timer_t rest;        /* until somebody ASIDE may be woken */
+	uint64_t rest_until_ms; /* of the thread, from those that are dear; uv_now() */
+	uint64_t turns;
+	unsigned newcomers_dear; /* who were dear as soon as they came … */
+	uint64_t alarm_until_ms; /* … so that newcomers are ASIDE until then; uv_now() */
 };
 
 int waker_new(struct waker **ret_waker);
@@ -62,12 +100,26 @@ void waker_unref(struct waker *waker);
 /* 0, -ENOMEM. wake_done() is fine after failure. */
 int wake_init(struct broker *b);
 void wake_done(struct broker *b);
-/* A client has a slot; another one; none any more. */
+/* The class of one that comes: SUSPECT, or ASIDE where others that came were dear (broker_wake.c). */
+void wake_judge_newcomer(struct client *c);
+/* A client has a slot; none any more. */
 void wake_join(struct client *c);
-void wake_moved(struct client *c);
 void wake_leave(struct client *c);
-/* The watchdog's handle goes, the last one when the broker closes: no task runs any more (broker_wake.c). */
+
+/* Three handles, which go when no task runs any more: the last ones when the broker closes. */
+void wake_open(struct broker *b);
 void wake_close(struct broker *b);
+
+/* Timer and task. `over` is called by the loop when one has run, and calls wake_task_clear(). */
+void wake_task_init(struct wake_task *task, struct broker *b, void (*over)(struct wake_task *task));
+/* Takes a reference to the waker. */
+void wake_task_add(struct wake_task *task, struct waker *waker);
+/* Give all back. */
+void wake_task_clear(struct wake_task *task);
+/* Run what was added, measuring each. */
+void wake_task_run(struct wake_task *task);
+/* The timer's handle goes when the task has ended. */
+void wake_task_close(struct wake_task *task);
 
 /* ---- broker_client.c, broker_drop.c, broker_send.c ---- */
 
@@ -81,24 +133,28 @@ struct client {
 	struct client *next, *previous;
 	enum client_state state;
 	struct ucred peer;
-	bool admitted;
-	bool privileged;	/* root, or the daemon's own user: not counted against max_per_uid */
+	bool privileged; /* root, or the daemon's own user: only what all have together limits it */
+	bool paused;     /* its user's ration is used up: it is not heard for a while */
 	int fd, pidfd;
 	uv_poll_t poll, death;
+	uv_poll_cb on_packet;
 	bool has_death;
 	unsigned open_handles;
 	uint64_t deadline_ms;	/* uv_now(); 0: none */
 	uint64_t behind_said_ms; /* uv_now(), when the log was told last that it is behind */
 	char name[65];
-	bool want_keys;
 
 	struct pins *pins;
 	unsigned slot;
+	int slot_fd;             /* borrowed from the pins */
+	uint64_t eventfd_number; /* lingering_watch() */
 	struct waker *waker;
 	size_t sleeper;		/* its place among the wake's */
 	bool due;		/* to be woken */
+	bool revoked;		/* broker_revoke() */
 	struct reader_queue *queues; /* SLOT_QUEUES of them, or NULL */
-	bool moved;		/* MOVED could not be sent yet */
+	uint64_t queue_bytes;        /* what they cost (broker_room.c) */
+	uint64_t queue_count;
 	uint64_t generation;
 
 	char *report;
@@ -111,8 +167,13 @@ client_has_slot(const struct client *c)
 	return c->state == CLIENT_ATTACHED || c->state == CLIENT_DROPPED;
 }
 
-/* Take over a connection. */
+/* Take over a connection; one that may not attach is refused at once. */
 void client_new(struct broker *b, int fd);
+/* Refuse a connection that is no client, in words, and end it. */
+void client_turn_away(struct broker *b, int fd, const struct ucred *peer, enum refusal code,
+		      const char *text);
+/* A negative errno in words, with what mends it. */
+const char *broker_why_not(int error);
 /*
  * End one that reads no more: it hung up, is dead, or was given nothing yet. Its slot is given up at once,
  * its memory goes when the loop has closed its handles.
@@ -120,13 +181,13 @@ void client_new(struct broker *b, int fd);
 void client_drop(struct client *c);
 /* Hang up on one that may be reading: its slot is given up when it is not (broker_drop.c). */
 void client_hang_up(struct client *c);
-/* Give an attached client the current arena, with a new slot. */
-void client_move(struct client *c);
-/* It has BROKER_DEADLINE_MS from now on, else it is dropped. */
-void client_set_deadline(struct client *c);
+/* End those whose deadline is over, and those that let go. Returns whether there are any to look at again. */
+bool broker_drop_due(struct broker *b);
 /* Whether a line about a client that was not let in is worth the log. */
 bool broker_may_tell(struct broker *b);
 
+/* REFUSED with a sentence, as far as the client takes packets. */
+void client_send_refusal(struct client *c, enum refusal code, const char *text);
 /* A head for a packet of that length. */
 void message_head_init(struct message_head *head, enum message_type type, size_t length);
 /*
@@ -139,11 +200,152 @@ void client_drop_for(struct client *c, const char *why);
 void client_hang_up_for(struct client *c, const char *why);
 /* Send descriptors along. 0 or negative errno. */
 int client_send_fds(struct client *c, const void *message, size_t length, const int *fds, size_t count);
+/*
+ * Send REFUSED, if the peer takes it, and let it say nothing more; what it has said goes unread. It gets the
+ * packet though it may be sending at that moment, and meets the hang-up behind it.
+ */
+void connection_refuse(int fd, enum refusal code, const char *text);
+
+/* ---- broker_loop.c ---- */
+
+/* Take connections, also after there was nothing to take them with. */
+void broker_listen(struct broker *b);
+/* Look at the clients, and whether connections can be taken again: within a second; with the next turn. */
+void broker_look_later(struct broker *b);
+void broker_look_at_clients(struct broker *b);
+/* Hear it, and at the loop's next turns; without UV_READABLE only that it hangs up. */
+void client_listen(struct client *c, int events);
+/* It has BROKER_DEADLINE_MS from now on, else it is dropped. */
+void client_set_deadline(struct client *c);
+
+/* ---- broker_revoke.c ---- */
+
+/* Hang up on those that were revoked since this was called last. */
+void broker_hang_up_revoked(struct broker *b);
+/* Why this client's process may not attach, or not yet: a sentence; or NULL. */
+const char *client_is_barred(const struct client *c);
+/* It is dead: who has its pid next is another one. */
+void broker_forget_process(struct broker *b, pid_t pid);
 
 /* ---- broker_admit.c ---- */
 
 /* May this peer attach? fd: its connection. */
 bool peer_is_allowed(const struct broker *b, const struct ucred *peer, int fd);
+
+/* Root, or the daemon's own user. */
+bool peer_is_privileged(const struct ucred *peer);
+
+/* ---- broker_room.c ---- */
+
+/* Whether one more of this user may attach; tells how many there are otherwise. */
+bool room_for_reader(const struct broker *b, const struct client *c, char *text, size_t size);
+/*
+ * Who has to give way to one more that has not attached: who has waited longest, of the user that has most of
+ * them. NULL: there is room.
+ */
+struct client *room_pending_in_way(const struct broker *b);
+/* The same for one more report that waits to be taken. */
+struct client *room_report_in_way(const struct broker *b);
+/* It stands among the pending, at the end; no more. */
+void room_enter(struct client *c);
+void room_leave(struct client *c);
+/* Whether a user that is not privileged may have this descriptor: some are kept for others, and for us. */
+bool room_for_descriptor(int fd);
+/*
+ * How many entries its next queue gets: wanted, a power of two, or fewer where memory is scarce. 0: none, and
+ * a sentence why.
+ */
+uint32_t room_for_queue(const struct client *c, uint32_t wanted, char *text, size_t size);
+/* What a queue of so many entries costs; and when it has ended, and its file is open. */
+uint64_t room_queue_cost(uint32_t entries);
+uint64_t room_ended_queue_cost(void);
+/* What all queues cost, and what they may at the moment. */
+void room_queue_use(const struct broker *b, uint64_t *ret_bytes, uint64_t *ret_limit);
+
+/* ---- broker_ration.c ---- */
+
+/* Of one user, or of the door: what it may use of the loop's thread, and when that was reckoned. */
+struct ration {
+	uid_t uid; /* the door's has none */
+	int64_t left_ns;
+	uint64_t at_ns; /* 0: not in use */
+	uint64_t rest_until_ms; /* one of its readers was dear to wake; uv_now() */
+};
+
+/* The thread's time at the begin of what is done for a client. */
+uint64_t ration_begin(void);
+/* It took until now: counted against the user, of whom no client need be left; or against the door. */
+void ration_end(struct broker *b, uid_t uid, uint64_t begun_ns);
+void ration_end_at_door(struct broker *b, uint64_t begun_ns);
+/* Whether this turn of the loop has time for one more. If not, the next one tells again of what is to do. */
+bool ration_has_turn(const struct broker *b);
+/* Whether the user has anything left. */
+bool ration_is_left(struct broker *b, uid_t uid);
+/* Whether the client may be heard; if not, it is paused, and heard again by itself when it may. */
+bool ration_allows(struct client *c);
+/* The same for those who connect: if not, nobody is accepted until it may. */
+bool ration_allows_door(struct broker *b);
+/*
+ * To wake a reader of this user was dear: those of his that come, and of whom nothing is known, are woken so
+ * much later. How long that is from now.
+ */
+void ration_rest(struct broker *b, uid_t uid, uint64_t ms);
+uint64_t ration_rest_left_ms(struct broker *b, uid_t uid);
+/* Two handles. */
+void ration_open(struct broker *b);
+void ration_close(struct broker *b);
+
+/* ---- broker_lingering.c ---- */
+
+/* What it takes of each room (broker_room.c). */
+struct lingering_cost {
+	unsigned readers, files;
+	uint64_t bytes;
+};
+
+/*
+ * fd      of a file; -1: it is an eventfd
+ * number  of that
+ */
+struct lingering_item {
+	struct lingering_item *next;
+	struct lingering_cost cost;
+	uid_t uid;
+	bool privileged;
+	bool open;
+	int fd;
+	uint64_t number;
+};
+
+/*
+ * epoll  has the eventfds; -1: the kernel does not tell of them
+ * files  it tells of files
+ */
+struct lingering {
+	struct lingering_item *first, *last;
+	uint64_t count;
+	int epoll;
+	uint64_t numbers;
+	bool files;
+};
+
+void lingering_init(struct broker *b);
+void lingering_done(struct broker *b);
+/* Another open file of the same file, for a reader, or for us: a descriptor, or negative errno. */
+int file_open_again(int fd, int flags);
+/* To be called before anybody else has the eventfd. Its number, or 0. */
+uint64_t lingering_watch(struct broker *b, int eventfd);
+/*
+ * The client was handed it, and it is not in use any more: it counts until everybody has closed it.
+ * fd  an open file of ours, for reading only, which is taken over; negative is fine
+ */
+void lingering_add_file(struct client *c, int fd, struct lingering_cost cost);
+void lingering_add_eventfd(struct client *c, uint64_t number, struct lingering_cost cost);
+/*
+ * Look at some of them: a user's, or (NULL) anybody's. What was closed counts no more. Returns whether that
+ * was everything that was looked at, so that there may well be more.
+ */
+bool lingering_look(struct broker *b, const uid_t *uid);
 
 /* ---- queues: broker_subscribe.c, broker_drop.c ---- */
 
@@ -154,6 +356,7 @@ struct consumer_seat;
 struct reader_queue {
 	struct subscriber *subscriber;
 	struct consumer_seat *seat;	/* NULL: no consumer */
+	int fd;                         /* of its file, for reading; negative: none */
 	uint32_t entries;
 	char consumer[CONSUMER_NAME_MAX + 1];
 	char name[CONSUMER_NAME_MAX + 1]; /* for people: printable, never empty */
@@ -161,9 +364,12 @@ struct reader_queue {
 
 /* A packet of an attached client; the client may be gone afterwards. */
 void client_speaks(struct client *c, const struct message_head *head, size_t length);
-/* End one subscription, if there is one; all of a client's, before its slot goes. */
-void client_unsubscribe(struct reader_queue *queue);
-void client_unsubscribe_all(struct client *c);
+/*
+ * End one subscription, if there is one; all of a client's, before its slot goes.
+ * take_back  nobody who means well reads it any more: its memory is free, whoever keeps its descriptor
+ */
+void client_unsubscribe(struct client *c, struct reader_queue *queue, bool take_back);
+void client_unsubscribe_all(struct client *c, bool take_back);
 
 /* ---- broker.c, broker_served.c, broker_end.c ---- */
 
@@ -175,20 +381,33 @@ struct broker {
 	char *path;
 	dev_t device;		/* of the socket's file, to know it again */
 	ino_t inode;
+	bool passed_on;		/* the socket is another's */
 	uv_poll_t listener;
-	uv_timer_t clock;	/* runs while a client has a deadline */
+	uv_poll_cb on_connection;
+	uv_timer_t clock; /* runs while a client has a deadline, or reads on though we hung up on it */
+	uv_timer_cb on_clock;
 	int fd;
-	int reserve;		/* given up to accept and refuse when descriptors run out */
+	int reserve; /* given up to accept and refuse when descriptors run out; -1: open again */
 	struct client *clients;
-	unsigned pending;
+	struct client *pending[BROKER_PENDING_MAX]; /* without a slot, in the order in which they came */
+	unsigned pending_count;
+	struct ration rations[BROKER_RATIONS], door;
+	uv_timer_t resume; /* runs while a client is paused, or the door is shut */
+	bool shut;         /* nobody is let in for a while */
+	uv_prepare_t turn; /* of the loop … */
+	uint64_t turn_ns;  /* … and what clients took of it */
 	struct wake wake;
+	struct lingering lingering;
 	struct broker_stats stats;
+	struct barred {
+		pid_t pid;
+		uid_t uid;
+		uint64_t until_ms; /* uv_now() */
+	} barred[BROKER_BARRED_MAX];
 	uint64_t lines_since_ms, untold; /* of what is said about refused connections */
 	unsigned lines;
-	/* the arena, re-opened read-only */
+	/* the arena, re-opened read-only; -1: not yet */
 	int arena_fd;
-	uint64_t arena_generation;
-	const struct arena *arena;
 	/* closing */
 	bool closing;
 	unsigned open_handles;
@@ -204,8 +423,5 @@ void broker_on_closed(uv_handle_t *handle);
 void broker_destroy(struct broker *b);
 /* The source, with the arena's read-only descriptor. -EAGAIN: nothing is served yet. */
 int broker_source(struct broker *b, struct broker_source *ret_source, int *ret_fd);
-/* Readers of this user: attached, or dropped and not gone. */
-unsigned broker_readers_of(const struct broker *b, uid_t uid);
-unsigned broker_pending_of(const struct broker *b, uid_t uid);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "writer/serve/broker_internal.h"
 
@@ -14,6 +15,24 @@ message_head_init(struct message_head *head, enum message_type type, size_t leng
 				      .version = PROTOCOL_VERSION,
 				      .type = (uint16_t)type,
 				      .length = (uint32_t)length};
+}
+
+static void
+send_refusal(int fd, enum refusal code, const char *text)
+{
+	size_t length = strlen(text);
+	struct message_refused message = {.code = code, .text_length = (uint32_t)length};
+	struct iovec io[2] = {{&message, sizeof(message)}, {(void *)(uintptr_t)text, length}};
+	struct msghdr packet = {.msg_iov = io, .msg_iovlen = 2};
+
+	message_head_init(&message.head, MESSAGE_REFUSED, sizeof(message) + length);
+	sendmsg(fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void
+client_send_refusal(struct client *c, enum refusal code, const char *text)
+{
+	send_refusal(c->fd, code, text);
 }
 
 void
@@ -44,4 +63,17 @@ client_send_fds(struct client *c, const void *message, size_t length, const int 
 	control.head.cmsg_len = CMSG_LEN(count * sizeof(int));
 	memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
 	return sendmsg(c->fd, &packet, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+void
+connection_refuse(int fd, enum refusal code, const char *text)
+{
+	send_refusal(fd, code, text);
+	/*
+	 * Were something left unread when we close, its sender would hear of a reset before it heard the
+	 * refusal. Its socket's buffer bounds what there is, and nothing can come after the shutdown.
+	 */
+	shutdown(fd, SHUT_RD);
+	while (recv(fd, NULL, 0, MSG_DONTWAIT | MSG_TRUNC) > 0)
+		;
 }

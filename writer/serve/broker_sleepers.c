@@ -44,8 +44,8 @@ wake_init(struct broker *b)
 {
 	struct wake *wake = &b->wake;
 
-	wake->broker = b;
-	wake->wakers = calloc(b->options.max_readers, sizeof(wake->wakers[0]));
+	wake->writing.wakers = calloc(b->options.max_readers, sizeof(struct waker *));
+	wake->aside.wakers = calloc(1, sizeof(struct waker *));
 	wake->fds = calloc(b->options.max_readers, sizeof(wake->fds[0]));
 	wake->sleepers = calloc(b->options.max_readers, sizeof(struct client *));
 	wake->armed = calloc(b->options.max_readers, sizeof(_Atomic uint32_t *));
@@ -53,14 +53,21 @@ wake_init(struct broker *b)
 	if (!b->options.wake_by_writing && eventfd_signal_new(&wake->signal) < 0)
 		log_info("the kernel cannot signal readers for us (asynchronous requests are refused): a "
 			 "thread writes to their eventfds, which takes longer");
-	return wake->wakers && wake->fds && wake->sleepers && wake->armed && wake->queue_due ? 0 : -ENOMEM;
+	if (wake->signal && eventfd_signal_new(&wake->aside.signal) < 0)
+		wake->aside.signal = NULL; /* then it writes */
+	return wake->writing.wakers && wake->aside.wakers && wake->fds && wake->sleepers && wake->armed &&
+			       wake->queue_due
+		       ? 0
+		       : -ENOMEM;
 }
 
 void
 wake_done(struct broker *b)
 {
 	eventfd_signal_free(b->wake.signal);
-	free(b->wake.wakers);
+	eventfd_signal_free(b->wake.aside.signal);
+	free(b->wake.writing.wakers);
+	free(b->wake.aside.wakers);
 	free(b->wake.fds);
 	free(b->wake.sleepers);
 	free(b->wake.armed);
@@ -73,16 +80,11 @@ wake_join(struct client *c)
 {
 	struct wake *wake = &c->broker->wake;
 
+	c->waker->uid = c->peer.uid;
 	c->sleeper = wake->sleeper_count++;
 	wake->sleepers[c->sleeper] = c;
 	wake->queue_due[c->sleeper] = false;
-	wake_moved(c);
-}
-
-void
-wake_moved(struct client *c)
-{
-	c->broker->wake.armed[c->sleeper] = &pins_page(c->pins, c->slot)->armed;
+	wake->armed[c->sleeper] = &pins_page(c->pins, c->slot)->armed;
 }
 
 void

@@ -3,10 +3,11 @@
  * What an attached client says: which queues it wants. Everything in its packets is input; whoever sends what
  * is no message of an attached client, or does not take the answers, is dropped.
  *
- * A queue belongs to its reader and to the arena that is served: it goes when its number is subscribed again,
- * by UNSUBSCRIBE, with the reader, and with a move to another generation.
+ * A queue belongs to its reader: it goes when its number is subscribed again, by UNSUBSCRIBE, and with the
+ * reader.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ on_overflow(void *context, const struct subscriber *s)
 /* Why it may not have the queue, or 0. */
 struct refused {
 	enum refusal code;
-	char text[200];
+	char text[300];
 };
 
 static void
@@ -90,7 +91,7 @@ is_printable(const char *text, size_t length)
 	return true;
 }
 
-/* What the reader may still have, of what it wants. */
+/* What the reader may still have, of what it wants; 0: the configured default. */
 static uint32_t
 entries_left(const struct client *c, uint32_t wanted)
 {
@@ -102,7 +103,7 @@ entries_left(const struct client *c, uint32_t wanted)
 	if (left < QUEUE_ENTRIES_MIN)
 		left = QUEUE_ENTRIES_MIN;
 	if (!wanted && left >= QUEUE_ENTRIES_DEFAULT)
-		return 0; /* the configured default */
+		return 0;
 	return wanted && wanted < left ? wanted : (uint32_t)left;
 }
 
@@ -145,6 +146,19 @@ want(const struct client *c, const char *resource, size_t size)
 		options->wanted(options->context, resource, length);
 }
 
+/* room_for_queue(), also where what its user, and others, have closed meanwhile counts no more. */
+static uint32_t
+find_room(const struct client *c, uint32_t wanted, char *text, size_t size)
+{
+	uint32_t entries = room_for_queue(c, wanted, text, size);
+
+	if (entries > 0)
+		return entries;
+	lingering_look(c->broker, &c->peer.uid);
+	lingering_look(c->broker, NULL);
+	return room_for_queue(c, wanted, text, size);
+}
+
 static void
 make_queue(struct client *c, const struct message_subscribe *wish, struct message_subscribed *answer,
 	   int *ret_fd, struct refused *refused)
@@ -165,8 +179,9 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 	};
 	struct broker_source source;
 	int arena_fd, r = broker_source(c->broker, &source, &arena_fd);
+	char text[sizeof(refused->text)];
 
-	if (r < 0 || !source.fan_out || source.pins != c->pins) {
+	if (r < 0 || !source.fan_out) {
 		refuse(refused, REFUSED_BUSY, "there are no events at the moment");
 		return;
 	}
@@ -179,6 +194,12 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		       "blanks and no control characters");
 		return;
 	}
+	options.entries = find_room(c, fan_out_entries(source.fan_out, options.entries), text, sizeof(text));
+	if (options.entries == 0) {
+		c->broker->stats.queues_refused++;
+		refuse(refused, REFUSED_FULL, text);
+		return;
+	}
 	atomic_store_explicit(&cursor->consumed, 0, memory_order_relaxed);
 	atomic_store_explicit(&cursor->acknowledged, 0, memory_order_relaxed);
 	take_seat(c, &source, queue, cursor, answer, refused);
@@ -186,13 +207,14 @@ make_queue(struct client *c, const struct message_subscribe *wish, struct messag
 		return;
 	r = fan_out_subscribe(source.fan_out, &options, &queue->subscriber, &answer->base, ret_fd);
 	if (r < 0) {
-		char text[100];
-
 		snprintf(text, sizeof(text), "no queue can be made: %s", strerror(-r));
 		refuse(refused, REFUSED_FULL, text);
 		return;
 	}
 	queue->entries = answer->entries = subscriber_capacity(queue->subscriber);
+	queue->fd = c->broker->lingering.files ? file_open_again(*ret_fd, O_RDONLY) : -1;
+	c->queue_bytes += room_queue_cost(queue->entries);
+	c->queue_count++;
 	name_take(queue->name,
 		  wish->name[0]        ? wish->name
 		  : queue->consumer[0] ? queue->consumer
@@ -222,7 +244,7 @@ subscribe(struct client *c, const struct message_subscribe *wish)
 		return;
 	}
 	queue = &c->queues[wish->number];
-	client_unsubscribe(queue);
+	client_unsubscribe(c, queue, true);
 	make_queue(c, wish, &answer, &fd, &refused);
 	if (refused.code) {
 		consumers_leave(queue->seat);
@@ -259,7 +281,7 @@ client_speaks(struct client *c, const struct message_head *head, size_t length)
 		uint32_t number = ((const struct message_unsubscribe *)(const void *)head)->number;
 
 		if (c->queues && number < SLOT_QUEUES)
-			client_unsubscribe(&c->queues[number]);
+			client_unsubscribe(c, &c->queues[number], true);
 	} else {
 		client_hang_up_for(c, "it says what no attached reader has to say");
 	}

@@ -13,11 +13,9 @@
 
 #include "shm-layout/time_ns.h"
 
-/*
- * An attached consumer's time of being seen is renewed this often, so that a writer's death does not make it
- * old.
- */
+/* After so much time the store is told how old everybody is: what a writer that is killed did not tell. */
 #define RENEW_NS (3600ull * 1000000000u)
+#define STEP_NS  (60ull * 1000000000u)
 
 /*
  * kept    it acknowledged something, in this life or before: the arena has it
@@ -42,6 +40,8 @@ struct consumers {
 	size_t count;
 	uint8_t lineage[16];
 	bool changed;			/* since the store was told */
+	uint64_t wall_ns, lived_ns;	/* at the last poll */
+	uint64_t untold_ns;		/* time lived, and time moved over, since the store was told */
 };
 
 static uint64_t
@@ -118,6 +118,38 @@ add(struct consumers *c, const struct consumer *consumer, bool kept)
 	return r;
 }
 
+/* ---- time ---- */
+
+/* Time passed on the wall in which nobody could come; or the clock was set back. */
+static void
+move_over(struct consumers *c, uint64_t ns)
+{
+	for (size_t i = 0; i < c->count; i++)
+		c->records[i]->consumer.last_seen_wall_ns += ns;
+	c->untold_ns += (int64_t)ns < 0 ? 0 - ns : ns;
+}
+
+static void
+take_time(struct consumers *c, uint64_t wall_ns, uint64_t lived_ns)
+{
+	uint64_t lived = lived_ns > c->lived_ns ? lived_ns - c->lived_ns : 0;
+
+	if (lived > STEP_NS)
+		lived = STEP_NS;
+	move_over(c, wall_ns - c->wall_ns - lived);
+	c->untold_ns += lived;
+	c->wall_ns = wall_ns;
+	c->lived_ns = lived_ns;
+}
+
+static uint64_t
+age_of(const struct consumers *c, const struct record *r)
+{
+	uint64_t age = c->wall_ns - r->consumer.last_seen_wall_ns;
+
+	return (int64_t)age < 0 ? 0 : age;
+}
+
 /* ---- acknowledgements ---- */
 
 static void
@@ -153,32 +185,32 @@ tell_store(struct consumers *c)
 		if (c->records[i]->kept)
 			list[n++] = c->records[i]->consumer;
 	/* Without room it is tried again with the next look. */
-	if (store_set_consumers(c->store, list, n) == 0)
+	if (store_set_consumers(c->store, list, n) == 0) {
 		c->changed = false;
+		c->untold_ns = 0;
+	}
 	free(list);
 }
 
 bool
-consumers_poll(struct consumers *c, uint64_t now_wall_ns)
+consumers_poll(struct consumers *c, uint64_t now_wall_ns, uint64_t lived_ns)
 {
 	uint64_t published = published_seq(c);
-	bool told;
+	bool told, renew;
 
+	take_time(c, now_wall_ns, lived_ns);
+	renew = c->untold_ns > RENEW_NS;
 	for (size_t i = 0; i < c->count;) {
 		struct record *r = c->records[i];
-		uint64_t seen = r->consumer.last_seen_wall_ns,
-			 age = now_wall_ns > seen ? now_wall_ns - seen : 0;
 
 		if (r->seat) {
 			take_acknowledgement(c, r->seat, published);
-			if (age > RENEW_NS) {
-				r->consumer.last_seen_wall_ns = now_wall_ns;
-				c->changed |= r->kept;
-			}
-		} else if (age > c->limits.age_ns) {
+			r->consumer.last_seen_wall_ns = now_wall_ns;
+		} else if (age_of(c, r) > c->limits.age_ns) {
 			forget(c, r);
 			continue;
 		}
+		c->changed |= renew && r->kept;
 		i++;
 	}
 	if (!c->changed)
@@ -216,7 +248,7 @@ consumers_sit(struct consumers *c, uid_t uid, const char *name, size_t length,
 			return error < 0 ? error : -ENOMEM;
 		}
 	}
-	r->consumer.last_seen_wall_ns = time_ns(CLOCK_REALTIME);
+	r->consumer.last_seen_wall_ns = c->wall_ns;
 	c->changed |= r->kept;
 	r->seat = seat;
 	*seat = (struct consumer_seat){c, r, cursor};
@@ -237,7 +269,7 @@ consumers_leave(struct consumer_seat *seat)
 	c = seat->consumers;
 	r = seat->record;
 	take_acknowledgement(c, seat, published_seq(c));
-	r->consumer.last_seen_wall_ns = time_ns(CLOCK_REALTIME);
+	r->consumer.last_seen_wall_ns = c->wall_ns;
 	r->seat = NULL;
 	free(seat);
 	if (r->kept)
@@ -336,6 +368,11 @@ consumers_new(struct store *store, struct consumers_limits limits, struct consum
 		return -ENOMEM;
 	}
 	store_lineage(store, c->lineage);
+	c->wall_ns = time_ns(CLOCK_REALTIME);
+	c->lived_ns = time_ns(CLOCK_MONOTONIC);
+	if (store_adopted_wall_ns(store))
+		move_over(c, c->wall_ns - store_adopted_wall_ns(store));
+	tell_store(c); /* with the first commit: what it shows is as old then as it says */
 	*ret_consumers = c;
 	return 0;
 }

@@ -8,6 +8,10 @@
  * user; the oldest absent one of a user gives way to a new one. A name that never acknowledged anything is
  * remembered only while it is attached.
  *
+ * A name grows old only while it could have come: in time that a daemon lived through. What the wall clock
+ * went on otherwise (the machine was off or asleep, nobody ran, somebody set it) is added to the names'
+ * last_seen_wall_ns, so that clock minus that is always time lived without it.
+ *
  * Threads: the writer's loop thread only.
  */
 #ifndef WRITER_SERVE_CONSUMERS_H
@@ -25,11 +29,14 @@ struct consumer_seat;	/* one attached reader that reads as a consumer */
 struct consumers_limits {
 	uint32_t per_uid;	/* [64] */
 	uint32_t total;		/* [1,024] */
-	uint64_t age_ns;	/* [7 days] not seen for so long: forgotten */
+	uint64_t age_ns;	/* [7 days] not seen for so long, while there was a daemon: forgotten */
 };
 #define CONSUMERS_LIMITS ((struct consumers_limits){64, 1024, 7ull * 24 * 3600 * 1000000000u})
 
-/* store is borrowed; what it shows is taken over. */
+/*
+ * store is borrowed; what it shows is taken over, and is as old as it was when the daemon before us committed
+ * last.
+ */
 int consumers_new(struct store *store, struct consumers_limits limits, struct consumers **ret_consumers);
 /*
  * From now on; names beyond them stay until they are forgotten by age, or for another name. 0, -ENOMEM: as it
@@ -52,8 +59,10 @@ void consumers_leave(struct consumer_seat *seat);	/* NULL is fine */
 /*
  * Take acknowledgements, forget who is too old, and hand what changed to the store. True when there is
  * something for a commit to keep. Called once a second, and before the last commit; the caller commits.
+ * lived_ns  a clock that nobody sets, and that stands while the machine sleeps (CLOCK_MONOTONIC); of a step
+ *           of it a minute counts at most, so that a daemon that was stopped did not live through that
  */
-bool consumers_poll(struct consumers *c, uint64_t now_wall_ns);
+bool consumers_poll(struct consumers *c, uint64_t now_wall_ns, uint64_t lived_ns);
 
 /* [{"name","uid","seq","lag","attached":bool,"lastSeen"}] for the report. NULL: no memory. */
 struct cJSON;

@@ -60,6 +60,7 @@ struct subscriber {
 	size_t place_count;
 	bool touched;			/* by the commit that is being told */
 	bool unread;			/* each of its places is `unread` */
+	bool muted;
 	bool closed;			/* in the list of those that wait to be reopened */
 	struct subscriber *next_touched, *next_closed;
 	void (*on_due)(void *context);
@@ -220,6 +221,8 @@ reopen(struct fan_out *f)
 static void
 push(struct subscriber *s, const struct queue_entry *entry, uint64_t now_ns)
 {
+	if (s->muted)
+		return;
 	if (!s->touched) {
 		if (!s->closed)
 			ring_out_begin(s->queue, s->fan_out->base);
@@ -311,6 +314,16 @@ on_events(void *context, const struct store_event *events, size_t count, uint64_
 		if (ring_out_publish(s->queue))
 			s->on_due(s->context);
 	}
+}
+
+/* For store_heard_by(). Before subscriptions are bound anew any of them may hear of it. */
+static bool
+is_heard(void *context, unsigned resource)
+{
+	const struct fan_out *f = context;
+
+	return f->bound != store_resource_count(f->store) ? f->subscribers != NULL
+							  : f->audiences[resource].count > 0;
 }
 
 /* ---- subscribers at positions ---- */
@@ -454,10 +467,10 @@ fan_out_let_go(struct fan_out *f, unsigned resource)
 /* ---- subscriptions ---- */
 
 static void
-subscriber_destroy(struct subscriber *s)
+subscriber_destroy(struct subscriber *s, bool take_back)
 {
 	unbind(s);
-	ring_out_free(s->queue);
+	ring_out_free(s->queue, take_back);
 	free(s->resource);
 	free(s->ns);
 	free(s);
@@ -473,13 +486,20 @@ published_seq(const struct fan_out *f)
 	return root ? root->seq : 0;
 }
 
+uint32_t
+fan_out_entries(const struct fan_out *f, uint32_t wanted)
+{
+	uint32_t entries = ring_out_capacity(wanted ? wanted : f->limits.entries),
+		 most = ring_out_capacity(f->limits.max_entries);
+
+	return entries < most ? entries : most;
+}
+
 int
 fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 		  struct subscriber **ret_subscriber, uint64_t *ret_base, int *ret_fd)
 {
 	struct subscriber *s = calloc(1, sizeof(*s));
-	uint32_t entries = options->entries ? options->entries : f->limits.entries,
-		 most = ring_out_capacity(f->limits.max_entries);
 	int fd = -1, r = -ENOMEM;
 
 	if (!s)
@@ -497,13 +517,14 @@ fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 	s->ns_hash = s->ns_length ? hash_of(options->ns, s->ns_length) : 0;
 	*ret_base = published_seq(f);
 	if (s->resource && s->ns)
-		r = ring_out_new(entries < most ? entries : most, options->cursor, *ret_base, &s->queue, &fd);
+		r = ring_out_new(fan_out_entries(f, options->entries), options->cursor, *ret_base, &s->queue,
+				 &fd);
 	if (r == 0)
 		r = bind(s);
 	if (r < 0) {
 		if (fd >= 0)
 			close(fd);
-		subscriber_destroy(s);
+		subscriber_destroy(s, true);
 		return r;
 	}
 	s->next = f->subscribers;
@@ -541,7 +562,7 @@ remember_overflows(struct fan_out *f, const struct subscriber *s)
 }
 
 void
-fan_out_unsubscribe(struct subscriber *s)
+fan_out_unsubscribe(struct subscriber *s, bool take_back)
 {
 	struct subscriber **at;
 	struct fan_out *f;
@@ -561,8 +582,14 @@ fan_out_unsubscribe(struct subscriber *s)
 	if (s->next)
 		s->next->previous = s->previous;
 	remember_overflows(f, s);
-	subscriber_destroy(s);
+	subscriber_destroy(s, take_back);
 	store_release_held(f->store);
+}
+
+void
+fan_out_mute(struct subscriber *s)
+{
+	s->muted = true;
 }
 
 const char *
@@ -619,6 +646,7 @@ fan_out_new(struct store *store, struct fan_out_limits limits, struct fan_out **
 	f->bound = store_resource_count(store);
 	store_on_events(store, on_events, f);
 	store_hold_for(store, lowest_unread, f);
+	store_heard_by(store, is_heard, f);
 	*ret_fan_out = f;
 	return 0;
 }
@@ -637,6 +665,7 @@ fan_out_free(struct fan_out *f)
 	assert(!f->subscribers);
 	store_on_events(f->store, NULL, NULL);
 	store_hold_for(f->store, NULL, NULL);
+	store_heard_by(f->store, NULL, NULL);
 	for (unsigned i = 0; i < RESOURCE_MAX; i++) {
 		free(f->audiences[i].hearers);
 		free(f->audiences[i].unread);

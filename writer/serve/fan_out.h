@@ -52,6 +52,7 @@ void fan_out_free(struct fan_out *f);
 /*
  * resource    "pods", "deployments.apps"; one that the store has not (yet) is fine. Several entries of it:
  *             all
+ * entries     as fan_out_entries() says, or fewer
  * cursor      the reader's cursor for this queue, in its slot
  * on_due      called within a commit that gave its reader something to look at
  * on_overflow called when its queue overflowed, once until it reopened; may be NULL
@@ -71,7 +72,12 @@ struct subscriber_options {
 };
 int fan_out_subscribe(struct fan_out *f, const struct subscriber_options *options,
 		      struct subscriber **ret_subscriber, uint64_t *ret_base, int *ret_fd);
-void fan_out_unsubscribe(struct subscriber *s);
+/* take_back  as ring_out_free() */
+void fan_out_unsubscribe(struct subscriber *s, bool take_back);
+/* Push nothing into it any more, until it is unsubscribed. May be called amid a change or a commit. */
+void fan_out_mute(struct subscriber *s);
+/* The capacity of a queue for which so many entries are asked; 0: the default. */
+uint32_t fan_out_entries(const struct fan_out *f, uint32_t wanted);
 
 /*
  * Resources were added to the store, or dropped: subscriptions are matched anew, before the commit that shows

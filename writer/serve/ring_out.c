@@ -12,10 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
-
 /*
  * head       entries pushed, those that do not show yet included
  * published  what the reader was told of them
@@ -42,8 +38,9 @@ ring_out_capacity(uint32_t entries)
 }
 
 /*
- * A memfd that is mapped writable here and can be nowhere else, nor resized; and a descriptor of it that only
- * reads. Without F_SEAL_FUTURE_WRITE (Linux 5.1) the mode keeps other users from opening it for writing.
+ * A memfd that is mapped writable here, with all its memory, so that no push has to find some; and a
+ * descriptor of it that only reads. The mode keeps other users from opening it for writing. A seal could too
+ * (F_SEAL_FUTURE_WRITE), but then we could not take the memory back from a reader that keeps its descriptor.
  */
 static int
 make_ring(size_t bytes, struct queue **ret_ring, int *ret_fd)
@@ -55,12 +52,13 @@ make_ring(size_t bytes, struct queue **ret_ring, int *ret_fd)
 
 	if (fd < 0)
 		return -errno;
-	if (fchmod(fd, 0600) < 0 || ftruncate(fd, (off_t)bytes) < 0)
+	if (fchmod(fd, 0600) < 0)
 		goto fail;
+	while (fallocate(fd, 0, 0, (off_t)bytes) < 0)
+		if (errno != EINTR)
+			goto fail;
 	ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (ring == MAP_FAILED || madvise(ring, bytes, MADV_DONTFORK) < 0)
-		goto fail;
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) < 0 && errno != EINVAL)
 		goto fail;
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		goto fail;
@@ -108,10 +106,16 @@ ring_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, stru
 }
 
 void
-ring_out_free(struct ring_out *q)
+ring_out_free(struct ring_out *q, bool take_back)
 {
 	if (!q)
 		return;
+	if (take_back) {
+		ring_out_overflow(q);
+		/* The first page stays: there its state stands. */
+		madvise((uint8_t *)q->shared + QUEUE_ENTRIES_OFFSET,
+			queue_bytes(q->capacity) - QUEUE_ENTRIES_OFFSET, MADV_REMOVE);
+	}
 	munmap(q->shared, queue_bytes(q->capacity));
 	free(q);
 }

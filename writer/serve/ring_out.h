@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One subscription's queue, the writer's side of shm-layout/queue.h: the ring in its sealed memfd, pushes,
- * overflow, reopening.
+ * One subscription's queue, the writer's side of shm-layout/queue.h: the ring in its memfd, pushes, overflow,
+ * reopening.
  *
  * Invariant: an unread entry is never overwritten, and nothing that a reader stores makes the writer wait,
  * allocate, or touch memory outside the ring: consumed is read once, and counts only between what it was and
- * head. The ring itself is writable here and nowhere else (it is sealed against other writers), so what
- * stands in it is trusted.
+ * head. The ring cannot be resized, has all its memory from the start, and its reader gets a descriptor that
+ * only reads; who owns the file (root, the daemon's own user) could open it again for writing, as he could
+ * the arena. So what is read back, an entry's seq and time, only says how long it is held: nonsense there
+ * ends by the limits of bytes and age.
  *
  * Threads: the writer's loop thread only.
  */
@@ -35,7 +37,11 @@ uint32_t ring_out_capacity(uint32_t entries);
  */
 int ring_out_new(uint32_t capacity, struct queue_cursor *cursor, uint64_t base, struct ring_out **ret_queue,
 		 int *ret_fd);
-void ring_out_free(struct ring_out *q);
+/*
+ * take_back  its memory is free whoever keeps the descriptor: it has overflowed, for who should read it all
+ *            the same, and its entries are zeros. Else what stands in it can still be read
+ */
+void ring_out_free(struct ring_out *q, bool take_back);
 
 /*
  * To be called once before the pushes of a commit: takes what the reader has consumed; reopens when it may

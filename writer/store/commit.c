@@ -39,16 +39,8 @@ root_length(const struct store *s)
 void
 commit_root_tag(const struct arena *arena, uint32_t ref, uint8_t ret_tag[TAG_ROOT_BYTES])
 {
-	const struct block *b = arena_block(arena, ref);
-	crypto_generichash_state state;
-	uint64_t offset = ref_offset(ref);
-
-	crypto_generichash_init(&state, arena->root_key.key, sizeof(arena->root_key.key), TAG_ROOT_BYTES);
-	crypto_generichash_update(&state, b->payload + TAG_ROOT_BYTES, block_length(b) - TAG_ROOT_BYTES);
-	crypto_generichash_update(&state, (const uint8_t *)&offset, sizeof(offset));
-	/* what the identity tag covers and a verbatim copy keeps: the key of all hashes */
-	crypto_generichash_update(&state, arena->header->hash_key, sizeof(arena->header->hash_key));
-	crypto_generichash_final(&state, ret_tag, TAG_ROOT_BYTES);
+	tag_root(&arena->root_key, arena->header->hash_key, ref_offset(ref), arena_block(arena, ref),
+		 ret_tag);
 }
 
 static void
@@ -96,6 +88,12 @@ anything_to_publish(const struct store *s)
 		if (s->resources[i]->dirty)
 			return true;
 	return false;
+}
+
+static bool
+nobody_is_revoked(const struct store *s)
+{
+	return !s->pins || pins_revoked(s->pins) == 0;
 }
 
 /*
@@ -146,6 +144,7 @@ publish(struct store *s)
 	 * each looks at.
 	 */
 	atomic_store_explicit(&s->arena->header->root, ref_offset(root), memory_order_release); /* W1 */
+	arena_tell_epoch(s->arena, s->epoch + 1);                                               /* W1' */
 	s->root = root;
 	s->epoch++;
 	s->commits++;
@@ -161,7 +160,8 @@ publish(struct store *s)
 		s->on_commit(s->on_commit_context, s->epoch);
 	store_release_held(s);
 	arena_stats(s->arena, &stats);
-	if (stats.retired_bytes >= RECLAIM_BYTES)
+	if (stats.retired_bytes + stats.lapsed_bytes >= RECLAIM_BYTES ||
+	    (stats.buried_bytes > 0 && nobody_is_revoked(s)))
 		store_reclaim(s);
 	return 0;
 }
@@ -207,7 +207,43 @@ store_reclaim(struct store *s)
 {
 	if (s->keeps)
 		return;
+	if (nobody_is_revoked(s))
+		arena_dig_up(s->arena);
 	arena_reclaim(s->arena, s->pins ? pins_horizon(s->pins, s->epoch) : s->epoch); /* W2, W3 */
+	arena_punch(s->arena);
+}
+
+void
+store_revoke(struct store *s, unsigned slot)
+{
+	pins_revoke(s->pins, slot); /* V1 */
+	arena_see(s->arena);        /* V2 */
+	store_reclaim(s);
+}
+
+/*
+ * What was retired under an epoch that is published is reached neither by the current root nor by what is
+ * being changed: it may go amid a change, and amid a commit.
+ */
+bool
+store_make_room(void *store)
+{
+	struct store *s = store;
+	struct arena_stats before, after;
+
+	arena_stats(s->arena, &before);
+	store_reclaim(s);
+	arena_stats(s->arena, &after);
+	return after.retired_bytes < before.retired_bytes || after.lapsed_bytes < before.lapsed_bytes ||
+	       after.free_bytes > before.free_bytes || after.absent_bytes > before.absent_bytes ||
+	       (s->on_full && s->on_full(s->on_full_context));
+}
+
+void
+store_on_full(struct store *s, bool (*make_room)(void *context), void *context)
+{
+	s->on_full = make_room;
+	s->on_full_context = context;
 }
 
 void
@@ -236,7 +272,12 @@ store_stats(const struct store *s, struct store_stats *ret)
 	ret->arena_bytes = a.committed_bytes;
 	ret->used_bytes = a.used_bytes;
 	ret->retired_bytes = a.retired_bytes;
+	ret->retired_since_bytes = a.retired_since_bytes;
 	ret->free_bytes = a.free_bytes;
+	ret->buried_bytes = a.buried_bytes;
+	ret->absent_bytes = a.absent_bytes;
+	ret->present_bytes = a.present_bytes;
+	ret->budget_bytes = a.budget_bytes;
 	ret->private_bytes = a.private_bytes + intern_private_bytes(s->intern);
 	ret->shared_blocks = intern_count(s->intern);
 	ret->leaked_blocks = a.leaked_blocks;

@@ -1,239 +1,252 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generations: finding the arena to start from, carrying its content over, making the switch.
+ * Generations: finding the arena to start from, what cannot be used, making the switch.
  */
 #include "writer/store/generation.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "shm-layout/root.h"
-#include "shm-layout/walk.h"
-#include "writer/store/commit.h"
-#include "writer/store/generation_file.h"
 #include "shm-layout/time_ns.h"
+#include "writer/arena/arena_copy.h"
+#include "writer/store/generation_carry.h"
+#include "writer/store/generation_check.h"
+#include "writer/store/generation_file.h"
 
-#define NAME_TRIES 32u                  /* names of others passed over; each step may be twice as wide */
+/* ---- what cannot be used ---- */
 
-/* Is the identity the one that the holder of our key wrote? */
-static int
-check_identity(const struct arena_place *place, const struct header *h, const char **why)
-{
-	struct tag_keys keys;
-	struct tag_root_key root_key;
-	uint8_t id[16], tag[32];
-	int r = 0;
-
-	arena_key_id(place->master, id);
-	tag_derive(place->master, &keys, &root_key);
-	arena_identity_tag(&root_key, h, tag);
-	if (memcmp(id, h->key_id, sizeof(id)) != 0) {
-		*why = "it was made with another key file";
-		r = -EBADMSG;
-	} else if (sodium_memcmp(tag, h->tag, sizeof(tag)) != 0) {
-		*why = "the tag of its header is wrong";
-		r = -EBADMSG;
-	}
-	sodium_memzero(&keys, sizeof(keys));
-	sodium_memzero(&root_key, sizeof(root_key));
-	return r;
-}
-
-/* ---- the walk that checks and rebuilds ---- */
-
-struct rebuild {
-	struct arena *arena;
-	struct intern *intern;
-	uint64_t blocks;
-	uint32_t bad_ref;
-	const char *why;
-};
-
-static int
-rebuild_block(void *context, uint32_t ref, const struct block *b)
-{
-	struct rebuild *rb = context;
-	enum block_type type = block_type(b);
-	bool first = true, marked;
-	int r;
-
-	if (type == BLOCK_VALUE || type == BLOCK_SHAPE) {
-		r = intern_restore(rb->intern, ref, &first);
-		if (r < 0)
-			return r;
-		if (!first)
-			return 0;
-	}
-	rb->bad_ref = ref;
-	r = arena_books_mark(rb->arena, ref, &marked);
-	if (r == 0 && !marked && type == BLOCK_TOMBSTONE) /* by-seq and several keys lead to it */
-		return 0;
-	if (r < 0 || !marked) {
-		rb->why = "it overlaps another block";
-		return -EBADMSG;
-	}
-	if (!tag_block_ok(&rb->arena->keys, ref_offset(ref), b)) {
-		rb->why = "its tag is wrong";
-		return -EBADMSG;
-	}
-	rb->blocks++;
-	return 1;
-}
-
-static const char *
-type_name(const struct arena *a, uint32_t ref)
-{
-#define BLOCK_TYPE_TEXT(name, number, text) [number] = (text),
-	static const char *const names[] = {BLOCK_TYPES(BLOCK_TYPE_TEXT)};
-#undef BLOCK_TYPE_TEXT
-	const struct block *b = block_any(&a->view, ref);
-	unsigned type = b ? block_type(b) : 0;
-
-	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "unknown";
-}
-
-/* Check the copy and rebuild its books. 0; -EBADMSG with a sentence in message; -ENOMEM. */
-static int
-rebuild_books(struct arena *a, struct intern **ret_intern, uint64_t *ret_blocks, char *message, size_t size)
-{
-	uint64_t root_offset = atomic_load_explicit(&a->header->root, memory_order_relaxed);
-	struct rebuild rb = {.arena = a, .intern = intern_new(a)};
-	struct walk_visitor visitor = {rebuild_block, &rb};
-	struct walk_damage damage;
-	uint8_t tag[TAG_ROOT_BYTES];
-	const struct root *root;
-	int r;
-
-	if (!rb.intern)
-		return -ENOMEM;
-	r = arena_books_begin(a);
-	root = r == 0 ? root_at(&a->view, root_offset) : NULL;
-	if (r == 0 && !root) {
-		snprintf(message, size, "the header's root offset %" PRIu64 " leads to no root", root_offset);
-		r = -EBADMSG;
-	}
-	if (r == 0) {
-		commit_root_tag(a, (uint32_t)(root_offset / REF_UNIT), tag);
-		if (sodium_memcmp(tag, root->tag, sizeof(tag)) != 0) {
-			snprintf(message, size, "the root at offset %" PRIu64 " has a wrong tag",
-				 root_offset);
-			r = -EBADMSG;
-		}
-	}
-	if (r == 0) {
-		r = walk_root(&a->view, root_offset, &visitor, &damage);
-		if (r == -EBADMSG && rb.why)
-			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(rb.bad_ref),
-				 type_name(a, rb.bad_ref), rb.why);
-		else if (r == -EBADMSG)
-			snprintf(message, size, "block %" PRIu64 " (%s): %s", ref_offset(damage.ref),
-				 type_name(a, damage.ref), damage.why ? damage.why : "it is damaged");
-	}
-	if (r < 0) {
-		intern_free(rb.intern);
-		return r;
-	}
-	arena_books_finish(a);
-	*ret_intern = rb.intern;
-	*ret_blocks = rb.blocks;
-	return 0;
-}
-
-/* ---- making the new file ---- */
-
-/* The next one's name is taken, by someone else: on to another, wider each time, so that nobody can have them
- * all. */
 static void
-pass_over(struct adoption *ret, unsigned tries)
+bad_name(const struct arena_place *place, char *name, size_t size)
 {
-	ret->generation += 1 + randombytes_uniform(UINT32_C(1) << (tries < 31 ? tries : 31));
-}
-
-/*
- * A new arena file: empty, or with the blocks of another one (source_fd, its header and its committed bytes).
- * ret->generation  the number wished for; the one that it got
- */
-static int
-create_file(const struct arena_place *place, int source_fd, const struct header *source, uint64_t bytes,
-	    struct arena *ret_arena, struct adoption *ret)
-{
-	int r = -EEXIST;
-
-	for (unsigned tries = 0; r == -EEXIST && tries < NAME_TRIES; tries++) {
-		char name[256];
-
-		if (tries > 0)
-			pass_over(ret, tries);
-		generation_file_name(place, ret->generation, name, sizeof(name));
-		r = source ? arena_create_copy(ret_arena, place->directory, name, ret->generation,
-					       place->max_bytes, place->master, source_fd, source, bytes)
-			   : arena_create(ret_arena, place->directory, name, ret->generation,
-					  place->max_bytes, place->master);
-	}
-	return r;
-}
-
-/* A new generation with source's content. On failure nothing is left. */
-static int
-carry_over(const struct arena_place *place, int source_fd, const struct header *source, uint64_t bytes,
-	   struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
-{
-	uint64_t start = time_ns(CLOCK_MONOTONIC), copied;
-	char why[384] = "";
-	int r = create_file(place, source_fd, source, bytes, ret_arena, ret);
-
-	if (r < 0) {
-		snprintf(ret->message, sizeof(ret->message),
-			 "arena generation %" PRIu64 " (%" PRIu64 " MiB) cannot be copied: %s",
-			 source->generation, bytes >> 20,
-			 r == -ENOSPC ? "two generations do not fit into the memory allowed" : strerror(-r));
-		return r;
-	}
-	copied = time_ns(CLOCK_MONOTONIC);
-	r = rebuild_books(ret_arena, ret_intern, &ret->blocks, why, sizeof(why));
-	if (r < 0) {
-		snprintf(ret->message, sizeof(ret->message), "arena generation %" PRIu64 " is damaged: %s",
-			 source->generation, r == -EBADMSG ? why : strerror(-r));
-		unlinkat(place->directory, ret_arena->name, 0);
-		arena_close(ret_arena);
-		return r;
-	}
-	ret->bytes = bytes;
-	ret->copy_ns = copied - start;
-	ret->verify_ns = time_ns(CLOCK_MONOTONIC) - copied;
-	return 0;
+	snprintf(name, size, "%s.bad", place->prefix);
 }
 
 /* Out of the way, under a name that one can look at; only the latest such file is kept. */
 static void
-set_aside(const struct arena_place *place, const char *name, char *message, size_t size)
+set_aside(const struct arena_place *place, const char *name, struct adoption *ret)
 {
 	char bad[256];
-	size_t used = strlen(message);
+	size_t used = strlen(ret->message);
 
-	snprintf(bad, sizeof(bad), "%s.bad", place->prefix);
+	bad_name(place, bad, sizeof(bad));
 	if (renameat(place->directory, name, place->directory, bad) == 0)
-		snprintf(message + used, size - used, "; set aside as %s", bad);
+		snprintf(ret->message + used, sizeof(ret->message) - used, "; set aside as %s", bad);
 	else
 		unlinkat(place->directory, name, 0);
 }
 
+/* To look at it is not worth a start, nor who reads there. Whether there was one. */
+static bool
+drop_bad(const struct arena_place *place, uint64_t successor)
+{
+	struct generation_file file;
+	const char *why;
+	char bad[256];
+	int r;
+
+	bad_name(place, bad, sizeof(bad));
+	r = generation_file_open(place, bad, &file, &why);
+	/* a header with a hole cannot be written to where there is no memory */
+	if (r != -EPERM && file.header && lseek(file.fd, 0, SEEK_HOLE) >= (off_t)HEADER_BYTES)
+		generation_file_give_back(file.fd, successor);
+	generation_file_close(&file, false);
+	return unlinkat(place->directory, bad, 0) == 0;
+}
+
+/*
+ * Of these files those go that another one has replaced, or that were never finished; or all, but for the
+ * successor. Memory that readers hold there is taken.
+ */
+static void
+clear_away(const struct arena_place *place, const uint64_t *generations, int count, bool all,
+	   uint64_t successor)
+{
+	for (int i = 0; i < count; i++) {
+		struct generation_file old;
+		const char *why;
+		char name[256];
+		int r;
+
+		if (generations[i] == successor)
+			continue;
+		generation_file_name(place, generations[i], name, sizeof(name));
+		r = generation_file_open(place, name, &old, &why);
+		if (r == 0 && (all || generation_file_superseded_by(&old) != 0 ||
+			       generation_file_state(&old) == HEADER_REVOKED)) {
+			generation_file_give_back(old.fd, successor);
+			unlinkat(place->directory, name, 0);
+		} else if (r == -EAGAIN || (r < 0 && all)) {
+			unlinkat(place->directory, name, 0);
+		}
+		generation_file_close(&old, false);
+	}
+}
+
+/* ---- starting ---- */
+
 static int
 new_arena(const struct arena_place *place, struct arena *ret_arena, struct adoption *ret)
 {
-	int r = create_file(place, -1, NULL, 0, ret_arena, ret);
+	int r = generation_create(place, NULL, ret_arena, ret);
 
+	if (r == -ENOSPC && drop_bad(place, ret->generation))
+		r = generation_create(place, NULL, ret_arena, ret);
 	if (r < 0)
 		snprintf(ret->message, sizeof(ret->message),
 			 "arena file %s.%" PRIu64 " cannot be created: %s%s", place->prefix, ret->generation,
 			 strerror(-r),
-			 r == -ENOSPC ? " (tmpfs full, or the memory cgroup's limit is near)" : "");
+			 r == -ENOSPC ? " (tmpfs full, or the memory cgroup's limit is near)"
+			 : r == -ENOMEM
+				 ? " (no address space for all that it may grow to? raise ulimit -v, or "
+				   "lower --arena-max)"
+				 : "");
+	return r;
+}
+
+/*
+ * A file that a writer did not finish. Where it was to take what is moved from another one, go on with that.
+ * 0; -ENOENT it is nothing, and can go; -EBADMSG, other negative errno, with a message.
+ */
+static int
+take_up(const struct arena_place *place, const char *name, uint64_t generation,
+	struct generation_file *unfinished, struct arena *ret_arena, struct intern **ret_intern,
+	struct adoption *ret)
+{
+	/* Relaxed, as all words of a copy. */
+	uint64_t from = unfinished->header
+				? atomic_load_explicit(&unfinished->header->moved_from, memory_order_relaxed)
+				: 0;
+	struct generation_file old;
+	char old_name[256];
+	const char *why;
+	int r = -ENOENT;
+
+	if (from == 0 || from >= generation)
+		return -ENOENT;
+	generation_file_name(place, from, old_name, sizeof(old_name));
+	if (generation_file_open(place, old_name, &old, &why) == 0 &&
+	    generation_check_identity(place, old.header, &why) == 0 &&
+	    generation_file_state(&old) == HEADER_REVOKED && old.header->generation == from) {
+		const struct arena_source source = {old.fd, old.header, old.bytes};
+
+		ret->generation = generation;
+		ret->old_generation = from;
+		r = arena_copy_reopen(ret_arena, unfinished->fd, name, generation, place->max_bytes,
+				      place->master, &source);
+		if (r == 0) {
+			unfinished->fd = -1; /* the arena's */
+			r = generation_move_on(&source, ret_arena, ret_intern, ret);
+		} else {
+			snprintf(ret->message, sizeof(ret->message),
+				 "arena file %s cannot be gone on with: %s", name, strerror(-r));
+		}
+		if (r == 0)
+			ret->old_fd = old.fd;
+	}
+	generation_file_close(&old, r == 0);
+	return r;
+}
+
+/*
+ * A file that is good as far as its header goes: its content goes over to a new one.
+ * 0; -EBADMSG it is damaged; other negative errno; with a message.
+ */
+static int
+carry_over(const struct arena_place *place, struct generation_file *old, struct arena *ret_arena,
+	   struct intern **ret_intern, struct adoption *ret)
+{
+	const struct arena_source source = {old->fd, old->header, old->bytes};
+	int r;
+
+	ret->old_generation = old->header->generation;
+	r = generation_copy(place, &source, NULL, ret_arena, ret_intern, ret);
+	if (r == -ENOSPC && drop_bad(place, ret->generation))
+		r = generation_copy(place, &source, NULL, ret_arena, ret_intern, ret);
+	if (r == -ENOSPC)
+		r = generation_move(place, &source, ret_arena, ret_intern, ret);
+	if (r == 0)
+		ret->old_fd = old->fd;
+	return r;
+}
+
+/* Is it what a writer may start from? 0; -EPERM, -EBADMSG with a constant text. */
+static int
+check_file(const struct arena_place *place, const struct generation_file *old, const char **why)
+{
+	int r = generation_check_identity(place, old->header, why);
+
+	if (r == 0 && generation_file_state(old) == HEADER_REVOKED) {
+		*why = "it was revoked";
+		r = -EBADMSG;
+	} else if (r == 0 && generation_file_superseded_by(old) != 0) {
+		*why = "the one that replaced it is not there";
+		r = -EBADMSG;
+	}
+	return r;
+}
+
+/* This file is damaged: what there is to look at is set aside. */
+static void
+put_away(const struct arena_place *place, const char *name, int fd, struct adoption *ret)
+{
+	char moved[256];
+
+	generation_file_name(place, ret->generation, moved, sizeof(moved));
+	if (ret->moved)
+		unlinkat(place->directory, name, 0); /* nothing is left in it */
+	else
+		generation_file_supersede(fd, ret->generation);
+	set_aside(place, ret->moved ? moved : name, ret);
+	ret->moved = false;
+}
+
+/*
+ * Start from this file; `older` are those below.
+ * 0; -ENOENT not from this one: it has gone, or is of no use; other negative errno: no start; with a message.
+ */
+static int
+start_from(const struct arena_place *place, uint64_t generation, const uint64_t *older, int count,
+	   struct arena *ret_arena, struct intern **ret_intern, struct adoption *ret)
+{
+	struct generation_file old;
+	const char *why = "";
+	char name[256];
+	int r;
+
+	generation_file_name(place, generation, name, sizeof(name));
+	r = generation_file_open(place, name, &old, &why);
+	if (r == -EAGAIN) {
+		r = take_up(place, name, generation, &old, ret_arena, ret_intern, ret);
+		if (r == -ENOENT)
+			unlinkat(place->directory, name, 0);
+		else if (r == -EBADMSG)
+			set_aside(place, name, ret);
+	} else {
+		if (r == 0)
+			r = check_file(place, &old, &why);
+		if (r == 0) {
+			clear_away(place, older, count, false, generation);
+			r = carry_over(place, &old, ret_arena, ret_intern, ret);
+			if (r == -EBADMSG)
+				put_away(place, name, old.fd, ret);
+		} else if (ret->how == ADOPTION_NEW) { /* of several the newest is told, and kept */
+			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name,
+				 why);
+			if (r != -EPERM)
+				set_aside(place, name, ret);
+			r = -EBADMSG;
+		} else {
+			r = -EBADMSG;
+		}
+	}
+	generation_file_close(&old, r == 0);
+	if (r == -EBADMSG) {
+		ret->how = ADOPTION_REBUILD;
+		r = -ENOENT;
+	}
 	return r;
 }
 
@@ -252,70 +265,22 @@ generation_adopt(const struct arena_place *place, struct arena *ret_arena, struc
 			 strerror(-count));
 		return count;
 	}
-	ret->generation = count ? generations[0] + 1 : 1;
 	for (int i = 0; i < count; i++) {
-		struct generation_file old;
-		const char *why = "";
-		char name[256];
 		int r;
 
-		generation_file_name(place, generations[i], name, sizeof(name));
-		r = generation_file_open(place, name, &old, &why);
-		if (r == 0)
-			r = check_identity(place, old.header, &why);
-		if (r == -EAGAIN) { /* a writer died while it made it */
-			generation_file_close(&old, false);
-			unlinkat(place->directory, name, 0);
-			continue;
-		}
-		if (r < 0) {
-			generation_file_close(&old, false);
-			ret->how = ADOPTION_REBUILD;
-			snprintf(ret->message, sizeof(ret->message), "arena file %s cannot be used: %s", name,
-				 why);
-			if (r != -EPERM)
-				set_aside(place, name, ret->message, sizeof(ret->message));
-			continue;
-		}
-		r = carry_over(place, old.fd, old.header, old.bytes, ret_arena, ret_intern, ret);
-		ret->old_generation = generations[i];
+		ret->generation = generations[0] + 1;
+		r = start_from(place, generations[i], &generations[i + 1], count - i - 1, ret_arena,
+			       ret_intern, ret);
 		if (r == 0) {
 			ret->how = ADOPTION_ADOPTED;
-			ret->old_fd = old.fd;
-			generation_file_close(&old, true);
-			return 0;
+			ret->message[0] = '\0';
 		}
-		ret->how = ADOPTION_REBUILD;
-		/* its readers keep it mapped; it gives way to the new one's pages as they let go */
-		if (r == -ENOSPC) {
-			generation_file_supersede(old.fd, ret->generation);
-			unlinkat(place->directory, name, 0);
-		} else if (r == -EBADMSG) {
-			generation_file_supersede(old.fd, ret->generation);
-			set_aside(place, name, ret->message, sizeof(ret->message));
-		} else {
-			generation_file_close(&old, false);
+		if (r != -ENOENT)
 			return r;
-		}
-		generation_file_close(&old, false);
 	}
+	ret->generation = count ? generations[0] + 1 : 1;
+	clear_away(place, generations, count, false, ret->generation);
 	return new_arena(place, ret_arena, ret);
-}
-
-int
-generation_renew(const struct arena_place *place, const struct arena *old, struct arena *ret_arena,
-		 struct intern **ret_intern, struct adoption *ret)
-{
-	int r;
-
-	*ret = (struct adoption){.how = ADOPTION_ADOPTED, .old_fd = -1};
-	ret->old_generation = old->header->generation;
-	ret->generation = ret->old_generation + 1;
-	r = carry_over(place, old->fd, old->header, old->view.committed, ret_arena, ret_intern, ret);
-	if (r < 0)
-		return r;
-	ret->old_fd = fcntl(old->fd, F_DUPFD_CLOEXEC, 3);
-	return 0;
 }
 
 /* ---- the switch ---- */
@@ -323,28 +288,65 @@ generation_renew(const struct arena_place *place, const struct arena *old, struc
 void
 generation_finish(const struct arena_place *place, struct arena *arena, struct adoption *adoption)
 {
-	uint64_t generations[GENERATIONS_MAX] = {0};
+	uint64_t generations[GENERATIONS_MAX] = {0}, others[GENERATIONS_MAX];
 	unsigned strangers;
-	int count;
+	int count, other = 0;
 
-	arena_set_state(arena, HEADER_LIVE);
+	if (atomic_load_explicit(&arena->header->state, memory_order_relaxed) == HEADER_INCOMPLETE)
+		arena_set_state(arena, HEADER_LIVE);
 	if (adoption->old_fd >= 0) {
 		generation_file_supersede(adoption->old_fd, adoption->generation);
-		close(adoption->old_fd);
-		adoption->old_fd = -1;
+		adoption->superseded_ns = time_ns(CLOCK_BOOTTIME);
 	}
+	if (adoption->moved)
+		generation_give_back(place, adoption);
 	count = generation_files_find(place, generations, &strangers);
-	for (int i = 0; i < count; i++) {
-		struct generation_file old;
-		const char *why;
-		char name[256];
+	for (int i = 0; i < count; i++)
+		if (adoption->old_fd < 0 || generations[i] != adoption->old_generation)
+			others[other++] = generations[i];
+	clear_away(place, others, other, true, adoption->generation);
+}
 
-		if (generations[i] == adoption->generation)
-			continue;
-		generation_file_name(place, generations[i], name, sizeof(name));
-		if (generation_file_open(place, name, &old, &why) == 0)
-			generation_file_supersede(old.fd, adoption->generation);
-		generation_file_close(&old, false);
-		unlinkat(place->directory, name, 0);
+/* ---- what was replaced ---- */
+
+static void
+forget_old(const struct arena_place *place, struct adoption *adoption)
+{
+	char name[256];
+
+	generation_file_name(place, adoption->old_generation, name, sizeof(name));
+	unlinkat(place->directory, name, 0);
+	close(adoption->old_fd);
+	adoption->old_fd = -1;
+}
+
+bool
+generation_give_back(const struct arena_place *place, struct adoption *adoption)
+{
+	if (adoption->old_fd < 0)
+		return false;
+	generation_file_give_back(adoption->old_fd, adoption->generation);
+	forget_old(place, adoption);
+	return true;
+}
+
+bool
+generation_expire(const struct arena_place *place, struct adoption *adoption, uint64_t now_ns,
+		  uint64_t patience_ns)
+{
+	if (adoption->old_fd < 0)
+		return false;
+	if (!generation_file_is_read(adoption->old_fd)) {
+		forget_old(place, adoption);
+		return false;
 	}
+	return now_ns - adoption->superseded_ns >= patience_ns && generation_give_back(place, adoption);
+}
+
+void
+generation_leave(struct adoption *adoption)
+{
+	if (adoption->old_fd >= 0)
+		close(adoption->old_fd);
+	adoption->old_fd = -1;
 }

@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "writer/arena/arena_pages.h"
 
 #define GENERATION_MAX (UINT64_MAX / 2) /* a higher number was not counted up to by us */
 
@@ -136,13 +139,13 @@ generation_file_open(const struct arena_place *place, const char *name, struct g
 		return -EIO;
 	}
 	r = header_check(file->header, (uint64_t)st.st_size, why);
-	if (r < 0)
-		return r;
-	/* Relaxed, both: it is our copy. */
-	if (atomic_load_explicit(&file->header->state, memory_order_relaxed) == HEADER_REVOKED) {
-		*why = "it was revoked";
+	/* Relaxed, all: it is our copy. The epoch is told last, arena_tell_epoch(). */
+	if (r == -EAGAIN && atomic_load_explicit(&file->header->epoch, memory_order_relaxed) != 0) {
+		*why = "it says that it is unfinished, and was published";
 		return -EBADMSG;
 	}
+	if (r < 0)
+		return r;
 	file->bytes = atomic_load_explicit(&file->header->committed_bytes, memory_order_relaxed);
 	if (file->bytes < HEADER_BYTES || file->bytes > (uint64_t)st.st_size || file->bytes % 4096 != 0) {
 		*why = "its committed size is impossible";
@@ -151,18 +154,87 @@ generation_file_open(const struct arena_place *place, const char *name, struct g
 	return 0;
 }
 
-void
-generation_file_supersede(int fd, uint64_t generation)
+enum header_state
+generation_file_state(const struct generation_file *file)
+{
+	return (enum header_state)atomic_load_explicit(&file->header->state, memory_order_relaxed);
+}
+
+uint64_t
+generation_file_superseded_by(const struct generation_file *file)
+{
+	return atomic_load_explicit(&file->header->superseded_by, memory_order_relaxed);
+}
+
+/* ---- its readers are told ---- */
+
+static struct header *
+map_header(int fd)
 {
 	struct header *h = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (h == MAP_FAILED)
-		return;
+	return h == MAP_FAILED ? NULL : h;
+}
+
+static void
+name_successor(struct header *h, uint64_t generation)
+{
 	/*
-	 * Meets mapping_superseded() in reader-lib, which asks for the next arena then. Release: the new
-	 * generation is LIVE before the old one says that there is one. Without it a reader would ask too
-	 * early, and again.
+	 * Meets mapping_superseded() in reader-lib, which asks for the next arena then. Release: where nobody
+	 * is revoked the new generation is LIVE before the old one says that there is one. Without it a
+	 * reader would ask too early, and again.
 	 */
 	atomic_store_explicit(&h->superseded_by, generation, memory_order_release);
+}
+
+void
+generation_file_supersede(int fd, uint64_t generation)
+{
+	struct header *h = map_header(fd);
+
+	if (!h)
+		return;
+	name_successor(h, generation);
 	munmap(h, HEADER_BYTES);
+}
+
+bool
+generation_file_revoke(int fd, uint64_t generation)
+{
+	struct header *h = map_header(fd);
+
+	if (!h)
+		return false;
+	/*
+	 * Before its successor: a file that is superseded and not revoked has one that was LIVE. Meets the
+	 * fence and the load in snapshot_settle() (reader-lib/attach/snapshot.h): the word says so before the
+	 * first page is gone. Without it zeros could be given out as what stands there.
+	 */
+	atomic_store_explicit(&h->state, HEADER_REVOKED, memory_order_release);
+	name_successor(h, generation);
+	munmap(h, HEADER_BYTES);
+	return true;
+}
+
+void
+generation_file_give_back(int fd, uint64_t generation)
+{
+	struct stat st;
+
+	if (generation_file_revoke(fd, generation) && fstat(fd, &st) == 0 &&
+	    (uint64_t)st.st_size > HEADER_BYTES)
+		arena_pages_punch(fd, HEADER_BYTES, (uint64_t)st.st_size);
+}
+
+bool
+generation_file_is_read(int fd)
+{
+	/*
+	 * A lease for writing is given to the only one who has a file open; a mapping counts as that. Who
+	 * opens it in the moment for which we have it makes the kernel send us a signal: this one is ignored
+	 * by everybody who did not ask for it.
+	 */
+	if (fcntl(fd, F_SETSIG, SIGURG) < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
+		return true;
+	return fcntl(fd, F_SETLEASE, F_UNLCK) < 0;
 }

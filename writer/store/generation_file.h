@@ -37,10 +37,11 @@ int generation_files_find(const struct arena_place *place, uint64_t generations[
 			  unsigned *strangers);
 
 /*
- * Open one. generation_file_close() follows, whatever came of it.
+ * Open one. generation_file_close() follows, whatever came of it. One that is REVOKED can be opened.
  *
  * why      set on failure to a constant text
- * Returns  0; -EAGAIN it is incomplete; -EPERM it is not ours alone; -EBADMSG or another error: not usable
+ * Returns  0; -EAGAIN it is unfinished (then `header` is there where the file has one, else NULL); -EPERM it
+ * is not ours alone; -EBADMSG or another error: not usable
  */
 int generation_file_open(const struct arena_place *place, const char *name, struct generation_file *file,
 			 const char **why);
@@ -48,7 +49,26 @@ int generation_file_open(const struct arena_place *place, const char *name, stru
 /* keep_fd: the descriptor goes on to somebody else. */
 void generation_file_close(struct generation_file *file, bool keep_fd);
 
+/* Words of the copy. */
+enum header_state generation_file_state(const struct generation_file *file);
+uint64_t generation_file_superseded_by(const struct generation_file *file);
+
 /* Tell its readers that another generation has replaced it. */
 void generation_file_supersede(int fd, uint64_t generation);
+
+/*
+ * Its readers may read there no more: every call of their snapshots says EXPIRED, and they go on to that
+ * generation. False: its header cannot be mapped.
+ */
+bool generation_file_revoke(int fd, uint64_t generation);
+
+/* Revoke it, and take the memory of everything behind its header. */
+void generation_file_give_back(int fd, uint64_t generation);
+
+/*
+ * Whether anybody else has it open or mapped. True where the system does not say. Nothing but two system
+ * calls, and no surprise for whoever opens it meanwhile.
+ */
+bool generation_file_is_read(int fd);
 
 #endif

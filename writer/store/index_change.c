@@ -57,51 +57,59 @@ compare_sets(struct value_set *old, struct value_set *new, bool replaced)
 	return bytes;
 }
 
-/* What the n-th index has of it before and after. */
-static int
-prepare_one(struct index_change *change, const struct index_table *table, unsigned n,
-	    const uint8_t hash_key[16], struct value before, struct value after, bool replaced,
-	    uint64_t *bytes)
+void
+index_table_changed(struct index_table *table)
 {
-	int r = 0;
-
-	change->old[n].count = change->new[n].count = 0;
-	if (before.at)
-		r = value_set_fill(&change->old[n], &table->defs[n], before, hash_key);
-	if (after.at && r == 0)
-		r = value_set_fill(&change->new[n], &table->defs[n], after, hash_key);
-	if (r == 0)
-		*bytes += compare_sets(&change->old[n], &change->new[n], replaced);
-	return r;
+	index_plan_free(table->plan);
+	table->plan = NULL;
 }
 
-int
-index_change_prepare(struct index_change *change, const struct index_table *table, const uint8_t hash_key[16],
-		     struct value before, struct value after, bool replaced, uint64_t *ret_bytes)
+/* The values of the object's states; those of a state that there is not are none. */
+static int
+fill(struct index_change *change, struct index_table *table, const uint8_t hash_key[16], struct value before,
+     struct value after)
 {
 	int r = make_room(change, table->count);
 
-	*ret_bytes = 0;
-	for (unsigned n = 0; n < table->count && r == 0; n++)
-		r = prepare_one(change, table, n, hash_key, before, after, replaced, ret_bytes);
+	if (r == 0 && !table->plan) {
+		table->plan = index_plan_new(table->defs, table->count);
+		r = table->plan ? 0 : -ENOMEM;
+	}
+	if (r == 0)
+		r = value_sets_fill(change->old, table->count, table->plan, before, hash_key);
+	if (r == 0)
+		r = value_sets_fill(change->new, table->count, table->plan, after, hash_key);
 	return r;
 }
 
 int
-index_change_prepare_sync(struct index_change *change, const struct index_table *table,
-			  const uint8_t hash_key[16], struct value before, struct value after,
-			  uint64_t *ret_bytes)
+index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
+		     struct value before, struct value after, bool replaced, uint64_t *ret_bytes)
+{
+	int r = fill(change, table, hash_key, before, after);
+
+	*ret_bytes = 0;
+	for (unsigned n = 0; n < table->count && r == 0; n++)
+		*ret_bytes += compare_sets(&change->old[n], &change->new[n], replaced);
+	return r;
+}
+
+int
+index_change_prepare_sync(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
+			  struct value before, struct value after, uint64_t *ret_bytes)
 {
 	static const struct value nothing;
 	bool changed = before.at != after.at;
-	int r = make_room(change, table->count);
+	int r = fill(change, table, hash_key, changed ? before : nothing, after);
 
 	*ret_bytes = 0;
-	for (unsigned n = 0; n < table->count && r == 0; n++)
-		r = n >= table->shown
-			    ? prepare_one(change, table, n, hash_key, nothing, after, false, ret_bytes)
-			    : prepare_one(change, table, n, hash_key, changed ? before : nothing,
-					  changed ? after : nothing, false, ret_bytes);
+	for (unsigned n = 0; n < table->count && r == 0; n++) {
+		if (n >= table->shown)
+			value_set_clear(&change->old[n]);
+		else if (!changed)
+			value_set_clear(&change->new[n]);
+		*ret_bytes += compare_sets(&change->old[n], &change->new[n], false);
+	}
 	return r;
 }
 
@@ -135,6 +143,20 @@ index_change_enter(struct index_change *change, struct index_table *table, struc
 				r = index_file(&ix, &table->roots[n], i);
 	}
 	return r;
+}
+
+size_t
+index_change_walks(const struct index_change *change, const struct index_table *table,
+		   struct trie_walk *walks, size_t most)
+{
+	size_t count = 0;
+
+	for (unsigned n = 0; n < table->count; n++)
+		for (size_t i = 0; count < most && i < change->new[n].count; i++)
+			if (!change->new[n].entries[i].stays)
+				walks[count++] = (struct trie_walk){change->new[n].entries[i].hash,
+								    table->roots[n]};
+	return count;
 }
 
 void

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "writer/store/index_edit.h"
+#include "writer/store/trie_warm.h"
 
 struct index_change {
 	unsigned capacity;		/* of both */
@@ -27,7 +28,11 @@ struct index_table {
 	unsigned count, shown;
 	struct index_def *defs;
 	uint32_t *roots;
+	struct index_plan *plan;	/* of all defs; NULL: it is made when it is needed */
 };
+
+/* Its definitions are others now, or go. */
+void index_table_changed(struct index_table *table);
 
 /*
  * before, after  the object's states; at == NULL where there is none
@@ -35,9 +40,8 @@ struct index_table {
  * ret_bytes      what leaving and entering allocate at most
  * Returns 0, -ENOMEM, -EBADMSG
  */
-int index_change_prepare(struct index_change *change, const struct index_table *table,
-			 const uint8_t hash_key[16], struct value before, struct value after, bool replaced,
-			 uint64_t *ret_bytes);
+int index_change_prepare(struct index_change *change, struct index_table *table, const uint8_t hash_key[16],
+			 struct value before, struct value after, bool replaced, uint64_t *ret_bytes);
 
 /*
  * The same for an object that stands in the indexes that are shown, and is to be filed in those that are
@@ -45,7 +49,7 @@ int index_change_prepare(struct index_change *change, const struct index_table *
  *
  * before, after  the same value: it changes in nothing
  */
-int index_change_prepare_sync(struct index_change *change, const struct index_table *table,
+int index_change_prepare_sync(struct index_change *change, struct index_table *table,
 			      const uint8_t hash_key[16], struct value before, struct value after,
 			      uint64_t *ret_bytes);
 
@@ -54,6 +58,10 @@ int index_change_leave(struct index_change *change, struct index_table *table, s
 		       struct arena *arena, uint32_t ordinals, uint32_t ordinal);
 int index_change_enter(struct index_change *change, struct index_table *table, struct trie_edit *edit,
 		       struct arena *arena, uint32_t ordinals, uint32_t ordinal);
+
+/* Where those that enter go, for trie_warm(): how many walks, `most` at most. */
+size_t index_change_walks(const struct index_change *change, const struct index_table *table,
+			  struct trie_walk *walks, size_t most);
 
 void index_change_done(struct index_change *change);
 

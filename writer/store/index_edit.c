@@ -181,6 +181,27 @@ set_posting_trie(const struct index_edit *ix, uint32_t link, uint32_t count, uin
 	return 0;
 }
 
+/*
+ * The array gets one ordinal more, at this place, in the block it has: fresh, and with room to its last unit.
+ * False: it has none.
+ */
+static bool
+grow_array(const struct index_edit *ix, uint32_t link, uint32_t at, uint32_t ordinal)
+{
+	struct posting *p = arena_payload(ix->arena, link);
+	uint32_t length = posting_length(p->count, p->value_length),
+		 longer = length + (uint32_t)sizeof(p->ordinals[0]);
+
+	if (!trie_edit_is_fresh(ix->edit, link) || block_footprint(longer) != block_footprint(length))
+		return false;
+	memmove(p->ordinals + at + 1, p->ordinals + at,
+		(p->count - at) * sizeof(p->ordinals[0]) + p->value_length);
+	p->ordinals[at] = ordinal;
+	p->count++;
+	arena_block(ix->arena, link)->type_length = (uint32_t)BLOCK_POSTINGS << 28 | longer;
+	return true;
+}
+
 /* An immediate ordinal or postings, with one ordinal more. */
 static int
 entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t length, uint32_t ordinal,
@@ -188,7 +209,7 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 {
 	const struct posting *old;
 	struct posting *p;
-	uint32_t trie = 0, at = 0, ref;
+	uint32_t trie = 0, at, ref;
 	int r;
 
 	if (link_is_immediate(link)) {
@@ -213,9 +234,10 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 			return r;
 		return before ? -EBADMSG : set_posting_trie(ix, link, count + 1, trie, ret_link);
 	}
-	while (at < old->count && old->ordinals[at] < ordinal)
-		at++;
-	if (at < old->count && old->ordinals[at] == ordinal)
+	at = old->count; /* mostly it is the greatest */
+	while (at > 0 && old->ordinals[at - 1] > ordinal)
+		at--;
+	if (at > 0 && old->ordinals[at - 1] == ordinal)
 		return -EBADMSG;
 	if (old->count == POSTING_ARRAY_MAX) { /* the array becomes a trie */
 		for (uint32_t i = 0; i < old->count; i++) {
@@ -232,6 +254,10 @@ entry_add(const struct index_edit *ix, uint32_t link, const char *value, size_t 
 			return r;
 		p->ordinals[0] = trie;
 		trie_edit_drop_block(ix->edit, link);
+		return 0;
+	}
+	if (grow_array(ix, link, at, ordinal)) {
+		*ret_link = link;
 		return 0;
 	}
 	r = new_posting(ix, old->count + 1, old->count + 1, value, length, &ref, &p);

@@ -13,6 +13,8 @@
 
 /* Fewer objects are found as fast through a trie of one or two nodes. */
 #define OBJECTS_MIN 16u
+/* Room for so many notes is kept between commits; more is a large list's. */
+#define KEEP 4096u
 
 void
 shortcut_edit_done(struct shortcut_edit *e)
@@ -124,6 +126,11 @@ shortcut_apply(struct shortcut_edit *e, const struct arena *arena, const struct 
 			atomic_store_explicit(&by_ordinal[c->ordinal], c->new_ref, memory_order_release);
 	}
 	e->count = 0;
+	if (e->room > KEEP) {
+		free(e->changes);
+		e->changes = NULL;
+		e->room = 0;
+	}
 }
 
 /* ---- tables ---- */

@@ -29,6 +29,7 @@ store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct 
 	s->edit = trie_edit_new(arena);
 	if (!s->intern || !s->edit)
 		goto fail;
+	arena_on_full(arena, store_make_room, s);
 	path_compile(&s->uid_path, "metadata.uid", strlen("metadata.uid"), NULL, NULL);
 	path_compile(&s->version_path, "metadata.resourceVersion", strlen("metadata.resourceVersion"), NULL,
 		     NULL);
@@ -43,6 +44,7 @@ store_new(struct arena *arena, struct intern *intern, struct pins *pins, struct 
 		s->seq = s->published_seq = root->seq;
 		s->consumers = root->consumers;
 		s->table = root->table;
+		s->adopted_wall_ns = root->committed_wall_ns;
 		memcpy(s->lineage, root->lineage, sizeof(s->lineage));
 		arena_set_working_epoch(arena, s->epoch + 1);
 	} else {
@@ -68,6 +70,7 @@ store_free(struct store *s)
 {
 	if (!s)
 		return;
+	arena_on_full(s->arena, NULL, NULL);
 	for (unsigned i = 0; i < s->resource_count; i++)
 		store_resource_free(s->resources[i]);
 	index_change_done(&s->change);
@@ -100,6 +103,12 @@ uint64_t
 store_seq(const struct store *s)
 {
 	return s->seq;
+}
+
+uint64_t
+store_adopted_wall_ns(const struct store *s)
+{
+	return s->adopted_wall_ns;
 }
 
 void
@@ -153,6 +162,18 @@ store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8])
 		return;
 	memcpy(now->cluster, cluster, sizeof(now->cluster));
 	s->resources[resource]->dirty = true;
+}
+
+void
+store_set_fingerprint(struct store *s, unsigned resource, const uint8_t fingerprint[24])
+{
+	struct resource *now = &s->resources[resource]->now;
+
+	if (memcmp(now->fingerprint, fingerprint, sizeof(now->fingerprint)) == 0)
+		return;
+	memcpy(now->fingerprint, fingerprint, sizeof(now->fingerprint));
+	s->resources[resource]->dirty = true;
+	s->root_changed = s->table_changed = true;
 }
 
 void

@@ -155,6 +155,8 @@ int store_delete(struct store *s, unsigned resource, uint64_t key_hash, const ch
 
 /* From which cluster the content is (fingerprint.h); a new resource has zeroes. */
 void store_set_cluster(struct store *s, unsigned resource, const uint8_t cluster[8]);
+/* What its content is, said anew; the content stays. */
+void store_set_fingerprint(struct store *s, unsigned resource, const uint8_t fingerprint[24]);
 
 /*
  * The RV and state that the next commit shows with the changes so far. version longer than
@@ -206,6 +208,10 @@ void store_on_events(struct store *s,
  * commit calls, and whoever closes or overflows a queue. Without `lowest` nothing is held.
  */
 void store_hold_for(struct store *s, uint64_t (*lowest)(void *context, unsigned resource), void *context);
+
+/* Whether anybody is told of this resource's changes: `heard` answers. Without it nobody is. */
+void store_heard_by(struct store *s, bool (*heard)(void *context, unsigned resource), void *context);
+bool store_is_heard(const struct store *s, unsigned resource);
 void store_release_held(struct store *s);
 /*
  * Bytes held of a resource for one who has read everything up to seq and nothing after it: what left the
@@ -216,7 +222,7 @@ uint64_t store_held_bytes(const struct store *s, unsigned resource, uint64_t seq
 /*
  * How long deletions are remembered. Tombstones go, oldest first, when there are more than `count`, they hold
  * more than `bytes` (with what their objects shared with no other when they were deleted) or an eighth of the
- * arena's largest size, or are older than `age_ns`; count 0: none are kept. By age they go in
+ * arena's budget, or are older than `age_ns`; count 0: none are kept. By age they go in
  * store_expire_tombstones(), which publishes nothing by itself, and leaves alone what nobody asked for yet
  * (store_add_resource). When the arena refused something for want of room, half of them go with the next
  * commit or store_sweep(). The default is STORE_TOMBSTONES.
@@ -249,6 +255,9 @@ int store_set_status(struct store *s, unsigned resource, const char *json);
 int store_set_consumers(struct store *s, const struct consumer *consumers, size_t count);
 const struct consumer *store_consumers(const struct store *s, size_t *ret_count);
 
+/* When the writer before us committed last, by its wall clock; 0: the arena is new. */
+uint64_t store_adopted_wall_ns(const struct store *s);
+
 void store_lineage(const struct store *s, uint8_t ret_lineage[16]);
 uint64_t store_seq(const struct store *s);		/* of the last change, published or not */
 
@@ -260,8 +269,27 @@ uint64_t store_seq(const struct store *s);		/* of the last change, published or 
  */
 int store_sweep(struct store *s);
 
-/* Free what no reader can see any more. A commit does it by itself once enough has gathered. */
+/*
+ * Free what no reader can see any more; what was kept for revoked readers too, when the last of them is gone.
+ * As much of it as some milliseconds allow. A commit does it by itself once enough has gathered, and so does
+ * whatever finds the arena full, until that finds room.
+ */
 void store_reclaim(struct store *s);
+/*
+ * The reader of this slot is waited for no more, though it may go on reading: from now on its calls say
+ * EXPIRED, its pins hold back no memory, only places: where something stands that it can see, nothing else
+ * comes until its slot is removed from the pins, and pages of which nothing else is in use lose their memory
+ * (shm-layout/PROTOCOLS.md, Revoke). What was held back for it alone comes free by this and the next
+ * commits, as by store_reclaim(). Its queues are the caller's to end, after this and before the next commit.
+ * Cost: that of store_reclaim(), and a millisecond for each 500 MiB of the arena
+ */
+void store_revoke(struct store *s, unsigned slot);
+/*
+ * Called where the arena is full of what some reader can still see, and something is about to be refused:
+ * see to it that one sees less, and say whether that happened. Called again as long as that is not enough. It
+ * is called amid changes and commits, and may call store_reclaim(), store_revoke() and store_stats() alone.
+ */
+void store_on_full(struct store *s, bool (*make_room)(void *context), void *context);
 /*
  * Free nothing any more: readers are about to be left alone with this arena, and go on reading what their
  * pins and the unread entries of their queues show, which nobody will see from then on.
@@ -275,7 +303,12 @@ struct store_stats {
 	uint64_t arena_bytes;		/* committed size of the file */
 	uint64_t used_bytes;		/* blocks in use, those that wait for readers included */
 	uint64_t retired_bytes;		/* of these: waiting for readers */
+	uint64_t retired_since_bytes;	/* of these: since the last commit, for which the next one waits */
 	uint64_t free_bytes;
+	uint64_t buried_bytes;		/* in use no more, seen by revoked readers */
+	uint64_t absent_bytes;		/* free, without memory */
+	uint64_t present_bytes;		/* of arena_bytes: what has memory */
+	uint64_t budget_bytes;		/* how much of that there may be */
 	uint64_t private_bytes;		/* the books */
 	uint64_t shared_blocks;
 	uint64_t leaked_blocks;

@@ -14,6 +14,10 @@
 #include "shm-layout/tombstone.h"
 #include "writer/store/collision_edit.h"
 #include "writer/store/store_keys.h"
+#include "writer/store/trie_warm.h"
+
+/* The tries of fewer objects stand in the caches as they are. */
+#define WARM_MIN 8192u
 
 /*
  * Compute what the change does to the indexes, and make sure of all memory that it may need. 0, -ENOSPC,
@@ -48,6 +52,24 @@ prepare_change(struct store *s, struct store_resource *res, struct value before,
 		r = arena_ensure(s->arena, bytes);
 	}
 	return r;
+}
+
+/*
+ * A new object's place in the identity trie and in the indexes, and the objects that stand there: they are
+ * asked whether they are the same.
+ */
+static void
+warm(const struct store *s, const struct store_resource *res, uint64_t key_hash)
+{
+	struct trie_walk walks[TRIE_WARM_MAX] = {{key_hash, res->now.identity}};
+	size_t count = index_change_walks(&s->change, &res->indexes, walks + 1, TRIE_WARM_MAX - 1) + 1,
+	       met = 0;
+
+	trie_warm(&s->arena->view, walks, count);
+	for (size_t i = 0; i < count; i++)
+		if (link_is_immediate(walks[i].link))
+			walks[met++] = (struct trie_walk){link_value(walks[i].link), res->now.ordinals};
+	trie_warm(&s->arena->view, walks, met);
 }
 
 static int
@@ -211,6 +233,8 @@ put(struct store *s, unsigned id, struct draft d, uint32_t found)
 
 	if (r < 0)
 		return r;
+	if (res->now.object_count >= WARM_MIN)
+		warm(s, res, object_at(&s->arena->view, d.ref)->key_hash);
 	arena_open_reserve(s->arena, true);
 	if (known && !leaving) {
 		r = update_object(s, id, known, d.ref);

@@ -16,6 +16,7 @@ store_resource_free(struct store_resource *res)
 {
 	if (!res)
 		return;
+	index_table_changed(&res->indexes);
 	for (unsigned i = 0; i < res->indexes.count; i++)
 		index_def_done(&res->indexes.defs[i]);
 	free(res->indexes.defs);

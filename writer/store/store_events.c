@@ -160,6 +160,19 @@ store_hold_for(struct store *s, uint64_t (*lowest)(void *context, unsigned resou
 }
 
 void
+store_heard_by(struct store *s, bool (*heard)(void *context, unsigned resource), void *context)
+{
+	s->heard = heard;
+	s->heard_context = context;
+}
+
+bool
+store_is_heard(const struct store *s, unsigned resource)
+{
+	return s->heard && s->heard(s->heard_context, resource);
+}
+
+void
 store_release_held(struct store *s)
 {
 	for (unsigned i = 0; i < s->resource_count; i++)

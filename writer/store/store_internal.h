@@ -75,6 +75,7 @@ struct store {
 	uint64_t epoch;			/* published */
 	uint64_t commits;
 	uint8_t lineage[16];
+	uint64_t adopted_wall_ns;
 	uint32_t root;			/* ref of the published root; 0: none */
 	bool root_changed;
 	bool expects_more;              /* store_expect() */
@@ -85,10 +86,14 @@ struct store {
 	struct path uid_path, version_path;
 	void (*on_commit)(void *context, uint64_t epoch);
 	void *on_commit_context;
+	bool (*on_full)(void *context);
+	void *on_full_context;
 	void (*on_events)(void *context, const struct store_event *events, size_t count, uint64_t base);
 	void *on_events_context;
 	uint64_t (*lowest)(void *context, unsigned resource);
 	void *lowest_context;
+	bool (*heard)(void *context, unsigned resource);
+	void *heard_context;
 	struct store_event *events;	/* of the next commit, in order of seq */
 	size_t event_count, event_capacity;
 	uint64_t published_seq;		/* of the published root */
@@ -103,6 +108,9 @@ int store_load_resources(struct store *s, const struct root *root);
 
 /* Give up becoming something else: what was filled goes. */
 void store_redefine_abandon(struct store *s, struct store_resource *res);
+
+/* The arena is full: whether some of it came free, for arena_on_full() (commit.c). */
+bool store_make_room(void *store);
 
 /* ---- tombstones (store_tombstones.c) ---- */
 

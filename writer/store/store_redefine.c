@@ -33,6 +33,7 @@ store_redefine_abandon(struct store *s, struct store_resource *res)
 
 	if (!res->next)
 		return;
+	index_table_changed(table);
 	while (table->count > table->shown) {
 		table->count--;
 		index_retire_all(s->edit, s->arena, table->roots[table->count]);
@@ -130,6 +131,7 @@ store_redefine(struct store *s, unsigned id, const char *descriptor_json, const 
 	memcpy(next->fingerprint, fingerprint, sizeof(next->fingerprint));
 	next->count = described->indexes.count;
 	place_indexes(&res->indexes, &described->indexes, next->places);
+	index_table_changed(&res->indexes);
 	res->next = next;
 	store_resource_free(described);
 	return 0;
@@ -172,6 +174,7 @@ exchange_indexes(struct store *s, struct store_resource *res)
 		memset(&old->defs[next->places[i]], 0, sizeof(old->defs[0]));
 		old->roots[next->places[i]] = 0;
 	}
+	index_table_changed(old);
 	for (unsigned i = 0; i < old->count; i++) {
 		index_retire_all(s->edit, s->arena, old->roots[i]);
 		index_def_done(&old->defs[i]);

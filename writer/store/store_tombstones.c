@@ -319,7 +319,7 @@ void
 tombstones_trim(struct store *s, struct store_resource *res)
 {
 	const struct tombstones *list = &res->tombstones;
-	uint64_t bytes = s->arena->max_bytes / ARENA_SHARE;
+	uint64_t bytes = arena_budget(s->arena) / ARENA_SHARE;
 
 	if (bytes > list->limits.bytes)
 		bytes = list->limits.bytes;

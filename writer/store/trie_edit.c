@@ -13,6 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define AHEAD 8u
+/* Of the list of what was made so much is kept between commits; more is a large list's. */
+#define KEEP 65536u
+
 struct trie_edit {
 	struct arena *arena;
 	uint64_t *fresh;	/* bitmap over refs: node made since the last seal */
@@ -483,12 +487,20 @@ trie_edit_seal(struct trie_edit *e)
 	for (size_t i = 0; i < e->made_count; i++) {
 		uint32_t ref = e->made[i];
 
+		/* they are far away by now: some are asked for ahead */
+		if (i + AHEAD < e->made_count)
+			__builtin_prefetch(arena_block(e->arena, e->made[i + AHEAD]));
 		if (!trie_edit_is_fresh(e, ref))
 			continue;
 		arena_seal(e->arena, ref);
 		e->fresh[ref / 64] &= ~(1ull << (ref % 64));
 	}
 	e->made_count = 0;
+	if (e->made_capacity > KEEP) {
+		free(e->made);
+		e->made = NULL;
+		e->made_capacity = 0;
+	}
 }
 
 void

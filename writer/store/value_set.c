@@ -12,7 +12,7 @@
 #include "shm-layout/object.h"
 
 struct filling {
-	struct value_set *set;
+	struct value_set *sets;
 	const uint8_t *hash_key;
 };
 
@@ -33,10 +33,10 @@ value_set_compare(const struct value_set *a, size_t i, const struct value_set *b
 }
 
 static int
-add(const char *data, size_t length, void *context)
+add(unsigned index, const char *data, size_t length, void *context)
 {
 	struct filling *f = context;
-	struct value_set *set = f->set;
+	struct value_set *set = &f->sets[index];
 
 	if (set->count == set->capacity) {
 		size_t wider = set->capacity ? set->capacity * 2 : 32;
@@ -74,25 +74,34 @@ compare_entries(const void *a, const void *b, void *bytes)
 	return compare(bytes, a, bytes, b);
 }
 
-int
-value_set_fill(struct value_set *set, const struct index_def *def, struct value body,
-	       const uint8_t hash_key[16])
+/* Sort, and keep one of each. */
+static void
+order(struct value_set *set)
 {
-	struct filling f = {set, hash_key};
 	size_t kept = 0;
-	int r;
 
-	set->count = 0;
-	set->used = 0;
-	r = index_def_each(def, body, add, &f);
-	if (r < 0 || set->count < 2)
-		return r;
+	if (set->count < 2)
+		return;
 	qsort_r(set->entries, set->count, sizeof(set->entries[0]), compare_entries, set->bytes);
 	for (size_t i = 0; i < set->count; i++)
 		if (kept == 0 || value_set_compare(set, i, set, kept - 1) != 0)
 			set->entries[kept++] = set->entries[i];
 	set->count = kept;
-	return 0;
+}
+
+int
+value_sets_fill(struct value_set *sets, unsigned count, struct index_plan *plan, struct value body,
+		const uint8_t hash_key[16])
+{
+	struct filling f = {sets, hash_key};
+	int r;
+
+	for (unsigned i = 0; i < count; i++)
+		value_set_clear(&sets[i]);
+	r = index_plan_each(plan, body, add, &f);
+	for (unsigned i = 0; i < count && r == 0; i++)
+		order(&sets[i]);
+	return r;
 }
 
 void

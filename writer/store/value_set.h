@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shm-layout/index_def.h"
+#include "writer/store/index_plan.h"
 
 struct value_entry {
 	uint64_t hash;
@@ -28,9 +28,15 @@ struct value_set {
 	size_t used, room;
 };
 
-/* Fill it with the values of a body. 0, -ENOMEM, -EBADMSG. */
-int value_set_fill(struct value_set *set, const struct index_def *def, struct value body,
-		   const uint8_t hash_key[16]);
+/* Fill `count` of them with the values of a body, each with those in its index. 0, -ENOMEM, -EBADMSG. */
+int value_sets_fill(struct value_set *sets, unsigned count, struct index_plan *plan, struct value body,
+		    const uint8_t hash_key[16]);
+static inline void
+value_set_clear(struct value_set *set)
+{
+	set->count = 0;
+	set->used = 0;
+}
 void value_set_done(struct value_set *set);
 
 static inline const char *

@@ -4,12 +4,13 @@ package main
 
 // client-go's informer of pods, with one handler.
 //
-//	peer events -server URL [-json]
+//	peer events -server URL | -kubeconfig FILE [-json]
 //	                            a protobuf (JSON) informer of pods with one handler; prints "ready PODS" when that has synced
 //	run RATE N                  has the server make N changes at RATE a second (0: as fast as the slowest watcher takes them):
 //	                            events got, p50, p99 µs from made to handler entered, events/s, µs of CPU an event
 //	begin                       forgets what came; answers 0
-//	await SECONDS N             until N updates came since then, at most so long: how many
+//	await SECONDS N             until N updates came since then, at most so long: how many; p50, p99 µs from made to handler entered; when
+//	                            the last one came, µs
 //	pss                         bytes of this process
 
 import (
@@ -28,6 +29,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 type eventSink struct {
@@ -66,12 +68,26 @@ func (s *eventSink) run(server string, rate float64, n int) {
 		(cpuSeconds()-cpu)/float64(max(1, len(us)))*1e6)
 }
 
+func (s *eventSink) print() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	us := sorted(s.ns)
+	fmt.Printf("%d %.1f %.1f %d\n", len(us), float64(percentile(us, .5))/1e3, float64(percentile(us, .99))/1e3, s.last/1000)
+}
+
 func eventsMain(args []string) {
 	fs := flag.NewFlagSet("events", flag.ExitOnError)
 	server := fs.String("server", "", "")
+	kubeconfig := fs.String("kubeconfig", "", "")
 	json := fs.Bool("json", false, "")
 	fs.Parse(args)
-	config := &rest.Config{Host: *server, QPS: -1}
+	config := &rest.Config{Host: *server}
+	if *kubeconfig != "" {
+		var err error
+		config, err = clientcmd.BuildConfigFromFlags("", *kubeconfig)
+		die(err)
+	}
+	config.QPS = -1
 	config.ContentType = "application/json"
 	if !*json {
 		config.ContentType = "application/vnd.kubernetes.protobuf"
@@ -114,7 +130,8 @@ func eventsMain(args []string) {
 			sink.begin()
 			fmt.Println("0")
 		case "await":
-			fmt.Println(sink.await(rate, n))
+			sink.await(rate, n)
+			sink.print()
 		case "pss":
 			fmt.Println(pssBytes())
 		default:

@@ -13,12 +13,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "shm-layout/protocol.h"
+#include "shm-layout/slot.h"
 #include "tests/support/broker_fixture.h"
+#include "writer/serve/broker_internal.h"
 
 static struct informer_status
 status_of(struct informer *inf)
@@ -125,7 +130,7 @@ a_reader_outlives_the_daemon_and_moves_to_the_next(void **state)
 	assert_string_not_equal(status_of(inf).reason, "");
 	assert_int_equal(get(inf, "a"), 0);
 
-	broker_fixture_replace(fx, true, false);
+	broker_fixture_replace(fx, true);
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "b");
 	DISPATCH_UNTIL(inf, status_of(inf).connected);
@@ -142,9 +147,9 @@ a_reader_outlives_the_daemon_and_moves_to_the_next(void **state)
 	informer_detach(inf);
 }
 
-/* A daemon that moves to a new generation while it lives brings its readers along. */
+/* Each daemon that follows has its reader back by itself, and the reader one arena after the other. */
 static void
-an_announced_generation_reaches_attached_readers(void **state)
+a_reader_follows_from_daemon_to_daemon(void **state)
 {
 	struct broker_fixture *fx = *state;
 	struct informer *inf;
@@ -154,7 +159,7 @@ an_announced_generation_reaches_attached_readers(void **state)
 	inf = broker_fixture_attach(fx, 0);
 	assert_int_equal(get(inf, "a"), 0);
 	for (unsigned i = 1; i <= 5; i++) {
-		broker_fixture_replace(fx, true, true);
+		broker_fixture_replace(fx, true);
 		broker_fixture_pod(fx, "b");
 		DISPATCH_UNTIL(inf, status_of(inf).attaches == 1 + i);
 		assert_int_equal(get(inf, "b"), 0);
@@ -179,7 +184,7 @@ begin_moves_on_the_superseded_word(void **state)
 	broker_fixture_pod(fx, "a");
 	inf = broker_fixture_attach(fx, 0);
 	broker_fixture_stop(fx);
-	broker_fixture_replace(fx, true, false);
+	broker_fixture_replace(fx, true);
 	assert_int_equal(get(inf, "a"), 0);
 	broker_fixture_start(fx);
 	broker_fixture_pod(fx, "b");
@@ -335,6 +340,126 @@ count_descriptors(bool *ret_all_cloexec)
 	return n;
 }
 
+/* A WELCOME with one descriptor more than there should be, each of them nothing that can be mapped. */
+static void
+welcome_with_too_many(int peer)
+{
+	union {
+		struct cmsghdr head;
+		char space[CMSG_SPACE(sizeof(int) * (PROTOCOL_DESCRIPTORS + 1))];
+	} control = {0};
+	struct message_welcome welcome = {.generation = 1, .slot_bytes = SLOT_BYTES};
+	struct iovec io = {&welcome, sizeof(welcome)};
+	struct msghdr packet = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	int fds[PROTOCOL_DESCRIPTORS + 1], null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (unsigned i = 0; i < PROTOCOL_DESCRIPTORS + 1; i++)
+		fds[i] = null;
+	welcome.head = (struct message_head){.magic = PROTOCOL_MAGIC,
+					     .version = PROTOCOL_VERSION,
+					     .type = MESSAGE_WELCOME,
+					     .length = sizeof(welcome)};
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(sizeof(fds));
+	memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
+	assert_int_equal(sendmsg(peer, &packet, MSG_NOSIGNAL), sizeof(welcome));
+	close(null);
+}
+
+/* Of more descriptors than a packet has, those beyond are the kernel's to close: there is no room for them.
+ */
+static void
+more_descriptors_than_there_should_be_are_not_taken(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), peer, before;
+	char reason[sizeof(((struct informer_status *)0)->reason)];
+	struct message_hello hello;
+	struct informer *inf;
+	bool cloexec;
+
+	memcpy(address.sun_path, fx->socket, strlen(fx->socket) + 1);
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	inf = broker_fixture_attach(fx, 0);
+	snprintf(reason, sizeof(reason), "%s", status_of(inf).reason);
+	peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	assert_int_equal(recv(peer, &hello, sizeof(hello), 0), sizeof(hello));
+	close(listener);
+	before = count_descriptors(&cloexec);
+	welcome_with_too_many(peer);
+	DISPATCH_UNTIL(inf, strcmp(status_of(inf).reason, reason) != 0);
+	assert_null(strstr(status_of(inf).reason, "makes no sense"));
+	/* the connection is closed, and nothing else is open */
+	assert_true(count_descriptors(&cloexec) <= before);
+	close(peer);
+	informer_detach(inf);
+	unlink(fx->socket);
+}
+
+/* An attached reader is sent an arena and a slot once more, under a number that no message has. */
+static void
+send_reserved(struct broker_fixture *fx, void *context)
+{
+	struct client *c = fx->broker->clients;
+	struct message_welcome message = {.generation = c->generation, .slot_bytes = SLOT_BYTES};
+	int fds[PROTOCOL_DESCRIPTORS] = {fx->broker->arena_fd, -1, c->waker->fd};
+	unsigned slot;
+
+	(void)context;
+	assert_int_equal(pins_add(c->pins, store_epoch(fx->store->store), &slot, &fds[1]), 0);
+	message_head_init(&message.head, (enum message_type)4, sizeof(message));
+	assert_int_equal(client_send_fds(c, &message, sizeof(message), fds, PROTOCOL_DESCRIPTORS), 0);
+	pins_remove(c->pins, slot);
+}
+
+/* How much the broker still has open because readers had it open when it ended. */
+static void
+look_at_lingering(struct broker_fixture *fx, void *context)
+{
+	lingering_look(fx->broker, NULL);
+	*(uint64_t *)context = fx->broker->lingering.count;
+}
+
+static uint64_t
+lingering(struct broker_fixture *fx)
+{
+	uint64_t count = 0;
+
+	broker_fixture_do(fx, look_at_lingering, &count);
+	return count;
+}
+
+/* The number that is reserved is a packet as senseless as any other: the reader hangs up, and comes again. */
+static void
+the_reserved_message_makes_no_sense(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *inf;
+	bool cloexec;
+	int open = 0;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	inf = broker_fixture_attach(fx, 0);
+	for (unsigned i = 2; i <= 4; i++) {
+		broker_fixture_do(fx, send_reserved, NULL);
+		DISPATCH_UNTIL(inf, status_of(inf).attaches == i && status_of(inf).connected);
+		broker_fixture_wait_readers(fx, 1);
+		assert_int_equal(broker_fixture_stats(fx).attached, i);
+		assert_int_equal(get(inf, "a"), 0);
+		/* what came with it was closed */
+		DISPATCH_UNTIL(inf, lingering(fx) == 0);
+		if (i > 2)
+			assert_int_equal(count_descriptors(&cloexec), open);
+		open = count_descriptors(&cloexec);
+	}
+	informer_detach(inf);
+}
+
 /* Every descriptor is close-on-exec, and detach closes all of them, also after moves. */
 static void
 descriptors_are_close_on_exec_and_closed_by_detach(void **state)
@@ -353,7 +478,7 @@ descriptors_are_close_on_exec_and_closed_by_detach(void **state)
 	inf = broker_fixture_attach(fx, 0);
 	count_descriptors(&cloexec);
 	assert_int_equal(cloexec, before_cloexec);
-	broker_fixture_replace(fx, true, true);
+	broker_fixture_replace(fx, true);
 	DISPATCH_UNTIL(inf, status_of(inf).attaches == 2);
 	informer_detach(inf);
 	broker_fixture_wait_readers(fx, 0);
@@ -491,11 +616,13 @@ main(void)
 		TEST(attach_succeeds_before_the_daemon_exists),
 		TEST(begin_attaches_for_those_who_never_dispatch),
 		TEST(a_reader_outlives_the_daemon_and_moves_to_the_next),
-		TEST(an_announced_generation_reaches_attached_readers),
+		TEST(a_reader_follows_from_daemon_to_daemon),
 		TEST(begin_moves_on_the_superseded_word),
 		TEST(snapshots_expire_when_their_slot_is_lost),
 		TEST(a_starting_daemon_puts_readers_off),
 		TEST(every_call_in_a_child_says_forked),
+		TEST(more_descriptors_than_there_should_be_are_not_taken),
+		TEST(the_reserved_message_makes_no_sense),
 		TEST(descriptors_are_close_on_exec_and_closed_by_detach),
 		TEST(options_are_checked),
 		TEST(each_failed_allocation_is_survived),

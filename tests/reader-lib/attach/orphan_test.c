@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,135 +15,29 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "reader-lib/informer.h"
 #include "shm-layout/lock_note.h"
-#include "tests/support/generations.h"
-#include "tests/support/store_fixture.h"
+#include "shm-layout/root.h"
+#include "tests/support/left_world.h"
 #include "tests/support/temp_dir.h"
-#include "writer/daemon/lock.h"
-
-struct world {
-	void *dir;
-	char *socket, *lock_path;
-	struct generations generations;
-	struct lock lock;
-	struct arena *arena;
-	struct store_fixture *store;
-};
-
-/* A writer starts: takes the lock, adopts what is there, publishes, and says where. */
-static void
-writer_starts(struct world *w)
-{
-	struct intern *intern = NULL;
-	char *error = NULL, path[512];
-
-	assert_int_equal(lock_take(w->socket, &w->lock, &error), 0);
-	w->arena = generations_next(&w->generations, &intern);
-	w->store = store_fixture_over(w->arena, intern);
-	snprintf(path, sizeof(path), "%s/%s", w->generations.path, w->arena->name);
-	assert_int_equal(lock_note_arena(&w->lock, path, w->arena->header->incarnation), 0);
-}
-
-static void
-put(struct world *w, const char *name)
-{
-	assert_true(store_fixture_putf(w->store,
-				       "{\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\","
-				       "\"resourceVersion\":\"1\"}}",
-				       name) >= 0);
-	assert_true(store_commit(w->store->store) >= 0);
-}
-
-/* It is gone, as by kill -9: nobody writes, the header still says that it lives. */
-static void
-writer_dies(struct world *w)
-{
-	lock_release(&w->lock);
-	store_fixture_free(w->store);
-	w->store = NULL;
-	arena_close(w->arena);
-	free(w->arena);
-	w->arena = NULL;
-}
-
-static int
-set_up(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	assert_non_null(w);
-	assert_int_equal(temp_dir_setup(&w->dir), 0);
-	w->socket = strdup(temp_path(w->dir, "s.sock"));
-	w->lock_path = strdup(temp_path(w->dir, "s.sock.lock"));
-	generations_begin(&w->generations);
-	writer_starts(w);
-	put(w, "a");
-	*state = w;
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	struct world *w = *state;
-
-	if (w->store)
-		writer_dies(w);
-	generations_end(&w->generations);
-	free(w->socket);
-	free(w->lock_path);
-	temp_dir_teardown(&w->dir);
-	free(w);
-	return 0;
-}
-
-static struct informer *
-attach(const struct world *w, uint32_t flags)
-{
-	struct informer_options options = {.size = sizeof(options), .flags = flags, .socket_path = w->socket};
-	struct informer *inf;
-
-	assert_int_equal(informer_attach(&options, &inf), 0);
-	return inf;
-}
-
-/* What a lookup of default/NAME says, by a handle that is made for it when inf is NULL. */
-static int
-get(const struct world *w, struct informer *inf, const char *name)
-{
-	struct informer *own = inf ? NULL : attach(w, INFORMER_ORPHAN);
-	struct informer_resource *pods;
-	struct informer_snapshot snap;
-	struct informer_object pod;
-	int r = informer_resource_open(inf ? inf : own, "pods", &pods);
-
-	if (r == 0)
-		r = informer_begin(inf ? inf : own, &snap);
-	if (r == 0) {
-		r = informer_get_z(&snap, pods, "default", name, &pod);
-		informer_end(&snap);
-	}
-	informer_detach(own);
-	return r;
-}
 
 /* Who starts while no writer lives, and asks for it, reads its last commit; it is told how that is. */
 static void
 what_a_dead_writer_left_is_read(void **state)
 {
-	struct world *w = *state;
+	struct left_world *w = *state;
 	struct informer_status status = {.size = sizeof(status)};
 	struct informer *inf;
 
-	writer_dies(w);
-	inf = attach(w, INFORMER_ORPHAN);
-	assert_int_equal(get(w, inf, "a"), 0);
-	assert_int_equal(get(w, inf, "b"), INFORMER_E_NOT_FOUND);
+	left_world_die(w);
+	inf = left_world_attach(w, INFORMER_ORPHAN);
+	assert_int_equal(left_world_get(w, inf, "a"), 0);
+	assert_int_equal(left_world_get(w, inf, "b"), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_wait_attached(inf, 0), 0);
 	assert_int_equal(informer_status(inf, &status), 0);
 	assert_true(status.attached);
@@ -152,20 +47,131 @@ what_a_dead_writer_left_is_read(void **state)
 	informer_detach(inf);
 }
 
-/* Who does not ask for it waits for informerd, as ever; and one that verifies has no keys to do it with. */
+/* Who does not ask for it waits for informerd, as ever. */
 static void
 only_who_asks_for_it_reads_an_orphan(void **state)
 {
-	struct world *w = *state;
-	struct informer *plain, *verifying;
+	struct left_world *w = *state;
+	struct informer_status status = {.size = sizeof(status)};
+	struct informer *plain;
 
-	writer_dies(w);
-	plain = attach(w, 0);
-	verifying = attach(w, INFORMER_ORPHAN | INFORMER_VERIFY);
-	assert_int_equal(get(w, plain, "a"), INFORMER_E_NOT_READY);
-	assert_int_equal(get(w, verifying, "a"), INFORMER_E_NOT_READY);
+	left_world_die(w);
+	plain = left_world_attach(w, 0);
+	assert_int_equal(left_world_get(w, plain, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(informer_status(plain, &status), 0);
+	assert_int_equal(status.failure, -ENOENT);
 	informer_detach(plain);
-	informer_detach(verifying);
+}
+
+/* A verifying reader of an orphan: INFORMER_E_NOT_READY with this in the reason, or what a lookup says. */
+static int
+verify(const struct left_world *w, const char *reason)
+{
+	struct informer *inf = left_world_attach(w, INFORMER_ORPHAN | INFORMER_VERIFY);
+	struct informer_status status = {.size = sizeof(status)};
+	struct informer_verify_counts counts = {0};
+	struct informer_snapshot snap;
+	int r = informer_begin(inf, &snap);
+
+	assert_int_equal(informer_status(inf, &status), 0);
+	if (r == 0) {
+		r = informer_verify(&snap, NULL, NULL, &counts);
+		assert_true(counts.tags > 0);
+		informer_end(&snap);
+	} else if (!strstr(status.reason, reason)) {
+		fail_msg("'%s' does not say '%s'", status.reason, reason);
+	}
+	informer_detach(inf);
+	return r;
+}
+
+/* Turn one byte of the arena that was left. */
+static void
+damage(const struct left_world *w, uint64_t offset)
+{
+	struct lock_note note;
+	int lock = open(w->lock_path, O_RDONLY | O_CLOEXEC), arena;
+	uint8_t byte;
+
+	assert_int_equal(lock_note_read(lock, &note), 0);
+	arena = open(note.arena, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pread(arena, &byte, 1, (off_t)offset), 1);
+	byte ^= 1;
+	assert_int_equal(pwrite(arena, &byte, 1, (off_t)offset), 1);
+	close(arena);
+	close(lock);
+}
+
+/* Change the root as one could who has the keys of blocks, as every verifying reader does. */
+static void
+forge_root(struct left_world *w, uint64_t offset)
+{
+	struct block *b = (struct block *)(uintptr_t)(w->arena->view.base + offset);
+	struct root *root = (struct root *)(void *)b->payload;
+
+	root->seq++;
+	b->tag = tag_block(&w->arena->keys, offset, b,
+			   tag_content_hash(&w->arena->keys, b->payload, tag_covered(b)));
+}
+
+/* One that verifies takes the keys from the key file: every block is checked, and the root, and the header.
+ */
+static void
+an_orphan_is_verified_with_the_key_file(void **state)
+{
+	struct left_world *w = *state;
+	uint64_t root = atomic_load(&w->arena->header->root);
+	uint32_t resource = ((const struct root *)(const void *)(w->arena->view.base + root +
+								 sizeof(struct block)))
+				    ->resources[0];
+	const uint64_t places[] = {offsetof(struct header, created_wall_ns),
+				   root + sizeof(struct block) + offsetof(struct root, seq),
+				   ref_offset(resource) + sizeof(struct block) + 16};
+	static const char *const reasons[] = {"the tag of its header", "the tag of its root", ""};
+
+	left_world_release(w);
+	left_world_key(w, 7, 32, 0600);
+	assert_int_equal(verify(w, ""), 0);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		damage(w, places[i]);
+		assert_int_equal(verify(w, reasons[i]), i < 2 ? INFORMER_E_NOT_READY : INFORMER_E_CORRUPT);
+		damage(w, places[i]);
+	}
+	assert_int_equal(verify(w, ""), 0);
+	forge_root(w, root);
+	assert_int_equal(verify(w, "the tag of its root"), INFORMER_E_NOT_READY);
+}
+
+/* A key file that may be another's work, or is no key, is none: nothing is read, and the reason is said. */
+static void
+a_key_file_in_other_hands_is_not_believed(void **state)
+{
+	struct left_world *w = *state;
+	const char *elsewhere = temp_path(w->dir, "elsewhere");
+
+	left_world_die(w);
+	assert_int_equal(verify(w, "s.sock.key: No such file"), INFORMER_E_NOT_READY);
+	left_world_key(w, 7, 31, 0600);
+	assert_int_equal(verify(w, "not 32 bytes long"), INFORMER_E_NOT_READY);
+	left_world_key(w, 7, 33, 0600);
+	assert_int_equal(verify(w, "not 32 bytes long"), INFORMER_E_NOT_READY);
+	left_world_key(w, 7, 32, 0640);
+	assert_int_equal(verify(w, "others may read it"), INFORMER_E_NOT_READY);
+	left_world_key(w, 8, 32, 0600);
+	assert_int_equal(verify(w, "made with another key file"), INFORMER_E_NOT_READY);
+	left_world_key(w, 7, 32, 0600);
+	assert_int_equal(rename(w->key_path, elsewhere), 0);
+	assert_int_equal(symlink(elsewhere, w->key_path), 0);
+	assert_int_equal(verify(w, "it is a symbolic link"), INFORMER_E_NOT_READY);
+	assert_int_equal(unlink(w->key_path), 0);
+	assert_int_equal(mkfifo(w->key_path, 0600), 0);
+	assert_int_equal(verify(w, "not a regular file"), INFORMER_E_NOT_READY);
+	if (geteuid() == 0) {
+		assert_int_equal(unlink(w->key_path), 0);
+		left_world_key(w, 7, 32, 0600);
+		assert_int_equal(chown(w->key_path, 65534, 65534), 0);
+		assert_int_equal(verify(w, "belongs to user 65534"), INFORMER_E_NOT_READY);
+	}
 }
 
 /*
@@ -175,19 +181,59 @@ only_who_asks_for_it_reads_an_orphan(void **state)
 static void
 a_living_writers_arena_is_not_taken(void **state)
 {
-	struct world *w = *state;
-	struct informer *inf = attach(w, INFORMER_ORPHAN);
+	struct left_world *w = *state;
+	struct informer *inf = left_world_attach(w, INFORMER_ORPHAN);
 	int r = INFORMER_E_NOT_READY;
 
-	assert_int_equal(get(w, inf, "a"), INFORMER_E_NOT_READY);
-	put(w, "b");
-	writer_dies(w);
+	assert_int_equal(left_world_get(w, inf, "a"), INFORMER_E_NOT_READY);
+	left_world_put(w, "b");
+	left_world_die(w);
 	for (int i = 0; i < 60000 && r == INFORMER_E_NOT_READY; i++) {
 		usleep(1000);
-		r = get(w, inf, "b");
+		r = left_world_get(w, inf, "b");
 	}
 	assert_int_equal(r, 0);
 	informer_detach(inf);
+}
+
+/* What a reader of another user, who may not open the lock file, is told. */
+static int
+failure_for_nobody(const struct left_world *w)
+{
+	pid_t child = fork();
+	int code;
+
+	if (child == 0) {
+		struct informer_options options = {.size = sizeof(options), .socket_path = w->socket};
+		struct informer_status status = {.size = sizeof(status)};
+		struct informer *inf;
+
+		if (setgid(65534) < 0 || setuid(65534) < 0 || informer_attach(&options, &inf) < 0)
+			_exit(9);
+		informer_status(inf, &status);
+		_exit(status.failure == INFORMER_E_NOT_READY ? 1 : status.failure == -ENOENT ? 2 : 3);
+	}
+	assert_int_equal(waitpid(child, &code, 0), child);
+	assert_true(WIFEXITED(code));
+	return WEXITSTATUS(code);
+}
+
+/* Another user tells a writer that starts from none, too. */
+static void
+anybody_sees_whether_a_writer_is_there(void **state)
+{
+	struct left_world *w = *state;
+	int r;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(w->dir, 0755), 0);
+	r = failure_for_nobody(w);
+	if (r == 9)
+		skip();
+	assert_int_equal(r, 1);
+	left_world_die(w);
+	assert_int_equal(failure_for_nobody(w), 2);
 }
 
 /*
@@ -197,22 +243,22 @@ a_living_writers_arena_is_not_taken(void **state)
 static void
 the_next_writer_leaves_an_orphans_blocks_alone(void **state)
 {
-	struct world *w = *state;
+	struct left_world *w = *state;
 	struct informer_snapshot snap;
 	struct informer_resource *pods;
 	struct informer_object pod;
 	struct informer *inf;
 
-	writer_dies(w);
-	inf = attach(w, INFORMER_ORPHAN);
+	left_world_die(w);
+	inf = left_world_attach(w, INFORMER_ORPHAN);
 	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
 	assert_int_equal(informer_begin(inf, &snap), 0);
-	writer_starts(w);
+	left_world_start(w);
 	for (int i = 0; i < 200; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "b%d", i % 10);
-		put(w, name);
+		left_world_put(w, name);
 		assert_true(store_fixture_delete(w->store, "default", i == 0 ? "a" : name) >= 0);
 		assert_true(store_commit(w->store->store) >= 0);
 	}
@@ -220,7 +266,7 @@ the_next_writer_leaves_an_orphans_blocks_alone(void **state)
 	assert_int_equal(informer_get_z(&snap, pods, "default", "b1", &pod), INFORMER_E_NOT_FOUND);
 	assert_int_equal(informer_verify(&snap, NULL, NULL, NULL), 0);
 	informer_end(&snap);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	informer_detach(inf);
 }
 
@@ -231,21 +277,21 @@ the_next_writer_leaves_an_orphans_blocks_alone(void **state)
 static void
 a_file_that_the_note_does_not_mean_is_not_taken(void **state)
 {
-	struct world *w = *state;
+	struct left_world *w = *state;
 	struct lock_note note;
 	int fd;
 
-	writer_dies(w);
-	assert_int_equal(get(w, NULL, "a"), 0);
+	left_world_die(w);
+	assert_int_equal(left_world_get(w, NULL, "a"), 0);
 	fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(lock_note_read(fd, &note), 0);
 	note.incarnation[3] ^= 1;
 	assert_int_equal(lock_note_write(fd, &note), 0);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	note.incarnation[3] ^= 1;
 	assert_int_equal(lock_note_write(fd, &note), 0);
-	assert_int_equal(get(w, NULL, "a"), 0);
+	assert_int_equal(left_world_get(w, NULL, "a"), 0);
 	close(fd);
 }
 
@@ -253,29 +299,29 @@ a_file_that_the_note_does_not_mean_is_not_taken(void **state)
 static void
 a_file_in_other_hands_is_not_taken(void **state)
 {
-	struct world *w = *state;
+	struct left_world *w = *state;
 	struct lock_note note;
 	const char *link_path = temp_path(w->dir, "link");
 	int fd;
 
-	writer_dies(w);
+	left_world_die(w);
 	fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(lock_note_read(fd, &note), 0);
 	assert_int_equal(chmod(note.arena, 0620), 0);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	assert_int_equal(chmod(note.arena, 0600), 0);
 	assert_int_equal(fchmod(fd, 0622), 0);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	assert_int_equal(fchmod(fd, 0600), 0);
-	assert_int_equal(get(w, NULL, "a"), 0);
+	assert_int_equal(left_world_get(w, NULL, "a"), 0);
 
 	assert_int_equal(symlink(note.arena, link_path), 0);
 	snprintf(note.arena, sizeof(note.arena), "%s", link_path);
 	assert_int_equal(lock_note_write(fd, &note), 0);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	snprintf(note.arena, sizeof(note.arena), "/nonexistent/arena");
 	assert_int_equal(lock_note_write(fd, &note), 0);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	close(fd);
 }
 
@@ -283,13 +329,13 @@ a_file_in_other_hands_is_not_taken(void **state)
 static void
 what_is_no_file_is_not_opened(void **state)
 {
-	struct world *w = *state;
+	struct left_world *w = *state;
 	struct lock_note note;
 	char event[sizeof(struct inotify_event) + NAME_MAX + 1];
 	const char *fifo = temp_path(w->dir, "fifo");
 	int fd, watch;
 
-	writer_dies(w);
+	left_world_die(w);
 	fd = open(w->lock_path, O_RDWR | O_CLOEXEC);
 	assert_int_equal(lock_note_read(fd, &note), 0);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
@@ -297,7 +343,7 @@ what_is_no_file_is_not_opened(void **state)
 	assert_int_equal(lock_note_write(fd, &note), 0);
 	watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	assert_true(inotify_add_watch(watch, fifo, IN_OPEN) >= 0);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	assert_int_equal(read(watch, event, sizeof(event)), -1);
 	assert_int_equal(errno, EAGAIN);
 	close(watch);
@@ -319,10 +365,10 @@ a_note_that_makes_no_sense_is_no_note(void **state)
 		"informer 1\n4711\n/dev/null\nzz112233445566778899aabbccddeeff\n",
 		"informer 2\n4711\n/dev/null\n00112233445566778899aabbccddeeff\n",
 	};
-	struct world *w = *state;
+	struct left_world *w = *state;
 	struct lock_note note;
 
-	writer_dies(w);
+	left_world_die(w);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		int fd = open(temp_file(w->dir, "s.sock.lock", texts[i]), O_RDONLY | O_CLOEXEC);
 
@@ -330,40 +376,115 @@ a_note_that_makes_no_sense_is_no_note(void **state)
 		assert_int_equal(lock_note_read(fd, &note), -EBADMSG);
 		assert_string_equal(note.arena, "");
 		close(fd);
-		assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+		assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	}
+}
+
+/* A note that was written over a longer one, whose end is still there: its writer was killed amid that. */
+static void
+what_stands_behind_a_note_is_nothing(void **state)
+{
+	struct left_world *w = *state;
+	int fd;
+
+	left_world_die(w);
+	fd = open(w->lock_path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_int_equal(write(fd, "899aabbccddeeff\n", 16), 16);
+	close(fd);
+	assert_int_equal(left_world_get(w, NULL, "a"), 0);
 }
 
 /* A writer that dies before it has an arena of its own leaves the note of the one before. */
 static void
 a_writer_that_dies_early_leaves_the_orphan_findable(void **state)
 {
-	struct world *w = *state;
+	struct left_world *w = *state;
 	char *error = NULL;
 
-	writer_dies(w);
+	left_world_die(w);
 	assert_int_equal(lock_take(w->socket, &w->lock, &error), 0);
-	assert_int_equal(get(w, NULL, "a"), INFORMER_E_NOT_READY);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
 	lock_release(&w->lock);
-	assert_int_equal(get(w, NULL, "a"), 0);
+	assert_int_equal(left_world_get(w, NULL, "a"), 0);
+}
+
+/*
+ * So does one that has superseded that arena already, but not said where its own is; one that has revoked it
+ * leaves nothing.
+ */
+static void
+a_superseded_orphan_is_read_until_it_is_revoked(void **state)
+{
+	struct left_world *w = *state;
+	struct header *h = w->arena->header;
+
+	atomic_store(&h->superseded_by, 2);
+	left_world_release(w);
+	assert_int_equal(left_world_get(w, NULL, "a"), 0);
+	atomic_store(&h->state, HEADER_REVOKED);
+	assert_int_equal(left_world_get(w, NULL, "a"), INFORMER_E_NOT_READY);
+}
+
+/* Who waits is told of a writer that starts, by its pid; and that none is there when it has ended. */
+static void
+a_writer_that_starts_is_told_from_none(void **state)
+{
+	struct left_world *w = *state;
+	struct informer_status status = {.size = sizeof(status)};
+	struct informer *inf = left_world_attach(w, 0);
+	char pid[32];
+
+	snprintf(pid, sizeof(pid), "(pid %ld) is starting", (long)getpid());
+	assert_int_equal(informer_status(inf, &status), 0);
+	assert_int_equal(status.failure, INFORMER_E_NOT_READY);
+	assert_non_null(strstr(status.reason, pid));
+	left_world_die(w);
+	while (status.failure == INFORMER_E_NOT_READY) {
+		struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+
+		assert_true(poll(&news, 1, 60000) > 0);
+		assert_true(informer_dispatch(inf) >= 0);
+		assert_int_equal(informer_status(inf, &status), 0);
+	}
+	assert_int_equal(status.failure, -ENOENT);
+	assert_non_null(strstr(status.reason, "is informerd running?"));
+	informer_detach(inf);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_a_dead_writer_left_is_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(only_who_asks_for_it_reads_an_orphan, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_living_writers_arena_is_not_taken, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(a_file_in_other_hands_is_not_taken, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_note_that_makes_no_sense_is_no_note, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(what_a_dead_writer_left_is_read, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(only_who_asks_for_it_reads_an_orphan, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(an_orphan_is_verified_with_the_key_file, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_key_file_in_other_hands_is_not_believed, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_superseded_orphan_is_read_until_it_is_revoked,
+						left_world_set_up, left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_writer_that_starts_is_told_from_none, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(anybody_sees_whether_a_writer_is_there, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_living_writers_arena_is_not_taken, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(the_next_writer_leaves_an_orphans_blocks_alone,
+						left_world_set_up, left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_the_note_does_not_mean_is_not_taken,
+						left_world_set_up, left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_file_in_other_hands_is_not_taken, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(what_is_no_file_is_not_opened, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_note_that_makes_no_sense_is_no_note, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(what_stands_behind_a_note_is_nothing, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(a_writer_that_dies_early_leaves_the_orphan_findable,
+						left_world_set_up, left_world_tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

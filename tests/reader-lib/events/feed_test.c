@@ -17,7 +17,9 @@
 
 #include <cmocka.h>
 
+#include "reader-lib/attach/connection.h"
 #include "reader-lib/events/handler.h"
+#include "shm-layout/time_ns.h"
 #include "tests/support/handler_view.h"
 #include "tests/support/writers_queue.h"
 
@@ -119,16 +121,12 @@ model(unsigned rounds, unsigned adopt, uint64_t tombstones, bool run)
 		if (!run && random_below(8) == 0)
 			informer_dispatch(inf);
 		if (adopt && i % adopt == 0) {
-			bool dies = random_below(2);
-
-			if (dies)
-				broker_fixture_stop(fx);
+			broker_fixture_stop(fx);
 			broker_fixture_adopt(fx);
 			broker_fixture_do(fx, short_memory, &tombstones);
-			if (dies && random_below(2))
+			if (random_below(2))
 				broker_fixture_do(fx, some_changes, history);
-			if (dies)
-				broker_fixture_start(fx);
+			broker_fixture_start(fx);
 		}
 		if (random_below(20) == 0) {
 			struct view *v = &views[random_below(LATE)];
@@ -188,7 +186,7 @@ in_an_event_loop_nothing_is_lost(void **state)
 	model(1000, 0, 10000, false);
 }
 
-/* Over generations that the daemon makes, dying or not. */
+/* Over daemons that die, and the generations of those that follow. */
 static void
 over_generations_nothing_is_lost(void **state)
 {
@@ -236,8 +234,8 @@ await_new_ring(struct recorder_world *w)
 }
 
 /*
- * The daemon makes a new generation: what waits in the old ring is told as it was, then the new one goes on;
- * nothing is coalesced.
+ * The next daemon is there before its reader looks: what waits in the old ring is told as it was, then the
+ * new one goes on; nothing is coalesced.
  */
 static void
 a_switch_of_generations_loses_no_change(void **state)
@@ -298,6 +296,137 @@ a_daemon_that_comes_back_is_gone_on_with(void **state)
 	await_new_ring(w);
 	recorder_change(w->fx, "a3");
 	recorder_expect(w->r, "a2>a3");
+}
+
+/* So slow a call that the turn ends with it. */
+static void
+take_long(struct recorder *r)
+{
+	r->each = NULL;
+	usleep(20000);
+}
+
+/* As informer_dispatch() does it whose time is over after each turn: another one only if it is due. */
+static void
+turn_if_due(struct recorder_world *w)
+{
+	struct informer_handler *h = w->r->handler;
+
+	pthread_mutex_lock(&w->inf->lock);
+	connection_step(w->inf);
+	pthread_mutex_unlock(&w->inf->lock);
+	if (handler_due(h, time_ns(CLOCK_MONOTONIC)))
+		handler_turn(h);
+	else
+		usleep(1000);
+}
+
+/*
+ * A walk that another generation interrupted ends at a change from before; what changed since stands in no
+ * ring, and nothing changes any more: it is told all the same.
+ */
+static void
+what_changed_amid_a_walk_needs_no_further_change(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->r->each = take_long;
+	recorder_add(w->r);
+	while (atomic_load(&w->r->handler->events) == 0)
+		turn_if_due(w);
+	assert_int_equal(atomic_load(&w->r->handler->events), 1);
+	broker_fixture_adopt(w->fx);
+	recorder_change(w->fx, "b2 c1");
+	broker_fixture_adopt(w->fx);
+	for (int i = 0; i < 10000 && !atomic_load(&w->r->handler->synced); i++)
+		turn_if_due(w);
+	assert_true(atomic_load(&w->r->handler->synced));
+	recorder_expect(w->r, "+a1* COALESCED +b2* +c1 SYNCED");
+}
+
+/* Each call is so slow that its turn ends with it. */
+static void
+take_long_each(struct recorder *r)
+{
+	(void)r;
+	usleep(20000);
+}
+
+/*
+ * A change amid a walk stands in the ring, and the turn ends with it, the ring's last: that all was told is
+ * said without a further change.
+ */
+static void
+what_a_slow_call_ended_with_needs_no_further_change(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->r->each = take_long_each;
+	recorder_add(w->r);
+	while (atomic_load(&w->r->handler->events) == 0)
+		turn_if_due(w);
+	recorder_change(w->fx, "b2");
+	for (int i = 0; i < 3000 && !atomic_load(&w->r->handler->synced); i++)
+		turn_if_due(w);
+	assert_true(atomic_load(&w->r->handler->synced));
+	recorder_expect(w->r, "+a1* +b2* SYNCED");
+	/* and nothing is due any more */
+	assert_false(handler_due(w->r->handler, time_ns(CLOCK_MONOTONIC)));
+}
+
+/* Two starts: the second one takes back the arena in which the handler still is, amid its call. */
+static void
+start_twice(struct recorder *r)
+{
+	struct recorder_world *w = r->context;
+
+	r->each = NULL;
+	broker_fixture_adopt(w->fx);
+	broker_fixture_adopt(w->fx);
+}
+
+/* A change that is told while that happens, and all that is told then, up to the next change. */
+static void
+outlive_the_arena(struct recorder_world *w, const char *change, const char *expected)
+{
+	w->r->context = w;
+	recorder_add(w->r);
+	recorder_expect(w->r, "+a1* +b1* SYNCED");
+	w->r->each = start_twice;
+	recorder_change(w->fx, change);
+	recorder_expect(w->r, expected);
+	await_new_ring(w);
+	recorder_change(w->fx, "c1");
+	recorder_expect(w->r, "+c1");
+}
+
+/*
+ * A call that is under way when the arena is taken back may not have been able to read what it was told of:
+ * that is told again.
+ */
+static void
+a_call_that_outlives_its_arena_is_told_anew(void **state)
+{
+	outlive_the_arena(*state, "a2", "a1>a2 RESYNC BEGIN +b1* +a2* END SYNCED");
+}
+
+/* With keys it is told again alone; what was told stays known. */
+static void
+with_keys_that_call_alone_is_told_again(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->r->options.track_keys = true;
+	outlive_the_arena(w, "a2", "a1>a2 COALESCED ?>a2");
+}
+
+static void
+with_keys_a_deletion_is_told_again(void **state)
+{
+	struct recorder_world *w = *state;
+
+	w->r->options.track_keys = true;
+	outlive_the_arena(w, "-b", "-b1 COALESCED -b1");
 }
 
 /* What changed before the reader was back is told as a catch-up. */
@@ -439,6 +568,21 @@ change_many(struct recorder_world *w, unsigned version)
 	recorder_change(w->fx, changes);
 }
 
+/* Dispatches until one of the two was told. All that was told since it was last taken. */
+static char *
+told_up_to(struct recorder_world *w, const char *one, const char *other)
+{
+	char *text = recorder_text(w->r, false);
+
+	for (int i = 0; i < 5000 && !strstr(text, one) && !strstr(text, other); i++) {
+		recorder_pump(w->inf);
+		usleep(1000);
+		free(text);
+		text = recorder_text(w->r, false);
+	}
+	return text;
+}
+
 /*
  * A deletion that a catch-up has not come to yet, and that is forgotten meanwhile, is not lost: the catch-up
  * becomes a RESYNC.
@@ -448,7 +592,7 @@ a_deletion_forgotten_amid_a_catch_up_is_a_resync(void **state)
 {
 	struct recorder_world *w = *state;
 	uint64_t tombstones = 3;
-	char *text = NULL;
+	char *text;
 
 	broker_fixture_do(w->fx, short_memory, &tombstones);
 	recorder_change(w->fx, "ya1 yb1 yc1 yd1 z1");
@@ -466,14 +610,7 @@ a_deletion_forgotten_amid_a_catch_up_is_a_resync(void **state)
 	recorder_change(w->fx, "-z");
 	w->r->context = w;
 	w->r->each = make_it_forget;
-	for (int i = 0; i < 5000; i++) {
-		recorder_pump(w->inf);
-		free(text);
-		text = recorder_text(w->r, false);
-		if (strstr(text, "END SYNCED") || strstr(text, "-yd1"))
-			break;
-		usleep(1000);
-	}
+	text = told_up_to(w, "END SYNCED", "-yd1");
 	assert_non_null(strstr(text, "RESYNC BEGIN"));
 	assert_non_null(strstr(text, "END SYNCED"));
 	assert_null(strstr(strstr(text, "BEGIN"), "+z1"));
@@ -537,7 +674,7 @@ a_consumer_of_a_lost_arena_is_resynced(void **state)
 	informer_detach(w->inf);
 	free(recorder_text(w->r, true));
 	broker_fixture_stop(w->fx);
-	broker_fixture_replace(w->fx, false, false);
+	broker_fixture_replace(w->fx, false);
 	broker_fixture_start(w->fx);
 	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
 	recorder_add(w->r);
@@ -611,6 +748,46 @@ what_went_unacknowledged_and_is_gone_is_deleted(void **state)
 	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
 	recorder_add(w->r);
 	recorder_expect(w->r, "COALESCED -c1 -d2? +e1 SYNCED");
+}
+
+/*
+ * The same, when the catch-up that would have deleted it becomes a RESYNC: it is not among the keys that the
+ * stored cursor gives, so the keys cannot stand for what the consumer has.
+ */
+static void
+what_went_unacknowledged_is_gone_after_a_resync_too(void **state)
+{
+	struct recorder_world *w = *state;
+	uint64_t tombstones = 3;
+	struct informer_cursor cursor;
+	char *text;
+
+	broker_fixture_do(w->fx, short_memory, &tombstones);
+	recorder_change(w->fx, "ya1 yb1 yc1 yd1");
+	change_many(w, 1);
+	w->r->options.consumer = "agent";
+	w->r->options.manual_ack = true;
+	w->r->options.label_selector = "app!=db";
+	recorder_add(w->r);
+	free(told_up_to(w, "SYNCED", "SYNCED"));
+	assert_int_equal(informer_handler_cursor(w->r->handler, &cursor), 0);
+	assert_int_equal(informer_acknowledge(w->r->handler, &cursor), 0);
+	recorder_change(w->fx, "z1");
+	free(told_up_to(w, "+z1", "+z1"));
+	informer_detach(w->inf);
+	free(recorder_text(w->r, true));
+	/* the catch-up would come to its deletion in a later turn than the first */
+	change_many(w, 2);
+	recorder_change(w->fx, "-z");
+	w->inf = w->r->inf = broker_fixture_attach(w->fx, 0);
+	w->r->context = w;
+	w->r->each = make_it_forget;
+	recorder_add(w->r);
+	text = told_up_to(w, "SYNCED", "SYNCED");
+	assert_null(strstr(text, "-z1"));
+	assert_non_null(strstr(text, "RESYNC BEGIN"));
+	assert_non_null(strstr(strstr(text, "BEGIN"), "END"));
+	free(text);
 }
 
 /* A name that another process has is refused, said, and asked for again until it is free. */
@@ -755,7 +932,12 @@ main(void)
 		TEST(over_generations_nothing_is_lost),
 		TEST(forgotten_deletions_bring_a_resync),
 		TEST_IN(a_switch_of_generations_loses_no_change),
+		TEST_IN(what_changed_amid_a_walk_needs_no_further_change),
+		TEST_IN(what_a_slow_call_ended_with_needs_no_further_change),
 		TEST_IN(a_daemon_that_comes_back_is_gone_on_with),
+		TEST_IN(a_call_that_outlives_its_arena_is_told_anew),
+		TEST_IN(with_keys_that_call_alone_is_told_again),
+		TEST_IN(with_keys_a_deletion_is_told_again),
 		TEST_IN(what_changed_before_it_was_back_is_a_catch_up),
 		TEST_IN(a_deletion_forgotten_amid_a_catch_up_is_a_resync),
 		TEST_IN(after_an_overflow_a_restart_is_gone_on_with),
@@ -765,6 +947,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_consumer_of_a_lost_arena_is_resynced, set_up_one_arena,
 						recorder_world_tear_down),
 		TEST_IN(what_went_unacknowledged_and_is_gone_is_deleted),
+		TEST_IN(what_went_unacknowledged_is_gone_after_a_resync_too),
 		TEST_IN(what_was_not_acknowledged_comes_again),
 		TEST_IN(a_consumer_that_is_taken_is_waited_for),
 		TEST_IN(nonsense_in_a_ring_is_mended),

@@ -479,14 +479,14 @@ beyond_its_keys_another_lineage_is_a_resync(void **state)
 	}
 	recorder_change(w->fx, "-b");
 	recorder_expect(w->r, "COALESCED ?>a79 -b1");
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "c2 d1");
 	recorder_expect(w->r, "RESYNC BEGIN +c2* +d1* END SYNCED");
 	/* two keys fit: the next comes by key; that it takes a third ends that */
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "c3");
 	recorder_expect(w->r, "COALESCED ?>c3 -d!");
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "e1 f1 g1");
 	recorder_expect(w->r, "COALESCED +e1 +f1 RESYNC BEGIN +e1* +f1* +g1* END SYNCED");
 }
@@ -503,7 +503,7 @@ another_lineage_is_a_resync(void **state)
 	recorder_change(w->fx, "a1 b1");
 	recorder_add(w->r);
 	recorder_expect(w->r, "+a1* +b1* SYNCED");
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	/* not before its list is in: what is still to come would look gone */
 	recorder_change_unsynced(w->fx, "b2");
 	recorder_pump(w->inf);
@@ -525,7 +525,7 @@ with_track_keys_another_lineage_is_exact(void **state)
 	recorder_expect(w->r, "+a1* +b1* +c1* +d1* SYNCED");
 	recorder_change(w->fx, "d2");
 	recorder_expect(w->r, "d1>d2");
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "b2 c1 d9:new e1");
 	recorder_expect(w->r, "COALESCED ?>b2 -d! +d9 +e1 -a!");
 	recorder_change(w->fx, "-c e2");
@@ -546,7 +546,7 @@ in_another_lineage_a_consumer_acknowledges_anew(void **state)
 	recorder_expect(w->r, "RESYNC BEGIN END SYNCED");
 	recorder_change(w->fx, "a1 b1 c1 d1 e1 f1");
 	recorder_expect(w->r, "+a1 +b1 +c1 +d1 +e1 +f1");
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "a2 b2");
 	recorder_expect(w->r, "RESYNC BEGIN +a2* +b2* END SYNCED");
 	informer_detach(w->inf);
@@ -578,7 +578,7 @@ with_track_keys_a_consumer_knows_what_its_former_life_was_told(void **state)
 	recorder_expect(w->r, "SYNCED");
 	recorder_change(w->fx, "a2 -b d1");
 	recorder_expect(w->r, "a1>a2 -b1 +d1");
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "a2 d2");
 	recorder_expect(w->r, "COALESCED ?>d2 -c!");
 }
@@ -599,7 +599,7 @@ deletions_of_a_resync_are_told_before_they_are_acknowledged(void **state)
 	recorder_add(w->r);
 	recorder_expect(w->r, "RESYNC BEGIN +a1* +b1* +c1* END SYNCED");
 	w->r->each = remove_itself;
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "c1");
 	for (int i = 0; i < 10000 && informer_handler_stats(w->r->handler, &stats) == 0 && stats.subscribed;
 	     i++) {
@@ -666,7 +666,7 @@ a_resync_moves_the_cursor_at_its_end(void **state)
 	assert_int_equal(informer_handler_cursor(w->r->handler, &standing.at), 0);
 	w->r->context = &standing;
 	w->r->each = look_where_it_stands;
-	broker_fixture_replace(w->fx, true, true);
+	broker_fixture_replace(w->fx, true);
 	recorder_change(w->fx, "a1 b2");
 	recorder_expect(w->r, "RESYNC BEGIN +a1* +b2* END SYNCED");
 	assert_int_equal(standing.calls, 2);

@@ -251,14 +251,14 @@ what_a_resync_does_not_meet_is_gone(void **state)
 	recorder_change(v->w->fx, "a1 b1");
 	add(v);
 	expect(v, "-=a1 -=b1 ");
-	broker_fixture_replace(v->w->fx, true, true);
+	broker_fixture_replace(v->w->fx, true);
 	recorder_change(v->w->fx, "b2 d1");
 	expect(v, "RESYNC b1=b2 -=d1 a1=- END ");
 	recorder_change(v->w->fx, "-b e1");
 	expect(v, "b2=- -=e1 ");
 	assert_int_equal(v->made - v->released, 2);
 	/* and so each time */
-	broker_fixture_replace(v->w->fx, true, true);
+	broker_fixture_replace(v->w->fx, true);
 	recorder_change(v->w->fx, "e2");
 	expect(v, "RESYNC e1=e2 d1=- END ");
 }
@@ -273,7 +273,7 @@ values_with_track_keys(void **state)
 	v->options.track_keys = true;
 	add(v);
 	expect(v, "-=a1 -=b1 -=c1 ");
-	broker_fixture_replace(v->w->fx, true, true);
+	broker_fixture_replace(v->w->fx, true);
 	recorder_change(v->w->fx, "b2 c9:new d1");
 	expect(v, "COALESCED b1=b2 c1=- -=c9 -=d1 a1=- ");
 }

@@ -206,13 +206,6 @@ takeover(struct course *p)
 }
 
 static void
-generation_switch(struct course *p)
-{
-	broker_fixture_adopt(p->fx);
-	change(p, some_changes);
-}
-
-static void
 reload(struct course *p)
 {
 	change(p, redefine_to_another);
@@ -263,9 +256,9 @@ static const struct step {
 	void (*happen)(struct course *p);
 	bool anew;
 } steps[] = {
-	{"overflow", overflow, false}, {"restart", restart, false},    {"switch", generation_switch, false},
-	{"takeover", takeover, false}, {"reload", reload, true},       {"resync", resync, false},
-	{"forget", forget, true},      {"pause", pause_a_while, false}, {"cross", cross, false},
+	{"overflow", overflow, false}, {"restart", restart, false}, {"takeover", takeover, false},
+	{"reload", reload, true},      {"resync", resync, false},   {"forget", forget, true},
+	{"pause", pause_a_while, false}, {"cross", cross, false},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 

@@ -179,7 +179,7 @@ a_commit_wait_ends_with_a_new_generation(void **state)
 	s.inf = broker_fixture_attach(fx, 0);
 	s.seen = moment_of(s.inf);
 	assert_int_equal(pthread_create(&thread, NULL, sleep_for_commit, &s), 0);
-	broker_fixture_replace(fx, true, true);
+	broker_fixture_replace(fx, true);
 	for (int i = 0; i < 200 && s.seen.epoch >= store_epoch(fx->store->store); i++)
 		broker_fixture_pod(fx, "b");
 	pthread_join(thread, NULL);

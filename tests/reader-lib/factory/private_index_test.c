@@ -280,7 +280,7 @@ another_lineage_makes_it_anew(void **state)
 	struct world *w = *state;
 
 	assert_users(w, "bert", "default/one default/two");
-	broker_fixture_replace(w->fx->writer, true, true);
+	broker_fixture_replace(w->fx->writer, true);
 	for (int i = 0; i < 20; i++)
 		broker_fixture_pod(w->fx->writer, "y");
 	broker_fixture_put(w->fx->writer,

@@ -16,7 +16,7 @@
 #include "shm-layout/fnv.h"
 #include "tests/support/told_state.h"
 
-#define PLACES 8192u
+#define PLACES 32768u
 
 struct known {
 	struct told_state state;
@@ -50,19 +50,24 @@ find(const char *key)
 	exit(1);
 }
 
-static void
+/* 0; INFORMER_E_EXPIRED when the snapshot was taken back meanwhile: what was read is not to be believed. */
+static int
 look_at(const struct informer_object *object, bool anew, FILE *out)
 {
 	struct told_state s;
 	struct known *k;
+	int r = informer_object_key(object, s.key, sizeof(s.key), NULL);
 
-	informer_object_key(object, s.key, sizeof(s.key), NULL);
+	if (r < 0)
+		return r;
 	k = find(s.key);
 	k->seen = snapshots;
 	/* one seq is one state; but another generation is another copy */
 	if (k->present && k->state.seq == informer_object_seq(object) && !anew)
-		return;
+		return 0;
 	told_state_of(object, &s);
+	if (s.expired)
+		return INFORMER_E_EXPIRED;
 	if (!k->present)
 		fprintf(out, "A 0 %s %s %s %016llx %llu\n", s.key, s.uid, s.rv, (unsigned long long)s.hash,
 			(unsigned long long)s.seq);
@@ -71,6 +76,7 @@ look_at(const struct informer_object *object, bool anew, FILE *out)
 			(unsigned long long)s.seq);
 	k->present = true;
 	k->state = s;
+	return 0;
 }
 
 static int
@@ -81,12 +87,18 @@ look(const struct informer_snapshot *snapshot, struct informer_resource *pods,
 	struct informer_object pod;
 	struct informer_iter it;
 	unsigned long long lineage;
+	char version[64] = "";
 	int r = informer_resource_info(snapshot, pods, &info);
 
 	snapshots++;
-	r = r < 0 ? r : informer_list(snapshot, pods, &it);
+	if (r == 0) {
+		/* before the list begins, which says whether it was read in time */
+		snprintf(version, sizeof(version), "%.*s", (int)info.resource_version_length,
+			 info.resource_version);
+		r = informer_list(snapshot, pods, &it);
+	}
 	while (r >= 0 && (r = informer_next(&it, &pod)) > 0)
-		look_at(&pod, moment->generation != generation, out);
+		r = look_at(&pod, moment->generation != generation, out);
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < PLACES; i++) {
@@ -100,9 +112,8 @@ look(const struct informer_snapshot *snapshot, struct informer_resource *pods,
 	}
 	generation = moment->generation;
 	memcpy(&lineage, moment->lineage, sizeof(lineage));
-	fprintf(out, "T %016llx %llu %.*s %d\n", lineage, (unsigned long long)moment->seq,
-		info.resource_version_length ? (int)info.resource_version_length : 1,
-		info.resource_version_length ? info.resource_version : "0", info.synced);
+	fprintf(out, "T %016llx %llu %s %d\n", lineage, (unsigned long long)moment->seq,
+		*version ? version : "0", info.synced);
 	return 0;
 }
 

@@ -39,12 +39,15 @@ static uint64_t newest[KEYS_MAX]; /* state of a key */
 
 /* What a handler was told of a key: 0 absent. again: told since the RESYNC began. last: the newest state
  * told, present or not. unsure: told in a former life, and not since. What a consumer was told of but had not
- * acknowledged when it died, and what is gone when it comes back, nobody knows of any more.
+ * acknowledged when it died, and what is gone when it comes back, nobody knows of any more. ended: told as
+ * gone, once. unread: it was told of what it could not read, and is told of it again.
  */
 struct view {
 	uint64_t rv, last;
 	bool again;
 	bool unsure;
+	bool ended;
+	bool unread;
 };
 
 struct handler {
@@ -168,7 +171,7 @@ present(struct handler *h, const struct state *s)
 	h->newest = s->is.rv > h->newest ? s->is.rv : h->newest;
 	v->rv = v->last = s->is.rv;
 	v->again = true;
-	v->unsure = false;
+	v->unsure = v->ended = v->unread = false;
 }
 
 static void
@@ -194,7 +197,7 @@ take_add(struct handler *h, const char *line)
 	v = &h->views[s->key];
 	if (!selected(h, s) || s->is.type == 'D')
 		WRONG(h, "an add of what is not in the selection: %s", line);
-	if (v->rv && !h->resyncing && !(h->named && h->loose))
+	if (v->rv && !v->unread && !h->resyncing && !(h->named && h->loose))
 		WRONG(h, "an add of what is there (%llu): %s", (unsigned long long)v->rv, line);
 	if (s->is.rv < v->last || (s->is.rv == v->last && !h->resyncing && !(h->named && h->loose)))
 		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
@@ -214,6 +217,7 @@ take_update(struct handler *h, const char *line)
 	unsigned long long hash, old_hash;
 	const struct state *s, *o;
 	struct view *v;
+	bool twice;
 
 	if (sscanf(line, "U %127s %63s %31s %llx %31s %llx", key, uid, rv, &hash, old_rv, &old_hash) != 6) {
 		WRONG(h, "no update: %s", line);
@@ -231,11 +235,14 @@ take_update(struct handler *h, const char *line)
 			WRONG(h, "a resync of another state than %llu: %s", (unsigned long long)v->rv, line);
 		return;
 	}
-	if (s->is.rv < v->last || (s->is.rv == v->last && !(h->loose && h->named)))
+	/* the arena was taken back while it was told, and it is not known whether it was read */
+	twice = h->loose && h->track && strcmp(old_rv, "-") == 0;
+	if (s->is.rv < v->last || (s->is.rv == v->last && !twice && !(h->loose && h->named)))
 		WRONG(h, "an older state after %llu: %s", (unsigned long long)v->last, line);
-	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
+	if (!v->rv && !v->unread && !(v->ended && twice) &&
+	    !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
 		WRONG(h, "an update of what is not there: %s", line);
-	if (v->rv && !v->unsure && strcmp(states[v->rv].is.uid, s->is.uid) != 0)
+	if (v->rv && !v->unsure && !v->unread && strcmp(states[v->rv].is.uid, s->is.uid) != 0)
 		WRONG(h, "an update of another object of that name: %s", line);
 	if (strcmp(old_rv, "-") == 0) {
 		if (!h->loose && !h->resyncing)
@@ -260,6 +267,7 @@ take_delete(struct handler *h, const char *line)
 	unsigned long long hash;
 	unsigned number;
 	struct view *v;
+	bool twice;
 	int known;
 
 	if (sscanf(line, "D %d %127s %63s %31s %llx", &known, key, uid, rv, &hash) != 5) {
@@ -273,7 +281,9 @@ take_delete(struct handler *h, const char *line)
 		s = real(h, key, uid, rv, hash);
 	if (known && !s)
 		WRONG(h, "the final state is said to be known: %s", line);
-	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing)
+	/* the arena was taken back while the first was told, and it is not known whether that was read */
+	twice = v->unread || (v->ended && h->loose && h->track);
+	if (!v->rv && !(h->loose && ((has_selectors(h) && !h->track) || h->named)) && !h->resyncing && !twice)
 		WRONG(h, "a delete of what is not there: %s", line);
 	if (s && v->rv && s->is.rv < v->rv && !(h->loose && h->named))
 		WRONG(h, "a delete with an older state than %llu: %s", (unsigned long long)v->rv, line);
@@ -289,7 +299,34 @@ take_delete(struct handler *h, const char *line)
 	}
 	if (s && s->is.rv > v->last)
 		v->last = s->is.rv;
+	v->ended = v->rv != 0;
+	v->unread = false;
 	v->rv = 0;
+}
+
+static void
+fall_behind(struct handler *h)
+{
+	/* what is not of its selection is not told: it may be ahead by so much */
+	if (h->steady && h->newest + 400 < bound)
+		WRONG(h, "a reader that keeps up fell behind");
+	h->loose = true;
+}
+
+/* What was told of expired in the call. It counts as told, in a state that is not known. */
+static void
+take_expired(struct handler *h, const char *line)
+{
+	char type, key[128];
+
+	if (sscanf(line, "I %c %127s", &type, key) != 2) {
+		WRONG(h, "no line of what expired: %s", line);
+		return;
+	}
+	fall_behind(h);
+	h->begun = true;
+	for (unsigned i = 0; i < KEYS_MAX; i++)
+		h->views[i].unread |= i < n_keys && (strcmp(key, "?") == 0 || strcmp(key, keys[i]) == 0);
 }
 
 static void
@@ -328,12 +365,12 @@ take_line(struct handler *h, const char *line)
 	case 'D':
 		take_delete(h, line);
 		break;
+	case 'I':
+		take_expired(h, line);
+		break;
 	case 'C':
 	case 'R':
-		/* what is not of its selection is not told: it may be ahead by so much */
-		if (h->steady && h->newest + 400 < bound)
-			WRONG(h, "a reader that keeps up fell behind");
-		h->loose = true;
+		fall_behind(h);
 		break;
 	case 'B':
 		h->resyncing = true;

@@ -1,17 +1,142 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reader that does not let go: holds one snapshot until the daemon has moved to a new generation, then
- * checks that the old one still shows what it showed.
+ * A reader that does not let go: it holds a snapshot of all pods, until informerd revokes it. It keeps a
+ * handler besides, and what that was told.
  *
- *	hold_snapshot SOCKET      prints HELD, then MOVED; exit 0 when nothing changed under the snapshot
+ *	hold_snapshot SOCKET
+ *
+ * HELD n      the snapshot is open, and shows n pods; stop it now, or not. Not said when it is revoked before
+ *             all were counted
+ * REVOKED     a call says EXPIRED: until then each said what the first one said
+ * BACK        the snapshot was ended, and another one begins
+ * TOLD SEQ    at SIGUSR1: how far it has read
+ * KEY RV      at SIGTERM: what the handler was told of, sorted, when a snapshot shows just that; then exit 0
  */
 #include <errno.h>
+#include <poll.h>
+#include <search.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader-lib/informer.h"
 #include "shm-layout/fnv.h"
+
+struct pod {
+	char key[128], rv[32];
+};
+
+static void *told;
+static size_t told_count;
+static volatile sig_atomic_t asked, ends;
+
+static int
+by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct pod *)a)->key, ((const struct pod *)b)->key);
+}
+
+static struct pod *
+find(const struct pod *pod)
+{
+	void *node = tfind(pod, &told, by_key);
+
+	return node ? *(struct pod **)node : NULL;
+}
+
+/* False: the snapshot was taken back, and what was told of it comes again. */
+static bool
+pod_of(const struct informer_object *object, struct pod *ret)
+{
+	const char *rv;
+	size_t length;
+
+	*ret = (struct pod){0};
+	if (informer_object_key(object, ret->key, sizeof(ret->key), NULL) < 0 ||
+	    informer_object_resource_version(object, &rv, &length) < 0)
+		return false;
+	snprintf(ret->rv, sizeof(ret->rv), "%.*s", (int)length, rv);
+	return true;
+}
+
+static void
+put(const struct informer_object *object)
+{
+	struct pod pod, *known;
+
+	if (!pod_of(object, &pod))
+		return;
+	known = find(&pod);
+	if (!known) {
+		known = malloc(sizeof(*known));
+		if (!known)
+			abort();
+		*known = pod;
+		tsearch(known, &told, by_key);
+		told_count++;
+	}
+	*known = pod;
+}
+
+static void
+on_add(void *context, const struct informer_object *object, bool is_initial)
+{
+	(void)context;
+	(void)is_initial;
+	put(object);
+}
+
+static void
+on_update(void *context, const struct informer_object *old, const struct informer_object *object)
+{
+	(void)context;
+	(void)old;
+	put(object);
+}
+
+static void
+on_delete(void *context, const struct informer_object *object, bool final_state_known)
+{
+	struct pod pod, *known;
+
+	(void)context;
+	(void)final_state_known;
+	if (!pod_of(object, &pod))
+		return;
+	known = find(&pod);
+	if (!known)
+		return;
+	tdelete(known, &told, by_key);
+	free(known);
+	told_count--;
+}
+
+static void
+say(void *context, enum informer_log_level level, const char *message)
+{
+	(void)context;
+	if (level <= INFORMER_LOG_WARNING)
+		fprintf(stderr, "hold_snapshot: %s\n", message);
+}
+
+static void
+on_signal(int number)
+{
+	if (number == SIGTERM)
+		ends = 1;
+	else
+		asked = 1;
+}
+
+static void
+turn(struct informer *inf)
+{
+	struct pollfd fd = {.fd = informer_fd(inf), .events = POLLIN};
+
+	poll(&fd, 1, 20);
+	informer_dispatch(inf);
+}
 
 /* Adds up all bytes of all objects. */
 struct sum {
@@ -43,48 +168,120 @@ sum_up(const struct informer_snapshot *snap, struct informer_resource *pods, str
 	return r;
 }
 
+/* Until a call says EXPIRED. 0; -1 when one says anything else than before. */
+static int
+hold(const struct informer_snapshot *snap, struct informer_resource *pods)
+{
+	struct sum first, now;
+	int r = sum_up(snap, pods, &first);
+
+	if (r == 0 && first.objects == 0)
+		return -1;
+	if (r == 0) {
+		printf("HELD %llu\n", (unsigned long long)first.objects);
+		fflush(stdout);
+	}
+	while (r == 0) {
+		r = sum_up(snap, pods, &now);
+		if (r == 0 && memcmp(&first, &now, sizeof(first)) != 0)
+			return -1;
+		poll(NULL, 0, 20);
+	}
+	if (r != INFORMER_E_EXPIRED)
+		fprintf(stderr, "the held snapshot says %s\n", informer_strerror(r));
+	return r == INFORMER_E_EXPIRED ? 0 : -1;
+}
+
+/* Does the handler know just what a snapshot shows? */
+static bool
+is_as_told(struct informer *inf, struct informer_resource *pods)
+{
+	struct informer_snapshot snap;
+	struct informer_object object;
+	struct informer_iter it;
+	struct pod pod, *known;
+	size_t count = 0, same = 0;
+	int r;
+
+	if (informer_begin(inf, &snap) < 0)
+		return false;
+	r = informer_list(&snap, pods, &it);
+	while (r == 0 && (r = informer_next(&it, &object)) > 0) {
+		known = pod_of(&object, &pod) ? find(&pod) : NULL;
+		same += known && strcmp(known->rv, pod.rv) == 0;
+		count++;
+		r = 0;
+	}
+	informer_end(&snap);
+	return r == 0 && count == same && count == told_count;
+}
+
+static void
+print_pod(const void *node, VISIT visit, int depth)
+{
+	const struct pod *pod = *(struct pod *const *)node;
+
+	(void)depth;
+	if (visit == postorder || visit == leaf)
+		printf("%s %s\n", pod->key, pod->rv);
+}
+
+static void
+print_seq(struct informer *inf)
+{
+	struct informer_moment moment = {0};
+	struct informer_snapshot snap;
+
+	if (informer_begin(inf, &snap) == 0) {
+		informer_snapshot_moment(&snap, &moment);
+		informer_end(&snap);
+	}
+	printf("TOLD %llu\n", (unsigned long long)moment.seq);
+	fflush(stdout);
+}
+
 int
 main(int argc, char **argv)
 {
-	struct informer_options options = {.size = sizeof(options), .reader_name = "hold_snapshot"};
-	struct informer_moment held, now;
-	struct informer_snapshot old, fresh;
+	struct informer_options options = {
+		.size = sizeof(options), .reader_name = "hold_snapshot", .log = say};
+	struct informer_handler_options handler = {.size = sizeof(handler),
+						   .resource = "pods",
+						   .on_add = on_add,
+						   .on_update = on_update,
+						   .on_delete = on_delete};
+	struct sigaction action = {.sa_handler = on_signal};
+	struct informer_snapshot snap;
 	struct informer_resource *pods;
 	struct informer *inf;
-	struct sum before, after;
-	int r;
 
 	if (argc != 2)
 		return 2;
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
 	options.socket_path = argv[1];
 	if (informer_attach(&options, &inf) < 0 || informer_wait_synced(inf, "pods", 30000) < 0 ||
-	    informer_resource_open(inf, "pods", &pods) < 0 || informer_begin(inf, &old) < 0)
+	    informer_resource_open(inf, "pods", &pods) < 0 || informer_add_handler(inf, &handler, NULL) < 0)
 		return 1;
-	informer_snapshot_moment(&old, &held);
-	if (sum_up(&old, pods, &before) < 0 || before.objects == 0)
+	while (told_count == 0)
+		turn(inf);
+	if (informer_begin(inf, &snap) < 0 || hold(&snap, pods) < 0)
 		return 1;
-	printf("HELD %llu\n", (unsigned long long)before.objects);
+	printf("REVOKED\n");
 	fflush(stdout);
-	now = held;
-	while (now.generation == held.generation) {
-		r = informer_wait_commit(inf, &now, 60000);
-		if (r < 0 && r != -EAGAIN) {
-			fprintf(stderr, "wait: %s\n", informer_strerror(r));
-			return 1;
-		}
-		if (informer_begin(inf, &fresh) < 0)
-			return 1;
-		informer_snapshot_moment(&fresh, &now);
-		informer_end(&fresh);
+	informer_end(&snap);
+	while (informer_begin(inf, &snap) < 0)
+		turn(inf);
+	informer_end(&snap);
+	printf("BACK\n");
+	fflush(stdout);
+	while (!ends || !is_as_told(inf, pods)) {
+		turn(inf);
+		if (asked)
+			print_seq(inf);
+		asked = 0;
 	}
-	r = sum_up(&old, pods, &after);
-	if (r < 0 || memcmp(&before, &after, sizeof(before)) != 0) {
-		fprintf(stderr, "the held snapshot changed (%d)\n", r);
-		return 1;
-	}
-	printf("MOVED %llu to %llu\n", (unsigned long long)held.generation,
-	       (unsigned long long)now.generation);
-	informer_end(&old);
+	twalk(told, print_pod);
 	informer_detach(inf);
 	return 0;
 }

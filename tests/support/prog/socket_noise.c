@@ -77,6 +77,27 @@ hear(int fd)
 	return result;
 }
 
+/* With descriptors that nobody asked for, now and then: the kernel may refuse those. */
+static int
+say(int fd, char *packet, size_t length)
+{
+	enum { PASSED = 20 };
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(PASSED * sizeof(int))] = {0};
+	struct iovec io = { packet, length };
+	struct msghdr message = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(PASSED * sizeof(int));
+	for (size_t i = 0; i < PASSED; i++)
+		memcpy(CMSG_DATA(head) + i * sizeof(int), &fd, sizeof(fd));
+	if (pick(4) == 0 && sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		return 0;
+	return send(fd, packet, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
 static size_t
 greeting(char *packet, size_t room)
 {
@@ -121,7 +142,7 @@ main(int argc, char **argv)
 		scribble(packet, sizeof(packet));
 		length = pick(3) ? greeting(packet, sizeof(packet)) : pick(sizeof(packet));
 		for (unsigned times = pick(8) ? 1 : 4; times > 0; times--)
-			if (send(fd, packet, length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+			if (say(fd, packet, length) < 0)
 				break;
 		result |= hear(fd);
 		if (*place >= 0)

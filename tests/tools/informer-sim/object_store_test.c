@@ -132,10 +132,11 @@ one_counter_numbers_the_changes_of_all_resources(void **state)
 	assert_string_equal(
 		text.data,
 		"{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\","
-		"\"labels\":{\"v\":\"1\"},\"resourceVersion\":\"3\"}}");
+		"\"resourceVersion\":\"3\",\"labels\":{\"v\":\"1\"}},\"spec\":{\"containers\":null},"
+		"\"status\":{}}");
 	sim_buf_reset(&text);
 	sim_object_print(w->pods, object, 12345, &text);
-	assert_non_null(strstr(text.data, "\"resourceVersion\":\"12345\"}}"));
+	assert_non_null(strstr(text.data, "\"resourceVersion\":\"12345\",\"labels\""));
 }
 
 /* Replacing an object that was changed or deleted meanwhile is refused and changes nothing. */

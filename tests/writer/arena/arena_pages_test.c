@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,41 +147,76 @@ whole_regions_are_huge_pages_at_once(void **state)
 
 /* In a mount namespace of its own. 0, 1 it is not as it should be, 77 such a file system is not to be had. */
 static int
-fill_a_small_tmpfs(const char *directory)
+open_on_a_small_tmpfs(const char *directory, struct world *w)
 {
 	char path[64];
-	struct world w;
-	struct stat st;
-	int r;
 
 	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("informer-test", directory, "tmpfs", 0, "size=5m") < 0)
 		return 77;
 	snprintf(path, sizeof(path), "%s/file", directory);
-	w.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	w.base = huge_map(ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, w.fd);
-	if (w.fd < 0 || w.base == MAP_FAILED || arena_pages_extend(w.fd, w.base, 0, 4096) < 0)
-		return 1;
+	w->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	w->base = huge_map(ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, w->fd);
+	return w->fd < 0 || w->base == MAP_FAILED || arena_pages_extend(w->fd, w->base, 0, 4096) < 0;
+}
+
+static int
+fill_a_small_tmpfs(const char *directory)
+{
+	struct world w;
+	struct stat st;
+	int r = open_on_a_small_tmpfs(directory, &w);
+
+	if (r != 0)
+		return r;
 	r = arena_pages_extend(w.fd, w.base, 4096, ROOM);
 	if (r != -ENOSPC || fstat(w.fd, &st) < 0 || st.st_size != 4096 || st.st_blocks * 512 != 4096)
 		return 1;
 	return arena_pages_extend(w.fd, w.base, 4096, 2 * HUGE_PAGE_BYTES) < 0;
 }
 
-/* Where there is no room the file stays as it was, and what it had got of the room is free again. */
+/*
+ * The file grows as long as it may, at its end and in its holes; then somebody looks at all the holes that
+ * there may be. Were there no memory for one, it would die.
+ */
+static int
+look_at_holes_of_a_full_tmpfs(const char *directory)
+{
+	const uint64_t hole = ARENA_PAGES_HEADROOM, step = 32768;
+	struct world w;
+	struct statfs fs;
+	uint64_t bytes = 4096;
+	int r = open_on_a_small_tmpfs(directory, &w);
+
+	if (r != 0)
+		return r;
+	while (arena_pages_extend(w.fd, w.base, bytes, bytes + step) == 0)
+		bytes += step;
+	if (fstatfs(w.fd, &fs) < 0 || fs.f_bavail * (uint64_t)fs.f_bsize < hole ||
+	    fs.f_bavail * (uint64_t)fs.f_bsize >= hole + step)
+		return 1;
+	if (arena_pages_punch(w.fd, 4096, 4096 + 2 * hole) < 0 ||
+	    arena_pages_fill(w.fd, w.base, 4096, 4096 + hole) < 0 ||
+	    arena_pages_fill(w.fd, w.base, 4096 + hole, 4096 + 2 * hole + step) != -ENOSPC)
+		return 1;
+	for (uint64_t at = 4096 + hole; at < 4096 + 2 * hole; at += 4096)
+		if (*(volatile const uint8_t *)(w.base + at) != 0)
+			return 1;
+	return 0;
+}
+
 static void
-a_file_that_cannot_grow_stays_as_it_was(void **state)
+on_a_small_tmpfs(int (*child_main)(const char *directory))
 {
 	char directory[] = "/tmp/informer-pages-XXXXXX";
 	int status = -1;
 	pid_t child;
 
-	(void)state;
 	assert_non_null(mkdtemp(directory));
 	child = fork();
 	if (child == 0)
-		_exit(fill_a_small_tmpfs(directory));
+		_exit(child_main(directory));
 	assert_true(child > 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	rmdir(directory);
@@ -192,6 +228,42 @@ a_file_that_cannot_grow_stays_as_it_was(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Where there is no room the file stays as it was, and what it had got of the room is free again. */
+static void
+a_file_that_cannot_grow_stays_as_it_was(void **state)
+{
+	(void)state;
+	on_a_small_tmpfs(fill_a_small_tmpfs);
+}
+
+/* Something is left for those who look at pages that were punched. */
+static void
+a_full_tmpfs_has_pages_for_who_looks_at_holes(void **state)
+{
+	(void)state;
+	on_a_small_tmpfs(look_at_holes_of_a_full_tmpfs);
+}
+
+/* What is punched reads as zeros and takes no memory; filled, it is there again, beside what was kept. */
+static void
+what_is_punched_is_filled_again(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w);
+	assert_int_equal(arena_pages_extend(w.fd, w.base, 0, 2 * HUGE_PAGE_BYTES), 0);
+	memset(w.base, 0xa5, 2 * HUGE_PAGE_BYTES);
+	assert_int_equal(arena_pages_taken(w.fd), 2 * HUGE_PAGE_BYTES);
+	assert_int_equal(arena_pages_punch(w.fd, 8192, HUGE_PAGE_BYTES + 4096), 0);
+	assert_int_equal(arena_pages_taken(w.fd), HUGE_PAGE_BYTES + 4096);
+	assert_int_equal(arena_pages_fill(w.fd, w.base, 8192, HUGE_PAGE_BYTES + 4096), 0);
+	assert_int_equal(arena_pages_taken(w.fd), 2 * HUGE_PAGE_BYTES);
+	for (size_t i = 0; i < 2 * HUGE_PAGE_BYTES; i++)
+		assert_int_equal(w.base[i], i < 8192 || i >= HUGE_PAGE_BYTES + 4096 ? 0xa5 : 0);
+	world_close(&w);
+}
+
 int
 main(void)
 {
@@ -200,6 +272,8 @@ main(void)
 		cmocka_unit_test(what_was_written_stays),
 		cmocka_unit_test(whole_regions_are_huge_pages_at_once),
 		cmocka_unit_test(a_file_that_cannot_grow_stays_as_it_was),
+		cmocka_unit_test(a_full_tmpfs_has_pages_for_who_looks_at_holes),
+		cmocka_unit_test(what_is_punched_is_filled_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,12 +134,12 @@ the_horizon_never_goes_down(void **state)
 	put(w, 0, 51);
 	assert_int_equal(pins_horizon(w->pins, 60), 51);
 	put(w, 0, 3);
-	assert_int_equal(pins_horizon(w->pins, 61), 51);
+	assert_int_equal(pins_horizon(w->pins, 61), 60);
 	put(w, 0, CELL_FREE);
 	assert_int_equal(pins_horizon(w->pins, 62), 62);
 }
 
-/* A cell that its reader moves backwards keeps the pin that it had. */
+/* A cell that its reader moves backwards protects what one does that was claimed since. */
 static void
 an_effective_pin_never_goes_down(void **state)
 {
@@ -152,10 +152,66 @@ an_effective_pin_never_goes_down(void **state)
 	pins_horizon(w->pins, 21);
 	put(w, 2, 13);
 	put(w, 1, CELL_FREE);
-	assert_int_equal(pins_horizon(w->pins, 22), 18);
+	assert_int_equal(pins_horizon(w->pins, 22), 21);
 	pins_stat(w->pins, w->id, &stat);
 	assert_int_equal(stat.pins, 1);
-	assert_int_equal(stat.oldest_epoch, 18);
+	assert_int_equal(stat.oldest_epoch, 21);
+}
+
+static uint64_t
+since(struct world *w)
+{
+	struct slot_stat stat;
+
+	pins_stat(w->pins, w->id, &stat);
+	return stat.oldest_since_ns;
+}
+
+/* A pin is as old as what it protects: what is written into its cell makes it no younger while that stays. */
+static void
+a_pin_that_flickers_grows_old(void **state)
+{
+	struct world *w = *state;
+	uint64_t first;
+
+	put(w, 1, CELL_ACQUIRING);
+	assert_int_equal(pins_horizon(w->pins, 20), 10);
+	first = since(w);
+	put(w, 1, 3); /* below what it protects */
+	assert_int_equal(pins_horizon(w->pins, 21), 10);
+	assert_int_equal(since(w), first);
+	put(w, 1, UINT64_MAX); /* that protects something else */
+	assert_int_equal(pins_horizon(w->pins, 22), 22);
+	assert_true(since(w) > first);
+}
+
+/*
+ * What is written into a cell that was scanned protects nothing from before that scan: a hostile reader holds
+ * a past for one scan, and then has a pin of its own age.
+ */
+static void
+a_pin_that_changes_lets_go_of_the_past(void **state)
+{
+	struct world *w = *state;
+	uint64_t horizon = 0;
+
+	put(w, 1, 12);
+	assert_int_equal(pins_horizon(w->pins, 20), 12);
+	for (uint64_t epoch = 21; epoch < 40; epoch++) {
+		put(w, 1, horizon % 2 ? CELL_FREE : epoch - 8);
+		horizon = pins_horizon(w->pins, epoch);
+		assert_true(horizon >= epoch - 1);
+	}
+	/* one that was seen free, and pins the past again */
+	put(w, 1, CELL_FREE);
+	pins_horizon(w->pins, 50);
+	put(w, 1, 41);
+	assert_int_equal(pins_horizon(w->pins, 60), 50);
+	/* one that is claimed, and says what it loaded then: that it protects */
+	put(w, 1, CELL_ACQUIRING);
+	assert_int_equal(pins_horizon(w->pins, 70), 60);
+	put(w, 1, 65);
+	assert_int_equal(pins_horizon(w->pins, 80), 65);
 }
 
 /*
@@ -313,6 +369,47 @@ a_closed_slot_counts_until_its_cells_are_free(void **state)
 	pins_close(w->pins, 3);
 }
 
+/* A revoked reader's pins hold nothing back, but are told of; its slot is looked at until it is free. */
+static void
+a_revoked_slot_does_not_count(void **state)
+{
+	struct world *w = *state;
+	struct slot_stat stat;
+	unsigned other;
+	int fd;
+
+	assert_int_equal(pins_add(w->pins, 12, &other, &fd), 0);
+	put(w, 5, 15);
+	assert_int_equal(pins_horizon(w->pins, 20), 15);
+	assert_int_equal(pins_oldest(w->pins, &stat), w->id);
+	assert_int_equal(pins_revoked(w->pins), 0);
+	pins_revoke(w->pins, w->id);
+	pins_revoke(w->pins, w->id);
+	assert_int_equal(pins_revoked(w->pins), 1);
+	assert_true(slot_is_closed(w->page));
+	put(w, 6, 16);
+	assert_int_equal(pins_horizon(w->pins, 21), 21);
+	assert_int_equal(pins_oldest(w->pins, &stat), -1);
+	pins_stat(w->pins, w->id, &stat);
+	assert_true(stat.revoked);
+	assert_int_equal(stat.pins, 2);
+	assert_int_equal(stat.oldest_epoch, 15);
+	assert_false(pins_are_free(w->pins, w->id));
+	put(w, 5, CELL_FREE);
+	put(w, 6, CELL_FREE);
+	assert_true(pins_are_free(w->pins, w->id));
+	pins_remove(w->pins, other);
+	assert_int_equal(pins_revoked(w->pins), 1);
+	pins_remove(w->pins, w->id);
+	assert_int_equal(pins_revoked(w->pins), 0);
+	pins_revoke(w->pins, w->id);
+	assert_int_equal(pins_revoked(w->pins), 0);
+	assert_int_equal(pins_add(w->pins, 21, &w->id, &fd), 0);
+	assert_false(slot_is_closed(pins_page(w->pins, w->id)));
+	pins_stat(w->pins, w->id, &stat);
+	assert_false(stat.revoked);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int
@@ -325,12 +422,15 @@ main(void)
 		TEST(a_pin_of_the_future_counts_as_the_present),
 		TEST(the_horizon_never_goes_down),
 		TEST(an_effective_pin_never_goes_down),
+		TEST(a_pin_that_flickers_grows_old),
+		TEST(a_pin_that_changes_lets_go_of_the_past),
 		TEST(garbage_hurts_only_its_owner),
 		TEST(a_slot_cannot_be_resized),
 		TEST(pins_are_given_out_up_to_the_limit),
 		TEST(armed_is_taken_once),
 		TEST(the_oldest_reader_is_found),
 		TEST(a_closed_slot_counts_until_its_cells_are_free),
+		TEST(a_revoked_slot_does_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

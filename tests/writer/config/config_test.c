@@ -397,10 +397,10 @@ static struct kube_resource
 resource(const char *group, const char *plural, bool namespaced)
 {
 	return (struct kube_resource){.group = (char *)(uintptr_t)group,
-				      .version = (char *)(uintptr_t)"v1",
+				      .version = (char *)(uintptr_t) "v1",
 				      .resource = (char *)(uintptr_t)plural,
-				      .kind = (char *)(uintptr_t)"",
-				      .singular = (char *)(uintptr_t)"",
+				      .kind = (char *)(uintptr_t) "",
+				      .singular = (char *)(uintptr_t) "",
 				      .namespaced = namespaced};
 }
 
@@ -510,18 +510,77 @@ a_resource_has_choices_of_its_own(void **state)
 	config_done(&c);
 }
 
-/* WatchLists are used unless the file or a flag says otherwise; the flag wins. */
+/* WatchLists are used where they are cheap, unless the file or a flag says otherwise; the flag wins. */
 static void
-watch_lists_are_used_unless_it_is_said_otherwise(void **state)
+watch_lists_are_used_as_it_is_said(void **state)
 {
 	char *plain[] = {"-r", "pods", NULL}, *without[] = {"-r", "pods", "--no-watch-list", NULL};
 	struct config c = built(*state, NULL, plain);
 
+	assert_int_equal(c.resources[0].watch_list, CONFIG_NOT_SAID);
+	config_done(&c);
+	c = built(*state, "watchList: true\n", plain);
 	assert_int_equal(c.resources[0].watch_list, CONFIG_YES);
 	config_done(&c);
 	c = built(*state, "watchList: true\n", without);
 	assert_int_equal(c.resources[0].watch_list, CONFIG_NO);
 	config_done(&c);
+}
+
+/* The syntax of all resources, and of one of them; a flag wins over the file; a file of kinds. */
+static void
+the_wire_is_chosen_for_all_and_for_one(void **state)
+{
+	static const char yaml[] = "wire: json\nschema: /some/file\n"
+				   "resources:\n- {resource: pods, wire: protobuf}\n- services\n";
+	char *plain[] = {"-r", "nodes", "-r", "leases?wire=json", NULL}, *none[] = {NULL};
+	char *flags[] = {"-r", "nodes?wire=auto", "--wire", "protobuf", "--schema", "/other/file", NULL};
+	struct config c = built(*state, NULL, plain);
+
+	assert_int_equal(c.resources[0].wire, WIRE_AUTO);
+	assert_int_equal(c.resources[1].wire, WIRE_JSON);
+	assert_null(c.schema);
+	config_done(&c);
+	c = built(*state, yaml, none);
+	assert_int_equal(c.resources[0].wire, WIRE_PROTOBUF);
+	assert_int_equal(c.resources[1].wire, WIRE_JSON);
+	assert_string_equal(c.schema, "/some/file");
+	config_done(&c);
+	c = built(*state, yaml, flags);
+	assert_int_equal(c.resources[0].wire, WIRE_PROTOBUF);
+	assert_int_equal(c.resources[1].wire, WIRE_PROTOBUF);
+	assert_int_equal(c.resources[2].wire, WIRE_AUTO);
+	assert_string_equal(c.schema, "/other/file");
+	config_done(&c);
+}
+
+static void
+compression_is_chosen_for_all(void **state)
+{
+	char *plain[] = {"-r", "pods", NULL}, *flags[] = {"-r", "pods", "--compression", "gzip", NULL};
+	struct config c = built(*state, NULL, plain);
+
+	assert_int_equal(c.choice.compression, KUBE_COMPRESSION_AUTO);
+	assert_int_equal(server_choice_kubeconfig(&c.choice).compression, KUBE_COMPRESSION_AUTO);
+	config_done(&c);
+	c = built(*state, "compression: none\n", plain);
+	assert_int_equal(c.choice.compression, KUBE_COMPRESSION_NONE);
+	config_done(&c);
+	c = built(*state, "compression: none\n", flags);
+	assert_int_equal(server_choice_kubeconfig(&c.choice).compression, KUBE_COMPRESSION_GZIP);
+	config_done(&c);
+	assert_refused(*state, "compression: zstd\n", NULL, -EINVAL,
+		       "conf.yaml:1:14: 'zstd' is neither auto, gzip nor none");
+	assert_refused(*state, "compression: 1\n", NULL, -EINVAL, "compression must be auto, gzip or none");
+}
+
+static void
+a_wire_that_there_is_not_is_refused(void **state)
+{
+	assert_refused(*state, "resources: [pods]\nwire: cbor\n", NULL, -EINVAL,
+		       "conf.yaml:2:7: 'cbor' is neither auto, json nor protobuf");
+	assert_refused(*state, "resources:\n- {resource: pods, wire: 3}\n", NULL, -EINVAL,
+		       "conf.yaml:2:26: wire must be auto, json or protobuf");
 }
 
 /* Several namespaces are as many entries, each with all the rest. */
@@ -578,7 +637,8 @@ variables_are_the_environments(void **state)
 static void
 a_variable_without_a_value_is_refused(void **state)
 {
-	static const struct { const char *selector, *message;
+	static const struct {
+		const char *selector, *message;
 	} cases[] = {
 		{"spec.nodeName=${INFORMER_TEST_UNSET}",
 		 "the environment variable INFORMER_TEST_UNSET is not set"},
@@ -606,7 +666,9 @@ a_variable_without_a_value_is_refused(void **state)
 static void
 impossible_choices_are_refused(void **state)
 {
-	static const struct { const char *entry, *message; } cases[] = {
+	static const struct {
+		const char *entry, *message;
+	} cases[] = {
 		{"{resource: pods, pageSize: 0}", "pageSize must be a whole number from 1"},
 		{"{resource: pods, resourceVersion: '0'}", "'0' is neither any nor latest"},
 		{"{resource: pods, onDemand: 1}", "onDemand must be true or false"},
@@ -635,21 +697,22 @@ queues_and_consumers_are_limited(void **state)
 	struct config config = built(
 		*state,
 		"resources: [pods]\nevents: {queueEntries: 128, maxQueueEntries: 1000, queueBytes: 1Mi, "
-		"queueSeconds: 5}\nconsumers: {perUser: 2, total: 3, days: 30}\n",
+		"queueSeconds: 5, maxQueueMemory: 8Mi}\nconsumers: {perUser: 2, total: 3, days: 30}\n",
 		NULL);
 
 	assert_int_equal(config.queue_entries, 128);
 	assert_int_equal(config.max_queue_entries, 1000);
 	assert_int_equal(config.queue_bytes, 1 << 20);
 	assert_int_equal(config.queue_seconds, 5);
+	assert_int_equal(config.max_queue_memory, 8 << 20);
 	assert_int_equal(config.consumers_per_user, 2);
 	assert_int_equal(config.consumers_total, 3);
 	assert_int_equal(config.consumer_days, 30);
 	config_done(&config);
 	config = built(*state, "resources: [pods]\nevents:\nconsumers: {}\n", NULL);
 	assert_int_equal(config.queue_entries + config.max_queue_entries + config.queue_seconds, 0);
-	assert_int_equal(config.queue_bytes + config.consumers_per_user + config.consumers_total +
-				 config.consumer_days,
+	assert_int_equal(config.queue_bytes + config.max_queue_memory + config.consumers_per_user +
+				 config.consumers_total + config.consumer_days,
 			 0);
 	config_done(&config);
 	assert_refused(*state, "events: {queueEntries: 63}\n", NULL, -EINVAL, "from 64 to 65536");
@@ -685,7 +748,10 @@ main(void)
 		TEST(an_index_needs_a_cached_resource),
 		TEST(queues_and_consumers_are_limited),
 		TEST(a_resource_has_choices_of_its_own),
-		TEST(watch_lists_are_used_unless_it_is_said_otherwise),
+		TEST(watch_lists_are_used_as_it_is_said),
+		TEST(the_wire_is_chosen_for_all_and_for_one),
+		TEST(a_wire_that_there_is_not_is_refused),
+		TEST(compression_is_chosen_for_all),
 		TEST(several_namespaces_are_several_entries),
 		TEST(variables_are_the_environments),
 		TEST(a_variable_without_a_value_is_refused),

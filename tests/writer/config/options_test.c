@@ -218,6 +218,9 @@ a_timeout_is_read_as_kubectl_does(void **state)
 		if (times[i].ms < 0 ? r != -EINVAL : r < 0 || ms != (uint64_t)times[i].ms)
 			fail_msg("%s: %d, %llu", times[i].text, r, (unsigned long long)ms);
 	}
+	assert_refused(ARGS("--compression=zstd"), "--compression: 'zstd' is neither auto, gzip nor none");
+	assert_refused(ARGS("--wire=xml"), "--wire: 'xml' is neither auto, json nor protobuf");
+	assert_refused(ARGS("-r", "pods?wire=cbor"), "'cbor' is neither auto, json nor protobuf");
 	assert_refused(ARGS("--request-timeout=soon"), "--request-timeout: 'soon' is not a time");
 }
 

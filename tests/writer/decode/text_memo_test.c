@@ -116,12 +116,61 @@ more_texts_than_places_push_out_older_ones(void **state)
 	arena_fixture_free(arena);
 }
 
+/*
+ * Strings of one path are often alike at both ends, and of one length: an address in the middle says which
+ * one it is, wherever it stands.
+ */
+static void
+strings_that_differ_in_a_byte_have_other_hashes(void **state)
+{
+	char text[256];
+
+	(void)state;
+	for (size_t length = 12; length <= sizeof(text); length++) {
+		uint32_t hash;
+
+		memset(text, '.', sizeof(text));
+		hash = string_memo_hash(text, length);
+		for (size_t i = 0; i < length; i++) {
+			text[i] = '7';
+			assert_int_not_equal(string_memo_hash(text, length), hash);
+			text[i] = '.';
+		}
+		if (length > 12)
+			assert_int_not_equal(string_memo_hash(text, length - 1), hash);
+	}
+}
+
+/* Of a long one not every byte counts, but none behind it, and its ends do. */
+static void
+a_long_string_is_hashed_by_pieces_of_it(void **state)
+{
+	(void)state;
+	for (size_t length = 257; length < 5000; length += 97) {
+		/* as long as it is, so that a sanitizer sees what is read behind it */
+		char *text = malloc(length);
+		uint32_t hash;
+
+		assert_non_null(text);
+		memset(text, '.', length);
+		hash = string_memo_hash(text, length);
+		text[0] = '7';
+		assert_int_not_equal(string_memo_hash(text, length), hash);
+		text[0] = '.';
+		text[length - 1] = '7';
+		assert_int_not_equal(string_memo_hash(text, length), hash);
+		free(text);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_very_text_is_found),
 		cmocka_unit_test(more_texts_than_places_push_out_older_ones),
+		cmocka_unit_test(strings_that_differ_in_a_byte_have_other_hashes),
+		cmocka_unit_test(a_long_string_is_hashed_by_pieces_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,32 @@ what_fails_once_is_published_by_the_retry(void **state)
 	assert_true(failures > 1);
 }
 
+/* Whatever the backoff has come to: where there is room again, what waits is applied by the next turn. */
+static void
+what_waits_goes_on_when_there_is_room(void **state)
+{
+	struct test *t = *state;
+	struct arena *arena = t->fx->store->arena;
+
+	begin(t);
+	applier_run(t->fx->applier);
+	server_send(t->fx, EVENT("ADDED", pod("a/x", 9)));
+	arena_fail_after(arena, 0);
+	for (int i = 0; i < 6; i++) {
+		applier_run(t->fx->applier);
+		virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+	}
+	applier_run(t->fx->applier);
+	assert_true(virtual_clock_next(&t->fx->clock) > 5000);
+	arena_fail_after(arena, UINT64_MAX);
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[8] ");
+	applier_retry(t->fx->applier);
+	applier_run(t->fx->applier);
+	assert_string_equal(published(t->fx), "[9] a/x@9 ");
+	assert_string_equal(applier_trouble(t->fx->applier), "");
+}
+
 /* Pops that fail for the keys of a test, in place of the store's own errors. */
 struct failing {
 	const char *name;
@@ -244,7 +270,18 @@ published_resource(struct test *t)
 	return root_resource(view, root_at(view, t->fx->store->arena->header->root), t->fx->store->pods);
 }
 
-/* A long list is applied in portions, shown as listing, without its RV until its last Delta. */
+static bool
+somebody_hears(void *context, unsigned resource)
+{
+	(void)context;
+	(void)resource;
+	return true;
+}
+
+/*
+ * A long list is applied in portions, shown as listing, without its RV until its last Delta. Where somebody
+ * is told of it each portion is shown.
+ */
 static void
 a_long_list_is_listing_until_its_last_delta(void **state)
 {
@@ -252,6 +289,7 @@ a_long_list_is_listing_until_its_last_delta(void **state)
 	char *list = long_list("5000", 1, 3001, 0);
 	unsigned portions = 1;
 
+	store_heard_by(t->fx->store->store, somebody_hears, NULL);
 	reflector_start(t->reflector, "", 0);
 	server_answer(t->fx, 200, list);
 	free(list);
@@ -264,6 +302,37 @@ a_long_list_is_listing_until_its_last_delta(void **state)
 	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
 	assert_int_equal(published_resource(t)->object_count, 3000);
 	assert_memory_equal(published_resource(t)->version, "5000", 4);
+}
+
+/* Of a first list that nobody is told of many portions share a commit; all of it is there at its end. */
+static void
+portions_that_nobody_hears_of_share_a_commit(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("50000", 1, 20001, 0);
+	struct store_stats before, after;
+	unsigned portions = 1, shown = 0;
+
+	store_stats(t->fx->store->store, &before);
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	free(list);
+	while (applier_run(t->fx->applier)) {
+		const struct resource *now = published_resource(t);
+
+		portions++;
+		shown += now->object_count > 0;
+		assert_int_equal(now->state, RESOURCE_LISTING);
+		assert_int_equal(now->object_count, shown ? APPLIER_PUT_OFF : 0);
+		assert_int_equal(now->version_length, 0);
+	}
+	store_stats(t->fx->store->store, &after);
+	assert_int_equal(portions, 20);
+	assert_in_range(shown, 1, 19);
+	assert_int_equal(after.commits - before.commits, 2);
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	assert_int_equal(published_resource(t)->object_count, 20000);
+	assert_int_equal(store_fixture_verify(t->fx->store), 0);
 }
 
 /*
@@ -416,6 +485,44 @@ events_behind_a_list_wait_for_it(void **state)
 	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
 }
 
+/*
+ * Events that came with a relist are applied with its last portion: what is shown is never the second list's
+ * content with the first one's RV.
+ */
+static void
+a_relist_is_not_shown_with_the_older_version(void **state)
+{
+	struct test *t = *state;
+	char *list = long_list("5000", 1, 31, 0), *relist = long_list("9000", 11, 51, 0);
+	unsigned runs = 0;
+
+	reflector_start(t->reflector, "", 0);
+	server_answer(t->fx, 200, list);
+	while (applier_run(t->fx->applier))
+		;
+	expect_whole(t, 30, 40);
+	server_answer(t->fx, 410, "");
+	virtual_clock_advance(&t->fx->clock, 2000);
+	server_answer(t->fx, 200, relist);
+	free(list);
+	free(relist);
+	server_open(t->fx);
+	/* more than a list's turn takes along */
+	for (unsigned i = 0; i < 2 * APPLIER_LIST_QUANTUM; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "a/new%u", i);
+		server_send(t->fx, EVENT("ADDED", pod(name, 9001 + i)));
+	}
+	for (bool more = true; more; runs++) {
+		more = applier_run(t->fx->applier);
+		expect_whole(t, 30, 40 + 2 * APPLIER_LIST_QUANTUM);
+	}
+	assert_int_equal(runs, 1);
+	assert_int_equal(published_resource(t)->state, RESOURCE_SYNCED);
+	assert_memory_equal(published_resource(t)->version, "9256", 4);
+}
+
 /* ---- another definition --------------------------------------------------------------- */
 
 static int
@@ -522,12 +629,18 @@ a_long_list_starves_nobody(void **state)
 	server_open(t->fx);
 	reflector_start(reflector, "7", 1);
 	server_open(t->fx);
+	for (unsigned i = 0; i < 2; i++) { /* the first time the other one is SYNCED */
+		assert_true(applier_run(t->fx->applier));
+		assert_int_equal(published_resource(t)->object_count, APPLIER_LIST_BATCH);
+	}
 	server_send(t->fx, EVENT("ADDED", pod("a/service", 8)));
 	assert_true(applier_run(t->fx->applier));
 	root = root_at(&t->fx->store->arena->view, t->fx->store->arena->header->root);
 	assert_int_equal(root_resource(&t->fx->store->arena->view, root, n.id)->object_count, 1);
 	assert_memory_equal(root_resource(&t->fx->store->arena->view, root, n.id)->version, "8", 1);
 	assert_int_equal(n.popped, 1);
+	/* and what had waited of the list came along */
+	assert_int_equal(published_resource(t)->object_count, 3 * APPLIER_LIST_BATCH);
 	reflector_free(reflector);
 	applier_remove(t->fx->applier, n.fifo);
 	delta_fifo_free(n.fifo);
@@ -706,13 +819,16 @@ main(void)
 		T(a_turn_is_one_commit),
 		T(nothing_new_is_no_commit),
 		T(what_fails_once_is_published_by_the_retry),
+		T(what_waits_goes_on_when_there_is_room),
 		T(a_delta_that_waits_holds_the_version_back),
 		T(a_bookmark_keeps_its_place_behind_what_waits),
 		T(a_long_list_is_listing_until_its_last_delta),
+		T(portions_that_nobody_hears_of_share_a_commit),
 		T(a_long_relist_is_listing_meanwhile),
 		T(a_long_relist_tells_what_goes_first),
 		T(a_relist_that_changes_little_is_never_listing),
 		T(events_behind_a_list_wait_for_it),
+		T(a_relist_is_not_shown_with_the_older_version),
 		T(no_version_is_shown_amid_a_sync),
 		T(a_long_list_starves_nobody),
 		T(a_refused_resource_leaves_the_other_alone),

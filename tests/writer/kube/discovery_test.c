@@ -76,6 +76,11 @@
 	ENTRY("relics", "Relic", "", "Cluster", "") "]}]},"                                                  \
 	GROUP_OF("../evil") VERSION_OF("v1", "") ENTRY("x", "X", "x", "Cluster", "") "]}]},"                 \
 	GROUP_OF("example.com") VERSION_OF("v1", "\"freshness\":\"Stale\",") "]}]}]}"
+#define FRESH                                                                                                \
+	"{\"kind\":\"APIGroupDiscoveryList\",\"apiVersion\":\"apidiscovery.k8s.io/v2\","                     \
+	"\"metadata\":{},\"items\":["                                                                        \
+	GROUP_OF("apps") VERSION_OF("v1", "\"freshness\":\"Current\",")                                      \
+	ENTRY("deployments", "Deployment", "deployment", "Namespaced", SCALE) "]}]}]}"
 /* clang-format on */
 
 static const struct http_route aggregated[] = {
@@ -83,6 +88,19 @@ static const struct http_route aggregated[] = {
 	{.path = "/apis", .status = 200, .body = AGGREGATED},
 	{.path = "/apis/apps/v1", .status = 500},
 	{.path = "/apis/apps/v1beta1", .status = 500},
+	{.path = "/apis/example.com/v1", .status = 200, .body = WIDGETS},
+	{0},
+};
+
+/* The same, and nothing of it stale. */
+static const struct http_route tagged[] = {
+	{.path = "/api/v1", .status = 200, .body = CORE},
+	{.path = "/apis", .status = 200, .body = FRESH, .etag = "\"A1\""},
+	{0},
+};
+static const struct http_route stale[] = {
+	{.path = "/api/v1", .status = 200, .body = CORE},
+	{.path = "/apis", .status = 200, .body = AGGREGATED, .etag = "\"A1\""},
 	{.path = "/apis/example.com/v1", .status = 200, .body = WIDGETS},
 	{0},
 };
@@ -106,6 +124,7 @@ struct world {
 	struct http_fixture *server;
 	struct transport *transport;
 	struct discovery *discovery;
+	struct discovery_memory *memory; /* or NULL */
 	bool done, late;
 	int result;
 	char message[512];
@@ -159,26 +178,41 @@ teardown(void **state)
 	return r;
 }
 
-/* Ask a server with these routes about names; *names ends with NULL. */
+/* Asked again about the same names, if there is something to remember. */
 static void
-discover(struct world *w, const struct http_route *routes, const char *const *names)
+ask(struct world *w, const char *const *names)
 {
-	struct kube_client_config config = {0};
 	size_t n = 0;
+	int r;
 
 	while (names[n])
 		n++;
-	w->server = http_fixture_new(routes, NULL, NULL);
-	assert_non_null(w->server);
-	config.server = (char *)(uintptr_t)http_fixture_url(w->server);
-	assert_int_equal(transport_new(&w->loop, &config, &w->transport, NULL), 0);
-	assert_int_equal(discovery_start(w->transport, names, n, on_done, w, &w->discovery, NULL), 0);
+	discovery_free(w->discovery);
+	w->discovery = NULL;
+	w->done = false;
+	r = w->memory ? discovery_start_again(w->transport, names, n, w->memory, on_done, w, &w->discovery,
+					      NULL)
+		      : discovery_start(w->transport, names, n, on_done, w, &w->discovery, NULL);
+	assert_int_equal(r, 0);
 	uv_timer_start(&w->watchdog, on_watchdog, WATCHDOG_MS, 0);
 	while (!w->done && !w->late)
 		uv_run(&w->loop, UV_RUN_ONCE);
 	uv_timer_stop(&w->watchdog);
 	if (w->late)
 		fail_msg("discovery was not done in %d ms", WATCHDOG_MS);
+}
+
+/* Ask a server with these routes about names; *names ends with NULL. */
+static void
+discover(struct world *w, const struct http_route *routes, const char *const *names)
+{
+	struct kube_client_config config = {0};
+
+	w->server = http_fixture_new(routes, NULL, NULL);
+	assert_non_null(w->server);
+	config.server = (char *)(uintptr_t)http_fixture_url(w->server);
+	assert_int_equal(transport_new(&w->loop, &config, &w->transport, NULL), 0);
+	ask(w, names);
 }
 
 #define NAMES(...) (const char *const[]){__VA_ARGS__, NULL}
@@ -466,6 +500,66 @@ damaged_lists_never_crash(void **state)
 	free(resources);
 }
 
+/* What was absent costs a 304 when it is asked for again; core is asked only for what it may have. */
+static void
+what_was_absent_is_asked_for_by_its_etag(void **state)
+{
+	struct discovery_memory memory = {0};
+	struct world *w = *state;
+
+	w->memory = &memory;
+	discover(w, tagged, NAMES("gadgets.example.org"));
+	assert_string_equal(http_fixture_header(w->server, "If-None-Match"), "");
+	assert_unresolved(w, "gadgets.example.org", -ENOENT, "has no resource");
+	assert_false(discovery_is_unchanged(w->discovery));
+	for (unsigned again = 2; again < 5; again++) {
+		ask(w, NAMES("gadgets.example.org"));
+		assert_int_equal(w->result, 0);
+		assert_string_equal(http_fixture_header(w->server, "If-None-Match"), "\"A1\"");
+		assert_true(discovery_is_unchanged(w->discovery));
+		assert_unresolved(w, "gadgets.example.org", -ENOENT, "has no resource");
+		assert_int_equal(http_fixture_count(w->server, "/apis"), again);
+		assert_int_equal(http_fixture_count(w->server, NULL), again + 1);
+	}
+	ask(w, NAMES("gadgets", "gadgets.example.org"));
+	assert_int_equal(http_fixture_count(w->server, "/api/v1"), 2);
+	discovery_memory_done(&memory);
+}
+
+/* What has changed meanwhile is taken, and remembered instead; so is what failed: in full. */
+static void
+what_has_changed_is_read(void **state)
+{
+	struct discovery_memory memory = {.etag = strdup("\"A0\"")};
+	struct world *w = *state;
+
+	w->memory = &memory;
+	discover(w, tagged, NAMES("deployments.apps"));
+	assert_resolves(w, "deployments.apps", "/apis/apps/v1/deployments");
+	assert_false(discovery_is_unchanged(w->discovery));
+	assert_int_equal(http_fixture_count(w->server, "/api/v1"), 0);
+	assert_string_equal(memory.etag, "\"A1\"");
+	http_fixture_free(w->server);
+	w->server = NULL;
+	ask(w, NAMES("deployments.apps"));
+	assert_null(memory.etag);
+}
+
+/* With a stale group the ETag does not say whether that has it by now. */
+static void
+what_is_stale_is_not_remembered(void **state)
+{
+	struct discovery_memory memory = {0};
+	struct world *w = *state;
+
+	w->memory = &memory;
+	discover(w, stale, NAMES("gadgets.example.com"));
+	assert_unresolved(w, "gadgets.example.com", -ENOENT, "has no resource");
+	assert_null(memory.etag);
+	ask(w, NAMES("gadgets.example.com"));
+	assert_int_equal(http_fixture_count(w->server, "/apis/example.com/v1"), 2);
+}
+
 /* A discovery that is freed while it runs calls nobody. */
 static void
 a_freed_discovery_is_silent(void **state)
@@ -505,6 +599,9 @@ main(void)
 		TEST(an_unready_server_is_to_be_tried_again),
 		TEST(a_web_server_is_not_a_kubernetes_server),
 		cmocka_unit_test(damaged_lists_never_crash),
+		TEST(what_was_absent_is_asked_for_by_its_etag),
+		TEST(what_has_changed_is_read),
+		TEST(what_is_stale_is_not_remembered),
 		TEST(a_freed_discovery_is_silent),
 	};
 

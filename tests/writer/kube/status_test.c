@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "tests/support/proto_text.h"
 #include "writer/kube/status.h"
 
 static struct kube_status
@@ -133,6 +134,42 @@ an_internal_error_is_one_by_its_reason(void **state)
 	}
 }
 
+/* The same in protobuf, whole or cut anywhere; another kind of it is no Status. */
+static void
+protobuf_says_the_same(void **state)
+{
+	struct kube_status s;
+	struct bytes body = {0};
+
+	(void)state;
+	proto_text(&body, "'k8s' 00 1:{1:'v1' 2:'Status'} 2:{1:{1:'' 2:'' 3:'eyJ'} 2:'Failure' "
+			  "3:'Timeout: Too large resource version: 9, current: 7' 4:'Timeout' "
+			  "5:{1:'' 4:{1:'ResourceVersionTooLarge' 2:'Too large' 3:''} 4:{1:'other'} 5=3} "
+			  "6=504} 3:'' 4:''");
+	assert_int_equal(kube_status_parse(body.data, body.length, 500, &s), 0);
+	assert_int_equal(s.code, 504);
+	assert_string_equal(s.reason, "Timeout");
+	assert_string_equal(s.message, "Timeout: Too large resource version: 9, current: 7");
+	assert_string_equal(s.continue_token, "eyJ");
+	assert_int_equal(s.retry_after_s, 3);
+	assert_int_equal(s.n_causes, 2);
+	assert_string_equal(s.causes[0].reason, "ResourceVersionTooLarge");
+	assert_string_equal(s.causes[1].reason, "other");
+	assert_true(kube_status_is_too_large_rv(&s));
+	kube_status_done(&s);
+	for (size_t n = 0; n < body.length; n++) {
+		assert_int_equal(kube_status_parse(body.data, n, 500, &s), 0);
+		assert_true(s.code == 500 || s.code == 504);
+		kube_status_done(&s);
+	}
+	proto_text(&body, "'k8s' 00 1:{1:'v1' 2:'Pod'} 2:{3:'x' 6=1}");
+	assert_int_equal(kube_status_parse(body.data, body.length, 500, &s), 0);
+	assert_int_equal(s.code, 500);
+	assert_string_equal(s.reason, "");
+	kube_status_done(&s);
+	bytes_done(&body);
+}
+
 int
 main(void)
 {
@@ -142,6 +179,7 @@ main(void)
 		cmocka_unit_test(a_body_that_is_no_status_gives_its_first_line),
 		cmocka_unit_test(wrong_types_count_as_absent),
 		cmocka_unit_test(an_internal_error_is_one_by_its_reason),
+		cmocka_unit_test(protobuf_says_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

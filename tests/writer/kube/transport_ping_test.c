@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +98,43 @@ a_refusal_is_an_answer(void **state)
 	run_until(w, http_fixture_count(w->server, "/livez") >= 2);
 	run_for(w, 500);
 	assert_int_equal(seen.n_done, 0);
+}
+
+/*
+ * Beside a plugin whose first credentials have expired, and that then does `again`. What is at hand is shown,
+ * and refused.
+ */
+static void
+ask_beside_a_plugin(struct world *w, const char *again)
+{
+	struct seen seen = {0};
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "#!/bin/sh\ncd %s\n[ ! -e ran ] || %s\necho x >ran\n"
+		 "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\","
+		 "\"status\":{\"expirationTimestamp\":\"2001-01-01T00:00:00Z\",\"token\":\"old\"}}'\n",
+		 w->dir, again);
+	chmod(temp_file(w->dir, "plugin", text), 0755);
+	w->config.exec.command = strdup(temp_path(w->dir, "plugin"));
+	w->config.exec.api_version = strdup("client.authentication.k8s.io/v1");
+	serve(w, closed_routes);
+	begin_watch(w, &seen);
+	run_until(w, http_fixture_count(w->server, "/livez") >= 2);
+	run_for(w, 500);
+	assert_int_equal(seen.n_done, 0);
+}
+
+static void
+the_question_waits_for_no_plugin(void **state)
+{
+	ask_beside_a_plugin(*state, "exec sleep 1000");
+}
+
+static void
+the_question_is_asked_though_a_plugin_fails(void **state)
+{
+	ask_beside_a_plugin(*state, "exit 1");
 }
 
 /* While bytes come nobody is asked. */
@@ -369,6 +407,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		PING_TEST(a_silent_watch_of_a_server_that_answers_goes_on),
 		PING_TEST(a_refusal_is_an_answer),
+		PING_TEST(the_question_waits_for_no_plugin),
+		PING_TEST(the_question_is_asked_though_a_plugin_fails),
 		PING_TEST(a_watch_that_speaks_is_not_asked_about),
 		PING_TEST(a_paused_watch_is_not_asked_about),
 		PING_TEST(an_idle_transport_asks_nothing),

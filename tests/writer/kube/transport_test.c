@@ -14,14 +14,23 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "tests/support/temp_dir.h"
 #include "tests/support/transport_world.h"
 #include "writer/base/message.h"
+#include "writer/kube/gunzip.h"
+#include "writer/kube/transport_setup.h"
 
 #define BIG	    (32u << 20)
 
-static const struct http_route routes[] = {
+/* Two members, each of which becomes so many bytes; packed by make_gzip(). */
+#define MEMBER 300000u
+static char gzip_body[4096], damaged_body[4096];
+static struct http_route routes[] = {
+	{.path = "/packed", .status = 200, .body = gzip_body, .encoding = "gzip"},
+	{.path = "/half", .status = 200, .body = gzip_body, .encoding = "gzip"},
+	{.path = "/damaged", .status = 200, .body = damaged_body, .encoding = "gzip"},
 	{.path = "/api/v1/pods", .status = 200, .body = "{\"kind\":\"PodList\"}"},
 	{.path = "/busy", .status = 429, .body = "{\"kind\":\"Status\",\"code\":429}", .retry_after = "7"},
 	{.path = "/gone", .status = 410, .body = "{\"kind\":\"Status\",\"reason\":\"Expired\",\"code\":410}"},
@@ -158,18 +167,32 @@ a_stream_is_delivered_as_it_arrives(void **state)
 
 /*
  * Metadata alone is asked for in a form of its own, without another to fall back to; everything else as
- * JSON.
+ * JSON, or as protobuf with JSON behind it; without managedFields where they are not wanted.
  */
 static void
-metadata_is_asked_for_in_its_own_form(void **state)
+what_is_asked_for_stands_in_accept(void **state)
 {
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
+#define LIST_OF ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+#define ONE_OF ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+#define DROP ";drop=metadata.managedFields"
 	static const struct { unsigned flags; const char *accept;
 	} cases[] = {
 		{0, "application/json"},
 		{TRANSPORT_WATCH, "application/json"},
+		{TRANSPORT_AT_HAND, "application/json"},
 		{TRANSPORT_METADATA, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"},
 		{TRANSPORT_METADATA | TRANSPORT_WATCH,
 		 "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"},
+		{TRANSPORT_PROTOBUF, PROTOBUF ",application/json"},
+		{TRANSPORT_PROTOBUF | TRANSPORT_WATCH, PROTOBUF ",application/json"},
+		{TRANSPORT_PROTOBUF | TRANSPORT_METADATA, PROTOBUF LIST_OF ",application/json" LIST_OF},
+		{TRANSPORT_PROTOBUF | TRANSPORT_METADATA | TRANSPORT_WATCH,
+		 PROTOBUF ONE_OF ",application/json" ONE_OF},
+		{TRANSPORT_DROP_MANAGED, "application/json" DROP},
+		{TRANSPORT_DROP_MANAGED | TRANSPORT_PROTOBUF, PROTOBUF DROP ",application/json" DROP},
+		{TRANSPORT_DROP_MANAGED | TRANSPORT_PROTOBUF | TRANSPORT_METADATA | TRANSPORT_WATCH,
+		 PROTOBUF ONE_OF DROP ",application/json" ONE_OF DROP},
 	};
 	struct world *w = *state;
 
@@ -277,6 +300,158 @@ a_paused_request_waits_for_resume(void **state)
 	run_until(w, big.n_done);
 	assert_int_equal(big.result, 0);
 	assert_int_equal(big.bytes, BIG);
+}
+
+/* ---- gzip ---- */
+
+/* Gzip is asked for where it pays, or where it is said. */
+static void
+gzip_is_asked_for_where_it_pays(void **state)
+{
+	static const struct {
+		enum kube_compression compression;
+		bool disable;
+		unsigned flags;
+		const char *encoding;
+	} cases[] = {
+		{KUBE_COMPRESSION_AUTO, false, 0, ""}, /* this machine's */
+		{KUBE_COMPRESSION_GZIP, false, 0, "gzip"},
+		{KUBE_COMPRESSION_GZIP, false, TRANSPORT_PROTOBUF, "gzip"},
+		{KUBE_COMPRESSION_GZIP, false, TRANSPORT_WATCH | TRANSPORT_PROTOBUF, "gzip"},
+		{KUBE_COMPRESSION_GZIP, true, 0, ""},
+		{KUBE_COMPRESSION_NONE, false, 0, ""},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct seen seen = {0};
+
+		w->config.compression = cases[i].compression;
+		w->config.disable_compression = cases[i].disable;
+		transport_free(w->transport);
+		connect_to(w, http_fixture_url(w->server));
+		get(w, "/empty", cases[i].flags, &seen);
+		run_until(w, seen.n_done);
+		assert_string_equal(http_fixture_header(w->server, "Accept-Encoding"), cases[i].encoding);
+	}
+}
+
+/* Not from this machine: of lists in JSON alone. */
+static void
+gzip_is_for_lists_in_json_from_afar(void **state)
+{
+	struct kube_client_config config = {.server = "https://192.0.2.1:6443"};
+	struct transport_setup setup;
+	char *error = NULL;
+
+	(void)state;
+	assert_int_equal(transport_setup_init(&setup, &config, &error), 0);
+	assert_true(transport_setup_asks_gzip(&setup, 0));
+	assert_true(transport_setup_asks_gzip(&setup, TRANSPORT_METADATA));
+	assert_false(transport_setup_asks_gzip(&setup, TRANSPORT_PROTOBUF));
+	assert_false(transport_setup_asks_gzip(&setup, TRANSPORT_WATCH));
+	config.compression = KUBE_COMPRESSION_NONE;
+	assert_false(transport_setup_asks_gzip(&setup, 0));
+	transport_setup_done(&setup);
+}
+
+static void
+ask_for_gzip(struct world *w)
+{
+	w->config.compression = KUBE_COMPRESSION_GZIP;
+	transport_free(w->transport);
+	connect_to(w, http_fixture_url(w->server));
+}
+
+/* Several members are one answer; what is no gzip comes as it is. */
+static void
+an_answer_of_several_members_is_unpacked(void **state)
+{
+	struct world *w = *state;
+	struct seen packed = {0}, plain = {0};
+
+	ask_for_gzip(w);
+	get(w, "/packed", 0, &packed);
+	get(w, "/api/v1/pods", 0, &plain);
+	run_until(w, packed.n_done && plain.n_done);
+	assert_int_equal(packed.result, 0);
+	assert_int_equal(packed.bytes, 2 * MEMBER);
+	assert_int_equal(strspn(packed.text, "p"), sizeof(packed.text) - 1);
+	assert_string_equal(plain.text, "{\"kind\":\"PodList\"}");
+}
+
+/* A pause in the middle of a few bytes that become many: nothing comes, and then all of it once. */
+static void
+a_pause_within_gzip_waits_for_resume(void **state)
+{
+	struct world *w = *state;
+	struct seen packed = {.pause = true};
+	unsigned pieces = 0;
+
+	ask_for_gzip(w);
+	get(w, "/packed", 0, &packed);
+	run_until(w, packed.bytes);
+	while (!packed.n_done) {
+		size_t before = packed.bytes;
+		struct seen other = {0};
+
+		get(w, "/api/v1/pods", 0, &other);
+		run_until(w, other.n_done);
+		assert_int_equal(packed.bytes, before);
+		pieces++;
+		transport_resume(packed.request);
+		run_until(w, packed.bytes > before || packed.n_done);
+	}
+	assert_int_equal(packed.result, 0);
+	assert_int_equal(packed.bytes, 2 * MEMBER);
+	assert_true(pieces > 2 * MEMBER / GUNZIP_PIECE_MAX);
+}
+
+static void
+gzip_that_is_damaged_or_cut_off_is_an_error(void **state)
+{
+	struct world *w = *state;
+	struct seen damaged = {0}, cut = {0};
+
+	ask_for_gzip(w);
+	get(w, "/damaged", 0, &damaged);
+	get(w, "/half", 0, &cut);
+	run_until(w, damaged.n_done && cut.n_done);
+	assert_int_equal(damaged.result, -EPROTO);
+	assert_non_null(strstr(damaged.message, "the answer's gzip is damaged"));
+	assert_int_equal(cut.result, -ECONNRESET);
+	assert_non_null(strstr(cut.message, "the answer's gzip ends in the middle"));
+}
+
+/* What a header before the answer's own says of gzip is not said of the answer. */
+static void
+each_header_speaks_of_its_own_body(void **state)
+{
+	static const char answer[] = "HTTP/1.1 103 Early Hints\r\nContent-Encoding: gzip\r\n\r\n"
+				     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain";
+	struct world *w = *state;
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), peer = -1;
+	socklen_t length = sizeof(address);
+	struct seen seen = {0};
+	char url[64], request[4096];
+
+	assert_return_code(bind(listener, (struct sockaddr *)&address, length), errno);
+	assert_return_code(getsockname(listener, (struct sockaddr *)&address, &length), errno);
+	assert_return_code(listen(listener, 1), errno);
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", ntohs(address.sin_port));
+	w->config.compression = KUBE_COMPRESSION_GZIP;
+	connect_to(w, url);
+	get(w, "/api", 0, &seen);
+	run_until(w, (peer = accept(listener, NULL, NULL)) >= 0);
+	run_until(w, recv(peer, request, sizeof(request), MSG_DONTWAIT) > 0);
+	assert_int_equal(send(peer, answer, sizeof(answer) - 1, MSG_NOSIGNAL), sizeof(answer) - 1);
+	run_until(w, seen.n_done);
+	close(peer);
+	close(listener);
+	assert_string_equal(seen.message, "");
+	assert_int_equal(seen.status, 200);
+	assert_string_equal(seen.text, "plain");
 }
 
 /* A request that was paused before it was sent waits, too. */
@@ -554,6 +729,39 @@ a_server_that_speaks_no_tls_is_an_error(void **state)
 #define PLAIN(name) cmocka_unit_test_setup_teardown(name, setup_plain, transport_world_teardown)
 #define BARE(name)  cmocka_unit_test_setup_teardown(name, transport_world_setup, transport_world_teardown)
 
+static size_t
+pack_member(char *to, size_t room)
+{
+	z_stream z = {0};
+	uint8_t *data = malloc(MEMBER);
+
+	assert_non_null(data);
+	memset(data, 'p', MEMBER);
+	assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+	z.next_in = data;
+	z.avail_in = MEMBER;
+	z.next_out = (Bytef *)to;
+	z.avail_out = (unsigned)room;
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	free(data);
+	return room - z.avail_out;
+}
+
+static int
+make_gzip(void **state)
+{
+	size_t one = pack_member(gzip_body, sizeof(gzip_body) / 2),
+	       two = one + pack_member(gzip_body + one, sizeof(gzip_body) / 2);
+
+	(void)state;
+	memcpy(damaged_body, gzip_body, two);
+	damaged_body[one + 20] ^= 0x55;
+	routes[0].length = routes[2].length = two;
+	routes[1].length = two - 3;
+	return 0;
+}
+
 int
 main(void)
 {
@@ -563,13 +771,19 @@ main(void)
 		PLAIN(an_error_answer_is_an_answer),
 		PLAIN(an_empty_answer_tells_its_header),
 		PLAIN(a_stream_is_delivered_as_it_arrives),
-		PLAIN(metadata_is_asked_for_in_its_own_form),
+		PLAIN(what_is_asked_for_stands_in_accept),
 		PLAIN(answers_are_counted),
 		PLAIN(a_fresh_connection_is_made_where_it_is_asked_for),
 		PLAIN(on_data_aborts_with_its_number),
 		PLAIN(a_cancelled_request_is_silent),
 		PLAIN(on_done_may_start_a_request),
 		PLAIN(a_paused_request_waits_for_resume),
+		PLAIN(gzip_is_asked_for_where_it_pays),
+		PLAIN(an_answer_of_several_members_is_unpacked),
+		PLAIN(a_pause_within_gzip_waits_for_resume),
+		PLAIN(gzip_that_is_damaged_or_cut_off_is_an_error),
+		BARE(each_header_speaks_of_its_own_body),
+		cmocka_unit_test(gzip_is_for_lists_in_json_from_afar),
 		PLAIN(a_request_may_be_paused_at_once),
 		PLAIN(an_abort_after_resume_ends_once),
 		PLAIN(a_callback_may_free_the_transport),
@@ -586,5 +800,5 @@ main(void)
 		BARE(a_server_that_speaks_no_tls_is_an_error),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_gzip, NULL);
 }

@@ -270,6 +270,43 @@ an_event_that_does_not_fit_is_watched_again_then_listed(void **state)
 	assert_string_equal(seen(t), "[20] a/z@15 ");
 }
 
+/*
+ * Where there is room again, what found none is tried at once; but the server is not asked more than once a
+ * step.
+ */
+static void
+what_found_no_room_is_tried_when_there_is_some(void **state)
+{
+	struct reflector_fixture *t = *state;
+
+	start_watching(t);
+	arena_fail_after(t->fx->store->arena, 0);
+	server_send(t->fx, EVENT("ADDED", pod("a/y", 11)));
+	for (int i = 0; i < 4; i++) {
+		virtual_clock_advance(&t->fx->clock, virtual_clock_next(&t->fx->clock));
+		server_answer(t->fx, 200, pod_list("20", NULL, pod("a/z", 15), NULL));
+	}
+	assert_non_null(strstr(status_of(t).last_error, "the arena is full"));
+	assert_true(virtual_clock_next(&t->fx->clock) > 4000);
+	diary(t->fx);
+	reflector_retry(t->reflector);
+	virtual_clock_advance(&t->fx->clock, BACKOFF_FIRST_MS - 1);
+	assert_string_equal(diary(t->fx), "");
+	virtual_clock_advance(&t->fx->clock, 1);
+	assert_string_equal(diary(t->fx), "LIST rv=10; ");
+	server_answer(t->fx, 200, pod_list("20", NULL, pod("a/z", 15), NULL));
+	virtual_clock_advance(&t->fx->clock, BACKOFF_FIRST_MS);
+	arena_fail_after(t->fx->store->arena, UINT64_MAX);
+	assert_string_equal(diary(t->fx), "");
+	reflector_retry(t->reflector);
+	virtual_clock_advance(&t->fx->clock, 0);
+	assert_string_equal(diary(t->fx), "LIST rv=10; ");
+	server_end(t->fx, -ECONNREFUSED);
+	reflector_retry(t->reflector); /* nothing that waits for room */
+	virtual_clock_advance(&t->fx->clock, BACKOFF_FIRST_MS + 1);
+	assert_string_equal(diary(t->fx), "");
+}
+
 /* ---- refusals, backoff ----------------------------------------------------------------- */
 
 /* A request that cannot even be made is tried again. */
@@ -441,6 +478,7 @@ main(void)
 		T(other_failures_watch_again),
 		T(waits_and_timeouts_are_choices),
 		T(an_event_that_does_not_fit_is_watched_again_then_listed),
+		T(what_found_no_room_is_tried_when_there_is_some),
 		T(a_request_that_cannot_be_made_is_tried_again),
 		T(a_stored_version_needs_no_list),
 		T(an_event_ends_the_doubt),

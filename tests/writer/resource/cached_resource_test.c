@@ -173,10 +173,11 @@ config_of(const char *dir, const char *yaml)
 }
 
 static struct resource_spec *
-spec_of(const struct config *config)
+spec_by_ca(const struct config *config, const char *ca)
 {
 	const struct config_index *indexes[CONFIG_MAX_INDEXES];
-	struct resource_spec_world world = {.config = config, .server = "http://a"};
+	struct resource_spec_world world = {
+		.config = config, .server = "http://a", .ca = ca, .ca_length = ca ? strlen(ca) : 0};
 	_cleanup_(message_freep) char *error = NULL;
 	struct resource_spec *spec;
 
@@ -186,6 +187,12 @@ spec_of(const struct config *config)
 			      &error) < 0)
 		fail_msg("%s", error);
 	return spec;
+}
+
+static struct resource_spec *
+spec_of(const struct config *config)
+{
+	return spec_by_ca(config, NULL);
 }
 
 static struct side *
@@ -586,6 +593,87 @@ what_does_not_fit_can_be_taken_back(void **state)
 	server_done(&server);
 }
 
+/* ---- what the next daemon makes of it ---- */
+
+/* The cluster is known by its id or hidden (""), and vouched for by a CA. */
+struct cluster {
+	const char *id, *ca;
+};
+
+static void
+cache_of(struct side *side, const struct cluster *cluster)
+{
+	struct cached_resource_world world = {.config = &side->config,
+					      .store = side->store,
+					      .applier = side->applier,
+					      .clock = &side->clock.clock,
+					      .cluster = cluster->id};
+
+	if (side->resource) {
+		store_unclaim(side->store, side->resource->id);
+		cached_resource_free(side->resource);
+	}
+	assert_int_equal(cached_resource_new(&world, spec_by_ca(&side->config, cluster->ca),
+					     &side->config.resources[0], &side->resource),
+			 0);
+}
+
+enum verdict { TRUSTED, LISTED };
+
+/* Content of `was`, met by a daemon of `is`; `former`: by the release whose fingerprints had the CA in them.
+ */
+static void
+adopt(const char *dir, struct cluster was, bool former, struct cluster is, enum verdict verdict)
+{
+	struct side *side = side_new(dir, "resources:\n- {resource: pods}\n");
+	struct server server = {0};
+	uint8_t content[FINGERPRINT_BYTES];
+
+	cache_of(side, &was); /* of nobody before */
+	assert_false(side->resource->adopted);
+	memcpy(content, side->resource->spec->fingerprint, sizeof(content));
+	server_put(&server, 0);
+	list(side, &server);
+	run(side);
+	if (former)
+		store_set_fingerprint(side->store, side->resource->id,
+				      side->resource->spec->former_fingerprint);
+	cache_of(side, &is);
+	assert_int_equal(side->resource->adopted, verdict == TRUSTED);
+	assert_int_equal(store_resource(side->store, side->resource->id)->state,
+			 verdict == TRUSTED ? RESOURCE_SYNCED : RESOURCE_LISTING);
+	assert_int_equal(store_resource(side->store, side->resource->id)->object_count, 1); /* until a list */
+	assert_memory_equal(store_resource(side->store, side->resource->id)->fingerprint, content,
+			    FINGERPRINT_CONTENT_BYTES);
+	cache_of(side, &is); /* and so it is from then on */
+	assert_int_equal(side->resource->adopted, verdict == TRUSTED);
+	server_done(&server);
+	side_free(side);
+}
+
+/*
+ * A cluster whose id is known may have another CA; where it is hidden the CA must be the same. So it is for
+ * what an older release left.
+ */
+static void
+the_ca_counts_where_the_cluster_is_hidden(void **state)
+{
+	const struct cluster known = {"1-a", "ca"}, renewed = {"1-a", "new ca"}, other = {"2-b", "ca"},
+			     hidden = {"", "ca"}, hidden_other = {"", "new ca"};
+	const char *dir = *state;
+
+	for (int former = 0; former <= 1; former++) {
+		adopt(dir, known, former, known, TRUSTED);
+		adopt(dir, known, former, other, LISTED);
+		adopt(dir, known, former, hidden, TRUSTED);
+		adopt(dir, hidden, former, hidden, TRUSTED);
+		adopt(dir, hidden, former, known, LISTED);
+	}
+	adopt(dir, known, false, renewed, TRUSTED);
+	adopt(dir, known, false, hidden_other, LISTED);
+	adopt(dir, hidden, false, hidden_other, LISTED);
+}
+
 int
 main(void)
 {
@@ -597,6 +685,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_list_brings_what_was_dropped, temp_dir_setup,
 						temp_dir_teardown),
 		cmocka_unit_test_setup_teardown(a_change_waits_for_what_is_queued, temp_dir_setup,
+						temp_dir_teardown),
+		cmocka_unit_test_setup_teardown(the_ca_counts_where_the_cluster_is_hidden, temp_dir_setup,
 						temp_dir_teardown),
 		cmocka_unit_test_setup_teardown(what_does_not_fit_can_be_taken_back, temp_dir_setup,
 						temp_dir_teardown),

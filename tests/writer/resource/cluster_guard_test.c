@@ -20,12 +20,17 @@
 #define QUESTION "/api/v1/namespaces/kube-system"
 #define NAMESPACE(uid) "{\"kind\":\"Namespace\",\"metadata\":{\"name\":\"kube-system\",\"uid\":\"" uid "\"}}"
 
+#define VERSION "/version"
+#define RELEASE(minor) "{\"major\":\"1\",\"minor\":\"" minor "\",\"gitVersion\":\"v1.30.0\"}"
+
 struct test {
 	struct world *world;
-	struct http_route routes[3];
+	struct http_route routes[4];
 	struct virtual_clock clock;
 	struct cluster_guard guard;
-	int settled, changed, result;
+	int settled, changed, result, releases;
+	unsigned release;
+	char why[256];
 	char message[256];
 };
 
@@ -49,10 +54,20 @@ on_changed(void *context)
 	uv_stop(&t->world->loop);
 }
 
+static void
+on_release(void *context, unsigned release, const char *why)
+{
+	struct test *t = context;
+
+	t->releases++;
+	t->release = release;
+	snprintf(t->why, sizeof(t->why), "%s", why);
+}
+
 static int
 setup(void **state)
 {
-	static const struct cluster_guard_events events = {on_settled, on_changed};
+	static const struct cluster_guard_events events = {on_settled, on_changed, on_release};
 	static struct test t;
 	void *world = NULL;
 
@@ -62,6 +77,7 @@ setup(void **state)
 	t.world = world;
 	t.routes[0] = (struct http_route){.path = QUESTION, .status = 200, .body = NAMESPACE("aaaa-1111")};
 	t.routes[1] = (struct http_route){.path = "/list", .status = 200, .body = "{}"};
+	t.routes[2] = (struct http_route){.path = VERSION, .status = 200, .body = RELEASE("36+")};
 	t.world->server = http_fixture_new(t.routes, NULL, NULL);
 	if (!t.world->server)
 		return -1;
@@ -167,6 +183,83 @@ a_hidden_id_is_no_obstacle(void **state)
 	}
 }
 
+/* It is known before anything is listed, and asked for again where the id is. */
+static void
+the_release_is_asked_for_with_the_id(void **state)
+{
+	struct test *t = *state;
+
+	settle(t);
+	assert_int_equal(t->releases, 1);
+	assert_int_equal(t->release, 1036);
+	assert_int_equal(http_fixture_count(t->world->server, VERSION), 1);
+	t->routes[2].body = RELEASE("37");
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	wait_for_answer(t);
+	assert_int_equal(t->releases, 2);
+	assert_int_equal(t->release, 1037);
+	assert_int_equal(t->settled, 1);
+	make_connection(t);
+	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
+	wait_for_answer(t);
+	assert_int_equal(http_fixture_count(t->world->server, VERSION), 3);
+	assert_int_equal(t->releases, 2); /* the same */
+	assert_int_equal(t->changed, 0);
+}
+
+/* Whoever keeps it to himself is of an unknown release, and that is told once. */
+static void
+a_release_that_is_hidden_is_told_as_0(void **state)
+{
+	static const struct {
+		int status;
+		const char *body, *why;
+	} cases[] = {
+		{403, "{}", "403"},
+		{404, "{}", "404"},
+		{200, "{}", "no release"},
+		{200, "{\"major\":1,\"minor\":36}", "no release"},
+		{200, RELEASE(""), "no release"},
+		{200, "[1", "no JSON"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct test *t;
+
+		if (i > 0)
+			assert_int_equal(setup(state), 0);
+		t = *state;
+		t->routes[2].status = cases[i].status;
+		t->routes[2].body = cases[i].body;
+		settle(t);
+		assert_int_equal(t->result, 0);
+		assert_int_equal(t->releases, 1);
+		assert_int_equal(t->release, 0);
+		assert_non_null(strstr(t->why, cases[i].why));
+		assert_string_equal(cluster_guard_id(&t->guard), "aaaa-1111");
+		if (i + 1 < sizeof(cases) / sizeof(*cases))
+			assert_int_equal(teardown(state), 0);
+	}
+}
+
+/* Nothing begins while it is not known: what was decoded would be of another release. */
+static void
+a_release_that_cannot_be_told_now_is_waited_for(void **state)
+{
+	struct test *t = *state;
+
+	t->routes[2].status = 503;
+	settle(t);
+	assert_int_equal(t->result, -EAGAIN);
+	assert_false(cluster_guard_is_settled(&t->guard));
+	assert_int_equal(t->releases, 0);
+	t->routes[2].status = 200;
+	settle(t);
+	assert_int_equal(t->result, 0);
+	assert_int_equal(t->release, 1036);
+}
+
 /* A server that cannot answer now is asked again, before anything is believed. */
 static void
 not_this_time_is_no_answer(void **state)
@@ -242,12 +335,12 @@ no_older_connection_answers_for_a_new_one(void **state)
 	before = connections(t);
 	virtual_clock_advance(&t->clock, CLUSTER_GUARD_INTERVAL_MS);
 	wait_for_answer(t);
-	assert_int_equal(connections(t), before + 1);
-	/* the question's own is no reason to ask again */
+	assert_int_equal(connections(t), before + 2);
+	/* the questions' own are no reason to ask again */
 	assert_int_equal(virtual_clock_next(&t->clock), CLOCK_NEVER);
 	get(t->world, "/list", 0, &seen);
 	run_until(t->world, seen.n_done);
-	assert_int_equal(connections(t), before + 1);
+	assert_int_equal(connections(t), before + 2);
 }
 
 /* A connection that stands is the same server's. */
@@ -326,6 +419,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		GUARD_TEST(the_id_is_the_uid_of_kube_system),
 		GUARD_TEST(a_hidden_id_is_no_obstacle),
+		GUARD_TEST(the_release_is_asked_for_with_the_id),
+		GUARD_TEST(a_release_that_is_hidden_is_told_as_0),
+		GUARD_TEST(a_release_that_cannot_be_told_now_is_waited_for),
 		GUARD_TEST(not_this_time_is_no_answer),
 		GUARD_TEST(a_new_connection_is_asked_which_cluster_it_leads_to),
 		GUARD_TEST(no_older_connection_answers_for_a_new_one),

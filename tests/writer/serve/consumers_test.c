@@ -30,12 +30,32 @@ struct world {
 	uint8_t lineage[16];
 	uint64_t seq;			/* what the last sit gave */
 	struct consumers_limits limits;
+	uint64_t wall_ns, lived_ns;	/* by which the clocks are ahead */
 };
 
 static uint64_t
 now(void)
 {
 	return time_ns(CLOCK_REALTIME);
+}
+
+static bool
+poll_now(struct world *w)
+{
+	return consumers_poll(w->consumers, now() + w->wall_ns, time_ns(CLOCK_MONOTONIC) + w->lived_ns);
+}
+
+/* A daemon lives on, and looks twice a minute. */
+static void
+live(struct world *w, uint64_t ns)
+{
+	const uint64_t step = 30ull * 1000000000u;
+
+	for (uint64_t lived = 0; lived < ns; lived += step) {
+		w->wall_ns += step;
+		w->lived_ns += step;
+		poll_now(w);
+	}
 }
 
 static void
@@ -202,20 +222,20 @@ only_sensible_acknowledgements_count(void **state)
 
 	changes(w, 10);
 	sit(w, 1000, "agent", 0, &seat);
-	assert_false(consumers_poll(w->consumers, now()));
+	assert_false(poll_now(w));
 	acknowledge(w, 0, 4);
-	assert_true(consumers_poll(w->consumers, now()));
+	assert_true(poll_now(w));
 	shown = store_consumers(w->fx->store, &count);
 	assert_int_equal(count, 1);
 	assert_int_equal(shown[0].seq, 4);
 	for (unsigned i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
 		acknowledge(w, 0, nonsense[i]);
-		assert_false(consumers_poll(w->consumers, now()));
+		assert_false(poll_now(w));
 	}
 	/* 11 was not there yet; now it is */
 	acknowledge(w, 0, 11);
 	changes(w, 1);
-	assert_true(consumers_poll(w->consumers, now()));
+	assert_true(poll_now(w));
 	shown = store_consumers(w->fx->store, &count);
 	assert_int_equal(shown[0].seq, 11);
 	consumers_leave(seat);
@@ -234,7 +254,7 @@ consumers_outlive_the_daemon(void **state)
 	visit(w, 1000, "gone", 5);
 	assert_int_equal(sit(w, 1001, "there", 0, &seat), 0);
 	acknowledge(w, 0, 6);
-	assert_true(consumers_poll(w->consumers, now()));
+	assert_true(poll_now(w));
 	assert_int_equal(store_commit(w->fx->store), 0);
 	acknowledge(w, 0, 7);	/* after the last commit: lost */
 	end(w);
@@ -317,7 +337,7 @@ a_new_lineage_counts_anew(void **state)
 	assert_int_equal(w->seq, 90);
 	assert_memory_equal(w->lineage, old.lineage, 16);
 	acknowledge(w, 0, 2);
-	assert_true(consumers_poll(w->consumers, now()));
+	assert_true(poll_now(w));
 	shown = store_consumers(w->fx->store, &count);
 	store_lineage(w->fx->store, lineage);
 	assert_int_equal(count, 1);
@@ -345,10 +365,16 @@ names_are_capped_in_all(void **state)
 	assert_true(is_known(w, 1000, "a"));
 }
 
-/*
- * Who was not seen for too long is forgotten, but not while it is attached; a clock that is set back makes
- * nobody old.
- */
+static size_t
+known(struct world *w)
+{
+	size_t count;
+
+	store_consumers(w->fx->store, &count);
+	return count;
+}
+
+/* Who was not seen for too long is forgotten, but not while it is attached. */
 static void
 consumers_are_forgotten_by_age(void **state)
 {
@@ -361,17 +387,76 @@ consumers_are_forgotten_by_age(void **state)
 	visit(w, 1000, "old", 1);
 	sit(w, 1000, "there", 0, &seat);
 	acknowledge(w, 0, 1);
-	assert_true(consumers_poll(w->consumers, now() + 6 * DAY));
-	store_consumers(w->fx->store, &count);
-	assert_int_equal(count, 2);
-	assert_false(consumers_poll(w->consumers, now() - 1000 * DAY));
-	assert_true(consumers_poll(w->consumers, now() + 8 * DAY));
+	assert_true(poll_now(w));
+	live(w, 6 * DAY);
+	assert_int_equal(known(w), 2);
+	live(w, DAY + DAY / 8);
 	shown = store_consumers(w->fx->store, &count);
 	assert_int_equal(count, 1);
 	assert_memory_equal(shown[0].name, "there", 5);
 	/* and the one that is there was seen then */
 	assert_true(shown[0].last_seen_wall_ns > now() + 7 * DAY);
 	consumers_leave(seat);
+}
+
+/* Time that no daemon lived through makes nobody old: a clock that is set, a machine that sleeps. */
+static void
+a_clock_that_jumps_makes_nobody_old(void **state)
+{
+	struct world *w = *state;
+
+	changes(w, 3);
+	visit(w, 1000, "a", 1);
+	poll_now(w);
+	live(w, 6 * DAY);
+	w->wall_ns += 1000 * DAY;
+	assert_true(poll_now(w)); /* and it is told at once */
+	w->wall_ns -= 2000 * DAY;
+	assert_true(poll_now(w));
+	/* a daemon that is stopped, and goes on: a minute of that counts */
+	w->wall_ns += 8 * DAY;
+	w->lived_ns += 8 * DAY;
+	assert_true(poll_now(w));
+	assert_int_equal(known(w), 1);
+	live(w, DAY - DAY / 8);
+	assert_int_equal(known(w), 1);
+	live(w, DAY / 4);
+	assert_int_equal(known(w), 0);
+}
+
+/* Roots have the real clock's time: what is shown is put where it stands to that as it stood to ours. */
+static void
+commit_in_its_time(struct world *w)
+{
+	size_t count;
+	struct consumer shown = *store_consumers(w->fx->store, &count);
+
+	assert_int_equal(count, 1);
+	shown.last_seen_wall_ns -= w->wall_ns;
+	assert_int_equal(store_set_consumers(w->fx->store, &shown, 1), 0);
+	assert_true(store_commit(w->fx->store) >= 0);
+}
+
+/* What a daemon lived through without a consumer counts for the next one, too, but for an hour of it. */
+static void
+the_age_is_kept_over_a_restart(void **state)
+{
+	struct world *w = *state;
+
+	changes(w, 3);
+	visit(w, 1000, "a", 1);
+	poll_now(w);
+	for (int i = 0; i < 7; i++) {
+		live(w, DAY - DAY / 16);
+		changes(w, 1);
+		assert_int_equal(known(w), 1);
+		commit_in_its_time(w);
+		end(w);	/* killed: nothing more is told */
+		begin(w);
+		w->wall_ns = w->lived_ns = 0;
+	}
+	live(w, DAY / 2 + DAY / 8);
+	assert_int_equal(known(w), 0);
 }
 
 /* Without room in the arena nothing is lost: it is tried again. */
@@ -386,10 +471,10 @@ without_room_it_is_tried_again(void **state)
 	sit(w, 1000, "a", 0, &seat);
 	acknowledge(w, 0, 2);
 	arena_fail_after(w->fx->arena, 0);
-	assert_false(consumers_poll(w->consumers, now()));
+	assert_false(poll_now(w));
 	arena_fail_after(w->fx->arena, UINT64_MAX);
-	assert_true(consumers_poll(w->consumers, now()));
-	assert_false(consumers_poll(w->consumers, now()));
+	assert_true(poll_now(w));
+	assert_false(poll_now(w));
 	store_consumers(w->fx->store, &count);
 	assert_int_equal(count, 1);
 	consumers_leave(seat);
@@ -406,7 +491,7 @@ the_report_lists_consumers(void **state)
 	changes(w, 10);
 	sit(w, 1000, "agent", 0, &seat);
 	acknowledge(w, 0, 7);
-	consumers_poll(w->consumers, now());
+	poll_now(w);
 	report = consumers_json(w->consumers);
 	c = cJSON_GetArrayItem(report, 0);
 	assert_string_equal(cJSON_GetStringValue(cJSON_GetObjectItem(c, "name")), "agent");
@@ -434,6 +519,8 @@ main(void)
 		TEST(a_new_lineage_counts_anew),
 		TEST(names_are_capped_in_all),
 		TEST(consumers_are_forgotten_by_age),
+		TEST(a_clock_that_jumps_makes_nobody_old),
+		TEST(the_age_is_kept_over_a_restart),
 		TEST(without_room_it_is_tried_again),
 		TEST(the_report_lists_consumers),
 	};

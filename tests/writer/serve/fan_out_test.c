@@ -72,7 +72,7 @@ set_up(void **state)
 static void
 drop(struct reader *r)
 {
-	fan_out_unsubscribe(r->subscription);
+	fan_out_unsubscribe(r->subscription, true);
 	munmap((void *)(uintptr_t)r->queue, queue_bytes(r->queue->capacity));
 	free(r->cursor);
 	free(r);
@@ -402,6 +402,22 @@ what_is_unread_stays_whole(void **state)
 	assert_int_equal(held(w), 0);
 }
 
+/* A resource is heard of while somebody listens to it, whatever namespace he wants; then not any more. */
+static void
+a_resource_is_heard_of_while_somebody_listens(void **state)
+{
+	struct world *w = *state;
+
+	assert_false(store_is_heard(w->fx->store, w->fx->pods));
+	subscribe(w, "services", "");
+	assert_false(store_is_heard(w->fx->store, w->fx->pods));
+	subscribe(w, "pods", "a");
+	assert_true(store_is_heard(w->fx->store, w->fx->pods));
+	drop(w->readers[1]);
+	w->readers[1] = NULL;
+	assert_false(store_is_heard(w->fx->store, w->fx->pods));
+}
+
 /* A reader that goes lets go of everything that only it held. */
 static void
 a_reader_that_goes_lets_go(void **state)
@@ -462,7 +478,7 @@ overflows_are_counted_beyond_their_queue(void **state)
 	for (unsigned i = 0; i < 1000; i++)
 		put_pod(w, "a", "p");
 	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 1);
-	fan_out_unsubscribe(slow->subscription);
+	fan_out_unsubscribe(slow->subscription, true);
 	slow->subscription = NULL;
 	assert_int_equal(fan_out_overflows(w->fan_out, "pods"), 1);
 	assert_int_equal(fan_out_overflows(w->fan_out, "nodes"), 0);
@@ -588,6 +604,7 @@ main(void)
 		TEST(several_entries_of_a_resource_are_one),
 		TEST(entries_with_an_old_position_are_not_shown),
 		TEST(what_is_unread_stays_whole),
+		TEST(a_resource_is_heard_of_while_somebody_listens),
 		TEST(a_reader_that_goes_lets_go),
 		TEST(a_queue_over_its_bytes_overflows),
 		TEST(overflows_are_counted_beyond_their_queue),

@@ -189,6 +189,8 @@ a_new_writer_carries_the_content_over(void **state)
 		assert_int_equal(assert_one_whole_round(fx), round);
 	}
 	store_fixture_free(fx);
+	assert_int_equal(count_files(w, NULL), 2); /* for those who still read there */
+	assert_true(generation_give_back(&w->place, &adoption));
 	assert_int_equal(count_files(w, name), 1);
 	assert_string_equal(name, "arena.2");
 }
@@ -218,6 +220,7 @@ rebuilt_books_say_what_the_old_ones_said(void **state)
 	assert_int_equal(stats.used_bytes, before.used_bytes);
 	assert_int_equal(intern_count(intern), before.shared_blocks);
 	generation_finish(&w->place, &arena, &adoption);
+	generation_leave(&adoption);
 	intern_free(intern);
 	arena_close(&arena);
 }
@@ -283,6 +286,7 @@ two_hundred_kills_leave_one_whole_arena(void **state)
 				span_ns *= 2;
 			last = round;
 			store_fixture_free(fx);
+			generation_give_back(&w->place, &adoption);
 			assert_int_equal(count_files(w, name), 1);
 		}
 	}
@@ -371,6 +375,96 @@ a_flipped_bit_is_found_and_named(void **state)
 		store_fixture_free(fx);
 	}
 	free(all);
+}
+
+/* What a writer left under this name, its header mapped for writing. */
+static struct header *
+map_header(struct world *w, const char *name)
+{
+	int fd = openat(w->place.directory, name, O_RDWR | O_CLOEXEC);
+	struct header *h = mmap(NULL, HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	assert_true(h != MAP_FAILED);
+	close(fd);
+	return h;
+}
+
+/* The writer starts anew, and says that; what was there is set aside, and can be looked at. */
+static void
+assert_set_aside(struct world *w, const char *why)
+{
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_REBUILD);
+	assert_non_null(strstr(adoption.message, why));
+	assert_non_null(strstr(adoption.message, "set aside as arena.bad"));
+	assert_int_equal(faccessat(w->place.directory, "arena.bad", F_OK, 0), 0);
+	assert_int_equal(store_resource(fx->store, fx->pods)->object_count, 0);
+	store_fixture_free(fx);
+}
+
+/* A root of before, whole as it may still stand there, is not gone back to: the header says how new the
+ * newest is. */
+static void
+an_older_root_is_not_gone_back_to(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct header *h;
+	uint64_t older;
+
+	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\"}}"), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	older = atomic_load(&fx->arena->header->root);
+	assert_int_equal(store_fixture_put(fx, "{\"metadata\":{\"name\":\"b\",\"namespace\":\"ns\"}}"), 0);
+	assert_int_equal(store_commit(fx->store), 0);
+	store_fixture_free(fx);
+	h = map_header(w, "arena.1");
+	atomic_store(&h->root, older);
+	munmap(h, HEADER_BYTES);
+	assert_set_aside(w, "is not the newest");
+}
+
+/* A writer killed between the two words of the header leaves its newest root; the next one says its epoch. */
+static void
+a_root_whose_epoch_is_not_told_yet_is_adopted(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct header *h;
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+	h = map_header(w, "arena.1");
+	atomic_fetch_sub(&h->epoch, 1);
+	munmap(h, HEADER_BYTES);
+	fx = start_writer(w, &adoption);
+	assert_int_equal(adoption.how, ADOPTION_ADOPTED);
+	assert_int_equal(assert_one_whole_round(fx), 2);
+	assert_int_equal(atomic_load(&fx->arena->header->epoch),
+			 root_at(&fx->arena->view, atomic_load(&fx->arena->header->root))->epoch);
+	store_fixture_free(fx);
+}
+
+/* A state word that says "unfinished" of a file that was published is damage; it is not cleared away. */
+static void
+an_arena_that_says_unfinished_is_set_aside(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct header *h;
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+	h = map_header(w, "arena.1");
+	atomic_store(&h->state, HEADER_INCOMPLETE);
+	munmap(h, HEADER_BYTES);
+	assert_set_aside(w, "unfinished");
 }
 
 /*
@@ -500,6 +594,7 @@ files_of_strangers_are_passed_over(void **state)
 	assert_int_equal(adoption.how, ADOPTION_ADOPTED);
 	assert_int_equal(assert_one_whole_round(fx), 2);
 	store_fixture_free(fx);
+	assert_true(generation_give_back(&w->place, &adoption));
 	assert_int_equal(count_files(w, NULL), 83 + 1);
 }
 
@@ -563,37 +658,304 @@ a_hole_in_a_full_tmpfs_is_cleared_away(void **state)
 	unmount_small(w, small);
 }
 
-/* Where two generations do not fit, the old one gives way and the writer starts empty, saying so. */
+/* A generation as one who reads there has it: open and mapped. */
+struct reader {
+	int fd;
+	struct header *header;
+	size_t bytes;
+};
+
+static struct reader
+read_there(struct world *w, uint64_t generation)
+{
+	struct reader r;
+	struct stat st;
+	char name[64];
+
+	snprintf(name, sizeof(name), "arena.%" PRIu64, generation);
+	r.fd = openat(w->place.directory, name, O_RDONLY | O_CLOEXEC);
+	assert_true(r.fd >= 0);
+	assert_int_equal(fstat(r.fd, &st), 0);
+	r.bytes = (size_t)st.st_size;
+	r.header = mmap(NULL, r.bytes, PROT_READ, MAP_SHARED, r.fd, 0);
+	assert_true(r.header != MAP_FAILED);
+	return r;
+}
+
 static void
-when_two_generations_do_not_fit_the_old_one_gives_way(void **state)
+read_no_more(struct reader *r)
+{
+	munmap(r->header, r->bytes);
+	close(r->fd);
+}
+
+static uint64_t
+memory_of(const struct reader *r)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(r->fd, &st), 0);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+static void
+assert_revoked(const struct reader *r, uint64_t successor)
+{
+	assert_int_equal(atomic_load(&r->header->state), HEADER_REVOKED);
+	assert_int_equal(atomic_load(&r->header->superseded_by), successor);
+	assert_int_equal(memory_of(r), HEADER_BYTES);
+}
+
+/* Until the tmpfs is full: that is an error, not a signal. */
+static void
+fill_up(struct store_fixture *fx)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < 4000 && r == 0; i++) {
+		r = store_fixture_putf(
+			fx, "{\"metadata\":{\"name\":\"big-%u\",\"namespace\":\"ns\"},\"x\":\"%0400u\"}", i,
+			i);
+		if (r >= 0)
+			r = store_commit(fx->store);
+	}
+	assert_int_equal(r, -ENOSPC);
+}
+
+/* Where two generations do not fit, the old one is moved, with all that is in it; who reads there is told. */
+static void
+where_two_do_not_fit_the_old_one_is_moved(void **state)
 {
 	struct world *w = *state;
 	struct adoption adoption;
 	struct store_fixture *fx;
+	struct store_stats before, after;
+	struct reader reader;
+	uint64_t objects;
 	char small[96];
-	int r;
 
 	if (!mount_small(w, small, "size=1500k"))
 		skip();
 	fx = start_writer(w, &adoption);
 	assert_non_null(fx);
-	for (unsigned i = 0; i < 4000; i++) {
-		r = store_fixture_putf(
-			fx, "{\"metadata\":{\"name\":\"big-%u\",\"namespace\":\"ns\"},\"x\":\"%0400u\"}", i,
-			i);
-		if (r < 0)
-			break;
-		assert_int_equal(store_commit(fx->store), 0);
-	}
-	assert_int_equal(r, -ENOSPC); /* a full tmpfs is an error, not a signal */
+	fill_up(fx);
+	objects = store_resource(fx->store, fx->pods)->object_count;
+	assert_true(objects > 100);
+	store_stats(fx->store, &before);
 	store_fixture_free(fx);
+
+	reader = read_there(w, 1);
+	for (uint64_t generation = 2; generation < 5; generation++) {
+		fx = start_writer(w, &adoption);
+		assert_non_null(fx);
+		assert_int_equal(adoption.how, ADOPTION_ADOPTED);
+		assert_true(adoption.moved);
+		assert_int_equal(adoption.generation, generation);
+		assert_int_equal(count_files(w, NULL), 0); /* all of it stands below .small */
+		assert_int_equal(store_resource(fx->store, fx->pods)->object_count, objects);
+		assert_int_equal(store_fixture_verify(fx), 0);
+		store_stats(fx->store, &after);
+		assert_int_equal(after.seq, before.seq);
+		store_fixture_free(fx);
+	}
+	assert_revoked(&reader, 2);
+	read_no_more(&reader);
+	unmount_small(w, small);
+}
+
+/* A damaged arena that fills the tmpfs, and that somebody reads, stands in no start's way. */
+static void
+what_is_damaged_gives_its_memory_back(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx;
+	struct reader reader;
+	char small[96];
+	uint32_t ref;
+
+	if (!mount_small(w, small, "size=1500k"))
+		skip();
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	fill_up(fx);
+	ref = store_fixture_find(fx, "ns", "big-3");
+	assert_true(ref > 0);
+	store_fixture_free(fx);
+	reader = read_there(w, 1);
+	flip_bit(w, "arena.1", (off_t)ref_offset(ref) + (off_t)sizeof(struct block) + 40, 3);
 	fx = start_writer(w, &adoption);
 	assert_non_null(fx);
 	assert_int_equal(adoption.how, ADOPTION_REBUILD);
-	assert_non_null(strstr(adoption.message, "do not fit"));
-	assert_int_equal(commit_round(fx, 1), 0);
+	assert_non_null(strstr(adoption.message, "is damaged"));
+	assert_revoked(&reader, adoption.generation);
 	store_fixture_free(fx);
+	read_no_more(&reader);
 	unmount_small(w, small);
+}
+
+/*
+ * Without room for even a page the old arena stays as it is, and its readers with it; the start that comes
+ * when there is some has everything.
+ */
+static void
+a_start_without_any_room_changes_nothing(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx;
+	struct reader reader;
+	char small[96];
+	int fd;
+
+	if (!mount_small(w, small, "size=4m"))
+		skip();
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+	fd = openat(w->place.directory, "ballast", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	for (off_t at = 0; fallocate(fd, 0, at, 4096) == 0;)
+		at += 4096;
+	reader = read_there(w, 1);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_null(start_writer(w, &adoption));
+		assert_non_null(strstr(adoption.message, "do not fit"));
+		assert_int_equal(atomic_load(&reader.header->state), HEADER_LIVE);
+		assert_int_equal(atomic_load(&reader.header->superseded_by), 0);
+	}
+	assert_int_equal(ftruncate(fd, 0), 0);
+	close(fd);
+	read_no_more(&reader);
+	fx = start_writer(w, &adoption);
+	assert_non_null(fx);
+	assert_int_equal(adoption.how, ADOPTION_ADOPTED);
+	assert_int_equal(assert_one_whole_round(fx), 2);
+	store_fixture_free(fx);
+	generation_leave(&adoption);
+	unmount_small(w, small);
+}
+
+/* What was replaced stays, whole, for those who read there; when patience is over it is revoked, and goes. */
+static void
+what_was_replaced_lives_as_long_as_patience(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct reader reader;
+	uint64_t since;
+	uint8_t *was;
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+	reader = read_there(w, 1);
+	was = malloc(reader.bytes);
+	memcpy(was, reader.header, reader.bytes);
+	fx = start_writer(w, &adoption);
+	since = adoption.superseded_ns;
+	assert_false(generation_expire(&w->place, &adoption, since, 1000));
+	assert_false(generation_expire(&w->place, &adoption, since + 999, 1000));
+	assert_int_equal(count_files(w, NULL), 2);
+	assert_int_equal(atomic_load(&reader.header->superseded_by), 2);
+	assert_memory_equal(was + HEADER_BYTES, (uint8_t *)reader.header + HEADER_BYTES,
+			    reader.bytes - HEADER_BYTES);
+	assert_true(generation_expire(&w->place, &adoption, since + 1000, 1000));
+	assert_revoked(&reader, 2);
+	assert_int_equal(count_files(w, NULL), 1);
+	assert_false(generation_expire(&w->place, &adoption, since + 2000, 1000));
+	assert_false(generation_give_back(&w->place, &adoption));
+	free(was);
+	read_no_more(&reader);
+	store_fixture_free(fx);
+}
+
+/* Nobody reads there any more: it goes at once, and is not revoked for it. */
+static void
+what_was_replaced_goes_with_its_last_reader(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct reader reader;
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+	reader = read_there(w, 1);
+	fx = start_writer(w, &adoption);
+	close(reader.fd); /* a mapping is enough */
+	assert_false(generation_expire(&w->place, &adoption, adoption.superseded_ns, UINT64_MAX));
+	assert_int_equal(count_files(w, NULL), 2);
+	munmap(reader.header, reader.bytes);
+	assert_false(generation_expire(&w->place, &adoption, adoption.superseded_ns, UINT64_MAX));
+	assert_int_equal(count_files(w, NULL), 1);
+	assert_int_equal(assert_one_whole_round(fx), 2);
+	store_fixture_free(fx);
+}
+
+/* However often a writer starts, and whoever reads in each generation: one that was replaced has memory at
+ * most. */
+static void
+one_generation_that_was_replaced_is_alive_at_most(void **state)
+{
+	enum { STARTS = 14 };
+	struct world *w = *state;
+	struct reader readers[STARTS];
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	for (unsigned i = 0; i < STARTS; i++) {
+		store_fixture_free(fx);
+		readers[i] = read_there(w, i + 1);
+		generation_leave(&adoption);
+		fx = start_writer(w, &adoption);
+		assert_non_null(fx);
+		assert_int_equal(adoption.how, ADOPTION_ADOPTED);
+		assert_int_equal(assert_one_whole_round(fx), 2);
+		assert_int_equal(count_files(w, NULL), 2);
+		for (unsigned older = 0; older < i; older++)
+			assert_revoked(&readers[older], older + 2);
+	}
+	generation_leave(&adoption);
+	store_fixture_free(fx);
+	for (unsigned i = 0; i < STARTS; i++)
+		read_no_more(&readers[i]);
+}
+
+/*
+ * The one that replaced an arena is gone, or damaged: what it replaced is older, and is not gone back to.
+ */
+static void
+what_was_replaced_is_not_gone_back_to(void **state)
+{
+	struct world *w = *state;
+	struct adoption adoption;
+	struct store_fixture *fx = start_writer(w, &adoption);
+	struct reader reader;
+
+	assert_int_equal(commit_round(fx, 2), 0);
+	store_fixture_free(fx);
+	reader = read_there(w, 1);
+	fx = start_writer(w, &adoption);
+	assert_int_equal(commit_round(fx, 4), 0);
+	flip_bit(w, "arena.2", (off_t)atomic_load(&fx->arena->header->root) + 60, 3);
+	generation_leave(&adoption);
+	store_fixture_free(fx);
+	assert_set_aside(w, "damaged");
+	assert_revoked(&reader, 2);
+	read_no_more(&reader);
+	assert_int_equal(unlinkat(w->place.directory, "arena.bad", 0), 0);
+
+	fx = start_writer(w, &adoption);
+	assert_int_equal(commit_round(fx, 2), 0);
+	generation_leave(&adoption);
+	store_fixture_free(fx);
+	struct header *h = map_header(w, "arena.4");
+
+	atomic_store(&h->superseded_by, 5);
+	munmap(h, HEADER_BYTES);
+	assert_set_aside(w, "replaced");
 }
 
 int
@@ -608,11 +970,21 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_symlink_in_the_arenas_place_is_not_followed, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_flipped_bit_is_found_and_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_older_root_is_not_gone_back_to, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_root_whose_epoch_is_not_told_yet_is_adopted, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(an_arena_that_says_unfinished_is_set_aside, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_hundred_kills_leave_one_whole_arena, setup, teardown),
 		cmocka_unit_test_setup_teardown(files_of_strangers_are_passed_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hole_in_a_full_tmpfs_is_cleared_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(when_two_generations_do_not_fit_the_old_one_gives_way, setup,
+		cmocka_unit_test_setup_teardown(where_two_do_not_fit_the_old_one_is_moved, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_damaged_gives_its_memory_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_start_without_any_room_changes_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_replaced_lives_as_long_as_patience, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_replaced_goes_with_its_last_reader, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_generation_that_was_replaced_is_alive_at_most, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(what_was_replaced_is_not_gone_back_to, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equal hashes. The linker puts the functions below in the place of libsodium's and our own, and they answer
- * with three bits: every trie of the store is full of collisions, the books of shared blocks too, and all
+ * Equal hashes. The linker puts other functions in the place of libsodium's and our own, and they answer with
+ * three bits: every trie of the store is full of collisions, the books of shared blocks too, and all
  * must be found as if nothing were the matter, whatever was found before.
  */
 #include <setjmp.h>
@@ -14,14 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/short_hash.h"
 #include "tests/support/store_fixture.h"
 
 int __real_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
 			    const unsigned char *key);
 int __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
 			    const unsigned char *key);
-
-static uint64_t hash_mask = ~0ull;
 
 int
 __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned long long length,
@@ -35,29 +34,9 @@ __wrap_crypto_shorthash(unsigned char *out, const unsigned char *in, unsigned lo
 	 * whole
 	 */
 	if (length != 24)
-		hash &= hash_mask;
+		hash &= short_hash_mask;
 	memcpy(out, &hash, sizeof(hash));
 	return r;
-}
-
-uint64_t __real_key_hash(const uint8_t key[16], const void *value, size_t length);
-uint64_t __wrap_key_hash(const uint8_t key[16], const void *value, size_t length);
-uint64_t __real_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
-			      size_t name_length);
-uint64_t __wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
-			      size_t name_length);
-
-uint64_t
-__wrap_key_hash(const uint8_t key[16], const void *value, size_t length)
-{
-	return __real_key_hash(key, value, length) & hash_mask;
-}
-
-uint64_t
-__wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
-		     size_t name_length)
-{
-	return __real_key_hash_name(key, ns, ns_length, name, name_length) & hash_mask;
 }
 
 #define PODS 120
@@ -84,7 +63,7 @@ fill_and_check(uint64_t mask)
 	uint64_t random = 7;
 	char name[32], value[64];
 
-	hash_mask = mask;
+	short_hash_mask = mask;
 	fx = store_fixture_new(0);
 	fx->find = find_somehow;
 	for (unsigned round = 0; round < 40; round++) {

@@ -187,6 +187,66 @@ random_changes_agree_with_a_plain_table(void **state)
 	store_fixture_free(fx);
 }
 
+/* So many pods in one commit, or each few in one, with deletions between them or without: the same is found.
+ */
+static void
+assert_commits_do_not_matter(unsigned one_in, unsigned batch, bool deletes)
+{
+	static const char *const values[][3] = {{"nodeName", "node-", ""}, {"labels", "team=t", ""},
+						{"labels", "app=a", ""},   {"byUser", "u", ""},
+						{"namespace", "ns-", ""},  {"podIP", "10.0.", ".7"}};
+	long sum = 0;
+	struct store_fixture *fx[2] = {store_fixture_new(0), store_fixture_new(0)};
+
+	for (unsigned w = 0; w < 2; w++) {
+		seed = 77 + batch;
+		store_set_tombstone_limits(fx[w]->store, fx[w]->pods, (struct tombstone_limits){0});
+		for (unsigned i = 0; i < batch; i++) {
+			struct model_pod p = {
+				1,         (int)i, 1 + (int)i, (int)pick(60), (int)pick(200), (int)pick(9),
+				i % 3 != 0};
+			char ns[16], name[16];
+			unsigned gone = i < 8 ? 0 : pick(i);
+
+			assert_int_equal(put(fx[w], i, &p), 0);
+			snprintf(ns, sizeof(ns), "ns-%u", gone % 3);
+			snprintf(name, sizeof(name), "pod-%u", gone);
+			if (deletes && i % 5 == 0)
+				assert_int_equal(store_fixture_delete(fx[w], ns, name), 0);
+			if (w == 0 && i % one_in == 0)
+				assert_int_equal(store_commit(fx[w]->store), 0);
+		}
+		assert_int_equal(store_commit(fx[w]->store), 0);
+		assert_int_equal(store_fixture_verify(fx[w]), 0);
+	}
+	for (unsigned v = 0; v < sizeof(values) / sizeof(values[0]); v++)
+		for (unsigned n = 0; n < 200; n++) {
+			char value[32];
+			long found;
+
+			snprintf(value, sizeof(value), "%s%u%s", values[v][1], n, values[v][2]);
+			found = store_fixture_count_by_index(fx[0], values[v][0], value);
+			assert_int_equal(store_fixture_count_by_index(fx[1], values[v][0], value), found);
+			sum += found;
+		}
+	assert_true(sum > batch);
+	assert_int_equal(store_resource(fx[0]->store, fx[0]->pods)->object_count,
+			 store_resource(fx[1]->store, fx[1]->pods)->object_count);
+	for (unsigned w = 0; w < 2; w++)
+		store_fixture_free(fx[w]);
+}
+
+static void
+a_first_list_in_one_commit_is_as_in_many(void **state)
+{
+	(void)state;
+	assert_commits_do_not_matter(1, 600, false);
+	assert_commits_do_not_matter(1, 600, true);
+	/* so many that a change asks for its places ahead (WARM_MIN) */
+	assert_commits_do_not_matter(700, 10000, false);
+	assert_commits_do_not_matter(700, 12000, true);
+}
+
 /*
  * When everything was deleted and nobody reads, the arena is as empty as before: no block, count or ordinal
  * leaks.
@@ -282,6 +342,65 @@ a_pinned_version_stays_as_it_was(void **state)
 	store_reclaim(fx->store);
 	store_stats(fx->store, &after);
 	assert_int_equal(after.retired_bytes, 0);
+	test_unmap_slot(slot);
+	store_fixture_free(fx);
+}
+
+/* Change one large object, and commit, up to `times` times. 0, or what one of these was refused with. */
+static int
+change_often(struct store_fixture *fx, unsigned times)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < times && r == 0; i++) {
+		r = store_fixture_putf(fx,
+				       "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"},"
+				       "\"x\":\"%030000u\"}",
+				       (unsigned)store_epoch(fx->store));
+		if (r == 0)
+			r = store_commit(fx->store);
+	}
+	return r;
+}
+
+static bool
+let_go(void *cell)
+{
+	if (atomic_load(&((struct pin_cell *)cell)->epoch) == CELL_FREE)
+		return false;
+	slot_unpin(cell);
+	return true;
+}
+
+/*
+ * What fills the arena for a reader is room the moment it is wanted after the reader let go: nothing else has
+ * to happen first. And before something is refused, whoever can make a reader let go is asked to.
+ */
+static void
+what_readers_let_go_is_room(void **state)
+{
+	struct store_fixture *fx = store_fixture_new(4u << 20);
+	struct pin_cell *cell;
+	struct slot *slot;
+	unsigned id;
+	int fd;
+
+	(void)state;
+	assert_int_equal(store_commit(fx->store), 0);
+	assert_int_equal(pins_add(fx->pins, store_epoch(fx->store), &id, &fd), 0);
+	slot = test_map_slot(fd);
+	cell = slot_claim(slot, 0);
+	slot_pin(cell, store_epoch(fx->store));
+	assert_int_equal(change_often(fx, 1000), -ENOSPC);
+	slot_unpin(cell);
+	assert_int_equal(change_often(fx, 1), 0);
+
+	cell = slot_claim(slot, 0);
+	slot_pin(cell, store_epoch(fx->store));
+	store_on_full(fx->store, let_go, cell);
+	assert_int_equal(change_often(fx, 1000), 0);
+	assert_int_equal(atomic_load(&cell->epoch), CELL_FREE);
+	assert_int_equal(store_fixture_verify(fx), 0);
 	test_unmap_slot(slot);
 	store_fixture_free(fx);
 }
@@ -548,8 +667,10 @@ main(void)
 		cmocka_unit_test(an_empty_value_is_found),
 		cmocka_unit_test(what_is_kept_is_not_written_over),
 		cmocka_unit_test(random_changes_agree_with_a_plain_table),
+		cmocka_unit_test(a_first_list_in_one_commit_is_as_in_many),
 		cmocka_unit_test(deleting_everything_gives_all_memory_back),
 		cmocka_unit_test(a_pinned_version_stays_as_it_was),
+		cmocka_unit_test(what_readers_let_go_is_room),
 		cmocka_unit_test(a_full_arena_refuses_and_loses_nothing),
 	};
 

@@ -1,3 +1,3 @@
 # writer/serve/broker_drop.c
 # D: the slot is given up at once
-s/^	if (c->state == CLIENT_ATTACHED && !c->moved) {$/	if (c->moved \&\& c->state != CLIENT_ATTACHED) {/
+s/^	if (c->state == CLIENT_ATTACHED) {$/	if (c->state != CLIENT_ATTACHED) {/

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What waits for room goes on as soon as there is some, without a restart: the tmpfs is mounted anew with another size, arena.maxBytes is
+# raised by a reload. And nothing is lost meanwhile.
+. "$(dirname "$0")/../support/daemon.sh"
+. "$(dirname "$0")/../support/small.sh"
+
+small_tmpfs 6m
+in_trouble() { stat '.trouble + .resources[0].last_error' | grep -q 'the arena is full'; }
+n=0
+fill() {
+	for _ in $(seq 300); do
+		n=$((n + 1))
+		create "big-$n"
+		! in_trouble || return 0
+	done
+	until_true in_trouble || fail "all of it fits: $(stat .arena)"
+}
+
+start_sim --nodes 1 --pods-per-node 5
+printf 'resources: [pods]\n' >"$T/config.yaml"
+start_daemon --config "$T/config.yaml" --arena-dir "$A"
+wait_ready
+fill
+stat_is '.arena.present_bytes <= .arena.limit_bytes' true || fail "$(stat .arena)"
+mount -o remount,size=16m "$A" || fail "it cannot be remounted"
+until_true same || fail "the tmpfs has grown, and $(stat '.resources[0].objects') pods; trouble: $(stat .trouble)"
+logged 'the file system of the arena has another size: 16 MiB, it was 6' || fail "it is not said"
+
+printf 'resources: [pods]\narena: {maxBytes: 12Mi}\n' >"$T/config.yaml"
+kill -HUP "$daemon_pid"
+lower() { stat_is .reload.changes arena.maxBytes && stat_is '.arena.limit_bytes' $((12 << 20)); }
+until_true lower || fail "$(stat .reload) $(stat .arena)"
+fill
+stat_is '.arena.present_bytes <= .arena.limit_bytes' true || fail "$(stat .arena)"
+printf 'resources: [pods]\n' >"$T/config.yaml"
+kill -HUP "$daemon_pid"
+until_true same || fail "maxBytes is raised, and $(stat '.resources[0].objects') pods; trouble: $(stat .trouble)"
+stat_is .generation 1 || fail "generation $(stat .generation)"
+stop_daemon TERM
+[ "$code" = 0 ] || fail "exit code $code"
+echo ok

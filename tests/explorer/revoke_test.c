@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reader is revoked while it begins, looks up, reads and ends, beside commits that replace what it reads,
+ * bury it, punch it, and use its places again once it has let go (PROTOCOLS.md, Revoke): what it is told is
+ * right, or EXPIRED, or not ready; nothing that it reads is written but by zeros.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/attach/snapshot.h"
+#include "tests/explorer/explorer.h"
+#include "tests/explorer/steps.h"
+#include "writer/serve/broker_internal.h"
+
+#define LARGE_BYTES 9000 /* more than two pages */
+#define LARGE_PATH "metadata.annotations.large"
+
+static struct pair pair;
+static struct informer_resource *pods;
+static struct informer_path *large_path;
+static uint64_t seq_of_first;
+
+static void
+revoke_it(void)
+{
+	struct client *client = pair.writer->broker->clients;
+
+	steps_replace(&pair, "first", 2);
+	store_revoke(pair.store, client->slot);
+	client_hang_up(client);
+	steps_replace(&pair, "first", 3);
+	steps_replace(&pair, "first", 4);
+	/* if it has let go by now it loses the slot, and its places are anybody's */
+	explorer_ring();
+	store_reclaim(pair.store);
+	steps_replace(&pair, "first", 5);
+}
+
+static bool
+has_expired(const struct informer_snapshot *snap)
+{
+	struct informer_moment moment;
+	int r = informer_snapshot_moment(snap, &moment);
+
+	explorer_claim(r == 0 || r == INFORMER_E_EXPIRED, "moment says %s", informer_error_name(r));
+	return r == INFORMER_E_EXPIRED;
+}
+
+/* What was read was right, or the snapshot has expired. What was lent may be zero by now if it has. */
+static void
+look(const struct informer_snapshot *snap)
+{
+	uint64_t expected = snapshot_of(snap)->root->seq - seq_of_first + 1;
+	const char *version = "", *large = NULL;
+	struct informer_object o;
+	char got = 0, middle = 0;
+	size_t length;
+	int r = informer_get_z(snap, pods, "default", "first", &o);
+
+	if (r == 0)
+		r = informer_object_resource_version(&o, &version, &length);
+	if (r == 0)
+		got = version[0];
+	if (r == 0)
+		r = informer_get_string(&o, large_path, &large, &length);
+	if (r == 0)
+		middle = large[length / 2];
+	if (has_expired(snap))
+		return;
+	explorer_claim(r == (expected == 1 ? 0 : INFORMER_E_NOT_FOUND), "a read says %s",
+		       informer_error_name(r));
+	explorer_claim(got == (char)('0' + expected), "version %c in the root of %u", got ? got : '-',
+		       (unsigned)expected);
+	explorer_claim(expected != 1 || middle == 'x', "a byte of it is %#x", (unsigned)middle);
+}
+
+static void
+read_once(void)
+{
+	struct informer_snapshot snap;
+	int r = informer_begin(pair.inf, &snap);
+
+	if (r == INFORMER_E_NOT_READY)
+		return;
+	explorer_claim(r == 0, "begin says %s", informer_error_name(r));
+	look(&snap);
+	informer_end(&snap);
+}
+
+static const struct explorer_program revoking = {
+	.name = "read and revoke",
+	.threads = {{"reader", read_once}, {"writer", revoke_it}},
+	.preemptions = 2,
+	.old_values = 1,
+};
+
+/* A pod of version 1, of which a part has pages for itself. */
+static int
+put_large(void)
+{
+	static char text[LARGE_BYTES + 512], filler[LARGE_BYTES + 1];
+
+	memset(filler, 'x', LARGE_BYTES);
+	snprintf(text, sizeof(text),
+		 "{\"metadata\":{\"name\":\"first\",\"namespace\":\"default\",\"uid\":\"u\",\"annotations\":"
+		 "{\"large\":\"%s\"},\"resourceVersion\":\"1\"}}",
+		 filler);
+	return store_fixture_put(pair.writer->store, text) < 0 ? -1 : store_commit(pair.store);
+}
+
+static int
+set_up(void **state)
+{
+	struct informer_snapshot snap;
+
+	(void)state;
+	pair_begin(&pair);
+	steps_put_many(&pair);
+	if (put_large() < 0 || informer_resource_open(pair.inf, "pods", &pods) < 0 ||
+	    informer_path_compile(pair.inf, LARGE_PATH, strlen(LARGE_PATH), &large_path) < 0 ||
+	    informer_begin(pair.inf, &snap) < 0)
+		return -1;
+	seq_of_first = snapshot_of(&snap)->root->seq;
+	look(&snap);
+	informer_end(&snap);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	informer_path_free(large_path);
+	pair_end(&pair);
+	return 0;
+}
+
+static void
+what_a_revoked_reader_sees_is_right_or_zero(void **state)
+{
+	(void)state;
+	explorer_expect_good(&revoking);
+}
+
+static void
+weaker_orders_are_found(void **state)
+{
+	static const struct explorer_fault faults[] = {
+		{"V1 dropped", "slot_close", NULL, EXPLORER_STORE, 0, EXPLORER_DROP},
+		{"R2'' dropped", "slot_is_closed", "open_snapshot", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
+		{"S2' dropped", "slot_is_closed", "shortcut_by_key", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
+		{"R3' dropped", "slot_is_closed", "snapshot_settle", EXPLORER_LOAD, 0, EXPLORER_REPEAT},
+		{0},
+	};
+
+	(void)state;
+	explorer_expect_found(&revoking, faults);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_revoked_reader_sees_is_right_or_zero),
+		cmocka_unit_test(weaker_orders_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

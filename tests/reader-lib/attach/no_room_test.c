@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * At the end of descriptors, memory or address space a reader says so, in words that name what to do; it
+ * loses nothing that it held, leaks nothing, and comes back by itself when there is room. Every call that can
+ * run out fails here once, and from there on, in attaching, a look-up, a handler's subscription and
+ * detaching.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "reader-lib/informer-handlers.h"
+#include "tests/support/broker_fixture.h"
+#include "tests/support/left_world.h"
+
+/* ---- calls that run out ---- */
+
+/*
+ * left   how many calls of this thread are still granted; negative: all
+ * fails  how many fail after that, one by one; negative: all
+ * failed how many did
+ */
+static _Thread_local struct {
+	long left, fails, failed;
+} room = {.left = -1};
+static _Thread_local const char *failed; /* the last that did */
+
+static bool
+runs_out(const char *what)
+{
+	if (room.left < 0)
+		return false;
+	if (room.left > 0) {
+		room.left--;
+		return false;
+	}
+	if (room.fails == 0)
+		return false;
+	if (room.fails > 0)
+		room.fails--;
+	room.failed++;
+	failed = what;
+	return true;
+}
+
+static void
+grant(long left, long fails)
+{
+	room.left = left;
+	room.fails = fails;
+	room.failed = 0;
+}
+
+static int
+call(int error, long result)
+{
+	if (result >= 0)
+		return (int)result;
+	errno = error ? error : errno;
+	return -1;
+}
+
+#define OR_RUN_OUT(error, ...) (runs_out(__func__) ? call(error, -1) : call(0, syscall(__VA_ARGS__)))
+
+int
+socket(int domain, int type, int protocol)
+{
+	return OR_RUN_OUT(EMFILE, SYS_socket, domain, type, protocol);
+}
+
+int
+epoll_create1(int flags)
+{
+	return OR_RUN_OUT(EMFILE, SYS_epoll_create1, flags);
+}
+
+int
+timerfd_create(clockid_t clock, int flags)
+{
+	return OR_RUN_OUT(EMFILE, SYS_timerfd_create, clock, flags);
+}
+
+int
+eventfd(unsigned count, int flags)
+{
+	return OR_RUN_OUT(EMFILE, SYS_eventfd2, count, flags);
+}
+
+int
+memfd_create(const char *name, unsigned flags)
+{
+	return OR_RUN_OUT(EMFILE, SYS_memfd_create, name, flags);
+}
+
+int
+epoll_ctl(int epoll, int what, int fd, struct epoll_event *event)
+{
+	if (what != EPOLL_CTL_ADD)
+		return call(0, syscall(SYS_epoll_ctl, epoll, what, fd, event));
+	return OR_RUN_OUT(ENOMEM, SYS_epoll_ctl, epoll, what, fd, event);
+}
+
+int
+ftruncate(int fd, off_t length)
+{
+	return OR_RUN_OUT(ENOMEM, SYS_ftruncate, fd, length);
+}
+
+int
+madvise(void *start, size_t length, int advice)
+{
+	return OR_RUN_OUT(ENOMEM, SYS_madvise, start, length, advice);
+}
+
+void *
+mmap(void *start, size_t length, int protection, int flags, int fd, off_t offset)
+{
+	/* where there is memory already: then that stays, and nobody misses anything */
+	if (runs_out(flags & MAP_FIXED && fd < 0 ? "replace" : __func__)) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return (void *)syscall(SYS_mmap, start, length, protection, flags, fd, offset);
+}
+
+ssize_t
+send(int fd, const void *data, size_t length, int flags)
+{
+	return OR_RUN_OUT(ENOMEM, SYS_sendto, fd, data, length, flags, NULL, 0);
+}
+
+/* Of the descriptors that came the kernel could open none, or some. */
+ssize_t
+recvmsg(int fd, struct msghdr *message, int flags)
+{
+	ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(message) : NULL;
+	size_t count = c && c->cmsg_type == SCM_RIGHTS ? (c->cmsg_len - CMSG_LEN(0)) / sizeof(int) : 0, kept;
+	int fds[16];
+
+	if (count == 0 || count > 16 || !runs_out(__func__))
+		return n;
+	memcpy(fds, CMSG_DATA(c), count * sizeof(int));
+	kept = (size_t)room.failed % count;
+	for (size_t i = kept; i < count; i++)
+		close(fds[i]);
+	message->msg_controllen = kept ? CMSG_SPACE(kept * sizeof(int)) : 0;
+	c->cmsg_len = CMSG_LEN(kept * sizeof(int));
+	message->msg_flags |= MSG_CTRUNC;
+	return n;
+}
+
+static long pieces;
+
+static void *
+allocate(void *context, size_t size)
+{
+	void *memory = runs_out(__func__) ? NULL : calloc(1, size);
+
+	(void)context;
+	pieces += memory != NULL;
+	return memory;
+}
+
+static void
+release(void *context, void *memory)
+{
+	(void)context;
+	pieces -= memory != NULL;
+	free(memory);
+}
+
+/* ---- a reader's life ---- */
+
+static bool told; /* what has run out */
+
+static bool
+has_run_out(int code)
+{
+	return code == -EMFILE || code == -ENOMEM;
+}
+
+static bool
+says_it(const char *text)
+{
+	static const char *const words[] = {"too many open files: raise", "out of memory: raise",
+					    "no memory for", "raise the address space limit"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strstr(text, words[i]))
+			return true;
+	return false;
+}
+
+static void
+log_it(void *context, enum informer_log_level level, const char *message)
+{
+	(void)context;
+	(void)level;
+	told |= says_it(message);
+}
+
+static int
+open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+static void
+on_synced(void *context)
+{
+	*(bool *)context = true;
+}
+
+static void
+on_add(void *context, const struct informer_object *object, bool is_initial)
+{
+	(void)context;
+	(void)object;
+	(void)is_initial;
+}
+
+/* As an event loop does: wait for news, take it. */
+static void
+turn(struct informer *inf)
+{
+	struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+
+	assert_true(poll(&news, 1, 60000) > 0);
+	informer_dispatch(inf);
+}
+
+/* A call that may run out: when it does, it is to say so, and then there is room again. */
+#define UNTIL_ROOM(inf, r, expression)                                                                       \
+	while (((r) = (expression)) != 0) {                                                                  \
+		assert_true(has_run_out(r));                                                                 \
+		assert_true(room.failed > 0);                                                                \
+		told = true;                                                                                 \
+		grant(-1, 0);                                                                                \
+	}
+
+/*
+ * From attach to detach, with the room that was granted. When it has run out for good and that was said,
+ * there is room again.
+ */
+static void
+live(const char *socket, uint32_t flags, bool handles)
+{
+	struct informer_options options = {.size = sizeof(options),
+					   .flags = flags,
+					   .socket_path = socket,
+					   .log = log_it,
+					   .allocate = allocate,
+					   .release = release};
+	struct informer_status status = {.size = sizeof(status)};
+	bool synced = !handles;
+	struct informer_handler_options handler = {.size = sizeof(handler),
+						   .resource = "pods",
+						   .on_add = on_add,
+						   .on_synced = on_synced,
+						   .context = &synced};
+	struct informer_resource *pods;
+	struct informer_snapshot snap;
+	struct informer_object pod;
+	struct informer *inf = NULL;
+	int r;
+
+	told = false;
+	r = informer_attach(&options, &inf);
+	if (r < 0) {
+		assert_true(has_run_out(r));
+		assert_true(room.failed > 0);
+		if (pieces > 0)
+			fail_msg("%ld pieces of memory are lost", pieces);
+		/* without memory for the handle there is nobody to log */
+		assert_true(told || r == -ENOMEM);
+		told = true;
+		grant(-1, 0);
+		assert_int_equal(informer_attach(&options, &inf), 0);
+	}
+	while ((r = informer_begin(inf, &snap)) == INFORMER_E_NOT_READY) {
+		assert_int_equal(informer_status(inf, &status), 0);
+		if (has_run_out(status.failure)) {
+			if (!says_it(status.reason))
+				fail_msg("'%s' does not say what has run out", status.reason);
+			told = true;
+			if (room.fails < 0)
+				grant(-1, 0);
+		}
+		turn(inf);
+	}
+	assert_int_equal(r, 0);
+	UNTIL_ROOM(inf, r, informer_resource_open(inf, "pods", &pods));
+	UNTIL_ROOM(inf, r, informer_get_z(&snap, pods, "default", "a", &pod));
+	informer_end(&snap);
+	if (handles)
+		UNTIL_ROOM(inf, r, informer_add_handler(inf, &handler, NULL));
+	while (!synced) {
+		/* what fails here is tried again by itself; what is there can be read all the while */
+		if (room.failed > 3)
+			grant(-1, 0);
+		assert_int_equal(informer_begin(inf, &snap), 0);
+		informer_end(&snap);
+		turn(inf);
+	}
+	informer_detach(inf);
+	assert_int_equal(pieces, 0);
+	/* without a word: an attached reader's packet is sent again, and a handler takes its turn again */
+	if (failed && !told && strcmp(failed, "send") != 0 && strcmp(failed, "replace") != 0 &&
+	    !(handles && strcmp(failed, "allocate") == 0))
+		fail_msg("%s was not told", failed);
+}
+
+/*
+ * The broker's thread takes back what it had for a reader that is gone; it may have had something of one more
+ * before.
+ */
+static void
+assert_no_descriptor_is_left(int before)
+{
+	for (int i = 0; i < 10000 && open_descriptors() > before; i++)
+		usleep(1000);
+	assert_true(open_descriptors() <= before);
+}
+
+/* Each call in turn fails, once (fails is 1) or from then on. */
+static unsigned
+let_each_fail(const char *socket, uint32_t flags, bool handles, long fails)
+{
+	unsigned n = 0;
+	bool some_failed;
+	int before = open_descriptors();
+
+	do {
+		failed = NULL;
+		grant(n, fails);
+		live(socket, flags, handles);
+		some_failed = failed != NULL;
+		grant(-1, 0);
+		assert_no_descriptor_is_left(before);
+		n++;
+	} while (some_failed);
+	return n;
+}
+
+static void
+a_reader_says_what_has_run_out_and_comes_back(void **state)
+{
+	struct broker_fixture *fx = *state;
+	struct informer *honest;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	/* one that has what it needs: what the broker has for all readers is there */
+	honest = broker_fixture_attach(fx, 0);
+	assert_in_range(let_each_fail(fx->socket, 0, true, 1), 20, 1000);
+	assert_in_range(let_each_fail(fx->socket, 0, true, -1), 20, 1000);
+	assert_in_range(let_each_fail(fx->socket, INFORMER_VERIFY, false, 1), 20, 1000);
+	informer_detach(honest);
+}
+
+/* So does one of an orphan, and of a copy, verified or not. */
+static void
+so_does_one_that_nobody_serves(void **state)
+{
+	struct left_world *w = *state;
+
+	left_world_key(w, 7, 32, 0600);
+	left_world_die(w);
+	for (int verify = 0; verify < 2; verify++)
+		for (int fails = -1; fails < 2; fails += 2)
+			assert_in_range(let_each_fail(w->socket,
+						      INFORMER_ORPHAN | (verify ? INFORMER_VERIFY : 0), false,
+						      fails),
+					15, 1000);
+}
+
+enum outcome { ATTACHED, TOLD, NO_HANDLE, WRONG };
+
+/* A process that may have so many descriptors: what becomes of its reader. */
+static enum outcome
+attach_with(const char *socket, unsigned descriptors)
+{
+	struct informer_options options = {.size = sizeof(options), .socket_path = socket};
+	struct informer_status status = {.size = sizeof(status)};
+	struct rlimit limit = {descriptors, descriptors};
+	struct informer *inf;
+	int r;
+
+	if (close_range(3, UINT_MAX, 0) < 0 || setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return WRONG;
+	r = informer_attach(&options, &inf);
+	if (r < 0)
+		return r == -EMFILE ? NO_HANDLE : WRONG;
+	for (;;) {
+		struct pollfd news = {.fd = informer_fd(inf), .events = POLLIN};
+
+		informer_status(inf, &status);
+		if (status.connected)
+			return ATTACHED;
+		if (status.failure == -EMFILE)
+			return strstr(status.reason, "too many open files: raise") ? TOLD : WRONG;
+		if (status.failure != 0 && status.failure != INFORMER_E_NOT_READY)
+			return WRONG;
+		poll(&news, 1, 60000);
+		informer_dispatch(inf);
+	}
+}
+
+/* The real end: with one descriptor more each time, until all are there that a reader needs. */
+static void
+the_kernels_own_limit_is_named(void **state)
+{
+	struct broker_fixture *fx = *state;
+	enum outcome outcome = NO_HANDLE;
+	unsigned said = 0;
+
+	broker_fixture_start(fx);
+	broker_fixture_pod(fx, "a");
+	for (unsigned n = 4; outcome != ATTACHED; n++) {
+		pid_t child = fork();
+		int code;
+
+		if (child == 0) {
+			alarm(60);
+			_exit((int)attach_with(fx->socket, n));
+		}
+		assert_int_equal(waitpid(child, &code, 0), child);
+		assert_true(WIFEXITED(code));
+		assert_int_not_equal(WEXITSTATUS(code), WRONG);
+		assert_true((enum outcome)WEXITSTATUS(code) <= outcome); /* it only gets better */
+		outcome = (enum outcome)WEXITSTATUS(code);
+		said += outcome == TOLD;
+	}
+	assert_int_equal(said, 4); /* no socket; one with no room for three, two, one of what came */
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_reader_says_what_has_run_out_and_comes_back,
+						broker_fixture_set_up, broker_fixture_tear_down),
+		cmocka_unit_test_setup_teardown(so_does_one_that_nobody_serves, left_world_set_up,
+						left_world_tear_down),
+		cmocka_unit_test_setup_teardown(the_kernels_own_limit_is_named, broker_fixture_set_up,
+						broker_fixture_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reader that is revoked for what it holds: it hears why, its calls say EXPIRED, informerd goes on knowing
+ * of what it may still look at, and it comes back by itself once it has let go.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/reader_world.h"
+
+static char said[8][256];
+static unsigned lines;
+
+static void
+note(void *context, enum informer_log_level level, const char *message)
+{
+	(void)context;
+	if (level == INFORMER_LOG_WARNING && lines < 8)
+		snprintf(said[lines++], sizeof(said[0]), "%s", message);
+}
+
+static void
+revoke_oldest(struct broker_fixture *fx, void *context)
+{
+	struct slot_stat stat;
+	int slot;
+
+	(void)context;
+	pins_horizon(fx->store->pins, store_epoch(fx->store->store));
+	slot = pins_oldest(fx->store->pins, &stat);
+	assert_true(slot >= 0);
+	store_revoke(fx->store->store, (unsigned)slot);
+	broker_revoke(fx->broker, (unsigned)slot, "it held a snapshot for 61 s");
+}
+
+static void
+buried(struct broker_fixture *fx, void *context)
+{
+	struct store_stats stats;
+
+	store_reclaim(fx->store->store);
+	store_stats(fx->store->store, &stats);
+	*(uint64_t *)context = stats.buried_bytes;
+}
+
+static uint64_t
+buried_bytes(struct broker_fixture *fx)
+{
+	uint64_t bytes = 0;
+
+	broker_fixture_do(fx, buried, &bytes);
+	return bytes;
+}
+
+/* Until it was refused once more. */
+static void
+try_once_more(struct broker_fixture *fx, struct informer *inf)
+{
+	uint64_t refused = broker_fixture_stats(fx).refused;
+
+	for (int i = 0; i < 30000 && broker_fixture_stats(fx).refused == refused; i++) {
+		informer_dispatch(inf);
+		usleep(1000);
+	}
+	assert_true(broker_fixture_stats(fx).refused > refused);
+}
+
+static void
+a_revoked_reader_comes_back_when_it_let_go(void **state)
+{
+	struct informer_options options = {.size = sizeof(options), .log = note, .reader_name = "held"};
+	struct broker_fixture *fx = *state;
+	struct informer_snapshot held, next;
+	struct informer_resource *pods;
+	struct informer_object pod;
+	struct informer *inf;
+	const char *uid;
+	char copy[64];
+	size_t length;
+
+	fx->options.barred_ms = 50;
+	broker_fixture_start(fx);
+	for (unsigned i = 0; i < 200; i++)
+		broker_fixture_pod(fx, i ? "b" : "a");
+	options.socket_path = fx->socket;
+	assert_int_equal(informer_attach(&options, &inf), 0);
+	broker_fixture_wait_answer(inf);
+	assert_int_equal(informer_resource_open(inf, "pods", &pods), 0);
+	assert_int_equal(informer_begin(inf, &held), 0);
+	assert_int_equal(informer_get_z(&held, pods, "default", "a", &pod), 0);
+	assert_int_equal(informer_object_uid(&pod, &uid, &length), 0);
+	assert_in_range(length, 1, sizeof(copy));
+	memcpy(copy, uid, length);
+
+	broker_fixture_do(fx, revoke_oldest, NULL);
+	assert_int_equal(informer_get_z(&held, pods, "default", "a", &pod), INFORMER_E_EXPIRED);
+	for (unsigned i = 0; i < 200; i++)
+		broker_fixture_pod(fx, i % 2 ? "a" : "b");
+	/* it hears of it, and asks to be let in: its slot stays what it was, for it still looks there */
+	for (unsigned i = 0; i < 5; i++)
+		try_once_more(fx, inf);
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(said[0], "revoked: it held a snapshot for 61 s"));
+	assert_int_equal(informer_begin(inf, &next), INFORMER_E_NOT_READY);
+	assert_int_equal(broker_fixture_stats(fx).readers, 1);
+	assert_true(buried_bytes(fx) > 0);
+	for (size_t i = 0; i < length; i++)
+		assert_true(uid[i] == copy[i] || uid[i] == '\0');
+
+	informer_end(&held);
+	while (informer_begin(inf, &next) == INFORMER_E_NOT_READY)
+		usleep(1000);
+	assert_int_equal(informer_get_z(&next, pods, "default", "a", &pod), 0);
+	assert_int_equal(informer_object_uid(&pod, &uid, &length), 0);
+	assert_int_equal(buried_bytes(fx), 0);
+	informer_end(&next);
+	informer_detach(inf);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_revoked_reader_comes_back_when_it_let_go,
+						broker_fixture_set_up, broker_fixture_tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An arena that is taken back while a handler is told of what happened. Whatever access to it the delivery
+ * has come to: each state that it is told of is one that was, in order; what it could not be told of any
+ * more, or could not read when it was, it is told of when it has another arena; nothing that is there is told
+ * as gone; and nobody says that what was read makes no sense.
+ *
+ * Before accesses to arena, slot and queue (access_trap.h), drawn for each handler and each way that events
+ * come to it (delivery_world.h), the process forks, and the child sees the revocation. Once more with any
+ * bytes in the place of zeros, and a slot that is open: then any events may be told, but nothing is read or
+ * written that may not be, and it ends.
+ *
+ * ONLY=part of a delivery's name; TRIALS=n of each (0: before each access); SEED=n.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/support/access_trap.h"
+#include "tests/support/delivery_world.h"
+
+#define CPU_SECONDS 10 /* of one delivery, when it goes on without an end */
+
+/* A turn ends when the clock ticks; here it goes the same way each time. */
+int
+clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	(void)clock;
+	*ret = (struct timespec){.tv_sec = 1000000};
+	return 0;
+}
+
+/* What a trial, a child, tells of itself. */
+struct report {
+	char wrong[1024];
+	uintptr_t died_at;
+	unsigned told, unread;
+};
+
+/*
+ * of      accesses that the delivery has; trials_max: how many of them are tried (0: each)
+ * calls   that are told of when it is left in peace
+ * report  shared with the child, of which one lives at a time
+ * child   we are it
+ */
+struct course {
+	struct delivery_world *world;
+	char name[64];
+	bool zeros, child;
+	size_t of, accesses, tried, trials_max, cut, unread;
+	unsigned calls;
+	struct report *report;
+	char failure[1200];
+	uint64_t random;
+};
+
+static uint64_t
+draw(struct course *c)
+{
+	c->random = c->random * 6364136223846793005u + 1442695040888963407u;
+	return c->random >> 33;
+}
+
+/* Where in the text it was, for addr2line. */
+static long
+text_offset(uintptr_t address)
+{
+	return (long)(address - (uintptr_t)&text_offset);
+}
+
+static void
+begin_trial(struct course *c)
+{
+	const struct itimerval most = {.it_value.tv_sec = CPU_SECONDS};
+
+	c->child = true;
+	access_trap_unset();
+	access_trap_note_death(&c->report->died_at);
+	setitimer(ITIMER_PROF, &most, NULL);
+	if (c->zeros)
+		delivery_take_back(c->world, draw(c) % 2, draw(c) << 31 ^ draw(c));
+	else
+		delivery_scramble(c->world, draw(c));
+}
+
+static _Noreturn void
+end_trial(struct course *c)
+{
+	const char *wrong;
+
+	delivery_end(c->world);
+	c->report->told = delivery_told(c->world);
+	c->report->unread = delivery_unread(c->world);
+	wrong = c->zeros ? delivery_wrong(c->world, true) : NULL;
+	if (wrong)
+		snprintf(c->report->wrong, sizeof(c->report->wrong), "%s. It was told: %s", wrong,
+			 delivery_text(c->world));
+	_exit(0);
+}
+
+static void
+judge(struct course *c, int status, uintptr_t instruction)
+{
+	struct report *r = c->report;
+
+	if (WIFSIGNALED(status))
+		snprintf(r->wrong, sizeof(r->wrong), "%s at text_offset%+ld",
+			 WTERMSIG(status) == SIGPROF ? "it does not end" : strsignal(WTERMSIG(status)),
+			 text_offset(r->died_at));
+	else if (status != 0)
+		snprintf(r->wrong, sizeof(r->wrong), "exit %d", WEXITSTATUS(status));
+	if (r->wrong[0])
+		snprintf(c->failure, sizeof(c->failure), "access %zu of %zu (text_offset%+ld), %s: %s",
+			 c->accesses, c->of, text_offset(instruction),
+			 c->zeros ? "zeros" : "any bytes", r->wrong);
+	c->cut += r->told < c->calls;
+	c->unread += r->unread;
+}
+
+static void
+before_access(void *context, uintptr_t instruction)
+{
+	struct course *c = context;
+	int status = 0;
+	pid_t child;
+
+	c->accesses++;
+	if (c->failure[0] || (c->trials_max && draw(c) % c->of >= c->trials_max))
+		return;
+	draw(c);
+	c->tried++;
+	memset(c->report, 0, sizeof(*c->report));
+	child = fork();
+	if (child == 0) {
+		begin_trial(c);
+		return;
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		snprintf(c->failure, sizeof(c->failure), "no process for a trial");
+	else
+		judge(c, status, instruction);
+}
+
+static void
+count_access(void *context, uintptr_t instruction)
+{
+	struct course *c = context;
+
+	(void)instruction;
+	c->of++;
+}
+
+/* One delivery. before: sees each access; NULL: nobody does. */
+static void
+deliver_once(struct course *c, void (*before)(void *context, uintptr_t instruction))
+{
+	struct access_range ranges[DELIVERY_RANGES];
+	const char *wrong;
+
+	delivery_begin(c->world);
+	delivery_ranges(c->world, ranges);
+	if (before)
+		access_trap_set(ranges, DELIVERY_RANGES, before, c);
+	delivery_run(c->world);
+	access_trap_unset();
+	if (c->child)
+		end_trial(c);
+	delivery_end(c->world);
+	c->calls = delivery_told(c->world);
+	wrong = delivery_wrong(c->world, false);
+	if (wrong)
+		fail_msg("%s, in peace: %s. It was told: %s", c->name, wrong, delivery_text(c->world));
+}
+
+static void
+interrupt_everywhere(struct course *c, bool zeros, size_t trials_max)
+{
+	const char *trials = getenv("TRIALS");
+
+	c->zeros = zeros;
+	c->trials_max = trials ? strtoul(trials, NULL, 10) : trials_max;
+	c->of = c->accesses = c->tried = c->cut = c->unread = 0;
+	deliver_once(c, count_access);
+	deliver_once(c, before_access);
+	if (c->failure[0])
+		fail_msg("%s, %s", c->name, c->failure);
+	print_message("%s: %zu accesses, %s before %zu, cut short %zu times, %zu objects unread\n", c->name,
+		      c->of, zeros ? "zeros" : "any bytes", c->tried, c->cut, c->unread);
+	assert_true(c->tried > 0 && c->cut > 0);
+}
+
+static void
+deliver(enum delivery_way way, enum delivery_handler handler)
+{
+	const char *only = getenv("ONLY"), *seed = getenv("SEED"), *missing = access_trap_missing();
+	struct course c = {.random = seed ? strtoul(seed, NULL, 10) : 42};
+
+	if (missing) {
+		print_message("SKIP: %s\n", missing);
+		skip();
+	}
+	snprintf(c.name, sizeof(c.name), "%s, %s", delivery_ways[way], delivery_handlers[handler]);
+	if (only && !strstr(c.name, only))
+		return;
+	c.report = mmap(NULL, sizeof(*c.report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(c.report != MAP_FAILED);
+	c.world = delivery_world_new(way, handler);
+	/* the first time much is done once only */
+	deliver_once(&c, NULL);
+	print_message("%s: %s\n", c.name, delivery_text(c.world));
+	interrupt_everywhere(&c, true, 160);
+	interrupt_everywhere(&c, false, 50);
+	delivery_world_free(c.world);
+	munmap(c.report, sizeof(*c.report));
+}
+
+static void
+a_walk_over_all_that_is_there(void **state)
+{
+	(void)state;
+	for (unsigned handler = 0; handler < DELIVERY_HANDLERS; handler++)
+		deliver(DELIVERY_INITIAL, (enum delivery_handler)handler);
+}
+
+static void
+each_change_by_a_queue(void **state)
+{
+	(void)state;
+	for (unsigned handler = 0; handler < DELIVERY_HANDLERS; handler++)
+		deliver(DELIVERY_QUEUE, (enum delivery_handler)handler);
+}
+
+static void
+a_catch_up_after_an_overflow(void **state)
+{
+	(void)state;
+	for (unsigned handler = 0; handler < DELIVERY_HANDLERS; handler++)
+		deliver(DELIVERY_COALESCED, (enum delivery_handler)handler);
+}
+
+static void
+everything_anew(void **state)
+{
+	(void)state;
+	for (unsigned handler = 0; handler < DELIVERY_HANDLERS; handler++)
+		deliver(DELIVERY_RESYNC, (enum delivery_handler)handler);
+}
+
+static void
+the_same_again(void **state)
+{
+	(void)state;
+	for (unsigned handler = 0; handler < DELIVERY_HANDLERS; handler++)
+		deliver(DELIVERY_AGAIN, (enum delivery_handler)handler);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_walk_over_all_that_is_there),
+		cmocka_unit_test(each_change_by_a_queue),
+		cmocka_unit_test(a_catch_up_after_an_overflow),
+		cmocka_unit_test(everything_anew),
+		cmocka_unit_test(the_same_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

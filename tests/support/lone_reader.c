@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts a mapping into a handle that has found no daemon, as make_current() would.
+ */
+#include "tests/support/lone_reader.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "reader-lib/attach/mapping.h"
+
+struct slot *
+lone_slot_new(int *ret_fd)
+{
+	int fd = memfd_create("slot", MFD_CLOEXEC);
+	void *slot = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, (off_t)SLOT_BYTES) == 0)
+		slot = mmap(NULL, SLOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (slot == MAP_FAILED) {
+		perror("lone_reader: no slot");
+		abort();
+	}
+	*ret_fd = fd;
+	return slot;
+}
+
+static int
+again(int fd)
+{
+	return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+struct informer *
+lone_reader_new(const struct arena *arena, int arena_fd, int slot_fd, uint32_t flags)
+{
+	struct informer_options options = {
+		.size = sizeof(options), .flags = flags, .socket_path = "/nonexistent/informer.sock"};
+	const int fds[PROTOCOL_DESCRIPTORS] = {again(arena_fd), again(slot_fd),
+					       eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+	struct message_welcome welcome = {.has_keys = 1};
+	struct informer *inf;
+	struct mapping *m;
+
+	memcpy(welcome.keys, &arena->keys, sizeof(welcome.keys));
+	if (informer_attach(&options, &inf) < 0)
+		return NULL;
+	pthread_mutex_lock(&inf->lock);
+	if (mapping_new(inf, fds, &welcome, &m) == 0) {
+		m->next = inf->mappings;
+		inf->mappings = m;
+		atomic_store_explicit(&inf->current, m, memory_order_seq_cst);
+	}
+	pthread_mutex_unlock(&inf->lock);
+	if (atomic_load_explicit(&inf->current, memory_order_relaxed))
+		return inf;
+	informer_detach(inf);
+	return NULL;
+}
+
+/* In place of what is mapped there, so that nothing moves. */
+static void
+own(void *start, size_t bytes, int fd)
+{
+	if (mmap(start, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, fd, 0) !=
+	    start) {
+		perror("lone_reader: no memory of its own");
+		abort();
+	}
+}
+
+void
+lone_reader_own(struct informer *inf, int slot_fd)
+{
+	const struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+
+	own((void *)(uintptr_t)m->header, (size_t)m->max_bytes, m->arena_fd);
+	own(m->slot, SLOT_BYTES, slot_fd);
+	if (madvise(inf->alive, (size_t)sysconf(_SC_PAGESIZE), MADV_KEEPONFORK) < 0) {
+		perror("lone_reader: madvise");
+		abort();
+	}
+}
+
+void
+lone_reader_trust_again(struct informer *inf, bool all)
+{
+	struct mapping *m = atomic_load_explicit(&inf->current, memory_order_relaxed);
+
+	if (!m->verifier || !(all || block_verifier_met_damage(m->verifier)))
+		return;
+	block_verifier_free(m->verifier);
+	m->verifier = block_verifier_new(&m->keys);
+	if (!m->verifier)
+		abort();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hashes cut short. In programs that do not wrap them nobody calls these, and what they call is not there.
+ */
+#include "tests/support/short_hash.h"
+
+#include <stddef.h>
+
+__attribute__((weak)) uint64_t __real_key_hash(const uint8_t key[16], const void *value, size_t length);
+uint64_t __wrap_key_hash(const uint8_t key[16], const void *value, size_t length);
+__attribute__((weak)) uint64_t __real_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length,
+						    const char *name, size_t name_length);
+uint64_t __wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+			      size_t name_length);
+
+uint64_t short_hash_mask = ~0ull;
+
+uint64_t
+__wrap_key_hash(const uint8_t key[16], const void *value, size_t length)
+{
+	return __real_key_hash(key, value, length) & short_hash_mask;
+}
+
+uint64_t
+__wrap_key_hash_name(const uint8_t key[16], const char *ns, size_t ns_length, const char *name,
+		     size_t name_length)
+{
+	return __real_key_hash_name(key, ns, ns_length, name, name_length) & short_hash_mask;
+}

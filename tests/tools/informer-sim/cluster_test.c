@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * informer-sim's made-up cluster: its objects are as a server prints them that knows their types, whatever it
+ * was given, so that they may come in protobuf as well.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/informer-sim/cluster.h"
+
+#define NODES 20u
+#define PODS_PER_NODE 10u
+#define NOW 1800000000
+
+struct world {
+	struct sim_registry registry;
+	struct sim_store *store;
+};
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct sim_hosts hosts = {0};
+	struct sim_rng rng = {.state = 7};
+
+	sim_registry_init(&w->registry);
+	w->store = sim_store_new(1, 0);
+	sim_hosts_init(&hosts, NODES, &rng);
+	sim_cluster_generate(&w->registry, w->store, &hosts, PODS_PER_NODE, NOW, &rng);
+	sim_hosts_done(&hosts);
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	sim_store_free(w->store);
+	sim_registry_done(&w->registry);
+	free(w);
+	return 0;
+}
+
+/* Digits, and a unit that could not be the next larger one. */
+static void
+assert_canonical(const char *quantity)
+{
+	static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti"};
+	char *unit;
+	unsigned long value = strtoul(quantity, &unit, 10);
+	unsigned base = 0;
+
+	assert_ptr_not_equal(unit, quantity);
+	if (value == 0) {
+		assert_string_equal(unit, "");
+		return;
+	}
+	assert_true(quantity[0] != '0');
+	for (size_t i = 1; i < sizeof(binary) / sizeof(binary[0]); i++)
+		if (strcmp(unit, binary[i]) == 0)
+			base = 1024;
+	if (strcmp(unit, "m") == 0 || *unit == '\0')
+		base = 1000;
+	if (base == 0 || value % base == 0)
+		fail_msg("%s is not canonical", quantity);
+}
+
+/* Every quantity below a node of the document: the members of limits, requests, capacity and allocatable. */
+static size_t
+check_quantities(const struct sim_node *node)
+{
+	static const char *const lists[] = {"limits", "requests", "capacity", "allocatable"};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		const struct sim_node *list = sim_get(node, lists[i]);
+
+		for (const struct sim_node *q = list ? list->child : NULL; q; q = q->next, n++) {
+			char *text = sim_text_dup(q);
+
+			assert_canonical(text);
+			free(text);
+		}
+	}
+	for (const struct sim_node *c = node->type <= SIM_ARRAY ? node->child : NULL; c; c = c->next)
+		n += check_quantities(c);
+	return n;
+}
+
+/* A server prints a quantity in its canonical form: 2Gi, never 2048Mi. */
+static void
+quantities_are_canonical(void **state)
+{
+	struct world *w = *state;
+	static const struct {
+		const char *resource;
+		size_t least; /* quantities of each object */
+	} kinds[] = {{"pods", 3}, {"nodes", 12}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const struct sim_resource *resource = sim_registry_find(&w->registry, "", "v1",
+									kinds[i].resource);
+		struct sim_view view;
+		struct sim_object *object;
+		size_t objects = 0;
+
+		assert_int_equal(sim_store_view(w->store, resource, 0, &view, NULL), 0);
+		for (; (object = sim_view_next(&view)); objects++) {
+			_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+			_cleanup_(sim_buf_done) struct sim_buf text = {0};
+			struct sim_doc_error error;
+
+			sim_buf_puts(&text, "{");
+			sim_buf_put(&text, object->text, object->text_len);
+			assert_int_equal(sim_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
+			assert_in_range(check_quantities(doc.root), kinds[i].least, SIZE_MAX);
+		}
+		sim_view_done(&view);
+		assert_in_range(objects, NODES, SIZE_MAX);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(quantities_are_canonical, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

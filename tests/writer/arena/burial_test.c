@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Places that revoked readers see, against a plain model: what was in use when somebody was revoked stays as
+ * it was or reads as zeros, byte by byte, until it is dug up; nothing else is put there; and the file has
+ * memory for just what the books say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "writer/arena/arena.h"
+#include "writer/arena/arena_pages.h"
+
+#define BLOCKS 4000u
+#define MAX_BYTES (24u << 20)
+#define STEPS 30000u
+#define LOOK_EVERY 250u
+#define MANY 80000u
+
+struct model_block {
+	uint32_t ref, length;
+	uint64_t retired; /* epoch; 0: it is not */
+};
+
+/*
+ * seen   a byte a unit: somebody who was revoked may see it
+ * saved  what stood there when it was seen for the first time
+ */
+static struct model {
+	struct arena arena;
+	struct model_block blocks[BLOCKS];
+	unsigned count, sights;
+	uint64_t epoch, seed;
+	uint8_t *seen, *saved, *now;
+	bool revoked;
+} m;
+
+static unsigned
+pick(unsigned n)
+{
+	m.seed ^= m.seed << 13;
+	m.seed ^= m.seed >> 7;
+	m.seed ^= m.seed << 17;
+	return (unsigned)(m.seed % n);
+}
+
+static uint64_t
+units_of(uint32_t length)
+{
+	return block_footprint(length) / REF_UNIT;
+}
+
+static uint64_t
+file_bytes(void)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(m.arena.fd, &st), 0);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+/* By system calls: to look at a page without memory through the mapping would give it some. */
+static void
+read_file(uint8_t *to)
+{
+	assert_int_equal(pread(m.arena.fd, to, m.arena.view.committed, 0), m.arena.view.committed);
+}
+
+static void
+assert_sums(void)
+{
+	struct arena_stats stats;
+
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.committed_bytes,
+			 stats.used_bytes + stats.free_bytes + stats.buried_bytes + stats.absent_bytes);
+	assert_int_equal(stats.present_bytes,
+			 stats.committed_bytes - stats.punched_bytes - stats.absent_bytes);
+	assert_int_equal(file_bytes(), stats.present_bytes);
+}
+
+/* Each visible unit, and each block in use. */
+static void
+assert_nothing_was_lost(void)
+{
+	static const uint8_t zeros[REF_UNIT];
+
+	read_file(m.now);
+	for (uint64_t u = 0; u < m.arena.view.committed / REF_UNIT; u++) {
+		const uint8_t *here = m.now + u * REF_UNIT;
+
+		if (m.seen[u] && memcmp(here, zeros, REF_UNIT) != 0 &&
+		    memcmp(here, m.saved + u * REF_UNIT, REF_UNIT) != 0)
+			fail_msg("unit %llu is neither zero nor what it was", (unsigned long long)u);
+	}
+	for (unsigned i = 0; i < m.count; i++) {
+		const uint8_t *payload = m.now + ref_offset(m.blocks[i].ref) + sizeof(struct block);
+
+		for (uint32_t k = 0; k < m.blocks[i].length; k++)
+			if (payload[k] != (uint8_t)(m.blocks[i].ref + k))
+				fail_msg("block %u was written over", m.blocks[i].ref);
+	}
+}
+
+static void
+make(void)
+{
+	struct model_block *b = &m.blocks[m.count];
+	uint32_t length = pick(20) == 0 ? 3000 + pick(30000) : pick(700);
+	uint8_t *payload;
+
+	if (m.count == BLOCKS || arena_new_block(&m.arena, BLOCK_VALUE, length, 0, &b->ref) < 0)
+		return;
+	payload = arena_payload(&m.arena, b->ref);
+	for (uint32_t k = 0; k < length; k++)
+		payload[k] = (uint8_t)(b->ref + k);
+	if (pick(4) == 0) {
+		length -= length / 3;
+		arena_trim_block(&m.arena, b->ref, length);
+	}
+	for (uint64_t u = b->ref; u < b->ref + units_of(length); u++)
+		assert_false(m.seen[u]);
+	b->length = length;
+	b->retired = 0;
+	m.count++;
+}
+
+static void
+drop(unsigned i)
+{
+	m.blocks[i] = m.blocks[--m.count];
+}
+
+static void
+retire_or_free(void)
+{
+	unsigned i = pick(m.count ? m.count : 1);
+
+	if (m.count == 0 || m.blocks[i].retired)
+		return;
+	if (pick(3) == 0) {
+		arena_free(&m.arena, m.blocks[i].ref);
+		drop(i);
+	} else {
+		arena_retire(&m.arena, m.blocks[i].ref);
+		m.blocks[i].retired = m.epoch;
+	}
+}
+
+static void
+reclaim(void)
+{
+	uint64_t horizon = m.epoch - pick(3);
+
+	arena_reclaim(&m.arena, horizon);
+	for (unsigned i = m.count; i-- > 0;)
+		if (m.blocks[i].retired && m.blocks[i].retired <= horizon)
+			drop(i);
+	arena_set_working_epoch(&m.arena, ++m.epoch);
+}
+
+static void
+someone_is_revoked(void)
+{
+	arena_see(&m.arena);
+	m.revoked = true;
+	m.sights++;
+	read_file(m.now);
+	for (unsigned i = 0; i < m.count; i++)
+		for (uint64_t u = m.blocks[i].ref; u < m.blocks[i].ref + units_of(m.blocks[i].length); u++)
+			if (!m.seen[u]) {
+				m.seen[u] = 1;
+				memcpy(m.saved + u * REF_UNIT, m.now + u * REF_UNIT, REF_UNIT);
+			}
+}
+
+/* A revoked reader looks around. */
+static void
+touch(void)
+{
+	volatile const uint8_t *base = m.arena.view.base;
+
+	for (uint64_t page = 0; page < m.arena.view.committed / 4096; page++)
+		if (m.seen[page * 256])
+			(void)base[page * 4096];
+	arena_punch_again(&m.arena);
+}
+
+static void
+all_have_gone(void)
+{
+	m.revoked = false;
+	memset(m.seen, 0, MAX_BYTES / REF_UNIT);
+	arena_dig_up(&m.arena);
+}
+
+static void
+begin(uint64_t seed)
+{
+	memset(&m, 0, sizeof(m));
+	m.seed = seed;
+	m.epoch = 5;
+	assert_int_equal(arena_create_private(&m.arena, MAX_BYTES), 0);
+	arena_set_working_epoch(&m.arena, m.epoch);
+	m.seen = calloc(1, MAX_BYTES / REF_UNIT);
+	m.saved = calloc(1, MAX_BYTES);
+	m.now = calloc(1, MAX_BYTES);
+	assert_true(m.seen && m.saved && m.now);
+}
+
+static void
+end(void)
+{
+	free(m.seen);
+	free(m.saved);
+	free(m.now);
+	arena_close(&m.arena);
+}
+
+static void
+free_all(void)
+{
+	arena_reclaim(&m.arena, m.epoch);
+	for (unsigned i = 0; i < m.count; i++)
+		if (!m.blocks[i].retired)
+			arena_free(&m.arena, m.blocks[i].ref);
+	m.count = 0;
+}
+
+static void
+what_is_seen_stays_or_is_zero(void **state)
+{
+	struct arena_stats stats;
+	uint64_t punched = 0, absent = 0, filled = 0, before = 0;
+
+	(void)state;
+	begin(20261122);
+	for (unsigned step = 0; step < STEPS; step++) {
+		unsigned what = pick(1000);
+
+		if (what < 480)
+			make();
+		else if (what < 960)
+			retire_or_free();
+		else if (what < 985)
+			reclaim();
+		else if (what < 988)
+			someone_is_revoked();
+		else if (what < 990)
+			touch();
+		else if (what < 991)
+			all_have_gone();
+		else
+			arena_punch(&m.arena);
+		arena_stats(&m.arena, &stats);
+		punched = stats.punched_bytes > punched ? stats.punched_bytes : punched;
+		absent = stats.absent_bytes > absent ? stats.absent_bytes : absent;
+		filled += stats.absent_bytes < before;
+		before = stats.absent_bytes;
+		if (step % LOOK_EVERY == 0) {
+			assert_nothing_was_lost();
+			assert_sums();
+		}
+	}
+	/* that it was not all idle */
+	assert_true(m.sights > 20);
+	assert_true(punched > 0);
+	assert_true(absent > 0);
+	assert_true(filled > 0);
+	assert_nothing_was_lost();
+	all_have_gone();
+	free_all();
+	assert_sums();
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.used_bytes, HEADER_BYTES);
+	assert_int_equal(stats.buried_bytes, 0);
+	end();
+}
+
+/* Blocks of a page and more each, until nothing more fits. */
+static unsigned
+fill(uint32_t *refs, unsigned most)
+{
+	unsigned n = 0;
+
+	while (n < most && arena_new_block(&m.arena, BLOCK_VALUE, 8192 - 16, 0, &refs[n]) == 0)
+		n++;
+	return n;
+}
+
+/* The budget is memory, not addresses: punching makes room in it, at once where something is refused. */
+static void
+what_is_punched_is_room_in_the_budget(void **state)
+{
+	static uint32_t refs[MAX_BYTES / 8192], more[MAX_BYTES / 8192];
+	struct arena_stats stats;
+	unsigned n, again;
+
+	(void)state;
+	begin(1);
+	arena_set_budget(&m.arena, 6u << 20);
+	n = fill(refs, MAX_BYTES / 8192);
+	arena_stats(&m.arena, &stats);
+	assert_true(stats.present_bytes <= 6u << 20);
+	assert_in_range(n, 600, 6u << 20 >> 13);
+	assert_int_equal(fill(more, 1), 0);
+	/* its reader is revoked, and all of it is given back */
+	arena_see(&m.arena);
+	for (unsigned i = 0; i < n; i++)
+		arena_free(&m.arena, refs[i]);
+	again = fill(more, MAX_BYTES / 8192);
+	assert_in_range(again, n - 2, n + 2);
+	assert_sums();
+	arena_stats(&m.arena, &stats);
+	assert_true(stats.present_bytes <= 6u << 20);
+	/* and a third time, in the places of the first */
+	assert_false(arena_dig_up(&m.arena));
+	for (unsigned i = 0; i < again; i++)
+		arena_free(&m.arena, more[i]);
+	arena_stats(&m.arena, &stats);
+	assert_true(stats.absent_bytes > 5u << 20);
+	arena_set_budget(&m.arena, MAX_BYTES);
+	arena_see(&m.arena); /* not what is absent */
+	n = fill(refs, MAX_BYTES / 8192);
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.absent_bytes, 0);
+	assert_int_equal(stats.committed_bytes, MAX_BYTES);
+	assert_sums();
+	for (unsigned i = 0; i < n; i++)
+		arena_free(&m.arena, refs[i]);
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.buried_bytes, 0);
+	end();
+}
+
+/* Somebody is revoked when only a part was dug up: what is left is buried as before, and punched. */
+static void
+what_is_not_dug_up_yet_is_buried_again(void **state)
+{
+	static uint32_t small[40000];
+	struct arena_stats stats;
+	uint32_t large, punched, keep;
+
+	(void)state;
+	begin(5);
+	for (unsigned i = 0; i < 40000; i++)
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &small[i]), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &large), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &punched), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+	arena_see(&m.arena);
+	for (unsigned i = 0; i < 40000; i += 2)
+		arena_free(&m.arena, small[i]);
+	arena_free(&m.arena, punched);
+	assert_false(arena_punch(&m.arena));
+	arena_free(&m.arena, large);
+	assert_true(arena_dig_up(&m.arena));
+	arena_stats(&m.arena, &stats);
+	assert_true(stats.buried_bytes > 200000);
+	assert_true(stats.punched_bytes > 0);
+	assert_false(arena_punch(&m.arena)); /* nobody sees it */
+	assert_sums();
+	arena_see(&m.arena);
+	assert_false(arena_punch(&m.arena));
+	arena_stats(&m.arena, &stats);
+	assert_true(stats.punched_bytes >= 200000 - 3 * 4096);
+	assert_sums(); /* each of them once */
+	while (arena_dig_up(&m.arena))
+		;
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.buried_bytes, 0);
+	assert_sums();
+	end();
+}
+
+/* A page of which little is buried keeps its memory: what is free there is of use. */
+static void
+a_page_that_is_mostly_free_is_not_punched(void **state)
+{
+	struct arena_stats stats;
+	uint32_t rest, little, keep;
+
+	(void)state;
+	begin(7);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &rest), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 1000, 0, &little), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &keep), 0);
+	arena_free(&m.arena, rest);
+	arena_free(&m.arena, keep);
+	arena_see(&m.arena);
+	arena_free(&m.arena, little);
+	assert_false(arena_punch(&m.arena));
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.buried_bytes, block_footprint(1000));
+	assert_int_equal(stats.punched_bytes, 0);
+	assert_sums();
+	end();
+}
+
+/* All other places are taken, so that what comes next comes to stand where something is freed. */
+static void
+fill_the_rest(void)
+{
+	static uint32_t refs[MAX_BYTES / 8192];
+
+	arena_set_budget(&m.arena, m.arena.view.committed);
+	fill(refs, MAX_BYTES / 8192);
+}
+
+/* When all have gone nothing of what they saw is remembered: not what was in use, nor what was to be punched.
+ */
+static void
+what_was_seen_is_forgotten(void **state)
+{
+	struct arena_stats stats;
+	uint32_t keep, ref, same;
+
+	(void)state;
+	begin(8);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &ref), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+	fill_the_rest();
+	for (unsigned i = 0; i < 3; i++) {
+		arena_see(&m.arena);
+		arena_free(&m.arena, ref);
+		if (i > 0) { /* the first time it is due, and not punched before they go */
+			assert_false(arena_punch(&m.arena));
+			arena_stats(&m.arena, &stats);
+			assert_true(stats.punched_bytes >= 100000 - 2 * 4096);
+		}
+		while (arena_dig_up(&m.arena))
+			;
+		/* it is free when somebody is revoked, so what stands there next is not seen */
+		arena_see(&m.arena);
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &same), 0);
+		assert_int_equal(same, ref);
+		arena_free(&m.arena, same);
+		arena_stats(&m.arena, &stats);
+		assert_int_equal(stats.buried_bytes, 0);
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &same), 0);
+		assert_int_equal(same, ref);
+		assert_false(arena_dig_up(&m.arena));
+		assert_sums();
+	}
+	end();
+}
+
+/* Absent pages get memory as far as it is needed: runs that are too short none, a long one not all of it. */
+static void
+absent_pages_get_as_much_as_is_needed(void **state)
+{
+	uint32_t shorter[10], longer, ref, keep;
+	struct arena_stats stats;
+	uint64_t absent;
+
+	(void)state;
+	begin(9);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 3 * 4096, 0, &shorter[i]), 0);
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+	}
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 1u << 20, 0, &longer), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &keep), 0);
+	arena_open_reserve(&m.arena, true);
+	fill_the_rest();
+	arena_see(&m.arena);
+	for (unsigned i = 0; i < 10; i++)
+		arena_free(&m.arena, shorter[i]);
+	arena_free(&m.arena, longer);
+	while (arena_punch(&m.arena))
+		;
+	while (arena_dig_up(&m.arena))
+		;
+	arena_stats(&m.arena, &stats);
+	absent = stats.absent_bytes;
+	assert_true(absent >= (1u << 20) + 10 * 2 * 4096 - 4096);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 6 * 4096, 0, &ref), 0);
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(absent - stats.absent_bytes, 1u << 19); /* the step by which it grows */
+	assert_sums();
+	end();
+}
+
+/* What revoked readers touch has memory again, and loses it. */
+static void
+what_is_touched_is_punched_again(void **state)
+{
+	uint32_t ref, keep;
+	uint64_t before;
+
+	(void)state;
+	begin(2);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 300000, 0, &ref), 0);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100, 0, &keep), 0);
+	arena_see(&m.arena);
+	before = file_bytes();
+	arena_free(&m.arena, ref);
+	assert_false(arena_punch(&m.arena));
+	assert_in_range(before - file_bytes(), 300000 - 2 * 4096, 300000);
+	before = file_bytes();
+	for (uint32_t at = 8192; at < 200000; at += 4096)
+		assert_int_equal(*(volatile uint8_t *)((uint8_t *)arena_block(&m.arena, ref) + at), 0);
+	assert_true(file_bytes() > before + 180000);
+	arena_punch_again(&m.arena);
+	assert_int_equal(file_bytes(), before);
+	end();
+}
+
+/* Huge pages are not made of what has holes: it would get memory again. */
+static void
+holes_are_not_gathered(void **state)
+{
+	uint32_t refs[80];
+	uint64_t before;
+
+	(void)state;
+	begin(3);
+	for (unsigned i = 0; i < 80; i++)
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 100000, 0, &refs[i]), 0);
+	arena_see(&m.arena);
+	for (unsigned i = 0; i < 80; i += 2)
+		arena_free(&m.arena, refs[i]);
+	while (arena_punch(&m.arena))
+		;
+	before = file_bytes();
+	while (arena_gather_pages(&m.arena))
+		;
+	assert_int_equal(file_bytes(), before);
+	assert_sums();
+	end();
+}
+
+/* A file with holes, as a copy may be: they are free, and get memory before something stands there. */
+static void
+absent_pages_of_a_copy_get_memory_first(void **state)
+{
+	const uint64_t from = HEADER_BYTES + 8 * 4096ull, to = from + 40 * 4096ull;
+	struct arena_stats stats;
+	uint64_t before;
+	uint32_t ref, outside = HEADER_BYTES / REF_UNIT;
+	bool first;
+
+	(void)state;
+	begin(4);
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 4000, 0, &ref), 0);
+	assert_int_equal(ref, outside);
+	assert_int_equal(arena_pages_punch(m.arena.fd, from, to), 0);
+	assert_int_equal(arena_books_begin(&m.arena), 0);
+	assert_int_equal(arena_books_absent(&m.arena, from + 1, to), -EINVAL);
+	assert_int_equal(arena_books_absent(&m.arena, 0, to), -EINVAL);
+	assert_int_equal(arena_books_absent(&m.arena, from, m.arena.view.committed + 4096), -EINVAL);
+	assert_int_equal(arena_books_absent(&m.arena, from, to), 0);
+	/* a block that would stand there is damage */
+	assert_int_equal(arena_books_mark(&m.arena, (uint32_t)(from / REF_UNIT), &first), -EBADMSG);
+	assert_int_equal(arena_books_mark(&m.arena, outside, &first), 0);
+	arena_books_finish(&m.arena);
+	assert_int_equal(arena_pages_punch(m.arena.fd, from, to), 0);
+	assert_sums();
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.absent_bytes, to - from);
+	/* all of what there is, absent pages included, before the file grows */
+	before = stats.committed_bytes;
+	arena_open_reserve(&m.arena, true);
+	while (stats.absent_bytes > 0) {
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 4000, 0, &ref), 0);
+		memset(arena_payload(&m.arena, ref), 0xa5, 4000);
+		arena_stats(&m.arena, &stats);
+		assert_int_equal(stats.committed_bytes, before);
+		assert_sums();
+	}
+	end();
+}
+
+/* Much that is let go at once comes free in parts, and is no longer told of as waiting for readers. */
+static void
+what_lapsed_comes_free_in_parts(void **state)
+{
+	struct arena_stats stats;
+	uint32_t ref;
+	uint64_t used;
+
+	(void)state;
+	begin(6);
+	for (unsigned i = 0; i < MANY; i++) {
+		assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &ref), 0);
+		arena_retire(&m.arena, ref);
+	}
+	arena_stats(&m.arena, &stats);
+	used = stats.used_bytes;
+	assert_int_equal(stats.retired_bytes, MANY * 32ull);
+	arena_reclaim(&m.arena, m.epoch - 1);
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.retired_bytes, MANY * 32ull);
+	assert_int_equal(stats.lapsed_bytes, 0);
+	arena_reclaim(&m.arena, m.epoch);
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.retired_bytes, 0);
+	assert_in_range(stats.lapsed_bytes, 32, MANY * 32ull - 32);
+	assert_int_equal(stats.used_bytes, used - MANY * 32ull + stats.lapsed_bytes);
+	/* what is retired meanwhile waits as it should */
+	assert_int_equal(arena_new_block(&m.arena, BLOCK_VALUE, 16, 0, &ref), 0);
+	arena_set_working_epoch(&m.arena, ++m.epoch);
+	arena_retire(&m.arena, ref);
+	for (unsigned i = 0; stats.lapsed_bytes > 0; i++) {
+		assert_true(i < 10);
+		arena_reclaim(&m.arena, m.epoch - 1);
+		arena_stats(&m.arena, &stats);
+		assert_int_equal(stats.retired_bytes, 32);
+	}
+	assert_int_equal(stats.used_bytes, used - MANY * 32ull + 32);
+	arena_reclaim(&m.arena, m.epoch);
+	arena_stats(&m.arena, &stats);
+	assert_int_equal(stats.used_bytes, used - MANY * 32ull);
+	assert_sums();
+	end();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_seen_stays_or_is_zero),
+		cmocka_unit_test(what_is_punched_is_room_in_the_budget),
+		cmocka_unit_test(what_is_not_dug_up_yet_is_buried_again),
+		cmocka_unit_test(a_page_that_is_mostly_free_is_not_punched),
+		cmocka_unit_test(what_was_seen_is_forgotten),
+		cmocka_unit_test(absent_pages_get_as_much_as_is_needed),
+		cmocka_unit_test(what_is_touched_is_punched_again),
+		cmocka_unit_test(holes_are_not_gathered),
+		cmocka_unit_test(what_lapsed_comes_free_in_parts),
+		cmocka_unit_test(absent_pages_of_a_copy_get_memory_first),
+	};
+
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}

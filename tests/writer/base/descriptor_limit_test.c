@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The limit of open descriptors: ours goes up to the hard one, a child has what there was before.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "writer/base/descriptor_limit.h"
+
+#define SOFT 100u
+
+static struct rlimit
+limit_of(pid_t pid)
+{
+	struct rlimit limit;
+
+	assert_int_equal(prlimit(pid, RLIMIT_NOFILE, NULL, &limit), 0);
+	return limit;
+}
+
+static void
+the_limit_is_raised_for_us_and_not_for_children(void **state)
+{
+	struct rlimit limit = limit_of(0);
+	rlim_t hard = limit.rlim_max;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_true(hard > SOFT);
+	limit.rlim_cur = SOFT;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	descriptor_limit_raise();
+	assert_true(limit_of(0).rlim_cur == hard);
+	assert_true(limit_of(0).rlim_max == hard);
+	pid = fork();
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	descriptor_limit_give_back(pid);
+	limit = limit_of(pid);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(limit.rlim_cur, SOFT);
+	assert_true(limit.rlim_max == hard);
+	/* once more changes nothing of that */
+	descriptor_limit_raise();
+	assert_true(limit_of(0).rlim_cur == hard);
+}
+
+/* Asking takes none; and says when there are too few. */
+static void
+what_is_left_is_told(void **state)
+{
+	struct rlimit limit = limit_of(0), few;
+	int before, after;
+
+	(void)state;
+	few = limit;
+	before = dup(0);
+	close(before);
+	few.rlim_cur = (rlim_t)before + 5;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(descriptor_limit_ask(5), 0);
+	assert_int_equal(descriptor_limit_ask(6), -EMFILE);
+	after = dup(0);
+	close(after);
+	assert_int_equal(after, before);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_left_is_told),
+		cmocka_unit_test(the_limit_is_raised_for_us_and_not_for_children),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

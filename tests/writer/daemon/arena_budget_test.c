@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the arena may have, by what there is; and what a snapshot may hold of that.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "writer/arena/arena.h"
+#include "writer/arena/arena_pages.h"
+#include "writer/daemon/arena_budget.h"
+#include "writer/daemon/limits.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/*
+ * Nothing said: as large as the file system, or as refs reach. Said: that, however large the file system is.
+ */
+static void
+as_large_as_configured_else_as_the_file_system(void **state)
+{
+	struct arena_means m = {.system = 64 * MIB, .system_left = 64 * MIB, .group_left = UINT64_MAX};
+
+	(void)state;
+	assert_int_equal(arena_budget_wanted(&m), 64 * MIB);
+	m.configured = 1024 * MIB;
+	assert_int_equal(arena_budget_wanted(&m), 1024 * MIB);
+	m = (struct arena_means){.group_left = UINT64_MAX};
+	assert_true(arena_budget_wanted(&m) == ARENA_BYTES_LIMIT);
+	assert_true(arena_budget_now(&m) == ARENA_BYTES_LIMIT);
+	m.configured = 1;
+	assert_int_equal(arena_budget_wanted(&m), ARENA_BYTES_MIN);
+}
+
+/* What it has counts as there; of what is left something is left. The tightest limit counts. */
+static void
+no_more_than_there_is(void **state)
+{
+	struct arena_means m = {
+		.system = 64 * MIB, .system_left = 20 * MIB, .group_left = UINT64_MAX, .present = 30 * MIB};
+
+	(void)state;
+	assert_int_equal(arena_budget_now(&m), 50 * MIB - ARENA_PAGES_HEADROOM);
+	m.group_left = 18 * MIB;
+	assert_int_equal(arena_budget_now(&m), 48 * MIB - ARENA_PAGES_GROUP_RESERVE);
+	m.configured = 35 * MIB;
+	assert_int_equal(arena_budget_now(&m), 35 * MIB);
+	m.group_left = m.system_left = 0;
+	assert_int_equal(arena_budget_now(&m), 30 * MIB);
+	m.system = 0; /* it says nothing */
+	m.group_left = UINT64_MAX;
+	assert_int_equal(arena_budget_now(&m), 35 * MIB);
+}
+
+/* Places are several times what may be in use at once, as far as refs reach. */
+static void
+there_is_more_address_space_than_memory(void **state)
+{
+	(void)state;
+	assert_true(arena_address_range(64 * MIB) >= 256 * MIB);
+	assert_true(arena_address_range(ARENA_BYTES_LIMIT / 2) == ARENA_BYTES_LIMIT);
+	assert_true(arena_address_range(UINT64_MAX) == ARENA_BYTES_LIMIT);
+	for (uint64_t budget = ARENA_BYTES_MIN; budget < ARENA_BYTES_LIMIT; budget = budget * 3 / 2 + 4095)
+		assert_true(arena_address_range(budget) >= budget && arena_address_range(budget) % 4096 == 0);
+}
+
+/* Both limits on what a snapshot holds can be reached in whatever there is. */
+static void
+a_snapshot_may_hold_a_quarter(void **state)
+{
+	struct config config = {0};
+
+	(void)state;
+	assert_int_equal(limits_of_snapshots(&config, 40 * MIB).bytes, 10 * MIB);
+	assert_int_equal(limits_of_snapshots(&config, 4096 * MIB).bytes, SNAPSHOT_LIMIT_DEFAULT_BYTES);
+	config.hold_bytes = 3 * MIB;
+	assert_int_equal(limits_of_snapshots(&config, 40 * MIB).bytes, 3 * MIB);
+	config.hold_bytes = 500 * MIB;
+	assert_int_equal(limits_of_snapshots(&config, 64 * MIB).bytes, 16 * MIB);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_large_as_configured_else_as_the_file_system),
+		cmocka_unit_test(no_more_than_there_is),
+		cmocka_unit_test(there_is_more_address_space_than_memory),
+		cmocka_unit_test(a_snapshot_may_hold_a_quarter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The envelope in protobuf: a list or a watch that is cut at any byte ends as one that is cut, with the items
+ * that were whole; a length is looked at before memory is asked for; an error names its byte, however the
+ * bytes came; and nothing of it stays in the arena.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/body_fixture.h"
+#include "tests/support/proto_text.h"
+#include "tools/schema/proto_schema.h"
+#include "writer/decode/decoder_internal.h"
+
+#define ITEM_MAX 4096ul
+#define PART_MAX 65536ul /* of what stands around the items */
+
+static const char schema_text[] = "kind v1 Thing Thing.v1\n"
+				  "kind v1 Status Status.v1\n"
+				  "message Thing.v1\n"
+				  "1 metadata Meta.v1 omitempty\n"
+				  "2 nested Nested.v1 omitempty\n"
+				  "message Meta.v1\n"
+				  "1 name string omitempty\n"
+				  "6 resourceVersion string omitempty\n"
+				  "message Nested.v1\n"
+				  "1 nested *Nested.v1 omitempty\n"
+				  "2 - Nested.v1\n"
+				  "3 number int omitempty\n"
+				  "message Status.v1\n"
+				  "6 code int omitempty\n";
+
+struct world {
+	struct body_fixture *fx;
+	struct proto_schema *schema;
+	unsigned objects, others, bad, ends;
+	char why[400];   /* of the last bad object, or of the error */
+	uint64_t offset; /* of the error */
+	size_t memory;   /* the most that was asked for, to keep what is not whole */
+};
+
+static int
+on_object(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct world *w = context;
+
+	(void)type;
+	(void)type_length;
+	w->objects++;
+	draft_discard(w->fx->arena, w->fx->intern, d);
+	return 0;
+}
+
+static int
+on_other(void *context, const char *type, size_t type_length, const char *json, size_t length)
+{
+	struct world *w = context;
+
+	(void)type;
+	(void)type_length;
+	(void)json;
+	(void)length;
+	w->others++;
+	return 0;
+}
+
+static int
+on_bad(void *context, const char *why)
+{
+	struct world *w = context;
+
+	w->bad++;
+	snprintf(w->why, sizeof(w->why), "%s", why);
+	return 0;
+}
+
+static int
+on_list_end(void *context, const char *version, const char *token, int64_t remaining)
+{
+	struct world *w = context;
+
+	(void)version;
+	(void)token;
+	(void)remaining;
+	w->ends++;
+	return 0;
+}
+
+static const struct decoder_events events = {on_object, on_other, on_bad, on_list_end};
+
+static int
+set_up(void **state)
+{
+	static const char *const drops[] = {"kind", "apiVersion"};
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->fx = body_fixture_new(drops, 2);
+	w->schema = proto_schema_parse(schema_text, sizeof(schema_text) - 1, w->why, sizeof(w->why));
+	assert_non_null(w->schema);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	body_fixture_free(w->fx);
+	proto_schema_free(w->schema);
+	free(w);
+	return 0;
+}
+
+/* The first length bytes, in pieces. Nothing of them is left. */
+static int
+decode(struct world *w, enum decoder_mode mode, const uint8_t *data, size_t length, size_t chunk)
+{
+	struct decoder_schema *schema = decoder_schema_new(NULL, 0, NULL);
+	struct decoder *d = decoder_new(mode, w->fx->arena, w->fx->intern, schema, &events, w, ITEM_MAX);
+	uint64_t before = intern_count(w->fx->intern);
+	int r = 0;
+
+	assert_non_null(d);
+	w->objects = w->others = w->bad = w->ends = 0;
+	w->why[0] = '\0';
+	w->memory = 0;
+	decoder_use_protobuf(d, w->schema);
+	for (size_t at = 0; r == 0 && at < length; at += chunk) {
+		size_t n = length - at < chunk ? length - at : chunk;
+		char *piece = malloc(n); /* so that a sanitizer sees what is read behind it */
+
+		assert_non_null(piece);
+		memcpy(piece, data + at, n);
+		r = decoder_feed(d, piece, n);
+		free(piece);
+		w->memory = d->carry.capacity > w->memory ? d->carry.capacity : w->memory;
+	}
+	if (r == 0)
+		r = decoder_finish(d);
+	if (r < 0)
+		snprintf(w->why, sizeof(w->why), "%s", decoder_error(d, &w->offset));
+	decoder_free(d);
+	decoder_schema_free(schema);
+	assert_int_equal(intern_count(w->fx->intern), before);
+	return r;
+}
+
+static int
+decode_text(struct world *w, enum decoder_mode mode, const char *text, size_t chunk)
+{
+	struct bytes in = {0};
+	int r;
+
+	proto_text(&in, text);
+	r = decode(w, mode, in.data, in.length, chunk ? chunk : in.length);
+	bytes_done(&in);
+	return r;
+}
+
+#define LIST_HEAD "'k8s' 00 1:{1:'v1' 2:'ThingList'} "
+
+/* ---- cut ---- */
+
+static void
+a_list_is_cut_at_every_byte(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0}, part = {0};
+	size_t ends[3], end; /* of the items; of the list */
+
+	proto_text(&part, LIST_HEAD);
+	end = part.length + 2; /* and the head of the list */
+	proto_text(&part, "1:{1:'' 2:'77' 3:'more' 4=5}");
+	end += part.length;
+	for (unsigned i = 0; i < 3; i++) {
+		proto_text(&part, i == 1 ? "2:{1:{1:'b' 6:'2'} 2:{3=300}}" : "2:{1:{1:'a'}}");
+		ends[i] = end += part.length;
+	}
+	proto_text(&in, LIST_HEAD "2:{1:{1:'' 2:'77' 3:'more' 4=5} "
+				  "2:{1:{1:'a'}} 2:{1:{1:'b' 6:'2'} 2:{3=300}} 2:{1:{1:'a'}}} 3:'' 4:''");
+	assert_int_equal(in.length, end + 4);
+	for (size_t n = 0; n <= in.length; n++)
+		for (size_t chunk = 1; chunk <= 64; chunk *= 4) {
+			bool whole = n == end || n == end + 2 || n == end + 4;
+
+			assert_int_equal(decode(w, DECODE_LIST, in.data, n, chunk), whole ? 0 : -EBADMSG);
+			assert_int_equal(w->objects, (n >= ends[0]) + (n >= ends[1]) + (n >= ends[2]));
+			assert_int_equal(w->bad, 0);
+			if (whole)
+				continue;
+			assert_string_equal(w->why, "it ends in the middle of a document");
+			assert_true(w->offset <= n);
+			/* the rest is what could still be a part of the envelope */
+			assert_int_equal(w->ends, n > end);
+		}
+	bytes_done(&in);
+	bytes_done(&part);
+}
+
+static void
+frame(struct bytes *to, const char *text)
+{
+	struct bytes event = {0};
+	uint8_t head[4];
+
+	proto_text(&event, text);
+	for (unsigned i = 0; i < 4; i++)
+		head[i] = (uint8_t)(event.length >> (24 - 8 * i));
+	assert_int_equal(bytes_append(to, head, 4), 0);
+	assert_int_equal(bytes_append(to, event.data, event.length), 0);
+	bytes_done(&event);
+}
+
+static void
+a_watch_is_cut_at_every_byte(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+	size_t ends[4];
+
+	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
+	ends[0] = in.length;
+	frame(&in, "1:'MODIFIED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'} 2:{3=-1}}}}");
+	ends[1] = in.length;
+	frame(&in, "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
+	ends[2] = in.length;
+	frame(&in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{6=410}}}");
+	ends[3] = in.length;
+	for (size_t n = 0; n <= in.length; n++)
+		for (size_t chunk = 1; chunk <= 64; chunk *= 4) {
+			bool whole = n == 0 || n == ends[0] || n == ends[1] || n == ends[2] || n == ends[3];
+
+			assert_int_equal(decode(w, DECODE_WATCH, in.data, n, chunk), whole ? 0 : -EBADMSG);
+			assert_int_equal(w->objects, (n >= ends[0]) + (n >= ends[1]));
+			assert_int_equal(w->others, (n >= ends[2]) + (n >= ends[3]));
+		}
+	bytes_done(&in);
+}
+
+/* ---- lengths ---- */
+
+/* Each is followed by so many bytes of nothing as a daemon would take before it notices. */
+static const struct {
+	enum decoder_mode mode;
+	const char *head;
+	const char *why; /* it ends there; NULL: what it begins is left out, and waited for */
+} lengths[] = {
+	/* a part of the envelope, 2^40 bytes; 2^63 */
+	{DECODE_LIST, "'k8s' 00 raw 0a 80 80 80 80 80 20", "a part of the list's head is too long"},
+	{DECODE_LIST, "'k8s' 00 raw 0a 80 80 80 80 80 80 80 80 80 01",
+	 "a part of the list's head is too long"},
+	/* 2^64 */
+	{DECODE_LIST, "'k8s' 00 raw 0a 80 80 80 80 80 80 80 80 80 02 0a 0a 0a 0a 0a 0a 0a 0a 0a",
+	 "what stands around the items is malformed"},
+	/* the list's metadata, of 1 MiB in a list of 2 */
+	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 01 0a 80 80 40", "a part of the list's head is too long"},
+	/* a field that there is not, of 2^40 bytes in a list of 2^63 */
+	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 80 80 80 80 80 80 01 02 80 80 80 80 80 20",
+	 "what stands around the items is malformed"},
+	/* an item longer than its list */
+	{DECODE_LIST, LIST_HEAD "raw 12 10 12 0f", "an item is longer than its list"},
+	{DECODE_LIST, LIST_HEAD "raw 12 10 12 ff ff ff ff ff ff ff ff ff 01",
+	 "an item is longer than its list"},
+	/* one item of 2^62 bytes in a list of 2^63 */
+	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 80 80 80 80 80 80 01 12 80 80 80 80 80 80 80 80 40", NULL},
+	/* one byte more than an item may have */
+	{DECODE_LIST, LIST_HEAD "raw 12 80 80 80 80 10 12 81 20", NULL},
+	/* frames of 4 GiB, and of a byte more than one may have with what stands around its object */
+	{DECODE_WATCH, "raw ff ff ff ff", NULL},
+	{DECODE_WATCH, "raw 00 01 10 01", NULL},
+};
+
+static void
+a_length_is_looked_at_before_memory_is_asked_for(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
+		for (size_t chunk = 1; chunk <= 4096; chunk *= 16) {
+			proto_text(&in, lengths[i].head);
+			assert_int_equal(bytes_room(&in, 3000), 0);
+			memset(in.data + in.length, 0, 3000);
+			in.length += 3000;
+			assert_int_equal(decode(w, lengths[i].mode, in.data, in.length, chunk), -EBADMSG);
+			assert_int_equal(w->objects, 0);
+			assert_true(w->memory <= 4096);
+			assert_int_equal(w->bad, lengths[i].why ? 0 : 1);
+			assert_string_equal(w->why, lengths[i].why ? lengths[i].why
+								   : "it ends in the middle of a document");
+		}
+	bytes_done(&in);
+}
+
+/* What is not too long is waited for in as much memory as it says, and not before its head is whole. */
+static void
+what_is_collected_takes_its_length(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+
+	proto_text(&in, LIST_HEAD "raw 12 80 40 12 80 20");
+	assert_int_equal(decode(w, DECODE_LIST, in.data, in.length - 1, 1), -EBADMSG);
+	assert_true(w->memory <= 1024);
+	assert_int_equal(decode(w, DECODE_LIST, in.data, in.length, in.length), -EBADMSG);
+	assert_true(w->memory >= ITEM_MAX && w->memory <= 2 * ITEM_MAX);
+	proto_text(&in, "raw 00 01 10 00");
+	assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, in.length), -EBADMSG);
+	assert_true(w->memory >= ITEM_MAX + PART_MAX && w->memory <= 2 * (ITEM_MAX + PART_MAX));
+	bytes_done(&in);
+}
+
+/* What is too long is passed over, and what follows it is told. */
+static void
+what_follows_something_too_long_is_told(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+
+	proto_text(&in, "raw 00 01 10 01");
+	assert_int_equal(bytes_room(&in, PART_MAX + ITEM_MAX + 1), 0);
+	memset(in.data + in.length, 0x5a, PART_MAX + ITEM_MAX + 1);
+	in.length += PART_MAX + ITEM_MAX + 1;
+	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}");
+	for (size_t chunk = 1; chunk <= 65536; chunk *= 16) {
+		assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, chunk), 0);
+		assert_int_equal(w->bad, 1);
+		assert_int_equal(w->objects, 1);
+	}
+	bytes_done(&in);
+}
+
+/* ---- nesting ---- */
+
+/* So many messages in each other, with this field; fills *to. */
+static void
+nest(struct bytes *to, unsigned levels, uint8_t number)
+{
+	struct bytes inner = {0}, outer = {0};
+
+	proto_text(&inner, "3=7");
+	for (unsigned i = 0; i < levels; i++) {
+		uint8_t head[4] = {(uint8_t)(number << 3 | 2), (uint8_t)(inner.length | 0x80),
+				   (uint8_t)(inner.length >> 7)};
+
+		outer.length = 0;
+		assert_true(inner.length < 1 << 14);
+		assert_int_equal(bytes_append(&outer, head, 3), 0);
+		assert_int_equal(bytes_append(&outer, inner.data, inner.length), 0);
+		inner.length = 0;
+		assert_int_equal(bytes_append(&inner, outer.data, outer.length), 0);
+	}
+	to->length = 0;
+	assert_int_equal(bytes_append(to, inner.data, inner.length), 0);
+	bytes_done(&inner);
+	bytes_done(&outer);
+}
+
+static void
+append_varint(struct bytes *to, size_t n)
+{
+	uint8_t b[2] = {(uint8_t)(n | 0x80), (uint8_t)(n >> 7)};
+
+	assert_true(n < 1 << 14);
+	assert_int_equal(bytes_append(to, b, 2), 0);
+}
+
+/* A list of one thing whose `nested` is this, and of another one. */
+static int
+decode_nested(struct world *w, const struct bytes *nested)
+{
+	struct bytes in = {0}, head = {0}, other = {0};
+	size_t item;
+	int r;
+
+	proto_text(&head, "1:{1:'deep'}");
+	proto_text(&other, "2:{1:{1:'a'}}");
+	item = head.length + 3 + nested->length;
+	proto_text(&in, LIST_HEAD "raw 12");
+	append_varint(&in, 3 + item + other.length);
+	bytes_append(&in, "\x12", 1);
+	append_varint(&in, item);
+	bytes_append(&in, head.data, head.length);
+	bytes_append(&in, "\x12", 1);
+	append_varint(&in, nested->length);
+	bytes_append(&in, nested->data, nested->length);
+	bytes_append(&in, other.data, other.length);
+	r = decode(w, DECODE_LIST, in.data, in.length, 7);
+	bytes_done(&in);
+	bytes_done(&head);
+	bytes_done(&other);
+	return r;
+}
+
+static void
+what_is_nested_too_deep_is_left_out(void **state)
+{
+	struct world *w = *state;
+	struct bytes nested = {0};
+	static const struct {
+		uint8_t number;
+		unsigned levels, bad;
+	} cases[] = {
+		{1, 0, 0},
+		{1, 126, 0},
+		{1, 127, 1},
+		{1, 1000, 1},
+		/* in the outer object: no level of the body, but one of ours */
+		{2, 7, 0},
+		{2, 8, 1},
+		{2, 1000, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		nest(&nested, cases[i].levels, cases[i].number);
+		assert_int_equal(decode_nested(w, &nested), 0);
+		assert_int_equal(w->bad, cases[i].bad);
+		assert_int_equal(w->objects, 2 - cases[i].bad);
+		assert_int_equal(w->ends, 1);
+	}
+	bytes_done(&nested);
+}
+
+/* ---- what stands where it does not belong ---- */
+
+static const struct {
+	enum decoder_mode mode;
+	const char *text, *why;
+	int result;
+	unsigned offset; /* of the first byte that is wrong */
+} wrong[] = {
+	{DECODE_LIST, "'k8t' 00", "it does not begin as protobuf", -EBADMSG, 0},
+	{DECODE_LIST, "'{\"kind\":\"List\"}'", "it does not begin as protobuf", -EBADMSG, 0},
+	{DECODE_LIST, "'k8s' 00 1=1", "what stands around the items is malformed", -EBADMSG, 4},
+	{DECODE_LIST, "'k8s' 00 5:''", "an envelope that is not known", -EPROTO, 4},
+	{DECODE_LIST, "'k8s' 00 1:{1=1}", "apiVersion and kind are malformed", -EBADMSG, 6},
+	{DECODE_LIST, "'k8s' 00 1:{3:''}", "apiVersion and kind are malformed", -EBADMSG, 6},
+	{DECODE_LIST, "'k8s' 00 2:{}", "it is not a list", -EBADMSG, 4},
+	{DECODE_LIST, "'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{}", "it is not a list", -EBADMSG, 17},
+	{DECODE_LIST, "'k8s' 00 1:{1:'v1' 2:'List'} 2:{}", "it is not a list", -EBADMSG, 16},
+	{DECODE_LIST, "'k8s' 00 1:{1:'v1' 2:'OtherList'} 2:{}", "kind Other of v1 is not known", -EPROTO, 21},
+	{DECODE_LIST, LIST_HEAD "2:{} 2:{}", "there are two lists", -EBADMSG, 23},
+	{DECODE_LIST, LIST_HEAD "2:{} 3:'gzip'", "an envelope that is not known", -EPROTO, 23},
+	{DECODE_LIST, LIST_HEAD "2:{} 4:'text'", "an envelope that is not known", -EPROTO, 23},
+	{DECODE_LIST, LIST_HEAD "raw 02 00", "what stands around the items is malformed", -EBADMSG, 21},
+	{DECODE_LIST, LIST_HEAD "2:{3:''}", "the list has a field that is not known", -EPROTO, 23},
+	{DECODE_LIST, LIST_HEAD "2:{2=1}", "what stands around the items is malformed", -EBADMSG, 23},
+	{DECODE_LIST, LIST_HEAD "2:{1:{2=1}}", "the list's metadata is malformed", -EBADMSG, 25},
+	{DECODE_LIST, LIST_HEAD "2:{1:{4:''}}", "the list's metadata is malformed", -EBADMSG, 25},
+	{DECODE_LIST, LIST_HEAD "2:{1:{2:'1' raw 12 02 37 00}}", "the list's metadata is malformed", -EBADMSG,
+	 30},
+	{DECODE_LIST, LIST_HEAD "2:{2:{1:{1:'a'}} 2:{1:{1=1}}}", "a message Meta.v1 is malformed", -EBADMSG,
+	 34},
+	{DECODE_LIST, LIST_HEAD "2:{2:{1:{1:'a'}} 2:{2:{1:{9=1}}}}", "field 9 of Nested.v1 is not known",
+	 -EPROTO, 36},
+};
+
+static void
+an_error_names_its_byte(void **state)
+{
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		for (size_t chunk = 0; chunk < 30; chunk++) {
+			assert_int_equal(decode_text(w, wrong[i].mode, wrong[i].text, chunk),
+					 wrong[i].result);
+			assert_non_null(strstr(w->why, wrong[i].why));
+			assert_int_equal(w->offset, wrong[i].offset);
+		}
+}
+
+/* However long a name is, its begin is told; a multiple of 256 is no length of its own. */
+static void
+a_kind_of_any_length_is_named(void **state)
+{
+	static const size_t names[] = {63, 64, 65, 255, 256, 257, 512, 4096};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		char kind[4096 + 1], version[4096 + 1], text[2 * 4096 + 64], why[160];
+		int length = (int)names[i], shown = length < 64 ? length : 64;
+
+		memset(kind, 'k', sizeof(kind));
+		memset(version, 'v', sizeof(version));
+		snprintf(text, sizeof(text), "'k8s' 00 1:{1:'%.*s' 2:'%.*sList'} 2:{}", length, version,
+			 length, kind);
+		snprintf(why, sizeof(why), "kind %.*s of %.*s is not known", shown, kind, shown, version);
+		assert_int_equal(decode_text(w, DECODE_LIST, text, 0), -EPROTO);
+		assert_string_equal(w->why, why);
+	}
+}
+
+static const struct {
+	const char *event, *why;
+	int result;
+} events_wrong[] = {
+	{"1=1", "a watch event is malformed", -EBADMSG},
+	{"3:''", "a watch event is malformed", -EBADMSG},
+	{"1:'ADDED' 2:{2:''}", "a watch event's object is malformed", -EBADMSG},
+	{"1:'ADDED' 2:{1:'' 1:''}", "a watch event's object is malformed", -EBADMSG},
+	{"1:'ADDED' 2:{1:'k8s'}", "an object does not begin as protobuf", -EBADMSG},
+	{"1:'ADDED' 2:{1:{'k8s' 00 1=1}}", "what stands around an object is malformed", -EBADMSG},
+	{"1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a'}} 3:'gzip'}}",
+	 "an envelope that is not known", -EPROTO},
+	{"1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a'}} 5:''}}",
+	 "an envelope that is not known", -EPROTO},
+	{"1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'New'} 2:{}}}", "kind New of v1 is not known", -EPROTO},
+	{"1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v2' 2:'Thing'} 2:{}}}", "kind Thing of v2 is not known", -EPROTO},
+	{"1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{7:''}}}}", "field 7 of Meta.v1 is not known",
+	 -EPROTO},
+};
+
+/* An event before it was told, and none behind it is. */
+static void
+an_event_that_is_wrong_ends_the_stream(void **state)
+{
+	static const char good[] = "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}}}}";
+	struct world *w = *state;
+	struct bytes in = {0};
+
+	for (size_t i = 0; i < sizeof(events_wrong) / sizeof(*events_wrong); i++)
+		for (size_t chunk = 1; chunk < 100; chunk += 7) {
+			size_t begin, end;
+
+			in.length = 0;
+			frame(&in, good);
+			begin = in.length;
+			frame(&in, events_wrong[i].event);
+			end = in.length;
+			frame(&in, good);
+			assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, chunk),
+					 events_wrong[i].result);
+			assert_non_null(strstr(w->why, events_wrong[i].why));
+			assert_true(w->offset >= begin && w->offset <= end);
+			assert_int_equal(w->objects, 1);
+		}
+	bytes_done(&in);
+}
+
+/* What says of which kind it is, and nothing more, has no name: nobody knows what it tells of. */
+static void
+an_object_of_nothing_is_bad(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+
+	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'}}}");
+	for (size_t chunk = 1; chunk <= in.length; chunk++) {
+		assert_int_equal(decode(w, DECODE_WATCH, in.data, in.length, chunk), 0);
+		assert_int_equal(w->bad, 1);
+		assert_string_equal(w->why, "the object at byte 32 is left out: it has no metadata.name");
+	}
+	bytes_done(&in);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_list_is_cut_at_every_byte, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_watch_is_cut_at_every_byte, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_length_is_looked_at_before_memory_is_asked_for, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_collected_takes_its_length, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_follows_something_too_long_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_nested_too_deep_is_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_error_names_its_byte, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_kind_of_any_length_is_named, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_event_that_is_wrong_ends_the_stream, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_object_of_nothing_is_bad, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

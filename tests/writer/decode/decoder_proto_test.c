@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Protobuf gives the body that the server's JSON gives: each kind of field, there, zero and absent, by a
+ * schema of the test's own; fed whole or byte by byte. What the schema does not know, what is cut off or
+ * damaged, ends in an error, and nothing is left in the arena. (Every kind of Kubernetes:
+ * tests/e2e-apiserver/wire_objects.sh.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/body_fixture.h"
+#include "tests/support/proto_text.h"
+#include "tools/schema/proto_schema.h"
+
+static const char schema_text[] =
+	"releases test\n"
+	"kind v1 Thing Thing.v1\n"
+	"kind v1 Status Status.v1\n"
+	"message Thing.v1\n"
+	"1 metadata Meta.v1 omitempty\n"
+	"2 spec Spec.v1 omitempty\n"
+	"message Meta.v1\n"
+	"1 name string omitempty\n"
+	"3 namespace string omitempty\n"
+	"6 resourceVersion string omitempty\n"
+	"8 creationTimestamp time omitempty omitzero\n"
+	"11 labels map[]string omitempty\n"
+	"17 managedFields []Fields.v1 omitempty\n"
+	"message Fields.v1\n"
+	"1 manager string\n"
+	"message Spec.v1\n"
+	"1 text string omitempty\n"
+	"2 always string\n"
+	"3 number int omitempty\n"
+	"4 maybe *int omitempty\n"
+	"5 yes bool omitempty\n"
+	"6 perhaps *bool\n"
+	"7 bytes bytes\n"
+	"8 list []string\n"
+	"9 numbers []int omitempty\n"
+	"10 parts []Part.v1 omitempty\n"
+	"11 - Inner.v1\n"
+	"12 port intOrString\n"
+	"13 amount quantity omitempty\n"
+	"14 at *time omitempty\n"
+	"15 exactly microTime omitempty\n"
+	"16 raw raw omitempty\n"
+	"17 extra map[]list[]string omitempty\n"
+	"18 sizes map[]quantity omitempty\n"
+	"19 was []string gone\n"
+	"20 words map[]string omitempty\n"
+	"21 files map[]bytes omitempty\n"
+	"1000 far string omitempty\n"
+	"message Part.v1\n"
+	"0 kind \"Part\"\n"
+	"1 name string\n"
+	"2 part *Part.v1 omitempty\n"
+	"message Inner.v1\n"
+	"1 inner string omitempty\n"
+	"message Status.v1\n"
+	"3 message string omitempty\n"
+	"6 code int omitempty\n";
+
+struct heard {
+	struct body_fixture *fx;
+	char said[4096];	/* "TYPE json\n" of each, in order */
+	unsigned bad;
+	char why[320];
+	char version[64], token[64];
+	int64_t remaining;
+	bool ended;
+};
+
+static void
+say(struct heard *h, const char *type, size_t type_length, const char *json)
+{
+	size_t n = strlen(h->said);
+
+	snprintf(h->said + n, sizeof(h->said) - n, "%.*s %s\n", (int)type_length, type, json);
+}
+
+/* Drafts that stay, so that what comes again is shared; none unless a test says how many. */
+static struct draft kept[2];
+static unsigned kept_count, kept_max;
+
+static int
+on_object(void *context, const char *type, size_t type_length, struct draft d)
+{
+	struct heard *h = context;
+
+	say(h, type, type_length, body_fixture_print_ref(h->fx, d.ref));
+	if (kept_count < kept_max)
+		kept[kept_count++] = d;
+	else
+		draft_discard(h->fx->arena, h->fx->intern, d);
+	return 0;
+}
+
+static int
+on_other(void *context, const char *type, size_t type_length, const char *json, size_t length)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%.*s", (int)length, json);
+	say(context, type, type_length, text);
+	return 0;
+}
+
+static int
+on_bad(void *context, const char *why)
+{
+	struct heard *h = context;
+
+	h->bad++;
+	snprintf(h->why, sizeof(h->why), "%s", why);
+	return 0;
+}
+
+static int
+on_list_end(void *context, const char *version, const char *token, int64_t remaining)
+{
+	struct heard *h = context;
+
+	snprintf(h->version, sizeof(h->version), "%s", version);
+	snprintf(h->token, sizeof(h->token), "%s", token);
+	h->remaining = remaining;
+	h->ended = true;
+	return 0;
+}
+
+static const struct decoder_events events = {on_object, on_other, on_bad, on_list_end};
+
+struct world {
+	struct body_fixture *fx;
+	struct proto_schema *schema;
+};
+
+static int
+set_up(void **state)
+{
+	static const char *const drops[] = {"metadata.managedFields", "kind", "apiVersion"};
+	struct world *w = calloc(1, sizeof(*w));
+	char why[200] = "";
+
+	w->fx = body_fixture_new(drops, 3);
+	w->schema = proto_schema_parse(schema_text, sizeof(schema_text) - 1, why, sizeof(why));
+	assert_string_equal(why, "");
+	assert_non_null(w->schema);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	body_fixture_free(w->fx);
+	proto_schema_free(w->schema);
+	free(w);
+	return 0;
+}
+
+/* The decoder's result; what it said is in *ret, its error in ret->why. */
+static int
+decode(struct world *w, enum decoder_mode mode, const struct bytes *in, size_t chunk, uint64_t max,
+       struct heard *ret)
+{
+	struct decoder *d = decoder_new(mode, w->fx->arena, w->fx->intern, w->fx->schema, &events, ret, max);
+	int r = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->fx = w->fx;
+	decoder_use_protobuf(d, w->schema);
+	for (size_t at = 0; r == 0 && at < in->length; at += chunk) {
+		size_t n = in->length - at < chunk ? in->length - at : chunk;
+		char *piece = malloc(n);
+
+		memcpy(piece, in->data + at, n);
+		r = decoder_feed(d, piece, n);
+		free(piece);
+	}
+	if (r == 0)
+		r = decoder_finish(d);
+	if (r < 0)
+		snprintf(ret->why, sizeof(ret->why), "%s", decoder_error(d, NULL));
+	decoder_free(d);
+	return r;
+}
+
+/* ---- what fields become ---- */
+
+/* One item whose spec these fields are, as text (proto_text.h); and what its spec is in JSON. */
+static const struct {
+	const char *fields, *json;
+} cases[] = {
+	/* absent: what prints null, and nothing else */
+	{"", "{\"perhaps\":null,\"bytes\":null,\"list\":null}"},
+	/* zeros: what is always there is, what is omitted when empty is not, and a pointer's counts */
+	{"1:'' 2:'' 3=0 4=0 5=0 6=0 7:'' 13:{} 12:{1=0 2=0 3:''} 15:{} 16:{} 1000:''",
+	 "{\"always\":\"\",\"maybe\":0,\"perhaps\":false,\"bytes\":\"\",\"list\":null,\"port\":0,\"amount\":"
+	 "\"0\",\"exactly\":null,\"raw\":null}"},
+	{"1:'a' 2:'b' 3=7 4=8 5=1 6=1 7:'abcd' 8:'x' 8:'' 9=1 9=0 9=-5 1000:'far'",
+	 "{\"text\":\"a\",\"always\":\"b\",\"number\":7,\"maybe\":8,\"yes\":true,\"perhaps\":true,\"bytes\":"
+	 "\"YWJjZA==\",\"list\":[\"x\",\"\"],\"numbers\":[1,0,-5],\"far\":\"far\"}"},
+	/* a message that contains itself, with a constant; members in the outer object; the order is JSON's
+	 */
+	{"11:{1:'in'} 10:{1:'p' 2:{1:'q'}} 10:{}",
+	 "{\"perhaps\":null,\"bytes\":null,\"list\":null,\"parts\":[{\"kind\":\"Part\",\"name\":\"p\","
+	 "\"part\":{\"kind\":\"Part\",\"name\":\"q\"}},{\"kind\":\"Part\"}],\"inner\":\"in\"}"},
+	/* forms of their own */
+	{"6=1 7:'' 8:'' 12:{1=1 3:'http'} 13:{1:'100m'} 14:{1=0 2=0} 15:{1=1700000000 2=123456789}",
+	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":\"http\",\"amount\":\"100m\",\"at\":"
+	 "\"1970-01-01T00:00:00Z\",\"exactly\":\"2023-11-14T22:13:20.123456Z\"}"},
+	{"6=1 7:'' 8:'' 12:{1=0 2=-1} 14:{1=-62135596800}",
+	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":-1,\"at\":null}"},
+	/* years that no text is read of, as the server prints them */
+	{"6=1 7:'' 8:'' 14:{1=253402300800} 15:{1=-62167219201 2=5000}",
+	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"at\":\"10000-01-01T00:00:00Z\",\"exactly\":"
+	 "\"-0001-12-31T23:59:59.000005Z\"}"},
+	{"6=1 7:'' 8:'' 16:{1:' {\"a\" : [1, 2.5, null], \"b\":\"\"} '}",
+	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"raw\":{\"a\":[1,2.5,null],\"b\":\"\"}}"},
+	{"6=1 7:'' 8:'' 17:{1:'k' 2:{1:'a' 1:'b'}} 17:{1:'l' 2:{}} 18:{1:'' 2:{1:'1Gi'}} 18:{1:'z'}",
+	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"extra\":{\"k\":[\"a\",\"b\"],\"l\":[]},"
+	 "\"sizes\":{\"\":\"1Gi\",\"z\":\"0\"}}"},
+	/* an entry, and a text, that leave their text out */
+	{"6=1 7:'' 8:'' 12:{1=1} 20:{1:'k'} 20:{} 21:{1:'b'}",
+	 "{\"perhaps\":true,\"bytes\":\"\",\"list\":[\"\"],\"port\":\"\","
+	 "\"words\":{\"k\":\"\",\"\":\"\"},"
+	 "\"files\":{\"b\":\"\"}}"},
+	/* what is no UTF-8, in a text and in a key */
+	{"1:'a\xff\xc0\xafz' 6=1 7:'' 8:'\xed\xa0\x80' 18:{1:'\xc3' 2:{1:'1'}}",
+	 "{\"text\":\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\",\"perhaps\":true,\"bytes\":\"\",\"list\":["
+	 "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"],\"sizes\":{\"\xef\xbf\xbd\":\"1\"}}"},
+	/* entries that something else stands between */
+	{"6=1 7:'' 8:'a' 2:'b' 8:'c'",
+	 "{\"always\":\"b\",\"perhaps\":true,\"bytes\":\"\",\"list\":[\"a\",\"c\"]}"},
+};
+
+static void
+a_list_of(struct bytes *to, const char *spec)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{1:'' 2:'77' 3:'next' 4=5 5:{} 6=1} "
+		 "2:{1:{1:'n' 3:'d' 6:'3' 8:{1=-62135596800} 11:{1:'app' 2:'web'} 17:{1:'someone' "
+		 "9:'unknown'}} 2:{%s}}} 3:'' 4:''",
+		 spec);
+	proto_text(to, text);
+}
+
+static void
+each_field_becomes_what_json_has(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+	struct heard h;
+	char want[1024];
+
+	for (unsigned again = 0; again < 3; again++) /* what was learnt changes nothing */
+		for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+			a_list_of(&in, cases[i].fields);
+			snprintf(want, sizeof(want),
+				 " {\"metadata\":{\"name\":\"n\",\"namespace\":\"d\",\"resourceVersion\":"
+				 "\"3\",\"labels\":{\"app\":\"web\"}},\"spec\":%s}\n",
+				 cases[i].json);
+			for (size_t chunk = 1; chunk < in.length; chunk = chunk < 8 ? chunk + 1 : chunk * 2) {
+				assert_int_equal(decode(w, DECODE_LIST, &in, chunk, 0, &h), 0);
+				assert_string_equal(h.said, want);
+				assert_string_equal(h.version, "77");
+				assert_string_equal(h.token, "next");
+				assert_int_equal(h.remaining, 5);
+			}
+		}
+	bytes_done(&in);
+}
+
+/* The same bytes are other JSON of a server of another release, also where they were remembered. */
+static void
+the_release_says_what_is_printed(void **state)
+{
+	static const char line[] = "8 list []string\n", since[] = "8 list []string since=1.35\n";
+	static const struct {
+		unsigned release;
+		const char *list;
+	} servers[] = {{1035, ",\"list\":null"}, {1034, ""}, {1036, ",\"list\":null"}, {1033, ""}};
+	struct world *w = *state;
+	struct bytes in = {0};
+	struct heard h;
+	char text[sizeof(schema_text) + sizeof(since)], want[256], why[200];
+	const char *at = strstr(schema_text, line);
+
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - schema_text), schema_text, since,
+		 at + sizeof(line) - 1);
+	proto_schema_free(w->schema);
+	w->schema = proto_schema_parse(text, strlen(text), why, sizeof(why));
+	assert_non_null(w->schema);
+	kept_max = sizeof(kept) / sizeof(*kept);
+	a_list_of(&in, "1:'0123456789' 2:'abcdefghij' "
+		       "3=1099511627776 4=1099511627777 6=1 7:'0123' 12:{1=1 3:'abcdefghi'}");
+	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++) {
+		assert_true(proto_schema_fit(w->schema, servers[i].release));
+		decoder_schema_forget_texts(w->fx->schema);
+		snprintf(want, sizeof(want),
+			 "\"bytes\":\"MDEyMw==\"%s,\"port\":\"abcdefghi\"}}\n",
+			 servers[i].list);
+		for (unsigned again = 0; again < 150; again++) { /* until it is remembered, and more */
+			assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
+			assert_non_null(strstr(h.said, want));
+		}
+	}
+	while (kept_count > 0)
+		draft_discard(w->fx->arena, w->fx->intern, kept[--kept_count]);
+	kept_max = 0;
+	bytes_done(&in);
+}
+
+/*
+ * What the same bytes became at one path is nothing to go by where paths are not told apart: fields of two
+ * messages stand there. (The first two items have more names than are remembered; with the second the
+ * schema begins anew and keeps what it has for long.)
+ */
+static void
+fields_at_one_path_stay_what_they_are(void **state)
+{
+	enum { MAPS = 17, NAMES = 256, TIMES = 150 };
+	static const char head[] =
+		"'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{} 2:{1:{1:'n'} %s}} 3:'' 4:''";
+	static const char same[] = "{1:'texts that' 2:'stand where' 3:'they are' 4:'and are not' 5:'shared'}";
+	struct world *w = *state;
+	struct bytes in = {0}, schema = {0}, names = {0};
+	char text[512], why[200] = "";
+	struct heard h;
+
+	bytes_append(&schema, text,
+		     (size_t)snprintf(text, sizeof(text),
+				      "kind v1 Thing Thing.v1\nmessage Meta.v1\n1 name string\n"
+				      "message A.v1\n1 left string\n2 b string\n3 c string\n4 d string\n"
+				      "5 e string\nmessage B.v1\n1 right string\n2 b string\n3 c string\n"
+				      "4 d string\n5 e string\n"
+				      "message Thing.v1\n1 metadata Meta.v1\n2 a *A.v1 omitempty\n"
+				      "3 b *B.v1 omitempty\n"));
+	for (unsigned m = 0; m < MAPS; m++) {
+		bytes_append(&schema, text,
+			     (size_t)snprintf(text, sizeof(text), "%u m%u map[]string omitempty\n", 10 + m,
+					      m));
+		for (unsigned i = 0; i < NAMES; i++)
+			bytes_append(&names, text,
+				     (size_t)snprintf(text, sizeof(text), " %u:{1:'%u'}", 10 + m, i));
+	}
+	bytes_append(&names, "", 1);
+	proto_schema_free(w->schema);
+	w->schema = proto_schema_parse((const char *)schema.data, schema.length, why, sizeof(why));
+	assert_string_equal(why, "");
+	for (unsigned i = 0; i < 2; i++) {
+		size_t room = sizeof(head) + names.length;
+		char *full = malloc(room);
+
+		snprintf(full, room, head, (const char *)names.data);
+		proto_text(&in, full);
+		free(full);
+		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
+	}
+	kept_max = sizeof(kept) / sizeof(*kept);
+	for (unsigned i = 0; i < 2 * TIMES; i++) {
+		char field[sizeof(same) + 8], whole[sizeof(head) + sizeof(field)];
+
+		snprintf(field, sizeof(field), "%d:%s", i < TIMES ? 2 : 3, same);
+		snprintf(whole, sizeof(whole), head, field);
+		proto_text(&in, whole);
+		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
+		assert_non_null(strstr(h.said, i < TIMES ? "\"a\":{\"left\":" : "\"b\":{\"right\":"));
+	}
+	while (kept_count > 0)
+		draft_discard(w->fx->arena, w->fx->intern, kept[--kept_count]);
+	kept_max = 0;
+	bytes_done(&in);
+	bytes_done(&schema);
+	bytes_done(&names);
+}
+
+/* The same of two kinds that come by one schema. */
+static void
+kinds_at_one_path_stay_what_they_are(void **state)
+{
+	enum { TIMES = 150 };
+	static const char text[] = "kind v1 Thing Thing.v1\nkind v1 Other Other.v1\nmessage Meta.v1\n"
+				   "1 name string\nmessage Thing.v1\n1 metadata Meta.v1\n2 part A.v1\n"
+				   "message Other.v1\n1 metadata Meta.v1\n2 part B.v1\n"
+				   "message A.v1\n1 left string\n2 b string\n3 c string\n4 d string\n"
+				   "5 e string\nmessage B.v1\n1 right string\n2 b string\n3 c string\n"
+				   "4 d string\n5 e string\n";
+	struct world *w = *state;
+	struct bytes in = {0};
+	char why[200] = "", whole[512];
+	struct heard h;
+
+	proto_schema_free(w->schema);
+	w->schema = proto_schema_parse(text, sizeof(text) - 1, why, sizeof(why));
+	assert_string_equal(why, "");
+	kept_max = sizeof(kept) / sizeof(*kept);
+	for (unsigned i = 0; i < 4 * TIMES; i++) {
+		bool thing = i / TIMES % 2 == 0;
+
+		snprintf(whole, sizeof(whole),
+			 "'k8s' 00 1:{1:'v1' 2:'%sList'} 2:{1:{} 2:{1:{1:'n'} 2:{1:'texts that' "
+			 "2:'stand where' 3:'they are' 4:'and are not' 5:'shared'}}} 3:'' 4:''",
+			 thing ? "Thing" : "Other");
+		proto_text(&in, whole);
+		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
+		assert_non_null(strstr(h.said, thing ? "\"part\":{\"left\":\"" : "\"part\":{\"right\":\""));
+		if (i % TIMES == TIMES - 1)
+			while (kept_count > 0)
+				draft_discard(w->fx->arena, w->fx->intern, kept[--kept_count]);
+	}
+	kept_max = 0;
+	bytes_done(&in);
+}
+
+/*
+ * Nor is what a message became by one schema anything to go by with the next one, though it has as many
+ * fields at the same numbers, and lies where the other one lay.
+ */
+static void
+schemas_at_one_path_stay_what_they_are(void **state)
+{
+	static const char text[] = "kind v1 Thing Thing.v1\nmessage Meta.v1\n1 name string\n"
+				   "message Thing.v1\n1 metadata Meta.v1\n2 part Part.v1\n"
+				   "message Part.v1\n1 %s string\n2 %s string\n";
+	static const char *const names[][2] = {{"left", "right"}, {"over", "under"}, {"same", "same"}};
+	struct world *w = *state;
+	struct bytes in = {0};
+	char why[200] = "", whole[512], want[128];
+	struct heard h;
+
+	proto_text(&in, "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{} 2:{1:{1:'n'} 2:{1:'a' 2:'b'}}} 3:'' 4:''");
+	for (unsigned i = 0; i < 12; i++) {
+		const char *const *name = names[i % 3];
+
+		snprintf(whole, sizeof(whole), text, name[0], name[1]);
+		proto_schema_free(w->schema);
+		w->schema = proto_schema_parse(whole, strlen(whole), why, sizeof(why));
+		assert_string_equal(why, "");
+		snprintf(want, sizeof(want), "\"part\":{\"%s\":\"a\",\"%s\":\"b\"}", name[0], name[1]);
+		if (i % 3 == 2) /* of two with one name the last one stays */
+			snprintf(want, sizeof(want), "\"part\":{\"%s\":\"b\"}", name[0]);
+		for (unsigned again = 0; again < 3; again++) {
+			assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), 0);
+			assert_non_null(strstr(h.said, want));
+		}
+	}
+	bytes_done(&in);
+}
+
+/* ---- what is not known, cut off, damaged ---- */
+
+static const char *const unknown[] = {
+	"22:'new'",
+	"23=0",
+	"10:{1:'p' 3:'new'}",
+	"10:{2:{2:{7=1}}}",
+	"11:{2:''}",
+	"17:{1:'k' 3:'new'}",
+	"17:{1:'k' 2:{2:'new'}}",
+	"12:{4=1}",
+	"13:{2:''}",
+	"14:{3=1}",
+	"16:{1:'no JSON'}",
+	"16:{1:'1,\"b\":2'}",
+	"18:{1:'k' 2:{1:'1' 2:''}}",
+};
+
+static void
+what_is_not_known_ends_it(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+	struct heard h;
+
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
+		a_list_of(&in, unknown[i]);
+		for (size_t chunk = 1; chunk <= in.length; chunk += in.length - 1) {
+			assert_int_equal(decode(w, DECODE_LIST, &in, chunk, 0, &h), -EPROTO);
+			assert_true(strstr(h.why, "not known") || strstr(h.why, "should be JSON"));
+			assert_string_equal(h.said, "");
+		}
+	}
+	a_list_of(&in, "10:{2:{2:{7=1}}}");
+	assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), -EPROTO);
+	assert_string_equal(h.why, "field 7 of Part.v1 is not known");
+	proto_text(&in, "'k8s' 00 1:{1:'v2' 2:'ThingList'} 2:{1:{}}");
+	assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), -EPROTO);
+	assert_string_equal(h.why, "kind Thing of v2 is not known");
+	bytes_done(&in);
+}
+
+static void
+what_is_malformed_is_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"1=5",          "3:'text'",
+		"1:'a' 1:'b'",  "8=1",
+		"10=1",         "13=0",
+		"12:{1:''}",    "14:{1:''}",
+		"18=1",         "raw ff ff ff ff ff ff ff ff ff ff 01",
+		"raw 0a 7f 61", "raw 02 01",
+		"raw 0b",       "18:{1=0}",
+	};
+	struct world *w = *state;
+	struct bytes in = {0};
+	struct heard h;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		a_list_of(&in, wrong[i]);
+		assert_int_equal(decode(w, DECODE_LIST, &in, in.length, 0, &h), -EBADMSG);
+		assert_string_equal(h.said, "");
+	}
+	bytes_done(&in);
+}
+
+/* Cut anywhere it is an error; with any byte another one it is an error or something else, and never a crash.
+ */
+static void
+cut_or_damaged_anywhere(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+	struct heard h;
+	size_t whole;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		a_list_of(&in, cases[i].fields);
+		whole = in.length;
+		for (in.length = 0; in.length < whole - 4; in.length++) /* the last fields are empty */
+			assert_int_equal(decode(w, DECODE_LIST, &in, 1 + in.length % 9, 0, &h), -EBADMSG);
+		in.length = whole;
+		for (size_t at = 0; at < whole; at++)
+			for (unsigned bit = 0; bit < 8; bit++) {
+				in.data[at] ^= (uint8_t)(1 << bit);
+				decode(w, DECODE_LIST, &in, bit ? 5 : whole, 0, &h);
+				in.data[at] ^= (uint8_t)(1 << bit);
+			}
+	}
+	bytes_done(&in);
+}
+
+static void
+what_is_too_long_is_left_out(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+	struct heard h;
+
+	proto_text(&in, "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{2:'7'} 2:{1:{1:'a'}} "
+			"2:{1:{1:'b'} 2:{1:'0123456789012345678901234567890123456789'}} 2:{1:{1:'c'}}}");
+	for (size_t chunk = 1; chunk <= in.length; chunk++) {
+		assert_int_equal(decode(w, DECODE_LIST, &in, chunk, 30, &h), 0);
+		assert_string_equal(h.said,
+				    " {\"metadata\":{\"name\":\"a\"}}\n {\"metadata\":{\"name\":\"c\"}}\n");
+		assert_int_equal(h.bad, 1);
+		assert_non_null(strstr(h.why, "is longer than 30 bytes"));
+		assert_true(h.ended);
+	}
+	bytes_done(&in);
+}
+
+/* ---- watches ---- */
+
+static void
+frame(struct bytes *to, const char *text)
+{
+	struct bytes event = {0};
+	uint8_t head[4];
+
+	proto_text(&event, text);
+	head[0] = (uint8_t)(event.length >> 24);
+	head[1] = (uint8_t)(event.length >> 16);
+	head[2] = (uint8_t)(event.length >> 8);
+	head[3] = (uint8_t)event.length;
+	bytes_append(to, head, 4);
+	bytes_append(to, event.data, event.length);
+	bytes_done(&event);
+}
+
+static void
+a_watch_tells_its_events(void **state)
+{
+	struct world *w = *state;
+	struct bytes in = {0};
+	struct heard h;
+
+	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
+	frame(&in, "1:'DELETED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'2'}} 3:'' 4:''}}");
+	frame(&in, "1:'BOOKMARK' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'' 6:'9'}} 3:'' 4:''}}");
+	frame(&in, "1:'ERROR' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Status'} 2:{3:'gone' 6=410} 3:'' 4:''}}");
+	for (size_t chunk = 1; chunk <= in.length; chunk++) {
+		assert_int_equal(decode(w, DECODE_WATCH, &in, chunk, 0, &h), 0);
+		assert_string_equal(h.said,
+				    "ADDED {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\n"
+				    "DELETED {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"2\"}}\n"
+				    "BOOKMARK {\"metadata\":{\"resourceVersion\":\"9\"}}\n"
+				    "ERROR {\"message\":\"gone\",\"code\":410}\n");
+	}
+	bytes_clear(&in);
+	frame(&in, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a'} 2:{22:'new'}}}}");
+	assert_int_equal(decode(w, DECODE_WATCH, &in, 3, 0, &h), -EPROTO);
+	assert_string_equal(h.why, "field 22 of Spec.v1 is not known");
+	bytes_done(&in);
+}
+
+/*
+ * An event's object has its kind and apiVersion, a list's item has not: what fields become in one is nothing
+ * to go by in the other.
+ */
+static void
+a_type_stands_where_it_was_sent(void **state)
+{
+	struct world *w = *state;
+	struct bytes list = {0}, event = {0};
+	struct heard h;
+
+	body_fixture_free(w->fx);
+	w->fx = body_fixture_new(NULL, 0);
+	frame(&event, "1:'ADDED' 2:{1:{'k8s' 00 1:{1:'v1' 2:'Thing'} 2:{1:{1:'a' 6:'1'}} 3:'' 4:''}}");
+	proto_text(&list, "'k8s' 00 1:{1:'v1' 2:'ThingList'} 2:{1:{} 2:{1:{1:'a' 6:'1'}}} 3:'' 4:''");
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(decode(w, DECODE_WATCH, &event, event.length, 0, &h), 0);
+		assert_string_equal(h.said, "ADDED {\"kind\":\"Thing\",\"apiVersion\":\"v1\","
+					    "\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\n");
+		assert_int_equal(decode(w, DECODE_LIST, &list, list.length, 0, &h), 0);
+		assert_string_equal(h.said, " {\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}\n");
+	}
+	bytes_done(&list);
+	bytes_done(&event);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_field_becomes_what_json_has, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_release_says_what_is_printed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(fields_at_one_path_stay_what_they_are, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(kinds_at_one_path_stay_what_they_are, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(schemas_at_one_path_stay_what_they_are, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_not_known_ends_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_malformed_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cut_or_damaged_anywhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_too_long_is_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_watch_tells_its_events, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_type_stands_where_it_was_sent, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

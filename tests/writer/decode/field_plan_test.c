@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Remembered plans: each is found for its message and its fields and for no others, and references go back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "shm-layout/value.h"
+#include "tests/support/arena_fixture.h"
+#include "writer/decode/field_plan.h"
+
+/* A block that stands for a shape, with a reference that is the caller's. */
+static uint32_t
+block(struct intern *in, uint8_t n)
+{
+	uint8_t payload[2] = {TAG_INT1, n};
+	uint32_t ref = 0;
+	bool known;
+
+	assert_int_equal(intern_get(in, BLOCK_VALUE, payload, sizeof(payload), &ref, &known), 0);
+	return ref;
+}
+
+static struct path_node *
+node(uintptr_t n)
+{
+	return (struct path_node *)n; /* never looked into */
+}
+
+static void
+only_its_message_and_fields_find_a_plan(void **state)
+{
+	struct arena *arena = arena_fixture_new();
+	struct intern *in = intern_new(arena);
+	struct field_plans *plans = calloc(1, sizeof(*plans));
+	struct path_node *children[3] = {node(1), node(2), node(3)};
+	struct field_plan plan = {.message = 5, .fields = 0x8000000000000041, .shape.ref = block(in, 1)},
+			  *kept;
+
+	(void)state;
+	assert_null(field_plan_find(NULL, 5, 0x41));
+	assert_null(field_plan_find(plans, plan.message, plan.fields));
+	kept = field_plan_put(plans, in, &plan, children, 3);
+	assert_non_null(kept);
+	assert_ptr_equal(field_plan_find(plans, plan.message, plan.fields), kept);
+	assert_int_equal(kept->shape.ref, plan.shape.ref);
+	for (unsigned i = 0; i < 3; i++)
+		assert_ptr_equal(kept->children[i], node(i + 1));
+	for (unsigned bit = 0; bit < 64; bit++) {
+		assert_null(field_plan_find(plans, plan.message, plan.fields ^ 1ull << bit));
+		assert_null(field_plan_find(plans, plan.message ^ 1ull << bit, plan.fields));
+		/* both otherwise, and the place the same */
+		assert_null(field_plan_find(plans, plan.message ^ 1ull << bit, plan.fields ^ 1ull << bit));
+	}
+	field_plans_free(plans, in);
+	assert_int_equal(intern_count(in), 0);
+	intern_free(in);
+	arena_fixture_free(arena);
+}
+
+/* Many more than places: the newest is found, one that is found is right, and references balance. */
+static void
+a_plan_gives_way_to_a_newer_one(void **state)
+{
+	struct arena *arena = arena_fixture_new();
+	struct intern *in = intern_new(arena);
+	struct field_plans *plans = calloc(1, sizeof(*plans));
+	unsigned found = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++) {
+		unsigned n = i * i % 37;
+		struct path_node *child = node(n + 1);
+		struct field_plan plan = {.message = 1, .fields = n, .shape.ref = block(in, (uint8_t)n)},
+				  *kept;
+
+		kept = field_plan_find(plans, 1, n);
+		if (kept) {
+			assert_int_equal(kept->shape.ref, plan.shape.ref);
+			assert_ptr_equal(kept->children[0], child);
+			intern_unref(in, stocked_ref_take(&kept->shape, in));
+			found++;
+		}
+		kept = field_plan_put(plans, in, &plan, &child, 1);
+		assert_ptr_equal(field_plan_find(plans, 1, n), kept);
+		assert_true(intern_count(in) <= FIELD_PLANS);
+	}
+	assert_true(found > 0);
+	field_plans_free(plans, in);
+	assert_int_equal(intern_count(in), 0);
+	intern_free(in);
+	arena_fixture_free(arena);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_its_message_and_fields_find_a_plan),
+		cmocka_unit_test(a_plan_gives_way_to_a_newer_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A schema from a file: read, or a message that names the file, and the line of what is wrong in it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/temp_dir.h"
+#include "writer/base/log.h"
+#include "writer/decode/schema_file.h"
+
+static void
+fails(const char *path, int result, const char *reason)
+{
+	struct proto_schema *s = NULL;
+	char *error = NULL, want[4096];
+
+	assert_int_equal(schema_file_read(path, &s, &error), result);
+	assert_null(s);
+	snprintf(want, sizeof(want), "%s: %s", path, reason);
+	assert_string_equal(error, want);
+	free(error);
+}
+
+static void
+a_file_is_read_or_named_in_the_message(void **state)
+{
+	const char *dir = *state, *path;
+	struct proto_schema *s = NULL;
+	char *error = NULL;
+
+	path = temp_file(dir, "good", "releases mine\nkind v1 A A.v1\nmessage A.v1\n");
+	assert_int_equal(schema_file_read(path, &s, &error), 0);
+	assert_string_equal(proto_schema_releases(s), "mine");
+	proto_schema_free(s);
+	fails(temp_file(dir, "bad", "\nkind v1 A A.v1\n"), -EINVAL, "line 2: there is no message A.v1");
+	fails(temp_path(dir, "none"), -ENOENT, "No such file or directory");
+	path = temp_file(dir, "long", "");
+	assert_int_equal(truncate(path, PROTO_SCHEMA_MAX + 1), 0);
+	assert_true(schema_file_read(path, &s, &error) < 0);
+	free(error);
+}
+
+/* ---- which one ---- */
+
+struct chosen {
+	char *log;         /* what was said; owned */
+	char releases[64]; /* "": what is built in */
+	int result;
+};
+
+static struct chosen
+choose(const char *path, const char *installed)
+{
+	struct proto_schema *s = NULL;
+	char *error = NULL;
+	struct chosen c = {0};
+	size_t length;
+	FILE *log = tmpfile();
+
+	assert_non_null(log);
+	log_open(LOG_LEVEL_DEBUG, fileno(log));
+	c.result = schema_file_choose(path, installed, &s, &error);
+	log_open(LOG_LEVEL_INFO, STDERR_FILENO);
+	if (s)
+		snprintf(c.releases, sizeof(c.releases), "%s", proto_schema_releases(s));
+	proto_schema_free(s);
+	free(error);
+	rewind(log);
+	c.log = calloc(1, 4096);
+	assert_non_null(c.log);
+	length = fread(c.log, 1, 4095, log);
+	assert_true(length < 4095);
+	fclose(log);
+	return c;
+}
+
+#define SCHEMA(releases) "releases " releases "\nkind v1 A A.v1\nmessage A.v1\n"
+
+static void
+the_installed_one_is_used_where_it_is_newer(void **state)
+{
+	static const struct {
+		const char *text;
+		bool used;
+		const char *said;
+	} cases[] = {
+		{SCHEMA("v0.99.0"), true, "kubernetes.schema, of the releases v0.99.0"},
+		{SCHEMA("v0.99.0 v0.1.2"), true, "kubernetes.schema, of the releases v0.99.0 v0.1.2"},
+		{SCHEMA("v0.1.2 v1.0"), true, "kubernetes.schema, of the releases v0.1.2 v1.0"},
+		{SCHEMA("v0.1.99999"), false, "no newer than what is built in"},
+		{SCHEMA("mine"), false, "no newer than what is built in"},
+		{"kind v1 A A.v1\nmessage A.v1\n", false, "no newer than what is built in"},
+		{SCHEMA("v0.99.0") "1 a float\n", false,
+		 "kubernetes.schema: line 4: float is no type that is known; what is built in is used"},
+		{"", false, "kubernetes.schema: line 0: there is no kind"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *path = temp_file(*state, "share/kubernetes.schema", cases[i].text);
+		struct chosen c = choose(NULL, path);
+
+		assert_int_equal(c.result, 0);
+		assert_int_equal(c.releases[0] != '\0', cases[i].used);
+		assert_non_null(strstr(c.log, cases[i].said));
+		assert_non_null(strstr(c.log, cases[i].used ? "protobuf is read by /"
+							    : "protobuf is read by what is built in"));
+		free(c.log);
+	}
+}
+
+/* The releases that are built in are no newer than themselves. */
+static void
+the_same_again_is_not_newer(void **state)
+{
+	char text[256];
+	struct chosen c;
+
+	snprintf(text, sizeof(text), "releases %s\nkind v1 A A.v1\nmessage A.v1\n",
+		 proto_schema_releases(proto_schema_builtin()));
+	c = choose(NULL, temp_file(*state, "same", text));
+	assert_string_equal(c.releases, "");
+	free(c.log);
+}
+
+static void
+where_there_is_none_nothing_is_said_of_it(void **state)
+{
+	const char *places[] = {temp_path(*state, "none"), temp_path(*state, "none/none"), NULL};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct chosen c = choose(NULL, places[i]);
+
+		assert_int_equal(c.result, 0);
+		assert_string_equal(c.releases, "");
+		assert_null(strstr(c.log, "none"));
+		assert_non_null(strstr(c.log, "what is built in"));
+		free(c.log);
+	}
+}
+
+/* One that somebody named counts, however old it is, and must be good. */
+static void
+one_that_is_named_goes_before(void **state)
+{
+	const char *installed = temp_file(*state, "new", SCHEMA("v0.99.0"));
+	struct chosen c = choose(temp_file(*state, "old", SCHEMA("v0.1.0")), installed);
+
+	assert_int_equal(c.result, 0);
+	assert_string_equal(c.releases, "v0.1.0");
+	free(c.log);
+	c = choose(temp_file(*state, "old", "kind"), installed);
+	assert_int_equal(c.result, -EINVAL);
+	free(c.log);
+	c = choose(temp_path(*state, "none"), installed);
+	assert_int_equal(c.result, -ENOENT);
+	free(c.log);
+}
+
+static void
+it_is_installed_beside_the_program(void **state)
+{
+	char *path = schema_file_installed(), program[4096], *end;
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	(void)state;
+	assert_true(n > 0);
+	program[n] = '\0';
+	assert_non_null(path);
+	end = strstr(path, "/share/informer/kubernetes.schema");
+	assert_non_null(end);
+	*end = '\0';
+	assert_memory_equal(program, path, strlen(path));
+	end = program + strlen(path); /* "/FOLDER/PROGRAM" */
+	assert_non_null(strchr(end + 1, '/'));
+	assert_ptr_equal(strchr(end + 1, '/'), strrchr(program, '/'));
+	free(path);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, temp_dir_setup, temp_dir_teardown)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_file_is_read_or_named_in_the_message),
+		TEST(the_installed_one_is_used_where_it_is_newer),
+		TEST(the_same_again_is_not_newer),
+		TEST(where_there_is_none_nothing_is_said_of_it),
+		TEST(one_that_is_named_goes_before),
+		TEST(it_is_installed_beside_the_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which syntax is asked for, and what happens when protobuf is given up: a LIST, a WATCH and a WatchList go
+ * on in JSON from where they were, and what readers see is what the server has. (A server that knows a field
+ * more than the schema is one whose field was taken out of the schema.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/proto_text.h"
+#include "tests/support/reflector_fixture.h"
+#include "writer/base/log.h"
+#include "writer/reflect/wire.h"
+
+#define PROTOBUF TRANSPORT_PROTOBUF_TYPE
+
+/* What this informerd knows of pods; their spec has a field more on the server. */
+static const char schema_text[] = "kind v1 Pod Pod\n"
+				  "kind v1 Status Status\n"
+				  "kind meta.k8s.io/v1 PartialObjectMetadata Pod\n"
+				  "message Pod\n"
+				  "1 metadata Meta.v1 omitempty\n"
+				  "2 spec Spec.v1 omitempty\n"
+				  "message Meta.v1\n"
+				  "1 name string omitempty\n"
+				  "3 namespace string omitempty\n"
+				  "5 uid string omitempty\n"
+				  "6 resourceVersion string omitempty\n"
+				  "12 annotations map[]string omitempty\n"
+				  "message Spec.v1\n"
+				  "1 nodeName string omitempty\n"
+				  "message Status\n"
+				  "3 message string omitempty\n"
+				  "4 reason string omitempty\n"
+				  "6 code int omitempty\n";
+
+struct world {
+	struct reflector_fixture *t;
+	struct source_fixture *fx; /* of t */
+	struct proto_schema *schema;
+	struct wire wire;
+	struct bytes bytes;
+	FILE *log;
+	char said[8192];
+};
+
+/* ---- the world ---- */
+
+static struct world *
+world_new(const struct list_choices *choices)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	char why[128];
+
+	assert_non_null(w);
+	w->schema = proto_schema_parse(schema_text, sizeof(schema_text) - 1, why, sizeof(why));
+	assert_non_null(w->schema);
+	w->log = tmpfile();
+	assert_non_null(w->log);
+	log_open(LOG_LEVEL_INFO, fileno(w->log));
+	w->t = reflector_fixture_new(choices);
+	w->fx = w->t->fx;
+	wire_init(&w->wire, &w->fx->clock.clock, WIRE_AUTO, w->schema, "v1", "Pod", false);
+	/* the Reflector has a copy of its source */
+	w->fx->source.wire = &w->wire;
+	reflector_renew(w->t->reflector,
+			&(struct reflector_options){.source = &w->fx->source,
+						    .choices = choices ? *choices : (struct list_choices){0}},
+			false);
+	return w;
+}
+
+static int
+set_up(void **state)
+{
+	*state = world_new(NULL);
+	return 0;
+}
+
+static int
+set_up_watch_list(void **state)
+{
+	*state = world_new(&(struct list_choices){.watch_list = true});
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+	int r = reflector_fixture_free(w->t);
+
+	log_open(LOG_LEVEL_INFO, STDERR_FILENO);
+	fclose(w->log);
+	proto_schema_free(w->schema);
+	bytes_done(&w->bytes);
+	free(w);
+	return r;
+}
+
+/* The log so far. */
+static const char *
+said(struct world *w)
+{
+	size_t n;
+
+	fflush(w->log);
+	rewind(w->log);
+	n = fread(w->said, 1, sizeof(w->said) - 1, w->log);
+	w->said[n] = '\0';
+	return w->said;
+}
+
+static void
+answer_list(struct world *w, const char *items)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "'k8s' 00 1:{1:'v1' 2:'PodList'} 2:{1:{1:'' 2:'10' 3:''} %s} 3:'' 4:''",
+		 items);
+	proto_text(&w->bytes, text);
+	server_open_with(w->fx, 200, PROTOBUF);
+	if (server_send_bytes(w->fx, w->bytes.data, w->bytes.length))
+		server_end(w->fx, 0);
+}
+
+/* A pod as an item, with what its spec has. */
+#define POD(name, version, spec) "{1:{1:'" name "' 3:'a' 5:'u-" name "' 6:'" version "'} 2:{" spec "}}"
+
+static bool
+send_event(struct world *w, const char *type, const char *kind, const char *object)
+{
+	char text[2048];
+	uint8_t head[4];
+
+	snprintf(text, sizeof(text), "1:'%s' 2:{1:{'k8s' 00 1:{1:'v1' 2:'%s'} 2:%s 3:'' 4:''}}", type, kind,
+		 object);
+	proto_text(&w->bytes, text);
+	for (unsigned i = 0; i < 4; i++)
+		head[i] = (uint8_t)(w->bytes.length >> (24 - 8 * i));
+	return server_send_bytes(w->fx, head, 4) && server_send_bytes(w->fx, w->bytes.data, w->bytes.length);
+}
+
+/* Listed in protobuf, and watching. */
+static void
+start_watching(struct world *w)
+{
+	reflector_start(w->t->reflector, "", 0);
+	answer_list(w, "2:" POD("x", "5", "1:'n'"));
+	server_open_with(w->fx, 200, PROTOBUF ";stream=watch");
+	assert_string_equal(seen(w->t), "[10] a/x@5 ");
+	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; WATCH protobuf rv=10; ");
+}
+
+/* ---- what is asked for ---- */
+
+static void
+protobuf_is_asked_for_where_the_schema_has_the_kind(void **state)
+{
+	struct world *w = *state;
+	struct wire wire;
+	static const struct {
+		enum wire_choice choice;
+		const char *api_version, *kind;
+		bool schema, metadata_only, wanted;
+	} cases[] = {
+		{WIRE_AUTO, "v1", "Pod", true, false, true},
+		{WIRE_PROTOBUF, "v1", "Pod", true, false, true},
+		{WIRE_JSON, "v1", "Pod", true, false, false},
+		{WIRE_AUTO, "v1", "Pod", false, false, false},
+		{WIRE_AUTO, "v2", "Pod", true, false, false},
+		{WIRE_AUTO, "example.com/v1", "Widget", true, false, false},
+		{WIRE_PROTOBUF, "example.com/v1", "Widget", true, false, false},
+		{WIRE_AUTO, "example.com/v1", "Widget", true, true, true},
+		{WIRE_AUTO, NULL, NULL, true, false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		wire_init(&wire, &w->fx->clock.clock, cases[i].choice, cases[i].schema ? w->schema : NULL,
+			  cases[i].api_version, cases[i].kind, cases[i].metadata_only);
+		assert_int_equal(wire_wants_protobuf(&wire), cases[i].wanted);
+		assert_int_equal(wire_comes_in_protobuf(&wire), cases[i].wanted);
+		assert_string_equal(wire_syntax_name(&wire), "");
+	}
+	wire_expect(&wire, "v1", "Pod", false);
+	assert_true(wire_wants_protobuf(&wire));
+}
+
+/* What a server prints of a kind that releases print differently is known with its release. */
+static void
+protobuf_waits_for_the_release(void **state)
+{
+	static const char text[] =
+		"releases v0.33.1 v0.36.1\nkind v1 Pod Pod\nmessage Pod\n1 l []string since=1.35\n";
+	struct world *w = *state;
+	struct wire wire;
+	char why[128];
+	struct proto_schema *s = proto_schema_parse(text, sizeof(text) - 1, why, sizeof(why));
+
+	assert_non_null(s);
+	wire_init(&wire, &w->fx->clock.clock, WIRE_AUTO, s, "v1", "Pod", false);
+	assert_false(wire_wants_protobuf(&wire));
+	proto_schema_fit(s, 1032); /* older than what is known */
+	assert_false(wire_wants_protobuf(&wire));
+	proto_schema_fit(s, 1034);
+	assert_true(wire_wants_protobuf(&wire));
+	proto_schema_fit(s, 1040);
+	assert_true(wire_wants_protobuf(&wire));
+	proto_schema_fit(s, 0);
+	assert_false(wire_wants_protobuf(&wire));
+	proto_schema_free(s);
+}
+
+/* The answer's Content-Type decides, whatever was asked for; a list in JSON, its watch in protobuf. */
+static void
+the_answer_says_what_it_is(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	assert_string_equal(wire_syntax_name(&w->wire), "json");
+	assert_false(wire_comes_in_protobuf(&w->wire));
+	server_open_with(w->fx, 200, PROTOBUF ";stream=watch");
+	assert_string_equal(wire_syntax_name(&w->wire), "protobuf");
+	assert_true(send_event(w, "ADDED", "Pod", POD("y", "11", "1:'n'")));
+	assert_string_equal(seen(w->t), "[11] a/x@5 a/y@11 ");
+	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; WATCH protobuf rv=10; ");
+	assert_int_equal(w->wire.fallbacks, 0);
+	assert_null(strstr(said(w), "WARN"));
+}
+
+static void
+json_alone_is_told_where_protobuf_was_configured(void **state)
+{
+	struct world *w = *state;
+
+	wire_choose(&w->wire, WIRE_PROTOBUF);
+	reflector_start(w->t->reflector, "", 0);
+	server_answer(w->fx, 200, pod_list("10", NULL, NULL));
+	server_answer(w->fx, 200, "");
+	assert_non_null(strstr(
+		said(w), "pods: it comes in JSON, though protobuf is configured: the server answers so"));
+	*strstr(w->said, "though protobuf") = '!';
+	assert_null(strstr(w->said, "though protobuf")); /* once */
+	wire_expect(&w->wire, "example.com/v1", "Widget", false);
+	wire_choose(&w->wire, WIRE_AUTO);
+	wire_choose(&w->wire, WIRE_PROTOBUF);
+	virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+	server_open(w->fx);
+	assert_non_null(strstr(said(w), "though protobuf is configured: its kind is not in the schema"));
+}
+
+/* ---- giving it up ---- */
+
+/* Two of three items were decoded already: nothing of them is left, and the list is whole. */
+static void
+a_list_with_an_unknown_field_is_asked_for_in_json(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	answer_list(w, "2:" POD("x", "5", "") " 2:" POD("y", "6", "") " 2:" POD("z", "7", "1:'n' 42:'new'"));
+	assert_string_equal(seen(w->t), "[-] ");
+	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; LIST rv=0 limit=500; ");
+	assert_int_equal(status_of(w->t).failures, 0);
+	assert_int_equal(w->wire.fallbacks, 1);
+	assert_string_equal(w->wire.why, "field 42 of Spec.v1 is not known");
+	assert_non_null(
+		strstr(said(w), "pods: asking for JSON from now on: field 42 of Spec.v1 is not known"));
+	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/y", 6), pod("a/z", 7), NULL));
+	assert_string_equal(seen(w->t), "[10] a/x@5 a/y@6 a/z@7 ");
+	assert_string_equal(diary(w->fx), "WATCH rv=10; ");
+}
+
+/* On its second page, the list begins anew: two pages of one list are in one syntax. */
+static void
+a_later_page_begins_the_list_anew(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	proto_text(&w->bytes,
+		   "'k8s' 00 1:{1:'v1' 2:'PodList'} 2:{1:{1:'' 2:'10' 3:'more'} 2:" POD("x", "5", "") "}");
+	server_open_with(w->fx, 200, PROTOBUF);
+	assert_true(server_send_bytes(w->fx, w->bytes.data, w->bytes.length));
+	server_end(w->fx, 0);
+	answer_list(w, "2:" POD("y", "6", "9=1"));
+	assert_string_equal(diary(w->fx),
+			    "LIST protobuf rv=0 limit=500; LIST protobuf continue=more limit=500; "
+			    "LIST rv=0 limit=500; ");
+	server_answer(w->fx, 200, pod_list("12", NULL, pod("a/y", 6), NULL));
+	assert_string_equal(seen(w->t), "[12] a/y@6 ");
+}
+
+/* What came before it in the stream was told; it, and what follows it, comes again from there. */
+static void
+a_watch_goes_on_in_json_from_the_last_good_event(void **state)
+{
+	struct world *w = *state;
+
+	start_watching(w);
+	assert_true(send_event(w, "MODIFIED", "Pod", POD("x", "11", "1:'n'")));
+	assert_false(send_event(w, "ADDED", "Pod", POD("y", "12", "2:'new'")));
+	assert_string_equal(seen(w->t), "[11] a/x@11 ");
+	assert_string_equal(diary(w->fx), "WATCH rv=11; ");
+	assert_int_equal(w->wire.fallbacks, 1);
+	assert_int_equal(status_of(w->t).lists, 1);
+	server_open(w->fx);
+	server_send(w->fx, EVENT("ADDED", pod("a/y", 12)));
+	assert_string_equal(seen(w->t), "[12] a/x@11 a/y@12 ");
+	server_end(w->fx, 0);
+	assert_string_equal(diary(w->fx), "WATCH rv=12; ");
+}
+
+static void
+a_watch_list_becomes_a_list_in_json(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	server_open_with(w->fx, 200, PROTOBUF ";stream=watch");
+	assert_true(send_event(w, "ADDED", "Pod", POD("x", "5", "")));
+	assert_false(send_event(w, "ADDED", "Pod", POD("y", "6", "2=0")));
+	assert_string_equal(diary(w->fx), "WATCHLIST protobuf rv=\"\"; LIST rv=0 limit=500; ");
+	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), pod("a/y", 6), NULL));
+	assert_string_equal(seen(w->t), "[10] a/x@5 a/y@6 ");
+	assert_string_equal(diary(w->fx), "WATCH rv=10; ");
+}
+
+/* Bookmark, end mark and ERROR in protobuf, where all is known. */
+static void
+a_watch_list_in_protobuf(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	server_open_with(w->fx, 200, PROTOBUF ";stream=watch");
+	assert_true(send_event(w, "ADDED", "Pod", POD("x", "5", "")));
+	assert_true(
+		send_event(w, "BOOKMARK", "Pod", "{1:{6:'10' 12:{1:'k8s.io/initial-events-end' 2:'true'}}}"));
+	assert_string_equal(seen(w->t), "[10] a/x@5 ");
+	assert_true(send_event(w, "BOOKMARK", "Pod", "{1:{6:'20'}}"));
+	assert_string_equal(seen(w->t), "[20] a/x@5 ");
+	assert_false(send_event(w, "ERROR", "Status", "{3:'too old resource version' 4:'Expired' 6=410}"));
+	assert_string_equal(status_of(w->t).last_reason, "Expired");
+	assert_int_equal(status_of(w->t).last_code, 410);
+	assert_int_equal(w->wire.fallbacks, 0);
+}
+
+/* An aggregated server that chooses protobuf and cannot write it: once more with JSON alone, at once. */
+static void
+not_acceptable_is_asked_for_in_json(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	server_open_with(w->fx, 406, "application/json");
+	server_send(w->fx, "{\"kind\":\"Status\",\"reason\":\"NotAcceptable\",\"code\":406}");
+	server_end(w->fx, 0);
+	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; LIST rv=0 limit=500; ");
+	assert_string_equal(w->wire.why, "the server has no protobuf of it (406)");
+	assert_int_equal(status_of(w->t).failures, 0);
+	/* in JSON it is a failure as any other */
+	server_answer(w->fx, 406, "{\"kind\":\"Status\",\"reason\":\"NotAcceptable\",\"code\":406}");
+	assert_int_equal(status_of(w->t).failures, 1);
+	assert_int_equal(w->wire.fallbacks, 1);
+	assert_string_equal(diary(w->fx), "");
+}
+
+static void
+not_acceptable_for_a_watch(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	answer_list(w, "2:" POD("x", "5", ""));
+	diary(w->fx);
+	server_open_with(w->fx, 406, "application/json");
+	server_end(w->fx, 0);
+	assert_string_equal(diary(w->fx), "WATCH rv=10; ");
+	assert_string_equal(seen(w->t), "[10] a/x@5 ");
+}
+
+/* A connection that breaks is no reason, whatever the transport calls it. */
+static void
+a_broken_connection_is_no_reason(void **state)
+{
+	static const int results[] = {-EPROTO, -ECONNRESET, -ETIMEDOUT, -EIO};
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++) {
+		assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; ");
+		proto_text(&w->bytes, "'k8s' 00 1:{1:'v1' 2:'PodList'} raw 12 20");
+		server_open_with(w->fx, 200, PROTOBUF);
+		assert_true(server_send_bytes(w->fx, w->bytes.data, w->bytes.length));
+		server_end(w->fx, results[i]);
+		virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+	}
+	assert_int_equal(w->wire.fallbacks, 0);
+}
+
+/* Once it may be the network's fault; twice in a row it is what the schema says, and JSON says it otherwise.
+ */
+static void
+what_cannot_be_read_twice_is_asked_for_in_json(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	answer_list(w, "2:{1:{1=7}}");
+	assert_non_null(strstr(status_of(w->t).last_error, "the list cannot be read at byte "));
+	assert_non_null(strstr(status_of(w->t).last_error, ": a message Meta.v1 is malformed"));
+	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; ");
+	virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+	answer_list(w, "2:{1:{1=7}}");
+	assert_string_equal(diary(w->fx), "LIST protobuf rv=0 limit=500; LIST rv=0 limit=500; ");
+	assert_string_equal(w->wire.why, "protobuf cannot be read: a message Meta.v1 is malformed");
+}
+
+/* A server that sends it to whoever asks for JSON is no reason to give up what was not asked for. */
+static void
+what_was_not_asked_for_is_not_given_up(void **state)
+{
+	struct world *w = *state;
+
+	wire_choose(&w->wire, WIRE_JSON);
+	reflector_start(w->t->reflector, "", 0);
+	for (unsigned i = 0; i < 2; i++) {
+		answer_list(w, "2:{1:{1=7}}");
+		virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+	}
+	diary(w->fx);
+	wire_choose(&w->wire, WIRE_AUTO);
+	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	assert_int_equal(w->wire.fallbacks, 0);
+	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; ");
+	assert_string_equal(seen(w->t), "[10] a/x@5 ");
+}
+
+static void
+what_was_read_between_counts(void **state)
+{
+	struct world *w = *state;
+
+	for (unsigned i = 0; i < 3; i++) {
+		reflector_start(w->t->reflector, "", 0);
+		answer_list(w, "2:{1:{1=7}}");
+		virtual_clock_advance(&w->fx->clock, virtual_clock_next(&w->fx->clock));
+		answer_list(w, "2:" POD("x", "5", ""));
+		server_open_with(w->fx, 200, PROTOBUF);
+		server_end(w->fx, 0);
+	}
+	assert_int_equal(w->wire.fallbacks, 0);
+}
+
+/* A list is cut at every byte, in either way: nothing of it is shown, and nothing of it stays. */
+static void
+a_list_that_breaks_off_changes_nothing(void **state)
+{
+	struct world *w = *state;
+	struct bytes all = {0};
+
+	start_watching(w);
+	server_end(w->fx, 0);
+	proto_text(&all,
+		   "'k8s' 00 1:{1:'v1' 2:'PodList'} 2:{1:{1:'' 2:'20' 3:''} 2:" POD("y", "15", "1:'n'") "}");
+	for (size_t n = 0; n < all.length; n++) {
+		reflector_relist(w->t->reflector, RESULT_DIFFERS);
+		diary(w->fx);
+		server_open_with(w->fx, 200, PROTOBUF);
+		if (n)
+			assert_true(server_send_bytes(w->fx, all.data, n));
+		server_end(w->fx, n % 2 ? -ECONNRESET : 0);
+		assert_string_equal(seen(w->t), "[10] a/x@5 ");
+		if (n % 2 == 0)
+			assert_non_null(
+				strstr(status_of(w->t).last_error, "the list cannot be read at byte "));
+	}
+	reflector_relist(w->t->reflector, RESULT_DIFFERS);
+	server_open_with(w->fx, 200, PROTOBUF);
+	assert_true(server_send_bytes(w->fx, all.data, all.length));
+	server_end(w->fx, 0);
+	assert_string_equal(seen(w->t), "[20] a/y@15 ");
+	assert_int_equal(w->wire.fallbacks, 0);
+	bytes_done(&all);
+}
+
+/* ---- asking for it again ---- */
+
+static void
+it_is_asked_for_again_after_an_hour(void **state)
+{
+	struct world *w = *state;
+	uint64_t began = w->fx->clock.clock.now_ms(&w->fx->clock.clock), now = began;
+
+	reflector_start(w->t->reflector, "", 0);
+	answer_list(w, "2:" POD("x", "5", "42:'new'"));
+	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	diary(w->fx);
+	while (now < began + WIRE_AGAIN_MS - 1) { /* watches end, and begin again */
+		server_open(w->fx);
+		virtual_clock_advance(&w->fx->clock, now + 60000 < began + WIRE_AGAIN_MS
+							     ? 60000
+							     : began + WIRE_AGAIN_MS - 1 - now);
+		server_send(w->fx, BOOKMARK, 10);
+		now = w->fx->clock.clock.now_ms(&w->fx->clock.clock);
+		server_end(w->fx, 0);
+		assert_string_equal(diary(w->fx), "WATCH rv=10; ");
+	}
+	server_open(w->fx);
+	virtual_clock_advance(&w->fx->clock, 1);
+	server_send(w->fx, BOOKMARK, 11);
+	server_end(w->fx, 0);
+	assert_string_equal(diary(w->fx), "WATCH protobuf rv=11; ");
+	/* the server is as new as before: said once as a warning, and counted */
+	server_open_with(w->fx, 200, PROTOBUF);
+	assert_false(send_event(w, "MODIFIED", "Pod", POD("x", "12", "42:'new'")));
+	assert_string_equal(diary(w->fx), "WATCH rv=11; ");
+	assert_int_equal(w->wire.fallbacks, 2);
+	assert_non_null(strstr(said(w), "pods: still asking for JSON: field 42 of Spec.v1 is not known"));
+	*strstr(w->said, "from now on") = '!';
+	assert_null(strstr(w->said, "from now on"));
+}
+
+/* Not only after an hour: it may have lost the field, as we may have been told a table that has it. */
+static void
+it_is_asked_for_again_of_another_release(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	answer_list(w, "2:" POD("x", "5", "42:'new'"));
+	server_answer(w->fx, 200, pod_list("10", NULL, pod("a/x", 5), NULL));
+	diary(w->fx);
+	server_open(w->fx);
+	wire_ask_again(&w->wire);
+	server_send(w->fx, BOOKMARK, 10);
+	server_end(w->fx, 0);
+	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; ");
+}
+
+static void
+another_choice_counts_from_the_next_request_on(void **state)
+{
+	struct world *w = *state;
+
+	start_watching(w);
+	wire_choose(&w->wire, WIRE_JSON);
+	server_send_bytes(w->fx, "", 0);
+	assert_true(send_event(w, "ADDED", "Pod", POD("y", "11", "")));
+	server_end(w->fx, 0);
+	assert_string_equal(diary(w->fx), "WATCH rv=11; ");
+	wire_choose(&w->wire, WIRE_AUTO);
+	server_open(w->fx);
+	server_send(w->fx, EVENT("ADDED", pod("a/z", 12)));
+	server_end(w->fx, 0);
+	assert_string_equal(diary(w->fx), "WATCH protobuf rv=12; ");
+	assert_string_equal(seen(w->t), "[12] a/x@5 a/y@11 a/z@12 ");
+	/* what was given up is asked for again, and the same choice changes nothing */
+	server_open_with(w->fx, 406, "application/json");
+	server_end(w->fx, 0);
+	assert_false(wire_wants_protobuf(&w->wire));
+	wire_choose(&w->wire, WIRE_AUTO);
+	assert_false(wire_wants_protobuf(&w->wire));
+	wire_choose(&w->wire, WIRE_PROTOBUF);
+	assert_true(wire_wants_protobuf(&w->wire));
+}
+
+/* A LIST where a WatchList in JSON would cost the server more; and the other way round. */
+static void
+a_watch_list_is_for_protobuf(void **state)
+{
+	struct world *w = *state;
+
+	reflector_start(w->t->reflector, "", 0);
+	server_open(w->fx); /* JSON all the same, this time */
+	server_send(w->fx, END_MARK, 10);
+	reflector_relist(w->t->reflector, RESULT_EXPIRED);
+	assert_string_equal(diary(w->fx), "WATCHLIST protobuf rv=\"\"; CANCEL; LIST protobuf rv=10; ");
+	answer_list(w, "");
+	server_open_with(w->fx, 200, PROTOBUF);
+	reflector_relist(w->t->reflector, RESULT_EXPIRED);
+	assert_string_equal(diary(w->fx), "WATCH protobuf rv=10; CANCEL; WATCHLIST protobuf rv=10; ");
+}
+
+#define TEST(name, begin) cmocka_unit_test_setup_teardown(name, begin, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(protobuf_is_asked_for_where_the_schema_has_the_kind, set_up),
+		TEST(protobuf_waits_for_the_release, set_up),
+		TEST(the_answer_says_what_it_is, set_up),
+		TEST(json_alone_is_told_where_protobuf_was_configured, set_up),
+		TEST(a_list_with_an_unknown_field_is_asked_for_in_json, set_up),
+		TEST(a_later_page_begins_the_list_anew, set_up),
+		TEST(a_watch_goes_on_in_json_from_the_last_good_event, set_up),
+		TEST(a_watch_list_becomes_a_list_in_json, set_up_watch_list),
+		TEST(a_watch_list_in_protobuf, set_up_watch_list),
+		TEST(not_acceptable_is_asked_for_in_json, set_up),
+		TEST(not_acceptable_for_a_watch, set_up),
+		TEST(a_broken_connection_is_no_reason, set_up),
+		TEST(what_cannot_be_read_twice_is_asked_for_in_json, set_up),
+		TEST(what_was_not_asked_for_is_not_given_up, set_up),
+		TEST(what_was_read_between_counts, set_up),
+		TEST(a_list_that_breaks_off_changes_nothing, set_up),
+		TEST(it_is_asked_for_again_after_an_hour, set_up),
+		TEST(it_is_asked_for_again_of_another_release, set_up),
+		TEST(another_choice_counts_from_the_next_request_on, set_up),
+		TEST(a_watch_list_is_for_protobuf, set_up_watch_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

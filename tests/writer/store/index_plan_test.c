@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One walk for all indexes finds in each what the index's own definition finds: in documents of many shapes,
+ * by paths that share their ways, end within each other's, or lead nowhere.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/body_fixture.h"
+#include "writer/store/index_plan.h"
+
+#define VALUES 4096u
+#define RULE(path, as) "{\"path\":\"" path "\",\"as\":\"" as "\"}"
+
+static const char *const definitions[] = {
+	"{\"name\":\"0\",\"rules\":[" RULE("a", "string") "]}",
+	"{\"name\":\"1\",\"rules\":[" RULE("a.b", "string") "," RULE("b.a", "string") "]}",
+	"{\"name\":\"2\",\"rules\":[" RULE("a", "keyvalue") "," RULE("a.b", "keyvalue") "]}",
+	"{\"name\":\"3\",\"rules\":[" RULE("c[*].a", "string") "," RULE("c[*]", "keyvalue") "]}",
+	"{\"name\":\"4\",\"rules\":[" RULE("c[1]", "string") "," RULE("c[0].b", "string") "]}",
+	"{\"name\":\"5\",\"rules\":[" RULE("c", "string") "," RULE("a.b.c.d", "string") "]}",
+	"{\"name\":\"6\",\"rules\":[{\"as\":\"namespace\"}," RULE("d", "scheme") "]}",
+	"{\"name\":\"7\",\"rules\":[" RULE("a[*].c", "string") "," RULE("b[*][*]", "string") "]}",
+	"{\"name\":\"8\",\"rules\":[" RULE("nothing.at.all", "string") "," RULE("[*].d", "string") "]}",
+	"{\"name\":\"9\",\"rules\":[" RULE("a.b", "string") "," RULE("a.b", "string") "]}",
+	"{\"name\":\"10\",\"rules\":[" RULE("a.d", "string") "," RULE("other", "string") "]}",
+};
+#define DEFINITIONS (sizeof(definitions) / sizeof(definitions[0]))
+
+struct world {
+	struct body_fixture *fx, *described;
+	struct index_def defs[DEFINITIONS];
+	struct index_plan *plan;
+};
+
+static int
+set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	w->fx = body_fixture_new(NULL, 0);
+	w->described = body_fixture_new(NULL, 0);
+	for (size_t i = 0; i < DEFINITIONS; i++)
+		assert_int_equal(
+			index_def_read(&w->defs[i], body_fixture_value(w->described, definitions[i]), NULL),
+			0);
+	w->plan = index_plan_new(w->defs, DEFINITIONS);
+	assert_non_null(w->plan);
+	*state = w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	index_plan_free(w->plan);
+	for (size_t i = 0; i < DEFINITIONS; i++)
+		index_def_done(&w->defs[i]);
+	body_fixture_free(w->described);
+	body_fixture_free(w->fx);
+	free(w);
+	return 0;
+}
+
+/* "INDEX:VALUE" of each, in order of these texts. */
+struct found {
+	char *texts[VALUES];
+	size_t count;
+	unsigned index; /* while one definition is asked */
+};
+
+static int
+add(unsigned index, const char *data, size_t length, void *context)
+{
+	struct found *f = context;
+
+	assert_true(f->count < VALUES);
+	assert_true(asprintf(&f->texts[f->count++], "%u:%.*s", index, (int)length, data) > 0);
+	return 0;
+}
+
+static int
+add_of_one(const char *data, size_t length, void *context)
+{
+	struct found *f = context;
+
+	return add(f->index, data, length, f);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void
+found_done(struct found *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		free(f->texts[i]);
+	*f = (struct found){0};
+}
+
+/* How many values it has. */
+static size_t
+assert_finds_the_same(struct world *w, struct value body)
+{
+	static struct found want, got;
+	size_t count;
+
+	for (want.index = 0; want.index < DEFINITIONS; want.index++)
+		assert_int_equal(index_def_each(&w->defs[want.index], body, add_of_one, &want), 0);
+	assert_int_equal(index_plan_each(w->plan, body, add, &got), 0);
+	assert_int_equal(got.count, want.count);
+	qsort(want.texts, want.count, sizeof(want.texts[0]), by_text);
+	qsort(got.texts, got.count, sizeof(got.texts[0]), by_text);
+	for (size_t i = 0; i < want.count; i++)
+		assert_string_equal(got.texts[i], want.texts[i]);
+	count = want.count;
+	found_done(&want);
+	found_done(&got);
+	return count;
+}
+
+static uint32_t
+below(uint64_t *seed, uint32_t n)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*seed >> 33) % n;
+}
+
+/* A value whose fields have the names that the paths have, and others. Returns what is behind it. */
+static char *
+write_value(char *to, uint64_t *seed, unsigned depth)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "other", "and another"};
+	uint32_t kind = below(seed, depth < 4 ? 6 : 3), first, count;
+
+	if (depth == 0)
+		kind = 5;
+	switch (kind) {
+	case 0:
+		return to + sprintf(to, "\"%u\"", below(seed, 100));
+	case 1:
+		return to + sprintf(to, "\"containerd://a text of some length %u\"", below(seed, 3));
+	case 2:
+		return to + sprintf(to, "%s", below(seed, 2) ? "null" : "-17");
+	case 3:
+		*to++ = '[';
+		for (count = below(seed, 4); count > 0; count--) {
+			to = write_value(to, seed, depth + 1);
+			*to++ = count > 1 ? ',' : ' ';
+		}
+		*to++ = ']';
+		return to;
+	default: /* any names, in any order that goes round */
+		first = below(seed, 6);
+		count = below(seed, 7);
+		*to++ = '{';
+		for (uint32_t i = 0; i < count; i++) {
+			to += sprintf(to, "%s\"%s\":", i ? "," : "", names[(first + i) % 6]);
+			to = write_value(to, seed, depth + 1);
+		}
+		*to++ = '}';
+		return to;
+	}
+}
+
+/* More shapes at a step than are remembered, and each again and again. */
+static void
+one_walk_finds_what_each_definition_finds(void **state)
+{
+	struct world *w = *state;
+	char *text = malloc(1 << 20);
+	uint64_t seed = 20240229;
+	size_t values = 0;
+
+	assert_non_null(text);
+	for (unsigned i = 0; i < 5000; i++) {
+		*write_value(text, &seed, 0) = '\0';
+		values += assert_finds_the_same(w, body_fixture_value(w->fx, text));
+	}
+	assert_true(values > 5000);
+	free(text);
+}
+
+/* A body that is none, or has nothing, has no values but its namespace. */
+static void
+what_is_not_there_has_no_values(void **state)
+{
+	struct world *w = *state;
+	struct object *o = calloc(1, sizeof(*o) + 8);
+	struct value body = body_fixture_value(w->fx, "{}");
+
+	assert_non_null(o);
+	assert_int_equal(assert_finds_the_same(w, (struct value){0}), 0);
+	assert_int_equal(assert_finds_the_same(w, body), 0);
+	assert_int_equal(assert_finds_the_same(w, body_fixture_value(w->fx, "[1,{\"a\":2}]")), 0);
+	o->namespace_length = 4;
+	memcpy(o->key, "kube", 4);
+	body = body_fixture_value(w->fx, "{\"a\":\"x\"}");
+	body.own = o;
+	assert_int_equal(assert_finds_the_same(w, body), 2);
+	free(o);
+}
+
+static int
+stop_at_third(unsigned index, const char *data, size_t length, void *context)
+{
+	unsigned *count = context;
+
+	(void)index;
+	(void)data;
+	(void)length;
+	return ++*count == 3 ? 9 : 0;
+}
+
+static void
+a_callback_stops_the_walk(void **state)
+{
+	struct world *w = *state;
+	struct value body = body_fixture_value(
+		w->fx, "{\"a\":{\"b\":\"1\",\"c\":2},\"c\":[{\"a\":\"3\"},{\"b\":\"4\"}],\"d\":\"5\"}");
+	unsigned count = 0;
+
+	assert_int_equal(index_plan_each(w->plan, body, stop_at_third, &count), 9);
+	assert_int_equal(count, 3);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(one_walk_finds_what_each_definition_finds, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_not_there_has_no_values, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_callback_stops_the_walk, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

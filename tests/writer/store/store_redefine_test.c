@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A resource that goes on with its content under another definition: its objects stand in the new indexes
+ * under the values that those say, whatever changes before, amid and after it, and as often as it happens.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/support/store_fixture.h"
+
+enum { PODS = 20 };
+
+static const uint8_t other_fingerprint[32] = "other pods of the test fixture";
+
+/* As pods_descriptor, with fewer indexes in another order, and a new one that shares their ways. */
+static const char other_descriptor[] =
+	"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":\"pod\","
+	"\"shortNames\":[\"po\"],\"namespaced\":true,\"indexes\":["
+	"{\"name\":\"version\",\"rules\":[{\"path\":\"metadata.resourceVersion\",\"as\":\"string\"}]},"
+	"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
+	"{\"name\":\"uid\",\"rules\":[{\"path\":\"metadata.uid\",\"as\":\"string\"}]}"
+	"]}";
+
+static int
+set_up(void **state)
+{
+	*state = store_fixture_new(0);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	store_fixture_free(*state);
+	return 0;
+}
+
+static void
+put(struct store_fixture *fx, unsigned i, unsigned version)
+{
+	assert_int_equal(
+		store_fixture_putf(fx,
+				   "{\"metadata\":{\"name\":\"p%u\",\"namespace\":\"d\",\"uid\":\"u%u\","
+				   "\"resourceVersion\":\"%u\",\"labels\":{\"app\":\"web\"}},"
+				   "\"spec\":{\"nodeName\":\"n%u\"}}",
+				   i, i, version, (i + version) % 2),
+		0);
+}
+
+static void
+sync(struct store_fixture *fx, unsigned i)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "p%u", i);
+	assert_int_equal(
+		store_sync(fx->store, fx->pods, store_fixture_find(fx, "d", name), (struct draft){0}), 0);
+}
+
+/* The published root has so many of PODS pods, all of them in these two indexes. */
+static void
+assert_shown(struct store_fixture *fx, unsigned version)
+{
+	char uid[16];
+
+	assert_int_equal(store_commit(fx->store), 0);
+	for (unsigned i = 0; i < PODS; i++) {
+		snprintf(uid, sizeof(uid), "u%u", i);
+		assert_int_equal(store_fixture_count_by_index(fx, "uid", uid), 1);
+	}
+	assert_int_equal(store_fixture_count_by_index(fx, "nodeName", version % 2 ? "n1" : "n0"), PODS / 2);
+	assert_int_equal(store_fixture_verify(fx), 0);
+}
+
+static void
+become(struct store_fixture *fx, const char *descriptor, const uint8_t fingerprint[32])
+{
+	assert_int_equal(store_redefine(fx->store, fx->pods, descriptor, fingerprint), 0);
+	for (unsigned i = 0; i < PODS; i++)
+		sync(fx, i);
+	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
+}
+
+static void
+objects_stand_where_the_new_definition_says(void **state)
+{
+	struct store_fixture *fx = *state;
+
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < PODS; i++)
+			put(fx, i, 10 * round + 1);
+		assert_shown(fx, 1);
+		assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS);
+		assert_int_equal(store_fixture_count_by_index(fx, "version", "1"), -1);
+		become(fx, other_descriptor, other_fingerprint);
+		assert_shown(fx, 1);
+		assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), -1);
+		for (unsigned i = 0; i < PODS; i++)
+			put(fx, i, 10 * round + 2);
+		assert_shown(fx, 2);
+		assert_int_equal(store_fixture_count_by_index(fx, "version", round ? "12" : "2"),
+				 round < 2 ? PODS : 0);
+		become(fx, pods_descriptor, pods_fingerprint);
+	}
+}
+
+/* What changes while the new indexes are filled stands in all of them, old and new. */
+static void
+changes_amid_it_stand_in_both(void **state)
+{
+	struct store_fixture *fx = *state;
+
+	for (unsigned i = 0; i < PODS; i++)
+		put(fx, i, 1);
+	assert_shown(fx, 1);
+	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
+	for (unsigned i = 0; i < PODS; i++) {
+		sync(fx, i);
+		put(fx, i, 2);
+	}
+	assert_shown(fx, 2);
+	assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS);
+	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
+	assert_shown(fx, 2);
+	assert_int_equal(store_fixture_count_by_index(fx, "version", "1"), 0);
+	assert_int_equal(store_fixture_count_by_index(fx, "version", "2"), PODS);
+}
+
+static int
+keep(void *context, const char *type, size_t type_length, struct draft d)
+{
+	(void)type;
+	(void)type_length;
+	*(struct draft *)context = d;
+	return 0;
+}
+
+/* An object that becomes another one by its sync stands in the new indexes with all values, old ones too. */
+static void
+a_sync_that_changes_the_object_files_it(void **state)
+{
+	static const struct decoder_events events = {.on_object = keep};
+	static const char text[] =
+		"{\"metadata\":{},\"items\":[{\"metadata\":{\"name\":\"p0\",\"namespace\":\"d\",\"uid\":"
+		"\"u0\",\"resourceVersion\":\"1\"},\"spec\":{\"nodeName\":\"n1\"}}]}";
+	struct store_fixture *fx = *state;
+	struct draft draft = {0};
+	struct decoder *d = decoder_new(DECODE_LIST, fx->arena, store_intern(fx->store), fx->schema, &events,
+					&draft, 0);
+
+	for (unsigned i = 0; i < PODS; i++)
+		put(fx, i, 1);
+	assert_shown(fx, 1);
+	assert_int_equal(decoder_feed(d, text, sizeof(text) - 1), 0);
+	decoder_free(d);
+	assert_int_not_equal(draft.ref, 0);
+	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
+	assert_int_equal(store_sync(fx->store, fx->pods, store_fixture_find(fx, "d", "p0"), draft), 0);
+	assert_shown(fx, 1);
+	assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS - 1);
+	for (unsigned i = 1; i < PODS; i++)
+		sync(fx, i);
+	assert_int_equal(store_redefined(fx->store, fx->pods), 0);
+	assert_shown(fx, 1);
+	assert_int_equal(store_fixture_count_by_index(fx, "version", "1"), PODS);
+}
+
+/* One that is given up on its way leaves nothing, and what changes then is filed as before. */
+static void
+one_that_is_given_up_leaves_nothing(void **state)
+{
+	struct store_fixture *fx = *state;
+
+	for (unsigned i = 0; i < PODS; i++)
+		put(fx, i, 1);
+	assert_int_equal(store_redefine(fx->store, fx->pods, other_descriptor, other_fingerprint), 0);
+	for (unsigned i = 0; i < PODS / 2; i++)
+		sync(fx, i);
+	store_redefine_stop(fx->store, fx->pods);
+	for (unsigned i = 0; i < PODS; i++)
+		put(fx, i, 2);
+	assert_shown(fx, 2);
+	assert_int_equal(store_fixture_count_by_index(fx, "labels", "app=web"), PODS);
+	assert_int_equal(store_fixture_count_by_index(fx, "version", "2"), -1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(objects_stand_where_the_new_definition_says, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(changes_amid_it_stand_in_both, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_sync_that_changes_the_object_files_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_is_given_up_leaves_nothing, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * glibc's thresholds, set to what they are at first: then they no longer move.
+ */
+#include "writer/base/heap.h"
+
+#include <malloc.h>
+
+void
+heap_give_back_large(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, (int)HEAP_LARGE);
+	mallopt(M_TRIM_THRESHOLD, (int)HEAP_LARGE);
+#endif
+}

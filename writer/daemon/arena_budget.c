@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Arithmetic of what the arena may have, and the look at what there is, for local_state.c and daemon_room.c.
+ */
+#include "writer/daemon/arena_budget.h"
+
+#include <sys/statvfs.h>
+
+#include "writer/arena/arena.h"
+#include "writer/arena/arena_pages.h"
+#include "writer/arena/memory_limit.h"
+
+#define RANGE_TIMES 8u
+
+static uint64_t
+min_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What it has and what is left, but for a part of that. */
+static uint64_t
+with_what_is_left(uint64_t present, uint64_t left, uint64_t reserve)
+{
+	left = left > reserve ? left - reserve : 0;
+	return present > UINT64_MAX - left ? UINT64_MAX : present + left;
+}
+
+static uint64_t
+within_limits(uint64_t bytes)
+{
+	bytes = min_of(bytes, ARENA_BYTES_LIMIT) & ~UINT64_C(4095);
+	return bytes < ARENA_BYTES_MIN ? ARENA_BYTES_MIN : bytes;
+}
+
+uint64_t
+arena_budget_wanted(const struct arena_means *m)
+{
+	return within_limits(m->configured ? m->configured : m->system ? m->system : UINT64_MAX);
+}
+
+uint64_t
+arena_budget_now(const struct arena_means *m)
+{
+	uint64_t bytes = arena_budget_wanted(m), most;
+
+	most = with_what_is_left(m->present, m->system_left, ARENA_PAGES_HEADROOM);
+	if (m->system)
+		bytes = min_of(bytes, most);
+	most = with_what_is_left(m->present, m->group_left, ARENA_PAGES_GROUP_RESERVE);
+	if (m->group_left != UINT64_MAX)
+		bytes = min_of(bytes, most);
+	return within_limits(bytes);
+}
+
+uint64_t
+arena_address_range(uint64_t budget)
+{
+	return within_limits(budget > UINT64_MAX / RANGE_TIMES ? UINT64_MAX : budget * RANGE_TIMES);
+}
+
+void
+arena_means_look(struct arena_means *m, int fd)
+{
+	struct statvfs fs;
+
+	m->system = m->system_left = 0;
+	if (fstatvfs(fd, &fs) == 0) {
+		m->system = (uint64_t)fs.f_blocks * fs.f_frsize;
+		m->system_left = (uint64_t)fs.f_bavail * fs.f_frsize;
+	}
+	m->group_left = memory_limit_left();
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Room: what the arena may have, which reader is revoked for what it holds back, and that what waits for room
+ * is tried again when there is some.
+ *
+ *	a change finds the arena full ──▶ make_room(): a generation that ours replaced goes
+ *	                                  (local_state.h); the oldest pin, if it is a second old, is revoked
+ *	                                  there and then, and the change goes on; else it is refused, and
+ *	                                  on_look() looks every 20 ms for what readers let go, or have held
+ *	                                  long enough
+ *	each heartbeat ─────────────────▶ daemon_look_after_room(): the budget; what was held for too long
+ *
+ * Invariant: nothing waits longer than a look for memory that a reader gave back, nor longer than a second
+ * for memory that one keeps.
+ */
+#include "writer/daemon/daemon_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "shm-layout/huge_map.h"
+#include "shm-layout/time_ns.h"
+#include "writer/base/log.h"
+#include "writer/daemon/limits.h"
+
+#define LOOK_MS 20u
+/* What came free since something was refused, as a part of the budget, before servers are asked again. */
+#define ASK_AGAIN_SHARE 16u
+/* So often a second what is bounded is done for what revoked readers see, while there is something to do. */
+#define BURIED_ROUNDS 8u
+/* Less address space than that is none. */
+#define ADDRESS_SPACE_MIN HUGE_PAGE_BYTES
+
+/* What a snapshot may hold back while there is no room for changes: nothing, when it is a second old. */
+static const struct snapshot_limit when_full = { .bytes = 1, .ns = 1000000000u };
+
+/* ---- who waits ------------------------------------------------------------------- */
+
+static bool
+something_waits(const struct daemon *d)
+{
+	if (d->applier && applier_trouble(d->applier)[0])
+		return true;
+	for (size_t i = 0; d->cached && i < d->cached_count; i++)
+		if (d->cached[i] && reflector_waits_for_room(d->cached[i]->reflector))
+			return true;
+	return false;
+}
+
+/*
+ * So many bytes came free. What is queued here is tried with the next turn; the server is asked again when it
+ * may be worth that.
+ */
+static void
+try_again(struct daemon *d, uint64_t bytes)
+{
+	d->room_gained += bytes;
+	applier_retry(d->applier);
+	if (d->room_gained < arena_budget(&d->local.arena) / ASK_AGAIN_SHARE)
+		return;
+	d->room_gained = 0;
+	for (size_t i = 0; i < d->cached_count; i++)
+		if (d->cached[i])
+			reflector_retry(d->cached[i]->reflector);
+}
+
+/* ---- who is revoked -------------------------------------------------------------- */
+
+static uint64_t
+held_back(const struct daemon *d)
+{
+	struct store_stats stats;
+
+	store_stats(d->local.store, &stats);
+	return stats.retired_bytes - stats.retired_since_bytes;
+}
+
+/*
+ * Revoke the reader with the oldest pin, if it is beyond these limits. False: it is not, or nobody has one.
+ */
+static bool
+revoke_oldest(struct daemon *d, const struct snapshot_limit *limits)
+{
+	uint64_t now = time_ns(CLOCK_BOOTTIME), bytes = held_back(d), ns;
+	enum snapshot_limit_state says;
+	struct slot_stat oldest;
+	int slot = pins_oldest(d->local.pins, &oldest);
+	char why[128];
+
+	if (slot < 0)
+		return false;
+	ns = now > oldest.oldest_since_ns ? now - oldest.oldest_since_ns : 0;
+	says = snapshot_limit_ask(limits, bytes, ns);
+	if (says == SNAPSHOT_LIMIT_WORN && limits != &when_full && !d->snapshot_limit_told) {
+		d->snapshot_limit_told = true;
+		log_warning("a reader has held a snapshot for %" PRIu64 " s, and %" PRIu64
+			    " MiB wait for it; informerctl stat names it",
+			    ns / 1000000000u, bytes >> 20);
+	}
+	if (says != SNAPSHOT_LIMIT_OVER)
+		return false;
+	d->snapshot_limit_told = false;
+	store_revoke(d->local.store, (unsigned)slot);
+	snprintf(why, sizeof(why), "it held a snapshot for %.1f s, and %.1f MiB waited for that%s",
+		 (double)ns / 1e9, (double)bytes / (1 << 20),
+		 limits == &when_full ? "; the arena is full" : "");
+	broker_revoke(d->broker, (unsigned)slot, why);
+	return true;
+}
+
+/* ---- the arena is full ----------------------------------------------------------- */
+
+static void
+on_look(uv_timer_t *timer)
+{
+	struct daemon *d = timer->data;
+	struct store_stats before, after;
+
+	store_stats(d->local.store, &before);
+	store_reclaim(d->local.store);
+	store_stats(d->local.store, &after);
+	if (after.retired_bytes == before.retired_bytes && revoke_oldest(d, &when_full))
+		store_stats(d->local.store, &after);
+	if (after.retired_bytes < before.retired_bytes)
+		try_again(d, before.retired_bytes - after.retired_bytes);
+	if (!something_waits(d) || held_back(d) == 0) {
+		d->room_gained = 0;
+		uv_timer_stop(timer);
+	}
+}
+
+/* Amid a change or a commit: what readers let go was looked for, and is not enough. */
+static bool
+make_room(void *context)
+{
+	struct daemon *d = context;
+
+	if (local_state_make_room(&d->local)) {
+		local_state_fit_budget(&d->local, d->config->arena_max_bytes);
+		return true;
+	}
+	if (revoke_oldest(d, &when_full))
+		return true;
+	if (!uv_is_active((uv_handle_t *)&d->look))
+		uv_timer_start(&d->look, on_look, LOOK_MS, LOOK_MS);
+	return false;
+}
+
+void
+daemon_start_room(struct daemon *d)
+{
+	store_on_full(d->local.store, make_room, d);
+}
+
+void
+daemon_stop_room(struct daemon *d)
+{
+	uv_timer_stop(&d->look);
+	if (d->local.store)
+		store_on_full(d->local.store, NULL, NULL);
+}
+
+/* ---- each heartbeat -------------------------------------------------------------- */
+
+/*
+ * Revoked readers may look at so many places that none is left for anything new, whatever memory there is:
+ * then it goes on in another file.
+ */
+static bool
+places_ran_out(const struct daemon *d)
+{
+	const struct arena *arena = &d->local.arena;
+	struct store_stats stats;
+
+	if (pins_revoked(d->local.pins) == 0)
+		return false;
+	store_stats(d->local.store, &stats);
+	return stats.absent_bytes + (arena->max_bytes - stats.arena_bytes) < ADDRESS_SPACE_MIN &&
+	       stats.present_bytes + ADDRESS_SPACE_MIN <= stats.budget_bytes;
+}
+
+/*
+ * What revoked readers see gives its memory back bit by bit, and is free when none of them is left. Commits
+ * go on with that; where nothing changes there are none.
+ */
+static void
+go_on_with_buried(struct daemon *d)
+{
+	struct store_stats before, after;
+
+	store_stats(d->local.store, &after);
+	for (unsigned i = 0; i < BURIED_ROUNDS && after.buried_bytes > 0; i++) {
+		before = after;
+		store_reclaim(d->local.store);
+		store_stats(d->local.store, &after);
+		if (after.used_bytes == before.used_bytes && after.present_bytes == before.present_bytes &&
+		    after.buried_bytes == before.buried_bytes)
+			break;
+	}
+}
+
+void
+daemon_look_after_room(struct daemon *d)
+{
+	uint64_t before = arena_budget(&d->local.arena);
+	bool waits = something_waits(d);
+	struct snapshot_limit limits;
+
+	if (local_state_fit_budget(&d->local, d->config->arena_max_bytes) && waits)
+		try_again(d, arena_budget(&d->local.arena) - before);
+	arena_punch_again(&d->local.arena);
+	go_on_with_buried(d);
+	limits = limits_of_snapshots(d->config, arena_budget(&d->local.arena));
+	if (held_back(d) >= limits.bytes / 2) {
+		store_reclaim(d->local.store); /* looks at the pins anew */
+		while (revoke_oldest(d, &limits))
+			;
+	}
+	if (waits && !d->stopping && places_ran_out(d)) {
+		log_warning("readers that were revoked and do not end leave no address space: moving to a "
+			    "new generation");
+		d->again = true;
+		daemon_stop(d, DAEMON_OK);
+	}
+}

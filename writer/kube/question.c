@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A small document, asked for; see question.h. */
+#include "writer/kube/question.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "writer/base/message.h"
+
+#define BODY_MAX 65536u
+
+struct question {
+	struct transport *transport;
+	struct transport_request *request;
+	const char *what;
+	question_fn *on_answer;
+	void *ctx;
+	int status;
+	char *body;
+	size_t len;
+};
+
+static void
+question_free(struct question *q)
+{
+	free(q->body);
+	free(q);
+}
+
+static void
+on_response(void *ctx, const struct transport_response *response)
+{
+	struct question *q = ctx;
+
+	q->status = response->status;
+}
+
+static int
+on_data(void *ctx, const void *data, size_t len)
+{
+	struct question *q = ctx;
+	char *body;
+
+	if (q->status != 200 || len > BODY_MAX - q->len)
+		return q->status == 200 ? -EMSGSIZE : 0;
+	body = realloc(q->body, q->len + len);
+	if (!body)
+		return -ENOMEM;
+	memcpy(body + q->len, data, len);
+	q->body = body;
+	q->len += len;
+	return 0;
+}
+
+static void
+tell(struct question *q, int result, const char *message)
+{
+	q->on_answer(q->ctx, result, NULL, message ? message : "no memory");
+}
+
+static void
+tell_document(struct question *q)
+{
+	_cleanup_(message_freep) char *why = NULL;
+	cJSON *document = cJSON_ParseWithLength(q->body ? q->body : "", q->len);
+
+	if (document) {
+		q->on_answer(q->ctx, 0, document, "");
+	} else {
+		message_format(&why, "what it says of %s is no JSON", q->what);
+		tell(q, 1, why);
+	}
+	cJSON_Delete(document);
+}
+
+static void
+on_done(void *ctx, int result, const char *message)
+{
+	struct question *q = ctx;
+	_cleanup_(message_freep) char *why = NULL;
+	bool later = q->status == 429 || q->status >= 500;
+
+	if (result == -EMSGSIZE) {
+		message_format(&why, "what it says of %s is too long", q->what);
+		tell(q, 1, why);
+	} else if (result < 0) {
+		tell(q, result, message);
+	} else if (q->status == 200) {
+		tell_document(q);
+	} else if (q->status == 401) {
+		message_format(&why, TRANSPORT_UNAUTHORIZED, transport_server(q->transport));
+		tell(q, -EACCES, why);
+	} else {
+		message_format(&why, "%s answered %d for %s", transport_server(q->transport), q->status,
+			       q->what);
+		tell(q, later ? -EAGAIN : 1, why);
+	}
+	question_free(q);
+}
+
+int
+question_ask(struct transport *transport, const char *path, const char *what, unsigned flags,
+	     question_fn *on_answer, void *ctx, struct question **ret)
+{
+	static const struct transport_callbacks callbacks = {on_response, on_data, on_done};
+	struct question *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q)
+		return -ENOMEM;
+	*q = (struct question){.transport = transport, .what = what, .on_answer = on_answer, .ctx = ctx};
+	r = transport_get(transport, path, flags, &callbacks, q, &q->request);
+	if (r < 0) {
+		free(q);
+		return r;
+	}
+	*ret = q;
+	return 0;
+}
+
+void
+question_cancel(struct question *question)
+{
+	if (!question)
+		return;
+	transport_cancel(question->request);
+	question_free(question);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Question: one small JSON document of the API server, and whether its absence is for now or for good.
+ *
+ * Threads   the loop's
+ */
+#ifndef WRITER_KUBE_QUESTION_H
+#define WRITER_KUBE_QUESTION_H
+
+#include <cjson/cJSON.h>
+
+#include "writer/kube/transport.h"
+
+struct question;
+
+/*
+ * Called once, from the loop; the question is over then.
+ *
+ * result    0: the document is there. 1: it is not to be had (forbidden, none, no JSON, too long); message
+ *           says which. Negative: not known this time (the transport's error, -EACCES for 401, -EAGAIN for
+ *           429 and 5xx, -ENOMEM)
+ * document  NULL unless result is 0; borrowed, as message
+ */
+typedef void question_fn(void *ctx, int result, const cJSON *document, const char *message);
+
+/*
+ * path     with its query
+ * what     what it is of, for messages: "namespace kube-system"; a literal
+ * flags    enum transport_flags
+ * Returns  0, -ENOMEM
+ */
+int question_ask(struct transport *transport, const char *path, const char *what, unsigned flags,
+		 question_fn *on_answer, void *ctx, struct question **ret);
+
+/* on_answer is not called. NULL is fine. */
+void question_cancel(struct question *question);
+
+#endif

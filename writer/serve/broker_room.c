@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For how many there is room: connections that have not attached, readers, descriptors, and the memory of
+ * queues. Invariant: whatever other users do, root and the daemon's own user find room, and whoever is new
+ * finds some.
+ *
+ * Readers and queues stay, so what is left is rationed: a part is kept for root and the daemon's own user,
+ * and nobody else may have more than is still free for others. So the first user gets half at most, two a
+ * third each, and there is always something left for the next one.
+ *
+ * Connections that have not attached do not stay: who sends his greeting at once needs no room for longer
+ * than a turn of the loop. So the newest always gets in, and the oldest of whoever has most gives way.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "shm-layout/queue.h"
+#include "writer/arena/memory_limit.h"
+#include "writer/serve/broker_internal.h"
+
+/* Of all room, for root and the daemon's own user. */
+#define KEPT_PART 8u
+/* Of the memory that we may still have, for queues; the rest is the arena's, and our own. */
+#define MEMORY_PART 4u
+/* Of what a user may still have, for one queue that is larger than the smallest. */
+#define QUEUE_PART 4u
+/* Descriptors that nobody else gets: connections to the API server, files, root's readers. */
+#define DESCRIPTORS_KEPT 64u
+/*
+ * What a queue costs besides its ring: subscriber, place, hearer and ring_out here, and in the kernel a file,
+ * its inode, the mapping and its page table. Some 3 KiB in all (broker_room_test.c).
+ */
+#define QUEUE_BOOKS 4096u
+#define PAGE_BYTES 4096u
+
+/* ---- shares ---- */
+
+/* What all have of a room, what those have who are not privileged, and what this one's user has. */
+struct use {
+	uint64_t all, others, own;
+};
+
+/* What one more of the user's may take. */
+static uint64_t
+left_for(uint64_t room, const struct use *use, bool privileged)
+{
+	uint64_t unused = room > use->all ? room - use->all : 0, kept = (room + KEPT_PART - 1) / KEPT_PART,
+		 taken = use->all - use->others;
+
+	if (privileged || room < 2)
+		return unused;
+	kept = kept > taken ? kept - taken : 0;
+	unused = unused > kept ? unused - kept : 0;
+	/* what it has then is no more than what is free then */
+	return unused > use->own ? (unused - use->own + 1) / 2 : 0;
+}
+
+/* What one client takes of a room, and what something does that lingers (broker_lingering.c). */
+struct room {
+	uint64_t (*of_client)(const struct client *c);
+	uint64_t (*of_lingering)(const struct lingering_cost *cost);
+};
+
+static void
+add_use(struct use *use, uint64_t n, bool privileged, bool own)
+{
+	use->all += n;
+	use->others += privileged ? 0 : n;
+	use->own += own ? n : 0;
+}
+
+static struct use
+use_of(const struct broker *b, uid_t uid, const struct room *room)
+{
+	struct use use = {0};
+
+	for (const struct client *c = b->clients; c; c = c->next)
+		add_use(&use, room->of_client(c), c->privileged, c->peer.uid == uid);
+	for (const struct lingering_item *i = b->lingering.first; i; i = i->next)
+		add_use(&use, room->of_lingering(&i->cost), i->privileged, i->uid == uid);
+	return use;
+}
+
+/* Said where a user has no room: how much of it lingers. Empty when nothing does. */
+static void
+say_what_lingers(const struct broker *b, uid_t uid, char *text, size_t size)
+{
+	unsigned count = 0;
+
+	for (const struct lingering_item *i = b->lingering.first; i; i = i->next)
+		count += i->uid == uid;
+	text[0] = '\0';
+	if (count > 0)
+		snprintf(text, size, "; its processes have %u descriptors of ended ones open", count);
+}
+
+/* ---- readers ---- */
+
+static uint64_t
+one_reader(const struct client *c)
+{
+	return client_has_slot(c);
+}
+
+static uint64_t
+readers_lingering(const struct lingering_cost *cost)
+{
+	return cost->readers;
+}
+
+static const struct room readers_room = {one_reader, readers_lingering};
+
+bool
+room_for_reader(const struct broker *b, const struct client *c, char *text, size_t size)
+{
+	struct use use = use_of(b, c->peer.uid, &readers_room);
+	char lingering[80];
+
+	if (left_for(b->options.max_readers, &use, c->privileged) > 0)
+		return true;
+	say_what_lingers(b, c->peer.uid, lingering, sizeof(lingering));
+	snprintf(text, size,
+		 "too many readers: %" PRIu64 " are attached, %" PRIu64
+		 " of this user%s; raise access.maxReaders",
+		 use.all, use.own, lingering);
+	return false;
+}
+
+static uint64_t
+descriptors_for_all(rlim_t limit)
+{
+	return limit - (limit / 4 < DESCRIPTORS_KEPT ? limit / 4 : DESCRIPTORS_KEPT);
+}
+
+bool
+room_for_descriptor(int fd)
+{
+	struct rlimit limit;
+
+	/* The lowest that is free is given: all below it are in use. */
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)fd < descriptors_for_all(limit.rlim_cur);
+}
+
+/* ---- connections that have not attached ---- */
+
+void
+room_enter(struct client *c)
+{
+	c->broker->pending[c->broker->pending_count++] = c;
+}
+
+void
+room_leave(struct client *c)
+{
+	struct broker *b = c->broker;
+	unsigned i = 0;
+
+	while (i < b->pending_count && b->pending[i] != c)
+		i++;
+	if (i == b->pending_count)
+		return;
+	b->pending_count--;
+	memmove(&b->pending[i], &b->pending[i + 1], (b->pending_count - i) * sizeof(struct client *));
+}
+
+static bool
+stands_in_way(const struct client *c, bool reports)
+{
+	return !reports || c->state == CLIENT_REPORTING;
+}
+
+static unsigned
+pending_of(const struct broker *b, uid_t uid, bool reports)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < b->pending_count; i++)
+		n += b->pending[i]->peer.uid == uid && stands_in_way(b->pending[i], reports);
+	return n;
+}
+
+/* Who gives way: not one that is privileged, as long as there are others. */
+static struct client *
+oldest_of_most(const struct broker *b, bool reports)
+{
+	struct client *found = NULL;
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < b->pending_count; i++) {
+		struct client *c = b->pending[i];
+		unsigned n = pending_of(b, c->peer.uid, reports);
+
+		if (!stands_in_way(c, reports) || (found && !found->privileged && c->privileged))
+			continue;
+		if (!found || n > most || (found->privileged && !c->privileged)) {
+			found = c;
+			most = n;
+		}
+	}
+	return found;
+}
+
+struct client *
+room_pending_in_way(const struct broker *b)
+{
+	return b->pending_count == BROKER_PENDING_MAX ? oldest_of_most(b, false) : NULL;
+}
+
+struct client *
+room_report_in_way(const struct broker *b)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < b->pending_count; i++)
+		n += b->pending[i]->state == CLIENT_REPORTING;
+	return n >= BROKER_REPORTS_MAX ? oldest_of_most(b, true) : NULL;
+}
+
+/* ---- queues ---- */
+
+static uint64_t
+bytes_of_queues(const struct client *c)
+{
+	return c->queue_bytes;
+}
+
+static uint64_t
+bytes_lingering(const struct lingering_cost *cost)
+{
+	return cost->bytes;
+}
+
+static uint64_t
+files_of_queues(const struct client *c)
+{
+	return c->queue_count;
+}
+
+static uint64_t
+files_lingering(const struct lingering_cost *cost)
+{
+	return cost->files;
+}
+
+static const struct room memory_room = {bytes_of_queues, bytes_lingering},
+			 files_room = {files_of_queues, files_lingering};
+
+/* Half of the descriptors that others than root have may be of queues. */
+static bool
+has_room_for_file(const struct client *c)
+{
+	struct use use = use_of(c->broker, c->peer.uid, &files_room);
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	       left_for(descriptors_for_all(limit.rlim_cur) / 2, &use, c->privileged) > 0;
+}
+
+uint64_t
+room_queue_cost(uint32_t entries)
+{
+	return (queue_bytes(entries) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES + QUEUE_BOOKS;
+}
+
+uint64_t
+room_ended_queue_cost(void)
+{
+	return PAGE_BYTES + QUEUE_BOOKS;
+}
+
+/* What all queues may cost at the moment; whether a memory control group says so. */
+static uint64_t
+queue_limit(const struct broker *b, uint64_t used, bool *ret_by_group)
+{
+	uint64_t left = memory_limit_left(), part = left == UINT64_MAX ? left : (left + used) / MEMORY_PART;
+
+	*ret_by_group = part < b->options.queue_memory;
+	return *ret_by_group ? part : b->options.queue_memory;
+}
+
+void
+room_queue_use(const struct broker *b, uint64_t *ret_bytes, uint64_t *ret_limit)
+{
+	bool by_group;
+
+	*ret_bytes = use_of(b, 0, &memory_room).all;
+	*ret_limit = queue_limit(b, *ret_bytes, &by_group);
+}
+
+uint32_t
+room_for_queue(const struct client *c, uint32_t wanted, char *text, size_t size)
+{
+	const struct broker *b = c->broker;
+	struct use use = use_of(b, c->peer.uid, &memory_room);
+	bool by_group;
+	uint64_t room = queue_limit(b, use.all, &by_group), left = left_for(room, &use, c->privileged);
+	char lingering[80];
+
+	say_what_lingers(b, c->peer.uid, lingering, sizeof(lingering));
+	if (!has_room_for_file(c)) {
+		snprintf(text, size, "too many queues%s: raise informerd's limit of open files", lingering);
+		return 0;
+	}
+	while (wanted > QUEUE_ENTRIES_MIN && room_queue_cost(wanted) > left / QUEUE_PART)
+		wanted /= 2;
+	if (room_queue_cost(wanted) <= left)
+		return wanted;
+	snprintf(text, size,
+		 "the memory for queues is used up: %" PRIu64 " of %" PRIu64 " KiB, %" PRIu64
+		 " KiB by this user%s; raise %s",
+		 use.all >> 10, room >> 10, use.own >> 10, lingering,
+		 by_group ? "the memory limit of informerd's control group" : "events.maxQueueMemory");
+	return 0;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tree of steps: made of the paths one by one, each along what is there already, and walked with the
+ * object. Of an object's fields those that are wanted are visited in the order in which they lie, so that
+ * each is passed once; where they lie follows from the shape, and is remembered by its tag.
+ */
+#include "writer/store/index_plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPES 32u /* remembered at a step, by their tags */
+
+/* What one path ends in. */
+struct end {
+	unsigned index;
+	const struct index_rule *rule;
+};
+
+/* A field that is wanted: how many stand before it, and which step it is. */
+struct place {
+	uint32_t field;
+	uint32_t step;
+};
+
+struct shape {
+	uint64_t tag;		/* of its block, which follows from what it is and where; 0: free */
+	uint32_t count;
+	struct place *places;	/* in the order of fields; room for all */
+};
+
+struct step {
+	enum path_step_kind kind;
+	const char *name;	/* of a PATH_KEY; the rule's */
+	size_t name_length;
+	uint32_t element;
+	struct end *ends;
+	unsigned end_count;
+	struct step *steps;	/* those by name come first */
+	unsigned step_count, named;
+	struct shape *shapes;	/* SHAPES of them; NULL: nothing is named here */
+};
+
+struct index_plan {
+	struct step root;
+	struct end *namespaces;	/* rules without a path */
+	unsigned namespace_count;
+};
+
+/* ---- making ---- */
+
+static void
+step_done(struct step *s)
+{
+	for (unsigned i = 0; i < s->step_count; i++)
+		step_done(&s->steps[i]);
+	for (unsigned i = 0; s->shapes && i < SHAPES; i++)
+		free(s->shapes[i].places);
+	free(s->shapes);
+	free(s->steps);
+	free(s->ends);
+}
+
+void
+index_plan_free(struct index_plan *plan)
+{
+	if (!plan)
+		return;
+	step_done(&plan->root);
+	free(plan->namespaces);
+	free(plan);
+}
+
+static int
+add_end(struct end **ends, unsigned *count, struct end end)
+{
+	struct end *more = realloc(*ends, (*count + 1) * sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	*ends = more;
+	more[(*count)++] = end;
+	return 0;
+}
+
+static bool
+is_step(const struct step *s, const struct path *path, const struct path_step *step)
+{
+	return s->kind == step->kind && s->element == step->element && s->name_length == step->name_length &&
+	       memcmp(s->name, path->names + step->name_offset, s->name_length) == 0;
+}
+
+/* The step of the path below s, made if there is none. NULL: no memory. */
+static struct step *
+step_below(struct step *s, const struct path *path, const struct path_step *step)
+{
+	struct step *more;
+	unsigned at = step->kind == PATH_KEY ? s->named : s->step_count;
+
+	for (unsigned i = 0; i < s->step_count; i++)
+		if (is_step(&s->steps[i], path, step))
+			return &s->steps[i];
+	more = realloc(s->steps, (s->step_count + 1) * sizeof(*more));
+	if (!more)
+		return NULL;
+	s->steps = more;
+	memmove(more + at + 1, more + at, (s->step_count - at) * sizeof(*more));
+	more[at] = (struct step){.kind = step->kind,
+				 .element = step->element,
+				 .name = path->names + step->name_offset,
+				 .name_length = step->name_length};
+	s->step_count++;
+	s->named += step->kind == PATH_KEY;
+	return &more[at];
+}
+
+static int
+add_rule(struct index_plan *plan, unsigned index, const struct index_rule *rule)
+{
+	struct step *s = &plan->root;
+
+	if (rule->as == INDEX_NAMESPACE)
+		return add_end(&plan->namespaces, &plan->namespace_count, (struct end){index, rule});
+	for (unsigned i = 0; s && i < rule->path.count; i++)
+		s = step_below(s, &rule->path, &rule->path.steps[i]);
+	return s ? add_end(&s->ends, &s->end_count, (struct end){index, rule}) : -ENOMEM;
+}
+
+static int
+make_shapes(struct step *s)
+{
+	int r = 0;
+
+	if (s->named > 0) {
+		s->shapes = calloc(SHAPES, sizeof(*s->shapes));
+		for (unsigned i = 0; s->shapes && i < SHAPES; i++) {
+			s->shapes[i].places = calloc(s->named, sizeof(*s->shapes[i].places));
+			if (!s->shapes[i].places)
+				r = -ENOMEM;
+		}
+		if (!s->shapes)
+			r = -ENOMEM;
+	}
+	for (unsigned i = 0; i < s->step_count && r == 0; i++)
+		r = make_shapes(&s->steps[i]);
+	return r;
+}
+
+struct index_plan *
+index_plan_new(const struct index_def *defs, unsigned count)
+{
+	struct index_plan *plan = calloc(1, sizeof(*plan));
+	int r = plan ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; i < count && r == 0; i++)
+		for (unsigned k = 0; k < defs[i].rule_count && r == 0; k++)
+			r = add_rule(plan, i, &defs[i].rules[k]);
+	if (r == 0)
+		r = make_shapes(&plan->root);
+	if (r == 0)
+		return plan;
+	index_plan_free(plan);
+	return NULL;
+}
+
+/* ---- walking ---- */
+
+struct walk {
+	int (*each)(unsigned index, const char *data, size_t length, void *context);
+	void *context;
+	unsigned index;
+	uint32_t left; /* values that may still be visited by [*] */
+};
+
+static int
+hand_over(const char *data, size_t length, void *context)
+{
+	const struct walk *w = context;
+
+	return w->each(w->index, data, length, w->context);
+}
+
+static int walk(struct walk *w, const struct step *s, const struct value *v);
+
+/* Where the step's names stand in a shape that it has not met lately. False: it is damaged. */
+static bool
+learn_shape(const struct step *s, const struct value *object, const struct value_fields *fields,
+	    struct shape *shape)
+{
+	const uint32_t *names;
+	uint32_t count;
+
+	shape->tag = 0;
+	shape->count = 0;
+	if (!value_shape(object->view, fields->shape_ref, &names, &count))
+		return false;
+	for (uint32_t field = 0; field < count && shape->count < s->named; field++) {
+		const char *name;
+		size_t length;
+
+		if (!value_string(value_of_block(object->view, names[field]), &name, &length))
+			return false;
+		for (uint32_t i = 0; i < s->named; i++)
+			if (s->steps[i].name_length == length && memcmp(s->steps[i].name, name, length) == 0)
+				shape->places[shape->count++] = (struct place){field, i};
+	}
+	shape->tag = fields->shape->tag;
+	return true;
+}
+
+static int
+walk_fields(struct walk *w, const struct step *s, const struct value *object)
+{
+	struct value_fields fields;
+	struct shape *shape;
+	const uint8_t *at;
+	uint32_t passed = 0;
+	int r = 0;
+
+	if (!value_open_fields(object, &fields))
+		return 0;
+	shape = &s->shapes[fields.shape->tag % SHAPES];
+	if (shape->tag != fields.shape->tag && !learn_shape(s, object, &fields, shape))
+		return 0;
+	at = fields.at;
+	for (uint32_t i = 0; i < shape->count && r == 0; i++) {
+		const struct place *place = &shape->places[i];
+		struct value field;
+
+		at = value_skip(at, fields.end, place->field - passed);
+		passed = place->field;
+		if (!at)
+			return 0;
+		if (value_open_at(&field, object, at, fields.end))
+			r = walk(w, &s->steps[place->step], &field);
+	}
+	return r;
+}
+
+static int
+walk_all(struct walk *w, const struct step *s, const struct value *v)
+{
+	struct value_iter it = value_iterate(*v);
+	int r = 0;
+
+	while (r == 0 && value_next(&it))
+		r = w->left-- > 0 ? walk(w, s, &it.item) : -EBADMSG;
+	return r == 0 && it.damaged ? -EBADMSG : r;
+}
+
+/* What ends here, and what goes on. Depth: PATH_STEPS_MAX. */
+static int
+walk(struct walk *w, const struct step *s, const struct value *v)
+{
+	int r = 0;
+
+	for (unsigned i = 0; i < s->end_count && r == 0; i++) {
+		w->index = s->ends[i].index;
+		r = index_rule_each(s->ends[i].rule, *v, hand_over, w);
+	}
+	if (r == 0 && s->named > 0)
+		r = walk_fields(w, s, v);
+	for (unsigned i = s->named; i < s->step_count && r == 0; i++) {
+		const struct step *next = &s->steps[i];
+
+		if (next->kind == PATH_ANY) {
+			r = walk_all(w, next, v);
+		} else {
+			struct value element = value_element(*v, next->element);
+
+			r = element.at ? walk(w, next, &element) : 0;
+		}
+	}
+	return r;
+}
+
+int
+index_plan_each(struct index_plan *plan, struct value body,
+		int (*each)(unsigned index, const char *data, size_t length, void *context), void *context)
+{
+	struct walk w = {.each = each, .context = context, .left = VALUE_ITEMS_MAX};
+	int r = 0;
+
+	for (unsigned i = 0; i < plan->namespace_count && r == 0; i++)
+		if (body.own && body.own->namespace_length > 0)
+			r = each(plan->namespaces[i].index, object_namespace(body.own),
+				 body.own->namespace_length, context);
+	return r == 0 && body.at ? walk(&w, &plan->root, &body) : r;
+}
