@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "reader-lib/events/handler.h"
+#include "shm-layout/time_ns.h"
 #include "tests/support/handler_view.h"
 
 #define VIEWS 6
@@ -219,8 +220,12 @@ reload(struct course *p)
 static void
 resync(struct course *p)
 {
-	for (unsigned i = 0; i < VIEWS; i++)
-		p->views[i].handler->work->begun_ns = p->views[i].handler->work->due_ns = 0;
+	for (unsigned i = 0; i < VIEWS; i++) {
+		struct handler_work *work = p->views[i].handler->work;
+
+		work->begun_ns = time_ns(CLOCK_MONOTONIC) - work->period_ns;
+		work->due_ns = 0;
+	}
 	change(p, some_changes);
 }
 
