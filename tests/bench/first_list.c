@@ -44,28 +44,10 @@ stage(void *context, const char *type, size_t type_length, struct draft d)
 }
 
 static int
-bad(void *context, const char *why)
-{
-	(void)context;
-	fprintf(stderr, "bench: %s\n", why);
-	return -EBADMSG;
-}
-
-static int
-list_end(void *context, const char *version, const char *more, int64_t remaining)
-{
-	(void)context;
-	(void)version;
-	(void)more;
-	(void)remaining;
-	return 0;
-}
-
-static int
 stage_pods(struct world *w, const struct bench *b, struct staging *staging, size_t total)
 {
 	static const struct decoder_events events = {
-		.on_object = stage, .on_bad_object = bad, .on_list_end = list_end};
+		.on_object = stage, .on_bad_object = world_bad_object, .on_list_end = world_list_end};
 	struct decoder *decoder = decoder_new(DECODE_LIST, &w->arena, store_intern(w->store), w->schema,
 					      &events, staging, 0);
 	struct bytes text = {0};

@@ -13,7 +13,6 @@
 #include "tests/bench/bench.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <signal.h>
 #include <sodium.h>
@@ -27,6 +26,7 @@
 
 #include "tests/bench/attacker.h"
 #include "tests/bench/handler_side.h"
+#include "tests/bench/remove_tree.h"
 
 struct arguments {
 	const char *json, *svg, *only;
@@ -150,15 +150,6 @@ on_signal(int signal_number)
 }
 
 static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st;
-	(void)type;
-	(void)where;
-	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
-}
-
-static int
 supervise(struct bench *b, const struct arguments *a)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -190,7 +181,7 @@ supervise(struct bench *b, const struct arguments *a)
 			;
 		kill(-child, SIGKILL);
 	}
-	nftw(b->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	remove_tree(b->directory);
 	if (told_to_end)
 		return 128 + told_to_end;
 	if (child < 0 || !WIFEXITED(status)) {

@@ -3,7 +3,6 @@
 #include "tests/bench/upstream.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <curl/curl.h>
 
 #include "tests/bench/daemon_side.h"
+#include "tests/bench/remove_tree.h"
 
 #define TOKEN "bench"
 #define START_S 900    /* 50,000 pods are written one by one */
@@ -31,21 +31,12 @@ upstream_missing(const struct bench *b)
 					  : "build/apiserver is not there: tests/apiserver/build.sh makes it";
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st;
-	(void)type;
-	(void)where;
-	return remove(path) < 0 && errno != ENOENT ? -1 : 0;
-}
-
 void
 upstream_end(struct upstream *u)
 {
 	process_end(&u->process, SIGKILL);
 	if (u->directory[0])
-		nftw(u->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+		remove_tree(u->directory);
 }
 
 int

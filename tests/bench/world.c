@@ -43,16 +43,16 @@ take(void *context, const char *type, size_t type_length, struct draft d)
 											    : world_commit(w);
 }
 
-static int
-bad(void *context, const char *why)
+int
+world_bad_object(void *context, const char *why)
 {
 	(void)context;
 	fprintf(stderr, "bench: %s\n", why);
 	return -EBADMSG;
 }
 
-static int
-list_end(void *context, const char *version, const char *more, int64_t remaining)
+int
+world_list_end(void *context, const char *version, const char *more, int64_t remaining)
 {
 	(void)context;
 	(void)version;
@@ -62,7 +62,7 @@ list_end(void *context, const char *version, const char *more, int64_t remaining
 }
 
 static const struct decoder_events events = {
-	.on_object = take, .on_bad_object = bad, .on_list_end = list_end};
+	.on_object = take, .on_bad_object = world_bad_object, .on_list_end = world_list_end};
 
 /* ---- the store ---- */
 

@@ -61,6 +61,9 @@ void world_free(struct world *w);
  * come.
  */
 int world_feed(struct world *w, enum decoder_mode mode, const char *bytes, size_t length);
+/* For decoders that feed a world otherwise: what cannot be read ends it, and the end of a list is none. */
+int world_bad_object(void *context, const char *why);
+int world_list_end(void *context, const char *version, const char *more, int64_t remaining);
 /* Commit what is open. */
 int world_commit(struct world *w);
 /* The same, and call the resource synced at this RV. */
