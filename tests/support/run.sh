@@ -31,11 +31,10 @@ in_order() {
 
 # The newest state of each object in $OUT, and the server's. newest: by seq, what comes again counts once; last: as they came, for when a
 # list was made anew, since a deletion that a catch-up finds has the seq from which on it would be found again. Then what was not
-# told again since the last RESYNC is gone.
+# told again since the last RESYNC is gone; each worker is told of it, with its id.
 told() {
 	awk -v how="${1:-newest}" '
-	how == "last" && $3 == "RESYNC" { if (!open || $2 != resync) since = NR; open = 1; resync = $2 }
-	$3 == "RESYNC_END" { open = 0 }
+	how == "last" && $3 == "RESYNC" && $4 != resync { since = NR; resync = $4 }
 	$4 ~ /\// { at[$4] = NR; if (how == "last" || $2 >= newest[$4] + 0) {newest[$4] = $2; s[$4] = $3 == "DELETED" ? "" : $5} }
 	END { for (k in s) if (s[k] != "" && at[k] > since + 0) print k, s[k] }' "$OUT" | LC_ALL=C sort
 }

@@ -55,6 +55,8 @@ change_line(const struct change *change, struct text *out)
 			text_adds(out, ",\"old\":");
 			text_add(out, change->old, change->old_length);
 		}
+	} else if (change->resync) {
+		text_addf(out, ",\"id\":%" PRIu64, change->resync);
 	}
 	text_adds(out, "}\n");
 }

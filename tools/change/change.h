@@ -6,6 +6,7 @@
  *	{"seq":7,"type":"MODIFIED","initial":false,"object":{…},"old":{…}}
  *	{"seq":9,"type":"DELETED","initial":false,"finalStateKnown":false,"object":{…}}
  *	{"seq":9,"type":"RESYNC"}
+ *	{"seq":9,"type":"RESYNC","id":1795461437123}
  *
  * `old` stands only where it is known, finalStateKnown only where it is false, "coalesced":true only where it
  * is so. Nothing in a line is a line feed but its end.
@@ -38,6 +39,7 @@ change_type_name(enum change_type type);
  * initial       it was there before
  * final_unknown a delete whose object may not be the last state
  * coalesced     it stands for several changes
+ * resync        of RESYNC and RESYNC_END: which one, 0 is not printed
  */
 struct change {
 	uint64_t seq;
@@ -45,6 +47,7 @@ struct change {
 	bool initial;
 	bool final_unknown;
 	bool coalesced;
+	uint64_t resync;
 	const char *object;
 	size_t object_length;
 	const char *old;

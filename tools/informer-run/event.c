@@ -87,6 +87,7 @@ event_line(const struct event *event, struct text *out)
 		.initial = event->initial,
 		.final_unknown = event->final_unknown,
 		.coalesced = event->coalesced,
+		.resync = event->resync,
 		.object = event->object,
 		.object_length = event->object_length,
 		.old = event->old,

@@ -26,6 +26,7 @@ enum event_state {
  * seq        what a handler acknowledges: the modification seq
  * key        "namespace/name" or "name"; NULL for marks
  * object, old   JSON or NULL; allocated
+ * resync     of RESYNC and RESYNC_END: which one; no other has its number, also over restarts
  * cursor     all up to here is done when this and all before it are; meaningful if `advances`
  * advances   false for initial ones: only when the last of them is done is anything done
  *
@@ -44,6 +45,7 @@ struct event {
 	bool final_unknown;
 	bool advances;
 	bool coalesced; /* others were merged into it */
+	uint64_t resync;
 	char *key;
 	char *object;
 	size_t object_length;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tools/informer-run/loop.h"
 #include "tools/informer-run/say.h"
@@ -14,6 +15,7 @@
 /*
  * amid    between on_resync_begin and on_resync_end
  * failed  an event was lost for want of memory; said once
+ * resync  the last one's number
  * told    the cursor that was told last
  */
 struct intake {
@@ -24,6 +26,7 @@ struct intake {
 	bool amid;
 	bool failed;
 	bool troubled;
+	uint64_t resync;
 	struct informer_cursor told;
 };
 
@@ -136,6 +139,7 @@ mark(struct intake *intake, enum change_type type)
 		event->cursor = cursor_of(intake);
 		event->seq = event->cursor.seq;
 		event->advances = type == CHANGE_RESYNC_END;
+		event->resync = type == CHANGE_COALESCED ? 0 : intake->resync;
 	}
 	offer(intake, event);
 }
@@ -147,12 +151,28 @@ on_overflow(void *context, enum informer_overflow kind)
 		mark(context, CHANGE_COALESCED);
 }
 
+/*
+ * One that no RESYNC has had, also none of a life before: who is told of two, the first of them cut off, must
+ * not take them for one, or what went in between stays. The time in ms, or the next number.
+ */
+static uint64_t
+new_resync(uint64_t last)
+{
+	struct timespec now;
+	uint64_t ms;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return ms > last ? ms : last + 1;
+}
+
 static void
 on_resync_begin(void *context)
 {
 	struct intake *intake = context;
 
 	intake->amid = true;
+	intake->resync = new_resync(intake->resync);
 	mark(intake, CHANGE_RESYNC);
 }
 

@@ -119,8 +119,10 @@ pass_mark(struct supervisor *s)
 	if (mark->type != CHANGE_COALESCED) {
 		event_free(s->resync);
 		s->resync = mark->type == CHANGE_RESYNC ? event_new(CHANGE_RESYNC, NULL) : NULL;
-		if (s->resync)
+		if (s->resync) {
 			s->resync->seq = mark->seq;
+			s->resync->resync = mark->resync;
+		}
 	}
 	backlog_remove(&s->backlog, mark);
 	return true;

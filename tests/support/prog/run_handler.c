@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A handler for informer-run, for its tests: notes each event in the file $OUT ("PID SEQ TYPE NAMESPACE/NAME
- * RESOURCEVERSION"), then acknowledges it. By the environment it is worse than that:
+ * RESOURCEVERSION", of a RESYNC its id), then acknowledges it. By the environment it is worse than that:
  *
  *	POISON=TEXT      aborts on an event of a name with TEXT in it
  *	HANG=TEXT        never answers such an event
@@ -24,6 +24,16 @@ text_behind(const char *line, const char *mark, char *buffer, size_t size)
 
 	snprintf(buffer, size, "%.*s", end ? (int)(end - at - (long)strlen(mark)) : 0,
 		 end ? at + strlen(mark) : "");
+}
+
+/* The digits behind a mark; "" when the mark is not there. */
+static void
+number_behind(const char *line, const char *mark, char *buffer, size_t size)
+{
+	const char *at = strstr(line, mark);
+
+	at = at ? at + strlen(mark) : "";
+	snprintf(buffer, size, "%.*s", (int)strspn(at, "0123456789"), at);
 }
 
 static void
@@ -69,7 +79,8 @@ handle(const char *line)
 		_exit(4);
 	text_behind(line, "\"type\":\"", type, sizeof(type));
 	if (!metadata) {
-		snprintf(what, sizeof(what), "%llu %s", seq, type);
+		number_behind(line, "\"id\":", rv, sizeof(rv));
+		snprintf(what, sizeof(what), "%llu %s%s%s", seq, type, *rv ? " " : "", rv);
 		note(what);
 		return;
 	}

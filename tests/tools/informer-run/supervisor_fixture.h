@@ -43,6 +43,7 @@ struct world {
 	int send_error;
 	bool held;
 	unsigned holds;
+	uint64_t resync; /* of the last mark */
 };
 #define MARK(type) (1000000u + (type))
 
@@ -75,6 +76,7 @@ world_mark(void *context, uint32_t i, const struct event *mark)
 	struct world *w = context;
 
 	w->workers[i].sent[w->workers[i].sent_count++] = MARK(mark->type);
+	w->resync = mark->resync;
 }
 
 static void

@@ -335,19 +335,22 @@ a_retry_does_not_hold_marks_up(void **state)
 	world_done(&w);
 }
 
-/* A worker that starts amid a RESYNC is told that it is one. */
+/* A worker that starts amid a RESYNC is told that it is one, and which. */
 static void
 a_worker_that_starts_amid_a_resync_is_told(void **state)
 {
+	struct event *resync = event_new(CHANGE_RESYNC, NULL);
 	struct world w;
 
 	(void)state;
 	world_init(&w, SUPERVISOR_OPTIONS);
-	world_offer(&w, CHANGE_RESYNC, NULL, 9);
+	resync->resync = 77;
+	assert_int_equal(supervisor_offer(w.s, resync, w.now), 0);
 	world_offer_initial(&w, "a", 3);
 	world_crash(&w, 0);
 	world_pass(&w, 100);
 	world_expect(&w, 0, 0, MARK(CHANGE_RESYNC), 3, MARK(CHANGE_RESYNC), 3);
+	assert_int_equal(w.resync, 77);
 	world_done(&w);
 }
 
