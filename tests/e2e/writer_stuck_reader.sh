@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../support/small.sh"
 
 small_tmpfs 40m
-start_sim --nodes 50 --pods-per-node 20 --churn 1000
+start_sim --nodes 50 --pods-per-node 20 --churn 1000 --history 1000000 # whoever starts slowly need not list
 
 # ask PID FILE WORD: what a program prints at SIGUSR1, after a word
 ask() {
