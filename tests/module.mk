@@ -12,15 +12,15 @@ PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
 # tools are tested against the tool's own objects as well
-TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
+TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
 $(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
 $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
 # it takes the records in as they are
-$(B)/obj/tests/tools/informer-sim/proto_encode_test.o: tests/tools/informer-sim/golden.records
+$(B)/obj/tests/tools/serving/proto_encode_test.o: tests/tools/serving/golden.records
 # conversations between the writer and informer-sim, played by what stands beside them
 TALK_OBJS := $(call objs,$(filter-out %_test.c,$(wildcard tests/conversations/*.c)))
-$(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
-$(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(PRINTER_OBJS)
+$(B)/tests/conversations/%: TEST_EXTRA = $(TALK_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
+$(filter $(B)/tests/conversations/%,$(UNIT)): $(TALK_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
 
 # The explorer's programs: what they drive is compiled once more, so that each access to memory is a call, and linked with
 # what tests/explorer has for these. Never a sanitizer's build.
@@ -222,7 +222,7 @@ $(B)/tests/writer/store/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wra
 FUZZ_SECONDS ?= 10
 FUZZ    ?= $(sort $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
 # one is linked with all rooms' objects, as tests are
-FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
+FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -253,7 +253,7 @@ fuzz-run: $(FUZZ:%=$(B)/fuzz/%)
 # events with the first. WIRE=json|protobuf: informerd's --wire in all rows but p, which has both.
 BENCH_OBJS := $(call objs,$(wildcard tests/bench/*.c))
 
-$(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SIM_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(PRINTER_OBJS) $(SHM_OBJS) $(B)/libinformer.a
+$(B)/bench/bench: $(BENCH_OBJS) $(WRITER_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(PRINTER_OBJS) $(SHM_OBJS) $(B)/libinformer.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(WRITER_LIBS) $(SIM_LIBS) $(call pkg,--libs,lmdb)

@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-#include "tools/informer-sim/proto_document.h"
-#include "tools/informer-sim/proto_encode.h"
-#include "tools/informer-sim/watch_frame.h"
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_encode.h"
+#include "tools/serving/watch_frame.h"
 
 enum { METADATA = 1, ITEMS, VERSION = 2 }; /* fields of a list, and of its metadata */
 
 static void
-append(struct bytes *to, const struct sim_buf *from)
+append(struct bytes *to, const struct api_buf *from)
 {
 	if (bytes_append(to, from->data, from->len) < 0)
 		abort();
@@ -20,48 +20,48 @@ append(struct bytes *to, const struct sim_buf *from)
 void
 pod_protobuf_list(const struct pods *p, enum pods_naming naming, size_t count, struct bytes *out)
 {
-	struct sim_buf list = {0}, metadata = {0}, pod = {0}, head = {0};
+	struct api_buf list = {0}, metadata = {0}, pod = {0}, head = {0};
 	struct bytes text = {0};
 
-	sim_proto_text(&metadata, VERSION, "1");
-	sim_proto_bytes(&list, METADATA, metadata.data, metadata.len);
+	api_proto_text(&metadata, VERSION, "1");
+	api_proto_bytes(&list, METADATA, metadata.data, metadata.len);
 	for (size_t i = 0; i < count; i++) {
 		text.length = 0;
-		sim_buf_reset(&pod);
+		api_buf_reset(&pod);
 		pods_make(p, naming, i, count, 0, &text);
-		if (sim_proto_json("v1", "Pod", (const char *)text.data, text.length, &pod) < 0)
+		if (api_proto_json("v1", "Pod", (const char *)text.data, text.length, &pod) < 0)
 			abort();
-		sim_proto_bytes(&list, ITEMS, pod.data, pod.len);
+		api_proto_bytes(&list, ITEMS, pod.data, pod.len);
 	}
-	sim_proto_envelope(&head, "v1", "PodList", list.len);
+	api_proto_envelope(&head, "v1", "PodList", list.len);
 	append(out, &head);
-	sim_buf_put(&list, SIM_PROTO_TRAILER, SIM_PROTO_TRAILER_LENGTH);
+	api_buf_put(&list, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
 	append(out, &list);
-	sim_buf_done(&head);
-	sim_buf_done(&pod);
-	sim_buf_done(&metadata);
-	sim_buf_done(&list);
+	api_buf_done(&head);
+	api_buf_done(&pod);
+	api_buf_done(&metadata);
+	api_buf_done(&list);
 	bytes_done(&text);
 }
 
 void
 pod_protobuf_changes(const struct pods *p, enum pods_naming naming, size_t count, struct bytes *out)
 {
-	struct sim_buf document = {0}, head = {0};
+	struct api_buf document = {0}, head = {0};
 	struct bytes text = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		text.length = 0;
-		sim_buf_reset(&document);
-		sim_buf_reset(&head);
+		api_buf_reset(&document);
+		api_buf_reset(&head);
 		pods_make(p, naming, i, count, 1, &text);
-		if (sim_proto_document("v1", "Pod", (const char *)text.data, text.length, &document) < 0)
+		if (api_proto_document("v1", "Pod", (const char *)text.data, text.length, &document) < 0)
 			abort();
-		sim_frame_head(&head, "MODIFIED", document.len);
+		api_frame_head(&head, "MODIFIED", document.len);
 		append(out, &head);
 		append(out, &document);
 	}
-	sim_buf_done(&head);
-	sim_buf_done(&document);
+	api_buf_done(&head);
+	api_buf_done(&document);
 	bytes_done(&text);
 }

@@ -25,19 +25,19 @@
 
 #define PODS_MAX 64
 #define AN_HOUR_MS 3600000u
-#define FUTURE_MS  1u /* a request from the future is answered after so long */
+#define FUTURE_MS 1u /* a request from the future is answered after so long */
 
 /* What a pod was made with; the server's own copy is immutable. */
 struct pod {
-	char key[80];		/* "default/a" */
-	char labels[160];	/* JSON members, or "" */
+	char key[80];     /* "default/a" */
+	char labels[160]; /* JSON members, or "" */
 	unsigned uid, edits;
 };
 
 struct talk_server {
-	struct sim_registry registry;
+	struct api_registry registry;
 	struct sim_server server;
-	const struct sim_resource *pods, *configmaps;
+	const struct api_resource *pods, *configmaps;
 	struct pod known[PODS_MAX];
 	size_t known_count;
 	unsigned uids, beats;
@@ -50,25 +50,25 @@ struct talk_server {
  */
 struct item {
 	char key[80];
-	uint64_t rv;		/* 0: the next */
+	uint64_t rv; /* 0: the next */
 	char labels[160];
 	bool labelled;
 };
 
 /* ---- objects ------------------------------------------------------------------ */
 
-static struct sim_object *
-make_object(const struct sim_resource *resource, const char *text)
+static struct api_object *
+make_object(const struct api_resource *resource, const char *text)
 {
-	struct sim_object_error error;
-	struct sim_doc_error doc_error;
-	struct sim_object *object = NULL;
-	struct sim_doc doc = { 0 };
+	struct api_object_error error;
+	struct api_doc_error doc_error;
+	struct api_object *object = NULL;
+	struct api_doc doc = {0};
 
-	if (sim_doc_parse(&doc, text, strlen(text), NULL, &doc_error) < 0 ||
-	    sim_object_new(resource, &doc, &object, &error) < 0)
+	if (api_doc_parse(&doc, text, strlen(text), NULL, &doc_error) < 0 ||
+	    api_object_new(resource, &doc, &object, &error) < 0)
 		abort();
-	sim_doc_done(&doc);
+	api_doc_done(&doc);
 	return object;
 }
 
@@ -83,7 +83,7 @@ go_to(struct talk_server *s, uint64_t rv, char **ret_error)
 				   "resource version %" PRIu64 " has passed: it is %" PRIu64 " now", rv,
 				   sim_store_rv(s->server.store));
 	while (sim_store_rv(s->server.store) < rv) {
-		struct sim_object *old = sim_store_get(s->server.store, s->configmaps, "default/clock"), *new;
+		struct api_object *old = sim_store_get(s->server.store, s->configmaps, "default/clock"), *new;
 
 		snprintf(text, sizeof(text),
 			 "{\"metadata\":{\"name\":\"clock\",\"namespace\":\"default\",\"uid\":\"clock\"},"
@@ -93,8 +93,8 @@ go_to(struct talk_server *s, uint64_t rv, char **ret_error)
 		if ((old ? sim_store_update(s->server.store, s->configmaps, old, new)
 			 : sim_store_create(s->server.store, s->configmaps, new)) < 0)
 			abort();
-		sim_object_unref(old);
-		sim_object_unref(new);
+		api_object_unref(old);
+		api_object_unref(new);
 	}
 	return 0;
 }
@@ -108,7 +108,7 @@ find(struct talk_server *s, const char *key)
 	return NULL;
 }
 
-static struct sim_object *
+static struct api_object *
 object_of(const struct talk_server *s, const struct pod *pod)
 {
 	const char *slash = strchr(pod->key, '/');
@@ -125,37 +125,37 @@ object_of(const struct talk_server *s, const struct pod *pod)
 static void
 create(struct talk_server *s, struct pod *pod)
 {
-	struct sim_object *object;
+	struct api_object *object;
 
 	pod->uid = ++s->uids;
 	object = object_of(s, pod);
 	if (sim_store_create(s->server.store, s->pods, object) < 0)
 		abort();
-	sim_object_unref(object);
+	api_object_unref(object);
 }
 
 static void
 delete(struct talk_server *s, const struct pod *pod)
 {
-	struct sim_object *old = sim_store_get(s->server.store, s->pods, pod->key);
+	struct api_object *old = sim_store_get(s->server.store, s->pods, pod->key);
 	uint64_t rv;
 
 	if (!old || sim_store_delete(s->server.store, s->pods, old, &rv) < 0)
 		abort();
-	sim_object_unref(old);
+	api_object_unref(old);
 }
 
 static void
 update(struct talk_server *s, struct pod *pod)
 {
-	struct sim_object *old = sim_store_get(s->server.store, s->pods, pod->key), *new;
+	struct api_object *old = sim_store_get(s->server.store, s->pods, pod->key), *new;
 
 	pod->edits++;
 	new = object_of(s, pod);
 	if (!old || sim_store_update(s->server.store, s->pods, old, new) < 0)
 		abort();
-	sim_object_unref(old);
-	sim_object_unref(new);
+	api_object_unref(old);
+	api_object_unref(new);
 }
 
 /* After the server was restored: the pods that there were then. */
@@ -165,11 +165,11 @@ know_again(struct talk_server *s)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < s->known_count; i++) {
-		struct sim_object *object = sim_store_get(s->server.store, s->pods, s->known[i].key);
+		struct api_object *object = sim_store_get(s->server.store, s->pods, s->known[i].key);
 
 		if (object)
 			s->known[kept++] = s->known[i];
-		sim_object_unref(object);
+		api_object_unref(object);
 	}
 	s->known_count = kept;
 }
@@ -215,7 +215,7 @@ read_item(char *word, struct item *ret, char **ret_error)
 	char *labels = strchr(word, ':'), *rv;
 	int r = 0;
 
-	*ret = (struct item){ 0 };
+	*ret = (struct item){0};
 	if (labels) {
 		*labels++ = '\0';
 		r = read_labels(labels, ret, ret_error);
@@ -254,7 +254,7 @@ do_to_pod(struct talk_server *s, enum verb verb, char *word, char **ret_error)
 		return message_set(ret_error, -EINVAL, "more than %d pods", PODS_MAX);
 	if (verb == ADD) {
 		pod = &s->known[s->known_count++];
-		*pod = (struct pod){ 0 };
+		*pod = (struct pod){0};
 		memcpy(pod->key, item.key, sizeof(pod->key));
 	}
 	if (item.labelled)
@@ -274,9 +274,10 @@ do_to_pod(struct talk_server *s, enum verb verb, char *word, char **ret_error)
 static int
 await_port(const struct talk_server *s, bool open, char **ret_error)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(s->server.port),
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct timespec step = { .tv_nsec = 1000000 };
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons(s->server.port),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct timespec step = {.tv_nsec = 1000000};
 
 	for (unsigned i = 0; i < 5000; i++) {
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -364,11 +365,11 @@ talk_server_do(struct talk_server *s, char *text, char **ret_error)
 char *
 talk_server_held(struct talk_server *s)
 {
-	struct sim_buf buf = { 0 };
+	struct api_buf buf = {0};
 
-	sim_buf_puts(&buf, "");
+	api_buf_puts(&buf, "");
 	sim_holds_print(&s->server.holds, &buf);
-	return sim_buf_take(&buf);
+	return api_buf_take(&buf);
 }
 
 int
@@ -394,16 +395,16 @@ talk_server_rule(struct talk_server *s, const char *rule, char **ret_error)
 char *
 talk_server_log(struct talk_server *s, size_t n)
 {
-	struct sim_buf buf = { 0 };
+	struct api_buf buf = {0};
 	const char *at;
 
-	sim_buf_puts(&buf, "");
+	api_buf_puts(&buf, "");
 	sim_journal_print(&s->server.journal, &buf);
 	at = buf.data;
 	for (; n > 0 && *at; n--)
 		at = strchr(at, '\n') + 1;
 	memmove(buf.data, at, strlen(at) + 1);
-	return sim_buf_take(&buf);
+	return api_buf_take(&buf);
 }
 
 static int
@@ -470,9 +471,9 @@ talk_server_new(bool hold)
 		abort();
 	/* it is of the newest release, for those who ask as well; and there is no other thread yet */
 	proto_schema_fit(schema, proto_schema_newest(schema));
-	sim_registry_init(&s->registry);
-	s->pods = sim_registry_find(&s->registry, "", "v1", "pods");
-	s->configmaps = sim_registry_find(&s->registry, "", "v1", "configmaps");
+	api_registry_init(&s->registry);
+	s->pods = api_registry_find(&s->registry, "", "v1", "pods");
+	s->configmaps = api_registry_find(&s->registry, "", "v1", "configmaps");
 	s->server.registry = &s->registry;
 	s->server.options = (struct sim_server_options){
 		.address = "127.0.0.1", .bookmark_interval = 3600, .await_ms = FUTURE_MS};
@@ -493,7 +494,7 @@ talk_server_free(struct talk_server *s)
 	sim_churn_free(s->server.churn);
 	sim_faults_free(s->server.faults);
 	sim_store_free(s->server.store);
-	sim_registry_done(&s->registry);
+	api_registry_done(&s->registry);
 	free(s);
 }
 

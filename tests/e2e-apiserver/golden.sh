@@ -5,7 +5,7 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-golden=$root/tests/tools/informer-sim/golden.records
+golden=$root/tests/tools/serving/golden.records
 newest=$(sed -n 's/^releases .* //p' "$root/tools/schema/kubernetes.schema")
 sh "$root/tests/schema/build.sh" "$work/schema" "$newest" || exit
 # three records of each kind: a name, JSON, protobuf, each behind its length

@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "tests/support/broker_fixture.h"
-#include "tools/informer-sim/stored_object.h"
-#include "tools/informer-sim/selector.h"
+#include "tools/serving/stored_object.h"
+#include "tools/serving/selector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,9 +27,9 @@ static const char pod[] =
 static struct informer *inf;
 static struct informer_snapshot snapshot;
 static struct informer_object theirs;
-static struct sim_registry registry;
-static const struct sim_resource *pods;
-static struct sim_object *ours;
+static struct api_registry registry;
+static const struct api_resource *pods;
+static struct api_object *ours;
 
 static void
 must(int truth, const char *what)
@@ -45,40 +45,41 @@ set_up(void)
 {
 	struct broker_fixture *fx = broker_fixture_new();
 	struct informer_resource *resource;
-	struct sim_object_error object_error;
-	struct sim_doc_error error;
-	struct sim_doc doc = {0};
+	struct api_object_error object_error;
+	struct api_doc_error error;
+	struct api_doc doc = {0};
 
 	broker_fixture_start(fx);
 	broker_fixture_put(fx, (const char *const[]){pod, NULL});
 	inf = broker_fixture_attach(fx, 0);
 	must(informer_resource_open(inf, "pods", &resource) == 0 && informer_begin(inf, &snapshot) == 0 &&
-		     informer_get_z(&snapshot, resource, "d", "p", &theirs) == 0, "no pod");
-	sim_registry_init(&registry);
-	pods = sim_registry_find(&registry, "", "v1", "pods");
-	must(sim_doc_parse(&doc, pod, strlen(pod), NULL, &error) == 0 &&
-		     sim_object_new(pods, &doc, &ours, &object_error) == 0,
+		     informer_get_z(&snapshot, resource, "d", "p", &theirs) == 0,
 	     "no pod");
-	sim_doc_done(&doc);
+	api_registry_init(&registry);
+	pods = api_registry_find(&registry, "", "v1", "pods");
+	must(api_doc_parse(&doc, pod, strlen(pod), NULL, &error) == 0 &&
+		     api_object_new(pods, &doc, &ours, &object_error) == 0,
+	     "no pod");
+	api_doc_done(&doc);
 }
 
 static void
 labels(const char *text)
 {
 	struct informer_selector *reader = NULL;
-	struct sim_selector *sim = NULL;
+	struct api_selector *sim = NULL;
 	char *error = NULL;
 	size_t offset = 0;
 	int r = informer_selector_compile(inf, text, strlen(text), &reader, &offset),
-	    s = sim_labels_parse(text, &sim, &error);
+	    s = api_labels_parse(text, &sim, &error);
 
 	must(r == 0 || offset <= strlen(text), "an error behind the text");
 	must(s == 0 || (error && *error), "an error without a word");
 	if (r == 0 && s == 0)
-		must(informer_selector_matches(reader, &theirs) == (int)sim_selector_matches(sim, ours),
+		must(informer_selector_matches(reader, &theirs) == (int)api_selector_matches(sim, ours),
 		     "labels: they do not select the same");
 	informer_selector_free(reader);
-	sim_selector_free(sim);
+	api_selector_free(sim);
 	free(error);
 }
 
@@ -86,17 +87,17 @@ static void
 fields(const char *text)
 {
 	struct informer_field_selector *reader = NULL;
-	struct sim_selector *sim = NULL;
+	struct api_selector *sim = NULL;
 	char *error = NULL;
 	int r = informer_field_selector_compile(inf, text, strlen(text), &reader),
-	    s = sim_fields_parse(pods, text, &sim, &error);
+	    s = api_fields_parse(pods, text, &sim, &error);
 
 	must(s == 0 || (error && *error), "an error without a word");
 	if (r == 0 && informer_field_selector_matches(reader, &theirs) >= 0 && s == 0)
-		must(informer_field_selector_matches(reader, &theirs) == (int)sim_selector_matches(sim, ours),
+		must(informer_field_selector_matches(reader, &theirs) == (int)api_selector_matches(sim, ours),
 		     "fields: they do not select the same");
 	informer_field_selector_free(reader);
-	sim_selector_free(sim);
+	api_selector_free(sim);
 	free(error);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/doc.h"
+#include "tools/serving/doc.h"
 #include "tools/informer-sim/fault.h"
 #include "tools/informer-sim/merge.h"
 
@@ -25,36 +25,36 @@ must(int truth)
 
 /* What came of it can be written, and read again as the same. */
 static void
-check(const struct sim_doc *doc)
+check(const struct api_doc *doc)
 {
-	_cleanup_(sim_buf_done) struct sim_buf text = {0};
-	_cleanup_(sim_doc_done) struct sim_doc again = {0};
-	struct sim_doc_error error;
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+	_cleanup_(api_doc_done) struct api_doc again = {0};
+	struct api_doc_error error;
 
 	if (!doc->root)
 		return;
-	sim_print(doc->root, &text, NULL, NULL);
-	must(sim_doc_parse(&again, text.data, text.len, NULL, &error) == 0 &&
-	     sim_equal(doc->root, again.root));
+	api_print(doc->root, &text, NULL, NULL);
+	must(api_doc_parse(&again, text.data, text.len, NULL, &error) == 0 &&
+	     api_equal(doc->root, again.root));
 }
 
 static void
 patch_by(enum kind kind, const char *text, size_t length, const char *with, size_t with_length)
 {
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	_cleanup_(sim_doc_done) struct sim_doc patch = {0};
-	_cleanup_(sim_freep) char *why = NULL;
-	struct sim_doc_error error;
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_doc_done) struct api_doc patch = {0};
+	_cleanup_(api_freep) char *why = NULL;
+	struct api_doc_error error;
 	int r = 0;
 
-	if (sim_doc_parse(&doc, text, length, NULL, &error) < 0 ||
-	    sim_doc_parse(&patch, with, with_length, NULL, &error) < 0)
+	if (api_doc_parse(&doc, text, length, NULL, &error) < 0 ||
+	    api_doc_parse(&patch, with, with_length, NULL, &error) < 0)
 		return;
 	if (kind == MERGE)
 		doc.root = sim_merge(&doc, doc.root, patch.root);
 	else if (kind == JSON)
 		r = sim_patch_json(&doc, patch.root, &why);
-	else if (patch.root->type == SIM_OBJECT && doc.root->type == SIM_OBJECT)
+	else if (patch.root->type == API_OBJECT && doc.root->type == API_OBJECT)
 		r = sim_merge_strategic(&doc, doc.root, patch.root, &why);
 	must(r == 0 || (why && *why));
 	if (r == 0)
@@ -66,7 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1), *why = NULL;
 	struct sim_faults *faults = sim_faults_new();
-	_cleanup_(sim_buf_done) struct sim_buf rules = {0};
+	_cleanup_(api_buf_done) struct api_buf rules = {0};
 	size_t first;
 
 	must(text != NULL);

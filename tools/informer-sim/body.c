@@ -16,33 +16,33 @@
 char *
 sim_request_key(const struct sim_request *request, const char *name)
 {
-	struct sim_buf key = {0};
+	struct api_buf key = {0};
 
-	if (request->resource->namespaced)
-		sim_buf_printf(&key, "%s/", request->namespace_);
-	sim_buf_puts(&key, name);
-	return sim_buf_take(&key);
+	if (request->api.resource->namespaced)
+		api_buf_printf(&key, "%s/", request->api.namespace_);
+	api_buf_puts(&key, name);
+	return api_buf_take(&key);
 }
 
-struct sim_object *
+struct api_object *
 sim_request_object(struct sim_request *request)
 {
-	_cleanup_(sim_freep) char *key = sim_request_key(request, request->name);
-	struct sim_object *object = sim_store_get(request->server->store, request->resource, key);
+	_cleanup_(api_freep) char *key = sim_request_key(request, request->api.name);
+	struct api_object *object = sim_store_get(request->server->store, request->api.resource, key);
 
 	if (!object)
-		sim_status_not_found(&request->status, request->resource, request->name);
+		api_status_not_found(&request->api.status, request->api.resource, request->api.name);
 	return object;
 }
 
 int
-sim_body_dry_run(struct sim_request *request, const struct sim_node *delete_options)
+sim_body_dry_run(struct sim_request *request, const struct api_node *delete_options)
 {
-	const char *dry = sim_request_query(request, "dryRun");
+	const char *dry = api_request_query(&request->api, "dryRun");
 
-	if ((dry && dry[0]) || sim_count(sim_get(delete_options, "dryRun")))
-		return sim_status_set(
-			&request->status, 400, "BadRequest",
+	if ((dry && dry[0]) || api_count(api_get(delete_options, "dryRun")))
+		return api_status_set(
+			&request->api.status, 400, "BadRequest",
 			"informer-sim does not serve dryRun: leave it out, or try it on a real API server");
 	return 0;
 }
@@ -51,18 +51,18 @@ sim_body_dry_run(struct sim_request *request, const struct sim_node *delete_opti
 static int
 translate(struct sim_request *request)
 {
-	struct sim_buf json = {0};
+	struct api_buf json = {0};
 	char why[200];
 	int r = sim_protobuf_json(request->body.data ? request->body.data : "", request->body.len, &json,
 				  why);
 
 	if (r < 0) {
-		sim_buf_done(&json);
+		api_buf_done(&json);
 		return r == -EPROTO
-			       ? sim_status_set(&request->status, 400, "BadRequest", "%s", why)
-			       : sim_status_set(&request->status, 415, "UnsupportedMediaType", "%s", why);
+			       ? api_status_set(&request->api.status, 400, "BadRequest", "%s", why)
+			       : api_status_set(&request->api.status, 415, "UnsupportedMediaType", "%s", why);
 	}
-	sim_buf_done(&request->body);
+	api_buf_done(&request->body);
 	request->body = json;
 	return 0;
 }
@@ -70,50 +70,51 @@ translate(struct sim_request *request)
 static int
 check_type(struct sim_request *request)
 {
-	const char *type = sim_request_header(request, "Content-Type");
+	const char *type = api_request_header(&request->api, "Content-Type");
 	size_t len = type ? strcspn(type, "; ") : 0;
 
-	if (len == sizeof(SIM_PROTOBUF_TYPE) - 1 && !strncasecmp(type, SIM_PROTOBUF_TYPE, len))
+	if (len == sizeof(API_PROTOBUF_TYPE) - 1 && !strncasecmp(type, API_PROTOBUF_TYPE, len))
 		return translate(request);
 	if (len == 0 || (len == 16 && !strncasecmp(type, "application/json", 16)) || !strncmp(type, "*/*", 3))
 		return 0;
-	return sim_status_set(
-		&request->status, 415, "UnsupportedMediaType",
+	return api_status_set(
+		&request->api.status, 415, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include: "
 		"application/json");
 }
 
 static int
-check_kind(struct sim_request *request, const struct sim_doc *doc)
+check_kind(struct sim_request *request, const struct api_doc *doc)
 {
-	const struct sim_resource *resource = request->resource;
-	const struct sim_node *kind = sim_get(doc->root, "kind"), *version = sim_get(doc->root, "apiVersion");
-	_cleanup_(sim_freep) char *have_kind = sim_text_dup(kind);
-	_cleanup_(sim_freep) char *have_version = sim_text_dup(version);
+	const struct api_resource *resource = request->api.resource;
+	const struct api_node *kind = api_get(doc->root, "kind"), *version = api_get(doc->root, "apiVersion");
+	_cleanup_(api_freep) char *have_kind = api_text_dup(kind);
+	_cleanup_(api_freep) char *have_version = api_text_dup(version);
 
-	if (doc->root->type != SIM_OBJECT)
-		return sim_status_set(&request->status, 400, "BadRequest",
+	if (doc->root->type != API_OBJECT)
+		return api_status_set(&request->api.status, 400, "BadRequest",
 				      "the object provided is unrecognized (must be of type %s): couldn't "
 				      "get version/kind; "
 				      "json parse error: it is no JSON object",
 				      resource->kind);
 	if (have_version[0] && strcmp(have_version, resource->api_version) != 0)
-		return sim_status_set(
-			&request->status, 400, "BadRequest", "%s in version \"%s\" cannot be handled as a %s",
-			have_kind[0] ? have_kind : resource->kind,
-			strchr(have_version, '/') ? strchr(have_version, '/') + 1 : have_version,
-			resource->kind);
+		return api_status_set(&request->api.status, 400, "BadRequest",
+				      "%s in version \"%s\" cannot be handled as a %s",
+				      have_kind[0] ? have_kind : resource->kind,
+				      strchr(have_version, '/') ? strchr(have_version, '/') + 1
+								: have_version,
+				      resource->kind);
 	if (have_kind[0] && strcmp(have_kind, resource->kind) != 0)
-		return sim_status_set(&request->status, 400, "BadRequest",
+		return api_status_set(&request->api.status, 400, "BadRequest",
 				      "%s in version \"%s\" cannot be handled as a %s", have_kind,
 				      resource->version, resource->kind);
 	return 0;
 }
 
 int
-sim_body_parse(struct sim_request *request, struct sim_doc *doc)
+sim_body_parse(struct sim_request *request, struct api_doc *doc)
 {
-	struct sim_doc_error error;
+	struct api_doc_error error;
 	int r;
 
 	r = sim_body_dry_run(request, NULL);
@@ -122,26 +123,28 @@ sim_body_parse(struct sim_request *request, struct sim_doc *doc)
 	r = check_type(request);
 	if (r < 0)
 		return r;
-	sim_buf_put(&request->body, "", 0);
-	if (sim_doc_parse(doc, request->body.data, request->body.len, NULL, &error) < 0)
-		return sim_status_set(&request->status, 400, "BadRequest",
+	api_buf_put(&request->body, "", 0);
+	if (api_doc_parse(doc, request->body.data, request->body.len, NULL, &error) < 0)
+		return api_status_set(&request->api.status, 400, "BadRequest",
 				      "the object provided is unrecognized (must be of type %s): couldn't "
 				      "get version/kind; "
 				      "json parse error: %s (%.100s)",
-				      request->resource->kind, error.text,
+				      request->api.resource->kind, error.text,
 				      request->body.len ? request->body.data : "<empty>");
 	/* a Scale is of a kind of its own */
-	return request->subresource && !strcmp(request->subresource, "scale") ? 0 : check_kind(request, doc);
+	return request->api.subresource && !strcmp(request->api.subresource, "scale")
+		       ? 0
+		       : check_kind(request, doc);
 }
 
-struct sim_node *
-sim_body_metadata(struct sim_doc *doc)
+struct api_node *
+sim_body_metadata(struct api_doc *doc)
 {
-	struct sim_node *meta = sim_get(doc->root, "metadata");
+	struct api_node *meta = api_get(doc->root, "metadata");
 
-	if (!meta || meta->type == SIM_NULL) {
-		sim_set(doc, doc->root, "metadata", sim_new(doc, SIM_OBJECT));
-		meta = sim_get(doc->root, "metadata");
+	if (!meta || meta->type == API_NULL) {
+		api_set(doc, doc->root, "metadata", api_new(doc, API_OBJECT));
+		meta = api_get(doc->root, "metadata");
 	}
 	return meta;
 }
@@ -169,8 +172,8 @@ sim_body_check_name(struct sim_request *request, const char *name)
 	char text[700];
 
 	if (!name[0])
-		return sim_status_invalid(&request->status, request->resource, name, "FieldValueRequired",
-					  "metadata.name",
+		return api_status_invalid(&request->api.status, request->api.resource, name,
+					  "FieldValueRequired", "metadata.name",
 					  "Required value: name or generateName is required");
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		snprintf(text, sizeof(text), "Invalid value: \"%s\": may not be '%s'", name, name);
@@ -188,34 +191,35 @@ sim_body_check_name(struct sim_request *request, const char *name)
 			 name);
 	else
 		return 0;
-	return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid",
+	return api_status_invalid(&request->api.status, request->api.resource, name, "FieldValueInvalid",
 				  "metadata.name", text);
 }
 
 int
-sim_body_check_namespace(struct sim_request *request, const struct sim_node *meta)
+sim_body_check_namespace(struct sim_request *request, const struct api_node *meta)
 {
-	_cleanup_(sim_freep) char *have = sim_text_dup(sim_get(meta, "namespace"));
+	_cleanup_(api_freep) char *have = api_text_dup(api_get(meta, "namespace"));
 
-	if (have[0] && (!request->namespace_ || strcmp(have, request->namespace_) != 0))
-		return sim_status_set(&request->status, 400, "BadRequest",
+	if (have[0] && (!request->api.namespace_ || strcmp(have, request->api.namespace_) != 0))
+		return api_status_set(&request->api.status, 400, "BadRequest",
 				      "the namespace of the provided object does not match the namespace "
 				      "sent on the request");
 	return 0;
 }
 
 int
-sim_body_object(struct sim_request *request, struct sim_doc *doc, const char *name,
-		struct sim_object **ret_object)
+sim_body_object(struct sim_request *request, struct api_doc *doc, const char *name,
+		struct api_object **ret_object)
 {
-	struct sim_object_error error;
+	struct api_object_error error;
 
-	if (sim_object_new(request->resource, doc, ret_object, &error) == 0)
+	if (api_object_new(request->api.resource, doc, ret_object, &error) == 0)
 		return 0;
 	if (!strcmp(error.field, "metadata.name"))
-		return sim_status_invalid(&request->status, request->resource, name, "FieldValueInvalid",
-					  error.field, error.text);
-	return sim_status_set(&request->status, 400, "BadRequest",
-			      "%s in version \"%s\" cannot be handled as a %s: %s", request->resource->kind,
-			      request->resource->version, request->resource->kind, error.text);
+		return api_status_invalid(&request->api.status, request->api.resource, name,
+					  "FieldValueInvalid", error.field, error.text);
+	return api_status_set(&request->api.status, 400, "BadRequest",
+			      "%s in version \"%s\" cannot be handled as a %s: %s",
+			      request->api.resource->kind, request->api.resource->version,
+			      request->api.resource->kind, error.text);
 }

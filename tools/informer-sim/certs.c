@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/informer-sim/buf.h"
+#include "tools/serving/buf.h"
 
 /* A certificate and its key. */
 struct pair {
@@ -133,8 +133,8 @@ texts(const struct pair *pair, char **ret_cert, char **ret_key)
 		  : gnutls_x509_privkey_export2_pkcs8(pair->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN,
 						      &key);
 	if (r >= 0) {
-		*ret_cert = sim_strndup((const char *)cert.data, cert.size);
-		*ret_key = sim_strndup((const char *)key.data, key.size);
+		*ret_cert = api_strndup((const char *)cert.data, cert.size);
+		*ret_key = api_strndup((const char *)key.data, key.size);
 	}
 	gnutls_free(cert.data);
 	gnutls_free(key.data);
@@ -144,20 +144,20 @@ texts(const struct pair *pair, char **ret_cert, char **ret_key)
 /* ---- the folder -------------------------------------------------------------- */
 
 static int
-read_text(const char *dir, const char *name, struct sim_buf *buf)
+read_text(const char *dir, const char *name, struct api_buf *buf)
 {
-	_cleanup_(sim_buf_done) struct sim_buf path = {0};
+	_cleanup_(api_buf_done) struct api_buf path = {0};
 
-	sim_buf_printf(&path, "%s/%s", dir, name);
-	return sim_buf_read_file(buf, path.data, 1 << 20);
+	api_buf_printf(&path, "%s/%s", dir, name);
+	return api_buf_read_file(buf, path.data, 1 << 20);
 }
 
 /* The authority of an earlier run. 0, -ENOENT: there is none, other negative errno. */
 static int
 read_authority(const char *dir, struct pair *pair)
 {
-	_cleanup_(sim_buf_done) struct sim_buf cert = {0};
-	_cleanup_(sim_buf_done) struct sim_buf key = {0};
+	_cleanup_(api_buf_done) struct api_buf cert = {0};
+	_cleanup_(api_buf_done) struct api_buf key = {0};
 	gnutls_datum_t datum;
 	int r = read_text(dir, "ca.crt", &cert);
 
@@ -177,13 +177,13 @@ read_authority(const char *dir, struct pair *pair)
 static int
 write_text(const char *dir, const char *name, const char *text)
 {
-	_cleanup_(sim_buf_done) struct sim_buf path = {0};
-	_cleanup_(sim_buf_done) struct sim_buf beside = {0};
+	_cleanup_(api_buf_done) struct api_buf path = {0};
+	_cleanup_(api_buf_done) struct api_buf beside = {0};
 	FILE *file;
 	int fd, r = 0;
 
-	sim_buf_printf(&path, "%s/%s", dir, name);
-	sim_buf_printf(&beside, "%s.%ld.tmp", path.data, (long)getpid());
+	api_buf_printf(&path, "%s/%s", dir, name);
+	api_buf_printf(&beside, "%s.%ld.tmp", path.data, (long)getpid());
 	fd = open(beside.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	file = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!file)
@@ -214,10 +214,10 @@ write_all(const char *dir, const struct sim_certs *certs)
 static int
 fail(char **ret_error, int r, const char *what, const char *why)
 {
-	struct sim_buf text = {0};
+	struct api_buf text = {0};
 
-	sim_buf_printf(&text, "%s: %s", what, why);
-	*ret_error = sim_buf_take(&text);
+	api_buf_printf(&text, "%s: %s", what, why);
+	*ret_error = api_buf_take(&text);
 	return r;
 }
 

@@ -23,7 +23,7 @@
 
 struct sim_churn {
 	struct sim_store *store;
-	const struct sim_resource *pods, *nodes, *slices;
+	const struct api_resource *pods, *nodes, *slices;
 	struct sim_hosts hosts;
 	struct sim_rng rng;
 	char *dying[DYING_MAX]; /* keys of pods that carry a deletionTimestamp, oldest first */
@@ -42,8 +42,8 @@ struct sim_churn {
 
 /* ---- single changes: each returns whether it was made --------------------- */
 
-static struct sim_object *
-pick(struct sim_churn *churn, const struct sim_resource *resource)
+static struct api_object *
+pick(struct sim_churn *churn, const struct api_resource *resource)
 {
 	return sim_store_pick(churn->store, resource, (size_t)sim_rng_next(&churn->rng),
 			      (size_t)(sim_rng_next(&churn->rng) >> 8));
@@ -51,72 +51,72 @@ pick(struct sim_churn *churn, const struct sim_resource *resource)
 
 /* Replace old by what doc holds. */
 static bool
-commit(struct sim_churn *churn, const struct sim_resource *resource, struct sim_object *old,
-       struct sim_doc *doc)
+commit(struct sim_churn *churn, const struct api_resource *resource, struct api_object *old,
+       struct api_doc *doc)
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
-	struct sim_object_error error;
+	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
+	struct api_object_error error;
 
-	return sim_object_new(resource, doc, &object, &error) == 0 &&
+	return api_object_new(resource, doc, &object, &error) == 0 &&
 	       sim_store_update(churn->store, resource, old, object) == 0;
 }
 
 static bool
-update(struct sim_churn *churn, const struct sim_resource *resource,
-       bool (*mutate)(struct sim_doc *doc, struct sim_mutation *mutation))
+update(struct sim_churn *churn, const struct api_resource *resource,
+       bool (*mutate)(struct api_doc *doc, struct sim_mutation *mutation))
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *old = pick(churn, resource);
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(api_object_unrefp) struct api_object *old = pick(churn, resource);
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct sim_mutation mutation = {
 		.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
 
 	if (!old)
 		return false;
-	sim_object_edit(resource, old, &doc);
+	api_object_edit(resource, old, &doc);
 	return mutate(&doc, &mutation) && commit(churn, resource, old, &doc);
 }
 
 static bool
 create_pod(struct sim_churn *churn)
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *like = pick(churn, churn->pods);
-	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(api_object_unrefp) struct api_object *like = pick(churn, churn->pods);
+	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct sim_mutation mutation = {
 		.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
-	struct sim_object_error error;
+	struct api_object_error error;
 
 	if (!like)
 		return false;
-	sim_object_edit(churn->pods, like, &doc);
+	api_object_edit(churn->pods, like, &doc);
 	sim_replica_make(&doc, &churn->hosts, &churn->rng);
 	sim_mutate_fresh(&doc, &mutation);
-	return sim_object_new(churn->pods, &doc, &object, &error) == 0 &&
+	return api_object_new(churn->pods, &doc, &object, &error) == 0 &&
 	       sim_store_create(churn->store, churn->pods, object) == 0;
 }
 
 static bool
 mark_pod(struct sim_churn *churn)
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *old = pick(churn, churn->pods);
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+	_cleanup_(api_object_unrefp) struct api_object *old = pick(churn, churn->pods);
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
 	struct sim_mutation mutation = {
 		.rng = &churn->rng, .hosts = &churn->hosts, .now = (int64_t)time(NULL)};
 
 	if (!old)
 		return false;
-	sim_object_edit(churn->pods, old, &doc);
+	api_object_edit(churn->pods, old, &doc);
 	if (!sim_mutate_terminating(&doc, &mutation) || !commit(churn, churn->pods, old, &doc))
 		return false;
-	churn->dying[churn->dying_count++] = sim_strndup(old->key, strlen(old->key));
+	churn->dying[churn->dying_count++] = api_strndup(old->key, strlen(old->key));
 	return true;
 }
 
 static bool
 bury_pod(struct sim_churn *churn)
 {
-	_cleanup_(sim_freep) char *key = churn->dying[0];
-	_cleanup_(sim_object_unrefp) struct sim_object *old = sim_store_get(churn->store, churn->pods, key);
+	_cleanup_(api_freep) char *key = churn->dying[0];
+	_cleanup_(api_object_unrefp) struct api_object *old = sim_store_get(churn->store, churn->pods, key);
 	uint64_t rv;
 
 	churn->dying_count--;
@@ -214,14 +214,14 @@ run(void *cls)
 }
 
 struct sim_churn *
-sim_churn_new(const struct sim_registry *registry, struct sim_store *store, uint64_t seed)
+sim_churn_new(const struct api_registry *registry, struct sim_store *store, uint64_t seed)
 {
-	struct sim_churn *churn = sim_alloc(sizeof(*churn));
+	struct sim_churn *churn = api_alloc(sizeof(*churn));
 
 	*churn = (struct sim_churn){.store = store, .rng = {seed ^ 0xc0ffee}};
-	churn->pods = sim_registry_find(registry, "", "v1", "pods");
-	churn->nodes = sim_registry_find(registry, "", "v1", "nodes");
-	churn->slices = sim_registry_find(registry, "discovery.k8s.io", "v1", "endpointslices");
+	churn->pods = api_registry_find(registry, "", "v1", "pods");
+	churn->nodes = api_registry_find(registry, "", "v1", "nodes");
+	churn->slices = api_registry_find(registry, "discovery.k8s.io", "v1", "endpointslices");
 	churn->population = sim_store_count(store, churn->pods);
 	sim_mutate_hosts(store, churn->nodes, &churn->hosts, &churn->rng);
 	pthread_mutex_init(&churn->lock, NULL);

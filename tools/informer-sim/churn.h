@@ -13,21 +13,17 @@
 struct sim_churn;
 
 struct sim_churn_stats {
-	double rate;	    /* changes a second asked for; 0: stopped */
-	uint64_t done;	    /* since the start of the process */
+	double rate;        /* changes a second asked for; 0: stopped */
+	uint64_t done;      /* since the start of the process */
 	uint64_t remaining; /* of a counted run; 0 when it is over, or endless */
 	bool running;
 };
 
-struct sim_churn *
-sim_churn_new(const struct sim_registry *registry, struct sim_store *store, uint64_t seed);
+struct sim_churn *sim_churn_new(const struct api_registry *registry, struct sim_store *store, uint64_t seed);
 /* Stops it first. NULL is fine. */
-void
-sim_churn_free(struct sim_churn *churn);
+void sim_churn_free(struct sim_churn *churn);
 /* Change at `rate` a second; count 0: until told otherwise. rate 0 stops. Replaces what ran before. */
-void
-sim_churn_set(struct sim_churn *churn, double rate, uint64_t count);
-struct sim_churn_stats
-sim_churn_stats(struct sim_churn *churn);
+void sim_churn_set(struct sim_churn *churn, double rate, uint64_t count);
+struct sim_churn_stats sim_churn_stats(struct sim_churn *churn);
 
 #endif

@@ -11,17 +11,18 @@
 #include <string.h>
 
 #include "tools/informer-sim/workload.h"
+#include "tools/serving/time_text.h"
 
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof(*(array))))
 #define DAY 86400L
 
 struct builder {
-	struct sim_registry *registry;
+	struct api_registry *registry;
 	struct sim_store *store;
 	const struct sim_hosts *hosts;
 	struct sim_rng *rng;
 	int64_t now;
-	struct sim_buf text;
+	struct api_buf text;
 	size_t slot; /* the next pod's place: nodes in turn */
 };
 
@@ -29,18 +30,18 @@ struct builder {
 static bool
 add(struct builder *b, const char *api_version, const char *kind)
 {
-	const struct sim_resource *resource = sim_registry_kind(b->registry, api_version, kind);
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
-	struct sim_doc_error error;
-	struct sim_object_error object_error;
+	const struct api_resource *resource = api_registry_kind(b->registry, api_version, kind);
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
+	struct api_doc_error error;
+	struct api_object_error object_error;
 
-	if (sim_doc_parse(&doc, b->text.data, b->text.len, NULL, &error) < 0 ||
-	    sim_object_new(resource, &doc, &object, &object_error) < 0) {
+	if (api_doc_parse(&doc, b->text.data, b->text.len, NULL, &error) < 0 ||
+	    api_object_new(resource, &doc, &object, &object_error) < 0) {
 		fprintf(stderr, "informer-sim: generated a bad %s: %s\n", kind, b->text.data);
 		abort(); /* our own text */
 	}
-	sim_buf_reset(&b->text);
+	api_buf_reset(&b->text);
 	return sim_store_create(b->store, resource, object) == 0;
 }
 
@@ -52,16 +53,16 @@ static void
 head(struct builder *b, const char *api_version, const char *kind, const char *namespace_, const char *name,
      int64_t age)
 {
-	char uid[SIM_UID_SIZE], created[SIM_TIME_SIZE];
+	char uid[SIM_UID_SIZE], created[API_TIME_SIZE];
 
 	sim_rng_uid(b->rng, uid);
-	sim_time_print(b->now - age, created);
-	sim_buf_reset(&b->text);
-	sim_buf_printf(&b->text, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\",",
+	api_time_print(b->now - age, created);
+	api_buf_reset(&b->text);
+	api_buf_printf(&b->text, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s\",",
 		       kind, api_version, name);
 	if (namespace_)
-		sim_buf_printf(&b->text, "\"namespace\":\"%s\",", namespace_);
-	sim_buf_printf(&b->text, "\"uid\":\"%s\",\"creationTimestamp\":\"%s\"", uid, created);
+		api_buf_printf(&b->text, "\"namespace\":\"%s\",", namespace_);
+	api_buf_printf(&b->text, "\"uid\":\"%s\",\"creationTimestamp\":\"%s\"", uid, created);
 }
 
 /* ---- what stands around the pods ------------------------------------------ */
@@ -70,7 +71,7 @@ static void
 add_namespace(struct builder *b, const char *name)
 {
 	head(b, "v1", "Namespace", NULL, name, 200 * DAY);
-	sim_buf_printf(&b->text,
+	api_buf_printf(&b->text,
 		       ",\"labels\":{\"kubernetes.io/"
 		       "metadata.name\":\"%s\"}},\"spec\":{\"finalizers\":[\"kubernetes\"]},"
 		       "\"status\":{\"phase\":\"Active\"}}",
@@ -85,14 +86,14 @@ add_node(struct builder *b, const char *name, const char *ip)
 	static const char *const fine[] = {"KubeletHasSufficientMemory", "KubeletHasNoDiskPressure",
 					   "KubeletHasSufficientPID", "KubeletReady"};
 	unsigned zone = sim_rng_below(b->rng, 3), cpus = 4u << sim_rng_below(b->rng, 4);
-	char beat[SIM_TIME_SIZE], since[SIM_TIME_SIZE], id[18], machine[33];
+	char beat[API_TIME_SIZE], since[API_TIME_SIZE], id[18], machine[33];
 
 	sim_rng_hex(b->rng, id, 17);
 	sim_rng_hex(b->rng, machine, 32);
-	sim_time_print(b->now - sim_rng_below(b->rng, 300), beat);
-	sim_time_print(b->now - 100 * DAY, since);
+	api_time_print(b->now - sim_rng_below(b->rng, 300), beat);
+	api_time_print(b->now - 100 * DAY, since);
 	head(b, "v1", "Node", NULL, name, 100 * DAY);
-	sim_buf_printf(&b->text,
+	api_buf_printf(&b->text,
 		       ",\"labels\":{\"beta.kubernetes.io/arch\":\"amd64\",\"kubernetes.io/arch\":\"amd64\","
 		       "\"kubernetes.io/hostname\":\"%s\",\"kubernetes.io/"
 		       "os\":\"linux\",\"node-role.kubernetes.io/worker\":\"\","
@@ -104,21 +105,21 @@ add_node(struct builder *b, const char *name, const char *ip)
 		       "\"aws:///us-east-2%c/i-%s\"},\"status\":{",
 		       name, cpus / 4, 'a' + zone, 'a' + zone, id);
 	for (int i = 0; i < 2; i++)
-		sim_buf_printf(&b->text,
+		api_buf_printf(&b->text,
 			       "\"%s\":{\"cpu\":\"%u%s\",\"ephemeral-storage\":\"125277164Ki\",\"hugepages-"
 			       "1Gi\":\"0\","
 			       "\"hugepages-2Mi\":\"0\",\"memory\":\"%uGi\",\"pods\":\"250\"},",
 			       i ? "allocatable" : "capacity", i ? cpus * 1000 - 500 : cpus, i ? "m" : "",
 			       cpus * 4 - (i ? 1 : 0));
-	sim_buf_puts(&b->text, "\"conditions\":[");
+	api_buf_puts(&b->text, "\"conditions\":[");
 	for (unsigned i = 0; i < 4; i++)
-		sim_buf_printf(&b->text,
+		api_buf_printf(&b->text,
 			       "%s{\"type\":\"%s\",\"status\":\"%s\",\"lastHeartbeatTime\":\"%s\","
 			       "\"lastTransitionTime\":\"%s\","
 			       "\"reason\":\"%s\",\"message\":\"%s\"}",
 			       i ? "," : "", pressure[i], i == 3 ? "True" : "False", beat, since, fine[i],
 			       i == 3 ? "kubelet is posting ready status" : "kubelet has no pressure");
-	sim_buf_printf(
+	api_buf_printf(
 		&b->text,
 		"],\"addresses\":[{\"type\":\"InternalIP\",\"address\":\"%s\"},{\"type\":\"Hostname\","
 		"\"address\":\"%s\"}],"
@@ -135,44 +136,44 @@ add_node(struct builder *b, const char *name, const char *ip)
 static void
 add_config(struct builder *b, const struct sim_workload *w)
 {
-	_cleanup_(sim_buf_done) struct sim_buf config = {0};
+	_cleanup_(api_buf_done) struct api_buf config = {0};
 	char name[80];
 
 	snprintf(name, sizeof(name), "%s-config", w->name);
-	sim_buf_printf(&config, "listen: 0.0.0.0:8080\nname: %s\n", w->name);
+	api_buf_printf(&config, "listen: 0.0.0.0:8080\nname: %s\n", w->name);
 	for (unsigned i = 0; i < w->envs; i++)
-		sim_buf_printf(&config, "limits-%u:\n  burst: %u\n  rate: %u\n", i,
+		api_buf_printf(&config, "limits-%u:\n  burst: %u\n  rate: %u\n", i,
 			       sim_rng_below(b->rng, 1000), sim_rng_below(b->rng, 100));
 	head(b, "v1", "ConfigMap", w->namespace_, name, 90 * DAY);
-	sim_buf_puts(&b->text, "},\"data\":{\"config.yaml\":");
-	sim_buf_json(&b->text, config.data, config.len);
-	sim_buf_puts(&b->text, "}}");
+	api_buf_puts(&b->text, "},\"data\":{\"config.yaml\":");
+	api_buf_json(&b->text, config.data, config.len);
+	api_buf_puts(&b->text, "}}");
 	add(b, "v1", "ConfigMap");
 
 	head(b, "v1", "ServiceAccount", w->namespace_, w->name, 90 * DAY);
-	sim_buf_puts(&b->text, "}}");
+	api_buf_puts(&b->text, "}}");
 	add(b, "v1", "ServiceAccount");
 }
 
 static void
-add_service(struct builder *b, const struct sim_workload *w, const struct sim_buf *endpoints,
-	    const struct sim_buf *ready)
+add_service(struct builder *b, const struct sim_workload *w, const struct api_buf *endpoints,
+	    const struct api_buf *ready)
 {
 	char slice[80], suffix[6];
 
 	head(b, "v1", "Service", w->namespace_, w->name, 90 * DAY);
-	sim_buf_puts(&b->text, ",\"labels\":{");
+	api_buf_puts(&b->text, ",\"labels\":{");
 	sim_workload_labels_text(w, &b->text);
-	sim_buf_puts(&b->text, "}},\"spec\":{\"ports\":[{\"name\":\"http\",\"protocol\":\"TCP\",\"port\":80,"
+	api_buf_puts(&b->text, "}},\"spec\":{\"ports\":[{\"name\":\"http\",\"protocol\":\"TCP\",\"port\":80,"
 			       "\"targetPort\":8080}],"
 			       "\"selector\":{");
 	sim_workload_labels_text(w, &b->text);
 	if (w->kind == SIM_STATEFUL_SET)
-		sim_buf_puts(&b->text, "},\"clusterIP\":\"None\",\"clusterIPs\":[\"None\"]");
+		api_buf_puts(&b->text, "},\"clusterIP\":\"None\",\"clusterIPs\":[\"None\"]");
 	else
-		sim_buf_printf(&b->text, "},\"clusterIP\":\"172.30.%u.%u\"", sim_rng_below(b->rng, 256),
+		api_buf_printf(&b->text, "},\"clusterIP\":\"172.30.%u.%u\"", sim_rng_below(b->rng, 256),
 			       1 + sim_rng_below(b->rng, 254));
-	sim_buf_puts(
+	api_buf_puts(
 		&b->text,
 		",\"type\":\"ClusterIP\",\"sessionAffinity\":\"None\",\"ipFamilies\":[\"IPv4\"],"
 		"\"ipFamilyPolicy\":"
@@ -180,19 +181,19 @@ add_service(struct builder *b, const struct sim_workload *w, const struct sim_bu
 	add(b, "v1", "Service");
 
 	head(b, "v1", "Endpoints", w->namespace_, w->name, 90 * DAY);
-	sim_buf_puts(&b->text, "}");
+	api_buf_puts(&b->text, "}");
 	if (ready->len)
-		sim_buf_printf(&b->text,
+		api_buf_printf(&b->text,
 			       ",\"subsets\":[{\"addresses\":[%s],\"ports\":[{\"name\":\"http\",\"port\":"
 			       "8080,\"protocol\":\"TCP\"}]}]",
 			       ready->data);
-	sim_buf_puts(&b->text, "}");
+	api_buf_puts(&b->text, "}");
 	add(b, "v1", "Endpoints");
 
 	sim_rng_suffix(b->rng, suffix, 5);
 	snprintf(slice, sizeof(slice), "%s-%s", w->name, suffix);
 	head(b, "discovery.k8s.io/v1", "EndpointSlice", w->namespace_, slice, 90 * DAY);
-	sim_buf_printf(
+	api_buf_printf(
 		&b->text,
 		",\"labels\":{\"endpointslice.kubernetes.io/managed-by\":\"endpointslice-controller.k8s.io\","
 		"\"kubernetes.io/"
@@ -205,8 +206,8 @@ add_service(struct builder *b, const struct sim_workload *w, const struct sim_bu
 /* ---- workloads ------------------------------------------------------------ */
 
 static void
-endpoint(const struct sim_workload *w, const struct sim_pod *pod, struct sim_buf *endpoints,
-	 struct sim_buf *ready)
+endpoint(const struct sim_workload *w, const struct sim_pod *pod, struct api_buf *endpoints,
+	 struct api_buf *ready)
 {
 	bool is_ready = pod->state == SIM_POD_RUNNING;
 	char target[400];
@@ -216,13 +217,13 @@ endpoint(const struct sim_workload *w, const struct sim_pod *pod, struct sim_buf
 	snprintf(target, sizeof(target),
 		 "\"nodeName\":\"%s\",\"targetRef\":{\"kind\":\"Pod\",\"namespace\":\"%s\",\"name\":\"%s\"}",
 		 pod->host->name, w->namespace_, pod->name);
-	sim_buf_printf(endpoints,
+	api_buf_printf(endpoints,
 		       "%s{\"addresses\":[\"%s\"],\"conditions\":{\"ready\":%s,\"serving\":%s,"
 		       "\"terminating\":false},%s}",
 		       endpoints->len ? "," : "", pod->ip, is_ready ? "true" : "false",
 		       is_ready ? "true" : "false", target);
 	if (is_ready)
-		sim_buf_printf(ready, "%s{\"ip\":\"%s\",%s}", ready->len ? "," : "", pod->ip, target);
+		api_buf_printf(ready, "%s{\"ip\":\"%s\",%s}", ready->len ? "," : "", pod->ip, target);
 }
 
 /* The workload with all its pods; a DaemonSet has one on each node, others take the next places. */
@@ -230,8 +231,8 @@ static void
 add_workload(struct builder *b, struct sim_workload *w)
 {
 	static const char *const kinds[] = {"Deployment", "DaemonSet", "StatefulSet", "Job"};
-	_cleanup_(sim_buf_done) struct sim_buf endpoints = {0};
-	_cleanup_(sim_buf_done) struct sim_buf ready = {0};
+	_cleanup_(api_buf_done) struct api_buf endpoints = {0};
+	_cleanup_(api_buf_done) struct api_buf ready = {0};
 	unsigned running = 0, hosts = b->hosts->count;
 
 	assert(hosts > 0);
@@ -246,7 +247,7 @@ add_workload(struct builder *b, struct sim_workload *w)
 		struct sim_pod pod;
 
 		sim_workload_pod(w, i, &b->hosts->items[at % hosts], b->now, b->rng, &pod);
-		sim_buf_reset(&b->text);
+		api_buf_reset(&b->text);
 		sim_workload_pod_text(w, &pod, b->rng, &b->text);
 		if (!add(b, "v1", "Pod"))
 			continue; /* the name was drawn before */
@@ -255,7 +256,7 @@ add_workload(struct builder *b, struct sim_workload *w)
 		b->slot += w->kind != SIM_DAEMON_SET;
 		i++;
 	}
-	sim_buf_reset(&b->text);
+	api_buf_reset(&b->text);
 	sim_workload_text(w, running, &b->text);
 	add(b, w->kind == SIM_JOB ? "batch/v1" : "apps/v1", kinds[w->kind]);
 	if (w->kind == SIM_DEPLOYMENT) {
@@ -344,7 +345,7 @@ add_application(struct builder *b, unsigned serial, unsigned left)
 }
 
 void
-sim_cluster_generate(struct sim_registry *registry, struct sim_store *store, const struct sim_hosts *hosts,
+sim_cluster_generate(struct api_registry *registry, struct sim_store *store, const struct sim_hosts *hosts,
 		     unsigned pods_per_node, int64_t now, struct sim_rng *rng)
 {
 	struct builder b = {.registry = registry, .store = store, .hosts = hosts, .rng = rng, .now = now};
@@ -355,7 +356,7 @@ sim_cluster_generate(struct sim_registry *registry, struct sim_store *store, con
 	left = (pods_per_node - add_daemon_sets(&b, pods_per_node)) * hosts->count;
 	while (left)
 		left -= add_application(&b, serial++, left);
-	sim_buf_done(&b.text);
+	api_buf_done(&b.text);
 }
 
 /* ---- what loaded objects imply -------------------------------------------- */
@@ -373,25 +374,25 @@ static void
 complete_namespaces(struct builder *b)
 {
 	static const char *const always[] = {"default", "kube-system", "kube-public", "kube-node-lease"};
-	const struct sim_resource *namespaces = sim_registry_kind(b->registry, "v1", "Namespace");
+	const struct api_resource *namespaces = api_registry_kind(b->registry, "v1", "Namespace");
 	char name[256] = "";
 
 	for (unsigned i = 0; i < COUNT(always); i++) {
-		_cleanup_(sim_object_unrefp) struct sim_object *there = sim_store_get(b->store, namespaces,
+		_cleanup_(api_object_unrefp) struct api_object *there = sim_store_get(b->store, namespaces,
 										      always[i]);
 
 		if (!there)
 			add_namespace(b, always[i]);
 	}
 	for (unsigned i = 0; i < b->registry->count; i++) {
-		struct sim_object *object;
+		struct api_object *object;
 		struct sim_view view;
 
 		if (!b->registry->items[i]->namespaced)
 			continue;
 		sim_store_view(b->store, b->registry->items[i], 0, &view, NULL);
 		while ((object = sim_view_next(&view))) {
-			_cleanup_(sim_object_unrefp) struct sim_object *there = NULL;
+			_cleanup_(api_object_unrefp) struct api_object *there = NULL;
 
 			if (object->namespace_len >= sizeof(name) ||
 			    (!strncmp(object->key, name, object->namespace_len) &&
@@ -410,35 +411,35 @@ complete_namespaces(struct builder *b)
 static void
 complete_nodes(struct builder *b)
 {
-	const struct sim_resource *pods = sim_registry_kind(b->registry, "v1", "Pod");
-	const struct sim_resource *nodes = sim_registry_kind(b->registry, "v1", "Node");
-	struct sim_object *object;
+	const struct api_resource *pods = api_registry_kind(b->registry, "v1", "Pod");
+	const struct api_resource *nodes = api_registry_kind(b->registry, "v1", "Node");
+	struct api_object *object;
 	struct sim_view view;
 
 	sim_store_view(b->store, pods, 0, &view, NULL);
 	while ((object = sim_view_next(&view))) {
-		const char *name = sim_object_field(object, 0); /* spec.nodeName */
-		_cleanup_(sim_object_unrefp) struct sim_object *there = name[0] ? sim_store_get(b->store,
+		const char *name = api_object_field(object, 0); /* spec.nodeName */
+		_cleanup_(api_object_unrefp) struct api_object *there = name[0] ? sim_store_get(b->store,
 												nodes, name)
 										: NULL;
-		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-		_cleanup_(sim_freep) char *ip = NULL;
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
+		_cleanup_(api_freep) char *ip = NULL;
 
 		if (there || !is_plain(name))
 			continue;
-		sim_object_edit(pods, object, &doc);
-		ip = sim_text_dup(sim_path(doc.root, "status.hostIP"));
+		api_object_edit(pods, object, &doc);
+		ip = api_text_dup(api_path(doc.root, "status.hostIP"));
 		add_node(b, name, is_plain(ip) ? ip : "10.0.0.1");
 	}
 	sim_view_done(&view);
 }
 
 void
-sim_cluster_complete(struct sim_registry *registry, struct sim_store *store, int64_t now, struct sim_rng *rng)
+sim_cluster_complete(struct api_registry *registry, struct sim_store *store, int64_t now, struct sim_rng *rng)
 {
 	struct builder b = {.registry = registry, .store = store, .rng = rng, .now = now};
 
 	complete_nodes(&b);
 	complete_namespaces(&b);
-	sim_buf_done(&b.text);
+	api_buf_done(&b.text);
 }

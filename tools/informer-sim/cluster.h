@@ -10,12 +10,12 @@
 #include "tools/informer-sim/object_store.h"
 
 /* Generate hosts->count nodes with pods_per_node pods on each, and what belongs to them. */
-void
-sim_cluster_generate(struct sim_registry *registry, struct sim_store *store, const struct sim_hosts *hosts,
-		     unsigned pods_per_node, int64_t now, struct sim_rng *rng);
+void sim_cluster_generate(struct api_registry *registry, struct sim_store *store,
+			  const struct sim_hosts *hosts, unsigned pods_per_node, int64_t now,
+			  struct sim_rng *rng);
 
 /* Add the Namespace and Node objects that stored objects name and nobody loaded. */
-void sim_cluster_complete(struct sim_registry *registry, struct sim_store *store, int64_t now,
+void sim_cluster_complete(struct api_registry *registry, struct sim_store *store, int64_t now,
 			  struct sim_rng *rng);
 
 #endif

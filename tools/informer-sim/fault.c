@@ -36,7 +36,7 @@ struct sim_faults {
 struct sim_faults *
 sim_faults_new(void)
 {
-	struct sim_faults *faults = sim_alloc(sizeof(*faults));
+	struct sim_faults *faults = api_alloc(sizeof(*faults));
 
 	memset(faults, 0, sizeof(*faults));
 	pthread_mutex_init(&faults->lock, NULL);
@@ -49,7 +49,7 @@ keep_text(struct sim_faults *faults, char *text)
 {
 	if (!text)
 		return;
-	faults->texts = sim_realloc(faults->texts, (faults->text_count + 1) * sizeof(*faults->texts));
+	faults->texts = api_realloc(faults->texts, (faults->text_count + 1) * sizeof(*faults->texts));
 	faults->texts[faults->text_count++] = text;
 }
 
@@ -89,8 +89,8 @@ sim_faults_clear(struct sim_faults *faults)
 static int
 add_line(struct sim_fault_rule *rules, unsigned *count, char *line, unsigned number, char **ret_error)
 {
-	_cleanup_(sim_freep) char *why = NULL;
-	struct sim_buf text = {0};
+	_cleanup_(api_freep) char *why = NULL;
+	struct api_buf text = {0};
 
 	line[strcspn(line, "#")] = '\0';
 	for (size_t len = strlen(line); len && strchr(" \t\r", line[len - 1]);)
@@ -99,22 +99,22 @@ add_line(struct sim_fault_rule *rules, unsigned *count, char *line, unsigned num
 	if (!line[0])
 		return 0;
 	if (*count == RULES_MAX)
-		sim_buf_printf(&text, "line %u: more than %d rules", number, RULES_MAX);
+		api_buf_printf(&text, "line %u: more than %d rules", number, RULES_MAX);
 	else if (sim_fault_rule_parse(line, &rules[*count], &why) == 0)
 		++*count;
 	else
-		sim_buf_printf(&text, "line %u: %s", number, why);
+		api_buf_printf(&text, "line %u: %s", number, why);
 	if (!text.len)
 		return 0;
-	*ret_error = sim_buf_take(&text);
+	*ret_error = api_buf_take(&text);
 	return -EINVAL;
 }
 
 int
 sim_faults_add(struct sim_faults *faults, const char *script, char **ret_error)
 {
-	_cleanup_(sim_freep) char *copy = sim_strndup(script, strlen(script));
-	struct sim_fault_rule *rules = sim_alloc(RULES_MAX * sizeof(*rules));
+	_cleanup_(api_freep) char *copy = api_strndup(script, strlen(script));
+	struct sim_fault_rule *rules = api_alloc(RULES_MAX * sizeof(*rules));
 	unsigned count = 0, number = 0;
 	char *rest = copy, *line;
 	int r = 0;
@@ -124,7 +124,7 @@ sim_faults_add(struct sim_faults *faults, const char *script, char **ret_error)
 		r = add_line(rules, &count, line, ++number, ret_error);
 	pthread_mutex_lock(&faults->lock);
 	if (r == 0 && faults->count + count > RULES_MAX) {
-		*ret_error = sim_strndup("there would be more than 64 rules", 33);
+		*ret_error = api_strndup("there would be more than 64 rules", 33);
 		r = -EINVAL;
 	}
 	if (r == 0 && count) {
@@ -141,11 +141,11 @@ sim_faults_add(struct sim_faults *faults, const char *script, char **ret_error)
 }
 
 void
-sim_faults_print(struct sim_faults *faults, struct sim_buf *buf)
+sim_faults_print(struct sim_faults *faults, struct api_buf *buf)
 {
 	pthread_mutex_lock(&faults->lock);
 	for (unsigned i = 0; i < faults->count; i++)
-		sim_buf_printf(buf, "%s  # %" PRIu64 "\n", faults->rules[i].text, faults->rules[i].acted);
+		api_buf_printf(buf, "%s  # %" PRIu64 "\n", faults->rules[i].text, faults->rules[i].acted);
 	pthread_mutex_unlock(&faults->lock);
 }
 
@@ -177,7 +177,7 @@ sim_faults_action(struct sim_faults *faults, const char *text, struct sim_fault 
 /* ---- which rule ------------------------------------------------------------ */
 
 static bool
-names_resource(const char *name, const struct sim_resource *resource)
+names_resource(const char *name, const struct api_resource *resource)
 {
 	if (!resource)
 		return false;
@@ -308,7 +308,7 @@ sim_faults_note_page(struct sim_faults *faults, const char *token, unsigned page
 	pthread_mutex_lock(&faults->lock);
 	slot = &faults->pages[faults->page_next++ % PAGES_MAX];
 	free(slot->token);
-	*slot = (struct page_token){sim_strndup(token, strlen(token)), page};
+	*slot = (struct page_token){api_strndup(token, strlen(token)), page};
 	pthread_mutex_unlock(&faults->lock);
 }
 

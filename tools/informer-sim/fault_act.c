@@ -8,7 +8,7 @@
 
 #include "tools/informer-sim/client_wait.h"
 #include "tools/informer-sim/listen.h"
-#include "tools/informer-sim/page.h"
+#include "tools/serving/page.h"
 #include "tools/informer-sim/reply.h"
 
 /* ---- what is answered -------------------------------------------------------- */
@@ -17,7 +17,7 @@ uint64_t
 sim_fault_stale_rv(const struct sim_request *request)
 {
 	uint64_t now = sim_store_rv(request->server->store),
-		 floor = sim_store_floor(request->server->store, request->resource);
+		 floor = sim_store_floor(request->server->store, request->api.resource);
 	uint64_t rv = now > request->stale ? now - request->stale : 1;
 
 	return rv > floor ? rv : floor;
@@ -38,27 +38,27 @@ sim_fault_restore(struct sim_server *server, uint64_t back)
 
 static void
 expired(struct sim_server *server, const struct sim_fault *fault, const char *verb, const char *rv,
-	struct sim_status *status)
+	struct api_status *status)
 {
 	const char *reason = fault->kind == SIM_FAULT_GONE ? "Gone" : "Expired";
 
 	if (!strncmp(verb, "WATCH", 5))
-		sim_status_set(status, 410, reason, "too old resource version: %s (%" PRIu64 ")",
+		api_status_set(status, 410, reason, "too old resource version: %s (%" PRIu64 ")",
 			       rv && rv[0] ? rv : "0", sim_store_rv(server->store));
 	else
-		sim_status_set(status, 410, reason, "The resourceVersion for the provided list is too old.");
+		api_status_set(status, 410, reason, "The resourceVersion for the provided list is too old.");
 }
 
 /* A client may know it by either of two signs. */
 static void
-too_large(struct sim_server *server, const struct sim_fault *fault, uint64_t asked, struct sim_status *status)
+too_large(struct sim_server *server, const struct sim_fault *fault, uint64_t asked, struct api_status *status)
 {
 	if (fault->code == SIM_TOO_LARGE_CAUSE) {
-		sim_status_set(status, 504, "Timeout", "Timeout: the cache lags behind");
-		sim_status_cause(status, "ResourceVersionTooLarge", NULL, "the cache lags behind");
+		api_status_set(status, 504, "Timeout", "Timeout: the cache lags behind");
+		api_status_cause(status, "ResourceVersionTooLarge", NULL, "the cache lags behind");
 		return;
 	}
-	sim_status_too_large_rv(status, asked, sim_store_rv(server->store));
+	api_status_too_large_rv(status, asked, sim_store_rv(server->store));
 	if (fault->code == SIM_TOO_LARGE_MESSAGE) {
 		for (unsigned i = 0; i < status->cause_count; i++)
 			free(status->causes[i].message);
@@ -68,8 +68,8 @@ too_large(struct sim_server *server, const struct sim_fault *fault, uint64_t ask
 
 void
 sim_fault_status(struct sim_server *server, const struct sim_fault *fault,
-		 const struct sim_resource *resource, const char *verb, const char *rv,
-		 struct sim_status *status)
+		 const struct api_resource *resource, const char *verb, const char *rv,
+		 struct api_status *status)
 {
 	static const struct {
 		int code;
@@ -96,11 +96,11 @@ sim_fault_status(struct sim_server *server, const struct sim_fault *fault,
 	} else if (fault->kind == SIM_FAULT_GONE || fault->code == 410) {
 		expired(server, fault, verb, rv, status);
 	} else {
-		sim_status_set(status, fault->code, "",
+		api_status_set(status, fault->code, "",
 			       "an error on the server has prevented the request from succeeding");
 		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 			if (words[i].code == fault->code)
-				sim_status_set(status, fault->code, words[i].reason, "%s", words[i].message);
+				api_status_set(status, fault->code, words[i].reason, "%s", words[i].message);
 		if (fault->code == 404 && resource)
 			status->has_details = true;
 	}
@@ -113,24 +113,24 @@ sim_fault_status(struct sim_server *server, const struct sim_fault *fault,
 static enum MHD_Result
 reply_status(struct sim_request *request, const struct sim_fault *fault, const char *verb)
 {
-	_cleanup_(sim_page_done) struct sim_page page = {0};
-	const char *token = sim_request_query(request, "continue");
+	_cleanup_(api_page_done) struct api_page page = {0};
+	const char *token = api_request_query(&request->api, "continue");
 
 	request->verb = !strcmp(verb, "WATCHLIST") ? "WATCH" : verb;
 	/* an expired page carries the token to go on inconsistently */
 	if (fault->kind == SIM_FAULT_STATUS && fault->code == 410 && request->page > 1 && token &&
-	    sim_page_decode(request, token, &page) == 0)
-		sim_page_expired(request, &page);
+	    api_page_decode(&request->api, token, &page) == 0)
+		api_page_expired(&request->api, &page);
 	else
-		sim_fault_status(request->server, fault, request->resource, verb,
-				 sim_request_query(request, "resourceVersion"), &request->status);
+		sim_fault_status(request->server, fault, request->api.resource, verb,
+				 api_request_query(&request->api, "resourceVersion"), &request->api.status);
 	return sim_reply_status(request);
 }
 
 static void
 note(const struct sim_request *request, const char *what)
 {
-	_cleanup_(sim_buf_done) struct sim_buf line = {0};
+	_cleanup_(api_buf_done) struct api_buf line = {0};
 
 	sim_request_print(request, &line);
 	sim_journal_add(&request->server->journal, "%s -> %s", line.data, what);
@@ -140,10 +140,10 @@ note(const struct sim_request *request, const char *what)
 static enum MHD_Result
 say(struct sim_request *request, const struct sim_fault *fault)
 {
-	struct sim_buf body = {0};
+	struct api_buf body = {0};
 
-	sim_buf_puts(&body, fault->text);
-	sim_buf_puts(&request->note, " said");
+	api_buf_puts(&body, fault->text);
+	api_buf_puts(&request->note, " said");
 	return sim_reply(request, 200, fault->text[0] == '<' ? "text/html" : "application/json", &body);
 }
 
@@ -151,11 +151,12 @@ bool
 sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 {
 	struct sim_server *server = request->server;
-	const char *verb = sim_request_verb(request), *token = sim_request_query(request, "continue");
+	const char *verb = api_request_verb(&request->api),
+		   *token = api_request_query(&request->api, "continue");
 	struct sim_fault_moment moment = {.verb = verb,
-					  .resource = request->resource,
-					  .namespace_ = request->namespace_,
-					  .rv = sim_request_query(request, "resourceVersion")};
+					  .resource = request->api.resource,
+					  .namespace_ = request->api.namespace_,
+					  .rv = api_request_query(&request->api, "resourceVersion")};
 	struct sim_fault fault;
 
 	if (!strcmp(verb, "LIST") && token && token[0])
@@ -182,7 +183,7 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 		if (fault.after_bytes)
 			break;
 		note(request, "frozen");
-		if (sim_fault_sleep(server, sim_request_socket(request), fault.ms))
+		if (sim_fault_sleep(server, api_request_socket(&request->api), fault.ms))
 			return false;
 		note(request, "the client went");
 		return true;
@@ -194,7 +195,7 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 	case SIM_FAULT_SLOW:
 		if (fault.amount)
 			break;
-		return !sim_fault_sleep(server, sim_request_socket(request), fault.ms);
+		return !sim_fault_sleep(server, api_request_socket(&request->api), fault.ms);
 	case SIM_FAULT_STALE:
 		if (!strncmp(verb, "WATCH", 5))
 			break;
@@ -213,10 +214,10 @@ sim_fault_request(struct sim_request *request, enum MHD_Result *ret_result)
 		request->plain = true;
 		return false;
 	case SIM_FAULT_NO_PROTOBUF:
-		request->no_protobuf = true;
+		request->api.offer.protobuf = false;
 		return false;
 	case SIM_FAULT_AS_JSON:
-		request->as_json = true;
+		request->api.offer.as_json = true;
 		return false;
 	case SIM_FAULT_UNENCODABLE:
 		request->unencodable = true;

@@ -88,13 +88,13 @@ struct MHD_Response *
 sim_fault_body(struct sim_request *request, uint64_t size, bool told, MHD_ContentReaderCallback reader,
 	       void *cls, MHD_ContentReaderFreeCallback free_cls)
 {
-	struct fault_body *b = sim_alloc(sizeof(*b));
+	struct fault_body *b = api_alloc(sizeof(*b));
 	struct MHD_Response *response;
 
 	*b = (struct fault_body){.server = request->server,
-				 .socket = sim_request_socket(request),
+				 .socket = api_request_socket(&request->api),
 				 .fault = request->fault,
-				 .protobuf = request->shape.protobuf,
+				 .protobuf = request->api.shape.protobuf,
 				 .at = request->fault.after_bytes && request->fault.after_bytes < size
 					       ? request->fault.after_bytes
 					       : size / 2,
@@ -107,6 +107,6 @@ sim_fault_body(struct sim_request *request, uint64_t size, bool told, MHD_Conten
 						     read_body, b, body_free);
 	if (!response)
 		body_free(b);
-	sim_buf_puts(&request->note, " damaged");
+	api_buf_puts(&request->note, " damaged");
 	return response;
 }

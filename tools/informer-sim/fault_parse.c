@@ -33,10 +33,10 @@ verb_of(const char *word)
 static bool
 is_action(const char *word)
 {
-	static const char *const names[] = {"refuse", "close", "end",	  "gone",  "too-large", "slow",
-					    "truncate", "invalid", "stale", "restore", "freeze", "hold",
-					    "say", "bookmark", "paginate", "plain", "no-protobuf",
-					    "as-json", "unencodable", "newer"};
+	static const char *const names[] = {"refuse", "close",       "end",     "gone",        "too-large",
+					    "slow",   "truncate",    "invalid", "stale",       "restore",
+					    "freeze", "hold",        "say",     "bookmark",    "paginate",
+					    "plain",  "no-protobuf", "as-json", "unencodable", "newer"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcasecmp(word, names[i]))
@@ -168,7 +168,7 @@ copy_word(struct sim_words *w)
 	const char *word = sim_words_peek(w);
 
 	w->next += word[0] != '\0';
-	return sim_strndup(word, strlen(word));
+	return api_strndup(word, strlen(word));
 }
 
 static int
@@ -207,7 +207,7 @@ condition(struct sim_words *w, struct sim_fault_rule *rule)
 		free(rule->rv);
 		if (is_keyword(sim_words_peek(w)))
 			return sim_words_refuse(w, "rv wants \"none\" or a resource version behind it");
-		rule->rv = sim_words_take(w, "none") ? sim_strndup("", 0) : copy_word(w);
+		rule->rv = sim_words_take(w, "none") ? api_strndup("", 0) : copy_word(w);
 		return 0;
 	}
 	if (sim_words_take(w, "page")) {
@@ -357,8 +357,8 @@ sim_fault_rule_done(struct sim_fault_rule *rule)
 int
 sim_fault_rule_parse(const char *line, struct sim_fault_rule *ret_rule, char **ret_error)
 {
-	_cleanup_(sim_freep) char *copy = sim_strndup(line, strlen(line));
-	struct sim_fault_rule rule = {.text = sim_strndup(line, strlen(line))};
+	_cleanup_(api_freep) char *copy = api_strndup(line, strlen(line));
+	struct sim_fault_rule rule = {.text = api_strndup(line, strlen(line))};
 	struct sim_words w = {.ret_error = ret_error};
 	int r;
 
@@ -382,7 +382,7 @@ sim_fault_rule_parse(const char *line, struct sim_fault_rule *ret_rule, char **r
 int
 sim_fault_action_parse(const char *line, struct sim_fault *ret_action, char **ret_error)
 {
-	_cleanup_(sim_freep) char *copy = sim_strndup(line, strlen(line));
+	_cleanup_(api_freep) char *copy = api_strndup(line, strlen(line));
 	struct sim_words w = {.ret_error = ret_error};
 	int r;
 

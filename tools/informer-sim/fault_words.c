@@ -17,7 +17,7 @@
 int
 sim_words_refuse(struct sim_words *w, const char *format, ...)
 {
-	struct sim_buf text = {0};
+	struct api_buf text = {0};
 	char *message = NULL;
 	va_list args;
 
@@ -25,12 +25,12 @@ sim_words_refuse(struct sim_words *w, const char *format, ...)
 	if (vasprintf(&message, format, args) < 0)
 		message = NULL;
 	va_end(args);
-	sim_buf_puts(&text, message ? message : "it cannot be read");
+	api_buf_puts(&text, message ? message : "it cannot be read");
 	free(message);
 	if (!*w->ret_error)
-		*w->ret_error = sim_buf_take(&text);
+		*w->ret_error = api_buf_take(&text);
 	else
-		sim_buf_done(&text);
+		api_buf_done(&text);
 	return -EINVAL;
 }
 
@@ -96,7 +96,7 @@ static char *
 take_said(char *line)
 {
 	char *say = strstr(line, "say "), *text;
-	struct sim_buf said = {0};
+	struct api_buf said = {0};
 	size_t len;
 
 	while (say && say != line && say[-1] != ' ' && say[-1] != '\t')
@@ -107,10 +107,10 @@ take_said(char *line)
 	len = without_count(text);
 	if (len == 0)
 		return NULL;
-	sim_buf_put(&said, text, len);
-	sim_buf_puts(&said, "\n");
+	api_buf_put(&said, text, len);
+	api_buf_puts(&said, "\n");
 	memmove(say + 4, text + len, strlen(text + len) + 1);
-	return sim_buf_take(&said);
+	return api_buf_take(&said);
 }
 
 int
@@ -137,4 +137,3 @@ sim_words_end(struct sim_words *w)
 		       ? sim_words_refuse(w, "nothing should follow here: \"%s\"", sim_words_peek(w))
 		       : 0;
 }
-

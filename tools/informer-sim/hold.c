@@ -15,7 +15,7 @@
 
 struct sim_held {
 	struct sim_held *next;
-	struct sim_buf name;
+	struct api_buf name;
 	bool answered;
 	struct sim_fault answer;
 };
@@ -62,7 +62,7 @@ sim_hold(struct sim_request *request, struct sim_fault *ret_fault)
 	holds->end = &held.next;
 	holds->count++;
 	while (!held.answered && !sim_store_stopped(request->server->store) &&
-	       !sim_hung_up(sim_request_socket(request))) {
+	       !sim_hung_up(api_request_socket(&request->api))) {
 		clock_gettime(CLOCK_REALTIME, &at);
 		at.tv_nsec += LOOK_NS;
 		at.tv_sec += at.tv_nsec / 1000000000;
@@ -72,7 +72,7 @@ sim_hold(struct sim_request *request, struct sim_fault *ret_fault)
 	if (!held.answered)
 		take_out(holds, &held);
 	pthread_mutex_unlock(&holds->lock);
-	sim_buf_done(&held.name);
+	api_buf_done(&held.name);
 	*ret_fault = held.answer;
 	return held.answered;
 }
@@ -106,10 +106,10 @@ sim_holds_count(struct sim_holds *holds)
 }
 
 void
-sim_holds_print(struct sim_holds *holds, struct sim_buf *buf)
+sim_holds_print(struct sim_holds *holds, struct api_buf *buf)
 {
 	pthread_mutex_lock(&holds->lock);
 	for (const struct sim_held *held = holds->first; held; held = held->next)
-		sim_buf_printf(buf, "%s\n", held->name.data);
+		api_buf_printf(buf, "%s\n", held->name.data);
 	pthread_mutex_unlock(&holds->lock);
 }

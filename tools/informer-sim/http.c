@@ -22,7 +22,7 @@
 static bool
 has_certificate(const struct sim_request *request)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection,
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->api.connection,
 								       MHD_CONNECTION_INFO_GNUTLS_SESSION);
 	unsigned status = 0;
 
@@ -40,7 +40,7 @@ authorized(const struct sim_request *request)
 		return true;
 	if (o->client_ca && has_certificate(request))
 		return true;
-	header = sim_request_header(request, "Authorization");
+	header = api_request_header(&request->api, "Authorization");
 	return o->token && header && !strncmp(header, "Bearer ", 7) && !strcmp(header + 7, o->token);
 }
 
@@ -59,35 +59,42 @@ handle(void *cls, struct MHD_Connection *connection, const char *url, const char
        const char *upload, size_t *upload_len, void **state)
 {
 	struct sim_request *request = *state;
+	struct sim_server *server = cls;
 
 	(void)version;
 	/* a server that is down answers on old connections neither */
-	if (!request && sim_listen_refusing(((struct sim_server *)cls)->listen))
+	if (!request && sim_listen_refusing(server->listen))
 		return MHD_NO;
 	if (!request) {
-		request = sim_alloc(sizeof(*request));
-		*request = (struct sim_request){
-			.server = cls, .connection = connection, .method = method, .url = url, .page = 1};
+		request = api_alloc(sizeof(*request));
+		*request = (struct sim_request){.server = server,
+						.page = 1,
+						.api = {.connection = connection,
+							.method = method,
+							.url = url,
+							.watch_list = !server->options.no_watch_list,
+							.offer = {.protobuf = !server->options.no_protobuf,
+								  .drop = server->options.drop_fields}}};
 		*state = request;
-		count(request->server, 1);
+		count(server, 1);
 		return MHD_YES;
 	}
 	if (*upload_len) {
 		if (request->body.len + *upload_len > SIM_BODY_MAX)
 			request->too_large = true;
 		else
-			sim_buf_put(&request->body, upload, *upload_len);
+			api_buf_put(&request->body, upload, *upload_len);
 		*upload_len = 0;
 		return MHD_YES;
 	}
-	request->url = url;
-	request->method = method;
+	request->api.url = url;
+	request->api.method = method;
 	if (!authorized(request)) {
-		sim_status_set(&request->status, 401, "Unauthorized", "Unauthorized");
+		api_status_set(&request->api.status, 401, "Unauthorized", "Unauthorized");
 		return sim_reply_status(request);
 	}
 	if (request->too_large) {
-		sim_status_set(&request->status, 413, "RequestEntityTooLarge",
+		api_status_set(&request->api.status, 413, "RequestEntityTooLarge",
 			       "Request entity too large: limit is %u", SIM_BODY_MAX);
 		return sim_reply_status(request);
 	}
@@ -105,9 +112,9 @@ completed(void *cls, struct MHD_Connection *connection, void **state, enum MHD_R
 	if (!request)
 		return;
 	count(request->server, -1);
-	sim_buf_done(&request->body);
-	sim_buf_done(&request->note);
-	sim_status_done(&request->status);
+	api_buf_done(&request->body);
+	api_buf_done(&request->note);
+	api_status_done(&request->api.status);
 	free(request);
 	*state = NULL;
 }

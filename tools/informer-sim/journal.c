@@ -50,12 +50,12 @@ sim_journal_add(struct sim_journal *journal, const char *format, ...)
 }
 
 void
-sim_journal_print(struct sim_journal *journal, struct sim_buf *buf)
+sim_journal_print(struct sim_journal *journal, struct api_buf *buf)
 {
 	pthread_mutex_lock(&journal->lock);
 	for (uint64_t at = journal->first; at < journal->next; at++) {
-		sim_buf_puts(buf, journal->lines[at % SIM_JOURNAL_LINES]);
-		sim_buf_puts(buf, "\n");
+		api_buf_puts(buf, journal->lines[at % SIM_JOURNAL_LINES]);
+		api_buf_puts(buf, "\n");
 	}
 	pthread_mutex_unlock(&journal->lock);
 }

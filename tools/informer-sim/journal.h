@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "tools/informer-sim/buf.h"
+#include "tools/serving/buf.h"
 
 #define SIM_JOURNAL_LINES 8192
 
@@ -26,16 +26,12 @@ struct sim_journal {
 	uint64_t first;
 };
 
-void
-sim_journal_init(struct sim_journal *journal);
-void
-sim_journal_done(struct sim_journal *journal);
-void
-sim_journal_add(struct sim_journal *journal, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void
-sim_journal_clear(struct sim_journal *journal);
+void sim_journal_init(struct sim_journal *journal);
+void sim_journal_done(struct sim_journal *journal);
+void sim_journal_add(struct sim_journal *journal, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void sim_journal_clear(struct sim_journal *journal);
 /* Append all lines. */
-void
-sim_journal_print(struct sim_journal *journal, struct sim_buf *buf);
+void sim_journal_print(struct sim_journal *journal, struct api_buf *buf);
 
 #endif

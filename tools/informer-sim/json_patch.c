@@ -13,20 +13,20 @@
 
 /* The parent of what a pointer names, and the last part of it, unescaped. */
 struct place {
-	struct sim_node *parent;
-	struct sim_node *at; /* NULL: there is nothing yet */
+	struct api_node *parent;
+	struct api_node *at; /* NULL: there is nothing yet */
 	char *name;
 };
 
 static int
 refuse(char **ret_error, const char *what, const char *path)
 {
-	struct sim_buf buf = {0};
+	struct api_buf buf = {0};
 
-	sim_buf_printf(&buf, "the server rejected our request due to an error in our request: %s: %.200s",
+	api_buf_printf(&buf, "the server rejected our request due to an error in our request: %s: %.200s",
 		       what, path);
 	free(*ret_error);
-	*ret_error = sim_buf_take(&buf);
+	*ret_error = api_buf_take(&buf);
 	return -EINVAL;
 }
 
@@ -44,16 +44,16 @@ unescape(char *part)
 	*out = '\0';
 }
 
-static struct sim_node *
-child_of(struct sim_node *parent, const char *name)
+static struct api_node *
+child_of(struct api_node *parent, const char *name)
 {
-	struct sim_node *item;
+	struct api_node *item;
 	unsigned long n;
 	char *end;
 
-	if (parent->type == SIM_OBJECT)
-		return sim_get(parent, name);
-	if (parent->type != SIM_ARRAY || !isdigit((unsigned char)name[0]))
+	if (parent->type == API_OBJECT)
+		return api_get(parent, name);
+	if (parent->type != API_ARRAY || !isdigit((unsigned char)name[0]))
 		return NULL;
 	n = strtoul(name, &end, 10);
 	for (item = *end ? NULL : parent->child; item && n; n--)
@@ -62,10 +62,10 @@ child_of(struct sim_node *parent, const char *name)
 }
 
 static int
-find(struct sim_doc *doc, const char *pointer, struct place *ret_place)
+find(struct api_doc *doc, const char *pointer, struct place *ret_place)
 {
-	_cleanup_(sim_freep) char *copy = sim_strndup(pointer, strlen(pointer));
-	struct sim_node *node = doc->root;
+	_cleanup_(api_freep) char *copy = api_strndup(pointer, strlen(pointer));
+	struct api_node *node = doc->root;
 	char *rest = copy, *part;
 
 	*ret_place = (struct place){0};
@@ -79,7 +79,7 @@ find(struct sim_doc *doc, const char *pointer, struct place *ret_place)
 		ret_place->parent = node;
 		node = child_of(node, part);
 		if (!rest)
-			ret_place->name = sim_strndup(part, strlen(part));
+			ret_place->name = api_strndup(part, strlen(part));
 	}
 	ret_place->at = node;
 	return 0;
@@ -87,34 +87,34 @@ find(struct sim_doc *doc, const char *pointer, struct place *ret_place)
 
 /* Put the value before `before`, or at the end. */
 static void
-insert(struct sim_node *array, const struct sim_node *before, struct sim_node *value)
+insert(struct api_node *array, const struct api_node *before, struct api_node *value)
 {
-	struct sim_node *all = array->child, *next;
+	struct api_node *all = array->child, *next;
 
 	array->child = array->last = NULL;
 	for (; all; all = next) {
 		next = all->next;
 		if (all == before)
-			sim_append(array, value);
-		sim_append(array, all);
+			api_append(array, value);
+		api_append(array, all);
 	}
 	if (!before)
-		sim_append(array, value);
+		api_append(array, value);
 }
 
 static int
-add(struct sim_doc *doc, const struct place *place, const struct sim_node *value)
+add(struct api_doc *doc, const struct place *place, const struct api_node *value)
 {
-	struct sim_node *copy = sim_clone(doc, value);
+	struct api_node *copy = api_clone(doc, value);
 
-	if (place->parent->type == SIM_OBJECT) {
-		sim_set(doc, place->parent, place->name, copy);
+	if (place->parent->type == API_OBJECT) {
+		api_set(doc, place->parent, place->name, copy);
 		return 0;
 	}
-	if (place->parent->type != SIM_ARRAY)
+	if (place->parent->type != API_ARRAY)
 		return -EINVAL;
 	if (!place->at && strcmp(place->name, "-") != 0 &&
-	    strtoul(place->name, NULL, 10) != sim_count(place->parent))
+	    strtoul(place->name, NULL, 10) != api_count(place->parent))
 		return -EINVAL;
 	copy->key = NULL;
 	insert(place->parent, place->at, copy);
@@ -124,23 +124,23 @@ add(struct sim_doc *doc, const struct place *place, const struct sim_node *value
 static void
 drop(const struct place *place)
 {
-	struct sim_node *all = place->parent->child, *next;
+	struct api_node *all = place->parent->child, *next;
 
 	place->parent->child = place->parent->last = NULL;
 	for (; all; all = next) {
 		next = all->next;
 		if (all != place->at)
-			sim_append(place->parent, all);
+			api_append(place->parent, all);
 	}
 }
 
 static int
-operation(struct sim_doc *doc, const struct sim_node *item, char **ret_error)
+operation(struct api_doc *doc, const struct api_node *item, char **ret_error)
 {
-	_cleanup_(sim_freep) char *op = sim_text_dup(sim_get(item, "op"));
-	_cleanup_(sim_freep) char *path = sim_text_dup(sim_get(item, "path"));
-	_cleanup_(sim_freep) char *from = sim_text_dup(sim_get(item, "from"));
-	const struct sim_node *value = sim_get(item, "value");
+	_cleanup_(api_freep) char *op = api_text_dup(api_get(item, "op"));
+	_cleanup_(api_freep) char *path = api_text_dup(api_get(item, "path"));
+	_cleanup_(api_freep) char *from = api_text_dup(api_get(item, "from"));
+	const struct api_node *value = api_get(item, "value");
 	struct place place = {0}, source = {0};
 	bool moves = !strcmp(op, "move") || !strcmp(op, "copy");
 	int r;
@@ -150,7 +150,7 @@ operation(struct sim_doc *doc, const struct sim_node *item, char **ret_error)
 		r = find(doc, from, &source);
 		if (r == 0 && (!source.parent || !source.at))
 			r = -ENOENT;
-		value = r == 0 ? sim_clone(doc, source.at) : NULL;
+		value = r == 0 ? api_clone(doc, source.at) : NULL;
 		if (r == 0 && !strcmp(op, "move")) {
 			drop(&source);
 			free(place.name);
@@ -164,11 +164,11 @@ operation(struct sim_doc *doc, const struct sim_node *item, char **ret_error)
 	else if (r == 0 && !place.at)
 		r = -ENOENT;
 	else if (r == 0 && !strcmp(op, "replace"))
-		sim_become(place.at, sim_clone(doc, value));
+		api_become(place.at, api_clone(doc, value));
 	else if (r == 0 && !strcmp(op, "remove"))
 		drop(&place);
 	else if (r == 0 && !strcmp(op, "test"))
-		r = value && sim_equal(place.at, value) ? 0 : -ESTALE;
+		r = value && api_equal(place.at, value) ? 0 : -ESTALE;
 	else if (r == 0)
 		r = -ENOTSUP;
 	free(place.name);
@@ -176,20 +176,20 @@ operation(struct sim_doc *doc, const struct sim_node *item, char **ret_error)
 	if (r == 0)
 		return 0;
 	return refuse(ret_error,
-		      r == -ENOENT   ? "there is nothing at this path"
-		      : r == -ESTALE ? "testing value failed at this path"
+		      r == -ENOENT    ? "there is nothing at this path"
+		      : r == -ESTALE  ? "testing value failed at this path"
 		      : r == -ENOTSUP ? "an unknown operation at this path"
 				      : "a bad operation at this path",
 		      path);
 }
 
 int
-sim_patch_json(struct sim_doc *doc, const struct sim_node *patch, char **ret_error)
+sim_patch_json(struct api_doc *doc, const struct api_node *patch, char **ret_error)
 {
 	*ret_error = NULL;
-	if (patch->type != SIM_ARRAY)
+	if (patch->type != API_ARRAY)
 		return refuse(ret_error, "it is no list of operations", "");
-	for (const struct sim_node *item = patch->child; item; item = item->next)
+	for (const struct api_node *item = patch->child; item; item = item->next)
 		if (operation(doc, item, ret_error) < 0)
 			return -EINVAL;
 	return 0;

@@ -11,7 +11,7 @@
 static struct sim_chunk *
 chunk_new(void)
 {
-	struct sim_chunk *chunk = sim_alloc(sizeof(*chunk));
+	struct sim_chunk *chunk = api_alloc(sizeof(*chunk));
 
 	atomic_init(&chunk->refs, 1);
 	chunk->count = 0;
@@ -24,7 +24,7 @@ chunk_unref(struct sim_chunk *chunk)
 	if (atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	for (unsigned i = 0; i < chunk->count; i++)
-		sim_object_unref(chunk->items[i]);
+		api_object_unref(chunk->items[i]);
 	free(chunk);
 }
 
@@ -39,7 +39,7 @@ chunk_own(struct sim_key_chunks *table, size_t i)
 	copy = chunk_new();
 	copy->count = chunk->count;
 	for (unsigned k = 0; k < chunk->count; k++)
-		copy->items[k] = sim_object_ref(chunk->items[k]);
+		copy->items[k] = api_object_ref(chunk->items[k]);
 	chunk_unref(chunk);
 	table->dir[i] = copy;
 	return copy;
@@ -88,7 +88,7 @@ sim_key_chunks_done(struct sim_key_chunks *table)
 	*table = (struct sim_key_chunks){0};
 }
 
-struct sim_object *
+struct api_object *
 sim_key_chunks_get(const struct sim_key_chunks *table, const char *key)
 {
 	const struct sim_chunk *chunk;
@@ -108,15 +108,15 @@ insert_chunk(struct sim_key_chunks *table, size_t at, struct sim_chunk *chunk)
 {
 	if (table->chunks == table->cap) {
 		table->cap = table->cap ? table->cap * 2 : 16;
-		table->dir = sim_realloc(table->dir, table->cap * sizeof(struct sim_chunk *));
+		table->dir = api_realloc(table->dir, table->cap * sizeof(struct sim_chunk *));
 	}
 	memmove(&table->dir[at + 1], &table->dir[at], (table->chunks - at) * sizeof(struct sim_chunk *));
 	table->dir[at] = chunk;
 	table->chunks++;
 }
 
-struct sim_object *
-sim_key_chunks_put(struct sim_key_chunks *table, struct sim_object *object)
+struct api_object *
+sim_key_chunks_put(struct sim_key_chunks *table, struct api_object *object)
 {
 	struct sim_chunk *chunk;
 	size_t which;
@@ -128,7 +128,7 @@ sim_key_chunks_put(struct sim_key_chunks *table, struct sim_object *object)
 	chunk = chunk_own(table, which);
 	at = find_item(chunk, object->key);
 	if (at < chunk->count && strcmp(chunk->items[at]->key, object->key) == 0) {
-		struct sim_object *old = chunk->items[at];
+		struct api_object *old = chunk->items[at];
 
 		chunk->items[at] = object;
 		return old;
@@ -140,7 +140,7 @@ sim_key_chunks_put(struct sim_key_chunks *table, struct sim_object *object)
 										  : SIM_CHUNK_MAX / 2;
 
 		upper->count = SIM_CHUNK_MAX - keep;
-		memcpy(upper->items, chunk->items + keep, upper->count * sizeof(struct sim_object *));
+		memcpy(upper->items, chunk->items + keep, upper->count * sizeof(struct api_object *));
 		chunk->count = keep;
 		insert_chunk(table, which + 1, upper);
 		if (at >= keep) {
@@ -148,18 +148,18 @@ sim_key_chunks_put(struct sim_key_chunks *table, struct sim_object *object)
 			at -= keep;
 		}
 	}
-	memmove(&chunk->items[at + 1], &chunk->items[at], (chunk->count - at) * sizeof(struct sim_object *));
+	memmove(&chunk->items[at + 1], &chunk->items[at], (chunk->count - at) * sizeof(struct api_object *));
 	chunk->items[at] = object;
 	chunk->count++;
 	table->count++;
 	return NULL;
 }
 
-struct sim_object *
+struct api_object *
 sim_key_chunks_remove(struct sim_key_chunks *table, const char *key)
 {
 	struct sim_chunk *chunk;
-	struct sim_object *old;
+	struct api_object *old;
 	size_t which;
 	unsigned at;
 
@@ -170,7 +170,7 @@ sim_key_chunks_remove(struct sim_key_chunks *table, const char *key)
 	at = find_item(chunk, key);
 	old = chunk->items[at];
 	chunk->count--;
-	memmove(&chunk->items[at], &chunk->items[at + 1], (chunk->count - at) * sizeof(struct sim_object *));
+	memmove(&chunk->items[at], &chunk->items[at + 1], (chunk->count - at) * sizeof(struct api_object *));
 	if (chunk->count == 0) {
 		chunk_unref(chunk);
 		table->chunks--;
@@ -181,7 +181,7 @@ sim_key_chunks_remove(struct sim_key_chunks *table, const char *key)
 	return old;
 }
 
-struct sim_object *
+struct api_object *
 sim_key_chunks_pick(const struct sim_key_chunks *table, size_t chunk, size_t item)
 {
 	const struct sim_chunk *chosen;
@@ -197,7 +197,7 @@ sim_key_chunks_snapshot(const struct sim_key_chunks *table, struct sim_snapshot 
 {
 	struct sim_snapshot snapshot = {.chunks = table->chunks, .count = table->count};
 
-	snapshot.dir = sim_alloc(table->chunks * sizeof(struct sim_chunk *));
+	snapshot.dir = api_alloc(table->chunks * sizeof(struct sim_chunk *));
 	for (size_t i = 0; i < table->chunks; i++) {
 		snapshot.dir[i] = table->dir[i];
 		atomic_fetch_add_explicit(&snapshot.dir[i]->refs, 1, memory_order_relaxed);
@@ -226,7 +226,7 @@ sim_snapshot_seek(const struct sim_snapshot *snapshot, const char *key)
 	return place;
 }
 
-struct sim_object *
+struct api_object *
 sim_snapshot_next(const struct sim_snapshot *snapshot, struct sim_place *place)
 {
 	while (place->chunk < snapshot->chunks) {

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/informer-sim/buf.h"
+#include "tools/serving/buf.h"
 #include "tools/informer-sim/sim_clock.h"
 
 #define BACKLOG 1024
@@ -61,7 +61,7 @@ sim_listen_new(const struct sockaddr *address, socklen_t len, struct sim_listen 
 
 	if (len > sizeof(l->address))
 		return -EINVAL;
-	l = sim_alloc(sizeof(*l));
+	l = api_alloc(sizeof(*l));
 	memset(l, 0, sizeof(*l));
 	memcpy(&l->address, address, len);
 	l->address_len = len;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "tools/informer-sim/crd.h"
+#include "tools/serving/time_text.h"
 
 static int __attribute__((format(printf, 3, 4)))
 fail(char **ret_error, int code, const char *format, ...)
@@ -31,7 +32,7 @@ fail(char **ret_error, int code, const char *format, ...)
 }
 
 static int
-bad_json(char **ret_error, const char *name, const char *text, const struct sim_doc_error *error)
+bad_json(char **ret_error, const char *name, const char *text, const struct api_doc_error *error)
 {
 	size_t line = 1;
 
@@ -44,62 +45,62 @@ bad_json(char **ret_error, const char *name, const char *text, const struct sim_
 /* ---- one object ----------------------------------------------------------- */
 
 /* The resource of an object with these two, which may be empty; declared if it is new. */
-static struct sim_resource *
-find_resource(struct sim_loader *loader, const struct sim_node *root, const char *api_version,
+static struct api_resource *
+find_resource(struct sim_loader *loader, const struct api_node *root, const char *api_version,
 	      const char *kind)
 {
-	const struct sim_node *namespace_ = sim_path(root, "metadata.namespace");
-	_cleanup_(sim_freep) char *group = NULL;
-	struct sim_resource *resource = NULL;
+	const struct api_node *namespace_ = api_path(root, "metadata.namespace");
+	_cleanup_(api_freep) char *group = NULL;
+	struct api_resource *resource = NULL;
 	const char *slash;
 
 	if (!kind[0])
-		return sim_path(root, "spec.containers") ? sim_registry_kind(loader->registry, "v1", "Pod")
+		return api_path(root, "spec.containers") ? api_registry_kind(loader->registry, "v1", "Pod")
 							 : NULL;
-	resource = sim_registry_kind(loader->registry, api_version[0] ? api_version : "v1", kind);
+	resource = api_registry_kind(loader->registry, api_version[0] ? api_version : "v1", kind);
 	if (resource || !api_version[0])
 		return resource;
 	slash = strchr(api_version, '/');
-	group = sim_strndup(api_version, slash ? (size_t)(slash - api_version) : 0);
-	if (sim_registry_add(loader->registry, group, slash ? slash + 1 : api_version, NULL, kind,
-			     namespace_ && namespace_->type == SIM_STRING, &resource) < 0)
+	group = api_strndup(api_version, slash ? (size_t)(slash - api_version) : 0);
+	if (api_registry_add(loader->registry, group, slash ? slash + 1 : api_version, NULL, kind,
+			     namespace_ && namespace_->type == API_STRING, &resource) < 0)
 		return NULL;
 	return resource;
 }
 
 static void
-complete(struct sim_loader *loader, const struct sim_resource *resource, struct sim_doc *doc)
+complete(struct sim_loader *loader, const struct api_resource *resource, struct api_doc *doc)
 {
-	struct sim_node *meta = sim_get(doc->root, "metadata");
-	char uid[SIM_UID_SIZE], text[SIM_TIME_SIZE];
+	struct api_node *meta = api_get(doc->root, "metadata");
+	char uid[SIM_UID_SIZE], text[API_TIME_SIZE];
 
-	if (!meta || meta->type != SIM_OBJECT)
-		return; /* sim_object_new says so */
-	if (resource->namespaced && !sim_get(meta, "namespace"))
-		sim_set_string(doc, meta, "namespace", "default");
-	if (!sim_get(meta, "name") && sim_get(meta, "generateName")) {
-		_cleanup_(sim_freep) char *prefix = sim_text_dup(sim_get(meta, "generateName"));
-		_cleanup_(sim_buf_done) struct sim_buf name = {0};
+	if (!meta || meta->type != API_OBJECT)
+		return; /* api_object_new says so */
+	if (resource->namespaced && !api_get(meta, "namespace"))
+		api_set_string(doc, meta, "namespace", "default");
+	if (!api_get(meta, "name") && api_get(meta, "generateName")) {
+		_cleanup_(api_freep) char *prefix = api_text_dup(api_get(meta, "generateName"));
+		_cleanup_(api_buf_done) struct api_buf name = {0};
 		char suffix[6];
 
 		sim_rng_suffix(loader->rng, suffix, 5);
-		sim_buf_printf(&name, "%s%s", prefix, suffix);
-		sim_set_string(doc, meta, "name", name.data);
+		api_buf_printf(&name, "%s%s", prefix, suffix);
+		api_set_string(doc, meta, "name", name.data);
 	}
-	if (!sim_get(meta, "uid")) {
+	if (!api_get(meta, "uid")) {
 		sim_rng_uid(loader->rng, uid);
-		sim_set_string(doc, meta, "uid", uid);
+		api_set_string(doc, meta, "uid", uid);
 	}
-	if (!sim_get(meta, "creationTimestamp")) {
-		sim_time_print(loader->now, text);
-		sim_set_string(doc, meta, "creationTimestamp", text);
+	if (!api_get(meta, "creationTimestamp")) {
+		api_time_print(loader->now, text);
+		api_set_string(doc, meta, "creationTimestamp", text);
 	}
 }
 
 static void
-store(struct sim_loader *loader, const struct sim_resource *resource, struct sim_object *object)
+store(struct sim_loader *loader, const struct api_resource *resource, struct api_object *object)
 {
-	struct sim_object *old;
+	struct api_object *old;
 
 	if (sim_store_create(loader->store, resource, object) == 0) {
 		loader->objects++;
@@ -111,25 +112,25 @@ store(struct sim_loader *loader, const struct sim_resource *resource, struct sim
 	sim_store_update(loader->store, resource, old, object);
 	if (sim_is_crd(resource))
 		sim_crd_serve(loader->registry, loader->store, resource, old, object);
-	sim_object_unref(old);
+	api_object_unref(old);
 	loader->replaced++;
 }
 
 /* The other replicas of a loaded pod. Names are drawn until one is free. */
 static void
-replicate(struct sim_loader *loader, const struct sim_resource *resource, const char *text, size_t len)
+replicate(struct sim_loader *loader, const struct api_resource *resource, const char *text, size_t len)
 {
 	for (unsigned i = 1; i < loader->replicas;) {
-		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-		_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
-		struct sim_doc_error error;
-		struct sim_object_error object_error;
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
+		_cleanup_(api_object_unrefp) struct api_object *object = NULL;
+		struct api_doc_error error;
+		struct api_object_error object_error;
 
-		if (sim_doc_parse(&doc, text, len, NULL, &error) < 0)
+		if (api_doc_parse(&doc, text, len, NULL, &error) < 0)
 			return; /* it was parsed before */
 		complete(loader, resource, &doc);
 		sim_replica_make(&doc, loader->hosts, loader->rng);
-		if (sim_object_new(resource, &doc, &object, &object_error) < 0)
+		if (api_object_new(resource, &doc, &object, &object_error) < 0)
 			return; /* nor can this be, once the first one was fine */
 		if (sim_store_create(loader->store, resource, object) == 0) {
 			loader->objects++;
@@ -143,21 +144,21 @@ static int
 load_object(struct sim_loader *loader, const char *name, const char *text, size_t begin, size_t end,
 	    const char *of_version, const char *of_kind, char **ret_error)
 {
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
-	_cleanup_(sim_freep) char *version = NULL;
-	_cleanup_(sim_freep) char *kind = NULL;
-	_cleanup_(sim_status_done) struct sim_status status = {0};
-	struct sim_object_error object_error;
-	struct sim_doc_error error;
-	struct sim_resource *resource;
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
+	_cleanup_(api_freep) char *version = NULL;
+	_cleanup_(api_freep) char *kind = NULL;
+	_cleanup_(api_status_done) struct api_status status = {0};
+	struct api_object_error object_error;
+	struct api_doc_error error;
+	struct api_resource *resource;
 
-	if (sim_doc_parse(&doc, text + begin, end - begin, NULL, &error) < 0) {
+	if (api_doc_parse(&doc, text + begin, end - begin, NULL, &error) < 0) {
 		error.offset += begin;
 		return bad_json(ret_error, name, text, &error);
 	}
-	version = sim_text_dup(sim_get(doc.root, "apiVersion"));
-	kind = sim_text_dup(sim_get(doc.root, "kind"));
+	version = api_text_dup(api_get(doc.root, "apiVersion"));
+	kind = api_text_dup(api_get(doc.root, "kind"));
 	resource = find_resource(loader, doc.root, kind[0] ? version : of_version, kind[0] ? kind : of_kind);
 	if (!resource)
 		return fail(ret_error, -EINVAL,
@@ -168,7 +169,7 @@ load_object(struct sim_loader *loader, const char *name, const char *text, size_
 	complete(loader, resource, &doc);
 	if (sim_is_crd(resource) && sim_crd_prepare(resource, &doc, &status) < 0)
 		return fail(ret_error, -EINVAL, "%s: object at byte %zu: %s", name, begin, status.message);
-	if (sim_object_new(resource, &doc, &object, &object_error) < 0)
+	if (api_object_new(resource, &doc, &object, &object_error) < 0)
 		return fail(ret_error, -EINVAL, "%s: %s at byte %zu: %s", name, resource->kind, begin,
 			    object_error.text);
 	store(loader, resource, object);
@@ -197,32 +198,32 @@ outline_done(struct outline *outline)
 static char *
 string_at(const char *text, size_t begin, size_t end)
 {
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	struct sim_doc_error error;
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	struct api_doc_error error;
 
-	if (sim_doc_parse(&doc, text + begin, end - begin, NULL, &error) < 0)
-		return sim_strndup("", 0);
-	return sim_text_dup(doc.root);
+	if (api_doc_parse(&doc, text + begin, end - begin, NULL, &error) < 0)
+		return api_strndup("", 0);
+	return api_text_dup(doc.root);
 }
 
 /* Read the members of the object at `begin`, which was checked, without building any. */
 static void
 read_outline(const char *text, size_t begin, size_t end, struct outline *ret)
 {
-	struct sim_doc_error error;
+	struct api_doc_error error;
 	size_t at = begin + 1, key_begin, key_end, value_begin, value_end;
 
 	*ret = (struct outline){0};
-	ret->version = sim_strndup("", 0);
-	ret->kind = sim_strndup("", 0);
+	ret->version = api_strndup("", 0);
+	ret->kind = api_strndup("", 0);
 	if (text[begin] != '{')
 		return;
-	while (sim_doc_skip(text, end, at, &key_begin, &key_end, &error) == 0) {
-		_cleanup_(sim_freep) char *key = string_at(text, key_begin, key_end);
+	while (api_doc_skip(text, end, at, &key_begin, &key_end, &error) == 0) {
+		_cleanup_(api_freep) char *key = string_at(text, key_begin, key_end);
 
 		for (at = key_end; text[at] != ':'; at++)
 			;
-		if (sim_doc_skip(text, end, at + 1, &value_begin, &value_end, &error) < 0)
+		if (api_doc_skip(text, end, at + 1, &value_begin, &value_end, &error) < 0)
 			return;
 		if (!strcmp(key, "kind")) {
 			free(ret->kind);
@@ -246,14 +247,14 @@ static int
 load_items(struct sim_loader *loader, const char *name, const char *text, size_t end,
 	   const struct outline *outline, char **ret_error)
 {
-	_cleanup_(sim_freep) char *kind = NULL;
+	_cleanup_(api_freep) char *kind = NULL;
 	size_t kind_len = strlen(outline->kind), at = outline->items_begin, begin, item_end;
-	struct sim_doc_error error;
+	struct api_doc_error error;
 	int r;
 
 	/* a PodList's items are Pods; a List's items say themselves what they are */
-	kind = sim_strndup(outline->kind, kind_len > 4 ? kind_len - 4 : 0);
-	while (sim_doc_skip(text, end, at, &begin, &item_end, &error) == 0) {
+	kind = api_strndup(outline->kind, kind_len > 4 ? kind_len - 4 : 0);
+	while (api_doc_skip(text, end, at, &begin, &item_end, &error) == 0) {
 		r = load_object(loader, name, text, begin, item_end, outline->version, kind, ret_error);
 		if (r < 0)
 			return r;
@@ -270,7 +271,7 @@ int
 sim_load_text(struct sim_loader *loader, const char *name, const char *text, size_t len, char **ret_error)
 {
 	size_t at = 0, begin, end;
-	struct sim_doc_error error;
+	struct api_doc_error error;
 
 	for (;;) {
 		_cleanup_(outline_done) struct outline outline = {0};
@@ -281,7 +282,7 @@ sim_load_text(struct sim_loader *loader, const char *name, const char *text, siz
 			at++;
 		if (at == len)
 			return 0;
-		if (sim_doc_skip(text, len, at, &begin, &end, &error) < 0)
+		if (api_doc_skip(text, len, at, &begin, &end, &error) < 0)
 			return bad_json(ret_error, name, text, &error);
 		read_outline(text, begin, end, &outline);
 		kind_len = strlen(outline.kind);
@@ -351,12 +352,12 @@ sim_load(struct sim_loader *loader, const char *path, char **ret_error)
 	if (count == 0)
 		r = fail(ret_error, -ENOENT, "%s: no *.json file in it", path);
 	for (int i = 0; i < count; i++) {
-		struct sim_buf file = {0};
+		struct api_buf file = {0};
 
-		sim_buf_printf(&file, "%s/%s", path, entries[i]->d_name);
+		api_buf_printf(&file, "%s/%s", path, entries[i]->d_name);
 		if (r == 0)
 			r = load_file(loader, file.data, ret_error);
-		sim_buf_done(&file);
+		api_buf_done(&file);
 		free(entries[i]);
 	}
 	free(entries);

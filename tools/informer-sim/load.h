@@ -14,12 +14,12 @@
 #include "tools/informer-sim/object_store.h"
 
 struct sim_loader {
-	struct sim_registry *registry;
+	struct api_registry *registry;
 	struct sim_store *store;
 	struct sim_rng *rng;
 	const struct sim_hosts *hosts; /* for replicas */
-	unsigned replicas;	       /* of each pod, the loaded one included; 0 as 1 */
-	int64_t now;		       /* creation time of what has none */
+	unsigned replicas;             /* of each pod, the loaded one included; 0 as 1 */
+	int64_t now;                   /* creation time of what has none */
 	/* counted */
 	size_t objects;
 	size_t replaced; /* loaded twice under one name: the later one counts */
@@ -30,11 +30,10 @@ struct sim_loader {
  *
  * Returns  0, or negative errno; *ret_error then says which file, where in it, and why (free it)
  */
-int
-sim_load(struct sim_loader *loader, const char *path, char **ret_error);
+int sim_load(struct sim_loader *loader, const char *path, char **ret_error);
 
 /* The same for a text; `name` stands for the file in messages. */
-int
-sim_load_text(struct sim_loader *loader, const char *name, const char *text, size_t len, char **ret_error);
+int sim_load_text(struct sim_loader *loader, const char *name, const char *text, size_t len,
+		  char **ret_error);
 
 #endif

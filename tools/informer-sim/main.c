@@ -22,7 +22,7 @@
 #include "tools/informer-sim/write_kubeconfig.h"
 
 static int
-load(const struct sim_options *options, struct sim_registry *registry, struct sim_store *store)
+load(const struct sim_options *options, struct api_registry *registry, struct sim_store *store)
 {
 	struct sim_rng rng = {options->seed};
 	struct sim_hosts hosts;
@@ -36,7 +36,7 @@ load(const struct sim_options *options, struct sim_registry *registry, struct si
 
 	sim_hosts_init(&hosts, options->nodes ? options->nodes : 200, &rng);
 	for (size_t i = 0; i < options->load.count && r == 0; i++) {
-		_cleanup_(sim_freep) char *error = NULL;
+		_cleanup_(api_freep) char *error = NULL;
 
 		r = sim_load(&loader, options->load.items[i], &error);
 		if (r < 0)
@@ -62,9 +62,9 @@ static int
 load_faults(const struct sim_options *options, struct sim_faults *faults)
 {
 	for (size_t i = 0; i < options->faults.count; i++) {
-		_cleanup_(sim_freep) char *error = NULL;
-		_cleanup_(sim_buf_done) struct sim_buf script = {0};
-		int r = sim_buf_read_file(&script, options->faults.items[i], 1 << 20);
+		_cleanup_(api_freep) char *error = NULL;
+		_cleanup_(api_buf_done) struct api_buf script = {0};
+		int r = api_buf_read_file(&script, options->faults.items[i], 1 << 20);
 
 		if (r < 0)
 			fprintf(stderr, "informer-sim: --faults %s: %s\n", options->faults.items[i],
@@ -114,7 +114,7 @@ int
 main(int argc, char **argv)
 {
 	struct sim_options options;
-	struct sim_registry registry;
+	struct api_registry registry;
 	struct sim_server server = {0};
 	sigset_t signals;
 	int r, signal_number;
@@ -134,7 +134,7 @@ main(int argc, char **argv)
 	sigaddset(&signals, SIGINT);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 
-	sim_registry_init(&registry);
+	api_registry_init(&registry);
 	r = sim_options_resources(&options, &registry);
 	if (r == 0)
 		r = sim_options_certs(&options);
@@ -163,7 +163,7 @@ main(int argc, char **argv)
 	sim_churn_free(server.churn);
 	sim_faults_free(server.faults);
 	sim_store_free(server.store);
-	sim_registry_done(&registry);
+	api_registry_done(&registry);
 	sim_options_done(&options);
 	return r == 0 ? 0 : 1;
 }

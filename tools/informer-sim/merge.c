@@ -12,44 +12,44 @@
 #include <string.h>
 
 /* What a patch puts where nothing was: itself without its nulls. */
-static struct sim_node *
-without_nulls(struct sim_doc *doc, const struct sim_node *patch)
+static struct api_node *
+without_nulls(struct api_doc *doc, const struct api_node *patch)
 {
-	struct sim_node *copy;
+	struct api_node *copy;
 
-	if (patch->type != SIM_OBJECT)
-		return sim_clone(doc, patch);
-	copy = sim_new(doc, SIM_OBJECT);
-	for (const struct sim_node *child = patch->child; child; child = child->next) {
-		struct sim_node *value;
+	if (patch->type != API_OBJECT)
+		return api_clone(doc, patch);
+	copy = api_new(doc, API_OBJECT);
+	for (const struct api_node *child = patch->child; child; child = child->next) {
+		struct api_node *value;
 
-		if (child->type == SIM_NULL)
+		if (child->type == API_NULL)
 			continue;
 		value = without_nulls(doc, child);
 		value->key = child->key;
 		value->key_len = child->key_len;
-		sim_append(copy, value);
+		api_append(copy, value);
 	}
 	return copy;
 }
 
-struct sim_node *
-sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch)
+struct api_node *
+sim_merge(struct api_doc *doc, struct api_node *target, const struct api_node *patch)
 {
-	if (patch->type != SIM_OBJECT || !target || target->type != SIM_OBJECT)
+	if (patch->type != API_OBJECT || !target || target->type != API_OBJECT)
 		return without_nulls(doc, patch);
-	for (const struct sim_node *child = patch->child; child; child = child->next) {
-		_cleanup_(sim_buf_done) struct sim_buf key = {0};
-		struct sim_node *old;
+	for (const struct api_node *child = patch->child; child; child = child->next) {
+		_cleanup_(api_buf_done) struct api_buf key = {0};
+		struct api_node *old;
 
-		sim_key(child, &key);
-		old = sim_get(target, key.data ? key.data : "");
-		if (child->type == SIM_NULL)
-			sim_remove(target, key.data ? key.data : "");
+		api_key(child, &key);
+		old = api_get(target, key.data ? key.data : "");
+		if (child->type == API_NULL)
+			api_remove(target, key.data ? key.data : "");
 		else if (old)
-			sim_become(old, sim_merge(doc, old, child));
+			api_become(old, sim_merge(doc, old, child));
 		else
-			sim_set(doc, target, key.data ? key.data : "", without_nulls(doc, child));
+			api_set(doc, target, key.data ? key.data : "", without_nulls(doc, child));
 	}
 	return target;
 }
@@ -61,24 +61,36 @@ sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *p
  * replaced whole.
  */
 static const char *
-merge_key(const char *list, const struct sim_node *patch)
+merge_key(const char *list, const struct api_node *patch)
 {
 	static const struct {
 		const char *list, *key;
 	} keys[] = {
-		{"containers", "name"},	      {"initContainers", "name"},   {"ephemeralContainers", "name"},
-		{"volumes", "name"},	      {"env", "name"},		    {"volumeMounts", "mountPath"},
-		{"volumeDevices", "devicePath"}, {"imagePullSecrets", "name"}, {"secrets", "name"},
-		{"hostAliases", "ip"},	      {"conditions", "type"},	    {"ownerReferences", "uid"},
-		{"addresses", "type"},	      {"podIPs", "ip"},		    {"hostIPs", "ip"},
-		{"finalizers", ""},	      {"topologySpreadConstraints", "topologyKey"},
-		{"resourceClaims", "name"},   {"claims", "name"},
+		{"containers", "name"},
+		{"initContainers", "name"},
+		{"ephemeralContainers", "name"},
+		{"volumes", "name"},
+		{"env", "name"},
+		{"volumeMounts", "mountPath"},
+		{"volumeDevices", "devicePath"},
+		{"imagePullSecrets", "name"},
+		{"secrets", "name"},
+		{"hostAliases", "ip"},
+		{"conditions", "type"},
+		{"ownerReferences", "uid"},
+		{"addresses", "type"},
+		{"podIPs", "ip"},
+		{"hostIPs", "ip"},
+		{"finalizers", ""},
+		{"topologySpreadConstraints", "topologyKey"},
+		{"resourceClaims", "name"},
+		{"claims", "name"},
 	};
 
 	/* a container's ports by containerPort, a service's by port */
 	if (!strcmp(list, "ports")) {
-		for (const struct sim_node *item = patch->child; item; item = item->next)
-			if (sim_get(item, "containerPort"))
+		for (const struct api_node *item = patch->child; item; item = item->next)
+			if (api_get(item, "containerPort"))
 				return "containerPort";
 		return "port";
 	}
@@ -89,78 +101,78 @@ merge_key(const char *list, const struct sim_node *patch)
 }
 
 static int
-refuse(char **ret_error, const char *what, const struct sim_node *node)
+refuse(char **ret_error, const char *what, const struct api_node *node)
 {
-	_cleanup_(sim_freep) char *text = sim_text_dup(node);
-	struct sim_buf buf = {0};
+	_cleanup_(api_freep) char *text = api_text_dup(node);
+	struct api_buf buf = {0};
 
-	sim_buf_printf(&buf, "%s%.100s", what, text);
+	api_buf_printf(&buf, "%s%.100s", what, text);
 	free(*ret_error);
-	*ret_error = sim_buf_take(&buf);
+	*ret_error = api_buf_take(&buf);
 	return -EINVAL;
 }
 
-static int
-merge_object(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch, char **ret_error);
+static int merge_object(struct api_doc *doc, struct api_node *target, const struct api_node *patch,
+			char **ret_error);
 
 static void
-drop_element(struct sim_node *array, const struct sim_node *which)
+drop_element(struct api_node *array, const struct api_node *which)
 {
-	struct sim_node *all = array->child, *next;
+	struct api_node *all = array->child, *next;
 
 	array->child = array->last = NULL;
 	for (; all; all = next) {
 		next = all->next;
 		if (all != which)
-			sim_append(array, all);
+			api_append(array, all);
 	}
 }
 
-static struct sim_node *
-find_element(const struct sim_node *array, const char *key, const struct sim_node *like)
+static struct api_node *
+find_element(const struct api_node *array, const char *key, const struct api_node *like)
 {
-	const struct sim_node *want = key[0] ? sim_get(like, key) : like;
+	const struct api_node *want = key[0] ? api_get(like, key) : like;
 
-	for (struct sim_node *item = want ? array->child : NULL; item; item = item->next) {
-		const struct sim_node *have = key[0] ? sim_get(item, key) : item;
+	for (struct api_node *item = want ? array->child : NULL; item; item = item->next) {
+		const struct api_node *have = key[0] ? api_get(item, key) : item;
 
-		if (have && sim_equal(have, want))
+		if (have && api_equal(have, want))
 			return item;
 	}
 	return NULL;
 }
 
 static int
-merge_list(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch, const char *key,
+merge_list(struct api_doc *doc, struct api_node *target, const struct api_node *patch, const char *key,
 	   char **ret_error)
 {
-	for (const struct sim_node *item = patch->child; item; item = item->next)
-		if (sim_is(sim_get(item, "$patch"), "replace"))
+	for (const struct api_node *item = patch->child; item; item = item->next)
+		if (api_is(api_get(item, "$patch"), "replace"))
 			target->child = target->last = NULL;
-	for (const struct sim_node *item = patch->child; item; item = item->next) {
-		struct sim_node *old = find_element(target, key, item);
-		const struct sim_node *directive = sim_get(item, "$patch");
+	for (const struct api_node *item = patch->child; item; item = item->next) {
+		struct api_node *old = find_element(target, key, item);
+		const struct api_node *directive = api_get(item, "$patch");
 		int r;
 
-		if (sim_is(directive, "delete")) {
+		if (api_is(directive, "delete")) {
 			if (old)
 				drop_element(target, old);
 			continue;
 		}
-		if (sim_is(directive, "replace"))
+		if (api_is(directive, "replace"))
 			continue; /* it only said so */
-		if (key[0] && item->type == SIM_OBJECT && !sim_get(item, key))
+		if (key[0] && item->type == API_OBJECT && !api_get(item, key))
 			return refuse(ret_error,
-				      "map does not contain declared merge key: ", sim_new_string(doc, key));
-		if (old && item->type != SIM_OBJECT)
+				      "map does not contain declared merge key: ", api_new_string(doc, key));
+		if (old && item->type != API_OBJECT)
 			continue;
-		if (!old && item->type != SIM_OBJECT) {
-			sim_append(target, sim_clone(doc, item));
+		if (!old && item->type != API_OBJECT) {
+			api_append(target, api_clone(doc, item));
 			continue;
 		}
 		if (!old) {
-			old = sim_new(doc, SIM_OBJECT);
-			sim_append(target, old);
+			old = api_new(doc, API_OBJECT);
+			api_append(target, old);
 		}
 		r = merge_object(doc, old, item, ret_error);
 		if (r < 0)
@@ -170,12 +182,12 @@ merge_list(struct sim_doc *doc, struct sim_node *target, const struct sim_node *
 }
 
 static size_t
-place_of(const struct sim_node *list, const char *key, const struct sim_node *like)
+place_of(const struct api_node *list, const char *key, const struct api_node *like)
 {
-	const struct sim_node *found = find_element(list, key, like);
+	const struct api_node *found = find_element(list, key, like);
 	size_t at = 0;
 
-	for (const struct sim_node *item = list->child; item != found; item = item->next)
+	for (const struct api_node *item = list->child; item != found; item = item->next)
 		at++;
 	return found ? at : SIZE_MAX;
 }
@@ -185,162 +197,162 @@ place_of(const struct sim_node *list, const char *key, const struct sim_node *li
  * the rest but for what both stood behind before.
  */
 static void
-arrange(struct sim_node *list, const struct sim_node *patch, const struct sim_node *before, const char *key)
+arrange(struct api_node *list, const struct api_node *patch, const struct api_node *before, const char *key)
 {
-	struct sim_node named = {.type = SIM_ARRAY}, rest = {.type = SIM_ARRAY}, *next;
+	struct api_node named = {.type = API_ARRAY}, rest = {.type = API_ARRAY}, *next;
 
-	for (const struct sim_node *item = patch->child; item; item = item->next) {
-		struct sim_node *found = find_element(list, key, item);
+	for (const struct api_node *item = patch->child; item; item = item->next) {
+		struct api_node *found = find_element(list, key, item);
 
 		if (!found)
 			continue;
 		drop_element(list, found);
-		sim_append(&named, found);
+		api_append(&named, found);
 	}
-	for (struct sim_node *item = list->child; item; item = next) {
+	for (struct api_node *item = list->child; item; item = next) {
 		next = item->next;
-		sim_append(&rest, item);
+		api_append(&rest, item);
 	}
 	list->child = list->last = NULL;
 	while (named.child || rest.child) {
 		size_t ours = named.child ? place_of(before, key, named.child) : SIZE_MAX;
 		size_t theirs = rest.child ? place_of(before, key, rest.child) : SIZE_MAX;
 		bool take_rest = !named.child || (rest.child && ours != SIZE_MAX && theirs < ours);
-		struct sim_node *from = take_rest ? &rest : &named, *first = from->child;
+		struct api_node *from = take_rest ? &rest : &named, *first = from->child;
 
 		drop_element(from, first);
-		sim_append(list, first);
+		api_append(list, first);
 	}
 }
 
 /* Elements that the order names come in it, the others behind them as they stood. */
 static void
-set_order(struct sim_node *list, const struct sim_node *order, const char *key)
+set_order(struct api_node *list, const struct api_node *order, const char *key)
 {
-	struct sim_node ordered = {.type = SIM_ARRAY};
+	struct api_node ordered = {.type = API_ARRAY};
 
-	for (const struct sim_node *item = order->child; item; item = item->next) {
-		struct sim_node *found = find_element(list, key, item);
+	for (const struct api_node *item = order->child; item; item = item->next) {
+		struct api_node *found = find_element(list, key, item);
 
 		if (!found)
 			continue;
 		drop_element(list, found);
-		sim_append(&ordered, found);
+		api_append(&ordered, found);
 	}
 	while (list->child) {
-		struct sim_node *first = list->child;
+		struct api_node *first = list->child;
 
 		drop_element(list, first);
-		sim_append(&ordered, first);
+		api_append(&ordered, first);
 	}
 	list->child = ordered.child;
 	list->last = ordered.last;
 }
 
 static void
-retain_keys(struct sim_node *target, const struct sim_node *names)
+retain_keys(struct api_node *target, const struct api_node *names)
 {
-	struct sim_node *all = target->child, *next;
+	struct api_node *all = target->child, *next;
 
 	target->child = target->last = NULL;
 	for (; all; all = next) {
-		_cleanup_(sim_buf_done) struct sim_buf key = {0};
+		_cleanup_(api_buf_done) struct api_buf key = {0};
 		bool kept = false;
 
 		next = all->next;
-		sim_key(all, &key);
-		for (const struct sim_node *name = names->child; name; name = name->next)
-			kept |= sim_is(name, key.data ? key.data : "");
+		api_key(all, &key);
+		for (const struct api_node *name = names->child; name; name = name->next)
+			kept |= api_is(name, key.data ? key.data : "");
 		if (kept)
-			sim_append(target, all);
+			api_append(target, all);
 	}
 }
 
 /* One member that is no directive. */
 static int
-merge_member(struct sim_doc *doc, struct sim_node *target, const char *name, const struct sim_node *value,
+merge_member(struct api_doc *doc, struct api_node *target, const char *name, const struct api_node *value,
 	     char **ret_error)
 {
-	struct sim_node *old = sim_get(target, name);
+	struct api_node *old = api_get(target, name);
 	const char *key;
 
-	if (value->type == SIM_NULL) {
-		sim_remove(target, name);
+	if (value->type == API_NULL) {
+		api_remove(target, name);
 		return 0;
 	}
-	if (value->type != SIM_OBJECT && value->type != SIM_ARRAY) {
-		sim_set(doc, target, name, sim_clone(doc, value));
+	if (value->type != API_OBJECT && value->type != API_ARRAY) {
+		api_set(doc, target, name, api_clone(doc, value));
 		return 0;
 	}
-	key = value->type == SIM_ARRAY ? merge_key(name, value) : NULL;
-	if (value->type == SIM_ARRAY && !key) {
-		sim_set(doc, target, name, sim_clone(doc, value));
+	key = value->type == API_ARRAY ? merge_key(name, value) : NULL;
+	if (value->type == API_ARRAY && !key) {
+		api_set(doc, target, name, api_clone(doc, value));
 		return 0;
 	}
 	if (!old || old->type != value->type) {
-		sim_set(doc, target, name, sim_new(doc, value->type));
-		old = sim_get(target, name);
+		api_set(doc, target, name, api_new(doc, value->type));
+		old = api_get(target, name);
 	}
 	if (key) {
-		const struct sim_node *before = sim_clone(doc, old);
+		const struct api_node *before = api_clone(doc, old);
 		int r = merge_list(doc, old, value, key, ret_error);
 
 		if (r == 0)
 			arrange(old, value, before, key);
 		return r;
 	}
-	if (sim_is(sim_get(value, "$patch"), "delete")) {
-		sim_remove(target, name);
+	if (api_is(api_get(value, "$patch"), "delete")) {
+		api_remove(target, name);
 		return 0;
 	}
 	return merge_object(doc, old, value, ret_error);
 }
 
 static int
-directive(struct sim_node *target, const char *name, const struct sim_node *value, char **ret_error)
+directive(struct api_node *target, const char *name, const struct api_node *value, char **ret_error)
 {
 	static const char order[] = "$setElementOrder/", delete[] = "$deleteFromPrimitiveList/";
 	const char *list_name = strchr(name, '/');
-	struct sim_node *list = list_name ? sim_get(target, list_name + 1) : NULL;
+	struct api_node *list = list_name ? api_get(target, list_name + 1) : NULL;
 	const char *key;
 
 	if (!strcmp(name, "$patch") || !strcmp(name, "$retainKeys"))
 		return 0; /* done before the members */
-	if (value->type != SIM_ARRAY)
+	if (value->type != API_ARRAY)
 		return refuse(ret_error, "a directive wants a list: ", NULL);
 	if (!strncmp(name, order, sizeof(order) - 1)) {
-		key = list && list->type == SIM_ARRAY ? merge_key(list_name + 1, value) : NULL;
+		key = list && list->type == API_ARRAY ? merge_key(list_name + 1, value) : NULL;
 		if (key)
 			set_order(list, value, key);
 	} else if (!strncmp(name, delete, sizeof(delete) - 1)) {
-		for (const struct sim_node *item = value->child; list && list->type == SIM_ARRAY && item;
+		for (const struct api_node *item = value->child; list && list->type == API_ARRAY && item;
 		     item = item->next)
-			for (struct sim_node *old; (old = find_element(list, "", item));)
+			for (struct api_node *old; (old = find_element(list, "", item));)
 				drop_element(list, old);
 	}
 	return 0;
 }
 
 static int
-merge_object(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch, char **ret_error)
+merge_object(struct api_doc *doc, struct api_node *target, const struct api_node *patch, char **ret_error)
 {
-	const struct sim_node *how = sim_get(patch, "$patch"), *retain = sim_get(patch, "$retainKeys");
+	const struct api_node *how = api_get(patch, "$patch"), *retain = api_get(patch, "$retainKeys");
 
-	if (how && !sim_is(how, "replace") && !sim_is(how, "merge") && !sim_is(how, "delete"))
+	if (how && !api_is(how, "replace") && !api_is(how, "merge") && !api_is(how, "delete"))
 		return refuse(ret_error, "Unknown patch type found: ", how);
-	if (sim_is(how, "replace") || sim_is(how, "delete"))
+	if (api_is(how, "replace") || api_is(how, "delete"))
 		target->child = target->last = NULL;
 	if (retain)
 		retain_keys(target, retain);
 	/* the members first, then what is said about their order */
 	for (int pass = 0; pass < 2; pass++) {
-		for (const struct sim_node *child = patch->child; child; child = child->next) {
-			_cleanup_(sim_buf_done) struct sim_buf name = {0};
+		for (const struct api_node *child = patch->child; child; child = child->next) {
+			_cleanup_(api_buf_done) struct api_buf name = {0};
 			bool is_directive;
 			int r = 0;
 
-			sim_key(child, &name);
-			sim_buf_puts(&name, "");
+			api_key(child, &name);
+			api_buf_puts(&name, "");
 			is_directive = name.data[0] == '$';
 			if (!is_directive && pass == 0)
 				r = merge_member(doc, target, name.data, child, ret_error);
@@ -354,7 +366,7 @@ merge_object(struct sim_doc *doc, struct sim_node *target, const struct sim_node
 }
 
 int
-sim_merge_strategic(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch,
+sim_merge_strategic(struct api_doc *doc, struct api_node *target, const struct api_node *patch,
 		    char **ret_error)
 {
 	*ret_error = NULL;

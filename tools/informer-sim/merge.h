@@ -6,11 +6,10 @@
 #ifndef TOOLS_INFORMER_SIM_MERGE_H
 #define TOOLS_INFORMER_SIM_MERGE_H
 
-#include "tools/informer-sim/doc.h"
+#include "tools/serving/doc.h"
 
 /* JSON merge patch (RFC 7386): returns the patched target, which may be a new node. `target` may be NULL. */
-struct sim_node *
-sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch);
+struct api_node *sim_merge(struct api_doc *doc, struct api_node *target, const struct api_node *patch);
 
 /*
  * Strategic merge patch: as a merge patch, but lists that have a merge key (containers by name) are merged by
@@ -18,7 +17,7 @@ sim_merge(struct sim_doc *doc, struct sim_node *target, const struct sim_node *p
  *
  * Returns  0, or -EINVAL with a sentence in *ret_error (free it): a directive that is none
  */
-int sim_merge_strategic(struct sim_doc *doc, struct sim_node *target, const struct sim_node *patch,
+int sim_merge_strategic(struct api_doc *doc, struct api_node *target, const struct api_node *patch,
 			char **ret_error);
 
 /*
@@ -26,7 +25,6 @@ int sim_merge_strategic(struct sim_doc *doc, struct sim_node *target, const stru
  *
  * Returns  0, or -EINVAL with a sentence in *ret_error (free it); the document is then half patched
  */
-int
-sim_patch_json(struct sim_doc *doc, const struct sim_node *patch, char **ret_error);
+int sim_patch_json(struct api_doc *doc, const struct api_node *patch, char **ret_error);
 
 #endif

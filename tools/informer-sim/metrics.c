@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/informer-sim/buf.h"
+#include "tools/serving/buf.h"
 
 void
 sim_metrics_init(struct sim_metrics *metrics)
@@ -26,7 +26,7 @@ sim_metrics_done(struct sim_metrics *metrics)
 }
 
 void
-sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource,
+sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct api_resource *resource,
 		  unsigned code)
 {
 	size_t i;
@@ -39,7 +39,7 @@ sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct si
 			break;
 	}
 	if (i == metrics->count) {
-		metrics->counters = sim_realloc(metrics->counters, (i + 1) * sizeof(*metrics->counters));
+		metrics->counters = api_realloc(metrics->counters, (i + 1) * sizeof(*metrics->counters));
 		metrics->counters[i] = (struct sim_counter){.verb = verb, .resource = resource, .code = code};
 		metrics->count++;
 	}
@@ -48,16 +48,16 @@ sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct si
 }
 
 void
-sim_metrics_print(struct sim_metrics *metrics, struct sim_buf *buf)
+sim_metrics_print(struct sim_metrics *metrics, struct api_buf *buf)
 {
-	sim_buf_puts(buf,
+	api_buf_puts(buf,
 		     "# HELP apiserver_request_total Counter of apiserver requests broken out for each verb, "
 		     "resource and HTTP response code.\n# TYPE apiserver_request_total counter\n");
 	pthread_mutex_lock(&metrics->lock);
 	for (size_t i = 0; i < metrics->count; i++) {
 		const struct sim_counter *c = &metrics->counters[i];
 
-		sim_buf_printf(
+		api_buf_printf(
 			buf, "apiserver_request_total{verb=\"%s\",resource=\"%s\",code=\"%u\"} %" PRIu64 "\n",
 			c->verb, c->resource->plural, c->code, c->count);
 	}

@@ -13,11 +13,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "tools/informer-sim/served_resource.h"
+#include "tools/serving/served_resource.h"
 
 struct sim_counter {
 	const char *verb; /* a literal */
-	const struct sim_resource *resource;
+	const struct api_resource *resource;
 	unsigned code;
 	uint64_t count;
 };
@@ -28,16 +28,13 @@ struct sim_metrics {
 	size_t count;
 };
 
-void
-sim_metrics_init(struct sim_metrics *metrics);
-void
-sim_metrics_done(struct sim_metrics *metrics);
-void sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct sim_resource *resource,
+void sim_metrics_init(struct sim_metrics *metrics);
+void sim_metrics_done(struct sim_metrics *metrics);
+void sim_metrics_count(struct sim_metrics *metrics, const char *verb, const struct api_resource *resource,
 		       unsigned code);
 
-struct sim_buf;
+struct api_buf;
 /* Append the counters in Prometheus' text format. */
-void
-sim_metrics_print(struct sim_metrics *metrics, struct sim_buf *buf);
+void sim_metrics_print(struct sim_metrics *metrics, struct api_buf *buf);
 
 #endif

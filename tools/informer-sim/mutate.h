@@ -16,9 +16,8 @@ struct sim_mutation {
 };
 
 /* The hosts of the Node objects that are there; made-up ones if there are none. */
-void
-sim_mutate_hosts(struct sim_store *store, const struct sim_resource *nodes, struct sim_hosts *ret_hosts,
-		 struct sim_rng *rng);
+void sim_mutate_hosts(struct sim_store *store, const struct api_resource *nodes, struct sim_hosts *ret_hosts,
+		      struct sim_rng *rng);
 
 /*
  * The three updates return whether there was anything to change.
@@ -27,17 +26,12 @@ sim_mutate_hosts(struct sim_store *store, const struct sim_resource *nodes, stru
  * node   its heartbeat
  * slice  an endpoint turns ready, or not
  */
-bool
-sim_mutate_pod(struct sim_doc *pod, struct sim_mutation *mutation);
-bool
-sim_mutate_node(struct sim_doc *node, struct sim_mutation *mutation);
-bool
-sim_mutate_slice(struct sim_doc *slice, struct sim_mutation *mutation);
+bool sim_mutate_pod(struct api_doc *pod, struct sim_mutation *mutation);
+bool sim_mutate_node(struct api_doc *node, struct sim_mutation *mutation);
+bool sim_mutate_slice(struct api_doc *slice, struct sim_mutation *mutation);
 /* A replica becomes a pod that was just created: Pending, without addresses. */
-void
-sim_mutate_fresh(struct sim_doc *pod, struct sim_mutation *mutation);
+void sim_mutate_fresh(struct api_doc *pod, struct sim_mutation *mutation);
 /* Give it a deletionTimestamp. Returns false if it has one. */
-bool
-sim_mutate_terminating(struct sim_doc *pod, struct sim_mutation *mutation);
+bool sim_mutate_terminating(struct api_doc *pod, struct sim_mutation *mutation);
 
 #endif

@@ -79,29 +79,29 @@ wrong_value(const char *value)
 }
 
 static int
-refuse(const struct sim_resource *resource, const char *name, const char *field, const char *what,
-       const char *why, struct sim_status *status)
+refuse(const struct api_resource *resource, const char *name, const char *field, const char *what,
+       const char *why, struct api_status *status)
 {
-	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	_cleanup_(api_buf_done) struct api_buf text = {0};
 
-	sim_buf_printf(&text, "Invalid value: \"%.250s\": %s", what, why);
-	return sim_status_invalid(status, resource, name, "FieldValueInvalid", field, text.data);
+	api_buf_printf(&text, "Invalid value: \"%.250s\": %s", what, why);
+	return api_status_invalid(status, resource, name, "FieldValueInvalid", field, text.data);
 }
 
 static int
-check(const struct sim_resource *resource, const struct sim_node *pairs, bool is_label, const char *name,
-      struct sim_status *status)
+check(const struct api_resource *resource, const struct api_node *pairs, bool is_label, const char *name,
+      struct api_status *status)
 {
 	const char *field = is_label ? "metadata.labels" : "metadata.annotations";
 
-	for (const struct sim_node *pair = pairs && pairs->type == SIM_OBJECT ? pairs->child : NULL; pair;
+	for (const struct api_node *pair = pairs && pairs->type == API_OBJECT ? pairs->child : NULL; pair;
 	     pair = pair->next) {
-		_cleanup_(sim_buf_done) struct sim_buf key = {0};
-		_cleanup_(sim_freep) char *value = sim_text_dup(pair);
+		_cleanup_(api_buf_done) struct api_buf key = {0};
+		_cleanup_(api_freep) char *value = api_text_dup(pair);
 		const char *why;
 
-		sim_key(pair, &key);
-		sim_buf_put(&key, "", 0); /* ended by a zero byte, also when it is empty */
+		api_key(pair, &key);
+		api_buf_put(&key, "", 0); /* ended by a zero byte, also when it is empty */
 		why = wrong_key(key.data, is_label);
 		if (why)
 			return refuse(resource, name, field, key.data, why, status);
@@ -113,10 +113,10 @@ check(const struct sim_resource *resource, const struct sim_node *pairs, bool is
 }
 
 int
-sim_names_check(const struct sim_resource *resource, const struct sim_node *meta, const char *name,
-		struct sim_status *status)
+sim_names_check(const struct api_resource *resource, const struct api_node *meta, const char *name,
+		struct api_status *status)
 {
-	int r = check(resource, sim_get(meta, "labels"), true, name, status);
+	int r = check(resource, api_get(meta, "labels"), true, name, status);
 
-	return r < 0 ? r : check(resource, sim_get(meta, "annotations"), false, name, status);
+	return r < 0 ? r : check(resource, api_get(meta, "annotations"), false, name, status);
 }

@@ -6,9 +6,9 @@
 #ifndef TOOLS_INFORMER_SIM_NAMES_H
 #define TOOLS_INFORMER_SIM_NAMES_H
 
-#include "tools/informer-sim/doc.h"
-#include "tools/informer-sim/served_resource.h"
-#include "tools/informer-sim/status_document.h"
+#include "tools/serving/doc.h"
+#include "tools/serving/served_resource.h"
+#include "tools/serving/status_document.h"
 
 /*
  * Check metadata.labels and metadata.annotations.
@@ -16,7 +16,7 @@
  * name     the object's, for the status
  * Returns  0, or -EINVAL with the status of the first one that is wrong (422)
  */
-int sim_names_check(const struct sim_resource *resource, const struct sim_node *meta, const char *name,
-		    struct sim_status *status);
+int sim_names_check(const struct api_resource *resource, const struct api_node *meta, const char *name,
+		    struct api_status *status);
 
 #endif

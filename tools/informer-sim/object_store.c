@@ -40,14 +40,14 @@ deadline(unsigned timeout_ms)
 struct sim_store *
 sim_store_new(size_t history, uint64_t start_rv)
 {
-	struct sim_store *store = sim_alloc(sizeof(*store));
+	struct sim_store *store = api_alloc(sizeof(*store));
 
 	memset(store, 0, sizeof(*store));
 	pthread_mutex_init(&store->lock, NULL);
 	cond_init(&store->rv_changed);
 	store->rv = start_rv;
 	store->history = history ? history : 1;
-	store->count = SIM_RESOURCES_MAX;
+	store->count = API_RESOURCES_MAX;
 	for (unsigned i = 0; i < store->count; i++) {
 		cond_init(&store->shelves[i].changed);
 		store->shelves[i].floor = start_rv;
@@ -99,7 +99,7 @@ sim_store_changes(struct sim_store *store)
 }
 
 size_t
-sim_store_count(struct sim_store *store, const struct sim_resource *resource)
+sim_store_count(struct sim_store *store, const struct api_resource *resource)
 {
 	size_t count;
 
@@ -110,7 +110,7 @@ sim_store_count(struct sim_store *store, const struct sim_resource *resource)
 }
 
 uint64_t
-sim_store_floor(struct sim_store *store, const struct sim_resource *resource)
+sim_store_floor(struct sim_store *store, const struct api_resource *resource)
 {
 	uint64_t floor;
 
@@ -139,7 +139,7 @@ sim_store_compact(struct sim_store *store)
 }
 
 void
-sim_store_forget(struct sim_store *store, const struct sim_resource *resource)
+sim_store_forget(struct sim_store *store, const struct api_resource *resource)
 {
 	pthread_mutex_lock(&store->lock);
 	forget(store, &store->shelves[resource->index]);
@@ -165,41 +165,41 @@ sim_store_wait_rv(struct sim_store *store, uint64_t rv, unsigned timeout_ms, uin
 
 /* ---- objects -------------------------------------------------------------- */
 
-struct sim_object *
-sim_store_get(struct sim_store *store, const struct sim_resource *resource, const char *key)
+struct api_object *
+sim_store_get(struct sim_store *store, const struct api_resource *resource, const char *key)
 {
-	struct sim_object *object;
+	struct api_object *object;
 
 	pthread_mutex_lock(&store->lock);
 	object = sim_key_chunks_get(&store->shelves[resource->index].table, key);
 	if (object)
-		sim_object_ref(object);
+		api_object_ref(object);
 	pthread_mutex_unlock(&store->lock);
 	return object;
 }
 
-struct sim_object *
-sim_store_pick(struct sim_store *store, const struct sim_resource *resource, size_t chunk, size_t item)
+struct api_object *
+sim_store_pick(struct sim_store *store, const struct api_resource *resource, size_t chunk, size_t item)
 {
-	struct sim_object *object;
+	struct api_object *object;
 
 	pthread_mutex_lock(&store->lock);
 	object = sim_key_chunks_pick(&store->shelves[resource->index].table, chunk, item);
 	if (object)
-		sim_object_ref(object);
+		api_object_ref(object);
 	pthread_mutex_unlock(&store->lock);
 	return object;
 }
 
 /* Append to the ring; *ret_evicted is the event that had to go (object NULL if none). Lock held. */
 static void
-record(struct sim_store *store, struct shelf *shelf, enum sim_change change, struct sim_object *object,
-       struct sim_object *prev, struct sim_event *ret_evicted)
+record(struct sim_store *store, struct shelf *shelf, enum sim_change change, struct api_object *object,
+       struct api_object *prev, struct sim_event *ret_evicted)
 {
 	struct sim_event *slot;
 
 	if (!shelf->ring)
-		shelf->ring = sim_alloc(store->history * sizeof(*shelf->ring));
+		shelf->ring = api_alloc(store->history * sizeof(*shelf->ring));
 	slot = &shelf->ring[shelf->next % store->history];
 	*ret_evicted = (struct sim_event){0};
 	if (shelf->next - shelf->first == store->history) {
@@ -208,8 +208,8 @@ record(struct sim_store *store, struct shelf *shelf, enum sim_change change, str
 	}
 	*slot = (struct sim_event){.change = change,
 				   .rv = store->rv,
-				   .object = sim_object_ref(object),
-				   .prev = prev ? sim_object_ref(prev) : NULL};
+				   .object = api_object_ref(object),
+				   .prev = prev ? api_object_ref(prev) : NULL};
 	shelf->next++;
 	if (ret_evicted->object)
 		shelf->floor = shelf->ring[shelf->first % store->history].rv - 1;
@@ -220,7 +220,7 @@ record(struct sim_store *store, struct shelf *shelf, enum sim_change change, str
 }
 
 int
-sim_store_create(struct sim_store *store, const struct sim_resource *resource, struct sim_object *object)
+sim_store_create(struct sim_store *store, const struct api_resource *resource, struct api_object *object)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	struct sim_event evicted;
@@ -230,8 +230,8 @@ sim_store_create(struct sim_store *store, const struct sim_resource *resource, s
 		pthread_mutex_unlock(&store->lock);
 		return -EEXIST;
 	}
-	sim_object_stamp(object, ++store->rv);
-	sim_key_chunks_put(&shelf->table, sim_object_ref(object));
+	api_object_stamp(object, ++store->rv);
+	sim_key_chunks_put(&shelf->table, api_object_ref(object));
 	record(store, shelf, SIM_ADDED, object, NULL, &evicted);
 	pthread_mutex_unlock(&store->lock);
 	sim_events_done(&evicted, 1);
@@ -239,34 +239,34 @@ sim_store_create(struct sim_store *store, const struct sim_resource *resource, s
 }
 
 int
-sim_store_update(struct sim_store *store, const struct sim_resource *resource, struct sim_object *old,
-		 struct sim_object *object)
+sim_store_update(struct sim_store *store, const struct api_resource *resource, struct api_object *old,
+		 struct api_object *object)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	struct sim_event evicted;
-	struct sim_object *replaced;
+	struct api_object *replaced;
 
 	pthread_mutex_lock(&store->lock);
 	if (sim_key_chunks_get(&shelf->table, object->key) != old) {
 		pthread_mutex_unlock(&store->lock);
 		return -ESTALE;
 	}
-	sim_object_stamp(object, ++store->rv);
-	replaced = sim_key_chunks_put(&shelf->table, sim_object_ref(object));
+	api_object_stamp(object, ++store->rv);
+	replaced = sim_key_chunks_put(&shelf->table, api_object_ref(object));
 	record(store, shelf, SIM_MODIFIED, object, replaced, &evicted);
 	pthread_mutex_unlock(&store->lock);
-	sim_object_unref(replaced);
+	api_object_unref(replaced);
 	sim_events_done(&evicted, 1);
 	return 0;
 }
 
 int
-sim_store_delete(struct sim_store *store, const struct sim_resource *resource, struct sim_object *old,
+sim_store_delete(struct sim_store *store, const struct api_resource *resource, struct api_object *old,
 		 uint64_t *ret_rv)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
 	struct sim_event evicted;
-	struct sim_object *removed;
+	struct api_object *removed;
 
 	pthread_mutex_lock(&store->lock);
 	if (sim_key_chunks_get(&shelf->table, old->key) != old) {
@@ -277,7 +277,7 @@ sim_store_delete(struct sim_store *store, const struct sim_resource *resource, s
 	removed = sim_key_chunks_remove(&shelf->table, old->key);
 	record(store, shelf, SIM_DELETED, removed, removed, &evicted);
 	pthread_mutex_unlock(&store->lock);
-	sim_object_unref(removed);
+	api_object_unref(removed);
 	sim_events_done(&evicted, 1);
 	return 0;
 }
@@ -285,7 +285,7 @@ sim_store_delete(struct sim_store *store, const struct sim_resource *resource, s
 /* ---- watching ------------------------------------------------------------- */
 
 int
-sim_store_position(struct sim_store *store, const struct sim_resource *resource, uint64_t rv,
+sim_store_position(struct sim_store *store, const struct api_resource *resource, uint64_t rv,
 		   uint64_t *ret_position, uint64_t *ret_floor)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
@@ -314,7 +314,7 @@ sim_store_position(struct sim_store *store, const struct sim_resource *resource,
 }
 
 int
-sim_store_events(struct sim_store *store, const struct sim_resource *resource, uint64_t *position,
+sim_store_events(struct sim_store *store, const struct api_resource *resource, uint64_t *position,
 		 struct sim_event *events, unsigned max, uint64_t *ret_rv)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
@@ -329,9 +329,9 @@ sim_store_events(struct sim_store *store, const struct sim_resource *resource, u
 		const struct sim_event *event = &shelf->ring[*position % store->history];
 
 		events[n] = *event;
-		sim_object_ref(event->object);
+		api_object_ref(event->object);
 		if (event->prev)
-			sim_object_ref(event->prev);
+			api_object_ref(event->prev);
 	}
 	*ret_rv = store->rv;
 	pthread_mutex_unlock(&store->lock);
@@ -342,14 +342,14 @@ void
 sim_events_done(struct sim_event *events, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
-		sim_object_unref(events[i].object);
-		sim_object_unref(events[i].prev);
+		api_object_unref(events[i].object);
+		api_object_unref(events[i].prev);
 		events[i] = (struct sim_event){0};
 	}
 }
 
 void
-sim_store_wait(struct sim_store *store, const struct sim_resource *resource, uint64_t position,
+sim_store_wait(struct sim_store *store, const struct api_resource *resource, uint64_t position,
 	       unsigned timeout_ms)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
@@ -375,7 +375,7 @@ sim_store_wake(struct sim_store *store)
 }
 
 uint64_t
-sim_store_end(struct sim_store *store, const struct sim_resource *resource)
+sim_store_end(struct sim_store *store, const struct api_resource *resource)
 {
 	uint64_t end;
 
@@ -386,7 +386,7 @@ sim_store_end(struct sim_store *store, const struct sim_resource *resource)
 }
 
 bool
-sim_store_lost(struct sim_store *store, const struct sim_resource *resource, uint64_t position)
+sim_store_lost(struct sim_store *store, const struct api_resource *resource, uint64_t position)
 {
 	bool lost;
 

@@ -13,8 +13,8 @@
 struct shelf {
 	struct sim_key_chunks table;
 	struct sim_event *ring; /* `history` entries once the first event came */
-	uint64_t first;		/* position of the oldest event kept */
-	uint64_t next;		/* position of the next event */
+	uint64_t first;         /* position of the oldest event kept */
+	uint64_t next;          /* position of the next event */
 	uint64_t floor;
 	pthread_cond_t changed;
 };
@@ -30,7 +30,7 @@ struct sim_store {
 	unsigned wakes; /* of sim_store_wake() */
 	unsigned count;
 	/* found by the resource's index, which the registry bounds */
-	struct shelf shelves[SIM_RESOURCES_MAX];
+	struct shelf shelves[API_RESOURCES_MAX];
 };
 
 #endif

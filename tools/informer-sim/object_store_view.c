@@ -31,8 +31,8 @@ undo(struct sim_view *view)
 		struct sim_overlay entry = view->overlay[i];
 
 		if (kept && !strcmp(view->overlay[kept - 1].key, entry.key)) {
-			sim_object_unref(entry.object);
-			sim_object_unref(entry.holder);
+			api_object_unref(entry.object);
+			api_object_unref(entry.holder);
 			continue;
 		}
 		view->overlay[kept++] = entry;
@@ -41,7 +41,7 @@ undo(struct sim_view *view)
 }
 
 int
-sim_store_view(struct sim_store *store, const struct sim_resource *resource, uint64_t rv,
+sim_store_view(struct sim_store *store, const struct api_resource *resource, uint64_t rv,
 	       struct sim_view *ret_view, uint64_t *ret_position)
 {
 	struct shelf *shelf = &store->shelves[resource->index];
@@ -58,17 +58,17 @@ sim_store_view(struct sim_store *store, const struct sim_resource *resource, uin
 	if (ret_position)
 		*ret_position = shelf->next;
 	if (view.rv < store->rv && shelf->next > shelf->first)
-		view.overlay = sim_alloc((size_t)(shelf->next - shelf->first) * sizeof(*view.overlay));
+		view.overlay = api_alloc((size_t)(shelf->next - shelf->first) * sizeof(*view.overlay));
 	for (uint64_t at = shelf->next; view.overlay && at > shelf->first; at--) {
 		const struct sim_event *event = &shelf->ring[(at - 1) % store->history];
 
 		if (event->rv <= view.rv)
 			break;
-		view.overlay[view.overlay_count++] =
-			(struct sim_overlay){.key = event->object->key,
-					     .object = event->prev ? sim_object_ref(event->prev) : NULL,
-					     .holder = sim_object_ref(event->object),
-					     .rv = event->rv};
+		view.overlay[view.overlay_count++] = (struct sim_overlay){
+			.key = event->object->key,
+			.object = event->prev ? api_object_ref(event->prev) : NULL,
+			.holder = api_object_ref(event->object),
+			.rv = event->rv};
 	}
 	pthread_mutex_unlock(&store->lock);
 	undo(&view);
@@ -81,8 +81,8 @@ void
 sim_view_done(struct sim_view *view)
 {
 	for (size_t i = 0; i < view->overlay_count; i++) {
-		sim_object_unref(view->overlay[i].object);
-		sim_object_unref(view->overlay[i].holder);
+		api_object_unref(view->overlay[i].object);
+		api_object_unref(view->overlay[i].holder);
 	}
 	free(view->overlay);
 	sim_snapshot_done(&view->snapshot);
@@ -99,14 +99,15 @@ sim_view_seek(struct sim_view *view, const char *key)
 			break;
 }
 
-struct sim_object *
+struct api_object *
 sim_view_next(struct sim_view *view)
 {
 	for (;;) {
-		const struct sim_overlay *entry =
-			view->overlay_at < view->overlay_count ? &view->overlay[view->overlay_at] : NULL;
+		const struct sim_overlay *entry = view->overlay_at < view->overlay_count
+							  ? &view->overlay[view->overlay_at]
+							  : NULL;
 		int order = !entry ? -1 : !view->ahead ? 1 : strcmp(view->ahead->key, entry->key);
-		struct sim_object *object = view->ahead;
+		struct api_object *object = view->ahead;
 
 		if (order <= 0 && view->ahead)
 			view->ahead = sim_snapshot_next(&view->snapshot, &view->place);
@@ -137,8 +138,8 @@ sim_store_restore(struct sim_store *store, uint64_t rv)
 			if (event->rv > rv) {
 				const char *key = event->object->key;
 
-				sim_object_unref(event->prev ? sim_key_chunks_put(&shelf->table,
-										  sim_object_ref(event->prev))
+				api_object_unref(event->prev ? sim_key_chunks_put(&shelf->table,
+										  api_object_ref(event->prev))
 							     : sim_key_chunks_remove(&shelf->table, key));
 			}
 			sim_events_done(event, 1);

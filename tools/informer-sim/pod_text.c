@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/informer-sim/workload.h"
+#include "tools/serving/time_text.h"
 
 static enum sim_pod_state
 draw_state(const struct sim_workload *w, struct sim_rng *rng)
@@ -56,21 +57,21 @@ sim_workload_pod(const struct sim_workload *w, unsigned ordinal, const struct si
 }
 
 static void
-time_text(const char *key, int64_t at, struct sim_buf *buf)
+time_text(const char *key, int64_t at, struct api_buf *buf)
 {
-	char text[SIM_TIME_SIZE];
+	char text[API_TIME_SIZE];
 
-	sim_time_print(at, text);
-	sim_buf_printf(buf, "\"%s\":\"%s\"", key, text);
+	api_time_print(at, text);
+	api_buf_printf(buf, "\"%s\":\"%s\"", key, text);
 }
 
 static void
-owner_text(const struct sim_workload *w, struct sim_buf *buf)
+owner_text(const struct sim_workload *w, struct api_buf *buf)
 {
 	static const char *const kinds[] = {"ReplicaSet", "DaemonSet", "StatefulSet", "Job"};
 	bool set = w->kind == SIM_DEPLOYMENT;
 
-	sim_buf_printf(buf,
+	api_buf_printf(buf,
 		       ",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s%s%s\","
 		       "\"uid\":\"%s\","
 		       "\"controller\":true,\"blockOwnerDeletion\":true}]",
@@ -79,13 +80,13 @@ owner_text(const struct sim_workload *w, struct sim_buf *buf)
 }
 
 static void
-managed_fields_text(const struct sim_pod *pod, struct sim_buf *buf)
+managed_fields_text(const struct sim_pod *pod, struct api_buf *buf)
 {
-	sim_buf_puts(buf, ",\"managedFields\":[{\"manager\":\"kube-controller-manager\",\"operation\":"
+	api_buf_puts(buf, ",\"managedFields\":[{\"manager\":\"kube-controller-manager\",\"operation\":"
 			  "\"Update\",\"apiVersion\":"
 			  "\"v1\",");
 	time_text("time", pod->created, buf);
-	sim_buf_puts(
+	api_buf_puts(
 		buf,
 		",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":{\"f:annotations\":{\".\":{},"
 		"\"f:prometheus.io/scrape\":{}},\"f:generateName\":{},\"f:labels\":{\".\":{},"
@@ -96,7 +97,7 @@ managed_fields_text(const struct sim_pod *pod, struct sim_buf *buf)
 		"volumes\":"
 		"{}}}},{\"manager\":\"kubelet\",\"operation\":\"Update\",\"apiVersion\":\"v1\",");
 	time_text("time", pod->created + 20, buf);
-	sim_buf_puts(buf, ",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:status\":{\"f:conditions\":{},\"f:"
+	api_buf_puts(buf, ",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:status\":{\"f:conditions\":{},\"f:"
 			  "containerStatuses\":"
 			  "{},\"f:hostIP\":{},\"f:phase\":{},\"f:podIP\":{},\"f:podIPs\":{},\"f:startTime\":{"
 			  "}}},\"subresource\":"
@@ -104,81 +105,81 @@ managed_fields_text(const struct sim_pod *pod, struct sim_buf *buf)
 }
 
 static void
-metadata_text(const struct sim_workload *w, const struct sim_pod *pod, const char *uid, struct sim_buf *buf)
+metadata_text(const struct sim_workload *w, const struct sim_pod *pod, const char *uid, struct api_buf *buf)
 {
-	sim_buf_printf(buf, "\"metadata\":{\"name\":\"%s\"", pod->name);
+	api_buf_printf(buf, "\"metadata\":{\"name\":\"%s\"", pod->name);
 	if (w->kind != SIM_STATEFUL_SET)
-		sim_buf_printf(buf, ",\"generateName\":\"%.*s\"", (int)(strlen(pod->name) - 5), pod->name);
-	sim_buf_printf(buf, ",\"namespace\":\"%s\",\"uid\":\"%s\",", w->namespace_, uid);
+		api_buf_printf(buf, ",\"generateName\":\"%.*s\"", (int)(strlen(pod->name) - 5), pod->name);
+	api_buf_printf(buf, ",\"namespace\":\"%s\",\"uid\":\"%s\",", w->namespace_, uid);
 	time_text("creationTimestamp", pod->created, buf);
 	if (pod->state == SIM_POD_TERMINATING) {
-		sim_buf_puts(buf, ",");
+		api_buf_puts(buf, ",");
 		time_text("deletionTimestamp", pod->created + 3600, buf);
-		sim_buf_puts(buf, ",\"deletionGracePeriodSeconds\":30");
+		api_buf_puts(buf, ",\"deletionGracePeriodSeconds\":30");
 	}
-	sim_buf_puts(buf, ",\"labels\":{");
+	api_buf_puts(buf, ",\"labels\":{");
 	sim_workload_labels_text(w, buf);
 	switch (w->kind) {
 	case SIM_DEPLOYMENT:
-		sim_buf_printf(buf, ",\"pod-template-hash\":\"%s\"", w->hash);
+		api_buf_printf(buf, ",\"pod-template-hash\":\"%s\"", w->hash);
 		break;
 	case SIM_DAEMON_SET:
-		sim_buf_printf(buf, ",\"controller-revision-hash\":\"%s\",\"pod-template-generation\":\"1\"",
+		api_buf_printf(buf, ",\"controller-revision-hash\":\"%s\",\"pod-template-generation\":\"1\"",
 			       w->hash);
 		break;
 	case SIM_STATEFUL_SET:
-		sim_buf_printf(
+		api_buf_printf(
 			buf,
 			",\"apps.kubernetes.io/pod-index\":\"%u\",\"controller-revision-hash\":\"%s-%s\","
 			"\"statefulset.kubernetes.io/pod-name\":\"%s\"",
 			pod->ordinal, w->name, w->hash, pod->name);
 		break;
 	case SIM_JOB:
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       ",\"batch.kubernetes.io/controller-uid\":\"%s\",\"batch.kubernetes.io/"
 			       "job-name\":\"%s\"",
 			       w->uid, w->name);
 		break;
 	}
-	sim_buf_puts(buf,
+	api_buf_puts(buf,
 		     "},\"annotations\":{\"prometheus.io/scrape\":\"true\",\"prometheus.io/port\":\"8080\"");
 	if (!w->host_network && pod->state != SIM_POD_PENDING)
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       ",\"k8s.v1.cni.cncf.io/network-status\":\"[{\\n    \\\"name\\\": "
 			       "\\\"ovn-kubernetes\\\",\\n    "
 			       "\\\"interface\\\": \\\"eth0\\\",\\n    \\\"ips\\\": [\\n        "
 			       "\\\"%s\\\"\\n    ],\\n    "
 			       "\\\"default\\\": true,\\n    \\\"dns\\\": {}\\n}]\"",
 			       pod->ip);
-	sim_buf_puts(buf, "}");
+	api_buf_puts(buf, "}");
 	owner_text(w, buf);
 	managed_fields_text(pod, buf);
-	sim_buf_puts(buf, "}");
+	api_buf_puts(buf, "}");
 }
 
 static void
-condition_text(const char *type, bool value, const char *reason, int64_t at, struct sim_buf *buf)
+condition_text(const char *type, bool value, const char *reason, int64_t at, struct api_buf *buf)
 {
-	sim_buf_printf(buf, "%s{\"type\":\"%s\",\"status\":\"%s\",\"lastProbeTime\":null,",
+	api_buf_printf(buf, "%s{\"type\":\"%s\",\"status\":\"%s\",\"lastProbeTime\":null,",
 		       buf->data[buf->len - 1] == '[' ? "" : ",", type, value ? "True" : "False");
 	time_text("lastTransitionTime", at, buf);
 	if (!value && reason)
-		sim_buf_printf(buf, ",\"reason\":\"%s\"", reason);
+		api_buf_printf(buf, ",\"reason\":\"%s\"", reason);
 	if (!value && reason && !strcmp(reason, "Unschedulable"))
-		sim_buf_puts(buf, ",\"message\":\"0/12 nodes are available: 12 Insufficient memory. "
+		api_buf_puts(buf, ",\"message\":\"0/12 nodes are available: 12 Insufficient memory. "
 				  "preemption: 0/12 nodes are "
 				  "available: 12 No preemption victims found for incoming pod.\"");
-	sim_buf_puts(buf, "}");
+	api_buf_puts(buf, "}");
 }
 
 static void
-conditions_text(const struct sim_pod *pod, struct sim_buf *buf)
+conditions_text(const struct sim_pod *pod, struct api_buf *buf)
 {
 	bool ready = pod->state == SIM_POD_RUNNING || pod->state == SIM_POD_TERMINATING;
 	bool finished = pod->state == SIM_POD_COMPLETED;
 	const char *why = finished ? "PodCompleted" : "ContainersNotReady";
 
-	sim_buf_puts(buf, "\"conditions\":[");
+	api_buf_puts(buf, "\"conditions\":[");
 	if (pod->state != SIM_POD_PENDING) {
 		condition_text("Initialized", pod->state != SIM_POD_INIT, "ContainersNotInitialized",
 			       pod->created + 5, buf);
@@ -186,26 +187,26 @@ conditions_text(const struct sim_pod *pod, struct sim_buf *buf)
 		condition_text("ContainersReady", ready, why, pod->created + 20, buf);
 	}
 	condition_text("PodScheduled", pod->state != SIM_POD_PENDING, "Unschedulable", pod->created, buf);
-	sim_buf_puts(buf, "]");
+	api_buf_puts(buf, "]");
 }
 
 static void
 terminated_text(const char *reason, int code, int64_t from, int64_t to, struct sim_rng *rng,
-		struct sim_buf *buf)
+		struct api_buf *buf)
 {
 	char hex[65];
 
 	sim_rng_hex(rng, hex, 64);
-	sim_buf_printf(buf, "{\"terminated\":{\"exitCode\":%d,\"reason\":\"%s\",", code, reason);
+	api_buf_printf(buf, "{\"terminated\":{\"exitCode\":%d,\"reason\":\"%s\",", code, reason);
 	time_text("startedAt", from, buf);
-	sim_buf_puts(buf, ",");
+	api_buf_puts(buf, ",");
 	time_text("finishedAt", to, buf);
-	sim_buf_printf(buf, ",\"containerID\":\"cri-o://%s\"}}", hex);
+	api_buf_printf(buf, ",\"containerID\":\"cri-o://%s\"}}", hex);
 }
 
 static void
 container_status_text(const struct sim_workload *w, const struct sim_pod *pod, unsigned i, bool init,
-		      struct sim_rng *rng, struct sim_buf *buf)
+		      struct sim_rng *rng, struct api_buf *buf)
 {
 	static const char *const names[] = {
 		"", "proxy", "metrics", "config-reloader", "log-shipper", "token-refresh"};
@@ -225,10 +226,10 @@ container_status_text(const struct sim_workload *w, const struct sim_pod *pod, u
 		finished = false;
 	if (init && finished)
 		ready = true;
-	sim_buf_printf(buf, "%s{\"name\":\"%s%s\",\"state\":", i ? "," : "", init ? "init-" : "",
+	api_buf_printf(buf, "%s{\"name\":\"%s%s\",\"state\":", i ? "," : "", init ? "init-" : "",
 		       i ? names[i % 6] : w->name);
 	if (waiting && !(init && finished))
-		sim_buf_printf(buf, "{\"waiting\":{\"reason\":\"%s\"%s}}",
+		api_buf_printf(buf, "{\"waiting\":{\"reason\":\"%s\"%s}}",
 			       crashing                ? "CrashLoopBackOff"
 			       : state == SIM_POD_INIT ? "PodInitializing"
 						       : "ContainerCreating",
@@ -237,31 +238,31 @@ container_status_text(const struct sim_workload *w, const struct sim_pod *pod, u
 		terminated_text(state == SIM_POD_FAILED && !init ? "Error" : "Completed",
 				state == SIM_POD_FAILED && !init, at, at + 5, rng, buf);
 	else {
-		sim_buf_puts(buf, "{\"running\":{");
+		api_buf_puts(buf, "{\"running\":{");
 		time_text("startedAt", at, buf);
-		sim_buf_puts(buf, "}}");
+		api_buf_puts(buf, "}}");
 	}
-	sim_buf_puts(buf, ",\"lastState\":");
+	api_buf_puts(buf, ",\"lastState\":");
 	if (restarts)
 		terminated_text("Error", 1, at - 300, at - 2, rng, buf);
 	else
-		sim_buf_puts(buf, "{}");
-	sim_buf_printf(buf, ",\"ready\":%s,\"restartCount\":%u,\"image\":\"%s%s\",\"imageID\":\"",
+		api_buf_puts(buf, "{}");
+	api_buf_printf(buf, ",\"ready\":%s,\"restartCount\":%u,\"image\":\"%s%s\",\"imageID\":\"",
 		       ready ? "true" : "false", restarts, w->image, i ? "-sidecar" : "");
 	if (!waiting || crashing) {
 		struct sim_rng image_rng = {w->seed + i};
 
 		sim_rng_hex(&image_rng, hex, 64);
-		sim_buf_printf(buf, "%.*s@sha256:%s\",\"containerID\":\"cri-o://",
+		api_buf_printf(buf, "%.*s@sha256:%s\",\"containerID\":\"cri-o://",
 			       (int)strcspn(w->image, ":"), w->image, hex);
 		sim_rng_hex(rng, hex, 64);
-		sim_buf_puts(buf, hex);
+		api_buf_puts(buf, hex);
 	}
-	sim_buf_printf(buf, "\",\"started\":%s}", ready && !init ? "true" : "false");
+	api_buf_printf(buf, "\",\"started\":%s}", ready && !init ? "true" : "false");
 }
 
 static void
-status_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng, struct sim_buf *buf)
+status_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng, struct api_buf *buf)
 {
 	static const char *const phases[] = {
 		[SIM_POD_RUNNING] = "Running",     [SIM_POD_UNREADY] = "Running",
@@ -271,33 +272,33 @@ status_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_
 		[SIM_POD_FAILED] = "Failed",
 	};
 
-	sim_buf_printf(buf, ",\"status\":{\"phase\":\"%s\",", phases[pod->state]);
+	api_buf_printf(buf, ",\"status\":{\"phase\":\"%s\",", phases[pod->state]);
 	conditions_text(pod, buf);
 	if (pod->state != SIM_POD_PENDING) {
-		sim_buf_printf(buf, ",\"hostIP\":\"%s\",\"hostIPs\":[{\"ip\":\"%s\"}]", pod->host->ip,
+		api_buf_printf(buf, ",\"hostIP\":\"%s\",\"hostIPs\":[{\"ip\":\"%s\"}]", pod->host->ip,
 			       pod->host->ip);
 		if (pod->state != SIM_POD_STARTING)
-			sim_buf_printf(buf, ",\"podIP\":\"%s\",\"podIPs\":[{\"ip\":\"%s\"}]", pod->ip,
+			api_buf_printf(buf, ",\"podIP\":\"%s\",\"podIPs\":[{\"ip\":\"%s\"}]", pod->ip,
 				       pod->ip);
-		sim_buf_puts(buf, ",");
+		api_buf_puts(buf, ",");
 		time_text("startTime", pod->created, buf);
 		for (int init = 1; init >= 0; init--) {
 			unsigned count = init ? w->init_containers : w->containers;
 
 			if (count == 0)
 				continue;
-			sim_buf_puts(buf, init ? ",\"initContainerStatuses\":[" : ",\"containerStatuses\":[");
+			api_buf_puts(buf, init ? ",\"initContainerStatuses\":[" : ",\"containerStatuses\":[");
 			for (unsigned i = 0; i < count; i++)
 				container_status_text(w, pod, i, init, rng, buf);
-			sim_buf_puts(buf, "]");
+			api_buf_puts(buf, "]");
 		}
 	}
-	sim_buf_puts(buf, ",\"qosClass\":\"Burstable\"}");
+	api_buf_puts(buf, ",\"qosClass\":\"Burstable\"}");
 }
 
 void
 sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng,
-		      struct sim_buf *buf)
+		      struct api_buf *buf)
 {
 	static const char *const taints[] = {
 		"node.kubernetes.io/not-ready",     "node.kubernetes.io/unreachable",
@@ -307,23 +308,23 @@ sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, s
 	char uid[SIM_UID_SIZE];
 
 	sim_rng_uid(rng, uid);
-	sim_buf_puts(buf, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",");
+	api_buf_puts(buf, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",");
 	metadata_text(w, pod, uid, buf);
-	sim_buf_puts(buf, ",\"spec\":{");
+	api_buf_puts(buf, ",\"spec\":{");
 	sim_workload_spec_text(w, true, buf);
 	if (pod->state != SIM_POD_PENDING)
-		sim_buf_printf(buf, ",\"nodeName\":\"%s\"", pod->host->name);
+		api_buf_printf(buf, ",\"nodeName\":\"%s\"", pod->host->name);
 	if (w->kind == SIM_STATEFUL_SET)
-		sim_buf_printf(buf, ",\"hostname\":\"%s\",\"subdomain\":\"%s\"", pod->name, w->name);
-	sim_buf_puts(buf, ",\"tolerations\":[");
+		api_buf_printf(buf, ",\"hostname\":\"%s\",\"subdomain\":\"%s\"", pod->name, w->name);
+	api_buf_puts(buf, ",\"tolerations\":[");
 	for (unsigned i = 0; i < count; i++)
-		sim_buf_printf(buf, "%s{\"key\":\"%s\",\"operator\":\"Exists\",\"effect\":\"%s\"%s}",
+		api_buf_printf(buf, "%s{\"key\":\"%s\",\"operator\":\"Exists\",\"effect\":\"%s\"%s}",
 			       i ? "," : "", taints[i], i < 2 ? "NoExecute" : "NoSchedule",
 			       w->kind == SIM_DAEMON_SET ? "" : ",\"tolerationSeconds\":300");
-	sim_buf_printf(buf,
+	api_buf_printf(buf,
 		       "],\"priority\":%s,\"enableServiceLinks\":true,\"preemptionPolicy\":"
 		       "\"PreemptLowerPriority\"}",
 		       w->priority_class ? "2000000000" : "0");
 	status_text(w, pod, rng, buf);
-	sim_buf_puts(buf, "}");
+	api_buf_puts(buf, "}");
 }

@@ -13,6 +13,7 @@
 #include <sodium.h>
 
 #include "tools/informer-sim/rng.h"
+#include "tools/serving/time_text.h"
 
 #define TIME_MAX 253402300799u /* the end of the year 9999 */
 
@@ -24,8 +25,8 @@ struct proto_slice {
 
 struct proto_record {
 	uint64_t number;
-	unsigned wire;	    /* 0 varint, 1 eight bytes, 2 bytes, 5 four bytes */
-	uint64_t value;	    /* of a varint */
+	unsigned wire;            /* 0 varint, 1 eight bytes, 2 bytes, 5 four bytes */
+	uint64_t value;           /* of a varint */
 	struct proto_slice bytes; /* of the others */
 };
 
@@ -212,7 +213,7 @@ static const struct {
 /* ---- the walk -------------------------------------------------------------------- */
 
 struct proto_walk {
-	struct sim_buf *json;
+	struct api_buf *json;
 	char *why;
 };
 
@@ -226,7 +227,7 @@ malformed(const struct proto_walk *w)
 static void
 put_string(const struct proto_walk *w, struct proto_slice text)
 {
-	sim_buf_json(w->json, text.at ? (const char *)text.at : "", (size_t)(text.end - text.at));
+	api_buf_json(w->json, text.at ? (const char *)text.at : "", (size_t)(text.end - text.at));
 }
 
 static void
@@ -234,10 +235,10 @@ put_base64(const struct proto_walk *w, struct proto_slice bytes)
 {
 	size_t length = (size_t)(bytes.end - bytes.at),
 	       size = sodium_base64_encoded_len(length, sodium_base64_VARIANT_ORIGINAL);
-	_cleanup_(sim_freep) char *text = sim_alloc(size);
+	_cleanup_(api_freep) char *text = api_alloc(size);
 
 	sodium_bin2base64(text, size, bytes.at, length, sodium_base64_VARIANT_ORIGINAL);
-	sim_buf_json_str(w->json, text);
+	api_buf_json_str(w->json, text);
 }
 
 /* The last record of that number, as protobuf has it: 1, 0 none, -EPROTO. */
@@ -259,13 +260,13 @@ find(struct proto_slice s, unsigned number, struct proto_record *ret)
 static int
 put_time(const struct proto_walk *w, struct proto_slice time)
 {
-	char text[SIM_TIME_SIZE];
+	char text[API_TIME_SIZE];
 	struct proto_record seconds = {0};
 
 	if (find(time, 1, &seconds) < 0 || seconds.value > TIME_MAX)
 		return malformed(w);
-	sim_time_print((int64_t)seconds.value, text);
-	sim_buf_json_str(w->json, text);
+	api_time_print((int64_t)seconds.value, text);
+	api_buf_json_str(w->json, text);
 	return 0;
 }
 
@@ -279,7 +280,7 @@ put_int_or_string(const struct proto_walk *w, struct proto_slice value)
 	if (type.value == 1)
 		put_string(w, text.bytes);
 	else
-		sim_buf_printf(w->json, "%" PRId32, (int32_t)number.value);
+		api_buf_printf(w->json, "%" PRId32, (int32_t)number.value);
 	return 0;
 }
 
@@ -292,7 +293,7 @@ put_entry(const struct proto_walk *w, enum type type, struct proto_slice entry)
 	if (find(entry, 1, &key) < 0 || find(entry, 2, &value) < 0)
 		return malformed(w);
 	put_string(w, key.bytes);
-	sim_buf_puts(w->json, ":");
+	api_buf_puts(w->json, ":");
 	if (type == QUANTITIES && find(value.bytes, 1, &quantity) < 0)
 		return malformed(w);
 	if (type == BLOBS)
@@ -315,11 +316,11 @@ put_value(const struct proto_walk *w, const struct proto_field *field, const str
 		return 0;
 	case INT:
 	case OPTIONAL_INT:
-		sim_buf_printf(w->json, "%" PRId64, (int64_t)r->value);
+		api_buf_printf(w->json, "%" PRId64, (int64_t)r->value);
 		return 0;
 	case BOOL:
 	case OPTIONAL_BOOL:
-		sim_buf_puts(w->json, r->value ? "true" : "false");
+		api_buf_puts(w->json, r->value ? "true" : "false");
 		return 0;
 	case TIME:
 		return put_time(w, r->bytes);
@@ -365,17 +366,17 @@ put_field(const struct proto_walk *w, const struct proto_field *field, struct pr
 		if (n > 0 && !array && !object)
 			return malformed(w);
 		if (n == 0) {
-			sim_buf_puts(w->json, (*count)++ ? "," : "");
-			sim_buf_json_str(w->json, field->name);
-			sim_buf_puts(w->json, array ? ":[" : object ? ":{" : ":");
+			api_buf_puts(w->json, (*count)++ ? "," : "");
+			api_buf_json_str(w->json, field->name);
+			api_buf_puts(w->json, array ? ":[" : object ? ":{" : ":");
 		}
-		sim_buf_puts(w->json, n++ ? "," : "");
+		api_buf_puts(w->json, n++ ? "," : "");
 		result = put_value(w, field, &r);
 		if (result < 0)
 			return result;
 	}
 	if (n > 0)
-		sim_buf_puts(w->json, array ? "]" : object ? "}" : "");
+		api_buf_puts(w->json, array ? "]" : object ? "}" : "");
 	return more < 0 ? malformed(w) : 0;
 }
 
@@ -409,11 +410,11 @@ put_message(const struct proto_walk *w, const struct proto_message *message, str
 	unsigned count = *before != '\0';
 	int r = check_fields(w, message, s);
 
-	sim_buf_printf(w->json, "{%s", before);
+	api_buf_printf(w->json, "{%s", before);
 	for (const struct proto_field *field = message->fields; field->number && r == 0; field++)
 		if (field->type != IGNORED)
 			r = put_field(w, field, s, &count);
-	sim_buf_puts(w->json, "}");
+	api_buf_puts(w->json, "}");
 	return r;
 }
 
@@ -425,7 +426,7 @@ is_text(const struct proto_record *r, const char *text)
 }
 
 int
-sim_protobuf_json(const char *data, size_t len, struct sim_buf *json, char ret_why[200])
+sim_protobuf_json(const char *data, size_t len, struct api_buf *json, char ret_why[200])
 {
 	static const char magic[4] = "k8s"; /* with its NUL */
 	struct proto_walk w = {json, ret_why};

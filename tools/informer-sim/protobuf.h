@@ -13,9 +13,7 @@
 #ifndef TOOLS_INFORMER_SIM_PROTOBUF_H
 #define TOOLS_INFORMER_SIM_PROTOBUF_H
 
-#include "tools/informer-sim/buf.h"
-
-#define SIM_PROTOBUF_TYPE "application/vnd.kubernetes.protobuf"
+#include "tools/serving/buf.h"
 
 /*
  * Append the JSON of a body.
@@ -23,7 +21,6 @@
  * ret_why  set on failure: a sentence
  * Returns  0; -EPROTO it is no such message; -EOPNOTSUPP a kind or field that is not read here
  */
-int
-sim_protobuf_json(const char *data, size_t len, struct sim_buf *json, char ret_why[200]);
+int sim_protobuf_json(const char *data, size_t len, struct api_buf *json, char ret_why[200]);
 
 #endif

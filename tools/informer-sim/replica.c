@@ -3,6 +3,7 @@
  * Replicas of pods: edits a parsed pod in place.
  */
 #include "tools/informer-sim/replica.h"
+#include "tools/serving/time_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@ sim_hosts_init(struct sim_hosts *hosts, unsigned count, struct sim_rng *rng)
 	/* A counter with odd steps through the 16 bits visits each address once; beyond that they repeat. */
 	uint32_t at = sim_rng_below(rng, 65536);
 
-	hosts->items = sim_alloc(count * sizeof(*hosts->items));
+	hosts->items = api_alloc(count * sizeof(*hosts->items));
 	hosts->count = count;
 	for (unsigned i = 0; i < count; i++) {
 		struct sim_host *host = &hosts->items[i];
@@ -54,7 +55,7 @@ replica_name(const char *name, struct sim_rng *rng)
 {
 	size_t len = strlen(name), cut = len;
 	char suffix[6];
-	struct sim_buf buf = {0};
+	struct api_buf buf = {0};
 
 	if (len > 6 && name[len - 6] == '-') {
 		cut = len - 6;
@@ -63,33 +64,33 @@ replica_name(const char *name, struct sim_rng *rng)
 				cut = len;
 	}
 	sim_rng_suffix(rng, suffix, 5);
-	sim_buf_put(&buf, name, cut);
-	sim_buf_printf(&buf, "-%s", suffix);
-	return sim_buf_take(&buf);
+	api_buf_put(&buf, name, cut);
+	api_buf_printf(&buf, "-%s", suffix);
+	return api_buf_take(&buf);
 }
 
 /* Replace a member only where the pod has it: a Pending one has no address yet. */
 static void
-replace(struct sim_doc *doc, struct sim_node *object, const char *key, const char *text)
+replace(struct api_doc *doc, struct api_node *object, const char *key, const char *text)
 {
-	struct sim_node *node = sim_get(object, key);
+	struct api_node *node = api_get(object, key);
 
-	if (node && node->type == SIM_STRING && node->text_len)
-		sim_put_text(doc, node, text);
+	if (node && node->type == API_STRING && node->text_len)
+		api_put_text(doc, node, text);
 }
 
 static void
-replace_ips(struct sim_doc *doc, struct sim_node *list, const char *first, struct sim_rng *rng)
+replace_ips(struct api_doc *doc, struct api_node *list, const char *first, struct sim_rng *rng)
 {
 	char ip[48];
 
-	if (!list || list->type != SIM_ARRAY)
+	if (!list || list->type != API_ARRAY)
 		return;
-	for (struct sim_node *node = list->child; node; node = node->next) {
-		const struct sim_node *old = sim_get(node, "ip");
+	for (struct api_node *node = list->child; node; node = node->next) {
+		const struct api_node *old = api_get(node, "ip");
 		uint64_t bits = sim_rng_next(rng);
 
-		if (!old || old->type != SIM_STRING)
+		if (!old || old->type != API_STRING)
 			continue;
 		if (memchr(old->text, ':', old->text_len))
 			snprintf(ip, sizeof(ip), "fd01:0:0:%x::%x", (unsigned)(bits & 0xffff),
@@ -102,25 +103,25 @@ replace_ips(struct sim_doc *doc, struct sim_node *list, const char *first, struc
 
 /* A time stays a time of its own spelling: only the first 19 characters change. */
 static void
-move_time(struct sim_doc *doc, struct sim_node *node, int64_t seconds)
+move_time(struct api_doc *doc, struct api_node *node, int64_t seconds)
 {
-	char text[SIM_TIME_SIZE];
+	char text[API_TIME_SIZE];
 	char *copy;
 	int64_t at;
 
-	if (sim_time_parse(node->text, node->text_len, &at) < 0)
+	if (api_time_parse(node->text, node->text_len, &at) < 0)
 		return;
-	sim_time_print(at + seconds, text);
-	copy = sim_doc_alloc(doc, node->text_len);
+	api_time_print(at + seconds, text);
+	copy = api_doc_alloc(doc, node->text_len);
 	memcpy(copy, node->text, node->text_len);
 	memcpy(copy, text, 19);
 	node->text = copy;
 }
 
 static void
-new_container_id(struct sim_doc *doc, struct sim_node *node, struct sim_rng *rng)
+new_container_id(struct api_doc *doc, struct api_node *node, struct sim_rng *rng)
 {
-	_cleanup_(sim_freep) char *old = sim_text_dup(node);
+	_cleanup_(api_freep) char *old = api_text_dup(node);
 	const char *behind = strstr(old, "://");
 	char hex[65], text[128];
 
@@ -128,45 +129,45 @@ new_container_id(struct sim_doc *doc, struct sim_node *node, struct sim_rng *rng
 		return;
 	sim_rng_hex(rng, hex, 64);
 	snprintf(text, sizeof(text), "%.*s://%s", (int)(behind - old), old, hex);
-	sim_put_text(doc, node, text);
+	api_put_text(doc, node, text);
 }
 
 static void
-walk(struct sim_doc *doc, struct sim_node *node, int64_t seconds, struct sim_rng *rng)
+walk(struct api_doc *doc, struct api_node *node, int64_t seconds, struct sim_rng *rng)
 {
-	if (node->type == SIM_STRING) {
+	if (node->type == API_STRING) {
 		if (node->key_len == 11 && !memcmp(node->key, "containerID", 11))
 			new_container_id(doc, node, rng);
 		else if (node->text_len >= 19 && isdigit((unsigned char)node->text[0]))
 			move_time(doc, node, seconds);
 		return;
 	}
-	for (struct sim_node *child = node->child; child; child = child->next)
+	for (struct api_node *child = node->child; child; child = child->next)
 		walk(doc, child, seconds, rng);
 }
 
 void
-sim_replica_make(struct sim_doc *pod, const struct sim_hosts *hosts, struct sim_rng *rng)
+sim_replica_make(struct api_doc *pod, const struct sim_hosts *hosts, struct sim_rng *rng)
 {
-	struct sim_node *meta = sim_get(pod->root, "metadata"), *spec = sim_get(pod->root, "spec");
-	struct sim_node *status = sim_get(pod->root, "status");
+	struct api_node *meta = api_get(pod->root, "metadata"), *spec = api_get(pod->root, "spec");
+	struct api_node *status = api_get(pod->root, "status");
 	const struct sim_host *host = &hosts->items[sim_rng_below(rng, hosts->count)];
-	const struct sim_node *host_network = sim_get(spec, "hostNetwork");
-	_cleanup_(sim_freep) char *old_name = sim_text_dup(sim_get(meta, "name"));
-	_cleanup_(sim_freep) char *name = replica_name(old_name, rng);
+	const struct api_node *host_network = api_get(spec, "hostNetwork");
+	_cleanup_(api_freep) char *old_name = api_text_dup(api_get(meta, "name"));
+	_cleanup_(api_freep) char *name = replica_name(old_name, rng);
 	int64_t seconds = -(int64_t)sim_rng_below(rng, 30 * 86400);
 	char uid[SIM_UID_SIZE], ip[16];
 
 	walk(pod, pod->root, seconds, rng);
 	sim_rng_uid(rng, uid);
 	sim_pod_ip(rng, ip);
-	if (host_network && host_network->type == SIM_TRUE)
+	if (host_network && host_network->type == API_TRUE)
 		snprintf(ip, sizeof(ip), "%s", host->ip);
-	sim_set_string(pod, meta, "name", name);
-	sim_set_string(pod, meta, "uid", uid);
+	api_set_string(pod, meta, "name", name);
+	api_set_string(pod, meta, "uid", uid);
 	replace(pod, spec, "nodeName", host->name);
 	replace(pod, status, "podIP", ip);
-	replace_ips(pod, sim_get(status, "podIPs"), ip, rng);
+	replace_ips(pod, api_get(status, "podIPs"), ip, rng);
 	replace(pod, status, "hostIP", host->ip);
-	replace_ips(pod, sim_get(status, "hostIPs"), host->ip, rng);
+	replace_ips(pod, api_get(status, "hostIPs"), host->ip, rng);
 }

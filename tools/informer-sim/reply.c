@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "tools/informer-sim/fault_body.h"
-#include "tools/informer-sim/gzip.h"
-#include "tools/informer-sim/proto_document.h"
-#include "tools/informer-sim/proto_object.h"
+#include "tools/serving/gzip.h"
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_object.h"
 #include "tools/informer-sim/protobuf.h"
 
 #define GZIP_MIN ((size_t)128 * 1024)
@@ -22,7 +22,7 @@
 static void
 note(const struct sim_request *request, unsigned code)
 {
-	_cleanup_(sim_buf_done) struct sim_buf line = {0};
+	_cleanup_(api_buf_done) struct api_buf line = {0};
 
 	if (!request->logged)
 		return;
@@ -44,8 +44,8 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
 	MHD_add_response_header(response, "Audit-Id", uid);
 	MHD_add_response_header(response, "Cache-Control", "no-cache, private");
 	MHD_add_response_header(response, "Content-Type", content_type);
-	if (request->status.code == (int)code && request->status.retry_after) {
-		snprintf(seconds, sizeof(seconds), "%u", request->status.retry_after);
+	if (request->api.status.code == (int)code && request->api.status.retry_after) {
+		snprintf(seconds, sizeof(seconds), "%u", request->api.status.retry_after);
 		MHD_add_response_header(response, "Retry-After", seconds);
 	}
 	if (request->etag[0]) {
@@ -56,10 +56,10 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
 		MHD_add_response_header(response, "Content-Encoding", "gzip");
 		MHD_add_response_header(response, "Vary", "Accept-Encoding");
 	}
-	if (request->verb && request->resource)
-		sim_metrics_count(&request->server->metrics, request->verb, request->resource, code);
+	if (request->verb && request->api.resource)
+		sim_metrics_count(&request->server->metrics, request->verb, request->api.resource, code);
 	note(request, code);
-	result = MHD_queue_response(request->connection, code, response);
+	result = MHD_queue_response(request->api.connection, code, response);
 	MHD_destroy_response(response);
 	return result;
 }
@@ -69,16 +69,16 @@ sim_reply_response(struct sim_request *request, unsigned code, const char *conte
 static void
 whole_free(void *cls)
 {
-	struct sim_buf *whole = cls;
+	struct api_buf *whole = cls;
 
-	sim_buf_done(whole);
+	api_buf_done(whole);
 	free(whole);
 }
 
 static ssize_t
 read_whole(void *cls, uint64_t position, char *out, size_t max)
 {
-	const struct sim_buf *whole = cls;
+	const struct api_buf *whole = cls;
 	size_t n;
 
 	if (position >= whole->len)
@@ -93,7 +93,7 @@ read_whole(void *cls, uint64_t position, char *out, size_t max)
 bool
 sim_reply_may_gzip(const struct sim_request *request)
 {
-	const char *accept = sim_request_header(request, "Accept-Encoding");
+	const char *accept = api_request_header(&request->api, "Accept-Encoding");
 
 	return accept && strstr(accept, "gzip");
 }
@@ -116,42 +116,42 @@ respond(struct sim_request *request, uint64_t size, bool told, size_t block, MHD
 
 /* As it is, told or in chunks. */
 static enum MHD_Result
-send_buffer(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body,
+send_buffer(struct sim_request *request, unsigned code, const char *content_type, struct api_buf *body,
 	    bool told)
 {
-	struct sim_buf *whole = sim_alloc(sizeof(*whole));
+	struct api_buf *whole = api_alloc(sizeof(*whole));
 	size_t len = body->len;
 
 	*whole = *body;
-	*body = (struct sim_buf){0};
+	*body = (struct api_buf){0};
 	return sim_reply_response(
 		request, code, content_type,
 		respond(request, len, told, (size_t)64 * 1024, read_whole, whole, whole_free));
 }
 
 enum MHD_Result
-sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct sim_buf *body)
+sim_reply(struct sim_request *request, unsigned code, const char *content_type, struct api_buf *body)
 {
-	struct sim_buf packed = {0};
+	struct api_buf packed = {0};
 
-	sim_buf_put(body, "", 0);
+	api_buf_put(body, "", 0);
 	if (body->len <= GZIP_MIN || code != 200 || !sim_reply_may_gzip(request))
 		return send_buffer(request, code, content_type, body, true);
-	sim_gzip(body->data, body->len, &packed);
-	sim_buf_done(body);
+	api_gzip(body->data, body->len, &packed);
+	api_buf_done(body);
 	request->gzip = true;
 	return send_buffer(request, code, content_type, &packed, false);
 }
 
 /* All that a reader gives; false: it failed. */
 static bool
-drain(MHD_ContentReaderCallback reader, void *cls, struct sim_buf *buf)
+drain(MHD_ContentReaderCallback reader, void *cls, struct api_buf *buf)
 {
-	char *block = sim_alloc(DRAIN_BYTES);
+	char *block = api_alloc(DRAIN_BYTES);
 	ssize_t n;
 
 	while ((n = reader(cls, buf->len, block, DRAIN_BYTES)) > 0)
-		sim_buf_put(buf, block, (size_t)n);
+		api_buf_put(buf, block, (size_t)n);
 	free(block);
 	return n != MHD_CONTENT_READER_END_WITH_ERROR;
 }
@@ -162,13 +162,13 @@ sim_reply_reader(struct sim_request *request, unsigned code, const char *content
 		 MHD_ContentReaderFreeCallback free_cls)
 {
 	if (sim_reply_may_gzip(request) && size != MHD_SIZE_UNKNOWN && size > GZIP_MIN) {
-		struct sim_buf body = {0};
+		struct api_buf body = {0};
 		bool whole = drain(reader, cls, &body);
 
 		free_cls(cls);
 		if (whole)
 			return sim_reply(request, code, content_type, &body);
-		sim_buf_done(&body);
+		api_buf_done(&body);
 		return MHD_NO;
 	}
 	return sim_reply_response(request, code, content_type,
@@ -179,62 +179,62 @@ sim_reply_reader(struct sim_request *request, unsigned code, const char *content
 static bool
 wants_protobuf(const struct sim_request *request)
 {
-	struct sim_offer offer = sim_request_offer(request);
-	struct sim_shape shape;
+	struct api_offer offer = api_request_offer(&request->api);
+	struct api_shape shape;
 
 	offer.typed = offer.protobuf;
-	return sim_shape_parse(sim_request_header(request, "Accept"), &offer, &shape) == 0 &&
-	       shape.protobuf && shape.kind == SIM_PLAIN;
+	return api_shape_parse(api_request_header(&request->api, "Accept"), &offer, &shape) == 0 &&
+	       shape.protobuf && shape.kind == API_PLAIN;
 }
 
 /* A document of an object. */
 static void
-encode(const struct sim_request *request, const struct sim_object *object, uint64_t rv, struct sim_buf *buf)
+encode(const struct sim_request *request, const struct api_object *object, uint64_t rv, struct api_buf *buf)
 {
-	const struct sim_shape *shape = &request->shape;
-	_cleanup_(sim_buf_done) struct sim_buf message = {0};
+	const struct api_shape *shape = &request->api.shape;
+	_cleanup_(api_buf_done) struct api_buf message = {0};
 
-	sim_buf_put(&message, "", 0);
-	sim_proto_object_at(shape, request->resource, object, rv, &message);
+	api_buf_put(&message, "", 0);
+	api_proto_object_at(shape, request->api.resource, object, rv, &message);
 	if (request->newer)
-		sim_buf_put(&message, SIM_PROTO_NEWER, SIM_PROTO_NEWER_LENGTH);
-	sim_proto_envelope(buf, sim_proto_version(shape, request->resource),
-			   sim_proto_kind(shape, request->resource), message.len);
-	sim_buf_put(buf, message.data, message.len);
-	sim_buf_put(buf, SIM_PROTO_TRAILER, SIM_PROTO_TRAILER_LENGTH);
+		api_buf_put(&message, API_PROTO_NEWER, API_PROTO_NEWER_LENGTH);
+	api_proto_envelope(buf, api_proto_version(shape, request->api.resource),
+			   api_proto_kind(shape, request->api.resource), message.len);
+	api_buf_put(buf, message.data, message.len);
+	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
 }
 
 enum MHD_Result
 sim_reply_status(struct sim_request *request)
 {
-	struct sim_buf body = {0};
+	struct api_buf body = {0};
 	bool protobuf = wants_protobuf(request);
 
 	if (protobuf) {
-		sim_status_encode(&request->status, &body);
+		api_status_encode(&request->api.status, &body);
 	} else {
-		sim_status_print(&request->status, &body);
-		sim_buf_puts(&body, "\n");
+		api_status_print(&request->api.status, &body);
+		api_buf_puts(&body, "\n");
 	}
-	return sim_reply(request, (unsigned)request->status.code,
-			 protobuf ? SIM_PROTOBUF_TYPE : "application/json", &body);
+	return sim_reply(request, (unsigned)request->api.status.code,
+			 protobuf ? API_PROTOBUF_TYPE : "application/json", &body);
 }
 
 enum MHD_Result
-sim_reply_object(struct sim_request *request, unsigned code, const struct sim_object *object, uint64_t rv)
+sim_reply_object(struct sim_request *request, unsigned code, const struct api_object *object, uint64_t rv)
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *bare = NULL;
-	struct sim_buf body = {0};
+	_cleanup_(api_object_unrefp) struct api_object *bare = NULL;
+	struct api_buf body = {0};
 
-	if (request->shape.bare) {
-		bare = sim_object_bare(request->resource, object);
+	if (request->api.shape.bare) {
+		bare = api_object_bare(request->api.resource, object);
 		object = bare;
 	}
-	if (request->shape.protobuf) {
+	if (request->api.shape.protobuf) {
 		encode(request, object, rv, &body);
-		return sim_reply(request, code, SIM_PROTOBUF_TYPE, &body);
+		return sim_reply(request, code, API_PROTOBUF_TYPE, &body);
 	}
-	sim_shape_print(&request->shape, request->resource, object, rv, &body);
-	sim_buf_puts(&body, "\n");
+	api_shape_print(&request->api.shape, request->api.resource, object, rv, &body);
+	api_buf_puts(&body, "\n");
 	return sim_reply(request, code, "application/json", &body);
 }

@@ -13,28 +13,15 @@ struct sim_rng {
 	uint64_t state;
 };
 
-uint64_t
-sim_rng_next(struct sim_rng *rng);
+uint64_t sim_rng_next(struct sim_rng *rng);
 /* Uniform in [0, bound); 0 for bound 0. */
-uint32_t
-sim_rng_below(struct sim_rng *rng, uint32_t bound);
+uint32_t sim_rng_below(struct sim_rng *rng, uint32_t bound);
 /* n characters of Kubernetes' suffix alphabet (no vowels), NUL ended: out holds n + 1. */
-void
-sim_rng_suffix(struct sim_rng *rng, char *out, size_t n);
+void sim_rng_suffix(struct sim_rng *rng, char *out, size_t n);
 /* n lower-case hex digits, NUL ended. */
-void
-sim_rng_hex(struct sim_rng *rng, char *out, size_t n);
+void sim_rng_hex(struct sim_rng *rng, char *out, size_t n);
 #define SIM_UID_SIZE 37
 /* A version 4 UUID. */
-void
-sim_rng_uid(struct sim_rng *rng, char out[SIM_UID_SIZE]);
-
-#define SIM_TIME_SIZE 21
-/* Seconds since 1970 as Kubernetes prints them: 2026-01-02T03:04:05Z. */
-void
-sim_time_print(int64_t seconds, char out[SIM_TIME_SIZE]);
-/* Read the 19 characters before the zone. Returns 0 or -EINVAL. */
-int
-sim_time_parse(const char *text, size_t len, int64_t *ret_seconds);
+void sim_rng_uid(struct sim_rng *rng, char out[SIM_UID_SIZE]);
 
 #endif

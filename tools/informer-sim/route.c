@@ -23,9 +23,9 @@
 static enum MHD_Result
 no_method(struct sim_request *request)
 {
-	sim_status_set(&request->status, 405, "MethodNotAllowed",
+	api_status_set(&request->api.status, 405, "MethodNotAllowed",
 		       "the server does not allow this method on the requested resource");
-	request->status.has_details = true;
+	request->api.status.has_details = true;
 	return sim_reply_status(request);
 }
 
@@ -36,10 +36,10 @@ no_method(struct sim_request *request)
 static bool
 is_builtin(const struct sim_request *request, const char *group)
 {
-	unsigned count = sim_registry_count(request->server->registry);
+	unsigned count = api_registry_count(request->server->registry);
 
 	for (unsigned i = 0; i < count; i++) {
-		const struct sim_resource *r = request->server->registry->items[i];
+		const struct api_resource *r = request->server->registry->items[i];
 
 		if (!r->custom && !strcmp(r->group, group))
 			return true;
@@ -51,23 +51,24 @@ is_builtin(const struct sim_request *request, const char *group)
 static enum MHD_Result
 no_resource(struct sim_request *request, const char *group)
 {
-	struct sim_buf body = {0};
+	struct api_buf body = {0};
 
 	if (group && !is_builtin(request, group)) {
-		sim_buf_puts(&body, "404 page not found\n");
+		api_buf_puts(&body, "404 page not found\n");
 		return sim_reply(request, 404, "text/plain; charset=utf-8", &body);
 	}
-	sim_status_set(&request->status, 404, "NotFound", "the server could not find the requested resource");
-	request->status.has_details = true;
+	api_status_set(&request->api.status, 404, "NotFound",
+		       "the server could not find the requested resource");
+	request->api.status.has_details = true;
 	return sim_reply_status(request);
 }
 
 static enum MHD_Result
 no_page(struct sim_request *request)
 {
-	struct sim_buf body = {0};
+	struct api_buf body = {0};
 
-	sim_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/"
+	api_buf_puts(&body, "{\"paths\":[\"/api\",\"/api/v1\",\"/apis\",\"/healthz\",\"/livez\",\"/"
 			    "metrics\",\"/openapi/v2\",\"/openapi/v3\",\"/readyz\","
 			    "\"/sim/churn\",\"/sim/compact\",\"/sim/faults\",\"/sim/held\",\"/sim/log\",\"/"
 			    "sim/restore\",\"/sim/stats\",\"/version\"]}\n");
@@ -78,60 +79,63 @@ no_page(struct sim_request *request)
 static int
 choose_shape(struct sim_request *request)
 {
-	const char *rows = sim_request_query(request, "includeObject");
-	bool list = !request->name && !strcmp(request->method, "GET") && !sim_request_is_watch(request);
-	struct sim_offer offer = sim_request_offer(request);
+	const char *rows = api_request_query(&request->api, "includeObject");
+	bool list = !request->api.name && !strcmp(request->api.method, "GET") &&
+		    !api_request_is_watch(&request->api);
+	struct api_offer offer = api_request_offer(&request->api);
 
-	if (sim_shape_parse(sim_request_header(request, "Accept"), &offer, &request->shape) < 0)
-		sim_status_set(&request->status, 406, "NotAcceptable",
+	if (api_shape_parse(api_request_header(&request->api, "Accept"), &offer, &request->api.shape) < 0)
+		api_status_set(&request->api.status, 406, "NotAcceptable",
 			       "406: Not Acceptable\n\nAvailable representations: application/json, "
 			       "application/json;stream=watch%s",
-			       offer.protobuf ? ", " SIM_PROTOBUF_TYPE ", " SIM_PROTOBUF_TYPE ";stream=watch"
+			       offer.protobuf ? ", " API_PROTOBUF_TYPE ", " API_PROTOBUF_TYPE ";stream=watch"
 					      : "");
-	else if (list && request->shape.kind == SIM_PARTIAL)
-		sim_status_set(
-			&request->status, 406, "NotAcceptable",
+	else if (list && request->api.shape.kind == API_PARTIAL)
+		api_status_set(
+			&request->api.status, 406, "NotAcceptable",
 			"you requested PartialObjectMetadata, but the requested object is a list (%sList)",
-			request->resource->kind);
-	else if (!list && request->name && request->shape.kind == SIM_PARTIAL_LIST)
-		sim_status_set(&request->status, 406, "NotAcceptable",
+			request->api.resource->kind);
+	else if (!list && request->api.name && request->api.shape.kind == API_PARTIAL_LIST)
+		api_status_set(&request->api.status, 406, "NotAcceptable",
 			       "you requested PartialObjectMetadataList, but the requested object is not a "
 			       "list (%s)",
-			       request->resource->kind);
+			       request->api.resource->kind);
 	if (rows && !strcmp(rows, "None"))
-		request->shape.rows = SIM_ROW_NONE;
+		request->api.shape.rows = API_ROW_NONE;
 	else if (rows && !strcmp(rows, "Object"))
-		request->shape.rows = SIM_ROW_OBJECT;
-	else if (rows && rows[0] && strcmp(rows, "Metadata") != 0 && request->shape.kind == SIM_TABLE &&
-		 !request->status.code)
-		return sim_status_set(&request->status, 400, "BadRequest",
+		request->api.shape.rows = API_ROW_OBJECT;
+	else if (rows && rows[0] && strcmp(rows, "Metadata") != 0 && request->api.shape.kind == API_TABLE &&
+		 !request->api.status.code)
+		return api_status_set(&request->api.status, 400, "BadRequest",
 				      "Unable to convert to Table as requested: includeObject: Invalid "
 				      "value: \"%.100s\": must be 'Metadata', "
 				      "'Object', 'None', or empty",
 				      rows);
-	request->status.has_details = true;
-	return request->status.code ? -EINVAL : 0;
+	request->api.status.has_details = true;
+	return request->api.status.code ? -EINVAL : 0;
 }
 
 /* As upstream says it of types that were made without protobuf. */
 static enum MHD_Result
 not_encoded(struct sim_request *request)
 {
-	sim_status_set(&request->status, 406, "NotAcceptable",
+	api_status_set(&request->api.status, 406, "NotAcceptable",
 		       "object *%s.%s%s does not implement the protobuf marshalling interface and cannot be "
 		       "encoded to a protobuf message",
-		       request->resource->version, request->resource->kind, request->name ? "" : "List");
+		       request->api.resource->version, request->api.resource->kind,
+		       request->api.name ? "" : "List");
 	return sim_reply_status(request);
 }
 
 static enum MHD_Result
 collection(struct sim_request *request)
 {
-	const char *method = request->method;
-	bool writable = !request->resource->namespaced || request->namespace_;
+	const char *method = request->api.method;
+	bool writable = !request->api.resource->namespaced || request->api.namespace_;
 
 	if (!strcmp(method, "GET"))
-		return sim_request_is_watch(request) ? sim_handle_watch(request) : sim_handle_list(request);
+		return api_request_is_watch(&request->api) ? sim_handle_watch(request)
+							   : sim_handle_list(request);
 	if (!strcmp(method, "POST") && writable)
 		return sim_handle_create(request);
 	if (!strcmp(method, "DELETE") && writable)
@@ -142,7 +146,7 @@ collection(struct sim_request *request)
 static enum MHD_Result
 item(struct sim_request *request)
 {
-	const char *method = request->method;
+	const char *method = request->api.method;
 
 	if (!strcmp(method, "GET"))
 		return sim_handle_get(request);
@@ -150,7 +154,7 @@ item(struct sim_request *request)
 		return sim_handle_update(request);
 	if (!strcmp(method, "PATCH"))
 		return sim_handle_patch(request);
-	if (!strcmp(method, "DELETE") && !request->subresource)
+	if (!strcmp(method, "DELETE") && !request->api.subresource)
 		return sim_handle_delete(request);
 	return no_method(request);
 }
@@ -162,7 +166,7 @@ is_subresource_of_namespace(const char *segment)
 }
 
 static bool
-has_subresource(const struct sim_resource *resource, const char *name)
+has_subresource(const struct api_resource *resource, const char *name)
 {
 	return (!strcmp(name, "status") && resource->has_status) ||
 	       (!strcmp(name, "scale") && resource->scale);
@@ -175,11 +179,11 @@ needs_kubelet(const struct sim_request *request)
 	static const char *const names[] = {"log",         "exec",  "attach",
 					    "portforward", "proxy", "ephemeralcontainers"};
 
-	if (!request->resource || !request->subresource || strcmp(request->resource->plural, "pods") != 0 ||
-	    request->resource->group[0])
+	if (!request->api.resource || !request->api.subresource ||
+	    strcmp(request->api.resource->plural, "pods") != 0 || request->api.resource->group[0])
 		return false;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(request->subresource, names[i]))
+		if (!strcmp(request->api.subresource, names[i]))
 			return true;
 	return false;
 }
@@ -187,10 +191,10 @@ needs_kubelet(const struct sim_request *request)
 static enum MHD_Result
 no_kubelet(struct sim_request *request)
 {
-	sim_status_set(&request->status, 501, "NotImplemented",
+	api_status_set(&request->api.status, 501, "NotImplemented",
 		       "informer-sim keeps objects and runs no containers: there is nothing to read from, "
 		       "run in or attach to");
-	request->status.has_details = true;
+	request->api.status.has_details = true;
 	return sim_reply_status(request);
 }
 
@@ -203,37 +207,38 @@ resource(struct sim_request *request, const char *group, const char *version, ch
 
 	if (count >= 3 && !strcmp(segments[0], "namespaces") &&
 	    !(count == 3 && !group[0] && is_subresource_of_namespace(segments[2]))) {
-		request->namespace_ = segments[1];
+		request->api.namespace_ = segments[1];
 		at = 2;
 	}
-	request->resource = sim_registry_find(request->server->registry, group, version, segments[at]);
+	request->api.resource = api_registry_find(request->server->registry, group, version, segments[at]);
 	at++;
-	if (!request->resource || (request->namespace_ && !request->resource->namespaced))
+	if (!request->api.resource || (request->api.namespace_ && !request->api.resource->namespaced))
 		return no_resource(request, group);
 	if (at < count)
-		request->name = segments[at++];
+		request->api.name = segments[at++];
 	if (at < count)
-		request->subresource = segments[at++];
+		request->api.subresource = segments[at++];
 	if (needs_kubelet(request))
 		return no_kubelet(request);
-	if (at < count || (request->name && request->resource->namespaced && !request->namespace_) ||
-	    (request->subresource && !has_subresource(request->resource, request->subresource)))
+	if (at < count ||
+	    (request->api.name && request->api.resource->namespaced && !request->api.namespace_) ||
+	    (request->api.subresource && !has_subresource(request->api.resource, request->api.subresource)))
 		return no_resource(request, group);
 	if (choose_shape(request) < 0)
 		return sim_reply_status(request);
 	if (sim_fault_request(request, &result))
 		return result;
-	if ((request->no_protobuf || request->as_json) && choose_shape(request) < 0)
+	if (choose_shape(request) < 0)
 		return sim_reply_status(request);
-	if (request->unencodable && request->shape.protobuf && !sim_request_is_watch(request))
+	if (request->unencodable && request->api.shape.protobuf && !api_request_is_watch(&request->api))
 		return not_encoded(request);
-	return request->name ? item(request) : collection(request);
+	return request->api.name ? item(request) : collection(request);
 }
 
 enum MHD_Result
 sim_route(struct sim_request *request)
 {
-	_cleanup_(sim_freep) char *path = sim_strndup(request->url, strlen(request->url));
+	_cleanup_(api_freep) char *path = api_strndup(request->api.url, strlen(request->api.url));
 	char *segments[SEGMENTS_MAX], *rest = path, *segment;
 	enum MHD_Result result;
 	unsigned count = 0;
@@ -261,6 +266,6 @@ sim_route(struct sim_request *request)
 		result = no_resource(request, count > 1 && !strcmp(segments[0], "apis") ? segments[1] : NULL);
 	else
 		result = no_page(request);
-	request->namespace_ = request->name = request->subresource = NULL;
+	request->api.namespace_ = request->api.name = request->api.subresource = NULL;
 	return result;
 }

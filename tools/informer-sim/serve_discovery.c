@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tools/schema/proto_schema.h"
-#include "tools/informer-sim/discovery_v2.h"
+#include "tools/serving/discovery_v2.h"
 #include "tools/informer-sim/handlers.h"
 #include "tools/informer-sim/reply.h"
 
@@ -18,11 +18,11 @@ static enum MHD_Result
 reply_as(struct sim_request *request, cJSON *json, const char *content_type)
 {
 	char *text = cJSON_PrintUnformatted(json);
-	struct sim_buf body = {0};
+	struct api_buf body = {0};
 
 	cJSON_Delete(json);
-	sim_buf_puts(&body, text ? text : "{}");
-	sim_buf_puts(&body, "\n");
+	api_buf_puts(&body, text ? text : "{}");
+	api_buf_puts(&body, "\n");
 	cJSON_free(text);
 	return sim_reply(request, 200, content_type, &body);
 }
@@ -31,11 +31,11 @@ reply_as(struct sim_request *request, cJSON *json, const char *content_type)
 static enum MHD_Result
 reply_aggregated(struct sim_request *request, bool core)
 {
-	cJSON *json = sim_discovery_v2(request->server->registry, core);
-	const char *theirs = sim_request_header(request, "If-None-Match");
+	cJSON *json = api_discovery_v2(request->server->registry, core);
+	const char *theirs = api_request_header(&request->api, "If-None-Match");
 	char *text = cJSON_PrintUnformatted(json);
 	uint64_t hash = 14695981039346656037ull;
-	struct sim_buf nothing = {0};
+	struct api_buf nothing = {0};
 
 	for (const char *c = text ? text : ""; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * 1099511628211ull; /* FNV-1a */
@@ -78,24 +78,25 @@ api_versions(struct sim_request *request)
 
 /* The group with all its versions in order of declaration. */
 static cJSON *
-api_group(const struct sim_registry *registry, const char *group)
+api_group(const struct api_registry *registry, const char *group)
 {
 	cJSON *json = cJSON_CreateObject(), *versions, *preferred = NULL;
 
 	cJSON_AddStringToObject(json, "name", group);
 	versions = cJSON_AddArrayToObject(json, "versions");
-	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
-		const struct sim_resource *r = registry->items[i];
+	for (unsigned i = 0; i < api_registry_count(registry); i++) {
+		const struct api_resource *r = registry->items[i];
 		bool listed = false;
 		const cJSON *old;
 		cJSON *version;
 
-		cJSON_ArrayForEach(old, versions) {
+		cJSON_ArrayForEach(old, versions)
+		{
 			const cJSON *name = cJSON_GetObjectItem(old, "groupVersion");
 
 			listed |= !strcmp(name->valuestring, r->api_version);
 		}
-		if (listed || strcmp(r->group, group) != 0 || !sim_resource_served(r))
+		if (listed || strcmp(r->group, group) != 0 || !api_resource_served(r))
 			continue;
 		version = cJSON_CreateObject();
 		cJSON_AddStringToObject(version, "groupVersion", r->api_version);
@@ -110,10 +111,10 @@ api_group(const struct sim_registry *registry, const char *group)
 
 /* Is it the first one served of its group? */
 static bool
-first_of_group(const struct sim_registry *registry, unsigned i)
+first_of_group(const struct api_registry *registry, unsigned i)
 {
 	for (unsigned k = 0; k < i; k++)
-		if (sim_resource_served(registry->items[k]) &&
+		if (api_resource_served(registry->items[k]) &&
 		    !strcmp(registry->items[k]->group, registry->items[i]->group))
 			return false;
 	return true;
@@ -122,22 +123,22 @@ first_of_group(const struct sim_registry *registry, unsigned i)
 static enum MHD_Result
 api_groups(struct sim_request *request)
 {
-	const struct sim_registry *registry = request->server->registry;
+	const struct api_registry *registry = request->server->registry;
 	cJSON *json = document("APIGroupList", "v1"), *groups = cJSON_AddArrayToObject(json, "groups");
 
-	for (unsigned i = 0; i < sim_registry_count(registry); i++)
-		if (sim_resource_served(registry->items[i]) && registry->items[i]->group[0] &&
+	for (unsigned i = 0; i < api_registry_count(registry); i++)
+		if (api_resource_served(registry->items[i]) && registry->items[i]->group[0] &&
 		    first_of_group(registry, i))
 			cJSON_AddItemToArray(groups, api_group(registry, registry->items[i]->group));
 	return reply_json(request, json);
 }
 
 static void
-add_resource(cJSON *list, const struct sim_resource *r, const char *subresource)
+add_resource(cJSON *list, const struct api_resource *r, const char *subresource)
 {
 	cJSON *json = cJSON_CreateObject();
 	unsigned count;
-	const char *const *verbs = sim_resource_verbs(subresource[0] != '\0', &count);
+	const char *const *verbs = api_resource_verbs(subresource[0] != '\0', &count);
 	char name[400];
 	cJSON *array;
 
@@ -165,15 +166,15 @@ add_resource(cJSON *list, const struct sim_resource *r, const char *subresource)
 static bool
 resource_list(struct sim_request *request, const char *api_version, enum MHD_Result *ret_result)
 {
-	const struct sim_registry *registry = request->server->registry;
+	const struct api_registry *registry = request->server->registry;
 	cJSON *json = document("APIResourceList", "v1"), *list;
 
 	cJSON_AddStringToObject(json, "groupVersion", api_version);
 	list = cJSON_AddArrayToObject(json, "resources");
-	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
-		const struct sim_resource *r = registry->items[i];
+	for (unsigned i = 0; i < api_registry_count(registry); i++) {
+		const struct api_resource *r = registry->items[i];
 
-		if (strcmp(r->api_version, api_version) != 0 || !sim_resource_served(r))
+		if (strcmp(r->api_version, api_version) != 0 || !api_resource_served(r))
 			continue;
 		add_resource(list, r, "");
 		if (r->scale)
@@ -192,11 +193,11 @@ resource_list(struct sim_request *request, const char *api_version, enum MHD_Res
 static bool
 one_group(struct sim_request *request, const char *group, enum MHD_Result *ret_result)
 {
-	const struct sim_registry *registry = request->server->registry;
+	const struct api_registry *registry = request->server->registry;
 	cJSON *json, *parts;
 
-	for (unsigned i = 0; i < sim_registry_count(registry); i++) {
-		if (strcmp(registry->items[i]->group, group) != 0 || !sim_resource_served(registry->items[i]))
+	for (unsigned i = 0; i < api_registry_count(registry); i++) {
+		if (strcmp(registry->items[i]->group, group) != 0 || !api_resource_served(registry->items[i]))
 			continue;
 		json = document("APIGroup", "v1");
 		parts = api_group(registry, group);
@@ -221,7 +222,8 @@ version(struct sim_request *request)
 	cJSON *json;
 
 	if (request->server->options.hide_version) {
-		sim_status_set(&request->status, 403, "Forbidden", "forbidden: cannot get path \"/version\"");
+		api_status_set(&request->api.status, 403, "Forbidden",
+			       "forbidden: cannot get path \"/version\"");
 		return sim_reply_status(request);
 	}
 	json = cJSON_CreateObject();
@@ -242,7 +244,7 @@ version(struct sim_request *request)
 static bool
 wants_aggregated(const struct sim_request *request)
 {
-	const char *accept = sim_request_header(request, "Accept");
+	const char *accept = api_request_header(&request->api, "Accept");
 
 	return !request->server->options.no_aggregated_discovery && accept &&
 	       strstr(accept, "as=APIGroupDiscoveryList") && strstr(accept, "g=apidiscovery.k8s.io") &&
@@ -253,12 +255,12 @@ wants_aggregated(const struct sim_request *request)
 bool
 sim_is_discovery(const struct sim_request *request)
 {
-	const char *url = request->url;
+	const char *url = request->api.url;
 	unsigned slashes = 0;
 
 	for (const char *c = url; *c; c++)
 		slashes += *c == '/' && c[1];
-	return !strcmp(request->method, "GET") &&
+	return !strcmp(request->api.method, "GET") &&
 	       (!strcmp(url, "/version") || (!strncmp(url, "/apis", 5) && slashes <= 3) ||
 		(!strncmp(url, "/api", 4) && url[4] != 's' && slashes <= 2) || !strncmp(url, "/openapi/", 9));
 }
@@ -266,10 +268,10 @@ sim_is_discovery(const struct sim_request *request)
 bool
 sim_handle_discovery(struct sim_request *request, enum MHD_Result *ret_result)
 {
-	_cleanup_(sim_freep) char *path = sim_strndup(request->url, strlen(request->url));
+	_cleanup_(api_freep) char *path = api_strndup(request->api.url, strlen(request->api.url));
 	size_t len = strlen(path);
 
-	if (strcmp(request->method, "GET") != 0)
+	if (strcmp(request->api.method, "GET") != 0)
 		return false;
 	while (len > 1 && path[len - 1] == '/')
 		path[--len] = '\0';

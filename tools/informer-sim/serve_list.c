@@ -22,28 +22,28 @@
 
 #include "tools/informer-sim/fault_act.h"
 #include "tools/informer-sim/handlers.h"
-#include "tools/informer-sim/page.h"
-#include "tools/informer-sim/proto_document.h"
-#include "tools/informer-sim/proto_encode.h"
-#include "tools/informer-sim/proto_object.h"
+#include "tools/serving/page.h"
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_encode.h"
+#include "tools/serving/proto_object.h"
 #include "tools/informer-sim/protobuf.h"
-#include "tools/informer-sim/query.h"
+#include "tools/serving/query.h"
 #include "tools/informer-sim/reply.h"
 
 enum { METADATA = 1, ITEMS }; /* a list's fields in protobuf */
 
 struct list_stream {
-	const struct sim_resource *resource;
+	const struct api_resource *resource;
 	struct sim_view view;
-	struct sim_object **items; /* borrowed from the view; bare ones are the list's own */
+	struct api_object **items; /* borrowed from the view; bare ones are the list's own */
 	size_t count;
 	size_t cap;
-	struct sim_buf head; /* of a Table: with all its rows, and no items are left */
-	struct sim_buf item_head; /* of metadata alone */
+	struct api_buf head;      /* of a Table: with all its rows, and no items are left */
+	struct api_buf item_head; /* of metadata alone */
 	bool partial;
-	struct sim_shape shape;
-	bool newer;	     /* in protobuf: items have a field of no release */
-	struct sim_buf lead; /* in protobuf: what stands before the item being sent */
+	struct api_shape shape;
+	bool newer;          /* in protobuf: items have a field of no release */
+	struct api_buf lead; /* in protobuf: what stands before the item being sent */
 	/* the stream: piece 0 is the head, then four for each item, then the tail */
 	size_t piece;
 	size_t offset;
@@ -56,34 +56,33 @@ list_free(void *cls)
 
 	sim_view_done(&list->view);
 	for (size_t i = 0; list->shape.bare && i < list->count; i++)
-		sim_object_unref(list->items[i]);
+		api_object_unref(list->items[i]);
 	free(list->items);
-	sim_buf_done(&list->head);
-	sim_buf_done(&list->item_head);
-	sim_buf_done(&list->lead);
+	api_buf_done(&list->head);
+	api_buf_done(&list->item_head);
+	api_buf_done(&list->lead);
 	free(list);
 }
 
 /* The same of an item in protobuf: its tag and length, its bytes, and a field more. */
 static const char *
-piece_of_message(struct list_stream *list, struct sim_object *object, size_t i, size_t *ret_len)
+piece_of_message(struct list_stream *list, struct api_object *object, size_t i, size_t *ret_len)
 {
 	size_t length;
-	const char *bytes = sim_proto_object(&list->shape, list->resource, object, &length);
+	const char *bytes = api_proto_object(&list->shape, list->resource, object, &length);
 
 	switch (i) {
 	case 0:
-		sim_buf_reset(&list->lead);
-		sim_proto_begin(&list->lead, ITEMS,
-				length + (list->newer ? SIM_PROTO_NEWER_LENGTH : 0));
+		api_buf_reset(&list->lead);
+		api_proto_begin(&list->lead, ITEMS, length + (list->newer ? API_PROTO_NEWER_LENGTH : 0));
 		*ret_len = list->lead.len;
 		return list->lead.data;
 	case 1:
 		*ret_len = length;
 		return bytes;
 	case 2:
-		*ret_len = list->newer ? SIM_PROTO_NEWER_LENGTH : 0;
-		return SIM_PROTO_NEWER;
+		*ret_len = list->newer ? API_PROTO_NEWER_LENGTH : 0;
+		return API_PROTO_NEWER;
 	default:
 		*ret_len = 0;
 		return "";
@@ -94,7 +93,7 @@ piece_of_message(struct list_stream *list, struct sim_object *object, size_t i, 
 static const char *
 piece(struct list_stream *list, size_t i, size_t *ret_len)
 {
-	struct sim_object *object;
+	struct api_object *object;
 
 	if (i == 0) {
 		*ret_len = list->head.len;
@@ -102,10 +101,8 @@ piece(struct list_stream *list, size_t i, size_t *ret_len)
 	}
 	i--;
 	if (i >= list->count * 4) {
-		*ret_len = list->shape.protobuf ? SIM_PROTO_TRAILER_LENGTH : 3;
-		return i > list->count * 4    ? NULL
-		       : list->shape.protobuf ? SIM_PROTO_TRAILER
-					      : "]}\n";
+		*ret_len = list->shape.protobuf ? API_PROTO_TRAILER_LENGTH : 3;
+		return i > list->count * 4 ? NULL : list->shape.protobuf ? API_PROTO_TRAILER : "]}\n";
 	}
 	object = list->items[i / 4];
 	if (list->shape.protobuf)
@@ -152,13 +149,13 @@ read_list(void *cls, uint64_t position, char *out, size_t max)
 }
 
 static void
-add(struct list_stream *list, struct sim_object *object)
+add(struct list_stream *list, struct api_object *object)
 {
 	if (list->count == list->cap) {
 		list->cap = list->cap ? list->cap * 2 : 256;
-		list->items = sim_realloc(list->items, list->cap * sizeof(struct sim_object *));
+		list->items = api_realloc(list->items, list->cap * sizeof(struct api_object *));
 	}
-	list->items[list->count++] = list->shape.bare ? sim_object_bare(list->resource, object) : object;
+	list->items[list->count++] = list->shape.bare ? api_object_bare(list->resource, object) : object;
 }
 
 /*
@@ -166,12 +163,12 @@ add(struct list_stream *list, struct sim_object *object)
  * rest.
  */
 static void
-pick(struct list_stream *list, const struct sim_query *query, const char *prefix, const struct sim_page *page,
+pick(struct list_stream *list, const struct api_query *query, const char *prefix, const struct api_page *page,
      uint64_t limit, const char **ret_last, uint64_t *ret_left)
 {
 	size_t prefix_len = strlen(prefix);
-	const struct sim_object *last = NULL;
-	struct sim_object *object;
+	const struct api_object *last = NULL;
+	struct api_object *object;
 
 	*ret_last = NULL;
 	*ret_left = 0;
@@ -187,31 +184,31 @@ pick(struct list_stream *list, const struct sim_query *query, const char *prefix
 			continue;
 		}
 		last = object;
-		if (sim_query_matches(query, object))
+		if (api_query_matches(query, object))
 			add(list, object);
 	}
 }
 
 static int
-open_view(struct sim_request *request, const struct sim_query *query, struct sim_page *page,
+open_view(struct sim_request *request, const struct api_query *query, struct api_page *page,
 	  struct list_stream *list)
 {
 	struct sim_store *store = request->server->store;
-	bool exact = query->match == SIM_MATCH_EXACT || (query->match == SIM_MATCH_UNSET && query->limit);
+	bool exact = query->match == API_MATCH_EXACT || (query->match == API_MATCH_UNSET && query->limit);
 	uint64_t rv = 0;
 	int r;
 
 	if (query->next_token) {
 		if (query->rv_given && query->rv != 0)
-			return sim_status_set(
-				&request->status, 400, "BadRequest",
+			return api_status_set(
+				&request->api.status, 400, "BadRequest",
 				"specifying resource version is not allowed when using continue");
-		r = sim_page_decode(request, query->next_token, page);
+		r = api_page_decode(&request->api, query->next_token, page);
 		if (r < 0)
 			return r;
 		rv = page->rv > 0 ? (uint64_t)page->rv : 0;
 	} else if (query->rv) {
-		r = sim_query_await(request, query->rv);
+		r = sim_request_await(request, query->rv);
 		if (r < 0)
 			return r;
 		if (exact)
@@ -220,13 +217,13 @@ open_view(struct sim_request *request, const struct sim_query *query, struct sim
 	if (request->stale && !query->next_token)
 		rv = sim_fault_stale_rv(request);
 	if (rv > sim_store_rv(store))
-		return sim_status_too_large_rv(&request->status, rv, sim_store_rv(store));
-	r = sim_store_view(store, request->resource, rv, &list->view, NULL);
+		return api_status_too_large_rv(&request->api.status, rv, sim_store_rv(store));
+	r = sim_store_view(store, request->api.resource, rv, &list->view, NULL);
 	if (r == 0)
 		return 0;
 	if (query->next_token)
-		return sim_page_expired(request, page);
-	return sim_status_set(&request->status, 410, "Expired",
+		return api_page_expired(&request->api, page);
+	return api_status_set(&request->api.status, 410, "Expired",
 			      "The resourceVersion for the provided list is too old.");
 }
 
@@ -234,98 +231,98 @@ open_view(struct sim_request *request, const struct sim_query *query, struct sim
 static void
 begin_message(const struct sim_request *request, struct list_stream *list, const char *meta)
 {
-	_cleanup_(sim_buf_done) struct sim_buf kind = {0};
-	_cleanup_(sim_buf_done) struct sim_buf text = {0};
-	_cleanup_(sim_buf_done) struct sim_buf list_meta = {0};
-	_cleanup_(sim_buf_done) struct sim_buf inside = {0};
+	_cleanup_(api_buf_done) struct api_buf kind = {0};
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+	_cleanup_(api_buf_done) struct api_buf list_meta = {0};
+	_cleanup_(api_buf_done) struct api_buf inside = {0};
 	uint64_t length;
 	size_t len;
 
-	sim_buf_printf(&text, "{%s}", meta);
-	sim_proto_json("v1", "ListMeta", text.data, text.len, &list_meta);
-	sim_proto_bytes(&inside, METADATA, list_meta.data, list_meta.len);
+	api_buf_printf(&text, "{%s}", meta);
+	api_proto_json("v1", "ListMeta", text.data, text.len, &list_meta);
+	api_proto_bytes(&inside, METADATA, list_meta.data, list_meta.len);
 	length = inside.len;
 	for (size_t i = 0; i < list->count; i++)
 		for (size_t at = 0; at < 4; at++) {
 			piece_of_message(list, list->items[i], at, &len);
 			length += len;
 		}
-	sim_buf_printf(&kind, "%sList", sim_proto_kind(&list->shape, request->resource));
-	sim_proto_envelope(&list->head, sim_proto_version(&list->shape, request->resource), kind.data,
+	api_buf_printf(&kind, "%sList", api_proto_kind(&list->shape, request->api.resource));
+	api_proto_envelope(&list->head, api_proto_version(&list->shape, request->api.resource), kind.data,
 			   length);
-	sim_buf_put(&list->head, inside.data, inside.len);
+	api_buf_put(&list->head, inside.data, inside.len);
 }
 
 /* What stands before the items, in the shape that was asked for; meta: the inside of metadata. */
 static void
 begin(const struct sim_request *request, struct list_stream *list, const char *meta)
 {
-	const struct sim_shape *shape = &request->shape;
-	const struct sim_resource *resource = request->resource;
+	const struct api_shape *shape = &request->api.shape;
+	const struct api_resource *resource = request->api.resource;
 
 	if (shape->protobuf) {
 		begin_message(request, list, meta);
 		return;
 	}
 	switch (shape->kind) {
-	case SIM_TABLE:
-		sim_key_chunks_head(shape, resource, meta, true, &list->head);
+	case API_TABLE:
+		api_table_head(shape, resource, meta, true, &list->head);
 		for (size_t i = 0; i < list->count; i++) {
-			sim_buf_puts(&list->head, i ? "," : "");
-			sim_key_chunks_row(shape, resource, list->items[i], 0, &list->head);
+			api_buf_puts(&list->head, i ? "," : "");
+			api_table_row(shape, resource, list->items[i], 0, &list->head);
 		}
 		list->count = 0;
 		break;
-	case SIM_PARTIAL:
-	case SIM_PARTIAL_LIST:
+	case API_PARTIAL:
+	case API_PARTIAL_LIST:
 		list->partial = true;
-		sim_shape_partial_head(shape, &list->item_head);
-		sim_buf_printf(&list->head,
+		api_shape_partial_head(shape, &list->item_head);
+		api_buf_printf(&list->head,
 			       "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/"
 			       "%s\",\"metadata\":{%s},\"items\":[",
 			       shape->version, meta);
 		break;
-	case SIM_PLAIN:
-		sim_buf_printf(&list->head,
+	case API_PLAIN:
+		api_buf_printf(&list->head,
 			       "{\"kind\":\"%sList\",\"apiVersion\":\"%s\",\"metadata\":{%s},\"items\":[",
 			       resource->kind, resource->api_version, meta);
 	}
 }
 
 static int
-build(struct sim_request *request, const struct sim_query *query, struct list_stream *list, bool cached)
+build(struct sim_request *request, const struct api_query *query, struct list_stream *list, bool cached)
 {
-	_cleanup_(sim_page_done) struct sim_page page = {0};
-	_cleanup_(sim_buf_done) struct sim_buf prefix = {0};
-	_cleanup_(sim_buf_done) struct sim_buf meta = {0};
+	_cleanup_(api_page_done) struct api_page page = {0};
+	_cleanup_(api_buf_done) struct api_buf prefix = {0};
+	_cleanup_(api_buf_done) struct api_buf meta = {0};
 	const char *last;
 	uint64_t left;
 	int r;
 
-	if (request->namespace_)
-		sim_buf_printf(&prefix, "%s/", request->namespace_);
+	if (request->api.namespace_)
+		api_buf_printf(&prefix, "%s/", request->api.namespace_);
 	else
-		sim_buf_puts(&prefix, "");
+		api_buf_puts(&prefix, "");
 	r = open_view(request, query, &page, list);
 	if (r < 0)
 		return r;
 	if (!page.start)
-		page.start = sim_strndup(prefix.data, prefix.len);
+		page.start = api_strndup(prefix.data, prefix.len);
 	pick(list, query, prefix.data, &page, cached ? 0 : query->limit, &last, &left);
 
-	sim_buf_printf(&meta, "\"resourceVersion\":\"%" PRIu64 "\"", list->view.rv);
+	api_buf_printf(&meta, "\"resourceVersion\":\"%" PRIu64 "\"", list->view.rv);
 	if (last) {
 		size_t at;
 
-		sim_buf_puts(&meta, ",\"continue\":\"");
+		api_buf_puts(&meta, ",\"continue\":\"");
 		at = meta.len;
-		sim_page_encode((int64_t)list->view.rv, last + prefix.len, true, &meta);
+		api_page_encode((int64_t)list->view.rv, last + prefix.len, true, &meta);
 		sim_faults_note_page(request->server->faults, meta.data + at, request->page + 1);
-		sim_buf_puts(&meta, "\"");
-		if (sim_selector_empty(query->labels) && sim_selector_empty(query->fields))
-			sim_buf_printf(&meta, ",\"remainingItemCount\":%" PRIu64, left);
+		api_buf_puts(&meta, "\"");
+		if (api_selector_empty(query->labels) && api_selector_empty(query->fields))
+			api_buf_printf(&meta, ",\"remainingItemCount\":%" PRIu64, left);
 	}
-	sim_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu%s", list->view.rv, list->count,
+	api_buf_printf(&request->note, " rv=%" PRIu64 " items=%zu%s", list->view.rv, list->count,
 		       list->shape.protobuf ? " in protobuf" : "");
 	begin(request, list, meta.data);
 	return 0;
@@ -334,18 +331,18 @@ build(struct sim_request *request, const struct sim_query *query, struct list_st
 enum MHD_Result
 sim_handle_list(struct sim_request *request)
 {
-	_cleanup_(sim_query_done) struct sim_query query = {0};
+	_cleanup_(api_query_done) struct api_query query = {0};
 	struct list_stream *list;
 	const char *type;
 	uint64_t total = 0;
 	bool cached, told;
 
 	request->verb = "LIST";
-	if (sim_query_parse(request, &query) < 0)
+	if (api_query_parse(&request->api, &query) < 0)
 		return sim_reply_status(request);
-	list = sim_alloc(sizeof(*list));
+	list = api_alloc(sizeof(*list));
 	*list = (struct list_stream){
-		.resource = request->resource, .shape = request->shape, .newer = request->newer};
+		.resource = request->api.resource, .shape = request->api.shape, .newer = request->newer};
 	cached = query.rv_given && query.rv == 0; /* behind a continue token too */
 	if (request->paginate) {
 		query.limit = request->paginate;
@@ -359,11 +356,11 @@ sim_handle_list(struct sim_request *request)
 	 * What the watch cache answers comes chunked, what storage answers with its length: clients must take
 	 * both.
 	 */
-	told = !cached && !(query.rv && !query.limit && query.match != SIM_MATCH_EXACT);
+	told = !cached && !(query.rv && !query.limit && query.match != API_MATCH_EXACT);
 	if (!told && !request->fault.kind && !sim_reply_may_gzip(request))
 		total = MHD_SIZE_UNKNOWN;
 	for (size_t i = 0, len; total != MHD_SIZE_UNKNOWN && piece(list, i, &len); i++)
 		total += len;
-	type = request->shape.protobuf ? SIM_PROTOBUF_TYPE : "application/json";
+	type = request->api.shape.protobuf ? API_PROTOBUF_TYPE : "application/json";
 	return sim_reply_reader(request, 200, type, total, told, read_list, list, list_free);
 }

@@ -44,12 +44,12 @@ stream_free(void *cls)
 	free(s->asked_rv);
 	sim_events_done(s->events, s->event_count);
 	sim_view_done(&s->view);
-	sim_query_done(&s->query);
-	sim_buf_done(&s->own);
-	sim_buf_done(&s->between);
-	sim_buf_done(&s->message);
-	sim_object_unref(s->bare);
-	sim_buf_done(&s->head);
+	api_query_done(&s->query);
+	api_buf_done(&s->own);
+	api_buf_done(&s->between);
+	api_buf_done(&s->message);
+	api_object_unref(s->bare);
+	api_buf_done(&s->head);
 	free(s->prefix);
 	free(s);
 }
@@ -57,20 +57,20 @@ stream_free(void *cls)
 /* ---- what comes next ------------------------------------------------------ */
 
 static bool
-selected(const struct sim_stream *s, const struct sim_object *object)
+selected(const struct sim_stream *s, const struct api_object *object)
 {
-	return !strncmp(object->key, s->prefix, s->prefix_len) && sim_query_matches(&s->query, object);
+	return !strncmp(object->key, s->prefix, s->prefix_len) && api_query_matches(&s->query, object);
 }
 
 static bool
 next_initial(struct sim_stream *s)
 {
-	struct sim_object *object;
+	struct api_object *object;
 
 	while ((object = sim_view_next(&s->view))) {
 		if (strncmp(object->key, s->prefix, s->prefix_len) != 0)
 			break; /* keys are in order */
-		if (!sim_query_matches(&s->query, object))
+		if (!api_query_matches(&s->query, object))
 			continue;
 		sim_watch_line(s, SIM_ADDED, object, 0);
 		return true;
@@ -153,7 +153,7 @@ any_line(struct sim_stream *s)
 		if (n == 0)
 			s->told_rv = rv > s->after_rv ? rv : s->after_rv;
 		now = sim_now_ms();
-		if (n == 0 && !sim_resource_served(s->resource)) {
+		if (n == 0 && !api_resource_served(s->resource)) {
 			s->end = "the resource is gone";
 			break;
 		}
@@ -288,13 +288,13 @@ static void
 open_at(struct sim_stream *s, struct sim_request *request)
 {
 	uint64_t floor = 0, rv = s->query.rv;
-	struct sim_status *status = &request->status;
+	struct api_status *status = &request->api.status;
 
 	if (sim_store_position(s->server->store, s->resource, rv, &s->position, &floor) < 0) {
-		sim_status_set(status, 410, "Expired", "too old resource version: %" PRIu64 " (%" PRIu64 ")",
+		api_status_set(status, 410, "Expired", "too old resource version: %" PRIu64 " (%" PRIu64 ")",
 			       rv, floor);
 		sim_watch_error(s, status);
-		sim_status_done(status);
+		api_status_done(status);
 	}
 	s->after_rv = rv;
 }
@@ -303,50 +303,51 @@ enum MHD_Result
 sim_handle_watch(struct sim_request *request)
 {
 	struct MHD_Response *response;
-	struct sim_buf name = {0};
+	struct api_buf name = {0};
 	const char *rv, *type;
 	struct sim_stream *s;
-	struct sim_query query;
-	struct sim_buf prefix = {0};
+	struct api_query query;
+	struct api_buf prefix = {0};
 	uint64_t now, timeout_ms, interval_ms;
 
 	request->verb = "WATCH";
-	if (sim_query_parse(request, &query) < 0)
+	if (api_query_parse(&request->api, &query) < 0)
 		return sim_reply_status(request);
 	query.initial &= !request->plain;
-	s = sim_alloc(sizeof(*s));
+	s = api_alloc(sizeof(*s));
 	*s = (struct sim_stream){.server = request->server,
-				 .resource = request->resource,
+				 .resource = request->api.resource,
 				 .query = query,
-				 .shape = request->shape};
+				 .shape = request->api.shape};
 	s->newer = request->newer;
-	s->unencodable = request->unencodable && request->shape.protobuf;
+	s->unencodable = request->unencodable && request->api.shape.protobuf;
 	if (s->shape.protobuf)
-		sim_buf_puts(&request->note, " in protobuf");
-	if (s->shape.kind == SIM_PLAIN)
-		sim_buf_put(&s->head, s->resource->head, s->resource->head_len);
+		api_buf_puts(&request->note, " in protobuf");
+	if (s->shape.kind == API_PLAIN)
+		api_buf_put(&s->head, s->resource->head, s->resource->head_len);
 	else
-		sim_shape_partial_head(&s->shape, &s->head);
-	if (request->namespace_)
-		sim_buf_printf(&prefix, "%s/", request->namespace_);
+		api_shape_partial_head(&s->shape, &s->head);
+	if (request->api.namespace_)
+		api_buf_printf(&prefix, "%s/", request->api.namespace_);
 	s->prefix_len = prefix.len;
-	s->prefix = sim_buf_take(&prefix);
+	s->prefix = api_buf_take(&prefix);
 
-	if (query.initial && query.rv && sim_query_await(request, query.rv) < 0) {
-		sim_watch_error(s, &request->status);
-		sim_status_done(&request->status);
+	if (query.initial && query.rv && sim_request_await(request, query.rv) < 0) {
+		sim_watch_error(s, &request->api.status);
+		api_status_done(&request->api.status);
 	} else if (query.initial || !query.rv) {
 		open_initial(s);
 	} else {
 		open_at(s, request);
 	}
 	sim_request_print(request, &name);
-	s->name = sim_buf_take(&name);
-	s->verb = sim_request_verb(request);
-	s->namespace_ = request->namespace_ ? sim_strndup(request->namespace_, strlen(request->namespace_))
-					    : NULL;
-	rv = sim_request_query(request, "resourceVersion");
-	s->asked_rv = rv ? sim_strndup(rv, strlen(rv)) : NULL;
+	s->name = api_buf_take(&name);
+	s->verb = api_request_verb(&request->api);
+	s->namespace_ = request->api.namespace_
+				? api_strndup(request->api.namespace_, strlen(request->api.namespace_))
+				: NULL;
+	rv = api_request_query(&request->api, "resourceVersion");
+	s->asked_rv = rv ? api_strndup(rv, strlen(rv)) : NULL;
 	s->fault = request->fault;
 	s->opened_ms = now = sim_now_ms();
 	pthread_mutex_lock(&s->server->lock);
@@ -359,7 +360,7 @@ sim_handle_watch(struct sim_request *request)
 	if (timeout_ms > 2000 && s->bookmark_ms > s->deadline_ms - 2000)
 		s->bookmark_ms = s->deadline_ms - 2000;
 
-	s->watch.socket = sim_request_socket(request);
+	s->watch.socket = api_request_socket(&request->api);
 	s->watch.resource = s->resource;
 	atomic_init(&s->watch.position, s->position);
 	sim_slow_watches_add(s->server, &s->watch);
@@ -367,6 +368,6 @@ sim_handle_watch(struct sim_request *request)
 						     stream_free);
 	if (!response)
 		stream_free(s);
-	type = request->shape.protobuf ? SIM_PROTOBUF_TYPE ";stream=watch" : "application/json";
+	type = request->api.shape.protobuf ? API_PROTOBUF_TYPE ";stream=watch" : "application/json";
 	return sim_reply_response(request, 200, type, response);
 }

@@ -82,16 +82,16 @@ take_churn(void *at, const char *value, char **ret_error)
 static int
 take_pem(void *at, const char *value, char **ret_error)
 {
-	struct sim_buf buf = {0};
+	struct api_buf buf = {0};
 	char **text = at;
-	int r = sim_buf_read_file(&buf, value, 1 << 20);
+	int r = api_buf_read_file(&buf, value, 1 << 20);
 
 	if (r < 0) {
-		sim_buf_done(&buf);
+		api_buf_done(&buf);
 		return flag_fail(ret_error, "%s", strerror(-r));
 	}
 	free(*text);
-	*text = sim_buf_take(&buf);
+	*text = api_buf_take(&buf);
 	return strstr(*text, "-----BEGIN") ? 0 : flag_fail(ret_error, "it is no PEM file");
 }
 
@@ -201,7 +201,8 @@ help(void)
 	     "See informer-sim(1).");
 }
 
-static int __attribute__((format(printf, 1, 2))) usage(const char *format, ...)
+static int __attribute__((format(printf, 1, 2)))
+usage(const char *format, ...)
 {
 	va_list args;
 
@@ -216,7 +217,7 @@ static int __attribute__((format(printf, 1, 2))) usage(const char *format, ...)
 int
 sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 {
-	_cleanup_(sim_freep) char *error = NULL;
+	_cleanup_(api_freep) char *error = NULL;
 	struct sim_options *o = ret_options;
 	int at;
 
@@ -264,12 +265,12 @@ sim_options_parse(int argc, char **argv, struct sim_options *ret_options)
 }
 
 int
-sim_options_resources(const struct sim_options *options, struct sim_registry *registry)
+sim_options_resources(const struct sim_options *options, struct api_registry *registry)
 {
-	struct sim_resource *resource;
+	struct api_resource *resource;
 
 	for (size_t i = 0; i < options->crds.count; i++) {
-		if (sim_registry_declare(registry, options->crds.items[i], &resource) == 0)
+		if (api_registry_declare(registry, options->crds.items[i], &resource) == 0)
 			continue;
 		fprintf(stderr,
 			"informer-sim: --crd %s: write it as PLURAL.VERSION.GROUP, as "
@@ -283,7 +284,7 @@ sim_options_resources(const struct sim_options *options, struct sim_registry *re
 int
 sim_options_certs(struct sim_options *options)
 {
-	_cleanup_(sim_freep) char *error = NULL;
+	_cleanup_(api_freep) char *error = NULL;
 	int r;
 
 	if (!options->tls)

@@ -12,8 +12,8 @@
 struct sim_options {
 	struct sim_server_options server;
 	char *tls_cert_text, *tls_key_text, *client_ca_text; /* what server.tls_* and .client_ca point to */
-	bool tls;	     /* with certificates of its own */
-	const char *tls_dir; /* where they are written, or NULL */
+	bool tls;                                            /* with certificates of its own */
+	const char *tls_dir;                                 /* where they are written, or NULL */
 	struct sim_certs certs;
 	const char *kubeconfig;
 	struct flag_texts load, crds, faults;
@@ -36,15 +36,11 @@ struct sim_options {
  * Returns  -1 to go on; otherwise the exit code: 0 after --help or --version, 2 after a
  *          usage error, which was explained on stderr
  */
-int
-sim_options_parse(int argc, char **argv, struct sim_options *ret_options);
+int sim_options_parse(int argc, char **argv, struct sim_options *ret_options);
 /* Declare the resources of --crd. Returns 0, or -EINVAL, explained on stderr. */
-int
-sim_options_resources(const struct sim_options *options, struct sim_registry *registry);
+int sim_options_resources(const struct sim_options *options, struct api_registry *registry);
 /* Make the certificates of --tls. Returns 0, or negative errno, explained on stderr. */
-int
-sim_options_certs(struct sim_options *options);
-void
-sim_options_done(struct sim_options *options);
+int sim_options_certs(struct sim_options *options);
+void sim_options_done(struct sim_options *options);
 
 #endif

@@ -27,21 +27,21 @@ struct sim_watch;
 struct sim_server_options {
 	const char *address;
 	uint16_t port;
-	const char *token;		/* the bearer token to ask for, or NULL */
+	const char *token;              /* the bearer token to ask for, or NULL */
 	const char *tls_cert, *tls_key; /* PEM texts, or NULL */
 	/* PEM text: clients whose certificate it signed are let in; or NULL */
 	const char *client_ca;
-	unsigned bookmark_interval;	/* seconds */
-	bool no_protobuf;		/* JSON alone */
-	bool hide_version;		/* /version is forbidden */
-	bool drop_fields;		/* drop=metadata.managedFields of Accept is honoured */
-	bool no_watch_list;		/* refuse sendInitialEvents, as with the feature gate off */
-	bool no_aggregated_discovery;	/* only the old way, as before 1.26 */
-	unsigned await_ms;		/* how long a future RV is waited for */
+	unsigned bookmark_interval;   /* seconds */
+	bool no_protobuf;             /* JSON alone */
+	bool hide_version;            /* /version is forbidden */
+	bool drop_fields;             /* drop=metadata.managedFields of Accept is honoured */
+	bool no_watch_list;           /* refuse sendInitialEvents, as with the feature gate off */
+	bool no_aggregated_discovery; /* only the old way, as before 1.26 */
+	unsigned await_ms;            /* how long a future RV is waited for */
 };
 
 struct sim_server {
-	struct sim_registry *registry;
+	struct api_registry *registry;
 	struct sim_store *store;
 	struct sim_server_options options;
 	struct sim_metrics metrics;
@@ -60,7 +60,7 @@ struct sim_server {
 	struct sim_watch *watches; /* the open ones */
 	unsigned watch_count;
 	uint64_t watches_cut; /* ended because their client was too slow */
-	uint64_t begun;	      /* requests */
+	uint64_t begun;       /* requests */
 	unsigned under_way;   /* of these */
 	unsigned frozen;      /* of these: for as long as their client stays */
 	bool stopping;
@@ -69,9 +69,7 @@ struct sim_server {
 };
 
 /* A fresh UID, a name suffix of 5 characters. */
-void
-sim_server_uid(struct sim_server *server, char out[SIM_UID_SIZE]);
-void
-sim_server_suffix(struct sim_server *server, char out[6]);
+void sim_server_uid(struct sim_server *server, char out[SIM_UID_SIZE]);
+void sim_server_suffix(struct sim_server *server, char out[6]);
 
 #endif

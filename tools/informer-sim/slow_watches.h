@@ -18,23 +18,19 @@ enum sim_doing {
 /* One open watch, as that thread sees it. */
 struct sim_watch {
 	struct sim_watch *next, **link;
-	const struct sim_resource *resource;
+	const struct api_resource *resource;
 	_Atomic uint64_t position; /* in the ring */
-	_Atomic unsigned rules;	   /* the version of the fault rules that it last looked at */
-	_Atomic uint64_t given;	   /* bytes of its body */
+	_Atomic unsigned rules;    /* the version of the fault rules that it last looked at */
+	_Atomic uint64_t given;    /* bytes of its body */
 	_Atomic enum sim_doing doing;
 	int socket;
 	bool cut;
 };
 
-void
-sim_slow_watches_start(struct sim_server *server);
-void
-sim_slow_watches_stop(struct sim_server *server);
+void sim_slow_watches_start(struct sim_server *server);
+void sim_slow_watches_stop(struct sim_server *server);
 /* Put a watch under its eyes, and take it away; the socket stays open in between. */
-void
-sim_slow_watches_add(struct sim_server *server, struct sim_watch *watch);
-void
-sim_slow_watches_remove(struct sim_server *server, struct sim_watch *watch);
+void sim_slow_watches_add(struct sim_server *server, struct sim_watch *watch);
+void sim_slow_watches_remove(struct sim_server *server, struct sim_watch *watch);
 
 #endif

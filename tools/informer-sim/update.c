@@ -29,87 +29,88 @@
 
 /* What a client may not change goes back to what it was. */
 static void
-keep(struct sim_doc *doc, struct sim_node *to, const struct sim_node *from, const char *key)
+keep(struct api_doc *doc, struct api_node *to, const struct api_node *from, const char *key)
 {
-	const struct sim_node *old = sim_get(from, key);
+	const struct api_node *old = api_get(from, key);
 
 	if (old)
-		sim_set(doc, to, key, sim_clone(doc, old));
+		api_set(doc, to, key, api_clone(doc, old));
 	else
-		sim_remove(to, key);
+		api_remove(to, key);
 }
 
 static int
-check_identity(struct sim_request *request, const struct sim_node *meta, const struct sim_object *old,
-	       const struct sim_node *old_meta)
+check_identity(struct sim_request *request, const struct api_node *meta, const struct api_object *old,
+	       const struct api_node *old_meta)
 {
-	_cleanup_(sim_freep) char *name = sim_text_dup(sim_get(meta, "name"));
-	_cleanup_(sim_freep) char *uid = sim_text_dup(sim_get(meta, "uid"));
-	_cleanup_(sim_freep) char *old_uid = sim_text_dup(sim_get(old_meta, "uid"));
-	_cleanup_(sim_freep) char *rv = sim_text_dup(sim_get(meta, "resourceVersion"));
+	_cleanup_(api_freep) char *name = api_text_dup(api_get(meta, "name"));
+	_cleanup_(api_freep) char *uid = api_text_dup(api_get(meta, "uid"));
+	_cleanup_(api_freep) char *old_uid = api_text_dup(api_get(old_meta, "uid"));
+	_cleanup_(api_freep) char *rv = api_text_dup(api_get(meta, "resourceVersion"));
 	char own_rv[24], why[400];
 
-	if (name[0] && strcmp(name, request->name) != 0)
-		return sim_status_set(&request->status, 400, "BadRequest",
+	if (name[0] && strcmp(name, request->api.name) != 0)
+		return api_status_set(&request->api.status, 400, "BadRequest",
 				      "the name of the object (%s) does not match the name on the URL (%s)",
-				      name, request->name);
+				      name, request->api.name);
 	if (sim_body_check_namespace(request, meta) < 0)
 		return -EINVAL;
-	if (uid[0] && strcmp(uid, old_uid) != 0 && !strcmp(request->method, "PATCH")) {
+	if (uid[0] && strcmp(uid, old_uid) != 0 && !strcmp(request->api.method, "PATCH")) {
 		snprintf(why, sizeof(why), "Invalid value: \"%.100s\": field is immutable", uid);
-		return sim_status_invalid(&request->status, request->resource, request->name,
+		return api_status_invalid(&request->api.status, request->api.resource, request->api.name,
 					  "FieldValueInvalid", "metadata.uid", why);
 	}
 	if (uid[0] && strcmp(uid, old_uid) != 0) {
 		snprintf(why, sizeof(why),
 			 "Precondition failed: UID in precondition: %.100s, UID in object meta: %.100s", uid,
 			 old_uid);
-		return sim_status_conflict(&request->status, request->resource, request->name, why);
+		return api_status_conflict(&request->api.status, request->api.resource, request->api.name,
+					   why);
 	}
 	snprintf(own_rv, sizeof(own_rv), "%" PRIu64, old->rv);
-	if (!rv[0] && request->resource->custom && !strcmp(request->method, "PUT")) {
-		sim_status_set(&request->status, 422, "Invalid",
+	if (!rv[0] && request->api.resource->custom && !strcmp(request->api.method, "PUT")) {
+		api_status_set(&request->api.status, 422, "Invalid",
 			       "%s \"%s\" is invalid: metadata.resourceVersion: " UNCONDITIONAL_MESSAGE,
-			       request->resource->group_resource, request->name);
-		sim_status_about(&request->status, request->resource, request->resource->plural,
-				 request->name);
-		sim_status_cause(&request->status, "FieldValueInvalid", "metadata.resourceVersion", "%s",
+			       request->api.resource->group_resource, request->api.name);
+		api_status_about(&request->api.status, request->api.resource, request->api.resource->plural,
+				 request->api.name);
+		api_status_cause(&request->api.status, "FieldValueInvalid", "metadata.resourceVersion", "%s",
 				 UNCONDITIONAL_MESSAGE);
 		return -EINVAL;
 	}
 	if (rv[0] && strcmp(rv, own_rv) != 0)
-		return sim_status_conflict(&request->status, request->resource, request->name,
+		return api_status_conflict(&request->api.status, request->api.resource, request->api.name,
 					   MODIFIED_MESSAGE);
 	return 0;
 }
 
 static bool
-has_text(const struct sim_node *list, const char *text)
+has_text(const struct api_node *list, const char *text)
 {
-	for (const struct sim_node *n = list && list->type == SIM_ARRAY ? list->child : NULL; n; n = n->next)
-		if (sim_is(n, text))
+	for (const struct api_node *n = list && list->type == API_ARRAY ? list->child : NULL; n; n = n->next)
+		if (api_is(n, text))
 			return true;
 	return false;
 }
 
 /* What is being deleted is held by nobody else any more. */
 static int
-check_finalizers(struct sim_request *request, const struct sim_node *meta, const struct sim_node *old_meta)
+check_finalizers(struct sim_request *request, const struct api_node *meta, const struct api_node *old_meta)
 {
-	const struct sim_node *list = sim_get(meta, "finalizers");
+	const struct api_node *list = api_get(meta, "finalizers");
 
-	for (const struct sim_node *n = list && list->type == SIM_ARRAY ? list->child : NULL; n;
+	for (const struct api_node *n = list && list->type == API_ARRAY ? list->child : NULL; n;
 	     n = n->next) {
-		_cleanup_(sim_freep) char *finalizer = sim_text_dup(n);
+		_cleanup_(api_freep) char *finalizer = api_text_dup(n);
 		char text[400];
 
-		if (has_text(sim_get(old_meta, "finalizers"), finalizer))
+		if (has_text(api_get(old_meta, "finalizers"), finalizer))
 			continue;
 		snprintf(text, sizeof(text),
 			 "Forbidden: no new finalizers can be added if the object is being deleted, found "
 			 "new finalizers []string{\"%.200s\"}",
 			 finalizer);
-		return sim_status_invalid(&request->status, request->resource, request->name,
+		return api_status_invalid(&request->api.status, request->api.resource, request->api.name,
 					  "FieldValueForbidden", "metadata.finalizers", text);
 	}
 	return 0;
@@ -117,22 +118,22 @@ check_finalizers(struct sim_request *request, const struct sim_node *meta, const
 
 /* Custom objects count the changes of what is neither metadata nor status. */
 static void
-count_generation(struct sim_doc *doc, const struct sim_doc *old_doc, struct sim_node *meta)
+count_generation(struct api_doc *doc, const struct api_doc *old_doc, struct api_node *meta)
 {
 	static const char *const apart[] = {"metadata", "status"};
-	_cleanup_(sim_doc_done) struct sim_doc plain = {0};
-	const struct sim_node *was = sim_path(old_doc->root, "metadata.generation");
-	struct sim_node *now = sim_clone(&plain, doc->root), *old = sim_clone(&plain, old_doc->root);
+	_cleanup_(api_doc_done) struct api_doc plain = {0};
+	const struct api_node *was = api_path(old_doc->root, "metadata.generation");
+	struct api_node *now = api_clone(&plain, doc->root), *old = api_clone(&plain, old_doc->root);
 	char text[24];
 
 	for (size_t i = 0; i < 2; i++) {
-		sim_remove(now, apart[i]);
-		sim_remove(old, apart[i]);
+		api_remove(now, apart[i]);
+		api_remove(old, apart[i]);
 	}
 	snprintf(text, sizeof(text), "%d",
-		 (was && was->type == SIM_NUMBER ? atoi(was->text) : 0) + !sim_equal(now, old));
+		 (was && was->type == API_NUMBER ? atoi(was->text) : 0) + !api_equal(now, old));
 	if (strcmp(text, "0") != 0)
-		sim_set_after(doc, meta, "uid", "generation", sim_new_token(doc, SIM_NUMBER, text));
+		api_set_after(doc, meta, "uid", "generation", api_new_token(doc, API_NUMBER, text));
 }
 
 /*
@@ -140,32 +141,32 @@ count_generation(struct sim_doc *doc, const struct sim_doc *old_doc, struct sim_
  * RV to show it with, -ESTALE if it was no longer current, -EINVAL with the status.
  */
 static int
-replace(struct sim_request *request, struct sim_object *old, const struct sim_doc *old_doc,
-	struct sim_doc *doc, struct sim_object **ret_object, uint64_t *ret_rv)
+replace(struct sim_request *request, struct api_object *old, const struct api_doc *old_doc,
+	struct api_doc *doc, struct api_object **ret_object, uint64_t *ret_rv)
 {
-	const struct sim_resource *resource = request->resource;
-	const struct sim_node *old_meta = sim_get(old_doc->root, "metadata");
-	struct sim_node *meta = sim_body_metadata(doc);
+	const struct api_resource *resource = request->api.resource;
+	const struct api_node *old_meta = api_get(old_doc->root, "metadata");
+	struct api_node *meta = sim_body_metadata(doc);
 	int r;
 
-	if (meta->type != SIM_OBJECT)
-		return sim_status_set(&request->status, 400, "BadRequest", "metadata must be an object");
+	if (meta->type != API_OBJECT)
+		return api_status_set(&request->api.status, 400, "BadRequest", "metadata must be an object");
 	r = check_identity(request, meta, old, old_meta);
 	if (r < 0)
 		return r;
-	sim_set_string(doc, meta, "name", request->name);
-	if (request->namespace_)
-		sim_set_string(doc, meta, "namespace", request->namespace_);
-	if (request->subresource && !sim_is_scale(request)) {
+	api_set_string(doc, meta, "name", request->api.name);
+	if (request->api.namespace_)
+		api_set_string(doc, meta, "namespace", request->api.namespace_);
+	if (request->api.subresource && !sim_is_scale(request)) {
 		/* only the status counts: everything else is as it was */
-		struct sim_node *status = sim_get(doc->root, "status");
+		struct api_node *status = api_get(doc->root, "status");
 
-		doc->root = sim_clone(doc, old_doc->root);
-		meta = sim_get(doc->root, "metadata");
+		doc->root = api_clone(doc, old_doc->root);
+		meta = api_get(doc->root, "metadata");
 		if (status)
-			sim_set(doc, doc->root, "status", status);
+			api_set(doc, doc->root, "status", status);
 		else
-			sim_remove(doc->root, "status");
+			api_remove(doc->root, "status");
 	} else if (resource->has_status) {
 		keep(doc, doc->root, old_doc->root, "status");
 	}
@@ -179,24 +180,24 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 	keep(doc, meta, old_meta, "deletionTimestamp");
 	keep(doc, meta, old_meta, "deletionGracePeriodSeconds");
 	*ret_rv = 0;
-	if (sim_equal(doc->root, old_doc->root)) {
-		*ret_object = sim_object_ref(old);
+	if (api_equal(doc->root, old_doc->root)) {
+		*ret_object = api_object_ref(old);
 		return 0;
 	}
-	r = sim_names_check(resource, meta, request->name, &request->status);
-	if (r == 0 && sim_get(old_meta, "deletionTimestamp"))
+	r = sim_names_check(resource, meta, request->api.name, &request->api.status);
+	if (r == 0 && api_get(old_meta, "deletionTimestamp"))
 		r = check_finalizers(request, meta, old_meta);
 	if (r < 0)
 		return r;
 	if (resource->custom)
 		count_generation(doc, old_doc, meta);
-	if (sim_is_crd(resource) && !request->subresource &&
-	    sim_crd_prepare(resource, doc, &request->status) < 0)
+	if (sim_is_crd(resource) && !request->api.subresource &&
+	    sim_crd_prepare(resource, doc, &request->api.status) < 0)
 		return -EINVAL;
-	r = sim_body_object(request, doc, request->name, ret_object);
+	r = sim_body_object(request, doc, request->api.name, ret_object);
 	if (r < 0)
 		return r;
-	if (sim_get(meta, "deletionTimestamp") && sim_count(sim_get(meta, "finalizers")) == 0)
+	if (api_get(meta, "deletionTimestamp") && api_count(api_get(meta, "finalizers")) == 0)
 		r = sim_store_delete(request->server->store, resource, old, ret_rv);
 	else
 		r = sim_store_update(request->server->store, resource, old, *ret_object);
@@ -205,7 +206,7 @@ replace(struct sim_request *request, struct sim_object *old, const struct sim_do
 	else if (r == 0 && sim_is_crd(resource))
 		sim_crd_serve(request->server->registry, request->server->store, resource, old, *ret_object);
 	if (r < 0) {
-		sim_object_unref(*ret_object);
+		api_object_unref(*ret_object);
 		*ret_object = NULL;
 	}
 	return r;
@@ -216,10 +217,10 @@ sim_handle_update(struct sim_request *request)
 {
 	request->verb = "UPDATE";
 	for (;;) {
-		_cleanup_(sim_object_unrefp) struct sim_object *old = NULL;
-		_cleanup_(sim_object_unrefp) struct sim_object *now = NULL;
-		_cleanup_(sim_doc_done) struct sim_doc old_doc = {0};
-		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+		_cleanup_(api_object_unrefp) struct api_object *old = NULL;
+		_cleanup_(api_object_unrefp) struct api_object *now = NULL;
+		_cleanup_(api_doc_done) struct api_doc old_doc = {0};
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
 		uint64_t rv = 0;
 		int r;
 
@@ -228,7 +229,7 @@ sim_handle_update(struct sim_request *request)
 		old = sim_request_object(request);
 		if (!old)
 			return sim_reply_status(request);
-		sim_object_edit(request->resource, old, &old_doc);
+		api_object_edit(request->api.resource, old, &old_doc);
 		r = sim_is_scale(request) ? sim_scale_apply(request, old, &doc) : 0;
 		if (r == 0)
 			r = replace(request, old, &old_doc, &doc, &now, &rv);
@@ -248,12 +249,12 @@ patch_type(struct sim_request *request, enum patch_type *ret_type)
 	static const char *const types[] = {[PATCH_MERGE] = "application/merge-patch+json",
 					    [PATCH_STRATEGIC] = "application/strategic-merge-patch+json",
 					    [PATCH_JSON] = "application/json-patch+json"};
-	const char *type = sim_request_header(request, "Content-Type");
+	const char *type = api_request_header(&request->api, "Content-Type");
 	size_t len = type ? strcspn(type, "; ") : 0;
 
 	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++) {
 		/* the server has no types of custom objects, and so no merge keys */
-		if (i == PATCH_STRATEGIC && request->resource->custom)
+		if (i == PATCH_STRATEGIC && request->api.resource->custom)
 			continue;
 		if (len == strlen(types[i]) && !strncasecmp(type, types[i], len)) {
 			*ret_type = (enum patch_type)i;
@@ -261,19 +262,19 @@ patch_type(struct sim_request *request, enum patch_type *ret_type)
 		}
 	}
 	/* as a server without server-side apply: kubectl says that it is not available */
-	return sim_status_set(
-		&request->status, 415, "UnsupportedMediaType",
+	return api_status_set(
+		&request->api.status, 415, "UnsupportedMediaType",
 		"the body of the request was in an unknown format - accepted media types include: "
 		"application/json-patch+json, application/merge-patch+json%s",
-		request->resource->custom ? "" : ", application/strategic-merge-patch+json");
+		request->api.resource->custom ? "" : ", application/strategic-merge-patch+json");
 }
 
 /* Do the patch to doc, a document of the object as it is. */
 static int
-patch_doc(struct sim_request *request, enum patch_type type, const struct sim_node *patch,
-	  struct sim_doc *doc)
+patch_doc(struct sim_request *request, enum patch_type type, const struct api_node *patch,
+	  struct api_doc *doc)
 {
-	_cleanup_(sim_freep) char *error = NULL;
+	_cleanup_(api_freep) char *error = NULL;
 	int r = 0;
 
 	switch (type) {
@@ -288,22 +289,22 @@ patch_doc(struct sim_request *request, enum patch_type type, const struct sim_no
 		break;
 	}
 	if (r < 0 && type == PATCH_JSON)
-		return sim_status_set(&request->status, 422, "Invalid", "%s", error);
+		return api_status_set(&request->api.status, 422, "Invalid", "%s", error);
 	if (r < 0 && strstr(error, "merge key"))
 		/* the server takes it for a fault of its own */
-		return sim_status_set(&request->status, 500, "", "%s", error);
-	return r < 0 ? sim_status_set(&request->status, 400, "BadRequest", "%s", error) : 0;
+		return api_status_set(&request->api.status, 500, "", "%s", error);
+	return r < 0 ? api_status_set(&request->api.status, 400, "BadRequest", "%s", error) : 0;
 }
 
 /* As the server's decoder says it of a document that is not what a patch is. */
 static int
-no_patch(struct sim_request *request, enum patch_type type, const struct sim_node *root)
+no_patch(struct sim_request *request, enum patch_type type, const struct api_node *root)
 {
-	static const char *const types[] = {
-		[SIM_STRING] = "string", [SIM_NUMBER] = "number", [SIM_TRUE] = "bool",
-		[SIM_FALSE] = "bool",    [SIM_ARRAY] = "array",   [SIM_NULL] = "null"};
+	static const char *const types[] = {[API_STRING] = "string", [API_NUMBER] = "number",
+					    [API_TRUE] = "bool",     [API_FALSE] = "bool",
+					    [API_ARRAY] = "array",   [API_NULL] = "null"};
 
-	return sim_status_set(&request->status, 400, "BadRequest",
+	return api_status_set(&request->api.status, 400, "BadRequest",
 			      "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
 			      type == PATCH_STRATEGIC ? "" : "error decoding patch: ", types[root->type]);
 }
@@ -311,40 +312,41 @@ no_patch(struct sim_request *request, enum patch_type type, const struct sim_nod
 enum MHD_Result
 sim_handle_patch(struct sim_request *request)
 {
-	_cleanup_(sim_doc_done) struct sim_doc patch = {0};
-	struct sim_doc_error error;
+	_cleanup_(api_doc_done) struct api_doc patch = {0};
+	struct api_doc_error error;
 	enum patch_type type = PATCH_MERGE;
 
 	request->verb = "PATCH";
-	sim_buf_put(&request->body, "", 0);
+	api_buf_put(&request->body, "", 0);
 	if (sim_body_dry_run(request, NULL) < 0 || patch_type(request, &type) < 0)
 		return sim_reply_status(request);
-	if (sim_doc_parse(&patch, request->body.data, request->body.len, NULL, &error) < 0) {
-		sim_status_set(&request->status, 400, "BadRequest", "error decoding patch: %s", error.text);
+	if (api_doc_parse(&patch, request->body.data, request->body.len, NULL, &error) < 0) {
+		api_status_set(&request->api.status, 400, "BadRequest", "error decoding patch: %s",
+			       error.text);
 		return sim_reply_status(request);
 	}
-	if (type == PATCH_JSON && patch.root->type == SIM_OBJECT) {
-		sim_status_set(&request->status, 400, "BadRequest",
+	if (type == PATCH_JSON && patch.root->type == API_OBJECT) {
+		api_status_set(&request->api.status, 400, "BadRequest",
 			       "error decoding patch: json: cannot unmarshal object into Go value of type "
 			       "[]handlers.jsonPatchOp");
 		return sim_reply_status(request);
 	}
-	if (type != PATCH_JSON && patch.root->type != SIM_OBJECT) {
+	if (type != PATCH_JSON && patch.root->type != API_OBJECT) {
 		no_patch(request, type, patch.root);
 		return sim_reply_status(request);
 	}
 	for (;;) {
-		_cleanup_(sim_object_unrefp) struct sim_object *old = sim_request_object(request);
-		_cleanup_(sim_object_unrefp) struct sim_object *now = NULL;
-		_cleanup_(sim_doc_done) struct sim_doc old_doc = {0};
-		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
+		_cleanup_(api_object_unrefp) struct api_object *old = sim_request_object(request);
+		_cleanup_(api_object_unrefp) struct api_object *now = NULL;
+		_cleanup_(api_doc_done) struct api_doc old_doc = {0};
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
 		uint64_t rv = 0;
 		int r;
 
 		if (!old)
 			return sim_reply_status(request);
-		sim_object_edit(request->resource, old, &old_doc);
-		sim_object_edit(request->resource, old, &doc);
+		api_object_edit(request->api.resource, old, &old_doc);
+		api_object_edit(request->api.resource, old, &doc);
 		r = sim_is_scale(request) ? sim_scale_of(request, &doc) : 0;
 		if (r == 0)
 			r = patch_doc(request, type, patch.root, &doc);

@@ -59,7 +59,7 @@ say(struct sim_stream *s, const char *text)
 static void
 act(struct sim_stream *s, const struct sim_fault *fault)
 {
-	struct sim_status status = {0};
+	struct api_status status = {0};
 
 	switch (fault->kind) {
 	case SIM_FAULT_REFUSE:
@@ -81,7 +81,7 @@ act(struct sim_stream *s, const struct sim_fault *fault)
 		sim_fault_status(s->server, fault, s->resource, s->verb, s->asked_rv, &status);
 		stop(s, "error");
 		sim_watch_error(s, &status);
-		sim_status_done(&status);
+		api_status_done(&status);
 		break;
 	case SIM_FAULT_RESTORE:
 		sim_fault_restore(s->server, fault->amount);
@@ -138,14 +138,14 @@ void
 sim_watch_spoil(struct sim_stream *s)
 {
 	enum sim_fault_kind kind = s->fault.kind;
-	struct sim_buf whole = {0};
+	struct api_buf whole = {0};
 	size_t len;
 
 	if ((kind != SIM_FAULT_MID_FRAME && kind != SIM_FAULT_TRUNCATE && kind != SIM_FAULT_INVALID) ||
 	    s->piece_at >= s->piece_count)
 		return;
 	for (unsigned i = 0; i < s->piece_count; i++)
-		sim_buf_put(&whole, s->pieces[i].bytes, s->pieces[i].len);
+		api_buf_put(&whole, s->pieces[i].bytes, s->pieces[i].len);
 	s->fault = (struct sim_fault){0};
 	len = whole.len / 2;
 	if (kind == SIM_FAULT_INVALID) {
@@ -160,7 +160,7 @@ sim_watch_spoil(struct sim_stream *s)
 		s->ended = kind == SIM_FAULT_TRUNCATE;
 		s->end = s->broken ? "close mid-frame" : "truncate";
 	}
-	sim_buf_done(&s->own);
+	api_buf_done(&s->own);
 	s->own = whole;
 	sim_watch_own_line(s);
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/informer-sim/proto_document.h"
-#include "tools/informer-sim/proto_object.h"
-#include "tools/informer-sim/watch_frame.h"
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_object.h"
+#include "tools/serving/watch_frame.h"
 
 static void
 put(struct sim_stream *s, const char *bytes, size_t len)
@@ -26,55 +26,55 @@ begin_line(struct sim_stream *s)
 
 /* A Table with one row, or for a bookmark none; the first one of a stream names the columns. */
 static void
-table(struct sim_stream *s, const struct sim_object *object, uint64_t rv)
+table(struct sim_stream *s, const struct api_object *object, uint64_t rv)
 {
 	char meta[128];
 
 	snprintf(meta, sizeof(meta), "\"resourceVersion\":\"%" PRIu64 "\"", rv || !object ? rv : object->rv);
-	sim_key_chunks_head(&s->shape, s->resource, meta, !s->headed, &s->own);
+	api_table_head(&s->shape, s->resource, meta, !s->headed, &s->own);
 	s->headed = true;
 	if (object)
-		sim_key_chunks_row(&s->shape, s->resource, object, rv, &s->own);
-	sim_buf_puts(&s->own, "]}");
+		api_table_row(&s->shape, s->resource, object, rv, &s->own);
+	api_buf_puts(&s->own, "]}");
 }
 
 /* A frame of a message without its envelope: whole in s->own, or its bytes apart where they lie ready. */
 static void
 frame(struct sim_stream *s, const char *type, const char *message, size_t len)
 {
-	_cleanup_(sim_buf_done) struct sim_buf envelope = {0};
-	size_t more = s->newer ? SIM_PROTO_NEWER_LENGTH : 0;
+	_cleanup_(api_buf_done) struct api_buf envelope = {0};
+	size_t more = s->newer ? API_PROTO_NEWER_LENGTH : 0;
 
-	sim_proto_envelope(&envelope, sim_proto_version(&s->shape, s->resource),
-			   sim_proto_kind(&s->shape, s->resource), len + more);
-	sim_buf_reset(&s->own);
-	sim_frame_head(&s->own, type, envelope.len + len + more + SIM_PROTO_TRAILER_LENGTH);
-	sim_buf_put(&s->own, envelope.data, envelope.len);
+	api_proto_envelope(&envelope, api_proto_version(&s->shape, s->resource),
+			   api_proto_kind(&s->shape, s->resource), len + more);
+	api_buf_reset(&s->own);
+	api_frame_head(&s->own, type, envelope.len + len + more + API_PROTO_TRAILER_LENGTH);
+	api_buf_put(&s->own, envelope.data, envelope.len);
 	begin_line(s);
 	put(s, s->own.data, s->own.len);
 	put(s, message, len);
-	put(s, SIM_PROTO_NEWER, more);
-	put(s, SIM_PROTO_TRAILER, SIM_PROTO_TRAILER_LENGTH);
+	put(s, API_PROTO_NEWER, more);
+	put(s, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
 }
 
 static void
-show_in_protobuf(struct sim_stream *s, const char *type, struct sim_object *object, uint64_t rv)
+show_in_protobuf(struct sim_stream *s, const char *type, struct api_object *object, uint64_t rv)
 {
 	size_t len;
 	const char *bytes;
 
 	if (rv == 0) {
-		bytes = sim_proto_object(&s->shape, s->resource, object, &len);
+		bytes = api_proto_object(&s->shape, s->resource, object, &len);
 		frame(s, type, bytes, len);
 		return;
 	}
-	sim_buf_reset(&s->message);
-	sim_proto_object_at(&s->shape, s->resource, object, rv, &s->message);
+	api_buf_reset(&s->message);
+	api_proto_object_at(&s->shape, s->resource, object, rv, &s->message);
 	frame(s, type, s->message.data, s->message.len);
 }
 
 void
-sim_watch_line(struct sim_stream *s, enum sim_change change, struct sim_object *object, uint64_t rv)
+sim_watch_line(struct sim_stream *s, enum sim_change change, struct api_object *object, uint64_t rv)
 {
 	static const char *const types[] = {
 		[SIM_ADDED] = "ADDED", [SIM_MODIFIED] = "MODIFIED", [SIM_DELETED] = "DELETED"};
@@ -84,13 +84,13 @@ sim_watch_line(struct sim_stream *s, enum sim_change change, struct sim_object *
 		[SIM_DELETED] = "{\"type\":\"DELETED\",\"object\":",
 	};
 
-	bool partial = s->shape.kind != SIM_PLAIN;
-	struct sim_object *bare = s->shape.bare ? sim_object_bare(s->resource, object) : NULL;
+	bool partial = s->shape.kind != API_PLAIN;
+	struct api_object *bare = s->shape.bare ? api_object_bare(s->resource, object) : NULL;
 	const char *text;
 	size_t len, at;
 
 	if (bare) {
-		sim_object_unref(s->bare);
+		api_object_unref(s->bare);
 		s->bare = object = bare;
 	}
 	text = object->text + (partial ? object->meta_at : 0);
@@ -103,11 +103,11 @@ sim_watch_line(struct sim_stream *s, enum sim_change change, struct sim_object *
 		s->shown_rv = rv;
 		return;
 	}
-	if (s->shape.kind == SIM_TABLE) {
-		sim_buf_reset(&s->own);
-		sim_buf_puts(&s->own, begin[change]);
+	if (s->shape.kind == API_TABLE) {
+		api_buf_reset(&s->own);
+		api_buf_puts(&s->own, begin[change]);
 		table(s, object, rv);
-		sim_buf_puts(&s->own, "}\n");
+		api_buf_puts(&s->own, "}\n");
 		sim_watch_own_line(s);
 		return;
 	}
@@ -137,25 +137,25 @@ sim_watch_own_line(struct sim_stream *s)
 static void
 bookmark_in_protobuf(struct sim_stream *s, uint64_t rv, bool end_mark)
 {
-	_cleanup_(sim_buf_done) struct sim_buf json = {0};
-	bool partial = s->shape.kind != SIM_PLAIN;
+	_cleanup_(api_buf_done) struct api_buf json = {0};
+	bool partial = s->shape.kind != API_PLAIN;
 
-	sim_buf_printf(&json, "{\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}", rv,
+	api_buf_printf(&json, "{\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}", rv,
 		       end_mark ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
-	sim_buf_reset(&s->message);
-	sim_proto_json(partial ? "meta.k8s.io/v1" : s->resource->api_version,
-		       sim_proto_kind(&s->shape, s->resource), json.data, json.len, &s->message);
+	api_buf_reset(&s->message);
+	api_proto_json(partial ? "meta.k8s.io/v1" : s->resource->api_version,
+		       api_proto_kind(&s->shape, s->resource), json.data, json.len, &s->message);
 	frame(s, "BOOKMARK", s->message.data, s->message.len);
 }
 
 void
 sim_watch_said(struct sim_stream *s, const char *text)
 {
-	sim_buf_reset(&s->between);
+	api_buf_reset(&s->between);
 	if (s->shape.protobuf)
-		sim_frames_of_line(&s->between, text);
+		api_frames_of_line(&s->between, text);
 	else
-		sim_buf_puts(&s->between, text);
+		api_buf_puts(&s->between, text);
 }
 
 void
@@ -165,38 +165,38 @@ sim_watch_bookmark(struct sim_stream *s, uint64_t rv, bool end_mark)
 		bookmark_in_protobuf(s, rv, end_mark);
 		return;
 	}
-	sim_buf_reset(&s->own);
-	sim_buf_puts(&s->own, "{\"type\":\"BOOKMARK\",\"object\":");
-	if (s->shape.kind == SIM_TABLE) {
+	api_buf_reset(&s->own);
+	api_buf_puts(&s->own, "{\"type\":\"BOOKMARK\",\"object\":");
+	if (s->shape.kind == API_TABLE) {
 		table(s, NULL, rv);
 	} else {
-		sim_buf_put(&s->own, s->head.data, s->head.len);
-		sim_buf_printf(&s->own, "%s{\"resourceVersion\":\"%" PRIu64 "\"%s}",
-			       s->shape.kind == SIM_PLAIN ? "\"metadata\":" : "", rv,
+		api_buf_put(&s->own, s->head.data, s->head.len);
+		api_buf_printf(&s->own, "%s{\"resourceVersion\":\"%" PRIu64 "\"%s}",
+			       s->shape.kind == API_PLAIN ? "\"metadata\":" : "", rv,
 			       end_mark ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
-		if (s->shape.kind == SIM_PLAIN && !strcmp(s->resource->plural, "pods") &&
+		if (s->shape.kind == API_PLAIN && !strcmp(s->resource->plural, "pods") &&
 		    !s->resource->group[0])
-			sim_buf_puts(&s->own, ",\"spec\":{\"containers\":null},\"status\":{}");
-		sim_buf_puts(&s->own, "}");
+			api_buf_puts(&s->own, ",\"spec\":{\"containers\":null},\"status\":{}");
+		api_buf_puts(&s->own, "}");
 	}
-	sim_buf_puts(&s->own, "}\n");
+	api_buf_puts(&s->own, "}\n");
 	sim_watch_own_line(s);
 }
 
 void
-sim_watch_error(struct sim_stream *s, const struct sim_status *status)
+sim_watch_error(struct sim_stream *s, const struct api_status *status)
 {
-	_cleanup_(sim_buf_done) struct sim_buf document = {0};
+	_cleanup_(api_buf_done) struct api_buf document = {0};
 
 	s->error = true;
-	sim_buf_reset(&s->own);
+	api_buf_reset(&s->own);
 	if (s->shape.protobuf) {
-		sim_status_encode(status, &document);
-		sim_frame_head(&s->own, "ERROR", document.len);
-		sim_buf_put(&s->own, document.data, document.len);
+		api_status_encode(status, &document);
+		api_frame_head(&s->own, "ERROR", document.len);
+		api_buf_put(&s->own, document.data, document.len);
 		return;
 	}
-	sim_buf_puts(&s->own, "{\"type\":\"ERROR\",\"object\":");
-	sim_status_print(status, &s->own);
-	sim_buf_puts(&s->own, "}\n");
+	api_buf_puts(&s->own, "{\"type\":\"ERROR\",\"object\":");
+	api_status_print(status, &s->own);
+	api_buf_puts(&s->own, "}\n");
 }

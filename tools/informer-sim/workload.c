@@ -3,6 +3,7 @@
  * Workloads: the part of the texts that does not depend on a single pod.
  */
 #include "tools/informer-sim/workload.h"
+#include "tools/serving/time_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,16 +20,16 @@ static const char *const env_ends[] = {"URL",     "HOST", "PORT",     "TIMEOUT",
 #define COUNT(array) ((unsigned)(sizeof(array) / sizeof(*(array))))
 
 void
-sim_workload_labels_text(const struct sim_workload *w, struct sim_buf *buf)
+sim_workload_labels_text(const struct sim_workload *w, struct api_buf *buf)
 {
-	sim_buf_printf(buf, "\"app.kubernetes.io/name\":\"%s\",\"app.kubernetes.io/part-of\":\"%s\"", w->name,
+	api_buf_printf(buf, "\"app.kubernetes.io/name\":\"%s\",\"app.kubernetes.io/part-of\":\"%s\"", w->name,
 		       w->namespace_);
 }
 
 static void
-env_text(const struct sim_workload *w, unsigned count, struct sim_rng *rng, struct sim_buf *buf)
+env_text(const struct sim_workload *w, unsigned count, struct sim_rng *rng, struct api_buf *buf)
 {
-	sim_buf_puts(buf, ",\"env\":[{\"name\":\"POD_NAME\",\"valueFrom\":{\"fieldRef\":{\"apiVersion\":"
+	api_buf_puts(buf, ",\"env\":[{\"name\":\"POD_NAME\",\"valueFrom\":{\"fieldRef\":{\"apiVersion\":"
 			  "\"v1\",\"fieldPath\":"
 			  "\"metadata.name\"}}},{\"name\":\"POD_IP\",\"valueFrom\":{\"fieldRef\":{"
 			  "\"apiVersion\":\"v1\","
@@ -37,26 +38,26 @@ env_text(const struct sim_workload *w, unsigned count, struct sim_rng *rng, stru
 		const char *word = env_words[i % COUNT(env_words)];
 		const char *end = env_ends[(i / COUNT(env_words) + sim_rng_below(rng, 3)) % COUNT(env_ends)];
 
-		sim_buf_printf(buf, ",{\"name\":\"%s_%s\",", word, end);
+		api_buf_printf(buf, ",{\"name\":\"%s_%s\",", word, end);
 		if (!strcmp(end, "PASSWORD") || !strcmp(end, "USER"))
-			sim_buf_printf(buf,
+			api_buf_printf(buf,
 				       "\"valueFrom\":{\"secretKeyRef\":{\"name\":\"%s-credentials\",\"key\":"
 				       "\"%s-%s\"}}}",
 				       w->name, word, end);
 		else if (!strcmp(end, "URL"))
-			sim_buf_printf(buf, "\"value\":\"https://%s.%s.svc.cluster.local:%u/v%u\"}", w->name,
+			api_buf_printf(buf, "\"value\":\"https://%s.%s.svc.cluster.local:%u/v%u\"}", w->name,
 				       w->namespace_, 8000 + sim_rng_below(rng, 999),
 				       1 + sim_rng_below(rng, 3));
 		else if (!strcmp(end, "ENABLED"))
-			sim_buf_printf(buf, "\"value\":\"%s\"}", sim_rng_below(rng, 2) ? "true" : "false");
+			api_buf_printf(buf, "\"value\":\"%s\"}", sim_rng_below(rng, 2) ? "true" : "false");
 		else
-			sim_buf_printf(buf, "\"value\":\"%u\"}", 1 + sim_rng_below(rng, 65000));
+			api_buf_printf(buf, "\"value\":\"%u\"}", 1 + sim_rng_below(rng, 65000));
 	}
-	sim_buf_puts(buf, "]");
+	api_buf_puts(buf, "]");
 }
 
 static void
-container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_rng *rng, struct sim_buf *buf)
+container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_rng *rng, struct api_buf *buf)
 {
 	/* as a server prints them, whatever it was given */
 	static const char *const limits[] = {"256Mi", "512Mi", "1Gi", "2Gi"};
@@ -65,24 +66,24 @@ container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_r
 
 	snprintf(name, sizeof(name), "%s%s", init ? "init-" : "",
 		 i == 0 ? w->name : container_names[i % COUNT(container_names)]);
-	sim_buf_printf(buf, "{\"name\":\"%s\",\"image\":\"%s%s\"", name, w->image, i == 0 ? "" : "-sidecar");
+	api_buf_printf(buf, "{\"name\":\"%s\",\"image\":\"%s%s\"", name, w->image, i == 0 ? "" : "-sidecar");
 	if (init)
-		sim_buf_puts(buf, ",\"command\":[\"/bin/sh\",\"-ec\",\"until nc -z database 5432; do sleep "
+		api_buf_puts(buf, ",\"command\":[\"/bin/sh\",\"-ec\",\"until nc -z database 5432; do sleep "
 				  "1; done; /migrate up\"]");
 	else
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       ",\"args\":[\"--listen=0.0.0.0:%u\",\"--log-level=info\",\"--config=/etc/%s/"
 			       "config.yaml\","
 			       "\"--workers=%u\"],\"ports\":[{\"name\":\"http-%u\",\"containerPort\":%u,"
 			       "\"protocol\":\"TCP\"}]",
 			       port, w->name, 1 + sim_rng_below(rng, 16), i, port);
 	env_text(w, i == 0 && !init ? w->envs : w->envs / 4, rng, buf);
-	sim_buf_printf(buf,
+	api_buf_printf(buf,
 		       ",\"resources\":{\"limits\":{\"memory\":\"%s\"},\"requests\":{\"cpu\":\"%um\","
 		       "\"memory\":\"%uMi\"}}",
 		       limits[sim_rng_below(rng, COUNT(limits))], 10 + 10 * sim_rng_below(rng, 50),
 		       64u << sim_rng_below(rng, 3));
-	sim_buf_printf(
+	api_buf_printf(
 		buf,
 		",\"volumeMounts\":[{\"name\":\"config\",\"mountPath\":\"/etc/"
 		"%s\"},{\"name\":\"tls\",\"readOnly\":true,"
@@ -91,7 +92,7 @@ container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_r
 		"\"/var/run/secrets/kubernetes.io/serviceaccount\"}]",
 		w->name, w->hash);
 	if (!init)
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       ",\"livenessProbe\":{\"httpGet\":{\"path\":\"/"
 			       "healthz\",\"port\":%u,\"scheme\":\"HTTP\"},"
 			       "\"initialDelaySeconds\":15,\"timeoutSeconds\":1,\"periodSeconds\":10,"
@@ -101,7 +102,7 @@ container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_r
 			       "\"HTTP\"},\"timeoutSeconds\":1,\"periodSeconds\":5,\"successThreshold\":1,"
 			       "\"failureThreshold\":3}",
 			       port, port);
-	sim_buf_puts(
+	api_buf_puts(
 		buf,
 		",\"terminationMessagePath\":\"/dev/termination-log\",\"terminationMessagePolicy\":\"File\","
 		"\"imagePullPolicy\":\"IfNotPresent\",\"securityContext\":{\"capabilities\":{\"drop\":["
@@ -110,26 +111,26 @@ container_text(const struct sim_workload *w, unsigned i, bool init, struct sim_r
 }
 
 static void
-containers_text(const struct sim_workload *w, bool init, struct sim_rng *rng, struct sim_buf *buf)
+containers_text(const struct sim_workload *w, bool init, struct sim_rng *rng, struct api_buf *buf)
 {
 	unsigned count = init ? w->init_containers : w->containers;
 
 	if (count == 0)
 		return;
-	sim_buf_printf(buf, ",\"%s\":[", init ? "initContainers" : "containers");
+	api_buf_printf(buf, ",\"%s\":[", init ? "initContainers" : "containers");
 	for (unsigned i = 0; i < count; i++) {
-		sim_buf_puts(buf, i ? "," : "");
+		api_buf_puts(buf, i ? "," : "");
 		container_text(w, i, init, rng, buf);
 	}
-	sim_buf_puts(buf, "]");
+	api_buf_puts(buf, "]");
 }
 
 void
-sim_workload_spec_text(const struct sim_workload *w, bool pod, struct sim_buf *buf)
+sim_workload_spec_text(const struct sim_workload *w, bool pod, struct api_buf *buf)
 {
 	struct sim_rng rng = {w->seed};
 
-	sim_buf_printf(buf,
+	api_buf_printf(buf,
 		       "\"volumes\":[{\"name\":\"config\",\"configMap\":{\"name\":\"%s-config\","
 		       "\"defaultMode\":420}},"
 		       "{\"name\":\"tls\",\"secret\":{\"secretName\":\"%s-tls\",\"defaultMode\":420}},{"
@@ -137,7 +138,7 @@ sim_workload_spec_text(const struct sim_workload *w, bool pod, struct sim_buf *b
 		       "\"emptyDir\":{}}",
 		       w->name, w->name);
 	if (pod)
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       ",{\"name\":\"kube-api-access-%.5s\",\"projected\":{\"sources\":[{"
 			       "\"serviceAccountToken\":{"
 			       "\"expirationSeconds\":3607,\"path\":\"token\"}},{\"configMap\":{\"name\":"
@@ -148,10 +149,10 @@ sim_workload_spec_text(const struct sim_workload *w, bool pod, struct sim_buf *b
 			       "namespace\"}}]}}],"
 			       "\"defaultMode\":420}}",
 			       w->hash);
-	sim_buf_puts(buf, "]");
+	api_buf_puts(buf, "]");
 	containers_text(w, true, &rng, buf);
 	containers_text(w, false, &rng, buf);
-	sim_buf_printf(
+	api_buf_printf(
 		buf,
 		",\"restartPolicy\":\"%s\",\"terminationGracePeriodSeconds\":30,\"dnsPolicy\":\"%s\","
 		"\"nodeSelector\":{"
@@ -159,10 +160,10 @@ sim_workload_spec_text(const struct sim_workload *w, bool pod, struct sim_buf *b
 		w->kind == SIM_JOB ? "Never" : "Always",
 		w->host_network ? "ClusterFirstWithHostNet" : "ClusterFirst", w->name, w->name);
 	if (w->host_network)
-		sim_buf_puts(buf, ",\"hostNetwork\":true");
-	sim_buf_puts(buf, ",\"securityContext\":{\"fsGroup\":65534},\"schedulerName\":\"default-scheduler\"");
+		api_buf_puts(buf, ",\"hostNetwork\":true");
+	api_buf_puts(buf, ",\"securityContext\":{\"fsGroup\":65534},\"schedulerName\":\"default-scheduler\"");
 	if (w->kind != SIM_DAEMON_SET)
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       ",\"affinity\":{\"podAntiAffinity\":{"
 			       "\"preferredDuringSchedulingIgnoredDuringExecution\":[{\"weight\":"
 			       "100,\"podAffinityTerm\":{\"labelSelector\":{\"matchLabels\":{\"app."
@@ -170,19 +171,19 @@ sim_workload_spec_text(const struct sim_workload *w, bool pod, struct sim_buf *b
 			       "\"topologyKey\":\"kubernetes.io/hostname\"}}]}}",
 			       w->name);
 	if (w->priority_class)
-		sim_buf_printf(buf, ",\"priorityClassName\":\"%s\"", w->priority_class);
+		api_buf_printf(buf, ",\"priorityClassName\":\"%s\"", w->priority_class);
 }
 
 /* What the four kinds begin with: up to the spec's brace. */
 static void
 head_text(const struct sim_workload *w, const char *kind, const char *api_version, const char *uid,
-	  struct sim_buf *buf)
+	  struct api_buf *buf)
 {
-	char time_text[SIM_TIME_SIZE];
+	char time_text[API_TIME_SIZE];
 	bool set = !strcmp(kind, "ReplicaSet");
 
-	sim_time_print(w->created, time_text);
-	sim_buf_printf(buf,
+	api_time_print(w->created, time_text);
+	api_buf_printf(buf,
 		       "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"name\":\"%s%s%s\","
 		       "\"namespace\":\"%s\",\"uid\":"
 		       "\"%s\",\"generation\":1,\"creationTimestamp\":\"%s\",\"labels\":{",
@@ -190,11 +191,11 @@ head_text(const struct sim_workload *w, const char *kind, const char *api_versio
 		       time_text);
 	sim_workload_labels_text(w, buf);
 	if (set)
-		sim_buf_printf(buf, ",\"pod-template-hash\":\"%s\"", w->hash);
-	sim_buf_printf(buf, "},\"annotations\":{\"deployment.kubernetes.io/revision\":\"1\"}%s",
+		api_buf_printf(buf, ",\"pod-template-hash\":\"%s\"", w->hash);
+	api_buf_printf(buf, "},\"annotations\":{\"deployment.kubernetes.io/revision\":\"1\"}%s",
 		       set ? ",\"ownerReferences\":[" : "},\"spec\":{");
 	if (set)
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       "{\"apiVersion\":\"apps/"
 			       "v1\",\"kind\":\"Deployment\",\"name\":\"%s\",\"uid\":\"%s\",\"controller\":"
 			       "true,\"blockOwnerDeletion\":true}]},\"spec\":{",
@@ -203,27 +204,27 @@ head_text(const struct sim_workload *w, const char *kind, const char *api_versio
 
 /* selector and template as members of the spec */
 static void
-template_text(const struct sim_workload *w, bool hash, struct sim_buf *buf)
+template_text(const struct sim_workload *w, bool hash, struct api_buf *buf)
 {
 	for (int i = 0; i < 2; i++) {
-		sim_buf_puts(buf, i ? ",\"template\":{\"metadata\":{\"labels\":{"
+		api_buf_puts(buf, i ? ",\"template\":{\"metadata\":{\"labels\":{"
 				    : ",\"selector\":{\"matchLabels\":{");
 		sim_workload_labels_text(w, buf);
 		if (hash)
-			sim_buf_printf(buf, ",\"pod-template-hash\":\"%s\"", w->hash);
-		sim_buf_puts(buf, i ? "}},\"spec\":{" : "}}");
+			api_buf_printf(buf, ",\"pod-template-hash\":\"%s\"", w->hash);
+		api_buf_puts(buf, i ? "}},\"spec\":{" : "}}");
 	}
 	sim_workload_spec_text(w, false, buf);
-	sim_buf_puts(buf, "}}");
+	api_buf_puts(buf, "}}");
 }
 
 void
-sim_workload_set_text(const struct sim_workload *w, unsigned ready, struct sim_buf *buf)
+sim_workload_set_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf)
 {
 	head_text(w, "ReplicaSet", "apps/v1", w->set_uid, buf);
-	sim_buf_printf(buf, "\"replicas\":%u", w->replicas);
+	api_buf_printf(buf, "\"replicas\":%u", w->replicas);
 	template_text(w, true, buf);
-	sim_buf_printf(buf,
+	api_buf_printf(buf,
 		       "},\"status\":{\"replicas\":%u,\"fullyLabeledReplicas\":%u,\"readyReplicas\":%u,"
 		       "\"availableReplicas\":%u,"
 		       "\"observedGeneration\":1}}",
@@ -231,14 +232,14 @@ sim_workload_set_text(const struct sim_workload *w, unsigned ready, struct sim_b
 }
 
 void
-sim_workload_text(const struct sim_workload *w, unsigned ready, struct sim_buf *buf)
+sim_workload_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf)
 {
 	switch (w->kind) {
 	case SIM_DEPLOYMENT:
 		head_text(w, "Deployment", "apps/v1", w->uid, buf);
-		sim_buf_printf(buf, "\"replicas\":%u", w->replicas);
+		api_buf_printf(buf, "\"replicas\":%u", w->replicas);
 		template_text(w, false, buf);
-		sim_buf_printf(
+		api_buf_printf(
 			buf,
 			",\"strategy\":{\"type\":\"RollingUpdate\",\"rollingUpdate\":{\"maxUnavailable\":"
 			"\"25%%\",\"maxSurge\":"
@@ -250,9 +251,9 @@ sim_workload_text(const struct sim_workload *w, unsigned ready, struct sim_buf *
 		break;
 	case SIM_DAEMON_SET:
 		head_text(w, "DaemonSet", "apps/v1", w->uid, buf);
-		sim_buf_puts(buf, "\"revisionHistoryLimit\":10");
+		api_buf_puts(buf, "\"revisionHistoryLimit\":10");
 		template_text(w, false, buf);
-		sim_buf_printf(
+		api_buf_printf(
 			buf,
 			",\"updateStrategy\":{\"type\":\"RollingUpdate\"}},\"status\":{"
 			"\"currentNumberScheduled\":%u,"
@@ -262,12 +263,12 @@ sim_workload_text(const struct sim_workload *w, unsigned ready, struct sim_buf *
 		break;
 	case SIM_STATEFUL_SET:
 		head_text(w, "StatefulSet", "apps/v1", w->uid, buf);
-		sim_buf_printf(
+		api_buf_printf(
 			buf,
 			"\"replicas\":%u,\"serviceName\":\"%s\",\"podManagementPolicy\":\"OrderedReady\"",
 			w->replicas, w->name);
 		template_text(w, false, buf);
-		sim_buf_printf(
+		api_buf_printf(
 			buf,
 			"},\"status\":{\"observedGeneration\":1,\"replicas\":%u,\"readyReplicas\":%u,"
 			"\"currentReplicas\":%u,"
@@ -276,12 +277,12 @@ sim_workload_text(const struct sim_workload *w, unsigned ready, struct sim_buf *
 		break;
 	case SIM_JOB:
 		head_text(w, "Job", "batch/v1", w->uid, buf);
-		sim_buf_printf(buf,
+		api_buf_printf(buf,
 			       "\"parallelism\":%u,\"completions\":%u,\"backoffLimit\":6,\"completionMode\":"
 			       "\"NonIndexed\"",
 			       w->replicas, w->replicas);
 		template_text(w, false, buf);
-		sim_buf_printf(
+		api_buf_printf(
 			buf, "},\"status\":{\"succeeded\":%u,\"active\":%u,\"uncountedTerminatedPods\":{}}}",
 			w->replicas - ready, ready);
 		break;

@@ -27,7 +27,7 @@ struct sim_workload {
 	uint64_t seed;
 
 	char uid[SIM_UID_SIZE];
-	char hash[11];			/* pod-template-hash of a Deployment's ReplicaSet */
+	char hash[11];              /* pod-template-hash of a Deployment's ReplicaSet */
 	char set_uid[SIM_UID_SIZE]; /* the ReplicaSet's */
 	int64_t created;
 };
@@ -54,25 +54,19 @@ struct sim_pod {
 };
 
 /* Fill name, address, state and time of a workload's pod on a host. */
-void
-sim_workload_pod(const struct sim_workload *w, unsigned ordinal, const struct sim_host *host, int64_t now,
-		 struct sim_rng *rng, struct sim_pod *ret_pod);
+void sim_workload_pod(const struct sim_workload *w, unsigned ordinal, const struct sim_host *host,
+		      int64_t now, struct sim_rng *rng, struct sim_pod *ret_pod);
 /* Append the pod's JSON. */
-void
-sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng,
-		      struct sim_buf *buf);
+void sim_workload_pod_text(const struct sim_workload *w, const struct sim_pod *pod, struct sim_rng *rng,
+			   struct api_buf *buf);
 /* Append the JSON of the Deployment, DaemonSet, StatefulSet or Job; ready: how many of its pods are. */
-void
-sim_workload_text(const struct sim_workload *w, unsigned ready, struct sim_buf *buf);
+void sim_workload_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf);
 /* Append the JSON of a Deployment's ReplicaSet. */
-void
-sim_workload_set_text(const struct sim_workload *w, unsigned ready, struct sim_buf *buf);
+void sim_workload_set_text(const struct sim_workload *w, unsigned ready, struct api_buf *buf);
 
 /* Append "containers", "initContainers" and "volumes" as members, for a template (no node) or a pod. */
-void
-sim_workload_spec_text(const struct sim_workload *w, bool pod, struct sim_buf *buf);
+void sim_workload_spec_text(const struct sim_workload *w, bool pod, struct api_buf *buf);
 /* Append the labels that the selector selects, as members. */
-void
-sim_workload_labels_text(const struct sim_workload *w, struct sim_buf *buf);
+void sim_workload_labels_text(const struct sim_workload *w, struct api_buf *buf);
 
 #endif

@@ -13,40 +13,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/informer-sim/buf.h"
+#include "tools/serving/buf.h"
 
 static void
-data(struct sim_buf *yaml, const char *name, const char *pem)
+data(struct api_buf *yaml, const char *name, const char *pem)
 {
 	size_t size = sodium_base64_encoded_len(strlen(pem), sodium_base64_VARIANT_ORIGINAL);
-	_cleanup_(sim_freep) char *text = sim_alloc(size);
+	_cleanup_(api_freep) char *text = api_alloc(size);
 
 	sodium_bin2base64(text, size, (const unsigned char *)pem, strlen(pem),
 			  sodium_base64_VARIANT_ORIGINAL);
-	sim_buf_printf(yaml, "    %s: %s\n", name, text);
+	api_buf_printf(yaml, "    %s: %s\n", name, text);
 }
 
 static void
-print(struct sim_buf *yaml, const struct sim_kubeconfig *config)
+print(struct api_buf *yaml, const struct sim_kubeconfig *config)
 {
-	sim_buf_printf(
+	api_buf_printf(
 		yaml,
 		"apiVersion: v1\nkind: Config\nclusters:\n- name: informer-sim\n  cluster:\n    server: %s\n",
 		config->url);
 	if (config->ca)
 		data(yaml, "certificate-authority-data", config->ca);
-	sim_buf_puts(yaml, "users:\n- name: informer-sim\n  user:");
-	sim_buf_puts(yaml, config->token || config->client ? "\n" : " {}\n");
+	api_buf_puts(yaml, "users:\n- name: informer-sim\n  user:");
+	api_buf_puts(yaml, config->token || config->client ? "\n" : " {}\n");
 	if (config->token) {
-		sim_buf_puts(yaml, "    token: ");
-		sim_buf_json_str(yaml, config->token);
-		sim_buf_puts(yaml, "\n");
+		api_buf_puts(yaml, "    token: ");
+		api_buf_json_str(yaml, config->token);
+		api_buf_puts(yaml, "\n");
 	}
 	if (config->client) {
 		data(yaml, "client-certificate-data", config->client);
 		data(yaml, "client-key-data", config->client_key);
 	}
-	sim_buf_puts(yaml, "contexts:\n- name: informer-sim\n  context:\n    cluster: informer-sim\n    "
+	api_buf_puts(yaml, "contexts:\n- name: informer-sim\n  context:\n    cluster: informer-sim\n    "
 			   "user: informer-sim\n"
 			   "current-context: informer-sim\n");
 }
@@ -54,15 +54,15 @@ print(struct sim_buf *yaml, const struct sim_kubeconfig *config)
 int
 sim_kubeconfig_write(const char *path, const struct sim_kubeconfig *config)
 {
-	_cleanup_(sim_buf_done) struct sim_buf yaml = {0};
-	_cleanup_(sim_buf_done) struct sim_buf beside = {0};
+	_cleanup_(api_buf_done) struct api_buf yaml = {0};
+	_cleanup_(api_buf_done) struct api_buf beside = {0};
 	struct stat st;
 	/* a pipe or /dev/stdout is written as it is, a file is replaced whole */
 	bool plain = stat(path, &st) < 0 || S_ISREG(st.st_mode);
 	int fd, r = 0;
 
 	print(&yaml, config);
-	sim_buf_printf(&beside, plain ? "%s.%ld.tmp" : "%s", path, (long)getpid());
+	api_buf_printf(&beside, plain ? "%s.%ld.tmp" : "%s", path, (long)getpid());
 	fd = open(beside.data, plain ? O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;

@@ -18,7 +18,7 @@
 #define NOW 1800000000
 
 struct world {
-	struct sim_registry registry;
+	struct api_registry registry;
 	struct sim_store *store;
 };
 
@@ -29,7 +29,7 @@ setup(void **state)
 	struct sim_hosts hosts = {0};
 	struct sim_rng rng = {.state = 7};
 
-	sim_registry_init(&w->registry);
+	api_registry_init(&w->registry);
 	w->store = sim_store_new(1, 0);
 	sim_hosts_init(&hosts, NODES, &rng);
 	sim_cluster_generate(&w->registry, w->store, &hosts, PODS_PER_NODE, NOW, &rng);
@@ -44,7 +44,7 @@ teardown(void **state)
 	struct world *w = *state;
 
 	sim_store_free(w->store);
-	sim_registry_done(&w->registry);
+	api_registry_done(&w->registry);
 	free(w);
 	return 0;
 }
@@ -75,22 +75,22 @@ assert_canonical(const char *quantity)
 
 /* Every quantity below a node of the document: the members of limits, requests, capacity and allocatable. */
 static size_t
-check_quantities(const struct sim_node *node)
+check_quantities(const struct api_node *node)
 {
 	static const char *const lists[] = {"limits", "requests", "capacity", "allocatable"};
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		const struct sim_node *list = sim_get(node, lists[i]);
+		const struct api_node *list = api_get(node, lists[i]);
 
-		for (const struct sim_node *q = list ? list->child : NULL; q; q = q->next, n++) {
-			char *text = sim_text_dup(q);
+		for (const struct api_node *q = list ? list->child : NULL; q; q = q->next, n++) {
+			char *text = api_text_dup(q);
 
 			assert_canonical(text);
 			free(text);
 		}
 	}
-	for (const struct sim_node *c = node->type <= SIM_ARRAY ? node->child : NULL; c; c = c->next)
+	for (const struct api_node *c = node->type <= API_ARRAY ? node->child : NULL; c; c = c->next)
 		n += check_quantities(c);
 	return n;
 }
@@ -106,21 +106,21 @@ quantities_are_canonical(void **state)
 	} kinds[] = {{"pods", 3}, {"nodes", 12}};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const struct sim_resource *resource = sim_registry_find(&w->registry, "", "v1",
+		const struct api_resource *resource = api_registry_find(&w->registry, "", "v1",
 									kinds[i].resource);
 		struct sim_view view;
-		struct sim_object *object;
+		struct api_object *object;
 		size_t objects = 0;
 
 		assert_int_equal(sim_store_view(w->store, resource, 0, &view, NULL), 0);
 		for (; (object = sim_view_next(&view)); objects++) {
-			_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-			_cleanup_(sim_buf_done) struct sim_buf text = {0};
-			struct sim_doc_error error;
+			_cleanup_(api_doc_done) struct api_doc doc = {0};
+			_cleanup_(api_buf_done) struct api_buf text = {0};
+			struct api_doc_error error;
 
-			sim_buf_puts(&text, "{");
-			sim_buf_put(&text, object->text, object->text_len);
-			assert_int_equal(sim_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
+			api_buf_puts(&text, "{");
+			api_buf_put(&text, object->text, object->text_len);
+			assert_int_equal(api_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
 			assert_in_range(check_quantities(doc.root), kinds[i].least, SIZE_MAX);
 		}
 		sim_view_done(&view);

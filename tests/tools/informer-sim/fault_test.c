@@ -13,8 +13,8 @@
 #include "tools/informer-sim/fault.h"
 
 struct world {
-	struct sim_registry registry;
-	const struct sim_resource *pods, *deployments;
+	struct api_registry registry;
+	const struct api_resource *pods, *deployments;
 	struct sim_faults *faults;
 };
 
@@ -23,9 +23,9 @@ setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	sim_registry_init(&w->registry);
-	w->pods = sim_registry_find(&w->registry, "", "v1", "pods");
-	w->deployments = sim_registry_find(&w->registry, "apps", "v1", "deployments");
+	api_registry_init(&w->registry);
+	w->pods = api_registry_find(&w->registry, "", "v1", "pods");
+	w->deployments = api_registry_find(&w->registry, "apps", "v1", "deployments");
 	w->faults = sim_faults_new();
 	*state = w;
 	return 0;
@@ -37,7 +37,7 @@ teardown(void **state)
 	struct world *w = *state;
 
 	sim_faults_free(w->faults);
-	sim_registry_done(&w->registry);
+	api_registry_done(&w->registry);
 	free(w);
 	return 0;
 }
@@ -45,7 +45,7 @@ teardown(void **state)
 static void
 script(struct world *w, const char *text)
 {
-	_cleanup_(sim_freep) char *error = NULL;
+	_cleanup_(api_freep) char *error = NULL;
 
 	if (sim_faults_add(w->faults, text, &error) < 0)
 		fail_msg("%s", error);
@@ -53,7 +53,7 @@ script(struct world *w, const char *text)
 
 /* What happens to a request that has just come: a status, 0 for nothing, else -kind. */
 static int
-request(struct world *w, const char *verb, const struct sim_resource *resource, const char *rv, unsigned page)
+request(struct world *w, const char *verb, const struct api_resource *resource, const char *rv, unsigned page)
 {
 	struct sim_fault_moment moment = {.verb = verb, .resource = resource, .rv = rv, .page = page};
 	struct sim_fault fault;
@@ -300,7 +300,7 @@ a_bad_script_adds_nothing(void **state)
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		_cleanup_(sim_freep) char *error = NULL;
+		_cleanup_(api_freep) char *error = NULL;
 
 		assert_int_equal(sim_faults_add(w->faults, cases[i].text, &error), -22);
 		if (strncmp(error, cases[i].why, strlen(cases[i].why)) != 0)
@@ -313,7 +313,7 @@ a_bad_script_adds_nothing(void **state)
 static void
 rules_are_shown_with_their_count(void **state)
 {
-	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	_cleanup_(api_buf_done) struct api_buf text = {0};
 	struct world *w = *state;
 
 	script(w, "# a comment\n\n  when LIST   then 410 # why\r\nrandom rate=0% close mid-frame freeze 2s");
@@ -340,18 +340,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_rule_acts_on_what_it_names),
-		TEST(a_rule_acts_as_often_as_it_says),
-		TEST(a_streams_rule_waits_for_its_moment),
-		TEST(a_cut_waits_for_a_line),
-		TEST(idle_waits_until_all_was_sent),
-		TEST(what_is_said_is_not_split),
-		TEST(an_action_alone_can_be_read),
-		TEST(a_watch_list_is_a_watch),
-		TEST(new_rules_are_new_to_an_old_stream),
-		TEST(chance_follows_its_seed),
-		TEST(a_bad_script_adds_nothing),
-		TEST(rules_are_shown_with_their_count),
+		TEST(a_rule_acts_on_what_it_names),        TEST(a_rule_acts_as_often_as_it_says),
+		TEST(a_streams_rule_waits_for_its_moment), TEST(a_cut_waits_for_a_line),
+		TEST(idle_waits_until_all_was_sent),       TEST(what_is_said_is_not_split),
+		TEST(an_action_alone_can_be_read),         TEST(a_watch_list_is_a_watch),
+		TEST(new_rules_are_new_to_an_old_stream),  TEST(chance_follows_its_seed),
+		TEST(a_bad_script_adds_nothing),           TEST(rules_are_shown_with_their_count),
 		TEST(pages_are_known_by_their_tokens),
 	};
 

@@ -15,9 +15,10 @@
 
 #include "tools/informer-sim/cluster.h"
 #include "tools/informer-sim/load.h"
+#include "tools/serving/time_text.h"
 
 struct world {
-	struct sim_registry registry;
+	struct api_registry registry;
 	struct sim_store *store;
 	struct sim_rng rng;
 	struct sim_hosts hosts;
@@ -30,7 +31,7 @@ setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	sim_registry_init(&w->registry);
+	api_registry_init(&w->registry);
 	w->store = sim_store_new(1000, 0);
 	w->rng.state = 7;
 	sim_hosts_init(&w->hosts, 20, &w->rng);
@@ -52,7 +53,7 @@ teardown(void **state)
 	free(w->error);
 	sim_hosts_done(&w->hosts);
 	sim_store_free(w->store);
-	sim_registry_done(&w->registry);
+	api_registry_done(&w->registry);
 	free(w);
 	return 0;
 }
@@ -68,7 +69,7 @@ load(struct world *w, const char *text)
 static size_t
 count(struct world *w, const char *group, const char *plural)
 {
-	const struct sim_resource *resource = sim_registry_find(&w->registry, group, "v1", plural);
+	const struct api_resource *resource = api_registry_find(&w->registry, group, "v1", plural);
 
 	return resource ? sim_store_count(w->store, resource) : 0;
 }
@@ -77,13 +78,13 @@ count(struct world *w, const char *group, const char *plural)
 static char *
 shown(struct world *w, const char *group, const char *plural, const char *key)
 {
-	const struct sim_resource *resource = sim_registry_find(&w->registry, group, "v1", plural);
-	_cleanup_(sim_object_unrefp) struct sim_object *object = sim_store_get(w->store, resource, key);
-	struct sim_buf text = {0};
+	const struct api_resource *resource = api_registry_find(&w->registry, group, "v1", plural);
+	_cleanup_(api_object_unrefp) struct api_object *object = sim_store_get(w->store, resource, key);
+	struct api_buf text = {0};
 
 	assert_non_null(object);
-	sim_object_print(resource, object, 0, &text);
-	return sim_buf_take(&text);
+	api_object_print(resource, object, 0, &text);
+	return api_buf_take(&text);
 }
 
 /* A List, a PodList with items of no kind, single manifests, and all of them one behind the other. */
@@ -119,7 +120,7 @@ static void
 what_is_missing_is_filled_in(void **state)
 {
 	struct world *w = *state;
-	_cleanup_(sim_freep) char *text = NULL;
+	_cleanup_(api_freep) char *text = NULL;
 
 	assert_int_equal(load(w, "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c\","
 				 "\"resourceVersion\":"
@@ -143,11 +144,11 @@ an_unknown_kind_becomes_a_resource(void **state)
 			 0);
 	assert_int_equal(count(w, "networking.k8s.io", "networkpolicies"), 1);
 	assert_true(
-		sim_registry_find(&w->registry, "networking.k8s.io", "v1", "networkpolicies")->namespaced);
+		api_registry_find(&w->registry, "networking.k8s.io", "v1", "networkpolicies")->namespaced);
 	assert_int_equal(load(w, "{\"kind\":\"StorageClass\",\"apiVersion\":\"storage.k8s.io/"
 				 "v1\",\"metadata\":{\"name\":\"gp3\"}}"),
 			 0);
-	assert_false(sim_registry_find(&w->registry, "storage.k8s.io", "v1", "storageclasses")->namespaced);
+	assert_false(api_registry_find(&w->registry, "storage.k8s.io", "v1", "storageclasses")->namespaced);
 }
 
 /* Bad input names file, place and reason, and leaves what was loaded before. */
@@ -191,8 +192,8 @@ static void
 a_replica_is_another_pod_of_the_same_workload(void **state)
 {
 	struct world *w = *state;
-	const struct sim_resource *pods = sim_registry_find(&w->registry, "", "v1", "pods");
-	struct sim_object *object;
+	const struct api_resource *pods = api_registry_find(&w->registry, "", "v1", "pods");
+	struct api_object *object;
 	struct sim_view view;
 	unsigned originals = 0;
 
@@ -201,37 +202,37 @@ a_replica_is_another_pod_of_the_same_workload(void **state)
 	assert_int_equal(sim_store_count(w->store, pods), 50);
 	assert_int_equal(sim_store_view(w->store, pods, 0, &view, NULL), 0);
 	while ((object = sim_view_next(&view))) {
-		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-		_cleanup_(sim_freep) char *id = NULL;
-		_cleanup_(sim_freep) char *created = NULL;
-		_cleanup_(sim_freep) char *started = NULL;
-		_cleanup_(sim_freep) char *ip = NULL;
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
+		_cleanup_(api_freep) char *id = NULL;
+		_cleanup_(api_freep) char *created = NULL;
+		_cleanup_(api_freep) char *started = NULL;
+		_cleanup_(api_freep) char *ip = NULL;
 		int64_t from, to;
 
-		sim_object_edit(pods, object, &doc);
+		api_object_edit(pods, object, &doc);
 		assert_true(!strncmp(object->key, "shop/web-7d9c-", 14) && strlen(object->key) == 19);
-		assert_string_equal(sim_object_label(object, "app"), "web");
-		assert_true(sim_is(sim_path(doc.root, "metadata.namespace"), "shop"));
+		assert_string_equal(api_object_label(object, "app"), "web");
+		assert_true(api_is(api_path(doc.root, "metadata.namespace"), "shop"));
 		assert_true(
-			sim_is(sim_get(sim_path(doc.root, "metadata.ownerReferences")->child, "uid"), "r0"));
-		if (sim_is(sim_path(doc.root, "metadata.uid"), "u0")) {
+			api_is(api_get(api_path(doc.root, "metadata.ownerReferences")->child, "uid"), "r0"));
+		if (api_is(api_path(doc.root, "metadata.uid"), "u0")) {
 			originals++;
 			assert_string_equal(object->key, "shop/web-7d9c-abcde");
 			continue;
 		}
-		id = sim_text_dup(
-			sim_get(sim_path(doc.root, "status.containerStatuses")->child, "containerID"));
+		id = api_text_dup(
+			api_get(api_path(doc.root, "status.containerStatuses")->child, "containerID"));
 		assert_true(!strncmp(id, "containerd://", 13) && strlen(id) == 13 + 64);
-		ip = sim_text_dup(sim_path(doc.root, "status.podIP"));
+		ip = api_text_dup(api_path(doc.root, "status.podIP"));
 		assert_string_not_equal(ip, "10.1.1.1");
-		assert_true(sim_is(sim_get(sim_path(doc.root, "status.podIPs")->child, "ip"), ip));
+		assert_true(api_is(api_get(api_path(doc.root, "status.podIPs")->child, "ip"), ip));
 		assert_false(
-			sim_is(sim_get(sim_path(doc.root, "status.podIPs")->child->next, "ip"), "fd00::1"));
-		assert_false(sim_is(sim_path(doc.root, "spec.nodeName"), "n0"));
-		created = sim_text_dup(sim_path(doc.root, "metadata.creationTimestamp"));
-		started = sim_text_dup(sim_path(doc.root, "status.startTime"));
-		assert_int_equal(sim_time_parse(created, strlen(created), &from), 0);
-		assert_int_equal(sim_time_parse(started, strlen(started), &to), 0);
+			api_is(api_get(api_path(doc.root, "status.podIPs")->child->next, "ip"), "fd00::1"));
+		assert_false(api_is(api_path(doc.root, "spec.nodeName"), "n0"));
+		created = api_text_dup(api_path(doc.root, "metadata.creationTimestamp"));
+		started = api_text_dup(api_path(doc.root, "status.startTime"));
+		assert_int_equal(api_time_parse(created, strlen(created), &from), 0);
+		assert_int_equal(api_time_parse(started, strlen(started), &to), 0);
 		assert_int_equal(to - from, 5);
 		assert_true(from <= 1748772000);
 	}
@@ -247,53 +248,53 @@ a_replica_on_the_host_network_has_its_hosts_address(void **state)
 				   "\"nodeName\":\"n\"},\"status\":{"
 				   "\"podIP\":\"1.1.1.1\",\"hostIP\":\"1.1.1.1\"}}";
 	struct world *w = *state;
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	_cleanup_(sim_freep) char *ip = NULL;
-	struct sim_doc_error error;
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_freep) char *ip = NULL;
+	struct api_doc_error error;
 
-	assert_int_equal(sim_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
 	sim_replica_make(&doc, &w->hosts, &w->rng);
-	ip = sim_text_dup(sim_path(doc.root, "status.podIP"));
-	assert_true(sim_is(sim_path(doc.root, "status.hostIP"), ip));
+	ip = api_text_dup(api_path(doc.root, "status.podIP"));
+	assert_true(api_is(api_path(doc.root, "status.hostIP"), ip));
 	assert_string_not_equal(ip, "1.1.1.1");
 }
 
 /* Print all objects of all resources into one text. */
 static char *
-everything(struct sim_registry *registry, struct sim_store *store)
+everything(struct api_registry *registry, struct sim_store *store)
 {
-	struct sim_buf text = {0};
+	struct api_buf text = {0};
 
 	for (unsigned i = 0; i < registry->count; i++) {
-		struct sim_object *object;
+		struct api_object *object;
 		struct sim_view view;
 
 		sim_store_view(store, registry->items[i], 0, &view, NULL);
 		while ((object = sim_view_next(&view)))
-			sim_object_print(registry->items[i], object, 0, &text);
+			api_object_print(registry->items[i], object, 0, &text);
 		sim_view_done(&view);
 	}
-	return sim_buf_take(&text);
+	return api_buf_take(&text);
 }
 
 static char *
 generate(uint64_t seed, size_t *ret_pods)
 {
-	struct sim_registry registry;
+	struct api_registry registry;
 	struct sim_store *store = sim_store_new(10, 0);
 	struct sim_rng rng = {seed};
 	struct sim_hosts hosts;
 	char *text;
 
-	sim_registry_init(&registry);
+	api_registry_init(&registry);
 	sim_hosts_init(&hosts, 7, &rng);
 	sim_cluster_generate(&registry, store, &hosts, 23, 1767225600, &rng);
 	sim_cluster_complete(&registry, store, 1767225600, &rng);
-	*ret_pods = sim_store_count(store, sim_registry_kind(&registry, "v1", "Pod"));
+	*ret_pods = sim_store_count(store, api_registry_kind(&registry, "v1", "Pod"));
 	text = everything(&registry, store);
 	sim_hosts_done(&hosts);
 	sim_store_free(store);
-	sim_registry_done(&registry);
+	api_registry_done(&registry);
 	return text;
 }
 
@@ -302,9 +303,9 @@ static void
 equal_seeds_generate_equal_clusters(void **state)
 {
 	size_t pods;
-	_cleanup_(sim_freep) char *a = generate(1, &pods);
-	_cleanup_(sim_freep) char *b = generate(1, &pods);
-	_cleanup_(sim_freep) char *c = generate(2, &pods);
+	_cleanup_(api_freep) char *a = generate(1, &pods);
+	_cleanup_(api_freep) char *b = generate(1, &pods);
+	_cleanup_(api_freep) char *c = generate(2, &pods);
 
 	(void)state;
 	assert_int_equal(pods, 7 * 23);
@@ -317,41 +318,41 @@ static void
 generated_pods_have_owners_and_nodes(void **state)
 {
 	struct world *w = *state;
-	const struct sim_resource *pods = sim_registry_find(&w->registry, "", "v1", "pods");
-	const struct sim_resource *nodes = sim_registry_find(&w->registry, "", "v1", "nodes");
-	struct sim_object *object;
+	const struct api_resource *pods = api_registry_find(&w->registry, "", "v1", "pods");
+	const struct api_resource *nodes = api_registry_find(&w->registry, "", "v1", "nodes");
+	struct api_object *object;
 	struct sim_view view;
 
 	sim_cluster_generate(&w->registry, w->store, &w->hosts, 30, 1767225600, &w->rng);
 	sim_cluster_complete(&w->registry, w->store, 1767225600, &w->rng);
 	sim_store_view(w->store, pods, 0, &view, NULL);
 	while ((object = sim_view_next(&view))) {
-		_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-		_cleanup_(sim_doc_done) struct sim_doc owner_doc = {0};
-		_cleanup_(sim_freep) char *kind = NULL, *version = NULL, *name = NULL, *uid = NULL;
-		_cleanup_(sim_buf_done) struct sim_buf key = {0};
-		_cleanup_(sim_object_unrefp) struct sim_object *owner_object = NULL;
-		_cleanup_(sim_object_unrefp) struct sim_object *node = NULL;
-		const struct sim_resource *resource;
-		const struct sim_node *owner;
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
+		_cleanup_(api_doc_done) struct api_doc owner_doc = {0};
+		_cleanup_(api_freep) char *kind = NULL, *version = NULL, *name = NULL, *uid = NULL;
+		_cleanup_(api_buf_done) struct api_buf key = {0};
+		_cleanup_(api_object_unrefp) struct api_object *owner_object = NULL;
+		_cleanup_(api_object_unrefp) struct api_object *node = NULL;
+		const struct api_resource *resource;
+		const struct api_node *owner;
 
-		sim_object_edit(pods, object, &doc);
-		owner = sim_path(doc.root, "metadata.ownerReferences")->child;
-		kind = sim_text_dup(sim_get(owner, "kind"));
-		version = sim_text_dup(sim_get(owner, "apiVersion"));
-		name = sim_text_dup(sim_get(owner, "name"));
-		uid = sim_text_dup(sim_get(owner, "uid"));
-		resource = sim_registry_kind(&w->registry, version, kind);
-		sim_buf_printf(&key, "%.*s/%s", (int)object->namespace_len, object->key, name);
+		api_object_edit(pods, object, &doc);
+		owner = api_path(doc.root, "metadata.ownerReferences")->child;
+		kind = api_text_dup(api_get(owner, "kind"));
+		version = api_text_dup(api_get(owner, "apiVersion"));
+		name = api_text_dup(api_get(owner, "name"));
+		uid = api_text_dup(api_get(owner, "uid"));
+		resource = api_registry_kind(&w->registry, version, kind);
+		api_buf_printf(&key, "%.*s/%s", (int)object->namespace_len, object->key, name);
 		owner_object = sim_store_get(w->store, resource, key.data);
 		assert_non_null(owner_object);
-		sim_object_edit(resource, owner_object, &owner_doc);
-		assert_true(sim_is(sim_path(owner_doc.root, "metadata.uid"), uid));
-		if (!sim_object_field(object, 0)[0]) {
-			assert_true(sim_is(sim_path(doc.root, "status.phase"), "Pending"));
+		api_object_edit(resource, owner_object, &owner_doc);
+		assert_true(api_is(api_path(owner_doc.root, "metadata.uid"), uid));
+		if (!api_object_field(object, 0)[0]) {
+			assert_true(api_is(api_path(doc.root, "status.phase"), "Pending"));
 			continue;
 		}
-		node = sim_store_get(w->store, nodes, sim_object_field(object, 0));
+		node = sim_store_get(w->store, nodes, api_object_field(object, 0));
 		assert_non_null(node);
 	}
 	sim_view_done(&view);

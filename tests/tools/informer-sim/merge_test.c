@@ -18,30 +18,30 @@ enum how { STRATEGIC, JSON_PATCH };
 static char *
 patched(enum how how, const char *text, const char *patch_text)
 {
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	_cleanup_(sim_doc_done) struct sim_doc patch = {0};
-	_cleanup_(sim_freep) char *error = NULL;
-	struct sim_doc_error why;
-	struct sim_buf out = {0};
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_doc_done) struct api_doc patch = {0};
+	_cleanup_(api_freep) char *error = NULL;
+	struct api_doc_error why;
+	struct api_buf out = {0};
 	int r;
 
-	assert_int_equal(sim_doc_parse(&doc, text, strlen(text), NULL, &why), 0);
-	assert_int_equal(sim_doc_parse(&patch, patch_text, strlen(patch_text), NULL, &why), 0);
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &why), 0);
+	assert_int_equal(api_doc_parse(&patch, patch_text, strlen(patch_text), NULL, &why), 0);
 	if (how == STRATEGIC)
 		r = sim_merge_strategic(&doc, doc.root, patch.root, &error);
 	else
 		r = sim_patch_json(&doc, patch.root, &error);
 	if (r < 0)
-		sim_buf_printf(&out, "! %s", error);
+		api_buf_printf(&out, "! %s", error);
 	else
-		sim_print(doc.root, &out, NULL, NULL);
-	return sim_buf_take(&out);
+		api_print(doc.root, &out, NULL, NULL);
+	return api_buf_take(&out);
 }
 
 static void
 expect(enum how how, const char *text, const char *patch, const char *expected)
 {
-	_cleanup_(sim_freep) char *got = patched(how, text, patch);
+	_cleanup_(api_freep) char *got = patched(how, text, patch);
 
 	assert_string_equal(got, expected);
 }
@@ -164,7 +164,7 @@ bad_json_patches_are_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		_cleanup_(sim_freep) char *got = patched(JSON_PATCH, "{\"a\":1,\"l\":[1]}", cases[i].patch);
+		_cleanup_(api_freep) char *got = patched(JSON_PATCH, "{\"a\":1,\"l\":[1]}", cases[i].patch);
 
 		if (!strstr(got, cases[i].why))
 			fail_msg("%s is answered by: %s", cases[i].patch, got);

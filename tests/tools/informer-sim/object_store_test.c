@@ -19,8 +19,8 @@
 #define HISTORY 16
 
 struct world {
-	struct sim_registry registry;
-	const struct sim_resource *pods, *maps;
+	struct api_registry registry;
+	const struct api_resource *pods, *maps;
 	struct sim_store *store;
 };
 
@@ -29,9 +29,9 @@ setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	sim_registry_init(&w->registry);
-	w->pods = sim_registry_find(&w->registry, "", "v1", "pods");
-	w->maps = sim_registry_find(&w->registry, "", "v1", "configmaps");
+	api_registry_init(&w->registry);
+	w->pods = api_registry_find(&w->registry, "", "v1", "pods");
+	w->maps = api_registry_find(&w->registry, "", "v1", "configmaps");
 	w->store = sim_store_new(HISTORY, 0);
 	*state = w;
 	return 0;
@@ -43,43 +43,43 @@ teardown(void **state)
 	struct world *w = *state;
 
 	sim_store_free(w->store);
-	sim_registry_done(&w->registry);
+	api_registry_done(&w->registry);
 	free(w);
 	return 0;
 }
 
 /* namespace/name with a label v */
-static struct sim_object *
-make(const struct sim_resource *resource, const char *namespace_, const char *name, unsigned v)
+static struct api_object *
+make(const struct api_resource *resource, const char *namespace_, const char *name, unsigned v)
 {
-	_cleanup_(sim_doc_done) struct sim_doc doc = {0};
-	_cleanup_(sim_buf_done) struct sim_buf text = {0};
-	struct sim_doc_error error;
-	struct sim_object_error object_error;
-	struct sim_object *object = NULL;
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+	struct api_doc_error error;
+	struct api_object_error object_error;
+	struct api_object *object = NULL;
 
-	sim_buf_printf(&text,
+	api_buf_printf(&text,
 		       "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"labels\":{\"v\":\"%u\"}}}",
 		       name, namespace_, v);
-	assert_int_equal(sim_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
-	assert_int_equal(sim_object_new(resource, &doc, &object, &object_error), 0);
+	assert_int_equal(api_doc_parse(&doc, text.data, text.len, NULL, &error), 0);
+	assert_int_equal(api_object_new(resource, &doc, &object, &object_error), 0);
 	return object;
 }
 
 static uint64_t
-create(struct world *w, const struct sim_resource *resource, const char *name)
+create(struct world *w, const struct api_resource *resource, const char *name)
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *object = make(resource, "ns", name, 0);
+	_cleanup_(api_object_unrefp) struct api_object *object = make(resource, "ns", name, 0);
 
 	assert_int_equal(sim_store_create(w->store, resource, object), 0);
 	return object->rv;
 }
 
 static uint64_t
-update(struct world *w, const struct sim_resource *resource, const char *name, unsigned v)
+update(struct world *w, const struct api_resource *resource, const char *name, unsigned v)
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *object = make(resource, "ns", name, v);
-	_cleanup_(sim_object_unrefp) struct sim_object *old = sim_store_get(w->store, resource, object->key);
+	_cleanup_(api_object_unrefp) struct api_object *object = make(resource, "ns", name, v);
+	_cleanup_(api_object_unrefp) struct api_object *old = sim_store_get(w->store, resource, object->key);
 
 	assert_non_null(old);
 	assert_int_equal(sim_store_update(w->store, resource, old, object), 0);
@@ -87,10 +87,10 @@ update(struct world *w, const struct sim_resource *resource, const char *name, u
 }
 
 static uint64_t
-delete(struct world *w, const struct sim_resource *resource, const char *name)
+delete(struct world *w, const struct api_resource *resource, const char *name)
 {
-	_cleanup_(sim_object_unrefp) struct sim_object *like = make(resource, "ns", name, 0);
-	_cleanup_(sim_object_unrefp) struct sim_object *old = sim_store_get(w->store, resource, like->key);
+	_cleanup_(api_object_unrefp) struct api_object *like = make(resource, "ns", name, 0);
+	_cleanup_(api_object_unrefp) struct api_object *old = sim_store_get(w->store, resource, like->key);
 	uint64_t rv;
 
 	assert_int_equal(sim_store_delete(w->store, resource, old, &rv), 0);
@@ -101,15 +101,15 @@ delete(struct world *w, const struct sim_resource *resource, const char *name)
 static void
 assert_view(struct world *w, uint64_t rv, const char *expected)
 {
-	_cleanup_(sim_buf_done) struct sim_buf text = {0};
-	struct sim_object *object;
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+	struct api_object *object;
 	struct sim_view view;
 
 	assert_int_equal(sim_store_view(w->store, w->pods, rv, &view, NULL), 0);
-	sim_buf_puts(&text, "");
+	api_buf_puts(&text, "");
 	while ((object = sim_view_next(&view)))
-		sim_buf_printf(&text, "%s%s=%s", text.len ? " " : "", sim_object_name(object),
-			       sim_object_label(object, "v"));
+		api_buf_printf(&text, "%s%s=%s", text.len ? " " : "", api_object_name(object),
+			       api_object_label(object, "v"));
 	sim_view_done(&view);
 	assert_string_equal(text.data, expected);
 }
@@ -119,8 +119,8 @@ static void
 one_counter_numbers_the_changes_of_all_resources(void **state)
 {
 	struct world *w = *state;
-	_cleanup_(sim_object_unrefp) struct sim_object *object = NULL;
-	_cleanup_(sim_buf_done) struct sim_buf text = {0};
+	_cleanup_(api_object_unrefp) struct api_object *object = NULL;
+	_cleanup_(api_buf_done) struct api_buf text = {0};
 
 	assert_int_equal(create(w, w->pods, "a"), 1);
 	assert_int_equal(create(w, w->maps, "a"), 2);
@@ -128,14 +128,14 @@ one_counter_numbers_the_changes_of_all_resources(void **state)
 	assert_int_equal(delete(w, w->maps, "a"), 4);
 	assert_int_equal(sim_store_rv(w->store), 4);
 	object = sim_store_get(w->store, w->pods, "ns/a");
-	sim_object_print(w->pods, object, 0, &text);
+	api_object_print(w->pods, object, 0, &text);
 	assert_string_equal(
 		text.data,
 		"{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"namespace\":\"ns\","
 		"\"resourceVersion\":\"3\",\"labels\":{\"v\":\"1\"}},\"spec\":{\"containers\":null},"
 		"\"status\":{}}");
-	sim_buf_reset(&text);
-	sim_object_print(w->pods, object, 12345, &text);
+	api_buf_reset(&text);
+	api_object_print(w->pods, object, 12345, &text);
 	assert_non_null(strstr(text.data, "\"resourceVersion\":\"12345\",\"labels\""));
 }
 
@@ -144,8 +144,8 @@ static void
 a_change_of_an_outdated_object_is_refused(void **state)
 {
 	struct world *w = *state;
-	_cleanup_(sim_object_unrefp) struct sim_object *old = NULL;
-	_cleanup_(sim_object_unrefp) struct sim_object *object = make(w->pods, "ns", "a", 9);
+	_cleanup_(api_object_unrefp) struct api_object *old = NULL;
+	_cleanup_(api_object_unrefp) struct api_object *object = make(w->pods, "ns", "a", 9);
 	uint64_t rv;
 
 	create(w, w->pods, "a");
@@ -211,10 +211,10 @@ a_view_stays_as_it_was_taken(void **state)
 		snprintf(name, sizeof(name), "q%03d", i);
 		create(w, w->pods, name);
 	}
-	for (const struct sim_object *object; (object = sim_view_next(&view)); n++) {
+	for (const struct api_object *object; (object = sim_view_next(&view)); n++) {
 		snprintf(name, sizeof(name), "p%03u", n);
-		assert_string_equal(sim_object_name(object), name);
-		assert_string_equal(sim_object_label(object, "v"), "0");
+		assert_string_equal(api_object_name(object), name);
+		assert_string_equal(api_object_label(object, "v"), "0");
 	}
 	assert_int_equal(n, 1000);
 	sim_view_done(&view);
@@ -298,7 +298,7 @@ random_changes_match_a_plain_model(void **state)
 			uint64_t rv = step - sim_rng_below(&rng, step < HISTORY ? 1 : HISTORY);
 			const int *model = past[rv % (HISTORY + 1)];
 			struct sim_view view;
-			const struct sim_object *object;
+			const struct api_object *object;
 
 			assert_int_equal(sim_store_view(w->store, w->pods, rv, &view, NULL), 0);
 			for (unsigned i = 0; i < KEYS; i++) {
@@ -307,8 +307,8 @@ random_changes_match_a_plain_model(void **state)
 				object = sim_view_next(&view);
 				assert_non_null(object);
 				snprintf(name, sizeof(name), "k%03u", i);
-				assert_string_equal(sim_object_name(object), name);
-				assert_int_equal(atoi(sim_object_label(object, "v")), model[i]);
+				assert_string_equal(api_object_name(object), name);
+				assert_int_equal(atoi(api_object_label(object, "v")), model[i]);
 			}
 			assert_null(sim_view_next(&view));
 			sim_view_done(&view);
@@ -323,13 +323,13 @@ a_restored_store_is_the_old_one(void **state)
 	struct world *w = *state;
 	struct sim_event events[4];
 	uint64_t position, rv, floor;
-	struct sim_object *a;
+	struct api_object *a;
 
 	create(w, w->pods, "a");
 	create(w, w->pods, "b");
 	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);
 	update(w, w->pods, "a", 1);
-	delete (w, w->pods, "b");
+	delete(w, w->pods, "b");
 	create(w, w->maps, "c");
 	assert_int_equal(sim_store_restore(w->store, 6), -ESTALE);
 	assert_int_equal(sim_store_restore(w->store, 2), 0);
@@ -338,8 +338,8 @@ a_restored_store_is_the_old_one(void **state)
 	assert_int_equal(sim_store_count(w->store, w->maps), 0);
 	a = sim_store_get(w->store, w->pods, "ns/a");
 	assert_int_equal(a->rv, 1);
-	assert_string_equal(sim_object_label(a, "v"), "0");
-	sim_object_unref(a);
+	assert_string_equal(api_object_label(a, "v"), "0");
+	api_object_unref(a);
 	assert_int_equal(sim_store_events(w->store, w->pods, &position, events, 4, &rv), -EOVERFLOW);
 	assert_int_equal(sim_store_position(w->store, w->pods, 1, &position, &floor), -ESTALE);
 	assert_int_equal(sim_store_position(w->store, w->pods, 2, &position, &floor), 0);

@@ -18,47 +18,47 @@
 
 /* Fields of a message that is being built. */
 static void
-add_varint(struct sim_buf *buf, uint64_t value)
+add_varint(struct api_buf *buf, uint64_t value)
 {
 	for (; value > 0x7f; value >>= 7)
-		sim_buf_put(buf, &(char){(char)(value | 0x80)}, 1);
-	sim_buf_put(buf, &(char){(char)value}, 1);
+		api_buf_put(buf, &(char){(char)(value | 0x80)}, 1);
+	api_buf_put(buf, &(char){(char)value}, 1);
 }
 
 static void
-add_int(struct sim_buf *buf, unsigned number, int64_t value)
+add_int(struct api_buf *buf, unsigned number, int64_t value)
 {
 	add_varint(buf, number << 3);
 	add_varint(buf, (uint64_t)value);
 }
 
 static void
-add_bytes(struct sim_buf *buf, unsigned number, const char *data, size_t len)
+add_bytes(struct api_buf *buf, unsigned number, const char *data, size_t len)
 {
 	add_varint(buf, number << 3 | 2);
 	add_varint(buf, len);
-	sim_buf_put(buf, data, len);
+	api_buf_put(buf, data, len);
 }
 
 static void
-add_text(struct sim_buf *buf, unsigned number, const char *text)
+add_text(struct api_buf *buf, unsigned number, const char *text)
 {
 	add_bytes(buf, number, text, strlen(text));
 }
 
 /* The inner message is used up. */
 static void
-add_message(struct sim_buf *buf, unsigned number, struct sim_buf *inner)
+add_message(struct api_buf *buf, unsigned number, struct api_buf *inner)
 {
 	add_bytes(buf, number, inner->data ? inner->data : "", inner->len);
-	sim_buf_done(inner);
-	*inner = (struct sim_buf){0};
+	api_buf_done(inner);
+	*inner = (struct api_buf){0};
 }
 
 static void
-add_entry(struct sim_buf *buf, unsigned number, const char *key, const char *value)
+add_entry(struct api_buf *buf, unsigned number, const char *key, const char *value)
 {
-	struct sim_buf entry = {0};
+	struct api_buf entry = {0};
 
 	add_text(&entry, 1, key);
 	add_text(&entry, 2, value);
@@ -66,12 +66,12 @@ add_entry(struct sim_buf *buf, unsigned number, const char *key, const char *val
 }
 
 /* The envelope around a message, which is used up. */
-static struct sim_buf
-wrapped(const char *api_version, const char *kind, struct sim_buf *raw)
+static struct api_buf
+wrapped(const char *api_version, const char *kind, struct api_buf *raw)
 {
-	struct sim_buf body = {0}, type = {0};
+	struct api_buf body = {0}, type = {0};
 
-	sim_buf_put(&body, "k8s", 4);
+	api_buf_put(&body, "k8s", 4);
 	add_text(&type, 1, api_version);
 	add_text(&type, 2, kind);
 	add_message(&body, 1, &type);
@@ -80,36 +80,36 @@ wrapped(const char *api_version, const char *kind, struct sim_buf *raw)
 }
 
 static void
-expect_json(struct sim_buf *body, const char *json)
+expect_json(struct api_buf *body, const char *json)
 {
-	struct sim_buf out = {0};
+	struct api_buf out = {0};
 	char why[200] = "";
 
 	if (sim_protobuf_json(body->data, body->len, &out, why) < 0)
 		fail_msg("refused: %s", why);
 	assert_string_equal(out.data, json);
-	sim_buf_done(&out);
-	sim_buf_done(body);
+	api_buf_done(&out);
+	api_buf_done(body);
 }
 
 static void
-expect_refused(struct sim_buf *body, int code, const char *part)
+expect_refused(struct api_buf *body, int code, const char *part)
 {
-	struct sim_buf out = {0};
+	struct api_buf out = {0};
 	char why[200] = "";
 
 	assert_int_equal(sim_protobuf_json(body->data, body->len, &out, why), code);
 	if (!strstr(why, part))
 		fail_msg("'%s' is not in: %s", part, why);
-	sim_buf_done(&out);
-	sim_buf_done(body);
+	api_buf_done(&out);
+	api_buf_done(body);
 }
 
 /* metadata with a name, and the empty fields that Go writes all the same */
 static void
-add_metadata(struct sim_buf *object, const char *name)
+add_metadata(struct api_buf *object, const char *name)
 {
-	struct sim_buf meta = {0}, never = {0};
+	struct api_buf meta = {0}, never = {0};
 
 	add_text(&meta, 1, name);
 	add_text(&meta, 2, "");
@@ -123,10 +123,10 @@ add_metadata(struct sim_buf *object, const char *name)
  * A deployment as `kubectl create deployment` sends it, with what distinguishes 0 from nothing, and port
  * names from numbers.
  */
-static struct sim_buf
+static struct api_buf
 deployment(void)
 {
-	struct sim_buf object = {0}, spec = {0}, selector = {0}, template = {0}, pod = {0}, container = {0},
+	struct api_buf object = {0}, spec = {0}, selector = {0}, template = {0}, pod = {0}, container = {0},
 		       strategy = {0}, rolling = {0}, value = {0}, limits = {0}, entry = {0}, quantity = {0},
 		       status = {0};
 
@@ -177,7 +177,7 @@ deployment(void)
 static void
 a_body_becomes_its_json(void **state)
 {
-	struct sim_buf body = deployment(), object = {0}, time = {0}, meta = {0};
+	struct api_buf body = deployment(), object = {0}, time = {0}, meta = {0};
 
 	(void)state;
 	expect_json(&body, "{\"kind\":\"Deployment\",\"apiVersion\":\"apps/"
@@ -210,7 +210,7 @@ a_body_becomes_its_json(void **state)
 static void
 what_is_not_read_is_refused_by_name(void **state)
 {
-	struct sim_buf object = {0}, spec = {0}, body;
+	struct api_buf object = {0}, spec = {0}, body;
 
 	(void)state;
 	add_metadata(&object, "q");
@@ -227,7 +227,7 @@ what_is_not_read_is_refused_by_name(void **state)
 	body = wrapped("v1", "Pod", &object);
 	expect_json(&body,
 		    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\"},\"spec\":{}}");
-	sim_buf_puts(&body, "{\"kind\":\"Pod\"}");
+	api_buf_puts(&body, "{\"kind\":\"Pod\"}");
 	expect_refused(&body, -EPROTO, "no protobuf message");
 }
 
@@ -238,29 +238,29 @@ what_is_not_read_is_refused_by_name(void **state)
 static void
 no_bytes_do_harm(void **state)
 {
-	struct sim_buf body = deployment();
+	struct api_buf body = deployment();
 	char why[200];
 
 	(void)state;
 	for (size_t len = 0; len < body.len; len++) {
 		char *copy = malloc(len ? len : 1);
-		struct sim_buf out = {0};
+		struct api_buf out = {0};
 
 		assert_non_null(copy);
 		memcpy(copy, body.data, len);
 		sim_protobuf_json(copy, len, &out, why);
-		sim_buf_done(&out);
+		api_buf_done(&out);
 		free(copy);
 	}
 	for (size_t i = 0; i < body.len * 8; i++) {
 		char *copy = malloc(body.len);
-		struct sim_buf out = {0};
+		struct api_buf out = {0};
 
 		assert_non_null(copy);
 		memcpy(copy, body.data, body.len);
 		copy[i / 8] = (char)(copy[i / 8] ^ 1 << i % 8);
 		sim_protobuf_json(copy, body.len, &out, why);
-		sim_buf_done(&out);
+		api_buf_done(&out);
 		free(copy);
 	}
 	body.len -= 1;

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The document that informer-sim keeps objects in: it must give back what it was
+ * given, byte for byte, and refuse what is not JSON.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/serving/doc.h"
+#include "tools/informer-sim/merge.h"
+
+/* Parse, print, compare. */
+static void
+assert_round_trip(const char *text, const char *expected)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_buf_done) struct api_buf out = {0};
+	struct api_doc_error error;
+
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
+	api_print(doc.root, &out, NULL, NULL);
+	assert_string_equal(out.data, expected);
+}
+
+static void
+assert_refused(const char *text, size_t offset, const char *why)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	struct api_doc_error error;
+
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), -EINVAL);
+	assert_string_equal(error.text, why);
+	assert_int_equal(error.offset, offset);
+}
+
+/*
+ * Numbers that a double cannot hold, spellings, escapes and U+0000 come out as they went in; only white space
+ * goes.
+ */
+static void
+documents_keep_every_byte_but_white_space(void **state)
+{
+	(void)state;
+	assert_round_trip("{ \"a\" : 9007199254740993 ,\n\"b\":[1.0,1e2,-0,18446744073709551615] }",
+			  "{\"a\":9007199254740993,\"b\":[1.0,1e2,-0,18446744073709551615]}");
+	assert_round_trip("{\"\":\"a\\u0000b\\/"
+			  "\\ud83d\\ude00\xc3\xa4\",\"n\":null,\"t\":true,\"f\":false,\"e\":{},\"l\":[]}",
+			  "{\"\":\"a\\u0000b\\/"
+			  "\\ud83d\\ude00\xc3\xa4\",\"n\":null,\"t\":true,\"f\":false,\"e\":{},\"l\":[]}");
+}
+
+/* Of equal names the last one wins, in the first one's place, in small and in large objects. */
+static void
+of_equal_names_the_last_one_wins(void **state)
+{
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+	_cleanup_(api_buf_done) struct api_buf expected = {0};
+
+	(void)state;
+	assert_round_trip("{\"a\":1,\"b\":2,\"a\":{\"c\":3}}", "{\"a\":{\"c\":3},\"b\":2}");
+	api_buf_puts(&text, "{");
+	api_buf_puts(&expected, "{");
+	for (int i = 0; i < 200; i++)
+		api_buf_printf(&text, "%s\"k%d\":%d", i ? "," : "", i % 100, i);
+	for (int i = 0; i < 100; i++)
+		api_buf_printf(&expected, "%s\"k%d\":%d", i ? "," : "", i, i + 100);
+	api_buf_puts(&text, "}");
+	api_buf_puts(&expected, "}");
+	assert_round_trip(text.data, expected.data);
+}
+
+/* What is not JSON is refused with the byte and Go's words for it. */
+static void
+bad_json_is_refused_with_offset_and_reason(void **state)
+{
+	(void)state;
+	assert_refused("{\"kind\":\"Pod\",", 14, "unexpected end of JSON input");
+	assert_refused("i", 0, "invalid character 'i' looking for beginning of value");
+	assert_refused("{\"a\" 1}", 5, "invalid character '1' after object key");
+	assert_refused("{\"a\":1 \"b\":2}", 7, "invalid character '\"' after object key:value pair");
+	assert_refused("[1 2]", 3, "invalid character '2' after array element");
+	assert_refused("[1,]", 3, "invalid character ']' looking for beginning of value");
+	assert_refused("{\"a\":1,}", 7, "invalid character '}' looking for beginning of object key string");
+	assert_refused("01", 1, "invalid character '1' after top-level value");
+	assert_refused("[-]", 2, "invalid character ']' in numeric literal");
+	assert_refused("trux", 3, "invalid character 'x' in literal true");
+	assert_refused("\"a\nb\"", 2, "invalid character '\\x0a' in string literal");
+	assert_refused("\"\\x\"", 2, "invalid character 'x' in string escape code");
+	assert_refused("\"\\u12g4\"", 5, "invalid character 'g' in \\u hexadecimal character escape");
+	assert_refused("\"\xc0\x80\"", 1, "invalid UTF-8 in string literal");
+	assert_refused("\"\xed\xa0\x80\"", 1, "invalid UTF-8 in string literal");
+	assert_refused("{} {}", 3, "invalid character '{' after top-level value");
+}
+
+/* A nesting of ten thousand is served, one more is refused, as Go's decoder does. */
+static void
+nesting_ends_at_ten_thousand(void **state)
+{
+	_cleanup_(api_freep) char *text = calloc(1, 2 * (API_DOC_DEPTH + 1) + 1);
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_buf_done) struct api_buf out = {0};
+	struct api_doc_error error;
+
+	(void)state;
+	memset(text, '[', API_DOC_DEPTH);
+	memset(text + API_DOC_DEPTH, ']', API_DOC_DEPTH);
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
+	api_print(doc.root, &out, NULL, NULL);
+	assert_string_equal(out.data, text);
+	memset(text, '[', API_DOC_DEPTH + 1);
+	memset(text + API_DOC_DEPTH + 1, ']', API_DOC_DEPTH + 1);
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), -EINVAL);
+	assert_string_equal(error.text, "exceeded max depth");
+}
+
+static void
+assert_merged(const char *target, const char *patch, const char *expected)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_doc_done) struct api_doc patch_doc = {0};
+	_cleanup_(api_buf_done) struct api_buf out = {0};
+	struct api_doc_error error;
+
+	assert_int_equal(api_doc_parse(&doc, target, strlen(target), NULL, &error), 0);
+	assert_int_equal(api_doc_parse(&patch_doc, patch, strlen(patch), NULL, &error), 0);
+	api_print(sim_merge(&doc, doc.root, patch_doc.root), &out, NULL, NULL);
+	assert_string_equal(out.data, expected);
+}
+
+/* The examples of RFC 7386, appendix A. */
+static void
+merge_patch_follows_its_rfc(void **state)
+{
+	(void)state;
+	assert_merged("{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
+	assert_merged("{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}");
+	assert_merged("{\"a\":\"b\"}", "{\"a\":null}", "{}");
+	assert_merged("{\"a\":\"b\",\"b\":\"c\"}", "{\"a\":null}", "{\"b\":\"c\"}");
+	assert_merged("{\"a\":[\"b\"]}", "{\"a\":\"c\"}", "{\"a\":\"c\"}");
+	assert_merged("{\"a\":\"c\"}", "{\"a\":[\"b\"]}", "{\"a\":[\"b\"]}");
+	assert_merged("{\"a\":{\"b\":\"c\"}}", "{\"a\":{\"b\":\"d\",\"c\":null}}", "{\"a\":{\"b\":\"d\"}}");
+	assert_merged("{\"a\":[{\"b\":\"c\"}]}", "{\"a\":[1]}", "{\"a\":[1]}");
+	assert_merged("[\"a\",\"b\"]", "[\"c\",\"d\"]", "[\"c\",\"d\"]");
+	assert_merged("{\"a\":\"b\"}", "[\"c\"]", "[\"c\"]");
+	assert_merged("{\"e\":null}", "{\"a\":1}", "{\"e\":null,\"a\":1}");
+	assert_merged("[1,2]", "{\"a\":\"b\",\"c\":null}", "{\"a\":\"b\"}");
+	assert_merged("{}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}}}");
+}
+
+/* Order of members does not make documents differ, any value does. */
+static void
+equality_ignores_the_order_of_members(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		bool equal;
+	} cases[] = {
+		{"{\"a\":1,\"b\":[1,2]}", "{\"b\":[1,2],\"a\":1}", true},
+		{"{\"a\":1}", "{\"a\":1,\"b\":2}", false},
+		{"{\"a\":1}", "{\"b\":1}", false},
+		{"[1,2]", "[2,1]", false},
+		{"{\"a\":\"1\"}", "{\"a\":1}", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		_cleanup_(api_doc_done) struct api_doc a = {0};
+		_cleanup_(api_doc_done) struct api_doc b = {0};
+		struct api_doc_error error;
+
+		api_doc_parse(&a, cases[i].a, strlen(cases[i].a), NULL, &error);
+		api_doc_parse(&b, cases[i].b, strlen(cases[i].b), NULL, &error);
+		assert_int_equal(api_equal(a.root, b.root), cases[i].equal);
+	}
+}
+
+/* Texts are read with their escapes resolved and written with what JSON needs. */
+static void
+texts_are_unescaped_and_escaped(void **state)
+{
+	static const char text[] = "{\"k\\u0065y\":\"\\ud83d\\ude00\\n\\\\\\ud800\"}";
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_freep) char *value = NULL;
+	_cleanup_(api_buf_done) struct api_buf out = {0};
+	struct api_doc_error error;
+
+	(void)state;
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
+	value = api_text_dup(api_get(doc.root, "key"));
+	assert_string_equal(value, "\xf0\x9f\x98\x80\n\\\xef\xbf\xbd");
+	api_set_string(&doc, doc.root, "key", "\"\\\x01\n");
+	api_print(doc.root, &out, NULL, NULL);
+	assert_string_equal(out.data, "{\"k\\u0065y\":\"\\\"\\\\\\u0001\\n\"}");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(documents_keep_every_byte_but_white_space),
+		cmocka_unit_test(of_equal_names_the_last_one_wins),
+		cmocka_unit_test(bad_json_is_refused_with_offset_and_reason),
+		cmocka_unit_test(nesting_ends_at_ten_thousand),
+		cmocka_unit_test(merge_patch_follows_its_rfc),
+		cmocka_unit_test(equality_ignores_the_order_of_members),
+		cmocka_unit_test(texts_are_unescaped_and_escaped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

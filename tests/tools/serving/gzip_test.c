@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * informer-sim's gzip: what it writes, gzip reads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/serving/gzip.h"
+#include "tools/informer-sim/rng.h"
+
+/* Compress, let gzip(1) expand it, compare. */
+static size_t
+round_trip(const char *data, size_t len)
+{
+	_cleanup_(api_buf_done) struct api_buf packed = {0};
+	char path[] = "/tmp/informer-gzip-XXXXXX", command[128];
+	char *back = malloc(len + 1);
+	int fd = mkstemp(path);
+	size_t n;
+	FILE *pipe;
+
+	assert_true(fd >= 0 && back);
+	api_gzip(data, len, &packed);
+	assert_int_equal(write(fd, packed.data, packed.len), packed.len);
+	close(fd);
+	snprintf(command, sizeof(command), "gzip -dc <%s", path);
+	pipe = popen(command, "r");
+	n = pipe ? fread(back, 1, len + 1, pipe) : 0;
+	assert_int_equal(pclose(pipe), 0);
+	unlink(path);
+	assert_int_equal(n, len);
+	assert_memory_equal(back, data, len);
+	free(back);
+	return packed.len;
+}
+
+/* Nothing, a byte, every byte, runs longer than one match, repetitions farther away than the window. */
+static void
+anything_comes_back(void **state)
+{
+	size_t len = 300000;
+	char *data = malloc(len);
+	struct sim_rng rng = {7};
+
+	(void)state;
+	assert_non_null(data);
+	round_trip("", 0);
+	round_trip("x", 1);
+	for (size_t i = 0; i < len; i++)
+		data[i] = (char)sim_rng_next(&rng);
+	round_trip(data, len);
+	/* just within the window, and one byte beyond it */
+	memcpy(data + 32768, data, 1000);
+	round_trip(data, 50000);
+	memcpy(data + 132769, data + 100000, 1000);
+	round_trip(data + 100000, 50000);
+	memset(data, 'a', len);
+	assert_true(round_trip(data, len) < len / 100);
+	for (unsigned i = 0; i < 200; i++) {
+		size_t n = sim_rng_below(&rng, 600);
+
+		for (size_t k = 0; k < n; k++)
+			data[k] = (char)('a' + sim_rng_below(&rng, 3));
+		if (i % 20 == 0)
+			round_trip(data, n);
+	}
+	free(data);
+}
+
+/* Objects of a list resemble each other: it pays. */
+static void
+a_list_becomes_small(void **state)
+{
+	_cleanup_(api_buf_done) struct api_buf text = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < 2000; i++)
+		api_buf_printf(&text,
+			       "{\"metadata\":{\"name\":\"pod-%u\",\"namespace\":\"default\","
+			       "\"resourceVersion\":\"%u\"}},",
+			       i, i * 7);
+	assert_true(round_trip(text.data, text.len) < text.len / 4);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(anything_comes_back),
+		cmocka_unit_test(a_list_becomes_small),
+	};
+
+	if (system("gzip --version >/dev/null 2>&1") != 0) {
+		puts("gzip is not installed");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What informer-sim makes of a document is byte for byte what upstream's Go types make of it, and the writer
+ * reads it as it reads the JSON. The records were printed by upstream's types (tests/schema):
+ *
+ *	schema golden 2 v1/Pod v1/ConfigMap … > tests/tools/serving/golden.records
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "tests/support/body_fixture.h"
+#include "tools/serving/proto_document.h"
+#include "tools/serving/proto_encode.h"
+#include "tools/serving/typed.h"
+#include "writer/decode/value_same.h"
+
+__asm__(".pushsection .rodata\n"
+	"golden_records:\n"
+	".incbin \"tests/tools/serving/golden.records\"\n"
+	"golden_records_end:\n"
+	".popsection\n");
+extern const char golden_records[], golden_records_end[];
+
+/* ---- records ---- */
+
+struct part {
+	const char *data;
+	size_t len;
+};
+
+struct record {
+	struct part name, json, proto; /* "apps/v1/Deployment" */
+	char api_version[64], kind[64];
+};
+
+static bool
+next_part(const char **at, struct part *part)
+{
+	uint32_t len;
+
+	if (*at == golden_records_end)
+		return false;
+	assert_true((size_t)(golden_records_end - *at) >= sizeof(len));
+	memcpy(&len, *at, sizeof(len));
+	*at += sizeof(len);
+	assert_true((size_t)(golden_records_end - *at) >= len);
+	*part = (struct part){*at, len};
+	*at += len;
+	return true;
+}
+
+static bool
+next_record(const char **at, struct record *r)
+{
+	size_t slash = 0;
+
+	if (!next_part(at, &r->name))
+		return false;
+	assert_true(next_part(at, &r->json) && next_part(at, &r->proto));
+	for (size_t i = 0; i < r->name.len; i++)
+		if (r->name.data[i] == '/')
+			slash = i;
+	snprintf(r->api_version, sizeof(r->api_version), "%.*s", (int)slash, r->name.data);
+	snprintf(r->kind, sizeof(r->kind), "%.*s", (int)(r->name.len - slash - 1), r->name.data + slash + 1);
+	return true;
+}
+
+/* Its type, fitted; fails the test. doc's texts are the record's. */
+static const struct proto_message *
+fit(const struct record *r, struct api_doc *doc)
+{
+	const struct proto_schema *schema = proto_schema_builtin();
+	const struct proto_message *message;
+	struct api_doc_error error;
+	char why[API_TYPED_WHY];
+
+	message = proto_schema_kind(schema, r->api_version, strlen(r->api_version), r->kind, strlen(r->kind));
+	assert_non_null(message);
+	assert_int_equal(api_doc_parse(doc, r->json.data, r->json.len, NULL, &error), 0);
+	if (api_typed_fit(doc, doc->root, schema, message, why) < 0)
+		fail_msg("%s: %s", r->kind, why);
+	return message;
+}
+
+static void
+put_document(const struct record *r, struct api_buf *buf)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_buf_done) struct api_buf message = {0};
+	const struct proto_message *type = fit(r, &doc);
+
+	api_proto_message(proto_schema_builtin(), type, doc.root, &message);
+	api_proto_envelope(buf, r->api_version, r->kind, message.len);
+	api_buf_put(buf, message.data, message.len);
+	api_buf_put(buf, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+}
+
+static void
+the_bytes_are_those_of_upstreams_types(void **state)
+{
+	const char *at = golden_records;
+	struct record r;
+	unsigned count = 0;
+
+	(void)state;
+	for (; next_record(&at, &r); count++) {
+		_cleanup_(api_buf_done) struct api_buf ours = {0};
+		size_t same = 0;
+
+		put_document(&r, &ours);
+		while (same < ours.len && same < r.proto.len && ours.data[same] == r.proto.data[same])
+			same++;
+		if (ours.len != r.proto.len || same != ours.len)
+			fail_msg("%s, record %u: %zu bytes, not %zu; another one at %zu, of\n%.*s", r.kind,
+				 count, ours.len, r.proto.len, same, (int)r.json.len, r.json.data);
+	}
+	assert_int_equal(count, 63);
+}
+
+/* White space apart, what upstream prints is not changed by being fitted to its type. */
+static void
+what_upstream_prints_fits_its_type(void **state)
+{
+	const char *at = golden_records;
+	struct record r;
+
+	(void)state;
+	while (next_record(&at, &r)) {
+		_cleanup_(api_doc_done) struct api_doc before = {0};
+		_cleanup_(api_doc_done) struct api_doc after = {0};
+		_cleanup_(api_buf_done) struct api_buf printed = {0};
+		_cleanup_(api_buf_done) struct api_buf fitted = {0};
+		struct api_doc_error error;
+		size_t mark;
+
+		assert_int_equal(api_doc_parse(&before, r.json.data, r.json.len, NULL, &error), 0);
+		api_print(before.root, &printed, NULL, &mark);
+		fit(&r, &after);
+		api_print(after.root, &fitted, NULL, &mark);
+		assert_string_equal(fitted.data + strcspn(fitted.data, ","), /* apiVersion and kind */
+				    printed.data + strcspn(printed.data, ","));
+	}
+}
+
+/* ---- the writer reads them ---- */
+
+static int
+keep(void *context, const char *type, size_t type_length, struct draft d)
+{
+	(void)type;
+	(void)type_length;
+	*(struct draft *)context = d;
+	return 0;
+}
+
+static int
+refuse(void *context, const char *why)
+{
+	(void)context;
+	fail_msg("%s", why);
+	return 0;
+}
+
+static int
+end(void *context, const char *version, const char *token, int64_t remaining)
+{
+	(void)context;
+	(void)version;
+	(void)token;
+	(void)remaining;
+	return 0;
+}
+
+static const struct decoder_events events = {
+	.on_object = keep,
+	.on_bad_object = refuse,
+	.on_list_end = end,
+};
+
+static struct draft
+decode(struct body_fixture *fx, const struct api_buf *list, bool proto)
+{
+	struct draft draft = {0};
+	struct decoder *d = decoder_new(DECODE_LIST, fx->arena, fx->intern, fx->schema, &events, &draft, 0);
+	uint64_t offset;
+
+	if (proto)
+		decoder_use_protobuf(d, proto_schema_builtin());
+	if (decoder_feed(d, list->data, list->len) < 0 || decoder_finish(d) < 0)
+		fail_msg("%s", decoder_error(d, &offset));
+	decoder_free(d);
+	assert_int_not_equal(draft.ref, 0);
+	return draft;
+}
+
+static void
+the_writer_reads_the_bytes_as_the_json(void **state)
+{
+	static const char *drops[] = {"apiVersion", "kind"};
+	struct body_fixture *fx = body_fixture_new(drops, 2);
+	const char *at = golden_records;
+	struct record r;
+
+	(void)state;
+	while (next_record(&at, &r)) {
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
+		_cleanup_(api_buf_done) struct api_buf json = {0};
+		_cleanup_(api_buf_done) struct api_buf item = {0};
+		_cleanup_(api_buf_done) struct api_buf inside = {0};
+		_cleanup_(api_buf_done) struct api_buf proto = {0};
+		const struct proto_message *type;
+		struct draft a, b;
+		char list[80];
+
+		api_buf_printf(&json, "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[%.*s]}",
+			       (int)r.json.len, r.json.data);
+		a = decode(fx, &json, false);
+		type = fit(&r, &doc);
+		api_proto_message(proto_schema_builtin(), type, doc.root, &item);
+		api_proto_bytes(&inside, 1, "", 0); /* no metadata */
+		api_proto_bytes(&inside, 2, item.data, item.len);
+		snprintf(list, sizeof(list), "%sList", r.kind);
+		api_proto_envelope(&proto, r.api_version, list, inside.len);
+		api_buf_put(&proto, inside.data, inside.len);
+		api_buf_put(&proto, API_PROTO_TRAILER, API_PROTO_TRAILER_LENGTH);
+		b = decode(fx, &proto, true);
+		if (!value_same(value_of_object(&fx->arena->view, a.ref),
+				value_of_object(&fx->arena->view, b.ref)))
+			fail_msg("%s: from JSON and from protobuf\n%s\n", r.kind,
+				 body_fixture_print_ref(fx, a.ref));
+		draft_discard(fx->arena, fx->intern, a);
+		draft_discard(fx->arena, fx->intern, b);
+	}
+	body_fixture_free(fx);
+}
+
+/* ---- what a type makes of a document ---- */
+
+static void
+fits(const char *kind, const char *text, const char *wanted)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	_cleanup_(api_buf_done) struct api_buf printed = {0};
+	struct record r = {.json = {text, strlen(text)}, .api_version = "v1"};
+	size_t mark;
+
+	snprintf(r.kind, sizeof(r.kind), "%s", kind);
+	fit(&r, &doc);
+	api_print(doc.root, &printed, NULL, &mark);
+	assert_string_equal(printed.data, wanted);
+}
+
+static void
+a_document_becomes_what_its_type_prints(void **state)
+{
+	(void)state;
+	/* order, what is unknown, what is null or empty */
+	fits("ConfigMap",
+	     "{\"x\":1,\"data\":{\"b\":\"2\",\"a\\u0061\":\"1\",\"a\":null},\"binaryData\":{},\"metadata\":{"
+	     "\"name\":\"m\",\"labels\":null,\"uid\":\"\"},\"kind\":\"ConfigMap\"}",
+	     "{\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"\",\"a\\u0061\":\"1\","
+	     "\"b\":\"2\"}}");
+	/* what stands there always */
+	fits("Pod", "{}", "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}");
+	fits("Pod", "{\"spec\":{\"containers\":[]}}",
+	     "{\"metadata\":{},\"spec\":{\"containers\":null},\"status\":{}}");
+	/* numbers that may be texts, zeros behind pointers, times */
+	fits("Service", "{\"spec\":{\"ports\":[{\"port\":80}],\"publishNotReadyAddresses\":false}}",
+	     "{\"metadata\":{},\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":0}]},\"status\":{"
+	     "\"loadBalancer\":{}}}");
+	fits("Pod",
+	     "{\"metadata\":{\"creationTimestamp\":\"2026-01-02T03:04:05.7+02:00\","
+	     "\"deletionGracePeriodSeconds\":0}}",
+	     "{\"metadata\":{\"creationTimestamp\":\"2026-01-02T01:04:05Z\","
+	     "\"deletionGracePeriodSeconds\":0},\"spec\":{\"containers\":null},\"status\":{}}");
+	fits("ResourceQuota", "{\"spec\":{\"hard\":{\"pods\":4}}}",
+	     "{\"metadata\":{},\"spec\":{\"hard\":{\"pods\":\"4\"}},\"status\":{}}");
+}
+
+static const struct {
+	const char *text, *why; /* NULL: it is none */
+} others[] = {
+	{"{\"spec\":{\"hostNetwork\":\"yes\"}}",
+	 "json: cannot unmarshal string into Go struct field PodSpec.hostNetwork of type bool"},
+	{"{\"status\":{\"startTime\":\"9999-12-31T23:59:59-01:00\"}}",
+	 "json: cannot unmarshal string into Go struct field PodStatus.startTime of type time.Time"},
+	{"{\"status\":{\"startTime\":\"0000-01-01T00:00:00+01:00\"}}",
+	 "json: cannot unmarshal string into Go struct field PodStatus.startTime of type time.Time"},
+	{"{\"status\":{\"startTime\":\"9999-12-31T23:59:59+00:00\"}}", NULL},
+	{"{\"status\":{\"startTime\":\"0000-01-01T00:00:00-00:00\"}}", NULL},
+};
+
+static void
+another_type_is_refused(void **state)
+{
+	const struct proto_schema *schema = proto_schema_builtin();
+	const struct proto_message *pod = proto_schema_kind(schema, "v1", 2, "Pod", 3);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		_cleanup_(api_doc_done) struct api_doc doc = {0};
+		struct api_doc_error error;
+		char why[API_TYPED_WHY];
+		int r;
+
+		assert_int_equal(api_doc_parse(&doc, others[i].text, strlen(others[i].text), NULL, &error),
+				 0);
+		r = api_typed_fit(&doc, doc.root, schema, pod, why);
+		assert_int_equal(r, others[i].why ? -EINVAL : 0);
+		if (r < 0)
+			assert_string_equal(why, others[i].why);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_bytes_are_those_of_upstreams_types),
+		cmocka_unit_test(what_upstream_prints_fits_its_type),
+		cmocka_unit_test(the_writer_reads_the_bytes_as_the_json),
+		cmocka_unit_test(a_document_becomes_what_its_type_prints),
+		cmocka_unit_test(another_type_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * informer-sim's label and field selectors: grammar, meaning and messages of
+ * k8s.io/apimachinery.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/serving/selector.h"
+
+struct world {
+	struct api_registry registry;
+	const struct api_resource *pods;
+	struct api_object *pod;
+};
+
+static struct api_object *
+make(const struct api_resource *resource, const char *text)
+{
+	_cleanup_(api_doc_done) struct api_doc doc = {0};
+	struct api_doc_error error;
+	struct api_object_error object_error;
+	struct api_object *object = NULL;
+
+	assert_int_equal(api_doc_parse(&doc, text, strlen(text), NULL, &error), 0);
+	assert_int_equal(api_object_new(resource, &doc, &object, &object_error), 0);
+	return object;
+}
+
+static int
+setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	api_registry_init(&w->registry);
+	w->pods = api_registry_find(&w->registry, "", "v1", "pods");
+	w->pod = make(
+		w->pods,
+		"{\"metadata\":{\"name\":\"web-1\",\"namespace\":\"shop\",\"labels\":{\"app\":\"web\","
+		"\"tier\":"
+		"\"front\",\"rank\":\"7\",\"empty\":\"\",\"k8s.io/x\":\"in\"}},\"spec\":{\"nodeName\":\"n1\","
+		"\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}");
+	*state = w;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *w = *state;
+
+	api_object_unref(w->pod);
+	api_registry_done(&w->registry);
+	free(w);
+	return 0;
+}
+
+static bool
+labels_match(const struct world *w, const char *text)
+{
+	struct api_selector *selector = NULL;
+	_cleanup_(api_freep) char *error = NULL;
+	bool matches;
+
+	assert_int_equal(api_labels_parse(text, &selector, &error), 0);
+	matches = api_selector_matches(selector, w->pod);
+	api_selector_free(selector);
+	return matches;
+}
+
+static void
+assert_labels_refused(const char *text, const char *why)
+{
+	struct api_selector *selector = NULL;
+	_cleanup_(api_freep) char *error = NULL;
+
+	assert_int_equal(api_labels_parse(text, &selector, &error), -EINVAL);
+	assert_string_equal(error, why);
+}
+
+/* Every operator selects what it says, also in the places where a key is missing. */
+static void
+every_operator_selects_what_it_says(void **state)
+{
+	static const struct {
+		const char *text;
+		bool matches;
+	} cases[] = {
+		{"", true},
+		{"app=web", true},
+		{"app==web", true},
+		{"app = web , tier=front", true},
+		{"app=web,tier=back", false},
+		{"app!=web", false},
+		{"app!=db", true},
+		{"missing!=x", true},
+		{"app in (db, web)", true},
+		{"app in (db)", false},
+		{"missing in (a)", false},
+		{"app notin (db)", true},
+		{"app notin (web,db)", false},
+		{"missing notin (a)", true},
+		{"app", true},
+		{"missing", false},
+		{"!missing", true},
+		{"!app", false},
+		{"empty=", true},
+		{"empty in ()", true},
+		{"empty in (a,)", true},
+		{"app in (,)", false},
+		{"rank>6", true},
+		{"rank>7", false},
+		{"rank<8", true},
+		{"app>1", false},
+		{"k8s.io/x=in", true},
+		{"k8s.io/x in (in,notin)", true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (labels_match(*state, cases[i].text) != cases[i].matches)
+			fail_msg("%s: expected %d", cases[i].text, cases[i].matches);
+}
+
+/* What the real server refuses is refused in its words. */
+static void
+bad_label_selectors_are_refused_in_the_servers_words(void **state)
+{
+	(void)state;
+	assert_labels_refused("a===", "unable to parse requirement: found '=', expected: identifier");
+	assert_labels_refused(
+		"a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt");
+	assert_labels_refused("a in b", "unable to parse requirement: found 'b' expected: '('");
+	assert_labels_refused("a in (b", "unable to parse requirement: found '', expected: ',' or ')'");
+	assert_labels_refused("a,", "found '', expected: identifier after ','");
+	assert_labels_refused("=a", "found '=', expected: !, identifier, or 'end of string'");
+	assert_labels_refused("a=b c", "found 'c', expected: ',' or 'end of string'");
+	assert_labels_refused(
+		"a>x",
+		"unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, "
+		"the value must be an integer");
+	assert_labels_refused(
+		"weight>-5",
+		"unable to parse requirement: values[0][weight]: Invalid value: \"-5\": a valid "
+		"label must be an empty string or consist of alphanumeric characters, '-', '_' or "
+		"'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
+		"'my_value',  or '12345', regex used for validation is "
+		"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
+	assert_labels_refused("!", "unable to parse requirement: found '', expected: identifier");
+}
+
+static bool
+fields_match(const struct world *w, const char *text)
+{
+	struct api_selector *selector = NULL;
+	_cleanup_(api_freep) char *error = NULL;
+	bool matches;
+
+	assert_int_equal(api_fields_parse(w->pods, text, &selector, &error), 0);
+	matches = api_selector_matches(selector, w->pod);
+	api_selector_free(selector);
+	return matches;
+}
+
+/* A pod's fields are compared as the server has them, absent ones as empty or false. */
+static void
+field_selectors_compare_the_pods_fields(void **state)
+{
+	const struct world *w = *state;
+
+	assert_true(fields_match(w, "metadata.name=web-1,metadata.namespace=shop"));
+	assert_false(fields_match(w, "metadata.namespace!=shop"));
+	assert_true(fields_match(w, "spec.nodeName==n1,status.phase!=Pending,spec.hostNetwork=true"));
+	assert_true(fields_match(w, "status.podIP="));
+	assert_false(fields_match(w, "status.phase=Pending"));
+	assert_true(fields_match(w, ""));
+	assert_false(fields_match(w, "metadata.name=a\\,b"));
+}
+
+static void
+assert_fields_refused(const struct api_resource *resource, const char *text, const char *why)
+{
+	struct api_selector *selector = NULL;
+	_cleanup_(api_freep) char *error = NULL;
+
+	assert_int_equal(api_fields_parse(resource, text, &selector, &error), -EINVAL);
+	assert_string_equal(error, why);
+}
+
+/* A field that the real server does not index for the resource is refused. */
+static void
+unsupported_fields_are_refused(void **state)
+{
+	const struct world *w = *state;
+
+	assert_fields_refused(w->pods, "spec.foo=x", "field label not supported: spec.foo");
+	assert_fields_refused(api_registry_find(&w->registry, "", "v1", "nodes"), "metadata.namespace=x",
+			      "field label not supported: metadata.namespace");
+	assert_fields_refused(api_registry_find(&w->registry, "apps", "v1", "deployments"), "spec.replicas=1",
+			      "\"spec.replicas\" is not a known field selector: only \"metadata.name\", "
+			      "\"metadata.namespace\"");
+	assert_fields_refused(w->pods, "status.phase",
+			      "invalid selector: 'status.phase'; can't understand 'status.phase'");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_operator_selects_what_it_says, setup, teardown),
+		cmocka_unit_test(bad_label_selectors_are_refused_in_the_servers_words),
+		cmocka_unit_test_setup_teardown(field_selectors_compare_the_pods_fields, setup, teardown),
+		cmocka_unit_test_setup_teardown(unsupported_fields_are_refused, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

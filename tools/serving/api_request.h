@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What serving needs to know of one request: what was asked for, and in what it can be answered. A server
+ * embeds it in what it keeps of a request itself, and fills it before it calls anything here.
+ *
+ * Threads   one at a time
+ */
+#ifndef TOOLS_SERVING_API_REQUEST_H
+#define TOOLS_SERVING_API_REQUEST_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+#include "tools/serving/shape.h"
+#include "tools/serving/status_document.h"
+
+struct api_request {
+	struct MHD_Connection *connection; /* parameters and headers are read from it */
+	const char *method;
+	const char *url;
+	struct api_offer offer; /* what the server has; `typed` is told by api_request_offer() */
+	bool watch_list;	/* it has sendInitialEvents */
+	const struct api_resource *resource; /* NULL: it asks for none */
+	const char *namespace_;		     /* NULL: all of them, or a cluster-wide resource */
+	const char *name;		     /* NULL: the collection */
+	const char *subresource;
+	struct api_shape shape; /* of the objects in the answer */
+	struct api_status status; /* why it fails; the owner frees it */
+};
+
+/* A query parameter, NULL if absent. */
+const char *
+api_request_query(const struct api_request *request, const char *name);
+const char *
+api_request_header(const struct api_request *request, const char *name);
+
+/* A bool parameter as the server converts it: there, and neither "false" nor "0". */
+bool
+api_request_flag(const struct api_request *request, const char *name);
+/* Is it a WATCH? (watch=true, watch=1, watch) */
+bool
+api_request_is_watch(const struct api_request *request);
+
+/* What the server can answer it in. */
+struct api_offer
+api_request_offer(const struct api_request *request);
+
+/* The connection's socket, or -1. */
+int
+api_request_socket(const struct api_request *request);
+
+/* What it is called in journals: "LIST", "WATCHLIST", "DISCOVERY", ... */
+const char *
+api_request_verb(const struct api_request *request);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gzip by zlib; see gzip.h. */
+#include "tools/serving/gzip.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#define ZLIB_CONST /* what is read is const */
+#include <zlib.h>
+
+#define OUT_BYTES 65536u
+#define GZIP_WINDOW (15 + 16) /* the largest window, in gzip's header and trailer */
+#define MEMORY_LEVEL 8        /* zlib's own choice */
+
+/* Ends the process when memory runs out, as api_alloc() does. */
+static voidpf
+take(voidpf opaque, uInt count, uInt size)
+{
+	(void)opaque;
+	return api_alloc((size_t)count * size);
+}
+
+static void
+give(voidpf opaque, voidpf block)
+{
+	(void)opaque;
+	free(block);
+}
+
+void
+api_gzip(const char *data, size_t len, struct api_buf *buf)
+{
+	z_stream stream = {.next_in = (const Bytef *)data, .zalloc = take, .zfree = give};
+	Bytef *out = api_alloc(OUT_BYTES);
+	int r;
+
+	/* with this allocation it fails for wrong arguments only */
+	(void)deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+	do {
+		if (stream.avail_in == 0) {
+			stream.avail_in = len < UINT_MAX ? (uInt)len : UINT_MAX;
+			len -= stream.avail_in;
+		}
+		stream.next_out = out;
+		stream.avail_out = OUT_BYTES;
+		r = deflate(&stream, len > 0 ? Z_NO_FLUSH : Z_FINISH);
+		api_buf_put(buf, out, OUT_BYTES - stream.avail_out);
+	} while (r == Z_OK);
+	(void)deflateEnd(&stream);
+	free(out);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The label selector's lexer and parser, after labels.Parse: the same tokens,
+ * the same two contexts (in a value position, "in" and "notin" are words like
+ * any other), the same messages.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/serving/requirement.h"
+
+enum token {
+	TOKEN_ERROR,
+	TOKEN_END,
+	TOKEN_CLOSE,
+	TOKEN_COMMA,
+	TOKEN_NOT,
+	TOKEN_DOUBLE_EQUALS,
+	TOKEN_EQUALS,
+	TOKEN_GREATER,
+	TOKEN_IDENTIFIER,
+	TOKEN_IN,
+	TOKEN_LESS,
+	TOKEN_NOT_EQUALS,
+	TOKEN_NOT_IN,
+	TOKEN_OPEN,
+};
+
+struct parser {
+	const char *at;
+	enum token token; /* the next one */
+	char *literal;
+	char *used; /* literal of the token consumed last */
+	char **error;
+};
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool
+is_special(char c)
+{
+	return c && strchr("=!(),><", c);
+}
+
+/* Read the next token into p->token and p->literal. */
+static void
+scan(struct parser *p)
+{
+	static const struct {
+		const char *text;
+		enum token token;
+	} symbols[] = {{"==", TOKEN_DOUBLE_EQUALS},
+		       {"!=", TOKEN_NOT_EQUALS},
+		       {"=", TOKEN_EQUALS},
+		       {"!", TOKEN_NOT},
+		       {"(", TOKEN_OPEN},
+		       {")", TOKEN_CLOSE},
+		       {",", TOKEN_COMMA},
+		       {">", TOKEN_GREATER},
+		       {"<", TOKEN_LESS}};
+	const char *begin;
+
+	free(p->literal);
+	while (is_space(*p->at))
+		p->at++;
+	begin = p->at;
+	if (!*begin) {
+		p->token = TOKEN_END;
+		p->literal = api_strndup("", 0);
+		return;
+	}
+	for (size_t i = 0; is_special(*begin) && i < sizeof(symbols) / sizeof(*symbols); i++) {
+		size_t len = strlen(symbols[i].text);
+
+		if (strncmp(begin, symbols[i].text, len) != 0)
+			continue;
+		p->at += len;
+		p->token = symbols[i].token;
+		p->literal = api_strndup(begin, len);
+		return;
+	}
+	while (*p->at && !is_space(*p->at) && !is_special(*p->at))
+		p->at++;
+	p->literal = api_strndup(begin, (size_t)(p->at - begin));
+	p->token = !strcmp(p->literal, "in")      ? TOKEN_IN
+		   : !strcmp(p->literal, "notin") ? TOKEN_NOT_IN
+						  : TOKEN_IDENTIFIER;
+}
+
+/* The next token where a word is expected. */
+static enum token
+look(const struct parser *p)
+{
+	return p->token == TOKEN_IN || p->token == TOKEN_NOT_IN ? TOKEN_IDENTIFIER : p->token;
+}
+
+static enum token
+consume(struct parser *p)
+{
+	enum token token = p->token;
+
+	free(p->used);
+	p->used = p->literal;
+	p->literal = NULL;
+	scan(p);
+	return token;
+}
+
+static enum token
+consume_word(struct parser *p)
+{
+	enum token token = look(p);
+
+	consume(p);
+	return token;
+}
+
+static int
+fail(struct parser *p, const char *prefix, const char *literal, const char *expected)
+{
+	struct api_buf buf = {0};
+
+	/* upstream forgot one comma */
+	api_buf_printf(&buf, "%sfound '%s'%s expected: %s", prefix, literal,
+		       strcmp(expected, "'('") ? "," : "", expected);
+	*p->error = api_buf_take(&buf);
+	return -EINVAL;
+}
+
+#define IN_REQUIREMENT "unable to parse requirement: "
+
+/* Alphanumeric at both ends, also - _ . between. */
+static bool
+is_part(const char *text, size_t len)
+{
+	if (len == 0 || !isalnum((unsigned char)text[0]) || !isalnum((unsigned char)text[len - 1]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("-_.", text[i]))
+			return false;
+	return true;
+}
+
+static int
+invalid(struct parser *p, const char *field, const char *text, const char *rule)
+{
+	struct api_buf buf = {0};
+
+	api_buf_printf(&buf, IN_REQUIREMENT "%s: Invalid value: \"%s\": %s", field, text, rule);
+	*p->error = api_buf_take(&buf);
+	return -EINVAL;
+}
+
+static int
+check_key(struct parser *p, const char *key)
+{
+	const char *slash = strrchr(key, '/');
+	const char *name = slash ? slash + 1 : key;
+
+	if (slash && (slash == key || memchr(key, '/', (size_t)(slash - key))))
+		return invalid(p, "key", key,
+			       "a valid label key must consist of alphanumeric characters, '-', '_' or '.', "
+			       "and must start "
+			       "and end with an alphanumeric character, with an optional DNS subdomain "
+			       "prefix and '/'");
+	if (strlen(name) > 63)
+		return invalid(p, "key", key, "name part must be no more than 63 bytes");
+	if (!is_part(name, strlen(name)))
+		return invalid(p, "key", key,
+			       "name part must consist of alphanumeric characters, '-', '_' or '.', and must "
+			       "start and end "
+			       "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
+			       "regex used for "
+			       "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
+	if (slash && !is_part(key, (size_t)(slash - key)))
+		return invalid(p, "key", key, "prefix part must be a lowercase RFC 1123 subdomain");
+	return 0;
+}
+
+static int
+check_values(struct parser *p, const struct api_requirement *r)
+{
+	char field[400];
+	char *end;
+
+	for (size_t i = 0; i < r->value_count; i++) {
+		snprintf(field, sizeof(field), "values[%zu][%s]", i, r->key);
+		if (r->op == API_OP_GREATER || r->op == API_OP_LESS) {
+			errno = 0;
+			(void)strtoll(r->values[i], &end, 10);
+			if (errno || end == r->values[i] || *end) {
+				snprintf(field, sizeof(field), "values[%zu]", i);
+				return invalid(p, field, r->values[i],
+					       "for 'Gt', 'Lt' operators, the value must be an integer");
+			}
+		}
+		if (strlen(r->values[i]) > 63) {
+			return invalid(p, field, r->values[i], "must be no more than 63 bytes");
+		} else if (r->values[i][0] && !is_part(r->values[i], strlen(r->values[i]))) {
+			return invalid(p, field, r->values[i],
+				       "a valid label must be an empty string or consist of alphanumeric "
+				       "characters, '-', '_' or "
+				       "'.', and must start and end with an alphanumeric character (e.g. "
+				       "'MyValue',  or "
+				       "'my_value',  or '12345', regex used for validation is "
+				       "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
+		}
+	}
+	return 0;
+}
+
+/* Behind '(' : words and commas; an empty place between commas is the empty word. */
+static int
+identifiers(struct parser *p, struct api_requirement *r)
+{
+	for (;;) {
+		enum token token = consume_word(p);
+
+		if (token == TOKEN_IDENTIFIER) {
+			api_requirement_value(r, p->used, strlen(p->used));
+			if (look(p) == TOKEN_CLOSE)
+				return 0;
+			if (look(p) != TOKEN_COMMA)
+				return fail(p, IN_REQUIREMENT, p->literal, "',' or ')'");
+		} else if (token == TOKEN_COMMA) {
+			if (r->value_count == 0)
+				api_requirement_value(r, "", 0);
+			if (look(p) == TOKEN_CLOSE) {
+				api_requirement_value(r, "", 0);
+				return 0;
+			}
+			if (look(p) == TOKEN_COMMA) {
+				consume_word(p);
+				api_requirement_value(r, "", 0);
+			}
+		} else {
+			return fail(p, IN_REQUIREMENT, p->used, "',', or identifier");
+		}
+	}
+}
+
+static int
+set_values(struct parser *p, struct api_requirement *r)
+{
+	int result;
+
+	if (consume_word(p) != TOKEN_OPEN)
+		return fail(p, IN_REQUIREMENT, p->used, "'('");
+	switch (look(p)) {
+	case TOKEN_IDENTIFIER:
+	case TOKEN_COMMA:
+		result = identifiers(p, r);
+		if (result < 0)
+			return result;
+		if (consume_word(p) != TOKEN_CLOSE)
+			return fail(p, IN_REQUIREMENT, p->used, "')'");
+		return 0;
+	case TOKEN_CLOSE:
+		consume_word(p);
+		api_requirement_value(r, "", 0);
+		return 0;
+	default:
+		return fail(p, IN_REQUIREMENT, p->literal, "',', ')' or identifier");
+	}
+}
+
+static int
+exact_value(struct parser *p, struct api_requirement *r)
+{
+	if (look(p) == TOKEN_END || look(p) == TOKEN_COMMA) {
+		api_requirement_value(r, "", 0);
+		return 0;
+	}
+	if (consume_word(p) != TOKEN_IDENTIFIER)
+		return fail(p, IN_REQUIREMENT, p->used, "identifier");
+	api_requirement_value(r, p->used, strlen(p->used));
+	return 0;
+}
+
+static int
+requirement(struct parser *p, struct api_selector *selector)
+{
+	struct api_requirement *r = api_selector_add(selector);
+	enum token token = consume_word(p);
+	int result;
+
+	r->op = API_OP_EXISTS;
+	if (token == TOKEN_NOT) {
+		r->op = API_OP_ABSENT;
+		token = consume_word(p);
+	}
+	if (token != TOKEN_IDENTIFIER)
+		return fail(p, IN_REQUIREMENT, p->used, "identifier");
+	result = check_key(p, p->used);
+	if (result < 0)
+		return result;
+	r->key = api_strndup(p->used, strlen(p->used));
+	if (look(p) == TOKEN_END || look(p) == TOKEN_COMMA || r->op == API_OP_ABSENT)
+		return 0;
+	switch (consume(p)) {
+	case TOKEN_IN:
+		r->op = API_OP_IN;
+		result = set_values(p, r);
+		break;
+	case TOKEN_NOT_IN:
+		r->op = API_OP_NOT_IN;
+		result = set_values(p, r);
+		break;
+	case TOKEN_EQUALS:
+	case TOKEN_DOUBLE_EQUALS:
+		r->op = API_OP_IN;
+		result = exact_value(p, r);
+		break;
+	case TOKEN_NOT_EQUALS:
+		r->op = API_OP_NOT_IN;
+		result = exact_value(p, r);
+		break;
+	case TOKEN_GREATER:
+		r->op = API_OP_GREATER;
+		result = exact_value(p, r);
+		break;
+	case TOKEN_LESS:
+		r->op = API_OP_LESS;
+		result = exact_value(p, r);
+		break;
+	default:
+		return fail(p, IN_REQUIREMENT, p->used, "in, notin, =, ==, !=, gt, lt");
+	}
+	return result < 0 ? result : check_values(p, r);
+}
+
+static int
+requirements(struct parser *p, struct api_selector *selector)
+{
+	for (;;) {
+		int r;
+
+		switch (look(p)) {
+		case TOKEN_IDENTIFIER:
+		case TOKEN_NOT:
+			r = requirement(p, selector);
+			if (r < 0)
+				return r;
+			break;
+		case TOKEN_END:
+			return 0;
+		default:
+			return fail(p, "", p->literal, "!, identifier, or 'end of string'");
+		}
+		switch (consume_word(p)) {
+		case TOKEN_END:
+			return 0;
+		case TOKEN_COMMA:
+			if (look(p) != TOKEN_IDENTIFIER && look(p) != TOKEN_NOT)
+				return fail(p, "", p->literal, "identifier after ','");
+			break;
+		default:
+			return fail(p, "", p->used, "',' or 'end of string'");
+		}
+	}
+}
+
+int
+api_labels_parse(const char *text, struct api_selector **ret_selector, char **ret_error)
+{
+	struct api_selector *selector = api_selector_new();
+	struct parser p = {.at = text, .error = ret_error};
+	int r;
+
+	scan(&p);
+	r = requirements(&p, selector);
+	free(p.literal);
+	free(p.used);
+	if (r < 0) {
+		api_selector_free(selector);
+		return r;
+	}
+	*ret_selector = selector;
+	return 0;
+}

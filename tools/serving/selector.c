@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requirements and how objects meet them, and the field selector's parser. The
+ * label selector's is label_parse.c.
+ */
+#include "tools/serving/selector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/serving/requirement.h"
+
+void
+api_selector_free(struct api_selector *selector)
+{
+	if (!selector)
+		return;
+	for (size_t i = 0; i < selector->count; i++) {
+		struct api_requirement *r = &selector->items[i];
+
+		free(r->key);
+		for (size_t k = 0; k < r->value_count; k++)
+			free(r->values[k]);
+		free(r->values);
+	}
+	free(selector->items);
+	free(selector);
+}
+
+bool
+api_selector_empty(const struct api_selector *selector)
+{
+	return !selector || selector->count == 0;
+}
+
+struct api_selector *
+api_selector_new(void)
+{
+	struct api_selector *selector = api_alloc(sizeof(*selector));
+
+	*selector = (struct api_selector){0};
+	return selector;
+}
+
+struct api_requirement *
+api_selector_add(struct api_selector *selector)
+{
+	selector->items = api_realloc(selector->items, (selector->count + 1) * sizeof(*selector->items));
+	selector->items[selector->count] = (struct api_requirement){.field = API_NO_FIELD};
+	return &selector->items[selector->count++];
+}
+
+void
+api_requirement_value(struct api_requirement *r, const char *text, size_t len)
+{
+	for (size_t i = 0; i < r->value_count; i++)
+		if (strlen(r->values[i]) == len && !memcmp(r->values[i], text, len))
+			return;
+	r->values = api_realloc(r->values, (r->value_count + 1) * sizeof(char *));
+	r->values[r->value_count++] = api_strndup(text, len);
+}
+
+static bool
+has_value(const struct api_requirement *r, const char *value)
+{
+	for (size_t i = 0; i < r->value_count; i++)
+		if (!strcmp(r->values[i], value))
+			return true;
+	return false;
+}
+
+static bool
+integer(const char *text, long long *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoll(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0';
+}
+
+static bool
+meets(const struct api_requirement *r, const char *value)
+{
+	long long have, want;
+
+	switch (r->op) {
+	case API_OP_EXISTS:
+		return value != NULL;
+	case API_OP_ABSENT:
+		return value == NULL;
+	case API_OP_IN:
+		return value && has_value(r, value);
+	case API_OP_NOT_IN:
+		return !value || !has_value(r, value);
+	default:
+		if (!value || !integer(value, &have) || !integer(r->values[0], &want))
+			return false;
+		return r->op == API_OP_GREATER ? have > want : have < want;
+	}
+}
+
+static const char *
+field_value(const struct api_requirement *r, const struct api_object *object, char *scratch, size_t size)
+{
+	if (r->field == API_FIELD_NAME)
+		return api_object_name(object);
+	if (r->field != API_FIELD_NAMESPACE)
+		return api_object_field(object, (unsigned)r->field);
+	if (object->namespace_len >= size)
+		return "";
+	memcpy(scratch, object->key, object->namespace_len);
+	scratch[object->namespace_len] = '\0';
+	return scratch;
+}
+
+bool
+api_selector_matches(const struct api_selector *selector, const struct api_object *object)
+{
+	char scratch[256];
+
+	if (!selector)
+		return true;
+	for (size_t i = 0; i < selector->count; i++) {
+		const struct api_requirement *r = &selector->items[i];
+		const char *value = r->field == API_NO_FIELD
+					    ? api_object_label(object, r->key)
+					    : field_value(r, object, scratch, sizeof(scratch));
+
+		if (!meets(r, value))
+			return false;
+	}
+	return true;
+}
+
+/* ---- field selectors ------------------------------------------------------ */
+
+static int
+find_field(const struct api_resource *resource, const char *label)
+{
+	if (!strcmp(label, "metadata.name"))
+		return API_FIELD_NAME;
+	if (!strcmp(label, "metadata.namespace") && resource->namespaced)
+		return API_FIELD_NAMESPACE;
+	for (int i = 0; resource->fields && resource->fields[i].label; i++)
+		if (!strcmp(resource->fields[i].label, label))
+			return i;
+	return API_NO_FIELD;
+}
+
+static char *
+message(const char *before, const char *middle, const char *after)
+{
+	struct api_buf buf = {0};
+
+	api_buf_puts(&buf, before);
+	api_buf_puts(&buf, middle);
+	api_buf_puts(&buf, after);
+	return api_buf_take(&buf);
+}
+
+/* The part of the resource's message before and behind %s. */
+static char *
+unsupported(const struct api_resource *resource, const char *label)
+{
+	const char *mark = strstr(resource->field_error, "%s");
+	_cleanup_(api_freep) char *before = api_strndup(resource->field_error,
+							(size_t)(mark - resource->field_error));
+
+	return message(before, label, mark + 2);
+}
+
+/* In the real server's words, which do not say that =, == or != is missing. */
+static char *
+cannot_understand(const char *term)
+{
+	_cleanup_(api_freep) char *first = message("invalid selector: '", term, "'; can't understand '");
+
+	return message(first, term, "'");
+}
+
+/* One term "label OP value" of len bytes, still escaped. */
+static int
+field_term(const struct api_resource *resource, const char *term, size_t len, struct api_selector *selector,
+	   char **ret_error)
+{
+	_cleanup_(api_freep) char *label = NULL;
+	_cleanup_(api_buf_done) struct api_buf value = {0};
+	struct api_requirement *r;
+	size_t at, op_len;
+	bool negated;
+	int field;
+
+	for (at = 0; at < len; at++) {
+		if (term[at] == '\\')
+			at++;
+		else if (term[at] == '=' || (term[at] == '!' && at + 1 < len && term[at + 1] == '='))
+			break;
+	}
+	if (at >= len) {
+		label = api_strndup(term, len);
+		*ret_error = cannot_understand(label);
+		return -EINVAL;
+	}
+	negated = term[at] == '!';
+	op_len = negated || (at + 1 < len && term[at + 1] == '=') ? 2 : 1;
+	label = api_strndup(term, at);
+	field = find_field(resource, label);
+	if (field == API_NO_FIELD) {
+		*ret_error = unsupported(resource, label);
+		return -EINVAL;
+	}
+	for (at += op_len; at < len; at++) {
+		char c = term[at];
+
+		if (c == '\\' && at + 1 < len && strchr("\\,=", term[at + 1])) {
+			c = term[++at];
+		} else if (c == '\\' || c == '=') {
+			_cleanup_(api_freep) char *whole = api_strndup(term, len);
+
+			*ret_error = message(
+				"invalid field selector: invalid escape sequence or unescaped '=' in ", whole,
+				"");
+			return -EINVAL;
+		}
+		api_buf_put(&value, &c, 1);
+	}
+	r = api_selector_add(selector);
+	r->key = label;
+	label = NULL;
+	r->field = field;
+	r->op = negated ? API_OP_NOT_IN : API_OP_IN;
+	api_requirement_value(r, value.data ? value.data : "", value.len);
+	return 0;
+}
+
+int
+api_fields_parse(const struct api_resource *resource, const char *text, struct api_selector **ret_selector,
+		 char **ret_error)
+{
+	struct api_selector *selector = api_selector_new();
+
+	while (*text) {
+		size_t len = 0;
+		int r = 0;
+
+		for (; text[len] && text[len] != ','; len++)
+			if (text[len] == '\\' && text[len + 1])
+				len++;
+		if (len)
+			r = field_term(resource, text, len, selector, ret_error);
+		if (r < 0) {
+			api_selector_free(selector);
+			return r;
+		}
+		text += len + (text[len] == ',');
+	}
+	*ret_selector = selector;
+	return 0;
+}

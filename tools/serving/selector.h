@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Label and field selectors, with the grammar and the error messages of
+ * k8s.io/apimachinery (labels.Parse, fields.ParseSelector).
+ *
+ * A parsed selector is immutable and may be used by any number of threads.
+ */
+#ifndef TOOLS_SERVING_SELECTOR_H
+#define TOOLS_SERVING_SELECTOR_H
+
+#include <stdbool.h>
+
+#include "tools/serving/stored_object.h"
+#include "tools/serving/served_resource.h"
+
+struct api_selector; /* a conjunction of requirements */
+
+/*
+ * Parse a label selector: a=b, a==b, a!=b, a in (b,c), a notin (b,c), a, !a, a>1, a<1, joined by commas.
+ * Empty text selects everything.
+ *
+ * Returns  0, or -EINVAL with a message in *ret_error (free it)
+ */
+int api_labels_parse(const char *text, struct api_selector **ret_selector, char **ret_error);
+
+/*
+ * Parse a field selector for a resource: metadata.name=x, status.phase!=Running, joined by commas;
+ * a backslash escapes comma, equals sign and itself in a value.
+ *
+ * Returns  0, or -EINVAL with a message (also for a field the resource does not support)
+ */
+int api_fields_parse(const struct api_resource *resource, const char *text,
+		     struct api_selector **ret_selector, char **ret_error);
+
+/* NULL is fine. */
+void api_selector_free(struct api_selector *selector);
+
+/* Does it select everything? Also when NULL. */
+bool api_selector_empty(const struct api_selector *selector);
+bool api_selector_matches(const struct api_selector *selector, const struct api_object *object);
+
+#endif

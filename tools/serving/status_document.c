@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Status documents, in the order of fields and the words that the real server
+ * uses.
+ */
+#include "tools/serving/status_document.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/serving/proto_document.h"
+
+static char *__attribute__((format(printf, 1, 0)))
+vformat(const char *format, va_list args)
+{
+	char *text = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		return api_strndup("", 0);
+	return text;
+}
+
+void
+api_status_done(struct api_status *status)
+{
+	free(status->message);
+	free(status->name);
+	free(status->next_token);
+	for (unsigned i = 0; i < status->cause_count; i++)
+		free(status->causes[i].message);
+	*status = (struct api_status){0};
+}
+
+int
+api_status_set(struct api_status *status, int code, const char *reason, const char *format, ...)
+{
+	va_list args;
+
+	api_status_done(status);
+	va_start(args, format);
+	status->message = vformat(format, args);
+	va_end(args);
+	status->code = code;
+	status->reason = reason;
+	return -EINVAL;
+}
+
+void
+api_status_about(struct api_status *status, const struct api_resource *resource, const char *kind,
+		 const char *name)
+{
+	status->has_details = true;
+	status->group = resource->group;
+	status->kind = kind ? kind : resource->plural;
+	free(status->name);
+	status->name = name ? api_strndup(name, strlen(name)) : NULL;
+}
+
+void
+api_status_cause(struct api_status *status, const char *reason, const char *field, const char *format, ...)
+{
+	struct api_cause *cause;
+	va_list args;
+
+	if (status->cause_count == API_CAUSES_MAX)
+		return;
+	cause = &status->causes[status->cause_count++];
+	va_start(args, format);
+	cause->message = vformat(format, args);
+	va_end(args);
+	cause->reason = reason;
+	cause->field = field;
+	status->has_details = true;
+}
+
+static void
+member(struct api_buf *buf, const char *name, const char *value, bool *first)
+{
+	if (!value || !value[0])
+		return;
+	api_buf_printf(buf, "%s\"%s\":", *first ? "" : ",", name);
+	api_buf_json_str(buf, value);
+	*first = false;
+}
+
+static void
+details(const struct api_status *status, struct api_buf *buf)
+{
+	bool first = true;
+
+	api_buf_puts(buf, ",\"details\":{");
+	member(buf, "name", status->name, &first);
+	member(buf, "group", status->group, &first);
+	member(buf, "kind", status->kind, &first);
+	if (status->cause_count) {
+		api_buf_printf(buf, "%s\"causes\":[", first ? "" : ",");
+		first = false;
+		for (unsigned i = 0; i < status->cause_count; i++) {
+			bool first_here = true;
+
+			api_buf_puts(buf, i ? ",{" : "{");
+			member(buf, "reason", status->causes[i].reason, &first_here);
+			member(buf, "message", status->causes[i].message, &first_here);
+			member(buf, "field", status->causes[i].field, &first_here);
+			api_buf_puts(buf, "}");
+		}
+		api_buf_puts(buf, "]");
+	}
+	if (status->retry_after)
+		api_buf_printf(buf, "%s\"retryAfterSeconds\":%u", first ? "" : ",", status->retry_after);
+	api_buf_puts(buf, "}");
+}
+
+void
+api_status_print(const struct api_status *status, struct api_buf *buf)
+{
+	bool first = true;
+
+	api_buf_puts(buf, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{");
+	member(buf, "continue", status->next_token, &first);
+	api_buf_puts(buf, "},\"status\":\"Failure\",\"message\":");
+	api_buf_json_str(buf, status->message);
+	first = false;
+	member(buf, "reason", status->reason, &first);
+	if (status->has_details)
+		details(status, buf);
+	api_buf_printf(buf, ",\"code\":%d}", status->code);
+}
+
+void
+api_status_encode(const struct api_status *status, struct api_buf *buf)
+{
+	_cleanup_(api_buf_done) struct api_buf json = {0};
+
+	api_status_print(status, &json);
+	if (api_proto_document("v1", "Status", json.data, json.len, buf) < 0)
+		abort(); /* our own text */
+}
+
+int
+api_status_not_found(struct api_status *status, const struct api_resource *resource, const char *name)
+{
+	api_status_set(status, 404, "NotFound", "%s \"%s\" not found", resource->group_resource, name);
+	api_status_about(status, resource, NULL, name);
+	return -EINVAL;
+}
+
+int
+api_status_conflict(struct api_status *status, const struct api_resource *resource, const char *name,
+		    const char *why)
+{
+	api_status_set(status, 409, "Conflict", "Operation cannot be fulfilled on %s \"%s\": %s",
+		       resource->group_resource, name, why);
+	api_status_about(status, resource, NULL, name);
+	return -EINVAL;
+}
+
+int
+api_status_too_large_rv(struct api_status *status, uint64_t asked, uint64_t current)
+{
+	api_status_set(status, 504, "Timeout",
+		       "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, asked, current);
+	api_status_cause(status, "ResourceVersionTooLarge", NULL, "Too large resource version");
+	status->retry_after = 1;
+	return -EINVAL;
+}
+
+int
+api_status_invalid(struct api_status *status, const struct api_resource *resource, const char *name,
+		   const char *cause, const char *field, const char *text)
+{
+	_cleanup_(api_buf_done) struct api_buf kind = {0};
+
+	api_buf_printf(&kind, resource->group[0] ? "%s.%s" : "%s", resource->kind, resource->group);
+	api_status_set(status, 422, "Invalid", "%s \"%s\" is invalid: %s: %s", kind.data, name, field, text);
+	api_status_about(status, resource, resource->kind, name);
+	api_status_cause(status, cause, field, "%s", text);
+	return -EINVAL;
+}

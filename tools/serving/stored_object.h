@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One version of one object: immutable, reference counted, kept as its JSON text.
+ *
+ *   key     "namespace/name", or "name" for a cluster-wide resource
+ *   text    the document without its opening brace, kind and apiVersion, so that
+ *           a list item is item_head + text and a watched object head + text
+ *   rv_at   where in text the digits of metadata.resourceVersion stand; a DELETED
+ *           event shows the old text with the deletion's RV in this place
+ *   labels, fields   what selectors look at, so that no list parses JSON
+ *
+ * The store stamps the RV when it commits; until then the object belongs to the
+ * thread that made it, from then on nothing in it changes but the count.
+ */
+#ifndef TOOLS_SERVING_STORED_OBJECT_H
+#define TOOLS_SERVING_STORED_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "tools/serving/doc.h"
+#include "tools/serving/served_resource.h"
+
+/* An object in protobuf, see proto_object.h. */
+struct api_encoded {
+	size_t len;
+	size_t meta_len; /* of the metadata, with which it begins */
+	char bytes[];
+};
+
+struct api_object {
+	_Atomic unsigned refs;
+	uint32_t namespace_len; /* of the key's part before '/', 0 when cluster-wide */
+	uint64_t rv;
+	size_t text_len;
+	size_t rv_at;
+	size_t meta_at; /* metadata's value in text, from brace to brace; the RV lies in it */
+	size_t meta_len;
+	uint32_t rv_len;
+	uint32_t label_count;
+	const char *key;
+	const char *labels; /* name NUL value NUL ... */
+	const char *fields; /* a value, NUL, for each of resource->fields */
+	char *text;
+	_Atomic(struct api_encoded *) encoded; /* NULL until it is asked for; then it stays */
+};
+
+/* Why a document cannot be an object: a field, and the sentence about it. */
+struct api_object_error {
+	const char *field;
+	char text[160];
+};
+
+/*
+ * Make an object of a document; kind and apiVersion are dropped, metadata.resourceVersion
+ * is put in place. The document is changed, but still the caller's.
+ *
+ * Returns  0 with one reference in *ret_object,
+ *          -EINVAL  metadata missing or of a wrong type, no name: *ret_error says which
+ */
+int api_object_new(const struct api_resource *resource, struct api_doc *doc, struct api_object **ret_object,
+		   struct api_object_error *ret_error);
+
+struct api_object *api_object_ref(struct api_object *object);
+/* NULL is fine. */
+void api_object_unref(struct api_object *object);
+/* Cleanup function. */
+void api_object_unrefp(struct api_object **object);
+
+/* A new one of the same RV that has no metadata.managedFields. */
+struct api_object *api_object_bare(const struct api_resource *resource, const struct api_object *object);
+
+/* Write the RV into an object that nobody else sees yet. */
+void api_object_stamp(struct api_object *object, uint64_t rv);
+
+/* The name's part of the key. */
+const char *api_object_name(const struct api_object *object);
+/* A label's value, or NULL. */
+const char *api_object_label(const struct api_object *object, const char *name);
+/* The value of the i-th of the resource's fields. */
+const char *api_object_field(const struct api_object *object, unsigned i);
+
+/* Parse the object's whole document, with kind and apiVersion, for editing. The object must outlive doc. */
+void api_object_edit(const struct api_resource *resource, const struct api_object *object,
+		     struct api_doc *doc);
+
+/* Append the whole document; rv 0: with its own RV. */
+void api_object_print(const struct api_resource *resource, const struct api_object *object, uint64_t rv,
+		      struct api_buf *buf);
+
+#endif

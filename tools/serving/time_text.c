@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times by the C library's calendar; see time_text.h. */
+#include "tools/serving/time_text.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+void
+api_time_print(int64_t seconds, char out[API_TIME_SIZE])
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) ||
+	    strftime(out, API_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm) != API_TIME_SIZE - 1)
+		memcpy(out, "1970-01-01T00:00:00Z", API_TIME_SIZE);
+}
+
+int
+api_time_parse(const char *text, size_t len, int64_t *ret_seconds)
+{
+	static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+	struct tm tm = {0};
+	int part[6] = {0}, n = 0;
+
+	if (len < sizeof(shape) - 1)
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(shape) - 1; i++) {
+		if (shape[i] != 'd') {
+			if (text[i] != shape[i])
+				return -EINVAL;
+			n++;
+		} else if (text[i] < '0' || text[i] > '9') {
+			return -EINVAL;
+		} else {
+			part[n] = part[n] * 10 + (text[i] - '0');
+		}
+	}
+	tm.tm_year = part[0] - 1900;
+	tm.tm_mon = part[1] - 1;
+	tm.tm_mday = part[2];
+	tm.tm_hour = part[3];
+	tm.tm_min = part[4];
+	tm.tm_sec = part[5];
+	*ret_seconds = (int64_t)timegm(&tm);
+	return 0;
+}
