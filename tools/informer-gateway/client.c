@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connections, their ends in time and their hang-ups; see client.h. */
+#include "tools/informer-gateway/client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SWEEP_MS 1000u
+#define HANGUPS 64
+#define REFUSED_MS 2000u /* for a client beyond the quota to ask, and to be told */
+
+#define STATUS(code, reason, message)                                                                        \
+	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"" message \
+	"\",\"reason\":\"" reason "\",\"code\":" #code "}\n"
+
+static const char too_many[] = "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\n"
+			       "Retry-After: 1\r\nConnection: close\r\n\r\n" STATUS(
+				       429, "TooManyRequests", "too many connections, please try again later");
+static const char too_slow[] =
+	"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" STATUS(
+		408, "Timeout", "the request was not whole in time");
+
+const char *
+gw_client_refusal(void)
+{
+	return too_many;
+}
+
+/* ---- ends in time ---- */
+
+static void
+tell(const struct gw_client *client, const char *answer)
+{
+	/* what does not fit at once, or is encrypted, is not said */
+	if (!client->tls && !client->answered)
+		(void)send(client->fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void
+gw_client_cut(struct gw_client *client)
+{
+	shutdown(client->fd, SHUT_RDWR);
+}
+
+static void
+on_sweep(uv_timer_t *timer)
+{
+	struct gw_front *front = timer->data;
+	uint64_t now = uv_now(timer->loop);
+
+	for (struct gw_client *c = front->clients; c; c = c->next) {
+		if (c->phase == GW_BUSY || c->end_ms > now)
+			continue;
+		if (c->refused)
+			tell(c, too_many);
+		else if (c->phase == GW_READING) {
+			front->counters.slow++;
+			tell(c, too_slow);
+		}
+		c->end_ms = now + SWEEP_MS * 60; /* once is enough */
+		gw_client_cut(c);
+	}
+	if (!front->clients)
+		uv_timer_stop(timer);
+}
+
+void
+gw_client_phase(struct gw_client *client, enum gw_client_phase phase)
+{
+	const struct gw_listener *l = client->listener;
+	uint64_t now = uv_now(l->front->loop), seconds = l->options.header_seconds;
+
+	if (phase == GW_IDLE)
+		seconds += l->options.idle_seconds;
+	client->phase = phase;
+	client->end_ms = client->refused ? now + REFUSED_MS : now + seconds * 1000;
+}
+
+/* ---- hang-ups ---- */
+
+static void
+on_hangups(uv_poll_t *poll, int status, int events)
+{
+	const struct gw_front *front = poll->data;
+	struct epoll_event found[HANGUPS];
+	int n;
+
+	(void)status;
+	(void)events;
+	n = epoll_wait(front->hangups, found, HANGUPS, 0);
+	for (int i = 0; i < n; i++) {
+		struct gw_client *client = found[i].data.ptr;
+
+		client->hung_up = true;
+		if (client->on_hangup)
+			client->on_hangup(client);
+	}
+}
+
+int
+gw_clients_init(struct gw_front *front)
+{
+	int r;
+
+	front->hangups = epoll_create1(EPOLL_CLOEXEC);
+	if (front->hangups < 0)
+		return -errno;
+	r = uv_poll_init(front->loop, &front->hangup_poll, front->hangups);
+	if (r < 0) {
+		close(front->hangups);
+		return r;
+	}
+	uv_timer_init(front->loop, &front->sweep);
+	front->hangup_poll.data = front->sweep.data = front;
+	front->open_handles = 2;
+	uv_poll_start(&front->hangup_poll, UV_READABLE, on_hangups);
+	return 0;
+}
+
+static void
+on_closed(uv_handle_t *handle)
+{
+	struct gw_front *front = handle->data;
+
+	if (--front->open_handles == 0)
+		free(front);
+}
+
+void
+gw_clients_done(struct gw_front *front)
+{
+	uv_poll_stop(&front->hangup_poll);
+	uv_close((uv_handle_t *)&front->hangup_poll, on_closed);
+	uv_close((uv_handle_t *)&front->sweep, on_closed);
+	close(front->hangups);
+}
+
+/* ---- life ---- */
+
+struct gw_client *
+gw_client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
+								       MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static void
+install_tls(struct gw_client *client)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(client->connection,
+								       MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	if (info && info->tls_session)
+		client->tls = gw_tls_install(client->listener->tls, info->tls_session);
+}
+
+struct gw_client *
+gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection)
+{
+	struct gw_front *front = listener->front;
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	socklen_t length = sizeof(address);
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
+								       MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct gw_client *client = api_alloc(sizeof(*client));
+	struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.ptr = client};
+
+	*client = (struct gw_client){.listener = listener,
+				     .connection = connection,
+				     .fd = info->connect_fd,
+				     .refused = listener->refuse};
+	(void)getpeername(client->fd, (struct sockaddr *)&address, &length);
+	gw_peer_of_socket(&client->peer, client->fd, (struct sockaddr *)&address, length,
+			  listener->tls != NULL);
+	client->quota_key = gw_peer_key(&client->peer);
+	if (listener->tls)
+		install_tls(client);
+	client->next = front->clients;
+	if (client->next)
+		client->next->previous = client;
+	front->clients = client;
+	front->refused += client->refused;
+	front->counters.connections++;
+	listener->connections++;
+	gw_client_phase(client, GW_READING);
+	(void)epoll_ctl(front->hangups, EPOLL_CTL_ADD, client->fd, &event);
+	if (!uv_is_active((uv_handle_t *)&front->sweep))
+		uv_timer_start(&front->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+	return client;
+}
+
+void
+gw_client_free(struct gw_client *client)
+{
+	struct gw_listener *listener = client->listener;
+	struct gw_front *front = listener->front;
+
+	(void)epoll_ctl(front->hangups, EPOLL_CTL_DEL, client->fd, NULL);
+	if (client->previous)
+		client->previous->next = client->next;
+	else
+		front->clients = client->next;
+	if (client->next)
+		client->next->previous = client->previous;
+	if (client->refused)
+		front->refused--;
+	else
+		gw_quota_give_back(&front->quota, client->quota_key);
+	front->counters.connections--;
+	listener->connections--;
+	gw_tls_set_unref(client->tls);
+	gw_peer_done(&client->peer);
+	free(client);
+}
