@@ -75,6 +75,7 @@ WRITER_LIBS := $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmi
 TOOL_LIBS   := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 RUN_LIBS    := $(call pkg,--libs,libcjson libsodium yaml-0.1) -lm
 SIM_LIBS    := $(call pkg,--libs,libmicrohttpd gnutls libcjson libsodium zlib) -lpthread -lm
+GATEWAY_LIBS:= $(call pkg,--libs,libcurl libcjson libsodium libuv yaml-0.1 libmicrohttpd gnutls zlib) -lpthread -lm
 TEST_LIBS   := $(call pkg,--libs,cmocka lmdb)
 
 # ---- sources: each room's .c files ----------------------------------------
@@ -88,6 +89,7 @@ CHANGE_OBJS := $(call objs,$(wildcard tools/change/*.c))
 FLAG_OBJS   := $(call objs,$(wildcard tools/flags/*.c))
 SCHEMA_OBJS := $(call objs,$(wildcard tools/schema/*.c))
 SERVING_OBJS:= $(call objs,$(wildcard tools/serving/*.c))
+GATEWAY_OBJS:= $(call objs,$(filter-out tools/informer-gateway/main.c,$(wildcard tools/informer-gateway/*.c)))
 RUN_OBJS    := $(call objs,$(filter-out tools/informer-run/main.c,$(wildcard tools/informer-run/*.c)))
 SIM_OBJS    := $(call objs,$(filter-out tools/informer-sim/main.c,$(wildcard tools/informer-sim/*.c)))
 SUPPORT_OBJS:= $(call objs,$(wildcard tests/support/*.c))
@@ -129,6 +131,15 @@ $(B)/informer-run: $(B)/obj/tools/informer-run/main.o $(RUN_OBJS) $(CHANGE_OBJS)
 $(B)/informer-sim: $(B)/obj/tools/informer-sim/main.o $(SIM_OBJS) $(SERVING_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(PRINTER_OBJS)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(SIM_LIBS)
+
+# of the writer: its base, and its client of the API server
+$(B)/informer-gateway: $(B)/obj/tools/informer-gateway/main.o $(GATEWAY_OBJS) $(SERVING_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) \
+		$(PRINTER_OBJS) $(call objs,$(wildcard writer/base/*.c writer/kube/*.c)) $(B)/libinformer.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -o $@ $^ $(GATEWAY_LIBS)
+ifneq ($(wildcard tools/informer-gateway/main.c),)
+all: $(B)/informer-gateway
+endif
 
 # The static library is one object in which only informer_* is global, so that
 # an agent that links it meets no other name of ours.

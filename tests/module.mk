@@ -12,7 +12,7 @@ PROGS    := $(patsubst tests/support/prog/%.c,$(B)/tests/%,$(PROG_SRC))
 
 TEST_OBJS := $(SUPPORT_OBJS) $(READER_OBJS) $(WRITER_OBJS) $(FLAG_OBJS) $(SCHEMA_OBJS) $(SHM_OBJS)
 # tools are tested against the tool's own objects as well
-TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
+TOOL_OBJS := $(filter-out %/main.o,$(CTL_OBJS)) $(CHANGE_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(GATEWAY_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS)
 $(B)/tests/tools/%: TEST_EXTRA = $(TOOL_OBJS)
 $(filter $(B)/tests/tools/%,$(UNIT)): $(TOOL_OBJS)
 # it takes the records in as they are
@@ -222,7 +222,7 @@ $(B)/tests/writer/store/tombstone_test: TEST_EXTRA = -Wl,--wrap=malloc -Wl,--wra
 FUZZ_SECONDS ?= 10
 FUZZ    ?= $(sort $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
 # one is linked with all rooms' objects, as tests are
-FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
+FUZZ_OBJS := $(TEST_OBJS) $(RUN_OBJS) $(SIM_OBJS) $(GATEWAY_OBJS) $(SERVING_OBJS) $(PRINTER_OBJS) $(CHANGE_OBJS)
 $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

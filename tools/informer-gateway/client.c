@@ -13,16 +13,15 @@
 #define HANGUPS 64
 #define REFUSED_MS 2000u /* for a client beyond the quota to ask, and to be told */
 
-#define STATUS(code, reason, message)                                                                        \
-	"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"" message \
-	"\",\"reason\":\"" reason "\",\"code\":" #code "}\n"
+#define HEAD "Content-Type: application/json\r\nConnection: close\r\n"
+#define FAILURE "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
 
-static const char too_many[] = "HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/json\r\n"
-			       "Retry-After: 1\r\nConnection: close\r\n\r\n" STATUS(
-				       429, "TooManyRequests", "too many connections, please try again later");
+static const char too_many[] =
+	"HTTP/1.1 429 Too Many Requests\r\n" HEAD "Retry-After: 1\r\n\r\n" FAILURE
+	"\"message\":\"" GW_TOO_MANY "\",\"reason\":\"TooManyRequests\",\"code\":429}\n";
 static const char too_slow[] =
-	"HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" STATUS(
-		408, "Timeout", "the request was not whole in time");
+	"HTTP/1.1 408 Request Timeout\r\n" HEAD "\r\n" FAILURE
+	"\"message\":\"the request was not whole in time\",\"reason\":\"Timeout\",\"code\":408}\n";
 
 const char *
 gw_client_refusal(void)
@@ -164,8 +163,6 @@ struct gw_client *
 gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection)
 {
 	struct gw_front *front = listener->front;
-	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
-	socklen_t length = sizeof(address);
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection,
 								       MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct gw_client *client = api_alloc(sizeof(*client));
@@ -174,10 +171,9 @@ gw_client_new(struct gw_listener *listener, struct MHD_Connection *connection)
 	*client = (struct gw_client){.listener = listener,
 				     .connection = connection,
 				     .fd = info->connect_fd,
+				     .peer = *listener->arriving,
 				     .refused = listener->refuse};
-	(void)getpeername(client->fd, (struct sockaddr *)&address, &length);
-	gw_peer_of_socket(&client->peer, client->fd, (struct sockaddr *)&address, length,
-			  listener->tls != NULL);
+	listener->arriving = NULL;
 	client->quota_key = gw_peer_key(&client->peer);
 	if (listener->tls)
 		install_tls(client);

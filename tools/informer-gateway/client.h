@@ -2,9 +2,10 @@
 /*
  * Client: a connection while it is open: who it is, when it must have asked, whether it has gone.
  *
- * libmicrohttpd does not look at a connection that rests (suspended), so a second epoll descriptor tells of clients
- * that hang up: each socket is in it once, edge-triggered, for its whole life, which costs nothing an event. Its
- * timeout begins anew with each byte, so each connection has an end here, and is cut when it is reached.
+ * libmicrohttpd does not look at a connection that rests (suspended), so a second epoll descriptor tells of
+ * clients that hang up: each socket is in it once, edge-triggered, for its whole life, which costs nothing
+ * an event. Its timeout begins anew with each byte, so each connection has an end here, and is cut when it
+ * is reached.
  */
 #ifndef TOOLS_INFORMER_GATEWAY_CLIENT_H
 #define TOOLS_INFORMER_GATEWAY_CLIENT_H
@@ -26,6 +27,8 @@ void gw_client_phase(struct gw_client *client, enum gw_client_phase phase);
 /* Cut it: libmicrohttpd sees the end of the peer, and ends what is under way. */
 void gw_client_cut(struct gw_client *client);
 
+/* The sentence for one connection too many. */
+#define GW_TOO_MANY "too many connections, please try again later"
 /* What a connection beyond the quota is told: a whole answer, as a text that stays. */
 const char *gw_client_refusal(void);
 

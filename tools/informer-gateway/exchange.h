@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exchange: one request and its answer. A handler gets it when the request is whole, and answers it then or any
- * time later by exactly one of the gw_reply functions; until then the connection rests and costs nothing.
+ * Exchange: one request and its answer. A handler gets it when the request is whole, and answers it then or
+ * any time later by exactly one of the gw_reply functions; until then the connection rests and costs nothing.
  *
- * Life      from the handler's call until its answer is through or the client is gone; then gw_front_options.over is
- *           called, and its memory goes. After a gw_reply function only gw_stream_wake() may be called, and only
- *           until the stream's closed().
+ * Life      from the handler's call until its answer is through or the client is gone; then
+ *           gw_front_options.over is called, and its memory goes. After a gw_reply function only
+ *           gw_stream_wake() may be called, and only until the stream's closed().
  * Waiting   who keeps an exchange to answer it later says so with gw_on_gone() before returning to the loop.
- *           When the client goes first, that function is called once and the exchange must not be touched again.
+ *           When the client goes first, that function is called once and the exchange must not be touched
+ *           again.
  * Threads   the loop's only
  */
 #ifndef TOOLS_INFORMER_GATEWAY_EXCHANGE_H
@@ -32,9 +33,10 @@ struct gw_exchange {
 	struct api_buf body;  /* whole; data NULL if there is none */
 	uint64_t begun_ns;    /* uv_hrtime() when the request was whole */
 
-	struct gw_identity *identity; /* of whoever checks access: set there, and let go in gw_front_options.over */
-	void *access;		      /* the same: whatever else belongs to this request */
-	uint64_t min_rv;	      /* answers must not be older; 0: no such wish. Set by the hook `fresh` */
+	/* of whoever checks access: set there, and let go in gw_front_options.over */
+	struct gw_identity *identity;
+	void *access;
+	uint64_t min_rv; /* answers must not be older; 0: no such wish. Set by the hook `fresh` */
 
 	/* what became of it, for audit lines and metrics */
 	unsigned code;	  /* of the answer; 0: none was given */
@@ -53,13 +55,20 @@ void gw_on_gone(struct gw_exchange *x, void (*fn)(void *ctx), void *ctx);
 /* Another header of the answer; before the answer. Texts are copied. */
 void gw_reply_header(struct gw_exchange *x, const char *name, const char *value);
 
-/* Answer with a whole body, which is taken. A JSON body beyond 128 KiB is compressed where the client takes gzip. */
+/*
+ * Answer with a whole body, which is taken. A JSON body beyond 128 KiB is compressed where the client takes
+ * gzip.
+ */
 void gw_reply(struct gw_exchange *x, unsigned code, const char *type, struct api_buf *body);
 /* The same with a text that stays. */
 void gw_reply_text(struct gw_exchange *x, unsigned code, const char *type, const char *text);
 /* Answer with x->api.status, in the client's syntax. */
 void gw_reply_status(struct gw_exchange *x);
-/* Any response of libmicrohttpd's own, as of an upgrade; it is taken. */
+/*
+ * Any response of libmicrohttpd's own; it is taken. Behind one that upgrades (101) what gw_on_gone()
+ * registered stays: it is called when the gateway ends the connection, and must close the tunnel at once;
+ * who closes it by itself takes it back before.
+ */
 void gw_reply_response(struct gw_exchange *x, unsigned code, struct MHD_Response *response);
 /* Close the connection without an answer. */
 void gw_reply_nothing(struct gw_exchange *x);
@@ -70,10 +79,14 @@ void gw_reply_nothing(struct gw_exchange *x);
 struct gw_stream_ops {
 	/*
 	 * Up to max bytes (at least 1 KiB is asked for): their count; 0 nothing now: called again after
-	 * gw_stream_wake(); GW_STREAM_END; GW_STREAM_BROKEN: the connection is cut, so that the client sees it.
+	 * gw_stream_wake(); GW_STREAM_END; GW_STREAM_BROKEN: the connection is cut, so that the client sees
+	 * it.
 	 */
 	ssize_t (*read)(void *ctx, char *out, size_t max);
-	/* Come to an end soon: the gateway drains. Called at most once; wakes the stream by itself. Or NULL: cut. */
+	/*
+	 * Come to an end soon: the gateway drains. Called at most once; wakes the stream by itself. Or
+	 * NULL: cut.
+	 */
 	void (*end)(void *ctx);
 	/* It is over, whichever way; called once. */
 	void (*closed)(void *ctx);
@@ -84,7 +97,10 @@ void gw_reply_stream(struct gw_exchange *x, unsigned code, const char *type, con
 		     void *ctx);
 /* There is something to read again. Cheap if the stream is not waiting. Not within its own read(). */
 void gw_stream_wake(struct gw_exchange *x);
-/* Bytes that the client has not taken yet are waited for: the stream is held up by it, since when (uv_now()); 0: it is not. */
+/*
+ * Bytes that the client has not taken yet are waited for: the stream is held up by it, since when
+ * (uv_now()); 0: it is not.
+ */
 uint64_t gw_stream_blocked_since(const struct gw_exchange *x);
 
 #endif

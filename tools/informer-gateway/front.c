@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What listeners share; see front.h. */
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "tools/informer-gateway/client.h"
 #include "tools/informer-gateway/front_private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Front: what all listeners share: the loop, who may connect how often, counters, who is told of requests that
- * are over, and the end of all (drain).
+ * Front: what all listeners share: the loop, who may connect how often, counters, who is told of requests
+ * that are over, and the end of all (drain).
  *
  * Threads: the loop's only.
  */
@@ -44,12 +44,7 @@ void gw_front_free(struct gw_front *front);
 uv_loop_t *gw_front_loop(const struct gw_front *front);
 const struct gw_front_counters *gw_front_counters(const struct gw_front *front);
 
-/*
- * End within so many seconds: listeners accept no more, each answer says Connection: close, and streams are asked to
- * end (gw_stream_ops.end) spread evenly over that time; idle connections are closed. done is called when no
- * connection is left, or at the latest one second after the time.
- */
-void gw_front_drain(struct gw_front *front, unsigned seconds, void (*done)(void *ctx), void *ctx);
+/* Whether all is coming to an end; see drain.h. */
 bool gw_front_draining(const struct gw_front *front);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a front, a listener and a connection are made of; for the files behind front.h, listener.h and exchange.h. */
+/*
+ * What a front, a listener and a connection are made of; for the files behind front.h, listener.h and
+ * exchange.h.
+ */
 #ifndef TOOLS_INFORMER_GATEWAY_FRONT_PRIVATE_H
 #define TOOLS_INFORMER_GATEWAY_FRONT_PRIVATE_H
 
@@ -39,15 +42,16 @@ struct gw_listener {
 	char *name;
 	struct listener socket; /* of writer/base: fd, file, URL */
 	char url[160];
-	bool inherited;
-	bool unix_socket;
 	bool accepting;
-	bool refuse; /* the connection that is being added is beyond the quota */
-	bool closed; /* a connection, since libmicrohttpd was called */
+	/*
+	 * the connection that is being added: who it is (taken by gw_client_new()); whether beyond the quota
+	 */
+	struct gw_peer *arriving;
+	bool refuse;
 	struct gw_tls *tls;
 	struct MHD_Daemon *daemon;
 	uv_poll_t accept_poll, daemon_poll;
-	uv_timer_t daemon_timer, tls_timer;
+	uv_timer_t daemon_timer, accept_timer, tls_timer;
 	unsigned open_handles;
 	unsigned connections;
 };

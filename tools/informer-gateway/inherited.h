@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inherited sockets: those that whoever started us left open, so that clients find a listener while the program is
- * replaced: systemd's LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES, and descriptors that --inherit-fd names.
+ * Inherited sockets: those that whoever started us left open, so that clients find a listener while the
+ * program is replaced: systemd's LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES, and descriptors that
+ * --inherit-fd names.
  *
  * Source: sd_listen_fds(3)
  */
@@ -11,8 +12,8 @@
 #define GW_INHERITED_MAX 32u
 
 /*
- * The descriptor that systemd passed: by its name in LISTEN_FDNAMES, or where name is NULL the index'th (from 0).
- * What the environment says stays as it is.
+ * The descriptor that systemd passed: by its name in LISTEN_FDNAMES, or where name is NULL the index'th
+ * (from 0). What the environment says stays as it is.
  *
  * Returns  a listening stream socket, close-on-exec and non-blocking from now on; or
  *          -ENOENT    none was passed to this process, or none of this name

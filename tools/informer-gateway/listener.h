@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listener: a place where clients connect, with libmicrohttpd behind it on the loop (its epoll descriptor and a
- * timer). A listener has one profile: what is allowed there is of whoever made it, and known by `profile`.
+ * Listener: a place where clients connect, with libmicrohttpd behind it on the loop (its epoll descriptor
+ * and a timer). A listener has one profile: what is allowed there is of whoever made it, and known by
+ * `profile`.
  *
  *   accept -> quota -> [handshake, certificate] -> request whole -> handler -> answer -> next request
  *
@@ -36,7 +37,8 @@ struct gw_listener_options {
 	bool client_required;	/* no handshake without one; else one that is shown must be good */
 
 	unsigned header_seconds;	/* for a request to be whole; 0: 10 */
-	unsigned idle_seconds;		/* between requests; and for a client to take any byte of an answer; 0: 120 */
+	/* between requests, and for a client to take any byte of an answer; 0: 120 */
+	unsigned idle_seconds;
 	size_t body_bytes;		/* longest request body; 0: 3 MiB */
 	uint64_t connections;		/* at this listener; 0: no limit but the front's */
 
@@ -54,12 +56,15 @@ int gw_listener_open(struct gw_front *front, const struct gw_listener_options *o
 		     void *ctx, struct gw_listener **ret_listener, char **ret_error);
 /* Accept no more; connections go on. The socket is closed, unless it was inherited. */
 void gw_listener_stop_accepting(struct gw_listener *listener);
-/* Closes all connections (exchanges end as if their clients had gone); memory goes with the loop's next run. NULL is fine. */
+/*
+ * Closes all connections (exchanges end as if their clients had gone); memory goes with the loop's next
+ * run. NULL is fine.
+ */
 void gw_listener_close(struct gw_listener *listener);
 
 /*
- * Read certificates and keys again; new connections get the new ones. Called on SIGHUP, and by itself when a file
- * has changed (looked at every 10 s).
+ * Read certificates and keys again; new connections get the new ones. Called on SIGHUP, and by itself when
+ * a file has changed (looked at every 10 s).
  *
  * Returns  0 (nothing to do, too), or negative errno with a sentence in *ret_error: the old ones stay
  */

@@ -20,7 +20,8 @@ enum gw_transport { GW_UNIX, GW_TCP, GW_TLS };
 struct gw_certificate {
 	char *common_name;	/* of its subject; "" if it has none */
 	char **organizations;	/* O of its subject, as often as it stands there */
-	char **names;		/* subject alternative names: "dns:web-1", "uri:spiffe://...", "ip:10.0.0.1", "email:..." */
+	/* subject alternative names: "dns:web-1", "uri:spiffe://...", "ip:10.0.0.1", "email:..." */
+	char **names;
 	int64_t expires_s;	/* UNIX time */
 };
 
@@ -41,10 +42,11 @@ struct gw_peer {
  *
  * address  its peer's, as accept() gave it
  */
-void gw_peer_of_socket(struct gw_peer *ret, int fd, const struct sockaddr *address, socklen_t length, bool tls);
+void gw_peer_of_socket(struct gw_peer *ret, int fd, const struct sockaddr *address, socklen_t length,
+		       bool tls);
 /*
- * Add the certificate of a session whose handshake is done and verified it. Returns 0 (also if there is none),
- * -EBADMSG: it cannot be read.
+ * Add the certificate of a session whose handshake is done and verified it. Returns 0 (also if there is
+ * none), -EBADMSG: it cannot be read.
  */
 int gw_peer_add_certificate(struct gw_peer *peer, gnutls_session_t session);
 void gw_peer_done(struct gw_peer *peer);

@@ -17,8 +17,8 @@
 #include "tools/serving/served_resource.h"
 
 /*
- * What others decide. Each takes the exchange and either answers it (a gw_reply function) or calls next(x), now or
- * later; while it waits it has said so by gw_on_gone(). NULL: the default, in brackets.
+ * What others decide. Each takes the exchange and either answers it (a gw_reply function) or calls next(x),
+ * now or later; while it waits it has said so by gw_on_gone(). NULL: the default, in brackets.
  */
 typedef void gw_next(struct gw_exchange *x);
 struct gw_hooks {
@@ -30,8 +30,8 @@ struct gw_hooks {
 	/* A GET by name that found nothing: answer it, or next: 404. [next] */
 	void (*missing)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/*
-	 * Before a GET or LIST that names no RV is read, and before a WATCH that begins with "most recent": go on when
-	 * what we have is fresh enough; x->min_rv says from which RV on it is. [next]
+	 * Before a GET or LIST that names no RV is read, and before a WATCH that begins with "most recent":
+	 * go on when what we have is fresh enough; x->min_rv says from which RV on it is. [next]
 	 */
 	void (*fresh)(void *ctx, struct gw_exchange *x, gw_next *next);
 	/* A page beside the API ("/metrics"); false: it is not there. Checked before. [false] */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TLS files: a listener's certificate, key and authority for client certificates, as files that may be replaced.
- * What was read together is one set; a connection keeps the set that it began with.
+ * TLS files: a listener's certificate, key and authority for client certificates, as files that may be
+ * replaced. What was read together is one set; a connection keeps the set that it began with.
  *
- * A client certificate is verified within the handshake, against the authority and for TLS clients (extended key
- * usage): a client whose certificate is not good, or who has none where one is required, gets no further.
+ * A client certificate is verified within the handshake, against the authority and for TLS clients
+ * (extended key usage): a client whose certificate is not good, or who has none where one is required, gets
+ * no further.
  *
  * Threads: one.
  */
