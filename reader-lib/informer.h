@@ -319,6 +319,7 @@ struct informer_resource_info {
 	bool metadata_only;	/* objects have no more than their metadata */
 	/* cached from the first reader on that asks for it; until then it is not synced */
 	bool on_demand;
+	uint32_t drop_count;	/* paths that are left out of its objects */
 };
 
 /*
@@ -330,16 +331,19 @@ INFORMER_API uint32_t informer_resource_count(const struct informer_snapshot *sn
 INFORMER_API int informer_resource_info_at(const struct informer_snapshot *snapshot, uint32_t position,
 					   struct informer_resource_info *info);
 /*
- * Names of its indexes (i < info.index_count), and its short names. Returns 0, INFORMER_E_NOT_FOUND,
- * INFORMER_E_CORRUPT.
+ * Names of its indexes (i < info.index_count), and its short names. And the paths that the daemon leaves out of
+ * its objects (i < info.drop_count), "metadata.managedFields" mostly: an object that lacks others than this one
+ * must not be written back. Returns 0, INFORMER_E_NOT_FOUND, INFORMER_E_CORRUPT.
  */
 INFORMER_API int informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t position,
 					      uint32_t i, const char **ret_name, size_t *ret_length);
 INFORMER_API int informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position,
 					      uint32_t i, const char **ret_name, size_t *ret_length);
+INFORMER_API int informer_resource_drop(const struct informer_snapshot *snapshot, uint32_t position,
+					uint32_t i, const char **ret_path, size_t *ret_length);
 /*
  * The same for an opened resource. With several entries: counts are sums, synced is true when all are, age_ns
- * is the oldest, resource_version is "".
+ * is the oldest, resource_version is ""; drop_count is that of the first.
  */
 INFORMER_API int informer_resource_info(const struct informer_snapshot *snapshot,
 					struct informer_resource *resource,

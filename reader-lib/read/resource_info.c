@@ -62,6 +62,7 @@ info_at(const struct snapshot *s, uint32_t position, struct informer_resource_in
 	value_bool(value_at_name(d, "onDemand"), &info->on_demand);
 	info->index_count = (uint32_t)value_count(value_at_name(d, "indexes"));
 	info->short_name_count = (uint32_t)value_count(value_at_name(d, "shortNames"));
+	info->drop_count = (uint32_t)value_count(value_at_name(d, "drops"));
 	info->resource_version = resource_version(r, &info->resource_version_length);
 	info->synced = r->state == RESOURCE_SYNCED;
 	info->object_count = r->object_count;
@@ -158,9 +159,10 @@ informer_resource_index_name(const struct informer_snapshot *snapshot, uint32_t 
 	return snapshot_settle(s, r);
 }
 
-int
-informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
-			     const char **ret_name, size_t *ret_length)
+/* Element i of a descriptor's list of texts. */
+static int
+listed_text(const struct informer_snapshot *snapshot, uint32_t position, const char *field, uint32_t i,
+	    const char **ret_text, size_t *ret_length)
 {
 	const struct snapshot *s = snapshot_of(snapshot);
 	const struct resource *resource;
@@ -168,9 +170,22 @@ informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t 
 
 	if (r < 0)
 		return r;
-	if (!value_string(
-		    value_element(value_at_name(descriptor_at(s, position, &resource), "shortNames"), i),
-		    ret_name, ret_length))
+	if (!value_string(value_element(value_at_name(descriptor_at(s, position, &resource), field), i),
+			  ret_text, ret_length))
 		r = INFORMER_E_NOT_FOUND;
 	return snapshot_settle(s, r);
+}
+
+int
+informer_resource_short_name(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
+			     const char **ret_name, size_t *ret_length)
+{
+	return listed_text(snapshot, position, "shortNames", i, ret_name, ret_length);
+}
+
+int
+informer_resource_drop(const struct informer_snapshot *snapshot, uint32_t position, uint32_t i,
+		       const char **ret_path, size_t *ret_length)
+{
+	return listed_text(snapshot, position, "drops", i, ret_path, ret_length);
 }

@@ -296,7 +296,8 @@ add_second_entry(struct broker_fixture *fx, void *context)
 	static const char descriptor[] =
 		"{\"group\":\"\",\"version\":\"v1\",\"resource\":\"pods\",\"kind\":\"Pod\",\"singular\":"
 		"\"pod\",\"shortNames\":"
-		"[\"po\"],\"namespaced\":true,\"namespace\":\"other\",\"indexes\":["
+		"[\"po\"],\"namespaced\":true,\"namespace\":\"other\","
+		"\"drops\":[\"metadata.managedFields\",\"spec.containers[*].env\"],\"indexes\":["
 		"{\"name\":\"nodeName\",\"rules\":[{\"path\":\"spec.nodeName\",\"as\":\"string\"}]},"
 		"{\"name\":\"namespace\",\"rules\":[{\"as\":\"namespace\"}]}]}";
 	unsigned first = fx->store->pods, id;
@@ -341,6 +342,29 @@ two_entries_of_one_resource_are_looked_up_as_one(void **state)
 	assert_int_equal(informer_resource_info(&w->snap, w->pods, &info), 0);
 	assert_int_equal(info.object_count, 6);
 	assert_false(info.synced);
+}
+
+/* An entry says which paths its objects lack; one that lacks none says so. */
+static void
+an_entry_says_what_its_objects_lack(void **state)
+{
+	struct reader_world *w = *state;
+	struct informer_resource_info info = {.size = sizeof(info)};
+	const char *path;
+	size_t length;
+
+	broker_fixture_do(w->fx, add_second_entry, NULL);
+	informer_end(&w->snap);
+	assert_int_equal(informer_begin(w->inf, &w->snap), 0);
+	assert_int_equal(informer_resource_info_at(&w->snap, 0, &info), 0);
+	assert_int_equal(info.drop_count, 0);
+	assert_int_equal(informer_resource_drop(&w->snap, 0, 0, &path, &length), INFORMER_E_NOT_FOUND);
+	assert_int_equal(informer_resource_info_at(&w->snap, 1, &info), 0);
+	assert_int_equal(info.drop_count, 2);
+	assert_int_equal(informer_resource_drop(&w->snap, 1, 1, &path, &length), 0);
+	assert_int_equal(length, strlen("spec.containers[*].env"));
+	assert_memory_equal(path, "spec.containers[*].env", length);
+	assert_int_equal(informer_resource_drop(&w->snap, 1, 2, &path, &length), INFORMER_E_NOT_FOUND);
 }
 
 /* Thousands of objects: each is found, each is listed once, and a large posting is walked whole. */
@@ -404,6 +428,7 @@ main(void)
 		TEST(a_resource_is_known_by_its_names),
 		TEST(a_resource_says_what_it_is_and_how_fresh),
 		TEST(two_entries_of_one_resource_are_looked_up_as_one),
+		TEST(an_entry_says_what_its_objects_lack),
 		TEST(many_objects_are_all_found),
 		TEST(a_sound_arena_verifies),
 	};
