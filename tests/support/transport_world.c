@@ -167,11 +167,10 @@ slurp(const char *path)
 	return text;
 }
 
-/* A CA, and a certificate by it for the name "api.test" and 127.0.0.1; a server that has it. */
 void
-start_tls(struct world *w, const struct http_route *routes)
+make_certificates(struct world *w)
 {
-	char command[4096], *key, *cert;
+	char command[4096];
 
 	snprintf(command, sizeof(command),
 		 "cd %s && exec 2>/dev/null && command -v openssl >/dev/null &&"
@@ -182,12 +181,24 @@ start_tls(struct world *w, const struct http_route *routes)
 		 "-subj /CN=api &&"
 		 " printf 'subjectAltName=DNS:api.test,IP:127.0.0.1' >ext &&"
 		 " openssl x509 -req -in s.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile ext "
-		 "-out s.crt",
+		 "-out s.crt &&"
+		 " openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout c.key -out c.csr "
+		 "-subj /CN=our-own &&"
+		 " openssl x509 -req -in c.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -out c.crt",
 		 w->dir);
 	if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES || system(command) != 0) {
 		print_message("SKIP openssl, or a libmicrohttpd with TLS, is not there\n");
 		skip();
 	}
+}
+
+/* A server that has the certificates. */
+void
+start_tls(struct world *w, const struct http_route *routes)
+{
+	char *key, *cert;
+
+	make_certificates(w);
 	key = slurp(temp_path(w->dir, "s.key"));
 	cert = slurp(temp_path(w->dir, "s.crt"));
 	w->server = http_fixture_new(routes, key, cert);

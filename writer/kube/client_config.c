@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <curl/curl.h>
+
 #include "writer/base/file.h"
 #include "writer/base/message.h"
 
@@ -142,6 +144,7 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 {
 	struct kube_client_config copy = {
 		.insecure_skip_tls_verify = config->insecure_skip_tls_verify,
+		.http1_only = config->http1_only,
 		.disable_compression = config->disable_compression,
 		.compression = config->compression,
 		.request_timeout_ms = config->request_timeout_ms,
@@ -163,6 +166,48 @@ kube_client_config_copy(const struct kube_client_config *config, struct kube_cli
 	}
 	*ret = copy;
 	return 0;
+}
+
+/* The URL, without user and password. */
+static int
+copy_server(const char *from, char **ret)
+{
+	CURLU *url = curl_url();
+	char *text = NULL;
+	CURLUcode code = url ? curl_url_set(url, CURLUPART_URL, from, 0) : CURLUE_OUT_OF_MEMORY;
+
+	if (code == CURLUE_OK)
+		code = curl_url_set(url, CURLUPART_USER, NULL, 0);
+	if (code == CURLUE_OK)
+		code = curl_url_set(url, CURLUPART_PASSWORD, NULL, 0);
+	if (code == CURLUE_OK)
+		code = curl_url_get(url, CURLUPART_URL, &text, 0);
+	curl_url_cleanup(url);
+	if (code != CURLUE_OK)
+		return code == CURLUE_OUT_OF_MEMORY ? -ENOMEM : -EINVAL;
+	*ret = strdup(text);
+	curl_free(text);
+	for (size_t len = *ret ? strlen(*ret) : 0; len > 0 && (*ret)[len - 1] == '/'; len--)
+		(*ret)[len - 1] = '\0';
+	return *ret ? 0 : -ENOMEM;
+}
+
+int
+kube_client_config_copy_route(const struct kube_client_config *config, struct kube_client_config *ret)
+{
+	struct kube_client_config copy = {.insecure_skip_tls_verify = config->insecure_skip_tls_verify,
+					  .http1_only = config->http1_only};
+	int r = copy_server(config->server, &copy.server);
+
+	if (r == 0 && (!copy_string(config->origin, &copy.origin) ||
+		       !copy_string(config->tls_server_name, &copy.tls_server_name) ||
+		       !copy_string(config->proxy_url, &copy.proxy_url) || !copy_pem(&config->ca, &copy.ca)))
+		r = -ENOMEM;
+	if (r < 0)
+		kube_client_config_done(&copy);
+	else
+		*ret = copy;
+	return r;
 }
 
 int

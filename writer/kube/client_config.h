@@ -70,6 +70,7 @@ struct kube_client_config {
 	char *tls_server_name;	/* name to verify instead of the server's host, or NULL */
 	char *proxy_url;	/* or NULL: environment decides, see proxy.h */
 	bool insecure_skip_tls_verify;
+	bool http1_only;	/* a connection for each request that is under way */
 	bool disable_compression;
 	enum kube_compression compression;
 	uint64_t request_timeout_ms; /* for an answer that has an end; 0: no limit */
@@ -97,6 +98,14 @@ void kube_client_config_done(struct kube_client_config *config);
 
 /* A deep copy into *ret, for kube_client_config_done(). Returns 0 or -ENOMEM. */
 int kube_client_config_copy(const struct kube_client_config *config, struct kube_client_config *ret);
+
+/*
+ * The way there without who we are, into *ret: the server's URL (without a user in it), its CA and name, the
+ * proxy. What is not named here is not in it, whatever a configuration may hold one day.
+ *
+ * Returns 0, -EINVAL (no URL), -ENOMEM
+ */
+int kube_client_config_copy_route(const struct kube_client_config *config, struct kube_client_config *ret);
 
 /*
  * The bytes of the CA bundle, for the fingerprint of where a cache came from. *ret_pem is

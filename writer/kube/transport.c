@@ -29,6 +29,7 @@
 #include "writer/kube/answer_body.h"
 #include "writer/kube/credentials.h"
 #include "writer/kube/transport_loop.h"
+#include "writer/kube/transport_order.h"
 #include "writer/kube/transport_ping.h"
 #include "writer/kube/transport_setup.h"
 #include "writer/base/message.h"
@@ -42,6 +43,8 @@ struct transport_request {
 	void *ctx;
 	CURL *easy;
 	struct curl_slist *headers;
+	struct curl_slist *ordered; /* headers of its order */
+	size_t header_bytes;	    /* of the answer */
 	bool active;	/* libcurl has it */
 	bool lost;	/* it is to fail with all others */
 	bool cancelled;
@@ -98,6 +101,7 @@ request_free(struct transport_request *request)
 		curl_multi_remove_handle(t->loop.multi, request->easy);
 	curl_easy_cleanup(request->easy);
 	transport_setup_headers_free(request->headers);
+	transport_setup_headers_free(request->ordered);
 	answer_body_done(&request->body);
 	free(request->etag);
 	if (request->prev)
@@ -152,6 +156,11 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 
 	if (is_silenced(request))
 		return 0;
+	request->header_bytes += len;
+	if (request->header_bytes > TRANSPORT_HEADER_MAX) {
+		request->abort_code = -EMSGSIZE;
+		return 0;
+	}
 	answer_body_line(&request->body, line, len);
 	if (request->responded || request->refused || len == 0 || (line[0] != '\r' && line[0] != '\n'))
 		return len; /* not the empty line that ends the header, or a trailer */
@@ -178,9 +187,19 @@ on_header(char *line, size_t size, size_t n, void *ctx)
 	response.etag = curl_easy_header(request->easy, "ETag", 0, CURLH_HEADER, -1, &etag) == CURLHE_OK
 				? etag->value
 				: "";
+	response.easy_ = request->easy;
 	if (request->callbacks->on_response)
 		request->callbacks->on_response(request->ctx, &response);
 	return is_silenced(request) ? 0 : len;
+}
+
+bool
+transport_header_next(const struct transport_response *response, struct transport_header *header)
+{
+	struct curl_header *h = curl_easy_nextheader(response->easy_, CURLH_HEADER, -1, header->at_);
+
+	*header = (struct transport_header){h ? h->name : NULL, h ? h->value : NULL, h};
+	return h;
 }
 
 static int
@@ -231,6 +250,7 @@ renew(struct transport_request *request)
 	request->active = false;
 	request->refused = false;
 	request->renewed = true;
+	request->header_bytes = 0;
 	request->detail[0] = '\0';
 	kick(request->transport);
 }
@@ -260,8 +280,9 @@ finish_transfer(struct transport_request *request, CURLcode code)
 	if (request->abort_code)
 		result = message_set(&message, request->abort_code, "%s: %s",
 				     request->transport->config.server,
-				     request->body.damaged ? "the answer's gzip is damaged"
-							   : "the answer was refused here");
+				     request->body.damaged	       ? "the answer's gzip is damaged"
+				     : request->abort_code == -EMSGSIZE ? "the answer, or its header, is too long"
+									: "the answer was refused here");
 	else if (code != CURLE_OK && was_cut(request))
 		result = message_set(&message, -ETIMEDOUT,
 				     "%s: the connection was silent for %llu s, and the server did not "
@@ -370,7 +391,7 @@ start_request(struct transport_request *request)
 	}
 	request->generation = now.generation;
 	if (transport_setup_identity(&t->setup, request->easy, request->flags, &now, request->etag,
-				     &request->headers) < 0 ||
+				     request->ordered, &request->headers) < 0 ||
 	    curl_multi_add_handle(t->loop.multi, request->easy) != CURLM_OK) {
 		request_finish(request, -ENOMEM, NULL);
 		return;
@@ -430,51 +451,73 @@ kick(struct transport *t)
 		uv_timer_start(&t->kick, on_kick, 0, 0);
 }
 
+static int
+set_callbacks(struct transport_request *request)
+{
+	CURL *easy = request->easy;
+
+	return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->detail) == CURLE_OK &&
+			       curl_easy_setopt(easy, CURLOPT_PRIVATE, request) == CURLE_OK &&
+			       curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+			       curl_easy_setopt(easy, CURLOPT_HEADERDATA, request) == CURLE_OK &&
+			       curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+			       curl_easy_setopt(easy, CURLOPT_WRITEDATA, request) == CURLE_OK
+		       ? 0
+		       : -ENOMEM;
+}
+
+/* What goes wrong here leaves the request's parts to the caller. */
+static int
+prepare(struct transport *t, struct transport_request *request, const struct transport_order *order)
+{
+	int r;
+
+	t->setup.ca_doubted = uv_now(t->loop.loop) < t->ca_doubted_until_ms;
+	request->easy = curl_easy_init();
+	request->etag = order->etag ? strdup(order->etag) : NULL;
+	if (!request->easy || (order->etag && !request->etag))
+		return -ENOMEM;
+	r = transport_setup_request(&t->setup, request->easy, order->path_and_query, order->flags);
+	if (r == 0)
+		r = transport_order_set(request->easy, order);
+	if (r == 0 && (order->method || order->headers || order->body_length))
+		r = transport_order_headers(order, &request->ordered);
+	return r < 0 ? r : set_callbacks(request);
+}
+
 int
-transport_get_unless(struct transport *transport, const char *path_and_query, unsigned flags,
-		     const char *etag, const struct transport_callbacks *callbacks, void *ctx,
-		     struct transport_request **ret_request)
+transport_send(struct transport *transport, const struct transport_order *order,
+	       const struct transport_callbacks *callbacks, void *ctx, struct transport_request **ret_request)
 {
 	struct transport_request *request;
 	int r;
 
-	if (path_and_query[0] != '/' || transport->closing)
+	if (order->path_and_query[0] != '/' || transport->closing)
 		return -EINVAL;
-	for (const char *p = path_and_query; *p; p++)
+	for (const char *p = order->path_and_query; *p; p++)
 		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
 			return -EINVAL;
 	request = calloc(1, sizeof(*request));
 	if (!request)
 		return -ENOMEM;
-	transport->setup.ca_doubted = uv_now(transport->loop.loop) < transport->ca_doubted_until_ms;
-	request->easy = curl_easy_init();
-	request->etag = etag ? strdup(etag) : NULL;
-	r = request->easy && (request->etag || !etag)
-		    ? transport_setup_request(&transport->setup, request->easy, path_and_query, flags)
-		    : -ENOMEM;
-	if (r == 0 && (curl_easy_setopt(request->easy, CURLOPT_ERRORBUFFER, request->detail) != CURLE_OK ||
-		       curl_easy_setopt(request->easy, CURLOPT_PRIVATE, request) != CURLE_OK ||
-		       curl_easy_setopt(request->easy, CURLOPT_HEADERFUNCTION, on_header) != CURLE_OK ||
-		       curl_easy_setopt(request->easy, CURLOPT_HEADERDATA, request) != CURLE_OK ||
-		       curl_easy_setopt(request->easy, CURLOPT_WRITEFUNCTION, on_body) != CURLE_OK ||
-		       curl_easy_setopt(request->easy, CURLOPT_WRITEDATA, request) != CURLE_OK))
-		r = -ENOMEM;
+	r = prepare(transport, request, order);
 	if (r < 0) {
 		curl_easy_cleanup(request->easy);
+		transport_setup_headers_free(request->ordered);
 		free(request->etag);
 		free(request);
 		return r;
 	}
 	request->transport = transport;
-	request->watch = flags & TRANSPORT_WATCH;
+	request->watch = order->flags & TRANSPORT_WATCH;
 	request->serial = ++transport->last_serial;
-	request->flags = flags;
+	request->flags = order->flags;
 	request->callbacks = callbacks;
 	request->ctx = ctx;
 	request->body = (struct answer_body){
 		.give = hand_on,
 		.ctx = request,
-		.asks_gzip = transport_setup_asks_gzip(&transport->setup, flags)};
+		.asks_gzip = transport_setup_asks_gzip(&transport->setup, order->flags)};
 	request->next = transport->requests;
 	if (request->next)
 		request->next->prev = request;
@@ -484,6 +527,16 @@ transport_get_unless(struct transport *transport, const char *path_and_query, un
 	if (ret_request)
 		*ret_request = request;
 	return 0;
+}
+
+int
+transport_get_unless(struct transport *transport, const char *path_and_query, unsigned flags,
+		     const char *etag, const struct transport_callbacks *callbacks, void *ctx,
+		     struct transport_request **ret_request)
+{
+	struct transport_order order = {.path_and_query = path_and_query, .flags = flags, .etag = etag};
+
+	return transport_send(transport, &order, callbacks, ctx, ret_request);
 }
 
 int
@@ -620,6 +673,12 @@ transport_on_connection(struct transport *transport, void (*on_connection)(void 
 {
 	transport->on_connection = on_connection;
 	transport->connection_ctx = ctx;
+}
+
+bool
+transport_may_authenticate(const struct transport *transport)
+{
+	return transport->setup.may_authenticate;
 }
 
 const char *

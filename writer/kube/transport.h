@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Transport: GET requests to one API server, on one libuv loop (libcurl's multi_socket
- * interface). Bodies are handed on as they arrive and never gathered here, so that a LIST
- * of any size and an endless WATCH are the same thing.
+ * Transport: requests to one API server, on one libuv loop (libcurl's multi_socket interface): GETs mostly,
+ * others by transport_send(). Bodies are handed on as they arrive and never gathered here, so that a LIST of
+ * any size and an endless WATCH are the same thing.
  *
  *	transport_get ──▶ on_response (once, unless it failed before) ──▶ on_data* ──▶ on_done (once)
  *
@@ -54,7 +54,16 @@ struct transport_response {
 	const char *content_type;	/* "" when the server sent none */
 	long retry_after_s;		/* seconds; 0 when the server sent none */
 	const char *etag;               /* as it was sent, in quotes; "" when there was none */
+	void *easy_;			/* for transport_header_next() */
 };
+
+/* A step through a response's headers, within on_response. Zeroed before the first. */
+struct transport_header {
+	const char *name, *value; /* borrowed for the callback */
+	void *at_;
+};
+/* The next one, in the order in which they came; false: there are no more. */
+bool transport_header_next(const struct transport_response *response, struct transport_header *header);
 
 struct transport_callbacks {
 	/* The header is complete. May be NULL. */
@@ -75,6 +84,7 @@ struct transport_callbacks {
 	 *   -EKEYREJECTED  the server's certificate is not trusted or not for this name
 	 *   -ECONNRESET    the connection ended before the answer did
 	 *   -EACCES        credentials cannot be read (token file, client certificate or key)
+	 *   -EMSGSIZE      the answer's header is longer than TRANSPORT_HEADER_MAX
 	 *   -EIO           anything else of libcurl's
 	 *   or what on_data returned
 	 * message        one sentence with the server's URL (never a secret); "" when result is 0
@@ -102,6 +112,24 @@ enum transport_flags {
 	 * them nor asks again with them
 	 */
 	TRANSPORT_AT_HAND = 1 << 8,
+	/*
+	 * as it is: no headers but those of the order, the credentials, and what HTTP needs; the answer's bytes
+	 * come as they were sent, packed or not
+	 */
+	TRANSPORT_PLAIN = 1 << 9,
+};
+
+#define TRANSPORT_HEADER_MAX (256u << 10)	/* bytes of an answer's header */
+
+/* A request that says more than a path. Borrowed for the call. */
+struct transport_order {
+	const char *method;		/* NULL: GET */
+	const char *path_and_query;
+	unsigned flags;			/* enum transport_flags */
+	const char *etag;		/* 304 without a body is enough if the document still has this ETag; or NULL */
+	const char *const *headers;	/* "Name: value", in this order; ended by NULL; or NULL */
+	const void *body;
+	size_t body_length;
 };
 
 /*
@@ -135,6 +163,19 @@ int transport_get_unless(struct transport *transport, const char *path_and_query
 			 const char *etag, const struct transport_callbacks *callbacks, void *ctx,
 			 struct transport_request **ret_request);
 
+/*
+ * Ask for more than a path.
+ *
+ * Returns  as transport_get(); -EINVAL also for what is no method or header, and for a header that says how the
+ *          request itself is sent (Host, Content-Length, Transfer-Encoding, Connection and its like), which is
+ *          the transport's to say
+ * What was sent over a connection that stood already, and ended before any answer came, is sent once more over
+ * a new one. TRANSPORT_FRESH: never.
+ */
+int transport_send(struct transport *transport, const struct transport_order *order,
+		   const struct transport_callbacks *callbacks, void *ctx,
+		   struct transport_request **ret_request);
+
 /* End a request without on_done. The pointer is invalid afterwards. NULL is fine. */
 void transport_cancel(struct transport_request *request);
 
@@ -152,6 +193,12 @@ void transport_resume(struct transport_request *request);
  * may do what any callback may. NULL: nothing any more.
  */
 void transport_on_connection(struct transport *transport, void (*on_connection)(void *ctx), void *ctx);
+
+/*
+ * Whether secrets may be shown on the way to the server: it is TLS, or does not leave this machine. Where not,
+ * the configuration's are not shown; who gives headers by an order must ask.
+ */
+bool transport_may_authenticate(const struct transport *transport);
 
 /* The server's URL, for messages. Borrowed. */
 const char *transport_server(const struct transport *transport);

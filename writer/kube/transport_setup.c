@@ -92,7 +92,7 @@ transport_setup_init(struct transport_setup *setup, const struct kube_client_con
 	}
 	setup->tls = strcmp(scheme, "https") == 0;
 	setup->loopback = is_loopback(host);
-	setup->no_http2 = no_http2 && *no_http2;
+	setup->no_http2 = config->http1_only || (no_http2 && *no_http2);
 	r = proxy_for_server(config->server, config->proxy_url, NULL, &setup->proxy);
 	if (r == 0 && !setup->proxy)
 		r = (setup->proxy = strdup("")) ? 0 : -ENOMEM;
@@ -214,7 +214,8 @@ transport_setup_asks_gzip(const struct transport_setup *setup, unsigned flags)
 {
 	const struct kube_client_config *config = setup->config;
 
-	if (config->disable_compression || config->compression == KUBE_COMPRESSION_NONE)
+	if (flags & TRANSPORT_PLAIN || config->disable_compression ||
+	    config->compression == KUBE_COMPRESSION_NONE)
 		return false;
 	return config->compression == KUBE_COMPRESSION_GZIP ||
 	       !(setup->loopback || flags & (TRANSPORT_WATCH | TRANSPORT_PROTOBUF));
@@ -238,7 +239,8 @@ transport_setup_request(const struct transport_setup *setup, CURL *easy, const c
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-	SET(CURLOPT_USERAGENT, "informerd/" INFORMER_VERSION);
+	if (!(flags & TRANSPORT_PLAIN))
+		SET(CURLOPT_USERAGENT, "informerd/" INFORMER_VERSION);
 	SET(CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	SET(CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L);
@@ -253,6 +255,8 @@ transport_setup_request(const struct transport_setup *setup, CURL *easy, const c
 		SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
 		SET(CURLOPT_LOW_SPEED_TIME, SILENCE_LIMIT_S);
 	}
+	if (flags & TRANSPORT_PLAIN)
+		SET(CURLOPT_HTTP_CONTENT_DECODING, 0L);
 	if (transport_setup_asks_gzip(setup, flags)) {
 		SET(CURLOPT_ACCEPT_ENCODING, "gzip");
 		SET(CURLOPT_HTTP_CONTENT_DECODING, 0L); /* gunzip.h unpacks it */
@@ -323,13 +327,16 @@ accept_line(unsigned flags)
 
 int
 transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags,
-			 const struct credentials_now *now, const char *etag, struct curl_slist **headers)
+			 const struct credentials_now *now, const char *etag, const struct curl_slist *more,
+			 struct curl_slist **headers)
 {
-	_cleanup_(message_freep) char *accept = accept_line(flags);
+	_cleanup_(message_freep) char *accept = flags & TRANSPORT_PLAIN ? NULL : accept_line(flags);
 	struct curl_slist *list = NULL;
 	bool ok;
 
-	ok = accept && append(&list, accept);
+	ok = flags & TRANSPORT_PLAIN || (accept && append(&list, accept));
+	for (; ok && more; more = more->next)
+		ok = append(&list, more->data);
 	if (ok && setup->host_header)
 		ok = append(&list, setup->host_header);
 	if (ok && now->bearer && setup->may_authenticate)

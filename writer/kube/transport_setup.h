@@ -26,7 +26,7 @@ struct transport_setup {
 	bool tls, loopback;
 	/* a certificate was not accepted: the CA's file may be another one by now */
 	bool ca_doubted;
-	bool no_http2;			/* DISABLE_HTTP2, as in client-go */
+	bool no_http2;			/* DISABLE_HTTP2, as in client-go, or the configuration's http1_only */
 	bool may_authenticate;		/* as kubectl: no secret goes over a network without TLS */
 };
 
@@ -50,12 +50,13 @@ int transport_setup_request(const struct transport_setup *setup, CURL *easy, con
  * Say who we are: headers and client certificate. May be repeated for the same `easy` while it is at rest.
  *
  * etag      that of a document that is known: 304 is enough; or NULL
+ * more      headers to be sent as well, or NULL; with TRANSPORT_PLAIN no other but who we are
  * headers   what the last call gave, or NULL; for transport_setup_headers_free() when `easy` is gone
  * Returns   0 or -ENOMEM
  */
 int transport_setup_identity(const struct transport_setup *setup, CURL *easy, unsigned flags,
 			     const struct credentials_now *now, const char *etag,
-			     struct curl_slist **headers);
+			     const struct curl_slist *more, struct curl_slist **headers);
 void transport_setup_headers_free(struct curl_slist *headers);
 
 /*
